@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# make            build/obrec and build/obana      make obana       only the analyser (no libbpf, no clang)
+# make unit       unit tests                       make check       all tests
+# make fuzz       fuzz targets, bounded count      make bench       benchmarks against the peers
+# make install    PREFIX, DESTDIR                  V=1 shows commands, SAN=1 builds with ASan and UBSan
+#
+# Layers are kept by what each rule may include and link: format/ knows neither libbpf nor views, analyze/
+# never links libbpf, bpf/ is reached by record/ alone.
+
+SAN ?=
+B ?= build$(if $(SAN),/san)
+V ?= 0
+PREFIX ?= /usr/local
+
+CC ?= cc
+CLANG ?= clang
+BPFTOOL ?= bpftool
+ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' "$(1)" "$(2)";)
+
+CFLAGS ?= -O2 -g
+CFLAGS += $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+comma := ,
+ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(CFLAGS)
+DEPFLAGS = -MMD -MP
+
+FORMAT_LIBS := -larchive -lzstd -ljson-c
+RECORD_LIBS := -lbpf -ldw -lelf -lz -lcap
+ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm
+
+FORMAT_SRC := $(wildcard format/*.c)
+RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c))
+ANALYZE_SRC := $(filter-out analyze/main.c,$(wildcard analyze/*.c analyze/symbol/*.c analyze/l7/*.c))
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+FORMAT_A := $(B)/libformat.a
+RECORD_A := $(B)/librecord.a
+ANALYZE_A := $(B)/libanalyze.a
+SKEL := $(B)/obrec.skel.h
+
+.DELETE_ON_ERROR:
+.PHONY: all obrec obana unit check fuzz bench install clean print-%
+all: obrec obana
+obrec: $(B)/obrec
+obana: $(B)/obana
+
+$(FORMAT_A): $(call obj,$(FORMAT_SRC))
+$(RECORD_A): $(call obj,$(RECORD_SRC))
+$(ANALYZE_A): $(call obj,$(ANALYZE_SRC))
+$(B)/%.a:
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(B)/obrec: $(B)/record/main.o $(RECORD_A) $(FORMAT_A)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(FORMAT_LIBS) $(RECORD_LIBS) $(LDFLAGS)
+$(B)/obana: $(B)/analyze/main.o $(ANALYZE_A) $(FORMAT_A)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(FORMAT_LIBS) $(ANALYZE_LIBS) $(LDFLAGS)
+
+$(B)/%.o: %.c | $(B)/version.h
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -pthread -I$(B) -c -o $@ $<
+$(call obj,$(RECORD_SRC) record/main.c): | $(SKEL)
+
+# ---- the kernel side: one object a probe, linked into one skeleton
+
+BPF_CFLAGS := -target bpf -D__TARGET_ARCH_$(ARCH) -O2 -g -mcpu=v3 -Wall -Werror -Wno-unused-function
+BPF_SYS := $(shell $(CC) -print-multiarch 2>/dev/null)
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -I/usr/include/$(BPF_SYS) -c -o $@ $<
+$(B)/obrec.bpf.o: $(patsubst %.bpf.c,$(B)/%.bpf.o,$(BPF_SRC))
+	$(call say,BPFLINK,$@)$(BPFTOOL) gen object $@ $^
+$(SKEL): $(B)/obrec.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name obrec_bpf > $@
+
+# ---- text that becomes C strings
+
+$(B)/version.h: FORCE
+	@mkdir -p $(@D); echo '#define OBREC_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define OBREC_VERSION "$(VERSION)"' > $@
+FORCE:
+# foo.sql, foo.js, ... -> $(B)/foo.sql.h with the bytes, for #include between braces of a char array
+$(B)/%.h: analyze/% scripts/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED,$<)scripts/embed $< > $@
+EMBED := $(patsubst analyze/%,$(B)/%.h,$(wildcard analyze/*.sql analyze/*.js analyze/*.css analyze/*.html))
+$(call obj,$(ANALYZE_SRC)): | $(EMBED)
+
+# ---- tests: tests/unit/LAYER_x.c and tests/fuzz/LAYER_x.c link what LAYER may link
+
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/*.c))
+link_record := $(RECORD_A) $(FORMAT_A)
+link_analyze := $(ANALYZE_A) $(FORMAT_A)
+link_format := $(FORMAT_A)
+libs_record := $(RECORD_LIBS) $(FORMAT_LIBS)
+libs_analyze := $(ANALYZE_LIBS) $(FORMAT_LIBS)
+libs_format := $(FORMAT_LIBS)
+layer = $(firstword $(subst _, ,$(notdir $(1))))
+.SECONDEXPANSION:
+$(UNIT): $(B)/tests/unit/%: $(B)/tests/unit/%.o $$(link_$$(call layer,$$*))
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_$(call layer,$*)) $(LDFLAGS)
+$(patsubst tests/unit/%.c,$(B)/tests/unit/%.o,$(wildcard tests/unit/record_*.c)): | $(SKEL)
+unit: $(UNIT)
+	$(Q)scripts/run-tests unit
+
+FUZZ_B := $(B)/fuzz
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -I$(B)
+FUZZ := $(patsubst tests/fuzz/%.c,$(FUZZ_B)/%,$(wildcard tests/fuzz/*.c))
+$(FUZZ_B)/o/%.o: %.c | $(SKEL) $(EMBED) $(B)/version.h
+	@mkdir -p $(@D)
+	$(call say,FUZZCC,$<)$(CLANG) $(FUZZ_CFLAGS) $(DEPFLAGS) -pthread -c -o $@ $<
+fuzzobj = $(patsubst %.c,$(FUZZ_B)/o/%.o,$(1))
+$(FUZZ_B)/libformat.a: $(call fuzzobj,$(FORMAT_SRC))
+$(FUZZ_B)/librecord.a: $(call fuzzobj,$(RECORD_SRC))
+$(FUZZ_B)/libanalyze.a: $(call fuzzobj,$(ANALYZE_SRC))
+$(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/o/tests/fuzz/%.o $$(patsubst $(B)/%,$(FUZZ_B)/%,$$(link_$$(call layer,$$*)))
+	$(call say,LD,$@)$(CLANG) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs_$(call layer,$*))
+fuzz-build: $(FUZZ)
+fuzz: $(FUZZ)
+	$(Q)scripts/run-tests fuzz
+
+check: all
+	$(Q)scripts/run-tests
+bench: all
+	$(Q)scripts/bench
+
+install: all
+	install -D -m 755 $(B)/obrec $(DESTDIR)$(PREFIX)/bin/obrec
+	install -D -m 755 $(B)/obana $(DESTDIR)$(PREFIX)/bin/obana
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	for t in obrec obana; do \
+		$(B)/$$t --man > $(DESTDIR)$(PREFIX)/share/man/man1/$$t.1 && \
+		$(B)/$$t --completion=bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t || exit 1; done
+
+clean:
+	rm -rf $(B)
+print-%:
+	@echo '$($*)'
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * What the BPF programs and obrec share: ring-buffer records, map values, their limits.
+ * Private between the two halves of one build; the archive has its own format.
+ */
+#ifndef BPF_WIRE_H
+#define BPF_WIRE_H
+
+#ifndef __BPF__
+#include <stdint.h>
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+typedef int16_t __s16;
+typedef int32_t __s32;
+typedef int64_t __s64;
+#endif
+
+#define WIRE_MAX_CPUS 512
+#define WIRE_MAX_FRAMES 768	    /* user frames a walk may record; 127 kernel frames besides */
+#define WIRE_MAX_KERNEL_FRAMES 127
+#define WIRE_COMM_LEN 16
+
+/* ---- ring-buffer records: each begins with struct wire_hdr, sizes are multiples of 8 ---- */
+
+enum wire_kind {
+	WIRE_STACK = 1,
+	WIRE_SAMPLE = 2,
+};
+
+struct wire_hdr {
+	__u16 kind; /* enum wire_kind */
+	__u16 probe; /* enum sample_kind of format/records.h */
+	__u32 size; /* whole record */
+};
+
+/* A stack seen for the first time in this epoch. Frames leaf first, packed as format/records.h says. */
+struct wire_stack {
+	struct wire_hdr hdr;
+	__u64 hash;  /* of the frames and the error, never 0 */
+	__u32 tgid;  /* one process that has it: what resolves frames of binary 0 */
+	__u16 frame_cnt;
+	__u16 error; /* enum stack_error */
+	__u64 frames[];
+};
+
+struct wire_sample {
+	struct wire_hdr hdr;
+	__u64 ts_ns;
+	__u32 tgid, tid;
+	__u64 user_stack;   /* wire_stack.hash, 0 for none */
+	__u64 kernel_stack; /* wire_stack.hash, 0 for none */
+	__u64 value;	    /* ns of cpu or blocked time it stands for */
+	char comm[WIRE_COMM_LEN];
+};
+
+/* ---- who is recorded: map `procs`, key tgid ---- */
+
+enum proc_flags {
+	PROC_TARGET = 1,   /* recorded; without it the entry only lends its mappings */
+	PROC_INHERIT = 2,  /* children become targets at fork, in the kernel */
+	PROC_IGNORE = 4,   /* never recorded: obrec itself */
+};
+
+/*
+ * The process's executable ranges lie at `ranges` in the range arena (see below), sorted by start.
+ * obrec replaces the whole value after writing a new copy of the ranges elsewhere, and
+ * reuses the old place only after a second. A forked child gets a copy of the value in the kernel.
+ */
+struct proc {
+	__u32 flags;
+	__u32 ranges;	  /* arena position: segment << 12 | first entry */
+	__u32 range_cnt;
+	__u32 generation; /* another number for every content: key of the unwinder's frame cache */
+	__u32 jit_binary; /* binary id for executable memory outside all ranges; 0: unknown mapping */
+	__u32 pad;
+};
+
+/* ---- unwind data: three kinds of memory, filled by record/unwind_store.c, read by unwind.h ----
+ *
+ *   range  (of a process)   address -> binary, bias, its first page
+ *   page   (of a binary)    64 KiB of ELF address space -> its rows
+ *   row                     upper 16 bits: low PC in the page, lower 16: rule; sorted; covers until the next
+ *   rule                    how to get CFA, return address and frame pointer; deduplicated over everything
+ */
+
+#define RANGE_SEG_SHIFT 12			 /* 4096 ranges a segment */
+#define RANGE_SEG_CNT (1u << RANGE_SEG_SHIFT)
+#define RANGE_SEGS 256
+#define ROW_SEG_SHIFT 16			 /* 65536 rows = 256 KiB a segment */
+#define ROW_SEG_CNT (1u << ROW_SEG_SHIFT)
+#define ROW_SEGS 2048
+#define PAGE_CNT (1u << 18)
+#define RULE_CNT (1u << 16)
+
+enum range_flags {
+	RANGE_TABLE = 1, /* has unwind pages */
+	RANGE_JIT = 2,	 /* generated code: frame pointers */
+	RANGE_FP = 4,	 /* no table: try frame pointers */
+};
+
+struct range {
+	__u64 start, end; /* addresses in the process */
+	__u64 bias;	  /* address - ELF virtual address */
+	__u32 page0;	  /* page index = (ELF address >> 16) + page0, modulo 2^32 */
+	__u16 binary;
+	__u16 flags;
+};
+
+/* The rows of one 64 KiB page, all in one segment. row_cnt 0: nothing known there. */
+struct page {
+	__u16 seg;
+	__u16 first;
+	__u32 row_cnt;
+};
+
+/* ---- loss counters: per-CPU array `losses`, index ---- */
+#define WIRE_LOSSES(X)                                                                             \
+	X(RING_SAMPLE, "ring", "sample: ring buffer full")                                         \
+	X(RING_STACK, "ring", "stack definition: ring buffer full")                                \
+	X(SCRATCH, "probe", "nested too deep for scratch memory")                                  \
+	X(OFFCPU_STATE, "offcpu", "thread table full")                                             \
+	X(PROCS_FULL, "target", "process table full")
+enum wire_loss {
+#define X(name, source, cause) LOSS_##name,
+	WIRE_LOSSES(X)
+#undef X
+	LOSS_CNT
+};
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The record kinds of records.def as C: one struct rec_X a kind, enum rec_kind, enums of coded values. */
+#ifndef FORMAT_RECORDS_H
+#define FORMAT_RECORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Borrowed bytes; not NUL-terminated. */
+struct span {
+	const char *p;
+	size_t len;
+};
+
+/* Borrowed numbers. */
+struct u64_span {
+	const uint64_t *v;
+	size_t len;
+};
+
+enum rec_kind {
+#define RECORD(kind, number, stream, doc) REC_##kind = number,
+#define FIELD(...)
+#define END(kind)
+#include "records.def"
+	REC_KIND_MAX = 64,
+};
+
+#define REC_TYPE_u32 uint32_t
+#define REC_TYPE_u64 uint64_t
+#define REC_TYPE_str struct span
+#define REC_TYPE_list struct u64_span
+#define RECORD(kind, number, stream, doc) struct rec_##kind {
+#define FIELD(kind, type, name, encoding, unit, doc) REC_TYPE_##type name;
+#define END(kind) };
+#include "records.def"
+
+/* sample.kind; appended only. The names are those of the sample table. */
+#define SAMPLE_KINDS(X) X(cpu, 1) X(offcpu, 2)
+enum sample_kind {
+#define X(name, number) SAMPLE_##name = number,
+	SAMPLE_KINDS(X)
+#undef X
+};
+
+/*
+ * stack.error: why the walk ended before the thread's first frame; appended only. The text is what
+ * `obana info` and the stack table show.
+ */
+#define STACK_ERRORS(X)                                                                            \
+	X(NONE, 0, "complete")                                                                     \
+	X(NO_PROCESS, 1, "process not known yet")                                                  \
+	X(NO_MAPPING, 2, "address in no known mapping")                                            \
+	X(NO_TABLE, 3, "binary without unwind table")                                              \
+	X(NO_ROW, 4, "address not covered by the unwind table")                                    \
+	X(BAD_RULE, 5, "unwind rule not supported")                                                \
+	X(READ_FAULT, 6, "stack memory not readable")                                              \
+	X(NO_PROGRESS, 7, "stack pointer did not advance")                                         \
+	X(TOO_DEEP, 8, "deeper than the frame limit")                                              \
+	X(NO_REGS, 9, "registers not readable")                                                    \
+	X(BAD_FP, 10, "frame pointer chain broken")                                                \
+	X(NOT_TAKEN, 11, "stack not taken")
+enum stack_error {
+#define X(name, number, text) STACK_##name = number,
+	STACK_ERRORS(X)
+#undef X
+};
+
+#define FRAME_BINARY_UNKNOWN 0u
+#define FRAME_BINARY_KERNEL 0xffffu
+#define FRAME_ADDR_MASK 0xffffffffffffULL
+
+static inline uint32_t frame_binary(uint64_t frame)
+{
+	return frame >> 48;
+}
+
+/* ELF virtual address; a kernel address comes back sign-extended. */
+static inline uint64_t frame_address(uint64_t frame)
+{
+	uint64_t a = frame & FRAME_ADDR_MASK;
+
+	return frame_binary(frame) == FRAME_BINARY_KERNEL ? (uint64_t)((int64_t)(a << 16) >> 16) : a;
+}
+
+static inline uint64_t frame_pack(uint32_t binary, uint64_t address)
+{
+	return (uint64_t)binary << 48 | (address & FRAME_ADDR_MASK);
+}
+
+#endif

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process.h"
+#include "debuginfo.h"
+#include "kallsyms.h"
