@@ -44,7 +44,7 @@ ANALYZE_A := $(B)/libanalyze.a
 SKEL := $(B)/obrec.skel.h
 
 .DELETE_ON_ERROR:
-.PHONY: all obrec obana unit check fuzz bench install clean print-%
+.PHONY: all obrec obana units unit fuzz-build workload check fuzz bench install clean print-%
 all: obrec obana
 obrec: $(B)/obrec
 obana: $(B)/obana
@@ -103,7 +103,8 @@ layer = $(firstword $(subst _, ,$(notdir $(1))))
 $(UNIT): $(B)/tests/unit/%: $(B)/tests/unit/%.o $$(link_$$(call layer,$$*))
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_$(call layer,$*)) $(LDFLAGS)
 $(patsubst tests/unit/%.c,$(B)/tests/unit/%.o,$(wildcard tests/unit/record_*.c)): | $(SKEL)
-unit: $(UNIT)
+units: $(UNIT)
+unit: units
 	$(Q)scripts/run-tests unit
 
 FUZZ_B := $(B)/fuzz

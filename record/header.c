@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <json-c/json.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "header.h"
+#include "version.h"
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void add_string(struct json_object *o, const char *key, const char *value)
+{
+	json_object_object_add(o, key, json_object_new_string(value));
+}
+
+static void add_u64(struct json_object *o, const char *key, uint64_t value)
+{
+	json_object_object_add(o, key, json_object_new_uint64(value));
+}
+
+static void add_probe(void *ctx, const char *name)
+{
+	json_object_array_add(ctx, json_object_new_string(name));
+}
+
+/* One offset between the clocks: monotonic is read on both sides of the others, the middle is kept.
+ */
+static struct json_object *clocks(uint64_t *realtime)
+{
+	struct json_object *c = json_object_new_object();
+	uint64_t before = now_ns(CLOCK_MONOTONIC), boot, after;
+
+	*realtime = now_ns(CLOCK_REALTIME);
+	boot = now_ns(CLOCK_BOOTTIME);
+	after = now_ns(CLOCK_MONOTONIC);
+	add_u64(c, "monotonic_ns", before + (after - before) / 2);
+	add_u64(c, "realtime_ns", *realtime);
+	add_u64(c, "boottime_ns", boot);
+	return c;
+}
+
+static struct json_object *options_json(const struct options *o)
+{
+	struct json_object *j = json_object_new_object();
+
+	add_u64(j, "freq", o->record.freq);
+	add_u64(j, "duration_ns", o->record.duration_ns);
+	add_u64(j, "interval_ns", o->record.interval_ns);
+	add_u64(j, "offcpu_period_ns", o->record.offcpu_period_ns);
+	add_u64(j, "offcpu_min_ns", o->record.offcpu_min_ns);
+	add_u64(j, "offcpu_max_ns", o->record.offcpu_max_ns);
+	add_u64(j, "max_size", o->max_sz);
+	return j;
+}
+
+static struct json_object *labels_json(const struct options *o)
+{
+	struct json_object *j = json_object_new_object();
+
+	for (size_t i = 0; i < o->label_cnt; i++) {
+		const char *eq = strchr(o->labels[i], '=');
+		char key[256];
+
+		snprintf(key, sizeof(key), "%.*s", (int)(eq - o->labels[i]), o->labels[i]);
+		add_string(j, key, eq + 1);
+	}
+	return j;
+}
+
+char *header_json(const struct options *o, int argc, char **argv)
+{
+	struct json_object *root = json_object_new_object(), *list;
+	struct utsname u;
+	uint64_t realtime;
+	char *text;
+
+	uname(&u);
+	add_string(root, "version", OBREC_VERSION);
+	add_string(root, "host", u.nodename);
+	add_string(root, "kernel", u.release);
+	add_string(root, "arch", u.machine);
+	add_u64(root, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	json_object_object_add(root, "clock", clocks(&realtime));
+	add_u64(root, "started_at_ns", realtime);
+	list = json_object_new_array();
+	for (int i = 0; i < argc; i++)
+		json_object_array_add(list, json_object_new_string(argv[i]));
+	json_object_object_add(root, "argv", list);
+	list = json_object_new_array();
+	options_each_probe(o->record.probes, add_probe, list);
+	json_object_object_add(root, "probes", list);
+	json_object_object_add(root, "options", options_json(o));
+	json_object_object_add(root, "labels", labels_json(o));
+	text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
+	json_object_put(root);
+	return text;
+}
