@@ -38,6 +38,9 @@ int obz_writer__flush(struct obz_writer *w);
  * The compression runs in the calling thread without holding up put/flush. */
 int obz_writer__add(struct obz_writer *w, const char *name, int fd, uint64_t sz);
 
+/* The same for `sz` bytes that are one whole zstd frame already (with content size and checksum): copied as they are. */
+int obz_writer__add_compressed(struct obz_writer *w, const char *name, int fd, uint64_t sz);
+
 /* fdatasync; from a thread that may wait. 0 for what cannot be synced (pipes). */
 int obz_writer__sync(struct obz_writer *w);
 
