@@ -13,9 +13,9 @@
 enum option_arg { ARG_NONE, ARG_REQUIRED, ARG_OPTIONAL };
 
 /*
- * `set` gets the argument (NULL when there is none) and the caller's ctx; it returns 0, or prints one
- * line with option_error() and returns -EINVAL. An entry with `name` NULL ends the table; one with
- * only `help` is a heading.
+ * `set` gets the argument (NULL when there is none) and the caller's ctx; it returns 0, or prints
+ * one line with option_error() and returns -EINVAL. An entry with `name` NULL ends the table; one
+ * with only `help` is a heading.
  */
 struct option_def {
 	const char *name; /* long name, without dashes */
@@ -33,24 +33,31 @@ struct cli {
 	const char *summary;  /* one line */
 	const char *details;  /* paragraphs for --help and the manual page; may be NULL */
 	const struct option_def *options;
-	const char *exit_status; /* shared text */
+	const char *exit_status; /* cli_exit_status, or NULL to leave it out */
+	/* Those of a program's commands, NULL-terminated; NULL when it has none. */
+	const struct cli *const *commands;
 };
 
-/* Parses argv[1..]; *rest is the index of the first operand ("--" is skipped and noted in *after_dashes).
+extern const char cli_exit_status[]; /* what both tools' exit codes mean */
+
+/* Parses argv[1..], which is reordered when permute is set; *rest is the index of the first operand
+ * ("--" is skipped and noted in *after_dashes).
  * --help, --version, --man and --completion=bash|zsh|fish are answered here.
  * Returns 0, 1 when it was answered (exit 0), -EINVAL after one line on stderr (exit 2).
- * permute: operands and options may mix (obana); else options end at the first operand (obrec -- CMD). */
+ * permute: operands and options may mix (obana); else options end at the first operand (obrec). */
 int cli_parse(const struct cli *cli, void *ctx, int argc, char **argv, bool permute, int *rest,
 	      bool *after_dashes);
 
 void cli_help(const struct cli *cli, FILE *out);
-void cli_man(const struct cli *const *commands, size_t cnt, FILE *out); /* [0] is the program itself */
+/* commands[0] is the program itself. */
+void cli_man(const struct cli *const *commands, size_t cnt, FILE *out);
 void cli_completion(const struct cli *const *commands, size_t cnt, const char *shell, FILE *out);
 
 /* "PROGRAM: --NAME: MESSAGE" on stderr; returns -EINVAL. */
-int option_error(const struct option_def *def, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int option_error(const struct option_def *def, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/* Values with units; 0 or -EINVAL. Durations need a unit (ns us ms s m h d); sizes take K M G T (1024). */
+/* Values with units; 0 or -EINVAL. Durations need one (ns us ms s m h d); sizes take K M G T (1024). */
 int parse_duration_ns(const char *s, uint64_t *ns);
 int parse_size(const char *s, uint64_t *bytes);
 int parse_u64(const char *s, uint64_t *v);

@@ -1,2 +1,331 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void strbuf_fini(struct strbuf *b)
+{
+	free(b->p);
+	*b = (struct strbuf){0};
+}
+
+/* Room for `more` bytes and the NUL that always follows. */
+static bool reserve(struct strbuf *b, size_t more)
+{
+	size_t need, cap;
+	char *p;
+
+	if (b->failed)
+		return false;
+	if (__builtin_add_overflow(b->len, more, &need) || need >= SIZE_MAX / 2) {
+		b->failed = 1;
+		return false;
+	}
+	if (need < b->cap)
+		return true;
+	cap = need + 1 < 64 ? 64 : (need + 1) + (need + 1) / 2;
+	p = realloc(b->p, cap);
+	if (!p) {
+		b->failed = 1;
+		return false;
+	}
+	b->p = p;
+	b->cap = cap;
+	return true;
+}
+
+void strbuf_add(struct strbuf *b, const char *p, size_t len)
+{
+	if (!reserve(b, len))
+		return;
+	if (len)
+		memcpy(b->p + b->len, p, len);
+	b->len += len;
+	b->p[b->len] = 0;
+}
+
+static void addv(struct strbuf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	if (n < 0)
+		b->failed = 1;
+	else if (reserve(b, n)) {
+		vsnprintf(b->p + b->len, n + 1, fmt, again);
+		b->len += n;
+	}
+	va_end(again);
+}
+
+void strbuf_addf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	addv(b, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- escaping ---- */
+
+/* Length of the well-formed UTF-8 sequence at p (RFC 3629, table 3-7 of Unicode), 0 when it is
+ * none. */
+static size_t utf8_len(const unsigned char *p, size_t left, uint32_t *code)
+{
+	static const struct {
+		unsigned char mask, lead, len;
+		uint32_t least;
+	} forms[] = {{0x80, 0x00, 1, 0},
+		     {0xe0, 0xc0, 2, 0x80},
+		     {0xf0, 0xe0, 3, 0x800},
+		     {0xf8, 0xf0, 4, 0x10000}};
+
+	for (size_t f = 0; f < 4; f++) {
+		uint32_t c = p[0] & (unsigned char)~forms[f].mask;
+
+		if ((p[0] & forms[f].mask) != forms[f].lead)
+			continue;
+		if (forms[f].len > left)
+			return 0;
+		for (size_t i = 1; i < forms[f].len; i++) {
+			if ((p[i] & 0xc0) != 0x80)
+				return 0;
+			c = c << 6 | (p[i] & 0x3f);
+		}
+		*code = c;
+		return c < forms[f].least || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)
+			       ? 0
+			       : forms[f].len;
+	}
+	return 0;
+}
+
+/*
+ * Characters that act instead of showing: C0, DEL and C1 controls, the line separators that end a
+ * JavaScript line, bidirectional overrides (they make a terminal show another text), and
+ * noncharacters (illegal in XML).
+ */
+static bool is_active(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 ||
+	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
+	       (c & 0xfffe) == 0xfffe;
+}
+
+static const char *entity(enum escape how, const char *p, const char *end)
+{
+	char next = p + 1 < end ? p[1] : 0;
+
+	switch (how) {
+	case ESCAPE_XML:
+		switch (*p) {
+		case '<':
+			return "&lt;";
+		case '>':
+			return "&gt;";
+		case '&':
+			return "&amp;";
+		case '"':
+			return "&quot;";
+		case '\'':
+			return "&#39;";
+		case '\t':
+			return "&#9;";
+		case '\n':
+			return "&#10;";
+		case '\r':
+			return "&#13;";
+		}
+		return NULL;
+	case ESCAPE_JSON:
+		switch (*p) {
+		case '"':
+			return "\\\"";
+		case '\\':
+			return "\\\\";
+		case '\n':
+			return "\\n";
+		case '\t':
+			return "\\t";
+		case '\r':
+			return "\\r";
+		case '<': /* JSON may stand in an HTML script element, which "</" and "<!" would end
+			   */
+			return next == '/' || next == '!' ? "\\u003c" : NULL;
+		}
+		return NULL;
+	case ESCAPE_CSV:
+		return *p == '"'    ? "\"\""
+		       : *p == '\n' ? "\n"
+		       : *p == '\r' ? "\r"
+		       : *p == '\t' ? "\t"
+				    : NULL;
+	case ESCAPE_TERMINAL:
+		return NULL;
+	}
+	return NULL;
+}
+
+static void add_inert(struct strbuf *b, enum escape how, const unsigned char *p, size_t n,
+		      uint32_t code)
+{
+	if (how == ESCAPE_JSON && n > 1 && code < 0x10000) {
+		strbuf_addf(b, "\\u%04x", (unsigned)code);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(b, how == ESCAPE_JSON ? "\\u%04x" : "\\x%02x", p[i]);
+}
+
+void strbuf_escape(struct strbuf *b, enum escape how, struct span s)
+{
+	const char *p = s.p, *end = s.p + s.len, *plain = p;
+	bool quote = false;
+
+	if (!s.len)
+		return;
+	if (how == ESCAPE_CSV)
+		for (size_t i = 0; i < s.len && !quote; i++)
+			quote = strchr(",\"\n\r", s.p[i]) && s.p[i];
+	if (quote)
+		strbuf_add(b, "\"", 1);
+	while (p < end) {
+		uint32_t code = 0;
+		size_t n = utf8_len((const unsigned char *)p, end - p, &code);
+		const char *e = n == 1 ? entity(how, p, end) : NULL;
+
+		if (n && !e && !is_active(code)) {
+			p += n;
+			continue;
+		}
+		strbuf_add(b, plain, p - plain);
+		if (e)
+			strbuf_add(b, e, strlen(e));
+		else
+			add_inert(b, how, (const unsigned char *)p, n ? n : 1, code);
+		p += n ? n : 1;
+		plain = p;
+	}
+	strbuf_add(b, plain, p - plain);
+	if (quote)
+		strbuf_add(b, "\"", 1);
+}
+
+/* ---- figures ---- */
+
+/* Three significant digits in the largest unit not above v. */
+static char *scaled(char *buf, uint64_t v, unsigned base, const char *const *units, size_t cnt)
+{
+	double d = v;
+	size_t u = 0;
+
+	/* 999.5 would print as 1000 */
+	while (u + 1 < cnt && d >= (base == 1000 ? 999.5 : 1023.5)) {
+		d /= base;
+		u++;
+	}
+	snprintf(buf, 24, "%.*f%s",
+		 u == 0 || d >= 99.95 ? 0
+		 : d >= 9.995	      ? 1
+		 : base == 1000	      ? 2
+				      : 1,
+		 d, units[u]);
+	return buf;
+}
+
+char *format_bytes(char *buf, uint64_t bytes)
+{
+	static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+
+	return scaled(buf, bytes, 1024, units, 7);
+}
+
+char *format_count(char *buf, uint64_t n)
+{
+	static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
+
+	return scaled(buf, n, 1000, units, 7);
+}
+
+char *format_duration(char *buf, uint64_t ns)
+{
+	static const char *const units[] = {" ns", " us", " ms", " s"};
+	uint64_t s = ns / 1000000000;
+
+	if (s < 60)
+		return scaled(buf, ns, 1000, units, 4);
+	if (s < 3600)
+		snprintf(buf, 24, "%um%02us", (unsigned)(s / 60), (unsigned)(s % 60));
+	else if (s < 86400)
+		snprintf(buf, 24, "%uh%02um", (unsigned)(s / 3600), (unsigned)(s / 60 % 60));
+	else
+		snprintf(buf, 24, "%ud%02uh", (unsigned)(s / 86400), (unsigned)(s / 3600 % 24));
+	return buf;
+}
+
+/* ---- messages ---- */
+
+static const char *message_program = "obrec";
+static int message_level;
+
+void message_init(const char *program, int verbosity)
+{
+	message_program = program;
+	message_level = verbosity;
+}
+
+/* One write, so that lines of several threads do not mix. */
+static void message(const char *fmt, va_list ap)
+{
+	struct strbuf text = {0}, line = {0};
+	ssize_t n = 0;
+
+	addv(&text, fmt, ap);
+	while (text.len && text.p[text.len - 1] == '\n')
+		text.len--;
+	strbuf_addf(&line, "%s: ", message_program);
+	strbuf_escape(&line, ESCAPE_TERMINAL, (struct span){text.p, text.len});
+	strbuf_add(&line, "\n", 1);
+	if (line.p)
+		n = write(STDERR_FILENO, line.p, line.len);
+	(void)n; /* nowhere to say that stderr is gone */
+	strbuf_fini(&text);
+	strbuf_fini(&line);
+}
+
+void message_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	message(fmt, ap);
+	va_end(ap);
+}
+
+void message_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (message_level < 0)
+		return;
+	va_start(ap, fmt);
+	message(fmt, ap);
+	va_end(ap);
+}
+
+void message_verbose(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (message_level < 1)
+		return;
+	va_start(ap, fmt);
+	message(fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parser and the writers of help, manual page and completion share. */
+#ifndef FORMAT_OPTION_TABLE_H
+#define FORMAT_OPTION_TABLE_H
+
+#include "option.h"
+
+/* --help and the like, which every program has; those without help text are hidden. */
+extern const struct option_def option_builtins[];
+
+/* False for the entry that ends a table; a heading has only `help`. */
+static inline bool option_any(const struct option_def *d)
+{
+	return d->name || d->help;
+}
+
+#endif
