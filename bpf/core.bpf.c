@@ -1,6 +1,170 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-#include "wire.h"
+/* The maps all probes share, sending to the rings, and following fork and exec. */
+#include "core.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile bool have_task_pt_regs = true;
+const volatile bool target_all = false;
+const volatile __u32 self_tgid = 0;
+const volatile __u64 wakeup_sz = 256 << 10; /* queued bytes that wake obrec up */
+
+bool enabled;
+__u32 epoch = 1; /* advanced by obrec now and then: every stack is sent again */
+
+struct scratch_map scratch SEC(".maps");
+struct procs_map procs SEC(".maps");
+struct losses_map losses SEC(".maps");
+
+/* One ring a CPU: no two CPUs contend, and a burst on one does not lose another's records. */
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WIRE_MAX_CPUS);
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+/*
+ * Which stacks obrec has been sent, as a two-way cache of hashes mixed with the epoch. An array and
+ * not a hash map: a perf interrupt may come as NMI inside an update, where a locked bucket is a
+ * deadlock on 5.10 (before 20b6cc34ea74) and a failure later. A stack that was pushed out, or
+ * written by two CPUs at once, is merely sent again.
+ */
+struct sent {
+	__u64 key[2];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 65536);
+	__type(key, __u32);
+	__type(value, struct sent);
+} stacks SEC(".maps");
+
+static __always_inline int send(void *record, __u64 size, __u32 loss)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 flags = BPF_RB_NO_WAKEUP;
+	void *ring;
+
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (!ring)
+		goto lost;
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wakeup_sz)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (!bpf_ringbuf_output(ring, record, size, flags))
+		return 0;
+lost:
+	loss_count(loss);
+	return -1;
+}
+
+static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames)
+{
+	__u64 key = stack->hash ^ (__u64)epoch << 32;
+	__u32 set = stack->hash & 65535, cnt = stack->frame_cnt;
+	struct sent *sent = bpf_map_lookup_elem(&stacks, &set);
+
+	if (!sent || sent->key[0] == key || sent->key[1] == key)
+		return 0;
+	if (cnt > max_frames)
+		return 0;
+	stack->hdr.kind = WIRE_STACK;
+	stack->hdr.size = sizeof(*stack) + cnt * sizeof(__u64);
+	if (send(stack, sizeof(*stack) + cnt * sizeof(__u64), LOSS_RING_STACK))
+		return 0;
+	sent->key[1] = sent->key[0];
+	sent->key[0] = key;
+	return 0;
+}
+
+__noinline int stack_take_user(__u32 entry)
+{
+	struct scratch *s = scratch_of(entry);
+
+	if (!s)
+		return 0;
+	s->user.frames[0] = s->regs.ip & 0xffffffffffffULL;
+	s->user.rec.hash = s->regs.ip;
+	s->user.rec.frame_cnt = 1;
+	s->user.rec.error = 11; /* STACK_NOT_TAKEN */
+	s->user.rec.tgid = s->sample.tgid;
+	s->sample.user_stack = s->user.rec.hash;
+	return stack_send(&s->user.rec, 1);
+}
+
+__noinline int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact)
+{
+	struct scratch *s = scratch_of(entry);
+	__u64 hash = 0x9e3779b97f4a7c15ULL;
+	__u32 i;
+
+	if (!s)
+		return 0;
+	for (i = 0; i < WIRE_MAX_KERNEL_FRAMES && i < cnt; i++) {
+		__u64 frame = s->kernel.frames[i];
+
+		if (i || !leaf_exact)
+			frame--;
+		frame |= 0xffffULL << 48; /* FRAME_BINARY_KERNEL */
+		s->kernel.frames[i] = frame;
+		hash = (hash ^ frame) * 0xff51afd7ed558ccdULL;
+		hash ^= hash >> 32;
+	}
+	s->kernel.rec.hash = hash ?: 1;
+	s->kernel.rec.frame_cnt = i;
+	s->kernel.rec.error = i ? 0 : 11; /* STACK_NOT_TAKEN */
+	s->kernel.rec.tgid = 0;
+	s->sample.kernel_stack = s->kernel.rec.hash;
+	return stack_send(&s->kernel.rec, WIRE_MAX_KERNEL_FRAMES);
+}
+
+__noinline int sample_send(__u32 entry)
+{
+	struct scratch *s = scratch_of(entry);
+
+	if (!s)
+		return 0;
+	s->sample.hdr.kind = WIRE_SAMPLE;
+	s->sample.hdr.size = sizeof(s->sample);
+	return send(&s->sample, sizeof(s->sample), LOSS_RING_SAMPLE);
+}
+
+/* A child has its parent's mappings: it is recorded from its first instruction, with complete
+ * stacks. */
+SEC("?raw_tp/sched_process_fork")
+int core_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 parent = task_tgid((void *)ctx->args[0], false);
+	__u32 child = task_tgid((void *)ctx->args[1], false);
+	struct proc *p, copy;
+
+	if (parent == child)
+		return 0;
+	p = bpf_map_lookup_elem(&procs, &parent);
+	if (!p || !(p->flags & PROC_INHERIT))
+		return 0;
+	copy = *p;
+	if (bpf_map_update_elem(&procs, &child, &copy, BPF_ANY))
+		loss_count(LOSS_PROCS_FULL);
+	return 0;
+}
+
+/* The old image's mappings are gone; stacks say "process not known" until obrec has published the
+ * new one. */
+SEC("?raw_tp/sched_process_exec")
+int core_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct proc *p = bpf_map_lookup_elem(&procs, &tgid);
+
+	if (!p)
+		return 0;
+	p->range_cnt = 0;
+	p->jit_binary = 0;
+	p->generation = 0;
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * What every probe uses: who is recorded, scratch memory, stacks, sending. Maps and functions live
+ * in core.bpf.c; functions are global, so that each is verified once and not again in every probe,
+ * and take scalars only (pointers to memory as arguments of global functions came after 5.10).
+ */
+#ifndef BPF_CORE_BPF_H
+#define BPF_CORE_BPF_H
+
+#include "kernel.bpf.h"
+#include "wire.h"
+#include "unwind.h"
+
+/* wire_stack is followed by room for its frames. */
+#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+
+/*
+ * Entry contexts, each with a scratch of its own: a perf interrupt lands inside tracepoint
+ * programs, and a tracepoint fires inside a system call's or uprobe's program.
+ */
+enum entry { ENTRY_PERF, ENTRY_TRACEPOINT, ENTRY_UPROBE, ENTRY_CNT };
+
+/* Per CPU and entry context. */
+struct scratch {
+	__u32 busy;
+	__u32 pad;
+	struct arch_regs regs; /* of the thread in user mode */
+	struct proc proc;      /* its `procs` value; range_cnt 0 when it is not known yet */
+	struct wire_sample sample;
+	struct {
+		struct wire_stack rec;
+		__u64 frames[WIRE_MAX_KERNEL_FRAMES + 1];
+	} kernel;
+	struct {
+		struct wire_stack rec;
+		__u64 frames[1];
+	} user; /* until the unwinder is here: the leaf */
+};
+
+struct scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, ENTRY_CNT);
+	__type(key, __u32);
+	__type(value, struct scratch);
+};
+struct procs_map {
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: 5.10 allows nothing else in perf_event */
+	__uint(max_entries, 32768);
+	__type(key, __u32); /* tgid */
+	__type(value, struct proc);
+};
+struct losses_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LOSS_CNT);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+extern struct scratch_map scratch SEC(".maps");
+extern struct procs_map procs SEC(".maps");
+extern struct losses_map losses SEC(".maps");
+
+extern const volatile bool target_all; /* everything is recorded */
+extern const volatile __u32 self_tgid; /* but obrec */
+extern bool enabled;		       /* set once all probes are attached */
+
+/*
+ * Walks the current task's user stack from `regs` and `proc` of the scratch, sends it unless obrec
+ * has it, and notes its hash in the sample.
+ */
+int stack_take_user(__u32 entry);
+/* The same for `cnt` raw addresses in kernel.frames; leaf_exact: the first is no return address. */
+int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact);
+/* Sends scratch[entry].sample. */
+int sample_send(__u32 entry);
+
+static __always_inline void loss_count(__u32 which)
+{
+	__u64 *v = bpf_map_lookup_elem(&losses, &which);
+
+	if (v)
+		(*v)++;
+}
+
+static __always_inline struct scratch *scratch_of(__u32 entry)
+{
+	return bpf_map_lookup_elem(&scratch, &entry);
+}
+
+/* Claims the scratch; NULL (counted) when the context is entered twice on this CPU. */
+static __always_inline struct scratch *scratch_claim(__u32 entry)
+{
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &entry);
+
+	if (!s)
+		return NULL;
+	if (s->busy) {
+		loss_count(LOSS_SCRATCH);
+		return NULL;
+	}
+	s->busy = 1;
+	return s;
+}
+
+static __always_inline void scratch_release(struct scratch *s)
+{
+	s->busy = 0;
+}
+
+/* Is this process recorded? One look-up; *p is its entry, NULL when it is recorded but not known
+ * yet. */
+static __always_inline bool is_target(__u32 tgid, struct proc **p)
+{
+	*p = bpf_map_lookup_elem(&procs, &tgid);
+	if (*p)
+		return ((*p)->flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
+	return target_all && tgid && tgid != self_tgid;
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * The only kernel types and fields obrec uses, relocated at load time (CO-RE), and every difference
+ * between kernels, each with the commit that made it. 5.10 is the oldest kernel.
+ */
+#ifndef BPF_KERNEL_BPF_H
+#define BPF_KERNEL_BPF_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+/*
+ * User registers as the kernel lays them out; an ABI (ptrace), so not relocated. The vendor's
+ * headers cannot be used: compiled for BPF they pick the 32-bit layout or none.
+ */
+#if defined(__TARGET_ARCH_x86)
+struct arch_regs {
+	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	__u64 ip, cs, flags, sp, ss;
+};
+#define arch_ctx_regs arch_regs
+#define ARCH_THREAD_SIZE 16384
+#define USER_MODE(r) (((r)->cs & 3) == 3)
+#elif defined(__TARGET_ARCH_arm64)
+struct arch_regs {
+	__u64 regs[31], sp, ip, pstate;
+	__u64 orig_x0;
+	__s32 syscallno;
+	__u32 pad;
+};
+struct arch_ctx_regs { /* struct user_pt_regs */
+	__u64 regs[31], sp, ip, pstate;
+};
+#define ARCH_THREAD_SIZE 16384
+#define USER_MODE(r) (((r)->pstate & 0xf) == 0)
+#else
+#error "unknown architecture"
+#endif
+
+/* The context of a perf_event program (struct bpf_perf_event_data). */
+struct perf_event_ctx {
+	struct arch_ctx_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+/* Word by word: the verifier allows nothing else on a context. */
+#define COPY_CTX_REGS(to, from)                                                                    \
+	do {                                                                                       \
+		_Pragma("unroll") for (unsigned i_ = 0; i_ < sizeof(*(from)) / 8;                  \
+				       i_++)((__u64 *)(to))[i_] = ((volatile __u64 *)(from))[i_];  \
+	} while (0)
+
+struct mm_struct;
+
+struct pt_regs {
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid, tgid;
+	unsigned int flags;
+	void *stack;
+	struct mm_struct *mm;
+	struct task_struct *group_leader;
+	char comm[16];
+} __attribute__((preserve_access_index));
+
+/* 5.14, 2f064a59a11f ("sched: Change task_struct::state"): `state` became `__state`. */
+struct task_struct___state {
+	unsigned int __state;
+} __attribute__((preserve_access_index));
+struct task_struct___5_10 {
+	long state;
+} __attribute__((preserve_access_index));
+
+#define PF_KTHREAD 0x00200000
+#define TASK_DEAD 0x0080
+#define TASK_STOPPED_OR_TRACED 0x000c
+
+/* Set by obrec from what it probed: a reduced BTF has no enum bpf_func_id to ask. */
+extern const volatile bool have_task_pt_regs;
+
+/*
+ * `typed`: the pointer came from a BTF-typed program argument and may be dereferenced; a constant,
+ * so that only one of the two ways is left in the program.
+ */
+static __always_inline __u32 task_pid(struct task_struct *t, bool typed)
+{
+	return typed ? t->pid : BPF_CORE_READ(t, pid);
+}
+
+static __always_inline __u32 task_tgid(struct task_struct *t, bool typed)
+{
+	return typed ? t->tgid : BPF_CORE_READ(t, tgid);
+}
+
+static __always_inline __u32 task_state(struct task_struct *task, bool typed)
+{
+	struct task_struct___state *t = (void *)task;
+	struct task_struct___5_10 *old = (void *)task;
+
+	if (bpf_core_field_exists(t->__state))
+		return typed ? t->__state : BPF_CORE_READ(t, __state);
+	return typed ? old->state : BPF_CORE_READ(old, state);
+}
+
+/* No user memory to walk: a kernel thread, or one that has already dropped its mm while it exits.
+ */
+static __always_inline bool task_is_kernel(struct task_struct *t, bool typed)
+{
+	if (typed)
+		return t->flags & PF_KTHREAD || !t->mm;
+	return BPF_CORE_READ(t, flags) & PF_KTHREAD || !BPF_CORE_READ(t, mm);
+}
+
+/*
+ * Where the registers saved at kernel entry lie. bpf_task_pt_regs() is 5.15, dd6e10fbd9fb ("bpf:
+ * Add bpf_task_pt_regs() helper"); before, task_pt_regs() by hand (those kernels have no padding at
+ * the stack's top).
+ */
+static __always_inline const struct arch_regs *user_regs_place(struct task_struct *t)
+{
+	return BPF_CORE_READ(t, stack) + ARCH_THREAD_SIZE - bpf_core_type_size(struct pt_regs);
+}
+
+static __always_inline long current_user_regs(struct arch_regs *to)
+{
+	const void *from;
+
+	if (have_task_pt_regs)
+		from = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	else
+		from = user_regs_place((void *)bpf_get_current_task());
+	return bpf_probe_read_kernel(to, sizeof(*to), from);
+}
+
+/* Of a task that need not be the current one. */
+static __always_inline long task_user_regs(struct task_struct *t, bool typed, struct arch_regs *to)
+{
+	const void *from;
+
+	if (typed && have_task_pt_regs)
+		from = (void *)bpf_task_pt_regs((void *)t);
+	else
+		from = user_regs_place(t);
+	return bpf_probe_read_kernel(to, sizeof(*to), from);
+}
+
+/* Entered by a system call, not by a fault or interrupt. */
+static __always_inline bool in_syscall(const struct arch_regs *r)
+{
+#if defined(__TARGET_ARCH_x86)
+	return (__s64)r->orig_ax >= 0;
+#else
+	return r->syscallno >= 0;
+#endif
+}
+
+#endif
