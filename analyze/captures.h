@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The archives a command was given: open, with what their first and last member say, for the whole
+ * run. */
+#ifndef ANALYZE_CAPTURES_H
+#define ANALYZE_CAPTURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <json-c/json_object.h>
+
+#include "../format/archive.h"
+
+struct capture {
+	const char *path; /* as given */
+	struct obz_reader *reader;
+	struct json_object *header, *end;				 /* NULL: lost, cut */
+	const char *uuid, *host, *kernel, *arch, *version, *stop_reason; /* "" when not known */
+	char *command;			 /* argv joined, quoted where needed */
+	char *probes;			 /* comma list */
+	uint64_t started_ns;		 /* CLOCK_REALTIME */
+	uint64_t duration_ns;		 /* when cut: until the last event */
+	uint64_t to_realtime;		 /* add to an archive's time, modulo 2^64 */
+	uint64_t cpus, freq;		 /* 0: not known */
+	const struct obz_member **debug; /* debug members by name */
+	size_t debug_cnt;
+};
+
+struct captures {
+	struct capture *v;
+	size_t cnt;
+};
+
+/* Ids of several captures lie side by side in one table: the archive's id in the lower 32 bits. */
+static inline int64_t capture_row(size_t capture, uint32_t id)
+{
+	return (int64_t)capture << 32 | id;
+}
+static inline int64_t capture_id(size_t capture)
+{
+	return capture + 1;
+}
+
+/* Opens all, in this order; an archive given twice is taken once. Reports on one line; -errno. */
+int captures__open(struct captures *c, char *const *paths, size_t cnt);
+void captures__close(struct captures *c);
+
+/* A member of the stream? */
+bool capture_streams(const struct obz_member *m, const char *stream);
+
+/* Is anything missing or broken? Known in full once all chunks were decoded. `what` (if not NULL)
+ * gets a phrase. */
+bool capture_damaged(const struct capture *c, char *what, size_t sz);
+bool captures_damaged(const struct captures *c);
+
+/* A new fd of the debug member, from the capture or any of the others; -ENOENT. Both may be NULL.
+ */
+int captures__debug(const struct captures *c, const char *member, const char *build_id);
+
+#endif

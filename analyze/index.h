@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A hash index over entries that lie in an array of their owner: 4 bytes a slot, nothing copied.
+ * The owner says how an entry is hashed and compared. Entries are numbered from 0 and never
+ * removed. Growing arrays live here too.
+ */
+#ifndef ANALYZE_INDEX_H
+#define ANALYZE_INDEX_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for `need` elements; contents kept. 0 or -ENOMEM. */
+static inline int array_reserve_(void **p, size_t *cap, size_t need, size_t elem_sz)
+{
+	size_t want = *cap;
+	void *grown;
+
+	if (need <= *cap)
+		return 0;
+	while (want < need)
+		want = want < 16 ? 16 : want + want / 2;
+	if (want > SIZE_MAX / elem_sz)
+		return -ENOMEM;
+	grown = realloc(*p, want * elem_sz);
+	if (!grown)
+		return -ENOMEM;
+	*p = grown;
+	*cap = want;
+	return 0;
+}
+#define array_reserve(ptr, cap, need) array_reserve_((void **)(ptr), cap, need, sizeof(**(ptr)))
+
+static inline uint64_t hash_mix(uint64_t x)
+{
+	x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
+	x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
+	return x ^ x >> 33;
+}
+
+static inline uint64_t hash_bytes(const void *p, size_t len)
+{
+	const unsigned char *b = p;
+	uint64_t h = 0x9e3779b97f4a7c15ULL ^ len, word;
+
+	for (; len >= 8; b += 8, len -= 8) {
+		memcpy(&word, b, 8);
+		h = hash_mix(h ^ word);
+	}
+	word = 0;
+	memcpy(&word, b, len);
+	return hash_mix(h ^ word);
+}
+
+struct index {
+	uint32_t *slots; /* entry + 1, 0 is free */
+	uint32_t cap, used;
+};
+
+struct index_ops {
+	uint64_t (*hash)(const void *owner, uint32_t entry);
+	bool (*equal)(const void *owner, uint32_t entry, const void *key);
+};
+
+static inline void index_fini(struct index *ix)
+{
+	free(ix->slots);
+	*ix = (struct index){0};
+}
+
+static inline bool index_find(const struct index *ix, const struct index_ops *ops,
+			      const void *owner, uint64_t hash, const void *key, uint32_t *entry)
+{
+	uint32_t mask = ix->cap - 1;
+
+	if (!ix->cap)
+		return false;
+	for (uint32_t i = hash & mask; ix->slots[i]; i = (i + 1) & mask)
+		if (ops->equal(owner, ix->slots[i] - 1, key)) {
+			*entry = ix->slots[i] - 1;
+			return true;
+		}
+	return false;
+}
+
+static inline void index_put_(uint32_t *slots, uint32_t mask, uint64_t hash, uint32_t entry)
+{
+	uint32_t i = hash & mask;
+
+	while (slots[i])
+		i = (i + 1) & mask;
+	slots[i] = entry + 1;
+}
+
+/* Adds an entry that index_find did not find. 0 or -ENOMEM. */
+static inline int index_add(struct index *ix, const struct index_ops *ops, const void *owner,
+			    uint64_t hash, uint32_t entry)
+{
+	if (ix->used >= ix->cap / 4 * 3) {
+		uint32_t cap = ix->cap ? ix->cap * 2 : 64,
+			 *slots = ix->cap <= UINT32_MAX / 2 ? calloc(cap, 4) : NULL;
+
+		if (!slots)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < ix->cap; i++)
+			if (ix->slots[i])
+				index_put_(slots, cap - 1, ops->hash(owner, ix->slots[i] - 1),
+					   ix->slots[i] - 1);
+		free(ix->slots);
+		ix->slots = slots;
+		ix->cap = cap;
+	}
+	index_put_(ix->slots, ix->cap - 1, hash, entry);
+	ix->used++;
+	return 0;
+}
+
+#endif
