@@ -103,7 +103,10 @@ layer = $(firstword $(subst _, ,$(notdir $(1))))
 $(UNIT): $(B)/tests/unit/%: $(B)/tests/unit/%.o $$(link_$$(call layer,$$*))
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_$(call layer,$*)) $(LDFLAGS)
 $(patsubst tests/unit/%.c,$(B)/tests/unit/%.o,$(wildcard tests/unit/record_*.c)): | $(SKEL)
-units: $(UNIT)
+# what the benchmarks and comparisons run, made with the tests that use it
+$(B)/tests/bench/symbolize: $(B)/tests/bench/symbolize.o $(ANALYZE_A) $(FORMAT_A)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_analyze) $(LDFLAGS)
+units: $(UNIT) $(B)/tests/bench/symbolize
 unit: units
 	$(Q)scripts/run-tests unit
 
