@@ -14,44 +14,58 @@ struct symbolizer;
 struct symbol_image;
 
 struct symbolizer_opts {
-	const char *const *debug_dirs; /* --debug-dir, then /usr/lib/debug; NULL-terminated */
-	const char *cache_dir;	       /* persistent index by build-id; NULL: none. default ~/.cache/obana */
-	unsigned jobs;		       /* 0: all CPUs */
-	bool inlines;		       /* expand inlined calls */
-	bool debuginfod;	       /* may run debuginfod-find (only when asked for) */
+	/* --debug-dir, then /usr/lib/debug; NULL-terminated; NULL: none. Borrowed until __free. */
+	const char *const *debug_dirs;
+	const char
+		*cache_dir; /* persistent answers by build-id; NULL: none. See symbol_cache_dir */
+	unsigned jobs;	    /* 0: all CPUs */
+	bool inlines;	    /* expand inlined calls */
+	bool debuginfod;    /* may run debuginfod-find (only when asked for) */
+	/* Optional: a new fd of another ELF file by its build-id (dwz alternate files), or negative
+	 * errno. */
+	int (*open_by_id)(void *ctx, const char *id_hex);
+	void *open_by_id_ctx;
 };
 
 int symbolizer__new(struct symbolizer **s, const struct symbolizer_opts *opts);
 void symbolizer__free(struct symbolizer *s);
 
+/* ${XDG_CACHE_HOME:-~/.cache}/obana/symbols, malloc'ed; NULL when there is no home. */
+char *symbol_cache_dir(void);
+
 /*
- * An image to look addresses up in. id_hex: build-id or "sha1:..", names the cache entry; may be NULL.
- * open(ctx) returns a new fd of an ELF file (the archive's slim ELF or the real one) or negative errno; it is called
- * at most once and only when the cache cannot answer. path is tried in debug dirs for debuglinks.
+ * An image to look addresses up in. id_hex: build-id or "sha1:..", names the cache entry; may be
+ * NULL. open(ctx) returns a new fd of an ELF file (the archive's slim ELF or the real one) or
+ * negative errno; it is called at most once and only when the cache cannot answer. path is tried in
+ * debug dirs for debuglinks. The image lives as long as the symbolizer.
  */
-int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path, int (*open)(void *ctx), void *ctx,
-		      struct symbol_image **image);
+int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path,
+		      int (*open)(void *ctx), void *ctx, struct symbol_image **image);
 
 struct symbol_frame {
-	const char *name;	   /* demangled; NULL: not known */
-	const char *linkage_name;  /* as in the file; NULL when the same */
-	const char *file;	   /* NULL: not known */
-	uint32_t line;		   /* 0: not known; the call's line for outer frames */
-	bool inlined;		   /* this frame was inlined into the next one */
+	const char *name;	  /* demangled; NULL: not known */
+	const char *linkage_name; /* as in the file; NULL when the same */
+	const char *file;	  /* NULL: not known */
+	uint32_t line;		  /* 0: not known; the call's line for outer frames */
+	bool inlined;		  /* this frame was inlined into the next one */
 };
 
 /*
- * Looks up addrs (ELF virtual, any order, repeats allowed) and calls fn once each, in order of addrs, with the chain innermost
- * first (cnt 0: nothing known). Return addresses are to be given already lowered by one. Batches are spread over opts.jobs threads.
+ * Looks up addrs (ELF virtual, any order, repeats allowed) and calls fn once each, in order of
+ * addrs, with the chain innermost first (cnt 0: nothing known). The chain array lives until fn
+ * returns, its strings until symbolizer__free, and equal strings are one pointer. Return addresses
+ * are to be given already lowered by one. One batch an image is fastest: its work is spread over
+ * opts.jobs threads.
  */
 typedef void (*symbol_fn)(void *ctx, size_t index, const struct symbol_frame *chain, size_t cnt);
-int symbolizer__resolve(struct symbolizer *s, struct symbol_image *image, const uint64_t *addrs, size_t cnt, symbol_fn fn,
-			void *ctx);
+int symbolizer__resolve(struct symbolizer *s, struct symbol_image *image, const uint64_t *addrs,
+			size_t cnt, symbol_fn fn, void *ctx);
 
-/* "dwarf", "symtab", "dynsym", "none": the best that image had; and why not better (NULL when it is dwarf). */
+/* After a resolve: "dwarf", "symtab", "dynsym", "none": the best that image had; and why not better
+ * (NULL when it is dwarf). */
 const char *symbol_image__kind(const struct symbol_image *image, const char **why);
 
-/* Demangled C++/Rust name, malloc'ed, or NULL when it is not mangled. */
+/* Demangled C++ or Rust name, malloc'ed, or NULL when it is not mangled. */
 char *symbol_demangle(const char *name);
 
 #endif

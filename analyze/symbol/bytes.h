@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Little-endian bytes from foreign files. Every getter checks its bounds: past the end it returns
+ * zero, sets `bad` and moves to the end, so that a loop over a cursor always terminates and callers
+ * check once.
+ */
+#ifndef ANALYZE_SYMBOL_BYTES_H
+#define ANALYZE_SYMBOL_BYTES_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A borrowed piece of a file. */
+struct bytes {
+	const uint8_t *p;
+	uint64_t len;
+};
+
+struct cursor {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static inline struct bytes bytes_sub(struct bytes b, uint64_t off, uint64_t len)
+{
+	if (off > b.len || len > b.len - off)
+		return (struct bytes){0};
+	return (struct bytes){b.p + off, len};
+}
+
+/* From `off` to the end; at a wrong offset an empty, bad cursor. */
+static inline struct cursor cursor_at(struct bytes b, uint64_t off)
+{
+	if (!b.p || off > b.len)
+		return (struct cursor){.bad = true};
+	return (struct cursor){b.p + off, b.p + b.len, false};
+}
+
+static inline uint64_t cursor_left(const struct cursor *c)
+{
+	return (uint64_t)(c->end - c->p);
+}
+
+static inline void cursor_fail(struct cursor *c)
+{
+	c->bad = true;
+	c->p = c->end;
+}
+
+static inline void cursor_skip(struct cursor *c, uint64_t n)
+{
+	if (n > cursor_left(c))
+		cursor_fail(c);
+	else
+		c->p += n;
+}
+
+#define CURSOR_GETTER(name, type)                                                                  \
+	static inline type cursor_##name(struct cursor *c)                                         \
+	{                                                                                          \
+		type v = 0;                                                                        \
+		if (cursor_left(c) < sizeof(v)) {                                                  \
+			cursor_fail(c);                                                            \
+			return 0;                                                                  \
+		}                                                                                  \
+		memcpy(&v, c->p, sizeof(v));                                                       \
+		c->p += sizeof(v);                                                                 \
+		return v;                                                                          \
+	}
+CURSOR_GETTER(u8, uint8_t)
+CURSOR_GETTER(u16, uint16_t)
+CURSOR_GETTER(u32, uint32_t)
+CURSOR_GETTER(u64, uint64_t)
+#undef CURSOR_GETTER
+
+/* 1, 2, 3, 4 or 8 bytes; anything else is bad. */
+static inline uint64_t cursor_uint(struct cursor *c, unsigned sz)
+{
+	uint64_t v;
+
+	switch (sz) {
+	case 1:
+		return cursor_u8(c);
+	case 2:
+		return cursor_u16(c);
+	case 3:
+		v = cursor_u16(c);
+		return v | (uint64_t)cursor_u8(c) << 16;
+	case 4:
+		return cursor_u32(c);
+	case 8:
+		return cursor_u64(c);
+	default:
+		cursor_fail(c);
+		return 0;
+	}
+}
+
+static inline uint64_t cursor_uleb(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; c->p < c->end; shift += 7) {
+		uint8_t b = *c->p++;
+
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80))
+			return v;
+	}
+	c->bad = true;
+	return 0;
+}
+
+static inline int64_t cursor_sleb(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; c->p < c->end;) {
+		uint8_t b = *c->p++;
+
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		shift += 7;
+		if (!(b & 0x80)) {
+			if (shift < 64 && (b & 0x40))
+				v |= ~UINT64_C(0) << shift;
+			return (int64_t)v;
+		}
+	}
+	c->bad = true;
+	return 0;
+}
+
+/* A terminated string within the bounds, or NULL. */
+static inline const char *cursor_str(struct cursor *c)
+{
+	const uint8_t *start = c->p;
+	const uint8_t *nul = c->p < c->end ? memchr(c->p, 0, cursor_left(c)) : NULL;
+
+	if (!nul) {
+		cursor_fail(c);
+		return NULL;
+	}
+	c->p = nul + 1;
+	return (const char *)start;
+}
+
+static inline const char *bytes_str(struct bytes b, uint64_t off)
+{
+	struct cursor c = cursor_at(b, off);
+
+	return c.bad ? NULL : cursor_str(&c);
+}
+
+/* Makes room for `need` elements of `sz` bytes; 0 or -ENOMEM. */
+static inline int grow(void *array_p, size_t *cap, size_t need, size_t sz)
+{
+	size_t n = *cap ? *cap : 16;
+	void *p;
+
+	if (need <= *cap)
+		return 0;
+	while (n < need)
+		n += n / 2;
+	p = reallocarray(*(void **)array_p, n, sz);
+	if (!p)
+		return -ENOMEM;
+	*(void **)array_p = p;
+	*cap = n;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "name_pool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol.h"
+
+struct node {
+	struct pooled pub;
+	uint64_t hash;
+	bool symbol; /* demangled is final */
+};
+
+struct chunk {
+	struct chunk *next;
+	size_t used, cap;
+	_Alignas(16) char data[];
+};
+
+struct name_pool {
+	pthread_mutex_t lock;
+	struct chunk *chunks;
+	struct node **table;
+	size_t cnt, cap; /* cap is a power of two */
+};
+
+int name_pool__new(struct name_pool **out)
+{
+	struct name_pool *p = calloc(1, sizeof(*p));
+
+	*out = NULL;
+	if (!p)
+		return -ENOMEM;
+	p->cap = 1024;
+	p->table = calloc(p->cap, sizeof(*p->table));
+	if (!p->table) {
+		free(p);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&p->lock, NULL);
+	*out = p;
+	return 0;
+}
+
+void name_pool__free(struct name_pool *p)
+{
+	if (!p)
+		return;
+	for (struct chunk *c = p->chunks, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	pthread_mutex_destroy(&p->lock);
+	free(p->table);
+	free(p);
+}
+
+static void *allocate(struct name_pool *p, size_t sz)
+{
+	struct chunk *c = p->chunks;
+	void *mem;
+
+	sz = (sz + 15) & ~(size_t)15;
+	if (!c || c->cap - c->used < sz) {
+		size_t cap = sz > 65536 ? sz : 65536;
+
+		c = malloc(sizeof(*c) + cap);
+		if (!c)
+			return NULL;
+		*c = (struct chunk){.next = p->chunks, .cap = cap};
+		p->chunks = c;
+	}
+	mem = c->data + c->used;
+	c->used += sz;
+	return mem;
+}
+
+static const char *copy(struct name_pool *p, const char *text)
+{
+	size_t sz = strlen(text) + 1;
+	char *mem = allocate(p, sz);
+
+	return mem ? memcpy(mem, text, sz) : NULL;
+}
+
+static uint64_t hash_text(const char *s)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then mixed for the low bits */
+
+	for (; *s; s++)
+		h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+	return h ^ h >> 29;
+}
+
+static struct node **slot(struct name_pool *p, uint64_t hash, const char *text)
+{
+	size_t i = hash & (p->cap - 1);
+
+	while (p->table[i] && (p->table[i]->hash != hash || strcmp(p->table[i]->pub.text, text)))
+		i = (i + 1) & (p->cap - 1);
+	return &p->table[i];
+}
+
+static bool make_room(struct name_pool *p)
+{
+	struct node **table;
+	size_t cap = p->cap * 2;
+
+	if (p->cnt * 2 < p->cap)
+		return true;
+	table = calloc(cap, sizeof(*table));
+	if (!table)
+		return false;
+	for (size_t i = 0; i < p->cap; i++) {
+		struct node *n = p->table[i];
+		size_t j;
+
+		if (!n)
+			continue;
+		for (j = n->hash & (cap - 1); table[j]; j = (j + 1) & (cap - 1))
+			;
+		table[j] = n;
+	}
+	free(p->table);
+	p->table = table;
+	p->cap = cap;
+	return true;
+}
+
+static struct node *get_locked(struct name_pool *p, const char *text)
+{
+	uint64_t hash = hash_text(text);
+	struct node **s;
+	struct node *n;
+
+	if (!make_room(p))
+		return NULL;
+	s = slot(p, hash, text);
+	if (*s)
+		return *s;
+	n = allocate(p, sizeof(*n));
+	if (!n)
+		return NULL;
+	*n = (struct node){.pub.text = copy(p, text), .hash = hash};
+	if (!n->pub.text)
+		return NULL;
+	*s = n;
+	p->cnt++;
+	return n;
+}
+
+const struct pooled *name_pool__add(struct name_pool *p, const char *text)
+{
+	struct node *n;
+
+	if (!text)
+		return NULL;
+	pthread_mutex_lock(&p->lock);
+	n = get_locked(p, text);
+	pthread_mutex_unlock(&p->lock);
+	return n ? &n->pub : NULL;
+}
+
+const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text,
+					   const char *demangled)
+{
+	char *made = NULL;
+	bool done;
+	struct node *n;
+
+	if (!text)
+		return NULL;
+	pthread_mutex_lock(&p->lock);
+	n = get_locked(p, text);
+	done = !n || n->symbol;
+	pthread_mutex_unlock(&p->lock);
+	if (done)
+		return n ? &n->pub : NULL;
+	if (!demangled) /* slow, so outside the lock; another thread doing the same is no harm */
+		demangled = made = symbol_demangle(text);
+	pthread_mutex_lock(&p->lock);
+	if (!n->symbol) {
+		if (demangled)
+			n->pub.demangled = copy(p, demangled);
+		n->symbol = true;
+	}
+	pthread_mutex_unlock(&p->lock);
+	free(made);
+	return &n->pub;
+}

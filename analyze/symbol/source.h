@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The files that hold one image's symbols, found and opened, and the looking up in them. */
+#ifndef ANALYZE_SYMBOL_SOURCE_H
+#define ANALYZE_SYMBOL_SOURCE_H
+
+#include "answers.h"
+#include "elf_image.h"
+#include "symbol.h"
+#include "symtab.h"
+
+struct source {
+	struct elf_image *main;	    /* what open() gave */
+	struct elf_image *debug;    /* the file with the DWARF or the fuller symtab; may be main */
+	struct elf_image *separate; /* debug when it is not main, to be closed */
+	struct symtab symtab;
+	const char *kind, *why;
+};
+
+/* fd (consumed) is the image's file, or negative errno. Always leaves a usable source, if only of
+ * kind "none". */
+int source_open(struct source *src, int fd, const char *id_hex, const char *path,
+		const struct symbolizer_opts *opts);
+void source_close(struct source *src);
+
+/* addrs ascending, without repeats; answers are appended to the empty `out`. */
+int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,
+		   unsigned jobs, struct answers *out);
+
+#endif

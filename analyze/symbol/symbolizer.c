@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "symbol.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "source.h"
+
+struct symbolizer {
+	struct symbolizer_opts opts;
+	struct name_pool *pool;
+	pthread_mutex_t lock; /* the list of images */
+	struct symbol_image *images;
+};
+
+struct symbol_image {
+	struct symbol_image *next;
+	struct symbolizer *owner;
+	char *id, *path;
+	int (*open)(void *ctx);
+	void *open_ctx;
+	bool opened;
+	struct source source;
+	struct answers known;
+};
+
+char *symbol_cache_dir(void)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char *dir = NULL;
+
+	/* The XDG base directory specification: relative paths are to be ignored. */
+	if (base && base[0] == '/')
+		return asprintf(&dir, "%s/obana/symbols", base) < 0 ? NULL : dir;
+	if (!home || home[0] != '/')
+		return NULL;
+	return asprintf(&dir, "%s/.cache/obana/symbols", home) < 0 ? NULL : dir;
+}
+
+int symbolizer__new(struct symbolizer **out, const struct symbolizer_opts *opts)
+{
+	struct symbolizer *s = calloc(1, sizeof(*s));
+	int err;
+
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->opts = *opts;
+	if (!s->opts.jobs) {
+		long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+		s->opts.jobs = n > 0 ? (unsigned)n : 1;
+	}
+	err = name_pool__new(&s->pool);
+	if (err) {
+		free(s);
+		return err;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	*out = s;
+	return 0;
+}
+
+static void image_free(struct symbol_image *im)
+{
+	answers_fini(&im->known);
+	source_close(&im->source);
+	free(im->id);
+	free(im->path);
+	free(im);
+}
+
+void symbolizer__free(struct symbolizer *s)
+{
+	if (!s)
+		return;
+	for (struct symbol_image *im = s->images, *next; im; im = next) {
+		next = im->next;
+		image_free(im);
+	}
+	pthread_mutex_destroy(&s->lock);
+	name_pool__free(s->pool);
+	free(s);
+}
+
+int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path,
+		      int (*open)(void *ctx), void *ctx, struct symbol_image **image)
+{
+	struct symbol_image *im = calloc(1, sizeof(*im));
+
+	*image = NULL;
+	if (!im)
+		return -ENOMEM;
+	*im = (struct symbol_image){.owner = s, .open = open, .open_ctx = ctx};
+	im->id = id_hex ? strdup(id_hex) : NULL;
+	im->path = path ? strdup(path) : NULL;
+	if ((id_hex && !im->id) || (path && !im->path)) {
+		image_free(im);
+		return -ENOMEM;
+	}
+	pthread_mutex_lock(&s->lock);
+	im->next = s->images;
+	s->images = im;
+	pthread_mutex_unlock(&s->lock);
+	*image = im;
+	return 0;
+}
+
+static int image_open(struct symbol_image *im)
+{
+	if (im->opened)
+		return 0;
+	im->opened = true;
+	return source_open(&im->source, im->open ? im->open(im->open_ctx) : -ENOENT, im->id,
+			   im->path, &im->owner->opts);
+}
+
+const char *symbol_image__kind(const struct symbol_image *im, const char **why)
+{
+	if (why)
+		*why = im->source.why;
+	return im->source.kind ? im->source.kind : "none";
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The addresses not answered yet, ascending, once each. */
+static uint64_t *unknown_addrs(const struct symbol_image *im, const uint64_t *addrs, size_t cnt,
+			       size_t *unknown_cnt)
+{
+	uint64_t *v = malloc((cnt + 1) * sizeof(*v));
+	size_t n = 0, unique = 0;
+
+	if (!v)
+		return NULL;
+	for (size_t i = 0; i < cnt; i++)
+		if (!answers_find(&im->known, addrs[i]))
+			v[n++] = addrs[i];
+	qsort(v, n, sizeof(*v), by_value);
+	for (size_t i = 0; i < n; i++)
+		if (!unique || v[unique - 1] != v[i])
+			v[unique++] = v[i];
+	*unknown_cnt = unique;
+	return v;
+}
+
+static int learn(struct symbol_image *im, const uint64_t *addrs, size_t cnt)
+{
+	struct symbolizer *s = im->owner;
+	struct answers fresh = {0};
+	size_t unknown_cnt;
+	uint64_t *unknown = unknown_addrs(im, addrs, cnt, &unknown_cnt);
+	int err = unknown ? 0 : -ENOMEM;
+
+	if (!err && unknown_cnt) {
+		err = image_open(im);
+		if (!err)
+			err = source_resolve(&im->source, s->pool, unknown, unknown_cnt,
+					     s->opts.jobs, &fresh);
+		if (!err)
+			err = answers_merge(&im->known, &fresh);
+	}
+	answers_fini(&fresh);
+	free(unknown);
+	return err;
+}
+
+static void fill(struct symbol_frame *out, const struct answer_frame *in)
+{
+	*out = (struct symbol_frame){.line = in->line};
+	if (in->file)
+		out->file = in->file->text;
+	if (in->name) {
+		out->name = in->name->demangled ? in->name->demangled : in->name->text;
+		out->linkage_name = in->name->demangled ? in->name->text : NULL;
+	}
+}
+
+static void emit(const struct symbol_image *im, const struct answer *x, size_t index, symbol_fn fn,
+		 void *ctx)
+{
+	struct symbol_frame chain[CHAIN_MAX];
+	const struct answer_frame *frames;
+	size_t cnt = x ? x->cnt : 0;
+
+	if (!cnt) {
+		fn(ctx, index, NULL, 0);
+		return;
+	}
+	frames = im->known.frames + x->first;
+	if (!im->owner->opts.inlines) { /* the function by name, the innermost line */
+		fill(&chain[0], &frames[cnt - 1]);
+		chain[0].file = frames[0].file ? frames[0].file->text : NULL;
+		chain[0].line = frames[0].line;
+		fn(ctx, index, chain, 1);
+		return;
+	}
+	for (size_t i = 0; i < cnt; i++) {
+		fill(&chain[i], &frames[i]);
+		chain[i].inlined = i + 1 < cnt;
+	}
+	fn(ctx, index, chain, cnt);
+}
+
+int symbolizer__resolve(struct symbolizer *s, struct symbol_image *im, const uint64_t *addrs,
+			size_t cnt, symbol_fn fn, void *ctx)
+{
+	int err = learn(im, addrs, cnt);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < cnt; i++)
+		emit(im, answers_find(&im->known, addrs[i]), i, fn, ctx);
+	return 0;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "symtab.h"
+
+#include <elf.h>
+
+struct symtab_entry {
+	uint64_t addr, sz;
+	const char *name;
+	uint32_t file; /* 1 + index in files; 0: not a local symbol */
+	uint32_t order;
+};
+
+struct raw_symbol {
+	uint32_t name;
+	uint8_t info;
+	uint16_t shndx;
+	uint64_t value, sz;
+};
+
+static void read_symbol(bool is64, struct cursor *c, struct raw_symbol *s)
+{
+	s->name = cursor_u32(c);
+	if (!is64) {
+		s->value = cursor_u32(c);
+		s->sz = cursor_u32(c);
+	}
+	s->info = cursor_u8(c);
+	cursor_u8(c);
+	s->shndx = cursor_u16(c);
+	if (is64) {
+		s->value = cursor_u64(c);
+		s->sz = cursor_u64(c);
+	}
+}
+
+/* ARM's ELF ABI marks code and data within functions by local symbols $a, $d, $t, $x. */
+static bool is_mapping_symbol(const struct elf_image *e, const char *name)
+{
+	uint16_t machine = elf_image__machine(e);
+
+	return name[0] == '$' && (machine == EM_AARCH64 || machine == EM_ARM);
+}
+
+static bool wanted(const struct elf_image *e, const struct raw_symbol *s, const char *name)
+{
+	const struct elf_section *section;
+
+	switch (ELF64_ST_TYPE(s->info)) {
+	case STT_NOTYPE:
+	case STT_FUNC:
+	case STT_OBJECT:
+	case STT_GNU_IFUNC:
+		break;
+	default:
+		return false;
+	}
+	if (!name || !*name || is_mapping_symbol(e, name) || s->shndx == SHN_UNDEF)
+		return false;
+	if (s->shndx >= SHN_LORESERVE)
+		return s->shndx == SHN_XINDEX;
+	section = elf_image__section(e, s->shndx);
+	return !section || (section->flags & SHF_ALLOC);
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct symtab_entry *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->sz != y->sz)
+		return x->sz < y->sz ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+static void keep_last_of_equals(struct symtab *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->cnt; i++)
+		if (i + 1 == t->cnt || t->entries[i + 1].addr != t->entries[i].addr)
+			t->entries[n++] = t->entries[i];
+	t->cnt = n;
+}
+
+static int load_table(struct symtab *t, struct elf_image *e, const struct elf_section *s)
+{
+	const size_t entsize = elf_image__is64(e) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	struct bytes data = elf_image__data(e, s);
+	struct bytes strings = elf_image__data(e, elf_image__section(e, s->link));
+	struct cursor c = cursor_at(data, 0);
+	size_t cap = 0, file_cap = 0;
+	uint32_t order = 0;
+	int err = 0;
+
+	while (!err && cursor_left(&c) >= entsize) {
+		struct raw_symbol sym = {0};
+		const char *name;
+
+		read_symbol(elf_image__is64(e), &c, &sym);
+		name = bytes_str(strings, sym.name);
+		if (ELF64_ST_TYPE(sym.info) == STT_FILE) {
+			err = grow(&t->files, &file_cap, t->file_cnt + 1, sizeof(*t->files));
+			if (!err)
+				t->files[t->file_cnt++] = name ? name : "";
+		} else if (wanted(e, &sym, name)) {
+			err = grow(&t->entries, &cap, t->cnt + 1, sizeof(*t->entries));
+			if (!err)
+				t->entries[t->cnt++] = (struct symtab_entry){
+					.addr = sym.value,
+					.sz = sym.sz,
+					.name = name,
+					.file = ELF64_ST_BIND(sym.info) == STB_LOCAL
+							? (uint32_t)t->file_cnt
+							: 0,
+					.order = order++,
+				};
+		}
+	}
+	if (t->cnt)
+		qsort(t->entries, t->cnt, sizeof(*t->entries), by_addr);
+	keep_last_of_equals(t);
+	return err;
+}
+
+int symtab_load(struct symtab *t, struct elf_image *e)
+{
+	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
+	int err = 0;
+
+	*t = (struct symtab){0};
+	for (unsigned k = 0; k < 2 && !t->cnt && !err; k++) {
+		for (size_t i = 1; i < elf_image__section_cnt(e); i++) {
+			const struct elf_section *s = elf_image__section(e, i);
+
+			if (s->type != types[k])
+				continue;
+			err = load_table(t, e, s);
+			t->dynamic = k == 1;
+			break;
+		}
+	}
+	if (err)
+		symtab_fini(t);
+	return err;
+}
+
+void symtab_fini(struct symtab *t)
+{
+	free(t->entries);
+	free(t->files);
+	*t = (struct symtab){0};
+}
+
+void symtab_find(const struct symtab *t, uint64_t addr, struct symtab_hit *hit)
+{
+	size_t lo = 0, hi = t->cnt;
+	const struct symtab_entry *s;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->entries[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*hit = (struct symtab_hit){.hi = lo < t->cnt ? t->entries[lo].addr : UINT64_MAX};
+	if (!lo)
+		return;
+	s = &t->entries[lo - 1];
+	if (s->sz && addr - s->addr >= s->sz) {
+		hit->lo = s->addr + s->sz;
+		return;
+	}
+	hit->lo = s->addr;
+	if (s->sz && s->addr + s->sz > s->addr && s->addr + s->sz < hit->hi)
+		hit->hi = s->addr + s->sz;
+	hit->name = s->name;
+	if (s->file && s->file <= t->file_cnt && *t->files[s->file - 1])
+		hit->file = t->files[s->file - 1];
+}
