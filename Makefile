@@ -67,7 +67,7 @@ $(call obj,$(RECORD_SRC) record/main.c): | $(SKEL)
 
 # ---- the kernel side: one object a probe, linked into one skeleton
 
-BPF_CFLAGS := -target bpf -D__TARGET_ARCH_$(ARCH) -O2 -g -mcpu=v3 -Wall -Werror -Wno-unused-function
+BPF_CFLAGS := -target bpf -ffreestanding -D__TARGET_ARCH_$(ARCH) -O2 -g -mcpu=v3 -Wall -Werror -Wno-unused-function
 BPF_SYS := $(shell $(CC) -print-multiarch 2>/dev/null)
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)

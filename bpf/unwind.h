@@ -1,14 +1,104 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* The unwind rule and one step of the walk; the same code runs in BPF and, for tests, in user space. */
+/*
+ * The unwind rule and the state of one walk: what the row builder writes, what the walk
+ * (unwind_walk.h) reads, in BPF and in user space alike. Registers are DWARF numbers of x86-64
+ * (System V ABI 3.6.2).
+ */
 #ifndef BPF_UNWIND_H
 #define BPF_UNWIND_H
 
 #include "wire.h"
 
+#define UNWIND_RBP 6
+#define UNWIND_RSP 7
+#define UNWIND_RA 16
+
+/* How the canonical frame address (the caller's stack pointer) is found; appended only. */
+enum rule_cfa {
+	CFA_NONE = 0,  /* no unwind information here */
+	CFA_REG = 1,   /* reg + off */
+	CFA_DEREF = 2, /* *(reg + off) + add: realigned stacks, signal frames */
+	CFA_PLT = 3,   /* reg + off, 8 more when (pc & 15) >= add: lazy PLT entries */
+	CFA_END = 4,   /* outermost frame of a thread */
+	CFA_BAD = 5,   /* described in a way that is not supported */
+	CFA_FP = 6,    /* frame-pointer record at rbp: generated code */
+	CFA_GUESS = 7, /* the same, where a table should have told and does not */
+};
+#define CFA_KIND_MASK 0x0f
+#define CFA_SIGNAL                                                                                 \
+	0x10 /* the caller was interrupted here: its pc is exact, all registers are saved */
+
+/* Where the return address (low nibble of rule.saved) and the caller's rbp (high nibble) are. */
+enum rule_saved {
+	SAVED_SAME = 0,	  /* still in its register (the frame pointer only) */
+	SAVED_AT_CFA = 1, /* *(CFA + x_off) */
+	SAVED_AT_RSP = 2, /* *(rsp + x_off) */
+	SAVED_AT_RBP = 3, /* *(rbp + x_off) */
+	SAVED_REG = 4,	  /* in register x_off */
+	SAVED_IS_CFA = 5, /* CFA + x_off itself */
+	SAVED_UNDEF = 6,  /* lost; for the return address: the end of the stack */
+};
+#define RULE_SAVED(ra, fp) ((ra) | (fp) << 4)
+
 struct rule {
-	__u8 cfa, ra, fp, flags;
-	__s32 cfa_off;
+	__u8 cfa; /* enum rule_cfa, CFA_SIGNAL */
+	__u8 reg;
+	__u8 saved; /* RULE_SAVED */
+	__s8 add;
+	__s32 off;
 	__s16 ra_off, fp_off;
+};
+
+/*
+ * Frame cache, one per slot (a CPU and entry context), direct-mapped by address: what a look-up
+ * found, so that a hit costs half a cache line and no search. generation 0 never matches.
+ */
+#define UNWIND_CACHE_BITS 10
+struct unwind_cached {
+	__u64 pc;
+	__u64 frame; /* packed, as recorded */
+	__u32 generation;
+	struct rule rule;
+};
+struct unwind_cache {
+	struct unwind_cached entry[1 << UNWIND_CACHE_BITS];
+};
+
+#define UNWIND_CONTEXTS 3 /* slots a CPU: one for each entry context that may interrupt another */
+
+/* Registers in the order of the kernel's struct pt_regs. */
+enum unwind_pt_regs {
+	UNWIND_PT_BP = 4,
+	UNWIND_PT_IP = 16,
+	UNWIND_PT_CS = 17,
+	UNWIND_PT_SP = 19,
+	UNWIND_PT_CNT = 21
+};
+
+/* Where registers other than rsp and rbp can be had: only in a frame that was interrupted. */
+enum unwind_regs { UNWIND_REGS_NONE, UNWIND_REGS_KERNEL, UNWIND_REGS_SIGNAL };
+
+#define UNWIND_WINDOW 512
+
+struct unwind_walk {
+	__u64 pc; /* to look up: a return address less one, or exact */
+	__u64 sp, fp;
+	__u64 regs_at;	  /* user address of the signal context's registers */
+	__u64 window_at;  /* user address of `window` */
+	__u32 regs_from;  /* enum unwind_regs */
+	__u32 range_hint; /* last range found */
+	__u32 fp_chain;	  /* the last step followed a frame-pointer record */
+	__u32 pad;
+
+	/* What goes in: the process's value of map `procs`, the registers of user mode. */
+	struct proc proc;
+	__u64 regs[UNWIND_PT_CNT];
+	__u64 window[UNWIND_WINDOW / 8]; /* a piece of the user stack, fetched at once */
+
+	/* What comes out: hash, frame_cnt, error and frames are set by the walk, the rest is the
+	 * caller's. One piece, so that it can go into a ring as it is. */
+	struct wire_stack stack;
+	__u64 frames[WIRE_MAX_FRAMES];
 };
 
 #endif

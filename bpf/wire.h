@@ -6,16 +6,7 @@
 #ifndef BPF_WIRE_H
 #define BPF_WIRE_H
 
-#ifndef __BPF__
-#include <stdint.h>
-typedef uint8_t __u8;
-typedef uint16_t __u16;
-typedef uint32_t __u32;
-typedef uint64_t __u64;
-typedef int16_t __s16;
-typedef int32_t __s32;
-typedef int64_t __s64;
-#endif
+#include <linux/types.h>
 
 #define WIRE_MAX_CPUS 512
 #define WIRE_MAX_FRAMES 768	    /* user frames a walk may record; 127 kernel frames besides */
@@ -42,7 +33,7 @@ struct wire_stack {
 	__u32 tgid;  /* one process that has it: what resolves frames of binary 0 */
 	__u16 frame_cnt;
 	__u16 error; /* enum stack_error */
-	__u64 frames[];
+	__u64 frames[0]; /* frame_cnt of them (zero-length, so that a record buffer can begin with this) */
 };
 
 struct wire_sample {
@@ -64,33 +55,39 @@ enum proc_flags {
 };
 
 /*
- * The process's executable ranges lie at `ranges` in the range arena (see below), sorted by start.
- * obrec replaces the whole value after writing a new copy of the ranges elsewhere, and
- * reuses the old place only after a second. A forked child gets a copy of the value in the kernel.
+ * The process's executable ranges lie at `ranges` in the range arena (see below): first one struct range_head that
+ * repeats the generation, then range_cnt ranges sorted by start. obrec replaces the whole value after writing a new
+ * copy elsewhere, and reuses the old place only after a second. A forked child gets a copy of the
+ * value in the kernel.
  */
 struct proc {
 	__u32 flags;
-	__u32 ranges;	  /* arena position: segment << 12 | first entry */
-	__u32 range_cnt;
-	__u32 generation; /* another number for every content: key of the unwinder's frame cache */
+	__u32 ranges;	  /* arena position of the head: segment << RANGE_SEG_SHIFT | index */
+	__u32 range_cnt;  /* without the head */
+	__u32 generation; /* another number for every content, never 0: key of the unwinder's frame cache */
 	__u32 jit_binary; /* binary id for executable memory outside all ranges; 0: unknown mapping */
 	__u32 pad;
 };
 
-/* ---- unwind data: three kinds of memory, filled by record/unwind_store.c, read by unwind.h ----
+/* ---- unwind data: three kinds of memory, filled by record/unwind_store.c, read by unwind_walk.h ----
  *
  *   range  (of a process)   address -> binary, bias, its first page
  *   page   (of a binary)    64 KiB of ELF address space -> its rows
- *   row                     upper 16 bits: low PC in the page, lower 16: rule; sorted; covers until the next
+ *   row                     upper 16 bits: low PC in the page, lower 16: rule; sorted; covers until the next;
+ *                           a page's first row begins at 0
  *   rule                    how to get CFA, return address and frame pointer; deduplicated over everything
+ *
+ * Ranges and rows lie in segments: inner arrays of one element (so that an index is an addition, not a look-up),
+ * made when needed.
  */
 
-#define RANGE_SEG_SHIFT 12			 /* 4096 ranges a segment */
+#define RANGE_SEG_SHIFT 12 /* 4096 ranges = 128 KiB a segment */
 #define RANGE_SEG_CNT (1u << RANGE_SEG_SHIFT)
 #define RANGE_SEGS 256
-#define ROW_SEG_SHIFT 16			 /* 65536 rows = 256 KiB a segment */
+#define ROW_SEG_SHIFT 16 /* 65536 rows = 256 KiB a segment */
 #define ROW_SEG_CNT (1u << ROW_SEG_SHIFT)
 #define ROW_SEGS 2048
+#define PAGE_SHIFT_ELF 16
 #define PAGE_CNT (1u << 18)
 #define RULE_CNT (1u << 16)
 
@@ -103,9 +100,23 @@ enum range_flags {
 struct range {
 	__u64 start, end; /* addresses in the process */
 	__u64 bias;	  /* address - ELF virtual address */
-	__u32 page0;	  /* page index = (ELF address >> 16) + page0, modulo 2^32 */
+	__u32 page0;	  /* page index = (ELF address >> PAGE_SHIFT_ELF) + page0, modulo 2^32 */
 	__u16 binary;
 	__u16 flags;
+};
+
+/* In the place of a range, before a process's first. */
+struct range_head {
+	__u64 generation;
+	__u64 pad[3];
+};
+
+struct range_seg {
+	struct range ranges[RANGE_SEG_CNT];
+};
+
+struct row_seg {
+	__u32 rows[ROW_SEG_CNT];
 };
 
 /* The rows of one 64 KiB page, all in one segment. row_cnt 0: nothing known there. */

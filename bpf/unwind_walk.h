@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * The walk itself: registers in, frames out. Compiled twice from the same text, as BPF
+ * (unwind.bpf.c) and as a user-space program (record/unwind_user.c). The includer defines, before
+ * it includes this file:
+ *
+ *   UW_FUNC               storage of the step functions
+ *   uw_walk(slot)         struct unwind_walk *, NULL when there is no such slot
+ *   uw_cache(slot)        struct unwind_cache *
+ *   uw_ranges(segment)    const struct range_seg *, or NULL
+ *   uw_rows(segment)      const struct row_seg *, or NULL
+ *   uw_page(index)        const struct page *, or NULL
+ *   uw_rule(index)        const struct rule *, or NULL
+ *   uw_read(to, size, at) 0 when `size` bytes of user memory were read
+ *
+ * unwind_frames() goes a few frames up and is called in a loop until it returns nonzero. It is the
+ * short way for what nearly all frames are: known to the cache, CFA from rsp or rbp, return address
+ * below it. Everything else is unwind_odd()'s. The functions are global and take a slot number
+ * because that is what kernels from 5.10 verify once and on their own, whatever loop they are
+ * called from; state lies in the slot between calls.
+ */
+#ifndef BPF_UNWIND_WALK_H
+#define BPF_UNWIND_WALK_H
+
+#include "unwind.h"
+#include "../format/records.h"
+
+#define UNWIND_BATCH 8 /* frames a call of unwind_frames */
+#define UNWIND_CALLS (WIRE_MAX_FRAMES / UNWIND_BATCH + 1)
+#define UNWIND_USER_END (1ULL << 47)
+#define UNWIND_NOWHERE (1ULL << 63) /* window_at of an empty window */
+#define UNWIND_MAX_FP_FRAME (1u << 20)
+#define UNWIND_HASH_K 0x9e3779b97f4a7c15ULL
+
+/* Where a register lies, by DWARF number, a nibble each (rbp and rsp are never asked for). */
+#define UNWIND_PT_INDEX 0x0123678904ed5bcaULL	  /* word of struct pt_regs */
+#define UNWIND_SIGCTX_INDEX 0x76543210fa89becdULL /* word of struct sigcontext (asm/sigcontext.h)  \
+						   */
+#define UNWIND_SIGCTX_OFF 40 /* of it in struct ucontext, where rsp points in the trampoline */
+
+/* What a rule's first four bytes are in nearly all frames, two bits aside: reg rsp (or rbp), rbp
+ * saved at CFA (or not). */
+#define UNWIND_USUAL (CFA_REG | UNWIND_RBP << 8 | RULE_SAVED(SAVED_AT_CFA, SAVED_SAME) << 16)
+#define UNWIND_USUAL_RSP (1u << 8)
+#define UNWIND_USUAL_FP_SAVED ((__u32)RULE_SAVED(0, SAVED_AT_CFA) << 16)
+
+UW_FUNC int unwind_fill(__u32 slot, __u64 at);
+UW_FUNC int unwind_find(__u32 slot);
+UW_FUNC int unwind_odd(__u32 slot);
+UW_FUNC int unwind_frames(__u32 slot);
+
+static __always_inline __u32 unwind_cache_index(__u64 pc)
+{
+	return (__u32)((pc * UNWIND_HASH_K) >> (64 - UNWIND_CACHE_BITS));
+}
+
+static __always_inline __u64 unwind_hash(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * UNWIND_HASH_K;
+	return hash ^ hash >> 32;
+}
+
+/* Fetches the piece of stack that begins at `at`; the last of its page where the next page cannot
+ * be read. */
+UW_FUNC int unwind_fill(__u32 slot, __u64 at)
+{
+	struct unwind_walk *w = uw_walk(slot);
+
+	if (!w)
+		return -1;
+	at &= ~63ULL;
+	w->window_at = at;
+	if (!uw_read(w->window, UNWIND_WINDOW, at))
+		return 0;
+	at = (at | 4095) + 1 - UNWIND_WINDOW;
+	w->window_at = at;
+	if (!uw_read(w->window, UNWIND_WINDOW, at))
+		return 0;
+	w->window_at = UNWIND_NOWHERE;
+	return -1;
+}
+
+static __always_inline const struct range *
+unwind_find_range(struct unwind_walk *w, const struct range_seg *seg, __u32 head)
+{
+	const __u32 mask = RANGE_SEG_CNT - 1;
+	__u32 lo = w->range_hint, hi = w->proc.range_cnt, mid;
+	const struct range *r = &seg->ranges[(head + lo) & mask];
+
+	if (lo && lo <= hi && w->pc >= r->start && w->pc < r->end)
+		return r;
+	lo = 0;
+	for (int i = 0; i < RANGE_SEG_SHIFT + 1; i++) {
+		if (lo >= hi)
+			break;
+		mid = (lo + hi) >> 1;
+		r = &seg->ranges[(head + 1 + mid) & mask];
+		if (r->start <= w->pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* lo ranges begin at or below pc; with the head before them, the last of those is entry lo
+	 */
+	r = &seg->ranges[(head + lo) & mask];
+	if (!lo || w->pc >= r->end)
+		return 0;
+	w->range_hint = lo;
+	return r;
+}
+
+/* The rule of an ELF address; NULL where the tables cannot be read (never in a sound state). */
+static __always_inline const struct rule *unwind_find_rule(__u64 elf, __u32 page0)
+{
+	__u32 low = (__u32)elf & 0xffff, lo = 0, hi, first, mid, id;
+	const struct page *p = uw_page((__u32)(elf >> PAGE_SHIFT_ELF) + page0);
+	const struct row_seg *seg;
+
+	if (!p)
+		return 0;
+	hi = p->row_cnt;
+	first = p->first;
+	if (!hi)
+		return uw_rule(0);
+	seg = uw_rows(p->seg);
+	if (!seg)
+		return 0;
+	for (int i = 0; i < ROW_SEG_SHIFT + 1; i++) {
+		if (lo >= hi)
+			break;
+		mid = (lo + hi) >> 1;
+		if (seg->rows[(first + mid) & (ROW_SEG_CNT - 1)] >> 16 <= low)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	id = seg->rows[(first + lo - 1) & (ROW_SEG_CNT - 1)] & 0xffff;
+	return uw_rule(id);
+}
+
+/* Puts what is known of w->pc into the cache. 0, or enum stack_error. */
+UW_FUNC int unwind_find(__u32 slot)
+{
+	struct unwind_walk *w = uw_walk(slot);
+	struct unwind_cache *c = uw_cache(slot);
+	const struct range *r = 0;
+	const struct rule *rule;
+	const struct range_seg *seg;
+	struct unwind_cached *e;
+	__u64 elf, frame;
+	__u32 head;
+
+	if (!w || !c)
+		return STACK_NO_PROCESS;
+	e = &c->entry[unwind_cache_index(w->pc)];
+	e->generation = 0;
+	if (w->proc.range_cnt) {
+		head = w->proc.ranges & (RANGE_SEG_CNT - 1);
+		seg = uw_ranges(w->proc.ranges >> RANGE_SEG_SHIFT);
+		if (!seg || ((const struct range_head *)&seg->ranges[head])->generation !=
+				    w->proc.generation)
+			return STACK_NO_PROCESS;
+		r = unwind_find_range(w, seg, head);
+	} else if (!w->proc.jit_binary) {
+		return STACK_NO_PROCESS;
+	}
+	if (!r && !w->proc.jit_binary)
+		return STACK_NO_MAPPING;
+	elf = r ? w->pc - r->bias : w->pc;
+	frame = frame_pack(r ? r->binary : w->proc.jit_binary, elf);
+	if (r && r->flags & RANGE_TABLE) {
+		rule = unwind_find_rule(elf, r->page0);
+		if (!rule)
+			return STACK_NO_TABLE;
+		e->rule = *rule;
+		if (e->rule.cfa == CFA_NONE)
+			e->rule.cfa = CFA_GUESS;
+		/* the trampoline was not called: its address is exact, but looked up less one, as
+		 * libgcc does */
+		if (e->rule.cfa & CFA_SIGNAL)
+			frame++;
+	} else {
+		e->rule.cfa = r && !(r->flags & RANGE_JIT) ? CFA_GUESS : CFA_FP;
+	}
+	e->pc = w->pc;
+	e->frame = frame;
+	e->generation = w->proc.generation;
+	return 0;
+}
+
+static __always_inline int unwind_record(struct unwind_walk *w, __u64 frame)
+{
+	__u32 cnt = w->stack.frame_cnt;
+
+	if (cnt >= WIRE_MAX_FRAMES)
+		return -1;
+	w->frames[cnt] = frame;
+	w->stack.frame_cnt = cnt + 1;
+	w->stack.hash = unwind_hash(w->stack.hash, frame);
+	return 0;
+}
+
+/* A register before this frame's caller was entered. 0 when it can be known. */
+static __always_inline int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *v)
+{
+	__u32 shift = (reg & 15) * 4;
+
+	if (reg == UNWIND_RSP) {
+		*v = w->sp;
+		return 0;
+	}
+	if (reg == UNWIND_RBP) {
+		*v = w->fp;
+		return 0;
+	}
+	if (reg > 15)
+		return -1;
+	if (w->regs_from == UNWIND_REGS_KERNEL) {
+		*v = w->regs[UNWIND_PT_INDEX >> shift & 15];
+		return 0;
+	}
+	if (w->regs_from == UNWIND_REGS_SIGNAL)
+		return uw_read(v, 8, w->regs_at + (UNWIND_SIGCTX_INDEX >> shift & 15) * 8) ? -1 : 0;
+	return -1;
+}
+
+/* rbp points to the caller's rbp and the return address above it; a frame lies above the stack
+ * pointer and is not huge. */
+static __always_inline int unwind_by_fp(struct unwind_walk *w, __u32 guess, __u64 *ra)
+{
+	__u64 fp = w->fp, pair[2];
+
+	if (!fp && w->fp_chain) /* the ABI's mark of the outermost frame */
+		return -1;
+	if (fp < w->sp || fp - w->sp > UNWIND_MAX_FP_FRAME || fp & 7)
+		return guess ? STACK_NO_ROW : STACK_BAD_FP;
+	if (uw_read(pair, sizeof(pair), fp))
+		return guess ? STACK_NO_ROW : STACK_READ_FAULT;
+	w->fp_chain = 1;
+	w->regs_from = UNWIND_REGS_NONE;
+	w->fp = pair[0];
+	w->sp = fp + 16;
+	*ra = pair[1];
+	return 0;
+}
+
+/* *cfa by any rule. 0 or enum stack_error. */
+static __always_inline int unwind_cfa(struct unwind_walk *w, const struct rule *rule, __u64 *cfa)
+{
+	__u32 kind = rule->cfa & CFA_KIND_MASK;
+	__u64 base;
+
+	if (kind != CFA_REG && kind != CFA_DEREF && kind != CFA_PLT)
+		return STACK_BAD_RULE;
+	if (unwind_reg(w, rule->reg, &base))
+		return STACK_BAD_RULE;
+	base += (__s64)rule->off;
+	if (kind == CFA_DEREF) {
+		if (uw_read(&base, 8, base))
+			return STACK_READ_FAULT;
+		base += (__s64)rule->add;
+	} else if (kind == CFA_PLT && (__s64)(w->pc & 15) >= rule->add) {
+		base += 8;
+	}
+	*cfa = base;
+	return 0;
+}
+
+/* A saved register: its address in *at (returns 0), its value in *at (1), or neither is known (-1).
+ */
+static __always_inline int unwind_place(struct unwind_walk *w, __u32 how, __s64 off, __u64 cfa,
+					__u64 *at)
+{
+	switch (how) {
+	case SAVED_AT_CFA:
+		*at = cfa + off;
+		return 0;
+	case SAVED_AT_RSP:
+		*at = w->sp + off;
+		return 0;
+	case SAVED_AT_RBP:
+		*at = w->fp + off;
+		return 0;
+	case SAVED_IS_CFA:
+		*at = cfa + off;
+		return 1;
+	case SAVED_REG:
+		return unwind_reg(w, (__u32)off, at) ? -1 : 1;
+	}
+	return -1;
+}
+
+/* Applies any rule. 0 and *ra; -1 when this was the outermost frame; else enum stack_error. */
+static __always_inline int unwind_apply(struct unwind_walk *w, const struct rule *rule, __u64 *ra)
+{
+	__u32 kind = rule->cfa & CFA_KIND_MASK, how_fp = rule->saved >> 4,
+	      how_ra = rule->saved & 15;
+	__u64 cfa, at = 0, fp = 0;
+	int err;
+
+	if (kind == CFA_END)
+		return -1;
+	if (kind == CFA_FP || kind == CFA_GUESS)
+		return unwind_by_fp(w, kind == CFA_GUESS, ra);
+	if (how_ra == SAVED_UNDEF)
+		return -1;
+	err = unwind_cfa(w, rule, &cfa);
+	if (err)
+		return err;
+	err = unwind_place(w, how_ra, rule->ra_off, cfa, &at);
+	if (err < 0)
+		return STACK_BAD_RULE;
+	*ra = at;
+	if (!err && uw_read(ra, 8, at))
+		return STACK_READ_FAULT;
+	if (how_fp == SAVED_SAME) {
+		fp = w->fp;
+	} else {
+		err = unwind_place(w, how_fp, rule->fp_off, cfa, &at);
+		fp = err == 1 ? at : 0;
+		if (!err && uw_read(&fp, 8, at))
+			return STACK_READ_FAULT;
+	}
+	if (rule->cfa & CFA_SIGNAL) {
+		w->regs_from = UNWIND_REGS_SIGNAL;
+		w->regs_at = w->sp + UNWIND_SIGCTX_OFF;
+	} else {
+		/* only what was just interrupted may stand still: its return address can be in a
+		 * register */
+		if (cfa < w->sp || (cfa == w->sp && w->regs_from == UNWIND_REGS_NONE))
+			return STACK_NO_PROGRESS;
+		w->regs_from = UNWIND_REGS_NONE;
+	}
+	w->fp_chain = how_fp == SAVED_AT_CFA;
+	w->fp = fp;
+	w->sp = cfa;
+	return 0;
+}
+
+/* One frame up, by whatever it takes. Nonzero: the walk is over. */
+UW_FUNC int unwind_odd(__u32 slot)
+{
+	struct unwind_walk *w = uw_walk(slot);
+	struct unwind_cache *c = uw_cache(slot);
+	struct unwind_cached *e;
+	struct rule rule;
+	__u64 ra = 0, frame;
+	int err;
+
+	if (!w || !c)
+		return 1;
+	e = &c->entry[unwind_cache_index(w->pc)];
+	if (e->pc != w->pc || e->generation != w->proc.generation) {
+		err = unwind_find(slot);
+		if (err) {
+			unwind_record(w, frame_pack(FRAME_BINARY_UNKNOWN, w->pc));
+			w->stack.error = err;
+			return 1;
+		}
+	}
+	rule = e->rule;
+	frame = e->frame;
+	if (unwind_record(w, frame)) {
+		w->stack.error = STACK_TOO_DEEP;
+		return 1;
+	}
+	err = unwind_apply(w, &rule, &ra);
+	if (err) {
+		w->stack.error = err < 0 ? STACK_NONE : err;
+		return 1;
+	}
+	if (!ra) /* the ABI's other mark of the outermost frame: no return address */
+		return 1;
+	if (ra >= UNWIND_USER_END) {
+		w->stack.error = STACK_NO_MAPPING;
+		return 1;
+	}
+	w->pc = rule.cfa & CFA_SIGNAL ? ra : ra - 1;
+	return 0;
+}
+
+/* A few frames up. Nonzero: the walk is over. */
+UW_FUNC int unwind_frames(__u32 slot)
+{
+	struct unwind_walk *w = uw_walk(slot);
+	struct unwind_cache *c = uw_cache(slot);
+	struct unwind_cached *e;
+	__u64 cfa, fp, ra, off;
+	__u32 head;
+
+	if (!w || !c)
+		return 1;
+	for (int i = 0; i < UNWIND_BATCH; i++) {
+		e = &c->entry[unwind_cache_index(w->pc)];
+		head = *(__u32 *)&e->rule;
+		if (e->pc != w->pc || e->generation != w->proc.generation ||
+		    (head & ~(UNWIND_USUAL_RSP | UNWIND_USUAL_FP_SAVED)) != UNWIND_USUAL)
+			goto odd;
+		cfa = (head & UNWIND_USUAL_RSP ? w->sp : w->fp) + (__s64)e->rule.off;
+		if (cfa <= w->sp)
+			goto odd;
+		fp = w->fp;
+		if (head & UNWIND_USUAL_FP_SAVED) {
+			off = cfa + (__s64)e->rule.fp_off - w->window_at;
+			if (off > UNWIND_WINDOW - 8) {
+				if (unwind_fill(slot, off + w->window_at))
+					goto odd;
+				off = cfa + (__s64)e->rule.fp_off - w->window_at;
+				if (off > UNWIND_WINDOW - 8)
+					goto odd;
+			}
+			fp = *(__u64 *)((char *)w->window + off);
+		}
+		off = cfa + (__s64)e->rule.ra_off - w->window_at;
+		if (off > UNWIND_WINDOW - 8) {
+			if (unwind_fill(slot, off + w->window_at))
+				goto odd;
+			off = cfa + (__s64)e->rule.ra_off - w->window_at;
+			if (off > UNWIND_WINDOW - 8)
+				goto odd;
+		}
+		ra = *(__u64 *)((char *)w->window + off);
+		if (ra - 1 >= UNWIND_USER_END - 1 || unwind_record(w, e->frame))
+			goto odd;
+		w->fp_chain = !!(head & UNWIND_USUAL_FP_SAVED);
+		w->regs_from = UNWIND_REGS_NONE;
+		w->fp = fp;
+		w->sp = cfa;
+		w->pc = ra - 1;
+		continue;
+	odd:
+		if (unwind_odd(slot))
+			return 1;
+	}
+	return 0;
+}
+
+/* Before the first step. Nonzero: there is nothing to walk. */
+static __always_inline int unwind_begin(struct unwind_walk *w)
+{
+	w->stack.frame_cnt = 0;
+	w->stack.error = STACK_NONE;
+	w->stack.hash = 0;
+	w->range_hint = 0;
+	w->fp_chain = 0;
+	w->window_at = UNWIND_NOWHERE;
+	w->regs_from = UNWIND_REGS_KERNEL;
+	w->pc = w->regs[UNWIND_PT_IP];
+	w->sp = w->regs[UNWIND_PT_SP];
+	w->fp = w->regs[UNWIND_PT_BP];
+	if ((w->regs[UNWIND_PT_CS] & 3) != 3)
+		w->stack.error = STACK_NO_REGS;
+	else if (!w->proc.generation) {
+		w->stack.error = STACK_NO_PROCESS;
+		unwind_record(w, frame_pack(FRAME_BINARY_UNKNOWN, w->pc));
+	}
+	return w->stack.error;
+}
+
+/* After the last one: the hash covers the error and is never 0. */
+static __always_inline void unwind_end(struct unwind_walk *w)
+{
+	__u64 hash = unwind_hash(w->stack.hash, w->stack.error + 1);
+
+	w->stack.hash = hash ? hash : 1;
+}
+
+#endif
