@@ -84,16 +84,18 @@ static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames
 __noinline int stack_take_user(__u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
+	__u32 slot = unwind_slot(entry);
+	struct unwind_walk *w = unwind_walk_of(slot);
 
-	if (!s)
+	if (!s || !w)
 		return 0;
-	s->user.frames[0] = s->regs.ip & 0xffffffffffffULL;
-	s->user.rec.hash = s->regs.ip;
-	s->user.rec.frame_cnt = 1;
-	s->user.rec.error = 11; /* STACK_NOT_TAKEN */
-	s->user.rec.tgid = s->sample.tgid;
-	s->sample.user_stack = s->user.rec.hash;
-	return stack_send(&s->user.rec, 1);
+	unwind_run(slot);
+	w->stack.hdr.probe = s->sample.hdr.probe;
+	w->stack.tgid = s->sample.tgid;
+	if (w->stack.error) /* it may end at an address that only this process's mappings explain */
+		w->stack.hash ^= (__u64)s->sample.tgid << 32;
+	s->sample.user_stack = w->stack.hash;
+	return stack_send(&w->stack, WIRE_MAX_FRAMES);
 }
 
 __noinline int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact)
@@ -105,21 +107,21 @@ __noinline int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact)
 	if (!s)
 		return 0;
 	for (i = 0; i < WIRE_MAX_KERNEL_FRAMES && i < cnt; i++) {
-		__u64 frame = s->kernel.frames[i];
+		__u64 frame = s->kernel_frames[i];
 
 		if (i || !leaf_exact)
 			frame--;
 		frame |= 0xffffULL << 48; /* FRAME_BINARY_KERNEL */
-		s->kernel.frames[i] = frame;
+		s->kernel_frames[i] = frame;
 		hash = (hash ^ frame) * 0xff51afd7ed558ccdULL;
 		hash ^= hash >> 32;
 	}
-	s->kernel.rec.hash = hash ?: 1;
-	s->kernel.rec.frame_cnt = i;
-	s->kernel.rec.error = i ? 0 : 11; /* STACK_NOT_TAKEN */
-	s->kernel.rec.tgid = 0;
-	s->sample.kernel_stack = s->kernel.rec.hash;
-	return stack_send(&s->kernel.rec, WIRE_MAX_KERNEL_FRAMES);
+	s->kernel.hash = hash ?: 1;
+	s->kernel.frame_cnt = i;
+	s->kernel.error = i ? 0 : 11; /* STACK_NOT_TAKEN */
+	s->kernel.tgid = 0;
+	s->sample.kernel_stack = s->kernel.hash;
+	return stack_send(&s->kernel, WIRE_MAX_KERNEL_FRAMES);
 }
 
 __noinline int sample_send(__u32 entry)

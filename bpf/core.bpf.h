@@ -9,7 +9,7 @@
 
 #include "kernel.bpf.h"
 #include "wire.h"
-#include "unwind.h"
+#include "unwind.bpf.h"
 
 /* wire_stack is followed by room for its frames. */
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
@@ -19,22 +19,15 @@
  * programs, and a tracepoint fires inside a system call's or uprobe's program.
  */
 enum entry { ENTRY_PERF, ENTRY_TRACEPOINT, ENTRY_UPROBE, ENTRY_CNT };
+_Static_assert(ENTRY_CNT == UNWIND_CONTEXTS, "a slot for each");
 
-/* Per CPU and entry context. */
+/* Per CPU and entry context; whoever holds it holds the unwinder's slot of that context too. */
 struct scratch {
 	__u32 busy;
 	__u32 pad;
-	struct arch_regs regs; /* of the thread in user mode */
-	struct proc proc;      /* its `procs` value; range_cnt 0 when it is not known yet */
 	struct wire_sample sample;
-	struct {
-		struct wire_stack rec;
-		__u64 frames[WIRE_MAX_KERNEL_FRAMES + 1];
-	} kernel;
-	struct {
-		struct wire_stack rec;
-		__u64 frames[1];
-	} user; /* until the unwinder is here: the leaf */
+	struct wire_stack kernel; /* and its frames, in one piece */
+	__u64 kernel_frames[WIRE_MAX_KERNEL_FRAMES + 1];
 };
 
 struct scratch_map {
@@ -68,7 +61,7 @@ extern bool enabled;		       /* set once all probes are attached */
  * has it, and notes its hash in the sample.
  */
 int stack_take_user(__u32 entry);
-/* The same for `cnt` raw addresses in kernel.frames; leaf_exact: the first is no return address. */
+/* The same for `cnt` raw addresses in kernel_frames; leaf_exact: the first is no return address. */
 int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact);
 /* Sends scratch[entry].sample. */
 int sample_send(__u32 entry);
@@ -114,6 +107,15 @@ static __always_inline bool is_target(__u32 tgid, struct proc **p)
 	if (*p)
 		return ((*p)->flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
 	return target_all && tgid && tgid != self_tgid;
+}
+
+/* For the unwinder; all zero (no ranges) when nothing is known of the process yet. */
+static __always_inline void copy_proc(struct proc *to, const struct proc *from)
+{
+	if (from)
+		*to = *from;
+	else
+		__builtin_memset(to, 0, sizeof(*to));
 }
 
 #endif

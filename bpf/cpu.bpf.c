@@ -6,21 +6,29 @@ const volatile __u64 cpu_period_ns = 10101010; /* what a sample stands for */
 
 /* The stacks of the current task as interrupted; only a sample from kernel mode has a kernel stack.
  */
-static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s)
+static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s,
+					struct proc *p)
 {
+	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_PERF));
+	struct arch_regs *regs;
 	long sz;
 
+	if (!w)
+		return;
+	regs = (void *)w->regs;
 	if (USER_MODE(&ctx->regs)) {
-		COPY_CTX_REGS(&s->regs, &ctx->regs);
+		COPY_CTX_REGS(regs, &ctx->regs);
 	} else {
-		sz = bpf_get_stack(ctx, s->kernel.frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
+		sz = bpf_get_stack(ctx, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
 		stack_take_kernel(ENTRY_PERF, sz > 0 ? (__u64)sz / 8 : 0, true);
 		if (task_is_kernel((void *)bpf_get_current_task(), false) ||
-		    current_user_regs(&s->regs))
+		    current_user_regs(regs))
 			return;
 	}
-	if (s->regs.ip) /* 0: an io_uring worker, which has an mm but no user side */
-		stack_take_user(ENTRY_PERF);
+	if (!regs->ip) /* an io_uring worker, which has an mm but no user side */
+		return;
+	copy_proc(&w->proc, p);
+	stack_take_user(ENTRY_PERF);
 }
 
 SEC("?perf_event")
@@ -35,19 +43,15 @@ int cpu_sample(struct perf_event_ctx *ctx)
 	s = scratch_claim(ENTRY_PERF);
 	if (!s)
 		return 0;
-	s->sample.hdr.probe = 1; /* SAMPLE_cpu */
-	s->sample.ts_ns = bpf_ktime_get_ns();
-	s->sample.tgid = id >> 32;
-	s->sample.tid = id;
-	s->sample.user_stack = 0;
-	s->sample.kernel_stack = 0;
-	s->sample.value = cpu_period_ns;
+	s->sample = (struct wire_sample){
+		.hdr.probe = 1, /* SAMPLE_cpu */
+		.ts_ns = bpf_ktime_get_ns(),
+		.tgid = id >> 32,
+		.tid = id,
+		.value = cpu_period_ns,
+	};
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
-	if (p)
-		s->proc = *p;
-	else
-		s->proc = (struct proc){};
-	take_stacks(ctx, s);
+	take_stacks(ctx, s, p);
 	sample_send(ENTRY_PERF);
 	scratch_release(s);
 	return 0;
