@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rings between the BPF programs and obrec, one a CPU. Owns their maps and memory. */
+#ifndef RECORD_RING_H
+#define RECORD_RING_H
+
+#include <stdint.h>
+
+#include "../bpf/wire.h"
+
+struct ring;
+
+/* Called for each whole, checked record; must not keep it. */
+struct ring_handler {
+	void (*stack)(void *ctx, const struct wire_stack *s);
+	void (*sample)(void *ctx, const struct wire_sample *s);
+	void (*bad)(void *ctx); /* not a record this build knows */
+	void *ctx;
+};
+
+/* Makes `cpus` rings of `sz` bytes (a power of two, at least a page) and puts them in the map of
+ * maps `rings_fd`. */
+int ring__new(struct ring **r, int rings_fd, unsigned cpus, uint32_t sz,
+	      const struct ring_handler *handler);
+void ring__free(struct ring *r);
+
+/* Readable when a ring is filled well enough to be worth waking up for. */
+int ring__epoll_fd(const struct ring *r);
+
+/* Hands over everything that is queued; returns how many records, or negative errno. */
+int ring__consume(struct ring *r);
+
+#endif
