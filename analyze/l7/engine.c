@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One connection: bidding, then parsing both directions in the order of time, then pairing.
+ *
+ * A direction is read at its front. A message may reach past the bytes seen so far (a body of which
+ * only the head was kept, or which is still on its way): it waits as the direction's `tail` until
+ * its last byte passed, so that its times are right and nothing after it is parsed before.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pair.h"
+#include "stream.h"
+
+enum {
+	BID_BYTES = 4096, /* kept bytes of both directions after which an unknown connection is
+			     given up */
+	BID_PIECES = 16,
+	SURE = 90,	    /* a bid that needs no second direction */
+	ENOUGH = 50,	    /* a bid that needs no port */
+	CONTRADICTIONS = 8, /* bad parses in a row after which the protocol is asked for again */
+};
+#define MAX_BUFFER (1u << 20)
+#define REORDER_NS 50000000ULL /* how long a gap may still be filled */
+
+struct direction {
+	struct stream stream;
+	bool after_hole;
+	bool waits; /* tail holds a message whose last byte has not passed */
+	struct l7_message tail;
+	uint64_t tail_end;
+	char *tail_text;
+};
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	char text[];
+};
+
+struct l7_conn {
+	struct l7_conn_opts opts;
+	const struct l7_protocol *protocol;
+	enum l7_role role;
+	struct direction dir[2];
+	struct l7_parser parser;
+	struct pair pair;
+	struct arena_chunk *arena;
+	struct l7_stats stats;
+	enum l7_dir first_dir;
+	bool begun, opaque, finished;
+	unsigned pieces, bad_in_row;
+	size_t kept_bytes;
+	uint64_t now_ns;
+};
+
+/* ---- what parsers call ---- */
+
+const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id)
+{
+	const struct l7_conn *c = parser->engine;
+
+	return pair_pending(&c->pair, id);
+}
+
+struct span l7_text(struct l7_parser *parser, const char *fmt, ...)
+{
+	struct l7_conn *c = parser->engine;
+	struct arena_chunk *chunk;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	chunk = n >= 0 ? malloc(sizeof(*chunk) + n + 1) : NULL;
+	if (!chunk)
+		return (struct span){"", 0};
+	va_start(ap, fmt);
+	vsnprintf(chunk->text, n + 1, fmt, ap);
+	va_end(ap);
+	chunk->next = c->arena;
+	c->arena = chunk;
+	return (struct span){chunk->text, n};
+}
+
+static void arena_reset(struct l7_conn *c)
+{
+	while (c->arena) {
+		struct arena_chunk *next = c->arena->next;
+
+		free(c->arena);
+		c->arena = next;
+	}
+}
+
+/* ---- messages ---- */
+
+static void deliver(void *ctx, const struct l7_exchange *x)
+{
+	struct l7_conn *c = ctx;
+
+	c->opts.sink(c->opts.ctx, c, x);
+}
+
+static void finish_message(struct l7_conn *c, struct direction *d, struct l7_message *m,
+			   uint64_t end)
+{
+	m->last_ns = stream_time(&d->stream, end - 1);
+	if (!m->last_ns)
+		m->last_ns = m->first_ns > c->now_ns ? m->first_ns : c->now_ns;
+	c->stats.messages += m->type != L7_SKIP;
+	pair_add(&c->pair, m);
+}
+
+static struct span tail_copy(char **p, struct span s)
+{
+	struct span copy = {*p, s.len};
+
+	if (s.len)
+		memcpy(*p, s.p, s.len);
+	*p += s.len;
+	return copy;
+}
+
+/* The message's last byte is still to come: keep it with copies of its strings. */
+static void hold_tail(struct l7_conn *c, struct direction *d, const struct l7_message *m,
+		      uint64_t end)
+{
+	char *p = malloc(m->method.len + m->target.len + m->status.len + m->detail.len + 1);
+
+	d->tail = *m;
+	d->tail_end = end;
+	d->tail_text = p;
+	d->waits = true;
+	if (!p) {
+		d->tail.method = d->tail.target = d->tail.status = d->tail.detail =
+			(struct span){"", 0};
+		return;
+	}
+	d->tail.method = tail_copy(&p, m->method);
+	d->tail.target = tail_copy(&p, m->target);
+	d->tail.status = tail_copy(&p, m->status);
+	d->tail.detail = tail_copy(&p, m->detail);
+}
+
+static void release_tail(struct l7_conn *c, struct direction *d)
+{
+	d->waits = false;
+	finish_message(c, d, &d->tail, d->tail_end);
+	free(d->tail_text);
+	d->tail_text = NULL;
+}
+
+/* Bytes are missing at the front: nobody knows how many messages. */
+static void lost_step(struct l7_conn *c, struct direction *d)
+{
+	d->after_hole = true;
+	c->stats.holes++;
+	pair_hole(&c->pair);
+}
+
+/* parse gave `n` bytes. */
+static void accept(struct l7_conn *c, struct direction *d, const struct l7_view *view,
+		   struct l7_message *m, uint64_t n)
+{
+	uint64_t begin = d->stream.front, known = stream_known_end(&d->stream);
+	bool opaque = m->opaque_after, cut = m->cut;
+
+	c->bad_in_row = 0;
+	d->after_hole = false;
+	m->dir = d == &c->dir[L7_RECEIVED] ? L7_RECEIVED : L7_SENT;
+	if (!m->first_ns)
+		m->first_ns = view->ts_ns;
+	if (m->cut)
+		n = view->known;
+	if (!m->size)
+		m->size = n;
+	if (m->type != L7_SKIP && begin + n > known && !c->finished) {
+		hold_tail(c, d, m, begin + n);
+	} else if (m->type != L7_SKIP) {
+		finish_message(c, d, m, begin + n);
+	}
+	if (cut) {
+		stream_skip(&d->stream);
+		lost_step(c, d);
+	} else {
+		stream_consume(&d->stream, n);
+	}
+	arena_reset(c);
+	c->opaque |= opaque;
+}
+
+/* ---- reading a direction ---- */
+
+/* May this gap still be filled by a piece that comes late? */
+static bool gap_is_final(const struct l7_conn *c, const struct stream *s)
+{
+	size_t max = c->opts.max_buffer ? c->opts.max_buffer : MAX_BUFFER;
+
+	return c->finished || s->held > max || c->now_ns > stream_first_ns(s) + REORDER_NS;
+}
+
+static bool is_requests(const struct l7_conn *c, enum l7_dir dir)
+{
+	return (c->role == L7_CLIENT) == (dir == L7_SENT);
+}
+
+/* Out of step at the front: to the next boundary, or past this piece. */
+static void resync(struct l7_conn *c, struct direction *d, const struct l7_view *view, size_t from)
+{
+	size_t off = view->len;
+
+	c->stats.resyncs++;
+	if (c->protocol->resync && from < view->len)
+		off = c->protocol->resync(view, from);
+	lost_step(c, d);
+	if (off < view->len)
+		stream_consume(&d->stream, off);
+	else
+		stream_skip(&d->stream);
+}
+
+static void on_bad(struct l7_conn *c, struct direction *d, const struct l7_view *view)
+{
+	c->stats.bad++;
+	c->bad_in_row++;
+	arena_reset(c);
+	resync(c, d, view, 1);
+}
+
+static int64_t parse_front(struct l7_conn *c, struct direction *d, struct l7_view *view,
+			   struct l7_message *m)
+{
+	int64_t n;
+
+	for (;;) {
+		*m = (struct l7_message){0};
+		c->parser.after_hole = d->after_hole;
+		n = c->protocol->parse(&c->parser, view, m);
+		if (n != L7_PARTIAL || !stream_extend(&d->stream))
+			return n;
+		stream_look(&d->stream, view);
+	}
+}
+
+/* One step at the front; false when nothing more can be done now. */
+static bool step(struct l7_conn *c, enum l7_dir dir)
+{
+	struct direction *d = &c->dir[dir];
+	struct l7_view view = {.requests = is_requests(c, dir), .last = c->finished};
+	struct l7_message m;
+	int64_t n;
+
+	if (d->waits) {
+		if (stream_known_end(&d->stream) < d->tail_end &&
+		    !stream_time(&d->stream, d->tail_end - 1) && !c->finished)
+			return false;
+		release_tail(c, d);
+	}
+	switch (stream_look(&d->stream, &view)) {
+	case STREAM_EMPTY:
+		return false;
+	case STREAM_GAP:
+		if (!gap_is_final(c, &d->stream))
+			return false;
+		lost_step(c, d);
+		return stream_skip(&d->stream);
+	case STREAM_UNKEPT:
+		lost_step(c, d);
+		return stream_skip(&d->stream);
+	case STREAM_BYTES:
+		break;
+	}
+	if (c->opaque) {
+		c->stats.opaque_bytes += view.known;
+		return stream_skip(&d->stream);
+	}
+	n = parse_front(c, d, &view, &m);
+	if (n > 0) {
+		accept(c, d, &view, &m, n);
+		return true;
+	}
+	if (n == L7_PARTIAL) {
+		bool more = !view.cut && !view.last && !view.datagram;
+
+		arena_reset(c);
+		if (more &&
+		    d->stream.held <= (c->opts.max_buffer ? c->opts.max_buffer : MAX_BUFFER))
+			return false;
+		resync(c, d, &view, view.len);
+		return true;
+	}
+	on_bad(c, d, &view);
+	return true;
+}
+
+/* A gap that may still be filled: what came later in either direction waits for it. */
+static bool blocked(const struct l7_conn *c, enum l7_dir dir)
+{
+	const struct stream *s = &c->dir[dir].stream;
+	struct l7_view view;
+
+	return stream_look(s, &view) == STREAM_GAP && !gap_is_final(c, s);
+}
+
+/* Both directions from their fronts, in the order of time; at the same time the request goes first.
+ */
+static void advance(struct l7_conn *c)
+{
+	bool moved = true;
+
+	while (moved) {
+		uint64_t a = stream_first_ns(&c->dir[L7_SENT].stream),
+			 b = stream_first_ns(&c->dir[L7_RECEIVED].stream);
+		enum l7_dir first = b && (!a || b < a || (b == a && is_requests(c, L7_RECEIVED)))
+					    ? L7_RECEIVED
+					    : L7_SENT;
+
+		moved = step(c, first);
+		if (!moved && !blocked(c, first))
+			moved = step(c, !first);
+	}
+}
+
+/* ---- bidding ---- */
+
+static bool port_fits(const struct l7_protocol *p, uint16_t port)
+{
+	for (size_t i = 0; port && i < sizeof(p->ports) / sizeof(p->ports[0]) && p->ports[i]; i++)
+		if (p->ports[i] == port)
+			return true;
+	return false;
+}
+
+static const struct l7_protocol *best_bid(struct l7_conn *c, int *best, int *requests_sent)
+{
+	const struct l7_protocol *winner = NULL;
+	struct l7_view view[2] = {{.p = (const uint8_t *)""}, {.p = (const uint8_t *)""}};
+
+	*best = 0;
+	for (int d = 0; d < 2; d++)
+		stream_look(&c->dir[d].stream, &view[d]);
+	for (const struct l7_protocol *const *p = l7_protocols; *p; p++) {
+		int sent = -1, bid;
+
+		if (c->opts.only && *p != c->opts.only)
+			continue;
+		bid = (*p)->bid(&view[L7_SENT], &view[L7_RECEIVED], &sent);
+		if (bid > 0 && port_fits(*p, c->opts.server_port))
+			bid += bid < ENOUGH ? 30 : 5;
+		if (bid > *best) {
+			*best = bid;
+			*requests_sent = sent;
+			winner = *p;
+		}
+	}
+	return winner;
+}
+
+/* Who asks: the content, else what the recorder knew, else who spoke first. */
+static enum l7_role decide_role(const struct l7_conn *c, int requests_sent)
+{
+	if (requests_sent >= 0)
+		return requests_sent ? L7_CLIENT : L7_SERVER;
+	if (c->opts.role != L7_ROLE_UNKNOWN)
+		return c->opts.role;
+	return c->first_dir == L7_SENT ? L7_CLIENT : L7_SERVER;
+}
+
+/* 0: settled (a protocol, or none for good), 1: wants more bytes. */
+static int settle_protocol(struct l7_conn *c, bool now)
+{
+	bool both = c->dir[0].stream.cnt && c->dir[1].stream.cnt;
+	int best, requests_sent = -1;
+	const struct l7_protocol *p = best_bid(c, &best, &requests_sent);
+
+	if (best < ENOUGH || (best < SURE && !both && !now))
+		if (!now && c->pieces < BID_PIECES && c->kept_bytes < BID_BYTES)
+			return 1;
+	if (best < ENOUGH)
+		return 0;
+	c->role = decide_role(c, requests_sent);
+	c->protocol = p;
+	c->parser = (struct l7_parser){.engine = c,
+				       .state = p->state_sz ? calloc(1, p->state_sz) : NULL};
+	pair_init(&c->pair, p->pair_by_id, deliver, c);
+	if (p->state_sz && !c->parser.state)
+		c->protocol = NULL;
+	return 0;
+}
+
+/* ---- the connection ---- */
+
+int l7_conn__new(struct l7_conn **cp, const struct l7_conn_opts *opts)
+{
+	struct l7_conn *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->opts = *opts;
+	c->role = opts->role;
+	*cp = c;
+	return 0;
+}
+
+static void drop_protocol(struct l7_conn *c)
+{
+	if (!c->protocol)
+		return;
+	for (int d = 0; d < 2; d++)
+		if (c->dir[d].waits)
+			release_tail(c, &c->dir[d]);
+	pair_fini(&c->pair);
+	c->stats.paired += c->pair.paired;
+	c->stats.unpaired += c->pair.unpaired;
+	if (c->protocol->fini)
+		c->protocol->fini(c->parser.state);
+	free(c->parser.state);
+	c->parser.state = NULL;
+	c->protocol = NULL;
+}
+
+/* Nobody's bytes: counted, not held. */
+static void pass_over(struct l7_conn *c)
+{
+	for (int d = 0; d < 2; d++) {
+		struct stream *s = &c->dir[d].stream;
+
+		c->stats.opaque_bytes += stream_known_end(s) - s->front;
+		while (stream_skip(s))
+			;
+	}
+}
+
+int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece)
+{
+	int err;
+
+	if (!c->begun) {
+		c->begun = true;
+		c->first_dir = piece->dir;
+	}
+	if (piece->ts_ns > c->now_ns)
+		c->now_ns = piece->ts_ns;
+	err = stream_push(&c->dir[piece->dir].stream, piece);
+	if (err)
+		return err;
+	if (!c->protocol && c->pieces <= BID_PIECES) {
+		c->pieces++;
+		c->kept_bytes += piece->data.len;
+		if (!settle_protocol(c, false)) {
+			if (!c->protocol)
+				c->pieces = BID_PIECES + 1;
+			else
+				advance(c);
+		}
+	} else if (c->protocol) {
+		advance(c);
+		if (c->bad_in_row >= CONTRADICTIONS) {
+			/* Replaced after repeated contradiction. */
+			drop_protocol(c);
+			c->pieces = 0;
+			c->kept_bytes = 0;
+			c->bad_in_row = 0;
+		}
+	}
+	if (!c->protocol && c->pieces > BID_PIECES)
+		pass_over(c);
+	err = stream_own(&c->dir[0].stream);
+	return err ? err : stream_own(&c->dir[1].stream);
+}
+
+void l7_conn__finish(struct l7_conn *c)
+{
+	if (c->finished)
+		return;
+	if (!c->protocol && c->pieces <= BID_PIECES && c->begun)
+		settle_protocol(c, true);
+	if (c->protocol)
+		advance(c);
+	c->finished = true;
+	if (!c->protocol) {
+		pass_over(c);
+		return;
+	}
+	advance(c);
+	for (int d = 0; d < 2; d++)
+		if (c->dir[d].waits)
+			release_tail(c, &c->dir[d]);
+	pair_fini(&c->pair);
+}
+
+void l7_conn__free(struct l7_conn *c)
+{
+	if (!c)
+		return;
+	l7_conn__finish(c);
+	drop_protocol(c);
+	arena_reset(c);
+	for (int d = 0; d < 2; d++)
+		stream_fini(&c->dir[d].stream);
+	free(c);
+}
+
+const struct l7_protocol *l7_conn__protocol(const struct l7_conn *c)
+{
+	return c->protocol;
+}
+
+enum l7_role l7_conn__role(const struct l7_conn *c)
+{
+	return c->role;
+}
+
+struct l7_stats l7_conn__stats(const struct l7_conn *c)
+{
+	struct l7_stats st = c->stats;
+
+	if (c->protocol) {
+		st.paired += c->pair.paired;
+		st.unpaired += c->pair.unpaired;
+	}
+	return st;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the bytes of a connection to its messages.
+ *
+ * A connection is two byte streams with holes. The engine (engine.c) puts the pieces of each in
+ * order, asks every protocol for a bid, lets the winner parse both directions in the order of time,
+ * and pairs requests with responses (pair.c). A protocol is one file exporting one const struct
+ * l7_protocol and one line in protocols.def; it sees only views and its own state, never the
+ * archive, the store or another protocol.
+ *
+ * Life: l7_conn__new, __feed for each piece, __finish, __free; exchanges go to the sink as soon as
+ * they are complete. Everything given to the sink is borrowed for that call.
+ */
+#ifndef ANALYZE_L7_H
+#define ANALYZE_L7_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../format/records.h"
+
+/* As the recorded process saw it. */
+enum l7_dir { L7_SENT = 0, L7_RECEIVED = 1 };
+enum l7_role { L7_ROLE_UNKNOWN = 0, L7_CLIENT = 1, L7_SERVER = 2 };
+
+/* One system call's bytes, a datagram's or a TCP segment's: `len` passed by, the first data.len of
+ * them were kept. */
+struct l7_piece {
+	enum l7_dir dir;
+	uint64_t pos; /* of its first byte in this direction of the connection */
+	uint64_t len;
+	uint64_t ts_ns;
+	struct span data;
+	bool datagram; /* a message boundary by itself */
+};
+
+/*
+ * What a parser looks at: the bytes kept without a gap from a message boundary on, to the end of a
+ * call. With `cut` the call had more bytes, which were not kept and will never come: `known` counts
+ * them in (else known == len).
+ */
+struct l7_view {
+	const uint8_t *p;
+	size_t len;
+	uint64_t known;
+	uint64_t ts_ns; /* when the first byte passed */
+	bool requests;	/* this direction carries requests (client to server) */
+	bool cut;
+	bool last; /* nothing more will come: what is partial now stays so */
+	bool datagram;
+};
+
+/* parse's result: bytes of the whole message on the wire (may exceed view.len: the rest is passed
+ * over), or */
+#define L7_PARTIAL 0 /* cannot tell yet: wants more contiguous bytes */
+#define L7_BAD                                                                                     \
+	(-1) /* not this protocol, or out of step: the engine looks for the next boundary          \
+	      */
+
+enum l7_type {
+	L7_SKIP, /* bytes that end no message: preface, settings, a frame of a longer message */
+	L7_REQUEST,
+	L7_RESPONSE,
+	L7_ONEWAY, /* a message of its own, in either direction: no response belongs to it */
+};
+
+/*
+ * One message as parse fills it; it comes zeroed. Strings are spans into the view, the parser's
+ * state, or l7_text; the engine copies what must outlive the call.
+ */
+struct l7_message {
+	enum l7_type type;
+	uint64_t id;  /* pairing key, for protocols with pair_by_id */
+	bool interim; /* response: the final one follows (1xx) */
+	bool cut; /* its end is not known (bytes that were not kept): the rest of the call is passed
+		   * over, whatever n parse returned, and what follows counts as after a hole */
+	bool opaque_after; /* the rest of both directions is another protocol (Upgrade, CONNECT,
+			      STARTTLS) */
+	bool is_error;
+	struct span method; /* command, verb, RPC method */
+	struct span target; /* path template, key pattern, statement digest, topic */
+	struct span status; /* "200", "OK", "ERR" */
+	struct span detail; /* JSON object text of the rest; empty for none */
+
+	/* Filled by the engine from the bytes consumed; a parser that gathers a message from
+	 * several frames sets the first two. */
+	uint64_t first_ns; /* when its first byte passed */
+	uint64_t size;	   /* bytes on the wire */
+	uint64_t last_ns;  /* when its last byte passed */
+	enum l7_dir dir;
+};
+
+/* A request with its response. */
+struct l7_exchange {
+	const struct l7_message *request;  /* NULL: only the response was seen */
+	const struct l7_message *response; /* NULL: none seen, or none exists (oneway) */
+	bool paired;			   /* they are known to belong together */
+};
+
+/* What a parser may ask the engine. */
+struct l7_parser {
+	void *state;	 /* the protocol's own for both directions: state_sz zeroed bytes */
+	bool after_hole; /* bytes before this view are missing in this direction: state may be stale
+			  */
+	void *engine;
+};
+
+/* The request a response would be paired with now: the oldest waiting one, or the one with that id;
+ * NULL when there is none. A response's form can depend on it (HEAD, prepared statements). */
+const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id);
+
+/* printf into memory that lives until the message was delivered. JSON: l7_json_escape before. */
+struct span l7_text(struct l7_parser *parser, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+struct l7_protocol {
+	const char *name;
+	/*
+	 * How sure, 0..100, that a connection speaks it, from the first kept bytes of each
+	 * direction (either may be empty; joined in the middle they begin at a call's boundary).
+	 * *requests_sent: 1 when the content tells that the recorded process sends the requests, 0
+	 * that it receives them; left alone when it does not tell. 0: impossible. 100: cannot be
+	 * anything else. Below 50 counts only together with a well-known port.
+	 */
+	int (*bid)(const struct l7_view *sent, const struct l7_view *received, int *requests_sent);
+	/* One message (or frame) from view->p on. */
+	int64_t (*parse)(struct l7_parser *parser, const struct l7_view *view,
+			 struct l7_message *m);
+	/* After a hole: offset of the next sure message boundary at or after `from`, view->len when
+	 * there is none. NULL: only the beginning of a call may be one, and parse decides. */
+	size_t (*resync)(const struct l7_view *view, size_t from);
+	size_t state_sz;
+	void (*fini)(void *state);
+	bool pair_by_id;
+	uint16_t ports[4]; /* well-known, a hint for weak bids; 0 ends */
+};
+
+/* ---- shared by parsers ---- */
+
+/*
+ * Folds what varies out of a path or key: segments (between / : . | - _ and the like) that are
+ * numbers become {n}, UUIDs {uuid}, long hexadecimal or mixed tokens {id}; `dst` of dst_sz bytes is
+ * filled. "/users/17/a" gives "/users/{n}/a".
+ */
+struct span l7_fold(struct span s, char *dst, size_t dst_sz);
+
+/* Upper-cased ASCII copy, cut at dst_sz. */
+struct span l7_upper(struct span s, char *dst, size_t dst_sz);
+
+/* s as the inside of a JSON string, in parser memory, cut after `max` bytes of input. */
+struct span l7_json(struct l7_parser *parser, struct span s, size_t max);
+
+static inline bool l7_is(struct span s, const char *text)
+{
+	return s.len == __builtin_strlen(text) && !__builtin_memcmp(s.p, text, s.len);
+}
+
+/* ---- connections ---- */
+
+struct l7_conn;
+
+struct l7_conn_opts {
+	enum l7_role role;
+	uint16_t server_port;		/* 0: not known */
+	const struct l7_protocol *only; /* NULL: bid */
+	void (*sink)(void *ctx, struct l7_conn *conn, const struct l7_exchange *x);
+	void *ctx;
+	size_t max_buffer; /* bytes held of one direction for reordering and partial messages; 0: 1
+			      MiB */
+};
+
+int l7_conn__new(struct l7_conn **c, const struct l7_conn_opts *opts);
+/* Pieces of one direction may come a little out of order. Copies what it must keep. 0 or -ENOMEM.
+ */
+int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece);
+/* Nothing more comes: parses what is left, hands out waiting requests unpaired. */
+void l7_conn__finish(struct l7_conn *c);
+void l7_conn__free(struct l7_conn *c);
+
+const struct l7_protocol *l7_conn__protocol(const struct l7_conn *c); /* NULL: unknown */
+enum l7_role l7_conn__role(const struct l7_conn *c);		      /* as given or learned */
+
+struct l7_stats {
+	uint64_t messages, paired, unpaired, holes, bad, resyncs, opaque_bytes;
+};
+struct l7_stats l7_conn__stats(const struct l7_conn *c);
+
+/* All protocols, in the order of protocols.def; NULL ends. */
+extern const struct l7_protocol *const l7_protocols[];
+
+/* ---- bounded getters: read within the view or mark the cursor short; never past it ---- */
+
+struct l7_cursor {
+	const uint8_t *p, *end;
+	bool cut; /* a read went past the end: results are 0, parse returns L7_PARTIAL */
+};
+
+static inline struct l7_cursor l7_cursor(const struct l7_view *v)
+{
+	return (struct l7_cursor){v->p, v->p + v->len, false};
+}
+
+static inline const uint8_t *l7_take(struct l7_cursor *c, uint64_t n)
+{
+	const uint8_t *p = c->p;
+
+	if (c->cut || (uint64_t)(c->end - c->p) < n) {
+		c->cut = true;
+		return NULL;
+	}
+	c->p += n;
+	return p;
+}
+
+static inline uint64_t l7_be(struct l7_cursor *c, unsigned n)
+{
+	const uint8_t *p = l7_take(c, n);
+	uint64_t v = 0;
+
+	for (unsigned i = 0; p && i < n; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+static inline uint64_t l7_le(struct l7_cursor *c, unsigned n)
+{
+	const uint8_t *p = l7_take(c, n);
+	uint64_t v = 0;
+
+	for (unsigned i = n; p && i-- > 0;)
+		v = v << 8 | p[i];
+	return v;
+}
+
+static inline struct span l7_bytes(struct l7_cursor *c, uint64_t n)
+{
+	const uint8_t *p = l7_take(c, n);
+
+	return p ? (struct span){(const char *)p, n} : (struct span){"", 0};
+}
+
+#endif
