@@ -37,7 +37,7 @@ struct flame_style {
 };
 
 int flamegraph__write_svg(const struct flamegraph *f, const struct flame_style *style, FILE *out);
-/* "root;...;leaf N" lines, sorted; `;` and newlines in names are replaced. */
+/* "root;...;leaf N" lines in order of names; `;` and control bytes in names are replaced. */
 int flamegraph__write_folded(const struct flamegraph *f, FILE *out);
 
 extern const char flamegraph_css[], flamegraph_js[];
