@@ -66,6 +66,22 @@ enum stack_error {
 #undef X
 };
 
+/* connection.transport: IP protocol numbers, and Unix sockets. */
+enum transport {
+	TRANSPORT_TCP = 6,
+	TRANSPORT_UDP = 17,
+	TRANSPORT_UNIX_STREAM = 257,
+	TRANSPORT_UNIX_DGRAM = 258,
+};
+
+enum role { ROLE_UNKNOWN = 0, ROLE_CLIENT = 1, ROLE_SERVER = 2 };
+
+enum payload_flags {
+	PAYLOAD_DATAGRAM = 1, /* a message boundary by itself */
+	PAYLOAD_TLS = 2,      /* clear text from inside a TLS library */
+	PAYLOAD_REDACTED = 4, /* parts of data were masked */
+};
+
 #define FRAME_BINARY_UNKNOWN 0u
 #define FRAME_BINARY_KERNEL 0xffffu
 #define FRAME_ADDR_MASK 0xffffffffffffULL
