@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "json.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 16 };
+
+/* ,"crc32":"89abcdef"}\n */
+#define SEAL ",\"crc32\":\"%08x\"}\n"
+enum { SEAL_LEN = 21 };
+
+/* By nibbles: what is summed is small. Reflected polynomial 0xedb88320 (ISO 3309, as zlib has it).
+ */
+uint32_t crc32_of(const void *p, size_t len)
+{
+	static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
+					   0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+					   0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+					   0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+	uint32_t crc = 0xffffffff;
+
+	for (const uint8_t *b = p; len--; b++) {
+		crc = table[(crc ^ *b) & 15] ^ crc >> 4;
+		crc = table[(crc ^ *b >> 4) & 15] ^ crc >> 4;
+	}
+	return ~crc;
+}
+
+char *json_seal(struct json_object *o, size_t *len)
+{
+	const char *text;
+	size_t body;
+	char *sealed;
+
+	json_object_object_del(o, "crc32");
+	if (json_object_object_length(o) == 0)
+		return NULL; /* nothing to seal; no member is empty */
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+							 JSON_C_TO_STRING_NOSLASHESCAPE);
+	if (!text)
+		return NULL;
+	body = strlen(text) - 1; /* without the last brace */
+	sealed = malloc(body + SEAL_LEN + 1);
+	if (!sealed)
+		return NULL;
+	memcpy(sealed, text, body);
+	snprintf(sealed + body, SEAL_LEN + 1, SEAL, crc32_of(sealed, body));
+	*len = body + SEAL_LEN;
+	return sealed;
+}
+
+struct json_object *json_parse(const char *text, size_t len)
+{
+	struct json_tokener *t;
+	struct json_object *o;
+
+	if (len > INT_MAX || memchr(text, 0, len))
+		return NULL;
+	t = json_tokener_new_ex(DEPTH_MAX);
+	if (!t)
+		return NULL;
+	o = json_tokener_parse_ex(t, text, len);
+	if (o && (json_tokener_get_error(t) != json_tokener_success ||
+		  !json_object_is_type(o, json_type_object))) {
+		json_object_put(o);
+		o = NULL;
+	}
+	json_tokener_free(t);
+	return o;
+}
+
+struct json_object *json_unseal(const char *text, size_t len)
+{
+	char seal[SEAL_LEN + 1];
+
+	if (len <= SEAL_LEN)
+		return NULL;
+	snprintf(seal, sizeof(seal), SEAL, crc32_of(text, len - SEAL_LEN));
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	if (memcmp(seal, text + len - SEAL_LEN, SEAL_LEN))
+		return NULL;
+#endif
+	return json_parse(text, len);
+}
+
+struct json_object *json_get(struct json_object *o, const char *key, enum json_type type)
+{
+	struct json_object *v;
+
+	if (!json_object_is_type(o, json_type_object) || !json_object_object_get_ex(o, key, &v) ||
+	    !json_object_is_type(v, type))
+		return NULL;
+	return v;
+}
+
+const char *json_string(struct json_object *o, const char *key)
+{
+	struct json_object *v = json_get(o, key, json_type_string);
+
+	return v ? json_object_get_string(v) : "";
+}
+
+uint64_t json_u64(struct json_object *o, const char *key)
+{
+	struct json_object *v = json_get(o, key, json_type_int);
+
+	return v ? json_object_get_uint64(v) : 0; /* below zero: 0 */
+}

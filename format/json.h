@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The archive's JSON members. tar has no checksum of its payload, so each text ends with a seal:
+ * its last key is "crc32", the CRC-32 (as in zlib) in hex of all bytes before the comma that
+ * precedes it.
+ */
+#ifndef FORMAT_JSON_H
+#define FORMAT_JSON_H
+
+#include <json-c/json.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Compact text of an object, sealed, with a newline; malloc'ed, *len without the NUL. NULL: no
+ * memory. */
+char *json_seal(struct json_object *o, size_t *len);
+
+/* Parses foreign text of at most 16 levels; NULL when it is not one whole object. */
+struct json_object *json_parse(const char *text, size_t len);
+
+/* The same for a member's text, whose seal must fit. */
+struct json_object *json_unseal(const char *text, size_t len);
+
+/* The value, or NULL when o is none, has no such key or one of another type. */
+struct json_object *json_get(struct json_object *o, const char *key, enum json_type type);
+/* Likewise; "" and 0 for want of a value. Numbers below zero are 0. */
+const char *json_string(struct json_object *o, const char *key);
+uint64_t json_u64(struct json_object *o, const char *key);
+
+uint32_t crc32_of(const void *p, size_t len);
+
+#endif

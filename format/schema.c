@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* schema.json: written from records.def, read back as the map from an archive's columns to our
+ * fields. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "record.h"
+
+/* In the order of enum rec_type and enum rec_encoding. */
+static const char *const type_names[] = {"u32", "u64", "str", "list"};
+static const char *const encoding_names[] = {"PLAIN", "DELTA", "DICT", "RAW", "SUFFIX"};
+
+enum { COLUMN_CNT_MAX = 256 };
+
+static int name_index(const char *const *names, size_t cnt, const char *name)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
+
+static void add_string(struct json_object *o, const char *key, const char *s)
+{
+	json_object_object_add(o, key, json_object_new_string(s));
+}
+
+char *schema_text(void)
+{
+	struct json_object *o = json_object_new_object(), *kinds = json_object_new_array();
+	char *text;
+
+	for (unsigned i = 0; i < rec_info_cnt; i++) {
+		const struct rec_info *info = &rec_infos[i];
+		struct json_object *kind = json_object_new_object(),
+				   *fields = json_object_new_array();
+
+		add_string(kind, "kind", info->name);
+		json_object_object_add(kind, "number", json_object_new_int(info->number));
+		add_string(kind, "stream", info->stream);
+		for (unsigned j = 0; j < info->field_cnt; j++) {
+			const struct rec_field *f = &info->fields[j];
+			struct json_object *field = json_object_new_object();
+
+			add_string(field, "name", f->name);
+			add_string(field, "type", type_names[f->type]);
+			add_string(field, "encoding", encoding_names[f->encoding]);
+			if (*f->unit)
+				add_string(field, "unit", f->unit);
+			json_object_array_add(fields, field);
+		}
+		json_object_object_add(kind, "fields", fields);
+		json_object_array_add(kinds, kind);
+	}
+	json_object_object_add(o, "records", kinds);
+	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	json_object_put(o);
+	return text;
+}
+
+/* What no decoder of ours could read is left to be skipped. */
+static bool readable(enum rec_type type, enum rec_encoding e)
+{
+	switch (type) {
+	case REC_T_u32:
+	case REC_T_u64:
+		return e == REC_E_PLAIN || e == REC_E_DELTA || e == REC_E_DICT;
+	case REC_T_str:
+		return e == REC_E_DICT || e == REC_E_RAW;
+	case REC_T_list:
+		return e == REC_E_SUFFIX;
+	}
+	return false;
+}
+
+static const struct rec_field *field_named(const struct rec_info *info, const char *name)
+{
+	for (unsigned i = 0; info && i < info->field_cnt; i++)
+		if (!strcmp(info->fields[i].name, name))
+			return &info->fields[i];
+	return NULL;
+}
+
+static bool same_class(enum rec_type a, enum rec_type b)
+{
+	return a == b || (a <= REC_T_u64 && b <= REC_T_u64);
+}
+
+static struct schema_column column_of(const struct rec_info *info, struct json_object *field)
+{
+	int type = name_index(type_names, 4, json_string(field, "type"));
+	int encoding = name_index(encoding_names, 5, json_string(field, "encoding"));
+	const struct rec_field *ours = field_named(info, json_string(field, "name"));
+
+	if (type < 0 || encoding < 0 || !ours || !same_class(type, ours->type) ||
+	    !readable(type, encoding))
+		return (struct schema_column){0};
+	return (struct schema_column){ours, type, encoding};
+}
+
+/* Two columns of one name would write one field twice: lists of the first would be lost sight of.
+ */
+static bool already(const struct schema_kind *k, const struct rec_field *f)
+{
+	for (unsigned i = 0; i < k->column_cnt; i++)
+		if (f && k->columns[i].field == f)
+			return true;
+	return false;
+}
+
+static int load_kind(struct schema *s, struct json_object *kind)
+{
+	struct json_object *fields = json_get(kind, "fields", json_type_array);
+	uint64_t number = json_u64(kind, "number");
+	size_t cnt = fields ? json_object_array_length(fields) : 0;
+	const struct rec_info *info;
+	struct schema_kind *k;
+
+	if (!fields || cnt > COLUMN_CNT_MAX || number == 0)
+		return -EBADMSG;
+	info = rec_info(number);
+	if (number >= REC_KIND_MAX || !info || strcmp(info->name, json_string(kind, "kind")))
+		return 0; /* unknown: chunks say how long it is, which is all that skipping needs */
+	k = &s->kinds[number];
+	if (k->info)
+		return -EBADMSG;
+	k->columns = calloc(cnt + 1, sizeof(*k->columns));
+	if (!k->columns)
+		return -ENOMEM;
+	k->info = info;
+	for (size_t i = 0; i < cnt; i++) {
+		struct schema_column c = column_of(info, json_object_array_get_idx(fields, i));
+
+		if (already(k, c.field))
+			return -EBADMSG;
+		k->columns[k->column_cnt++] = c;
+	}
+	return 0;
+}
+
+static int load(struct schema *s, struct json_object *o)
+{
+	struct json_object *kinds = json_get(o, "records", json_type_array);
+	int err = kinds ? 0 : -EBADMSG;
+
+	for (size_t i = 0; !err && i < json_object_array_length(kinds); i++)
+		err = load_kind(s, json_object_array_get_idx(kinds, i));
+	if (err)
+		schema_fini(s);
+	return err;
+}
+
+int schema_load(struct schema *s, const char *text, size_t len)
+{
+	char *own = text ? NULL : schema_text();
+	struct json_object *o = own    ? json_parse(own, strlen(own))
+				: text ? json_parse(text, len)
+				       : NULL;
+	int err = o ? -EBADMSG : text ? -EBADMSG : -ENOMEM;
+
+	*s = (struct schema){0};
+	if (o)
+		err = load(s, o);
+	json_object_put(o);
+	free(own);
+	return err;
+}
+
+void schema_fini(struct schema *s)
+{
+	for (unsigned i = 0; i < REC_KIND_MAX; i++)
+		free(s->kinds[i].columns);
+	*s = (struct schema){0};
+}
