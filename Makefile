@@ -108,9 +108,11 @@ $(patsubst tests/unit/%.c,$(B)/tests/unit/%.o,$(wildcard tests/unit/record_*.c))
 # what the benchmarks and comparisons run, made with the tests that use it
 $(B)/tests/bench/symbolize: $(B)/tests/bench/symbolize.o $(ANALYZE_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_analyze) $(LDFLAGS)
-units: $(UNIT) $(B)/tests/bench/symbolize
+$(B)/tests/bench/format_encode: $(B)/tests/bench/format_encode.o $(FORMAT_A)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
+units: $(UNIT) $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode
 unit: units
-	$(Q)scripts/run-tests unit
+	$(Q)B=$(B) scripts/run-tests unit
 
 FUZZ_B := $(B)/fuzz
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -I$(B)

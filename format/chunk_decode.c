@@ -130,11 +130,12 @@ int chunk_decode_tables(const struct schema *s, const uint8_t *raw, size_t len, 
 	return err;
 }
 
-/* Exactly one frame of that size, with a content checksum and no dictionary (RFC 8878, 3.1.1.1). */
+/* Exactly one frame of that size, with a content checksum, no dictionary, no spare bit (RFC
+ * 8878, 3.1.1.1). */
 static bool frame_fits(const uint8_t *frame, size_t sz, uint64_t raw_sz)
 {
 	return sz >= 9 && le_get(frame, 4) == ZSTD_MAGICNUMBER && (frame[4] & 0x04) &&
-	       !(frame[4] & 0x0b) && ZSTD_findFrameCompressedSize(frame, sz) == sz &&
+	       !(frame[4] & 0x1b) && ZSTD_findFrameCompressedSize(frame, sz) == sz &&
 	       ZSTD_getFrameContentSize(frame, sz) == raw_sz;
 }
 

@@ -56,6 +56,7 @@ struct json_object *json_parse(const char *text, size_t len)
 {
 	struct json_tokener *t;
 	struct json_object *o;
+	size_t end;
 
 	if (len > INT_MAX || memchr(text, 0, len))
 		return NULL;
@@ -63,7 +64,10 @@ struct json_object *json_parse(const char *text, size_t len)
 	if (!t)
 		return NULL;
 	o = json_tokener_parse_ex(t, text, len);
-	if (o && (json_tokener_get_error(t) != json_tokener_success ||
+	end = json_tokener_get_parse_end(t);
+	while (end < len && strchr(" \t\r\n", text[end]))
+		end++;
+	if (o && (json_tokener_get_error(t) != json_tokener_success || end != len ||
 		  !json_object_is_type(o, json_type_object))) {
 		json_object_put(o);
 		o = NULL;
