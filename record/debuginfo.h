@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Carries symbols off the host: for each wanted binary a slim ELF (symtab, dynsym, DWARF) as archive member,
- * made by one low-priority thread while recording. Writes the `debuginfo` record of each binary.
+ * Carries symbols off the host: for each wanted binary a slim ELF (slim.h) as archive member, made
+ * at low priority while recording, and exactly one `debuginfo` record. Nothing here makes the
+ * session's thread wait.
+ *
+ * Sources, the first that fits: the file itself; the separate debug file by build-id
+ * (/usr/lib/debug/.build-id) or .gnu_debuglink, first below the target's root, then below the
+ * host's; MiniDebugInfo. A dwz alternate file becomes a member by its own build-id.
  */
 #ifndef RECORD_DEBUGINFO_H
 #define RECORD_DEBUGINFO_H
@@ -11,35 +16,60 @@
 
 #include "../format/archive.h"
 
-enum debuginfo_mode { DEBUGINFO_AUTO, DEBUGINFO_FULL, DEBUGINFO_SYMTAB, DEBUGINFO_NONE };
+enum debuginfo_mode {
+	DEBUGINFO_AUTO,	  /* DWARF within the bounds below, else symbol tables */
+	DEBUGINFO_FULL,	  /* DWARF always */
+	DEBUGINFO_SYMTAB, /* symbol tables only */
+	DEBUGINFO_NONE,
+};
+
+/* Bounds of DEBUGINFO_AUTO, raw bytes of DWARF. */
+#define DEBUGINFO_AUTO_BINARY_MAX (512ULL << 20)
+#define DEBUGINFO_AUTO_CAPTURE_MAX (2ULL << 30)
 
 struct debuginfo;
 
 struct debuginfo_opts {
 	enum debuginfo_mode mode;
-	const char *exclude_file; /* build-ids, one a line; NULL for none */
-	const char *cache_dir;	  /* --debuginfo-cache: slim ELFs kept over captures; NULL for none */
+	const char
+		*exclude_file; /* build-ids (or sha1:HEX), one a line, # comments; NULL for none */
+	const char *cache_dir; /* --debuginfo-cache: slim ELFs kept over captures; NULL for none */
 	struct obz_writer *writer;
 };
 
+/* Reads the exclude file and opens the cache; what is wrong with either was reported on one line.
+ */
 int debuginfo__new(struct debuginfo **d, const struct debuginfo_opts *opts);
 
 /*
- * Queue one binary. `fd` is dup'ed and was checked to be a regular ELF file (or a memfd of the vDSO); root_fd is a
- * directory fd of the process's root (/proc/PID/root; dup'ed) for debuglink and .build-id look-ups, or -1. id_hex is
- * the build-id or "sha1:HEX". Never blocks.
+ * Queue one binary. `fd` is dup'ed; root_fd is a directory fd of the process's root
+ * (/proc/PID/root; dup'ed) for debuglink and .build-id look-ups, or -1. path is as the process sees
+ * it. id_hex is the build-id or "sha1:HEX"; binaries of one id share a member. Never blocks; from
+ * one thread, before __finish.
  */
-int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, const char *path, const char *id_hex);
+int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, const char *path,
+		    const char *id_hex);
 
 /* How many are not done yet. */
 unsigned debuginfo__pending(const struct debuginfo *d);
 
-/* Let the thread finish what is queued (raised priority), at most until the deadline (CLOCK_MONOTONIC; 0: no bound);
- * what is left gets a debuginfo record with the reason. */
+/* The end of the capture: from now on at normal priority. Waits until nothing is pending or the
+ * time is over; returns what is pending. Call it in slices where the wait must be interruptible. */
+unsigned debuginfo__wait(struct debuginfo *d, unsigned timeout_ms);
+
+/*
+ * __wait until the deadline (CLOCK_MONOTONIC; 0: no bound), then drop what is left: it gets its
+ * record with that reason. Every binary wanted has its one record afterwards. Returns the writer's
+ * error, if there was one.
+ */
 int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns);
 void debuginfo__free(struct debuginfo *d);
 
-/* Build one slim ELF from in_fd into a new memfd or temporary file. *symbols: "dwarf", "symtab", "dynsym", "none". Pure; fuzzed. */
-int debuginfo_slim(int in_fd, enum debuginfo_mode mode, int *out_fd, uint64_t *out_sz, const char **symbols);
+/*
+ * One slim ELF from in_fd alone into a new temporary file (seek 0). -EBADMSG: not an ELF file that
+ * can be used. *symbols: "dwarf", "symtab", "dynsym", "none".
+ */
+int debuginfo_slim(int in_fd, enum debuginfo_mode mode, int *out_fd, uint64_t *out_sz,
+		   const char **symbols);
 
 #endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "slim_mini.h"
+
+#include <errno.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "slim_part.h"
+
+#define MAX_MINI_SZ (32u << 20)
+#define MAX_XZ_MEMORY (24u << 20) /* the packagers' `xz` has an 8 MiB dictionary */
+#define BLOCK_SZ (64u << 10)
+
+static int write_all(int fd, const unsigned char *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		p += n, len -= n;
+	}
+	return 0;
+}
+
+static int unpack(lzma_stream *z, const struct slim_elf *e, const Elf64_Shdr *h, int fd,
+		  unsigned char *buf)
+{
+	uint64_t off = h->sh_offset, left = h->sh_size;
+	lzma_ret rc = LZMA_OK;
+	int err = 0;
+
+	while (rc != LZMA_STREAM_END) {
+		size_t len = left < BLOCK_SZ ? left : BLOCK_SZ;
+
+		if (!z->avail_in) {
+			err = slim_elf_read(e, off, buf, len);
+			if (err)
+				return err;
+			z->next_in = buf, z->avail_in = len;
+			off += len, left -= len;
+		}
+		z->next_out = buf + BLOCK_SZ, z->avail_out = BLOCK_SZ;
+		rc = lzma_code(z, left ? LZMA_RUN : LZMA_FINISH);
+		if ((rc != LZMA_OK && rc != LZMA_STREAM_END) || z->total_out > MAX_MINI_SZ)
+			return rc == LZMA_MEM_ERROR ? -ENOMEM : -EBADMSG;
+		err = write_all(fd, buf + BLOCK_SZ, BLOCK_SZ - z->avail_out);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int unpack_to_memfd(const struct slim_elf *e, size_t section)
+{
+	lzma_stream z = LZMA_STREAM_INIT;
+	unsigned char *buf = malloc(2 * BLOCK_SZ);
+	int fd = memfd_create("gnu_debugdata", MFD_CLOEXEC), err = -ENOMEM;
+
+	if (buf && fd >= 0 && lzma_stream_decoder(&z, MAX_XZ_MEMORY, 0) == LZMA_OK)
+		err = unpack(&z, e, &e->shdrs[section], fd, buf);
+	lzma_end(&z);
+	free(buf);
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
+}
+
+/* The binary's number of each section of the mini ELF: objcopy renumbers what it keeps. */
+static uint16_t *number_map(const struct slim_elf *mini, const struct slim_elf *binary)
+{
+	uint16_t *map = calloc(mini->shdr_cnt, sizeof(*map));
+
+	for (size_t i = 1; map && i < mini->shdr_cnt; i++) {
+		size_t at = slim_elf_find(binary, slim_elf_name(mini, i));
+
+		if (at && binary->shdrs[at].sh_addr == mini->shdrs[i].sh_addr)
+			map[i] = at;
+	}
+	return map;
+}
+
+/* A section the binary lacks becomes SHN_ABS, so that the symbol stays a defined one. */
+static uint16_t renumbered(const uint16_t *map, size_t cnt, uint16_t shndx)
+{
+	if (shndx == SHN_UNDEF || shndx >= SHN_LORESERVE)
+		return shndx;
+	return shndx < cnt && map[shndx] ? map[shndx] : SHN_ABS;
+}
+
+static int renumber(const struct slim_elf *mini, const struct slim_elf *binary)
+{
+	size_t symtab = slim_elf_find_type(mini, SHT_SYMTAB), sz,
+	       at = mini->is32 ? offsetof(Elf32_Sym, st_shndx) : offsetof(Elf64_Sym, st_shndx);
+	const size_t entry = mini->is32 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+	unsigned char *symbols = NULL;
+	uint16_t *map = NULL;
+	int err = -ENOMEM;
+
+	if (!slim_elf_has_bytes(mini, symtab))
+		return -ENOENT;
+	sz = mini->shdrs[symtab].sh_size;
+	map = number_map(mini, binary);
+	symbols = malloc(sz);
+	if (map && symbols)
+		err = slim_elf_read(mini, mini->shdrs[symtab].sh_offset, symbols, sz);
+	for (; !err && at + sizeof(uint16_t) <= sz; at += entry) {
+		uint16_t shndx;
+
+		memcpy(&shndx, symbols + at, sizeof(shndx));
+		shndx = renumbered(map, mini->shdr_cnt, shndx);
+		memcpy(symbols + at, &shndx, sizeof(shndx));
+	}
+	if (!err && pwrite(mini->fd, symbols, sz, mini->shdrs[symtab].sh_offset) != (ssize_t)sz)
+		err = -EIO;
+	free(symbols);
+	free(map);
+	return err;
+}
+
+int slim_mini__open(struct slim_elf *mini, const struct slim_elf *binary)
+{
+	size_t section = slim_elf_find(binary, ".gnu_debugdata");
+	int fd, err;
+
+	if (!slim_elf_has_bytes(binary, section))
+		return -ENOENT;
+	fd = unpack_to_memfd(binary, section);
+	if (fd < 0)
+		return fd;
+	err = slim_elf__load(mini, fd);
+	if (!err && mini->is32 != binary->is32)
+		err = -EBADMSG;
+	err = err ? err : renumber(mini, binary);
+	if (err) {
+		slim_elf__fini(mini);
+		close(fd);
+	}
+	return err;
+}
