@@ -153,6 +153,7 @@ int flamegraph__new(struct flamegraph **out, unsigned flags)
 	if (err)
 		goto fail;
 	f->flags = flags;
+	f->node_max = FLAME_MAX_NODES;
 	f->seed = intern_seed();
 	err = intern__add(f->strings, span_of("")) == INTERN_FAILED ? -ENOMEM : 0;
 	for (uint32_t i = 0; !err && i < FLAME_FUNCS; i++) {
@@ -224,11 +225,11 @@ int flamegraph__add(struct flamegraph *f, const struct profile_frame *frames, si
 		func = find_func(f, &frames[turn ? cnt - 1 - (i - groups) : i]);
 		if (func == UINT32_MAX)
 			return -ENOMEM;
-		found = find_child(f, node, func, FLAME_MAX_NODES, &node);
+		found = find_child(f, node, func, f->node_max, &node);
 		if (!found) {
 			/* An eighth more is set aside for saying so; beyond that it is the caller's
 			 * self. */
-			found = find_child(f, node, FLAME_DEEPER, FLAME_MAX_NODES / 8 * 9, &node);
+			found = find_child(f, node, FLAME_DEEPER, f->node_max / 8 * 9, &node);
 			f->cut_cnt++;
 			i = cnt;
 		}

@@ -9,6 +9,7 @@
 
 const SVG = "http://www.w3.org/2000/svg", XHTML = "http://www.w3.org/1999/xhtml";
 const ROW = 17, PAD = 8;
+const NARROW = 760;	/* px: the controls take lines of their own */
 const ALONE = 0.7;	/* px: narrower siblings are drawn as one box ... */
 const RUN = 2;		/* ... of about this width, which can be zoomed into, */
 const FAINT = 0.1;	/* and what then is still narrower than this is not drawn. */
@@ -121,7 +122,8 @@ function figure(v, unit) {
 		return scaled(v, ["ns", "\u00b5s", "ms", "s", "min", "h"], [1000, 1000, 1000, 60, 60]);
 	if (unit === "bytes")
 		return scaled(v, ["B", "KiB", "MiB", "GiB", "TiB"], [1024, 1024, 1024, 1024]);
-	return Math.round(v).toString().replace(/\B(?=(\d{3})+$)/g, ",") + " " + (unit === "count" ? "samples" : unit);
+	const name = unit === "count" ? "samples" : unit;
+	return Math.round(v).toString().replace(/\B(?=(\d{3})+$)/g, ",") + " " + (v === 1 ? name.replace(/s$/, "") : name);
 }
 
 function percent(part, all) {
@@ -265,6 +267,8 @@ class Flamegraph {
 		this.recall();
 		if (this.alone && !this.down)
 			window.scrollTo(0, document.documentElement.scrollHeight);
+		if (this.alone && this.plan)
+			this.reveal(this.g.depth[this.view.first]);
 	}
 
 	/* The advance of a character in the font that is really there. */
@@ -312,7 +316,7 @@ class Flamegraph {
 		if (width < 50) /* not shown yet */
 			return;
 		this.width = width;
-		this.headHeight = width < 760 ? 100 : 72;
+		this.headHeight = width < NARROW ? 118 : 72;
 		this.plan = layout(this.g, this.view, width);
 		const before = this.height || 0;
 		this.height = this.headHeight + this.plan.rows.length * ROW + PAD;
@@ -329,21 +333,21 @@ class Flamegraph {
 	}
 
 	placeControls() {
-		const w = this.width, y = w < 760 ? 70 : 8, right = w < 760 ? Math.min(w, 450) : w;
-		const field = Math.max(60, Math.min(260, right - 62 - 86 - 2 * PAD - 14));
-		const x = right - PAD - 86 - 62 - field - 12;
-		this.at = { x: x, y: y, field: field };
+		const w = this.width, narrow = w < NARROW, y = narrow ? 70 : 8;
+		const field = Math.max(60, Math.min(260, w - 62 - 86 - 2 * PAD - 12));
+		const x = narrow ? PAD : w - PAD - 86 - 62 - field - 12;
 		this.head.querySelector("rect").setAttribute("height", this.headHeight - 4);
 		this.searchButton.setAttribute("transform", "translate(" + (x + field + 6) + "," + y + ")");
 		this.resetButton.setAttribute("transform", "translate(" + (x + field + 74) + "," + y + ")");
 		this.box.setAttribute("x", x);
 		this.box.setAttribute("y", y);
 		this.box.setAttribute("width", field);
-		this.matchedText.setAttribute("x", w - PAD);
-		this.matchedText.setAttribute("y", 62);
+		this.matchedText.setAttribute("x", narrow ? PAD : w - PAD);
+		this.matchedText.setAttribute("y", narrow ? 110 : 62);
+		this.matchedText.setAttribute("text-anchor", narrow ? "start" : "end");
 		for (const t of this.titles) {
 			const title = t[0].classList.contains("fg-title");
-			const room = Math.floor(((title && w >= 760 ? x : w) - 2 * PAD) / (title ? 8.5 : 6.4));
+			const room = Math.floor(((title && !narrow ? x : w) - 2 * PAD) / (title ? 8.5 : 6.4));
 			t[0].textContent = t[1].length > room ? t[1].slice(0, Math.max(0, room - 1)) + "\u2026" : t[1];
 		}
 	}
@@ -517,6 +521,8 @@ class Flamegraph {
 		this.hideTip();
 		this.resetButton.classList.toggle("fg-off", first === 0);
 		this.relayout();
+		if (!this.recalling && this.plan)
+			this.reveal(g.depth[first]);
 		this.remember();
 	}
 
@@ -703,14 +709,20 @@ class Flamegraph {
 			this.setFocus(b, depth);
 	}
 
-	setFocus(b, depth) {
+	/* Scrolls no further than needed for a row to be in sight, below the header. */
+	reveal(depth) {
 		const y = this.rowY(depth), s = this.sight();
-		this.focus = b.i;
 		if (y < s.top + this.headHeight)
 			this.scroller().scrollBy(0, y - s.top - this.headHeight - ROW);
 		else if (y + 2 * ROW > s.bottom)
 			this.scroller().scrollBy(0, y + 2 * ROW - s.bottom);
 		this.drawInSight();
+	}
+
+	setFocus(b, depth) {
+		const y = this.rowY(depth);
+		this.focus = b.i;
+		this.reveal(depth);
 		for (const e of this.frames.querySelectorAll(".fg-frame"))
 			e.setAttribute("class", this.boxClass(e.box));
 		this.showTip(b, Math.max(b.x, 0), y);

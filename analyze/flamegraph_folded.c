@@ -78,6 +78,8 @@ static int write_lines(struct folder *o, uint32_t *todo, uint32_t *depth)
 		for (uint32_t i = o->first[n + 1]; i > o->first[n]; i--)
 			todo[todo_cnt++] = o->kids[i - 1];
 	}
+	if (fflush(o->out))
+		return errno ? -errno : -EIO;
 	return 0;
 }
 

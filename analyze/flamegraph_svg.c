@@ -149,7 +149,7 @@ int flamegraph__write_svg(const struct flamegraph *f, const struct flame_style *
 			flame_layout_fini(&d.layout);
 		boxes /= 2;
 	} while (!fits && !err);
-	if (!err && fwrite(d.out.p, 1, d.out.len, out) != d.out.len)
+	if (!err && (fwrite(d.out.p, 1, d.out.len, out) != d.out.len || fflush(out)))
 		err = errno ? -errno : -EIO;
 cleanup:
 	flame_layout_fini(&d.layout);

@@ -37,6 +37,7 @@ struct flamegraph {
 	struct flame_func *funcs;
 	uint32_t func_cnt, func_cap, *func_slots; /* index + 1; twice func_cap */
 	struct flame_node *nodes;
+	uint32_t node_max; /* FLAME_MAX_NODES */
 	uint32_t node_cnt, node_cap, *node_slots;
 	uint64_t weight[2];
 	uint64_t stack_cnt;
