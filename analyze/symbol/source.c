@@ -1,7 +1,52 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source.h"
 
+#include "debug_file.h"
 #include "parallel.h"
+
+static int open_dwarf(struct source *src, struct elf_image *e, const char *path,
+		      const struct symbolizer_opts *opts)
+{
+	bool alt_wanted;
+	int err;
+
+	src->alt = debug_file_alt(e, path, opts, &alt_wanted);
+	err = dwarf__open(&src->dwarf, e, src->alt, path);
+	if (err) {
+		elf_image__close(src->alt);
+		src->alt = NULL;
+		return err == -ENOMEM ? err : 0;
+	}
+	src->alt_missing = alt_wanted && !src->alt;
+	return 0;
+}
+
+/* The separate file's symbol table, if it has one, is the fuller. */
+static int open_separate(struct source *src, const char *id_hex, const char *path,
+			 const struct symbolizer_opts *opts)
+{
+	const char *id = elf_image__build_id(src->main);
+	struct symtab fuller;
+	int err;
+
+	src->separate = debug_file_by_id(*id ? id : id_hex, opts);
+	if (!src->separate)
+		src->separate = debug_file_by_link(src->main, path, opts);
+	if (!src->separate)
+		return 0;
+	err = open_dwarf(src, src->separate, path, opts);
+	if (!err)
+		err = symtab_load(&fuller, src->separate);
+	if (err)
+		return err;
+	if (fuller.cnt && (!src->symtab.cnt || (src->symtab.dynamic && !fuller.dynamic))) {
+		symtab_fini(&src->symtab);
+		src->symtab = fuller;
+	} else {
+		symtab_fini(&fuller);
+	}
+	return 0;
+}
 
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
 		const struct symbolizer_opts *opts)
@@ -9,24 +54,42 @@ int source_open(struct source *src, int fd, const char *id_hex, const char *path
 	int err;
 
 	*src = (struct source){.kind = "none", .why = "file not available"};
-	if (fd < 0 || elf_image__open(&src->main, fd, &src->why))
+	if (fd < 0) /* perhaps its debug file is there all the same */
+		src->main = debug_file_by_id(id_hex, opts);
+	else if (elf_image__open(&src->main, fd, &src->why))
 		return 0;
-	src->debug = src->main;
-	err = symtab_load(&src->symtab, src->debug);
-	if (err)
-		return err;
-	src->why = src->symtab.cnt ? "no DWARF" : "no symbols";
-	if (src->symtab.cnt)
+	if (!src->main)
+		return 0;
+	err = open_dwarf(src, src->main, path, opts);
+	if (!err)
+		err = symtab_load(&src->symtab, src->main);
+	if (!err && !src->dwarf)
+		err = open_separate(src, id_hex, path, opts);
+	if (src->dwarf) {
+		src->kind = "dwarf";
+		src->why = NULL;
+	} else if (src->symtab.cnt) {
 		src->kind = src->symtab.dynamic ? "dynsym" : "symtab";
-	return 0;
+		src->why = "no DWARF";
+	} else {
+		src->why = "no symbols";
+	}
+	return err;
 }
 
 void source_close(struct source *src)
 {
 	symtab_fini(&src->symtab);
+	dwarf__close(src->dwarf);
+	elf_image__close(src->alt);
 	elf_image__close(src->separate);
 	elf_image__close(src->main);
 	*src = (struct source){0};
+}
+
+bool source_incomplete(const struct source *src)
+{
+	return src->alt_missing || (src->dwarf && dwarf__incomplete(src->dwarf));
 }
 
 static int add_from_symtab(struct source *src, struct name_pool *pool, uint64_t addr,
@@ -70,9 +133,12 @@ int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *a
 		   unsigned jobs, struct answers *out)
 {
 	size_t slice_cnt = (cnt + SLICE - 1) / SLICE;
-	struct symtab_job j = {src, pool, addrs, cnt, calloc(slice_cnt + 1, sizeof(*j.slices))};
+	struct symtab_job j = {src, pool, addrs, cnt, NULL};
 	int err;
 
+	if (src->dwarf)
+		return dwarf__resolve(src->dwarf, &src->symtab, pool, addrs, cnt, jobs, out);
+	j.slices = calloc(slice_cnt + 1, sizeof(*j.slices));
 	if (!j.slices)
 		return -ENOMEM;
 	err = parallel_run(jobs, slice_cnt, resolve_slice, &j);

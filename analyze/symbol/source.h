@@ -4,16 +4,19 @@
 #define ANALYZE_SYMBOL_SOURCE_H
 
 #include "answers.h"
+#include "dwarf.h"
 #include "elf_image.h"
 #include "symbol.h"
 #include "symtab.h"
 
 struct source {
 	struct elf_image *main;	    /* what open() gave */
-	struct elf_image *debug;    /* the file with the DWARF or the fuller symtab; may be main */
-	struct elf_image *separate; /* debug when it is not main, to be closed */
+	struct elf_image *separate; /* a debug file found for it */
+	struct elf_image *alt;	    /* dwz's common file of the one with the DWARF */
 	struct symtab symtab;
+	struct dwarf *dwarf;
 	const char *kind, *why;
+	bool alt_missing;
 };
 
 /* fd (consumed) is the image's file, or negative errno. Always leaves a usable source, if only of
@@ -21,6 +24,9 @@ struct source {
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
 		const struct symbolizer_opts *opts);
 void source_close(struct source *src);
+
+/* Something the files refer to was not found, so answers may get better another time. */
+bool source_incomplete(const struct source *src);
 
 /* addrs ascending, without repeats; answers are appended to the empty `out`. */
 int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,

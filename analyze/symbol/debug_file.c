@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "debug_file.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+extern char **environ;
+
+static int open_path(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* Consumes fd; NULL unless it is an ELF file of that build-id. */
+static struct elf_image *checked(int fd, const char *hex)
+{
+	struct elf_image *e;
+	const char *why;
+
+	if (fd < 0 || elf_image__open(&e, fd, &why))
+		return NULL;
+	if (elf_image__is(e, hex))
+		return e;
+	elf_image__close(e);
+	return NULL;
+}
+
+static bool is_build_id(const char *hex)
+{
+	size_t n = 0;
+
+	if (!hex)
+		return false;
+	while (isdigit((unsigned char)hex[n]) || (hex[n] >= 'a' && hex[n] <= 'f'))
+		n++;
+	return !hex[n] && n >= 4 && n <= 128;
+}
+
+/* `debuginfod-find debuginfo ID` prints the path of the file it fetched. */
+static struct elf_image *ask_debuginfod(const char *hex)
+{
+	char *argv[] = {"debuginfod-find", "debuginfo", (char *)hex, NULL}, line[PATH_MAX];
+	posix_spawn_file_actions_t actions;
+	int fds[2], status = 1;
+	ssize_t len = 0, n;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return NULL;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	if (posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ))
+		pid = -1;
+	posix_spawn_file_actions_destroy(&actions);
+	close(fds[1]);
+	while (pid > 0 && (n = read(fds[0], line + len, sizeof(line) - 1 - (size_t)len)) > 0)
+		len += n;
+	close(fds[0]);
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	if (status || !len)
+		return NULL;
+	line[len] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return checked(open_path(line), hex);
+}
+
+struct elf_image *debug_file_by_id(const char *hex, const struct symbolizer_opts *opts)
+{
+	struct elf_image *e = NULL;
+	char path[PATH_MAX];
+
+	if (!is_build_id(hex))
+		return NULL;
+	if (opts->open_by_id)
+		e = checked(opts->open_by_id(opts->open_by_id_ctx, hex), hex);
+	for (size_t i = 0; !e && opts->debug_dirs && opts->debug_dirs[i]; i++) {
+		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", opts->debug_dirs[i], hex,
+			 hex + 2);
+		e = checked(open_path(path), hex);
+	}
+	if (!e && opts->debuginfod)
+		e = ask_debuginfod(hex);
+	return e;
+}
+
+/* The CRC of .gnu_debuglink is that of zlib over the whole file. */
+static bool crc_is(int fd, uint32_t want)
+{
+	struct stat st;
+	void *map;
+	uint32_t crc;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return false;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return false;
+	crc = (uint32_t)crc32_z(0, map, (size_t)st.st_size);
+	munmap(map, (size_t)st.st_size);
+	return crc == want;
+}
+
+static struct elf_image *try_link(const char *path, uint32_t crc)
+{
+	int fd = open_path(path);
+
+	if (fd < 0)
+		return NULL;
+	if (crc_is(fd, crc))
+		return checked(fd, NULL);
+	close(fd);
+	return NULL;
+}
+
+static bool is_plain_dir(const char *path)
+{
+	return path && path[0] == '/' && !strstr(path, "/../");
+}
+
+struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
+				     const struct symbolizer_opts *opts)
+{
+	struct bytes data = elf_image__data(e, elf_image__find(e, ".gnu_debuglink"));
+	struct cursor c = cursor_at(data, 0);
+	const char *name = cursor_str(&c), *slash;
+	struct elf_image *found = NULL;
+	char full[PATH_MAX];
+	int dir_len;
+	uint32_t crc;
+
+	if (!name || !*name || strchr(name, '/') || !is_plain_dir(path))
+		return NULL;
+	cursor_skip(&c, (4 - (uint64_t)(c.p - data.p) % 4) % 4);
+	crc = cursor_u32(&c);
+	if (c.bad)
+		return NULL;
+	slash = strrchr(path, '/');
+	dir_len = (int)(slash - path);
+	for (size_t i = 0; !found && opts->debug_dirs && opts->debug_dirs[i]; i++)
+		if (snprintf(full, sizeof(full), "%s%.*s/%s", opts->debug_dirs[i], dir_len, path,
+			     name) < (int)sizeof(full))
+			found = try_link(full, crc);
+	if (!found &&
+	    snprintf(full, sizeof(full), "%.*s/.debug/%s", dir_len, path, name) < (int)sizeof(full))
+		found = try_link(full, crc);
+	if (!found &&
+	    snprintf(full, sizeof(full), "%.*s/%s", dir_len, path, name) < (int)sizeof(full))
+		found = try_link(full, crc);
+	return found;
+}
+
+static const char *hex_of(struct cursor id, char *buf, size_t sz)
+{
+	size_t n = 0;
+
+	while (id.p < id.end && n + 2 < sz)
+		n += (size_t)sprintf(buf + n, "%02x", *id.p++);
+	buf[n] = '\0';
+	return buf;
+}
+
+/* File name and build-id: .gnu_debugaltlink holds just these; .debug_sup (DWARF 5, 7.3.6) a
+ * version, a flag and a length too. */
+static const char *read_alt_link(struct elf_image *e, char *hex, size_t sz)
+{
+	struct cursor c = cursor_at(elf_image__data(e, elf_image__find(e, ".gnu_debugaltlink")), 0);
+	const char *name;
+	uint64_t len;
+
+	if (!c.bad) {
+		name = cursor_str(&c);
+		return name ? (hex_of(c, hex, sz), name) : NULL;
+	}
+	c = cursor_at(elf_image__data(e, elf_image__find(e, ".debug_sup")), 0);
+	if (cursor_u16(&c) != 5 || cursor_u8(&c))
+		return NULL;
+	name = cursor_str(&c);
+	len = cursor_uleb(&c);
+	if (c.bad || len > cursor_left(&c))
+		return NULL;
+	c.end = c.p + len;
+	hex_of(c, hex, sz);
+	return name;
+}
+
+struct elf_image *debug_file_alt(struct elf_image *e, const char *path,
+				 const struct symbolizer_opts *opts, bool *wanted)
+{
+	char hex[2 * 64 + 1] = "", full[PATH_MAX];
+	const char *name = read_alt_link(e, hex, sizeof(hex)), *slash;
+	struct elf_image *found;
+
+	*wanted = name != NULL;
+	if (!name || !is_build_id(hex))
+		return NULL;
+	found = debug_file_by_id(hex, opts);
+	if (!found && name[0] == '/')
+		found = checked(open_path(name), hex);
+	slash = path ? strrchr(path, '/') : NULL;
+	if (!found && name[0] != '/' && slash &&
+	    snprintf(full, sizeof(full), "%.*s/%s", (int)(slash - path), path, name) <
+		    (int)sizeof(full))
+		found = checked(open_path(full), hex);
+	return found;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where separate debug files are found. Names out of foreign files never lead outside the
+ * directories meant. */
+#ifndef ANALYZE_SYMBOL_DEBUG_FILE_H
+#define ANALYZE_SYMBOL_DEBUG_FILE_H
+
+#include "elf_image.h"
+#include "symbol.h"
+
+/* The file with this build-id (hex) that `has` DWARF or a symbol table: debug dirs' .build-id tree,
+ * opts->open_by_id, and with opts->debuginfod debuginfod-find. NULL: none. */
+struct elf_image *debug_file_by_id(const char *hex, const struct symbolizer_opts *opts);
+
+/* Through the .gnu_debuglink of e, whose own path is `path` (may be NULL). NULL: none whose CRC
+ * agrees. */
+struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
+				     const struct symbolizer_opts *opts);
+
+/* dwz's common file of e: by build-id, or the path that .gnu_debugaltlink or .debug_sup holds.
+ * *wanted: there is such a link. */
+struct elf_image *debug_file_alt(struct elf_image *e, const char *path,
+				 const struct symbolizer_opts *opts, bool *wanted);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An image's DWARF: which units there are is read at once, what is in a unit only when an address
+ * falls into it. */
+#ifndef ANALYZE_SYMBOL_DWARF_H
+#define ANALYZE_SYMBOL_DWARF_H
+
+#include "answers.h"
+#include "elf_image.h"
+#include "symtab.h"
+
+struct dwarf;
+
+/*
+ * Borrows elf, and alt (dwz's common file, or NULL) until __close. path: the image's, for split
+ * DWARF; may be NULL. -ENOENT: no DWARF in it.
+ */
+int dwarf__open(struct dwarf **d, struct elf_image *elf, struct elf_image *alt, const char *path);
+void dwarf__close(struct dwarf *d);
+
+/* Something that the file refers to was not found: answers may get better another time. */
+bool dwarf__incomplete(const struct dwarf *d);
+
+/* addrs ascending, without repeats; answers are appended to the empty `out`, ascending. */
+int dwarf__resolve(struct dwarf *d, const struct symtab *symtab, struct name_pool *pool,
+		   const uint64_t *addrs, size_t cnt, unsigned jobs, struct answers *out);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dwarf_func.h"
+
+#include <dwarf.h>
+
+#include "dwarf_map.h"
+#include "dwarf_ranges.h"
+
+struct walk {
+	struct func_table *t;
+	const struct dwarf_unit *u;
+	const struct abbrev_table *ab;
+	int64_t *budget;
+	uint32_t func; /* whose ranges are being added */
+	bool wanted;   /* one of them holds a wanted address */
+};
+
+static bool wants(const struct func_table *t, uint64_t lo, uint64_t hi)
+{
+	size_t a = 0, b = t->wanted_cnt;
+
+	while (a < b) {
+		size_t mid = a + (b - a) / 2;
+
+		if (t->wanted[mid] < lo)
+			a = mid + 1;
+		else
+			b = mid;
+	}
+	return a < t->wanted_cnt && t->wanted[a] < hi;
+}
+
+static int add_range(void *ctx, uint64_t lo, uint64_t hi)
+{
+	struct walk *w = ctx;
+	struct func_table *t = w->t;
+
+	*w->budget -= 8;
+	if (*w->budget < 0)
+		return -E2BIG;
+	if (!elf_image_has_code(t->code, lo))
+		return 0;
+	if (t->range_cnt >= UINT32_MAX ||
+	    grow(&t->ranges, &t->range_cap, t->range_cnt + 1, sizeof(*t->ranges)))
+		return -ENOMEM;
+	t->ranges[t->range_cnt] = (struct func_range){lo, hi, w->func, (uint32_t)t->range_cnt};
+	t->range_cnt++;
+	w->wanted |= wants(t, lo, hi);
+	return 0;
+}
+
+static int read_ranges(struct walk *w, const struct abbrev *a, struct cursor *c)
+{
+	const struct attr_spec *s = w->ab->attrs + a->first_attr;
+	struct range_attrs r = {0};
+
+	for (uint32_t i = 0; i < a->attr_cnt; i++, s++) {
+		struct attr_value v;
+		int sz;
+
+		switch (s->name) {
+		case DW_AT_low_pc:
+			dwarf_form_read(c, w->u, s->form, s->implicit, &r.low_pc);
+			break;
+		case DW_AT_high_pc:
+			dwarf_form_read(c, w->u, s->form, s->implicit, &r.high_pc);
+			break;
+		case DW_AT_ranges:
+			dwarf_form_read(c, w->u, s->form, s->implicit, &r.ranges);
+			break;
+		default:
+			sz = dwarf_form_size(w->u, s->form);
+			if (sz >= 0)
+				cursor_skip(c, (uint64_t)sz);
+			else
+				dwarf_form_read(c, w->u, s->form, s->implicit, &v);
+		}
+	}
+	return c->bad ? 0 : dwarf_ranges(w->u, &r, add_range, w);
+}
+
+enum { UNWANTED = UINT32_MAX }; /* in nest: within a function nobody asks for */
+
+/* A function or inlined call; *nest becomes what its children are in. */
+static int add_func(struct walk *w, const struct abbrev *a, uint64_t off, struct cursor *c,
+		    uint32_t *nest)
+{
+	struct func_table *t = w->t;
+	bool inlined = a->tag == DW_TAG_inlined_subroutine;
+	int err = 0;
+
+	if (inlined && *nest == UNWANTED) {
+		abbrev_skip(w->ab, a, w->u, c);
+		return 0;
+	}
+	if (t->func_cnt >= UINT32_MAX - 1 ||
+	    grow(&t->funcs, &t->func_cap, t->func_cnt + 1, sizeof(*t->funcs)))
+		return -ENOMEM;
+	t->funcs[t->func_cnt] = (struct func){off, *nest == UNWANTED ? 0 : *nest, inlined};
+	w->func = (uint32_t)t->func_cnt++;
+	w->wanted = false;
+	if (a->has_pc)
+		err = read_ranges(w, a, c);
+	else
+		abbrev_skip(w->ab, a, w->u, c);
+	*nest = w->func + 1;
+	if (!inlined && a->has_pc && !w->wanted)
+		*nest = UNWANTED;
+	return err;
+}
+
+static int walk_dies(struct walk *w)
+{
+	struct func_table *t = w->t;
+	struct bytes info = w->u->file->sec.info;
+	struct cursor c = cursor_at(bytes_sub(info, 0, w->u->end), w->u->die_off);
+	size_t depth = 0;
+	int err = 0;
+
+	if (grow(&t->nest, &t->nest_cap, 2, sizeof(*t->nest)))
+		return -ENOMEM;
+	t->nest[0] = 0;
+	while (!err && c.p < c.end) {
+		uint64_t off = (uint64_t)(c.p - info.p), code = *c.p;
+		const struct abbrev *a;
+		uint32_t nest = t->nest[depth];
+
+		if (code < 0x80)
+			c.p++;
+		else
+			code = cursor_uleb(&c);
+		if (!code) {
+			if (depth <= 1)
+				break;
+			depth--;
+			continue;
+		}
+		a = abbrev_table_find(w->ab, code);
+		if (!a)
+			break;
+		if (a->tag == DW_TAG_subprogram || a->tag == DW_TAG_inlined_subroutine)
+			err = add_func(w, a, off, &c, &nest);
+		else
+			abbrev_skip(w->ab, a, w->u, &c);
+		if (!a->children) {
+			if (!depth)
+				break;
+			continue;
+		}
+		if (grow(&t->nest, &t->nest_cap, depth + 2, sizeof(*t->nest)))
+			return -ENOMEM;
+		t->nest[++depth] = nest;
+	}
+	return err;
+}
+
+static int by_lo(const void *a, const void *b)
+{
+	const struct func_range *x = a, *y = b;
+
+	if (x->lo != y->lo)
+		return x->lo < y->lo ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+static int add_segment(struct func_table *t, uint64_t lo, uint64_t hi, uint32_t func)
+{
+	if (lo >= hi)
+		return 0;
+	if (grow(&t->segments, &t->segment_cap, t->segment_cnt + 1, sizeof(*t->segments)))
+		return -ENOMEM;
+	t->segments[t->segment_cnt++] = (struct func_segment){lo, hi, func};
+	return 0;
+}
+
+/*
+ * Turns nested ranges into flat segments. Ranges are visited by their start, at one start in the
+ * order of DIEs (parents come before children); those open are a stack, linked through `order`,
+ * which is not needed any more.
+ */
+static int flatten(struct func_table *t)
+{
+	enum { NONE = UINT32_MAX };
+	uint32_t top = NONE;
+	uint64_t at = 0; /* segments are made up to here */
+	int err = 0;
+
+	if (t->range_cnt)
+		qsort(t->ranges, t->range_cnt, sizeof(*t->ranges), by_lo);
+	for (size_t i = 0; i <= t->range_cnt && !err; i++) {
+		uint64_t next = i < t->range_cnt ? t->ranges[i].lo : UINT64_MAX;
+
+		for (; top != NONE && !err; top = t->ranges[top].order) {
+			struct func_range *r = &t->ranges[top];
+
+			err = add_segment(t, at, r->hi < next ? r->hi : next, r->func);
+			if (r->hi > at)
+				at = r->hi < next ? r->hi : next;
+			if (r->hi > next)
+				break;
+		}
+		if (i < t->range_cnt) {
+			t->ranges[i].order = top;
+			top = (uint32_t)i;
+			at = next;
+		}
+	}
+	return err;
+}
+
+int func_table_load(struct func_table *t, const struct dwarf_unit *u, const struct abbrev_table *ab,
+		    const struct elf_image *code, const uint64_t *wanted, size_t cnt,
+		    int64_t *budget)
+{
+	struct walk w = {.t = t, .u = u, .ab = ab, .budget = budget};
+	int err;
+
+	t->wanted = wanted;
+	t->wanted_cnt = cnt;
+	t->code = code;
+	t->func_cnt = t->range_cnt = t->segment_cnt = 0;
+	*budget -= (int64_t)(u->end - u->off);
+	if (*budget < 0)
+		return 0;
+	err = walk_dies(&w);
+	if (err == -E2BIG) /* what was found before is as good as ever */
+		err = 0;
+	return err ? err : flatten(t);
+}
+
+const struct func *func_table_find(const struct func_table *t, uint64_t addr, uint64_t *lo,
+				   uint64_t *hi)
+{
+	size_t a = 0, b = t->segment_cnt;
+
+	while (a < b) {
+		size_t mid = a + (b - a) / 2;
+
+		if (t->segments[mid].hi <= addr)
+			a = mid + 1;
+		else
+			b = mid;
+	}
+	*lo = a ? t->segments[a - 1].hi : 0;
+	*hi = a < t->segment_cnt ? t->segments[a].lo : UINT64_MAX;
+	if (a == t->segment_cnt || t->segments[a].lo > addr)
+		return NULL;
+	*lo = t->segments[a].lo;
+	*hi = t->segments[a].hi;
+	return &t->funcs[t->segments[a].func];
+}
+
+void func_table_fini(struct func_table *t)
+{
+	free(t->funcs);
+	free(t->ranges);
+	free(t->segments);
+	free(t->nest);
+	*t = (struct func_table){0};
+}

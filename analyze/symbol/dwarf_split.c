@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "dwarf_split.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+static struct elf_image *open_elf(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct elf_image *e;
+	const char *why;
+
+	return fd >= 0 && !elf_image__open(&e, fd, &why) ? e : NULL;
+}
+
+bool dwarf_package_open(struct dwarf_package *p, const char *path)
+{
+	char full[4096];
+
+	*p = (struct dwarf_package){0};
+	if (!path || snprintf(full, sizeof(full), "%s.dwp", path) >= (int)sizeof(full))
+		return false;
+	p->elf = open_elf(full);
+	if (!p->elf)
+		return false;
+	dwarf_file_init(&p->file, p->elf, true);
+	p->index = elf_image__debug(p->elf, "cu_index");
+	return true;
+}
+
+void dwarf_package_close(struct dwarf_package *p)
+{
+	elf_image__close(p->elf);
+	*p = (struct dwarf_package){0};
+}
+
+/*
+ * .debug_cu_index: version, columns, units, slots; slots of hashes; slots of row numbers; a row of
+ * section numbers; rows of offsets; rows of sizes.
+ */
+struct package_index {
+	uint32_t version, columns, units, slots;
+	struct bytes hashes, rows, sections, offsets, sizes;
+};
+
+static bool read_index(struct bytes b, struct package_index *x)
+{
+	struct cursor c = cursor_at(b, 0);
+	uint64_t off = 16, row;
+
+	x->version = cursor_u32(&c) & 0xffff; /* from version 5 on 16 bits and padding */
+	x->columns = cursor_u32(&c);
+	x->units = cursor_u32(&c);
+	x->slots = cursor_u32(&c);
+	if (c.bad || (x->version != 2 && x->version != 5) || !x->slots ||
+	    (x->slots & (x->slots - 1)) || x->columns > 16)
+		return false;
+	row = UINT64_C(4) * x->columns;
+	x->hashes = bytes_sub(b, off, UINT64_C(8) * x->slots);
+	off += UINT64_C(8) * x->slots;
+	x->rows = bytes_sub(b, off, UINT64_C(4) * x->slots);
+	off += UINT64_C(4) * x->slots;
+	x->sections = bytes_sub(b, off, row);
+	off += row;
+	x->offsets = bytes_sub(b, off, row * x->units);
+	off += row * x->units;
+	x->sizes = bytes_sub(b, off, row * x->units);
+	return x->hashes.p && x->rows.p && x->sections.p && x->offsets.p && x->sizes.p;
+}
+
+static uint32_t u32_at(struct bytes b, uint64_t index)
+{
+	struct cursor c = cursor_at(b, index * 4);
+
+	return cursor_u32(&c);
+}
+
+/* Open addressing as the standard lays down; 0: not there. */
+static uint32_t find_row(const struct package_index *x, uint64_t id)
+{
+	uint64_t mask = x->slots - 1, slot = id & mask, step = (id >> 32 & mask) | 1;
+
+	for (uint32_t n = 0; n < x->slots; n++, slot = (slot + step) & mask) {
+		struct cursor c = cursor_at(x->hashes, slot * 8);
+		uint32_t row = u32_at(x->rows, slot);
+
+		if (cursor_u64(&c) == id && row && row <= x->units)
+			return row;
+		if (!row)
+			return 0;
+	}
+	return 0;
+}
+
+static bool open_in_package(struct dwarf_split *s, const struct dwarf_package *p, uint64_t id)
+{
+	enum { INFO = 1, ABBREV = 3, STR_OFFSETS = 6, RNGLISTS = 8 };
+	struct package_index x;
+	uint32_t row;
+
+	if (!p->elf || !read_index(p->index, &x))
+		return false;
+	row = find_row(&x, id);
+	if (!row)
+		return false;
+	s->file = p->file;
+	for (uint32_t i = 0; i < x.columns; i++) {
+		uint64_t cell = (uint64_t)(row - 1) * x.columns + i;
+		uint64_t off = u32_at(x.offsets, cell), sz = u32_at(x.sizes, cell);
+		struct dwarf_sections *sec = &s->file.sec;
+
+		switch (u32_at(x.sections, i)) {
+		case INFO:
+			sec->info = bytes_sub(sec->info, off, sz);
+			break;
+		case ABBREV:
+			sec->abbrev = bytes_sub(sec->abbrev, off, sz);
+			break;
+		case STR_OFFSETS:
+			sec->str_offsets = bytes_sub(sec->str_offsets, off, sz);
+			break;
+		case RNGLISTS:
+			if (x.version >= 5)
+				sec->rnglists = bytes_sub(sec->rnglists, off, sz);
+			break;
+		}
+	}
+	return true;
+}
+
+static bool open_dwo(struct dwarf_split *s, const char *path)
+{
+	s->elf = open_elf(path);
+	if (!s->elf)
+		return false;
+	dwarf_file_init(&s->file, s->elf, true);
+	return true;
+}
+
+static bool open_beside(struct dwarf_split *s, const char *image_path, const char *name)
+{
+	const char *slash = image_path ? strrchr(image_path, '/') : NULL;
+	const char *base = strrchr(name, '/');
+	char full[4096];
+
+	if (!slash || snprintf(full, sizeof(full), "%.*s/%s", (int)(slash - image_path), image_path,
+			       base ? base + 1 : name) >= (int)sizeof(full))
+		return false;
+	return open_dwo(s, full);
+}
+
+static bool open_file(struct dwarf_split *s, const struct dwarf_unit *skeleton, const char *path)
+{
+	const char *name = skeleton->dwo_name;
+	const char *dir = name[0] != '/' && skeleton->comp_dir ? skeleton->comp_dir : "";
+	char full[4096];
+
+	if (snprintf(full, sizeof(full), "%s%s%s", dir, *dir ? "/" : "", name) <
+		    (int)sizeof(full) &&
+	    open_dwo(s, full))
+		return true;
+	return open_beside(s, path, name);
+}
+
+bool dwarf_split_open(struct dwarf_split *s, const struct dwarf_package *p,
+		      const struct dwarf_unit *skeleton, const char *path)
+{
+	*s = (struct dwarf_split){0};
+	if (!skeleton->dwo_name || !skeleton->has_id)
+		return false;
+	if (!open_in_package(s, p, skeleton->id) && !open_file(s, skeleton, path))
+		return false;
+	if (!dwarf_file_load(&s->file)) {
+		for (size_t i = 0; i < s->file.unit_cnt && !s->unit; i++)
+			if (s->file.units[i].has_id && s->file.units[i].id == skeleton->id)
+				s->unit = &s->file.units[i];
+	}
+	if (!s->unit) { /* another build's file */
+		dwarf_split_close(s);
+		return false;
+	}
+	s->unit->skeleton = skeleton;
+	return true;
+}
+
+void dwarf_split_close(struct dwarf_split *s)
+{
+	dwarf_file_fini(&s->file);
+	elf_image__close(s->elf);
+	*s = (struct dwarf_split){0};
+}
