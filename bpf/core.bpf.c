@@ -10,7 +10,7 @@ const volatile __u32 self_tgid = 0;
 const volatile __u64 wakeup_sz = 256 << 10; /* queued bytes that wake obrec up */
 
 bool enabled;
-__u32 epoch = 1; /* advanced by obrec now and then: every stack is sent again */
+__u32 epoch; /* advanced by obrec now and then: every stack is sent again */
 
 struct scratch_map scratch SEC(".maps");
 struct procs_map procs SEC(".maps");
@@ -64,7 +64,7 @@ lost:
 
 static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames)
 {
-	__u64 key = stack->hash ^ (__u64)epoch << 32;
+	__u64 key = stack->hash ^ (epoch + 1ULL) << 32;
 	__u32 set = stack->hash & 65535, cnt = stack->frame_cnt;
 	struct sent *sent = bpf_map_lookup_elem(&stacks, &set);
 
@@ -95,6 +95,22 @@ __noinline int stack_take_user(__u32 entry)
 	if (w->stack.error) /* it may end at an address that only this process's mappings explain */
 		w->stack.hash ^= (__u64)s->sample.tgid << 32;
 	s->sample.user_stack = w->stack.hash;
+	return stack_send(&w->stack, WIRE_MAX_FRAMES);
+}
+
+__noinline int stack_none_user(__u32 entry)
+{
+	struct scratch *s = scratch_of(entry);
+	struct unwind_walk *w = unwind_walk_of(unwind_slot(entry));
+
+	if (!s || !w)
+		return 0;
+	w->stack.hdr.probe = s->sample.hdr.probe;
+	w->stack.tgid = 0;
+	w->stack.frame_cnt = 0;
+	w->stack.error = 11; /* STACK_NOT_TAKEN */
+	w->stack.hash = WIRE_NOT_TAKEN;
+	s->sample.user_stack = WIRE_NOT_TAKEN;
 	return stack_send(&w->stack, WIRE_MAX_FRAMES);
 }
 

@@ -61,7 +61,10 @@ extern bool enabled;		       /* set once all probes are attached */
  * has it, and notes its hash in the sample.
  */
 int stack_take_user(__u32 entry);
-/* The same for `cnt` raw addresses in kernel_frames; leaf_exact: the first is no return address. */
+/* Notes that there is a user stack but that it could not be taken. */
+int stack_none_user(__u32 entry);
+/* The kernel stack: `cnt` raw addresses in kernel_frames; leaf_exact: the first is no return
+ * address. */
 int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact);
 /* Sends scratch[entry].sample. */
 int sample_send(__u32 entry);

@@ -148,14 +148,26 @@ static __always_inline long task_user_regs(struct task_struct *t, bool typed, st
 	return bpf_probe_read_kernel(to, sizeof(*to), from);
 }
 
-/* Entered by a system call, not by a fault or interrupt. */
-static __always_inline bool in_syscall(const struct arch_regs *r)
+/* The current thread entered the kernel by a system call, not by a fault or interrupt. */
+static __always_inline bool current_in_syscall(void)
 {
+	const struct arch_regs *r;
 #if defined(__TARGET_ARCH_x86)
-	return (__s64)r->orig_ax >= 0;
+	__s64 nr = -1;
 #else
-	return r->syscallno >= 0;
+	__s32 nr = -1;
 #endif
+
+	if (have_task_pt_regs)
+		r = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	else
+		r = user_regs_place((void *)bpf_get_current_task());
+#if defined(__TARGET_ARCH_x86)
+	bpf_probe_read_kernel(&nr, sizeof(nr), &r->orig_ax);
+#else
+	bpf_probe_read_kernel(&nr, sizeof(nr), &r->syscallno);
+#endif
+	return nr >= 0;
 }
 
 #endif

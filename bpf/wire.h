@@ -46,6 +46,32 @@ struct wire_sample {
 	char comm[WIRE_COMM_LEN];
 };
 
+/* The hash of the user stack that exists and was not taken: no frames, STACK_NOT_TAKEN. */
+#define WIRE_NOT_TAKEN 0x6e6f742074616b65ULL
+
+/* ---- off-CPU: map `offcpu_threads`, key tid ---- */
+
+struct offcpu_thread {
+	__u64 since_ns;	    /* blocked since; 0: not blocked */
+	__u64 carry_ns;	    /* waits shorter than the period, added up; below it */
+	__u64 due_ns;	    /* weight of a sample whose user stack is still to be walked; 0: none */
+	__u64 ended_ns;	    /* of the wait that is due */
+	__u64 kernel_stack; /* of the wait that is due (classic form: that is going on) */
+	__u64 user_stack;   /* OFFCPU_WALKED: taken when it went to sleep */
+	__u64 ip, sp;	    /* user registers of the wait that is due: the walk must find the same */
+	__u32 tgid;
+	__u32 flags;
+};
+#define OFFCPU_WALKED 1
+
+/* One for each thread that is blocked, as the iterator `offcpu_open` writes them. */
+struct offcpu_open {
+	__u32 tgid, tid;
+	__u64 kernel_stack;
+	__u64 regs[21]; /* struct pt_regs; all 0 for a kernel thread */
+	char comm[WIRE_COMM_LEN];
+};
+
 /* ---- who is recorded: map `procs`, key tgid ---- */
 
 enum proc_flags {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One recording: loads and attaches the probes, moves what they emit into the archive, stops in order.
- * main.c makes the options and the archive writer, both borrowed for the session's life.
+ * One recording: loads and attaches the probes, moves what they emit into the archive, stops in
+ * order. main.c makes the options and the archive writer, both borrowed for the session's life.
  */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
@@ -18,17 +18,19 @@
 /* What obrec was asked for; filled by options.c, constant afterwards. */
 struct record_opts {
 	struct target_spec target;
-	uint64_t probes;	/* bit i: probe i of probes.def */
-	uint64_t duration_ns;	/* 0: no bound */
-	unsigned freq;		/* samples per second and CPU */
-	uint64_t interval_ns;	/* fold equal samples over this long; 0: keep each one's time */
-	uint64_t offcpu_period_ns; /* a thread is recorded each time its waits add up to this; 0: every wait */
+	uint64_t probes;	   /* bit i: probe i of probes.def */
+	uint64_t duration_ns;	   /* 0: no bound */
+	unsigned freq;		   /* samples per second and CPU */
+	uint64_t interval_ns;	   /* fold equal samples over this long; 0: keep each one's time */
+	uint64_t offcpu_period_ns; /* a thread is recorded each time its waits add up to this; 0:
+				      every wait */
 	uint64_t offcpu_min_ns, offcpu_max_ns; /* only waits within; max 0: no bound */
-	uint64_t max_mem;	/* bytes of unwind rows, rings and tables; 0: default */
+	uint64_t max_mem; /* bytes of unwind rows, rings and tables; 0: default */
 	struct debuginfo_opts debuginfo;
-	const char *btf;	/* --btf; NULL: the kernel's, then the search path */
-	pid_t command_pid;	/* -- COMMAND, stopped before exec; 0: none */
-	bool stats;		/* count what each BPF program costs */
+	const char *btf;   /* --btf; NULL: the kernel's, then the search path */
+	pid_t command_pid; /* -- COMMAND, stopped before exec; 0: none */
+	bool stats;	   /* count what each BPF program costs */
+	uint32_t ring_sz;  /* bytes of each CPU's ring, a power of two; 0: chosen from max_mem */
 };
 
 enum stop_reason {
@@ -41,38 +43,43 @@ enum stop_reason {
 	STOP_DISK_FULL,
 	STOP_ERROR,
 };
-/* "duration", "interrupt", "target-exit", "command-exit", "max-size", "disk-full", "error": what the archive holds. */
+/* "duration", "interrupt", "target-exit", "command-exit", "max-size", "disk-full", "error": what
+ * the archive holds. */
 const char *stop_reason_name(enum stop_reason r);
 
 struct session;
 
 /* Counts for the progress line, the last line and obz.end.json. */
 struct session_status {
-	uint64_t samples;	/* taken, before folding */
+	uint64_t samples; /* taken, before folding */
 	uint64_t stacks, stacks_complete;
-	uint64_t events;	/* records read from the rings */
-	uint64_t lost;		/* all causes */
+	uint64_t events; /* records read from the rings */
+	uint64_t lost;	 /* all causes */
 	unsigned processes, debuginfo_pending;
 };
 
-/* Opens, loads, attaches; scans the targets; nothing is sampled yet. Errors were reported on one line; returns
- * -errno (-EPERM, -EOPNOTSUPP: privilege or kernel support is missing, exit code 4; -ESRCH: no such target). */
+/* Opens, loads, attaches; scans the targets; nothing is sampled yet. Errors were reported on one
+ * line; returns -errno (-EPERM, -EOPNOTSUPP: privilege or kernel support is missing, exit code 4;
+ * -ESRCH: no such target). */
 int session__new(struct session **s, const struct record_opts *opts, struct obz_writer *writer);
 
-/* Enables the probes; called once everything is ready (before --ready-fd is answered and COMMAND starts). */
+/* Enables the probes; called once everything is ready (before --ready-fd is answered and COMMAND
+ * starts). */
 int session__start(struct session *s);
 
-/* Runs until *stop is set, the duration is over, the targets are gone or the archive is full; calls `tick` about
- * every 200 ms on the same thread. */
-enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop, void (*tick)(void *ctx, const struct session_status *st),
-			      void *ctx);
+/* Runs until *stop is set, the duration is over, the targets are gone or the archive is full; calls
+ * `tick` about every 200 ms on the same thread. */
+enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
+			      void (*tick)(void *ctx, const struct session_status *st), void *ctx);
 
-/* Detach, drain the rings, finish debuginfo (bounded; *stop set a second time hurries it), write the last identity records. */
+/* Detach, drain the rings, finish debuginfo (bounded; *stop set a second time hurries it), write
+ * the last identity records. */
 int session__finish(struct session *s, volatile sig_atomic_t *stop);
 
 struct session_status session__status(const struct session *s);
 
-/* The end record: a JSON object text with stop_reason, duration_ns, losses[], stacks{}, programs[]; malloc'ed. */
+/* The end record: a JSON object text with stop_reason, duration_ns, losses[], stacks{}, programs[];
+ * malloc'ed. */
 char *session__end_json(const struct session *s, enum stop_reason reason);
 void session__free(struct session *s);
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "../bpf/wire.h"
+#include "features.h"
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
+static bool has_capability(int cap)
+{
+	cap_t caps = cap_get_proc();
+	cap_flag_value_t v = CAP_CLEAR;
+
+	if (caps && cap_get_flag(caps, cap, CAP_EFFECTIVE, &v))
+		v = CAP_CLEAR;
+	cap_free(caps);
+	return v == CAP_SET;
+}
+
+/* The first line of a /proc or /sys text, "" when there is none. */
+static void first_line(const char *path, char *line, size_t sz)
+{
+	FILE *f = fopen(path, "re");
+
+	line[0] = 0;
+	if (!f)
+		return;
+	if (!fgets(line, sz, f))
+		line[0] = 0;
+	fclose(f);
+}
+
+static int check_privilege(char *why, size_t sz)
+{
+	char lockdown[128];
+
+	if (!has_capability(CAP_SYS_ADMIN)) {
+		bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
+
+		if (!bpf || !perfmon) {
+			snprintf(why, sz, "needs root, or the capabilit%s %s%s%s",
+				 bpf || perfmon ? "y" : "ies", bpf ? "" : "CAP_BPF",
+				 bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
+			return -EPERM;
+		}
+	}
+	first_line("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
+	if (strstr(lockdown, "[confidentiality]")) {
+		snprintf(why, sz,
+			 "kernel lockdown is at 'confidentiality', which keeps BPF from reading "
+			 "memory (boot with lockdown=integrity or less)");
+		return -EPERM;
+	}
+	return 0;
+}
+
+static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
+{
+	f->kernel_btf = !access(KERNEL_BTF, R_OK);
+	if (btf) {
+		if (access(btf, R_OK)) {
+			snprintf(why, sz, "cannot read BTF file '%s': %s", btf, strerror(errno));
+			return -EOPNOTSUPP;
+		}
+		snprintf(f->btf_file, sizeof(f->btf_file), "%s", btf);
+		return 0;
+	}
+	if (f->kernel_btf)
+		return 0;
+	snprintf(f->btf_file, sizeof(f->btf_file), "/usr/lib/obrec/btf/%s.btf", f->release);
+	if (!access(f->btf_file, R_OK))
+		return 0;
+	snprintf(why, sz,
+		 "kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF): give its BTF with --btf FILE or as "
+		 "%s; 'pahole --btf_encode_detached FILE vmlinux' makes it from the kernel's debug "
+		 "package",
+		 f->release, f->btf_file);
+	f->btf_file[0] = 0;
+	return -EOPNOTSUPP;
+}
+
+static bool has_pmu(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.freq = 1,
+		.sample_freq = 99,
+		.disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int features_detect(struct features *f, const char *btf, char *why, size_t why_sz)
+{
+	struct utsname u;
+	int err, cpus;
+
+	memset(f, 0, sizeof(*f));
+	uname(&u);
+	snprintf(f->release, sizeof(f->release), "%s", u.release);
+	cpus = libbpf_num_possible_cpus();
+	f->cpus = cpus < 1 ? 1 : cpus > WIRE_MAX_CPUS ? WIRE_MAX_CPUS : cpus;
+	err = check_privilege(why, why_sz);
+	if (!err)
+		err = find_btf(f, btf, why, why_sz);
+	if (err)
+		return err;
+	if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) != 1) {
+		snprintf(why, why_sz, "kernel %s has no BPF ring buffer (5.8 or newer is needed)",
+			 f->release);
+		return -EOPNOTSUPP;
+	}
+	f->task_pt_regs =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1;
+	f->pmu = has_pmu();
+	return 0;
+}
+
+bool features_has_tracepoint(const struct features *f, const char *group, const char *name)
+{
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	char path[PATH_MAX];
+	bool found = false;
+
+	if (f->kernel_btf) {
+		struct btf *btf = btf__load_vmlinux_btf();
+
+		snprintf(path, sizeof(path), "btf_trace_%s", name);
+		found = btf && btf__find_by_name_kind(btf, path, BTF_KIND_TYPEDEF) > 0;
+		btf__free(btf);
+	}
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots) && !found; i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/%s", roots[i], group, name);
+		found = !access(path, F_OK);
+	}
+	return found;
+}
+
+int features_online_cpus(unsigned *cpus, size_t max)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned first, last;
+	size_t cnt = 0;
+	int c;
+
+	if (!f)
+		return -errno;
+	while (fscanf(f, "%u", &first) == 1) {
+		last = first;
+		c = fgetc(f);
+		if (c == '-') {
+			if (fscanf(f, "%u", &last) != 1)
+				break;
+			c = fgetc(f);
+		}
+		for (; first <= last && cnt < max; first++)
+			cpus[cnt++] = first;
+		if (c != ',')
+			break;
+	}
+	fclose(f);
+	return cnt ? (int)cnt : -EINVAL;
+}
+
+void features_explain_perf(int err, char *why, size_t why_sz)
+{
+	char paranoid[16];
+
+	if (err == -EACCES || err == -EPERM) {
+		first_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
+		snprintf(why, why_sz,
+			 "needs CAP_PERFMON or CAP_SYS_ADMIN (or sysctl kernel.perf_event_paranoid "
+			 "below 1, it is %d)",
+			 atoi(paranoid));
+	} else if (err == -EINVAL) {
+		first_line("/proc/sys/kernel/perf_event_max_sample_rate", paranoid,
+			   sizeof(paranoid));
+		snprintf(why, why_sz,
+			 "the frequency may be above sysctl kernel.perf_event_max_sample_rate "
+			 "(%d)",
+			 atoi(paranoid));
+	} else {
+		snprintf(why, why_sz, "%s", strerror(-err));
+	}
+}

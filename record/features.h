@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What this kernel and this process's privileges allow, found by trying, not by version numbers. */
+#ifndef RECORD_FEATURES_H
+#define RECORD_FEATURES_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct features {
+	char release[65];
+	bool kernel_btf;	 /* the kernel carries its own types: BTF-typed programs work */
+	char btf_file[PATH_MAX]; /* else the file to take them from; "" for none */
+	bool task_pt_regs;	 /* helper bpf_task_pt_regs (5.15) */
+	bool pmu;		 /* hardware cycle counter */
+	unsigned cpus;		 /* possible, at most WIRE_MAX_CPUS */
+};
+
+/*
+ * btf: the user's choice or NULL. 0; -EPERM or -EOPNOTSUPP with the missing capability, sysctl or
+ * kernel option named in `why` (one line).
+ */
+int features_detect(struct features *f, const char *btf, char *why, size_t why_sz);
+
+/* Does this attach point exist? ("sched", "sched_switch"); by kernel BTF, else by tracefs. */
+bool features_has_tracepoint(const struct features *f, const char *group, const char *name);
+
+/* CPUs to open events on: fills `cpus` with at most `max` numbers; returns how many, or negative
+ * errno. */
+int features_online_cpus(unsigned *cpus, size_t max);
+
+/* One line for a failed perf_event_open(2). */
+void features_explain_perf(int err, char *why, size_t why_sz);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a probe is to the session: one const struct, `probe_NAME_entry` in record/probe_NAME.c,
+ * listed in probes.def. The session calls its functions in the order they stand here; any but
+ * `prepare` may be NULL. Errors are reported by the probe, on one line.
+ */
+#ifndef RECORD_PROBE_H
+#define RECORD_PROBE_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "features.h"
+#include "session.h"
+
+struct intake;
+struct loss;
+struct obrec_bpf;
+struct tracker;
+
+/* Owned by the session; what is not made yet is NULL. */
+struct probe_env {
+	struct obrec_bpf *skel;
+	const struct record_opts *opts;
+	const struct features *features;
+	struct tracker *tracker;
+	struct intake *intake;
+	struct loss *loss;
+	struct bpf_link **links; /* destroyed in one go when the session stops */
+	size_t link_cnt;
+	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC: when `enabled` was set and cleared */
+};
+
+struct probe {
+	const char *name;
+	/* Can it work here? Else one line why not and what would help. */
+	bool (*available)(const struct features *f, char *why, size_t why_sz);
+	/* Skeleton open, not loaded: choose programs (autoload), constants, map sizes. */
+	int (*prepare)(struct probe_env *env);
+	/* Programs loaded, targets scanned: attach. Programs stay silent until `enabled`. */
+	int (*attach)(struct probe_env *env);
+	/* `enabled` was set just now. */
+	int (*start)(struct probe_env *env);
+	/* `enabled` was cleared just now, links still stand: hand in what is open. */
+	void (*finish)(struct probe_env *env);
+};
+
+/* In the order of probes.def, NULL-terminated. */
+extern const struct probe *const probes[];
+
+/* Takes the link over; -errno of a NULL link. */
+int probe_env__keep(struct probe_env *env, struct bpf_link *link);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Off-CPU time (bpf/offcpu.bpf.c). Waits that are open at the start are given to the kernel side by
+ * an iterator over all tasks, those open at the end are handed in here.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../format/records.h"
+#include "../format/text.h"
+#include "intake.h"
+#include "loss.h"
+#include "probe.h"
+#include "obrec.skel.h"
+
+/* Threads with a state of their own, 140 bytes each; more are counted as lost. */
+enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536 };
+
+static bool available(const struct features *f, char *why, size_t why_sz)
+{
+	if (features_has_tracepoint(f, "sched", "sched_switch"))
+		return true;
+	snprintf(why, why_sz,
+		 "no tracepoint sched:sched_switch (CONFIG_TRACEPOINTS, or tracefs "
+		 "is not mounted on /sys/kernel/tracing)");
+	return false;
+}
+
+static int prepare(struct probe_env *env)
+{
+	struct obrec_bpf *skel = env->skel;
+	const struct record_opts *o = env->opts;
+	bool typed = env->features->kernel_btf;
+
+	bpf_program__set_autoload(skel->progs.offcpu_switch, typed);
+	bpf_program__set_autoload(skel->progs.offcpu_switch_raw, !typed);
+	bpf_program__set_autoload(skel->progs.offcpu_sys_exit, true);
+	bpf_program__set_autoload(skel->progs.offcpu_asleep, typed);
+	bpf_program__set_autoload(skel->progs.offcpu_open, typed);
+	skel->rodata->offcpu_period_ns = o->offcpu_period_ns;
+	skel->rodata->offcpu_min_ns = o->offcpu_min_ns;
+	skel->rodata->offcpu_max_ns = o->offcpu_max_ns ? o->offcpu_max_ns : UINT64_MAX;
+	return bpf_map__set_max_entries(skel->maps.offcpu_threads,
+					o->target.pid_cnt ? THREADS_OF_PIDS : THREADS_OF_ALL);
+}
+
+static int attach(struct probe_env *env)
+{
+	struct obrec_bpf *skel = env->skel;
+	struct bpf_program *sw = env->features->kernel_btf ? skel->progs.offcpu_switch
+							   : skel->progs.offcpu_switch_raw;
+	int err = probe_env__keep(env, bpf_program__attach(sw));
+
+	if (!err)
+		err = probe_env__keep(env, bpf_program__attach(skel->progs.offcpu_sys_exit));
+	if (err)
+		message_error("cannot attach to '%s': %s", "sched_switch", strerror(-err));
+	return err;
+}
+
+/* Runs an iterator over all tasks; `out` gets what it writes (may be NULL). */
+static int iterate(struct bpf_program *prog, struct offcpu_open **out, size_t *cnt)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	size_t len = 0, cap = 0;
+	char *buf = NULL;
+	ssize_t n = 0;
+	int fd, err;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? -errno : 0;
+	while (!err) {
+		if (cap - len < 65536) {
+			char *p = realloc(buf, cap + 262144);
+
+			if (!p) {
+				err = -ENOMEM;
+				break;
+			}
+			buf = p;
+			cap += 262144;
+		}
+		n = read(fd, buf + len, cap - len);
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			err = -errno;
+		if (n > 0)
+			len += n;
+	}
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	if (err || !out) {
+		free(buf);
+		return err;
+	}
+	*out = (void *)buf;
+	*cnt = len / sizeof(**out);
+	return 0;
+}
+
+static int start(struct probe_env *env)
+{
+	int err;
+
+	if (!env->features->kernel_btf)
+		return 0;
+	env->skel->bss->offcpu_start_ns = env->start_ns;
+	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
+	if (err)
+		message_warn("waits open since before the start are not seen: %s", strerror(-err));
+	return 0;
+}
+
+/* The same rule as in BPF, for a wait that the end cuts off. */
+static uint64_t weigh(const struct record_opts *o, const struct offcpu_thread *t, uint64_t wait)
+{
+	if (wait < o->offcpu_min_ns || (o->offcpu_max_ns && wait > o->offcpu_max_ns))
+		return 0;
+	if (wait >= o->offcpu_period_ns)
+		return wait;
+	return t->carry_ns + wait >= o->offcpu_period_ns ? o->offcpu_period_ns : 0;
+}
+
+static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thread *t,
+		    const struct offcpu_open *open)
+{
+	struct wire_sample s = {
+		.hdr = {.kind = WIRE_SAMPLE, .probe = SAMPLE_offcpu, .size = sizeof(s)},
+		.ts_ns = env->stop_ns,
+		.tgid = t->tgid,
+		.tid = tid,
+		.user_stack = WIRE_NOT_TAKEN,
+		.kernel_stack = t->kernel_stack,
+		.value = t->due_ns,
+	};
+	struct wire_stack none = {
+		.hdr = {.kind = WIRE_STACK, .probe = SAMPLE_offcpu, .size = sizeof(none)},
+		.hash = WIRE_NOT_TAKEN,
+		.error = STACK_NOT_TAKEN,
+	};
+
+	if (t->since_ns && env->stop_ns > t->since_ns)
+		s.value += weigh(env->opts, t, env->stop_ns - t->since_ns);
+	if (!s.value)
+		return;
+	if (open) {
+		s.kernel_stack = open->kernel_stack;
+		memcpy(s.comm, open->comm, sizeof(s.comm));
+		if (!open->regs[16] && !open->regs[19])
+			s.user_stack = 0;
+	}
+	if (s.user_stack == WIRE_NOT_TAKEN)
+		intake__stack(env->intake, &none);
+	intake__sample(env->intake, &s);
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct offcpu_open *x = a, *y = b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* Waits still going on, and those that ended without a hook since. */
+static void finish(struct probe_env *env)
+{
+	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
+	struct offcpu_open *open = NULL;
+	uint32_t *prev = NULL, tid;
+	struct offcpu_thread t;
+	size_t cnt = 0;
+
+	if (env->features->kernel_btf && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
+		qsort(open, cnt, sizeof(*open), by_tid);
+	while (!bpf_map_get_next_key(fd, prev, &tid)) {
+		struct offcpu_open key = {.tid = tid};
+
+		prev = &tid;
+		if (bpf_map_lookup_elem(fd, &tid, &t) || (!t.since_ns && !t.due_ns))
+			continue;
+		hand_in(env, tid, &t, cnt ? bsearch(&key, open, cnt, sizeof(*open), by_tid) : NULL);
+	}
+	free(open);
+}
+
+const struct probe probe_offcpu_entry = {
+	.name = "offcpu",
+	.available = available,
+	.prepare = prepare,
+	.attach = attach,
+	.start = start,
+	.finish = finish,
+};

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A session's life: made piece by piece, in the order the pieces need each other; freed in the
+ * reverse one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../format/text.h"
+#include "session_impl.h"
+
+#define PROBE(name, on, doc) extern const struct probe probe_##name##_entry;
+#include "probes.def"
+#undef PROBE
+
+const struct probe *const probes[] = {
+#define PROBE(name, on, doc) &probe_##name##_entry,
+#include "probes.def"
+#undef PROBE
+	NULL,
+};
+
+enum { SYNC_PERIOD_NS = 3 };
+
+int probe_env__keep(struct probe_env *env, struct bpf_link *link)
+{
+	struct bpf_link **links;
+
+	if (!link)
+		return -errno;
+	links = realloc(env->links, (env->link_cnt + 1) * sizeof(*links));
+	if (!links) {
+		bpf_link__destroy(link);
+		return -ENOMEM;
+	}
+	env->links = links;
+	links[env->link_cnt++] = link;
+	return 0;
+}
+
+/* Before 5.11 maps count against RLIMIT_MEMLOCK; where it may not be raised it does not matter or
+ * loading says so. */
+static void raise_memlock(void)
+{
+	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+}
+
+static int attach_core(struct session *s)
+{
+	int err = probe_env__keep(&s->env, bpf_program__attach(s->skel->progs.core_fork));
+
+	if (!err)
+		err = probe_env__keep(&s->env, bpf_program__attach(s->skel->progs.core_exec));
+	if (err)
+		message_error("cannot follow fork and exec: %s", strerror(-err));
+	return err;
+}
+
+static int make_store(struct session *s)
+{
+	struct unwind_maps maps = {
+		.procs = bpf_map__fd(s->skel->maps.procs),
+		.range_segs = bpf_map__fd(s->skel->maps.range_segs),
+		.row_segs = bpf_map__fd(s->skel->maps.row_segs),
+		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
+		.rules = bpf_map__fd(s->skel->maps.unwind_rules),
+	};
+
+	return unwind_store__new(&s->store, &maps, s->opts.max_mem / 2);
+}
+
+static int make_symbols(struct session *s)
+{
+	struct debuginfo_opts opts = s->opts.debuginfo;
+	int err;
+
+	opts.writer = s->writer;
+	err = kallsyms__new(&s->kallsyms, s->writer);
+	if (err) {
+		s->kallsyms = NULL;
+		message_warn("no kernel symbols: %s",
+			     err == -EPERM ? "sysctl kernel.kptr_restrict hides their addresses"
+					   : strerror(-err));
+	}
+	return debuginfo__new(&s->debuginfo, &opts);
+}
+
+static int make_tracker(struct session *s)
+{
+	struct tracker_opts opts = {
+		.target = s->opts.target,
+		.writer = s->writer,
+		.store = s->store,
+		.debuginfo = s->debuginfo,
+		.epoll_fd = s->epoll_fd,
+		.loss = loss__add,
+		.loss_ctx = s->loss,
+	};
+
+	return tracker__new(&s->tracker, &opts);
+}
+
+static void on_stack(void *ctx, const struct wire_stack *stack)
+{
+	struct session *s = ctx;
+
+	s->events++;
+	intake__stack(s->intake, stack);
+}
+
+static void on_sample(void *ctx, const struct wire_sample *sample)
+{
+	struct session *s = ctx;
+
+	s->events++;
+	intake__sample(s->intake, sample);
+}
+
+static void on_bad(void *ctx)
+{
+	struct session *s = ctx;
+
+	loss__add(s->loss, "ring", "record not understood", 1);
+}
+
+static int make_intake(struct session *s)
+{
+	const struct ring_handler handler = {on_stack, on_sample, on_bad, s};
+	const struct intake_opts opts = {
+		.writer = s->writer,
+		.tracker = s->tracker,
+		.kallsyms = s->kallsyms,
+		.loss = s->loss,
+		.interval_ns = s->opts.interval_ns,
+	};
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &s->ring};
+	int err = intake__new(&s->intake, &opts);
+
+	if (!err)
+		err = ring__new(&s->ring, bpf_map__fd(s->skel->maps.rings), s->features.cpus,
+				s->opts.ring_sz, &handler);
+	if (err)
+		return err;
+	s->env.intake = s->intake;
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ring__epoll_fd(s->ring), &ev) ? -errno : 0;
+}
+
+static int watch_command(struct session *s)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &s->command_fd};
+
+	if (!s->opts.command_pid)
+		return 0;
+	s->command_fd = syscall(SYS_pidfd_open, s->opts.command_pid, 0);
+	if (s->command_fd < 0)
+		return -errno;
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->command_fd, &ev) ? -errno : 0;
+}
+
+/* Everything between the loaded programs and the attached probes. */
+static int make_parts(struct session *s)
+{
+	int err;
+
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	err = s->epoll_fd < 0 ? -errno : make_store(s);
+	if (!err)
+		err = make_symbols(s);
+	if (!err)
+		err = make_tracker(s);
+	s->env.tracker = s->tracker;
+	if (!err)
+		err = make_intake(s);
+	if (!err)
+		err = watch_command(s);
+	if (!err)
+		err = syncer__new(&s->syncer, s->writer, SYNC_PERIOD_NS * SEC_NS);
+	if (err)
+		message_error("cannot set up the recording: %s", strerror(-err));
+	return err;
+}
+
+static int attach_probes(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; probes[i] && !err; i++)
+		if (session_wants(s, i) && probes[i]->attach)
+			err = probes[i]->attach(&s->env);
+	return err;
+}
+
+static void init(struct session *s, const struct record_opts *opts, struct obz_writer *writer)
+{
+	s->opts = *opts;
+	s->writer = writer;
+	s->epoll_fd = s->command_fd = s->stats_fd = -1;
+	s->command = opts->command_pid;
+	if (s->command && !opts->target.all && !opts->target.pid_cnt && !opts->target.comm &&
+	    !opts->target.cgroup) {
+		s->opts.target.pids = &s->command;
+		s->opts.target.pid_cnt = 1;
+	}
+	s->env.opts = &s->opts;
+	s->env.features = &s->features;
+}
+
+int session__new(struct session **out, const struct record_opts *opts, struct obz_writer *writer)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	init(s, opts, writer);
+	raise_memlock();
+	err = loss__new(&s->loss);
+	s->env.loss = s->loss;
+	if (!err)
+		err = session_load(s);
+	if (!err)
+		err = make_parts(s);
+	if (!err)
+		err = attach_core(s);
+	if (!err)
+		err = tracker__start(s->tracker);
+	if (!err)
+		err = attach_probes(s);
+	if (!err && s->opts.stats) {
+		s->stats_fd = program_cost_enable();
+		if (s->stats_fd < 0)
+			message_warn("BPF run times are not counted: %s", strerror(-s->stats_fd));
+	}
+	if (err)
+		session__free(s);
+	else
+		*out = s;
+	return err;
+}
+
+int session__start(struct session *s)
+{
+	int err = 0;
+
+	s->started_ns = s->env.start_ns = now_ns();
+	s->skel->bss->enabled = true;
+	for (size_t i = 0; probes[i] && !err; i++)
+		if (session_wants(s, i) && probes[i]->start)
+			err = probes[i]->start(&s->env);
+	return err;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void session__free(struct session *s)
+{
+	if (!s)
+		return;
+	syncer__free(s->syncer);
+	for (size_t i = 0; i < s->env.link_cnt; i++)
+		bpf_link__destroy(s->env.links[i]);
+	free(s->env.links);
+	ring__free(s->ring);
+	intake__free(s->intake);
+	if (s->tracker)
+		tracker__free(s->tracker);
+	if (s->debuginfo)
+		debuginfo__free(s->debuginfo);
+	if (s->kallsyms)
+		kallsyms__free(s->kallsyms);
+	if (s->store)
+		unwind_store__free(s->store);
+	loss__free(s->loss);
+	if (s->skel)
+		obrec_bpf__destroy(s->skel);
+	close_fd(s->stats_fd);
+	close_fd(s->command_fd);
+	close_fd(s->epoll_fd);
+	free(s);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The inside of a session, shared by session.c (life), session_load.c, session_run.c and
+ * session_status.c only. */
+#ifndef RECORD_SESSION_IMPL_H
+#define RECORD_SESSION_IMPL_H
+
+#include <time.h>
+
+#include "features.h"
+#include "intake.h"
+#include "kallsyms.h"
+#include "loss.h"
+#include "probe.h"
+#include "program.h"
+#include "ring.h"
+#include "session.h"
+#include "syncer.h"
+#include "unwind_store.h"
+#include "obrec.skel.h"
+
+struct session {
+	struct record_opts opts; /* a copy, with target.pids pointing at `command` for -- COMMAND */
+	uint32_t command;
+	struct obz_writer *writer;
+	struct features features;
+	struct probe_env env;
+	struct obrec_bpf *skel;
+	struct unwind_store *store;
+	struct debuginfo *debuginfo;
+	struct kallsyms *kallsyms;
+	struct tracker *tracker;
+	struct loss *loss;
+	struct intake *intake;
+	struct ring *ring;
+	struct syncer *syncer;
+	int epoll_fd, command_fd, stats_fd; /* -1: none */
+	uint64_t lost_in_bpf[LOSS_CNT];	    /* as last read */
+	uint64_t missed_in_bpf;
+	uint64_t events;
+	uint64_t started_ns, stopped_ns;
+};
+
+#define SEC_NS 1000000000ULL
+#define MSEC_NS 1000000ULL
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * SEC_NS + ts.tv_nsec;
+}
+
+static inline bool session_wants(const struct session *s, size_t probe)
+{
+	return s->opts.probes >> probe & 1;
+}
+
+/* Opens the skeleton, prepares the wanted probes, loads. Reports its errors. */
+int session_load(struct session *s);
+
+/* Adds what was lost in the kernel since the last call to the loss table. */
+void session_read_losses(struct session *s);
+
+#endif

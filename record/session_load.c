@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the skeleton to loaded programs: what is wanted and possible, how big, and why not. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../format/text.h"
+#include "../bpf/unwind.h"
+#include "session_impl.h"
+
+enum { DEFAULT_MEM = 256 << 20, MIN_RING = 64 << 10, MAX_RING = 1 << 20, WAKEUP = 256 << 10 };
+
+/* The line of a failed load that says why; libbpf hands its messages over without a context. */
+static char load_error[256];
+
+/* The verifier's log ends with the reason and, after it, statistics. */
+static void keep_reason(const char *log)
+{
+	const char *end = strstr(log, "\nprocessed "), *line;
+
+	if (!end)
+		end = strstr(log, "\n-- END");
+	if (!end)
+		return;
+	for (line = end; line > log && line[-1] != '\n';)
+		line--;
+	snprintf(load_error, sizeof(load_error), "%.*s", (int)(end - line), line);
+}
+
+static int on_libbpf_message(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	char *text, *log;
+	int len = vasprintf(&text, fmt, args);
+
+	if (len < 0)
+		return 0;
+	while (len > 0 && text[len - 1] == '\n')
+		text[--len] = 0;
+	log = strstr(text, "-- BEGIN PROG LOAD LOG --\n");
+	if (log)
+		keep_reason(log);
+	else if (level == LIBBPF_WARN && !load_error[0])
+		snprintf(load_error, sizeof(load_error), "%s",
+			 strncmp(text, "libbpf: ", 8) ? text : text + 8);
+	if (level != LIBBPF_DEBUG)
+		message_verbose("%s", text);
+	free(text);
+	return 0;
+}
+
+static uint32_t ring_size(const struct session *s)
+{
+	uint64_t budget = s->opts.max_mem / 8 / s->features.cpus;
+	uint32_t sz = MIN_RING;
+
+	if (s->opts.ring_sz)
+		return s->opts.ring_sz;
+	while (sz < MAX_RING && sz * 2ULL <= budget)
+		sz *= 2;
+	return sz;
+}
+
+static int prepare(struct session *s)
+{
+	struct obrec_bpf *skel = s->skel;
+	unsigned slots = s->features.cpus * UNWIND_CONTEXTS;
+	uint32_t ring_sz;
+	int err = 0;
+
+	if (!s->opts.max_mem)
+		s->opts.max_mem = DEFAULT_MEM;
+	ring_sz = s->opts.ring_sz = ring_size(s);
+	skel->rodata->have_task_pt_regs = s->features.task_pt_regs;
+	skel->rodata->target_all = s->opts.target.all;
+	skel->rodata->self_tgid = getpid();
+	skel->rodata->wakeup_sz = ring_sz / 2 < WAKEUP ? ring_sz / 2 : WAKEUP;
+	bpf_map__set_max_entries(skel->maps.rings, s->features.cpus);
+	bpf_map__set_max_entries(skel->maps.unwind_slots, slots);
+	bpf_map__set_max_entries(skel->maps.unwind_caches, slots);
+	bpf_program__set_autoload(skel->progs.core_fork, true);
+	bpf_program__set_autoload(skel->progs.core_exec, true);
+	for (size_t i = 0; probes[i] && !err; i++)
+		if (session_wants(s, i))
+			err = probes[i]->prepare(&s->env);
+	return err;
+}
+
+static int check_probes(const struct session *s)
+{
+	char why[256];
+	bool any = false;
+
+	for (size_t i = 0; probes[i]; i++) {
+		if (!session_wants(s, i))
+			continue;
+		any = true;
+		if (probes[i]->available && !probes[i]->available(&s->features, why, sizeof(why))) {
+			message_error("probe '%s' is not available: %s", probes[i]->name, why);
+			return -EOPNOTSUPP;
+		}
+	}
+	if (!any)
+		message_error("no probe is on");
+	return any ? 0 : -EINVAL;
+}
+
+int session_load(struct session *s)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open);
+	char why[512];
+	int err;
+
+	libbpf_set_print(on_libbpf_message);
+	err = features_detect(&s->features, s->opts.btf, why, sizeof(why));
+	if (err) {
+		message_error("%s", why);
+		return err;
+	}
+	err = check_probes(s);
+	if (err)
+		return err;
+	if (s->features.btf_file[0])
+		open.btf_custom_path = s->features.btf_file;
+	s->skel = s->env.skel = obrec_bpf__open_opts(&open);
+	if (!s->skel) {
+		err = -errno;
+		message_error("cannot open the BPF object: %s",
+			      load_error[0] ? load_error : strerror(-err));
+		return err;
+	}
+	err = prepare(s);
+	if (err)
+		return err;
+	load_error[0] = 0;
+	err = obrec_bpf__load(s->skel);
+	if (err)
+		message_error("cannot load the BPF programs on kernel %s: %s: %s",
+			      s->features.release, strerror(-err), load_error);
+	return err == -EINVAL || err == -E2BIG || err == -ESRCH ? -EOPNOTSUPP : err;
+}
+
+static uint64_t read_loss(int fd, uint32_t which)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t sum = 0, *values;
+
+	if (cpus < 1)
+		return 0;
+	values = calloc(cpus, sizeof(*values));
+	if (values && !bpf_map_lookup_elem(fd, &which, values))
+		for (int i = 0; i < cpus; i++)
+			sum += values[i];
+	free(values);
+	return sum;
+}
+
+static void add_missed(void *sum, const struct program_cost *c)
+{
+	*(uint64_t *)sum += c->missed;
+}
+
+void session_read_losses(struct session *s)
+{
+	static const struct {
+		const char *source, *cause;
+	} names[] = {
+#define X(name, source, cause) {source, cause},
+		WIRE_LOSSES(X)
+#undef X
+	};
+	uint64_t missed = 0;
+
+	for (uint32_t i = 0; i < LOSS_CNT; i++) {
+		uint64_t v = read_loss(bpf_map__fd(s->skel->maps.losses), i);
+
+		loss__add(s->loss, names[i].source, names[i].cause, v - s->lost_in_bpf[i]);
+		s->lost_in_bpf[i] = v;
+	}
+	program_cost_each(s->skel->obj, add_missed, &missed);
+	loss__add(s->loss, "probe", "program was running already", missed - s->missed_in_bpf);
+	s->missed_in_bpf = missed;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The loop of a recording, and its orderly end. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "../format/text.h"
+#include "session_impl.h"
+
+#define TICK_NS (200 * MSEC_NS)
+#define FLUSH_NS SEC_NS
+#define EPOCH_NS (60 * SEC_NS)
+#define COST_NS (10 * SEC_NS)
+#define DEBUGINFO_NS (10 * SEC_NS)
+
+/* Rings that fill fast wake the loop by themselves; the timer only bounds how old a record gets. */
+enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200 };
+
+struct loop {
+	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns; /* when next */
+	int poll_ms;
+	bool command_gone;
+};
+
+static enum stop_reason reason_of(int err)
+{
+	switch (err) {
+	case 0:
+		return STOP_NONE;
+	case -EFBIG:
+		return STOP_MAX_SIZE;
+	case -ENOSPC:
+	case -EDQUOT:
+		return STOP_DISK_FULL;
+	default:
+		return STOP_ERROR;
+	}
+}
+
+static int drain(struct session *s)
+{
+	int n;
+
+	/* Mappings first: a sample's frames may lie in one that was made just before it. */
+	tracker__drain(s->tracker);
+	n = ring__consume(s->ring);
+	return n < 0 ? 0 : n;
+}
+
+static void wait(struct session *s, struct loop *l)
+{
+	struct epoll_event ev[16];
+	int n = epoll_wait(s->epoll_fd, ev, 16, l->poll_ms);
+
+	for (int i = 0; i < n; i++)
+		if (ev[i].data.ptr == &s->command_fd)
+			l->command_gone = true;
+	n = drain(s);
+	if (n > BUSY_RECORDS && l->poll_ms > POLL_MIN_MS)
+		l->poll_ms /= 2;
+	else if (n <= BUSY_RECORDS / 4 && l->poll_ms < POLL_MAX_MS)
+		l->poll_ms *= 2;
+	if (l->poll_ms > POLL_MAX_MS)
+		l->poll_ms = POLL_MAX_MS;
+}
+
+static int flush(struct session *s, uint64_t now)
+{
+	int err;
+
+	session_read_losses(s);
+	loss__write(s->loss, s->writer, now);
+	unwind_store__reclaim(s->store, now);
+	err = intake__flush(s->intake, now);
+	return err ? err : obz_writer__flush(s->writer);
+}
+
+/* What is done now and then; the first error of writing. */
+static int periodic(struct session *s, struct loop *l, uint64_t now)
+{
+	int err = 0;
+
+	if (now >= l->epoch_ns) {
+		l->epoch_ns = now + EPOCH_NS;
+		s->skel->bss->epoch++;
+		intake__advance(s->intake);
+		err = tracker__reanchor(s->tracker);
+	}
+	if (s->stats_fd >= 0 && now >= l->cost_ns) {
+		l->cost_ns = now + COST_NS;
+		program_cost_write(s->skel->obj, s->writer, now);
+	}
+	if (!err && now >= l->flush_ns) {
+		l->flush_ns = now + FLUSH_NS;
+		err = flush(s, now);
+	}
+	return err;
+}
+
+static enum stop_reason check(const struct session *s, const struct loop *l, uint64_t now,
+			      const volatile sig_atomic_t *stop)
+{
+	const struct target_spec *t = &s->opts.target;
+
+	if (*stop)
+		return STOP_INTERRUPT;
+	if (l->command_gone)
+		return STOP_COMMAND_EXIT;
+	if (s->opts.duration_ns && now - s->started_ns >= s->opts.duration_ns)
+		return STOP_DURATION;
+	if (t->pid_cnt && !s->opts.command_pid && !tracker__live_targets(s->tracker))
+		return STOP_TARGET_EXIT;
+	return STOP_NONE;
+}
+
+/* Not past the duration's end. */
+static void bound_poll(const struct session *s, struct loop *l, uint64_t now)
+{
+	uint64_t left_ms;
+
+	if (!s->opts.duration_ns)
+		return;
+	left_ms = (s->started_ns + s->opts.duration_ns - now + MSEC_NS - 1) / MSEC_NS;
+	if (left_ms < (uint64_t)l->poll_ms)
+		l->poll_ms = left_ms ? left_ms : 1;
+}
+
+enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
+			      void (*tick)(void *ctx, const struct session_status *st), void *ctx)
+{
+	uint64_t now = now_ns();
+	struct loop l = {
+		.flush_ns = now + FLUSH_NS,
+		.epoch_ns = now + EPOCH_NS,
+		.cost_ns = now + COST_NS,
+		.poll_ms = POLL_MIN_MS,
+	};
+	enum stop_reason reason;
+	int err;
+
+	while (!(reason = check(s, &l, now, stop))) {
+		bound_poll(s, &l, now);
+		wait(s, &l);
+		now = now_ns();
+		err = periodic(s, &l, now);
+		if (err)
+			return reason_of(err);
+		if (tick && now >= l.tick_ns) {
+			struct session_status st = session__status(s);
+
+			l.tick_ns = now + TICK_NS;
+			tick(ctx, &st);
+		}
+	}
+	return reason;
+}
+
+/* What is open at the stop is asked for at once, before it moves on; then nothing is left in the
+ * kernel. */
+static void detach(struct session *s)
+{
+	s->skel->bss->enabled = false;
+	s->stopped_ns = s->env.stop_ns = now_ns();
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->finish)
+			probes[i]->finish(&s->env);
+	for (size_t i = 0; i < s->env.link_cnt; i++)
+		bpf_link__destroy(s->env.links[i]);
+	s->env.link_cnt = 0;
+}
+
+/* Symbols not extracted yet: waited for, but not longer than a person who pressed Ctrl-C again
+ * wants to. */
+static void finish_debuginfo(struct session *s, volatile sig_atomic_t *stop)
+{
+	uint64_t deadline = now_ns() + DEBUGINFO_NS;
+
+	(void)stop;
+	debuginfo__finish(s->debuginfo, deadline);
+}
+
+int session__finish(struct session *s, volatile sig_atomic_t *stop)
+{
+	int err;
+
+	*stop = 0;
+	detach(s);
+	drain(s);
+	intake__finish(s->intake);
+	tracker__finish(s->tracker);
+	finish_debuginfo(s, stop);
+	if (s->stats_fd >= 0)
+		program_cost_write(s->skel->obj, s->writer, now_ns());
+	err = flush(s, now_ns());
+	syncer__free(s->syncer);
+	s->syncer = NULL;
+	return err;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a session says of itself: counts while it runs, the end record, the list of probes. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../format/text.h"
+#include "session_impl.h"
+
+const char *stop_reason_name(enum stop_reason r)
+{
+	static const char *const names[] = {
+		[STOP_NONE] = "",
+		[STOP_DURATION] = "duration",
+		[STOP_INTERRUPT] = "interrupt",
+		[STOP_TARGET_EXIT] = "target-exit",
+		[STOP_COMMAND_EXIT] = "command-exit",
+		[STOP_MAX_SIZE] = "max-size",
+		[STOP_DISK_FULL] = "disk-full",
+		[STOP_ERROR] = "error",
+	};
+
+	return names[r];
+}
+
+struct session_status session__status(const struct session *s)
+{
+	struct intake_counts c = intake__counts(s->intake);
+
+	return (struct session_status){
+		.samples = c.samples,
+		.stacks = c.user_stacks,
+		.stacks_complete = c.complete,
+		.events = s->events,
+		.lost = loss__total(s->loss),
+		.processes = tracker__live_targets(s->tracker),
+		.debuginfo_pending = debuginfo__pending(s->debuginfo),
+	};
+}
+
+static void add_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void add_string(struct json_object *o, const char *key, const char *v)
+{
+	json_object_object_add(o, key, json_object_new_string(v));
+}
+
+static void add_loss(void *list, const char *source, const char *cause, uint64_t count)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_string(o, "source", source);
+	add_string(o, "cause", cause);
+	add_u64(o, "count", count);
+	json_object_array_add(list, o);
+}
+
+static void add_program(void *list, const struct program_cost *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_string(o, "name", c->name);
+	add_u64(o, "runs", c->runs);
+	add_u64(o, "run_ns", c->run_ns);
+	json_object_array_add(list, o);
+}
+
+/* {"total": n, "complete": n, "<why not>": n}: samples by how the walk of their user stack ended.
+ */
+static struct json_object *stacks_of(const struct session *s, unsigned kind)
+{
+	static const struct {
+		unsigned error;
+		const char *text;
+	} errors[] = {
+#define X(name, number, text) {number, text},
+		STACK_ERRORS(X)
+#undef X
+	};
+	struct json_object *o = json_object_new_object();
+	uint64_t total = 0;
+
+	add_u64(o, "total", 0);
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		uint64_t n = intake__stacks(s->intake, kind, errors[i].error);
+
+		total += n;
+		if (n || errors[i].error == STACK_NONE)
+			add_u64(o, errors[i].text, n);
+	}
+	add_u64(o, "total", total);
+	return o;
+}
+
+static struct json_object *stacks_json(const struct session *s)
+{
+	static const struct {
+		unsigned kind;
+		const char *name;
+	} kinds[] = {
+#define X(name, number) {number, #name},
+		SAMPLE_KINDS(X)
+#undef X
+	};
+	struct json_object *o = json_object_new_object();
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct json_object *of = stacks_of(s, kinds[i].kind);
+
+		if (json_object_get_uint64(json_object_object_get(of, "total")))
+			json_object_object_add(o, kinds[i].name, of);
+		else
+			json_object_put(of);
+	}
+	return o;
+}
+
+char *session__end_json(const struct session *s, enum stop_reason reason)
+{
+	struct json_object *root = json_object_new_object();
+	struct json_object *losses = json_object_new_array(), *programs = json_object_new_array();
+	char *text;
+
+	json_object_object_add(root, "complete", json_object_new_boolean(true));
+	add_string(root, "stop_reason", stop_reason_name(reason));
+	add_u64(root, "duration_ns", s->started_ns ? s->stopped_ns - s->started_ns : 0);
+	loss__each(s->loss, add_loss, losses);
+	json_object_object_add(root, "losses", losses);
+	json_object_object_add(root, "stacks", stacks_json(s));
+	if (s->stats_fd >= 0)
+		program_cost_each(s->skel->obj, add_program, programs);
+	json_object_object_add(root, "programs", programs);
+	text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN));
+	json_object_put(root);
+	return text;
+}
+
+int session_list_probes(void)
+{
+	static const struct {
+		const char *doc;
+		bool on;
+	} listed[] = {
+#define PROBE(name, on, doc) {doc, on},
+#include "probes.def"
+#undef PROBE
+	};
+	struct features f;
+	char why[512];
+	int err = features_detect(&f, NULL, why, sizeof(why));
+
+	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "WHAT, OR WHY NOT");
+	for (size_t i = 0; probes[i]; i++) {
+		bool ok = !err &&
+			  (!probes[i]->available || probes[i]->available(&f, why, sizeof(why)));
+
+		printf("%-10s %-8s %-10s %s\n", probes[i]->name, listed[i].on ? "yes" : "no",
+		       ok ? "yes" : "no", ok ? listed[i].doc : why);
+	}
+	return err;
+}
