@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Puts unwind tables and process ranges where the BPF unwinder reads them (wire.h: ranges, pages, rows,
- * rules). Owns the arenas; maps belong to the session. Single-threaded.
+ * Puts unwind tables and process ranges where the BPF unwinder reads them (wire.h: ranges, pages,
+ * rows, rules). Owns the arenas; maps belong to the session. Single-threaded.
  */
 #ifndef RECORD_UNWIND_STORE_H
 #define RECORD_UNWIND_STORE_H
@@ -19,18 +19,23 @@ struct unwind_maps {
 	int procs, range_segs, row_segs, pages, rules;
 };
 
-int unwind_store__new(struct unwind_store **s, const struct unwind_maps *maps, uint64_t max_row_bytes);
+/* maps NULL: plain memory, for unwind_user.h alone. */
+int unwind_store__new(struct unwind_store **s, const struct unwind_maps *maps,
+		      uint64_t max_row_bytes);
 void unwind_store__free(struct unwind_store *s);
 
-/* Loads a table once. *page0 is what ranges of that binary carry. -ENOSPC when a bound is reached. */
+/* Loads a table once. *page0 is what ranges of that binary carry. -ENOSPC when a bound is reached.
+ */
 int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, uint32_t *page0);
 
 /*
- * Publishes a process: its flags and sorted, non-overlapping ranges (copied; binary, bias, flags and page0 filled by
- * the caller). Replaces what was there in one step. range_cnt 0 leaves a process without mappings.
+ * Publishes a process: its flags and sorted, non-overlapping ranges (copied; binary, bias, flags
+ * and page0 filled by the caller). Replaces what was there in one step. range_cnt 0 leaves a
+ * process without mappings. -E2BIG: more than 4095 ranges; -ENOSPC: the range arena or map `procs`
+ * is full.
  */
-int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags, uint32_t jit_binary,
-			  const struct range *ranges, size_t range_cnt);
+int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
+			  uint32_t jit_binary, const struct range *ranges, size_t range_cnt);
 int unwind_store__remove(struct unwind_store *s, uint32_t tgid);
 
 /* Frees places retired more than a second ago; called now and then. */
@@ -40,5 +45,14 @@ struct unwind_store_stats {
 	uint64_t tables, rows, rules, pages, row_bytes, ranges;
 };
 struct unwind_store_stats unwind_store__stats(const struct unwind_store *s);
+
+/* For unwind_user.c: the published value of a process, and what to map. */
+bool unwind_store__proc(const struct unwind_store *s, uint32_t tgid, struct proc *p);
+enum unwind_memory { UNWIND_MEM_RANGES, UNWIND_MEM_ROWS, UNWIND_MEM_PAGES, UNWIND_MEM_RULES };
+/* -1 when there is no such segment (pages and rules have only 0). */
+int unwind_store__memory(const struct unwind_store *s, enum unwind_memory what, uint32_t seg,
+			 size_t *size);
+
+#define RULE_STRIDE 16 /* array maps round a value's size up to 8 bytes */
 
 #endif

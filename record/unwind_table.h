@@ -12,23 +12,34 @@
 
 #include "../bpf/unwind.h" /* struct rule: the unwinder's own form */
 
-struct unwind_row {
-	uint64_t address; /* ELF virtual address where the rule begins; sorted, no two alike */
-	uint32_t rule;	  /* index into rules */
+/* Rows of one 64 KiB of ELF address space: rows[first] and the cnt-1 after it; none where nothing
+ * is known. */
+struct unwind_page {
+	uint32_t first, cnt;
 };
 
 struct unwind_table {
-	struct unwind_row *rows;
-	size_t row_cnt;
-	struct rule *rules; /* deduplicated in this table */
+	uint32_t *rows; /* low PC << 16 | index into rules; see wire.h */
+	size_t row_cnt, row_cap;
+	struct unwind_page *pages; /* page i begins at (first_page + i) << 16 */
+	size_t page_cnt, page_cap;
+	uint64_t first_page;
+	struct rule *rules; /* deduplicated in this table; rules[0] is CFA_NONE */
 	size_t rule_cnt;
-	size_t fde_cnt, unsupported_cnt;
-	const char *source; /* ".eh_frame", ".debug_frame", both, or "none" */
+	size_t fde_cnt, unsupported_cnt; /* FDEs used; rows whose rule is CFA_BAD */
+	const char *source; /* ".eh_frame", ".debug_frame", ".gopclntab", "several", or "none" */
 };
 
-/* Reads CFI by ELF section, else by PT_GNU_EH_FRAME. 0, or -ENODATA (no CFI), -EBADMSG (malformed: what was
- * readable is kept only if it is whole FDEs), -ENOMEM. Never reads outside the image. */
+/*
+ * Reads CFI by ELF section, else by PT_GNU_EH_FRAME. 0, or -ENODATA (no CFI, or not an x86-64
+ * image), -EBADMSG (malformed: the table holds what was readable, whole FDEs only, and is usable),
+ * -ENOMEM. Never reads outside the image. Read the image with ELF_C_READ, not mapped: a file cut
+ * short meanwhile must not be a SIGBUS.
+ */
 int unwind_table__build(Elf *elf, struct unwind_table *t);
 void unwind_table__fini(struct unwind_table *t);
+
+/* The rule of an ELF address; NULL outside all pages. */
+const struct rule *unwind_table__find(const struct unwind_table *t, uint64_t address);
 
 #endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dwarf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+
+#include "unwind_image.h"
+
+#define INFLATED_MAX (512u << 20)
+#define DEFLATE_RATIO_MAX 1040 /* zlib cannot do better: a larger claim is a lie */
+
+static void code_add(struct unwind_image *im, uint64_t start, uint64_t size)
+{
+	if (!size || start + size < start || im->code_cnt == IMAGE_CODE_MAX)
+		return;
+	im->code[im->code_cnt].start = start;
+	im->code[im->code_cnt++].end = start + size;
+}
+
+bool unwind_image_has_code(const struct unwind_image *im, uint64_t start, uint64_t end)
+{
+	for (unsigned i = 0; i < im->code_cnt; i++)
+		if (start >= im->code[i].start && end <= im->code[i].end && start < end)
+			return true;
+	return false;
+}
+
+static Elf_Data *section_data(Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
+{
+	GElf_Chdr ch;
+	bool gnu = !strncmp(name, ".z", 2);
+
+	if (!(sh->sh_flags & SHF_COMPRESSED) && !gnu)
+		return elf_rawdata(scn, NULL);
+	if (!gnu) {
+		if (!gelf_getchdr(scn, &ch) || ch.ch_size > INFLATED_MAX ||
+		    ch.ch_size / DEFLATE_RATIO_MAX > sh->sh_size)
+			return NULL;
+		if (elf_compress(scn, 0, 0) < 0)
+			return NULL;
+	} else {
+		/* "ZLIB", then the size as 8 bytes, big endian */
+		Elf_Data *raw = elf_rawdata(scn, NULL);
+		uint64_t size = 0;
+
+		if (!raw || !raw->d_buf || raw->d_size < 12 || memcmp(raw->d_buf, "ZLIB", 4))
+			return NULL;
+		for (int i = 4; i < 12; i++)
+			size = size << 8 | ((uint8_t *)raw->d_buf)[i];
+		if (size > INFLATED_MAX || size / DEFLATE_RATIO_MAX > raw->d_size ||
+		    elf_compress_gnu(scn, 0, 0) < 0)
+			return NULL;
+	}
+	return elf_rawdata(scn, NULL);
+}
+
+static void frame_section(struct unwind_image *im, Elf_Scn *scn, const GElf_Shdr *sh,
+			  const char *name, struct cfi_section *to)
+{
+	Elf_Data *d = section_data(scn, sh, name);
+
+	if (!d || !d->d_buf) {
+		im->malformed |= sh->sh_size != 0;
+		return;
+	}
+	to->data = d->d_buf;
+	to->size = d->d_size;
+	to->address = sh->sh_addr;
+}
+
+static void read_sections(struct unwind_image *im, Elf *elf)
+{
+	uint64_t text = 0, got = 0, hdr = 0;
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, sh.sh_name);
+		if (!name)
+			continue;
+		if (!strcmp(name, ".eh_frame")) {
+			frame_section(im, scn, &sh, name, &im->eh_frame);
+		} else if (!strcmp(name, ".debug_frame") || !strcmp(name, ".zdebug_frame")) {
+			frame_section(im, scn, &sh, name, &im->debug_frame);
+		} else if (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab")) {
+			Elf_Data *d = elf_rawdata(scn, NULL);
+
+			im->gopclntab = d ? d->d_buf : NULL;
+			im->gopclntab_size = im->gopclntab ? d->d_size : 0;
+		} else if (!strcmp(name, ".text")) {
+			text = sh.sh_addr;
+		} else if (!strcmp(name, ".got")) {
+			got = sh.sh_addr;
+		} else if (!strcmp(name, ".eh_frame_hdr")) {
+			hdr = sh.sh_addr;
+		}
+		if (!im->code_cnt && sh.sh_flags & SHF_EXECINSTR && sh.sh_flags & SHF_ALLOC)
+			code_add(im, sh.sh_addr, sh.sh_size);
+	}
+	im->eh_frame.text = im->debug_frame.text = im->go_text = text;
+	im->eh_frame.datarel = got ? got : hdr;
+	im->debug_frame.debug_frame = true;
+}
+
+struct segments {
+	GElf_Phdr load[IMAGE_CODE_MAX], eh_frame_hdr; /* PT_NULL: none */
+	unsigned load_cnt;
+};
+
+/* .eh_frame of an image without section headers: PT_GNU_EH_FRAME's second field points to it. */
+static void read_eh_frame_hdr(struct unwind_image *im, Elf *elf, const struct segments *seg)
+{
+	const GElf_Phdr *hdr = &seg->eh_frame_hdr;
+	Elf_Data *d = elf_getdata_rawchunk(elf, hdr->p_offset, hdr->p_filesz, ELF_T_BYTE);
+	struct cfi_section s = {0};
+	struct cursor c;
+	uint64_t at;
+	uint8_t enc;
+
+	if (!d || !d->d_buf || d->d_size < 8) {
+		im->malformed = true;
+		return;
+	}
+	s.data = d->d_buf;
+	s.size = d->d_size;
+	s.address = s.datarel = hdr->p_vaddr;
+	c = (struct cursor){s.data + 4, s.data + s.size, false};
+	enc = s.data[1];
+	if (s.data[0] != 1 || enc == DW_EH_PE_omit || enc & DW_EH_PE_indirect) {
+		im->malformed = true;
+		return;
+	}
+	at = cfi_pointer(&s, &c, enc, 8, 0);
+	for (unsigned i = 0; i < seg->load_cnt && !c.bad; i++) {
+		const GElf_Phdr *l = &seg->load[i];
+		uint64_t skip = at - l->p_vaddr;
+
+		if (at < l->p_vaddr || skip >= l->p_filesz)
+			continue;
+		d = elf_getdata_rawchunk(elf, l->p_offset + skip, l->p_filesz - skip, ELF_T_BYTE);
+		if (!d || !d->d_buf)
+			break;
+		im->eh_frame.data = d->d_buf;
+		im->eh_frame.size = d->d_size;
+		im->eh_frame.address = at;
+		im->eh_frame.datarel = hdr->p_vaddr;
+		im->eh_frame.until_zero = true;
+		return;
+	}
+	im->malformed = true;
+}
+
+static void read_segments(struct unwind_image *im, Elf *elf, struct segments *seg)
+{
+	size_t cnt = 0;
+
+	elf_getphdrnum(elf, &cnt);
+	for (size_t i = 0; i < cnt && i < 4096; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(elf, i, &ph))
+			break;
+		if (ph.p_type == PT_GNU_EH_FRAME)
+			seg->eh_frame_hdr = ph;
+		if (ph.p_type != PT_LOAD)
+			continue;
+		if (seg->load_cnt < IMAGE_CODE_MAX)
+			seg->load[seg->load_cnt++] = ph;
+		if (ph.p_flags & PF_X)
+			code_add(im, ph.p_vaddr, ph.p_memsz);
+	}
+}
+
+int unwind_image__open(struct unwind_image *im, Elf *elf)
+{
+	struct segments seg = {.load_cnt = 0};
+	GElf_Ehdr eh;
+
+	memset(im, 0, sizeof(*im));
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) ||
+	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    eh.e_machine != EM_X86_64)
+		return -ENODATA;
+	im->entry = eh.e_entry;
+	read_segments(im, elf, &seg);
+	read_sections(im, elf);
+	if (!im->eh_frame.data && seg.eh_frame_hdr.p_type == PT_GNU_EH_FRAME)
+		read_eh_frame_hdr(im, elf, &seg);
+	return 0;
+}

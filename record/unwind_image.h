@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where an ELF image keeps what the row builder reads. Bytes belong to the Elf. */
+#ifndef RECORD_UNWIND_IMAGE_H
+#define RECORD_UNWIND_IMAGE_H
+
+#include <stdbool.h>
+#include <libelf.h>
+
+#include "unwind_cfi.h"
+
+#define IMAGE_CODE_MAX 16
+
+struct unwind_image {
+	struct cfi_section eh_frame, debug_frame; /* data NULL: none */
+	const uint8_t *gopclntab;
+	size_t gopclntab_size;
+	uint64_t go_text; /* address of .text, of which gopclntab's are offsets */
+	uint64_t entry;
+	struct {
+		uint64_t start, end;
+	} code[IMAGE_CODE_MAX]; /* executable segments, or sections where there are no segments */
+	unsigned code_cnt;
+	bool malformed; /* something was there that could not be read */
+};
+
+/* 0, or -ENODATA: not a little-endian x86-64 ELF image. */
+int unwind_image__open(struct unwind_image *im, Elf *elf);
+
+/* Does [start, end) lie in code? */
+bool unwind_image_has_code(const struct unwind_image *im, uint64_t start, uint64_t end);
+
+#endif

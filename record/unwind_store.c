@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unwind_arena.h"
+#include "unwind_rules.h"
+#include "unwind_runs.h"
+#include "unwind_store.h"
+
+#define REST_NS 1000000000ULL
+#define PROC_BUCKETS 4096
+
+struct published {
+	struct published *next;
+	uint32_t tgid;
+	struct proc value;
+	struct run run; /* cnt 0: no ranges */
+};
+
+struct unwind_store {
+	struct unwind_maps maps;
+	bool memory; /* no BPF: pages and rules are ours */
+	uint64_t max_row_bytes;
+	struct arena rows, ranges;
+	uint32_t *row_used; /* rows taken of each row segment */
+	struct runs runs;
+	struct rule_set rules;
+	size_t rules_written;
+	uint32_t page_cnt, generation;
+	uint64_t row_cnt, table_cnt;
+	struct published *procs[PROC_BUCKETS];
+};
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+int unwind_store__new(struct unwind_store **out, const struct unwind_maps *maps,
+		      uint64_t max_row_bytes)
+{
+	struct unwind_store *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1};
+	s->memory = !maps;
+	s->max_row_bytes = max_row_bytes;
+	runs__init(&s->runs, RANGE_SEG_CNT);
+	if ((err = arena__init(&s->rows, "obrec_rows", s->maps.row_segs, sizeof(struct row_seg),
+			       ROW_SEGS)) ||
+	    (err = arena__init(&s->ranges, "obrec_ranges", s->maps.range_segs,
+			       sizeof(struct range_seg), RANGE_SEGS)) ||
+	    (err = rule_set__init(&s->rules)))
+		goto fail;
+	s->row_used = calloc(ROW_SEGS, sizeof(*s->row_used));
+	if (!s->row_used) {
+		err = -ENOMEM;
+		goto fail;
+	}
+	if (!maps) {
+		s->maps.pages = err = arena_memory_fd("pages", PAGE_CNT * sizeof(struct page));
+		if (err >= 0)
+			s->maps.rules = err = arena_memory_fd("rules", RULE_CNT * RULE_STRIDE);
+		if (err < 0)
+			goto fail;
+	}
+	*out = s;
+	return 0;
+fail:
+	unwind_store__free(s);
+	return err;
+}
+
+void unwind_store__free(struct unwind_store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < PROC_BUCKETS; i++) {
+		struct published *next;
+
+		for (struct published *p = s->procs[i]; p; p = next) {
+			next = p->next;
+			free(p);
+		}
+	}
+	if (s->memory && s->maps.pages >= 0)
+		close(s->maps.pages);
+	if (s->memory && s->maps.rules >= 0)
+		close(s->maps.rules);
+	arena__fini(&s->rows);
+	arena__fini(&s->ranges);
+	runs__fini(&s->runs);
+	rule_set__fini(&s->rules);
+	free(s->row_used);
+	free(s);
+}
+
+/* ---- tables ---- */
+
+/* The rules not yet in the map. */
+static int write_rules(struct unwind_store *s)
+{
+	const size_t size = RULE_CNT * RULE_STRIDE;
+	uint8_t *map;
+
+	if (s->rules_written == s->rules.cnt)
+		return 0;
+	map = arena_map_fd(s->maps.rules, size, 1);
+	if (!map)
+		return -errno;
+	for (; s->rules_written < s->rules.cnt; s->rules_written++)
+		memcpy(map + s->rules_written * RULE_STRIDE, &s->rules.v[s->rules_written],
+		       sizeof(struct rule));
+	arena_unmap(map, size);
+	return 0;
+}
+
+/* A segment with room for a page's rows: of the newest few, else a new one. */
+static int row_segment(struct unwind_store *s, uint32_t cnt, uint32_t *seg)
+{
+	uint32_t segs = s->rows.seg_cnt, first = segs > 8 ? segs - 8 : 0;
+	int err;
+
+	for (uint32_t i = first; i < segs; i++) {
+		if (ROW_SEG_CNT - s->row_used[i] >= cnt) {
+			*seg = i;
+			return 0;
+		}
+	}
+	if ((segs + 1) * sizeof(struct row_seg) > s->max_row_bytes)
+		return -ENOSPC;
+	err = arena__grow(&s->rows);
+	*seg = segs;
+	return err;
+}
+
+struct writing {
+	struct unwind_store *s;
+	uint32_t *rule_of; /* the table's rule numbers -> the store's */
+	struct page *pages;
+	struct row_seg *seg; /* mapped, or NULL */
+	uint32_t seg_no;
+};
+
+static int write_page(struct writing *w, const struct unwind_table *t, size_t i, uint32_t index)
+{
+	const struct unwind_page *p = &t->pages[i];
+	struct unwind_store *s = w->s;
+	uint32_t seg, first;
+	int err;
+
+	w->pages[index] = (struct page){0};
+	if (!p->cnt)
+		return 0;
+	err = row_segment(s, p->cnt, &seg);
+	if (err)
+		return err;
+	if (!w->seg || seg != w->seg_no) {
+		arena_unmap(w->seg, sizeof(*w->seg));
+		w->seg = arena__map(&s->rows, seg);
+		if (!w->seg)
+			return -errno;
+		w->seg_no = seg;
+	}
+	first = s->row_used[seg];
+	for (uint32_t k = 0; k < p->cnt; k++) {
+		uint32_t row = t->rows[p->first + k];
+
+		w->seg->rows[first + k] = (row & 0xffff0000) | w->rule_of[row & 0xffff];
+	}
+	s->row_used[seg] += p->cnt;
+	s->row_cnt += p->cnt;
+	w->pages[index] = (struct page){seg, first, p->cnt};
+	return 0;
+}
+
+int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, uint32_t *page0)
+{
+	struct writing w = {.s = s};
+	int err = 0;
+
+	if (t->page_cnt > PAGE_CNT - s->page_cnt)
+		return -ENOSPC;
+	w.rule_of = calloc(t->rule_cnt + 1, sizeof(*w.rule_of));
+	if (!w.rule_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->rule_cnt && !err; i++)
+		err = rule_set__intern(&s->rules, &t->rules[i], &w.rule_of[i]);
+	if (!err)
+		err = write_rules(s);
+	if (err)
+		goto cleanup;
+	w.pages = arena_map_fd(s->maps.pages, PAGE_CNT * sizeof(struct page), 1);
+	if (!w.pages) {
+		err = -errno;
+		goto cleanup;
+	}
+	/* pages are taken even when this fails half way: what was written stays unused */
+	for (size_t i = 0; i < t->page_cnt && !err; i++)
+		err = write_page(&w, t, i, s->page_cnt + i);
+	*page0 = s->page_cnt - (uint32_t)t->first_page;
+	if (!err) {
+		s->page_cnt += t->page_cnt;
+		s->table_cnt++;
+	}
+cleanup:
+	arena_unmap(w.seg, sizeof(*w.seg));
+	arena_unmap(w.pages, PAGE_CNT * sizeof(struct page));
+	free(w.rule_of);
+	return err;
+}
+
+/* ---- processes ---- */
+
+static struct published **find(const struct unwind_store *s, uint32_t tgid)
+{
+	struct published **p = (struct published **)&s->procs[tgid % PROC_BUCKETS];
+
+	while (*p && (*p)->tgid != tgid)
+		p = &(*p)->next;
+	return p;
+}
+
+static int alloc_run(struct unwind_store *s, uint32_t cnt, struct run *run)
+{
+	int err = runs__alloc(&s->runs, cnt, &run->pos);
+
+	if (err) {
+		unwind_store__reclaim(s, now());
+		err = runs__alloc(&s->runs, cnt, &run->pos);
+	}
+	if (err == -ENOSPC) {
+		err = arena__grow(&s->ranges);
+		if (!err)
+			err = runs__add_segment(&s->runs, s->ranges.seg_cnt - 1);
+		if (!err)
+			err = runs__alloc(&s->runs, cnt, &run->pos);
+	}
+	run->cnt = err ? 0 : cnt;
+	return err;
+}
+
+static int write_ranges(struct unwind_store *s, struct run run, uint32_t generation,
+			const struct range *ranges)
+{
+	const struct range_head head = {.generation = generation};
+	struct range_seg *seg = arena__map(&s->ranges, run.pos >> RANGE_SEG_SHIFT);
+	struct range *to;
+
+	if (!seg)
+		return -errno;
+	to = &seg->ranges[run.pos & (RANGE_SEG_CNT - 1)];
+	_Static_assert(sizeof(head) == sizeof(*to), "a head takes the place of a range");
+	memcpy(to, &head, sizeof(head));
+	memcpy(to + 1, ranges, (run.cnt - 1) * sizeof(*ranges));
+	arena_unmap(seg, sizeof(*seg));
+	return 0;
+}
+
+int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
+			  uint32_t jit_binary, const struct range *ranges, size_t range_cnt)
+{
+	struct published **at = find(s, tgid), *p = *at;
+	struct proc value = {.flags = flags, .range_cnt = range_cnt, .jit_binary = jit_binary};
+	struct run run = {0}, old = p ? p->run : (struct run){0};
+	int err = 0;
+
+	if (range_cnt >= RANGE_SEG_CNT)
+		return -E2BIG;
+	if (!++s->generation)
+		s->generation = 1;
+	value.generation = s->generation;
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+	}
+	if (range_cnt) {
+		err = alloc_run(s, range_cnt + 1, &run);
+		if (!err)
+			err = write_ranges(s, run, value.generation, ranges);
+		value.ranges = run.pos;
+	}
+	if (!err && !s->memory && bpf_map_update_elem(s->maps.procs, &tgid, &value, BPF_ANY))
+		err = errno == E2BIG || errno == ENOMEM ? -ENOSPC : -errno;
+	if (err) {
+		if (run.cnt)
+			runs__retire(&s->runs, run, now());
+		if (p != *at)
+			free(p);
+		return err;
+	}
+	if (old.cnt)
+		runs__retire(&s->runs, old, now());
+	p->tgid = tgid;
+	p->value = value;
+	p->run = run;
+	*at = p;
+	return 0;
+}
+
+int unwind_store__remove(struct unwind_store *s, uint32_t tgid)
+{
+	struct published **at = find(s, tgid), *p = *at;
+
+	if (!s->memory)
+		bpf_map_delete_elem(s->maps.procs,
+				    &tgid); /* a child's copy, made in the kernel, as well */
+	if (!p)
+		return -ENOENT;
+	*at = p->next;
+	if (p->run.cnt)
+		runs__retire(&s->runs, p->run, now());
+	free(p);
+	return 0;
+}
+
+void unwind_store__reclaim(struct unwind_store *s, uint64_t now_ns)
+{
+	if (now_ns > REST_NS)
+		runs__reclaim(&s->runs, now_ns - REST_NS);
+}
+
+struct unwind_store_stats unwind_store__stats(const struct unwind_store *s)
+{
+	return (struct unwind_store_stats){.tables = s->table_cnt,
+					   .rows = s->row_cnt,
+					   .rules = s->rules.cnt,
+					   .pages = s->page_cnt,
+					   .row_bytes = s->rows.seg_cnt * sizeof(struct row_seg),
+					   .ranges = s->runs.used};
+}
+
+bool unwind_store__proc(const struct unwind_store *s, uint32_t tgid, struct proc *p)
+{
+	const struct published *pub = *find(s, tgid);
+
+	if (pub)
+		*p = pub->value;
+	return pub != NULL;
+}
+
+int unwind_store__memory(const struct unwind_store *s, enum unwind_memory what, uint32_t seg,
+			 size_t *size)
+{
+	const struct arena *a = what == UNWIND_MEM_RANGES ? &s->ranges : &s->rows;
+
+	if (what == UNWIND_MEM_RANGES || what == UNWIND_MEM_ROWS) {
+		*size = a->seg_sz;
+		return seg < a->seg_cnt ? a->fds[seg] : -1;
+	}
+	*size = what == UNWIND_MEM_PAGES ? PAGE_CNT * sizeof(struct page) : RULE_CNT * RULE_STRIDE;
+	return seg ? -1 : what == UNWIND_MEM_PAGES ? s->maps.pages : s->maps.rules;
+}
