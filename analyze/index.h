@@ -34,25 +34,16 @@ static inline int array_reserve_(void **p, size_t *cap, size_t need, size_t elem
 }
 #define array_reserve(ptr, cap, need) array_reserve_((void **)(ptr), cap, need, sizeof(**(ptr)))
 
+/* Archives may be hostile, so the places of their ids must not be foreseeable: set once, before
+ * anything is added. */
+extern uint64_t index_seed;
+
 static inline uint64_t hash_mix(uint64_t x)
 {
+	x ^= index_seed;
 	x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
 	x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
 	return x ^ x >> 33;
-}
-
-static inline uint64_t hash_bytes(const void *p, size_t len)
-{
-	const unsigned char *b = p;
-	uint64_t h = 0x9e3779b97f4a7c15ULL ^ len, word;
-
-	for (; len >= 8; b += 8, len -= 8) {
-		memcpy(&word, b, 8);
-		h = hash_mix(h ^ word);
-	}
-	word = 0;
-	memcpy(&word, b, len);
-	return hash_mix(h ^ word);
 }
 
 struct index {

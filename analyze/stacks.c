@@ -173,6 +173,11 @@ struct stack stacks__get(const struct stacks *s, uint32_t stack)
 	return s->stacks[stack];
 }
 
+void stacks__set(struct stacks *s, uint32_t stack, struct stack to)
+{
+	s->stacks[stack] = to;
+}
+
 size_t stacks__location_cnt(const struct stacks *s)
 {
 	return s->location_cnt;

@@ -47,6 +47,8 @@ uint32_t stacks__add(struct stacks *s, struct stack stack);
 
 size_t stacks__cnt(const struct stacks *s);
 struct stack stacks__get(const struct stacks *s, uint32_t stack);
+/* Other content for a stack, once all were added. */
+void stacks__set(struct stacks *s, uint32_t stack, struct stack to);
 size_t stacks__location_cnt(const struct stacks *s);
 struct location *stacks__locations(struct stacks *s); /* until the next is added */
 

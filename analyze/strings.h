@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Distinct strings by number. Number 0 is "no string" (NULL), 1 the empty one. Bytes are kept as
- * given, NUL-terminated. */
+/* intern.h with a "no string": number 0 is NULL. Text ends at its first NUL. */
 #ifndef ANALYZE_STRINGS_H
 #define ANALYZE_STRINGS_H
 
@@ -13,8 +12,7 @@ struct strings;
 int strings__new(struct strings **s);
 void strings__free(struct strings *s);
 
-/* The string's number; 0 when memory is out (sticky: see __failed). Embedded NULs end the string.
- */
+/* The text's number; 0 for NULL and when memory is out (sticky: see __failed). */
 uint32_t strings__add(struct strings *s, struct span text);
 /* NULL for 0. Lives as long as the table. */
 const char *strings__get(const struct strings *s, uint32_t id);
