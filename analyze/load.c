@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Chunks are decoded by several threads, but handed to the loaders one at a time and in the
+ * archive's order: a thread that has decoded chunk N waits until N-1 was taken. So the result does
+ * not depend on timing, loaders need no locks, and memory holds one chunk a thread.
+ */
+#include "load.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "../format/text.h"
+#include "index.h"
+#include "intern.h"
+#include "progress.h"
+
+static const struct loader *const loaders[] = {
+#define LOADER(name) &load_##name##_entry,
+#include "loaders.def"
+#undef LOADER
+};
+#define LOADER_CNT (sizeof(loaders) / sizeof(*loaders))
+#define MAX_JOBS 64
+
+struct job {
+	uint32_t capture;
+	const struct obz_member *member;
+};
+
+struct run {
+	struct load *load;
+	void *state[LOADER_CNT];
+	bool active[LOADER_CNT];
+	struct job *jobs;
+	size_t cnt, cap;
+	atomic_size_t next;
+	pthread_mutex_t lock;
+	pthread_cond_t turned;
+	size_t turn; /* whose chunk is being taken */
+	int err;
+	struct progress progress;
+};
+
+static bool lists(const char *const *names, const char *name)
+{
+	for (; *names; names++)
+		if (!strcmp(*names, name))
+			return true;
+	return false;
+}
+
+/* Streams in the order of the loaders' lists: identity comes before what refers to it. */
+static int add_jobs(struct run *r, const char *stream)
+{
+	for (uint32_t c = 0; c < r->load->captures->cnt; c++) {
+		size_t cnt;
+		const struct obz_member *m =
+			obz_reader__members(r->load->captures->v[c].reader, &cnt);
+
+		for (size_t i = 0; i < cnt; i++) {
+			if (!capture_streams(&m[i], stream))
+				continue;
+			if (array_reserve(&r->jobs, &r->cap, r->cnt + 1))
+				return -ENOMEM;
+			r->jobs[r->cnt++] = (struct job){c, &m[i]};
+			r->progress.total += m[i].sz;
+		}
+	}
+	return 0;
+}
+
+static int list_jobs(struct run *r)
+{
+	const char *done[32];
+	size_t done_cnt = 0;
+
+	for (size_t i = 0; i < LOADER_CNT; i++)
+		for (const char *const *s = loaders[i]->streams; r->active[i] && *s; s++) {
+			bool again = false;
+
+			for (size_t k = 0; k < done_cnt; k++)
+				again |= !strcmp(done[k], *s);
+			if (again || done_cnt == 32)
+				continue;
+			done[done_cnt++] = *s;
+			if (add_jobs(r, *s))
+				return -ENOMEM;
+		}
+	return 0;
+}
+
+struct taker {
+	struct run *run;
+	size_t job;
+	bool mine;
+};
+
+static void await_turn(struct taker *t)
+{
+	struct run *r = t->run;
+
+	if (t->mine)
+		return;
+	pthread_mutex_lock(&r->lock);
+	while (r->turn != t->job)
+		pthread_cond_wait(&r->turned, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	t->mine = true;
+}
+
+static void pass_turn(struct taker *t)
+{
+	struct run *r = t->run;
+
+	progress_step(&r->progress, r->jobs[t->job].member->sz);
+	pthread_mutex_lock(&r->lock);
+	r->turn++;
+	pthread_cond_broadcast(&r->turned);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static int take_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
+{
+	struct taker *t = arg;
+	struct run *r = t->run;
+	const struct job *job = &r->jobs[t->job];
+
+	await_turn(t);
+	for (size_t i = 0; i < LOADER_CNT && !r->err; i++)
+		if (r->active[i] && lists(loaders[i]->streams, job->member->stream))
+			r->err = loaders[i]->rows(r->load, r->state[i], job->capture, kind, rows,
+						  cnt);
+	return r->err;
+}
+
+static void *decode_chunks(void *arg)
+{
+	struct run *r = arg;
+
+	for (;;) {
+		struct taker t = {r, atomic_fetch_add(&r->next, 1), false};
+		const struct job *job = &r->jobs[t.job];
+
+		if (t.job >= r->cnt)
+			return NULL;
+		/* A damaged chunk is counted by the reader, and what could be decoded was taken. */
+		obz_reader__decode(r->load->captures->v[job->capture].reader, job->member,
+				   take_rows, &t);
+		await_turn(&t);
+		pass_turn(&t);
+	}
+}
+
+static int decode_all(struct run *r)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t want = r->load->opts.jobs ? r->load->opts.jobs : cpus > 0 ? cpus : 1, started = 0;
+	pthread_t threads[MAX_JOBS];
+
+	if (want > MAX_JOBS)
+		want = MAX_JOBS;
+	if (want > r->cnt)
+		want = r->cnt;
+	while (started + 1 < want && !pthread_create(&threads[started], NULL, decode_chunks, r))
+		started++;
+	decode_chunks(r); /* this thread is one of them */
+	for (size_t i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	progress_done(&r->progress);
+	return r->err;
+}
+
+int load__init(struct load *l, struct captures *captures, struct store *store,
+	       const struct load_opts *opts)
+{
+	int err;
+
+	index_seed = intern_seed();
+	*l = (struct load){.captures = captures, .store = store, .opts = *opts};
+	err = strings__new(&l->strings);
+	if (!err)
+		err = binaries__new(&l->binaries, l->strings);
+	if (!err)
+		err = stacks__new(&l->stacks);
+	if (!err)
+		err = frames__new(&l->frames, l->strings, l->binaries);
+	if (!err)
+		err = weights__new(&l->weights, opts->by_thread);
+	if (err)
+		load__fini(l);
+	return err;
+}
+
+void load__fini(struct load *l)
+{
+	weights__free(l->weights);
+	frames__free(l->frames);
+	stacks__free(l->stacks);
+	binaries__free(l->binaries);
+	strings__free(l->strings);
+	name_set_fini(&l->wanted);
+	*l = (struct load){0};
+}
+
+bool load__wants(const struct load *l, const char *table)
+{
+	return name_set_has(&l->wanted, table);
+}
+
+static bool is_wanted(const struct load *l, const struct loader *loader)
+{
+	for (const char *const *t = loader->tables; *t; t++)
+		if (load__wants(l, *t))
+			return true;
+	return l->opts.weights && loader == &load_profile_entry;
+}
+
+int load__run(struct load *l)
+{
+	struct run r = {
+		.load = l, .lock = PTHREAD_MUTEX_INITIALIZER, .turned = PTHREAD_COND_INITIALIZER};
+	int err = 0;
+
+	progress_init(&r.progress, "loading");
+	for (size_t i = 0; i < LOADER_CNT && !err; i++) {
+		r.active[i] = is_wanted(l, loaders[i]);
+		if (r.active[i])
+			err = loaders[i]->begin(l, &r.state[i]);
+	}
+	if (!err)
+		err = list_jobs(&r);
+	if (!err)
+		err = decode_all(&r);
+	for (size_t i = 0; i < LOADER_CNT && !err; i++)
+		if (r.active[i])
+			err = loaders[i]->finish(l, r.state[i]);
+	for (size_t i = 0; i < LOADER_CNT; i++)
+		if (r.active[i])
+			loaders[i]->free(r.state[i]);
+	free(r.jobs);
+	if (err && err != -EIO) /* the store has spoken for itself */
+		message_error("loading: %s", strerror(-err));
+	return err;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* "loading 43 %" on a terminal's stderr, once something takes long. Not thread-safe. */
+#ifndef ANALYZE_PROGRESS_H
+#define ANALYZE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	const char *what;
+	uint64_t total, done;
+	uint64_t next_ns; /* when to print again */
+	bool terminal, shown;
+};
+
+void progress_init(struct progress *p, const char *what);
+void progress_step(struct progress *p, uint64_t more);
+void progress_done(struct progress *p); /* wipes the line */
+
+#endif

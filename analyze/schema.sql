@@ -1,0 +1,143 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- What obana knows of the archives it was given. Tables are filled from records, views say what reports show.
+--
+-- Times are integer nanoseconds of CLOCK_REALTIME, durations end in _ns as well. Ids are obana's own: several
+-- captures lie side by side. A kernel address is negative (64 bits, signed): printf('%x', address) shows it.
+
+CREATE TABLE capture(
+	id INTEGER PRIMARY KEY, uuid TEXT, host TEXT, kernel TEXT, arch TEXT, started_at_ns INTEGER,
+	duration_ns INTEGER, complete INTEGER, stop_reason TEXT, command TEXT,
+	path TEXT, version TEXT, probes TEXT, cpus INTEGER, freq INTEGER,
+	damage TEXT); -- what is missing or broken in the archive; NULL: nothing
+
+CREATE TABLE process(
+	id INTEGER PRIMARY KEY, capture_id INTEGER, pid INTEGER, ppid INTEGER, comm TEXT, exe TEXT, cmdline TEXT,
+	cgroup TEXT, container_id TEXT, started_ns INTEGER, exited_ns INTEGER, ns_pid INTEGER, netns INTEGER);
+CREATE TABLE thread(id INTEGER PRIMARY KEY, process_id INTEGER, tid INTEGER, comm TEXT);
+CREATE TABLE label(capture_id INTEGER, process_id INTEGER, key TEXT, value TEXT); -- process_id NULL: of the capture
+CREATE UNIQUE INDEX label_key ON label(capture_id, ifnull(process_id, 0), key);
+
+CREATE TABLE binary(
+	id INTEGER PRIMARY KEY, build_id TEXT, path TEXT,
+	symbols TEXT, -- dwarf | symtab | dynsym | none; NULL for what has its symbols from the host (kernel, JIT)
+	why TEXT,     -- the reason when it is less than dwarf
+	name TEXT);
+CREATE TABLE function(id INTEGER PRIMARY KEY, name TEXT, file TEXT, line INTEGER, binary_id INTEGER);
+CREATE TABLE frame(
+	id INTEGER PRIMARY KEY, kind TEXT, binary_id INTEGER, address INTEGER, function_id INTEGER, file TEXT,
+	line INTEGER, inlined INTEGER);
+CREATE TABLE stack(id INTEGER PRIMARY KEY, truncated INTEGER, error TEXT);
+CREATE TABLE stack_frame(
+	stack_id INTEGER, depth INTEGER, frame_id INTEGER, PRIMARY KEY(stack_id, depth)) WITHOUT ROWID;
+CREATE TABLE sample(
+	capture_id INTEGER, kind TEXT, ts_ns INTEGER, thread_id INTEGER, stack_id INTEGER, count INTEGER,
+	value INTEGER, message_id INTEGER);
+
+CREATE TABLE connection(
+	id INTEGER PRIMARY KEY, capture_id INTEGER, process_id INTEGER, transport TEXT, local_addr TEXT,
+	local_port INTEGER, remote_addr TEXT, remote_port INTEGER, role TEXT, protocol TEXT, tls INTEGER,
+	opened_ns INTEGER, closed_ns INTEGER, bytes_sent INTEGER, bytes_received INTEGER, sends INTEGER,
+	receives INTEGER);
+CREATE TABLE message(
+	id INTEGER PRIMARY KEY, connection_id INTEGER, protocol TEXT, method TEXT, target TEXT, status TEXT,
+	is_error INTEGER, request_ns INTEGER, response_ns INTEGER, latency_ns INTEGER, request_bytes INTEGER,
+	response_bytes INTEGER, paired INTEGER, detail TEXT);
+CREATE TABLE histogram(capture_id INTEGER, probe TEXT, key TEXT, low INTEGER, high INTEGER, count INTEGER);
+CREATE TABLE event(capture_id INTEGER, probe TEXT, ts_ns INTEGER, thread_id INTEGER, fields TEXT);
+CREATE TABLE loss(capture_id INTEGER, source TEXT, cause TEXT, count INTEGER);
+CREATE TABLE program(capture_id INTEGER, name TEXT, runs INTEGER, run_ns INTEGER);
+
+-- ---- weights: what samples add up to. obana can fill these four itself while it loads, without the rows of
+-- sample and stack_frame; the definitions are these.
+
+-- A function counts once in a stack, however often it is there.
+CREATE VIEW function_weight(kind, function_id, self_count, self_value, total_count, total_value) AS
+WITH weight AS (
+	SELECT kind, stack_id, sum(count) AS count, sum(value) AS value FROM sample GROUP BY kind, stack_id),
+member AS (
+	SELECT stack_id, function_id, min(depth) = 0 AS leaf
+	FROM stack_frame JOIN frame ON frame.id = frame_id GROUP BY stack_id, function_id)
+SELECT kind, function_id, sum(count * leaf), sum(value * leaf), sum(count), sum(value)
+FROM weight JOIN member USING (stack_id) GROUP BY kind, function_id;
+
+CREATE VIEW binary_weight(kind, binary_id, self_count, self_value) AS
+SELECT sample.kind, binary_id, sum(count), sum(value)
+FROM sample JOIN stack_frame ON stack_frame.stack_id = sample.stack_id AND depth = 0 JOIN frame ON frame.id = frame_id
+GROUP BY sample.kind, binary_id;
+
+CREATE VIEW thread_weight(kind, thread_id, count, value) AS
+SELECT kind, thread_id, sum(count), sum(value) FROM sample GROUP BY kind, thread_id;
+
+CREATE VIEW error_weight(kind, error, count, value) AS -- error NULL: complete
+SELECT kind, error, sum(count), sum(value) FROM sample JOIN stack ON stack.id = stack_id GROUP BY kind, error;
+
+-- ---- what reports show
+
+CREATE VIEW kind_total AS
+SELECT kind, sum(count) AS count, sum(value) AS value,
+	sum(CASE WHEN error IS NULL THEN count ELSE 0 END) AS complete_count
+FROM error_weight GROUP BY kind;
+
+CREATE VIEW hot_function AS
+SELECT w.kind, w.self_count, w.self_value, w.total_count, w.total_value,
+	1.0 * w.self_value / nullif(t.value, 0) AS self_share, 1.0 * w.total_value / nullif(t.value, 0) AS total_share,
+	f.name AS function, f.file, b.name AS binary, f.id AS function_id
+FROM function_weight w JOIN kind_total t ON t.kind = w.kind JOIN function f ON f.id = w.function_id
+	LEFT JOIN binary b ON b.id = f.binary_id;
+
+CREATE VIEW hot_thread AS
+SELECT w.kind, w.count, w.value, 1.0 * w.value / nullif(k.value, 0) AS share, t.tid, t.comm, p.pid,
+	p.comm AS process, c.host, t.id AS thread_id, p.id AS process_id
+FROM thread_weight w JOIN kind_total k ON k.kind = w.kind LEFT JOIN thread t ON t.id = w.thread_id
+	LEFT JOIN process p ON p.id = t.process_id LEFT JOIN capture c ON c.id = p.capture_id;
+
+CREATE VIEW hot_process AS
+SELECT h.kind, sum(h.count) AS count, sum(h.value) AS value, sum(h.share) AS share, count(*) AS threads, p.pid,
+	p.comm, p.exe, p.cgroup, p.container_id, h.host, p.id AS process_id
+FROM hot_thread h LEFT JOIN process p ON p.id = h.process_id GROUP BY h.kind, h.process_id;
+
+CREATE VIEW stack_completeness AS
+SELECT e.kind, e.count, e.value, 1.0 * e.count / nullif(t.count, 0) AS share, coalesce(e.error, 'complete') AS cause
+FROM error_weight e JOIN kind_total t ON t.kind = e.kind;
+
+CREATE VIEW binary_symbols AS
+SELECT b.id AS binary_id, b.name, b.path, b.build_id, b.symbols, b.why, ifnull(sum(w.self_count), 0) AS self_count,
+	ifnull(sum(w.self_value), 0) AS self_value
+FROM binary b LEFT JOIN binary_weight w ON w.binary_id = b.id GROUP BY b.id;
+
+CREATE VIEW loss_cause AS
+SELECT source, cause, sum(count) AS count FROM loss GROUP BY source, cause HAVING sum(count) > 0;
+
+CREATE VIEW program_cost AS
+SELECT capture_id, name, runs, run_ns, 1.0 * run_ns / nullif(runs, 0) AS ns_per_run FROM program;
+
+-- Percentiles are of the nearest rank.
+CREATE VIEW endpoint AS
+WITH ranked AS (
+	SELECT m.protocol, c.role, CASE c.role WHEN 'server' THEN p.comm ELSE c.remote_addr END AS service, m.method,
+		m.target, m.is_error, m.latency_ns, m.request_bytes + m.response_bytes AS bytes,
+		row_number() OVER w AS rank, count(m.latency_ns) OVER g AS cnt
+	FROM message m JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
+	WINDOW g AS (PARTITION BY m.protocol, c.role, CASE c.role WHEN 'server' THEN p.comm ELSE c.remote_addr END,
+			m.method, m.target),
+		w AS (g ORDER BY m.latency_ns NULLS LAST))
+SELECT protocol, role, service, method, target, count(*) AS calls, sum(is_error) AS errors,
+	max(CASE WHEN (rank - 1) * 100 < cnt * 50 THEN latency_ns END) AS p50_ns,
+	max(CASE WHEN (rank - 1) * 100 < cnt * 95 THEN latency_ns END) AS p95_ns,
+	max(CASE WHEN (rank - 1) * 100 < cnt * 99 THEN latency_ns END) AS p99_ns, sum(bytes) AS bytes
+FROM ranked GROUP BY protocol, role, service, method, target;
+
+CREATE VIEW edge AS
+WITH ranked AS (
+	SELECT CASE c.role WHEN 'server' THEN c.remote_addr ELSE p.comm END AS client,
+		CASE c.role WHEN 'server' THEN p.comm ELSE c.remote_addr END AS server, m.protocol, m.is_error,
+		m.latency_ns, m.request_bytes + m.response_bytes AS bytes, row_number() OVER w AS rank,
+		count(m.latency_ns) OVER g AS cnt
+	FROM message m JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
+	WINDOW g AS (PARTITION BY CASE c.role WHEN 'server' THEN c.remote_addr ELSE p.comm END,
+			CASE c.role WHEN 'server' THEN p.comm ELSE c.remote_addr END, m.protocol),
+		w AS (g ORDER BY m.latency_ns NULLS LAST))
+SELECT client, server, protocol, count(*) AS calls, sum(is_error) AS errors, sum(bytes) AS bytes,
+	max(CASE WHEN (rank - 1) * 100 < cnt * 50 THEN latency_ns END) AS p50_ns,
+	max(CASE WHEN (rank - 1) * 100 < cnt * 99 THEN latency_ns END) AS p99_ns
+FROM ranked GROUP BY client, server, protocol;
