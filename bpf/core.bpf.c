@@ -16,17 +16,7 @@ struct scratch_map scratch SEC(".maps");
 struct procs_map procs SEC(".maps");
 struct losses_map losses SEC(".maps");
 
-/* One ring a CPU: no two CPUs contend, and a burst on one does not lose another's records. */
-struct ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, WIRE_MAX_CPUS);
-	__type(key, __u32);
-	__array(values, struct ring);
-} rings SEC(".maps");
+struct rings_map rings SEC(".maps");
 
 /*
  * Which stacks obrec has been sent, as a two-way cache of hashes mixed with the epoch. An array and
@@ -44,24 +34,6 @@ struct {
 	__type(value, struct sent);
 } stacks SEC(".maps");
 
-static __always_inline int send(void *record, __u64 size, __u32 loss)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	__u64 flags = BPF_RB_NO_WAKEUP;
-	void *ring;
-
-	ring = bpf_map_lookup_elem(&rings, &cpu);
-	if (!ring)
-		goto lost;
-	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wakeup_sz)
-		flags = BPF_RB_FORCE_WAKEUP;
-	if (!bpf_ringbuf_output(ring, record, size, flags))
-		return 0;
-lost:
-	loss_count(loss);
-	return -1;
-}
-
 static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames)
 {
 	__u64 key = stack->hash ^ (epoch + 1ULL) << 32;
@@ -74,7 +46,7 @@ static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames
 		return 0;
 	stack->hdr.kind = WIRE_STACK;
 	stack->hdr.size = sizeof(*stack) + cnt * sizeof(__u64);
-	if (send(stack, sizeof(*stack) + cnt * sizeof(__u64), LOSS_RING_STACK))
+	if (ring_output(stack, sizeof(*stack) + cnt * sizeof(__u64), LOSS_RING_STACK))
 		return 0;
 	sent->key[1] = sent->key[0];
 	sent->key[0] = key;
@@ -148,7 +120,7 @@ __noinline int sample_send(__u32 entry)
 		return 0;
 	s->sample.hdr.kind = WIRE_SAMPLE;
 	s->sample.hdr.size = sizeof(s->sample);
-	return send(&s->sample, sizeof(s->sample), LOSS_RING_SAMPLE);
+	return ring_output(&s->sample, sizeof(s->sample), LOSS_RING_SAMPLE);
 }
 
 /* A child has its parent's mappings: it is recorded from its first instruction, with complete

@@ -48,10 +48,23 @@ struct losses_map {
 	__type(key, __u32);
 	__type(value, __u64);
 };
+/* One ring a CPU: no two CPUs contend, and a burst on one does not lose another's records. */
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+struct rings_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WIRE_MAX_CPUS);
+	__type(key, __u32);
+	__array(values, struct ring);
+};
+extern struct rings_map rings SEC(".maps");
 extern struct scratch_map scratch SEC(".maps");
 extern struct procs_map procs SEC(".maps");
 extern struct losses_map losses SEC(".maps");
 
+extern const volatile __u64 wakeup_sz; /* queued bytes that wake obrec up */
 extern const volatile bool target_all; /* everything is recorded */
 extern const volatile __u32 self_tgid; /* but obrec */
 extern bool enabled;		       /* set once all probes are attached */
@@ -75,6 +88,25 @@ static __always_inline void loss_count(__u32 which)
 
 	if (v)
 		(*v)++;
+}
+
+/* Sends a record to obrec; -1 when it was lost, counted as `loss`. */
+static __always_inline int ring_output(void *record, __u64 size, __u32 loss)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 flags = BPF_RB_NO_WAKEUP;
+	void *ring;
+
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (!ring)
+		goto lost;
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wakeup_sz)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (!bpf_ringbuf_output(ring, record, size, flags))
+		return 0;
+lost:
+	loss_count(loss);
+	return -1;
 }
 
 static __always_inline struct scratch *scratch_of(__u32 entry)

@@ -18,6 +18,8 @@
 enum wire_kind {
 	WIRE_STACK = 1,
 	WIRE_SAMPLE = 2,
+	WIRE_SOCK = 3,	  /* net.h */
+	WIRE_PAYLOAD = 4, /* net.h */
 };
 
 struct wire_hdr {
@@ -158,7 +160,11 @@ struct page {
 	X(RING_STACK, "ring", "stack definition: ring buffer full")                                \
 	X(SCRATCH, "probe", "nested too deep for scratch memory")                                  \
 	X(OFFCPU_STATE, "offcpu", "thread table full")                                             \
-	X(PROCS_FULL, "target", "process table full")
+	X(PROCS_FULL, "target", "process table full")                                              \
+	X(RING_NET, "ring", "socket: ring buffer full")                                            \
+	X(RING_PAYLOAD, "ring", "payload: ring buffer full")                                       \
+	X(NET_SOCKS, "l4", "socket table full")                                                    \
+	X(NET_MESSAGES, "l7", "sendmmsg or recvmmsg of more than 64 messages")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

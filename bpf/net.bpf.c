@@ -1,0 +1,718 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Traffic: what sockets of the targets send and receive, complete counts (l4) and payload heads
+ * (l7).
+ *
+ * Two ways lead to a call's bytes. From 6.3 on the tracepoints sock_send_length and
+ * sock_recv_length (6e6eda44b939, "sock: add tracepoint for send recv length") fire once for each
+ * message of any socket, in the caller's context, inside its system call: its registers still say
+ * where the buffer is. They cost nothing to system calls that do not touch sockets, and count
+ * io_uring and sendfile as well. Before, the exit of the system calls is watched (raw_tp/sys_exit),
+ * where registers and the real return value are at hand; kretprobes are not used, as they miss
+ * calls under load.
+ *
+ * A datagram's sender is in the caller's memory only when the call returns, so payload of
+ * unconnected sockets is taken at the exit in both ways.
+ */
+#include "net.bpf.h"
+
+const volatile bool net_payload_on = false;
+const volatile __u32 net_payload_max = 512;
+const volatile __u32 net_sample_per_64k = 65536;
+const volatile __u32 net_direction = 3;	 /* bit 0: as client, bit 1: as server */
+const volatile bool net_by_sock = false; /* the tracepoints on sockets are attached */
+
+__u32 net_next_id = 1;
+struct net_socks_map net_socks SEC(".maps");
+
+enum { PAYLOAD_DATAGRAM = 1, IOVECS_MAX = 16, MESSAGES_MAX = 64 };
+
+struct net_scratch {
+	__u64 busy;
+	struct wire_payload record;
+	__u8 data[2 *
+		  NET_MAX_PAYLOAD]; /* twice: an offset and a length below the bound always fit */
+};
+/* One a CPU; an array, as per-CPU memory comes in 32 KiB at most. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct net_scratch);
+} net_scratch SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_sock);
+} net_sock_scratch SEC(".maps");
+
+/* ---- who a socket is ---- */
+
+static __always_inline void read_addrs(struct sock *sk, struct net_sock *s)
+{
+	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	__u32 *local = (void *)s->local.addr, *remote = (void *)s->remote.addr;
+
+	s->local.port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	s->remote.port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (family == AF_INET6) {
+		BPF_CORE_READ_INTO(&s->local.addr, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+		BPF_CORE_READ_INTO(&s->remote.addr, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr8);
+		s->local.family = s->remote.family = 6;
+		/* ::ffff:a.b.c.d is IPv4 */
+		if (!remote[0] && !remote[1] && remote[2] == bpf_htonl(0xffff))
+			family = AF_INET;
+	}
+	if (family == AF_INET) {
+		__builtin_memset(s->local.addr, 0, 16);
+		__builtin_memset(s->remote.addr, 0, 16);
+		local[0] = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+		remote[0] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+		s->local.family = s->remote.family = 4;
+	}
+	if (!s->remote.port)
+		s->remote.family = 0;
+}
+
+/* The bound name of a Unix socket or, as clients have none, of its peer. */
+static __always_inline void read_unix(struct sock *sk, struct wire_sock *w)
+{
+	struct unix_sock *u = (void *)sk;
+	struct unix_address *addr = BPF_CORE_READ(u, addr);
+	__u32 len;
+
+	if (!addr) {
+		u = (void *)BPF_CORE_READ(u, peer);
+		addr = u ? BPF_CORE_READ(u, addr) : NULL;
+	}
+	w->sock.peer_pid = BPF_CORE_READ(sk, sk_peer_pid, numbers[0].nr);
+	if (!addr)
+		return;
+	len = BPF_CORE_READ(addr, len) - 2; /* sun_family comes first */
+	if (len > NET_UNIX_PATH)
+		return;
+	w->path_sz = len;
+	bpf_probe_read_kernel(w->path, NET_UNIX_PATH,
+			      __builtin_preserve_access_index(&addr->name[0].sun_path));
+}
+
+/* TCP, UDP and Unix sockets are followed; 0 for others. */
+static __always_inline __u32 transport_of(struct sock *sk)
+{
+	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family), type = BPF_CORE_READ(sk, sk_type);
+
+	if (family == AF_UNIX)
+		return type == SOCK_DGRAM ? TRANSPORT_UNIX_DGRAM : TRANSPORT_UNIX_STREAM;
+	if (family != AF_INET && family != AF_INET6)
+		return 0;
+	if (type == SOCK_STREAM)
+		return BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP ? IPPROTO_TCP : 0;
+	return type == SOCK_DGRAM ? IPPROTO_UDP : 0;
+}
+
+/* Tells obrec of the socket as it is now: new, its end known better, or gone. */
+static __always_inline void announce(struct sock *sk, const struct net_sock *s, bool closed)
+{
+	__u32 zero = 0;
+	struct wire_sock *w = bpf_map_lookup_elem(&net_sock_scratch, &zero);
+
+	if (!w)
+		return;
+	w->hdr.kind = WIRE_SOCK;
+	w->hdr.probe = 0;
+	w->hdr.size = sizeof(*w);
+	w->ts_ns = bpf_ktime_get_ns();
+	w->tid = bpf_get_current_pid_tgid();
+	w->closed = closed;
+	w->sock = *s;
+	w->path_sz = 0;
+	if (s->transport > 256 && !closed)
+		read_unix(sk, w);
+	ring_output(w, sizeof(*w), LOSS_RING_NET);
+}
+
+static __always_inline bool is_sampled(__u32 id)
+{
+	return net_sample_per_64k >= 65536 || (id * 2654435761u >> 16) < net_sample_per_64k;
+}
+
+static __always_inline struct net_sock *sock_new(struct sock *sk, __u64 key, __u64 inode,
+						 __u32 tgid, __u32 flags)
+{
+	struct net_sock s = {
+		.inode = inode,
+		.tgid = tgid,
+		.flags = flags,
+		.seen_ns = bpf_ktime_get_ns(),
+		.transport = transport_of(sk),
+	};
+	struct net_sock *in_map;
+
+	if (!s.transport)
+		return NULL;
+	s.id = __sync_fetch_and_add(&net_next_id, 1);
+	if (!is_sampled(s.id))
+		s.flags |= NET_SAMPLED_OUT;
+	if (flags & NET_OPENED)
+		s.opened_ns = s.seen_ns;
+	s.netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	if (s.transport < 256)
+		read_addrs(sk, &s);
+	if (bpf_map_update_elem(&net_socks, &key, &s, BPF_ANY)) {
+		loss_count(LOSS_NET_SOCKS);
+		return NULL;
+	}
+	in_map = bpf_map_lookup_elem(&net_socks, &key);
+	if (in_map)
+		announce(sk, &s, false);
+	return in_map;
+}
+
+/* The entry of a socket. A struct sock that became another socket since gets another one. */
+static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __u32 flags)
+{
+	__u64 key = (__u64)sk, inode = sock_inode(sk);
+	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
+
+	if (s && s->inode == inode)
+		return s;
+	if (s)
+		announce(sk, s, true);
+	return sock_new(sk, key, inode, tgid, flags);
+}
+
+/* ---- counting ---- */
+
+/* Counts a call's bytes; their position is what *pos gets. */
+static __always_inline void count(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
+				  __u64 *pos)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	*pos = __sync_fetch_and_add(&s->bytes[dir & 1], len);
+	__sync_fetch_and_add(&s->calls[dir & 1], 1);
+	if (s->transport != IPPROTO_TCP)
+		return;
+	s->retransmits = BPF_CORE_READ(tp, total_retrans);
+	s->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
+}
+
+static __always_inline __u32 first_seq(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	if (s->transport != IPPROTO_TCP)
+		return 0;
+	return (dir == NET_SENT ? BPF_CORE_READ(tp, write_seq) : BPF_CORE_READ(tp, copied_seq)) -
+	       len;
+}
+
+/* ---- payload ---- */
+
+/* How a system call names its buffers. */
+enum buffers { BUF_NONE, BUF_PLAIN, BUF_IOVEC, BUF_MSGHDR };
+
+struct call {
+	__u64 nr, arg[6];
+};
+
+#if defined(__TARGET_ARCH_x86)
+enum {
+	NR_read = 0,
+	NR_write = 1,
+	NR_close = 3,
+	NR_readv = 19,
+	NR_writev = 20,
+	NR_connect = 42,
+	NR_accept = 43,
+	NR_sendto = 44,
+	NR_recvfrom = 45,
+	NR_sendmsg = 46,
+	NR_recvmsg = 47,
+	NR_accept4 = 288,
+	NR_recvmmsg = 299,
+	NR_sendmmsg = 307,
+	NR_sendfile = 40,
+	NR_splice = 275
+};
+#elif defined(__TARGET_ARCH_arm64)
+enum {
+	NR_read = 63,
+	NR_write = 64,
+	NR_close = 57,
+	NR_readv = 65,
+	NR_writev = 66,
+	NR_connect = 203,
+	NR_accept = 202,
+	NR_sendto = 206,
+	NR_recvfrom = 207,
+	NR_sendmsg = 211,
+	NR_recvmsg = 212,
+	NR_accept4 = 242,
+	NR_recvmmsg = 243,
+	NR_sendmmsg = 269,
+	NR_sendfile = 71,
+	NR_splice = 76
+};
+#endif
+
+static __always_inline void call_of_regs(const struct arch_regs *r, struct call *c)
+{
+#if defined(__TARGET_ARCH_x86)
+	c->nr = r->orig_ax;
+	c->arg[0] = r->di, c->arg[1] = r->si, c->arg[2] = r->dx, c->arg[3] = r->r10,
+	c->arg[4] = r->r8, c->arg[5] = r->r9;
+#else
+	c->nr = r->syscallno;
+	c->arg[0] = r->orig_x0, c->arg[1] = r->regs[1], c->arg[2] = r->regs[2],
+	c->arg[3] = r->regs[3], c->arg[4] = r->regs[4], c->arg[5] = r->regs[5];
+#endif
+}
+
+static __always_inline enum buffers buffers_of(__u64 nr, __u32 *dir)
+{
+	*dir = nr == NR_write || nr == NR_writev || nr == NR_sendto || nr == NR_sendmsg
+		       ? NET_SENT
+		       : NET_RECEIVED;
+	switch (nr) {
+	case NR_read:
+	case NR_write:
+	case NR_sendto:
+	case NR_recvfrom:
+		return BUF_PLAIN;
+	case NR_readv:
+	case NR_writev:
+		return BUF_IOVEC;
+	case NR_sendmsg:
+	case NR_recvmsg:
+		return BUF_MSGHDR;
+	}
+	return BUF_NONE;
+}
+
+struct user_msghdr { /* ABI: <linux/socket.h> on 64-bit */
+	__u64 name;
+	__u32 name_sz, pad;
+	__u64 iov, iov_cnt, control, control_sz;
+	__u32 flags, pad2;
+};
+struct user_iovec {
+	__u64 base, len;
+};
+
+/*
+ * Up to `want` bytes of a vector into this CPU's scratch; returns how many. Global, with scalars
+ * only, so that the verifier sees its loop once and not once a caller.
+ */
+__noinline int net_gather(__u64 iov, __u64 cnt, __u32 want)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), have = 0;
+	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
+	struct user_iovec v;
+
+	if (!n)
+		return 0;
+	for (__u32 i = 0; i < IOVECS_MAX && i < cnt && have < want; i++) {
+		__u32 len = want - have;
+
+		if (bpf_probe_read_user(&v, sizeof(v), (void *)(iov + i * sizeof(v))))
+			break;
+		if (v.len < len)
+			len = v.len;
+		if (len > NET_MAX_PAYLOAD - 1)
+			break;
+		if (len && bpf_probe_read_user(n->data + (have & (NET_MAX_PAYLOAD - 1)), len,
+					       (void *)v.base))
+			break;
+		have += len;
+	}
+	return have;
+}
+
+static __always_inline __u32 copy_payload(struct net_scratch *n, enum buffers how,
+					  const struct call *c, __u32 want)
+{
+	struct user_msghdr m;
+
+	switch (how) {
+	case BUF_PLAIN:
+		if (want > NET_MAX_PAYLOAD - 1)
+			want = NET_MAX_PAYLOAD - 1;
+		return bpf_probe_read_user(n->data, want, (void *)c->arg[1]) ? 0 : want;
+	case BUF_IOVEC:
+		return net_gather(c->arg[1], c->arg[2], want);
+	case BUF_MSGHDR:
+		if (bpf_probe_read_user(&m, sizeof(m), (void *)c->arg[1]))
+			return 0;
+		return net_gather(m.iov, m.iov_cnt, want);
+	default:
+		return 0;
+	}
+}
+
+struct user_sockaddr { /* sockaddr_in and sockaddr_in6 */
+	__u16 family, port;
+	__u32 v4_or_flow;
+	__u8 v6[16];
+};
+
+static __always_inline void read_peer(struct net_addr *to, __u64 user)
+{
+	struct user_sockaddr a = {0};
+
+	if (!user || bpf_probe_read_user(&a, sizeof(a), (void *)user))
+		if (!user || bpf_probe_read_user(&a, 16, (void *)user))
+			return;
+	to->port = bpf_ntohs(a.port);
+	if (a.family == AF_INET) {
+		to->family = 4;
+		__builtin_memcpy(to->addr, &a.v4_or_flow, 4);
+	} else if (a.family == AF_INET6) {
+		to->family = 6;
+		__builtin_memcpy(to->addr, a.v6, 16);
+	}
+}
+
+/* Where a datagram's other side is named: sendto/recvfrom's fifth argument or the message's name.
+ */
+static __always_inline void find_peer(struct net_addr *to, const struct call *c)
+{
+	__u64 user = 0;
+
+	if (c->nr == NR_sendto || c->nr == NR_recvfrom)
+		user = c->arg[4];
+	else if (bpf_probe_read_user(&user, sizeof(user), (void *)c->arg[1]))
+		return;
+	read_peer(to, user);
+}
+
+static __always_inline bool wants_payload(const struct net_sock *s)
+{
+	__u32 role = s->flags & (NET_CLIENT | NET_SERVER);
+
+	if (!net_payload_on || s->flags & (NET_SAMPLED_OUT | NET_QUIET))
+		return false;
+	return !role || role & net_direction;
+}
+
+static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u32 dir, __u32 len,
+							 __u64 pos)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
+	__u64 id = bpf_get_current_pid_tgid();
+
+	if (!n)
+		return NULL;
+	if (n->busy) {
+		loss_count(LOSS_SCRATCH);
+		return NULL;
+	}
+	n->busy = 1;
+	n->record.hdr.kind = WIRE_PAYLOAD;
+	n->record.hdr.probe = 0;
+	n->record.ts_ns = bpf_ktime_get_ns();
+	n->record.sock = s->id;
+	n->record.tgid = id >> 32;
+	n->record.tid = id;
+	n->record.flags = s->transport == IPPROTO_UDP || s->transport == TRANSPORT_UNIX_DGRAM
+				  ? PAYLOAD_DATAGRAM
+				  : 0;
+	n->record.pos = pos;
+	n->record.len = len;
+	n->record.tcp_seq = 0;
+	n->record.dir = dir;
+	__builtin_memset(&n->record.peer, 0, sizeof(n->record.peer));
+	return n;
+}
+
+static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
+{
+	__u32 sz;
+
+	if (kept > NET_MAX_PAYLOAD)
+		kept = NET_MAX_PAYLOAD;
+	sz = (sizeof(n->record) + kept + 7) & ~7u;
+	n->record.kept = kept;
+	n->record.hdr.size = sz;
+	ring_output(&n->record, sz & (2 * NET_MAX_PAYLOAD - 1), LOSS_RING_PAYLOAD);
+	n->busy = 0;
+}
+
+static __always_inline __u32 want_of(__u32 len)
+{
+	return len < net_payload_max ? len : net_payload_max;
+}
+
+/* One call of the current task on `s` has moved `len` bytes. */
+static __always_inline void take_payload(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
+					 __u64 pos, const struct call *c)
+{
+	__u32 call_dir, kept = 0;
+	enum buffers how = buffers_of(c->nr, &call_dir);
+	struct net_scratch *n = payload_begin(s, dir, len, pos);
+
+	if (!n)
+		return;
+	n->record.tcp_seq = first_seq(sk, s, dir, len);
+	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
+	 */
+	if (how != BUF_NONE && call_dir == dir)
+		kept = copy_payload(n, how, c, want_of(len));
+	if (!s->remote.family && n->record.flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
+		find_peer(&n->record.peer, c);
+	payload_end(n, kept);
+}
+
+/* ---- the tracepoints on sockets ---- */
+
+static __always_inline bool unconnected_datagram(const struct net_sock *s)
+{
+	return s->transport == IPPROTO_UDP && !s->remote.family;
+}
+
+static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 dir)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct arch_regs regs;
+	struct net_sock *s;
+	struct proc *p;
+	struct call c;
+	__u64 pos;
+
+	if (ret <= 0 || !enabled || flags & MSG_PEEK || !is_target(tgid, &p) ||
+	    current_user_regs(&regs))
+		return 0;
+	call_of_regs(&regs, &c);
+	if (c.nr == NR_sendmmsg || c.nr == NR_recvmmsg)
+		return 0; /* at their exit, where each message's length stands */
+	s = sock_get(sk, tgid, 0);
+	if (!s)
+		return 0;
+	count(sk, s, dir, ret, &pos);
+	if (wants_payload(s) && !unconnected_datagram(s))
+		take_payload(sk, s, dir, ret, pos, &c);
+	return 0;
+}
+
+SEC("?raw_tp/sock_send_length")
+int net_sock_send(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_sock((void *)ctx->args[0], ctx->args[1], 0, NET_SENT);
+}
+
+SEC("?raw_tp/sock_recv_length")
+int net_sock_recv(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_sock((void *)ctx->args[0], ctx->args[1], ctx->args[2], NET_RECEIVED);
+}
+
+/* ---- the ends of system calls ---- */
+
+static __always_inline void on_opened(__u32 tgid, __s64 fd, __u32 role)
+{
+	struct sock *sk = sock_of_fd(fd);
+	struct net_sock *s;
+
+	if (!sk)
+		return;
+	s = sock_get(sk, tgid, role | NET_OPENED);
+	/* Data came first: the handshake of a non-blocking connect, or a socket known as
+	 * unconnected. */
+	if (!s || s->flags & role)
+		return;
+	s->flags |= role;
+	if (s->transport < 256)
+		read_addrs(sk, s);
+	announce(sk, s, false);
+}
+
+struct user_mmsghdr {
+	struct user_msghdr hdr;
+	__u32 len, pad;
+};
+
+/* One of them, global for the verifier's sake. */
+__noinline int net_take_message(__u64 sk_addr, __u32 dir, __u64 user)
+{
+	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk_addr);
+	struct user_mmsghdr m;
+	struct net_scratch *n;
+	__u64 pos;
+
+	if (!s || bpf_probe_read_user(&m, sizeof(m), (void *)user))
+		return 0;
+	count((void *)sk_addr, s, dir, m.len, &pos);
+	n = wants_payload(s) ? payload_begin(s, dir, m.len, pos) : NULL;
+	if (!n)
+		return 0;
+	if (!s->remote.family)
+		read_peer(&n->record.peer, m.hdr.name);
+	payload_end(n, net_gather(m.hdr.iov, m.hdr.iov_cnt, want_of(m.len)));
+	return 0;
+}
+
+/* sendmmsg and recvmmsg: `cnt` messages went, each with its length. */
+static __always_inline void on_messages(struct sock *sk, const struct call *c, __u64 cnt)
+{
+	__u32 dir = c->nr == NR_sendmmsg ? NET_SENT : NET_RECEIVED;
+
+	for (__u32 i = 0; i < MESSAGES_MAX && i < cnt; i++)
+		net_take_message((__u64)sk, dir, c->arg[1] + i * sizeof(struct user_mmsghdr));
+	if (cnt > MESSAGES_MAX)
+		loss_count(LOSS_NET_MESSAGES);
+}
+
+static __always_inline bool peeks(const struct call *c)
+{
+	return (c->nr == NR_recvfrom && c->arg[3] & MSG_PEEK) ||
+	       (c->nr == NR_recvmsg && c->arg[2] & MSG_PEEK);
+}
+
+static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret)
+{
+	bool many = c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
+	__u32 dir;
+	enum buffers how = buffers_of(c->nr, &dir);
+	struct net_sock *s;
+	struct sock *sk;
+	__u64 pos;
+
+	if (c->nr == NR_sendfile || c->nr == NR_splice)
+		dir = NET_SENT;
+	else if (how == BUF_NONE && !many)
+		return;
+	if (peeks(c))
+		return;
+	/* splice names where the bytes go in its third argument. */
+	sk = sock_of_fd(c->nr == NR_splice ? c->arg[2] : c->arg[0]);
+	s = sk ? sock_get(sk, tgid, 0) : NULL;
+	if (!s)
+		return;
+	if (many) {
+		on_messages(sk, c, ret);
+		return;
+	}
+	if (net_by_sock && !unconnected_datagram(s))
+		return;
+	if (net_by_sock)
+		pos = s->bytes[dir] - ret;
+	else
+		count(sk, s, dir, ret, &pos);
+	if (wants_payload(s))
+		take_payload(sk, s, dir, ret, pos, c);
+}
+
+static __always_inline int on_exit(__s64 ret)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct arch_regs regs;
+	struct proc *p;
+	struct call c;
+
+	if (!enabled || !is_target(tgid, &p) || current_user_regs(&regs))
+		return 0;
+	call_of_regs(&regs, &c);
+	if (c.nr == NR_connect && (!ret || ret == -115)) /* EINPROGRESS */
+		on_opened(tgid, c.arg[0], NET_CLIENT);
+	else if ((c.nr == NR_accept || c.nr == NR_accept4) && ret >= 0)
+		on_opened(tgid, ret, NET_SERVER);
+	else if (ret > 0)
+		on_data(&c, tgid, ret);
+	return 0;
+}
+
+/* Before 6.3: every system call. */
+SEC("?raw_tp/sys_exit")
+int net_sys_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_exit(ctx->args[1]);
+}
+
+struct syscall_exit_ctx {
+	__u64 common;
+	__s64 nr, ret;
+};
+
+/* From 6.3 on: attached to the few calls whose end tells more than the socket's tracepoints. */
+SEC("?tp")
+int net_exit_of(struct syscall_exit_ctx *ctx)
+{
+	return on_exit(ctx->ret);
+}
+
+/* ---- the end of a socket ---- */
+
+static __always_inline void forget(struct sock *sk)
+{
+	__u64 key = (__u64)sk;
+	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
+
+	if (!s)
+		return;
+	announce(sk, s, true);
+	bpf_map_delete_elem(&net_socks, &key);
+}
+
+enum { TCP_CLOSE = 7 };
+
+SEC("?raw_tp/inet_sock_set_state")
+int net_tcp_state(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (enabled && ctx->args[2] == TCP_CLOSE)
+		forget((void *)ctx->args[0]);
+	return 0;
+}
+
+/* 6.13, 90ee6ed776c0 ("fs: port files to file_ref"): f_count became f_ref, which counts from 0. */
+struct file___f_count {
+	struct {
+		__s64 counter;
+	} f_count;
+} __attribute__((preserve_access_index));
+struct file___f_ref {
+	struct {
+		struct {
+			__s64 counter;
+		} refcnt;
+	} f_ref;
+} __attribute__((preserve_access_index));
+
+static __always_inline bool last_reference(struct file *file)
+{
+	struct file___f_ref *now = (void *)file;
+	struct file___f_count *old = (void *)file;
+
+	if (bpf_core_field_exists(now->f_ref))
+		return !BPF_CORE_READ(now, f_ref.refcnt.counter);
+	return BPF_CORE_READ(old, f_count.counter) == 1;
+}
+
+struct syscall_enter_ctx {
+	__u64 common;
+	__s64 nr;
+	__u64 arg[6];
+};
+
+/* UDP and Unix sockets have no state to watch: the close of the last descriptor is their end. */
+SEC("?tp/syscalls/sys_enter_close")
+int net_close(struct syscall_enter_ctx *ctx)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct socket *socket;
+	struct file *file;
+	struct sock *sk;
+	struct proc *p;
+
+	if (!enabled || !is_target(tgid, &p))
+		return 0;
+	sk = sock_of_fd(ctx->arg[0]);
+	if (!sk || transport_of(sk) == IPPROTO_TCP)
+		return 0;
+	socket = BPF_CORE_READ(sk, sk_socket);
+	file = BPF_CORE_READ(socket, file);
+	if (file && last_reference(file))
+		forget(sk);
+	return 0;
+}

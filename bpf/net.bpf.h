@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Sockets as the traffic probes see them: the kernel fields, who a socket is, its entry in
+ * `net_socks`. Include after core.bpf.h.
+ */
+#ifndef BPF_NET_BPF_H
+#define BPF_NET_BPF_H
+
+#include <bpf/bpf_endian.h>
+
+#include "core.bpf.h"
+#include "net.h"
+
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+#define SOCK_STREAM 1
+#define SOCK_DGRAM 2
+#define SOCK_SEQPACKET 5
+#define IPPROTO_TCP 6
+#define IPPROTO_UDP 17
+#define TRANSPORT_UNIX_STREAM 257
+#define TRANSPORT_UNIX_DGRAM 258
+#define MSG_PEEK 2
+
+struct ns_common {
+	unsigned int inum;
+} __attribute__((preserve_access_index));
+struct net {
+	struct ns_common ns;
+} __attribute__((preserve_access_index));
+typedef struct {
+	struct net *net;
+} __attribute__((preserve_access_index)) possible_net_t;
+struct in6_addr {
+	union {
+		__u8 u6_addr8[16];
+		__u32 u6_addr32[4];
+	} in6_u;
+} __attribute__((preserve_access_index));
+
+struct sock_common {
+	__u32 skc_daddr, skc_rcv_saddr;
+	__u16 skc_dport, skc_num;
+	unsigned short skc_family;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+} __attribute__((preserve_access_index));
+
+struct inode {
+	unsigned long i_ino;
+} __attribute__((preserve_access_index));
+struct file {
+	struct inode *f_inode;
+	void *private_data;
+} __attribute__((preserve_access_index));
+struct upid {
+	int nr;
+} __attribute__((preserve_access_index));
+struct pid {
+	struct upid numbers[1];
+} __attribute__((preserve_access_index));
+struct sock;
+struct socket {
+	struct file *file;
+	struct sock *sk;
+} __attribute__((preserve_access_index));
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_type, sk_protocol;
+	struct socket *sk_socket;
+	struct pid *sk_peer_pid;
+} __attribute__((preserve_access_index));
+struct tcp_sock {
+	__u32 copied_seq, write_seq, srtt_us, total_retrans;
+} __attribute__((preserve_access_index));
+struct sockaddr_un {
+	char sun_path[108];
+} __attribute__((preserve_access_index));
+struct unix_address {
+	int len;
+	struct sockaddr_un name[];
+} __attribute__((preserve_access_index));
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+} __attribute__((preserve_access_index));
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} __attribute__((preserve_access_index));
+struct files_struct {
+	struct fdtable *fdt;
+} __attribute__((preserve_access_index));
+struct task_struct___files {
+	struct files_struct *files;
+} __attribute__((preserve_access_index));
+
+/* No memory until sockets are seen; a hundred thousand connections are a usual proxy's. */
+struct net_socks_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 131072);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, struct net_sock);
+};
+extern struct net_socks_map net_socks SEC(".maps");
+
+/* Reads through CO-RE: the pointer may come from anywhere. */
+static __always_inline __u64 sock_inode(struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
+}
+
+/* struct sock of the current task's descriptor, or NULL when it is no socket. */
+static __always_inline struct sock *sock_of_fd(__u32 fd)
+{
+	struct task_struct___files *task = (void *)bpf_get_current_task();
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+	struct socket *socket;
+	struct sock *sk;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
+		return NULL;
+	/* Any file has private_data: a socket's points back to the file. */
+	socket = BPF_CORE_READ(file, private_data);
+	if (!socket || BPF_CORE_READ(socket, file) != file)
+		return NULL;
+	sk = BPF_CORE_READ(socket, sk);
+	return sk && BPF_CORE_READ(sk, sk_socket) == socket ? sk : NULL;
+}
+
+#endif

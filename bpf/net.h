@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* What the traffic probes and obrec share: sockets and payload records; see wire.h for the rest. */
+#ifndef BPF_NET_H
+#define BPF_NET_H
+
+#include "wire.h"
+
+#define NET_MAX_PAYLOAD 65536u /* --payload's upper bound; a power of two */
+#define NET_UNIX_PATH 108
+
+enum net_dir { NET_SENT, NET_RECEIVED };
+
+/* The ends of a socket as its process sees them; network byte order nowhere. */
+struct net_addr {
+	__u8 addr[16]; /* IPv4 in the first four bytes (v4-mapped IPv6 too) */
+	__u16 port;
+	__u16 family; /* 4, 6; 0 for none */
+	__u32 pad;
+};
+
+enum net_sock_flags {
+	NET_CLIENT = 1,
+	NET_SERVER = 2,
+	NET_SAMPLED_OUT = 4, /* --sample left this connection's payload out */
+	NET_OPENED = 8,	     /* opened while recording: opened_ns is exact */
+	NET_QUIET = 16,	     /* not a protocol that was asked for: no more payload */
+};
+
+/*
+ * One socket: the value of map `net_socks`, key: address of its struct sock. Counts only grow;
+ * obrec reads them every second and takes the differences. An entry is checked against the socket's
+ * inode, since a struct sock is used again.
+ */
+struct net_sock {
+	__u64 inode; /* of the socket in sockfs */
+	__u32 id;    /* never used again in a capture */
+	__u32 tgid;  /* who was seen with it first */
+	__u64 opened_ns;
+	__u64 seen_ns;
+	__u64 bytes[2], calls[2]; /* by enum net_dir */
+	struct net_addr local, remote;
+	__u64 netns;
+	__u32 transport; /* enum transport of format/records.h */
+	__u32 flags;	 /* enum net_sock_flags */
+	__u32 peer_pid;
+	__u32 retransmits;
+	__u32 srtt_us;
+	__u16 protocol; /* guess, enum net_protocol */
+	__u16 contradictions;
+	__u64 kept[2]; /* payload bytes sent to obrec */
+};
+
+/* ---- ring-buffer records ---- */
+
+/* A socket seen for the first time (first), or its end with the final counts. */
+struct wire_sock {
+	struct wire_hdr hdr;
+	__u64 ts_ns;
+	__u32 tid;
+	__u32 closed; /* 0: new or better known, 1: gone */
+	struct net_sock sock;
+	char path[NET_UNIX_PATH]; /* Unix sockets: the bound name, of either end */
+	__u32 path_sz;
+};
+
+struct wire_payload {
+	struct wire_hdr hdr;
+	__u64 ts_ns;
+	__u32 sock; /* net_sock.id */
+	__u32 tgid, tid;
+	__u32 flags; /* enum payload_flags of format/records.h */
+	__u64 pos;   /* of the first byte in this direction */
+	__u32 len;   /* what the call moved */
+	__u32 kept;  /* bytes of data */
+	__u32 tcp_seq;
+	__u32 dir;
+	struct net_addr peer; /* datagrams on unconnected sockets */
+	__u8 data[];
+};
+
+/* What --l7 can ask for; the kernel's guess is a filter only, the verdict is obana's. */
+#define NET_PROTOCOLS(X)                                                                           \
+	X(unknown, 0)                                                                              \
+	X(http1, 1)                                                                                \
+	X(http2, 2)                                                                                \
+	X(redis, 3)                                                                                \
+	X(thrift, 4)                                                                               \
+	X(brpc, 5)                                                                                 \
+	X(mysql, 6)                                                                                \
+	X(postgresql, 7)                                                                           \
+	X(dns, 8)                                                                                  \
+	X(tls, 9)
+enum net_protocol {
+#define X(name, number) NET_##name = number,
+	NET_PROTOCOLS(X)
+#undef X
+};
+
+#endif
