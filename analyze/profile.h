@@ -76,8 +76,9 @@ struct profile_sink {
 
 extern const struct profile_sink profile_pprof, profile_folded, profile_svg, profile_speedscope;
 
-/* By name ("pprof", "folded", "svg", "speedscope"); NULL: none. Names, NULL-terminated, for help
- * texts. */
+/* All of them, NULL-terminated. */
+extern const struct profile_sink *const profile_sinks[];
+/* By name ("pprof"); NULL: none. */
 const struct profile_sink *profile_sink_find(const char *name);
 
 #endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Speedscope's file format (https://www.speedscope.app/file-format-schema.json), one "sampled"
+ * profile. */
+#include "profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../format/text.h"
+#include "intern.h"
+
+struct speedscope {
+	FILE *out;
+	size_t primary;
+	const char *unit;
+	char *title;
+	struct intern *frames; /* as the JSON they are written as */
+	uint64_t *weights, total;
+	size_t cnt, cap;
+	struct strbuf text;
+};
+
+static void speedscope_free(struct speedscope *s)
+{
+	intern__free(s->frames);
+	free(s->title);
+	free(s->weights);
+	strbuf_fini(&s->text);
+	free(s);
+}
+
+/* Their FileFormat.ValueUnit has no count. */
+static const char *unit_of(const char *unit)
+{
+	return !strcmp(unit, "nanoseconds") || !strcmp(unit, "bytes") ? unit : "none";
+}
+
+static int speedscope_begin(void **state, const struct profile_info *info, FILE *out)
+{
+	struct speedscope *s = calloc(1, sizeof(*s));
+
+	*state = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->out = out;
+	s->primary = info->primary;
+	s->unit = unit_of(info->types[info->primary].unit);
+	strbuf_escape(&s->text, ESCAPE_JSON, span_of(info->title));
+	s->title = strdup(s->text.len ? s->text.p : "");
+	if (!s->title || intern__new(&s->frames)) {
+		speedscope_free(s);
+		return -ENOMEM;
+	}
+	fprintf(out,
+		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+		"\"exporter\":\"obana\",\"name\":\"%s\",\"activeProfileIndex\":0,\n"
+		"\"profiles\":[{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\","
+		"\"startValue\":0,"
+		"\"samples\":[",
+		s->title, s->title, s->unit);
+	*state = s;
+	return 0;
+}
+
+static void put_string(struct strbuf *b, const char *key, const char *value)
+{
+	if (!value || !*value)
+		return;
+	strbuf_addf(b, ",\"%s\":\"", key);
+	strbuf_escape(b, ESCAPE_JSON, span_of(value));
+	strbuf_add(b, "\"", 1);
+}
+
+static uint32_t frame_id(struct speedscope *s, const struct profile_frame *f)
+{
+	s->text.len = 0;
+	strbuf_addf(&s->text, "{\"name\":\"");
+	strbuf_escape(&s->text, ESCAPE_JSON, span_of(f->name));
+	strbuf_add(&s->text, "\"", 1);
+	/* Its tooltip shows file and line; the binary is better than nothing. */
+	put_string(&s->text, "file", f->file && *f->file ? f->file : f->binary);
+	if (f->line)
+		strbuf_addf(&s->text, ",\"line\":%u", f->line);
+	strbuf_add(&s->text, "}", 1);
+	if (s->text.failed)
+		return INTERN_FAILED;
+	return intern__add(s->frames, (struct span){s->text.p, s->text.len});
+}
+
+static int keep_weight(struct speedscope *s, uint64_t weight)
+{
+	if (s->cnt == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 1024;
+		uint64_t *weights = realloc(s->weights, cap * sizeof(*weights));
+
+		if (!weights)
+			return -ENOMEM;
+		s->weights = weights;
+		s->cap = cap;
+	}
+	s->weights[s->cnt++] = weight;
+	s->total += weight;
+	return 0;
+}
+
+static int speedscope_stack(void *state, const struct profile_stack *stack)
+{
+	struct speedscope *s = state;
+	bool first = !s->cnt;
+
+	if (keep_weight(s, stack->values[s->primary]))
+		return -ENOMEM;
+	fputs(first ? "\n[" : ",\n[", s->out);
+	for (size_t i = 0; i < stack->cnt; i++) {
+		uint32_t id = frame_id(s, &stack->frames[i]);
+
+		if (id == INTERN_FAILED)
+			return -ENOMEM;
+		fprintf(s->out, i ? ",%u" : "%u", id);
+	}
+	putc(']', s->out);
+	return ferror(s->out) ? -EIO : 0;
+}
+
+static int speedscope_end(void *state)
+{
+	struct speedscope *s = state;
+	int err = 0;
+
+	fprintf(s->out, "],\n\"weights\":[");
+	for (size_t i = 0; i < s->cnt; i++)
+		fprintf(s->out, i ? ",%" PRIu64 : "%" PRIu64, s->weights[i]);
+	fprintf(s->out, "],\n\"endValue\":%" PRIu64 "}],\n\"shared\":{\"frames\":[", s->total);
+	for (uint32_t i = 0; i < intern__count(s->frames); i++)
+		fprintf(s->out, "%s\n%s", i ? "," : "", intern__get(s->frames, i).p);
+	fprintf(s->out, "]}}\n");
+	if (fflush(s->out) || ferror(s->out))
+		err = errno ? -errno : -EIO;
+	speedscope_free(s);
+	return err;
+}
+
+const struct profile_sink profile_speedscope = {.name = "speedscope",
+						.suffix = "speedscope.json",
+						.begin = speedscope_begin,
+						.stack = speedscope_stack,
+						.end = speedscope_end};
