@@ -37,6 +37,7 @@ struct tracker_opts {
 	int epoll_fd;		    /* perf ring fds are added here with data.ptr = the tracker */
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
+	const char *proc_root; /* NULL: /proc; tests lend a tree of their own */
 };
 
 int tracker__new(struct tracker **t, const struct tracker_opts *opts);

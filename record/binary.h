@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The registry of ELF images: each file is opened, identified and given unwind rows once, however
+ * many processes map it; the same build under several inodes is one binary. Writes the `binary`
+ * record and asks for debuginfo at the first hit. Binaries live as long as the registry.
+ */
+#ifndef RECORD_BINARY_H
+#define RECORD_BINARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../format/archive.h"
+#include "binary_image.h"
+#include "debuginfo.h"
+#include "perfmap.h"
+#include "unwind_store.h"
+
+struct binaries;
+
+struct binary {
+	uint32_t id;
+	uint32_t page0;	      /* of its unwind pages */
+	uint16_t range_flags; /* enum range_flags */
+	bool hit;	      /* its record is written */
+	char *path;
+	uint64_t size;
+	struct image image;
+	struct perfmap *perfmap; /* JIT code of one process; else NULL */
+	/* Where to get the file while it has not been hit. */
+	int fd, root;	     /* -1: not kept */
+	uint32_t pid;	     /* a process that has it mapped, */
+	uint64_t start, end; /* there */
+	const char *why;     /* could not be read; NULL: it was */
+};
+
+struct binaries_opts {
+	int proc;		   /* directory fd of /proc, borrowed */
+	struct obz_writer *writer; /* these as in struct tracker_opts */
+	struct unwind_store *store;
+	struct debuginfo *debuginfo;
+	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
+	void *loss_ctx;
+};
+
+int binaries__new(struct binaries **b, const struct binaries_opts *opts);
+void binaries__free(struct binaries *b);
+
+/* An executable mapping as /proc/PID/maps or a side-band record has it; path unescaped. */
+struct mapped {
+	uint32_t pid;
+	uint64_t start, end, offset, inode, generation;
+	uint32_t major, minor;
+	bool generation_known;
+	struct span path;
+};
+
+/*
+ * The binary of a mapping, loaded when it is new: 1 and *out; 0 for memory that is generated code;
+ * -ENOENT when there is nothing to be known (vsyscall page, process gone). Losses are counted.
+ */
+int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary **out);
+
+/* A binary for the generated code of a process; NULL when ids have run out. */
+struct binary *binaries__jit(struct binaries *b, uint32_t pid);
+
+struct binary *binaries__get(struct binaries *b, uint32_t id); /* NULL: no such id */
+
+/* A frame lies in it: its record and debuginfo, once. True the first time. */
+bool binaries__hit(struct binaries *b, struct binary *bin);
+
+int binaries__reanchor(struct binaries *b);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Taking in processes that run already. The side-band is on before, so what changes during a scan
+ * is queued; each process's maps_as_of_ns tells which queued records its scan has seen.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../format/text.h"
+#include "procfs.h"
+#include "process_tracker.h"
+
+struct scan {
+	struct tracker *t;
+	struct process *p;
+	struct root_prefix root;
+	uint64_t now_ns;
+};
+
+static int on_map(void *ctx, const struct maps_line *l)
+{
+	struct scan *s = ctx;
+	char path[4096];
+	struct span shown = root_prefix_cut(&s->root, l->path);
+	struct mapped m = {
+		.pid = s->p->tgid,
+		.start = l->start,
+		.end = l->end,
+		.offset = l->offset,
+		.inode = l->inode,
+		.major = l->major,
+		.minor = l->minor,
+		.path = {path, 0},
+	};
+
+	if (!l->exec)
+		return 0;
+	m.path.len = shown.len < sizeof(path) ? shown.len : sizeof(path);
+	memcpy(path, shown.p, m.path.len);
+	m.path.len = maps_path_unescape(path, m.path.len);
+	tracker_map(s->t, s->p, &m, s->now_ns);
+	return 0;
+}
+
+static int read_maps(struct tracker *t, struct process *p)
+{
+	struct scan s = {.t = t, .p = p, .now_ns = tracker_now_ns()};
+
+	p->maps_as_of_ns = s.now_ns;
+	root_prefix_read(&s.root, t->proc, p->tgid);
+	return procfs_each_map(t->proc, p->tgid, on_map, &s);
+}
+
+static uint64_t start_time(const struct tracker *t, const struct procfs_stat *st)
+{
+	static long hz;
+	int64_t ns;
+
+	if (!hz)
+		hz = sysconf(_SC_CLK_TCK);
+	ns = (int64_t)(st->start_ticks * (1000000000 / hz)) - t->boot_offset_ns;
+	return ns > 0 ? ns : 1;
+}
+
+struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
+{
+	struct process *p = table_live(t, tgid);
+	struct procfs_stat st;
+	int err;
+
+	if (p || tgid == t->self || procfs_stat(t->proc, tgid, &st) || st.state == 'Z' ||
+	    st.state == 'X')
+		return p;
+	p = table_add(t, tgid, st.ppid, start_time(t, &st));
+	if (!p)
+		return NULL;
+	identity_set_comm(&p->identity, span_of(st.comm));
+	p->by_match = match;
+	table_set_target(t, p, true);
+	p->maps_as_of_ns = tracker_now_ns();
+	if (st.flags & PROCFS_PF_KTHREAD)
+		return p;
+	err = read_maps(t, p);
+	if (err == -EACCES || err == -EPERM)
+		tracker_lose(t, "target", "mappings not readable (CAP_SYS_PTRACE)", 1);
+	/* A single target may die before its first sample is handled; of a whole system those with
+	 * samples suffice. */
+	if (!t->opts.target.all)
+		process_describe(p, t->proc, t->opts.target.label_env,
+				 t->opts.target.label_env_cnt);
+	return p;
+}
+
+/* During a long scan the rings must not fill up. */
+static void breathe(struct tracker *t)
+{
+	if (t->sideband)
+		sideband__read(t->sideband);
+}
+
+static int adopt_wanted(void *ctx, uint32_t pid)
+{
+	struct tracker *t = ctx;
+	uint32_t tgid = pid, ns_pid;
+	struct procfs_stat st;
+	bool by_comm = target__by_comm(t->target);
+
+	if (table_live(t, pid))
+		return 0;
+	/* A v1 cgroup.procs may name a thread's process, never a thread; only be sure. */
+	if (target__by_cgroup(t->target) &&
+	    (procfs_status(t->proc, pid, &tgid, &ns_pid) || tgid != pid))
+		return 0;
+	if (by_comm && procfs_stat(t->proc, pid, &st))
+		return 0;
+	if (target__wants(t->target, pid, by_comm ? st.comm : NULL))
+		scan_adopt(t, pid, true);
+	breathe(t);
+	return 0;
+}
+
+/* The processes named by -p must be readable: say so rather than record nothing of them. */
+static int check_readable(struct tracker *t)
+{
+	for (size_t i = 0; i < t->opts.target.pid_cnt; i++) {
+		uint32_t pid = t->opts.target.pids[i];
+		char one[2];
+		long n;
+
+		if (!table_live(t, pid)) {
+			message_error("no such process: %u (it ended just now)", pid);
+			return -ESRCH;
+		}
+		n = procfs_read(t->proc, pid, "maps", one, sizeof(one));
+		if (n == -EACCES || n == -EPERM) {
+			message_error(
+				"cannot read the mappings of process %u: needs CAP_SYS_PTRACE",
+				pid);
+			return -EPERM;
+		}
+	}
+	return 0;
+}
+
+int scan_targets(struct tracker *t)
+{
+	int err = target__scan(t->target, adopt_wanted, t);
+
+	return err ? err : check_readable(t);
+}
+
+/* ---- after a loss ---- */
+
+static void refresh(struct tracker *t, struct process *p)
+{
+	struct maps before = p->maps;
+	struct procfs_stat st;
+
+	if (procfs_stat(t->proc, p->tgid, &st) || st.state == 'Z' || st.state == 'X') {
+		table_end(t, p, tracker_now_ns(), false);
+		return;
+	}
+	p->maps = (struct maps){0};
+	if (read_maps(t, p)) { /* gone in between, or no permission: the old ones are the best there
+				  is */
+		maps_fini(&p->maps);
+		p->maps = before;
+		return;
+	}
+	maps_fini(&before);
+	table_mark_dirty(t, p);
+}
+
+/* A child whose fork record was lost. */
+static int adopt_child(void *ctx, uint32_t pid)
+{
+	struct tracker *t = ctx;
+	struct process *parent;
+	struct procfs_stat st;
+
+	if (table_live(t, pid) || procfs_stat(t->proc, pid, &st))
+		return 0;
+	parent = table_live(t, st.ppid);
+	if (parent && parent->target && start_time(t, &st) > parent->started_ns)
+		scan_adopt(t, pid, false);
+	breathe(t);
+	return 0;
+}
+
+void scan_again(struct tracker *t)
+{
+	struct process *p;
+	size_t known;
+
+	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
+		if (!p->ended_ns && p->target)
+			refresh(t, p);
+		breathe(t);
+	}
+	if (!t->opts.target.pid_cnt)
+		target__scan(t->target, adopt_wanted, t);
+	if (!t->opts.target.inherit || t->opts.target.all)
+		return;
+	do { /* children of children */
+		known = t->processes.cnt;
+		procfs_each_id(t->proc, ".", adopt_child, t);
+	} while (t->processes.cnt != known);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tracker from inside, for its own files and their tests: process_table.c keeps images and
+ * threads, process_events.c follows side-band records, process_scan.c reads /proc, process.c is the
+ * outside.
+ */
+#ifndef RECORD_PROCESS_TRACKER_H
+#define RECORD_PROCESS_TRACKER_H
+
+#include "binary.h"
+#include "idmap.h"
+#include "process.h"
+#include "process_image.h"
+#include "sideband.h"
+#include "target.h"
+
+struct tracker {
+	struct tracker_opts opts;
+	int proc; /* directory fd of /proc */
+	uint32_t self;
+	struct target *target;
+	struct sideband *sideband; /* NULL before the start */
+	struct binaries *binaries;
+	struct idmap processes; /* tgid -> struct process, the latest; older ones hang on it */
+	struct idmap threads;	/* tid -> struct thread, likewise */
+	uint32_t process_ids, thread_ids;
+	size_t live_targets;
+	int64_t boot_offset_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC */
+	struct process *dirty;	/* ranges to publish */
+	struct process *ended, **ended_tail;
+	struct thread *ended_threads, **ended_threads_tail;
+	uint32_t *dying; /* tgids */
+	size_t dying_cnt, dying_cap;
+	struct range *ranges; /* scratch of publishing */
+	size_t ranges_cap;
+	bool draining, rescan, unwritten, hit_since, relevant;
+	unsigned describe_budget, idle_wakes;
+	uint64_t next_quick_ns, next_slow_ns, next_wake_ns; /* when the chores are due */
+	uint64_t jit_resolved_ns;
+};
+
+static inline void tracker_lose(struct tracker *t, const char *source, const char *cause,
+				uint64_t count)
+{
+	if (t->opts.loss && count)
+		t->opts.loss(t->opts.loss_ctx, source, cause, count);
+}
+
+uint64_t tracker_now_ns(void);
+
+/* ---- process_table.c ---- */
+
+/* The latest image of a process that lives; NULL. */
+struct process *table_live(struct tracker *t, uint32_t tgid);
+/* The image that a sample of that time belongs to; NULL when the process is not known. */
+struct process *table_at(struct tracker *t, uint32_t tgid, uint64_t ts_ns);
+/* A new image in front of older ones. */
+struct process *table_add(struct tracker *t, uint32_t tgid, uint32_t ppid, uint64_t started_ns);
+void table_set_target(struct tracker *t, struct process *p, bool target);
+/* The image's end: `replaced` by exec, or the process is gone. */
+void table_end(struct tracker *t, struct process *p, uint64_t ts_ns, bool replaced);
+/* Ensures that the process's record is written; returns its id. */
+uint32_t table_write(struct tracker *t, struct process *p);
+void table_mark_dirty(struct tracker *t, struct process *p);
+void table_publish(struct tracker *t);
+/* The thread with that tid that a sample of that time belongs to; made when it is not there. */
+struct thread *table_thread(struct tracker *t, struct process *p, uint32_t tid, uint64_t ts_ns);
+void table_thread_started(struct tracker *t, struct process *p, uint32_t tid, uint64_t ts_ns);
+void table_thread_ended(struct tracker *t, uint32_t tid, uint64_t ts_ns);
+/* Frees what ended before `before_ns`; UINT64_MAX: everything. */
+void table_sweep(struct tracker *t, uint64_t before_ns);
+void table_free(struct tracker *t);
+
+/* ---- process_events.c ---- */
+
+void tracker_handle(struct tracker *t, const struct sideband_record *r);
+/* Whether processes whose leader exited are gone. */
+void tracker_check_dying(struct tracker *t);
+/* Adds an executable mapping to an image. */
+void tracker_map(struct tracker *t, struct process *p, const struct mapped *m, uint64_t ts_ns);
+
+/* ---- process_scan.c ---- */
+
+/* Takes a running process in, as /proc shows it; NULL when it is gone. `match`: it is wanted for
+ * itself. */
+struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match);
+/* Everything that is wanted and not known yet. -EPERM when a process asked for cannot be read
+ * (reported). */
+int scan_targets(struct tracker *t);
+/* After lost records: makes the table agree with /proc again. */
+void scan_again(struct tracker *t);
+
+#endif
