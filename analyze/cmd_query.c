@@ -69,13 +69,13 @@ static char *read_stdin(void)
 	return b.p;
 }
 
-static int sql_error(const struct store *s)
+static int sql_error(const struct store *s, int err)
 {
-	if (store__denied(s))
+	if (err == -EACCES)
 		message_error("query: only reading is allowed: SELECT, VALUES, WITH");
 	else
 		message_error("query: %s", sqlite3_errmsg(store__db(s)));
-	return -EIO;
+	return err == -ENOMEM ? err : -EIO; /* an error in the SQL is no usage error */
 }
 
 static bool blank(const char *sql)
@@ -90,10 +90,11 @@ static int run_statements(struct store *s, const char *sql, const struct table_s
 	while (!err && !blank(sql)) {
 		sqlite3_stmt *stmt = NULL;
 
-		if (sqlite3_prepare_v2(store__db(s), sql, -1, &stmt, &sql))
-			return sql_error(s);
-		if (stmt && table_write(stmt, style, stdout) < 0)
-			err = sql_error(s);
+		err = store__prepare(s, &sql, &stmt);
+		if (!err && stmt && table_write(stmt, style, stdout) < 0)
+			err = -EIO;
+		if (err)
+			err = sql_error(s, err);
 		sqlite3_finalize(stmt);
 	}
 	if (!err && (fflush(stdout) || ferror(stdout))) {
@@ -113,8 +114,9 @@ static int query(const struct opts *o, struct analysis *a, const char *sql)
 		message_error("query: the statement is empty");
 		return -EINVAL;
 	}
-	if (store__tables_of(a->store, sql, &a->load.wanted))
-		return sql_error(a->store);
+	err = store__tables_of(a->store, sql, &a->load.wanted);
+	if (err)
+		return sql_error(a->store, err);
 	err = load__run(&a->load);
 	if (err)
 		return err;

@@ -108,14 +108,20 @@ static int only_read(void *ctx, int action, const char *a, const char *b, const 
 
 void store__protect(struct store *s)
 {
-	s->denied = false;
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_set_authorizer(s->db, only_read, s);
 }
 
-bool store__denied(const struct store *s)
+int store__prepare(struct store *s, const char **sql, sqlite3_stmt **stmt)
 {
-	return s->denied;
+	s->denied = false;
+	if (sqlite3_prepare_v2(s->db, *sql, -1, stmt, sql))
+		return s->denied ? -EACCES : -EINVAL;
+	if (!*stmt || sqlite3_stmt_readonly(*stmt))
+		return 0;
+	sqlite3_finalize(*stmt); /* VACUUM INTO asks the authorizer nothing */
+	*stmt = NULL;
+	return -EACCES;
 }
 
 /* ---- which tables ---- */
@@ -166,12 +172,11 @@ int store__tables_of(struct store *s, const char *sql, struct name_set *tables)
 	struct collect c = {s, tables};
 	int err = 0;
 
-	s->denied = false;
 	sqlite3_set_authorizer(s->db, collect_tables, &c);
 	while (!err && *sql) {
-		sqlite3_stmt *stmt;
+		sqlite3_stmt *stmt = NULL;
 
-		err = sqlite3_prepare_v2(s->db, sql, -1, &stmt, &sql) ? -EINVAL : 0;
+		err = store__prepare(s, &sql, &stmt);
 		sqlite3_finalize(stmt);
 	}
 	sqlite3_set_authorizer(s->db, NULL, NULL);

@@ -25,10 +25,13 @@ void store__close(struct store *s);
 sqlite3 *store__db(const struct store *s);
 int store__exec(struct store *s, const char *sql);
 
-/* From now on statements can read and nothing else: no writes, ATTACH, PRAGMA or extensions. */
+/*
+ * Foreign SQL: once __protect was called, statements can read and nothing else: no writes, ATTACH,
+ * PRAGMA or extensions. __prepare takes the next statement off *sql (NULL stmt: only blanks were
+ * left); -EACCES: it would do more than read; -EINVAL: sqlite3_errmsg has the cause.
+ */
 void store__protect(struct store *s);
-/* Has the database denied something since __protect? For a clearer message. */
-bool store__denied(const struct store *s);
+int store__prepare(struct store *s, const char **sql, sqlite3_stmt **stmt);
 
 /* Names of the tables and views a statement would read, itself not run. The set is freed with
  * name_set_fini. */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Stacks, weights and binaries in memory: what is equal is one, what was given comes back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../analyze/binaries.h"
+#include "../../analyze/stacks.h"
+#include "../../analyze/weights.h"
+#include "../../format/text.h"
+#include "check.h"
+
+static uint32_t chain(struct stacks *s, const uint64_t *root_first, size_t cnt)
+{
+	uint32_t node = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		node = stacks__node(
+			s, node,
+			stacks__location(s, root_first[i] >> 32, root_first[i] & UINT32_MAX));
+	return node;
+}
+
+static void check_walk(const struct stacks *s, uint32_t stack, const uint64_t *want, size_t cnt)
+{
+	uint32_t *locs = NULL;
+	size_t cap = 0;
+	long n = stacks__walk(s, stack, &locs, &cap);
+
+	CHECK(n == (long)cnt, "%ld frames", n);
+	for (long i = 0; i < n; i++) {
+		const struct location *l = &stacks__locations((struct stacks *)s)[locs[i]];
+
+		CHECK(((uint64_t)l->binary << 32 | l->address) == want[i], "frame %ld", i);
+	}
+	free(locs);
+}
+
+static void test_stacks(void)
+{
+	static const uint64_t user[] = {1ull << 32 | 10, 1ull << 32 | 20, 2ull << 32 | 20},
+			      kernel[] = {9ull << 32 | 5};
+	static const uint64_t whole[] = {9ull << 32 | 5, 2ull << 32 | 20, 1ull << 32 | 20,
+					 1ull << 32 | 10};
+	struct stacks *s;
+	uint32_t a, b;
+
+	CHECK(!stacks__new(&s));
+	a = stacks__add(s, (struct stack){chain(s, user, 3), chain(s, kernel, 1), 0});
+	b = stacks__add(s, (struct stack){chain(s, user, 3), chain(s, kernel, 1), 0});
+	CHECK(a == b);
+	check_walk(s, a, whole, 4);
+	b = stacks__add(s, (struct stack){chain(s, user, 3), chain(s, kernel, 1), STACK_NO_ROW});
+	CHECK(a != b && stacks__cnt(s) == 4, "the cause tells stacks apart");
+	CHECK(chain(s, user, 2) != chain(s, user, 3));
+	CHECK(stacks__location_cnt(s) == 4);
+	CHECK(stacks__add(s, (struct stack){.error = STACK_LOST}) == 0);
+	CHECK(stacks__add(s, (struct stack){.user = STACK_NO_NODE}) == 1, "what does not fit");
+	CHECK(stack_error_text(STACK_NONE) == NULL && stack_error_text(12345) != NULL);
+	stacks__free(s);
+}
+
+static void test_many(void)
+{
+	struct stacks *s;
+	uint32_t first = 0, last = 0;
+
+	CHECK(!stacks__new(&s));
+	for (int round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 20000; i++) {
+			uint64_t frames[] = {1ull << 32 | i % 7, 2ull << 32 | i % 301,
+					     3ull << 32 | i};
+
+			last = stacks__add(s, (struct stack){chain(s, frames, 3), 0, 0});
+			first = i ? first : last;
+		}
+		CHECK(stacks__cnt(s) == 20002 && last == first + 19999, "round %d: %zu", round,
+		      stacks__cnt(s));
+	}
+	stacks__free(s);
+}
+
+static void test_weights(void)
+{
+	struct weights *w;
+
+	CHECK(!weights__new(&w, false));
+	for (int i = 0; i < 1000; i++)
+		CHECK(!weights__add(w, &(struct weight){i % 3, 1 + i % 2, i % 10, 1, 5}));
+	CHECK(weights__cnt(w) == 10, "%zu", weights__cnt(w));
+	weights__sort(w);
+	CHECK(weights__get(w, 0)->stack == 0 && weights__get(w, 0)->count == 100 &&
+	      weights__get(w, 0)->value == 500);
+	CHECK(weights__get(w, 9)->stack == 9 && weights__get(w, 9)->thread == 0);
+	weights__free(w);
+	CHECK(!weights__new(&w, true));
+	for (int i = 0; i < 30; i++)
+		CHECK(!weights__add(w, &(struct weight){i % 3, 1, 4, 1, 5}));
+	CHECK(weights__cnt(w) == 3);
+	weights__free(w);
+}
+
+static struct rec_binary binary(uint32_t id, const char *build_id, const char *path)
+{
+	return (struct rec_binary){id, span_of(build_id), span_of(path), 0};
+}
+
+static void test_binaries(void)
+{
+	struct strings *strings;
+	struct binaries *b;
+	const struct host_symbol *s;
+	struct rec_binary same = binary(4, "ab12", "/bin/x"), other = binary(9, "ab12", "/bin/x"),
+			  jit = binary(5, "", "[jit 7]");
+	struct rec_symbol sym[] = {
+		{5, 100, 10, span_of("f"), span_of("")},
+		{5, 200, 0, span_of("g"), span_of("")},
+		{0xffff, 0xffffffff81000000, 0, span_of("ip_rcv"), span_of("")},
+		{0xffff, 0xffffffffc0000000, 0, span_of("nf_hook"), span_of("nf_tables")}};
+
+	CHECK(!strings__new(&strings) && !binaries__new(&b, strings));
+	CHECK(!binaries__define(b, 0, &same) && !binaries__define(b, 1, &other) &&
+	      !binaries__define(b, 0, &jit) && !binaries__define(b, 1, &jit));
+	CHECK(binaries__find(b, 0, 4) == binaries__find(b, 1, 9),
+	      "the same file in two captures is one");
+	CHECK(binaries__find(b, 0, 5) != binaries__find(b, 1, 5), "JIT code is a capture's own");
+	CHECK(binaries__find(b, 0, 0) == 0 && binaries__find(b, 0, 77) != 0 &&
+	      binaries__find(b, 0, 0x10000) == 0);
+	for (int i = 0; i < 3; i++) /* repeated now and then */
+		for (size_t k = 0; k < 4; k++)
+			CHECK(!binaries__symbol(b, 0, &sym[k]));
+	s = binaries__symbol_at(b, binaries__find(b, 0, 5), 109);
+	CHECK(s && !strcmp(strings__get(strings, s->name), "f"));
+	CHECK(!binaries__symbol_at(b, binaries__find(b, 0, 5), 110), "behind f's end");
+	CHECK(!binaries__symbol_at(b, binaries__find(b, 0, 5), 99));
+	s = binaries__symbol_at(b, binaries__find(b, 0, 5), 5000);
+	CHECK(s && !strcmp(strings__get(strings, s->name), "g"), "no size: until the next");
+	s = binaries__symbol_at(b, binaries__find(b, 0, 0xffff), 0xffffffffc0000010);
+	CHECK(s &&
+	      !strcmp(strings__get(strings, binaries__get(b, s->binary)->path), "[nf_tables]"));
+	CHECK(binaries__get(b, binaries__find(b, 0, 0xffff))->host_cnt == 2);
+	binaries__free(b);
+	strings__free(strings);
+}
+
+int main(void)
+{
+	test_stacks();
+	test_many();
+	test_weights();
+	test_binaries();
+	return failed;
+}
