@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "debuginfo_queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One binary that waits for its record, with an item of its own until it is known whether the id
+ * has one. */
+struct want {
+	struct want *next;
+	uint32_t binary;
+	struct item *fresh;
+};
+
+void debug_queue__init(struct debug_queue *q)
+{
+	*q = (struct debug_queue){0};
+	pthread_mutex_init(&q->lock, NULL);
+}
+
+/* ---- items */
+
+static void close_files(struct item *it)
+{
+	if (it->fd >= 0)
+		close(it->fd);
+	if (it->root_fd >= 0)
+		close(it->root_fd);
+	it->fd = it->root_fd = -1;
+}
+
+static void free_wants(struct want *w);
+
+static void item_free(struct item *it)
+{
+	close_files(it);
+	if (it->m.fd >= 0)
+		close(it->m.fd);
+	free_wants(it->wants);
+	free(it->id);
+	free(it->path);
+	free(it);
+}
+
+static void free_wants(struct want *w)
+{
+	struct want *next;
+
+	for (; w; w = next) {
+		next = w->next;
+		if (w->fresh)
+			item_free(w->fresh);
+		free(w);
+	}
+}
+
+/* Takes fd whatever comes. */
+static struct item *item_new(const char *id, const char *path, int fd, int root_fd, int *err)
+{
+	struct item *it = calloc(1, sizeof(*it));
+	struct stat st;
+
+	*err = -ENOMEM;
+	if (!it) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	*it = (struct item){
+		.id = strdup(id), .path = strdup(path), .fd = fd, .root_fd = -1, .m = {.fd = -1}};
+	it->file_sz = fd >= 0 && !fstat(fd, &st) ? st.st_size : 0;
+	if (it->id && it->path) {
+		if (root_fd < 0)
+			return it;
+		it->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
+		if (it->root_fd >= 0)
+			return it;
+		*err = -errno;
+	}
+	item_free(it);
+	return NULL;
+}
+
+/* FNV-1a; ids are build-ids, any hash spreads them. */
+static struct item **bucket_of(struct debug_queue *q, const char *id)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *id; id++)
+		h = (h ^ (unsigned char)*id) * 16777619u;
+	return &q->buckets[h % QUEUE_BUCKETS];
+}
+
+static struct item *item_of(struct debug_queue *q, const char *id)
+{
+	struct item *it = *bucket_of(q, id);
+
+	while (it && strcmp(it->id, id))
+		it = it->hash_next;
+	return it;
+}
+
+static void add_item(struct debug_queue *q, struct item *it)
+{
+	struct item **bucket = bucket_of(q, it->id);
+
+	it->hash_next = *bucket;
+	*bucket = it;
+	it->next = q->queued;
+	q->queued = it;
+}
+
+static void add_ready(struct debug_queue *q, struct item *it)
+{
+	if (it->on_ready)
+		return;
+	it->on_ready = true;
+	it->next = q->ready;
+	q->ready = it;
+}
+
+/* ---- coming in */
+
+int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, int root_fd, const char *path,
+		      const char *id)
+{
+	struct want *w = calloc(1, sizeof(*w));
+	int err = -ENOMEM, own;
+
+	if (!w)
+		return err;
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0)
+		err = -errno;
+	else
+		w->fresh = item_new(id, path, own, root_fd, &err);
+	if (!w->fresh) {
+		free(w);
+		return err;
+	}
+	w->binary = binary;
+	w->next = atomic_load(&q->incoming);
+	while (!atomic_compare_exchange_weak(&q->incoming, &w->next, w))
+		;
+	return 0;
+}
+
+int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, const char *id,
+				int fd)
+{
+	int err;
+	struct item *it = item_new(id, of->path, fd, of->root_fd, &err);
+
+	if (!it)
+		return 0;
+	it->alternate = true;
+	pthread_mutex_lock(&q->lock);
+	if (item_of(q, id)) {
+		item_free(it);
+		it = NULL;
+	} else {
+		add_item(q, it);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return it != NULL;
+}
+
+/* Each wish becomes an item or joins the one of its id; the lock is held. */
+static void take_in(struct debug_queue *q)
+{
+	struct want *w = atomic_exchange(&q->incoming, NULL), *next;
+
+	for (; w; w = next) {
+		struct item *it = item_of(q, w->fresh->id);
+
+		next = w->next;
+		if (it) {
+			item_free(w->fresh);
+		} else {
+			it = w->fresh;
+			add_item(q, it);
+		}
+		w->fresh = NULL;
+		w->next = it->wants;
+		it->wants = w;
+		if (it->done)
+			add_ready(q, it);
+	}
+}
+
+/* ---- going out */
+
+struct item *debug_queue__next(struct debug_queue *q)
+{
+	struct item **best, *it;
+
+	pthread_mutex_lock(&q->lock);
+	take_in(q);
+	best = &q->queued;
+	for (struct item **at = &q->queued; *at; at = &(*at)->next)
+		if ((*at)->file_sz < (*best)->file_sz)
+			best = at;
+	it = *best;
+	if (it)
+		*best = it->next;
+	pthread_mutex_unlock(&q->lock);
+	return it;
+}
+
+void debug_queue__put_back(struct debug_queue *q, struct item *it)
+{
+	pthread_mutex_lock(&q->lock);
+	it->next = q->queued;
+	q->queued = it;
+	pthread_mutex_unlock(&q->lock);
+}
+
+void debug_queue__make_ready(struct debug_queue *q, struct item *it)
+{
+	close_files(it);
+	pthread_mutex_lock(&q->lock);
+	add_ready(q, it);
+	pthread_mutex_unlock(&q->lock);
+}
+
+struct item *debug_queue__next_ready(struct debug_queue *q)
+{
+	struct item *it;
+
+	pthread_mutex_lock(&q->lock);
+	take_in(q);
+	it = q->ready;
+	if (it) {
+		q->ready = it->next;
+		it->on_ready = false;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return it;
+}
+
+bool debug_queue__report(struct debug_queue *q, struct item *it, uint32_t *binary)
+{
+	struct want *w;
+
+	pthread_mutex_lock(&q->lock);
+	it->done = true;
+	w = it->wants;
+	if (w) {
+		it->wants = w->next;
+		*binary = w->binary;
+		w->next = NULL;
+	}
+	pthread_mutex_unlock(&q->lock);
+	free_wants(w);
+	return w != NULL;
+}
+
+void debug_queue__fini(struct debug_queue *q)
+{
+	struct item *next;
+
+	free_wants(atomic_exchange(&q->incoming, NULL));
+	for (size_t i = 0; i < QUEUE_BUCKETS; i++)
+		for (struct item *it = q->buckets[i]; it; it = next) {
+			next = it->hash_next;
+			item_free(it);
+		}
+	pthread_mutex_destroy(&q->lock);
+}
