@@ -168,7 +168,7 @@ static void add_symbol(struct batch *b, struct lookup *l)
 	if (!l->cnt)
 		l->frames[l->cnt++] = (struct answer_frame){0};
 	f = &l->frames[l->cnt - 1];
-	f->name = name_pool__add_symbol(b->pool, hit.name, NULL);
+	f->name = name_pool__add_symbol(b->pool, hit.name);
 	if (!f->file)
 		f->file = name_pool__add(b->pool, hit.file);
 }

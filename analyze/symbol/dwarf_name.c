@@ -129,11 +129,11 @@ static const struct pooled *name_of(struct name_memo *m, struct abbrev_cache *ca
 	const struct pooled *name;
 
 	if (!make_room(m))
-		return name_pool__add_symbol(pool, find_name(cache, *d), NULL);
+		return name_pool__add_symbol(pool, find_name(cache, *d));
 	s = find_slot(m, key);
 	if (s->key)
 		return s->name;
-	name = name_pool__add_symbol(pool, find_name(cache, *d), NULL);
+	name = name_pool__add_symbol(pool, find_name(cache, *d));
 	*s = (struct name_memo_slot){key, name};
 	m->cnt++;
 	return name;

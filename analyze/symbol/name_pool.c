@@ -165,10 +165,33 @@ const struct pooled *name_pool__add(struct name_pool *p, const char *text)
 	return n ? &n->pub : NULL;
 }
 
-const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text,
-					   const char *demangled)
+static void set_demangled(struct name_pool *p, struct node *n, const char *demangled)
 {
-	char *made = NULL;
+	if (n->symbol)
+		return;
+	if (demangled)
+		n->pub.demangled = copy(p, demangled);
+	n->symbol = true;
+}
+
+const struct pooled *name_pool__add_known(struct name_pool *p, const char *text,
+					  const char *demangled)
+{
+	struct node *n;
+
+	if (!text)
+		return NULL;
+	pthread_mutex_lock(&p->lock);
+	n = get_locked(p, text);
+	if (n)
+		set_demangled(p, n, demangled);
+	pthread_mutex_unlock(&p->lock);
+	return n ? &n->pub : NULL;
+}
+
+const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text)
+{
+	char *demangled;
 	bool done;
 	struct node *n;
 
@@ -180,15 +203,10 @@ const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text
 	pthread_mutex_unlock(&p->lock);
 	if (done)
 		return n ? &n->pub : NULL;
-	if (!demangled) /* slow, so outside the lock; another thread doing the same is no harm */
-		demangled = made = symbol_demangle(text);
+	demangled = symbol_demangle(text); /* slow, so outside the lock */
 	pthread_mutex_lock(&p->lock);
-	if (!n->symbol) {
-		if (demangled)
-			n->pub.demangled = copy(p, demangled);
-		n->symbol = true;
-	}
+	set_demangled(p, n, demangled);
 	pthread_mutex_unlock(&p->lock);
-	free(made);
+	free(demangled);
 	return &n->pub;
 }

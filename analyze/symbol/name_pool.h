@@ -19,8 +19,10 @@ void name_pool__free(struct name_pool *p);
 
 /* NULL when out of memory, or for a NULL text. */
 const struct pooled *name_pool__add(struct name_pool *p, const char *text);
-/* With its demangled form worked out, or taken as given when that is not NULL. */
-const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text,
-					   const char *demangled);
+/* With its demangled form worked out. */
+const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text);
+/* The same where that is known: NULL for a name that is not mangled. */
+const struct pooled *name_pool__add_known(struct name_pool *p, const char *text,
+					  const char *demangled);
 
 #endif

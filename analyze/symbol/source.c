@@ -101,7 +101,7 @@ static int add_from_symtab(struct source *src, struct name_pool *pool, uint64_t 
 	symtab_find(&src->symtab, addr, &hit);
 	if (!hit.name)
 		return answers_add(out, hit.lo, hit.hi, NULL, 0);
-	f.name = name_pool__add_symbol(pool, hit.name, NULL);
+	f.name = name_pool__add_symbol(pool, hit.name);
 	f.file = name_pool__add(pool, hit.file);
 	return answers_add(out, hit.lo, hit.hi, &f, 1);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "source.h"
 
 struct symbolizer {
@@ -20,8 +21,10 @@ struct symbol_image {
 	char *id, *path;
 	int (*open)(void *ctx);
 	void *open_ctx;
-	bool opened;
+	bool opened, cache_tried;
+	bool worth_keeping; /* answers from DWARF that the cache does not have */
 	struct source source;
+	struct cache *cache;
 	struct answers known;
 };
 
@@ -64,6 +67,11 @@ int symbolizer__new(struct symbolizer **out, const struct symbolizer_opts *opts)
 
 static void image_free(struct symbol_image *im)
 {
+	struct symbolizer *s = im->owner;
+
+	if (im->worth_keeping && !source_incomplete(&im->source))
+		cache_store(s->opts.cache_dir, im->id, s->pool, &im->known);
+	cache_close(im->cache);
 	answers_fini(&im->known);
 	source_close(&im->source);
 	free(im->id);
@@ -120,7 +128,9 @@ const char *symbol_image__kind(const struct symbol_image *im, const char **why)
 {
 	if (why)
 		*why = im->source.why;
-	return im->source.kind ? im->source.kind : "none";
+	if (im->source.kind)
+		return im->source.kind;
+	return im->known.cnt ? "dwarf" : "none"; /* the cache has nothing else */
 }
 
 static int by_value(const void *a, const void *b)
@@ -150,23 +160,57 @@ static uint64_t *unknown_addrs(const struct symbol_image *im, const uint64_t *ad
 	return v;
 }
 
-static int learn(struct symbol_image *im, const uint64_t *addrs, size_t cnt)
+/* What the cache answers; *unknown keeps the rest. */
+static int learn_from_cache(struct symbol_image *im, uint64_t *unknown, size_t *cnt)
 {
 	struct symbolizer *s = im->owner;
 	struct answers fresh = {0};
+	size_t left = 0;
+	int err;
+
+	if (!im->cache_tried && s->opts.cache_dir && im->id)
+		im->cache = cache_open(s->opts.cache_dir, im->id);
+	im->cache_tried = true;
+	if (!im->cache)
+		return 0;
+	err = cache_find(im->cache, s->pool, unknown, *cnt, &fresh);
+	if (!err)
+		err = answers_merge(&im->known, &fresh);
+	for (size_t i = 0; i < *cnt && !err; i++)
+		if (!answers_find(&im->known, unknown[i]))
+			unknown[left++] = unknown[i];
+	answers_fini(&fresh);
+	if (!err)
+		*cnt = left;
+	return err;
+}
+
+static int learn_from_file(struct symbol_image *im, const uint64_t *unknown, size_t cnt)
+{
+	struct symbolizer *s = im->owner;
+	struct answers fresh = {0};
+	int err = image_open(im);
+
+	if (!err)
+		err = source_resolve(&im->source, s->pool, unknown, cnt, s->opts.jobs, &fresh);
+	if (!err)
+		err = answers_merge(&im->known, &fresh);
+	if (!err && s->opts.cache_dir && im->id && im->source.dwarf)
+		im->worth_keeping = true;
+	answers_fini(&fresh);
+	return err;
+}
+
+static int learn(struct symbol_image *im, const uint64_t *addrs, size_t cnt)
+{
 	size_t unknown_cnt;
 	uint64_t *unknown = unknown_addrs(im, addrs, cnt, &unknown_cnt);
 	int err = unknown ? 0 : -ENOMEM;
 
-	if (!err && unknown_cnt) {
-		err = image_open(im);
-		if (!err)
-			err = source_resolve(&im->source, s->pool, unknown, unknown_cnt,
-					     s->opts.jobs, &fresh);
-		if (!err)
-			err = answers_merge(&im->known, &fresh);
-	}
-	answers_fini(&fresh);
+	if (!err && unknown_cnt)
+		err = learn_from_cache(im, unknown, &unknown_cnt);
+	if (!err && unknown_cnt)
+		err = learn_from_file(im, unknown, unknown_cnt);
 	free(unknown);
 	return err;
 }
