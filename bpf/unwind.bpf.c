@@ -99,6 +99,16 @@ static __always_inline int uw_read(void *to, __u32 size, __u64 at)
 	return bpf_probe_read_user(to, size, (const void *)at);
 }
 
+static __always_inline __u32 uw_load32(const void *p)
+{
+	return *(const __u32 *)p;
+}
+
+static __always_inline __u64 uw_load64(const void *p)
+{
+	return *(const __u64 *)p;
+}
+
 #include "unwind_walk.h"
 
 /* Global functions are verified once, on their own, and not again at every call. */

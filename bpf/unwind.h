@@ -21,8 +21,7 @@ enum rule_cfa {
 	CFA_PLT = 3,   /* reg + off, 8 more when (pc & 15) >= add: lazy PLT entries */
 	CFA_END = 4,   /* outermost frame of a thread */
 	CFA_BAD = 5,   /* described in a way that is not supported */
-	CFA_FP = 6,    /* frame-pointer record at rbp: generated code */
-	CFA_GUESS = 7, /* the same, where a table should have told and does not */
+	CFA_FP = 9,    /* frame-pointer record at rbp; CFA_REG and a bit, see UNWIND_USUAL */
 };
 #define CFA_KIND_MASK 0x0f
 #define CFA_SIGNAL                                                                                 \
@@ -48,6 +47,14 @@ struct rule {
 	__s32 off;
 	__s16 ra_off, fp_off;
 };
+
+/* A frame-pointer record as a rule: rbp points to the caller's rbp, the return address above it.
+ * `add` tells that a table should have known better and did not. */
+#define RULE_FP(guess)                                                                             \
+	{                                                                                          \
+		.cfa = CFA_FP, .reg = UNWIND_RBP, .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_AT_CFA), \
+		.add = (guess), .off = 16, .ra_off = -8, .fp_off = -16                             \
+	}
 
 /*
  * Frame cache, one per slot (a CPU and entry context), direct-mapped by address: what a look-up

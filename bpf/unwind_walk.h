@@ -12,6 +12,7 @@
  *   uw_page(index)        const struct page *, or NULL
  *   uw_rule(index)        const struct rule *, or NULL
  *   uw_read(to, size, at) 0 when `size` bytes of user memory were read
+ *   uw_load32(p), uw_load64(p)  what lies at p, which may be unaligned
  *
  * unwind_frames() goes a few frames up and is called in a loop until it returns nonzero. It is the
  * short way for what nearly all frames are: known to the cache, CFA from rsp or rbp, return address
@@ -33,15 +34,20 @@
 #define UNWIND_HASH_K 0x9e3779b97f4a7c15ULL
 
 /* Where a register lies, by DWARF number, a nibble each (rbp and rsp are never asked for). */
-#define UNWIND_PT_INDEX 0x0123678904ed5bcaULL	  /* word of struct pt_regs */
-#define UNWIND_SIGCTX_INDEX 0x76543210fa89becdULL /* word of struct sigcontext (asm/sigcontext.h)  \
-						   */
-#define UNWIND_SIGCTX_OFF 40 /* of it in struct ucontext, where rsp points in the trampoline */
+#define UNWIND_PT_INDEX 0x0123678904ed5bcaULL /* word of struct pt_regs */
+#define UNWIND_SIGCTX_INDEX                                                                        \
+	0x76543210fa89becdULL /* word of struct sigcontext (asm/sigcontext.h)                      \
+			       */
+#define UNWIND_SIGCTX_OFF 40  /* of it in struct ucontext, where rsp points in the trampoline */
 
-/* What a rule's first four bytes are in nearly all frames, two bits aside: reg rsp (or rbp), rbp
- * saved at CFA (or not). */
+/* What a rule's first four bytes are in nearly all frames, four bits aside: reg rsp
+ * (or rbp), rbp saved at CFA (or not), by frame pointers (or not), guessed (or not). */
 #define UNWIND_USUAL (CFA_REG | UNWIND_RBP << 8 | RULE_SAVED(SAVED_AT_CFA, SAVED_SAME) << 16)
 #define UNWIND_USUAL_RSP (1u << 8)
+#define UNWIND_USUAL_BY_FP (CFA_REG ^ CFA_FP)
+#define UNWIND_USUAL_GUESS (1u << 24)
+#define UNWIND_USUAL_MASK                                                                          \
+	(~(UNWIND_USUAL_RSP | UNWIND_USUAL_FP_SAVED | UNWIND_USUAL_BY_FP | UNWIND_USUAL_GUESS))
 #define UNWIND_USUAL_FP_SAVED ((__u32)RULE_SAVED(0, SAVED_AT_CFA) << 16)
 
 UW_FUNC int unwind_fill(__u32 slot, __u64 at);
@@ -143,6 +149,7 @@ UW_FUNC int unwind_find(__u32 slot)
 {
 	struct unwind_walk *w = uw_walk(slot);
 	struct unwind_cache *c = uw_cache(slot);
+	const struct rule by_fp = RULE_FP(0), guess = RULE_FP(1);
 	const struct range *r = 0;
 	const struct rule *rule;
 	const struct range_seg *seg;
@@ -157,8 +164,7 @@ UW_FUNC int unwind_find(__u32 slot)
 	if (w->proc.range_cnt) {
 		head = w->proc.ranges & (RANGE_SEG_CNT - 1);
 		seg = uw_ranges(w->proc.ranges >> RANGE_SEG_SHIFT);
-		if (!seg || ((const struct range_head *)&seg->ranges[head])->generation !=
-				    w->proc.generation)
+		if (!seg || seg->ranges[head].bias != w->proc.generation)
 			return STACK_NO_PROCESS;
 		r = unwind_find_range(w, seg, head);
 	} else if (!w->proc.jit_binary) {
@@ -174,13 +180,14 @@ UW_FUNC int unwind_find(__u32 slot)
 			return STACK_NO_TABLE;
 		e->rule = *rule;
 		if (e->rule.cfa == CFA_NONE)
-			e->rule.cfa = CFA_GUESS;
+			e->rule = guess;
 		/* the trampoline was not called: its address is exact, but looked up less one, as
 		 * libgcc does */
 		if (e->rule.cfa & CFA_SIGNAL)
 			frame++;
 	} else {
-		e->rule.cfa = r && !(r->flags & RANGE_JIT) ? CFA_GUESS : CFA_FP;
+		e->rule = by_fp;
+		e->rule.add = r && !(r->flags & RANGE_JIT);
 	}
 	e->pc = w->pc;
 	e->frame = frame;
@@ -224,15 +231,19 @@ static __always_inline int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *v
 	return -1;
 }
 
-/* rbp points to the caller's rbp and the return address above it; a frame lies above the stack
- * pointer and is not huge. */
+/* A frame-pointer record lies above the stack pointer, and a frame is not huge. */
+static __always_inline int unwind_fp_sound(const struct unwind_walk *w)
+{
+	return w->fp >= w->sp && w->fp - w->sp <= UNWIND_MAX_FP_FRAME && !(w->fp & 7);
+}
+
 static __always_inline int unwind_by_fp(struct unwind_walk *w, __u32 guess, __u64 *ra)
 {
 	__u64 fp = w->fp, pair[2];
 
 	if (!fp && w->fp_chain) /* the ABI's mark of the outermost frame */
 		return -1;
-	if (fp < w->sp || fp - w->sp > UNWIND_MAX_FP_FRAME || fp & 7)
+	if (!unwind_fp_sound(w))
 		return guess ? STACK_NO_ROW : STACK_BAD_FP;
 	if (uw_read(pair, sizeof(pair), fp))
 		return guess ? STACK_NO_ROW : STACK_READ_FAULT;
@@ -300,8 +311,8 @@ static __always_inline int unwind_apply(struct unwind_walk *w, const struct rule
 
 	if (kind == CFA_END)
 		return -1;
-	if (kind == CFA_FP || kind == CFA_GUESS)
-		return unwind_by_fp(w, kind == CFA_GUESS, ra);
+	if (kind == CFA_FP)
+		return unwind_by_fp(w, rule->add, ra);
 	if (how_ra == SAVED_UNDEF)
 		return -1;
 	err = unwind_cfa(w, rule, &cfa);
@@ -392,9 +403,11 @@ UW_FUNC int unwind_frames(__u32 slot)
 		return 1;
 	for (int i = 0; i < UNWIND_BATCH; i++) {
 		e = &c->entry[unwind_cache_index(w->pc)];
-		head = *(__u32 *)&e->rule;
+		head = uw_load32(&e->rule);
 		if (e->pc != w->pc || e->generation != w->proc.generation ||
-		    (head & ~(UNWIND_USUAL_RSP | UNWIND_USUAL_FP_SAVED)) != UNWIND_USUAL)
+		    (head & UNWIND_USUAL_MASK) != UNWIND_USUAL)
+			goto odd;
+		if (head & UNWIND_USUAL_BY_FP && !unwind_fp_sound(w))
 			goto odd;
 		cfa = (head & UNWIND_USUAL_RSP ? w->sp : w->fp) + (__s64)e->rule.off;
 		if (cfa <= w->sp)
@@ -409,7 +422,7 @@ UW_FUNC int unwind_frames(__u32 slot)
 				if (off > UNWIND_WINDOW - 8)
 					goto odd;
 			}
-			fp = *(__u64 *)((char *)w->window + off);
+			fp = uw_load64((char *)w->window + off);
 		}
 		off = cfa + (__s64)e->rule.ra_off - w->window_at;
 		if (off > UNWIND_WINDOW - 8) {
@@ -419,7 +432,7 @@ UW_FUNC int unwind_frames(__u32 slot)
 			if (off > UNWIND_WINDOW - 8)
 				goto odd;
 		}
-		ra = *(__u64 *)((char *)w->window + off);
+		ra = uw_load64((char *)w->window + off);
 		if (ra - 1 >= UNWIND_USER_END - 1 || unwind_record(w, e->frame))
 			goto odd;
 		w->fp_chain = !!(head & UNWIND_USUAL_FP_SAVED);

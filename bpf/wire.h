@@ -83,8 +83,8 @@ enum proc_flags {
 };
 
 /*
- * The process's executable ranges lie at `ranges` in the range arena (see below): first one struct range_head that
- * repeats the generation, then range_cnt ranges sorted by start. obrec replaces the whole value after writing a new
+ * The process's executable ranges lie at `ranges` in the range arena (see below): first one that holds no
+ * addresses but the generation as its bias, then range_cnt ranges sorted by start. obrec replaces the whole value after writing a new
  * copy elsewhere, and reuses the old place only after a second. A forked child gets a copy of the
  * value in the kernel.
  */
@@ -131,12 +131,6 @@ struct range {
 	__u32 page0;	  /* page index = (ELF address >> PAGE_SHIFT_ELF) + page0, modulo 2^32 */
 	__u16 binary;
 	__u16 flags;
-};
-
-/* In the place of a range, before a process's first. */
-struct range_head {
-	__u64 generation;
-	__u64 pad[3];
 };
 
 struct range_seg {

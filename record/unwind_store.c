@@ -252,15 +252,14 @@ static int alloc_run(struct unwind_store *s, uint32_t cnt, struct run *run)
 static int write_ranges(struct unwind_store *s, struct run run, uint32_t generation,
 			const struct range *ranges)
 {
-	const struct range_head head = {.generation = generation};
+	const struct range head = {.bias = generation};
 	struct range_seg *seg = arena__map(&s->ranges, run.pos >> RANGE_SEG_SHIFT);
 	struct range *to;
 
 	if (!seg)
 		return -errno;
 	to = &seg->ranges[run.pos & (RANGE_SEG_CNT - 1)];
-	_Static_assert(sizeof(head) == sizeof(*to), "a head takes the place of a range");
-	memcpy(to, &head, sizeof(head));
+	*to = head;
 	memcpy(to + 1, ranges, (run.cnt - 1) * sizeof(*ranges));
 	arena_unmap(seg, sizeof(*seg));
 	return 0;
