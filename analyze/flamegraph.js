@@ -265,8 +265,9 @@ class Flamegraph {
 		this.makeControls();
 		this.listen();
 		this.recall();
-		if (this.alone && !this.down)
-			window.scrollTo(0, document.documentElement.scrollHeight);
+		const s = this.scroller();
+		if (!this.down && (this.alone || s !== window))
+			s.scrollTo(0, s === window ? document.documentElement.scrollHeight : s.scrollHeight);
 		if (this.alone && this.plan)
 			this.reveal(this.g.depth[this.view.first]);
 	}

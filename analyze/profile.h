@@ -76,7 +76,9 @@ struct profile_sink {
 
 extern const struct profile_sink profile_pprof, profile_folded, profile_svg, profile_speedscope;
 
-/* All of them, NULL-terminated. */
+/* An SVG for an HTML page (html.h), which has its style and script. */
+extern const struct profile_sink profile_svg_inline;
+/* All that are files, NULL-terminated. */
 extern const struct profile_sink *const profile_sinks[];
 /* By name ("pprof"); NULL: none. */
 const struct profile_sink *profile_sink_find(const char *name);

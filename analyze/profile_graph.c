@@ -63,14 +63,25 @@ static int svg_begin(void **state, const struct profile_info *info, FILE *out)
 	return begin(state, info, out, info->inverted ? FLAME_INVERTED : 0);
 }
 
-static int svg_end(void *state)
+static int write_svg(void *state, bool embedded)
 {
 	struct graph *g = state;
-	struct flame_style style = {.title = g->title, .subtitle = g->subtitle, .unit = g->unit};
+	struct flame_style style = {
+		.title = g->title, .subtitle = g->subtitle, .unit = g->unit, .embedded = embedded};
 	int err = flamegraph__write_svg(g->f, &style, g->out);
 
 	graph_free(g);
 	return err;
+}
+
+static int svg_end(void *state)
+{
+	return write_svg(state, false);
+}
+
+static int inline_end(void *state)
+{
+	return write_svg(state, true);
 }
 
 static int folded_begin(void **state, const struct profile_info *info, FILE *out)
@@ -92,6 +103,8 @@ const struct profile_sink profile_svg = {.name = "svg",
 					 .begin = svg_begin,
 					 .stack = add,
 					 .end = svg_end};
+const struct profile_sink profile_svg_inline = {
+	.name = "svg", .suffix = "svg", .begin = svg_begin, .stack = add, .end = inline_end};
 const struct profile_sink profile_folded = {.name = "folded",
 					    .suffix = "folded",
 					    .begin = folded_begin,
