@@ -103,7 +103,7 @@ int binary_open_mapped(int proc, const struct mapped *m, struct stat *st)
 	fd = -errno; /* EPERM without CAP_CHECKPOINT_RESTORE, ENOENT when the mapping has changed
 			since */
 	by_path = open_by_path(proc, m, st);
-	return by_path == -ENOENT && fd != -EPERM ? fd : by_path;
+	return by_path == -ENOENT ? fd : by_path;
 }
 
 static bool read_memory(pid_t pid, uint64_t address, char *buf, size_t len)

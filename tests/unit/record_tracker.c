@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tracker's decisions, on side-band records made up here and a /proc of files: who is followed,
+ * what image and thread a sample belongs to by its time, pids and tids used again, records older
+ * than a scan, lost exits.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../../record/process_tracker.h"
+#include "check.h"
+#include "record_fakes.h"
+
+static char root[64];
+static uint64_t t0; /* a time after every scan */
+
+static void put(uint32_t pid, const char *name, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%u", root, pid);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/%u/%s", root, pid, name);
+	f = fopen(path, "w");
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A process of files; code at 0x10000, in an inode of its own that cannot be opened, unless maps
+ * say otherwise. */
+static void fake_process(uint32_t pid, uint32_t ppid, const char *comm, const char *cgroup,
+			 const char *maps)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%u (%s) S %u 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 1 0 100 99 1\n",
+		 pid, comm, ppid);
+	put(pid, "stat", text);
+	snprintf(text, sizeof(text),
+		 "Name:\t%s\nTgid:\t%u\nPid:\t%u\nUid:\t0\t0\t0\t0\nNSpid:\t%u\t1\n", comm, pid,
+		 pid, pid);
+	put(pid, "status", text);
+	snprintf(text, sizeof(text), "%s\n", comm);
+	put(pid, "comm", text);
+	snprintf(text, sizeof(text), "0::%s\n", cgroup);
+	put(pid, "cgroup", text);
+	put(pid, "cmdline", "prog --flag");
+	snprintf(text, sizeof(text), "%s/%u/root", root, pid);
+	if (symlink("../fs", text) && errno != EEXIST)
+		exit(1);
+	put(pid, "maps", maps ? maps : "10000-20000 r-xp 00000000 08:01 99    /prog\n");
+}
+
+static void gone(uint32_t pid)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf %s/%u", root, pid);
+	if (system(cmd))
+		exit(1);
+}
+
+static struct tracker *make(const struct target_spec *spec)
+{
+	struct tracker_opts o = {.target = *spec,
+				 .writer = FAKE_WRITER,
+				 .store = FAKE_STORE,
+				 .epoll_fd = -1,
+				 .loss = fake_loss,
+				 .proc_root = root};
+	struct tracker *t = NULL;
+
+	if (tracker__new(&t, &o) || scan_targets(t))
+		return NULL;
+	table_publish(t);
+	t0 = tracker_now_ns() + 1000;
+	return t;
+}
+
+static void handle(struct tracker *t, struct sideband_record r)
+{
+	tracker_handle(t, &r);
+	table_publish(t);
+}
+
+static void do_fork(struct tracker *t, uint32_t parent, uint32_t child, uint64_t ts)
+{
+	handle(t, (struct sideband_record){.type = SIDEBAND_FORK,
+					   .ts_ns = ts,
+					   .pid = child,
+					   .tid = child,
+					   .ppid = parent,
+					   .ptid = parent});
+}
+
+static void do_exec(struct tracker *t, uint32_t pid, const char *comm, uint64_t ts)
+{
+	handle(t, (struct sideband_record){.type = SIDEBAND_COMM,
+					   .ts_ns = ts,
+					   .pid = pid,
+					   .tid = pid,
+					   .exec = true,
+					   .name = span_of(comm)});
+}
+
+static void do_exit(struct tracker *t, uint32_t pid, uint32_t tid, uint64_t ts)
+{
+	handle(t, (struct sideband_record){
+			  .type = SIDEBAND_EXIT, .ts_ns = ts, .pid = pid, .tid = tid});
+}
+
+static void do_mmap(struct tracker *t, uint32_t pid, uint64_t start, uint64_t inode,
+		    const char *path, uint64_t ts)
+{
+	handle(t, (struct sideband_record){.type = SIDEBAND_MMAP,
+					   .ts_ns = ts,
+					   .pid = pid,
+					   .tid = pid,
+					   .start = start,
+					   .end = start + 0x10000,
+					   .inode = inode,
+					   .major = 8,
+					   .minor = 1,
+					   .name = span_of(path)});
+}
+
+static void end(struct tracker *t)
+{
+	tracker__finish(t);
+	tracker__free(t);
+	CHECK(!fake_count(0, "BAD", ""), "");
+	if (failed)
+		fake_dump(0);
+	fake_reset();
+	for (uint32_t pid = 0; pid < 1000; pid++)
+		unwind_store__remove(FAKE_STORE, pid);
+}
+
+static uint32_t process_of(struct tracker *t, uint32_t pid, uint32_t tid, uint64_t ts)
+{
+	uint32_t id = tracker__thread(t, pid, tid, "x", ts);
+	struct thread *th;
+
+	for (size_t i = 0; (th = idmap_next(&t->threads, &i));)
+		for (; th; th = th->older)
+			if (th->id == id && th->process)
+				return th->process->id;
+	return 0;
+}
+
+static void test_inherit(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
+	struct tracker *t;
+
+	fake_process(100, 1, "server", "/a", NULL);
+	fake_process(200, 1, "other", "/a", NULL);
+	fake_process(102, 101, "server", "/a", NULL);
+	t = make(&spec);
+	CHECK(fake_range(100, 0x12345) && fake_range(100, 0x12345)->bias == 0x10000,
+	      "offset 0 lies at the start");
+	CHECK(!fake_proc[200], "");
+	do_fork(t, 100, 101, t0);
+	do_fork(t, 101, 102, t0 + 1);
+	do_fork(t, 200, 201, t0 + 2);
+	CHECK(fake_proc[101] && fake_proc[102] && !fake_proc[201], "");
+	CHECK(fake_range(102, 0x12345), "a grandchild has the mappings");
+	do_mmap(t, 102, 0x50000, 98, "/late.so", t0 + 3);
+	CHECK(fake_range(102, 0x50001) && !fake_range(101, 0x50001), "mappings of its own");
+	do_mmap(t, 200, 0x50000, 98, "/late.so", t0 + 3);
+	CHECK(!fake_proc[200], "");
+	do_exec(t, 101, "ls", t0 + 4);
+	CHECK(fake_proc[101] && !fake_range(101, 0x12345), "after exec the old mappings are gone");
+	CHECK(tracker__live_targets(t) == 3, "");
+	CHECK(process_of(t, 101, 101, t0 + 3) != process_of(t, 101, 101, t0 + 4), "by time");
+	CHECK(process_of(t, 100, 100, t0 + 9) == process_of(t, 100, 105, t0 + 9),
+	      "threads of one process");
+	end(t);
+	gone(102);
+}
+
+static void test_no_inherit(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
+	struct tracker *t = make(&spec);
+
+	CHECK(fake_proc[100]->flags == PROC_TARGET, "");
+	do_fork(t, 100, 101, t0);
+	CHECK(!fake_proc[101], "");
+	do_exec(t, 100, "again", t0 + 1);
+	CHECK(fake_proc[100] && tracker__live_targets(t) == 1, "exec does not end a target");
+	gone(100);
+	do_exit(t, 100, 100, t0 + 2);
+	t->dying_cnt = 1;
+	for (int i = 0; i < 100 && tracker__live_targets(t); i++) {
+		usleep(1000);
+		tracker_check_dying(t);
+	}
+	CHECK(tracker__live_targets(t) == 0 && !fake_proc[100], "");
+	do_exec(t, 100, "stranger", t0 + 5000000);
+	CHECK(!fake_proc[100], "the number's next owner was not asked for");
+	end(t);
+	fake_process(100, 1, "server", "/a", NULL);
+}
+
+static void test_leader_exits_first(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
+	struct tracker *t = make(&spec);
+
+	put(100, "stat", "100 (server) Z 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 2 0 100 99 1\n");
+	do_exit(t, 100, 100, t0 - 900);
+	usleep(4000);
+	tracker_check_dying(t);
+	CHECK(tracker__live_targets(t) == 1, "another thread still runs");
+	put(100, "stat", "100 (server) Z 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 1 0 100 99 1\n");
+	do_exit(t, 100, 105, t0 - 800);
+	usleep(4000);
+	tracker_check_dying(t);
+	CHECK(tracker__live_targets(t) == 0, "now all have");
+	end(t);
+	fake_process(100, 1, "server", "/a", NULL);
+}
+
+static void test_reuse(void)
+{
+	uint32_t pid = 100, first, second, thread;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
+	struct tracker *t = make(&spec);
+
+	/* A child's pid comes back although its exit was lost. */
+	do_fork(t, 100, 101, t0);
+	first = process_of(t, 101, 101, t0 + 10);
+	do_fork(t, 100, 101, t0 + 100);
+	second = process_of(t, 101, 101, t0 + 110);
+	CHECK(first && second && first != second, "");
+	CHECK(process_of(t, 101, 101, t0 + 50) == first, "a late sample");
+	CHECK(tracker__live_targets(t) == 2, "%zu", tracker__live_targets(t));
+
+	/* A tid comes back within one process. */
+	thread = tracker__thread(t, 100, 120, "a", t0 + 200);
+	CHECK(tracker__thread(t, 100, 120, "a", t0 + 201) == thread, "");
+	do_exit(t, 100, 120, t0 + 210);
+	CHECK(tracker__thread(t, 100, 120, "a", t0 + 211) == thread, "it runs on a little");
+	handle(t, (struct sideband_record){.type = SIDEBAND_FORK,
+					   .ts_ns = t0 + 220,
+					   .pid = 100,
+					   .ppid = 100,
+					   .tid = 120,
+					   .ptid = 100});
+	CHECK(tracker__thread(t, 100, 120, "a", t0 + 230) != thread, "another thread now");
+	CHECK(tracker__thread(t, 100, 120, "a", t0 + 205) == thread, "a late sample");
+
+	/* Everything that ended is forgotten in the end. */
+	table_sweep(t, t0 + 1000000);
+	CHECK(process_of(t, 101, 101, t0 + 110) == second, "");
+	CHECK(t->threads.cnt >= 2, "");
+	end(t);
+}
+
+/* Records from before the scan are in what it read. */
+static void test_old_records(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
+	struct tracker *t = make(&spec);
+	uint64_t before = table_live(t, 100)->maps_as_of_ns - 1;
+
+	do_mmap(t, 100, 0x18000, 77, "/gone.so", before);
+	CHECK(fake_range(100, 0x18000)->start == 0x10000, "overlaid by an older record");
+	do_exec(t, 100, "old", before);
+	CHECK(fake_range(100, 0x18000), "");
+	do_exit(t, 100, 100, before);
+	do_fork(t, 1, 100, before);
+	usleep(4000);
+	tracker_check_dying(t);
+	CHECK(tracker__live_targets(t) == 1, "");
+	do_mmap(t, 100, 0x18000, 77, "/new.so", t0);
+	CHECK(fake_range(100, 0x18000)->start == 0x18000, "");
+	end(t);
+}
+
+static void test_comm(void)
+{
+	struct target_spec spec = {.comm = "serv*", .inherit = true};
+	struct tracker *t = make(&spec);
+
+	CHECK(fake_proc[100] && !fake_proc[200], "");
+	handle(t, (struct sideband_record){.type = SIDEBAND_COMM,
+					   .ts_ns = t0,
+					   .pid = 200,
+					   .tid = 201,
+					   .name = span_of("service")});
+	CHECK(!fake_proc[200], "a thread's name is not the process's");
+	handle(t, (struct sideband_record){.type = SIDEBAND_COMM,
+					   .ts_ns = t0,
+					   .pid = 200,
+					   .tid = 200,
+					   .name = span_of("service")});
+	CHECK(fake_proc[200] && fake_range(200, 0x12345), "renamed: its mappings are read");
+	do_exec(t, 300, "server2", t0);
+	CHECK(fake_proc[300], "a later starter");
+	do_exec(t, 301, "client", t0);
+	CHECK(!fake_proc[301], "");
+	do_exec(t, 300, "other", t0 + 1);
+	CHECK(fake_proc[300], "inheriting, it stays");
+	end(t);
+}
+
+/* What /proc says, with names that bite. */
+static void test_identity(void)
+{
+	static const char *const env[] = {"APP", "APP_ENV"};
+	uint32_t pid = 150;
+	struct target_spec spec = {
+		.pids = &pid, .pid_cnt = 1, .label_env = env, .label_env_cnt = 2};
+	char path[128];
+	struct tracker *t;
+	FILE *f;
+
+	fake_process(150, 1, "a) b",
+		     "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		     NULL);
+	put(150, "comm", "a) b\n");
+	snprintf(path, sizeof(path), "%s/150/environ", root);
+	f = fopen(path, "w");
+	fwrite("PATH=/bin\0APP_ENVX=no\0APP_ENV=prod=1\0SECRET=x\0", 1, 46, f);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s/150/cmdline", root);
+	f = fopen(path, "w");
+	fwrite("prog\0-x\0\n\0\0\0", 1, 12, f);
+	fclose(f);
+	snprintf(path, sizeof(path), "%s/150/exe", root);
+	if (symlink("/opt/my prog\n (deleted)", path))
+		exit(1);
+	snprintf(path, sizeof(path), "%s/150/root", root);
+	unlink(path);
+	if (symlink("/opt", path))
+		exit(1);
+	t = make(&spec);
+	tracker__thread(t, 150, 150, "a) b", t0);
+	CHECK(strstr(fake_find(0,
+			       "process 1 pid=150 ppid=1 ns=1 comm=a) b exe=/my prog\n (deleted) "
+			       "cmd=prog -x \n cgroup=/docker/0123",
+			       ""),
+		     "container=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef "),
+	      "%s", fake_find(0, "process 1", ""));
+	CHECK(fake_count(0, "label ", "") == 1 &&
+		      fake_count(0, "label process=1 APP_ENV=prod=1", "") == 1,
+	      "");
+	CHECK(!fake_count(0, "SECRET", ""), "");
+	end(t);
+	gone(150);
+}
+
+/* The file of a mapping has been replaced by another, by a FIFO, or is no ELF. */
+static void test_files(void)
+{
+	uint32_t pid = 160;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
+	char maps[1024], path[256], self[4096] = "";
+	struct stat st_text, st_elf;
+	struct tracker *t;
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		exit(1);
+	fake_process(160, 1, "files", "/", "");
+	snprintf(path, sizeof(path), "%s/160/root", root);
+	unlink(path);
+	mkdir(path, 0755);
+	put(160, "root/text", "no ELF here\n");
+	snprintf(path, sizeof(path), "%s/160/root/text", root);
+	stat(path, &st_text);
+	snprintf(path, sizeof(path), "%s/160/root/fifo", root);
+	mkfifo(path, 0600);
+	snprintf(path, sizeof(path), "%s/160/root/prog", root);
+	if (link(self, path) && symlink(self, path))
+		exit(1);
+	stat(self, &st_elf);
+	snprintf(maps, sizeof(maps),
+		 "10000-20000 r-xp 0 08:01 %lu /text\n30000-40000 r-xp 0 08:01 5 /fifo\n"
+		 "50000-60000 r-xp 0 08:01 12345 /text\n70000-80000 r-xp 0 08:01 %lu /prog\n"
+		 "90000-a0000 r-xp 0 08:01 %lu /../../../../../../etc/passwd\n"
+		 "ffffffffff600000-ffffffffff601000 --xp 0 00:00 0 [vsyscall]\n",
+		 (unsigned long)st_text.st_ino, (unsigned long)st_elf.st_ino, 777777UL);
+	put(160, "maps", maps);
+	t = make(&spec);
+	CHECK(t, "");
+	CHECK(!fake_range(160, 0x10000) && fake_proc[160]->jit, "text is taken for generated code");
+	CHECK(!fake_range(160, 0x30000), "a FIFO is not opened");
+	CHECK(fake_range(160, 0x50000) && fake_range(160, 0x50000)->flags == RANGE_FP,
+	      "not the file that was mapped");
+	CHECK(!fake_range(160, 0xffffffffff600000), "");
+	tracker__hit(t, fake_range(160, 0x50000)->binary, 0);
+	CHECK(fake_count(0, "debuginfo ", "symbols=none why=the file was replaced") == 1, "");
+	CHECK(fake_count(0, "loss binary: replaced on disk", "") == 1, "");
+	end(t);
+	gone(160);
+}
+
+int main(void)
+{
+	char cmd[256];
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	message_init("tracker", -1);
+	strcpy(root, "/tmp/tracker.XXXXXX");
+	if (!mkdtemp(root))
+		return 1;
+	snprintf(cmd, sizeof(cmd), "mkdir %s/fs && cd %s/fs && touch prog late.so gone.so new.so",
+		 root, root);
+	if (system(cmd))
+		return 1;
+	test_inherit();
+	test_no_inherit();
+	test_leader_exits_first();
+	test_reuse();
+	test_old_records();
+	test_comm();
+	test_identity();
+	test_files();
+	snprintf(cmd, sizeof(cmd), "rm -r %s", root);
+	fake_free();
+	return system(cmd) || failed;
+}
