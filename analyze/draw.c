@@ -353,7 +353,7 @@ int draw_write(const struct analysis *a, const struct draw_opts *o, const struct
 	info.subtitle = subtitle;
 	err = title && subtitle ? load_threads(&d) : -ENOMEM;
 	if (!err)
-		err = sink->begin(&d.state, &info, out);
+		err = sink->begin(sink, &d.state, &info, out);
 	if (!err) {
 		err = feed(&d);
 		ended = sink->end(d.state);

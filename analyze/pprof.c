@@ -280,7 +280,8 @@ static void write_info(struct pprof *p, const struct profile_info *info)
 	write_out(p, b);
 }
 
-static int pprof_begin(void **state, const struct profile_info *info, FILE *out)
+static int pprof_begin(const struct profile_sink *self, void **state,
+		       const struct profile_info *info, FILE *out)
 {
 	struct pprof *p = calloc(1, sizeof(*p));
 

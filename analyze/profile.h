@@ -64,12 +64,13 @@ struct profile_info {
 	bool inverted;	   /* graphs: from the leaves */
 };
 
-/* A format. begin() makes *state, end() finishes the file and frees it, also after an error. 0 or
- * -errno. */
+/* A format; one that is more than a format embeds this and finds itself by `self`. begin() makes
+ * *state, end() finishes the file and frees it, also after an error. 0 or -errno. */
 struct profile_sink {
 	const char *name;   /* "pprof" */
 	const char *suffix; /* of a file name: "pb.gz" */
-	int (*begin)(void **state, const struct profile_info *info, FILE *out);
+	int (*begin)(const struct profile_sink *self, void **state, const struct profile_info *info,
+		     FILE *out);
 	int (*stack)(void *state, const struct profile_stack *stack);
 	int (*end)(void *state);
 };

@@ -58,7 +58,8 @@ static int add(void *state, const struct profile_stack *stack)
 	return flamegraph__add(g->f, stack->frames, stack->cnt, stack->values[g->primary], 0);
 }
 
-static int svg_begin(void **state, const struct profile_info *info, FILE *out)
+static int svg_begin(const struct profile_sink *self, void **state, const struct profile_info *info,
+		     FILE *out)
 {
 	return begin(state, info, out, info->inverted ? FLAME_INVERTED : 0);
 }
@@ -84,7 +85,8 @@ static int inline_end(void *state)
 	return write_svg(state, true);
 }
 
-static int folded_begin(void **state, const struct profile_info *info, FILE *out)
+static int folded_begin(const struct profile_sink *self, void **state,
+			const struct profile_info *info, FILE *out)
 {
 	return begin(state, info, out, 0);
 }

@@ -37,7 +37,8 @@ static const char *unit_of(const char *unit)
 	return !strcmp(unit, "nanoseconds") || !strcmp(unit, "bytes") ? unit : "none";
 }
 
-static int speedscope_begin(void **state, const struct profile_info *info, FILE *out)
+static int speedscope_begin(const struct profile_sink *self, void **state,
+			    const struct profile_info *info, FILE *out)
 {
 	struct speedscope *s = calloc(1, sizeof(*s));
 

@@ -64,7 +64,7 @@ static inline int feed_profile(const struct profile_sink *sink, FILE *out)
 	};
 	void *state;
 
-	assert(!sink->begin(&state, &info, out));
+	assert(!sink->begin(sink, &state, &info, out));
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(*stacks); i++) {
 		int err = sink->stack(state, &stacks[i]);
 
