@@ -42,11 +42,10 @@ static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames
 
 	if (!sent || sent->key[0] == key || sent->key[1] == key)
 		return 0;
-	if (cnt > max_frames)
-		return 0;
 	stack->hdr.kind = WIRE_STACK;
 	stack->hdr.size = sizeof(*stack) + cnt * sizeof(__u64);
-	if (ring_output(stack, sizeof(*stack) + cnt * sizeof(__u64), LOSS_RING_STACK))
+	if (ring_output(stack, sizeof(*stack) + cnt * sizeof(__u64),
+			sizeof(*stack) + max_frames * sizeof(__u64), LOSS_RING_STACK))
 		return 0;
 	sent->key[1] = sent->key[0];
 	sent->key[0] = key;
@@ -86,27 +85,42 @@ __noinline int stack_none_user(__u32 entry)
 	return stack_send(&w->stack, WIRE_MAX_FRAMES);
 }
 
-__noinline int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact)
+/* On its own, so that what follows is not verified for each place where the loop may end. */
+__noinline int pack_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact)
 {
 	struct scratch *s = scratch_of(entry);
 	__u64 hash = 0x9e3779b97f4a7c15ULL;
-	__u32 i;
 
 	if (!s)
 		return 0;
-	for (i = 0; i < WIRE_MAX_KERNEL_FRAMES && i < cnt; i++) {
+	for (__u32 i = 0; i < WIRE_MAX_KERNEL_FRAMES; i++) {
 		__u64 frame = s->kernel_frames[i];
 
-		if (i || !leaf_exact)
-			frame--;
+		if (i >= cnt)
+			break;
+		frame -= 1 - (leaf_exact & 1);
+		leaf_exact = 0;
 		frame |= 0xffffULL << 48; /* FRAME_BINARY_KERNEL */
 		s->kernel_frames[i] = frame;
 		hash = (hash ^ frame) * 0xff51afd7ed558ccdULL;
 		hash ^= hash >> 32;
 	}
 	s->kernel.hash = hash ?: 1;
-	s->kernel.frame_cnt = i;
-	s->kernel.error = i ? 0 : 11; /* STACK_NOT_TAKEN */
+	return 0;
+}
+
+__noinline int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact)
+{
+	struct scratch *s = scratch_of(entry);
+
+	if (!s)
+		return 0;
+	if (cnt > WIRE_MAX_KERNEL_FRAMES)
+		cnt = WIRE_MAX_KERNEL_FRAMES;
+	pack_kernel(entry, cnt, leaf_exact);
+	s->kernel.hdr.probe = s->sample.hdr.probe;
+	s->kernel.frame_cnt = cnt;
+	s->kernel.error = cnt ? 0 : 11; /* STACK_NOT_TAKEN */
 	s->kernel.tgid = 0;
 	s->sample.kernel_stack = s->kernel.hash;
 	return stack_send(&s->kernel, WIRE_MAX_KERNEL_FRAMES);
@@ -120,7 +134,7 @@ __noinline int sample_send(__u32 entry)
 		return 0;
 	s->sample.hdr.kind = WIRE_SAMPLE;
 	s->sample.hdr.size = sizeof(s->sample);
-	return ring_output(&s->sample, sizeof(s->sample), LOSS_RING_SAMPLE);
+	return ring_output(&s->sample, sizeof(s->sample), sizeof(s->sample), LOSS_RING_SAMPLE);
 }
 
 /* A child has its parent's mappings: it is recorded from its first instruction, with complete

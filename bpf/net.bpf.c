@@ -129,7 +129,7 @@ static __always_inline void announce(struct sock *sk, const struct net_sock *s, 
 	w->path_sz = 0;
 	if (s->transport > 256 && !closed)
 		read_unix(sk, w);
-	ring_output(w, sizeof(*w), LOSS_RING_NET);
+	ring_output(w, sizeof(*w), sizeof(*w), LOSS_RING_NET);
 }
 
 static __always_inline bool is_sampled(__u32 id)
@@ -436,7 +436,7 @@ static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
 	sz = (sizeof(n->record) + kept + 7) & ~7u;
 	n->record.kept = kept;
 	n->record.hdr.size = sz;
-	ring_output(&n->record, sz & (2 * NET_MAX_PAYLOAD - 1), LOSS_RING_PAYLOAD);
+	ring_output(&n->record, sz, 2 * NET_MAX_PAYLOAD - 1, LOSS_RING_PAYLOAD);
 	n->busy = 0;
 }
 

@@ -65,21 +65,13 @@ static __always_inline void begin_sample(struct scratch *s, const struct offcpu_
 	};
 }
 
-/* The current thread's user stack into the sample; false when it has none. */
-static __always_inline bool walk_current(void)
-{
-	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_TRACEPOINT));
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-
-	if (!w || current_user_regs((void *)w->regs) || !((struct arch_regs *)w->regs)->ip)
-		return false;
-	copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &tgid));
-	stack_take_user(ENTRY_TRACEPOINT);
-	return true;
-}
+/*
+ * The steps are global functions (verified once, scalars only); what needs a typed task pointer
+ * stays in the programs, between arrive_begin() and arrive_end().
+ */
 
 /* A hook in the context of a thread with a sample due: its stack can be walked. */
-static __noinline int resolve(__u32 tid)
+__noinline int offcpu_resolve(__u32 tid)
 {
 	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_TRACEPOINT));
@@ -107,103 +99,151 @@ static __noinline int resolve(__u32 tid)
 	return 0;
 }
 
-static __always_inline struct offcpu_thread *thread_new(__u32 tid, __u32 tgid)
+/* The current thread goes to sleep outside a system call: nothing of its own will run before it is
+ * back in user mode. */
+static __always_inline void walk_now(struct offcpu_thread *t, __u32 tid)
+{
+	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_TRACEPOINT));
+	struct scratch *s = w ? scratch_claim(ENTRY_TRACEPOINT) : NULL;
+
+	if (!s)
+		return;
+	begin_sample(s, t, tid, 0, 0);
+	if (!current_user_regs((void *)w->regs) && ((struct arch_regs *)w->regs)->ip) {
+		copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &t->tgid));
+		stack_take_user(ENTRY_TRACEPOINT);
+		t->user_stack = s->sample.user_stack;
+		t->flags = OFFCPU_WALKED;
+	}
+	scratch_release(s);
+}
+
+static __noinline int thread_new(__u32 tid, __u32 tgid)
 {
 	struct offcpu_thread init = {
 		.tgid = tgid,
 		.carry_ns = bpf_get_prandom_u32() * (offcpu_period_ns >> 8) >> 24,
 	};
 
-	if (bpf_map_update_elem(&offcpu_threads, &tid, &init, BPF_NOEXIST))
-		loss_count(LOSS_OFFCPU_STATE);
-	return bpf_map_lookup_elem(&offcpu_threads, &tid);
+	if (!bpf_map_update_elem(&offcpu_threads, &tid, &init, BPF_NOEXIST))
+		return 1;
+	loss_count(LOSS_OFFCPU_STATE);
+	return 0;
 }
 
-/* The current thread goes to sleep. */
-static __always_inline void leave(void *ctx, struct task_struct *task, __u32 state, bool typed)
+/* The current thread goes to sleep. Returns 1 when it is recorded. */
+__noinline int offcpu_leave(__u32 tid, __u32 tgid, __u32 state, __u32 is_kernel)
 {
-	__u32 tid = task_pid(task, typed), tgid;
 	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
-	struct scratch *s;
 	struct proc *p;
-	long sz;
 
 	if (state & TASK_DEAD) {
 		if (t)
 			bpf_map_delete_elem(&offcpu_threads, &tid);
-		return;
+		return 0;
 	}
 	if (!t) {
-		tgid = task_tgid(task, typed);
-		if (!is_target(tgid, &p))
-			return;
-		t = thread_new(tid, tgid);
+		if (!is_target(tgid, &p) || !thread_new(tid, tgid))
+			return 0;
+		t = bpf_map_lookup_elem(&offcpu_threads, &tid);
 		if (!t)
-			return;
+			return 0;
 	}
 	t->flags = 0;
 	t->since_ns = bpf_ktime_get_ns();
-	if (typed && (task_is_kernel(task, true) ||
-		      (current_in_syscall() && !(state & TASK_STOPPED_OR_TRACED))))
-		return;
-	s = scratch_claim(ENTRY_TRACEPOINT);
-	if (!s)
-		return;
-	begin_sample(s, t, tid, 0, 0);
-	if (!typed) { /* the only place where this form can see the kernel stack */
-		sz = bpf_get_stack(ctx, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
-		stack_take_kernel(ENTRY_TRACEPOINT, sz > 0 ? (__u64)sz / 8 : 0, false);
-		t->kernel_stack = s->sample.kernel_stack;
-	}
-	if (typed || (!task_is_kernel(task, false) &&
-		      (!current_in_syscall() || state & TASK_STOPPED_OR_TRACED))) {
-		if (walk_current()) {
-			t->user_stack = s->sample.user_stack;
-			t->flags = OFFCPU_WALKED;
-		}
-	}
-	scratch_release(s);
+	if (!is_kernel && (!current_in_syscall() || state & TASK_STOPPED_OR_TRACED))
+		walk_now(t, tid);
+	return 1;
 }
 
-/* `task`, not current yet, runs again after a wait. */
-static __always_inline void arrive(struct offcpu_thread *t, struct task_struct *task, __u32 tid,
-				   bool typed)
+/* A thread, not current yet, runs again after a wait. Returns 1, with the scratch claimed, when a
+ * sample is due. */
+__noinline int offcpu_arrive_begin(__u32 tid)
 {
-	__u64 now = bpf_ktime_get_ns(), weight;
-	struct arch_regs regs;
+	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	__u64 now, weight;
 	struct scratch *s;
-	long sz;
 
+	if (!t || !t->since_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
 	weight = weigh(t, now - t->since_ns);
 	t->since_ns = 0;
 	if (!weight)
-		return;
+		return 0;
 	s = scratch_claim(ENTRY_TRACEPOINT);
 	if (!s)
-		return;
-	weight += t->due_ns; /* of a wait that no hook followed */
+		return 0;
+	begin_sample(s, t, tid, weight + t->due_ns,
+		     now); /* due_ns: of a wait that no hook followed */
+	s->sample.kernel_stack = t->kernel_stack;
 	t->due_ns = 0;
-	begin_sample(s, t, tid, weight, now);
+	return 1;
+}
+
+/* Its kernel stack is in the sample, its registers in the unwind slot: sends it, or leaves it for
+ * offcpu_resolve(). */
+__noinline int offcpu_arrive_end(__u32 tid, __u32 is_kernel)
+{
+	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_TRACEPOINT));
+	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	struct arch_regs *regs;
+
+	if (!s)
+		return 0;
+	if (!t || !w)
+		goto out;
+	regs = (void *)w->regs;
+	if (is_kernel || !regs->ip || t->flags & OFFCPU_WALKED) {
+		if (t->flags & OFFCPU_WALKED)
+			s->sample.user_stack = t->user_stack;
+		sample_send(ENTRY_TRACEPOINT);
+	} else {
+		t->due_ns = s->sample.value;
+		t->ended_ns = s->sample.ts_ns;
+		t->kernel_stack = s->sample.kernel_stack;
+		t->ip = regs->ip;
+		t->sp = regs->sp;
+		*due_here() = 1;
+	}
+out:
+	scratch_release(s);
+	return 0;
+}
+
+static __always_inline void arrive(struct task_struct *task, __u32 tid, bool typed)
+{
+	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_TRACEPOINT));
+	bool is_kernel = task_is_kernel(task, typed);
+	long sz;
+
+	if (!s || !w || !offcpu_arrive_begin(tid))
+		return;
 	if (typed) {
 		sz = bpf_get_task_stack(task, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
 		stack_take_kernel(ENTRY_TRACEPOINT, sz > 0 ? (__u64)sz / 8 : 0, false);
-	} else {
-		s->sample.kernel_stack = t->kernel_stack;
 	}
-	if (task_is_kernel(task, typed) || t->flags & OFFCPU_WALKED ||
-	    task_user_regs(task, typed, &regs) || !regs.ip) {
-		if (t->flags & OFFCPU_WALKED)
-			s->sample.user_stack = t->user_stack;
-		bpf_probe_read_kernel(s->sample.comm, sizeof(s->sample.comm), task->comm);
-		sample_send(ENTRY_TRACEPOINT);
-	} else {
-		t->due_ns = weight;
-		t->ended_ns = now;
-		t->kernel_stack = s->sample.kernel_stack;
-		t->ip = regs.ip;
-		t->sp = regs.sp;
-		*due_here() = 1;
-	}
+	if (!is_kernel && task_user_regs(task, typed, (void *)w->regs))
+		is_kernel = true;
+	bpf_probe_read_kernel(s->sample.comm, sizeof(s->sample.comm), task->comm);
+	offcpu_arrive_end(tid, is_kernel);
+}
+
+/* The classic form sees a thread's kernel stack only when it goes to sleep. */
+static __always_inline void keep_kernel_stack(void *ctx, __u32 tid)
+{
+	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	struct scratch *s = t ? scratch_claim(ENTRY_TRACEPOINT) : NULL;
+	long sz;
+
+	if (!s)
+		return;
+	begin_sample(s, t, tid, 0, 0);
+	sz = bpf_get_stack(ctx, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
+	stack_take_kernel(ENTRY_TRACEPOINT, sz > 0 ? (__u64)sz / 8 : 0, false);
+	t->kernel_stack = s->sample.kernel_stack;
 	scratch_release(s);
 }
 
@@ -218,17 +258,19 @@ static __always_inline int on_switch(void *ctx, bool preempt, struct task_struct
 		return 0;
 	if (*due) {
 		*due = 0;
-		resolve(bpf_get_current_pid_tgid());
+		offcpu_resolve(bpf_get_current_pid_tgid());
 	}
 	state = preempt ? 0 : task_state(prev, typed);
-	if (state && task_pid(prev, typed))
-		leave(ctx, prev, state, typed);
+	tid = task_pid(prev, typed);
+	if (state && tid &&
+	    offcpu_leave(tid, task_tgid(prev, typed), state, task_is_kernel(prev, typed)) && !typed)
+		keep_kernel_stack(ctx, tid);
 	tid = task_pid(next, typed);
 	if (!tid)
 		return 0;
 	t = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (t && t->since_ns)
-		arrive(t, next, tid, typed);
+		arrive(next, tid, typed);
 	return 0;
 }
 
@@ -255,7 +297,7 @@ int offcpu_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (!*due || !enabled)
 		return 0;
 	*due = 0;
-	resolve(bpf_get_current_pid_tgid());
+	offcpu_resolve(bpf_get_current_pid_tgid());
 	return 0;
 }
 
@@ -285,7 +327,9 @@ int offcpu_asleep(struct bpf_iter__task *ctx)
 	tgid = task->tgid;
 	if (!tid || !is_target(tgid, &p) || bpf_map_lookup_elem(&offcpu_threads, &tid))
 		return 0;
-	t = thread_new(tid, tgid);
+	if (!thread_new(tid, tgid))
+		return 0;
+	t = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (!t || t->since_ns)
 		return 0;
 	t->since_ns = offcpu_start_ns;
