@@ -37,6 +37,13 @@ void chunk_header_put(uint8_t to[CHUNK_HEADER_SZ], const struct chunk_header *h)
 	le_put(to + 100, crc32_of(to, 100), 4);
 }
 
+void chunk_header_renumber(uint8_t at[CHUNK_HEADER_SZ], uint64_t seq, uint64_t lost_before)
+{
+	le_put(at + 56, seq, 8);
+	le_put(at + 88, lost_before, 8);
+	le_put(at + 100, crc32_of(at, 100), 4);
+}
+
 int chunk_header_get(struct chunk_header *h, const uint8_t *p, size_t len)
 {
 	uint64_t sz;

@@ -27,6 +27,9 @@ struct chunk_header {
 
 void chunk_header_put(uint8_t to[CHUNK_HEADER_SZ], const struct chunk_header *h);
 
+/* The sequence is settled when the chunk is written: one that fails to be leaves no gap. */
+void chunk_header_renumber(uint8_t at[CHUNK_HEADER_SZ], uint64_t seq, uint64_t lost_before);
+
 /* Parses what begins at p. 0; -EBADMSG when it is no chunk header, or one that is damaged. */
 int chunk_header_get(struct chunk_header *h, const uint8_t *p, size_t len);
 

@@ -10,7 +10,7 @@
 
 #include "../../format/record.h"
 
-static uint64_t random_state = 88172645463325252ULL;
+static uint64_t random_state;
 
 static uint64_t random_u64(void)
 {
@@ -44,17 +44,19 @@ static uint64_t random_number(enum rec_type type, size_t i)
 static char random_text[70000];
 static uint64_t random_list[256];
 
+/* The same texts and lists for every seed. */
+static void random_seed(uint64_t seed)
+{
+	random_state = 88172645463325252ULL;
+	for (size_t j = 0; j < sizeof(random_text); j++)
+		random_text[j] = random_u64();
+	for (size_t j = 0; j < 256; j++)
+		random_list[j] = j & 64 ? random_number(REC_T_u64, j) : j / 4;
+	random_state = seed;
+}
+
 static void random_field(const struct rec_field *f, void *field, size_t i)
 {
-	static bool filled;
-
-	if (!filled) {
-		for (size_t j = 0; j < sizeof(random_text); j++)
-			random_text[j] = random_u64();
-		for (size_t j = 0; j < 256; j++)
-			random_list[j] = j & 64 ? random_number(REC_T_u64, j) : j / 4;
-		filled = true;
-	}
 	switch (f->type) {
 	case REC_T_u32:
 		*(uint32_t *)field = random_number(REC_T_u32, i);

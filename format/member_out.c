@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * libarchive makes header and padding; what it hands to the write callback is gathered, so that a
+ * member is one write(2). Only members above PIECE take several. On a short write a regular file is
+ * cut back to the last member's end: what is on disk is a valid archive at every moment, but for
+ * the member under way.
+ */
+#include "member_out.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 20, BLOCK = 512 };
+
+static la_ssize_t gather(struct archive *a, void *arg, const void *p, size_t len)
+{
+	struct member_out *o = arg;
+
+	bytes_add(&o->buf, p, len);
+	return len; /* a failure is kept in buf: libarchive would refuse all later members */
+}
+
+int member_out_init(struct member_out *o, int fd)
+{
+	struct stat st;
+
+	*o = (struct member_out){.fd = fd};
+	if (fstat(fd, &st))
+		return -errno;
+	if (S_ISREG(st.st_mode)) {
+		int flags = fcntl(fd, F_GETFL);
+		off_t at = flags >= 0 && flags & O_APPEND ? st.st_size : lseek(fd, 0, SEEK_CUR);
+
+		if (at < 0)
+			return -errno;
+		o->seekable = true;
+		o->base = at;
+	}
+	o->tar = archive_write_new();
+	if (!o->tar || archive_write_set_format_ustar(o->tar) ||
+	    archive_write_add_filter_none(o->tar) || archive_write_set_bytes_per_block(o->tar, 0) ||
+	    archive_write_set_bytes_in_last_block(o->tar, 1) ||
+	    archive_write_open2(o->tar, o, NULL, gather, NULL, NULL)) {
+		member_out_fini(o);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void member_out_fini(struct member_out *o)
+{
+	if (o->tar) {
+		archive_write_fail(o->tar); /* else it would write tar's end */
+		archive_write_free(o->tar);
+	}
+	o->tar = NULL;
+	bytes_fini(&o->buf);
+}
+
+uint64_t member_out_sz(uint64_t payload)
+{
+	return BLOCK + (payload + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+/* A closed pipe or the file size limit shall be an error here, not the end of the process. */
+static ssize_t write_quietly(int fd, const void *p, size_t len)
+{
+	sigset_t quiet, before, pending;
+	ssize_t n;
+	int err;
+
+	sigemptyset(&quiet);
+	sigaddset(&quiet, SIGPIPE);
+	sigaddset(&quiet, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &quiet, &before);
+	sigpending(&pending);
+	n = write(fd, p, len);
+	err = errno;
+	if (n < 0 && (err == EPIPE || err == EFBIG)) {
+		int sig = err == EPIPE ? SIGPIPE : SIGXFSZ;
+
+		sigemptyset(&quiet);
+		sigaddset(&quiet, sig);
+		if (!sigismember(&pending, sig))
+			while (sigtimedwait(&quiet, NULL, &(struct timespec){0}) < 0 &&
+			       errno == EINTR)
+				;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = err;
+	return n;
+}
+
+/* Puts out what was gathered. The first error is kept for the member's end. */
+static void put_out(struct member_out *o)
+{
+	size_t done = 0;
+
+	if (o->buf.failed && !o->err)
+		o->err = -ENOMEM;
+	while (!o->err && done < o->buf.len) {
+		ssize_t n = write_quietly(o->fd, o->buf.p + done, o->buf.len - done);
+
+		if (n > 0) {
+			done += n;
+			o->pending += n;
+		} else if (n < 0 && errno == EAGAIN)
+			poll(&(struct pollfd){.fd = o->fd, .events = POLLOUT}, 1, -1);
+		else if (n == 0 || errno != EINTR)
+			o->err = n ? -errno : -EIO;
+	}
+	o->buf.len = 0;
+	o->buf.failed = false;
+}
+
+/* Counts a whole member, or takes back what is out of a failed one. */
+static int settle(struct member_out *o)
+{
+	int err = o->err;
+
+	if (!err)
+		o->bytes += o->pending;
+	else if (o->pending && (!o->seekable || ftruncate(o->fd, o->base + o->bytes) ||
+				lseek(o->fd, o->base + o->bytes, SEEK_SET) < 0))
+		o->torn = true;
+	o->pending = 0;
+	o->err = 0;
+	return err;
+}
+
+static int begin(struct member_out *o, const char *name, uint64_t sz)
+{
+	struct archive_entry *e = archive_entry_new();
+	int rc;
+
+	if (!e)
+		return -ENOMEM;
+	archive_entry_set_pathname(e, name);
+	archive_entry_set_filetype(e, AE_IFREG);
+	archive_entry_set_perm(e, 0644);
+	archive_entry_set_size(e, sz);
+	archive_entry_set_mtime(e, time(NULL), 0);
+	rc = archive_write_header(o->tar, e);
+	archive_entry_free(e);
+	return rc == ARCHIVE_OK ? 0 : -EINVAL;
+}
+
+/* ustar's size field has eleven octal digits. */
+static int refused(const struct member_out *o, uint64_t sz)
+{
+	return o->torn ? -EPIPE : sz >= 1ULL << 33 ? -EFBIG : 0;
+}
+
+int member_out_put(struct member_out *o, const char *name, const void *p, size_t sz)
+{
+	int err = refused(o, sz);
+
+	if (err)
+		return err;
+	if (!bytes_room(&o->buf, member_out_sz(sz))) {
+		o->buf.failed = false;
+		return -ENOMEM;
+	}
+	err = begin(o, name, sz);
+	if (err) {
+		o->buf.len = 0;
+		return err;
+	}
+	if (sz)
+		archive_write_data(o->tar, p, sz);
+	archive_write_finish_entry(o->tar);
+	put_out(o);
+	return settle(o);
+}
+
+int member_out_copy(struct member_out *o, const char *name, int from, uint64_t off, uint64_t sz)
+{
+	int err = refused(o, sz);
+	uint8_t *piece;
+
+	if (err)
+		return err;
+	piece = malloc(sz < PIECE ? sz + 1 : PIECE);
+	if (!piece)
+		return -ENOMEM;
+	err = begin(o, name, sz);
+	if (err) {
+		o->buf.len = 0;
+		free(piece);
+		return err;
+	}
+	while (sz) {
+		size_t want = sz < PIECE ? sz : PIECE;
+		ssize_t n = o->err ? (ssize_t)want : pread(from, piece, want, off);
+
+		if (n <= 0 && !(n < 0 && errno == EINTR)) {
+			o->err = n ? -errno : -EIO; /* it became shorter */
+			n = want;
+		}
+		if (n < 0)
+			continue;
+		/* after an error libarchive still gets its bytes, which go nowhere */
+		archive_write_data(o->tar, piece, n);
+		off += n;
+		sz -= n;
+		if (o->buf.len >= PIECE || o->err)
+			put_out(o);
+	}
+	archive_write_finish_entry(o->tar);
+	put_out(o);
+	free(piece);
+	return settle(o);
+}
+
+int member_out_end(struct member_out *o)
+{
+	if (o->torn)
+		return -EPIPE;
+	archive_write_close(o->tar);
+	put_out(o);
+	return settle(o);
+}

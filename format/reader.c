@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Opening looks at both ends only: obz.json at the start, obz.end.json found backwards from tar's
+ * two zero blocks. So `info` costs the same for any size. The file is read with pread, never
+ * mapped: one that shrinks meanwhile is an error, not a SIGBUS.
+ */
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "spool.h"
+
+enum { FORMAT_MAJOR = 1 };
+
+int reader_fd(const struct obz_reader *r)
+{
+	return r->fd;
+}
+
+int reader_get(const struct obz_reader *r, void *to, uint64_t off, size_t len)
+{
+	uint8_t *p = to;
+
+	if (off > r->sz || len > r->sz - off)
+		return -EBADMSG;
+	while (len) {
+		ssize_t n = pread(r->fd, p, len, off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EBADMSG;
+		p += n;
+		off += n;
+		len -= n;
+	}
+	return 0;
+}
+
+char *reader_json(const struct obz_reader *r, uint64_t off, uint64_t sz)
+{
+	struct json_object *o = NULL;
+	char *text;
+
+	if (!sz || sz > READER_META_MAX || off > r->sz || sz > r->sz - off)
+		return NULL;
+	text = malloc(sz + 1);
+	if (!text)
+		return NULL;
+	text[sz] = 0;
+	if (!reader_get(r, text, off, sz))
+		o = json_unseal(text, sz);
+	if (!o) {
+		free(text);
+		return NULL;
+	}
+	json_object_put(o);
+	return text;
+}
+
+void reader_damaged(struct obz_reader *r, uint64_t *counter, uint64_t by, uint64_t off,
+		    const char *member, const char *fmt, ...)
+{
+	char what[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&r->lock);
+	*counter += by;
+	if (r->on_damage)
+		r->on_damage(r->on_damage_arg, off, member, what);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static int fail(struct obz_reader *r, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->error, sizeof(r->error), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* ---- where the bytes come from ---- */
+
+static int spool_stream(struct obz_reader *r, int from)
+{
+	enum { PIECE = 1 << 18 };
+	struct spool s;
+	uint8_t *piece = malloc(PIECE);
+	int err = piece ? 0 : -ENOMEM;
+	ssize_t n = 1;
+
+	spool_init(&s);
+	while (!err && n) {
+		n = read(from, piece, PIECE);
+		if (n < 0 && errno == EINTR)
+			continue;
+		err = n < 0 ? -errno : spool_add(&s, piece, n);
+	}
+	free(piece);
+	if (err) {
+		spool_fini(&s);
+		return err;
+	}
+	r->fd = s.fd;
+	r->sz = s.sz;
+	return 0;
+}
+
+static int open_file(struct obz_reader *r, const char *path)
+{
+	bool in = !strcmp(path, "-");
+	struct stat st;
+
+	/* a FIFO of that name shall not hang the open; reading it then waits as it should */
+	r->fd = in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (r->fd < 0 || fstat(r->fd, &st))
+		return fail(r, -errno, "%s", strerror(errno));
+	if (S_ISREG(st.st_mode)) {
+		r->sz = st.st_size;
+		return 0;
+	}
+	if (in || S_ISFIFO(st.st_mode)) {
+		int from = r->fd, err;
+
+		fcntl(from, F_SETFL, fcntl(from, F_GETFL) & ~O_NONBLOCK);
+		r->fd = -1;
+		err = spool_stream(r, from);
+		close(from);
+		return err ? fail(r, err, "%s", strerror(-err)) : 0;
+	}
+	return fail(r, -EBADMSG, S_ISDIR(st.st_mode) ? "is a directory" : "not a regular file");
+}
+
+/* ---- the end ---- */
+
+/* A header at `at` of the tail whose member ends where tar's zero blocks begin. */
+static bool is_end_header(const uint8_t *tail, size_t at, size_t zeros, struct ustar_header *h)
+{
+	return !ustar_header_get(h, tail + at) && !strcmp(h->name, "obz.end.json") &&
+	       h->type == '0' && h->sz <= READER_META_MAX &&
+	       at + USTAR_BLOCK + ustar_padded(h->sz) == zeros;
+}
+
+/*
+ * Looks for the end member in the last len bytes of the whole blocks, from behind. tar's zero
+ * blocks after it may be short or missing: nothing of the capture is lost with them.
+ */
+static void find_end_in(struct obz_reader *r, size_t len)
+{
+	uint64_t from = r->sz - r->sz % USTAR_BLOCK - len;
+	uint8_t *tail = malloc(len);
+	size_t zeros = len;
+
+	if (!tail || reader_get(r, tail, from, len)) {
+		free(tail);
+		return;
+	}
+	while (zeros && ustar_is_zero(tail + zeros - USTAR_BLOCK))
+		zeros -= USTAR_BLOCK;
+	for (size_t at = zeros; len - zeros >= 2 * USTAR_BLOCK && at >= 2 * USTAR_BLOCK;
+	     at -= USTAR_BLOCK) {
+		struct ustar_header h;
+		size_t header = at - 2 * USTAR_BLOCK;
+
+		if (!is_end_header(tail, header, zeros, &h))
+			continue;
+		r->end = reader_json(r, from + header + USTAR_BLOCK, h.sz);
+		r->end_offset = from + header;
+		break;
+	}
+	free(tail);
+}
+
+static void find_end(struct obz_reader *r)
+{
+	/* most ends are in the last 64 KiB; only when they are not is more read */
+	static const size_t tails[] = {64 << 10, READER_META_MAX + 4 * USTAR_BLOCK};
+
+	uint64_t whole = r->sz - r->sz % USTAR_BLOCK;
+
+	for (int i = 0; i < 2 && !r->end; i++)
+		find_end_in(r, tails[i] < whole ? tails[i] : whole);
+	if (!r->end)
+		r->end_offset = r->sz;
+}
+
+/* ---- the start ---- */
+
+static bool uuid_get(const char *text, uint8_t uuid[16])
+{
+	for (unsigned i = 0; i < 16; i++, text += 2) {
+		unsigned byte;
+
+		if (*text == '-')
+			text++;
+		if (strspn(text, "0123456789abcdef") < 2 || sscanf(text, "%2x", &byte) != 1)
+			return false;
+		uuid[i] = byte;
+	}
+	return !*text;
+}
+
+static int check_version(struct obz_reader *r, struct json_object *o)
+{
+	struct json_object *format = json_get(o, "format", json_type_object);
+	struct json_object *required = json_get(format, "required", json_type_array);
+	uint64_t major = json_u64(format, "major");
+
+	if (major != FORMAT_MAJOR)
+		return fail(r, -EPROTONOSUPPORT,
+			    "format version %" PRIu64 " is not known to this program (it reads %d)",
+			    major, FORMAT_MAJOR);
+	if (required && json_object_array_length(required))
+		return fail(r, -EPROTONOSUPPORT,
+			    "needs the feature %s, which this program does not have",
+			    json_object_to_json_string(json_object_array_get_idx(required, 0)));
+	return 0;
+}
+
+static int read_header(struct obz_reader *r)
+{
+	uint8_t block[USTAR_BLOCK];
+	struct ustar_header h;
+	struct json_object *o;
+	int err = 0;
+
+	if (reader_get(r, block, 0, sizeof(block)) || ustar_header_get(&h, block) ||
+	    strcmp(h.name, "obz.json") || h.type != '0')
+		return 0;
+	r->header = reader_json(r, USTAR_BLOCK, h.sz);
+	if (!r->header)
+		return 0;
+	o = json_parse(r->header, strlen(r->header));
+	err = check_version(r, o);
+	r->has_uuid = uuid_get(json_string(o, "uuid"), r->uuid);
+	json_object_put(o);
+	return err;
+}
+
+/* The end of one archive behind the cut remains of another is not its end. */
+static void check_end(struct obz_reader *r)
+{
+	struct json_object *o = r->end ? json_parse(r->end, strlen(r->end)) : NULL;
+	uint8_t uuid[16];
+
+	if (o && r->has_uuid &&
+	    (!uuid_get(json_string(o, "uuid"), uuid) || memcmp(uuid, r->uuid, 16))) {
+		free(r->end);
+		r->end = NULL;
+		r->end_offset = r->sz;
+	}
+	r->recovered = r->end && !strcmp(json_string(o, "stop_reason"), "recovered");
+	json_object_put(o);
+}
+
+/* schema.json is the second member; else the walk finds it. */
+static void read_schema(struct obz_reader *r)
+{
+	uint8_t block[USTAR_BLOCK];
+	struct ustar_header h;
+	uint64_t at;
+
+	if (reader_get(r, block, 0, sizeof(block)) || ustar_header_get(&h, block) ||
+	    h.sz > READER_META_MAX)
+		return;
+	at = USTAR_BLOCK + ustar_padded(h.sz);
+	if (!reader_get(r, block, at, sizeof(block)) && !ustar_header_get(&h, block) &&
+	    !strcmp(h.name, "schema.json") && h.type == '0')
+		r->schema_text = reader_json(r, at + USTAR_BLOCK, h.sz);
+}
+
+static int load(struct obz_reader *r)
+{
+	int err = read_header(r);
+
+	if (err)
+		return err;
+	find_end(r);
+	check_end(r);
+	if (r->header)
+		read_schema(r);
+	else {
+		/* is anything of an archive left? the walk knows */
+		reader_walk(r);
+		if (!r->member_cnt)
+			return fail(r, -EBADMSG,
+				    r->sz ? "not an obrec archive"
+					  : "empty file, not an obrec archive");
+	}
+	if (!r->schema_text && !r->walked)
+		reader_walk(r);
+	if (r->schema_text)
+		err = schema_load(&r->schema, r->schema_text, strlen(r->schema_text));
+	if (!r->schema_text || err)
+		err = schema_load(&r->schema, NULL, 0);
+	return err;
+}
+
+int obz_reader__open(struct obz_reader **out, const char *path)
+{
+	struct obz_reader *r = calloc(1, sizeof(*r));
+	int err;
+
+	*out = r;
+	if (!r)
+		return -ENOMEM;
+	r->fd = -1;
+	pthread_mutex_init(&r->lock, NULL);
+	err = open_file(r, path);
+	if (!err)
+		err = load(r);
+	r->damage.cut = !r->end;
+	if (err && !*r->error)
+		fail(r, err, "%s", strerror(-err));
+	return err;
+}
+
+void obz_reader__close(struct obz_reader *r)
+{
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r->header);
+	free(r->schema_text);
+	free(r->end);
+	schema_fini(&r->schema);
+	reader_unwalk(r);
+	reader_decoders_free(r);
+	free(r->window);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+const char *obz_reader__header(const struct obz_reader *r)
+{
+	return r->header;
+}
+
+const char *obz_reader__end(const struct obz_reader *r)
+{
+	return r->end;
+}
+
+const char *obz_reader__schema(struct obz_reader *r)
+{
+	return r->schema_text;
+}
+
+const char *obz_reader__error(const struct obz_reader *r)
+{
+	return r ? r->error : strerror(ENOMEM);
+}
+
+uint64_t obz_reader__size(const struct obz_reader *r)
+{
+	return r->sz;
+}
+
+struct obz_damage obz_reader__damage(const struct obz_reader *r)
+{
+	return r->damage;
+}
+
+bool obz_damage_any(const struct obz_damage *d)
+{
+	return d->cut || d->bad_chunks || d->lost_chunks || d->bad_members || d->skipped_bytes ||
+	       d->refused;
+}
+
+void obz_reader__on_damage(struct obz_reader *r, obz_damage_fn fn, void *arg)
+{
+	r->on_damage = fn;
+	r->on_damage_arg = arg;
+	if (r->walked)
+		reader_unwalk(r); /* open had to look: the listener shall hear of it too */
+}

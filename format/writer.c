@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "writer.h"
+
+enum { QUEUED_MAX = 16 << 20 }; /* beyond it, put and flush wait for the file */
+
+int writer_failed(struct obz_writer *w, int err, const char *what)
+{
+	if (err != -EFBIG || !w->max_sz)
+		snprintf(w->error, sizeof(w->error), "%s: %s", what, strerror(-err));
+	else
+		snprintf(w->error, sizeof(w->error),
+			 "%s: the size limit of %" PRIu64 " bytes is reached", what, w->max_sz);
+	return err;
+}
+
+/* Writes the oldest chunk; the write lock is held. False when there is none to be written. */
+static bool write_one(struct obz_writer *w, bool despite_error)
+{
+	struct queue_chunk *c = NULL;
+	char name[64];
+	int err;
+
+	pthread_mutex_lock(&w->queue_lock);
+	if (!w->err || despite_error)
+		c = queue_pop(w);
+	if (c) {
+		const struct queue_stream *s = &w->streams[c->stream];
+
+		chunk_header_renumber(c->payload.p, s->seq, w->lost);
+		snprintf(name, sizeof(name), "ev/%s/%06" PRIu64 ".zst", s->name, s->seq);
+	}
+	pthread_mutex_unlock(&w->queue_lock);
+	if (!c)
+		return false;
+	err = member_out_put(&w->out, name, c->payload.p, c->payload.len);
+	pthread_mutex_lock(&w->queue_lock);
+	w->queued_sz -= member_out_sz(c->payload.len);
+	queue_done(w, c, !err);
+	if (err && !w->err)
+		w->err = writer_failed(w, err, "writing the archive");
+	pthread_mutex_unlock(&w->queue_lock);
+	return true;
+}
+
+static bool has_chunks(struct obz_writer *w, uint64_t more_than)
+{
+	bool yes;
+
+	pthread_mutex_lock(&w->queue_lock);
+	yes = !w->err && w->queued_sz > more_than;
+	pthread_mutex_unlock(&w->queue_lock);
+	return yes;
+}
+
+int writer_drain(struct obz_writer *w)
+{
+	/* whoever holds the lock looks again after giving it back, so no chunk is left behind */
+	while (has_chunks(w, 0)) {
+		if (has_chunks(w, QUEUED_MAX))
+			pthread_mutex_lock(&w->write_lock);
+		else if (pthread_mutex_trylock(&w->write_lock))
+			return w->err;
+		while (write_one(w, false))
+			;
+		pthread_mutex_unlock(&w->write_lock);
+	}
+	return w->err;
+}
+
+/* ---- a new archive ---- */
+
+static bool uuid_parse(const char *text, uint8_t uuid[16])
+{
+	for (unsigned i = 0, at = 0; i < 16; i++) {
+		unsigned byte;
+
+		if (text[at] == '-')
+			at++;
+		if (!strchr("0123456789abcdef", text[at]) || sscanf(text + at, "%2x", &byte) != 1)
+			return false;
+		uuid[i] = byte;
+		at += 2;
+	}
+	return strlen(text) == 36;
+}
+
+/* RFC 9562, version 4; or the one given. */
+static int make_uuid(struct obz_writer *w, const char *given)
+{
+	uint8_t *u = w->uuid;
+
+	if (given) {
+		if (!uuid_parse(given, u))
+			return -EINVAL;
+		memcpy(w->uuid_text, given, 37);
+		return 0;
+	}
+	if (getrandom(u, 16, 0) != 16)
+		return -EIO;
+	u[6] = (u[6] & 0x0f) | 0x40;
+	u[8] = (u[8] & 0x3f) | 0x80;
+	snprintf(w->uuid_text, sizeof(w->uuid_text),
+		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
+		 u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
+		 u[15]);
+	return 0;
+}
+
+static int put_json(struct obz_writer *w, const char *name, struct json_object *o)
+{
+	size_t len;
+	char *text = o ? json_seal(o, &len) : NULL;
+	int err = text ? 0 : -ENOMEM;
+
+	if (!err && w->max_sz && w->out.bytes + member_out_sz(len) + 1024 > w->max_sz)
+		err = -EFBIG;
+	if (!err)
+		err = member_out_put(&w->out, name, text, len);
+	free(text);
+	return err;
+}
+
+/* The caller's object with what the writer knows, which comes first. */
+static struct json_object *header_of(struct obz_writer *w, const struct obz_writer_opts *opts)
+{
+	struct json_object *given = json_parse(opts->header_json, strlen(opts->header_json)), *o,
+			   *format;
+
+	if (!given)
+		return NULL;
+	o = json_object_new_object();
+	format = opts->uuid ? json_object_get(json_get(given, "format", json_type_object)) : NULL;
+	if (!format) {
+		format = json_object_new_object();
+		json_object_object_add(format, "major", json_object_new_int(1));
+		json_object_object_add(format, "minor", json_object_new_int(0));
+		json_object_object_add(format, "required", json_object_new_array());
+	}
+	json_object_object_add(o, "format", format);
+	json_object_object_add(o, "uuid", json_object_new_string(w->uuid_text));
+	json_object_object_foreach(given, key,
+				   value) if (strcmp(key, "format") && strcmp(key, "uuid"))
+		json_object_object_add(o, key, json_object_get(value));
+	json_object_put(given);
+	return o;
+}
+
+static int put_header(struct obz_writer *w, const struct obz_writer_opts *opts)
+{
+	struct json_object *header = header_of(w, opts), *schema = NULL;
+	char *own = NULL;
+	int err = header ? put_json(w, "obz.json", header) : -EINVAL;
+
+	if (!err && opts->schema_json)
+		schema = json_parse(opts->schema_json, strlen(opts->schema_json));
+	else if (!err && (own = schema_text()))
+		schema = json_parse(own, strlen(own));
+	if (!err)
+		err = schema ? put_json(w, "schema.json", schema) : -EINVAL;
+	json_object_put(header);
+	json_object_put(schema);
+	free(own);
+	return err;
+}
+
+static void writer_free(struct obz_writer *w)
+{
+	queue_fini(w);
+	member_out_fini(&w->out);
+	chunk_encoder_free(w->encoder);
+	for (size_t i = 0; i < w->name_cnt; i++)
+		free(w->names[i]);
+	free(w->names);
+	pthread_mutex_destroy(&w->queue_lock);
+	pthread_mutex_destroy(&w->write_lock);
+	free(w);
+}
+
+int obz_writer__new(struct obz_writer **out, int fd, const struct obz_writer_opts *opts)
+{
+	struct obz_writer *w = calloc(1, sizeof(*w));
+	int err;
+
+	*out = NULL;
+	if (!w)
+		return -ENOMEM;
+	pthread_mutex_init(&w->write_lock, NULL);
+	pthread_mutex_init(&w->queue_lock, NULL);
+	w->max_sz = opts->max_sz;
+	w->zstd_level = opts->zstd_level ? opts->zstd_level : 1;
+	queue_init(w);
+	w->encoder = chunk_encoder_new(w->zstd_level);
+	err = w->encoder ? make_uuid(w, opts->uuid) : -ENOMEM;
+	if (!err)
+		err = member_out_init(&w->out, fd);
+	if (!err)
+		err = put_header(w, opts);
+	if (err) {
+		writer_free(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+/* ---- while recording ---- */
+
+int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec)
+{
+	bool chunk_due;
+	int err;
+
+	pthread_mutex_lock(&w->queue_lock);
+	err = w->err ? w->err : queue_put(w, kind, rec);
+	if (err && kind < REC_KIND_MAX && w->kinds[kind].info) {
+		w->kinds[kind].dropped++;
+		w->lost++;
+		if (!w->err)
+			writer_failed(w, err, "keeping a record");
+	}
+	chunk_due = w->first != NULL;
+	pthread_mutex_unlock(&w->queue_lock);
+	if (!err && chunk_due)
+		err = writer_drain(w);
+	return err;
+}
+
+int obz_writer__flush(struct obz_writer *w)
+{
+	int err = 0, drained;
+
+	pthread_mutex_lock(&w->queue_lock);
+	for (unsigned s = 0; s < w->stream_cnt && !w->err; s++) {
+		int e = queue_encode(w, s);
+
+		err = err ? err : e;
+	}
+	pthread_mutex_unlock(&w->queue_lock);
+	drained = writer_drain(w);
+	return drained ? drained : err;
+}
+
+int obz_writer__sync(struct obz_writer *w)
+{
+	return fdatasync(w->out.fd) && errno != EINVAL && errno != EROFS ? -errno : 0;
+}
+
+uint64_t obz_writer__bytes(const struct obz_writer *w)
+{
+	return w->out.bytes;
+}
+
+const char *obz_writer__uuid(const struct obz_writer *w)
+{
+	return w->uuid_text;
+}
+
+const char *obz_writer__error(const struct obz_writer *w)
+{
+	return w->error;
+}
+
+/* ---- the end ---- */
+
+static void add_u64(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+/* Rows that did not reach the file are losses like any other. */
+static void add_dropped(struct obz_writer *w, struct json_object *o)
+{
+	struct json_object *losses = json_get(o, "losses", json_type_array);
+
+	if (!losses) {
+		losses = json_object_new_array();
+		json_object_object_add(o, "losses", losses);
+	}
+	for (unsigned k = 0; k < REC_KIND_MAX; k++) {
+		struct json_object *loss;
+		char cause[96];
+
+		if (!w->kinds[k].dropped)
+			continue;
+		snprintf(cause, sizeof(cause), "%s: not written", w->kinds[k].info->name);
+		loss = json_object_new_object();
+		json_object_object_add(loss, "source", json_object_new_string("archive"));
+		json_object_object_add(loss, "cause", json_object_new_string(cause));
+		add_u64(loss, "count", w->kinds[k].dropped);
+		json_object_array_add(losses, loss);
+	}
+}
+
+static struct json_object *end_of(struct obz_writer *w, const char *end_json)
+{
+	struct json_object *o = json_parse(end_json, strlen(end_json)), *counts;
+
+	if (!o)
+		return NULL;
+	json_object_object_add(o, "uuid", json_object_new_string(w->uuid_text));
+	if (!json_get(o, "complete", json_type_boolean))
+		json_object_object_add(o, "complete", json_object_new_boolean(true));
+	add_dropped(w, o);
+	if (!json_get(o, "records", json_type_object)) {
+		counts = json_object_new_object();
+		for (unsigned i = 0; i < rec_info_cnt; i++)
+			if (w->kinds[rec_infos[i].number].written)
+				add_u64(counts, rec_infos[i].name,
+					w->kinds[rec_infos[i].number].written);
+		json_object_object_add(o, "records", counts);
+	}
+	if (!json_get(o, "chunks", json_type_object)) {
+		counts = json_object_new_object();
+		for (unsigned s = 0; s < w->stream_cnt; s++)
+			if (w->streams[s].seq)
+				add_u64(counts, w->streams[s].name, w->streams[s].seq);
+		json_object_object_add(o, "chunks", counts);
+	}
+	add_u64(o, "bytes", w->out.bytes);
+	return o;
+}
+
+int obz_writer__close(struct obz_writer *w, const char *end_json)
+{
+	struct json_object *end;
+	int err = 0;
+
+	obz_writer__flush(w);
+	pthread_mutex_lock(&w->write_lock);
+	/* after a failed write, what is small may still find room: identity, health, the end */
+	pthread_mutex_lock(&w->queue_lock);
+	for (unsigned s = 0; s < w->stream_cnt; s++)
+		queue_encode(w, s);
+	pthread_mutex_unlock(&w->queue_lock);
+	while (write_one(w, true))
+		;
+	pthread_mutex_unlock(&w->write_lock);
+	if (end_json) {
+		end = end_of(w, end_json);
+		err = end ? put_json(w, "obz.end.json", end) : -EINVAL;
+		json_object_put(end);
+		if (!err)
+			err = member_out_end(&w->out);
+	}
+	if (close(w->out.fd) && !err && errno != EINTR)
+		err = -errno;
+	writer_free(w);
+	return err;
+}

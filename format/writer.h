@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The writer's insides, shared by its three files: queue.c keeps rows until a chunk is due,
+ * writer.c is the life of an archive, writer_add.c brings other members.
+ */
+#ifndef FORMAT_WRITER_H
+#define FORMAT_WRITER_H
+
+#include <pthread.h>
+
+#include "chunk.h"
+#include "member_out.h"
+
+/* Copies of strings and lists, freed all at once. */
+struct arena_block;
+struct arena {
+	struct arena_block *blocks;
+};
+
+/* Queued rows of one kind. */
+struct queue_kind {
+	const struct rec_info *info;
+	unsigned stream;
+	size_t fixed_bound; /* chunk_row_bound without strings and lists */
+	uint8_t *rows;
+	size_t cnt, cap;
+	uint64_t written, dropped;
+};
+
+struct queue_stream {
+	const char *name;
+	bool reserved; /* may use the room kept for the end */
+	bool full;     /* max_sz was met */
+	size_t bound;  /* at most the raw size of what is queued */
+	uint64_t seq;  /* of the next chunk to be written */
+	struct arena arena;
+};
+
+/* An encoded chunk on its way to the file. */
+struct queue_chunk {
+	struct queue_chunk *next;
+	unsigned stream;
+	struct bytes payload;
+	uint32_t rows[REC_KIND_MAX];
+};
+
+struct obz_writer {
+	/* the file; never taken while queue_lock is held */
+	pthread_mutex_t write_lock;
+	struct member_out out;
+
+	/* all below; held only for memory's work, so that put never waits for a disk */
+	pthread_mutex_t queue_lock;
+	struct queue_kind kinds[REC_KIND_MAX];
+	struct queue_stream streams[REC_STREAM_MAX];
+	unsigned stream_cnt;
+	struct chunk_encoder *encoder;
+	struct queue_chunk *first, **last; /* to be written, in order */
+	uint64_t queued_sz;		   /* of those, as members */
+	uint64_t lost;			   /* counts of loss rows, and rows dropped */
+	char **names;			   /* debug members there are */
+	size_t name_cnt, name_cap;
+
+	uint64_t max_sz;
+	int zstd_level;
+	uint8_t uuid[16];
+	char uuid_text[37];
+	_Atomic int err; /* sticky: the file cannot be written */
+	char error[192];
+};
+
+/* ---- queue.c; queue_lock is held ---- */
+
+void queue_init(struct obz_writer *w);
+void queue_fini(struct obz_writer *w);
+
+/* -E2BIG, -EFBIG, -ENOMEM, -EINVAL. */
+int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec);
+
+/* Encodes what a stream has into a queue_chunk. */
+int queue_encode(struct obz_writer *w, unsigned stream);
+struct queue_chunk *queue_pop(struct obz_writer *w);
+
+/* Counts a chunk's rows as written or dropped, and frees it. */
+void queue_done(struct obz_writer *w, struct queue_chunk *c, bool written);
+
+/* Whether a member of that size fits beside what is queued, the reserve left out. */
+bool queue_has_room(const struct obz_writer *w, uint64_t sz, bool reserved);
+
+/* ---- writer.c ---- */
+
+/* Writes what is encoded, unless another thread is at it: it then writes this too. */
+int writer_drain(struct obz_writer *w);
+
+/* Notes why; the first error of the file stays. Returns err. */
+int writer_failed(struct obz_writer *w, int err, const char *what);
+
+#endif
