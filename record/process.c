@@ -119,9 +119,11 @@ static void count_losses(struct tracker *t)
 		t->rescan = true;
 }
 
-static void handle_queued(struct tracker *t)
+/* Returns how many records there were. */
+static unsigned handle_queued(struct tracker *t)
 {
 	struct sideband_record r;
+	unsigned all = 0;
 
 	/* Handling takes time (a new binary's table: up to 100 ms), in which more may come; but not
 	 * for ever. */
@@ -136,16 +138,16 @@ static void handle_queued(struct tracker *t)
 		if (!handled)
 			break;
 		table_publish(t);
+		all += handled;
 	}
+	return all;
 }
 
 /* On a host that forks and execs a lot elsewhere, obrec must not be woken for each of its records.
  */
-static void limit_wakes(struct tracker *t, uint64_t now)
+static void limit_wakes(struct tracker *t, uint64_t now, unsigned handled)
 {
-	if (!t->relevant)
-		t->idle_wakes++;
-	if (t->idle_wakes == IDLE_WAKES_MAX)
+	if (handled && !t->relevant && ++t->idle_wakes == IDLE_WAKES_MAX)
 		sideband__wake(t->sideband, false);
 	if (now < t->next_wake_ns)
 		return;
@@ -239,14 +241,15 @@ static void chores(struct tracker *t, uint64_t now)
 int tracker__drain(struct tracker *t)
 {
 	uint64_t now = tracker_now_ns();
+	unsigned handled;
 
 	if (!t->sideband || t->draining)
 		return 0;
 	t->draining = true;
 	t->relevant = t->opts.target.all;
-	handle_queued(t);
+	handled = handle_queued(t);
 	count_losses(t);
-	limit_wakes(t, now);
+	limit_wakes(t, now, handled);
 	chores(t, now);
 	table_publish(t);
 	t->draining = false;

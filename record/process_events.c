@@ -58,6 +58,21 @@ void tracker_map(struct tracker *t, struct process *p, const struct mapped *m, u
 	}
 }
 
+/*
+ * A process may be gone when its first sample is handled, so it is described as soon as its
+ * arguments are in place: after [vdso] is mapped, certainly once the loader maps the first library.
+ * Not each of thousands, however.
+ */
+static void describe_early(struct tracker *t, struct process *p, struct span name)
+{
+	bool vdso = name.len == 6 && !memcmp(name.p, "[vdso]", 6);
+
+	if (p->identity.cmdline || !t->describe_budget || (!vdso && p->maps.cnt < 4))
+		return;
+	t->describe_budget--;
+	process_describe(p, t->proc, t->opts.target.label_env, t->opts.target.label_env_cnt);
+}
+
 static void on_mmap(struct tracker *t, const struct sideband_record *r)
 {
 	struct process *p = table_live(t, r->pid);
@@ -83,14 +98,7 @@ static void on_mmap(struct tracker *t, const struct sideband_record *r)
 	if (!p->identity.exe && r->inode)
 		p->identity.exe = strndup(r->name.p, r->name.len);
 	tracker_map(t, p, &m, r->ts_ns);
-	/* By now its arguments are in place. Not for each of thousands: those that get samples are
-	 * read then. */
-	if (!p->described && t->describe_budget && r->name.len == 6 &&
-	    !memcmp(r->name.p, "[vdso]", 6)) {
-		t->describe_budget--;
-		process_describe(p, t->proc, t->opts.target.label_env,
-				 t->opts.target.label_env_cnt);
-	}
+	describe_early(t, p, r->name);
 }
 
 /* ---- fork ---- */

@@ -99,6 +99,8 @@ void table_end(struct tracker *t, struct process *p, uint64_t ts_ns, bool replac
 
 /* ---- what the unwinder gets ---- */
 
+#define RANGES_MAX (RANGE_SEG_CNT - 1) /* of one process lie in one segment of the arena */
+
 static bool reserve_ranges(struct tracker *t, size_t cnt)
 {
 	struct range *v;
@@ -132,6 +134,10 @@ static void publish_one(struct tracker *t, struct process *p)
 
 		if (!m->binary)
 			continue;
+		if (cnt == RANGES_MAX) {
+			tracker_lose(t, "target", "more mappings than the unwinder takes", 1);
+			break;
+		}
 		image_bias(&m->binary->image, m->start, m->offset, &bias);
 		*r = (struct range){
 			.start = m->start,

@@ -311,6 +311,34 @@ static void test_comm(void)
 	end(t);
 }
 
+/* After lost records /proc is read again: mappings, exits, children of children. */
+static void test_lost(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
+	struct tracker *t = make(&spec);
+
+	fake_process(110, 1, "gone", "/a", NULL);
+	do_fork(t, 100, 110, t0);
+	gone(110);
+	put(100, "maps",
+	    "10000-20000 r-xp 0 08:01 99 /prog\n70000-80000 r-xp 0 08:01 97 /new.so\n");
+	fake_process(111, 100, "child", "/a", NULL);
+	put(111, "stat", "111 (c) S 100 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 1 0 200 99 1\n");
+	fake_process(109, 111, "grandchild", "/a", NULL);
+	put(109, "stat", "109 (c) S 111 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 1 0 300 99 1\n");
+	scan_again(t);
+	table_publish(t);
+	CHECK(fake_range(100, 0x70001) && fake_range(100, 0x10001), "");
+	CHECK(!fake_proc[110], "");
+	CHECK(fake_proc[111] && fake_proc[109] && !fake_proc[200], "");
+	CHECK(tracker__live_targets(t) == 3, "%zu", tracker__live_targets(t));
+	end(t);
+	gone(109);
+	gone(111);
+	fake_process(100, 1, "server", "/a", NULL);
+}
+
 /* What /proc says, with names that bite. */
 static void test_identity(void)
 {
@@ -421,6 +449,7 @@ int main(void)
 	test_reuse();
 	test_old_records();
 	test_comm();
+	test_lost();
 	test_identity();
 	test_files();
 	snprintf(cmd, sizeof(cmd), "rm -r %s", root);

@@ -22,6 +22,7 @@
 
 static char dir[64], self_exe[4096], lib[128];
 static int epoll_fd;
+static unsigned tested_cgroups;
 
 static uint64_t now_ns(void)
 {
@@ -566,6 +567,91 @@ static void test_all(void)
 	end(t);
 }
 
+/* Hundreds of processes that live for a millisecond, moved between CPUs: none is left over, none
+ * unknown. */
+static void test_storm(void)
+{
+	int go[2], err;
+	uint32_t pid;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
+	unsigned tables;
+	struct tracker *t;
+	char c;
+
+	if (pipe2(go, O_CLOEXEC))
+		exit(1);
+	pid = fork();
+	if (!pid) {
+		if (read(go[0], &c, 1) == 1)
+			execl("/bin/sh", "sh", "-c",
+			      "i=0; while [ $i -lt 150 ]; do /bin/true $i & /bin/echo $i; "
+			      "i=$((i+1)); done "
+			      ">/dev/null; wait",
+			      NULL);
+		_exit(1);
+	}
+	t = track(&spec, &err);
+	tables = fake_tables;
+	if (write(go[1], "x", 1) != 1)
+		exit(1);
+	while (waitpid(pid, NULL, WNOHANG) == 0)
+		follow(t, 1);
+	follow(t, 50);
+	CHECK(tracker__live_targets(t) == 0, "%zu", tracker__live_targets(t));
+	CHECK(fake_tables - tables <= 4, "tables are built once: %u", fake_tables - tables);
+	close(go[0]);
+	close(go[1]);
+	end(t);
+}
+
+/* A cgroup of some hierarchy: who is in it, in one below it, and who comes later. */
+static void test_cgroup(void)
+{
+	static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified",
+					     "/sys/fs/cgroup/pids"};
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+		struct worker a = start(self_exe, 0), b = start(self_exe, 0);
+		char group[128], below[160], procs[192], name[64];
+		struct target_spec spec = {.cgroup = i == 2 ? group : name};
+		struct tracker *t;
+		FILE *f;
+		int err;
+
+		snprintf(name, sizeof(name), "/obrec-test-%d", getpid());
+		snprintf(group, sizeof(group), "%s%s", mounts[i], name);
+		snprintf(below, sizeof(below), "%s/below", group);
+		snprintf(procs, sizeof(procs), "%s/cgroup.procs", mounts[i]);
+		if (access(procs, W_OK))
+			goto next;
+		snprintf(procs, sizeof(procs), "%s/cgroup.procs", below);
+		if (mkdir(group, 0755) || mkdir(below, 0755) || !(f = fopen(procs, "w"))) {
+			rmdir(below);
+			rmdir(group);
+			goto next;
+		}
+		fprintf(f, "%d", a.pid);
+		fclose(f);
+		t = track(&spec, &err);
+		CHECK(t && fake_proc[a.pid] && !fake_proc[b.pid], "%s", group);
+		snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);
+		f = fopen(procs, "w");
+		fprintf(f, "%d", b.pid);
+		fclose(f);
+		follow(t, 1100);
+		CHECK(fake_proc[b.pid], "%s: moved there", group);
+		same_as_proc(b.pid);
+		CHECK(tracker__live_targets(t) == 2, "%s: %zu", group, tracker__live_targets(t));
+		tested_cgroups++;
+		end(t);
+	next:
+		stop(&a);
+		stop(&b);
+		rmdir(below);
+		rmdir(group);
+	}
+}
+
 /* How long after a fork the child has its ranges, from user space's side. */
 static void test_latency(void)
 {
@@ -623,9 +709,12 @@ int main(int argc, char **argv)
 	test_memfd();
 	test_perfmap();
 	test_comm();
+	test_cgroup();
+	test_storm();
 	test_errors();
 	test_all();
 	test_latency();
+	printf("cgroups in %u hierarchies\n", tested_cgroups);
 	unlink(lib);
 	rmdir(dir);
 	fake_free();

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Three look-ups, cheapest first: (device, inode) as the mapping shows them; the open file's
+ * build-id; and only for a file not seen in any guise, its unwind table. A file can be replaced or
+ * rewritten under its inode number, so an entry of the first kind is compared with stat(2) of the
+ * mapping, at most once a second.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../format/text.h"
+#include "binary_open.h"
+#include "binary_registry.h"
+
+#define CHECK_NS 1000000000ULL
+
+/* What a (device, inode) stands for. */
+struct file {
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	bool generation_known;
+	struct stat st;
+	uint64_t checked_ns;
+	struct binary *binary; /* NULL: see rc */
+	int rc;		       /* 1; 0: not ELF, its code is generated; -ENOENT: no room for it */
+	struct file *other;    /* of the same hash */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* ---- making one ---- */
+
+static void load_table(struct binaries *b, struct binary *bin, int fd)
+{
+	struct unwind_table t = {0};
+	const char *cause = NULL;
+	Elf *elf;
+	int err;
+
+	if (!b->opts.store)
+		return;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	err = elf ? unwind_table__build(elf, &t) : -EBADMSG;
+	if (err)
+		cause = err == -ENODATA	  ? "no unwind information"
+			: err == -EBADMSG ? "malformed"
+					  : "no memory";
+	if (t.row_cnt) {
+		err = unwind_store__add(b->opts.store, &t, &bin->page0);
+		if (!err)
+			bin->range_flags = RANGE_TABLE;
+		else
+			cause = "no room for its rows";
+	}
+	if (cause) {
+		message_verbose("%s: unwind table: %s", bin->path, cause);
+		binaries_lose(b, "unwind table", cause);
+	}
+	unwind_table__fini(&t);
+	elf_end(elf);
+}
+
+static uint64_t build_key(const struct image *im, uint64_t size)
+{
+	uint64_t h = idmap_mix(im->loads_hash ^ size);
+
+	for (const char *p = im->build_id; *p; p++)
+		h = idmap_mix(h ^ (unsigned char)*p);
+	return h;
+}
+
+/* The same build seen before, under another inode. */
+static struct binary *find_build(struct binaries *b, const struct image *im, uint64_t size)
+{
+	struct binary *bin = im->build_id[0] ? idmap_get(&b->builds, build_key(im, size)) : NULL;
+
+	return bin && bin->size == size && bin->image.loads_hash == im->loads_hash &&
+			       !strcmp(bin->image.build_id, im->build_id)
+		       ? bin
+		       : NULL;
+}
+
+/* Takes fd. 0 and *out (NULL: not ELF). */
+static int take_file(struct binaries *b, const struct mapped *m, struct span path, int fd,
+		     uint64_t size, struct binary **out)
+{
+	struct binary *bin;
+	struct image im;
+	int err = image_read(&im, fd);
+
+	*out = NULL;
+	if (err) {
+		close(fd);
+		return err == -ENOEXEC ? 0 : err;
+	}
+	bin = find_build(b, &im, size);
+	if (bin) {
+		image_fini(&im);
+		close(fd);
+		*out = bin;
+		return 0;
+	}
+	bin = binaries_add(b, path);
+	if (!bin) {
+		image_fini(&im);
+		close(fd);
+		return -ENOMEM;
+	}
+	bin->image = im;
+	bin->size = size;
+	if (im.build_id[0])
+		idmap_put(&b->builds, build_key(&im, size), bin);
+	load_table(b, bin, fd);
+	binaries_keep(b, bin, fd);
+	bin->root = binaries_root(b, m->pid);
+	*out = bin;
+	return 0;
+}
+
+static void remember_place(struct binary *bin, const struct mapped *m)
+{
+	bin->pid = m->pid;
+	bin->start = m->start;
+	bin->end = m->end;
+}
+
+static int resolve_vdso(struct binaries *b, const struct mapped *m, struct binary **out)
+{
+	size_t len = m->end - m->start;
+	bool compat = m->end <= 1ULL << 32;
+	int fd, err;
+
+	for (unsigned i = 0; i < b->vdso_cnt; i++) {
+		if (b->vdso[i].len == len && b->vdso[i].compat == compat) {
+			*out = b->vdso[i].binary;
+			return 1;
+		}
+	}
+	fd = binary_open_vdso(m);
+	if (fd < 0)
+		return -ENOENT;
+	err = take_file(b, m, span_of("[vdso]"), fd, len, out);
+	if (err || !*out)
+		return -ENOENT;
+	if (b->vdso_cnt < sizeof(b->vdso) / sizeof(*b->vdso)) {
+		b->vdso[b->vdso_cnt].len = len;
+		b->vdso[b->vdso_cnt].compat = compat;
+		b->vdso[b->vdso_cnt++].binary = *out;
+	}
+	return 1;
+}
+
+/* ---- files by inode ---- */
+
+static bool same_stat(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static uint64_t file_key(const struct mapped *m)
+{
+	return idmap_mix(m->inode ^ idmap_mix((uint64_t)m->major << 32 | m->minor));
+}
+
+static struct file *find_file(struct binaries *b, const struct mapped *m)
+{
+	struct file *f = idmap_get(&b->files, file_key(m));
+
+	while (f && (f->inode != m->inode || f->major != m->major || f->minor != m->minor))
+		f = f->other;
+	return f;
+}
+
+/* Still what is mapped? */
+static bool file_fresh(struct binaries *b, struct file *f, const struct mapped *m)
+{
+	uint64_t now = now_ns();
+	struct stat st;
+
+	if (m->generation_known && f->generation_known && m->generation != f->generation)
+		return false;
+	if (now - f->checked_ns < CHECK_NS)
+		return true;
+	if (binary_stat_mapped(b->opts.proc, m, &st) == 0 && !same_stat(&st, &f->st))
+		return false;
+	f->checked_ns = now;
+	if (m->generation_known) {
+		f->generation = m->generation;
+		f->generation_known = true;
+	}
+	return true;
+}
+
+static struct file *add_file(struct binaries *b, const struct mapped *m)
+{
+	struct file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->major = m->major;
+	f->minor = m->minor;
+	f->inode = m->inode;
+	f->other = idmap_get(&b->files, file_key(m));
+	if (idmap_put(&b->files, file_key(m), f)) {
+		free(f);
+		return NULL;
+	}
+	return f;
+}
+
+/* A file that cannot be read still has a name; its addresses are file offsets. */
+static struct binary *unreadable(struct binaries *b, const struct mapped *m, struct span path,
+				 int err)
+{
+	struct binary *bin;
+
+	binaries_lose(b, "binary",
+		      err == -ESTALE ? "replaced on disk while mapped" : "not readable");
+	bin = binaries_add(b, path);
+	if (bin)
+		bin->why = err == -ESTALE ? "the file was replaced while it was mapped"
+			   : err == -EPERM || err == -EACCES ? "no permission to read the file"
+							     : "the file could not be read";
+	return bin;
+}
+
+/* Opens and takes the file anew; what is known of it may be outdated. */
+static void load_file(struct binaries *b, struct file *f, const struct mapped *m, int fd,
+		      const struct stat *st)
+{
+	struct binary *before = f->binary;
+	struct span path = m->path;
+	int err;
+
+	binary_path_deleted(&path);
+	f->generation = m->generation;
+	f->generation_known = m->generation_known;
+	f->checked_ns = now_ns();
+	f->st = *st;
+	f->binary = NULL;
+	err = fd < 0 ? fd : take_file(b, m, path, fd, st->st_size, &f->binary);
+	if (err && err != -ENXIO && err != -ENOMEM)
+		f->binary = before && before->why ? before : unreadable(b, m, path, err);
+	f->rc = f->binary ? 1 : err && err != -ENXIO ? -ENOENT : 0;
+}
+
+static int resolve_file(struct binaries *b, const struct mapped *m, struct binary **out)
+{
+	struct file *f = find_file(b, m);
+
+	if (!f || !file_fresh(b, f, m)) {
+		struct stat st = {0};
+		int fd = binary_open_mapped(b->opts.proc, m, &st);
+
+		if (fd == -ENOENT || fd == -ESRCH) {
+			binaries_lose(b, "binary", "process gone before its file could be read");
+			return -ENOENT;
+		}
+		if (!f && !(f = add_file(b, m))) {
+			if (fd >= 0)
+				close(fd);
+			return -ENOMEM;
+		}
+		load_file(b, f, m, fd, &st);
+	}
+	*out = f->binary;
+	return f->rc;
+}
+
+static bool is_path(struct span p, const char *s)
+{
+	return p.len == strlen(s) && !memcmp(p.p, s, p.len);
+}
+
+int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary **out)
+{
+	int rc;
+
+	*out = NULL;
+	if (is_path(m->path, "[vdso]"))
+		return resolve_vdso(b, m, out);
+	if (is_path(m->path, "[vsyscall]") || is_path(m->path, "[uprobes]"))
+		return -ENOENT;
+	if (!m->inode)
+		return 0;
+	rc = resolve_file(b, m, out);
+	if (rc == 1 && !(*out)->hit)
+		remember_place(*out, m);
+	return rc;
+}
+
+void binaries_free_files(struct binaries *b)
+{
+	struct file *f, *other;
+
+	for (size_t i = 0; (f = idmap_next(&b->files, &i));) {
+		for (; f; f = other) {
+			other = f->other;
+			free(f);
+		}
+	}
+	idmap_fini(&b->files);
+}
