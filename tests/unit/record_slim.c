@@ -247,6 +247,18 @@ static const struct variant variants[] = {
 	{"dwz1", "cp d4 dwz1 && cp types dwz2 && dwz -m common -r dwz1 dwz2", "dwz1", "dwarf"},
 };
 
+/* The system's libc, whose debug file is a package of its own. */
+static void libc(void)
+{
+	if (sh("cp -L $(ldd d5 | sed -n 's/.*libc.so.6 => \\([^ ]*\\).*/\\1/p') libc && "
+	       "id=$(file libc | sed 's/.*BuildID[^=]*=\\([0-9a-f]*\\).*/\\1/') && "
+	       "cp /usr/lib/debug/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug "
+	       "libc.debug"))
+		puts("libc: no debug file installed, left out");
+	else
+		same_answers("libc", "libc.debug", "dwarf", 4000);
+}
+
 /* Programs are only comparable by what their own original says; these are looked at by hand. */
 static void facts(void)
 {
@@ -310,6 +322,7 @@ int main(void)
 			same_answers(v->name, v->original, v->symbols, 2000);
 		}
 	}
+	libc();
 	facts();
 	if (getenv("KEEP"))
 		printf("%s kept\n", dir);
