@@ -45,6 +45,17 @@ int answers_add(struct answers *a, uint64_t lo, uint64_t hi, const struct answer
 	return 0;
 }
 
+static int add_clipped(struct answers *a, const struct answers *from, const struct answer *x,
+		       uint64_t lo, uint64_t hi)
+{
+	return answers_add(a, lo, hi, x->cnt ? from->frames + x->first : NULL, x->cnt);
+}
+
+int answers_add_from(struct answers *a, const struct answers *from, const struct answer *x)
+{
+	return add_clipped(a, from, x, x->lo, x->hi);
+}
+
 int answers_merge(struct answers *a, const struct answers *more)
 {
 	struct answers both = {0};
@@ -58,7 +69,7 @@ int answers_merge(struct answers *a, const struct answers *more)
 		uint64_t lo, hi;
 
 		if (x && (!y || x->lo <= y->lo || x->lo <= done)) {
-			err = answers_add(&both, x->lo, x->hi, a->frames + x->first, x->cnt);
+			err = answers_add_from(&both, a, x);
 			done = x->hi;
 			i++;
 			continue;
@@ -66,7 +77,7 @@ int answers_merge(struct answers *a, const struct answers *more)
 		lo = y->lo > done ? y->lo : done;
 		hi = x && x->lo < y->hi ? x->lo : y->hi;
 		if (lo < hi) {
-			err = answers_add(&both, lo, hi, more->frames + y->first, y->cnt);
+			err = add_clipped(&both, more, y, lo, hi);
 			done = hi;
 		}
 		if (hi == y->hi || done >= y->hi)

@@ -36,6 +36,9 @@ void answers_fini(struct answers *a);
 int answers_add(struct answers *a, uint64_t lo, uint64_t hi, const struct answer_frame *frames,
 		size_t cnt);
 
+/* The same with an answer of another list. */
+int answers_add_from(struct answers *a, const struct answers *from, const struct answer *x);
+
 /* Adds all of `more`, each ascending, to `a`; where ranges overlap, those of `a` are kept. */
 int answers_merge(struct answers *a, const struct answers *more);
 

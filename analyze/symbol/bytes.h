@@ -27,7 +27,7 @@ struct cursor {
 
 static inline struct bytes bytes_sub(struct bytes b, uint64_t off, uint64_t len)
 {
-	if (off > b.len || len > b.len - off)
+	if (!b.p || off > b.len || len > b.len - off)
 		return (struct bytes){0};
 	return (struct bytes){b.p + off, len};
 }
@@ -35,8 +35,10 @@ static inline struct bytes bytes_sub(struct bytes b, uint64_t off, uint64_t len)
 /* From `off` to the end; at a wrong offset an empty, bad cursor. */
 static inline struct cursor cursor_at(struct bytes b, uint64_t off)
 {
+	static const uint8_t none[1];
+
 	if (!b.p || off > b.len)
-		return (struct cursor){.bad = true};
+		return (struct cursor){none, none, true};
 	return (struct cursor){b.p + off, b.p + b.len, false};
 }
 

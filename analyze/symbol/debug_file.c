@@ -6,31 +6,27 @@
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
 extern char **environ;
 
-static int open_path(const char *path)
+/* Consumes e; NULL unless it has that build-id. */
+static struct elf_image *checked(struct elf_image *e, const char *hex)
 {
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-/* Consumes fd; NULL unless it is an ELF file of that build-id. */
-static struct elf_image *checked(int fd, const char *hex)
-{
-	struct elf_image *e;
-	const char *why;
-
-	if (fd < 0 || elf_image__open(&e, fd, &why))
-		return NULL;
-	if (elf_image__is(e, hex))
+	if (e && elf_image__is(e, hex))
 		return e;
 	elf_image__close(e);
 	return NULL;
+}
+
+static struct elf_image *open_fd(int fd)
+{
+	struct elf_image *e = NULL;
+	const char *why;
+
+	return fd >= 0 && !elf_image__open(&e, fd, &why) ? e : NULL;
 }
 
 static bool is_build_id(const char *hex)
@@ -71,7 +67,7 @@ static struct elf_image *ask_debuginfod(const char *hex)
 		return NULL;
 	line[len] = '\0';
 	line[strcspn(line, "\n")] = '\0';
-	return checked(open_path(line), hex);
+	return checked(elf_image__open_path(line), hex);
 }
 
 struct elf_image *debug_file_by_id(const char *hex, const struct symbolizer_opts *opts)
@@ -82,43 +78,29 @@ struct elf_image *debug_file_by_id(const char *hex, const struct symbolizer_opts
 	if (!is_build_id(hex))
 		return NULL;
 	if (opts->open_by_id)
-		e = checked(opts->open_by_id(opts->open_by_id_ctx, hex), hex);
+		e = checked(open_fd(opts->open_by_id(opts->open_by_id_ctx, hex)), hex);
 	for (size_t i = 0; !e && opts->debug_dirs && opts->debug_dirs[i]; i++) {
 		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", opts->debug_dirs[i], hex,
 			 hex + 2);
-		e = checked(open_path(path), hex);
+		e = checked(elf_image__open_path(path), hex);
 	}
 	if (!e && opts->debuginfod)
 		e = ask_debuginfod(hex);
 	return e;
 }
 
-/* The CRC of .gnu_debuglink is that of zlib over the whole file. */
-static bool crc_is(int fd, uint32_t want)
-{
-	struct stat st;
-	void *map;
-	uint32_t crc;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return false;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return false;
-	crc = (uint32_t)crc32_z(0, map, (size_t)st.st_size);
-	munmap(map, (size_t)st.st_size);
-	return crc == want;
-}
-
+/* The CRC of .gnu_debuglink is zlib's over the whole file. */
 static struct elf_image *try_link(const char *path, uint32_t crc)
 {
-	int fd = open_path(path);
+	struct elf_image *e = elf_image__open_path(path);
+	struct bytes file;
 
-	if (fd < 0)
+	if (!e)
 		return NULL;
-	if (crc_is(fd, crc))
-		return checked(fd, NULL);
-	close(fd);
+	file = elf_image__file(e);
+	if ((uint32_t)crc32_z(0, file.p, file.len) == crc)
+		return e;
+	elf_image__close(e);
 	return NULL;
 }
 
@@ -205,11 +187,11 @@ struct elf_image *debug_file_alt(struct elf_image *e, const char *path,
 		return NULL;
 	found = debug_file_by_id(hex, opts);
 	if (!found && name[0] == '/')
-		found = checked(open_path(name), hex);
+		found = checked(elf_image__open_path(name), hex);
 	slash = path ? strrchr(path, '/') : NULL;
 	if (!found && name[0] != '/' && slash &&
 	    snprintf(full, sizeof(full), "%.*s/%s", (int)(slash - path), path, name) <
 		    (int)sizeof(full))
-		found = checked(open_path(full), hex);
+		found = checked(elf_image__open_path(full), hex);
 	return found;
 }

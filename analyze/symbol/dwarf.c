@@ -343,12 +343,8 @@ static int gather(struct batch *b, struct answers *out)
 		for (size_t k = 0; k < b->items[i].answers.cnt; k++)
 			refs[cnt++] = (struct answer_ref){&b->items[i], &b->items[i].answers.v[k]};
 	qsort(refs, cnt, sizeof(*refs), by_answer);
-	for (size_t i = 0; i < cnt && !err; i++) {
-		const struct answer *x = refs[i].answer;
-
-		err = answers_add(out, x->lo, x->hi, refs[i].item->answers.frames + x->first,
-				  x->cnt);
-	}
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = answers_add_from(out, &refs[i].item->answers, refs[i].answer);
 	free(refs);
 	return err;
 }

@@ -10,10 +10,8 @@ void abbrev_table_fini(struct abbrev_table *t)
 	*t = (struct abbrev_table){0};
 }
 
-static void add_size(struct abbrev *a, const struct dwarf_unit *u, unsigned form)
+static void add_size(struct abbrev *a, int sz)
 {
-	int sz = dwarf_form_size(u, form);
-
 	if (sz < 0 || a->fixed_sz < 0 || a->fixed_sz > 1 << 20)
 		a->fixed_sz = -1;
 	else
@@ -32,6 +30,7 @@ static int read_entry(struct abbrev_table *t, const struct dwarf_unit *u, struct
 	while (!c->bad) {
 		uint64_t name = cursor_uleb(c), form = cursor_uleb(c);
 		int64_t implicit = 0;
+		int sz;
 
 		if (form == DW_FORM_implicit_const)
 			implicit = cursor_sleb(c);
@@ -43,14 +42,16 @@ static int read_entry(struct abbrev_table *t, const struct dwarf_unit *u, struct
 		}
 		if (grow(&t->attrs, &t->attr_cap, t->attr_cnt + 1, sizeof(*t->attrs)))
 			return -ENOMEM;
+		sz = dwarf_form_size(u, (unsigned)form);
 		t->attrs[t->attr_cnt++] = (struct attr_spec){
 			.name = name > UINT16_MAX ? 0 : (uint16_t)name,
 			.form = (uint16_t)form,
+			.sz = (int8_t)sz,
 			.implicit = implicit,
 		};
 		a.attr_cnt++;
 		a.has_pc |= name == DW_AT_low_pc || name == DW_AT_ranges;
-		add_size(&a, u, (unsigned)form);
+		add_size(&a, sz);
 	}
 	if (c->bad)
 		return 0;
@@ -110,18 +111,18 @@ const struct abbrev *abbrev_table_find(const struct abbrev_table *t, uint64_t co
 void abbrev_skip(const struct abbrev_table *t, const struct abbrev *a, const struct dwarf_unit *u,
 		 struct cursor *c)
 {
-	const struct attr_spec *s = t->attrs + a->first_attr;
+	const struct attr_spec *s;
 
 	if (a->fixed_sz >= 0) {
 		cursor_skip(c, (uint64_t)a->fixed_sz);
 		return;
 	}
+	s = t->attrs + a->first_attr; /* there is one of no fixed size */
 	for (uint32_t i = 0; i < a->attr_cnt; i++, s++) {
-		int sz = dwarf_form_size(u, s->form);
 		struct attr_value v;
 
-		if (sz >= 0)
-			cursor_skip(c, (uint64_t)sz);
+		if (s->sz >= 0)
+			cursor_skip(c, (uint64_t)s->sz);
 		else
 			dwarf_form_read(c, u, s->form, s->implicit, &v);
 	}

@@ -8,6 +8,7 @@
 
 struct attr_spec {
 	uint16_t name, form;
+	int8_t sz; /* as dwarf_form_size() says */
 	int64_t implicit;
 };
 

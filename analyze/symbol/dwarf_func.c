@@ -56,7 +56,6 @@ static int read_ranges(struct walk *w, const struct abbrev *a, struct cursor *c)
 
 	for (uint32_t i = 0; i < a->attr_cnt; i++, s++) {
 		struct attr_value v;
-		int sz;
 
 		switch (s->name) {
 		case DW_AT_low_pc:
@@ -69,9 +68,8 @@ static int read_ranges(struct walk *w, const struct abbrev *a, struct cursor *c)
 			dwarf_form_read(c, w->u, s->form, s->implicit, &r.ranges);
 			break;
 		default:
-			sz = dwarf_form_size(w->u, s->form);
-			if (sz >= 0)
-				cursor_skip(c, (uint64_t)sz);
+			if (s->sz >= 0)
+				cursor_skip(c, (uint64_t)s->sz);
 			else
 				dwarf_form_read(c, w->u, s->form, s->implicit, &v);
 		}

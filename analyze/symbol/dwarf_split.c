@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dwarf_split.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-
-static struct elf_image *open_elf(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct elf_image *e;
-	const char *why;
-
-	return fd >= 0 && !elf_image__open(&e, fd, &why) ? e : NULL;
-}
 
 bool dwarf_package_open(struct dwarf_package *p, const char *path)
 {
@@ -20,7 +10,7 @@ bool dwarf_package_open(struct dwarf_package *p, const char *path)
 	*p = (struct dwarf_package){0};
 	if (!path || snprintf(full, sizeof(full), "%s.dwp", path) >= (int)sizeof(full))
 		return false;
-	p->elf = open_elf(full);
+	p->elf = elf_image__open_path(full);
 	if (!p->elf)
 		return false;
 	dwarf_file_init(&p->file, p->elf, true);
@@ -130,7 +120,7 @@ static bool open_in_package(struct dwarf_split *s, const struct dwarf_package *p
 
 static bool open_dwo(struct dwarf_split *s, const char *path)
 {
-	s->elf = open_elf(path);
+	s->elf = elf_image__open_path(path);
 	if (!s->elf)
 		return false;
 	dwarf_file_init(&s->file, s->elf, true);

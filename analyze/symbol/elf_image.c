@@ -2,6 +2,7 @@
 #include "elf_image.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -233,6 +234,28 @@ cleanup:
 	else
 		*out = e;
 	return err;
+}
+
+struct elf_image *elf_image__open_path(const char *path)
+{
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	struct elf_image *e = NULL;
+	char self[32];
+	const char *why;
+	struct stat st;
+
+	if (place < 0)
+		return NULL;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+	if (!fstat(place, &st) && S_ISREG(st.st_mode))
+		fd = open(self, O_RDONLY | O_CLOEXEC);
+	close(place);
+	return fd >= 0 && !elf_image__open(&e, fd, &why) ? e : NULL;
+}
+
+struct bytes elf_image__file(const struct elf_image *e)
+{
+	return e->file;
 }
 
 void elf_image__close(struct elf_image *e)

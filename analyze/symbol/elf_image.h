@@ -23,6 +23,9 @@ struct elf_range {
 
 /* Consumes fd, also when it fails. *why: one line, static; set on failure. */
 int elf_image__open(struct elf_image **e, int fd, const char **why);
+/* NULL unless it is an ELF file. What is no regular file is not even opened: devices may act on
+ * that. */
+struct elf_image *elf_image__open_path(const char *path);
 void elf_image__close(struct elf_image *e);
 
 uint16_t elf_image__machine(const struct elf_image *e);
@@ -32,6 +35,9 @@ size_t elf_image__section_cnt(const struct elf_image *e);
 const struct elf_section *elf_image__section(const struct elf_image *e,
 					     size_t index); /* NULL: none */
 const struct elf_section *elf_image__find(const struct elf_image *e, const char *name);
+
+/* All of the file. */
+struct bytes elf_image__file(const struct elf_image *e);
 
 /* The bytes of a section; empty for NOBITS and what is out of bounds. */
 struct bytes elf_image__data(struct elf_image *e, const struct elf_section *s);

@@ -143,11 +143,8 @@ int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *a
 		return -ENOMEM;
 	err = parallel_run(jobs, slice_cnt, resolve_slice, &j);
 	for (size_t i = 0; i < slice_cnt; i++) {
-		for (size_t k = 0; k < j.slices[i].cnt && !err; k++) {
-			const struct answer *x = &j.slices[i].v[k];
-
-			err = answers_add(out, x->lo, x->hi, j.slices[i].frames + x->first, x->cnt);
-		}
+		for (size_t k = 0; k < j.slices[i].cnt && !err; k++)
+			err = answers_add_from(out, &j.slices[i], &j.slices[i].v[k]);
 		answers_fini(&j.slices[i]);
 	}
 	free(j.slices);

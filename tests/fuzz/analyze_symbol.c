@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whole ELF images through the symbolizer: headers, symbol tables, all of DWARF, compressed
+ * sections. The corpus holds small programs of several compilers and DWARF versions. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../analyze/symbol/elf_image.h"
+#include "../../analyze/symbol/symbol.h"
+
+struct input {
+	const uint8_t *data;
+	size_t sz;
+};
+
+static int open_input(void *ctx)
+{
+	const struct input *in = ctx;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd >= 0 && write(fd, in->data, in->sz) != (ssize_t)in->sz)
+		abort();
+	return fd;
+}
+
+static size_t sink;
+
+static void touch(void *ctx, size_t index, const struct symbol_frame *chain, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		sink += chain[i].name ? strlen(chain[i].name) : 0;
+		sink += chain[i].linkage_name ? strlen(chain[i].linkage_name) : 0;
+		sink += chain[i].file ? strlen(chain[i].file) : 0;
+		sink += chain[i].line + chain[i].inlined;
+	}
+}
+
+/* Addresses where the image has code, and some where no image should. */
+static size_t choose_addrs(struct input *in, uint64_t *addrs, size_t max)
+{
+	const struct elf_range *code;
+	struct elf_image *e;
+	const char *why;
+	size_t n = 0, cnt;
+
+	addrs[n++] = 0;
+	addrs[n++] = 0x1000;
+	addrs[n++] = UINT64_MAX;
+	if (elf_image__open(&e, open_input(in), &why))
+		return n;
+	code = elf_image__code(e, &cnt);
+	for (size_t i = 0; i < cnt && n < max; i++)
+		for (uint64_t k = 0; k < 64 && n < max; k++)
+			addrs[n++] = code[i].lo + (code[i].hi - code[i].lo) / 64 * k + k % 7;
+	elf_image__close(e);
+	return n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
+{
+	struct input in = {data, sz};
+	struct symbolizer_opts opts = {.jobs = 1, .inlines = true};
+	struct symbolizer *s;
+	struct symbol_image *image;
+	uint64_t addrs[256];
+	size_t cnt = choose_addrs(&in, addrs, 256);
+
+	if (symbolizer__new(&s, &opts))
+		abort();
+	if (symbolizer__image(s, NULL, NULL, open_input, &in, &image))
+		abort();
+	symbolizer__resolve(s, image, addrs, cnt, touch, NULL);
+	symbolizer__free(s);
+	return 0;
+}
