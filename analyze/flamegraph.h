@@ -40,6 +40,20 @@ int flamegraph__write_svg(const struct flamegraph *f, const struct flame_style *
 /* "root;...;leaf N" lines in order of names; `;` and control bytes in names are replaced. */
 int flamegraph__write_folded(const struct flamegraph *f, FILE *out);
 
+/* Sum of the first (0) or second (1) weights. */
+uint64_t flamegraph__weight(const struct flamegraph *f, int which);
+/* Multiplies those weights so that they add up to `total`. */
+void flamegraph__scale(struct flamegraph *f, int which, uint64_t total);
+
+/* A function over all stacks; a recursive one's total counts once a stack. */
+struct flame_function {
+	const char *name, *binary; /* live as long as the graph */
+	enum profile_kind kind;
+	uint64_t self[2], total[2];
+};
+/* Malloc'ed list, of a graph not inverted. 0 or -ENOMEM. */
+int flamegraph__functions(const struct flamegraph *f, struct flame_function **list, size_t *cnt);
+
 extern const char flamegraph_css[], flamegraph_js[];
 
 #endif
