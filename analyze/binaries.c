@@ -150,9 +150,10 @@ uint32_t binaries__find(struct binaries *b, uint32_t capture, uint32_t id)
 
 int binaries__debuginfo(struct binaries *b, uint32_t capture, const struct rec_debuginfo *r)
 {
-	struct binary *binary = &b->v[binaries__find(b, capture, r->binary)];
+	uint32_t i = binaries__find(b, capture, r->binary); /* may move b->v */
+	struct binary *binary = &b->v[i];
 
-	if (binary == b->v)
+	if (!i)
 		return 0;
 	binary->member = strings__add(b->strings, r->member);
 	binary->symbols = strings__add(b->strings, r->symbols);

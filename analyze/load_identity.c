@@ -10,11 +10,14 @@
 enum { PROCESS, EXIT, THREAD, LABEL, INSERT_CNT };
 
 static const char *const inserts[INSERT_CNT] = {
-	[PROCESS] = "INSERT INTO process(id, capture_id, pid, ppid, comm, exe, cmdline, cgroup, "
-		    "container_id, started_ns, "
-		    "ns_pid, netns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET "
-		    "comm = excluded.comm, "
-		    "cmdline = excluded.cmdline, cgroup = excluded.cgroup",
+	[PROCESS] =
+		"INSERT INTO process(id, capture_id, pid, ppid, comm, exe, cmdline, cgroup, "
+		"container_id, started_ns, "
+		"ns_pid, netns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET "
+		"(pid, ppid, comm, exe, cmdline, cgroup, container_id, started_ns, ns_pid, netns) "
+		"= (excluded.pid, "
+		"excluded.ppid, excluded.comm, excluded.exe, excluded.cmdline, excluded.cgroup, "
+		"excluded.container_id, excluded.started_ns, excluded.ns_pid, excluded.netns)",
 	/* An exit may be all that is left of a process. */
 	[EXIT] = "INSERT INTO process(id, capture_id, exited_ns) VALUES(?,?,?) "
 		 "ON CONFLICT(id) DO UPDATE SET exited_ns = excluded.exited_ns",

@@ -176,6 +176,8 @@ static int add_sample(struct load *l, struct profile *p, uint32_t capture,
 
 	if (r->kind >= SAMPLE_KIND_CNT || (l->opts.kinds && !(l->opts.kinds >> r->kind & 1)))
 		return 0;
+	if (!r->count && !r->value)
+		return 0; /* stands for nothing */
 	if (ts_ns < p->spans[capture].from || ts_ns >= p->spans[capture].to)
 		return 0;
 	err = weights__add(p->threads, &w);

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -130,6 +131,21 @@ static int put_losses(const struct report *r)
 		"SELECT count, source, cause FROM loss_cause ORDER BY count DESC, source, cause");
 }
 
+/* What the figures of a kind are worth. */
+static void put_sampled(const struct report *r)
+{
+	uint64_t samples = number(r, "SELECT count FROM kind_total WHERE kind = 'cpu'");
+	char text[160], buf[24];
+
+	if (!samples)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s on-CPU samples: figures are estimates, a share of 1%% is right to +-%.2g%%",
+		 format_count(buf, samples),
+		 200 * sqrt(0.01 * 0.99 / samples)); /* two standard deviations */
+	line(r, "Sampled", text);
+}
+
 static int put_samples(const struct report *r)
 {
 	int err = table(r, "Samples", NULL,
@@ -233,6 +249,7 @@ int report_write(const struct analysis *a, unsigned limit, FILE *out)
 			fputc('\n', out);
 		put_capture(&r, &a->captures.v[i]);
 	}
+	put_sampled(&r);
 	err = put_losses(&r);
 	if (!err)
 		err = put_samples(&r);

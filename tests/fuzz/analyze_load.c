@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Any records, as a hostile archive may hold them: no crash, and the views agree with what is added
+ * up in memory. */
+#include "../unit/load_rows.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *views = loaded_text((struct bytes){data, size}, true);
+	char *memory = loaded_text((struct bytes){data, size}, false);
+
+	if (views && memory && strcmp(views, memory))
+		abort();
+	free(views);
+	free(memory);
+	return 0;
+}
