@@ -110,7 +110,10 @@ $(B)/tests/bench/symbolize: $(B)/tests/bench/symbolize.o $(ANALYZE_A) $(FORMAT_A
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_analyze) $(LDFLAGS)
 $(B)/tests/bench/format_encode: $(B)/tests/bench/format_encode.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
-units: $(UNIT) $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode
+# archives for tests, from a description
+$(B)/tests/tools/mkobz: $(B)/tests/tools/mkobz.o $(FORMAT_A)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
+units: $(UNIT) $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/tools/mkobz
 unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 

@@ -93,7 +93,7 @@ static uint64_t last_event_ns(struct capture *c)
 
 static int read_ends(struct capture *c)
 {
-	struct json_object *clock = NULL, *options = NULL;
+	struct json_object *clock = NULL, *options = NULL, *complete = NULL;
 	const char *text = obz_reader__header(c->reader);
 	uint64_t monotonic = 0, realtime = 0, last;
 
@@ -116,6 +116,8 @@ static int read_ends(struct capture *c)
 		realtime = json_number(clock, "realtime_ns");
 	}
 	c->to_realtime = realtime - monotonic;
+	c->complete = json_object_object_get_ex(c->end, "complete", &complete) &&
+		      json_object_get_boolean(complete);
 	c->stop_reason = json_text(c->end, "stop_reason");
 	c->duration_ns = json_number(c->end, "duration_ns");
 	if (!c->end && (last = last_event_ns(c)) && last + c->to_realtime > c->started_ns)
@@ -175,8 +177,8 @@ int captures__open(struct captures *c, char *const *paths, size_t cnt)
 		*n = (struct capture){.path = paths[i]};
 		err = obz_reader__open(&n->reader, paths[i]);
 		if (err) {
-			message_error("%s: %s", paths[i],
-				      err == -EBADMSG ? "not an obrec archive" : strerror(-err));
+			message_error("%s: %s", paths[i], obz_reader__error(n->reader));
+			obz_reader__close(n->reader);
 			break;
 		}
 		err = read_ends(n);
@@ -222,12 +224,14 @@ bool capture_damaged(const struct capture *c, char *what, size_t sz)
 		strbuf_addf(&b, ", %llu missing chunks", (unsigned long long)d.lost_chunks);
 	if (d.skipped_bytes)
 		strbuf_addf(&b, ", %llu bytes not readable", (unsigned long long)d.skipped_bytes);
+	if (d.bad_members)
+		strbuf_addf(&b, ", %llu damaged members", (unsigned long long)d.bad_members);
 	if (d.refused)
 		strbuf_addf(&b, ", %llu members refused", (unsigned long long)d.refused);
 	if (what)
 		snprintf(what, sz, "%s", b.len ? b.p + 2 : "");
 	strbuf_fini(&b);
-	return d.cut || !c->header || d.bad_chunks || d.lost_chunks || d.skipped_bytes || d.refused;
+	return obz_damage_any(&d) || !c->header;
 }
 
 bool captures_damaged(const struct captures *c)

@@ -19,6 +19,7 @@ struct capture {
 	const char *uuid, *host, *kernel, *arch, *version, *stop_reason; /* "" when not known */
 	char *command;			 /* argv joined, quoted where needed */
 	char *probes;			 /* comma list */
+	bool complete;			 /* the recorder ended it itself */
 	uint64_t started_ns;		 /* CLOCK_REALTIME */
 	uint64_t duration_ns;		 /* when cut: until the last event */
 	uint64_t to_realtime;		 /* add to an archive's time, modulo 2^64 */

@@ -10,7 +10,7 @@
 #include "report.h"
 
 /* The files beside the archive that are made from the stacks. */
-enum { FLAMEGRAPH, FOLDED, PPROF, DRAWN_CNT, SQLITE = DRAWN_CNT, FILE_CNT };
+enum { FLAMEGRAPH, FOLDED, PPROF, HTML, DRAWN_CNT, SQLITE = DRAWN_CNT, FILE_CNT };
 enum { OPT_FILE, OPT_BY = FILE_CNT, OPT_LIMIT };
 
 static const struct {
@@ -20,6 +20,7 @@ static const struct {
 	[FLAMEGRAPH] = {&profile_svg, ".flamegraph.svg"},
 	[FOLDED] = {&profile_folded, ".folded"},
 	[PPROF] = {&profile_pprof, ".pb.gz"},
+	[HTML] = {NULL, ".html"}, /* the report itself */
 };
 
 struct opts {
@@ -53,6 +54,8 @@ static const struct option_def options[] = {
 	{.help = "Files (default name: the archive's with another ending; - is stdout, instead of "
 		 "the report)"},
 	{"flamegraph", 0, ARG_OPTIONAL, "FILE.svg", "a flame graph", set, FLAMEGRAPH},
+	{"html", 0, ARG_OPTIONAL, "FILE", "this report with flame graphs as one HTML page", set,
+	 HTML},
 	{"sqlite", 0, ARG_OPTIONAL, "FILE", "all tables as an SQLite database", set, SQLITE},
 	{"folded", 0, ARG_OPTIONAL, "FILE", "folded stacks, for other tools", set, FOLDED},
 	{"pprof", 0, ARG_OPTIONAL, "FILE", "for go tool pprof", set, PPROF},
@@ -88,8 +91,11 @@ static int write_drawn(const struct opts *o, const struct analysis *a, const cha
 		if (!o->files[i].wanted)
 			continue;
 		err = output_open(&out, o->files[i].path, archive, drawn[i].suffix, true);
-		if (!err)
-			err = output_close(&out, draw_write(a, &o->draw, drawn[i].sink, out.file));
+		if (err)
+			break;
+		err = drawn[i].sink ? draw_write(a, &o->draw, drawn[i].sink, out.file)
+				    : report_write_html(a, &o->draw, o->limit, out.file);
+		err = output_close(&out, err);
 	}
 	return err;
 }
@@ -122,7 +128,7 @@ static int report(const struct opts *o, struct analysis *a, const char *archive)
 	if (silent)
 		analysis__warn(a);
 	else
-		err = report_write(a, o->limit, stdout);
+		err = report_write_text(a, o->limit, stdout);
 	if (!err)
 		err = write_drawn(o, a, archive);
 	if (!err && o->files[SQLITE].wanted)

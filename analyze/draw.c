@@ -270,8 +270,10 @@ static void choose_kinds(struct draw *d)
 
 	for (size_t i = 0; i < weights__cnt(d->l->weights); i++)
 		present |= 1ull << weights__get(d->l->weights, i)->kind;
-	d->kinds = d->l->opts.kinds ? d->l->opts.kinds : present;
-	if (!d->l->opts.kinds && !d->apart)
+	d->kinds = d->opts->kinds ? d->opts->kinds : d->l->opts.kinds;
+	if (!d->kinds && d->apart)
+		d->kinds = present;
+	if (!d->kinds)
 		d->kinds = present & (1ull << SAMPLE_cpu) || !present ? 1ull << SAMPLE_cpu
 								      : present & -present;
 	for (uint32_t k = 0; k < SAMPLE_KIND_CNT; k++) {

@@ -11,6 +11,7 @@ enum draw_group { DRAW_BY_PROCESS = 1, DRAW_BY_THREAD, DRAW_BY_CGROUP };
 
 struct draw_opts {
 	enum draw_group by[DRAW_MAX_GROUPS]; /* outermost first; 0 ends */
+	uint64_t kinds; /* bit per enum sample_kind; 0: what was loaded, as draw_write finds best */
 	bool inverted;
 	const char *title; /* NULL: says what is shown */
 };

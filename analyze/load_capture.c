@@ -35,7 +35,7 @@ static int add_capture(struct insert *in, const struct capture *c, size_t n)
 	insert_text(in, c->arch);
 	insert_int(in, c->started_ns);
 	insert_int(in, c->duration_ns);
-	insert_int(in, c->end != NULL);
+	insert_int(in, c->complete);
 	insert_text(in, *c->stop_reason ? c->stop_reason : NULL);
 	insert_text(in, c->command);
 	insert_text(in, c->path);

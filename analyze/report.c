@@ -7,48 +7,42 @@
 #include <time.h>
 
 #include "../format/text.h"
-#include "table.h"
+#include "profile_tables.h"
 
 struct report {
 	const struct analysis *a;
+	const struct report_page *page;
 	sqlite3 *db;
-	struct table_style style;
 	unsigned limit;
-	FILE *out;
 };
 
-/* One table; ?1 is the kind, ?2 the limit. Nothing is printed when it is empty. */
+/* One table; ?1 is the kind, ?2 the limit. Nothing is shown when it is empty. */
 static int table(const struct report *r, const char *title, const char *kind, const char *sql)
 {
-	struct table_style style = r->style;
-	struct strbuf head = {0};
 	sqlite3_stmt *stmt = NULL;
 	int err = 0;
 
-	strbuf_addf(&head, style.colour ? "\n\033[1;36m%s\033[0m" : "\n%s", title);
-	style.title = head.p;
 	if (sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) ||
 	    (kind && sqlite3_bind_text(stmt, 1, kind, -1, SQLITE_STATIC)) ||
 	    (sqlite3_bind_parameter_count(stmt) > 1 && sqlite3_bind_int64(stmt, 2, r->limit)) ||
-	    table_write(stmt, &style, r->out) < 0) {
+	    r->page->table(r->page->ctx, title, stmt) < 0) {
 		message_error("report: %s", sqlite3_errmsg(r->db));
 		err = -EIO;
 	}
 	sqlite3_finalize(stmt);
-	strbuf_fini(&head);
 	return err;
 }
 
 /* ---- what was recorded ---- */
 
-static void line(const struct report *r, const char *what, const char *text)
+static void fact(const struct report *r, const char *what, const char *text)
 {
-	struct strbuf b = {0};
+	r->page->fact(r->page->ctx, what, text);
+}
 
-	strbuf_escape(&b, ESCAPE_TERMINAL, span_of(text));
-	fprintf(r->out, r->style.colour ? "\033[1m%-9s\033[0m %s\n" : "%-9s %s\n", what,
-		b.p ? b.p : "");
-	strbuf_fini(&b);
+static void warning(const struct report *r, const char *what, const char *text)
+{
+	r->page->warning(r->page->ctx, what, text);
 }
 
 static void add_when(struct strbuf *b, const struct capture *c)
@@ -63,17 +57,20 @@ static void add_when(struct strbuf *b, const struct capture *c)
 	strbuf_addf(b, "%s", format_duration(buf, c->duration_ns));
 }
 
-static void add_state(struct strbuf *b, const struct capture *c)
+static void put_state(const struct report *r, const struct capture *c)
 {
 	char damage[256];
+	struct strbuf b = {0};
 	bool damaged = capture_damaged(c, damage, sizeof(damage));
 
-	strbuf_addf(b, "%s: ", c->path);
+	strbuf_addf(&b, "%s: ", c->path);
 	if (damaged)
-		strbuf_addf(b, "%s; this report shows what is left", damage);
+		strbuf_addf(&b, "%s; this report shows what is left", damage);
 	else
-		strbuf_addf(b, "complete%s%s", *c->stop_reason ? ", stopped by " : "",
+		strbuf_addf(&b, "complete%s%s", *c->stop_reason ? ", stopped by " : "",
 			    c->stop_reason);
+	(damaged ? warning : fact)(r, "Archive", b.p);
+	strbuf_fini(&b);
 }
 
 static void put_capture(const struct report *r, const struct capture *c)
@@ -84,22 +81,20 @@ static void put_capture(const struct report *r, const struct capture *c)
 	if (c->cpus)
 		strbuf_addf(&b, ", %llu CPU%s", (unsigned long long)c->cpus,
 			    c->cpus == 1 ? "" : "s");
-	line(r, "Host", b.p);
+	fact(r, "Host", b.p);
 	b.len = 0;
 	add_when(&b, c);
-	line(r, "When", b.p);
+	fact(r, "When", b.p);
 	if (*c->command)
-		line(r, "Command", c->command);
+		fact(r, "Command", c->command);
 	b.len = 0;
 	strbuf_addf(&b, "%s", c->probes);
 	if (c->freq)
 		strbuf_addf(&b, "%s%llu Hz", b.len ? ", " : "", (unsigned long long)c->freq);
 	if (b.len)
-		line(r, "Probes", b.p);
-	b.len = 0;
-	add_state(&b, c);
-	line(r, "Archive", b.p);
+		fact(r, "Probes", b.p);
 	strbuf_fini(&b);
+	put_state(r, c);
 }
 
 static uint64_t number(const struct report *r, const char *sql)
@@ -119,13 +114,13 @@ static int put_losses(const struct report *r)
 	char text[96], buf[24];
 
 	if (!lost) {
-		line(r, "Losses", "none");
+		fact(r, "Losses", "none");
 		return 0;
 	}
 	snprintf(text, sizeof(text),
 		 "%s events: the figures below are too low by what they stand for",
 		 format_count(buf, lost));
-	line(r, "Losses", text);
+	warning(r, "Losses", text);
 	return table(
 		r, "Losses by cause", NULL,
 		"SELECT count, source, cause FROM loss_cause ORDER BY count DESC, source, cause");
@@ -143,7 +138,7 @@ static void put_sampled(const struct report *r)
 		 "%s on-CPU samples: figures are estimates, a share of 1%% is right to +-%.2g%%",
 		 format_count(buf, samples),
 		 200 * sqrt(0.01 * 0.99 / samples)); /* two standard deviations */
-	line(r, "Sampled", text);
+	fact(r, "Sampled", text);
 }
 
 static int put_samples(const struct report *r)
@@ -163,59 +158,80 @@ static int put_samples(const struct report *r)
 
 /* ---- one kind ---- */
 
+static const char *kind_title(const char *kind)
+{
+	return !strcmp(kind, "cpu")	 ? "On CPU"
+	       : !strcmp(kind, "offcpu") ? "Off CPU (blocked)"
+					 : kind;
+}
+
+static int put_graph(const struct report *r, const char *kind)
+{
+	char buf[24];
+
+	for (uint32_t k = 0; r->page->graph && k < SAMPLE_KIND_CNT; k++)
+		if (!strcmp(sample_kind_name(k, buf, sizeof(buf)), kind))
+			return r->page->graph(r->page->ctx, k);
+	return 0;
+}
+
 static int put_kind(const struct report *r, const char *kind)
 {
 	static const struct {
 		const char *title, *sql;
 	} tables[] = {
-		{"%s: hottest functions, by what they did themselves",
+		{"Hottest functions, by what they did themselves",
 		 "SELECT self_share, total_share, self_value AS self_ns, total_value AS total_ns, "
 		 "binary, function "
 		 "FROM hot_function WHERE kind = ?1 AND self_value > 0 ORDER BY self_value DESC, "
 		 "total_value DESC, function LIMIT ?2"},
-		{"%s: hottest functions, with all they called",
+		{"Hottest functions, with all they called",
 		 "SELECT total_share, self_share, total_value AS total_ns, self_value AS self_ns, "
 		 "binary, function "
 		 "FROM hot_function WHERE kind = ?1 ORDER BY total_value DESC, self_value DESC, "
 		 "function LIMIT ?2"},
-		{"%s: by process", "SELECT share, value AS time_ns, count AS samples, threads, "
-				   "pid, comm AS process, exe FROM hot_process "
-				   "WHERE kind = ?1 ORDER BY value DESC, pid LIMIT ?2"},
-		{"%s: by thread", "SELECT share, value AS time_ns, count AS samples, pid, process, "
-				  "tid, comm AS thread FROM hot_thread "
-				  "WHERE kind = ?1 ORDER BY value DESC, tid LIMIT ?2"},
+		{"By process", "SELECT share, value AS time_ns, count AS samples, threads, pid, "
+			       "comm AS process, exe FROM hot_process "
+			       "WHERE kind = ?1 ORDER BY value DESC, pid LIMIT ?2"},
+		{"By thread", "SELECT share, value AS time_ns, count AS samples, pid, process, "
+			      "tid, comm AS thread FROM hot_thread "
+			      "WHERE kind = ?1 ORDER BY value DESC, tid LIMIT ?2"},
 	};
-	const char *what = !strcmp(kind, "cpu")	     ? "On CPU"
-			   : !strcmp(kind, "offcpu") ? "Off CPU (blocked)"
-						     : kind;
-	int err = 0;
+	int err;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++) {
-		struct strbuf title = {0};
-
-		strbuf_addf(&title, tables[i].title, what);
-		err = title.p ? table(r, title.p, kind, tables[i].sql) : -ENOMEM;
-		strbuf_fini(&title);
-	}
+	r->page->heading(r->page->ctx, kind_title(kind));
+	err = put_graph(r, kind);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
+		err = table(r, tables[i].title, kind, tables[i].sql);
 	return err;
 }
 
 static int put_kinds(const struct report *r)
 {
+	bool filtered = r->a->load.opts.kinds || r->a->load.opts.from.set || r->a->load.opts.to.set,
+	     none = true;
 	sqlite3_stmt *stmt = NULL;
-	int rc, err = 0;
+	int err = 0;
 
 	if (sqlite3_prepare_v2(r->db, "SELECT kind FROM kind_total ORDER BY kind", -1, &stmt, NULL))
 		return -EIO;
-	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+	while (!err && sqlite3_step(stmt) == SQLITE_ROW) {
+		none = false;
 		err = put_kind(r, (const char *)sqlite3_column_text(stmt, 0));
+	}
 	sqlite3_finalize(stmt);
+	if (none)
+		r->page->note(r->page->ctx,
+			      filtered ? "No samples of that kind and time." : "No samples.");
 	return err;
 }
 
 static int put_rest(const struct report *r)
 {
-	int err = table(
+	int err;
+
+	r->page->heading(r->page->ctx, "Behind the figures");
+	err = table(
 		r, "Binaries without full symbols", NULL,
 		"SELECT self_value AS self_ns, symbols, name AS binary, why FROM binary_symbols "
 		"WHERE symbols <> 'dwarf' ORDER BY self_value DESC, name LIMIT 30");
@@ -239,32 +255,18 @@ int report_prepare(struct load *l)
 	return 0;
 }
 
-int report_write(const struct analysis *a, unsigned limit, FILE *out)
+int report_write(const struct analysis *a, const struct report_page *page, unsigned limit)
 {
-	struct report r = {a, store__db(a->store), table_style_for(out), limit, out};
+	struct report r = {a, page, store__db(a->store), limit};
 	int err;
 
-	for (size_t i = 0; i < a->captures.cnt; i++) {
-		if (i)
-			fputc('\n', out);
+	for (size_t i = 0; i < a->captures.cnt; i++)
 		put_capture(&r, &a->captures.v[i]);
-	}
 	put_sampled(&r);
 	err = put_losses(&r);
 	if (!err)
 		err = put_samples(&r);
-	if (!err && !number(&r, "SELECT count(*) FROM kind_total"))
-		fprintf(out, "\nNo samples%s.\n",
-			a->load.opts.kinds || a->load.opts.from.set || a->load.opts.to.set
-				? " of that kind and time"
-				: "");
 	if (!err)
 		err = put_kinds(&r);
-	if (!err)
-		err = put_rest(&r);
-	if (!err && (fflush(out) || ferror(out))) {
-		err = errno ? -errno : -EIO;
-		message_error("standard output: %s", strerror(-err));
-	}
-	return err;
+	return err ? err : put_rest(&r);
 }

@@ -1,0 +1,18 @@
+# Two captures of one host lie side by side: rows keep their capture, equal files are one binary, a capture given
+# twice is taken once.
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export TZ=UTC XDG_CACHE_HOME=$PWD/cache
+obana=$TOP/$B/obana
+mkobz() { "$TOP/$B/tests/tools/mkobz" "$1" <"$TOP/tests/cli/small.obt" || exit 1; }
+mkobz a.obz; mkobz b.obz
+
+query() { $obana query "$1" a.obz b.obz; }
+query "SELECT id, host, path FROM capture"
+query "SELECT capture_id, sum(count) FROM sample GROUP BY 1"
+query "SELECT id, capture_id, pid FROM process ORDER BY 1"
+query "SELECT count(*), count(DISTINCT thread_id), count(DISTINCT stack_id) FROM sample"
+query "SELECT path, count(*) FROM binary GROUP BY 1 ORDER BY 1"
+$obana report a.obz b.obz | grep -e ^Host -e ^Archive -e ^cpu -e ^offcpu
+echo "--- twice"
+$obana query "SELECT capture_id, sum(count) FROM sample GROUP BY 1" a.obz ./a.obz 2>&1
