@@ -1,5 +1,145 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-int main(void)
+/* obrec: options, output, COMMAND and signals around one session. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../format/text.h"
+#include "command.h"
+#include "header.h"
+#include "options.h"
+#include "output.h"
+#include "progress.h"
+#include "session.h"
+
+static volatile sig_atomic_t stop_requests;
+
+static void on_signal(int sig)
 {
-	return 1;
+	stop_requests++;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction stop = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGHUP, &stop, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+static int exit_code(int err)
+{
+	return err == -EPERM || err == -EOPNOTSUPP ? EXIT_UNSUPPORTED : EXIT_FAIL;
+}
+
+static void tell_ready(int fd)
+{
+	if (fd >= 0 && write(fd, "\n", 1) != 1)
+		message_warn("--ready-fd %d: %s", fd, strerror(errno));
+}
+
+/* Everything between "ready" and the closed archive. Takes the writer. */
+static int record(struct options *o, struct session *s, struct obz_writer *w,
+		  const struct output *out, struct command_child *cmd)
+{
+	struct session_status st;
+	struct progress progress;
+	enum stop_reason reason;
+	uint64_t bytes;
+	char *end;
+	int err = session__start(s);
+
+	if (err) {
+		obz_writer__close(w, NULL);
+		return exit_code(err);
+	}
+	tell_ready(o->ready_fd);
+	err = o->command ? command_go(cmd) : 0;
+	if (err) {
+		message_error("%s: cannot execute: %s", o->command[0], strerror(-err));
+		obz_writer__close(w, NULL);
+		return err == -ENOENT ? 127 : 126;
+	}
+	progress_init(&progress, w, o->record.duration_ns, o->verbosity);
+	reason = session__run(s, &stop_requests, progress_tick, &progress);
+	progress_fini(&progress);
+	session__finish(s, &stop_requests);
+	st = session__status(s);
+	end = session__end_json(s, reason);
+	bytes = obz_writer__bytes(w);
+	err = obz_writer__close(w, end);
+	progress_summary(out, bytes, &st, end);
+	free(end);
+	if (err && err != -EFBIG)
+		message_error("%s: %s", out->path, strerror(-err));
+	return reason == STOP_ERROR		 ? EXIT_FAIL
+	       : err || reason == STOP_DISK_FULL ? EXIT_PARTIAL
+						 : EXIT_OK;
+}
+
+static int open_and_record(struct options *o, int argc, char **argv, struct command_child *cmd)
+{
+	struct obz_writer_opts wopts = {.max_sz = o->max_sz};
+	struct obz_writer *w = NULL;
+	struct session *s = NULL;
+	struct output out;
+	char *header = NULL;
+	int err, rc;
+
+	err = output_open(&out, o->output);
+	if (err)
+		return EXIT_FAIL;
+	header = header_json(o, argc, argv);
+	wopts.header_json = header;
+	err = header ? obz_writer__new(&w, out.fd, &wopts) : -ENOMEM;
+	free(header);
+	if (err) {
+		message_error("%s: cannot write the archive: %s", out.path, strerror(-err));
+		output_discard(&out);
+		return EXIT_FAIL;
+	}
+	err = session__new(&s, &o->record, w);
+	if (err) {
+		obz_writer__close(w, NULL);
+		output_discard(&out);
+		return exit_code(err);
+	}
+	rc = record(o, s, w, &out, cmd);
+	if (rc == 126 || rc == 127)
+		output_discard(&out);
+	session__free(s);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct command_child cmd = {0};
+	static struct options o;
+	int rc, status;
+
+	message_init("obrec", 0);
+	rc = options_parse(&o, argc, argv);
+	if (rc)
+		return rc < 0 ? EXIT_USAGE : EXIT_OK;
+	message_init("obrec", o.verbosity);
+	if (o.list)
+		return session_list_probes();
+	/* Before the handlers: COMMAND shall start with the signals obrec was given. */
+	if (o.command) {
+		rc = command_prepare(&cmd, o.command);
+		if (rc) {
+			message_error("%s: cannot fork: %s", o.command[0], strerror(-rc));
+			return EXIT_FAIL;
+		}
+		o.pids[0] = o.record.command_pid = cmd.pid;
+		o.record.target.pid_cnt = 1;
+	}
+	catch_signals();
+	rc = open_and_record(&o, argc, argv, &cmd);
+	status = command_finish(&cmd);
+	return rc ? rc : status;
 }
