@@ -65,6 +65,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	char comm[16];
+	unsigned long nvcsw, nivcsw;
 } __attribute__((preserve_access_index));
 
 /* 5.14, 2f064a59a11f ("sched: Change task_struct::state"): `state` became `__state`. */

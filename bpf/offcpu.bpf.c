@@ -125,7 +125,9 @@ static __noinline int thread_new(__u32 tid, __u32 tgid)
 		.carry_ns = bpf_get_prandom_u32() * (offcpu_period_ns >> 8) >> 24,
 	};
 
-	if (!bpf_map_update_elem(&offcpu_threads, &tid, &init, BPF_NOEXIST))
+	long err = bpf_map_update_elem(&offcpu_threads, &tid, &init, BPF_NOEXIST);
+
+	if (!err || err == -17) /* EEXIST: the iterator and a switch met */
 		return 1;
 	loss_count(LOSS_OFFCPU_STATE);
 	return 0;
@@ -355,6 +357,7 @@ int offcpu_open(struct bpf_iter__task *ctx)
 	t = bpf_map_lookup_elem(&offcpu_threads, &open.tid);
 	if (!t || !t->since_ns || !task_state(task, true))
 		return 0;
+	open.switches = task->nvcsw + task->nivcsw;
 	bpf_probe_read_kernel(open.comm, sizeof(open.comm), task->comm);
 	if (!task_is_kernel(task, true))
 		task_user_regs(task, true, (void *)open.regs);

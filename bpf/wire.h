@@ -70,6 +70,7 @@ struct offcpu_thread {
 struct offcpu_open {
 	__u32 tgid, tid;
 	__u64 kernel_stack;
+	__u64 switches; /* how often it left a CPU: tells whether it has moved since */
 	__u64 regs[21]; /* struct pt_regs; all 0 for a kernel thread */
 	char comm[WIRE_COMM_LEN];
 };

@@ -18,12 +18,14 @@ struct intake;
 struct loss;
 struct obrec_bpf;
 struct tracker;
+struct unwind_store;
 
 /* Owned by the session; what is not made yet is NULL. */
 struct probe_env {
 	struct obrec_bpf *skel;
 	const struct record_opts *opts;
 	const struct features *features;
+	struct unwind_store *store;
 	struct tracker *tracker;
 	struct intake *intake;
 	struct loss *loss;

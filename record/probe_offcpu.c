@@ -14,6 +14,7 @@
 #include "intake.h"
 #include "loss.h"
 #include "probe.h"
+#include "unwind_user.h"
 #include "obrec.skel.h"
 
 /* Threads with a state of their own, 140 bytes each; more are counted as lost. */
@@ -128,22 +129,59 @@ static uint64_t weigh(const struct record_opts *o, const struct offcpu_thread *t
 	return t->carry_ns + wait >= o->offcpu_period_ns ? o->offcpu_period_ns : 0;
 }
 
+/* Has the thread stayed where the iterator saw it? */
+static bool still(const struct offcpu_open *open)
+{
+	unsigned long voluntary = 0, forced = 0;
+	char path[64], line[128], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", open->tgid, open->tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "voluntary_ctxt_switches: %lu", &voluntary);
+		sscanf(line, "nonvoluntary_ctxt_switches: %lu", &forced);
+	}
+	fclose(f);
+	return state != 'R' && voluntary + forced == open->switches;
+}
+
+/* The user stack of a thread that sleeps on, walked from here; its hash, or that of "not taken". */
+static uint64_t walk(struct probe_env *env, struct unwind_user *u, const struct offcpu_open *open)
+{
+	struct {
+		struct wire_stack s;
+		uint64_t frames[WIRE_MAX_FRAMES];
+	} def = {.s = {.hash = WIRE_NOT_TAKEN, .error = STACK_NOT_TAKEN}};
+	const struct unwind_walk *w = NULL;
+
+	if (u && open)
+		w = unwind_user__thread(u, open->tgid, (const uint64_t *)open->regs);
+	if (w && w->stack.frame_cnt <= WIRE_MAX_FRAMES && still(open)) {
+		def.s = w->stack;
+		def.s.tgid = open->tgid;
+		if (def.s.error) /* as in core.bpf.c */
+			def.s.hash ^= (uint64_t)open->tgid << 32;
+		memcpy(def.frames, w->frames, w->stack.frame_cnt * sizeof(def.frames[0]));
+	}
+	def.s.hdr = (struct wire_hdr){.kind = WIRE_STACK, .probe = SAMPLE_offcpu};
+	intake__stack(env->intake, &def.s);
+	return def.s.hash;
+}
+
 static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thread *t,
-		    const struct offcpu_open *open)
+		    struct unwind_user *u, const struct offcpu_open *open)
 {
 	struct wire_sample s = {
 		.hdr = {.kind = WIRE_SAMPLE, .probe = SAMPLE_offcpu, .size = sizeof(s)},
 		.ts_ns = env->stop_ns,
 		.tgid = t->tgid,
 		.tid = tid,
-		.user_stack = WIRE_NOT_TAKEN,
 		.kernel_stack = t->kernel_stack,
 		.value = t->due_ns,
-	};
-	struct wire_stack none = {
-		.hdr = {.kind = WIRE_STACK, .probe = SAMPLE_offcpu, .size = sizeof(none)},
-		.hash = WIRE_NOT_TAKEN,
-		.error = STACK_NOT_TAKEN,
 	};
 
 	if (t->since_ns && env->stop_ns > t->since_ns)
@@ -153,11 +191,9 @@ static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thr
 	if (open) {
 		s.kernel_stack = open->kernel_stack;
 		memcpy(s.comm, open->comm, sizeof(s.comm));
-		if (!open->regs[16] && !open->regs[19])
-			s.user_stack = 0;
 	}
-	if (s.user_stack == WIRE_NOT_TAKEN)
-		intake__stack(env->intake, &none);
+	if (!open || open->regs[UNWIND_PT_IP])
+		s.user_stack = walk(env, u, open);
 	intake__sample(env->intake, &s);
 }
 
@@ -173,20 +209,25 @@ static void finish(struct probe_env *env)
 {
 	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
 	struct offcpu_open *open = NULL;
+	struct unwind_user *u = NULL;
 	uint32_t *prev = NULL, tid;
 	struct offcpu_thread t;
 	size_t cnt = 0;
 
 	if (env->features->kernel_btf && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
 		qsort(open, cnt, sizeof(*open), by_tid);
+	unwind_user__new(&u, env->store);
 	while (!bpf_map_get_next_key(fd, prev, &tid)) {
 		struct offcpu_open key = {.tid = tid};
 
 		prev = &tid;
 		if (bpf_map_lookup_elem(fd, &tid, &t) || (!t.since_ns && !t.due_ns))
 			continue;
-		hand_in(env, tid, &t, cnt ? bsearch(&key, open, cnt, sizeof(*open), by_tid) : NULL);
+		hand_in(env, tid, &t, u,
+			cnt ? bsearch(&key, open, cnt, sizeof(*open), by_tid) : NULL);
 	}
+	if (u)
+		unwind_user__free(u);
 	free(open);
 }
 

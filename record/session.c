@@ -71,7 +71,10 @@ static int make_store(struct session *s)
 		.rules = bpf_map__fd(s->skel->maps.unwind_rules),
 	};
 
-	return unwind_store__new(&s->store, &maps, s->opts.max_mem / 2);
+	int err = unwind_store__new(&s->store, &maps, s->opts.max_mem / 2);
+
+	s->env.store = s->store;
+	return err;
 }
 
 static int make_symbols(struct session *s)

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording of a program of known behaviour, with what the session wrote caught in memory: sample
+ * counts, blocked time against the scheduler's own account, processes forked while recorded, losses
+ * of a ring that is too small.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../format/archive.h"
+#include "../../format/text.h"
+#include "../../record/kallsyms.h"
+#include "../../record/session.h"
+#include "check.h"
+
+/* ---- a writer that keeps samples and losses ---- */
+
+struct obz_writer {
+	struct rec_sample *samples;
+	size_t sample_cnt;
+	size_t stacks, stack_frames;
+	uint64_t losses;
+};
+static struct obz_writer writer;
+
+int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec)
+{
+	if (kind == REC_sample) {
+		w->samples = realloc(w->samples, (w->sample_cnt + 1) * sizeof(*w->samples));
+		w->samples[w->sample_cnt++] = *(const struct rec_sample *)rec;
+	} else if (kind == REC_stack) {
+		w->stacks++;
+		w->stack_frames += ((const struct rec_stack *)rec)->frames.len;
+	} else if (kind == REC_loss) {
+		w->losses += ((const struct rec_loss *)rec)->count;
+	}
+	return 0;
+}
+int obz_writer__flush(struct obz_writer *w)
+{
+	return 0;
+}
+int obz_writer__sync(struct obz_writer *w)
+{
+	return 0;
+}
+int obz_writer__add(struct obz_writer *w, const char *name, int fd, uint64_t sz)
+{
+	return 0;
+}
+int obz_writer__add_compressed(struct obz_writer *w, const char *name, int fd, uint64_t sz)
+{
+	return 0;
+}
+const char *obz_writer__error(const struct obz_writer *w)
+{
+	return "";
+}
+
+/* ---- kernel symbols have a test of their own ---- */
+
+int kallsyms__new(struct kallsyms **k, struct obz_writer *w)
+{
+	return -EPERM;
+}
+
+void kallsyms__free(struct kallsyms *k)
+{
+}
+
+int kallsyms__hit(struct kallsyms *k, uint64_t address)
+{
+	return 0;
+}
+
+/* ---- the program ---- */
+
+static uint64_t now(clockid_t c)
+{
+	struct timespec ts;
+
+	clock_gettime(c, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void burn(uint64_t ns)
+{
+	uint64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static volatile uint64_t *recording; /* shared: begun */
+static volatile uint64_t *slept_ns;  /* shared: what nap() took in all, as its caller saw it */
+
+static void nap(uint64_t ns)
+{
+	struct timespec ts = {ns / 1000000000, ns % 1000000000};
+	uint64_t t0 = now(CLOCK_MONOTONIC);
+
+	nanosleep(&ts, NULL);
+	*slept_ns += now(CLOCK_MONOTONIC) - t0;
+}
+
+static void spinner(void)
+{
+	for (;;)
+		burn(1000000);
+}
+
+/* Many short waits: 200 us each, with a little work between. */
+static void dozer(void)
+{
+	for (;;) {
+		nap(200000);
+		burn(20000);
+	}
+}
+
+/* A few long ones. */
+static void sleeper(void)
+{
+	for (;;) {
+		nap(70000000);
+		burn(1000000);
+	}
+}
+
+static void hanger(void)
+{
+	for (;;)
+		poll(NULL, 0, -1);
+}
+
+static void forker(void)
+{
+	while (!*recording)
+		usleep(1000);
+	for (int i = 0; i < 3; i++) {
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			burn(200000000);
+			_exit(0);
+		}
+		wait(NULL);
+	}
+	hanger();
+}
+
+static pid_t start(void (*what)(void))
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		what();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* ---- recording ---- */
+
+static volatile sig_atomic_t stop;
+
+struct result {
+	char *end_json;
+	struct session_status status;
+	enum stop_reason reason;
+	uint64_t wall_ns;
+	uint64_t run_ns;   /* the target's first thread, by the scheduler's account */
+	uint64_t slept_ns; /* by its own */
+};
+
+static uint64_t runtime(pid_t pid)
+{
+	char path[64];
+	uint64_t run = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%lu", &run) != 1)
+		run = 0;
+	if (f)
+		fclose(f);
+	return run;
+}
+
+/* Keeps the rings from being emptied in time. */
+static void dawdle(void *ctx, const struct session_status *st)
+{
+	usleep(150000);
+}
+
+static int record(pid_t pid, struct record_opts o, struct result *r, bool slow)
+{
+	uint32_t target = pid;
+	struct session *s;
+	uint64_t t0;
+	int err;
+
+	free(writer.samples);
+	writer = (struct obz_writer){0};
+	stop = 0;
+	o.target.pids = &target;
+	o.target.pid_cnt = 1;
+	o.target.inherit = true;
+	err = session__new(&s, &o, &writer);
+	if (err)
+		return err;
+	err = session__start(s);
+	*recording = 1;
+	t0 = now(CLOCK_MONOTONIC);
+	r->run_ns = runtime(pid);
+	r->slept_ns = *slept_ns;
+	r->reason = session__run(s, &stop, slow ? dawdle : NULL, NULL);
+	session__finish(s, &stop);
+	r->run_ns = runtime(pid) - r->run_ns;
+	r->slept_ns = *slept_ns - r->slept_ns;
+	r->wall_ns = now(CLOCK_MONOTONIC) - t0;
+	r->status = session__status(s);
+	r->end_json = session__end_json(s, r->reason);
+	if (getenv("SHOW"))
+		printf("%s\n", r->end_json);
+	session__free(s);
+	*recording = 0;
+	return err;
+}
+
+static uint64_t sum(unsigned kind, uint32_t tid, uint64_t *cnt)
+{
+	uint64_t v = 0;
+
+	*cnt = 0;
+	for (size_t i = 0; i < writer.sample_cnt; i++) {
+		if (writer.samples[i].kind != kind)
+			continue;
+		v += writer.samples[i].value;
+		*cnt += writer.samples[i].count;
+	}
+	return v;
+}
+
+#define CPU 1
+#define OFFCPU 2
+
+static const struct record_opts base = {
+	.duration_ns = 2000000000,
+	.freq = 499,
+	.offcpu_period_ns = 10000000,
+	.stats = true,
+	.debuginfo = {.mode = DEBUGINFO_NONE},
+};
+
+static void test_cpu(void)
+{
+	struct record_opts o = base;
+	pid_t pid = start(spinner);
+	uint64_t cnt, run, v;
+	struct result r = {0};
+
+	o.probes = CPU;
+	if (record(pid, o, &r, false)) {
+		CHECK(0, "cpu: not recorded");
+		return;
+	}
+	run = r.run_ns;
+	v = sum(SAMPLE_cpu, 0, &cnt);
+	printf("cpu: %lu samples, %.3f s of %.3f s run, %lu stacks\n", cnt, v / 1e9, run / 1e9,
+	       writer.stacks);
+	CHECK(r.reason == STOP_DURATION);
+	CHECK(v > run * 0.85 && v < run * 1.05, "%.3f of %.3f s", v / 1e9, run / 1e9);
+	CHECK(r.status.lost == 0, "%lu lost", r.status.lost);
+	free(r.end_json);
+	end(pid);
+}
+
+/*
+ * Blocked time lies between wall time less run time and what the program saw itself. For waits of
+ * microseconds these two differ: the scheduler counts the way out of the idle state as run time of
+ * who was woken up (14 us a wait in a virtual machine), the program also sees the system call's own
+ * work.
+ */
+static void test_offcpu(const char *name, void (*what)(void), uint64_t period_ns, bool naps)
+{
+	struct record_opts o = base;
+	pid_t pid = start(what);
+	uint64_t cnt, v, low, high;
+	struct result r = {0};
+
+	usleep(20000);
+	o.probes = OFFCPU;
+	o.offcpu_period_ns = period_ns;
+	if (record(pid, o, &r, false)) {
+		CHECK(0, "%s: not recorded", name);
+		return;
+	}
+	low = r.wall_ns - r.run_ns;
+	high = naps ? r.slept_ns : low;
+	v = sum(SAMPLE_offcpu, 0, &cnt);
+	printf("%s: %lu samples, %.4f s blocked, expected %.4f to %.4f s, %lu lost\n", name, cnt,
+	       v / 1e9, low / 1e9, high / 1e9, r.status.lost);
+	CHECK(v > low * 0.99 && v < high * 1.01, "%s", name);
+	/* The last wait may end between the stop and the look at its stack. */
+	CHECK(r.status.stacks_complete + 1 >= r.status.stacks, "%s: %lu of %lu", name,
+	      r.status.stacks_complete, r.status.stacks);
+	free(r.end_json);
+	end(pid);
+}
+
+static void test_fork(void)
+{
+	struct record_opts o = base;
+	pid_t pid = start(forker);
+	uint64_t cnt, v;
+	struct result r = {0};
+
+	o.probes = CPU;
+	if (record(pid, o, &r, false)) {
+		CHECK(0, "fork: not recorded");
+		return;
+	}
+	v = sum(SAMPLE_cpu, 0, &cnt);
+	printf("fork: %lu samples, %.3f s of 0.6 s\n", cnt, v / 1e9);
+	CHECK(v > 0.54e9 && v < 0.7e9);
+	free(r.end_json);
+	end(pid);
+}
+
+static void test_tiny_ring(void)
+{
+	struct record_opts o = base;
+	pid_t pid = start(dozer);
+	uint64_t cnt;
+	struct result r = {0};
+
+	o.probes = OFFCPU;
+	o.ring_sz = 4096;
+	o.offcpu_period_ns = 0;
+	if (record(pid, o, &r, true)) {
+		CHECK(0, "tiny ring: not recorded");
+		return;
+	}
+	sum(SAMPLE_offcpu, 0, &cnt);
+	printf("tiny ring: %lu samples, %lu lost\n", cnt, r.status.lost);
+	CHECK(cnt > 50);
+	CHECK(r.status.lost > 100);
+	CHECK(r.status.lost == writer.losses);
+	CHECK(strstr(r.end_json, "ring buffer full") != NULL);
+	free(r.end_json);
+	end(pid);
+}
+
+static void test_target_exit(void)
+{
+	struct record_opts o = base;
+	pid_t pid = start(spinner);
+	struct result r = {0};
+
+	o.probes = CPU;
+	o.duration_ns = 20000000000;
+	if (!fork()) {
+		while (!*recording)
+			usleep(1000);
+		usleep(300000);
+		kill(pid, SIGKILL);
+		_exit(0);
+	}
+	signal(SIGCHLD, SIG_IGN);
+	record(pid, o, &r, false);
+	signal(SIGCHLD, SIG_DFL);
+	CHECK(r.reason == STOP_TARGET_EXIT, "%d", r.reason);
+	CHECK(r.wall_ns < 2000000000);
+	free(r.end_json);
+}
+
+int main(int argc, char **argv)
+{
+	message_init("record_session", getenv("SHOW") ? 1 : -1);
+	if (geteuid()) {
+		printf("needs root\n");
+		return 77;
+	}
+	recording = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	slept_ns = recording + 1;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	test_cpu();
+	test_offcpu("short waits", dozer, 10000000, true);
+	test_offcpu("every short wait", dozer, 0, true);
+	test_offcpu("long waits", sleeper, 10000000, false);
+	test_offcpu("asleep all the time", hanger, 10000000, false);
+	test_fork();
+	test_tiny_ring();
+	test_target_exit();
+	free(writer.samples);
+	return failed;
+}
