@@ -18,8 +18,9 @@
 #define JIT_NS 250000000ULL   /* names of JIT code */
 #define SLOW_NS 1000000000ULL /* cgroup members, mappings to write, places to free */
 #define KEEP_NS 3000000000ULL /* how long what ended is remembered */
-#define DESCRIBE_PER_S 300
-#define IDLE_WAKES_MAX 50 /* in 100 ms, for records of processes that are not recorded */
+#define DESCRIBE_PER_S 300    /* at most, of processes that have no sample yet; */
+#define DESCRIBE_ALL_PER_S 30 /* of a whole system, most never will */
+#define IDLE_WAKES_MAX 50     /* in 100 ms, for records of processes that are not recorded */
 #define WAKE_NS 100000000ULL
 
 uint64_t tracker_now_ns(void)
@@ -38,6 +39,11 @@ static int64_t boot_offset(void)
 	return boot.tv_sec * 1000000000LL + boot.tv_nsec - (int64_t)tracker_now_ns();
 }
 
+static unsigned describe_budget(const struct tracker *t)
+{
+	return t->opts.target.all ? DESCRIBE_ALL_PER_S : DESCRIBE_PER_S;
+}
+
 /* ---- life ---- */
 
 int tracker__new(struct tracker **out, const struct tracker_opts *opts)
@@ -52,7 +58,7 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 	t->ended_tail = &t->ended;
 	t->ended_threads_tail = &t->ended_threads;
 	t->boot_offset_ns = boot_offset();
-	t->describe_budget = DESCRIBE_PER_S;
+	t->describe_budget = describe_budget(t);
 	t->proc = procfs_open(opts->proc_root);
 	err = t->proc < 0 ? t->proc : 0;
 	if (err)
@@ -224,7 +230,7 @@ static void chores(struct tracker *t, uint64_t now)
 	if (now < t->next_slow_ns)
 		return;
 	t->next_slow_ns = now + SLOW_NS;
-	t->describe_budget = DESCRIBE_PER_S;
+	t->describe_budget = describe_budget(t);
 	if (t->rescan) {
 		t->rescan = false;
 		scan_again(t);
