@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Two captures of one program: the new one ran twice as long, "js:recurse" takes less of it, "js:hot" more, a frame is new.
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export TZ=UTC XDG_CACHE_HOME=$PWD/cache
+obana=$TOP/$B/obana
+mkobz=$TOP/$B/tests/tools/mkobz
+"$mkobz" old.obz <"$TOP/tests/cli/small.obt" || exit 1
+sed -e 's/^sample kind=1 ts_ns=10000000000 .*/sample kind=1 ts_ns=10000000000 thread=1 user_stack=1 count=14 value=140000000/' \
+	-e 's/pid=100 /pid=7100 /' "$TOP/tests/cli/small.obt" | "$mkobz" new.obz || exit 1
+
+$obana diff old.obz new.obz 2>&1
+ls *.svg
+echo "--- as recorded, one row of each"
+$obana diff --absolute -n 1 old.obz new.obz 2>/dev/null | grep -A 2 'Grew most, by'
+echo "--- blocked time did not change"
+$obana diff --kind offcpu old.obz new.obz 2>/dev/null
+echo "--- for scripts"
+$obana diff --csv old.obz new.obz 2>/dev/null | cut -d, -f1-5
+$obana diff --json old.obz old.obz 2>/dev/null | grep -c '"change_self_share":0.0'
+echo "--- the picture"
+$obana diff old.obz new.obz -o - --by process | grep -c 'data-diff="1"'
+$obana diff old.obz new.obz -o - | grep -o 'new times are multiplied by [0-9.]*'
+echo "--- refused"
+$obana diff old.obz 2>&1; echo "exit $?"
+$obana diff old.obz new.obz old.obz 2>&1; echo "exit $?"
+$obana diff old.obz nosuch.obz 2>&1; echo "exit $?"
+$obana diff -n 0 old.obz new.obz 2>&1; echo "exit $?"
+head -c 2000 new.obz >cut.obz
+$obana diff old.obz cut.obz -o x.svg >/dev/null 2>err.txt; echo "exit $?"; sed 's/:.*cut/: ... cut/' err.txt | head -n 2
