@@ -119,5 +119,6 @@ void runs__reclaim(struct runs *r, uint64_t until_ns)
 	       !give_back(r, r->resting[n].run))
 		r->used -= r->resting[n++].run.cnt;
 	r->resting_cnt -= n;
-	memmove(r->resting, r->resting + n, r->resting_cnt * sizeof(*r->resting));
+	if (n)
+		memmove(r->resting, r->resting + n, r->resting_cnt * sizeof(*r->resting));
 }
