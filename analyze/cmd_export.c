@@ -114,6 +114,17 @@ static int export_sqlite(const struct opts *o, char *const *archives, size_t cnt
 	return output_close(&out, err) ? EXIT_FAIL : code;
 }
 
+static void unknown_format(const char *name)
+{
+	struct strbuf known = {0};
+
+	for (const struct profile_sink *const *s = profile_sinks; *s; s++)
+		strbuf_addf(&known, "%s, ", (*s)->name);
+	message_error("export: unknown format '%s'; there are %ssqlite", name,
+		      known.p ? known.p : "");
+	strbuf_fini(&known);
+}
+
 static int run(int argc, char **argv)
 {
 	struct opts o = {.common.load.symbols.inlines = true};
@@ -128,9 +139,7 @@ static int run(int argc, char **argv)
 		sink = profile_sink_find(argv[rest]);
 	common_opts_finish(&o.common);
 	if (rest < argc && !sqlite && !sink)
-		message_error("export: unknown format '%s'; known are pprof, folded, speedscope, "
-			      "svg, sqlite",
-			      argv[rest]);
+		unknown_format(argv[rest]);
 	else if (rest + 1 >= argc)
 		message_error(
 			"export: a format and an archive are needed; see obana export --help");

@@ -46,10 +46,10 @@ static const char list_tables[] =
 	"s.name NOT LIKE 'sqlite_%' "
 	"GROUP BY s.name ORDER BY s.type, s.rowid";
 
-/* SQL, not a file's name: has blanks (and is no file), or is "-". */
+/* SQL, not a file's name: has blanks (and is no file), is empty, or is "-". */
 static bool looks_like_sql(const char *s)
 {
-	return !strcmp(s, "-") || (s[strcspn(s, " \t\n;")] && access(s, F_OK));
+	return !*s || !strcmp(s, "-") || (s[strcspn(s, " \t\n;")] && access(s, F_OK));
 }
 
 static char *read_stdin(void)

@@ -361,6 +361,8 @@ int draw_write(const struct analysis *a, const struct draw_opts *o, const struct
 		ended = sink->end(d.state);
 		err = err ? err : ended;
 	}
+	if (err)
+		message_error("%s: %s", sink->name, strerror(-err));
 	draw_fini(&d);
 	free(title);
 	free(subtitle);

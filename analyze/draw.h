@@ -22,7 +22,7 @@ int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char 
 /* The tables and the model this needs; before load__run. */
 int draw_prepare(struct load *l, const struct draw_opts *o);
 
-/* After load__run, as often as there are formats. 0 or negative errno. */
+/* After load__run, as often as there are formats. 0 or negative errno, reported. */
 int draw_write(const struct analysis *a, const struct draw_opts *o, const struct profile_sink *sink,
 	       FILE *out);
 

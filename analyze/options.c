@@ -21,16 +21,19 @@ static int set_kinds(struct common_opts *o, const struct option_def *def, const 
 	size_t len;
 
 	for (const char *p = arg; *p; p += len + (p[len] == ',')) {
-		uint64_t before = o->load.kinds;
+		bool known = false;
 
 		len = strcspn(p, ",");
 		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-			if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, p, len))
+			if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, p, len)) {
 				o->load.kinds |= 1ull << kinds[i].kind;
-		if (o->load.kinds == before)
-			return option_error(
-				def, "'%.*s' is no kind of sample (cpu, offcpu), or given twice",
-				(int)len, p);
+				known = true;
+			}
+		if (!known)
+			return option_error(def,
+					    "'%.*s' is no kind of sample; there are" SAMPLE_KINDS(
+						    SAMPLE_KIND_TEXT_),
+					    (int)len, p);
 	}
 	return *arg ? 0 : option_error(def, "needs a kind");
 }

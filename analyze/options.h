@@ -74,12 +74,13 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 			OPTION_JOBS                                                                \
 	}
 
+#define SAMPLE_KIND_TEXT_(name, number) " " #name
 #define FILTER_OPTIONS                                                                             \
 	{"kind",                                                                                   \
 	 0,                                                                                        \
 	 ARG_REQUIRED,                                                                             \
 	 "KIND[,KIND]",                                                                            \
-	 "only samples of these kinds: cpu, offcpu",                                               \
+	 "only samples of these kinds:" SAMPLE_KINDS(SAMPLE_KIND_TEXT_),                           \
 	 common_option_set,                                                                        \
 	 OPTION_KIND},                                                                             \
 		{"from",                                                                           \

@@ -106,6 +106,8 @@ static int write_stacks(struct load *l)
 	for (size_t i = 0; i < stacks__cnt(l->stacks) && !err; i++) {
 		const char *error = stack_error_text(stacks__get(l->stacks, i).error);
 
+		if (!stacks__used(l->stacks, i))
+			continue;
 		insert_int(&in, i + 1);
 		insert_int(&in, error != NULL);
 		insert_text(&in, error);

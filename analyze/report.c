@@ -117,8 +117,7 @@ static int put_losses(const struct report *r)
 		fact(r, "Losses", "none");
 		return 0;
 	}
-	snprintf(text, sizeof(text),
-		 "%s events: the figures below are too low by what they stand for",
+	snprintf(text, sizeof(text), "%s events lost: the figures below are too low by their share",
 		 format_count(buf, lost));
 	warning(r, "Losses", text);
 	return table(
@@ -230,7 +229,7 @@ static int put_rest(const struct report *r)
 {
 	int err;
 
-	r->page->heading(r->page->ctx, "Behind the figures");
+	r->page->heading(r->page->ctx, "The recording");
 	err = table(
 		r, "Binaries without full symbols", NULL,
 		"SELECT self_value AS self_ns, symbols, name AS binary, why FROM binary_symbols "
@@ -238,7 +237,7 @@ static int put_rest(const struct report *r)
 
 	if (err)
 		return err;
-	return table(r, "What recording cost in the kernel", NULL,
+	return table(r, "What it cost in the kernel", NULL,
 		     "SELECT run_ns AS time_ns, runs, ns_per_run AS each_ns, name AS program FROM "
 		     "program_cost WHERE runs > 0 "
 		     "ORDER BY run_ns DESC, name");

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../format/text.h"
 #include "html.h"
 #include "report.h"
 
@@ -64,5 +66,7 @@ int report_write_html(const struct analysis *a, const struct draw_opts *draw, un
 		return err;
 	err = report_write(a, &page, limit);
 	closed = html__close(p.html);
+	if (!err && closed)
+		message_error("html: %s", strerror(-closed));
 	return err ? err : closed;
 }

@@ -21,6 +21,7 @@ struct stacks {
 	size_t node_cnt, node_cap;
 	struct stack *stacks;
 	size_t cnt, cap;
+	bool lost, overflowed; /* stacks 0 and 1 are used */
 };
 
 static uint64_t hash_pair(uint64_t a, uint64_t b)
@@ -142,25 +143,38 @@ uint32_t stacks__node(struct stacks *s, uint32_t caller, uint32_t location)
 	return i;
 }
 
+static uint32_t overflow(struct stacks *s)
+{
+	s->overflowed = true;
+	return 1;
+}
+
 uint32_t stacks__add(struct stacks *s, struct stack stack)
 {
 	uint64_t hash = hash_pair((uint64_t)stack.user << 32 | stack.kernel, stack.error);
 	uint32_t i;
 
-	if (stack.error == STACK_LOST && !stack.kernel && !stack.user)
+	if (stack.error == STACK_LOST && !stack.kernel && !stack.user) {
+		s->lost = true;
 		return 0;
+	}
 	if (stack.user == STACK_NO_NODE || stack.kernel == STACK_NO_NODE)
-		return 1;
+		return overflow(s);
 	if (index_find(&s->stack_index, &stack_ops, s, hash, &stack, &i))
 		return i;
 	i = s->cnt;
 	if (i >= MAX_STACKS || array_reserve(&s->stacks, &s->cap, i + 1))
-		return 1;
+		return overflow(s);
 	s->stacks[i] = stack;
 	if (index_add(&s->stack_index, &stack_ops, s, hash, i))
-		return 1;
+		return overflow(s);
 	s->cnt++;
 	return i;
+}
+
+bool stacks__used(const struct stacks *s, uint32_t stack)
+{
+	return stack == 0 ? s->lost : stack == 1 ? s->overflowed : stack < s->cnt;
 }
 
 size_t stacks__cnt(const struct stacks *s)

@@ -46,6 +46,8 @@ uint32_t stacks__node(struct stacks *s, uint32_t caller, uint32_t location);
 uint32_t stacks__add(struct stacks *s, struct stack stack);
 
 size_t stacks__cnt(const struct stacks *s);
+/* Was it ever added? Of the first two that is not certain. */
+bool stacks__used(const struct stacks *s, uint32_t stack);
 struct stack stacks__get(const struct stacks *s, uint32_t stack);
 /* Other content for a stack, once all were added. */
 void stacks__set(struct stacks *s, uint32_t stack, struct stack to);

@@ -18,6 +18,7 @@ for ((n = 0; n < size; n += 509)); do
 	head -c $n small.obz >part.obz
 	timeout 20 "$obana" report part.obz >out.txt 2>err.txt; rc=$?
 	case $rc in
+	0) [ $n -gt $((size - 1024)) ] || { echo "at $n: said to be whole"; exit 1; } ;; # only tar's own end is missing
 	3) grep -q '^Archive.*part.obz: ' out.txt || { echo "at $n: not said to be cut"; cat out.txt; exit 1; } ;;
 	1) [ "$(wc -l <err.txt)" = 1 ] || { echo "at $n: not one line"; cat err.txt; exit 1; } ;;
 	*) echo "at $n: exit $rc"; cat err.txt; exit 1 ;;
