@@ -114,6 +114,8 @@ const char *obz_reader__header(const struct obz_reader *r); /* obz.json; NULL wh
 const char *obz_reader__end(const struct obz_reader *r);    /* obz.end.json; NULL when cut */
 const char *obz_reader__error(const struct obz_reader *r);
 const char *obz_reader__schema(struct obz_reader *r); /* schema.json; NULL when it is lost */
+/* Also known without the header, from any chunk; "" when there is none. */
+const char *obz_reader__uuid(const struct obz_reader *r);
 uint64_t obz_reader__size(const struct obz_reader *r);
 
 /* What is known so far: the ends after open, gaps and refusals after members, checksums after

@@ -113,3 +113,28 @@ uint64_t json_u64(struct json_object *o, const char *key)
 
 	return v ? json_object_get_uint64(v) : 0; /* below zero: 0 */
 }
+
+void uuid_put(char text[UUID_TEXT_SZ], const uint8_t u[16])
+{
+	snprintf(text, UUID_TEXT_SZ,
+		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
+		 u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
+		 u[15]);
+}
+
+bool uuid_get(const char *text, uint8_t uuid[16])
+{
+	char again[UUID_TEXT_SZ];
+	const char *p = text;
+
+	for (unsigned i = 0; i < 16; i++, p += 2) {
+		unsigned byte;
+
+		p += *p == '-';
+		if (strspn(p, "0123456789abcdef") < 2 || sscanf(p, "%2x", &byte) != 1)
+			return false;
+		uuid[i] = byte;
+	}
+	uuid_put(again, uuid);
+	return !strcmp(again, text);
+}

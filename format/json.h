@@ -8,6 +8,7 @@
 #define FORMAT_JSON_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,11 @@ struct json_object *json_get(struct json_object *o, const char *key, enum json_t
 /* Likewise; "" and 0 for want of a value. Numbers below zero are 0. */
 const char *json_string(struct json_object *o, const char *key);
 uint64_t json_u64(struct json_object *o, const char *key);
+
+/* Text form of a uuid, and back. */
+enum { UUID_TEXT_SZ = 37 };
+void uuid_put(char text[UUID_TEXT_SZ], const uint8_t uuid[16]);
+bool uuid_get(const char *text, uint8_t uuid[16]);
 
 uint32_t crc32_of(const void *p, size_t len);
 

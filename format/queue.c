@@ -273,6 +273,7 @@ void queue_done(struct obz_writer *w, struct queue_chunk *c, bool written)
 		}
 	}
 	w->streams[c->stream].seq += written;
+	w->streams[c->stream].sz += written ? member_out_sz(c->payload.len) : 0;
 	bytes_fini(&c->payload);
 	free(c);
 }

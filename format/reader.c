@@ -198,20 +198,6 @@ static void find_end(struct obz_reader *r)
 
 /* ---- the start ---- */
 
-static bool uuid_get(const char *text, uint8_t uuid[16])
-{
-	for (unsigned i = 0; i < 16; i++, text += 2) {
-		unsigned byte;
-
-		if (*text == '-')
-			text++;
-		if (strspn(text, "0123456789abcdef") < 2 || sscanf(text, "%2x", &byte) != 1)
-			return false;
-		uuid[i] = byte;
-	}
-	return !*text;
-}
-
 static int check_version(struct obz_reader *r, struct json_object *o)
 {
 	struct json_object *format = json_get(o, "format", json_type_object);
@@ -281,6 +267,22 @@ static void read_schema(struct obz_reader *r)
 		r->schema_text = reader_json(r, at + USTAR_BLOCK, h.sz);
 }
 
+/* The header is lost: the first intact chunk says whose this is. */
+static void find_uuid(struct obz_reader *r)
+{
+	size_t cnt;
+	const struct obz_member *m = obz_reader__members(r, &cnt);
+	uint8_t buf[CHUNK_HEADER_SZ];
+	struct chunk_header h;
+
+	for (size_t i = 0; i < cnt && !r->has_uuid; i++)
+		if (m[i].type == OBZ_CHUNK && !reader_get(r, buf, m[i].offset, sizeof(buf)) &&
+		    !chunk_header_get(&h, buf, sizeof(buf))) {
+			memcpy(r->uuid, h.uuid, sizeof(h.uuid));
+			r->has_uuid = true;
+		}
+}
+
 static int load(struct obz_reader *r)
 {
 	int err = read_header(r);
@@ -301,6 +303,10 @@ static int load(struct obz_reader *r)
 	}
 	if (!r->schema_text && !r->walked)
 		reader_walk(r);
+	if (!r->has_uuid)
+		find_uuid(r);
+	if (r->has_uuid)
+		uuid_put(r->uuid_text, r->uuid);
 	if (r->schema_text)
 		err = schema_load(&r->schema, r->schema_text, strlen(r->schema_text));
 	if (!r->schema_text || err)
@@ -362,6 +368,11 @@ const char *obz_reader__schema(struct obz_reader *r)
 const char *obz_reader__error(const struct obz_reader *r)
 {
 	return r ? r->error : strerror(ENOMEM);
+}
+
+const char *obz_reader__uuid(const struct obz_reader *r)
+{
+	return r->uuid_text;
 }
 
 uint64_t obz_reader__size(const struct obz_reader *r)

@@ -30,6 +30,7 @@ struct obz_reader {
 	struct schema schema;
 	bool has_uuid, recovered;
 	uint8_t uuid[16];
+	char uuid_text[40];
 	uint64_t end_offset; /* of the end member's header; sz when there is none */
 
 	bool walked;

@@ -77,40 +77,22 @@ int writer_drain(struct obz_writer *w)
 
 /* ---- a new archive ---- */
 
-static bool uuid_parse(const char *text, uint8_t uuid[16])
-{
-	for (unsigned i = 0, at = 0; i < 16; i++) {
-		unsigned byte;
-
-		if (text[at] == '-')
-			at++;
-		if (!strchr("0123456789abcdef", text[at]) || sscanf(text + at, "%2x", &byte) != 1)
-			return false;
-		uuid[i] = byte;
-		at += 2;
-	}
-	return strlen(text) == 36;
-}
-
 /* RFC 9562, version 4; or the one given. */
 static int make_uuid(struct obz_writer *w, const char *given)
 {
 	uint8_t *u = w->uuid;
 
 	if (given) {
-		if (!uuid_parse(given, u))
+		if (!uuid_get(given, u))
 			return -EINVAL;
-		memcpy(w->uuid_text, given, 37);
+		memcpy(w->uuid_text, given, UUID_TEXT_SZ);
 		return 0;
 	}
 	if (getrandom(u, 16, 0) != 16)
 		return -EIO;
 	u[6] = (u[6] & 0x0f) | 0x40;
 	u[8] = (u[8] & 0x3f) | 0x80;
-	snprintf(w->uuid_text, sizeof(w->uuid_text),
-		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
-		 u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
-		 u[15]);
+	uuid_put(w->uuid_text, u);
 	return 0;
 }
 
@@ -299,6 +281,18 @@ static void add_dropped(struct obz_writer *w, struct json_object *o)
 	}
 }
 
+static struct json_object *sizes_of(const struct obz_writer *w)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (unsigned s = 0; s < w->stream_cnt; s++)
+		if (w->streams[s].sz)
+			add_u64(o, w->streams[s].name, w->streams[s].sz);
+	if (w->debug_sz)
+		add_u64(o, "debuginfo", w->debug_sz);
+	return o;
+}
+
 static struct json_object *end_of(struct obz_writer *w, const char *end_json)
 {
 	struct json_object *o = json_parse(end_json, strlen(end_json)), *counts;
@@ -324,6 +318,8 @@ static struct json_object *end_of(struct obz_writer *w, const char *end_json)
 				add_u64(counts, w->streams[s].name, w->streams[s].seq);
 		json_object_object_add(o, "chunks", counts);
 	}
+	if (!json_get(o, "sizes", json_type_object))
+		json_object_object_add(o, "sizes", sizes_of(w));
 	add_u64(o, "bytes", w->out.bytes);
 	return o;
 }

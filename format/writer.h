@@ -33,6 +33,7 @@ struct queue_stream {
 	bool full;     /* max_sz was met */
 	size_t bound;  /* at most the raw size of what is queued */
 	uint64_t seq;  /* of the next chunk to be written */
+	uint64_t sz;   /* of its members */
 	struct arena arena;
 };
 
@@ -60,6 +61,7 @@ struct obz_writer {
 	uint64_t lost;			   /* counts of loss rows, and rows dropped */
 	char **names;			   /* debug members there are */
 	size_t name_cnt, name_cap;
+	uint64_t debug_sz;
 
 	uint64_t max_sz;
 	int zstd_level;

@@ -115,14 +115,15 @@ static int write_member(struct obz_writer *w, const char *name, int fd, uint64_t
 	pthread_mutex_lock(&w->write_lock);
 	err = w->err ? w->err : room ? member_out_copy(&w->out, name, fd, off, sz) : -EFBIG;
 	pthread_mutex_unlock(&w->write_lock);
-	if (err) {
-		pthread_mutex_lock(&w->queue_lock);
+	pthread_mutex_lock(&w->queue_lock);
+	if (!err && !strncmp(name, ".build-id/", 10))
+		w->debug_sz += member_out_sz(sz);
+	if (err)
 		writer_failed(w, err, name);
-		/* a full disk now may have room for a chunk later; a torn member is the end */
-		if (w->out.torn)
-			w->err = err;
-		pthread_mutex_unlock(&w->queue_lock);
-	}
+	/* a full disk now may have room for a chunk later; a torn member is the end */
+	if (w->out.torn && !w->err)
+		w->err = err;
+	pthread_mutex_unlock(&w->queue_lock);
 	writer_drain(w);
 	return err;
 }

@@ -237,11 +237,79 @@ static void test_kill(void)
 	}
 }
 
-int main(void)
+/* ---- as a tool for the other tests: `make FILE` writes an archive, `dump FILE` its rows as JSON
+ * lines ---- */
+
+static void dump_field(const struct rec_field *f, const void *field)
+{
+	printf(",\"%s\":", f->name);
+	if (f->type == REC_T_u32)
+		printf("%u", *(const uint32_t *)field);
+	else if (f->type == REC_T_u64)
+		printf("%llu", (unsigned long long)*(const uint64_t *)field);
+	else if (f->type == REC_T_str) {
+		const struct span *s = field;
+
+		putchar('"');
+		for (size_t i = 0; i < s->len; i++)
+			printf("%02x", (unsigned char)s->p[i]);
+		putchar('"');
+	} else {
+		const struct u64_span *l = field;
+
+		for (size_t i = 0; i < l->len; i++)
+			printf("%c%llu", i ? ',' : '[', (unsigned long long)l->v[i]);
+		printf("%s", l->len ? "]" : "[]");
+	}
+}
+
+static int dump_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
+{
+	const struct rec_info *info = rec_info(kind);
+
+	for (size_t i = 0; i < cnt; i++) {
+		printf("{\"kind\":\"%s\"", info->name);
+		for (unsigned f = 0; f < info->field_cnt; f++)
+			dump_field(&info->fields[f],
+				   (const char *)rows + i * info->sz + info->fields[f].offset);
+		printf("}\n");
+	}
+	return 0;
+}
+
+static int dump(const char *path)
+{
+	struct obz_reader *r;
+	const struct obz_member *m;
+	size_t cnt;
+
+	if (obz_reader__open(&r, path))
+		return 1;
+	m = obz_reader__members(r, &cnt);
+	for (size_t i = 0; i < cnt; i++)
+		if (m[i].type == OBZ_CHUNK && obz_reader__decode(r, &m[i], dump_rows, NULL))
+			return 1;
+	obz_reader__close(r);
+	return 0;
+}
+
+static int tool(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "make"))
+		return archive_write(open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600), 42, FLUSHES,
+				     ROWS, END_JSON);
+	if (argc == 3 && !strcmp(argv[1], "dump"))
+		return dump(argv[2]);
+	return 2;
+}
+
+int main(int argc, char **argv)
 {
 	char dir[] = "/tmp/format_archive.XXXXXX", path[64];
 	int fd;
 
+	if (argc > 1)
+		return tool(argc, argv);
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(path, sizeof(path), "%s/a.obz", dir);
