@@ -185,7 +185,7 @@ static void print_time(const struct info *in)
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
 		line("started", text);
 	strbuf_addf(&b, "%s", format_duration(duration, json_u64(in->end, "duration_ns")));
-	if (*json_string(in->end, "stop_reason"))
+	if (*json_string(in->end, "stop_reason") && is_complete(in))
 		strbuf_addf(&b, ", stopped by %s", json_string(in->end, "stop_reason"));
 	line("duration", b.p ? b.p : "");
 	strbuf_fini(&b);

@@ -93,7 +93,8 @@ static int verify(const struct opts *o, const char *path)
 		if (d.cut)
 			strbuf_addf(&b, ", cut: no obz.end.json");
 		if (v.damages)
-			strbuf_addf(&b, ", %" PRIu64 " damages", v.damages);
+			strbuf_addf(&b, ", damaged in %" PRIu64 " place%s", v.damages,
+				    v.damages == 1 ? "" : "s");
 		else if (!d.cut)
 			strbuf_addf(&b, ", whole");
 		safe_line(b.p ? b.p : "");

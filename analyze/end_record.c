@@ -214,9 +214,16 @@ static void add_u64(struct json_object *o, const char *key, uint64_t v)
 	json_object_object_add(o, key, json_object_new_uint64(v));
 }
 
+/* Foreign bytes as valid JSON text of a sane length. */
 static void add_span(struct json_object *o, const char *key, struct span s)
 {
-	json_object_object_add(o, key, json_object_new_string_len(s.p, s.len));
+	struct strbuf b = {0};
+
+	if (s.len > 200)
+		s.len = 200;
+	strbuf_escape(&b, ESCAPE_TERMINAL, s);
+	json_object_object_add(o, key, json_object_new_string(b.p ? b.p : ""));
+	strbuf_fini(&b);
 }
 
 static struct json_object *stacks_json(const struct tally *t)
