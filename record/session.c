@@ -165,6 +165,13 @@ static int watch_command(struct session *s)
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->command_fd, &ev) ? -errno : 0;
 }
 
+static int cannot_set_up(int err)
+{
+	if (err)
+		message_error("cannot set up the recording: %s", strerror(-err));
+	return err;
+}
+
 /* Everything between the loaded programs and the attached probes. */
 static int make_parts(struct session *s)
 {
@@ -175,17 +182,14 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = make_symbols(s);
 	if (!err)
-		err = make_tracker(s);
-	s->env.tracker = s->tracker;
-	if (!err)
-		err = make_intake(s);
-	if (!err)
 		err = watch_command(s);
 	if (!err)
 		err = syncer__new(&s->syncer, s->writer, SYNC_PERIOD_NS * SEC_NS);
 	if (err)
-		message_error("cannot set up the recording: %s", strerror(-err));
-	return err;
+		return cannot_set_up(err);
+	err = make_tracker(s); /* reports by itself: no such process */
+	s->env.tracker = s->tracker;
+	return err ? err : cannot_set_up(make_intake(s));
 }
 
 static int attach_probes(struct session *s)
