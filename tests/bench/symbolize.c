@@ -7,7 +7,6 @@
  * kind of symbols; -t: time on stderr.
  */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -48,17 +47,18 @@ static void print_chain(void *ctx, size_t index, const struct symbol_frame *chai
 
 static uint64_t *read_addrs(size_t *cnt)
 {
-	uint64_t *v = NULL, addr;
+	uint64_t *v = NULL;
+	char word[64];
 	size_t cap = 0;
 
-	while (scanf("%" SCNx64, &addr) == 1) {
+	while (scanf("%63s", word) == 1) {
 		if (*cnt == cap) {
 			cap = cap ? cap * 2 : 1024;
 			v = reallocarray(v, cap, sizeof(*v));
 			if (!v)
 				exit(1);
 		}
-		v[(*cnt)++] = addr;
+		v[(*cnt)++] = strtoull(word, NULL, 0);
 	}
 	return v;
 }
