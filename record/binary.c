@@ -63,6 +63,11 @@ void binaries__free(struct binaries *b)
 	free(b);
 }
 
+uint32_t binaries__count(const struct binaries *b)
+{
+	return b->cnt;
+}
+
 struct binary *binaries__get(struct binaries *b, uint32_t id)
 {
 	return id && id <= b->cnt ? b->by_id[id - 1] : NULL;

@@ -64,6 +64,7 @@ int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary 
 /* A binary for the generated code of a process; NULL when ids have run out. */
 struct binary *binaries__jit(struct binaries *b, uint32_t pid);
 
+uint32_t binaries__count(const struct binaries *b);
 struct binary *binaries__get(struct binaries *b, uint32_t id); /* NULL: no such id */
 
 /* A frame lies in it: its record and debuginfo, once. True the first time. */

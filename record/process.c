@@ -138,8 +138,16 @@ static unsigned handle_queued(struct tracker *t)
 
 		sideband__read(t->sideband);
 		while (sideband__next(t->sideband, &r)) {
+			uint32_t known = binaries__count(t->binaries);
+
 			tracker_handle(t, &r);
 			handled++;
+			/* A table was built, which takes long: others must not wait for more of
+			 * that. */
+			if (binaries__count(t->binaries) != known) {
+				table_publish(t);
+				sideband__read(t->sideband);
+			}
 		}
 		if (!handled)
 			break;
@@ -223,7 +231,7 @@ static void chores(struct tracker *t, uint64_t now)
 {
 	if (now >= t->next_quick_ns) {
 		t->next_quick_ns = now + QUICK_NS;
-		tracker_check_dying(t);
+		tracker_check_dying(t, false);
 	}
 	if (now - t->jit_resolved_ns >= JIT_NS)
 		resolve_jit(t);
@@ -375,7 +383,7 @@ int tracker__reanchor(struct tracker *t)
 int tracker__finish(struct tracker *t)
 {
 	tracker__drain(t);
-	tracker_check_dying(t);
+	tracker_check_dying(t, true);
 	resolve_jit(t);
 	write_mappings(t);
 	return 0;

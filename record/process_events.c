@@ -235,7 +235,7 @@ static void on_exit_record(struct tracker *t, const struct sideband_record *r)
 	t->dying[t->dying_cnt++] = p->tgid;
 }
 
-void tracker_check_dying(struct tracker *t)
+void tracker_check_dying(struct tracker *t, bool at_once)
 {
 	uint64_t now = tracker_now_ns();
 	size_t left = 0;
@@ -247,7 +247,7 @@ void tracker_check_dying(struct tracker *t)
 		if (!p || !p->dying)
 			continue;
 		/* A dead leader is a zombie that counts as one thread until it is reaped. */
-		if (now - p->last_exit_ns >= DYING_CHECK_NS &&
+		if ((at_once || now - p->last_exit_ns >= DYING_CHECK_NS) &&
 		    (procfs_stat(t->proc, p->tgid, &st) ||
 		     ((st.state == 'Z' || st.state == 'X') && st.threads <= 1)))
 			table_end(t, p, p->last_exit_ns, false);

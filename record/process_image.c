@@ -72,7 +72,8 @@ static void read_cmdline(struct identity *id, int proc, uint32_t pid)
 		set(&id->cmdline, buf, n);
 }
 
-static void read_exe(struct identity *id, int proc, uint32_t pid)
+/* False when there is none: a kernel thread, or a process whose memory is gone. */
+static bool read_exe(struct identity *id, int proc, uint32_t pid)
 {
 	char buf[4096];
 	long n = procfs_link(proc, pid, "exe", buf, sizeof(buf));
@@ -80,10 +81,11 @@ static void read_exe(struct identity *id, int proc, uint32_t pid)
 	struct span path;
 
 	if (n <= 0)
-		return;
+		return false;
 	root_prefix_read(&root, proc, pid);
 	path = root_prefix_cut(&root, (struct span){buf, n});
 	set(&id->exe, path.p, path.len);
+	return true;
 }
 
 static void read_cgroup(struct identity *id, int proc, uint32_t pid)
@@ -150,10 +152,12 @@ void process_describe(struct process *p, int proc, const char *const *label_env,
 
 	if (procfs_status(proc, p->tgid, &tgid, &ns_pid))
 		return;
-	p->described = true;
 	id->ns_pid = ns_pid;
+	/* An exiting process has left its memory and its cgroup: what was known before is better.
+	 */
+	if (!read_exe(id, proc, p->tgid) && p->maps.cnt)
+		return;
 	read_comm(id, proc, p->tgid);
-	read_exe(id, proc, p->tgid);
 	read_cmdline(id, proc, p->tgid);
 	read_cgroup(id, proc, p->tgid);
 	read_labels(id, proc, p->tgid, label_env, label_env_cnt);

@@ -49,7 +49,6 @@ struct process {
 	bool dirty;	       /* ranges are to be published */
 	bool dying;	       /* its leader exited: to be seen whether others live on */
 	uint64_t last_exit_ns; /* of one of its threads */
-	bool described;	       /* identity was read from /proc */
 	bool unwritten;	       /* some mappings may have to be written */
 	struct process *next_dirty, *next_ended;
 	struct thread *threads;

@@ -197,7 +197,7 @@ static void test_no_inherit(void)
 	t->dying_cnt = 1;
 	for (int i = 0; i < 100 && tracker__live_targets(t); i++) {
 		usleep(1000);
-		tracker_check_dying(t);
+		tracker_check_dying(t, false);
 	}
 	CHECK(tracker__live_targets(t) == 0 && !fake_proc[100], "");
 	do_exec(t, 100, "stranger", t0 + 5000000);
@@ -215,12 +215,12 @@ static void test_leader_exits_first(void)
 	put(100, "stat", "100 (server) Z 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 2 0 100 99 1\n");
 	do_exit(t, 100, 100, t0 - 900);
 	usleep(4000);
-	tracker_check_dying(t);
+	tracker_check_dying(t, false);
 	CHECK(tracker__live_targets(t) == 1, "another thread still runs");
 	put(100, "stat", "100 (server) Z 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 1 0 100 99 1\n");
 	do_exit(t, 100, 105, t0 - 800);
 	usleep(4000);
-	tracker_check_dying(t);
+	tracker_check_dying(t, false);
 	CHECK(tracker__live_targets(t) == 0, "now all have");
 	end(t);
 	fake_process(100, 1, "server", "/a", NULL);
@@ -277,7 +277,7 @@ static void test_old_records(void)
 	do_exit(t, 100, 100, before);
 	do_fork(t, 1, 100, before);
 	usleep(4000);
-	tracker_check_dying(t);
+	tracker_check_dying(t, false);
 	CHECK(tracker__live_targets(t) == 1, "");
 	do_mmap(t, 100, 0x18000, 77, "/new.so", t0);
 	CHECK(fake_range(100, 0x18000)->start == 0x18000, "");
