@@ -133,6 +133,20 @@ fuzz-build: $(FUZZ)
 fuzz: $(FUZZ)
 	$(Q)scripts/run-tests fuzz
 
+# ---- programs to be recorded: NAME, and NAME-fp (frame pointers), NAME-static, NAME-static-pie
+
+flavour = -O2 -g $(if $(findstring -fp,$1),-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer,-fomit-frame-pointer) \
+	$(if $(findstring -static-pie,$1),-static-pie,$(if $(findstring -static,$1),-static)) -pthread
+DEMO := $(B)/workload/demo $(patsubst %,$(B)/workload/demo-%,fp static static-pie)
+DEEP := $(B)/workload/deep $(patsubst %,$(B)/workload/deep-%,fp static static-pie)
+$(DEMO): tests/workload/demo.cpp $(wildcard tests/workload/*.h)
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(CXX) -std=c++17 $(call flavour,$(@F)) -o $@ $<
+$(DEEP): tests/workload/deep.c
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
+workload: $(DEMO) $(DEEP)
+
 check: all
 	$(Q)scripts/run-tests
 bench: all
