@@ -85,19 +85,16 @@ static struct flame_class class_of(const struct flame_drawing *d, const struct f
 	return c;
 }
 
-double flame_rows_height(const struct flame_drawing *d)
-{
-	return (d->layout.depth + 1.0) * FLAME_ROW;
-}
-
 struct canvas {
 	struct flame_drawing *d;
+	bool measure;	  /* find out the deepest row, draw nothing */
+	uint32_t deepest; /* of what is drawn */
 	double top, least, scale;
 };
 
 static double row_y(const struct canvas *c, uint32_t depth)
 {
-	uint32_t row = flame_grows_down(c->d) ? depth : c->d->layout.depth - depth;
+	uint32_t row = flame_grows_down(c->d) ? depth : c->deepest - depth;
 
 	return c->top + row * (double)FLAME_ROW;
 }
@@ -111,7 +108,7 @@ static void add_title(const struct canvas *c, const struct flame_box *b, struct 
 	strbuf_addf(&c->d->out, " (%.2f%%)</title>", all > 0 ? 100 * flame_width(b) / all : 0);
 }
 
-static void draw(const struct canvas *c, const struct flame_box *b, double x, double w)
+static void draw_frame(const struct canvas *c, const struct flame_box *b, double x, double w)
 {
 	const struct flame_func *fn = &c->d->f->funcs[b->func];
 	struct span name = intern__get(c->d->f->strings, fn->name);
@@ -144,11 +141,22 @@ static void draw(const struct canvas *c, const struct flame_box *b, double x, do
 /* A row's siblings too narrow to draw, as one box. They follow their wider siblings. */
 static void draw_narrow(const struct canvas *c, uint32_t depth, double x, double w)
 {
-	if (w >= STATIC_FAINT)
-		strbuf_addf(
-			&c->d->out,
-			"<rect x=\"%.2f\" y=\"%g\" width=\"%.2f\" height=\"16\" class=\"n0\"/>\n",
-			x, row_y(c, depth), w);
+	strbuf_addf(&c->d->out,
+		    "<rect x=\"%.2f\" y=\"%g\" width=\"%.2f\" height=\"16\" class=\"n0\"/>\n", x,
+		    row_y(c, depth), w);
+}
+
+/* b NULL: narrow siblings. */
+static void draw(struct canvas *c, const struct flame_box *b, uint32_t depth, double x, double w)
+{
+	if (!b && w < STATIC_FAINT)
+		return;
+	if (c->measure)
+		c->deepest = depth > c->deepest ? depth : c->deepest;
+	else if (b)
+		draw_frame(c, b, x, w);
+	else
+		draw_narrow(c, depth, x, w);
 }
 
 static double least_width(const struct flame_layout *l, double scale)
@@ -171,35 +179,26 @@ static double least_width(const struct flame_layout *l, double scale)
  * narrow[d] where the narrow ones of the family at depth d began (-1: none). A family ends when a
  * shallower box comes.
  */
-void flame_draw_static(struct flame_drawing *d, double top)
+static void walk(struct canvas *c, double *x, double *narrow)
 {
-	const struct flame_layout *l = &d->layout;
-	double all = flame_width(&l->boxes[0]), *x = malloc((l->depth + 2) * sizeof(*x));
-	double *narrow = malloc((l->depth + 2) * sizeof(*narrow));
-	struct canvas c = {
-		.d = d, .top = top, .scale = all > 0 ? (FLAME_WIDTH - 2 * FLAME_PAD) / all : 0};
+	const struct flame_layout *l = &c->d->layout;
 	uint32_t hidden = UINT32_MAX,
 		 open = 0; /* below `hidden` nothing is drawn; `open` families */
 
-	if (!x || !narrow) {
-		d->out.failed = 1;
-		goto cleanup;
-	}
-	c.least = least_width(l, c.scale);
 	x[0] = FLAME_PAD;
 	narrow[0] = -1;
 	for (size_t i = 0; i <= l->cnt; i++) {
 		const struct flame_box *b = i < l->cnt ? &l->boxes[i] : NULL;
-		double w = b ? flame_width(b) * c.scale : 0;
+		double w = b ? flame_width(b) * c->scale : 0;
 
 		for (; open > (b ? b->depth : 0); open--)
 			if (narrow[open] >= 0)
-				draw_narrow(&c, open, narrow[open], x[open] - narrow[open]);
+				draw(c, NULL, open, narrow[open], x[open] - narrow[open]);
 		if (!b || (hidden != UINT32_MAX && b->depth > hidden))
 			continue;
 		hidden = UINT32_MAX;
-		if (w >= c.least || !b->depth) {
-			draw(&c, b, x[b->depth], w);
+		if (w >= c->least || !b->depth) {
+			draw(c, b, b->depth, x[b->depth], w);
 			open = b->depth + 1;
 			x[open] = x[b->depth];
 			narrow[open] = -1;
@@ -210,7 +209,28 @@ void flame_draw_static(struct flame_drawing *d, double top)
 		}
 		x[b->depth] += w;
 	}
-cleanup:
+}
+
+double flame_draw_static(struct flame_drawing *d, double top, bool measure)
+{
+	const struct flame_layout *l = &d->layout;
+	double all = flame_width(&l->boxes[0]), *x = malloc((l->depth + 2) * sizeof(*x));
+	double *narrow = malloc((l->depth + 2) * sizeof(*narrow));
+	struct canvas c = {.d = d,
+			   .top = top,
+			   .measure = true,
+			   .scale = all > 0 ? (FLAME_WIDTH - 2 * FLAME_PAD) / all : 0};
+
+	if (x && narrow) {
+		c.least = least_width(l, c.scale);
+		walk(&c, x, narrow);
+		c.measure = measure;
+		if (!measure)
+			walk(&c, x, narrow);
+	} else {
+		d->out.failed = 1;
+	}
 	free(x);
 	free(narrow);
+	return (c.deepest + 1.0) * FLAME_ROW;
 }

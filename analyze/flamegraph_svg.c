@@ -119,9 +119,9 @@ static bool compose(struct flame_drawing *d)
 	bool fits;
 
 	d->out.len = 0;
-	open_svg(d, HEAD_HEIGHT + flame_rows_height(d) + FLAME_PAD);
+	open_svg(d, HEAD_HEIGHT + flame_draw_static(d, HEAD_HEIGHT, true) + FLAME_PAD);
 	strbuf_addf(&d->out, "<g class=\"fg-frames-view\">\n");
-	flame_draw_static(d, HEAD_HEIGHT);
+	flame_draw_static(d, HEAD_HEIGHT, false);
 	strbuf_addf(&d->out, "</g>\n");
 	add_head(d);
 	fits = flame_add_data(d);

@@ -17,10 +17,9 @@ struct flame_drawing {
  */
 void flame_add_name(struct strbuf *b, struct span name, size_t max);
 
-/* The picture that needs no script: frames wide enough to be seen. */
-void flame_draw_static(struct flame_drawing *d, double top);
-/* Height of all rows. */
-double flame_rows_height(const struct flame_drawing *d);
+/* The picture that needs no script: frames wide enough to be seen. Returns the height of its rows;
+ * `measure`: that alone. */
+double flame_draw_static(struct flame_drawing *d, double top, bool measure);
 
 /* What the script draws from: see flamegraph_data.c for the format. False: the names are too many.
  */

@@ -16,7 +16,8 @@ struct speedscope {
 	size_t primary;
 	const char *unit;
 	char *title;
-	struct intern *frames; /* as the JSON they are written as */
+	struct intern *frames; /* name, file, line as bytes */
+	struct strbuf shared;  /* the same as JSON */
 	uint64_t *weights, total;
 	size_t cnt, cap;
 	struct strbuf text;
@@ -27,6 +28,7 @@ static void speedscope_free(struct speedscope *s)
 	intern__free(s->frames);
 	free(s->title);
 	free(s->weights);
+	strbuf_fini(&s->shared);
 	strbuf_fini(&s->text);
 	free(s);
 }
@@ -74,20 +76,46 @@ static void put_string(struct strbuf *b, const char *key, const char *value)
 	strbuf_add(b, "\"", 1);
 }
 
+static void add_frame(struct speedscope *s, const struct profile_frame *f, const char *file)
+{
+	strbuf_addf(&s->shared, "%s\n{\"name\":\"", s->shared.len ? "," : "");
+	strbuf_escape(&s->shared, ESCAPE_JSON, span_of(f->name));
+	strbuf_add(&s->shared, "\"", 1);
+	put_string(&s->shared, "file", file);
+	if (f->line)
+		strbuf_addf(&s->shared, ",\"line\":%u", f->line);
+	strbuf_add(&s->shared, "}", 1);
+}
+
 static uint32_t frame_id(struct speedscope *s, const struct profile_frame *f)
 {
-	s->text.len = 0;
-	strbuf_addf(&s->text, "{\"name\":\"");
-	strbuf_escape(&s->text, ESCAPE_JSON, span_of(f->name));
-	strbuf_add(&s->text, "\"", 1);
 	/* Its tooltip shows file and line; the binary is better than nothing. */
-	put_string(&s->text, "file", f->file && *f->file ? f->file : f->binary);
-	if (f->line)
-		strbuf_addf(&s->text, ",\"line\":%u", f->line);
-	strbuf_add(&s->text, "}", 1);
-	if (s->text.failed)
+	const char *file = f->file && *f->file ? f->file : f->binary ? f->binary : "";
+	uint32_t id, before = intern__count(s->frames);
+
+	s->text.len = 0;
+	strbuf_add(&s->text, f->name, strlen(f->name) + 1);
+	strbuf_add(&s->text, file, strlen(file) + 1);
+	strbuf_add(&s->text, (const char *)&f->line, sizeof(f->line));
+	if (s->text.failed || s->shared.failed)
 		return INTERN_FAILED;
-	return intern__add(s->frames, (struct span){s->text.p, s->text.len});
+	id = intern__add(s->frames, (struct span){s->text.p, s->text.len});
+	if (id == before)
+		add_frame(s, f, file);
+	return id;
+}
+
+/* Numbers are most of the file. */
+static void put_id(FILE *out, uint32_t id, bool first)
+{
+	char text[12], *p = text + sizeof(text);
+
+	do
+		*--p = '0' + id % 10;
+	while (id /= 10);
+	if (!first)
+		*--p = ',';
+	fwrite(p, 1, text + sizeof(text) - p, out);
 }
 
 static int keep_weight(struct speedscope *s, uint64_t weight)
@@ -119,7 +147,7 @@ static int speedscope_stack(void *state, const struct profile_stack *stack)
 
 		if (id == INTERN_FAILED)
 			return -ENOMEM;
-		fprintf(s->out, i ? ",%u" : "%u", id);
+		put_id(s->out, id, !i);
 	}
 	putc(']', s->out);
 	return ferror(s->out) ? -EIO : 0;
@@ -134,10 +162,12 @@ static int speedscope_end(void *state)
 	for (size_t i = 0; i < s->cnt; i++)
 		fprintf(s->out, i ? ",%" PRIu64 : "%" PRIu64, s->weights[i]);
 	fprintf(s->out, "],\n\"endValue\":%" PRIu64 "}],\n\"shared\":{\"frames\":[", s->total);
-	for (uint32_t i = 0; i < intern__count(s->frames); i++)
-		fprintf(s->out, "%s\n%s", i ? "," : "", intern__get(s->frames, i).p);
+	if (s->shared.len)
+		fwrite(s->shared.p, 1, s->shared.len, s->out);
 	fprintf(s->out, "]}}\n");
-	if (fflush(s->out) || ferror(s->out))
+	if (s->shared.failed)
+		err = -ENOMEM;
+	else if (fflush(s->out) || ferror(s->out))
 		err = errno ? -errno : -EIO;
 	speedscope_free(s);
 	return err;
