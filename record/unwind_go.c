@@ -114,7 +114,7 @@ static int add(struct cfi_rows *rows, uint64_t address, const struct rule *rule)
 
 int go_table__run(const struct go_table *g, const struct go_function *f, struct cfi_rows *rows)
 {
-	static const struct rule end = {.cfa = CFA_END},
+	static const struct rule end = {.cfa = CFA_END}, bad = {.cfa = CFA_BAD},
 				 sig = {.cfa = CFA_DEREF | CFA_SIGNAL,
 					.reg = UNWIND_RSP,
 					.saved = RULE_SAVED(SAVED_AT_RSP, SAVED_AT_RSP),
@@ -144,10 +144,12 @@ int go_table__run(const struct go_table *g, const struct go_function *f, struct 
 			break;
 		depth += (int64_t)(zigzag >> 1 ^ -(zigzag & 1));
 		delta = cursor_uleb(&c);
-		if (c.bad || depth < 0 || depth > INT32_MAX - 8 || !delta || delta > f->end - pc)
+		if (c.bad || depth < -4096 || depth > INT32_MAX - 8 || !delta ||
+		    delta > f->end - pc)
 			return -EBADMSG;
 		rule.off = depth + 8;
-		err = add(rows, pc, &rule);
+		/* code that pops its own return address for a while, such as rawVforkSyscall */
+		err = add(rows, pc, depth < 0 ? &bad : &rule);
 		pc += delta;
 	}
 	return err;
