@@ -17,6 +17,20 @@ static void code_add(struct unwind_image *im, uint64_t start, uint64_t size)
 	im->code[im->code_cnt++].end = start + size;
 }
 
+static void stub_add(struct unwind_image *im, const char *name, const GElf_Shdr *sh)
+{
+	bool lazy = !strcmp(name, ".plt") || !strcmp(name, ".iplt");
+
+	if (!lazy && strcmp(name, ".plt.sec") && strcmp(name, ".plt.got"))
+		return;
+	if (im->stub_cnt == IMAGE_STUBS_MAX || !(sh->sh_flags & SHF_EXECINSTR) ||
+	    sh->sh_addr + sh->sh_size < sh->sh_addr)
+		return;
+	im->stubs[im->stub_cnt].start = sh->sh_addr;
+	im->stubs[im->stub_cnt].end = sh->sh_addr + sh->sh_size;
+	im->stubs[im->stub_cnt++].lazy = lazy;
+}
+
 bool unwind_image_has_code(const struct unwind_image *im, uint64_t start, uint64_t end)
 {
 	for (unsigned i = 0; i < im->code_cnt; i++)
@@ -101,6 +115,7 @@ static void read_sections(struct unwind_image *im, Elf *elf)
 		} else if (!strcmp(name, ".eh_frame_hdr")) {
 			hdr = sh.sh_addr;
 		}
+		stub_add(im, name, &sh);
 		if (!im->code_cnt && sh.sh_flags & SHF_EXECINSTR && sh.sh_flags & SHF_ALLOC)
 			code_add(im, sh.sh_addr, sh.sh_size);
 	}

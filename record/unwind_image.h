@@ -9,6 +9,7 @@
 #include "unwind_cfi.h"
 
 #define IMAGE_CODE_MAX 16
+#define IMAGE_STUBS_MAX 4
 
 struct unwind_image {
 	struct cfi_section eh_frame, debug_frame; /* data NULL: none */
@@ -20,6 +21,11 @@ struct unwind_image {
 		uint64_t start, end;
 	} code[IMAGE_CODE_MAX]; /* executable segments, or sections where there are no segments */
 	unsigned code_cnt;
+	struct {
+		uint64_t start, end;
+		bool lazy;	  /* pushes an index on the way to the resolver */
+	} stubs[IMAGE_STUBS_MAX]; /* procedure linkage tables */
+	unsigned stub_cnt;
 	bool malformed; /* something was there that could not be read */
 };
 

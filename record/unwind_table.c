@@ -18,13 +18,13 @@
 	256 /* bytes of start code without unwind information that are taken to be the outermost   \
 	       frame */
 
-enum source { SOURCE_EH, SOURCE_DEBUG, SOURCE_GO, SOURCE_END, SOURCE_CNT };
+enum source { SOURCE_EH, SOURCE_DEBUG, SOURCE_GO, SOURCE_STUB, SOURCE_END, SOURCE_CNT };
 
 /* One function: where it is, where its description is. */
 struct function {
 	uint64_t start;
 	uint32_t size;
-	uint32_t source : 2, off : 30; /* bytes into the section, or index */
+	uint32_t source : 3, off : 29; /* bytes into the section, or index */
 };
 
 struct functions {
@@ -43,7 +43,11 @@ struct build {
 	bool used[SOURCE_CNT];
 };
 
+#define AT_CALL                                                                                    \
+	.reg = UNWIND_RSP, .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_SAME), .off = 8, .ra_off = -8
 static const struct rule rule_none, rule_end = {.cfa = CFA_END};
+static const struct rule rule_stub = {.cfa = CFA_REG, AT_CALL},
+			 rule_lazy = {.cfa = CFA_PLT, .add = 11, AT_CALL};
 
 static int function_add(struct functions *f, uint64_t start, uint64_t end, enum source source,
 			uint32_t off)
@@ -125,7 +129,7 @@ static int scan_section(struct build *b, enum source source)
 		return 0;
 	do {
 		at = offset;
-		if (at >= 1u << 30)
+		if (at >= 1u << 29)
 			break;
 		e = cfi_next(s, &offset, cie, &fde);
 		if (e == CFI_BAD)
@@ -164,6 +168,22 @@ static int scan_go(struct build *b, bool special)
 	return err;
 }
 
+/* Tables of jumps that nothing describes: those of indirect functions in static programs. */
+static int scan_stubs(struct build *b)
+{
+	const struct unwind_image *im = &b->image;
+	size_t known = b->functions.cnt;
+	int err = 0;
+
+	for (unsigned i = 0; i < im->stub_cnt && !err; i++)
+		if (unwind_image_has_code(im, im->stubs[i].start, im->stubs[i].end) &&
+		    !covered(&b->functions, known, im->stubs[i].start, im->stubs[i].end))
+			err = function_add(&b->functions, im->stubs[i].start, im->stubs[i].end,
+					   SOURCE_STUB, i);
+	sort(&b->functions);
+	return err;
+}
+
 /* Start code often has no unwind information, and is the outermost frame. */
 static int scan_entry(struct build *b)
 {
@@ -195,6 +215,9 @@ static int run_function(struct build *b, const struct function *f)
 	b->rows.cnt = 0;
 	if (f->source == SOURCE_END)
 		return cfi_rows_add(&b->rows, f->start, &rule_end);
+	if (f->source == SOURCE_STUB)
+		return cfi_rows_add(&b->rows, f->start,
+				    b->image.stubs[f->off].lazy ? &rule_lazy : &rule_stub);
 	if (f->source == SOURCE_GO) {
 		if (!go_table__function(&b->go, f->off, &go))
 			return -EBADMSG;
@@ -246,7 +269,7 @@ static const char *source_name(const struct build *b)
 	static const char *const names[] = {".eh_frame", ".debug_frame", ".gopclntab"};
 	const char *name = "none";
 
-	for (int i = 0; i < SOURCE_END; i++) {
+	for (int i = 0; i < SOURCE_STUB; i++) {
 		if (!b->used[i])
 			continue;
 		if (strcmp(name, "none"))
@@ -274,7 +297,7 @@ static int build(struct build *b)
 	go_table__open(&b->go, &b->image);
 	if ((err = scan_section(b, SOURCE_EH)) || (err = scan_go(b, true)) ||
 	    (err = scan_section(b, SOURCE_DEBUG)) || (err = scan_go(b, false)) ||
-	    (err = scan_entry(b)))
+	    (err = scan_stubs(b)) || (err = scan_entry(b)))
 		return err;
 	if (!f->cnt)
 		return b->image.malformed ? -EBADMSG : -ENODATA;
