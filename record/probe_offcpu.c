@@ -106,12 +106,52 @@ static int iterate(struct bpf_program *prog, struct offcpu_open **out, size_t *c
 	return 0;
 }
 
+/* State letter and number of switches of a thread, from /proc; 0 when it is gone. */
+static char thread_state(uint32_t tgid, uint32_t tid, uint64_t *switches)
+{
+	unsigned long voluntary = 0, forced = 0;
+	char path[64], line[128], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", tgid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "voluntary_ctxt_switches: %lu", &voluntary);
+		sscanf(line, "nonvoluntary_ctxt_switches: %lu", &forced);
+	}
+	fclose(f);
+	*switches = voluntary + forced;
+	return state;
+}
+
+/* For kernels without BTF: what the iterator does, from outside. */
+static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
+{
+	struct probe_env *env = ctx;
+	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
+	struct offcpu_thread t = {.tgid = tgid, .since_ns = env->start_ns};
+	uint64_t before, after;
+
+	if (!strchr("SDTtI", thread_state(tgid, tid, &before) ?: 'X'))
+		return 0;
+	if (env->opts->offcpu_period_ns)
+		t.carry_ns = random() % env->opts->offcpu_period_ns;
+	if (bpf_map_update_elem(fd, &tid, &t, BPF_NOEXIST))
+		return 0;
+	if (!strchr("SDTtI", thread_state(tgid, tid, &after) ?: 'X') || before != after)
+		bpf_map_delete_elem(fd, &tid);
+	return 0;
+}
+
 static int start(struct probe_env *env)
 {
 	int err;
 
 	if (!env->features->kernel_btf)
-		return 0;
+		return tracker__each_thread(env->tracker, note_asleep, env);
 	env->skel->bss->offcpu_start_ns = env->start_ns;
 	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
 	if (err)
@@ -132,21 +172,10 @@ static uint64_t weigh(const struct record_opts *o, const struct offcpu_thread *t
 /* Has the thread stayed where the iterator saw it? */
 static bool still(const struct offcpu_open *open)
 {
-	unsigned long voluntary = 0, forced = 0;
-	char path[64], line[128], state = 0;
-	FILE *f;
+	uint64_t switches = 0;
+	char state = thread_state(open->tgid, open->tid, &switches);
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", open->tgid, open->tid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	while (fgets(line, sizeof(line), f)) {
-		sscanf(line, "State: %c", &state);
-		sscanf(line, "voluntary_ctxt_switches: %lu", &voluntary);
-		sscanf(line, "nonvoluntary_ctxt_switches: %lu", &forced);
-	}
-	fclose(f);
-	return state != 'R' && voluntary + forced == open->switches;
+	return state && state != 'R' && switches == open->switches;
 }
 
 /* The user stack of a thread that sleeps on, walked from here; its hash, or that of "not taken". */

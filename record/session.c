@@ -23,7 +23,7 @@ const struct probe *const probes[] = {
 	NULL,
 };
 
-enum { SYNC_PERIOD_NS = 3 };
+#define SYNC_PERIOD_NS (3 * SEC_NS)
 
 int probe_env__keep(struct probe_env *env, struct bpf_link *link)
 {
@@ -184,7 +184,7 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = watch_command(s);
 	if (!err)
-		err = syncer__new(&s->syncer, s->writer, SYNC_PERIOD_NS * SEC_NS);
+		err = syncer__new(&s->syncer, s->writer, SYNC_PERIOD_NS);
 	if (err)
 		return cannot_set_up(err);
 	err = make_tracker(s); /* reports by itself: no such process */

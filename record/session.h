@@ -83,7 +83,7 @@ struct session_status session__status(const struct session *s);
 char *session__end_json(const struct session *s, enum stop_reason reason);
 void session__free(struct session *s);
 
-/* `obrec --list`: each probe, available or why not, to stdout. */
+/* `obrec --list`: each probe, available or why not, to stdout. Returns the exit code. */
 int session_list_probes(void);
 
 #endif

@@ -15,7 +15,7 @@
 #define DEBUGINFO_NS (10 * SEC_NS)
 
 /* Rings that fill fast wake the loop by themselves; the timer only bounds how old a record gets. */
-enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200 };
+enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 
 struct loop {
 	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns; /* when next */
@@ -172,12 +172,13 @@ static void detach(struct session *s)
 
 /* Symbols not extracted yet: waited for, but not longer than a person who pressed Ctrl-C again
  * wants to. */
-static void finish_debuginfo(struct session *s, volatile sig_atomic_t *stop)
+static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *stop)
 {
 	uint64_t deadline = now_ns() + DEBUGINFO_NS;
 
-	(void)stop;
-	debuginfo__finish(s->debuginfo, deadline);
+	while (debuginfo__wait(s->debuginfo, WAIT_MS) && !*stop && now_ns() < deadline)
+		;
+	debuginfo__finish(s->debuginfo, now_ns());
 }
 
 int session__finish(struct session *s, volatile sig_atomic_t *stop)

@@ -161,5 +161,5 @@ int session_list_probes(void)
 		printf("%-10s %-8s %-10s %s\n", probes[i]->name, listed[i].on ? "yes" : "no",
 		       ok ? "yes" : "no", ok ? listed[i].doc : why);
 	}
-	return err;
+	return err ? EXIT_UNSUPPORTED : EXIT_OK;
 }
