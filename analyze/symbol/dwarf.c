@@ -53,6 +53,7 @@ int dwarf__open(struct dwarf **out, struct elf_image *elf, struct elf_image *alt
 		err = unit_map_build(&d->map, &d->file);
 	if (!err && any_split(&d->file))
 		dwarf_package_open(&d->package, path);
+	elf_image__release_pages(elf);
 cleanup:
 	if (err)
 		dwarf__close(d);

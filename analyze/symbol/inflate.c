@@ -18,25 +18,61 @@ static bool believable(uint64_t raw_sz, uint64_t sz)
 	return sz && sz <= raw_sz * 256 + (1 << 16) && sz <= UINT64_C(16) << 30;
 }
 
+enum { STEP = 8 << 20 };
+
+/* Whole pages of what has been read or written so far need not stay resident: files hold them. */
+static void release(const void *p, uint64_t len)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t lo = ((uintptr_t)p + page - 1) & ~(page - 1);
+	uintptr_t hi = ((uintptr_t)p + len) & ~(page - 1);
+
+	if (lo < hi)
+		madvise((void *)lo, hi - lo, MADV_DONTNEED);
+}
+
 static bool inflate_zlib(struct bytes raw, uint8_t *out, uint64_t sz)
 {
 	z_stream z = {.next_in = (Bytef *)raw.p, .next_out = out};
-	uint64_t in_left = raw.len, out_left = sz;
 	int rc = Z_OK;
 
 	if (inflateInit(&z) != Z_OK)
 		return false;
-	while (rc == Z_OK) { /* zlib counts in 32 bits */
-		z.avail_in = in_left > (1u << 30) ? 1u << 30 : (uInt)in_left;
-		z.avail_out = out_left > (1u << 30) ? 1u << 30 : (uInt)out_left;
-		in_left -= z.avail_in;
-		out_left -= z.avail_out;
+	while (rc == Z_OK) { /* zlib keeps its window itself, so what is done may go */
+		uint64_t in_left = raw.len - z.total_in, out_left = sz - z.total_out;
+		const uint8_t *in = z.next_in;
+		uint8_t *done = z.next_out;
+
+		z.avail_in = in_left > STEP ? STEP : (uInt)in_left;
+		z.avail_out = out_left > STEP ? STEP : (uInt)out_left;
 		rc = inflate(&z, Z_NO_FLUSH);
-		in_left += z.avail_in;
-		out_left += z.avail_out;
+		release(in, (uint64_t)(z.next_in - in));
+		release(done, (uint64_t)(z.next_out - done));
 	}
 	inflateEnd(&z);
-	return rc == Z_STREAM_END && !out_left;
+	return rc == Z_STREAM_END && z.total_out == sz;
+}
+
+static bool inflate_zstd(struct bytes raw, uint8_t *out, uint64_t sz)
+{
+	ZSTD_DStream *d = ZSTD_createDStream();
+	ZSTD_inBuffer in = {raw.p, raw.len, 0};
+	uint64_t done = 0;
+	size_t rc = 1;
+
+	while (d && rc && !ZSTD_isError(rc)) {
+		ZSTD_outBuffer step = {out + done, sz - done > STEP ? STEP : sz - done, 0};
+		size_t read = in.pos;
+
+		rc = ZSTD_decompressStream(d, &step, &in);
+		if (!ZSTD_isError(rc) && !step.pos && in.pos == read)
+			break; /* cut short, or more than was said */
+		release(raw.p + read, in.pos - read);
+		release(out + done, step.pos);
+		done += step.pos;
+	}
+	ZSTD_freeDStream(d);
+	return d && !rc && done == sz;
 }
 
 static int unlinked_file(void)
@@ -81,7 +117,7 @@ void inflated_init(struct inflated *in, uint32_t type, struct bytes raw, uint64_
 	if (type == ELFCOMPRESS_ZLIB)
 		ok = inflate_zlib(raw, out, sz);
 	else if (type == ELFCOMPRESS_ZSTD)
-		ok = ZSTD_decompress(out, sz, raw.p, raw.len) == sz;
+		ok = inflate_zstd(raw, out, sz);
 	if (ok)
 		in->data = (struct bytes){out, sz};
 	else

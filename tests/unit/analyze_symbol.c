@@ -8,18 +8,7 @@
 #include <unistd.h>
 
 #include "../../analyze/symbol/symbol.h"
-
-static int failures;
-
-#define CHECK(cond, ...)                                                                           \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			printf("%s:%d: %s: ", __FILE__, __LINE__, #cond);                          \
-			printf(__VA_ARGS__);                                                       \
-			putchar('\n');                                                             \
-			failures++;                                                                \
-		}                                                                                  \
-	} while (0)
+#include "check.h"
 
 static void test_demangle(void)
 {
@@ -143,5 +132,5 @@ int main(void)
 	test_not_an_image("/dev/null");
 	test_not_an_image("/etc/passwd");
 	test_not_an_image("/");
-	return failures ? 1 : 0;
+	return failed;
 }
