@@ -149,6 +149,12 @@ function test(body) {
 	(async () => {
 		const b = new Browser();
 		let failed = null;
+		setTimeout(() => { // a page that hangs
+			console.error("no end after 120 s");
+			b.process.kill("SIGKILL");
+			fs.rmSync(b.profile, { recursive: true, force: true });
+			process.exit(1);
+		}, 120000).unref();
 		try {
 			await b.start();
 			await body(b);
