@@ -186,13 +186,17 @@ static void reopen(struct binaries *b, struct binary *bin)
 
 	if (bin->fd >= 0 || bin->perfmap || bin->why)
 		return;
-	fd = binary_open_mapped(b->opts.proc, &m, &st);
+	if (!strcmp(bin->path, "[vdso]"))
+		fd = binary_open_vdso(&m);
+	else
+		fd = binary_open_mapped(b->opts.proc, &m, &st);
 	if (fd < 0) {
 		bin->why = "the file was gone when it was needed";
 		return;
 	}
 	if (image_read(&im, fd) || im.loads_hash != bin->image.loads_hash ||
-	    strcmp(im.build_id, bin->image.build_id) || (uint64_t)st.st_size != bin->size) {
+	    strcmp(im.build_id, bin->image.build_id) || fstat(fd, &st) ||
+	    (uint64_t)st.st_size != bin->size) {
 		bin->why = "the file had changed when it was needed";
 		close(fd);
 	} else {
@@ -208,6 +212,11 @@ bool binaries__hit(struct binaries *b, struct binary *bin)
 		return false;
 	bin->hit = true;
 	reopen(b, bin);
+	/* Only now, as a file that never was on a stack has lost nobody anything. */
+	if (bin->why)
+		binaries_lose(b, "binary", bin->why);
+	if (bin->no_table)
+		binaries_lose(b, "unwind table", bin->no_table);
 	if (bin->fd >= 0 && !bin->image.build_id[0])
 		image_content_id(bin->fd, bin->image.build_id);
 	write_record(b, bin);

@@ -28,10 +28,11 @@ struct binary {
 	struct image image;
 	struct perfmap *perfmap; /* JIT code of one process; else NULL */
 	/* Where to get the file while it has not been hit. */
-	int fd, root;	     /* -1: not kept */
-	uint32_t pid;	     /* a process that has it mapped, */
-	uint64_t start, end; /* there */
-	const char *why;     /* could not be read; NULL: it was */
+	int fd, root;	      /* -1: not kept */
+	uint32_t pid;	      /* a process that has it mapped, */
+	uint64_t start, end;  /* there */
+	const char *why;      /* could not be read; NULL: it was */
+	const char *no_table; /* why it has no or not all unwind rows */
 };
 
 struct binaries_opts {

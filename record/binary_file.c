@@ -61,10 +61,9 @@ static void load_table(struct binaries *b, struct binary *bin, int fd)
 		else
 			cause = "no room for its rows";
 	}
-	if (cause) {
+	if (cause)
 		message_verbose("%s: unwind table: %s", bin->path, cause);
-		binaries_lose(b, "unwind table", cause);
-	}
+	bin->no_table = cause;
 	unwind_table__fini(&t);
 	elf_end(elf);
 }
@@ -151,6 +150,7 @@ static int resolve_vdso(struct binaries *b, const struct mapped *m, struct binar
 	err = take_file(b, m, span_of("[vdso]"), fd, len, out);
 	if (err || !*out)
 		return -ENOENT;
+	remember_place(*out, m);
 	if (b->vdso_cnt < sizeof(b->vdso) / sizeof(*b->vdso)) {
 		b->vdso[b->vdso_cnt].len = len;
 		b->vdso[b->vdso_cnt].compat = compat;
@@ -224,8 +224,6 @@ static struct binary *unreadable(struct binaries *b, const struct mapped *m, str
 {
 	struct binary *bin;
 
-	binaries_lose(b, "binary",
-		      err == -ESTALE ? "replaced on disk while mapped" : "not readable");
 	bin = binaries_add(b, path);
 	if (bin)
 		bin->why = err == -ESTALE ? "the file was replaced while it was mapped"
@@ -262,10 +260,8 @@ static int resolve_file(struct binaries *b, const struct mapped *m, struct binar
 		struct stat st = {0};
 		int fd = binary_open_mapped(b->opts.proc, m, &st);
 
-		if (fd == -ENOENT || fd == -ESRCH) {
-			binaries_lose(b, "binary", "process gone before its file could be read");
+		if (fd == -ENOENT || fd == -ESRCH) /* its process has gone */
 			return -ENOENT;
-		}
 		if (!f && !(f = add_file(b, m))) {
 			if (fd >= 0)
 				close(fd);

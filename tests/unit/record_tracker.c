@@ -425,7 +425,7 @@ static void test_files(void)
 	CHECK(!fake_range(160, 0xffffffffff600000), "");
 	tracker__hit(t, fake_range(160, 0x50000)->binary, 0);
 	CHECK(fake_count(0, "debuginfo ", "symbols=none why=the file was replaced") == 1, "");
-	CHECK(fake_count(0, "loss binary: replaced on disk", "") == 1, "");
+	CHECK(fake_count(0, "loss binary: the file was replaced", "") == 1, "");
 	end(t);
 	gone(160);
 }

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "../../record/binary_registry.h"
+#include "../../record/process_tracker.h"
 #include "../../record/procfs.h"
 #include "check.h"
 #include "record_fakes.h"
@@ -23,6 +25,7 @@
 static char dir[64], self_exe[4096], lib[128];
 static int epoll_fd;
 static unsigned tested_cgroups;
+static bool keep_files = true;
 
 static uint64_t now_ns(void)
 {
@@ -162,6 +165,8 @@ static struct tracker *track(const struct target_spec *spec, int *err)
 	struct tracker *t = NULL;
 
 	*err = tracker__new(&t, &o);
+	if (!*err && !keep_files)
+		t->binaries->fds_max = 0;
 	if (!*err)
 		*err = tracker__start(t);
 	if (*err == -EPERM || *err == -EOPNOTSUPP) {
@@ -419,6 +424,31 @@ static void test_deleted(void)
 	unlink(so);
 	unlink(exe);
 	stop(&w);
+	end(t);
+}
+
+/* Beyond the bound of descriptors files are opened again when they are hit, as long as the process
+ * lives. */
+static void test_reopen(void)
+{
+	struct worker w = start(self_exe, 0);
+	uint32_t pid = w.pid, cnt;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
+	struct tracker *t;
+	int err;
+
+	keep_files = false;
+	t = track(&spec, &err);
+	keep_files = true;
+	cnt = binaries__count(t->binaries);
+	CHECK(t->binaries->fds == 0 && cnt > 3, "%u", cnt);
+	for (uint32_t id = 1; id < cnt; id++)
+		tracker__hit(t, id, 0);
+	CHECK(fake_count(0, "want ", "elf=1") == cnt - 1, "");
+	CHECK(t->binaries->fds == 0, "");
+	stop(&w);
+	tracker__hit(t, cnt, 0);
+	CHECK(fake_count(0, "debuginfo ", "why=the file was gone when it was needed") >= 1, "");
 	end(t);
 }
 
@@ -706,6 +736,7 @@ int main(int argc, char **argv)
 	test_command();
 	test_hits();
 	test_deleted();
+	test_reopen();
 	test_memfd();
 	test_perfmap();
 	test_comm();
