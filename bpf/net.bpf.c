@@ -127,6 +127,7 @@ static __always_inline void announce(struct sock *sk, const struct net_sock *s, 
 	w->closed = closed;
 	w->sock = *s;
 	w->path_sz = 0;
+	bpf_get_current_comm(w->comm, sizeof(w->comm));
 	if (s->transport > 256 && !closed)
 		read_unix(sk, w);
 	ring_output(w, sizeof(*w), sizeof(*w), LOSS_RING_NET);
@@ -423,6 +424,7 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 	n->record.len = len;
 	n->record.tcp_seq = 0;
 	n->record.dir = dir;
+	bpf_get_current_comm(n->record.comm, sizeof(n->record.comm));
 	__builtin_memset(&n->record.peer, 0, sizeof(n->record.peer));
 	return n;
 }

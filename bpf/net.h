@@ -61,6 +61,7 @@ struct wire_sock {
 	struct net_sock sock;
 	char path[NET_UNIX_PATH]; /* Unix sockets: the bound name, of either end */
 	__u32 path_sz;
+	char comm[WIRE_COMM_LEN];
 };
 
 struct wire_payload {
@@ -74,6 +75,7 @@ struct wire_payload {
 	__u32 kept;  /* bytes of data */
 	__u32 tcp_seq;
 	__u32 dir;
+	char comm[WIRE_COMM_LEN];
 	struct net_addr peer; /* datagrams on unconnected sockets */
 	__u8 data[];
 };

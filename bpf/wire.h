@@ -20,6 +20,7 @@ enum wire_kind {
 	WIRE_SAMPLE = 2,
 	WIRE_SOCK = 3,	  /* net.h */
 	WIRE_PAYLOAD = 4, /* net.h */
+	WIRE_KIND_CNT
 };
 
 struct wire_hdr {

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "../format/option.h"
+#include "../bpf/net.h"
 #include "../format/text.h"
 #include "options.h"
 
-enum { DEFAULT_FREQ = 99, MAX_FREQ = 20000 };
+enum { DEFAULT_PAYLOAD = 512, DEFAULT_FREQ = 99, MAX_FREQ = 20000 };
 #define DEFAULT_OFFCPU_PERIOD_NS 10000000ULL
 
 static const struct {
@@ -76,6 +77,14 @@ static int set_pid(void *ctx, const struct option_def *def, const char *arg)
 	return 0;
 }
 
+static uint64_t probe_bit(const char *name)
+{
+	for (size_t i = 0; i < PROBE_CNT; i++)
+		if (!strcmp(probes[i].name, name))
+			return 1ULL << i;
+	return 0;
+}
+
 /* The first word without sign replaces the default set; +x and -x change what is there. */
 struct probe_list {
 	uint64_t set;
@@ -115,6 +124,9 @@ static int set_events(void *ctx, const struct option_def *def, const char *arg)
 				    arg);
 	if (!list.set)
 		return option_error(def, "'%s' leaves no probe", arg);
+	/* Payload belongs to connections. */
+	if (list.set & probe_bit("l7"))
+		list.set |= probe_bit("l4");
 	o->record.probes = list.set;
 	return 0;
 }
@@ -248,6 +260,58 @@ static int set_verbose(void *ctx, const struct option_def *def, const char *arg)
 }
 
 #define AT(member) .data = offsetof(struct options, member)
+static int set_payload(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+	uint64_t v;
+
+	if (!strcmp(arg, "none"))
+		v = 0;
+	else if (!strcmp(arg, "head"))
+		v = DEFAULT_PAYLOAD;
+	else if (parse_size(arg, &v) || v >= NET_MAX_PAYLOAD)
+		return option_error(def, "'%s' is not none, head, or a byte count under %u", arg, NET_MAX_PAYLOAD);
+	o->record.payload_max = v;
+	return 0;
+}
+
+static int set_sample(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+	double share;
+
+	if (parse_percent(arg, &share) || share <= 0 || share > 1)
+		return option_error(def, "'%s' is not a share of connections, as in 10%%", arg);
+	o->record.sample_per_64k = share * 65536 < 1 ? 1 : share * 65536;
+	return 0;
+}
+
+static int set_direction(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+
+	if (!strcmp(arg, "out"))
+		o->record.direction = 1;
+	else if (!strcmp(arg, "in"))
+		o->record.direction = 2;
+	else if (!strcmp(arg, "both"))
+		o->record.direction = 3;
+	else
+		return option_error(def, "'%s' is not one of in, out, both", arg);
+	return 0;
+}
+
+static int set_redact(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+
+	if (arg && strcmp(arg, "sql"))
+		return option_error(def, "'%s' is not sql", arg);
+	o->record.redact = true;
+	o->record.redact_sql |= arg != NULL;
+	return 0;
+}
+
 static const struct option_def table[] = {
 	{.help = "Whom to record"},
 	{"pid", 'p', ARG_REQUIRED, "PID[,PID...]",
@@ -283,6 +347,16 @@ static const struct option_def table[] = {
 	 set_duration, AT(record.offcpu_min_ns)},
 	{"offcpu-max", 0, ARG_REQUIRED, "DURATION", "leave out waits longer than this",
 	 set_duration, AT(record.offcpu_max_ns)},
+	{.help = "Traffic"},
+	{"payload", 0, ARG_REQUIRED, "HOW",
+	 "what is kept of each call: none, head (default: 512 bytes), or a byte count", set_payload, 0},
+	{"sample", 0, ARG_REQUIRED, "SHARE",
+	 "keep the payload of this share of connections, as in 10%; byte counts stay complete", set_sample, 0},
+	{"direction", 0, ARG_REQUIRED, "WHICH",
+	 "requests whose payload is kept: in (served), out (made), both (default)", set_direction, 0},
+	{"redact", 0, ARG_OPTIONAL, "sql",
+	 "mask secrets before anything is written (default); with sql, literals in statements as well", set_redact, 0},
+	{"no-redact", 0, ARG_NONE, NULL, "write payload as it was", set_false, AT(record.redact)},
 	{.help = "Symbols"},
 	{"debuginfo", 0, ARG_REQUIRED, "HOW",
 	 "symbols to carry: auto (default: DWARF within bounds), full, symtab, none", set_debuginfo,
@@ -374,6 +448,10 @@ int options_parse(struct options *o, int argc, char **argv)
 
 	*o = (struct options){
 		.record = {.probes = default_probes(),
+			   .payload_max = DEFAULT_PAYLOAD,
+			   .sample_per_64k = 65536,
+			   .direction = 3,
+			   .redact = true,
 			   .freq = DEFAULT_FREQ,
 			   .offcpu_period_ns = DEFAULT_OFFCPU_PERIOD_NS},
 		.ready_fd = -1,

@@ -18,6 +18,8 @@ struct intake;
 struct loss;
 struct obrec_bpf;
 struct tracker;
+struct traffic;
+struct wire_hdr;
 struct unwind_store;
 
 /* Owned by the session; what is not made yet is NULL. */
@@ -31,6 +33,8 @@ struct probe_env {
 	struct loss *loss;
 	struct bpf_link **links; /* destroyed in one go when the session stops */
 	size_t link_cnt;
+	struct obz_writer *writer;
+	struct traffic *traffic;    /* probe l4's */
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 };
 
@@ -44,9 +48,19 @@ struct probe {
 	int (*attach)(struct probe_env *env);
 	/* `enabled` was set just now. */
 	int (*start)(struct probe_env *env);
+	/* A ring record of a kind that the session does not know: true when it was this probe's. */
+	bool (*record)(struct probe_env *env, const struct wire_hdr *hdr);
+	/* About every second, and `last` when no more ring records will come. The first error of
+	 * writing. */
+	int (*tick)(struct probe_env *env, uint64_t now_ns, bool last);
+	/* Identities are written again, for chunks that shall stand alone. */
+	void (*reanchor)(struct probe_env *env);
 	/* `enabled` was cleared just now, links still stand: hand in what is open. */
 	void (*finish)(struct probe_env *env);
+	void (*free)(struct probe_env *env);
 };
+
+extern const struct probe probe_l4_entry; /* l7 stands on it */
 
 /* In the order of probes.def, NULL-terminated. */
 extern const struct probe *const probes[];

@@ -289,18 +289,33 @@ static struct process *stranger(struct tracker *t, uint32_t tgid, const char *co
 	return p;
 }
 
-uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const char *comm,
-			 uint64_t ts_ns)
+/* Whose image a tgid was at that time, written; NULL: not to be known. */
+static struct process *written_process(struct tracker *t, uint32_t tgid, const char *comm,
+				       uint64_t ts_ns)
 {
 	struct process *p;
-	struct thread *th;
 
 	if (t->sideband && ts_ns > sideband__horizon(t->sideband))
 		tracker__drain(t);
 	p = table_at(t, tgid, ts_ns);
 	if (!p)
 		p = stranger(t, tgid, comm, ts_ns);
-	th = p && table_write(t, p) ? table_thread(t, p, tid, ts_ns) : NULL;
+	return p && table_write(t, p) ? p : NULL;
+}
+
+uint32_t tracker__process(struct tracker *t, uint32_t tgid, const char *comm, uint64_t ts_ns)
+{
+	struct process *p = written_process(t, tgid, comm, ts_ns);
+
+	return p ? p->id : 0;
+}
+
+uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const char *comm,
+			 uint64_t ts_ns)
+{
+	struct process *p = written_process(t, tgid, comm, ts_ns);
+	struct thread *th = p ? table_thread(t, p, tid, ts_ns) : NULL;
+
 	if (!th)
 		return 0;
 	if (!th->id || strncmp(th->comm, comm, sizeof(th->comm) - 1)) {

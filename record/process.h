@@ -52,6 +52,9 @@ int tracker__drain(struct tracker *t);
 /* Ids for a sample; identity records are written at first use. 0 when the process cannot be known. */
 uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const char *comm, uint64_t ts_ns);
 
+/* The process id of a tgid at that time, likewise. */
+uint32_t tracker__process(struct tracker *t, uint32_t tgid, const char *comm, uint64_t ts_ns);
+
 /* The binary id and ELF address for an address in a process, for frames that BPF could not resolve.
  * Returns the packed frame, binary 0 when no mapping is known. */
 uint64_t tracker__frame(struct tracker *t, uint32_t tgid, uint64_t address);

@@ -33,6 +33,10 @@ static int handle(void *ctx, void *data, size_t size)
 			return 0;
 		}
 	}
+	if (hdr->kind > WIRE_SAMPLE && hdr->kind < WIRE_KIND_CNT) {
+		h->other(h->ctx, hdr);
+		return 0;
+	}
 bad:
 	h->bad(h->ctx);
 	return 0;

@@ -13,7 +13,8 @@ struct ring;
 struct ring_handler {
 	void (*stack)(void *ctx, const struct wire_stack *s);
 	void (*sample)(void *ctx, const struct wire_sample *s);
-	void (*bad)(void *ctx); /* not a record this build knows */
+	void (*other)(void *ctx, const struct wire_hdr *hdr); /* a probe's own kind */
+	void (*bad)(void *ctx);				      /* not a record this build knows */
 	void *ctx;
 };
 

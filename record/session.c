@@ -124,6 +124,17 @@ static void on_sample(void *ctx, const struct wire_sample *sample)
 	intake__sample(s->intake, sample);
 }
 
+static void on_other(void *ctx, const struct wire_hdr *hdr)
+{
+	struct session *s = ctx;
+
+	s->events++;
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->record && probes[i]->record(&s->env, hdr))
+			return;
+	loss__add(s->loss, "ring", "record not understood", 1);
+}
+
 static void on_bad(void *ctx)
 {
 	struct session *s = ctx;
@@ -133,7 +144,7 @@ static void on_bad(void *ctx)
 
 static int make_intake(struct session *s)
 {
-	const struct ring_handler handler = {on_stack, on_sample, on_bad, s};
+	const struct ring_handler handler = {on_stack, on_sample, on_other, on_bad, s};
 	const struct intake_opts opts = {
 		.writer = s->writer,
 		.tracker = s->tracker,
@@ -214,6 +225,7 @@ static void init(struct session *s, const struct record_opts *opts, struct obz_w
 		s->opts.target.pid_cnt = 1;
 	}
 	s->env.opts = &s->opts;
+	s->env.writer = writer;
 	s->env.features = &s->features;
 }
 
@@ -276,6 +288,9 @@ void session__free(struct session *s)
 	for (size_t i = 0; i < s->env.link_cnt; i++)
 		bpf_link__destroy(s->env.links[i]);
 	free(s->env.links);
+	for (size_t i = 0; probes[i]; i++)
+		if (probes[i]->free)
+			probes[i]->free(&s->env);
 	ring__free(s->ring);
 	intake__free(s->intake);
 	if (s->tracker)

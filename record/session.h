@@ -25,6 +25,10 @@ struct record_opts {
 	uint64_t offcpu_period_ns; /* a thread is recorded each time its waits add up to this; 0:
 				      every wait */
 	uint64_t offcpu_min_ns, offcpu_max_ns; /* only waits within; max 0: no bound */
+	uint32_t payload_max;	 /* bytes of a call's payload that are kept; 0: none */
+	uint32_t sample_per_64k; /* connections of 65536 whose payload is kept */
+	uint32_t direction;	 /* of payload: bit 0 as client, bit 1 as server */
+	bool redact, redact_sql;
 	uint64_t max_mem; /* bytes of unwind rows, rings and tables; 0: default */
 	struct debuginfo_opts debuginfo;
 	const char *btf;   /* --btf; NULL: the kernel's, then the search path */

@@ -65,7 +65,7 @@ static void wait(struct session *s, struct loop *l)
 		l->poll_ms = POLL_MAX_MS;
 }
 
-static int flush(struct session *s, uint64_t now)
+static int flush(struct session *s, uint64_t now, bool last)
 {
 	int err;
 
@@ -73,6 +73,9 @@ static int flush(struct session *s, uint64_t now)
 	loss__write(s->loss, s->writer, now);
 	unwind_store__reclaim(s->store, now);
 	err = intake__flush(s->intake, now);
+	for (size_t i = 0; probes[i] && !err; i++)
+		if (session_wants(s, i) && probes[i]->tick)
+			err = probes[i]->tick(&s->env, now, last);
 	return err ? err : obz_writer__flush(s->writer);
 }
 
@@ -86,6 +89,9 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		s->skel->bss->epoch++;
 		intake__advance(s->intake);
 		err = tracker__reanchor(s->tracker);
+		for (size_t i = 0; probes[i]; i++)
+			if (session_wants(s, i) && probes[i]->reanchor)
+				probes[i]->reanchor(&s->env);
 	}
 	if (s->stats_fd >= 0 && now >= l->cost_ns) {
 		l->cost_ns = now + COST_NS;
@@ -93,7 +99,7 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 	}
 	if (!err && now >= l->flush_ns) {
 		l->flush_ns = now + FLUSH_NS;
-		err = flush(s, now);
+		err = flush(s, now, false);
 	}
 	return err;
 }
@@ -193,7 +199,7 @@ int session__finish(struct session *s, volatile sig_atomic_t *stop)
 	finish_debuginfo(s, stop);
 	if (s->stats_fd >= 0)
 		program_cost_write(s->skel->obj, s->writer, now_ns());
-	err = flush(s, now_ns());
+	err = flush(s, now_ns(), true);
 	syncer__free(s->syncer);
 	s->syncer = NULL;
 	return err;

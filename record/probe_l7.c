@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The first bytes of what sockets send and receive: a choice of probe l4, which does the work. */
+#include "probe.h"
+#include "obrec.skel.h"
+
+static bool available(const struct features *f, char *why, size_t why_sz)
+{
+	return probe_l4_entry.available(f, why, why_sz);
+}
+
+static int prepare(struct probe_env *env)
+{
+	struct obrec_bpf *skel = env->skel;
+
+	skel->rodata->net_payload_on = env->opts->payload_max != 0;
+	skel->rodata->net_payload_max = env->opts->payload_max;
+	skel->rodata->net_sample_per_64k = env->opts->sample_per_64k;
+	skel->rodata->net_direction = env->opts->direction;
+	return 0;
+}
+
+const struct probe probe_l7_entry = {
+	.name = "l7",
+	.available = available,
+	.prepare = prepare,
+};

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../format/text.h"
+#include "idmap.h"
+#include "listeners.h"
+#include "loss.h"
+#include "process.h"
+#include "redact.h"
+#include "traffic.h"
+
+enum { BATCH = 512, ADDR_SZ = NET_UNIX_PATH + INET6_ADDRSTRLEN };
+#define STALE_NS 60000000000ULL
+
+/* A connection as the archive knows it. */
+struct known {
+	struct net_sock sock; /* as last read; its counts are written */
+	uint32_t process, role;
+	uint64_t polled; /* number of the poll that saw it last */
+	char path[NET_UNIX_PATH];
+	uint32_t path_sz;
+};
+
+struct traffic {
+	struct traffic_opts opts;
+	struct idmap socks; /* id -> struct known */
+	struct listeners *listeners;
+	struct redact *redact; /* NULL: nothing is masked */
+	struct traffic_counts counts;
+	uint64_t polls;
+	int err; /* first of a write */
+	uint64_t *keys;
+	struct net_sock *values;
+};
+
+int traffic__new(struct traffic **out, const struct traffic_opts *opts)
+{
+	struct traffic *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->opts = *opts;
+	t->keys = calloc(BATCH, sizeof(*t->keys));
+	t->values = calloc(BATCH, sizeof(*t->values));
+	if (!t->keys || !t->values || listeners__new(&t->listeners) ||
+	    (opts->redact && redact__new(&t->redact, opts->redact_sql))) {
+		traffic__free(t);
+		return -ENOMEM;
+	}
+	*out = t;
+	return 0;
+}
+
+void traffic__free(struct traffic *t)
+{
+	struct known *k;
+
+	if (!t)
+		return;
+	for (size_t i = 0; (k = idmap_next(&t->socks, &i));)
+		free(k);
+	idmap_fini(&t->socks);
+	listeners__free(t->listeners);
+	redact__free(t->redact);
+	free(t->keys);
+	free(t->values);
+	free(t);
+}
+
+static void put(struct traffic *t, enum rec_kind kind, const void *rec)
+{
+	int err = obz_writer__put(t->opts.writer, kind, rec);
+
+	if (err && !t->err)
+		t->err = err;
+}
+
+/* ---- connections ---- */
+
+/* Text of an address into buf; empty when there is none. */
+static struct span addr_text(const struct net_addr *a, char *buf, size_t sz)
+{
+	if (!a->family || !inet_ntop(a->family == 4 ? AF_INET : AF_INET6, a->addr, buf, sz))
+		return (struct span){"", 0};
+	return span_of(buf);
+}
+
+/* An abstract name begins with a zero byte, shown as @; a path may have zeros behind it. */
+static struct span path_text(const struct known *k, char *buf)
+{
+	size_t n = k->path_sz;
+
+	if (!n)
+		return (struct span){"", 0};
+	memcpy(buf, k->path, n);
+	if (!buf[0])
+		buf[0] = '@';
+	else
+		n = strnlen(buf, n);
+	return (struct span){buf, n};
+}
+
+static uint32_t role_of(struct traffic *t, const struct net_sock *s)
+{
+	if (s->flags & NET_CLIENT)
+		return ROLE_CLIENT;
+	if (s->flags & NET_SERVER)
+		return ROLE_SERVER;
+	if (s->transport > 256 || !s->local.port)
+		return ROLE_UNKNOWN;
+	/* Older than the capture: a listening socket on its port tells. */
+	if (listeners__has(t->listeners, s->netns, s->tgid, s->transport, s->local.port))
+		return ROLE_SERVER;
+	return s->remote.family ? ROLE_CLIENT : ROLE_UNKNOWN;
+}
+
+static void write_connection(struct traffic *t, const struct known *k)
+{
+	const struct net_sock *s = &k->sock;
+	char local[ADDR_SZ], remote[ADDR_SZ];
+	struct rec_connection r = {
+		.id = s->id,
+		.process = k->process,
+		.cookie = s->inode,
+		.transport = s->transport,
+		.local_addr = s->transport > 256 ? path_text(k, local)
+						 : addr_text(&s->local, local, sizeof(local)),
+		.local_port = s->local.port,
+		.remote_addr = addr_text(&s->remote, remote, sizeof(remote)),
+		.remote_port = s->remote.port,
+		.role = k->role,
+		.opened_ns = s->opened_ns,
+		.peer_pid = s->peer_pid,
+		.netns = s->netns,
+		.sampled = !(s->flags & NET_SAMPLED_OUT),
+	};
+
+	put(t, REC_connection, &r);
+}
+
+static struct known *known_new(struct traffic *t, const struct net_sock *s, const char *comm,
+			       uint64_t ts_ns)
+{
+	struct known *k = calloc(1, sizeof(*k));
+
+	if (!k || idmap_put(&t->socks, s->id, k)) {
+		free(k);
+		loss__add(t->opts.loss, "l4", "connection: out of memory", 1);
+		return NULL;
+	}
+	k->sock = *s;
+	/* Nothing of its traffic is written yet. */
+	memset(k->sock.bytes, 0, sizeof(k->sock.bytes));
+	memset(k->sock.calls, 0, sizeof(k->sock.calls));
+	k->sock.retransmits = 0;
+	k->process = tracker__process(t->opts.tracker, s->tgid, comm, ts_ns);
+	k->role = role_of(t, s);
+	t->counts.connections++;
+	return k;
+}
+
+/* What moved since the last row. */
+static void write_stat(struct traffic *t, struct known *k, const struct net_sock *now,
+		       uint64_t ts_ns)
+{
+	struct rec_connection_stat r = {
+		.connection = now->id,
+		.ts_ns = ts_ns,
+		.bytes_sent = now->bytes[NET_SENT] - k->sock.bytes[NET_SENT],
+		.bytes_received = now->bytes[NET_RECEIVED] - k->sock.bytes[NET_RECEIVED],
+		.sends = now->calls[NET_SENT] - k->sock.calls[NET_SENT],
+		.receives = now->calls[NET_RECEIVED] - k->sock.calls[NET_RECEIVED],
+		.retransmits = now->retransmits - k->sock.retransmits,
+		.srtt_us = now->srtt_us,
+	};
+
+	if (!r.sends && !r.receives && !r.retransmits)
+		return;
+	t->counts.bytes += r.bytes_sent + r.bytes_received;
+	put(t, REC_connection_stat, &r);
+	k->sock = *now;
+}
+
+static void forget(struct traffic *t, struct known *k)
+{
+	if (t->redact)
+		redact__forget(t->redact, k->sock.id);
+	idmap_del(&t->socks, k->sock.id);
+	free(k);
+}
+
+void traffic__sock(struct traffic *t, const struct wire_sock *w)
+{
+	struct known *k = idmap_get(&t->socks, w->sock.id);
+	struct rec_connection_close closed = {.connection = w->sock.id, .closed_ns = w->ts_ns};
+	bool is_new = !k;
+
+	if (!k)
+		k = known_new(t, &w->sock, w->comm, w->ts_ns);
+	if (!k)
+		return;
+	if (w->path_sz && w->path_sz <= NET_UNIX_PATH) {
+		memcpy(k->path, w->path, w->path_sz);
+		k->path_sz = w->path_sz;
+	}
+	if (w->closed) {
+		if (is_new)
+			write_connection(t, k);
+		write_stat(t, k, &w->sock, w->ts_ns);
+		put(t, REC_connection_close, &closed);
+		forget(t, k);
+		return;
+	}
+	k->sock.flags = w->sock.flags;
+	k->sock.local = w->sock.local;
+	k->sock.remote = w->sock.remote;
+	k->sock.peer_pid = w->sock.peer_pid;
+	k->role = role_of(t, &k->sock);
+	write_connection(t, k);
+}
+
+/* ---- payload ---- */
+
+void traffic__payload(struct traffic *t, const struct wire_payload *p)
+{
+	char peer[ADDR_SZ], host[INET6_ADDRSTRLEN];
+	struct rec_payload r = {
+		.connection = p->sock,
+		.thread = tracker__thread(t->opts.tracker, p->tgid, p->tid, p->comm, p->ts_ns),
+		.ts_ns = p->ts_ns,
+		.direction = p->dir,
+		.position = p->pos,
+		.len = p->len,
+		.tcp_seq = p->tcp_seq,
+		.flags = p->flags,
+		.data = {(const char *)p->data, p->kept},
+	};
+
+	if (addr_text(&p->peer, host, sizeof(host)).len) {
+		snprintf(peer, sizeof(peer), p->peer.family == 6 ? "[%s]:%u" : "%s:%u", host,
+			 p->peer.port);
+		r.peer = span_of(peer);
+	}
+	if (t->redact &&
+	    redact__apply(t->redact, p->sock, p->dir, p->pos, p->len, (uint8_t *)p->data, p->kept))
+		r.flags |= PAYLOAD_REDACTED;
+	t->counts.payloads++;
+	put(t, REC_payload, &r);
+}
+
+/* ---- every second ---- */
+
+static void poll_one(struct traffic *t, const struct net_sock *s, uint64_t now_ns)
+{
+	struct known *k = idmap_get(&t->socks, s->id);
+
+	if (!k) {
+		/* Its announcement is still in a ring, or was lost. */
+		k = known_new(t, s, "", now_ns);
+		if (!k)
+			return;
+		write_connection(t, k);
+	}
+	k->polled = t->polls;
+	write_stat(t, k, s, now_ns);
+}
+
+/* A socket that left the map without a word (its close was lost). */
+static void drop_unseen(struct traffic *t)
+{
+	struct known *gone[64], *k;
+	size_t n = 0;
+
+	for (size_t i = 0; n < 64 && (k = idmap_next(&t->socks, &i));)
+		if (k->polled && k->polled + 2 < t->polls)
+			gone[n++] = k;
+	while (n)
+		forget(t, gone[--n]);
+}
+
+int traffic__poll(struct traffic *t, uint64_t now_ns, bool last)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	uint64_t in = 0, out = 0;
+	bool first = true, more = true;
+
+	t->polls++;
+	while (more) {
+		uint32_t cnt = BATCH;
+		int err = bpf_map_lookup_batch(t->opts.socks_fd, first ? NULL : &in, &out, t->keys,
+					       t->values, &cnt, &opts);
+
+		/* ENOENT: that was the last batch. ENOSPC: a bucket larger than the batch, passed
+		 * over by nobody: see BATCH. */
+		more = !err;
+		if (err && errno != ENOENT) {
+			loss__add(t->opts.loss, "l4", "socket table not readable", 1);
+			break;
+		}
+		for (uint32_t i = 0; i < cnt; i++)
+			poll_one(t, &t->values[i], now_ns);
+		in = out;
+		first = false;
+	}
+	if (!last)
+		drop_unseen(t);
+	return t->err;
+}
+
+void traffic__reanchor(struct traffic *t)
+{
+	struct known *k;
+
+	for (size_t i = 0; (k = idmap_next(&t->socks, &i));)
+		write_connection(t, k);
+}
+
+struct traffic_counts traffic__counts(const struct traffic *t)
+{
+	return t->counts;
+}

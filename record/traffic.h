@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From sockets and payload in the rings to the records connection, connection_stat,
+ * connection_close and payload. Counts come from the map of sockets, read every second, so that
+ * they are complete whatever the rings lost.
+ */
+#ifndef RECORD_TRAFFIC_H
+#define RECORD_TRAFFIC_H
+
+#include "../bpf/net.h"
+#include "../format/archive.h"
+
+struct traffic;
+struct loss;
+struct tracker;
+
+/* All borrowed. */
+struct traffic_opts {
+	struct obz_writer *writer;
+	struct tracker *tracker;
+	struct loss *loss;
+	bool redact, redact_sql; /* secrets, and literals in SQL */
+	int socks_fd;		 /* map net_socks */
+};
+
+int traffic__new(struct traffic **t, const struct traffic_opts *opts);
+void traffic__free(struct traffic *t);
+
+/* Records of the rings, checked for size. */
+void traffic__sock(struct traffic *t, const struct wire_sock *s);
+void traffic__payload(struct traffic *t, const struct wire_payload *p);
+
+/* What moved since the last call. `last`: the capture ends. The first error of any write. */
+int traffic__poll(struct traffic *t, uint64_t now_ns, bool last);
+
+/* All connections again, before chunks that shall stand alone (every minute or so). */
+void traffic__reanchor(struct traffic *t);
+
+struct traffic_counts {
+	uint64_t connections, payloads, bytes;
+};
+struct traffic_counts traffic__counts(const struct traffic *t);
+
+#endif
