@@ -48,16 +48,30 @@ static int open_separate(struct source *src, const char *id_hex, const char *pat
 	return 0;
 }
 
+/* What is on this machine when the caller has no file: a debug file, or the very binary. */
+static struct elf_image *find_elsewhere(const char *id_hex, const char *path,
+					const struct symbolizer_opts *opts)
+{
+	struct elf_image *e = debug_file_by_id(id_hex, opts);
+
+	if (!e && path && id_hex && *id_hex) {
+		e = elf_image__open_path(path);
+		if (e && !elf_image__is(e, id_hex)) {
+			elf_image__close(e);
+			e = NULL;
+		}
+	}
+	return e;
+}
+
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
 		const struct symbolizer_opts *opts)
 {
 	int err;
 
 	*src = (struct source){.kind = "none", .why = "file not available"};
-	if (fd < 0) /* perhaps its debug file is there all the same */
-		src->main = debug_file_by_id(id_hex, opts);
-	else if (elf_image__open(&src->main, fd, &src->why))
-		return 0;
+	if (fd < 0 || elf_image__open(&src->main, fd, &src->why))
+		src->main = find_elsewhere(id_hex, path, opts);
 	if (!src->main)
 		return 0;
 	err = open_dwarf(src, src->main, path, opts);

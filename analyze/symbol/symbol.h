@@ -34,10 +34,11 @@ void symbolizer__free(struct symbolizer *s);
 char *symbol_cache_dir(void);
 
 /*
- * An image to look addresses up in. id_hex: build-id or "sha1:..", names the cache entry; may be
- * NULL. open(ctx) returns a new fd of an ELF file (the archive's slim ELF or the real one) or
- * negative errno; it is called at most once and only when the cache cannot answer. path is tried in
- * debug dirs for debuglinks. The image lives as long as the symbolizer.
+ * An image to look addresses up in. id_hex: build-id or "sha1:..", names the cache entry; may be NULL.
+ * open(ctx) returns a new fd of an ELF file (the archive's slim ELF or the real one) or negative errno; it
+ * is called at most once a __resolve, and only when the cache cannot answer. Without it, or where it has no
+ * DWARF, debug files are looked for: by build-id, or by debuglink from path. The image lives as long as the
+ * symbolizer, its files are open only during a __resolve.
  */
 int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path,
 		      int (*open)(void *ctx), void *ctx, struct symbol_image **image);

@@ -21,9 +21,9 @@ struct symbol_image {
 	char *id, *path;
 	int (*open)(void *ctx);
 	void *open_ctx;
-	bool opened, cache_tried;
-	bool worth_keeping; /* answers from DWARF that the cache does not have */
-	struct source source;
+	bool cache_tried;
+	bool worth_keeping;	/* answers from DWARF that the cache does not have */
+	const char *kind, *why; /* of the file when last opened */
 	struct cache *cache;
 	struct answers known;
 };
@@ -69,11 +69,10 @@ static void image_free(struct symbol_image *im)
 {
 	struct symbolizer *s = im->owner;
 
-	if (im->worth_keeping && !source_incomplete(&im->source))
+	if (im->worth_keeping)
 		cache_store(s->opts.cache_dir, im->id, s->pool, &im->known);
 	cache_close(im->cache);
 	answers_fini(&im->known);
-	source_close(&im->source);
 	free(im->id);
 	free(im->path);
 	free(im);
@@ -115,21 +114,12 @@ int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path
 	return 0;
 }
 
-static int image_open(struct symbol_image *im)
-{
-	if (im->opened)
-		return 0;
-	im->opened = true;
-	return source_open(&im->source, im->open ? im->open(im->open_ctx) : -ENOENT, im->id,
-			   im->path, &im->owner->opts);
-}
-
 const char *symbol_image__kind(const struct symbol_image *im, const char **why)
 {
 	if (why)
-		*why = im->source.why;
-	if (im->source.kind)
-		return im->source.kind;
+		*why = im->why;
+	if (im->kind)
+		return im->kind;
 	return im->known.cnt ? "dwarf" : "none"; /* the cache has nothing else */
 }
 
@@ -185,19 +175,26 @@ static int learn_from_cache(struct symbol_image *im, uint64_t *unknown, size_t *
 	return err;
 }
 
+/* The files are closed again at once: of a whole system's binaries, only one's mappings and indexes
+ * are held. */
 static int learn_from_file(struct symbol_image *im, const uint64_t *unknown, size_t cnt)
 {
 	struct symbolizer *s = im->owner;
 	struct answers fresh = {0};
-	int err = image_open(im);
+	struct source src;
+	int err = source_open(&src, im->open ? im->open(im->open_ctx) : -ENOENT, im->id, im->path,
+			      &s->opts);
 
+	im->kind = src.kind;
+	im->why = src.why;
 	if (!err)
-		err = source_resolve(&im->source, s->pool, unknown, cnt, s->opts.jobs, &fresh);
+		err = source_resolve(&src, s->pool, unknown, cnt, s->opts.jobs, &fresh);
 	if (!err)
 		err = answers_merge(&im->known, &fresh);
-	if (!err && s->opts.cache_dir && im->id && im->source.dwarf)
+	if (!err && s->opts.cache_dir && im->id && src.dwarf && !source_incomplete(&src))
 		im->worth_keeping = true;
 	answers_fini(&fresh);
+	source_close(&src);
 	return err;
 }
 

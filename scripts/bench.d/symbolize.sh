@@ -1,0 +1,41 @@
+# Cold and cached symbolizing with inlined calls of a large C++ library, against llvm-symbolizer on the same addresses
+. scripts/bench.d/lib.inc
+# BENCH_IMAGE names the ELF file; else libjvm's debug information as Debian has it (368 MB when decompressed) is fetched.
+image=${BENCH_IMAGE:-}
+if [ -z "$image" ]; then
+	(cd "$T" && apt-get download -qq openjdk-17-dbg && dpkg -x openjdk-17-dbg_*.deb x && rm -f ./*.deb) >/dev/null 2>&1 ||
+		{ echo "no large image: openjdk-17-dbg cannot be fetched, and BENCH_IMAGE is not set"; exit 0; }
+	largest=$(find "$T/x" -name '*.debug' -printf '%s %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
+	image=$T/image
+	objcopy --decompress-debug-sections "$largest" "$image"
+	rm -rf "$T/x"
+fi
+make -s build/tests/bench/symbolize
+symbolize=build/tests/bench/symbolize
+# 20,000 addresses: in each function at its start and somewhere in it
+nm -S -t d --defined-only "$image" | awk 'BEGIN{srand(1)} NF==4 && tolower($3) ~ /[twi]/ {
+	a=$1+0; s=$2+0; if (s<1) s=1; print a; for (i=0;i<2;i++) print a+int(rand()*s)}' | sort -nu |
+	awk 'BEGIN{srand(2)} {print rand(), $1}' | sort -n | head -n 20000 | cut -d' ' -f2 >"$T/addrs"
+n=$(wc -l <"$T/addrs")
+dwarf=$(readelf -SW "$image" | grep -o '\.debug_.*' | python3 -c 'import sys; print(sum(int(l.split()[4], 16) for l in sys.stdin) >> 20)')
+head_row
+run() { OUT=$T/$1 measured sh -c 'f=$1; shift; exec "$@" <"$f"' - "$T/addrs" "${@:2}"; }
+run warm-up cat "$image"
+run ours "$symbolize" -m "$image"; w1=$wall c1=$cpu r1=$rss
+run llvm llvm-symbolizer --no-demangle --obj="$image"
+row "cold, $n addresses, $dwarf MB DWARF: s" "$w1" "$wall" "$(calc "$wall/$w1" 1)x" "> 1x"
+row "CPU seconds" "$c1" "$cpu" "$(calc "$cpu/$c1" 1)x" ""
+row "peak resident, MB" $((r1 >> 10)) $((rss >> 10)) "$(calc "$rss/$r1" 1)x" "< 512"
+sed -i -E 's/^(.*:[0-9]+):[0-9]+$/\1/' "$T/llvm"
+same=$(python3 - "$T/ours" "$T/llvm" <<'PY'
+import sys
+a, b = (open(f, errors="replace").read().split("\n\n") for f in sys.argv[1:])
+print("%.3f" % (100 * sum(x == y for x, y in zip(a, b)) / max(len(a), len(b))))
+PY
+)
+row "identical chains, %" "$same" - - ">= 99.9"
+export SYMBOLIZE_ID=00112233
+run cold "$symbolize" -m -c "$T/symbols" "$image"
+run warm "$symbolize" -m -c "$T/symbols" "$image"
+cmp -s "$T/ours" "$T/warm" || echo "cached answers differ"
+row "cached, $n addresses: s" "$wall" - - "<= 0.1"
