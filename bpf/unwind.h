@@ -9,6 +9,7 @@
 
 #include "wire.h"
 
+#define UNWIND_RBX 3
 #define UNWIND_RBP 6
 #define UNWIND_RSP 7
 #define UNWIND_RA 16
@@ -43,10 +44,18 @@ struct rule {
 	__u8 cfa; /* enum rule_cfa, CFA_SIGNAL */
 	__u8 reg;
 	__u8 saved; /* RULE_SAVED */
-	__s8 add;
+	__s8 add;   /* CFA_DEREF, CFA_PLT, CFA_FP: see there; CFA_REG: rule_rbx */
 	__s32 off;
 	__s16 ra_off, fp_off;
 };
+
+/*
+ * rbx is needed where glibc's lazy binding (_dl_runtime_resolve) keeps its frame in it, and only
+ * through that one library. A table that has such a frame says in each of its CFA_REG rules where
+ * rbx is: saved at CFA - 8 * add, unchanged, or not said. A walk follows it only from when it met
+ * the need, in a second start (unwind_odd).
+ */
+enum rule_rbx { RBX_UNKNOWN = 0, RBX_SAME = -1, RBX_MAX = 127 };
 
 /* A frame-pointer record as a rule: rbp points to the caller's rbp, the return address above it.
  * `add` tells that a table should have known better and did not. */
@@ -76,6 +85,7 @@ struct unwind_cache {
 /* Registers in the order of the kernel's struct pt_regs. */
 enum unwind_pt_regs {
 	UNWIND_PT_BP = 4,
+	UNWIND_PT_BX = 5,
 	UNWIND_PT_IP = 16,
 	UNWIND_PT_CS = 17,
 	UNWIND_PT_SP = 19,
@@ -84,6 +94,8 @@ enum unwind_pt_regs {
 
 /* Where registers other than rsp and rbp can be had: only in a frame that was interrupted. */
 enum unwind_regs { UNWIND_REGS_NONE, UNWIND_REGS_KERNEL, UNWIND_REGS_SIGNAL };
+
+enum unwind_rbx { UNWIND_RBX_OFF, UNWIND_RBX_KNOWN, UNWIND_RBX_LOST };
 
 #define UNWIND_WINDOW 512
 
@@ -95,7 +107,8 @@ struct unwind_walk {
 	__u32 regs_from;  /* enum unwind_regs */
 	__u32 range_hint; /* last range found */
 	__u32 fp_chain;	  /* the last step followed a frame-pointer record */
-	__u32 pad;
+	__u32 careful;	  /* follows rbx: enum unwind_rbx */
+	__u64 rbx;
 
 	/* What goes in: the process's value of map `procs`, the registers of user mode. */
 	struct proc proc;

@@ -26,8 +26,10 @@
 #include "unwind.h"
 #include "../format/records.h"
 
-#define UNWIND_BATCH 8 /* frames a call of unwind_frames */
-#define UNWIND_CALLS (WIRE_MAX_FRAMES / UNWIND_BATCH + 1)
+#define UNWIND_BATCH 8					   /* frames a call of unwind_frames */
+#define UNWIND_CALLS (WIRE_MAX_FRAMES / UNWIND_BATCH + 16) /* with room for a second start */
+#define UNWIND_OUTERMOST (-1)
+#define UNWIND_AGAIN (-2) /* from the start, following rbx */
 #define UNWIND_USER_END (1ULL << 47)
 #define UNWIND_NOWHERE (1ULL << 63) /* window_at of an empty window */
 #define UNWIND_MAX_FP_FRAME (1u << 20)
@@ -40,14 +42,13 @@
 			       */
 #define UNWIND_SIGCTX_OFF 40  /* of it in struct ucontext, where rsp points in the trampoline */
 
-/* What a rule's first four bytes are in nearly all frames, four bits aside: reg rsp
- * (or rbp), rbp saved at CFA (or not), by frame pointers (or not), guessed (or not). */
+/* What a rule's first three bytes are in nearly all frames, three bits aside: reg rsp
+ * (or rbp), rbp saved at CFA (or not), by frame pointers (or not). */
 #define UNWIND_USUAL (CFA_REG | UNWIND_RBP << 8 | RULE_SAVED(SAVED_AT_CFA, SAVED_SAME) << 16)
 #define UNWIND_USUAL_RSP (1u << 8)
 #define UNWIND_USUAL_BY_FP (CFA_REG ^ CFA_FP)
-#define UNWIND_USUAL_GUESS (1u << 24)
 #define UNWIND_USUAL_MASK                                                                          \
-	(~(UNWIND_USUAL_RSP | UNWIND_USUAL_FP_SAVED | UNWIND_USUAL_BY_FP | UNWIND_USUAL_GUESS))
+	(0xffffffu & ~(UNWIND_USUAL_RSP | UNWIND_USUAL_FP_SAVED | UNWIND_USUAL_BY_FP))
 #define UNWIND_USUAL_FP_SAVED ((__u32)RULE_SAVED(0, SAVED_AT_CFA) << 16)
 
 UW_FUNC int unwind_fill(__u32 slot, __u64 at);
@@ -222,6 +223,10 @@ static __always_inline int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *v
 	}
 	if (reg > 15)
 		return -1;
+	if (reg == UNWIND_RBX && w->careful == UNWIND_RBX_KNOWN) {
+		*v = w->rbx;
+		return 0;
+	}
 	if (w->regs_from == UNWIND_REGS_KERNEL) {
 		*v = w->regs[UNWIND_PT_INDEX >> shift & 15];
 		return 0;
@@ -242,11 +247,13 @@ static __always_inline int unwind_by_fp(struct unwind_walk *w, __u32 guess, __u6
 	__u64 fp = w->fp, pair[2];
 
 	if (!fp && w->fp_chain) /* the ABI's mark of the outermost frame */
-		return -1;
+		return UNWIND_OUTERMOST;
 	if (!unwind_fp_sound(w))
 		return guess ? STACK_NO_ROW : STACK_BAD_FP;
 	if (uw_read(pair, sizeof(pair), fp))
 		return guess ? STACK_NO_ROW : STACK_READ_FAULT;
+	if (w->careful)
+		w->careful = UNWIND_RBX_LOST;
 	w->fp_chain = 1;
 	w->regs_from = UNWIND_REGS_NONE;
 	w->fp = pair[0];
@@ -264,7 +271,7 @@ static __always_inline int unwind_cfa(struct unwind_walk *w, const struct rule *
 	if (kind != CFA_REG && kind != CFA_DEREF && kind != CFA_PLT)
 		return STACK_BAD_RULE;
 	if (unwind_reg(w, rule->reg, &base))
-		return STACK_BAD_RULE;
+		return rule->reg == UNWIND_RBX && !w->careful ? UNWIND_AGAIN : STACK_BAD_RULE;
 	base += (__s64)rule->off;
 	if (kind == CFA_DEREF) {
 		if (uw_read(&base, 8, base))
@@ -301,7 +308,22 @@ static __always_inline int unwind_place(struct unwind_walk *w, __u32 how, __s64 
 	return -1;
 }
 
-/* Applies any rule. 0 and *ra; -1 when this was the outermost frame; else enum stack_error. */
+/* What becomes of rbx in a frame that was just left; only a few tables tell. */
+static __always_inline void unwind_follow_rbx(struct unwind_walk *w, const struct rule *rule,
+					      __u64 cfa)
+{
+	__u64 at = cfa - (__s64)rule->add * 8;
+
+	if (rule->cfa == CFA_PLT || (rule->cfa == CFA_REG && rule->add == RBX_SAME))
+		return;
+	if (rule->cfa & CFA_SIGNAL)
+		at = w->regs_at + (UNWIND_SIGCTX_INDEX >> (4 * UNWIND_RBX) & 15) * 8;
+	else if (rule->cfa != CFA_REG || rule->add == RBX_UNKNOWN)
+		at = 0;
+	w->careful = !at || uw_read(&w->rbx, 8, at) ? UNWIND_RBX_LOST : UNWIND_RBX_KNOWN;
+}
+
+/* Applies any rule. 0 and *ra; UNWIND_OUTERMOST, UNWIND_AGAIN; else enum stack_error. */
 static __always_inline int unwind_apply(struct unwind_walk *w, const struct rule *rule, __u64 *ra)
 {
 	__u32 kind = rule->cfa & CFA_KIND_MASK, how_fp = rule->saved >> 4,
@@ -310,11 +332,11 @@ static __always_inline int unwind_apply(struct unwind_walk *w, const struct rule
 	int err;
 
 	if (kind == CFA_END)
-		return -1;
+		return UNWIND_OUTERMOST;
 	if (kind == CFA_FP)
 		return unwind_by_fp(w, rule->add, ra);
 	if (how_ra == SAVED_UNDEF)
-		return -1;
+		return UNWIND_OUTERMOST;
 	err = unwind_cfa(w, rule, &cfa);
 	if (err)
 		return err;
@@ -342,10 +364,27 @@ static __always_inline int unwind_apply(struct unwind_walk *w, const struct rule
 			return STACK_NO_PROGRESS;
 		w->regs_from = UNWIND_REGS_NONE;
 	}
+	if (w->careful)
+		unwind_follow_rbx(w, rule, cfa);
 	w->fp_chain = how_fp == SAVED_AT_CFA;
 	w->fp = fp;
 	w->sp = cfa;
 	return 0;
+}
+
+static __always_inline void unwind_restart(struct unwind_walk *w, __u32 careful)
+{
+	w->stack.frame_cnt = 0;
+	w->stack.hash = 0;
+	w->range_hint = 0;
+	w->fp_chain = 0;
+	w->window_at = UNWIND_NOWHERE;
+	w->regs_from = UNWIND_REGS_KERNEL;
+	w->careful = careful;
+	w->rbx = w->regs[UNWIND_PT_BX];
+	w->pc = w->regs[UNWIND_PT_IP];
+	w->sp = w->regs[UNWIND_PT_SP];
+	w->fp = w->regs[UNWIND_PT_BP];
 }
 
 /* One frame up, by whatever it takes. Nonzero: the walk is over. */
@@ -376,6 +415,10 @@ UW_FUNC int unwind_odd(__u32 slot)
 		return 1;
 	}
 	err = unwind_apply(w, &rule, &ra);
+	if (err == UNWIND_AGAIN) {
+		unwind_restart(w, UNWIND_RBX_KNOWN);
+		return 0;
+	}
 	if (err) {
 		w->stack.error = err < 0 ? STACK_NONE : err;
 		return 1;
@@ -404,7 +447,7 @@ UW_FUNC int unwind_frames(__u32 slot)
 	for (int i = 0; i < UNWIND_BATCH; i++) {
 		e = &c->entry[unwind_cache_index(w->pc)];
 		head = uw_load32(&e->rule);
-		if (e->pc != w->pc || e->generation != w->proc.generation ||
+		if (w->careful || e->pc != w->pc || e->generation != w->proc.generation ||
 		    (head & UNWIND_USUAL_MASK) != UNWIND_USUAL)
 			goto odd;
 		if (head & UNWIND_USUAL_BY_FP && !unwind_fp_sound(w))
@@ -451,19 +494,11 @@ UW_FUNC int unwind_frames(__u32 slot)
 /* Before the first step. Nonzero: there is nothing to walk. */
 static __always_inline int unwind_begin(struct unwind_walk *w)
 {
-	w->stack.frame_cnt = 0;
 	w->stack.error = STACK_NONE;
-	w->stack.hash = 0;
-	w->range_hint = 0;
-	w->fp_chain = 0;
-	w->window_at = UNWIND_NOWHERE;
-	w->regs_from = UNWIND_REGS_KERNEL;
-	w->pc = w->regs[UNWIND_PT_IP];
-	w->sp = w->regs[UNWIND_PT_SP];
-	w->fp = w->regs[UNWIND_PT_BP];
-	if ((w->regs[UNWIND_PT_CS] & 3) != 3)
+	unwind_restart(w, UNWIND_RBX_OFF);
+	if ((w->regs[UNWIND_PT_CS] & 3) != 3) {
 		w->stack.error = STACK_NO_REGS;
-	else if (!w->proc.generation) {
+	} else if (!w->proc.generation) {
 		w->stack.error = STACK_NO_PROCESS;
 		unwind_record(w, frame_pack(FRAME_BINARY_UNKNOWN, w->pc));
 	}

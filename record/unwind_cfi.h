@@ -33,6 +33,7 @@ struct cfi_section {
 	uint64_t text, datarel; /* bases of DW_EH_PE_textrel and _datarel */
 	bool debug_frame;	/* not .eh_frame */
 	bool until_zero;	/* its end is not known: a zero length ends it */
+	bool follow_rbx;	/* rules tell where rbx is */
 };
 
 struct cfi_cie {

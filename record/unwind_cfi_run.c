@@ -35,7 +35,7 @@ struct state {
 	uint64_t cfa_reg;
 	int64_t cfa_off;
 	struct cursor cfa_expr;
-	struct column ra, fp;
+	struct column ra, fp, bx;
 };
 
 struct machine {
@@ -137,6 +137,15 @@ static int convert_column(const struct column *c, int16_t *off)
 	return how;
 }
 
+static int8_t convert_rbx(const struct column *c)
+{
+	if (c->how == COL_UNSET || c->how == COL_SAME)
+		return RBX_SAME;
+	if (c->how == COL_OFFSET && c->n < 0 && c->n % 8 == 0 && c->n >= -8 * RBX_MAX)
+		return -c->n / 8;
+	return RBX_UNKNOWN;
+}
+
 static struct rule convert(const struct machine *m)
 {
 	const struct state *s = &m->now;
@@ -153,6 +162,8 @@ static struct rule convert(const struct machine *m)
 	fp = convert_column(&s->fp, &off);
 	r.fp_off = fp < 0 ? 0 : off;
 	r.saved = RULE_SAVED(ra, fp < 0 ? SAVED_UNDEF : fp);
+	if (m->section->follow_rbx && r.cfa == CFA_REG)
+		r.add = convert_rbx(&s->bx);
 	if (m->cie->signal_frame)
 		r.cfa |= CFA_SIGNAL;
 	return r;
@@ -212,6 +223,8 @@ static struct column *column_of(struct machine *m, struct state *s, uint64_t reg
 {
 	if (reg == m->cie->ra_reg)
 		return &s->ra;
+	if (reg == UNWIND_RBX && m->section->follow_rbx)
+		return &s->bx;
 	return reg == UNWIND_RBP ? &s->fp : NULL;
 }
 

@@ -41,6 +41,7 @@ struct build {
 	struct cfi_rows rows;
 	struct row_writer writer;
 	bool used[SOURCE_CNT];
+	bool wants_rbx; /* a frame is found by rbx */
 };
 
 #define AT_CALL                                                                                    \
@@ -237,8 +238,12 @@ static int write_function(struct build *b, const struct function *f, uint64_t en
 		b->image.malformed = true;
 		return row_writer__add(&b->writer, f->start, &rule_none);
 	}
-	for (size_t i = 0; !err && i < b->rows.cnt && b->rows.v[i].address < end; i++)
-		err = row_writer__add(&b->writer, b->rows.v[i].address, &b->rows.v[i].rule);
+	for (size_t i = 0; !err && i < b->rows.cnt && b->rows.v[i].address < end; i++) {
+		const struct rule *r = &b->rows.v[i].rule;
+
+		b->wants_rbx |= r->cfa == CFA_REG && r->reg == UNWIND_RBX;
+		err = row_writer__add(&b->writer, b->rows.v[i].address, r);
+	}
 	b->used[f->source] = true;
 	b->table->fde_cnt++;
 	return err;
@@ -289,9 +294,8 @@ static uint64_t highest_end(const struct functions *f)
 	return end;
 }
 
-static int build(struct build *b)
+static int list_functions(struct build *b)
 {
-	struct functions *f = &b->functions;
 	int err;
 
 	go_table__open(&b->go, &b->image);
@@ -299,13 +303,33 @@ static int build(struct build *b)
 	    (err = scan_section(b, SOURCE_DEBUG)) || (err = scan_go(b, false)) ||
 	    (err = scan_stubs(b)) || (err = scan_entry(b)))
 		return err;
-	if (!f->cnt)
+	if (!b->functions.cnt)
 		return b->image.malformed ? -EBADMSG : -ENODATA;
-	err = row_writer__init(&b->writer, b->table, f->v[0].start, highest_end(f));
+	return 0;
+}
+
+static int write_table(struct build *b)
+{
+	struct functions *f = &b->functions;
+	int err = row_writer__init(&b->writer, b->table, f->v[0].start, highest_end(f));
+
 	if (err == -ERANGE)
 		return -EBADMSG;
+	return err ? err : write_rows(b);
+}
+
+static int build(struct build *b)
+{
+	int err = list_functions(b);
+
 	if (!err)
-		err = write_rows(b);
+		err = write_table(b);
+	if (!err && b->wants_rbx) { /* the dynamic linker: once more, with what is said of rbx */
+		row_writer__fini(&b->writer);
+		unwind_table__fini(b->table);
+		b->image.eh_frame.follow_rbx = b->image.debug_frame.follow_rbx = true;
+		err = write_table(b);
+	}
 	if (err)
 		return err;
 	b->table->source = source_name(b);
@@ -318,8 +342,7 @@ int unwind_table__build(Elf *elf, struct unwind_table *t)
 	struct build *b = calloc(1, sizeof(*b));
 	int err;
 
-	memset(t, 0, sizeof(*t));
-	t->source = "none";
+	*t = (struct unwind_table){.source = "none"};
 	if (!b)
 		return -ENOMEM;
 	b->table = t;
@@ -340,7 +363,7 @@ void unwind_table__fini(struct unwind_table *t)
 	free(t->rows);
 	free(t->pages);
 	free(t->rules);
-	memset(t, 0, sizeof(*t));
+	*t = (struct unwind_table){.source = "none"};
 }
 
 const struct rule *unwind_table__find(const struct unwind_table *t, uint64_t address)

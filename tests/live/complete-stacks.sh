@@ -106,19 +106,19 @@ own_postgres() {
 	local bin; bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
 	[ -n "$bin" ] && id postgres >/dev/null 2>&1 || { skipped postgres "not installed"; return; }
 	mkdir "$T/pg"; chmod 755 "$T"; chown postgres "$T/pg"
-	as() { (cd "$T/pg" && exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"); }
+	become() { cd "$T/pg" && exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; }
+	as() { (become "$@"); }
 	as "$bin/initdb" -D "$T/pg/data" >/dev/null 2>&1 || { skipped postgres "cannot be set up"; return; }
-	as "$bin/postgres" -D "$T/pg/data" -k "$T/pg" -h "" >/dev/null 2>&1 &
+	become "$bin/postgres" -D "$T/pg/data" -k "$T/pg" -h "" >/dev/null 2>&1 &
 	local s=$!
 	pids+=($s)
 	until_true as "$bin/psql" -h "$T/pg" -l
 	as "$bin/pgbench" -h "$T/pg" -i -q postgres >/dev/null 2>&1
-	as "$bin/pgbench" -h "$T/pg" -c 4 -T 60 -S postgres >/dev/null 2>&1 &
+	become "$bin/pgbench" -h "$T/pg" -c 4 -T 60 -S postgres >/dev/null 2>&1 &
 	pids+=($!)
 	sleep 1
-	s=$(head -n 1 "$T/pg/data/postmaster.pid")
-	measure postgres "$(pgrep -d, -P "$s")"
-	kill "$s"
+	measure postgres "$(pgrep -d, -P $s)"
+	kill -INT $s
 }
 
 own_python3() {
