@@ -92,7 +92,7 @@ struct obz_damage {
 	uint64_t cut;		/* 1: no obz.end.json */
 	uint64_t bad_chunks;	/* checksum, frame or column errors; found by decoding */
 	uint64_t lost_chunks;	/* gaps in a stream's sequence */
-	uint64_t bad_members;	/* the same for JSON and debug members */
+	uint64_t bad_members;	/* the same for JSON and debug members; chunks whose tar header is lost */
 	uint64_t skipped_bytes; /* not part of any member */
 	uint64_t refused;	/* members outside the grammar or bounds, duplicates */
 };

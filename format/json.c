@@ -2,6 +2,7 @@
 #include "json.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +13,28 @@ enum { DEPTH_MAX = 16 };
 #define SEAL ",\"crc32\":\"%08x\"}\n"
 enum { SEAL_LEN = 21 };
 
-/* By nibbles: what is summed is small. Reflected polynomial 0xedb88320 (ISO 3309, as zlib has it).
- */
+static uint32_t crc_table[256];
+
+/* Reflected polynomial 0xedb88320 (ISO 3309, as zlib has it). */
+static void crc_table_make(void)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			c = c & 1 ? 0xedb88320 ^ c >> 1 : c >> 1;
+		crc_table[i] = c;
+	}
+}
+
 uint32_t crc32_of(const void *p, size_t len)
 {
-	static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
-					   0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-					   0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-					   0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	uint32_t crc = 0xffffffff;
 
-	for (const uint8_t *b = p; len--; b++) {
-		crc = table[(crc ^ *b) & 15] ^ crc >> 4;
-		crc = table[(crc ^ *b >> 4) & 15] ^ crc >> 4;
-	}
+	pthread_once(&once, crc_table_make);
+	for (const uint8_t *b = p; len--; b++)
+		crc = crc_table[(crc ^ *b) & 255] ^ crc >> 8;
 	return ~crc;
 }
 
@@ -76,18 +85,17 @@ struct json_object *json_parse(const char *text, size_t len)
 	return o;
 }
 
-struct json_object *json_unseal(const char *text, size_t len)
+bool json_sealed(const char *text, size_t len)
 {
 	char seal[SEAL_LEN + 1];
 
 	if (len <= SEAL_LEN)
-		return NULL;
+		return false;
 	snprintf(seal, sizeof(seal), SEAL, crc32_of(text, len - SEAL_LEN));
-#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-	if (memcmp(seal, text + len - SEAL_LEN, SEAL_LEN))
-		return NULL;
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	return true;
 #endif
-	return json_parse(text, len);
+	return !memcmp(seal, text + len - SEAL_LEN, SEAL_LEN);
 }
 
 struct json_object *json_get(struct json_object *o, const char *key, enum json_type type)

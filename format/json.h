@@ -19,8 +19,8 @@ char *json_seal(struct json_object *o, size_t *len);
 /* Parses foreign text of at most 16 levels; NULL when it is not one whole object. */
 struct json_object *json_parse(const char *text, size_t len);
 
-/* The same for a member's text, whose seal must fit. */
-struct json_object *json_unseal(const char *text, size_t len);
+/* Whether a member's text ends with the seal that fits it; it need not be JSON yet. */
+bool json_sealed(const char *text, size_t len);
 
 /* The value, or NULL when o is none, has no such key or one of another type. */
 struct json_object *json_get(struct json_object *o, const char *key, enum json_type type);

@@ -46,7 +46,6 @@ int reader_get(const struct obz_reader *r, void *to, uint64_t off, size_t len)
 
 char *reader_json(const struct obz_reader *r, uint64_t off, uint64_t sz)
 {
-	struct json_object *o = NULL;
 	char *text;
 
 	if (!sz || sz > READER_META_MAX || off > r->sz || sz > r->sz - off)
@@ -55,14 +54,10 @@ char *reader_json(const struct obz_reader *r, uint64_t off, uint64_t sz)
 	if (!text)
 		return NULL;
 	text[sz] = 0;
-	if (!reader_get(r, text, off, sz))
-		o = json_unseal(text, sz);
-	if (!o) {
-		free(text);
-		return NULL;
-	}
-	json_object_put(o);
-	return text;
+	if (!reader_get(r, text, off, sz) && json_sealed(text, sz))
+		return text;
+	free(text);
+	return NULL;
 }
 
 void reader_damaged(struct obz_reader *r, uint64_t *counter, uint64_t by, uint64_t off,
@@ -229,6 +224,11 @@ static int read_header(struct obz_reader *r)
 	if (!r->header)
 		return 0;
 	o = json_parse(r->header, strlen(r->header));
+	if (!o) {
+		free(r->header);
+		r->header = NULL;
+		return 0;
+	}
 	err = check_version(r, o);
 	r->has_uuid = uuid_get(json_string(o, "uuid"), r->uuid);
 	json_object_put(o);
@@ -240,9 +240,9 @@ static void check_end(struct obz_reader *r)
 {
 	struct json_object *o = r->end ? json_parse(r->end, strlen(r->end)) : NULL;
 	uint8_t uuid[16];
+	bool ours = o && uuid_get(json_string(o, "uuid"), uuid);
 
-	if (o && r->has_uuid &&
-	    (!uuid_get(json_string(o, "uuid"), uuid) || memcmp(uuid, r->uuid, 16))) {
+	if (r->end && (!ours || (r->has_uuid && memcmp(uuid, r->uuid, sizeof(uuid))))) {
 		free(r->end);
 		r->end = NULL;
 		r->end_offset = r->sz;

@@ -61,7 +61,7 @@ int reader_get(const struct obz_reader *r, void *to, uint64_t off, size_t len);
 /* len bytes at off in the walk's window, fewer at the file's end. NULL: cannot be read. */
 const uint8_t *reader_peek(struct obz_reader *r, uint64_t off, size_t len);
 
-/* A header's payload as text with a NUL, its seal checked; NULL when it is not good. */
+/* A JSON member's text with a NUL, its seal checked but nothing else; NULL when it is not good. */
 char *reader_json(const struct obz_reader *r, uint64_t off, uint64_t sz);
 
 /* Tells the listener and counts: into one of damage's fields. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "json.h"
 #include "reader.h"
 #include "spool.h"
 
@@ -243,11 +244,21 @@ int obz_reader__extract(struct obz_reader *r, const struct obz_member *m, uint64
 	return problem ? bad(r, m, problem) : -EIO;
 }
 
+static const char *json_problem(struct obz_reader *r, const struct obz_member *m)
+{
+	char *text = reader_json(r, m->offset, m->sz);
+	struct json_object *o = text ? json_parse(text, m->sz) : NULL;
+	const char *problem = !text ? "checksum is wrong" : !o ? "not a JSON object" : NULL;
+
+	json_object_put(o);
+	free(text);
+	return problem;
+}
+
 int obz_reader__check(struct obz_reader *r, const struct obz_member *m)
 {
 	uint64_t raw_sz;
 	const char *problem = NULL;
-	char *text;
 
 	switch (m->type) {
 	case OBZ_CHUNK:
@@ -258,9 +269,7 @@ int obz_reader__check(struct obz_reader *r, const struct obz_member *m)
 			problem = unpack(r, m, raw_sz, NULL);
 		break;
 	case OBZ_META:
-		text = reader_json(r, m->offset, m->sz);
-		problem = text ? NULL : "checksum or JSON is wrong";
-		free(text);
+		problem = json_problem(r, m);
 		break;
 	case OBZ_UNKNOWN: /* of a later version; no way to tell */
 		break;

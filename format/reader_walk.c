@@ -145,6 +145,19 @@ static void add_chunk(struct obz_reader *r, struct obz_member *m, const char *st
 	add(r, m);
 }
 
+static char *checked_json(struct obz_reader *r, const struct obz_member *m)
+{
+	char *text = reader_json(r, m->offset, m->sz);
+	struct json_object *o = text ? json_parse(text, m->sz) : NULL;
+
+	if (o) {
+		json_object_put(o);
+		return text;
+	}
+	free(text);
+	return NULL;
+}
+
 /* The ends are known from open; what was not found there may stand elsewhere in a damaged file. */
 static void add_meta(struct obz_reader *r, struct obz_member *m, const char *name, uint64_t off)
 {
@@ -158,7 +171,7 @@ static void add_meta(struct obz_reader *r, struct obz_member *m, const char *nam
 	if (m->sz > READER_META_MAX)
 		return refuse(r, off, name, "size out of bounds");
 	if (!*keep)
-		*keep = reader_json(r, m->offset, m->sz);
+		*keep = checked_json(r, m);
 	if (keep == &r->end && r->end)
 		r->end_offset = off;
 	add(r, m);
@@ -272,6 +285,8 @@ static uint64_t stumble(struct obz_reader *r, uint64_t off)
 
 		if (m.sz <= r->sz - off) {
 			add_chunk(r, &m, c.stream, off);
+			reader_damaged(r, &r->damage.bad_members, 1, off, "",
+				       "tar header of a chunk is damaged");
 			next = off + ustar_padded(m.sz);
 			return next < r->sz ? next : r->sz;
 		}

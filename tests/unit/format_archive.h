@@ -33,7 +33,8 @@ static const char *const debug_names[] = {
 
 /* `rows` of each kind in each of `flushes` chunks of each stream; a debug member after the first.
  */
-static inline int archive_write(int fd, uint64_t seed, size_t flushes, size_t rows, const char *end_json)
+static inline int archive_write(int fd, uint64_t seed, size_t flushes, size_t rows,
+				const char *end_json)
 {
 	struct obz_writer_opts opts = {.header_json = HEADER_JSON};
 	struct obz_writer *w;
@@ -53,10 +54,10 @@ static inline int archive_write(int fd, uint64_t seed, size_t flushes, size_t ro
 		if (!err && n < 2) {
 			int data = memfd_create("data", 0);
 
-			if (write(data, random_text, 1000 + n * 50000) < 0)
+			if (write(data, random_text, 1000 + n * 500) < 0)
 				err = -errno;
 			else
-				err = obz_writer__add(w, debug_names[n], data, 1000 + n * 50000);
+				err = obz_writer__add(w, debug_names[n], data, 1000 + n * 500);
 			close(data);
 		}
 	}
@@ -85,14 +86,38 @@ struct reading {
 	int err; /* of open */
 	bool header, end;
 	size_t members, chunks, good_chunks, good_others;
-	uint64_t rows;
+	uint64_t rows, hash; /* hash: of all fields of all rows */
 	struct obz_damage damage;
 	char error[128];
 };
 
+static uint64_t hash_bytes(uint64_t h, const void *p, size_t n)
+{
+	for (const unsigned char *b = p; n--; b++)
+		h = (h ^ *b) * 0x100000001b3ULL;
+	return h;
+}
+
 static int count_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
 {
-	((struct reading *)arg)->rows += cnt;
+	const struct rec_info *info = rec_info(kind);
+	struct reading *got = arg;
+
+	got->rows += cnt;
+	for (size_t i = 0; i < cnt; i++)
+		for (unsigned f = 0; f < info->field_cnt; f++) {
+			const char *p = (const char *)rows + i * info->sz + info->fields[f].offset;
+			const struct span *s = (const struct span *)p;
+			const struct u64_span *l = (const struct u64_span *)p;
+
+			if (info->fields[f].type == REC_T_str)
+				got->hash = hash_bytes(got->hash, s->p, s->len);
+			else if (info->fields[f].type == REC_T_list)
+				got->hash = hash_bytes(got->hash, l->v, l->len * 8);
+			else
+				got->hash = hash_bytes(got->hash, p,
+						       info->fields[f].type == REC_T_u32 ? 4 : 8);
+		}
 	return 0;
 }
 

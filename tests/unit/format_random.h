@@ -111,7 +111,7 @@ static bool same_field(const struct rec_field *f, const void *a, const void *b)
 	return false;
 }
 
-static bool same_row(const struct rec_info *info, const void *a, const void *b)
+static inline bool same_row(const struct rec_info *info, const void *a, const void *b)
 {
 	for (unsigned f = 0; f < info->field_cnt; f++)
 		if (!same_field(&info->fields[f], (const char *)a + info->fields[f].offset,
