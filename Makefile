@@ -148,7 +148,7 @@ $(DEEP): tests/workload/deep.c
 workload: $(DEMO) $(DEEP)
 
 check: all
-	$(Q)scripts/run-tests
+	$(Q)FULL=1 scripts/run-tests
 bench: all
 	$(Q)scripts/bench
 
