@@ -6,6 +6,7 @@
  * mapping, at most once a second.
  */
 #include <errno.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,7 @@
 #include "binary_registry.h"
 
 #define CHECK_NS 1000000000ULL
+#define CFI_MAX_SZ (128u << 20)
 
 /* What a (device, inode) stands for. */
 struct file {
@@ -39,6 +41,32 @@ static uint64_t now_ns(void)
 
 /* ---- making one ---- */
 
+/*
+ * A file can claim any size at no cost (holes), and all of a section is read. The largest real
+ * .eh_frame are some tens of MiB.
+ */
+static bool too_large(Elf *elf, uint64_t file_sz)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+	GElf_Shdr sh;
+
+	if (file_sz <= CFI_MAX_SZ)
+		return false;
+	if (elf_getshdrstrndx(elf, &names) || !elf_nextscn(elf, NULL))
+		return true; /* its extent is not told */
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (!name || sh.sh_type == SHT_NOBITS || sh.sh_size <= CFI_MAX_SZ)
+			continue;
+		if (strstr(name, "_frame") || strstr(name, "pclntab"))
+			return true;
+	}
+	return false;
+}
+
 static void load_table(struct binaries *b, struct binary *bin, int fd)
 {
 	struct unwind_table t = {0};
@@ -49,10 +77,11 @@ static void load_table(struct binaries *b, struct binary *bin, int fd)
 	if (!b->opts.store)
 		return;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = elf ? unwind_table__build(elf, &t) : -EBADMSG;
+	err = !elf ? -EBADMSG : too_large(elf, bin->size) ? -EFBIG : unwind_table__build(elf, &t);
 	if (err)
 		cause = err == -ENODATA	  ? "no unwind information"
 			: err == -EBADMSG ? "malformed"
+			: err == -EFBIG	  ? "too large to be true"
 					  : "no memory";
 	if (t.row_cnt) {
 		err = unwind_store__add(b->opts.store, &t, &bin->page0);

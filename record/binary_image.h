@@ -33,7 +33,8 @@ void image_fini(struct image *im);
  */
 bool image_bias(const struct image *im, uint64_t start, uint64_t offset, uint64_t *bias);
 
-/* "sha1:HEX" of the whole content: names a file without a build-id. */
+/* "sha1:HEX" of the content: names a file without a build-id. Over 128 MiB only of its first and
+ * last 64 MiB, as the recorder waits for it. */
 int image_content_id(int fd, char id[IMAGE_ID_CAP]);
 
 #endif

@@ -430,6 +430,81 @@ static void test_files(void)
 	gone(160);
 }
 
+/* A file of holes that claims a .eh_frame of 7 GiB. */
+static void write_holes(const char *path)
+{
+	static const char names[] = "\0.eh_frame\0.shstrtab";
+	const uint64_t size = 8ULL << 30;
+	Elf64_Ehdr eh = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			 .e_type = ET_DYN,
+			 .e_machine = EM_X86_64,
+			 .e_version = EV_CURRENT,
+			 .e_phoff = sizeof(eh),
+			 .e_shoff = size - 4096,
+			 .e_ehsize = sizeof(eh),
+			 .e_phentsize = sizeof(Elf64_Phdr),
+			 .e_phnum = 1,
+			 .e_shentsize = sizeof(Elf64_Shdr),
+			 .e_shnum = 3,
+			 .e_shstrndx = 2};
+	Elf64_Phdr ph = {.p_type = PT_LOAD,
+			 .p_flags = PF_R | PF_X,
+			 .p_filesz = size,
+			 .p_memsz = size,
+			 .p_align = 4096};
+	Elf64_Shdr sh[3] = {
+		{0},
+		{.sh_name = 1,
+		 .sh_type = SHT_PROGBITS,
+		 .sh_flags = SHF_ALLOC,
+		 .sh_addr = 4096,
+		 .sh_offset = 4096,
+		 .sh_size = 7ULL << 30,
+		 .sh_addralign = 8},
+		{.sh_name = 11,
+		 .sh_type = SHT_STRTAB,
+		 .sh_offset = size - 2048,
+		 .sh_size = sizeof(names)},
+	};
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0755);
+
+	if (pwrite(fd, &eh, sizeof(eh), 0) != sizeof(eh) ||
+	    pwrite(fd, &ph, sizeof(ph), sizeof(eh)) != sizeof(ph) ||
+	    pwrite(fd, sh, sizeof(sh), size - 4096) != sizeof(sh) ||
+	    pwrite(fd, names, sizeof(names), size - 2048) != sizeof(names) || ftruncate(fd, size))
+		exit(1);
+	close(fd);
+}
+
+static void test_holes(void)
+{
+	uint32_t pid = 170;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
+	char maps[256], path[256];
+	uint64_t begin = tracker_now_ns();
+	unsigned tables = fake_tables;
+	struct tracker *t;
+	struct stat st;
+
+	fake_process(170, 1, "holes", "/", "");
+	snprintf(path, sizeof(path), "%s/fs/holes", root);
+	write_holes(path);
+	stat(path, &st);
+	snprintf(maps, sizeof(maps), "10000-20000 r-xp 0 08:01 %lu /holes\n",
+		 (unsigned long)st.st_ino);
+	put(170, "maps", maps);
+	t = make(&spec);
+	CHECK(t && fake_range(170, 0x10000) && fake_range(170, 0x10000)->flags == RANGE_FP, "");
+	CHECK(fake_tables == tables, "no table of 7 GiB");
+	tracker__hit(t, fake_range(170, 0x10000)->binary, 0);
+	CHECK(fake_count(0, "loss unwind table: too large", "") == 1, "");
+	CHECK(fake_count(0, "binary 1 id=sha1:", "size=8589934592") == 1, "");
+	CHECK(tracker_now_ns() - begin < 5000000000, "%.1f s", (tracker_now_ns() - begin) / 1e9);
+	end(t);
+	unlink(path);
+	gone(170);
+}
+
 int main(void)
 {
 	char cmd[256];
@@ -452,6 +527,7 @@ int main(void)
 	test_lost();
 	test_identity();
 	test_files();
+	test_holes();
 	snprintf(cmd, sizeof(cmd), "rm -r %s", root);
 	fake_free();
 	return system(cmd) || failed;
