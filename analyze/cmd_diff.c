@@ -151,8 +151,12 @@ static int write_svg(const struct diff *d)
 		style.title = d->opts->draw.title;
 	err = subtitle.failed ? -ENOMEM
 			      : output_open(&out, d->opts->output, d->paths[1], ".diff.svg", true);
-	if (!err)
-		err = output_close(&out, flamegraph__write_svg(d->f, &style, out.file));
+	if (!err) {
+		err = flamegraph__write_svg(d->f, &style, out.file);
+		if (err)
+			message_error("diff: flame graph: %s", strerror(-err));
+		err = output_close(&out, err);
+	}
 	strbuf_fini(&subtitle);
 	return err;
 }

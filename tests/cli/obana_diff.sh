@@ -25,6 +25,7 @@ echo "--- refused"
 $obana diff old.obz 2>&1; echo "exit $?"
 $obana diff old.obz new.obz old.obz 2>&1; echo "exit $?"
 $obana diff old.obz nosuch.obz 2>&1; echo "exit $?"
+$obana diff old.obz new.obz -o - 2>&1 >/dev/full; echo "exit $?"
 $obana diff -n 0 old.obz new.obz 2>&1; echo "exit $?"
 head -c 2000 new.obz >cut.obz
 $obana diff old.obz cut.obz -o x.svg >/dev/null 2>err.txt; echo "exit $?"; sed 's/:.*cut/: ... cut/' err.txt | head -n 2
