@@ -111,9 +111,9 @@ $(B)/tests/bench/symbolize: $(B)/tests/bench/symbolize.o $(ANALYZE_A) $(FORMAT_A
 $(B)/tests/bench/format_encode: $(B)/tests/bench/format_encode.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
 # archives for tests, from a description
-$(B)/tests/tools/mkobz: $(B)/tests/tools/mkobz.o $(FORMAT_A)
+$(B)/tests/tools/mkobz $(B)/tests/bench/synthetic: %: %.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
-units: $(UNIT) $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/tools/mkobz
+units: $(UNIT) $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic
 unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 
