@@ -120,7 +120,7 @@ static int read_ends(struct capture *c)
 		      json_object_get_boolean(complete);
 	c->stop_reason = json_text(c->end, "stop_reason");
 	c->duration_ns = json_number(c->end, "duration_ns");
-	if (!c->end && (last = last_event_ns(c)) && last + c->to_realtime > c->started_ns)
+	if (!c->duration_ns && (last = last_event_ns(c)) && last + c->to_realtime > c->started_ns)
 		c->duration_ns = last + c->to_realtime - c->started_ns;
 	return c->command && c->probes ? 0 : -ENOMEM;
 }

@@ -20,9 +20,10 @@
 /* A stack of an archive, by (capture, id). */
 struct definition {
 	uint32_t capture, id, node, error;
+	uint32_t alone; /* the stack of samples that have nothing else, + 1 */
 };
 
-#define MAX_DEFINITIONS (6u << 20) /* about 150 MB; later ones count as lost */
+#define MAX_DEFINITIONS (3u << 20) /* about 80 MB; later ones count as lost */
 
 struct span_ns {
 	uint64_t from, to; /* --from, --to for one capture */
@@ -59,8 +60,7 @@ static bool definition_equal(const void *owner, uint32_t i, const void *key)
 
 static const struct index_ops definition_ops = {definition_hash, definition_equal};
 
-static const struct definition *find_definition(const struct profile *p, uint32_t capture,
-						uint32_t id)
+static struct definition *find_definition(const struct profile *p, uint32_t capture, uint32_t id)
 {
 	struct definition key = {.capture = capture, .id = id};
 	uint32_t i;
@@ -109,7 +109,7 @@ static int define_stack(struct load *l, struct profile *p, uint32_t capture,
 	if (array_reserve(&p->v, &p->cap, p->cnt + 1))
 		return -ENOMEM;
 	p->v[p->cnt] = (struct definition){capture, r->id, node_of(l, p, capture, r->frames),
-					   r->error < STACK_LOST ? r->error : STACK_LOST - 1};
+					   r->error < STACK_LOST ? r->error : STACK_LOST - 1, 0};
 	if (index_add(&p->index, &definition_ops, p, hash_mix((uint64_t)capture << 32 | r->id),
 		      p->cnt))
 		return -ENOMEM;
@@ -167,6 +167,21 @@ static int add_row(struct insert *in, uint32_t capture, const struct rec_sample 
 	return insert_run(in);
 }
 
+/* Most samples have a user stack only; theirs is remembered. */
+static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t capture,
+			 const struct rec_sample *r)
+{
+	struct definition *d = r->kernel_stack ? NULL : find_definition(p, capture, r->user_stack);
+	uint32_t stack;
+
+	if (d && d->alone)
+		return d->alone - 1;
+	stack = stacks__add(l->stacks, combine(p, capture, r->user_stack, r->kernel_stack, true));
+	if (d)
+		d->alone = stack + 1;
+	return stack;
+}
+
 static int add_sample(struct load *l, struct profile *p, uint32_t capture,
 		      const struct rec_sample *r)
 {
@@ -181,7 +196,7 @@ static int add_sample(struct load *l, struct profile *p, uint32_t capture,
 	if (ts_ns < p->spans[capture].from || ts_ns >= p->spans[capture].to)
 		return 0;
 	err = weights__add(p->threads, &w);
-	w.stack = stacks__add(l->stacks, combine(p, capture, r->user_stack, r->kernel_stack, true));
+	w.stack = stack_of(l, p, capture, r);
 	if (!err && l->opts.weights)
 		err = weights__add(l->weights, &w);
 	if (!err && p->rows)

@@ -5,9 +5,9 @@
 #include "index.h"
 
 /* About 60 bytes a stack in all at these limits, well within the program's 512 MB. */
-#define MAX_LOCATIONS (2u << 20)
-#define MAX_NODES (8u << 20)
-#define MAX_STACKS (4u << 20)
+#define MAX_LOCATIONS (1u << 20)
+#define MAX_NODES (6u << 20)
+#define MAX_STACKS (1u << 20)
 
 struct node {
 	uint32_t caller, location;

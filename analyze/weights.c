@@ -3,7 +3,7 @@
 
 #include "index.h"
 
-#define MAX_BY_THREAD (2u << 20) /* about 100 MB */
+#define MAX_BY_THREAD (1u << 20) /* about 50 MB, and the graph made of it several times that */
 
 struct weights {
 	struct index index;
