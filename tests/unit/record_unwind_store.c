@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The store without BPF: many tables and processes published over and over stay within their bounds
+ * and are read back right. And the ways in which an image holds its tables: no section headers,
+ * .debug_frame alone, damage.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../record/unwind_runs.h"
+#include "../../record/unwind_store.h"
+#include "check.h"
+
+static Elf *open_image(void *image, size_t size)
+{
+	elf_version(EV_CURRENT);
+	return elf_memory(image, size);
+}
+
+static void *read_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	char *p = NULL;
+
+	if (fd >= 0 && !fstat(fd, &st)) {
+		*size = st.st_size;
+		p = malloc(*size);
+		if (read(fd, p, *size) != (ssize_t)*size)
+			exit(1);
+		close(fd);
+	}
+	return p;
+}
+
+static int build(void *image, size_t size, struct unwind_table *t)
+{
+	Elf *elf = open_image(image, size);
+	int err = unwind_table__build(elf, t);
+
+	elf_end(elf);
+	return err;
+}
+
+static int same_tables(const struct unwind_table *a, const struct unwind_table *b)
+{
+	return a->row_cnt == b->row_cnt && a->page_cnt == b->page_cnt &&
+	       a->rule_cnt == b->rule_cnt &&
+	       !memcmp(a->rows, b->rows, a->row_cnt * sizeof(*a->rows)) &&
+	       !memcmp(a->rules, b->rules, a->rule_cnt * sizeof(*a->rules));
+}
+
+/* ---- images ---- */
+
+static void test_without_sections(void)
+{
+	struct unwind_table with, without;
+	size_t size;
+	char *image = read_file("/lib/x86_64-linux-gnu/libc.so.6", &size);
+	Elf64_Ehdr *eh = (Elf64_Ehdr *)image;
+
+	if (!image)
+		return;
+	CHECK(!build(image, size, &with));
+	eh->e_shoff = eh->e_shnum = eh->e_shstrndx = 0;
+	CHECK(!build(image, size, &without));
+	CHECK(same_tables(&with, &without), "%zu and %zu rows", with.row_cnt, without.row_cnt);
+	unwind_table__fini(&with);
+	unwind_table__fini(&without);
+	free(image);
+}
+
+/* The image cut short anywhere gives an error or whole functions, and nothing is read outside it.
+ */
+static void test_cut(void)
+{
+	struct unwind_table t;
+	size_t size;
+	char *image = read_file("/lib/x86_64-linux-gnu/libm.so.6", &size);
+
+	for (size_t cut = 0; image && cut < size; cut += size / 97) {
+		char *copy = malloc(cut + 1);
+
+		memcpy(copy, image, cut);
+		build(copy, cut, &t);
+		unwind_table__fini(&t);
+		free(copy);
+	}
+	free(image);
+}
+
+/* The same functions with .eh_frame, and with .debug_frame alone, plain and compressed. */
+static void test_debug_frame(void)
+{
+	static const char source[] =
+		"int g(int); int f(int n) { volatile int v[9]; v[n] = n; return g(n) + v[n]; }\n"
+		"int g(int n) { return n ? f(n - 1) * 3 : 1; }\n";
+	static const char *const flags[] = {
+		"-g", "-g -fno-asynchronous-unwind-tables -fno-unwind-tables",
+		"-g -fno-asynchronous-unwind-tables -fno-unwind-tables -gz=zlib"};
+	char dir[] = "/tmp/unwind.XXXXXX", command[512], path[64];
+	struct unwind_table t[3];
+	FILE *c;
+
+	if (!mkdtemp(dir))
+		return;
+	snprintf(path, sizeof(path), "%s/a.c", dir);
+	c = fopen(path, "we");
+	fputs(source, c);
+	fclose(c);
+	for (int i = 0; i < 3; i++) {
+		size_t size;
+		char *image;
+
+		snprintf(command, sizeof(command),
+			 "cc -O2 -shared -fPIC -nostdlib -Wl,--no-ld-generated-unwind-info %s -o "
+			 "%s/a.so %s/a.c 2>/dev/null",
+			 flags[i], dir, dir);
+		snprintf(path, sizeof(path), "%s/a.so", dir);
+		if (system(command) || !(image = read_file(path, &size))) {
+			printf("no compiler: .debug_frame is not tested\n");
+			memset(&t[i], 0, sizeof(t[i]));
+			continue;
+		}
+		CHECK(!build(image, size, &t[i]), "%s", flags[i]);
+		CHECK(!strcmp(t[i].source, i ? ".debug_frame" : ".eh_frame"), "%s", t[i].source);
+		CHECK(t[i].fde_cnt >= 2 && same_tables(&t[0], &t[i]), "%zu and %zu rows",
+		      t[0].row_cnt, t[i].row_cnt);
+		free(image);
+	}
+	for (int i = 0; i < 3; i++)
+		unwind_table__fini(&t[i]);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	CHECK(!system(command));
+}
+
+/* ---- runs ---- */
+
+static void test_runs(void)
+{
+	struct runs r;
+	uint32_t pos[100], other;
+
+	runs__init(&r, 100);
+	CHECK(runs__alloc(&r, 1, &other) == -ENOSPC);
+	runs__add_segment(&r, 0);
+	runs__add_segment(&r, 1);
+	for (int i = 0; i < 20; i++)
+		CHECK(!runs__alloc(&r, 10, &pos[i]) && pos[i] / 100 == (pos[i] + 9) / 100);
+	CHECK(runs__alloc(&r, 1, &other) == -ENOSPC);
+	for (int i = 0; i < 20; i++)
+		runs__retire(&r, (struct run){pos[i * 7 % 20], 10}, i);
+	runs__reclaim(&r, 0);
+	CHECK(runs__alloc(&r, 1, &other) == -ENOSPC, "nothing has rested long enough");
+	runs__reclaim(&r, 100);
+	CHECK(r.used == 0 && r.free_cnt == 2, "%zu free runs", r.free_cnt);
+	CHECK(!runs__alloc(&r, 100, &other) && !runs__alloc(&r, 100, &other), "merged again");
+	CHECK(runs__alloc(&r, 101, &other) == -ENOSPC);
+	runs__fini(&r);
+}
+
+/* ---- the store ---- */
+
+static const void *map(const struct unwind_store *s, enum unwind_memory what, uint32_t seg,
+		       size_t *size)
+{
+	int fd = unwind_store__memory(s, what, seg, size);
+	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Every row, found the way BPF finds it, names the table's own rule. */
+static void check_stored(const struct unwind_store *s, const struct unwind_table *t, uint32_t page0)
+{
+	size_t page_sz, rule_sz, row_sz, wrong = 0;
+	const struct page *pages = map(s, UNWIND_MEM_PAGES, 0, &page_sz);
+	const char *rules = map(s, UNWIND_MEM_RULES, 0, &rule_sz);
+
+	for (size_t i = 0; i < t->page_cnt; i++) {
+		const struct page *p = &pages[(uint32_t)(t->first_page + i) + page0];
+		const struct row_seg *rows =
+			p->row_cnt ? map(s, UNWIND_MEM_ROWS, p->seg, &row_sz) : NULL;
+
+		CHECK(p->row_cnt == t->pages[i].cnt && p->first + p->row_cnt <= ROW_SEG_CNT);
+		for (uint32_t k = 0; k < p->row_cnt; k++) {
+			uint32_t ours = t->rows[t->pages[i].first + k],
+				 theirs = rows->rows[p->first + k];
+
+			wrong += ours >> 16 != theirs >> 16 ||
+				 memcmp(&t->rules[ours & 0xffff],
+					rules + (theirs & 0xffff) * RULE_STRIDE,
+					sizeof(struct rule));
+		}
+		if (rows)
+			munmap((void *)rows, row_sz);
+	}
+	CHECK(!wrong, "%zu rows", wrong);
+	munmap((void *)pages, page_sz);
+	munmap((void *)rules, rule_sz);
+}
+
+static void test_tables(void)
+{
+	struct unwind_store_stats st;
+	struct unwind_store *s;
+	struct unwind_table t;
+	uint32_t page0[40];
+	size_t size;
+	char *image = read_file("/lib/x86_64-linux-gnu/libc.so.6", &size);
+	int err = 0, n;
+
+	if (!image || build(image, size, &t))
+		return;
+	CHECK(!unwind_store__new(&s, NULL, 2 << 20));
+	for (n = 0; n < 40 && !err; n++) {
+		err = unwind_store__add(s, &t, &page0[n]);
+		if (!err && n % 5 == 0)
+			check_stored(s, &t, page0[n]);
+	}
+	st = unwind_store__stats(s);
+	CHECK(err == -ENOSPC && st.row_bytes <= 2 << 20, "%d, %lu bytes", err,
+	      (unsigned long)st.row_bytes);
+	CHECK(st.rules == t.rule_cnt, "rules are shared");
+	/* 4 a row, an eighth for what ends of segments lose, 8 a page */
+	CHECK((double)(st.row_bytes + 8 * st.pages) / st.rows < 5, "%.2f bytes a row",
+	      (double)(st.row_bytes + 8 * st.pages) / st.rows);
+	printf("%d tables, %.2f bytes a row\n", n - 1,
+	       (double)(st.row_bytes + 8 * st.pages) / st.rows);
+	check_stored(s, &t, page0[0]);
+	check_stored(s, &t, page0[n - 2]);
+	unwind_store__free(s);
+	unwind_table__fini(&t);
+	free(image);
+}
+
+static void test_processes(void)
+{
+	struct range ranges[RANGE_SEG_CNT] = {{0}};
+	struct unwind_store_stats st;
+	struct unwind_store *s;
+	struct proc p, before;
+	uint64_t now = 1;
+
+	CHECK(!unwind_store__new(&s, NULL, 1 << 20));
+	for (uint32_t i = 0; i < RANGE_SEG_CNT; i++)
+		ranges[i] =
+			(struct range){i * 0x1000ULL, i * 0x1000ULL + 0x800, i, i, i, RANGE_TABLE};
+	CHECK(unwind_store__publish(s, 1, PROC_TARGET, 0, ranges, RANGE_SEG_CNT) == -E2BIG);
+	CHECK(!unwind_store__proc(s, 1, &p));
+	CHECK(!unwind_store__publish(s, 1, PROC_TARGET, 7, ranges, RANGE_SEG_CNT - 1));
+	CHECK(!unwind_store__publish(s, 4097, PROC_TARGET | PROC_INHERIT, 0, NULL, 0),
+	      "the same bucket");
+	CHECK(unwind_store__proc(s, 1, &p) && p.jit_binary == 7 &&
+	      p.range_cnt == RANGE_SEG_CNT - 1);
+	CHECK(unwind_store__proc(s, 4097, &p) && !p.range_cnt && p.generation);
+	for (int round = 0; round < 2000; round++) {
+		uint32_t cnt = 1 + round * 37 % 300, tgid = 100 + round % 50;
+		size_t size;
+		const struct range_seg *seg;
+
+		if (unwind_store__proc(s, tgid, &before))
+			CHECK(before.generation);
+		else
+			before.generation = 0;
+		CHECK(!unwind_store__publish(s, tgid, PROC_TARGET, 0, ranges + round, cnt));
+		CHECK(unwind_store__proc(s, tgid, &p) && p.range_cnt == cnt &&
+		      p.generation != before.generation);
+		seg = map(s, UNWIND_MEM_RANGES, p.ranges >> RANGE_SEG_SHIFT, &size);
+		CHECK(seg && seg->ranges[p.ranges % RANGE_SEG_CNT].bias == p.generation,
+		      "the head");
+		CHECK(seg && !memcmp(&seg->ranges[p.ranges % RANGE_SEG_CNT + 1], ranges + round,
+				     cnt * sizeof(*ranges)));
+		munmap((void *)seg, size);
+		if (round % 100 == 99) /* a long time later */
+			unwind_store__reclaim(s, UINT64_MAX);
+	}
+	CHECK(unwind_store__memory(s, UNWIND_MEM_RANGES, 12, &(size_t){0}) < 0,
+	      "places are used again");
+	for (uint32_t tgid = 1; tgid < 5000; tgid++)
+		unwind_store__remove(s, tgid);
+	CHECK(unwind_store__remove(s, 1) == -ENOENT);
+	unwind_store__reclaim(s, now);
+	unwind_store__reclaim(s, UINT64_MAX);
+	st = unwind_store__stats(s);
+	CHECK(!st.ranges, "%lu ranges left", (unsigned long)st.ranges);
+	unwind_store__free(s);
+}
+
+int main(void)
+{
+	test_without_sections();
+	test_cut();
+	test_debug_frame();
+	test_runs();
+	test_tables();
+	test_processes();
+	return failed;
+}
