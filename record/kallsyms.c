@@ -76,10 +76,16 @@ void kallsyms__free(struct kallsyms *k)
 
 static int load(struct kallsyms *k)
 {
+	int err;
+
 	ksym_table__fini(&k->table); /* the old one first: never two in memory */
 	k->loaded = true;
 	k->loaded_ns = now_ns();
-	return ksym_table__load(&k->table, k->symbols_fd, k->modules_fd);
+	err = ksym_table__load(&k->table, k->symbols_fd, k->modules_fd);
+	if (!err || err == -ENOMEM)
+		return err;
+	message_warn("kernel symbols could not be read: %s", strerror(-err));
+	return 0; /* the recording goes on without them */
 }
 
 /* ---- which were written */
@@ -146,7 +152,7 @@ int kallsyms__hit(struct kallsyms *k, uint64_t address)
 		s = ksym_table_find(&k->table, address, &size);
 	}
 	if (!s)
-		return -ENOENT;
+		return 0;
 	err = note_hit(k, s->address);
 	return err < 0 ? err : err ? 0 : put(k, s, size);
 }

@@ -89,6 +89,8 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		s->skel->bss->epoch++;
 		intake__advance(s->intake);
 		err = tracker__reanchor(s->tracker);
+		if (!err && s->kallsyms)
+			err = kallsyms__reanchor(s->kallsyms);
 		for (size_t i = 0; probes[i]; i++)
 			if (session_wants(s, i) && probes[i]->reanchor)
 				probes[i]->reanchor(&s->env);
