@@ -37,11 +37,15 @@ CREATE TABLE connection(
 	id INTEGER PRIMARY KEY, capture_id INTEGER, process_id INTEGER, transport TEXT, local_addr TEXT,
 	local_port INTEGER, remote_addr TEXT, remote_port INTEGER, role TEXT, protocol TEXT, tls INTEGER,
 	opened_ns INTEGER, closed_ns INTEGER, bytes_sent INTEGER, bytes_received INTEGER, sends INTEGER,
-	receives INTEGER);
-CREATE TABLE message(
+	receives INTEGER, retransmits INTEGER, srtt_us INTEGER, peer_pid INTEGER, netns INTEGER,
+	sampled INTEGER); -- 1: its payload was kept
+CREATE TABLE connection_stat( -- what moved since the row before
+	connection_id INTEGER, ts_ns INTEGER, bytes_sent INTEGER, bytes_received INTEGER, sends INTEGER,
+	receives INTEGER, retransmits INTEGER, srtt_us INTEGER);
+CREATE TABLE message( -- request_ns, response_ns: their last bytes; latency_ns between them, first_byte_ns to the response's first
 	id INTEGER PRIMARY KEY, connection_id INTEGER, protocol TEXT, method TEXT, target TEXT, status TEXT,
-	is_error INTEGER, request_ns INTEGER, response_ns INTEGER, latency_ns INTEGER, request_bytes INTEGER,
-	response_bytes INTEGER, paired INTEGER, detail TEXT);
+	is_error INTEGER, request_ns INTEGER, response_ns INTEGER, latency_ns INTEGER, first_byte_ns INTEGER,
+	request_bytes INTEGER, response_bytes INTEGER, paired INTEGER, oneway INTEGER, detail TEXT);
 CREATE TABLE histogram(capture_id INTEGER, probe TEXT, key TEXT, low INTEGER, high INTEGER, count INTEGER);
 CREATE TABLE event(capture_id INTEGER, probe TEXT, ts_ns INTEGER, thread_id INTEGER, fields TEXT);
 CREATE TABLE loss(capture_id INTEGER, source TEXT, cause TEXT, count INTEGER);
