@@ -2,14 +2,14 @@
 # A table: program, samples, complete, causes of the others. PROGRAMS="redis node" selects, SECONDS_EACH=10 is longer.
 . tests/live/lib.sh
 PROGRAMS=${PROGRAMS:-demo deep static static-pie redis nginx mariadb postgres python3 node node-jit go go-stripped}
-EACH=${SECONDS_EACH:-3}
+EACH=${SECONDS_EACH:-2}
 bad=0 measured=0
 
 have() { command -v "$1" >/dev/null 2>&1; }
 # until_true COMMAND...: a server that comes up
 until_true() { for _ in $(seq 100); do "$@" >/dev/null 2>&1 && return 0; sleep 0.1; done; return 1; }
 port() { python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])'; }
-skipped() { printf '%-12s not measured: %s\n' "$1" "$2"; }
+skipped() { printf '%-14s not measured: %s\n' "$1" "$2"; }
 
 # measure NAME PID[,PID...]
 measure() {
@@ -24,7 +24,7 @@ total, good = s.get("total", 0), s.get("complete", 0)
 none = s.get("stack not taken", 0)
 share = 100.0 * good / max(total - none, 1)
 causes = ", ".join("%s: %d" % (k, v) for k, v in s.items() if k not in ("total", "complete"))
-print("%-12s %7d %8.2f %%  %s" % (name, total, share, causes))
+print("%-14s %7d %8.2f %%  %s" % (name, total, share, causes))
 sys.exit(0 if share >= 99.5 and total >= least else 1)' "$1" || bad=1
 }
 
@@ -32,9 +32,12 @@ own_demo() {
 	[ -x "$WORKLOAD/demo" ] || { skipped demo "not built"; return; }
 	start "$WORKLOAD/demo" 60 >/dev/null; sleep 1; measure demo $!
 }
+# Each of the ways to be deep, in one program.
 own_deep() {
-	[ -x "$WORKLOAD/deep36" ] || { skipped deep "not built"; return; }
-	start "$WORKLOAD/deep36"; sleep 0.3; measure deep $!
+	[ -x "$WORKLOAD/deep" ] || { skipped deep "not built"; return; }
+	for mode in recurse alloca realign noreturn tail vdso signal altstack; do
+		start "$WORKLOAD/deep" $mode 60 >/dev/null; sleep 0.3; measure "deep-$mode" $!; kill $!
+	done
 }
 
 # A program of our own in another link mode.
@@ -193,7 +196,7 @@ G
 own_go() { go_with go ""; }
 own_go_stripped() { go_with go-stripped "-s -w"; }
 
-printf '%-12s %7s %10s  %s\n' program samples complete causes
+printf '%-14s %7s %10s  %s\n' program samples complete causes
 for p in $PROGRAMS; do
 	n=${#pids[@]}
 	"own_${p//-/_}"
