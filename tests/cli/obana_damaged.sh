@@ -5,7 +5,8 @@ trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
 obana=$TOP/$B/obana
 "$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt" || exit 1
-grep -v '^end' "$TOP/tests/cli/small.obt" | "$TOP/$B/tests/tools/mkobz" cut.obz || exit 1
+# libarchive leaks a little of an archive that is never finished
+grep -v "^end" "$TOP/tests/cli/small.obt" | ASAN_OPTIONS=detect_leaks=0 "$TOP/$B/tests/tools/mkobz" cut.obz || exit 1
 
 echo "--- no end member"
 $obana report cut.obz >out.txt; echo "exit $?"
@@ -18,7 +19,7 @@ for ((n = 0; n < size; n += 509)); do
 	head -c $n small.obz >part.obz
 	timeout 20 "$obana" report part.obz >out.txt 2>err.txt; rc=$?
 	case $rc in
-	0) [ $n -gt $((size - 1024)) ] || { echo "at $n: said to be whole"; exit 1; } ;; # only tar's own end is missing
+	0) [ $n -gt $((size - 1536)) ] || { echo "at $n: said to be whole"; exit 1; } ;; # only padding and tar's end are missing
 	3) grep -q '^Archive.*part.obz: ' out.txt || { echo "at $n: not said to be cut"; cat out.txt; exit 1; } ;;
 	1) [ "$(wc -l <err.txt)" = 1 ] || { echo "at $n: not one line"; cat err.txt; exit 1; } ;;
 	*) echo "at $n: exit $rc"; cat err.txt; exit 1 ;;
