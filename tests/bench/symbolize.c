@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbolize [-j JOBS] [-c CACHE_DIR] [-D DEBUG_DIR] [-m] [-i] [-k] FILE < ADDRESSES
+ * symbolize [-j JOBS] [-c CACHE_DIR] [-D DEBUG_DIR] [-d] [-m] [-i] [-k] FILE < ADDRESSES
  *
  * Prints as `llvm-symbolizer --obj=FILE` does, without columns: for each address the chain as
- * "name" and "file:line" lines, then an empty line. -m: linkage names; -i: no inlines; -k: only the
- * kind of symbols; -t: time on stderr.
+ * "name" and "file:line" lines, then an empty line. -m: linkage names; -d: may run debuginfod-find;
+ * -i: no inlines; -k: only the kind of symbols; -t: time on stderr.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	struct options o = {0};
 	int c;
 
-	while ((c = getopt(argc, argv, "j:c:D:mikt")) != -1) {
+	while ((c = getopt(argc, argv, "j:c:D:dmikt")) != -1) {
 		switch (c) {
 		case 'j':
 			opts.jobs = (unsigned)atoi(optarg);
@@ -114,6 +114,9 @@ int main(int argc, char **argv)
 			break;
 		case 'D':
 			dirs[0] = optarg;
+			break;
+		case 'd':
+			opts.debuginfod = true;
 			break;
 		case 'm':
 			o.mangled = true;

@@ -114,6 +114,13 @@ addresses many >addrs
 "$symbolize" -m many <addrs >whole
 "$symbolize" -m -D "$PWD/debug" stripped <addrs >ours
 cmp ours whole || { echo "build-id: not the same"; fail=1; }
+mkdir bin fetched && mv debug/.build-id/"${id:0:2}/${id:2}.debug" fetched/debuginfo
+printf '#!/bin/sh\n[ "$1 $2" = "debuginfo %s" ] && echo %s/fetched/debuginfo\n' "$id" "$T" >bin/debuginfod-find
+chmod +x bin/debuginfod-find
+PATH=$T/bin:$PATH "$symbolize" -m -d -D /nonexistent stripped <addrs >ours
+cmp ours whole || { echo "debuginfod: not the same"; fail=1; }
+PATH=$T/bin:$PATH "$symbolize" -m -D /nonexistent stripped <addrs >ours
+cmp -s ours whole && { echo "debuginfod: run without being asked for"; fail=1; }
 objcopy --only-keep-debug many linked/.debug/named.debug
 objcopy --remove-section=.note.gnu.build-id --add-gnu-debuglink=linked/.debug/named.debug stripped linked/stripped
 "$symbolize" -m -D /nonexistent "$PWD/linked/stripped" <addrs >ours
