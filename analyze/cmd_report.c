@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* obana report: the summary, and the files that go with it. */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "../format/text.h"
@@ -125,15 +126,15 @@ static int report(const struct opts *o, struct analysis *a, const char *archive)
 		return err;
 	for (int i = 0; i < FILE_CNT; i++)
 		silent |= to_stdout(&o->files[i]);
-	if (silent)
-		analysis__warn(a);
-	else
-		err = report_write_text(a, o->limit, stdout);
-	if (!err)
-		err = write_drawn(o, a, archive);
+	/* Files first: who reads the text through `head` wants them whole all the same. */
+	err = write_drawn(o, a, archive);
 	if (!err && o->files[SQLITE].wanted)
 		err = store__commit(a->store);
-	return err;
+	if (silent)
+		analysis__warn(a);
+	else if (!err)
+		err = report_write_text(a, o->limit, stdout);
+	return err == -EPIPE ? 0 : err;
 }
 
 static int run_on(const struct opts *o, char *const *archives, size_t cnt)
@@ -171,6 +172,7 @@ static int run(int argc, char **argv)
 					  : "report: no archive given; see obana report --help");
 		return EXIT_USAGE;
 	}
+	signal(SIGPIPE, SIG_IGN);
 	common_opts_finish(&o.common);
 	o.common.load.by_thread = o.draw.by[0] != 0;
 	code = run_on(&o, argv + rest, argc - rest);

@@ -73,7 +73,8 @@ int report_write_text(const struct analysis *a, unsigned limit, FILE *out)
 
 	if (!err && (fflush(out) || ferror(out))) {
 		err = errno ? -errno : -EIO;
-		message_error("standard output: %s", strerror(-err));
+		if (err != -EPIPE) /* whoever reads has seen enough */
+			message_error("standard output: %s", strerror(-err));
 	}
 	return err;
 }
