@@ -646,15 +646,17 @@ int net_exit_of(struct syscall_exit_ctx *ctx)
 
 /* ---- the end of a socket ---- */
 
-static __always_inline void forget(struct sock *sk)
+/*
+ * Only noted: the last send of a TCP socket may be counted after this. (On loopback the peer's RST
+ * arrives inside the very send that caused it, before the call's own tracepoint.)
+ */
+static __always_inline void note_closed(struct sock *sk)
 {
 	__u64 key = (__u64)sk;
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 
-	if (!s)
-		return;
-	announce(sk, s, true);
-	bpf_map_delete_elem(&net_socks, &key);
+	if (s && !s->closed_ns)
+		s->closed_ns = bpf_ktime_get_ns();
 }
 
 enum { TCP_CLOSE = 7 };
@@ -663,7 +665,7 @@ SEC("?raw_tp/inet_sock_set_state")
 int net_tcp_state(struct bpf_raw_tracepoint_args *ctx)
 {
 	if (enabled && ctx->args[2] == TCP_CLOSE)
-		forget((void *)ctx->args[0]);
+		note_closed((void *)ctx->args[0]);
 	return 0;
 }
 
@@ -715,6 +717,6 @@ int net_close(struct syscall_enter_ctx *ctx)
 	socket = BPF_CORE_READ(sk, sk_socket);
 	file = BPF_CORE_READ(socket, file);
 	if (file && last_reference(file))
-		forget(sk);
+		note_closed(sk);
 	return 0;
 }

@@ -36,6 +36,7 @@ struct net_sock {
 	__u32 id;    /* never used again in a capture */
 	__u32 tgid;  /* who was seen with it first */
 	__u64 opened_ns;
+	__u64 closed_ns; /* 0: open; obrec removes the entry a little later */
 	__u64 seen_ns;
 	__u64 bytes[2], calls[2]; /* by enum net_dir */
 	struct net_addr local, remote;

@@ -15,7 +15,7 @@
 #include "traffic.h"
 
 enum { BATCH = 512, ADDR_SZ = NET_UNIX_PATH + INET6_ADDRSTRLEN };
-#define STALE_NS 60000000000ULL
+#define LINGER_NS 200000000ULL
 
 /* A connection as the archive knows it. */
 struct known {
@@ -194,10 +194,17 @@ static void forget(struct traffic *t, struct known *k)
 	free(k);
 }
 
+static void write_close(struct traffic *t, struct known *k, uint64_t closed_ns)
+{
+	struct rec_connection_close r = {.connection = k->sock.id, .closed_ns = closed_ns};
+
+	put(t, REC_connection_close, &r);
+	forget(t, k);
+}
+
 void traffic__sock(struct traffic *t, const struct wire_sock *w)
 {
 	struct known *k = idmap_get(&t->socks, w->sock.id);
-	struct rec_connection_close closed = {.connection = w->sock.id, .closed_ns = w->ts_ns};
 	bool is_new = !k;
 
 	if (!k)
@@ -212,8 +219,7 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 		if (is_new)
 			write_connection(t, k);
 		write_stat(t, k, &w->sock, w->ts_ns);
-		put(t, REC_connection_close, &closed);
-		forget(t, k);
+		write_close(t, k, w->sock.closed_ns ? w->sock.closed_ns : w->ts_ns);
 		return;
 	}
 	k->sock.flags = w->sock.flags;
@@ -255,7 +261,23 @@ void traffic__payload(struct traffic *t, const struct wire_payload *p)
 
 /* ---- every second ---- */
 
-static void poll_one(struct traffic *t, const struct net_sock *s, uint64_t now_ns)
+/* Its last call was counted for sure. */
+static bool is_over(const struct net_sock *s, uint64_t now_ns, bool last)
+{
+	return s->closed_ns && (last || now_ns > s->closed_ns + LINGER_NS);
+}
+
+/* The struct sock may be another socket's by now: that entry stays. */
+static void remove_entry(struct traffic *t, uint64_t key, uint32_t id)
+{
+	struct net_sock now;
+
+	if (!bpf_map_lookup_elem(t->opts.socks_fd, &key, &now) && now.id == id)
+		bpf_map_delete_elem(t->opts.socks_fd, &key);
+}
+
+static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, uint64_t now_ns,
+		     bool last)
 {
 	struct known *k = idmap_get(&t->socks, s->id);
 
@@ -268,6 +290,10 @@ static void poll_one(struct traffic *t, const struct net_sock *s, uint64_t now_n
 	}
 	k->polled = t->polls;
 	write_stat(t, k, s, now_ns);
+	if (is_over(s, now_ns, last)) {
+		remove_entry(t, key, s->id);
+		write_close(t, k, s->closed_ns);
+	}
 }
 
 /* A socket that left the map without a word (its close was lost). */
@@ -303,7 +329,7 @@ int traffic__poll(struct traffic *t, uint64_t now_ns, bool last)
 			break;
 		}
 		for (uint32_t i = 0; i < cnt; i++)
-			poll_one(t, &t->values[i], now_ns);
+			poll_one(t, t->keys[i], &t->values[i], now_ns, last);
 		in = out;
 		first = false;
 	}
