@@ -1,60 +1,82 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Read by hand rather than by libbpf's ring_buffer__consume(): that goes on as long as records
+ * arrive, so with a producer faster than obrec it never returns; here one call takes what was there
+ * when it began. Layout and memory order: Documentation/bpf/ringbuf.rst, kernel/bpf/ringbuf.c.
+ */
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ring.h"
 
-struct ring {
-	struct ring_buffer *rb;
-	struct ring_handler handler;
-	int *fds;
-	unsigned fd_cnt;
+struct one {
+	int fd;
+	unsigned long *consumer; /* a page of its own, ours to write */
+	const unsigned long
+		*producer; /* a page, then the data, mapped twice in a row: records never wrap */
+	const char *data;
 };
 
-static int handle(void *ctx, void *data, size_t size)
+struct ring {
+	struct ring_handler handler;
+	struct one *rings;
+	unsigned cnt;
+	uint32_t sz;
+	size_t page_sz;
+};
+
+static void handle(const struct ring_handler *h, const void *data, size_t size)
 {
-	const struct ring_handler *h = ctx;
 	const struct wire_hdr *hdr = data;
 
 	if (size < sizeof(*hdr) || hdr->size > size)
 		goto bad;
 	if (hdr->kind == WIRE_SAMPLE && hdr->size == sizeof(struct wire_sample)) {
 		h->sample(h->ctx, data);
-		return 0;
+		return;
 	}
 	if (hdr->kind == WIRE_STACK && hdr->size >= sizeof(struct wire_stack)) {
 		const struct wire_stack *s = data;
 
 		if ((hdr->size - sizeof(*s)) / sizeof(s->frames[0]) >= s->frame_cnt) {
 			h->stack(h->ctx, s);
-			return 0;
+			return;
 		}
-	}
-	if (hdr->kind > WIRE_SAMPLE && hdr->kind < WIRE_KIND_CNT) {
-		h->other(h->ctx, hdr);
-		return 0;
 	}
 bad:
 	h->bad(h->ctx);
+}
+
+static int map_one(struct ring *r, struct one *o)
+{
+	void *p = mmap(NULL, r->page_sz, PROT_READ | PROT_WRITE, MAP_SHARED, o->fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	o->consumer = p;
+	p = mmap(NULL, r->page_sz + 2 * (size_t)r->sz, PROT_READ, MAP_SHARED, o->fd, r->page_sz);
+	if (p == MAP_FAILED)
+		return -errno;
+	o->producer = p;
+	o->data = (const char *)p + r->page_sz;
 	return 0;
 }
 
-static int add(struct ring *r, int rings_fd, uint32_t cpu, uint32_t sz)
+static int add(struct ring *r, int rings_fd, uint32_t cpu)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "obrec_ring", 0, 0, sz, NULL);
+	struct one *o = &r->rings[r->cnt];
 
-	if (fd < 0)
-		return fd;
-	r->fds[r->fd_cnt++] = fd;
-	if (bpf_map_update_elem(rings_fd, &cpu, &fd, BPF_ANY))
+	o->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "obrec_ring", 0, 0, r->sz, NULL);
+	if (o->fd < 0)
+		return o->fd;
+	r->cnt++;
+	if (bpf_map_update_elem(rings_fd, &cpu, &o->fd, BPF_ANY))
 		return -errno;
-	if (r->rb)
-		return ring_buffer__add(r->rb, fd, handle, &r->handler);
-	r->rb = ring_buffer__new(fd, handle, &r->handler, NULL);
-	return r->rb ? 0 : -errno;
+	return map_one(r, o);
 }
 
 int ring__new(struct ring **out, int rings_fd, unsigned cpus, uint32_t sz,
@@ -66,11 +88,13 @@ int ring__new(struct ring **out, int rings_fd, unsigned cpus, uint32_t sz,
 	if (!r)
 		return -ENOMEM;
 	r->handler = *handler;
-	r->fds = calloc(cpus, sizeof(*r->fds));
-	if (r->fds)
+	r->sz = sz;
+	r->page_sz = sysconf(_SC_PAGESIZE);
+	r->rings = calloc(cpus, sizeof(*r->rings));
+	if (r->rings)
 		err = 0;
 	for (uint32_t cpu = 0; cpu < cpus && !err; cpu++)
-		err = add(r, rings_fd, cpu, sz);
+		err = add(r, rings_fd, cpu);
 	if (err)
 		ring__free(r);
 	else
@@ -82,19 +106,58 @@ void ring__free(struct ring *r)
 {
 	if (!r)
 		return;
-	ring_buffer__free(r->rb);
-	for (unsigned i = 0; i < r->fd_cnt; i++)
-		close(r->fds[i]);
-	free(r->fds);
+	for (unsigned i = 0; i < r->cnt; i++) {
+		struct one *o = &r->rings[i];
+
+		if (o->consumer)
+			munmap(o->consumer, r->page_sz);
+		if (o->producer)
+			munmap((void *)o->producer, r->page_sz + 2 * (size_t)r->sz);
+		close(o->fd);
+	}
+	free(r->rings);
 	free(r);
 }
 
-int ring__epoll_fd(const struct ring *r)
+/* Edge-triggered: only the kernel's wake-ups count, not that something lies in a ring, which is
+ * nearly always so. */
+int ring__watch(struct ring *r, int epoll_fd)
 {
-	return ring_buffer__epoll_fd(r->rb);
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = r};
+
+	for (unsigned i = 0; i < r->cnt; i++)
+		if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, r->rings[i].fd, &ev))
+			return -errno;
+	return 0;
 }
 
-int ring__consume(struct ring *r)
+static unsigned consume_one(struct ring *r, struct one *o)
 {
-	return ring_buffer__consume(r->rb);
+	unsigned long at = *o->consumer, end = __atomic_load_n(o->producer, __ATOMIC_ACQUIRE);
+	unsigned cnt = 0;
+
+	while (at < end) {
+		const char *p = o->data + (at & (r->sz - 1));
+		uint32_t len = __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
+		uint32_t size = len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (len & BPF_RINGBUF_BUSY_BIT) /* still being written */
+			break;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
+			handle(&r->handler, p + BPF_RINGBUF_HDR_SZ, size);
+			cnt++;
+		}
+		at += (size + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+		__atomic_store_n(o->consumer, at, __ATOMIC_RELEASE);
+	}
+	return cnt;
+}
+
+unsigned ring__consume(struct ring *r)
+{
+	unsigned cnt = 0;
+
+	for (unsigned i = 0; i < r->cnt; i++)
+		cnt += consume_one(r, &r->rings[i]);
+	return cnt;
 }

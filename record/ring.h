@@ -24,10 +24,10 @@ int ring__new(struct ring **r, int rings_fd, unsigned cpus, uint32_t sz,
 	      const struct ring_handler *handler);
 void ring__free(struct ring *r);
 
-/* Readable when a ring is filled well enough to be worth waking up for. */
-int ring__epoll_fd(const struct ring *r);
+/* Wakes epoll_wait() when a ring is filled well enough to be worth it. */
+int ring__watch(struct ring *r, int epoll_fd);
 
-/* Hands over everything that is queued; returns how many records, or negative errno. */
-int ring__consume(struct ring *r);
+/* Hands over what is queued at the call; returns how many records. Bounded by the rings' size. */
+unsigned ring__consume(struct ring *r);
 
 #endif

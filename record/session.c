@@ -152,7 +152,6 @@ static int make_intake(struct session *s)
 		.loss = s->loss,
 		.interval_ns = s->opts.interval_ns,
 	};
-	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &s->ring};
 	int err = intake__new(&s->intake, &opts);
 
 	if (!err)
@@ -161,7 +160,7 @@ static int make_intake(struct session *s)
 	if (err)
 		return err;
 	s->env.intake = s->intake;
-	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ring__epoll_fd(s->ring), &ev) ? -errno : 0;
+	return ring__watch(s->ring, s->epoll_fd);
 }
 
 static int watch_command(struct session *s)

@@ -40,12 +40,9 @@ static enum stop_reason reason_of(int err)
 
 static int drain(struct session *s)
 {
-	int n;
-
 	/* Mappings first: a sample's frames may lie in one that was made just before it. */
 	tracker__drain(s->tracker);
-	n = ring__consume(s->ring);
-	return n < 0 ? 0 : n;
+	return ring__consume(s->ring);
 }
 
 static void wait(struct session *s, struct loop *l)
@@ -195,7 +192,8 @@ int session__finish(struct session *s, volatile sig_atomic_t *stop)
 
 	*stop = 0;
 	detach(s);
-	drain(s);
+	for (int i = 0; i < 4 && drain(s); i++) /* a program may just have been sending */
+		;
 	intake__finish(s->intake);
 	tracker__finish(s->tracker);
 	finish_debuginfo(s, stop);

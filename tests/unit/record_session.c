@@ -37,7 +37,9 @@ static struct obz_writer writer;
 int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec)
 {
 	if (kind == REC_sample) {
-		w->samples = realloc(w->samples, (w->sample_cnt + 1) * sizeof(*w->samples));
+		if (!(w->sample_cnt & (w->sample_cnt - 1))) /* a power of two: full */
+			w->samples = realloc(w->samples, (w->sample_cnt ? 2 * w->sample_cnt : 1) *
+								 sizeof(*w->samples));
 		w->samples[w->sample_cnt++] = *(const struct rec_sample *)rec;
 	} else if (kind == REC_stack) {
 		w->stacks++;
