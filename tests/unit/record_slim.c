@@ -244,6 +244,12 @@ static const struct variant variants[] = {
 	 "&& xz -k mini_debug && "
 	 "strip -o mini plain && objcopy --add-section .gnu_debugdata=mini_debug.xz mini",
 	 "mini_plain", "symtab"},
+	{"m32",
+	 "echo 'static inline int sq(int x) { return x * x; } int leaf(int x) { return sq(x) + 1; "
+	 "} "
+	 "void _start(void) { for (;;) leaf(3); }' >m32.c && "
+	 "gcc -m32 -nostdlib -static -O1 -g -Wl,--build-id m32.c -o m32",
+	 "m32", "dwarf"},
 	{"dwz1", "cp d4 dwz1 && cp types dwz2 && dwz -m common -r dwz1 dwz2", "dwz1", "dwarf"},
 };
 
