@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the source of a C++ program with a lot of DWARF (10 MB a unit, mostly templates and inlined calls).
+"""Writes the source of a C++ program with a lot of DWARF (14 MB a unit, mostly templates and inlined calls).
 
-    bigcxx.py DIRECTORY [UNITS [CLASSES]]     default: 20 units of 100 classes, 210 MB of DWARF
-    make -C DIRECTORY -j2                     about 4 minutes of CPU time
+    bigcxx.py DIRECTORY [UNITS [CLASSES]]     default: 15 units of 100 classes, 214 MB of DWARF
+    make -C DIRECTORY -j2                     3 to 5 minutes of CPU time
     DIRECTORY/big SECONDS                     burns CPU in thousands of its functions, prints how often
 
 No two classes are alike: each has a tag of its own, and all templates are instantiated over it.
@@ -150,7 +150,7 @@ def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     out = sys.argv[1]
-    units = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    units = int(sys.argv[2]) if len(sys.argv) > 2 else 15
     classes = int(sys.argv[3]) if len(sys.argv) > 3 else 100
     os.makedirs(out, exist_ok=True)
     files = {f"unit{u}.cpp": unit(u, classes) for u in range(units)}
