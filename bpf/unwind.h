@@ -66,18 +66,28 @@ enum rule_rbx { RBX_UNKNOWN = 0, RBX_SAME = -1, RBX_MAX = 127 };
 	}
 
 /*
- * Frame cache, one per slot (a CPU and entry context), direct-mapped by address: what a look-up
- * found, so that a hit costs half a cache line and no search. generation 0 never matches.
+ * Frame cache, one per slot (a CPU and entry context): what a look-up found, so that a hit costs
+ * half a cache line and no search. Stacks come again and again: each entry says which one was
+ * needed after it last time, and entries are taken in turn, so that those of a stack lie one after
+ * the other, as the memory's prefetching likes it. When the guess is wrong, `index` finds the entry
+ * by its address. Interrupted instructions, which vary, have a part of their own. generation 0
+ * never matches.
  */
-#define UNWIND_CACHE_BITS 10
+#define UNWIND_CACHE_CNT 1024
+#define UNWIND_CACHE_EXACT 256 /* of them for interrupted instructions */
+#define UNWIND_CACHE_INDEX_BITS 11
+#define UNWIND_NO_ENTRY UNWIND_CACHE_CNT
 struct unwind_cached {
-	__u64 pc;
-	__u64 frame; /* packed, as recorded */
+	__u64 pc_next; /* lower 48 bits: pc; upper 16: number of the entry after it */
+	__u64 frame;   /* packed, as recorded */
 	__u32 generation;
 	struct rule rule;
 };
 struct unwind_cache {
-	struct unwind_cached entry[1 << UNWIND_CACHE_BITS];
+	struct unwind_cached entry[UNWIND_CACHE_CNT];
+	__u16 index[1 << UNWIND_CACHE_INDEX_BITS];
+	__u32 turn;
+	__u32 pad;
 };
 
 #define UNWIND_CONTEXTS 3 /* slots a CPU: one for each entry context that may interrupt another */
@@ -109,6 +119,8 @@ struct unwind_walk {
 	__u32 fp_chain;	  /* the last step followed a frame-pointer record */
 	__u32 careful;	  /* follows rbx: enum unwind_rbx */
 	__u64 rbx;
+	__u32 entry; /* cache entry of the last frame, UNWIND_NO_ENTRY before the first */
+	__u32 next;  /* the one it expects to be next */
 
 	/* What goes in: the process's value of map `procs`, the registers of user mode. */
 	struct proc proc;

@@ -51,20 +51,79 @@
 	(0xffffffu & ~(UNWIND_USUAL_RSP | UNWIND_USUAL_FP_SAVED | UNWIND_USUAL_BY_FP))
 #define UNWIND_USUAL_FP_SAVED ((__u32)RULE_SAVED(0, SAVED_AT_CFA) << 16)
 
+UW_FUNC int unwind_seek(__u32 slot);
 UW_FUNC int unwind_fill(__u32 slot, __u64 at);
 UW_FUNC int unwind_find(__u32 slot);
 UW_FUNC int unwind_odd(__u32 slot);
 UW_FUNC int unwind_frames(__u32 slot);
 
-static __always_inline __u32 unwind_cache_index(__u64 pc)
+#define UNWIND_PC_MASK 0xffffffffffffULL
+
+static __always_inline __u32 unwind_cache_hash(__u64 pc)
 {
-	return (__u32)((pc * UNWIND_HASH_K) >> (64 - UNWIND_CACHE_BITS));
+	return (__u32)((pc * UNWIND_HASH_K) >> (64 - UNWIND_CACHE_INDEX_BITS));
+}
+
+/* Whether the look-up is of an instruction that was interrupted, not of a return address. */
+static __always_inline int unwind_exact(const struct unwind_walk *w)
+{
+	return w->regs_from != UNWIND_REGS_NONE;
+}
+
+static __always_inline int unwind_is_cached(const struct unwind_walk *w,
+					    const struct unwind_cached *e)
+{
+	return (e->pc_next & UNWIND_PC_MASK) == w->pc && e->generation == w->proc.generation;
+}
+
+/* Notes that this frame's entry is number `at`, and in the one before it that this came after. */
+static __always_inline void unwind_follows(struct unwind_walk *w, struct unwind_cache *c, __u32 at)
+{
+	struct unwind_cached *before = &c->entry[w->entry & (UNWIND_CACHE_CNT - 1)];
+
+	if (w->entry < UNWIND_CACHE_CNT)
+		before->pc_next = (before->pc_next & UNWIND_PC_MASK) | (__u64)at << 48;
+	w->next = at;
+}
+
+/* A place for w->pc, which is not cached. */
+static __always_inline struct unwind_cached *unwind_cache_take(struct unwind_walk *w,
+							       struct unwind_cache *c)
+{
+	__u32 hash = unwind_cache_hash(w->pc), at = hash & (UNWIND_CACHE_EXACT - 1);
+
+	if (!unwind_exact(w)) {
+		at = c->turn;
+		if (at < UNWIND_CACHE_EXACT || at >= UNWIND_CACHE_CNT)
+			at = UNWIND_CACHE_EXACT;
+		c->turn = at + 1;
+		c->index[hash] = at;
+	}
+	unwind_follows(w, c, at);
+	return &c->entry[at & (UNWIND_CACHE_CNT - 1)];
 }
 
 static __always_inline __u64 unwind_hash(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * UNWIND_HASH_K;
 	return hash ^ hash >> 32;
+}
+
+/* w->next was guessed wrong: makes it the number of w->pc's entry. Nonzero: there is none. */
+UW_FUNC int unwind_seek(__u32 slot)
+{
+	struct unwind_walk *w = uw_walk(slot);
+	struct unwind_cache *c = uw_cache(slot);
+	__u32 hash, at;
+
+	if (!w || !c)
+		return -1;
+	hash = unwind_cache_hash(w->pc);
+	at = unwind_exact(w) ? hash & (UNWIND_CACHE_EXACT - 1) : c->index[hash];
+	if (!unwind_is_cached(w, &c->entry[at & (UNWIND_CACHE_CNT - 1)]))
+		return -1;
+	unwind_follows(w, c, at);
+	return 0;
 }
 
 /* Fetches the piece of stack that begins at `at`; the last of its page where the next page cannot
@@ -160,7 +219,7 @@ UW_FUNC int unwind_find(__u32 slot)
 
 	if (!w || !c)
 		return STACK_NO_PROCESS;
-	e = &c->entry[unwind_cache_index(w->pc)];
+	e = unwind_cache_take(w, c);
 	e->generation = 0;
 	if (w->proc.range_cnt) {
 		head = w->proc.ranges & (RANGE_SEG_CNT - 1);
@@ -190,7 +249,7 @@ UW_FUNC int unwind_find(__u32 slot)
 		e->rule = by_fp;
 		e->rule.add = r && !(r->flags & RANGE_JIT);
 	}
-	e->pc = w->pc;
+	e->pc_next = w->pc | (__u64)(w->next + 1) << 48;
 	e->frame = frame;
 	e->generation = w->proc.generation;
 	return 0;
@@ -381,6 +440,8 @@ static __always_inline void unwind_restart(struct unwind_walk *w, __u32 careful)
 	w->window_at = UNWIND_NOWHERE;
 	w->regs_from = UNWIND_REGS_KERNEL;
 	w->careful = careful;
+	w->entry = UNWIND_NO_ENTRY;
+	w->next = 0;
 	w->rbx = w->regs[UNWIND_PT_BX];
 	w->pc = w->regs[UNWIND_PT_IP];
 	w->sp = w->regs[UNWIND_PT_SP];
@@ -399,17 +460,20 @@ UW_FUNC int unwind_odd(__u32 slot)
 
 	if (!w || !c)
 		return 1;
-	e = &c->entry[unwind_cache_index(w->pc)];
-	if (e->pc != w->pc || e->generation != w->proc.generation) {
-		err = unwind_find(slot);
+	e = &c->entry[w->next & (UNWIND_CACHE_CNT - 1)];
+	if (!unwind_is_cached(w, e)) {
+		err = unwind_seek(slot) ? unwind_find(slot) : 0;
 		if (err) {
 			unwind_record(w, frame_pack(FRAME_BINARY_UNKNOWN, w->pc));
 			w->stack.error = err;
 			return 1;
 		}
+		e = &c->entry[w->next & (UNWIND_CACHE_CNT - 1)];
 	}
 	rule = e->rule;
 	frame = e->frame;
+	w->entry = w->next;
+	w->next = e->pc_next >> 48;
 	if (unwind_record(w, frame)) {
 		w->stack.error = STACK_TOO_DEEP;
 		return 1;
@@ -445,10 +509,14 @@ UW_FUNC int unwind_frames(__u32 slot)
 	if (!w || !c)
 		return 1;
 	for (int i = 0; i < UNWIND_BATCH; i++) {
-		e = &c->entry[unwind_cache_index(w->pc)];
+		e = &c->entry[w->next & (UNWIND_CACHE_CNT - 1)];
+		if (!unwind_is_cached(w, e)) {
+			if (unwind_seek(slot))
+				goto odd;
+			e = &c->entry[w->next & (UNWIND_CACHE_CNT - 1)];
+		}
 		head = uw_load32(&e->rule);
-		if (w->careful || e->pc != w->pc || e->generation != w->proc.generation ||
-		    (head & UNWIND_USUAL_MASK) != UNWIND_USUAL)
+		if (w->careful || (head & UNWIND_USUAL_MASK) != UNWIND_USUAL)
 			goto odd;
 		if (head & UNWIND_USUAL_BY_FP && !unwind_fp_sound(w))
 			goto odd;
@@ -478,6 +546,8 @@ UW_FUNC int unwind_frames(__u32 slot)
 		ra = uw_load64((char *)w->window + off);
 		if (ra - 1 >= UNWIND_USER_END - 1 || unwind_record(w, e->frame))
 			goto odd;
+		w->entry = w->next;
+		w->next = e->pc_next >> 48;
 		w->fp_chain = !!(head & UNWIND_USUAL_FP_SAVED);
 		w->regs_from = UNWIND_REGS_NONE;
 		w->fp = fp;
