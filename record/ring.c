@@ -47,6 +47,10 @@ static void handle(const struct ring_handler *h, const void *data, size_t size)
 			return;
 		}
 	}
+	if (hdr->kind > WIRE_SAMPLE && hdr->kind < WIRE_KIND_CNT) {
+		h->other(h->ctx, hdr);
+		return;
+	}
 bad:
 	h->bad(h->ctx);
 }

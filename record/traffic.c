@@ -36,6 +36,7 @@ struct traffic {
 	int err; /* first of a write */
 	uint64_t *keys;
 	struct net_sock *values;
+	uint8_t masked[NET_MAX_PAYLOAD]; /* a call's bytes while secrets are masked */
 };
 
 int traffic__new(struct traffic **out, const struct traffic_opts *opts)
@@ -252,9 +253,15 @@ void traffic__payload(struct traffic *t, const struct wire_payload *p)
 			 p->peer.port);
 		r.peer = span_of(peer);
 	}
-	if (t->redact &&
-	    redact__apply(t->redact, p->sock, p->dir, p->pos, p->len, (uint8_t *)p->data, p->kept))
-		r.flags |= PAYLOAD_REDACTED;
+	/* The ring is mapped for reading only. */
+	if (t->redact && p->kept <= sizeof(t->masked)) {
+		memcpy(t->masked, p->data, p->kept);
+		r.data.p = (const char *)t->masked;
+		if (redact__apply(t->redact, p->sock, p->dir, p->pos, p->len, t->masked, p->kept))
+			r.flags |= PAYLOAD_REDACTED;
+	} else if (t->redact) {
+		r.data.len = 0; /* never unmasked */
+	}
 	t->counts.payloads++;
 	put(t, REC_payload, &r);
 }
