@@ -144,7 +144,7 @@ static void add_times(struct obz_chunk_info *ci, const struct chunk_table *t)
 	for (size_t i = 0; at >= 0 && i < t->cnt; i++, row += t->info->sz) {
 		uint64_t ts = *(const uint64_t *)(row + at);
 
-		if (!ci->first_ns || ts < ci->first_ns)
+		if (ts && (!ci->first_ns || ts < ci->first_ns))
 			ci->first_ns = ts;
 		if (ts > ci->last_ns)
 			ci->last_ns = ts;

@@ -268,7 +268,7 @@ static int dump_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt
 	const struct rec_info *info = rec_info(kind);
 
 	for (size_t i = 0; i < cnt; i++) {
-		printf("{\"kind\":\"%s\"", info->name);
+		printf("{\"record\":\"%s\"", info->name);
 		for (unsigned f = 0; f < info->field_cnt; f++)
 			dump_field(&info->fields[f],
 				   (const char *)rows + i * info->sz + info->fields[f].offset);

@@ -1,0 +1,44 @@
+# info, verify and recover of a whole, a cut and a damaged archive; what is no archive; wrong usage.
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export TZ=UTC
+obana=$TOP/$B/obana
+"$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt" || exit 1
+same() { sed -E 's/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/UUID/'; } # what differs from run to run
+
+echo "--- whole"
+$obana info small.obz | same; echo "exit ${PIPESTATUS[0]}"
+$obana verify small.obz; echo "exit $?"
+cat small.obz | $obana verify -; echo "exit $?"
+$obana info --json small.obz | same | tr ',' '\n' | grep -e '"complete"' -e '"cut"' -e '"host"' -e '"sample"'
+
+echo "--- cut in the middle of a chunk"
+at=$(grep -abo 'ev/profile/000001' small.obz | cut -d: -f1)
+head -c $((at + 650)) small.obz >cut.obz
+$obana info cut.obz | same; echo "exit ${PIPESTATUS[0]}"
+$obana verify cut.obz; echo "exit $?"
+$obana recover cut.obz -o fixed.obz; echo "exit $?"
+$obana info fixed.obz | same | head -n 7; echo "exit ${PIPESTATUS[0]}"
+$obana verify fixed.obz; echo "exit $?"
+tar tf fixed.obz && zstd -qt <(tar xOf fixed.obz ev/profile/000000.zst) && echo "tar and zstd agree"
+$obana recover cut.obz -o fixed.obz; echo "exit $?"
+$obana recover cut.obz -o - | cmp - <(cat fixed.obz) && echo "the same through a pipe"
+
+echo "--- one byte of a chunk, one tar header, a member more"
+cp small.obz bad.obz
+printf X | dd of=bad.obz bs=1 seek=$((at + 650)) conv=notrunc status=none
+$obana verify bad.obz; echo "exit $?"
+cp small.obz bad.obz
+printf X | dd of=bad.obz bs=1 seek=$((at + 5)) conv=notrunc status=none
+$obana verify bad.obz; echo "exit $?"
+mkdir t && tar xf small.obz -C t && ln -s /etc/passwd t/link && (cd t && tar cf ../link.tar --format=ustar obz.json schema.json link)
+$obana verify link.tar; echo "exit $?"
+
+echo "--- no archive, wrong usage"
+head -c 5000 /dev/zero >zero
+: >empty
+for f in zero empty nothing . /dev/null "$TOP/README.md"; do $obana info "$f"; echo "exit $?"; done 2>&1 | sed "s|$TOP|TOP|"
+{ $obana info; echo "exit $?"
+$obana recover small.obz; echo "exit $?"
+$obana recover small.obz -o /nonexistent/x; echo "exit $?"
+$obana verify --frob small.obz; echo "exit $?"; } 2>&1
