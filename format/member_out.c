@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 20, BLOCK = 512 };
+enum { PIECE = 1 << 20, BLOCK = 512, END_ROOM = 16 << 10 };
 
 static la_ssize_t gather(struct archive *a, void *arg, const void *p, size_t len)
 {
@@ -26,6 +26,97 @@ static la_ssize_t gather(struct archive *a, void *arg, const void *p, size_t len
 
 	bytes_add(&o->buf, p, len);
 	return len; /* a failure is kept in buf: libarchive would refuse all later members */
+}
+
+uint64_t member_out_sz(uint64_t payload)
+{
+	return BLOCK + (payload + BLOCK - 1) / BLOCK * BLOCK;
+}
+
+/* A closed pipe or the file size limit shall be an error here, not the end of the process. */
+struct quiet {
+	sigset_t before, pending;
+};
+
+static void quiet_begin(struct quiet *q)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &set, &q->before);
+	sigpending(&q->pending);
+}
+
+/* Takes away a signal that came meanwhile: with EPIPE or EFBIG, or with a write cut short by them.
+ */
+static void quiet_end(const struct quiet *q)
+{
+	int err = errno;
+	sigset_t set;
+
+	sigemptyset(&set);
+	if (!sigismember(&q->pending, SIGPIPE))
+		sigaddset(&set, SIGPIPE);
+	if (!sigismember(&q->pending, SIGXFSZ))
+		sigaddset(&set, SIGXFSZ);
+	while (sigtimedwait(&set, NULL, &(struct timespec){0}) < 0 && errno == EINTR)
+		;
+	pthread_sigmask(SIG_SETMASK, &q->before, NULL);
+	errno = err;
+}
+
+static ssize_t write_quietly(int fd, const void *p, size_t len)
+{
+	struct quiet q;
+	ssize_t n;
+
+	quiet_begin(&q);
+	n = write(fd, p, len);
+	quiet_end(&q);
+	return n;
+}
+
+/*
+ * A full disk must not cost the archive its end: no member is begun unless the disk has room for it
+ * and for the end after it. The room is set aside beyond the end of the file; close gives back what
+ * is left.
+ */
+static int claim(struct member_out *o, uint64_t sz)
+{
+	struct quiet q;
+	int err;
+
+	if (!o->seekable || o->ending || o->no_claim)
+		return 0;
+	quiet_begin(&q);
+	err = fallocate(o->fd, FALLOC_FL_KEEP_SIZE, o->base + o->bytes,
+			member_out_sz(sz) + END_ROOM)
+		      ? errno
+		      : 0;
+	quiet_end(&q);
+	if (err == ENOSPC || err == EDQUOT || err == EFBIG)
+		return -err;
+	o->no_claim = err && err != EINTR; /* other errors will show when it is written */
+	return 0;
+}
+
+static void unclaim(const struct member_out *o)
+{
+	if (o->seekable && !o->no_claim && !o->torn && ftruncate(o->fd, o->base + o->bytes))
+		return; /* it costs 16 KiB */
+}
+
+void member_out_fini(struct member_out *o)
+{
+	if (o->tar) {
+		unclaim(o);
+		archive_write_free(o->tar); /* puts tar's end into buf, if that was not done: nobody
+					       writes it */
+	}
+	o->tar = NULL;
+	bytes_fini(&o->buf);
 }
 
 int member_out_init(struct member_out *o, int fd)
@@ -53,50 +144,6 @@ int member_out_init(struct member_out *o, int fd)
 		return -ENOMEM;
 	}
 	return 0;
-}
-
-void member_out_fini(struct member_out *o)
-{
-	if (o->tar) {
-		archive_write_fail(o->tar); /* else it would write tar's end */
-		archive_write_free(o->tar);
-	}
-	o->tar = NULL;
-	bytes_fini(&o->buf);
-}
-
-uint64_t member_out_sz(uint64_t payload)
-{
-	return BLOCK + (payload + BLOCK - 1) / BLOCK * BLOCK;
-}
-
-/* A closed pipe or the file size limit shall be an error here, not the end of the process. */
-static ssize_t write_quietly(int fd, const void *p, size_t len)
-{
-	sigset_t quiet, before, pending;
-	ssize_t n;
-	int err;
-
-	sigemptyset(&quiet);
-	sigaddset(&quiet, SIGPIPE);
-	sigaddset(&quiet, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &quiet, &before);
-	sigpending(&pending);
-	n = write(fd, p, len);
-	err = errno;
-	if (n < 0 && (err == EPIPE || err == EFBIG)) {
-		int sig = err == EPIPE ? SIGPIPE : SIGXFSZ;
-
-		sigemptyset(&quiet);
-		sigaddset(&quiet, sig);
-		if (!sigismember(&pending, sig))
-			while (sigtimedwait(&quiet, NULL, &(struct timespec){0}) < 0 &&
-			       errno == EINTR)
-				;
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = err;
-	return n;
 }
 
 /* Puts out what was gathered. The first error is kept for the member's end. */
@@ -154,9 +201,9 @@ static int begin(struct member_out *o, const char *name, uint64_t sz)
 }
 
 /* ustar's size field has eleven octal digits. */
-static int refused(const struct member_out *o, uint64_t sz)
+static int refused(struct member_out *o, uint64_t sz)
 {
-	return o->torn ? -EPIPE : sz >= 1ULL << 33 ? -EFBIG : 0;
+	return o->torn ? -EPIPE : sz >= 1ULL << 33 ? -EFBIG : claim(o, sz);
 }
 
 int member_out_put(struct member_out *o, const char *name, const void *p, size_t sz)

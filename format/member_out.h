@@ -9,6 +9,8 @@
 struct member_out {
 	int fd;
 	bool seekable;
+	bool ending;	      /* the room kept for the end may be used */
+	bool no_claim;	      /* the file system cannot set room aside */
 	bool torn;     /* part of a member is out and cannot be taken back: nothing may follow */
 	int err;       /* of the member being written */
 	uint64_t base; /* where the archive begins in a seekable file */

@@ -164,8 +164,7 @@ static void find_end_in(struct obz_reader *r, size_t len)
 	}
 	while (zeros && ustar_is_zero(tail + zeros - USTAR_BLOCK))
 		zeros -= USTAR_BLOCK;
-	for (size_t at = zeros; len - zeros >= 2 * USTAR_BLOCK && at >= 2 * USTAR_BLOCK;
-	     at -= USTAR_BLOCK) {
+	for (size_t at = zeros; at >= 2 * USTAR_BLOCK; at -= USTAR_BLOCK) {
 		struct ustar_header h;
 		size_t header = at - 2 * USTAR_BLOCK;
 
@@ -182,7 +181,6 @@ static void find_end(struct obz_reader *r)
 {
 	/* most ends are in the last 64 KiB; only when they are not is more read */
 	static const size_t tails[] = {64 << 10, READER_META_MAX + 4 * USTAR_BLOCK};
-
 	uint64_t whole = r->sz - r->sz % USTAR_BLOCK;
 
 	for (int i = 0; i < 2 && !r->end; i++)

@@ -327,7 +327,7 @@ static struct json_object *end_of(struct obz_writer *w, const char *end_json)
 int obz_writer__close(struct obz_writer *w, const char *end_json)
 {
 	struct json_object *end;
-	int err = 0;
+	int err = 0, fd;
 
 	obz_writer__flush(w);
 	pthread_mutex_lock(&w->write_lock);
@@ -339,15 +339,21 @@ int obz_writer__close(struct obz_writer *w, const char *end_json)
 	while (write_one(w, true))
 		;
 	pthread_mutex_unlock(&w->write_lock);
+	w->out.ending = true;
 	if (end_json) {
 		end = end_of(w, end_json);
 		err = end ? put_json(w, "obz.end.json", end) : -EINVAL;
 		json_object_put(end);
-		if (!err)
+		/* without tar's own end an archive is whole too; not so a stream whose reader is
+		 * gone */
+		if (!err && !w->out.seekable)
 			err = member_out_end(&w->out);
+		else if (!err)
+			member_out_end(&w->out);
 	}
-	if (close(w->out.fd) && !err && errno != EINTR)
-		err = -errno;
+	fd = w->out.fd;
 	writer_free(w);
+	if (close(fd) && !err && errno != EINTR)
+		err = -errno;
 	return err;
 }

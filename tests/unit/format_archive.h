@@ -86,7 +86,7 @@ struct reading {
 	int err; /* of open */
 	bool header, end;
 	size_t members, chunks, good_chunks, good_others;
-	uint64_t rows, hash; /* hash: of all fields of all rows */
+	uint64_t rows, samples, hash; /* hash: of all fields of all rows */
 	struct obz_damage damage;
 	char error[128];
 };
@@ -104,6 +104,7 @@ static int count_rows(void *arg, enum rec_kind kind, const void *rows, size_t cn
 	struct reading *got = arg;
 
 	got->rows += cnt;
+	got->samples += kind == REC_sample ? cnt : 0;
 	for (size_t i = 0; i < cnt; i++)
 		for (unsigned f = 0; f < info->field_cnt; f++) {
 			const char *p = (const char *)rows + i * info->sz + info->fields[f].offset;
