@@ -19,6 +19,7 @@ enum {
 	BID_BYTES = 4096, /* kept bytes of both directions after which an unknown connection is
 			     given up */
 	BID_PIECES = 16,
+	BID_MIN = 16, /* a piece shorter than this is joined with the next for bidding */
 	SURE = 90,	    /* a bid that needs no second direction */
 	ENOUGH = 50,	    /* a bid that needs no port */
 	CONTRADICTIONS = 8, /* bad parses in a row after which the protocol is asked for again */
@@ -63,6 +64,21 @@ const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id)
 	const struct l7_conn *c = parser->engine;
 
 	return pair_pending(&c->pair, id);
+}
+
+void l7_deliver(struct l7_parser *parser, const struct l7_message *m)
+{
+	struct l7_conn *c = parser->engine;
+
+	c->stats.messages++;
+	pair_add(&c->pair, m);
+}
+
+void l7_give_up(struct l7_parser *parser, uint64_t id)
+{
+	struct l7_conn *c = parser->engine;
+
+	pair_give_up(&c->pair, id);
 }
 
 struct span l7_text(struct l7_parser *parser, const char *fmt, ...)
@@ -341,8 +357,12 @@ static const struct l7_protocol *best_bid(struct l7_conn *c, int *best, int *req
 	struct l7_view view[2] = {{.p = (const uint8_t *)""}, {.p = (const uint8_t *)""}};
 
 	*best = 0;
-	for (int d = 0; d < 2; d++)
+	for (int d = 0; d < 2; d++) {
+		/* Servers that read a header first: what follows it belongs to the picture. */
 		stream_look(&c->dir[d].stream, &view[d]);
+		while (view[d].len && view[d].len < BID_MIN && stream_extend(&c->dir[d].stream))
+			stream_look(&c->dir[d].stream, &view[d]);
+	}
 	for (const struct l7_protocol *const *p = l7_protocols; *p; p++) {
 		int sent = -1, bid;
 
@@ -406,14 +426,23 @@ int l7_conn__new(struct l7_conn **cp, const struct l7_conn_opts *opts)
 	return 0;
 }
 
+/* What parsers and pairing still hold goes out. */
+static void flush(struct l7_conn *c)
+{
+	for (int d = 0; d < 2; d++)
+		if (c->dir[d].waits)
+			release_tail(c, &c->dir[d]);
+	if (c->protocol->finish)
+		c->protocol->finish(&c->parser);
+	arena_reset(c);
+	pair_fini(&c->pair);
+}
+
 static void drop_protocol(struct l7_conn *c)
 {
 	if (!c->protocol)
 		return;
-	for (int d = 0; d < 2; d++)
-		if (c->dir[d].waits)
-			release_tail(c, &c->dir[d]);
-	pair_fini(&c->pair);
+	flush(c);
 	c->stats.paired += c->pair.paired;
 	c->stats.unpaired += c->pair.unpaired;
 	if (c->protocol->fini)
@@ -487,10 +516,7 @@ void l7_conn__finish(struct l7_conn *c)
 		return;
 	}
 	advance(c);
-	for (int d = 0; d < 2; d++)
-		if (c->dir[d].waits)
-			release_tail(c, &c->dir[d]);
-	pair_fini(&c->pair);
+	flush(c);
 }
 
 void l7_conn__free(struct l7_conn *c)

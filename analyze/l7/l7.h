@@ -110,6 +110,13 @@ struct l7_parser {
  * NULL when there is none. A response's form can depend on it (HEAD, prepared statements). */
 const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id);
 
+/* A message that ended before this view (its end is known only now) goes to pairing ahead of the
+ * one parse fills; the caller sets first_ns, last_ns, size and dir. */
+void l7_deliver(struct l7_parser *parser, const struct l7_message *m);
+
+/* With pair_by_id: no response will come for this request any more; it is handed out unpaired. */
+void l7_give_up(struct l7_parser *parser, uint64_t id);
+
 /* printf into memory that lives until the message was delivered. JSON: l7_json_escape before. */
 struct span l7_text(struct l7_parser *parser, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -130,6 +137,8 @@ struct l7_protocol {
 	/* After a hole: offset of the next sure message boundary at or after `from`, view->len when
 	 * there is none. NULL: only the beginning of a call may be one, and parse decides. */
 	size_t (*resync)(const struct l7_view *view, size_t from);
+	/* Nothing more will come: l7_deliver what waited for its end. May be NULL. */
+	void (*finish)(struct l7_parser *parser);
 	size_t state_sz;
 	void (*fini)(void *state);
 	bool pair_by_id;

@@ -162,6 +162,17 @@ static void add_response(struct pair *p, const struct l7_message *m)
 	free(w);
 }
 
+void pair_give_up(struct pair *p, uint64_t id)
+{
+	struct waiting **at = find(p, id), *w;
+
+	if (!p->by_id || !*at)
+		return;
+	w = take_request(p, at);
+	hand_out(p, &w->m, NULL, false);
+	free(w);
+}
+
 void pair_add(struct pair *p, const struct l7_message *m)
 {
 	struct l7_exchange x = {.request = m};

@@ -31,6 +31,8 @@ void pair_init(struct pair *p, bool by_id, void (*out)(void *ctx, const struct l
 /* Takes copies. Messages come in the order of time. */
 void pair_add(struct pair *p, const struct l7_message *m);
 const struct l7_message *pair_pending(const struct pair *p, uint64_t id);
+/* By id: the request waits no longer. */
+void pair_give_up(struct pair *p, uint64_t id);
 /* Bytes of either direction were lost. */
 void pair_hole(struct pair *p);
 /* Hands out everything that waits. */

@@ -252,5 +252,11 @@ uint64_t stream_time(const struct stream *s, uint64_t pos)
 
 uint64_t stream_first_ns(const struct stream *s)
 {
-	return s->cnt ? at(s, 0)->ts_ns : 0;
+	uint64_t ts_ns;
+
+	if (!s->cnt)
+		return 0;
+	/* Pieces that were joined keep their own times. */
+	ts_ns = at(s, 0)->pos <= s->front ? stream_time(s, s->front) : 0;
+	return ts_ns ? ts_ns : at(s, 0)->ts_ns;
 }
