@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MySQL and MariaDB client/server protocol (dev.mysql.com: "MySQL Client/Server Protocol";
+ * mariadb.com/kb: "Clientserver Protocol").
+ *
+ *   packet    length:3 (little endian)  sequence:1  payload
+ *   request   sequence 0: command:1, its arguments
+ *   response  OK 00 | ERR ff | LOCAL INFILE fb | a result set: column count, columns, [EOF,] rows,
+ *             EOF or OK fe; and again while the status says that more results follow
+ *
+ * In order, the server speaks only when asked. So a response of which only the heads of calls were
+ * kept ends where the next request begins; it is held until then. Whether EOF packets are sent
+ * (CLIENT_DEPRECATE_EOF) is seen in the packets themselves: an EOF has 5 bytes, the OK that
+ * replaces it at least 7, and a row beginning with fe is longer than 16 MiB.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "mysql_packet.h"
+#include "names.h"
+#include "order.h"
+#include "sqltext.h"
+
+enum { SQL_KEPT = 2048, SQL_SHOWN = 256, DIGEST_MAX = 1024 };
+
+enum result {
+	RESULT_FIRST,	/* OK, ERR, INFILE or a column count */
+	RESULT_COLUMNS, /* definitions, then perhaps an EOF */
+	RESULT_ROWS,
+	RESULT_PREPARED, /* what comes after a prepare's OK */
+};
+
+/* A response on its way. */
+struct response {
+	bool active;
+	bool lost; /* the rest of it was not kept: it ends with the next request */
+	enum result at;
+	uint64_t id, first_ns, last_ns, size, columns, rows, affected;
+	uint64_t set_rows; /* of this result set */
+	unsigned cmd;
+	uint8_t seq;
+	bool is_error, has_rows, has_affected, fragment;
+	bool between; /* the EOF between columns and rows was seen */
+	enum l7_dir dir;
+	char status[16], text[200];
+	size_t status_sz, text_sz;
+};
+
+struct mysql {
+	bool synced;   /* a request was read: sequence numbers mean something */
+	bool greeted;  /* the login is next */
+	bool logs_in;  /* the login is being answered */
+	bool infile;   /* the client sends a file */
+	bool fragment; /* the request goes on in the next packet */
+	uint32_t server_caps, caps;
+	struct order order;
+	struct names statements;
+	struct response resp;
+	struct l7_message held; /* a request of several packets, until its last */
+	char method[24], target[DIGEST_MAX + 8], last_digest[DIGEST_MAX], last_method[24];
+	size_t last_digest_sz, last_method_sz;
+};
+
+/* ---- responses ---- */
+
+static void finish_response(struct mysql *s, struct l7_parser *parser, struct l7_message *m)
+{
+	struct response *r = &s->resp;
+	char numbers[96] = "";
+	int n = 0;
+
+	if (r->lost)
+		n = snprintf(numbers, sizeof(numbers), "\"cut\":true");
+	else if (r->has_rows)
+		n = snprintf(numbers, sizeof(numbers), "\"rows\":%llu",
+			     (unsigned long long)r->rows);
+	else if (r->has_affected && r->affected)
+		n = snprintf(numbers, sizeof(numbers), "\"affected\":%llu",
+			     (unsigned long long)r->affected);
+	m->type = L7_RESPONSE;
+	m->id = r->id;
+	m->first_ns = r->first_ns;
+	m->last_ns = r->last_ns;
+	m->size = r->size;
+	m->dir = r->dir;
+	m->is_error = r->is_error;
+	m->status = l7_text(parser, "%.*s", (int)r->status_sz, r->status);
+	if (r->text_sz)
+		m->detail = l7_text(parser, "{\"error\":\"%s\"%s%s}",
+				    l7_json(parser, (struct span){r->text, r->text_sz}, 200).p,
+				    n ? "," : "", numbers);
+	else if (n)
+		m->detail = l7_text(parser, "{%s}", numbers);
+	*r = (struct response){0};
+}
+
+/* The response whose end was not kept. */
+static void deliver_lost(struct mysql *s, struct l7_parser *parser)
+{
+	struct l7_message m = {0};
+
+	if (!s->resp.active)
+		return;
+	s->resp.lost = true;
+	if (order_front(&s->order))
+		order_pop(&s->order);
+	finish_response(s, parser, &m);
+	l7_deliver(parser, &m);
+}
+
+static void set_status(struct response *r, const char *fmt, const char *state, unsigned code)
+{
+	int n = snprintf(r->status, sizeof(r->status), fmt, state, code);
+
+	r->status_sz = n < (int)sizeof(r->status) ? n : (int)sizeof(r->status) - 1;
+}
+
+/* ff, code:2, ['#', SQLSTATE:5,] text */
+static void on_error(struct response *r, struct l7_cursor c)
+{
+	unsigned code = l7_be(&c, 1) ? l7_le(&c, 2) : 0;
+	char state[6] = "HY000";
+	size_t left;
+
+	if (!c.cut && c.end - c.p >= 6 && *c.p == '#') {
+		memcpy(state, c.p + 1, 5);
+		c.p += 6;
+	}
+	for (size_t i = 0; i < 5; i++)
+		if (state[i] < '0' || state[i] > 'Z')
+			state[i] = '?';
+	set_status(r, "%s/%u", state, code);
+	r->is_error = true;
+	left = c.end - c.p;
+	r->text_sz = left < sizeof(r->text) ? left : sizeof(r->text);
+	memcpy(r->text, c.p, r->text_sz);
+}
+
+/* 00 or fe, affected, insert id, status:2, warnings:2. Its status flags. */
+static unsigned on_ok(struct response *r, struct l7_cursor c)
+{
+	uint64_t affected;
+	unsigned flags;
+
+	l7_be(&c, 1);
+	affected = mysql_lenenc(&c);
+	mysql_lenenc(&c);
+	flags = l7_le(&c, 2);
+	if (!c.cut && !r->has_rows) {
+		r->affected += affected;
+		r->has_affected = true;
+	}
+	return c.cut ? 0 : flags;
+}
+
+/* A result ends: true when it was the last. */
+static bool end_of_result(struct response *r, unsigned flags)
+{
+	r->at = RESULT_FIRST;
+	r->set_rows = 0;
+	r->between = false;
+	return !(flags & MYSQL_MORE_RESULTS);
+}
+
+static bool on_prepared(struct mysql *s, struct l7_parser *parser, struct l7_cursor c)
+{
+	const struct l7_message *req = l7_pending(parser, s->resp.id);
+	struct response *r = &s->resp;
+	unsigned params;
+
+	l7_be(&c, 1);
+	struct span key = l7_bytes(&c, 4);
+
+	r->columns = l7_le(&c, 2);
+	params = l7_le(&c, 2);
+	if (c.cut)
+		return true;
+	if (req)
+		names_put(&s->statements, key, (struct span){s->last_method, s->last_method_sz},
+			  req->target);
+	r->columns += params;
+	r->at = RESULT_PREPARED;
+	return !r->columns;
+}
+
+/* The login's answer is done: what was agreed on holds from now. */
+static void on_login_end(struct mysql *s, struct l7_message *m)
+{
+	uint32_t both = s->caps & s->server_caps;
+
+	s->logs_in = false;
+	if (!s->resp.is_error && both & (MYSQL_COMPRESS | MYSQL_ZSTD))
+		m->opaque_after = true;
+}
+
+static bool on_first(struct mysql *s, struct l7_parser *parser, const struct mysql_packet *k,
+		     struct l7_message *m)
+{
+	struct response *r = &s->resp;
+	struct l7_cursor c = {k->p, k->p + k->have, false};
+	bool login = r->cmd == MYSQL_LOGIN || r->cmd == COM_CHANGE_USER;
+
+	if (!r->status_sz)
+		set_status(r, "%s", "OK", 0);
+	if (*k->p == 0xff && k->have >= 3 && k->p[1] == 0xff && k->p[2] == 0xff)
+		return false; /* MariaDB's report of progress */
+	if (*k->p == 0xff) {
+		on_error(r, c);
+		if (login)
+			on_login_end(s, m);
+		return true;
+	}
+	if (login && *k->p) {
+		/* A switch of the method or more of it: the client answers, and so on. */
+		return false;
+	}
+	if (r->cmd == COM_STATISTICS)
+		return true;
+	if (r->cmd == COM_STMT_PREPARE && !*k->p)
+		return on_prepared(s, parser, c);
+	if (r->cmd == COM_STMT_FETCH && *k->p != 0xff) {
+		r->at = RESULT_ROWS;
+		r->has_rows = true;
+		return mysql_is_eof(k) ? end_of_result(r, mysql_eof_flags(k))
+				       : (r->rows++, r->set_rows++, false);
+	}
+	if (r->cmd == COM_FIELD_LIST) {
+		r->at = RESULT_COLUMNS;
+		r->columns = UINT64_MAX;
+		return mysql_is_eof(k);
+	}
+	if (mysql_is_eof(k))
+		return end_of_result(r, mysql_eof_flags(k));
+	if (!*k->p) {
+		unsigned flags = on_ok(r, c);
+
+		if (login)
+			on_login_end(s, m);
+		return end_of_result(r, flags);
+	}
+	if (*k->p == 0xfb) {
+		s->infile = true;
+		return false;
+	}
+	r->columns = mysql_lenenc(&c);
+	/* MariaDB's cached metadata, MySQL's optional: a byte tells that no columns follow. */
+	if (k->len == 2 && *k->p < 0xfb && !k->p[1])
+		r->columns = 0;
+	r->at = r->columns ? RESULT_COLUMNS : RESULT_ROWS;
+	r->has_rows = true;
+	return false;
+}
+
+/* One packet of the response; true when it is the last. */
+static bool on_packet(struct mysql *s, struct l7_parser *parser, const struct mysql_packet *k,
+		      struct l7_message *m)
+{
+	struct response *r = &s->resp;
+	struct l7_cursor c = {k->p, k->p + k->have, false};
+	bool fragment = r->fragment;
+
+	r->fragment = k->len == MYSQL_MAX_PACKET;
+	if (fragment || !k->have)
+		return false;
+	if (r->at == RESULT_FIRST)
+		return on_first(s, parser, k, m);
+	if (*k->p == 0xff && k->len > 2 && k->len < MYSQL_MAX_PACKET && r->at == RESULT_ROWS) {
+		on_error(r, c);
+		return true;
+	}
+	switch (r->at) {
+	case RESULT_COLUMNS:
+		if (mysql_is_eof(k))
+			return true; /* of COM_FIELD_LIST */
+		if (!--r->columns)
+			r->at = RESULT_ROWS;
+		return false;
+	case RESULT_PREPARED:
+		if (!mysql_is_eof(k))
+			r->columns--;
+		/* An EOF that follows the last is passed over as what it is. */
+		return !r->columns;
+	default:
+		break;
+	}
+	if (mysql_is_eof(k)) {
+		unsigned flags = mysql_eof_flags(k);
+
+		/* The one between columns and rows; with a cursor no rows follow. */
+		if (!r->set_rows && !r->between && !(flags & MYSQL_CURSOR_EXISTS) &&
+		    r->cmd != COM_STMT_FETCH) {
+			r->between = true;
+			return false;
+		}
+		return end_of_result(r, flags);
+	}
+	if (*k->p == 0xfe && k->len >= 7 && k->len < MYSQL_MAX_PACKET)
+		return end_of_result(r, on_ok(r, c));
+	r->rows++;
+	r->set_rows++;
+	return false;
+}
+
+/* The packet with sequence 1 begins the response to the oldest request waiting. */
+static bool begin_response(struct mysql *s, struct l7_parser *parser, const struct l7_view *v,
+			   const struct mysql_packet *k)
+{
+	struct order_item *req;
+
+	if (parser->after_hole && s->order.cnt > 1)
+		order_give_up(&s->order, parser, s->order.pipelines ? 0 : 1);
+	req = order_front(&s->order);
+	if (k->seq != 1 && !(req && req->kind == MYSQL_LOGIN))
+		return false;
+	s->resp = (struct response){.active = true,
+				    .id = req ? req->id : 0,
+				    .cmd = req ? req->kind : COM_QUERY,
+				    .first_ns = v->ts_ns,
+				    .seq = k->seq - 1,
+				    .dir = v->requests ? L7_SENT : L7_RECEIVED};
+	return true;
+}
+
+/* The server's first packet: 0a, version, 0, thread:4, salt:8, 0, caps:2, charset:1, status:2,
+ * caps:2. */
+static bool on_greeting(struct mysql *s, const struct mysql_packet *k)
+{
+	struct l7_cursor c = {k->p, k->p + k->have, false};
+	const uint8_t *end = k->have ? memchr(k->p, 0, k->have) : NULL;
+
+	if (k->seq || !end || *k->p != 10)
+		return false;
+	l7_take(&c, end + 1 - k->p + 4 + 8 + 1);
+	s->server_caps = l7_le(&c, 2);
+	l7_take(&c, 3);
+	s->server_caps |= (uint32_t)l7_le(&c, 2) << 16;
+	s->greeted = true;
+	return true;
+}
+
+/* All of the view belongs to a response whose end will not be seen. */
+static int64_t pass_lost(struct mysql *s, const struct l7_view *v)
+{
+	s->resp.lost = true;
+	s->resp.size += v->known;
+	s->resp.last_ns = v->ts_ns;
+	return v->known;
+}
+
+static int64_t response(struct mysql *s, struct l7_parser *parser, const struct l7_view *v,
+			struct l7_message *m)
+{
+	uint64_t off = 0;
+
+	if (s->resp.active && parser->after_hole) {
+		/* The next response, or more of this one? */
+		struct mysql_packet k;
+
+		if (s->order.cnt > 1 && mysql_packet_at(v, 0, &k) == MYSQL_PACKET && k.seq == 1)
+			deliver_lost(s, parser);
+		else
+			return pass_lost(s, v);
+	} else if (s->resp.active && s->resp.lost) {
+		return pass_lost(s, v);
+	}
+	while (off < v->len) {
+		struct response *r = &s->resp;
+		struct mysql_packet k;
+		enum mysql_at at = mysql_packet_at(v, off, &k);
+
+		if (at == MYSQL_SHORT && !v->cut && !v->last)
+			return off;
+		if (at == MYSQL_SHORT)
+			return r->active ? pass_lost(s, v) : (int64_t)v->known;
+		if (!r->active && on_greeting(s, &k))
+			return off + 4 + k.len;
+		if (!r->active && !begin_response(s, parser, v, &k))
+			return mysql_is_eof(&k) && off + 4 + k.len <= v->known
+				       ? (int64_t)(off + 4 + k.len)
+				       : (int64_t)v->known;
+		parser->after_hole = false;
+		if ((uint8_t)(r->seq + 1) != k.seq && r->cmd != MYSQL_LOGIN &&
+		    r->cmd != COM_CHANGE_USER && r->at != RESULT_FIRST)
+			return pass_lost(s, v);
+		r->seq = k.seq;
+		off += 4 + k.len;
+		if (on_packet(s, parser, &k, m)) {
+			r->size += off;
+			finish_response(s, parser, m);
+			s->order.pipelines |= s->order.cnt > 1;
+			if (s->order.cnt)
+				order_pop(&s->order);
+			return off;
+		}
+		if (v->cut && off >= v->len && off < v->known)
+			return pass_lost(s, v);
+	}
+	s->resp.size += off;
+	s->resp.last_ns = v->ts_ns;
+	return off;
+}
+
+/* ---- requests ---- */
+
+static void remember_digest(struct mysql *s, const struct l7_message *m, struct span keyword)
+{
+	s->last_digest_sz = m->target.len < DIGEST_MAX ? m->target.len : DIGEST_MAX;
+	memcpy(s->last_digest, m->target.p, s->last_digest_sz);
+	s->last_method_sz = keyword.len;
+	memcpy(s->last_method, keyword.p, keyword.len);
+}
+
+static void name_sql(struct mysql *s, struct l7_parser *parser, struct l7_message *m,
+		     const struct mysql_packet *k, unsigned cmd)
+{
+	struct span sql = {(const char *)k->p + 1, k->have - 1};
+	struct span keyword = sql_keyword(sql, SQL_MYSQL, s->method, sizeof(s->method));
+
+	m->target = sql_digest(sql, SQL_MYSQL, k->have < k->len, s->target, DIGEST_MAX);
+	m->detail = l7_text(parser, "{\"sql\":\"%s\"}", l7_json(parser, sql, SQL_SHOWN).p);
+	if (cmd == COM_STMT_PREPARE) {
+		remember_digest(s, m, keyword);
+		m->method = (struct span){"PREPARE", 7};
+	} else {
+		m->method = keyword.len ? keyword : (struct span){"QUERY", 5};
+	}
+}
+
+static void name_statement(struct mysql *s, struct l7_message *m, const struct mysql_packet *k,
+			   unsigned cmd)
+{
+	struct l7_cursor c = {k->p + 1, k->p + k->have, false};
+	struct span key = l7_bytes(&c, 4);
+	const struct name *name = c.cut ? NULL : names_get(&s->statements, key);
+
+	if (name) {
+		size_t n = name->target.len < DIGEST_MAX ? name->target.len : DIGEST_MAX;
+
+		memcpy(s->target, name->target.p, n);
+		m->target = (struct span){s->target, n};
+	} else if (!c.cut && !memcmp(key.p, "\xff\xff\xff\xff", 4)) {
+		/* MariaDB: the one prepared just before. */
+		m->target = (struct span){s->last_digest, s->last_digest_sz};
+	} else if (!c.cut) {
+		const uint8_t *b = (const uint8_t *)key.p;
+		int n = snprintf(s->target, sizeof(s->target), "stmt:%u",
+				 b[0] | b[1] << 8 | b[2] << 16 | (unsigned)b[3] << 24);
+
+		m->target = (struct span){s->target, n};
+	}
+	if (cmd == COM_STMT_CLOSE && name)
+		names_remove(&s->statements, key);
+}
+
+static const struct command {
+	const char *name;
+	bool oneway;
+} commands[] = {
+	[0x00] = {"SLEEP", false},
+	[COM_QUIT] = {"QUIT", true},
+	[COM_INIT_DB] = {"INIT_DB", false},
+	[COM_QUERY] = {"QUERY", false},
+	[COM_FIELD_LIST] = {"FIELD_LIST", false},
+	[0x05] = {"CREATE_DB", false},
+	[0x06] = {"DROP_DB", false},
+	[0x07] = {"REFRESH", false},
+	[0x08] = {"SHUTDOWN", false},
+	[COM_STATISTICS] = {"STATISTICS", false},
+	[0x0a] = {"PROCESS_INFO", false},
+	[0x0b] = {"CONNECT", false},
+	[0x0c] = {"PROCESS_KILL", false},
+	[0x0d] = {"DEBUG", false},
+	[COM_PING] = {"PING", false},
+	[0x0f] = {"TIME", false},
+	[0x10] = {"DELAYED_INSERT", false},
+	[COM_CHANGE_USER] = {"CHANGE_USER", false},
+	[COM_BINLOG_DUMP] = {"BINLOG_DUMP", false},
+	[0x13] = {"TABLE_DUMP", false},
+	[0x14] = {"CONNECT_OUT", false},
+	[0x15] = {"REGISTER_SLAVE", false},
+	[COM_STMT_PREPARE] = {"PREPARE", false},
+	[COM_STMT_EXECUTE] = {"EXECUTE", false},
+	[COM_STMT_SEND_LONG_DATA] = {"SEND_LONG_DATA", true},
+	[COM_STMT_CLOSE] = {"CLOSE", true},
+	[COM_STMT_RESET] = {"STMT_RESET", false},
+	[0x1b] = {"SET_OPTION", false},
+	[COM_STMT_FETCH] = {"FETCH", false},
+	[0x1d] = {"DAEMON", false},
+	[COM_BINLOG_DUMP_GTID] = {"BINLOG_DUMP_GTID", false},
+	[COM_RESET_CONNECTION] = {"RESET_CONNECTION", false},
+};
+
+static int64_t command(struct mysql *s, struct l7_parser *parser, const struct mysql_packet *k,
+		       struct l7_message *m)
+{
+	unsigned cmd = *k->p;
+	bool bulk = cmd == COM_STMT_BULK_EXECUTE;
+
+	if (cmd >= sizeof(commands) / sizeof(commands[0]) && !bulk)
+		return L7_BAD;
+	m->method = bulk ? (struct span){"EXECUTE", 7}
+			 : (struct span){commands[cmd].name, strlen(commands[cmd].name)};
+	m->type = !bulk && commands[cmd].oneway ? L7_ONEWAY : L7_REQUEST;
+	if (cmd == COM_QUERY || cmd == COM_STMT_PREPARE)
+		name_sql(s, parser, m, k, cmd);
+	else if (cmd == COM_INIT_DB)
+		m->target = (struct span){(const char *)k->p + 1, k->have - 1};
+	else if (cmd == COM_CHANGE_USER)
+		m->target = (struct span){(const char *)k->p + 1,
+					  strnlen((const char *)k->p + 1, k->have - 1)};
+	else if (bulk || (cmd >= COM_STMT_EXECUTE && cmd <= COM_STMT_RESET) ||
+		 cmd == COM_STMT_FETCH)
+		name_statement(s, m, k, cmd);
+	if (m->type == L7_REQUEST)
+		m->id = order_push(&s->order, bulk ? COM_STMT_EXECUTE : cmd);
+	/* A replica's stream of events never ends. */
+	m->opaque_after = cmd == COM_BINLOG_DUMP || cmd == COM_BINLOG_DUMP_GTID;
+	s->synced = true;
+	return 4 + k->len;
+}
+
+/* caps:4, max packet:4, charset:1, 19 zeros, MariaDB's caps:4, user 0, auth, [database 0] */
+static int64_t login(struct mysql *s, struct l7_parser *parser, const struct mysql_packet *k,
+		     struct l7_message *m)
+{
+	struct l7_cursor c = {k->p, k->p + k->have, false};
+	struct span user, db = {"", 0};
+
+	s->caps = l7_le(&c, 4);
+	if (s->caps & MYSQL_SSL && k->len == 32) {
+		m->opaque_after = true;
+		return 4 + k->len;
+	}
+	l7_take(&c, 28);
+	user = mysql_string(&c);
+	l7_take(&c, s->caps & MYSQL_AUTH_LENENC		? mysql_lenenc(&c)
+		    : s->caps & MYSQL_SECURE_CONNECTION ? l7_be(&c, 1)
+							: mysql_string(&c).len * 0);
+	if (s->caps & MYSQL_CONNECT_WITH_DB)
+		db = mysql_string(&c);
+	m->type = L7_REQUEST;
+	m->method = (struct span){"LOGIN", 5};
+	m->target = user;
+	if (db.len)
+		m->detail = l7_text(parser, "{\"database\":\"%s\"}", l7_json(parser, db, 128).p);
+	m->id = order_push(&s->order, MYSQL_LOGIN);
+	s->greeted = false;
+	s->logs_in = s->synced = true;
+	return 4 + k->len;
+}
+
+static bool is_login(const struct mysql_packet *k)
+{
+	static const uint8_t zeros[19];
+
+	return k->seq == 1 && k->len >= 32 && k->have >= 32 && k->p[1] & MYSQL_PROTOCOL_41 >> 8 &&
+	       !memcmp(k->p + 9, zeros, sizeof(zeros));
+}
+
+/* Packets that are not a command's first. */
+static int64_t continuation(struct mysql *s, const struct mysql_packet *k, struct l7_message *m)
+{
+	if (s->infile && !k->len)
+		s->infile = false;
+	if (s->fragment) {
+		s->fragment = k->len == MYSQL_MAX_PACKET;
+		s->held.size += 4 + k->len;
+		if (!s->fragment) {
+			/* Its strings are the state's own, but for the text, which is gone. */
+			*m = s->held;
+			m->detail = (struct span){"", 0};
+		}
+	}
+	return 4 + k->len;
+}
+
+static int64_t request(struct mysql *s, struct l7_parser *parser, const struct l7_view *v,
+		       struct l7_message *m)
+{
+	struct mysql_packet k;
+	enum mysql_at at = mysql_packet_at(v, 0, &k);
+	bool in_step = s->synced && !parser->after_hole;
+	int64_t n;
+
+	if (at == MYSQL_SHORT)
+		return v->cut && v->len >= 4 ? (int64_t)v->known : L7_PARTIAL;
+	if (k.have < k.len && k.have < SQL_KEPT && !v->cut && !v->last)
+		return L7_PARTIAL;
+	if (is_login(&k) && (s->greeted || !s->synced))
+		return login(s, parser, &k, m);
+	if (k.seq)
+		return in_step || 4 + k.len == v->known ? continuation(s, &k, m) : L7_BAD;
+	if (!k.len ||
+	    (!in_step && 4 + k.len < v->known && v->p[4 + (k.len < v->len - 4 ? k.len : 0)] > 0xfa))
+		return L7_BAD;
+	s->fragment = s->infile = s->logs_in = false;
+	if (s->resp.active && s->resp.lost) {
+		deliver_lost(s, parser);
+		if (!s->order.pipelines)
+			order_give_up(&s->order, parser, 0);
+	}
+	n = command(s, parser, &k, m);
+	if (n > 0 && k.len == MYSQL_MAX_PACKET) {
+		s->fragment = true;
+		s->held = *m;
+		s->held.first_ns = v->ts_ns;
+		s->held.size = n;
+		m->type = L7_SKIP;
+	}
+	return n;
+}
+
+static int64_t mysql_parse(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m)
+{
+	struct mysql *s = parser->state;
+
+	return v->requests ? request(s, parser, v, m) : response(s, parser, v, m);
+}
+
+static void mysql_finish(struct l7_parser *parser)
+{
+	deliver_lost(parser->state, parser);
+}
+
+static void mysql_fini(void *state)
+{
+	struct mysql *s = state;
+
+	names_fini(&s->statements);
+	free(s->order.items);
+}
+
+const struct l7_protocol l7_mysql = {
+	.name = "mysql",
+	.bid = mysql_bid,
+	.parse = mysql_parse,
+	.finish = mysql_finish,
+	.state_sz = sizeof(struct mysql),
+	.fini = mysql_fini,
+	.pair_by_id = true,
+	.ports = {3306, 3307, 33060, 4000},
+};
