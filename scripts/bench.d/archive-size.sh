@@ -1,6 +1,7 @@
-# Archive bytes a sample on the demo workload, against perf record --call-graph dwarf of the same seconds
+# Archive bytes a sample on the demo workload, 60 s at 99 Hz, against perf record --call-graph dwarf of the same seconds
 . scripts/bench.d/lib.inc
-start "$WORKLOAD/demo" $((SECS * 2 + 60)); p=$!
+SECS=${BENCH_SECONDS:-60}
+start "$WORKLOAD/demo" $((SECS + 60)); p=$!
 sleep 1
 head_row
 "$OBREC" -q -d "${SECS}s" -F 99 -p $p --debuginfo none -o "$T/o.obz" &
@@ -9,5 +10,7 @@ perf record -q -F 99 --call-graph dwarf -p $p -o "$T/perf.data" -- sleep "$SECS"
 wait $o
 s=$(sql "$T/o.obz" "SELECT sum(count) FROM sample")
 d=$(sql "$T/o.obz" "SELECT count(*) FROM stack")
+ps=$(perf script -i "$T/perf.data" -F tid --no-inline 2>/dev/null | grep -c '^ *[0-9]' || true)
 oz=$(stat -c %s "$T/o.obz") pz=$(stat -c %s "$T/perf.data")
-row "bytes a sample ($s samples, $d stacks)" "$(calc "$oz/$s" 1)" "$(calc "$pz/$s" 0)" "$(calc "$pz/$oz" 0)x" "<= 24, >= 300x"
+row "samples ($d distinct stacks)" "$s" "$ps"
+row "bytes a sample" "$(calc "$oz/$s" 1)" "$(calc "$pz/$ps" 0)" "$(calc "$pz/$ps/($oz/$s)" 0)x" "<= 24, >= 300x"
