@@ -46,7 +46,7 @@ struct Plan {
 
 constexpr Plan plans[stage_cnt] = {
 	{"parse", "Feed::parse_batch", 28},	{"match", "Engine::match_batch", 24},
-	{"journal", "Journal::pack_batch", 23}, {"risk", "Risk::value_batch", 18},
+	{"journal", "Packer<12, 16>::pack", 23}, {"risk", "Risk::value_batch", 18},
 	{"ledger", "Ledger::commit", 7},
 };
 
