@@ -145,8 +145,9 @@ static int run(const struct shape *s, double seconds)
 	return 0;
 }
 
-/* What ten chunks of a second each come to, tar's share included. */
-static int by_second(void)
+/* What ten chunks of a second each come to, tar's share included; with the stacks in them, or all
+ * sent before. */
+static int by_second(bool stacks_too)
 {
 	struct chunk_encoder *e = chunk_encoder_new(1);
 	size_t sum = 0, sent = 0;
@@ -157,7 +158,7 @@ static int by_second(void)
 		struct chunk_table t[2] = {{rec_info(REC_sample), samples + from, to - from}};
 		struct bytes out = {0};
 
-		for (size_t i = from; i < to; i++)
+		for (size_t i = from; i < to && stacks_too; i++)
 			most = samples[i].user_stack > most ? samples[i].user_stack : most;
 		if (most > sent)
 			t[1] = (struct chunk_table){rec_info(REC_stack), stacks + sent,
@@ -169,7 +170,8 @@ static int by_second(void)
 		bytes_fini(&out);
 	}
 	chunk_encoder_free(e);
-	printf("a chunk a second: %.2f B/sample over 10 s, %zu stacks of %d frames sent\n",
+	printf("a chunk a second: %6.2f B/sample over 10 s, %zu new stacks of %d frames among "
+	       "them\n",
 	       (double)sum / SAMPLES, sent, DEPTH);
 	return 0;
 }
@@ -186,7 +188,9 @@ int main(int argc, char **argv)
 	make_samples();
 	for (size_t i = 0; i < 16000; i++) {
 		many[i] = samples[i % SAMPLES];
-		many[i].ts_ns += i / SAMPLES * 10000000000;
+		many[i].ts_ns += i / SAMPLES * 10000000000 + next() % 30000;
+		many[i].thread = 1 + next() % 4;
+		many[i].user_stack = 1 + skewed(STACKS);
 	}
 	for (size_t i = 0; i < 4000; i++) {
 		snprintf(names[i], sizeof(names[i]), "do_%s_some_%zx", i % 3 ? "read" : "write",
@@ -207,5 +211,5 @@ int main(int argc, char **argv)
 	};
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
 		err |= run(&shapes[i], seconds);
-	return err | by_second();
+	return err | by_second(true) | by_second(false);
 }
