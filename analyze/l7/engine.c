@@ -121,9 +121,26 @@ static void deliver(void *ctx, const struct l7_exchange *x)
 	c->opts.sink(c->opts.ctx, c, x);
 }
 
+/* A response that overtakes the end of its request: that counts as it is, its last bytes as
+ * nothing. */
+static void overtake(struct l7_conn *c, struct direction *other, const struct l7_message *resp)
+{
+	struct l7_message *q = &other->tail;
+
+	if (!other->waits || q->type != L7_REQUEST || pair_pending(&c->pair, resp->id) ||
+	    (c->pair.by_id && q->id != resp->id))
+		return;
+	q->last_ns = resp->first_ns;
+	c->stats.messages++;
+	pair_add(&c->pair, q);
+	q->type = L7_SKIP;
+}
+
 static void finish_message(struct l7_conn *c, struct direction *d, struct l7_message *m,
 			   uint64_t end)
 {
+	if (m->type == L7_RESPONSE && !m->interim)
+		overtake(c, d == &c->dir[0] ? &c->dir[1] : &c->dir[0], m);
 	m->last_ns = stream_time(&d->stream, end - 1);
 	if (!m->last_ns)
 		m->last_ns = m->first_ns > c->now_ns ? m->first_ns : c->now_ns;

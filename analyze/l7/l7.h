@@ -78,10 +78,12 @@ struct l7_message {
 	bool opaque_after; /* the rest of both directions is another protocol (Upgrade, CONNECT,
 			      STARTTLS) */
 	bool is_error;
-	struct span method; /* command, verb, RPC method */
-	struct span target; /* path template, key pattern, statement digest, topic */
-	struct span status; /* "200", "OK", "ERR" */
-	struct span detail; /* JSON object text of the rest; empty for none */
+	struct span method;   /* command, verb, RPC method */
+	struct span target;   /* path template, key pattern, statement digest, topic */
+	struct span status;   /* "200", "OK", "ERR" */
+	struct span detail;   /* JSON object text of the rest; empty for none */
+	const char *protocol; /* what runs over the connection's (gRPC over HTTP/2); NULL: that
+				 itself */
 
 	/* Filled by the engine from the bytes consumed; a parser that gathers a message from
 	 * several frames sets the first two. */

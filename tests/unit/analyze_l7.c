@@ -5,6 +5,7 @@
  *
  *   role client|server     who recorded; default unknown
  *   port N                 the server's
+ *   datagrams              each call is one
  *   > BYTES   < BYTES      a call that sent or received this (C escapes, \xNN; a line is a call)
  *   >N BYTES               the same, only the first N bytes were kept
  *   >! N                   N bytes that were lost
@@ -62,6 +63,8 @@ static void sink(void *ctx, struct l7_conn *c, const struct l7_exchange *x)
 		: q && q->type == L7_ONEWAY ? "oneway"
 		: q			    ? "request"
 					    : "response");
+	if ((q ? q : a)->protocol)
+		fprintf(out, "%s ", (q ? q : a)->protocol);
 	if (q)
 		show_request(out, q);
 	if (a)
@@ -100,11 +103,11 @@ static size_t unescape(const char *s, char *dst)
 	return n;
 }
 
-static void feed_line(struct l7_conn *c, char *text, uint64_t pos[2], uint64_t *now)
+static void feed_line(struct l7_conn *c, char *text, bool datagram, uint64_t pos[2], uint64_t *now)
 {
 	enum l7_dir dir = *text == '>' ? L7_SENT : L7_RECEIVED;
 	unsigned long long keep = -1ULL;
-	struct l7_piece piece = {.dir = dir, .pos = pos[dir]};
+	struct l7_piece piece = {.dir = dir, .pos = pos[dir], .datagram = datagram};
 	char *p = text + 1, *bytes;
 
 	*now += 1000000;
@@ -133,17 +136,20 @@ static void converse(FILE *in, FILE *out)
 	struct l7_conn *c = NULL;
 	size_t cap = 0;
 	char *line = NULL;
+	bool datagrams = false;
 
 	while (getline(&line, &cap, in) > 0) {
 		if (!strncmp(line, "role ", 5))
 			opts.role = line[5] == 'c' ? L7_CLIENT : L7_SERVER;
 		else if (!strncmp(line, "port ", 5))
 			opts.server_port = atoi(line + 5);
+		else if (!strncmp(line, "datagrams", 9))
+			datagrams = true;
 		if (*line != '>' && *line != '<')
 			continue;
 		if (!c && l7_conn__new(&c, &opts))
 			exit(1);
-		feed_line(c, line, pos, &now);
+		feed_line(c, line, datagrams, pos, &now);
 	}
 	free(line);
 	if (!c)
