@@ -347,6 +347,25 @@ static int64_t pass_lost(struct mysql *s, const struct l7_view *v)
 	return v->known;
 }
 
+/* No response begins here: the EOF after a prepare's answer, or the middle of one of which the
+ * beginning was lost. */
+static int64_t stray(struct mysql *s, const struct l7_view *v, const struct mysql_packet *k,
+		     uint64_t off)
+{
+	struct order_item *req = order_front(&s->order);
+
+	if (mysql_is_eof(k) && off + 4 + k->len <= v->known)
+		return off + 4 + k->len;
+	if (!req)
+		return v->known;
+	s->resp = (struct response){.active = true,
+				    .id = req->id,
+				    .first_ns = v->ts_ns,
+				    .dir = v->requests ? L7_SENT : L7_RECEIVED};
+	set_status(&s->resp, "%s", "OK", 0);
+	return pass_lost(s, v);
+}
+
 static int64_t response(struct mysql *s, struct l7_parser *parser, const struct l7_view *v,
 			struct l7_message *m)
 {
@@ -369,15 +388,13 @@ static int64_t response(struct mysql *s, struct l7_parser *parser, const struct 
 		enum mysql_at at = mysql_packet_at(v, off, &k);
 
 		if (at == MYSQL_SHORT && !v->cut && !v->last)
-			return off;
+			break;
 		if (at == MYSQL_SHORT)
 			return r->active ? pass_lost(s, v) : (int64_t)v->known;
 		if (!r->active && on_greeting(s, &k))
 			return off + 4 + k.len;
 		if (!r->active && !begin_response(s, parser, v, &k))
-			return mysql_is_eof(&k) && off + 4 + k.len <= v->known
-				       ? (int64_t)(off + 4 + k.len)
-				       : (int64_t)v->known;
+			return stray(s, v, &k, off);
 		parser->after_hole = false;
 		if ((uint8_t)(r->seq + 1) != k.seq && r->cmd != MYSQL_LOGIN &&
 		    r->cmd != COM_CHANGE_USER && r->at != RESULT_FIRST)
@@ -395,8 +412,10 @@ static int64_t response(struct mysql *s, struct l7_parser *parser, const struct 
 		if (v->cut && off >= v->len && off < v->known)
 			return pass_lost(s, v);
 	}
-	s->resp.size += off;
-	s->resp.last_ns = v->ts_ns;
+	if (off) {
+		s->resp.size += off;
+		s->resp.last_ns = v->ts_ns;
+	}
 	return off;
 }
 

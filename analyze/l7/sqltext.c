@@ -181,6 +181,13 @@ static bool is_word(const struct token *t, const char *word)
 	       !strncasecmp(t->text.p, word, t->text.len);
 }
 
+/* A word that stands where literals do. */
+static bool is_constant(const struct token *t)
+{
+	return is_word(t, "NULL") || is_word(t, "DEFAULT") || is_word(t, "TRUE") ||
+	       is_word(t, "FALSE");
+}
+
 /* (?, ?, ?) to (?), and one such list after another to the first. */
 static void fold_list(struct digest *d)
 {
@@ -207,11 +214,11 @@ static void put_token(struct digest *d, const struct token *t)
 		d->open = d->at;
 	else if (close && d->open)
 		fold_list(d);
-	else if (t->kind != LITERAL && !comma)
+	else if (t->kind != LITERAL && !comma && !is_constant(t))
 		d->open = 0;
 	d->list_ahead = is_word(t, "IN") || is_word(t, "VALUES") || is_word(t, "VALUE");
 	d->sign_ok = t->kind == PUNCT && !close;
-	if (t->kind == WORD || (!open && !close && !comma && t->kind == PUNCT))
+	if ((t->kind == WORD && !d->open) || (!open && !close && !comma && t->kind == PUNCT))
 		d->folded = 0;
 }
 
