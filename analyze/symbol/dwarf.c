@@ -233,10 +233,11 @@ static int answer_in_unit(struct batch *b, struct worker *w, struct item *it,
 	return err;
 }
 
-/* Pages of a mapped file count as resident until given back. */
+/* Pages of a mapped file count as resident until given back; strings and ranges are about as much
+ * again as DIEs. */
 static void bound_memory(struct dwarf *d, uint64_t bytes)
 {
-	if (atomic_fetch_add(&d->touched, bytes) + bytes < UINT64_C(96) << 20)
+	if (atomic_fetch_add(&d->touched, bytes) + bytes < UINT64_C(32) << 20)
 		return;
 	atomic_store(&d->touched, 0);
 	elf_image__release_pages(d->file.elf);

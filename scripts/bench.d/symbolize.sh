@@ -1,15 +1,8 @@
 # Cold and cached symbolizing with inlined calls of a large C++ library, against llvm-symbolizer on the same addresses
 . scripts/bench.d/lib.inc
-# BENCH_IMAGE names the ELF file; else libjvm's debug information as Debian has it (368 MB when decompressed) is fetched.
-image=${BENCH_IMAGE:-}
-if [ -z "$image" ]; then
-	(cd "$T" && apt-get download -qq openjdk-17-dbg && dpkg -x openjdk-17-dbg_*.deb x && rm -f ./*.deb) >/dev/null 2>&1 ||
-		{ echo "no large image: openjdk-17-dbg cannot be fetched, and BENCH_IMAGE is not set"; exit 0; }
-	largest=$(find "$T/x" -name '*.debug' -printf '%s %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-)
-	image=$T/image
-	objcopy --decompress-debug-sections "$largest" "$image"
-	rm -rf "$T/x"
-fi
+# BENCH_IMAGE names another ELF file than the generated program
+image=${BENCH_IMAGE:-build/workload/big}
+[ -e "$image" ] || make -s "$image"
 make -s build/tests/bench/symbolize
 symbolize=build/tests/bench/symbolize
 # 20,000 addresses: in each function at its start and somewhere in it
