@@ -30,7 +30,7 @@ DEPFLAGS = -MMD -MP
 
 FORMAT_LIBS := -larchive -lzstd -ljson-c
 RECORD_LIBS := -lbpf -ldw -lelf -lz -llzma -lcap -lnettle
-ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm
+ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap
 
 FORMAT_SRC := $(wildcard format/*.c)
 RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c))
