@@ -52,6 +52,16 @@ static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames
 	return 0;
 }
 
+/*
+ * Late in an exec the old program's memory is gone already while its registers are still there;
+ * then come the new one's, which has not run yet. Neither has a user stack, as little as a thread
+ * that has given up its memory to exit.
+ */
+static __always_inline bool stack_amid_exec(const struct unwind_walk *w)
+{
+	return w->stack.error && w->stack.frame_cnt <= 1 && syscall_is_exec((const void *)w->regs);
+}
+
 __noinline int stack_take_user(__u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
@@ -61,6 +71,10 @@ __noinline int stack_take_user(__u32 entry)
 	if (!s || !w)
 		return 0;
 	unwind_run(slot);
+	if (stack_amid_exec(w)) {
+		s->sample.user_stack = 0;
+		return 0;
+	}
 	w->stack.hdr.probe = s->sample.hdr.probe;
 	w->stack.tgid = s->sample.tgid;
 	if (w->stack.error) /* it may end at an address that only this process's mappings explain */

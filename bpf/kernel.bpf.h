@@ -53,6 +53,16 @@ struct perf_event_ctx {
 				       i_++)((__u64 *)(to))[i_] = ((volatile __u64 *)(from))[i_];  \
 	} while (0)
 
+/* Whether a task with these user registers is inside execve(2) or execveat(2). */
+static __always_inline bool syscall_is_exec(const struct arch_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	return regs->orig_ax == 59 || regs->orig_ax == 322;
+#else
+	return regs->syscallno == 221 || regs->syscallno == 281;
+#endif
+}
+
 struct mm_struct;
 
 struct pt_regs {
