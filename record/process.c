@@ -21,6 +21,7 @@
 #define DESCRIBE_PER_S 300    /* at most, of processes that have no sample yet; */
 #define DESCRIBE_ALL_PER_S 30 /* of a whole system, most never will */
 #define IDLE_WAKES_MAX 50     /* in 100 ms, for records of processes that are not recorded */
+#define IDLE_WAKES_EARNED 4   /* by one for a process that is */
 #define WAKE_NS 100000000ULL
 
 uint64_t tracker_now_ns(void)
@@ -157,11 +158,16 @@ static unsigned handle_queued(struct tracker *t)
 	return all;
 }
 
-/* On a host that forks and execs a lot elsewhere, obrec must not be woken for each of its records.
+/*
+ * On a host that forks and execs a lot elsewhere, obrec must not be woken for each of its records;
+ * but what targets do earns some of them, as theirs must be seen at once.
  */
 static void limit_wakes(struct tracker *t, uint64_t now, unsigned handled)
 {
-	if (handled && !t->relevant && ++t->idle_wakes == IDLE_WAKES_MAX)
+	if (handled && t->relevant)
+		t->idle_wakes -=
+			t->idle_wakes < IDLE_WAKES_EARNED ? t->idle_wakes : IDLE_WAKES_EARNED;
+	else if (handled && ++t->idle_wakes == IDLE_WAKES_MAX)
 		sideband__wake(t->sideband, false);
 	if (now < t->next_wake_ns)
 		return;

@@ -70,6 +70,7 @@ static void describe_early(struct tracker *t, struct process *p, struct span nam
 	if (p->identity.cmdline || !t->describe_budget || (!vdso && p->maps.cnt < 4))
 		return;
 	t->describe_budget--;
+	table_publish(t); /* it is being sampled already, and /proc takes a while */
 	process_describe(p, t->proc, t->opts.target.label_env, t->opts.target.label_env_cnt);
 }
 

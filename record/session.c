@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../format/text.h"
+#include "priority.h"
 #include "session_impl.h"
 
 #define PROBE(name, on, doc) extern const struct probe probe_##name##_entry;
@@ -265,6 +266,7 @@ int session__start(struct session *s)
 {
 	int err = 0;
 
+	priority_raise();
 	s->started_ns = s->env.start_ns = now_ns();
 	s->skel->bss->enabled = true;
 	for (size_t i = 0; probes[i] && !err; i++)

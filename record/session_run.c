@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 
 #include "../format/text.h"
+#include "priority.h"
 #include "session_impl.h"
 
 #define TICK_NS (200 * MSEC_NS)
@@ -192,6 +193,7 @@ int session__finish(struct session *s, volatile sig_atomic_t *stop)
 
 	*stop = 0;
 	detach(s);
+	priority_lower();
 	for (int i = 0; i < 4 && drain(s); i++) /* a program may just have been sending */
 		;
 	intake__finish(s->intake);
