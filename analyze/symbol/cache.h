@@ -17,7 +17,7 @@
 #define CACHE_MAGIC "OBSYM\r\n\032"
 
 enum {
-	CACHE_VERSION = 1,
+	CACHE_VERSION = 2,
 	CACHE_FILE_MAX = 64 << 20, /* larger ones are begun anew */
 	CACHE_DIR_MAX = 1 << 30,   /* then the longest unused files go */
 };

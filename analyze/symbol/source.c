@@ -106,6 +106,39 @@ bool source_incomplete(const struct source *src)
 	return src->alt_missing || (src->dwarf && dwarf__incomplete(src->dwarf));
 }
 
+/*
+ * The linker writes the version into the names of .symtab: "clock_nanosleep@@GLIBC_2.17". Returns
+ * the length without it. Other names have an "@" as well, but not one that only a name like a
+ * version's follows.
+ */
+static size_t unversioned(const char *name)
+{
+	static const char version[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789_.";
+	const char *at = strchr(name, '@'), *v;
+
+	if (!at || at == name)
+		return strlen(name);
+	v = at + (at[1] == '@' ? 2 : 1);
+	if (*v < 'A' || *v > 'Z' || v[strspn(v, version)])
+		return strlen(name);
+	return (size_t)(at - name);
+}
+
+static const struct pooled *add_name(struct name_pool *pool, const char *name)
+{
+	size_t len = unversioned(name);
+	const struct pooled *pooled;
+	char *base;
+
+	if (!name[len])
+		return name_pool__add_symbol(pool, name);
+	base = strndup(name, len);
+	pooled = name_pool__add_symbol(pool, base ? base : name);
+	free(base);
+	return pooled;
+}
+
 static int add_from_symtab(struct source *src, struct name_pool *pool, uint64_t addr,
 			   struct answers *out)
 {
@@ -115,7 +148,7 @@ static int add_from_symtab(struct source *src, struct name_pool *pool, uint64_t 
 	symtab_find(&src->symtab, addr, &hit);
 	if (!hit.name)
 		return answers_add(out, hit.lo, hit.hi, NULL, 0);
-	f.name = name_pool__add_symbol(pool, hit.name);
+	f.name = add_name(pool, hit.name);
 	f.file = name_pool__add(pool, hit.file);
 	return answers_add(out, hit.lo, hit.hi, &f, 1);
 }
