@@ -172,11 +172,13 @@ static void note_symbols(struct group *g, const struct symbol_image *image)
 	struct binary *b = binaries__get(f->binaries, g->binary);
 	const char *why = NULL, *kind = symbol_image__kind(image, &why);
 	bool none = !strcmp(kind, "none");
+	/* The recorder saw the machine: it knows more of the same result. */
+	bool agreed = b->symbols && !strcmp(strings__get(f->strings, b->symbols), kind);
 
 	b->symbols = strings__add(f->strings, span_of(kind));
 	if (!strcmp(kind, "dwarf"))
 		b->why = 0;
-	else if (why && (!b->why || !none))
+	else if (why && (!b->why || !(none || agreed)))
 		b->why = strings__add(f->strings, span_of(why));
 	else if (!b->why && none)
 		b->why = strings__add(f->strings,
