@@ -1,6 +1,6 @@
 # The share of user stacks that reach their thread's start, program by program, under load: at least 99.5 % each.
 # A table: program, samples, complete, causes of the others. PROGRAMS="redis node" selects, SECONDS_EACH=10 is longer.
-. tests/live/lib.sh
+. tests/live/lib.inc
 PROGRAMS=${PROGRAMS:-demo deep static static-pie redis nginx mariadb postgres python3 node node-jit go go-stripped}
 EACH=${SECONDS_EACH:-2}
 bad=0 measured=0

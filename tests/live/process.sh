@@ -1,6 +1,6 @@
 # A program that forks, executes, loads a library that is then deleted, starts a thread and unloads it all again:
 # each phase's samples carry the right process, binary and function.
-. tests/live/lib.sh
+. tests/live/lib.inc
 
 cat >"$T/own.c" <<'EOF'
 #include <time.h>

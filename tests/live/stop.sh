@@ -1,5 +1,5 @@
 # Every way a capture can end leaves a valid archive that says how it ended.
-. tests/live/lib.sh
+. tests/live/lib.inc
 start "$WORKLOAD/demo" 120 >/dev/null
 demo=$!
 reason() { sql "$1" "SELECT stop_reason FROM capture"; }

@@ -1,5 +1,5 @@
 # Wrong use: one clear line on stderr and the right exit code; nothing is left behind.
-. tests/live/lib.sh
+. tests/live/lib.inc
 
 # wrong CODE PATTERN ARG...
 wrong() {
@@ -37,7 +37,7 @@ if [ $status != 126 ] && [ $status != 127 ]; then
 	is "unprivileged: lines" "$(wc -l <"$T/err")" 1
 	grep -q CAP_ "$T/err" || { cat "$T/err"; fail "no capability named"; }
 fi
-"$OBREC" --help | grep -q -- --duration
-"$OBREC" --man | grep -q '^\.TH'
-"$OBREC" --completion=bash | grep -q -- --cgroup
+"$OBREC" --help >"$T/help" && grep -q -- --duration "$T/help"
+"$OBREC" --man >"$T/man" && grep -q '^\.TH' "$T/man"
+"$OBREC" --completion=bash >"$T/completion" && grep -q -- --cgroup "$T/completion"
 is "--list has cpu" "$("$OBREC" --list | grep -c '^ *cpu ')" 1
