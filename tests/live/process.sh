@@ -69,9 +69,9 @@ samples() {
 		JOIN thread t ON t.id = s.thread_id JOIN process p ON p.id = t.process_id WHERE s.kind = 'cpu' AND $1"
 }
 # 0.3 s at 499 Hz are 150 samples; a busy machine takes some of the time away, another's clock may add some.
-within "first phase" "$(samples "fn.name = 'at_first' AND p.id = (SELECT min(id) FROM process)")" 30 160
+within "first phase" "$(samples "fn.name = 'at_first' AND p.id = (SELECT min(id) FROM process WHERE exe LIKE '%/phases%')")" 30 160
 within "library, deleted" "$(samples "fn.name = 'in_library' AND b.path LIKE '%libown.so'")" 30 160
-within "child" "$(samples "fn.name = 'in_child' AND p.ppid = (SELECT pid FROM process ORDER BY started_ns LIMIT 1)")" 30 160
+within "child" "$(samples "fn.name = 'in_child' AND p.ppid = (SELECT pid FROM process WHERE exe LIKE '%/phases%' ORDER BY started_ns LIMIT 1)")" 30 160
 within "thread" "$(samples "fn.name = 'in_thread' AND t.comm = 'second'")" 30 160
 within "after exec, program deleted" "$(samples "fn.name = 'after_exec' AND p.cmdline LIKE '%executed an argument'")" 30 160
 is "functions in a wrong process" "$(samples "fn.name = 'after_exec' AND p.cmdline NOT LIKE '%executed an argument'")" 0
