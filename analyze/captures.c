@@ -95,7 +95,7 @@ static int read_ends(struct capture *c)
 {
 	struct json_object *clock = NULL, *options = NULL, *complete = NULL;
 	const char *text = obz_reader__header(c->reader);
-	uint64_t monotonic = 0, realtime = 0, last;
+	uint64_t monotonic = 0, realtime = 0, last, kept;
 
 	c->header = text ? json_tokener_parse(text) : NULL;
 	text = obz_reader__end(c->reader);
@@ -109,8 +109,13 @@ static int read_ends(struct capture *c)
 	c->started_ns = json_number(c->header, "started_at_ns");
 	c->command = join(json_array(c->header, "argv"), " ", true);
 	c->probes = join(json_array(c->header, "probes"), ",", false);
-	if (json_object_object_get_ex(c->header, "options", &options))
+	c->sample = 1;
+	if (json_object_object_get_ex(c->header, "options", &options)) {
 		c->freq = json_number(options, "freq");
+		kept = json_number(options, "sample_per_64k");
+		if (kept && kept < 65536)
+			c->sample = kept / 65536.0;
+	}
 	if (json_object_object_get_ex(c->header, "clock", &clock)) {
 		monotonic = json_number(clock, "monotonic_ns");
 		realtime = json_number(clock, "realtime_ns");

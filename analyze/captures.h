@@ -24,6 +24,7 @@ struct capture {
 	uint64_t duration_ns;		 /* when cut: until the last event */
 	uint64_t to_realtime;		 /* add to an archive's time, modulo 2^64 */
 	uint64_t cpus, freq;		 /* 0: not known */
+	double sample;			 /* share of connections whose payload was kept; 1: all */
 	const struct obz_member **debug; /* debug members by name */
 	size_t debug_cnt;
 };

@@ -8,9 +8,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../format/text.h"
+#include "figures.h"
 #include "index.h"
 #include "intern.h"
 #include "progress.h"
@@ -22,6 +24,7 @@ static const struct loader *const loaders[] = {
 };
 #define LOADER_CNT (sizeof(loaders) / sizeof(*loaders))
 #define MAX_JOBS 64
+#define NSEC 1000000000ull
 
 struct job {
 	uint32_t capture;
@@ -194,6 +197,7 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 
 void load__fini(struct load *l)
 {
+	figures__free(l->figures);
 	weights__free(l->weights);
 	frames__free(l->frames);
 	stacks__free(l->stacks);
@@ -216,11 +220,46 @@ static bool is_wanted(const struct load *l, const struct loader *loader)
 	return l->opts.weights && loader == &load_profile_entry;
 }
 
+/* Where a moment lies for one capture, CLOCK_REALTIME. */
+static uint64_t moment_ns(const struct moment *m, const struct capture *c)
+{
+	time_t start = c->started_ns / NSEC;
+	struct tm day;
+
+	if (m->relative)
+		return c->started_ns + m->ns;
+	if (!m->of_day || !localtime_r(&start, &day))
+		return m->ns;
+	day.tm_hour = day.tm_min = day.tm_sec = 0;
+	day.tm_isdst = -1;
+	return (uint64_t)mktime(&day) * NSEC + m->ns;
+}
+
+void load__span(const struct load *l, size_t capture, uint64_t span[2])
+{
+	const struct capture *c = &l->captures->v[capture];
+
+	span[0] = l->opts.from.set ? moment_ns(&l->opts.from, c) : 0;
+	span[1] = l->opts.to.set ? moment_ns(&l->opts.to, c) : UINT64_MAX;
+}
+
+/* What the wanted loaders read themselves is wanted too. */
+static int add_needs(struct load *l)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < LOADER_CNT; i++)
+		for (const char *const *n = loaders[i]->needs;
+		     n && *n && !err && is_wanted(l, loaders[i]); n++)
+			err = name_set_add(&l->wanted, *n);
+	return err;
+}
+
 int load__run(struct load *l)
 {
 	struct run r = {
 		.load = l, .lock = PTHREAD_MUTEX_INITIALIZER, .turned = PTHREAD_COND_INITIALIZER};
-	int err = 0;
+	int err = add_needs(l);
 
 	progress_init(&r.progress, "loading");
 	for (size_t i = 0; i < LOADER_CNT && !err; i++) {
@@ -232,6 +271,8 @@ int load__run(struct load *l)
 		err = list_jobs(&r);
 	if (!err)
 		err = decode_all(&r);
+	if (err == LOAD_ENOUGH)
+		err = 0;
 	for (size_t i = 0; i < LOADER_CNT && !err; i++)
 		if (r.active[i])
 			err = loaders[i]->finish(l, r.state[i]);

@@ -9,6 +9,7 @@
 #include "binaries.h"
 #include "captures.h"
 #include "frames.h"
+#include "message_filter.h"
 #include "stacks.h"
 #include "store.h"
 #include "strings.h"
@@ -22,6 +23,17 @@ struct moment {
 	uint64_t ns;
 };
 
+struct services;
+
+struct traffic_opts {
+	const struct services *services; /* NULL: none; lives as long as the load */
+	struct message_filter filter;	 /* of messages, in tables and figures */
+	uint64_t interval_ns;		 /* figures tell intervals of this length apart; 0: none */
+	uint64_t max_messages;		 /* rows of the table message; 0: all */
+	bool by_connection; /* figures of edges: told apart by connection, not by method
+			     * and target */
+};
+
 struct load_opts {
 	struct symbolizer_opts symbols;
 	unsigned jobs;	/* 0: all CPUs */
@@ -29,6 +41,7 @@ struct load_opts {
 	struct moment from, to;
 	bool weights;	/* add samples up in memory: load.weights */
 	bool by_thread; /* weights tell threads apart */
+	struct traffic_opts traffic;
 };
 
 /* Everything loaders share. Borrowed parts live until load__fini. */
@@ -43,10 +56,12 @@ struct load {
 	struct stacks *stacks;
 	struct frames *frames;
 	struct weights *weights;
+	struct figures *figures; /* by load_traffic.c, when the table figure is wanted */
 };
 
 struct loader {
 	const char *const *streams, *const *tables; /* NULL-terminated */
+	const char *const *needs;		    /* tables it reads itself; NULL: none */
 	int (*begin)(struct load *l, void **state);
 	/* Rows of one kind, from any of its streams: one call at a time, in the archive's order. */
 	int (*rows)(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
@@ -64,6 +79,12 @@ void load__fini(struct load *l);
 int load__run(struct load *l);
 
 bool load__wants(const struct load *l, const char *table);
+
+/* Where --from and --to lie for one capture, CLOCK_REALTIME: {0, UINT64_MAX} when not set. */
+void load__span(const struct load *l, size_t capture, uint64_t span[2]);
+
+/* From a loader's rows(): all that was asked for is there; what follows is not read. */
+#define LOAD_ENOUGH (-ECANCELED)
 
 #define LOADER(name) extern const struct loader load_##name##_entry;
 #include "loaders.def"

@@ -6,13 +6,9 @@
  */
 #include "load.h"
 
-#include <time.h>
-
 #include "../format/text.h"
 #include "index.h"
 #include "profile_tables.h"
-
-#define NSEC 1000000000ull
 
 /* stack.error of a pair whose definition has not come yet: | capture. Resolved at the end. */
 #define PENDING 0x80000000u
@@ -136,21 +132,6 @@ static struct stack combine(const struct profile *p, uint32_t capture, uint32_t 
 				       : STACK_NONE};
 }
 
-/* Where a moment lies for one capture, CLOCK_REALTIME. */
-static uint64_t moment_ns(const struct moment *m, const struct capture *c)
-{
-	time_t start = c->started_ns / NSEC;
-	struct tm day;
-
-	if (m->relative)
-		return c->started_ns + m->ns;
-	if (!m->of_day || !localtime_r(&start, &day))
-		return m->ns;
-	day.tm_hour = day.tm_min = day.tm_sec = 0;
-	day.tm_isdst = -1;
-	return (uint64_t)mktime(&day) * NSEC + m->ns;
-}
-
 static int add_row(struct insert *in, uint32_t capture, const struct rec_sample *r, uint64_t ts_ns,
 		   uint32_t stack)
 {
@@ -215,10 +196,10 @@ static int profile_begin(struct load *l, void **state)
 	if (!p->spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->captures->cnt; i++) {
-		const struct capture *c = &l->captures->v[i];
+		uint64_t span[2];
 
-		p->spans[i].from = l->opts.from.set ? moment_ns(&l->opts.from, c) : 0;
-		p->spans[i].to = l->opts.to.set ? moment_ns(&l->opts.to, c) : UINT64_MAX;
+		load__span(l, i, span);
+		p->spans[i] = (struct span_ns){span[0], span[1]};
 	}
 	p->rows = load__wants(l, "sample");
 	if (weights__new(&p->threads, true))

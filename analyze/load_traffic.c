@@ -1,54 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections and messages. The stream `net` is read first, so that every connection is known when
- * its payload comes. Payload of different CPUs is not quite in order in the archive: it is held
- * back for half a second of record time and handed to the connections sorted.
+ * Connections and messages. The stream `net` is read first, of all captures, so that every
+ * connection and its other end are known when payload comes.
  */
-#include "load.h"
-
 #include <errno.h>
-#include <stdlib.h>
 
 #include "../format/text.h"
-#include "index.h"
-#include "l7/l7.h"
-
-#define HOLD_NS 500000000ULL
-
-struct traffic;
-
-struct conn {
-	struct traffic *traffic;
-	uint32_t capture;
-	struct rec_connection rec; /* its strings are owned */
-	uint64_t closed_ns, bytes[2], calls[2], retransmits;
-	uint32_t srtt_us;
-	bool tls;
-	struct l7_conn *l7; /* NULL until payload comes */
-};
-
-/* A payload record held back, with a copy of its bytes. */
-struct held {
-	struct conn *conn;
-	struct l7_piece piece;
-	size_t data_at;
-};
-
-struct traffic {
-	struct load *load;
-	struct insert connection, message, stat;
-	struct conn **conns;
-	size_t conn_cnt, conn_cap;
-	struct index by_id;
-	struct held *held;
-	size_t held_cnt, held_cap;
-	char *data; /* of all held */
-	size_t data_sz, data_cap;
-	uint64_t newest_ns;
-	int64_t message_id;
-	bool messages; /* wanted: the table, or the protocols of connections */
-	int err;
-};
+#include "traffic.h"
+#include "traffic_note.h"
 
 /* ---- connections ---- */
 
@@ -91,6 +50,7 @@ static struct conn *conn_of(struct traffic *t, uint32_t capture, uint32_t id)
 	c->traffic = t;
 	c->capture = capture;
 	c->rec.id = id;
+	c->number = t->conn_cnt;
 	t->conns[t->conn_cnt] = c;
 	if (index_add(&t->by_id, &conn_ops, t, hash, t->conn_cnt)) {
 		free(c);
@@ -124,7 +84,10 @@ static void add_connection(struct conn *c, const struct rec_connection *r)
 static int add_stat(struct traffic *t, struct conn *c, const struct rec_connection_stat *r)
 {
 	struct insert *in = &t->stat;
+	uint64_t at = r->ts_ns + t->load->captures->v[c->capture].to_realtime;
 
+	if (at < t->spans[c->capture][0] || at > t->spans[c->capture][1])
+		return 0;
 	c->bytes[0] += r->bytes_sent;
 	c->bytes[1] += r->bytes_received;
 	c->calls[0] += r->sends;
@@ -135,7 +98,7 @@ static int add_stat(struct traffic *t, struct conn *c, const struct rec_connecti
 	if (!load__wants(t->load, "connection_stat"))
 		return 0;
 	insert_int(in, capture_row(c->capture, c->rec.id));
-	insert_int(in, r->ts_ns + t->load->captures->v[c->capture].to_realtime);
+	insert_int(in, at);
 	insert_int(in, r->bytes_sent);
 	insert_int(in, r->bytes_received);
 	insert_int(in, r->sends);
@@ -200,20 +163,25 @@ static void bind_times(struct insert *in, const struct conn *c, const struct l7_
 		insert_null(in);
 }
 
-static void on_exchange(void *ctx, struct l7_conn *l7, const struct l7_exchange *x)
+/* Threads may read the clock in another order than the bytes passed. */
+static uint64_t latency_of(const struct l7_exchange *x)
 {
-	struct conn *c = ctx;
-	struct traffic *t = c->traffic;
+	uint64_t from = x->request->last_ns, to = x->response->last_ns;
+
+	return to > from ? to - from : 0;
+}
+
+static int add_row(struct conn *c, const struct l7_exchange *x, struct span status)
+{
 	const struct l7_message *q = x->request, *a = x->response;
-	struct span status = a ? a->status : q->status;
+	struct traffic *t = c->traffic;
 	struct strbuf detail = {0};
 	struct insert *in = &t->message;
+	int err;
 
-	if (t->err || !t->messages)
-		return;
 	insert_int(in, ++t->message_id);
 	insert_int(in, capture_row(c->capture, c->rec.id));
-	insert_text(in, l7_conn__protocol(l7) ? l7_conn__protocol(l7)->name : NULL);
+	insert_text(in, strings__get(t->strings, c->protocol));
 	bind_span(in, q ? q->method : a->method);
 	bind_span(in, q ? q->target : a->target);
 	bind_span(in, status);
@@ -224,8 +192,113 @@ static void on_exchange(void *ctx, struct l7_conn *l7, const struct l7_exchange 
 	insert_int(in, x->paired);
 	insert_int(in, q && q->type == L7_ONEWAY);
 	bind_detail(in, &detail, q, a);
-	t->err = insert_run(in);
+	err = insert_run(in);
 	strbuf_fini(&detail);
+	if (!err && t->load->opts.traffic.max_messages == (uint64_t)t->message_id)
+		err = LOAD_ENOUGH;
+	return err;
+}
+
+static uint32_t slot_of(const struct traffic *t, uint64_t at_ns)
+{
+	uint64_t start = traffic_start_ns(t->load->captures),
+		 interval = t->load->opts.traffic.interval_ns;
+
+	if (!interval)
+		return 0;
+	return at_ns > start ? (at_ns - start) / interval + 1 : 1;
+}
+
+static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_ns)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+	struct traffic *t = c->traffic;
+	bool by_connection = t->load->opts.traffic.by_connection;
+	struct figure_key key = {
+		.role = c->role,
+		.service = c->service,
+		.peer = c->peer,
+		.protocol = c->protocol,
+		.slot = slot_of(t, at_ns),
+	};
+	const struct figure_call call = {
+		.error = (a && a->is_error) || (q && q->is_error),
+		.unpaired = !x->paired && !(q && q->type == L7_ONEWAY),
+		.timed = x->paired,
+		.weight = 1 / t->load->captures->v[c->capture].sample,
+		.at_ns = at_ns,
+		.latency_ns = x->paired ? latency_of(x) : 0,
+		.request_bytes = q ? q->size : 0,
+		.response_bytes = a ? a->size : 0,
+		.connection_id = capture_row(c->capture, c->rec.id),
+	};
+
+	if (by_connection) {
+		key.connection = c->other ? c->number + 1 : 0;
+	} else {
+		key.method = strings__add(t->strings, (q ? q : a)->method);
+		key.target = strings__add(t->strings, (q ? q : a)->target);
+	}
+	return figures__add(t->figures, &key, &call);
+}
+
+static struct span name_span(const struct traffic *t, uint32_t id)
+{
+	return span_of(strings__get(t->strings, id));
+}
+
+static bool is_wanted(struct conn *c, const struct l7_exchange *x, struct span status)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+	struct traffic *t = c->traffic;
+	const struct message_facts facts = {
+		.protocol = name_span(t, c->protocol),
+		.method = (q ? q : a)->method,
+		.target = (q ? q : a)->target,
+		.status = status,
+		.role = name_span(t, c->role),
+		.service = name_span(t, c->service),
+		.peer = name_span(t, c->peer),
+		.peer_addr = c->rec.remote_addr,
+		.latency_ns = x->paired ? latency_of(x) : 0,
+		.timed = x->paired,
+		.error = (a && a->is_error) || (q && q->is_error),
+		.connection = capture_row(c->capture, c->rec.id),
+	};
+
+	return message_filter_wants(&t->load->opts.traffic.filter, &facts);
+}
+
+/* What its first message tells of a connection. */
+static void learn(struct conn *c)
+{
+	const struct l7_protocol *p = l7_conn__protocol(c->l7);
+	const char *role;
+
+	if (c->rec.role == ROLE_UNKNOWN && p)
+		c->rec.role = l7_conn__role(c->l7) == L7_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
+	role = traffic_role(c);
+	c->role = role ? strings__add(c->traffic->strings, span_of(role)) : 0;
+	c->protocol = p ? strings__add(c->traffic->strings, span_of(p->name)) : 0;
+}
+
+static void on_exchange(void *ctx, struct l7_conn *l7, const struct l7_exchange *x)
+{
+	struct conn *c = ctx;
+	struct traffic *t = c->traffic;
+	const struct l7_message *q = x->request, *a = x->response;
+	struct span status = a ? a->status : q->status;
+	uint64_t at = (q ? q : a)->last_ns + t->load->captures->v[c->capture].to_realtime;
+
+	if (!c->messages++ || !c->protocol)
+		learn(c);
+	if (t->err || at < t->spans[c->capture][0] || at > t->spans[c->capture][1] ||
+	    (t->filtered && !is_wanted(c, x, status)))
+		return;
+	if (t->figures)
+		t->err = add_figure(c, x, at);
+	if (!t->err && t->rows)
+		t->err = add_row(c, x, status);
 }
 
 static int start_l7(struct conn *c)
@@ -242,105 +315,89 @@ static int start_l7(struct conn *c)
 	return l7_conn__new(&c->l7, &opts);
 }
 
-/* ---- payload in the order of time ---- */
-
-static int by_time(const void *a, const void *b)
+/* A connection that is over needs its parser no longer. */
+static void finish_l7(struct conn *c)
 {
-	const struct held *x = a, *y = b;
-
-	if (x->piece.ts_ns != y->piece.ts_ns)
-		return x->piece.ts_ns < y->piece.ts_ns ? -1 : 1;
-	/* Of one moment: what was received comes before what was sent because of it. */
-	return (y->piece.dir == L7_RECEIVED) - (x->piece.dir == L7_RECEIVED);
+	if (!c->l7)
+		return;
+	l7_conn__finish(c->l7);
+	if (!c->protocol && l7_conn__protocol(c->l7))
+		learn(c);
+	l7_conn__free(c->l7);
+	c->l7 = NULL;
 }
 
-/* Hands over what is older than `until_ns`. */
-static int release(struct traffic *t, uint64_t until_ns)
+int traffic_feed(struct conn *c, const struct l7_piece *piece)
 {
-	size_t n = 0, left, base;
+	struct traffic *t = c->traffic;
 	int err = 0;
 
-	qsort(t->held, t->held_cnt, sizeof(*t->held), by_time);
-	for (; n < t->held_cnt && t->held[n].piece.ts_ns <= until_ns && !err; n++) {
-		struct held *h = &t->held[n];
-
-		h->piece.data.p = t->data + h->data_at;
-		err = h->conn->l7 ? 0 : start_l7(h->conn);
+	if (!c->l7) {
+		err = array_reserve(&t->live, &t->live_cap, t->live_cnt + 1);
 		if (!err)
-			err = l7_conn__feed(h->conn->l7, &h->piece);
+			err = start_l7(c);
+		if (!err)
+			t->live[t->live_cnt++] = c;
 	}
-	/* What stays moves to the front, its bytes in a new place. */
-	left = t->held_cnt - n;
-	memmove(t->held, t->held + n, left * sizeof(*t->held));
-	t->held_cnt = left;
-	if (left) {
-		char *data = NULL;
-
-		base = 0;
-		for (size_t i = 0; i < left; i++)
-			base += t->held[i].piece.data.len;
-		data = malloc(base + 1);
-		if (!data)
-			return -ENOMEM;
-		base = 0;
-		for (size_t i = 0; i < left; i++) {
-			memcpy(data + base, t->data + t->held[i].data_at,
-			       t->held[i].piece.data.len);
-			t->held[i].data_at = base;
-			base += t->held[i].piece.data.len;
-		}
-		free(t->data);
-		t->data = data;
-		t->data_sz = base;
-		t->data_cap = base + 1;
-	} else {
-		t->data_sz = 0;
-	}
+	if (!err)
+		err = l7_conn__feed(c->l7, piece);
 	return err ? err : t->err;
 }
 
-static int hold(struct traffic *t, uint32_t capture, const struct rec_payload *r)
+/* Those closed for long: what they carried was handed on. */
+static void finish_closed(struct traffic *t, uint64_t before_ns)
 {
-	struct conn *c = conn_of(t, capture, r->connection);
-	struct held *h;
+	size_t left = 0;
 
-	if (!c || array_reserve(&t->held, &t->held_cap, t->held_cnt + 1) ||
-	    array_reserve(&t->data, &t->data_cap, t->data_sz + r->data.len + 1))
-		return -ENOMEM;
-	c->tls |= r->flags & PAYLOAD_TLS;
-	h = &t->held[t->held_cnt++];
-	*h = (struct held){
-		.conn = c,
-		.data_at = t->data_sz,
-		.piece = {.dir = r->direction ? L7_RECEIVED : L7_SENT,
-			  .pos = r->position,
-			  .len = r->len,
-			  .ts_ns = r->ts_ns,
-			  .data.len = r->data.len,
-			  .datagram = r->flags & PAYLOAD_DATAGRAM},
-	};
-	memcpy(t->data + t->data_sz, r->data.p, r->data.len);
-	t->data_sz += r->data.len;
-	if (r->ts_ns > t->newest_ns)
-		t->newest_ns = r->ts_ns;
-	return 0;
+	for (size_t i = 0; i < t->live_cnt; i++) {
+		struct conn *c = t->live[i];
+
+		if (c->closed_ns && c->closed_ns < before_ns)
+			finish_l7(c);
+		else
+			t->live[left++] = c;
+	}
+	t->live_cnt = left;
+}
+
+/* ---- payload ---- */
+
+#define LINGER_NS 2000000000ull
+
+static int end_capture(struct traffic *t)
+{
+	int err = traffic_release(t, true);
+
+	finish_closed(t, UINT64_MAX);
+	while (t->live_cnt)
+		finish_l7(t->live[--t->live_cnt]);
+	return err ? err : t->err;
 }
 
 static int add_payload(struct traffic *t, uint32_t capture, const struct rec_payload *rows,
 		       size_t cnt)
 {
-	int err = 0;
+	int err = traffic_find_sides(t);
 
-	/* Another capture has another clock. */
-	if (t->held_cnt && t->held[0].conn->capture != capture) {
-		err = release(t, UINT64_MAX);
-		t->newest_ns = 0;
+	if (!err && capture != t->capture)
+		err = end_capture(t);
+	t->capture = capture;
+	for (size_t i = 0; i < cnt && !err; i++) {
+		struct conn *c = conn_of(t, capture, rows[i].connection);
+
+		if (!c)
+			return -ENOMEM;
+		if (!c->service) /* its record was lost */
+			c->service = c->peer = strings__add(t->strings, span_of("[unknown]"));
+		c->tls |= !!(rows[i].flags & PAYLOAD_TLS);
+		traffic_anchor(c, &rows[i]);
+		err = traffic_hold(t, c, &rows[i]);
 	}
-	for (size_t i = 0; i < cnt && !err; i++)
-		err = hold(t, capture, &rows[i]);
-	if (!err && t->held_cnt && t->newest_ns > HOLD_NS)
-		err = release(t, t->newest_ns - HOLD_NS);
-	return err;
+	if (!err)
+		err = traffic_release(t, false);
+	if (t->newest_ns > LINGER_NS)
+		finish_closed(t, t->newest_ns - LINGER_NS);
+	return err ? err : t->err;
 }
 
 /* ---- the loader ---- */
@@ -353,10 +410,17 @@ static int traffic_begin(struct load *l, void **state)
 	if (!t)
 		return -ENOMEM;
 	t->load = l;
-	t->messages = load__wants(l, "message");
-	if (insert_open(
-		    &t->connection, l->store,
-		    "INSERT INTO connection VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") ||
+	t->rows = load__wants(l, "message");
+	t->filtered = message_filter_any(&l->opts.traffic.filter);
+	t->spans = calloc(l->captures->cnt + 1, sizeof(*t->spans));
+	if (!t->spans || strings__new(&t->strings) ||
+	    (load__wants(l, "figure") && figures__new(&t->figures)))
+		return -ENOMEM;
+	for (size_t i = 0; i < l->captures->cnt; i++)
+		load__span(l, i, t->spans[i]);
+	if (sqlite3_prepare_v2(store__db(l->store),
+			       "SELECT comm, container_id FROM process WHERE id = ?", -1,
+			       &t->process, NULL) ||
 	    insert_open(&t->message, l->store,
 			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") ||
 	    insert_open(&t->stat, l->store, "INSERT INTO connection_stat VALUES(?,?,?,?,?,?,?,?)"))
@@ -410,83 +474,22 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 	return err;
 }
 
-static const char *transport_name(uint32_t transport)
-{
-	switch (transport) {
-	case TRANSPORT_TCP:
-		return "tcp";
-	case TRANSPORT_UDP:
-		return "udp";
-	case TRANSPORT_UNIX_STREAM:
-		return "unix";
-	case TRANSPORT_UNIX_DGRAM:
-		return "unix-dgram";
-	}
-	return NULL;
-}
-
-/* What the recorder knew, else what the messages told. */
-static const char *role_name(const struct conn *c)
-{
-	unsigned role = c->rec.role;
-
-	if (role == ROLE_UNKNOWN && c->l7 && l7_conn__protocol(c->l7))
-		role = l7_conn__role(c->l7) == L7_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
-	return role == ROLE_CLIENT ? "client" : role == ROLE_SERVER ? "server" : NULL;
-}
-
-static void optional_time(struct insert *in, const struct conn *c, uint64_t ns)
-{
-	if (ns)
-		bind_time(in, c, ns);
-	else
-		insert_null(in);
-}
-
-static int write_connection(struct traffic *t, const struct conn *c)
-{
-	struct insert *in = &t->connection;
-
-	insert_int(in, capture_row(c->capture, c->rec.id));
-	insert_int(in, capture_id(c->capture));
-	if (c->rec.process)
-		insert_int(in, capture_row(c->capture, c->rec.process));
-	else
-		insert_null(in);
-	insert_text(in, transport_name(c->rec.transport));
-	bind_span(in, c->rec.local_addr);
-	insert_int(in, c->rec.local_port);
-	bind_span(in, c->rec.remote_addr);
-	insert_int(in, c->rec.remote_port);
-	insert_text(in, role_name(c));
-	insert_text(in, c->l7 && l7_conn__protocol(c->l7) ? l7_conn__protocol(c->l7)->name : NULL);
-	insert_int(in, c->tls);
-	optional_time(in, c, c->rec.opened_ns);
-	optional_time(in, c, c->closed_ns);
-	insert_int(in, c->bytes[0]);
-	insert_int(in, c->bytes[1]);
-	insert_int(in, c->calls[0]);
-	insert_int(in, c->calls[1]);
-	insert_int(in, c->retransmits);
-	insert_int(in, c->srtt_us);
-	insert_int(in, c->rec.peer_pid);
-	insert_int(in, c->rec.netns);
-	insert_int(in, c->rec.sampled);
-	return insert_run(in);
-}
-
 static int traffic_finish(struct load *l, void *state)
 {
 	struct traffic *t = state;
-	int err = release(t, UINT64_MAX);
+	int err = traffic_find_sides(t);
 
-	for (size_t i = 0; i < t->conn_cnt && !err; i++) {
-		struct conn *c = t->conns[i];
-
-		if (c->l7)
-			l7_conn__finish(c->l7);
-		err = t->err ? t->err : write_connection(t, c);
-	}
+	if (!err)
+		err = end_capture(t);
+	if (err == LOAD_ENOUGH)
+		err = 0;
+	traffic_check_sides(t);
+	if (!err && load__wants(l, "connection"))
+		err = traffic_write_connections(t);
+	if (!err && load__wants(l, "clock_offset"))
+		err = traffic_write_offsets(t);
+	if (!err && load__wants(l, "figure"))
+		err = traffic_write_figures(t);
 	return err;
 }
 
@@ -500,15 +503,20 @@ static void traffic_free(void *state)
 		struct conn *c = t->conns[i];
 
 		l7_conn__free(c->l7);
+		free(c->marks);
 		free((char *)c->rec.local_addr.p);
 		free((char *)c->rec.remote_addr.p);
 		free(c);
 	}
 	free(t->conns);
 	index_fini(&t->by_id);
+	free(t->live);
 	free(t->held);
 	free(t->data);
-	insert_close(&t->connection);
+	free(t->spans);
+	figures__free(t->figures);
+	strings__free(t->strings);
+	sqlite3_finalize(t->process);
 	insert_close(&t->message);
 	insert_close(&t->stat);
 	free(t);
@@ -516,7 +524,9 @@ static void traffic_free(void *state)
 
 const struct loader load_traffic_entry = {
 	.streams = (const char *const[]){"net", "payload", NULL},
-	.tables = (const char *const[]){"connection", "connection_stat", "message", NULL},
+	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
+					"clock_offset", NULL},
+	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,
 	.rows = traffic_rows,
 	.finish = traffic_finish,

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "../format/text.h"
+#include "services.h"
 
 static int set_kinds(struct common_opts *o, const struct option_def *def, const char *arg)
 {
@@ -102,6 +103,74 @@ static int set_jobs(struct common_opts *o, const struct option_def *def, const c
 	return 0;
 }
 
+static int set_services(struct common_opts *o, const char *path)
+{
+	int err;
+
+	services__free(o->services);
+	o->services = NULL;
+	err = services__open(&o->services, path); /* reported */
+	o->load.traffic.services = o->services;
+	return err;
+}
+
+static int set_connection(struct message_filter *f, const struct option_def *def, const char *arg)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, &n) || n > INT64_MAX)
+		return option_error(def, "'%s' is not a connection's number", arg);
+	f->one_connection = true;
+	f->connection = n;
+	return 0;
+}
+
+static int set_role(struct message_filter *f, const struct option_def *def, const char *arg)
+{
+	if (strcmp(arg, "client") && strcmp(arg, "server"))
+		return option_error(def, "'%s' is neither client nor server", arg);
+	f->role = arg;
+	return 0;
+}
+
+static int set_message_filter(struct message_filter *f, const struct option_def *def,
+			      const char *arg)
+{
+	switch ((enum common_option)def->data) {
+	case OPTION_PROTOCOL:
+		f->protocol = arg;
+		return 0;
+	case OPTION_METHOD:
+		f->method = arg;
+		return 0;
+	case OPTION_TARGET:
+		f->target = arg;
+		return 0;
+	case OPTION_STATUS:
+		f->status = arg;
+		return 0;
+	case OPTION_PEER:
+		f->peer = arg;
+		return 0;
+	case OPTION_SERVICE:
+		f->service = arg;
+		return 0;
+	case OPTION_ERRORS:
+		f->errors = true;
+		return 0;
+	case OPTION_SLOWER:
+		if (parse_duration_ns(arg, &f->slower_ns) || !f->slower_ns)
+			return option_error(def, "'%s' is not a time with a unit, as in 10ms", arg);
+		return 0;
+	case OPTION_ROLE:
+		return set_role(f, def, arg);
+	case OPTION_CONNECTION:
+		return set_connection(f, def, arg);
+	default:
+		return -EINVAL;
+	}
+}
+
 int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct common_opts *o = ctx;
@@ -132,8 +201,11 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 		return set_moment(&o->load.from, def, arg);
 	case OPTION_TO:
 		return set_moment(&o->load.to, def, arg);
+	case OPTION_SERVICES:
+		return set_services(o, arg);
+	default:
+		return set_message_filter(&o->load.traffic.filter, def, arg);
 	}
-	return -EINVAL;
 }
 
 int common_opts_finish(struct common_opts *o)
@@ -152,6 +224,8 @@ int common_opts_finish(struct common_opts *o)
 void common_opts_fini(struct common_opts *o)
 {
 	free(o->default_cache_dir);
+	services__free(o->services);
+	o->services = NULL;
 	o->default_cache_dir = NULL;
 }
 

@@ -14,7 +14,8 @@ struct common_opts {
 	size_t debug_dir_cnt;
 	const char *cache_dir;
 	bool no_cache;
-	char *default_cache_dir; /* owned */
+	char *default_cache_dir;   /* owned */
+	struct services *services; /* owned; load.traffic refers to it */
 };
 
 enum common_option {
@@ -27,13 +28,24 @@ enum common_option {
 	OPTION_KIND,
 	OPTION_FROM,
 	OPTION_TO,
+	OPTION_SERVICES,
+	OPTION_PROTOCOL,
+	OPTION_METHOD,
+	OPTION_TARGET,
+	OPTION_STATUS,
+	OPTION_SLOWER,
+	OPTION_ERRORS,
+	OPTION_PEER,
+	OPTION_SERVICE,
+	OPTION_ROLE,
+	OPTION_CONNECTION,
 };
 
 int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 
 /* For the end of an option table, before {0}. */
 #define SYMBOL_OPTIONS                                                                             \
-	{.help = "Symbols"},                                                                       \
+	SERVICES_OPTION, {.help = "Symbols"},                                                      \
 		{"debug-dir",                                                                      \
 		 0,                                                                                \
 		 ARG_REQUIRED,                                                                     \
@@ -74,6 +86,19 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 			OPTION_JOBS                                                                \
 	}
 
+#define TIME_OPTIONS                                                                               \
+	{"from",                                                                                   \
+	 0,                                                                                        \
+	 ARG_REQUIRED,                                                                             \
+	 "TIME",                                                                                   \
+	 "only from here: 10s after the start, 15:04:05, or 2025-12-31 15:04:05",                  \
+	 common_option_set,                                                                        \
+	 OPTION_FROM},                                                                             \
+	{                                                                                          \
+		"to", 0, ARG_REQUIRED, "TIME", "only until here, likewise", common_option_set,     \
+			OPTION_TO                                                                  \
+	}
+
 #define SAMPLE_KIND_TEXT_(name, number) " " #name
 #define FILTER_OPTIONS                                                                             \
 	{"kind",                                                                                   \
@@ -83,17 +108,79 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 	 "only samples of these kinds:" SAMPLE_KINDS(SAMPLE_KIND_TEXT_),                           \
 	 common_option_set,                                                                        \
 	 OPTION_KIND},                                                                             \
-		{"from",                                                                           \
+		TIME_OPTIONS
+
+#define SERVICES_OPTION                                                                            \
+	{                                                                                          \
+		"services", 0, ARG_REQUIRED, "FILE",                                               \
+			"names of addresses, a CSV file: "                                         \
+			"cidr-or-ip[:port],service[,region[,cluster]]",                            \
+			common_option_set, OPTION_SERVICES                                         \
+	}
+
+#define MESSAGE_OPTIONS                                                                            \
+	{.help = "Which messages (lists are comma-separated patterns of * and ?)"},                \
+		{"protocol",	 0, ARG_REQUIRED, "LIST", "of these protocols", common_option_set, \
+		 OPTION_PROTOCOL},                                                                 \
+		{"method",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "with these methods or commands",                                                 \
+		 common_option_set,                                                                \
+		 OPTION_METHOD},                                                                   \
+		{"target",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "of these paths, keys, statements, topics",                                       \
+		 common_option_set,                                                                \
+		 OPTION_TARGET},                                                                   \
+		{"status",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "answered so: 404, 5xx, ERR",                                                     \
+		 common_option_set,                                                                \
+		 OPTION_STATUS},                                                                   \
+		{"errors",     0, ARG_NONE, NULL, "only those that failed", common_option_set,     \
+		 OPTION_ERRORS},                                                                   \
+		{"slower",                                                                         \
 		 0,                                                                                \
 		 ARG_REQUIRED,                                                                     \
 		 "TIME",                                                                           \
-		 "only from here: 10s after the start, 15:04:05, or 2025-12-31 15:04:05",          \
+		 "only those that took at least so long: 10ms",                                    \
 		 common_option_set,                                                                \
-		 OPTION_FROM},                                                                     \
-	{                                                                                          \
-		"to", 0, ARG_REQUIRED, "TIME", "only until here, likewise", common_option_set,     \
-			OPTION_TO                                                                  \
-	}
+		 OPTION_SLOWER},                                                                   \
+		{"role",                                                                           \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "ROLE",                                                                           \
+		 "client: requests made; server: requests served",                                 \
+		 common_option_set,                                                                \
+		 OPTION_ROLE},                                                                     \
+		{"service",                                                                        \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "of these recorded services",                                                     \
+		 common_option_set,                                                                \
+		 OPTION_SERVICE},                                                                  \
+		{"peer",                                                                           \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "with these others, by name or address",                                          \
+		 common_option_set,                                                                \
+		 OPTION_PEER},                                                                     \
+		{"connection",                                                                     \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "N",                                                                              \
+		 "of this connection alone",                                                       \
+		 common_option_set,                                                                \
+		 OPTION_CONNECTION},                                                               \
+		TIME_OPTIONS
 
 /* Fills in what was left to defaults; after parsing. */
 int common_opts_finish(struct common_opts *o);

@@ -38,7 +38,10 @@ CREATE TABLE connection(
 	local_port INTEGER, remote_addr TEXT, remote_port INTEGER, role TEXT, protocol TEXT, tls INTEGER,
 	opened_ns INTEGER, closed_ns INTEGER, bytes_sent INTEGER, bytes_received INTEGER, sends INTEGER,
 	receives INTEGER, retransmits INTEGER, srtt_us INTEGER, peer_pid INTEGER, netns INTEGER,
-	sampled INTEGER); -- 1: its payload was kept
+	sampled INTEGER,  -- 1: its payload was kept
+	service TEXT, peer TEXT,             -- names of this end and of the other
+	other_id INTEGER, counted INTEGER,   -- the connection that is its other end, if recorded; of the two one is counted
+	sent_seq INTEGER, received_seq INTEGER); -- TCP sequence numbers of position 0
 CREATE TABLE connection_stat( -- what moved since the row before
 	connection_id INTEGER, ts_ns INTEGER, bytes_sent INTEGER, bytes_received INTEGER, sends INTEGER,
 	receives INTEGER, retransmits INTEGER, srtt_us INTEGER);
@@ -46,6 +49,15 @@ CREATE TABLE message( -- request_ns, response_ns: their last bytes; latency_ns b
 	id INTEGER PRIMARY KEY, connection_id INTEGER, protocol TEXT, method TEXT, target TEXT, status TEXT,
 	is_error INTEGER, request_ns INTEGER, response_ns INTEGER, latency_ns INTEGER, first_byte_ns INTEGER,
 	request_bytes INTEGER, response_bytes INTEGER, paired INTEGER, oneway INTEGER, detail TEXT);
+CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls sent in one and received in the other
+	capture_id INTEGER, other_id INTEGER, offset_ns INTEGER, delay_ns INTEGER, pairs INTEGER);
+CREATE TABLE figure( -- messages added up by obana while it loads, sampling scaled back; what a level does not tell apart is NULL
+	level TEXT, -- protocol | peer | endpoint | call
+	start_ns INTEGER, -- of the interval
+	role TEXT, service TEXT, peer TEXT, protocol TEXT, method TEXT, target TEXT, calls INTEGER, errors INTEGER,
+	unpaired INTEGER, request_bytes INTEGER, response_bytes INTEGER, min_ns INTEGER, mean_ns INTEGER, p50_ns INTEGER,
+	p95_ns INTEGER, p99_ns INTEGER, max_ns INTEGER, first_ns INTEGER, last_ns INTEGER,
+	connection_id INTEGER); -- where it was seen first
 CREATE TABLE histogram(capture_id INTEGER, probe TEXT, key TEXT, low INTEGER, high INTEGER, count INTEGER);
 CREATE TABLE event(capture_id INTEGER, probe TEXT, ts_ns INTEGER, thread_id INTEGER, fields TEXT);
 CREATE TABLE loss(capture_id INTEGER, source TEXT, cause TEXT, count INTEGER);
@@ -115,32 +127,50 @@ SELECT source, cause, sum(count) AS count FROM loss GROUP BY source, cause HAVIN
 CREATE VIEW program_cost AS
 SELECT capture_id, name, runs, run_ns, 1.0 * run_ns / nullif(runs, 0) AS ns_per_run FROM program;
 
--- Percentiles are of the nearest rank.
+-- Bytes and calls of connections by who is at the other end.
+CREATE VIEW peer_traffic AS
+SELECT role, service, peer, transport, count(*) AS connections, sum(bytes_received) AS in_bytes,
+	sum(bytes_sent) AS out_bytes, sum(receives) AS receives, sum(sends) AS sends, sum(retransmits) AS retransmits,
+	CAST(1000 * avg(nullif(srtt_us, 0)) AS INTEGER) AS rtt_ns, min(opened_ns) AS first_ns,
+	max(protocol) AS protocol
+FROM connection GROUP BY role, service, peer, transport;
+
+-- Every message with all that is known of it: what obana messages shows and --format names.
+CREATE VIEW exchange AS
+SELECT m.id, strftime('%H:%M:%S', ifnull(m.request_ns, m.response_ns) / 1000000000, 'unixepoch', 'localtime') ||
+		printf('.%06d', ifnull(m.request_ns, m.response_ns) / 1000 % 1000000) AS time,
+	m.request_ns, m.response_ns, m.latency_ns, m.first_byte_ns, m.protocol, c.role, c.service, c.peer, m.method, m.target,
+	m.status, m.is_error AS error, m.request_bytes, m.response_bytes, m.paired, m.oneway, m.connection_id AS connection,
+	c.transport, c.local_addr, c.local_port, c.remote_addr, c.remote_port, c.tls, p.pid, p.comm, p.container_id, a.host,
+	m.detail
+FROM message m LEFT JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
+	LEFT JOIN capture a ON a.id = c.capture_id;
+
+-- Percentiles are of the nearest rank. obana adds the same up while loading (the table figure), in less time.
 CREATE VIEW endpoint AS
-WITH ranked AS (
-	SELECT m.protocol, c.role, CASE c.role WHEN 'server' THEN p.comm ELSE c.remote_addr END AS service, m.method,
-		m.target, m.is_error, m.latency_ns, m.request_bytes + m.response_bytes AS bytes,
-		row_number() OVER w AS rank, count(m.latency_ns) OVER g AS cnt
-	FROM message m JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
-	WINDOW g AS (PARTITION BY m.protocol, c.role, CASE c.role WHEN 'server' THEN p.comm ELSE c.remote_addr END,
-			m.method, m.target),
-		w AS (g ORDER BY m.latency_ns NULLS LAST))
+WITH call AS (
+	SELECT m.protocol, c.role, CASE c.role WHEN 'server' THEN c.service ELSE c.peer END AS service, m.method, m.target,
+		m.is_error, m.latency_ns, m.request_bytes + m.response_bytes AS bytes
+	FROM message m JOIN connection c ON c.id = m.connection_id),
+ranked AS (
+	SELECT *, row_number() OVER w AS rank, count(latency_ns) OVER g AS cnt FROM call
+	WINDOW g AS (PARTITION BY protocol, role, service, method, target), w AS (g ORDER BY latency_ns NULLS LAST))
 SELECT protocol, role, service, method, target, count(*) AS calls, sum(is_error) AS errors,
 	max(CASE WHEN (rank - 1) * 100 < cnt * 50 THEN latency_ns END) AS p50_ns,
 	max(CASE WHEN (rank - 1) * 100 < cnt * 95 THEN latency_ns END) AS p95_ns,
 	max(CASE WHEN (rank - 1) * 100 < cnt * 99 THEN latency_ns END) AS p99_ns, sum(bytes) AS bytes
 FROM ranked GROUP BY protocol, role, service, method, target;
 
+-- A connection of which both ends were recorded counts once.
 CREATE VIEW edge AS
-WITH ranked AS (
-	SELECT CASE c.role WHEN 'server' THEN c.remote_addr ELSE p.comm END AS client,
-		CASE c.role WHEN 'server' THEN p.comm ELSE c.remote_addr END AS server, m.protocol, m.is_error,
-		m.latency_ns, m.request_bytes + m.response_bytes AS bytes, row_number() OVER w AS rank,
-		count(m.latency_ns) OVER g AS cnt
-	FROM message m JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
-	WINDOW g AS (PARTITION BY CASE c.role WHEN 'server' THEN c.remote_addr ELSE p.comm END,
-			CASE c.role WHEN 'server' THEN p.comm ELSE c.remote_addr END, m.protocol),
-		w AS (g ORDER BY m.latency_ns NULLS LAST))
+WITH call AS (
+	SELECT CASE c.role WHEN 'server' THEN c.peer ELSE c.service END AS client,
+		CASE c.role WHEN 'server' THEN c.service ELSE c.peer END AS server, m.protocol, m.is_error, m.latency_ns,
+		m.request_bytes + m.response_bytes AS bytes
+	FROM message m JOIN connection c ON c.id = m.connection_id WHERE c.counted),
+ranked AS (
+	SELECT *, row_number() OVER w AS rank, count(latency_ns) OVER g AS cnt FROM call
+	WINDOW g AS (PARTITION BY client, server, protocol), w AS (g ORDER BY latency_ns NULLS LAST))
 SELECT client, server, protocol, count(*) AS calls, sum(is_error) AS errors, sum(bytes) AS bytes,
 	max(CASE WHEN (rank - 1) * 100 < cnt * 50 THEN latency_ns END) AS p50_ns,
 	max(CASE WHEN (rank - 1) * 100 < cnt * 99 THEN latency_ns END) AS p99_ns

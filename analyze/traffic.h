@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections while they are loaded; shared by load_traffic.c (records in), traffic_order.c
+ * (payload sorted by time), traffic_sides.c (names of both ends, and which connection is the other
+ * end of which) and traffic_tables.c (rows out).
+ */
+#ifndef ANALYZE_TRAFFIC_H
+#define ANALYZE_TRAFFIC_H
+
+#include "figures.h"
+#include "index.h"
+#include "l7/l7.h"
+#include "load.h"
+
+/* Where calls ended in a direction's stream and when: of all those the few with the smallest hashes
+ * are kept, so that both ends keep the same ones. */
+#define MARK_CNT 16
+struct mark {
+	uint32_t seq; /* after the call's last byte */
+	uint64_t ns;  /* archive time */
+};
+
+struct marks {
+	uint32_t cnt[2]; /* by enum l7_dir */
+	struct mark v[2][MARK_CNT];
+};
+
+struct conn {
+	struct traffic *traffic;
+	uint32_t capture, number;  /* in traffic.conns */
+	struct rec_connection rec; /* its strings are owned */
+	uint64_t closed_ns, bytes[2], calls[2], retransmits;
+	uint32_t srtt_us;
+	bool tls, anchored[2];
+	uint32_t anchor[2]; /* TCP sequence number of position 0, by enum l7_dir */
+	struct l7_conn *l7; /* NULL until payload comes */
+	uint64_t messages;
+	/* strings of traffic.strings */
+	uint32_t service, peer, role, protocol;
+	uint32_t other;	     /* number + 1 of the other end; 0: not here */
+	struct marks *marks; /* when the other end is in another archive */
+	uint32_t next;	     /* of equal tuple, + 1 */
+};
+
+struct held;
+
+struct traffic {
+	struct load *load;
+	struct insert message, stat;
+	struct conn **conns;
+	size_t conn_cnt, conn_cap;
+	struct index by_id;
+	struct strings *strings;
+	struct figures *figures; /* NULL: not wanted */
+	sqlite3_stmt *process;	 /* a process by its row id */
+	bool sides_known;
+	/* traffic_order.c */
+	struct held *held;
+	size_t held_cnt, held_cap;
+	char *data; /* of all held */
+	size_t data_sz, data_cap;
+	uint64_t newest_ns;
+	/* messages */
+	struct conn **live; /* those with a parser */
+	size_t live_cnt, live_cap;
+	uint32_t capture; /* the one payload comes from */
+	bool filtered;
+	int64_t message_id;
+	bool rows;	      /* the table message is wanted */
+	uint64_t (*spans)[2]; /* of --from, --to, by capture, CLOCK_REALTIME */
+	int err;
+};
+
+/* Payload goes to traffic_feed in the order of time, captures one after the other. */
+int traffic_hold(struct traffic *t, struct conn *c, const struct rec_payload *r);
+int traffic_release(struct traffic *t, bool all);
+int traffic_feed(struct conn *c, const struct l7_piece *piece);
+
+/* Once all connections are known: names and other ends. 0 or -ENOMEM. */
+int traffic_find_sides(struct traffic *t);
+/* What a payload record tells of the stream's place. */
+void traffic_anchor(struct conn *c, const struct rec_payload *r);
+/* After all payload: takes apart what sequence numbers contradict; one of two ends is counted. */
+void traffic_check_sides(struct traffic *t);
+bool traffic_counted(const struct conn *c);
+const char *traffic_role(const struct conn *c);
+
+int traffic_write_connections(struct traffic *t);
+int traffic_write_figures(struct traffic *t);
+int traffic_write_offsets(struct traffic *t);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "traffic_note.h"
+
+#include "../format/text.h"
+
+static uint64_t number(const struct analysis *a, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	uint64_t v = 0;
+
+	if (!sqlite3_prepare_v2(store__db(a->store), sql, -1, &stmt, NULL) &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		v = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return v;
+}
+
+void traffic_note(const struct analysis *a, FILE *out)
+{
+	uint64_t lost = number(a, "SELECT sum(count) FROM loss");
+	char buf[24];
+
+	for (size_t i = 0; i < a->captures.cnt; i++) {
+		const struct capture *c = &a->captures.v[i];
+		struct strbuf where = {0};
+
+		if (c->sample >= 1)
+			continue;
+		if (a->captures.cnt > 1) {
+			strbuf_addf(&where, " on ");
+			strbuf_escape(&where, ESCAPE_TERMINAL, span_of(c->host));
+		}
+		fprintf(out,
+			"Sampled   the payload of %.3g%% of connections was kept%s: requests, "
+			"errors and their bytes are scaled to all\n",
+			100 * c->sample, where.p ? where.p : "");
+		strbuf_fini(&where);
+	}
+	if (lost)
+		fprintf(out, "Losses    %s events lost: the figures are too low by their share\n",
+			format_count(buf, lost));
+}
+
+double traffic_seconds(const struct load *l)
+{
+	uint64_t longest = 1;
+
+	for (size_t i = 0; i < l->captures->cnt; i++) {
+		const struct capture *c = &l->captures->v[i];
+		uint64_t span[2], end = c->started_ns + c->duration_ns;
+
+		load__span(l, i, span);
+		if (span[0] < c->started_ns)
+			span[0] = c->started_ns;
+		if (span[1] > end)
+			span[1] = end;
+		if (span[1] > span[0] && span[1] - span[0] > longest)
+			longest = span[1] - span[0];
+	}
+	return longest / 1e9;
+}
+
+uint64_t traffic_start_ns(const struct captures *c)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < c->cnt; i++)
+		if (c->v[i].started_ns < first)
+			first = c->v[i].started_ns;
+	return first;
+}

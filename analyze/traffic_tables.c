@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What was learned of connections, and messages added up, as rows. */
+#include <math.h>
+
+#include "../format/text.h"
+#include "traffic.h"
+#include "traffic_note.h"
+
+static const char *transport_name(uint32_t transport)
+{
+	switch (transport) {
+	case TRANSPORT_TCP:
+		return "tcp";
+	case TRANSPORT_UDP:
+		return "udp";
+	case TRANSPORT_UNIX_STREAM:
+		return "unix";
+	case TRANSPORT_UNIX_DGRAM:
+		return "unix-dgram";
+	}
+	return NULL;
+}
+
+const char *traffic_role(const struct conn *c)
+{
+	return c->rec.role == ROLE_CLIENT ? "client" : c->rec.role == ROLE_SERVER ? "server" : NULL;
+}
+
+static void bind_span(struct insert *in, struct span s)
+{
+	if (s.len)
+		insert_span(in, s);
+	else
+		insert_null(in);
+}
+
+static int64_t conn_row(const struct conn *c)
+{
+	return capture_row(c->capture, c->rec.id);
+}
+
+static void seq_or_null(struct insert *in, const struct conn *c, enum l7_dir dir)
+{
+	if (c->anchored[dir])
+		insert_int(in, c->anchor[dir]);
+	else
+		insert_null(in);
+}
+
+static void optional_time(struct insert *in, const struct conn *c, uint64_t ns)
+{
+	if (ns)
+		insert_int(in, ns + c->traffic->load->captures->v[c->capture].to_realtime);
+	else
+		insert_null(in);
+}
+
+static int write_connection(struct insert *in, const struct conn *c)
+{
+	const struct strings *names = c->traffic->strings;
+
+	insert_int(in, conn_row(c));
+	insert_int(in, capture_id(c->capture));
+	if (c->rec.process)
+		insert_int(in, capture_row(c->capture, c->rec.process));
+	else
+		insert_null(in);
+	insert_text(in, transport_name(c->rec.transport));
+	bind_span(in, c->rec.local_addr);
+	insert_int(in, c->rec.local_port);
+	bind_span(in, c->rec.remote_addr);
+	insert_int(in, c->rec.remote_port);
+	insert_text(in, traffic_role(c));
+	insert_text(in, strings__get(names, c->protocol));
+	insert_int(in, c->tls);
+	optional_time(in, c, c->rec.opened_ns);
+	optional_time(in, c, c->closed_ns);
+	insert_int(in, c->bytes[0]);
+	insert_int(in, c->bytes[1]);
+	insert_int(in, c->calls[0]);
+	insert_int(in, c->calls[1]);
+	insert_int(in, c->retransmits);
+	insert_int(in, c->srtt_us);
+	insert_int(in, c->rec.peer_pid);
+	insert_int(in, c->rec.netns);
+	insert_int(in, c->rec.sampled);
+	insert_text(in, strings__get(names, c->service));
+	insert_text(in, strings__get(names, c->peer));
+	if (c->other)
+		insert_int(in, conn_row(c->traffic->conns[c->other - 1]));
+	else
+		insert_null(in);
+	insert_int(in, traffic_counted(c));
+	seq_or_null(in, c, L7_SENT);
+	seq_or_null(in, c, L7_RECEIVED);
+	return insert_run(in);
+}
+
+int traffic_write_connections(struct traffic *t)
+{
+	struct insert in;
+	int err = insert_open(&in, t->load->store,
+			      "INSERT INTO connection VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+			      "?,?,?,?,?,?,?,?,?)");
+
+	for (size_t i = 0; i < t->conn_cnt && !err; i++)
+		err = write_connection(&in, t->conns[i]);
+	insert_close(&in);
+	return err;
+}
+
+/* ---- figures ---- */
+
+static const struct {
+	const char *name;
+	unsigned parts;
+} levels[] = {
+	{"protocol", BY_ROLE | BY_SERVICE | BY_PROTOCOL},
+	{"peer", BY_ROLE | BY_SERVICE | BY_PEER | BY_PROTOCOL},
+	{"endpoint", 0}, /* merge_endpoints */
+	{"call", BY_ALL & ~(BY_SLOT | BY_CONNECTION)},
+};
+
+static void latency_or_null(struct insert *in, const struct latency *l)
+{
+	const uint64_t v[] = {
+		l->min,
+		l->cnt ? l->sum / l->cnt : 0,
+		latency__percentile(l, 50),
+		latency__percentile(l, 95),
+		latency__percentile(l, 99),
+		l->max,
+	};
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+		if (l->cnt)
+			insert_int(in, v[i]);
+		else
+			insert_null(in);
+}
+
+static int write_figure(struct traffic *t, struct insert *in, const char *level,
+			const struct figure *g)
+{
+	const struct figure_key *k = &g->key;
+	const uint32_t names[] = {k->role, k->service, k->peer, k->protocol, k->method, k->target};
+	const double sums[] = {g->calls, g->errors, g->unpaired, g->request_bytes,
+			       g->response_bytes};
+
+	insert_text(in, level);
+	if (k->slot)
+		insert_int(in, traffic_start_ns(t->load->captures) +
+				       (k->slot - 1) * t->load->opts.traffic.interval_ns);
+	else
+		insert_null(in);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		insert_text(in, strings__get(t->strings, names[i]));
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+		insert_int(in, llround(sums[i]));
+	latency_or_null(in, &g->latency);
+	insert_int(in, g->first_ns);
+	insert_int(in, g->last_ns);
+	insert_int(in, g->connection_id);
+	return insert_run(in);
+}
+
+/* An endpoint belongs to whoever serves it: for calls that were made, to the other end. */
+static int merge_endpoints(struct figures **out, const struct traffic *t)
+{
+	uint32_t server = strings__add(t->strings, span_of("server"));
+	int err = figures__new(out);
+
+	for (size_t i = 0; !err && i < figures__cnt(t->figures); i++) {
+		const struct figure *g = figures__get(t->figures, i);
+		struct figure_key key = g->key;
+
+		if (key.role != server)
+			key.service = key.peer;
+		key.peer = 0;
+		err = figures__put(*out, &key, g);
+	}
+	return err;
+}
+
+static int write_level(struct traffic *t, struct insert *in, const char *name, unsigned parts)
+{
+	struct figures *f = NULL;
+	int err = parts ? figures__merge(&f, t->figures, parts | BY_SLOT) : merge_endpoints(&f, t);
+
+	for (size_t i = 0; !err && i < figures__cnt(f); i++)
+		err = write_figure(t, in, name, figures__get(f, i));
+	figures__free(f);
+	return err;
+}
+
+int traffic_write_figures(struct traffic *t)
+{
+	struct insert in;
+	int err = insert_open(
+		&in, t->load->store,
+		"INSERT INTO figure VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels) && !err; i++)
+		err = write_level(t, &in, levels[i].name, levels[i].parts);
+	insert_close(&in);
+	return err;
+}
