@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How many instructions this kernel's verifier walks for each BPF program:
+ *
+ *   verify_insns [LIMIT]      lines "PROGRAM INSNS CHOICE"
+ *
+ * First with what the probes choose on this kernel (CHOICE: used), then the programs they left out
+ * (other): those too are to load. Exit status 1 when one does not load or takes LIMIT (default
+ * 200000) or more. The kernel allows a million; the room is for other compilers and kernels.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "../../bpf/unwind.h"
+#include "../../record/probe.h"
+#include "obrec.skel.h"
+
+enum { PROGRAMS_MAX = 64, LOG_SZ = 1 << 20, LOG_STATS = 4 };
+
+struct verified {
+	char *log[PROGRAMS_MAX];
+	bool used[PROGRAMS_MAX];
+};
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	return 0;
+}
+
+/* As the session does (session_load.c). */
+static struct obrec_bpf *open_prepared(const struct features *f, const struct record_opts *opts)
+{
+	struct obrec_bpf *skel = obrec_bpf__open();
+	struct probe_env env = {.skel = skel, .opts = opts, .features = f};
+	char why[256];
+
+	if (!skel)
+		return NULL;
+	skel->rodata->have_task_pt_regs = f->task_pt_regs;
+	bpf_map__set_max_entries(skel->maps.rings, f->cpus);
+	bpf_map__set_max_entries(skel->maps.unwind_slots, f->cpus * UNWIND_CONTEXTS);
+	bpf_map__set_max_entries(skel->maps.unwind_caches, f->cpus * UNWIND_CONTEXTS);
+	bpf_program__set_autoload(skel->progs.core_fork, true);
+	bpf_program__set_autoload(skel->progs.core_exec, true);
+	for (size_t i = 0; probes[i]; i++) {
+		if (probes[i]->available && !probes[i]->available(f, why, sizeof(why)))
+			printf("# probe %s is not available: %s\n", probes[i]->name, why);
+		else if (probes[i]->prepare(&env))
+			printf("# probe %s cannot be prepared\n", probes[i]->name);
+	}
+	return skel;
+}
+
+static void set_logs(struct obrec_bpf *skel, struct verified *v)
+{
+	struct bpf_program *p;
+	size_t i = 0;
+
+	bpf_object__for_each_program(p, skel->obj)
+	{
+		if (i == PROGRAMS_MAX)
+			break;
+		v->log[i][0] = 0;
+		bpf_program__set_log_buf(p, v->log[i], LOG_SZ);
+		bpf_program__set_log_level(p, LOG_STATS);
+		i++;
+	}
+}
+
+static const char *last_line(const char *log)
+{
+	const char *at = log + strlen(log);
+
+	while (at > log && at[-1] == '\n')
+		at--;
+	while (at > log && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+/* Prints those of one load; returns how many are at fault. */
+static int print(struct obrec_bpf *skel, struct verified *v, const char *choice, long limit)
+{
+	struct bpf_program *p;
+	int bad = 0;
+	size_t i = 0;
+
+	bpf_object__for_each_program(p, skel->obj)
+	{
+		const char *at = strstr(v->log[i], "processed ");
+		long insns = at ? atol(at + strlen("processed ")) : -1;
+
+		if (bpf_program__autoload(p)) {
+			bool loaded = bpf_program__fd(p) >= 0;
+
+			printf("%-24s %8ld %s%s\n", bpf_program__name(p), insns, choice,
+			       !loaded || insns < 0 ? " NOT LOADED"
+			       : insns >= limit	    ? " TOO MANY"
+						    : "");
+			if (!loaded)
+				printf("# %s: %s\n", bpf_program__name(p), last_line(v->log[i]));
+			bad += !loaded || insns < 0 || insns >= limit;
+		}
+		if (++i == PROGRAMS_MAX)
+			break;
+	}
+	return bad;
+}
+
+static int verify(const struct features *f, const struct record_opts *opts, struct verified *v,
+		  bool others, long limit)
+{
+	struct obrec_bpf *skel = open_prepared(f, opts);
+	struct bpf_program *p;
+	size_t i = 0;
+	int bad;
+
+	if (!skel)
+		return 1;
+	bpf_object__for_each_program(p, skel->obj)
+	{
+		if (others)
+			bpf_program__set_autoload(p, !v->used[i]);
+		else
+			v->used[i] = bpf_program__autoload(p);
+		if (++i == PROGRAMS_MAX)
+			break;
+	}
+	if (others)
+		skel->rodata->net_by_sock = !skel->rodata->net_by_sock;
+	set_logs(skel, v);
+	bad = obrec_bpf__load(skel) ? 1 : 0;
+	bad += print(skel, v, others ? "other" : "used", limit);
+	obrec_bpf__destroy(skel);
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+	struct record_opts opts = {.freq = 99,
+				   .offcpu_period_ns = 10000000,
+				   .payload_max = 512,
+				   .sample_per_64k = 65536,
+				   .direction = 3};
+	long limit = argc > 1 ? atol(argv[1]) : 200000;
+	struct verified v = {0};
+	struct features f;
+	char why[512];
+	int bad;
+
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	libbpf_set_print(quiet);
+	if (features_detect(&f, NULL, why, sizeof(why))) {
+		printf("%s\n", why);
+		return 77;
+	}
+	for (size_t i = 0; i < PROGRAMS_MAX; i++)
+		if (!(v.log[i] = malloc(LOG_SZ)))
+			return 1;
+	bad = verify(&f, &opts, &v, false, limit);
+	bad += verify(&f, &opts, &v, true, limit);
+	for (size_t i = 0; i < PROGRAMS_MAX; i++)
+		free(v.log[i]);
+	return bad ? 1 : 0;
+}
