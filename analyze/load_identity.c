@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Processes, threads and labels. A record sent again replaces the earlier one. */
+#include <json-c/json.h>
+
 #include "load.h"
 
 #include <errno.h>
@@ -129,9 +131,36 @@ static int identity_rows(struct load *l, void *state, uint32_t capture, enum rec
 	return err;
 }
 
+/* What obrec was given by --label stands in the archive's first member. */
+static int add_capture_labels(struct insert *in, const struct captures *captures)
+{
+	struct json_object *labels;
+	int err = 0;
+
+	for (size_t i = 0; i < captures->cnt; i++) {
+		if (!json_object_object_get_ex(captures->v[i].header, "labels", &labels) ||
+		    !json_object_is_type(labels, json_type_object))
+			continue;
+		json_object_object_foreach(labels, key, value)
+		{
+			insert_int(in, capture_id(i));
+			insert_null(in);
+			insert_text(in, key);
+			insert_text(in, json_object_get_string(value));
+			err = err ? err : insert_run(in);
+		}
+	}
+	return err;
+}
+
 /* Whatever is referred to is there, so that joins lose nothing when chunks were lost. */
 static int identity_finish(struct load *l, void *state)
 {
+	struct identity *id = state;
+	int err = add_capture_labels(&id->in[LABEL], l->captures);
+
+	if (err)
+		return err;
 	return store__exec(
 		l->store,
 		"INSERT INTO process(id, capture_id, comm) "
