@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -70,14 +71,35 @@ static int check_privilege(char *why, size_t sz)
 	return 0;
 }
 
+/* libbpf would take its time, or wait for ever on a FIFO, and say little. */
+static int check_btf_file(const char *path, char *why, size_t sz)
+{
+	struct stat st;
+	struct btf *btf;
+	int err;
+
+	if (stat(path, &st) || access(path, R_OK)) {
+		snprintf(why, sz, "cannot read BTF file '%s': %s", path, strerror(errno));
+		return -ENOENT;
+	}
+	btf = S_ISREG(st.st_mode) ? btf__parse(path, NULL) : NULL;
+	err = S_ISREG(st.st_mode) ? libbpf_get_error(btf) : -EINVAL;
+	if (err) {
+		snprintf(why, sz, "'%s' is not a file with BTF", path);
+		return -EINVAL;
+	}
+	btf__free(btf);
+	return 0;
+}
+
 static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
 {
 	f->kernel_btf = !access(KERNEL_BTF, R_OK);
 	if (btf) {
-		if (access(btf, R_OK)) {
-			snprintf(why, sz, "cannot read BTF file '%s': %s", btf, strerror(errno));
-			return -EOPNOTSUPP;
-		}
+		int err = check_btf_file(btf, why, sz);
+
+		if (err)
+			return err;
 		snprintf(f->btf_file, sizeof(f->btf_file), "%s", btf);
 		return 0;
 	}
