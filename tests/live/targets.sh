@@ -1,0 +1,102 @@
+# Who is recorded: processes by pid, name and cgroup, those that come later, their children; what they are labelled with.
+. tests/live/lib.sh
+command -v cc >/dev/null || skip "needs a C compiler"
+cat >"$T/spin.c" <<'C'
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long n;
+int main(int argc, char **argv)
+{
+	struct timespec a, b;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	do {
+		for (int i = 0; i < 100000; i++) n++;
+		clock_gettime(CLOCK_MONOTONIC, &b);
+	} while (b.tv_sec - a.tv_sec < (argc > 1 ? atoi(argv[1]) : 30));
+}
+C
+cc -O2 -o "$T/spin-one" "$T/spin.c"
+cp "$T/spin-one" "$T/spin-two"; cp "$T/spin-one" "$T/other"
+
+# recorded ARCHIVE PID: whether there are samples of it
+recorded() { sql "$1" "SELECT count(*) > 0 FROM sample JOIN thread t ON t.id = thread_id JOIN process p ON p.id = t.process_id WHERE pid = $2"; }
+comms() { sql "$1" "SELECT group_concat(comm) FROM (SELECT DISTINCT p.comm FROM sample JOIN thread t ON t.id = thread_id JOIN process p ON p.id = t.process_id ORDER BY 1)"; }
+
+# several -p, and nobody else
+start "$T/spin-one"; one=$!
+start "$T/spin-two"; two=$!
+start "$T/other"; other=$!
+sleep 0.2
+"$OBREC" -q -d 1s -p $one,$two -o "$T/p.obz"
+is "-p A,B: the first" "$(recorded "$T/p.obz" $one)" 1
+is "-p A,B: the second" "$(recorded "$T/p.obz" $two)" 1
+is "-p A,B: nobody else" "$(comms "$T/p.obz" | tr -d '"')" spin-one,spin-two
+"$OBREC" -q -d 1s -p $one -p $two -o "$T/p2.obz"
+is "-p A -p B: both" "$(comms "$T/p2.obz" | tr -d '"')" spin-one,spin-two
+
+# -a: all, but never obrec
+"$OBREC" -q -d 1s -o "$T/a.obz"
+is "-a: one of all" "$(recorded "$T/a.obz" $other)" 1
+is "-a: obrec itself" "$(sql "$T/a.obz" "SELECT count(*) FROM process WHERE comm = 'obrec' AND cmdline LIKE '%$T/a.obz%'")" 0
+kill $one $two
+
+# --comm, also of those that start later
+obrec_start -d 3s -F 499 --comm 'spin-*' -o "$T/c.obz"
+"$T/spin-one" 1 & later=$!
+wait $later || true
+obrec_wait
+is "--comm: a later one" "$(recorded "$T/c.obz" $later)" 1
+is "--comm: nobody else" "$(comms "$T/c.obz" | tr -d '"')" spin-one
+within "--comm: complete stacks of the later one, %" "$(sql "$T/c.obz" "SELECT 100.0 * total((ifnull(error, '') = '') * count) / total(count) FROM sample JOIN stack k ON k.id = stack_id")" 90 100
+
+# children: followed, or not
+tree='for i in 1 2; do "$0" 1; done'
+obrec_start -d 4s -o "$T/k.obz" -- bash -c "$tree; true" "$T/spin-one"; obrec_wait
+within "children followed" "$(sql "$T/k.obz" "SELECT count(DISTINCT pid) FROM process WHERE comm = 'spin-one'")" 2 2
+bash -c "sleep 0.5; $tree; while :; do :; done" "$T/spin-one" & parent=$!; pids+=($parent)
+sleep 0.1
+obrec_start -d 3s --no-inherit -p $parent -o "$T/n.obz"; obrec_wait
+is "--no-inherit: the parent alone" "$(comms "$T/n.obz" | tr -d '"')" bash
+kill $parent
+
+# cgroups of both versions: members, those below, those that join later; the container's id from the path
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+dirs=()
+trap 'cleanup; for d in "${dirs[@]}"; do rmdir "$d"/docker-* "$d" 2>/dev/null || true; done' EXIT
+cgroup() { # NAME HIERARCHY CHECK-ID
+	local dir=$2/obrec-test-$$ args a b c
+	mkdir -p "$dir/docker-$id.scope" 2>/dev/null || { echo "no $1 here"; return; }
+	dirs+=("$dir")
+	"$T/spin-one" & a=$!; "$T/spin-two" & b=$!; "$T/other" & c=$!
+	pids+=($a $b $c)
+	echo $a >"$dir/cgroup.procs"; echo $b >"$dir/docker-$id.scope/cgroup.procs"
+	obrec_start -d 4s --cgroup "$dir" -o "$T/$1.obz"
+	sleep 0.5
+	(echo $BASHPID >"$dir/cgroup.procs"; exec "$T/spin-two" 3) & local d=$!
+	echo $c >"$dir/cgroup.procs"
+	obrec_wait
+	is "$1: a member" "$(recorded "$T/$1.obz" $a)" 1
+	is "$1: one below" "$(recorded "$T/$1.obz" $b)" 1
+	is "$1: moved in later" "$(recorded "$T/$1.obz" $c)" 1
+	is "$1: started in it later" "$(recorded "$T/$1.obz" $d)" 1
+	is "$1: nobody else" "$(sql "$T/$1.obz" "SELECT count(*) FROM process WHERE pid NOT IN ($a, $b, $c, $d)")" 0
+	kill $a $b $c $d 2>/dev/null || true
+	wait $a $b $c $d 2>/dev/null || true
+	[ "$3" = "" ] || is "$1: the container's id" "$(sql "$T/$1.obz" "SELECT container_id FROM process WHERE pid = $b" | head -n 1)" "$id"
+}
+# the hierarchies of memory and v2 are where runtimes are looked for; this machine may be in a container itself
+v1=$(awk '$3 == "cgroup" && $4 ~ /memory/ { print $2; exit }' /proc/mounts)
+v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+[ -z "$v1" ] || cgroup cgroup-v1 "$v1" id
+[ -z "$v2" ] || cgroup cgroup-v2 "$v2" "$([ -n "$v1" ] || echo id)"
+
+# labels: those given, those named, no other variable's value anywhere in the archive
+secret=hunter$RANDOM$RANDOM
+STAGE=canary SECRET=$secret "$T/spin-one" 20 & env=$!; pids+=($env)
+"$OBREC" -q -d 1s -p $env --label team=search --label "note=a=b c" --label-env STAGE --label-env UNSET -o "$T/l.obz"
+is "labels" "$(sql "$T/l.obz" "SELECT group_concat(key || '=' || value, ' ') FROM (SELECT DISTINCT key, value FROM label ORDER BY key)" | tr -d '"')" "STAGE=canary note=a=b c team=search"
+mkdir "$T/x"; tar xf "$T/l.obz" -C "$T/x"
+find "$T/x" -name '*.zst' | xargs -n 1 zstd -qdc >"$T/bytes"
+cat "$T/x"/*.json >>"$T/bytes"
+grep -q canary "$T/bytes" || fail "the label is not where it was looked for"
+! grep -q "$secret" "$T/bytes" || fail "a variable nobody named is in the archive"
