@@ -114,6 +114,16 @@ lost:
 	return -1;
 }
 
+/* Is this CPU's ring filled less than `limit` bytes? What comes in masses asks before, so that it
+ * leaves room for the rest. */
+static __always_inline bool ring_has_room(__u64 limit)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) < limit;
+}
+
 static __always_inline struct scratch *scratch_of(__u32 entry)
 {
 	return bpf_map_lookup_elem(&scratch, &entry);

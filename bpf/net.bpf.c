@@ -18,6 +18,8 @@
 
 const volatile bool net_payload_on = false;
 const volatile __u32 net_payload_max = 512;
+const volatile __u64 net_ring_limit =
+	1ULL << 62; /* beyond it samples and stacks have the ring for themselves */
 const volatile __u32 net_sample_per_64k = 65536;
 const volatile __u32 net_direction = 3;	 /* bit 0: as client, bit 1: as server */
 const volatile bool net_by_sock = false; /* the tracepoints on sockets are attached */
@@ -406,6 +408,10 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 
 	if (!n)
 		return NULL;
+	if (!ring_has_room(net_ring_limit)) {
+		loss_count(LOSS_RING_PAYLOAD);
+		return NULL;
+	}
 	if (n->busy) {
 		loss_count(LOSS_SCRATCH);
 		return NULL;

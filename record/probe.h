@@ -40,6 +40,7 @@ struct probe_env {
 
 struct probe {
 	const char *name;
+	bool bulky; /* sends records in masses: the rings are larger */
 	/* Can it work here? Else one line why not and what would help. */
 	bool (*available)(const struct features *f, char *why, size_t why_sz);
 	/* Skeleton open, not loaded: choose programs (autoload), constants, map sizes. */

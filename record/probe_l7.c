@@ -16,11 +16,13 @@ static int prepare(struct probe_env *env)
 	skel->rodata->net_payload_max = env->opts->payload_max;
 	skel->rodata->net_sample_per_64k = env->opts->sample_per_64k;
 	skel->rodata->net_direction = env->opts->direction;
+	skel->rodata->net_ring_limit = env->opts->ring_sz / 4 * 3;
 	return 0;
 }
 
 const struct probe probe_l7_entry = {
 	.name = "l7",
+	.bulky = true,
 	.available = available,
 	.prepare = prepare,
 };

@@ -11,7 +11,13 @@
 #include "../bpf/unwind.h"
 #include "session_impl.h"
 
-enum { DEFAULT_MEM = 256 << 20, MIN_RING = 64 << 10, MAX_RING = 1 << 20, WAKEUP = 256 << 10 };
+enum {
+	DEFAULT_MEM = 256 << 20,
+	MIN_RING = 64 << 10,
+	MAX_RING = 1 << 20,
+	MAX_RING_BULKY = 8 << 20,
+	WAKEUP = 256 << 10
+};
 
 /* The line of a failed load that says why; libbpf hands its messages over without a context. */
 static char load_error[256];
@@ -54,11 +60,14 @@ static int on_libbpf_message(enum libbpf_print_level level, const char *fmt, va_
 static uint32_t ring_size(const struct session *s)
 {
 	uint64_t budget = s->opts.max_mem / 8 / s->features.cpus;
-	uint32_t sz = MIN_RING;
+	uint32_t sz = MIN_RING, max = MAX_RING;
 
 	if (s->opts.ring_sz)
 		return s->opts.ring_sz;
-	while (sz < MAX_RING && sz * 2ULL <= budget)
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->bulky)
+			max = MAX_RING_BULKY;
+	while (sz < max && sz * 2ULL <= budget)
 		sz *= 2;
 	return sz;
 }
