@@ -1,5 +1,5 @@
 # Who is recorded: processes by pid, name and cgroup, those that come later, their children; what they are labelled with.
-. tests/live/lib.sh
+. tests/live/lib.inc
 command -v cc >/dev/null || skip "needs a C compiler"
 cat >"$T/spin.c" <<'C'
 #include <stdlib.h>
