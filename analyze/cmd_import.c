@@ -116,7 +116,8 @@ static struct json_object *header_json(const struct target *t, uint64_t first_ns
 	add_u64(o, "started_at_ns", first_ns);
 	add_list(o, "argv", t->opts->argv, t->opts->argc);
 	add_list(o, "probes", probes, 2);
-	add_u64(options, "payload", t->opts->payload);
+	if (t->opts->payload != UINT32_MAX)
+		add_u64(options, "payload", t->opts->payload);
 	json_object_object_add(o, "options", options);
 	json_object_object_add(o, "labels", json_object_new_object());
 	return o;

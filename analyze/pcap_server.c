@@ -61,7 +61,7 @@ static bool is_of_protocol(uint16_t port)
 /* The less, the more likely a server's. From 32768 on Linux takes ports for clients. */
 static int port_rank(uint16_t port)
 {
-	return port < 1024 || is_of_protocol(port) ? 0 : port < 32768 ? 1 : 2;
+	return port < 1024 ? 0 : is_of_protocol(port) ? 1 : port < 32768 ? 2 : 3;
 }
 
 bool servers__is_sender(struct servers *s, const struct packet *first, bool *sure)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Whole capture files: no crash, and what comes out keeps its laws: connections are announced
+ * before their payload, each byte of a direction comes at most once and in order, lengths and sums
+ * agree.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../analyze/pcap_import.h"
+
+#define MAX_CONNECTIONS 4096
+
+struct seen {
+	bool announced, closed;
+	uint64_t end[2], bytes[2], told[2];
+};
+
+static struct seen seen[MAX_CONNECTIONS];
+static uint64_t payload_limit;
+
+static void require(bool cond)
+{
+	if (!cond)
+		abort();
+}
+
+static struct seen *of(uint32_t id)
+{
+	require(id > 0);
+	return id < MAX_CONNECTIONS ? &seen[id] : NULL;
+}
+
+static int on_begin(void *ctx, uint64_t first_ns)
+{
+	return 0;
+}
+
+static void on_payload(const struct rec_payload *r)
+{
+	struct seen *s = of(r->connection);
+	volatile uint32_t sum = 0;
+
+	require(r->direction < 2 && r->len && r->data.len <= r->len && r->data.len <= 65535);
+	require(r->data.len <= payload_limit);
+	for (size_t i = 0; i < r->data.len; i++)
+		sum += r->data.p[i];
+	if (!s)
+		return;
+	require(s->announced && !s->closed && r->position >= s->end[r->direction]);
+	s->end[r->direction] = r->position + r->len;
+	s->bytes[r->direction] += r->len;
+}
+
+static int on_put(void *ctx, enum rec_kind kind, const void *rec)
+{
+	const struct rec_connection_stat *stat = rec;
+	struct seen *s;
+
+	if (kind == REC_payload) {
+		on_payload(rec);
+	} else if (kind == REC_connection) {
+		s = of(((const struct rec_connection *)rec)->id);
+		if (s)
+			s->announced = true;
+	} else if (kind == REC_connection_close) {
+		s = of(((const struct rec_connection_close *)rec)->connection);
+		require(!s || !s->closed);
+		if (s)
+			s->closed = true;
+	} else if (kind == REC_connection_stat && (s = of(stat->connection))) {
+		s->told[0] += stat->bytes_sent;
+		s->told[1] += stat->bytes_received;
+	}
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct import_sink sink = {on_begin, on_put, NULL};
+	struct import_opts o = {"fuzz", UINT32_MAX, import_limits};
+	char text[PCAP_ERRBUF_SIZE];
+	struct import *im;
+	pcap_t *p;
+	FILE *f;
+
+	if (size < 2)
+		return 0;
+	/* The first byte chooses the limits, so that the tight ones are met as well. */
+	if (data[0] & 1)
+		o.limits.max_cnt = 2;
+	if (data[0] & 2)
+		o.payload = 3;
+	payload_limit = o.payload;
+	f = fmemopen((void *)(data + 1), size - 1, "rb");
+	p = f ? pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text)
+	      : NULL;
+	if (!p) {
+		if (f)
+			fclose(f);
+		return 0;
+	}
+	memset(seen, 0, sizeof(seen));
+	require(!import__new(&im, &o, &sink));
+	import__read(im, p);
+	require(!import__finish(im));
+	for (int i = 0; i < MAX_CONNECTIONS; i++)
+		require(seen[i].bytes[0] == seen[i].told[0] && seen[i].bytes[1] == seen[i].told[1]);
+	import__free(im);
+	pcap_close(p);
+	return 0;
+}
