@@ -19,7 +19,7 @@ enum {
 	BID_BYTES = 4096, /* kept bytes of both directions after which an unknown connection is
 			     given up */
 	BID_PIECES = 16,
-	BID_MIN = 16, /* a piece shorter than this is joined with the next for bidding */
+	BID_MIN = 9,	    /* a piece shorter than this is joined with the next for bidding */
 	SURE = 90,	    /* a bid that needs no second direction */
 	ENOUGH = 50,	    /* a bid that needs no port */
 	CONTRADICTIONS = 8, /* bad parses in a row after which the protocol is asked for again */

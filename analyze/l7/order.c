@@ -36,6 +36,12 @@ void order_pop(struct order *o)
 		o->first = 0;
 }
 
+void order_take(struct order *o, size_t i)
+{
+	memmove(o->items + o->first + 1, o->items + o->first, i * sizeof(*o->items));
+	order_pop(o);
+}
+
 void order_give_up(struct order *o, struct l7_parser *parser, size_t keep)
 {
 	while (o->cnt > keep) {

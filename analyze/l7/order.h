@@ -30,6 +30,8 @@ uint64_t order_push(struct order *o, unsigned kind);
 /* NULL when none waits. */
 struct order_item *order_front(const struct order *o);
 void order_pop(struct order *o);
+/* Takes the i-th oldest out. */
+void order_take(struct order *o, size_t i);
 /* All but the newest `keep` will have no response any more. */
 void order_give_up(struct order *o, struct l7_parser *parser, size_t keep);
 

@@ -1,5 +1,5 @@
 # MariaDB under mysqlslap and sysbench (prepared statements): every statement the generator and the server count, each paired with its answer.
-. tests/live/lib.sh
+. tests/live/lib.inc
 command -v mariadbd mysqlslap sysbench >/dev/null || skip "needs mariadbd, mysqlslap and sysbench"
 port=$((20000 + RANDOM % 10000)); D=$T/my
 mariadb-install-db --no-defaults --datadir="$D" --user=root --auth-root-authentication-method=normal --skip-test-db >"$T/install" 2>&1 || fail "mariadb-install-db: $(tail -n 3 "$T/install")"

@@ -1,5 +1,5 @@
 # PostgreSQL under pgbench in its three protocols: one message for each SQL command of each transaction, paired, no more and no less.
-. tests/live/lib.sh
+. tests/live/lib.inc
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
 [ -x "$bin/postgres" ] && command -v pgbench >/dev/null || skip "needs postgresql"
 port=$((20000 + RANDOM % 10000)); D=$T/pg

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Apache Thrift RPC (github.com/apache/thrift doc/specs/thrift-rpc.md, thrift-binary-protocol.md,
+ * thrift-compact-protocol.md, HeaderFormat.md).
+ *
+ *   framed    length:4  message
+ *   header    length:4  0x0fff:2  flags:2  seqid:4  header words:2  headers  message
+ *   strict    0x8001:2  0:1  type:1  name length:4  name  seqid:4  struct
+ *   old       name length:4  name  type:1  seqid:4  struct
+ *   compact   0x82  type << 5 | 1  varint seqid  varint name length  name  struct
+ *
+ * Paired by sequence id and the method's name. Clients that never count send 0 for all: then in
+ * order, and after a hole the newest, as such a client waits for each reply. Without a frame a
+ * message ends where its struct does; what cannot be walked, because it was not kept, ends with its
+ * call. An error is a TApplicationException or a result with a field other than 0, which holds a
+ * declared exception.
+ */
+#include <string.h>
+
+#include "order.h"
+#include "thrift_value.h"
+
+enum { CALL = 1, REPLY = 2, EXCEPTION = 3, ONEWAY = 4 };
+enum {
+	NAME_MAX_LEN = 256,
+	HEADER_MAGIC = 0x0fff,
+	MAX_WALK = 1 << 20,
+	WAITING_MAX = 4096,
+	SKIPPED_MAX = 1024
+};
+#define FRAME_MAX (256u << 20)
+
+enum encoding { STRICT, OLD, COMPACT };
+
+struct head {
+	enum encoding encoding;
+	bool framed, header, opaque; /* opaque: transformed (zlib), not looked into */
+	uint64_t frame;		     /* whole size on the wire; 0: not framed */
+	unsigned type;
+	uint32_t seqid;
+	struct span name;
+	const uint8_t *body;
+};
+
+/* A connection: calls that wait, kind is their sequence id. */
+struct thrift {
+	struct order order;
+	bool hole;	     /* in the replies, since the last one */
+	unsigned skipped[2]; /* calls in a row, after a hole, that began no message */
+};
+
+enum verdict { HEAD_OK, HEAD_SHORT, HEAD_NOT };
+
+static bool is_name(struct span s)
+{
+	if (!s.len || s.len > NAME_MAX_LEN)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned char ch = s.p[i], low = ch | 32;
+
+		/* A letter or _ first; : stands between service and method of a multiplexed one. */
+		if (!((low >= 'a' && low <= 'z') || ch == '_' ||
+		      (i && ((ch >= '0' && ch <= '9') || strchr(":./-$", ch)))))
+			return false;
+	}
+	return true;
+}
+
+static enum verdict finish_head(struct head *h, const struct thrift_reader *r)
+{
+	if (r->bad)
+		return HEAD_NOT;
+	if (r->over || r->c.cut)
+		return h->name.len && !is_name(h->name) ? HEAD_NOT : HEAD_SHORT;
+	h->body = r->c.p;
+	return h->type >= CALL && h->type <= ONEWAY && is_name(h->name) ? HEAD_OK : HEAD_NOT;
+}
+
+/* The message itself, without a frame. */
+static enum verdict message_head(struct head *h, struct l7_cursor c)
+{
+	struct thrift_reader r = {.c = c, .bool_value = -1};
+	size_t left = c.end - c.p;
+
+	if (left < 4)
+		return HEAD_SHORT;
+	if (*c.p == 0x82) {
+		unsigned b;
+
+		h->encoding = COMPACT;
+		r.compact = true;
+		l7_take(&r.c, 1);
+		b = l7_be(&r.c, 1);
+		h->type = b >> 5;
+		if ((b & 31) != 1 && (b & 31) != 2)
+			return HEAD_NOT;
+		h->seqid = thrift_varint(&r);
+		h->name = thrift_string(&r);
+		return finish_head(h, &r);
+	}
+	if (*c.p & 0x80) {
+		if (c.p[0] != 0x80 || c.p[1] != 1 || c.p[2])
+			return HEAD_NOT;
+		h->encoding = STRICT;
+		h->type = c.p[3];
+		l7_take(&r.c, 4);
+		h->name = thrift_string(&r);
+		h->seqid = l7_be(&r.c, 4);
+		return finish_head(h, &r);
+	}
+	h->encoding = OLD;
+	if (c.p[0] || c.p[1])
+		return HEAD_NOT;
+	h->name = thrift_string(&r);
+	h->type = l7_be(&r.c, 1);
+	h->seqid = l7_be(&r.c, 4);
+	return finish_head(h, &r);
+}
+
+/* flags:2, seqid:4, words:2, then protocol, transforms and infos in words * 4 bytes */
+static enum verdict header_head(struct head *h, struct l7_cursor c)
+{
+	struct thrift_reader words = {.compact = true};
+	uint64_t transforms, size;
+	uint32_t seqid;
+	enum verdict v;
+
+	l7_take(&c, 4);
+	seqid = l7_be(&c, 4);
+	size = 4 * l7_be(&c, 2);
+	if (c.cut || (uint64_t)(c.end - c.p) < size)
+		return HEAD_SHORT;
+	words.c = (struct l7_cursor){c.p, c.p + size, false};
+	thrift_varint(&words);
+	transforms = thrift_varint(&words);
+	l7_take(&c, size);
+	h->header = true;
+	h->seqid = seqid;
+	if (words.c.cut || words.bad)
+		return HEAD_NOT;
+	if (transforms) {
+		h->opaque = true;
+		h->body = c.p;
+		h->type = 0;
+		return HEAD_OK;
+	}
+	v = message_head(h, c);
+	h->seqid = seqid;
+	return v;
+}
+
+static enum verdict head_of(struct head *h, const struct l7_view *v)
+{
+	struct l7_cursor c = l7_cursor(v);
+	uint32_t len;
+	enum verdict verdict;
+
+	*h = (struct head){0};
+	if (v->len < 4)
+		return HEAD_SHORT;
+	if (v->p[0] & 0x80)
+		return message_head(h, c);
+	len = l7_be(&c, 4);
+	/* Framed, or old binary, of which the first word is the name's length. */
+	if (v->len >= 8 && c.p[0] == HEADER_MAGIC >> 8 && c.p[1] == (HEADER_MAGIC & 255)) {
+		h->frame = 4 + (uint64_t)len;
+		h->framed = true;
+		if (len < 10 || len > FRAME_MAX)
+			return HEAD_NOT;
+		return header_head(h, c);
+	}
+	if (v->len >= 5 && v->len < 8 && *c.p == HEADER_MAGIC >> 8)
+		return HEAD_SHORT;
+	if (v->len >= 5 && (*c.p & 0x80 || !*c.p)) {
+		h->framed = true;
+		h->frame = 4 + (uint64_t)len;
+		if (len < 7 || len > FRAME_MAX)
+			return HEAD_NOT;
+		verdict = message_head(h, c);
+		return verdict;
+	}
+	if (v->len < 5)
+		return len && len <= FRAME_MAX ? HEAD_SHORT : HEAD_NOT;
+	return message_head(h, l7_cursor(v));
+}
+
+/* ---- messages ---- */
+
+/* TApplicationException: 1 its message, 2 its type. */
+static void application_exception(struct l7_parser *parser, struct thrift_reader r,
+				  struct l7_message *m)
+{
+	static const char *const names[] = {
+		"UNKNOWN",	     "UNKNOWN_METHOD",	       "INVALID_MESSAGE_TYPE",
+		"WRONG_METHOD_NAME", "BAD_SEQUENCE_ID",	       "MISSING_RESULT",
+		"INTERNAL_ERROR",    "PROTOCOL_ERROR",	       "INVALID_TRANSFORM",
+		"INVALID_PROTOCOL",  "UNSUPPORTED_CLIENT_TYPE"};
+	char text[256], kind[32];
+	struct span s, k;
+
+	m->is_error = true;
+	m->status = (struct span){"EXCEPTION", 9};
+	if (thrift_at(r, "2", kind, sizeof(kind), &k) && k.len == 1 && *k.p >= '0' && *k.p <= '9')
+		m->status = (struct span){names[*k.p - '0'], strlen(names[*k.p - '0'])};
+	else if (k.len == 2 && l7_is(k, "10"))
+		m->status = (struct span){names[10], strlen(names[10])};
+	if (thrift_at(r, "1", text, sizeof(text), &s))
+		m->detail = l7_text(parser, "{\"error\":\"%s\"}", l7_json(parser, s, 200).p);
+}
+
+/* A result's struct: field 0 is the value, any other a declared exception. */
+static void reply_status(struct l7_parser *parser, struct thrift_reader r, struct l7_message *m)
+{
+	struct thrift_field f;
+	char text[200], path[16];
+	struct span s;
+
+	m->status = (struct span){"OK", 2};
+	if (!thrift_next_field(&r, &f) || !f.id)
+		return;
+	m->is_error = true;
+	m->status = l7_text(parser, "EXCEPTION_%d", f.id);
+	/* Exceptions mostly begin with their text. */
+	r.last_id = 0;
+	for (int i = 1; i <= 2 && f.type == THRIFT_STRUCT; i++) {
+		path[0] = '0' + i;
+		path[1] = 0;
+		if (thrift_at(r, path, text, sizeof(text), &s) && s.len &&
+		    (*s.p < '0' || *s.p > '9') && *s.p != '-') {
+			m->detail =
+				l7_text(parser, "{\"error\":\"%s\"}", l7_json(parser, s, 200).p);
+			return;
+		}
+	}
+}
+
+/* Without the service of a multiplexed call: replies go without it. */
+static struct span short_name(struct span name)
+{
+	const char *colon = memrchr(name.p, ':', name.len);
+
+	return colon ? (struct span){colon + 1, name.p + name.len - colon - 1} : name;
+}
+
+static bool is_call_of(const struct l7_parser *parser, const struct order_item *item,
+		       const struct head *h)
+{
+	const struct l7_message *call;
+	struct span a, b = short_name(h->name);
+
+	if (item->kind != h->seqid)
+		return false;
+	call = l7_pending(parser, item->id);
+	a = call ? short_name(call->method) : b;
+	return h->type == EXCEPTION || (a.len == b.len && !memcmp(a.p, b.p, a.len));
+}
+
+/* The call a reply belongs to; 0: not known. */
+static uint64_t match(struct thrift *s, struct l7_parser *parser, const struct head *h)
+{
+	struct order *o = &s->order;
+	size_t first = o->cnt, last = 0, found = 0;
+	uint64_t id;
+
+	for (size_t i = 0; i < o->cnt && found < 2 + s->hole * (size_t)ORDER_MAX; i++) {
+		if (!is_call_of(parser, &o->items[o->first + i], h))
+			continue;
+		first = found++ ? first : i;
+		last = i;
+	}
+	if (!found)
+		return 0;
+	if (found > 1 && !s->hole)
+		o->pipelines = true;
+	if (found > 1 && s->hole) {
+		/* Equal ids, and replies were lost: the newest waits, where one at a time does. */
+		order_give_up(o, parser, o->pipelines ? 0 : o->cnt - last);
+		if (o->pipelines)
+			return 0;
+		first = 0;
+	}
+	id = o->items[o->first + first].id;
+	order_take(o, first);
+	return id;
+}
+
+static void describe(struct l7_parser *parser, const struct head *h, struct thrift_reader body,
+		     struct l7_message *m)
+{
+	struct thrift *s = parser->state;
+
+	m->method = h->name;
+	switch (h->type) {
+	case CALL:
+		m->type = L7_REQUEST;
+		if (s->order.cnt >= WAITING_MAX)
+			order_give_up(&s->order, parser, WAITING_MAX / 2);
+		m->id = order_push(&s->order, h->seqid);
+		break;
+	case ONEWAY:
+		m->type = L7_ONEWAY;
+		break;
+	default:
+		m->type = L7_RESPONSE;
+		m->id = match(s, parser, h);
+		s->hole = false;
+		if (h->type == REPLY)
+			reply_status(parser, body, m);
+		else
+			application_exception(parser, body, m);
+		break;
+	}
+}
+
+/* After a hole the rest of a long message may come first. */
+static int64_t no_message(struct thrift *s, const struct l7_parser *parser, const struct l7_view *v)
+{
+	unsigned *skipped = &s->skipped[v->requests];
+
+	if (!*skipped && !parser->after_hole)
+		return L7_BAD;
+	if (++*skipped <= SKIPPED_MAX)
+		return v->known;
+	*skipped = 0;
+	return L7_BAD;
+}
+
+static int64_t thrift_parse(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m)
+{
+	struct thrift *s = parser->state;
+	struct head h;
+	enum verdict verdict = head_of(&h, v);
+	struct thrift_reader r, body;
+
+	s->hole |= parser->after_hole && !v->requests;
+	if (verdict == HEAD_SHORT)
+		return v->len > NAME_MAX_LEN + 4096 ? L7_BAD : L7_PARTIAL;
+	if (verdict == HEAD_NOT ||
+	    (!h.opaque && (h.type == CALL || h.type == ONEWAY) != v->requests))
+		return no_message(s, parser, v);
+	if (h.opaque) {
+		m->type = v->requests ? L7_REQUEST : L7_RESPONSE;
+		m->method = h.name = (struct span){":unknown", 8};
+		h.type = v->requests ? CALL : REPLY;
+		m->id = v->requests ? order_push(&s->order, h.seqid) : match(s, parser, &h);
+		return h.frame;
+	}
+	r = (struct thrift_reader){.c = {h.body, v->p + v->len, false},
+				   .compact = h.encoding == COMPACT,
+				   .bool_value = -1};
+	if (h.framed && h.frame < v->len)
+		r.c.end = v->p + h.frame;
+	if (r.c.end < r.c.p)
+		return no_message(s, parser, v);
+	body = r;
+	if (!h.framed) {
+		bool whole = thrift_skip_struct(&r, 0);
+
+		if (r.bad)
+			return no_message(s, parser, v);
+		if (!whole && !v->cut && v->len < MAX_WALK)
+			return L7_PARTIAL;
+		m->cut = !whole;
+	} else if (!v->cut && !v->last && v->len < h.frame && v->len < 4096) {
+		return L7_PARTIAL; /* the first fields tell the status */
+	}
+	s->skipped[v->requests] = 0;
+	describe(parser, &h, body, m);
+	return h.framed ? (int64_t)h.frame : r.c.p - v->p;
+}
+
+/* ---- bidding ---- */
+
+/* 0: no; else how sure. Sets *type. */
+static int looks_like(const struct l7_view *v, unsigned *type)
+{
+	struct thrift_reader r;
+	struct head h;
+
+	*type = 0;
+	if (head_of(&h, v) != HEAD_OK)
+		return 0;
+	*type = h.type;
+	if (h.opaque)
+		return 40;
+	r = (struct thrift_reader){.c = {h.body, v->p + v->len, false},
+				   .compact = h.encoding == COMPACT,
+				   .bool_value = -1};
+	if (h.framed && h.frame < v->len)
+		r.c.end = v->p + h.frame;
+	if (r.c.end < r.c.p)
+		return 0;
+	thrift_skip_struct(&r, 0);
+	if (r.bad)
+		return 0;
+	/* Old binary without a frame: a length and a word prove little. */
+	return h.encoding == STRICT || h.header ? 95
+	       : h.framed			? 90
+	       : h.encoding == COMPACT		? 85
+						: 70;
+}
+
+static int thrift_bid(const struct l7_view *sent, const struct l7_view *received,
+		      int *requests_sent)
+{
+	unsigned st, rt;
+	int s = looks_like(sent, &st), r = looks_like(received, &rt), best = s > r ? s : r;
+
+	if (!best)
+		return 0;
+	if (s && r && st && rt &&
+	    (st == REPLY || st == EXCEPTION) == (rt == REPLY || rt == EXCEPTION))
+		return 0;
+	if (st || rt)
+		*requests_sent = st ? st == CALL || st == ONEWAY : rt == REPLY || rt == EXCEPTION;
+	/* One side in the middle of a message: the other is enough when it is sure. */
+	if (sent->len && received->len && (!s || !r))
+		return best >= 85 ? 70 : 0;
+	return best;
+}
+
+static void thrift_fini(void *state)
+{
+	struct thrift *s = state;
+
+	free(s->order.items);
+}
+
+const struct l7_protocol l7_thrift = {
+	.name = "thrift",
+	.bid = thrift_bid,
+	.parse = thrift_parse,
+	.state_sz = sizeof(struct thrift),
+	.fini = thrift_fini,
+	.pair_by_id = true,
+	.ports = {9090, 9091, 9083, 10000},
+};
