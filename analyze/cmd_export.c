@@ -7,6 +7,7 @@
 #include "command.h"
 #include "draw.h"
 #include "output.h"
+#include "prometheus.h"
 #include "report.h"
 
 struct opts {
@@ -43,7 +44,7 @@ static const struct cli cli = {
 	.synopsis = "FORMAT ARCHIVE.obz ... [options]",
 	.summary = "write the profile for other tools",
 	.details = "FORMAT is pprof (go tool pprof), folded (one line a stack), speedscope, svg, "
-		   "or sqlite (all tables).",
+		   "sqlite (all tables), or prometheus (traffic as metrics).",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -79,7 +80,9 @@ static int export_profile(struct opts *o, const struct profile_sink *sink, char 
 
 static int write_tables(struct analysis *a)
 {
-	static const char *const more[] = {"frame", "stack", "stack_frame", "sample", "label"};
+	static const char *const more[] = {
+		"frame",   "stack",	      "stack_frame", "sample",	      "label",
+		"message", "connection_stat", "histogram",   "figure_bucket", "clock_offset"};
 	int err = report_prepare(&a->load);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more) && !err; i++)
@@ -114,13 +117,35 @@ static int export_sqlite(const struct opts *o, char *const *archives, size_t cnt
 	return output_close(&out, err) ? EXIT_FAIL : code;
 }
 
+static int write_prometheus(const struct opts *o, struct analysis *a, const char *archive)
+{
+	struct output out;
+	int err = prometheus_prepare(&a->load);
+
+	if (!err)
+		err = load__run(&a->load);
+	if (err)
+		return err;
+	analysis__warn(a);
+	err = output_open(&out, o->output, archive, ".prom", true);
+	return err ? err : output_close(&out, prometheus_write(a, out.file));
+}
+
+static int export_prometheus(const struct opts *o, char *const *archives, size_t cnt)
+{
+	struct analysis a;
+	int err = analysis__open(&a, &o->common, archives, cnt, NULL);
+
+	return err ? exit_code(err) : analysis__close(&a, write_prometheus(o, &a, archives[0]));
+}
+
 static void unknown_format(const char *name)
 {
 	struct strbuf known = {0};
 
 	for (const struct profile_sink *const *s = profile_sinks; *s; s++)
 		strbuf_addf(&known, "%s, ", (*s)->name);
-	message_error("export: unknown format '%s'; there are %ssqlite", name,
+	message_error("export: unknown format '%s'; there are %ssqlite, prometheus", name,
 		      known.p ? known.p : "");
 	strbuf_fini(&known);
 }
@@ -130,19 +155,22 @@ static int run(int argc, char **argv)
 	struct opts o = {.common.load.symbols.inlines = true};
 	const struct profile_sink *sink = NULL;
 	int rest, code = EXIT_USAGE, err = cli_parse(&cli, &o, argc, argv, true, &rest, NULL);
-	bool sqlite;
+	bool sqlite, prometheus;
 
 	if (err)
 		return exit_code(err);
 	sqlite = rest < argc && !strcmp(argv[rest], "sqlite");
-	if (rest < argc && !sqlite)
+	prometheus = rest < argc && !strcmp(argv[rest], "prometheus");
+	if (rest < argc && !sqlite && !prometheus)
 		sink = profile_sink_find(argv[rest]);
 	common_opts_finish(&o.common);
-	if (rest < argc && !sqlite && !sink)
+	if (rest < argc && !sqlite && !prometheus && !sink)
 		unknown_format(argv[rest]);
 	else if (rest + 1 >= argc)
 		message_error(
 			"export: a format and an archive are needed; see obana export --help");
+	else if (prometheus)
+		code = export_prometheus(&o, argv + rest + 1, argc - rest - 1);
 	else if (sqlite)
 		code = export_sqlite(&o, argv + rest + 1, argc - rest - 1);
 	else

@@ -89,6 +89,7 @@ int figures__add(struct figures *f, const struct figure_key *key, const struct f
 	if (!g)
 		return -ENOMEM;
 	g->calls += call->weight;
+	g->seen++;
 	g->errors += call->error * call->weight;
 	g->unpaired += call->unpaired * call->weight;
 	g->request_bytes += call->request_bytes * call->weight;
@@ -104,6 +105,7 @@ int figures__put(struct figures *to, const struct figure_key *key, const struct 
 	if (!g)
 		return -ENOMEM;
 	g->calls += from->calls;
+	g->seen += from->seen;
 	g->errors += from->errors;
 	g->unpaired += from->unpaired;
 	g->request_bytes += from->request_bytes;
@@ -141,6 +143,13 @@ int figures__merge(struct figures **out, const struct figures *fine, unsigned pa
 		*out = NULL;
 	}
 	return err;
+}
+
+const struct figure *figures__find(const struct figures *f, const struct figure_key *key)
+{
+	uint32_t i;
+
+	return index_find(&f->index, &ops, f, key_hash(key), key, &i) ? &f->v[i] : NULL;
 }
 
 size_t figures__cnt(const struct figures *f)

@@ -41,6 +41,7 @@ struct figure_call {
 struct figure {
 	struct figure_key key;
 	double calls, errors, unpaired, request_bytes, response_bytes;
+	uint64_t seen; /* calls that are behind it, not scaled */
 	struct latency latency;
 	uint64_t first_ns, last_ns;
 	int64_t connection_id;
@@ -57,6 +58,8 @@ int figures__merge(struct figures **coarse, const struct figures *fine, unsigned
 /* One figure into another set, under another key. */
 int figures__put(struct figures *to, const struct figure_key *key, const struct figure *figure);
 
+/* NULL: none. */
+const struct figure *figures__find(const struct figures *f, const struct figure_key *key);
 size_t figures__cnt(const struct figures *f);
 const struct figure *figures__get(const struct figures *f, size_t i);
 bool figures__merged(const struct figures *f);

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "../format/text.h"
-#include "figures.h"
 #include "index.h"
 #include "intern.h"
 #include "progress.h"
@@ -197,7 +196,6 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 
 void load__fini(struct load *l)
 {
-	figures__free(l->figures);
 	weights__free(l->weights);
 	frames__free(l->frames);
 	stacks__free(l->stacks);

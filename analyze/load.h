@@ -56,7 +56,6 @@ struct load {
 	struct stacks *stacks;
 	struct frames *frames;
 	struct weights *weights;
-	struct figures *figures; /* by load_traffic.c, when the table figure is wanted */
 };
 
 struct loader {

@@ -213,7 +213,6 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
-	bool by_connection = t->load->opts.traffic.by_connection;
 	struct figure_key key = {
 		.role = c->role,
 		.service = c->service,
@@ -233,9 +232,9 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 		.connection_id = capture_row(c->capture, c->rec.id),
 	};
 
-	if (by_connection) {
+	if (t->flows)
 		key.connection = c->other ? c->number + 1 : 0;
-	} else {
+	if (!t->load->opts.traffic.by_connection) {
 		key.method = strings__add(t->strings, (q ? q : a)->method);
 		key.target = strings__add(t->strings, (q ? q : a)->target);
 	}
@@ -402,6 +401,12 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 
 /* ---- the loader ---- */
 
+static bool wants_figures(const struct load *l)
+{
+	return load__wants(l, "figure") || load__wants(l, "figure_bucket") ||
+	       load__wants(l, "histogram") || load__wants(l, "flow");
+}
+
 static int traffic_begin(struct load *l, void **state)
 {
 	struct traffic *t = calloc(1, sizeof(*t));
@@ -411,10 +416,11 @@ static int traffic_begin(struct load *l, void **state)
 		return -ENOMEM;
 	t->load = l;
 	t->rows = load__wants(l, "message");
+	t->flows = load__wants(l, "flow");
 	t->filtered = message_filter_any(&l->opts.traffic.filter);
 	t->spans = calloc(l->captures->cnt + 1, sizeof(*t->spans));
 	if (!t->spans || strings__new(&t->strings) ||
-	    (load__wants(l, "figure") && figures__new(&t->figures)))
+	    (wants_figures(l) && figures__new(&t->figures)))
 		return -ENOMEM;
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, t->spans[i]);
@@ -488,8 +494,12 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_connections(t);
 	if (!err && load__wants(l, "clock_offset"))
 		err = traffic_write_offsets(t);
-	if (!err && load__wants(l, "figure"))
+	if (!err && t->figures && !l->opts.traffic.by_connection)
 		err = traffic_write_figures(t);
+	if (!err && load__wants(l, "histogram"))
+		err = traffic_write_histogram(t);
+	if (!err && load__wants(l, "flow"))
+		err = traffic_write_flows(t);
 	return err;
 }
 
@@ -525,7 +535,7 @@ static void traffic_free(void *state)
 const struct loader load_traffic_entry = {
 	.streams = (const char *const[]){"net", "payload", NULL},
 	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
-					"clock_offset", NULL},
+					"figure_bucket", "histogram", "flow", "clock_offset", NULL},
 	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,
 	.rows = traffic_rows,

@@ -89,7 +89,7 @@ static void put_capture(const struct report *r, const struct capture *c)
 		fact(r, "Command", c->command);
 	b.len = 0;
 	strbuf_addf(&b, "%s", c->probes);
-	if (c->freq)
+	if (c->freq && (!*c->probes || strstr(c->probes, "cpu")))
 		strbuf_addf(&b, "%s%llu Hz", b.len ? ", " : "", (unsigned long long)c->freq);
 	if (b.len)
 		fact(r, "Probes", b.p);
@@ -205,6 +205,22 @@ static int put_kind(const struct report *r, const char *kind)
 	return err;
 }
 
+static bool has_traffic(const struct report *r)
+{
+	return number(r, "SELECT EXISTS (SELECT 1 FROM connection)");
+}
+
+/* A recording of traffic alone has no samples to be missed. */
+static bool samples_asked_for(const struct report *r)
+{
+	const struct captures *c = &r->a->captures;
+
+	for (size_t i = 0; i < c->cnt; i++)
+		if (!*c->v[i].probes || strstr(c->v[i].probes, "cpu"))
+			return true;
+	return r->a->load.opts.kinds;
+}
+
 static int put_kinds(const struct report *r)
 {
 	bool filtered = r->a->load.opts.kinds || r->a->load.opts.from.set || r->a->load.opts.to.set,
@@ -219,9 +235,61 @@ static int put_kinds(const struct report *r)
 		err = put_kind(r, (const char *)sqlite3_column_text(stmt, 0));
 	}
 	sqlite3_finalize(stmt);
-	if (none)
+	if (none && (samples_asked_for(r) || !has_traffic(r)))
 		r->page->note(r->page->ctx,
 			      filtered ? "No samples of that kind and time." : "No samples.");
+	return err;
+}
+
+/* ---- traffic ---- */
+
+static void put_sampling(const struct report *r)
+{
+	const struct captures *c = &r->a->captures;
+	char text[160];
+
+	for (size_t i = 0; i < c->cnt; i++) {
+		if (c->v[i].sample >= 1)
+			continue;
+		snprintf(text, sizeof(text),
+			 "the payload of %.3g%% of connections was kept: figures of requests are "
+			 "scaled to all",
+			 100 * c->v[i].sample);
+		fact(r, "Sampled", text);
+	}
+}
+
+static int put_traffic(const struct report *r)
+{
+#define RATES                                                                                      \
+	"calls, errors, 1.0 * errors / nullif(calls, 0) AS error_share, p50_ns, p95_ns, p99_ns, "  \
+	"request_bytes, response_bytes, "
+	static const struct {
+		const char *title, *sql;
+	} tables[] = {
+		{"Protocols", "SELECT role, " RATES "protocol, service FROM figure WHERE ?1 = '' "
+			      "AND level = 'protocol' ORDER BY calls DESC, role, service, protocol "
+			      "LIMIT ?2"},
+		{"Busiest endpoints, as server",
+		 "SELECT " RATES "protocol, service, method, target FROM figure WHERE ?1 = '' AND "
+		 "level = 'endpoint' AND role = 'server' ORDER BY calls DESC, service, protocol, "
+		 "method, target LIMIT ?2"},
+		{"Busiest endpoints, as client",
+		 "SELECT " RATES "protocol, service AS called, method, target FROM figure WHERE ?1 "
+		 "= '' AND level = 'endpoint' AND role = 'client' ORDER BY calls DESC, service, "
+		 "protocol, method, target LIMIT ?2"},
+		{"Peers", "SELECT role, connections, in_bytes, out_bytes, receives, sends, "
+			  "retransmits, rtt_ns, transport, service, peer FROM peer_traffic WHERE "
+			  "?1 = '' ORDER BY in_bytes + out_bytes DESC, role, service, peer LIMIT "
+			  "?2"},
+	};
+	int err = 0;
+
+	if (!has_traffic(r))
+		return 0;
+	r->page->heading(r->page->ctx, "Traffic");
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
+		err = table(r, tables[i].title, "", tables[i].sql);
 	return err;
 }
 
@@ -245,8 +313,9 @@ static int put_rest(const struct report *r)
 
 int report_prepare(struct load *l)
 {
-	static const char *const tables[] = {"capture",	 "process", "thread", "binary",
-					     "function", "loss",    "program"};
+	static const char *const tables[] = {"capture", "process",  "thread",
+					     "binary",	"function", "connection",
+					     "figure",	"loss",	    "program"};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		if (name_set_add(&l->wanted, tables[i]))
@@ -262,10 +331,13 @@ int report_write(const struct analysis *a, const struct report_page *page, unsig
 	for (size_t i = 0; i < a->captures.cnt; i++)
 		put_capture(&r, &a->captures.v[i]);
 	put_sampled(&r);
+	put_sampling(&r);
 	err = put_losses(&r);
 	if (!err)
 		err = put_samples(&r);
 	if (!err)
 		err = put_kinds(&r);
+	if (!err)
+		err = put_traffic(&r);
 	return err ? err : put_rest(&r);
 }

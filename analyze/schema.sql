@@ -52,12 +52,18 @@ CREATE TABLE message( -- request_ns, response_ns: their last bytes; latency_ns b
 CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls sent in one and received in the other
 	capture_id INTEGER, other_id INTEGER, offset_ns INTEGER, delay_ns INTEGER, pairs INTEGER);
 CREATE TABLE figure( -- messages added up by obana while it loads, sampling scaled back; what a level does not tell apart is NULL
-	level TEXT, -- protocol | peer | endpoint | call
+	level TEXT, -- protocol | peer | endpoint | method | call
 	start_ns INTEGER, -- of the interval
 	role TEXT, service TEXT, peer TEXT, protocol TEXT, method TEXT, target TEXT, calls INTEGER, errors INTEGER,
 	unpaired INTEGER, request_bytes INTEGER, response_bytes INTEGER, min_ns INTEGER, mean_ns INTEGER, p50_ns INTEGER,
 	p95_ns INTEGER, p99_ns INTEGER, max_ns INTEGER, first_ns INTEGER, last_ns INTEGER,
-	connection_id INTEGER); -- where it was seen first
+	connection_id INTEGER, -- where it was seen first
+	timed INTEGER, sum_ns INTEGER); -- how many have a latency, and its sum
+CREATE TABLE figure_bucket(figure_id INTEGER, high_ns INTEGER, count INTEGER); -- of level method: at most high_ns, cumulative
+CREATE TABLE flow( -- edges; what both ends of a connection recorded counts once; calls 0: connections without messages known
+	client TEXT, server TEXT, protocol TEXT, calls INTEGER, errors INTEGER, request_bytes INTEGER,
+	response_bytes INTEGER, p50_ns INTEGER, p95_ns INTEGER, p99_ns INTEGER, mean_ns INTEGER,
+	client_ns INTEGER, server_ns INTEGER); -- means of the same calls as the client and as the server saw them: their difference is the network's
 CREATE TABLE histogram(capture_id INTEGER, probe TEXT, key TEXT, low INTEGER, high INTEGER, count INTEGER);
 CREATE TABLE event(capture_id INTEGER, probe TEXT, ts_ns INTEGER, thread_id INTEGER, fields TEXT);
 CREATE TABLE loss(capture_id INTEGER, source TEXT, cause TEXT, count INTEGER);

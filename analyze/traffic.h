@@ -64,7 +64,7 @@ struct traffic {
 	struct conn **live; /* those with a parser */
 	size_t live_cnt, live_cap;
 	uint32_t capture; /* the one payload comes from */
-	bool filtered;
+	bool filtered, flows;
 	int64_t message_id;
 	bool rows;	      /* the table message is wanted */
 	uint64_t (*spans)[2]; /* of --from, --to, by capture, CLOCK_REALTIME */
@@ -87,6 +87,8 @@ const char *traffic_role(const struct conn *c);
 
 int traffic_write_connections(struct traffic *t);
 int traffic_write_figures(struct traffic *t);
+int traffic_write_histogram(struct traffic *t); /* after the figures */
+int traffic_write_flows(struct traffic *t);
 int traffic_write_offsets(struct traffic *t);
 
 #endif

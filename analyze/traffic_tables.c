@@ -118,6 +118,7 @@ static const struct {
 	{"protocol", BY_ROLE | BY_SERVICE | BY_PROTOCOL},
 	{"peer", BY_ROLE | BY_SERVICE | BY_PEER | BY_PROTOCOL},
 	{"endpoint", 0}, /* merge_endpoints */
+	{"method", BY_ROLE | BY_SERVICE | BY_PEER | BY_PROTOCOL | BY_METHOD},
 	{"call", BY_ALL & ~(BY_SLOT | BY_CONNECTION)},
 };
 
@@ -137,6 +138,12 @@ static void latency_or_null(struct insert *in, const struct latency *l)
 			insert_int(in, v[i]);
 		else
 			insert_null(in);
+}
+
+/* What was counted without weight, as if nothing had been left out. */
+static int64_t scaled(const struct figure *g, uint64_t v)
+{
+	return g->calls == g->seen || !g->seen ? (int64_t)v : llround(v * (g->calls / g->seen));
 }
 
 static int write_figure(struct traffic *t, struct insert *in, const char *level,
@@ -161,7 +168,30 @@ static int write_figure(struct traffic *t, struct insert *in, const char *level,
 	insert_int(in, g->first_ns);
 	insert_int(in, g->last_ns);
 	insert_int(in, g->connection_id);
+	insert_int(in, scaled(g, g->latency.cnt));
+	insert_int(in, scaled(g, g->latency.sum));
 	return insert_run(in);
+}
+
+/* The steps usual for request durations; the last holds all. */
+static const uint64_t steps_us[] = {50,	    100,     250,     500,     1000,	2500,
+				    5000,   10000,   25000,   50000,   100000,	250000,
+				    500000, 1000000, 2500000, 5000000, 10000000};
+
+static int write_buckets(struct traffic *t, const struct figure *g)
+{
+	int64_t figure = sqlite3_last_insert_rowid(store__db(t->load->store));
+	struct insert in;
+	int err = insert_open(&in, t->load->store, "INSERT INTO figure_bucket VALUES(?,?,?)");
+
+	for (size_t i = 0; i < sizeof(steps_us) / sizeof(*steps_us) && !err; i++) {
+		insert_int(&in, figure);
+		insert_int(&in, 1000 * steps_us[i]);
+		insert_int(&in, scaled(g, latency__at_most(&g->latency, 1000 * steps_us[i])));
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err;
 }
 
 /* An endpoint belongs to whoever serves it: for calls that were made, to the other end. */
@@ -186,9 +216,13 @@ static int write_level(struct traffic *t, struct insert *in, const char *name, u
 {
 	struct figures *f = NULL;
 	int err = parts ? figures__merge(&f, t->figures, parts | BY_SLOT) : merge_endpoints(&f, t);
+	bool buckets = !strcmp(name, "method");
 
-	for (size_t i = 0; !err && i < figures__cnt(f); i++)
+	for (size_t i = 0; !err && i < figures__cnt(f); i++) {
 		err = write_figure(t, in, name, figures__get(f, i));
+		if (!err && buckets)
+			err = write_buckets(t, figures__get(f, i));
+	}
 	figures__free(f);
 	return err;
 }
@@ -198,10 +232,25 @@ int traffic_write_figures(struct traffic *t)
 	struct insert in;
 	int err = insert_open(
 		&in, t->load->store,
-		"INSERT INTO figure VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+		"INSERT INTO figure VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels) && !err; i++)
 		err = write_level(t, &in, levels[i].name, levels[i].parts);
 	insert_close(&in);
 	return err;
+}
+
+int traffic_write_histogram(struct traffic *t)
+{
+	return store__exec(
+		t->load->store,
+		"INSERT INTO histogram SELECT (connection_id >> 32) + 1, 'latency', "
+		"key_, low, high, count FROM (SELECT f.connection_id, "
+		"ifnull(f.protocol, '') || ' ' || ifnull(f.method, '') || ' ' || ifnull(f.role, "
+		"'') "
+		"|| ' ' || f.service || ' ' || f.peer AS key_, "
+		"ifnull(lag(b.high_ns) OVER w, 0) AS low, b.high_ns AS high, "
+		"b.count - ifnull(lag(b.count) OVER w, 0) AS count "
+		"FROM figure_bucket b JOIN figure f ON f.rowid = b.figure_id "
+		"WINDOW w AS (PARTITION BY b.figure_id ORDER BY b.high_ns)) WHERE count > 0");
 }

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* obana topology: services and the edges between them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../format/text.h"
+#include "analysis.h"
+#include "command.h"
+#include "output.h"
+#include "table.h"
+#include "topology.h"
+#include "traffic_note.h"
+
+enum { OPT_DOT, OPT_SVG, OPT_JSON, OPT_FOCUS, OPT_DEPTH, OPT_OUTPUT };
+
+struct opts {
+	struct common_opts common;
+	const struct topology_writer *writer; /* NULL: text */
+	const char *focus, *output;
+	uint64_t depth;
+};
+
+static int set(void *ctx, const struct option_def *def, const char *arg)
+{
+	static const struct topology_writer *const writers[] = {&topology_dot, &topology_svg,
+								&topology_json};
+	struct opts *o = ctx;
+
+	switch (def->data) {
+	case OPT_FOCUS:
+		o->focus = arg;
+		return 0;
+	case OPT_OUTPUT:
+		o->output = arg;
+		return 0;
+	case OPT_DEPTH:
+		if (parse_u64(arg, &o->depth) || !o->depth || o->depth > 1000)
+			return option_error(def, "'%s' is not a number of hops", arg);
+		return 0;
+	}
+	o->writer = writers[def->data];
+	return 0;
+}
+
+static const struct option_def options[] = {
+	{.help = "What is shown"},
+	{"dot", 0, ARG_NONE, NULL, "for graphviz", set, OPT_DOT},
+	{"svg", 0, ARG_NONE, NULL, "a picture", set, OPT_SVG},
+	{"json", 0, ARG_NONE, NULL, "nodes and edges, as numbers", set, OPT_JSON},
+	{"output", 'o', ARG_REQUIRED, "FILE", "where to (default: stdout)", set, OPT_OUTPUT},
+	{"focus", 0, ARG_REQUIRED, "SERVICE", "only what is around this one (* and ? are patterns)",
+	 set, OPT_FOCUS},
+	{"depth", 0, ARG_REQUIRED, "N",
+	 "at most so many hops from there, or from where calls begin", set, OPT_DEPTH},
+	MESSAGE_OPTIONS,
+	SERVICES_OPTION,
+	{0},
+};
+
+static const struct cli cli = {
+	.program = "obana topology",
+	.synopsis = "ARCHIVE.obz ... [options]",
+	.summary = "services and who calls whom",
+	.details = "A service is what --services calls an address, else a container and process, "
+		   "else the address. A connection both ends of which were recorded, in one "
+		   "archive or in two, is one edge: its latency is the client's, and the time the "
+		   "network took is told apart from the server's.",
+	.options = options,
+	.exit_status = cli_exit_status,
+};
+
+static const char edges_sql[] =
+	"SELECT round(calls / ?1, 1) AS qps, calls, errors, 1.0 * errors / nullif(calls, 0) AS "
+	"error_share, p50_ns, p99_ns, server_ns AS server_mean_ns, client_ns - server_ns AS "
+	"network_mean_ns, request_bytes, response_bytes, protocol, client, server FROM flow "
+	"WHERE edge_shown(client, server, protocol) ORDER BY calls DESC, client, server, protocol";
+
+static const char nodes_sql[] =
+	"WITH side AS (SELECT server AS service, calls AS i, errors AS e, 0 AS o, request_bytes + "
+	"response_bytes AS b FROM flow WHERE edge_shown(client, server, protocol) "
+	"UNION ALL SELECT client, 0, 0, calls, request_bytes + response_bytes FROM flow "
+	"WHERE edge_shown(client, server, protocol)) "
+	"SELECT round(sum(i) / ?1, 1) AS \"qps in\", round(sum(o) / ?1, 1) AS \"qps out\", "
+	"sum(i) AS calls_in, sum(e) AS errors, sum(o) AS calls_out, sum(b) AS bytes, service "
+	"FROM side GROUP BY service ORDER BY sum(i) + sum(o) DESC, service";
+
+static const char offsets_sql[] =
+	"SELECT a.host, b.host AS other, CASE WHEN offset_ns < 0 THEN 'behind' ELSE 'ahead' END AS "
+	"clock, abs(offset_ns) AS offset_ns, delay_ns, pairs AS calls FROM clock_offset o "
+	"JOIN capture a ON a.id = o.capture_id JOIN capture b ON b.id = o.other_id "
+	"ORDER BY capture_id, o.other_id";
+
+static void edge_shown(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const struct topology *t = sqlite3_user_data(ctx);
+
+	sqlite3_result_int(ctx,
+			   topology__shows(t, (const char *)sqlite3_value_text(argv[0])) &&
+				   topology__shows(t, (const char *)sqlite3_value_text(argv[1])));
+}
+
+static int table(sqlite3 *db, const char *sql, const char *title, double seconds, FILE *out)
+{
+	struct table_style style = table_style_for(out);
+	sqlite3_stmt *stmt = NULL;
+	char head[128];
+	int err = 0;
+
+	snprintf(head, sizeof(head), "\n%s%s%s", style.colour ? "\033[1;36m" : "", title,
+		 style.colour ? "\033[0m" : "");
+	style.title = head;
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
+	    (sqlite3_bind_parameter_count(stmt) && sqlite3_bind_double(stmt, 1, seconds)) ||
+	    table_write(stmt, &style, out) < 0) {
+		message_error("topology: %s", sqlite3_errmsg(db));
+		err = -EIO;
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+static int write_text(const struct analysis *a, struct topology *t, FILE *out)
+{
+	sqlite3 *db = store__db(a->store);
+	int err = 0;
+
+	traffic_note(a, out);
+	if (sqlite3_create_function(db, "edge_shown", 3, SQLITE_UTF8, t, edge_shown, NULL, NULL))
+		return -ENOMEM;
+	err = table(db, nodes_sql, "Services", t->seconds, out);
+	if (!err)
+		err = table(db, edges_sql, "Edges", t->seconds, out);
+	if (!err)
+		err = table(db, offsets_sql, "Clocks, estimated from calls seen at both ends", 0,
+			    out);
+	if (!err && !t->edge_cnt)
+		fputs("No connections.\n", out);
+	return err;
+}
+
+static int write_it(const struct opts *o, const struct analysis *a, struct topology *t)
+{
+	char *subtitle = analysis__subtitle(a);
+	struct output out;
+	int err = subtitle ? output_open(&out, o->output ? o->output : "-", "", "", true) : -ENOMEM;
+
+	if (!err) {
+		if (o->writer)
+			o->writer->write(t, subtitle, out.file);
+		else
+			err = write_text(a, t, out.file);
+		err = output_close(&out, err);
+	}
+	free(subtitle);
+	return err;
+}
+
+static int topology(const struct opts *o, struct analysis *a)
+{
+	static const char *const tables[] = {"flow", "clock_offset", "capture", "loss"};
+	struct topology t;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
+		err = name_set_add(&a->load.wanted, tables[i]);
+	if (!err)
+		err = load__run(&a->load);
+	if (err)
+		return err;
+	analysis__warn(a);
+	err = topology__load(&t, a);
+	if (!err && (o->focus || o->depth) && topology__narrow(&t, o->focus, o->depth)) {
+		message_error("topology: there is no service '%s'", o->focus);
+		err = -ENOENT;
+	}
+	if (!err)
+		err = write_it(o, a, &t);
+	topology__fini(&t);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	struct opts o = {.common.load.traffic.by_connection = true};
+	struct analysis a;
+	int rest, code, err = cli_parse(&cli, &o, argc, argv, true, &rest, NULL);
+
+	if (!err && rest >= argc) {
+		message_error("topology: no archive given; see obana topology --help");
+		err = -EINVAL;
+	}
+	if (!err)
+		err = analysis__open(&a, &o.common, argv + rest, argc - rest, NULL);
+	code = err ? exit_code(err) : analysis__close(&a, topology(&o, &a));
+	common_opts_fini(&o.common);
+	return code;
+}
+
+const struct command cmd_topology_entry = {.name = "topology", .cli = &cli, .run = run};
