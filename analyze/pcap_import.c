@@ -258,11 +258,19 @@ static int on_udp(struct import *im, struct packet *pk)
 	return err;
 }
 
-/* A SYN that does not belong to the connection known: its ports are used again. */
+/* A SYN that does not belong to the connection known: its ports are used again. One that was
+ * captured behind its first bytes does. */
 static bool is_reopened(const struct flow *f, const struct packet *pk)
 {
-	return (pk->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN &&
-	       (f->closed || !f->has_syn || pk->seq != f->first_seq);
+	const struct tcp_side *t = &f->side[dir_of(f, pk)];
+
+	if ((pk->flags & (TCP_SYN | TCP_ACK)) != TCP_SYN)
+		return false;
+	if (f->closed)
+		return true;
+	if (f->has_syn)
+		return pk->seq != f->first_seq;
+	return t->begun && pk->seq + 1 != t->next - (uint32_t)t->pos;
 }
 
 static int add_segment(struct import *im, struct flow *f, const struct packet *pk)

@@ -8,7 +8,7 @@
 #   a request, by their first string.
 set -uo pipefail
 obana=$TOP/$B/obana
-for tool in tshark tcpdump redis-server redis-benchmark nginx wrk curl; do
+for tool in tshark editcap tcpdump redis-server redis-benchmark nginx wrk curl dnsmasq dig; do
 	command -v $tool >/dev/null || { echo "needs $tool"; exit 77; }
 done
 [ "$(id -u)" = 0 ] || { echo "needs root, for tcpdump"; exit 77; }

@@ -286,6 +286,14 @@ static void test_life(void)
 		    "stat 0/0 sent 3/1 received, again 0\n");
 
 	capture_open(&c, DLT_EN10MB);
+	tcp(&c, CLIENT, TCP_ACK, 101, 501, "one");
+	tcp(&c, CLIENT, TCP_SYN, 100, 0, "");
+	tcp(&c, CLIENT, TCP_ACK, 104, 501, "two");
+	expect("the first bytes before the SYN", &c,
+	       CONN "0\n< 0+3 seq 101 'one'\n< 3+3 seq 104 'two'\nstat 0/0 sent 6/2 received, "
+		    "again 0\n");
+
+	capture_open(&c, DLT_EN10MB);
 	tcp(&c, SERVER, TCP_ACK, 501, 108, "answer");
 	tcp(&c, CLIENT, TCP_ACK, 108, 507, "next");
 	expect("joined in the middle, the server first", &c,
