@@ -153,7 +153,8 @@ workload: $(DEMO) $(DEEP)
 $(B)/workload/big: tests/workload/bigcxx.py
 	$(call say,WORKLOAD,$@)python3 $< $(B)/workload/big-src && $(MAKE) -s -C $(B)/workload/big-src && cp -f $(B)/workload/big-src/big $@
 
-check: all
+check: all units workload fuzz-build
+	$(Q)$(MAKE) -s SAN=1 units
 	$(Q)FULL=1 scripts/run-tests
 bench: all
 	$(Q)scripts/bench
