@@ -68,7 +68,7 @@ static bool is_name(struct span s)
 
 static enum verdict finish_head(struct head *h, const struct thrift_reader *r)
 {
-	if (r->bad)
+	if (r->bad || r->over > NAME_MAX_LEN)
 		return HEAD_NOT;
 	if (r->over || r->c.cut)
 		return h->name.len && !is_name(h->name) ? HEAD_NOT : HEAD_SHORT;
