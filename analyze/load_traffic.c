@@ -86,7 +86,7 @@ static int add_stat(struct traffic *t, struct conn *c, const struct rec_connecti
 	struct insert *in = &t->stat;
 	uint64_t at = r->ts_ns + t->load->captures->v[c->capture].to_realtime;
 
-	if (at < t->spans[c->capture][0] || at > t->spans[c->capture][1])
+	if (at < t->spans[c->capture][0] || at >= t->spans[c->capture][1])
 		return 0;
 	c->bytes[0] += r->bytes_sent;
 	c->bytes[1] += r->bytes_received;
@@ -291,7 +291,7 @@ static void on_exchange(void *ctx, struct l7_conn *l7, const struct l7_exchange 
 
 	if (!c->messages++ || !c->protocol)
 		learn(c);
-	if (t->err || at < t->spans[c->capture][0] || at > t->spans[c->capture][1] ||
+	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
 	    (t->filtered && !is_wanted(c, x, status)))
 		return;
 	if (t->figures)

@@ -183,7 +183,7 @@ static int add_line(struct services *s, const char *path, size_t line, char *tex
 	const char *wrong;
 	int err;
 
-	if (line == 1 && cnt && is_heading(f[0])) {
+	if (!s->cnt && cnt && is_heading(f[0])) {
 		free(text);
 		return 0;
 	}

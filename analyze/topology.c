@@ -193,7 +193,7 @@ void topology_label(struct strbuf *b, const struct topology *t, const struct top
 	}
 	strbuf_addf(b, " %s/s", topology_rate(x, e->calls / t->seconds));
 	if (e->errors)
-		strbuf_addf(b, ", %.2g%% errors", 100.0 * e->errors / e->calls);
+		strbuf_addf(b, ", %.3g%% errors", 100.0 * e->errors / e->calls);
 	if (e->p50_ns >= 0)
 		strbuf_addf(b, ", p50 %s p99 %s", format_duration(x, e->p50_ns),
 			    format_duration(y, e->p99_ns));

@@ -10,7 +10,7 @@
 #include "../format/text.h"
 #include "topology.h"
 
-enum { BOX_W = 210, BOX_H = 44, GAP_X = 190, GAP_Y = 34, MARGIN = 24, HEAD = 64, MAX_NAME = 30 };
+enum { BOX_W = 210, BOX_H = 44, GAP_X = 260, GAP_Y = 34, MARGIN = 24, HEAD = 64, MAX_NAME = 30 };
 
 struct layout {
 	struct topology t; /* a copy of the struct: nodes are placed, the rest is borrowed */
