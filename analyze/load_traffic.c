@@ -171,6 +171,14 @@ static uint64_t latency_of(const struct l7_exchange *x)
 	return to > from ? to - from : 0;
 }
 
+/* The message's own (gRPC over HTTP/2), else its connection's. */
+static uint32_t protocol_of(const struct conn *c, const struct l7_exchange *x)
+{
+	const char *own = (x->request ? x->request : x->response)->protocol;
+
+	return own ? strings__add(c->traffic->strings, span_of(own)) : c->protocol;
+}
+
 static int add_row(struct conn *c, const struct l7_exchange *x, struct span status)
 {
 	const struct l7_message *q = x->request, *a = x->response;
@@ -181,7 +189,7 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 
 	insert_int(in, ++t->message_id);
 	insert_int(in, capture_row(c->capture, c->rec.id));
-	insert_text(in, strings__get(t->strings, c->protocol));
+	insert_text(in, strings__get(t->strings, protocol_of(c, x)));
 	bind_span(in, q ? q->method : a->method);
 	bind_span(in, q ? q->target : a->target);
 	bind_span(in, status);
@@ -217,7 +225,7 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 		.role = c->role,
 		.service = c->service,
 		.peer = c->peer,
-		.protocol = c->protocol,
+		.protocol = protocol_of(c, x),
 		.slot = slot_of(t, at_ns),
 	};
 	const struct figure_call call = {
@@ -251,7 +259,7 @@ static bool is_wanted(struct conn *c, const struct l7_exchange *x, struct span s
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
 	const struct message_facts facts = {
-		.protocol = name_span(t, c->protocol),
+		.protocol = name_span(t, protocol_of(c, x)),
 		.method = (q ? q : a)->method,
 		.target = (q ? q : a)->target,
 		.status = status,
