@@ -22,6 +22,7 @@ enum { BLOCK_MAX = 1 << 20, WAIT_MAX = 1 << 16 };
 /* One direction. */
 struct side {
 	bool begun;
+	bool lost; /* out of step: where the next frame begins is not known */
 	struct hpack *hpack;
 	/* a header block that goes on in CONTINUATION frames */
 	bool open, given_up;
@@ -34,6 +35,7 @@ struct side {
 struct http2 {
 	struct side side[2]; /* responses, requests */
 	struct h2_streams streams;
+	bool sure;	 /* it is HTTP/2, whatever is met in the middle of a body */
 	uint32_t newest; /* request begun; identifiers only grow */
 };
 
@@ -167,6 +169,7 @@ static void on_block(struct l7_parser *parser, const struct l7_view *v, const st
 	h2_head_fini(&over);
 	if (!s)
 		return;
+	h->sure |= s->head.status >= 100 || s->head.method.len;
 	if (!requests && s->head.status / 100 == 1 && !(f->flags & H2_END_STREAM)) {
 		s->head.status = H2_STATUS_NONE; /* the final response follows */
 		return;
@@ -389,6 +392,37 @@ static void forget(struct http2 *h, bool requests)
 		s->half[requests].uncounted |= s->half[requests].begun;
 }
 
+/* Frames from there to the call's end, that look like HTTP/2's. */
+static size_t http2_resync(const struct l7_view *v, size_t from)
+{
+	for (size_t i = from; i + H2_FRAME_HEAD <= v->len; i++) {
+		struct l7_view rest = *v;
+		int requests;
+
+		if (!h2_chain(v, i))
+			continue;
+		rest.p += i;
+		rest.len -= i;
+		rest.known -= i;
+		if (h2_shape(&rest, &requests) != H2_OTHER)
+			return i;
+	}
+	return v->len;
+}
+
+/* Bytes of this direction were missed, or those before were never seen: finds the step, and gives
+ * what to pass over on the way; 0 where a frame begins. */
+static int64_t find_step(struct http2 *h, struct side *s, const struct l7_view *v)
+{
+	int requests;
+	size_t at = h2_shape(v, &requests) == H2_OTHER ? http2_resync(v, 1) : 0;
+
+	if (at == v->len && !h->sure)
+		return L7_BAD;
+	s->lost = at == v->len;
+	return s->lost ? (int64_t)v->known : (int64_t)at;
+}
+
 static int64_t http2_parse(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m)
 {
 	struct http2 *h = parser->state;
@@ -401,22 +435,20 @@ static int64_t http2_parse(struct l7_parser *parser, const struct l7_view *v, st
 		return L7_BAD;
 	if (v->requests && n >= 3 && !memcmp(v->p, H2_PREFACE, n)) {
 		s->begun |= n == H2_PREFACE_SZ;
+		h->sure |= s->begun;
 		return n == H2_PREFACE_SZ ? H2_PREFACE_SZ : L7_PARTIAL;
 	}
 	if (v->len < H2_FRAME_HEAD)
 		return L7_PARTIAL;
-	if (parser->after_hole || !s->begun) {
-		/* The server begins with its settings; anything else is joined late. */
-		bool first =
-			!parser->after_hole && !v->requests && v->p[3] == H2_SETTINGS && !v->p[4];
-		int requests;
-
-		if (!first && h2_shape(v, &requests) == H2_OTHER)
-			return L7_BAD;
-		if (!first)
-			forget(h, v->requests);
+	/* The server begins with its settings; anything else is joined late. */
+	if (parser->after_hole ||
+	    (!s->begun && (v->requests || v->p[3] != H2_SETTINGS || v->p[4]))) {
+		s->lost = true;
+		forget(h, v->requests);
 	}
-	used = on_frame(parser, v, m);
+	used = s->lost ? find_step(h, s, v) : 0;
+	if (!used)
+		used = on_frame(parser, v, m);
 	s->begun |= used > 0;
 	return used;
 }
@@ -462,24 +494,6 @@ static int http2_bid(const struct l7_view *sent, const struct l7_view *received,
 	if (most == H2_FRAMES_SURE)
 		return least == H2_NOTHING ? 80 : 95;
 	return most == H2_FRAMES ? (least == H2_FRAMES ? 45 : 20) : 0;
-}
-
-/* Frames from there to the call's end, that look like HTTP/2's. */
-static size_t http2_resync(const struct l7_view *v, size_t from)
-{
-	for (size_t i = from; i + H2_FRAME_HEAD <= v->len; i++) {
-		struct l7_view rest = *v;
-		int requests;
-
-		if (!h2_chain(v, i))
-			continue;
-		rest.p += i;
-		rest.len -= i;
-		rest.known -= i;
-		if (h2_shape(&rest, &requests) != H2_OTHER)
-			return i;
-	}
-	return v->len;
 }
 
 const struct l7_protocol l7_http2 = {
