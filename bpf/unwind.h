@@ -58,7 +58,7 @@ struct rule {
 enum rule_rbx { RBX_UNKNOWN = 0, RBX_SAME = -1, RBX_MAX = 127 };
 
 /* A frame-pointer record as a rule: rbp points to the caller's rbp, the return address above it.
- * `add` tells that a table should have known better and did not. */
+ * `add`: enum stack_error to end with when it fails; 0 where frame pointers are the rule. */
 #define RULE_FP(guess)                                                                             \
 	{                                                                                          \
 		.cfa = CFA_FP, .reg = UNWIND_RBP, .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_AT_CFA), \

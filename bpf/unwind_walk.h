@@ -209,7 +209,7 @@ UW_FUNC int unwind_find(__u32 slot)
 {
 	struct unwind_walk *w = uw_walk(slot);
 	struct unwind_cache *c = uw_cache(slot);
-	const struct rule by_fp = RULE_FP(0), guess = RULE_FP(1);
+	const struct rule by_fp = RULE_FP(0), guess = RULE_FP(STACK_NO_ROW);
 	const struct range *r = 0;
 	const struct rule *rule;
 	const struct range_seg *seg;
@@ -247,7 +247,7 @@ UW_FUNC int unwind_find(__u32 slot)
 			frame++;
 	} else {
 		e->rule = by_fp;
-		e->rule.add = r && !(r->flags & RANGE_JIT);
+		e->rule.add = r && !(r->flags & RANGE_JIT) ? STACK_NO_TABLE : 0;
 	}
 	e->pc_next = w->pc | (__u64)(w->next + 1) << 48;
 	e->frame = frame;
@@ -301,6 +301,8 @@ static __always_inline int unwind_fp_sound(const struct unwind_walk *w)
 	return w->fp >= w->sp && w->fp - w->sp <= UNWIND_MAX_FP_FRAME && !(w->fp & 7);
 }
 
+/* `guess`: the error when it fails, where frame pointers are only tried for want of a row or table.
+ */
 static __always_inline int unwind_by_fp(struct unwind_walk *w, __u32 guess, __u64 *ra)
 {
 	__u64 fp = w->fp, pair[2];
@@ -308,9 +310,9 @@ static __always_inline int unwind_by_fp(struct unwind_walk *w, __u32 guess, __u6
 	if (!fp && w->fp_chain) /* the ABI's mark of the outermost frame */
 		return UNWIND_OUTERMOST;
 	if (!unwind_fp_sound(w))
-		return guess ? STACK_NO_ROW : STACK_BAD_FP;
+		return guess ? guess : STACK_BAD_FP;
 	if (uw_read(pair, sizeof(pair), fp))
-		return guess ? STACK_NO_ROW : STACK_READ_FAULT;
+		return guess ? guess : STACK_READ_FAULT;
 	if (w->careful)
 		w->careful = UNWIND_RBX_LOST;
 	w->fp_chain = 1;
