@@ -257,6 +257,7 @@ static struct binary *unreadable(struct binaries *b, const struct mapped *m, str
 	if (bin)
 		bin->why = err == -ESTALE ? "the file was replaced while it was mapped"
 			   : err == -EPERM || err == -EACCES ? "no permission to read the file"
+			   : err == -EBADMSG		     ? "its ELF headers are malformed"
 							     : "the file could not be read";
 	return bin;
 }

@@ -66,15 +66,15 @@ static int read_segments(struct image *im, Elf *elf)
 	size_t cnt;
 
 	if (elf_getphdrnum(elf, &cnt))
-		return -ENOEXEC;
+		return -EBADMSG;
 	if (cnt > 4096) /* the kernel's own bound is 64 KiB of program headers */
-		return -ENOEXEC;
+		return -EBADMSG;
 	for (size_t i = 0; i < cnt; i++) {
 		GElf_Phdr ph;
 		int err = 0;
 
 		if (!gelf_getphdr(elf, i, &ph))
-			return -ENOEXEC;
+			return -EBADMSG;
 		if (ph.p_type == PT_LOAD)
 			err = add_load(im, &ph);
 		else if (ph.p_type == PT_NOTE)
@@ -103,7 +103,7 @@ int image_read(struct image *im, int fd)
 	else
 		err = read_segments(im, elf);
 	if (!err && !im->load_cnt)
-		err = -ENOEXEC;
+		err = -EBADMSG;
 	elf_end(elf);
 	if (err)
 		image_fini(im);

@@ -23,7 +23,8 @@ struct image {
 	char build_id[IMAGE_ID_CAP]; /* hex; empty when the file has none */
 };
 
-/* 0; -ENOEXEC: not an ELF program or library of this machine's byte order; -EIO, -ENOMEM. */
+/* 0; -ENOEXEC: not an ELF program or library of this machine's byte order;
+ * -EBADMSG: one with headers that cannot be; -EIO, -ENOMEM. */
 int image_read(struct image *im, int fd);
 void image_fini(struct image *im);
 
