@@ -98,6 +98,8 @@ static int command(const struct l7_view *v, const struct mysql_packet *k)
 	case COM_STMT_EXECUTE:
 		/* id:4, flags:1, iterations:4, always 1 */
 		return k->have >= 10 && k->p[5] <= 15 && !memcmp(k->p + 6, "\1\0\0", 4) ? 80 : 0;
+	case COM_STMT_SEND_LONG_DATA:
+		return k->len >= 7 && 4 + (uint64_t)k->len == v->known ? 30 : 0;
 	case COM_STMT_CLOSE:
 	case COM_STMT_RESET:
 		return k->len == 5 ? 40 : 0;
@@ -116,6 +118,25 @@ static int command(const struct l7_view *v, const struct mysql_packet *k)
 	}
 }
 
+/* Packets one after another to the call's end, numbered from 1 on: how many, 0 if not so. */
+static unsigned numbered(const struct l7_view *v)
+{
+	struct mysql_packet k;
+	uint64_t off = 0;
+	unsigned cnt = 0;
+
+	while (off < v->len) {
+		if (v->len - off < 4)
+			return v->cut ? cnt : 0;
+		k.len = v->p[off] | v->p[off + 1] << 8 | (uint32_t)v->p[off + 2] << 16;
+		if (v->p[off + 3] != (uint8_t)(cnt + 1))
+			return 0;
+		cnt++;
+		off += 4 + (uint64_t)k.len;
+	}
+	return off == v->known || (v->cut && off < v->known) ? cnt : 0;
+}
+
 /* 0: no response's first packet; else how sure. */
 static int answer(const struct l7_view *v, const struct mysql_packet *k)
 {
@@ -123,6 +144,8 @@ static int answer(const struct l7_view *v, const struct mysql_packet *k)
 
 	if (k->seq != 1 || !k->have || 4 + (uint64_t)k->len > v->known)
 		return 0;
+	if (numbered(v) > 2)
+		return 85;
 	if (!*k->p)
 		return k->len >= 7 && k->len < 1024 ? 60 : 0;
 	if (*k->p == 0xff)

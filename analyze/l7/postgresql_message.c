@@ -77,8 +77,9 @@ bool pg_is_startup(const struct l7_view *v)
 
 	if (c.cut || len < 8 || len > 10000)
 		return false;
-	return code == PG_VERSION_3 || ((code == PG_SSL || code == PG_GSS) && len == 8) ||
-	       (code == PG_CANCEL && len == 16);
+	if (code == PG_VERSION_3) /* the first parameter's name follows */
+		return v->known >= len && v->len > 8 && v->p[8] >= 'a' && v->p[8] <= 'z';
+	return ((code == PG_SSL || code == PG_GSS) && len == 8) || (code == PG_CANCEL && len == 16);
 }
 
 bool pg_is_ready(const uint8_t *p)
