@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdint.h>
 #include <sched.h>
+#include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,12 +31,13 @@ static void set(int nice, uint64_t slice_ns)
 
 void priority_raise(void)
 {
-	if (sched_getscheduler(0) == SCHED_OTHER)
+	/* a priority somebody gave obrec on purpose stays */
+	if (sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0))
 		set(NICE_RAISED, SLICE_NS);
 }
 
 void priority_lower(void)
 {
-	if (sched_getscheduler(0) == SCHED_OTHER)
+	if (sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == NICE_RAISED)
 		set(0, 0);
 }
