@@ -307,8 +307,10 @@ static bool begin_response(struct mysql *s, struct l7_parser *parser, const stru
 {
 	struct order_item *req;
 
-	if (parser->after_hole && s->order.cnt > 1)
-		order_give_up(&s->order, parser, s->order.pipelines ? 0 : 1);
+	/* Whole answers were lost. Of two requests the newest waits; a single one may have been
+	 * answered in the hole as well as now. */
+	if (parser->after_hole && k->seq == 1)
+		order_give_up(&s->order, parser, s->order.cnt > 1 && !s->order.pipelines ? 1 : 0);
 	req = order_front(&s->order);
 	if (k->seq != 1 && !(req && req->kind == MYSQL_LOGIN))
 		return false;

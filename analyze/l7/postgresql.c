@@ -315,7 +315,7 @@ static bool is_whole_answer(const struct l7_view *v)
 /* Bytes were lost before this view: is it the rest of a response, or the next one? */
 static void after_hole(struct postgresql *s, struct l7_parser *parser, const struct l7_view *v)
 {
-	bool whole = is_whole_answer(v);
+	bool whole = is_whole_answer(v), another = false;
 
 	if (s->resp.active && whole && sync_waits_twice(&s->order)) {
 		struct l7_message m = {0};
@@ -325,7 +325,11 @@ static void after_hole(struct postgresql *s, struct l7_parser *parser, const str
 		l7_deliver(parser, &m);
 		order_pop(&s->order);
 		s->resp = (struct response){0};
+		another = true;
 	}
+	/* A whole answer behind a hole, one batch waiting: the hole may have had its answer. */
+	if (whole && !s->resp.active && !another && !sync_waits_twice(&s->order))
+		order_give_up(&s->order, parser, 0);
 	keep_newest_batch(s, parser);
 	s->lost = !whole || s->resp.active;
 }

@@ -45,7 +45,10 @@ struct head {
 /* A connection: calls that wait, kind is their sequence id. */
 struct thrift {
 	struct order order;
-	bool hole;	     /* in the replies, since the last one */
+	bool hole;   /* in the replies, since the last one */
+	bool cut;    /* the hole is the end of a reply, which was not kept */
+	bool counts; /* calls had different ids */
+	uint32_t last_seqid;
 	unsigned skipped[2]; /* calls in a row, after a hole, that began no message */
 };
 
@@ -270,6 +273,11 @@ static uint64_t match(struct thrift *s, struct l7_parser *parser, const struct h
 	}
 	if (!found)
 		return 0;
+	/* A single call may have been answered in the hole as well as now. */
+	if (found == 1 && s->hole && !s->cut && !s->counts) {
+		order_give_up(o, parser, 0);
+		return 0;
+	}
 	if (found > 1 && !s->hole)
 		o->pipelines = true;
 	if (found > 1 && s->hole) {
@@ -293,6 +301,8 @@ static void describe(struct l7_parser *parser, const struct head *h, struct thri
 	switch (h->type) {
 	case CALL:
 		m->type = L7_REQUEST;
+		s->counts |= s->last_seqid && s->last_seqid != h->seqid;
+		s->last_seqid = h->seqid;
 		if (s->order.cnt >= WAITING_MAX)
 			order_give_up(&s->order, parser, WAITING_MAX / 2);
 		m->id = order_push(&s->order, h->seqid);
@@ -304,6 +314,7 @@ static void describe(struct l7_parser *parser, const struct head *h, struct thri
 		m->type = L7_RESPONSE;
 		m->id = match(s, parser, h);
 		s->hole = false;
+		s->cut = m->cut;
 		if (h->type == REPLY)
 			reply_status(parser, body, m);
 		else
