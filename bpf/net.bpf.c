@@ -21,10 +21,16 @@ const volatile __u32 net_payload_max = 512;
 const volatile __u64 net_ring_limit =
 	1ULL << 62; /* beyond it samples and stacks have the ring for themselves */
 const volatile __u32 net_sample_per_64k = 65536;
-const volatile __u32 net_direction = 3;	 /* bit 0: as client, bit 1: as server */
+const volatile __u32 net_direction = 3; /* bit 0: as client, bit 1: as server */
+const volatile __u32 net_cpus = 1;
 const volatile bool net_by_sock = false; /* the tracepoints on sockets are attached */
 
-__u32 net_next_id = 1;
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} net_ids SEC(".maps"); /* how many sockets each CPU has numbered */
 struct net_socks_map net_socks SEC(".maps");
 
 enum { PAYLOAD_DATAGRAM = 1, IOVECS_MAX = 16, MESSAGES_MAX = 64 };
@@ -113,26 +119,47 @@ static __always_inline __u32 transport_of(struct sock *sk)
 	return type == SOCK_DGRAM ? IPPROTO_UDP : 0;
 }
 
-/* Tells obrec of the socket as it is now: new, its end known better, or gone. */
-static __always_inline void announce(struct sock *sk, const struct net_sock *s, bool closed)
+/* Tells obrec of the socket as w->sock says: new, its end known better, or gone. */
+static __always_inline void announce(struct sock *sk, struct wire_sock *w, bool closed)
 {
-	__u32 zero = 0;
-	struct wire_sock *w = bpf_map_lookup_elem(&net_sock_scratch, &zero);
-
-	if (!w)
-		return;
 	w->hdr.kind = WIRE_SOCK;
 	w->hdr.probe = 0;
 	w->hdr.size = sizeof(*w);
 	w->ts_ns = bpf_ktime_get_ns();
 	w->tid = bpf_get_current_pid_tgid();
 	w->closed = closed;
-	w->sock = *s;
 	w->path_sz = 0;
 	bpf_get_current_comm(w->comm, sizeof(w->comm));
-	if (s->transport > 256 && !closed)
+	if (w->sock.transport > 256 && !closed)
 		read_unix(sk, w);
 	ring_output(w, sizeof(*w), sizeof(*w), LOSS_RING_NET);
+}
+
+/* The stack has no room for a socket: before 6.13 (e00931c02568, "bpf: Enable private stack for
+ * eligible subprogs") the programs here and what they call share 512 bytes. */
+static __always_inline struct wire_sock *sock_scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&net_sock_scratch, &zero);
+}
+
+static __always_inline void announce_entry(struct sock *sk, const struct net_sock *s, bool closed)
+{
+	struct wire_sock *w = sock_scratch();
+
+	if (!w)
+		return;
+	w->sock = *s;
+	announce(sk, w, closed);
+}
+
+/* Each CPU counts for itself: an atomic addition gives no old value before 5.12. */
+static __always_inline __u32 next_id(void)
+{
+	__u32 zero = 0, *cnt = bpf_map_lookup_elem(&net_ids, &zero);
+
+	return cnt ? (*cnt)++ * net_cpus + bpf_get_smp_processor_id() + 1 : 0;
 }
 
 static __always_inline bool is_sampled(__u32 id)
@@ -143,32 +170,34 @@ static __always_inline bool is_sampled(__u32 id)
 static __always_inline struct net_sock *sock_new(struct sock *sk, __u64 key, __u64 inode,
 						 __u32 tgid, __u32 flags)
 {
-	struct net_sock s = {
-		.inode = inode,
-		.tgid = tgid,
-		.flags = flags,
-		.seen_ns = bpf_ktime_get_ns(),
-		.transport = transport_of(sk),
-	};
-	struct net_sock *in_map;
+	__u32 transport = transport_of(sk);
+	struct wire_sock *w = sock_scratch();
+	struct net_sock *s, *in_map;
 
-	if (!s.transport)
+	if (!transport || !w)
 		return NULL;
-	s.id = __sync_fetch_and_add(&net_next_id, 1);
-	if (!is_sampled(s.id))
-		s.flags |= NET_SAMPLED_OUT;
+	s = &w->sock;
+	__builtin_memset(s, 0, sizeof(*s));
+	s->inode = inode;
+	s->tgid = tgid;
+	s->flags = flags;
+	s->transport = transport;
+	s->seen_ns = bpf_ktime_get_ns();
+	s->id = next_id();
+	if (!is_sampled(s->id))
+		s->flags |= NET_SAMPLED_OUT;
 	if (flags & NET_OPENED)
-		s.opened_ns = s.seen_ns;
-	s.netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
-	if (s.transport < 256)
-		read_addrs(sk, &s);
-	if (bpf_map_update_elem(&net_socks, &key, &s, BPF_ANY)) {
+		s->opened_ns = s->seen_ns;
+	s->netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	if (transport < 256)
+		read_addrs(sk, s);
+	if (bpf_map_update_elem(&net_socks, &key, s, BPF_ANY)) {
 		loss_count(LOSS_NET_SOCKS);
 		return NULL;
 	}
 	in_map = bpf_map_lookup_elem(&net_socks, &key);
 	if (in_map)
-		announce(sk, &s, false);
+		announce(sk, w, false);
 	return in_map;
 }
 
@@ -181,19 +210,29 @@ static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __
 	if (s && s->inode == inode)
 		return s;
 	if (s)
-		announce(sk, s, true);
+		announce_entry(sk, s, true);
 	return sock_new(sk, key, inode, tgid, flags);
 }
 
 /* ---- counting ---- */
 
-/* Counts a call's bytes; their position is what *pos gets. */
+/*
+ * Counts a call's bytes; their position is what *pos gets. `fetch`, a constant: atomic additions
+ * give the old value (5.12, 5ca419f2864a, "bpf: Add BPF_FETCH field / create atomic_fetch_add
+ * instruction"; older kernels refuse the instruction even where it is never reached). Without,
+ * threads that use one socket at once may be given the same position; the sums are right.
+ */
 static __always_inline void count(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
-				  __u64 *pos)
+				  __u64 *pos, bool fetch)
 {
 	struct tcp_sock *tp = (void *)sk;
 
-	*pos = __sync_fetch_and_add(&s->bytes[dir & 1], len);
+	if (fetch) {
+		*pos = __sync_fetch_and_add(&s->bytes[dir & 1], len);
+	} else {
+		*pos = *(volatile __u64 *)&s->bytes[dir & 1];
+		__sync_fetch_and_add(&s->bytes[dir & 1], len);
+	}
 	__sync_fetch_and_add(&s->calls[dir & 1], 1);
 	if (s->transport != IPPROTO_TCP)
 		return;
@@ -260,8 +299,12 @@ enum {
 };
 #endif
 
-static __always_inline void call_of_regs(const struct arch_regs *r, struct call *c)
+static __always_inline long current_call(struct call *c)
 {
+	struct arch_regs regs, *r = &regs;
+
+	if (current_user_regs(r))
+		return -1;
 #if defined(__TARGET_ARCH_x86)
 	c->nr = r->orig_ax;
 	c->arg[0] = r->di, c->arg[1] = r->si, c->arg[2] = r->dx, c->arg[3] = r->r10,
@@ -271,6 +314,7 @@ static __always_inline void call_of_regs(const struct arch_regs *r, struct call 
 	c->arg[0] = r->orig_x0, c->arg[1] = r->regs[1], c->arg[2] = r->regs[2],
 	c->arg[3] = r->regs[3], c->arg[4] = r->regs[4], c->arg[5] = r->regs[5];
 #endif
+	return 0;
 }
 
 static __always_inline enum buffers buffers_of(__u64 nr, __u32 *dir)
@@ -483,22 +527,19 @@ static __always_inline bool unconnected_datagram(const struct net_sock *s)
 static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 dir)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct arch_regs regs;
 	struct net_sock *s;
 	struct proc *p;
 	struct call c;
 	__u64 pos;
 
-	if (ret <= 0 || !enabled || flags & MSG_PEEK || !is_target(tgid, &p) ||
-	    current_user_regs(&regs))
+	if (ret <= 0 || !enabled || flags & MSG_PEEK || !is_target(tgid, &p) || current_call(&c))
 		return 0;
-	call_of_regs(&regs, &c);
 	if (c.nr == NR_sendmmsg || c.nr == NR_recvmmsg)
 		return 0; /* at their exit, where each message's length stands */
 	s = sock_get(sk, tgid, 0);
 	if (!s)
 		return 0;
-	count(sk, s, dir, ret, &pos);
+	count(sk, s, dir, ret, &pos, true);
 	if (wants_payload(s) && !unconnected_datagram(s))
 		take_payload(sk, s, dir, ret, pos, &c);
 	return 0;
@@ -533,7 +574,7 @@ static __always_inline void on_opened(__u32 tgid, __s64 fd, __u32 role)
 	s->flags |= role;
 	if (s->transport < 256)
 		read_addrs(sk, s);
-	announce(sk, s, false);
+	announce_entry(sk, s, false);
 }
 
 struct user_mmsghdr {
@@ -541,8 +582,7 @@ struct user_mmsghdr {
 	__u32 len, pad;
 };
 
-/* One of them, global for the verifier's sake. */
-__noinline int net_take_message(__u64 sk_addr, __u32 dir, __u64 user)
+static __always_inline int take_message(__u64 sk_addr, __u32 dir, __u64 user, bool fetch)
 {
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk_addr);
 	struct user_mmsghdr m;
@@ -551,7 +591,7 @@ __noinline int net_take_message(__u64 sk_addr, __u32 dir, __u64 user)
 
 	if (!s || bpf_probe_read_user(&m, sizeof(m), (void *)user))
 		return 0;
-	count((void *)sk_addr, s, dir, m.len, &pos);
+	count((void *)sk_addr, s, dir, m.len, &pos, fetch);
 	n = wants_payload(s) ? payload_begin(s, dir, m.len, pos) : NULL;
 	if (!n)
 		return 0;
@@ -561,13 +601,31 @@ __noinline int net_take_message(__u64 sk_addr, __u32 dir, __u64 user)
 	return 0;
 }
 
+/* One of them, global for the verifier's sake. */
+__noinline int net_take_message(__u64 sk_addr, __u32 dir, __u64 user)
+{
+	return take_message(sk_addr, dir, user, true);
+}
+
+__noinline int net_take_message_5_10(__u64 sk_addr, __u32 dir, __u64 user)
+{
+	return take_message(sk_addr, dir, user, false);
+}
+
 /* sendmmsg and recvmmsg: `cnt` messages went, each with its length. */
-static __always_inline void on_messages(struct sock *sk, const struct call *c, __u64 cnt)
+static __always_inline void on_messages(struct sock *sk, const struct call *c, __u64 cnt,
+					bool fetch)
 {
 	__u32 dir = c->nr == NR_sendmmsg ? NET_SENT : NET_RECEIVED;
 
-	for (__u32 i = 0; i < MESSAGES_MAX && i < cnt; i++)
-		net_take_message((__u64)sk, dir, c->arg[1] + i * sizeof(struct user_mmsghdr));
+	for (__u32 i = 0; i < MESSAGES_MAX && i < cnt; i++) {
+		__u64 user = c->arg[1] + i * sizeof(struct user_mmsghdr);
+
+		if (fetch)
+			net_take_message((__u64)sk, dir, user);
+		else
+			net_take_message_5_10((__u64)sk, dir, user);
+	}
 	if (cnt > MESSAGES_MAX)
 		loss_count(LOSS_NET_MESSAGES);
 }
@@ -578,7 +636,7 @@ static __always_inline bool peeks(const struct call *c)
 	       (c->nr == NR_recvmsg && c->arg[2] & MSG_PEEK);
 }
 
-static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret)
+static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret, bool fetch)
 {
 	bool many = c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
 	__u32 dir;
@@ -599,7 +657,7 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret)
 	if (!s)
 		return;
 	if (many) {
-		on_messages(sk, c, ret);
+		on_messages(sk, c, ret, fetch);
 		return;
 	}
 	if (net_by_sock && !unconnected_datagram(s))
@@ -607,27 +665,25 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret)
 	if (net_by_sock)
 		pos = s->bytes[dir] - ret;
 	else
-		count(sk, s, dir, ret, &pos);
+		count(sk, s, dir, ret, &pos, fetch);
 	if (wants_payload(s))
 		take_payload(sk, s, dir, ret, pos, c);
 }
 
-static __always_inline int on_exit(__s64 ret)
+static __always_inline int on_exit(__s64 ret, bool fetch)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct arch_regs regs;
 	struct proc *p;
 	struct call c;
 
-	if (!enabled || !is_target(tgid, &p) || current_user_regs(&regs))
+	if (!enabled || !is_target(tgid, &p) || current_call(&c))
 		return 0;
-	call_of_regs(&regs, &c);
 	if (c.nr == NR_connect && (!ret || ret == -115)) /* EINPROGRESS */
 		on_opened(tgid, c.arg[0], NET_CLIENT);
 	else if ((c.nr == NR_accept || c.nr == NR_accept4) && ret >= 0)
 		on_opened(tgid, ret, NET_SERVER);
 	else if (ret > 0)
-		on_data(&c, tgid, ret);
+		on_data(&c, tgid, ret, fetch);
 	return 0;
 }
 
@@ -635,7 +691,13 @@ static __always_inline int on_exit(__s64 ret)
 SEC("?raw_tp/sys_exit")
 int net_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_exit(ctx->args[1]);
+	return on_exit(ctx->args[1], true);
+}
+
+SEC("?raw_tp/sys_exit")
+int net_sys_exit_5_10(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_exit(ctx->args[1], false);
 }
 
 struct syscall_exit_ctx {
@@ -647,7 +709,7 @@ struct syscall_exit_ctx {
 SEC("?tp")
 int net_exit_of(struct syscall_exit_ctx *ctx)
 {
-	return on_exit(ctx->ret);
+	return on_exit(ctx->ret, true);
 }
 
 /* ---- the end of a socket ---- */

@@ -134,6 +134,41 @@ static bool has_pmu(void)
 	return fd >= 0;
 }
 
+static bool has_atomic_fetch(void)
+{
+	/* *(u64 *)(r10 - 8) = 0; r0 = atomic_fetch_add(*(u64 *)(r10 - 8), r0); exit */
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_10,
+		 .off = -8,
+		 .imm = BPF_ADD | BPF_FETCH},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, NULL, "GPL", insns,
+			       sizeof(insns) / sizeof(insns[0]), NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/*
+ * Hash maps without preallocation: before fba1a1c6c912 ("bpf: Convert hash map to bpf_mem_alloc.",
+ * 6.1) an update in a tracing program could deadlock in the allocator. Not to be found by trying;
+ * the allocator's type tells.
+ */
+static bool has_map_alloc(const struct features *f)
+{
+	struct btf *btf = f->kernel_btf ? btf__load_vmlinux_btf() : NULL;
+	bool found = btf && btf__find_by_name_kind(btf, "bpf_mem_alloc", BTF_KIND_STRUCT) > 0;
+
+	btf__free(btf);
+	return found;
+}
+
 int features_detect(struct features *f, const char *btf, char *why, size_t why_sz)
 {
 	struct utsname u;
@@ -156,6 +191,8 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 	}
 	f->task_pt_regs =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1;
+	f->atomic_fetch = has_atomic_fetch();
+	f->map_alloc = has_map_alloc(f);
 	f->pmu = has_pmu();
 	return 0;
 }

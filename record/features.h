@@ -13,6 +13,8 @@ struct features {
 	bool kernel_btf;	 /* the kernel carries its own types: BTF-typed programs work */
 	char btf_file[PATH_MAX]; /* else the file to take them from; "" for none */
 	bool task_pt_regs;	 /* helper bpf_task_pt_regs (5.15) */
+	bool atomic_fetch;	 /* atomic additions that give the old value (5.12) */
+	bool map_alloc;		 /* hash maps may allocate in tracing programs (6.1) */
 	bool pmu;		 /* hardware cycle counter */
 	unsigned cpus;		 /* possible, at most WIRE_MAX_CPUS */
 };

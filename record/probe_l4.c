@@ -13,6 +13,9 @@
 #include "traffic.h"
 #include "obrec.skel.h"
 
+/* Some 10 MB, for kernels where the map cannot grow. */
+enum { SOCKS_PREALLOCATED = 32768 };
+
 /* System calls whose end tells more than the tracepoints on sockets: opening, and who sent a
  * datagram. */
 static const char *const exits[] = {
@@ -45,12 +48,19 @@ static int prepare(struct probe_env *env)
 	bpf_program__set_autoload(skel->progs.net_sock_send, sock);
 	bpf_program__set_autoload(skel->progs.net_sock_recv, sock);
 	bpf_program__set_autoload(skel->progs.net_exit_of, sock);
-	bpf_program__set_autoload(skel->progs.net_sys_exit, !sock);
+	bpf_program__set_autoload(skel->progs.net_sys_exit, !sock && env->features->atomic_fetch);
+	bpf_program__set_autoload(skel->progs.net_sys_exit_5_10,
+				  !sock && !env->features->atomic_fetch);
 	bpf_program__set_autoload(skel->progs.net_tcp_state, true);
 	bpf_program__set_autoload(
 		skel->progs.net_close,
 		features_has_tracepoint(env->features, "syscalls", "sys_enter_close"));
 	skel->rodata->net_by_sock = sock;
+	skel->rodata->net_cpus = env->features->cpus;
+	if (!env->features->map_alloc) {
+		bpf_map__set_map_flags(skel->maps.net_socks, 0);
+		bpf_map__set_max_entries(skel->maps.net_socks, SOCKS_PREALLOCATED);
+	}
 	return bpf_map__set_max_entries(skel->maps.net_scratch, env->features->cpus);
 }
 
@@ -73,9 +83,9 @@ static int attach_one(struct probe_env *env, struct bpf_program *prog, const cha
 static int attach_all(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
-	struct bpf_program *const progs[] = {skel->progs.net_sock_send, skel->progs.net_sock_recv,
-					     skel->progs.net_sys_exit, skel->progs.net_tcp_state,
-					     skel->progs.net_close};
+	struct bpf_program *const progs[] = {
+		skel->progs.net_sock_send,     skel->progs.net_sock_recv, skel->progs.net_sys_exit,
+		skel->progs.net_sys_exit_5_10, skel->progs.net_tcp_state, skel->progs.net_close};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !err; i++)
