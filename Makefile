@@ -148,7 +148,10 @@ $(DEMO): tests/workload/demo.cpp $(wildcard tests/workload/*.h)
 $(DEEP): tests/workload/deep.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
-workload: $(DEMO) $(DEEP)
+$(B)/workload/talk: tests/workload/talk.c
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
+workload: $(DEMO) $(DEEP) $(B)/workload/talk
 # 214 MB of DWARF; for benchmarks: it takes minutes
 $(B)/workload/big: tests/workload/bigcxx.py
 	$(call say,WORKLOAD,$@)python3 $< $(B)/workload/big-src && $(MAKE) -s -C $(B)/workload/big-src && cp -f $(B)/workload/big-src/big $@

@@ -4,9 +4,9 @@
  *
  *   verify_insns [LIMIT]      lines "PROGRAM INSNS CHOICE"
  *
- * First with what the probes choose on this kernel (CHOICE: used), then the programs they left out
- * (other): those too are to load. Exit status 1 when one does not load or takes LIMIT (default
- * 200000) or more. The kernel allows a million; the room is for other compilers and kernels.
+ * First what the probes choose on this kernel (CHOICE: used), then each program they left out
+ * (other). Exit status 1 when one that is used does not load or takes LIMIT (default 200000) or
+ * more. The kernel allows a million; the room is for other compilers and kernels.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -71,15 +71,30 @@ static void set_logs(struct obrec_bpf *skel, struct verified *v)
 	}
 }
 
-static const char *last_line(const char *log)
+/* The verifier's "processed N insns ..." line, functions included; NULL when there is none. */
+static const char *statistics(const char *log)
 {
-	const char *at = log + strlen(log);
+	const char *at = log, *line = NULL;
 
-	while (at > log && at[-1] == '\n')
+	for (; (at = strstr(at, "processed ")); at++)
+		if (at == log || at[-1] == '\n')
+			line = at;
+	return line;
+}
+
+/* The line that says why: the last before the statistics. */
+static void print_reason(const char *name, const char *log)
+{
+	const char *end = statistics(log), *at;
+
+	if (!end)
+		end = log + strlen(log);
+	while (end > log && end[-1] == '\n')
+		end--;
+	for (at = end; at > log && at[-1] != '\n';)
 		at--;
-	while (at > log && at[-1] != '\n')
-		at--;
-	return at;
+	if (end > at)
+		printf("# %s: %.*s\n", name, (int)(end - at), at);
 }
 
 /* Prints those of one load; returns how many are at fault. */
@@ -91,7 +106,7 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 
 	bpf_object__for_each_program(p, skel->obj)
 	{
-		const char *at = strstr(v->log[i], "processed ");
+		const char *at = statistics(v->log[i]);
 		long insns = at ? atol(at + strlen("processed ")) : -1;
 
 		if (bpf_program__autoload(p)) {
@@ -102,7 +117,7 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 			       : insns >= limit	    ? " TOO MANY"
 						    : "");
 			if (!loaded)
-				printf("# %s: %s\n", bpf_program__name(p), last_line(v->log[i]));
+				print_reason(bpf_program__name(p), v->log[i]);
 			bad += !loaded || insns < 0 || insns >= limit;
 		}
 		if (++i == PROGRAMS_MAX)
@@ -111,30 +126,32 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 	return bad;
 }
 
+/* Loads what the probes chose (only < 0), or program number `only` alone; 0 programs at fault. */
 static int verify(const struct features *f, const struct record_opts *opts, struct verified *v,
-		  bool others, long limit)
+		  int only, long limit)
 {
 	struct obrec_bpf *skel = open_prepared(f, opts);
 	struct bpf_program *p;
-	size_t i = 0;
-	int bad;
+	int bad, i = 0;
 
 	if (!skel)
 		return 1;
 	bpf_object__for_each_program(p, skel->obj)
 	{
-		if (others)
-			bpf_program__set_autoload(p, !v->used[i]);
-		else
+		if (only >= 0)
+			bpf_program__set_autoload(p, i == only);
+		else if (i < PROGRAMS_MAX)
 			v->used[i] = bpf_program__autoload(p);
-		if (++i == PROGRAMS_MAX)
-			break;
+		i++;
 	}
-	if (others)
+	if (only >= 0)
 		skel->rodata->net_by_sock = !skel->rodata->net_by_sock;
 	set_logs(skel, v);
 	bad = obrec_bpf__load(skel) ? 1 : 0;
-	bad += print(skel, v, others ? "other" : "used", limit);
+	bad += print(skel, v, only >= 0 ? "other" : "used", limit);
+	for (; only < 0 && i-- > 0;)
+		if (i < PROGRAMS_MAX && !v->used[i])
+			verify(f, opts, v, i, limit);
 	obrec_bpf__destroy(skel);
 	return bad;
 }
@@ -162,8 +179,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < PROGRAMS_MAX; i++)
 		if (!(v.log[i] = malloc(LOG_SZ)))
 			return 1;
-	bad = verify(&f, &opts, &v, false, limit);
-	bad += verify(&f, &opts, &v, true, limit);
+	bad = verify(&f, &opts, &v, -1, limit);
 	for (size_t i = 0; i < PROGRAMS_MAX; i++)
 		free(v.log[i]);
 	return bad ? 1 : 0;

@@ -1,0 +1,3 @@
+# See matrix.inc.
+KERNEL=5.10
+. tests/kernels/matrix.inc

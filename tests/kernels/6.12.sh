@@ -1,0 +1,3 @@
+# See matrix.inc.
+KERNEL=6.12
+. tests/kernels/matrix.inc
