@@ -122,9 +122,13 @@ static struct worker start(const char *exe, int clone_flags)
 		dup2(in[0], 0);
 		dup2(out[1], 1);
 		if (clone_flags & CLONE_NEWNS) {
+			/* The program may itself lie below /tmp. */
+			int fd = open(exe, O_RDONLY | O_CLOEXEC);
+
 			if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 			    mount("none", "/tmp", "tmpfs", 0, NULL))
 				_exit(77);
+			fexecve(fd, (char *[]){(char *)exe, "worker", NULL}, environ);
 		}
 		execl(exe, exe, "worker", NULL);
 		_exit(1);
