@@ -5,7 +5,7 @@ head_row
 build/tests/bench/format_encode | sed 's/^/    /'
 start "$WORKLOAD/demo" 60; p=$!
 sleep 0.3
-"$OBREC" -q -d 2s -F 99 -p $p --debuginfo none -o "$T/s.obz"
+"$OBREC" -q -e cpu -d 2s -F 99 -p $p --debuginfo none -o "$T/s.obz"
 # A debug member of 8 GB (ustar's limit) in the middle (its bytes are a hole): info must not read it.
 python3 - "$T/s.obz" "$T/big.obz" <<'PY'
 import sys

@@ -4,7 +4,7 @@ SECS=${BENCH_SECONDS:-60}
 start "$WORKLOAD/demo" $((SECS + 60)); p=$!
 sleep 1
 head_row
-"$OBREC" -q -d "${SECS}s" -F 99 -p $p --debuginfo none -o "$T/o.obz" &
+"$OBREC" -q -e cpu -d "${SECS}s" -F 99 -p $p --debuginfo none -o "$T/o.obz" &
 o=$!
 perf record -q -F 99 --call-graph dwarf -p $p -o "$T/perf.data" -- sleep "$SECS" >/dev/null 2>&1
 wait $o

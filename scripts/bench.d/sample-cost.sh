@@ -15,7 +15,7 @@ print(sum(p["run_ns"] for p in end["programs"]), sum(p["run_ns"] for p in end["p
 }
 
 for f in 99 999; do
-	measured "$OBREC" -q -d "${SECS}s" -F $f -p $a,$b --debuginfo none --stats -o "$T/$f.obz"
+	measured "$OBREC" -q -e cpu -d "${SECS}s" -F $f -p $a,$b --debuginfo none --stats -o "$T/$f.obz"
 	ours=$cpu; rss_ours=$rss
 	read -r all_ns ns samples <<<"$(bpf_of "$T/$f.obz")"
 	depth=$(sql "$T/$f.obz" "SELECT round(1.0*sum(n)/count(*), 1) FROM (SELECT count(*) n FROM stack_frame WHERE stack_id IN (SELECT stack_id FROM sample) GROUP BY stack_id)")
