@@ -185,11 +185,12 @@ static void add_inert(struct strbuf *b, enum escape how, const unsigned char *p,
 
 void strbuf_escape(struct strbuf *b, enum escape how, struct span s)
 {
-	const char *p = s.p, *end = s.p + s.len, *plain = p;
+	const char *p = s.p, *end, *plain = p;
 	bool quote = false;
 
-	if (!s.len)
+	if (!s.len) /* its pointer may be NULL */
 		return;
+	end = p + s.len;
 	if (how == ESCAPE_CSV)
 		for (size_t i = 0; i < s.len && !quote; i++)
 			quote = strchr(",\"\n\r", s.p[i]) && s.p[i];
