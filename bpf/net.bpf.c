@@ -438,7 +438,7 @@ static __always_inline bool wants_payload(const struct net_sock *s)
 {
 	__u32 role = s->flags & (NET_CLIENT | NET_SERVER);
 
-	if (!net_payload_on || s->flags & (NET_SAMPLED_OUT | NET_QUIET))
+	if (!net_payload_on || s->flags & NET_SAMPLED_OUT)
 		return false;
 	return !role || role & net_direction;
 }

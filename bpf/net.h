@@ -23,7 +23,6 @@ enum net_sock_flags {
 	NET_SERVER = 2,
 	NET_SAMPLED_OUT = 4, /* --sample left this connection's payload out */
 	NET_OPENED = 8,	     /* opened while recording: opened_ns is exact */
-	NET_QUIET = 16,	     /* not a protocol that was asked for: no more payload */
 };
 
 /*
@@ -46,9 +45,7 @@ struct net_sock {
 	__u32 peer_pid;
 	__u32 retransmits;
 	__u32 srtt_us;
-	__u16 protocol; /* guess, enum net_protocol */
-	__u16 contradictions;
-	__u64 kept[2]; /* payload bytes sent to obrec */
+	__u32 pad;
 };
 
 /* ---- ring-buffer records ---- */
@@ -79,24 +76,6 @@ struct wire_payload {
 	char comm[WIRE_COMM_LEN];
 	struct net_addr peer; /* datagrams on unconnected sockets */
 	__u8 data[];
-};
-
-/* What --l7 can ask for; the kernel's guess is a filter only, the verdict is obana's. */
-#define NET_PROTOCOLS(X)                                                                           \
-	X(unknown, 0)                                                                              \
-	X(http1, 1)                                                                                \
-	X(http2, 2)                                                                                \
-	X(redis, 3)                                                                                \
-	X(thrift, 4)                                                                               \
-	X(brpc, 5)                                                                                 \
-	X(mysql, 6)                                                                                \
-	X(postgresql, 7)                                                                           \
-	X(dns, 8)                                                                                  \
-	X(tls, 9)
-enum net_protocol {
-#define X(name, number) NET_##name = number,
-	NET_PROTOCOLS(X)
-#undef X
 };
 
 #endif

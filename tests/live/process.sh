@@ -78,4 +78,4 @@ is "functions in a wrong process" "$(samples "fn.name = 'after_exec' AND p.cmdli
 is "images" "$(sql "$A" "SELECT count(*) FROM process WHERE exe LIKE '%/phases%'")" 3
 is "labels" "$(sql "$A" "SELECT count(DISTINCT process_id) FROM label WHERE key = 'DEPLOY' AND value = 'blue' AND process_id IN (SELECT id FROM process WHERE exe LIKE '%/phases%')")" 3
 is "images with an end" "$(sql "$A" "SELECT count(*) FROM process WHERE exited_ns > started_ns AND exe LIKE '%/phases%'")" 3
-within "complete stacks" "$(sql "$A" "SELECT 100.0 * sum(s.count * (ifnull(k.error, '') = '')) / sum(s.count) FROM sample s JOIN stack k ON k.id = s.stack_id WHERE s.kind = 'cpu'")" 90 100
+within "complete stacks" "$(sql "$A" "SELECT 100.0 * sum(s.count * (ifnull(k.error, '') = '')) / sum(s.count) FROM sample s JOIN stack k ON k.id = s.stack_id WHERE s.kind = 'cpu'")" 98 100

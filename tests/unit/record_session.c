@@ -303,7 +303,7 @@ static void test_offcpu(const char *name, void (*what)(void), uint64_t period_ns
 	v = sum(SAMPLE_offcpu, 0, &cnt);
 	printf("%s: %lu samples, %.4f s blocked, expected %.4f to %.4f s, %lu lost\n", name, cnt,
 	       v / 1e9, low / 1e9, high / 1e9, r.status.lost);
-	CHECK(v > low * 0.98 && v < high * 1.02, "%s", name);
+	CHECK(v > low * 0.99 && v < high * 1.01, "%s", name);
 	/* The last wait may end between the stop and the look at its stack. */
 	CHECK(r.status.stacks_complete + 1 >= r.status.stacks, "%s: %lu of %lu", name,
 	      r.status.stacks_complete, r.status.stacks);
@@ -325,8 +325,7 @@ static void test_fork(void)
 	}
 	v = sum(SAMPLE_cpu, 0, &cnt);
 	printf("fork: %lu samples, %.3f s of 0.6 s\n", cnt, v / 1e9);
-	/* On a busy machine the forker does not get through in the two seconds. */
-	CHECK(v > 0.2e9 && v < 0.7e9);
+	CHECK(v > 0.54e9 && v < 0.7e9);
 	free(r.end_json);
 	end(pid);
 }
