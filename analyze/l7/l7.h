@@ -5,7 +5,7 @@
  * A connection is two byte streams with holes. The engine (engine.c) puts the pieces of each in
  * order, asks every protocol for a bid, lets the winner parse both directions in the order of time,
  * and pairs requests with responses (pair.c). A protocol is one file exporting one const struct
- * l7_protocol and one line in protocols.def; it sees only views and its own state, never the
+ * l7_protocol and one line in format/protocols.def; it sees only views and its own state, never the
  * archive, the store or another protocol.
  *
  * Life: l7_conn__new, __feed for each piece, __finish, __free; exchanges go to the sink as soon as
@@ -197,7 +197,7 @@ struct l7_stats {
 };
 struct l7_stats l7_conn__stats(const struct l7_conn *c);
 
-/* All protocols, in the order of protocols.def; NULL ends. */
+/* All protocols, in the order of format/protocols.def; NULL ends. */
 extern const struct l7_protocol *const l7_protocols[];
 
 /* ---- bounded getters: read within the view or mark the cursor short; never past it ---- */

@@ -2,12 +2,12 @@
 #include "l7.h"
 
 #define PROTOCOL(name) extern const struct l7_protocol l7_##name;
-#include "protocols.def"
+#include "../../format/protocols.def"
 #undef PROTOCOL
 
 const struct l7_protocol *const l7_protocols[] = {
 #define PROTOCOL(name) &l7_##name,
-#include "protocols.def"
+#include "../../format/protocols.def"
 #undef PROTOCOL
 	NULL,
 };
