@@ -148,10 +148,11 @@ $(DEMO): tests/workload/demo.cpp $(wildcard tests/workload/*.h)
 $(DEEP): tests/workload/deep.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
-$(B)/workload/talk: tests/workload/talk.c
+TOOLS := $(patsubst %,$(B)/workload/%,talk churn)
+$(TOOLS): $(B)/workload/%: tests/workload/%.c
 	@mkdir -p $(@D)
-	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
-workload: $(DEMO) $(DEEP) $(B)/workload/talk
+	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$*) -o $@ $< -ldl
+workload: $(DEMO) $(DEEP) $(TOOLS)
 # 214 MB of DWARF; for benchmarks: it takes minutes
 $(B)/workload/big: tests/workload/bigcxx.py
 	$(call say,WORKLOAD,$@)python3 $< $(B)/workload/big-src && $(MAKE) -s -C $(B)/workload/big-src && cp -f $(B)/workload/big-src/big $@

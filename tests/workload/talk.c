@@ -8,7 +8,6 @@
  *
  * Each round is one request in one call and one answer in one call, received in one call each.
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
