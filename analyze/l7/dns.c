@@ -421,5 +421,6 @@ const struct l7_protocol l7_dns = {
 	.parse = dns_parse,
 	.state_sz = sizeof(struct dns),
 	.pair_by_id = true,
+	.datagrams = true,
 	.ports = {53, 5353, 5355},
 };

@@ -16,12 +16,15 @@
 #include "stream.h"
 
 enum {
-	BID_BYTES = 4096, /* kept bytes of both directions after which an unknown connection is
-			     given up */
-	BID_PIECES = 16,
+	BID_BYTES = 1 << 18, /* kept bytes of both directions after which an unknown connection is
+				given up */
+	BID_PIECES = 64,
+	BID_WAIT = 16,	    /* pieces after which one direction alone has to do */
+	BID_SETTLE = 6,	    /* pieces after which a short one is taken for what it is */
 	BID_MIN = 9,	    /* a piece shorter than this is joined with the next for bidding */
 	SURE = 90,	    /* a bid that needs no second direction */
 	ENOUGH = 50,	    /* a bid that needs no port */
+	ENOUGH_LATER = 70,  /* the same behind pieces that nobody knew */
 	CONTRADICTIONS = 8, /* bad parses in a row after which the protocol is asked for again */
 };
 #define MAX_BUFFER (1u << 20)
@@ -52,7 +55,10 @@ struct l7_conn {
 	struct l7_stats stats;
 	enum l7_dir first_dir;
 	bool begun, opaque, finished;
-	unsigned pieces, bad_in_row;
+	bool given_up;		      /* nobody knows it */
+	bool moved;		      /* nobody knew its first pieces */
+	unsigned pieces, pieces_here; /* since the front moved, while nobody knows it */
+	unsigned bad_in_row;
 	size_t kept_bytes;
 	uint64_t now_ns;
 };
@@ -368,22 +374,34 @@ static bool port_fits(const struct l7_protocol *p, uint16_t port)
 	return false;
 }
 
-static const struct l7_protocol *best_bid(struct l7_conn *c, int *best, int *requests_sent)
+/* What each direction begins with; short pieces are joined with the next. */
+static void bid_views(struct l7_conn *c, struct l7_view view[2])
+{
+	for (int d = 0; d < 2; d++) {
+		struct stream *s = &c->dir[d].stream;
+
+		view[d] = (struct l7_view){.p = (const uint8_t *)""};
+		/* Nobody is asked about what was not kept. */
+		while (stream_look(s, &view[d]) == STREAM_UNKEPT ||
+		       stream_look(s, &view[d]) == STREAM_GAP)
+			stream_skip(s);
+		/* Servers that read a header first: what follows it belongs to the picture. */
+		while (view[d].len && view[d].len < BID_MIN && stream_extend(s))
+			stream_look(s, &view[d]);
+	}
+}
+
+static const struct l7_protocol *best_bid(const struct l7_conn *c, const struct l7_view view[2],
+					  int *best, int *requests_sent)
 {
 	const struct l7_protocol *winner = NULL;
-	struct l7_view view[2] = {{.p = (const uint8_t *)""}, {.p = (const uint8_t *)""}};
+	bool datagram = view[0].datagram || view[1].datagram;
 
 	*best = 0;
-	for (int d = 0; d < 2; d++) {
-		/* Servers that read a header first: what follows it belongs to the picture. */
-		stream_look(&c->dir[d].stream, &view[d]);
-		while (view[d].len && view[d].len < BID_MIN && stream_extend(&c->dir[d].stream))
-			stream_look(&c->dir[d].stream, &view[d]);
-	}
 	for (const struct l7_protocol *const *p = l7_protocols; *p; p++) {
 		int sent = -1, bid;
 
-		if (c->opts.only && *p != c->opts.only)
+		if ((c->opts.only && *p != c->opts.only) || (datagram && !(*p)->datagrams))
 			continue;
 		bid = (*p)->bid(&view[L7_SENT], &view[L7_RECEIVED], &sent);
 		if (bid > 0 && port_fits(*p, c->opts.server_port))
@@ -407,26 +425,61 @@ static enum l7_role decide_role(const struct l7_conn *c, int requests_sent)
 	return c->first_dir == L7_SENT ? L7_CLIENT : L7_SERVER;
 }
 
-/* 0: settled (a protocol, or none for good), 1: wants more bytes. */
-static int settle_protocol(struct l7_conn *c, bool now)
+static void take_protocol(struct l7_conn *c, const struct l7_protocol *p, int requests_sent)
 {
-	bool both = c->dir[0].stream.cnt && c->dir[1].stream.cnt;
-	int best, requests_sent = -1;
-	const struct l7_protocol *p = best_bid(c, &best, &requests_sent);
+	void *state = p->state_sz ? calloc(1, p->state_sz) : NULL;
 
-	if (best < ENOUGH || (best < SURE && !both && !now))
-		if (!now && c->pieces < BID_PIECES && c->kept_bytes < BID_BYTES)
-			return 1;
-	if (best < ENOUGH)
-		return 0;
+	if (p->state_sz && !state)
+		return;
 	c->role = decide_role(c, requests_sent);
 	c->protocol = p;
-	c->parser = (struct l7_parser){.engine = c,
-				       .state = p->state_sz ? calloc(1, p->state_sz) : NULL};
+	c->parser = (struct l7_parser){.engine = c, .opts = &c->opts, .state = state};
 	pair_init(&c->pair, p->pair_by_id, deliver, c);
-	if (p->state_sz && !c->parser.state)
-		c->protocol = NULL;
-	return 0;
+}
+
+/*
+ * Nobody knows what the fronts begin with: joined in the middle of a message, perhaps. The older
+ * one moves to its next piece, which may begin one. False: wait for more.
+ */
+static bool move_on(struct l7_conn *c, const struct l7_view view[2], bool now)
+{
+	uint64_t a = stream_first_ns(&c->dir[L7_SENT].stream),
+		 b = stream_first_ns(&c->dir[L7_RECEIVED].stream);
+	struct stream *older = &c->dir[!a || (b && b < a) ? L7_RECEIVED : L7_SENT].stream;
+	bool both = view[0].len && view[1].len,
+	     readable = both && view[0].len >= BID_MIN && view[1].len >= BID_MIN;
+
+	if (!a && !b)
+		return false;
+	if (!now && !(readable && older->cnt > 1) &&
+	    c->pieces_here < (both ? BID_SETTLE : BID_WAIT))
+		return false;
+	c->stats.opaque_bytes += view[older == &c->dir[L7_RECEIVED].stream].known;
+	c->moved = true;
+	c->pieces_here = 0;
+	return stream_skip(older);
+}
+
+/* Asks who knows it, as often as there is something new to ask about. */
+static void settle_protocol(struct l7_conn *c, bool now)
+{
+	struct l7_view view[2];
+
+	do {
+		int best, requests_sent = -1;
+		const struct l7_protocol *p;
+
+		bid_views(c, view);
+		p = best_bid(c, view, &best, &requests_sent);
+		if (best < (c->moved ? ENOUGH_LATER : ENOUGH))
+			continue;
+		if (best < SURE && !(view[0].len && view[1].len) && !now &&
+		    c->pieces_here < BID_WAIT)
+			return;
+		take_protocol(c, p, requests_sent);
+		return;
+	} while (move_on(c, view, now));
+	c->given_up = c->pieces >= BID_PIECES || c->kept_bytes >= BID_BYTES;
 }
 
 /* ---- the connection ---- */
@@ -494,26 +547,25 @@ int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece)
 	err = stream_push(&c->dir[piece->dir].stream, piece);
 	if (err)
 		return err;
-	if (!c->protocol && c->pieces <= BID_PIECES) {
+	if (!c->protocol && !c->given_up) {
 		c->pieces++;
+		c->pieces_here++;
 		c->kept_bytes += piece->data.len;
-		if (!settle_protocol(c, false)) {
-			if (!c->protocol)
-				c->pieces = BID_PIECES + 1;
-			else
-				advance(c);
-		}
+		settle_protocol(c, false);
+		if (c->protocol)
+			advance(c);
 	} else if (c->protocol) {
 		advance(c);
 		if (c->bad_in_row >= CONTRADICTIONS) {
 			/* Replaced after repeated contradiction. */
 			drop_protocol(c);
-			c->pieces = 0;
+			c->pieces = c->pieces_here = 0;
 			c->kept_bytes = 0;
 			c->bad_in_row = 0;
+			c->moved = true;
 		}
 	}
-	if (!c->protocol && c->pieces > BID_PIECES)
+	if (!c->protocol && c->given_up)
 		pass_over(c);
 	err = stream_own(&c->dir[0].stream);
 	return err ? err : stream_own(&c->dir[1].stream);
@@ -523,7 +575,7 @@ void l7_conn__finish(struct l7_conn *c)
 {
 	if (c->finished)
 		return;
-	if (!c->protocol && c->pieces <= BID_PIECES && c->begun)
+	if (!c->protocol && !c->given_up)
 		settle_protocol(c, true);
 	if (c->protocol)
 		advance(c);

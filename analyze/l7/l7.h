@@ -93,11 +93,19 @@ struct l7_message {
 	enum l7_dir dir;
 };
 
+enum l7_why {
+	L7_UNANSWERED, /* all bytes were there: none came, none belongs to it, or it was asked
+			  before */
+	L7_NOT_KEPT,   /* bytes that were not kept may hold the other half */
+	L7_LOST,       /* bytes that were lost may hold it */
+};
+
 /* A request with its response. */
 struct l7_exchange {
 	const struct l7_message *request;  /* NULL: only the response was seen */
 	const struct l7_message *response; /* NULL: none seen, or none exists (oneway) */
 	bool paired;			   /* they are known to belong together */
+	enum l7_why why;		   /* not paired: what stands in the way */
 };
 
 /* What a parser may ask the engine. */
@@ -106,6 +114,7 @@ struct l7_parser {
 	bool after_hole; /* bytes before this view are missing in this direction: state may be stale
 			  */
 	void *engine;
+	const struct l7_conn_opts *opts;
 };
 
 /* The request a response would be paired with now: the oldest waiting one, or the one with that id;
@@ -130,7 +139,9 @@ struct l7_protocol {
 	 * direction (either may be empty; joined in the middle they begin at a call's boundary).
 	 * *requests_sent: 1 when the content tells that the recorded process sends the requests, 0
 	 * that it receives them; left alone when it does not tell. 0: impossible. 100: cannot be
-	 * anything else. Below 50 counts only together with a well-known port.
+	 * anything else. Below 50 counts only together with a well-known port; where earlier calls
+	 * were nobody's (joined late), below 70 does not count. It is asked again at later calls:
+	 * random bytes must not pass.
 	 */
 	int (*bid)(const struct l7_view *sent, const struct l7_view *received, int *requests_sent);
 	/* One message (or frame) from view->p on. */
@@ -144,7 +155,8 @@ struct l7_protocol {
 	size_t state_sz;
 	void (*fini)(void *state);
 	bool pair_by_id;
-	uint16_t ports[4]; /* well-known, a hint for weak bids; 0 ends */
+	bool datagrams;	   /* it is spoken in datagrams, too */
+	uint16_t ports[6]; /* well-known, a hint for weak bids; 0 ends */
 };
 
 /* ---- shared by parsers ---- */
@@ -171,12 +183,19 @@ static inline bool l7_is(struct span s, const char *text)
 
 struct l7_conn;
 
+/* A value in the arguments of an RPC that is to be shown (--thrift-arg METHOD:1.3=name). */
+struct l7_arg {
+	const char *method, *path, *name;
+};
+
 struct l7_conn_opts {
 	enum l7_role role;
 	uint16_t server_port;		/* 0: not known */
 	const struct l7_protocol *only; /* NULL: bid */
 	void (*sink)(void *ctx, struct l7_conn *conn, const struct l7_exchange *x);
 	void *ctx;
+	const struct l7_arg *args; /* live as long as the connection */
+	size_t arg_cnt;
 	size_t max_buffer; /* bytes held of one direction for reordering and partial messages; 0: 1
 			      MiB */
 };
@@ -194,6 +213,10 @@ enum l7_role l7_conn__role(const struct l7_conn *c);		      /* as given or learn
 
 struct l7_stats {
 	uint64_t messages, paired, unpaired, holes, bad, resyncs, opaque_bytes;
+	/* Places where bytes were not kept and the next message could not be told for it; what was
+	 * not kept there, and the longest call among them. */
+	uint64_t unkept_places, unkept_bytes, unkept_call;
+	uint64_t missing; /* messages that those must have held, as far as pairing tells */
 };
 struct l7_stats l7_conn__stats(const struct l7_conn *c);
 

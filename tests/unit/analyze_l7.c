@@ -13,14 +13,10 @@
  *
  * Each call is a millisecond after the one before. GOLDEN=write writes the .out files anew.
  */
-#include <ctype.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../../analyze/l7/l7.h"
 #include "../../format/text.h"
+#include "l7_case.h"
 
 static void show(FILE *out, struct span s)
 {
@@ -78,82 +74,21 @@ static void sink(void *ctx, struct l7_conn *c, const struct l7_exchange *x)
 	fputc('\n', out);
 }
 
-/* C escapes; the result is never longer than the text. */
-static size_t unescape(const char *s, char *dst)
+static void converse(const char *path, FILE *out)
 {
-	size_t n = 0;
+	struct l7_case k;
+	struct l7_conn *c;
 
-	for (; *s && *s != '\n'; s++) {
-		static const char from[] = "rnt0\\", to[] = "\r\n\t\0\\";
-		const char *at;
+	if (!l7_case_read(&k, path))
+		exit(1);
+	const struct l7_conn_opts opts = {
+		.sink = sink, .ctx = out, .role = k.role, .server_port = k.port};
 
-		if (*s != '\\') {
-			dst[n++] = *s;
-		} else if (s[1] == 'x' && isxdigit((unsigned char)s[2]) &&
-			   isxdigit((unsigned char)s[3])) {
-			char hex[3] = {s[2], s[3], 0};
-
-			dst[n++] = strtoul(hex, NULL, 16);
-			s += 3;
-		} else if (s[1] && (at = strchr(from, s[1]))) {
-			dst[n++] = to[at - from];
-			s++;
-		}
-	}
-	return n;
-}
-
-static void feed_line(struct l7_conn *c, char *text, bool datagram, uint64_t pos[2], uint64_t *now)
-{
-	enum l7_dir dir = *text == '>' ? L7_SENT : L7_RECEIVED;
-	unsigned long long keep = -1ULL;
-	struct l7_piece piece = {.dir = dir, .pos = pos[dir], .datagram = datagram};
-	char *p = text + 1, *bytes;
-
-	*now += 1000000;
-	if (*p == '!') {
-		pos[dir] += strtoull(p + 1, NULL, 10);
-		return;
-	}
-	if (isdigit((unsigned char)*p))
-		keep = strtoull(p, &p, 10);
-	bytes = p + (*p == ' ');
-	piece.ts_ns = *now;
-	piece.len = piece.data.len = unescape(bytes, bytes);
-	/* A copy of its own, so that a read past the end is seen. */
-	piece.data.p = memcpy(malloc(piece.len + !piece.len), bytes, piece.len);
-	if (piece.data.len > keep)
-		piece.data.len = keep;
-	l7_conn__feed(c, &piece);
-	free((void *)piece.data.p);
-	pos[dir] += piece.len;
-}
-
-static void converse(FILE *in, FILE *out)
-{
-	struct l7_conn_opts opts = {.sink = sink, .ctx = out};
-	uint64_t pos[2] = {0, 0}, now = 0;
-	struct l7_conn *c = NULL;
-	size_t cap = 0;
-	char *line = NULL;
-	bool datagrams = false;
-
-	while (getline(&line, &cap, in) > 0) {
-		if (!strncmp(line, "role ", 5))
-			opts.role = line[5] == 'c' ? L7_CLIENT : L7_SERVER;
-		else if (!strncmp(line, "port ", 5))
-			opts.server_port = atoi(line + 5);
-		else if (!strncmp(line, "datagrams", 9))
-			datagrams = true;
-		if (*line != '>' && *line != '<')
-			continue;
-		if (!c && l7_conn__new(&c, &opts))
-			exit(1);
-		feed_line(c, line, datagrams, pos, &now);
-	}
-	free(line);
-	if (!c)
-		return;
+	if (l7_conn__new(&c, &opts))
+		exit(1);
+	for (size_t i = 0; i < k.cnt; i++)
+		if (!k.v[i].lost)
+			l7_conn__feed(c, &k.v[i].piece);
 	l7_conn__finish(c);
 	struct l7_stats st = l7_conn__stats(c);
 
@@ -163,6 +98,7 @@ static void converse(FILE *in, FILE *out)
 		(unsigned long long)st.paired, (unsigned long long)st.unpaired,
 		(unsigned long long)st.holes, (unsigned long long)st.bad);
 	l7_conn__free(c);
+	l7_case_fini(&k);
 }
 
 static char *read_file(const char *path)
@@ -184,16 +120,15 @@ static char *read_file(const char *path)
 static int one_case(const char *in_path, bool write)
 {
 	char out_path[4096], *got = NULL, *want;
-	FILE *in = fopen(in_path, "r"), *out;
+	FILE *out;
 	size_t sz;
 	int bad;
 
 	snprintf(out_path, sizeof(out_path), "%.*s.out", (int)strlen(in_path) - 3, in_path);
 	out = write ? fopen(out_path, "w") : open_memstream(&got, &sz);
-	if (!in || !out)
-		return printf("%s: cannot open\n", in_path), 1;
-	converse(in, out);
-	fclose(in);
+	if (!out)
+		return printf("%s: cannot open\n", out_path), 1;
+	converse(in_path, out);
 	fclose(out);
 	if (write)
 		return 0;
