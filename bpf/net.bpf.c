@@ -384,6 +384,11 @@ static __always_inline __u32 copy_payload(struct net_scratch *n, enum buffers ho
 
 	switch (how) {
 	case BUF_PLAIN:
+		if (want > c->arg[2]) /* MSG_TRUNC: more came than fits */
+			want = c->arg[2];
+		/* Here and not earlier: the verifier forgets the bounds of a number that was moved.
+		 */
+		asm volatile("" : "+r"(want));
 		if (want > NET_MAX_PAYLOAD - 1)
 			want = NET_MAX_PAYLOAD - 1;
 		return bpf_probe_read_user(n->data, want, (void *)c->arg[1]) ? 0 : want;
@@ -497,20 +502,27 @@ static __always_inline __u32 want_of(__u32 len)
 	return len < net_payload_max ? len : net_payload_max;
 }
 
+/* tcp(7): with MSG_TRUNC the bytes are thrown away, and the buffer is not written. */
+static __always_inline bool discards(const struct call *c)
+{
+	return (c->nr == NR_recvfrom && c->arg[3] & MSG_TRUNC) ||
+	       (c->nr == NR_recvmsg && c->arg[2] & MSG_TRUNC);
+}
+
 /* One call of the current task on `s` has moved `len` bytes. */
 static __always_inline void take_payload(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
 					 __u64 pos, const struct call *c)
 {
 	__u32 call_dir, kept = 0;
 	enum buffers how = buffers_of(c->nr, &call_dir);
-	struct net_scratch *n = payload_begin(s, dir, len, pos);
+	struct net_scratch *n = len ? payload_begin(s, dir, len, pos) : NULL;
 
 	if (!n)
 		return;
 	n->record.tcp_seq = first_seq(sk, s, dir, len);
 	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
 	 */
-	if (how != BUF_NONE && call_dir == dir)
+	if (how != BUF_NONE && call_dir == dir && !(s->transport == IPPROTO_TCP && discards(c)))
 		kept = copy_payload(n, how, c, want_of(len));
 	if (!s->remote.family && n->record.flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
 		find_peer(&n->record.peer, c);
@@ -524,6 +536,18 @@ static __always_inline bool unconnected_datagram(const struct net_sock *s)
 	return s->transport == IPPROTO_UDP && !s->remote.family;
 }
 
+/* Whoever reads them with read() is not told who sent. */
+static __always_inline bool has_no_peer(const struct call *c)
+{
+	return c->nr == NR_read || c->nr == NR_readv;
+}
+
+/* Datagrams may be empty; a stream's 0 is its end. */
+static __always_inline bool is_datagram(struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_type) == SOCK_DGRAM;
+}
+
 static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 dir)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -532,7 +556,9 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 	struct call c;
 	__u64 pos;
 
-	if (ret <= 0 || !enabled || flags & MSG_PEEK || !is_target(tgid, &p) || current_call(&c))
+	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_target(tgid, &p) || current_call(&c))
+		return 0;
+	if (!ret && !is_datagram(sk))
 		return 0;
 	if (c.nr == NR_sendmmsg || c.nr == NR_recvmmsg)
 		return 0; /* at their exit, where each message's length stands */
@@ -540,7 +566,7 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 	if (!s)
 		return 0;
 	count(sk, s, dir, ret, &pos, true);
-	if (wants_payload(s) && !unconnected_datagram(s))
+	if (wants_payload(s) && (!unconnected_datagram(s) || has_no_peer(&c)))
 		take_payload(sk, s, dir, ret, pos, &c);
 	return 0;
 }
@@ -633,7 +659,8 @@ static __always_inline void on_messages(struct sock *sk, const struct call *c, _
 static __always_inline bool peeks(const struct call *c)
 {
 	return (c->nr == NR_recvfrom && c->arg[3] & MSG_PEEK) ||
-	       (c->nr == NR_recvmsg && c->arg[2] & MSG_PEEK);
+	       (c->nr == NR_recvmsg && c->arg[2] & MSG_PEEK) ||
+	       (c->nr == NR_recvmmsg && c->arg[3] & MSG_PEEK);
 }
 
 static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret, bool fetch)
@@ -641,6 +668,7 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	bool many = c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
 	__u32 dir;
 	enum buffers how = buffers_of(c->nr, &dir);
+	bool traced = net_by_sock; /* counted by a tracepoint on the socket */
 	struct net_sock *s;
 	struct sock *sk;
 	__u64 pos;
@@ -651,18 +679,26 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 		return;
 	if (peeks(c))
 		return;
-	/* splice names where the bytes go in its third argument. */
-	sk = sock_of_fd(c->nr == NR_splice ? c->arg[2] : c->arg[0]);
-	s = sk ? sock_get(sk, tgid, 0) : NULL;
+	sk = sock_of_fd(c->arg[0]);
+	if (c->nr == NR_splice && sk) {
+		/* Out of a stream, of which no tracepoint tells: tcp_splice_read(). */
+		dir = NET_RECEIVED;
+		traced = net_by_sock && is_datagram(sk);
+	} else if (c->nr == NR_splice) {
+		sk = sock_of_fd(c->arg[2]);
+	}
+	if (!sk || (!ret && !is_datagram(sk)))
+		return;
+	s = sock_get(sk, tgid, 0);
 	if (!s)
 		return;
 	if (many) {
 		on_messages(sk, c, ret, fetch);
 		return;
 	}
-	if (net_by_sock && !unconnected_datagram(s))
+	if (traced && !unconnected_datagram(s))
 		return;
-	if (net_by_sock)
+	if (traced)
 		pos = s->bytes[dir] - ret;
 	else
 		count(sk, s, dir, ret, &pos, fetch);
@@ -682,7 +718,7 @@ static __always_inline int on_exit(__s64 ret, bool fetch)
 		on_opened(tgid, c.arg[0], NET_CLIENT);
 	else if ((c.nr == NR_accept || c.nr == NR_accept4) && ret >= 0)
 		on_opened(tgid, ret, NET_SERVER);
-	else if (ret > 0)
+	else if (ret >= 0)
 		on_data(&c, tgid, ret, fetch);
 	return 0;
 }

@@ -22,6 +22,7 @@
 #define TRANSPORT_UNIX_STREAM 257
 #define TRANSPORT_UNIX_DGRAM 258
 #define MSG_PEEK 2
+#define MSG_TRUNC 0x20
 
 struct ns_common {
 	unsigned int inum;

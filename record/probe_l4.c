@@ -16,12 +16,12 @@
 /* Some 10 MB, for kernels where the map cannot grow. */
 enum { SOCKS_PREALLOCATED = 32768 };
 
-/* System calls whose end tells more than the tracepoints on sockets: opening, and who sent a
- * datagram. */
+/* System calls whose end tells more than the tracepoints on sockets: opening, who sent a
+ * datagram, and splice out of a socket. */
 static const char *const exits[] = {
-	"sys_exit_connect", "sys_exit_accept",	 "sys_exit_accept4",
-	"sys_exit_sendto",  "sys_exit_recvfrom", "sys_exit_sendmsg",
-	"sys_exit_recvmsg", "sys_exit_sendmmsg", "sys_exit_recvmmsg",
+	"sys_exit_connect",  "sys_exit_accept",	 "sys_exit_accept4", "sys_exit_sendto",
+	"sys_exit_recvfrom", "sys_exit_sendmsg", "sys_exit_recvmsg", "sys_exit_sendmmsg",
+	"sys_exit_recvmmsg", "sys_exit_splice",
 };
 
 static bool by_sock(const struct features *f)
