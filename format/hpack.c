@@ -390,28 +390,44 @@ static int field(struct hpack *h, struct cursor *c, struct hpack_field *f, bool 
 	if (*c->p & 0x20) {
 		*is_field = false;
 		err = integer(c, 5, &v);
+		if (err)
+			return err;
 		h->max = v > LIMIT_MAX ? LIMIT_MAX : v;
-		if (!err)
-			evict(h);
-		return err;
+		evict(h);
+		return 0;
 	}
 	return literal(h, c, 4, f);
 }
 
-int hpack__decode(struct hpack *h, const uint8_t *p, size_t sz,
-		  void (*fn)(void *ctx, const struct hpack_field *f), void *ctx)
+int hpack__decode_part(struct hpack *h, const uint8_t *p, size_t sz,
+		       void (*fn)(void *ctx, const struct hpack_field *f), void *ctx, size_t *used)
 {
 	struct cursor c = {p, p, p + sz};
 	struct hpack_field f;
 	bool is_field;
 	int err = 0;
 
+	*used = 0;
 	while (c.p < c.end && !err) {
 		err = field(h, &c, &f, &is_field);
+		f.cut = err == -ENODATA;
 		/* A value that is cut short is still where a secret may stand. */
-		if ((!err || (err == -ENODATA && f.raw_sz)) && is_field)
+		if ((!err || (f.cut && f.raw_sz)) && is_field)
 			fn(ctx, &f);
+		if (!err)
+			*used = c.p - p;
 	}
+	if (err && err != -ENODATA)
+		hpack__lost(h);
+	return err;
+}
+
+int hpack__decode(struct hpack *h, const uint8_t *p, size_t sz,
+		  void (*fn)(void *ctx, const struct hpack_field *f), void *ctx)
+{
+	size_t used;
+	int err = hpack__decode_part(h, p, sz, fn, ctx, &used);
+
 	if (err)
 		hpack__lost(h);
 	return err;

@@ -20,6 +20,7 @@ struct hpack_field {
 	 * 0: from the table. */
 	size_t raw_at, raw_sz;
 	bool huffman;
+	bool cut; /* the value goes on behind the bytes at hand, and is not decoded yet */
 };
 
 int hpack__new(struct hpack **h); /* 0 or -ENOMEM */
@@ -36,5 +37,12 @@ void hpack__lost(struct hpack *h);
  */
 int hpack__decode(struct hpack *h, const uint8_t *p, size_t sz,
 		  void (*fn)(void *ctx, const struct hpack_field *f), void *ctx);
+
+/*
+ * The same for a block that comes in parts: -ENODATA leaves the table as it was before the field at
+ * *used, which is to be given again with what follows; when only its value is cut, fn was told.
+ */
+int hpack__decode_part(struct hpack *h, const uint8_t *p, size_t sz,
+		       void (*fn)(void *ctx, const struct hpack_field *f), void *ctx, size_t *used);
 
 #endif

@@ -51,6 +51,8 @@ struct probe {
 	int (*start)(struct probe_env *env);
 	/* A ring record of a kind that the session does not know: true when it was this probe's. */
 	bool (*record)(struct probe_env *env, const struct wire_hdr *hdr);
+	/* All rings were read once more. */
+	void (*drained)(struct probe_env *env);
 	/* About every second, and `last` when no more ring records will come. The first error of
 	 * writing. */
 	int (*tick)(struct probe_env *env, uint64_t now_ns, bool last);

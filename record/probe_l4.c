@@ -9,7 +9,6 @@
 
 #include "../format/text.h"
 #include "probe.h"
-#include "redact.h"
 #include "traffic.h"
 #include "obrec.skel.h"
 
@@ -129,6 +128,11 @@ static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 	return false;
 }
 
+static void drained(struct probe_env *env)
+{
+	traffic__drained(env->traffic);
+}
+
 static int tick(struct probe_env *env, uint64_t now_ns, bool last)
 {
 	return traffic__poll(env->traffic, now_ns, last);
@@ -151,6 +155,7 @@ const struct probe probe_l4_entry = {
 	.prepare = prepare,
 	.attach = attach,
 	.record = record,
+	.drained = drained,
 	.tick = tick,
 	.reanchor = reanchor,
 	.free = free_traffic,

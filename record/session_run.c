@@ -41,9 +41,15 @@ static enum stop_reason reason_of(int err)
 
 static int drain(struct session *s)
 {
+	int n;
+
 	/* Mappings first: a sample's frames may lie in one that was made just before it. */
 	tracker__drain(s->tracker);
-	return ring__consume(s->ring);
+	n = ring__consume(s->ring);
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->drained)
+			probes[i]->drained(&s->env);
+	return n;
 }
 
 static void wait(struct session *s, struct loop *l)

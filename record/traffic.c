@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../format/redact.h"
 #include "../format/text.h"
 #include "idmap.h"
 #include "listeners.h"
 #include "loss.h"
+#include "payloads.h"
 #include "process.h"
-#include "redact.h"
 #include "traffic.h"
 
 enum { BATCH = 512, ADDR_SZ = NET_UNIX_PATH + INET6_ADDRSTRLEN };
@@ -30,7 +31,7 @@ struct traffic {
 	struct traffic_opts opts;
 	struct idmap socks; /* id -> struct known */
 	struct listeners *listeners;
-	struct redact *redact; /* NULL: nothing is masked */
+	struct payloads *payloads; /* NULL: nothing is masked */
 	struct traffic_counts counts;
 	uint64_t polls;
 	int err; /* first of a write */
@@ -38,6 +39,8 @@ struct traffic {
 	struct net_sock *values;
 	uint8_t masked[NET_MAX_PAYLOAD]; /* a call's bytes while secrets are masked */
 };
+
+static void write_payload(void *ctx, const struct wire_payload *p, struct redact_conn **redact);
 
 int traffic__new(struct traffic **out, const struct traffic_opts *opts)
 {
@@ -49,7 +52,7 @@ int traffic__new(struct traffic **out, const struct traffic_opts *opts)
 	t->keys = calloc(BATCH, sizeof(*t->keys));
 	t->values = calloc(BATCH, sizeof(*t->values));
 	if (!t->keys || !t->values || listeners__new(&t->listeners) ||
-	    (opts->redact && redact__new(&t->redact, opts->redact_sql))) {
+	    (opts->redact && payloads__new(&t->payloads, write_payload, t))) {
 		traffic__free(t);
 		return -ENOMEM;
 	}
@@ -67,7 +70,7 @@ void traffic__free(struct traffic *t)
 		free(k);
 	idmap_fini(&t->socks);
 	listeners__free(t->listeners);
-	redact__free(t->redact);
+	payloads__free(t->payloads);
 	free(t->keys);
 	free(t->values);
 	free(t);
@@ -189,8 +192,8 @@ static void write_stat(struct traffic *t, struct known *k, const struct net_sock
 
 static void forget(struct traffic *t, struct known *k)
 {
-	if (t->redact)
-		redact__forget(t->redact, k->sock.id);
+	if (t->payloads)
+		payloads__close(t->payloads, k->sock.id);
 	idmap_del(&t->socks, k->sock.id);
 	free(k);
 }
@@ -233,8 +236,10 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 
 /* ---- payload ---- */
 
-void traffic__payload(struct traffic *t, const struct wire_payload *p)
+/* `redact`: what was carried over of its connection, NULL where nothing is masked. */
+static void write_payload(void *ctx, const struct wire_payload *p, struct redact_conn **redact)
 {
+	struct traffic *t = ctx;
 	char peer[ADDR_SZ], host[INET6_ADDRSTRLEN];
 	struct rec_payload r = {
 		.connection = p->sock,
@@ -254,16 +259,32 @@ void traffic__payload(struct traffic *t, const struct wire_payload *p)
 		r.peer = span_of(peer);
 	}
 	/* The ring is mapped for reading only. */
-	if (t->redact && p->kept <= sizeof(t->masked)) {
+	if (redact && p->kept <= sizeof(t->masked)) {
+		const struct redact_payload call = {p->dir, p->pos, p->len, p->kept, t->masked};
+
 		memcpy(t->masked, p->data, p->kept);
 		r.data.p = (const char *)t->masked;
-		if (redact__apply(t->redact, p->sock, p->dir, p->pos, p->len, t->masked, p->kept))
+		if (redact__apply(redact, t->opts.redact_sql, &call))
 			r.flags |= PAYLOAD_REDACTED;
-	} else if (t->redact) {
+	} else if (redact) {
 		r.data.len = 0; /* never unmasked */
 	}
 	t->counts.payloads++;
 	put(t, REC_payload, &r);
+}
+
+void traffic__payload(struct traffic *t, const struct wire_payload *p)
+{
+	if (t->payloads)
+		payloads__put(t->payloads, p);
+	else
+		write_payload(t, p, NULL);
+}
+
+void traffic__drained(struct traffic *t)
+{
+	if (t->payloads)
+		payloads__pass(t->payloads, false);
 }
 
 /* ---- every second ---- */
@@ -323,6 +344,8 @@ int traffic__poll(struct traffic *t, uint64_t now_ns, bool last)
 	bool first = true, more = true;
 
 	t->polls++;
+	if (last && t->payloads)
+		payloads__pass(t->payloads, true);
 	while (more) {
 		uint32_t cnt = BATCH;
 		int err = bpf_map_lookup_batch(t->opts.socks_fd, first ? NULL : &in, &out, t->keys,

@@ -29,6 +29,8 @@ void traffic__free(struct traffic *t);
 /* Records of the rings, checked for size. */
 void traffic__sock(struct traffic *t, const struct wire_sock *s);
 void traffic__payload(struct traffic *t, const struct wire_payload *p);
+/* All rings were read once more. */
+void traffic__drained(struct traffic *t);
 
 /* What moved since the last call. `last`: the capture ends. The first error of any write. */
 int traffic__poll(struct traffic *t, uint64_t now_ns, bool last);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "redact_impl.h"
+
+struct redact_side *redact_side(struct redact_call *c)
+{
+	if (!*c->conn)
+		*c->conn = calloc(1, sizeof(**c->conn));
+	return *c->conn ? &(*c->conn)->side[c->dir] : NULL;
+}
+
+void redact_conn__free(struct redact_conn *conn)
+{
+	if (!conn)
+		return;
+	for (int i = 0; i < 2; i++)
+		redact_http2_free(conn->side[i].http2);
+	free(conn);
+}
+
+bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payload *p)
+{
+	struct redact_call c = {
+		.p = p->data,
+		.kept = p->kept < p->len ? p->kept : p->len,
+		.len = p->len,
+		.pos = p->pos,
+		.dir = p->dir & 1,
+		.sql = sql,
+		.conn = conn,
+	};
+
+	if (!redact_http2(&c) && !redact_sql(&c))
+		redact_text(&c);
+	if (*conn)
+		(*conn)->side[c.dir].next = c.pos + c.len;
+	return c.masked;
+}

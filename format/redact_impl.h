@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by redact.c (who is asked) and redact_PROTOCOL.c. */
+#ifndef FORMAT_REDACT_IMPL_H
+#define FORMAT_REDACT_IMPL_H
+
+#include <string.h>
+
+#include "redact.h"
+
+enum { CARRY_MAX = 64 }; /* longer than any token by which a text's secret is known */
+
+/* Lines (HTTP/1, inline commands) and Redis. A token that the end of a call cuts is looked at again
+ * with the next call's bytes behind it. */
+struct redact_text {
+	uint8_t carry[CARRY_MAX], carry_sz;
+	bool in_head;	  /* of an HTTP/1 message */
+	bool masking;	  /* the line's rest is secret */
+	bool folds;	  /* the last line was: one that begins with a space goes on with it */
+	bool gap;	  /* bytes of a head, or of a secret, were not seen */
+	uint8_t secrets;  /* bulk strings to come that are secret */
+	uint64_t bulk_at; /* where the next of them begins */
+};
+
+enum literal_state { LIT_NONE, LIT_QUOTED, LIT_NUMBER, LIT_TAG, LIT_LINE, LIT_COMMENT };
+
+/* Inside a statement's text. */
+struct redact_literal {
+	enum literal_state state;
+	bool word, escapes, escaped, keep;
+	uint8_t quote, last, depth;
+	uint8_t tag_sz, seen; /* PostgreSQL: $tag$, and how much of it was met at its end */
+	char tag[16];
+};
+
+enum sql_part { PART_KEEP, PART_MASK, PART_NAMES, PART_TEXT, PART_COMMAND, PART_BIND };
+enum bind_part { BIND_FORMATS, BIND_FORMAT, BIND_VALUES, BIND_SIZE, BIND_VALUE };
+
+/* Packets or messages of the client, each with its length in front. */
+struct redact_packets {
+	bool in_step, login, startup, goes_on;
+	bool tls, compresses, sealed; /* MySQL: what follows the login is not to be read */
+	uint8_t head[5], head_sz;
+	uint64_t left;	/* of the packet at hand */
+	uint32_t fixed; /* bytes of it to pass before `part` begins */
+	enum sql_part part, then;
+	uint8_t names; /* NUL-terminated strings to pass */
+	struct redact_literal literal;
+	enum bind_part bind;
+	uint8_t int_sz;
+	uint32_t number, values;
+};
+
+struct redact_side {
+	uint64_t next; /* position after the last call */
+	struct redact_text text;
+	struct redact_packets packets;
+	struct redact_http2 *http2;
+	uint8_t start[24], start_sz; /* HTTP/2: a preface that is not whole yet */
+	uint64_t sniff_pos;
+	uint8_t sniff[36], sniff_sz; /* SQL: a first packet that cannot be told yet */
+};
+
+enum sql_kind { SQL_NOT, SQL_MYSQL, SQL_POSTGRESQL };
+
+struct redact_conn {
+	struct redact_side side[2];
+	bool http2, http2_sure; /* sure: seen from its beginning */
+	bool sql_sure;
+	enum sql_kind sql;
+	unsigned client; /* direction of the SQL client */
+};
+
+/* One call's bytes. */
+struct redact_call {
+	uint8_t *p;
+	size_t kept, len;
+	uint64_t pos;
+	unsigned dir;
+	bool sql, masked;
+	struct redact_conn **conn;
+};
+
+static inline void redact_mask(struct redact_call *c, size_t from, size_t to, uint8_t with)
+{
+	if (to > c->kept)
+		to = c->kept;
+	if (from >= to)
+		return;
+	memset(c->p + from, with, to - from);
+	c->masked = true;
+}
+
+/* This direction's state, made when there is none; NULL: out of memory. */
+struct redact_side *redact_side(struct redact_call *c);
+
+void redact_text(struct redact_call *c);
+/* The two scans of a text. Each returns where an unfinished token begins, else the text's end. */
+size_t redact_lines(struct redact_text *s, struct redact_call *c);
+size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos);
+/* What to write instead of a statement's next character; the same character: it stays. */
+uint8_t redact_literal(struct redact_literal *l, bool mysql, uint8_t ch);
+/* True when the connection speaks it. */
+bool redact_sql(struct redact_call *c);
+bool redact_http2(struct redact_call *c);
+void redact_http2_free(struct redact_http2 *h);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Redis (RESP): AUTH [user] password, also inside HELLO and MIGRATE; CONFIG SET requirepass
+ * password, and the answer to CONFIG GET; ACL SETUSER user >password. */
+#include <strings.h>
+
+#include "redact_impl.h"
+
+enum { DIGITS_MAX = 9, WORD_MIN = 4, WORD_MAX = 11 };
+
+/* Words by which the bulk strings behind them are secret. */
+static const struct {
+	const char *text;
+	uint8_t secrets;
+} words[] = {{"auth", 2},	{"auth2", 2},	  {"requirepass", 1},
+	     {"masterauth", 1}, {"auth-pass", 2}, {"setuser", 32}};
+
+enum { OTHER = -1, CUT = -2 };
+
+/* "$N\r\n": N, and *at moves behind it. */
+static long bulk_size(const struct redact_call *c, size_t *at)
+{
+	size_t i = *at + 1;
+	long n = 0;
+
+	if (*at >= c->kept)
+		return CUT;
+	if (c->p[*at] != '$')
+		return OTHER;
+	for (; i < c->kept && c->p[i] >= '0' && c->p[i] <= '9' && i - *at <= DIGITS_MAX; i++)
+		n = n * 10 + c->p[i] - '0';
+	if (i == *at + 1 && i < c->kept)
+		return OTHER;
+	if (i == c->kept || (c->p[i] == '\r' && i + 1 == c->kept))
+		return CUT;
+	if (c->p[i] != '\r' || c->p[i + 1] != '\n')
+		return OTHER;
+	*at = i + 2;
+	return n;
+}
+
+/* Goes on with bulk strings that are secret. Returns where they end, or what is not here yet
+ * begins. */
+static size_t mask_bulks(struct redact_text *s, struct redact_call *c, size_t at)
+{
+	while (s->secrets) {
+		size_t begin = at;
+		long n = bulk_size(c, &at);
+
+		if (n == CUT)
+			return begin;
+		if (n == OTHER) {
+			s->secrets = 0;
+			return begin;
+		}
+		s->secrets--;
+		redact_mask(c, at, at + n, '*');
+		at += n + 2;
+	}
+	return at;
+}
+
+/* How many bulk strings behind the word of size n at `at` are secret; of a word that is cut: what
+ * it may become. */
+static unsigned secrets_after(const struct redact_call *c, size_t at, size_t n)
+{
+	size_t have = c->kept - at < n ? c->kept - at : n;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (n == strlen(words[i].text) &&
+		    !strncasecmp((const char *)c->p + at, words[i].text, have))
+			return words[i].secrets;
+	return 0;
+}
+
+/* From `at` on, the bulk string whose word makes others secret. Returns where it, or a cut one,
+ * begins, else the text's end; *behind: where those others begin. */
+static size_t find_word(struct redact_text *s, struct redact_call *c, size_t at, size_t *behind)
+{
+	const uint8_t *p;
+
+	while (at < c->kept && (p = memchr(c->p + at, '$', c->kept - at))) {
+		size_t begin = p - c->p, word = begin;
+		long n = bulk_size(c, &word);
+		unsigned secrets;
+
+		if (n == CUT)
+			return begin;
+		at = n == OTHER ? begin + 1 : word;
+		if (n < WORD_MIN || n > WORD_MAX)
+			continue;
+		secrets = secrets_after(c, word, n);
+		if (secrets && word + n + 2 <= c->kept) {
+			s->secrets = secrets;
+			*behind = word + n + 2;
+		}
+		if (secrets)
+			return begin;
+	}
+	return c->kept;
+}
+
+/* The state between calls: how many secrets are to come, and where the next one's head stands. */
+size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
+{
+	size_t at = 0, end;
+
+	if (s->bulk_at > pos) {
+		uint64_t until = s->bulk_at - pos;
+
+		/* A value that goes on, then two bytes, then the next head. */
+		redact_mask(c, 0, until < 2 ? 0 : until - 2, '*');
+		if (until >= c->kept)
+			return c->kept;
+		at = until;
+	}
+	while (at < c->kept) {
+		if (!s->secrets) {
+			end = find_word(s, c, at, &at);
+			if (!s->secrets)
+				return end;
+		}
+		at = mask_bulks(s, c, at);
+		if (at >= c->kept)
+			s->bulk_at = pos + at;
+		else if (s->secrets) /* a head that is cut */
+			return at;
+	}
+	return c->kept;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Secrets in text: lines (HTTP/1 header fields and trailers, commands as people type them) and
+ * Redis' bulk strings. Both are looked for in whatever is not known to be another protocol, from
+ * each line and each '$' on, so nothing need be known of a connection.
+ */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "redact_impl.h"
+
+static bool is_nothing(const struct redact_text *s)
+{
+	return !s->carry_sz && !s->in_head && !s->masking && !s->folds && !s->gap && !s->secrets &&
+	       !s->bulk_at;
+}
+
+/* Scans a text whose first byte is at `pos`; returns what of its end is to be seen again. */
+static size_t scan(struct redact_text *s, struct redact_call *c, uint64_t pos)
+{
+	size_t lines = redact_lines(s, c), bulks = redact_bulks(s, c, pos);
+	size_t from = lines < bulks ? lines : bulks;
+
+	return c->kept - from;
+}
+
+/* What is carried stands before the call's bytes. */
+static void scan_joined(struct redact_text *s, struct redact_call *c)
+{
+	size_t earlier = s->carry_sz, left;
+	uint8_t *joined = malloc(earlier + c->kept);
+	struct redact_call j = *c;
+
+	if (!joined) {
+		redact_mask(c, 0, c->kept, '*');
+		s->carry_sz = 0;
+		return;
+	}
+	memcpy(joined, s->carry, earlier);
+	memcpy(joined + earlier, c->p, c->kept);
+	j.p = joined;
+	j.kept = earlier + c->kept;
+	j.len = earlier + c->len;
+	left = scan(s, &j, c->pos - earlier);
+	c->masked |= j.masked;
+	memcpy(c->p, joined + earlier, c->kept);
+	s->carry_sz = left <= CARRY_MAX ? left : 0;
+	memcpy(s->carry, joined + j.kept - s->carry_sz, s->carry_sz);
+	free(joined);
+}
+
+void redact_text(struct redact_call *c)
+{
+	struct redact_text none = {0}, *s = *c->conn ? &(*c->conn)->side[c->dir].text : &none;
+	struct redact_side *side;
+	size_t left;
+
+	if (s != &none && c->pos != (*c->conn)->side[c->dir].next) {
+		s->gap |= s->in_head || s->masking;
+		s->carry_sz = 0;
+		s->folds = s->masking = false;
+	}
+	if (s->carry_sz) {
+		scan_joined(s, c);
+	} else {
+		left = scan(s, c, c->pos);
+		s->carry_sz = left <= CARRY_MAX ? left : 0;
+		memcpy(s->carry, c->p + c->kept - s->carry_sz, s->carry_sz);
+	}
+	/* Bytes that were not kept may hold the end of the head, or the rest of a secret. */
+	if (c->kept < c->len) {
+		s->gap |= s->in_head || s->masking;
+		s->carry_sz = 0;
+		s->folds = s->masking = false;
+	}
+	if (s != &none || is_nothing(s))
+		return;
+	side = redact_side(c);
+	if (side)
+		side->text = *s;
+}

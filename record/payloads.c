@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../format/records.h"
+#include "../format/redact.h"
+#include "idmap.h"
+#include "payloads.h"
+
+enum {
+	PASSES = 2,		/* over the rings that a record waits for those before it */
+	LINGER = 4,		/* that a closed connection is remembered */
+	HELD_MAX = 16 * 1 << 20 /* bytes */
+};
+
+struct held {
+	struct held *next;
+	uint64_t pass;
+	struct wire_payload record; /* and its data */
+};
+
+struct side {
+	uint64_t next;		  /* position of what comes in turn */
+	struct held *held, *last; /* by position */
+};
+
+struct flow {
+	uint32_t connection;
+	bool waits;	 /* in the list of those that hold records */
+	uint64_t closed; /* the pass in which it was, 0: open */
+	struct redact_conn *redact;
+	struct side side[2];
+	struct flow *next_waiting, *next_closed;
+};
+
+struct payloads {
+	payloads_fn *fn;
+	void *ctx;
+	struct idmap flows; /* connection -> struct flow */
+	struct flow *waiting, *closed;
+	uint64_t pass;
+	size_t held_sz;
+};
+
+int payloads__new(struct payloads **out, payloads_fn *fn, void *ctx)
+{
+	struct payloads *ps = calloc(1, sizeof(*ps));
+
+	if (!ps)
+		return -ENOMEM;
+	ps->fn = fn;
+	ps->ctx = ctx;
+	ps->pass = 1;
+	*out = ps;
+	return 0;
+}
+
+static void flow_free(struct flow *f)
+{
+	for (int dir = 0; dir < 2; dir++)
+		for (struct held *h = f->side[dir].held, *next; h; h = next) {
+			next = h->next;
+			free(h);
+		}
+	redact_conn__free(f->redact);
+	free(f);
+}
+
+void payloads__free(struct payloads *ps)
+{
+	struct flow *f;
+
+	if (!ps)
+		return;
+	for (size_t i = 0; (f = idmap_next(&ps->flows, &i));)
+		flow_free(f);
+	idmap_fini(&ps->flows);
+	free(ps);
+}
+
+static struct flow *flow_of(struct payloads *ps, uint32_t connection)
+{
+	struct flow *f = idmap_get(&ps->flows, connection);
+
+	if (f)
+		return f;
+	f = calloc(1, sizeof(*f));
+	if (f && idmap_put(&ps->flows, connection, f)) {
+		free(f);
+		return NULL;
+	}
+	if (f)
+		f->connection = connection;
+	return f;
+}
+
+static void hand_out(struct payloads *ps, struct flow *f, const struct wire_payload *p)
+{
+	struct side *s = &f->side[p->dir & 1];
+
+	ps->fn(ps->ctx, p, &f->redact);
+	if (p->pos + p->len > s->next)
+		s->next = p->pos + p->len;
+}
+
+static size_t size_of(const struct wire_payload *p)
+{
+	return sizeof(struct held) + p->kept;
+}
+
+/* What is in turn now; `before`: so is what was held since that pass or longer. */
+static void release(struct payloads *ps, struct flow *f, struct side *s, uint64_t before)
+{
+	struct held *h;
+
+	while ((h = s->held) && (h->record.pos <= s->next || h->pass < before)) {
+		s->held = h->next;
+		ps->held_sz -= size_of(&h->record);
+		hand_out(ps, f, &h->record);
+		free(h);
+	}
+}
+
+static bool hold(struct payloads *ps, struct flow *f, struct side *s, const struct wire_payload *p)
+{
+	struct held *h, **at = &s->held;
+
+	if (ps->held_sz + size_of(p) > HELD_MAX)
+		return false;
+	h = malloc(size_of(p));
+	if (!h)
+		return false;
+	h->pass = ps->pass;
+	memcpy(&h->record, p, sizeof(*p) + p->kept);
+	/* Nearly always behind all others. */
+	if (*at && s->last->record.pos <= p->pos)
+		at = &s->last->next;
+	while (*at && (*at)->record.pos <= p->pos)
+		at = &(*at)->next;
+	h->next = *at;
+	*at = h;
+	if (!h->next)
+		s->last = h;
+	ps->held_sz += size_of(p);
+	if (!f->waits) {
+		f->waits = true;
+		f->next_waiting = ps->waiting;
+		ps->waiting = f;
+	}
+	return true;
+}
+
+void payloads__put(struct payloads *ps, const struct wire_payload *p)
+{
+	struct redact_conn *alone = NULL;
+	struct flow *f;
+	struct side *s;
+
+	/* A datagram stands for itself. */
+	f = p->flags & PAYLOAD_DATAGRAM ? NULL : flow_of(ps, p->sock);
+	if (!f) {
+		ps->fn(ps->ctx, p, &alone);
+		redact_conn__free(alone);
+		return;
+	}
+	s = &f->side[p->dir & 1];
+	if (p->pos > s->next && hold(ps, f, s, p))
+		return;
+	if (p->pos > s->next)
+		release(ps, f, s, UINT64_MAX);
+	hand_out(ps, f, p);
+	release(ps, f, s, 0);
+}
+
+static void pass_waiting(struct payloads *ps, bool last)
+{
+	struct flow **at = &ps->waiting, *f;
+
+	while ((f = *at)) {
+		for (int dir = 0; dir < 2; dir++)
+			release(ps, f, &f->side[dir],
+				last		    ? UINT64_MAX
+				: ps->pass > PASSES ? ps->pass - PASSES
+						    : 0);
+		f->waits = f->side[0].held || f->side[1].held;
+		if (f->waits)
+			at = &f->next_waiting;
+		else
+			*at = f->next_waiting;
+	}
+}
+
+void payloads__pass(struct payloads *ps, bool last)
+{
+	struct flow **at = &ps->closed, *f;
+
+	ps->pass++;
+	pass_waiting(ps, last);
+	while ((f = *at)) {
+		if (f->closed + LINGER > ps->pass || f->waits) {
+			at = &f->next_closed;
+			continue;
+		}
+		*at = f->next_closed;
+		idmap_del(&ps->flows, f->connection);
+		flow_free(f);
+	}
+}
+
+void payloads__close(struct payloads *ps, uint32_t connection)
+{
+	struct flow *f = idmap_get(&ps->flows, connection);
+
+	if (!f || f->closed)
+		return;
+	f->closed = ps->pass;
+	f->next_closed = ps->closed;
+	ps->closed = f;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Payload in the order of its bytes, per connection and direction. Each CPU has a ring of its own,
+ * so calls of threads that share a socket, or of one that moved, come out of order; but whatever
+ * was sent before a record of another ring was read is read in that pass over the rings or in the
+ * next. A record that comes too early is copied and held until what is before it has come, two more
+ * passes were made (it was lost, or never sent), or too much is held.
+ */
+#ifndef RECORD_PAYLOADS_H
+#define RECORD_PAYLOADS_H
+
+#include <stdbool.h>
+
+#include "../bpf/net.h"
+
+struct payloads;
+struct redact_conn;
+
+/* A record in its turn, with what the redaction carries over of its connection. */
+typedef void payloads_fn(void *ctx, const struct wire_payload *p, struct redact_conn **redact);
+
+int payloads__new(struct payloads **ps, payloads_fn *fn, void *ctx); /* 0 or -ENOMEM */
+void payloads__free(struct payloads *ps);			     /* what is held is dropped */
+
+void payloads__put(struct payloads *ps, const struct wire_payload *p);
+/* All rings were read once; `last`: no more will come, everything is handed out. */
+void payloads__pass(struct payloads *ps, bool last);
+/* The connection is gone; its last records may still come. */
+void payloads__close(struct payloads *ps, uint32_t connection);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Calls in, masked bytes out; one row a case. A case is a connection; each call goes on where the
+ * one before in its direction ended. Cases marked so are cut at every position into two and into
+ * three calls as well, and must give the same bytes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../format/redact.h"
+
+struct call {
+	unsigned dir;
+	const char *in, *out; /* out NULL: as it was */
+	size_t sz, kept;
+};
+
+struct row {
+	const char *name;
+	bool sql, cut;
+	struct call calls[6];
+};
+
+#define SZ(s) (sizeof(s) - 1)
+/* A call and what is left of it; SAME: all; KEPT: only the first n bytes were kept. */
+#define C(i, o)                                                                                    \
+	{                                                                                          \
+		0, i, o, SZ(i) + 0 * sizeof(char[SZ(i) == SZ(o) ? 1 : -1]), SZ(i)                  \
+	}
+#define R(i, o)                                                                                    \
+	{                                                                                          \
+		1, i, o, SZ(i) + 0 * sizeof(char[SZ(i) == SZ(o) ? 1 : -1]), SZ(i)                  \
+	}
+#define SAME(i)                                                                                    \
+	{                                                                                          \
+		0, i, NULL, SZ(i), SZ(i)                                                           \
+	}
+#define RSAME(i)                                                                                   \
+	{                                                                                          \
+		1, i, NULL, SZ(i), SZ(i)                                                           \
+	}
+#define KEPT(i, n, o)                                                                              \
+	{                                                                                          \
+		0, i, o, SZ(i), n                                                                  \
+	}
+
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+#define LOGIN(n)                                                                                   \
+	n "\0\0\x01\x85\xa6\xff\x01\0\0\0\x01\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0me" \
+	  "\0"
+#define STARTUP "\0\0\0\x11\0\3\0\0user\0me\0\0"
+#define GREETING                                                                                   \
+	"\x1e\0\0\0\x0a"                                                                           \
+	"8.0.1\0salt+salt+salt+salt+salt"
+
+static const struct row rows[] = {
+	/* ---- HTTP/1 ---- */
+	{"http request",
+	 false,
+	 true,
+	 {C("GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s3cret\r\nX: y\r\n\r\n",
+	    "GET / HTTP/1.1\r\nHost: a\r\nAuthorization:**************\r\nX: y\r\n\r\n")}},
+	{"http response, any case",
+	 false,
+	 true,
+	 {C("HTTP/1.1 200 OK\r\nset-COOKIE: a=b\r\n\r\nbody",
+	    "HTTP/1.1 200 OK\r\nset-COOKIE:****\r\n\r\nbody")}},
+	{"pipelined requests",
+	 false,
+	 true,
+	 {C("GET /1 HTTP/1.1\r\nCookie: a\r\n\r\nGET /2 HTTP/1.1\r\nPROXY-AUTHORIZATION: b\r\n\r\n",
+	    "GET /1 HTTP/1.1\r\nCookie:**\r\n\r\nGET /2 "
+	    "HTTP/1.1\r\nPROXY-AUTHORIZATION:**\r\n\r\n")}},
+	{"trailer of a chunked body",
+	 false,
+	 true,
+	 {C("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nSet-Cookie: "
+	    "k\r\n\r\n",
+	    "HTTP/1.1 200 OK\r\nTransfer-Encoding: "
+	    "chunked\r\n\r\n3\r\nabc\r\n0\r\nSet-Cookie:**\r\n\r\n")}},
+	{"folded value, bare newlines",
+	 false,
+	 true,
+	 {C("GET / HTTP/1.1\nAuthorization: Basic\n  c2VjcmV0\nHost: h\n\n",
+	    "GET / HTTP/1.1\nAuthorization:******\n *********\nHost: h\n\n")}},
+	{"names that only resemble",
+	 false,
+	 true,
+	 {SAME("GET / HTTP/1.1\r\nCookies: a\r\nAuthor: b\r\nX-Cookie: c\r\n\r\n")}},
+	{"value behind bytes that were not kept",
+	 false,
+	 false,
+	 {KEPT("GET / HTTP/1.1\r\nCookie: abcdefghijkl", 24, "GET / HTTP/1.1\r\nCookie:*"),
+	  C("rest-of-the-secret\r\nHost: h\r\n\r\n", "******************\r\nHost: h\r\n\r\n")}},
+	{"the next request after such bytes",
+	 false,
+	 false,
+	 {KEPT("GET / HTTP/1.1\r\nX: abcdefghijkl", 21, NULL), SAME("GET /2 HTTP/1.1\r\n\r\n")}},
+	{"joined late, inside of a head",
+	 false,
+	 true,
+	 {C("x: y\r\nCookie: abc\r\n\r\n", "x: y\r\nCookie:****\r\n\r\n")}},
+	{"binary data that looks like a header",
+	 false,
+	 true,
+	 {C("\0\0\0\ncookie:a\0\0\1tail\n", "\0\0\0\ncookie:*\0\0\1tail\n")}},
+	/* ---- Redis ---- */
+	{"redis auth in a pipeline",
+	 false,
+	 true,
+	 {C("*1\r\n$4\r\nPING\r\n*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$3\r\npwd\r\n*1\r\n$4\r\nPING\r\n",
+	    "*1\r\n$4\r\nPING\r\n*3\r\n$4\r\nAUTH\r\n$1\r\n*\r\n$3\r\n***\r\n*1\r\n$"
+	    "4\r\nPING\r\n")}},
+	{"redis hello",
+	 false,
+	 true,
+	 {C("*5\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nauth\r\n$1\r\nu\r\n$3\r\npwd\r\n",
+	    "*5\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nauth\r\n$1\r\n*\r\n$3\r\n***\r\n")}},
+	{"redis password like a command",
+	 false,
+	 true,
+	 {C("*2\r\n$4\r\nAUTH\r\n$17\r\n$4\r\nPING\r\n$3\r\nabc\r\n*1\r\n$4\r\nQUIT\r\n",
+	    "*2\r\n$4\r\nAUTH\r\n$17\r\n*****************\r\n*1\r\n$4\r\nQUIT\r\n")}},
+	{"redis config, acl, migrate",
+	 false,
+	 true,
+	 {C("*4\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$11\r\nrequirepass\r\n$2\r\nab\r\n"
+	    "*4\r\n$3\r\nACL\r\n$7\r\nSETUSER\r\n$1\r\nu\r\n$3\r\n>pw\r\n*2\r\n$5\r\nAUTH2\r\n$"
+	    "1\r\nu\r\n$1\r\np\r\n",
+	    "*4\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$11\r\nrequirepass\r\n$2\r\n**\r\n"
+	    "*4\r\n$3\r\nACL\r\n$7\r\nSETUSER\r\n$1\r\n*\r\n$3\r\n***\r\n*2\r\n$5\r\nAUTH2\r\n$"
+	    "1\r\n*\r\n$1\r\n*\r\n")}},
+	{"redis get stays", false, true, {SAME("*2\r\n$3\r\nGET\r\n$4\r\nauto\r\n$4\r\nmore\r\n")}},
+	{"redis inline",
+	 false,
+	 true,
+	 {C("PING\r\nauth  hunter2\r\nHELLO 3 AUTH u p\r\nGET authx\r\n",
+	    "PING\r\nauth ********\r\nHELLO 3 AUTH ***\r\nGET authx\r\n")}},
+	/* ---- PostgreSQL ---- */
+	{"postgresql password",
+	 false,
+	 true,
+	 {C(STARTUP "p\0\0\0\x0bsecret\0Q\0\0\0\x0dselect 1\0",
+	    STARTUP "p\0\0\0\x0b*******Q\0\0\0\x0dselect 1\0")}},
+	{"postgresql scram",
+	 false,
+	 true,
+	 {C(STARTUP "p\0\0\0\x1fSCRAM-SHA-256\0\0\0\0\x09n,,r=nonc"
+		    "p\0\0\0\x0c"
+		    "c=biws,p",
+	    STARTUP "p\0\0\0\x1f***************************"
+		    "p\0\0\0\x0c"
+		    "********")}},
+	{"postgresql password after encryption was refused",
+	 false,
+	 true,
+	 {SAME("\0\0\0\x08\4\xd2\x16/"), RSAME("N"),
+	  C(STARTUP "p\0\0\0\x0bsecret\0", STARTUP "p\0\0\0\x0b*******")}},
+	{"postgresql password, joined late",
+	 false,
+	 false,
+	 {C("p\0\0\0\x0asecret", "p\0\0\0\x0a******")}},
+	{"postgresql literals",
+	 true,
+	 true,
+	 {C(STARTUP "Q\0\0\0\x5c"
+		    "select $1,t1.\"Co1\",'it''s' from t1 where a=E'x\\'y' and b=12-- 'c\nor "
+		    "d=$x$in'$y$x$ /*'*/\0",
+	    STARTUP "Q\0\0\0\x5c"
+		    "select $1,t1.\"Co1\",'**''*' from t1 where a=E'****' and b=?\x3f-- 'c\nor "
+		    "d=$x$***$*$x$ /*'*/\0")}},
+	{"postgresql bound values",
+	 true,
+	 true,
+	 {C(STARTUP "P\0\0\0\x17s1\0select $1,'k'\0\0"
+		    "\0B\0\0\0\x1fp1\0s1\0\0\1\0\1\0\2\0\0\0\3abc\xff\xff\xff\xff\0\1\0\1S\0\0\0\4",
+	    STARTUP
+	    "P\0\0\0\x17s1\0select $1,'*'\0\0"
+	    "\0B\0\0\0\x1fp1\0s1\0\0\1\0\1\0\2\0\0\0\3***\xff\xff\xff\xff\0\1\0\1S\0\0\0\4")}},
+	{"postgresql literals, joined late",
+	 true,
+	 false,
+	 {C("Q\0\0\0\x14select 12,'abc'\0", "Q\0\0\0\x14select ??,'***'\0")}},
+	{"literals stay without sql",
+	 false,
+	 true,
+	 {SAME(STARTUP "Q\0\0\0\x2cselect * from t1 where a='x y' and b=1200\0")}},
+	/* ---- MySQL ---- */
+	{"mysql login, challenge, change of user",
+	 false,
+	 true,
+	 {RSAME(GREETING), C(LOGIN("\x29") "\x06secre"
+					   "\x06\0\0\x03secret\x09\0\0\0\x03select 1\x08\0\0\0\x11"
+					   "u2\0\x03pwd\x03\0\0\x02pwd\x01\0\0\0\x0e",
+			     LOGIN("\x29") "******"
+					   "\x06\0\0\x03******\x09\0\0\0\x03select 1\x08\0\0\0\x11"
+					   "u2\0****\x03\0\0\x02***\x01\0\0\0\x0e")}},
+	{"mysql login, greeting not seen",
+	 false,
+	 true,
+	 {C(LOGIN("\x29") "\x06secre"
+			  "\x09\0\0\0\x03select 1",
+	    LOGIN("\x29") "******"
+			  "\x09\0\0\0\x03select 1")}},
+	{"mysql literals and parameters",
+	 true,
+	 true,
+	 {RSAME(GREETING),
+	  C(LOGIN("\x29") "\x06secre"
+			  "\x27\0\0\0\x03select \"a\\\"b\",`t1`,'c''d',0x1f # "
+			  "'x\n,3\x0e\0\0\0\x17\1\0\0\0\0\1\0\0\0wxyz\x0a\0\0\0\x18\1\0\0\0\0\0abc",
+	    LOGIN("\x29") "******"
+			  "\x27\0\0\0\x03select \"****\",`t1`,'*''*',???? # "
+			  "'x\n,?\x0e\0\0\0\x17\1\0\0\0\0\1\0\0\0****\x0a\0\0\0\x18\1\0\0\0\0\0**"
+			  "*")}},
+	{"mysql literals, joined late",
+	 true,
+	 false,
+	 {C("\x0b\0\0\0\x03select 'a'", "\x0b\0\0\0\x03select '*'")}},
+	/* ---- HTTP/2 ----
+	   :method GET, then authorization (static 23, not indexed): "s3cret" plain, then cookie
+	   Huffman "no-cache" */
+	{"http/2 header block",
+	 false,
+	 true,
+	 {C(PREFACE "\0\0\0\4\0\0\0\0\0\0\0\x12\x01\x05\0\0\0\x01\x82\x1f\x08\x06s3cret\x60\x86\xa8"
+		    "\xeb\x10\x64\x9c\xbf\0\0\2\0\1\0\0\0\1ok",
+	    PREFACE "\0\0\0\4\0\0\0\0\0\0\0\x12\x01\x05\0\0\0\x01\x82\x1f\x08\x06******"
+		    "\x60\x86\xf9\xf9\xf9\xf9\xf9\xf9\0\0\2\0\1\0\0\0\1ok")}},
+	/* HEADERS with padding and priority, CONTINUATION in the middle of the literal's value;
+	   then the same name by its dynamic index (62), then a name that is no secret and its
+	   index. */
+	{"http/2 continuation, padding, dynamic names",
+	 false,
+	 true,
+	 {C(PREFACE "\0\0\x18\1\x28\0\0\0\1\2\0\0\0\0\x10\x40\x0cx-auth-token\x04k\0\0"
+		    "\0\0\5\x09\0\0\0\0\1ey1\x40\1"
+		    "\0\0\3\x09\4\0\0\0\1b\1c"
+		    "\0\0\x0c\1\5\0\0\0\3\x0f\x2f\3abc\x0f\x30\3def",
+	    PREFACE "\0\0\x18\1\x28\0\0\0\1\2\0\0\0\0\x10\x40\x0cx-auth-token\x04*\0\0"
+		    "\0\0\5\x09\0\0\0\0\1***\x40\1"
+		    "\0\0\3\x09\4\0\0\0\1b\1c"
+		    "\0\0\x0c\1\5\0\0\0\3\x0f\x2f\3abc\x0f\x30\3***")}},
+	{"http/2 server",
+	 false,
+	 true,
+	 {RSAME(PREFACE), C("\0\0\0\4\0\0\0\0\0\0\0\6\1\5\0\0\0\1\x88\x77\3a=b",
+			    "\0\0\0\4\0\0\0\0\0\0\0\6\1\5\0\0\0\1\x88\x77\3***")}},
+	{"http/2 frames stay",
+	 false,
+	 true,
+	 {SAME("\0\0\x06\x04\0\0\0\0\0\0\3\0\0\0\x64\0\0\4\x08\0\0\0\0\0\0\0\x10\0")}},
+	{"http/2 after an upgrade",
+	 false,
+	 false,
+	 {C("GET / HTTP/1.1\r\nCookie: a\r\nUpgrade: h2c\r\n\r\n",
+	    "GET / HTTP/1.1\r\nCookie:**\r\nUpgrade: h2c\r\n\r\n"),
+	  R("HTTP/1.1 101 S\r\nUpgrade: "
+	    "h2c\r\n\r\n\0\0\0\4\0\0\0\0\0\0\0\6\1\5\0\0\0\1\x88\x77\3a=b",
+	    "HTTP/1.1 101 S\r\nUpgrade: "
+	    "h2c\r\n\r\n\0\0\0\4\0\0\0\0\0\0\0\6\1\5\0\0\0\1\x88\x77\3***"),
+	  C(PREFACE "\0\0\0\4\0\0\0\0\0\0\0\6\1\5\0\0\0\3\x82\x60\3a=b",
+	    PREFACE "\0\0\0\4\0\0\0\0\0\0\0\6\1\5\0\0\0\3\x82\x60\3***")}},
+	{"http/2 joined late",
+	 false,
+	 false,
+	 {C("\0\0\x0b\1\5\0\0\0\7\x82\x84\xbe\x7e\2ab\x60\2kl",
+	    "\0\0\x0b\1\5\0\0\0\7\x82\x84\xbe\x7e\2**\x60\2**")}},
+	{"http/2 joined late, behind the rest of a body",
+	 false,
+	 false,
+	 {C("some body\0\0\x07\1\5\0\0\0\7\x82\x84\x86\x60\2kl",
+	    "*********\0\0\x07\1\5\0\0\0\7\x82\x84\x86\x60\2**")}},
+	{"http/2 body that was not kept",
+	 false,
+	 false,
+	 {SAME(PREFACE "\0\0\0\4\0\0\0\0\0"),
+	  KEPT("\0\0\x14\0\0\0\0\0\1abcdefghijklmnopqrst", 12, NULL),
+	  C("\0\0\5\1\5\0\0\0\3\x82\x60\2kl", "\0\0\5\1\5\0\0\0\3\x82\x60\2**")}},
+	{"http/2 block that was not kept",
+	 false,
+	 false,
+	 {SAME(PREFACE "\0\0\0\4\0\0\0\0\0"),
+	  KEPT("\0\0\x0b\1\1\0\0\0\1\x82\x40\1a\1b\x60\3abc", 13, NULL),
+	  C("\0\0\6\x09\4\0\0\0\1\x40\2ab\1b\0\0\5\1\5\0\0\0\3\x82\x7e\2kl",
+	    "\0\0\6\x09\4\0\0\0\1******\0\0\5\1\5\0\0\0\3\x82\x7e\2**")}},
+	{"http/2 out of step",
+	 false,
+	 false,
+	 {SAME(PREFACE "\0\0\0\4\0\0\0\0\0"),
+	  KEPT("\0\0\1\0\0\0\0\0\1a\0\0\1\0\0\0\0\0\1b", 10, NULL), C("\x60\3abc", "*****"),
+	  C("\0\0\5\1\5\0\0\0\3\x82\x60\2kl", "\0\0\5\1\5\0\0\0\3\x82\x60\2**")}},
+};
+
+/* One call, in a buffer of its own size so that ASan sees each byte read outside. */
+static void apply(struct redact_conn **conn, bool sql, const struct call *c, uint64_t pos,
+		  const char *in, size_t sz, size_t kept, char *out)
+{
+	uint8_t *p = malloc(kept ? kept : 1);
+	struct redact_payload call = {c->dir, pos, sz, kept, p};
+
+	memcpy(p, in, kept);
+	redact__apply(conn, sql, &call);
+	memcpy(out, p, kept);
+	free(p);
+}
+
+static void show(const char *what, const char *p, size_t sz)
+{
+	printf("  %s ", what);
+	for (size_t i = 0; i < sz; i++)
+		printf(p[i] >= ' ' && p[i] <= '~' ? "%c" : "\\x%02x", (uint8_t)p[i]);
+	printf("\n");
+}
+
+/* The row's calls, number `which` of them cut before a and b. */
+static int check(const struct row *row, int which, size_t a, size_t b)
+{
+	struct redact_conn *conn = NULL;
+	uint64_t pos[2] = {0, 0};
+	int bad = 0;
+
+	for (int i = 0; i < 6 && row->calls[i].in; i++) {
+		const struct call *c = &row->calls[i];
+		const char *want = c->out ? c->out : c->in;
+		size_t cuts[4] = {0, i == which ? a : c->sz, i == which ? b : c->sz, c->sz};
+		char got[512];
+
+		for (int k = 0; k < 3; k++) {
+			size_t sz = cuts[k + 1] - cuts[k], kept = which < 0 ? c->kept : sz;
+
+			if (sz)
+				apply(&conn, row->sql, c, pos[c->dir] + cuts[k], c->in + cuts[k],
+				      sz, kept, got + cuts[k]);
+		}
+		pos[c->dir] += c->sz;
+		if (memcmp(got, want, c->kept)) {
+			printf("%s, call %d cut at %zu and %zu:\n", row->name, i, a, b);
+			show("got   ", got, c->kept);
+			show("wanted", want, c->kept);
+			bad = 1;
+		}
+	}
+	redact_conn__free(conn);
+	return bad;
+}
+
+static int check_cuts(const struct row *row, size_t *cnt)
+{
+	for (int i = 0; i < 6 && row->calls[i].in; i++)
+		for (size_t a = 0; a < row->calls[i].sz; a++)
+			for (size_t b = a; b <= row->calls[i].sz; b++, ++*cnt)
+				if (check(row, i, a, b))
+					return 1;
+	return 0;
+}
+
+int main(void)
+{
+	size_t cnt = 0;
+	int failed = 0;
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		failed += check(&rows[i], -1, 0, 0) || (rows[i].cut && check_cuts(&rows[i], &cnt));
+	printf("%zu cases, cut in %zu ways, %d failed\n", sizeof(rows) / sizeof(rows[0]), cnt,
+	       failed);
+	return failed != 0;
+}
