@@ -25,6 +25,7 @@
 #include "debuginfo_exclude.h"
 #include "debuginfo_extract.h"
 #include "debuginfo_queue.h"
+#include "privilege.h"
 
 struct debuginfo {
 	struct debuginfo_opts opts;
@@ -143,6 +144,7 @@ static void *extractor_main(void *arg)
 	d->extractor_tid = gettid();
 	sem_post(&d->committer_work); /* debuginfo__new waits for it */
 	set_idle(0, true);
+	privilege_drop_worker();
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->extractor_work);
 		while (extract_next(d, &d->cancel_extractor))
@@ -201,6 +203,7 @@ static void *committer_main(void *arg)
 {
 	struct debuginfo *d = arg;
 
+	privilege_drop_worker();
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->committer_work);
 		while (commit_next(d) ||

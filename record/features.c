@@ -3,11 +3,11 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -15,24 +15,9 @@
 
 #include "../bpf/wire.h"
 #include "features.h"
-
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#define CAP_BPF 39
-#endif
+#include "privilege.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-
-static bool has_capability(int cap)
-{
-	cap_t caps = cap_get_proc();
-	cap_flag_value_t v = CAP_CLEAR;
-
-	if (caps && cap_get_flag(caps, cap, CAP_EFFECTIVE, &v))
-		v = CAP_CLEAR;
-	cap_free(caps);
-	return v == CAP_SET;
-}
 
 /* The first line of a /proc or /sys text, "" when there is none. */
 static void first_line(const char *path, char *line, size_t sz)
@@ -50,17 +35,10 @@ static void first_line(const char *path, char *line, size_t sz)
 static int check_privilege(char *why, size_t sz)
 {
 	char lockdown[128];
+	int err = privilege_check(why, sz);
 
-	if (!has_capability(CAP_SYS_ADMIN)) {
-		bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
-
-		if (!bpf || !perfmon) {
-			snprintf(why, sz, "needs root, or the capabilit%s %s%s%s",
-				 bpf || perfmon ? "y" : "ies", bpf ? "" : "CAP_BPF",
-				 bpf || perfmon ? "" : " and ", perfmon ? "" : "CAP_PERFMON");
-			return -EPERM;
-		}
-	}
+	if (err)
+		return err;
 	first_line("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
 	if (strstr(lockdown, "[confidentiality]")) {
 		snprintf(why, sz,
@@ -78,7 +56,7 @@ static int check_btf_file(const char *path, char *why, size_t sz)
 	struct btf *btf;
 	int err;
 
-	if (stat(path, &st) || access(path, R_OK)) {
+	if (stat(path, &st) || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
 		snprintf(why, sz, "cannot read BTF file '%s': %s", path, strerror(errno));
 		return -ENOENT;
 	}
@@ -94,7 +72,7 @@ static int check_btf_file(const char *path, char *why, size_t sz)
 
 static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
 {
-	f->kernel_btf = !access(KERNEL_BTF, R_OK);
+	f->kernel_btf = !faccessat(AT_FDCWD, KERNEL_BTF, R_OK, AT_EACCESS);
 	if (btf) {
 		int err = check_btf_file(btf, why, sz);
 
@@ -106,7 +84,7 @@ static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
 	if (f->kernel_btf)
 		return 0;
 	snprintf(f->btf_file, sizeof(f->btf_file), "/usr/lib/obrec/btf/%s.btf", f->release);
-	if (!access(f->btf_file, R_OK))
+	if (!faccessat(AT_FDCWD, f->btf_file, R_OK, AT_EACCESS))
 		return 0;
 	snprintf(why, sz,
 		 "kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF): give its BTF with --btf FILE or as "
@@ -212,7 +190,7 @@ bool features_has_tracepoint(const struct features *f, const char *group, const 
 	}
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots) && !found; i++) {
 		snprintf(path, sizeof(path), "%s/events/%s/%s", roots[i], group, name);
-		found = !access(path, F_OK);
+		found = !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
 	}
 	return found;
 }

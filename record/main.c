@@ -11,6 +11,7 @@
 #include "header.h"
 #include "options.h"
 #include "output.h"
+#include "privilege.h"
 #include "progress.h"
 #include "session.h"
 
@@ -57,6 +58,7 @@ static int record(struct options *o, struct session *s, struct obz_writer *w,
 		obz_writer__close(w, NULL);
 		return exit_code(err);
 	}
+	privilege_drop_session(o->command);
 	tell_ready(o->ready_fd);
 	err = o->command ? command_go(cmd) : 0;
 	if (err) {

@@ -409,7 +409,11 @@ static const struct cli cli = {
 		   "stops when it ends and exits "
 		   "with its status. A COMMAND that outlives the recording (-d, Ctrl-C) is ended "
 		   "with SIGTERM.\n\n"
-		   "Ctrl-C stops the recording in order; a second one hurries what is left.",
+		   "Ctrl-C stops the recording in order; a second one hurries what is left.\n\n"
+		   "obrec needs root, or the capabilities CAP_BPF and CAP_PERFMON; CAP_SYS_PTRACE "
+		   "for processes of other users, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE "
+		   "for their files, CAP_SYSLOG for kernel symbols under kernel.kptr_restrict=1. "
+		   "Once everything is attached it gives up what it does not need any more.",
 	.options = table,
 	.exit_status = "0 complete, 1 failure, 2 usage, 3 usable but cut short (disk full), 4 "
 		       "missing privilege or kernel "

@@ -11,6 +11,7 @@
 
 #include "../format/text.h"
 #include "priority.h"
+#include "privilege.h"
 #include "session_impl.h"
 
 #define PROBE(name, on, doc) extern const struct probe probe_##name##_entry;
@@ -85,12 +86,8 @@ static int make_symbols(struct session *s)
 
 	opts.writer = s->writer;
 	err = kallsyms__new(&s->kallsyms, s->writer);
-	if (err) {
+	if (err) /* it said why */
 		s->kallsyms = NULL;
-		message_warn("no kernel symbols: %s",
-			     err == -EPERM ? "sysctl kernel.kptr_restrict hides their addresses"
-					   : strerror(-err));
-	}
 	return debuginfo__new(&s->debuginfo, &opts);
 }
 
@@ -242,6 +239,8 @@ int session__new(struct session **out, const struct record_opts *opts, struct ob
 	s->env.loss = s->loss;
 	if (!err)
 		err = session_load(s);
+	if (!err)
+		privilege_warn(s->opts.target.pid_cnt);
 	if (!err)
 		err = make_parts(s);
 	if (!err)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "privilege.h"
 #include "syncer.h"
 
 struct syncer {
@@ -23,6 +24,7 @@ static void *run(void *arg)
 	struct timespec t;
 	int rc = 0;
 
+	privilege_drop_worker();
 	pthread_mutex_lock(&s->lock);
 	while (!s->stop) {
 		clock_gettime(CLOCK_MONOTONIC, &t);

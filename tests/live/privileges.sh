@@ -1,0 +1,73 @@
+# Without root, with the capabilities the manual names: the same recording. What is not needed any more is given up.
+. tests/live/lib.inc
+command -v setpriv >/dev/null || skip "needs setpriv"
+TARGET=65534
+mkdir "$T/own"; chmod 777 "$T/own"; chmod 755 "$T"
+cp "$OBREC" "$WORKLOAD/demo" "$T/own/"
+REQUIRED=+bpf,+perfmon
+ALL=$REQUIRED,+sys_ptrace,+dac_read_search,+checkpoint_restore,+syslog
+as() { # CAPABILITIES COMMAND...: as nobody
+	local caps=-all,$1
+	shift
+	setpriv --reuid $TARGET --regid $TARGET --clear-groups --inh-caps "$caps" --ambient-caps "$caps" --bounding-set "$caps" "$@"
+}
+as $ALL true 2>/dev/null || skip "this process may not hand on the capabilities: $(as $ALL true 2>&1)"
+start "$WORKLOAD/demo" 120 >/dev/null; root_demo=$!
+start setpriv --reuid $TARGET --regid $TARGET --clear-groups "$T/own/demo" 120 >/dev/null; own_demo=$!
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+trap 'echo $paranoid >/proc/sys/kernel/perf_event_paranoid; cleanup' EXIT
+echo 3 >/proc/sys/kernel/perf_event_paranoid
+echo "perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid), unprivileged_bpf_disabled $(cat /proc/sys/kernel/unprivileged_bpf_disabled)"
+
+# everything, as nobody with capabilities
+(cd "$T/own" && as $ALL ./obrec -d 2s -p $root_demo -e cpu,offcpu,l4,l7 -o all.obz) 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
+is "nobody with all capabilities: warnings" "$(grep -c without "$T/err" || true)" 0
+within "samples" "$(sql "$T/own/all.obz" "SELECT count(*) FROM sample WHERE kind='cpu'")" 50 100000
+within "complete stacks, %" "$(sql "$T/own/all.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id WHERE kind='cpu'")" 97 100
+within "functions with their source" "$(sql "$T/own/all.obz" "SELECT count(*) FROM function WHERE file LIKE '%demo.cpp'")" 5 100000
+
+# another user's process takes CAP_SYS_PTRACE (or CAP_PERFMON alone on newer kernels), one's own does not
+if ! as $REQUIRED cat /proc/$root_demo/maps >/dev/null 2>&1; then
+status=0; (cd "$T/own" && as $REQUIRED ./obrec -d 1s -p $root_demo -o x.obz) 2>"$T/err" || status=$?
+is "without CAP_SYS_PTRACE, a process of root: exit" $status 4
+grep -q 'needs CAP_SYS_PTRACE' "$T/err" || { cat "$T/err"; fail "it is not named"; }
+[ ! -e "$T/own/x.obz" ] || fail "an archive was left"
+fi
+(cd "$T/own" && as $REQUIRED ./obrec -d 2s -p $own_demo -o own.obz) 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
+within "own process: complete stacks, %" "$(sql "$T/own/own.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id WHERE kind='cpu'")" 97 100
+for cap in CAP_DAC_READ_SEARCH CAP_CHECKPOINT_RESTORE; do
+	is "$cap: lines that say what is lost" "$(grep -c "without $cap:" "$T/err")" 1
+done
+for pair in +bpf,+sys_ptrace:CAP_PERFMON +perfmon,+sys_ptrace:CAP_BPF; do
+	status=0; (cd "$T/own" && as ${pair%:*} ./obrec -d 1s -p $own_demo -o x.obz) 2>"$T/err" || status=$?
+	is "without ${pair#*:}: exit" $status 4
+	is "without ${pair#*:}: lines" "$(wc -l <"$T/err")" 1
+	grep -q "${pair#*:}" "$T/err" || { cat "$T/err"; fail "it is not named"; }
+done
+
+# root keeps CAP_DAC_READ_SEARCH (2), CAP_SYS_PTRACE (19), CAP_SYS_NICE (23), CAP_BPF (39), CAP_CHECKPOINT_RESTORE (40) at most
+obrec_start -p $root_demo -e cpu,offcpu,l4,l7 -o "$T/root.obz"
+allowed=$((1 << 2 | 1 << 19 | 1 << 23 | 1 << 39 | 1 << 40)) threads=0
+sleep 0.5
+for t in /proc/$obrec/task/*; do
+	for set in CapInh CapPrm CapEff CapBnd CapAmb; do
+		caps=$((16#$(awk -v s=$set: '$1 == s {print $2}' "$t/status")))
+		[ $((caps & ~allowed)) = 0 ] || fail "thread ${t##*/} keeps $set $(printf %x $caps)"
+	done
+	is "thread ${t##*/}: no_new_privs" "$(awk '/^NoNewPrivs/{print $2}' "$t/status")" 1
+	threads=$((threads + 1))
+done
+within "threads looked at" $threads 2 10
+is "not dumpable: owner of its /proc files" "$(stat -c %u /proc/$obrec/environ)" 0
+status=0; setpriv --reuid $TARGET --regid $TARGET --clear-groups cat /proc/$obrec/environ >/dev/null 2>&1 || status=$?
+is "its memory is nobody's" $status 1
+
+# what comes later is recorded nevertheless: a new program with tables of its own, of another user
+cp "$WORKLOAD/demo-static-pie" "$T/own/later"; chmod 755 "$T/own/later"
+kill -INT $obrec; obrec_wait
+is "exit" $status 0
+obrec_start -a -o "$T/later.obz"; sleep 0.3
+start setpriv --reuid $TARGET --regid $TARGET --clear-groups "$T/own/later" 3 >/dev/null; sleep 2
+kill -INT $obrec; obrec_wait
+is "exit" $status 0
+within "a program started after the drop: complete stacks, %" "$(sql "$T/later.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id JOIN thread ON thread.id=thread_id JOIN process ON process.id=process_id WHERE kind='cpu' AND process.comm='later'")" 90 100
