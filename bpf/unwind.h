@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
  * The unwind rule and the state of one walk: what the row builder writes, what the walk
- * (unwind_walk.h) reads, in BPF and in user space alike. Registers are DWARF numbers of x86-64
- * (System V ABI 3.6.2).
+ * (unwind_walk.h) reads, in BPF and in user space alike. Registers are DWARF numbers (arch.h); the
+ * text speaks of x86-64, where rsp is sp, rbp is the frame pointer x29 of arm64.
  */
 #ifndef BPF_UNWIND_H
 #define BPF_UNWIND_H
 
+#include "arch.h"
 #include "wire.h"
-
-#define UNWIND_RBX 3
-#define UNWIND_RBP 6
-#define UNWIND_RSP 7
-#define UNWIND_RA 16
 
 /* How the canonical frame address (the caller's stack pointer) is found; appended only. */
 enum rule_cfa {
@@ -32,8 +28,8 @@ enum rule_cfa {
 enum rule_saved {
 	SAVED_SAME = 0,	  /* still in its register (the frame pointer only) */
 	SAVED_AT_CFA = 1, /* *(CFA + x_off) */
-	SAVED_AT_RSP = 2, /* *(rsp + x_off) */
-	SAVED_AT_RBP = 3, /* *(rbp + x_off) */
+	SAVED_AT_SP = 2, /* *(rsp + x_off) */
+	SAVED_AT_FP = 3, /* *(rbp + x_off) */
 	SAVED_REG = 4,	  /* in register x_off */
 	SAVED_IS_CFA = 5, /* CFA + x_off itself */
 	SAVED_UNDEF = 6,  /* lost; for the return address: the end of the stack */
@@ -61,7 +57,7 @@ enum rule_rbx { RBX_UNKNOWN = 0, RBX_SAME = -1, RBX_MAX = 127 };
  * `add`: enum stack_error to end with when it fails; 0 where frame pointers are the rule. */
 #define RULE_FP(guess)                                                                             \
 	{                                                                                          \
-		.cfa = CFA_FP, .reg = UNWIND_RBP, .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_AT_CFA), \
+		.cfa = CFA_FP, .reg = UNWIND_FP, .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_AT_CFA), \
 		.add = (guess), .off = 16, .ra_off = -8, .fp_off = -16                             \
 	}
 
@@ -91,16 +87,6 @@ struct unwind_cache {
 };
 
 #define UNWIND_CONTEXTS 3 /* slots a CPU: one for each entry context that may interrupt another */
-
-/* Registers in the order of the kernel's struct pt_regs. */
-enum unwind_pt_regs {
-	UNWIND_PT_BP = 4,
-	UNWIND_PT_BX = 5,
-	UNWIND_PT_IP = 16,
-	UNWIND_PT_CS = 17,
-	UNWIND_PT_SP = 19,
-	UNWIND_PT_CNT = 21
-};
 
 /* Where registers other than rsp and rbp can be had: only in a frame that was interrupted. */
 enum unwind_regs { UNWIND_REGS_NONE, UNWIND_REGS_KERNEL, UNWIND_REGS_SIGNAL };

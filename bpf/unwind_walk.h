@@ -30,25 +30,18 @@
 #define UNWIND_CALLS (WIRE_MAX_FRAMES / UNWIND_BATCH + 16) /* with room for a second start */
 #define UNWIND_OUTERMOST (-1)
 #define UNWIND_AGAIN (-2) /* from the start, following rbx */
-#define UNWIND_USER_END (1ULL << 47)
 #define UNWIND_NOWHERE (1ULL << 63) /* window_at of an empty window */
 #define UNWIND_MAX_FP_FRAME (1u << 20)
 #define UNWIND_HASH_K 0x9e3779b97f4a7c15ULL
 
-/* Where a register lies, by DWARF number, a nibble each (rbp and rsp are never asked for). */
-#define UNWIND_PT_INDEX 0x0123678904ed5bcaULL /* word of struct pt_regs */
-#define UNWIND_SIGCTX_INDEX                                                                        \
-	0x76543210fa89becdULL /* word of struct sigcontext (asm/sigcontext.h)                      \
-			       */
-#define UNWIND_SIGCTX_OFF 40  /* of it in struct ucontext, where rsp points in the trampoline */
-
 /* What a rule's first three bytes are in nearly all frames, three bits aside: reg rsp
  * (or rbp), rbp saved at CFA (or not), by frame pointers (or not). */
-#define UNWIND_USUAL (CFA_REG | UNWIND_RBP << 8 | RULE_SAVED(SAVED_AT_CFA, SAVED_SAME) << 16)
-#define UNWIND_USUAL_RSP (1u << 8)
+#define UNWIND_USUAL (CFA_REG | UNWIND_FP << 8 | RULE_SAVED(SAVED_AT_CFA, SAVED_SAME) << 16)
+#define UNWIND_USUAL_SP ((UNWIND_SP ^ UNWIND_FP) << 8)
+_Static_assert((UNWIND_SP & UNWIND_FP) == UNWIND_FP, "sp is fp and more");
 #define UNWIND_USUAL_BY_FP (CFA_REG ^ CFA_FP)
 #define UNWIND_USUAL_MASK                                                                          \
-	(0xffffffu & ~(UNWIND_USUAL_RSP | UNWIND_USUAL_FP_SAVED | UNWIND_USUAL_BY_FP))
+	(0xffffffu & ~(UNWIND_USUAL_SP | UNWIND_USUAL_FP_SAVED | UNWIND_USUAL_BY_FP))
 #define UNWIND_USUAL_FP_SAVED ((__u32)RULE_SAVED(0, SAVED_AT_CFA) << 16)
 
 UW_FUNC int unwind_seek(__u32 slot);
@@ -270,28 +263,26 @@ static __always_inline int unwind_record(struct unwind_walk *w, __u64 frame)
 /* A register before this frame's caller was entered. 0 when it can be known. */
 static __always_inline int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *v)
 {
-	__u32 shift = (reg & 15) * 4;
-
-	if (reg == UNWIND_RSP) {
+	if (reg == UNWIND_SP) {
 		*v = w->sp;
 		return 0;
 	}
-	if (reg == UNWIND_RBP) {
+	if (reg == UNWIND_FP) {
 		*v = w->fp;
 		return 0;
 	}
-	if (reg > 15)
+	if (reg >= UNWIND_REG_CNT)
 		return -1;
 	if (reg == UNWIND_RBX && w->careful == UNWIND_RBX_KNOWN) {
 		*v = w->rbx;
 		return 0;
 	}
 	if (w->regs_from == UNWIND_REGS_KERNEL) {
-		*v = w->regs[UNWIND_PT_INDEX >> shift & 15];
+		*v = w->regs[UNWIND_PT_OF(reg)];
 		return 0;
 	}
 	if (w->regs_from == UNWIND_REGS_SIGNAL)
-		return uw_read(v, 8, w->regs_at + (UNWIND_SIGCTX_INDEX >> shift & 15) * 8) ? -1 : 0;
+		return uw_read(v, 8, w->regs_at + UNWIND_SIGCTX_OF(reg) * 8) ? -1 : 0;
 	return -1;
 }
 
@@ -354,10 +345,10 @@ static __always_inline int unwind_place(struct unwind_walk *w, __u32 how, __s64 
 	case SAVED_AT_CFA:
 		*at = cfa + off;
 		return 0;
-	case SAVED_AT_RSP:
+	case SAVED_AT_SP:
 		*at = w->sp + off;
 		return 0;
-	case SAVED_AT_RBP:
+	case SAVED_AT_FP:
 		*at = w->fp + off;
 		return 0;
 	case SAVED_IS_CFA:
@@ -378,7 +369,7 @@ static __always_inline void unwind_follow_rbx(struct unwind_walk *w, const struc
 	if (rule->cfa == CFA_PLT || (rule->cfa == CFA_REG && rule->add == RBX_SAME))
 		return;
 	if (rule->cfa & CFA_SIGNAL)
-		at = w->regs_at + (UNWIND_SIGCTX_INDEX >> (4 * UNWIND_RBX) & 15) * 8;
+		at = w->regs_at + UNWIND_SIGCTX_OF(UNWIND_RBX) * 8;
 	else if (rule->cfa != CFA_REG || rule->add == RBX_UNKNOWN)
 		at = 0;
 	w->careful = !at || uw_read(&w->rbx, 8, at) ? UNWIND_RBX_LOST : UNWIND_RBX_KNOWN;
@@ -489,6 +480,7 @@ UW_FUNC int unwind_odd(__u32 slot)
 		w->stack.error = err < 0 ? STACK_NONE : err;
 		return 1;
 	}
+	ra = UNWIND_CODE(ra);
 	if (!ra) /* the ABI's other mark of the outermost frame: no return address */
 		return 1;
 	if (ra >= UNWIND_USER_END) {
@@ -522,7 +514,7 @@ UW_FUNC int unwind_frames(__u32 slot)
 			goto odd;
 		if (head & UNWIND_USUAL_BY_FP && !unwind_fp_sound(w))
 			goto odd;
-		cfa = (head & UNWIND_USUAL_RSP ? w->sp : w->fp) + (__s64)e->rule.off;
+		cfa = (head & UNWIND_USUAL_SP ? w->sp : w->fp) + (__s64)e->rule.off;
 		if (cfa <= w->sp)
 			goto odd;
 		fp = w->fp;
@@ -545,7 +537,7 @@ UW_FUNC int unwind_frames(__u32 slot)
 			if (off > UNWIND_WINDOW - 8)
 				goto odd;
 		}
-		ra = uw_load64((char *)w->window + off);
+		ra = UNWIND_CODE(uw_load64((char *)w->window + off));
 		if (ra - 1 >= UNWIND_USER_END - 1 || unwind_record(w, e->frame))
 			goto odd;
 		w->entry = w->next;
@@ -568,7 +560,7 @@ static __always_inline int unwind_begin(struct unwind_walk *w)
 {
 	w->stack.error = STACK_NONE;
 	unwind_restart(w, UNWIND_RBX_OFF);
-	if ((w->regs[UNWIND_PT_CS] & 3) != 3) {
+	if (!UNWIND_IS_USER(w->regs[UNWIND_PT_MODE])) {
 		w->stack.error = STACK_NO_REGS;
 	} else if (!w->proc.generation) {
 		w->stack.error = STACK_NO_PROCESS;

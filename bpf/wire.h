@@ -7,6 +7,7 @@
 #define BPF_WIRE_H
 
 #include <linux/types.h>
+#include "arch.h"
 
 #define WIRE_MAX_CPUS 512
 #define WIRE_MAX_FRAMES 768	    /* user frames a walk may record; 127 kernel frames besides */
@@ -72,7 +73,7 @@ struct offcpu_open {
 	__u32 tgid, tid;
 	__u64 kernel_stack;
 	__u64 switches; /* how often it left a CPU: tells whether it has moved since */
-	__u64 regs[21]; /* struct pt_regs; all 0 for a kernel thread */
+	__u64 regs[UNWIND_PT_CNT]; /* struct pt_regs; all 0 for a kernel thread */
 	char comm[WIRE_COMM_LEN];
 };
 

@@ -25,7 +25,7 @@ static bool is_plt(struct cursor c, struct cfi_expr *e)
 	lit = c.p[sizeof(head)];
 	if (lit < DW_OP_lit0 || lit > DW_OP_lit15)
 		return false;
-	*e = (struct cfi_expr){PLACE_PLT, UNWIND_RSP, 8, lit - DW_OP_lit0};
+	*e = (struct cfi_expr){PLACE_PLT, UNWIND_SP, 8, lit - DW_OP_lit0};
 	return true;
 }
 

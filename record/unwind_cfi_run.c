@@ -12,6 +12,7 @@
 #include "unwind_cfi.h"
 
 #define REMEMBER_MAX 64
+#define CFA_NEGATE_RA_STATE DW_CFA_GNU_window_save /* DW_CFA_AARCH64_negate_ra_state */
 
 enum column_how {
 	COL_UNSET,
@@ -66,7 +67,7 @@ static bool convert_cfa(const struct state *s, struct rule *r)
 		return false;
 	if (s->cfa_is_expr)
 		e = cfi_expression(s->cfa_expr, false);
-	else if (s->cfa_reg > 15)
+	else if (s->cfa_reg >= UNWIND_REG_CNT)
 		return false;
 	switch (e.place) {
 	case PLACE_REG:
@@ -81,7 +82,7 @@ static bool convert_cfa(const struct state *s, struct rule *r)
 	default:
 		return false;
 	}
-	if (e.reg > 15 || e.off < INT32_MIN || e.off > INT32_MAX || e.add < INT8_MIN ||
+	if (e.reg >= UNWIND_REG_CNT || e.off < INT32_MIN || e.off > INT32_MAX || e.add < INT8_MIN ||
 	    e.add > INT8_MAX)
 		return false;
 	r->reg = e.reg;
@@ -112,17 +113,17 @@ static int convert_column(const struct column *c, int16_t *off)
 		how = SAVED_IS_CFA;
 		break;
 	case COL_REGISTER:
-		how = n < 16 ? SAVED_REG : -1;
+		how = n < UNWIND_REG_CNT ? SAVED_REG : -1;
 		break;
 	case COL_EXPRESSION:
 		e = cfi_expression(c->expr, true);
 		n = e.off;
 		if (e.place == PLACE_CFA)
 			how = SAVED_AT_CFA;
-		else if (e.place == PLACE_REG && e.reg == UNWIND_RSP)
-			how = SAVED_AT_RSP;
-		else if (e.place == PLACE_REG && e.reg == UNWIND_RBP)
-			how = SAVED_AT_RBP;
+		else if (e.place == PLACE_REG && e.reg == UNWIND_SP)
+			how = SAVED_AT_SP;
+		else if (e.place == PLACE_REG && e.reg == UNWIND_FP)
+			how = SAVED_AT_FP;
 		break;
 	case COL_VAL_EXPRESSION:
 		e = cfi_expression(c->expr, true);
@@ -156,6 +157,10 @@ static struct rule convert(const struct machine *m)
 	if (s->ra.how == COL_UNDEFINED)
 		return (struct rule){.cfa = CFA_END};
 	ra = convert_column(&s->ra, &off);
+	if (ra == SAVED_SAME && UNWIND_RA_IS_REG) {
+		ra = SAVED_REG;
+		off = UNWIND_RA;
+	}
 	r.ra_off = off;
 	if (!convert_cfa(s, &r) || ra < 0 || ra == SAVED_SAME)
 		return rule_bad;
@@ -225,7 +230,7 @@ static struct column *column_of(struct machine *m, struct state *s, uint64_t reg
 		return &s->ra;
 	if (reg == UNWIND_RBX && m->section->follow_rbx)
 		return &s->bx;
-	return reg == UNWIND_RBP ? &s->fp : NULL;
+	return reg == UNWIND_FP ? &s->fp : NULL;
 }
 
 static void set_column(struct machine *m, uint64_t reg, enum column_how how, int64_t n)
@@ -392,6 +397,8 @@ static int step(struct machine *m, struct cursor *c)
 		return recall(m);
 	case DW_CFA_GNU_args_size:
 		cursor_uleb(c);
+		return 0;
+	case CFA_NEGATE_RA_STATE: /* signed or not, the walk takes the address out (UNWIND_CODE) */
 		return 0;
 	case DW_CFA_def_cfa:
 	case DW_CFA_def_cfa_sf:

@@ -116,13 +116,13 @@ int go_table__run(const struct go_table *g, const struct go_function *f, struct 
 {
 	static const struct rule end = {.cfa = CFA_END}, bad = {.cfa = CFA_BAD},
 				 sig = {.cfa = CFA_DEREF | CFA_SIGNAL,
-					.reg = UNWIND_RSP,
-					.saved = RULE_SAVED(SAVED_AT_RSP, SAVED_AT_RSP),
+					.reg = UNWIND_SP,
+					.saved = RULE_SAVED(SAVED_AT_SP, SAVED_AT_SP),
 					.off = 160,
 					.ra_off = 168,
 					.fp_off = 120};
 	struct rule rule = {.cfa = CFA_REG,
-			    .reg = UNWIND_RSP,
+			    .reg = UNWIND_SP,
 			    .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_SAME),
 			    .ra_off = -8};
 	struct cursor c = at(g, g->pctab + f->pcsp);

@@ -17,18 +17,54 @@ static void code_add(struct unwind_image *im, uint64_t start, uint64_t size)
 	im->code[im->code_cnt++].end = start + size;
 }
 
-static void stub_add(struct unwind_image *im, const char *name, const GElf_Shdr *sh)
+static void stub_add(struct unwind_image *im, enum image_stub kind, uint64_t start, uint64_t end)
+{
+	if (im->stub_cnt == IMAGE_STUBS_MAX || end <= start)
+		return;
+	im->stubs[im->stub_cnt].start = start;
+	im->stubs[im->stub_cnt].end = end;
+	im->stubs[im->stub_cnt++].kind = kind;
+}
+
+/* Procedure linkage tables. */
+static void read_plt(struct unwind_image *im, const char *name, const GElf_Shdr *sh)
 {
 	bool lazy = !strcmp(name, ".plt") || !strcmp(name, ".iplt");
+	uint64_t start = sh->sh_addr, end = start + sh->sh_size;
 
-	if (!lazy && strcmp(name, ".plt.sec") && strcmp(name, ".plt.got"))
+	if ((!lazy && strcmp(name, ".plt.sec") && strcmp(name, ".plt.got")) ||
+	    !(sh->sh_flags & SHF_EXECINSTR) || end < start)
 		return;
-	if (im->stub_cnt == IMAGE_STUBS_MAX || !(sh->sh_flags & SHF_EXECINSTR) ||
-	    sh->sh_addr + sh->sh_size < sh->sh_addr)
+#if ARCH_ARM64
+	/* the first entry, which the others go through: stp x16, x30, [sp, #-16]!, then seven more
+	 * instructions (elfnn-aarch64.c of binutils); the others keep to registers */
+	if (!strcmp(name, ".plt") && sh->sh_size >= 32) {
+		stub_add(im, STUB_CALLED, start, start + 4);
+		stub_add(im, STUB_PUSHED, start + 4, start + 32);
+		start += 32;
+	}
+	lazy = false;
+#endif
+	stub_add(im, lazy ? STUB_LAZY : STUB_CALLED, start, end);
+}
+
+/*
+ * arm64's vDSO does not describe its signal trampoline (vdso/sigreturn.S tells why): two
+ * instructions at a known symbol. It is returned to, not called, so it is looked up one below.
+ */
+static void read_sigreturn(struct unwind_image *im, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *d = elf_getdata(scn, NULL);
+	GElf_Sym sym;
+
+	if (!ARCH_ARM64 || !d || !sh->sh_entsize)
 		return;
-	im->stubs[im->stub_cnt].start = sh->sh_addr;
-	im->stubs[im->stub_cnt].end = sh->sh_addr + sh->sh_size;
-	im->stubs[im->stub_cnt++].lazy = lazy;
+	for (size_t i = 0; i < sh->sh_size / sh->sh_entsize && gelf_getsym(d, i, &sym); i++) {
+		const char *name = elf_strptr(im->elf, sh->sh_link, sym.st_name);
+
+		if (name && !strcmp(name, "__kernel_rt_sigreturn"))
+			stub_add(im, STUB_SIGRETURN, sym.st_value - 1, sym.st_value + 8);
+	}
 }
 
 bool unwind_image_has_code(const struct unwind_image *im, uint64_t start, uint64_t end)
@@ -115,7 +151,9 @@ static void read_sections(struct unwind_image *im, Elf *elf)
 		} else if (!strcmp(name, ".eh_frame_hdr")) {
 			hdr = sh.sh_addr;
 		}
-		stub_add(im, name, &sh);
+		if (sh.sh_type == SHT_DYNSYM)
+			read_sigreturn(im, scn, &sh);
+		read_plt(im, name, &sh);
 		if (!im->code_cnt && sh.sh_flags & SHF_EXECINSTR && sh.sh_flags & SHF_ALLOC)
 			code_add(im, sh.sh_addr, sh.sh_size);
 	}
@@ -201,8 +239,9 @@ int unwind_image__open(struct unwind_image *im, Elf *elf)
 	memset(im, 0, sizeof(*im));
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) ||
 	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    eh.e_machine != EM_X86_64)
+	    eh.e_machine != UNWIND_ELF_MACHINE)
 		return -ENODATA;
+	im->elf = elf;
 	im->entry = eh.e_entry;
 	read_segments(im, elf, &seg);
 	read_sections(im, elf);

@@ -9,9 +9,18 @@
 #include "unwind_cfi.h"
 
 #define IMAGE_CODE_MAX 16
-#define IMAGE_STUBS_MAX 4
+#define IMAGE_STUBS_MAX 8
+
+/* Code that nothing describes, known by where it lies. */
+enum image_stub {
+	STUB_CALLED,	/* has pushed nothing */
+	STUB_LAZY,	/* x86-64: pushes an index on the way to the resolver */
+	STUB_PUSHED,	/* arm64: x16 and the return address are pushed */
+	STUB_SIGRETURN, /* arm64: the vDSO's way back from a signal handler */
+};
 
 struct unwind_image {
+	Elf *elf;
 	struct cfi_section eh_frame, debug_frame; /* data NULL: none */
 	const uint8_t *gopclntab;
 	size_t gopclntab_size;
@@ -23,13 +32,13 @@ struct unwind_image {
 	unsigned code_cnt;
 	struct {
 		uint64_t start, end;
-		bool lazy;	  /* pushes an index on the way to the resolver */
-	} stubs[IMAGE_STUBS_MAX]; /* procedure linkage tables */
+		enum image_stub kind;
+	} stubs[IMAGE_STUBS_MAX];
 	unsigned stub_cnt;
 	bool malformed; /* something was there that could not be read */
 };
 
-/* 0, or -ENODATA: not a little-endian x86-64 ELF image. */
+/* 0, or -ENODATA: not a little-endian ELF image of this processor. */
 int unwind_image__open(struct unwind_image *im, Elf *elf);
 
 /* Does [start, end) lie in code? */

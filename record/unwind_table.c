@@ -44,11 +44,33 @@ struct build {
 	bool wants_rbx; /* a frame is found by rbx */
 };
 
-#define AT_CALL                                                                                    \
-	.reg = UNWIND_RSP, .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_SAME), .off = 8, .ra_off = -8
 static const struct rule rule_none, rule_end = {.cfa = CFA_END};
-static const struct rule rule_stub = {.cfa = CFA_REG, AT_CALL},
-			 rule_lazy = {.cfa = CFA_PLT, .add = 11, AT_CALL};
+
+#if ARCH_ARM64
+#define IN_LINK_REGISTER .saved = RULE_SAVED(SAVED_REG, SAVED_SAME), .ra_off = UNWIND_RA
+static const struct rule stub_rules[] = {
+	[STUB_CALLED] = {.cfa = CFA_REG, .reg = UNWIND_SP, IN_LINK_REGISTER},
+	[STUB_PUSHED] = {.cfa = CFA_REG,
+			 .reg = UNWIND_SP,
+			 .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_SAME),
+			 .off = 16,
+			 .ra_off = -8},
+	/* sp, pc and x29 of struct sigcontext, as UNWIND_SIGCTX_OFF has it */
+	[STUB_SIGRETURN] = {.cfa = CFA_DEREF | CFA_SIGNAL,
+			    .reg = UNWIND_SP,
+			    .saved = RULE_SAVED(SAVED_AT_SP, SAVED_AT_SP),
+			    .off = UNWIND_SIGCTX_OFF + 31 * 8,
+			    .ra_off = UNWIND_SIGCTX_OFF + 32 * 8,
+			    .fp_off = UNWIND_SIGCTX_OFF + 29 * 8},
+};
+#else
+#define AT_CALL                                                                                    \
+	.reg = UNWIND_SP, .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_SAME), .off = 8, .ra_off = -8
+static const struct rule stub_rules[] = {
+	[STUB_CALLED] = {.cfa = CFA_REG, AT_CALL},
+	[STUB_LAZY] = {.cfa = CFA_PLT, .add = 11, AT_CALL},
+};
+#endif
 
 static int function_add(struct functions *f, uint64_t start, uint64_t end, enum source source,
 			uint32_t off)
@@ -169,7 +191,7 @@ static int scan_go(struct build *b, bool special)
 	return err;
 }
 
-/* Tables of jumps that nothing describes: those of indirect functions in static programs. */
+/* Code that nothing describes: such as tables of jumps to indirect functions in static programs. */
 static int scan_stubs(struct build *b)
 {
 	const struct unwind_image *im = &b->image;
@@ -218,7 +240,7 @@ static int run_function(struct build *b, const struct function *f)
 		return cfi_rows_add(&b->rows, f->start, &rule_end);
 	if (f->source == SOURCE_STUB)
 		return cfi_rows_add(&b->rows, f->start,
-				    b->image.stubs[f->off].lazy ? &rule_lazy : &rule_stub);
+				    &stub_rules[b->image.stubs[f->off].kind]);
 	if (f->source == SOURCE_GO) {
 		if (!go_table__function(&b->go, f->off, &go))
 			return -EBADMSG;

@@ -134,10 +134,10 @@ static struct value our_saved(unsigned how, int off, uint64_t cfa, unsigned reg)
 		return (struct value){true, reg_value(reg)};
 	case SAVED_AT_CFA:
 		return (struct value){true, memory(cfa + off)};
-	case SAVED_AT_RSP:
-		return (struct value){true, memory(reg_value(UNWIND_RSP) + off)};
-	case SAVED_AT_RBP:
-		return (struct value){true, memory(reg_value(UNWIND_RBP) + off)};
+	case SAVED_AT_SP:
+		return (struct value){true, memory(reg_value(UNWIND_SP) + off)};
+	case SAVED_AT_FP:
+		return (struct value){true, memory(reg_value(UNWIND_FP) + off)};
 	case SAVED_REG:
 		return (struct value){true, reg_value(off)};
 	case SAVED_IS_CFA:
@@ -177,7 +177,7 @@ static void compare(struct tally *t, const struct rule *r, Dwarf_Frame *f, uint6
 			differs(t, pc, "end of stack", r ? r->cfa : 99, CFA_END);
 		return;
 	}
-	fp = libdw_register(f, UNWIND_RBP, pc, cfa, &odd);
+	fp = libdw_register(f, UNWIND_FP, pc, cfa, &odd);
 	if (!r || (r->cfa & CFA_KIND_MASK) == CFA_BAD) {
 		/* only what is odd to this test too may be unsupported */
 		if (r && odd)
@@ -195,7 +195,7 @@ static void compare(struct tally *t, const struct rule *r, Dwarf_Frame *f, uint6
 	mine = our_saved(r->saved & 15, r->ra_off, cfa, UNWIND_RA);
 	if (mine.known != ra.known || mine.v != ra.v)
 		differs(t, pc, "return address", mine.v, ra.v);
-	mine = our_saved(r->saved >> 4, r->fp_off, cfa, UNWIND_RBP);
+	mine = our_saved(r->saved >> 4, r->fp_off, cfa, UNWIND_FP);
 	if (mine.known != fp.known || mine.v != fp.v)
 		differs(t, pc, "rbp", mine.v, fp.v);
 	if (signal != !!(r->cfa & CFA_SIGNAL))
