@@ -374,20 +374,21 @@ static bool port_fits(const struct l7_protocol *p, uint16_t port)
 	return false;
 }
 
-/* What each direction begins with; short pieces are joined with the next. */
-static void bid_views(struct l7_conn *c, struct l7_view view[2])
+/* What each direction begins with. Servers may read or write a header first: what follows it
+ * belongs to the picture, in a copy. */
+static void bid_views(struct l7_conn *c, struct l7_view view[2], uint8_t *copy[2])
 {
 	for (int d = 0; d < 2; d++) {
 		struct stream *s = &c->dir[d].stream;
+		enum stream_at at;
 
 		view[d] = (struct l7_view){.p = (const uint8_t *)""};
-		/* Nobody is asked about what was not kept. */
-		while (stream_look(s, &view[d]) == STREAM_UNKEPT ||
-		       stream_look(s, &view[d]) == STREAM_GAP)
+		copy[d] = NULL;
+		/* Nobody can tell from what is not there. */
+		while ((at = stream_look(s, &view[d])) == STREAM_UNKEPT || at == STREAM_GAP)
 			stream_skip(s);
-		/* Servers that read a header first: what follows it belongs to the picture. */
-		while (view[d].len && view[d].len < BID_MIN && stream_extend(s))
-			stream_look(s, &view[d]);
+		if (view[d].len && view[d].len < BID_MIN)
+			copy[d] = stream_joined(s, BID_MIN, &view[d]);
 	}
 }
 
@@ -446,6 +447,7 @@ static bool move_on(struct l7_conn *c, const struct l7_view view[2], bool now)
 	uint64_t a = stream_first_ns(&c->dir[L7_SENT].stream),
 		 b = stream_first_ns(&c->dir[L7_RECEIVED].stream);
 	struct stream *older = &c->dir[!a || (b && b < a) ? L7_RECEIVED : L7_SENT].stream;
+	uint64_t front;
 	bool both = view[0].len && view[1].len,
 	     readable = both && view[0].len >= BID_MIN && view[1].len >= BID_MIN;
 
@@ -454,23 +456,29 @@ static bool move_on(struct l7_conn *c, const struct l7_view view[2], bool now)
 	if (!now && !(readable && older->cnt > 1) &&
 	    c->pieces_here < (both ? BID_SETTLE : BID_WAIT))
 		return false;
-	c->stats.opaque_bytes += view[older == &c->dir[L7_RECEIVED].stream].known;
 	c->moved = true;
 	c->pieces_here = 0;
-	return stream_skip(older);
+	front = older->front;
+	if (!stream_skip(older))
+		return false;
+	c->stats.opaque_bytes += older->front - front;
+	return true;
 }
 
 /* Asks who knows it, as often as there is something new to ask about. */
 static void settle_protocol(struct l7_conn *c, bool now)
 {
 	struct l7_view view[2];
+	uint8_t *copy[2];
 
 	do {
 		int best, requests_sent = -1;
 		const struct l7_protocol *p;
 
-		bid_views(c, view);
+		bid_views(c, view, copy);
 		p = best_bid(c, view, &best, &requests_sent);
+		free(copy[0]);
+		free(copy[1]);
 		if (best < (c->moved ? ENOUGH_LATER : ENOUGH))
 			continue;
 		if (best < SURE && !(view[0].len && view[1].len) && !now &&

@@ -448,18 +448,36 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 
 /* ---- bidding ---- */
 
+/* What stands behind a method's word: a path, a URI, *, or CONNECT's authority. Other protocols
+ * have the words, too ("DELETE FROM"). */
+static bool target_at(const struct l7_view *v, size_t at)
+{
+	const uint8_t *p = v->p + at, *end = v->p + v->len;
+
+	if (p == end || *p == '/')
+		return p < end;
+	if (*p == '*')
+		return p + 1 < end && p[1] == ' ';
+	while (p<end && * p> ' ' && *p != ':')
+		p++;
+	return p > v->p + at && p + 1 < end && *p == ':' &&
+	       (p[1] == '/' || (p[1] >= '0' && p[1] <= '9'));
+}
+
 /* 2: begins a message, 1: nothing there, 0: something else (the middle of a body, or another
  * protocol). */
 static int looks_like(const struct l7_view *v, bool *request)
 {
 	const uint8_t *nl;
+	size_t method_sz;
 
 	if (!v->len)
 		return 1;
 	*request = false;
 	if (response_at(v->p, v->len))
 		return 2;
-	if (!method_at(v->p, v->len))
+	method_sz = method_at(v->p, v->len);
+	if (!method_sz || !target_at(v, method_sz + 1))
 		return 0;
 	nl = first_line_end(v);
 	if (nl && !memmem(v->p, nl - v->p, " HTTP/1.", 8))
@@ -478,7 +496,8 @@ static int http1_bid(const struct l7_view *sent, const struct l7_view *received,
 	if (s == 2 && r == 2 && sent_request == received_request)
 		return 0;
 	*requests_sent = s == 2 ? sent_request : !received_request;
-	return s == 2 && r == 2 ? 98 : s && r ? 85 : 70;
+	/* The middle of a body on the other side, or another protocol: the next call tells. */
+	return s == 2 && r == 2 ? 98 : s && r ? 85 : 45;
 }
 
 /* A line that can only begin a message. */

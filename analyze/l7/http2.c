@@ -492,8 +492,8 @@ static int http2_bid(const struct l7_view *sent, const struct l7_view *received,
 	if (a == H2_OTHER || b == H2_OTHER)
 		return most == H2_FRAMES_SURE ? 55 : 0;
 	if (most == H2_FRAMES_SURE)
-		return least == H2_NOTHING ? 80 : 95;
-	return most == H2_FRAMES ? (least == H2_FRAMES ? 45 : 20) : 0;
+		return least == H2_NOTHING ? 80 : least == H2_FRAMES_WEAK ? 75 : 95;
+	return most == H2_FRAMES ? (least == H2_FRAMES ? 45 : least == H2_NOTHING ? 20 : 0) : 0;
 }
 
 const struct l7_protocol l7_http2 = {

@@ -56,7 +56,8 @@ bool h2_payload(const struct h2_frame *f, const uint8_t *p, size_t have, uint32_
 		uint32_t *after);
 
 /* How the bytes look that begin a connection or, joined late, a call. */
-enum h2_shape { H2_NOTHING, H2_OTHER, H2_FRAMES, H2_FRAMES_SURE, H2_BEGINS };
+/* H2_FRAMES_WEAK: heads that chance may have made, too. */
+enum h2_shape { H2_NOTHING, H2_OTHER, H2_FRAMES_WEAK, H2_FRAMES, H2_FRAMES_SURE, H2_BEGINS };
 /* *requests: 1 when they are requests, 0 responses, -1 they do not tell. */
 enum h2_shape h2_shape(const struct l7_view *v, int *requests);
 

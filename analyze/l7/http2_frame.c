@@ -150,9 +150,30 @@ static bool is_settings(const struct h2_frame *f, const uint8_t *p, size_t have)
 	return true;
 }
 
+/* How little a head is chance's: lengths that its type fixes, a body that ends in view. */
+static unsigned weight_of(const struct h2_frame *f, const uint8_t *p, size_t have)
+{
+	switch (f->type) {
+	case H2_DATA:
+		return f->len && have >= f->len;
+	case H2_WINDOW_UPDATE: /* by 0 is an error */
+		return have >= 4 && !(p[0] & 0x80) && be32(p) ? 2 : 0;
+	case H2_SETTINGS:
+		return f->flags & H2_ACK ? 2 : 0;
+	case H2_PING:
+	case H2_RST_STREAM:
+	case H2_PRIORITY:
+	case H2_GOAWAY:
+		return have >= f->len ? 2 : 0;
+	default:
+		return 0;
+	}
+}
+
 static enum h2_shape shape_from(const struct l7_view *v, size_t at, int *requests)
 {
-	unsigned frames = 0, sure = 0;
+	unsigned frames = 0, sure = 0, weight = 0;
+	enum h2_shape shape;
 
 	while (at < v->len) {
 		const uint8_t *p = v->p + at;
@@ -160,7 +181,7 @@ static enum h2_shape shape_from(const struct l7_view *v, size_t at, int *request
 		struct h2_frame f;
 
 		if (have < H2_FRAME_HEAD)
-			return frames ? (sure ? H2_FRAMES_SURE : H2_FRAMES) : H2_NOTHING;
+			break;
 		if (!h2_frame(p, &f) || f.len > MAX_SURE_FRAME)
 			return H2_OTHER;
 		frames++;
@@ -169,9 +190,11 @@ static enum h2_shape shape_from(const struct l7_view *v, size_t at, int *request
 		if (f.type == H2_HEADERS && !is_block(v, &f, p, have, requests, &sure))
 			return H2_OTHER;
 		sure += f.type == H2_SETTINGS && is_settings(&f, p, have);
+		weight += weight_of(&f, p, have);
 		at += H2_FRAME_HEAD + f.len;
 	}
-	return sure ? H2_FRAMES_SURE : frames ? H2_FRAMES : H2_NOTHING;
+	shape = sure ? H2_FRAMES_SURE : weight > 1 ? H2_FRAMES : H2_FRAMES_WEAK;
+	return frames ? shape : H2_NOTHING;
 }
 
 enum h2_shape h2_shape(const struct l7_view *v, int *requests)

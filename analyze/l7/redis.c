@@ -395,7 +395,7 @@ static int redis_bid(const struct l7_view *sent, const struct l7_view *received,
 {
 	int s = looks_like(sent), r = looks_like(received);
 
-	if ((sent->len && !s) || (received->len && !r))
+	if ((sent->len && !s) || (received->len && !r) || (!s && !r))
 		return 0;
 	if (s == 2 && r < 2)
 		*requests_sent = 1;
@@ -403,7 +403,10 @@ static int redis_bid(const struct l7_view *sent, const struct l7_view *received,
 		*requests_sent = 0;
 	if (s == 2 || r == 2)
 		return s && r ? 95 : 80;
-	return s && r ? 45 : 25;
+	if (s && r)
+		return 45;
+	/* "+OK" alone is a word of POP3, too. */
+	return strchr("+-", *(s ? sent : received)->p) ? 15 : 25;
 }
 
 const struct l7_protocol l7_redis = {

@@ -181,6 +181,34 @@ enum stream_at stream_look(const struct stream *s, struct l7_view *view)
 	return STREAM_BYTES;
 }
 
+static bool joins(const struct segment *a, const struct segment *b)
+{
+	return a->kept == a->len && a->pos + a->len == b->pos && !a->datagram && b->kept;
+}
+
+uint8_t *stream_joined(const struct stream *s, size_t min, struct l7_view *view)
+{
+	size_t sz = view->len, i = 0;
+	uint8_t *copy, *p;
+
+	while (sz < min && i + 1 < s->cnt && joins(at(s, i), at(s, i + 1)))
+		sz += at(s, ++i)->kept;
+	copy = i ? malloc(sz) : NULL;
+	if (!copy)
+		return NULL;
+	memcpy(copy, view->p, view->len);
+	p = copy + view->len;
+	for (size_t j = 1; j <= i; j++) {
+		memcpy(p, at(s, j)->p, at(s, j)->kept);
+		p += at(s, j)->kept;
+		view->known += at(s, j)->len;
+	}
+	view->p = copy;
+	view->len = sz;
+	view->cut = at(s, i)->kept < at(s, i)->len;
+	return copy;
+}
+
 bool stream_extend(struct stream *s)
 {
 	struct segment *a, *b;
@@ -190,7 +218,7 @@ bool stream_extend(struct stream *s)
 		return false;
 	a = at(s, 0);
 	b = at(s, 1);
-	if (a->kept != a->len || a->pos + a->len != b->pos || a->datagram || !b->kept)
+	if (!joins(a, b))
 		return false;
 	if (a->borrowed || b->borrowed)
 		if (stream_own(s))

@@ -46,6 +46,10 @@ enum stream_at stream_look(const struct stream *s, struct l7_view *view);
  * gap. */
 bool stream_extend(struct stream *s);
 
+/* The view as if the pieces that follow without a gap were joined to it, up to `min` bytes at least
+ * where there are so many. NULL: nothing was joined; else the copy that the view shows. */
+uint8_t *stream_joined(const struct stream *s, size_t min, struct l7_view *view);
+
 /* Moves the front; may go past what has passed so far. */
 void stream_consume(struct stream *s, uint64_t n);
 

@@ -63,7 +63,7 @@ static bool is_name(struct span s)
 
 		/* A letter or _ first; : stands between service and method of a multiplexed one. */
 		if (!((low >= 'a' && low <= 'z') || ch == '_' ||
-		      (i && ((ch >= '0' && ch <= '9') || strchr(":./-$", ch)))))
+		      (i && ((ch >= '0' && ch <= '9') || (ch && strchr(":./-$", ch))))))
 			return false;
 	}
 	return true;
@@ -387,6 +387,7 @@ static int looks_like(const struct l7_view *v, unsigned *type)
 {
 	struct thrift_reader r;
 	struct head h;
+	bool whole;
 
 	*type = 0;
 	if (head_of(&h, v) != HEAD_OK)
@@ -401,8 +402,12 @@ static int looks_like(const struct l7_view *v, unsigned *type)
 		r.c.end = v->p + h.frame;
 	if (r.c.end < r.c.p)
 		return 0;
-	thrift_skip_struct(&r, 0);
-	if (r.bad)
+	whole = thrift_skip_struct(&r, 0);
+	/* What is there to its end ends with its struct, and without a frame with its call. */
+	if (r.bad || (!whole && h.framed && h.frame <= v->len) ||
+	    (whole && h.framed && h.frame <= v->len && r.c.p != r.c.end))
+		return 0;
+	if (h.encoding == OLD && !whole && r.c.p - h.body < 3)
 		return 0;
 	/* Old binary without a frame: a length and a word prove little. */
 	return h.encoding == STRICT || h.header ? 95

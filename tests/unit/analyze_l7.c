@@ -6,6 +6,7 @@
  *   role client|server     who recorded; default unknown
  *   port N                 the server's
  *   datagrams              each call is one
+ *   also NAME              for analyze_l7_cross.c: a part of it may be this, too
  *   > BYTES   < BYTES      a call that sent or received this (C escapes, \xNN; a line is a call)
  *   >N BYTES               the same, only the first N bytes were kept
  *   >! N                   N bytes that were lost

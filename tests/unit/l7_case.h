@@ -24,6 +24,7 @@ struct l7_case {
 	enum l7_role role;
 	uint16_t port;
 	bool datagrams;
+	char also[32]; /* the part may speak this: HTTP/1's refusal of HTTP/2 */
 };
 
 /* C escapes; the result is never longer than the text. */
@@ -100,6 +101,9 @@ static inline bool l7_case_read(struct l7_case *c, const char *path)
 			c->port = atoi(line + 5);
 		else if (!strncmp(line, "datagrams", 9))
 			c->datagrams = true;
+		else if (!strncmp(line, "also ", 5))
+			snprintf(c->also, sizeof(c->also), "%.*s", (int)strcspn(line + 5, "\n"),
+				 line + 5);
 		if (*line == '>' || *line == '<')
 			l7_case_line(c, line, pos);
 	}
