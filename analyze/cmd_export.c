@@ -35,6 +35,7 @@ static const struct option_def options[] = {
 	{"by", 0, ARG_REQUIRED, "LIST", "split stacks by thread, process, cgroup, outermost first",
 	 set, OPT_BY},
 	FILTER_OPTIONS,
+	THRIFT_OPTION,
 	SYMBOL_OPTIONS,
 	{0},
 };

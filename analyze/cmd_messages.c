@@ -57,6 +57,7 @@ static const struct option_def options[] = {
 	 OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL, "comma-separated values, RFC 4180", set, OPT_CSV},
 	{"json", 0, ARG_NONE, NULL, "an array of objects", set, OPT_JSON},
+	THRIFT_OPTION,
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
 	{0},

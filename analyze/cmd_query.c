@@ -25,6 +25,7 @@ static const struct option_def options[] = {
 	{"csv", 0, ARG_NONE, NULL, "comma-separated values, RFC 4180", set_format, TABLE_CSV},
 	{"json", 0, ARG_NONE, NULL, "an array of objects", set_format, TABLE_JSON},
 	{"box", 0, ARG_NONE, NULL, "with lines around", set_format, TABLE_BOX},
+	THRIFT_OPTION,
 	SYMBOL_OPTIONS,
 	{0},
 };

@@ -24,12 +24,15 @@ struct moment {
 };
 
 struct services;
+struct l7_arg;
 
 struct traffic_opts {
 	const struct services *services; /* NULL: none; lives as long as the load */
 	struct message_filter filter;	 /* of messages, in tables and figures */
 	uint64_t interval_ns;		 /* figures tell intervals of this length apart; 0: none */
 	uint64_t max_messages;		 /* rows of the table message; 0: all */
+	const struct l7_arg *args; /* of Thrift calls, shown in detail; live as long as the load */
+	size_t arg_cnt;
 	bool by_connection; /* figures of edges: told apart by connection, not by method
 			     * and target */
 };

@@ -317,6 +317,8 @@ static int start_l7(struct conn *c)
 		.server_port = c->rec.role == ROLE_SERVER ? c->rec.local_port : c->rec.remote_port,
 		.sink = on_exchange,
 		.ctx = c,
+		.args = c->traffic->load->opts.traffic.args,
+		.arg_cnt = c->traffic->load->opts.traffic.arg_cnt,
 	};
 
 	return l7_conn__new(&c->l7, &opts);

@@ -114,6 +114,39 @@ static int set_services(struct common_opts *o, const char *path)
 	return err;
 }
 
+static bool is_word(const char *s)
+{
+	return *s &&
+	       s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")] ==
+		       0;
+}
+
+/* METHOD:PATH=NAME; a method may have colons itself (multiplexed: Service:method), a key of a map
+ * an equals sign. */
+static int set_thrift_arg(struct common_opts *o, const struct option_def *def, const char *arg)
+{
+	const char *equals = strrchr(arg, '='),
+		   *colon = equals ? memrchr(arg, ':', equals - arg) : NULL;
+	struct l7_arg *a = &o->thrift_args[o->thrift_arg_cnt];
+	char *copy;
+
+	if (!colon || colon == arg || colon + 1 == equals || !is_word(equals + 1))
+		return option_error(def, "'%s' is not METHOD:PATH=NAME, as in get:1.3=user", arg);
+	if (colon[1] < '0' || colon[1] > '9')
+		return option_error(def, "'%s': the path begins with an argument's number", arg);
+	if (o->thrift_arg_cnt == MAX_THRIFT_ARGS)
+		return option_error(def, "given more than %d times", MAX_THRIFT_ARGS);
+	copy = strdup(arg);
+	if (!copy)
+		return -ENOMEM;
+	copy[colon - arg] = copy[equals - arg] = 0;
+	*a = (struct l7_arg){copy, copy + (colon - arg) + 1, copy + (equals - arg) + 1};
+	o->thrift_arg_cnt++;
+	o->load.traffic.args = o->thrift_args;
+	o->load.traffic.arg_cnt = o->thrift_arg_cnt;
+	return 0;
+}
+
 static int set_connection(struct message_filter *f, const struct option_def *def, const char *arg)
 {
 	uint64_t n;
@@ -203,6 +236,8 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 		return set_moment(&o->load.to, def, arg);
 	case OPTION_SERVICES:
 		return set_services(o, arg);
+	case OPTION_THRIFT_ARG:
+		return set_thrift_arg(o, def, arg);
 	default:
 		return set_message_filter(&o->load.traffic.filter, def, arg);
 	}
@@ -225,6 +260,8 @@ void common_opts_fini(struct common_opts *o)
 {
 	free(o->default_cache_dir);
 	services__free(o->services);
+	while (o->thrift_arg_cnt)
+		free((char *)o->thrift_args[--o->thrift_arg_cnt].method);
 	o->services = NULL;
 	o->default_cache_dir = NULL;
 }

@@ -4,9 +4,11 @@
 #define ANALYZE_OPTIONS_H
 
 #include "../format/option.h"
+#include "l7/l7.h"
 #include "load.h"
 
 #define MAX_DEBUG_DIRS 15
+#define MAX_THRIFT_ARGS 32
 
 struct common_opts {
 	struct load_opts load;
@@ -14,8 +16,10 @@ struct common_opts {
 	size_t debug_dir_cnt;
 	const char *cache_dir;
 	bool no_cache;
-	char *default_cache_dir;   /* owned */
-	struct services *services; /* owned; load.traffic refers to it */
+	char *default_cache_dir;		    /* owned */
+	struct services *services;		    /* owned; load.traffic refers to it */
+	struct l7_arg thrift_args[MAX_THRIFT_ARGS]; /* strings owned; likewise */
+	size_t thrift_arg_cnt;
 };
 
 enum common_option {
@@ -39,6 +43,7 @@ enum common_option {
 	OPTION_SERVICE,
 	OPTION_ROLE,
 	OPTION_CONNECTION,
+	OPTION_THRIFT_ARG,
 };
 
 int common_option_set(void *ctx, const struct option_def *def, const char *arg);
@@ -116,6 +121,14 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 			"names of addresses, a CSV file: "                                         \
 			"cidr-or-ip[:port],service[,region[,cluster]]",                            \
 			common_option_set, OPTION_SERVICES                                         \
+	}
+
+#define THRIFT_OPTION                                                                              \
+	{                                                                                          \
+		"thrift-arg", 0, ARG_REQUIRED, "METHOD:PATH=NAME",                                 \
+			"show an argument of Thrift calls in detail: get:1.3=user is field 3 of "  \
+			"argument 1 of get; lists by index, maps by key (repeatable)",             \
+			common_option_set, OPTION_THRIFT_ARG                                       \
 	}
 
 #define MESSAGE_OPTIONS                                                                            \

@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "../../format/text.h"
 #include "order.h"
 #include "thrift_value.h"
 
@@ -292,12 +293,46 @@ static uint64_t match(struct thrift *s, struct l7_parser *parser, const struct h
 	return id;
 }
 
+enum { ARG_MAX = 128 };
+
+static bool is_wanted(const struct l7_arg *arg, struct span method)
+{
+	return l7_is(method, arg->method) || l7_is(short_name(method), arg->method);
+}
+
+/* Arguments that were asked for, as far as they were kept. */
+static struct span shown_args(struct l7_parser *parser, struct span method,
+			      struct thrift_reader body)
+{
+	struct span json = {"", 0};
+
+	for (size_t i = 0; i < parser->opts->arg_cnt; i++) {
+		const struct l7_arg *arg = &parser->opts->args[i];
+		struct thrift_value value;
+		char text[ARG_MAX + 1];
+		bool is_text;
+
+		if (!is_wanted(arg, method) ||
+		    !thrift_value_at(body, arg->path, text, sizeof(text), &value))
+			continue;
+		/* A double may be NaN, which JSON has not. */
+		is_text = value.type == THRIFT_STRING || value.type == THRIFT_DOUBLE;
+		json = l7_text(parser, "%.*s%s\"%s\":%s%s%s%s", (int)json.len, json.p,
+			       json.len ? "," : "{", l7_json(parser, span_of(arg->name), 64).p,
+			       is_text ? "\"" : "", l7_json(parser, value.text, ARG_MAX).p,
+			       value.text.len > ARG_MAX ? "..." : "", is_text ? "\"" : "");
+	}
+	return json.len ? l7_text(parser, "%.*s}", (int)json.len, json.p) : json;
+}
+
 static void describe(struct l7_parser *parser, const struct head *h, struct thrift_reader body,
 		     struct l7_message *m)
 {
 	struct thrift *s = parser->state;
 
 	m->method = h->name;
+	if (h->type == CALL || h->type == ONEWAY)
+		m->detail = shown_args(parser, h->name, body);
 	switch (h->type) {
 	case CALL:
 		m->type = L7_REQUEST;

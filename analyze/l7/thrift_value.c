@@ -257,29 +257,129 @@ static bool value_text(struct thrift_reader *r, enum thrift_type type, char *dst
 	return !r->c.cut && !r->bad;
 }
 
-bool thrift_at(struct thrift_reader r, const char *path, char *dst, size_t dst_sz,
-	       struct span *value)
+/* A value that was asked for. */
+struct wanted {
+	char *dst;
+	size_t dst_sz;
+	struct thrift_value *value;
+};
+
+static bool value_at(struct thrift_reader *r, enum thrift_type type, const char *path,
+		     const struct wanted *w, unsigned depth);
+
+/* A number at the path's beginning, then its end or a dot: *rest. */
+static bool path_number(const char *path, long *n, const char **rest)
+{
+	char *end;
+
+	*n = strtol(path, &end, 10);
+	*rest = end + (*end == '.');
+	return end != path && (!*end || (*end == '.' && end[1]));
+}
+
+static bool field_at(struct thrift_reader *r, const char *path, const struct wanted *w,
+		     unsigned depth)
 {
 	struct thrift_field f;
-	char *rest;
+	const char *rest;
+	long id;
 
-	if (dst_sz < 32)
+	if (!path_number(path, &id, &rest))
 		return false;
-	for (;;) {
-		long id = strtol(path, &rest, 10);
-
-		if (rest == path)
+	r->last_id = 0;
+	while (thrift_next_field(r, &f)) {
+		if (f.id == id)
+			return value_at(r, f.type, rest, w, depth + 1);
+		if (!thrift_skip(r, f.type, depth))
 			return false;
-		r.last_id = 0;
-		while (thrift_next_field(&r, &f) && f.id != id)
-			if (!thrift_skip(&r, f.type, 1))
-				return false;
-		if (r.bad || r.c.cut || r.over || f.id != id)
-			return false;
-		if (*rest != '.')
-			return !*rest && value_text(&r, f.type, dst, dst_sz, value);
-		if (f.type != THRIFT_STRUCT)
-			return false;
-		path = rest + 1;
 	}
+	return false;
+}
+
+static bool element_at(struct thrift_reader *r, const char *path, const struct wanted *w,
+		       unsigned depth)
+{
+	unsigned head = l7_be(&r->c, 1);
+	enum thrift_type type = r->compact ? from_compact(head & 15) : head;
+	uint64_t cnt = !r->compact	 ? l7_be(&r->c, 4)
+		       : head >> 4 == 15 ? thrift_varint(r)
+					 : head >> 4;
+	const char *rest;
+	long i;
+
+	if (!path_number(path, &i, &rest) || i < 0 || r->c.cut || (uint64_t)i >= cnt ||
+	    !skip_elements(r, type, 0, i, depth))
+		return false;
+	r->bool_value = -1;
+	return value_at(r, type, rest, w, depth + 1);
+}
+
+/* The key is a word of the path: a string, a number, true, false. */
+static bool entry_at(struct thrift_reader *r, const char *path, const struct wanted *w,
+		     unsigned depth)
+{
+	size_t len = strcspn(path, ".");
+	unsigned key = r->compact ? 0 : l7_be(&r->c, 1), type = r->compact ? 0 : l7_be(&r->c, 1);
+	uint64_t cnt = r->compact ? thrift_varint(r) : l7_be(&r->c, 4);
+
+	if (r->compact && cnt) {
+		unsigned types = l7_be(&r->c, 1);
+
+		key = from_compact(types >> 4);
+		type = from_compact(types & 15);
+	}
+	for (uint64_t i = 0; i < cnt && !r->c.cut && !r->bad && !r->over; i++) {
+		struct thrift_value k = {.text = {"", 0}};
+		char text[256];
+
+		r->bool_value = -1;
+		if (!value_text(r, key, text, sizeof(text), &k.text))
+			return false;
+		r->bool_value = -1;
+		if (k.text.len == len && !memcmp(k.text.p, path, len))
+			return value_at(r, type, path + len + (path[len] == '.'), w, depth + 1);
+		if (!thrift_skip(r, type, depth))
+			return false;
+	}
+	return false;
+}
+
+static bool value_at(struct thrift_reader *r, enum thrift_type type, const char *path,
+		     const struct wanted *w, unsigned depth)
+{
+	if (depth > MAX_DEPTH)
+		return false;
+	w->value->type = type;
+	if (!*path)
+		return value_text(r, type, w->dst, w->dst_sz, &w->value->text);
+	switch (type) {
+	case THRIFT_STRUCT:
+		return field_at(r, path, w, depth);
+	case THRIFT_LIST:
+	case THRIFT_SET:
+		return element_at(r, path, w, depth);
+	case THRIFT_MAP:
+		return entry_at(r, path, w, depth);
+	default:
+		return false;
+	}
+}
+
+bool thrift_value_at(struct thrift_reader r, const char *path, char *dst, size_t dst_sz,
+		     struct thrift_value *value)
+{
+	const struct wanted w = {dst, dst_sz, value};
+
+	return dst_sz >= 32 && *path && value_at(&r, THRIFT_STRUCT, path, &w, 0);
+}
+
+bool thrift_at(struct thrift_reader r, const char *path, char *dst, size_t dst_sz,
+	       struct span *text)
+{
+	struct thrift_value value;
+
+	if (!thrift_value_at(r, path, dst, dst_sz, &value))
+		return false;
+	*text = value.text;
+	return true;
 }

@@ -50,12 +50,20 @@ bool thrift_skip_struct(struct thrift_reader *r, unsigned depth);
 uint64_t thrift_varint(struct thrift_reader *r);
 struct span thrift_string(struct thrift_reader *r);
 
+struct thrift_value {
+	enum thrift_type type;
+	struct span text;
+};
+
 /*
- * The value at `path` ("1.3": field 3 of the struct in field 1) of the struct in front of the
- * reader, as text in dst: numbers, true and false, strings as they are. False: not there (any
- * more), or not a plain value.
+ * The value at `path` of the struct in front of the reader, as text in dst: numbers, true and
+ * false, strings as they are. The path's words lead through structs by field id, through lists and
+ * sets by index, through maps by key: "1.3.0.name". False: not there (any more), or not a plain
+ * value.
  */
+bool thrift_value_at(struct thrift_reader r, const char *path, char *dst, size_t dst_sz,
+		     struct thrift_value *value);
 bool thrift_at(struct thrift_reader r, const char *path, char *dst, size_t dst_sz,
-	       struct span *value);
+	       struct span *text);
 
 #endif

@@ -6,6 +6,7 @@
  *   role client|server     who recorded; default unknown
  *   port N                 the server's
  *   datagrams              each call is one
+ *   arg METHOD PATH NAME   as --thrift-arg METHOD:PATH=NAME
  *   also NAME              for analyze_l7_cross.c: a part of it may be this, too
  *   > BYTES   < BYTES      a call that sent or received this (C escapes, \xNN; a line is a call)
  *   >N BYTES               the same, only the first N bytes were kept
@@ -82,8 +83,12 @@ static void converse(const char *path, FILE *out)
 
 	if (!l7_case_read(&k, path))
 		exit(1);
-	const struct l7_conn_opts opts = {
-		.sink = sink, .ctx = out, .role = k.role, .server_port = k.port};
+	const struct l7_conn_opts opts = {.sink = sink,
+					  .ctx = out,
+					  .role = k.role,
+					  .server_port = k.port,
+					  .args = k.args,
+					  .arg_cnt = k.arg_cnt};
 
 	if (l7_conn__new(&c, &opts))
 		exit(1);

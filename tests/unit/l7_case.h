@@ -24,6 +24,8 @@ struct l7_case {
 	enum l7_role role;
 	uint16_t port;
 	bool datagrams;
+	struct l7_arg args[4]; /* strings owned by method */
+	size_t arg_cnt;
 	char also[32]; /* the part may speak this: HTTP/1's refusal of HTTP/2 */
 };
 
@@ -83,6 +85,18 @@ static inline void l7_case_line(struct l7_case *c, char *text, uint64_t pos[2])
 	pos[dir] += call->piece.len;
 }
 
+/* METHOD PATH NAME */
+static inline void l7_case_arg(struct l7_case *c, const char *text)
+{
+	char *copy = strdup(text), *at = copy;
+	const char **word[] = {&c->args[c->arg_cnt].method, &c->args[c->arg_cnt].path,
+			       &c->args[c->arg_cnt].name};
+
+	for (int i = 0; i < 3; i++)
+		*word[i] = strsep(&at, " \n");
+	c->arg_cnt++;
+}
+
 /* False: not there. */
 static inline bool l7_case_read(struct l7_case *c, const char *path)
 {
@@ -101,6 +115,8 @@ static inline bool l7_case_read(struct l7_case *c, const char *path)
 			c->port = atoi(line + 5);
 		else if (!strncmp(line, "datagrams", 9))
 			c->datagrams = true;
+		else if (!strncmp(line, "arg ", 4) && c->arg_cnt < 4)
+			l7_case_arg(c, line + 4);
 		else if (!strncmp(line, "also ", 5))
 			snprintf(c->also, sizeof(c->also), "%.*s", (int)strcspn(line + 5, "\n"),
 				 line + 5);
@@ -117,6 +133,8 @@ static inline void l7_case_fini(struct l7_case *c)
 	for (size_t i = 0; i < c->cnt; i++)
 		free((void *)c->v[i].piece.data.p);
 	free(c->v);
+	for (size_t i = 0; i < c->arg_cnt; i++)
+		free((void *)c->args[i].method);
 }
 
 #endif
