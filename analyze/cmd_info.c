@@ -306,6 +306,7 @@ static void print_text(const struct info *in)
 	list_line("command", json_get(in->header, "argv", json_type_array), " ");
 	print_time(in);
 	list_line("probes", json_get(in->header, "probes", json_type_array), ", ");
+	list_line("attached", json_get(in->header, "attach", json_type_object), ", ");
 	list_line("options", json_get(in->header, "options", json_type_object), ", ");
 	list_line("labels", json_get(in->header, "labels", json_type_object), ", ");
 	print_counts("size by stream", sizes, obz_reader__size(in->reader), true);

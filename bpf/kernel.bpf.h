@@ -46,6 +46,19 @@ struct perf_event_ctx {
 	__u64 addr;
 };
 
+/* The arguments of a kernel function at its entry. */
+#if defined(__TARGET_ARCH_x86)
+#define CTX_ARG0(r) ((r)->di)
+#define CTX_ARG1(r) ((r)->si)
+#define CTX_ARG2(r) ((r)->dx)
+#define CTX_ARG3(r) ((r)->cx)
+#else
+#define CTX_ARG0(r) ((r)->regs[0])
+#define CTX_ARG1(r) ((r)->regs[1])
+#define CTX_ARG2(r) ((r)->regs[2])
+#define CTX_ARG3(r) ((r)->regs[3])
+#endif
+
 /* Word by word: the verifier allows nothing else on a context. */
 #define COPY_CTX_REGS(to, from)                                                                    \
 	do {                                                                                       \

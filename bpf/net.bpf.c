@@ -3,13 +3,17 @@
  * Traffic: what sockets of the targets send and receive, complete counts (l4) and payload heads
  * (l7).
  *
- * Two ways lead to a call's bytes. From 6.3 on the tracepoints sock_send_length and
+ * Three ways lead to a call's bytes. From 6.3 on the tracepoints sock_send_length and
  * sock_recv_length (6e6eda44b939, "sock: add tracepoint for send recv length") fire once for each
  * message of any socket, in the caller's context, inside its system call: its registers still say
  * where the buffer is. They cost nothing to system calls that do not touch sockets, and count
  * io_uring and sendfile as well. Before, the exit of the system calls is watched (raw_tp/sys_exit),
  * where registers and the real return value are at hand; kretprobes are not used, as they miss
- * calls under load.
+ * calls under load, and fexit is not, as before 5.12 a trampoline that tasks sleep in may be freed.
+ *
+ * Kernels without tracepoints on system calls have the entries of the protocols' functions, by
+ * fentry or kprobe. What a call will move is not known there; TCP's sequence numbers make up for it
+ * at the next call.
  *
  * A datagram's sender is in the caller's memory only when the call returns, so payload of
  * unconnected sockets is taken at the exit in both ways.
@@ -23,7 +27,8 @@ const volatile __u64 net_ring_limit =
 const volatile __u32 net_sample_per_64k = 65536;
 const volatile __u32 net_direction = 3; /* bit 0: as client, bit 1: as server */
 const volatile __u32 net_cpus = 1;
-const volatile bool net_by_sock = false; /* the tracepoints on sockets are attached */
+const volatile __u32 net_by = NET_BY_EXIT;
+const volatile bool net_exits = true; /* the exits of sendmmsg and recvmmsg are watched */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -583,6 +588,95 @@ int net_sock_recv(struct bpf_raw_tracepoint_args *ctx)
 	return on_sock((void *)ctx->args[0], ctx->args[1], ctx->args[2], NET_RECEIVED);
 }
 
+/* ---- the entries of the protocols' functions ---- */
+
+static __always_inline bool peeks(const struct call *c)
+{
+	return (c->nr == NR_recvfrom && c->arg[3] & MSG_PEEK) ||
+	       (c->nr == NR_recvmsg && c->arg[2] & MSG_PEEK) ||
+	       (c->nr == NR_recvmmsg && c->arg[3] & MSG_PEEK);
+}
+
+/*
+ * What a TCP socket has moved by its sequence numbers, with the socket's lock held. A send counts
+ * what it is asked to; when less went (write_seq tells at the next one) the retry counts nothing
+ * new. tcp_cleanup_rbuf() is called at the end of a receive, and before it with what it has so far
+ * when it goes on. Returns whether bytes moved; *pos is the call's first.
+ */
+static __always_inline bool count_tcp(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
+				      __u64 *pos)
+{
+	struct tcp_sock *tp = (void *)sk;
+	__u32 end = dir == NET_SENT ? BPF_CORE_READ(tp, write_seq) + len
+				    : BPF_CORE_READ(tp, copied_seq);
+	__s32 moved = s->flags & NET_SEQ << dir ? (__s32)(end - s->seq[dir]) : (__s32)len;
+
+	if (moved <= 0)
+		return false;
+	s->flags |= NET_SEQ << dir;
+	s->seq[dir] = end;
+	s->bytes[dir] += moved;
+	if (dir == NET_SENT || moved >= (__s32)len)
+		s->calls[dir]++;
+	*pos = s->bytes[dir] - len;
+	s->retransmits = BPF_CORE_READ(tp, total_retrans);
+	s->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
+	return true;
+}
+
+static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, __u32 dir)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct net_sock *s;
+	struct proc *p;
+	struct call c;
+	__u64 pos;
+
+	if (len < 0 || !enabled || !is_target(tgid, &p) || current_call(&c) || peeks(&c))
+		return 0;
+	if (net_exits && (c.nr == NR_sendmmsg || c.nr == NR_recvmmsg))
+		return 0;
+	s = sock_get(sk, tgid, 0);
+	if (!s || s->transport != transport)
+		return 0;
+	if (transport != IPPROTO_TCP)
+		count(sk, s, dir, len, &pos, false);
+	else if (!count_tcp(sk, s, dir, len, &pos))
+		return 0;
+	if (wants_payload(s) && (!unconnected_datagram(s) || has_no_peer(&c)))
+		take_payload(sk, s, dir, len, pos, &c);
+	return 0;
+}
+
+/* udpv6_sendmsg() calls udp_sendmsg() for IPv4 peers. */
+static __always_inline int on_udp_send(struct sock *sk, int len)
+{
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) != AF_INET)
+		return 0;
+	return on_entry(sk, len, IPPROTO_UDP, NET_SENT);
+}
+
+/* Each function once as fentry and once as kprobe; user space names the kernel's function. */
+#define ENTRY(name, call, ...)                                                                     \
+	SEC("?fentry")                                                                             \
+	int net_fentry_##name(__u64 *ctx)                                                          \
+	{                                                                                          \
+		return call(__VA_ARGS__);                                                          \
+	}                                                                                          \
+	SEC("?kprobe")                                                                             \
+	int net_kprobe_##name(struct arch_ctx_regs *regs)                                          \
+	{                                                                                          \
+		__u64 ctx[] = {CTX_ARG0(regs), CTX_ARG1(regs), CTX_ARG2(regs), CTX_ARG3(regs)};    \
+		return call(__VA_ARGS__);                                                          \
+	}
+
+ENTRY(tcp_send, on_entry, (void *)ctx[0], ctx[2], IPPROTO_TCP, NET_SENT)
+ENTRY(tcp_sendpage, on_entry, (void *)ctx[0], ctx[3], IPPROTO_TCP, NET_SENT)
+ENTRY(tcp_receive, on_entry, (void *)ctx[0], ctx[1], IPPROTO_TCP, NET_RECEIVED)
+ENTRY(udp_send, on_udp_send, (void *)ctx[0], ctx[2])
+ENTRY(udp6_send, on_entry, (void *)ctx[0], ctx[2], IPPROTO_UDP, NET_SENT)
+ENTRY(udp_receive, on_entry, (void *)ctx[0], ctx[2], IPPROTO_UDP, NET_RECEIVED)
+
 /* ---- the ends of system calls ---- */
 
 static __always_inline void on_opened(__u32 tgid, __s64 fd, __u32 role)
@@ -656,19 +750,12 @@ static __always_inline void on_messages(struct sock *sk, const struct call *c, _
 		loss_count(LOSS_NET_MESSAGES);
 }
 
-static __always_inline bool peeks(const struct call *c)
-{
-	return (c->nr == NR_recvfrom && c->arg[3] & MSG_PEEK) ||
-	       (c->nr == NR_recvmsg && c->arg[2] & MSG_PEEK) ||
-	       (c->nr == NR_recvmmsg && c->arg[3] & MSG_PEEK);
-}
-
 static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret, bool fetch)
 {
 	bool many = c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
 	__u32 dir;
 	enum buffers how = buffers_of(c->nr, &dir);
-	bool traced = net_by_sock; /* counted by a tracepoint on the socket */
+	bool traced = net_by == NET_BY_SOCK; /* counted by a hook on the socket */
 	struct net_sock *s;
 	struct sock *sk;
 	__u64 pos;
@@ -683,7 +770,7 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	if (c->nr == NR_splice && sk) {
 		/* Out of a stream, of which no tracepoint tells: tcp_splice_read(). */
 		dir = NET_RECEIVED;
-		traced = net_by_sock && is_datagram(sk);
+		traced = traced && is_datagram(sk);
 	} else if (c->nr == NR_splice) {
 		sk = sock_of_fd(c->arg[2]);
 	}
@@ -696,6 +783,8 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 		on_messages(sk, c, ret, fetch);
 		return;
 	}
+	if (net_by == NET_BY_ENTRY)
+		traced = s->transport < 256;
 	if (traced && !unconnected_datagram(s))
 		return;
 	if (traced)
@@ -741,11 +830,17 @@ struct syscall_exit_ctx {
 	__s64 nr, ret;
 };
 
-/* From 6.3 on: attached to the few calls whose end tells more than the socket's tracepoints. */
+/* Where bytes are counted elsewhere: attached to the few calls whose end tells more. */
 SEC("?tp")
 int net_exit_of(struct syscall_exit_ctx *ctx)
 {
 	return on_exit(ctx->ret, true);
+}
+
+SEC("?tp")
+int net_exit_of_5_10(struct syscall_exit_ctx *ctx)
+{
+	return on_exit(ctx->ret, false);
 }
 
 /* ---- the end of a socket ---- */

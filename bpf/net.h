@@ -23,6 +23,7 @@ enum net_sock_flags {
 	NET_SERVER = 2,
 	NET_SAMPLED_OUT = 4, /* --sample left this connection's payload out */
 	NET_OPENED = 8,	     /* opened while recording: opened_ns is exact */
+	NET_SEQ = 16,	     /* << enum net_dir: seq is known */
 };
 
 /*
@@ -45,7 +46,15 @@ struct net_sock {
 	__u32 peer_pid;
 	__u32 retransmits;
 	__u32 srtt_us;
+	__u32 seq[2]; /* NET_BY_ENTRY, TCP: the sequence number that the counted bytes reach */
 	__u32 pad;
+};
+
+/* What counts a socket's bytes; the rest is counted at the exits of system calls. */
+enum net_by {
+	NET_BY_EXIT,
+	NET_BY_SOCK,  /* tracepoints on sockets: every transport */
+	NET_BY_ENTRY, /* entries of the protocols' functions: TCP and UDP */
 };
 
 /* ---- ring-buffer records ---- */

@@ -28,6 +28,12 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 /* Does this attach point exist? ("sched", "sched_switch"); by kernel BTF, else by tracefs. */
 bool features_has_tracepoint(const struct features *f, const char *group, const char *name);
 
+/* Does the kernel have this function under its own name? */
+bool features_has_function(const struct features *f, const char *name);
+/* Hooks on functions, tried on `func`; else one line why not. */
+bool features_try_fentry(const struct features *f, const char *func, char *why, size_t why_sz);
+bool features_try_kprobe(const char *func, char *why, size_t why_sz);
+
 /* CPUs to open events on: fills `cpus` with at most `max` numbers; returns how many, or negative
  * errno. */
 int features_online_cpus(unsigned *cpus, size_t max);

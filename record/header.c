@@ -5,7 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "header.h"
+#include "probe.h"
 #include "version.h"
 
 static uint64_t now_ns(clockid_t clock)
@@ -63,6 +65,17 @@ static struct json_object *options_json(const struct options *o)
 	return j;
 }
 
+/* {"l4": "tracepoint", ...}: how the probes that have a choice are attached. */
+static struct json_object *attach_json(const struct record_opts *o)
+{
+	struct json_object *j = json_object_new_object();
+
+	for (size_t i = 0; probes[i]; i++)
+		if (o->plan && o->probes >> i & 1 && attach_name(o->plan, i))
+			add_string(j, probes[i]->name, attach_name(o->plan, i));
+	return j;
+}
+
 static struct json_object *labels_json(const struct options *o)
 {
 	struct json_object *j = json_object_new_object();
@@ -99,6 +112,7 @@ char *header_json(const struct options *o, int argc, char **argv)
 	list = json_object_new_array();
 	options_each_probe(o->record.probes, add_probe, list);
 	json_object_object_add(root, "probes", list);
+	json_object_object_add(root, "attach", attach_json(&o->record));
 	json_object_object_add(root, "options", options_json(o));
 	json_object_object_add(root, "labels", labels_json(o));
 	text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));

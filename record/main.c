@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../format/text.h"
+#include "attach.h"
 #include "command.h"
 #include "header.h"
 #include "options.h"
@@ -90,8 +91,13 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 	struct session *s = NULL;
 	struct output out;
 	char *header = NULL;
+	struct attach_plan plan;
 	int err, rc;
 
+	err = attach_plan_make(&plan, &o->record);
+	if (err)
+		return exit_code(err);
+	o->record.plan = &plan;
 	err = output_open(&out, o->output);
 	if (err)
 		return EXIT_FAIL;
@@ -129,7 +135,7 @@ int main(int argc, char **argv)
 		return rc < 0 ? EXIT_USAGE : EXIT_OK;
 	message_init("obrec", o.verbosity);
 	if (o.list)
-		return session_list_probes();
+		return session_list_probes(&o.record);
 	/* Before the handlers: COMMAND shall start with the signals obrec was given. */
 	if (o.command) {
 		rc = command_prepare(&cmd, o.command);

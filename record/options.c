@@ -6,6 +6,7 @@
 #include "../format/option.h"
 #include "../bpf/net.h"
 #include "../format/text.h"
+#include "attach.h"
 #include "options.h"
 
 enum { DEFAULT_PAYLOAD = 512, DEFAULT_FREQ = 99, MAX_FREQ = 20000 };
@@ -247,6 +248,28 @@ static int set_label_env(void *ctx, const struct option_def *def, const char *ar
 	return 0;
 }
 
+struct attach_words {
+	unsigned char *forced;
+	char why[512];
+};
+
+static int add_attach(void *ctx, const char *word, size_t len)
+{
+	struct attach_words *a = ctx;
+
+	return attach_parse(a->forced, word, len, a->why, sizeof(a->why));
+}
+
+static int set_attach(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+	struct attach_words a = {.forced = o->record.attach, .why = "an empty word in the list"};
+
+	if (each_word(arg, add_attach, &a))
+		return option_error(def, "%s", a.why);
+	return 0;
+}
+
 static int set_quiet(void *ctx, const struct option_def *def, const char *arg)
 {
 	((struct options *)ctx)->verbosity = -1;
@@ -329,8 +352,11 @@ static const struct option_def table[] = {
 	{.help = "What to record"},
 	{"events", 'e', ARG_REQUIRED, "PROBES",
 	 "comma list of probes; +x and -x add to and take from the default", set_events, 0},
-	{"list", 0, ARG_NONE, NULL, "print each probe, and whether this kernel has what it needs",
+	{"list", 0, ARG_NONE, NULL, "print each probe, whether this kernel has what it needs, and its ways to attach",
 	 set_true, AT(list)},
+	{"attach", 0, ARG_REQUIRED, "PROBE=VARIANT",
+	 "attach a probe in this way (--list shows them) and no other; a comma list, may be repeated",
+	 set_attach, 0},
 	{"duration", 'd', ARG_REQUIRED, "DURATION",
 	 "how long: 500ms 10s 5m 1h; default: until Ctrl-C, COMMAND's exit, or the exit of every "
 	 "target",
@@ -438,6 +464,11 @@ static int check(struct options *o, char **argv, int rest, bool after_dashes)
 	}
 	if (!choices)
 		t->all = true;
+	for (size_t i = 0; i < PROBE_CNT && !o->list; i++)
+		if (o->record.attach[i] && !(o->record.probes >> i & 1)) {
+			message_error("--attach: probe '%s' is not on", probes[i].name);
+			return -EINVAL;
+		}
 	if (o->record.offcpu_max_ns && o->record.offcpu_max_ns < o->record.offcpu_min_ns) {
 		message_error("--offcpu-max is less than --offcpu-min");
 		return -EINVAL;

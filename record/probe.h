@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "attach.h"
 #include "features.h"
 #include "session.h"
 
@@ -26,7 +27,8 @@ struct unwind_store;
 struct probe_env {
 	struct obrec_bpf *skel;
 	const struct record_opts *opts;
-	const struct features *features;
+	const struct attach_plan *plan;
+	const struct features *features; /* the plan's */
 	struct unwind_store *store;
 	struct tracker *tracker;
 	struct intake *intake;
@@ -41,7 +43,9 @@ struct probe_env {
 struct probe {
 	const char *name;
 	bool bulky; /* sends records in masses: the rings are larger */
-	/* Can it work here? Else one line why not and what would help. */
+	/* The ways it can attach, best first, ended by one without name; NULL: there is no choice. */
+	const struct variant *variants;
+	/* Without variants: can it work here? Else one line why not and what would help. */
 	bool (*available)(const struct features *f, char *why, size_t why_sz);
 	/* Skeleton open, not loaded: choose programs (autoload), constants, map sizes. */
 	int (*prepare)(struct probe_env *env);
@@ -67,6 +71,9 @@ extern const struct probe probe_l4_entry; /* l7 stands on it */
 
 /* In the order of probes.def, NULL-terminated. */
 extern const struct probe *const probes[];
+
+/* The number of the variant that is taken. */
+unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe);
 
 /* Takes the link over; -errno of a NULL link. */
 int probe_env__keep(struct probe_env *env, struct bpf_link *link);

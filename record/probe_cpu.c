@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,12 +17,16 @@
 #include "probe.h"
 #include "obrec.skel.h"
 
-static int open_event(const struct probe_env *env, unsigned cpu, unsigned freq)
+extern const struct probe probe_cpu_entry;
+
+enum { BY_CYCLES, BY_CLOCK };
+
+static int open_event(bool cycles, unsigned cpu, unsigned freq)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = env->features->pmu ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
-		.config = env->features->pmu ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
+		.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
 		.freq = 1,
 		.sample_freq = freq,
 		.exclude_idle = 1,
@@ -32,19 +37,35 @@ static int open_event(const struct probe_env *env, unsigned cpu, unsigned freq)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool available(const struct features *f, char *why, size_t why_sz)
+static bool can_open(bool cycles, char *why, size_t why_sz)
 {
-	struct probe_env env = {.features = f};
-	int fd = open_event(&env, 0, 1);
+	int fd = open_event(cycles, 0, 1);
 
-	if (fd >= 0 || fd == -ENODEV) {
-		if (fd >= 0)
-			close(fd);
-		return true;
-	}
-	features_explain_perf(fd, why, why_sz);
+	if (fd >= 0)
+		close(fd);
+	else if (fd != -ENODEV) /* CPU 0 may be offline */
+		features_explain_perf(fd, why, why_sz);
+	return fd >= 0 || fd == -ENODEV;
+}
+
+static bool by_cycles(const struct features *f, char *why, size_t why_sz)
+{
+	if (f->pmu)
+		return can_open(true, why, why_sz);
+	snprintf(why, why_sz, "no hardware counters (a virtual machine without PMU?)");
 	return false;
 }
+
+static bool by_clock(const struct features *f, char *why, size_t why_sz)
+{
+	return can_open(false, why, why_sz);
+}
+
+static const struct variant variants[] = {
+	[BY_CYCLES] = {"cycles", "hardware cycle counter", by_cycles},
+	[BY_CLOCK] = {"clock", "the kernel's cpu-clock timer", by_clock},
+	{0},
+};
 
 static int prepare(struct probe_env *env)
 {
@@ -55,7 +76,8 @@ static int prepare(struct probe_env *env)
 
 static int attach_cpu(struct probe_env *env, unsigned cpu)
 {
-	int fd = open_event(env, cpu, env->opts->freq), err;
+	bool cycles = probe_env__variant(env, &probe_cpu_entry) == BY_CYCLES;
+	int fd = open_event(cycles, cpu, env->opts->freq), err;
 	struct bpf_link *link;
 	char why[256];
 
@@ -91,7 +113,7 @@ static int attach(struct probe_env *env)
 
 const struct probe probe_cpu_entry = {
 	.name = "cpu",
-	.available = available,
+	.variants = variants,
 	.prepare = prepare,
 	.attach = attach,
 };

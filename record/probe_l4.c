@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bytes and calls of every socket (bpf/net.bpf.c). From 6.3 on by the tracepoints on sockets,
- * before by the exits of system calls. It owns the traffic of the session; l7 adds payload to it.
+ * Bytes and calls of every socket (bpf/net.bpf.c), attached in one of four ways. It owns the
+ * traffic of the session; l7 adds payload to it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,21 +15,65 @@
 /* Some 10 MB, for kernels where the map cannot grow. */
 enum { SOCKS_PREALLOCATED = 32768 };
 
-/* System calls whose end tells more than the tracepoints on sockets: opening, who sent a
+/*
+ * Tracepoints before the exits of system calls: these do not see io_uring, and run for every call.
+ * Exits before the entries of functions, which know only what a call is asked to move.
+ */
+enum { BY_TRACEPOINT, BY_SYSCALL, BY_FENTRY, BY_KPROBE };
+
+/* System calls whose end tells more than where bytes are counted: opening, who sent a
  * datagram, and splice out of a socket. */
 static const char *const exits[] = {
 	"sys_exit_connect",  "sys_exit_accept",	 "sys_exit_accept4", "sys_exit_sendto",
 	"sys_exit_recvfrom", "sys_exit_sendmsg", "sys_exit_recvmsg", "sys_exit_sendmmsg",
 	"sys_exit_recvmmsg", "sys_exit_splice",
 };
+/* With functions, Unix sockets are counted at the ends of these as well. */
+static const char *const unix_exits[] = {
+	"sys_exit_read",
+	"sys_exit_write",
+	"sys_exit_readv",
+	"sys_exit_writev",
+};
 
-static bool by_sock(const struct features *f)
+/*
+ * The kernel's functions, with the programs net_fentry_NAME and net_kprobe_NAME. Called with the
+ * socket's lock held, so that sequence numbers stand still: not tcp_sendmsg, nor tcp_recvmsg.
+ */
+static const struct entry {
+	const char *name, *func;
+	const char *instead; /* where there is none */
+	bool may_lack;
+} entries[] = {
+	{"tcp_send", "tcp_sendmsg_locked", NULL, false},
+	/* gone in 6.5, dc97391e6610 ("sock: Remove ->sendpage*() in favour of sendmsg(...)") */
+	{"tcp_sendpage", "do_tcp_sendpages", NULL, true},
+	/* 6.2: the inner one is there for callers without ->recvmsg */
+	{"tcp_receive", "__tcp_cleanup_rbuf", "tcp_cleanup_rbuf", false},
+	{"udp_send", "udp_sendmsg", NULL, false},
+	{"udp6_send", "udpv6_sendmsg", NULL, true},
+	{"udp_receive", "skb_consume_udp", NULL, false},
+};
+
+static bool has_exits(const struct features *f)
 {
-	return features_has_tracepoint(f, "sock", "sock_send_length") &&
-	       features_has_tracepoint(f, "syscalls", exits[0]);
+	return features_has_tracepoint(f, "syscalls", exits[0]);
 }
 
-static bool available(const struct features *f, char *why, size_t why_sz)
+static bool by_tracepoint(const struct features *f, char *why, size_t why_sz)
+{
+	bool sock = features_has_tracepoint(f, "sock", "sock_send_length");
+
+	if (sock && has_exits(f))
+		return true;
+	snprintf(why, why_sz, "no tracepoint %s",
+		 sock ? "syscalls:sys_exit_connect (CONFIG_FTRACE_SYSCALLS, or tracefs is not "
+			"mounted on /sys/kernel/tracing)"
+		      : "sock:sock_send_length (6.3 has it)");
+	return false;
+}
+
+static bool by_syscall(const struct features *f, char *why, size_t why_sz)
 {
 	if (features_has_tracepoint(f, "raw_syscalls", "sys_exit"))
 		return true;
@@ -39,44 +83,146 @@ static bool available(const struct features *f, char *why, size_t why_sz)
 	return false;
 }
 
+static bool by_fentry(const struct features *f, char *why, size_t why_sz)
+{
+	return features_try_fentry(f, entries[0].func, why, why_sz);
+}
+
+static bool by_kprobe(const struct features *f, char *why, size_t why_sz)
+{
+	return features_try_kprobe(entries[0].func, why, why_sz);
+}
+
+static const struct variant variants[] = {
+	[BY_TRACEPOINT] = {"tracepoint", "raw_tp/sock_send_length and sock_recv_length",
+			   by_tracepoint},
+	[BY_SYSCALL] = {"syscall", "raw_tp/sys_exit: the end of every system call", by_syscall},
+	[BY_FENTRY] = {"fentry", "fentry on the functions of TCP and UDP", by_fentry},
+	[BY_KPROBE] = {"kprobe", "kprobes on the functions of TCP and UDP", by_kprobe},
+	{0},
+};
+
+static unsigned variant(const struct probe_env *env)
+{
+	return probe_env__variant(env, &probe_l4_entry);
+}
+
+static struct bpf_program *entry_program(struct probe_env *env, const struct entry *e)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "net_%s_%s", variants[variant(env)].name, e->name);
+	return bpf_object__find_program_by_name(env->skel->obj, name);
+}
+
+/* The function that is there, NULL for none. */
+static const char *entry_function(const struct features *f, const struct entry *e)
+{
+	if (features_has_function(f, e->func))
+		return e->func;
+	return e->instead && features_has_function(f, e->instead) ? e->instead : NULL;
+}
+
+static int prepare_entries(struct probe_env *env)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]) && !err; i++) {
+		const char *func = entry_function(env->features, &entries[i]);
+		struct bpf_program *prog = entry_program(env, &entries[i]);
+
+		if (!func && entries[i].may_lack)
+			continue;
+		if (!func) {
+			message_error("probe 'l4' cannot be attached by %s: the kernel has no "
+				      "function %s",
+				      variants[variant(env)].name, entries[i].func);
+			return -EOPNOTSUPP;
+		}
+		bpf_program__set_autoload(prog, true);
+		if (variant(env) == BY_FENTRY)
+			err = bpf_program__set_attach_target(prog, 0, func);
+	}
+	return err;
+}
+
 static int prepare(struct probe_env *env)
 {
+	static const enum net_by by[] = {
+		[BY_TRACEPOINT] = NET_BY_SOCK,
+		[BY_SYSCALL] = NET_BY_EXIT,
+		[BY_FENTRY] = NET_BY_ENTRY,
+		[BY_KPROBE] = NET_BY_ENTRY,
+	};
+	const struct features *f = env->features;
 	struct obrec_bpf *skel = env->skel;
-	bool sock = by_sock(env->features);
+	bool every_exit = variant(env) == BY_SYSCALL, few_exits = !every_exit && has_exits(f);
+	bool sock = variant(env) == BY_TRACEPOINT;
 
 	bpf_program__set_autoload(skel->progs.net_sock_send, sock);
 	bpf_program__set_autoload(skel->progs.net_sock_recv, sock);
-	bpf_program__set_autoload(skel->progs.net_exit_of, sock);
-	bpf_program__set_autoload(skel->progs.net_sys_exit, !sock && env->features->atomic_fetch);
-	bpf_program__set_autoload(skel->progs.net_sys_exit_5_10,
-				  !sock && !env->features->atomic_fetch);
+	bpf_program__set_autoload(skel->progs.net_exit_of, few_exits && f->atomic_fetch);
+	bpf_program__set_autoload(skel->progs.net_exit_of_5_10, few_exits && !f->atomic_fetch);
+	bpf_program__set_autoload(skel->progs.net_sys_exit, every_exit && f->atomic_fetch);
+	bpf_program__set_autoload(skel->progs.net_sys_exit_5_10, every_exit && !f->atomic_fetch);
 	bpf_program__set_autoload(skel->progs.net_tcp_state, true);
-	bpf_program__set_autoload(
-		skel->progs.net_close,
-		features_has_tracepoint(env->features, "syscalls", "sys_enter_close"));
-	skel->rodata->net_by_sock = sock;
-	skel->rodata->net_cpus = env->features->cpus;
-	if (!env->features->map_alloc) {
+	bpf_program__set_autoload(skel->progs.net_close,
+				  features_has_tracepoint(f, "syscalls", "sys_enter_close"));
+	skel->rodata->net_by = by[variant(env)];
+	skel->rodata->net_exits = every_exit || few_exits;
+	skel->rodata->net_cpus = f->cpus;
+	if (!f->map_alloc) {
 		bpf_map__set_map_flags(skel->maps.net_socks, 0);
 		bpf_map__set_max_entries(skel->maps.net_socks, SOCKS_PREALLOCATED);
 	}
-	return bpf_map__set_max_entries(skel->maps.net_scratch, env->features->cpus);
+	if (by[variant(env)] == NET_BY_ENTRY) {
+		int err = prepare_entries(env);
+
+		if (err)
+			return err;
+	}
+	return bpf_map__set_max_entries(skel->maps.net_scratch, f->cpus);
 }
 
-static int attach_one(struct probe_env *env, struct bpf_program *prog, const char *exit)
+/* Takes the link over; `where` it is. */
+static int keep(struct probe_env *env, struct bpf_link *link, const char *where)
 {
-	struct bpf_link *link;
-	int err;
+	int err = probe_env__keep(env, link);
 
-	if (!bpf_program__autoload(prog))
-		return 0;
-	link = exit ? bpf_program__attach_tracepoint(prog, "syscalls", exit)
-		    : bpf_program__attach(prog);
-	err = probe_env__keep(env, link);
 	if (err)
-		message_error("cannot attach '%s': %s", exit ? exit : bpf_program__name(prog),
-			      strerror(-err));
+		message_error("cannot attach '%s': %s", where, strerror(-err));
 	return err;
+}
+
+static int attach_exits(struct probe_env *env, const char *const *names, size_t cnt)
+{
+	struct bpf_program *prog = env->features->atomic_fetch ? env->skel->progs.net_exit_of
+							       : env->skel->progs.net_exit_of_5_10;
+	int err = 0;
+
+	for (size_t i = 0; bpf_program__autoload(prog) && i < cnt && !err; i++)
+		err = keep(env, bpf_program__attach_tracepoint(prog, "syscalls", names[i]),
+			   names[i]);
+	return err;
+}
+
+static int attach_entries(struct probe_env *env)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]) && !err; i++) {
+		struct bpf_program *prog = entry_program(env, &entries[i]);
+		const char *func = entry_function(env->features, &entries[i]);
+
+		if (!bpf_program__autoload(prog))
+			continue;
+		err = keep(env,
+			   variant(env) == BY_FENTRY
+				   ? bpf_program__attach_trace(prog)
+				   : bpf_program__attach_kprobe(prog, false, func),
+			   func);
+	}
+	return err ?: attach_exits(env, unix_exits, sizeof(unix_exits) / sizeof(unix_exits[0]));
 }
 
 static int attach_all(struct probe_env *env)
@@ -88,9 +234,12 @@ static int attach_all(struct probe_env *env)
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !err; i++)
-		err = attach_one(env, progs[i], NULL);
-	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]) && !err; i++)
-		err = attach_one(env, skel->progs.net_exit_of, exits[i]);
+		if (bpf_program__autoload(progs[i]))
+			err = keep(env, bpf_program__attach(progs[i]), bpf_program__name(progs[i]));
+	if (!err)
+		err = attach_exits(env, exits, sizeof(exits) / sizeof(exits[0]));
+	if (!err && (variant(env) == BY_FENTRY || variant(env) == BY_KPROBE))
+		err = attach_entries(env);
 	return err;
 }
 
@@ -151,7 +300,7 @@ static void free_traffic(struct probe_env *env)
 
 const struct probe probe_l4_entry = {
 	.name = "l4",
-	.available = available,
+	.variants = variants,
 	.prepare = prepare,
 	.attach = attach,
 	.record = record,

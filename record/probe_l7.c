@@ -5,7 +5,7 @@
 
 static bool available(const struct features *f, char *why, size_t why_sz)
 {
-	return probe_l4_entry.available(f, why, why_sz);
+	return attach_choose(&probe_l4_entry, f, 0, why, why_sz) >= 0;
 }
 
 static int prepare(struct probe_env *env)

@@ -5,6 +5,7 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,10 +18,14 @@
 #include "unwind_user.h"
 #include "obrec.skel.h"
 
+extern const struct probe probe_offcpu_entry;
+
 /* Threads with a state of their own, 140 bytes each; more are counted as lost. */
 enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536 };
 
-static bool available(const struct features *f, char *why, size_t why_sz)
+enum { BY_BTF, BY_CLASSIC };
+
+static bool by_classic(const struct features *f, char *why, size_t why_sz)
 {
 	if (features_has_tracepoint(f, "sched", "sched_switch"))
 		return true;
@@ -30,11 +35,31 @@ static bool available(const struct features *f, char *why, size_t why_sz)
 	return false;
 }
 
+static bool by_btf(const struct features *f, char *why, size_t why_sz)
+{
+	if (f->kernel_btf)
+		return by_classic(f, why, why_sz);
+	snprintf(why, why_sz, "needs the kernel's own BTF (CONFIG_DEBUG_INFO_BTF)");
+	return false;
+}
+
+static const struct variant variants[] = {
+	[BY_BTF] = {"btf", "tp_btf/sched_switch, and the sleepers' stacks by task iterators",
+		    by_btf},
+	[BY_CLASSIC] = {"classic", "raw_tp/sched_switch, and the sleepers from /proc", by_classic},
+	{0},
+};
+
+static bool is_typed(const struct probe_env *env)
+{
+	return probe_env__variant(env, &probe_offcpu_entry) == BY_BTF;
+}
+
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
 	const struct record_opts *o = env->opts;
-	bool typed = env->features->kernel_btf;
+	bool typed = is_typed(env);
 
 	bpf_program__set_autoload(skel->progs.offcpu_switch, typed);
 	bpf_program__set_autoload(skel->progs.offcpu_switch_raw, !typed);
@@ -51,8 +76,8 @@ static int prepare(struct probe_env *env)
 static int attach(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
-	struct bpf_program *sw = env->features->kernel_btf ? skel->progs.offcpu_switch
-							   : skel->progs.offcpu_switch_raw;
+	struct bpf_program *sw =
+		is_typed(env) ? skel->progs.offcpu_switch : skel->progs.offcpu_switch_raw;
 	int err = probe_env__keep(env, bpf_program__attach(sw));
 
 	if (!err)
@@ -127,7 +152,7 @@ static char thread_state(uint32_t tgid, uint32_t tid, uint64_t *switches)
 	return state;
 }
 
-/* For kernels without BTF: what the iterator does, from outside. */
+/* For the classic form: what the iterator does, from outside. */
 static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
 {
 	struct probe_env *env = ctx;
@@ -150,7 +175,7 @@ static int start(struct probe_env *env)
 {
 	int err;
 
-	if (!env->features->kernel_btf)
+	if (!is_typed(env))
 		return tracker__each_thread(env->tracker, note_asleep, env);
 	env->skel->bss->offcpu_start_ns = env->start_ns;
 	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
@@ -243,7 +268,7 @@ static void finish(struct probe_env *env)
 	struct offcpu_thread t;
 	size_t cnt = 0;
 
-	if (env->features->kernel_btf && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
+	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
 		qsort(open, cnt, sizeof(*open), by_tid);
 	unwind_user__new(&u, env->store);
 	while (!bpf_map_get_next_key(fd, prev, &tid)) {
@@ -262,7 +287,7 @@ static void finish(struct probe_env *env)
 
 const struct probe probe_offcpu_entry = {
 	.name = "offcpu",
-	.available = available,
+	.variants = variants,
 	.prepare = prepare,
 	.attach = attach,
 	.start = start,

@@ -52,6 +52,15 @@ static void raise_memlock(void)
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 }
 
+unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
+{
+	size_t i = 0;
+
+	while (probes[i] != probe)
+		i++;
+	return env->plan->variant[i];
+}
+
 static int attach_core(struct session *s)
 {
 	int err = probe_env__keep(&s->env, bpf_program__attach(s->skel->progs.core_fork));
@@ -153,7 +162,7 @@ static int make_intake(struct session *s)
 	int err = intake__new(&s->intake, &opts);
 
 	if (!err)
-		err = ring__new(&s->ring, bpf_map__fd(s->skel->maps.rings), s->features.cpus,
+		err = ring__new(&s->ring, bpf_map__fd(s->skel->maps.rings), s->plan.features.cpus,
 				s->opts.ring_sz, &handler);
 	if (err)
 		return err;
@@ -223,7 +232,8 @@ static void init(struct session *s, const struct record_opts *opts, struct obz_w
 	}
 	s->env.opts = &s->opts;
 	s->env.writer = writer;
-	s->env.features = &s->features;
+	s->env.plan = &s->plan;
+	s->env.features = &s->plan.features;
 }
 
 int session__new(struct session **out, const struct record_opts *opts, struct obz_writer *writer)

@@ -15,6 +15,9 @@
 #include "debuginfo.h"
 #include "process.h"
 
+enum { RECORD_MAX_PROBES = 64 };
+struct attach_plan;
+
 /* What obrec was asked for; filled by options.c, constant afterwards. */
 struct record_opts {
 	struct target_spec target;
@@ -31,6 +34,9 @@ struct record_opts {
 	bool redact, redact_sql;
 	uint64_t max_mem; /* bytes of unwind rows, rings and tables; 0: default */
 	struct debuginfo_opts debuginfo;
+	/* --attach: 1 + number of the variant that a probe shall take; 0: the best */
+	unsigned char attach[RECORD_MAX_PROBES];
+	const struct attach_plan *plan; /* made beforehand; NULL: session__new() makes it */
 	const char *btf;   /* --btf; NULL: the kernel's, then the search path */
 	pid_t command_pid; /* -- COMMAND, stopped before exec; 0: none */
 	bool stats;	   /* count what each BPF program costs */
@@ -87,7 +93,8 @@ struct session_status session__status(const struct session *s);
 char *session__end_json(const struct session *s, enum stop_reason reason);
 void session__free(struct session *s);
 
-/* `obrec --list`: each probe, available or why not, to stdout. Returns the exit code. */
-int session_list_probes(void);
+/* `obrec --list`: each probe, available or why not, and its ways to attach, to stdout. Returns the
+ * exit code. */
+int session_list_probes(const struct record_opts *opts);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "features.h"
+#include "attach.h"
 #include "intake.h"
 #include "kallsyms.h"
 #include "loss.h"
@@ -22,7 +22,7 @@ struct session {
 	struct record_opts opts; /* a copy, with target.pids pointing at `command` for -- COMMAND */
 	uint32_t command;
 	struct obz_writer *writer;
-	struct features features;
+	struct attach_plan plan;
 	struct probe_env env;
 	struct obrec_bpf *skel;
 	struct unwind_store *store;

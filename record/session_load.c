@@ -59,7 +59,7 @@ static int on_libbpf_message(enum libbpf_print_level level, const char *fmt, va_
 
 static uint32_t ring_size(const struct session *s)
 {
-	uint64_t budget = s->opts.max_mem / 8 / s->features.cpus;
+	uint64_t budget = s->opts.max_mem / 8 / s->plan.features.cpus;
 	uint32_t sz = MIN_RING, max = MAX_RING;
 
 	if (s->opts.ring_sz)
@@ -75,18 +75,18 @@ static uint32_t ring_size(const struct session *s)
 static int prepare(struct session *s)
 {
 	struct obrec_bpf *skel = s->skel;
-	unsigned slots = s->features.cpus * UNWIND_CONTEXTS;
+	unsigned slots = s->plan.features.cpus * UNWIND_CONTEXTS;
 	uint32_t ring_sz;
 	int err = 0;
 
 	if (!s->opts.max_mem)
 		s->opts.max_mem = DEFAULT_MEM;
 	ring_sz = s->opts.ring_sz = ring_size(s);
-	skel->rodata->have_task_pt_regs = s->features.task_pt_regs;
+	skel->rodata->have_task_pt_regs = s->plan.features.task_pt_regs;
 	skel->rodata->target_all = s->opts.target.all;
 	skel->rodata->self_tgid = getpid();
 	skel->rodata->wakeup_sz = ring_sz / 2 < WAKEUP ? ring_sz / 2 : WAKEUP;
-	bpf_map__set_max_entries(skel->maps.rings, s->features.cpus);
+	bpf_map__set_max_entries(skel->maps.rings, s->plan.features.cpus);
 	bpf_map__set_max_entries(skel->maps.unwind_slots, slots);
 	bpf_map__set_max_entries(skel->maps.unwind_caches, slots);
 	bpf_program__set_autoload(skel->progs.core_fork, true);
@@ -97,42 +97,20 @@ static int prepare(struct session *s)
 	return err;
 }
 
-static int check_probes(const struct session *s)
-{
-	char why[256];
-	bool any = false;
-
-	for (size_t i = 0; probes[i]; i++) {
-		if (!session_wants(s, i))
-			continue;
-		any = true;
-		if (probes[i]->available && !probes[i]->available(&s->features, why, sizeof(why))) {
-			message_error("probe '%s' is not available: %s", probes[i]->name, why);
-			return -EOPNOTSUPP;
-		}
-	}
-	if (!any)
-		message_error("no probe is on");
-	return any ? 0 : -EINVAL;
-}
-
 int session_load(struct session *s)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open);
-	char why[512];
-	int err;
+	int err = 0;
 
 	libbpf_set_print(on_libbpf_message);
-	err = features_detect(&s->features, s->opts.btf, why, sizeof(why));
-	if (err) {
-		message_error("%s", why);
-		return err;
-	}
-	err = check_probes(s);
+	if (s->opts.plan)
+		s->plan = *s->opts.plan;
+	else
+		err = attach_plan_make(&s->plan, &s->opts);
 	if (err)
 		return err;
-	if (s->features.btf_file[0])
-		open.btf_custom_path = s->features.btf_file;
+	if (s->plan.features.btf_file[0])
+		open.btf_custom_path = s->plan.features.btf_file;
 	s->skel = s->env.skel = obrec_bpf__open_opts(&open);
 	if (!s->skel) {
 		err = -errno;
@@ -147,7 +125,7 @@ int session_load(struct session *s)
 	err = obrec_bpf__load(s->skel);
 	if (err)
 		message_error("cannot load the BPF programs on kernel %s: %s: %s",
-			      s->features.release, strerror(-err), load_error);
+			      s->plan.features.release, strerror(-err), load_error);
 	return err == -EINVAL || err == -E2BIG || err == -ESRCH ? -EOPNOTSUPP : err;
 }
 

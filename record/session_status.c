@@ -139,7 +139,24 @@ char *session__end_json(const struct session *s, enum stop_reason reason)
 	return text;
 }
 
-int session_list_probes(void)
+/* Which would be taken, which are there as well, and why others are not. */
+static void list_variants(const struct probe *p, const struct features *f, int taken)
+{
+	char why[256];
+
+	for (int i = 0; p->variants && p->variants[i].name; i++) {
+		const struct variant *v = &p->variants[i];
+		bool ok = !v->possible || v->possible(f, why, sizeof(why));
+
+		printf("  %-17s %-10s %s\n", v->name,
+		       i == taken ? "taken"
+		       : ok	  ? "yes"
+				  : "no",
+		       ok ? v->doc : why);
+	}
+}
+
+int session_list_probes(const struct record_opts *opts)
 {
 	static const struct {
 		const char *doc;
@@ -150,16 +167,16 @@ int session_list_probes(void)
 #undef PROBE
 	};
 	struct features f;
-	char why[512];
-	int err = features_detect(&f, NULL, why, sizeof(why));
+	char why[1024];
+	int err = features_detect(&f, opts->btf, why, sizeof(why)), taken;
 
 	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "WHAT, OR WHY NOT");
 	for (size_t i = 0; probes[i]; i++) {
-		bool ok = !err &&
-			  (!probes[i]->available || probes[i]->available(&f, why, sizeof(why)));
-
+		taken = err ?: attach_choose(probes[i], &f, opts->attach[i], why, sizeof(why));
 		printf("%-10s %-8s %-10s %s\n", probes[i]->name, listed[i].on ? "yes" : "no",
-		       ok ? "yes" : "no", ok ? listed[i].doc : why);
+		       taken >= 0 ? "yes" : "no", taken >= 0 ? listed[i].doc : why);
+		if (!err)
+			list_variants(probes[i], &f, taken);
 	}
 	return err ? EXIT_UNSUPPORTED : EXIT_OK;
 }

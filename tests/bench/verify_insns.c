@@ -4,9 +4,9 @@
  *
  *   verify_insns [LIMIT]      lines "PROGRAM INSNS CHOICE"
  *
- * First what the probes choose on this kernel (CHOICE: used), then each program they left out
- * (other). Exit status 1 when one that is used does not load or takes LIMIT (default 200000) or
- * more. The kernel allows a million; the room is for other compilers and kernels.
+ * First what the probes choose on this kernel (CHOICE: used), then what else their other ways to
+ * attach load (CHOICE: the variant). Exit status 1 when one does not load or takes LIMIT (default
+ * 200000) or more. The kernel allows a million; the room is for other compilers and kernels.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -23,7 +23,7 @@ enum { PROGRAMS_MAX = 64, LOG_SZ = 1 << 20, LOG_STATS = 4 };
 
 struct verified {
 	char *log[PROGRAMS_MAX];
-	bool used[PROGRAMS_MAX];
+	bool printed[PROGRAMS_MAX];
 };
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -32,11 +32,12 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 }
 
 /* As the session does (session_load.c). */
-static struct obrec_bpf *open_prepared(const struct features *f, const struct record_opts *opts)
+static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
+				       const struct record_opts *opts)
 {
 	struct obrec_bpf *skel = obrec_bpf__open();
-	struct probe_env env = {.skel = skel, .opts = opts, .features = f};
-	char why[256];
+	const struct features *f = &plan->features;
+	struct probe_env env = {.skel = skel, .opts = opts, .plan = plan, .features = f};
 
 	if (!skel)
 		return NULL;
@@ -46,12 +47,9 @@ static struct obrec_bpf *open_prepared(const struct features *f, const struct re
 	bpf_map__set_max_entries(skel->maps.unwind_caches, f->cpus * UNWIND_CONTEXTS);
 	bpf_program__set_autoload(skel->progs.core_fork, true);
 	bpf_program__set_autoload(skel->progs.core_exec, true);
-	for (size_t i = 0; probes[i]; i++) {
-		if (probes[i]->available && !probes[i]->available(f, why, sizeof(why)))
-			printf("# probe %s is not available: %s\n", probes[i]->name, why);
-		else if (probes[i]->prepare(&env))
+	for (size_t i = 0; probes[i]; i++)
+		if (probes[i]->prepare(&env))
 			printf("# probe %s cannot be prepared\n", probes[i]->name);
-	}
 	return skel;
 }
 
@@ -109,7 +107,8 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 		const char *at = statistics(v->log[i]);
 		long insns = at ? atol(at + strlen("processed ")) : -1;
 
-		if (bpf_program__autoload(p)) {
+		if (bpf_program__autoload(p) && !v->printed[i]) {
+			v->printed[i] = true;
 			bool loaded = bpf_program__fd(p) >= 0;
 
 			printf("%-24s %8ld %s%s\n", bpf_program__name(p), insns, choice,
@@ -126,33 +125,48 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 	return bad;
 }
 
-/* Loads what the probes chose (only < 0), or program number `only` alone; 0 programs at fault. */
-static int verify(const struct features *f, const struct record_opts *opts, struct verified *v,
-		  int only, long limit)
+/* Loads what the plan says; programs at fault, of those not printed before. */
+static int verify(const struct attach_plan *plan, const struct record_opts *opts,
+		  struct verified *v, const char *choice, long limit)
 {
-	struct obrec_bpf *skel = open_prepared(f, opts);
-	struct bpf_program *p;
-	int bad, i = 0;
+	struct obrec_bpf *skel = open_prepared(plan, opts);
+	int bad, err;
 
 	if (!skel)
 		return 1;
-	bpf_object__for_each_program(p, skel->obj)
-	{
-		if (only >= 0)
-			bpf_program__set_autoload(p, i == only);
-		else if (i < PROGRAMS_MAX)
-			v->used[i] = bpf_program__autoload(p);
-		i++;
-	}
-	if (only >= 0)
-		skel->rodata->net_by_sock = !skel->rodata->net_by_sock;
 	set_logs(skel, v);
-	bad = obrec_bpf__load(skel) ? 1 : 0;
-	bad += print(skel, v, only >= 0 ? "other" : "used", limit);
-	for (; only < 0 && i-- > 0;)
-		if (i < PROGRAMS_MAX && !v->used[i])
-			verify(f, opts, v, i, limit);
+	err = obrec_bpf__load(skel);
+	bad = print(skel, v, choice, limit);
 	obrec_bpf__destroy(skel);
+	return bad + !!err;
+}
+
+/* What is taken, then each other way to attach that this kernel has. */
+static int verify_all(struct attach_plan *plan, const struct record_opts *opts, struct verified *v,
+		      long limit)
+{
+	char why[1024];
+	int bad = 0, taken;
+
+	for (size_t i = 0; probes[i]; i++) {
+		taken = attach_choose(probes[i], &plan->features, 0, why, sizeof(why));
+		plan->variant[i] = taken < 0 ? 0 : taken;
+		if (taken < 0)
+			printf("# probe %s is not available: %s\n", probes[i]->name, why);
+	}
+	bad = verify(plan, opts, v, "used", limit);
+	for (size_t i = 0; probes[i]; i++) {
+		const struct variant *each = probes[i]->variants;
+		unsigned char best = plan->variant[i];
+
+		for (unsigned n = 0; each && each[n].name; n++) {
+			plan->variant[i] = n;
+			if (n != best &&
+			    attach_choose(probes[i], &plan->features, n + 1, why, sizeof(why)) >= 0)
+				bad += verify(plan, opts, v, each[n].name, limit);
+		}
+		plan->variant[i] = best;
+	}
 	return bad;
 }
 
@@ -165,21 +179,21 @@ int main(int argc, char **argv)
 				   .sample_per_64k = 65536,
 				   .direction = 3};
 	long limit = argc > 1 ? atol(argv[1]) : 200000;
+	struct attach_plan plan = {0};
 	struct verified v = {0};
-	struct features f;
 	char why[512];
 	int bad;
 
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	libbpf_set_print(quiet);
-	if (features_detect(&f, NULL, why, sizeof(why))) {
+	if (features_detect(&plan.features, NULL, why, sizeof(why))) {
 		printf("%s\n", why);
 		return 77;
 	}
 	for (size_t i = 0; i < PROGRAMS_MAX; i++)
 		if (!(v.log[i] = malloc(LOG_SZ)))
 			return 1;
-	bad = verify(&f, &opts, &v, -1, limit);
+	bad = verify_all(&plan, &opts, &v, limit);
 	for (size_t i = 0; i < PROGRAMS_MAX; i++)
 		free(v.log[i]);
 	return bad ? 1 : 0;
