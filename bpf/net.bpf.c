@@ -19,9 +19,12 @@
  * unconnected sockets is taken at the exit in both ways.
  */
 #include "net.bpf.h"
+#include "guess.h"
 
 const volatile bool net_payload_on = false;
 const volatile __u32 net_payload_max = 512;
+const volatile __u32 net_payload_many = 0; /* of a call with several messages; 0: no more */
+const volatile __u64 net_l7_keep = 0;	   /* --l7: bits by enum net_protocol; 0: no filter */
 const volatile __u64 net_ring_limit =
 	1ULL << 62; /* beyond it samples and stacks have the ring for themselves */
 const volatile __u32 net_sample_per_64k = 65536;
@@ -502,9 +505,110 @@ static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
 	n->busy = 0;
 }
 
-static __always_inline __u32 want_of(__u32 len)
+/* ---- what a call is kept for ---- */
+
+enum {
+	DOUBTS_MAX = 3,
+	UNSURE_CALLS = 32,    /* a socket not known by then is looked at no more */
+	PIPELINED_CALLS = 32, /* of more than PIPELINED_FREE bytes, without a new sign */
+	PIPELINED_FREE = 4096,
+	GUESS_WANT = 64, /* bytes looked at of what will be left out */
+};
+#define GUESS_PROTOCOL(guess) ((guess)&0xff)
+#define GUESS_SIZE(guess) ((guess) >> 8)
+
+/* The guess for the call in this CPU's scratch: its protocol and, shifted, the size of its first
+ * message (cut at 8 MiB; 0: not known). Global, so that its loops are verified once. */
+__noinline int net_guess(__u32 have, __u32 call, __u32 dgram)
 {
-	return len < net_payload_max ? len : net_payload_max;
+	__u32 cpu = bpf_get_smp_processor_id(), size, protocol;
+	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
+
+	if (!n)
+		return 0;
+	protocol = guess_protocol(n->data, have, call, dgram, &size);
+	return protocol | (size < 0x7fffff ? size : 0x7fffff) << 8;
+}
+
+static __always_inline void remember(struct net_sock *s, __u32 protocol)
+{
+	if (!protocol)
+		return;
+	if (protocol == s->protocol) {
+		s->doubts = 0;
+	} else if (!s->protocol || ++s->doubts >= DOUBTS_MAX) {
+		s->protocol = protocol;
+		s->doubts = 0;
+	}
+}
+
+/* --l7: is this call one of those? Traffic that is not known keeps its first bytes each way. */
+static __always_inline bool is_chosen(struct net_sock *s, __u32 dir, __u32 kept)
+{
+	if (!net_l7_keep)
+		return true;
+	if (s->protocol)
+		return net_l7_keep >> (s->protocol & 63) & 1;
+	if (net_l7_keep & 1 << NET_PROTO_UNKNOWN)
+		return true;
+	if (s->unsure[dir & 1] >= NET_UNSURE_MAX)
+		return false;
+	s->unsure[dir & 1] += kept;
+	return true;
+}
+
+/*
+ * Does the call carry several messages, so that its head is not enough? A message larger than its
+ * call is noted, as its rest is looked for no messages. What does not tell (a call that begins
+ * within a message, an answer of HTTP/1) is taken for what was seen on the socket before.
+ */
+static __always_inline bool carries_many(struct net_sock *s, __u32 guess, __u32 dir, __u32 len)
+{
+	__u32 *left = &s->left[dir & 1], size = GUESS_SIZE(guess);
+
+	if (*left >= len) {
+		*left -= len;
+		return false;
+	}
+	if (*left) {
+		*left = 0;
+	} else if (size > len) {
+		*left = size - len;
+		return false;
+	} else if (size == len) {
+		return false;
+	} else if (size) {
+		s->pipelined = PIPELINED_CALLS;
+	}
+	if (s->protocol == NET_PROTO_http2)
+		return len > net_payload_max;
+	if (!s->pipelined || len <= net_payload_max)
+		return false;
+	if (len > PIPELINED_FREE)
+		s->pipelined--;
+	return true;
+}
+
+/* Without a filter, short calls of known sockets are kept as they are. Requests of HTTP/1 are
+ * looked at all the same: answers to a pipeline do not tell what they are. */
+static __always_inline bool wants_guess(const struct net_sock *s, const struct net_scratch *n,
+					__u32 dir, __u32 len)
+{
+	if (net_l7_keep || len > net_payload_max || s->left[dir & 1])
+		return true;
+	if (!s->protocol)
+		return s->calls[0] + s->calls[1] < UNSURE_CALLS;
+	return s->protocol == NET_PROTO_http1 && n->data[0] != 'H';
+}
+
+static __always_inline __u32 want_of(const struct net_sock *s, __u32 len)
+{
+	__u32 want = net_payload_max;
+
+	if (net_l7_keep && s->protocol && !(net_l7_keep >> (s->protocol & 63) & 1) &&
+	    want > GUESS_WANT)
+		want = GUESS_WANT;
+	return len < want ? len : want;
 }
 
 /* tcp(7): with MSG_TRUNC the bytes are thrown away, and the buffer is not written. */
@@ -527,8 +631,22 @@ static __always_inline void take_payload(struct sock *sk, struct net_sock *s, __
 	n->record.tcp_seq = first_seq(sk, s, dir, len);
 	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
 	 */
-	if (how != BUF_NONE && call_dir == dir && !(s->transport == IPPROTO_TCP && discards(c)))
-		kept = copy_payload(n, how, c, want_of(len));
+	if (how == BUF_NONE || call_dir != dir || (s->transport == IPPROTO_TCP && discards(c)))
+		how = BUF_NONE;
+	kept = copy_payload(n, how, c, want_of(s, len));
+	if (wants_guess(s, n, dir, len)) {
+		__u32 datagram = n->record.flags & PAYLOAD_DATAGRAM, guess;
+
+		guess = net_guess(kept, len, datagram);
+		remember(s, GUESS_PROTOCOL(guess));
+		if (!is_chosen(s, dir, kept)) {
+			n->busy = 0;
+			return;
+		}
+		if (!datagram && carries_many(s, guess, dir, len) && net_payload_many)
+			kept = copy_payload(n, how, c,
+					    len < net_payload_many ? len : net_payload_many);
+	}
 	if (!s->remote.family && n->record.flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
 		find_peer(&n->record.peer, c);
 	payload_end(n, kept);
@@ -707,6 +825,7 @@ static __always_inline int take_message(__u64 sk_addr, __u32 dir, __u64 user, bo
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk_addr);
 	struct user_mmsghdr m;
 	struct net_scratch *n;
+	__u32 kept;
 	__u64 pos;
 
 	if (!s || bpf_probe_read_user(&m, sizeof(m), (void *)user))
@@ -717,7 +836,15 @@ static __always_inline int take_message(__u64 sk_addr, __u32 dir, __u64 user, bo
 		return 0;
 	if (!s->remote.family)
 		read_peer(&n->record.peer, m.hdr.name);
-	payload_end(n, net_gather(m.hdr.iov, m.hdr.iov_cnt, want_of(m.len)));
+	kept = net_gather(m.hdr.iov, m.hdr.iov_cnt, want_of(s, m.len));
+	if (wants_guess(s, n, dir, m.len)) {
+		remember(s, GUESS_PROTOCOL(net_guess(kept, m.len, 1)));
+		if (!is_chosen(s, dir, kept)) {
+			n->busy = 0;
+			return 0;
+		}
+	}
+	payload_end(n, kept);
 	return 0;
 }
 

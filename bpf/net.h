@@ -7,8 +7,19 @@
 
 #define NET_MAX_PAYLOAD 65536u /* --payload's upper bound; a power of two */
 #define NET_UNIX_PATH 108
+#define NET_UNSURE_MAX 4096 /* bytes a direction of unknown traffic that --l7 keeps */
 
 enum net_dir { NET_SENT, NET_RECEIVED };
+
+/* What the kernel takes a socket's protocol for. */
+enum net_protocol {
+	NET_PROTO_UNKNOWN,
+#define PROTOCOL(name) NET_PROTO_##name,
+#include "../format/protocols.def"
+#undef PROTOCOL
+	NET_PROTO_CNT
+};
+_Static_assert(NET_PROTO_CNT <= 64, "a bit each in net_l7_keep");
 
 /* The ends of a socket as its process sees them; network byte order nowhere. */
 struct net_addr {
@@ -47,7 +58,14 @@ struct net_sock {
 	__u32 retransmits;
 	__u32 srtt_us;
 	__u32 seq[2]; /* NET_BY_ENTRY, TCP: the sequence number that the counted bytes reach */
-	__u32 pad;
+	/* The memory of guesses, a filter only: from the first bytes of either direction, kept when
+	 * later calls cannot tell, replaced after repeated contradiction. */
+	__u8 protocol;	/* enum net_protocol */
+	__u8 doubts;	/* guesses in a row that were another */
+	__u8 pipelined; /* more than the head is kept of so many more calls */
+	__u8 pad;
+	__u32 left[2];	 /* of a message that is larger than the calls that carry it */
+	__u32 unsure[2]; /* bytes kept while unknown, where --l7 leaves out the others */
 };
 
 /* What counts a socket's bytes; the rest is counted at the exits of system calls. */

@@ -61,7 +61,11 @@ static struct json_object *options_json(const struct options *o)
 	add_u64(j, "offcpu_max_ns", o->record.offcpu_max_ns);
 	add_u64(j, "max_size", o->max_sz);
 	add_u64(j, "payload_max", o->record.payload_max);
+	if (o->record.payload_many)
+		add_u64(j, "payload_many", o->record.payload_many);
 	add_u64(j, "sample_per_64k", o->record.sample_per_64k);
+	if (o->l7)
+		add_string(j, "l7", o->l7);
 	return j;
 }
 

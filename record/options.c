@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "attach.h"
 #include "options.h"
 
-enum { DEFAULT_PAYLOAD = 512, DEFAULT_FREQ = 99, MAX_FREQ = 20000 };
+enum { DEFAULT_PAYLOAD = 512, PAYLOAD_MANY = 16384, DEFAULT_FREQ = 99, MAX_FREQ = 20000 };
 #define DEFAULT_OFFCPU_PERIOD_NS 10000000ULL
 
 static const struct {
@@ -286,16 +287,59 @@ static int set_verbose(void *ctx, const struct option_def *def, const char *arg)
 static int set_payload(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct options *o = ctx;
+	bool head = !strcmp(arg, "head");
 	uint64_t v;
 
 	if (!strcmp(arg, "none"))
 		v = 0;
-	else if (!strcmp(arg, "head"))
+	else if (head)
 		v = DEFAULT_PAYLOAD;
 	else if (parse_size(arg, &v) || v >= NET_MAX_PAYLOAD)
 		return option_error(def, "'%s' is not none, head, or a byte count under %u", arg, NET_MAX_PAYLOAD);
 	o->record.payload_max = v;
+	o->record.payload_many = head ? PAYLOAD_MANY : 0;
 	return 0;
+}
+
+/* Names of --l7. obana shows gRPC by its own name, the kernel sees HTTP/2. */
+#define BIT(name) (1ull << NET_PROTO_##name)
+static const struct {
+	const char *name;
+	uint64_t bits;
+} l7_names[] = {
+	{"http", BIT(http1) | BIT(http2)},
+	{"grpc", BIT(http2)},
+#define PROTOCOL(name) {#name, BIT(name)},
+#include "../format/protocols.def"
+#undef PROTOCOL
+};
+#undef BIT
+#define L7_NAME_CNT (sizeof(l7_names) / sizeof(l7_names[0]))
+
+static int add_l7(void *ctx, const char *word, size_t len)
+{
+	uint64_t *set = ctx;
+
+	for (size_t i = 0; i < L7_NAME_CNT; i++)
+		if (strlen(l7_names[i].name) == len && !memcmp(l7_names[i].name, word, len)) {
+			*set |= l7_names[i].bits;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static int set_l7(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+	char known[512] = "";
+
+	o->l7 = arg;
+	if (!each_word(arg, add_l7, &o->record.l7))
+		return 0;
+	for (size_t i = 0, at = 0; i < L7_NAME_CNT && at < sizeof(known); i++)
+		at += snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "",
+			       l7_names[i].name);
+	return option_error(def, "'%s' is not a list of: %s", arg, known);
 }
 
 static int set_sample(void *ctx, const struct option_def *def, const char *arg)
@@ -375,7 +419,13 @@ static const struct option_def table[] = {
 	 set_duration, AT(record.offcpu_max_ns)},
 	{.help = "Traffic"},
 	{"payload", 0, ARG_REQUIRED, "HOW",
-	 "what is kept of each call: none, head (default: 512 bytes), or a byte count", set_payload, 0},
+	 "what is kept of each call: none, head (default: 512 bytes, and up to 16 KiB of calls that "
+	 "carry many messages: pipelines, HTTP/2), or a byte count",
+	 set_payload, 0},
+	{"l7", 0, ARG_REQUIRED, "NAME[,NAME...]",
+	 "keep the payload of these protocols only, as far as the kernel can tell (http: HTTP/1 and "
+	 "HTTP/2; what is not known keeps its first 4 KiB each way); bytes and calls are counted of all",
+	 set_l7, 0},
 	{"sample", 0, ARG_REQUIRED, "SHARE",
 	 "keep the payload of this share of connections, as in 10%; byte counts stay complete", set_sample, 0},
 	{"direction", 0, ARG_REQUIRED, "WHICH",
@@ -484,6 +534,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	*o = (struct options){
 		.record = {.probes = default_probes(),
 			   .payload_max = DEFAULT_PAYLOAD,
+			   .payload_many = PAYLOAD_MANY,
 			   .sample_per_64k = 65536,
 			   .direction = 3,
 			   .redact = true,

@@ -15,6 +15,7 @@ struct options {
 	uint64_t max_sz;			/* 0: no bound */
 	const char *labels[OPTIONS_MAX_LABELS]; /* "K=V" */
 	size_t label_cnt;
+	const char *l7; /* --l7 as given; NULL: all protocols */
 	int ready_fd;  /* -1: none */
 	int verbosity; /* -1 quiet, 0, 1 verbose */
 	bool list;

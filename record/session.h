@@ -28,7 +28,9 @@ struct record_opts {
 	uint64_t offcpu_period_ns; /* a thread is recorded each time its waits add up to this; 0:
 				      every wait */
 	uint64_t offcpu_min_ns, offcpu_max_ns; /* only waits within; max 0: no bound */
-	uint32_t payload_max;	 /* bytes of a call's payload that are kept; 0: none */
+	uint32_t payload_max;  /* bytes of a call's payload that are kept; 0: none */
+	uint32_t payload_many; /* of calls that carry several messages; 0: as of any call */
+	uint64_t l7; /* protocols whose payload is kept: bits by enum net_protocol; 0: all */
 	uint32_t sample_per_64k; /* connections of 65536 whose payload is kept */
 	uint32_t direction;	 /* of payload: bit 0 as client, bit 1 as server */
 	bool redact, redact_sql;

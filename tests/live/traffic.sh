@@ -11,7 +11,7 @@ stop() { kill -INT $obrec; obrec_wait; is "exit" $status 0; }
 lost() { sql "$1" "SELECT total(count) FROM loss WHERE source <> 'target'"; }
 calls() { sql "$1" "SELECT total(calls) FROM figure WHERE level = 'endpoint' AND role = '$2' AND protocol = '$3' AND method IN ($4)"; }
 
-# plain, pipelined with whole heads, RESP3
+# plain, pipelined, RESP3
 obrec_start -q -p $redis -e l4,l7 -o "$T/plain.obz"
 timeout 100 redis-benchmark -p $port -c 20 -n 20000 -t get,set,lpush -q >/dev/null
 stop
@@ -20,7 +20,7 @@ is "plain" "$(calls "$T/plain.obz" server redis "'GET','SET','LPUSH'")" 60000.0
 is "paired" "$(sql "$T/plain.obz" "SELECT total(unpaired) FROM figure WHERE level = 'protocol'")" 0.0
 is "errors" "$(sql "$T/plain.obz" "SELECT total(errors) FROM figure WHERE level = 'protocol'")" 0.0
 
-obrec_start -q -p $redis -e l4,l7 --payload 16384 -o "$T/pipe.obz"
+obrec_start -q -p $redis -e l4,l7 -o "$T/pipe.obz"
 timeout 100 redis-benchmark -p $port -c 10 -n 64000 -P 64 -t get,set -q >/dev/null
 stop
 is "lost, pipelined" "$(lost "$T/pipe.obz")" 0.0

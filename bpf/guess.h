@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * A call's protocol from its first bytes, as cheaply as the kernel can: bounded loops, no memory
+ * but the bytes. Compiled for BPF and, in the tests, for user space.
+ */
+#ifndef BPF_GUESS_H
+#define BPF_GUESS_H
+
+#ifndef __bpf__
+#include <stdbool.h>
+#endif
+
+#include "net.h"
+
+enum { GUESS_BYTES = 512 }; /* can be read at `d`, whatever `have` is */
+
+#define at(i) ((__u32)d[i])
+#define be16(i) (at(i) << 8 | at((i) + 1))
+#define be24(i) (at(i) << 16 | at((i) + 1) << 8 | at((i) + 2))
+#define be32(i) (be16(i) << 16 | be16((i) + 2))
+#define le24(i) (at(i) | at((i) + 1) << 8 | at((i) + 2) << 16)
+#define text4(i, a, b, c, e) (be32(i) == ((__u32)(a) << 24 | (b) << 16 | (c) << 8 | (e)))
+
+#define GUESS_FN static __always_inline
+
+/* ---- HTTP/1 (RFC 9112) ---- */
+
+GUESS_FN bool is_http1(const __u8 *d)
+{
+	if (text4(0, 'H', 'T', 'T', 'P'))
+		return text4(3, 'P', '/', '1', '.');
+	if (text4(0, 'G', 'E', 'T', ' ') || text4(0, 'P', 'U', 'T', ' '))
+		return true;
+	if (text4(0, 'P', 'O', 'S', 'T') || text4(0, 'H', 'E', 'A', 'D'))
+		return at(4) == ' ';
+	return text4(0, 'D', 'E', 'L', 'E') || text4(0, 'O', 'P', 'T', 'I') ||
+	       text4(0, 'P', 'A', 'T', 'C') || text4(0, 'C', 'O', 'N', 'N');
+}
+
+/* Of a request without a body: past its empty line, of whose four bytes one is at a multiple of
+ * four. */
+GUESS_FN __u32 http1_size(const __u8 *d, __u32 have)
+{
+	if (at(0) == 'P' || text4(0, 'H', 'T', 'T', 'P') || at(0) == 'C')
+		return 0;
+	for (__u32 i = 16; i < GUESS_BYTES - 4 && i < have; i += 4) {
+		if (at(i) != '\r' && at(i) != '\n')
+			continue;
+		for (__u32 k = 0; k < 4; k++)
+			if (text4(i - 3 + k, '\r', '\n', '\r', '\n'))
+				return i + 1 + k;
+	}
+	return 0;
+}
+
+/* ---- HTTP/2 (RFC 9113): the preface, or a frame's header ---- */
+
+GUESS_FN bool is_http2(const __u8 *d)
+{
+	__u32 len = be24(0), type = at(3), flags = at(4), stream = be32(5);
+
+	if (text4(0, 'P', 'R', 'I', ' '))
+		return true;
+	/* Larger frames must be agreed on, and hardly are. */
+	if (len > 16384 || stream >> 31)
+		return false;
+	switch (type) {
+	case 0: /* DATA */
+		return stream && !(flags & ~0x9u);
+	case 1: /* HEADERS */
+		return stream && len && !(flags & ~0x2du);
+	case 3: /* RST_STREAM */
+		return stream && len == 4 && !flags;
+	case 4: /* SETTINGS */
+		return !stream && flags <= 1 && len % 6 == 0;
+	case 6: /* PING */
+		return !stream && flags <= 1 && len == 8;
+	case 7: /* GOAWAY */
+		return !stream && len >= 8 && !flags;
+	case 8: /* WINDOW_UPDATE */
+		return len == 4 && !flags;
+	case 9: /* CONTINUATION */
+		return stream && len && !(flags & ~0x4u);
+	default:
+		return false;
+	}
+}
+
+/* Only DATA may be long: whatever else begins here, more frames are likely. */
+GUESS_FN __u32 http2_size(const __u8 *d)
+{
+	return at(0) == 'P' || at(3) ? 9 : 9 + be24(0);
+}
+
+/* ---- Redis (RESP) ---- */
+
+/* The number from d[1] to its CRLF; its value, and the position behind the CRLF in *end; -1 for
+ * none. "-1" counts as 0. */
+GUESS_FN __s64 resp_number(const __u8 *d, __u32 have, __u32 *end)
+{
+	__s64 v = 0;
+
+	if (have >= 5 && text4(1, '-', '1', '\r', '\n')) {
+		*end = 5;
+		return 0;
+	}
+	for (__u32 i = 1; i < 12 && i < have; i++) {
+		if (at(i) == '\r' && i > 1) {
+			*end = i + 2;
+			return v;
+		}
+		if (at(i) < '0' || at(i) > '9')
+			return -1;
+		v = v * 10 + (at(i) - '0');
+	}
+	return -1;
+}
+
+GUESS_FN bool is_redis(const __u8 *d, __u32 have)
+{
+	__u32 end;
+
+	switch (at(0)) {
+	case '*':
+	case '$':
+	case ':':
+		return resp_number(d, have, &end) >= 0;
+	case '+':
+		return text4(0, '+', 'O', 'K', '\r') || text4(0, '+', 'P', 'O', 'N') ||
+		       text4(0, '+', 'Q', 'U', 'E');
+	case '-':
+		return at(1) >= 'A' && at(1) <= 'Z' && at(2) >= 'A' && at(2) <= 'Z';
+	default:
+		return false;
+	}
+}
+
+GUESS_FN __u32 redis_size(const __u8 *d, __u32 have)
+{
+	__u32 end = 0;
+	__s64 v;
+
+	if (at(0) == '+')
+		return 5;
+	if (at(0) == '-')
+		return 0;
+	v = resp_number(d, have, &end);
+	if (at(0) == '$' && v >= 0)
+		return end == 5 && !v ? end : end + v + 2;
+	if (at(0) == ':')
+		return end;
+	/* An array: the next one's beginning. */
+	for (__u32 i = 4; i < GUESS_BYTES - 1 && i < have; i++)
+		if (at(i) == '*' && at(i - 1) == '\n' && at(i + 1) >= '0' && at(i + 1) <= '9')
+			return i;
+	return 0;
+}
+
+/* ---- Thrift: binary, compact, THeader; framed or not ---- */
+
+GUESS_FN bool thrift_at(const __u8 *p)
+{
+	if (p[0] == 0x80)
+		return p[1] == 1 && !p[2] && p[3] >= 1 && p[3] <= 4;
+	if (p[0] == 0x82)
+		return (p[1] & 0x1f) == 1;
+	return p[0] == 0x0f && p[1] == 0xff;
+}
+
+GUESS_FN bool is_thrift(const __u8 *d, __u32 call)
+{
+	return thrift_at(d) || (be32(0) < 1u << 28 && be32(0) > 4 && thrift_at(d + 4));
+}
+
+GUESS_FN __u32 thrift_size(const __u8 *d)
+{
+	return thrift_at(d) ? 0 : 4 + be32(0);
+}
+
+/* ---- MySQL: a command, a greeting, or an answer that fills the call ---- */
+
+GUESS_FN bool is_mysql(const __u8 *d, __u32 have, __u32 call)
+{
+	__u32 len = le24(0), seq = at(3), first = at(4);
+
+	if (!len || len + 4 > call)
+		return false;
+	if (!seq && len + 4 == call)
+		return first <= 0x1f; /* a command; a greeting begins with 0x0a */
+	if (seq == 1 && len + 4 == call)
+		return (!first && len >= 7) ||
+		       (first == 0xff && len > 8 && have > 8 && at(7) == '#');
+	/* a result set: its column count alone in the first packet, then a definition */
+	return seq == 1 && len == 1 && first && have >= 13 && at(8) == 2 && at(9) == 3 &&
+	       text4(9, 3, 'd', 'e', 'f');
+}
+
+/* ---- PostgreSQL, protocol 3: type and length, or a start-up message ---- */
+
+GUESS_FN bool is_postgresql(const __u8 *d, __u32 have, __u32 call)
+{
+	__u32 len = be32(1);
+
+	if (have >= 8 && be32(0) == call)
+		return be32(4) == 0x30000 || (be32(4) >= 80877102 && be32(4) <= 80877104);
+	if (len < 4 || len > call - 1 || len > 1u << 24)
+		return false;
+	switch (at(0)) {
+	case 'Q':
+	case 'R':
+	case 'S':
+	case 'E':
+	case 'D':
+	case 'C':
+	case 'T':
+	case 'Z':
+	case 'p':
+	case 'P':
+	case 'B':
+	case 'X':
+	case 'K':
+	case '1':
+	case '2':
+	case '3':
+	case 't':
+	case 'n':
+	case 'N':
+	case 'A':
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- DNS (RFC 1035): one question, no odd bits; over TCP behind its length ---- */
+
+GUESS_FN bool dns_at(const __u8 *p)
+{
+	return !(p[2] & 0x78) && !(p[3] & 0x40) && !p[4] && p[5] == 1 && !p[6] && !p[8] && !p[10];
+}
+
+GUESS_FN bool is_dns(const __u8 *d, __u32 have, __u32 call, bool dgram)
+{
+	if (dgram)
+		return have >= 17 && dns_at(d);
+	return have >= 19 && be16(0) >= 17 && be16(0) + 2 <= call && dns_at(d + 2);
+}
+
+/* enum net_protocol; *size: of the first message, 0 when it does not tell. */
+GUESS_FN __u32 guess_protocol(const __u8 *d, __u32 have, __u32 call, bool dgram, __u32 *size)
+{
+	*size = 0;
+#define GUESS(name, test, sz)                                                                      \
+	if (test) {                                                                                \
+		*size = sz;                                                                        \
+		return NET_PROTO_##name;                                                           \
+	}
+#include "guess.def"
+#undef GUESS
+	return NET_PROTO_UNKNOWN;
+}
+
+/* Protocols that have a line in guess.def; bits by enum net_protocol. */
+GUESS_FN __u64 guess_known(void)
+{
+#define GUESS(name, test, size) | 1ull << NET_PROTO_##name
+	return 0
+#include "guess.def"
+		;
+#undef GUESS
+}
+
+#undef be16
+#undef be24
+#undef be32
+#undef le24
+#undef text4
+#undef at
+#endif
