@@ -23,7 +23,7 @@ is "Ctrl-C: exit" $status 0
 is "Ctrl-C: stop reason" "$(reason "$T/int.obz")" interrupt
 
 # the target ends
-start sleep 1; obrec_start -p $! -o "$T/exit.obz"; obrec_wait
+start sleep 3; obrec_start -p $! -o "$T/exit.obz"; obrec_wait
 is "target exit: exit" $status 0
 is "target exit: stop reason" "$(reason "$T/exit.obz")" target-exit
 
