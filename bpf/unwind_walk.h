@@ -139,6 +139,17 @@ UW_FUNC int unwind_fill(__u32 slot, __u64 at)
 	return -1;
 }
 
+/*
+ * A step of a binary search: [mid + 1, hi) where `upper` is all ones, [lo, mid) where it is 0.
+ * Without a branch: the verifier would follow both ways of each step, 7.2 for 70,000 instructions.
+ */
+static __always_inline void unwind_halve(__u32 *lo, __u32 *hi, __u32 mid, __u32 upper)
+{
+	asm volatile("" : "+r"(upper)); /* else the compiler makes a branch of it */
+	*lo += (mid + 1 - *lo) & upper;
+	*hi -= (*hi - mid) & ~upper;
+}
+
 static __always_inline const struct range *
 unwind_find_range(struct unwind_walk *w, const struct range_seg *seg, __u32 head)
 {
@@ -154,10 +165,7 @@ unwind_find_range(struct unwind_walk *w, const struct range_seg *seg, __u32 head
 			break;
 		mid = (lo + hi) >> 1;
 		r = &seg->ranges[(head + 1 + mid) & mask];
-		if (r->start <= w->pc)
-			lo = mid + 1;
-		else
-			hi = mid;
+		unwind_halve(&lo, &hi, mid, (__s64)(r->start - w->pc - 1) >> 63);
 	}
 	/* lo ranges begin at or below pc; with the head before them, the last of those is entry lo
 	 */
@@ -171,7 +179,7 @@ unwind_find_range(struct unwind_walk *w, const struct range_seg *seg, __u32 head
 /* The rule of an ELF address; NULL where the tables cannot be read (never in a sound state). */
 static __always_inline const struct rule *unwind_find_rule(__u64 elf, __u32 page0)
 {
-	__u32 low = (__u32)elf & 0xffff, lo = 0, hi, first, mid, id;
+	__u32 low = (__u32)elf & 0xffff, lo = 0, hi, first, mid, id, row;
 	const struct page *p = uw_page((__u32)(elf >> PAGE_SHIFT_ELF) + page0);
 	const struct row_seg *seg;
 
@@ -188,10 +196,8 @@ static __always_inline const struct rule *unwind_find_rule(__u64 elf, __u32 page
 		if (lo >= hi)
 			break;
 		mid = (lo + hi) >> 1;
-		if (seg->rows[(first + mid) & (ROW_SEG_CNT - 1)] >> 16 <= low)
-			lo = mid + 1;
-		else
-			hi = mid;
+		row = seg->rows[(first + mid) & (ROW_SEG_CNT - 1)] >> 16;
+		unwind_halve(&lo, &hi, mid, (__s32)(row - low - 1) >> 31);
 	}
 	id = seg->rows[(first + lo - 1) & (ROW_SEG_CNT - 1)] & 0xffff;
 	return uw_rule(id);
