@@ -386,6 +386,7 @@ static int end_capture(struct traffic *t)
 static int add_payload(struct traffic *t, uint32_t capture, const struct rec_payload *rows,
 		       size_t cnt)
 {
+	uint64_t newest_ns;
 	int err = traffic_find_sides(t);
 
 	if (!err && capture != t->capture)
@@ -404,8 +405,9 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 	}
 	if (!err)
 		err = traffic_release(t, false);
-	if (t->newest_ns > LINGER_NS)
-		finish_closed(t, t->newest_ns - LINGER_NS);
+	newest_ns = traffic_order__newest_ns(t->order);
+	if (newest_ns > LINGER_NS)
+		finish_closed(t, newest_ns - LINGER_NS);
 	return err ? err : t->err;
 }
 
@@ -429,7 +431,7 @@ static int traffic_begin(struct load *l, void **state)
 	t->flows = load__wants(l, "flow");
 	t->filtered = message_filter_any(&l->opts.traffic.filter);
 	t->spans = calloc(l->captures->cnt + 1, sizeof(*t->spans));
-	if (!t->spans || strings__new(&t->strings) ||
+	if (!t->spans || strings__new(&t->strings) || traffic_order__new(&t->order) ||
 	    (wants_figures(l) && figures__new(&t->figures)))
 		return -ENOMEM;
 	for (size_t i = 0; i < l->captures->cnt; i++)
@@ -531,8 +533,7 @@ static void traffic_free(void *state)
 	free(t->conns);
 	index_fini(&t->by_id);
 	free(t->live);
-	free(t->held);
-	free(t->data);
+	traffic_order__free(t->order);
 	free(t->spans);
 	figures__free(t->figures);
 	strings__free(t->strings);

@@ -42,7 +42,7 @@ struct conn {
 	uint32_t next;	     /* of equal tuple, + 1 */
 };
 
-struct held;
+struct order;
 
 struct traffic {
 	struct load *load;
@@ -54,12 +54,7 @@ struct traffic {
 	struct figures *figures; /* NULL: not wanted */
 	sqlite3_stmt *process;	 /* a process by its row id */
 	bool sides_known;
-	/* traffic_order.c */
-	struct held *held;
-	size_t held_cnt, held_cap;
-	char *data; /* of all held */
-	size_t data_sz, data_cap;
-	uint64_t newest_ns;
+	struct order *order; /* payload not yet handed on */
 	/* messages */
 	struct conn **live; /* those with a parser */
 	size_t live_cnt, live_cap;
@@ -72,6 +67,9 @@ struct traffic {
 };
 
 /* Payload goes to traffic_feed in the order of time, captures one after the other. */
+int traffic_order__new(struct order **o);
+void traffic_order__free(struct order *o);
+uint64_t traffic_order__newest_ns(const struct order *o); /* 0: none since a capture began */
 int traffic_hold(struct traffic *t, struct conn *c, const struct rec_payload *r);
 int traffic_release(struct traffic *t, bool all);
 int traffic_feed(struct conn *c, const struct l7_piece *piece);

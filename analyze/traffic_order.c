@@ -1,103 +1,236 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Payload of different CPUs is not quite in order in the archive: it is held back for half a second
- * of record time and handed on sorted.
+ * of record time, less when that is very much, and handed on sorted.
+ *
+ * What comes is a mix of long runs (a CPU's ring buffer each), so runs are merged, and each record
+ * takes part in few merges: what is held is looked at again when half as much time has come anew.
  */
 #include "traffic.h"
 
 #include <errno.h>
 
 #define HOLD_NS 500000000ULL
+#define HOLD_SZ (32u << 20) /* of payload and its descriptions */
+#define BLOCK_SZ (1u << 20)
 
-/* A payload record held back, with a copy of its bytes. */
-struct held {
-	struct conn *conn;
-	struct l7_piece piece;
-	size_t data_at;
+/* Memory of many records: freed when the last of them is handed on. */
+struct block {
+	size_t used, sz, live;
+	char bytes[];
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct held *x = a, *y = b;
+/* A payload record held back, its bytes behind it. */
+struct held {
+	struct conn *conn;
+	struct block *block;
+	struct l7_piece piece;
+	char bytes[];
+};
 
-	if (x->piece.ts_ns != y->piece.ts_ns)
-		return x->piece.ts_ns < y->piece.ts_ns ? -1 : 1;
+struct place {
+	uint64_t ts_ns;
+	struct held *held;
+};
+
+struct order {
+	struct place *v, *merged; /* v: sorted up to `sorted`, then as it came */
+	size_t cnt, cap, merged_cap, sorted;
+	struct block *block; /* the one that is being filled */
+	size_t held_sz;
+	uint64_t newest_ns, looked_ns; /* of all; when v was last looked through */
+};
+
+static bool comes_first(const struct place *x, const struct place *y)
+{
+	const struct l7_piece *p = &x->held->piece, *q = &y->held->piece;
+
+	if (x->ts_ns != y->ts_ns)
+		return x->ts_ns < y->ts_ns;
 	/* Of one moment: what was received comes before what was sent because of it. */
-	if (x->piece.dir != y->piece.dir)
-		return x->piece.dir == L7_RECEIVED ? -1 : 1;
-	return (x->piece.pos > y->piece.pos) - (x->piece.pos < y->piece.pos);
+	if (p->dir != q->dir)
+		return p->dir == L7_RECEIVED;
+	return p->pos < q->pos;
 }
 
-/* What stays moves to the front, its bytes in a new place. */
-static int keep_from(struct traffic *t, size_t n)
+int traffic_order__new(struct order **o)
 {
-	size_t left = t->held_cnt - n, sz = 0, at = 0;
-	char *data;
+	*o = calloc(1, sizeof(**o));
+	return *o ? 0 : -ENOMEM;
+}
 
-	memmove(t->held, t->held + n, left * sizeof(*t->held));
-	t->held_cnt = left;
-	t->data_sz = 0;
-	if (!left)
-		return 0;
-	for (size_t i = 0; i < left; i++)
-		sz += t->held[i].piece.data.len;
-	data = malloc(sz + 1);
-	if (!data)
-		return -ENOMEM;
-	for (size_t i = 0; i < left; i++) {
-		struct held *h = &t->held[i];
+static void drop(struct order *o, struct held *h)
+{
+	struct block *b = h->block;
 
-		memcpy(data + at, t->data + h->data_at, h->piece.data.len);
-		h->data_at = at;
-		at += h->piece.data.len;
+	o->held_sz -= sizeof(*h) + h->piece.data.len;
+	if (!--b->live && b != o->block)
+		free(b);
+}
+
+void traffic_order__free(struct order *o)
+{
+	if (!o)
+		return;
+	for (size_t i = 0; i < o->cnt; i++)
+		drop(o, o->v[i].held);
+	free(o->block);
+	free(o->v);
+	free(o->merged);
+	free(o);
+}
+
+uint64_t traffic_order__newest_ns(const struct order *o)
+{
+	return o->newest_ns;
+}
+
+/* ---- sorting ---- */
+
+static size_t run_end(const struct place *v, size_t at, size_t cnt)
+{
+	while (at + 1 < cnt && !comes_first(&v[at + 1], &v[at]))
+		at++;
+	return at + 1;
+}
+
+static void merge(const struct place *a, size_t a_cnt, const struct place *b, size_t b_cnt,
+		  struct place *to)
+{
+	while (a_cnt && b_cnt) {
+		if (comes_first(b, a)) {
+			*to++ = *b++;
+			b_cnt--;
+		} else {
+			*to++ = *a++;
+			a_cnt--;
+		}
 	}
-	free(t->data);
-	t->data = data;
-	t->data_sz = sz;
-	t->data_cap = sz + 1;
+	memcpy(to, a, a_cnt * sizeof(*a));
+	memcpy(to + a_cnt, b, b_cnt * sizeof(*b));
+}
+
+/* Neighbouring runs of v into `to`. Returns how many runs there were. */
+static size_t merge_pairs(const struct place *v, size_t cnt, struct place *to)
+{
+	size_t runs = 0;
+
+	for (size_t at = 0; at < cnt;) {
+		size_t mid = run_end(v, at, cnt), end = mid < cnt ? run_end(v, mid, cnt) : mid;
+
+		merge(v + at, mid - at, v + mid, end - mid, to + at);
+		runs += 1 + (end > mid);
+		at = end;
+	}
+	return runs;
+}
+
+static int sort(struct order *o)
+{
+	size_t old = o->sorted, fresh = o->cnt - old;
+
+	if (run_end(o->v, old ? old - 1 : 0, o->cnt) >= o->cnt) {
+		o->sorted = o->cnt;
+		return 0;
+	}
+	if (array_reserve(&o->merged, &o->merged_cap, o->cap))
+		return -ENOMEM;
+	/* what is new by itself, in turns between both arrays; then with what was sorted */
+	while (run_end(o->v, old, o->cnt) < o->cnt) {
+		merge_pairs(o->v + old, fresh, o->merged);
+		memcpy(o->v + old, o->merged, fresh * sizeof(*o->v));
+	}
+	merge(o->v, old, o->v + old, fresh, o->merged);
+	memcpy(o->v, o->merged, o->cnt * sizeof(*o->v));
+	o->sorted = o->cnt;
 	return 0;
+}
+
+/* ---- in and out ---- */
+
+/* Hands on what came up to then, in order. */
+static int hand_on(struct order *o, size_t max, uint64_t until_ns)
+{
+	size_t n = 0;
+	int err = 0;
+
+	for (; n < max && o->v[n].ts_ns <= until_ns && !err; n++) {
+		struct held *h = o->v[n].held;
+
+		err = traffic_feed(h->conn, &h->piece);
+		drop(o, h);
+	}
+	o->cnt -= n;
+	o->sorted -= n;
+	memmove(o->v, o->v + n, o->cnt * sizeof(*o->v));
+	return err;
 }
 
 int traffic_release(struct traffic *t, bool all)
 {
-	uint64_t until_ns = all ? UINT64_MAX : t->newest_ns > HOLD_NS ? t->newest_ns - HOLD_NS : 0;
-	size_t n = 0;
-	int err = 0;
+	struct order *o = t->order;
+	bool full = o->held_sz > HOLD_SZ;
+	uint64_t until_ns = all || full		     ? UINT64_MAX
+			    : o->newest_ns > HOLD_NS ? o->newest_ns - HOLD_NS
+						     : 0;
+	int err;
 
-	if (t->held_cnt)
-		qsort(t->held, t->held_cnt, sizeof(*t->held), by_time);
-	for (; n < t->held_cnt && t->held[n].piece.ts_ns <= until_ns && !err; n++) {
-		struct held *h = &t->held[n];
-
-		h->piece.data.p = t->data + h->data_at;
-		err = traffic_feed(h->conn, &h->piece);
-	}
+	if (!all && !full && o->newest_ns < o->looked_ns + HOLD_NS / 2)
+		return 0;
+	err = sort(o);
+	if (!err)
+		err = hand_on(o, full && !all ? o->cnt / 2 : o->cnt, until_ns);
+	o->looked_ns = o->newest_ns;
 	if (all)
-		t->newest_ns = 0; /* another capture has another clock */
-	return err || !n ? err : keep_from(t, n);
+		o->newest_ns = o->looked_ns = 0; /* another capture has another clock */
+	return err;
+}
+
+/* Room for one record; NULL: out of memory. */
+static struct held *held_new(struct order *o, size_t data_sz)
+{
+	size_t sz = (sizeof(struct held) + data_sz + 15) & ~(size_t)15;
+	struct block *b = o->block;
+	struct held *h;
+
+	if (!b || b->sz - b->used < sz) {
+		size_t room = sz > BLOCK_SZ ? sz : BLOCK_SZ;
+
+		if (b && !b->live)
+			free(b);
+		b = o->block = malloc(sizeof(*b) + room);
+		if (!b)
+			return NULL;
+		*b = (struct block){.sz = room};
+	}
+	h = (struct held *)(b->bytes + b->used);
+	h->block = b;
+	b->used += sz;
+	b->live++;
+	return h;
 }
 
 int traffic_hold(struct traffic *t, struct conn *c, const struct rec_payload *r)
 {
+	struct order *o = t->order;
 	struct held *h;
 
-	if (array_reserve(&t->held, &t->held_cap, t->held_cnt + 1) ||
-	    array_reserve(&t->data, &t->data_cap, t->data_sz + r->data.len + 1))
+	if (array_reserve(&o->v, &o->cap, o->cnt + 1))
 		return -ENOMEM;
-	h = &t->held[t->held_cnt++];
-	*h = (struct held){
-		.conn = c,
-		.data_at = t->data_sz,
-		.piece = {.dir = r->direction ? L7_RECEIVED : L7_SENT,
-			  .pos = r->position,
-			  .len = r->len,
-			  .ts_ns = r->ts_ns,
-			  .data.len = r->data.len,
-			  .datagram = r->flags & PAYLOAD_DATAGRAM},
-	};
-	memcpy(t->data + t->data_sz, r->data.p, r->data.len);
-	t->data_sz += r->data.len;
-	if (r->ts_ns > t->newest_ns)
-		t->newest_ns = r->ts_ns;
+	h = held_new(o, r->data.len);
+	if (!h)
+		return -ENOMEM;
+	h->conn = c;
+	h->piece = (struct l7_piece){.dir = r->direction ? L7_RECEIVED : L7_SENT,
+				     .pos = r->position,
+				     .len = r->len,
+				     .ts_ns = r->ts_ns,
+				     .data = {h->bytes, r->data.len},
+				     .datagram = r->flags & PAYLOAD_DATAGRAM};
+	memcpy(h->bytes, r->data.p, r->data.len);
+	o->v[o->cnt++] = (struct place){r->ts_ns, h};
+	o->held_sz += sizeof(*h) + r->data.len;
+	if (r->ts_ns > o->newest_ns)
+		o->newest_ns = r->ts_ns;
 	return 0;
 }
