@@ -204,9 +204,11 @@ static int write_rows(const struct opts *o, struct analysis *a, const struct for
 	struct strbuf sql = {0};
 	int err = 0;
 
+	/* Sorted are a time and a number of each, not the whole rows; LIMIT keeps SQLite from
+	 * dropping that order. */
 	strbuf_addf(&sql,
-		    "SELECT %s FROM exchange ORDER BY ifnull(exchange.request_ns, "
-		    "exchange.response_ns), exchange.id",
+		    "SELECT %s FROM (SELECT id AS at FROM message ORDER BY ifnull(request_ns, "
+		    "response_ns), id LIMIT -1) CROSS JOIN exchange ON exchange.id = at",
 		    f->column_cnt ? f->columns.p : "id");
 	if (sqlite3_prepare_v2(db, sql.p, -1, &stmt, NULL))
 		err = -EIO;

@@ -29,6 +29,20 @@ static void add_real(struct strbuf *b, double v)
 	strbuf_addf(b, "%s", buf);
 }
 
+/* What printf would, in a third of the time: most cells are numbers. */
+static void add_int(struct strbuf *b, int64_t v)
+{
+	uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
+	char buf[24], *p = buf + sizeof(buf);
+
+	do
+		*--p = '0' + left % 10;
+	while (left /= 10);
+	if (v < 0)
+		*--p = '-';
+	strbuf_add(b, p, buf + sizeof(buf) - p);
+}
+
 /* By the name's ending; false: as it is. */
 static bool add_human(struct strbuf *b, sqlite3_stmt *stmt, int col, int type)
 {
@@ -62,7 +76,7 @@ bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human)
 	case SQLITE_NULL:
 		return true;
 	case SQLITE_INTEGER:
-		strbuf_addf(b, "%lld", sqlite3_column_int64(stmt, col));
+		add_int(b, sqlite3_column_int64(stmt, col));
 		return true;
 	case SQLITE_FLOAT:
 		add_real(b, sqlite3_column_double(stmt, col));
@@ -89,7 +103,7 @@ void value_json(struct strbuf *b, sqlite3_stmt *stmt, int col)
 		strbuf_addf(b, "null");
 		return;
 	case SQLITE_INTEGER:
-		strbuf_addf(b, "%lld", sqlite3_column_int64(stmt, col));
+		add_int(b, sqlite3_column_int64(stmt, col));
 		return;
 	case SQLITE_FLOAT:
 		if (isfinite(sqlite3_column_double(stmt, col)))

@@ -52,13 +52,20 @@ static void addv(struct strbuf *b, const char *fmt, va_list ap)
 	va_list again;
 	int n;
 
+	if (b->failed)
+		return;
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	if (n < 0)
+	/* Mostly there is room already. */
+	n = vsnprintf(b->p ? b->p + b->len : NULL, b->p ? b->cap - b->len : 0, fmt, ap);
+	if (n < 0) {
 		b->failed = 1;
-	else if (reserve(b, n)) {
+	} else if (b->p && (size_t)n < b->cap - b->len) {
+		b->len += n;
+	} else if (reserve(b, n)) {
 		vsnprintf(b->p + b->len, n + 1, fmt, again);
 		b->len += n;
+	} else if (b->p) {
+		b->p[b->len] = 0;
 	}
 	va_end(again);
 }
@@ -183,24 +190,42 @@ static void add_inert(struct strbuf *b, enum escape how, const unsigned char *p,
 		strbuf_addf(b, how == ESCAPE_JSON ? "\\u%04x" : "\\x%02x", p[i]);
 }
 
+/* Stands for itself in every form. */
+static bool is_plain(unsigned char c)
+{
+	return c >= ' ' && c < 0x7f && c != '<' && c != '>' && c != '&' && c != '"' && c != '\'' &&
+	       c != '\\';
+}
+
+static bool wants_quotes(struct span s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] == ',' || s.p[i] == '"' || s.p[i] == '\n' || s.p[i] == '\r')
+			return true;
+	return false;
+}
+
 void strbuf_escape(struct strbuf *b, enum escape how, struct span s)
 {
 	const char *p = s.p, *end, *plain = p;
-	bool quote = false;
+	bool quote = how == ESCAPE_CSV && wants_quotes(s);
 
 	if (!s.len) /* its pointer may be NULL */
 		return;
 	end = p + s.len;
-	if (how == ESCAPE_CSV)
-		for (size_t i = 0; i < s.len && !quote; i++)
-			quote = strchr(",\"\n\r", s.p[i]) && s.p[i];
 	if (quote)
 		strbuf_add(b, "\"", 1);
 	while (p < end) {
 		uint32_t code = 0;
-		size_t n = utf8_len((const unsigned char *)p, end - p, &code);
-		const char *e = n == 1 ? entity(how, p, end) : NULL;
+		const char *e;
+		size_t n;
 
+		if (is_plain(*p)) {
+			p++;
+			continue;
+		}
+		n = utf8_len((const unsigned char *)p, end - p, &code);
+		e = n == 1 ? entity(how, p, end) : NULL;
 		if (n && !e && !is_active(code)) {
 			p += n;
 			continue;

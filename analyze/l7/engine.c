@@ -87,25 +87,43 @@ void l7_give_up(struct l7_parser *parser, uint64_t id)
 	pair_give_up(&c->pair, id);
 }
 
+static char *arena_add(struct l7_conn *c, size_t sz)
+{
+	struct arena_chunk *chunk = malloc(sizeof(*chunk) + sz);
+
+	if (!chunk)
+		return NULL;
+	chunk->next = c->arena;
+	c->arena = chunk;
+	return chunk->text;
+}
+
 struct span l7_text(struct l7_parser *parser, const char *fmt, ...)
 {
-	struct l7_conn *c = parser->engine;
-	struct arena_chunk *chunk;
 	va_list ap;
+	char *text;
 	int n;
 
 	va_start(ap, fmt);
 	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	chunk = n >= 0 ? malloc(sizeof(*chunk) + n + 1) : NULL;
-	if (!chunk)
+	text = n >= 0 ? arena_add(parser->engine, n + 1) : NULL;
+	if (!text)
 		return (struct span){"", 0};
 	va_start(ap, fmt);
-	vsnprintf(chunk->text, n + 1, fmt, ap);
+	vsnprintf(text, n + 1, fmt, ap);
 	va_end(ap);
-	chunk->next = c->arena;
-	c->arena = chunk;
-	return (struct span){chunk->text, n};
+	return (struct span){text, n};
+}
+
+struct span l7_keep(struct l7_parser *parser, struct span s)
+{
+	char *text = s.len ? arena_add(parser->engine, s.len) : NULL;
+
+	if (!text)
+		return (struct span){"", 0};
+	memcpy(text, s.p, s.len);
+	return (struct span){text, s.len};
 }
 
 static void arena_reset(struct l7_conn *c)

@@ -95,7 +95,7 @@ struct span l7_json(struct l7_parser *parser, struct span s, size_t max)
 	if (s.len > max)
 		s.len = max;
 	strbuf_escape(&b, ESCAPE_JSON, s);
-	text = l7_text(parser, "%.*s", (int)b.len, b.p ? b.p : "");
+	text = l7_keep(parser, (struct span){b.p, b.len});
 	strbuf_fini(&b);
 	return text;
 }

@@ -191,17 +191,24 @@ static size_t copy(char *dst, size_t dst_sz, struct span s)
 static void add_detail(struct l7_parser *parser, struct side *s, const char *key, struct span value,
 		       size_t max)
 {
+	size_t key_sz = strlen(key), at = s->detail_sz;
 	struct span text;
-	int n;
 
 	if (!value.len)
 		return;
 	text = l7_json(parser, value, max);
-	n = snprintf(s->detail + s->detail_sz, sizeof(s->detail) - s->detail_sz,
-		     "%s\"%s\":\"%.*s\"", s->detail_sz > 1 ? "," : "", key, (int)text.len, text.p);
-	if (n > 0 && s->detail_sz + n < sizeof(s->detail) - 1)
-		s->detail_sz += n;
-	s->detail[s->detail_sz] = 0;
+	if (key_sz + text.len + 6 >= sizeof(s->detail) - 1 - at) /* ,"":"" and the closing brace */
+		return;
+	if (at > 1)
+		s->detail[at++] = ',';
+	s->detail[at++] = '"';
+	memcpy(s->detail + at, key, key_sz);
+	memcpy(s->detail + at + key_sz, "\":\"", 3);
+	at += key_sz + 3;
+	memcpy(s->detail + at, text.p, text.len);
+	at += text.len;
+	s->detail[at++] = '"';
+	s->detail_sz = at;
 }
 
 static void begin_detail(struct side *s)

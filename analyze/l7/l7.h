@@ -131,6 +131,8 @@ void l7_give_up(struct l7_parser *parser, uint64_t id);
 /* printf into memory that lives until the message was delivered. JSON: l7_json_escape before. */
 struct span l7_text(struct l7_parser *parser, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* A copy that lives as long. */
+struct span l7_keep(struct l7_parser *parser, struct span s);
 
 struct l7_protocol {
 	const char *name;
