@@ -179,12 +179,23 @@ static uint32_t protocol_of(const struct conn *c, const struct l7_exchange *x)
 	return own ? strings__add(c->traffic->strings, span_of(own)) : c->protocol;
 }
 
+/* The datagram's, else its connection's. */
+static uint32_t peer_of(const struct conn *c, const struct l7_exchange *x, struct span *addr)
+{
+	uint32_t peer = (x->request ? x->request : x->response)->peer;
+
+	*addr = c->rec.remote_addr;
+	return peer ? traffic_datagram_peer(c, peer, addr) : c->peer;
+}
+
 static int add_row(struct conn *c, const struct l7_exchange *x, struct span status)
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
 	struct strbuf detail = {0};
 	struct insert *in = &t->message;
+	uint32_t peer = (q ? q : a)->peer;
+	struct span addr;
 	int err;
 
 	insert_int(in, ++t->message_id);
@@ -200,6 +211,8 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 	insert_int(in, x->paired);
 	insert_int(in, q && q->type == L7_ONEWAY);
 	bind_detail(in, &detail, q, a);
+	insert_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr)) : NULL);
+	insert_text(in, strings__get(t->strings, peer));
 	err = insert_run(in);
 	strbuf_fini(&detail);
 	if (!err && t->load->opts.traffic.max_messages == (uint64_t)t->message_id)
@@ -221,10 +234,12 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
+	struct span addr;
+	uint32_t peer = peer_of(c, x, &addr);
 	struct figure_key key = {
 		.role = c->role,
 		.service = c->service,
-		.peer = c->peer,
+		.peer = peer,
 		.protocol = protocol_of(c, x),
 		.slot = slot_of(t, at_ns),
 	};
@@ -258,6 +273,8 @@ static bool is_wanted(struct conn *c, const struct l7_exchange *x, struct span s
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
+	struct span addr;
+	uint32_t peer = peer_of(c, x, &addr);
 	const struct message_facts facts = {
 		.protocol = name_span(t, protocol_of(c, x)),
 		.method = (q ? q : a)->method,
@@ -265,8 +282,8 @@ static bool is_wanted(struct conn *c, const struct l7_exchange *x, struct span s
 		.status = status,
 		.role = name_span(t, c->role),
 		.service = name_span(t, c->service),
-		.peer = name_span(t, c->peer),
-		.peer_addr = c->rec.remote_addr,
+		.peer = name_span(t, peer),
+		.peer_addr = addr,
 		.latency_ns = x->paired ? latency_of(x) : 0,
 		.timed = x->paired,
 		.error = (a && a->is_error) || (q && q->is_error),
@@ -437,10 +454,10 @@ static int traffic_begin(struct load *l, void **state)
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, t->spans[i]);
 	if (sqlite3_prepare_v2(store__db(l->store),
-			       "SELECT comm, container_id FROM process WHERE id = ?", -1,
+			       "SELECT comm, container_id, pid FROM process WHERE id = ?", -1,
 			       &t->process, NULL) ||
 	    insert_open(&t->message, l->store,
-			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") ||
+			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") ||
 	    insert_open(&t->stat, l->store, "INSERT INTO connection_stat VALUES(?,?,?,?,?,?,?,?)"))
 		return -EIO;
 	return 0;

@@ -48,7 +48,8 @@ CREATE TABLE connection_stat( -- what moved since the row before
 CREATE TABLE message( -- request_ns, response_ns: their last bytes; latency_ns between them, first_byte_ns to the response's first
 	id INTEGER PRIMARY KEY, connection_id INTEGER, protocol TEXT, method TEXT, target TEXT, status TEXT,
 	is_error INTEGER, request_ns INTEGER, response_ns INTEGER, latency_ns INTEGER, first_byte_ns INTEGER,
-	request_bytes INTEGER, response_bytes INTEGER, paired INTEGER, oneway INTEGER, detail TEXT);
+	request_bytes INTEGER, response_bytes INTEGER, paired INTEGER, oneway INTEGER, detail TEXT,
+	peer TEXT, peer_addr TEXT); -- of a datagram whose socket has many peers: name, ADDRESS:PORT; NULL: as its connection's
 CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls sent in one and received in the other
 	capture_id INTEGER, other_id INTEGER, offset_ns INTEGER, delay_ns INTEGER, pairs INTEGER);
 CREATE TABLE figure( -- messages added up by obana while it loads, sampling scaled back; what a level does not tell apart is NULL
@@ -59,7 +60,8 @@ CREATE TABLE figure( -- messages added up by obana while it loads, sampling scal
 	p95_ns INTEGER, p99_ns INTEGER, max_ns INTEGER, first_ns INTEGER, last_ns INTEGER,
 	connection_id INTEGER, -- where it was seen first
 	timed INTEGER, sum_ns INTEGER); -- how many have a latency, and its sum
-CREATE TABLE figure_bucket(figure_id INTEGER, high_ns INTEGER, count INTEGER); -- of level method: at most high_ns, cumulative
+CREATE TABLE figure_bucket( -- of level method: calls of at most high_ns, cumulative
+	figure_id INTEGER, high_ns INTEGER, count INTEGER, PRIMARY KEY(figure_id, high_ns)) WITHOUT ROWID;
 CREATE TABLE flow( -- edges; what both ends of a connection recorded counts once; calls 0: connections without messages known
 	client TEXT, server TEXT, protocol TEXT, calls INTEGER, errors INTEGER, request_bytes INTEGER,
 	response_bytes INTEGER, p50_ns INTEGER, p95_ns INTEGER, p99_ns INTEGER, mean_ns INTEGER,
@@ -145,10 +147,10 @@ FROM connection GROUP BY role, service, peer, transport;
 CREATE VIEW exchange AS
 SELECT m.id, strftime('%H:%M:%S', ifnull(m.request_ns, m.response_ns) / 1000000000, 'unixepoch', 'localtime') ||
 		printf('.%06d', ifnull(m.request_ns, m.response_ns) / 1000 % 1000000) AS time,
-	m.request_ns, m.response_ns, m.latency_ns, m.first_byte_ns, m.protocol, c.role, c.service, c.peer, m.method, m.target,
+	m.request_ns, m.response_ns, m.latency_ns, m.first_byte_ns, m.protocol, c.role, c.service, ifnull(m.peer, c.peer) AS peer, m.method, m.target,
 	m.status, m.is_error AS error, m.request_bytes, m.response_bytes, m.paired, m.oneway, m.connection_id AS connection,
 	c.transport, c.local_addr, c.local_port, c.remote_addr, c.remote_port, c.tls, p.pid, p.comm, p.container_id, a.host,
-	m.detail
+	m.detail, m.peer_addr
 FROM message m LEFT JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
 	LEFT JOIN capture a ON a.id = c.capture_id;
 

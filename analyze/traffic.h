@@ -30,7 +30,7 @@ struct conn {
 	uint32_t capture, number;  /* in traffic.conns */
 	struct rec_connection rec; /* its strings are owned */
 	uint64_t closed_ns, bytes[2], calls[2], retransmits;
-	uint32_t srtt_us;
+	uint32_t srtt_us, pid; /* pid: of Unix sockets */
 	bool tls, anchored[2];
 	uint32_t anchor[2]; /* TCP sequence number of position 0, by enum l7_dir */
 	struct l7_conn *l7; /* NULL until payload comes */
@@ -80,6 +80,9 @@ int traffic_find_sides(struct traffic *t);
 void traffic_anchor(struct conn *c, const struct rec_payload *r);
 /* After all payload: takes apart what sequence numbers contradict; one of two ends is counted. */
 void traffic_check_sides(struct traffic *t);
+/* Who is at the other end of a datagram that came from or went to ADDRESS:PORT, a string of
+ * traffic.strings; *addr: the address alone. */
+uint32_t traffic_datagram_peer(const struct conn *c, uint32_t peer, struct span *addr);
 bool traffic_counted(const struct conn *c);
 const char *traffic_role(const struct conn *c);
 

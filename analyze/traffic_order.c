@@ -226,7 +226,8 @@ int traffic_hold(struct traffic *t, struct conn *c, const struct rec_payload *r)
 				     .len = r->len,
 				     .ts_ns = r->ts_ns,
 				     .data = {h->bytes, r->data.len},
-				     .datagram = r->flags & PAYLOAD_DATAGRAM};
+				     .datagram = r->flags & PAYLOAD_DATAGRAM,
+				     .peer = r->peer.len ? strings__add(t->strings, r->peer) : 0};
 	memcpy(h->bytes, r->data.p, r->data.len);
 	o->v[o->cnt++] = (struct place){r->ts_ns, h};
 	o->held_sz += sizeof(*h) + r->data.len;

@@ -3,7 +3,8 @@
  * Who is at both ends of a connection, and which other connection of the archives is its other end:
  * that of the mirrored addresses, in the same network namespace when the addresses mean something
  * there only, alive at the same time when both clocks are one; what TCP's sequence numbers
- * contradict is taken apart again.
+ * contradict is taken apart again. Unix sockets have no addresses: their ends name each other's
+ * process, those of a socketpair the process that made both.
  */
 #include "traffic.h"
 
@@ -36,6 +37,17 @@ static void process_name(struct traffic *t, int64_t row, char *buf, size_t sz)
 	sqlite3_reset(t->process);
 }
 
+static uint32_t pid_of(struct traffic *t, const struct conn *c)
+{
+	uint32_t pid = 0;
+
+	sqlite3_bind_int64(t->process, 1, capture_row(c->capture, c->rec.process));
+	if (c->rec.process && sqlite3_step(t->process) == SQLITE_ROW)
+		pid = sqlite3_column_int64(t->process, 2);
+	sqlite3_reset(t->process);
+	return pid;
+}
+
 static bool looks_clean(struct span s)
 {
 	return s.p && s.len;
@@ -59,18 +71,46 @@ static uint32_t own_name(struct traffic *t, const struct conn *c)
 }
 
 /* ADDRESS, or ADDRESS:PORT when it is that of a server. */
-static uint32_t address_name(struct traffic *t, const struct conn *c)
+static uint32_t address_name(struct traffic *t, const struct conn *c, struct span a, uint32_t port)
 {
-	struct span a = c->rec.remote_addr;
 	char text[300];
 
 	if (!looks_clean(a))
 		return strings__add(t->strings, span_of("[unknown]"));
-	if (c->rec.role == ROLE_SERVER || !c->rec.remote_port)
+	if (c->rec.role == ROLE_SERVER || !port)
 		return strings__add(t->strings, a);
 	snprintf(text, sizeof(text), memchr(a.p, ':', a.len) ? "[%.*s]:%u" : "%.*s:%u",
-		 (int)(a.len < 256 ? a.len : 256), a.p, c->rec.remote_port);
+		 (int)(a.len < 256 ? a.len : 256), a.p, port);
 	return strings__add(t->strings, span_of(text));
+}
+
+/* ADDRESS:PORT or [ADDRESS]:PORT, as records write it. */
+static struct span split_port(struct span s, uint32_t *port)
+{
+	const char *colon = s.len ? memrchr(s.p, ':', s.len) : NULL;
+	uint64_t n = 0;
+
+	*port = 0;
+	if (!colon)
+		return s;
+	for (const char *p = colon + 1; p < s.p + s.len && *p >= '0' && *p <= '9' && n < 65536; p++)
+		n = n * 10 + (*p - '0');
+	*port = n < 65536 ? n : 0;
+	s.len = colon - s.p;
+	if (s.len > 1 && *s.p == '[' && s.p[s.len - 1] == ']')
+		s = (struct span){s.p + 1, s.len - 2};
+	return s;
+}
+
+uint32_t traffic_datagram_peer(const struct conn *c, uint32_t peer, struct span *addr)
+{
+	struct traffic *t = c->traffic;
+	const struct service *s;
+	uint32_t port;
+
+	*addr = split_port(span_of(strings__get(t->strings, peer)), &port);
+	s = services__find(t->load->opts.traffic.services, *addr, port);
+	return s ? strings__add(t->strings, span_of(s->name)) : address_name(t, c, *addr, port);
 }
 
 /* Of a Unix socket: the process of that pid in the same capture. */
@@ -105,7 +145,7 @@ static uint32_t peer_name(struct traffic *t, const struct conn *c)
 		return t->conns[c->other - 1]->service;
 	if (c->rec.peer_pid)
 		return pid_name(t, c);
-	return address_name(t, c);
+	return address_name(t, c, c->rec.remote_addr, c->rec.remote_port);
 }
 
 /* ---- which is the other end ---- */
@@ -115,8 +155,18 @@ struct tuple {
 	struct span local, remote;
 };
 
+static bool is_unix(const struct conn *c)
+{
+	return c->rec.transport == TRANSPORT_UNIX_STREAM ||
+	       c->rec.transport == TRANSPORT_UNIX_DGRAM;
+}
+
 static struct tuple tuple_of(const struct conn *c)
 {
+	if (is_unix(c))
+		return (struct tuple){.transport = c->rec.transport,
+				      .local_port = c->pid,
+				      .remote_port = c->rec.peer_pid};
 	return (struct tuple){c->rec.transport, c->rec.local_port, c->rec.remote_port,
 			      c->rec.local_addr, c->rec.remote_addr};
 }
@@ -215,6 +265,70 @@ static uint64_t distance(const struct conn *a, const struct conn *b)
 	return opened_a > opened_b ? opened_a - opened_b : opened_b - opened_a;
 }
 
+/* The path of either end; those without match any. */
+static struct span path_of(const struct conn *c)
+{
+	return c->rec.local_addr.len ? c->rec.local_addr : c->rec.remote_addr;
+}
+
+static bool mirrors_bytes(const struct conn *a, const struct conn *b)
+{
+	return a->bytes[0] == b->bytes[1] && a->bytes[1] == b->bytes[0];
+}
+
+/* Of Unix sockets between the same two processes: bytes tell which belong together, else times. */
+static uint64_t unix_distance(const struct conn *a, const struct conn *b)
+{
+	uint64_t apart = distance(a, b);
+
+	if (apart == UINT64_MAX || a->capture != b->capture || !same(path_of(a), path_of(b)))
+		return UINT64_MAX;
+	return mirrors_bytes(a, b) ? apart / 2 : apart / 2 + (1ull << 62);
+}
+
+/* Both sockets of a socketpair name who made them, and were made one after the other. */
+static int by_inode(const void *a, const void *b)
+{
+	const struct conn *x = *(const struct conn *const *)a, *y = *(const struct conn *const *)b;
+
+	if (x->capture != y->capture)
+		return x->capture < y->capture ? -1 : 1;
+	return (x->rec.cookie > y->rec.cookie) - (x->rec.cookie < y->rec.cookie);
+}
+
+static int find_socketpairs(struct traffic *t)
+{
+	struct conn **v = NULL;
+	size_t cnt = 0, cap = 0;
+
+	for (size_t i = 0; i < t->conn_cnt; i++) {
+		struct conn *c = t->conns[i];
+
+		if (!is_unix(c) || c->other || path_of(c).len || !c->rec.cookie)
+			continue;
+		if (array_reserve(&v, &cap, cnt + 1)) {
+			free(v);
+			return -ENOMEM;
+		}
+		v[cnt++] = c;
+	}
+	if (cnt)
+		qsort(v, cnt, sizeof(*v), by_inode);
+	for (size_t i = 0; i + 1 < cnt; i++) {
+		struct conn *a = v[i], *b = v[i + 1];
+
+		if (a->capture != b->capture || a->rec.cookie + 1 != b->rec.cookie ||
+		    a->rec.transport != b->rec.transport || a->rec.peer_pid != b->rec.peer_pid ||
+		    !mirrors_bytes(a, b))
+			continue;
+		a->other = b->number + 1;
+		b->other = a->number + 1;
+		i++;
+	}
+	free(v);
+	return 0;
+}
+
 static void find_other(struct traffic *t, const struct index *ix, struct conn *c)
 {
 	struct tuple tuple = tuple_of(c), key = mirrored(tuple);
@@ -222,12 +336,15 @@ static void find_other(struct traffic *t, const struct index *ix, struct conn *c
 	struct conn *found = NULL;
 	uint32_t i;
 
-	if (c->other || !tuple.remote.len || !tuple.local.len ||
+	if (c->other ||
+	    (is_unix(c) ? !c->pid || !c->rec.peer_pid : !tuple.remote.len || !tuple.local.len) ||
 	    !index_find(ix, &tuple_ops, t, tuple_key(&key), &key, &i))
 		return;
 	for (uint32_t n = i + 1; n; n = t->conns[n - 1]->next) {
 		struct conn *d = t->conns[n - 1];
-		uint64_t apart = d == c || d->other ? UINT64_MAX : distance(c, d);
+		uint64_t apart = d == c || d->other ? UINT64_MAX
+				 : is_unix(c)	    ? unix_distance(c, d)
+						    : distance(c, d);
 
 		if (apart < best) {
 			best = apart;
@@ -243,13 +360,19 @@ static void find_other(struct traffic *t, const struct index *ix, struct conn *c
 int traffic_find_sides(struct traffic *t)
 {
 	struct index ix = {0};
-	int err = t->sides_known ? 0 : index_tuples(t, &ix);
+	int err;
 
 	if (t->sides_known)
 		return 0;
 	t->sides_known = true;
+	for (size_t i = 0; i < t->conn_cnt; i++)
+		if (is_unix(t->conns[i]))
+			t->conns[i]->pid = pid_of(t, t->conns[i]);
+	err = index_tuples(t, &ix);
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)
 		find_other(t, &ix, t->conns[i]);
+	if (!err)
+		err = find_socketpairs(t);
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)
 		t->conns[i]->service = own_name(t, t->conns[i]);
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)

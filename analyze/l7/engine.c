@@ -118,11 +118,12 @@ struct span l7_text(struct l7_parser *parser, const char *fmt, ...)
 
 struct span l7_keep(struct l7_parser *parser, struct span s)
 {
-	char *text = s.len ? arena_add(parser->engine, s.len) : NULL;
+	char *text = s.len ? arena_add(parser->engine, s.len + 1) : NULL;
 
 	if (!text)
 		return (struct span){"", 0};
 	memcpy(text, s.p, s.len);
+	text[s.len] = 0;
 	return (struct span){text, s.len};
 }
 
@@ -229,6 +230,7 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 	c->bad_in_row = 0;
 	d->after_hole = false;
 	m->dir = d == &c->dir[L7_RECEIVED] ? L7_RECEIVED : L7_SENT;
+	m->peer = view->peer;
 	if (!m->first_ns)
 		m->first_ns = view->ts_ns;
 	if (m->cut)

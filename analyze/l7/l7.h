@@ -33,6 +33,8 @@ struct l7_piece {
 	uint64_t ts_ns;
 	struct span data;
 	bool datagram; /* a message boundary by itself */
+	uint32_t peer; /* the caller's number for who is at the other end of this datagram; 0: the
+			  same for all */
 };
 
 /*
@@ -49,6 +51,7 @@ struct l7_view {
 	bool cut;
 	bool last; /* nothing more will come: what is partial now stays so */
 	bool datagram;
+	uint32_t peer; /* of the piece */
 };
 
 /* parse's result: bytes of the whole message on the wire (may exceed view.len: the rest is passed
@@ -91,6 +94,7 @@ struct l7_message {
 	uint64_t size;	   /* bytes on the wire */
 	uint64_t last_ns;  /* when its last byte passed */
 	enum l7_dir dir;
+	uint32_t peer; /* of its piece: responses belong to requests of the same */
 };
 
 enum l7_why {
@@ -131,7 +135,7 @@ void l7_give_up(struct l7_parser *parser, uint64_t id);
 /* printf into memory that lives until the message was delivered. JSON: l7_json_escape before. */
 struct span l7_text(struct l7_parser *parser, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* A copy that lives as long. */
+/* A copy that lives as long, NUL-terminated besides. */
 struct span l7_keep(struct l7_parser *parser, struct span s);
 
 struct l7_protocol {

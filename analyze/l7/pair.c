@@ -126,12 +126,13 @@ static void add_request(struct pair *p, const struct l7_message *m)
 	p->req_cnt++;
 }
 
-static struct waiting **find(struct pair *p, uint64_t id)
+/* peer 0: of anyone. */
+static struct waiting **find(struct pair *p, uint64_t id, uint32_t peer)
 {
 	struct waiting **at = &p->reqs;
 
 	if (p->by_id)
-		while (*at && (*at)->m.id != id)
+		while (*at && ((*at)->m.id != id || (peer && (*at)->m.peer != peer)))
 			at = &(*at)->next;
 	return at;
 }
@@ -152,7 +153,7 @@ static void add_response(struct pair *p, const struct l7_message *m)
 			settle(p, false);
 		return;
 	}
-	at = find(p, m->id);
+	at = find(p, m->id, m->peer);
 	if (!*at) {
 		hand_out(p, NULL, m, false);
 		return;
@@ -164,7 +165,7 @@ static void add_response(struct pair *p, const struct l7_message *m)
 
 void pair_give_up(struct pair *p, uint64_t id)
 {
-	struct waiting **at = find(p, id), *w;
+	struct waiting **at = find(p, id, 0), *w;
 
 	if (!p->by_id || !*at)
 		return;
@@ -194,7 +195,7 @@ void pair_add(struct pair *p, const struct l7_message *m)
 
 const struct l7_message *pair_pending(const struct pair *p, uint64_t id)
 {
-	struct waiting **at = find((struct pair *)p, id);
+	struct waiting **at = find((struct pair *)p, id, 0);
 
 	/* While unsure the responses held have taken as many of the oldest, if the burst is whole.
 	 */

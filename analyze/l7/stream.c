@@ -87,6 +87,7 @@ int stream_push(struct stream *s, const struct l7_piece *piece)
 		.kept = piece->data.len < piece->len ? piece->data.len : piece->len,
 		.borrowed = true,
 		.datagram = piece->datagram,
+		.peer = piece->peer,
 	};
 	size_t i = s->cnt;
 
@@ -173,6 +174,7 @@ enum stream_at stream_look(const struct stream *s, struct l7_view *view)
 	view->known = seg->len - off;
 	view->cut = seg->kept < seg->len;
 	view->datagram = seg->datagram;
+	view->peer = seg->peer;
 	view->ts_ns = stream_time(s, s->front);
 	if (off >= seg->kept)
 		return STREAM_UNKEPT;

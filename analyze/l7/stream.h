@@ -13,6 +13,7 @@ struct segment {
 	size_t kept;
 	bool borrowed; /* p is the caller's until stream_own */
 	bool datagram;
+	uint32_t peer;
 };
 
 /* When bytes up to `end` had passed; kept for every piece the front has not left behind. */
