@@ -33,8 +33,9 @@ GUESS_FN bool is_http1(const __u8 *d)
 		return true;
 	if (text4(0, 'P', 'O', 'S', 'T') || text4(0, 'H', 'E', 'A', 'D'))
 		return at(4) == ' ';
-	return text4(0, 'D', 'E', 'L', 'E') || text4(0, 'O', 'P', 'T', 'I') ||
-	       text4(0, 'P', 'A', 'T', 'C') || text4(0, 'C', 'O', 'N', 'N');
+	if (text4(0, 'D', 'E', 'L', 'E') || text4(0, 'C', 'O', 'N', 'N'))
+		return at(4) == 'T' || at(4) == 'E';
+	return text4(3, 'I', 'O', 'N', 'S') || text4(2, 'T', 'C', 'H', ' ');
 }
 
 /* Of a request without a body: past its empty line, of whose four bytes one is at a multiple of
@@ -66,7 +67,7 @@ GUESS_FN bool is_http2(const __u8 *d)
 		return false;
 	switch (type) {
 	case 0: /* DATA */
-		return stream && !(flags & ~0x9u);
+		return stream && !(flags & ~0x9u) && (len || flags & 1);
 	case 1: /* HEADERS */
 		return stream && len && !(flags & ~0x2du);
 	case 3: /* RST_STREAM */
@@ -167,7 +168,7 @@ GUESS_FN bool thrift_at(const __u8 *p)
 	return p[0] == 0x0f && p[1] == 0xff;
 }
 
-GUESS_FN bool is_thrift(const __u8 *d, __u32 call)
+GUESS_FN bool is_thrift(const __u8 *d)
 {
 	return thrift_at(d) || (be32(0) < 1u << 28 && be32(0) > 4 && thrift_at(d + 4));
 }
