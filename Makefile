@@ -46,7 +46,7 @@ ANALYZE_A := $(B)/libanalyze.a
 SKEL := $(B)/obrec.skel.h
 
 .DELETE_ON_ERROR:
-.PHONY: all obrec obana units unit fuzz-build workload check fuzz bench install clean print-%
+.PHONY: all obrec obana newest-clang units unit fuzz-build workload check fuzz bench install clean print-%
 all: obrec obana
 obrec: $(B)/obrec
 obana: $(B)/obana
@@ -76,6 +76,11 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -I/usr/include/$(BPF_SYS) -c -o $@ $<
 $(B)/obrec.bpf.o: $(patsubst %.bpf.c,$(B)/%.bpf.o,$(BPF_SRC))
 	$(call say,BPFLINK,$@)$(BPFTOOL) gen object $@ $^
+# the same with the newest clang there is, for tests: what it makes of the programs is verified as well
+NEWEST_CLANG = $(lastword $(shell ls /usr/bin/clang-[0-9]* 2>/dev/null | grep -xE '.*/clang-[0-9]+' | sort -V))
+newest-clang:
+	$(Q)[ -n "$(NEWEST_CLANG)" ] || { echo "no clang-N in /usr/bin (scripts/deps test)"; exit 1; }
+	$(Q)$(MAKE) -s B=$(B)/newest-clang CLANG=$(NEWEST_CLANG) $(B)/newest-clang/obrec $(B)/newest-clang/tests/bench/verify_insns
 $(SKEL): $(B)/obrec.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name obrec_bpf > $@
 

@@ -1,0 +1,43 @@
+# --attach: each way to attach that this kernel has gives the same counts; the rest is refused with the reason.
+. tests/live/lib.inc
+
+usage() { # PATTERN ARG...
+	local pattern=$1 status=0
+	shift
+	"$OBREC" "$@" -d 1s -o "$T/x.obz" 2>"$T/err" || status=$?
+	is "$*: exit and lines" "$status $(wc -l <"$T/err")" "2 1"
+	grep -q -- "$pattern" "$T/err" || { cat "$T/err"; fail "no '$pattern' in it"; }
+}
+usage "cpu, offcpu, l4" --attach nosuch=kprobe
+usage "tracepoint, syscall, fentry, kprobe" --attach l4=nosuch
+usage "btf, classic" --attach offcpu
+usage "empty" --attach l4=kprobe,
+usage "not on" --attach l4=syscall -e cpu
+
+ways() { awk -v p="$1" '/^[a-z]/ {at = $1} at == p && /^  / {print $1, $2}' "$T/list"; }
+is "ways of l4" "$(ways l4 | awk '{print $1}' | xargs)" "tracepoint syscall fentry kprobe"
+is "one of l4's is taken" "$(ways l4 | grep -c taken)" 1
+"$OBREC" --list --attach l4=syscall >"$T/forced"
+is "the forced one is" "$(awk '$2 == "taken" {print $1}' "$T/forced" | grep -c syscall)" 1
+
+while read -r way state; do
+	status=0
+	"$OBREC" -q --attach "cpu=clock,l4=$way" --attach offcpu=btf -e cpu,offcpu,l4,l7 --debuginfo none -o "$T/$way.obz" -- "$WORKLOAD/talk" 50 >"$T/ways" 2>"$T/err" || status=$?
+	if [ "$state" = no ]; then
+		is "$way: exit and lines" "$status $(wc -l <"$T/err")" "4 1"
+		grep -q "'l4'.*$way: " "$T/err" || { cat "$T/err"; fail "does not say why"; }
+		[ ! -e "$T/$way.obz" ] || fail "an archive of what could not be recorded"
+		continue
+	fi
+	is "$way: exit" "$status" 0
+	"$OBANA" info "$T/$way.obz" | grep -q "^attached .*l4=$way" || fail "info does not say l4=$way"
+	while read -r name transport port request answer; do
+		is "$way: $name" "$(sql "$T/$way.obz" "SELECT sum(sends), sum(bytes_sent), sum(receives), sum(bytes_received) FROM connection WHERE transport = '$transport' AND remote_port = $port")" \
+			"50,$((50 * request)),50,$((50 * answer))"
+	done <"$T/ways"
+done < <(ways l4)
+
+for way in btf classic; do
+	"$OBREC" -q --attach offcpu=$way -e offcpu --offcpu-period 0s --offcpu-min 15ms --debuginfo none -o "$T/$way.obz" -- "$WORKLOAD/naps" 30 20
+	is "$way: naps" "$(sql "$T/$way.obz" "SELECT sum(count) FROM sample WHERE kind = 'offcpu' AND value >= 20000000 AND thread_id IN (SELECT id FROM thread WHERE comm = 'naps')")" 30
+done
