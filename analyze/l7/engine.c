@@ -80,6 +80,13 @@ void l7_deliver(struct l7_parser *parser, const struct l7_message *m)
 	pair_add(&c->pair, m);
 }
 
+enum l7_dir l7_requests_dir(const struct l7_parser *parser)
+{
+	const struct l7_conn *c = parser->engine;
+
+	return c->role == L7_CLIENT ? L7_SENT : L7_RECEIVED;
+}
+
 void l7_give_up(struct l7_parser *parser, uint64_t id)
 {
 	struct l7_conn *c = parser->engine;
@@ -262,6 +269,14 @@ static bool gap_is_final(const struct l7_conn *c, const struct stream *s)
 	return c->finished || s->held > max || c->now_ns > stream_first_ns(s) + REORDER_NS;
 }
 
+/* The same of a gap that lies behind the first piece. */
+static bool is_cut_off(const struct l7_conn *c, const struct stream *s)
+{
+	uint64_t since_ns = stream_gap_ns(s);
+
+	return since_ns && c->now_ns > since_ns + REORDER_NS;
+}
+
 static bool is_requests(const struct l7_conn *c, enum l7_dir dir)
 {
 	return (c->role == L7_CLIENT) == (dir == L7_SENT);
@@ -343,7 +358,7 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 		return true;
 	}
 	if (n == L7_PARTIAL) {
-		bool more = !view.cut && !view.last && !view.datagram;
+		bool more = !view.cut && !view.last && !view.datagram && !is_cut_off(c, &d->stream);
 
 		arena_reset(c);
 		if (more &&
@@ -362,6 +377,8 @@ static bool blocked(const struct l7_conn *c, enum l7_dir dir)
 	const struct stream *s = &c->dir[dir].stream;
 	struct l7_view view;
 
+	if (stream_gap_ns(s))
+		return !is_cut_off(c, s) && !c->dir[dir].waits;
 	return stream_look(s, &view) == STREAM_GAP && !gap_is_final(c, s);
 }
 

@@ -31,6 +31,7 @@ struct head {
 /* One direction. */
 struct side {
 	bool in_chunks, until_close;
+	bool answered;	   /* before its last chunk: it was handed out then */
 	bool unknown_body; /* what follows a message whose end is not known */
 	uint64_t first_ns, size;
 	char method[16], target[256], status[4], detail[768];
@@ -378,10 +379,28 @@ static int64_t continue_chunks(struct side *s, const struct l7_view *v, size_t a
 	s->in_chunks = !done;
 	if (!done)
 		return n; /* L7_SKIP */
+	if (s->answered) {
+		s->answered = false;
+		return n;
+	}
 	fill(s, v->requests, m);
 	m->first_ns = s->first_ns;
 	m->size = s->size;
 	return n;
+}
+
+/* An answer to a request whose chunks still come: the request counts as it is. */
+static void answer_early(struct l7_parser *parser, struct side *requests, const struct l7_view *v)
+{
+	struct l7_message m = {.first_ns = requests->first_ns, .last_ns = v->ts_ns};
+
+	if (!requests->in_chunks || requests->answered || l7_pending(parser, 0))
+		return;
+	fill(requests, true, &m);
+	m.size = requests->size;
+	m.dir = l7_requests_dir(parser);
+	requests->answered = true;
+	l7_deliver(parser, &m);
 }
 
 static int64_t begin_message(struct l7_parser *parser, struct side *s, const struct l7_view *v,
@@ -401,6 +420,8 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 	s->unknown_body = false;
 	m->interim = !v->requests && h.code < 200 && h.code != 101;
 	m->opaque_after = h.upgrade;
+	if (!v->requests && !m->interim)
+		answer_early(parser, &((struct http1 *)parser->state)->side[1], v);
 	if (h.partial && !h.has_length && !h.head_only) {
 		/* The end of the head, and with it the body's length, was not kept. */
 		fill(s, v->requests, m);
@@ -418,6 +439,7 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 			return v->len;
 		}
 		s->in_chunks = true;
+		s->answered = false;
 		err = continue_chunks(s, v, h.sz, m) == L7_BAD;
 		return err ? L7_BAD : s->size ? (int64_t)s->size : (int64_t)(s->size = h.sz);
 	}

@@ -129,6 +129,9 @@ const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id)
  * one parse fills; the caller sets first_ns, last_ns, size and dir. */
 void l7_deliver(struct l7_parser *parser, const struct l7_message *m);
 
+/* The direction that carries requests. */
+enum l7_dir l7_requests_dir(const struct l7_parser *parser);
+
 /* With pair_by_id: no response will come for this request any more; it is handed out unpaired. */
 void l7_give_up(struct l7_parser *parser, uint64_t id);
 

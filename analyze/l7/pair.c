@@ -96,20 +96,46 @@ static void settle(struct pair *p, bool agree)
 
 void pair_hole(struct pair *p)
 {
-	if (!p->by_id)
-		p->unsure = true;
+	if (p->by_id)
+		return;
+	p->tainted |= p->unsure && (p->reqs || p->resps);
+	p->unsure = true;
+}
+
+/* peer 0: of anyone. */
+static struct waiting **find(struct pair *p, uint64_t id, uint32_t peer)
+{
+	struct waiting **at = &p->reqs;
+
+	if (p->by_id)
+		while (*at && ((*at)->m.id != id || (peer && (*at)->m.peer != peer)))
+			at = &(*at)->next;
+	return at;
+}
+
+static void give_up(struct pair *p, struct waiting **at)
+{
+	struct waiting *w = *at ? take_request(p, at) : NULL;
+
+	if (w)
+		hand_out(p, &w->m, NULL, false);
+	free(w);
 }
 
 static void add_request(struct pair *p, const struct l7_message *m)
 {
 	struct waiting *w;
 
+	/* An id is used again: the answer to the one before was lost, or it was asked anew. */
+	if (p->by_id && m->id)
+		give_up(p, find(p, m->id, m->peer));
 	/* A request after responses begins another burst: the one before is complete. */
 	if (p->unsure && p->resp_cnt) {
-		bool agree = p->resp_cnt == p->req_cnt;
+		bool agree = p->resp_cnt == p->req_cnt && !p->tainted;
 
 		settle(p, agree);
 		p->unsure = !agree;
+		p->tainted = false;
 	}
 	if (p->req_cnt >= WAITING_MAX) {
 		w = take_request(p, &p->reqs);
@@ -124,17 +150,6 @@ static void add_request(struct pair *p, const struct l7_message *m)
 	*p->reqs_end = w;
 	p->reqs_end = &w->next;
 	p->req_cnt++;
-}
-
-/* peer 0: of anyone. */
-static struct waiting **find(struct pair *p, uint64_t id, uint32_t peer)
-{
-	struct waiting **at = &p->reqs;
-
-	if (p->by_id)
-		while (*at && ((*at)->m.id != id || (peer && (*at)->m.peer != peer)))
-			at = &(*at)->next;
-	return at;
 }
 
 static void add_response(struct pair *p, const struct l7_message *m)
@@ -165,13 +180,8 @@ static void add_response(struct pair *p, const struct l7_message *m)
 
 void pair_give_up(struct pair *p, uint64_t id)
 {
-	struct waiting **at = find(p, id, 0), *w;
-
-	if (!p->by_id || !*at)
-		return;
-	w = take_request(p, at);
-	hand_out(p, &w->m, NULL, false);
-	free(w);
+	if (p->by_id)
+		give_up(p, find(p, id, 0));
 }
 
 void pair_add(struct pair *p, const struct l7_message *m)
@@ -207,5 +217,5 @@ const struct l7_message *pair_pending(const struct pair *p, uint64_t id)
 
 void pair_fini(struct pair *p)
 {
-	settle(p, p->unsure && p->req_cnt == p->resp_cnt);
+	settle(p, p->unsure && p->req_cnt == p->resp_cnt && !p->tainted);
 }

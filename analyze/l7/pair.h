@@ -17,7 +17,8 @@ struct waiting;
 
 struct pair {
 	bool by_id;
-	bool unsure;			    /* a hole: hold exchanges until a burst proves itself */
+	bool unsure;  /* a hole: hold exchanges until a burst proves itself */
+	bool tainted; /* another hole since: what one lacks the other may make up for */
 	struct waiting *reqs, **reqs_end;   /* oldest first */
 	struct waiting *resps, **resps_end; /* only while unsure */
 	size_t req_cnt, resp_cnt;

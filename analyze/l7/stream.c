@@ -280,6 +280,13 @@ uint64_t stream_time(const struct stream *s, uint64_t pos)
 	return 0;
 }
 
+uint64_t stream_gap_ns(const struct stream *s)
+{
+	if (s->cnt < 2 || at(s, 0)->pos + at(s, 0)->len == at(s, 1)->pos)
+		return 0;
+	return at(s, 1)->ts_ns;
+}
+
 uint64_t stream_first_ns(const struct stream *s)
 {
 	uint64_t ts_ns;

@@ -58,6 +58,9 @@ void stream_consume(struct stream *s, uint64_t n);
  * is none yet. */
 bool stream_skip(struct stream *s);
 
+/* Is there a gap behind the first piece? Then when what follows it passed; 0: no. */
+uint64_t stream_gap_ns(const struct stream *s);
+
 /* All bytes below this position are accounted for without a gap from the front on. */
 uint64_t stream_known_end(const struct stream *s);
 

@@ -256,7 +256,7 @@ static bool is_call_of(const struct l7_parser *parser, const struct order_item *
 		return false;
 	call = l7_pending(parser, item->id);
 	a = call ? short_name(call->method) : b;
-	return h->type == EXCEPTION || (a.len == b.len && !memcmp(a.p, b.p, a.len));
+	return a.len == b.len && !memcmp(a.p, b.p, a.len);
 }
 
 /* The call a reply belongs to; 0: not known. */
@@ -290,6 +290,9 @@ static uint64_t match(struct thrift *s, struct l7_parser *parser, const struct h
 	}
 	id = o->items[o->first + first].id;
 	order_take(o, first);
+	/* Without numbers replies come in the order of calls: what was asked before had its own. */
+	if (!s->counts)
+		order_give_up(o, parser, o->cnt - first);
 	return id;
 }
 
