@@ -19,6 +19,7 @@ wrong 2 exclude -a -p 1
 wrong 2 "unknown probe" -e nosuch
 wrong 2 "no probe" -e -cpu
 wrong 2 "samples per second" -F 0
+wrong 2 "http, grpc, http1, redis" --l7 redis,nosuch
 wrong 2 KEY=VALUE --label x
 wrong 2 COMMAND --
 wrong 2 no-such-option --no-such-option
