@@ -147,7 +147,8 @@ static void one_seed(const struct l7_case *k, size_t calls, const struct list *t
 	for (size_t i = k->cnt < calls ? k->cnt : 2; i < calls; i++)
 		lost[i] = random_u64() % LOST_ONE_IN == 0;
 	made = converse(k, lost, calls);
-	qsort(made.v, made.cnt, sizeof(*made.v), by_request);
+	if (made.cnt)
+		qsort(made.v, made.cnt, sizeof(*made.v), by_request);
 	/* Both lists sorted: what both have, what only one has. */
 	for (size_t i = 0, j = 0; i < truth->cnt || j < made.cnt;) {
 		int order = i == truth->cnt ? 1
