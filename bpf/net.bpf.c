@@ -209,14 +209,27 @@ static __always_inline struct net_sock *sock_new(struct sock *sk, __u64 key, __u
 	return in_map;
 }
 
+/* Accepted by one process and served by another, forked since or handed the descriptor: it is whose
+ * bytes move first. */
+static __always_inline void adopt(struct sock *sk, struct net_sock *s, __u32 tgid)
+{
+	if (s->calls[NET_SENT] || s->calls[NET_RECEIVED])
+		return;
+	s->tgid = tgid;
+	announce_entry(sk, s, false);
+}
+
 /* The entry of a socket. A struct sock that became another socket since gets another one. */
 static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __u32 flags)
 {
 	__u64 key = (__u64)sk, inode = sock_inode(sk);
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 
-	if (s && s->inode == inode)
+	if (s && s->inode == inode) {
+		if (s->tgid != tgid)
+			adopt(sk, s, tgid);
 		return s;
+	}
 	if (s)
 		announce_entry(sk, s, true);
 	return sock_new(sk, key, inode, tgid, flags);

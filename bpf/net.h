@@ -45,7 +45,7 @@ enum net_sock_flags {
 struct net_sock {
 	__u64 inode; /* of the socket in sockfs */
 	__u32 id;    /* never used again in a capture */
-	__u32 tgid;  /* who was seen with it first */
+	__u32 tgid;  /* whose bytes moved first; until then, who was seen with it first */
 	__u64 opened_ns;
 	__u64 closed_ns; /* 0: open; obrec removes the entry a little later */
 	__u64 seen_ns;

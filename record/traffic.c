@@ -168,6 +168,18 @@ static struct known *known_new(struct traffic *t, const struct net_sock *s, cons
 	return k;
 }
 
+/* Its process is known only when its first bytes move (net.bpf.c, adopt()): true when that changed.
+ */
+static bool adopted(struct traffic *t, struct known *k, const struct net_sock *s, const char *comm,
+		    uint64_t ts_ns)
+{
+	if (k->sock.tgid == s->tgid)
+		return false;
+	k->sock.tgid = s->tgid;
+	k->process = tracker__process(t->opts.tracker, s->tgid, comm, ts_ns);
+	return true;
+}
+
 /* What moved since the last row. */
 static void write_stat(struct traffic *t, struct known *k, const struct net_sock *now,
 		       uint64_t ts_ns)
@@ -226,6 +238,7 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 		write_close(t, k, w->sock.closed_ns ? w->sock.closed_ns : w->ts_ns);
 		return;
 	}
+	adopted(t, k, &w->sock, w->comm, w->ts_ns);
 	k->sock.flags = w->sock.flags;
 	k->sock.local = w->sock.local;
 	k->sock.remote = w->sock.remote;
@@ -314,6 +327,8 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 		k = known_new(t, s, "", now_ns);
 		if (!k)
 			return;
+		write_connection(t, k);
+	} else if (adopted(t, k, s, "", now_ns)) {
 		write_connection(t, k);
 	}
 	k->polled = t->polls;
