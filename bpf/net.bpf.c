@@ -219,6 +219,20 @@ static __always_inline void adopt(struct sock *sk, struct net_sock *s, __u32 tgi
 	announce_entry(sk, s, false);
 }
 
+/*
+ * Another socket needs its place: what was counted waits under its number, which is no address,
+ * for obrec's next look. In a full table the ring has to take it.
+ */
+static __always_inline void retire(struct sock *sk, struct net_sock *s)
+{
+	__u64 key = s->id;
+
+	if (!s->closed_ns)
+		s->closed_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&net_socks, &key, s, BPF_ANY))
+		announce_entry(sk, s, true);
+}
+
 /* The entry of a socket. A struct sock that became another socket since gets another one. */
 static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __u32 flags)
 {
@@ -231,7 +245,7 @@ static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __
 		return s;
 	}
 	if (s)
-		announce_entry(sk, s, true);
+		retire(sk, s);
 	return sock_new(sk, key, inode, tgid, flags);
 }
 

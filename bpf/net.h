@@ -38,7 +38,8 @@ enum net_sock_flags {
 };
 
 /*
- * One socket: the value of map `net_socks`, key: address of its struct sock. Counts only grow;
+ * One socket: the value of map `net_socks`, key: address of its struct sock, or its id once that is
+ * another socket's. Counts only grow;
  * obrec reads them every second and takes the differences. An entry is checked against the socket's
  * inode, since a struct sock is used again.
  */

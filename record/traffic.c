@@ -22,7 +22,9 @@ enum { BATCH = 512, ADDR_SZ = NET_UNIX_PATH + INET6_ADDRSTRLEN };
 struct known {
 	struct net_sock sock; /* as last read; its counts are written */
 	uint32_t process, role;
-	uint64_t polled; /* number of the poll that saw it last */
+	uint64_t polled;  /* number of the poll that saw it last */
+	uint64_t told_ns; /* when the newest announcement was made */
+	bool closed; /* its end is written; kept for what comes late, as rings are read in turn */
 	char path[NET_UNIX_PATH];
 	uint32_t path_sz;
 };
@@ -158,6 +160,7 @@ static struct known *known_new(struct traffic *t, const struct net_sock *s, cons
 		return NULL;
 	}
 	k->sock = *s;
+	k->polled = t->polls;
 	/* Nothing of its traffic is written yet. */
 	memset(k->sock.bytes, 0, sizeof(k->sock.bytes));
 	memset(k->sock.calls, 0, sizeof(k->sock.calls));
@@ -214,8 +217,11 @@ static void write_close(struct traffic *t, struct known *k, uint64_t closed_ns)
 {
 	struct rec_connection_close r = {.connection = k->sock.id, .closed_ns = closed_ns};
 
+	if (k->closed)
+		return;
 	put(t, REC_connection_close, &r);
-	forget(t, k);
+	k->closed = true;
+	k->polled = t->polls;
 }
 
 void traffic__sock(struct traffic *t, const struct wire_sock *w)
@@ -232,12 +238,17 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 		k->path_sz = w->path_sz;
 	}
 	if (w->closed) {
-		if (is_new)
+		if (adopted(t, k, &w->sock, w->comm, w->ts_ns) || is_new)
 			write_connection(t, k);
 		write_stat(t, k, &w->sock, w->ts_ns);
 		write_close(t, k, w->sock.closed_ns ? w->sock.closed_ns : w->ts_ns);
 		return;
 	}
+	if (w->ts_ns < k->told_ns || k->closed) {
+		write_connection(t, k); /* the path may be new */
+		return;
+	}
+	k->told_ns = w->ts_ns;
 	adopted(t, k, &w->sock, w->comm, w->ts_ns);
 	k->sock.flags = w->sock.flags;
 	k->sock.local = w->sock.local;
@@ -331,7 +342,8 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 	} else if (adopted(t, k, s, "", now_ns)) {
 		write_connection(t, k);
 	}
-	k->polled = t->polls;
+	if (!k->closed)
+		k->polled = t->polls;
 	write_stat(t, k, s, now_ns);
 	if (is_over(s, now_ns, last)) {
 		remove_entry(t, key, s->id);
@@ -339,17 +351,20 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 	}
 }
 
-/* A socket that left the map without a word (its close was lost). */
+/* Those that are over, and sockets that left the map without a word (their end was lost). */
 static void drop_unseen(struct traffic *t)
 {
-	struct known *gone[64], *k;
-	size_t n = 0;
+	struct known *gone[BATCH], *k;
+	size_t n;
 
-	for (size_t i = 0; n < 64 && (k = idmap_next(&t->socks, &i));)
-		if (k->polled && k->polled + 2 < t->polls)
-			gone[n++] = k;
-	while (n)
-		forget(t, gone[--n]);
+	do {
+		n = 0;
+		for (size_t i = 0; n < BATCH && (k = idmap_next(&t->socks, &i));)
+			if (k->polled + 2 < t->polls)
+				gone[n++] = k;
+		for (size_t i = 0; i < n; i++)
+			forget(t, gone[i]);
+	} while (n == BATCH);
 }
 
 int traffic__poll(struct traffic *t, uint64_t now_ns, bool last)
@@ -388,7 +403,8 @@ void traffic__reanchor(struct traffic *t)
 	struct known *k;
 
 	for (size_t i = 0; (k = idmap_next(&t->socks, &i));)
-		write_connection(t, k);
+		if (!k->closed)
+			write_connection(t, k);
 }
 
 struct traffic_counts traffic__counts(const struct traffic *t)
