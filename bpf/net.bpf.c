@@ -251,6 +251,14 @@ static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __
 
 /* ---- counting ---- */
 
+static __always_inline void tcp_health(struct sock *sk, struct net_sock *s)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	s->retransmits = BPF_CORE_READ(tp, total_retrans);
+	s->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
+}
+
 /*
  * Counts a call's bytes; their position is what *pos gets. `fetch`, a constant: atomic additions
  * give the old value (5.12, 5ca419f2864a, "bpf: Add BPF_FETCH field / create atomic_fetch_add
@@ -260,8 +268,6 @@ static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __
 static __always_inline void count(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
 				  __u64 *pos, bool fetch)
 {
-	struct tcp_sock *tp = (void *)sk;
-
 	if (fetch) {
 		*pos = __sync_fetch_and_add(&s->bytes[dir & 1], len);
 	} else {
@@ -271,8 +277,7 @@ static __always_inline void count(struct sock *sk, struct net_sock *s, __u32 dir
 	__sync_fetch_and_add(&s->calls[dir & 1], 1);
 	if (s->transport != IPPROTO_TCP)
 		return;
-	s->retransmits = BPF_CORE_READ(tp, total_retrans);
-	s->srtt_us = BPF_CORE_READ(tp, srtt_us) >> 3;
+	tcp_health(sk, s);
 }
 
 static __always_inline __u32 first_seq(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len)
@@ -1008,8 +1013,11 @@ static __always_inline void note_closed(struct sock *sk)
 	__u64 key = (__u64)sk;
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 
-	if (s && !s->closed_ns)
-		s->closed_ns = bpf_ktime_get_ns();
+	if (!s || s->closed_ns)
+		return;
+	s->closed_ns = bpf_ktime_get_ns();
+	if (s->transport == IPPROTO_TCP)
+		tcp_health(sk, s); /* segments may be sent again after the last call */
 }
 
 enum { TCP_CLOSE = 7 };
