@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct health {
-	struct insert loss, program;
+	struct insert loss, program, thinning;
 };
 
 static int health_begin(struct load *l, void **state)
@@ -27,7 +27,9 @@ static int health_begin(struct load *l, void **state)
 			"INSERT INTO loss_part VALUES(?,?,?,?) "
 			"ON CONFLICT DO UPDATE SET count = count + excluded.count") ||
 	    insert_open(&h->program, l->store,
-			"INSERT OR REPLACE INTO program_part VALUES(?,?,?,?)"))
+			"INSERT OR REPLACE INTO program_part VALUES(?,?,?,?)") ||
+	    insert_open(&h->thinning, l->store,
+			"INSERT INTO thinning VALUES(?,?,?,?,? / 65536.0,? / 65536.0)"))
 		return -EIO;
 	return 0;
 }
@@ -49,6 +51,18 @@ static int add_program(struct insert *in, uint32_t capture, struct span name, ui
 	insert_span(in, name);
 	insert_int(in, runs);
 	insert_int(in, run_ns);
+	return insert_run(in);
+}
+
+static int add_thinning(struct load *l, struct insert *in, uint32_t capture,
+			const struct rec_thinning *r)
+{
+	insert_int(in, capture_id(capture));
+	insert_int(in, r->ts_ns + l->captures->v[capture].to_realtime);
+	insert_span(in, r->what);
+	insert_span(in, r->cause);
+	insert_int(in, r->from_per_64k);
+	insert_int(in, r->to_per_64k);
 	return insert_run(in);
 }
 
@@ -77,6 +91,9 @@ static int health_rows(struct load *l, void *state, uint32_t capture, enum rec_k
 			const struct rec_program *r = (const struct rec_program *)rows + i;
 
 			err = add_program(&h->program, capture, r->name, r->runs, r->run_ns);
+		} else if ((int)kind == REC_thinning) {
+			err = add_thinning(l, &h->thinning, capture,
+					   (const struct rec_thinning *)rows + i);
 		}
 	return err;
 }
@@ -140,13 +157,14 @@ static void health_free(void *state)
 	if (h) {
 		insert_close(&h->loss);
 		insert_close(&h->program);
+		insert_close(&h->thinning);
 	}
 	free(h);
 }
 
 const struct loader load_health_entry = {
 	.streams = (const char *const[]){"health", NULL},
-	.tables = (const char *const[]){"loss", "program", NULL},
+	.tables = (const char *const[]){"loss", "program", "thinning", NULL},
 	.begin = health_begin,
 	.rows = health_rows,
 	.finish = health_finish,

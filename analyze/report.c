@@ -243,6 +243,39 @@ static int put_kinds(const struct report *r)
 
 /* ---- traffic ---- */
 
+/* What --cpu-budget left out, and whether that was made up for. */
+static void put_thinning(const struct report *r)
+{
+	static const struct {
+		const char *what, *text;
+	} whats[] = {
+		{"cpu", "on-CPU samples were thinned out to %.3g%% at the most, to hold --cpu-budget "
+			"(%.0f steps): each carries its weight, figures are scaled"},
+		{"offcpu", "off-CPU waits were thinned out to %.3g%% at the most, to hold "
+			   "--cpu-budget (%.0f steps): figures are scaled"},
+		{"payload", "payload was kept of %.3g%% of connections at the least, to hold "
+			    "--cpu-budget (%.0f steps): figures of requests are too low by it, bytes "
+			    "are complete"},
+	};
+	char sql[160], text[256];
+
+	for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+		uint64_t steps, kept;
+
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM thinning WHERE what = '%s'",
+			 whats[i].what);
+		steps = number(r, sql);
+		if (!steps)
+			continue;
+		snprintf(sql, sizeof(sql),
+			 "SELECT CAST(min(kept) * 1000000 AS INTEGER) FROM thinning WHERE what = '%s'",
+			 whats[i].what);
+		kept = number(r, sql);
+		snprintf(text, sizeof(text), whats[i].text, kept / 1e4, (double)steps);
+		warning(r, "Thinned out", text);
+	}
+}
+
 static void put_sampling(const struct report *r)
 {
 	const struct captures *c = &r->a->captures;
@@ -315,7 +348,7 @@ int report_prepare(struct load *l)
 {
 	static const char *const tables[] = {"capture", "process",  "thread",
 					     "binary",	"function", "connection",
-					     "figure",	"loss",	    "program"};
+					     "figure",	"loss",	    "program", "thinning"};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		if (name_set_add(&l->wanted, tables[i]))
@@ -331,6 +364,7 @@ int report_write(const struct analysis *a, const struct report_page *page, unsig
 	for (size_t i = 0; i < a->captures.cnt; i++)
 		put_capture(&r, &a->captures.v[i]);
 	put_sampled(&r);
+	put_thinning(&r);
 	put_sampling(&r);
 	err = put_losses(&r);
 	if (!err)

@@ -70,6 +70,8 @@ CREATE TABLE histogram(capture_id INTEGER, probe TEXT, key TEXT, low INTEGER, hi
 CREATE TABLE event(capture_id INTEGER, probe TEXT, ts_ns INTEGER, thread_id INTEGER, fields TEXT);
 CREATE TABLE loss(capture_id INTEGER, source TEXT, cause TEXT, count INTEGER);
 CREATE TABLE program(capture_id INTEGER, name TEXT, runs INTEGER, run_ns INTEGER);
+CREATE TABLE thinning( -- steps of --cpu-budget: from ts_ns on the share `kept` of what is kept
+	capture_id INTEGER, ts_ns INTEGER, what TEXT, cause TEXT, was REAL, kept REAL);
 
 -- ---- weights: what samples add up to. obana can fill these four itself while it loads, without the rows of
 -- sample and stack_frame; the definitions are these.

@@ -4,6 +4,20 @@
 
 const volatile __u64 cpu_period_ns = 10101010; /* what a sample stands for */
 
+/* Only every 2^n-th period is a sample, and stands for as many: --cpu-budget. A cache line a CPU. */
+__u32 cpu_thin;
+struct {
+	__u64 seen;
+	__u64 pad[7];
+} cpu_periods[WIRE_MAX_CPUS];
+
+static __always_inline bool passed_over(__u32 thin)
+{
+	__u64 *seen = &cpu_periods[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)].seen;
+
+	return thin && ++*seen & ((1ULL << thin) - 1);
+}
+
 /* The stacks of the current task as interrupted; only a sample from kernel mode has a kernel stack.
  */
 static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s,
@@ -35,10 +49,11 @@ SEC("?perf_event")
 int cpu_sample(struct perf_event_ctx *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
+	__u32 thin = *(volatile __u32 *)&cpu_thin & 15;
 	struct scratch *s;
 	struct proc *p;
 
-	if (!enabled || !is_target(id >> 32, &p))
+	if (!enabled || passed_over(thin) || !is_target(id >> 32, &p))
 		return 0;
 	s = scratch_claim(ENTRY_PERF);
 	if (!s)
@@ -48,7 +63,7 @@ int cpu_sample(struct perf_event_ctx *ctx)
 		.ts_ns = bpf_ktime_get_ns(),
 		.tgid = id >> 32,
 		.tid = id,
-		.value = cpu_period_ns,
+		.value = cpu_period_ns << thin,
 	};
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
 	take_stacks(ctx, s, p);

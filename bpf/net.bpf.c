@@ -175,6 +175,16 @@ static __always_inline bool is_sampled(__u32 id)
 	return net_sample_per_64k >= 65536 || (id * 2654435761u >> 16) < net_sample_per_64k;
 }
 
+/* --cpu-budget: one in 2^n of those that --sample chose; connections, so that what is kept is
+ * whole, the same ones at every higher n. */
+__u32 net_thin;
+static __always_inline bool thinned_out(__u32 id)
+{
+	__u32 thin = net_thin & 15;
+
+	return thin && (id * 2654435761u >> 16) >= net_sample_per_64k >> thin;
+}
+
 static __always_inline struct net_sock *sock_new(struct sock *sk, __u64 key, __u64 inode,
 						 __u32 tgid, __u32 flags)
 {
@@ -483,7 +493,7 @@ static __always_inline bool wants_payload(const struct net_sock *s)
 {
 	__u32 role = s->flags & (NET_CLIENT | NET_SERVER);
 
-	if (!net_payload_on || s->flags & NET_SAMPLED_OUT)
+	if (!net_payload_on || s->flags & NET_SAMPLED_OUT || thinned_out(s->id))
 		return false;
 	return !role || role & net_direction;
 }

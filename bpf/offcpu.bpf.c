@@ -20,6 +20,10 @@ const volatile __u64 offcpu_period_ns = 10000000;
 const volatile __u64 offcpu_min_ns = 0;
 const volatile __u64 offcpu_max_ns = ~0ULL;
 
+/* Under --cpu-budget one wait in 2^n is looked at, at random, and stands for as many; the period
+ * grows with it. */
+__u32 offcpu_thin;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -42,15 +46,20 @@ static __always_inline __u64 *due_here(void)
 /* What a wait adds to the record: 0 for nothing yet. */
 static __always_inline __u64 weigh(struct offcpu_thread *t, __u64 wait)
 {
+	__u32 thin = OFFCPU_THIN(t->flags);
+	__u64 period = offcpu_period_ns << OFFCPU_PERIOD_SHIFT(thin), weight;
+
 	if (wait < offcpu_min_ns || wait > offcpu_max_ns)
 		return 0;
-	if (wait >= offcpu_period_ns)
+	wait <<= thin;
+	if (wait >= period)
 		return wait;
 	t->carry_ns += wait;
-	if (t->carry_ns < offcpu_period_ns)
+	if (t->carry_ns < period)
 		return 0;
-	t->carry_ns -= offcpu_period_ns;
-	return offcpu_period_ns;
+	weight = t->carry_ns - t->carry_ns % period;
+	t->carry_ns -= weight;
+	return weight;
 }
 
 static __always_inline void begin_sample(struct scratch *s, const struct offcpu_thread *t,
@@ -113,9 +122,18 @@ static __always_inline void walk_now(struct offcpu_thread *t, __u32 tid)
 		copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &t->tgid));
 		stack_take_user(ENTRY_TRACEPOINT);
 		t->user_stack = s->sample.user_stack;
-		t->flags = OFFCPU_WALKED;
+		t->flags |= OFFCPU_WALKED;
 	}
 	scratch_release(s);
+}
+
+/* The counter stays at a random place of the period when that changes. */
+static __always_inline void set_thin(struct offcpu_thread *t, __u32 thin)
+{
+	__u32 from = OFFCPU_PERIOD_SHIFT(OFFCPU_THIN(t->flags)), to = OFFCPU_PERIOD_SHIFT(thin);
+
+	t->carry_ns = t->carry_ns << to >> from;
+	t->flags = thin << OFFCPU_THIN_SHIFT;
 }
 
 static __noinline int thread_new(__u32 tid, __u32 tgid)
@@ -136,14 +154,17 @@ static __noinline int thread_new(__u32 tid, __u32 tgid)
 /* The current thread goes to sleep. Returns 1 when it is recorded. */
 __noinline int offcpu_leave(__u32 tid, __u32 tgid, __u32 state, __u32 is_kernel)
 {
-	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	__u32 thin = *(volatile __u32 *)&offcpu_thin & 15;
+	struct offcpu_thread *t;
 	struct proc *p;
 
 	if (state & TASK_DEAD) {
-		if (t)
-			bpf_map_delete_elem(&offcpu_threads, &tid);
+		bpf_map_delete_elem(&offcpu_threads, &tid);
 		return 0;
 	}
+	if (thin && bpf_get_prandom_u32() & ((1u << thin) - 1))
+		return 0;
+	t = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (!t) {
 		if (!is_target(tgid, &p) || !thread_new(tid, tgid))
 			return 0;
@@ -151,7 +172,7 @@ __noinline int offcpu_leave(__u32 tid, __u32 tgid, __u32 state, __u32 is_kernel)
 		if (!t)
 			return 0;
 	}
-	t->flags = 0;
+	set_thin(t, thin);
 	t->since_ns = bpf_ktime_get_ns();
 	if (!is_kernel && (!current_in_syscall() || state & TASK_STOPPED_OR_TRACED))
 		walk_now(t, tid);

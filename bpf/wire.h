@@ -67,6 +67,10 @@ struct offcpu_thread {
 	__u32 flags;
 };
 #define OFFCPU_WALKED 1
+#define OFFCPU_THIN_SHIFT 8 /* log2 of how many waits this one stands for */
+#define OFFCPU_THIN(flags) ((flags) >> OFFCPU_THIN_SHIFT & 15)
+/* The period grows with it, not so far that a thread has no sample any more. */
+#define OFFCPU_PERIOD_SHIFT(thin) ((thin) < 4 ? (thin) : 4)
 
 /* One for each thread that is blocked, as the iterator `offcpu_open` writes them. */
 struct offcpu_open {

@@ -60,6 +60,7 @@ static struct json_object *options_json(const struct options *o)
 	add_u64(j, "offcpu_min_ns", o->record.offcpu_min_ns);
 	add_u64(j, "offcpu_max_ns", o->record.offcpu_max_ns);
 	add_u64(j, "max_size", o->max_sz);
+	add_u64(j, "cpu_budget_per_64k", o->record.budget_per_64k);
 	add_u64(j, "payload_max", o->record.payload_max);
 	if (o->record.payload_many)
 		add_u64(j, "payload_many", o->record.payload_many);

@@ -353,6 +353,18 @@ static int set_sample(void *ctx, const struct option_def *def, const char *arg)
 	return 0;
 }
 
+static int set_budget(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+	double share;
+
+	if (parse_percent(arg, &share) || share < 0.001)
+		return option_error(def, "'%s' is not a share of one CPU from 0.1%% to 100%%, as in 5%%",
+				    arg);
+	o->record.budget_per_64k = share * 65536;
+	return 0;
+}
+
 static int set_direction(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct options *o = ctx;
@@ -458,6 +470,11 @@ static const struct option_def table[] = {
 	 AT(max_sz)},
 	{"max-mem", 0, ARG_REQUIRED, "SIZE", "bound of obrec's rings and tables", set_size,
 	 AT(record.max_mem)},
+	{"cpu-budget", 0, ARG_REQUIRED, "SHARE",
+	 "of one CPU, as in 5%: what obrec's recording and its BPF programs may use; above it samples "
+	 "and payload are thinned out in recorded steps, which figures are scaled by (symbols are "
+	 "extracted beside it, in time that nothing else wants)",
+	 set_budget, 0},
 	{"btf", 0, ARG_REQUIRED, "FILE", "BTF for a kernel without its own", set_string,
 	 AT(record.btf)},
 	{"ready-fd", 0, ARG_REQUIRED, "N", "write a byte there once every probe is attached",

@@ -187,11 +187,15 @@ static int start(struct probe_env *env)
 /* The same rule as in BPF, for a wait that the end cuts off. */
 static uint64_t weigh(const struct record_opts *o, const struct offcpu_thread *t, uint64_t wait)
 {
+	unsigned thin = OFFCPU_THIN(t->flags);
+	uint64_t period = o->offcpu_period_ns << OFFCPU_PERIOD_SHIFT(thin);
+
 	if (wait < o->offcpu_min_ns || (o->offcpu_max_ns && wait > o->offcpu_max_ns))
 		return 0;
-	if (wait >= o->offcpu_period_ns)
+	wait <<= thin;
+	if (wait >= period)
 		return wait;
-	return t->carry_ns + wait >= o->offcpu_period_ns ? o->offcpu_period_ns : 0;
+	return (t->carry_ns + wait) / period * period;
 }
 
 /* Has the thread stayed where the iterator saw it? */

@@ -2,6 +2,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 
 #include "../format/text.h"
 #include "program.h"
@@ -11,6 +12,16 @@ int program_cost_enable(void)
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
 	return fd < 0 ? -errno : fd;
+}
+
+bool program_cost_counted(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/bpf_stats_enabled", "re");
+	bool on = f && fgetc(f) == '1';
+
+	if (f)
+		fclose(f);
+	return on;
 }
 
 void program_cost_each(const struct bpf_object *obj,

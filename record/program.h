@@ -3,6 +3,7 @@
 #ifndef RECORD_PROGRAM_H
 #define RECORD_PROGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../format/archive.h"
@@ -18,6 +19,9 @@ struct program_cost {
 /* The kernel counts from here on until the fd is closed; negative errno when it cannot. Costs some
  * 20 ns a run. */
 int program_cost_enable(void);
+
+/* Does the kernel count, for whomever? */
+bool program_cost_counted(void);
 
 void program_cost_each(const struct bpf_object *obj,
 		       void (*fn)(void *ctx, const struct program_cost *c), void *ctx);

@@ -104,6 +104,8 @@ void progress_summary(const struct output *out, uint64_t bytes, const struct ses
 	if (st->stacks)
 		strbuf_addf(&line, " (%.1f%% complete)", 100.0 * st->stacks_complete / st->stacks);
 	add_losses(&line, end);
+	if (st->thinned)
+		strbuf_addf(&line, ", thinned out in %u steps to hold --cpu-budget", st->thinned);
 	if (end && strcmp(text_of(end, "stop_reason"), "duration"))
 		strbuf_addf(&line, ", stopped by %s", text_of(end, "stop_reason"));
 	message_warn("%s", line.p ? line.p : "");

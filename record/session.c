@@ -128,6 +128,8 @@ static void on_sample(void *ctx, const struct wire_sample *sample)
 	struct session *s = ctx;
 
 	s->events++;
+	if (sample->hdr.probe == SAMPLE_cpu || sample->hdr.probe == SAMPLE_offcpu)
+		thin__event(s->thin, sample->hdr.probe == SAMPLE_cpu ? LEVER_CPU : LEVER_OFFCPU);
 	intake__sample(s->intake, sample);
 }
 
@@ -136,6 +138,8 @@ static void on_other(void *ctx, const struct wire_hdr *hdr)
 	struct session *s = ctx;
 
 	s->events++;
+	if (hdr->kind == WIRE_PAYLOAD)
+		thin__event(s->thin, LEVER_PAYLOAD);
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->record && probes[i]->record(&s->env, hdr))
 			return;
@@ -236,6 +240,30 @@ static void init(struct session *s, const struct record_opts *opts, struct obz_w
 	s->env.features = &s->plan.features;
 }
 
+/* Needs CAP_SYS_ADMIN; where somebody else has it counted already, there is nothing to ask for. */
+static void count_costs(struct session *s)
+{
+	s->stats_fd = program_cost_enable();
+	if (s->stats_fd < 0 && !program_cost_counted())
+		message_warn("run times of BPF programs are not counted%s: %s (needs CAP_SYS_ADMIN, or "
+			     "sysctl kernel.bpf_stats_enabled at 1)",
+			     s->opts.budget_per_64k ? ", --cpu-budget holds for obrec's own time alone"
+						    : "",
+			     strerror(-s->stats_fd));
+}
+
+static int make_thin(struct session *s)
+{
+	const struct thin_opts opts = {
+		.skel = s->skel,
+		.writer = s->writer,
+		.budget_per_64k = s->opts.budget_per_64k,
+		.sample_per_64k = s->opts.payload_max ? s->opts.sample_per_64k : 0,
+	};
+
+	return thin__new(&s->thin, &opts);
+}
+
 int session__new(struct session **out, const struct record_opts *opts, struct obz_writer *writer)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -259,11 +287,10 @@ int session__new(struct session **out, const struct record_opts *opts, struct ob
 		err = tracker__start(s->tracker);
 	if (!err)
 		err = attach_probes(s);
-	if (!err && s->opts.stats) {
-		s->stats_fd = program_cost_enable();
-		if (s->stats_fd < 0)
-			message_warn("BPF run times are not counted: %s", strerror(-s->stats_fd));
-	}
+	if (!err && (s->opts.stats || s->opts.budget_per_64k))
+		count_costs(s);
+	if (!err && s->opts.budget_per_64k)
+		err = cannot_set_up(make_thin(s));
 	if (err)
 		session__free(s);
 	else
@@ -311,6 +338,7 @@ void session__free(struct session *s)
 		kallsyms__free(s->kallsyms);
 	if (s->store)
 		unwind_store__free(s->store);
+	thin__free(s->thin);
 	loss__free(s->loss);
 	if (s->skel)
 		obrec_bpf__destroy(s->skel);

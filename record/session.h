@@ -41,6 +41,7 @@ struct record_opts {
 	const struct attach_plan *plan; /* made beforehand; NULL: session__new() makes it */
 	const char *btf;   /* --btf; NULL: the kernel's, then the search path */
 	pid_t command_pid; /* -- COMMAND, stopped before exec; 0: none */
+	uint64_t budget_per_64k; /* of one CPU; 0: no bound */
 	bool stats;	   /* count what each BPF program costs */
 	uint32_t ring_sz;  /* bytes of each CPU's ring, a power of two; 0: chosen from max_mem */
 };
@@ -67,6 +68,7 @@ struct session_status {
 	uint64_t stacks, stacks_complete;
 	uint64_t events; /* records read from the rings */
 	uint64_t lost;	 /* all causes */
+	unsigned thinned; /* steps of --cpu-budget */
 	unsigned processes, debuginfo_pending;
 };
 

@@ -15,6 +15,7 @@
 #include "ring.h"
 #include "session.h"
 #include "syncer.h"
+#include "thin.h"
 #include "unwind_store.h"
 #include "obrec.skel.h"
 
@@ -33,6 +34,7 @@ struct session {
 	struct intake *intake;
 	struct ring *ring;
 	struct syncer *syncer;
+	struct thin *thin; /* NULL: no budget */
 	int epoll_fd, command_fd, stats_fd; /* -1: none */
 	uint64_t lost_in_bpf[LOSS_CNT];	    /* as last read */
 	uint64_t missed_in_bpf;

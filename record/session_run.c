@@ -99,6 +99,7 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 			if (session_wants(s, i) && probes[i]->reanchor)
 				probes[i]->reanchor(&s->env);
 	}
+	err = err ? err : thin__tick(s->thin, now);
 	if (s->stats_fd >= 0 && now >= l->cost_ns) {
 		l->cost_ns = now + COST_NS;
 		program_cost_write(s->skel->obj, s->writer, now);

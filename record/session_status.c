@@ -34,6 +34,7 @@ struct session_status session__status(const struct session *s)
 		.stacks_complete = c.complete,
 		.events = s->events,
 		.lost = loss__total(s->loss),
+		.thinned = thin__steps(s->thin),
 		.processes = tracker__live_targets(s->tracker),
 		.debuginfo_pending = debuginfo__pending(s->debuginfo),
 	};
