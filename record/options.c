@@ -8,6 +8,7 @@
 #include "../bpf/net.h"
 #include "../format/text.h"
 #include "attach.h"
+#include "memory.h"
 #include "options.h"
 
 enum { DEFAULT_PAYLOAD = 512, PAYLOAD_MANY = 16384, DEFAULT_FREQ = 99, MAX_FREQ = 20000 };
@@ -161,6 +162,17 @@ static int set_size(void *ctx, const struct option_def *def, const char *arg)
 {
 	if (parse_size(arg, field(ctx, def)) || !*(uint64_t *)field(ctx, def))
 		return option_error(def, "'%s' is not a size, as in 500K 64M 2G", arg);
+	return 0;
+}
+
+static int set_max_mem(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+
+	if (parse_size(arg, &o->record.max_mem) || o->record.max_mem < MEMORY_MIN)
+		return option_error(def, "'%s' is not a size from %lluM, as in 128M", arg,
+				    MEMORY_MIN >> 20);
+	o->record.bound_mem = true;
 	return 0;
 }
 
@@ -468,8 +480,10 @@ static const struct option_def table[] = {
 	{.help = "Bounds and behaviour"},
 	{"max-size", 0, ARG_REQUIRED, "SIZE", "stop before the archive grows over this", set_size,
 	 AT(max_sz)},
-	{"max-mem", 0, ARG_REQUIRED, "SIZE", "bound of obrec's rings and tables", set_size,
-	 AT(record.max_mem)},
+	{"max-mem", 0, ARG_REQUIRED, "SIZE",
+	 "of obrec, its rings and its tables in the kernel (at least 48M; default: tables of 256M): "
+	 "sizes follow from it, and the recording stops in order before it takes more",
+	 set_max_mem, 0},
 	{"cpu-budget", 0, ARG_REQUIRED, "SHARE",
 	 "of one CPU, as in 5%: what obrec's recording and its BPF programs may use; above it samples "
 	 "and payload are thinned out in recorded steps, which figures are scaled by (symbols are "

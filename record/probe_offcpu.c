@@ -21,7 +21,7 @@
 extern const struct probe probe_offcpu_entry;
 
 /* Threads with a state of their own, 140 bytes each; more are counted as lost. */
-enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536 };
+enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536, THREAD_SZ = 160 };
 
 enum { BY_BTF, BY_CLASSIC };
 
@@ -60,6 +60,7 @@ static int prepare(struct probe_env *env)
 	struct obrec_bpf *skel = env->skel;
 	const struct record_opts *o = env->opts;
 	bool typed = is_typed(env);
+	uint64_t threads;
 
 	bpf_program__set_autoload(skel->progs.offcpu_switch, typed);
 	bpf_program__set_autoload(skel->progs.offcpu_switch_raw, !typed);
@@ -69,8 +70,10 @@ static int prepare(struct probe_env *env)
 	skel->rodata->offcpu_period_ns = o->offcpu_period_ns;
 	skel->rodata->offcpu_min_ns = o->offcpu_min_ns;
 	skel->rodata->offcpu_max_ns = o->offcpu_max_ns ? o->offcpu_max_ns : UINT64_MAX;
-	return bpf_map__set_max_entries(skel->maps.offcpu_threads,
-					o->target.pid_cnt ? THREADS_OF_PIDS : THREADS_OF_ALL);
+	threads = o->target.pid_cnt ? THREADS_OF_PIDS : THREADS_OF_ALL;
+	while (threads > 1024 && threads * THREAD_SZ > o->max_mem / 16)
+		threads /= 2;
+	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
 }
 
 static int attach(struct probe_env *env)

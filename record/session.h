@@ -34,6 +34,7 @@ struct record_opts {
 	uint32_t sample_per_64k; /* connections of 65536 whose payload is kept */
 	uint32_t direction;	 /* of payload: bit 0 as client, bit 1 as server */
 	bool redact, redact_sql;
+	bool bound_mem; /* max_mem was asked for: stop rather than take more */
 	uint64_t max_mem; /* bytes of unwind rows, rings and tables; 0: default */
 	struct debuginfo_opts debuginfo;
 	/* --attach: 1 + number of the variant that a probe shall take; 0: the best */
@@ -54,9 +55,10 @@ enum stop_reason {
 	STOP_COMMAND_EXIT,
 	STOP_MAX_SIZE,
 	STOP_DISK_FULL,
+	STOP_MAX_MEM,
 	STOP_ERROR,
 };
-/* "duration", "interrupt", "target-exit", "command-exit", "max-size", "disk-full", "error": what
+/* "duration", "interrupt", "target-exit", "command-exit", "max-size", "disk-full", "max-mem", "error": what
  * the archive holds. */
 const char *stop_reason_name(enum stop_reason r);
 

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 
 #include "../format/text.h"
+#include "memory.h"
 #include "priority.h"
 #include "session_impl.h"
 
@@ -21,7 +22,7 @@ enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 struct loop {
 	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns; /* when next */
 	int poll_ms;
-	bool command_gone;
+	bool command_gone, out_of_memory;
 };
 
 static enum stop_reason reason_of(int err)
@@ -83,6 +84,16 @@ static int flush(struct session *s, uint64_t now, bool last)
 	return err ? err : obz_writer__flush(s->writer);
 }
 
+/* Nine tenths: what is taken until the next look shall not go over it. */
+static bool out_of_memory(const struct session *s)
+{
+	struct unwind_store_stats st = unwind_store__stats(s->store);
+	uint64_t used = memory_resident() + memory_of_maps(s->skel->obj) + st.row_bytes +
+			st.ranges * sizeof(struct range);
+
+	return used > s->opts.max_mem / 10 * 9;
+}
+
 /* What is done now and then; the first error of writing. */
 static int periodic(struct session *s, struct loop *l, uint64_t now)
 {
@@ -106,6 +117,7 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 	}
 	if (!err && now >= l->flush_ns) {
 		l->flush_ns = now + FLUSH_NS;
+		l->out_of_memory = s->opts.bound_mem && out_of_memory(s);
 		err = flush(s, now, false);
 	}
 	return err;
@@ -120,6 +132,8 @@ static enum stop_reason check(const struct session *s, const struct loop *l, uin
 		return STOP_INTERRUPT;
 	if (l->command_gone)
 		return STOP_COMMAND_EXIT;
+	if (l->out_of_memory)
+		return STOP_MAX_MEM;
 	if (s->opts.duration_ns && now - s->started_ns >= s->opts.duration_ns)
 		return STOP_DURATION;
 	if (t->pid_cnt && !s->opts.command_pid && !tracker__live_targets(s->tracker))

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What obrec takes of the host's memory. */
+#ifndef RECORD_MEMORY_H
+#define RECORD_MEMORY_H
+
+#include <stdint.h>
+
+struct bpf_object;
+
+/* Less does not hold the smallest rings and tables, kernel symbols and one process's unwind rows.
+ */
+#define MEMORY_MIN (48ULL << 20)
+
+/* Bytes of the BPF maps of an object, as the kernel accounts for them. What is mapped into obrec
+ * (rings) is in its resident memory. */
+uint64_t memory_of_maps(const struct bpf_object *obj);
+
+/* Resident bytes of this process, 0 when not known. */
+uint64_t memory_resident(void);
+
+#endif

@@ -1,0 +1,31 @@
+# Two obrecs at once: each records as if it were alone, leaves itself out and sees the other like any process.
+. tests/live/lib.inc
+command -v python3 >/dev/null || skip "needs python3"
+start "$WORKLOAD/demo" 60 >/dev/null; demo=$!
+start "$WORKLOAD/demo-fp" 60 >/dev/null; other=$!
+both() { # ARGS OF ONE -- ARGS OF THE OTHER
+	local one=()
+	while [ "$1" != -- ]; do one+=("$1"); shift; done
+	shift
+	obrec_start "${one[@]}" -o "$T/1.obz"; first=$obrec
+	obrec_start "$@" -o "$T/2.obz"; second=$obrec
+	sleep 3
+	kill -INT $first; obrec=$first; obrec_wait; is "first: exit" $status 0
+	sleep 1; kill -INT $second; obrec=$second; obrec_wait; is "second: exit" $status 0
+}
+cpu() { sql "$1" "SELECT total(value) * 100 / (SELECT duration_ns FROM capture) FROM sample JOIN thread ON thread.id=thread_id JOIN process ON process.id=process_id WHERE kind='cpu' AND pid=$2"; }
+complete() { sql "$1" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id WHERE kind='cpu'"; }
+
+both -p $demo -e cpu,offcpu,l4,l7 -- -p $demo -e cpu,offcpu,l4,l7
+a=$(cpu "$T/1.obz" $demo) b=$(cpu "$T/2.obz" $demo)
+within "same target: CPU seen by the second, of what the first saw" "$(awk -v a="$a" -v b="$b" 'BEGIN {print b / a}')" 0.5 2
+for f in 1 2; do within "same target, $f: complete stacks, %" "$(complete "$T/$f.obz")" 98 100; done
+
+both -p $demo -e cpu -- -p $other -e cpu
+is "other target: processes in the first" "$(sql "$T/1.obz" "SELECT count(*) FROM process WHERE pid = $other")" 0
+within "other target: samples of the second" "$(sql "$T/2.obz" "SELECT count(*) FROM sample")" 30 100000
+
+both -a -e cpu,l4 -- -a -e cpu,l4
+is "-a: the first in its own archive" "$(sql "$T/1.obz" "SELECT count(*) FROM process JOIN thread ON process_id=process.id JOIN sample ON thread_id=thread.id WHERE pid=$first")" 0
+is "-a: the second in its own archive" "$(sql "$T/2.obz" "SELECT count(*) FROM process JOIN thread ON process_id=process.id JOIN sample ON thread_id=thread.id WHERE pid=$second")" 0
+for f in 1 2; do within "-a, $f: demo's complete stacks, %" "$(complete "$T/$f.obz")" 50 100; done
