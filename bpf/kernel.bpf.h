@@ -149,15 +149,17 @@ static __always_inline const struct arch_regs *user_regs_place(struct task_struc
 	return BPF_CORE_READ(t, stack) + ARCH_THREAD_SIZE - bpf_core_type_size(struct pt_regs);
 }
 
+/* Of the current task; for bpf_probe_read_kernel(). */
+static __always_inline const struct arch_regs *current_regs_place(void)
+{
+	if (have_task_pt_regs)
+		return (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	return user_regs_place((void *)bpf_get_current_task());
+}
+
 static __always_inline long current_user_regs(struct arch_regs *to)
 {
-	const void *from;
-
-	if (have_task_pt_regs)
-		from = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
-	else
-		from = user_regs_place((void *)bpf_get_current_task());
-	return bpf_probe_read_kernel(to, sizeof(*to), from);
+	return bpf_probe_read_kernel(to, sizeof(*to), current_regs_place());
 }
 
 /* Of a task that need not be the current one. */

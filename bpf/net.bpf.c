@@ -349,20 +349,34 @@ enum {
 };
 #endif
 
+/* Of the registers only what is needed: they are large, and the stack is small. */
 static __always_inline long current_call(struct call *c)
 {
-	struct arch_regs regs, *r = &regs;
-
-	if (current_user_regs(r))
-		return -1;
+	const struct arch_regs *regs = current_regs_place();
 #if defined(__TARGET_ARCH_x86)
-	c->nr = r->orig_ax;
-	c->arg[0] = r->di, c->arg[1] = r->si, c->arg[2] = r->dx, c->arg[3] = r->r10,
-	c->arg[4] = r->r8, c->arg[5] = r->r9;
+	struct {
+		__u64 r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	} r;
+
+	_Static_assert(sizeof(r) == __builtin_offsetof(struct arch_regs, ip) -
+				    __builtin_offsetof(struct arch_regs, r10),
+		       "struct arch_regs from r10 on");
+	if (bpf_probe_read_kernel(&r, sizeof(r), &regs->r10))
+		return -1;
+	c->nr = r.orig_ax;
+	c->arg[0] = r.di, c->arg[1] = r.si, c->arg[2] = r.dx, c->arg[3] = r.r10;
+	c->arg[4] = r.r8, c->arg[5] = r.r9;
 #else
-	c->nr = r->syscallno;
-	c->arg[0] = r->orig_x0, c->arg[1] = r->regs[1], c->arg[2] = r->regs[2],
-	c->arg[3] = r->regs[3], c->arg[4] = r->regs[4], c->arg[5] = r->regs[5];
+	struct {
+		__u64 orig_x0;
+		__s32 syscallno;
+	} r;
+
+	if (bpf_probe_read_kernel(&r, sizeof(r), &regs->orig_x0) ||
+	    bpf_probe_read_kernel(c->arg, sizeof(c->arg), regs->regs))
+		return -1;
+	c->nr = r.syscallno;
+	c->arg[0] = r.orig_x0;
 #endif
 	return 0;
 }

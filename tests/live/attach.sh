@@ -38,6 +38,6 @@ while read -r way state; do
 done < <(ways l4)
 
 for way in btf classic; do
-	"$OBREC" -q --attach offcpu=$way -e offcpu --offcpu-period 0s --offcpu-min 15ms --debuginfo none -o "$T/$way.obz" -- "$WORKLOAD/naps" 30 20
-	is "$way: naps" "$(sql "$T/$way.obz" "SELECT sum(count) FROM sample WHERE kind = 'offcpu' AND value >= 20000000 AND thread_id IN (SELECT id FROM thread WHERE comm = 'naps')")" 30
+	"$OBREC" -q --attach offcpu=$way -e offcpu --offcpu-period 0s --offcpu-min 50ms --debuginfo none -o "$T/$way.obz" -- "$WORKLOAD/naps" 20 100
+	is "$way: naps" "$(sql "$T/$way.obz" "SELECT sum(count) FROM sample WHERE kind = 'offcpu' AND thread_id IN (SELECT id FROM thread WHERE comm = 'naps')")" 20
 done
