@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
 	wait_byte();
 	client = fork();
 	if (!client) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		ask(&a, cnt, hold);
 		if (hold)
 			pause();

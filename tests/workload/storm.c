@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -64,6 +65,8 @@ static void serve(int fd)
 	char in[128], out[128];
 	size_t size = request(in, sizeof(in), 0);
 
+	/* The clients' descriptors are inherited: their end is not seen here. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (take(fd, in, size) == size) {
 		size_t sz = answer(out, sizeof(out), strtoul(strstr(in, "Host: ") + 6, NULL, 10));
 
