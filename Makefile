@@ -115,13 +115,15 @@ $(B)/tests/bench/symbolize: $(B)/tests/bench/symbolize.o $(ANALYZE_A) $(FORMAT_A
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_analyze) $(LDFLAGS)
 $(B)/tests/bench/format_encode: $(B)/tests/bench/format_encode.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
+$(B)/tests/bench/redact: $(B)/tests/bench/redact.o $(FORMAT_A)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
 $(B)/tests/bench/verify_insns.o: | $(SKEL)
 $(B)/tests/bench/verify_insns: $(B)/tests/bench/verify_insns.o $(RECORD_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(RECORD_LIBS) $(FORMAT_LIBS) $(LDFLAGS)
 # archives for tests, from a description
 $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic: %: %.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
-units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic
+units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic
 unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 

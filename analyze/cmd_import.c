@@ -20,6 +20,7 @@
 struct opts {
 	const char *output;
 	uint64_t payload;
+	bool redact, redact_sql;
 	char **argv;
 	int argc;
 };
@@ -43,12 +44,34 @@ static int set_payload(void *ctx, const struct option_def *def, const char *arg)
 	return 0;
 }
 
+static int set_redact(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct opts *o = ctx;
+
+	if (arg && strcmp(arg, "sql"))
+		return option_error(def, "'%s' is not sql", arg);
+	o->redact = true;
+	o->redact_sql |= arg != NULL;
+	return 0;
+}
+
+static int set_no_redact(void *ctx, const struct option_def *def, const char *arg)
+{
+	((struct opts *)ctx)->redact = false;
+	return 0;
+}
+
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
 	 "where the archive goes (default: beside the input, as FILE.obz); - is stdout", set_output,
 	 0},
 	{"payload", 0, ARG_REQUIRED, "BYTES",
 	 "bytes kept of each segment or datagram: all (default), none, or a count", set_payload, 0},
+	{"redact", 0, ARG_OPTIONAL, "sql",
+	 "mask secrets (default): HTTP credentials and cookies, passwords of Redis, MySQL and "
+	 "PostgreSQL; with sql, literals in statements as well",
+	 set_redact, 0},
+	{"no-redact", 0, ARG_NONE, NULL, "keep payload as it was captured", set_no_redact, 0},
 	{0},
 };
 
@@ -208,7 +231,8 @@ static void summary(const struct import_counts *c)
 static int convert(struct target *t, pcap_t *p, const char *input, bool *cut)
 {
 	const struct import_sink sink = {on_begin, on_put, t};
-	const struct import_opts o = {t->host, t->opts->payload, import_limits};
+	const struct import_opts o = {t->host, t->opts->payload, import_limits, t->opts->redact,
+				      t->opts->redact_sql};
 	struct import *im;
 	int err = import__new(&im, &o, &sink);
 
@@ -294,7 +318,7 @@ static int import(const struct opts *o, const char *input)
 
 static int run(int argc, char **argv)
 {
-	struct opts o = {.payload = UINT32_MAX, .argc = argc + 1};
+	struct opts o = {.payload = UINT32_MAX, .redact = true, .argc = argc + 1};
 	int rest, code, err;
 
 	/* As it was typed, before parsing moves the operands. */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "../format/redact.h"
+
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
@@ -204,6 +206,7 @@ void flow_table__fini(struct flow_table *t)
 			next = f->chain;
 			tcp_side__fini(&f->side[0], &pool);
 			tcp_side__fini(&f->side[1], &pool);
+			redact_conn__free(f->redact);
 			free(f);
 		}
 	free(t->buckets);

@@ -27,6 +27,7 @@ struct flow {
 	struct tcp_side side[2]; /* bytes sent by end[0], by end[1] */
 	uint64_t position[2];	 /* datagrams */
 	struct flow_counts counts;
+	struct redact_conn *redact; /* what it carries over, owned */
 
 	struct flow *chain;	    /* in its hash bucket */
 	struct flow *older, *newer; /* by last use, among the open or the closed ones */

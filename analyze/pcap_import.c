@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../format/redact.h"
 #include "pcap_server.h"
 
 enum { PROCESS_ID = 1, THREAD_ID = 1, STRING_MAX = 65535 };
@@ -30,6 +31,7 @@ struct import {
 	uint64_t now_ns, tick_ns;
 	uint32_t last_id;
 	bool begun;
+	uint8_t masked[STRING_MAX]; /* a segment's bytes while secrets are masked */
 };
 
 /* ---- records ---- */
@@ -109,6 +111,21 @@ static int put_stat(struct import *im, struct flow *f, uint64_t ts_ns)
 	return im->sink.put(im->sink.ctx, REC_connection_stat, &r);
 }
 
+/* Segments of a direction come in the order of their bytes; datagrams stand for themselves. */
+static void mask(struct import *im, struct flow *f, struct rec_payload *r)
+{
+	const struct redact_payload call = {r->direction, r->position, r->len, r->data.len,
+					    im->masked};
+	struct redact_conn *alone = NULL;
+
+	memcpy(im->masked, r->data.p, r->data.len);
+	r->data.p = (const char *)im->masked;
+	if (redact__apply(r->flags & PAYLOAD_DATAGRAM ? &alone : &f->redact, im->opts.redact_sql,
+			  &call))
+		r->flags |= PAYLOAD_REDACTED;
+	redact_conn__free(alone);
+}
+
 /* Strings have a bound, so what was captured of a very long segment takes several records; the last
  * one counts what was not kept. */
 static int put_payload(struct import *im, struct flow *f, int dir, uint64_t pos,
@@ -123,7 +140,7 @@ static int put_payload(struct import *im, struct flow *f, int dir, uint64_t pos,
 	while (!err && off < s->len) {
 		size_t n = kept - off < STRING_MAX ? kept - off : STRING_MAX;
 		uint32_t len = off + n == kept ? s->len - off : n;
-		const struct rec_payload r = {
+		struct rec_payload r = {
 			.connection = f->id,
 			.thread = THREAD_ID,
 			.ts_ns = s->ts_ns,
@@ -136,6 +153,8 @@ static int put_payload(struct import *im, struct flow *f, int dir, uint64_t pos,
 			.data = {s->data.p + off, n},
 		};
 
+		if (im->opts.redact && n)
+			mask(im, f, &r);
 		err = im->sink.put(im->sink.ctx, REC_payload, &r);
 		off += len;
 	}
@@ -199,6 +218,8 @@ static int on_gone(void *ctx, struct flow *f)
 		im->counts.missing += f->side[dir].missing;
 		tcp_side__fini(&f->side[dir], &im->pool);
 	}
+	redact_conn__free(f->redact);
+	f->redact = NULL;
 	return err;
 }
 

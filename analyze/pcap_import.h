@@ -22,6 +22,7 @@ struct import_opts {
 	const char *name; /* the process's */
 	uint32_t payload; /* bytes kept of each segment or datagram */
 	struct flow_limits limits;
+	bool redact, redact_sql; /* secrets are masked, and literals in SQL */
 };
 
 /* Limits that suit most captures. */

@@ -58,7 +58,7 @@ static int secret_at(const uint8_t *p, size_t sz)
 	if (!sz || !strchr("acphsxACPHSX", *p) || !*p)
 		return 0;
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-		int at = match(beginnings[i], p, sz);
+		int at = (*p | 32) == *beginnings[i] ? match(beginnings[i], p, sz) : 0;
 
 		if (at > 0)
 			return at;

@@ -78,7 +78,7 @@ static int on_put(void *ctx, enum rec_kind kind, const void *rec)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct import_sink sink = {on_begin, on_put, NULL};
-	struct import_opts o = {"fuzz", UINT32_MAX, import_limits};
+	struct import_opts o = {"fuzz", UINT32_MAX, import_limits, false, false};
 	char text[PCAP_ERRBUF_SIZE];
 	struct import *im;
 	pcap_t *p;

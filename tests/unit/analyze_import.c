@@ -226,7 +226,7 @@ static char *import_text(struct capture *c, int *result)
 {
 	struct strbuf b = {0};
 	const struct import_sink sink = {on_begin, on_put, &b};
-	struct import_opts o = {"test", payload, import_limits};
+	struct import_opts o = {"test", payload, import_limits, false, false};
 	char text[PCAP_ERRBUF_SIZE];
 	struct import *im = NULL;
 	pcap_t *p;

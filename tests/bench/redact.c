@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What masking costs a call of plain traffic: ns of CPU time, the median of several runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../format/redact.h"
+
+enum { CALLS = 200000, RUNS = 7 };
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* `first` once, then `each` over and over; a copy is made of each, as the recorder does. */
+static void measure(const char *name, bool sql, const char *first, size_t first_sz,
+		    const char *each, size_t sz)
+{
+	static uint8_t buf[1 << 16];
+	double ns[RUNS];
+
+	for (int run = 0; run < RUNS; run++) {
+		struct redact_conn *conn = NULL;
+		struct redact_payload p = {0, 0, first_sz, first_sz, buf};
+		uint64_t begin;
+
+		memcpy(buf, first, first_sz);
+		if (first_sz)
+			redact__apply(&conn, sql, &p);
+		p.len = p.kept = sz;
+		p.pos = first_sz;
+		begin = cpu_ns();
+		for (int i = 0; i < CALLS; i++) {
+			memcpy(buf, each, sz);
+			redact__apply(&conn, sql, &p);
+			p.pos += sz;
+		}
+		ns[run] = (double)(cpu_ns() - begin) / CALLS;
+		redact_conn__free(conn);
+	}
+	qsort(ns, RUNS, sizeof(*ns), by_value);
+	printf("%-34s %5zu bytes  %7.1f ns a call\n", name, sz, ns[RUNS / 2]);
+}
+
+#define M(name, sql, first, each)                                                                  \
+	measure(name, sql, first, sizeof(first) - 1, each, sizeof(each) - 1)
+#define SET "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000042\r\n$3\r\nVXK\r\n"
+#define SET8 SET SET SET SET SET SET SET SET
+#define REQUEST                                                                                    \
+	"GET /index.html HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: bench/1.0\r\nAccept: "    \
+	"*/*\r\nConnection: keep-alive\r\n\r\n"
+#define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+int main(void)
+{
+	static char body[512] = "HTTP/1.1 200 OK\r\nServer: bench\r\nContent-Length: "
+				"10000\r\nContent-Type: text/html\r\nDate: Thu, 01 Jan 1970 "
+				"00:00:00 GMT\r\n\r\n";
+
+	memset(body + strlen(body), 'x', sizeof(body) - strlen(body));
+	M("redis SET", false, "", SET);
+	M("redis +OK", false, "", "+OK\r\n");
+	M("redis, 64 SET in a pipeline", false, "", SET8 SET8 SET8 SET8 SET8 SET8 SET8 SET8);
+	M("HTTP/1 request", false, "", REQUEST);
+	M("HTTP/1 request with a secret", false, "",
+	  "GET / HTTP/1.1\r\nCookie: session=0123456789abcdef0123456789abcdef\r\n\r\n");
+	measure("HTTP/1 response and body", false, "", 0, body, sizeof(body));
+	M("HTTP/2 request, all indexed", false, PREFACE "\0\0\0\4\0\0\0\0\0",
+	  "\0\0\3\1\5\0\0\0\1\x82\x84\x86");
+	M("MySQL query", false, "", "\x1d\0\0\0\x03select c from t where id = 1");
+	M("PostgreSQL query, sql masked", true, "",
+	  "Q\0\0\0\x2bselect * from t1 where a='x y' and b=1234\0");
+	return 0;
+}
