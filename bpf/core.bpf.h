@@ -64,7 +64,7 @@ extern struct scratch_map scratch SEC(".maps");
 extern struct procs_map procs SEC(".maps");
 extern struct losses_map losses SEC(".maps");
 
-extern const volatile __u64 wakeup_sz; /* queued bytes that wake obrec up */
+extern const volatile __u64 wakeup_sz; /* a power of two */
 extern const volatile bool target_all; /* everything is recorded */
 extern const volatile __u32 self_tgid; /* but obrec */
 extern bool enabled;		       /* set once all probes are attached */
@@ -90,18 +90,26 @@ static __always_inline void loss_count(__u32 which)
 		(*v)++;
 }
 
-/* Sends a record of at most max_sz (a constant) bytes to obrec; -1 when it was lost, counted as
- * `loss`. */
-static __always_inline int ring_output(void *record, __u64 size, __u64 max_sz, __u32 loss)
+/*
+ * Sends a record of at most max_sz (a constant) bytes to obrec unless this CPU's ring already holds
+ * `limit` bytes: what comes in masses leaves room for the rest. -1 when it was lost, counted as
+ * `loss`. A wake-up is a microsecond and more, so obrec gets one whenever another wakeup_sz bytes
+ * are queued, and none for each record while it is late.
+ */
+static __always_inline int ring_output_below(void *record, __u64 size, __u64 max_sz, __u32 loss,
+					     __u64 limit)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	__u64 flags = BPF_RB_NO_WAKEUP;
+	__u64 flags = BPF_RB_NO_WAKEUP, queued;
 	void *ring;
 
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	if (!ring)
 		goto lost;
-	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= wakeup_sz)
+	queued = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	if (queued >= limit)
+		goto lost;
+	if ((queued & (wakeup_sz - 1)) + size + BPF_RINGBUF_HDR_SZ >= wakeup_sz)
 		flags = BPF_RB_FORCE_WAKEUP;
 	/* Here and not earlier: 5.10 forgets the bounds of a number that was spilled. */
 	asm volatile("" : "+r"(size));
@@ -114,14 +122,9 @@ lost:
 	return -1;
 }
 
-/* Is this CPU's ring filled less than `limit` bytes? What comes in masses asks before, so that it
- * leaves room for the rest. */
-static __always_inline bool ring_has_room(__u64 limit)
+static __always_inline int ring_output(void *record, __u64 size, __u64 max_sz, __u32 loss)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&rings, &cpu);
-
-	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) < limit;
+	return ring_output_below(record, size, max_sz, loss, ~0ULL);
 }
 
 static __always_inline struct scratch *scratch_of(__u32 entry)

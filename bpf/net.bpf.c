@@ -244,9 +244,10 @@ static __always_inline void retire(struct sock *sk, struct net_sock *s)
 }
 
 /* The entry of a socket. A struct sock that became another socket since gets another one. */
-static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __u32 flags)
+static __always_inline struct net_sock *sock_get_as(struct sock *sk, __u64 inode, __u32 tgid,
+						    __u32 flags)
 {
-	__u64 key = (__u64)sk, inode = sock_inode(sk);
+	__u64 key = (__u64)sk;
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 
 	if (s && s->inode == inode) {
@@ -257,6 +258,11 @@ static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __
 	if (s)
 		retire(sk, s);
 	return sock_new(sk, key, inode, tgid, flags);
+}
+
+static __always_inline struct net_sock *sock_get(struct sock *sk, __u32 tgid, __u32 flags)
+{
+	return sock_get_as(sk, sock_inode(sk, false), tgid, flags);
 }
 
 /* ---- counting ---- */
@@ -275,8 +281,8 @@ static __always_inline void tcp_health(struct sock *sk, struct net_sock *s)
  * instruction"; older kernels refuse the instruction even where it is never reached). Without,
  * threads that use one socket at once may be given the same position; the sums are right.
  */
-static __always_inline void count(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
-				  __u64 *pos, bool fetch)
+static __always_inline void count_bytes(struct net_sock *s, __u32 dir, __u32 len, __u64 *pos,
+					bool fetch)
 {
 	if (fetch) {
 		*pos = __sync_fetch_and_add(&s->bytes[dir & 1], len);
@@ -285,6 +291,12 @@ static __always_inline void count(struct sock *sk, struct net_sock *s, __u32 dir
 		__sync_fetch_and_add(&s->bytes[dir & 1], len);
 	}
 	__sync_fetch_and_add(&s->calls[dir & 1], 1);
+}
+
+static __always_inline void count(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
+				  __u64 *pos, bool fetch)
+{
+	count_bytes(s, dir, len, pos, fetch);
 	if (s->transport != IPPROTO_TCP)
 		return;
 	tcp_health(sk, s);
@@ -379,6 +391,22 @@ static __always_inline long current_call(struct call *c)
 	c->arg[0] = r.orig_x0;
 #endif
 	return 0;
+}
+
+/* The same where bpf_task_pt_regs() exists and its result may be read: far cheaper. */
+static __always_inline void current_call_typed(struct call *c)
+{
+	const struct arch_regs *r = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+
+#if defined(__TARGET_ARCH_x86)
+	c->nr = r->orig_ax;
+	c->arg[0] = r->di, c->arg[1] = r->si, c->arg[2] = r->dx, c->arg[3] = r->r10,
+	c->arg[4] = r->r8, c->arg[5] = r->r9;
+#else
+	c->nr = r->syscallno;
+	c->arg[0] = r->orig_x0, c->arg[1] = r->regs[1], c->arg[2] = r->regs[2],
+	c->arg[3] = r->regs[3], c->arg[4] = r->regs[4], c->arg[5] = r->regs[5];
+#endif
 }
 
 static __always_inline enum buffers buffers_of(__u64 nr, __u32 *dir)
@@ -513,7 +541,7 @@ static __always_inline bool wants_payload(const struct net_sock *s)
 }
 
 static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u32 dir, __u32 len,
-							 __u64 pos)
+							 __u64 pos, __u32 tcp_seq)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
@@ -521,10 +549,6 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 
 	if (!n)
 		return NULL;
-	if (!ring_has_room(net_ring_limit)) {
-		loss_count(LOSS_RING_PAYLOAD);
-		return NULL;
-	}
 	if (n->busy) {
 		loss_count(LOSS_SCRATCH);
 		return NULL;
@@ -541,7 +565,7 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 				  : 0;
 	n->record.pos = pos;
 	n->record.len = len;
-	n->record.tcp_seq = 0;
+	n->record.tcp_seq = tcp_seq;
 	n->record.dir = dir;
 	bpf_get_current_comm(n->record.comm, sizeof(n->record.comm));
 	__builtin_memset(&n->record.peer, 0, sizeof(n->record.peer));
@@ -557,7 +581,8 @@ static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
 	sz = (sizeof(n->record) + kept + 7) & ~7u;
 	n->record.kept = kept;
 	n->record.hdr.size = sz;
-	ring_output(&n->record, sz, 2 * NET_MAX_PAYLOAD - 1, LOSS_RING_PAYLOAD);
+	ring_output_below(&n->record, sz, 2 * NET_MAX_PAYLOAD - 1, LOSS_RING_PAYLOAD,
+			  net_ring_limit);
 	n->busy = 0;
 }
 
@@ -675,16 +700,15 @@ static __always_inline bool discards(const struct call *c)
 }
 
 /* One call of the current task on `s` has moved `len` bytes. */
-static __always_inline void take_payload(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
-					 __u64 pos, const struct call *c)
+static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 len, __u64 pos,
+					 __u32 tcp_seq, const struct call *c)
 {
 	__u32 call_dir, kept = 0;
 	enum buffers how = buffers_of(c->nr, &call_dir);
-	struct net_scratch *n = len ? payload_begin(s, dir, len, pos) : NULL;
+	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq) : NULL;
 
 	if (!n)
 		return;
-	n->record.tcp_seq = first_seq(sk, s, dir, len);
 	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
 	 */
 	if (how == BUF_NONE || call_dir != dir || (s->transport == IPPROTO_TCP && discards(c)))
@@ -722,44 +746,84 @@ static __always_inline bool has_no_peer(const struct call *c)
 }
 
 /* Datagrams may be empty; a stream's 0 is its end. */
-static __always_inline bool is_datagram(struct sock *sk)
+static __always_inline bool is_datagram(struct sock *sk, bool typed)
 {
-	return BPF_CORE_READ(sk, sk_type) == SOCK_DGRAM;
+	return (typed ? sk->sk_type : BPF_CORE_READ(sk, sk_type)) == SOCK_DGRAM;
 }
 
-static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 dir)
+/* As count(), with the sequence number of the call's first byte. */
+static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
+					 __u64 *pos)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct tcp_sock *tp;
+
+	count_bytes(s, dir, len, pos, true);
+	if (s->transport != IPPROTO_TCP)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0;
+	s->retransmits = tp->total_retrans;
+	s->srtt_us = tp->srtt_us >> 3;
+	return (dir == NET_SENT ? tp->write_seq : tp->copied_seq) - len;
+}
+
+/* `typed`, a constant: sk may be dereferenced. A probe read costs 10 ns, and a call takes ten. */
+static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 dir, bool typed)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, seq;
 	struct net_sock *s;
 	struct proc *p;
 	struct call c;
 	__u64 pos;
 
-	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_target(tgid, &p) || current_call(&c))
+	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_target(tgid, &p))
 		return 0;
-	if (!ret && !is_datagram(sk))
+	if (typed)
+		current_call_typed(&c);
+	else if (current_call(&c))
+		return 0;
+	if (!ret && !is_datagram(sk, typed))
 		return 0;
 	if (c.nr == NR_sendmmsg || c.nr == NR_recvmmsg)
 		return 0; /* at their exit, where each message's length stands */
-	s = sock_get(sk, tgid, 0);
+	s = sock_get_as(sk, sock_inode(sk, typed), tgid, 0);
 	if (!s)
 		return 0;
-	count(sk, s, dir, ret, &pos, true);
+	if (typed) {
+		seq = count_typed(sk, s, dir, ret, &pos);
+	} else {
+		count(sk, s, dir, ret, &pos, true);
+		seq = first_seq(sk, s, dir, ret);
+	}
 	if (wants_payload(s) && (!unconnected_datagram(s) || has_no_peer(&c)))
-		take_payload(sk, s, dir, ret, pos, &c);
+		take_payload(s, dir, ret, pos, seq, &c);
 	return 0;
 }
 
-SEC("?raw_tp/sock_send_length")
-int net_sock_send(struct bpf_raw_tracepoint_args *ctx)
+SEC("?tp_btf/sock_send_length")
+int net_sock_send(__u64 *ctx)
 {
-	return on_sock((void *)ctx->args[0], ctx->args[1], 0, NET_SENT);
+	return on_sock((void *)ctx[0], ctx[1], 0, NET_SENT, true);
+}
+
+SEC("?tp_btf/sock_recv_length")
+int net_sock_recv(__u64 *ctx)
+{
+	return on_sock((void *)ctx[0], ctx[1], ctx[2], NET_RECEIVED, true);
+}
+
+/* Where the kernel does not carry its own BTF. */
+SEC("?raw_tp/sock_send_length")
+int net_sock_send_raw(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_sock((void *)ctx->args[0], ctx->args[1], 0, NET_SENT, false);
 }
 
 SEC("?raw_tp/sock_recv_length")
-int net_sock_recv(struct bpf_raw_tracepoint_args *ctx)
+int net_sock_recv_raw(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_sock((void *)ctx->args[0], ctx->args[1], ctx->args[2], NET_RECEIVED);
+	return on_sock((void *)ctx->args[0], ctx->args[1], ctx->args[2], NET_RECEIVED, false);
 }
 
 /* ---- the entries of the protocols' functions ---- */
@@ -818,7 +882,7 @@ static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, _
 	else if (!count_tcp(sk, s, dir, len, &pos))
 		return 0;
 	if (wants_payload(s) && (!unconnected_datagram(s) || has_no_peer(&c)))
-		take_payload(sk, s, dir, len, pos, &c);
+		take_payload(s, dir, len, pos, first_seq(sk, s, dir, len), &c);
 	return 0;
 }
 
@@ -887,7 +951,7 @@ static __always_inline int take_message(__u64 sk_addr, __u32 dir, __u64 user, bo
 	if (!s || bpf_probe_read_user(&m, sizeof(m), (void *)user))
 		return 0;
 	count((void *)sk_addr, s, dir, m.len, &pos, fetch);
-	n = wants_payload(s) ? payload_begin(s, dir, m.len, pos) : NULL;
+	n = wants_payload(s) ? payload_begin(s, dir, m.len, pos, 0) : NULL;
 	if (!n)
 		return 0;
 	if (!s->remote.family)
@@ -953,11 +1017,11 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	if (c->nr == NR_splice && sk) {
 		/* Out of a stream, of which no tracepoint tells: tcp_splice_read(). */
 		dir = NET_RECEIVED;
-		traced = traced && is_datagram(sk);
+		traced = traced && is_datagram(sk, false);
 	} else if (c->nr == NR_splice) {
 		sk = sock_of_fd(c->arg[2]);
 	}
-	if (!sk || (!ret && !is_datagram(sk)))
+	if (!sk || (!ret && !is_datagram(sk, false)))
 		return;
 	s = sock_get(sk, tgid, 0);
 	if (!s)
@@ -975,7 +1039,7 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	else
 		count(sk, s, dir, ret, &pos, fetch);
 	if (wants_payload(s))
-		take_payload(sk, s, dir, ret, pos, c);
+		take_payload(s, dir, ret, pos, first_seq(sk, s, dir, ret), c);
 }
 
 static __always_inline int on_exit(__s64 ret, bool fetch)

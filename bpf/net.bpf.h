@@ -108,9 +108,11 @@ struct net_socks_map {
 };
 extern struct net_socks_map net_socks SEC(".maps");
 
-/* Reads through CO-RE: the pointer may come from anywhere. */
-static __always_inline __u64 sock_inode(struct sock *sk)
+/* `typed`: see kernel.bpf.h; else the pointer may come from anywhere. */
+static __always_inline __u64 sock_inode(struct sock *sk, bool typed)
 {
+	if (typed)
+		return sk->sk_socket->file->f_inode->i_ino;
 	return BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
 }
 

@@ -157,10 +157,12 @@ static int prepare(struct probe_env *env)
 	const struct features *f = env->features;
 	struct obrec_bpf *skel = env->skel;
 	bool every_exit = variant(env) == BY_SYSCALL, few_exits = !every_exit && has_exits(f);
-	bool sock = variant(env) == BY_TRACEPOINT;
+	bool sock = variant(env) == BY_TRACEPOINT, typed = f->kernel_btf && f->task_pt_regs;
 
-	bpf_program__set_autoload(skel->progs.net_sock_send, sock);
-	bpf_program__set_autoload(skel->progs.net_sock_recv, sock);
+	bpf_program__set_autoload(skel->progs.net_sock_send, sock && typed);
+	bpf_program__set_autoload(skel->progs.net_sock_recv, sock && typed);
+	bpf_program__set_autoload(skel->progs.net_sock_send_raw, sock && !typed);
+	bpf_program__set_autoload(skel->progs.net_sock_recv_raw, sock && !typed);
 	bpf_program__set_autoload(skel->progs.net_exit_of, few_exits && f->atomic_fetch);
 	bpf_program__set_autoload(skel->progs.net_exit_of_5_10, few_exits && !f->atomic_fetch);
 	bpf_program__set_autoload(skel->progs.net_sys_exit, every_exit && f->atomic_fetch);
@@ -229,8 +231,10 @@ static int attach_all(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
 	struct bpf_program *const progs[] = {
-		skel->progs.net_sock_send,     skel->progs.net_sock_recv, skel->progs.net_sys_exit,
-		skel->progs.net_sys_exit_5_10, skel->progs.net_tcp_state, skel->progs.net_close};
+		skel->progs.net_sock_send,     skel->progs.net_sock_recv,
+		skel->progs.net_sock_send_raw, skel->progs.net_sock_recv_raw,
+		skel->progs.net_sys_exit,      skel->progs.net_sys_exit_5_10,
+		skel->progs.net_tcp_state,     skel->progs.net_close};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !err; i++)
