@@ -261,16 +261,24 @@ static int encode_dict_strings(struct bytes *out, const uint8_t *field, size_t s
 			       struct column_scratch *s)
 {
 	size_t n = 0, max = dict_max(cnt);
+	struct span before = {0};
 
 	if (!GROW(s, indexes, indexes_cap, cnt) || !GROW(s, strings, strings_cap, max) ||
 	    !table_clear(&s->values) || !table_reserve(&s->values, max + 1))
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		struct span v = string_at(field + i * stride);
-		uint64_t h = hash_string(v);
 		struct slot *slot;
 		uint32_t again = 0;
+		uint64_t h;
 
+		/* Mostly as the row before, or nothing at all. */
+		if (i && v.len == before.len && (!v.len || !memcmp(v.p, before.p, v.len))) {
+			s->indexes[i] = s->indexes[i - 1];
+			continue;
+		}
+		before = v;
+		h = hash_string(v);
 		/* `again` tells strings with equal hashes apart */
 		for (;; again++) {
 			slot = table_find(&s->values, h, again);

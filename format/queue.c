@@ -75,6 +75,8 @@ void queue_init(struct obz_writer *w)
 		for (unsigned f = 0; f < info->field_cnt; f++)
 			if (is_fixed(&info->fields[f]))
 				k->fixed_bound += column_bound(&info->fields[f], NULL);
+			else
+				k->spans[k->span_cnt++] = f;
 	}
 }
 
@@ -94,26 +96,26 @@ static size_t row_bound(const struct queue_kind *k, const void *rec)
 {
 	size_t sum = k->fixed_bound;
 
-	for (unsigned f = 0; f < k->info->field_cnt; f++)
-		if (!is_fixed(&k->info->fields[f]))
-			sum += column_bound(&k->info->fields[f], rec);
+	for (unsigned i = 0; i < k->span_cnt; i++)
+		sum += column_bound(&k->info->fields[k->spans[i]], rec);
 	return sum;
 }
 
 /* Copies what the row's strings and lists point to. */
-static bool keep_spans(struct arena *a, const struct rec_info *info, uint8_t *row)
+static bool keep_spans(struct arena *a, const struct queue_kind *k, uint8_t *row)
 {
-	for (unsigned f = 0; f < info->field_cnt; f++) {
-		void *field = row + info->fields[f].offset;
+	for (unsigned i = 0; i < k->span_cnt; i++) {
+		const struct rec_field *f = &k->info->fields[k->spans[i]];
+		void *field = row + f->offset;
 
-		if (info->fields[f].type == REC_T_str) {
+		if (f->type == REC_T_str) {
 			struct span *s = field;
 
 			if (s->len > COLUMN_STR_MAX)
 				s->len = COLUMN_STR_MAX;
 			if (s->len && !(s->p = arena_copy(a, s->p, s->len)))
 				return false;
-		} else if (info->fields[f].type == REC_T_list) {
+		} else {
 			struct u64_span *l = field;
 
 			if (l->len && !(l->v = arena_copy(a, l->v, l->len * sizeof(*l->v))))
@@ -198,7 +200,7 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec)
 	}
 	row = k->rows + k->cnt * k->info->sz;
 	memcpy(row, rec, k->info->sz);
-	if (!keep_spans(&s->arena, k->info, row))
+	if (!keep_spans(&s->arena, k, row))
 		return -ENOMEM;
 	k->cnt++;
 	if (!s->bound)

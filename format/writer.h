@@ -17,11 +17,15 @@ struct arena {
 	struct arena_block *blocks;
 };
 
+enum { QUEUE_SPANS_MAX = 16 }; /* no kind has as many; a test holds records.def to it */
+
 /* Queued rows of one kind. */
 struct queue_kind {
 	const struct rec_info *info;
 	unsigned stream;
-	size_t fixed_bound; /* chunk_row_bound without strings and lists */
+	size_t fixed_bound;		/* chunk_row_bound without strings and lists */
+	uint8_t spans[QUEUE_SPANS_MAX]; /* which fields are strings and lists */
+	unsigned span_cnt;
 	uint8_t *rows;
 	size_t cnt, cap;
 	uint64_t written, dropped;

@@ -135,9 +135,14 @@ int ring__watch(struct ring *r, int epoll_fd)
 	return 0;
 }
 
+/* The kernel reads our position with every record it writes: each store takes the cache line away
+ * from it, so room is given back in pieces. */
+enum { GIVE_BACK = 64 << 10 };
+
 static unsigned consume_one(struct ring *r, struct one *o)
 {
 	unsigned long at = *o->consumer, end = __atomic_load_n(o->producer, __ATOMIC_ACQUIRE);
+	unsigned long given = at;
 	unsigned cnt = 0;
 
 	while (at < end) {
@@ -148,12 +153,19 @@ static unsigned consume_one(struct ring *r, struct one *o)
 		if (len & BPF_RINGBUF_BUSY_BIT) /* still being written */
 			break;
 		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
-			handle(&r->handler, p + BPF_RINGBUF_HDR_SZ, size);
-			cnt++;
+			const struct wire_hdr *hdr = (const void *)(p + BPF_RINGBUF_HDR_SZ);
+
+			cnt += size < sizeof(*hdr) || hdr->kind != WIRE_PAYLOAD;
+			handle(&r->handler, hdr, size);
 		}
 		at += (size + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
-		__atomic_store_n(o->consumer, at, __ATOMIC_RELEASE);
+		if (at - given >= GIVE_BACK) {
+			__atomic_store_n(o->consumer, at, __ATOMIC_RELEASE);
+			given = at;
+		}
 	}
+	if (at != given)
+		__atomic_store_n(o->consumer, at, __ATOMIC_RELEASE);
 	return cnt;
 }
 

@@ -19,6 +19,15 @@ enum {
 	WAKEUP = 256 << 10
 };
 
+/* A part that leaves room for what comes while obrec gets going; of a large ring not more than an
+ * eighth, so that one wake-up serves thousands of records. */
+static uint32_t wakeup_size(uint32_t ring_sz)
+{
+	uint32_t sz = ring_sz / 8 > WAKEUP ? ring_sz / 8 : WAKEUP;
+
+	return sz < ring_sz / 2 ? sz : ring_sz / 2;
+}
+
 /* The line of a failed load that says why; libbpf hands its messages over without a context. */
 static char load_error[256];
 
@@ -85,7 +94,7 @@ static int prepare(struct session *s)
 	skel->rodata->have_task_pt_regs = s->plan.features.task_pt_regs;
 	skel->rodata->target_all = s->opts.target.all;
 	skel->rodata->self_tgid = getpid();
-	skel->rodata->wakeup_sz = ring_sz / 2 < WAKEUP ? ring_sz / 2 : WAKEUP;
+	skel->rodata->wakeup_sz = wakeup_size(ring_sz);
 	bpf_map__set_max_entries(skel->maps.rings, s->plan.features.cpus);
 	bpf_map__set_max_entries(skel->maps.unwind_slots, slots);
 	bpf_map__set_max_entries(skel->maps.unwind_caches, slots);

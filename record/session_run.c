@@ -16,7 +16,8 @@
 #define COST_NS (10 * SEC_NS)
 #define DEBUGINFO_NS (10 * SEC_NS)
 
-/* Rings that fill fast wake the loop by themselves; the timer only bounds how old a record gets. */
+/* Rings that fill fast wake the loop by themselves; the timer only bounds how old a record gets that
+ * names a process or an address to look up. */
 enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 
 struct loop {

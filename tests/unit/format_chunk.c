@@ -6,6 +6,7 @@
 
 #include "../../format/chunk.h"
 #include "../../format/json.h"
+#include "../../format/writer.h"
 #include "check.h"
 #include "format_random.h"
 
@@ -82,6 +83,18 @@ static void test_random(void)
 		round_trip(tables, n);
 		for (size_t i = 0; i < n; i++)
 			free((void *)tables[i].rows);
+	}
+}
+
+static void test_spans(void)
+{
+	for (unsigned k = 0; k < rec_info_cnt; k++) {
+		unsigned cnt = 0;
+
+		for (unsigned f = 0; f < rec_infos[k].field_cnt; f++)
+			cnt += rec_infos[k].fields[f].type == REC_T_str ||
+			       rec_infos[k].fields[f].type == REC_T_list;
+		CHECK(cnt <= QUEUE_SPANS_MAX);
 	}
 }
 
@@ -341,6 +354,7 @@ int main(void)
 	encoder = chunk_encoder_new(1);
 	decoder = chunk_decoder_new();
 	CHECK(!schema_load(&own, NULL, 0));
+	test_spans();
 	test_random();
 	test_bound();
 	test_times();
