@@ -121,9 +121,9 @@ $(B)/tests/bench/verify_insns.o: | $(SKEL)
 $(B)/tests/bench/verify_insns: $(B)/tests/bench/verify_insns.o $(RECORD_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(RECORD_LIBS) $(FORMAT_LIBS) $(LDFLAGS)
 # archives for tests, from a description
-$(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic: %: %.o $(FORMAT_A)
+$(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop: %: %.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
-units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic
+units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop
 unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 

@@ -1,34 +1,90 @@
-# redis-benchmark and wrk with l4,l7 on, against tcpdump -w and strace; alternate runs
+# redis-benchmark and wrk with l4,l7 on, against tcpdump -w and strace; what a call costs; obana's messages a second
 . scripts/bench.d/lib.inc
+make -s build/tests/bench/call_loop
+loop=build/tests/bench/call_loop
+have() { command -v "$1" >/dev/null; }
+median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
+least() { printf '%s\n' "$@" | sort -n | head -n 1; }
+per_thread_ns() { awk '{s += $1} END {printf "%d\n", s}' /proc/"$1"/task/*/schedstat; }
+
+# recording ARG...: obrec in the background once it is ready; its pid in $o
+recording() {
+	rm -f "$T/ready"; mkfifo "$T/ready"
+	"$OBREC" -q --ready-fd 9 "$@" 9>"$T/ready" 2>>"$T/err" & o=$!
+	read -r <"$T/ready"
+}
+stopped() { kill -INT "$o"; wait "$o" || true; }
+
+# compare NAME PORT PID RATE-COMMAND: alternating, without anything, under obrec, under tcpdump
+compare() {
+	local name=$1 port=$2 pid=$3 plain=() with=() dump=() t a b
+	"$4" >/dev/null
+	for i in 1 2 3 4 5; do
+		plain+=("$("$4")")
+		recording -p "$pid" -e l4,l7 -o "$T/$name.obz"; with+=("$("$4")"); stopped
+		have tcpdump || continue
+		tcpdump -i lo -w "$T/t.pcap" port "$port" 2>/dev/null & t=$!
+		sleep 0.5; dump+=("$("$4")"); kill -INT $t; wait $t || true
+	done
+	a=$(median "${plain[@]}") b=$(median "${with[@]}")
+	row "$name requests/s; peer: alone" "$b" "$a" "$(calc "100*$b/$a" 1)%" ">= 92 %"
+	[ ${#dump[@]} = 0 ] || row "$name requests/s; peer: tcpdump -w" "$b" "$(median "${dump[@]}")" "$(calc "$b/$(median "${dump[@]}")" 2)x" ">= 1"
+	row "$name losses" "$(sql "$T/$name.obz" "SELECT ifnull(sum(count),0) FROM loss WHERE source='ring'")" - - 0
+}
+
+# messages NAME: how many a second of CPU obana makes of the archive
+messages() {
+	local n
+	n=$(sql "$T/$1.obz" "SELECT count(*) FROM message")
+	measured "$OBANA" query "$T/$1.obz" "SELECT count(*) FROM message"
+	row "obana: $1 messages a second of CPU ($n)" "$(calc "$n/$cpu" 0)" - - ">= 500000"
+}
+
 head_row
 port=$((20000 + RANDOM % 5000))
-redis-server --port $port --save '' --appendonly no --daemonize no >/dev/null & pids+=($!); redis=$!
+start redis-server --port $port --save '' --appendonly no; redis=$!
 sleep 0.5
-rate() { redis-benchmark -p $port -c 50 -n "${1:-200000}" -q -t set 2>/dev/null | tr '\r' '\n' | sed -n 's/^SET: \([0-9.]*\) requests.*/\1/p' | tail -n 1; }
-median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
-plain=() with=() dump=()
-for i in 1 2 3 4 5; do
-	plain+=("$(rate)")
-	"$OBREC" -q -p $redis -e l4,l7 --stats --ready-fd 9 -o "$T/r$i.obz" 9>"$T/ready" & o=$!
-	while [ ! -s "$T/ready" ]; do sleep 0.05; done
-	with+=("$(rate)")
-	kill -INT $o; wait $o; : >"$T/ready"
-	if command -v tcpdump >/dev/null; then
-		tcpdump -i lo -w "$T/t.pcap" port $port 2>/dev/null & t=$!
-		sleep 0.7; dump+=("$(rate)"); kill -INT $t; wait $t || true
-	fi
-done
-a=$(median "${plain[@]}") b=$(median "${with[@]}")
-row "redis SET/s under l4,l7; peer: alone" "$b" "$a" "$(calc "100*$b/$a" 1)%" ">= 92 %"
-[ ${#dump[@]} -gt 0 ] && row "redis SET/s under l4,l7; peer: tcpdump -w" "$b" "$(median "${dump[@]}")" "$(calc "$b/$(median "${dump[@]}")" 2)x" ">= 1"
-if command -v strace >/dev/null; then
-	strace -f -o /dev/null -p $redis & s=$!
-	sleep 0.5; row "peer: strace" "$b" "$(rate 20000)"; kill -INT $s; wait $s || true
+redis_rate() { redis-benchmark -p $port -c 50 -n "${1:-200000}" -q -t set 2>/dev/null | tr '\r' '\n' | sed -n 's/^SET: \([0-9.]*\) requests.*/\1/p' | tail -n 1; }
+compare redis $port $redis redis_rate
+row "redis SETs paired, of 200,000" "$(sql "$T/redis.obz" "SELECT count(*) FROM message WHERE method='SET' AND paired")" 200000 - equal
+if have strace; then
+	strace -f -o /dev/null -p $redis 2>/dev/null & s=$!
+	sleep 0.5; row "peer: redis under strace" "$(redis_rate 10000)"; kill -INT $s; wait $s || true
 fi
-row "messages of 200,000 SETs" "$(sql "$T/r5.obz" "SELECT count(*) FROM message WHERE method='SET' AND paired")" 200000 - "equal"
-row "losses" "$(sql "$T/r5.obz" "SELECT ifnull(sum(count),0) FROM loss WHERE source='ring'")" - - 0
-"$OBANA" info --json "$T/r5.obz" | python3 -c '
+messages redis
+
+if have nginx && have wrk; then
+	web=$((port + 1))
+	mkdir -p "$T/www/logs"; head -c 200 /dev/zero | tr '\0' x >"$T/www/index.html"
+	printf 'worker_processes 1; daemon off; pid %s; error_log /dev/null; events {} http { access_log off; keepalive_requests 1000000;
+		server { listen 127.0.0.1:%s; root %s; } }\n' "$T/nginx.pid" $web "$T/www" >"$T/nginx.conf"
+	chmod -R a+rX "$T"
+	start nginx -p "$T/www" -c "$T/nginx.conf"; nginx=$!
+	sleep 0.5
+	worker=$(pgrep -P $nginx | head -n 1)
+	wrk_rate() { wrk -t 1 -c 50 -d 2s "http://127.0.0.1:$web/" | awk '/^Requests\/sec/ {print $2}'; }
+	compare nginx $web "$worker" wrk_rate
+	messages nginx
+fi
+
+# a process that is no target, while another is
+plain=() with=()
+for i in 1 2 3; do
+	plain+=("$($loop getppid 0.4) $($loop exchange 0.4)")
+	recording -p $redis -e l4,l7 -o "$T/other.obz"
+	with+=("$($loop getppid 0.4) $($loop exchange 0.4)"); stopped
+done
+p=($(least "${plain[@]% *}") $(least "${plain[@]#* }")) w=($(least "${with[@]% *}") $(least "${with[@]#* }"))
+row "no target: getppid, ns; peer: nothing on" "${w[0]}" "${p[0]}" "$(calc "${w[0]}-${p[0]}" 0) ns"
+row "no target: socket call, ns; peer: nothing on" "$(calc "${w[1]}/2" 0)" "$(calc "${p[1]}/2" 0)" "$(calc "(${w[1]}-${p[1]})/2" 0) ns" "<= 60 over a bare tracepoint"
+
+# obrec's own share at 100,000 calls a second, and the programs' time in each call
+$loop exchange 4 50000 >"$T/paced" & l=$!
+recording -p $l -e l4,l7 -o "$T/paced.obz"
+before=$(per_thread_ns $o); sleep 2; used=$(($(per_thread_ns $o) - before)); stopped; wait $l || true
+row "obrec at 100,000 calls/s, % of a CPU" "$(calc "$used/2e7" 1)" - - "<= 10"
+"$OBREC" -q --stats -e l4,l7 -o "$T/stats.obz" -- $loop exchange 1 >"$T/own" 2>>"$T/err"
+"$OBANA" info --json "$T/stats.obz" | python3 -c '
 import json, sys
-end = json.load(sys.stdin)["end"]
-p = [x for x in end["programs"] if x["name"].startswith("net_sock")]
-print("%-44s %14.0f %14s %10s  <= 700" % ("BPF ns a captured call", sum(x["run_ns"] for x in p) / sum(x["runs"] for x in p), "-", "-"))'
+p = [x for x in json.load(sys.stdin)["end"]["programs"] if x["name"].startswith("net_sock")]
+print("%-44s %14.0f %14s %10s  <= 700" % ("BPF ns a captured call, 256 bytes", sum(x["run_ns"] for x in p) / sum(x["runs"] for x in p), "-", "-"))'

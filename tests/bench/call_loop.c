@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a cheap system call costs while something watches: the least of many short rounds, in CPU
- * nanoseconds a call, so that a busy machine does not show.
+ * nanoseconds, so that a busy machine does not show.
  *
- *   call_loop KIND [SECONDS]    getppid | send | recv | exchange
+ *   call_loop getppid [SECONDS]
+ *   call_loop exchange [SECONDS [RATE]]
  *
- * send, recv and exchange move SIZE bytes (256, or $SIZE) through a pair of Unix sockets.
+ * An exchange is two calls: 256 bytes ($SIZE) written to a Unix socket and read from its other end.
+ * RATE: exchanges a second, in bursts every 10 ms; default: as many as go.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUND = 2000, SIZE_MAX_ = 4096 };
+enum { ROUND = 2000, BUF = 4096, BURSTS = 100 };
 
 static int ends[2];
 static size_t size = 256;
-static char buf[SIZE_MAX_];
+static char buf[BUF];
 
-static double cpu_ns(void)
+static double seconds(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
+	clock_gettime(clock, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
 static int exchange(void)
@@ -39,25 +41,43 @@ static int ask(void)
 	return syscall(SYS_getppid) < 0;
 }
 
+/* The cost of one of `cnt` calls in ns, or a negative number. */
+static double round_ns(int (*call)(void), int cnt)
+{
+	double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+
+	for (int i = 0; i < cnt; i++)
+		if (call())
+			return -1;
+	return (seconds(CLOCK_THREAD_CPUTIME_ID) - start) / cnt * 1e9;
+}
+
+static void wait_until(double when)
+{
+	struct timespec t = {.tv_sec = when, .tv_nsec = (when - (time_t)when) * 1e9};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	int (*call)(void) = argc > 1 && !strcmp(argv[1], "exchange") ? exchange : ask;
-	double end = cpu_ns() + (argc > 2 ? atof(argv[2]) : 0.5) * 1e9, best = 1e9;
+	double now = seconds(CLOCK_MONOTONIC), end = now + (argc > 2 ? atof(argv[2]) : 0.5);
+	int rate = argc > 3 ? atoi(argv[3]) : 0;
+	double best = 1e9;
 
 	if (getenv("SIZE"))
-		size = strtoul(getenv("SIZE"), NULL, 10) % (SIZE_MAX_ + 1);
+		size = strtoul(getenv("SIZE"), NULL, 10) % (BUF + 1);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
 		return 1;
-	for (double before = cpu_ns(); before < end;) {
-		double now;
+	for (double at = now; at < end; at = rate ? at + 1.0 / BURSTS : seconds(CLOCK_MONOTONIC)) {
+		double ns = round_ns(call, rate ? rate / BURSTS : ROUND);
 
-		for (int i = 0; i < ROUND; i++)
-			if (call())
-				return 1;
-		now = cpu_ns();
-		if ((now - before) / ROUND < best)
-			best = (now - before) / ROUND;
-		before = now;
+		if (ns < 0)
+			return 1;
+		best = ns < best ? ns : best;
+		if (rate)
+			wait_until(at + 1.0 / BURSTS);
 	}
 	printf("%.1f\n", best);
 	return 0;
