@@ -216,8 +216,8 @@ int session__finish(struct session *s, volatile sig_atomic_t *stop)
 	*stop = 0;
 	detach(s);
 	priority_lower();
-	for (int i = 0; i < 4 && drain(s); i++) /* a program may just have been sending */
-		;
+	for (int i = 0; i < 4; i++) /* a program may just have been sending */
+		drain(s);
 	intake__finish(s->intake);
 	tracker__finish(s->tracker);
 	finish_debuginfo(s, stop);
