@@ -4,19 +4,27 @@
 # make unit       unit tests                       make check       all tests
 # make fuzz       fuzz targets, bounded count      make bench       benchmarks against the peers
 # make install    PREFIX, DESTDIR                  V=1 shows commands, SAN=1 builds with ASan and UBSan
+# make CROSS=aarch64-linux-gnu    builds for another processor into build/aarch64-linux-gnu (scripts/deps test)
 #
 # Layers are kept by what each rule may include and link: format/ knows neither libbpf nor views, analyze/
 # never links libbpf, bpf/ is reached by record/ alone.
 
 SAN ?=
-B ?= build$(if $(SAN),/san)
+CROSS ?=
+B ?= build$(if $(CROSS),/$(CROSS))$(if $(SAN),/san)
 V ?= 0
 PREFIX ?= /usr/local
 
 CC ?= cc
 CLANG ?= clang
 BPFTOOL ?= bpftool
-ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+SYSROOT :=
+ifneq ($(CROSS),)
+SYSROOT := $(shell scripts/sysroot arm64)
+CC := $(CROSS)-gcc --sysroot=$(SYSROOT)
+CXX := $(CROSS)-g++ --sysroot=$(SYSROOT)
+endif
+ARCH := $(patsubst aarch64%,arm64,$(patsubst x86_64%,x86,$(shell $(CC) -dumpmachine)))
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -70,10 +78,10 @@ $(call obj,$(RECORD_SRC) record/main.c): | $(SKEL)
 # ---- the kernel side: one object a probe, linked into one skeleton
 
 BPF_CFLAGS := -target bpf -ffreestanding -D__TARGET_ARCH_$(ARCH) -O2 -g -mcpu=v3 -Wall -Werror -Wno-unused-function
-BPF_SYS := $(shell $(CC) -print-multiarch 2>/dev/null)
+BPF_SYS := $(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -I/usr/include/$(BPF_SYS) -c -o $@ $<
+	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -I$(BPF_SYS) -c -o $@ $<
 $(B)/obrec.bpf.o: $(patsubst %.bpf.c,$(B)/%.bpf.o,$(BPF_SRC))
 	$(call say,BPFLINK,$@)$(BPFTOOL) gen object $@ $^
 # the same with the newest clang there is, for tests: what it makes of the programs is verified as well

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * What differs between processors: how DWARF numbers registers, where the kernel's struct pt_regs and a signal frame keep
- * them. For BPF it is chosen by the target's macro, for user space by the compiler. Sources: System V ABI for x86-64 (3.6.2)
- * and asm/sigcontext.h; DWARF for the Arm 64-bit Architecture (4.1), asm/ptrace.h and asm/sigcontext.h of arm64.
+ * What differs between processors: how DWARF numbers registers, where the kernel's struct pt_regs
+ * and a signal frame keep them. For BPF it is chosen by the target's macro, for user space by the
+ * compiler. Sources: System V ABI for x86-64 (3.6.2) and asm/sigcontext.h; DWARF for the Arm 64-bit
+ * Architecture (4.1), asm/ptrace.h and asm/sigcontext.h of arm64.
  */
 #ifndef BPF_ARCH_H
 #define BPF_ARCH_H

@@ -279,6 +279,8 @@ static __always_inline int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *v
 	}
 	if (reg >= UNWIND_REG_CNT)
 		return -1;
+	/* so that the compiler keeps the mask of an index, which is all that the verifier sees */
+	__asm__ volatile("" : "+r"(reg));
 	if (reg == UNWIND_RBX && w->careful == UNWIND_RBX_KNOWN) {
 		*v = w->rbx;
 		return 0;

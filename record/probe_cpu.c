@@ -29,7 +29,8 @@ static int open_event(bool cycles, unsigned cpu, unsigned freq)
 		.config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
 		.freq = 1,
 		.sample_freq = freq,
-		.exclude_idle = 1,
+		/* a hardware counter stands still when idle, and arm64's refuses to be told so */
+		.exclude_idle = !cycles,
 		.disabled = 1,
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);

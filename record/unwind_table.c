@@ -239,8 +239,7 @@ static int run_function(struct build *b, const struct function *f)
 	if (f->source == SOURCE_END)
 		return cfi_rows_add(&b->rows, f->start, &rule_end);
 	if (f->source == SOURCE_STUB)
-		return cfi_rows_add(&b->rows, f->start,
-				    &stub_rules[b->image.stubs[f->off].kind]);
+		return cfi_rows_add(&b->rows, f->start, &stub_rules[b->image.stubs[f->off].kind]);
 	if (f->source == SOURCE_GO) {
 		if (!go_table__function(&b->go, f->off, &go))
 			return -EBADMSG;

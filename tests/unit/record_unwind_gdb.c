@@ -55,7 +55,6 @@ static void print(struct line *to, const struct unwind_walk *w, const struct loa
 
 static int walk_threads(pid_t pid, struct unwind_user *u, const struct loaded *l)
 {
-	struct user_regs_struct regs;
 	uint64_t words[UNWIND_PT_CNT];
 	const struct unwind_walk *w;
 	struct dirent *e;
@@ -72,8 +71,7 @@ static int walk_threads(pid_t pid, struct unwind_user *u, const struct loaded *l
 			continue;
 		if (!ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) &&
 		    waitpid(tid, &status, __WALL) == tid &&
-		    !ptrace(PTRACE_GETREGS, tid, NULL, &regs)) {
-			memcpy(words, &regs, sizeof(words));
+		    !thread_registers(tid, words)) {
 			w = unwind_user__thread(u, pid, words);
 			ours[cnt].tid = tid;
 			print(&ours[cnt++], w, l);

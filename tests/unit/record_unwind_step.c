@@ -127,7 +127,6 @@ struct tally {
 
 static int step_all(pid_t pid, struct unwind_user *u, const struct loaded *l, struct tally *n)
 {
-	struct user_regs_struct regs;
 	uint64_t words[UNWIND_PT_CNT];
 	const struct unwind_walk *w;
 	int status, sig = 0;
@@ -138,9 +137,8 @@ static int step_all(pid_t pid, struct unwind_user *u, const struct loaded *l, st
 			return -1;
 		sig = WSTOPSIG(status) == SIGTRAP || WSTOPSIG(status) == SIGSTOP ? 0
 										 : WSTOPSIG(status);
-		if (ptrace(PTRACE_GETREGS, pid, NULL, &regs))
+		if (thread_registers(pid, words))
 			return -1;
-		memcpy(words, &regs, sizeof(words));
 		w = unwind_user__thread(u, pid, words);
 		n->steps++;
 		if (w && w->stack.error == STACK_NONE && passes(l, w, mark[1]))

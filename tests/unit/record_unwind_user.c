@@ -243,7 +243,6 @@ static int run(const struct test *t)
 	struct unwind_store *s;
 	struct unwind_user *u;
 	struct loaded l = {.cnt = 0};
-	struct user_regs_struct regs;
 	const struct unwind_walk *w;
 	uint64_t words[UNWIND_PT_CNT];
 	int failed = 1;
@@ -259,8 +258,7 @@ static int run(const struct test *t)
 		return 77;
 	}
 	if (!unwind_store__new(&s, NULL, 1 << 30) && !unwind_user__new(&u, s) &&
-	    !load_process(s, &l, pid, 0) && !ptrace(PTRACE_GETREGS, note->tid, NULL, &regs)) {
-		memcpy(words, &regs, sizeof(words)); /* user_regs_struct begins like pt_regs */
+	    !load_process(s, &l, pid, 0) && !thread_registers(note->tid, words)) {
 		w = unwind_user__thread(u, pid, words);
 		failed = check_frames(t, w, &l);
 		printf("%s: %u frames, %s\n", t->name, w->stack.frame_cnt,

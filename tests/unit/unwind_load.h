@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <elf.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
 
 #include "../../record/unwind_store.h"
 
@@ -21,6 +24,18 @@ struct loaded {
 	char *paths[LOAD_MAX];
 	size_t cnt;
 };
+
+/* Of a stopped thread, in the order of struct pt_regs, with which what ptrace gives begins. */
+static inline int thread_registers(int tid, uint64_t words[UNWIND_PT_CNT])
+{
+	uint64_t all[64] = {0};
+	struct iovec v = {all, sizeof(all)};
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &v))
+		return -1;
+	memcpy(words, all, UNWIND_PT_CNT * sizeof(*words));
+	return 0;
+}
 
 /* A file of what is mapped: the file itself, or a copy of the vDSO. */
 static int load_open(int pid, const char *path, uint64_t start, uint64_t end)
