@@ -28,20 +28,24 @@ struct head {
 	bool partial; /* its end was not kept */
 };
 
-/* One direction. */
+/* What a message says of itself. */
+struct words {
+	size_t method_sz, target_sz, detail_sz;
+	bool is_error;
+	char method[16], target[256], status[4], detail[768];
+};
+
+/* One direction. Small: there may be 100,000 connections. */
 struct side {
 	bool in_chunks, until_close;
 	bool answered;	   /* before its last chunk: it was handed out then */
 	bool unknown_body; /* what follows a message whose end is not known */
 	uint64_t first_ns, size;
-	char method[16], target[256], status[4], detail[768];
-	size_t method_sz, target_sz, detail_sz;
-	bool is_error;
+	struct words *waiting; /* in chunks: of the message whose last one has not come */
 };
 
 struct http1 {
 	struct side side[2]; /* responses, requests */
-	char fold[256];
 };
 
 static const char *const methods[] = {"GET",	   "POST",   "PUT",	"HEAD",	  "DELETE",
@@ -189,8 +193,8 @@ static size_t copy(char *dst, size_t dst_sz, struct span s)
 	return n;
 }
 
-static void add_detail(struct l7_parser *parser, struct side *s, const char *key, struct span value,
-		       size_t max)
+static void add_detail(struct l7_parser *parser, struct words *s, const char *key,
+		       struct span value, size_t max)
 {
 	size_t key_sz = strlen(key), at = s->detail_sz;
 	struct span text;
@@ -212,13 +216,13 @@ static void add_detail(struct l7_parser *parser, struct side *s, const char *key
 	s->detail_sz = at;
 }
 
-static void begin_detail(struct side *s)
+static void begin_detail(struct words *s)
 {
 	s->detail[0] = '{';
 	s->detail_sz = 1;
 }
 
-static void end_detail(struct side *s)
+static void end_detail(struct words *s)
 {
 	if (s->detail_sz == 1)
 		s->detail_sz = 0;
@@ -227,7 +231,7 @@ static void end_detail(struct side *s)
 }
 
 /* Path only, without query, ids folded; CONNECT's authority as it is. */
-static void set_target(struct side *s, struct span target, bool connect)
+static void set_target(struct words *s, struct span target, bool connect)
 {
 	const char *p;
 
@@ -246,7 +250,7 @@ static void set_target(struct side *s, struct span target, bool connect)
 		s->target[s->target_sz++] = '/';
 }
 
-static int read_request(struct l7_parser *parser, struct side *s, const struct l7_view *v,
+static int read_request(struct l7_parser *parser, struct words *s, const struct l7_view *v,
 			struct head *h)
 {
 	size_t n = method_at(v->p, v->len);
@@ -280,7 +284,7 @@ static int read_request(struct l7_parser *parser, struct side *s, const struct l
 	return 0;
 }
 
-static int read_response(struct l7_parser *parser, struct side *s, const struct l7_view *v,
+static int read_response(struct l7_parser *parser, struct words *s, const struct l7_view *v,
 			 struct head *h)
 {
 	const struct l7_message *req = l7_pending(parser, 0);
@@ -301,17 +305,47 @@ static int read_response(struct l7_parser *parser, struct side *s, const struct 
 	return read_headers(h, v, nl + 1 - v->p);
 }
 
-static void fill(const struct side *s, bool requests, struct l7_message *m)
+static void fill(struct l7_parser *parser, const struct words *s, bool requests,
+		 struct l7_message *m)
 {
 	m->type = requests ? L7_REQUEST : L7_RESPONSE;
 	if (requests) {
-		m->method = (struct span){s->method, s->method_sz};
-		m->target = (struct span){s->target, s->target_sz};
+		m->method = l7_keep(parser, (struct span){s->method, s->method_sz});
+		m->target = l7_keep(parser, (struct span){s->target, s->target_sz});
 	} else {
-		m->status = (struct span){s->status, 3};
+		m->status = l7_keep(parser, (struct span){s->status, 3});
 		m->is_error = s->is_error;
 	}
-	m->detail = (struct span){s->detail, s->detail_sz};
+	m->detail = l7_keep(parser, (struct span){s->detail, s->detail_sz});
+}
+
+/* What comes with the last chunk. */
+static void fill_waiting(struct l7_parser *parser, const struct side *s, bool requests,
+			 struct l7_message *m)
+{
+	if (s->waiting)
+		fill(parser, s->waiting, requests, m);
+	m->first_ns = s->first_ns;
+	m->size = s->size;
+}
+
+static int wait_for_chunks(struct side *s, const struct words *w)
+{
+	if (!s->waiting)
+		s->waiting = malloc(sizeof(*w));
+	if (!s->waiting)
+		return -1;
+	memcpy(s->waiting, w, sizeof(*w));
+	s->in_chunks = true;
+	s->answered = false;
+	return 0;
+}
+
+static void end_chunks(struct side *s)
+{
+	s->in_chunks = false;
+	free(s->waiting);
+	s->waiting = NULL;
 }
 
 /* Chunks from `at` on (RFC 9112 7.1): how far whole ones reach; *done behind the last and its
@@ -363,41 +397,36 @@ static int64_t chunks(const struct l7_view *v, size_t at, bool *done)
 }
 
 /* The body's chunks; the message goes out with the last. */
-static int64_t continue_chunks(struct side *s, const struct l7_view *v, size_t at,
-			       struct l7_message *m)
+static int64_t continue_chunks(struct l7_parser *parser, struct side *s, const struct l7_view *v,
+			       size_t at, struct l7_message *m)
 {
 	bool done;
 	int64_t n = chunks(v, at, &done);
 
 	if (n < 0) {
-		s->in_chunks = false;
+		end_chunks(s);
 		return L7_BAD;
 	}
 	if (n == 0)
 		return L7_PARTIAL;
 	s->size += n;
-	s->in_chunks = !done;
 	if (!done)
 		return n; /* L7_SKIP */
-	if (s->answered) {
-		s->answered = false;
-		return n;
-	}
-	fill(s, v->requests, m);
-	m->first_ns = s->first_ns;
-	m->size = s->size;
+	if (!s->answered)
+		fill_waiting(parser, s, v->requests, m);
+	s->answered = false;
+	end_chunks(s);
 	return n;
 }
 
 /* An answer to a request whose chunks still come: the request counts as it is. */
 static void answer_early(struct l7_parser *parser, struct side *requests, const struct l7_view *v)
 {
-	struct l7_message m = {.first_ns = requests->first_ns, .last_ns = v->ts_ns};
+	struct l7_message m = {.last_ns = v->ts_ns};
 
 	if (!requests->in_chunks || requests->answered || l7_pending(parser, 0))
 		return;
-	fill(requests, true, &m);
-	m.size = requests->size;
+	fill_waiting(parser, requests, true, &m);
 	m.dir = l7_requests_dir(parser);
 	requests->answered = true;
 	l7_deliver(parser, &m);
@@ -407,12 +436,13 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 			     struct l7_message *m)
 {
 	struct head h = {0};
+	struct words w;
 	int err;
 
 	if (v->requests)
-		err = read_request(parser, s, v, &h);
+		err = read_request(parser, &w, v, &h);
 	else
-		err = read_response(parser, s, v, &h);
+		err = read_response(parser, &w, v, &h);
 	if (err)
 		return L7_BAD;
 	if (h.partial && !v->cut && !v->last)
@@ -424,7 +454,7 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 		answer_early(parser, &((struct http1 *)parser->state)->side[1], v);
 	if (h.partial && !h.has_length && !h.head_only) {
 		/* The end of the head, and with it the body's length, was not kept. */
-		fill(s, v->requests, m);
+		fill(parser, &w, v->requests, m);
 		m->cut = true;
 		s->unknown_body = true;
 		return v->len;
@@ -433,17 +463,15 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 		s->first_ns = v->ts_ns;
 		s->size = 0;
 		if (v->cut) {
-			fill(s, v->requests, m);
+			fill(parser, &w, v->requests, m);
 			m->cut = true;
 			s->unknown_body = true;
 			return v->len;
 		}
-		s->in_chunks = true;
-		s->answered = false;
-		err = continue_chunks(s, v, h.sz, m) == L7_BAD;
+		err = wait_for_chunks(s, &w) || continue_chunks(parser, s, v, h.sz, m) == L7_BAD;
 		return err ? L7_BAD : s->size ? (int64_t)s->size : (int64_t)(s->size = h.sz);
 	}
-	fill(s, v->requests, m);
+	fill(parser, &w, v->requests, m);
 	if (h.head_only || h.upgrade)
 		return h.sz;
 	if (h.has_length)
@@ -459,12 +487,12 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 
 	if (parser->after_hole && (s->in_chunks || s->until_close)) {
 		s->unknown_body |= s->in_chunks;
-		s->in_chunks = false;
+		end_chunks(s);
 	}
 	if (s->until_close)
 		return v->known;
 	if (s->in_chunks)
-		return continue_chunks(s, v, 0, m);
+		return continue_chunks(parser, s, v, 0, m);
 	/* Empty lines before a request are passed over (RFC 9112 2.2). */
 	if (v->requests && v->len >= 2 && v->p[0] == '\r' && v->p[1] == '\n')
 		return 2;
@@ -473,6 +501,14 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 	if (s->unknown_body || parser->after_hole)
 		return v->known;
 	return v->len < 12 && !v->cut && !v->last ? L7_PARTIAL : L7_BAD;
+}
+
+static void http1_fini(void *state)
+{
+	struct http1 *http = state;
+
+	end_chunks(&http->side[0]);
+	end_chunks(&http->side[1]);
 }
 
 /* ---- bidding ---- */
@@ -551,5 +587,6 @@ const struct l7_protocol l7_http1 = {
 	.parse = http1_parse,
 	.resync = http1_resync,
 	.state_sz = sizeof(struct http1),
+	.fini = http1_fini,
 	.ports = {80, 8080, 8000, 3000},
 };

@@ -37,7 +37,7 @@ static int reserve(void **array, size_t *first, size_t cnt, size_t *cap, size_t 
 		*first = 0;
 		return 0;
 	}
-	size_t cap2 = *cap ? *cap * 2 : 8;
+	size_t cap2 = *cap ? *cap * 2 : 2; /* most connections never hold more */
 	void *p = realloc(*array, cap2 * elem_sz);
 
 	if (!p)
