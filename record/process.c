@@ -20,7 +20,7 @@
 #define KEEP_NS 3000000000ULL /* how long what ended is remembered */
 #define DESCRIBE_PER_S 300    /* at most, of processes that have no sample yet; */
 #define DESCRIBE_ALL_PER_S 30 /* of a whole system, most never will */
-#define IDLE_WAKES_MAX 50     /* in 100 ms, for records of processes that are not recorded */
+#define IDLE_WAKES_MAX 50     /* in 100 ms, for records that make no haste */
 #define IDLE_WAKES_EARNED 4   /* by one for a process that is */
 #define WAKE_NS 100000000ULL
 
@@ -164,7 +164,7 @@ static unsigned handle_queued(struct tracker *t)
  */
 static void limit_wakes(struct tracker *t, uint64_t now, unsigned handled)
 {
-	if (handled && t->relevant)
+	if (handled && t->relevant && !t->opts.target.all)
 		t->idle_wakes -=
 			t->idle_wakes < IDLE_WAKES_EARNED ? t->idle_wakes : IDLE_WAKES_EARNED;
 	else if (handled && ++t->idle_wakes == IDLE_WAKES_MAX)
@@ -266,7 +266,7 @@ int tracker__drain(struct tracker *t)
 	if (!t->sideband || t->draining)
 		return 0;
 	t->draining = true;
-	t->relevant = t->opts.target.all;
+	t->relevant = false;
 	handled = handle_queued(t);
 	count_losses(t);
 	limit_wakes(t, now, handled);

@@ -110,6 +110,8 @@ static void on_fork(struct tracker *t, const struct sideband_record *r)
 	bool match;
 
 	if (r->pid == r->ppid) {
+		if (parent && r->ts_ns >= parent->maps_as_of_ns)
+			parent->live += parent->live != 0;
 		if (parent)
 			table_thread_started(t, parent, r->tid, r->ts_ns);
 		return;
@@ -132,6 +134,7 @@ static void on_fork(struct tracker *t, const struct sideband_record *r)
 	if (!p)
 		return;
 	p->maps_as_of_ns = r->ts_ns;
+	p->live = 1;
 	p->by_match = match;
 	process_inherit(p, parent);
 	if (maps_copy(&p->maps, &parent->maps))
@@ -185,6 +188,7 @@ static void on_exec(struct tracker *t, const struct sideband_record *r, const ch
 	}
 	p->by_match = match;
 	p->maps_as_of_ns = r->ts_ns;
+	p->live = 1; /* the others have exited before its record */
 	identity_set_comm(&p->identity, r->name);
 	table_set_target(t, p, true);
 }
@@ -221,6 +225,10 @@ static void on_exit_record(struct tracker *t, const struct sideband_record *r)
 		return;
 	t->relevant = true;
 	p->last_exit_ns = r->ts_ns;
+	if (p->live && !--p->live) {
+		table_end(t, p, r->ts_ns, false);
+		return;
+	}
 	if (r->tid != r->pid || p->dying)
 		return;
 	if (t->dying_cnt == t->dying_cap) {

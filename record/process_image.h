@@ -48,6 +48,7 @@ struct process {
 	bool target, by_match; /* recorded; for its own properties, not by inheritance */
 	bool dirty;	       /* ranges are to be published */
 	bool dying;	       /* its leader exited: to be seen whether others live on */
+	uint32_t live;	       /* threads, when all of them started in view; 0: not known */
 	uint64_t last_exit_ns; /* of one of its threads */
 	bool unwritten;	       /* some mappings may have to be written */
 	struct process *next_dirty, *next_ended;

@@ -162,6 +162,7 @@ static void refresh(struct tracker *t, struct process *p)
 		table_end(t, p, tracker_now_ns(), false);
 		return;
 	}
+	p->live = 0;
 	p->maps = (struct maps){0};
 	if (read_maps(t, p)) { /* gone in between, or no permission: the old ones are the best there
 				  is */

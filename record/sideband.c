@@ -196,13 +196,15 @@ void sideband__close(struct sideband *sb)
 
 void sideband__wake(struct sideband *sb, bool on)
 {
-	struct epoll_event ev = {.events = on ? EPOLLIN : 0, .data.ptr = sb->ptr};
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = sb->ptr};
 
 	if (sb->asleep == !on || sb->epoll_fd < 0)
 		return;
 	sb->asleep = !on;
+	/* Taken out, not only asked for no events: perf wakes whoever waits, whatever for, and
+	 * epoll_wait(2) would look and sleep again for each record. */
 	for (unsigned i = 0; i < sb->ring_cnt; i++)
-		epoll_ctl(sb->epoll_fd, EPOLL_CTL_MOD, sb->ring[i].fd, &ev);
+		epoll_ctl(sb->epoll_fd, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, sb->ring[i].fd, &ev);
 }
 
 /* ---- parsing ---- */

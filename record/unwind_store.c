@@ -26,7 +26,8 @@ struct unwind_store {
 	bool memory; /* no BPF: pages and rules are ours */
 	uint64_t max_row_bytes;
 	struct arena rows, ranges;
-	uint32_t *row_used; /* rows taken of each row segment */
+	struct range_seg *range_seg[RANGE_SEGS]; /* mapped, once one is written to */
+	uint32_t *row_used;			 /* rows taken of each row segment */
 	struct runs runs;
 	struct rule_set rules;
 	size_t rules_written;
@@ -96,6 +97,8 @@ void unwind_store__free(struct unwind_store *s)
 		close(s->maps.pages);
 	if (s->memory && s->maps.rules >= 0)
 		close(s->maps.rules);
+	for (size_t i = 0; i < RANGE_SEGS; i++)
+		arena_unmap(s->range_seg[i], sizeof(*s->range_seg[i]));
 	arena__fini(&s->rows);
 	arena__fini(&s->ranges);
 	runs__fini(&s->runs);
@@ -249,19 +252,22 @@ static int alloc_run(struct unwind_store *s, uint32_t cnt, struct run *run)
 	return err;
 }
 
+/* They stay mapped: a segment is 128 KiB and written for each process that starts, and every munmap
+ * interrupts the other CPUs that obrec has run on. */
 static int write_ranges(struct unwind_store *s, struct run run, uint32_t generation,
 			const struct range *ranges)
 {
 	const struct range head = {.bias = generation};
-	struct range_seg *seg = arena__map(&s->ranges, run.pos >> RANGE_SEG_SHIFT);
+	uint32_t no = run.pos >> RANGE_SEG_SHIFT;
 	struct range *to;
 
-	if (!seg)
+	if (!s->range_seg[no])
+		s->range_seg[no] = arena__map(&s->ranges, no);
+	if (!s->range_seg[no])
 		return -errno;
-	to = &seg->ranges[run.pos & (RANGE_SEG_CNT - 1)];
+	to = &s->range_seg[no]->ranges[run.pos & (RANGE_SEG_CNT - 1)];
 	*to = head;
 	memcpy(to + 1, ranges, (run.cnt - 1) * sizeof(*ranges));
-	arena_unmap(seg, sizeof(*seg));
 	return 0;
 }
 
