@@ -37,11 +37,38 @@ int attach_choose(const struct probe *probe, const struct features *f, unsigned 
 	return -EOPNOTSUPP;
 }
 
+/* Payload belongs to connections. */
+static bool lacks_l4(const struct attach_plan *plan, size_t i)
+{
+	size_t l4 = 0;
+
+	while (probes[l4] && probes[l4] != &probe_l4_entry)
+		l4++;
+	return !strcmp(probes[i]->name, "l7") && !(plan->probes >> l4 & 1);
+}
+
+/* One wanted probe. `why` gets the reason when it is not available. */
+static int plan_probe(struct attach_plan *plan, const struct record_opts *opts, size_t i, char *why,
+		      size_t why_sz)
+{
+	int variant;
+
+	if (lacks_l4(plan, i)) {
+		snprintf(why, why_sz, "it stands on probe 'l4'");
+		return -EOPNOTSUPP;
+	}
+	variant = attach_choose(probes[i], &plan->features, opts->attach[i], why, why_sz);
+	if (variant < 0)
+		return variant;
+	plan->variant[i] = variant;
+	plan->probes |= 1ULL << i;
+	return 0;
+}
+
 int attach_plan_make(struct attach_plan *plan, const struct record_opts *opts)
 {
 	char why[1024];
-	bool any = false;
-	int err;
+	int err, last = 0;
 
 	memset(plan, 0, sizeof(*plan));
 	err = features_detect(&plan->features, opts->btf, why, sizeof(why));
@@ -52,17 +79,20 @@ int attach_plan_make(struct attach_plan *plan, const struct record_opts *opts)
 	for (size_t i = 0; probes[i]; i++) {
 		if (!(opts->probes >> i & 1))
 			continue;
-		any = true;
-		err = attach_choose(probes[i], &plan->features, opts->attach[i], why, sizeof(why));
-		if (err < 0) {
+		err = plan_probe(plan, opts, i, why, sizeof(why));
+		if (!err)
+			continue;
+		if (opts->required >> i & 1) {
 			message_error("probe '%s' is not available: %s", probes[i]->name, why);
 			return err;
 		}
-		plan->variant[i] = err;
+		message_warn("without probe '%s': %s", probes[i]->name, why);
+		last = err;
 	}
-	if (!any)
-		message_error("no probe is on");
-	return any ? 0 : -EINVAL;
+	if (plan->probes)
+		return 0;
+	message_error(last ? "no probe is available" : "no probe is on");
+	return last ? last : -EINVAL;
 }
 
 static bool is_word(const char *name, const char *word, size_t len)

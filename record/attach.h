@@ -21,11 +21,13 @@ struct variant {
 /* What is recorded with, known before anything is loaded. */
 struct attach_plan {
 	struct features features;
+	uint64_t probes; /* what is wanted and available, bits as in record_opts.probes */
 	unsigned char variant[RECORD_MAX_PROBES]; /* of each probe that has variants */
 };
 
 /*
- * Finds out what this kernel has and chooses a variant for each wanted probe. Reports its errors;
+ * Finds out what this kernel has and chooses a variant for each wanted probe. One that is not
+ * available is left out with a warning unless it is required or the last one. Reports its errors;
  * -EPERM or -EOPNOTSUPP when privilege or kernel support is missing.
  */
 int attach_plan_make(struct attach_plan *plan, const struct record_opts *opts);

@@ -98,6 +98,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 	if (err)
 		return exit_code(err);
 	o->record.plan = &plan;
+	o->record.probes = plan.probes;
 	err = output_open(&out, o->output);
 	if (err)
 		return EXIT_FAIL;

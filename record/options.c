@@ -90,7 +90,7 @@ static uint64_t probe_bit(const char *name)
 
 /* The first word without sign replaces the default set; +x and -x change what is there. */
 struct probe_list {
-	uint64_t set;
+	uint64_t set, named;
 	bool replaced;
 };
 
@@ -108,10 +108,12 @@ static int add_probe(void *ctx, const char *word, size_t len)
 			list->replaced = true;
 			list->set = 0;
 		}
-		if (sign == '-')
+		if (sign == '-') {
 			list->set &= ~(1ULL << i);
-		else
+		} else {
 			list->set |= 1ULL << i;
+			list->named |= 1ULL << i;
+		}
 		return 0;
 	}
 	return -EINVAL;
@@ -120,7 +122,7 @@ static int add_probe(void *ctx, const char *word, size_t len)
 static int set_events(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct options *o = ctx;
-	struct probe_list list = {.set = o->record.probes};
+	struct probe_list list = {.set = o->record.probes, .named = o->record.required};
 
 	if (each_word(arg, add_probe, &list))
 		return option_error(def, "'%s' names an unknown probe; obrec --list shows them",
@@ -131,6 +133,7 @@ static int set_events(void *ctx, const struct option_def *def, const char *arg)
 	if (list.set & probe_bit("l7"))
 		list.set |= probe_bit("l4");
 	o->record.probes = list.set;
+	o->record.required = list.named & list.set;
 	return 0;
 }
 
@@ -307,7 +310,8 @@ static int set_payload(void *ctx, const struct option_def *def, const char *arg)
 	else if (head)
 		v = DEFAULT_PAYLOAD;
 	else if (parse_size(arg, &v) || v >= NET_MAX_PAYLOAD)
-		return option_error(def, "'%s' is not none, head, or a byte count under %u", arg, NET_MAX_PAYLOAD);
+		return option_error(def, "'%s' is not none, head, or a byte count under %u", arg,
+				    NET_MAX_PAYLOAD);
 	o->record.payload_max = v;
 	o->record.payload_many = head ? PAYLOAD_MANY : 0;
 	return 0;
@@ -371,8 +375,8 @@ static int set_budget(void *ctx, const struct option_def *def, const char *arg)
 	double share;
 
 	if (parse_percent(arg, &share) || share < 0.001)
-		return option_error(def, "'%s' is not a share of one CPU from 0.1%% to 100%%, as in 5%%",
-				    arg);
+		return option_error(
+			def, "'%s' is not a share of one CPU from 0.1%% to 100%%, as in 5%%", arg);
 	o->record.budget_per_64k = share * 65536;
 	return 0;
 }
@@ -419,11 +423,15 @@ static const struct option_def table[] = {
 	 AT(record.target.inherit)},
 	{.help = "What to record"},
 	{"events", 'e', ARG_REQUIRED, "PROBES",
-	 "comma list of probes; +x and -x add to and take from the default", set_events, 0},
-	{"list", 0, ARG_NONE, NULL, "print each probe, whether this kernel has what it needs, and its ways to attach",
+	 "comma list of probes; +x and -x add to and take from the default; those named must be "
+	 "available, of the default the others may be left out with a warning",
+	 set_events, 0},
+	{"list", 0, ARG_NONE, NULL,
+	 "print each probe, whether this kernel has what it needs, and its ways to attach",
 	 set_true, AT(list)},
 	{"attach", 0, ARG_REQUIRED, "PROBE=VARIANT",
-	 "attach a probe in this way (--list shows them) and no other; a comma list, may be repeated",
+	 "attach a probe in this way (--list shows them) and no other; a comma list, may be "
+	 "repeated",
 	 set_attach, 0},
 	{"duration", 'd', ARG_REQUIRED, "DURATION",
 	 "how long: 500ms 10s 5m 1h; default: until Ctrl-C, COMMAND's exit, or the exit of every "
@@ -443,19 +451,26 @@ static const struct option_def table[] = {
 	 set_duration, AT(record.offcpu_max_ns)},
 	{.help = "Traffic"},
 	{"payload", 0, ARG_REQUIRED, "HOW",
-	 "what is kept of each call: none, head (default: 512 bytes, and up to 16 KiB of calls that "
+	 "what is kept of each call: none, head (default: 512 bytes, and up to 16 KiB of calls "
+	 "that "
 	 "carry many messages: pipelines, HTTP/2), or a byte count",
 	 set_payload, 0},
 	{"l7", 0, ARG_REQUIRED, "NAME[,NAME...]",
-	 "keep the payload of these protocols only, as far as the kernel can tell (http: HTTP/1 and "
-	 "HTTP/2; what is not known keeps its first 4 KiB each way); bytes and calls are counted of all",
+	 "keep the payload of these protocols only, as far as the kernel can tell (http: HTTP/1 "
+	 "and "
+	 "HTTP/2; what is not known keeps its first 4 KiB each way); bytes and calls are counted "
+	 "of all",
 	 set_l7, 0},
 	{"sample", 0, ARG_REQUIRED, "SHARE",
-	 "keep the payload of this share of connections, as in 10%; byte counts stay complete", set_sample, 0},
+	 "keep the payload of this share of connections, as in 10%; byte counts stay complete",
+	 set_sample, 0},
 	{"direction", 0, ARG_REQUIRED, "WHICH",
-	 "requests whose payload is kept: in (served), out (made), both (default)", set_direction, 0},
+	 "requests whose payload is kept: in (served), out (made), both (default)", set_direction,
+	 0},
 	{"redact", 0, ARG_OPTIONAL, "sql",
-	 "mask secrets before anything is written (default); with sql, literals in statements as well", set_redact, 0},
+	 "mask secrets before anything is written (default); with sql, literals in statements as "
+	 "well",
+	 set_redact, 0},
 	{"no-redact", 0, ARG_NONE, NULL, "write payload as it was", set_false, AT(record.redact)},
 	{.help = "Symbols"},
 	{"debuginfo", 0, ARG_REQUIRED, "HOW",
@@ -481,11 +496,13 @@ static const struct option_def table[] = {
 	{"max-size", 0, ARG_REQUIRED, "SIZE", "stop before the archive grows over this", set_size,
 	 AT(max_sz)},
 	{"max-mem", 0, ARG_REQUIRED, "SIZE",
-	 "of obrec, its rings and its tables in the kernel (at least 48M; default: tables of 256M): "
+	 "of obrec, its rings and its tables in the kernel (at least 48M; default: tables of "
+	 "256M): "
 	 "sizes follow from it, and the recording stops in order before it takes more",
 	 set_max_mem, 0},
 	{"cpu-budget", 0, ARG_REQUIRED, "SHARE",
-	 "of one CPU, as in 5%: what obrec's recording and its BPF programs may use; above it samples "
+	 "of one CPU, as in 5%: what obrec's recording and its BPF programs may use; above it "
+	 "samples "
 	 "and payload are thinned out in recorded steps, which figures are scaled by (symbols are "
 	 "extracted beside it, in time that nothing else wants)",
 	 set_budget, 0},
@@ -545,11 +562,13 @@ static int check(struct options *o, char **argv, int rest, bool after_dashes)
 	}
 	if (!choices)
 		t->all = true;
-	for (size_t i = 0; i < PROBE_CNT && !o->list; i++)
+	for (size_t i = 0; i < PROBE_CNT && !o->list; i++) {
 		if (o->record.attach[i] && !(o->record.probes >> i & 1)) {
 			message_error("--attach: probe '%s' is not on", probes[i].name);
 			return -EINVAL;
 		}
+		o->record.required |= (uint64_t) !!o->record.attach[i] << i;
+	}
 	if (o->record.offcpu_max_ns && o->record.offcpu_max_ns < o->record.offcpu_min_ns) {
 		message_error("--offcpu-max is less than --offcpu-min");
 		return -EINVAL;

@@ -22,6 +22,7 @@ struct attach_plan;
 struct record_opts {
 	struct target_spec target;
 	uint64_t probes;	   /* bit i: probe i of probes.def */
+	uint64_t required;	   /* of these: named by the user, so not to be left out */
 	uint64_t duration_ns;	   /* 0: no bound */
 	unsigned freq;		   /* samples per second and CPU */
 	uint64_t interval_ns;	   /* fold equal samples over this long; 0: keep each one's time */

@@ -118,6 +118,7 @@ int session_load(struct session *s)
 		err = attach_plan_make(&s->plan, &s->opts);
 	if (err)
 		return err;
+	s->opts.probes = s->plan.probes;
 	if (s->plan.features.btf_file[0])
 		open.btf_custom_path = s->plan.features.btf_file;
 	s->skel = s->env.skel = obrec_bpf__open_opts(&open);

@@ -41,3 +41,25 @@ for way in btf classic; do
 	"$OBREC" -q --attach offcpu=$way -e offcpu --offcpu-period 0s --offcpu-min 50ms --debuginfo none -o "$T/$way.obz" -- "$WORKLOAD/naps" 20 100
 	is "$way: naps" "$(sql "$T/$way.obz" "SELECT sum(count) FROM sample WHERE kind = 'offcpu' AND thread_id IN (SELECT id FROM thread WHERE comm = 'naps')")" 20
 done
+
+# A probe of the default that is not available is left out with a line; one that was asked for is not.
+if unshare -m true 2>/dev/null; then
+	cp /sys/kernel/btf/vmlinux "$T/btf"
+	hidden() { # ARG...: without the kernel's own types and tracefs there is no way to count bytes
+		status=0
+		unshare -m bash -c 'for d in /sys/kernel/btf /sys/kernel/tracing /sys/kernel/debug; do [ ! -d $d ] || mount -t tmpfs none $d; done; exec "$@"' - \
+			"$OBREC" --btf "$T/btf" -d 500ms "$@" -o "$T/h.obz" 2>"$T/err" || status=$?
+	}
+	hidden --debuginfo none
+	is "default probes, l4 not available: exit" $status 0
+	is "lines that name what is left out" "$(grep -cE "without probe 'l[47]'" "$T/err")" 2
+	is "probes in the archive" "$("$OBANA" info "$T/h.obz" | sed -nE 's/^probes +//p')" cpu
+	for asked in +l4 l7,cpu -cpu; do
+		rm -f "$T/h.obz"; hidden -e $asked
+		is "-e $asked, not available: exit" $status 4
+		grep -q available "$T/err" || { cat "$T/err"; fail "does not say so"; }
+		[ ! -e "$T/h.obz" ] || fail "an archive of what could not be recorded"
+	done
+	hidden --attach l4=syscall
+	is "--attach l4=syscall, not available: exit" $status 4
+fi
