@@ -194,7 +194,6 @@ static void test_no_inherit(void)
 	CHECK(fake_proc[100] && tracker__live_targets(t) == 1, "exec does not end a target");
 	gone(100);
 	do_exit(t, 100, 100, t0 + 2);
-	t->dying_cnt = 1;
 	for (int i = 0; i < 100 && tracker__live_targets(t); i++) {
 		usleep(1000);
 		tracker_check_dying(t, false);
@@ -224,6 +223,31 @@ static void test_leader_exits_first(void)
 	CHECK(tracker__live_targets(t) == 0, "now all have");
 	end(t);
 	fake_process(100, 1, "server", "/a", NULL);
+}
+
+/* All its threads started in view: /proc, which still shows the process, is not asked. */
+static void test_threads_in_view(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
+	struct tracker *t = make(&spec);
+
+	do_fork(t, 100, 101, t0);
+	handle(t, (struct sideband_record){.type = SIDEBAND_FORK,
+					   .ts_ns = t0 + 10,
+					   .pid = 101,
+					   .tid = 102,
+					   .ppid = 101,
+					   .ptid = 101});
+	do_exit(t, 101, 101, t0 + 20);
+	CHECK(tracker__live_targets(t) == 2, "a thread is left");
+	do_exit(t, 101, 102, t0 + 30);
+	CHECK(tracker__live_targets(t) == 1 && !fake_proc[101], "the last one has ended");
+	do_fork(t, 100, 103, t0 + 40);
+	do_exec(t, 103, "program", t0 + 50);
+	do_exit(t, 103, 103, t0 + 60);
+	CHECK(tracker__live_targets(t) == 1 && !fake_proc[103], "after an exec");
+	end(t);
 }
 
 static void test_reuse(void)
@@ -521,6 +545,7 @@ int main(void)
 	test_inherit();
 	test_no_inherit();
 	test_leader_exits_first();
+	test_threads_in_view();
 	test_reuse();
 	test_old_records();
 	test_comm();
