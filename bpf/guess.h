@@ -19,6 +19,7 @@ enum { GUESS_BYTES = 512 }; /* can be read at `d`, whatever `have` is */
 #define be24(i) (at(i) << 16 | at((i) + 1) << 8 | at((i) + 2))
 #define be32(i) (be16(i) << 16 | be16((i) + 2))
 #define le24(i) (at(i) | at((i) + 1) << 8 | at((i) + 2) << 16)
+#define le32(i) (le24(i) | at((i) + 3) << 24)
 #define text4(i, a, b, c, e) (be32(i) == ((__u32)(a) << 24 | (b) << 16 | (c) << 8 | (e)))
 
 #define GUESS_FN static __always_inline
@@ -178,6 +179,14 @@ GUESS_FN __u32 thrift_size(const __u8 *d)
 	return thrift_at(d) ? 0 : 4 + be32(0);
 }
 
+/* ---- MongoDB: a header with one of the opcodes from 2001 on; that of old replies is too small to
+ * tell ---- */
+
+GUESS_FN bool is_mongodb(const __u8 *d)
+{
+	return at(12) >= 0xd1 && at(12) <= 0xdd && be24(13) == 0x070000 && at(3) <= 2;
+}
+
 /* ---- MySQL: a command, a greeting, or an answer that fills the call ---- */
 
 GUESS_FN bool is_mysql(const __u8 *d, __u32 have, __u32 call)
@@ -275,6 +284,7 @@ GUESS_FN __u64 guess_known(void)
 #undef be24
 #undef be32
 #undef le24
+#undef le32
 #undef text4
 #undef at
 #endif

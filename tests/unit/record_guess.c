@@ -64,6 +64,8 @@ static const struct {
 	{"RESP states", S("+OK\r\n+OK\r\n"), 0, NET_PROTO_redis, 5},
 	{"like RESP", S("*** hello\r\n"), 0, NET_PROTO_UNKNOWN, 0},
 	{"brpc", S("PRPC\0\0\0\4\0\0\0\4abcd"), 0, NET_PROTO_brpc, 16},
+	{"MongoDB", S("\x1a\0\0\0\1\0\0\0\0\0\0\0\xdd\7\0\0\0\0\0\0\0\5\0\0\0\0"), 0,
+	 NET_PROTO_mongodb, 26},
 	{"Thrift framed", S("\0\0\0\x0e\x80\1\0\1\0\0\0\1a\0\0\0\1\0"), 0, NET_PROTO_thrift, 18},
 	{"Thrift compact", S("\x82\x21\1\1a\0\0\0"), 0, NET_PROTO_thrift, 0},
 	{"MySQL query", S("\x09\0\0\0\3SELECT 1"), 0, NET_PROTO_mysql, 0},
