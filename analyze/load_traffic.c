@@ -79,6 +79,7 @@ static void add_connection(struct conn *c, const struct rec_connection *r)
 	c->rec = *r;
 	c->rec.local_addr = local;
 	c->rec.remote_addr = remote;
+	c->tls |= !!r->tls;
 }
 
 static int add_stat(struct traffic *t, struct conn *c, const struct rec_connection_stat *r)
@@ -417,6 +418,9 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 		if (!c->service) /* its record was lost */
 			c->service = c->peer = strings__add(t->strings, span_of("[unknown]"));
 		c->tls |= !!(rows[i].flags & PAYLOAD_TLS);
+		/* Never both streams: handshakes and what else was not clear text say nothing. */
+		if (c->rec.tls && !(rows[i].flags & PAYLOAD_TLS))
+			continue;
 		traffic_anchor(c, &rows[i]);
 		err = traffic_hold(t, c, &rows[i]);
 	}

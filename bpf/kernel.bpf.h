@@ -52,11 +52,15 @@ struct perf_event_ctx {
 #define CTX_ARG1(r) ((r)->si)
 #define CTX_ARG2(r) ((r)->dx)
 #define CTX_ARG3(r) ((r)->cx)
+#define CTX_ARG4(r) ((r)->r8)
+#define CTX_RET(r) ((r)->ax)
 #else
 #define CTX_ARG0(r) ((r)->regs[0])
 #define CTX_ARG1(r) ((r)->regs[1])
 #define CTX_ARG2(r) ((r)->regs[2])
 #define CTX_ARG3(r) ((r)->regs[3])
+#define CTX_ARG4(r) ((r)->regs[4])
+#define CTX_RET(r) ((r)->regs[0])
 #endif
 
 /* Word by word: the verifier allows nothing else on a context. */

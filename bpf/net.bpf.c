@@ -31,6 +31,7 @@ const volatile __u32 net_sample_per_64k = 65536;
 const volatile __u32 net_direction = 3; /* bit 0: as client, bit 1: as server */
 const volatile __u32 net_cpus = 1;
 const volatile __u32 net_by = NET_BY_EXIT;
+const volatile bool net_tls = false;  /* clear text is taken in TLS libraries */
 const volatile bool net_exits = true; /* the exits of sendmmsg and recvmmsg are watched */
 
 struct {
@@ -41,7 +42,7 @@ struct {
 } net_ids SEC(".maps"); /* how many sockets each CPU has numbered */
 struct net_socks_map net_socks SEC(".maps");
 
-enum { PAYLOAD_DATAGRAM = 1, IOVECS_MAX = 16, MESSAGES_MAX = 64 };
+enum { PAYLOAD_DATAGRAM = 1, PAYLOAD_TLS = 2, IOVECS_MAX = 16, MESSAGES_MAX = 64 };
 
 struct net_scratch {
 	__u64 busy;
@@ -49,7 +50,10 @@ struct net_scratch {
 	__u8 data[2 *
 		  NET_MAX_PAYLOAD]; /* twice: an offset and a length below the bound always fit */
 };
-/* One a CPU; an array, as per-CPU memory comes in 32 KiB at most. */
+/*
+ * One a CPU; an array, as per-CPU memory comes in 32 KiB at most. Behind them PLAIN_SLOTS a CPU for
+ * uprobes: a task may be preempted in these (5.18 on, when they stopped to disable preemption).
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -197,6 +201,7 @@ static __always_inline struct net_sock *sock_new(struct sock *sk, __u64 key, __u
 	s = &w->sock;
 	__builtin_memset(s, 0, sizeof(*s));
 	s->inode = inode;
+	s->key = key;
 	s->tgid = tgid;
 	s->flags = flags;
 	s->transport = transport;
@@ -371,7 +376,7 @@ static __always_inline long current_call(struct call *c)
 	} r;
 
 	_Static_assert(sizeof(r) == __builtin_offsetof(struct arch_regs, ip) -
-				    __builtin_offsetof(struct arch_regs, r10),
+					    __builtin_offsetof(struct arch_regs, r10),
 		       "struct arch_regs from r10 on");
 	if (bpf_probe_read_kernel(&r, sizeof(r), &regs->r10))
 		return -1;
@@ -531,7 +536,7 @@ static __always_inline void find_peer(struct net_addr *to, const struct call *c)
 	read_peer(to, user);
 }
 
-static __always_inline bool wants_payload(const struct net_sock *s)
+static __always_inline bool wants_any_payload(const struct net_sock *s)
 {
 	__u32 role = s->flags & (NET_CLIENT | NET_SERVER);
 
@@ -540,20 +545,19 @@ static __always_inline bool wants_payload(const struct net_sock *s)
 	return !role || role & net_direction;
 }
 
-static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u32 dir, __u32 len,
-							 __u64 pos, __u32 tcp_seq)
+/* Of what the socket moved just now. */
+static __always_inline bool wants_payload(const struct net_sock *s, __u32 dir)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
+	if (net_tls && (tls_moved(s->key, s->id, dir) || s->flags & NET_TLS))
+		return false;
+	return wants_any_payload(s);
+}
+
+static __always_inline void payload_fill(struct net_scratch *n, const struct net_sock *s, __u32 dir,
+					 __u32 len, __u64 pos, __u32 tcp_seq)
+{
 	__u64 id = bpf_get_current_pid_tgid();
 
-	if (!n)
-		return NULL;
-	if (n->busy) {
-		loss_count(LOSS_SCRATCH);
-		return NULL;
-	}
-	n->busy = 1;
 	n->record.hdr.kind = WIRE_PAYLOAD;
 	n->record.hdr.probe = 0;
 	n->record.ts_ns = bpf_ktime_get_ns();
@@ -569,6 +573,22 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 	n->record.dir = dir;
 	bpf_get_current_comm(n->record.comm, sizeof(n->record.comm));
 	__builtin_memset(&n->record.peer, 0, sizeof(n->record.peer));
+}
+
+static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u32 dir, __u32 len,
+							 __u64 pos, __u32 tcp_seq)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
+
+	if (!n)
+		return NULL;
+	if (n->busy) {
+		loss_count(LOSS_SCRATCH);
+		return NULL;
+	}
+	n->busy = 1;
+	payload_fill(n, s, dir, len, pos, tcp_seq);
 	return n;
 }
 
@@ -598,12 +618,12 @@ enum {
 #define GUESS_PROTOCOL(guess) ((guess)&0xff)
 #define GUESS_SIZE(guess) ((guess) >> 8)
 
-/* The guess for the call in this CPU's scratch: its protocol and, shifted, the size of its first
+/* The guess for the call in that scratch: its protocol and, shifted, the size of its first
  * message (cut at 8 MiB; 0: not known). Global, so that its loops are verified once. */
-__noinline int net_guess(__u32 have, __u32 call, __u32 dgram)
+__noinline int net_guess(__u32 slot, __u32 have, __u32 call, __u32 dgram)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), size, protocol;
-	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
+	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &slot);
+	__u32 size, protocol;
 
 	if (!n)
 		return 0;
@@ -699,6 +719,26 @@ static __always_inline bool discards(const struct call *c)
 	       (c->nr == NR_recvmsg && c->arg[2] & MSG_TRUNC);
 }
 
+/* Of the `*kept` bytes of a call in that scratch: whether they are sent, and how many in the end.
+ */
+static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net_sock *s, __u32 dir,
+				   __u32 len, enum buffers how, const struct call *c, __u32 *kept)
+{
+	__u32 datagram = n->record.flags & PAYLOAD_DATAGRAM, guess;
+
+	if (!wants_guess(s, n, dir, len))
+		return true;
+	guess = net_guess(slot, *kept, len, datagram);
+	remember(s, GUESS_PROTOCOL(guess));
+	if (!is_chosen(s, dir, *kept)) {
+		n->busy = 0;
+		return false;
+	}
+	if (!datagram && carries_many(s, guess, dir, len) && net_payload_many)
+		*kept = copy_payload(n, how, c, len < net_payload_many ? len : net_payload_many);
+	return true;
+}
+
 /* One call of the current task on `s` has moved `len` bytes. */
 static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 len, __u64 pos,
 					 __u32 tcp_seq, const struct call *c)
@@ -714,22 +754,89 @@ static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 le
 	if (how == BUF_NONE || call_dir != dir || (s->transport == IPPROTO_TCP && discards(c)))
 		how = BUF_NONE;
 	kept = copy_payload(n, how, c, want_of(s, len));
-	if (wants_guess(s, n, dir, len)) {
-		__u32 datagram = n->record.flags & PAYLOAD_DATAGRAM, guess;
-
-		guess = net_guess(kept, len, datagram);
-		remember(s, GUESS_PROTOCOL(guess));
-		if (!is_chosen(s, dir, kept)) {
-			n->busy = 0;
-			return;
-		}
-		if (!datagram && carries_many(s, guess, dir, len) && net_payload_many)
-			kept = copy_payload(n, how, c,
-					    len < net_payload_many ? len : net_payload_many);
-	}
+	if (!choose(n, bpf_get_smp_processor_id(), s, dir, len, how, c, &kept))
+		return;
 	if (!s->remote.family && n->record.flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
 		find_peer(&n->record.peer, c);
 	payload_end(n, kept);
+}
+
+/* ---- clear text ---- */
+
+enum { PLAIN_SLOTS = 2, PLAIN_TRIES = 4 };
+
+/* A free one for a uprobe, claimed; `fetch` as in count(): without, nothing preempts. */
+static __always_inline struct net_scratch *plain_scratch(__u32 *slot, bool fetch)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	for (__u32 i = 0; i < (fetch ? PLAIN_TRIES : 1); i++) {
+		struct net_scratch *n;
+
+		*slot = net_cpus + (cpu * PLAIN_SLOTS + i) % (net_cpus * PLAIN_SLOTS);
+		n = bpf_map_lookup_elem(&net_scratch, slot);
+		if (!n)
+			return NULL;
+		if (fetch && !__sync_lock_test_and_set(&n->busy, 1))
+			return n;
+		if (!fetch && !n->busy) {
+			n->busy = 1;
+			return n;
+		}
+	}
+	loss_count(LOSS_SCRATCH);
+	return NULL;
+}
+
+/* From now on its clear text is recorded. What the cipher text looked like does not count. */
+static __always_inline void begin_tls(struct net_sock *s)
+{
+	s->flags |= NET_TLS;
+	s->protocol = s->doubts = s->pipelined = 0;
+	s->left[0] = s->left[1] = 0;
+	s->unsure[0] = s->unsure[1] = 0;
+}
+
+static __always_inline int take_plain(__u64 key, __u32 id, __u32 dir, __u64 user, __u32 len,
+				      bool fetch)
+{
+	struct call c = {.arg = {0, user, len}};
+	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
+	struct net_scratch *n;
+	__u32 slot, kept;
+	__u64 pos;
+
+	if (!s || s->id != id)
+		return -1;
+	if (!(s->flags & NET_TLS))
+		begin_tls(s);
+	if (fetch) {
+		pos = __sync_fetch_and_add(&s->plain[dir & 1], len);
+	} else {
+		pos = *(volatile __u64 *)&s->plain[dir & 1];
+		__sync_fetch_and_add(&s->plain[dir & 1], len);
+	}
+	if (!wants_any_payload(s))
+		return 0;
+	n = plain_scratch(&slot, fetch);
+	if (!n)
+		return 0;
+	payload_fill(n, s, dir, len, pos, 0);
+	n->record.flags = PAYLOAD_TLS;
+	kept = copy_payload(n, BUF_PLAIN, &c, want_of(s, len));
+	if (choose(n, slot, s, dir, len, BUF_PLAIN, &c, &kept))
+		payload_end(n, kept);
+	return 0;
+}
+
+__noinline int net_take_plain(__u64 sk, __u32 id, __u32 dir, __u64 user, __u32 len)
+{
+	return take_plain(sk, id, dir, user, len, true);
+}
+
+__noinline int net_take_plain_5_10(__u64 sk, __u32 id, __u32 dir, __u64 user, __u32 len)
+{
+	return take_plain(sk, id, dir, user, len, false);
 }
 
 /* ---- the tracepoints on sockets ---- */
@@ -796,7 +903,7 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		count(sk, s, dir, ret, &pos, true);
 		seq = first_seq(sk, s, dir, ret);
 	}
-	if (wants_payload(s) && (!unconnected_datagram(s) || has_no_peer(&c)))
+	if (wants_payload(s, dir) && (!unconnected_datagram(s) || has_no_peer(&c)))
 		take_payload(s, dir, ret, pos, seq, &c);
 	return 0;
 }
@@ -881,7 +988,7 @@ static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, _
 		count(sk, s, dir, len, &pos, false);
 	else if (!count_tcp(sk, s, dir, len, &pos))
 		return 0;
-	if (wants_payload(s) && (!unconnected_datagram(s) || has_no_peer(&c)))
+	if (wants_payload(s, dir) && (!unconnected_datagram(s) || has_no_peer(&c)))
 		take_payload(s, dir, len, pos, first_seq(sk, s, dir, len), &c);
 	return 0;
 }
@@ -951,14 +1058,14 @@ static __always_inline int take_message(__u64 sk_addr, __u32 dir, __u64 user, bo
 	if (!s || bpf_probe_read_user(&m, sizeof(m), (void *)user))
 		return 0;
 	count((void *)sk_addr, s, dir, m.len, &pos, fetch);
-	n = wants_payload(s) ? payload_begin(s, dir, m.len, pos, 0) : NULL;
+	n = wants_any_payload(s) ? payload_begin(s, dir, m.len, pos, 0) : NULL;
 	if (!n)
 		return 0;
 	if (!s->remote.family)
 		read_peer(&n->record.peer, m.hdr.name);
 	kept = net_gather(m.hdr.iov, m.hdr.iov_cnt, want_of(s, m.len));
 	if (wants_guess(s, n, dir, m.len)) {
-		remember(s, GUESS_PROTOCOL(net_guess(kept, m.len, 1)));
+		remember(s, GUESS_PROTOCOL(net_guess(bpf_get_smp_processor_id(), kept, m.len, 1)));
 		if (!is_chosen(s, dir, kept)) {
 			n->busy = 0;
 			return 0;
@@ -1038,7 +1145,7 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 		pos = s->bytes[dir] - ret;
 	else
 		count(sk, s, dir, ret, &pos, fetch);
-	if (wants_payload(s))
+	if (wants_payload(s, dir))
 		take_payload(s, dir, ret, pos, first_seq(sk, s, dir, ret), c);
 }
 

@@ -35,6 +35,7 @@ enum net_sock_flags {
 	NET_SAMPLED_OUT = 4, /* --sample left this connection's payload out */
 	NET_OPENED = 8,	     /* opened while recording: opened_ns is exact */
 	NET_SEQ = 16,	     /* << enum net_dir: seq is known */
+	NET_TLS = 64,	     /* its payload is what its TLS library takes and gives */
 };
 
 /*
@@ -67,6 +68,8 @@ struct net_sock {
 	__u8 pad;
 	__u32 left[2];	 /* of a message that is larger than the calls that carry it */
 	__u32 unsure[2]; /* bytes kept while unknown, where --l7 leaves out the others */
+	__u64 plain[2];	 /* NET_TLS: bytes of clear text */
+	__u64 key;	 /* of its entry, as a number to programs that may know it as a pointer only */
 };
 
 /* What counts a socket's bytes; the rest is counted at the exits of system calls. */

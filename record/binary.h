@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "../format/archive.h"
 #include "binary_image.h"
@@ -42,6 +43,9 @@ struct binaries_opts {
 	struct debuginfo *debuginfo;
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
+	/* A file that was not seen before is mapped to be executed; may be NULL. fd is borrowed. */
+	void (*file)(void *ctx, int fd, const struct stat *st, const char *path);
+	void *file_ctx;
 };
 
 int binaries__new(struct binaries **b, const struct binaries_opts *opts);

@@ -262,6 +262,15 @@ static struct binary *unreadable(struct binaries *b, const struct mapped *m, str
 	return bin;
 }
 
+static void tell_file(struct binaries *b, int fd, const struct stat *st, struct span path)
+{
+	char *name = b->opts.file ? strndup(path.p, path.len) : NULL;
+
+	if (name)
+		b->opts.file(b->opts.file_ctx, fd, st, name);
+	free(name);
+}
+
 /* Opens and takes the file anew; what is known of it may be outdated. */
 static void load_file(struct binaries *b, struct file *f, const struct mapped *m, int fd,
 		      const struct stat *st)
@@ -276,6 +285,8 @@ static void load_file(struct binaries *b, struct file *f, const struct mapped *m
 	f->checked_ns = now_ns();
 	f->st = *st;
 	f->binary = NULL;
+	if (fd >= 0)
+		tell_file(b, fd, st, path);
 	err = fd < 0 ? fd : take_file(b, m, path, fd, st->st_size, &f->binary);
 	if (err && err != -ENXIO && err != -ENOMEM)
 		f->binary = before && before->why ? before : unreadable(b, m, path, err);

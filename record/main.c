@@ -59,7 +59,7 @@ static int record(struct options *o, struct session *s, struct obz_writer *w,
 		obz_writer__close(w, NULL);
 		return exit_code(err);
 	}
-	privilege_drop_session(o->command);
+	privilege_drop_session(o->command, session__attaches_later(s));
 	tell_ready(o->ready_fd);
 	err = o->command ? command_go(cmd) : 0;
 	if (err) {

@@ -129,7 +129,9 @@ static int set_events(void *ctx, const struct option_def *def, const char *arg)
 				    arg);
 	if (!list.set)
 		return option_error(def, "'%s' leaves no probe", arg);
-	/* Payload belongs to connections. */
+	/* Clear text is payload, payload belongs to connections. */
+	if (list.set & probe_bit("tls"))
+		list.set |= probe_bit("l7");
 	if (list.set & probe_bit("l7"))
 		list.set |= probe_bit("l4");
 	o->record.probes = list.set;

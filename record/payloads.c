@@ -26,7 +26,7 @@ struct side {
 };
 
 struct flow {
-	uint32_t connection;
+	uint64_t key;
 	bool waits;	 /* in the list of those that hold records */
 	uint64_t closed; /* the pass in which it was, 0: open */
 	struct redact_conn *redact;
@@ -79,19 +79,25 @@ void payloads__free(struct payloads *ps)
 	free(ps);
 }
 
-static struct flow *flow_of(struct payloads *ps, uint32_t connection)
+/* Clear text has positions of its own: it is another flow. */
+static uint64_t key_of(uint32_t connection, bool plain)
 {
-	struct flow *f = idmap_get(&ps->flows, connection);
+	return connection | (uint64_t)plain << 32;
+}
+
+static struct flow *flow_of(struct payloads *ps, uint64_t key)
+{
+	struct flow *f = idmap_get(&ps->flows, key);
 
 	if (f)
 		return f;
 	f = calloc(1, sizeof(*f));
-	if (f && idmap_put(&ps->flows, connection, f)) {
+	if (f && idmap_put(&ps->flows, key, f)) {
 		free(f);
 		return NULL;
 	}
 	if (f)
-		f->connection = connection;
+		f->key = key;
 	return f;
 }
 
@@ -158,7 +164,8 @@ void payloads__put(struct payloads *ps, const struct wire_payload *p)
 	struct side *s;
 
 	/* A datagram stands for itself. */
-	f = p->flags & PAYLOAD_DATAGRAM ? NULL : flow_of(ps, p->sock);
+	f = p->flags & PAYLOAD_DATAGRAM ? NULL
+					: flow_of(ps, key_of(p->sock, p->flags & PAYLOAD_TLS));
 	if (!f) {
 		ps->fn(ps->ctx, p, &alone);
 		redact_conn__free(alone);
@@ -203,18 +210,24 @@ void payloads__pass(struct payloads *ps, bool last)
 			continue;
 		}
 		*at = f->next_closed;
-		idmap_del(&ps->flows, f->connection);
+		idmap_del(&ps->flows, f->key);
 		flow_free(f);
 	}
 }
 
-void payloads__close(struct payloads *ps, uint32_t connection)
+static void close_flow(struct payloads *ps, uint64_t key)
 {
-	struct flow *f = idmap_get(&ps->flows, connection);
+	struct flow *f = idmap_get(&ps->flows, key);
 
 	if (!f || f->closed)
 		return;
 	f->closed = ps->pass;
 	f->next_closed = ps->closed;
 	ps->closed = f;
+}
+
+void payloads__close(struct payloads *ps, uint32_t connection)
+{
+	close_flow(ps, key_of(connection, false));
+	close_flow(ps, key_of(connection, true));
 }

@@ -114,7 +114,7 @@ static void drop_to(uint64_t keep)
 
 #define BIT(cap) (1ULL << (cap))
 
-void privilege_drop_session(bool command)
+void privilege_drop_session(bool command, bool attaches)
 {
 	/* Maps for new binaries' tables (before 5.19 every bpf(2)); mappings and memory of new
 	 * processes; their files; the extractor is given normal priority at the end. */
@@ -122,7 +122,7 @@ void privilege_drop_session(bool command)
 			BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_SYS_NICE);
 
 	/* Newer kernels let it read mappings, see may_access_mm(). */
-	if (!privilege_has(CAP_SYS_PTRACE))
+	if (attaches || !privilege_has(CAP_SYS_PTRACE))
 		keep |= BIT(CAP_PERFMON);
 	drop_to(command ? keep | BIT(CAP_KILL) : keep);
 	/* Its memory holds what processes said to each other. */

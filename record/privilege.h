@@ -33,9 +33,9 @@ void privilege_warn(bool pids);
  * The calling thread keeps what a recording needs while it runs (`session`: its main thread), or
  * what reading files takes, and loses everything else for good: effective, permitted, inheritable,
  * ambient and bounding set, what execve(2) could give. command: one was started, which may have to
- * be ended as another user.
+ * be ended as another user. attaches: probes are attached to files that are still to come.
  */
-void privilege_drop_session(bool command);
+void privilege_drop_session(bool command, bool attaches);
 void privilege_drop_worker(void);
 
 #endif

@@ -18,6 +18,7 @@
 struct intake;
 struct loss;
 struct obrec_bpf;
+struct tls_files;
 struct tracker;
 struct traffic;
 struct wire_hdr;
@@ -37,6 +38,7 @@ struct probe_env {
 	size_t link_cnt;
 	struct obz_writer *writer;
 	struct traffic *traffic;    /* probe l4's */
+	struct tls_files *tls;	    /* probe tls's */
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 };
 
@@ -51,6 +53,9 @@ struct probe {
 	int (*prepare)(struct probe_env *env);
 	/* Programs loaded, targets scanned: attach. Programs stay silent until `enabled`. */
 	int (*attach)(struct probe_env *env);
+	/* A file that was not seen before is mapped to be executed in a target; from the scan of
+	 * targets on, so before `attach` as well. */
+	void (*file)(struct probe_env *env, int fd, const struct stat *st, const char *path);
 	/* `enabled` was set just now. */
 	int (*start)(struct probe_env *env);
 	/* A ring record of a kind that the session does not know: true when it was this probe's. */

@@ -75,6 +75,8 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 			.debuginfo = opts->debuginfo,
 			.loss = opts->loss,
 			.loss_ctx = opts->loss_ctx,
+			.file = opts->file,
+			.file_ctx = opts->file_ctx,
 		};
 
 		err = binaries__new(&t->binaries, &b);

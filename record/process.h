@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "../format/archive.h"
 #include "unwind_store.h"
@@ -37,6 +38,8 @@ struct tracker_opts {
 	int epoll_fd;		    /* perf ring fds are added here with data.ptr = the tracker */
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
+	void (*file)(void *ctx, int fd, const struct stat *st, const char *path); /* struct binaries_opts */
+	void *file_ctx;
 	const char *proc_root; /* NULL: /proc; tests lend a tree of their own */
 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../format/text.h"
+#include "links.h"
 #include "priority.h"
 #include "privilege.h"
 #include "session_impl.h"
@@ -100,6 +101,15 @@ static int make_symbols(struct session *s)
 	return debuginfo__new(&s->debuginfo, &opts);
 }
 
+static void on_file(void *ctx, int fd, const struct stat *st, const char *path)
+{
+	struct session *s = ctx;
+
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->file)
+			probes[i]->file(&s->env, fd, st, path);
+}
+
 static int make_tracker(struct session *s)
 {
 	struct tracker_opts opts = {
@@ -110,6 +120,8 @@ static int make_tracker(struct session *s)
 		.epoll_fd = s->epoll_fd,
 		.loss = loss__add,
 		.loss_ctx = s->loss,
+		.file = on_file,
+		.file_ctx = s,
 	};
 
 	return tracker__new(&s->tracker, &opts);
@@ -298,6 +310,14 @@ int session__new(struct session **out, const struct record_opts *opts, struct ob
 	return err;
 }
 
+bool session__attaches_later(const struct session *s)
+{
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->file)
+			return true;
+	return false;
+}
+
 int session__start(struct session *s)
 {
 	int err = 0;
@@ -322,8 +342,7 @@ void session__free(struct session *s)
 	if (!s)
 		return;
 	syncer__free(s->syncer);
-	for (size_t i = 0; i < s->env.link_cnt; i++)
-		bpf_link__destroy(s->env.links[i]);
+	links_destroy(s->env.links, s->env.link_cnt);
 	free(s->env.links);
 	for (size_t i = 0; probes[i]; i++)
 		if (probes[i]->free)

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 
 #include "../format/text.h"
+#include "links.h"
 #include "memory.h"
 #include "priority.h"
 #include "session_impl.h"
@@ -193,8 +194,7 @@ static void detach(struct session *s)
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->finish)
 			probes[i]->finish(&s->env);
-	for (size_t i = 0; i < s->env.link_cnt; i++)
-		bpf_link__destroy(s->env.links[i]);
+	links_destroy(s->env.links, s->env.link_cnt);
 	s->env.link_cnt = 0;
 }
 

@@ -144,6 +144,7 @@ static void write_connection(struct traffic *t, const struct known *k)
 		.peer_pid = s->peer_pid,
 		.netns = s->netns,
 		.sampled = !(s->flags & NET_SAMPLED_OUT),
+		.tls = !!(s->flags & NET_TLS),
 	};
 
 	put(t, REC_connection, &r);
@@ -181,6 +182,15 @@ static bool adopted(struct traffic *t, struct known *k, const struct net_sock *s
 	k->sock.tgid = s->tgid;
 	k->process = tracker__process(t->opts.tracker, s->tgid, comm, ts_ns);
 	return true;
+}
+
+/* Its clear text has begun to come. */
+static bool became_tls(struct known *k, uint32_t flags)
+{
+	bool now = flags & ~k->sock.flags & NET_TLS;
+
+	k->sock.flags |= flags & NET_TLS;
+	return now;
 }
 
 /* What moved since the last row. */
@@ -238,7 +248,8 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 		k->path_sz = w->path_sz;
 	}
 	if (w->closed) {
-		if (adopted(t, k, &w->sock, w->comm, w->ts_ns) || is_new)
+		if (adopted(t, k, &w->sock, w->comm, w->ts_ns) | became_tls(k, w->sock.flags) |
+		    is_new)
 			write_connection(t, k);
 		write_stat(t, k, &w->sock, w->ts_ns);
 		write_close(t, k, w->sock.closed_ns ? w->sock.closed_ns : w->ts_ns);
@@ -250,7 +261,7 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 	}
 	k->told_ns = w->ts_ns;
 	adopted(t, k, &w->sock, w->comm, w->ts_ns);
-	k->sock.flags = w->sock.flags;
+	k->sock.flags = w->sock.flags | (k->sock.flags & NET_TLS);
 	k->sock.local = w->sock.local;
 	k->sock.remote = w->sock.remote;
 	k->sock.peer_pid = w->sock.peer_pid;
@@ -339,7 +350,7 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 		if (!k)
 			return;
 		write_connection(t, k);
-	} else if (adopted(t, k, s, "", now_ns)) {
+	} else if (adopted(t, k, s, "", now_ns) | became_tls(k, s->flags)) {
 		write_connection(t, k);
 	}
 	if (!k->closed)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where in an ELF file TLS libraries can be listened to: their functions by name, and in each the
+ * instruction that a probe costs least at. Pure: reads the file only.
+ */
+#ifndef RECORD_TLS_FIND_H
+#define RECORD_TLS_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../bpf/tls.h"
+
+enum { TLS_SITES_MAX = 16 };
+
+struct tls_site {
+	uint64_t offset; /* in the file */
+	enum tls_kind kind;
+	bool step; /* the instruction there has to be single-stepped */
+	const char *name;
+};
+
+/* How many sites; 0: no TLS library, or none that can be read. */
+size_t tls_find(int fd, struct tls_site sites[TLS_SITES_MAX]);
+
+#endif
