@@ -33,6 +33,9 @@ enum {
 struct direction {
 	struct stream stream;
 	bool after_hole;
+	bool begun; /* one of its pieces came, the first at this position */
+	uint64_t begin;
+	bool parsed;
 	bool waits; /* tail holds a message whose last byte has not passed */
 	struct l7_message tail;
 	uint64_t tail_end;
@@ -219,12 +222,29 @@ static void release_tail(struct l7_conn *c, struct direction *d)
 	d->tail_text = NULL;
 }
 
+static bool is_requests(const struct l7_conn *c, enum l7_dir dir)
+{
+	return (c->role == L7_CLIENT) == (dir == L7_SENT);
+}
+
 /* Bytes are missing at the front: nobody knows how many messages. */
-static void lost_step(struct l7_conn *c, struct direction *d)
+static void lost_step(struct l7_conn *c, struct direction *d, enum l7_why why)
 {
 	d->after_hole = true;
 	c->stats.holes++;
-	pair_hole(&c->pair);
+	pair_hole(&c->pair, is_requests(c, d == &c->dir[L7_SENT] ? L7_SENT : L7_RECEIVED), why);
+}
+
+/* So are they where `missed` bytes of the front's call were not kept. */
+static void unkept_step(struct l7_conn *c, struct direction *d, uint64_t missed)
+{
+	uint64_t call = stream_call_len(&d->stream);
+
+	c->stats.unkept_places++;
+	c->stats.unkept_bytes += missed;
+	if (call > c->stats.unkept_call)
+		c->stats.unkept_call = call;
+	lost_step(c, d, L7_NOT_KEPT);
 }
 
 /* parse gave `n` bytes. */
@@ -250,8 +270,11 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 		finish_message(c, d, m, begin + n);
 	}
 	if (cut) {
+		if (view->cut)
+			unkept_step(c, d, view->known - view->len);
+		else
+			lost_step(c, d, L7_LOST);
 		stream_skip(&d->stream);
-		lost_step(c, d);
 	} else {
 		stream_consume(&d->stream, n);
 	}
@@ -277,11 +300,6 @@ static bool is_cut_off(const struct l7_conn *c, const struct stream *s)
 	return since_ns && c->now_ns > since_ns + REORDER_NS;
 }
 
-static bool is_requests(const struct l7_conn *c, enum l7_dir dir)
-{
-	return (c->role == L7_CLIENT) == (dir == L7_SENT);
-}
-
 /* Out of step at the front: to the next boundary, or past this piece. */
 static void resync(struct l7_conn *c, struct direction *d, const struct l7_view *view, size_t from)
 {
@@ -290,7 +308,11 @@ static void resync(struct l7_conn *c, struct direction *d, const struct l7_view 
 	c->stats.resyncs++;
 	if (c->protocol->resync && from < view->len)
 		off = c->protocol->resync(view, from);
-	lost_step(c, d);
+	/* What was kept goes on behind that; else with what was not. */
+	if (off == view->len && view->cut)
+		unkept_step(c, d, view->known - view->len);
+	else
+		lost_step(c, d, L7_LOST);
 	if (off < view->len)
 		stream_consume(&d->stream, off);
 	else
@@ -320,6 +342,18 @@ static int64_t parse_front(struct l7_conn *c, struct direction *d, struct l7_vie
 	}
 }
 
+/* Of one direction the first bytes are there, of the other they are not: lost before anybody knew
+ * what they were. */
+static void begin_parsing(struct l7_conn *c, struct direction *d)
+{
+	const struct direction *other = d == &c->dir[0] ? &c->dir[1] : &c->dir[0];
+
+	if (!d->parsed && d->begin && other->begun && !other->begin)
+		pair_hole(&c->pair, is_requests(c, d == &c->dir[L7_SENT] ? L7_SENT : L7_RECEIVED),
+			  L7_LOST);
+	d->parsed = true;
+}
+
 /* One step at the front; false when nothing more can be done now. */
 static bool step(struct l7_conn *c, enum l7_dir dir)
 {
@@ -340,10 +374,10 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 	case STREAM_GAP:
 		if (!gap_is_final(c, &d->stream))
 			return false;
-		lost_step(c, d);
+		lost_step(c, d, L7_LOST);
 		return stream_skip(&d->stream);
 	case STREAM_UNKEPT:
-		lost_step(c, d);
+		unkept_step(c, d, view.known);
 		return stream_skip(&d->stream);
 	case STREAM_BYTES:
 		break;
@@ -352,6 +386,7 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 		c->stats.opaque_bytes += view.known;
 		return stream_skip(&d->stream);
 	}
+	begin_parsing(c, d);
 	n = parse_front(c, d, &view, &m);
 	if (n > 0) {
 		accept(c, d, &view, &m, n);
@@ -560,6 +595,7 @@ static void drop_protocol(struct l7_conn *c)
 	flush(c);
 	c->stats.paired += c->pair.paired;
 	c->stats.unpaired += c->pair.unpaired;
+	c->stats.missing += c->pair.missing;
 	if (c->protocol->fini)
 		c->protocol->fini(c->parser.state);
 	free(c->parser.state);
@@ -586,6 +622,10 @@ int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece)
 	if (!c->begun) {
 		c->begun = true;
 		c->first_dir = piece->dir;
+	}
+	if (!c->dir[piece->dir].begun) {
+		c->dir[piece->dir].begun = true;
+		c->dir[piece->dir].begin = piece->pos;
 	}
 	if (piece->ts_ns > c->now_ns)
 		c->now_ns = piece->ts_ns;
@@ -662,6 +702,7 @@ struct l7_stats l7_conn__stats(const struct l7_conn *c)
 	if (c->protocol) {
 		st.paired += c->pair.paired;
 		st.unpaired += c->pair.unpaired;
+		st.missing += c->pair.missing;
 	}
 	return st;
 }

@@ -4,15 +4,9 @@
 
 #include "pair.h"
 
-/* More than this many without an answer: the oldest goes out unpaired (a peer that never answers).
- */
-enum { WAITING_MAX = 65536 };
+enum { BUCKETS_MIN = 16 };
 
-struct waiting {
-	struct waiting *next;
-	struct l7_message m;
-	char text[];
-};
+/* ---- what waits ---- */
 
 static struct span keep(char **p, struct span s)
 {
@@ -24,7 +18,7 @@ static struct span keep(char **p, struct span s)
 	return copy;
 }
 
-static struct waiting *waiting_new(const struct l7_message *m)
+struct waiting *waiting_new(const struct l7_message *m)
 {
 	size_t sz = m->method.len + m->target.len + m->status.len + m->detail.len;
 	struct waiting *w = malloc(sizeof(*w) + sz);
@@ -33,7 +27,8 @@ static struct waiting *waiting_new(const struct l7_message *m)
 	if (!w)
 		return NULL;
 	p = w->text;
-	w->next = NULL;
+	w->next = w->prev = w->same = NULL;
+	w->holes = 0;
 	w->m = *m;
 	w->m.method = keep(&p, m->method);
 	w->m.target = keep(&p, m->target);
@@ -42,18 +37,31 @@ static struct waiting *waiting_new(const struct l7_message *m)
 	return w;
 }
 
-void pair_init(struct pair *p, bool by_id, void (*out)(void *ctx, const struct l7_exchange *x),
-	       void *ctx)
+void waiting_push(struct waiting_list *l, struct waiting *w)
 {
-	*p = (struct pair){.by_id = by_id, .out = out, .ctx = ctx};
-	p->reqs_end = &p->reqs;
-	p->resps_end = &p->resps;
+	w->prev = l->newest;
+	w->next = NULL;
+	*(l->newest ? &l->newest->next : &l->oldest) = w;
+	l->newest = w;
+	l->cnt++;
+	l->tail++;
 }
 
-static void hand_out(struct pair *p, const struct l7_message *req, const struct l7_message *resp,
-		     bool paired)
+struct waiting *waiting_take(struct waiting_list *l, struct waiting *w)
 {
-	struct l7_exchange x = {.request = req, .response = resp, .paired = paired};
+	*(w->prev ? &w->prev->next : &l->oldest) = w->next;
+	*(w->next ? &w->next->prev : &l->newest) = w->prev;
+	l->cnt--;
+	if (l->tail > l->cnt)
+		l->tail = l->cnt;
+	return w;
+}
+
+void pair_hand_out(struct pair *p, const struct l7_message *req, const struct l7_message *resp,
+		   bool paired, enum l7_why why)
+{
+	struct l7_exchange x = {
+		.request = req, .response = resp, .paired = paired, .why = paired ? 0 : why};
 
 	if (paired)
 		p->paired++;
@@ -62,126 +70,122 @@ static void hand_out(struct pair *p, const struct l7_message *req, const struct 
 	p->out(p->ctx, &x);
 }
 
-static struct waiting *take(struct waiting **list, struct waiting ***end, struct waiting **at,
-			    size_t *cnt)
+/* ---- by id ---- */
+
+static struct waiting **bucket_of(const struct pair *p, uint64_t id)
+{
+	return &p->buckets[(id * 0x9e3779b97f4a7c15ull >> 32) & (p->bucket_cnt - 1)];
+}
+
+/* Where the link to the oldest of that id is; peer 0: of anyone. NULL: none waits. */
+static struct waiting **find(const struct pair *p, uint64_t id, uint32_t peer)
+{
+	struct waiting **at;
+
+	if (!p->bucket_cnt)
+		return NULL;
+	for (at = bucket_of(p, id); *at; at = &(*at)->same)
+		if ((*at)->m.id == id && (!peer || (*at)->m.peer == peer))
+			return at;
+	return NULL;
+}
+
+static struct waiting *take_at(struct pair *p, struct waiting **at)
 {
 	struct waiting *w = *at;
 
-	*at = w->next;
-	if (!*at)
-		*end = at;
-	(*cnt)--;
-	return w;
+	*at = w->same;
+	return waiting_take(&p->reqs, w);
 }
 
-static struct waiting *take_request(struct pair *p, struct waiting **at)
+/* Behind those of its bucket: of equal ids the oldest is found first. */
+static void link_last(struct pair *p, struct waiting *w)
 {
-	return take(&p->reqs, &p->reqs_end, at, &p->req_cnt);
+	struct waiting **at = bucket_of(p, w->m.id);
+
+	while (*at)
+		at = &(*at)->same;
+	w->same = NULL;
+	*at = w;
 }
 
-/* Everything held goes out; `agree`: in order as pairs, else each alone. */
-static void settle(struct pair *p, bool agree)
+static bool grow(struct pair *p)
 {
-	while (p->reqs || p->resps) {
-		struct waiting *req = p->reqs ? take_request(p, &p->reqs) : NULL;
-		struct waiting *resp = NULL;
+	size_t cnt = p->bucket_cnt ? p->bucket_cnt * 2 : BUCKETS_MIN;
+	struct waiting **buckets;
 
-		if (p->resps && (agree || !req))
-			resp = take(&p->resps, &p->resps_end, &p->resps, &p->resp_cnt);
-		hand_out(p, req ? &req->m : NULL, resp ? &resp->m : NULL, req && resp);
-		free(req);
-		free(resp);
-	}
+	if (p->reqs.cnt < p->bucket_cnt)
+		return true;
+	buckets = calloc(cnt, sizeof(struct waiting *));
+	if (!buckets)
+		return p->bucket_cnt;
+	free(p->buckets);
+	p->buckets = buckets;
+	p->bucket_cnt = cnt;
+	for (struct waiting *w = p->reqs.oldest; w; w = w->next)
+		link_last(p, w);
+	return true;
 }
 
-void pair_hole(struct pair *p)
-{
-	if (p->by_id)
-		return;
-	p->tainted |= p->unsure && (p->reqs || p->resps);
-	p->unsure = true;
-}
-
-/* peer 0: of anyone. */
-static struct waiting **find(struct pair *p, uint64_t id, uint32_t peer)
-{
-	struct waiting **at = &p->reqs;
-
-	if (p->by_id)
-		while (*at && ((*at)->m.id != id || (peer && (*at)->m.peer != peer)))
-			at = &(*at)->next;
-	return at;
-}
-
+/* A request that stays alone. */
 static void give_up(struct pair *p, struct waiting **at)
 {
-	struct waiting *w = *at ? take_request(p, at) : NULL;
+	struct waiting *w = take_at(p, at);
+	bool missed = w->holes != p->holes[0];
 
-	if (w)
-		hand_out(p, &w->m, NULL, false);
+	p->missing += missed && p->why[0] == L7_NOT_KEPT;
+	pair_hand_out(p, &w->m, NULL, false, missed ? p->why[0] : L7_UNANSWERED);
 	free(w);
+}
+
+static void give_up_oldest(struct pair *p)
+{
+	struct waiting **at = bucket_of(p, p->reqs.oldest->m.id);
+
+	while (*at != p->reqs.oldest)
+		at = &(*at)->same;
+	give_up(p, at);
 }
 
 static void add_request(struct pair *p, const struct l7_message *m)
 {
-	struct waiting *w;
-
 	/* An id is used again: the answer to the one before was lost, or it was asked anew. */
-	if (p->by_id && m->id)
-		give_up(p, find(p, m->id, m->peer));
-	/* A request after responses begins another burst: the one before is complete. */
-	if (p->unsure && p->resp_cnt) {
-		bool agree = p->resp_cnt == p->req_cnt && !p->tainted;
+	struct waiting **before = m->id ? find(p, m->id, m->peer) : NULL, *w;
 
-		settle(p, agree);
-		p->unsure = !agree;
-		p->tainted = false;
-	}
-	if (p->req_cnt >= WAITING_MAX) {
-		w = take_request(p, &p->reqs);
-		hand_out(p, &w->m, NULL, false);
-		free(w);
-	}
-	w = waiting_new(m);
+	if (before)
+		give_up(p, before);
+	if (p->reqs.cnt >= PAIR_WAITING_MAX)
+		give_up_oldest(p);
+	w = grow(p) ? waiting_new(m) : NULL;
 	if (!w) {
-		hand_out(p, m, NULL, false);
+		pair_hand_out(p, m, NULL, false, L7_UNANSWERED);
 		return;
 	}
-	*p->reqs_end = w;
-	p->reqs_end = &w->next;
-	p->req_cnt++;
+	w->holes = p->holes[0];
+	waiting_push(&p->reqs, w);
+	link_last(p, w);
 }
 
 static void add_response(struct pair *p, const struct l7_message *m)
 {
-	struct waiting **at, *w;
+	struct waiting **at = find(p, m->id, m->peer), *w;
 
-	if (m->interim)
-		return;
-	if (p->unsure) {
-		w = waiting_new(m);
-		if (!w)
-			return;
-		*p->resps_end = w;
-		p->resps_end = &w->next;
-		if (++p->resp_cnt > WAITING_MAX)
-			settle(p, false);
+	if (!at) {
+		p->missing += p->holes[1] && p->why[1] == L7_NOT_KEPT;
+		pair_hand_out(p, NULL, m, false, p->holes[1] ? p->why[1] : L7_UNANSWERED);
 		return;
 	}
-	at = find(p, m->id, m->peer);
-	if (!*at) {
-		hand_out(p, NULL, m, false);
-		return;
-	}
-	w = take_request(p, at);
-	hand_out(p, &w->m, m, true);
+	w = take_at(p, at);
+	pair_hand_out(p, &w->m, m, true, 0);
 	free(w);
 }
 
-void pair_give_up(struct pair *p, uint64_t id)
+/* ---- both ---- */
+
+void pair_init(struct pair *p, bool by_id, void (*out)(void *ctx, const struct l7_exchange *x),
+	       void *ctx)
 {
-	if (p->by_id)
-		give_up(p, find(p, id, 0));
+	*p = (struct pair){.by_id = by_id, .out = out, .ctx = ctx};
 }
 
 void pair_add(struct pair *p, const struct l7_message *m)
@@ -190,10 +194,18 @@ void pair_add(struct pair *p, const struct l7_message *m)
 
 	switch (m->type) {
 	case L7_REQUEST:
-		add_request(p, m);
+		if (p->by_id)
+			add_request(p, m);
+		else
+			pair_order_request(p, m);
 		break;
 	case L7_RESPONSE:
-		add_response(p, m);
+		if (m->interim)
+			break;
+		if (p->by_id)
+			add_response(p, m);
+		else
+			pair_order_response(p, m);
 		break;
 	case L7_ONEWAY:
 		p->out(p->ctx, &x);
@@ -203,19 +215,42 @@ void pair_add(struct pair *p, const struct l7_message *m)
 	}
 }
 
+void pair_give_up(struct pair *p, uint64_t id)
+{
+	struct waiting **at = p->by_id ? find(p, id, 0) : NULL;
+
+	if (at)
+		give_up(p, at);
+}
+
+void pair_hole(struct pair *p, bool requests, enum l7_why why)
+{
+	if (!p->by_id) {
+		pair_order_hole(p, requests, why);
+		return;
+	}
+	p->holes[requests]++;
+	p->why[requests] = why;
+}
+
 const struct l7_message *pair_pending(const struct pair *p, uint64_t id)
 {
-	struct waiting **at = find((struct pair *)p, id, 0);
+	struct waiting **at;
 
-	/* While unsure the responses held have taken as many of the oldest, if the burst is whole.
-	 */
 	if (!p->by_id)
-		for (size_t i = 0; i < p->resp_cnt && *at; i++)
-			at = &(*at)->next;
-	return *at ? &(*at)->m : NULL;
+		return pair_order_pending(p);
+	at = find(p, id, 0);
+	return at ? &(*at)->m : NULL;
 }
 
 void pair_fini(struct pair *p)
 {
-	settle(p, p->unsure && p->req_cnt == p->resp_cnt && !p->tainted);
+	if (p->by_id)
+		while (p->reqs.oldest)
+			give_up_oldest(p);
+	else
+		pair_order_fini(p);
+	free(p->buckets);
+	p->buckets = NULL;
+	p->bucket_cnt = 0;
 }

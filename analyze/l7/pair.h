@@ -1,30 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests that wait for responses.
- *
- * By id: a response takes the request of its id. In order: a response takes the oldest waiting one.
- * A hole makes the order unknown; until it is known again exchanges are held back as a burst: the
- * requests from one idle moment to the next, and the responses between. When the next burst begins
- * and both counts agree, they belong together in order; when not, each is handed out unpaired.
- * Nothing is guessed.
+ * Requests that wait for responses: by id a response takes the request of its id; in order it takes
+ * the oldest waiting one (pair_order.c says what becomes of that order after a hole).
  */
 #ifndef ANALYZE_L7_PAIR_H
 #define ANALYZE_L7_PAIR_H
 
 #include "l7.h"
 
-struct waiting;
+/* More than this many without an answer: the oldest goes out unpaired (a peer that never answers).
+ */
+enum { PAIR_WAITING_MAX = 65536 };
+
+struct waiting {
+	struct waiting *next, *prev; /* by age */
+	struct waiting *same;	     /* next in its bucket */
+	uint64_t holes;		     /* in the other direction when it came; by id */
+	struct l7_message m;
+	char text[];
+};
+
+struct waiting_list {
+	struct waiting *oldest, *newest;
+	size_t cnt;
+	size_t tail; /* how many came since bytes of that direction were missed last */
+};
 
 struct pair {
 	bool by_id;
-	bool unsure;  /* a hole: hold exchanges until a burst proves itself */
-	bool tainted; /* another hole since: what one lacks the other may make up for */
-	struct waiting *reqs, **reqs_end;   /* oldest first */
-	struct waiting *resps, **resps_end; /* only while unsure */
-	size_t req_cnt, resp_cnt;
-	uint64_t paired, unpaired;
+	struct waiting_list reqs;
 	void (*out)(void *ctx, const struct l7_exchange *x);
 	void *ctx;
+	uint64_t paired, unpaired, missing;
+
+	/* by id */
+	struct waiting **buckets; /* bucket_cnt of them, a power of two */
+	size_t bucket_cnt;
+	uint64_t holes[2];  /* in responses, in requests */
+	enum l7_why why[2]; /* the last of each */
+
+	/* in order */
+	struct waiting_list resps;		 /* only while unsure */
+	struct waiting_list old_reqs, old_resps; /* the burst before, until its end is proven */
+	enum l7_why order_why, old_why;
+	bool unsure;	     /* which response belongs to which request is not known, */
+	size_t sure_cnt;     /* but for this many of the oldest requests */
+	bool answered;	     /* the last message was a response */
+	bool hole_since;     /* requests were missed since the last message */
+	bool derived;	     /* sure again since a burst's end: that may turn out wrong */
+	bool overlaps;	     /* it asks on while answers are still to come: no burst ends */
+	bool calm;	     /* it was seen to wait for all answers first */
+	bool may_overlap;    /* unless the missing answers turn out to be lost */
+	bool begun_idle;     /* what is held began after silence */
+	uint64_t latest_ns;  /* the end of the last message */
+	uint64_t longest_ns; /* that an answer took while all was known */
 };
 
 void pair_init(struct pair *p, bool by_id, void (*out)(void *ctx, const struct l7_exchange *x),
@@ -34,9 +63,25 @@ void pair_add(struct pair *p, const struct l7_message *m);
 const struct l7_message *pair_pending(const struct pair *p, uint64_t id);
 /* By id: the request waits no longer. */
 void pair_give_up(struct pair *p, uint64_t id);
-/* Bytes of either direction were lost. */
-void pair_hole(struct pair *p);
+/* Bytes of that direction were missed: L7_NOT_KEPT or L7_LOST. */
+void pair_hole(struct pair *p, bool requests, enum l7_why why);
 /* Hands out everything that waits. */
 void pair_fini(struct pair *p);
+
+/* ---- shared by pair.c and pair_order.c ---- */
+
+struct waiting *waiting_new(const struct l7_message *m);
+void waiting_push(struct waiting_list *l, struct waiting *w);
+struct waiting *waiting_take(struct waiting_list *l, struct waiting *w);
+
+/* Either may be NULL. */
+void pair_hand_out(struct pair *p, const struct l7_message *req, const struct l7_message *resp,
+		   bool paired, enum l7_why why);
+
+void pair_order_request(struct pair *p, const struct l7_message *m);
+void pair_order_response(struct pair *p, const struct l7_message *m);
+const struct l7_message *pair_order_pending(const struct pair *p);
+void pair_order_hole(struct pair *p, bool requests, enum l7_why why);
+void pair_order_fini(struct pair *p);
 
 #endif

@@ -183,6 +183,11 @@ enum stream_at stream_look(const struct stream *s, struct l7_view *view)
 	return STREAM_BYTES;
 }
 
+uint64_t stream_call_len(const struct stream *s)
+{
+	return s->cnt ? at(s, 0)->len : 0;
+}
+
 static bool joins(const struct segment *a, const struct segment *b)
 {
 	return a->kept == a->len && a->pos + a->len == b->pos && !a->datagram && b->kept;

@@ -43,6 +43,9 @@ int stream_own(struct stream *s);
 enum stream_at { STREAM_EMPTY, STREAM_BYTES, STREAM_UNKEPT, STREAM_GAP };
 enum stream_at stream_look(const struct stream *s, struct l7_view *view);
 
+/* Length of the first piece: of the call it came in, when none was joined to it. */
+uint64_t stream_call_len(const struct stream *s);
+
 /* Joins the next piece to the first, so that the view grows; false when there is none without a
  * gap. */
 bool stream_extend(struct stream *s);
