@@ -12,13 +12,16 @@
 #include "topology.h"
 #include "traffic_note.h"
 
-enum { OPT_DOT, OPT_SVG, OPT_JSON, OPT_FOCUS, OPT_DEPTH, OPT_OUTPUT };
+enum { OPT_DOT, OPT_SVG, OPT_JSON, OPT_FOCUS, OPT_DEPTH, OPT_OUTPUT, OPT_LIMIT };
+
+#define LIMIT_SVG 60 /* boxes that a picture can hold */
 
 struct opts {
 	struct common_opts common;
 	const struct topology_writer *writer; /* NULL: text */
 	const char *focus, *output;
-	uint64_t depth;
+	uint64_t depth, limit;
+	bool limited; /* --limit was given */
 };
 
 static int set(void *ctx, const struct option_def *def, const char *arg)
@@ -33,6 +36,11 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 		return 0;
 	case OPT_OUTPUT:
 		o->output = arg;
+		return 0;
+	case OPT_LIMIT:
+		o->limited = true;
+		if (parse_u64(arg, &o->limit) || (o->limit && o->limit < 4))
+			return option_error(def, "'%s' is neither 0 nor a number from 4 on", arg);
 		return 0;
 	case OPT_DEPTH:
 		if (parse_u64(arg, &o->depth) || !o->depth || o->depth > 1000)
@@ -53,6 +61,10 @@ static const struct option_def options[] = {
 	 set, OPT_FOCUS},
 	{"depth", 0, ARG_REQUIRED, "N",
 	 "at most so many hops from there, or from where calls begin", set, OPT_DEPTH},
+	{"limit", 'n', ARG_REQUIRED, "N",
+	 "no more services than so many: those with fewest calls are merged into others (default: "
+	 "60 in a picture, else all; 0: all)",
+	 set, OPT_LIMIT},
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
 	{0},
@@ -70,20 +82,26 @@ static const struct cli cli = {
 	.exit_status = cli_exit_status,
 };
 
+/* What is shown, narrowed and merged, as tables. */
+static const char shown_sql[] =
+	"CREATE TEMP TABLE shown_edge(client, server, protocol, calls, errors, request_bytes, "
+	"response_bytes, p50_ns, p99_ns, client_ns, server_ns);"
+	"CREATE TEMP TABLE shown_node(service, region, cluster, calls_in, errors, calls_out, "
+	"bytes);";
+
 static const char edges_sql[] =
 	"SELECT round(calls / ?1, 1) AS qps, calls, errors, 1.0 * errors / nullif(calls, 0) AS "
 	"error_share, p50_ns, p99_ns, server_ns AS server_mean_ns, client_ns - server_ns AS "
-	"network_mean_ns, request_bytes, response_bytes, protocol, client, server FROM flow "
-	"WHERE edge_shown(client, server, protocol) ORDER BY calls DESC, client, server, protocol";
+	"network_mean_ns, request_bytes, response_bytes, protocol, client, server FROM shown_edge "
+	"ORDER BY rowid";
 
-static const char nodes_sql[] =
-	"WITH side AS (SELECT server AS service, calls AS i, errors AS e, 0 AS o, request_bytes + "
-	"response_bytes AS b FROM flow WHERE edge_shown(client, server, protocol) "
-	"UNION ALL SELECT client, 0, 0, calls, request_bytes + response_bytes FROM flow "
-	"WHERE edge_shown(client, server, protocol)) "
-	"SELECT round(sum(i) / ?1, 1) AS \"qps in\", round(sum(o) / ?1, 1) AS \"qps out\", "
-	"sum(i) AS calls_in, sum(e) AS errors, sum(o) AS calls_out, sum(b) AS bytes, service "
-	"FROM side GROUP BY service ORDER BY sum(i) + sum(o) DESC, service";
+#define NODE_COLUMNS                                                                               \
+	"round(calls_in / ?1, 1) AS \"qps in\", round(calls_out / ?1, 1) AS \"qps out\", "         \
+	"calls_in, "                                                                               \
+	"errors, calls_out, bytes"
+#define NODE_ORDER " FROM shown_node ORDER BY calls_in + calls_out DESC, service"
+static const char nodes_sql[] = "SELECT " NODE_COLUMNS ", service" NODE_ORDER;
+static const char placed_sql[] = "SELECT " NODE_COLUMNS ", region, cluster, service" NODE_ORDER;
 
 static const char offsets_sql[] =
 	"SELECT a.host, b.host AS other, CASE WHEN offset_ns < 0 THEN 'behind' ELSE 'ahead' END AS "
@@ -91,13 +109,77 @@ static const char offsets_sql[] =
 	"JOIN capture a ON a.id = o.capture_id JOIN capture b ON b.id = o.other_id "
 	"ORDER BY capture_id, o.other_id";
 
-static void edge_shown(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+static void int_or_null(struct insert *in, int64_t v)
 {
-	const struct topology *t = sqlite3_user_data(ctx);
+	if (v < 0)
+		insert_null(in);
+	else
+		insert_int(in, v);
+}
 
-	sqlite3_result_int(ctx,
-			   topology__shows(t, (const char *)sqlite3_value_text(argv[0])) &&
-				   topology__shows(t, (const char *)sqlite3_value_text(argv[1])));
+static int add_node_rows(const struct topology *t, struct insert *in)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->node_cnt && !err; i++) {
+		const struct topology_node *n = &t->nodes[i];
+
+		if (!n->shown)
+			continue;
+		insert_text(in, n->name);
+		insert_text(in, n->region);
+		insert_text(in, n->cluster);
+		insert_int(in, n->calls_in);
+		insert_int(in, n->errors_in);
+		insert_int(in, n->calls_out);
+		insert_int(in, n->bytes);
+		err = insert_run(in);
+	}
+	return err;
+}
+
+static int add_edge_rows(const struct topology *t, struct insert *in)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->edge_cnt && !err; i++) {
+		const struct topology_edge *e = &t->edges[i];
+
+		if (!e->shown)
+			continue;
+		insert_text(in, t->nodes[e->client].name);
+		insert_text(in, t->nodes[e->server].name);
+		insert_text(in, e->protocol);
+		insert_int(in, e->calls);
+		insert_int(in, e->errors);
+		insert_int(in, e->request_bytes);
+		insert_int(in, e->response_bytes);
+		int_or_null(in, e->p50_ns);
+		int_or_null(in, e->p99_ns);
+		int_or_null(in, e->client_ns);
+		int_or_null(in, e->server_ns);
+		err = insert_run(in);
+	}
+	return err;
+}
+
+static int make_tables(struct store *store, const struct topology *t)
+{
+	struct insert nodes = {0}, edges = {0};
+	int err = store__exec(store, shown_sql);
+
+	if (!err)
+		err = insert_open(&nodes, store, "INSERT INTO shown_node VALUES(?,?,?,?,?,?,?)");
+	if (!err)
+		err = insert_open(&edges, store,
+				  "INSERT INTO shown_edge VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+	if (!err)
+		err = add_node_rows(t, &nodes);
+	if (!err)
+		err = add_edge_rows(t, &edges);
+	insert_close(&nodes);
+	insert_close(&edges);
+	return err;
 }
 
 static int table(sqlite3 *db, const char *sql, const char *title, double seconds, FILE *out)
@@ -123,12 +205,15 @@ static int table(sqlite3 *db, const char *sql, const char *title, double seconds
 static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 {
 	sqlite3 *db = store__db(a->store);
-	int err = 0;
+	int err;
 
 	traffic_note(a, out);
-	if (sqlite3_create_function(db, "edge_shown", 3, SQLITE_UTF8, t, edge_shown, NULL, NULL))
-		return -ENOMEM;
-	err = table(db, nodes_sql, "Services", t->seconds, out);
+	if (t->merged)
+		fprintf(out, "Merged    the %u services with the fewest calls (--limit)\n",
+			t->merged);
+	err = make_tables(a->store, t);
+	if (!err)
+		err = table(db, t->placed ? placed_sql : nodes_sql, "Services", t->seconds, out);
 	if (!err)
 		err = table(db, edges_sql, "Edges", t->seconds, out);
 	if (!err)
@@ -139,9 +224,22 @@ static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 	return err;
 }
 
+static char *subtitle_of(const struct analysis *a, const struct topology *t)
+{
+	char *plain = analysis__subtitle(a), *text = NULL;
+
+	if (!plain || !t->merged)
+		return plain;
+	if (asprintf(&text, "%s; the %u services with the fewest calls are merged", plain,
+		     t->merged) < 0)
+		text = NULL;
+	free(plain);
+	return text;
+}
+
 static int write_it(const struct opts *o, const struct analysis *a, struct topology *t)
 {
-	char *subtitle = analysis__subtitle(a);
+	char *subtitle = subtitle_of(a, t);
 	struct output out;
 	int err = subtitle ? output_open(&out, o->output ? o->output : "-", "", "", true) : -ENOMEM;
 
@@ -174,6 +272,10 @@ static int topology(const struct opts *o, struct analysis *a)
 		message_error("topology: there is no service '%s'", o->focus);
 		err = -ENOENT;
 	}
+	if (!err)
+		err = topology__merge(&t, o->limited		       ? o->limit
+					  : o->writer == &topology_svg ? LIMIT_SVG
+								       : 0);
 	if (!err)
 		err = write_it(o, a, &t);
 	topology__fini(&t);

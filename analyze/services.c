@@ -328,3 +328,10 @@ const struct service *services__find(const struct services *s, struct span addr,
 	p.port = 0;
 	return found ? found : find_ip(s, p);
 }
+
+void services__each(const struct services *s, void (*fn)(void *ctx, const struct service *service),
+		    void *ctx)
+{
+	for (size_t i = 0; s && i < s->cnt; i++)
+		fn(ctx, &s->v[i].service);
+}

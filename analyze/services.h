@@ -23,4 +23,8 @@ void services__free(struct services *s);
  * longest prefix first. Unix sockets by their path. NULL: none; s may be NULL. */
 const struct service *services__find(const struct services *s, struct span addr, uint32_t port);
 
+/* Every entry; s may be NULL. */
+void services__each(const struct services *s, void (*fn)(void *ctx, const struct service *service),
+		    void *ctx);
+
 #endif

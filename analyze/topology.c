@@ -8,6 +8,7 @@
 
 #include "../format/text.h"
 #include "intern.h"
+#include "services.h"
 #include "traffic_note.h"
 
 static uint64_t node_hash(const void *owner, uint32_t i)
@@ -42,19 +43,21 @@ static int node_of(struct topology *t, const char *name, uint32_t *node)
 	return index_add(&t->by_name, &node_ops, t, hash, *node);
 }
 
-bool topology__shows(const struct topology *t, const char *name)
-{
-	uint32_t node;
-
-	name = name ? name : "";
-	return index_find(&t->by_name, &node_ops, t, intern_hash(span_of(name), index_seed), name,
-			  &node) &&
-	       t->nodes[node].shown;
-}
-
 static int64_t number_or(sqlite3_stmt *s, int col)
 {
 	return sqlite3_column_type(s, col) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, col);
+}
+
+static void add_sums(struct topology *t, const struct topology_edge *e)
+{
+	struct topology_node *client = &t->nodes[e->client], *server = &t->nodes[e->server];
+
+	client->calls_out += e->calls;
+	client->bytes += e->request_bytes + e->response_bytes;
+	server->calls_in += e->calls;
+	server->errors_in += e->errors;
+	if (client != server)
+		server->bytes += e->request_bytes + e->response_bytes;
 }
 
 static int add_edge(struct topology *t, sqlite3_stmt *s)
@@ -64,11 +67,12 @@ static int add_edge(struct topology *t, sqlite3_stmt *s)
 		.protocol = protocol ? strdup(protocol) : NULL,
 		.calls = sqlite3_column_int64(s, 3),
 		.errors = sqlite3_column_int64(s, 4),
-		.bytes = sqlite3_column_int64(s, 5),
-		.p50_ns = number_or(s, 6),
-		.p99_ns = number_or(s, 7),
-		.client_ns = number_or(s, 8),
-		.server_ns = number_or(s, 9),
+		.request_bytes = sqlite3_column_int64(s, 5),
+		.response_bytes = sqlite3_column_int64(s, 6),
+		.p50_ns = number_or(s, 7),
+		.p99_ns = number_or(s, 8),
+		.client_ns = number_or(s, 9),
+		.server_ns = number_or(s, 10),
 		.shown = true,
 	};
 	int err = node_of(t, (const char *)sqlite3_column_text(s, 0), &e.client);
@@ -82,10 +86,38 @@ static int add_edge(struct topology *t, sqlite3_stmt *s)
 		return err;
 	}
 	t->edges[t->edge_cnt++] = e;
-	t->nodes[e.client].calls_out += e.calls;
-	t->nodes[e.server].calls_in += e.calls;
-	t->nodes[e.server].errors_in += e.errors;
+	add_sums(t, &e);
 	return 0;
+}
+
+/* One more place of a service: it may be in several. */
+static void add_part(char **list, const char *part)
+{
+	size_t len = strlen(part);
+	char *longer;
+
+	if (!len)
+		return;
+	for (const char *p = *list; p; p = strchr(p, '+') ? strchr(p, '+') + 1 : NULL)
+		if (!strncmp(p, part, len) && (!p[len] || p[len] == '+'))
+			return;
+	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "+" : "", part) < 0)
+		return;
+	free(*list);
+	*list = longer;
+}
+
+static void add_place(void *ctx, const struct service *service)
+{
+	struct topology *t = ctx;
+	uint32_t node;
+
+	if (!index_find(&t->by_name, &node_ops, t, intern_hash(span_of(service->name), index_seed),
+			service->name, &node))
+		return;
+	t->placed |= *service->region || *service->cluster;
+	add_part(&t->nodes[node].region, service->region);
+	add_part(&t->nodes[node].cluster, service->cluster);
 }
 
 int topology__load(struct topology *t, const struct analysis *a)
@@ -95,26 +127,35 @@ int topology__load(struct topology *t, const struct analysis *a)
 	int err = 0;
 
 	*t = (struct topology){.seconds = traffic_seconds(&a->load)};
-	if (sqlite3_prepare_v2(db,
-			       "SELECT client, server, protocol, calls, errors, request_bytes + "
-			       "response_bytes, p50_ns, p99_ns, client_ns, server_ns FROM flow "
-			       "ORDER BY calls DESC, client, server, protocol",
-			       -1, &s, NULL)) {
+	if (sqlite3_prepare_v2(
+		    db,
+		    "SELECT client, server, protocol, calls, errors, "
+		    "request_bytes, response_bytes, p50_ns, p99_ns, client_ns, server_ns FROM flow "
+		    "ORDER BY calls DESC, client, server, protocol",
+		    -1, &s, NULL)) {
 		message_error("topology: %s", sqlite3_errmsg(db));
 		return -EIO;
 	}
 	while (!err && sqlite3_step(s) == SQLITE_ROW)
 		err = add_edge(t, s);
 	sqlite3_finalize(s);
+	services__each(a->load.opts.traffic.services, add_place, t);
 	if (err)
 		message_error("topology: %s", strerror(-err));
 	return err;
 }
 
+static void free_node(struct topology_node *n)
+{
+	free(n->name);
+	free(n->region);
+	free(n->cluster);
+}
+
 void topology__fini(struct topology *t)
 {
 	for (size_t i = 0; i < t->node_cnt; i++)
-		free(t->nodes[i].name);
+		free_node(&t->nodes[i]);
 	for (size_t i = 0; i < t->edge_cnt; i++)
 		free(t->edges[i].protocol);
 	index_fini(&t->by_name);
@@ -133,10 +174,10 @@ static bool *find_called(const struct topology *t)
 	return called;
 }
 
-/* One hop further; with `both`, against the edges as well. */
-static void spread(struct topology *t, bool both)
+/* One hop further; with `both`, against the edges as well. False: nothing is new. */
+static bool spread(struct topology *t, bool both)
 {
-	bool *near = calloc(t->node_cnt + 1, sizeof(*near));
+	bool *near = calloc(t->node_cnt + 1, sizeof(*near)), grown = false;
 
 	for (size_t i = 0; near && i < t->edge_cnt; i++) {
 		const struct topology_edge *e = &t->edges[i];
@@ -144,9 +185,12 @@ static void spread(struct topology *t, bool both)
 		near[e->server] |= t->nodes[e->client].shown;
 		near[e->client] |= both && t->nodes[e->server].shown;
 	}
-	for (size_t i = 0; near && i < t->node_cnt; i++)
+	for (size_t i = 0; near && i < t->node_cnt; i++) {
+		grown |= near[i] && !t->nodes[i].shown;
 		t->nodes[i].shown |= near[i];
+	}
 	free(near);
+	return grown;
 }
 
 int topology__narrow(struct topology *t, const char *focus, unsigned depth)
@@ -157,6 +201,8 @@ int topology__narrow(struct topology *t, const char *focus, unsigned depth)
 		struct topology_node *n = &t->nodes[i];
 
 		n->shown = focus ? !fnmatch(focus, n->name, FNM_CASEFOLD) : !(called && called[i]);
+		n->focus = focus && n->shown;
+		n->calls_in = n->calls_out = n->errors_in = n->bytes = 0; /* of what is shown */
 		found |= n->shown;
 	}
 	free(called);
@@ -165,11 +211,14 @@ int topology__narrow(struct topology *t, const char *focus, unsigned depth)
 	for (size_t i = 0; i < t->node_cnt && !found; i++) /* all are called, in circles */
 		t->nodes[i].shown = true;
 	for (unsigned hop = 0; hop < (depth ? depth : t->node_cnt); hop++)
-		spread(t, focus != NULL);
+		if (!spread(t, focus != NULL))
+			break;
 	for (size_t i = 0; i < t->edge_cnt; i++) {
 		struct topology_edge *e = &t->edges[i];
 
 		e->shown = t->nodes[e->client].shown && t->nodes[e->server].shown;
+		if (e->shown)
+			add_sums(t, e);
 	}
 	return 0;
 }
@@ -188,7 +237,7 @@ void topology_label(struct strbuf *b, const struct topology *t, const struct top
 
 	strbuf_escape(b, ESCAPE_TERMINAL, span_of(e->protocol ? e->protocol : "bytes"));
 	if (!e->calls) {
-		strbuf_addf(b, " %s", format_bytes(x, e->bytes));
+		strbuf_addf(b, " %s", format_bytes(x, e->request_bytes + e->response_bytes));
 		return;
 	}
 	strbuf_addf(b, " %s/s", topology_rate(x, e->calls / t->seconds));
@@ -198,126 +247,3 @@ void topology_label(struct strbuf *b, const struct topology *t, const struct top
 		strbuf_addf(b, ", p50 %s p99 %s", format_duration(x, e->p50_ns),
 			    format_duration(y, e->p99_ns));
 }
-
-/* ---- DOT ---- */
-
-/* As DOT's quoted strings want it. */
-static void put_dot(FILE *out, const char *s)
-{
-	struct strbuf b = {0};
-
-	strbuf_escape(&b, ESCAPE_TERMINAL, span_of(s));
-	fputc('"', out);
-	for (const char *p = b.p ? b.p : ""; *p; p++) {
-		if (*p == '"' || *p == '\\')
-			fputc('\\', out);
-		fputc(*p, out);
-	}
-	fputc('"', out);
-	strbuf_fini(&b);
-}
-
-static void write_dot(const struct topology *t, const char *subtitle, FILE *out)
-{
-	fputs("digraph topology {\n\trankdir=LR;\n\tnode [shape=box, style=rounded];\n\tlabel=",
-	      out);
-	put_dot(out, subtitle);
-	fputs(";\n", out);
-	for (size_t i = 0; i < t->node_cnt; i++) {
-		if (!t->nodes[i].shown)
-			continue;
-		fprintf(out, "\tn%zu [label=", i);
-		put_dot(out, t->nodes[i].name);
-		fputs("];\n", out);
-	}
-	for (size_t i = 0; i < t->edge_cnt; i++) {
-		const struct topology_edge *e = &t->edges[i];
-		struct strbuf label = {0};
-
-		if (!e->shown)
-			continue;
-		topology_label(&label, t, e);
-		fprintf(out, "\tn%u -> n%u [label=", e->client, e->server);
-		put_dot(out, label.p ? label.p : "");
-		fprintf(out, "%s];\n", e->errors ? ", color=\"#b91c1c\"" : "");
-		strbuf_fini(&label);
-	}
-	fputs("}\n", out);
-}
-
-const struct topology_writer topology_dot = {"dot", write_dot};
-
-/* ---- JSON ---- */
-
-static void put_json(FILE *out, const char *key, const char *s)
-{
-	struct strbuf b = {0};
-
-	strbuf_escape(&b, ESCAPE_JSON, span_of(s));
-	if (s)
-		fprintf(out, "\"%s\":\"%s\"", key, b.p ? b.p : "");
-	else
-		fprintf(out, "\"%s\":null", key);
-	strbuf_fini(&b);
-}
-
-static void put_number(FILE *out, const char *key, int64_t v)
-{
-	if (v < 0)
-		fprintf(out, ",\"%s\":null", key);
-	else
-		fprintf(out, ",\"%s\":%lld", key, (long long)v);
-}
-
-static void put_edge(const struct topology *t, const struct topology_edge *e, FILE *out)
-{
-	fputc('{', out);
-	put_json(out, "client", t->nodes[e->client].name);
-	fputc(',', out);
-	put_json(out, "server", t->nodes[e->server].name);
-	fputc(',', out);
-	put_json(out, "protocol", e->protocol);
-	fprintf(out, ",\"qps\":%.3f", e->calls / t->seconds);
-	put_number(out, "calls", e->calls);
-	put_number(out, "errors", e->errors);
-	put_number(out, "bytes", e->bytes);
-	put_number(out, "p50_ns", e->p50_ns);
-	put_number(out, "p99_ns", e->p99_ns);
-	put_number(out, "client_ns", e->client_ns);
-	put_number(out, "server_ns", e->server_ns);
-	if (e->client_ns >= 0 && e->server_ns >= 0)
-		fprintf(out, ",\"network_ns\":%lld", (long long)(e->client_ns - e->server_ns));
-	fputc('}', out);
-}
-
-static void write_json(const struct topology *t, const char *subtitle, FILE *out)
-{
-	bool first = true;
-
-	fputs("{\"nodes\":[", out);
-	for (size_t i = 0; i < t->node_cnt; i++) {
-		const struct topology_node *n = &t->nodes[i];
-
-		if (!n->shown)
-			continue;
-		fputs(first ? "{" : ",\n{", out);
-		put_json(out, "name", n->name);
-		put_number(out, "calls_in", n->calls_in);
-		put_number(out, "calls_out", n->calls_out);
-		put_number(out, "errors_in", n->errors_in);
-		fputc('}', out);
-		first = false;
-	}
-	fputs("],\n\"edges\":[", out);
-	first = true;
-	for (size_t i = 0; i < t->edge_cnt; i++) {
-		if (!t->edges[i].shown)
-			continue;
-		fputs(first ? "" : ",\n", out);
-		put_edge(t, &t->edges[i], out);
-		first = false;
-	}
-	fputs("]}\n", out);
-}
-
-const struct topology_writer topology_json = {"json", write_json};

@@ -12,15 +12,16 @@
 
 struct topology_node {
 	char *name;
-	double calls_in, calls_out, errors_in;
-	bool shown;
-	unsigned layer, row; /* of the drawing, left to right */
+	char *region, *cluster; /* of --services; several are joined by +; NULL: not known */
+	double calls_in, calls_out, errors_in, bytes;
+	uint32_t merged; /* how many services this stands for; 0: one */
+	bool shown, focus;
 };
 
 struct topology_edge {
 	uint32_t client, server; /* nodes */
 	char *protocol;		 /* NULL: not known */
-	int64_t calls, errors, bytes;
+	int64_t calls, errors, request_bytes, response_bytes;
 	int64_t p50_ns, p99_ns;	      /* -1: not known */
 	int64_t client_ns, server_ns; /* means at both ends; -1 */
 	bool shown;
@@ -31,6 +32,8 @@ struct topology {
 	struct topology_edge *edges; /* most calls first */
 	size_t node_cnt, node_cap, edge_cnt, edge_cap;
 	double seconds;
+	bool placed;	 /* some have a region or cluster */
+	uint32_t merged; /* services that are not shown by themselves */
 	struct index by_name;
 };
 
@@ -38,11 +41,13 @@ struct topology {
 int topology__load(struct topology *t, const struct analysis *a);
 void topology__fini(struct topology *t);
 
-bool topology__shows(const struct topology *t, const char *name);
-
 /* Leaves what is at most `depth` hops (0: any) from `focus`, or, when that is NULL, from the
  * services nobody calls. -ENOENT: there is no such service. */
 int topology__narrow(struct topology *t, const char *focus, unsigned depth);
+
+/* Leaves at most `limit` of the services shown, those with most calls; the others become one for
+ * all that only call, one for all that are only called, one for the rest. 0 or -ENOMEM. */
+int topology__merge(struct topology *t, size_t limit);
 
 struct topology_writer {
 	const char *name;

@@ -1,140 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Layers from left to right: whoever calls stands left of whom it calls, circles aside. Within a
- * layer the order is that of the neighbours' mean places, so that few edges cross.
- */
+/* A topology as a picture: one SVG, no script, nothing from outside. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../format/text.h"
-#include "topology.h"
+#include "topology_layout.h"
 
-enum { BOX_W = 210, BOX_H = 44, GAP_X = 260, GAP_Y = 34, MARGIN = 24, HEAD = 64, MAX_NAME = 30 };
+enum { MAX_NAME = 28, LABEL_H = 12, ARROW = 9, MAX_LABELS = 1000 };
+#define LABEL_CHAR 5.9 /* width of a letter of a label */
 
-struct layout {
-	struct topology t; /* a copy of the struct: nodes are placed, the rest is borrowed */
-	unsigned layers, rows;
-	double *place; /* by node: where its neighbours are */
+struct rect {
+	double x, y, w, h;
 };
 
-/* A longest path that stops at what is on the path already. */
-static void put_right_of(struct layout *l, uint32_t node, unsigned layer, bool *on_path,
-			 unsigned *budget)
+struct drawing {
+	struct layout l;
+	FILE *out;
+	struct rect *taken; /* by boxes and labels */
+	size_t taken_cnt, taken_cap;
+	unsigned labels, hidden; /* lines with a label; without room for one */
+};
+
+static size_t letters(const char *text)
 {
-	struct topology_node *n = &l->t.nodes[node];
+	size_t n = 0;
 
-	if (on_path[node] || !*budget)
-		return;
-	--*budget;
-	if (layer > n->layer)
-		n->layer = layer;
-	on_path[node] = true;
-	for (size_t i = 0; i < l->t.edge_cnt; i++) {
-		const struct topology_edge *e = &l->t.edges[i];
-
-		if (e->shown && e->client == node && l->t.nodes[e->server].layer <= n->layer)
-			put_right_of(l, e->server, n->layer + 1, on_path, budget);
-	}
-	on_path[node] = false;
-}
-
-static bool has_caller(const struct topology *t, uint32_t node)
-{
-	for (size_t i = 0; i < t->edge_cnt; i++)
-		if (t->edges[i].shown && t->edges[i].server == node && t->edges[i].client != node)
-			return true;
-	return false;
-}
-
-static void find_layers(struct layout *l)
-{
-	bool *on_path = calloc(l->t.node_cnt + 1, sizeof(*on_path));
-	unsigned budget = 20000; /* steps: a dense graph has many paths */
-
-	for (int round = 0; on_path && round < 2; round++)
-		for (uint32_t i = 0; i < l->t.node_cnt; i++) {
-			struct topology_node *n = &l->t.nodes[i];
-
-			/* first from those nobody calls, then what only circles reach */
-			if (n->shown && (round ? !n->layer : !has_caller(&l->t, i)))
-				put_right_of(l, i, 0, on_path, &budget);
-		}
-	for (size_t i = 0; i < l->t.node_cnt; i++)
-		if (l->t.nodes[i].shown && l->t.nodes[i].layer + 1 > l->layers)
-			l->layers = l->t.nodes[i].layer + 1;
-	free(on_path);
-}
-
-static const struct layout *sorting; /* qsort has no context */
-
-static int by_place(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const struct topology_node *p = &sorting->t.nodes[x], *q = &sorting->t.nodes[y];
-	double d = sorting->place[x] - sorting->place[y];
-
-	if (d)
-		return d < 0 ? -1 : 1;
-	if (p->calls_in + p->calls_out != q->calls_in + q->calls_out)
-		return p->calls_in + p->calls_out > q->calls_in + q->calls_out ? -1 : 1;
-	return strcmp(p->name, q->name);
-}
-
-static double mean_place(const struct layout *l, uint32_t node)
-{
-	double sum = 0, cnt = 0;
-
-	for (size_t i = 0; i < l->t.edge_cnt; i++) {
-		const struct topology_edge *e = &l->t.edges[i];
-		uint32_t other = e->client == node ? e->server : e->client;
-
-		if (!e->shown || (e->client != node && e->server != node) || other == node)
-			continue;
-		sum += l->t.nodes[other].row;
-		cnt++;
-	}
-	return cnt ? sum / cnt : l->t.nodes[node].row;
-}
-
-static void sort_layer(struct layout *l, unsigned layer, uint32_t *order)
-{
-	unsigned cnt = 0;
-
-	for (uint32_t i = 0; i < l->t.node_cnt; i++)
-		if (l->t.nodes[i].shown && l->t.nodes[i].layer == layer)
-			order[cnt++] = i;
-	sorting = l;
-	if (cnt)
-		qsort(order, cnt, sizeof(*order), by_place);
-	for (unsigned i = 0; i < cnt; i++)
-		l->t.nodes[order[i]].row = i;
-	if (cnt > l->rows)
-		l->rows = cnt;
-}
-
-static void find_rows(struct layout *l)
-{
-	uint32_t *order = calloc(l->t.node_cnt + 1, sizeof(*order));
-
-	for (int round = 0; order && round < 8; round++)
-		for (unsigned layer = 0; layer < l->layers; layer++) {
-			for (uint32_t i = 0; round && i < l->t.node_cnt; i++)
-				if (l->t.nodes[i].layer == layer)
-					l->place[i] = mean_place(l, i);
-			sort_layer(l, layer, order);
-		}
-	free(order);
-}
-
-static double box_x(const struct topology_node *n)
-{
-	return MARGIN + n->layer * (double)(BOX_W + GAP_X);
-}
-
-static double box_y(const struct topology_node *n)
-{
-	return HEAD + n->row * (double)(BOX_H + GAP_Y);
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
 }
 
 static void put_text(FILE *out, double x, double y, const char *cls, const char *text, size_t max)
@@ -148,7 +42,8 @@ static void put_text(FILE *out, double x, double y, const char *cls, const char 
 	if (text[len])
 		strbuf_addf(&cut, "…");
 	strbuf_escape(&b, ESCAPE_XML, (struct span){cut.p, cut.len});
-	fprintf(out, "<text x=\"%g\" y=\"%g\" class=\"%s\">%s</text>\n", x, y, cls, b.p ? b.p : "");
+	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">%s</text>\n", x, y, cls,
+		b.p ? b.p : "");
 	strbuf_fini(&b);
 	strbuf_fini(&cut);
 }
@@ -162,118 +57,316 @@ static void put_title(FILE *out, const char *text)
 	strbuf_fini(&b);
 }
 
-static void put_node(const struct topology *t, const struct topology_node *n, FILE *out)
-{
-	char what[96], in[24], to[24];
-	double x = box_x(n), y = box_y(n);
+/* ---- room ---- */
 
-	fprintf(out, "<g>");
-	put_title(out, n->name);
-	fprintf(out, "<rect x=\"%g\" y=\"%g\" width=\"%d\" height=\"%d\" rx=\"6\" class=\"%s\"/>\n",
-		x, y, BOX_W, BOX_H,
-		n->errors_in  ? "bad"
-		: n->calls_in ? "serves"
-			      : "calls");
-	put_text(out, x + 10, y + 18, "name", n->name, MAX_NAME);
+static void take(struct drawing *d, struct rect r)
+{
+	if (!array_reserve(&d->taken, &d->taken_cap, d->taken_cnt + 1))
+		d->taken[d->taken_cnt++] = r;
+}
+
+static bool is_free(const struct drawing *d, struct rect r)
+{
+	for (size_t i = 0; i < d->taken_cnt; i++) {
+		const struct rect *t = &d->taken[i];
+
+		if (r.x < t->x + t->w && t->x < r.x + r.w && r.y < t->y + t->h && t->y < r.y + r.h)
+			return false;
+	}
+	return true;
+}
+
+/* ---- boxes ---- */
+
+static void put_node(struct drawing *d, const struct layout_item *item)
+{
+	const struct topology *t = d->l.t;
+	const struct topology_node *n = &t->nodes[item->node];
+	char what[96], in[24], to[24];
+	double x = layout_x(item), y = item->y + item->h / 2;
+
+	fprintf(d->out, "<g>");
+	put_title(d->out, n->name);
+	fprintf(d->out,
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"6\" "
+		"class=\"%s%s\"/>\n",
+		x, item->y, LAYOUT_BOX_W, item->h, n->calls_in ? "serves" : "calls",
+		n->errors_in ? " bad" : "");
+	put_text(d->out, x + 10, y - 4, "name", n->name, MAX_NAME);
 	snprintf(what, sizeof(what), "in %s/s, out %s/s",
 		 topology_rate(in, n->calls_in / t->seconds),
 		 topology_rate(to, n->calls_out / t->seconds));
-	put_text(out, x + 10, y + 34, "dim", what, sizeof(what));
-	fprintf(out, "</g>\n");
+	put_text(d->out, x + 10, y + 12, "dim", what, sizeof(what));
+	fprintf(d->out, "</g>\n");
 }
 
-/* `nth` of the edges between the same two: their labels lie below one another. */
-static void put_edge(const struct topology *t, const struct topology_edge *e, unsigned nth,
-		     FILE *out)
+static void put_box(struct drawing *d, double x1, double y1, double x2, double y2, const char *name)
 {
-	const struct topology_node *a = &t->nodes[e->client], *b = &t->nodes[e->server];
-	double x1 = box_x(a) + BOX_W, y1 = box_y(a) + BOX_H / 2.0, x2 = box_x(b),
-	       y2 = box_y(b) + BOX_H / 2.0, bend = GAP_X / 2.0, width, at_y;
-	struct strbuf label = {0};
+	fprintf(d->out,
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"10\" "
+		"class=\"place\"/>\n",
+		x1, y1, x2 - x1, y2 - y1);
+	put_text(d->out, x1 + 10, y1 + 16, "place", name, 60);
+	take(d, (struct rect){x1 + 10, y1 + 4, letters(name) * 7.5, 16});
+}
+
+/* Around the services of a cluster, and of a region around those. */
+static void put_places(struct drawing *d)
+{
+	const struct layout *l = &d->l;
+
+	for (size_t i = 0, n; i < l->band_cnt; i += n) {
+		const struct layout_band *first = &l->bands[i], *last = first;
+		double x1 = first->x1, x2 = first->x2;
+
+		for (n = 1; i + n < l->band_cnt && first->region && l->bands[i + n].region &&
+			    !strcmp(l->bands[i + n].region, first->region);
+		     n++) {
+			last = &l->bands[i + n];
+			x1 = last->x1 < x1 ? last->x1 : x1;
+			x2 = last->x2 > x2 ? last->x2 : x2;
+		}
+		if (first->region)
+			put_box(d, x1 - 28, first->y - 24 - (first->cluster ? 26 : 0), x2 + 28,
+				last->y + last->h + (last->cluster ? 30 : 14), first->region);
+		for (const struct layout_band *b = first; b <= last; b++)
+			if (b->cluster)
+				put_box(d, b->x1 - 14, b->y - 24, b->x2 + 14, b->y + b->h + 14,
+					b->cluster);
+	}
+}
+
+/* ---- lines ---- */
+
+struct ends {
+	double x1, y1, x2, y2;
+};
+
+static struct ends ends_of(const struct layout *l, const struct layout_part *p)
+{
+	return (struct ends){layout_x(&l->items[p->from]) + LAYOUT_BOX_W, p->y1,
+			     layout_x(&l->items[p->to]), p->y2};
+}
+
+/* From left to right, or from right to left, as the call goes. */
+static void put_path(struct drawing *d, const struct layout_line *line, const char *attributes)
+{
+	const struct layout *l = &d->l;
+
+	fprintf(d->out, "<path d=\"");
+	for (uint32_t i = 0; i < line->cnt; i++) {
+		struct ends e =
+			ends_of(l, &l->parts[line->first + (line->back ? line->cnt - 1 - i : i)]);
+		double bend = (e.x2 - e.x1) / 2;
+
+		if (line->back)
+			e = (struct ends){e.x2, e.y2, e.x1, e.y1};
+		if (line->back)
+			bend = -bend;
+		fprintf(d->out, "%c%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", i ? 'L' : 'M', e.x1,
+			e.y1, e.x1 + bend, e.y1, e.x2 - bend, e.y2, e.x2, e.y2);
+	}
+	fprintf(d->out, "\" %s/>\n", attributes);
+}
+
+static void put_loop(struct drawing *d, const struct layout_item *item, const char *attributes)
+{
+	double x = layout_x(item) + LAYOUT_BOX_W, y = item->y;
+
+	fprintf(d->out, "<path d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" %s/>\n", x - 44, y,
+		x - 44, y - 22, x - 14, y - 22, x - 14, y, attributes);
+}
+
+/* On a curve that begins and ends level. */
+static double curve_y(const struct ends *e, double t)
+{
+	double s = 1 - t;
+
+	return e->y1 * (s * s * s + 3 * s * s * t) + e->y2 * (t * t * t + 3 * s * t * t);
+}
+
+static bool put_label_at(struct drawing *d, double x, double y, const char *text)
+{
+	double w = letters(text) * LABEL_CHAR;
+	const struct rect r = {x, y - 10, w, LABEL_H};
+
+	if (!is_free(d, r))
+		return false;
+	take(d, r);
+	put_text(d->out, x, y, "label", text, SIZE_MAX);
+	return true;
+}
+
+/* Where its lines have more room: at the end of fewer; else along the first and the last part. */
+static bool put_label(struct drawing *d, const struct layout_line *line, const char *text)
+{
+	static const double along[] = {.5, .35, .65, .22, .78};
+	const struct layout *l = &d->l;
+	const struct layout_part *first = &l->parts[line->first],
+				 *last = first + (line->cnt ? line->cnt - 1 : 0);
+	double w = letters(text) * LABEL_CHAR;
+	struct ends a, b;
+	bool left_first;
+
+	if (!line->cnt)
+		return put_label_at(d, layout_x(&l->items[line->item]) + LAYOUT_BOX_W - 8,
+				    l->items[line->item].y - 14, text);
+	a = ends_of(l, first);
+	b = ends_of(l, last);
+	left_first = l->out_at[first->from + 1] - l->out_at[first->from] <=
+		     l->in_at[last->to + 1] - l->in_at[last->to];
+	for (int i = 0; i < 2; i++) {
+		bool left = left_first == !i;
+
+		if (put_label_at(d, left ? a.x1 + ARROW + 3 : b.x2 - ARROW - 3 - w,
+				 (left ? a.y1 : b.y2) - 3, text))
+			return true;
+	}
+	for (size_t i = 0; i < 2 * sizeof(along) / sizeof(*along); i++) {
+		const struct ends *e = i & 1 ? &b : &a;
+		double t = along[i / 2];
+
+		if (put_label_at(d, e->x1 + (e->x2 - e->x1) * t - w / 2, curve_y(e, t) - 3, text))
+			return true;
+	}
+	return false;
+}
+
+static void put_line(struct drawing *d, const struct layout_line *line)
+{
+	const struct topology *t = d->l.t;
+	const struct topology_edge *e = &t->edges[line->edge];
+	struct strbuf label = {0}, title = {0};
+	char attributes[128];
 
 	topology_label(&label, t, e);
-	width = 1 + log10(1 + e->calls / t->seconds) * 0.8;
-	at_y = (y1 + y2) / 2 - 5 + nth * 13;
-	if (a->layer >= b->layer) { /* backwards, or within the layer: around below */
-		bend = GAP_X / 2.5;
-		at_y += BOX_H;
-	}
-	fprintf(out, "<g>");
-	put_title(out, label.p ? label.p : "");
-	if (a->layer < b->layer)
-		fprintf(out, "<path d=\"M%g %gC%g %g %g %g %g %g\"", x1, y1, x1 + bend, y1,
-			x2 - bend, y2, x2, y2);
+	strbuf_addf(&title, "%s → %s: %s", t->nodes[e->client].name, t->nodes[e->server].name,
+		    label.p ? label.p : "");
+	snprintf(attributes, sizeof(attributes),
+		 "class=\"%s\" stroke-width=\"%.1f\" marker-end=\"url(#%s)\"",
+		 e->errors ? "edge bad" : "edge", 1 + log10(1 + e->calls / t->seconds) * 0.6,
+		 e->errors ? "bad" : "to");
+	fprintf(d->out, "<g>");
+	put_title(d->out, title.p ? title.p : "");
+	if (line->cnt)
+		put_path(d, line, attributes);
 	else
-		fprintf(out, "<path d=\"M%g %gC%g %g %g %g %g %g\"", x1, y1, x1 + bend,
-			y1 + 2 * BOX_H, x2 - bend, y2 + 2 * BOX_H, x2, y2);
-	fprintf(out, " class=\"%s\" stroke-width=\"%.1f\" marker-end=\"url(#to)\"/>\n",
-		e->errors ? "edge bad" : "edge", width);
-	put_text(out, (x1 + x2) / 2 - GAP_X / 2.0 + 8, at_y, "label", label.p ? label.p : "", 60);
-	fprintf(out, "</g>\n");
+		put_loop(d, &d->l.items[line->item], attributes);
+	fprintf(d->out, "</g>\n");
 	strbuf_fini(&label);
+	strbuf_fini(&title);
 }
 
-static unsigned nth_of(const struct topology *t, size_t edge)
+/* Those with most calls first; above all lines. */
+static void put_labels(struct drawing *d)
 {
-	unsigned n = 0;
+	for (size_t i = 0; i < d->l.line_cnt; i++) {
+		const struct layout_line *line = &d->l.lines[i];
+		struct strbuf label = {0};
 
-	for (size_t i = 0; i < edge; i++)
-		n += t->edges[i].shown && t->edges[i].client == t->edges[edge].client &&
-		     t->edges[i].server == t->edges[edge].server;
-	return n;
+		topology_label(&label, d->l.t, &d->l.t->edges[line->edge]);
+		if (i < MAX_LABELS && put_label(d, line, label.p ? label.p : ""))
+			d->labels++;
+		else
+			d->hidden++;
+		strbuf_fini(&label);
+	}
 }
+
+/* ---- the page ---- */
 
 /* The colours and fonts of flamegraph.css. */
 static const char style[] =
 	"<style>svg{background:#ffffff}"
 	"text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:#1c1917}"
 	".title{font:600 15px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu Sans\",sans-serif}"
-	".dim,.label{fill:#6b6560;font:11px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu "
+	".dim,.label{fill:#57534e;font:11px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu "
 	"Sans\",sans-serif}"
-	".label{font-size:10px;paint-order:stroke;stroke:#ffffff;stroke-width:3px}"
+	".label{font-size:10px;fill:#292524;paint-order:stroke;stroke:#ffffff;stroke-width:3px;"
+	"stroke-linejoin:round}"
 	".name{font-weight:600}rect{stroke:#6b6560;stroke-width:.6}"
-	".serves{fill:#f7c48f}.calls{fill:#9cc9ec}rect.bad{fill:#f2a95e;stroke:#b91c1c}"
-	".edge{fill:none;stroke:#6b6560;opacity:.75}.edge.bad{stroke:#b91c1c}</style>\n"
-	"<defs><marker id=\"to\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" "
-	"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
-	"<path d=\"M0 0L8 4L0 8z\" fill=\"#6b6560\"/></marker></defs>\n";
+	".serves{fill:#f7c48f}.calls{fill:#9cc9ec}rect.bad{stroke:#b91c1c;stroke-width:2}"
+	"rect.place{fill:#78716c;fill-opacity:.06;stroke-dasharray:4 3}"
+	"text.place{font-weight:600;fill:#57534e}"
+	".edge{fill:none;stroke:#78716c;opacity:.8}.edge.bad{stroke:#b91c1c}"
+	"g:hover>.edge{stroke:#1d4ed8;opacity:1}</style>\n<defs>";
 
-static void draw(const struct layout *l, const char *subtitle, FILE *out)
+static void put_marker(FILE *out, const char *id, const char *colour)
 {
-	unsigned layers = l->layers ? l->layers : 1, rows = l->rows ? l->rows : 1;
-	double w = 2 * MARGIN + layers * (double)BOX_W + (layers - 1) * (double)GAP_X,
-	       h = HEAD + rows * (double)(BOX_H + GAP_Y) + MARGIN + BOX_H;
-
-	if (w < 480)
-		w = 480;
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 "
-		"0 %g %g\">\n%s",
-		w, h, w, h, style);
-	put_text(out, MARGIN, 26, "title", "Services", 100);
-	put_text(out, MARGIN, 44, "dim", subtitle, 200);
-	for (size_t i = 0; i < l->t.edge_cnt; i++)
-		if (l->t.edges[i].shown)
-			put_edge(&l->t, &l->t.edges[i], nth_of(&l->t, i), out);
-	for (size_t i = 0; i < l->t.node_cnt; i++)
-		if (l->t.nodes[i].shown)
-			put_node(&l->t, &l->t.nodes[i], out);
-	fprintf(out, "</svg>\n");
+		"<marker id=\"%s\" viewBox=\"0 0 9 8\" refX=\"9\" refY=\"4\" markerWidth=\"%d\" "
+		"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
+		"<path d=\"M0 0L9 4L0 8z\" fill=\"%s\"/></marker>",
+		id, ARROW, colour);
+}
+
+/* What colours mean, and what could not be written. */
+static void put_legend(struct drawing *d)
+{
+	static const struct {
+		const char *cls, *text;
+		double w;
+	} keys[] = {{"calls", "only calls", 90},
+		    {"serves", "serves", 74},
+		    {"serves bad", "had errors", 94}};
+	double x = LAYOUT_MARGIN - 28;
+	char text[96];
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		fprintf(d->out,
+			"<rect x=\"%.1f\" y=\"53\" width=\"14\" height=\"10\" rx=\"2\" "
+			"class=\"%s\"/>\n",
+			x, keys[i].cls);
+		put_text(d->out, x + 20, 62, "dim", keys[i].text, 40);
+		x += keys[i].w;
+	}
+	if (!d->hidden)
+		return;
+	snprintf(text, sizeof(text), "%u lines have no room for their figures: point at them",
+		 d->hidden);
+	put_text(d->out, x, 62, "dim", text, sizeof(text));
+}
+
+static void draw(struct drawing *d, const char *subtitle)
+{
+	const struct layout *l = &d->l;
+	double head = 60 + letters(subtitle) * 6.2, w = l->w > head ? l->w : head;
+
+	if (w < 560)
+		w = 560;
+	fprintf(d->out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"viewBox=\"0 0 %.0f %.0f\">\n%s",
+		w, l->h, w, l->h, style);
+	put_marker(d->out, "to", "#78716c");
+	put_marker(d->out, "bad", "#b91c1c");
+	fprintf(d->out, "</defs>\n");
+	put_text(d->out, LAYOUT_MARGIN - 28, 26, "title", "Services", 100);
+	put_text(d->out, LAYOUT_MARGIN - 28, 43, "dim", subtitle, 400);
+	put_places(d);
+	for (size_t i = 0; i < l->line_cnt; i++)
+		put_line(d, &l->lines[i]);
+	for (size_t i = 0; i < l->item_cnt; i++) {
+		const struct layout_item *item = &l->items[i];
+
+		if (item->node == LAYOUT_NONE)
+			continue;
+		put_node(d, item);
+		take(d, (struct rect){layout_x(item), item->y, LAYOUT_BOX_W, item->h});
+	}
+	put_labels(d);
+	put_legend(d);
+	fprintf(d->out, "</svg>\n");
 }
 
 static void write_svg(const struct topology *t, const char *subtitle, FILE *out)
 {
-	struct layout l = {.t = *t};
+	struct drawing d = {.out = out};
 
-	l.place = calloc(t->node_cnt + 1, sizeof(*l.place));
-	if (!l.place)
-		return;
-	for (size_t i = 0; i < t->node_cnt; i++)
-		l.place[i] = 0;
-	find_layers(&l);
-	find_rows(&l);
-	draw(&l, subtitle, out);
-	free(l.place);
+	if (!layout__make(&d.l, t))
+		draw(&d, subtitle);
+	layout__fini(&d.l);
+	free(d.taken);
 }
 
 const struct topology_writer topology_svg = {"svg", write_svg};
