@@ -181,12 +181,16 @@ static uint32_t protocol_of(const struct conn *c, const struct l7_exchange *x)
 }
 
 /* The datagram's, else its connection's. */
-static uint32_t peer_of(const struct conn *c, const struct l7_exchange *x, struct span *addr)
+static uint32_t peer_of(const struct conn *c, const struct l7_exchange *x, struct span *addr,
+			const struct conn **other)
 {
-	uint32_t peer = (x->request ? x->request : x->response)->peer;
+	const struct l7_message *m = x->request ? x->request : x->response;
 
 	*addr = c->rec.remote_addr;
-	return peer ? traffic_datagram_peer(c, peer, addr) : c->peer;
+	*other = c->other ? c->traffic->conns[c->other - 1] : NULL;
+	if (c->rec.transport != TRANSPORT_UDP || *other)
+		return c->peer;
+	return traffic_datagram_peer(c, m->peer, m->last_ns, addr, other);
 }
 
 static int add_row(struct conn *c, const struct l7_exchange *x, struct span status)
@@ -196,6 +200,7 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 	struct strbuf detail = {0};
 	struct insert *in = &t->message;
 	uint32_t peer = (q ? q : a)->peer;
+	const struct conn *other;
 	struct span addr;
 	int err;
 
@@ -212,7 +217,7 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 	insert_int(in, x->paired);
 	insert_int(in, q && q->type == L7_ONEWAY);
 	bind_detail(in, &detail, q, a);
-	insert_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr)) : NULL);
+	insert_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr, &other)) : NULL);
 	insert_text(in, strings__get(t->strings, peer));
 	err = insert_run(in);
 	strbuf_fini(&detail);
@@ -235,8 +240,9 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
+	const struct conn *other;
 	struct span addr;
-	uint32_t peer = peer_of(c, x, &addr);
+	uint32_t peer = peer_of(c, x, &addr, &other);
 	struct figure_key key = {
 		.role = c->role,
 		.service = c->service,
@@ -256,8 +262,8 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 		.connection_id = capture_row(c->capture, c->rec.id),
 	};
 
-	if (t->flows)
-		key.connection = c->other ? c->number + 1 : 0;
+	if (t->flows && other) /* datagrams are told apart by their client's socket */
+		key.connection = (c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
 	if (!t->load->opts.traffic.by_connection) {
 		key.method = strings__add(t->strings, (q ? q : a)->method);
 		key.target = strings__add(t->strings, (q ? q : a)->target);
@@ -274,8 +280,9 @@ static bool is_wanted(struct conn *c, const struct l7_exchange *x, struct span s
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
+	const struct conn *other;
 	struct span addr;
-	uint32_t peer = peer_of(c, x, &addr);
+	uint32_t peer = peer_of(c, x, &addr, &other);
 	const struct message_facts facts = {
 		.protocol = name_span(t, protocol_of(c, x)),
 		.method = (q ? q : a)->method,
@@ -553,6 +560,7 @@ static void traffic_free(void *state)
 	}
 	free(t->conns);
 	index_fini(&t->by_id);
+	index_fini(&t->by_port);
 	free(t->live);
 	traffic_order__free(t->order);
 	free(t->spans);

@@ -40,6 +40,7 @@ struct conn {
 	uint32_t other;	     /* number + 1 of the other end; 0: not here */
 	struct marks *marks; /* when the other end is in another archive */
 	uint32_t next;	     /* of equal tuple, + 1 */
+	uint32_t next_bound; /* of the same UDP port, + 1 */
 };
 
 struct order;
@@ -49,7 +50,7 @@ struct traffic {
 	struct insert message, stat;
 	struct conn **conns;
 	size_t conn_cnt, conn_cap;
-	struct index by_id;
+	struct index by_id, by_port; /* the latter: first UDP sockets of a port */
 	struct strings *strings;
 	struct figures *figures; /* NULL: not wanted */
 	sqlite3_stmt *process;	 /* a process by its row id */
@@ -81,8 +82,10 @@ void traffic_anchor(struct conn *c, const struct rec_payload *r);
 /* After all payload: takes apart what sequence numbers contradict; one of two ends is counted. */
 void traffic_check_sides(struct traffic *t);
 /* Who is at the other end of a datagram that came from or went to ADDRESS:PORT, a string of
- * traffic.strings; *addr: the address alone. */
-uint32_t traffic_datagram_peer(const struct conn *c, uint32_t peer, struct span *addr);
+ * traffic.strings (0: the connection's own), at a time of c's archive; *addr: the address alone,
+ * *other: its socket, NULL when it was not recorded. */
+uint32_t traffic_datagram_peer(const struct conn *c, uint32_t peer, uint64_t at_ns,
+			       struct span *addr, const struct conn **other);
 bool traffic_counted(const struct conn *c);
 const char *traffic_role(const struct conn *c);
 

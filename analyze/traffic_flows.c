@@ -27,6 +27,20 @@ static struct figure_key edge_key(const struct figure_key *k, bool server)
 	};
 }
 
+/* Of what both ends recorded one end counts; of datagrams, which have no connection, the client's
+ * socket, which stands for them. */
+static bool is_counted(const struct conn *c, bool served)
+{
+	if (!c)
+		return true;
+	return c->other ? traffic_counted(c) : !served || !c->messages;
+}
+
+static bool both_ends(const struct traffic *t, const struct conn *c)
+{
+	return c && (c->other ? t->conns[c->other - 1]->messages : c->messages);
+}
+
 static int add_messages(struct traffic *t, struct flows *f)
 {
 	uint32_t server = strings__add(t->strings, span_of("server"));
@@ -38,9 +52,9 @@ static int add_messages(struct traffic *t, struct flows *f)
 		bool served = g->key.role == server;
 		struct figure_key key = edge_key(&g->key, served);
 
-		if (!c || traffic_counted(c))
+		if (is_counted(c, served))
 			err = figures__put(f->counted, &key, g);
-		if (!err && c && c->other && t->conns[c->other - 1]->messages)
+		if (!err && both_ends(t, c))
 			err = figures__put(served ? f->by_server : f->by_client, &key, g);
 	}
 	return err;
@@ -61,8 +75,11 @@ static int add_silent(struct traffic *t, struct flows *f)
 			.response_bytes = c->bytes[served ? L7_SENT : L7_RECEIVED],
 		};
 		struct figure_key key = edge_key(&silent.key, served);
+		struct span addr;
 
-		if (c->messages || (d && (d->messages || d->number < c->number)) ||
+		if (!c->other)
+			traffic_datagram_peer(c, 0, 0, &addr, &d);
+		if (c->messages || (d && (d->messages || (c->other && d->number < c->number))) ||
 		    (!c->bytes[0] && !c->bytes[1]))
 			continue;
 		key.protocol = strings__add(t->strings, span_of(c->tls ? "tls" : ""));

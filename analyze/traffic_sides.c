@@ -102,17 +102,6 @@ static struct span split_port(struct span s, uint32_t *port)
 	return s;
 }
 
-uint32_t traffic_datagram_peer(const struct conn *c, uint32_t peer, struct span *addr)
-{
-	struct traffic *t = c->traffic;
-	const struct service *s;
-	uint32_t port;
-
-	*addr = split_port(span_of(strings__get(t->strings, peer)), &port);
-	s = services__find(t->load->opts.traffic.services, *addr, port);
-	return s ? strings__add(t->strings, span_of(s->name)) : address_name(t, c, *addr, port);
-}
-
 /* Of a Unix socket: the process of that pid in the same capture. */
 static uint32_t pid_name(struct traffic *t, const struct conn *c)
 {
@@ -132,20 +121,6 @@ static uint32_t pid_name(struct traffic *t, const struct conn *c)
 	if (!*name)
 		snprintf(name, sizeof(name), "pid %u", c->rec.peer_pid);
 	return strings__add(t->strings, span_of(name));
-}
-
-static uint32_t peer_name(struct traffic *t, const struct conn *c)
-{
-	const struct service *s = services__find(t->load->opts.traffic.services, c->rec.remote_addr,
-						 c->rec.remote_port);
-
-	if (s)
-		return strings__add(t->strings, span_of(s->name));
-	if (c->other)
-		return t->conns[c->other - 1]->service;
-	if (c->rec.peer_pid)
-		return pid_name(t, c);
-	return address_name(t, c, c->rec.remote_addr, c->rec.remote_port);
 }
 
 /* ---- which is the other end ---- */
@@ -357,6 +332,131 @@ static void find_other(struct traffic *t, const struct index *ix, struct conn *c
 	found->other = c->number + 1;
 }
 
+/* ---- datagrams ---- */
+
+enum { MAX_BOUND = 64 }; /* sockets of one port that are looked at */
+
+static uint64_t port_key(uint32_t port)
+{
+	return hash_mix(port ^ index_seed);
+}
+
+static uint64_t port_hash(const void *owner, uint32_t i)
+{
+	return port_key(((const struct traffic *)owner)->conns[i]->rec.local_port);
+}
+
+static bool port_equal(const void *owner, uint32_t i, const void *key)
+{
+	return ((const struct traffic *)owner)->conns[i]->rec.local_port == *(const uint32_t *)key;
+}
+
+static const struct index_ops port_ops = {port_hash, port_equal};
+
+static int index_ports(struct traffic *t)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->conn_cnt && !err; i++) {
+		struct conn *c = t->conns[i];
+		uint64_t hash = port_key(c->rec.local_port);
+		uint32_t first;
+
+		if (c->rec.transport != TRANSPORT_UDP || !c->rec.local_port)
+			continue;
+		if (index_find(&t->by_port, &port_ops, t, hash, &c->rec.local_port, &first)) {
+			c->next_bound = t->conns[first]->next_bound;
+			t->conns[first]->next_bound = i + 1;
+		} else {
+			err = index_add(&t->by_port, &port_ops, t, hash, i);
+		}
+	}
+	return err;
+}
+
+static bool any_address(struct span a)
+{
+	return !a.len || same(a, span_of("0.0.0.0")) || same(a, span_of("::"));
+}
+
+static bool open_at(const struct conn *d, uint64_t real)
+{
+	return real + SLACK_NS >= real_ns(d, d->rec.opened_ns, 0) &&
+	       real <= real_ns(d, d->closed_ns, UINT64_MAX - SLACK_NS) + SLACK_NS;
+}
+
+/* Can datagrams of c at addr be d's? Both are UDP, d is bound to their port. */
+static bool may_be_other(const struct conn *c, const struct conn *d, struct span addr,
+			 uint64_t at_ns)
+{
+	bool here = same_host(c, d) && c->rec.netns == d->rec.netns;
+
+	if (d == c || d->other || (d->rec.remote_port && d->rec.remote_port != c->rec.local_port))
+		return false;
+	if (any_address(d->rec.local_addr) ? !here : !same(d->rec.local_addr, addr))
+		return false;
+	/* What either is connected to must be the other. */
+	if (d->rec.remote_addr.len && !any_address(c->rec.local_addr) &&
+	    !same(d->rec.remote_addr, c->rec.local_addr))
+		return false;
+	if ((is_loopback(addr) && !here) || distance(c, d) == UINT64_MAX)
+		return false;
+	return !at_ns || !same_host(c, d) || open_at(d, real_ns(c, at_ns, 0));
+}
+
+/* The socket at the other end of c's datagrams from or to an address, NULL: not recorded. */
+static const struct conn *datagram_other(const struct conn *c, struct span addr, uint32_t port,
+					 uint64_t at_ns)
+{
+	const struct traffic *t = c->traffic;
+	uint32_t i, seen = 0;
+
+	if (c->rec.transport != TRANSPORT_UDP || c->other || !addr.len || !port ||
+	    !index_find(&t->by_port, &port_ops, t, port_key(port), &port, &i))
+		return NULL;
+	for (uint32_t n = i + 1; n && seen < MAX_BOUND; n = t->conns[n - 1]->next_bound, seen++)
+		if (may_be_other(c, t->conns[n - 1], addr, at_ns))
+			return t->conns[n - 1];
+	return NULL;
+}
+
+uint32_t traffic_datagram_peer(const struct conn *c, uint32_t peer, uint64_t at_ns,
+			       struct span *addr, const struct conn **other)
+{
+	struct traffic *t = c->traffic;
+	const struct service *s;
+	uint32_t port = c->rec.remote_port;
+
+	*addr = c->rec.remote_addr;
+	if (peer)
+		*addr = split_port(span_of(strings__get(t->strings, peer)), &port);
+	*other = datagram_other(c, *addr, port, at_ns);
+	if (!peer)
+		return c->peer;
+	s = services__find(t->load->opts.traffic.services, *addr, port);
+	if (s)
+		return strings__add(t->strings, span_of(s->name));
+	return *other ? (*other)->service : address_name(t, c, *addr, port);
+}
+
+static uint32_t peer_name(struct traffic *t, const struct conn *c)
+{
+	const struct conn *other;
+	const struct service *s = services__find(t->load->opts.traffic.services, c->rec.remote_addr,
+						 c->rec.remote_port);
+
+	if (s)
+		return strings__add(t->strings, span_of(s->name));
+	if (c->other)
+		return t->conns[c->other - 1]->service;
+	if (c->rec.peer_pid)
+		return pid_name(t, c);
+	other = datagram_other(c, c->rec.remote_addr, c->rec.remote_port, 0);
+	if (other)
+		return other->service;
+	return address_name(t, c, c->rec.remote_addr, c->rec.remote_port);
+}
+
 int traffic_find_sides(struct traffic *t)
 {
 	struct index ix = {0};
@@ -373,6 +473,8 @@ int traffic_find_sides(struct traffic *t)
 		find_other(t, &ix, t->conns[i]);
 	if (!err)
 		err = find_socketpairs(t);
+	if (!err)
+		err = index_ports(t);
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)
 		t->conns[i]->service = own_name(t, t->conns[i]);
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)
