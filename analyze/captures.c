@@ -112,6 +112,10 @@ static int read_ends(struct capture *c)
 	c->sample = 1;
 	if (json_object_object_get_ex(c->header, "options", &options)) {
 		c->freq = json_number(options, "freq");
+		c->payload = json_number(options, "payload_max");
+		if (!c->payload) /* of an import */
+			c->payload = json_number(options, "payload");
+		c->payload_many = json_number(options, "payload_many") != 0;
 		kept = json_number(options, "sample_per_64k");
 		if (kept && kept < 65536)
 			c->sample = kept / 65536.0;

@@ -17,13 +17,15 @@ struct capture {
 	struct obz_reader *reader;
 	struct json_object *header, *end;				 /* NULL: lost, cut */
 	const char *uuid, *host, *kernel, *arch, *version, *stop_reason; /* "" when not known */
-	char *command;			 /* argv joined, quoted where needed */
-	char *probes;			 /* comma list */
-	bool complete;			 /* the recorder ended it itself */
-	uint64_t started_ns;		 /* CLOCK_REALTIME */
-	uint64_t duration_ns;		 /* when cut: until the last event */
-	uint64_t to_realtime;		 /* add to an archive's time, modulo 2^64 */
-	uint64_t cpus, freq;		 /* 0: not known */
+	char *command;	      /* argv joined, quoted where needed */
+	char *probes;	      /* comma list */
+	bool complete;	      /* the recorder ended it itself */
+	uint64_t started_ns;  /* CLOCK_REALTIME */
+	uint64_t duration_ns; /* when cut: until the last event */
+	uint64_t to_realtime; /* add to an archive's time, modulo 2^64 */
+	uint64_t cpus, freq;  /* 0: not known */
+	uint64_t payload;     /* bytes kept of a call; more of pipelines when: */
+	bool payload_many;
 	double sample;			 /* share of connections whose payload was kept; 1: all */
 	const struct obz_member **debug; /* debug members by name */
 	size_t debug_cnt;

@@ -10,6 +10,7 @@
 #include "index.h"
 #include "table.h"
 #include "table_value.h"
+#include "traffic_note.h"
 
 enum { OPT_FORMAT, OPT_LIMIT, OPT_CSV, OPT_JSON };
 
@@ -227,9 +228,21 @@ static int write_rows(const struct opts *o, struct analysis *a, const struct for
 	return err;
 }
 
+static void say_unkept(const struct analysis *a)
+{
+	for (size_t i = 0; i < a->captures.cnt; i++) {
+		struct strbuf b = {0};
+
+		if (traffic_unkept_text(a, i, &b))
+			message_warn("%s: %s", a->captures.v[i].path, b.p);
+		strbuf_fini(&b);
+	}
+}
+
 static int messages(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"connection", "message", "process", "capture"};
+	static const char *const tables[] = {"connection", "message", "process", "capture",
+					     "unkept"};
 	bool lines = o->format && strchr(o->format, '%');
 	struct format f = {0};
 	int err = 0;
@@ -247,6 +260,7 @@ static int messages(const struct opts *o, struct analysis *a)
 		err = load__run(&a->load);
 	if (!err) {
 		analysis__warn(a);
+		say_unkept(a);
 		err = write_rows(o, a, &f);
 	}
 	format_fini(&f);

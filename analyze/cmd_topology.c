@@ -256,7 +256,7 @@ static int write_it(const struct opts *o, const struct analysis *a, struct topol
 
 static int topology(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"flow", "clock_offset", "capture", "loss"};
+	static const char *const tables[] = {"flow", "clock_offset", "capture", "loss", "unkept"};
 	struct topology t;
 	int err = 0;
 

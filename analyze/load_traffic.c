@@ -324,6 +324,7 @@ static void on_exchange(void *ctx, struct l7_conn *l7, const struct l7_exchange 
 
 	if (!c->messages++ || !c->protocol)
 		learn(c);
+	c->unkept_unpaired += x->why == L7_NOT_KEPT;
 	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
 	    (t->filtered && !is_wanted(c, x, status)))
 		return;
@@ -357,6 +358,8 @@ static void finish_l7(struct conn *c)
 	l7_conn__finish(c->l7);
 	if (!c->protocol && l7_conn__protocol(c->l7))
 		learn(c);
+	if (traffic_add_unkept(c->traffic, c) && !c->traffic->err)
+		c->traffic->err = -ENOMEM;
 	l7_conn__free(c->l7);
 	c->l7 = NULL;
 }
@@ -532,6 +535,8 @@ static int traffic_finish(struct load *l, void *state)
 	traffic_check_sides(t);
 	if (!err && load__wants(l, "connection"))
 		err = traffic_write_connections(t);
+	if (!err && load__wants(l, "unkept"))
+		err = traffic_write_unkept(t);
 	if (!err && load__wants(l, "clock_offset"))
 		err = traffic_write_offsets(t);
 	if (!err && t->figures && !l->opts.traffic.by_connection)
@@ -564,6 +569,7 @@ static void traffic_free(void *state)
 	free(t->live);
 	traffic_order__free(t->order);
 	free(t->spans);
+	free(t->unkept);
 	figures__free(t->figures);
 	strings__free(t->strings);
 	sqlite3_finalize(t->process);
@@ -575,7 +581,8 @@ static void traffic_free(void *state)
 const struct loader load_traffic_entry = {
 	.streams = (const char *const[]){"net", "payload", NULL},
 	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
-					"figure_bucket", "histogram", "flow", "clock_offset", NULL},
+					"figure_bucket", "histogram", "flow", "clock_offset",
+					"unkept", NULL},
 	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,
 	.rows = traffic_rows,

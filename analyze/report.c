@@ -8,6 +8,7 @@
 
 #include "../format/text.h"
 #include "profile_tables.h"
+#include "traffic_note.h"
 
 struct report {
 	const struct analysis *a;
@@ -123,6 +124,17 @@ static int put_losses(const struct report *r)
 	return table(
 		r, "Losses by cause", NULL,
 		"SELECT count, source, cause FROM loss_cause ORDER BY count DESC, source, cause");
+}
+
+static void put_unkept(const struct report *r)
+{
+	for (size_t i = 0; i < r->a->captures.cnt; i++) {
+		struct strbuf b = {0};
+
+		if (traffic_unkept_text(r->a, i, &b))
+			warning(r, "Payload", b.p);
+		strbuf_fini(&b);
+	}
 }
 
 /* What the figures of a kind are worth. */
@@ -249,13 +261,15 @@ static void put_thinning(const struct report *r)
 	static const struct {
 		const char *what, *text;
 	} whats[] = {
-		{"cpu", "on-CPU samples were thinned out to %.3g%% at the most, to hold --cpu-budget "
-			"(%.0f steps): each carries its weight, figures are scaled"},
+		{"cpu",
+		 "on-CPU samples were thinned out to %.3g%% at the most, to hold --cpu-budget "
+		 "(%.0f steps): each carries its weight, figures are scaled"},
 		{"offcpu", "off-CPU waits were thinned out to %.3g%% at the most, to hold "
 			   "--cpu-budget (%.0f steps): figures are scaled"},
-		{"payload", "payload was kept of %.3g%% of connections at the least, to hold "
-			    "--cpu-budget (%.0f steps): figures of requests are too low by it, bytes "
-			    "are complete"},
+		{"payload",
+		 "payload was kept of %.3g%% of connections at the least, to hold "
+		 "--cpu-budget (%.0f steps): figures of requests are too low by it, bytes "
+		 "are complete"},
 	};
 	char sql[160], text[256];
 
@@ -268,7 +282,8 @@ static void put_thinning(const struct report *r)
 		if (!steps)
 			continue;
 		snprintf(sql, sizeof(sql),
-			 "SELECT CAST(min(kept) * 1000000 AS INTEGER) FROM thinning WHERE what = '%s'",
+			 "SELECT CAST(min(kept) * 1000000 AS INTEGER) FROM thinning WHERE what = "
+			 "'%s'",
 			 whats[i].what);
 		kept = number(r, sql);
 		snprintf(text, sizeof(text), whats[i].text, kept / 1e4, (double)steps);
@@ -346,9 +361,9 @@ static int put_rest(const struct report *r)
 
 int report_prepare(struct load *l)
 {
-	static const char *const tables[] = {"capture", "process",  "thread",
-					     "binary",	"function", "connection",
-					     "figure",	"loss",	    "program", "thinning"};
+	static const char *const tables[] = {"capture",	 "process",    "thread", "binary",
+					     "function", "connection", "figure", "loss",
+					     "program",	 "thinning",   "unkept"};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		if (name_set_add(&l->wanted, tables[i]))
@@ -366,6 +381,7 @@ int report_write(const struct analysis *a, const struct report_page *page, unsig
 	put_sampled(&r);
 	put_thinning(&r);
 	put_sampling(&r);
+	put_unkept(&r);
 	err = put_losses(&r);
 	if (!err)
 		err = put_samples(&r);

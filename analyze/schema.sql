@@ -52,6 +52,9 @@ CREATE TABLE message( -- request_ns, response_ns: their last bytes; latency_ns b
 	peer TEXT, peer_addr TEXT); -- of a datagram whose socket has many peers: name, ADDRESS:PORT; NULL: as its connection's
 CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls sent in one and received in the other
 	capture_id INTEGER, other_id INTEGER, offset_ns INTEGER, delay_ns INTEGER, pairs INTEGER);
+CREATE TABLE unkept( -- calls of which payload was not kept that held more messages, and what is known to be missing for it
+	capture_id INTEGER, protocol TEXT, places INTEGER, bytes INTEGER, longest INTEGER, -- bytes of a call
+	missing INTEGER, unpaired INTEGER);
 CREATE TABLE figure( -- messages added up by obana while it loads, sampling scaled back; what a level does not tell apart is NULL
 	level TEXT, -- protocol | peer | endpoint | method | call
 	start_ns INTEGER, -- of the interval

@@ -35,6 +35,7 @@ struct conn {
 	uint32_t anchor[2]; /* TCP sequence number of position 0, by enum l7_dir */
 	struct l7_conn *l7; /* NULL until payload comes */
 	uint64_t messages;
+	uint64_t unkept_unpaired; /* because payload was not kept */
 	/* strings of traffic.strings */
 	uint32_t service, peer, role, protocol;
 	uint32_t other;	     /* number + 1 of the other end; 0: not here */
@@ -44,6 +45,12 @@ struct conn {
 };
 
 struct order;
+
+/* What the payload that was not kept hid. */
+struct unkept {
+	uint32_t capture, protocol;
+	uint64_t places, bytes, longest, missing, unpaired;
+};
 
 struct traffic {
 	struct load *load;
@@ -62,6 +69,8 @@ struct traffic {
 	uint32_t capture; /* the one payload comes from */
 	bool filtered, flows;
 	int64_t message_id;
+	struct unkept *unkept;
+	size_t unkept_cnt, unkept_cap;
 	bool rows;	      /* the table message is wanted */
 	uint64_t (*spans)[2]; /* of --from, --to, by capture, CLOCK_REALTIME */
 	int err;
@@ -94,5 +103,8 @@ int traffic_write_figures(struct traffic *t);
 int traffic_write_histogram(struct traffic *t); /* after the figures */
 int traffic_write_flows(struct traffic *t);
 int traffic_write_offsets(struct traffic *t);
+int traffic_write_unkept(struct traffic *t);
+/* After the last of a connection's messages. */
+int traffic_add_unkept(struct traffic *t, const struct conn *c);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "traffic_note.h"
 
-#include "../format/text.h"
-
 static uint64_t number(const struct analysis *a, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -35,6 +33,18 @@ void traffic_note(const struct analysis *a, FILE *out)
 			"errors and their bytes are scaled to all\n",
 			100 * c->sample, where.p ? where.p : "");
 		strbuf_fini(&where);
+	}
+	for (size_t i = 0; i < a->captures.cnt; i++) {
+		struct strbuf b = {0};
+
+		if (traffic_unkept_text(a, i, &b)) {
+			if (a->captures.cnt > 1) {
+				strbuf_addf(&b, ", on ");
+				strbuf_escape(&b, ESCAPE_TERMINAL, span_of(a->captures.v[i].host));
+			}
+			fprintf(out, "Payload   %s\n", b.p);
+		}
+		strbuf_fini(&b);
 	}
 	if (lost)
 		fprintf(out, "Losses    %s events lost: the figures are too low by their share\n",

@@ -5,10 +5,15 @@
 
 #include <stdio.h>
 
+#include "../format/text.h"
 #include "analysis.h"
 
-/* Lines about sampling and losses, when there were any. */
+/* Lines about sampling, losses and payload that was not kept, when there were any; needs the tables
+ * loss and unkept. */
 void traffic_note(const struct analysis *a, FILE *out);
+
+/* What was missed because payload was not kept; false: nothing, as far as is known. */
+bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf *b);
 
 /* How long was looked at: the longest capture, within --from and --to; never 0. */
 double traffic_seconds(const struct load *l);

@@ -13,16 +13,28 @@ static const struct {
 	const char *name;
 	unsigned floor;
 } cases[] = {
-	{"http1/pipelined", 97}, {"http1/wrk-pipelined", 97},
-	{"http2/h2load", 97},	 {"http2/grpc", 97},
-	{"redis/basic", 97},	 {"redis/benchmark", 97},
-	{"mysql/late", 97},	 {"postgresql/late", 97},
-	{"thrift/framed", 97},	 {"thrift/unframed", 97},
-	{"thrift/compact", 97},	 {"thrift/framed-compact", 97},
-	{"thrift/old", 97},	 {"thrift/framed-old", 97},
-	{"thrift/header", 97},	 {"thrift/ids", 97},
-	{"brpc/basic", 97},	 {"mongodb/plain", 97},
-	{"dns/asked-once", 97},	 {"dns/tcp", 97},
+	/* clang-format off */
+	{"http1/pipelined", 97},
+	{"http1/wrk-pipelined", 97},
+	{"http2/h2load", 97},
+	{"http2/grpc", 97},
+	{"redis/basic", 97},
+	{"redis/benchmark", 97},
+	{"mysql/late", 97},
+	{"postgresql/late", 97},
+	{"thrift/framed", 97},
+	{"thrift/unframed", 97},
+	{"thrift/compact", 97},
+	{"thrift/framed-compact", 97},
+	{"thrift/old", 97},
+	{"thrift/framed-old", 97},
+	{"thrift/header", 97},
+	{"thrift/ids", 97},
+	{"brpc/basic", 97},
+	{"mongodb/plain", 97},
+	{"dns/asked-once", 97},
+	{"dns/tcp", 97},
+	/* clang-format on */
 };
 
 struct span_ns {
