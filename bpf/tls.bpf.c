@@ -5,20 +5,26 @@
  *
  * A session belongs to the socket that is read or written inside the call, as net.bpf.c sees it.
  * Programs that move the cipher text themselves (memory BIOs: node, Python's asyncio) make no such
- * call: theirs is the socket that the thread last received from, noted when the session next takes
- * a step of its handshake or gives data. What was seen inside a call is never replaced by what was
- * only seen before one.
+ * call: theirs is the socket that the thread last received from, unless that carries a protocol
+ * that is known or is another session's. This is supposed anew with each step of the handshake
+ * until data moves, and replaced by what is seen inside a call.
  */
 #include "net.bpf.h"
 #include "tls.h"
 
-struct tls_thread {
+struct tls_call {
 	__u64 ssl, buf;
-	__u64 len_at;		/* _EX: where the length will stand */
-	__u64 call_sk, last_sk; /* keys of net_socks: used inside the call; last received from */
-	__u32 call_id, last_id; /* net_sock.id; 0: none */
-	__u32 kind;		/* enum tls_kind of the call it is in */
-	__u32 pad;
+	__u64 len_at; /* _EX: where the length will stand */
+	__u64 sk;     /* key of net_socks: used inside the call */
+	__u32 id;     /* net_sock.id; 0: none */
+	__u32 kind;   /* enum tls_kind */
+};
+
+/* `outer`: the end of a handshake, in a read, may call back into the program, which writes then. */
+struct tls_thread {
+	struct tls_call now, outer;
+	__u64 last_sk; /* last received from */
+	__u32 last_id, pad;
 };
 
 struct tls_session {
@@ -28,8 +34,9 @@ struct tls_session {
 struct tls_sock {
 	__u64 sk;
 	__u32 id;
-	__u32 inside; /* it was used inside a call */
+	__u32 sure; /* enum sure */
 };
+enum sure { SUPPOSED, MOVED_DATA, USED_INSIDE };
 
 /* LRU: threads end, and sessions are freed, without a word. */
 struct {
@@ -56,6 +63,11 @@ static __always_inline struct tls_thread *thread_of(__u32 tid)
 	return bpf_map_lookup_elem(&tls_threads, &tid);
 }
 
+static __always_inline bool is_write(__u32 kind)
+{
+	return kind == TLS_WRITE || kind == TLS_WRITE_EX;
+}
+
 /* The current thread has moved bytes on this socket. 1: inside a TLS library, so they are cipher
  * text. */
 __noinline int tls_moved(__u64 sk, __u32 id, __u32 dir)
@@ -65,7 +77,7 @@ __noinline int tls_moved(__u64 sk, __u32 id, __u32 dir)
 
 	if (!t)
 		return 0;
-	if (!t->kind) {
+	if (!t->now.kind) {
 		if (dir == NET_RECEIVED) {
 			t->last_sk = sk;
 			t->last_id = id;
@@ -73,33 +85,53 @@ __noinline int tls_moved(__u64 sk, __u32 id, __u32 dir)
 		return 0;
 	}
 	/* A read may have to answer an alert first, and the other way round. */
-	if (t->kind == TLS_HANDSHAKE ||
-	    (dir == NET_SENT) == (t->kind == TLS_WRITE || t->kind == TLS_WRITE_EX)) {
-		t->call_sk = sk;
-		t->call_id = id;
+	if (t->now.kind == TLS_HANDSHAKE || (dir == NET_SENT) == is_write(t->now.kind)) {
+		t->now.sk = sk;
+		t->now.id = id;
 	}
 	return 1;
 }
 
-static __always_inline int enter(struct arch_ctx_regs *regs, __u32 kind)
+/* A session that has moved no data belongs to the socket that the thread just received from. */
+static __always_inline void suppose(struct tls_thread *t, __u64 ssl, __u32 tgid)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	struct tls_session key = {.ssl = ssl, .tgid = tgid};
+	struct tls_sock sock = {.sk = t->last_sk, .id = t->last_id}, *known;
+	struct net_sock *s;
+
+	if (!sock.id)
+		return;
+	known = bpf_map_lookup_elem(&tls_sessions, &key);
+	if (known && known->sure)
+		return;
+	s = bpf_map_lookup_elem(&net_socks, &sock.sk);
+	if (s && s->id == sock.id && !(s->flags & NET_TLS) && !s->protocol)
+		bpf_map_update_elem(&tls_sessions, &key, &sock, BPF_ANY);
+}
+
+static __always_inline int enter(struct arch_ctx_regs *regs, __u32 kind, __u64 buf)
+{
+	__u64 id = bpf_get_current_pid_tgid(), ssl = CTX_ARG0(regs);
 	struct tls_thread *t;
 	struct proc *p;
 
 	if (!enabled || !is_target(id >> 32, &p))
 		return 0;
 	t = thread_of(id);
-	if (!t || (kind == TLS_HANDSHAKE && t->kind))
+	if (!t || (kind == TLS_HANDSHAKE && t->now.kind))
 		return 0;
-	t->ssl = CTX_ARG0(regs);
-	t->buf = CTX_ARG1(regs);
-	t->call_id = 0;
+	/* A function that calls another of the same kind is that one call. */
+	if (t->now.kind && (t->now.ssl != ssl || is_write(t->now.kind) != is_write(kind)))
+		t->outer = t->now;
+	t->now.ssl = ssl;
+	t->now.buf = buf;
+	t->now.id = 0;
 	if (kind == TLS_READ_EX || kind == TLS_WRITE_EX) {
 		/* OpenSSL 3.3 (SSL_write_ex2) has flags before it. */
-		t->len_at = CTX_ARG3(regs) < 4096 ? CTX_ARG4(regs) : CTX_ARG3(regs);
+		t->now.len_at = CTX_ARG3(regs) < 4096 ? CTX_ARG4(regs) : CTX_ARG3(regs);
 	}
-	t->kind = kind;
+	t->now.kind = kind;
+	suppose(t, ssl, id >> 32);
 	return 0;
 }
 
@@ -110,52 +142,60 @@ static __always_inline struct tls_sock *sock_of(struct tls_thread *t, struct tls
 	struct tls_sock *known = bpf_map_lookup_elem(&tls_sessions, key), now = {0};
 	__u32 last = reads ? t->last_id : 0;
 
-	if (t->call_id) {
-		now.sk = t->call_sk;
-		now.id = t->call_id;
-		now.inside = 1;
-	} else if (last && (!known || (moved && !known->inside))) {
+	if (t->now.id) {
+		now.sk = t->now.sk;
+		now.id = t->now.id;
+		now.sure = USED_INSIDE;
+	} else if (moved && last && (!known || known->sure < USED_INSIDE)) {
 		now.sk = t->last_sk;
 		now.id = last;
+		now.sure = MOVED_DATA;
+	} else if (moved && known && !known->sure) {
+		known->sure = MOVED_DATA;
 	}
 	if (reads)
 		t->last_id = 0;
-	if (!now.id || (known && known->id == now.id && known->inside == now.inside))
+	if (!now.id || (known && known->id == now.id && known->sure == now.sure))
 		return known;
 	bpf_map_update_elem(&tls_sessions, key, &now, BPF_ANY);
 	return bpf_map_lookup_elem(&tls_sessions, key);
 }
 
-static __always_inline __s64 moved_by(struct arch_ctx_regs *regs, struct tls_thread *t, __u32 kind)
+static __always_inline __s64 moved_by(struct arch_ctx_regs *regs, const struct tls_call *c)
 {
 	__s64 n = (__s32)CTX_RET(regs);
 
-	if (kind != TLS_READ_EX && kind != TLS_WRITE_EX)
+	if (c->kind != TLS_READ_EX && c->kind != TLS_WRITE_EX)
 		return n;
-	if (n != 1 || bpf_probe_read_user(&n, sizeof(n), (void *)t->len_at))
+	if (n != 1 || bpf_probe_read_user(&n, sizeof(n), (void *)c->len_at))
 		return 0;
 	return n;
+}
+
+static __always_inline void call_ends(struct tls_thread *t)
+{
+	t->now = t->outer;
+	t->outer.kind = TLS_NONE;
 }
 
 static __always_inline int leave(struct arch_ctx_regs *regs, bool fetch)
 {
 	__u64 id = bpf_get_current_pid_tgid(), buf;
-	__u32 tid = id, kind, dir;
+	__u32 tid = id, dir;
 	struct tls_thread *t = bpf_map_lookup_elem(&tls_threads, &tid);
 	struct tls_session key = {.tgid = id >> 32};
 	struct tls_sock *s;
 	__s64 n;
 	int err;
 
-	if (!t || !t->kind || t->kind == TLS_HANDSHAKE)
+	if (!t || !t->now.kind || t->now.kind == TLS_HANDSHAKE)
 		return 0;
-	kind = t->kind;
-	t->kind = TLS_NONE;
-	dir = kind == TLS_WRITE || kind == TLS_WRITE_EX ? NET_SENT : NET_RECEIVED;
-	n = moved_by(regs, t, kind);
-	key.ssl = t->ssl;
-	buf = t->buf;
+	dir = is_write(t->now.kind) ? NET_SENT : NET_RECEIVED;
+	n = moved_by(regs, &t->now);
+	key.ssl = t->now.ssl;
+	buf = t->now.buf;
 	s = sock_of(t, &key, dir == NET_RECEIVED, n > 0);
+	call_ends(t);
 	if (n <= 0 || n > 0x7fffffff)
 		return 0;
 	if (!s) {
@@ -175,7 +215,7 @@ static __always_inline int leave(struct arch_ctx_regs *regs, bool fetch)
 	SEC("?uprobe")                                                                             \
 	int name(struct arch_ctx_regs *regs)                                                       \
 	{                                                                                          \
-		return enter(regs, kind);                                                          \
+		return enter(regs, kind, CTX_ARG1(regs));                                          \
 	}
 
 ENTRY(tls_read, TLS_READ)
@@ -183,6 +223,16 @@ ENTRY(tls_write, TLS_WRITE)
 ENTRY(tls_read_ex, TLS_READ_EX)
 ENTRY(tls_write_ex, TLS_WRITE_EX)
 ENTRY(tls_handshake, TLS_HANDSHAKE)
+
+enum { GNUTLS_APPLICATION_DATA = 23 };
+
+SEC("?uprobe")
+int tls_read_typed(struct arch_ctx_regs *regs)
+{
+	if ((__u32)CTX_ARG1(regs) != GNUTLS_APPLICATION_DATA)
+		return 0;
+	return enter(regs, TLS_READ, CTX_ARG2(regs));
+}
 
 SEC("?uretprobe")
 int tls_return(struct arch_ctx_regs *regs)
@@ -204,11 +254,11 @@ int tls_shaken(struct arch_ctx_regs *regs)
 	struct tls_thread *t = bpf_map_lookup_elem(&tls_threads, &tid);
 	struct tls_session key = {.tgid = id >> 32};
 
-	if (!t || t->kind != TLS_HANDSHAKE)
+	if (!t || t->now.kind != TLS_HANDSHAKE)
 		return 0;
-	t->kind = TLS_NONE;
-	key.ssl = t->ssl;
+	key.ssl = t->now.ssl;
 	sock_of(t, &key, true, false);
+	call_ends(t);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
  * By their arguments; all begin with (session, buffer, length).
  *   READ, WRITE        return how many bytes went
  *   READ_EX, WRITE_EX  return 1, and the count where the next argument that is a pointer points
+ *   READ_TYPED         a READ whose second argument is the kind of record (GnuTLS, inside)
  *   HANDSHAKE          only a session; FREE: its end
  */
 enum tls_kind {
@@ -15,6 +16,7 @@ enum tls_kind {
 	TLS_WRITE,
 	TLS_READ_EX,
 	TLS_WRITE_EX,
+	TLS_READ_TYPED,
 	TLS_HANDSHAKE,
 	TLS_FREE,
 	TLS_KIND_CNT

@@ -49,7 +49,7 @@ static int prepare(struct probe_env *env)
 	struct bpf_program *const progs[] = {skel->progs.tls_read,	skel->progs.tls_write,
 					     skel->progs.tls_read_ex,	skel->progs.tls_write_ex,
 					     skel->progs.tls_handshake, skel->progs.tls_shaken,
-					     skel->progs.tls_free};
+					     skel->progs.tls_free,	skel->progs.tls_read_typed};
 
 	env->tls = calloc(1, sizeof(*env->tls));
 	if (!env->tls)
@@ -93,6 +93,7 @@ static int attach_site(struct probe_env *env, int fd, const struct tls_site *sit
 		[TLS_WRITE] = skel->progs.tls_write,
 		[TLS_READ_EX] = skel->progs.tls_read_ex,
 		[TLS_WRITE_EX] = skel->progs.tls_write_ex,
+		[TLS_READ_TYPED] = skel->progs.tls_read_typed,
 		[TLS_HANDSHAKE] = skel->progs.tls_handshake,
 		[TLS_FREE] = skel->progs.tls_free,
 	};

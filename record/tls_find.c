@@ -28,7 +28,7 @@ static const struct function {
 	{"SSL_write_ex2", TLS_WRITE_EX, TLS_WRITE_EX},
 	{"SSL_do_handshake", TLS_HANDSHAKE, TLS_NONE},
 	{"SSL_free", TLS_FREE, TLS_NONE},
-	{"gnutls_record_recv", TLS_READ, TLS_NONE},
+	{"gnutls_record_recv", TLS_READ, TLS_READ_TYPED},
 	{"gnutls_record_send", TLS_WRITE, TLS_NONE},
 	{"gnutls_record_send2", TLS_WRITE, TLS_NONE},
 	{"gnutls_handshake", TLS_HANDSHAKE, TLS_NONE},
@@ -161,6 +161,26 @@ static uint64_t inner_of(const struct code *c, uint64_t address)
 	return address + at + 5 + rel;
 }
 
+/*
+ * GnuTLS: gnutls_record_recv() ends in a jump to the function that takes the kind of record besides
+ * (GNUTLS_APPLICATION_DATA): mov rdx, rsi; ...; mov esi, 23; add rsp, 8; jmp.
+ */
+static uint64_t typed_of(const struct code *c, uint64_t address)
+{
+	static const char end[] = "\xbe\x17\x00\x00\x00\x48\x83\xc4\x08\xe9";
+	int32_t rel;
+
+	if (!memmem(c->b, c->len, "\x48\x89\xf2", 3))
+		return 0;
+	for (size_t at = 0; at + sizeof(end) - 1 + sizeof(rel) <= c->len; at++)
+		if (IS(c, at, end)) {
+			at += sizeof(end) - 1;
+			memcpy(&rel, c->b + at, sizeof(rel));
+			return address + at + sizeof(rel) + rel;
+		}
+	return 0;
+}
+
 /* The place for a probe at the entry of a function; false: it costs a single step. */
 static bool entry_of(const struct finder *f, uint64_t offset, uint64_t *place)
 {
@@ -202,13 +222,15 @@ static void add_function(struct finder *f, const struct function *fn, uint64_t a
 	}
 #if defined(__x86_64__)
 	read_code(f, offset, &c);
-	inner = fn->inner ? inner_of(&c, address) : 0;
+	inner = fn->inner == TLS_READ_TYPED ? typed_of(&c, address)
+		: fn->inner		    ? inner_of(&c, address)
+					    : 0;
 	if (inner && file_offset(f->elf, inner, &offset) && entry_of(f, offset, &place)) {
 		add_site(f, place, fn->inner, false, fn->name);
 		return;
 	}
 #else
-	(void)inner, (void)c, (void)inner_of;
+	(void)inner, (void)c, (void)inner_of, (void)typed_of;
 #endif
 	add_site(f, place, fn->kind, true, fn->name);
 }
