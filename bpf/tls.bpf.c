@@ -92,20 +92,26 @@ __noinline int tls_moved(__u64 sk, __u32 id, __u32 dir)
 	return 1;
 }
 
+/* Not one that is known to carry something else. */
+static __always_inline bool may_be_tls(__u64 sk, __u32 id, bool in_use)
+{
+	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk);
+
+	return s && s->id == id && (s->flags & NET_TLS ? in_use : !s->protocol);
+}
+
 /* A session that has moved no data belongs to the socket that the thread just received from. */
 static __always_inline void suppose(struct tls_thread *t, __u64 ssl, __u32 tgid)
 {
 	struct tls_session key = {.ssl = ssl, .tgid = tgid};
 	struct tls_sock sock = {.sk = t->last_sk, .id = t->last_id}, *known;
-	struct net_sock *s;
 
 	if (!sock.id)
 		return;
 	known = bpf_map_lookup_elem(&tls_sessions, &key);
 	if (known && known->sure)
 		return;
-	s = bpf_map_lookup_elem(&net_socks, &sock.sk);
-	if (s && s->id == sock.id && !(s->flags & NET_TLS) && !s->protocol)
+	if (may_be_tls(sock.sk, sock.id, false))
 		bpf_map_update_elem(&tls_sessions, &key, &sock, BPF_ANY);
 }
 
@@ -146,7 +152,8 @@ static __always_inline struct tls_sock *sock_of(struct tls_thread *t, struct tls
 		now.sk = t->now.sk;
 		now.id = t->now.id;
 		now.sure = USED_INSIDE;
-	} else if (moved && last && (!known || known->sure < USED_INSIDE)) {
+	} else if (moved && last && (!known || known->sure < USED_INSIDE) &&
+		   may_be_tls(t->last_sk, last, true)) {
 		now.sk = t->last_sk;
 		now.id = last;
 		now.sure = MOVED_DATA;

@@ -1,4 +1,4 @@
-# A gRPC server and its client, of bytes without a schema: grpc_peer.py server PORT | client PORT CALLS
+# A gRPC server and its client, of bytes without a schema: grpc_peer.py server PORT [KEY CERT] | client PORT CALLS [CERT]
 # The client makes CALLS calls of each kind: unary (Get), refused (Missing), client stream of 3 (Put), server
 # stream of 4 (List), two-way of 5 (Talk), unknown method (Nothing).
 import sys
@@ -26,10 +26,16 @@ def handlers():
     })
 
 
-def serve(port):
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def serve(port, key=None, cert=None):
     server = grpc.server(futures.ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
     server.add_generic_rpc_handlers((handlers(),))
-    if not server.add_insecure_port("127.0.0.1:%d" % port):
+    at = "127.0.0.1:%d" % port
+    if not (server.add_secure_port(at, grpc.ssl_server_credentials([(read(key), read(cert))])) if key else server.add_insecure_port(at)):
         sys.exit("cannot bind")
     server.start()
     print("ready", flush=True)
@@ -44,9 +50,15 @@ def code(call, *args):
         return e.code().name
 
 
-def client(port, calls):
+def channel(port, cert):
+    if not cert:
+        return grpc.insecure_channel("127.0.0.1:%d" % port)
+    return grpc.secure_channel("localhost:%d" % port, grpc.ssl_channel_credentials(read(cert)))
+
+
+def client(port, calls, cert=None):
     counts = {}
-    with grpc.insecure_channel("127.0.0.1:%d" % port) as c:
+    with channel(port, cert) as c:
         grpc.channel_ready_future(c).result(timeout=20)
         get, lost, none = (c.unary_unary("/test.Things/" + m) for m in ("Get", "Missing", "Nothing"))
         put = c.stream_unary("/test.Things/Put")
@@ -69,6 +81,6 @@ def client(port, calls):
 
 
 if sys.argv[1] == "server":
-    serve(int(sys.argv[2]))
+    serve(int(sys.argv[2]), *sys.argv[3:])
 else:
-    client(int(sys.argv[2]), int(sys.argv[3]))
+    client(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
