@@ -163,7 +163,7 @@ $(DEMO): tests/workload/demo.cpp $(wildcard tests/workload/*.h)
 $(DEEP): tests/workload/deep.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
-TOOLS := $(patsubst %,$(B)/workload/%,talk churn sockets naps \
+TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps \
 	handover crowd storm)
 $(TOOLS): $(B)/workload/%: tests/workload/%.c
 	@mkdir -p $(@D)

@@ -265,13 +265,15 @@ static void put_thinning(const struct report *r)
 		 "on-CPU samples were thinned out to %.3g%% at the most, to hold --cpu-budget "
 		 "(%.0f steps): each carries its weight, figures are scaled"},
 		{"offcpu", "off-CPU waits were thinned out to %.3g%% at the most, to hold "
-			   "--cpu-budget (%.0f steps): figures are scaled"},
-		{"payload",
-		 "payload was kept of %.3g%% of connections at the least, to hold "
-		 "--cpu-budget (%.0f steps): figures of requests are too low by it, bytes "
-		 "are complete"},
+			   "--cpu-budget (%.0f steps): figures are scaled, but not by times of 0%%, "
+			   "in which none were recorded"},
+		{"payload", "payload was kept of %.3g%% of connections at the least, to hold "
+			    "--cpu-budget (%.0f steps): figures of requests are too low by it, bytes "
+			    "are complete"},
+		{"processes", "news of processes were looked at %.3g%% as often at the least, to hold "
+			      "--cpu-budget (%.0f steps): stacks of new processes may be broken"},
 	};
-	char sql[160], text[256];
+	char sql[160], text[320];
 
 	for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
 		uint64_t steps, kept;

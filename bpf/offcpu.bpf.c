@@ -23,6 +23,8 @@ const volatile __u64 offcpu_max_ns = ~0ULL;
 /* Under --cpu-budget one wait in 2^n is looked at, at random, and stands for as many; the period
  * grows with it. */
 __u32 offcpu_thin;
+/* Nobody looks at the end of system calls: stacks are walked when a wait begins. */
+bool offcpu_early;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -174,7 +176,8 @@ __noinline int offcpu_leave(__u32 tid, __u32 tgid, __u32 state, __u32 is_kernel)
 	}
 	set_thin(t, thin);
 	t->since_ns = bpf_ktime_get_ns();
-	if (!is_kernel && (!current_in_syscall() || state & TASK_STOPPED_OR_TRACED))
+	if (!is_kernel && (*(volatile bool *)&offcpu_early || !current_in_syscall() ||
+			   state & TASK_STOPPED_OR_TRACED))
 		walk_now(t, tid);
 	return 1;
 }

@@ -39,6 +39,8 @@ struct probe_env {
 	struct obz_writer *writer;
 	struct traffic *traffic;    /* probe l4's */
 	struct tls_files *tls;	    /* probe tls's */
+	struct bpf_link *offcpu_links[2]; /* of `links`: its switch and system call hooks, or NULL */
+	uint64_t offcpu_from_ns; /* waits are known since then; 0: start_ns */
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 };
 
@@ -69,6 +71,8 @@ struct probe {
 	void (*reanchor)(struct probe_env *env);
 	/* `enabled` was cleared just now, links still stand: hand in what is open. */
 	void (*finish)(struct probe_env *env);
+	/* A step of --cpu-budget that concerns it; budget.h says what the level means. */
+	void (*thin)(struct probe_env *env, unsigned level);
 	void (*free)(struct probe_env *env);
 };
 
@@ -82,5 +86,7 @@ unsigned probe_env__variant(const struct probe_env *env, const struct probe *pro
 
 /* Takes the link over; -errno of a NULL link. */
 int probe_env__keep(struct probe_env *env, struct bpf_link *link);
+/* Detaches a link before the end. */
+void probe_env__drop(struct probe_env *env, struct bpf_link *link);
 
 #endif

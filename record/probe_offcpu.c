@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../format/records.h"
 #include "../format/text.h"
+#include "budget.h"
 #include "intake.h"
 #include "loss.h"
 #include "probe.h"
@@ -76,18 +78,45 @@ static int prepare(struct probe_env *env)
 	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
 }
 
+enum { LINK_SWITCH, LINK_SYS_EXIT };
+
+static int attach_one(struct probe_env *env, int which, struct bpf_program *prog)
+{
+	struct bpf_link *link = bpf_program__attach(prog);
+	int err = probe_env__keep(env, link);
+
+	if (err)
+		message_error("cannot attach to '%s': %s",
+			      which == LINK_SWITCH ? "sched_switch" : "sys_exit", strerror(-err));
+	else
+		env->offcpu_links[which] = link;
+	return err;
+}
+
+static int attach_switch(struct probe_env *env)
+{
+	return attach_one(env, LINK_SWITCH,
+			  is_typed(env) ? env->skel->progs.offcpu_switch
+					: env->skel->progs.offcpu_switch_raw);
+}
+
+static int attach_sys_exit(struct probe_env *env)
+{
+	return attach_one(env, LINK_SYS_EXIT, env->skel->progs.offcpu_sys_exit);
+}
+
 static int attach(struct probe_env *env)
 {
-	struct obrec_bpf *skel = env->skel;
-	struct bpf_program *sw =
-		is_typed(env) ? skel->progs.offcpu_switch : skel->progs.offcpu_switch_raw;
-	int err = probe_env__keep(env, bpf_program__attach(sw));
+	int err = attach_switch(env);
 
-	if (!err)
-		err = probe_env__keep(env, bpf_program__attach(skel->progs.offcpu_sys_exit));
-	if (err)
-		message_error("cannot attach to '%s': %s", "sched_switch", strerror(-err));
-	return err;
+	return err ? err : attach_sys_exit(env);
+}
+
+static void detach(struct probe_env *env, int which)
+{
+	if (env->offcpu_links[which])
+		probe_env__drop(env, env->offcpu_links[which]);
+	env->offcpu_links[which] = NULL;
 }
 
 /* Runs an iterator over all tasks; `out` gets what it writes (may be NULL). */
@@ -160,7 +189,7 @@ static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
 {
 	struct probe_env *env = ctx;
 	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
-	struct offcpu_thread t = {.tgid = tgid, .since_ns = env->start_ns};
+	struct offcpu_thread t = {.tgid = tgid, .since_ns = env->offcpu_from_ns};
 	uint64_t before, after;
 
 	if (!strchr("SDTtI", thread_state(tgid, tid, &before) ?: 'X'))
@@ -178,9 +207,10 @@ static int start(struct probe_env *env)
 {
 	int err;
 
+	env->offcpu_from_ns = env->offcpu_from_ns ?: env->start_ns;
 	if (!is_typed(env))
 		return tracker__each_thread(env->tracker, note_asleep, env);
-	env->skel->bss->offcpu_start_ns = env->start_ns;
+	env->skel->bss->offcpu_start_ns = env->offcpu_from_ns;
 	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
 	if (err)
 		message_warn("waits open since before the start are not seen: %s", strerror(-err));
@@ -275,6 +305,8 @@ static void finish(struct probe_env *env)
 	struct offcpu_thread t;
 	size_t cnt = 0;
 
+	if (!env->offcpu_links[LINK_SWITCH]) /* turned off */
+		return;
 	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
 		qsort(open, cnt, sizeof(*open), by_tid);
 	unwind_user__new(&u, env->store);
@@ -292,6 +324,50 @@ static void finish(struct probe_env *env)
 	free(open);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* As at the end of the recording: what is open is handed in up to now. */
+static void turn_off(struct probe_env *env)
+{
+	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
+	uint32_t tid;
+
+	env->stop_ns = now_ns();
+	finish(env);
+	detach(env, LINK_SWITCH);
+	while (!bpf_map_get_next_key(fd, NULL, &tid) && !bpf_map_delete_elem(fd, &tid))
+		;
+}
+
+/* As at its start. */
+static void turn_on(struct probe_env *env)
+{
+	env->offcpu_from_ns = now_ns();
+	if (!attach_switch(env))
+		start(env);
+}
+
+static void thin(struct probe_env *env, unsigned level)
+{
+	bool early = level >= OFFCPU_LEVEL_EARLY, off = level >= OFFCPU_LEVEL_OFF;
+
+	env->skel->bss->offcpu_early = early;
+	if (early)
+		detach(env, LINK_SYS_EXIT);
+	else if (!env->offcpu_links[LINK_SYS_EXIT])
+		attach_sys_exit(env);
+	if (off && env->offcpu_links[LINK_SWITCH])
+		turn_off(env);
+	else if (!off && !env->offcpu_links[LINK_SWITCH])
+		turn_on(env);
+}
+
 const struct probe probe_offcpu_entry = {
 	.name = "offcpu",
 	.variants = variants,
@@ -299,4 +375,5 @@ const struct probe probe_offcpu_entry = {
 	.attach = attach,
 	.start = start,
 	.finish = finish,
+	.thin = thin,
 };

@@ -60,6 +60,7 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 	t->ended_threads_tail = &t->ended_threads;
 	t->boot_offset_ns = boot_offset();
 	t->describe_budget = describe_budget(t);
+	t->wakes_max = IDLE_WAKES_MAX;
 	t->proc = procfs_open(opts->proc_root);
 	err = t->proc < 0 ? t->proc : 0;
 	if (err)
@@ -166,16 +167,21 @@ static unsigned handle_queued(struct tracker *t)
  */
 static void limit_wakes(struct tracker *t, uint64_t now, unsigned handled)
 {
-	if (handled && t->relevant && !t->opts.target.all)
+	if (handled && t->relevant && !t->opts.target.all && t->wakes_max == IDLE_WAKES_MAX)
 		t->idle_wakes -=
 			t->idle_wakes < IDLE_WAKES_EARNED ? t->idle_wakes : IDLE_WAKES_EARNED;
-	else if (handled && ++t->idle_wakes == IDLE_WAKES_MAX)
+	else if (handled && ++t->idle_wakes >= t->wakes_max)
 		sideband__wake(t->sideband, false);
 	if (now < t->next_wake_ns)
 		return;
 	t->next_wake_ns = now + WAKE_NS;
 	t->idle_wakes = 0;
-	sideband__wake(t->sideband, true);
+	sideband__wake(t->sideband, t->wakes_max > 0);
+}
+
+void tracker__wake_less(struct tracker *t, unsigned level)
+{
+	t->wakes_max = IDLE_WAKES_MAX >> level;
 }
 
 static void write_symbol(void *ctx, const struct perfmap_line *l)

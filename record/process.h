@@ -52,6 +52,10 @@ int tracker__start(struct tracker *t);
 /* Handle pending side-band records; call when epoll says so and on the timer. */
 int tracker__drain(struct tracker *t);
 
+/* News of processes wake the caller half as often with each level, 0 as at first. What they say is
+ * not lost, but stacks taken before it is read break where they meet a new mapping. */
+void tracker__wake_less(struct tracker *t, unsigned level);
+
 /* Ids for a sample; identity records are written at first use. 0 when the process cannot be known. */
 uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const char *comm, uint64_t ts_ns);
 

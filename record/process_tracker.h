@@ -34,7 +34,7 @@ struct tracker {
 	struct range *ranges; /* scratch of publishing */
 	size_t ranges_cap;
 	bool draining, rescan, unwritten, hit_since, relevant;
-	unsigned describe_budget, idle_wakes;
+	unsigned describe_budget, idle_wakes, wakes_max;
 	uint64_t next_quick_ns, next_slow_ns, next_wake_ns; /* when the chores are due */
 	uint64_t jit_resolved_ns;
 };

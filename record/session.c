@@ -44,6 +44,17 @@ int probe_env__keep(struct probe_env *env, struct bpf_link *link)
 	return 0;
 }
 
+void probe_env__drop(struct probe_env *env, struct bpf_link *link)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < env->link_cnt; i++)
+		if (env->links[i] != link)
+			env->links[left++] = env->links[i];
+	env->link_cnt = left;
+	bpf_link__destroy(link);
+}
+
 /* Before 5.11 maps count against RLIMIT_MEMLOCK; where it may not be raised it does not matter or
  * loading says so. */
 static void raise_memlock(void)
@@ -264,6 +275,17 @@ static void count_costs(struct session *s)
 			     strerror(-s->stats_fd));
 }
 
+static void on_step(void *ctx, enum budget_lever lever, unsigned level)
+{
+	struct session *s = ctx;
+
+	if (lever == LEVER_PROCESSES)
+		tracker__wake_less(s->tracker, level);
+	for (size_t i = 0; lever == LEVER_OFFCPU && probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->thin)
+			probes[i]->thin(&s->env, level);
+}
+
 static int make_thin(struct session *s)
 {
 	const struct thin_opts opts = {
@@ -271,6 +293,8 @@ static int make_thin(struct session *s)
 		.writer = s->writer,
 		.budget_per_64k = s->opts.budget_per_64k,
 		.sample_per_64k = s->opts.payload_max ? s->opts.sample_per_64k : 0,
+		.stepped = on_step,
+		.ctx = s,
 	};
 
 	return thin__new(&s->thin, &opts);

@@ -47,7 +47,9 @@ static int drain(struct session *s)
 	int n;
 
 	/* Mappings first: a sample's frames may lie in one that was made just before it. */
+	thin__begin_processes(s->thin);
 	tracker__drain(s->tracker);
+	thin__end_processes(s->thin);
 	n = ring__consume(s->ring);
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->drained)

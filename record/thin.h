@@ -18,6 +18,9 @@ struct thin_opts {
 	struct obz_writer *writer;
 	uint64_t budget_per_64k; /* of one CPU */
 	uint32_t sample_per_64k; /* connections whose payload is kept when nothing is thinned */
+	/* Told of each step, for what takes more than a number in the kernel. */
+	void (*stepped)(void *ctx, enum budget_lever lever, unsigned level);
+	void *ctx;
 };
 
 /* On the thread that records: its time is what counts. */
@@ -26,6 +29,10 @@ void thin__free(struct thin *t);
 
 /* A record came that this lever could have spared. */
 void thin__event(struct thin *t, enum budget_lever lever);
+
+/* Following processes, between these two: its time is put down to LEVER_PROCESSES. */
+void thin__begin_processes(struct thin *t);
+void thin__end_processes(struct thin *t);
 
 /* Called often; acts about twice a second. The first error of writing. */
 int thin__tick(struct thin *t, uint64_t now_ns);

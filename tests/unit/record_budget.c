@@ -16,6 +16,10 @@ static void check(const char *what, int ok)
 
 #define HALF_SECOND 500000000ULL
 
+/* Of the hooks of off-CPU time; intervals above 5 %. */
+static uint64_t switches, sys_exits;
+static unsigned over;
+
 /* `base` cannot be thinned, the levers cost `full` at level 0. Returns the used share, of 65536. */
 static uint64_t run(struct budget *b, int steps, uint64_t base, const uint64_t full[LEVER_CNT],
 		    unsigned *changes)
@@ -24,12 +28,20 @@ static uint64_t run(struct budget *b, int steps, uint64_t base, const uint64_t f
 
 	*changes = 0;
 	for (int s = 0; s < steps; s++) {
-		uint64_t cost[LEVER_CNT];
+		struct budget_use use = {.interval_ns = HALF_SECOND, .used_ns = base};
 
-		used = base;
 		for (int i = 0; i < LEVER_CNT; i++)
-			used += cost[i] = full[i] >> b->level[i];
-		*changes += budget_step(b, HALF_SECOND, used, cost) != LEVER_CNT;
+			use.used_ns += use.cost_ns[i] = full[i] >> b->level[i];
+		if (b->level[LEVER_OFFCPU] == OFFCPU_LEVEL_OFF)
+			use.used_ns -= use.cost_ns[LEVER_OFFCPU], use.cost_ns[LEVER_OFFCPU] = 0;
+		else
+			use.offcpu_hooks_ns = b->level[LEVER_OFFCPU] < OFFCPU_LEVEL_EARLY
+						      ? switches + sys_exits
+						      : switches;
+		use.used_ns += use.offcpu_hooks_ns;
+		used = use.used_ns;
+		*changes += budget_step(b, &use) != LEVER_CNT;
+		over += used > HALF_SECOND / 20;
 	}
 	return used * 65536 / HALF_SECOND;
 }
@@ -58,8 +70,24 @@ int main(void)
 	      !b.level[LEVER_CPU] && !changes);
 	run(&b, 100, 400000000, none, &changes);
 	check("nothing to thin", !changes);
-	const uint64_t huge[LEVER_CNT] = {~0ULL >> 3, ~0ULL >> 3, ~0ULL >> 3};
+	const uint64_t huge[LEVER_CNT] = {1ULL << 40, 1ULL << 40, 1ULL << 40, 1ULL << 40};
 	run(&b, 100, 0, huge, &changes);
-	check("levels end", b.level[0] == BUDGET_MAX_LEVEL && b.level[2] == BUDGET_MAX_LEVEL);
+	for (int i = 0; i < LEVER_CNT; i++)
+		check("levels end", b.level[i] >= 6 && b.level[i] <= budget_max_level(i));
+
+	b = (struct budget){.per_64k = budget};
+	sys_exits = 30000000, switches = 20000000;
+	run(&b, 10, 1000000, light, &changes);
+	check("the hooks on system calls go when nothing else helps",
+	      b.level[LEVER_OFFCPU] == OFFCPU_LEVEL_EARLY);
+	check("and only they: what costs next to nothing is kept", !b.level[LEVER_CPU]);
+	switches = 60000000;
+	over = 0;
+	run(&b, 2000, 1000000, light, &changes);
+	check("all of it goes when that is not enough", over > 1);
+	check("seldom tried again while the load lasts", over < 40);
+	switches = sys_exits = 100000;
+	run(&b, 1000, 1000000, light, &changes);
+	check("and comes back with a light load", !b.level[LEVER_OFFCPU]);
 	return failed;
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What makes a recorder dear, without end until SECONDS are over:
+ *
+ *   burden forks SECONDS      a program started after the other
+ *   burden threads SECONDS    2,000 threads that wake up and sleep
+ *   burden switches SECONDS   a byte handed to and fro by pairs of threads: hundreds of thousands a
+ * second burden mappings SECONDS   1,000 executable mappings, of which some are made anew all the
+ * time
+ *
+ * Prints how often.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { THREADS = 2000, PAIRS = 4, MAPPINGS = 1000, PAGE = 4096 };
+
+extern char **environ;
+
+static atomic_ulong count;
+static double end_s;
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void need(int ok, const char *what)
+{
+	if (ok)
+		return;
+	perror(what);
+	exit(1);
+}
+
+static void forks(void)
+{
+	char *argv[] = {"true", NULL};
+	pid_t pid;
+
+	for (; now() < end_s; count++)
+		need(!posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) &&
+			     waitpid(pid, NULL, 0) == pid,
+		     "true");
+}
+
+static void start(void *(*fn)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	need(!pthread_create(&t, &attr, fn, arg), "pthread_create");
+	pthread_attr_destroy(&attr);
+}
+
+static void *rest(void *arg)
+{
+	unsigned us = 100000 + (uintptr_t)arg * 37 % 100000;
+
+	for (; now() < end_s; count++)
+		usleep(us);
+	return NULL;
+}
+
+static void threads(void)
+{
+	for (uintptr_t i = 0; i < THREADS; i++)
+		start(rest, (void *)i);
+	while (now() < end_s)
+		usleep(100000);
+}
+
+struct hand {
+	int from, to;
+};
+
+static void *pass(void *arg)
+{
+	struct hand *h = arg;
+	char c;
+
+	while (now() < end_s && read(h->from, &c, 1) == 1 && write(h->to, &c, 1) == 1)
+		count++;
+	return NULL;
+}
+
+static void switches(void)
+{
+	static struct hand hands[PAIRS][2];
+
+	for (int i = 0; i < PAIRS; i++) {
+		int there[2], back[2];
+
+		need(!pipe(there) && !pipe(back), "pipe");
+		hands[i][0] = (struct hand){there[0], back[1]};
+		hands[i][1] = (struct hand){back[0], there[1]};
+		start(pass, &hands[i][0]);
+		start(pass, &hands[i][1]);
+		need(write(there[1], "", 1) == 1, "write");
+	}
+	while (now() < end_s)
+		usleep(100000);
+}
+
+/* Pages of this program, a page apart, so that they do not merge. */
+static void mappings(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	char *at = mmap(NULL, 2 * MAPPINGS * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	need(fd >= 0 && at != MAP_FAILED, "mmap");
+	for (; now() < end_s; count++) {
+		char *here = at + 2 * PAGE * (count % MAPPINGS);
+
+		need(mmap(here, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
+			  count / MAPPINGS % 2 ? PAGE : 0) == here,
+		     "mmap");
+		for (volatile int i = 0; i < 20000; i++)
+			;
+		if (count >= MAPPINGS)
+			usleep(500);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} modes[] = {{"forks", forks},
+		     {"threads", threads},
+		     {"switches", switches},
+		     {"mappings", mappings}};
+
+	if (argc < 3)
+		return 2;
+	end_s = now() + atof(argv[2]);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(argv[1], modes[i].name))
+			continue;
+		modes[i].run();
+		printf("%lu\n", (unsigned long)count);
+		return 0;
+	}
+	return 2;
+}
