@@ -309,6 +309,7 @@ static void learn(struct conn *c)
 
 	if (c->rec.role == ROLE_UNKNOWN && p)
 		c->rec.role = l7_conn__role(c->l7) == L7_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
+	c->speaks = p;
 	role = traffic_role(c);
 	c->role = role ? strings__add(c->traffic->strings, span_of(role)) : 0;
 	c->protocol = p ? strings__add(c->traffic->strings, span_of(p->name)) : 0;
@@ -322,7 +323,7 @@ static void on_exchange(void *ctx, struct l7_conn *l7, const struct l7_exchange 
 	struct span status = a ? a->status : q->status;
 	uint64_t at = (q ? q : a)->last_ns + t->load->captures->v[c->capture].to_realtime;
 
-	if (!c->messages++ || !c->protocol)
+	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
 		learn(c);
 	c->unkept_unpaired += x->why == L7_NOT_KEPT;
 	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||

@@ -35,7 +35,8 @@ struct conn {
 	uint32_t anchor[2]; /* TCP sequence number of position 0, by enum l7_dir */
 	struct l7_conn *l7; /* NULL until payload comes */
 	uint64_t messages;
-	uint64_t unkept_unpaired; /* because payload was not kept */
+	const struct l7_protocol *speaks; /* the last message */
+	uint64_t unkept_unpaired;	  /* because payload was not kept */
 	/* strings of traffic.strings */
 	uint32_t service, peer, role, protocol;
 	uint32_t other;	     /* number + 1 of the other end; 0: not here */

@@ -247,12 +247,39 @@ static void unkept_step(struct l7_conn *c, struct direction *d, uint64_t missed)
 	lost_step(c, d, L7_NOT_KEPT);
 }
 
+static void take_protocol(struct l7_conn *c, const struct l7_protocol *p, int requests_sent);
+static void drop_protocol(struct l7_conn *c);
+
+/* From here on it speaks another one; the roles stay. */
+static void switch_protocol(struct l7_conn *c, const char *name)
+{
+	const struct l7_protocol *const *p = l7_protocols;
+	bool client = c->role == L7_CLIENT;
+	struct waiting *w;
+
+	while (*p && strcmp((*p)->name, name))
+		p++;
+	if (!*p) {
+		c->opaque = true;
+		return;
+	}
+	w = pair_take_oldest(&c->pair);
+	drop_protocol(c);
+	take_protocol(c, *p, client);
+	if (c->protocol && w) {
+		w->m.id = 1;
+		pair_add(&c->pair, &w->m);
+	}
+	free(w);
+}
+
 /* parse gave `n` bytes. */
 static void accept(struct l7_conn *c, struct direction *d, const struct l7_view *view,
 		   struct l7_message *m, uint64_t n)
 {
 	uint64_t begin = d->stream.front, known = stream_known_end(&d->stream);
 	bool opaque = m->opaque_after, cut = m->cut;
+	const char *goes_on = m->goes_on;
 
 	c->bad_in_row = 0;
 	d->after_hole = false;
@@ -280,6 +307,8 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 	}
 	arena_reset(c);
 	c->opaque |= opaque;
+	if (goes_on)
+		switch_protocol(c, goes_on);
 }
 
 /* ---- reading a direction ---- */
@@ -423,7 +452,7 @@ static void advance(struct l7_conn *c)
 {
 	bool moved = true;
 
-	while (moved) {
+	while (moved && c->protocol) {
 		uint64_t a = stream_first_ns(&c->dir[L7_SENT].stream),
 			 b = stream_first_ns(&c->dir[L7_RECEIVED].stream);
 		enum l7_dir first = b && (!a || b < a || (b == a && is_requests(c, L7_RECEIVED)))
@@ -431,7 +460,7 @@ static void advance(struct l7_conn *c)
 					    : L7_SENT;
 
 		moved = step(c, first);
-		if (!moved && !blocked(c, first))
+		if (!moved && c->protocol && !blocked(c, first))
 			moved = step(c, !first);
 	}
 }

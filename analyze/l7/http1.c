@@ -6,7 +6,8 @@
  *   response   HTTP/1.x SP code SP reason CRLF    *(name: value CRLF)  CRLF  body
  *
  * In order. A body ends by Content-Length, by its last chunk, or with the connection; none follows
- * HEAD, 1xx, 204, 304. After CONNECT and 101 the bytes are another protocol's. A chunked message is
+ * HEAD, 1xx, 204, 304. After CONNECT and 101 the bytes are another protocol's
+ * (HTTP/2's: the connection goes on as that). A chunked message is
  * handed out with its last chunk; until then its head waits here.
  */
 #include <stdio.h>
@@ -21,7 +22,7 @@ enum { MAX_HEAD = 1 << 18, MAX_LINE_SCAN = 65536 };
 /* What a head told. */
 struct head {
 	uint64_t length;
-	bool has_length, chunked, connect, head_only, upgrade;
+	bool has_length, chunked, connect, head_only, upgrade, h2c;
 	unsigned code;
 	struct span host, agent, client;
 	size_t sz;    /* bytes of it, the empty line included */
@@ -128,6 +129,8 @@ static void header(struct head *h, struct span name, struct span value)
 		}
 	} else if (named(name, "transfer-encoding")) {
 		h->chunked = contains_word(value, "chunked");
+	} else if (named(name, "upgrade")) {
+		h->h2c = contains_word(value, "h2c");
 	} else if (named(name, "host")) {
 		h->host = value;
 	} else if (named(name, "user-agent")) {
@@ -450,6 +453,12 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 	s->unknown_body = false;
 	m->interim = !v->requests && h.code < 200 && h.code != 101;
 	m->opaque_after = h.upgrade;
+	if (!v->requests && h.code == 101 && h.h2c) {
+		/* RFC 7540 3.2: the answer comes as that of stream 1. */
+		m->opaque_after = false;
+		m->interim = true;
+		m->goes_on = "http2";
+	}
 	if (!v->requests && !m->interim)
 		answer_early(parser, &((struct http1 *)parser->state)->side[1], v);
 	if (h.partial && !h.has_length && !h.head_only) {

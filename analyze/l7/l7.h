@@ -78,8 +78,10 @@ struct l7_message {
 	bool interim; /* response: the final one follows (1xx) */
 	bool cut; /* its end is not known (bytes that were not kept): the rest of the call is passed
 		   * over, whatever n parse returned, and what follows counts as after a hole */
-	bool opaque_after; /* the rest of both directions is another protocol (Upgrade, CONNECT,
-			      STARTTLS) */
+	bool opaque_after;   /* the rest of both directions is another protocol (Upgrade, CONNECT,
+				STARTTLS) */
+	const char *goes_on; /* name of the protocol that the rest of both directions is; the
+				oldest request that waits is the first of it, with id 1 */
 	bool is_error;
 	struct span method;   /* command, verb, RPC method */
 	struct span target;   /* path template, key pattern, statement digest, topic */

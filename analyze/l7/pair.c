@@ -243,6 +243,11 @@ const struct l7_message *pair_pending(const struct pair *p, uint64_t id)
 	return at ? &(*at)->m : NULL;
 }
 
+struct waiting *pair_take_oldest(struct pair *p)
+{
+	return p->reqs.oldest && !p->by_id ? waiting_take(&p->reqs, p->reqs.oldest) : NULL;
+}
+
 void pair_fini(struct pair *p)
 {
 	if (p->by_id)

@@ -65,6 +65,8 @@ const struct l7_message *pair_pending(const struct pair *p, uint64_t id);
 void pair_give_up(struct pair *p, uint64_t id);
 /* Bytes of that direction were missed: L7_NOT_KEPT or L7_LOST. */
 void pair_hole(struct pair *p, bool requests, enum l7_why why);
+/* In order: the oldest request, the caller's to free; NULL: none waits. */
+struct waiting *pair_take_oldest(struct pair *p);
 /* Hands out everything that waits. */
 void pair_fini(struct pair *p);
 
