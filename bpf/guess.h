@@ -256,6 +256,39 @@ GUESS_FN bool is_dns(const __u8 *d, __u32 have, __u32 call, bool dgram)
 	return have >= 19 && be16(0) >= 17 && be16(0) + 2 <= call && dns_at(d + 2);
 }
 
+/* ---- AMQP 0-9-1: the greeting, or a frame's head and what its payload begins with ---- */
+
+GUESS_FN bool is_amqp(const __u8 *d)
+{
+	if (at(0) == 'A')
+		return text4(0, 'A', 'M', 'Q', 'P') && be32(4) == 0x901;
+	if (at(0) == 8)
+		return be32(0) == 8u << 24 && be32(4) == 0xce;
+	if (be32(3) >> 20)
+		return false;
+	if (at(0) == 2)
+		return be32(7) == 60u << 16;
+	return at(0) == 1 && at(8) && at(8) <= 90 && at(8) % 5 == 0 && !at(7) && !at(9) && at(10);
+}
+
+/* With the header and bodies of a content: publish, return, deliver, get-ok. */
+GUESS_FN __u32 amqp_size(const __u8 *d, __u32 have)
+{
+	__u32 i = 0;
+
+	if (at(0) > 2)
+		return 8;
+	if (at(0) == 1) {
+		i = 8 + be32(3);
+		if (be32(7) != (60u << 16 | 40) && be32(7) != (60u << 16 | 50) &&
+		    be32(7) != (60u << 16 | 60) && be32(7) != (60u << 16 | 71))
+			return i;
+	}
+	if (i > GUESS_BYTES - 32 || i + 19 > have)
+		return i;
+	return i + (be32(i + 15) ? 16 : 8) + be32(i + 3) + be32(i + 15) + (be32(i + 15) >> 17) * 8;
+}
+
 /* enum net_protocol; *size: of the first message, 0 when it does not tell. */
 GUESS_FN __u32 guess_protocol(const __u8 *d, __u32 have, __u32 call, bool dgram, __u32 *size)
 {

@@ -62,7 +62,15 @@ struct redact_side {
 
 enum sql_kind { SQL_NOT, SQL_MYSQL, SQL_POSTGRESQL };
 
+enum redactor {
+#define REDACTOR(name) REDACT_##name,
+#include "redactors.def"
+#undef REDACTOR
+	REDACTORS
+};
+
 struct redact_conn {
+	void *own[REDACTORS]; /* each one's state of the connection; freed by free() */
 	struct redact_side side[2];
 	bool http2, http2_sure; /* sure: seen from its beginning */
 	bool sql_sure;
@@ -92,6 +100,19 @@ static inline void redact_mask(struct redact_call *c, size_t from, size_t to, ui
 
 /* This direction's state, made when there is none; NULL: out of memory. */
 struct redact_side *redact_side(struct redact_call *c);
+
+/* The state of the connection that belongs to `who`, zeroed when it is made; NULL: out of memory.
+ */
+void *redact_own(struct redact_call *c, enum redactor who, size_t sz);
+/* The same, NULL as long as there is none. */
+static inline void *redact_has(const struct redact_call *c, enum redactor who)
+{
+	return *c->conn ? (*c->conn)->own[who] : NULL;
+}
+
+#define REDACTOR(name) bool redact_##name(struct redact_call *c);
+#include "redactors.def"
+#undef REDACTOR
 
 void redact_text(struct redact_call *c);
 /* The two scans of a text. Each returns where an unfinished token begins, else the text's end. */

@@ -32,6 +32,7 @@ static const struct {
 	{"thrift/ids", 97},
 	{"brpc/basic", 97},
 	{"mongodb/plain", 97},
+	{"amqp/late", 97},
 	{"dns/asked-once", 97},
 	{"dns/tcp", 97},
 	/* clang-format on */

@@ -54,6 +54,11 @@ struct row {
 	"\x1e\0\0\0\x0a"                                                                           \
 	"8.0.1\0salt+salt+salt+salt+salt"
 
+#define AMQP_GREETING "AMQP\0\0\x09\1"
+#define AMQP_START_OK(secret)                                                                      \
+	"\1\0\0\0\0\0\x2a\0\x0a\0\x0b\0\0\0\5\1at\1\1\5PLAIN\0\0\0\x0d" secret "\5en_US\xce"
+#define AMQP_TUNE_OK "\1\0\0\0\0\0\x0c\0\x0a\0\x1f\7\xff\0\2\0\0\0\0\xce"
+
 static const struct row rows[] = {
 	/* ---- HTTP/1 ---- */
 	{"http request",
@@ -137,6 +142,35 @@ static const struct row rows[] = {
 	 true,
 	 {C("PING\r\nauth  hunter2\r\nHELLO 3 AUTH u p\r\nGET authx\r\n",
 	    "PING\r\nauth ********\r\nHELLO 3 AUTH ***\r\nGET authx\r\n")}},
+	/* ---- AMQP ---- */
+	{"amqp login",
+	 false,
+	 true,
+	 {C(AMQP_GREETING AMQP_START_OK("\0guest\0s3cret") AMQP_TUNE_OK "\3\0\1\0\0\0\2hi\xce",
+	    AMQP_GREETING AMQP_START_OK("*************") AMQP_TUNE_OK "\3\0\1\0\0\0\2hi\xce"),
+	  RSAME("\3\0\1\0\0\0\x0d\nCookie: abc\n\xce")}},
+	{"amqp secure-ok, a new secret",
+	 false,
+	 true,
+	 {C(AMQP_GREETING "\1\0\0\0\0\0\x0b\0\x0a\0\x15\0\0\0\3abc\xce" AMQP_TUNE_OK
+			  "\1\0\0\0\0\0\x0d\0\x0a\0\x46\0\0\0\3abc\1r\xce",
+	    AMQP_GREETING "\1\0\0\0\0\0\x0b\0\x0a\0\x15\0\0\0\3***\xce" AMQP_TUNE_OK
+			  "\1\0\0\0\0\0\x0d\0\x0a\0\x46\0\0\0\3***\1r\xce")}},
+	{"amqp joined at the login",
+	 false,
+	 false,
+	 {C(AMQP_START_OK("\0guest\0s3cret"), AMQP_START_OK("*************")), SAME(AMQP_TUNE_OK)}},
+	{"amqp login whose beginning was not kept",
+	 false,
+	 false,
+	 {SAME(AMQP_GREETING),
+	  KEPT(AMQP_START_OK("\0guest\0s3cret"), 32, AMQP_START_OK("***\0s3cret\0gu")),
+	  SAME(AMQP_TUNE_OK)}},
+	{"amqp login after lost bytes",
+	 false,
+	 false,
+	 {SAME(AMQP_GREETING), KEPT("\1\0\0\0\0\0\x2a\0\x0a", 2, NULL),
+	  C("\0guest\0s3cret\5en_US\xce", "********************"), SAME(AMQP_TUNE_OK)}},
 	/* ---- PostgreSQL ---- */
 	{"postgresql password",
 	 false,

@@ -34,6 +34,8 @@ static unsigned guess(const void *p, size_t len, bool dgram, unsigned *size)
 
 #define MORE 9999u /* any size below the call's */
 #define S(text) text, sizeof(text) - 1
+#define AMQP_PUBLISH "\1\0\1\0\0\0\x0f\0\x3c\0\x28\0\0\0\6orders\0\xce"
+#define AMQP_CONTENT "\2\0\1\0\0\0\x0e\0\x3c\0\0\0\0\0\0\0\0\0\2\0\0\xce\3\0\1\0\0\0\2tx\xce"
 #define NAME_QUERY "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1"
 static const struct {
 	const char *cause, *bytes;
@@ -66,6 +68,15 @@ static const struct {
 	{"brpc", S("PRPC\0\0\0\4\0\0\0\4abcd"), 0, NET_PROTO_brpc, 16},
 	{"MongoDB", S("\x1a\0\0\0\1\0\0\0\0\0\0\0\xdd\7\0\0\0\0\0\0\0\5\0\0\0\0"), 0,
 	 NET_PROTO_mongodb, 26},
+	{"AMQP greeting", S("AMQP\0\0\x09\1"), 0, NET_PROTO_amqp, 8},
+	{"AMQP heartbeat", S("\x08\0\0\0\0\0\0\xce"), 0, NET_PROTO_amqp, 8},
+	{"AMQP acknowledgements",
+	 S("\1\0\1\0\0\0\x0d\0\x3c\0\x50\0\0\0\0\0\0\0\7\0\xce\1\0\1\0\0\0\x0d"), 0, NET_PROTO_amqp,
+	 21},
+	{"AMQP publish", S(AMQP_PUBLISH AMQP_CONTENT), 0, NET_PROTO_amqp, 55},
+	{"AMQP content goes on", S(AMQP_CONTENT), 0, NET_PROTO_amqp, 32},
+	{"AMQP publish, header apart", S(AMQP_PUBLISH), 0, NET_PROTO_amqp, 23},
+	{"AMQP 1.0", S("AMQP\0\1\0\0"), 0, NET_PROTO_UNKNOWN, 0},
 	{"Thrift framed", S("\0\0\0\x0e\x80\1\0\1\0\0\0\1a\0\0\0\1\0"), 0, NET_PROTO_thrift, 18},
 	{"Thrift compact", S("\x82\x21\1\1a\0\0\0"), 0, NET_PROTO_thrift, 0},
 	{"MySQL query", S("\x09\0\0\0\3SELECT 1"), 0, NET_PROTO_mysql, 0},
