@@ -500,12 +500,25 @@ static void write_holes(const char *path)
 	close(fd);
 }
 
+/* Bytes that this process has read from files. */
+static uint64_t bytes_read(void)
+{
+	uint64_t n = 0;
+	FILE *f = fopen("/proc/self/io", "r");
+
+	if (f && fscanf(f, "rchar: %lu", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
 static void test_holes(void)
 {
 	uint32_t pid = 170;
 	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
 	char maps[256], path[256];
-	uint64_t begin = tracker_now_ns();
+	uint64_t before = bytes_read();
 	unsigned tables = fake_tables;
 	struct tracker *t;
 	struct stat st;
@@ -523,7 +536,7 @@ static void test_holes(void)
 	tracker__hit(t, fake_range(170, 0x10000)->binary, 0);
 	CHECK(fake_count(0, "loss unwind table: too large", "") == 1, "");
 	CHECK(fake_count(0, "binary 1 id=sha1:", "size=8589934592") == 1, "");
-	CHECK(tracker_now_ns() - begin < 5000000000, "%.1f s", (tracker_now_ns() - begin) / 1e9);
+	CHECK(bytes_read() - before < 1 << 30, "%.1f GB read", (bytes_read() - before) / 1e9);
 	end(t);
 	unlink(path);
 	gone(170);
