@@ -326,6 +326,7 @@ static void on_exchange(void *ctx, struct l7_conn *l7, const struct l7_exchange 
 	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
 		learn(c);
 	c->unkept_unpaired += x->why == L7_NOT_KEPT;
+	c->no_ends += x->response && x->response->no_end;
 	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
 	    (t->filtered && !is_wanted(c, x, status)))
 		return;

@@ -54,7 +54,7 @@ CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls se
 	capture_id INTEGER, other_id INTEGER, offset_ns INTEGER, delay_ns INTEGER, pairs INTEGER);
 CREATE TABLE unkept( -- calls of which payload was not kept that held more messages, and what is known to be missing for it
 	capture_id INTEGER, protocol TEXT, places INTEGER, bytes INTEGER, longest INTEGER, -- bytes of a call
-	missing INTEGER, unpaired INTEGER);
+	missing INTEGER, unpaired INTEGER, no_ends INTEGER); -- no_ends: responses that ended later than seen
 CREATE TABLE figure( -- messages added up by obana while it loads, sampling scaled back; what a level does not tell apart is NULL
 	level TEXT, -- protocol | peer | endpoint | method | call
 	start_ns INTEGER, -- of the interval

@@ -37,6 +37,7 @@ struct conn {
 	uint64_t messages;
 	const struct l7_protocol *speaks; /* the last message */
 	uint64_t unkept_unpaired;	  /* because payload was not kept */
+	uint64_t no_ends;		  /* responses whose end was not seen */
 	/* strings of traffic.strings */
 	uint32_t service, peer, role, protocol;
 	uint32_t other;	     /* number + 1 of the other end; 0: not here */
@@ -50,7 +51,7 @@ struct order;
 /* What the payload that was not kept hid. */
 struct unkept {
 	uint32_t capture, protocol;
-	uint64_t places, bytes, longest, missing, unpaired;
+	uint64_t places, bytes, longest, missing, unpaired, no_ends;
 };
 
 struct traffic {

@@ -346,7 +346,8 @@ void h2_response(struct l7_parser *parser, struct h2_streams *t, struct h2_strea
 	add_text(parser, &json, "message", s->head.message);
 	if (s->grpc && half->begun && !half->uncounted)
 		add_number(parser, &json, "response_messages", half->messages);
-	if (!half->ended && !s->reset)
+	m->no_end = !half->ended && !s->reset;
+	if (m->no_end)
 		add_text(parser, &json, "end", span_of("not seen"));
 	close_json(parser, &json);
 	m->detail = json;

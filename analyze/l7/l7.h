@@ -82,6 +82,7 @@ struct l7_message {
 				STARTTLS) */
 	const char *goes_on; /* name of the protocol that the rest of both directions is; the
 				oldest request that waits is the first of it, with id 1 */
+	bool no_end;	     /* response: it went on where nobody saw; its last byte came later */
 	bool is_error;
 	struct span method;   /* command, verb, RPC method */
 	struct span target;   /* path template, key pattern, statement digest, topic */
