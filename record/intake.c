@@ -10,7 +10,7 @@
 #include "process.h"
 #include "stacks.h"
 
-enum { MAX_ERRORS = 32, KEEP_STACKS = 100000 };
+enum { MAX_ERRORS = 32, KEEP_STACKS = 16384 };
 
 struct intake {
 	struct intake_opts opts;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* obrec: options, output, COMMAND and signals around one session. */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,14 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGHUP, &stop, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* Tables of a new binary take megabytes for moments. Given a fixed bound such blocks are mapped on
+ * their own and returned at once; glibc would raise the bound and keep them, in pieces. */
+static void bound_heap(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
 static int exit_code(int err)
@@ -130,6 +139,7 @@ int main(int argc, char **argv)
 	static struct options o;
 	int rc, status;
 
+	bound_heap();
 	message_init("obrec", 0);
 	rc = options_parse(&o, argc, argv);
 	if (rc)

@@ -5,6 +5,8 @@
 #include "stacks.h"
 
 /* Open addressing; the hash is one already, so its low bits choose the slot. hash 0 is free. */
+enum { SLOTS_MIN = 1024 };
+
 struct stacks {
 	struct stack_entry *slots;
 	size_t cap, cnt;
@@ -17,7 +19,7 @@ int stacks__new(struct stacks **out)
 
 	if (!s)
 		return -ENOMEM;
-	s->cap = 1024;
+	s->cap = SLOTS_MIN;
 	s->epoch = 1;
 	s->slots = calloc(s->cap, sizeof(*s->slots));
 	if (!s->slots) {
@@ -101,9 +103,15 @@ uint32_t stacks__epoch(const struct stacks *s)
 
 void stacks__advance(struct stacks *s, size_t keep)
 {
+	size_t cap = s->cap;
+
 	s->epoch++;
 	if (s->cnt > keep)
 		rebuild(s, s->cap, s->epoch - 2);
+	while (cap > SLOTS_MIN && s->cnt < cap / 8) /* after a burst */
+		cap /= 2;
+	if (cap < s->cap)
+		rebuild(s, cap, 0);
 }
 
 void stacks__each(struct stacks *s, void (*fn)(void *ctx, struct stack_entry *e), void *ctx)
