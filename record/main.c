@@ -78,8 +78,8 @@ static int record(struct options *o, struct session *s, struct obz_writer *w,
 	}
 	progress_init(&progress, w, o->record.duration_ns, o->verbosity);
 	reason = session__run(s, &stop_requests, progress_tick, &progress);
+	session__finish(s, &stop_requests, progress_tick, &progress);
 	progress_fini(&progress);
-	session__finish(s, &stop_requests);
 	st = session__status(s);
 	end = session__end_json(s, reason);
 	bytes = obz_writer__bytes(w);

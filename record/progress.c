@@ -34,10 +34,17 @@ void progress_tick(void *ctx, const struct session_status *st)
 	struct progress *p = ctx;
 	uint64_t now = now_ns();
 
-	if (!p->on || now - p->shown_ns < SHOW_EVERY_NS)
+	if (!p->on || (now - p->shown_ns < SHOW_EVERY_NS && st->stopping == p->stopping))
 		return;
+	p->stopping = st->stopping;
 	p->shown_ns = now;
 	p->drawn = true;
+	if (st->stopping) {
+		fprintf(stderr, "\r\033[Krecorded; waiting for the symbols of %u binaries (Ctrl-C: do without)",
+			st->debuginfo_pending);
+		fflush(stderr);
+		return;
+	}
 	if (p->duration_ns)
 		snprintf(of, sizeof(of), "/%.0f", p->duration_ns / 1e9);
 	fprintf(stderr, "\r\033[K%.0f%s s  %s samples  %u processes  %s written  %s lost",

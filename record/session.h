@@ -73,6 +73,7 @@ struct session_status {
 	uint64_t lost;	 /* all causes */
 	unsigned thinned; /* steps of --cpu-budget */
 	unsigned processes, debuginfo_pending;
+	bool stopping; /* the recording is over, symbols are waited for */
 };
 
 /* Opens, loads, attaches; scans the targets; nothing is sampled yet. Errors were reported on one
@@ -93,8 +94,9 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 			      void (*tick)(void *ctx, const struct session_status *st), void *ctx);
 
 /* Detach, drain the rings, finish debuginfo (bounded; *stop set a second time hurries it), write
- * the last identity records. */
-int session__finish(struct session *s, volatile sig_atomic_t *stop);
+ * the last identity records. `tick` as above. */
+int session__finish(struct session *s, volatile sig_atomic_t *stop,
+		    void (*tick)(void *ctx, const struct session_status *st), void *ctx);
 
 struct session_status session__status(const struct session *s);
 

@@ -202,16 +202,23 @@ static void detach(struct session *s)
 
 /* Symbols not extracted yet: waited for, but not longer than a person who pressed Ctrl-C again
  * wants to. */
-static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *stop)
+static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *stop,
+			     void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
 	uint64_t deadline = now_ns() + DEBUGINFO_NS;
 
-	while (debuginfo__wait(s->debuginfo, WAIT_MS) && !*stop && now_ns() < deadline)
-		;
+	while (debuginfo__wait(s->debuginfo, WAIT_MS) && !*stop && now_ns() < deadline) {
+		struct session_status st = session__status(s);
+
+		st.stopping = true;
+		if (tick)
+			tick(ctx, &st);
+	}
 	debuginfo__finish(s->debuginfo, now_ns());
 }
 
-int session__finish(struct session *s, volatile sig_atomic_t *stop)
+int session__finish(struct session *s, volatile sig_atomic_t *stop,
+		    void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
 	int err;
 
@@ -222,7 +229,7 @@ int session__finish(struct session *s, volatile sig_atomic_t *stop)
 		drain(s);
 	intake__finish(s->intake);
 	tracker__finish(s->tracker);
-	finish_debuginfo(s, stop);
+	finish_debuginfo(s, stop, tick, ctx);
 	if (s->stats_fd >= 0)
 		program_cost_write(s->skel->obj, s->writer, now_ns());
 	err = flush(s, now_ns(), true);

@@ -7,6 +7,9 @@ export TMPDIR=$T/tmp
 ours() { # PID: kinds and ids of the programs, maps and links it holds
 	cat /proc/"$1"/fdinfo/* 2>/dev/null | sed -nE 's/^(prog|map|link)_id:[[:space:]]*([0-9]+)$/\1 \2/p' | sort -u || true
 }
+events() { # PID: perf events it holds; a kernel's are gone with their last descriptor
+	find /proc/"$1"/fd -lname 'anon_inode:\[perf_event\]' 2>/dev/null | wc -l
+}
 exists() { bpftool "$1" show id "$2" >/dev/null 2>&1; }
 gone() { # WHAT: every id of $T/ids is gone, within what RCU takes
 	for _ in $(seq 100); do
@@ -16,10 +19,15 @@ gone() { # WHAT: every id of $T/ids is gone, within what RCU takes
 		sleep 0.1
 	done
 	is "$1: of $(wc -l <"$T/ids") objects left" $left 0
+	is "$1: perf events left" "$(events $obrec)" 0
 	is "$1: temporary files" "$(find "$T/tmp" -type f | wc -l)" 0
 }
 probes=cpu,offcpu,l4,l7
-held() { ours $obrec >"$T/ids"; within "objects held" "$(wc -l <"$T/ids")" 10 200; }
+held() {
+	ours $obrec >"$T/ids"; within "objects held" "$(wc -l <"$T/ids")" 10 200
+	# the side-band's and the sampler's of each CPU, one more for each tracepoint of a system call
+	within "perf events held" "$(events $obrec)" $((2 * $(nproc))) 200
+}
 
 obrec_start -p $demo -e $probes -o "$T/dir/a.obz"; held; kill -INT $obrec; obrec_wait
 is "Ctrl-C: exit" $status 0; gone "Ctrl-C"
@@ -31,12 +39,30 @@ mkdir "$T/small"; mount -t tmpfs -o size=64k tmpfs "$T/small"
 obrec_start -d 30s -F 999 -p $demo -e $probes --debuginfo none -o "$T/small/d.obz"; held; obrec_wait
 is "disk full: exit" $status 3; gone "disk full"
 
+# COMMAND gets none of them
+mkfifo "$T/end"
+obrec_start -e $probes --debuginfo none -o "$T/dir/g.obz" -- bash -c "exec 3<\"\$1\"; read -r -u 3 _" - "$T/end"; held
+for _ in $(seq 50); do command=$(pgrep -P $obrec || true); [ -n "$command" ] && [ "$(readlink /proc/"$command"/exe)" != "$OBREC" ] && break; sleep 0.1; done
+is "COMMAND: objects of obrec's" "$(find /proc/"$command"/fd -lname 'anon_inode:*' | wc -l)" 0
+echo >"$T/end"; obrec_wait
+is "COMMAND: exit" $status 0; gone "COMMAND"
+
 # at the start: killed while it loads, and refused
 before=$(bpftool prog show | grep -cE 'name (core_fork|core_exec|cpu_sample|offcpu_|net_)' || true)
 for ms in 020 060 120 250; do
 	"$OBREC" -q -p $demo -e $probes -o "$T/dir/e.obz" 2>/dev/null & obrec=$!
 	sleep 0.$ms; kill -9 $obrec 2>/dev/null || true; obrec_wait
 done
+# attaching fails half way: there are no more descriptors, the later the more there may be
+attaching=0
+for n in 60 66 80; do
+	status=0; prlimit --nofile=$n:$n "$OBREC" -q -d 1s -p $demo -e $probes --debuginfo none -o "$T/dir/h.obz" 2>"$T/err" || status=$?
+	[ $status = 0 ] && continue
+	is "$n descriptors: exit" $status 1
+	! grep -qE 'cannot (attach|sample|follow)' "$T/err" || attaching=$((attaching + 1))
+	[ ! -e "$T/dir/h.obz" ] || fail "an archive of what could not be recorded"
+done
+within "attaching that failed half way" $attaching 2 3
 status=0; "$OBREC" -q -d 1s -p 4194299 -e $probes -o "$T/dir/f.obz" 2>/dev/null || status=$?
 is "no such process: exit" $status 1
 for _ in $(seq 50); do
@@ -44,7 +70,7 @@ for _ in $(seq 50); do
 	[ "$after" -le "$before" ] && break
 	sleep 0.2
 done
-within "killed while starting, refused: programs more than before" $((after - before)) -100 0
+within "killed while starting, failed, refused: programs more than before" $((after - before)) -100 0
 is "temporary files" "$(find "$T/tmp" -type f | wc -l)" 0
 is "pinned objects" "$(find /sys/fs/bpf -name '*obrec*' 2>/dev/null | wc -l)" 0
 is "files beside the archives" "$(find "$T/dir" -type f ! -name '*.obz' ! -name '*.old' | wc -l)" 0

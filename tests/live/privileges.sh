@@ -71,3 +71,23 @@ start setpriv --reuid $TARGET --regid $TARGET --clear-groups "$T/own/later" 3 >/
 kill -INT $obrec; obrec_wait
 is "exit" $status 0
 within "a program started after the drop: complete stacks, %" "$(sql "$T/later.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id JOIN thread ON thread.id=thread_id JOIN process ON process.id=process_id WHERE kind='cpu' AND process.comm='later'")" 90 100
+
+# capabilities of the file: any user may start it, and children of it get none
+if command -v setcap >/dev/null; then
+	cp "$OBREC" "$T/own/capable"
+	setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_checkpoint_restore,cap_syslog,cap_sys_nice+ep "$T/own/capable" || skip "no capabilities of files here"
+	nobody() { setpriv --reuid $TARGET --regid $TARGET --clear-groups "$@"; }
+	(cd "$T/own" && nobody ./capable -d 2s -p $root_demo -e cpu,offcpu,l4,l7 -o file.obz) 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
+	is "setcap, nobody: warnings" "$(grep -c without "$T/err" || true)" 0
+	within "setcap: complete stacks, %" "$(sql "$T/own/file.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id WHERE kind='cpu'")" 97 100
+	within "setcap: functions with their source" "$(sql "$T/own/file.obz" "SELECT count(*) FROM function WHERE file LIKE '%demo.cpp'")" 5 100000
+	(cd "$T/own" && nobody ./capable -q -e cpu -o command.obz -- sh -c 'grep -E "^Cap(Prm|Eff|Amb)" /proc/self/status; id -u') >"$T/out" 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
+	is "setcap: what COMMAND may" "$(awk '{print $NF}' "$T/out" | sort -u | xargs)" "0000000000000000 $TARGET"
+	# without CAP_SYS_ADMIN the kernel does not count what programs cost: said, and the rest of the budget holds
+	if [ "$(cat /proc/sys/kernel/bpf_stats_enabled)" = 0 ]; then
+		(cd "$T/own" && nobody ./capable -d 3s -p $root_demo -F 999 -e cpu,offcpu --stats --cpu-budget 0.1% -o budget.obz) 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
+		is "without CAP_SYS_ADMIN: lines that say so" "$(grep -c "run times of BPF programs are not counted.*CAP_SYS_ADMIN" "$T/err")" 1
+		within "without CAP_SYS_ADMIN: steps to hold --cpu-budget" "$(sql "$T/own/budget.obz" "SELECT count(*) FROM thinning")" 1 60
+		within "without CAP_SYS_ADMIN: samples" "$(sql "$T/own/budget.obz" "SELECT count(*) FROM sample")" 1 100000
+	fi
+fi

@@ -232,7 +232,7 @@ static int record(pid_t pid, struct record_opts o, struct result *r,
 	r->account = account(pid);
 	r->slept_ns = *slept_ns;
 	r->reason = session__run(s, &stop, tick, NULL);
-	session__finish(s, &stop);
+	session__finish(s, &stop, NULL, NULL);
 	after = account(pid);
 	r->account.run_ns = after.run_ns - r->account.run_ns;
 	r->account.ready_ns = after.ready_ns - r->account.ready_ns;
