@@ -33,6 +33,7 @@ static const struct {
 	{"brpc/basic", 97},
 	{"mongodb/plain", 97},
 	{"amqp/late", 97},
+	{"dubbo/node", 97},
 	{"dns/asked-once", 97},
 	{"dns/tcp", 97},
 	/* clang-format on */
@@ -184,7 +185,7 @@ static bool repeats(const char *name)
 {
 	return strncmp(name, "http2/", 6) && strncmp(name, "brpc/", 5) &&
 	       strncmp(name, "dns/", 4) && strncmp(name, "mongodb/", 8) &&
-	       strcmp(name, "thrift/ids");
+	       strncmp(name, "dubbo/", 6) && strcmp(name, "thrift/ids");
 }
 
 static int one_case(const char *name, unsigned floor)

@@ -77,6 +77,7 @@ static const struct {
 	{"AMQP content goes on", S(AMQP_CONTENT), 0, NET_PROTO_amqp, 32},
 	{"AMQP publish, header apart", S(AMQP_PUBLISH), 0, NET_PROTO_amqp, 23},
 	{"AMQP 1.0", S("AMQP\0\1\0\0"), 0, NET_PROTO_UNKNOWN, 0},
+	{"Dubbo", S("\xda\xbb\xe2\0\0\0\0\0\0\0\0\1\0\0\0\1N"), 0, NET_PROTO_dubbo, 17},
 	{"Thrift framed", S("\0\0\0\x0e\x80\1\0\1\0\0\0\1a\0\0\0\1\0"), 0, NET_PROTO_thrift, 18},
 	{"Thrift compact", S("\x82\x21\1\1a\0\0\0"), 0, NET_PROTO_thrift, 0},
 	{"MySQL query", S("\x09\0\0\0\3SELECT 1"), 0, NET_PROTO_mysql, 0},
