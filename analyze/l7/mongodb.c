@@ -236,7 +236,7 @@ static bool read_compressed(struct message *m, struct l7_cursor c, uint8_t *plai
 		size_t n = plain ? unpack(how[id], packed, plain, size < WAIT_MAX ? size : WAIT_MAX)
 				 : 0;
 
-		c = (struct l7_cursor){plain, plain + n, false};
+		c = (struct l7_cursor){plain, plain ? plain + n : NULL, false};
 	}
 	if (c.p == c.end)
 		return true;
