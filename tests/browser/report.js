@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Run by report.sh with a report's page.
+"use strict";
+const assert = require("assert");
+const fs = require("fs");
+const { test } = require("./chromium.js");
+const page = process.argv[2];
+
+// A column's cells of the first table that has it, from top to bottom.
+const find = name => `[...document.querySelectorAll("table")].find(t => [...t.querySelectorAll("th")].some(h => h.textContent.trim().toLowerCase() === "${name}"))`;
+const place = name => `[...${find(name)}.querySelectorAll("th")].findIndex(h => h.textContent.trim().toLowerCase() === "${name}")`;
+const cells = (b, name) => b.eval(`[...${find(name)}.querySelectorAll("tbody tr")].map(r => r.cells[${place(name)}].textContent)`);
+async function clickHead(b, name) {
+	const [x, y] = await b.eval(`(e => { e.scrollIntoView({ block: "center" }); const r = e.getBoundingClientRect();
+		return [r.left + r.width / 2, r.top + r.height / 2]; })(${find(name)}.querySelectorAll("th")[${place(name)}])`);
+	await b.click(x, y);
+}
+
+test(async b => {
+	assert(!/(src|href)\s*=\s*["']?(https?:)?\/\//i.test(fs.readFileSync(page, "utf8")), "something comes from outside");
+	await b.open(page);
+	await b.settle();
+	const before = (await cells(b, "calls")).map(Number);
+	assert(before.length > 3);
+	await clickHead(b, "calls");
+	const once = (await cells(b, "calls")).map(Number);
+	await clickHead(b, "calls");
+	const twice = (await cells(b, "calls")).map(Number);
+	const sorted = before.slice().sort((x, y) => y - x);
+	assert.deepStrictEqual([once, twice].map(String).sort(), [sorted, sorted.slice().reverse()].map(String).sort(), "most first, then least first");
+	assert(await b.eval(`document.body.textContent.includes('<b>db & "x"</b>')`), "the hostile name is text");
+	assert.strictEqual(await b.eval(`document.querySelectorAll("td b").length`), 0);
+	assert.deepStrictEqual(b.complaints, []);
+});
