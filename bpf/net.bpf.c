@@ -797,9 +797,10 @@ static __always_inline void begin_tls(struct net_sock *s)
 	s->unsure[0] = s->unsure[1] = 0;
 }
 
-static __always_inline int take_plain(__u64 key, __u32 id, __u32 dir, __u64 user, __u32 len,
+static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns,
 				      bool fetch)
 {
+	__u32 id = id_dir, dir = id_dir >> 32 & 1;
 	struct call c = {.arg = {0, user, len}};
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 	struct net_scratch *n;
@@ -823,20 +824,21 @@ static __always_inline int take_plain(__u64 key, __u32 id, __u32 dir, __u64 user
 		return 0;
 	payload_fill(n, s, dir, len, pos, 0);
 	n->record.flags = PAYLOAD_TLS;
+	n->record.ts_ns = ts_ns;
 	kept = copy_payload(n, BUF_PLAIN, &c, want_of(s, len));
 	if (choose(n, slot, s, dir, len, BUF_PLAIN, &c, &kept))
 		payload_end(n, kept);
 	return 0;
 }
 
-__noinline int net_take_plain(__u64 sk, __u32 id, __u32 dir, __u64 user, __u32 len)
+__noinline int net_take_plain(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns)
 {
-	return take_plain(sk, id, dir, user, len, true);
+	return take_plain(sk, id_dir, user, len, ts_ns, true);
 }
 
-__noinline int net_take_plain_5_10(__u64 sk, __u32 id, __u32 dir, __u64 user, __u32 len)
+__noinline int net_take_plain_5_10(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns)
 {
-	return take_plain(sk, id, dir, user, len, false);
+	return take_plain(sk, id_dir, user, len, ts_ns, false);
 }
 
 /* ---- the tracepoints on sockets ---- */

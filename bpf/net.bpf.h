@@ -110,10 +110,12 @@ extern struct net_socks_map net_socks SEC(".maps");
 
 /* tls.bpf.c: the current thread has moved bytes on the socket; 1: inside a TLS library. */
 int tls_moved(__u64 sk, __u32 id, __u32 dir);
-/* net.bpf.c: a TLS library took or gave `len` bytes of clear text, at `user`, for the socket of that
- * key and id; -1: there is none. */
-int net_take_plain(__u64 sk, __u32 id, __u32 dir, __u64 user, __u32 len);
-int net_take_plain_5_10(__u64 sk, __u32 id, __u32 dir, __u64 user, __u32 len);
+/* net.bpf.c: at ts_ns a TLS library took or gave `len` bytes of clear text, at `user`, for the socket
+ * of that key; PLAIN_ID() has its id and the direction (functions have five arguments at most). -1:
+ * there is none. */
+#define PLAIN_ID(id, dir) ((id) | (__u64)(dir) << 32)
+int net_take_plain(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns);
+int net_take_plain_5_10(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns);
 
 /* `typed`: see kernel.bpf.h; else the pointer may come from anywhere. */
 static __always_inline __u64 sock_inode(struct sock *sk, bool typed)

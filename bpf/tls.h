@@ -9,6 +9,9 @@
  *   READ_EX, WRITE_EX  return 1, and the count where the next argument that is a pointer points
  *   READ_TYPED         a READ whose second argument is the kind of record (GnuTLS, inside)
  *   HANDSHAKE          only a session; FREE: its end
+ *   GO_...             (*Conn).Read and Write of crypto/tls, in registers; RETURN: their return
+ *                      instructions, as a uretprobe would put an address on the stack that Go's
+ *                      runtime does not know
  */
 enum tls_kind {
 	TLS_NONE,
@@ -19,6 +22,9 @@ enum tls_kind {
 	TLS_READ_TYPED,
 	TLS_HANDSHAKE,
 	TLS_FREE,
+	TLS_GO_READ,
+	TLS_GO_WRITE,
+	TLS_GO_RETURN,
 	TLS_KIND_CNT
 };
 

@@ -56,6 +56,12 @@ static int prepare(struct probe_env *env)
 		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]); i++)
 		bpf_program__set_autoload(progs[i], true);
+#if defined(__x86_64__)
+	bpf_program__set_autoload(skel->progs.tls_go_read, true);
+	bpf_program__set_autoload(skel->progs.tls_go_write, true);
+	bpf_program__set_autoload(skel->progs.tls_go_return, fetch);
+	bpf_program__set_autoload(skel->progs.tls_go_return_5_10, !fetch);
+#endif
 	bpf_program__set_autoload(skel->progs.tls_return, fetch);
 	bpf_program__set_autoload(skel->progs.tls_return_5_10, !fetch);
 	skel->rodata->net_tls = true;
@@ -78,7 +84,7 @@ static struct bpf_program *return_of(struct probe_env *env, enum tls_kind kind)
 {
 	struct obrec_bpf *skel = env->skel;
 
-	if (kind == TLS_FREE)
+	if (kind == TLS_FREE || kind >= TLS_GO_READ)
 		return NULL;
 	if (kind == TLS_HANDSHAKE)
 		return skel->progs.tls_shaken;
@@ -96,6 +102,12 @@ static int attach_site(struct probe_env *env, int fd, const struct tls_site *sit
 		[TLS_READ_TYPED] = skel->progs.tls_read_typed,
 		[TLS_HANDSHAKE] = skel->progs.tls_handshake,
 		[TLS_FREE] = skel->progs.tls_free,
+#if defined(__x86_64__)
+		[TLS_GO_READ] = skel->progs.tls_go_read,
+		[TLS_GO_WRITE] = skel->progs.tls_go_write,
+		[TLS_GO_RETURN] = env->features->atomic_fetch ? skel->progs.tls_go_return
+							      : skel->progs.tls_go_return_5_10,
+#endif
 	};
 	struct bpf_program *ret = return_of(env, site->kind);
 	/* The return first: a call whose return is missed seems never to end. */

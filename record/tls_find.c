@@ -9,18 +9,23 @@
  */
 #include <errno.h>
 #include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tls_go.h"
 #include "tls_find.h"
+#include "x86_insn.h"
 
 enum { CODE_SZ = 96 };
 
-static const struct function {
+struct function {
 	const char *name;
 	enum tls_kind kind;
 	enum tls_kind inner; /* of the function it calls */
-} functions[] = {
+};
+
+static const struct function functions[] = {
 	{"SSL_read", TLS_READ, TLS_READ_EX},
 	{"SSL_write", TLS_WRITE, TLS_WRITE_EX},
 	{"SSL_read_ex", TLS_READ_EX, TLS_READ_EX},
@@ -235,6 +240,82 @@ static void add_function(struct finder *f, const struct function *fn, uint64_t a
 	add_site(f, place, fn->kind, true, fn->name);
 }
 
+/* ---- Go ---- */
+
+#if defined(__x86_64__)
+/*
+ * Functions begin with a look at how much stack is left: cmp rsp, [r14 + 16]; jbe, or with more of
+ * it lea r12, [rsp - ...]; cmp r12, [r14 + 16]; jbe. R14 is the goroutine, so it also tells that
+ * arguments are in registers (Go 1.17). The jump is imitated. Its place, 0: another beginning.
+ */
+static size_t go_entry(const uint8_t *code, size_t len)
+{
+	size_t at = 0;
+
+	if (len < 32)
+		return 0;
+	if (!memcmp(code, "\x4c\x8d\x64\x24", 4))
+		at = 5;
+	else if (!memcmp(code, "\x4c\x8d\xa4\x24", 4))
+		at = 8;
+	if (memcmp(code + at, at ? "\x4d\x3b\x66\x10" : "\x49\x3b\x66\x10", 4))
+		return 0;
+	at += 4;
+	return code[at] == 0x76 || (code[at] == 0x0f && code[at + 1] == 0x86) ? at : 0;
+}
+
+static void add_go_body(struct finder *f, const struct tls_go_function *fn, const uint8_t *code,
+			size_t len, uint64_t offset)
+{
+	size_t before = f->cnt, entry = go_entry(code, len), n;
+
+	for (size_t at = 0; entry && at < len; at += n) {
+		n = x86_insn_len(code + at, len - at);
+		if (!n || f->cnt + 1 >= TLS_SITES_MAX) {
+			f->cnt = before; /* not all of its returns are known */
+			return;
+		}
+		if (n == 1 && code[at] == 0xc3)
+			add_site(f, offset + at, TLS_GO_RETURN, true, fn->name);
+	}
+	if (f->cnt > before)
+		add_site(f, offset + entry, fn->kind, false, fn->name);
+}
+
+static void add_go(struct finder *f, const struct tls_go_function *fn)
+{
+	uint64_t offset, last;
+	uint8_t *code;
+
+	if (!file_offset(f->elf, fn->start, &offset) || !file_offset(f->elf, fn->end - 1, &last) ||
+	    last - offset != fn->end - 1 - fn->start)
+		return;
+	code = malloc(fn->end - fn->start);
+	if (code &&
+	    pread(f->fd, code, fn->end - fn->start, offset) == (ssize_t)(fn->end - fn->start))
+		add_go_body(f, fn, code, fn->end - fn->start, offset);
+	free(code);
+}
+#endif
+
+/* Whether both were found. */
+static bool add_go_functions(struct finder *f)
+{
+#if defined(__x86_64__)
+	struct tls_go_function fn[TLS_GO_FUNCTIONS];
+	size_t before = f->cnt;
+
+	if (!tls_go_find(f->elf, fn))
+		return false;
+	for (int i = 0; i < TLS_GO_FUNCTIONS; i++)
+		add_go(f, &fn[i]);
+	return f->cnt > before;
+#else
+	(void)f;
+	return false;
+#endif
+}
+
 /* ---- symbols ---- */
 
 static int function_of(const char *name)
@@ -299,6 +380,7 @@ size_t tls_find(int fd, struct tls_site sites[TLS_SITES_MAX])
 			any |= functions[i].kind < TLS_HANDSHAKE;
 			add_function(&f, &functions[i], f.address[i]);
 		}
+		any |= add_go_functions(&f);
 	}
 	elf_end(f.elf);
 	return any ? f.cnt : 0;

@@ -12,7 +12,7 @@
 
 #include "../bpf/tls.h"
 
-enum { TLS_SITES_MAX = 16 };
+enum { TLS_SITES_MAX = 64 };
 
 struct tls_site {
 	uint64_t offset; /* in the file */

@@ -98,7 +98,8 @@ bool go_table__function(const struct go_table *g, size_t i, struct go_function *
 	flags = cursor_uint(&c, 1);
 	if (c.bad || name.bad || !memchr(name.p, 0, name.end - name.p))
 		return false;
-	f->kind = kind_of((const char *)name.p);
+	f->name = (const char *)name.p;
+	f->kind = kind_of(f->name);
 	if (f->kind == GO_NORMAL && flags & 1 && !old)
 		f->kind = GO_OUTERMOST;
 	return true;

@@ -25,7 +25,8 @@ struct go_table {
 struct go_function {
 	uint64_t start, end;
 	enum go_kind kind;
-	uint64_t pcsp; /* where its stack depths are */
+	uint64_t pcsp;	  /* where its stack depths are */
+	const char *name; /* in the table */
 };
 
 void go_table__open(struct go_table *g, const struct unwind_image *im);

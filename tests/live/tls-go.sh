@@ -1,0 +1,68 @@
+# Go's crypto/tls, which is no library and has no C stack: HTTP/1 and Go's own HTTP/2, from a program with symbols and one without.
+. tests/live/lib.inc
+for c in go openssl curl h2load wrk; do command -v $c >/dev/null || skip "needs $c"; done
+[ "$(uname -m)" = x86_64 ] || skip "Go is followed on x86-64 only"
+grep -q '^tls .*yes.*yes' "$T/list" || skip "no uprobes here"
+dir=${B:-build}/workload/tls-go
+mkdir -p "$dir"
+cat >"$T/main.go" <<'G'
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+)
+
+// serve ADDRESS CERT KEY | get URL COUNT: requests by Go's own client, HTTP/2 where the server has it
+func main() {
+	if os.Args[1] == "serve" {
+		http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "ok") })
+		log.SetOutput(io.Discard)
+		log.Fatal(http.ListenAndServeTLS(os.Args[2], os.Args[3], os.Args[4], nil))
+	}
+	c := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: os.Args[3] == "2"}}
+	for i := 0; i < 50; i++ {
+		r, err := c.Get(os.Args[2])
+		if err != nil {
+			log.Fatal(err)
+		}
+		io.Copy(io.Discard, r.Body)
+		r.Body.Close()
+	}
+}
+G
+if ! cmp -s "$T/main.go" "$dir/main.go" || [ ! -x "$dir/plain" ]; then # building takes longer than all the rest
+	cp "$T/main.go" "$dir/main.go"
+	(cd "$dir" && GO111MODULE=off go build -o plain main.go && GO111MODULE=off go build -ldflags '-s -w' -o stripped main.go) || fail "go build"
+fi
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
+port=$((20000 + RANDOM % 10000))
+for kind in plain stripped; do
+	port=$((port + 1)) a=$T/$kind.obz
+	start "$dir/$kind" serve 127.0.0.1:$port "$T/cert.pem" "$T/key.pem"; server=$!
+	for _ in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null && break; sleep 0.05; done
+	mkfifo "$T/go-$kind"
+	start bash -c "read -r <'$T/go-$kind'; '$dir/$kind' get https://127.0.0.1:$port/one 1; '$dir/$kind' get https://127.0.0.1:$port/two 2"; clients=$!
+	obrec_start -q -p $server,$clients -e l4,tls --debuginfo none -o "$a"
+	echo >"$T/go-$kind"
+	for v in --http1.1 --http2; do curl -sk $v -H 'Authorization: Bearer sekritC' -o /dev/null "https://127.0.0.1:$port/curl" -o /dev/null "https://127.0.0.1:$port/curl"; done
+	timeout 60 h2load -n 1000 -c 4 -m 8 "https://127.0.0.1:$port/load" >/dev/null
+	said=$(timeout 60 wrk -t1 -c4 -d1s "https://127.0.0.1:$port/wrk" | sed -n 's/^ *\([0-9]*\) requests in.*/\1/p')
+	wait $clients || fail "the clients failed"
+	sleep 0.3; kill -INT $obrec; obrec_wait
+	is "$kind: exit" $status 0
+	is "$kind: losses" "$(sql "$a" "SELECT coalesce(group_concat(source || ': ' || cause || ' ' || count), 'none') FROM loss WHERE source <> 'side-band'")" none
+	is "$kind: by role, protocol and target" "$(sql "$a" "SELECT role, m.protocol, target, m.status, count(*), sum(paired), min(tls) FROM message m JOIN connection c ON c.id = connection_id
+		WHERE target <> '/wrk' AND role IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3" | tr '\n' ' ')" \
+		"client,http,/one,200,50,50,1 client,http2,/two,200,50,50,1 server,http,/curl,200,2,2,1 server,http,/one,200,50,50,1 server,http2,/curl,200,2,2,1 server,http2,/load,200,1000,1000,1 server,http2,/two,200,50,50,1 "
+	within "$kind: wrk said $said; paired" "$(sql "$a" "SELECT count(*) FROM message WHERE target = '/wrk' AND paired")" "$said" $((said + 8))
+	is "$kind: messages of other connections" "$(sql "$a" "SELECT count(*) FROM message m JOIN connection c ON c.id = connection_id WHERE NOT tls")" 0
+	mkdir "$T/$kind.x"; bsdtar xf "$a" -C "$T/$kind.x"
+	find "$T/$kind.x" -name '*.zst' -exec zstd -dc {} + >"$T/raw"
+	grep -aq 'GET /curl' "$T/raw" || fail "no clear text in the archive"
+	! grep -aq sekritC "$T/raw" || fail "a secret is in the archive"
+done
