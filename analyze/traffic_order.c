@@ -162,7 +162,8 @@ static int hand_on(struct order *o, size_t max, uint64_t until_ns)
 	}
 	o->cnt -= n;
 	o->sorted -= n;
-	memmove(o->v, o->v + n, o->cnt * sizeof(*o->v));
+	if (n)
+		memmove(o->v, o->v + n, o->cnt * sizeof(*o->v));
 	return err;
 }
 
