@@ -9,7 +9,7 @@ struct bpf_object;
 
 /* Less does not hold the smallest rings and tables, kernel symbols and one process's unwind rows.
  */
-#define MEMORY_MIN (48ULL << 20)
+#define MEMORY_MIN (64ULL << 20)
 
 /* Bytes of the BPF maps of an object, as the kernel accounts for them. What is mapped into obrec
  * (rings) is in its resident memory. */

@@ -72,6 +72,8 @@ static int add_pid(void *ctx, const char *word, size_t len)
 	return 0;
 }
 
+enum { RING_MIN = 64 << 10, RING_MAX = 64 << 20 };
+
 static int set_pid(void *ctx, const struct option_def *def, const char *arg)
 {
 	if (each_word(arg, add_pid, ctx))
@@ -178,6 +180,18 @@ static int set_max_mem(void *ctx, const struct option_def *def, const char *arg)
 		return option_error(def, "'%s' is not a size from %lluM, as in 128M", arg,
 				    MEMORY_MIN >> 20);
 	o->record.bound_mem = true;
+	return 0;
+}
+
+static int set_ring(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+	uint64_t size;
+
+	if (parse_size(arg, &size) || size < RING_MIN || size > RING_MAX)
+		return option_error(def, "'%s' is not a size from 64K to 64M", arg);
+	for (o->record.ring_sz = RING_MIN; o->record.ring_sz < size;)
+		o->record.ring_sz *= 2;
 	return 0;
 }
 
@@ -498,10 +512,14 @@ static const struct option_def table[] = {
 	{"max-size", 0, ARG_REQUIRED, "SIZE", "stop before the archive grows over this", set_size,
 	 AT(max_sz)},
 	{"max-mem", 0, ARG_REQUIRED, "SIZE",
-	 "of obrec, its rings and its tables in the kernel (at least 48M; default: tables of "
+	 "of obrec, its rings and its tables in the kernel (at least 64M; default: tables of "
 	 "256M): "
 	 "sizes follow from it, and the recording stops in order before it takes more",
 	 set_max_mem, 0},
+	{"ring-size", 0, ARG_REQUIRED, "SIZE",
+	 "bytes of each CPU's ring, rounded up to a power of two (default: by --max-mem); larger "
+	 "ones lose less in bursts",
+	 set_ring, 0},
 	{"cpu-budget", 0, ARG_REQUIRED, "SHARE",
 	 "of one CPU, as in 5%: what obrec's recording and its BPF programs may use; above it "
 	 "samples "

@@ -15,6 +15,8 @@
 #define FLUSH_NS SEC_NS
 #define EPOCH_NS (60 * SEC_NS)
 #define COST_NS (10 * SEC_NS)
+#define RESERVE (12ULL << 20)
+#define MEMORY_NS (100 * MSEC_NS)
 #define DEBUGINFO_NS (10 * SEC_NS)
 
 /* Rings that fill fast wake the loop by themselves; the timer only bounds how old a record gets that
@@ -22,7 +24,7 @@
 enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 
 struct loop {
-	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns; /* when next */
+	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns, memory_ns; /* when next */
 	int poll_ms;
 	bool command_gone, out_of_memory;
 };
@@ -88,14 +90,15 @@ static int flush(struct session *s, uint64_t now, bool last)
 	return err ? err : obz_writer__flush(s->writer);
 }
 
-/* Nine tenths: what is taken until the next look shall not go over it. */
+/* What is taken until the next look, and by the symbols' last compression, shall not go over it. */
 static bool out_of_memory(const struct session *s)
 {
 	struct unwind_store_stats st = unwind_store__stats(s->store);
 	uint64_t used = memory_resident() + memory_of_maps(s->skel->obj) + st.row_bytes +
 			st.ranges * sizeof(struct range);
 
-	return used > s->opts.max_mem / 10 * 9;
+	return used + (s->opts.max_mem / 10 > RESERVE ? s->opts.max_mem / 10 : RESERVE) >
+	       s->opts.max_mem;
 }
 
 /* What is done now and then; the first error of writing. */
@@ -119,9 +122,12 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		l->cost_ns = now + COST_NS;
 		program_cost_write(s->skel->obj, s->writer, now);
 	}
+	if (s->opts.bound_mem && now >= l->memory_ns) {
+		l->memory_ns = now + MEMORY_NS;
+		l->out_of_memory = out_of_memory(s);
+	}
 	if (!err && now >= l->flush_ns) {
 		l->flush_ns = now + FLUSH_NS;
-		l->out_of_memory = s->opts.bound_mem && out_of_memory(s);
 		err = flush(s, now, false);
 	}
 	return err;

@@ -6,8 +6,13 @@ ready=$T/ready
 mkfifo "$ready"
 libs=$(ldconfig -p | sed -n 's/.*=> \(.*\/lib\(z\|lzma\|elf\|dw\|sqlite3\|archive\|zstd\|crypto\|ssl\|xml2\|bz2\|expat\)\.so.*\)/\1/p' | sort -u)
 # shellcheck disable=SC2086
-"$WORKLOAD/churn" $((SOAK + 20)) "$RATE" $libs >"$T/rounds" & pids+=($!)
-"$OBREC" -a -e cpu,offcpu,l4,l7 --stats -q --ready-fd 9 -o "$T/soak.obz" ${SOAK_OPTIONS-} 9>"$ready" 2>"$T/err" & obrec=$!
+"$WORKLOAD/churn" $((SOAK + 20)) "$RATE" $libs >"$T/rounds" & churn=$!
+pids+=($churn)
+# SOAK_TARGET=churn leaves the rest of the host out: its new binaries keep their tables
+target=-a
+[ "${SOAK_TARGET-}" != churn ] || target="-p $churn"
+# shellcheck disable=SC2086
+"$OBREC" $target -e cpu,offcpu,l4,l7 --stats -q --ready-fd 9 -o "$T/soak.obz" ${SOAK_OPTIONS-} 9>"$ready" 2>"$T/err" & obrec=$!
 pids+=($obrec)
 read -r -t 120 <"$ready" || { cat "$T/err"; exit 1; }
 

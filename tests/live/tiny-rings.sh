@@ -13,7 +13,7 @@ a=$T/http.obz
 for depth in 1 16; do
 	"$WORKLOAD/storm" 1.5 4 $depth <&8 >"$T/out" 2>"$T/err" &
 	peer=$!; pids+=($peer)
-	obrec_start -p $peer -e l4,l7 --max-mem 1M --debuginfo none -o "$a"
+	obrec_start -p $peer -e l4,l7 --ring-size 64K --debuginfo none -o "$a"
 	echo >&8
 	stall
 	wait $peer || fail "the program: $(cat "$T/err")"
@@ -41,7 +41,7 @@ redis=$!
 for _ in $(seq 50); do redis-cli -p $port ping >/dev/null 2>&1 && break; sleep 0.1; done
 info() { redis-cli -p $port info stats | tr -d '\r' | awk -F: -v n="$1" '$1 == n {print $2}'; }
 a=$T/redis.obz
-obrec_start -p $redis -e l4,l7 --max-mem 1M --debuginfo none -o "$a"
+obrec_start -p $redis -e l4,l7 --ring-size 64K --debuginfo none -o "$a"
 before=$(info total_net_input_bytes)
 timeout 60 redis-benchmark -p $port -c 20 -n 60000 -P 4 -t set,get -q >/dev/null &
 load=$!; stall; wait $load || fail "redis-benchmark"
