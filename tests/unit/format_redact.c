@@ -59,7 +59,32 @@ struct row {
 	"\1\0\0\0\0\0\x2a\0\x0a\0\x0b\0\0\0\5\1at\1\1\5PLAIN\0\0\0\x0d" secret "\5en_US\xce"
 #define AMQP_TUNE_OK "\1\0\0\0\0\0\x0c\0\x0a\0\x1f\7\xff\0\2\0\0\0\0\xce"
 
+/* MongoDB: a message of 16 + n bytes; a command's document follows its 9 bytes. */
+#define MONGO(n) n "\0\0\0\1\0\0\0\0\0\0\0\xdd\7\0\0\0\0\0\0\0"
+#define SASL "\x31\0\0\0\x10saslStart\0\1\0\0\0\5payload\0\x08\0\0\0\0"
+#define FIND "\x16\0\0\0\5payload\0\3\0\0\0\0abc\0"
+
 static const struct row rows[] = {
+	/* ---- MongoDB ---- */
+	{"mongodb login",
+	 false,
+	 true,
+	 {C(MONGO("\x46") SASL "\0ann\0pwd\x10x\0\1\0\0\0\0" MONGO("\x2b") FIND,
+	    MONGO("\x46") SASL "********\x10x\0\1\0\0\0\0" MONGO("\x2b") FIND)}},
+	{"mongodb user",
+	 false,
+	 true,
+	 {C(MONGO("\x3c") "\x27\0\0\0\2createUser\0\2\0\0\0b\0\2pwd\0\7\0\0\0secret\0\0",
+	    MONGO("\x3c") "\x27\0\0\0\2createUser\0\2\0\0\0b\0\2pwd\0\7\0\0\0******\0\0")}},
+	{"mongodb payload of others, and headers of lines",
+	 false,
+	 true,
+	 {SAME(MONGO("\x2b") FIND MONGO("\x2c") "\x17\0\0\0\2a\0\x0b\0\0\0\ncookie: x\0\0")}},
+	{"mongodb login behind bytes that were lost",
+	 false,
+	 false,
+	 {SAME(MONGO("\x2b") FIND), KEPT(MONGO("\x2b") FIND, 12, NULL),
+	  C("\5payload\0\3\0\0\0\0abc\0", "\5payload\0\3\0\0\0\0***\0")}},
 	/* ---- HTTP/1 ---- */
 	{"http request",
 	 false,
