@@ -35,7 +35,8 @@ GUESS_FN bool is_http1(const __u8 *d)
 	if (text4(0, 'P', 'O', 'S', 'T') || text4(0, 'H', 'E', 'A', 'D'))
 		return at(4) == ' ';
 	if (text4(0, 'D', 'E', 'L', 'E') || text4(0, 'C', 'O', 'N', 'N'))
-		return at(4) == 'T' || at(4) == 'E';
+		return text4(3, 'E', 'T', 'E', ' ') ||
+		       (text4(4, 'E', 'C', 'T', ' ') && at(8) != '{');
 	return text4(3, 'I', 'O', 'N', 'S') || text4(2, 'T', 'C', 'H', ' ');
 }
 
@@ -289,6 +290,68 @@ GUESS_FN __u32 amqp_size(const __u8 *d, __u32 have)
 	return i + (be32(i + 15) ? 16 : 8) + be32(i + 3) + be32(i + 15) + (be32(i + 15) >> 17) * 8;
 }
 
+/* ---- memcached: text and meta commands and answers, binary; in UDP behind a frame ---- */
+
+#define word4(a, b, c, e) ((__u32)(a) << 24 | (b) << 16 | (c) << 8 | (e))
+
+GUESS_FN bool memcached_at(const __u8 *d)
+{
+	if ((at(0) & 0xfe) == 0x80) /* 80 01 begins Thrift as well */
+		return at(1) <= 0x24 && !at(2) && at(4) <= 20 && !at(5) && !(be32(8) >> 30) &&
+		       (at(0) == 0x81 || at(1) != 1 || at(4) == 8);
+	switch (be32(0)) {
+	case word4('g', 'e', 't', ' '):
+	case word4('g', 'e', 't', 's'):
+	case word4('g', 'a', 't', ' '):
+	case word4('g', 'a', 't', 's'):
+	case word4('s', 'e', 't', ' '):
+	case word4('a', 'd', 'd', ' '):
+	case word4('c', 'a', 's', ' '):
+	case word4('V', 'A', 'L', 'U'):
+	case word4('E', 'N', 'D', '\r'):
+	case word4('S', 'T', 'O', 'R'):
+	case word4('N', 'O', 'T', '_'):
+		return true;
+	case word4('i', 'n', 'c', 'r'):
+	case word4('d', 'e', 'c', 'r'):
+		return at(4) == ' ';
+	case word4('d', 'e', 'l', 'e'):
+		return text4(3, 'e', 't', 'e', ' ');
+	case word4('D', 'E', 'L', 'E'):
+		return text4(4, 'T', 'E', 'D', '\r');
+	case word4('t', 'o', 'u', 'c'):
+		return at(4) == 'h' && at(5) == ' ';
+	case word4('T', 'O', 'U', 'C'):
+		return text4(4, 'H', 'E', 'D', '\r');
+	}
+	/* mg, ms, md, ma; HD, VA, EN */
+	if (at(2) == ' ')
+		return (at(0) == 'm' &&
+			(at(1) == 'g' || at(1) == 's' || at(1) == 'd' || at(1) == 'a')) ||
+		       (at(0) == 'V' && at(1) == 'A') || (at(0) == 'H' && at(1) == 'D');
+	return text4(0, 'H', 'D', '\r', '\n') || text4(0, 'E', 'N', '\r', '\n');
+}
+
+GUESS_FN bool is_memcached(const __u8 *d, __u32 have, bool dgram)
+{
+	if (!dgram)
+		return memcached_at(d);
+	return have >= 12 && !at(4) && at(5) && !be16(6) && memcached_at(d + 8);
+}
+
+/* To the next one that begins as this one does, or to the answer's end. */
+GUESS_FN __u32 memcached_size(const __u8 *d, __u32 have)
+{
+	__u32 begin = be32(0);
+
+	if (at(0) & 0x80)
+		return 24 + be32(8);
+	for (__u32 i = 4; i < GUESS_BYTES - 4 && i < have; i++)
+		if (at(i - 1) == '\n' && at(i) == at(0) && be32(i) == begin)
+			return i;
+	return 0;
+}
+
 /* enum net_protocol; *size: of the first message, 0 when it does not tell. */
 GUESS_FN __u32 guess_protocol(const __u8 *d, __u32 have, __u32 call, bool dgram, __u32 *size)
 {
@@ -313,6 +376,7 @@ GUESS_FN __u64 guess_known(void)
 #undef GUESS
 }
 
+#undef word4
 #undef be16
 #undef be24
 #undef be32

@@ -75,6 +75,11 @@ const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id)
 	return pair_pending(&c->pair, id);
 }
 
+const struct l7_message *l7_pending_next(const struct l7_message *m)
+{
+	return pair_next(m);
+}
+
 void l7_deliver(struct l7_parser *parser, const struct l7_message *m)
 {
 	struct l7_conn *c = parser->engine;

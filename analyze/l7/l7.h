@@ -68,13 +68,25 @@ enum l7_type {
 	L7_ONEWAY, /* a message of its own, in either direction: no response belongs to it */
 };
 
+/* Which waiting request a response takes, where the protocol pairs in order. */
+enum l7_takes {
+	L7_OLDEST,   /* the oldest */
+	L7_BY_ORDER, /* that with its `id`, as the order tells: behind quiet ones; none: no other */
+	L7_BY_NAME,  /* the same, as the message itself tells: sure behind a hole, too. Requests'
+		      * ids rise */
+};
+
 /*
  * One message as parse fills it; it comes zeroed. Strings are spans into the view, the parser's
  * state, or l7_text; the engine copies what must outlive the call.
  */
 struct l7_message {
 	enum l7_type type;
-	uint64_t id;  /* pairing key, for protocols with pair_by_id */
+	uint64_t id;   /* pairing key, for protocols with pair_by_id, or as `takes` says */
+	uint64_t note; /* request: the parser's own, for l7_pending */
+	bool quiet;    /* request, in order: it may rightly stay without an answer; it is one-way
+			* once a later one is answered, or at the end */
+	enum l7_takes takes;
 	bool interim; /* response: the final one follows (1xx) */
 	bool cut; /* its end is not known (bytes that were not kept): the rest of the call is passed
 		   * over, whatever n parse returned, and what follows counts as after a hole */
@@ -127,6 +139,9 @@ struct l7_parser {
 /* The request a response would be paired with now: the oldest waiting one, or the one with that id;
  * NULL when there is none. A response's form can depend on it (HEAD, prepared statements). */
 const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id);
+
+/* In order: the request that waits behind that one; NULL: none. */
+const struct l7_message *l7_pending_next(const struct l7_message *m);
 
 /* A message that ended before this view (its end is known only now) goes to pairing ahead of the
  * one parse fills; the caller sets first_ns, last_ns, size and dir. */

@@ -62,11 +62,18 @@ void pair_hand_out(struct pair *p, const struct l7_message *req, const struct l7
 {
 	struct l7_exchange x = {
 		.request = req, .response = resp, .paired = paired, .why = paired ? 0 : why};
+	struct l7_message silent;
 
-	if (paired)
+	if (req && req->quiet && !resp) {
+		silent = *req;
+		silent.type = L7_ONEWAY;
+		x.request = &silent;
+		x.why = 0;
+	} else if (paired) {
 		p->paired++;
-	else
+	} else {
 		p->unpaired++;
+	}
 	p->out(p->ctx, &x);
 }
 
@@ -241,6 +248,13 @@ const struct l7_message *pair_pending(const struct pair *p, uint64_t id)
 		return pair_order_pending(p);
 	at = find(p, id, 0);
 	return at ? &(*at)->m : NULL;
+}
+
+const struct l7_message *pair_next(const struct l7_message *m)
+{
+	const struct waiting *w = (const void *)((const char *)m - offsetof(struct waiting, m));
+
+	return w->next ? &w->next->m : NULL;
 }
 
 struct waiting *pair_take_oldest(struct pair *p)

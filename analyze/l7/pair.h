@@ -61,6 +61,8 @@ void pair_init(struct pair *p, bool by_id, void (*out)(void *ctx, const struct l
 /* Takes copies. Messages come in the order of time. */
 void pair_add(struct pair *p, const struct l7_message *m);
 const struct l7_message *pair_pending(const struct pair *p, uint64_t id);
+/* In order: what waits behind a message that pair_pending gave. */
+const struct l7_message *pair_next(const struct l7_message *m);
 /* By id: the request waits no longer. */
 void pair_give_up(struct pair *p, uint64_t id);
 /* Bytes of that direction were missed: L7_NOT_KEPT or L7_LOST. */

@@ -16,6 +16,10 @@
  * A client that asks on while answers are still to come has no such bursts; one that was not yet
  * seen to wait for all is taken for such. Its order is taken for
  * known again only when what passed between two long silences agrees in number.
+ *
+ * Requests may be quiet: answered only where that says something. Then the parser chooses the
+ * request that a response takes, and numbers prove nothing. A response that names its request, one
+ * that came behind the hole, proves the order.
  */
 #include <stdlib.h>
 
@@ -67,8 +71,26 @@ static void hand_out_tail(struct pair *p, struct waiting_list *reqs, struct wait
 	}
 }
 
+static bool has_quiet(const struct waiting_list *reqs)
+{
+	for (const struct waiting *w = reqs->oldest; w; w = w->next)
+		if (w->m.quiet)
+			return true;
+	return false;
+}
+
+static bool only_quiet(const struct waiting_list *reqs)
+{
+	for (const struct waiting *w = reqs->oldest; w; w = w->next)
+		if (!w->m.quiet)
+			return false;
+	return true;
+}
+
 static size_t tails(const struct waiting_list *reqs, const struct waiting_list *resps)
 {
+	if (has_quiet(reqs))
+		return 0;
 	return reqs->tail < resps->tail ? reqs->tail : resps->tail;
 }
 
@@ -116,7 +138,7 @@ static void let_go(struct pair *p)
 /* A request after responses: the burst before is complete, if the client is of that kind. */
 static void end_burst(struct pair *p)
 {
-	if (p->unsure ? p->sure_cnt : p->reqs.cnt) {
+	if (p->unsure ? p->sure_cnt : !only_quiet(&p->reqs)) {
 		p->may_overlap = true;
 		return;
 	}
@@ -192,7 +214,7 @@ static void take_pair(struct pair *p, const struct l7_message *m)
 	struct waiting *w = waiting_take(&p->reqs, p->reqs.oldest);
 
 	p->sure_cnt -= p->sure_cnt > 0;
-	p->calm |= !p->unsure && !p->derived && !p->reqs.cnt;
+	p->calm |= !p->unsure && !p->derived && only_quiet(&p->reqs);
 	if (!p->derived && m->last_ns > w->m.first_ns && m->last_ns - w->m.first_ns > p->longest_ns)
 		p->longest_ns = m->last_ns - w->m.first_ns;
 	pair_hand_out(p, &w->m, m, true, 0);
@@ -211,9 +233,71 @@ static void prove_burst(struct pair *p)
 	p->overlaps = true;
 }
 
+/* How many came after it. */
+static size_t younger(const struct waiting *w)
+{
+	size_t n = 0;
+
+	while ((w = w->next))
+		n++;
+	return n;
+}
+
+/* What came before the request that a response named has had its answers. */
+static void regain_order(struct pair *p, const struct waiting *named)
+{
+	struct waiting_list before = {0};
+
+	while (p->reqs.oldest != named)
+		waiting_push(&before, waiting_take(&p->reqs, p->reqs.oldest));
+	hand_out_alone(p, &before, &p->resps, p->order_why);
+	p->unsure = p->begun_idle = false;
+	p->sure_cnt = 0;
+}
+
+/* To the request that the parser chose; quiet ones before it were passed over. True: done, false:
+ * it is the oldest. */
+static bool take_chosen(struct pair *p, const struct l7_message *m)
+{
+	bool named = m->takes == L7_BY_NAME;
+	struct waiting *w = p->reqs.oldest, *q;
+	size_t behind;
+
+	if (p->unsure && !p->sure_cnt && !named)
+		return false;
+	while (w && w->m.id != m->id)
+		w = w->next;
+	if (!w) {
+		pair_hand_out(p, NULL, m, false, p->unsure ? p->order_why : L7_UNANSWERED);
+		return true;
+	}
+	behind = younger(w);
+	if (p->unsure && !p->sure_cnt && behind < p->reqs.tail)
+		regain_order(p, w);
+	while (!(p->unsure && !p->sure_cnt) && p->reqs.oldest != w && p->reqs.oldest->m.quiet) {
+		q = waiting_take(&p->reqs, p->reqs.oldest);
+		p->sure_cnt -= p->sure_cnt > 0;
+		pair_hand_out(p, &q->m, NULL, false, L7_UNANSWERED);
+		free(q);
+	}
+	if (p->reqs.oldest == w && (!p->unsure || p->sure_cnt))
+		return false;
+	p->sure_cnt -= behind >= p->reqs.cnt - p->sure_cnt;
+	p->reqs.tail -= behind < p->reqs.tail;
+	waiting_take(&p->reqs, w);
+	pair_hand_out(p, &w->m, m, true, 0);
+	free(w);
+	return true;
+}
+
 void pair_order_response(struct pair *p, const struct l7_message *m)
 {
 	prove_burst(p);
+	if (m->takes != L7_OLDEST && take_chosen(p, m)) {
+		p->answered = true;
+		p->hole_since = false;
+		return;
+	}
 	p->answered = true;
 	p->hole_since = false;
 	if (p->unsure && !p->sure_cnt) {

@@ -34,6 +34,10 @@ static const struct {
 	{"mongodb/plain", 97},
 	{"amqp/late", 97},
 	{"dubbo/node", 97},
+	{"memcached/basic", 97},
+	{"memcached/noreply", 97},
+	{"memcached/meta", 97},
+	{"memcached/binary", 97},
 	{"dns/asked-once", 97},
 	{"dns/tcp", 97},
 	/* clang-format on */
