@@ -131,13 +131,27 @@ static int set_events(void *ctx, const struct option_def *def, const char *arg)
 				    arg);
 	if (!list.set)
 		return option_error(def, "'%s' leaves no probe", arg);
-	/* Clear text is payload, payload belongs to connections. */
-	if (list.set & probe_bit("tls"))
-		list.set |= probe_bit("l7");
+	/* Clear text is payload, payload belongs to connections. Who leaves out payload means both.
+	 */
+	if (list.set & probe_bit("tls") && !(list.set & probe_bit("l7"))) {
+		if (list.named & probe_bit("tls"))
+			list.set |= probe_bit("l7");
+		else
+			list.set &= ~probe_bit("tls");
+	}
 	if (list.set & probe_bit("l7"))
 		list.set |= probe_bit("l4");
 	o->record.probes = list.set;
 	o->record.required = list.named & list.set;
+	return 0;
+}
+
+static int set_no_tls(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct options *o = ctx;
+
+	o->record.probes &= ~probe_bit("tls");
+	o->record.required &= ~probe_bit("tls");
 	return 0;
 }
 
@@ -487,6 +501,8 @@ static const struct option_def table[] = {
 	 "mask secrets before anything is written (default); with sql, literals in statements as "
 	 "well",
 	 set_redact, 0},
+	{"no-tls", 0, ARG_NONE, NULL, "no clear text of TLS connections; the same as -e -tls",
+	 set_no_tls, 0},
 	{"no-redact", 0, ARG_NONE, NULL, "write payload as it was", set_false, AT(record.redact)},
 	{.help = "Symbols"},
 	{"debuginfo", 0, ARG_REQUIRED, "HOW",

@@ -49,8 +49,10 @@ is "curl recorded: by method, target and status" "$(by_kind "$T/command.obz")" "
 is "curl recorded: role and tls" "$(sql "$T/command.obz" "SELECT DISTINCT c.role, c.tls FROM message JOIN connection c ON c.id = connection_id")" client,1
 
 # without the probe there are bytes and no messages
-"$OBREC" -q -e l4,l7 --debuginfo none -o "$T/off.obz" -- curl -sk --http1.1 -o /dev/null "$at/get"
-is "tls off: messages" "$(sql "$T/off.obz" "SELECT count(*) FROM message")" 0
+for off in "-e l4,l7" "-e -cpu,-tls" "-e -cpu --no-tls"; do
+	"$OBREC" -q $off --debuginfo none -o "$T/off.obz" -- curl -sk --http1.1 -o /dev/null "$at/get"
+	is "$off: messages, and whether there are bytes" "$(sql "$T/off.obz" "SELECT (SELECT count(*) FROM message), sum(bytes_sent) > 300, sum(tls) FROM connection")" 0,1,0
+done
 
 # load: HTTP/1 by wrk, HTTP/2 by h2load, both against nginx's log
 : >"$T/access.log"
