@@ -132,7 +132,8 @@ GUESS_FN bool is_redis(const __u8 *d, __u32 have)
 		return text4(0, '+', 'O', 'K', '\r') || text4(0, '+', 'P', 'O', 'N') ||
 		       text4(0, '+', 'Q', 'U', 'E');
 	case '-':
-		return at(1) >= 'A' && at(1) <= 'Z' && at(2) >= 'A' && at(2) <= 'Z';
+		return at(1) >= 'A' && at(1) <= 'Z' && at(2) >= 'A' && at(2) <= 'Z' &&
+		       !(at(4) == ' ' && at(5) == '\''); /* NATS: -ERR 'text' */
 	default:
 		return false;
 	}
@@ -348,6 +349,40 @@ GUESS_FN __u32 memcached_size(const __u8 *d, __u32 have)
 		return 24 + be32(8);
 	for (__u32 i = 4; i < GUESS_BYTES - 4 && i < have; i++)
 		if (at(i - 1) == '\n' && at(i) == at(0) && be32(i) == begin)
+			return i;
+	return 0;
+}
+
+/* ---- NATS: its commands in capitals, as clients and servers write them ---- */
+
+GUESS_FN bool is_nats(const __u8 *d)
+{
+	if (at(0) == 'H') /* HPUB, HMSG */
+		return (at(1) == 'P' && text4(1, 'P', 'U', 'B', ' ')) ||
+		       text4(1, 'M', 'S', 'G', ' ');
+	switch (be32(0)) {
+	case word4('P', 'U', 'B', ' '):
+	case word4('M', 'S', 'G', ' '):
+	case word4('S', 'U', 'B', ' '):
+		return true;
+	case word4('C', 'O', 'N', 'N'):
+		return text4(5, 'C', 'T', ' ', '{');
+	case word4('I', 'N', 'F', 'O'):
+		return at(4) == ' ' && at(5) == '{';
+	case word4('U', 'N', 'S', 'U'):
+		return at(4) == 'B' && at(5) == ' ';
+	case word4('-', 'E', 'R', 'R'):
+		return at(4) == ' ' && at(5) == '\'';
+	default:
+		return false;
+	}
+}
+
+/* To the next one that begins as this one does. */
+GUESS_FN __u32 nats_size(const __u8 *d, __u32 have)
+{
+	for (__u32 i = 6; i < GUESS_BYTES - 4 && i < have; i++)
+		if (at(i - 1) == '\n' && be32(i) == be32(0))
 			return i;
 	return 0;
 }

@@ -37,6 +37,19 @@ void redact_conn__free(struct redact_conn *conn)
 	free(conn);
 }
 
+/* memcached's binary SASL_AUTH and SASL_STEP: what follows the mechanism's name. */
+static void mask_sasl(struct redact_call *c)
+{
+	const uint8_t *p = c->p;
+	uint64_t key, body;
+
+	if (c->kept < 24 || p[0] != 0x80 || (p[1] != 0x21 && p[1] != 0x22) || p[4] || p[5])
+		return;
+	key = p[2] << 8 | p[3];
+	body = (uint64_t)p[8] << 24 | p[9] << 16 | p[10] << 8 | p[11];
+	redact_mask(c, 24 + key, 24 + body, '*');
+}
+
 bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payload *p)
 {
 	struct redact_call c = {
@@ -53,6 +66,7 @@ bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payl
 
 	for (int i = 0; i < REDACTORS && !known; i++)
 		known = redactors[i](&c);
+	mask_sasl(&c);
 	if (!known && !redact_http2(&c) && !redact_sql(&c))
 		redact_text(&c);
 	if (*conn)

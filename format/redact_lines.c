@@ -19,6 +19,7 @@ static const char *const beginnings[] = {
 	"acl setuser ",
 	"config set requirepass ",
 	"config set masterauth ",
+	"connect {", /* NATS: password, token, jwt, signature */
 };
 
 enum { UNDECIDED = -1 };

@@ -34,6 +34,7 @@ static const struct {
 	{"mongodb/plain", 97},
 	{"amqp/late", 97},
 	{"dubbo/node", 97},
+	{"nats/basic", 97},
 	{"memcached/basic", 97},
 	{"memcached/noreply", 97},
 	{"memcached/meta", 97},
@@ -188,8 +189,9 @@ static void one_seed(const struct l7_case *k, size_t calls, const struct list *t
 static bool repeats(const char *name)
 {
 	return strncmp(name, "http2/", 6) && strncmp(name, "brpc/", 5) &&
-	       strncmp(name, "dns/", 4) && strncmp(name, "mongodb/", 8) &&
-	       strncmp(name, "dubbo/", 6) && strcmp(name, "thrift/ids");
+	       strncmp(name, "dns/", 4) && strncmp(name, "nats/", 5) &&
+	       strncmp(name, "mongodb/", 8) && strncmp(name, "dubbo/", 6) &&
+	       strcmp(name, "thrift/ids");
 }
 
 static int one_case(const char *name, unsigned floor)

@@ -196,6 +196,16 @@ static const struct row rows[] = {
 	 false,
 	 {SAME(AMQP_GREETING), KEPT("\1\0\0\0\0\0\x2a\0\x0a", 2, NULL),
 	  C("\0guest\0s3cret\5en_US\xce", "********************"), SAME(AMQP_TUNE_OK)}},
+	/* ---- NATS, memcached ---- */
+	{"nats connect",
+	 false,
+	 true,
+	 {C("CONNECT {\"pass\":\"s\"}\r\nPING\r\n", "CONNECT {***********\r\nPING\r\n")}},
+	{"memcached sasl",
+	 false,
+	 false,
+	 {C("\x80\x21\0\5\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0PLAIN\0u\0p",
+	    "\x80\x21\0\5\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0PLAIN****")}},
 	/* ---- PostgreSQL ---- */
 	{"postgresql password",
 	 false,
