@@ -189,6 +189,28 @@ GUESS_FN bool is_mongodb(const __u8 *d)
 	return at(12) >= 0xd1 && at(12) <= 0xdd && be24(13) == 0x070000 && at(3) <= 2;
 }
 
+/* ---- Kafka: a request's head and its client's name; brokers read the length before it apart ----
+ */
+
+GUESS_FN bool kafka_at(const __u8 *p)
+{
+	return !p[0] && p[1] <= 92 && !p[2] && p[3] < 20 && !p[8] && p[9] && p[10] > ' ' &&
+	       p[10] < 0x7f;
+}
+
+GUESS_FN bool is_kafka(const __u8 *d, __u32 call)
+{
+	if (be32(0) < call)
+		return be32(0) > 10 && kafka_at(d + 4);
+	return at(9) + 10 <= call && kafka_at(d);
+}
+
+/* 0 where the length was read before. */
+GUESS_FN __u32 kafka_size(const __u8 *d, __u32 call)
+{
+	return be32(0) < call ? 4 + be32(0) : 0;
+}
+
 /* ---- MySQL: a command, a greeting, or an answer that fills the call ---- */
 
 GUESS_FN bool is_mysql(const __u8 *d, __u32 have, __u32 call)

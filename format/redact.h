@@ -2,7 +2,7 @@
 /*
  * Masks secrets in payload before it is written: the values of HTTP Authorization,
  * Proxy-Authorization, Cookie and Set-Cookie (HTTP/1 text and HPACK), Redis AUTH and HELLO, the
- * login packets of MySQL and PostgreSQL; with `sql`, literals and parameters of SQL. Lengths never
+ * login packets of MySQL, PostgreSQL and Kafka; with `sql`, literals and parameters of SQL. Lengths never
  * change, and what carries a secret's length or name stays, so that messages read as before. A
  * secret may span calls, so calls are to be given in the order of their bytes.
  *

@@ -21,7 +21,7 @@ enum {
 	BID_PIECES = 64,
 	BID_WAIT = 16,	    /* pieces after which one direction alone has to do */
 	BID_SETTLE = 6,	    /* pieces after which a short one is taken for what it is */
-	BID_MIN = 9,	    /* a piece shorter than this is joined with the next for bidding */
+	BID_MIN = 16,	    /* a piece shorter than this is joined with the next for bidding */
 	SURE = 90,	    /* a bid that needs no second direction */
 	ENOUGH = 50,	    /* a bid that needs no port */
 	ENOUGH_LATER = 70,  /* the same behind pieces that nobody knew */

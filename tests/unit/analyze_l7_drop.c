@@ -17,6 +17,8 @@ static const struct {
 	{"http1/pipelined", 97},
 	{"http1/wrk-pipelined", 97},
 	{"http2/h2load", 97},
+	{"kafka/consume", 97},
+	{"kafka/group", 97},
 	{"http2/grpc", 97},
 	{"redis/basic", 97},
 	{"redis/benchmark", 97},
@@ -188,6 +190,8 @@ static void one_seed(const struct l7_case *k, size_t calls, const struct list *t
  * the beginning each time. */
 static bool repeats(const char *name)
 {
+	if (!strncmp(name, "kafka/", 6))
+		return false;
 	return strncmp(name, "http2/", 6) && strncmp(name, "brpc/", 5) &&
 	       strncmp(name, "dns/", 4) && strncmp(name, "nats/", 5) &&
 	       strncmp(name, "mongodb/", 8) && strncmp(name, "dubbo/", 6) &&

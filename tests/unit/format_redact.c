@@ -58,6 +58,8 @@ struct row {
 #define AMQP_START_OK(secret)                                                                      \
 	"\1\0\0\0\0\0\x2a\0\x0a\0\x0b\0\0\0\5\1at\1\1\5PLAIN\0\0\0\x0d" secret "\5en_US\xce"
 #define AMQP_TUNE_OK "\1\0\0\0\0\0\x0c\0\x0a\0\x1f\7\xff\0\2\0\0\0\0\xce"
+/* Kafka's requests: length, key, version, correlation id, client "me" */
+#define KAFKA(size, key, version) "\0\0\0" size "\0" key "\0" version "\0\0\0\1\0\2me"
 
 /* MongoDB: a message of 16 + n bytes; a command's document follows its 9 bytes. */
 #define MONGO(n) n "\0\0\0\1\0\0\0\0\0\0\0\xdd\7\0\0\0\0\0\0\0"
@@ -360,6 +362,34 @@ static const struct row rows[] = {
 	 {SAME(PREFACE "\0\0\0\4\0\0\0\0\0"),
 	  KEPT("\0\0\1\0\0\0\0\0\1a\0\0\1\0\0\0\0\0\1b", 10, NULL), C("\x60\3abc", "*****"),
 	  C("\0\0\5\1\5\0\0\0\3\x82\x60\2kl", "\0\0\5\1\5\0\0\0\3\x82\x60\2**")}},
+	/* ---- Kafka ---- */
+	{"kafka sasl",
+	 false,
+	 true,
+	 {C(KAFKA("\x0c", "\x12", "\0") KAFKA("\x19", "\x24", "\1") "\0\0\0\x09\0user\0pwd",
+	    KAFKA("\x0c", "\x12", "\0") KAFKA("\x19", "\x24", "\1") "\0\0\0\x09*********"),
+	  RSAME("\0\0\0\x04\0\0\0\1"), SAME(KAFKA("\x0c", "\x0c", "\0"))}},
+	{"kafka sasl, compact, by a client without a name",
+	 false,
+	 true,
+	 {C("\0\0\0\x16\0\x24\0\2\0\0\0\1\xff\xff\0\x0a\0user\0pwd\0",
+	    "\0\0\0\x16\0\x24\0\2\0\0\0\1\xff\xff\0\x0a**********")}},
+	{"kafka tokens without a head",
+	 false,
+	 true,
+	 {SAME(KAFKA("\x13", "\x11", "\0") "\0\5PLAIN"),
+	  C("\0\0\0\x09\0user\0pwd", "\0\0\0\x09*********"), SAME(KAFKA("\x0c", "\x12", "\0"))}},
+	{"kafka behind bytes that were not kept",
+	 false,
+	 false,
+	 {KEPT(KAFKA("\x20", "\0", "\7") "01234567890123456789", 20, NULL),
+	  C(KAFKA("\x19", "\x24", "\1") "\0\0\0\x09\0user\0pwd",
+	    KAFKA("\x19", "\x24", "\1") "\0\0\0\x09*********")}},
+	{"kafka joined late, read behind the length",
+	 false,
+	 false,
+	 {KEPT("nobody knows", 3, NULL), C("\0\x24\0\1\0\0\0\1\0\2me\0\0\0\x09\0user\0pwd",
+					   "\0\x24\0\1\0\0\0\1\0\2me\0\0\0\x09*********")}},
 };
 
 /* One call, in a buffer of its own size so that ASan sees each byte read outside. */

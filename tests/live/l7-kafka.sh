@@ -1,0 +1,76 @@
+# Kafka against librdkafka's own broker (kcat -X test.mock.num.brokers), with clients of two makes: what is reported is what
+# the broker's log says it received.
+. tests/live/lib.inc
+for c in kcat /usr/bin/python3; do command -v $c >/dev/null || skip "needs $c"; done
+/usr/bin/python3 -c 'import kafka' 2>/dev/null || skip "needs python3-kafka"
+
+# The broker lives in a consumer of a topic that nobody writes to.
+start kcat -X test.mock.num.brokers=1 -b x -C -t idle -q -d mock >/dev/null 2>"$T/mock.log"
+broker=$!
+for _ in $(seq 100); do port=$(sed -n 's/.*replaced with 127.0.0.1:\([0-9]*\).*/\1/p' "$T/mock.log"); [ -n "$port" ] && break; sleep 0.05; done
+for _ in $(seq 100); do grep -q FetchRequest "$T/mock.log" && break; sleep 0.05; done
+[ -n "$port" ] || fail "no broker: $(tail -n 3 "$T/mock.log")"
+K="kcat -b 127.0.0.1:$port -q"
+for t in orders payments; do echo first | $K -P -t $t; done
+sleep 0.3
+
+# Those that were connected before obrec started are left out on both sides: $before, their ports.
+# received FROM-LINE: "API,VERSION,COUNT" by the broker's log
+received() {
+	tail -n +$1 "$T/mock.log" | sed -n 's/.*Received \([A-Za-z]*\)RequestV\([0-9]*\) from [0-9.]*:\([0-9]*\)$/\1 \2 \3/p' |
+		awk -v before=",$before," 'index(before, "," $3 ",") == 0 {sub(/^ApiVersion$/, "ApiVersions", $1); n[$1 "," $2]++} END {for (k in n) print k "," n[k]}' | sort
+}
+# seen ARCHIVE ROLE: the same of our own
+seen() {
+	sql "$1" "SELECT method, json_extract(m.detail, '$.version'), count(*) FROM message m JOIN connection c ON c.id = connection_id
+		WHERE m.protocol = 'kafka' AND c.role = '$2' AND $port IN (local_port, remote_port) AND remote_port NOT IN ($before) AND method IS NOT NULL GROUP BY 1, 2" | sort
+}
+lost() { sql "$1" "SELECT coalesce(sum(count), 0) FROM loss"; }
+
+cat >"$T/other.py" <<'P'
+import sys
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+at = '127.0.0.1:' + sys.argv[1]
+p = KafkaProducer(bootstrap_servers=at, client_id='other', acks=1, linger_ms=0)
+for i in range(50):
+    p.send('payments', b'value %d' % i, partition=0).get(5)
+p.close()
+c = KafkaConsumer(bootstrap_servers=at, client_id='other', consumer_timeout_ms=3000)
+c.assign([TopicPartition('payments', 0)])
+c.seek_to_beginning()
+assert sum(1 for _ in zip(range(50), c)) == 50
+c.close()
+P
+talk() {
+	seq 200 | $K -P -t orders -X linger.ms=0 -X batch.num.messages=1
+	$K -C -t orders -o beginning -e >"$T/out"
+	head -c 600000 /dev/zero | tr '\0' z >"$T/large"; $K -P -t orders "$T/large"
+	timeout 5 $K -G group-17 -e payments </dev/null >/dev/null 2>&1
+	seq 20 | $K -P -t orders -X acks=0 -X linger.ms=0 -X batch.num.messages=1
+	$K -L >/dev/null
+	/usr/bin/python3 "$T/other.py" $port || fail "the other client"
+}
+
+before=$(sed -n 's/.*from [0-9.]*:\([0-9]*\)$/\1/p' "$T/mock.log" | sort -u | paste -sd,)
+line=$(($(wc -l <"$T/mock.log") + 1))
+obrec_start -q -p $broker -e l4,l7 --debuginfo none -o "$T/s.obz"
+talk
+sleep 0.5; kill -INT $obrec; obrec_wait
+is "exit" $status 0
+is "losses" "$(lost "$T/s.obz")" 0
+# kcat leaves the broker alone behind every message written with acks=0.
+is "server: requests by API and version, as the broker received them" "$(seen "$T/s.obz" server)" "$(received $line)"
+what() { sql "$1" "SELECT $2 FROM message m JOIN connection c ON c.id = connection_id WHERE m.protocol = 'kafka' AND $port IN (local_port, remote_port) AND remote_port NOT IN ($before)"; }
+is "server: written with acks=0" "$(what "$T/s.obz" "sum(oneway), sum(oneway AND method = 'Produce' AND target = 'orders')")" 20,20
+# Clients leave with a Fetch waiting for more, and nothing else.
+is "server: not answered, or answers alone" "$(what "$T/s.obz" "sum(NOT paired AND NOT oneway AND method <> 'Fetch'), sum(method IS NULL)")" 0,0
+within "server: Fetch, not answered" "$(what "$T/s.obz" "sum(NOT paired AND method = 'Fetch')")" 0 6
+is "server: refused, of a version the broker does not speak" "$(what "$T/s.obz" "sum(is_error)")" "$(received $line | sed -n 's/^ApiVersions,3,//p')"
+is "server: written to payments" "$(what "$T/s.obz" "sum(method = 'Produce' AND target = 'payments' AND status = 'OK')")" 50
+
+line=$(($(wc -l <"$T/mock.log") + 1))
+seq 100 >"$T/in"
+"$OBREC" -q -e l4,l7 --debuginfo none -o "$T/c.obz" -- $K -P -t orders -X linger.ms=0 -X batch.num.messages=1 -l "$T/in"
+is "client: losses" "$(lost "$T/c.obz")" 0
+is "client: requests by API and version, as the broker received them" "$(seen "$T/c.obz" client)" "$(received $line)"
+is "client: answered" "$(what "$T/c.obz" "sum(method = 'Produce' AND paired AND status = 'OK')")" 100
