@@ -397,8 +397,7 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 	int64_t n;
 
 	if (d->waits) {
-		if (stream_known_end(&d->stream) < d->tail_end &&
-		    !stream_time(&d->stream, d->tail_end - 1) && !c->finished)
+		if (!stream_time(&d->stream, d->tail_end - 1) && !c->finished)
 			return false;
 		release_tail(c, d);
 	}
