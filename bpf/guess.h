@@ -41,17 +41,25 @@ GUESS_FN bool is_http1(const __u8 *d)
 }
 
 /* Of a request without a body: past its empty line, of whose four bytes one is at a multiple of
- * four. */
+ * four; which one, its value tells, so that few ways lead through the loop. */
 GUESS_FN __u32 http1_size(const __u8 *d, __u32 have)
 {
+	const __u32 crlf = '\r' << 8 | '\n';
+
 	if (at(0) == 'P' || text4(0, 'H', 'T', 'T', 'P') || at(0) == 'C')
 		return 0;
 	for (__u32 i = 16; i < GUESS_BYTES - 4 && i < have; i += 4) {
-		if (at(i) != '\r' && at(i) != '\n')
-			continue;
-		for (__u32 k = 0; k < 4; k++)
-			if (text4(i - 3 + k, '\r', '\n', '\r', '\n'))
-				return i + 1 + k;
+		if (at(i) == '\r' && at(i + 1) == '\n') {
+			if (be16(i + 2) == crlf)
+				return i + 4;
+			if (be16(i - 2) == crlf)
+				return i + 2;
+		} else if (at(i) == '\n' && at(i - 1) == '\r') {
+			if (be16(i + 1) == crlf)
+				return i + 3;
+			if (be16(i - 3) == crlf)
+				return i + 1;
+		}
 	}
 	return 0;
 }
@@ -119,6 +127,11 @@ GUESS_FN __s64 resp_number(const __u8 *d, __u32 have, __u32 *end)
 	return -1;
 }
 
+GUESS_FN bool is_digit(__u32 c)
+{
+	return c - '0' <= 9;
+}
+
 GUESS_FN bool is_redis(const __u8 *d, __u32 have)
 {
 	__u32 end;
@@ -153,10 +166,13 @@ GUESS_FN __u32 redis_size(const __u8 *d, __u32 have)
 		return end == 5 && !v ? end : end + v + 2;
 	if (at(0) == ':')
 		return end;
-	/* An array: the next one's beginning. */
-	for (__u32 i = 4; i < GUESS_BYTES - 1 && i < have; i++)
-		if (at(i) == '*' && at(i - 1) == '\n' && at(i + 1) >= '0' && at(i + 1) <= '9')
+	/* An array: the next one's beginning, of whose first two bytes one is at an even place. */
+	for (__u32 i = 4; i < GUESS_BYTES - 2 && i < have; i += 2) {
+		if (at(i) == '*' && at(i - 1) == '\n' && is_digit(at(i + 1)))
 			return i;
+		if (at(i) == '\n' && at(i + 1) == '*' && is_digit(at(i + 2)) && i + 1 < have)
+			return i + 1;
+	}
 	return 0;
 }
 
@@ -313,6 +329,20 @@ GUESS_FN __u32 amqp_size(const __u8 *d, __u32 have)
 	return i + (be32(i + 15) ? 16 : 8) + be32(i + 3) + be32(i + 15) + (be32(i + 15) >> 17) * 8;
 }
 
+/* Where the next line begins that begins with the same four bytes; 0: there is none. */
+GUESS_FN __u32 next_alike(const __u8 *d, __u32 have)
+{
+	__u32 begin = be32(0);
+
+	for (__u32 i = 4; i < GUESS_BYTES - 5 && i < have; i += 2) {
+		if (at(i) == at(0) && at(i - 1) == '\n' && be32(i) == begin)
+			return i;
+		if (at(i) == '\n' && be32(i + 1) == begin && i + 1 < have)
+			return i + 1;
+	}
+	return 0;
+}
+
 /* ---- memcached: text and meta commands and answers, binary; in UDP behind a frame ---- */
 
 #define word4(a, b, c, e) ((__u32)(a) << 24 | (b) << 16 | (c) << 8 | (e))
@@ -365,14 +395,9 @@ GUESS_FN bool is_memcached(const __u8 *d, __u32 have, bool dgram)
 /* To the next one that begins as this one does, or to the answer's end. */
 GUESS_FN __u32 memcached_size(const __u8 *d, __u32 have)
 {
-	__u32 begin = be32(0);
-
 	if (at(0) & 0x80)
 		return 24 + be32(8);
-	for (__u32 i = 4; i < GUESS_BYTES - 4 && i < have; i++)
-		if (at(i - 1) == '\n' && at(i) == at(0) && be32(i) == begin)
-			return i;
-	return 0;
+	return next_alike(d, have);
 }
 
 /* ---- NATS: its commands in capitals, as clients and servers write them ---- */
@@ -403,25 +428,20 @@ GUESS_FN bool is_nats(const __u8 *d)
 /* To the next one that begins as this one does. */
 GUESS_FN __u32 nats_size(const __u8 *d, __u32 have)
 {
-	for (__u32 i = 6; i < GUESS_BYTES - 4 && i < have; i++)
-		if (at(i - 1) == '\n' && be32(i) == be32(0))
-			return i;
-	return 0;
+	return next_alike(d, have);
 }
 
-/* enum net_protocol; *size: of the first message, 0 when it does not tell. */
-GUESS_FN __u32 guess_protocol(const __u8 *d, __u32 have, __u32 call, bool dgram, __u32 *size)
-{
-	*size = 0;
+/* One test each; *size: of the first message, 0 when it does not tell. */
 #define GUESS(name, test, sz)                                                                      \
-	if (test) {                                                                                \
+	GUESS_FN bool guess_##name(const __u8 *d, __u32 have, __u32 call, bool dgram, __u32 *size) \
+	{                                                                                          \
+		if (!(test))                                                                       \
+			return false;                                                              \
 		*size = sz;                                                                        \
-		return NET_PROTO_##name;                                                           \
+		return true;                                                                       \
 	}
 #include "guess.def"
 #undef GUESS
-	return NET_PROTO_UNKNOWN;
-}
 
 /* Protocols that have a line in guess.def; bits by enum net_protocol. */
 GUESS_FN __u64 guess_known(void)

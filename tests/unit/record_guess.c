@@ -18,6 +18,17 @@ static const char *const names[] = {
 #undef PROTOCOL
 };
 
+static unsigned guess_protocol(const __u8 *d, __u32 have, __u32 call, bool dgram, __u32 *size)
+{
+	*size = 0;
+#define GUESS(name, test, sz)                                                                      \
+	if (guess_##name(d, have, call, dgram, size))                                              \
+		return NET_PROTO_##name;
+#include "../../bpf/guess.def"
+#undef GUESS
+	return NET_PROTO_UNKNOWN;
+}
+
 /* As the kernel does: the head of a call stands in GUESS_BYTES bytes, garbage behind. */
 static unsigned guess(const void *p, size_t len, bool dgram, unsigned *size)
 {
