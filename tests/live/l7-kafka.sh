@@ -61,7 +61,11 @@ is "losses" "$(lost "$T/s.obz")" 0
 # kcat leaves the broker alone behind every message written with acks=0.
 is "server: requests by API and version, as the broker received them" "$(seen "$T/s.obz" server)" "$(received $line)"
 what() { sql "$1" "SELECT $2 FROM message m JOIN connection c ON c.id = connection_id WHERE m.protocol = 'kafka' AND $port IN (local_port, remote_port) AND remote_port NOT IN ($before)"; }
-is "server: written with acks=0" "$(what "$T/s.obz" "sum(oneway), sum(oneway AND method = 'Produce' AND target = 'orders')")" 20,20
+# kcat may leave before the broker read the last of what it wrote with acks=0: what it received beyond the others.
+none=$(($(received $line | sed -n 's/^Produce,7,//p') - 201)) # 50 more by the other client, of its own version or this
+none=$((none - $(what "$T/s.obz" "sum(method = 'Produce' AND target = 'payments' AND m.detail LIKE '%:7,%')")))
+within "server: written with acks=0, received" $none 1 20
+is "server: written with acks=0" "$(what "$T/s.obz" "sum(oneway), sum(oneway AND method = 'Produce' AND target = 'orders')")" $none,$none
 # Clients leave with a Fetch waiting for more, and nothing else.
 is "server: not answered, or answers alone" "$(what "$T/s.obz" "sum(NOT paired AND NOT oneway AND method <> 'Fetch'), sum(method IS NULL)")" 0,0
 within "server: Fetch, not answered" "$(what "$T/s.obz" "sum(NOT paired AND method = 'Fetch')")" 0 6
