@@ -400,6 +400,43 @@ GUESS_FN __u32 memcached_size(const __u8 *d, __u32 have)
 	return next_alike(d, have);
 }
 
+/* ---- Cassandra, versions 3 to 5: envelopes; version 5's segments, whose head has a CRC ---- */
+
+GUESS_FN bool is_envelope(const __u8 *d)
+{
+	__u32 version = at(0) & 0x7f, opcode = at(4);
+
+	if (version < 3 || version > 5 || at(1) > 31 || opcode > 16 || at(5) > 15)
+		return false;
+	/* Opcodes of responses and of requests; streams below 0 are the server's. */
+	return (at(0) >> 7 ? 0x1514du : 0xaea2u) >> opcode & 1 &&
+	       (!(at(2) >> 7) || opcode == 12 || !opcode);
+}
+
+GUESS_FN bool is_segment(const __u8 *d)
+{
+	__u32 crc = 0x875060;
+
+	if (at(2) > 3)
+		return false;
+	for (__u32 i = 0; i < 24; i++) {
+		if (!(i & 7))
+			crc ^= at(i / 8) << 16;
+		crc <<= 1;
+		crc ^= -(crc >> 24 & 1) & 0x1974f0b;
+	}
+	return (crc & 0xffffff) == le24(3);
+}
+
+GUESS_FN __u32 cassandra_size(const __u8 *d)
+{
+	if (is_envelope(d))
+		return 9 + be32(5);
+	if (!is_envelope(d + 6))
+		return 10 + (le24(0) & 0x1ffff);
+	return 15 + be32(11) + (9 + be32(11) >= (le24(0) & 0x1ffff) ? 4 : 0);
+}
+
 /* ---- NATS: its commands in capitals, as clients and servers write them ---- */
 
 GUESS_FN bool is_nats(const __u8 *d)

@@ -2,9 +2,10 @@
 /*
  * Masks secrets in payload before it is written: the values of HTTP Authorization,
  * Proxy-Authorization, Cookie and Set-Cookie (HTTP/1 text and HPACK), Redis AUTH and HELLO, the
- * login packets of MySQL, PostgreSQL and Kafka; with `sql`, literals and parameters of SQL. Lengths never
- * change, and what carries a secret's length or name stays, so that messages read as before. A
- * secret may span calls, so calls are to be given in the order of their bytes.
+ * logins of MySQL, PostgreSQL, Kafka and of what redactors.def names; with `sql`, literals and
+ * parameters of SQL. Lengths never change, and what carries a secret's length or name stays, so
+ * that messages read as before. A secret may span calls, so calls are to be given in the order of
+ * their bytes.
  *
  * Here, and not with the recorder, because it is what makes a payload record fit to be written,
  * whoever writes it: obrec from sockets, obana from packets. It knows neither.

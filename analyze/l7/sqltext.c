@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A scanner of SQL words, enough for digests: it knows where strings, comments, numbers and names
- * end in MySQL's and PostgreSQL's lexical rules, and nothing of grammar.
+ * end in the lexical rules of MySQL, PostgreSQL and CQL, and nothing of grammar.
  */
 #include <ctype.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static const char *comment(struct scan *s, const char *p)
 		return q ? q + 2 : s->end;
 	}
 	if ((left >= 2 && !memcmp(p, "--", 2) && (!mysql || left == 2 || p[2] <= ' ')) ||
-	    (mysql && *p == '#')) {
+	    (left >= 2 && !memcmp(p, "//", 2) && s->dialect == SQL_CQL) || (mysql && *p == '#')) {
 		q = memchr(p, '\n', left);
 		return q ? q + 1 : s->end;
 	}
@@ -101,6 +101,18 @@ static bool string_prefix(struct scan *s, const char *p, size_t n)
 	       ((n == 1 && strchr("eEbBxXnN", *p)) || (*p == '_' && s->dialect == SQL_MYSQL));
 }
 
+/* Of CQL, where it stands without quotes: 8-4-4-4-12 hexadecimal digits; NULL: none begins here. */
+static const char *uuid(const struct scan *s, const char *p)
+{
+	if (s->dialect != SQL_CQL || s->end - p < 36)
+		return NULL;
+	for (int i = 0; i < 36; i++)
+		if (i == 8 || i == 13 || i == 18 || i == 23 ? p[i] != '-'
+							    : !isxdigit((unsigned char)p[i]))
+			return NULL;
+	return s->end - p == 36 || !word_char(p[36]) ? p + 36 : NULL;
+}
+
 static struct token next(struct scan *s)
 {
 	struct token t = {.kind = END};
@@ -126,6 +138,9 @@ static struct token next(struct scan *s)
 	if (*p == '\'' || (*p == '"' && s->dialect == SQL_MYSQL)) {
 		t.kind = LITERAL;
 		q = quoted(s, p, *p, s->dialect == SQL_MYSQL);
+	} else if (uuid(s, p)) {
+		t.kind = LITERAL;
+		q = uuid(s, p);
 	} else if (*p == '"' || *p == '`') {
 		t.kind = NAME;
 		q = quoted(s, p, *p, false);
@@ -133,7 +148,7 @@ static struct token next(struct scan *s)
 		   (*p == '.' && p + 1 < s->end && isdigit((unsigned char)p[1]))) {
 		t.kind = LITERAL;
 		q = number(s, p);
-	} else if (*p == '$' && s->dialect == SQL_POSTGRESQL && dollar_quoted(s, p)) {
+	} else if (*p == '$' && s->dialect != SQL_MYSQL && dollar_quoted(s, p)) {
 		t.kind = LITERAL;
 		q = dollar_quoted(s, p);
 	} else if (*p == '?' || (*p == '$' && q > p + 1 && isdigit((unsigned char)p[1]))) {

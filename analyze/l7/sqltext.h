@@ -5,7 +5,7 @@
 
 #include "l7.h"
 
-enum sql_dialect { SQL_MYSQL, SQL_POSTGRESQL };
+enum sql_dialect { SQL_MYSQL, SQL_POSTGRESQL, SQL_CQL };
 
 /*
  * The digest of `sql` in dst: literals and placeholders become ?, comments go, white space folds to

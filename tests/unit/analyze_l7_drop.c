@@ -41,6 +41,8 @@ static const struct {
 	{"memcached/noreply", 97},
 	{"memcached/meta", 97},
 	{"memcached/binary", 97},
+	{"cassandra/late", 97},
+	{"cassandra/late-v5", 97},
 	{"dns/asked-once", 97},
 	{"dns/tcp", 97},
 	/* clang-format on */

@@ -47,6 +47,8 @@ static unsigned guess(const void *p, size_t len, bool dgram, unsigned *size)
 #define S(text) text, sizeof(text) - 1
 #define AMQP_PUBLISH "\1\0\1\0\0\0\x0f\0\x3c\0\x28\0\0\0\6orders\0\xce"
 #define AMQP_CONTENT "\2\0\1\0\0\0\x0e\0\x3c\0\0\0\0\0\0\0\0\0\2\0\0\xce\3\0\1\0\0\0\2tx\xce"
+#define SEGMENT_OPTIONS                                                                            \
+	"\x09\x00\x02\xa4\xc8\xc1\x05\x00\x00\x01\x05\x00\x00\x00\x00\xb5\x55\x74\x86"
 #define NAME_QUERY "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1"
 static const struct {
 	const char *cause, *bytes;
@@ -89,6 +91,12 @@ static const struct {
 	{"AMQP publish, header apart", S(AMQP_PUBLISH), 0, NET_PROTO_amqp, 23},
 	{"AMQP 1.0", S("AMQP\0\1\0\0"), 0, NET_PROTO_UNKNOWN, 0},
 	{"Dubbo", S("\xda\xbb\xe2\0\0\0\0\0\0\0\0\1\0\0\0\1N"), 0, NET_PROTO_dubbo, 17},
+	{"Cassandra OPTIONS", S("\4\0\0\1\5\0\0\0\0"), 0, NET_PROTO_cassandra, 9},
+	{"Cassandra READY, an event", S("\x83\0\0\1\2\0\0\0\0\x83\0\xff\xff\x0c\0\0\0\2\0\0"), 0,
+	 NET_PROTO_cassandra, 9},
+	{"Cassandra segment", S(SEGMENT_OPTIONS), 0, NET_PROTO_cassandra, 19},
+	{"Cassandra segment, damaged", S("\x09\0\2\x73\x56\xec\5\0\0\1\5\0\0\0\0\0\0\0\0"), 0,
+	 NET_PROTO_UNKNOWN, 0},
 	{"Thrift framed", S("\0\0\0\x0e\x80\1\0\1\0\0\0\1a\0\0\0\1\0"), 0, NET_PROTO_thrift, 18},
 	{"Thrift compact", S("\x82\x21\1\1a\0\0\0"), 0, NET_PROTO_thrift, 0},
 	{"Kafka", S("\0\0\0\x0c\0\x12\0\0\0\0\0\1\0\2me"), 0, NET_PROTO_kafka, 16},
