@@ -329,15 +329,15 @@ GUESS_FN __u32 amqp_size(const __u8 *d, __u32 have)
 	return i + (be32(i + 15) ? 16 : 8) + be32(i + 3) + be32(i + 15) + (be32(i + 15) >> 17) * 8;
 }
 
-/* Where the next line begins that begins with the same four bytes; 0: there is none. */
+/* Where the next line begins that begins with the same four bytes; 0: there is none near. */
 GUESS_FN __u32 next_alike(const __u8 *d, __u32 have)
 {
 	__u32 begin = be32(0);
 
-	for (__u32 i = 4; i < GUESS_BYTES - 5 && i < have; i += 2) {
+	for (__u32 i = 4; i < GUESS_BYTES / 2 && i < have; i += 2) {
 		if (at(i) == at(0) && at(i - 1) == '\n' && be32(i) == begin)
 			return i;
-		if (at(i) == '\n' && be32(i + 1) == begin && i + 1 < have)
+		if (at(i) == '\n' && at(i + 1) == at(0) && be32(i + 1) == begin)
 			return i + 1;
 	}
 	return 0;
