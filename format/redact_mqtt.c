@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * MQTT: the password of CONNECT, and what the authentication data of CONNECT and AUTH hold. The
+ * client's bytes are followed one by one from a CONNECT on, through calls that cut it anywhere;
+ * where bytes were not seen, or joined late, from a call that begins with CONNECT or AUTH.
+ */
+#include "redact_impl.h"
+
+enum { CONNECT = 0x10, AUTH = 0xf0, VERSION_5 = 5, AUTHENTICATION_DATA = 0x16 };
+enum { HAS_WILL = 4, HAS_PASSWORD = 0x40, HAS_USER = 0x80 };
+
+/* What a packet's body consists of, in this order. */
+enum step {
+	NAME,
+	VERSION, /* flags, keep alive */
+	PROPERTIES,
+	CLIENT,
+	WILL_PROPERTIES,
+	WILL_TOPIC,
+	WILL,
+	USER,
+	PASSWORD,
+	CONNECT_END,
+	REASON, /* AUTH begins here */
+	REASON_PROPERTIES,
+	AUTH_END,
+};
+
+/* The next byte is. */
+enum now {
+	NOW_REST, /* of no interest, to the packet's end */
+	NOW_BYTES,
+	NOW_SIZE,
+	NOW_SPAN, /* how long the properties are */
+	NOW_ID,
+	NOW_VARINT,
+};
+
+struct mqtt {
+	bool in_step, in_body, sure;
+	bool lost; /* bytes of the packet at hand were not seen */
+	bool secret;
+	unsigned client;
+	uint8_t type, version, flags, digits, strings;
+	enum step step;
+	enum now now;
+	uint32_t left, number, count, properties;
+};
+
+static void begin(struct mqtt *s, enum now now, uint32_t count, bool secret)
+{
+	s->now = now;
+	s->count = count;
+	s->secret = secret;
+	s->number = s->digits = 0;
+}
+
+/* The next step that the packet has. */
+static void advance(struct mqtt *s)
+{
+	bool v5 = s->version == VERSION_5, will = s->flags & HAS_WILL;
+
+	for (;;) {
+		switch (++s->step) {
+		case VERSION:
+			begin(s, NOW_BYTES, 4, false);
+			return;
+		case REASON:
+			begin(s, NOW_BYTES, 1, false);
+			return;
+		case PROPERTIES:
+		case WILL_PROPERTIES:
+			if (!v5 || (s->step == WILL_PROPERTIES && !will))
+				break;
+			begin(s, NOW_SPAN, 0, false);
+			return;
+		case REASON_PROPERTIES:
+			begin(s, NOW_SPAN, 0, false);
+			return;
+		case WILL_TOPIC:
+		case WILL:
+			if (!will)
+				break;
+			begin(s, NOW_SIZE, 0, false);
+			return;
+		case USER:
+		case PASSWORD:
+			if (!(s->flags & (s->step == USER ? HAS_USER : HAS_PASSWORD)))
+				break;
+			begin(s, NOW_SIZE, 0, s->step == PASSWORD);
+			return;
+		case CLIENT:
+			begin(s, NOW_SIZE, 0, false);
+			return;
+		default:
+			begin(s, NOW_REST, 0, false);
+			return;
+		}
+	}
+}
+
+/* Behind a field. */
+static void next(struct mqtt *s)
+{
+	if (s->properties && s->strings) {
+		s->strings--;
+		begin(s, NOW_SIZE, 0, false);
+		return;
+	}
+	if (s->properties) {
+		begin(s, NOW_ID, 0, false);
+		return;
+	}
+	if (s->step == NAME) {
+		/* The last four letters of MQTT and MQIsdp. */
+		s->sure = s->number == 0x4d515454 || s->number == 0x49736470;
+		s->in_step = s->sure;
+	} else if (s->step == VERSION) {
+		s->version = s->number >> 24 & 0x7f;
+		s->flags = s->number >> 16;
+	}
+	advance(s);
+}
+
+static void property(struct mqtt *s, uint8_t id)
+{
+	/* Bytes of its value, or a string, a pair, a varint. */
+	static const char kinds[] = {
+		[0x01] = 1, [0x02] = 4,	  [0x03] = 's', [0x08] = 's', [0x09] = 's', [0x0b] = 'v',
+		[0x11] = 4, [0x12] = 's', [0x13] = 2,	[0x15] = 's', [0x16] = 's', [0x17] = 1,
+		[0x18] = 4, [0x19] = 1,	  [0x1a] = 's', [0x1c] = 's', [0x1f] = 's', [0x21] = 2,
+		[0x22] = 2, [0x23] = 2,	  [0x24] = 1,	[0x25] = 1,   [0x26] = 'p', [0x27] = 4,
+		[0x28] = 1, [0x29] = 1,	  [0x2a] = 1};
+	char kind = id < sizeof(kinds) ? kinds[id] : 0;
+
+	s->strings = kind == 'p';
+	if (!kind) /* not known: it may be anything */
+		begin(s, NOW_BYTES, UINT32_MAX, true);
+	else if (kind == 'v')
+		begin(s, NOW_VARINT, 0, false);
+	else if (kind == 's' || kind == 'p')
+		begin(s, NOW_SIZE, 0, id == AUTHENTICATION_DATA);
+	else
+		begin(s, NOW_BYTES, kind, false);
+}
+
+/* One byte of a body; what to write instead. */
+static uint8_t body(struct mqtt *s, uint8_t ch)
+{
+	bool inside = s->properties, done = false;
+	uint8_t out = ch;
+
+	switch (s->now) {
+	case NOW_REST:
+		return ch;
+	case NOW_BYTES:
+		s->number = s->number << 8 | ch;
+		out = s->secret ? '*' : ch;
+		done = !--s->count;
+		break;
+	case NOW_SIZE:
+		s->number = s->number << 8 | ch;
+		if (++s->digits == 2) {
+			done = !s->number;
+			begin(s, NOW_BYTES, s->number, s->secret);
+		}
+		break;
+	case NOW_SPAN:
+	case NOW_VARINT:
+		s->number |= (uint32_t)(ch & 0x7f) << 7 * s->digits++;
+		done = !(ch & 0x80) || s->digits == 4;
+		if (done && s->now == NOW_SPAN)
+			s->properties = s->number;
+		break;
+	case NOW_ID:
+		property(s, ch);
+		break;
+	}
+	if (inside && !--s->properties)
+		done = true;
+	if (done)
+		next(s);
+	return out;
+}
+
+static void head(struct mqtt *s, uint8_t ch)
+{
+	if (!s->type) {
+		s->type = ch;
+		s->left = s->digits = 0;
+		s->in_step = ch >= CONNECT && (s->sure || ch == CONNECT || ch == AUTH);
+		return;
+	}
+	s->left |= (uint32_t)(ch & 0x7f) << 7 * s->digits++;
+	if (ch & 0x80) {
+		s->in_step = s->digits < 4;
+		return;
+	}
+	s->lost = false;
+	s->properties = 0;
+	s->in_body = s->left;
+	if (s->type == CONNECT) {
+		s->step = NAME;
+		begin(s, NOW_SIZE, 0, false);
+	} else if (s->type == AUTH) {
+		s->step = CONNECT_END;
+		advance(s);
+	}
+	if (!s->in_body)
+		s->type = 0;
+}
+
+static void pass(struct mqtt *s, uint32_t n)
+{
+	s->left -= n;
+	if (s->left)
+		return;
+	s->in_body = false;
+	s->type = 0;
+}
+
+static void walk(struct mqtt *s, struct redact_call *c)
+{
+	for (size_t i = 0; i < c->kept && s->in_step;) {
+		size_t n = c->kept - i < s->left ? c->kept - i : s->left;
+
+		if (!s->in_body) {
+			head(s, c->p[i++]);
+			continue;
+		}
+		if (s->type != CONNECT && s->type != AUTH) {
+			i += n;
+			pass(s, n);
+			continue;
+		}
+		if (s->lost) {
+			redact_mask(c, i, i + n, '*');
+			i += n;
+			pass(s, n);
+			continue;
+		}
+		uint8_t out = body(s, c->p[i]);
+
+		if (out != c->p[i])
+			redact_mask(c, i, i + 1, out);
+		i++;
+		pass(s, 1);
+	}
+}
+
+/* Bytes that were not seen. */
+static void skip(struct mqtt *s, uint64_t n)
+{
+	if (!n || !s->in_step)
+		return;
+	s->in_step = s->in_body && n <= s->left;
+	s->lost = true;
+	if (s->in_step)
+		pass(s, n);
+}
+
+/* A call that begins with CONNECT, or with AUTH of a method. */
+static bool begins(const struct redact_call *c)
+{
+	const uint8_t *p = c->p, *end = c->p + c->kept;
+
+	if (c->kept < 1 || (*p != CONNECT && *p != AUTH))
+		return false;
+	if (*p == CONNECT && !c->pos)
+		return true;
+	for (p++; p < end && p < c->p + 4 && *p & 0x80;)
+		p++;
+	if (end - p < 7)
+		return false;
+	p++;
+	if (*c->p == AUTH)
+		return (p[0] == 0x18 || p[0] == 0x19) &&
+		       (p[2] == 0x15 || (p[1] & 0x80 && p[3] == 0x15));
+	return !p[0] && ((p[1] == 4 && !memcmp(p + 2, "MQTT", 4)) ||
+			 (p[1] == 6 && !memcmp(p + 2, "MQIs", 4)));
+}
+
+/* False always: what else is secret in the messages that it carries is masked as well. */
+bool redact_mqtt(struct redact_call *c)
+{
+	struct mqtt *s = redact_has(c, REDACT_mqtt);
+
+	if (!s && !begins(c))
+		return false;
+	if (!s) {
+		s = redact_own(c, REDACT_mqtt, sizeof(*s));
+		if (!s)
+			return false;
+		s->client = c->dir;
+	}
+	if (s->client != c->dir)
+		return false;
+	if (s->in_step && c->pos != (*c->conn)->side[c->dir].next)
+		skip(s, c->pos - (*c->conn)->side[c->dir].next);
+	if (!s->in_step) {
+		if (!begins(c))
+			return false;
+		s->in_step = true;
+		s->in_body = false;
+		s->type = 0;
+	}
+	walk(s, c);
+	skip(s, c->len - c->kept);
+	return false;
+}
