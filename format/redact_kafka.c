@@ -16,6 +16,7 @@ enum {
 	ALTER_SCRAM = 51,
 	KEY_MAX = 96, /* APIs, with room for new ones, below the letters */
 	VERSION_MAX = 30,
+	SECRET_VERSION_MAX = 2,
 	CLIENT_MAX = 1024,
 	LENGTH_SZ = 4,
 	START_SZ = 8,	 /* and key 2, version 2 */
@@ -23,6 +24,7 @@ enum {
 	REQUEST_SZ = 10, /* of these, behind the length */
 };
 #define FRAME_MAX (1u << 30)
+#define CORRELATION_MAX (1u << 24)
 
 /* Requests of a direction. */
 struct requests {
@@ -168,7 +170,10 @@ static void join(struct requests *s, struct redact_call *c)
 	if (c->kept >= HEAD_SZ && has_secret(p + LENGTH_SZ) && is_head(p + LENGTH_SZ) &&
 	    be32(p) >= REQUEST_SZ && be32(p) <= FRAME_MAX) {
 		s->in_step = true;
-	} else if (c->kept >= REQUEST_SZ && has_secret(p) && is_head(p)) {
+	} else if (c->kept >= REQUEST_SZ && has_secret(p) && is_head(p) &&
+		   be16(p + 2) <= SECRET_VERSION_MAX && be16(p + 8) &&
+		   be32(p + 4) <
+			   CORRELATION_MAX) { /* without its length, DNS over TCP looks alike */
 		s->left = c->len;
 		s->open = REQUEST_SZ + open_bytes(p);
 		s->in_step = true;
