@@ -75,6 +75,8 @@ static int one_line(const char *line, unsigned long *checked)
 	return 1;
 }
 
+#define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
+
 static void test_objdump(const char *path)
 {
 	char command[256], line[512];
@@ -96,9 +98,9 @@ static void test_objdump(const char *path)
 int main(void)
 {
 	test_by_hand();
-#if defined(__x86_64__)
-	test_objdump("/lib/x86_64-linux-gnu/libc.so.6");
-	test_objdump("/proc/self/exe");
-#endif
+	if (!access(LIBC, R_OK)) { /* made for this processor */
+		test_objdump(LIBC);
+		test_objdump("/proc/self/exe");
+	}
 	return !!failed;
 }
