@@ -90,10 +90,10 @@ is "with --redact=sql: messages" "$(all "$T/literals.obz")" "$(all "$T/plain.obz
 
 # The same of a packet capture.
 command -v tcpdump >/dev/null || skip "the rest needs tcpdump"
-start tcpdump -i lo -U -w "$T/cap.pcap" "port $port or portrange $((port + 1))-$((port + 4))" 2>"$T/tcpdump.err"
+start tcpdump --immediate-mode -i lo -U -w "$T/cap.pcap" "port $port or portrange $((port + 1))-$((port + 4))" 2>"$T/tcpdump.err"
 dump=$!
 for _ in $(seq 100); do grep -q 'listening on' "$T/tcpdump.err" && break; sleep 0.05; done
-talk; sleep 0.5; kill -INT $dump; wait $dump || true
+talk; sleep 1.5; kill -INT $dump; wait $dump || true
 "$OBANA" import "$T/cap.pcap" -o "$T/clear.obz" --no-redact 2>/dev/null
 [[ $(found "$T/clear.obz") == *${secret}Redis* ]] || fail "not seen in the capture"
 "$OBANA" import "$T/cap.pcap" -o "$T/cap.obz" 2>/dev/null
