@@ -42,7 +42,7 @@ struct {
 } net_ids SEC(".maps"); /* how many sockets each CPU has numbered */
 struct net_socks_map net_socks SEC(".maps");
 
-enum { PAYLOAD_DATAGRAM = 1, PAYLOAD_TLS = 2, IOVECS_MAX = 16, MESSAGES_MAX = 64 };
+enum { PAYLOAD_DATAGRAM = 1, PAYLOAD_TLS = 2, IOVECS_MAX = 256, MESSAGES_MAX = 64 };
 
 struct net_scratch {
 	__u64 busy;
@@ -477,9 +477,11 @@ __noinline int net_gather(__u64 iov, __u64 cnt, __u32 want)
 		int len = net_gather_piece(iov + i * sizeof(struct user_iovec), have, want);
 
 		if (len < 0)
-			break;
+			return have;
 		have += len;
 	}
+	if (have < want && cnt > IOVECS_MAX)
+		loss_count(LOSS_NET_VECTOR);
 	return have;
 }
 

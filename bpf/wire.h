@@ -166,7 +166,8 @@ struct page {
 	X(RING_PAYLOAD, "ring", "payload: ring buffer full")                                       \
 	X(NET_SOCKS, "l4", "socket table full")                                                    \
 	X(NET_MESSAGES, "l7", "sendmmsg or recvmmsg of more than 64 messages")                    \
-	X(TLS_SOCK, "tls", "clear text of a connection that is not known")
+	X(TLS_SOCK, "tls", "clear text of a connection that is not known")                         \
+	X(NET_VECTOR, "l7", "vector of more than 256 pieces: the others' payload")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)
