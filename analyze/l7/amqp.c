@@ -407,7 +407,7 @@ static int64_t go_on(struct amqp *s, struct l7_parser *parser, const struct l7_v
 /* class:2, weight:2, body size:8, flags:2; the first two properties are texts. */
 static void on_header(struct l7_parser *parser, struct content *k, const struct amqp_frame *f)
 {
-	struct l7_cursor c = {f->p, f->p + f->have, false};
+	struct l7_cursor c = l7_cursor_at(f->p, f->have);
 	unsigned flags;
 	struct span type;
 
@@ -418,7 +418,7 @@ static void on_header(struct l7_parser *parser, struct content *k, const struct 
 	if (!k->header)
 		return;
 	add(k, ",\"bytes\":%" PRIu64, k->body);
-	type = flags >> 15 ? l7_bytes(&c, l7_be(&c, 1)) : (struct span){"", 0};
+	type = flags >> 15 ? l7_counted(&c, 1) : (struct span){"", 0};
 	if (!c.cut)
 		add_text(parser, k, "content_type", type);
 }

@@ -141,7 +141,7 @@ static void one_arg(struct l7_cursor *c, char what, struct amqp_args *a, unsigne
 		l7_take(c, l7_be(c, 4));
 		break;
 	default:
-		*to = l7_bytes(c, l7_be(c, 1));
+		*to = l7_counted(c, 1);
 		break;
 	}
 }
@@ -150,7 +150,7 @@ struct amqp_args amqp_method_args(const struct amqp_frame *f)
 {
 	static const struct span none = {"", 0};
 	struct amqp_args a = {none, none, none, none, none, none, .cut = false};
-	struct l7_cursor c = {f->p, f->p + f->have, false};
+	struct l7_cursor c = l7_cursor_at(f->p, f->have);
 	unsigned numbers = 0;
 
 	l7_take(&c, 4);
@@ -163,8 +163,8 @@ struct amqp_args amqp_method_args(const struct amqp_frame *f)
 
 enum amqp_at amqp_frame_at(const struct l7_view *v, size_t off, struct amqp_frame *f)
 {
-	struct l7_cursor c = {v->p + off, v->p + v->len, false};
 	size_t left = v->len - off;
+	struct l7_cursor c = l7_cursor_at(v->p + off, left);
 
 	*f = (struct amqp_frame){.type = l7_be(&c, 1)};
 	f->channel = l7_be(&c, 2);

@@ -3,21 +3,6 @@
 
 #include "bson.h"
 
-/* NUL-terminated; the cursor stands behind it. */
-static struct span name(struct l7_cursor *c)
-{
-	const uint8_t *nul = c->cut ? NULL : memchr(c->p, 0, c->end - c->p);
-	struct span s = {"", 0};
-
-	if (!nul) {
-		c->cut = true;
-		return s;
-	}
-	s = (struct span){(const char *)c->p, nul - c->p};
-	c->p = nul + 1;
-	return s;
-}
-
 static uint64_t size_at(const struct l7_cursor *c, uint64_t min, uint64_t more, bool *bad)
 {
 	struct l7_cursor at = *c;
@@ -55,8 +40,8 @@ static uint64_t value_size(const struct l7_cursor *c, uint8_t type, bool *bad)
 	case BSON_INT32:
 		return 4;
 	case 11: /* regular expression, its options */
-		name(&at);
-		name(&at);
+		l7_cstring(&at);
+		l7_cstring(&at);
 		return at.cut ? UINT64_MAX : (uint64_t)(at.p - c->p);
 	case 12: /* pointer */
 		return size_at(c, 1, 4 + 12, bad);
@@ -75,7 +60,7 @@ static uint64_t value_size(const struct l7_cursor *c, uint8_t type, bool *bad)
 
 void bson_begin(struct bson *b, const uint8_t *p, size_t len)
 {
-	*b = (struct bson){.c = {p, p + len, false}};
+	*b = (struct bson){.c = l7_cursor_at(p, len)};
 	b->size = l7_le(&b->c, 4);
 	b->bad = !b->c.cut && (b->size < BSON_EMPTY || b->size > INT32_MAX);
 	if (!b->bad && !b->c.cut && b->size < len)
@@ -96,13 +81,13 @@ bool bson_next(struct bson *b, struct bson_field *f)
 		b->ended = true;
 		return false;
 	}
-	f->name = name(&b->c);
+	f->name = l7_cstring(&b->c);
 	if (b->c.cut)
 		return false;
 	size = value_size(&b->c, f->type, &b->bad);
 	if (b->bad)
 		return false;
-	left = b->c.end - b->c.p;
+	left = l7_left(&b->c);
 	f->value = (struct span){(const char *)b->c.p, size < left ? size : left};
 	b->c.cut = size > left;
 	b->c.p += f->value.len;
@@ -111,8 +96,7 @@ bool bson_next(struct bson *b, struct bson_field *f)
 
 struct span bson_text(const struct bson_field *f)
 {
-	struct l7_cursor c = {(const uint8_t *)f->value.p,
-			      (const uint8_t *)f->value.p + f->value.len, false};
+	struct l7_cursor c = l7_cursor_in(f->value);
 	uint64_t n = l7_le(&c, 4);
 
 	if (f->type != BSON_STRING || c.cut || !n)
@@ -122,8 +106,7 @@ struct span bson_text(const struct bson_field *f)
 
 bool bson_number(const struct bson_field *f, double *v)
 {
-	struct l7_cursor c = {(const uint8_t *)f->value.p,
-			      (const uint8_t *)f->value.p + f->value.len, false};
+	struct l7_cursor c = l7_cursor_in(f->value);
 	uint64_t bits;
 
 	switch (f->type) {

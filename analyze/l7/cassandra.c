@@ -62,7 +62,7 @@ static const char *consistency(unsigned c)
 /* What stands in front of a body by its flags: tracing id, warnings, payload. */
 static struct l7_cursor body_of(const struct cql_envelope *e)
 {
-	struct l7_cursor c = {e->p, e->p + e->have, false};
+	struct l7_cursor c = l7_cursor_at(e->p, e->have);
 
 	if (e->response && e->flags & CQL_TRACING)
 		l7_take(&c, 16);
@@ -84,7 +84,7 @@ static struct l7_cursor body_of(const struct cql_envelope *e)
 static struct span statement(struct l7_cursor *c, bool *cut)
 {
 	uint32_t n = l7_be(c, 4);
-	size_t left = c->end - c->p;
+	size_t left = l7_left(c);
 
 	*cut = n > left;
 	return l7_bytes(c, *cut ? left : n);
@@ -126,7 +126,7 @@ static void name_prepared(struct cassandra *s, struct l7_parser *parser, struct 
 static void on_execute(struct cassandra *s, struct l7_parser *parser, const struct cql_envelope *e,
 		       struct l7_cursor *c, struct l7_message *m)
 {
-	struct span id = l7_bytes(c, l7_be(c, 2));
+	struct span id = l7_counted(c, 2);
 	const char *level;
 
 	if (c->cut)
@@ -154,7 +154,7 @@ static void on_batch(struct cassandra *s, struct l7_parser *parser, struct l7_cu
 		first = statement(c, &cut);
 		m->target = digest(s, first, cut);
 	} else if (cnt) {
-		first = l7_bytes(c, l7_be(c, 2));
+		first = l7_counted(c, 2);
 		if (!c->cut)
 			name_prepared(s, parser, first, m);
 	}
@@ -191,7 +191,7 @@ static void on_error(struct l7_parser *parser, struct l7_cursor *c, struct l7_me
 {
 	uint32_t code = l7_be(c, 4);
 	const char *name = cql_error_name(code);
-	size_t n = l7_be(c, 2), left = c->end - c->p;
+	size_t n = l7_be(c, 2), left = l7_left(c);
 	struct span text = l7_bytes(c, n < left ? n : left);
 
 	m->is_error = true;
@@ -202,7 +202,7 @@ static void on_error(struct l7_parser *parser, struct l7_cursor *c, struct l7_me
 
 static void on_prepared(struct cassandra *s, const struct l7_message *request, struct l7_cursor *c)
 {
-	struct span id = l7_bytes(c, l7_be(c, 2));
+	struct span id = l7_counted(c, 2);
 
 	if (!c->cut && id.len && request && l7_is(request->method, "PREPARE"))
 		names_put(&s->prepared, id, (struct span){"EXECUTE", 7}, request->target);
@@ -263,7 +263,7 @@ static void describe_response(struct cassandra *s, struct l7_parser *parser,
 	if (e->flags & CQL_COMPRESSED)
 		return;
 	if (e->opcode == CQL_EVENT)
-		m->target = l7_bytes(&c, l7_be(&c, 2));
+		m->target = l7_counted(&c, 2);
 	else if (e->opcode == CQL_ERROR)
 		on_error(parser, &c, m);
 	else if (e->opcode == CQL_RESULT)

@@ -58,7 +58,7 @@ static bool is_request_opcode(unsigned o)
 /* version:1 (high bit: response)  flags:1  stream:2  opcode:1  length:4 (big endian)  body */
 enum cql_at cql_envelope_at(const uint8_t *p, size_t have, struct cql_envelope *e)
 {
-	struct l7_cursor c = {p, p + have, false};
+	struct l7_cursor c = l7_cursor_at(p, have);
 	uint8_t version = l7_be(&c, 1);
 
 	*e = (struct cql_envelope){.version = version & 0x7f, .response = version >> 7};
@@ -102,7 +102,7 @@ static uint32_t crc24(const uint8_t *p, unsigned n)
 enum cql_at cql_segment_at(const uint8_t *p, size_t have, struct cql_segment *s)
 {
 	for (unsigned n = 3; n <= 5; n += 2) {
-		struct l7_cursor c = {p, p + have, false};
+		struct l7_cursor c = l7_cursor_at(p, have);
 		uint64_t bits = l7_le(&c, n);
 		uint32_t crc = l7_le(&c, 3);
 
@@ -132,7 +132,7 @@ static bool is_words(const uint8_t *p, size_t n)
 /* What a body says of its opcode: 0 it is none, 1 it may be, 2 it is. */
 static int body_fits(const struct cql_envelope *e)
 {
-	struct l7_cursor c = {e->p, e->p + e->have, false};
+	struct l7_cursor c = l7_cursor_at(e->p, e->have);
 	uint32_t n;
 
 	if (e->flags & CQL_COMPRESSED || (e->flags && e->opcode != CQL_QUERY))
@@ -147,7 +147,7 @@ static int body_fits(const struct cql_envelope *e)
 			return 1;
 		if (!n || n > e->len - 4)
 			return 0;
-		return is_words(c.p, n < (size_t)(c.end - c.p) ? n : (size_t)(c.end - c.p)) ? 2 : 0;
+		return is_words(c.p, n < l7_left(&c) ? n : l7_left(&c)) ? 2 : 0;
 	case CQL_EXECUTE:
 		n = l7_be(&c, 2);
 		return c.cut ? 1 : n && n <= ID_MAX && n + 5 <= e->len ? 1 + (n == MD5_SZ) : 0;
@@ -171,7 +171,7 @@ static int body_fits(const struct cql_envelope *e)
 			       : 0;
 	case CQL_AUTHENTICATE:
 		n = l7_be(&c, 2);
-		return c.cut ? 1 : n + 2 == e->len && is_words(c.p, c.end - c.p) ? 2 : 0;
+		return c.cut ? 1 : n + 2 == e->len && is_words(c.p, l7_left(&c)) ? 2 : 0;
 	case CQL_AUTH_RESPONSE:
 	case CQL_AUTH_CHALLENGE:
 	case CQL_AUTH_SUCCESS:

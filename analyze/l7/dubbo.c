@@ -89,7 +89,7 @@ static const char *status_name(unsigned status)
 /* As far as `len` reaches; four bytes at least. */
 static bool header_at(const uint8_t *p, size_t len, struct header *h)
 {
-	struct l7_cursor c = {p, p + len, false};
+	struct l7_cursor c = l7_cursor_at(p, len);
 
 	if (l7_be(&c, 2) != 0xdabb)
 		return false;
@@ -113,7 +113,7 @@ static bool is_json(unsigned flags)
 /* A line of JSON: a text without its quotes, or a word. */
 static bool json_line(struct l7_cursor *c, struct span *s)
 {
-	size_t left = c->end - c->p;
+	size_t left = l7_left(c);
 	const uint8_t *nl = c->cut ? NULL : memchr(c->p, '\n', left);
 
 	*s = (struct span){(const char *)c->p, nl ? (size_t)(nl - c->p) : left};
@@ -150,8 +150,7 @@ static struct l7_cursor body_of(const struct l7_view *v, const struct header *h)
 {
 	size_t have = v->len - HEADER_SZ;
 
-	return (struct l7_cursor){v->p + HEADER_SZ,
-				  v->p + HEADER_SZ + (have < h->size ? have : h->size), false};
+	return l7_cursor_at(v->p + HEADER_SZ, have < h->size ? have : h->size);
 }
 
 static bool is_readable(unsigned flags)

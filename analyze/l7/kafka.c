@@ -119,7 +119,7 @@ static bool is_text(struct span s)
 
 static enum verdict request_head(struct head *h, const uint8_t *p, size_t len)
 {
-	struct l7_cursor c = {p, p + len, false};
+	struct l7_cursor c = l7_cursor_at(p, len);
 	uint64_t size = l7_be(&c, 4);
 	int client_sz;
 

@@ -17,17 +17,10 @@ struct walk {
 
 uint64_t kafka_varint(struct l7_cursor *c)
 {
-	uint64_t v = 0;
+	uint64_t v;
 
-	for (unsigned shift = 0; shift < 35; shift += 7) {
-		uint8_t b = l7_be(c, 1);
-
-		v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80))
-			return c->cut ? 0 : v;
-	}
-	c->cut = true;
-	return 0;
+	c->cut |= !l7_varint(c, 5, &v);
+	return c->cut ? 0 : v;
 }
 
 void kafka_tags(struct l7_cursor *c)

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "../../format/records.h"
+#include "cursor.h"
 
 /* As the recorded process saw it. */
 enum l7_dir { L7_SENT = 0, L7_RECEIVED = 1 };
@@ -250,55 +251,10 @@ struct l7_stats l7_conn__stats(const struct l7_conn *c);
 /* All protocols, in the order of format/protocols.def; NULL ends. */
 extern const struct l7_protocol *const l7_protocols[];
 
-/* ---- bounded getters: read within the view or mark the cursor short; never past it ---- */
-
-struct l7_cursor {
-	const uint8_t *p, *end;
-	bool cut; /* a read went past the end: results are 0, parse returns L7_PARTIAL */
-};
-
+/* The bytes of a view. */
 static inline struct l7_cursor l7_cursor(const struct l7_view *v)
 {
-	return (struct l7_cursor){v->p, v->p + v->len, false};
-}
-
-static inline const uint8_t *l7_take(struct l7_cursor *c, uint64_t n)
-{
-	const uint8_t *p = c->p;
-
-	if (c->cut || (uint64_t)(c->end - c->p) < n) {
-		c->cut = true;
-		return NULL;
-	}
-	c->p += n;
-	return p;
-}
-
-static inline uint64_t l7_be(struct l7_cursor *c, unsigned n)
-{
-	const uint8_t *p = l7_take(c, n);
-	uint64_t v = 0;
-
-	for (unsigned i = 0; p && i < n; i++)
-		v = v << 8 | p[i];
-	return v;
-}
-
-static inline uint64_t l7_le(struct l7_cursor *c, unsigned n)
-{
-	const uint8_t *p = l7_take(c, n);
-	uint64_t v = 0;
-
-	for (unsigned i = n; p && i-- > 0;)
-		v = v << 8 | p[i];
-	return v;
-}
-
-static inline struct span l7_bytes(struct l7_cursor *c, uint64_t n)
-{
-	const uint8_t *p = l7_take(c, n);
-
-	return p ? (struct span){(const char *)p, n} : (struct span){"", 0};
+	return l7_cursor_at(v->p, v->len);
 }
 
 #endif

@@ -103,7 +103,7 @@ static bool fits(const struct head *h, bool requests)
 
 static bool head_at(const uint8_t *p, size_t len, bool requests, struct head *h)
 {
-	struct l7_cursor c = {p, p + len, false};
+	struct l7_cursor c = l7_cursor_at(p, len);
 
 	h->magic = l7_be(&c, 1);
 	h->code = l7_be(&c, 1);
@@ -208,7 +208,7 @@ int64_t mc_binary(struct l7_parser *parser, const struct l7_view *v, struct l7_m
 	key = l7_bytes(&c, h.key);
 	if (c.cut && v->requests && !v->cut && !v->last)
 		return L7_PARTIAL;
-	value = (struct span){(const char *)c.p, c.end - c.p};
+	value = (struct span){(const char *)c.p, l7_left(&c)};
 	if (value.len > h.body - h.extras - h.key)
 		value.len = h.body - h.extras - h.key;
 	if (v->requests) {

@@ -78,7 +78,7 @@ static bool is_request_op(uint32_t op)
 
 static bool header_at(const uint8_t *p, size_t len, struct header *h)
 {
-	struct l7_cursor c = {p, p + len, false};
+	struct l7_cursor c = l7_cursor_at(p, len);
 
 	h->size = l7_le(&c, 4);
 	h->id = l7_le(&c, 4);
@@ -86,20 +86,6 @@ static bool header_at(const uint8_t *p, size_t len, struct header *h)
 	h->op = l7_le(&c, 4);
 	return !c.cut && h->size >= HEADER_SZ + 9 && h->size <= MESSAGE_MAX &&
 	       (is_request_op(h->op) || h->op == OP_REPLY || h->op == OP_COMPRESSED);
-}
-
-static struct span cstring(struct l7_cursor *c)
-{
-	const uint8_t *nul = c->cut ? NULL : memchr(c->p, 0, c->end - c->p);
-	struct span s = {"", 0};
-
-	if (!nul) {
-		c->cut = true;
-		return s;
-	}
-	s = (struct span){(const char *)c->p, nul - c->p};
-	c->p = nul + 1;
-	return s;
 }
 
 static bool is_name(struct span s, size_t max)
@@ -136,7 +122,7 @@ static bool read_doc(struct message *m, struct l7_cursor *c)
 
 	if (c->cut || c->p == c->end)
 		return true;
-	bson_begin(&m->doc, c->p, c->end - c->p);
+	bson_begin(&m->doc, c->p, l7_left(c));
 	b = m->doc;
 	if (b.bad || b.size > (m->compressor ? MESSAGE_MAX : m->h.size))
 		return false;
@@ -164,7 +150,7 @@ static bool read_sections(struct message *m, struct l7_cursor *c)
 		inner = *c;
 		if (!c->cut && (size < 5 || size > m->h.size) && !m->compressor)
 			return false;
-		m->sequence = cstring(&inner);
+		m->sequence = l7_cstring(&inner);
 		if (!inner.cut && !is_name(m->sequence, NAME_MAX_LEN))
 			return false;
 		l7_take(c, size < 4 ? 0 : size - 4);
@@ -174,7 +160,7 @@ static bool read_sections(struct message *m, struct l7_cursor *c)
 
 static bool read_space(struct message *m, struct l7_cursor *c)
 {
-	m->space = cstring(c);
+	m->space = l7_cstring(c);
 	return c->cut ||
 	       (is_name(m->space, SPACE_MAX_LEN) && memchr(m->space.p, '.', m->space.len));
 }
@@ -232,11 +218,12 @@ static bool read_compressed(struct message *m, struct l7_cursor c, uint8_t *plai
 		return false;
 	m->compressor = names[id];
 	if (id) {
-		struct span packed = {(const char *)c.p, c.end - c.p};
-		size_t n = plain ? unpack(how[id], packed, plain, size < WAIT_MAX ? size : WAIT_MAX)
-				 : 0;
+		struct span packed = {(const char *)c.p, l7_left(&c)};
 
-		c = (struct l7_cursor){plain, plain ? plain + n : NULL, false};
+		if (!plain)
+			return true;
+		c = l7_cursor_at(plain,
+				 unpack(how[id], packed, plain, size < WAIT_MAX ? size : WAIT_MAX));
 	}
 	if (c.p == c.end)
 		return true;
@@ -244,14 +231,14 @@ static bool read_compressed(struct message *m, struct l7_cursor c, uint8_t *plai
 	/* What was opened is wrong: then it was not what it seemed to be. */
 	if (!read_body(m, c))
 		m->opaque = true;
-	m->short_end = (uint64_t)(c.end - c.p) < size;
+	m->short_end = l7_left(&c) < size;
 	return true;
 }
 
 /* False: no message begins here. */
 static bool read_message(struct message *m, const struct l7_view *v, uint8_t *plain)
 {
-	struct l7_cursor c = {v->p, v->p + v->len, false};
+	struct l7_cursor c = l7_cursor(v);
 
 	*m = (struct message){.space = {"", 0}, .sequence = {"", 0}};
 	if (!header_at(v->p, v->len, &m->h))

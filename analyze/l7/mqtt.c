@@ -64,26 +64,18 @@ struct head {
 
 enum verdict { HEAD_OK, HEAD_SHORT, HEAD_NOT };
 
-static bool varint(struct l7_cursor *c, uint32_t *v)
+static bool varint(struct l7_cursor *c, uint64_t *v)
 {
-	*v = 0;
-	for (unsigned i = 0; i < 4; i++) {
-		uint8_t b = l7_be(c, 1);
-
-		*v |= (uint32_t)(b & 0x7f) << 7 * i;
-		if (c->cut || !(b & 0x80))
-			return true;
-	}
-	return false;
+	return l7_varint(c, 4, v);
 }
 
 static struct span string(struct l7_cursor *c)
 {
-	return l7_bytes(c, l7_be(c, 2));
+	return l7_counted(c, 2);
 }
 
 /* Flags and lengths that there may be. */
-static bool is_possible(enum packet type, unsigned flags, uint32_t len)
+static bool is_possible(enum packet type, unsigned flags, uint64_t len)
 {
 	switch (type) {
 	case PUBLISH:
@@ -107,9 +99,9 @@ static bool is_possible(enum packet type, unsigned flags, uint32_t len)
 
 static enum verdict head_at(struct head *h, const uint8_t *p, size_t len)
 {
-	struct l7_cursor c = {p, p + len, false};
+	struct l7_cursor c = l7_cursor_at(p, len);
 	uint8_t first = l7_be(&c, 1);
-	uint32_t left;
+	uint64_t left;
 
 	*h = (struct head){.type = first >> 4, .flags = first & 15};
 	if (len && (!h->type || (h->type != PUBLISH && h->flags & ~2u)))
@@ -120,7 +112,7 @@ static enum verdict head_at(struct head *h, const uint8_t *p, size_t len)
 		return HEAD_SHORT;
 	if (!is_possible(h->type, h->flags, left))
 		return HEAD_NOT;
-	h->size = c.p - p + (uint64_t)left;
+	h->size = c.p - p + left;
 	h->body = c;
 	if (h->size < len)
 		h->body.end = p + h->size;
@@ -147,7 +139,7 @@ static char property_kind(unsigned id)
 static bool properties(struct l7_cursor *c, unsigned *alias)
 {
 	struct l7_cursor in;
-	uint32_t len, v;
+	uint64_t len, v;
 
 	if (!varint(c, &len))
 		return false;

@@ -26,7 +26,7 @@ static bool copy(struct out *o, uint64_t back, size_t n)
 
 static bool literal(struct out *o, struct l7_cursor *c, uint64_t n)
 {
-	uint64_t left = c->end - c->p, room = o->cap - o->len, take = n < left ? n : left;
+	uint64_t left = l7_left(c), room = o->cap - o->len, take = n < left ? n : left;
 
 	if (take > room)
 		take = room;
@@ -57,10 +57,9 @@ static bool element(struct out *o, struct l7_cursor *c)
 static size_t snappy(struct l7_cursor c, uint8_t *dst, size_t dst_sz)
 {
 	struct out o = {dst, 0, dst_sz};
+	uint64_t size; /* of all */
 
-	/* The whole size, in groups of seven bits. */
-	while (l7_be(&c, 1) & 0x80)
-		;
+	l7_varint(&c, 5, &size);
 	while (!c.cut && c.p < c.end && o.len < o.cap && element(&o, &c))
 		;
 	return o.len;
@@ -105,7 +104,7 @@ static size_t zstd(struct span src, uint8_t *dst, size_t dst_sz)
 
 size_t unpack(enum unpack how, struct span src, uint8_t *dst, size_t dst_sz)
 {
-	struct l7_cursor c = {(const uint8_t *)src.p, (const uint8_t *)src.p + src.len, false};
+	struct l7_cursor c = l7_cursor_in(src);
 
 	switch (how) {
 	case UNPACK_SNAPPY:
