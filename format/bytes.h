@@ -152,4 +152,13 @@ static inline uint64_t le_get(const uint8_t *p, unsigned width)
 	return v;
 }
 
+static inline uint64_t be_get(const uint8_t *p, unsigned width)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < width; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
 #endif

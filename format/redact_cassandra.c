@@ -4,7 +4,7 @@
  * bound. The client's bytes are followed one by one, from OPTIONS or STARTUP on or from a call that
  * begins with an envelope or a segment of it; where bytes were not seen, until such a call.
  */
-#include "redact_impl.h"
+#include "redact_frames.h"
 
 enum { HEAD = 9, SEGMENT_HEAD = 6, CRC_SZ = 4, LEN_MAX = 1 << 28 };
 enum {
@@ -16,29 +16,24 @@ enum {
 	BATCH = 13,
 	AUTH_RESPONSE = 15,
 	REQUESTS = 0xaea2, /* bits by opcode */
-	COMPRESSED = 1
+	COMPRESSED = 1,
+	SEGMENT_SIZE = 0x1ffff,
+	SELF_CONTAINED = 0x20000
 };
 
 struct cassandra {
-	bool known, in_step, segments;
+	bool segmented; /* segments hold the envelopes */
 	unsigned client;
-	uint8_t segment[SEGMENT_HEAD], segment_sz, crc_left;
-	uint32_t segment_left;
-	uint8_t head[HEAD], head_sz;
-	uint32_t left, at; /* of the body; the place in it */
+	struct redact_frames segments, envelopes;
+	uint32_t at; /* the place in a body */
 	uint32_t number, text_end, secret_from;
 	struct redact_literal literal;
 };
 
-static uint32_t be32(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
-}
-
 static bool is_head(const uint8_t *p)
 {
 	return p[0] >= 3 && p[0] <= 5 && p[1] < 32 && p[4] < 16 && REQUESTS >> p[4] & 1 &&
-	       be32(p + 5) <= LEN_MAX && p[2] < 128;
+	       be_get(p + 5, 4) <= LEN_MAX && p[2] < 128;
 }
 
 static bool is_segment(const uint8_t *p)
@@ -52,20 +47,46 @@ static bool is_segment(const uint8_t *p)
 	return (crc & 0xffffff) == (p[3] | p[4] << 8 | (uint32_t)p[5] << 16);
 }
 
-/* One byte of a body; what to write instead. */
-static uint8_t body(struct cassandra *s, bool sql, uint8_t ch)
+/* A call that begins with a segment, and that with an envelope. */
+static bool begins_segment(const struct redact_call *c)
 {
-	unsigned opcode = s->head[4], at = s->at++, skip = opcode == BATCH ? 4 : 0;
+	return c->kept >= SEGMENT_HEAD + HEAD && is_head(c->p + SEGMENT_HEAD) && is_segment(c->p);
+}
 
+/* ---- envelopes ---- */
+
+static bool is_statement(unsigned opcode)
+{
+	return opcode == QUERY || opcode == PREPARE || opcode == EXECUTE || opcode == BATCH;
+}
+
+static int envelope_head(void *own, struct redact_frames *f, const struct redact_call *c)
+{
+	struct cassandra *s = own;
+	unsigned opcode = f->head[4];
+
+	if (!is_head(f->head))
+		return FRAME_BAD;
+	s->at = s->number = s->text_end = s->secret_from = 0;
+	s->literal = (struct redact_literal){0};
+	return redact_frame(f, be_get(f->head + 5, 4),
+			    opcode == AUTH_RESPONSE || (c->sql && is_statement(opcode)));
+}
+
+static uint8_t envelope_byte(void *own, const struct redact_call *c, uint8_t ch)
+{
+	struct cassandra *s = own;
+	const uint8_t *head = s->envelopes.head;
+	unsigned opcode = head[4], at = s->at++, skip = opcode == BATCH ? 4 : 0;
+
+	(void)c;
 	if (s->secret_from && at >= s->secret_from)
 		return '*';
 	if (opcode == AUTH_RESPONSE) {
-		s->secret_from = s->head[1] & COMPRESSED ? 1 : 4;
-		return s->head[1] & COMPRESSED ? '*' : ch;
+		s->secret_from = head[1] & COMPRESSED ? 1 : 4;
+		return head[1] & COMPRESSED ? '*' : ch;
 	}
-	if (!sql || (opcode != QUERY && opcode != PREPARE && opcode != EXECUTE && opcode != BATCH))
-		return ch;
-	if (s->head[1]) { /* compressed, or a payload in front */
+	if (head[1]) { /* compressed, or a payload in front */
 		s->secret_from = 1;
 		return '*';
 	}
@@ -79,15 +100,17 @@ static uint8_t body(struct cassandra *s, bool sql, uint8_t ch)
 			s->number = s->number << 8 | ch;
 		if (at == skip + 1) /* the id; of version 5 another; consistency */
 			s->secret_from = at + 1 + s->number +
-					 (opcode == BATCH  ? 0
-					  : s->head[0] < 5 ? 2
-							   : 20);
+					 (opcode == BATCH ? 0
+					  : head[0] < 5	  ? 2
+							  : 20);
 		return ch;
 	}
 	if (at < skip + 4) {
 		s->number = s->number << 8 | ch;
 		if (at == skip + 3) {
-			s->text_end = at + 1 + (s->number < s->left ? s->number : s->left);
+			s->text_end =
+				at + 1 +
+				(s->number < s->envelopes.left ? s->number : s->envelopes.left);
 			s->literal = (struct redact_literal){0};
 		}
 		return ch;
@@ -99,89 +122,97 @@ static uint8_t body(struct cassandra *s, bool sql, uint8_t ch)
 	return opcode == BATCH ? '*' : ch;
 }
 
-static uint8_t envelope(struct cassandra *s, bool sql, uint8_t ch)
+static bool envelope_starts(void *own, const struct redact_call *c)
 {
-	if (s->left) {
-		uint8_t out = body(s, sql, ch);
-
-		s->left--;
-		return out;
-	}
-	s->head[s->head_sz++] = ch;
-	if (s->head_sz < HEAD)
-		return ch;
-	s->head_sz = 0;
-	s->left = be32(s->head + 5);
-	s->at = s->number = s->text_end = s->secret_from = 0;
-	s->literal = (struct redact_literal){0};
-	s->in_step = is_head(s->head);
-	return ch;
+	(void)own;
+	return c->kept >= HEAD && is_head(c->p);
 }
 
-static uint8_t one_byte(struct cassandra *s, bool sql, uint8_t ch)
+/* What follows the answer to STARTUP stands in segments. */
+static void envelope_end(void *own)
 {
-	if (!s->segments) {
-		uint8_t out = envelope(s, sql, ch);
+	struct cassandra *s = own;
 
-		/* What follows its answer stands in segments. */
-		s->segments = s->head[0] == 5 && s->head[4] == STARTUP && !s->left && !s->head_sz;
-		return out;
-	}
-	if (s->crc_left) {
-		s->crc_left--;
-		return ch;
-	}
-	if (s->segment_left) {
-		if (!--s->segment_left)
-			s->crc_left = CRC_SZ;
-		return envelope(s, sql, ch);
-	}
-	s->segment[s->segment_sz++] = ch;
-	if (s->segment_sz == SEGMENT_HEAD) {
-		s->segment_sz = 0;
-		s->in_step = is_segment(s->segment);
-		s->segment_left =
-			(s->segment[0] | s->segment[1] << 8 | s->segment[2] << 16) & 0x1ffff;
-		s->crc_left = s->segment_left ? 0 : CRC_SZ;
-	}
-	return ch;
+	s->segmented |= s->envelopes.head[0] == 5 && s->envelopes.head[4] == STARTUP;
 }
 
-static void walk(struct cassandra *s, struct redact_call *c)
+static void lost(void *own, struct redact_call *c, size_t from, size_t to)
 {
-	size_t i = 0;
-
-	for (; i < c->kept && s->in_step; i++) {
-		uint8_t ch = one_byte(s, c->sql, c->p[i]);
-
-		c->masked |= ch != c->p[i];
-		c->p[i] = ch;
-	}
-	if (!s->in_step)
-		redact_mask(c, i, c->kept, '*');
-	if (c->kept < c->len)
-		s->in_step = false;
+	(void)own;
+	if (c->sql || from)
+		redact_mask(c, from, to, '*');
 }
 
-/* In step where a call begins with an envelope or a segment. */
-static void resume(struct cassandra *s, const struct redact_call *c)
-{
-	bool segment = c->kept >= SEGMENT_HEAD + HEAD && is_segment(c->p);
+static const struct redact_framing envelopes = {
+	.head_sz = HEAD,
+	.head = envelope_head,
+	.starts = envelope_starts,
+	.byte = envelope_byte,
+	.end = envelope_end,
+	.lost = lost,
+};
 
-	s->in_step = segment || (!s->segments && c->kept >= HEAD && is_head(c->p));
-	s->segments |= segment;
-	s->segment_sz = s->head_sz = s->crc_left = 0;
-	s->segment_left = s->left = 0;
+/* ---- segments ---- */
+
+static int segment_head(void *own, struct redact_frames *f, const struct redact_call *c)
+{
+	struct cassandra *s = own;
+	uint32_t word = le_get(f->head, 3);
+
+	(void)c;
+	if (!is_segment(f->head))
+		return FRAME_BAD;
+	if (word & SELF_CONTAINED)
+		redact_frames_begin(&s->envelopes, 0);
+	return redact_frame(f, (word & SEGMENT_SIZE) + CRC_SZ, true);
 }
+
+static void segment_body(void *own, struct redact_call *c, size_t at, size_t n)
+{
+	struct cassandra *s = own;
+
+	if (!s->envelopes.in_step && n >= HEAD && is_head(c->p + at))
+		redact_frames_begin(&s->envelopes, 0);
+	redact_frames_part(&s->envelopes, &envelopes, s, c, at, at + n);
+}
+
+static void segment_unseen(void *own, uint64_t n)
+{
+	struct cassandra *s = own;
+	uint64_t left = s->segments.left + n, open = left > CRC_SZ ? left - CRC_SZ : 0;
+
+	redact_frames_unseen(&s->envelopes, &envelopes, s, n < open ? n : open);
+}
+
+static bool segment_starts(void *own, const struct redact_call *c)
+{
+	struct cassandra *s = own;
+	bool yes = c->kept >= SEGMENT_HEAD + HEAD && is_segment(c->p);
+
+	redact_frames_unseen(&s->envelopes, &envelopes, s, UINT64_MAX);
+	return yes;
+}
+
+static const struct redact_framing segments = {
+	.head_sz = SEGMENT_HEAD,
+	.tail_sz = CRC_SZ,
+	.head = segment_head,
+	.starts = segment_starts,
+	.body = segment_body,
+	.unseen = segment_unseen,
+	.lost = lost,
+};
+
+/* ---- which connections ---- */
 
 /* The client's first call, or one with a login. */
 static bool recognise(struct redact_call *c)
 {
-	bool segment = c->kept >= SEGMENT_HEAD + HEAD && is_segment(c->p);
+	bool segment = begins_segment(c);
 	const uint8_t *p = c->p + (segment ? SEGMENT_HEAD : 0);
 	struct cassandra *s;
 
-	if (c->kept < HEAD || !is_head(p) || (!segment && be32(p + 5) + HEAD != c->len))
+	if (c->kept < HEAD || !is_head(p) || (!segment && be_get(p + 5, 4) + HEAD != c->len))
 		return false;
 	if (p[4] != AUTH_RESPONSE && !segment && !c->sql &&
 	    !(c->pos == 0 && (p[4] == OPTIONS || p[4] == STARTUP)))
@@ -189,9 +220,9 @@ static bool recognise(struct redact_call *c)
 	s = redact_own(c, REDACT_cassandra, sizeof(*s));
 	if (!s)
 		return false;
-	s->known = true;
 	s->client = c->dir;
-	resume(s, c);
+	s->segmented = segment;
+	redact_frames_begin(segment ? &s->segments : &s->envelopes, c->pos);
 	return true;
 }
 
@@ -204,11 +235,16 @@ bool redact_cassandra(struct redact_call *c)
 	s = redact_has(c, REDACT_cassandra);
 	if (s->client != c->dir)
 		return true;
-	if ((*c->conn)->side[c->dir].next != c->pos && c->pos)
-		s->in_step = false;
-	if (!s->in_step)
-		resume(s, c);
-	if (s->in_step || c->sql)
-		walk(s, c);
+	if (!s->segmented && !s->envelopes.left && begins_segment(c)) {
+		s->segmented = true;
+		redact_frames_begin(&s->segments, c->pos);
+	}
+	if (s->segmented) {
+		redact_frames(&s->segments, &segments, s, c, 0);
+		return true;
+	}
+	redact_frames(&s->envelopes, &envelopes, s, c, 0);
+	if (s->segmented)
+		redact_frames_begin(&s->segments, c->pos + c->len);
 	return true;
 }

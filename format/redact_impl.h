@@ -3,8 +3,7 @@
 #ifndef FORMAT_REDACT_IMPL_H
 #define FORMAT_REDACT_IMPL_H
 
-#include <string.h>
-
+#include "bytes.h"
 #include "redact.h"
 
 enum { CARRY_MAX = 64 }; /* longer than any token by which a text's secret is known */
@@ -22,6 +21,16 @@ struct redact_text {
 };
 
 enum literal_state { LIT_NONE, LIT_QUOTED, LIT_NUMBER, LIT_TAG, LIT_LINE, LIT_COMMENT };
+
+/* Framed messages of a direction (redact_frames.h). */
+struct redact_frames {
+	bool in_step;
+	bool secret; /* the frame at hand is looked into */
+	bool blind;  /* bytes of it were not seen: the rest is masked */
+	uint8_t head[16], head_sz, want;
+	uint64_t left; /* of the frame at hand */
+	uint64_t next; /* position after the last call */
+};
 
 /* Inside a statement's text. */
 struct redact_literal {

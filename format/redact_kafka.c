@@ -6,7 +6,7 @@
  * them anywhere; where bytes were not seen, or joined late, a call that begins with such a request
  * gives the step.
  */
-#include "redact_impl.h"
+#include "redact_frames.h"
 
 enum {
 	SASL_HANDSHAKE = 17,
@@ -26,29 +26,27 @@ enum {
 #define FRAME_MAX (1u << 30)
 #define CORRELATION_MAX (1u << 24)
 
+enum raw { RAW_NOT, RAW_NEXT, RAW_PERHAPS };
+
 /* Requests of a direction. */
 struct requests {
-	bool in_step;
-	uint8_t raw; /* tokens without a head may come */
-	uint8_t head[HEAD_SZ], head_sz;
-	uint32_t left; /* of the frame at hand */
-	uint32_t open; /* bytes of it to pass before its secret begins; UINT32_MAX: it has none */
+	struct redact_frames frames;
+	enum raw raw;  /* tokens without a head may come */
+	uint32_t open; /* bytes of the request at hand to pass before its secret begins */
 };
 
 struct kafka {
 	struct requests side[2];
 };
 
-enum raw { RAW_NOT, RAW_NEXT, RAW_PERHAPS };
-
 static uint32_t be16(const uint8_t *p)
 {
-	return p[0] << 8 | p[1];
+	return be_get(p, 2);
 }
 
 static uint32_t be32(const uint8_t *p)
 {
-	return be16(p) << 16 | be16(p + 2);
+	return be_get(p, 4);
 }
 
 /* All of these look behind the length. */
@@ -76,127 +74,85 @@ static uint32_t open_bytes(const uint8_t *p)
 {
 	uint32_t client = be16(p + 8) == 0xffff ? 0 : be16(p + 8);
 
-	if (!has_secret(p))
-		return UINT32_MAX;
 	return client + (be16(p) == ALTER_SCRAM || be16(p + 2) >= 2 ? 2 : 4);
 }
 
-static void begin_frame(struct requests *s, uint32_t open)
+/* The rest of a frame, whose secret begins `open` bytes behind its head. */
+static int begin(struct requests *s, uint32_t open, bool secret)
 {
-	s->left = be32(s->head) - (s->head_sz - LENGTH_SZ);
 	s->open = open;
-	s->head_sz = 0;
+	return redact_frame(&s->frames, be32(s->frames.head) - (s->frames.head_sz - LENGTH_SZ),
+			    secret);
 }
 
-static uint8_t wanted(const struct requests *s)
+/* First the length, then, where a token may stand, as much as tells it from a request. */
+static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
-	if (s->head_sz < LENGTH_SZ)
-		return LENGTH_SZ;
-	return s->raw == RAW_PERHAPS && s->head_sz < START_SZ ? START_SZ : HEAD_SZ;
-}
+	struct requests *s = own;
+	const uint8_t *p = f->head + LENGTH_SZ;
+	uint32_t size = be32(f->head);
 
-/* So much of a head as was wanted is there. */
-static void look(struct requests *s)
-{
-	const uint8_t *p = s->head + LENGTH_SZ;
-	uint32_t size = be32(s->head);
-
-	if (s->head_sz == LENGTH_SZ) {
-		s->in_step = size <= FRAME_MAX && (s->raw || size >= REQUEST_SZ);
+	(void)c;
+	if (f->head_sz == LENGTH_SZ) {
+		if (size > FRAME_MAX || (!s->raw && size < REQUEST_SZ))
+			return FRAME_BAD;
 		if (s->raw == RAW_NEXT || (s->raw && size < REQUEST_SZ)) {
 			s->raw = RAW_PERHAPS;
-			begin_frame(s, 0);
+			return begin(s, 0, true);
 		}
-	} else if (s->head_sz == START_SZ) {
-		if (is_start(p))
-			s->raw = RAW_NOT;
-		else
-			begin_frame(s, 0);
-	} else {
-		s->in_step = is_head(p);
-		s->raw = be16(p) == SASL_HANDSHAKE && !be16(p + 2) ? RAW_NEXT : RAW_NOT;
-		begin_frame(s, open_bytes(p));
+		return (s->raw ? START_SZ : HEAD_SZ) - LENGTH_SZ;
 	}
+	if (f->head_sz == START_SZ)
+		return is_start(p) ? HEAD_SZ - START_SZ : begin(s, 0, true);
+	if (!is_head(p))
+		return FRAME_BAD;
+	s->raw = be16(p) == SASL_HANDSHAKE && !be16(p + 2) ? RAW_NEXT : RAW_NOT;
+	return has_secret(p) ? begin(s, open_bytes(p), true) : begin(s, 0, false);
 }
 
-static void body(struct requests *s, struct redact_call *c, size_t at, size_t n)
+static void body(void *own, struct redact_call *c, size_t at, size_t n)
 {
-	if (s->open < n)
-		redact_mask(c, at + s->open, at + n, '*');
-	if (s->open != UINT32_MAX)
-		s->open -= n < s->open ? n : s->open;
-	s->left -= n;
-}
+	struct requests *s = own;
+	size_t open = s->open < n ? s->open : n;
 
-static void walk(struct requests *s, struct redact_call *c, size_t at)
-{
-	while (at < c->kept && s->in_step) {
-		uint8_t want = wanted(s);
-		size_t n = s->left ? s->left : (size_t)(want - s->head_sz);
-
-		if (n > c->kept - at)
-			n = c->kept - at;
-		if (s->left) {
-			body(s, c, at, n);
-		} else {
-			memcpy(s->head + s->head_sz, c->p + at, n);
-			s->head_sz += n;
-			if (s->head_sz == want)
-				look(s);
-		}
-		at += n;
-	}
-}
-
-/* Bytes that were not seen. */
-static void skip(struct requests *s, uint64_t n)
-{
-	if (!n || !s->in_step)
-		return;
-	if (n > s->left) {
-		*s = (struct requests){0};
-		return;
-	}
-	s->left -= n;
-	if (s->open != UINT32_MAX)
-		s->open = 0;
+	redact_mask(c, at + open, at + n, '*');
+	s->open -= open;
 }
 
 /* A call that begins with a request which holds a secret, or with what follows its length. */
-static void join(struct requests *s, struct redact_call *c)
+static bool starts(void *own, const struct redact_call *c)
 {
+	struct requests *s = own;
 	const uint8_t *p = c->p;
 
-	if (c->kept >= HEAD_SZ && has_secret(p + LENGTH_SZ) && is_head(p + LENGTH_SZ) &&
-	    be32(p) >= REQUEST_SZ && be32(p) <= FRAME_MAX) {
-		s->in_step = true;
-	} else if (c->kept >= REQUEST_SZ && has_secret(p) && is_head(p) &&
-		   be16(p + 2) <= SECRET_VERSION_MAX && be16(p + 8) &&
-		   be32(p + 4) <
-			   CORRELATION_MAX) { /* without its length, DNS over TCP looks alike */
-		s->left = c->len;
-		s->open = REQUEST_SZ + open_bytes(p);
-		s->in_step = true;
-	}
+	s->raw = RAW_NOT;
+	if (!c->pos || (c->kept >= HEAD_SZ && has_secret(p + LENGTH_SZ) && is_head(p + LENGTH_SZ) &&
+			be32(p) >= REQUEST_SZ && be32(p) <= FRAME_MAX))
+		return true;
+	/* Without its length, DNS over TCP looks alike. */
+	if (c->kept < REQUEST_SZ || !has_secret(p) || !is_head(p) ||
+	    be16(p + 2) > SECRET_VERSION_MAX || !be16(p + 8) || be32(p + 4) >= CORRELATION_MAX)
+		return false;
+	s->open = REQUEST_SZ + open_bytes(p);
+	redact_frame(&s->frames, c->len, true);
+	return true;
 }
+
+static const struct redact_framing framing = {
+	.head_sz = LENGTH_SZ,
+	.head = head,
+	.starts = starts,
+	.body = body,
+};
 
 /* False always: what else is secret in the messages that it carries is masked as well. */
 bool redact_kafka(struct redact_call *c)
 {
 	struct kafka *k = redact_has(c, REDACT_kafka);
-	struct requests made = {.in_step = !c->pos}, *s = k ? &k->side[c->dir] : &made;
+	struct requests made = {0}, *s = k ? &k->side[c->dir] : &made;
 
-	if (k && s->in_step && c->pos != (*c->conn)->side[c->dir].next)
-		skip(s, c->pos - (*c->conn)->side[c->dir].next);
-	if (k && !c->pos)
-		s->in_step = true;
-	if (!s->in_step)
-		join(s, c);
-	if (!s->in_step)
-		return false;
-	walk(s, c, 0);
-	skip(s, c->len - c->kept);
-	if (s != &made || !s->in_step)
+	redact_frames(&s->frames, &framing, s, c, 0);
+	if (s != &made || !s->frames.in_step)
 		return false;
 	k = redact_own(c, REDACT_kafka, sizeof(*k));
 	if (k)

@@ -5,7 +5,7 @@
  * those whose command may carry a secret are looked into, byte by byte. Where bytes were not seen,
  * and until a call begins with a message, whatever could be a secret is masked.
  */
-#include "redact_impl.h"
+#include "redact_frames.h"
 
 enum {
 	HEADER_SZ = 16,
@@ -19,12 +19,12 @@ enum {
 	KIND_AT = 4,
 	TYPE_AT = 9,
 };
-enum look { PASS, FIRST, SCAN, SIZE, VALUE, BLIND };
+enum look { FIRST, SCAN, SIZE, VALUE };
 
 struct side {
-	bool in_step;
-	uint8_t head[HEADER_SZ], head_sz;
-	uint64_t left; /* of the message */
+	struct redact_frames frames;
+	uint8_t start[HEADER_SZ], start_sz; /* a first header that is not whole yet */
+	bool astray;			    /* since bytes that were not seen, or were no header */
 	enum look look;
 	uint32_t off; /* in the body, before its command is known */
 	bool sasl;    /* a payload is secret */
@@ -54,15 +54,10 @@ static const char *const commands[] = {"saslStart",
 				       "topologyVersion",
 				       NULL};
 
-static uint32_t le32(const uint8_t *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* Replies' opcode is too small a number to tell a connection by. */
 static bool is_header(const uint8_t *p, bool known)
 {
-	uint32_t op = le32(p + 12), size = le32(p);
+	uint32_t op = le_get(p + 12, 4), size = le_get(p, 4);
 
 	return size > HEADER_SZ && size <= MESSAGE_MAX &&
 	       ((op > 2000 && op <= OP_MSG && op != 2003) || (known && op == OP_REPLY));
@@ -99,20 +94,18 @@ static void first_byte(struct side *s, uint8_t ch)
 {
 	uint32_t off = s->off++;
 
-	if (off == KIND_AT && ch)
-		s->look = PASS;
+	s->frames.secret = off != KIND_AT || !ch;
 	if (off < TYPE_AT)
 		return;
 	if (off == TYPE_AT || ch) {
 		push(s, off == TYPE_AT ? 0 : ch);
-		if (off > TYPE_AT + TAIL_SZ)
-			s->look = PASS;
+		s->frames.secret = off <= TYPE_AT + TAIL_SZ;
 		return;
 	}
-	s->look = PASS;
 	for (size_t i = 0; commands[i]; i++)
 		if (off - TYPE_AT - 1 == strlen(commands[i]) && ends(s, commands[i]))
 			s->look = SCAN;
+	s->frames.secret = s->look == SCAN;
 	if (s->look == SCAN)
 		token(s);
 	push(s, 0);
@@ -130,8 +123,11 @@ static void size_byte(struct side *s, uint8_t ch)
 	push(s, 0);
 }
 
-static uint8_t one_byte(struct side *s, uint8_t ch)
+static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 {
+	struct side *s = own;
+
+	(void)c;
 	switch (s->look) {
 	case FIRST:
 		first_byte(s, ch);
@@ -148,121 +144,97 @@ static uint8_t one_byte(struct side *s, uint8_t ch)
 		if (!--s->size)
 			s->look = SCAN;
 		return '*';
-	case BLIND:
-		return '*';
-	case PASS:
-		break;
 	}
 	return ch;
 }
 
-static void begin_message(struct side *s)
+static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
-	uint32_t op = le32(s->head + 12);
+	struct side *s = own;
+	uint32_t op = le_get(f->head + 12, 4);
 
-	s->in_step = true;
-	s->head_sz = 0;
-	s->left = le32(s->head) - HEADER_SZ;
-	s->look = op == OP_MSG ? FIRST : op == OP_QUERY || op == OP_REPLY ? SCAN : PASS;
+	(void)c;
+	if (!is_header(f->head, true))
+		return FRAME_BAD;
+	s->look = op == OP_MSG ? FIRST : SCAN;
 	s->off = 0;
-	s->sasl = false;
+	s->astray = s->sasl = false;
 	memset(s->tail, 0, sizeof(s->tail));
+	return redact_frame(f, le_get(f->head, 4) - HEADER_SZ,
+			    op == OP_MSG || op == OP_QUERY || op == OP_REPLY);
 }
 
-static void body(struct side *s, struct redact_call *c, size_t at, size_t n)
+static bool starts(void *own, const struct redact_call *c)
 {
-	for (size_t i = at; i < at + n && s->look != PASS; i++) {
-		uint8_t ch = one_byte(s, c->p[i]);
-
-		c->masked |= ch != c->p[i];
-		c->p[i] = ch;
-	}
+	(void)own;
+	return c->kept >= HEADER_SZ && is_header(c->p, true);
 }
 
-static void walk(struct side *s, struct redact_call *c, size_t at)
+/* Nobody knows what this is of. */
+static void lost(void *own, struct redact_call *c, size_t from, size_t to)
 {
-	while (at < c->kept && s->in_step) {
-		size_t n = s->left ? s->left : (size_t)HEADER_SZ - s->head_sz;
+	struct side *s = own;
 
-		if (n > c->kept - at)
-			n = c->kept - at;
-		if (s->left) {
-			body(s, c, at, n);
-			s->left -= n;
-		} else {
-			memcpy(s->head + s->head_sz, c->p + at, n);
-			s->head_sz += n;
-			s->in_step = s->head_sz < HEADER_SZ || is_header(s->head, true);
-			if (s->in_step && s->head_sz == HEADER_SZ)
-				begin_message(s);
-		}
-		at += n;
-	}
-	if (s->in_step)
-		return;
-	/* Nobody knows what this is of. */
-	s->head_sz = 0;
-	s->left = 0;
-	s->sasl = true;
-	if (s->look != SIZE && s->look != VALUE)
+	if (!s->astray)
 		s->look = SCAN;
-	body(s, c, at, c->kept - at);
+	s->astray = s->sasl = true;
+	for (size_t i = from; i < to; i++) {
+		uint8_t ch = byte(s, c, c->p[i]);
+
+		if (ch != c->p[i])
+			redact_mask(c, i, i + 1, ch);
+	}
 }
 
-/* Bytes that were not seen. */
-static void skip(struct side *s, uint64_t n)
-{
-	if (!n)
-		return;
-	if (!s->in_step || n > s->left) {
-		s->in_step = false;
-		s->look = SCAN;
-		return;
-	}
-	s->left -= n;
-	if (s->look != PASS)
-		s->look = BLIND;
-}
+static const struct redact_framing framing = {
+	.head_sz = HEADER_SZ,
+	.head = head,
+	.starts = starts,
+	.byte = byte,
+	.lost = lost,
+};
 
 /* Told by a header, gathered from the first calls or at the beginning of any. Returns how much of
  * the call belongs to it. */
 static size_t recognise(struct redact_call *c)
 {
 	struct mongodb *m = redact_has(c, REDACT_mongodb);
-	uint8_t head[HEADER_SZ];
-	size_t had = m ? m->side[c->dir].head_sz : 0, n;
+	size_t had = m && c->pos == m->side[c->dir].start_sz ? c->pos : 0, n;
+	uint8_t start[HEADER_SZ];
+	struct redact_call early = {.p = start, .kept = HEADER_SZ};
+	struct side *s;
 
-	if (c->pos != had)
-		had = 0;
 	n = c->kept < HEADER_SZ - had ? c->kept : HEADER_SZ - had;
 	if (!n)
 		return SIZE_MAX;
 	if (had)
-		memcpy(head, m->side[c->dir].head, had);
-	memcpy(head + had, c->p, n);
+		memcpy(start, m->side[c->dir].start, had);
+	memcpy(start + had, c->p, n);
 	if (m)
-		m->side[c->dir].head_sz = 0;
-	n += had;
-	if (n == HEADER_SZ ? !is_header(head, false)
-			   : c->pos != had || c->kept < c->len ||
-				     (n >= 4 && le32(head) - HEADER_SZ > MESSAGE_MAX))
+		m->side[c->dir].start_sz = 0;
+	if (had + n == HEADER_SZ ? !is_header(start, false)
+				 : c->pos != had || c->kept < c->len ||
+					   (had + n >= 4 &&
+					    (uint32_t)le_get(start, 4) - HEADER_SZ > MESSAGE_MAX))
 		return SIZE_MAX;
 	m = redact_own(c, REDACT_mongodb, sizeof(*m));
 	if (!m)
 		return SIZE_MAX;
-	memcpy(m->side[c->dir].head, head, n);
-	m->side[c->dir].head_sz = n;
-	if (n < HEADER_SZ)
+	s = &m->side[c->dir];
+	if (had + n < HEADER_SZ) {
+		memcpy(s->start, start, had + n);
+		s->start_sz = had + n;
 		return SIZE_MAX;
+	}
 	m->known = true;
-	begin_message(&m->side[c->dir]);
-	return n - had;
+	redact_frames_begin(&s->frames, c->pos + n);
+	redact_frames_part(&s->frames, &framing, s, &early, 0, HEADER_SZ);
+	return n;
 }
 
 bool redact_mongodb(struct redact_call *c)
 {
 	struct mongodb *m = redact_has(c, REDACT_mongodb);
-	struct side *s;
 	size_t at = 0;
 
 	if (!m || !m->known) {
@@ -270,19 +242,7 @@ bool redact_mongodb(struct redact_call *c)
 		if (at == SIZE_MAX)
 			return false;
 		m = redact_has(c, REDACT_mongodb);
-		s = &m->side[c->dir];
-	} else {
-		uint64_t next = (*c->conn)->side[c->dir].next;
-
-		s = &m->side[c->dir];
-		if (s->in_step)
-			skip(s, c->pos < next ? UINT64_MAX : c->pos - next);
-		if (!s->in_step && c->kept >= HEADER_SZ && is_header(c->p, true)) {
-			s->in_step = true;
-			s->left = s->head_sz = 0;
-		}
 	}
-	walk(s, c, at);
-	skip(s, c->len - c->kept);
+	redact_frames(&m->side[c->dir].frames, &framing, &m->side[c->dir], c, at);
 	return true;
 }

@@ -4,8 +4,9 @@
  * client's bytes are followed one by one from a CONNECT on, through calls that cut it anywhere;
  * where bytes were not seen, or joined late, from a call that begins with CONNECT or AUTH.
  */
-#include "redact_impl.h"
+#include "redact_frames.h"
 
+enum { HEAD_SZ = 2, HEAD_MAX = 5 };
 enum { CONNECT = 0x10, AUTH = 0xf0, VERSION_5 = 5, AUTHENTICATION_DATA = 0x16 };
 enum { HAS_WILL = 4, HAS_PASSWORD = 0x40, HAS_USER = 0x80 };
 
@@ -37,19 +38,19 @@ enum now {
 };
 
 struct mqtt {
-	bool in_step, in_body, sure;
-	bool lost; /* bytes of the packet at hand were not seen */
-	bool secret;
+	struct redact_frames frames;
+	bool sure, secret;
 	unsigned client;
-	uint8_t type, version, flags, digits, strings;
+	uint8_t version, flags, digits, strings;
 	enum step step;
 	enum now now;
-	uint32_t left, number, count, properties;
+	uint32_t number, count, properties;
 };
 
 static void begin(struct mqtt *s, enum now now, uint32_t count, bool secret)
 {
 	s->now = now;
+	s->frames.secret = now != NOW_REST;
 	s->count = count;
 	s->secret = secret;
 	s->number = s->digits = 0;
@@ -114,7 +115,11 @@ static void next(struct mqtt *s)
 	if (s->step == NAME) {
 		/* The last four letters of MQTT and MQIsdp. */
 		s->sure = s->number == 0x4d515454 || s->number == 0x49736470;
-		s->in_step = s->sure;
+		if (!s->sure) {
+			s->frames.in_step = false;
+			begin(s, NOW_REST, 0, false);
+			return;
+		}
 	} else if (s->step == VERSION) {
 		s->version = s->number >> 24 & 0x7f;
 		s->flags = s->number >> 16;
@@ -144,12 +149,13 @@ static void property(struct mqtt *s, uint8_t id)
 		begin(s, NOW_BYTES, kind, false);
 }
 
-/* One byte of a body; what to write instead. */
-static uint8_t body(struct mqtt *s, uint8_t ch)
+static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 {
+	struct mqtt *s = own;
 	bool inside = s->properties, done = false;
 	uint8_t out = ch;
 
+	(void)c;
 	switch (s->now) {
 	case NOW_REST:
 		return ch;
@@ -183,87 +189,38 @@ static uint8_t body(struct mqtt *s, uint8_t ch)
 	return out;
 }
 
-static void head(struct mqtt *s, uint8_t ch)
+/* Its type, and a size of which each byte tells whether another follows. */
+static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
-	if (!s->type) {
-		s->type = ch;
-		s->left = s->digits = 0;
-		s->in_step = ch >= CONNECT && (s->sure || ch == CONNECT || ch == AUTH);
-		return;
-	}
-	s->left |= (uint32_t)(ch & 0x7f) << 7 * s->digits++;
-	if (ch & 0x80) {
-		s->in_step = s->digits < 4;
-		return;
-	}
-	s->lost = false;
+	struct mqtt *s = own;
+	uint8_t type = f->head[0];
+	uint32_t left = 0;
+
+	(void)c;
+	if (type < CONNECT || (!s->sure && type != CONNECT && type != AUTH))
+		return FRAME_BAD;
+	if (f->head[f->head_sz - 1] & 0x80)
+		return f->head_sz < HEAD_MAX ? 1 : FRAME_BAD;
+	for (unsigned i = 1; i < f->head_sz; i++)
+		left |= (uint32_t)(f->head[i] & 0x7f) << 7 * (i - 1);
+	redact_frame(f, left, false);
 	s->properties = 0;
-	s->in_body = s->left;
-	if (s->type == CONNECT) {
+	if (type == CONNECT) {
 		s->step = NAME;
 		begin(s, NOW_SIZE, 0, false);
-	} else if (s->type == AUTH) {
+	} else if (type == AUTH) {
 		s->step = CONNECT_END;
 		advance(s);
 	}
-	if (!s->in_body)
-		s->type = 0;
-}
-
-static void pass(struct mqtt *s, uint32_t n)
-{
-	s->left -= n;
-	if (s->left)
-		return;
-	s->in_body = false;
-	s->type = 0;
-}
-
-static void walk(struct mqtt *s, struct redact_call *c)
-{
-	for (size_t i = 0; i < c->kept && s->in_step;) {
-		size_t n = c->kept - i < s->left ? c->kept - i : s->left;
-
-		if (!s->in_body) {
-			head(s, c->p[i++]);
-			continue;
-		}
-		if (s->type != CONNECT && s->type != AUTH) {
-			i += n;
-			pass(s, n);
-			continue;
-		}
-		if (s->lost) {
-			redact_mask(c, i, i + n, '*');
-			i += n;
-			pass(s, n);
-			continue;
-		}
-		uint8_t out = body(s, c->p[i]);
-
-		if (out != c->p[i])
-			redact_mask(c, i, i + 1, out);
-		i++;
-		pass(s, 1);
-	}
-}
-
-/* Bytes that were not seen. */
-static void skip(struct mqtt *s, uint64_t n)
-{
-	if (!n || !s->in_step)
-		return;
-	s->in_step = s->in_body && n <= s->left;
-	s->lost = true;
-	if (s->in_step)
-		pass(s, n);
+	return 0;
 }
 
 /* A call that begins with CONNECT, or with AUTH of a method. */
-static bool begins(const struct redact_call *c)
+static bool starts(void *own, const struct redact_call *c)
 {
 	const uint8_t *p = c->p, *end = c->p + c->kept;
 
+	(void)own;
 	if (c->kept < 1 || (*p != CONNECT && *p != AUTH))
 		return false;
 	if (*p == CONNECT && !c->pos)
@@ -280,31 +237,24 @@ static bool begins(const struct redact_call *c)
 			 (p[1] == 6 && !memcmp(p + 2, "MQIs", 4)));
 }
 
+static const struct redact_framing framing = {
+	.head_sz = HEAD_SZ,
+	.head = head,
+	.starts = starts,
+	.byte = byte,
+};
+
 /* False always: what else is secret in the messages that it carries is masked as well. */
 bool redact_mqtt(struct redact_call *c)
 {
 	struct mqtt *s = redact_has(c, REDACT_mqtt);
 
-	if (!s && !begins(c))
-		return false;
-	if (!s) {
+	if (!s && starts(NULL, c)) {
 		s = redact_own(c, REDACT_mqtt, sizeof(*s));
-		if (!s)
-			return false;
-		s->client = c->dir;
+		if (s)
+			s->client = c->dir;
 	}
-	if (s->client != c->dir)
-		return false;
-	if (s->in_step && c->pos != (*c->conn)->side[c->dir].next)
-		skip(s, c->pos - (*c->conn)->side[c->dir].next);
-	if (!s->in_step) {
-		if (!begins(c))
-			return false;
-		s->in_step = true;
-		s->in_body = false;
-		s->type = 0;
-	}
-	walk(s, c);
-	skip(s, c->len - c->kept);
+	if (s && s->client == c->dir)
+		redact_frames(&s->frames, &framing, s, c, 0);
 	return false;
 }
