@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@
 #include "debuginfo_exclude.h"
 #include "debuginfo_extract.h"
 #include "debuginfo_queue.h"
-#include "privilege.h"
+#include "worker.h"
 
 struct debuginfo {
 	struct debuginfo_opts opts;
@@ -144,7 +143,6 @@ static void *extractor_main(void *arg)
 	d->extractor_tid = gettid();
 	sem_post(&d->committer_work); /* debuginfo__new waits for it */
 	set_idle(0, true);
-	privilege_drop_worker();
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->extractor_work);
 		while (extract_next(d, &d->cancel_extractor))
@@ -203,7 +201,6 @@ static void *committer_main(void *arg)
 {
 	struct debuginfo *d = arg;
 
-	privilege_drop_worker();
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->committer_work);
 		while (commit_next(d) ||
@@ -217,24 +214,19 @@ static void *committer_main(void *arg)
 
 static int start_threads(struct debuginfo *d)
 {
-	sigset_t all, old;
-	int err;
+	int err = worker_start(&d->extractor, extractor_main, d);
 
-	sigfillset(&all); /* signals are the main thread's */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&d->extractor, NULL, extractor_main, d);
 	if (!err) {
 		wait_sem(&d->committer_work);
-		err = pthread_create(&d->committer, NULL, committer_main, d);
+		err = worker_start(&d->committer, committer_main, d);
 		if (err) {
 			atomic_store(&d->stop, true);
 			sem_post(&d->extractor_work);
 			pthread_join(d->extractor, NULL);
 		}
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	d->started = !err;
-	return -err;
+	return err;
 }
 
 int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "privilege.h"
 #include "syncer.h"
+#include "worker.h"
 
 struct syncer {
 	pthread_t thread;
@@ -24,7 +23,6 @@ static void *run(void *arg)
 	struct timespec t;
 	int rc = 0;
 
-	privilege_drop_worker();
 	pthread_mutex_lock(&s->lock);
 	while (!s->stop) {
 		clock_gettime(CLOCK_MONOTONIC, &t);
@@ -47,7 +45,6 @@ int syncer__new(struct syncer **out, struct obz_writer *writer, uint64_t period_
 {
 	struct syncer *s = calloc(1, sizeof(*s));
 	pthread_condattr_t attr;
-	sigset_t all, old;
 	int err;
 
 	if (!s)
@@ -59,11 +56,7 @@ int syncer__new(struct syncer **out, struct obz_writer *writer, uint64_t period_
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	/* Signals belong to the thread that waits for them. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&s->thread, NULL, run, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	err = worker_start(&s->thread, run, s);
 	if (err) {
 		pthread_cond_destroy(&s->wake);
 		pthread_mutex_destroy(&s->lock);

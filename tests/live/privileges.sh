@@ -48,7 +48,6 @@ done
 # root keeps CAP_DAC_READ_SEARCH (2), CAP_SYS_PTRACE (19), CAP_SYS_NICE (23), CAP_BPF (39), CAP_CHECKPOINT_RESTORE (40) at most
 obrec_start -p $root_demo -e cpu,offcpu,l4,l7 -o "$T/root.obz"
 allowed=$((1 << 2 | 1 << 19 | 1 << 23 | 1 << 39 | 1 << 40)) threads=0
-sleep 0.5
 for t in /proc/$obrec/task/*; do
 	for set in CapInh CapPrm CapEff CapBnd CapAmb; do
 		caps=$((16#$(awk -v s=$set: '$1 == s {print $2}' "$t/status")))
