@@ -41,31 +41,38 @@ static void close_file(struct binaries *b, struct binary *bin)
 	bin->fd = -1;
 }
 
+void binaries_free_one(struct binaries *b, struct binary *bin)
+{
+	b->by_id[bin->id - 1] = NULL;
+	b->live--;
+	close_file(b, bin);
+	image_fini(&bin->image);
+	perfmap__free(bin->perfmap);
+	free(bin->path);
+	free(bin);
+}
+
 void binaries__free(struct binaries *b)
 {
 	if (!b)
 		return;
-	for (uint32_t i = 0; i < b->cnt; i++) {
-		struct binary *bin = b->by_id[i];
-
-		close_file(b, bin);
-		image_fini(&bin->image);
-		perfmap__free(bin->perfmap);
-		free(bin->path);
-		free(bin);
-	}
+	for (uint32_t i = 0; i < b->cnt; i++)
+		if (b->by_id[i])
+			binaries_free_one(b, b->by_id[i]);
 	for (int i = 0; i < b->root_cnt; i++)
 		if (b->root[i].fd >= 0)
 			close(b->root[i].fd);
 	free(b->by_id);
 	binaries_free_files(b);
 	idmap_fini(&b->builds);
+	idmap_fini(&b->known);
+	free(b->free_ids);
 	free(b);
 }
 
-uint32_t binaries__count(const struct binaries *b)
+uint64_t binaries__loaded(const struct binaries *b)
 {
-	return b->cnt;
+	return b->loaded;
 }
 
 struct binary *binaries__get(struct binaries *b, uint32_t id)
@@ -73,36 +80,72 @@ struct binary *binaries__get(struct binaries *b, uint32_t id)
 	return id && id <= b->cnt ? b->by_id[id - 1] : NULL;
 }
 
+struct binary *binaries__next(const struct binaries *b, uint32_t *i)
+{
+	while (*i < b->cnt) {
+		struct binary *bin = b->by_id[(*i)++];
+
+		if (bin)
+			return bin;
+	}
+	return NULL;
+}
+
 /* ---- making one ---- */
 
-struct binary *binaries_add(struct binaries *b, struct span path)
+/* One more number than there were; false when that cannot be. */
+static bool grow(struct binaries *b)
 {
-	struct binary *bin;
+	uint32_t cap = b->cap ? b->cap * 2 : 64, *ids;
+	struct binary **v;
 
 	if (b->cnt >= ID_MAX) {
 		binaries_lose(b, "binary", "more than 65534 binaries");
-		return NULL;
+		return false;
 	}
 	if (b->cnt == b->cap) {
-		uint32_t cap = b->cap ? b->cap * 2 : 64;
-		struct binary **v = realloc(b->by_id, cap * sizeof(*v));
-
-		if (!v)
-			return NULL;
-		b->by_id = v;
+		v = realloc(b->by_id, cap * sizeof(*v));
+		b->by_id = v ? v : b->by_id;
+		ids = realloc(b->free_ids, cap * sizeof(*ids));
+		b->free_ids = ids ? ids : b->free_ids;
+		if (!v || !ids)
+			return false;
 		b->cap = cap;
 	}
-	bin = calloc(1, sizeof(*bin));
+	b->by_id[b->cnt++] = NULL;
+	return true;
+}
+
+struct binary *binaries_add_again(struct binaries *b, struct span path, uint32_t id)
+{
+	struct binary *bin = calloc(1, sizeof(*bin));
+
 	if (bin)
 		bin->path = strndup(path.p, path.len);
 	if (!bin || !bin->path) {
 		free(bin);
 		return NULL;
 	}
-	b->by_id[b->cnt] = bin;
-	bin->id = ++b->cnt;
+	b->by_id[id - 1] = bin;
+	b->live++;
+	b->loaded++;
+	bin->id = id;
 	bin->fd = bin->root = -1;
 	bin->range_flags = RANGE_FP;
+	return bin;
+}
+
+struct binary *binaries_add(struct binaries *b, struct span path)
+{
+	struct binary *bin;
+
+	if (!b->free_cnt) {
+		if (!grow(b))
+			return NULL;
+		b->free_ids[b->free_cnt++] = b->cnt;
+	}
+	bin = binaries_add_again(b, path, b->free_ids[b->free_cnt - 1]);
+	b->free_cnt -= bin != NULL;
 	return bin;
 }
 
@@ -230,8 +273,10 @@ bool binaries__hit(struct binaries *b, struct binary *bin)
 
 int binaries__reanchor(struct binaries *b)
 {
-	for (uint32_t i = 0; i < b->cnt; i++)
-		if (b->by_id[i]->hit)
-			write_record(b, b->by_id[i]);
+	struct binary *bin;
+
+	for (uint32_t i = 0; (bin = binaries__next(b, &i));)
+		if (bin->hit)
+			write_record(b, bin);
 	return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * The registry of ELF images: each file is opened, identified and given unwind rows once, however
  * many processes map it; the same build under several inodes is one binary. Writes the `binary`
- * record and asks for debuginfo at the first hit. Binaries live as long as the registry.
+ * record and asks for debuginfo at the first hit. A binary that no process maps any longer is
+ * forgotten after a while; of one that was hit its number is remembered, should it come back.
  */
 #ifndef RECORD_BINARY_H
 #define RECORD_BINARY_H
@@ -21,7 +22,7 @@ struct binaries;
 
 struct binary {
 	uint32_t id;
-	uint32_t page0;	      /* of its unwind pages */
+	struct unwind_place table;
 	uint16_t range_flags; /* enum range_flags */
 	bool hit;	      /* its record is written */
 	char *path;
@@ -34,6 +35,10 @@ struct binary {
 	uint64_t start, end;  /* there */
 	const char *why;      /* could not be read; NULL: it was */
 	const char *no_table; /* why it has no or not all unwind rows */
+	uint64_t key;	      /* of its content; 0: not to be known again */
+	uint64_t idle_ns;     /* nobody maps it since about then; 0: somebody does */
+	uint32_t sweep;	      /* the last one that met it */
+	bool doomed;
 };
 
 struct binaries_opts {
@@ -69,12 +74,23 @@ int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary 
 /* A binary for the generated code of a process; NULL when ids have run out. */
 struct binary *binaries__jit(struct binaries *b, uint32_t pid);
 
-uint32_t binaries__count(const struct binaries *b);
+uint64_t binaries__loaded(const struct binaries *b);	       /* so far, forgotten ones as well */
 struct binary *binaries__get(struct binaries *b, uint32_t id); /* NULL: no such id */
+/* Walk: for (uint32_t i = 0; (bin = binaries__next(b, &i));). */
+struct binary *binaries__next(const struct binaries *b, uint32_t *i);
 
 /* A frame lies in it: its record and debuginfo, once. True the first time. */
 bool binaries__hit(struct binaries *b, struct binary *bin);
 
 int binaries__reanchor(struct binaries *b);
+
+/*
+ * A sweep, when binaries__crowded(): between begin and end every binary that a process maps is
+ * named. Of the others those are forgotten that have been idle for longest, and for some seconds.
+ */
+bool binaries__crowded(const struct binaries *b, uint64_t now_ns);
+void binaries__sweep_begin(struct binaries *b);
+void binaries__in_use(struct binaries *b, struct binary *bin);
+void binaries__sweep_end(struct binaries *b, uint64_t now_ns);
 
 #endif

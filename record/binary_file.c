@@ -84,7 +84,7 @@ static void load_table(struct binaries *b, struct binary *bin, int fd)
 			: err == -EFBIG	  ? "too large to be true"
 					  : "no memory";
 	if (t.row_cnt) {
-		err = unwind_store__add(b->opts.store, &t, &bin->page0);
+		err = unwind_store__add(b->opts.store, &t, &bin->table);
 		if (!err)
 			bin->range_flags = RANGE_TABLE;
 		else
@@ -97,24 +97,56 @@ static void load_table(struct binaries *b, struct binary *bin, int fd)
 	elf_end(elf);
 }
 
-static uint64_t build_key(const struct image *im, uint64_t size)
+/* A build is known by its build-id, what has none as that file. */
+static uint64_t content_key(const struct image *im, int fd, uint64_t size)
 {
 	uint64_t h = idmap_mix(im->loads_hash ^ size);
+	struct stat st;
 
 	for (const char *p = im->build_id; *p; p++)
 		h = idmap_mix(h ^ (unsigned char)*p);
-	return h;
+	if (!im->build_id[0] && !fstat(fd, &st)) {
+		h = idmap_mix(h ^ st.st_dev);
+		h = idmap_mix(h ^ st.st_ino);
+		h = idmap_mix(h ^ (st.st_mtim.tv_sec * 1000000000ULL + st.st_mtim.tv_nsec));
+	}
+	return h ? h : 1;
 }
 
 /* The same build seen before, under another inode. */
-static struct binary *find_build(struct binaries *b, const struct image *im, uint64_t size)
+static struct binary *find_build(struct binaries *b, const struct image *im, uint64_t key,
+				 uint64_t size)
 {
-	struct binary *bin = im->build_id[0] ? idmap_get(&b->builds, build_key(im, size)) : NULL;
+	struct binary *bin = im->build_id[0] ? idmap_get(&b->builds, key) : NULL;
 
 	return bin && bin->size == size && bin->image.loads_hash == im->loads_hash &&
 			       !strcmp(bin->image.build_id, im->build_id)
 		       ? bin
 		       : NULL;
+}
+
+void binaries_drop_build(struct binaries *b, struct binary *bin)
+{
+	if (bin->key && idmap_get(&b->builds, bin->key) == bin)
+		idmap_del(&b->builds, bin->key);
+}
+
+/* A new one, or one that was forgotten. */
+static struct binary *add_build(struct binaries *b, struct span path, const struct image *im,
+				uint64_t key, uint64_t size)
+{
+	uint32_t before = binaries_recall(b, key);
+	struct binary *bin = before ? binaries_add_again(b, path, before) : binaries_add(b, path);
+
+	if (!bin)
+		return NULL;
+	bin->hit = before != 0;
+	bin->image = *im;
+	bin->size = size;
+	bin->key = key;
+	if (im->build_id[0])
+		idmap_put(&b->builds, key, bin);
+	return bin;
 }
 
 /* Takes fd. 0 and *out (NULL: not ELF). */
@@ -123,6 +155,7 @@ static int take_file(struct binaries *b, const struct mapped *m, struct span pat
 {
 	struct binary *bin;
 	struct image im;
+	uint64_t key;
 	int err = image_read(&im, fd);
 
 	*out = NULL;
@@ -130,25 +163,25 @@ static int take_file(struct binaries *b, const struct mapped *m, struct span pat
 		close(fd);
 		return err == -ENOEXEC ? 0 : err;
 	}
-	bin = find_build(b, &im, size);
+	key = content_key(&im, fd, size);
+	bin = find_build(b, &im, key, size);
 	if (bin) {
 		image_fini(&im);
 		close(fd);
 		*out = bin;
 		return 0;
 	}
-	bin = binaries_add(b, path);
+	bin = add_build(b, path, &im, key, size);
 	if (!bin) {
 		image_fini(&im);
 		close(fd);
 		return -ENOMEM;
 	}
-	bin->image = im;
-	bin->size = size;
-	if (im.build_id[0])
-		idmap_put(&b->builds, build_key(&im, size), bin);
 	load_table(b, bin, fd);
-	binaries_keep(b, bin, fd);
+	if (bin->hit)
+		close(fd);
+	else
+		binaries_keep(b, bin, fd);
 	bin->root = binaries_root(b, m->pid);
 	*out = bin;
 	return 0;
@@ -196,14 +229,14 @@ static bool same_stat(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-static uint64_t file_key(const struct mapped *m)
+static uint64_t file_key(uint32_t major, uint32_t minor, uint64_t inode)
 {
-	return idmap_mix(m->inode ^ idmap_mix((uint64_t)m->major << 32 | m->minor));
+	return idmap_mix(inode ^ idmap_mix((uint64_t)major << 32 | minor));
 }
 
 static struct file *find_file(struct binaries *b, const struct mapped *m)
 {
-	struct file *f = idmap_get(&b->files, file_key(m));
+	struct file *f = idmap_get(&b->files, file_key(m->major, m->minor, m->inode));
 
 	while (f && (f->inode != m->inode || f->major != m->major || f->minor != m->minor))
 		f = f->other;
@@ -230,6 +263,14 @@ static bool file_fresh(struct binaries *b, struct file *f, const struct mapped *
 	return true;
 }
 
+static int insert_file(struct binaries *b, struct file *f)
+{
+	uint64_t key = file_key(f->major, f->minor, f->inode);
+
+	f->other = idmap_get(&b->files, key);
+	return idmap_put(&b->files, key, f);
+}
+
 static struct file *add_file(struct binaries *b, const struct mapped *m)
 {
 	struct file *f = calloc(1, sizeof(*f));
@@ -239,8 +280,7 @@ static struct file *add_file(struct binaries *b, const struct mapped *m)
 	f->major = m->major;
 	f->minor = m->minor;
 	f->inode = m->inode;
-	f->other = idmap_get(&b->files, file_key(m));
-	if (idmap_put(&b->files, file_key(m), f)) {
+	if (insert_file(b, f)) {
 		free(f);
 		return NULL;
 	}
@@ -336,15 +376,40 @@ int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary 
 	return rc;
 }
 
-void binaries_free_files(struct binaries *b)
+/* Takes those that are to stay over into a new table, as nothing may be deleted in a walk. */
+static void keep_files(struct binaries *b, bool (*keep)(uint64_t since_ns, const struct file *f),
+		       uint64_t since_ns)
 {
+	struct idmap old = b->files;
 	struct file *f, *other;
 
-	for (size_t i = 0; (f = idmap_next(&b->files, &i));) {
+	b->files = (struct idmap){0};
+	for (size_t i = 0; (f = idmap_next(&old, &i));) {
 		for (; f; f = other) {
 			other = f->other;
-			free(f);
+			if (!keep(since_ns, f) || insert_file(b, f))
+				free(f);
 		}
 	}
-	idmap_fini(&b->files);
+	idmap_fini(&old);
+}
+
+static bool keep_none(uint64_t since_ns, const struct file *f)
+{
+	return false;
+}
+
+static bool keep_used(uint64_t since_ns, const struct file *f)
+{
+	return f->binary ? !f->binary->doomed : f->checked_ns >= since_ns;
+}
+
+void binaries_drop_files(struct binaries *b, uint64_t since_ns)
+{
+	keep_files(b, keep_used, since_ns);
+}
+
+void binaries_free_files(struct binaries *b)
+{
+	keep_files(b, keep_none, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The registry from inside: binary.c keeps binaries and writes them, binary_file.c finds them by
- * their files. */
+ * their files, binary_forget.c forgets them. */
 #ifndef RECORD_BINARY_REGISTRY_H
 #define RECORD_BINARY_REGISTRY_H
 
@@ -18,10 +18,19 @@ struct root {
 
 struct binaries {
 	struct binaries_opts opts;
-	struct idmap files;  /* hash of (device, inode) -> struct file */
-	struct idmap builds; /* hash of build-id, size and segments -> struct binary */
-	struct binary **by_id;
+	struct idmap files;    /* hash of (device, inode) -> struct file */
+	struct idmap builds;   /* hash of build-id, size and segments -> struct binary */
+	struct binary **by_id; /* NULL: forgotten */
 	uint32_t cnt, cap;
+	uint64_t loaded;
+	/* binary_forget.c */
+	struct idmap known; /* key of a forgotten binary that was hit -> its id */
+	uint32_t *free_ids; /* of forgotten ones that were not; as large as by_id */
+	uint32_t free_cnt;
+	uint32_t live, sweep;
+	uint64_t loaded_then, swept_ns; /* at the last sweep */
+	size_t files_kept;
+	bool resting; /* some are to be forgotten at the next */
 	struct root root[ROOTS_MAX];
 	int root_cnt;
 	uint64_t fds, fds_max;
@@ -45,7 +54,18 @@ struct binary *binaries_add(struct binaries *b, struct span path);
 void binaries_keep(struct binaries *b, struct binary *bin, int fd);
 /* The index of the process's root directory among those kept, -1 when it cannot be. */
 int binaries_root(struct binaries *b, uint32_t pid);
+/* The same with the number it had before: it is as good as hit. */
+struct binary *binaries_add_again(struct binaries *b, struct span path, uint32_t id);
+void binaries_free_one(struct binaries *b, struct binary *bin);
+
 /* binary_file.c */
 void binaries_free_files(struct binaries *b);
+/* Those of doomed binaries, and those of none that were not asked for since then. */
+void binaries_drop_files(struct binaries *b, uint64_t since_ns);
+/* Takes it out of what is found by its content. */
+void binaries_drop_build(struct binaries *b, struct binary *bin);
+
+/* binary_forget.c: the id of a forgotten binary that was hit and has that content; 0: none. */
+uint32_t binaries_recall(struct binaries *b, uint64_t key);
 
 #endif

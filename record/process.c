@@ -142,13 +142,13 @@ static unsigned handle_queued(struct tracker *t)
 
 		sideband__read(t->sideband);
 		while (sideband__next(t->sideband, &r)) {
-			uint32_t known = binaries__count(t->binaries);
+			uint64_t known = binaries__loaded(t->binaries);
 
 			tracker_handle(t, &r);
 			handled++;
 			/* A table was built, which takes long: others must not wait for more of
 			 * that. */
-			if (binaries__count(t->binaries) != known) {
+			if (binaries__loaded(t->binaries) != known) {
 				table_publish(t);
 				sideband__read(t->sideband);
 			}
@@ -200,14 +200,15 @@ static void resolve_jit(struct tracker *t)
 	struct {
 		struct tracker *t;
 		uint32_t binary;
-	} c = {t, 1};
+	} c = {.t = t};
 	struct binary *b;
 
-	for (; (b = binaries__get(t->binaries, c.binary)); c.binary++) {
+	for (uint32_t i = 0; (b = binaries__next(t->binaries, &i));) {
 		uint64_t refused;
 
 		if (!b->perfmap || !perfmap__pending(b->perfmap))
 			continue;
+		c.binary = b->id;
 		perfmap__resolve(b->perfmap, write_symbol, &c, &refused);
 		tracker_lose(t, "perf-map", "more entries than are kept", refused);
 	}
@@ -262,6 +263,8 @@ static void chores(struct tracker *t, uint64_t now)
 	write_mappings(t);
 	if (now > KEEP_NS)
 		table_sweep(t, now - KEEP_NS);
+	if (binaries__crowded(t->binaries, now))
+		tracker_sweep_binaries(t, now);
 	if (t->opts.store)
 		unwind_store__reclaim(t->opts.store, now);
 }

@@ -143,7 +143,7 @@ static void publish_one(struct tracker *t, struct process *p)
 			.start = m->start,
 			.end = m->end,
 			.bias = bias,
-			.page0 = m->binary->page0,
+			.page0 = m->binary->table.page0,
 			.binary = m->binary->id,
 			.flags = m->binary->range_flags,
 		};
@@ -315,6 +315,23 @@ void table_sweep(struct tracker *t, uint64_t before_ns)
 			unlink_thread(t, th);
 		free(th);
 	}
+}
+
+void tracker_sweep_binaries(struct tracker *t, uint64_t now_ns)
+{
+	struct process *p;
+
+	binaries__sweep_begin(t->binaries);
+	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
+		for (; p; p = p->older) {
+			if (p->jit)
+				binaries__in_use(t->binaries, p->jit);
+			for (size_t k = 0; k < p->maps.cnt; k++)
+				if (p->maps.v[k].binary)
+					binaries__in_use(t->binaries, p->maps.v[k].binary);
+		}
+	}
+	binaries__sweep_end(t->binaries, now_ns);
 }
 
 void table_free(struct tracker *t)

@@ -70,6 +70,8 @@ void table_thread_ended(struct tracker *t, uint32_t tid, uint64_t ts_ns);
 /* Frees what ended before `before_ns`; UINT64_MAX: everything. */
 void table_sweep(struct tracker *t, uint64_t before_ns);
 void table_free(struct tracker *t);
+/* Lets binaries be forgotten that no process maps. */
+void tracker_sweep_binaries(struct tracker *t, uint64_t now_ns);
 
 /* ---- process_events.c ---- */
 

@@ -27,12 +27,12 @@ struct unwind_store {
 	uint64_t max_row_bytes;
 	struct arena rows, ranges;
 	struct range_seg *range_seg[RANGE_SEGS]; /* mapped, once one is written to */
-	uint32_t *row_used;			 /* rows taken of each row segment */
-	struct runs runs;
+	struct runs runs;			 /* of ranges */
+	struct runs row_runs, page_runs;
 	struct rule_set rules;
 	size_t rules_written;
-	uint32_t page_cnt, generation;
-	uint64_t row_cnt, table_cnt;
+	uint32_t generation;
+	uint64_t table_cnt;
 	struct published *procs[PROC_BUCKETS];
 };
 
@@ -56,17 +56,14 @@ int unwind_store__new(struct unwind_store **out, const struct unwind_maps *maps,
 	s->memory = !maps;
 	s->max_row_bytes = max_row_bytes;
 	runs__init(&s->runs, RANGE_SEG_CNT);
+	runs__init(&s->row_runs, ROW_SEG_CNT);
+	runs__init(&s->page_runs, PAGE_CNT);
 	if ((err = arena__init(&s->rows, "obrec_rows", s->maps.row_segs, sizeof(struct row_seg),
 			       ROW_SEGS)) ||
 	    (err = arena__init(&s->ranges, "obrec_ranges", s->maps.range_segs,
 			       sizeof(struct range_seg), RANGE_SEGS)) ||
-	    (err = rule_set__init(&s->rules)))
+	    (err = runs__add_segment(&s->page_runs, 0)) || (err = rule_set__init(&s->rules)))
 		goto fail;
-	s->row_used = calloc(ROW_SEGS, sizeof(*s->row_used));
-	if (!s->row_used) {
-		err = -ENOMEM;
-		goto fail;
-	}
 	if (!maps) {
 		s->maps.pages = err = arena_memory_fd("pages", PAGE_CNT * sizeof(struct page));
 		if (err >= 0)
@@ -102,8 +99,9 @@ void unwind_store__free(struct unwind_store *s)
 	arena__fini(&s->rows);
 	arena__fini(&s->ranges);
 	runs__fini(&s->runs);
+	runs__fini(&s->row_runs);
+	runs__fini(&s->page_runs);
 	rule_set__fini(&s->rules);
-	free(s->row_used);
 	free(s);
 }
 
@@ -127,23 +125,19 @@ static int write_rules(struct unwind_store *s)
 	return 0;
 }
 
-/* A segment with room for a page's rows: of the newest few, else a new one. */
-static int row_segment(struct unwind_store *s, uint32_t cnt, uint32_t *seg)
+/* A place for a page's rows, in one segment. */
+static int alloc_rows(struct unwind_store *s, uint32_t cnt, uint32_t *pos)
 {
-	uint32_t segs = s->rows.seg_cnt, first = segs > 8 ? segs - 8 : 0;
-	int err;
+	int err = runs__alloc(&s->row_runs, cnt, pos);
 
-	for (uint32_t i = first; i < segs; i++) {
-		if (ROW_SEG_CNT - s->row_used[i] >= cnt) {
-			*seg = i;
-			return 0;
-		}
-	}
-	if ((segs + 1) * sizeof(struct row_seg) > s->max_row_bytes)
+	if (err != -ENOSPC)
+		return err;
+	if ((s->rows.seg_cnt + 1) * sizeof(struct row_seg) > s->max_row_bytes)
 		return -ENOSPC;
 	err = arena__grow(&s->rows);
-	*seg = segs;
-	return err;
+	if (!err)
+		err = runs__add_segment(&s->row_runs, s->rows.seg_cnt - 1);
+	return err ? err : runs__alloc(&s->row_runs, cnt, pos);
 }
 
 struct writing {
@@ -157,42 +151,56 @@ struct writing {
 static int write_page(struct writing *w, const struct unwind_table *t, size_t i, uint32_t index)
 {
 	const struct unwind_page *p = &t->pages[i];
-	struct unwind_store *s = w->s;
-	uint32_t seg, first;
+	uint32_t pos, seg, first;
 	int err;
 
-	w->pages[index] = (struct page){0};
 	if (!p->cnt)
 		return 0;
-	err = row_segment(s, p->cnt, &seg);
+	err = alloc_rows(w->s, p->cnt, &pos);
 	if (err)
 		return err;
+	seg = pos >> ROW_SEG_SHIFT;
+	first = pos & (ROW_SEG_CNT - 1);
+	w->pages[index] = (struct page){seg, first, p->cnt};
 	if (!w->seg || seg != w->seg_no) {
 		arena_unmap(w->seg, sizeof(*w->seg));
-		w->seg = arena__map(&s->rows, seg);
+		w->seg = arena__map(&w->s->rows, seg);
 		if (!w->seg)
 			return -errno;
 		w->seg_no = seg;
 	}
-	first = s->row_used[seg];
 	for (uint32_t k = 0; k < p->cnt; k++) {
 		uint32_t row = t->rows[p->first + k];
 
 		w->seg->rows[first + k] = (row & 0xffff0000) | w->rule_of[row & 0xffff];
 	}
-	s->row_used[seg] += p->cnt;
-	s->row_cnt += p->cnt;
-	w->pages[index] = (struct page){seg, first, p->cnt};
 	return 0;
 }
 
-int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, uint32_t *page0)
+/* The pages of a table, nothing known in them yet. */
+static int alloc_pages(struct writing *w, const struct unwind_table *t, struct unwind_place *at)
+{
+	int err = runs__alloc(&w->s->page_runs, t->page_cnt, &at->first);
+
+	if (err)
+		return err;
+	at->cnt = t->page_cnt;
+	at->page0 = at->first - (uint32_t)t->first_page;
+	memset(w->pages + at->first, 0, at->cnt * sizeof(*w->pages));
+	return 0;
+}
+
+static struct page *map_pages(const struct unwind_store *s)
+{
+	return arena_map_fd(s->maps.pages, PAGE_CNT * sizeof(struct page), 1);
+}
+
+int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, struct unwind_place *at)
 {
 	struct writing w = {.s = s};
 	int err = 0;
 
-	if (t->page_cnt > PAGE_CNT - s->page_cnt)
-		return -ENOSPC;
+	*at = (struct unwind_place){0};
 	w.rule_of = calloc(t->rule_cnt + 1, sizeof(*w.rule_of));
 	if (!w.rule_of)
 		return -ENOMEM;
@@ -200,26 +208,42 @@ int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, uint
 		err = rule_set__intern(&s->rules, &t->rules[i], &w.rule_of[i]);
 	if (!err)
 		err = write_rules(s);
-	if (err)
-		goto cleanup;
-	w.pages = arena_map_fd(s->maps.pages, PAGE_CNT * sizeof(struct page), 1);
-	if (!w.pages) {
+	if (!err && !(w.pages = map_pages(s)))
 		err = -errno;
-		goto cleanup;
+	if (!err)
+		err = alloc_pages(&w, t, at);
+	for (size_t i = 0; i < at->cnt && !err; i++)
+		err = write_page(&w, t, i, at->first + i);
+	s->table_cnt += at->cnt != 0;
+	if (err && at->cnt) {
+		unwind_store__drop(s, at);
+		*at = (struct unwind_place){0};
 	}
-	/* pages are taken even when this fails half way: what was written stays unused */
-	for (size_t i = 0; i < t->page_cnt && !err; i++)
-		err = write_page(&w, t, i, s->page_cnt + i);
-	*page0 = s->page_cnt - (uint32_t)t->first_page;
-	if (!err) {
-		s->page_cnt += t->page_cnt;
-		s->table_cnt++;
-	}
-cleanup:
 	arena_unmap(w.seg, sizeof(*w.seg));
 	arena_unmap(w.pages, PAGE_CNT * sizeof(struct page));
 	free(w.rule_of);
 	return err;
+}
+
+void unwind_store__drop(struct unwind_store *s, const struct unwind_place *at)
+{
+	struct page *pages = at->cnt ? map_pages(s) : NULL;
+	uint64_t since = now();
+
+	if (!pages)
+		return;
+	for (uint32_t i = at->first; i < at->first + at->cnt; i++) {
+		const struct page *p = &pages[i];
+
+		if (p->row_cnt)
+			runs__retire(&s->row_runs,
+				     (struct run){(uint32_t)p->seg << ROW_SEG_SHIFT | p->first,
+						  p->row_cnt},
+				     since);
+	}
+	runs__retire(&s->page_runs, (struct run){at->first, at->cnt}, since);
+	s->table_cnt--;
+	arena_unmap(pages, PAGE_CNT * sizeof(struct page));
 }
 
 /* ---- processes ---- */
@@ -331,16 +355,19 @@ int unwind_store__remove(struct unwind_store *s, uint32_t tgid)
 
 void unwind_store__reclaim(struct unwind_store *s, uint64_t now_ns)
 {
-	if (now_ns > REST_NS)
-		runs__reclaim(&s->runs, now_ns - REST_NS);
+	if (now_ns <= REST_NS)
+		return;
+	runs__reclaim(&s->runs, now_ns - REST_NS);
+	runs__reclaim(&s->row_runs, now_ns - REST_NS);
+	runs__reclaim(&s->page_runs, now_ns - REST_NS);
 }
 
 struct unwind_store_stats unwind_store__stats(const struct unwind_store *s)
 {
 	return (struct unwind_store_stats){.tables = s->table_cnt,
-					   .rows = s->row_cnt,
+					   .rows = s->row_runs.used,
 					   .rules = s->rules.cnt,
-					   .pages = s->page_cnt,
+					   .pages = s->page_runs.used,
 					   .row_bytes = s->rows.seg_cnt * sizeof(struct row_seg),
 					   .ranges = s->runs.used};
 }

@@ -24,9 +24,16 @@ int unwind_store__new(struct unwind_store **s, const struct unwind_maps *maps,
 		      uint64_t max_row_bytes);
 void unwind_store__free(struct unwind_store *s);
 
-/* Loads a table once. *page0 is what ranges of that binary carry. -ENOSPC when a bound is reached.
- */
-int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, uint32_t *page0);
+/* Where a table lies: page0 is what ranges of that binary carry; cnt 0: nowhere. */
+struct unwind_place {
+	uint32_t page0, first, cnt; /* pages */
+};
+
+/* Loads a table. -ENOSPC when a bound is reached; then nothing is taken. */
+int unwind_store__add(struct unwind_store *s, const struct unwind_table *t,
+		      struct unwind_place *at);
+/* Gives its place back, to be used again after a rest. No published range may refer to it. */
+void unwind_store__drop(struct unwind_store *s, const struct unwind_place *at);
 
 /*
  * Publishes a process: its flags and sorted, non-overlapping ranges (copied; binary, bias, flags

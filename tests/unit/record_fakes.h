@@ -39,7 +39,7 @@ static void fake_log(const char *fmt, ...)
 }
 
 /* How many lines since `from` contain both texts. */
-static size_t fake_count(size_t from, const char *a, const char *b)
+static inline size_t fake_count(size_t from, const char *a, const char *b)
 {
 	size_t n = 0;
 
@@ -48,7 +48,7 @@ static size_t fake_count(size_t from, const char *a, const char *b)
 	return n;
 }
 
-static const char *fake_find(size_t from, const char *a, const char *b)
+static inline const char *fake_find(size_t from, const char *a, const char *b)
 {
 	for (size_t i = from; i < fake_lines; i++)
 		if (strstr(fake_line[i], a) && strstr(fake_line[i], b))
@@ -128,7 +128,7 @@ int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, c
 
 /* ---- unwind data: each table has one row; page0 counts them ---- */
 
-static unsigned fake_tables;
+static unsigned fake_tables, fake_dropped;
 
 int unwind_table__build(Elf *elf, struct unwind_table *t)
 {
@@ -144,10 +144,15 @@ void unwind_table__fini(struct unwind_table *t)
 	t->rows = NULL;
 }
 
-int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, uint32_t *page0)
+int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, struct unwind_place *at)
 {
-	*page0 = ++fake_tables;
+	*at = (struct unwind_place){.page0 = ++fake_tables, .cnt = 1};
 	return 0;
+}
+
+void unwind_store__drop(struct unwind_store *s, const struct unwind_place *at)
+{
+	fake_dropped += at->cnt;
 }
 
 #define FAKE_PIDS (1u << 22)
@@ -190,7 +195,7 @@ void unwind_store__reclaim(struct unwind_store *s, uint64_t now_ns)
 {
 }
 
-static const struct range *fake_range(uint32_t tgid, uint64_t address)
+static inline const struct range *fake_range(uint32_t tgid, uint64_t address)
 {
 	struct fake_proc *p = fake_proc[tgid];
 
@@ -200,7 +205,7 @@ static const struct range *fake_range(uint32_t tgid, uint64_t address)
 	return NULL;
 }
 
-static void fake_loss(void *ctx, const char *source, const char *cause, uint64_t count)
+static inline void fake_loss(void *ctx, const char *source, const char *cause, uint64_t count)
 {
 	fake_log("loss %s: %s: %llu", source, cause, (unsigned long long)count);
 }

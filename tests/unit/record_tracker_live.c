@@ -444,7 +444,7 @@ static void test_reopen(void)
 	keep_files = false;
 	t = track(&spec, &err);
 	keep_files = true;
-	cnt = binaries__count(t->binaries);
+	cnt = binaries__loaded(t->binaries);
 	CHECK(t->binaries->fds == 0 && cnt > 3, "%u", cnt);
 	for (uint32_t id = 1; id < cnt; id++)
 		tracker__hit(t, id, 0);

@@ -207,12 +207,43 @@ static void check_stored(const struct unwind_store *s, const struct unwind_table
 	munmap((void *)rules, rule_sz);
 }
 
+/* What is dropped rests, then its place is taken again: no more than what is there at a time. */
+static void check_dropped(struct unwind_store *s, const struct unwind_table *t,
+			  struct unwind_place *at, int cnt)
+{
+	struct unwind_store_stats full, st;
+
+	unwind_store__reclaim(s, UINT64_MAX); /* what the last, that failed, had taken */
+	full = unwind_store__stats(s);
+
+	for (int i = 0; i < 4 * cnt; i++) {
+		struct unwind_place *p = &at[i * 3 % cnt];
+
+		unwind_store__drop(s, p);
+		CHECK(unwind_store__add(s, t, p) == -ENOSPC, "it rests");
+		unwind_store__reclaim(s, UINT64_MAX);
+		CHECK(!unwind_store__add(s, t, p));
+		check_stored(s, t, p->page0);
+	}
+	st = unwind_store__stats(s);
+	CHECK(st.tables == full.tables && st.rows == full.rows && st.pages == full.pages &&
+		      st.row_bytes == full.row_bytes,
+	      "%lu %lu %lu %lu, were %lu %lu %lu %lu", st.tables, st.rows, st.pages, st.row_bytes,
+	      full.tables, full.rows, full.pages, full.row_bytes);
+	for (int i = 0; i < cnt; i++)
+		unwind_store__drop(s, &at[i]);
+	unwind_store__reclaim(s, UINT64_MAX);
+	st = unwind_store__stats(s);
+	CHECK(!st.tables && !st.rows && !st.pages, "%lu rows, %lu pages", (unsigned long)st.rows,
+	      (unsigned long)st.pages);
+}
+
 static void test_tables(void)
 {
 	struct unwind_store_stats st;
 	struct unwind_store *s;
 	struct unwind_table t;
-	uint32_t page0[40];
+	struct unwind_place at[41];
 	size_t size;
 	char *image = read_file("/lib/x86_64-linux-gnu/libc.so.6", &size);
 	int err = 0, n;
@@ -221,9 +252,9 @@ static void test_tables(void)
 		return;
 	CHECK(!unwind_store__new(&s, NULL, 2 << 20));
 	for (n = 0; n < 40 && !err; n++) {
-		err = unwind_store__add(s, &t, &page0[n]);
+		err = unwind_store__add(s, &t, &at[n]);
 		if (!err && n % 5 == 0)
-			check_stored(s, &t, page0[n]);
+			check_stored(s, &t, at[n].page0);
 	}
 	st = unwind_store__stats(s);
 	CHECK(err == -ENOSPC && st.row_bytes <= 2 << 20, "%d, %lu bytes", err,
@@ -234,8 +265,9 @@ static void test_tables(void)
 	      (double)(st.row_bytes + 8 * st.pages) / st.rows);
 	printf("%d tables, %.2f bytes a row\n", n - 1,
 	       (double)(st.row_bytes + 8 * st.pages) / st.rows);
-	check_stored(s, &t, page0[0]);
-	check_stored(s, &t, page0[n - 2]);
+	check_stored(s, &t, at[0].page0);
+	check_stored(s, &t, at[n - 2].page0);
+	check_dropped(s, &t, at, n - 1);
 	unwind_store__free(s);
 	unwind_table__fini(&t);
 	free(image);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Thousands of distinct binaries, one after the other: what obrec keeps does not grow with their
+ * number, what is forgotten and comes back is the same binary, what is mapped is never forgotten.
+ */
+#include <elf.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+
+#include "../../record/binary_registry.h"
+#include "check.h"
+#include "record_fakes.h"
+
+#define SEC 1000000000ULL
+enum { FILE_SZ = 4096, HIT_EVERY = 10, SWEEP_EVERY = 20, BOUND = 128 + SWEEP_EVERY * 4 };
+
+static char dir[64];
+static uint64_t clock_ns = 1000 * SEC;
+
+/* A program of nothing but headers; id 0: without a build-id. */
+static void make(const char *path, uint32_t id)
+{
+	struct {
+		Elf64_Ehdr eh;
+		Elf64_Phdr ph[2];
+		Elf64_Nhdr note;
+		char name[4];
+		uint32_t id[5];
+	} f = {
+		.eh = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				   EV_CURRENT},
+		       .e_type = ET_DYN,
+		       .e_machine = EM_X86_64,
+		       .e_version = EV_CURRENT,
+		       .e_phoff = sizeof(Elf64_Ehdr),
+		       .e_ehsize = sizeof(Elf64_Ehdr),
+		       .e_phentsize = sizeof(Elf64_Phdr),
+		       .e_phnum = id ? 2 : 1},
+		.ph = {{.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_X,
+			.p_filesz = FILE_SZ,
+			.p_memsz = FILE_SZ,
+			.p_align = 4096},
+		       {.p_type = PT_NOTE,
+			.p_offset = sizeof(f.eh) + sizeof(f.ph),
+			.p_filesz = sizeof(f.note) + sizeof(f.name) + sizeof(f.id),
+			.p_align = 4}},
+		.note = {4, sizeof(f.id), NT_GNU_BUILD_ID},
+		.name = "GNU",
+		.id = {id, 1, 2, 3, 4},
+	};
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+
+	if (fd < 0 || write(fd, &f, sizeof(f)) != sizeof(f) || ftruncate(fd, FILE_SZ))
+		exit(1);
+	close(fd);
+}
+
+/* What the tracker does with a new mapping of it, which ends at once. */
+static struct binary *map_once(struct binaries *b, const char *path, uint64_t generation)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	struct binary *bin = NULL;
+	struct mapped m = {.pid = getpid(),
+			   .path = span_of(path),
+			   .generation = generation, /* inode numbers come again at once */
+			   .generation_known = true};
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st))
+		exit(1);
+	p = mmap(NULL, FILE_SZ, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	m.start = (uintptr_t)p;
+	m.end = m.start + FILE_SZ;
+	m.inode = st.st_ino;
+	m.major = major(st.st_dev);
+	m.minor = minor(st.st_dev);
+	rc = binaries__resolve(b, &m, &bin);
+	CHECK(rc == 1 && bin, "%s: %d", path, rc);
+	munmap(p, FILE_SZ);
+	close(fd);
+	if (!bin)
+		exit(1);
+	return bin;
+}
+
+static void sweep(struct binaries *b, struct binary *in_use)
+{
+	clock_ns += 4 * SEC;
+	if (!binaries__crowded(b, clock_ns))
+		return;
+	binaries__sweep_begin(b);
+	if (in_use)
+		binaries__in_use(b, in_use);
+	binaries__sweep_end(b, clock_ns);
+}
+
+static void run(struct binaries *b, uint32_t first, uint32_t cnt, struct binary *in_use)
+{
+	char path[96];
+
+	for (uint32_t i = first; i < first + cnt; i++) {
+		struct binary *bin;
+
+		snprintf(path, sizeof(path), "%s/p%u", dir, i);
+		make(path, i);
+		bin = map_once(b, path, i);
+		if (i % HIT_EVERY == 0)
+			binaries__hit(b, bin);
+		unlink(path);
+		if (i % SWEEP_EVERY == 0)
+			sweep(b, in_use);
+		CHECK(b->live <= BOUND && b->fds <= BOUND && b->files.cnt <= BOUND,
+		      "%u binaries, %lu descriptors, %zu files", b->live, (unsigned long)b->fds,
+		      b->files.cnt);
+	}
+	fake_reset();
+}
+
+static size_t heap(void)
+{
+	return mallinfo2().uordblks;
+}
+
+/* Bytes for each binary that was hit: its number, and its key in a table that doubles. */
+static void test_bound(struct binaries *b, struct binary *in_use)
+{
+	enum { N = 1000, PER_HIT = 128 };
+	size_t after_n, after_4n;
+
+	run(b, 1, N, in_use);
+	after_n = heap();
+	run(b, N + 1, 3 * N, in_use);
+	after_4n = heap();
+	printf("%d binaries: %zu bytes, %d: %zu bytes\n", N, after_n, 4 * N, after_4n);
+	CHECK(after_4n < after_n + 3 * N / HIT_EVERY * PER_HIT, "%zu bytes more",
+	      after_4n - after_n);
+	CHECK(b->cnt < BOUND + 4 * N / HIT_EVERY, "%u numbers", b->cnt);
+	CHECK(b->loaded == 4 * N + 1 && fake_dropped == b->loaded - b->live, "%u of %lu dropped",
+	      fake_dropped, (unsigned long)b->loaded);
+}
+
+static void forget_all(struct binaries *b, uint32_t from, struct binary *in_use)
+{
+	run(b, from, 2 * BOUND, in_use);
+	for (int i = 0; i < 3; i++)
+		sweep(b, in_use);
+}
+
+static void test_back(struct binaries *b, struct binary *in_use, uint32_t build_id)
+{
+	struct binary *bin;
+	char path[96];
+	uint32_t id;
+
+	snprintf(path, sizeof(path), "%s/back", dir);
+	make(path, build_id);
+	bin = map_once(b, path, build_id);
+	id = bin->id;
+	binaries__hit(b, bin);
+	forget_all(b, 10000 + build_id, in_use);
+	CHECK(!binaries__get(b, id), "it is forgotten");
+	bin = map_once(b, path, build_id);
+	CHECK(bin->id == id && bin->hit, "%u, was %u", bin->id, id);
+	CHECK(bin->fd < 0 && !binaries__hit(b, bin) && !fake_lines, "nothing is asked for again");
+	forget_all(b, 20000 + build_id, in_use);
+	CHECK(!binaries__get(b, id), "and once more");
+	unlink(path);
+	make(path, build_id + 1);
+	CHECK(map_once(b, path, build_id + 1)->id != id, "another content is another binary");
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct binaries_opts opts = {
+		.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.writer = FAKE_WRITER,
+		.store = FAKE_STORE,
+		.debuginfo = FAKE_DEBUGINFO,
+	};
+	struct binary *in_use;
+	struct binaries *b;
+	char path[96];
+	uint32_t id;
+
+	strcpy(dir, "/tmp/forget.XXXXXX");
+	if (!mkdtemp(dir) || binaries__new(&b, &opts))
+		return 1;
+	snprintf(path, sizeof(path), "%s/stays", dir);
+	make(path, 0x77777777);
+	in_use = map_once(b, path, 77);
+	id = in_use->id;
+	test_bound(b, in_use);
+	test_back(b, in_use, 5000);
+	test_back(b, in_use, 0);
+	CHECK(binaries__get(b, id) == in_use && map_once(b, path, 77) == in_use, "it is mapped");
+	unlink(path);
+	binaries__free(b);
+	close(opts.proc);
+	rmdir(dir);
+	return failed;
+}
