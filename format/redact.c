@@ -17,6 +17,15 @@ struct redact_side *redact_side(struct redact_call *c)
 	return *c->conn ? &(*c->conn)->side[c->dir] : NULL;
 }
 
+struct redact_first *redact_first(struct redact_call *c)
+{
+	struct redact_side *s = redact_side(c);
+
+	if (s && !s->first)
+		s->first = calloc(1, sizeof(*s->first));
+	return s ? s->first : NULL;
+}
+
 void *redact_own(struct redact_call *c, enum redactor who, size_t sz)
 {
 	if (!redact_side(c))
@@ -30,8 +39,12 @@ void redact_conn__free(struct redact_conn *conn)
 {
 	if (!conn)
 		return;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		free(conn->side[i].text);
+		free(conn->side[i].first);
+		free(conn->side[i].packets);
 		redact_http2_free(conn->side[i].http2);
+	}
 	for (int i = 0; i < REDACTORS; i++)
 		free(conn->own[i]);
 	free(conn);
@@ -48,6 +61,24 @@ static void mask_sasl(struct redact_call *c)
 	key = p[2] << 8 | p[3];
 	body = (uint64_t)p[8] << 24 | p[9] << 16 | p[10] << 8 | p[11];
 	redact_mask(c, 24 + key, 24 + body, '*');
+}
+
+/* Frees what says nothing any more. */
+static void shrink(struct redact_conn **conn, struct redact_side *s)
+{
+	struct redact_conn nothing;
+
+	memset(&nothing, 0, sizeof(nothing));
+	for (int i = 0; i < 2; i++)
+		nothing.side[i].next = (*conn)->side[i].next;
+	if (s->first && !s->first->start_sz && !s->first->sniff_sz && !s->first->sniff_pos) {
+		free(s->first);
+		s->first = NULL;
+	}
+	if (!memcmp(*conn, &nothing, sizeof(nothing))) {
+		free(*conn);
+		*conn = NULL;
+	}
 }
 
 bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payload *p)
@@ -69,7 +100,9 @@ bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payl
 	mask_sasl(&c);
 	if (!known && !redact_http2(&c) && !redact_sql(&c))
 		redact_text(&c);
-	if (*conn)
+	if (*conn) {
 		(*conn)->side[c.dir].next = c.pos + c.len;
+		shrink(conn, &(*conn)->side[c.dir]);
+	}
 	return c.masked;
 }

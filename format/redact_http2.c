@@ -423,8 +423,9 @@ static bool is_start(const uint8_t *p, size_t sz)
 /* Collects the first bytes while they look like a beginning. True: it is one, and ends at *at. */
 static bool has_begun(struct redact_call *c, size_t *at)
 {
-	struct redact_side *s = *c->conn ? &(*c->conn)->side[c->dir] : NULL;
-	size_t had = s && s->start_sz && s->next == c->pos ? s->start_sz : 0, whole, n;
+	const struct redact_side *side = *c->conn ? &(*c->conn)->side[c->dir] : NULL;
+	struct redact_first *s = side ? side->first : NULL;
+	size_t had = s && side->next == c->pos ? s->start_sz : 0, whole, n;
 	uint8_t start[PREFACE_SZ];
 
 	if (s)
@@ -443,14 +444,14 @@ static bool has_begun(struct redact_call *c, size_t *at)
 		return false;
 	if (had + n >= whole) {
 		*at = whole - had;
-		s = redact_side(c);
+		s = redact_first(c);
 		if (!s)
 			return false;
 		/* The SETTINGS frame's head is read again. */
 		memcpy(s->start, start, whole);
 		return true;
 	}
-	if (c->kept < c->len || !(s = redact_side(c)))
+	if (c->kept < c->len || !(s = redact_first(c)))
 		return false;
 	memcpy(s->start, start, had + n);
 	s->start_sz = had + n;
@@ -507,12 +508,14 @@ static bool resume(struct redact_http2 *h, struct redact_call *c)
 static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 {
 	struct redact_conn *conn = *c->conn;
+	const struct redact_first *first;
 	struct redact_http2 *h;
 
 	if (has_begun(c, at)) {
 		h = begin(c, true);
-		if (h && !(*c->conn)->side[c->dir].start[0]) {
-			memcpy(h->head, (*c->conn)->side[c->dir].start, FRAME_HEAD);
+		first = (*c->conn)->side[c->dir].first;
+		if (h && !first->start[0]) {
+			memcpy(h->head, first->start, FRAME_HEAD);
 			begin_frame(h);
 		}
 		return h;
@@ -525,7 +528,8 @@ static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 		c->masked |= head.masked;
 		return begin(c, true);
 	}
-	if (conn && conn->side[c->dir].start_sz)
+	first = conn ? conn->side[c->dir].first : NULL;
+	if (first && first->start_sz)
 		return NULL;
 	*at = find_frames(c);
 	if (*at == SIZE_MAX && conn && conn->http2) {

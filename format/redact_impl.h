@@ -59,14 +59,20 @@ struct redact_packets {
 	uint32_t number, values;
 };
 
-struct redact_side {
-	uint64_t next; /* position after the last call */
-	struct redact_text text;
-	struct redact_packets packets;
-	struct redact_http2 *http2;
-	uint8_t start[24], start_sz; /* HTTP/2: a preface that is not whole yet */
+/* First bytes that cannot be told yet. */
+struct redact_first {
+	uint8_t start[24], start_sz; /* HTTP/2: a preface */
 	uint64_t sniff_pos;
-	uint8_t sniff[36], sniff_sz; /* SQL: a first packet that cannot be told yet */
+	uint8_t sniff[36], sniff_sz; /* SQL: a first packet */
+};
+
+/* Of a hundred thousand connections most carry nothing over: what there is has its own memory. */
+struct redact_side {
+	uint64_t next;		    /* position after the last call */
+	struct redact_text *text;   /* NULL: as if zeroed */
+	struct redact_first *first; /* the same */
+	struct redact_packets *packets;
+	struct redact_http2 *http2;
 };
 
 enum sql_kind { SQL_NOT, SQL_MYSQL, SQL_POSTGRESQL };
@@ -109,6 +115,7 @@ static inline void redact_mask(struct redact_call *c, size_t from, size_t to, ui
 
 /* This direction's state, made when there is none; NULL: out of memory. */
 struct redact_side *redact_side(struct redact_call *c);
+struct redact_first *redact_first(struct redact_call *c);
 
 /* The state of the connection that belongs to `who`, zeroed when it is made; NULL: out of memory.
  */

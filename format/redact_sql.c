@@ -6,6 +6,7 @@
  * joined late, a call that is made of whole packets gives the step.
  */
 #include <ctype.h>
+#include <stdlib.h>
 
 #include "redact_impl.h"
 
@@ -288,20 +289,29 @@ static void begin(struct redact_call *c, enum sql_kind kind, unsigned client, bo
 	conn->sql = kind;
 	conn->sql_sure = !late;
 	conn->client = client;
-	s->packets = (struct redact_packets){.startup = !late};
-	s->packets.in_step = late || s->next == s->sniff_pos + s->sniff_sz;
-	early.p = s->sniff;
-	early.kept = s->sniff_sz;
-	walk(&s->packets, kind == SQL_MYSQL, &early, 0);
-	s->sniff_sz = 0;
+	if (!s->packets)
+		s->packets = malloc(sizeof(*s->packets));
+	if (!s->packets)
+		return;
+	*s->packets = (struct redact_packets){.startup = !late};
+	if (!s->first) {
+		s->packets->in_step = late || !s->next;
+		return;
+	}
+	s->packets->in_step = late || s->next == s->first->sniff_pos + s->first->sniff_sz;
+	early.p = s->first->sniff;
+	early.kept = s->first->sniff_sz;
+	walk(s->packets, kind == SQL_MYSQL, &early, 0);
+	s->first->sniff_sz = 0;
 }
 
 /* Told by the first bytes of a direction, collected while they are too few. */
 static bool sniff(struct redact_call *c)
 {
-	struct redact_side *s = *c->conn ? &(*c->conn)->side[c->dir] : NULL;
+	struct redact_first *s = *c->conn ? (*c->conn)->side[c->dir].first : NULL;
 	size_t had = s ? s->sniff_sz : 0, n;
 	uint8_t p[LOGIN_SNIFF];
+	bool may_be;
 
 	if (c->pos != (s ? s->sniff_pos : 0) + had || !c->kept)
 		return false;
@@ -312,7 +322,7 @@ static bool sniff(struct redact_call *c)
 	n += had;
 	if (n >= STARTUP_SNIFF && is_startup(p, n)) {
 		if (p[5] != 3) { /* encryption is asked for, and may be refused: once more */
-			s = redact_side(c);
+			s = redact_first(c);
 			if (s) {
 				s->sniff_pos += STARTUP_SNIFF;
 				s->sniff_sz = 0;
@@ -330,9 +340,10 @@ static bool sniff(struct redact_call *c)
 		begin(c, SQL_MYSQL, c->dir, false);
 		return true;
 	}
-	s = is_startup(p, n) || is_greeting(p, n) || is_login(p, n) ? redact_side(c) : s;
+	may_be = is_startup(p, n) || is_greeting(p, n) || is_login(p, n);
+	s = may_be ? redact_first(c) : s;
 	if (s) {
-		s->sniff_sz = c->kept < c->len ? 0 : n;
+		s->sniff_sz = may_be && c->kept == c->len ? n : 0;
 		memcpy(s->sniff, p, n);
 	}
 	return false;
@@ -373,9 +384,13 @@ static bool resumes(enum sql_kind kind, const struct redact_call *c)
 
 static void follow(struct redact_conn *conn, struct redact_side *side, struct redact_call *c)
 {
-	struct redact_packets *s = &side->packets;
+	struct redact_packets *s = side->packets;
 	bool mysql = conn->sql == SQL_MYSQL;
 
+	if (!s) { /* out of memory: never unmasked */
+		redact_mask(c, 0, c->kept, '*');
+		return;
+	}
 	if (c->pos > side->next)
 		skip(s, c->pos - side->next);
 	else if (c->pos < side->next)

@@ -49,13 +49,30 @@ static void scan_joined(struct redact_text *s, struct redact_call *c)
 	free(joined);
 }
 
+static void begin(struct redact_call *c, const struct redact_text *s)
+{
+	struct redact_side *side = is_nothing(s) ? NULL : redact_side(c);
+
+	if (!side)
+		return;
+	side->text = malloc(sizeof(*s));
+	if (side->text)
+		*side->text = *s;
+}
+
+static void end(struct redact_side *side)
+{
+	free(side->text);
+	side->text = NULL;
+}
+
 void redact_text(struct redact_call *c)
 {
-	struct redact_text none = {0}, *s = *c->conn ? &(*c->conn)->side[c->dir].text : &none;
-	struct redact_side *side;
+	struct redact_side *side = *c->conn ? &(*c->conn)->side[c->dir] : NULL;
+	struct redact_text none = {0}, *s = side && side->text ? side->text : &none;
 	size_t left;
 
-	if (s != &none && c->pos != (*c->conn)->side[c->dir].next) {
+	if (s != &none && c->pos != side->next) {
 		s->gap |= s->in_head || s->masking;
 		s->carry_sz = 0;
 		s->folds = s->masking = false;
@@ -73,9 +90,8 @@ void redact_text(struct redact_call *c)
 		s->carry_sz = 0;
 		s->folds = s->masking = false;
 	}
-	if (s != &none || is_nothing(s))
-		return;
-	side = redact_side(c);
-	if (side)
-		side->text = *s;
+	if (s == &none)
+		begin(c, s);
+	else if (is_nothing(s))
+		end(side);
 }

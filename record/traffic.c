@@ -25,8 +25,8 @@ struct known {
 	uint64_t polled;  /* number of the poll that saw it last */
 	uint64_t told_ns; /* when the newest announcement was made */
 	bool closed; /* its end is written; kept for what comes late, as rings are read in turn */
-	char path[NET_UNIX_PATH];
-	uint32_t path_sz;
+	uint8_t path_sz;
+	char *path; /* Unix sockets: not NUL-terminated */
 };
 
 struct traffic {
@@ -68,8 +68,10 @@ void traffic__free(struct traffic *t)
 
 	if (!t)
 		return;
-	for (size_t i = 0; (k = idmap_next(&t->socks, &i));)
+	for (size_t i = 0; (k = idmap_next(&t->socks, &i));) {
+		free(k->path);
 		free(k);
+	}
 	idmap_fini(&t->socks);
 	listeners__free(t->listeners);
 	payloads__free(t->payloads);
@@ -220,6 +222,7 @@ static void forget(struct traffic *t, struct known *k)
 	if (t->payloads)
 		payloads__close(t->payloads, k->sock.id);
 	idmap_del(&t->socks, k->sock.id);
+	free(k->path);
 	free(k);
 }
 
@@ -234,6 +237,18 @@ static void write_close(struct traffic *t, struct known *k, uint64_t closed_ns)
 	k->polled = t->polls;
 }
 
+static void take_path(struct known *k, const struct wire_sock *w)
+{
+	char *path =
+		w->path_sz && w->path_sz <= NET_UNIX_PATH ? realloc(k->path, w->path_sz) : NULL;
+
+	if (!path)
+		return;
+	memcpy(path, w->path, w->path_sz);
+	k->path = path;
+	k->path_sz = w->path_sz;
+}
+
 void traffic__sock(struct traffic *t, const struct wire_sock *w)
 {
 	struct known *k = idmap_get(&t->socks, w->sock.id);
@@ -243,10 +258,7 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 		k = known_new(t, &w->sock, w->comm, w->ts_ns);
 	if (!k)
 		return;
-	if (w->path_sz && w->path_sz <= NET_UNIX_PATH) {
-		memcpy(k->path, w->path, w->path_sz);
-		k->path_sz = w->path_sz;
-	}
+	take_path(k, w);
 	if (w->closed) {
 		if (adopted(t, k, &w->sock, w->comm, w->ts_ns) | became_tls(k, w->sock.flags) |
 		    is_new)
