@@ -323,16 +323,16 @@ static void test_offcpu(const char *name, void (*what)(void), uint64_t period_ns
 		return;
 	}
 	high = r.wall_ns - r.account.run_ns;
-	low = high - r.account.ready_ns;
+	/* a wait for a CPU that began before is counted whole when it ends */
+	low = high > r.account.ready_ns ? high - r.account.ready_ns : 0;
 	high = naps ? r.slept_ns : high;
 	v = sum(SAMPLE_offcpu, 0, &cnt);
 	printf("%s: %lu samples, %.4f s blocked, expected %.4f to %.4f s, %lu lost\n", name, cnt,
 	       v / 1e9, low / 1e9, high / 1e9, r.status.lost);
 	CHECK(v > low * 0.99 && v < high * 1.01, "%s", name);
-	/* The last wait may end between the stop and the look at its stack; seen with six other
-	 * programs on two CPUs: 4 of 3,481 were not taken. */
-	CHECK((r.status.stacks_complete + 1) * 1000 >= r.status.stacks * 998, "%s: %lu of %lu",
-	      name, r.status.stacks_complete, r.status.stacks);
+	/* The last wait may end between the stop and the look at its stack. */
+	CHECK(r.status.stacks_complete + 1 >= r.status.stacks, "%s: %lu of %lu: %s", name,
+	      r.status.stacks_complete, r.status.stacks, strstr(r.end_json, "\"stacks\""));
 	free(r.end_json);
 	end(pid);
 }
