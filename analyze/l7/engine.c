@@ -626,9 +626,9 @@ static void drop_protocol(struct l7_conn *c)
 	if (!c->protocol)
 		return;
 	flush(c);
-	c->stats.paired += c->pair.paired;
-	c->stats.unpaired += c->pair.unpaired;
-	c->stats.missing += c->pair.missing;
+	c->stats.paired += c->pair.out.paired;
+	c->stats.unpaired += c->pair.out.unpaired;
+	c->stats.missing += c->pair.out.missing;
 	if (c->protocol->fini)
 		c->protocol->fini(c->parser.state);
 	free(c->parser.state);
@@ -733,9 +733,9 @@ struct l7_stats l7_conn__stats(const struct l7_conn *c)
 	struct l7_stats st = c->stats;
 
 	if (c->protocol) {
-		st.paired += c->pair.paired;
-		st.unpaired += c->pair.unpaired;
-		st.missing += c->pair.missing;
+		st.paired += c->pair.out.paired;
+		st.unpaired += c->pair.out.unpaired;
+		st.missing += c->pair.out.missing;
 	}
 	return st;
 }

@@ -23,36 +23,36 @@
  */
 #include <stdlib.h>
 
-#include "pair.h"
+#include "pair_order.h"
 
 /* Silence: so many times the longest answer, and this long at least. */
 enum { SILENCE_FACTOR = 8 };
 #define SILENCE_MIN_NS 10000000ull
 
-static void hand_out_alone(struct pair *p, struct waiting_list *reqs, struct waiting_list *resps,
-			   enum l7_why why)
+static void hand_out_alone(struct pair_order *p, struct waiting_list *reqs,
+			   struct waiting_list *resps, enum l7_why why)
 {
 	/* What one side lacks the other shows; both may lack more. */
 	if (why == L7_NOT_KEPT)
-		p->missing +=
+		p->out->missing +=
 			reqs->cnt > resps->cnt ? reqs->cnt - resps->cnt : resps->cnt - reqs->cnt;
 	while (reqs->oldest) {
 		struct waiting *w = waiting_take(reqs, reqs->oldest);
 
-		pair_hand_out(p, &w->m, NULL, false, why);
+		pair_hand_out(p->out, &w->m, NULL, false, why);
 		free(w);
 	}
 	while (resps->oldest) {
 		struct waiting *w = waiting_take(resps, resps->oldest);
 
-		pair_hand_out(p, NULL, &w->m, false, why);
+		pair_hand_out(p->out, NULL, &w->m, false, why);
 		free(w);
 	}
 }
 
 /* The last n of both are pairs, those before are alone. */
-static void hand_out_tail(struct pair *p, struct waiting_list *reqs, struct waiting_list *resps,
-			  size_t n, enum l7_why why)
+static void hand_out_tail(struct pair_order *p, struct waiting_list *reqs,
+			  struct waiting_list *resps, size_t n, enum l7_why why)
 {
 	struct waiting_list q = {0}, a = {0};
 
@@ -65,7 +65,7 @@ static void hand_out_tail(struct pair *p, struct waiting_list *reqs, struct wait
 		struct waiting *req = waiting_take(reqs, reqs->oldest),
 			       *resp = waiting_take(resps, resps->oldest);
 
-		pair_hand_out(p, &req->m, &resp->m, true, 0);
+		pair_hand_out(p->out, &req->m, &resp->m, true, 0);
 		free(req);
 		free(resp);
 	}
@@ -100,43 +100,43 @@ static bool agree(const struct waiting_list *reqs, const struct waiting_list *re
 	return reqs->cnt == resps->cnt && tails(reqs, resps) == reqs->cnt;
 }
 
-static void settle_old(struct pair *p, bool proven)
+static void settle_old(struct pair_order *p, bool proven)
 {
 	hand_out_tail(p, &p->old_reqs, &p->old_resps,
 		      proven ? tails(&p->old_reqs, &p->old_resps) : 0, p->old_why);
 }
 
-static void lose_order(struct pair *p, enum l7_why why)
+static void lose_order(struct pair_order *p, enum l7_why why)
 {
 	p->unsure = true;
 	p->sure_cnt = 0;
-	p->order_why = why;
+	p->why = why;
 	p->resps.tail = 0;
 	p->begun_idle = false;
 }
 
 /* Does it ask on only when all answers have come? It was seen to, before anything was lost; that
  * what was not kept comes again and again leaves nobody the time. */
-static bool has_bursts(const struct pair *p)
+static bool has_bursts(const struct pair_order *p)
 {
-	return !p->overlaps && (p->calm || p->order_why == L7_NOT_KEPT);
+	return !p->overlaps && (p->calm || p->why == L7_NOT_KEPT);
 }
 
 /* Of one that overlaps nothing is held that silence did not begin: it may go on for hours. */
-static bool holds(const struct pair *p)
+static bool holds(const struct pair_order *p)
 {
 	return p->unsure && (has_bursts(p) || p->begun_idle);
 }
 
-static void let_go(struct pair *p)
+static void let_go(struct pair_order *p)
 {
 	if (!p->unsure || holds(p) || p->sure_cnt)
 		return;
-	hand_out_alone(p, &p->reqs, &p->resps, p->order_why);
+	hand_out_alone(p, &p->reqs, &p->resps, p->why);
 }
 
 /* A request after responses: the burst before is complete, if the client is of that kind. */
-static void end_burst(struct pair *p)
+static void end_burst(struct pair_order *p)
 {
 	if (p->unsure ? p->sure_cnt : !only_quiet(&p->reqs)) {
 		p->may_overlap = true;
@@ -147,7 +147,7 @@ static void end_burst(struct pair *p)
 	settle_old(p, false);
 	p->old_reqs = p->reqs;
 	p->old_resps = p->resps;
-	p->old_why = p->order_why;
+	p->old_why = p->why;
 	p->reqs = p->resps = (struct waiting_list){0};
 	p->sure_cnt = 0;
 	/* The new one's first requests are missing: its end has to tell. */
@@ -155,20 +155,20 @@ static void end_burst(struct pair *p)
 	p->derived = true;
 }
 
-static void end_silence(struct pair *p)
+static void end_silence(struct pair_order *p)
 {
 	if (p->begun_idle && agree(&p->reqs, &p->resps)) {
-		hand_out_tail(p, &p->reqs, &p->resps, p->reqs.cnt, p->order_why);
+		hand_out_tail(p, &p->reqs, &p->resps, p->reqs.cnt, p->why);
 		p->unsure = p->hole_since;
 		p->derived = true;
 	} else {
-		hand_out_alone(p, &p->reqs, &p->resps, p->order_why);
+		hand_out_alone(p, &p->reqs, &p->resps, p->why);
 	}
 	p->sure_cnt = 0;
 	p->begun_idle = p->unsure && !p->hole_since;
 }
 
-static bool is_silent(const struct pair *p, const struct l7_message *m)
+static bool is_silent(const struct pair_order *p, const struct l7_message *m)
 {
 	uint64_t least = SILENCE_FACTOR * p->longest_ns;
 
@@ -177,7 +177,7 @@ static bool is_silent(const struct pair *p, const struct l7_message *m)
 	return m->first_ns > p->latest_ns && m->first_ns - p->latest_ns > least;
 }
 
-static void add(struct pair *p, struct waiting_list *l, const struct l7_message *m)
+static void add(struct pair_order *p, struct waiting_list *l, const struct l7_message *m)
 {
 	struct waiting *w = waiting_new(m);
 
@@ -189,7 +189,7 @@ static void add(struct pair *p, struct waiting_list *l, const struct l7_message 
 		lose_order(p, L7_LOST);
 }
 
-void pair_order_request(struct pair *p, const struct l7_message *m)
+void pair_order_request(struct pair_order *p, const struct l7_message *m)
 {
 	if (p->unsure && !has_bursts(p)) {
 		if (is_silent(p, m))
@@ -198,18 +198,18 @@ void pair_order_request(struct pair *p, const struct l7_message *m)
 		end_burst(p);
 	}
 	p->answered = p->hole_since = false;
-	if (p->reqs.cnt >= PAIR_WAITING_MAX) {
+	if (p->reqs.cnt >= WAITING_MAX) {
 		struct waiting *w = waiting_take(&p->reqs, p->reqs.oldest);
 
 		p->sure_cnt -= p->sure_cnt > 0;
-		pair_hand_out(p, &w->m, NULL, false, p->unsure ? p->order_why : L7_UNANSWERED);
+		pair_hand_out(p->out, &w->m, NULL, false, p->unsure ? p->why : L7_UNANSWERED);
 		free(w);
 	}
 	add(p, &p->reqs, m);
 	let_go(p);
 }
 
-static void take_pair(struct pair *p, const struct l7_message *m)
+static void take_pair(struct pair_order *p, const struct l7_message *m)
 {
 	struct waiting *w = waiting_take(&p->reqs, p->reqs.oldest);
 
@@ -217,12 +217,12 @@ static void take_pair(struct pair *p, const struct l7_message *m)
 	p->calm |= !p->unsure && !p->derived && only_quiet(&p->reqs);
 	if (!p->derived && m->last_ns > w->m.first_ns && m->last_ns - w->m.first_ns > p->longest_ns)
 		p->longest_ns = m->last_ns - w->m.first_ns;
-	pair_hand_out(p, &w->m, m, true, 0);
+	pair_hand_out(p->out, &w->m, m, true, 0);
 	free(w);
 }
 
 /* All answers of the burst before had come, or else it overlaps. */
-static void prove_burst(struct pair *p)
+static void prove_burst(struct pair_order *p)
 {
 	settle_old(p, true);
 	if (!p->may_overlap)
@@ -244,20 +244,20 @@ static size_t younger(const struct waiting *w)
 }
 
 /* What came before the request that a response named has had its answers. */
-static void regain_order(struct pair *p, const struct waiting *named)
+static void regain_order(struct pair_order *p, const struct waiting *named)
 {
 	struct waiting_list before = {0};
 
 	while (p->reqs.oldest != named)
 		waiting_push(&before, waiting_take(&p->reqs, p->reqs.oldest));
-	hand_out_alone(p, &before, &p->resps, p->order_why);
+	hand_out_alone(p, &before, &p->resps, p->why);
 	p->unsure = p->begun_idle = false;
 	p->sure_cnt = 0;
 }
 
 /* To the request that the parser chose; quiet ones before it were passed over. True: done, false:
  * it is the oldest. */
-static bool take_chosen(struct pair *p, const struct l7_message *m)
+static bool take_chosen(struct pair_order *p, const struct l7_message *m)
 {
 	bool named = m->takes == L7_BY_NAME;
 	struct waiting *w = p->reqs.oldest, *q;
@@ -268,7 +268,7 @@ static bool take_chosen(struct pair *p, const struct l7_message *m)
 	while (w && w->m.id != m->id)
 		w = w->next;
 	if (!w) {
-		pair_hand_out(p, NULL, m, false, p->unsure ? p->order_why : L7_UNANSWERED);
+		pair_hand_out(p->out, NULL, m, false, p->unsure ? p->why : L7_UNANSWERED);
 		return true;
 	}
 	behind = younger(w);
@@ -277,7 +277,7 @@ static bool take_chosen(struct pair *p, const struct l7_message *m)
 	while (!(p->unsure && !p->sure_cnt) && p->reqs.oldest != w && p->reqs.oldest->m.quiet) {
 		q = waiting_take(&p->reqs, p->reqs.oldest);
 		p->sure_cnt -= p->sure_cnt > 0;
-		pair_hand_out(p, &q->m, NULL, false, L7_UNANSWERED);
+		pair_hand_out(p->out, &q->m, NULL, false, L7_UNANSWERED);
 		free(q);
 	}
 	if (p->reqs.oldest == w && (!p->unsure || p->sure_cnt))
@@ -285,12 +285,12 @@ static bool take_chosen(struct pair *p, const struct l7_message *m)
 	p->sure_cnt -= behind >= p->reqs.cnt - p->sure_cnt;
 	p->reqs.tail -= behind < p->reqs.tail;
 	waiting_take(&p->reqs, w);
-	pair_hand_out(p, &w->m, m, true, 0);
+	pair_hand_out(p->out, &w->m, m, true, 0);
 	free(w);
 	return true;
 }
 
-void pair_order_response(struct pair *p, const struct l7_message *m)
+void pair_order_response(struct pair_order *p, const struct l7_message *m)
 {
 	prove_burst(p);
 	if (m->takes != L7_OLDEST && take_chosen(p, m)) {
@@ -302,8 +302,8 @@ void pair_order_response(struct pair *p, const struct l7_message *m)
 	p->hole_since = false;
 	if (p->unsure && !p->sure_cnt) {
 		add(p, &p->resps, m);
-		if (p->resps.cnt > PAIR_WAITING_MAX)
-			hand_out_alone(p, &p->reqs, &p->resps, p->order_why);
+		if (p->resps.cnt > WAITING_MAX)
+			hand_out_alone(p, &p->reqs, &p->resps, p->why);
 		let_go(p);
 		return;
 	}
@@ -313,12 +313,12 @@ void pair_order_response(struct pair *p, const struct l7_message *m)
 		take_pair(p, m);
 		return;
 	}
-	pair_hand_out(p, NULL, m, false, L7_UNANSWERED);
+	pair_hand_out(p->out, NULL, m, false, L7_UNANSWERED);
 	if (p->derived && !has_bursts(p))
 		lose_order(p, L7_LOST);
 }
 
-void pair_order_hole(struct pair *p, bool requests, enum l7_why why)
+void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 {
 	if (requests) {
 		p->hole_since = true;
@@ -327,7 +327,7 @@ void pair_order_hole(struct pair *p, bool requests, enum l7_why why)
 			p->sure_cnt = p->reqs.cnt;
 			p->unsure = true;
 		}
-		p->order_why = why;
+		p->why = why;
 		p->begun_idle = false;
 	} else {
 		settle_old(p, false);
@@ -340,7 +340,7 @@ void pair_order_hole(struct pair *p, bool requests, enum l7_why why)
 	let_go(p);
 }
 
-const struct l7_message *pair_order_pending(const struct pair *p)
+const struct l7_message *pair_order_pending(const struct pair_order *p)
 {
 	const struct waiting *w = p->reqs.oldest;
 
@@ -351,11 +351,16 @@ const struct l7_message *pair_order_pending(const struct pair *p)
 	return w ? &w->m : NULL;
 }
 
-void pair_order_fini(struct pair *p)
+struct waiting *pair_order_take_oldest(struct pair_order *p)
+{
+	return p->reqs.oldest ? waiting_take(&p->reqs, p->reqs.oldest) : NULL;
+}
+
+void pair_order_fini(struct pair_order *p)
 {
 	settle_old(p, agree(&p->old_reqs, &p->old_resps));
 	if (p->unsure && agree(&p->reqs, &p->resps) && has_bursts(p))
-		hand_out_tail(p, &p->reqs, &p->resps, p->reqs.cnt, p->order_why);
+		hand_out_tail(p, &p->reqs, &p->resps, p->reqs.cnt, p->why);
 	else
-		hand_out_alone(p, &p->reqs, &p->resps, p->unsure ? p->order_why : L7_UNANSWERED);
+		hand_out_alone(p, &p->reqs, &p->resps, p->unsure ? p->why : L7_UNANSWERED);
 }
