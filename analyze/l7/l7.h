@@ -3,10 +3,10 @@
  * From the bytes of a connection to its messages.
  *
  * A connection is two byte streams with holes. The engine (engine.c) puts the pieces of each in
- * order, asks every protocol for a bid, lets the winner parse both directions in the order of time,
- * and pairs requests with responses (pair.c). A protocol is one file exporting one const struct
- * l7_protocol and one line in format/protocols.def; it sees only views and its own state, never the
- * archive, the store or another protocol.
+ * order (stream.c), asks every protocol for a bid (bid.c), lets the winner parse both directions in
+ * the order of time (advance.c), and pairs requests with responses (pair.c). A protocol is one file
+ * exporting one const struct l7_protocol and one line in format/protocols.def; it sees only views
+ * and its own state, never the archive, the store or another protocol.
  *
  * Life: l7_conn__new, __feed for each piece, __finish, __free; exchanges go to the sink as soon as
  * they are complete. Everything given to the sink is borrowed for that call.
@@ -134,6 +134,7 @@ struct l7_parser {
 	bool after_hole; /* bytes before this view are missing in this direction: state may be stale
 			  */
 	void *engine;
+	struct arena *arena; /* of l7_text and l7_keep */
 	const struct l7_conn_opts *opts;
 };
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a parser prints and keeps until its message was delivered. */
+#ifndef ANALYZE_L7_ARENA_H
+#define ANALYZE_L7_ARENA_H
+
+#include "l7.h"
+
+struct arena_chunk;
+
+/* Zeroed it is empty. */
+struct arena {
+	struct arena_chunk *chunks;
+};
+
+/* sz bytes; NULL: out of memory. */
+char *arena_add(struct arena *a, size_t sz);
+/* Nothing of it is used any more. */
+void arena_reset(struct arena *a);
+
+#endif
