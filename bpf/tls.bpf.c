@@ -67,7 +67,7 @@ static __always_inline struct tls_thread *thread_of(__u32 tid)
 
 static __always_inline bool is_write(__u32 kind)
 {
-	return kind == TLS_WRITE || kind == TLS_WRITE_EX;
+	return kind == TLS_WRITE || kind == TLS_WRITE_EX || kind == TLS_WRITE_ELSEWHERE;
 }
 
 /* The current thread has moved bytes on this socket. 1: inside a TLS library, so they are cipher
@@ -87,7 +87,7 @@ __noinline int tls_moved(__u64 sk, __u32 id, __u32 dir)
 		return 0;
 	}
 	/* A read may have to answer an alert first, and the other way round. */
-	if (t->now.kind == TLS_HANDSHAKE || (dir == NET_SENT) == is_write(t->now.kind)) {
+	if (t->now.kind == TLS_SESSION || (dir == NET_SENT) == is_write(t->now.kind)) {
 		t->now.sk = sk;
 		t->now.id = id;
 		t->now.ts_ns = bpf_ktime_get_ns();
@@ -127,7 +127,7 @@ static __always_inline int enter(struct arch_ctx_regs *regs, __u32 kind, __u64 b
 	if (!enabled || !is_target(id >> 32, &p))
 		return 0;
 	t = thread_of(id);
-	if (!t || (kind == TLS_HANDSHAKE && t->now.kind))
+	if (!t || (kind == TLS_SESSION && t->now.kind))
 		return 0;
 	/* A function that calls another of the same kind is that one call. */
 	if (t->now.kind && (t->now.ssl != ssl || is_write(t->now.kind) != is_write(kind)))
@@ -199,7 +199,7 @@ static __always_inline int leave(struct arch_ctx_regs *regs, bool fetch)
 	__s64 n;
 	int err;
 
-	if (!t || !t->now.kind || t->now.kind == TLS_HANDSHAKE)
+	if (!t || !t->now.kind || t->now.kind == TLS_SESSION)
 		return 0;
 	dir = is_write(t->now.kind) ? NET_SENT : NET_RECEIVED;
 	n = moved_by(regs, &t->now);
@@ -223,28 +223,38 @@ static __always_inline int leave(struct arch_ctx_regs *regs, bool fetch)
 	return 0;
 }
 
+enum { GNUTLS_APPLICATION_DATA = 23 };
+
+static __always_inline int enter_as(struct arch_ctx_regs *regs, __u32 kind)
+{
+	__u64 buf = CTX_ARG1(regs);
+
+	if (kind == TLS_READ_TYPED) {
+		if ((__u32)buf != GNUTLS_APPLICATION_DATA)
+			return 0;
+		kind = TLS_READ;
+		buf = CTX_ARG2(regs);
+	} else if (kind == TLS_READ_ELSEWHERE || kind == TLS_WRITE_ELSEWHERE) {
+		buf = 0;
+	}
+	return enter(regs, kind, buf);
+}
+
 #define ENTRY(name, kind)                                                                          \
 	SEC("?uprobe")                                                                             \
 	int name(struct arch_ctx_regs *regs)                                                       \
 	{                                                                                          \
-		return enter(regs, kind, CTX_ARG1(regs));                                          \
+		return enter_as(regs, kind);                                                       \
 	}
 
 ENTRY(tls_read, TLS_READ)
 ENTRY(tls_write, TLS_WRITE)
 ENTRY(tls_read_ex, TLS_READ_EX)
 ENTRY(tls_write_ex, TLS_WRITE_EX)
-ENTRY(tls_handshake, TLS_HANDSHAKE)
-
-enum { GNUTLS_APPLICATION_DATA = 23 };
-
-SEC("?uprobe")
-int tls_read_typed(struct arch_ctx_regs *regs)
-{
-	if ((__u32)CTX_ARG1(regs) != GNUTLS_APPLICATION_DATA)
-		return 0;
-	return enter(regs, TLS_READ, CTX_ARG2(regs));
-}
+ENTRY(tls_read_typed, TLS_READ_TYPED)
+ENTRY(tls_read_elsewhere, TLS_READ_ELSEWHERE)
+ENTRY(tls_write_elsewhere, TLS_WRITE_ELSEWHERE)
+ENTRY(tls_session, TLS_SESSION)
 
 SEC("?uretprobe")
 int tls_return(struct arch_ctx_regs *regs)
@@ -258,15 +268,14 @@ int tls_return_5_10(struct arch_ctx_regs *regs)
 	return leave(regs, false);
 }
 
-SEC("?uretprobe")
-int tls_shaken(struct arch_ctx_regs *regs)
+static __always_inline int leave_session(void)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 tid = id;
 	struct tls_thread *t = bpf_map_lookup_elem(&tls_threads, &tid);
 	struct tls_session key = {.tgid = id >> 32};
 
-	if (!t || t->now.kind != TLS_HANDSHAKE)
+	if (!t || t->now.kind != TLS_SESSION)
 		return 0;
 	key.ssl = t->now.ssl;
 	sock_of(t, &key, true, false);
@@ -274,10 +283,13 @@ int tls_shaken(struct arch_ctx_regs *regs)
 	return 0;
 }
 
-/* ---- the end of a session ---- */
+SEC("?uretprobe")
+int tls_session_return(struct arch_ctx_regs *regs)
+{
+	return leave_session();
+}
 
-SEC("?uprobe")
-int tls_free(struct arch_ctx_regs *regs)
+static __always_inline int forget(struct arch_ctx_regs *regs)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct tls_session key = {.ssl = CTX_ARG0(regs), .tgid = tgid};
@@ -287,4 +299,27 @@ int tls_free(struct arch_ctx_regs *regs)
 	if (enabled && is_target(tgid, &p))
 		bpf_map_delete_elem(&tls_sessions, &key);
 	return 0;
+}
+
+SEC("?uprobe")
+int tls_free(struct arch_ctx_regs *regs)
+{
+	return forget(regs);
+}
+
+/* Where one probe may stand in many places, all entries and all returns of a file. */
+SEC("?uprobe")
+int tls_entries(struct arch_ctx_regs *regs)
+{
+	__u32 kind = TLS_COOKIE_KIND(bpf_get_attach_cookie(regs));
+
+	return kind == TLS_FREE ? forget(regs) : enter_as(regs, kind);
+}
+
+SEC("?uretprobe")
+int tls_returns(struct arch_ctx_regs *regs)
+{
+	__u32 kind = TLS_COOKIE_KIND(bpf_get_attach_cookie(regs));
+
+	return kind == TLS_SESSION ? leave_session() : leave(regs, true);
 }

@@ -8,10 +8,14 @@
  *   READ, WRITE        return how many bytes went
  *   READ_EX, WRITE_EX  return 1, and the count where the next argument that is a pointer points
  *   READ_TYPED         a READ whose second argument is the kind of record (GnuTLS, inside)
- *   HANDSHAKE          only a session; FREE: its end
- *   GO_...             (*Conn).Read and Write of crypto/tls, in registers; RETURN: their return
- *                      instructions, as a uretprobe would put an address on the stack that Go's
- *                      runtime does not know
+ *   READ_ELSEWHERE, WRITE_ELSEWHERE
+ *                      return how many bytes went, from or to no buffer of the caller's
+ *   SESSION            moves nothing of the program's: handshakes, looking ahead, shutting down
+ *   FREE               a session's end
+ *   GO_...             (*Conn).Read and Write of crypto/tls, in registers. RETURN: a return
+ *                      instruction of theirs, as a uretprobe would put an address on the stack that
+ *                      Go's runtime does not know. DEFERRED: the entry of a closure that
+ * LATE_RETURNs call first, with the count above its return address
  */
 enum tls_kind {
 	TLS_NONE,
@@ -20,12 +24,23 @@ enum tls_kind {
 	TLS_READ_EX,
 	TLS_WRITE_EX,
 	TLS_READ_TYPED,
-	TLS_HANDSHAKE,
+	TLS_READ_ELSEWHERE,
+	TLS_WRITE_ELSEWHERE,
+	TLS_SESSION,
 	TLS_FREE,
 	TLS_GO_READ,
 	TLS_GO_WRITE,
 	TLS_GO_RETURN,
+	TLS_GO_LATE_RETURN,
+	TLS_GO_DEFERRED,
 	TLS_KIND_CNT
 };
+
+#define TLS_GO_MAX_SZ 65536u /* of a function's code, and of its frame */
+
+/* What a probe that stands in several places is told of each. */
+#define TLS_COOKIE(kind, result_at) ((kind) | (__u64)(result_at) << 8)
+#define TLS_COOKIE_KIND(cookie) ((cookie)&0xff)
+#define TLS_COOKIE_RESULT_AT(cookie) ((__u32)((cookie) >> 8))
 
 #endif

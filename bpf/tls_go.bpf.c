@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Clear text of Go's crypto/tls: of (*Conn).Read and Write. Calls are told apart by their goroutine,
- * which may change its thread; the connection is found through the value itself.
+ * Clear text of Go's crypto/tls: of (*Conn).Read and Write. Calls are told apart by their
+ * goroutine, which may change its thread; the connection is found through the value itself.
  */
 #include "net.bpf.h"
 #include "tls.h"
@@ -13,6 +13,7 @@ struct tls_goroutine {
 struct tls_go_call {
 	__u64 conn, buf;
 	__u64 ts_ns; /* when it began */
+	__u64 ip;    /* of its entry */
 	__u64 sk;    /* key of net_socks */
 	__u32 id;    /* net_sock.id; 0: not known yet */
 	__u32 dir;
@@ -51,7 +52,7 @@ static __always_inline int go_enter(struct arch_ctx_regs *regs, __u32 dir)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct tls_goroutine key = {.g = regs->r14, .tgid = tgid};
-	struct tls_go_call call = {.conn = regs->ax, .buf = regs->bx, .dir = dir};
+	struct tls_go_call call = {.conn = regs->ax, .buf = regs->bx, .ip = regs->ip, .dir = dir};
 	struct proc *p;
 
 	if (!enabled || !is_target(tgid, &p))
@@ -63,11 +64,11 @@ static __always_inline int go_enter(struct arch_ctx_regs *regs, __u32 dir)
 	return 0;
 }
 
-static __always_inline int go_leave(struct arch_ctx_regs *regs, bool fetch)
+/* The call in that goroutine has moved n bytes, and is over. */
+static __always_inline int go_moved(struct arch_ctx_regs *regs, __s64 n, bool fetch)
 {
 	struct tls_goroutine key = {.g = regs->r14, .tgid = bpf_get_current_pid_tgid() >> 32};
 	struct tls_go_call *c = bpf_map_lookup_elem(&tls_go_calls, &key), call;
-	__s64 n = regs->ax;
 	int err = -1;
 
 	if (!c)
@@ -88,6 +89,29 @@ static __always_inline int go_leave(struct arch_ctx_regs *regs, bool fetch)
 	if (err)
 		loss_count(LOSS_TLS_SOCK);
 	return 0;
+}
+
+static __always_inline int go_leave(struct arch_ctx_regs *regs, bool fetch)
+{
+	return go_moved(regs, regs->ax, fetch);
+}
+
+/*
+ * In a closure that the call deferred. After a panic it is the runtime that calls it, and what is
+ * above the return address is another frame.
+ */
+static __always_inline int go_deferred(struct arch_ctx_regs *regs, __u32 result_at)
+{
+	struct tls_goroutine key = {.g = regs->r14, .tgid = bpf_get_current_pid_tgid() >> 32};
+	struct tls_go_call *c = bpf_map_lookup_elem(&tls_go_calls, &key);
+	__u64 ret = 0;
+	__s64 n = 0;
+
+	if (!c || bpf_probe_read_user(&ret, sizeof(ret), (void *)regs->sp) ||
+	    ret - c->ip >= TLS_GO_MAX_SZ ||
+	    bpf_probe_read_user(&n, sizeof(n), (void *)(regs->sp + sizeof(ret) + result_at)))
+		return 0;
+	return go_moved(regs, n, true);
 }
 
 SEC("?uprobe")
@@ -112,5 +136,19 @@ SEC("?uprobe")
 int tls_go_return_5_10(struct arch_ctx_regs *regs)
 {
 	return go_leave(regs, false);
+}
+
+/* Where one probe may stand in many places. */
+SEC("?uprobe")
+int tls_go_sites(struct arch_ctx_regs *regs)
+{
+	__u64 cookie = bpf_get_attach_cookie(regs);
+	__u32 kind = TLS_COOKIE_KIND(cookie);
+
+	if (kind == TLS_GO_RETURN)
+		return go_leave(regs, true);
+	if (kind == TLS_GO_DEFERRED)
+		return go_deferred(regs, TLS_COOKIE_RESULT_AT(cookie));
+	return go_enter(regs, kind == TLS_GO_WRITE ? NET_SENT : NET_RECEIVED);
 }
 #endif

@@ -16,6 +16,7 @@
 #include "../bpf/wire.h"
 #include "features.h"
 #include "privilege.h"
+#include "uprobe_multi.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
@@ -171,6 +172,7 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1;
 	f->atomic_fetch = has_atomic_fetch();
 	f->map_alloc = has_map_alloc(f);
+	f->uprobe_multi = uprobe_multi__possible();
 	f->pmu = has_pmu();
 	return 0;
 }

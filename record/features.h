@@ -15,6 +15,7 @@ struct features {
 	bool task_pt_regs;	 /* helper bpf_task_pt_regs (5.15) */
 	bool atomic_fetch;	 /* atomic additions that give the old value (5.12) */
 	bool map_alloc;		 /* hash maps may allocate in tracing programs (6.1) */
+	bool uprobe_multi;	 /* one link for many uprobes of a file (6.6) */
 	bool pmu;		 /* hardware cycle counter */
 	unsigned cpus;		 /* possible, at most WIRE_MAX_CPUS */
 };

@@ -17,6 +17,7 @@
 #include "idmap.h"
 #include "loss.h"
 #include "probe.h"
+#include "tls_attach.h"
 #include "tls_find.h"
 #include "obrec.skel.h"
 
@@ -31,6 +32,7 @@ struct tls_file {
 
 struct tls_files {
 	struct idmap seen;
+	struct tls_links links;
 };
 
 static bool available(const struct features *f, char *why, size_t why_sz)
@@ -45,95 +47,32 @@ static bool available(const struct features *f, char *why, size_t why_sz)
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
-	bool fetch = env->features->atomic_fetch;
-	struct bpf_program *const progs[] = {skel->progs.tls_read,	skel->progs.tls_write,
-					     skel->progs.tls_read_ex,	skel->progs.tls_write_ex,
-					     skel->progs.tls_handshake, skel->progs.tls_shaken,
-					     skel->progs.tls_free,	skel->progs.tls_read_typed};
 
 	env->tls = calloc(1, sizeof(*env->tls));
 	if (!env->tls)
 		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]); i++)
-		bpf_program__set_autoload(progs[i], true);
-#if defined(__x86_64__)
-	bpf_program__set_autoload(skel->progs.tls_go_read, true);
-	bpf_program__set_autoload(skel->progs.tls_go_write, true);
-	bpf_program__set_autoload(skel->progs.tls_go_return, fetch);
-	bpf_program__set_autoload(skel->progs.tls_go_return_5_10, !fetch);
-#endif
-	bpf_program__set_autoload(skel->progs.tls_return, fetch);
-	bpf_program__set_autoload(skel->progs.tls_return_5_10, !fetch);
+	tls_attach_prepare(env);
 	skel->rodata->net_tls = true;
 	return bpf_map__set_max_entries(skel->maps.net_scratch, env->features->cpus * SLOTS_A_CPU);
 }
 
 /* ---- one file ---- */
 
-static int attach_one(struct probe_env *env, struct bpf_program *prog, int fd, uint64_t offset,
-		      bool ret)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = ret);
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return probe_env__keep(env, bpf_program__attach_uprobe_opts(prog, -1, path, offset, &opts));
-}
-
-static struct bpf_program *return_of(struct probe_env *env, enum tls_kind kind)
-{
-	struct obrec_bpf *skel = env->skel;
-
-	if (kind == TLS_FREE || kind >= TLS_GO_READ)
-		return NULL;
-	if (kind == TLS_HANDSHAKE)
-		return skel->progs.tls_shaken;
-	return env->features->atomic_fetch ? skel->progs.tls_return : skel->progs.tls_return_5_10;
-}
-
-static int attach_site(struct probe_env *env, int fd, const struct tls_site *site)
-{
-	struct obrec_bpf *skel = env->skel;
-	struct bpf_program *const entries[TLS_KIND_CNT] = {
-		[TLS_READ] = skel->progs.tls_read,
-		[TLS_WRITE] = skel->progs.tls_write,
-		[TLS_READ_EX] = skel->progs.tls_read_ex,
-		[TLS_WRITE_EX] = skel->progs.tls_write_ex,
-		[TLS_READ_TYPED] = skel->progs.tls_read_typed,
-		[TLS_HANDSHAKE] = skel->progs.tls_handshake,
-		[TLS_FREE] = skel->progs.tls_free,
-#if defined(__x86_64__)
-		[TLS_GO_READ] = skel->progs.tls_go_read,
-		[TLS_GO_WRITE] = skel->progs.tls_go_write,
-		[TLS_GO_RETURN] = env->features->atomic_fetch ? skel->progs.tls_go_return
-							      : skel->progs.tls_go_return_5_10,
-#endif
-	};
-	struct bpf_program *ret = return_of(env, site->kind);
-	/* The return first: a call whose return is missed seems never to end. */
-	int err = ret ? attach_one(env, ret, fd, site->offset, true) : 0;
-
-	return err ? err : attach_one(env, entries[site->kind], fd, site->offset, false);
-}
-
 static void attach_file(struct probe_env *env, int fd, const char *path)
 {
 	struct tls_site sites[TLS_SITES_MAX];
 	size_t cnt = tls_find(fd, sites);
+	int err = cnt ? tls_attach(env, &env->tls->links, fd, sites, cnt) : 0;
 
-	for (size_t i = 0; i < cnt; i++) {
-		int err = attach_site(env, fd, &sites[i]);
-
-		if (err) {
-			loss__add(env->loss, "tls", "library: cannot be attached to", 1);
-			message_verbose("%s: %s: cannot attach: %s", path, sites[i].name,
-					strerror(-err));
-			return;
-		}
+	if (err) {
+		loss__add(env->loss, "tls", "library: cannot be attached to", 1);
+		message_verbose("%s: cannot attach: %s", path, strerror(-err));
+		return;
+	}
+	for (size_t i = 0; i < cnt; i++)
 		message_verbose("%s: %s at %#llx%s", path, sites[i].name,
 				(unsigned long long)sites[i].offset,
 				sites[i].step ? ", single-stepped" : "");
-	}
 }
 
 static bool same_file(const struct tls_file *f, const struct stat *st)
@@ -200,12 +139,18 @@ static int attach(struct probe_env *env)
 	return 0;
 }
 
+static void detach(struct probe_env *env)
+{
+	tls_detach(&env->tls->links);
+}
+
 static void free_files(struct probe_env *env)
 {
 	struct tls_file *f, *other;
 
 	if (!env->tls)
 		return;
+	tls_detach(&env->tls->links);
 	for (size_t i = 0; (f = idmap_next(&env->tls->seen, &i));)
 		for (; f; f = other) {
 			other = f->other;
@@ -223,5 +168,6 @@ const struct probe probe_tls_entry = {
 	.prepare = prepare,
 	.attach = attach,
 	.file = file,
+	.finish = detach,
 	.free = free_files,
 };

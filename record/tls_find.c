@@ -31,12 +31,17 @@ static const struct function functions[] = {
 	{"SSL_read_ex", TLS_READ_EX, TLS_READ_EX},
 	{"SSL_write_ex", TLS_WRITE_EX, TLS_WRITE_EX},
 	{"SSL_write_ex2", TLS_WRITE_EX, TLS_WRITE_EX},
-	{"SSL_do_handshake", TLS_HANDSHAKE, TLS_NONE},
+	{"SSL_do_handshake", TLS_SESSION, TLS_NONE},
+	{"SSL_peek", TLS_SESSION, TLS_SESSION},
+	{"SSL_peek_ex", TLS_SESSION, TLS_SESSION},
+	{"SSL_sendfile", TLS_WRITE_ELSEWHERE, TLS_NONE},
 	{"SSL_free", TLS_FREE, TLS_NONE},
 	{"gnutls_record_recv", TLS_READ, TLS_READ_TYPED},
 	{"gnutls_record_send", TLS_WRITE, TLS_NONE},
 	{"gnutls_record_send2", TLS_WRITE, TLS_NONE},
-	{"gnutls_handshake", TLS_HANDSHAKE, TLS_NONE},
+	{"gnutls_record_send_range", TLS_WRITE, TLS_NONE},
+	{"gnutls_record_recv_packet", TLS_READ_ELSEWHERE, TLS_NONE},
+	{"gnutls_handshake", TLS_SESSION, TLS_NONE},
 	{"gnutls_deinit", TLS_FREE, TLS_NONE},
 };
 
@@ -45,13 +50,11 @@ enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 struct finder {
 	int fd;
 	Elf *elf;
-	struct tls_site *sites;
-	size_t cnt;
+	struct tls_sites sites;
 	uint64_t address[FUNCTIONS]; /* 0: not there */
 };
 
-/* Where executable code of that address lies in the file. */
-static bool file_offset(Elf *elf, uint64_t address, uint64_t *offset)
+bool tls_file_offset(Elf *elf, uint64_t address, uint64_t *offset)
 {
 	size_t n;
 	GElf_Phdr ph;
@@ -204,14 +207,22 @@ static bool entry_of(const struct finder *f, uint64_t offset, uint64_t *place)
 
 /* ---- sites ---- */
 
+bool tls_sites_add(struct tls_sites *s, const struct tls_site *site)
+{
+	for (size_t i = 0; i < s->cnt; i++)
+		if (s->site[i].offset == site->offset)
+			return false;
+	if (s->cnt >= TLS_SITES_MAX)
+		return false;
+	s->site[s->cnt++] = *site;
+	return true;
+}
+
+/* Functions that share an inner one have one site. */
 static void add_site(struct finder *f, uint64_t offset, enum tls_kind kind, bool step,
 		     const char *name)
 {
-	for (size_t i = 0; i < f->cnt; i++)
-		if (f->sites[i].offset == offset)
-			return;
-	if (f->cnt < TLS_SITES_MAX)
-		f->sites[f->cnt++] = (struct tls_site){offset, kind, step, name};
+	tls_sites_add(&f->sites, &(struct tls_site){offset, kind, step, name, 0});
 }
 
 static void add_function(struct finder *f, const struct function *fn, uint64_t address)
@@ -219,7 +230,7 @@ static void add_function(struct finder *f, const struct function *fn, uint64_t a
 	uint64_t offset, inner, place;
 	struct code c;
 
-	if (!file_offset(f->elf, address, &offset))
+	if (!tls_file_offset(f->elf, address, &offset))
 		return;
 	if (entry_of(f, offset, &place)) {
 		add_site(f, place, fn->kind, false, fn->name);
@@ -230,7 +241,7 @@ static void add_function(struct finder *f, const struct function *fn, uint64_t a
 	inner = fn->inner == TLS_READ_TYPED ? typed_of(&c, address)
 		: fn->inner		    ? inner_of(&c, address)
 					    : 0;
-	if (inner && file_offset(f->elf, inner, &offset) && entry_of(f, offset, &place)) {
+	if (inner && tls_file_offset(f->elf, inner, &offset) && entry_of(f, offset, &place)) {
 		add_site(f, place, fn->inner, false, fn->name);
 		return;
 	}
@@ -238,82 +249,6 @@ static void add_function(struct finder *f, const struct function *fn, uint64_t a
 	(void)inner, (void)c, (void)inner_of, (void)typed_of;
 #endif
 	add_site(f, place, fn->kind, true, fn->name);
-}
-
-/* ---- Go ---- */
-
-#if defined(__x86_64__)
-/*
- * Functions begin with a look at how much stack is left: cmp rsp, [r14 + 16]; jbe, or with more of
- * it lea r12, [rsp - ...]; cmp r12, [r14 + 16]; jbe. R14 is the goroutine, so it also tells that
- * arguments are in registers (Go 1.17). The jump is imitated. Its place, 0: another beginning.
- */
-static size_t go_entry(const uint8_t *code, size_t len)
-{
-	size_t at = 0;
-
-	if (len < 32)
-		return 0;
-	if (!memcmp(code, "\x4c\x8d\x64\x24", 4))
-		at = 5;
-	else if (!memcmp(code, "\x4c\x8d\xa4\x24", 4))
-		at = 8;
-	if (memcmp(code + at, at ? "\x4d\x3b\x66\x10" : "\x49\x3b\x66\x10", 4))
-		return 0;
-	at += 4;
-	return code[at] == 0x76 || (code[at] == 0x0f && code[at + 1] == 0x86) ? at : 0;
-}
-
-static void add_go_body(struct finder *f, const struct tls_go_function *fn, const uint8_t *code,
-			size_t len, uint64_t offset)
-{
-	size_t before = f->cnt, entry = go_entry(code, len), n;
-
-	for (size_t at = 0; entry && at < len; at += n) {
-		n = x86_insn_len(code + at, len - at);
-		if (!n || f->cnt + 1 >= TLS_SITES_MAX) {
-			f->cnt = before; /* not all of its returns are known */
-			return;
-		}
-		if (n == 1 && code[at] == 0xc3)
-			add_site(f, offset + at, TLS_GO_RETURN, true, fn->name);
-	}
-	if (f->cnt > before)
-		add_site(f, offset + entry, fn->kind, false, fn->name);
-}
-
-static void add_go(struct finder *f, const struct tls_go_function *fn)
-{
-	uint64_t offset, last;
-	uint8_t *code;
-
-	if (!file_offset(f->elf, fn->start, &offset) || !file_offset(f->elf, fn->end - 1, &last) ||
-	    last - offset != fn->end - 1 - fn->start)
-		return;
-	code = malloc(fn->end - fn->start);
-	if (code &&
-	    pread(f->fd, code, fn->end - fn->start, offset) == (ssize_t)(fn->end - fn->start))
-		add_go_body(f, fn, code, fn->end - fn->start, offset);
-	free(code);
-}
-#endif
-
-/* Whether both were found. */
-static bool add_go_functions(struct finder *f)
-{
-#if defined(__x86_64__)
-	struct tls_go_function fn[TLS_GO_FUNCTIONS];
-	size_t before = f->cnt;
-
-	if (!tls_go_find(f->elf, fn))
-		return false;
-	for (int i = 0; i < TLS_GO_FUNCTIONS; i++)
-		add_go(f, &fn[i]);
-	return f->cnt > before;
-#else
-	(void)f;
-	return false;
-#endif
 }
 
 /* ---- symbols ---- */
@@ -365,7 +300,7 @@ static void read_tables(struct finder *f)
 
 size_t tls_find(int fd, struct tls_site sites[TLS_SITES_MAX])
 {
-	struct finder f = {.fd = fd, .sites = sites};
+	struct finder f = {.fd = fd, .sites = {sites, 0}};
 	bool any = false;
 
 	elf_version(EV_CURRENT);
@@ -377,11 +312,11 @@ size_t tls_find(int fd, struct tls_site sites[TLS_SITES_MAX])
 		for (int i = 0; i < FUNCTIONS; i++) {
 			if (!f.address[i])
 				continue;
-			any |= functions[i].kind < TLS_HANDSHAKE;
+			any |= functions[i].kind < TLS_READ_TYPED;
 			add_function(&f, &functions[i], f.address[i]);
 		}
-		any |= add_go_functions(&f);
+		any |= tls_go_find(fd, f.elf, &f.sites);
 	}
 	elf_end(f.elf);
-	return any ? f.cnt : 0;
+	return any ? f.sites.cnt : 0;
 }

@@ -5,19 +5,10 @@
 
 #include <libelf.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "../bpf/tls.h"
+struct tls_sites;
 
-enum { TLS_GO_FUNCTIONS = 2, TLS_GO_MAX_SZ = 65536 };
-
-struct tls_go_function {
-	const char *name;
-	enum tls_kind kind;
-	uint64_t start, end; /* addresses */
-};
-
-/* True when all are there. */
-bool tls_go_find(Elf *elf, struct tls_go_function fn[TLS_GO_FUNCTIONS]);
+/* Whether (*Conn).Read or Write was found and added. */
+bool tls_go_find(int fd, Elf *elf, struct tls_sites *sites);
 
 #endif
