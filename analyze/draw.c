@@ -7,7 +7,7 @@
 
 #include "../format/text.h"
 #include "index.h"
-#include "profile_tables.h"
+#include "sample_kind.h"
 
 struct thread_name {
 	int64_t id;

@@ -11,10 +11,12 @@
  * Numbers are base 64 with the digits A-Za-z0-9-_, five bits each, low ones first, 32 added to all
  * but the last: letters only, so nothing has to be escaped, and most numbers take one or two.
  */
-#include "flamegraph_svg.h"
+#include "flamegraph_data.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "flamegraph_name.h"
 
 /* Strings take at most about this; long ones are shortened as far as needed, but not below LEAST.
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The frames as plain SVG elements, for viewers that run no script. */
-#include "flamegraph_svg.h"
+#include "flamegraph_static.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "flamegraph_name.h"
 
 /* More elements than this make the file heavy and show nothing more. */
 #define STATIC_MAX 6000
@@ -17,25 +19,6 @@
 
 #define TEXT_CHAR 6.63 /* advance of an 11 px monospace character */
 #define TEXT_PAD 3
-
-void flame_add_name(struct strbuf *b, struct span name, size_t max)
-{
-	size_t len = name.len;
-	char line[FLAME_NAME_MAX];
-
-	if (max > sizeof(line))
-		max = sizeof(line);
-	if (len > max) {
-		len = max ? max - 1 : 0;
-		while (len && ((unsigned char)name.p[len] & 0xc0) == 0x80)
-			len--;
-	}
-	for (size_t i = 0; i < len; i++) /* a name is one line */
-		line[i] = strchr("\n\r\t", name.p[i]) && name.p[i] ? ' ' : name.p[i];
-	strbuf_escape(b, ESCAPE_XML, (struct span){line, len});
-	if (len < name.len)
-		strbuf_add(b, "\xe2\x80\xa6", 3);
-}
 
 /* A stable hash (FNV-1a): the same function has the same shade in every graph. */
 static unsigned shade(struct span name)

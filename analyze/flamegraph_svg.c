@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The SVG document around the frames: header, style, data, script. */
-#include "flamegraph_svg.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "flamegraph_data.h"
+#include "flamegraph_static.h"
 
 const char flamegraph_css[] = {
 #include "flamegraph.css.h"

@@ -9,6 +9,7 @@
 #include "../format/text.h"
 #include "index.h"
 #include "profile_tables.h"
+#include "sample_kind.h"
 
 /* stack.error of a pair whose definition has not come yet: | capture. Resolved at the end. */
 #define PENDING 0x80000000u

@@ -2,24 +2,10 @@
 #include "profile_tables.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile_weights.h"
-
-const char *sample_kind_name(uint32_t kind, char *buf, size_t sz)
-{
-	switch (kind) {
-#define X(name, number)                                                                            \
-	case number:                                                                               \
-		return #name;
-		SAMPLE_KINDS(X)
-#undef X
-	}
-	snprintf(buf, sz, "kind%u", kind); /* of a newer recorder */
-	return buf;
-}
 
 static void id_or_null(struct insert *in, uint32_t id)
 {

@@ -11,8 +11,4 @@
  * or negative errno. */
 int profile_tables_write(struct load *l, const struct weights *threads);
 
-/* "cpu"; into buf when the kind is not known to this build. */
-const char *sample_kind_name(uint32_t kind, char *buf, size_t sz);
-#define SAMPLE_KIND_CNT 64 /* numbers beyond are not used */
-
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "index.h"
-#include "profile_tables.h"
+#include "sample_kind.h"
 
 struct total {
 	uint64_t self_count, self_value, count, value;

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "../format/text.h"
-#include "profile_tables.h"
+#include "sample_kind.h"
 #include "traffic_note.h"
 
 struct report {
