@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections while they are loaded; shared by load_traffic.c (records in), traffic_order.c
- * (payload sorted by time), traffic_sides.c (names of both ends, and which connection is the other
- * end of which) and traffic_tables.c (rows out).
+ * Connections while they are loaded. load_traffic.c takes records in, through what stands here in
+ * the order of their way: connections, their sides, messages, rows out.
  */
 #ifndef ANALYZE_TRAFFIC_H
 #define ANALYZE_TRAFFIC_H
@@ -46,7 +45,7 @@ struct conn {
 	uint32_t next_bound; /* of the same UDP port, + 1 */
 };
 
-struct order;
+struct payload_order;
 
 /* What the payload that was not kept hid. */
 struct unkept {
@@ -64,7 +63,7 @@ struct traffic {
 	struct figures *figures; /* NULL: not wanted */
 	sqlite3_stmt *process;	 /* a process by its row id */
 	bool sides_known;
-	struct order *order; /* payload not yet handed on */
+	struct payload_order *order; /* payload not yet handed on */
 	/* messages */
 	struct conn **live; /* those with a parser */
 	size_t live_cnt, live_cap;
@@ -78,13 +77,10 @@ struct traffic {
 	int err;
 };
 
-/* Payload goes to traffic_feed in the order of time, captures one after the other. */
-int traffic_order__new(struct order **o);
-void traffic_order__free(struct order *o);
-uint64_t traffic_order__newest_ns(const struct order *o); /* 0: none since a capture began */
-int traffic_hold(struct traffic *t, struct conn *c, const struct rec_payload *r);
-int traffic_release(struct traffic *t, bool all);
-int traffic_feed(struct conn *c, const struct l7_piece *piece);
+/* The connection of that id; one whose record was lost gets an empty one. NULL: out of memory. */
+struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id);
+void traffic_add_connection(struct conn *c, const struct rec_connection *r);
+int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r);
 
 /* Once all connections are known: names and other ends. 0 or -ENOMEM. */
 int traffic_find_sides(struct traffic *t);
@@ -99,6 +95,11 @@ uint32_t traffic_datagram_peer(const struct conn *c, uint32_t peer, uint64_t at_
 			       struct span *addr, const struct conn **other);
 bool traffic_counted(const struct conn *c);
 const char *traffic_role(const struct conn *c);
+
+/* What its first message tells of a connection. */
+void traffic_learn(struct conn *c);
+/* A message or pair of a connection, the sink of its parser. */
+void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x);
 
 int traffic_write_connections(struct traffic *t);
 int traffic_write_figures(struct traffic *t);

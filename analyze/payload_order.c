@@ -6,9 +6,13 @@
  * What comes is a mix of long runs (a CPU's ring buffer each), so runs are merged, and each record
  * takes part in few merges: what is held is looked at again when half as much time has come anew.
  */
-#include "traffic.h"
+#include "payload_order.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
 
 #define HOLD_NS 500000000ULL
 #define HOLD_SZ (32u << 20) /* of payload and its descriptions */
@@ -22,7 +26,7 @@ struct block {
 
 /* A payload record held back, its bytes behind it. */
 struct held {
-	struct conn *conn;
+	void *conn;
 	struct block *block;
 	struct l7_piece piece;
 	char bytes[];
@@ -33,9 +37,10 @@ struct place {
 	struct held *held;
 };
 
-struct order {
+struct payload_order {
 	struct place *v, *merged; /* v: sorted up to `sorted`, then as it came */
 	size_t cnt, cap, merged_cap, sorted;
+	int (*feed)(void *conn, const struct l7_piece *piece);
 	struct block *block; /* the one that is being filled */
 	size_t held_sz;
 	uint64_t newest_ns, looked_ns; /* of all; when v was last looked through */
@@ -53,13 +58,17 @@ static bool comes_first(const struct place *x, const struct place *y)
 	return p->pos < q->pos;
 }
 
-int traffic_order__new(struct order **o)
+int payload_order__new(struct payload_order **o,
+		       int (*feed)(void *conn, const struct l7_piece *piece))
 {
 	*o = calloc(1, sizeof(**o));
-	return *o ? 0 : -ENOMEM;
+	if (!*o)
+		return -ENOMEM;
+	(*o)->feed = feed;
+	return 0;
 }
 
-static void drop(struct order *o, struct held *h)
+static void drop(struct payload_order *o, struct held *h)
 {
 	struct block *b = h->block;
 
@@ -68,7 +77,7 @@ static void drop(struct order *o, struct held *h)
 		free(b);
 }
 
-void traffic_order__free(struct order *o)
+void payload_order__free(struct payload_order *o)
 {
 	if (!o)
 		return;
@@ -80,7 +89,7 @@ void traffic_order__free(struct order *o)
 	free(o);
 }
 
-uint64_t traffic_order__newest_ns(const struct order *o)
+uint64_t payload_order__newest_ns(const struct payload_order *o)
 {
 	return o->newest_ns;
 }
@@ -125,7 +134,7 @@ static size_t merge_pairs(const struct place *v, size_t cnt, struct place *to)
 	return runs;
 }
 
-static int sort(struct order *o)
+static int sort(struct payload_order *o)
 {
 	size_t old = o->sorted, fresh = o->cnt - old;
 
@@ -149,7 +158,7 @@ static int sort(struct order *o)
 /* ---- in and out ---- */
 
 /* Hands on what came up to then, in order. */
-static int hand_on(struct order *o, size_t max, uint64_t until_ns)
+static int hand_on(struct payload_order *o, size_t max, uint64_t until_ns)
 {
 	size_t n = 0;
 	int err = 0;
@@ -157,7 +166,7 @@ static int hand_on(struct order *o, size_t max, uint64_t until_ns)
 	for (; n < max && o->v[n].ts_ns <= until_ns && !err; n++) {
 		struct held *h = o->v[n].held;
 
-		err = traffic_feed(h->conn, &h->piece);
+		err = o->feed(h->conn, &h->piece);
 		drop(o, h);
 	}
 	o->cnt -= n;
@@ -167,9 +176,8 @@ static int hand_on(struct order *o, size_t max, uint64_t until_ns)
 	return err;
 }
 
-int traffic_release(struct traffic *t, bool all)
+int payload_order__release(struct payload_order *o, bool all)
 {
-	struct order *o = t->order;
 	bool full = o->held_sz > HOLD_SZ;
 	uint64_t until_ns = all || full		     ? UINT64_MAX
 			    : o->newest_ns > HOLD_NS ? o->newest_ns - HOLD_NS
@@ -188,7 +196,7 @@ int traffic_release(struct traffic *t, bool all)
 }
 
 /* Room for one record; NULL: out of memory. */
-static struct held *held_new(struct order *o, size_t data_sz)
+static struct held *held_new(struct payload_order *o, size_t data_sz)
 {
 	size_t sz = (sizeof(struct held) + data_sz + 15) & ~(size_t)15;
 	struct block *b = o->block;
@@ -211,28 +219,22 @@ static struct held *held_new(struct order *o, size_t data_sz)
 	return h;
 }
 
-int traffic_hold(struct traffic *t, struct conn *c, const struct rec_payload *r)
+int payload_order__hold(struct payload_order *o, void *conn, const struct l7_piece *piece)
 {
-	struct order *o = t->order;
 	struct held *h;
 
 	if (array_reserve(&o->v, &o->cap, o->cnt + 1))
 		return -ENOMEM;
-	h = held_new(o, r->data.len);
+	h = held_new(o, piece->data.len);
 	if (!h)
 		return -ENOMEM;
-	h->conn = c;
-	h->piece = (struct l7_piece){.dir = r->direction ? L7_RECEIVED : L7_SENT,
-				     .pos = r->position,
-				     .len = r->len,
-				     .ts_ns = r->ts_ns,
-				     .data = {h->bytes, r->data.len},
-				     .datagram = r->flags & PAYLOAD_DATAGRAM,
-				     .peer = r->peer.len ? strings__add(t->strings, r->peer) : 0};
-	memcpy(h->bytes, r->data.p, r->data.len);
-	o->v[o->cnt++] = (struct place){r->ts_ns, h};
-	o->held_sz += sizeof(*h) + r->data.len;
-	if (r->ts_ns > o->newest_ns)
-		o->newest_ns = r->ts_ns;
+	h->conn = conn;
+	h->piece = *piece;
+	h->piece.data.p = h->bytes;
+	memcpy(h->bytes, piece->data.p, piece->data.len);
+	o->v[o->cnt++] = (struct place){piece->ts_ns, h};
+	o->held_sz += sizeof(*h) + piece->data.len;
+	if (piece->ts_ns > o->newest_ns)
+		o->newest_ns = piece->ts_ns;
 	return 0;
 }

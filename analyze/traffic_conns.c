@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Connections by the ids that records give them, and what is counted of each. */
+#include <errno.h>
+
+#include "traffic.h"
+
+struct conn_key {
+	uint32_t capture, id;
+};
+
+static uint64_t conn_hash(const void *owner, uint32_t entry)
+{
+	const struct conn *c = ((const struct traffic *)owner)->conns[entry];
+
+	return hash_mix(capture_row(c->capture, c->rec.id));
+}
+
+static bool conn_equal(const void *owner, uint32_t entry, const void *key)
+{
+	const struct conn *c = ((const struct traffic *)owner)->conns[entry];
+	const struct conn_key *k = key;
+
+	return c->capture == k->capture && c->rec.id == k->id;
+}
+
+static const struct index_ops conn_ops = {conn_hash, conn_equal};
+
+struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
+{
+	struct conn_key key = {capture, id};
+	uint64_t hash = hash_mix(capture_row(capture, id));
+	struct conn *c;
+	uint32_t entry;
+
+	if (index_find(&t->by_id, &conn_ops, t, hash, &key, &entry))
+		return t->conns[entry];
+	if (array_reserve(&t->conns, &t->conn_cap, t->conn_cnt + 1))
+		return NULL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->traffic = t;
+	c->capture = capture;
+	c->rec.id = id;
+	c->number = t->conn_cnt;
+	t->conns[t->conn_cnt] = c;
+	if (index_add(&t->by_id, &conn_ops, t, hash, t->conn_cnt)) {
+		free(c);
+		return NULL;
+	}
+	t->conn_cnt++;
+	return c;
+}
+
+static struct span own(struct span old, struct span s)
+{
+	char *p = malloc(s.len + 1);
+
+	free((char *)old.p);
+	if (!p)
+		return (struct span){NULL, 0};
+	memcpy(p, s.p, s.len);
+	return (struct span){p, s.len};
+}
+
+void traffic_add_connection(struct conn *c, const struct rec_connection *r)
+{
+	struct span local = own(c->rec.local_addr, r->local_addr),
+		    remote = own(c->rec.remote_addr, r->remote_addr);
+
+	c->rec = *r;
+	c->rec.local_addr = local;
+	c->rec.remote_addr = remote;
+	c->tls |= !!r->tls;
+}
+
+int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
+{
+	struct traffic *t = c->traffic;
+	struct insert *in = &t->stat;
+	uint64_t at = r->ts_ns + t->load->captures->v[c->capture].to_realtime;
+
+	if (at < t->spans[c->capture][0] || at >= t->spans[c->capture][1])
+		return 0;
+	c->bytes[0] += r->bytes_sent;
+	c->bytes[1] += r->bytes_received;
+	c->calls[0] += r->sends;
+	c->calls[1] += r->receives;
+	c->retransmits += r->retransmits;
+	if (r->srtt_us)
+		c->srtt_us = r->srtt_us;
+	if (!load__wants(t->load, "connection_stat"))
+		return 0;
+	insert_int(in, capture_row(c->capture, c->rec.id));
+	insert_int(in, at);
+	insert_int(in, r->bytes_sent);
+	insert_int(in, r->bytes_received);
+	insert_int(in, r->sends);
+	insert_int(in, r->receives);
+	insert_int(in, r->retransmits);
+	insert_int(in, r->srtt_us);
+	return insert_run(in);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What becomes of a message: a row of the table, a call in the figures. */
+#include "../format/text.h"
+#include "traffic.h"
+#include "traffic_note.h"
+
+static void bind_time(struct insert *in, const struct conn *c, uint64_t ns)
+{
+	insert_int(in, ns + c->traffic->load->captures->v[c->capture].to_realtime);
+}
+
+static void bind_span(struct insert *in, struct span s)
+{
+	if (s.len)
+		insert_span(in, s);
+	else
+		insert_null(in);
+}
+
+/* Both sides' details in one object. */
+static void bind_detail(struct insert *in, struct strbuf *b, const struct l7_message *q,
+			const struct l7_message *a)
+{
+	struct span x = q ? q->detail : (struct span){"", 0},
+		    y = a ? a->detail : (struct span){"", 0};
+
+	if (x.len > 2 && y.len > 2) {
+		strbuf_add(b, x.p, x.len - 1);
+		strbuf_add(b, ",", 1);
+		strbuf_add(b, y.p + 1, y.len - 1);
+		insert_span(in, (struct span){b->p, b->len});
+	} else {
+		bind_span(in, x.len > 2 ? x : y);
+	}
+}
+
+static void bind_times(struct insert *in, const struct conn *c, const struct l7_exchange *x)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+
+	if (q)
+		bind_time(in, c, q->last_ns);
+	else
+		insert_null(in);
+	if (a)
+		bind_time(in, c, a->last_ns);
+	else
+		insert_null(in);
+	/* Threads may read the clock in another order than the bytes passed. */
+	if (x->paired)
+		insert_int(in, a->last_ns > q->last_ns ? a->last_ns - q->last_ns : 0);
+	else
+		insert_null(in);
+	if (x->paired)
+		insert_int(in, a->first_ns > q->last_ns ? a->first_ns - q->last_ns : 0);
+	else
+		insert_null(in);
+}
+
+/* Threads may read the clock in another order than the bytes passed. */
+static uint64_t latency_of(const struct l7_exchange *x)
+{
+	uint64_t from = x->request->last_ns, to = x->response->last_ns;
+
+	return to > from ? to - from : 0;
+}
+
+/* The message's own (gRPC over HTTP/2), else its connection's. */
+static uint32_t protocol_of(const struct conn *c, const struct l7_exchange *x)
+{
+	const char *own = (x->request ? x->request : x->response)->protocol;
+
+	return own ? strings__add(c->traffic->strings, span_of(own)) : c->protocol;
+}
+
+/* The datagram's, else its connection's. */
+static uint32_t peer_of(const struct conn *c, const struct l7_exchange *x, struct span *addr,
+			const struct conn **other)
+{
+	const struct l7_message *m = x->request ? x->request : x->response;
+
+	*addr = c->rec.remote_addr;
+	*other = c->other ? c->traffic->conns[c->other - 1] : NULL;
+	if (c->rec.transport != TRANSPORT_UDP || *other)
+		return c->peer;
+	return traffic_datagram_peer(c, m->peer, m->last_ns, addr, other);
+}
+
+static int add_row(struct conn *c, const struct l7_exchange *x, struct span status)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+	struct traffic *t = c->traffic;
+	struct strbuf detail = {0};
+	struct insert *in = &t->message;
+	uint32_t peer = (q ? q : a)->peer;
+	const struct conn *other;
+	struct span addr;
+	int err;
+
+	insert_int(in, ++t->message_id);
+	insert_int(in, capture_row(c->capture, c->rec.id));
+	insert_text(in, strings__get(t->strings, protocol_of(c, x)));
+	bind_span(in, q ? q->method : a->method);
+	bind_span(in, q ? q->target : a->target);
+	bind_span(in, status);
+	insert_int(in, (a && a->is_error) || (q && q->is_error));
+	bind_times(in, c, x);
+	insert_int(in, q ? q->size : 0);
+	insert_int(in, a ? a->size : 0);
+	insert_int(in, x->paired);
+	insert_int(in, q && q->type == L7_ONEWAY);
+	bind_detail(in, &detail, q, a);
+	insert_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr, &other)) : NULL);
+	insert_text(in, strings__get(t->strings, peer));
+	err = insert_run(in);
+	strbuf_fini(&detail);
+	if (!err && t->load->opts.traffic.max_messages == (uint64_t)t->message_id)
+		err = LOAD_ENOUGH;
+	return err;
+}
+
+static uint32_t slot_of(const struct traffic *t, uint64_t at_ns)
+{
+	uint64_t start = traffic_start_ns(t->load->captures),
+		 interval = t->load->opts.traffic.interval_ns;
+
+	if (!interval)
+		return 0;
+	return at_ns > start ? (at_ns - start) / interval + 1 : 1;
+}
+
+static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_ns)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+	struct traffic *t = c->traffic;
+	const struct conn *other;
+	struct span addr;
+	uint32_t peer = peer_of(c, x, &addr, &other);
+	struct figure_key key = {
+		.role = c->role,
+		.service = c->service,
+		.peer = peer,
+		.protocol = protocol_of(c, x),
+		.slot = slot_of(t, at_ns),
+	};
+	const struct figure_call call = {
+		.error = (a && a->is_error) || (q && q->is_error),
+		.unpaired = !x->paired && !(q && q->type == L7_ONEWAY),
+		.timed = x->paired,
+		.weight = 1 / t->load->captures->v[c->capture].sample,
+		.at_ns = at_ns,
+		.latency_ns = x->paired ? latency_of(x) : 0,
+		.request_bytes = q ? q->size : 0,
+		.response_bytes = a ? a->size : 0,
+		.connection_id = capture_row(c->capture, c->rec.id),
+	};
+
+	if (t->flows && other) /* datagrams are told apart by their client's socket */
+		key.connection = (c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
+	if (!t->load->opts.traffic.by_connection) {
+		key.method = strings__add(t->strings, (q ? q : a)->method);
+		key.target = strings__add(t->strings, (q ? q : a)->target);
+	}
+	return figures__add(t->figures, &key, &call);
+}
+
+static struct span name_span(const struct traffic *t, uint32_t id)
+{
+	return span_of(strings__get(t->strings, id));
+}
+
+static bool is_wanted(struct conn *c, const struct l7_exchange *x, struct span status)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+	struct traffic *t = c->traffic;
+	const struct conn *other;
+	struct span addr;
+	uint32_t peer = peer_of(c, x, &addr, &other);
+	const struct message_facts facts = {
+		.protocol = name_span(t, protocol_of(c, x)),
+		.method = (q ? q : a)->method,
+		.target = (q ? q : a)->target,
+		.status = status,
+		.role = name_span(t, c->role),
+		.service = name_span(t, c->service),
+		.peer = name_span(t, peer),
+		.peer_addr = addr,
+		.latency_ns = x->paired ? latency_of(x) : 0,
+		.timed = x->paired,
+		.error = (a && a->is_error) || (q && q->is_error),
+		.connection = capture_row(c->capture, c->rec.id),
+	};
+
+	return message_filter_wants(&t->load->opts.traffic.filter, &facts);
+}
+
+void traffic_learn(struct conn *c)
+{
+	const struct l7_protocol *p = l7_conn__protocol(c->l7);
+	const char *role;
+
+	if (c->rec.role == ROLE_UNKNOWN && p)
+		c->rec.role = l7_conn__role(c->l7) == L7_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
+	c->speaks = p;
+	role = traffic_role(c);
+	c->role = role ? strings__add(c->traffic->strings, span_of(role)) : 0;
+	c->protocol = p ? strings__add(c->traffic->strings, span_of(p->name)) : 0;
+}
+
+void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x)
+{
+	struct conn *c = conn;
+	struct traffic *t = c->traffic;
+	const struct l7_message *q = x->request, *a = x->response;
+	struct span status = a ? a->status : q->status;
+	uint64_t at = (q ? q : a)->last_ns + t->load->captures->v[c->capture].to_realtime;
+
+	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
+		traffic_learn(c);
+	c->unkept_unpaired += x->why == L7_NOT_KEPT;
+	c->no_ends += x->response && x->response->no_end;
+	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
+	    (t->filtered && !is_wanted(c, x, status)))
+		return;
+	if (t->figures)
+		t->err = add_figure(c, x, at);
+	if (!t->err && t->rows)
+		t->err = add_row(c, x, status);
+}
