@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "progress.h"
+#include "../format/clock.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -8,18 +9,10 @@
 #define FIRST_NS 700000000ull
 #define EVERY_NS 150000000ull
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 void progress_init(struct progress *p, const char *what)
 {
 	*p = (struct progress){.what = what, .terminal = isatty(STDERR_FILENO)};
-	p->next_ns = now_ns() + FIRST_NS;
+	p->next_ns = clock_now_ns() + FIRST_NS;
 }
 
 void progress_step(struct progress *p, uint64_t more)
@@ -27,7 +20,7 @@ void progress_step(struct progress *p, uint64_t more)
 	uint64_t now;
 
 	p->done += more;
-	if (!p->terminal || (now = now_ns()) < p->next_ns)
+	if (!p->terminal || (now = clock_now_ns()) < p->next_ns)
 		return;
 	p->next_ns = now + EVERY_NS;
 	p->shown = true;

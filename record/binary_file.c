@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "binary_open.h"
 #include "binary_registry.h"
@@ -30,14 +31,6 @@ struct file {
 	int rc;		       /* 1; 0: not ELF, its code is generated; -ENOENT: no room for it */
 	struct file *other;    /* of the same hash */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* ---- making one ---- */
 
@@ -246,7 +239,7 @@ static struct file *find_file(struct binaries *b, const struct mapped *m)
 /* Still what is mapped? */
 static bool file_fresh(struct binaries *b, struct file *f, const struct mapped *m)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns();
 	struct stat st;
 
 	if (m->generation_known && f->generation_known && m->generation != f->generation)
@@ -322,7 +315,7 @@ static void load_file(struct binaries *b, struct file *f, const struct mapped *m
 	binary_path_deleted(&path);
 	f->generation = m->generation;
 	f->generation_known = m->generation_known;
-	f->checked_ns = now_ns();
+	f->checked_ns = clock_now_ns();
 	f->st = *st;
 	f->binary = NULL;
 	if (fd >= 0)

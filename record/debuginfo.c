@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "debuginfo_exclude.h"
 #include "debuginfo_extract.h"
@@ -312,14 +313,6 @@ static void begin_hurry(struct debuginfo *d)
 	sem_post(&d->extractor_work);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static unsigned wait_until(struct debuginfo *d, uint64_t deadline_ns)
 {
 	struct timespec ts = {deadline_ns / 1000000000, deadline_ns % 1000000000};
@@ -336,7 +329,7 @@ static unsigned wait_until(struct debuginfo *d, uint64_t deadline_ns)
 
 unsigned debuginfo__wait(struct debuginfo *d, unsigned timeout_ms)
 {
-	return wait_until(d, now_ns() + timeout_ms * 1000000ULL);
+	return wait_until(d, clock_now_ns() + timeout_ms * 1000000ULL);
 }
 
 static void stop_threads(struct debuginfo *d)

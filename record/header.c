@@ -6,17 +6,10 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "../format/clock.h"
 #include "header.h"
 #include "probe.h"
 #include "version.h"
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 static void add_string(struct json_object *o, const char *key, const char *value)
 {
@@ -38,11 +31,11 @@ static void add_probe(void *ctx, const char *name)
 static struct json_object *clocks(uint64_t *realtime)
 {
 	struct json_object *c = json_object_new_object();
-	uint64_t before = now_ns(CLOCK_MONOTONIC), boot, after;
+	uint64_t before = clock_ns(CLOCK_MONOTONIC), boot, after;
 
-	*realtime = now_ns(CLOCK_REALTIME);
-	boot = now_ns(CLOCK_BOOTTIME);
-	after = now_ns(CLOCK_MONOTONIC);
+	*realtime = clock_ns(CLOCK_REALTIME);
+	boot = clock_ns(CLOCK_BOOTTIME);
+	after = clock_ns(CLOCK_MONOTONIC);
 	add_u64(c, "monotonic_ns", before + (after - before) / 2);
 	add_u64(c, "realtime_ns", *realtime);
 	add_u64(c, "boottime_ns", boot);

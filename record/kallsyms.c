@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "ksym_table.h"
 
@@ -22,14 +23,6 @@ struct kallsyms {
 	uint64_t *hits; /* start addresses of the symbols written; open hash, 0 is free */
 	size_t hit_cnt, hit_cap;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 int kallsyms__new_from(struct kallsyms **out, struct obz_writer *writer, const char *symbols,
 		       const char *modules)
@@ -80,7 +73,7 @@ static int load(struct kallsyms *k)
 
 	ksym_table__fini(&k->table); /* the old one first: never two in memory */
 	k->loaded = true;
-	k->loaded_ns = now_ns();
+	k->loaded_ns = clock_now_ns();
 	err = ksym_table__load(&k->table, k->symbols_fd, k->modules_fd);
 	if (!err || err == -ENOMEM)
 		return err;
@@ -145,7 +138,7 @@ int kallsyms__hit(struct kallsyms *k, uint64_t address)
 	if (!k->loaded && (err = load(k)))
 		return err;
 	s = ksym_table_find(&k->table, address, &size);
-	if (!s && now_ns() - k->loaded_ns > RELOAD_NS) {
+	if (!s && clock_now_ns() - k->loaded_ns > RELOAD_NS) {
 		err = load(k);
 		if (err)
 			return err;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "idmap.h"
+#include "../format/clock.h"
 #include "listeners.h"
 
 #define FRESH_NS 1000000000ULL
@@ -37,14 +38,6 @@ void listeners__free(struct listeners *l)
 		free(p);
 	idmap_fini(&l->by_netns);
 	free(l);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
 /*
@@ -79,7 +72,7 @@ static void refresh(struct ports *p, uint32_t pid)
 	read_table(pid, "tcp6", 10, p->bits[0]);
 	read_table(pid, "udp", 7, p->bits[1]);
 	read_table(pid, "udp6", 7, p->bits[1]);
-	p->read_ns = now_ns();
+	p->read_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
 }
 
 bool listeners__has(struct listeners *l, uint64_t netns, uint32_t pid, uint32_t transport,
@@ -95,7 +88,8 @@ bool listeners__has(struct listeners *l, uint64_t netns, uint32_t pid, uint32_t 
 			return false;
 		}
 	}
-	if (!(p->bits[i][port / 64] >> port % 64 & 1) && now_ns() - p->read_ns > FRESH_NS)
+	if (!(p->bits[i][port / 64] >> port % 64 & 1) &&
+	    clock_ns(CLOCK_MONOTONIC_COARSE) - p->read_ns > FRESH_NS)
 		refresh(p, pid);
 	return p->bits[i][port / 64] >> port % 64 & 1;
 }

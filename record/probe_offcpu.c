@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/records.h"
 #include "../format/text.h"
 #include "budget.h"
@@ -324,21 +325,13 @@ static void finish(struct probe_env *env)
 	free(open);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* As at the end of the recording: what is open is handed in up to now. */
 static void turn_off(struct probe_env *env)
 {
 	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
 	uint32_t tid;
 
-	env->stop_ns = now_ns();
+	env->stop_ns = clock_now_ns();
 	finish(env);
 	detach(env, LINK_SWITCH);
 	while (!bpf_map_get_next_key(fd, NULL, &tid) && !bpf_map_delete_elem(fd, &tid))
@@ -348,7 +341,7 @@ static void turn_off(struct probe_env *env)
 /* As at its start. */
 static void turn_on(struct probe_env *env)
 {
-	env->offcpu_from_ns = now_ns();
+	env->offcpu_from_ns = clock_now_ns();
 	if (!attach_switch(env))
 		start(env);
 }

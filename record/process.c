@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "procfs.h"
 #include "process_tracker.h"
@@ -24,20 +25,12 @@
 #define IDLE_WAKES_EARNED 4   /* by one for a process that is */
 #define WAKE_NS 100000000ULL
 
-uint64_t tracker_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static int64_t boot_offset(void)
 {
 	struct timespec boot;
 
 	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return boot.tv_sec * 1000000000LL + boot.tv_nsec - (int64_t)tracker_now_ns();
+	return boot.tv_sec * 1000000000LL + boot.tv_nsec - (int64_t)clock_now_ns();
 }
 
 static unsigned describe_budget(const struct tracker *t)
@@ -212,7 +205,7 @@ static void resolve_jit(struct tracker *t)
 		perfmap__resolve(b->perfmap, write_symbol, &c, &refused);
 		tracker_lose(t, "perf-map", "more entries than are kept", refused);
 	}
-	t->jit_resolved_ns = tracker_now_ns();
+	t->jit_resolved_ns = clock_now_ns();
 }
 
 /* Mappings of binaries that have been hit, in processes that have samples. */
@@ -271,7 +264,7 @@ static void chores(struct tracker *t, uint64_t now)
 
 int tracker__drain(struct tracker *t)
 {
-	uint64_t now = tracker_now_ns();
+	uint64_t now = clock_now_ns();
 	unsigned handled;
 
 	if (!t->sideband || t->draining)
@@ -380,8 +373,7 @@ void tracker__hit(struct tracker *t, uint32_t binary, uint64_t elf_address)
 	if (binaries__hit(t->binaries, b))
 		t->hit_since = true;
 	if (b->perfmap && perfmap__hit(b->perfmap, elf_address) &&
-	    tracker_now_ns() - t->jit_resolved_ns >=
-		    JIT_NS) /* soon: the process may not live long */
+	    clock_now_ns() - t->jit_resolved_ns >= JIT_NS) /* soon: the process may not live long */
 		resolve_jit(t);
 }
 

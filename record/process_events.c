@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "procfs.h"
+#include "../format/clock.h"
 #include "process_tracker.h"
 
 #define DYING_CHECK_NS 2000000ULL
@@ -246,7 +247,7 @@ static void on_exit_record(struct tracker *t, const struct sideband_record *r)
 
 void tracker_check_dying(struct tracker *t, bool at_once)
 {
-	uint64_t now = tracker_now_ns();
+	uint64_t now = clock_now_ns();
 	size_t left = 0;
 
 	for (size_t i = 0; i < t->dying_cnt; i++) {

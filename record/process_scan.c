@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "procfs.h"
 #include "process_tracker.h"
@@ -46,7 +47,7 @@ static int on_map(void *ctx, const struct maps_line *l)
 
 static int read_maps(struct tracker *t, struct process *p)
 {
-	struct scan s = {.t = t, .p = p, .now_ns = tracker_now_ns()};
+	struct scan s = {.t = t, .p = p, .now_ns = clock_now_ns()};
 
 	p->maps_as_of_ns = s.now_ns;
 	root_prefix_read(&s.root, t->proc, p->tgid);
@@ -79,7 +80,7 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 	identity_set_comm(&p->identity, span_of(st.comm));
 	p->by_match = match;
 	table_set_target(t, p, true);
-	p->maps_as_of_ns = tracker_now_ns();
+	p->maps_as_of_ns = clock_now_ns();
 	if (st.flags & PROCFS_PF_KTHREAD)
 		return p;
 	err = read_maps(t, p);
@@ -159,7 +160,7 @@ static void refresh(struct tracker *t, struct process *p)
 	struct procfs_stat st;
 
 	if (procfs_stat(t->proc, p->tgid, &st) || st.state == 'Z' || st.state == 'X') {
-		table_end(t, p, tracker_now_ns(), false);
+		table_end(t, p, clock_now_ns(), false);
 		return;
 	}
 	p->live = 0;

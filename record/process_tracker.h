@@ -46,8 +46,6 @@ static inline void tracker_lose(struct tracker *t, const char *source, const cha
 		t->opts.loss(t->opts.loss_ctx, source, cause, count);
 }
 
-uint64_t tracker_now_ns(void);
-
 /* ---- process_table.c ---- */
 
 /* The latest image of a process that lives; NULL. */

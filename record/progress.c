@@ -4,25 +4,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "progress.h"
 
 #define SHOW_EVERY_NS 500000000ULL
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 void progress_init(struct progress *p, const struct obz_writer *writer, uint64_t duration_ns,
 		   int verbosity)
 {
 	*p = (struct progress){
 		.writer = writer,
-		.started_ns = now_ns(),
+		.started_ns = clock_now_ns(),
 		.duration_ns = duration_ns,
 		.on = verbosity >= 0 && isatty(STDERR_FILENO),
 	};
@@ -32,7 +25,7 @@ void progress_tick(void *ctx, const struct session_status *st)
 {
 	char samples[24], bytes[24], lost[24], of[32] = "";
 	struct progress *p = ctx;
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns();
 
 	if (!p->on || (now - p->shown_ns < SHOW_EVERY_NS && st->stopping == p->stopping))
 		return;
@@ -40,7 +33,9 @@ void progress_tick(void *ctx, const struct session_status *st)
 	p->shown_ns = now;
 	p->drawn = true;
 	if (st->stopping) {
-		fprintf(stderr, "\r\033[Krecorded; waiting for the symbols of %u binaries (Ctrl-C: do without)",
+		fprintf(stderr,
+			"\r\033[Krecorded; waiting for the symbols of %u binaries (Ctrl-C: do "
+			"without)",
 			st->debuginfo_pending);
 		fflush(stderr);
 		return;

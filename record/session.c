@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "links.h"
 #include "priority.h"
@@ -268,11 +269,12 @@ static void count_costs(struct session *s)
 {
 	s->stats_fd = program_cost_enable();
 	if (s->stats_fd < 0 && !program_cost_counted())
-		message_warn("run times of BPF programs are not counted%s: %s (needs CAP_SYS_ADMIN, or "
-			     "sysctl kernel.bpf_stats_enabled at 1)",
-			     s->opts.budget_per_64k ? ", --cpu-budget holds for obrec's own time alone"
-						    : "",
-			     strerror(-s->stats_fd));
+		message_warn(
+			"run times of BPF programs are not counted%s: %s (needs CAP_SYS_ADMIN, or "
+			"sysctl kernel.bpf_stats_enabled at 1)",
+			s->opts.budget_per_64k ? ", --cpu-budget holds for obrec's own time alone"
+					       : "",
+			strerror(-s->stats_fd));
 }
 
 static void on_step(void *ctx, enum budget_lever lever, unsigned level)
@@ -347,7 +349,7 @@ int session__start(struct session *s)
 	int err = 0;
 
 	priority_raise();
-	s->started_ns = s->env.start_ns = now_ns();
+	s->started_ns = s->env.start_ns = clock_now_ns();
 	s->skel->bss->enabled = true;
 	for (size_t i = 0; probes[i] && !err; i++)
 		if (session_wants(s, i) && probes[i]->start)

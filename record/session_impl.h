@@ -34,7 +34,7 @@ struct session {
 	struct intake *intake;
 	struct ring *ring;
 	struct syncer *syncer;
-	struct thin *thin; /* NULL: no budget */
+	struct thin *thin;		    /* NULL: no budget */
 	int epoll_fd, command_fd, stats_fd; /* -1: none */
 	uint64_t lost_in_bpf[LOSS_CNT];	    /* as last read */
 	uint64_t missed_in_bpf;
@@ -44,14 +44,6 @@ struct session {
 
 #define SEC_NS 1000000000ULL
 #define MSEC_NS 1000000ULL
-
-static inline uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SEC_NS + ts.tv_nsec;
-}
 
 static inline bool session_wants(const struct session *s, size_t probe)
 {

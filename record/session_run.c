@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "links.h"
 #include "memory.h"
@@ -19,8 +20,8 @@
 #define MEMORY_NS (100 * MSEC_NS)
 #define DEBUGINFO_NS (10 * SEC_NS)
 
-/* Rings that fill fast wake the loop by themselves; the timer only bounds how old a record gets that
- * names a process or an address to look up. */
+/* Rings that fill fast wake the loop by themselves; the timer only bounds how old a record gets
+ * that names a process or an address to look up. */
 enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 
 struct loop {
@@ -166,7 +167,7 @@ static void bound_poll(const struct session *s, struct loop *l, uint64_t now)
 enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 			      void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns();
 	struct loop l = {
 		.flush_ns = now + FLUSH_NS,
 		.epoch_ns = now + EPOCH_NS,
@@ -179,7 +180,7 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 	while (!(reason = check(s, &l, now, stop))) {
 		bound_poll(s, &l, now);
 		wait(s, &l);
-		now = now_ns();
+		now = clock_now_ns();
 		err = periodic(s, &l, now);
 		if (err)
 			return reason_of(err);
@@ -198,7 +199,7 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 static void detach(struct session *s)
 {
 	s->skel->bss->enabled = false;
-	s->stopped_ns = s->env.stop_ns = now_ns();
+	s->stopped_ns = s->env.stop_ns = clock_now_ns();
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->finish)
 			probes[i]->finish(&s->env);
@@ -211,16 +212,16 @@ static void detach(struct session *s)
 static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *stop,
 			     void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
-	uint64_t deadline = now_ns() + DEBUGINFO_NS;
+	uint64_t deadline = clock_now_ns() + DEBUGINFO_NS;
 
-	while (debuginfo__wait(s->debuginfo, WAIT_MS) && !*stop && now_ns() < deadline) {
+	while (debuginfo__wait(s->debuginfo, WAIT_MS) && !*stop && clock_now_ns() < deadline) {
 		struct session_status st = session__status(s);
 
 		st.stopping = true;
 		if (tick)
 			tick(ctx, &st);
 	}
-	debuginfo__finish(s->debuginfo, now_ns());
+	debuginfo__finish(s->debuginfo, clock_now_ns());
 }
 
 int session__finish(struct session *s, volatile sig_atomic_t *stop,
@@ -237,8 +238,8 @@ int session__finish(struct session *s, volatile sig_atomic_t *stop,
 	tracker__finish(s->tracker);
 	finish_debuginfo(s, stop, tick, ctx);
 	if (s->stats_fd >= 0)
-		program_cost_write(s->skel->obj, s->writer, now_ns());
-	err = flush(s, now_ns(), true);
+		program_cost_write(s->skel->obj, s->writer, clock_now_ns());
+	err = flush(s, clock_now_ns(), true);
 	syncer__free(s->syncer);
 	s->syncer = NULL;
 	return err;

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../format/clock.h"
 #include "../format/text.h"
 #include "sideband.h"
 
@@ -57,14 +58,6 @@ struct sideband {
 	struct sideband_lost lost;
 	bool asleep;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* ---- opening ---- */
 
@@ -429,7 +422,7 @@ static void compact(struct sideband *sb)
 void sideband__read(struct sideband *sb)
 {
 	size_t before;
-	uint64_t now = now_ns();
+	uint64_t now = clock_now_ns();
 
 	compact(sb);
 	before = sb->entry_cnt;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../../format/clock.h"
 #include "../../record/process_tracker.h"
 #include "check.h"
 #include "record_fakes.h"
@@ -74,7 +75,7 @@ static struct tracker *make(const struct target_spec *spec)
 	if (tracker__new(&t, &o) || scan_targets(t))
 		return NULL;
 	table_publish(t);
-	t0 = tracker_now_ns() + 1000;
+	t0 = clock_now_ns() + 1000;
 	return t;
 }
 

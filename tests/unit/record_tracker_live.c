@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "../../format/clock.h"
 #include "../../record/binary_registry.h"
 #include "../../record/process_tracker.h"
 #include "../../record/procfs.h"
@@ -26,14 +27,6 @@ static char dir[64], self_exe[4096], lib[128];
 static int epoll_fd;
 static unsigned tested_cgroups;
 static bool keep_files = true;
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
 
 /* ---- the worker: one command a line on stdin, one answer a line on stdout ---- */
 
@@ -187,14 +180,14 @@ static struct tracker *track(const struct target_spec *spec, int *err)
 /* As the session does: on a record or every 10 ms. */
 static void follow(struct tracker *t, int ms)
 {
-	uint64_t end = now_ns() + ms * 1000000ULL;
+	uint64_t end = clock_now_ns() + ms * 1000000ULL;
 
 	do {
 		struct epoll_event ev;
 
 		epoll_wait(epoll_fd, &ev, 1, 10);
 		tracker__drain(t);
-	} while (now_ns() < end);
+	} while (clock_now_ns() < end);
 }
 
 struct compare {
@@ -276,7 +269,7 @@ static void test_life(void)
 	CHECK(fake_proc[pid]->flags == (PROC_TARGET | PROC_INHERIT), "");
 	CHECK(fake_proc[getpid()] && fake_proc[getpid()]->flags == PROC_IGNORE, "");
 	CHECK(tracker__live_targets(t) == 1, "");
-	p1 = tracker__thread(t, pid, pid, "worker", now_ns());
+	p1 = tracker__thread(t, pid, pid, "worker", clock_now_ns());
 	snprintf(text, sizeof(text), " exe=%s", self_exe);
 	CHECK(fake_count(0, "process 1 pid=", text) == 1, "");
 
@@ -289,7 +282,7 @@ static void test_life(void)
 	tell(&w, "name renamed\n", NULL);
 	follow(t, 20);
 	same_as_proc(pid);
-	CHECK(tracker__thread(t, pid, pid, "renamed", now_ns()) == p1,
+	CHECK(tracker__thread(t, pid, pid, "renamed", clock_now_ns()) == p1,
 	      "a new name is no new thread");
 	CHECK(fake_count(0, "thread 1 ", "comm=renamed") == 1, "");
 
@@ -297,7 +290,7 @@ static void test_life(void)
 	follow(t, 20);
 	same_as_proc(child);
 	CHECK(tracker__live_targets(t) == 2, "%zu", tracker__live_targets(t));
-	tracker__thread(t, child, child, "renamed", now_ns());
+	tracker__thread(t, child, child, "renamed", clock_now_ns());
 	snprintf(text, sizeof(text), "pid=%ld ppid=%d", child, (int)pid);
 	CHECK(fake_count(0, "process 2 ", text) == 1, "");
 	kill(child, SIGKILL);
@@ -305,12 +298,12 @@ static void test_life(void)
 	CHECK(tracker__live_targets(t) == 1, "a zombie has ended, waited for or not: %zu",
 	      tracker__live_targets(t));
 
-	base = now_ns();
+	base = clock_now_ns();
 	p1 = fake_lines;
 	tell(&w, "exec %s\n", self_exe);
 	follow(t, 50);
 	same_as_proc(pid);
-	p2 = tracker__thread(t, pid, pid, "x", now_ns());
+	p2 = tracker__thread(t, pid, pid, "x", clock_now_ns());
 	CHECK(tracker__thread(t, pid, pid, "renamed", base - 1) != p2,
 	      "a sample before the exec is of the old image");
 	CHECK(fake_count(p1, "exit 1 ", "") == 1, "");
@@ -346,7 +339,7 @@ static void test_command(void)
 		exit(1);
 	follow(t, 30);
 	same_as_proc(pid);
-	tracker__thread(t, pid, pid, "sh", now_ns());
+	tracker__thread(t, pid, pid, "sh", clock_now_ns());
 	CHECK(strstr(fake_find(0, "process ", "comm=sh "), "cmd=sh -c sleep 0.05"), "%s",
 	      fake_find(0, "process ", ""));
 	waitpid(pid, NULL, 0);
@@ -369,7 +362,7 @@ static void test_hits(void)
 	struct tracker *t = track(&spec, &err);
 
 	r = &fake_proc[pid]->range[0];
-	tracker__thread(t, pid, pid, "worker", now_ns());
+	tracker__thread(t, pid, pid, "worker", clock_now_ns());
 	tracker__hit(t, r->binary, r->start - r->bias);
 	tracker__hit(t, r->binary, r->start - r->bias);
 	frame = tracker__frame(t, pid, r->start + 16);
@@ -503,7 +496,7 @@ static void test_perfmap(void)
 	jit = fake_proc[pid]->jit;
 	CHECK(jit, "memory with generated code was not noticed");
 	CHECK(frame_binary(tracker__frame(t, pid, code + 20)) == jit, "");
-	process = tracker__thread(t, pid, pid, "worker", now_ns());
+	process = tracker__thread(t, pid, pid, "worker", clock_now_ns());
 	CHECK(process == 1 && fake_count(0, "process 1 ", " ns=1 ") == 1,
 	      "pid in its own namespace");
 	tracker__hit(t, jit, code + 20);
@@ -588,15 +581,15 @@ static void test_all(void)
 {
 	struct target_spec spec = {.all = true, .inherit = true};
 	unsigned tables = fake_tables;
-	uint64_t begin = now_ns();
+	uint64_t begin = clock_now_ns();
 	struct tracker *t;
 	int err;
 
 	t = track(&spec, &err);
 	printf("whole system: %zu processes, %u binaries, %.1f ms\n", tracker__live_targets(t),
-	       fake_tables - tables, (now_ns() - begin) / 1e6);
+	       fake_tables - tables, (clock_now_ns() - begin) / 1e6);
 	CHECK(tracker__live_targets(t) > 1, "");
-	tracker__thread(t, 0, 0, "swapper/0", now_ns());
+	tracker__thread(t, 0, 0, "swapper/0", clock_now_ns());
 	CHECK(fake_count(0, "process 1 pid=0 ", "comm=swapper/0") == 1, "");
 	end(t);
 }
@@ -699,11 +692,11 @@ static void test_latency(void)
 	t = track(&spec, &err);
 	for (int i = 0; i < 20; i++) {
 		long child = tell(&w, "fork\n", NULL);
-		uint64_t begin = now_ns(), took;
+		uint64_t begin = clock_now_ns(), took;
 
-		while (!fake_proc[child] && now_ns() - begin < 1000000000)
+		while (!fake_proc[child] && clock_now_ns() - begin < 1000000000)
 			tracker__drain(t);
-		took = now_ns() - begin;
+		took = clock_now_ns() - begin;
 		CHECK(fake_proc[child], "child %ld was not followed", child);
 		if (took < best)
 			best = took;
