@@ -13,7 +13,7 @@
 enum { KEEP_IDLE = 64, KEEP_FILES = 256 };
 #define KEEP_IDLE_SZ (256u << 20) /* of files: tables are a tenth of that at most */
 /* Longer than a ring or the unwinder may still speak of it. */
-#define REST_NS 3000000000ULL
+#define REST_NS 1000000000ULL
 
 bool binaries__crowded(const struct binaries *b, uint64_t now_ns)
 {
