@@ -10,7 +10,7 @@
 
 #include "binary_registry.h"
 
-enum { KEEP_IDLE = 64, KEEP_FILES = 256 };
+enum { KEEP_IDLE = 48, KEEP_FILES = 256 };
 #define KEEP_IDLE_SZ (256u << 20) /* of files: tables are a tenth of that at most */
 /* Longer than a ring or the unwinder may still speak of it. */
 #define REST_NS 1000000000ULL
