@@ -139,6 +139,7 @@ class Connection:
         while True:
             data = self.sock.recv(65536)
             if not data:
+                self.sock.close()
                 return
             asked = self.envelopes(data)
             answers, framed = [], self.framed

@@ -1,13 +1,10 @@
 # nginx under wrk, one request at a time and 16 in a pipeline, with several methods and statuses: as many of each as nginx itself logs.
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in nginx wrk; do command -v $c >/dev/null || skip "needs $c"; done
-port=$((20000 + RANDOM % 10000))
-cat >"$T/nginx.conf" <<N
-worker_processes 1; daemon off; pid $T/nginx.pid; error_log $T/error.log; events {}
-http { log_format few '\$request_method,\$uri,\$status'; access_log $T/access.log few; keepalive_requests 1000000;
+free_port
+serve_nginx "log_format few '\$request_method,\$uri,\$status'; access_log $T/access.log few;
 server { listen 127.0.0.1:$port;
-	location /get { return 200 "hello"; } location /empty { return 204; } location /bad { return 503 "no"; } location /moved { return 301 /get; } } }
-N
+	location /get { return 200 'hello'; } location /empty { return 204; } location /bad { return 503 'no'; } location /moved { return 301 /get; } }"
 cat >"$T/one.lua" <<'L'
 local wants = {{"GET", "/get"}, {"GET", "/empty"}, {"DELETE", "/bad"}, {"GET", "/moved"}, {"GET", "/missing"}}
 local at = 0
@@ -22,19 +19,13 @@ init = function()
 end
 request = function() return all end
 L
-start nginx -c "$T/nginx.conf"
-master=$!
-for _ in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null && break; sleep 0.05; done
-worker=$(pgrep -P $master | head -n 1)
 for way in one:head pipe:head pipe:16384; do
-	a=$T/$way.obz payload=${way#*:}
+	payload=${way#*:}
 	: >"$T/access.log"
-	obrec_start -q -p "$worker" -e l4,l7 --payload $payload --debuginfo none -o "$a"
+	record --payload $payload
 	said=$(timeout 60 wrk -t1 -c8 -d1s -s "$T/${way%:*}.lua" "http://127.0.0.1:$port/" | sed -n 's/^ *\([0-9]*\) requests in.*/\1/p')
 	for _ in 1 2 3; do printf 'HEAD /get HTTP/1.0\r\n\r\n' | timeout 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; cat >&3; cat <&3 >/dev/null" || true; done
-	sleep 0.3; kill -INT $obrec; obrec_wait
-	is "$way: exit" $status 0
-	is "$way: losses" "$(sql "$a" "SELECT coalesce(sum(count),0) FROM loss")" 0
+	finish $way
 	logged=$(wc -l <"$T/access.log")
 	within "$way: wrk said $said, nginx logged" "$logged" "$said" $((said + 8 * 16 + 3))
 	[ "$way" = pipe:head ] && continue # heads of 512 bytes do not hold 16 requests: what is known is in the next round

@@ -1,18 +1,18 @@
 # Kafka against librdkafka's own broker (kcat -X test.mock.num.brokers), with clients of two makes: what is reported is what
 # the broker's log says it received.
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in kcat /usr/bin/python3; do command -v $c >/dev/null || skip "needs $c"; done
 /usr/bin/python3 -c 'import kafka' 2>/dev/null || skip "needs python3-kafka"
 
 # The broker lives in a consumer of a topic that nobody writes to.
 start kcat -X test.mock.num.brokers=1 -b x -C -t idle -q -d mock >/dev/null 2>"$T/mock.log"
-broker=$!
-for _ in $(seq 100); do port=$(sed -n 's/.*replaced with 127.0.0.1:\([0-9]*\).*/\1/p' "$T/mock.log"); [ -n "$port" ] && break; sleep 0.05; done
-for _ in $(seq 100); do grep -q FetchRequest "$T/mock.log" && break; sleep 0.05; done
-[ -n "$port" ] || fail "no broker: $(tail -n 3 "$T/mock.log")"
+server=$!
+eventually "the broker's consumer fetches" written "$T/mock.log" FetchRequest
+port=$(sed -n 's/.*replaced with 127.0.0.1:\([0-9]*\).*/\1/p' "$T/mock.log")
+connected=$(served $port)
 K="kcat -b 127.0.0.1:$port -q"
 for t in orders payments; do echo first | $K -P -t $t; done
-sleep 0.3
+eventually "the first clients are gone" all_served
 
 # Those that were connected before obrec started are left out on both sides: $before, their ports.
 # received FROM-LINE: "API,VERSION,COUNT" by the broker's log
@@ -25,7 +25,6 @@ seen() {
 	sql "$1" "SELECT method, json_extract(m.detail, '$.version'), count(*) FROM message m JOIN connection c ON c.id = connection_id
 		WHERE m.protocol = 'kafka' AND c.role = '$2' AND $port IN (local_port, remote_port) AND remote_port NOT IN ($before) AND method IS NOT NULL GROUP BY 1, 2" | sort
 }
-lost() { sql "$1" "SELECT coalesce(sum(count), 0) FROM loss"; }
 
 cat >"$T/other.py" <<'P'
 import sys
@@ -53,24 +52,22 @@ talk() {
 
 before=$(sed -n 's/.*from [0-9.]*:\([0-9]*\)$/\1/p' "$T/mock.log" | sort -u | paste -sd,)
 line=$(($(wc -l <"$T/mock.log") + 1))
-obrec_start -q -p $broker -e l4,l7 --debuginfo none -o "$T/s.obz"
+record
 talk
-sleep 0.5; kill -INT $obrec; obrec_wait
-is "exit" $status 0
-is "losses" "$(lost "$T/s.obz")" 0
+finish server
 # kcat leaves the broker alone behind every message written with acks=0.
-is "server: requests by API and version, as the broker received them" "$(seen "$T/s.obz" server)" "$(received $line)"
+is "server: requests by API and version, as the broker received them" "$(seen "$a" server)" "$(received $line)"
 what() { sql "$1" "SELECT $2 FROM message m JOIN connection c ON c.id = connection_id WHERE m.protocol = 'kafka' AND $port IN (local_port, remote_port) AND remote_port NOT IN ($before)"; }
 # kcat may leave before the broker read the last of what it wrote with acks=0: what it received beyond the others.
 none=$(($(received $line | sed -n 's/^Produce,7,//p') - 201)) # 50 more by the other client, of its own version or this
-none=$((none - $(what "$T/s.obz" "sum(method = 'Produce' AND target = 'payments' AND m.detail LIKE '%:7,%')")))
+none=$((none - $(what "$a" "sum(method = 'Produce' AND target = 'payments' AND m.detail LIKE '%:7,%')")))
 within "server: written with acks=0, received" $none 1 20
-is "server: written with acks=0" "$(what "$T/s.obz" "sum(oneway), sum(oneway AND method = 'Produce' AND target = 'orders')")" $none,$none
+is "server: written with acks=0" "$(what "$a" "sum(oneway), sum(oneway AND method = 'Produce' AND target = 'orders')")" $none,$none
 # A client that leaves does not wait for what it asked last: those alone are without an answer, nothing after them has one.
-is "server: not answered though the client stayed, answers alone" "$(what "$T/s.obz" "sum(NOT paired AND NOT oneway AND (closed_ns IS NULL
+is "server: not answered though the client stayed, answers alone" "$(what "$a" "sum(NOT paired AND NOT oneway AND (closed_ns IS NULL
 	OR EXISTS (SELECT 1 FROM message x WHERE x.connection_id = c.id AND x.paired AND x.request_ns > m.request_ns))), sum(method IS NULL)")" 0,0
-is "server: refused, of a version the broker does not speak" "$(what "$T/s.obz" "sum(is_error)")" "$(received $line | sed -n 's/^ApiVersions,3,//p')"
-is "server: written to payments" "$(what "$T/s.obz" "sum(method = 'Produce' AND target = 'payments' AND status = 'OK')")" 50
+is "server: refused, of a version the broker does not speak" "$(what "$a" "sum(is_error)")" "$(received $line | sed -n 's/^ApiVersions,3,//p')"
+is "server: written to payments" "$(what "$a" "sum(method = 'Produce' AND target = 'payments' AND status = 'OK')")" 50
 
 line=$(($(wc -l <"$T/mock.log") + 1))
 seq 100 >"$T/in"

@@ -1,23 +1,22 @@
 # MQTT against mosquitto with its own clients, versions 3.1.1 and 5: packets by kind and QoS as sent, and no password kept.
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in mosquitto mosquitto_pub mosquitto_sub mosquitto_passwd zstd; do command -v $c >/dev/null || skip "needs $c"; done
 
-port=$((20000 + RANDOM % 10000)) word=s3cret-word-$RANDOM
+free_port
+word=s3cret-word-$RANDOM
 mosquitto_passwd -c -b "$T/passwd" me $word
-printf 'listener %d 127.0.0.1\nallow_anonymous false\npassword_file %s\nuser root\n' $port "$T/passwd" >"$T/conf"
-start mosquitto -c "$T/conf" >"$T/log" 2>&1
-broker=$!
-for _ in $(seq 100); do grep -q running "$T/log" && break; sleep 0.05; done
-grep -q running "$T/log" || fail "no broker: $(tail -n 3 "$T/log")"
+printf 'listener %d 127.0.0.1\nallow_anonymous false\npassword_file %s\nuser root\nlog_type all\n' $port "$T/passwd" >"$T/conf"
+serve mosquitto -c "$T/conf" >"$T/log" 2>&1
 
 A="-h 127.0.0.1 -p $port -u me -P $word"
+subscriptions=0
+subscribed() { [ "$(grep -c 'SUBACK to watcher' "$T/log")" = $subscriptions ]; }
 # talk VERSION: 40 of each QoS, all to a subscriber of QoS 2; one retained, one refused login
 talk() {
 	local sub
 	mosquitto_sub $A -V $1 -i watcher -q 2 -t 'plant/#' -C 121 >"$T/out" &
 	sub=$!; pids+=($sub)
-	for _ in $(seq 100); do ss -Htn state established "sport = :$port" | grep -q . && break; sleep 0.05; done
-	sleep 0.3
+	subscriptions=$((subscriptions + 1)); eventually "subscribed" subscribed
 	for q in 0 1 2; do seq 40 | mosquitto_pub $A -V $1 -i sensor -q $q -t plant/17/temperature -l --will-topic gone --will-payload x; done
 	mosquitto_pub $A -V $1 -q 1 -r -t plant/state -m on
 	! mosquitto_pub -h 127.0.0.1 -p $port -u me -P "wrong-$word" -V $1 -t plant/x -m x 2>/dev/null || fail "not refused"
@@ -35,14 +34,11 @@ shows() {
 	is "$1 $2: not answered" "$(what $1 $2 "sum(NOT paired AND NOT oneway)")" 0
 	is "$1 $2: retained" "$(what $1 $2 "sum(json_extract(m.detail, '$.retain'))")" 1
 }
-lost() { sql "$1" "SELECT coalesce(sum(count), 0) FROM loss"; }
-
 for v in mqttv311 mqttv5; do
-	obrec_start -q -p $broker -e l4,l7 --debuginfo none -o "$T/$v.obz"
+	record
 	talk $v
-	sleep 0.3; kill -INT $obrec; obrec_wait
-	is "$v: exit" $status 0
-	is "$v: losses" "$(lost "$T/$v.obz")" 0
+	finish $v
+	mv "$a" "$T/$v.obz"
 	shows $v server
 	mosquitto_pub $A -r -n -t plant/state
 done
@@ -55,14 +51,12 @@ is "client: losses" "$(lost "$T/c.obz")" 0
 what() { sql "$T/c.obz" "SELECT $1 FROM message WHERE protocol = 'mqtt'"; }
 is "client: CONNECT, PUBLISH answered, DISCONNECT" "$(what "sum(method = 'CONNECT' AND paired), sum(method = 'PUBLISH' AND paired), sum(method = 'DISCONNECT')")" 1,20,1
 
-# raw ARCHIVE: all its bytes, decompressed
-raw() { mkdir -p "$T/raw"; rm -rf "$T/raw/"*; tar xf "$1" -C "$T/raw" && find "$T/raw" -name '*.zst' -exec zstd -dcq {} +; }
 for a in mqttv311 mqttv5 c; do
 	raw "$T/$a.obz" >"$T/bytes"
 	is "$a: the password is nowhere, the topic is there" "$(grep -acF "$word" "$T/bytes" || true),$(grep -qaF plant/17/t "$T/bytes" && echo yes)" 0,yes
 done
-obrec_start -q -p $broker -e l4,l7 --no-redact --debuginfo none -o "$T/open.obz"
+record --no-redact
 mosquitto_pub $A -t plant/x -m x
-sleep 0.3; kill -INT $obrec; obrec_wait
-raw "$T/open.obz" >"$T/bytes"
+finish "not redacted"
+raw "$a" >"$T/bytes"
 is "not redacted: the password is there" "$(grep -qaF "$word" "$T/bytes" && echo yes)" yes

@@ -1,12 +1,10 @@
 # MariaDB under mysqlslap and sysbench (prepared statements): every statement the generator and the server count, each paired with its answer.
-. tests/live/lib.inc
+. tests/live/l7.inc
 command -v mariadbd mysqlslap sysbench >/dev/null || skip "needs mariadbd, mysqlslap and sysbench"
-port=$((20000 + RANDOM % 10000)); D=$T/my
+free_port; D=$T/my
 mariadb-install-db --no-defaults --datadir="$D" --user=root --auth-root-authentication-method=normal --skip-test-db >"$T/install" 2>&1 || fail "mariadb-install-db: $(tail -n 3 "$T/install")"
-start mariadbd --no-defaults --user=root --datadir="$D" --socket="$T/s" --port=$port --bind-address=127.0.0.1 --skip-log-bin --innodb-buffer-pool-size=32M 2>"$T/my.log"
-server=$!
+serve mariadbd --no-defaults --user=root --datadir="$D" --socket="$T/s" --port=$port --bind-address=127.0.0.1 --skip-log-bin --innodb-buffer-pool-size=32M 2>"$T/my.log"
 root() { mariadb --no-defaults -S "$T/s" -uroot -N -B "$@"; }
-for _ in $(seq 60); do root -e 'SELECT 1' >/dev/null 2>&1 && break; sleep 0.5; done
 root -e "CREATE USER u@'127.0.0.1' IDENTIFIED BY 'pw'; GRANT ALL ON *.* TO u@'127.0.0.1'; CREATE DATABASE t; CREATE DATABASE sb" || fail "no server: $(tail -n 3 "$T/my.log")"
 client="-h127.0.0.1 -P$port -uu -ppw"
 counter() { root -e "SHOW GLOBAL STATUS LIKE '$1'" | cut -f2; }
@@ -17,7 +15,7 @@ sysb() { sysbench oltp_read_write --db-driver=mysql --mysql-host=127.0.0.1 --mys
 sysb prepare >"$T/prepare" 2>&1 || fail "sysbench prepare: $(tail -n 5 "$T/prepare")"
 
 for payload in head 16384; do
-	obrec_start -q -p $server -e l4,l7 --payload $payload -o "$T/my-$payload.obz"
+	record --payload $payload
 	counters >"$T/before"
 	mysqlslap --no-defaults $client --create-schema=slap --concurrency=4 --iterations=1 --number-of-queries=2000 \
 		--create="CREATE TABLE a (i INT, s VARCHAR(64)); INSERT INTO a VALUES (1, 'one'), (2, 'two')" \
@@ -25,10 +23,7 @@ for payload in head 16384; do
 	for i in $(seq 20); do mariadb --no-defaults $client t -e 'SELECT * FROM nope' >/dev/null 2>&1 && fail "no error?"; done
 	sysb --threads=4 --events=200 --time=0 run >"$T/sysbench" 2>&1 || fail "sysbench: $(tail -n 5 "$T/sysbench")"
 	counters >"$T/after"
-	sleep 0.3; kill -INT $obrec; obrec_wait
-	is "exit" $status 0
-	a=$T/my-$payload.obz
-	is "losses" "$(sql "$a" "SELECT coalesce(sum(count),0) FROM loss")" 0
+	finish $payload
 	grown() { awk -F= -v n="$1" '$1==n {d = $2 - d} END {print d}' "$T/before" "$T/after"; }
 	tcp="FROM message m JOIN connection c ON c.id = m.connection_id WHERE c.transport = 'tcp'"
 	# Sums of what the server counted, where text and prepared statements of one kind are counted together.
