@@ -147,6 +147,7 @@ static inline uint64_t le_get(const uint8_t *p, unsigned width)
 {
 	uint64_t v = 0;
 
+#pragma GCC unroll 8 /* one load, where width is known */
 	for (unsigned i = 0; i < width; i++)
 		v |= (uint64_t)p[i] << (8 * i);
 	return v;
@@ -156,6 +157,7 @@ static inline uint64_t be_get(const uint8_t *p, unsigned width)
 {
 	uint64_t v = 0;
 
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < width; i++)
 		v = v << 8 | p[i];
 	return v;

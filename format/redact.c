@@ -3,12 +3,24 @@
 
 #include "redact_impl.h"
 
-/* Those who know a connection by what it begins with, in the order in which they are asked. */
-static bool (*const redactors[])(struct redact_call *) = {
-#define REDACTOR(name) redact_##name,
+/* Those who know a connection by what it begins with. */
+static bool is_known(struct redact_call *c)
+{
+	const struct redact_conn *conn;
+	const uint8_t *p = c->p;
+	const size_t sz = c->kept;
+	const bool first = !c->pos;
+
+	if (!sz)
+		return false;
+#define REDACTOR(name, begins)                                                                     \
+	conn = *c->conn;                                                                           \
+	if (((conn && conn->own[REDACT_##name]) || (begins)) && redact_##name(c))                  \
+		return true;
 #include "redactors.def"
 #undef REDACTOR
-};
+	return false;
+}
 
 struct redact_side *redact_side(struct redact_call *c)
 {
@@ -92,11 +104,8 @@ bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payl
 		.sql = sql,
 		.conn = conn,
 	};
+	bool known = is_known(&c);
 
-	bool known = false;
-
-	for (int i = 0; i < REDACTORS && !known; i++)
-		known = redactors[i](&c);
 	mask_sasl(&c);
 	if (!known && !redact_http2(&c) && !redact_sql(&c))
 		redact_text(&c);

@@ -78,7 +78,7 @@ struct redact_side {
 enum sql_kind { SQL_NOT, SQL_MYSQL, SQL_POSTGRESQL };
 
 enum redactor {
-#define REDACTOR(name) REDACT_##name,
+#define REDACTOR(name, begins) REDACT_##name,
 #include "redactors.def"
 #undef REDACTOR
 	REDACTORS
@@ -126,7 +126,7 @@ static inline void *redact_has(const struct redact_call *c, enum redactor who)
 	return *c->conn ? (*c->conn)->own[who] : NULL;
 }
 
-#define REDACTOR(name) bool redact_##name(struct redact_call *c);
+#define REDACTOR(name, begins) bool redact_##name(struct redact_call *c);
 #include "redactors.def"
 #undef REDACTOR
 

@@ -152,7 +152,11 @@ bool redact_kafka(struct redact_call *c)
 	struct requests made = {0}, *s = k ? &k->side[c->dir] : &made;
 
 	redact_frames(&s->frames, &framing, s, c, 0);
-	if (s != &made || !s->frames.in_step)
+	if (k && !k->side[0].frames.in_step && !k->side[1].frames.in_step) {
+		free(k); /* it was none */
+		(*c->conn)->own[REDACT_kafka] = NULL;
+	}
+	if (k || !made.frames.in_step)
 		return false;
 	k = redact_own(c, REDACT_kafka, sizeof(*k));
 	if (k)

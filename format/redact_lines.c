@@ -1,32 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines whose rest is secret: header fields by their names (RFC 9110), folded ones too (RFC 9112
  * 5.2), and Redis' inline commands. */
-#include <ctype.h>
-
 #include "redact_impl.h"
+#include "redact_spots.h"
 
-/* In lower case; a space stands for any number of spaces and tabs. */
-static const char *const beginnings[] = {
-	"authorization:",
-	"proxy-authorization:",
-	"cookie:",
-	"set-cookie:",
-	"x-api-key:",
-	"x-auth-token:",
-	"auth ",
-	"hello 2 auth ",
-	"hello 3 auth ",
-	"acl setuser ",
-	"config set requirepass ",
-	"config set masterauth ",
-	"connect {", /* NATS: password, token, jwt, signature */
-};
+/* In lower case; a space stands for any number of spaces and tabs. Of NATS' CONNECT: password,
+ * token, jwt, signature. */
+#define BEGINNINGS(X)                                                                              \
+	X("authorization:")                                                                        \
+	X("proxy-authorization:")                                                                  \
+	X("cookie:")                                                                               \
+	X("set-cookie:")                                                                           \
+	X("x-api-key:")                                                                            \
+	X("x-auth-token:")                                                                         \
+	X("auth ")                                                                                 \
+	X("hello 2 auth ")                                                                         \
+	X("hello 3 auth ")                                                                         \
+	X("acl setuser ")                                                                          \
+	X("config set requirepass ")                                                               \
+	X("config set masterauth ")                                                                \
+	X("connect {")
 
-enum { UNDECIDED = -1 };
+enum { UNDECIDED = -1, SOON_SZ = 4 };
 
 static bool is_blank(uint8_t ch)
 {
 	return ch == ' ' || ch == '\t';
+}
+
+static uint8_t lower(uint8_t ch)
+{
+	return ch >= 'A' && ch <= 'Z' ? ch | 32 : ch;
 }
 
 /* Where the secret begins in a line, 0: nowhere. UNDECIDED: the line is cut before it can tell. */
@@ -38,7 +42,7 @@ static int match(const char *w, const uint8_t *p, size_t sz)
 		if (i == sz)
 			return UNDECIDED;
 		if (*w != ' ') {
-			if (tolower(p[i++]) != *w)
+			if (lower(p[i++]) != (uint8_t)*w)
 				return 0;
 			continue;
 		}
@@ -52,12 +56,47 @@ static int match(const char *w, const uint8_t *p, size_t sz)
 	return i;
 }
 
+/* Is it one of those capital, or small, letters whose bits are set? */
+#define LETTER(ch) (1u << ((ch)&31))
+#define METHODS                                                                                    \
+	(LETTER('G') | LETTER('H') | LETTER('P') | LETTER('D') | LETTER('O') | LETTER('C') |       \
+	 LETTER('T'))
+#define LETTERS (LETTER('a') | LETTER('c') | LETTER('h') | LETTER('p') | LETTER('s') | LETTER('x'))
+static inline bool is_among(uint8_t ch, uint32_t letters)
+{
+	return ch & 0x40 && letters >> (ch & 31) & 1;
+}
+
+/* By its first four bytes alone, as good as all other lines are told; `word`: these in lower case,
+ * where a tab is no space. */
+static inline __attribute__((always_inline)) bool soon(uint32_t word, const char *text)
+{
+	return (text[3] == ' ' ? word & 0xffffff : word) ==
+	       ((uint32_t)text[0] | (uint32_t)text[1] << 8 | (uint32_t)text[2] << 16 |
+		(text[3] == ' ' ? 0 : (uint32_t)text[3] << 24));
+}
+
+static inline bool may_begin(const uint8_t *p, size_t sz)
+{
+	uint32_t word;
+
+	if (!is_among(*p | 32, LETTERS) || sz < SOON_SZ)
+		return is_among(*p | 32, LETTERS);
+	word = le_get(p, SOON_SZ) | 0x20202020;
+#define X(text) || soon(word, text)
+	return false BEGINNINGS(X);
+#undef X
+}
+
 static int secret_at(const uint8_t *p, size_t sz)
 {
+	static const char *const beginnings[] = {
+#define X(text) text,
+		BEGINNINGS(X)
+#undef X
+	};
 	bool undecided = false;
 
-	if (!sz || !strchr("acphsxACPHSX", *p) || !*p)
-		return 0;
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
 		int at = (*p | 32) == *beginnings[i] ? match(beginnings[i], p, sz) : 0;
 
@@ -69,17 +108,38 @@ static int secret_at(const uint8_t *p, size_t sz)
 	return undecided && sz <= CARRY_MAX ? UNDECIDED : 0;
 }
 
-static bool begins_message(const uint8_t *p, size_t sz)
+static bool is_start(const uint8_t *p, size_t sz, const char *start)
 {
-	static const char *const starts[] = {"GET ",	 "POST ",  "PUT ",     "HEAD ",	 "DELETE ",
-					     "OPTIONS ", "PATCH ", "CONNECT ", "TRACE ", "HTTP/1."};
+	size_t n = strlen(start);
 
-	if (!sz || !strchr("GPHDOCT", *p) || !*p)
-		return false;
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-		if (sz >= strlen(starts[i]) && !memcmp(p, starts[i], strlen(starts[i])))
-			return true;
+	return sz >= n && !memcmp(p, start, n);
+}
+
+static bool is_message(const uint8_t *p, size_t sz)
+{
+	switch (*p) {
+	case 'G':
+		return is_start(p, sz, "GET ");
+	case 'H':
+		return is_start(p, sz, "HTTP/1.") || is_start(p, sz, "HEAD ");
+	case 'P':
+		return is_start(p, sz, "POST ") || is_start(p, sz, "PUT ") ||
+		       is_start(p, sz, "PATCH ");
+	case 'D':
+		return is_start(p, sz, "DELETE ");
+	case 'O':
+		return is_start(p, sz, "OPTIONS ");
+	case 'C':
+		return is_start(p, sz, "CONNECT ");
+	case 'T':
+		return is_start(p, sz, "TRACE ");
+	}
 	return false;
+}
+
+static inline bool begins_message(const uint8_t *p, size_t sz)
+{
+	return sz && is_among(*p, METHODS) && is_message(p, sz);
 }
 
 /* Masks the rest of a line; returns where it ends, at its newline. No header field and no command
@@ -119,35 +179,38 @@ static size_t rest_of_line(struct redact_text *s, struct redact_call *c)
 	return nl ? end + 1 : end;
 }
 
+/* Is a line, up to `end`, empty? */
+static inline bool is_empty(const struct redact_call *c, size_t at, size_t end)
+{
+	return end == at || (end == at + 1 && c->p[at] == '\r');
+}
+
 size_t redact_lines(struct redact_text *s, struct redact_call *c)
 {
-	size_t at = rest_of_line(s, c);
+	struct redact_spots newlines = redact_spots(c->p, c->kept, '\n');
+	size_t at = s->masking || s->gap ? rest_of_line(s, c) : 0, end;
 
-	while (at < c->kept) {
-		const uint8_t *p = c->p + at, *nl;
-		int secret = s->folds && is_blank(*p) ? 1 : secret_at(p, c->kept - at);
+	for (; at < c->kept; at = end + 1) {
+		if (s->folds || may_begin(c->p + at, c->kept - at)) {
+			int secret = s->folds && is_blank(c->p[at])
+					     ? 1
+					     : secret_at(c->p + at, c->kept - at);
 
-		s->folds = false;
-		if (secret == UNDECIDED)
-			return at;
-		if (secret) {
-			at = mask_rest(s, c, at + secret);
-			if (at < c->kept && c->p[at] == '\n')
-				at++;
-			else if (at < c->kept)
-				secret = 0; /* a control character: on with the line */
-			if (secret)
-				continue;
-			p = c->p + at;
+			s->folds = false;
+			if (secret == UNDECIDED)
+				return at;
+			if (secret) {
+				end = mask_rest(s, c, at + secret);
+				if (end == c->kept || c->p[end] == '\n')
+					continue;
+				at = end; /* a control character: on with the line */
+			}
 		}
-		nl = memchr(p, '\n', c->kept - at);
+		end = redact_spots_next(&newlines, at);
 		if (!s->in_head)
-			s->in_head = begins_message(p, c->kept - at);
-		else if (*p == '\n' || (*p == '\r' && at + 1 < c->kept && p[1] == '\n'))
+			s->in_head = begins_message(c->p + at, c->kept - at);
+		else if (end < c->kept && is_empty(c, at, end))
 			s->in_head = false;
-		if (!nl)
-			break;
-		at = nl + 1 - c->p;
 	}
 	return c->kept;
 }

@@ -4,24 +4,39 @@
 #include <strings.h>
 
 #include "redact_impl.h"
+#include "redact_spots.h"
 
 enum { DIGITS_MAX = 9, WORD_MIN = 4, WORD_MAX = 11 };
 
 /* Words by which the bulk strings behind them are secret. */
 static const struct {
 	const char *text;
-	uint8_t secrets;
-} words[] = {{"auth", 2},	{"auth2", 2},	  {"requirepass", 1},
-	     {"masterauth", 1}, {"auth-pass", 2}, {"setuser", 32}};
+	uint8_t sz, secrets;
+} words[] = {
+#define WORD(text, secrets)                                                                        \
+	{                                                                                          \
+		text, sizeof(text) - 1, secrets                                                    \
+	}
+	WORD("auth", 2),       WORD("auth2", 2),     WORD("requirepass", 1),
+	WORD("masterauth", 1), WORD("auth-pass", 2), WORD("setuser", 32),
+#undef WORD
+};
 
 enum { OTHER = -1, CUT = -2 };
 
 /* "$N\r\n": N, and *at moves behind it. */
-static long bulk_size(const struct redact_call *c, size_t *at)
+static inline long bulk_size(const struct redact_call *c, size_t *at)
 {
+	const uint8_t *p = c->p + *at;
 	size_t i = *at + 1;
 	long n = 0;
 
+	/* Nearly all of them. */
+	if (*at + 4 <= c->kept && p[0] == '$' && p[1] >= '0' && p[1] <= '9' && p[2] == '\r' &&
+	    p[3] == '\n') {
+		*at += 4;
+		return p[1] - '0';
+	}
 	if (*at >= c->kept)
 		return CUT;
 	if (c->p[*at] != '$')
@@ -66,20 +81,20 @@ static unsigned secrets_after(const struct redact_call *c, size_t at, size_t n)
 	size_t have = c->kept - at < n ? c->kept - at : n;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (n == strlen(words[i].text) &&
-		    !strncasecmp((const char *)c->p + at, words[i].text, have))
+		if (n == words[i].sz && !strncasecmp((const char *)c->p + at, words[i].text, have))
 			return words[i].secrets;
 	return 0;
 }
 
 /* From `at` on, the bulk string whose word makes others secret. Returns where it, or a cut one,
  * begins, else the text's end; *behind: where those others begin. */
-static size_t find_word(struct redact_text *s, struct redact_call *c, size_t at, size_t *behind)
+static size_t find_word(struct redact_text *s, struct redact_call *c, struct redact_spots *dollars,
+			size_t at, size_t *behind)
 {
-	const uint8_t *p;
+	size_t begin;
 
-	while (at < c->kept && (p = memchr(c->p + at, '$', c->kept - at))) {
-		size_t begin = p - c->p, word = begin;
+	while ((begin = redact_spots_next(dollars, at)) < c->kept) {
+		size_t word = begin;
 		long n = bulk_size(c, &word);
 		unsigned secrets;
 
@@ -102,6 +117,7 @@ static size_t find_word(struct redact_text *s, struct redact_call *c, size_t at,
 /* The state between calls: how many secrets are to come, and where the next one's head stands. */
 size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
 {
+	struct redact_spots dollars;
 	size_t at = 0, end;
 
 	if (s->bulk_at > pos) {
@@ -113,9 +129,10 @@ size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
 			return c->kept;
 		at = until;
 	}
+	dollars = redact_spots(c->p, c->kept, '$');
 	while (at < c->kept) {
 		if (!s->secrets) {
-			end = find_word(s, c, at, &at);
+			end = find_word(s, c, &dollars, at, &at);
 			if (!s->secrets)
 				return end;
 		}

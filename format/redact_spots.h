@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where a character stands in a text, next by next, found 64 bytes at once: lines and bulk strings
+ * are short, and a call of memchr for each costs more than all else that is done with them. */
+#ifndef FORMAT_REDACT_SPOTS_H
+#define FORMAT_REDACT_SPOTS_H
+
+#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { SPOTS_BLOCK = 64 };
+
+struct redact_spots {
+	const uint8_t *p;
+	size_t sz, base; /* where the block at hand begins */
+	uint64_t bits;	 /* one for each of its bytes */
+	uint8_t what;
+};
+
+/* Of 8 bytes, a bit for each that is `ch`: the lowest for the first. */
+static inline uint64_t spots_of_word(uint64_t word, uint8_t ch)
+{
+	const uint64_t ones = 0x0101010101010101, low = ones * 0x7f;
+	uint64_t x = word ^ ones * ch, zero = ~(((x & low) + low) | x | low);
+
+	return zero * 0x0002040810204081 >> 56;
+}
+
+static inline uint64_t spots_of_8(const uint8_t *p, uint8_t ch)
+{
+	uint64_t word;
+
+	memcpy(&word, p, 8);
+	return spots_of_word(word, ch);
+}
+
+static inline uint64_t spots_of_16(const uint8_t *p, uint8_t ch)
+{
+#ifdef __SSE2__
+	__m128i bytes = _mm_loadu_si128((const __m128i *)p);
+
+	return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)ch)));
+#else
+	return spots_of_8(p, ch) | spots_of_8(p + 8, ch) << 8;
+#endif
+}
+
+/* Up to 64; the last ones of them may be looked at twice. */
+static inline uint64_t spots_of(const uint8_t *p, size_t sz, uint8_t ch)
+{
+	uint64_t bits = 0;
+	size_t i = 0;
+
+	if (sz >= 16) {
+		for (; i + 16 < sz; i += 16)
+			bits |= spots_of_16(p + i, ch) << i;
+		return bits | spots_of_16(p + sz - 16, ch) << (sz - 16);
+	}
+	if (sz >= 8)
+		return spots_of_8(p, ch) | spots_of_8(p + sz - 8, ch) << (sz - 8);
+	for (; i < sz; i++)
+		bits |= (uint64_t)(p[i] == ch) << i;
+	return bits;
+}
+
+static inline void spots_load(struct redact_spots *s)
+{
+	size_t left = s->sz - s->base;
+
+	s->bits = spots_of(s->p + s->base, left < SPOTS_BLOCK ? left : SPOTS_BLOCK, s->what);
+}
+
+static inline struct redact_spots redact_spots(const uint8_t *p, size_t sz, uint8_t what)
+{
+	struct redact_spots s = {.p = p, .sz = sz, .what = what};
+
+	spots_load(&s);
+	return s;
+}
+
+/* The next one from `at` on, else the text's end; `at` never goes back. */
+static inline size_t redact_spots_next(struct redact_spots *s, size_t at)
+{
+	while (s->base < s->sz) {
+		uint64_t bits = s->bits;
+
+		if (at > s->base)
+			bits = at - s->base < SPOTS_BLOCK ? bits & ~0ULL << (at - s->base) : 0;
+		if (bits)
+			return s->base + __builtin_ctzll(bits);
+		s->base += SPOTS_BLOCK;
+		if (s->base < s->sz)
+			spots_load(s);
+	}
+	return s->sz;
+}
+
+#endif
