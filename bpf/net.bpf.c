@@ -828,6 +828,17 @@ static __always_inline void begin_tls(struct net_sock *s)
 	s->unsure[0] = s->unsure[1] = 0;
 }
 
+/*
+ * Clear text has no sequence number. It gets the one that it would have if all since the socket was
+ * first seen had been clear, so that both ends, and captures, agree on where the stream began.
+ */
+static __always_inline __u32 plain_seq(__u64 key, struct net_sock *s, __u32 dir, __u64 pos)
+{
+	if (s->transport != IPPROTO_TCP)
+		return 0;
+	return first_seq((void *)key, s, dir, 0) - (__u32)s->bytes[dir & 1] + (__u32)pos;
+}
+
 static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns,
 				      bool fetch)
 {
@@ -853,7 +864,7 @@ static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32
 	n = plain_scratch(&slot, fetch);
 	if (!n)
 		return 0;
-	payload_fill(n, s, dir, len, pos, 0);
+	payload_fill(n, s, dir, len, pos, plain_seq(key, s, dir, pos));
 	n->record.flags = PAYLOAD_TLS;
 	n->record.ts_ns = ts_ns;
 	kept = copy_payload(n, BUF_PLAIN, &c, want_of(s, len));

@@ -1,5 +1,5 @@
 # HTTP over TLS, blocking, by asyncio, or with the TLS module imported only when told:
-#   tls_peer.py serve PORT CERT KEY | get PORT COUNT TAG | aserve PORT CERT KEY | aget PORT COUNT TAG | late FIFO PORT COUNT TAG
+#   tls_peer.py serve PORT CERT KEY [ADDRESS] | get PORT COUNT TAG [ADDRESS] | aserve PORT CERT KEY | aget PORT COUNT TAG | late FIFO PORT COUNT TAG
 import sys
 
 
@@ -18,7 +18,7 @@ def client_context():
     return c
 
 
-def serve(port, cert, key):
+def serve(port, cert, key, host="127.0.0.1"):
     import http.server
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -33,14 +33,14 @@ def serve(port, cert, key):
         def log_message(self, *args):
             pass
 
-    s = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    s = http.server.ThreadingHTTPServer((host, port), Handler)
     s.socket = server_context(cert, key).wrap_socket(s.socket, server_side=True)
     s.serve_forever()
 
 
-def get(port, count, tag):
+def get(port, count, tag, host="127.0.0.1"):
     import socket
-    with client_context().wrap_socket(socket.create_connection(("127.0.0.1", port))) as s:
+    with client_context().wrap_socket(socket.create_connection((host, port))) as s:
         for i in range(count):
             s.sendall(b"GET /%s/%d HTTP/1.1\r\nHost: x\r\n\r\n" % (tag.encode(), i))
             answer = b""
@@ -95,4 +95,4 @@ if what in ("serve", "aserve"):
 elif what == "late":
     late(args[0], int(args[1]), int(args[2]), args[3])
 else:
-    {"get": get, "aget": aget}[what](int(args[0]), int(args[1]), args[2])
+    {"get": get, "aget": aget}[what](int(args[0]), int(args[1]), *args[2:])

@@ -1,5 +1,5 @@
 # Two hosts (namespaces with a network of 15 ms each way between them), an archive each: one edge for a connection, network and
-# server told apart, the clocks' offset found, also when a clock is 3.5 s off; DNS and v4-mapped addresses as well.
+# server told apart, the clocks' offset found, also when a clock is 3.5 s off; DNS and v4-mapped addresses as well. Then the same of TLS.
 . tests/live/lib.inc
 for c in ip unshare python3; do command -v $c >/dev/null || skip "needs $c"; done
 [ -c /dev/net/tun ] || skip "needs /dev/net/tun"
@@ -94,3 +94,20 @@ check "3.5 s apart" "$T/ahead.obz"
 shifted=$(view "SELECT offset_ns FROM clock_offset" "$T/ahead.obz")
 is "offset found, as host-b's clock minus host-a's" $((shifted - plain)) -3500000000
 "$OBANA" topology "$T/ahead.obz" "$T/b.obz" | tail -n 3
+
+# TLS alone: its clear text tells where it stands in the stream, so it joins and tells the clocks' offset as well.
+command -v openssl >/dev/null || { echo "TLS left out: needs openssl"; exit 0; }
+grep -q '^tls .*yes.*yes' "$T/list" || { echo "TLS left out: no uprobes here"; exit 0; }
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=b 2>/dev/null
+start ip netns exec $b /usr/bin/python3 tests/live/tls_peer.py serve 8443 "$T/cert.pem" "$T/key.pem" 10.99.0.2; server=$!
+for _ in $(seq 200); do ip netns exec $b bash -c 'exec 3<>/dev/tcp/10.99.0.2/8443' 2>/dev/null && break; sleep 0.05; done
+on $b host-b "$OBREC" -q -p $server -e l4,l7,tls -o "$T/b.obz" --ready-fd 9 9>"$T/ready-tls" & recorder=$!
+pids+=($recorder)
+await "$T/ready-tls" || fail "obrec at the TLS server did not get ready"
+(on $a host-a "$OBREC" -q -e l4,l7,tls -o "$T/tls.obz" -- /usr/bin/python3 tests/live/tls_peer.py get 8443 20 item 10.99.0.2)
+kill -INT $recorder; wait $recorder
+is "one edge over TLS" "$(view "SELECT protocol, calls, errors FROM edge" "$T/tls.obz" | paste -sd' ')" http,20,0
+is "both ends of the TLS connection found" "$(view "SELECT count(*), sum(counted), min(tls) FROM connection WHERE protocol = 'http' AND other_id" "$T/tls.obz")" 2,1,1
+is "every TLS call's sides" "$(view "SELECT count(*) FROM flow WHERE client_ns IS NOT NULL AND server_ns IS NOT NULL" "$T/tls.obz")" 1
+within "TLS: one way, ms" "$(view "SELECT delay_ns / 1e6 FROM clock_offset" "$T/tls.obz")" 15 100
+within "TLS: offset of one clock, ms" "$(view "SELECT offset_ns / 1e6 FROM clock_offset" "$T/tls.obz")" -50 50
