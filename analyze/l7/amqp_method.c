@@ -36,6 +36,8 @@ static const struct amqp_method methods[] = {
 	{20, 21, "channel.flow-ok", B, AMQP_ANSWERS, .answers = 20, .args = "b"},
 	{20, 40, "channel.close", B, AMQP_ASKS, .args = "cei"},
 	{20, 41, "channel.close-ok", B, AMQP_ANSWERS, .answers = 40, .args = ""},
+	{30, 10, "access.request", C, AMQP_ASKS, .args = "sb"}, /* clients from before 0-9-1 */
+	{30, 11, "access.request-ok", S, AMQP_ANSWERS, .answers = 10, .args = "w"},
 	{40, 10, "exchange.declare", C, AMQP_ASKS, .args = "wxsbS", .no_wait = 16},
 	{40, 11, "exchange.declare-ok", S, AMQP_ANSWERS, .answers = 10, .args = ""},
 	{40, 20, "exchange.delete", C, AMQP_ASKS, .args = "wxb", .no_wait = 2},

@@ -59,6 +59,8 @@ static const char *status_name(unsigned status)
 	switch (status) {
 	case STATUS_OK:
 		return "OK";
+	case 25:
+		return "SERIALIZATION_ERROR";
 	case 30:
 		return "CLIENT_TIMEOUT";
 	case 31:
@@ -79,8 +81,6 @@ static const char *status_name(unsigned status)
 		return "CLIENT_ERROR";
 	case 100:
 		return "SERVER_THREADPOOL_EXHAUSTED";
-	case 105:
-		return "SERIALIZATION_ERROR";
 	default:
 		return NULL;
 	}

@@ -83,17 +83,19 @@ static bool skip_simple(struct l7_cursor *c)
 	if ((tag >= 0x80 && tag <= 0xd7) || tag == 'I')
 		return hessian_int(c, &v);
 	l7_take(c, 1);
-	if (tag == 'T' || tag == 'F' || (tag >= 0xd8 && tag <= 0xef)) /* booleans, small longs */
+	/* Booleans, small longs, 0.0 and 1.0. */
+	if (tag == 'T' || tag == 'F' || (tag >= 0xd8 && tag <= 0xef) || tag == '[' || tag == '\\')
 		return true;
 	if (tag == 'Q') /* an object that was met before */
 		return hessian_int(c, &v);
-	if (tag >= 0xf0)
+	/* Longs, doubles, dates by their size. */
+	if (tag >= 0xf0 || tag == ']')
 		l7_take(c, 1);
-	else if (tag >= 0x38 && tag <= 0x3f)
+	else if ((tag >= 0x38 && tag <= 0x3f) || tag == '^')
 		l7_take(c, 2);
-	else if (tag == 'Y')
+	else if (tag == 'Y' || tag == '_' || tag == 'K')
 		l7_take(c, 4);
-	else if (tag == 'L' || tag == 'J')
+	else if (tag == 'L' || tag == 'D' || tag == 'J')
 		l7_take(c, 8);
 	else
 		return false;

@@ -124,6 +124,8 @@ static const struct kafka_api apis[] = {
 	[90] = {"DescribeShareGroupOffsets", 0, 1, "[ G .", "."},
 	[91] = {"AlterShareGroupOffsets", 0, 0, "G .", "w E M ."},
 	[92] = {"DeleteShareGroupOffsets", 0, 0, "G .", "w E M ."},
+	[93] = {"StreamsGroupTopologyDescriptionUpdate", 0, 0, "G .", "w E M"},
+	[94] = {"UnregisterController", 0, 0, "w", "w E M"},
 };
 
 /* From -1 on. */
@@ -250,6 +252,19 @@ static const char *const errors[] = {
 	"TELEMETRY_TOO_LARGE",
 	"INVALID_REGISTRATION",
 	"TRANSACTION_ABORTABLE",
+	"INVALID_RECORD_STATE",
+	"SHARE_SESSION_NOT_FOUND",
+	"INVALID_SHARE_SESSION_EPOCH",
+	"FENCED_STATE_EPOCH",
+	"INVALID_VOTER_KEY",
+	"DUPLICATE_VOTER",
+	"VOTER_NOT_FOUND",
+	"INVALID_REGULAR_EXPRESSION",
+	"REBOOTSTRAP_REQUIRED",
+	"STREAMS_INVALID_TOPOLOGY",
+	"STREAMS_INVALID_TOPOLOGY_EPOCH",
+	"STREAMS_TOPOLOGY_FENCED",
+	"SHARE_SESSION_LIMIT_REACHED",
 };
 
 const struct kafka_api *kafka_api(unsigned key)

@@ -18,8 +18,11 @@ const char *mqtt_reason(unsigned code)
 	static const struct {
 		uint8_t code;
 		const char *name;
-	} reasons[] = {{0x10, "No matching subscribers"},
+	} reasons[] = {{0x04, "Disconnect with Will Message"},
+		       {0x10, "No matching subscribers"},
 		       {0x11, "No subscription existed"},
+		       {0x18, "Continue authentication"},
+		       {0x19, "Re-authenticate"},
 		       {0x80, "Unspecified error"},
 		       {0x81, "Malformed Packet"},
 		       {0x82, "Protocol Error"},
@@ -52,6 +55,7 @@ const char *mqtt_reason(unsigned code)
 		       {0x9d, "Server moved"},
 		       {0x9e, "Shared Subscriptions not supported"},
 		       {0x9f, "Connection rate exceeded"},
+		       {0xa0, "Maximum connect time"},
 		       {0xa1, "Subscription Identifiers not supported"},
 		       {0xa2, "Wildcard Subscriptions not supported"}};
 

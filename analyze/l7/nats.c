@@ -253,12 +253,27 @@ static void message(struct l7_parser *parser, const struct l7_view *v, const str
 			    l->verb->head ? ",\"headers\":true" : "");
 }
 
+/* So is a client that does not say (nats-server server/client.go, defaultOpts). */
+static bool is_verbose(const struct line *l)
+{
+	static const char name[] = "\"verbose\"";
+	const char *end = l->v[1].p + l->v[1].len,
+		   *p = memmem(l->v[1].p, l->v[1].len, name, sizeof(name) - 1);
+
+	if (!p)
+		return l->size; /* unknown where its end was not kept */
+	p += sizeof(name) - 1;
+	while (p < end && (*p == ' ' || *p == ':'))
+		p++;
+	return end - p >= 4 && !memcmp(p, "true", 4);
+}
+
 static void command(struct l7_parser *parser, const struct line *l, struct l7_message *m)
 {
 	struct nats *s = parser->state;
 
 	if (is_verb(l->v[0], "CONNECT"))
-		s->verbose = memmem(l->v[1].p, l->v[1].len, "\"verbose\":true", 14) != NULL;
+		s->verbose = is_verbose(l);
 	if (is_verb(l->v[0], "SUB")) {
 		m->target = l7_fold(l->v[1], s->target, sizeof(s->target));
 		if (l->cnt == 4)
