@@ -15,6 +15,7 @@ static const struct {
 } cases[] = {
 	/* clang-format off */
 	{"http1/pipelined", 97},
+	{"http1/wrk", 97},
 	{"http1/wrk-pipelined", 97},
 	{"http2/h2load", 97},
 	{"kafka/consume", 97},
@@ -43,6 +44,10 @@ static const struct {
 	{"memcached/binary", 97},
 	{"cassandra/late", 97},
 	{"cassandra/late-v5", 97},
+	{"mqtt/v5-pub-q1", 97},
+	{"mqtt/v5-pub-q2", 97},
+	{"mqtt/late-v311", 97},
+	{"mqtt/late-v5", 97},
 	{"dns/asked-once", 97},
 	{"dns/tcp", 97},
 	/* clang-format on */
