@@ -90,7 +90,8 @@ static struct span hold_text(char *dst, size_t sz, struct span s)
 {
 	struct span held = {dst, s.len < sz ? s.len : 0};
 
-	memcpy(dst, s.p, held.len);
+	if (held.len)
+		memcpy(dst, s.p, held.len);
 	return held;
 }
 

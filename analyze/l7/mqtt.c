@@ -222,14 +222,15 @@ static bool subscription_answer(struct l7_parser *parser, const struct l7_view *
 
 	if (c.cut || (s->version == MQTT_5 && !mqtt_properties(&c, &alias)))
 		return false;
-	while (c.p < c.end) {
+	while (l7_left(&c) && !c.cut) {
 		unsigned code = l7_be(&c, 1);
 
 		worst = worst < MQTT_REFUSED && code > worst ? code : worst;
 	}
 	m->type = L7_RESPONSE;
 	m->id = key_of(v, true, h->type == MQTT_SUBACK ? MQTT_SUBSCRIBE : MQTT_UNSUBSCRIBE, id);
-	reason(parser, m, worst >= MQTT_REFUSED ? worst : 0, worst >= MQTT_REFUSED);
+	if (!c.cut) /* else the codes were not kept */
+		reason(parser, m, worst >= MQTT_REFUSED ? worst : 0, worst >= MQTT_REFUSED);
 	return true;
 }
 
