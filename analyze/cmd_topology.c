@@ -256,7 +256,8 @@ static int write_it(const struct opts *o, const struct analysis *a, struct topol
 
 static int topology(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"flow", "clock_offset", "capture", "loss", "unkept"};
+	static const char *const tables[] = {"flow", "clock_offset", "capture",
+					     "loss", "unkept",	     "scaling"};
 	struct topology t;
 	int err = 0;
 

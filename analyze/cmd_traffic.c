@@ -287,7 +287,8 @@ static int show_all(const struct opts *o, struct analysis *a)
 
 static int traffic(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"connection", "connection_stat", "figure", "loss", "unkept"};
+	static const char *const tables[] = {"connection", "connection_stat", "figure",
+					     "loss",	   "unkept",	      "scaling"};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)

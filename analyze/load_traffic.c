@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Connections and messages. The stream `net` is read first, of all captures, so that every
- * connection and its other end are known when payload comes.
+ * connection and its other end are known when payload comes; so is `health`, for the shares of
+ * payload that were kept.
  */
 #include <errno.h>
 
@@ -142,7 +143,7 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 static bool wants_figures(const struct load *l)
 {
 	return load__wants(l, "figure") || load__wants(l, "figure_bucket") ||
-	       load__wants(l, "histogram") || load__wants(l, "flow");
+	       load__wants(l, "histogram") || load__wants(l, "flow") || load__wants(l, "scaling");
 }
 
 static int traffic_begin(struct load *l, void **state)
@@ -157,8 +158,9 @@ static int traffic_begin(struct load *l, void **state)
 	t->flows = load__wants(l, "flow");
 	t->filtered = message_filter_any(&l->opts.traffic.filter);
 	t->spans = calloc(l->captures->cnt + 1, sizeof(*t->spans));
-	if (!t->spans || strings__new(&t->strings) || payload_order__new(&t->order, feed) ||
-	    (wants_figures(l) && figures__new(&t->figures)))
+	t->scales = calloc(l->captures->cnt + 1, sizeof(*t->scales));
+	if (!t->spans || !t->scales || strings__new(&t->strings) ||
+	    payload_order__new(&t->order, feed) || (wants_figures(l) && figures__new(&t->figures)))
 		return -ENOMEM;
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, t->spans[i]);
@@ -172,6 +174,16 @@ static int traffic_begin(struct load *l, void **state)
 	return 0;
 }
 
+static int add_thinning(struct traffic *t, uint32_t capture, const struct rec_thinning *rows,
+			size_t cnt)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = scale_add(&t->scales[capture], &rows[i]);
+	return err;
+}
+
 static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
 			const void *rows, size_t cnt)
 {
@@ -180,6 +192,8 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 
 	if ((int)kind == REC_payload)
 		return add_payload(t, capture, rows, cnt);
+	if ((int)kind == REC_thinning)
+		return add_thinning(t, capture, rows, cnt);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		struct conn *c;
 
@@ -232,6 +246,8 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_connections(t);
 	if (!err && load__wants(l, "unkept"))
 		err = traffic_write_unkept(t);
+	if (!err && load__wants(l, "scaling"))
+		err = traffic_write_scaling(t);
 	if (!err && load__wants(l, "clock_offset"))
 		err = traffic_write_offsets(t);
 	if (!err && t->figures && !l->opts.traffic.by_connection)
@@ -264,6 +280,9 @@ static void traffic_free(void *state)
 	free(t->live);
 	payload_order__free(t->order);
 	free(t->spans);
+	for (size_t i = 0; t->scales && i < t->load->captures->cnt; i++)
+		scale_fini(&t->scales[i]);
+	free(t->scales);
 	free(t->unkept);
 	figures__free(t->figures);
 	strings__free(t->strings);
@@ -274,10 +293,10 @@ static void traffic_free(void *state)
 }
 
 const struct loader load_traffic_entry = {
-	.streams = (const char *const[]){"net", "payload", NULL},
+	.streams = (const char *const[]){"net", "health", "payload", NULL},
 	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
 					"figure_bucket", "histogram", "flow", "clock_offset",
-					"unkept", NULL},
+					"unkept", "scaling", NULL},
 	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,
 	.rows = traffic_rows,

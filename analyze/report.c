@@ -264,14 +264,13 @@ static void put_thinning(const struct report *r)
 		{"cpu",
 		 "on-CPU samples were thinned out to %.3g%% at the most, to hold --cpu-budget "
 		 "(%.0f steps): each carries its weight, figures are scaled"},
-		{"offcpu", "off-CPU waits were thinned out to %.3g%% at the most, to hold "
-			   "--cpu-budget (%.0f steps): figures are scaled, but not by times of 0%%, "
-			   "in which none were recorded"},
-		{"payload", "payload was kept of %.3g%% of connections at the least, to hold "
-			    "--cpu-budget (%.0f steps): figures of requests are too low by it, bytes "
-			    "are complete"},
-		{"processes", "news of processes were looked at %.3g%% as often at the least, to hold "
-			      "--cpu-budget (%.0f steps): stacks of new processes may be broken"},
+		{"offcpu",
+		 "off-CPU waits were thinned out to %.3g%% at the most, to hold "
+		 "--cpu-budget (%.0f steps): figures are scaled, but not by times of 0%%, "
+		 "in which none were recorded"},
+		{"processes",
+		 "news of processes were looked at %.3g%% as often at the least, to hold "
+		 "--cpu-budget (%.0f steps): stacks of new processes may be broken"},
 	};
 	char sql[160], text[320];
 
@@ -293,19 +292,14 @@ static void put_thinning(const struct report *r)
 	}
 }
 
-static void put_sampling(const struct report *r)
+static void put_scaled(const struct report *r)
 {
-	const struct captures *c = &r->a->captures;
-	char text[160];
+	for (size_t i = 0; i < r->a->captures.cnt; i++) {
+		struct strbuf b = {0};
 
-	for (size_t i = 0; i < c->cnt; i++) {
-		if (c->v[i].sample >= 1)
-			continue;
-		snprintf(text, sizeof(text),
-			 "the payload of %.3g%% of connections was kept: figures of requests are "
-			 "scaled to all",
-			 100 * c->v[i].sample);
-		fact(r, "Sampled", text);
+		if (traffic_scaled_text(r->a, i, &b))
+			fact(r, "Sampled", b.p ? b.p : "");
+		strbuf_fini(&b);
 	}
 }
 
@@ -365,7 +359,7 @@ int report_prepare(struct load *l)
 {
 	static const char *const tables[] = {"capture",	 "process",    "thread", "binary",
 					     "function", "connection", "figure", "loss",
-					     "program",	 "thinning",   "unkept"};
+					     "program",	 "thinning",   "unkept", "scaling"};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		if (name_set_add(&l->wanted, tables[i]))
@@ -382,7 +376,7 @@ int report_write(const struct analysis *a, const struct report_page *page, unsig
 		put_capture(&r, &a->captures.v[i]);
 	put_sampled(&r);
 	put_thinning(&r);
-	put_sampling(&r);
+	put_scaled(&r);
 	put_unkept(&r);
 	err = put_losses(&r);
 	if (!err)

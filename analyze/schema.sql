@@ -55,6 +55,10 @@ CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls se
 CREATE TABLE unkept( -- calls of which payload was not kept that held more messages, and what is known to be missing for it
 	capture_id INTEGER, protocol TEXT, places INTEGER, bytes INTEGER, longest INTEGER, -- bytes of a call
 	missing INTEGER, unpaired INTEGER, no_ends INTEGER); -- no_ends: responses that ended later than seen
+CREATE TABLE scaling( -- captures of which payload was kept of a share of the connections, by --sample or --cpu-budget
+	capture_id INTEGER, least REAL, steps INTEGER, -- the least share; how often --cpu-budget changed it
+	connections INTEGER, seen INTEGER, calls INTEGER, -- with messages in the figures; those; what they were scaled to
+	calls_error INTEGER); -- twice the standard error of calls
 CREATE TABLE figure( -- messages added up by obana while it loads, sampling scaled back; what a level does not tell apart is NULL
 	level TEXT, -- protocol | peer | endpoint | method | call
 	start_ns INTEGER, -- of the interval
@@ -160,7 +164,7 @@ FROM message m LEFT JOIN connection c ON c.id = m.connection_id LEFT JOIN proces
 	LEFT JOIN capture a ON a.id = c.capture_id;
 
 -- Both are added up while obana loads, without a row for each message; calls, errors and bytes are scaled to all where
--- connections were sampled. Percentiles are of the nearest rank, of 64 and fewer calls exact, of more right to 0.4 %.
+-- connections were sampled or thinned out. Percentiles are of the nearest rank, of 64 and fewer calls exact, of more right to 0.4 %.
 CREATE VIEW endpoint AS
 SELECT protocol, role, service, method, target, calls, errors, p50_ns, p95_ns, p99_ns,
 	request_bytes + response_bytes AS bytes

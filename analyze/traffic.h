@@ -10,6 +10,7 @@
 #include "index.h"
 #include "l7/l7.h"
 #include "load.h"
+#include "traffic_scale.h"
 
 /* Where calls ended in a direction's stream and when: of all those the few with the smallest hashes
  * are kept, so that both ends keep the same ones. */
@@ -34,6 +35,7 @@ struct conn {
 	uint32_t anchor[2]; /* TCP sequence number of position 0, by enum l7_dir */
 	struct l7_conn *l7; /* NULL until payload comes */
 	uint64_t messages;
+	struct scale_sum sum;		  /* of those in the figures */
 	const struct l7_protocol *speaks; /* the last message */
 	uint64_t unkept_unpaired;	  /* because payload was not kept */
 	uint64_t no_ends;		  /* responses whose end was not seen */
@@ -74,6 +76,7 @@ struct traffic {
 	size_t unkept_cnt, unkept_cap;
 	bool rows;	      /* the table message is wanted */
 	uint64_t (*spans)[2]; /* of --from, --to, by capture, CLOCK_REALTIME */
+	struct scale *scales; /* by capture */
 	int err;
 };
 
@@ -107,6 +110,7 @@ int traffic_write_histogram(struct traffic *t); /* after the figures */
 int traffic_write_flows(struct traffic *t);
 int traffic_write_offsets(struct traffic *t);
 int traffic_write_unkept(struct traffic *t);
+int traffic_write_scaling(struct traffic *t);
 /* After the last of a connection's messages. */
 int traffic_add_unkept(struct traffic *t, const struct conn *c);
 

@@ -136,6 +136,8 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 	const struct conn *other;
 	struct span addr;
 	uint32_t peer = peer_of(c, x, &addr, &other);
+	double weight = scale_weight(&t->scales[c->capture], &t->load->captures->v[c->capture],
+				     (q ? q : a)->last_ns);
 	struct figure_key key = {
 		.role = c->role,
 		.service = c->service,
@@ -147,7 +149,7 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 		.error = (a && a->is_error) || (q && q->is_error),
 		.unpaired = !x->paired && !(q && q->type == L7_ONEWAY),
 		.timed = x->paired,
-		.weight = 1 / t->load->captures->v[c->capture].sample,
+		.weight = weight,
 		.at_ns = at_ns,
 		.latency_ns = x->paired ? latency_of(x) : 0,
 		.request_bytes = q ? q->size : 0,
@@ -155,6 +157,8 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 		.connection_id = capture_row(c->capture, c->rec.id),
 	};
 
+	c->sum.weight += weight;
+	c->sum.seen++;
 	if (t->flows && other) /* datagrams are told apart by their client's socket */
 		key.connection = (c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
 	if (!t->load->opts.traffic.by_connection) {

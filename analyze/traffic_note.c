@@ -13,38 +13,30 @@ static uint64_t number(const struct analysis *a, const char *sql)
 	return v;
 }
 
+static void put_note(const struct analysis *a, size_t capture, const char *title,
+		     bool (*text)(const struct analysis *a, size_t capture, struct strbuf *b),
+		     FILE *out)
+{
+	struct strbuf b = {0};
+
+	if (text(a, capture, &b)) {
+		if (a->captures.cnt > 1) {
+			strbuf_addf(&b, ", on ");
+			strbuf_escape(&b, ESCAPE_TERMINAL, span_of(a->captures.v[capture].host));
+		}
+		fprintf(out, "%-9s %s\n", title, b.p ? b.p : "");
+	}
+	strbuf_fini(&b);
+}
+
 void traffic_note(const struct analysis *a, FILE *out)
 {
 	uint64_t lost = number(a, "SELECT sum(count) FROM loss");
 	char buf[24];
 
 	for (size_t i = 0; i < a->captures.cnt; i++) {
-		const struct capture *c = &a->captures.v[i];
-		struct strbuf where = {0};
-
-		if (c->sample >= 1)
-			continue;
-		if (a->captures.cnt > 1) {
-			strbuf_addf(&where, " on ");
-			strbuf_escape(&where, ESCAPE_TERMINAL, span_of(c->host));
-		}
-		fprintf(out,
-			"Sampled   the payload of %.3g%% of connections was kept%s: requests, "
-			"errors and their bytes are scaled to all\n",
-			100 * c->sample, where.p ? where.p : "");
-		strbuf_fini(&where);
-	}
-	for (size_t i = 0; i < a->captures.cnt; i++) {
-		struct strbuf b = {0};
-
-		if (traffic_unkept_text(a, i, &b)) {
-			if (a->captures.cnt > 1) {
-				strbuf_addf(&b, ", on ");
-				strbuf_escape(&b, ESCAPE_TERMINAL, span_of(a->captures.v[i].host));
-			}
-			fprintf(out, "Payload   %s\n", b.p);
-		}
-		strbuf_fini(&b);
+		put_note(a, i, "Sampled", traffic_scaled_text, out);
+		put_note(a, i, "Payload", traffic_unkept_text, out);
 	}
 	if (lost)
 		fprintf(out, "Losses    %s events lost: the figures are too low by their share\n",

@@ -9,8 +9,11 @@
 #include "analysis.h"
 
 /* Lines about sampling, losses and payload that was not kept, when there were any; needs the tables
- * loss and unkept. */
+ * loss, unkept and scaling. */
 void traffic_note(const struct analysis *a, FILE *out);
+
+/* How figures of sampled connections were scaled; false: they were not. */
+bool traffic_scaled_text(const struct analysis *a, size_t capture, struct strbuf *b);
 
 /* What was missed because payload was not kept; false: nothing, as far as is known. */
 bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf *b);

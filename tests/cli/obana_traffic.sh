@@ -1,10 +1,10 @@
-# Traffic of a web server, of its client on another host (whose clock is an hour ahead), and of a sampled capture: figures,
+# Traffic of a web server, of its client on another host (whose clock is an hour ahead), of a sampled capture and one thinned out to hold --cpu-budget: figures,
 # filters, formats, hostile names.
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
 obana=$TOP/$B/obana
-for n in server client sampled; do "$TOP/$B/tests/tools/mkobz" $n.obz <"$TOP/tests/cli/traffic-$n.obt" || exit 1; done
+for n in server client sampled thinned; do "$TOP/$B/tests/tools/mkobz" $n.obz <"$TOP/tests/cli/traffic-$n.obt" || exit 1; done
 cat >services.csv <<'C'
 # who is who
 cidr-or-ip,service,region,cluster
@@ -24,6 +24,15 @@ run traffic server.obz --errors --json --by endpoint
 run traffic server.obz --from 2s --to 3s --by protocol
 run traffic server.obz --peer '10.1.*' --by call
 run traffic sampled.obz
+# 80 requests, of which 52 were kept
+run traffic thinned.obz --by peer,endpoint
+run traffic thinned.obz --by protocol --interval 5s
+run topology thinned.obz
+run report thinned.obz
+run query "SELECT service, calls FROM endpoint" thinned.obz
+run query "SELECT client, calls FROM edge ORDER BY 1" thinned.obz
+run query "SELECT * FROM scaling" thinned.obz sampled.obz
+run export prometheus thinned.obz -o - | grep -E '_(requests_total|seconds_count)'
 run messages server.obz --status 5xx
 run messages server.obz --limit 2 --csv
 run messages server.obz --peer 10.1.0.7 --json
