@@ -1,142 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Opening looks at both ends only: obz.json at the start, obz.end.json found backwards from tar's
- * two zero blocks. So `info` costs the same for any size. The file is read with pread, never
- * mapped: one that shrinks meanwhile is an error, not a SIGBUS.
+ * two zero blocks. So `info` costs the same for any size.
  */
 #include "reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "json.h"
-#include "spool.h"
 
 enum { FORMAT_MAJOR = 1 };
-
-int reader_fd(const struct obz_reader *r)
-{
-	return r->fd;
-}
-
-int reader_get(const struct obz_reader *r, void *to, uint64_t off, size_t len)
-{
-	uint8_t *p = to;
-
-	if (off > r->sz || len > r->sz - off)
-		return -EBADMSG;
-	while (len) {
-		ssize_t n = pread(r->fd, p, len, off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EBADMSG;
-		p += n;
-		off += n;
-		len -= n;
-	}
-	return 0;
-}
-
-char *reader_json(const struct obz_reader *r, uint64_t off, uint64_t sz)
-{
-	char *text;
-
-	if (!sz || sz > READER_META_MAX || off > r->sz || sz > r->sz - off)
-		return NULL;
-	text = malloc(sz + 1);
-	if (!text)
-		return NULL;
-	text[sz] = 0;
-	if (!reader_get(r, text, off, sz) && json_sealed(text, sz))
-		return text;
-	free(text);
-	return NULL;
-}
-
-void reader_damaged(struct obz_reader *r, uint64_t *counter, uint64_t by, uint64_t off,
-		    const char *member, const char *fmt, ...)
-{
-	char what[160];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
-	va_end(ap);
-	pthread_mutex_lock(&r->lock);
-	*counter += by;
-	if (r->on_damage)
-		r->on_damage(r->on_damage_arg, off, member, what);
-	pthread_mutex_unlock(&r->lock);
-}
-
-static int fail(struct obz_reader *r, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(r->error, sizeof(r->error), fmt, ap);
-	va_end(ap);
-	return err;
-}
-
-/* ---- where the bytes come from ---- */
-
-static int spool_stream(struct obz_reader *r, int from)
-{
-	enum { PIECE = 1 << 18 };
-	struct spool s;
-	uint8_t *piece = malloc(PIECE);
-	int err = piece ? 0 : -ENOMEM;
-	ssize_t n = 1;
-
-	spool_init(&s);
-	while (!err && n) {
-		n = read(from, piece, PIECE);
-		if (n < 0 && errno == EINTR)
-			continue;
-		err = n < 0 ? -errno : spool_add(&s, piece, n);
-	}
-	free(piece);
-	if (err) {
-		spool_fini(&s);
-		return err;
-	}
-	r->fd = s.fd;
-	r->sz = s.sz;
-	return 0;
-}
-
-static int open_file(struct obz_reader *r, const char *path)
-{
-	bool in = !strcmp(path, "-");
-	struct stat st;
-
-	/* a FIFO of that name shall not hang the open; reading it then waits as it should */
-	r->fd = in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (r->fd < 0 || fstat(r->fd, &st))
-		return fail(r, -errno, "%s", strerror(errno));
-	if (S_ISREG(st.st_mode)) {
-		r->sz = st.st_size;
-		return 0;
-	}
-	if (in || S_ISFIFO(st.st_mode)) {
-		int from = r->fd, err;
-
-		fcntl(from, F_SETFL, fcntl(from, F_GETFL) & ~O_NONBLOCK);
-		r->fd = -1;
-		err = spool_stream(r, from);
-		close(from);
-		return err ? fail(r, err, "%s", strerror(-err)) : 0;
-	}
-	return fail(r, -EBADMSG, S_ISDIR(st.st_mode) ? "is a directory" : "not a regular file");
-}
 
 /* ---- the end ---- */
 
@@ -198,13 +74,15 @@ static int check_version(struct obz_reader *r, struct json_object *o)
 	uint64_t major = json_u64(format, "major");
 
 	if (major != FORMAT_MAJOR)
-		return fail(r, -EPROTONOSUPPORT,
-			    "format version %" PRIu64 " is not known to this program (it reads %d)",
-			    major, FORMAT_MAJOR);
+		return reader_fail(r, -EPROTONOSUPPORT,
+				   "format version %" PRIu64
+				   " is not known to this program (it reads %d)",
+				   major, FORMAT_MAJOR);
 	if (required && json_object_array_length(required))
-		return fail(r, -EPROTONOSUPPORT,
-			    "needs the feature %s, which this program does not have",
-			    json_object_to_json_string(json_object_array_get_idx(required, 0)));
+		return reader_fail(
+			r, -EPROTONOSUPPORT,
+			"needs the feature %s, which this program does not have",
+			json_object_to_json_string(json_object_array_get_idx(required, 0)));
 	return 0;
 }
 
@@ -281,7 +159,7 @@ static void find_uuid(struct obz_reader *r)
 		}
 }
 
-static int load(struct obz_reader *r)
+static int read_ends(struct obz_reader *r)
 {
 	int err = read_header(r);
 
@@ -295,9 +173,9 @@ static int load(struct obz_reader *r)
 		/* is anything of an archive left? the walk knows */
 		reader_walk(r);
 		if (!r->member_cnt)
-			return fail(r, -EBADMSG,
-				    r->sz ? "not an obrec archive"
-					  : "empty file, not an obrec archive");
+			return reader_fail(r, -EBADMSG,
+					   r->sz ? "not an obrec archive"
+						 : "empty file, not an obrec archive");
 	}
 	if (!r->schema_text && !r->walked)
 		reader_walk(r);
@@ -322,12 +200,12 @@ int obz_reader__open(struct obz_reader **out, const char *path)
 		return -ENOMEM;
 	r->fd = -1;
 	pthread_mutex_init(&r->lock, NULL);
-	err = open_file(r, path);
+	err = reader_open_file(r, path);
 	if (!err)
-		err = load(r);
+		err = read_ends(r);
 	r->damage.cut = !r->end;
 	if (err && !*r->error)
-		fail(r, err, "%s", strerror(-err));
+		reader_fail(r, err, "%s", strerror(-err));
 	return err;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The reader's insides, shared by its files: reader.c opens, reader_walk.c lists, reader_data.c
- * reads payloads. */
+/* The reader's insides, shared by its files: reader_file.c has the bytes, reader_walk.c lists,
+ * reader_data.c reads payloads, reader.c opens and closes. */
 #ifndef FORMAT_READER_H
 #define FORMAT_READER_H
 
@@ -53,6 +53,8 @@ struct obz_reader {
 	char error[256];
 };
 
+/* path, or - for stdin, into fd and sz; what is no file is spooled. Else reader_fail()'s value. */
+int reader_open_file(struct obz_reader *r, const char *path);
 int reader_fd(const struct obz_reader *r);
 
 /* Exactly len bytes at off, or -EBADMSG past the end, or -EIO and the like. */
@@ -67,6 +69,10 @@ char *reader_json(const struct obz_reader *r, uint64_t off, uint64_t sz);
 /* Tells the listener and counts: into one of damage's fields. */
 void reader_damaged(struct obz_reader *r, uint64_t *counter, uint64_t by, uint64_t off,
 		    const char *member, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* Why the archive cannot be opened, for obz_reader__error(); err itself. */
+int reader_fail(struct obz_reader *r, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Makes the member list, counting damage; also run by open when the header is lost. */
 void reader_walk(struct obz_reader *r);

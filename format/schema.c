@@ -141,7 +141,7 @@ static int load_kind(struct schema *s, struct json_object *kind)
 	return 0;
 }
 
-static int load(struct schema *s, struct json_object *o)
+static int read_kinds(struct schema *s, struct json_object *o)
 {
 	struct json_object *kinds = json_get(o, "records", json_type_array);
 	int err = kinds ? 0 : -EBADMSG;
@@ -163,7 +163,7 @@ int schema_load(struct schema *s, const char *text, size_t len)
 
 	*s = (struct schema){0};
 	if (o)
-		err = load(s, o);
+		err = read_kinds(s, o);
 	json_object_put(o);
 	free(own);
 	return err;
