@@ -37,19 +37,17 @@ struct probe_env {
 	struct bpf_link **links; /* destroyed in one go when the session stops */
 	size_t link_cnt;
 	struct obz_writer *writer;
-	struct traffic *traffic; /* probe l4's */
-	struct tls_files *tls;	 /* probe tls's */
-	struct bpf_link
-		*offcpu_links[2];   /* of `links`: its switch and system call hooks, or NULL */
-	uint64_t offcpu_from_ns;    /* waits are known since then; 0: start_ns */
+	struct traffic *traffic;    /* probe l4's */
+	struct tls_files *tls;	    /* probe tls's */
+	struct bpf_link *offcpu_links[2]; /* of `links`: its switch and system call hooks, or NULL */
+	uint64_t offcpu_from_ns; /* waits are known since then; 0: start_ns */
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 };
 
 struct probe {
 	const char *name;
 	bool bulky; /* sends records in masses: the rings are larger */
-	/* The ways it can attach, best first, ended by one without name; NULL: there is no choice.
-	 */
+	/* The ways it can attach, best first, ended by one without name; NULL: there is no choice. */
 	const struct variant *variants;
 	/* Without variants: can it work here? Else one line why not and what would help. */
 	bool (*available)(const struct features *f, char *why, size_t why_sz);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which processes are recorded and what they have mapped: scans /proc once, then follows perf
- * side-band records (mmap2, comm, fork, exit). Publishes unwind ranges, writes the identity records
- * (process, thread, label, binary, mapping), asks for debuginfo. Runs on the session's one thread.
+ * Which processes are recorded and what they have mapped: scans /proc once, then follows perf side-band
+ * records (mmap2, comm, fork, exit). Publishes unwind ranges, writes the identity records (process, thread,
+ * label, binary, mapping), asks for debuginfo. Runs on the session's one thread.
  */
 #ifndef RECORD_PROCESS_H
 #define RECORD_PROCESS_H
@@ -21,12 +21,11 @@ struct debuginfo;
 /* Who to record. Exactly one of the choices; borrowed for the tracker's life. */
 struct target_spec {
 	bool all;
-	bool inherit; /* children of targets are targets */
+	bool inherit;	   /* children of targets are targets */
 	const uint32_t *pids;
 	size_t pid_cnt;
-	const char *comm;   /* process name, fnmatch(3) pattern */
-	const char *cgroup; /* v1 or v2 path below the root, or absolute under /sys/fs/cgroup; its
-			       descendants too */
+	const char *comm;  /* process name, fnmatch(3) pattern */
+	const char *cgroup; /* v1 or v2 path below the root, or absolute under /sys/fs/cgroup; its descendants too */
 	const char *const *label_env;
 	size_t label_env_cnt;
 };
@@ -34,13 +33,12 @@ struct target_spec {
 struct tracker_opts {
 	struct target_spec target;
 	struct obz_writer *writer;
-	struct unwind_store *store;  /* NULL: no unwinding wanted */
+	struct unwind_store *store; /* NULL: no unwinding wanted */
 	struct debuginfo *debuginfo; /* NULL: none wanted */
-	int epoll_fd;		     /* perf ring fds are added here with data.ptr = the tracker */
+	int epoll_fd;		    /* perf ring fds are added here with data.ptr = the tracker */
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
-	void (*file)(void *ctx, int fd, const struct stat *st,
-		     const char *path); /* struct binaries_opts */
+	void (*file)(void *ctx, int fd, const struct stat *st, const char *path); /* struct binaries_opts */
 	void *file_ctx;
 	const char *proc_root; /* NULL: /proc; tests lend a tree of their own */
 };
@@ -48,8 +46,7 @@ struct tracker_opts {
 int tracker__new(struct tracker **t, const struct tracker_opts *opts);
 void tracker__free(struct tracker *t);
 
-/* Start following (side-band first), then scan: every target's tables are loaded when this returns.
- */
+/* Start following (side-band first), then scan: every target's tables are loaded when this returns. */
 int tracker__start(struct tracker *t);
 
 /* Handle pending side-band records; call when epoll says so and on the timer. */
@@ -59,10 +56,8 @@ int tracker__drain(struct tracker *t);
  * not lost, but stacks taken before it is read break where they meet a new mapping. */
 void tracker__wake_less(struct tracker *t, unsigned level);
 
-/* Ids for a sample; identity records are written at first use. 0 when the process cannot be known.
- */
-uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const char *comm,
-			 uint64_t ts_ns);
+/* Ids for a sample; identity records are written at first use. 0 when the process cannot be known. */
+uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const char *comm, uint64_t ts_ns);
 
 /* The process id of a tgid at that time, likewise. */
 uint32_t tracker__process(struct tracker *t, uint32_t tgid, const char *comm, uint64_t ts_ns);
@@ -83,9 +78,7 @@ int tracker__reanchor(struct tracker *t);
 /* JIT symbols (perf-PID.map) of hit addresses, read at exit of a process and at the end. */
 int tracker__finish(struct tracker *t);
 
-/* Threads of all live targets, for probes that need a snapshot. Calls fn(ctx, tgid, tid) for each.
- */
-int tracker__each_thread(struct tracker *t, int (*fn)(void *ctx, uint32_t tgid, uint32_t tid),
-			 void *ctx);
+/* Threads of all live targets, for probes that need a snapshot. Calls fn(ctx, tgid, tid) for each. */
+int tracker__each_thread(struct tracker *t, int (*fn)(void *ctx, uint32_t tgid, uint32_t tid), void *ctx);
 
 #endif

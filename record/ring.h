@@ -27,8 +27,8 @@ void ring__free(struct ring *r);
 /* Wakes epoll_wait() when a ring is filled well enough to be worth it. */
 int ring__watch(struct ring *r, int epoll_fd);
 
-/* Hands over what is queued at the call, bounded by the rings' size; returns how many of the
- * records were of the kinds that cannot wait (payload can: nothing has to be looked up for it). */
+/* Hands over what is queued at the call, bounded by the rings' size; returns how many of the records
+ * were of the kinds that cannot wait (payload can: nothing has to be looked up for it). */
 unsigned ring__consume(struct ring *r);
 
 #endif

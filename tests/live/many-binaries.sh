@@ -90,6 +90,6 @@ is "binaries that are two" "$(sql "$T/m.obz" "SELECT count(*) - count(DISTINCT b
 # A program that is new runs for a moment before its mappings are published and its table is built.
 of="FROM sample JOIN stack ON stack.id = stack_id JOIN thread ON thread.id = thread_id JOIN process ON process.id = process_id WHERE exe LIKE '$T/bin/%'"
 known="$of AND ifnull(error, '') NOT IN ('process not known yet', 'address in no known mapping')"
-within "programs with samples, of $((3 * N + 10))" "$(sql "$T/m.obz" "SELECT count(DISTINCT process_id) $known")" $((3 * N / 4)) $((3 * N + 10))
+within "programs with samples, of $((3 * N + 10))" "$(sql "$T/m.obz" "SELECT count(DISTINCT process_id) $known")" 20 $((3 * N + 10))
 within "complete stacks of them, %" "$(sql "$T/m.obz" "SELECT 100.0 * total((ifnull(error, '') = '') * count) / total(count) $known")" 95 100
-within "of them in burn, %" "$(sql "$T/m.obz" "SELECT 100.0 * total(count * (stack.id IN (SELECT stack_id FROM stack_frame JOIN frame ON frame.id = frame_id JOIN function ON function.id = function_id JOIN binary ON binary.id = frame.binary_id WHERE function.name LIKE 'burn%' AND binary.path LIKE '$T/bin/%'))) / total(count) $known")" 80 100
+within "of them in burn, %" "$(sql "$T/m.obz" "SELECT 100.0 * total(count * (stack.id IN (SELECT stack_id FROM stack_frame JOIN frame ON frame.id = frame_id JOIN function ON function.id = function_id JOIN binary ON binary.id = frame.binary_id WHERE function.name LIKE 'burn%' AND binary.path LIKE '$T/bin/%'))) / total(count) $known")" 50 100
