@@ -20,6 +20,7 @@
 
 /* Memory of many records: freed when the last of them is handed on. */
 struct block {
+	struct block *next; /* spare ones */
 	size_t used, sz, live;
 	char bytes[];
 };
@@ -42,6 +43,7 @@ struct payload_order {
 	size_t cnt, cap, merged_cap, sorted;
 	int (*feed)(void *conn, const struct l7_piece *piece);
 	struct block *block; /* the one that is being filled */
+	struct block *spare; /* to be filled again: fresh memory costs a page fault each page */
 	size_t held_sz;
 	uint64_t newest_ns, looked_ns; /* of all; when v was last looked through */
 };
@@ -68,13 +70,23 @@ int payload_order__new(struct payload_order **o,
 	return 0;
 }
 
+static void let_go(struct payload_order *o, struct block *b)
+{
+	if (b->sz != BLOCK_SZ) {
+		free(b);
+		return;
+	}
+	b->next = o->spare;
+	o->spare = b;
+}
+
 static void drop(struct payload_order *o, struct held *h)
 {
 	struct block *b = h->block;
 
 	o->held_sz -= sizeof(*h) + h->piece.data.len;
 	if (!--b->live && b != o->block)
-		free(b);
+		let_go(o, b);
 }
 
 void payload_order__free(struct payload_order *o)
@@ -84,6 +96,12 @@ void payload_order__free(struct payload_order *o)
 	for (size_t i = 0; i < o->cnt; i++)
 		drop(o, o->v[i].held);
 	free(o->block);
+	while (o->spare) {
+		struct block *next = o->spare->next;
+
+		free(o->spare);
+		o->spare = next;
+	}
 	free(o->v);
 	free(o->merged);
 	free(o);
@@ -195,6 +213,16 @@ int payload_order__release(struct payload_order *o, bool all)
 	return err;
 }
 
+static struct block *take_block(struct payload_order *o, size_t sz)
+{
+	struct block *b = o->spare;
+
+	if (!b || sz != BLOCK_SZ)
+		return malloc(sizeof(*b) + sz);
+	o->spare = b->next;
+	return b;
+}
+
 /* Room for one record; NULL: out of memory. */
 static struct held *held_new(struct payload_order *o, size_t data_sz)
 {
@@ -206,8 +234,8 @@ static struct held *held_new(struct payload_order *o, size_t data_sz)
 		size_t room = sz > BLOCK_SZ ? sz : BLOCK_SZ;
 
 		if (b && !b->live)
-			free(b);
-		b = o->block = malloc(sizeof(*b) + room);
+			let_go(o, b);
+		b = o->block = take_block(o, room);
 		if (!b)
 			return NULL;
 		*b = (struct block){.sz = room};

@@ -37,6 +37,8 @@ int store__open(struct store **out, const char *path)
 
 	if (!s)
 		return -ENOMEM;
+	/* Nobody asks how much memory it has: counting takes a lock for each piece. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	s->file = path != NULL;
 	/* Loaders take turns: SQLite's own lock would cost a fifth of an insert. */
 	if (sqlite3_open_v2(path ? path : "", &s->db,

@@ -9,12 +9,13 @@ struct arena_chunk;
 
 /* Zeroed it is empty. */
 struct arena {
-	struct arena_chunk *chunks;
+	struct arena_chunk *chunks; /* the one that is being filled comes first */
 };
 
 /* sz bytes; NULL: out of memory. */
 char *arena_add(struct arena *a, size_t sz);
-/* Nothing of it is used any more. */
+/* Nothing of it is used any more; memory for the next message stays. */
 void arena_reset(struct arena *a);
+void arena_fini(struct arena *a);
 
 #endif

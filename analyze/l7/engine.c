@@ -115,6 +115,7 @@ int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece)
 	}
 	if (!c->protocol && c->bidding.given_up)
 		pass_over(c);
+	arena_fini(&c->arena); /* there may be many connections */
 	err = stream_own(&c->dir[0].stream);
 	return err ? err : stream_own(&c->dir[1].stream);
 }
@@ -142,7 +143,7 @@ void l7_conn__free(struct l7_conn *c)
 		return;
 	l7_conn__finish(c);
 	speak_drop(c);
-	arena_reset(&c->arena);
+	arena_fini(&c->arena);
 	for (int d = 0; d < 2; d++)
 		stream_fini(&c->dir[d].stream);
 	free(c);

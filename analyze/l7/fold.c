@@ -12,7 +12,14 @@ enum { TOKEN_MIN = 16, HEX_MIN = 8 };
 
 static bool is_separator(unsigned char c)
 {
-	return strchr("/:.|-_,;=@&{}[]()#~ ", c) != NULL;
+	static const bool separators[256] = {
+		['/'] = true, [':'] = true, ['.'] = true, ['|'] = true, ['-'] = true, ['_'] = true,
+		[','] = true, [';'] = true, ['='] = true, ['@'] = true, ['&'] = true, ['{'] = true,
+		['}'] = true, ['['] = true, [']'] = true, ['('] = true, [')'] = true, ['#'] = true,
+		['~'] = true, [' '] = true, [0] = true,
+	};
+
+	return separators[c];
 }
 
 /* 8-4-4-4-12 hexadecimal digits (RFC 9562). */
@@ -87,6 +94,15 @@ struct span l7_upper(struct span s, char *dst, size_t dst_sz)
 	return (struct span){dst, n};
 }
 
+static bool is_plain(struct span s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] < 0x20 || s.p[i] > 0x7e || s.p[i] == '"' || s.p[i] == '\\' ||
+		    s.p[i] == '<')
+			return false;
+	return true;
+}
+
 struct span l7_json(struct l7_parser *parser, struct span s, size_t max)
 {
 	struct strbuf b = {0};
@@ -94,6 +110,8 @@ struct span l7_json(struct l7_parser *parser, struct span s, size_t max)
 
 	if (s.len > max)
 		s.len = max;
+	if (is_plain(s))
+		return l7_keep(parser, s);
 	strbuf_escape(&b, ESCAPE_JSON, s);
 	text = l7_keep(parser, (struct span){b.p, b.len});
 	strbuf_fini(&b);
