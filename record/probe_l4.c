@@ -256,6 +256,7 @@ static int attach(struct probe_env *env)
 		.socks_fd = bpf_map__fd(env->skel->maps.net_socks),
 		.redact = env->opts->redact,
 		.redact_sql = env->opts->redact_sql,
+		.tls = env->skel->rodata->net_tls,
 	};
 	int err = traffic__new(&env->traffic, &opts);
 

@@ -25,6 +25,7 @@ struct known {
 	uint64_t polled;  /* number of the poll that saw it last */
 	uint64_t told_ns; /* when the newest announcement was made */
 	bool closed; /* its end is written; kept for what comes late, as rings are read in turn */
+	bool sealed; /* began with TLS, not clear text out of it */
 	uint8_t path_sz;
 	char *path; /* Unix sockets: not NUL-terminated */
 };
@@ -217,8 +218,18 @@ static void write_stat(struct traffic *t, struct known *k, const struct net_sock
 	k->sock = *now;
 }
 
+/* Of a program that carries its library within, nameless, or has one that is not known. */
+static void count_unread(struct traffic *t, struct known *k)
+{
+	if (k->sealed && !(k->sock.flags & NET_TLS))
+		loss__add(t->opts.loss, "tls",
+			  "connection: no TLS library that can be read in its program", 1);
+	k->sealed = false;
+}
+
 static void forget(struct traffic *t, struct known *k)
 {
+	count_unread(t, k);
 	if (t->payloads)
 		payloads__close(t->payloads, k->sock.id);
 	idmap_del(&t->socks, k->sock.id);
@@ -283,6 +294,26 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 
 /* ---- payload ---- */
 
+/* RFC 8446, 5.1: the first record of a stream is a handshake's, client_hello or server_hello; of
+ * one that is joined later, application_data. */
+static bool begins_tls(const struct wire_payload *p)
+{
+	const uint8_t *d = p->data;
+
+	if (p->pos || p->kept < 6 || p->flags & (PAYLOAD_TLS | PAYLOAD_DATAGRAM))
+		return false;
+	return d[1] == 3 && ((d[0] == 22 && d[2] <= 3 && (d[5] == 1 || d[5] == 2)) ||
+			     (d[0] == 23 && d[2] == 3 && d[3] <= 0x41));
+}
+
+static void look_for_tls(struct traffic *t, const struct wire_payload *p)
+{
+	struct known *k = t->opts.tls && begins_tls(p) ? idmap_get(&t->socks, p->sock) : NULL;
+
+	if (k)
+		k->sealed = true;
+}
+
 /* `redact`: what was carried over of its connection, NULL where nothing is masked. */
 static void write_payload(void *ctx, const struct wire_payload *p, struct redact_conn **redact)
 {
@@ -300,6 +331,7 @@ static void write_payload(void *ctx, const struct wire_payload *p, struct redact
 		.data = {(const char *)p->data, p->kept},
 	};
 
+	look_for_tls(t, p);
 	if (addr_text(&p->peer, host, sizeof(host)).len) {
 		snprintf(peer, sizeof(peer), p->peer.family == 6 ? "[%s]:%u" : "%s:%u", host,
 			 p->peer.port);
@@ -395,6 +427,7 @@ int traffic__poll(struct traffic *t, uint64_t now_ns, bool last)
 	LIBBPF_OPTS(bpf_map_batch_opts, opts);
 	uint64_t in = 0, out = 0;
 	bool first = true, more = true;
+	struct known *k;
 
 	t->polls++;
 	if (last && t->payloads)
@@ -416,7 +449,10 @@ int traffic__poll(struct traffic *t, uint64_t now_ns, bool last)
 		in = out;
 		first = false;
 	}
-	if (!last)
+	if (last)
+		for (size_t i = 0; (k = idmap_next(&t->socks, &i));)
+			count_unread(t, k);
+	else
 		drop_unseen(t);
 	return t->err;
 }

@@ -20,6 +20,7 @@ struct traffic_opts {
 	struct tracker *tracker;
 	struct loss *loss;
 	bool redact, redact_sql; /* secrets, and literals in SQL */
+	bool tls;		 /* clear text of TLS is listened to */
 	int socks_fd;		 /* map net_socks */
 };
 
