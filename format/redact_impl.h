@@ -8,6 +8,15 @@
 
 enum { CARRY_MAX = 64 }; /* longer than any token by which a text's secret is known */
 
+/* Within an object of JSON (NATS). */
+struct redact_json {
+	bool inside, quoted, escaped;
+	bool value, secret; /* what follows a name */
+	bool odd;	    /* the name is written with escapes */
+	uint8_t name_sz;
+	char name[12];
+};
+
 /* Lines (HTTP/1, inline commands) and Redis. A token that the end of a call cuts is looked at again
  * with the next call's bytes behind it. */
 struct redact_text {
@@ -18,6 +27,7 @@ struct redact_text {
 	bool gap;	  /* bytes of a head, or of a secret, were not seen */
 	uint8_t secrets;  /* bulk strings to come that are secret */
 	uint64_t bulk_at; /* where the next of them begins */
+	struct redact_json json;
 };
 
 enum literal_state { LIT_NONE, LIT_QUOTED, LIT_NUMBER, LIT_TAG, LIT_LINE, LIT_COMMENT };
@@ -134,6 +144,8 @@ void redact_text(struct redact_call *c);
 /* The two scans of a text. Each returns where an unfinished token begins, else the text's end. */
 size_t redact_lines(struct redact_text *s, struct redact_call *c);
 size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos);
+/* From within the object of CONNECT; returns where its line ends, or the text. */
+size_t redact_nats(struct redact_json *j, struct redact_call *c, size_t at);
 /* What to write instead of a statement's next character; the same character: it stays. */
 uint8_t redact_literal(struct redact_literal *l, bool mysql, uint8_t ch);
 /* True when the connection speaks it. */

@@ -157,14 +157,21 @@ static size_t mask_rest(struct redact_text *s, struct redact_call *c, size_t at)
 	return end;
 }
 
+/* What a line's beginning of `secret` bytes makes secret; returns where that ends. */
+static size_t mask_line(struct redact_text *s, struct redact_call *c, size_t at, size_t secret)
+{
+	at += secret;
+	return c->p[at - 1] == '{' ? redact_nats(&s->json, c, at) : mask_rest(s, c, at);
+}
+
 /* The part of a line that earlier calls began; returns where the next line begins. */
 static size_t rest_of_line(struct redact_text *s, struct redact_call *c)
 {
 	const uint8_t *nl;
 	size_t end;
 
-	if (s->masking) {
-		end = mask_rest(s, c, 0);
+	if (s->masking || s->json.inside) {
+		end = s->masking ? mask_rest(s, c, 0) : redact_nats(&s->json, c, 0);
 		return end < c->kept && c->p[end] == '\n' ? end + 1 : end;
 	}
 	/* What was not seen may have begun a secret, unless a message begins here. */
@@ -188,7 +195,7 @@ static inline bool is_empty(const struct redact_call *c, size_t at, size_t end)
 size_t redact_lines(struct redact_text *s, struct redact_call *c)
 {
 	struct redact_spots newlines = redact_spots(c->p, c->kept, '\n');
-	size_t at = s->masking || s->gap ? rest_of_line(s, c) : 0, end;
+	size_t at = s->masking || s->gap || s->json.inside ? rest_of_line(s, c) : 0, end;
 
 	for (; at < c->kept; at = end + 1) {
 		if (s->folds || may_begin(c->p + at, c->kept - at)) {
@@ -200,7 +207,7 @@ size_t redact_lines(struct redact_text *s, struct redact_call *c)
 			if (secret == UNDECIDED)
 				return at;
 			if (secret) {
-				end = mask_rest(s, c, at + secret);
+				end = mask_line(s, c, at, secret);
 				if (end == c->kept || c->p[end] == '\n')
 					continue;
 				at = end; /* a control character: on with the line */

@@ -12,7 +12,7 @@
 static bool is_nothing(const struct redact_text *s)
 {
 	return !s->carry_sz && !s->in_head && !s->masking && !s->folds && !s->gap && !s->secrets &&
-	       !s->bulk_at;
+	       !s->bulk_at && !s->json.inside;
 }
 
 /* Scans a text whose first byte is at `pos`; returns what of its end is to be seen again. */
@@ -66,6 +66,15 @@ static void end(struct redact_side *side)
 	side->text = NULL;
 }
 
+/* Bytes that were not seen may hold the end of the head, or the rest of a secret. */
+static void lose(struct redact_text *s)
+{
+	s->gap |= s->in_head || s->masking || s->json.inside;
+	s->carry_sz = 0;
+	s->folds = s->masking = false;
+	s->json = (struct redact_json){0};
+}
+
 void redact_text(struct redact_call *c)
 {
 	struct redact_side *side = *c->conn ? &(*c->conn)->side[c->dir] : NULL;
@@ -84,12 +93,8 @@ void redact_text(struct redact_call *c)
 		s->carry_sz = left <= CARRY_MAX ? left : 0;
 		memcpy(s->carry, c->p + c->kept - s->carry_sz, s->carry_sz);
 	}
-	/* Bytes that were not kept may hold the end of the head, or the rest of a secret. */
-	if (c->kept < c->len) {
-		s->gap |= s->in_head || s->masking;
-		s->carry_sz = 0;
-		s->folds = s->masking = false;
-	}
+	if (c->kept < c->len)
+		lose(s);
 	if (s == &none)
 		begin(c, s);
 	else if (is_nothing(s))
