@@ -47,6 +47,12 @@ void *redact_own(struct redact_call *c, enum redactor who, size_t sz)
 	return (*c->conn)->own[who];
 }
 
+void redact_disown(struct redact_call *c, enum redactor who)
+{
+	free((*c->conn)->own[who]);
+	(*c->conn)->own[who] = NULL;
+}
+
 void redact_conn__free(struct redact_conn *conn)
 {
 	if (!conn)
@@ -60,19 +66,6 @@ void redact_conn__free(struct redact_conn *conn)
 	for (int i = 0; i < REDACTORS; i++)
 		free(conn->own[i]);
 	free(conn);
-}
-
-/* memcached's binary SASL_AUTH and SASL_STEP: what follows the mechanism's name. */
-static void mask_sasl(struct redact_call *c)
-{
-	const uint8_t *p = c->p;
-	uint64_t key, body;
-
-	if (c->kept < 24 || p[0] != 0x80 || (p[1] != 0x21 && p[1] != 0x22) || p[4] || p[5])
-		return;
-	key = p[2] << 8 | p[3];
-	body = (uint64_t)p[8] << 24 | p[9] << 16 | p[10] << 8 | p[11];
-	redact_mask(c, 24 + key, 24 + body, '*');
 }
 
 /* Frees what says nothing any more. */
@@ -106,7 +99,6 @@ bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payl
 	};
 	bool known = is_known(&c);
 
-	mask_sasl(&c);
 	if (!known && !redact_http2(&c) && !redact_sql(&c))
 		redact_text(&c);
 	if (*conn) {

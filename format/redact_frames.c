@@ -9,6 +9,7 @@ void redact_frames_begin(struct redact_frames *f, uint64_t pos)
 int redact_frame(struct redact_frames *f, uint64_t left, bool secret)
 {
 	f->left = left;
+	f->open = 0;
 	f->secret = secret;
 	f->blind = false;
 	return 0;
@@ -50,14 +51,17 @@ static size_t gather(struct redact_frames *f, const struct redact_framing *how, 
 static void body(struct redact_frames *f, const struct redact_framing *how, void *own,
 		 struct redact_call *c, size_t at, size_t n)
 {
-	uint64_t open = f->left > how->tail_sz ? f->left - how->tail_sz : 0;
+	uint64_t inner = f->left > how->tail_sz ? f->left - how->tail_sz : 0;
 
-	if (n > open)
-		n = open;
+	if (n > inner)
+		n = inner;
 	if (!n || !f->secret)
 		return;
-	if (f->blind) {
-		redact_mask(c, at, at + n, '*');
+	if (f->blind || (!how->body && !how->byte)) {
+		size_t stay = f->blind ? 0 : f->open < n ? f->open : n;
+
+		redact_mask(c, at + stay, at + n, '*');
+		f->open -= stay;
 		return;
 	}
 	if (how->body) {

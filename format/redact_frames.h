@@ -15,7 +15,7 @@
 
 enum { FRAME_BAD = -1 };
 
-/* Each is given the protocol's own state first; the last four may be NULL. */
+/* Each is given the protocol's own state first; the last five may be NULL. */
 struct redact_framing {
 	uint8_t head_sz; /* bytes of a head with which it can be begun to read, at least 1 */
 	uint8_t tail_sz; /* bytes at a frame's end that stay */
@@ -25,7 +25,7 @@ struct redact_framing {
 	/* Is a call, while out of step, one that begins with a frame? */
 	bool (*starts)(void *own, const struct redact_call *c);
 	/* Of a frame with secrets: what to write instead of the next byte, or: `n` bytes at `at`.
-	 */
+	 * With neither all is masked that follows f->open bytes. */
 	uint8_t (*byte)(void *own, const struct redact_call *c, uint8_t ch);
 	void (*body)(void *own, struct redact_call *c, size_t at, size_t n);
 	void (*unseen)(void *own,

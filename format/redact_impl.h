@@ -37,8 +37,9 @@ struct redact_frames {
 	bool in_step;
 	bool secret; /* the frame at hand is looked into */
 	bool blind;  /* bytes of it were not seen: the rest is masked */
-	uint8_t head[16], head_sz, want;
+	uint8_t head[24], head_sz, want;
 	uint64_t left; /* of the frame at hand */
+	uint64_t open; /* of these, what comes before the secret and stays */
 	uint64_t next; /* position after the last call */
 };
 
@@ -130,6 +131,8 @@ struct redact_first *redact_first(struct redact_call *c);
 /* The state of the connection that belongs to `who`, zeroed when it is made; NULL: out of memory.
  */
 void *redact_own(struct redact_call *c, enum redactor who, size_t sz);
+/* Frees it. */
+void redact_disown(struct redact_call *c, enum redactor who);
 /* The same, NULL as long as there is none. */
 static inline void *redact_has(const struct redact_call *c, enum redactor who)
 {

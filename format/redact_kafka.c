@@ -31,8 +31,7 @@ enum raw { RAW_NOT, RAW_NEXT, RAW_PERHAPS };
 /* Requests of a direction. */
 struct requests {
 	struct redact_frames frames;
-	enum raw raw;  /* tokens without a head may come */
-	uint32_t open; /* bytes of the request at hand to pass before its secret begins */
+	enum raw raw; /* tokens without a head may come */
 };
 
 struct kafka {
@@ -80,9 +79,9 @@ static uint32_t open_bytes(const uint8_t *p)
 /* The rest of a frame, whose secret begins `open` bytes behind its head. */
 static int begin(struct requests *s, uint32_t open, bool secret)
 {
-	s->open = open;
-	return redact_frame(&s->frames, be32(s->frames.head) - (s->frames.head_sz - LENGTH_SZ),
-			    secret);
+	redact_frame(&s->frames, be32(s->frames.head) - (s->frames.head_sz - LENGTH_SZ), secret);
+	s->frames.open = open;
+	return 0;
 }
 
 /* First the length, then, where a token may stand, as much as tells it from a request. */
@@ -110,15 +109,6 @@ static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 	return has_secret(p) ? begin(s, open_bytes(p), true) : begin(s, 0, false);
 }
 
-static void body(void *own, struct redact_call *c, size_t at, size_t n)
-{
-	struct requests *s = own;
-	size_t open = s->open < n ? s->open : n;
-
-	redact_mask(c, at + open, at + n, '*');
-	s->open -= open;
-}
-
 /* A call that begins with a request which holds a secret, or with what follows its length. */
 static bool starts(void *own, const struct redact_call *c)
 {
@@ -133,8 +123,8 @@ static bool starts(void *own, const struct redact_call *c)
 	if (c->kept < REQUEST_SZ || !has_secret(p) || !is_head(p) ||
 	    be16(p + 2) > SECRET_VERSION_MAX || !be16(p + 8) || be32(p + 4) >= CORRELATION_MAX)
 		return false;
-	s->open = REQUEST_SZ + open_bytes(p);
 	redact_frame(&s->frames, c->len, true);
+	s->frames.open = REQUEST_SZ + open_bytes(p);
 	return true;
 }
 
@@ -142,7 +132,6 @@ static const struct redact_framing framing = {
 	.head_sz = LENGTH_SZ,
 	.head = head,
 	.starts = starts,
-	.body = body,
 };
 
 /* False always: what else is secret in the messages that it carries is masked as well. */
@@ -152,10 +141,9 @@ bool redact_kafka(struct redact_call *c)
 	struct requests made = {0}, *s = k ? &k->side[c->dir] : &made;
 
 	redact_frames(&s->frames, &framing, s, c, 0);
-	if (k && !k->side[0].frames.in_step && !k->side[1].frames.in_step) {
-		free(k); /* it was none */
-		(*c->conn)->own[REDACT_kafka] = NULL;
-	}
+	/* It was none. */
+	if (k && !k->side[0].frames.in_step && !k->side[1].frames.in_step)
+		redact_disown(c, REDACT_kafka);
 	if (k || !made.frames.in_step)
 		return false;
 	k = redact_own(c, REDACT_kafka, sizeof(*k));

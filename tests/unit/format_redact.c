@@ -59,6 +59,9 @@ struct row {
 	"\1\0\0\0\0\0\x2a\0\x0a\0\x0b\0\0\0\5\1at\1\1\5PLAIN\0\0\0\x0d" secret "\5en_US\xce"
 #define AMQP_BEAT "\x08\0\0\0\0\0\0\xce"
 #define AMQP_TUNE_OK "\1\0\0\0\0\0\x0c\0\x0a\0\x1f\7\xff\0\2\0\0\0\0\xce"
+/* memcached's requests: opcode, size of the key, size of the body */
+#define MEMCACHED(opcode, key, body)                                                               \
+	"\x80" opcode "\0" key "\0\0\0\0\0\0\0" body "\0\0\0\0\0\0\0\0\0\0\0\0"
 /* Kafka's requests: length, key, version, correlation id, client "me" */
 #define KAFKA(size, key, version) "\0\0\0" size "\0" key "\0" version "\0\0\0\1\0\2me"
 
@@ -247,11 +250,26 @@ static const struct row rows[] = {
 	 false,
 	 {KEPT("CONNECT {\"verbose\":true,\"pass\":\"s3cret", 20, NULL),
 	  C("more\"}\r\nPING\r\n", "******\r\nPING\r\n")}},
-	{"memcached sasl",
+	{"memcached sasl, then a set that is none",
+	 false,
+	 true,
+	 {SAME("\x80\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+	  C(MEMCACHED("\x21", "\5", "\x09") "PLAIN\0u\0p" MEMCACHED("\x22", "\0", "\2") "pw",
+	    MEMCACHED("\x21", "\5", "\x09") "PLAIN****" MEMCACHED("\x22", "\0", "\2") "**"),
+	  SAME(MEMCACHED("\1", "\1", "\3") "kab"), RSAME("set a 0 0 1\r\nb\r\n")}},
+	{"memcached sasl, joined late",
 	 false,
 	 false,
-	 {C("\x80\x21\0\5\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0PLAIN\0u\0p",
-	    "\x80\x21\0\5\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\0\0\0\0\0\0PLAIN****")}},
+	 {KEPT("nobody knows", 3, NULL), C(MEMCACHED("\x21", "\5", "\x09") "PLAIN\0u\0p",
+					   MEMCACHED("\x21", "\5", "\x09") "PLAIN****")}},
+	{"memcached login by text",
+	 false,
+	 true,
+	 {C("set log 0 0 7\r\nme s3cr\r\nget a\r\n", "set log 0 0 7\r\n*******\r\nget a\r\n"),
+	  RSAME("STORED\r\nEND\r\n"), SAME("set log 0 0 7\r\nme s3cr\r\n")}},
+	{"memcached text that is no login", false, true, {SAME("set a 0 0 513\r\nab cd\r\n")}},
+	{"memcached value without a space", false, false, {SAME("set a 0 0 5\r\nab:cd\r\n")}},
+	{"memcached text, neither", false, true, {SAME("settings a 0 0 5\r\nab cd\r\n")}},
 	/* ---- MQTT ---- */
 	{"mqtt login",
 	 false,
