@@ -71,13 +71,16 @@ void table_free(struct tracker *t);
 /* Lets binaries be forgotten that no process maps. */
 void tracker_sweep_binaries(struct tracker *t, uint64_t now_ns);
 
+/* ---- process_map.c ---- */
+
+/* Adds an executable mapping to an image. */
+void tracker_map(struct tracker *t, struct process *p, const struct mapped *m, uint64_t ts_ns);
+
 /* ---- process_events.c ---- */
 
 void tracker_handle(struct tracker *t, const struct sideband_record *r);
 /* Whether processes whose leader exited are gone; those of just now only when `at_once`. */
 void tracker_check_dying(struct tracker *t, bool at_once);
-/* Adds an executable mapping to an image. */
-void tracker_map(struct tracker *t, struct process *p, const struct mapped *m, uint64_t ts_ns);
 
 /* ---- process_scan.c ---- */
 
