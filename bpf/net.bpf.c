@@ -189,6 +189,8 @@ static __always_inline bool thinned_out(__u32 id)
 	return thin && (id * 2654435761u >> 16) >= net_sample_per_64k >> thin;
 }
 
+bool net_stateless; /* some socket is known that only its close ends */
+
 static __always_inline struct net_sock *sock_new(struct sock *sk, __u64 key, __u64 inode,
 						 __u32 tgid, __u32 flags)
 {
@@ -207,6 +209,8 @@ static __always_inline struct net_sock *sock_new(struct sock *sk, __u64 key, __u
 	s->transport = transport;
 	s->seen_ns = bpf_ktime_get_ns();
 	s->id = next_id();
+	if (transport != IPPROTO_TCP)
+		net_stateless = true;
 	if (!is_sampled(s->id))
 		s->flags |= NET_SAMPLED_OUT;
 	if (flags & NET_OPENED)
@@ -890,10 +894,23 @@ static __always_inline bool unconnected_datagram(const struct net_sock *s)
 	return s->transport == IPPROTO_UDP && !s->remote.family;
 }
 
-/* Whoever reads them with read() is not told who sent. */
-static __always_inline bool has_no_peer(const struct call *c)
+/*
+ * Is a call's payload left to its exit? Only there does the caller's memory say who sent a datagram
+ * (whoever takes it with read() is not told); whom it sends to it says all the time, but the entry
+ * of a function does not tell what will go.
+ */
+static __always_inline bool left_to_exit(const struct net_sock *s, __u32 dir, const struct call *c)
 {
-	return c->nr == NR_read || c->nr == NR_readv;
+	if (!unconnected_datagram(s) || c->nr == NR_read || c->nr == NR_readv)
+		return false;
+	return dir == NET_RECEIVED || net_by != NET_BY_SOCK;
+}
+
+/* By process, folded: whether some payload was ever left to an exit. */
+bool net_at_exit[256];
+static __always_inline bool *at_exit_of(__u32 tgid)
+{
+	return &net_at_exit[tgid & (sizeof(net_at_exit) - 1)];
 }
 
 /* Datagrams may be empty; a stream's 0 is its end. */
@@ -947,7 +964,11 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		count(sk, s, dir, ret, &pos, true);
 		seq = first_seq(sk, s, dir, ret);
 	}
-	if (wants_payload(s, dir) && (!unconnected_datagram(s) || has_no_peer(&c)))
+	if (!wants_payload(s, dir))
+		return 0;
+	if (left_to_exit(s, dir, &c))
+		*at_exit_of(tgid) = true;
+	else
 		take_payload(s, dir, ret, pos, seq, &c);
 	return 0;
 }
@@ -1032,7 +1053,7 @@ static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, _
 		count(sk, s, dir, len, &pos, false);
 	else if (!count_tcp(sk, s, dir, len, &pos))
 		return 0;
-	if (wants_payload(s, dir) && (!unconnected_datagram(s) || has_no_peer(&c)))
+	if (wants_payload(s, dir) && !left_to_exit(s, dir, &c))
 		take_payload(s, dir, len, pos, first_seq(sk, s, dir, len), &c);
 	return 0;
 }
@@ -1183,7 +1204,7 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	}
 	if (net_by == NET_BY_ENTRY)
 		traced = s->transport < 256;
-	if (traced && !unconnected_datagram(s))
+	if (traced && !left_to_exit(s, dir, c))
 		return;
 	if (traced)
 		pos = s->bytes[dir] - ret;
@@ -1228,11 +1249,18 @@ struct syscall_exit_ctx {
 	__s64 nr, ret;
 };
 
+/* Servers make these by the million, and nearly all on connected sockets. */
+static __always_inline bool tells_nothing(__u64 nr)
+{
+	return net_by == NET_BY_SOCK && (nr == NR_recvfrom || nr == NR_recvmsg) &&
+	       !*at_exit_of(bpf_get_current_pid_tgid() >> 32);
+}
+
 /* Where bytes are counted elsewhere: attached to the few calls whose end tells more. */
 SEC("?tp")
 int net_exit_of(struct syscall_exit_ctx *ctx)
 {
-	return on_exit(ctx->ret, true);
+	return tells_nothing(ctx->nr) ? 0 : on_exit(ctx->ret, true);
 }
 
 SEC("?tp")
@@ -1309,7 +1337,7 @@ int net_close(struct syscall_enter_ctx *ctx)
 	struct sock *sk;
 	struct proc *p;
 
-	if (!enabled || !is_target(tgid, &p))
+	if (!enabled || !net_stateless || !is_target(tgid, &p))
 		return 0;
 	sk = sock_of_fd(ctx->arg[0]);
 	if (!sk || transport_of(sk) == IPPROTO_TCP)

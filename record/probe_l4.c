@@ -24,16 +24,14 @@ enum { BY_TRACEPOINT, BY_SYSCALL, BY_FENTRY, BY_KPROBE };
 /* System calls whose end tells more than where bytes are counted: opening, who sent a
  * datagram, and splice out of a socket. */
 static const char *const exits[] = {
-	"sys_exit_connect",  "sys_exit_accept",	 "sys_exit_accept4", "sys_exit_sendto",
-	"sys_exit_recvfrom", "sys_exit_sendmsg", "sys_exit_recvmsg", "sys_exit_sendmmsg",
-	"sys_exit_recvmmsg", "sys_exit_splice",
+	"sys_exit_connect", "sys_exit_accept",	 "sys_exit_accept4",  "sys_exit_recvfrom",
+	"sys_exit_recvmsg", "sys_exit_sendmmsg", "sys_exit_recvmmsg", "sys_exit_splice",
 };
-/* With functions, Unix sockets are counted at the ends of these as well. */
-static const char *const unix_exits[] = {
-	"sys_exit_read",
-	"sys_exit_write",
-	"sys_exit_readv",
-	"sys_exit_writev",
+/* With functions, what datagrams send is told at the ends of these, and Unix sockets are counted
+ * there as well. */
+static const char *const more_exits[] = {
+	"sys_exit_sendto", "sys_exit_sendmsg", "sys_exit_read",
+	"sys_exit_write",  "sys_exit_readv",   "sys_exit_writev",
 };
 
 /*
@@ -224,7 +222,7 @@ static int attach_entries(struct probe_env *env)
 				   : bpf_program__attach_kprobe(prog, false, func),
 			   func);
 	}
-	return err ?: attach_exits(env, unix_exits, sizeof(unix_exits) / sizeof(unix_exits[0]));
+	return err ?: attach_exits(env, more_exits, sizeof(more_exits) / sizeof(more_exits[0]));
 }
 
 static int attach_all(struct probe_env *env)
