@@ -15,16 +15,19 @@ enum {
 	DEFAULT_MEM = 256 << 20,
 	MIN_RING = 64 << 10,
 	MAX_RING = 1 << 20,
-	MAX_RING_BULKY = 8 << 20,
-	WAKEUP = 256 << 10
+	MAX_RING_BULKY = 32 << 20, /* a few tenths of a second of what one CPU can send */
+	WAKEUP = 256 << 10,
+	WAKEUP_MAX = 1 << 20
 };
 
-/* A part that leaves room for what comes while obrec gets going; of a large ring not more than an
- * eighth, so that one wake-up serves thousands of records. */
+/* A part that leaves room for what comes while obrec gets going: an eighth, so that one wake-up
+ * serves thousands of records, or less of a large ring. */
 static uint32_t wakeup_size(uint32_t ring_sz)
 {
 	uint32_t sz = ring_sz / 8 > WAKEUP ? ring_sz / 8 : WAKEUP;
 
+	if (sz > WAKEUP_MAX)
+		sz = WAKEUP_MAX;
 	return sz < ring_sz / 2 ? sz : ring_sz / 2;
 }
 
