@@ -27,6 +27,8 @@ struct ring {
 	unsigned cnt;
 	uint32_t sz;
 	size_t page_sz;
+	uint64_t *taken; /* of each */
+	uint64_t most_queued;
 };
 
 static void handle(const struct ring_handler *h, const void *data, size_t size)
@@ -95,7 +97,8 @@ int ring__new(struct ring **out, int rings_fd, unsigned cpus, uint32_t sz,
 	r->sz = sz;
 	r->page_sz = sysconf(_SC_PAGESIZE);
 	r->rings = calloc(cpus, sizeof(*r->rings));
-	if (r->rings)
+	r->taken = calloc(cpus, sizeof(*r->taken));
+	if (r->rings && r->taken)
 		err = 0;
 	for (uint32_t cpu = 0; cpu < cpus && !err; cpu++)
 		err = add(r, rings_fd, cpu);
@@ -120,6 +123,7 @@ void ring__free(struct ring *r)
 		close(o->fd);
 	}
 	free(r->rings);
+	free(r->taken);
 	free(r);
 }
 
@@ -145,6 +149,8 @@ static unsigned consume_one(struct ring *r, struct one *o)
 	unsigned long given = at;
 	unsigned cnt = 0;
 
+	if (end - at > r->most_queued)
+		r->most_queued = end - at;
 	while (at < end) {
 		const char *p = o->data + (at & (r->sz - 1));
 		uint32_t len = __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
@@ -173,7 +179,22 @@ unsigned ring__consume(struct ring *r)
 {
 	unsigned cnt = 0;
 
-	for (unsigned i = 0; i < r->cnt; i++)
+	for (unsigned i = 0; i < r->cnt; i++) {
 		cnt += consume_one(r, &r->rings[i]);
+		r->taken[i] = *r->rings[i].consumer;
+	}
 	return cnt;
+}
+
+const uint64_t *ring__taken(const struct ring *r)
+{
+	return r->taken;
+}
+
+uint64_t ring__most_queued(struct ring *r)
+{
+	uint64_t most = r->most_queued;
+
+	r->most_queued = 0;
+	return most;
 }

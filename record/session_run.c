@@ -7,6 +7,7 @@
 
 #include "../format/clock.h"
 #include "../format/text.h"
+#include "aside.h"
 #include "links.h"
 #include "memory.h"
 #include "priority.h"
@@ -26,6 +27,7 @@ enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 
 struct loop {
 	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns, memory_ns; /* when next */
+	struct aside *aside;
 	int poll_ms;
 	bool command_gone, out_of_memory;
 };
@@ -119,6 +121,9 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 				probes[i]->reanchor(&s->env);
 	}
 	err = err ? err : thin__tick(s->thin, now);
+	if (aside__due(l->aside, now))
+		aside__look(l->aside, ring__taken(s->ring),
+			    ring__most_queued(s->ring) > s->opts.ring_sz / 4, now);
 	if (s->stats_fd >= 0 && now >= l->cost_ns) {
 		l->cost_ns = now + COST_NS;
 		program_cost_write(s->skel->obj, s->writer, now);
@@ -164,6 +169,30 @@ static void bound_poll(const struct session *s, struct loop *l, uint64_t now)
 		l->poll_ms = left_ms ? left_ms : 1;
 }
 
+static enum stop_reason run(struct session *s, struct loop *l, volatile sig_atomic_t *stop,
+			    void (*tick)(void *ctx, const struct session_status *st), void *ctx)
+{
+	enum stop_reason reason;
+	uint64_t now = clock_now_ns();
+	int err;
+
+	while (!(reason = check(s, l, now, stop))) {
+		bound_poll(s, l, now);
+		wait(s, l);
+		now = clock_now_ns();
+		err = periodic(s, l, now);
+		if (err)
+			return reason_of(err);
+		if (tick && now >= l->tick_ns) {
+			struct session_status st = session__status(s);
+
+			l->tick_ns = now + TICK_NS;
+			tick(ctx, &st);
+		}
+	}
+	return reason;
+}
+
 enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 			      void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
@@ -173,24 +202,11 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 		.epoch_ns = now + EPOCH_NS,
 		.cost_ns = now + COST_NS,
 		.poll_ms = POLL_MIN_MS,
+		.aside = aside__new(s->plan.features.cpus),
 	};
-	enum stop_reason reason;
-	int err;
+	enum stop_reason reason = run(s, &l, stop, tick, ctx);
 
-	while (!(reason = check(s, &l, now, stop))) {
-		bound_poll(s, &l, now);
-		wait(s, &l);
-		now = clock_now_ns();
-		err = periodic(s, &l, now);
-		if (err)
-			return reason_of(err);
-		if (tick && now >= l.tick_ns) {
-			struct session_status st = session__status(s);
-
-			l.tick_ns = now + TICK_NS;
-			tick(ctx, &st);
-		}
-	}
+	aside__free(l.aside);
 	return reason;
 }
 
