@@ -44,7 +44,7 @@ FORMAT_SRC := $(wildcard format/*.c)
 RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c))
 ANALYZE_SRC := $(filter-out analyze/main.c,$(wildcard analyze/*.c analyze/symbol/*.c analyze/l7/*.c))
 # what others refer to comes first: libbpf 1.1 loses the place of a map that is used before it is defined
-BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c
+BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/net_payload.bpf.c bpf/net.bpf.c bpf/tls_thread.bpf.c
 BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))

@@ -108,11 +108,9 @@ struct net_socks_map {
 };
 extern struct net_socks_map net_socks SEC(".maps");
 
-/* tls.bpf.c: the current thread has moved bytes on the socket; 1: inside a TLS library. */
-int tls_moved(__u64 sk, __u32 id, __u32 dir);
-/* net.bpf.c: at ts_ns a TLS library took or gave `len` bytes of clear text, at `user`, for the socket
- * of that key; PLAIN_ID() has its id and the direction (functions have five arguments at most). -1:
- * there is none. */
+/* net_plain.bpf.c: at ts_ns a TLS library took or gave `len` bytes of clear text, at `user`, for
+ * the socket of that key; PLAIN_ID() has its id and the direction (functions have five arguments at
+ * most). -1: there is none. */
 #define PLAIN_ID(id, dir) ((id) | (__u64)(dir) << 32)
 int net_take_plain(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns);
 int net_take_plain_5_10(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns);

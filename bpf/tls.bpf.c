@@ -10,24 +10,7 @@
  * until data moves, and replaced by what is seen inside a call.
  */
 #include "net.bpf.h"
-#include "tls.h"
-
-struct tls_call {
-	__u64 ssl, buf;
-	__u64 len_at; /* _EX: where the length will stand */
-	__u64 ts_ns; /* of a write: when it sent last, else when it began, as the answer may be here
-			before it returns */
-	__u64 sk;    /* key of net_socks: used inside the call */
-	__u32 id;    /* net_sock.id; 0: none */
-	__u32 kind;  /* enum tls_kind */
-};
-
-/* `outer`: the end of a handshake, in a read, may call back into the program, which writes then. */
-struct tls_thread {
-	struct tls_call now, outer;
-	__u64 last_sk; /* last received from */
-	__u32 last_id, pad;
-};
+#include "tls_thread.bpf.h"
 
 struct tls_session {
 	__u64 ssl;
@@ -40,13 +23,7 @@ struct tls_sock {
 };
 enum sure { SUPPOSED, MOVED_DATA, USED_INSIDE };
 
-/* LRU: threads end, and sessions are freed, without a word. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u32); /* tid */
-	__type(value, struct tls_thread);
-} tls_threads SEC(".maps");
+/* LRU: sessions are freed without a word. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -63,36 +40,6 @@ static __always_inline struct tls_thread *thread_of(__u32 tid)
 		return t;
 	bpf_map_update_elem(&tls_threads, &tid, &fresh, BPF_ANY);
 	return bpf_map_lookup_elem(&tls_threads, &tid);
-}
-
-static __always_inline bool is_write(__u32 kind)
-{
-	return kind == TLS_WRITE || kind == TLS_WRITE_EX || kind == TLS_WRITE_ELSEWHERE;
-}
-
-/* The current thread has moved bytes on this socket. 1: inside a TLS library, so they are cipher
- * text. */
-__noinline int tls_moved(__u64 sk, __u32 id, __u32 dir)
-{
-	__u32 tid = bpf_get_current_pid_tgid();
-	struct tls_thread *t = bpf_map_lookup_elem(&tls_threads, &tid);
-
-	if (!t)
-		return 0;
-	if (!t->now.kind) {
-		if (dir == NET_RECEIVED) {
-			t->last_sk = sk;
-			t->last_id = id;
-		}
-		return 0;
-	}
-	/* A read may have to answer an alert first, and the other way round. */
-	if (t->now.kind == TLS_SESSION || (dir == NET_SENT) == is_write(t->now.kind)) {
-		t->now.sk = sk;
-		t->now.id = id;
-		t->now.ts_ns = bpf_ktime_get_ns();
-	}
-	return 1;
 }
 
 /* Not one that is known to carry something else. */

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* The system call that a program runs in: its number and arguments, how it names its buffers. */
+#ifndef BPF_NET_CALL_BPF_H
+#define BPF_NET_CALL_BPF_H
+
+#include "net_sock.bpf.h"
+
+/* How a system call names its buffers. */
+enum buffers { BUF_NONE, BUF_PLAIN, BUF_IOVEC, BUF_MSGHDR };
+
+struct call {
+	__u64 nr, arg[6];
+};
+
+#if defined(__TARGET_ARCH_x86)
+enum {
+	NR_read = 0,
+	NR_write = 1,
+	NR_close = 3,
+	NR_readv = 19,
+	NR_writev = 20,
+	NR_connect = 42,
+	NR_accept = 43,
+	NR_sendto = 44,
+	NR_recvfrom = 45,
+	NR_sendmsg = 46,
+	NR_recvmsg = 47,
+	NR_accept4 = 288,
+	NR_recvmmsg = 299,
+	NR_sendmmsg = 307,
+	NR_sendfile = 40,
+	NR_splice = 275
+};
+#elif defined(__TARGET_ARCH_arm64)
+enum {
+	NR_read = 63,
+	NR_write = 64,
+	NR_close = 57,
+	NR_readv = 65,
+	NR_writev = 66,
+	NR_connect = 203,
+	NR_accept = 202,
+	NR_sendto = 206,
+	NR_recvfrom = 207,
+	NR_sendmsg = 211,
+	NR_recvmsg = 212,
+	NR_accept4 = 242,
+	NR_recvmmsg = 243,
+	NR_sendmmsg = 269,
+	NR_sendfile = 71,
+	NR_splice = 76
+};
+#endif
+
+/* Of the registers only what is needed: they are large, and the stack is small. */
+static __always_inline long current_call(struct call *c)
+{
+	const struct arch_regs *regs = current_regs_place();
+#if defined(__TARGET_ARCH_x86)
+	struct {
+		__u64 r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	} r;
+
+	_Static_assert(sizeof(r) == __builtin_offsetof(struct arch_regs, ip) -
+					    __builtin_offsetof(struct arch_regs, r10),
+		       "struct arch_regs from r10 on");
+	if (bpf_probe_read_kernel(&r, sizeof(r), &regs->r10))
+		return -1;
+	c->nr = r.orig_ax;
+	c->arg[0] = r.di, c->arg[1] = r.si, c->arg[2] = r.dx, c->arg[3] = r.r10;
+	c->arg[4] = r.r8, c->arg[5] = r.r9;
+#else
+	struct {
+		__u64 orig_x0;
+		__s32 syscallno;
+	} r;
+
+	if (bpf_probe_read_kernel(&r, sizeof(r), &regs->orig_x0) ||
+	    bpf_probe_read_kernel(c->arg, sizeof(c->arg), regs->regs))
+		return -1;
+	c->nr = r.syscallno;
+	c->arg[0] = r.orig_x0;
+#endif
+	return 0;
+}
+
+/* The same where bpf_task_pt_regs() exists and its result may be read: far cheaper. */
+static __always_inline void current_call_typed(struct call *c)
+{
+	const struct arch_regs *r = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+
+#if defined(__TARGET_ARCH_x86)
+	c->nr = r->orig_ax;
+	c->arg[0] = r->di, c->arg[1] = r->si, c->arg[2] = r->dx, c->arg[3] = r->r10,
+	c->arg[4] = r->r8, c->arg[5] = r->r9;
+#else
+	c->nr = r->syscallno;
+	c->arg[0] = r->orig_x0, c->arg[1] = r->regs[1], c->arg[2] = r->regs[2],
+	c->arg[3] = r->regs[3], c->arg[4] = r->regs[4], c->arg[5] = r->regs[5];
+#endif
+}
+
+static __always_inline enum buffers buffers_of(__u64 nr, __u32 *dir)
+{
+	*dir = nr == NR_write || nr == NR_writev || nr == NR_sendto || nr == NR_sendmsg
+		       ? NET_SENT
+		       : NET_RECEIVED;
+	switch (nr) {
+	case NR_read:
+	case NR_write:
+	case NR_sendto:
+	case NR_recvfrom:
+		return BUF_PLAIN;
+	case NR_readv:
+	case NR_writev:
+		return BUF_IOVEC;
+	case NR_sendmsg:
+	case NR_recvmsg:
+		return BUF_MSGHDR;
+	}
+	return BUF_NONE;
+}
+
+struct user_msghdr { /* ABI: <linux/socket.h> on 64-bit */
+	__u64 name;
+	__u32 name_sz, pad;
+	__u64 iov, iov_cnt, control, control_sz;
+	__u32 flags, pad2;
+};
+struct user_iovec {
+	__u64 base, len;
+};
+
+/* tcp(7): with MSG_TRUNC the bytes are thrown away, and the buffer is not written. */
+static __always_inline bool discards(const struct call *c)
+{
+	return (c->nr == NR_recvfrom && c->arg[3] & MSG_TRUNC) ||
+	       (c->nr == NR_recvmsg && c->arg[2] & MSG_TRUNC);
+}
+
+static __always_inline bool peeks(const struct call *c)
+{
+	return (c->nr == NR_recvfrom && c->arg[3] & MSG_PEEK) ||
+	       (c->nr == NR_recvmsg && c->arg[2] & MSG_PEEK) ||
+	       (c->nr == NR_recvmmsg && c->arg[3] & MSG_PEEK);
+}
+
+/*
+ * Is a call's payload left to its exit? Only there does the caller's memory say who sent a datagram
+ * (whoever takes it with read() is not told); whom it sends to it says all the time, but the entry
+ * of a function does not tell what will go.
+ */
+static __always_inline bool left_to_exit(const struct net_sock *s, __u32 dir, const struct call *c)
+{
+	if (!unconnected_datagram(s) || c->nr == NR_read || c->nr == NR_readv)
+		return false;
+	return dir == NET_RECEIVED || net_by != NET_BY_SOCK;
+}
+
+/* By process, folded: whether some payload was ever left to an exit. */
+extern bool net_at_exit[256];
+static __always_inline bool *at_exit_of(__u32 tgid)
+{
+	return &net_at_exit[tgid & (sizeof(net_at_exit) - 1)];
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* What a call is kept for: the memory of guesses on each socket, --l7, calls of many messages. */
+#ifndef BPF_NET_CHOICE_BPF_H
+#define BPF_NET_CHOICE_BPF_H
+
+#include "net_payload.bpf.h"
+
+extern const volatile __u32 net_payload_many; /* of a call with several messages; 0: no more */
+extern const volatile __u64 net_l7_keep;      /* --l7: bits by enum net_protocol; 0: no filter */
+
+enum {
+	DOUBTS_MAX = 3,
+	UNSURE_CALLS = 32,    /* a socket not known by then is looked at no more */
+	PIPELINED_CALLS = 32, /* of more than PIPELINED_FREE bytes, without a new sign */
+	PIPELINED_FREE = 4096,
+	GUESS_WANT = 64, /* bytes looked at of what will be left out */
+};
+#define GUESS_PROTOCOL(guess) ((guess)&0xff)
+#define GUESS_SIZE(guess) ((guess) >> 8)
+
+/* net_guess.bpf.c: the guess for the call in that scratch: its protocol and, shifted, the size of
+ * its first message (cut at 8 MiB; 0: not known). */
+int net_guess(__u32 slot, __u32 have, __u32 call, __u32 dgram);
+
+static __always_inline void remember(struct net_sock *s, __u32 protocol)
+{
+	if (!protocol)
+		return;
+	if (protocol == s->protocol) {
+		s->doubts = 0;
+	} else if (!s->protocol || ++s->doubts >= DOUBTS_MAX) {
+		s->protocol = protocol;
+		s->doubts = 0;
+	}
+}
+
+/* --l7: is this call one of those? Traffic that is not known keeps its first bytes each way. */
+static __always_inline bool is_chosen(struct net_sock *s, __u32 dir, __u32 kept)
+{
+	if (!net_l7_keep)
+		return true;
+	if (s->protocol)
+		return net_l7_keep >> (s->protocol & 63) & 1;
+	if (net_l7_keep & 1 << NET_PROTO_UNKNOWN)
+		return true;
+	if (s->unsure[dir & 1] >= NET_UNSURE_MAX)
+		return false;
+	s->unsure[dir & 1] += kept;
+	return true;
+}
+
+/*
+ * Does the call carry several messages, so that its head is not enough? A message larger than its
+ * call is noted, as its rest is looked for no messages. What does not tell (a call that begins
+ * within a message, an answer of HTTP/1) is taken for what was seen on the socket before.
+ */
+static __always_inline bool carries_many(struct net_sock *s, __u32 guess, __u32 dir, __u32 len)
+{
+	__u32 *left = &s->left[dir & 1], size = GUESS_SIZE(guess);
+
+	if (*left >= len) {
+		*left -= len;
+		return false;
+	}
+	if (*left) {
+		*left = 0;
+	} else if (size > len) {
+		*left = size - len;
+		return false;
+	} else if (size == len) {
+		return false;
+	} else if (size) {
+		s->pipelined = PIPELINED_CALLS;
+	}
+	if (s->protocol == NET_PROTO_http2)
+		return len > net_payload_max;
+	if (!s->pipelined || len <= net_payload_max)
+		return false;
+	if (len > PIPELINED_FREE)
+		s->pipelined--;
+	return true;
+}
+
+/* Without a filter, short calls of known sockets are kept as they are. Requests of HTTP/1 are
+ * looked at all the same: answers to a pipeline do not tell what they are. */
+static __always_inline bool wants_guess(const struct net_sock *s, const struct net_scratch *n,
+					__u32 dir, __u32 len)
+{
+	if (net_l7_keep || len > net_payload_max || s->left[dir & 1])
+		return true;
+	if (!s->protocol)
+		return s->calls[0] + s->calls[1] < UNSURE_CALLS;
+	return s->protocol == NET_PROTO_http1 && n->data[0] != 'H';
+}
+
+static __always_inline __u32 want_of(const struct net_sock *s, __u32 len)
+{
+	__u32 want = net_payload_max;
+
+	if (net_l7_keep && s->protocol && !(net_l7_keep >> (s->protocol & 63) & 1) &&
+	    want > GUESS_WANT)
+		want = GUESS_WANT;
+	return len < want ? len : want;
+}
+
+/* Of the `*kept` bytes of a call in that scratch: whether they are sent, and how many in the end.
+ */
+static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net_sock *s, __u32 dir,
+				   __u32 len, enum buffers how, const struct call *c, __u32 *kept)
+{
+	__u32 datagram = n->record.flags & PAYLOAD_DATAGRAM, guess;
+
+	if (!wants_guess(s, n, dir, len))
+		return true;
+	guess = net_guess(slot, *kept, len, datagram);
+	remember(s, GUESS_PROTOCOL(guess));
+	if (!is_chosen(s, dir, *kept)) {
+		n->busy = 0;
+		return false;
+	}
+	if (!datagram && carries_many(s, guess, dir, len) && net_payload_many)
+		*kept = copy_payload(n, how, c, len < net_payload_many ? len : net_payload_many);
+	return true;
+}
+
+/* One call of the current task on `s` has moved `len` bytes. */
+static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 len, __u64 pos,
+					 __u32 tcp_seq, const struct call *c)
+{
+	__u32 call_dir, kept = 0;
+	enum buffers how = buffers_of(c->nr, &call_dir);
+	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq) : NULL;
+
+	if (!n)
+		return;
+	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
+	 */
+	if (how == BUF_NONE || call_dir != dir || (s->transport == IPPROTO_TCP && discards(c)))
+		how = BUF_NONE;
+	kept = copy_payload(n, how, c, want_of(s, len));
+	if (!choose(n, bpf_get_smp_processor_id(), s, dir, len, how, c, &kept))
+		return;
+	if (!s->remote.family && n->record.flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
+		find_peer(&n->record.peer, c);
+	payload_end(n, kept);
+}
+
+#endif
