@@ -4,22 +4,24 @@
 
 enum { MESSAGES_MAX = 64 };
 
-static __always_inline void on_opened(__u32 tgid, __s64 fd, __u32 role)
+/* Global for the verifier's sake, as are those below: it sees them once, whatever led there. */
+__noinline int net_opened(__u32 tgid, __u32 fd, __u32 role)
 {
 	struct sock *sk = sock_of_fd(fd);
 	struct net_sock *s;
 
 	if (!sk)
-		return;
+		return 0;
 	s = sock_get(sk, tgid, role | NET_OPENED);
 	/* Data came first: the handshake of a non-blocking connect, or a socket known as
 	 * unconnected. */
 	if (!s || s->flags & role)
-		return;
+		return 0;
 	s->flags |= role;
 	if (s->transport < 256)
 		read_addrs(sk, s);
 	announce_entry(sk, s, false);
+	return 0;
 }
 
 struct user_mmsghdr {
@@ -55,7 +57,6 @@ static __always_inline int take_message(__u64 sk_addr, __u32 dir, __u64 user, bo
 	return 0;
 }
 
-/* One of them, global for the verifier's sake. */
 __noinline int net_take_message(__u64 sk_addr, __u32 dir, __u64 user)
 {
 	return take_message(sk_addr, dir, user, true);
@@ -67,21 +68,28 @@ __noinline int net_take_message_5_10(__u64 sk_addr, __u32 dir, __u64 user)
 }
 
 /* sendmmsg and recvmmsg: `cnt` messages went, each with its length. */
-static __always_inline void on_messages(struct sock *sk, const struct call *c, __u64 cnt,
-					bool fetch)
+static __always_inline int take_messages(__u64 sk, __u32 dir, __u64 user, __u32 cnt, bool fetch)
 {
-	__u32 dir = c->nr == NR_sendmmsg ? NET_SENT : NET_RECEIVED;
-
 	for (__u32 i = 0; i < MESSAGES_MAX && i < cnt; i++) {
-		__u64 user = c->arg[1] + i * sizeof(struct user_mmsghdr);
-
 		if (fetch)
-			net_take_message((__u64)sk, dir, user);
+			net_take_message(sk, dir, user);
 		else
-			net_take_message_5_10((__u64)sk, dir, user);
+			net_take_message_5_10(sk, dir, user);
+		user += sizeof(struct user_mmsghdr);
 	}
 	if (cnt > MESSAGES_MAX)
 		loss_count(LOSS_NET_MESSAGES);
+	return 0;
+}
+
+__noinline int net_take_messages(__u64 sk, __u32 dir, __u64 user, __u32 cnt)
+{
+	return take_messages(sk, dir, user, cnt, true);
+}
+
+__noinline int net_take_messages_5_10(__u64 sk, __u32 dir, __u64 user, __u32 cnt)
+{
+	return take_messages(sk, dir, user, cnt, false);
 }
 
 static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret, bool fetch)
@@ -114,7 +122,11 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	if (!s)
 		return;
 	if (many) {
-		on_messages(sk, c, ret, fetch);
+		dir = c->nr == NR_sendmmsg ? NET_SENT : NET_RECEIVED;
+		if (fetch)
+			net_take_messages((__u64)sk, dir, c->arg[1], ret);
+		else
+			net_take_messages_5_10((__u64)sk, dir, c->arg[1], ret);
 		return;
 	}
 	if (net_by == NET_BY_ENTRY)
@@ -138,9 +150,9 @@ static __always_inline int on_exit(__s64 ret, bool fetch)
 	if (!enabled || !is_target(tgid, &p) || current_call(&c))
 		return 0;
 	if (c.nr == NR_connect && (!ret || ret == -115)) /* EINPROGRESS */
-		on_opened(tgid, c.arg[0], NET_CLIENT);
+		net_opened(tgid, c.arg[0], NET_CLIENT);
 	else if ((c.nr == NR_accept || c.nr == NR_accept4) && ret >= 0)
-		on_opened(tgid, ret, NET_SERVER);
+		net_opened(tgid, ret, NET_SERVER);
 	else if (ret >= 0)
 		on_data(&c, tgid, ret, fetch);
 	return 0;
