@@ -40,6 +40,8 @@ def publish(ch, exchange, key, body, **kw):
 
 c = connect()
 ch = channel(c)
+other = connect()
+watcher = channel(other)
 ch.exchange_declare("logs", "topic"), did("exchange.declare", "OK")
 for q in ("orders", "big"):
     ch.queue_declare(q), did("queue.declare", "OK")
@@ -51,7 +53,15 @@ for i in range(n):
     if i % 25 == 24:  # bounds what the server reads at once: with --payload head 16 KiB of a call are kept at most
         ch.queue_declare("orders", passive=True), did("queue.declare", "OK")
 publish(ch, "", "big", b"y" * 300000)
-c.sleep(0.3)  # what the server reads together with the end of a large body is not kept with --payload head
+# What the server reads together with the end of a large body is not kept with --payload head: it must have read all of that first.
+ready = False
+while not ready:
+    ready = watcher.queue_declare("big", passive=True).method.message_count == 1
+    did("queue.declare", "OK")
+    other.sleep(0.01)
+other.close()
+did("channel.close", "200")
+did("connection.close", "200")
 polled = 0
 while polled < n:
     m, _, _ = ch.basic_get("orders")
