@@ -260,8 +260,8 @@ static bool is_verbose(const struct line *l)
 	const char *end = l->v[1].p + l->v[1].len,
 		   *p = memmem(l->v[1].p, l->v[1].len, name, sizeof(name) - 1);
 
-	if (!p)
-		return l->size; /* unknown where its end was not kept */
+	if (!p) /* unknown where its end was not kept, or it was masked for its password */
+		return l->size && l->v[1].len > 1 && l->v[1].p[1] != '*';
 	p += sizeof(name) - 1;
 	while (p < end && (*p == ' ' || *p == ':'))
 		p++;
