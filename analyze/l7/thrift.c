@@ -188,6 +188,17 @@ static enum verdict head_of(struct head *h, const struct l7_view *v)
 	return message_head(h, l7_cursor(v));
 }
 
+/* The body's fields, as far as they are in view; false: the frame ends before it. */
+static bool body_of(const struct head *h, const struct l7_view *v, struct thrift_reader *r)
+{
+	*r = (struct thrift_reader){.c = {h->body, v->p + v->len, false},
+				    .compact = h->encoding == COMPACT,
+				    .bool_value = -1};
+	if (h->framed && h->frame < v->len)
+		r->c.end = v->p + h->frame;
+	return r->c.end >= r->c.p;
+}
+
 /* ---- messages ---- */
 
 /* TApplicationException: 1 its message, 2 its type. */
@@ -394,12 +405,7 @@ static int64_t thrift_parse(struct l7_parser *parser, const struct l7_view *v, s
 		m->id = v->requests ? order_push(&s->order, h.seqid) : match(s, parser, &h);
 		return h.frame;
 	}
-	r = (struct thrift_reader){.c = {h.body, v->p + v->len, false},
-				   .compact = h.encoding == COMPACT,
-				   .bool_value = -1};
-	if (h.framed && h.frame < v->len)
-		r.c.end = v->p + h.frame;
-	if (r.c.end < r.c.p)
+	if (!body_of(&h, v, &r))
 		return no_message(s, parser, v);
 	body = r;
 	if (!h.framed) {
@@ -433,12 +439,7 @@ static int looks_like(const struct l7_view *v, unsigned *type)
 	*type = h.type;
 	if (h.opaque)
 		return 40;
-	r = (struct thrift_reader){.c = {h.body, v->p + v->len, false},
-				   .compact = h.encoding == COMPACT,
-				   .bool_value = -1};
-	if (h.framed && h.frame < v->len)
-		r.c.end = v->p + h.frame;
-	if (r.c.end < r.c.p)
+	if (!body_of(&h, v, &r))
 		return 0;
 	whole = thrift_skip_struct(&r, 0);
 	/* What is there to its end ends with its struct, and without a frame with its call. */
