@@ -1,19 +1,17 @@
 # The share of user stacks that reach their thread's start, program by program, under load: at least 99.5 % each.
-# A table: program, samples, complete, causes of the others. PROGRAMS="redis node" selects, SECONDS_EACH=10 is longer.
+# A table: program, samples, complete, causes of the others. PROGRAMS="redis node" selects, TICKS_EACH=1000 (of CPU time) is longer.
 . tests/live/lib.inc
 PROGRAMS=${PROGRAMS:-demo deep static static-pie redis nginx mariadb postgres python3 node node-jit go go-stripped}
-EACH=${SECONDS_EACH:-2}
+EACH=${TICKS_EACH:-150}
 bad=0 measured=0
 
 have() { command -v "$1" >/dev/null 2>&1; }
-# until_true COMMAND...: a server that comes up
-until_true() { for _ in $(seq 100); do "$@" >/dev/null 2>&1 && return 0; sleep 0.1; done; return 1; }
 port() { python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])'; }
 skipped() { printf '%-14s not measured: %s\n' "$1" "$2"; }
 
 # measure NAME PID[,PID...]
 measure() {
-	"$OBREC" -q -F 499 -e cpu -d "${EACH}s" -p "$2" --debuginfo none -o "$T/$1.obz" || fail "$1: obrec"
+	capture "$EACH" "$2" -q -F 499 -e cpu --debuginfo none -o "$T/$1.obz" >/dev/null
 	measured=$((measured + 1))
 	tar xOf "$T/$1.obz" obz.end.json | python3 -c '
 import json, sys
@@ -30,7 +28,7 @@ sys.exit(0 if share >= 99.5 and total >= least else 1)' "$1" || bad=1
 
 own_demo() {
 	[ -x "$WORKLOAD/demo" ] || { skipped demo "not built"; return; }
-	start "$WORKLOAD/demo" 60 >/dev/null; sleep 1; measure demo $!
+	start "$WORKLOAD/demo" 3600 >/dev/null; sleep 1; measure demo $!
 }
 # Each of the ways to be deep, in one program.
 own_deep() {
@@ -71,7 +69,7 @@ own_redis() {
 	local p; p=$(port)
 	start redis-server --port "$p" --save "" --appendonly no --dir "$T" >/dev/null
 	local s=$!
-	until_true redis-cli -p "$p" ping
+	eventually "the server is up" redis-cli -p "$p" ping
 	start redis-benchmark -p "$p" -q -c 20 -n 100000000 -t set,get,lpush,zadd,mset >/dev/null; sleep 0.5
 	measure redis $s
 }
@@ -87,7 +85,7 @@ server { listen 127.0.0.1:$p; root $T/nginx; } }
 C
 	start nginx -c "$T/nginx.conf"
 	local s=$!
-	until_true curl -sf "http://127.0.0.1:$p/"
+	eventually "the server is up" curl -sf "http://127.0.0.1:$p/"
 	start wrk -t1 -c10 -d60s -H 'Accept-Encoding: gzip' "http://127.0.0.1:$p/index.html" >/dev/null; sleep 0.5
 	measure nginx "$(pgrep -d, -P $s)"
 }
@@ -99,7 +97,7 @@ own_mariadb() {
 		{ skipped mariadb "cannot be set up"; return; }
 	start mariadbd --no-defaults --user=root --datadir="$T/maria" --socket="$T/maria.sock" --skip-networking --innodb-buffer-pool-size=32M >/dev/null 2>&1
 	local s=$!
-	until_true mysqladmin --no-defaults --socket="$T/maria.sock" ping
+	eventually "the server is up" mysqladmin --no-defaults --socket="$T/maria.sock" ping
 	start mysqlslap --no-defaults --socket="$T/maria.sock" -a --auto-generate-sql-load-type=mixed -c 4 --number-of-queries=1000000 >/dev/null 2>&1
 	sleep 1
 	measure mariadb $s
@@ -115,7 +113,7 @@ own_postgres() {
 	become "$bin/postgres" -D "$T/pg/data" -k "$T/pg" -h "" >/dev/null 2>&1 &
 	local s=$!
 	pids+=($s)
-	until_true as "$bin/psql" -h "$T/pg" -l
+	eventually "the server is up" as "$bin/psql" -h "$T/pg" -l
 	as "$bin/pgbench" -h "$T/pg" -i -q postgres >/dev/null 2>&1
 	become "$bin/pgbench" -h "$T/pg" -c 4 -T 60 -S postgres >/dev/null 2>&1 &
 	pids+=($!)

@@ -1,7 +1,7 @@
 # A real archive, cut, with flipped bytes, zeroed blocks, or no archive at all, through every command of obana: exit code 0, 1
 # or 3, no crash, no hang; an archive that cannot be read at all is reported on one line.
 . tests/live/lib.inc
-start "$WORKLOAD/demo" 120 >/dev/null
+start "$WORKLOAD/demo" 3600 >/dev/null
 "$OBREC" -q -d 2s -F 499 -e cpu,offcpu -p $! --debuginfo symtab -o "$T/good.obz"
 size=$(stat -c %s "$T/good.obz")
 ways=${FULL:+12}; ways=${ways:-3}

@@ -1,7 +1,7 @@
 # Nothing is left behind: no BPF program, map or link, no file, no process, however obrec ends.
 . tests/live/lib.inc
 command -v bpftool >/dev/null || skip "needs bpftool"
-start "$WORKLOAD/demo" 120 >/dev/null; demo=$!
+start "$WORKLOAD/demo" 3600 >/dev/null; demo=$!
 mkdir "$T/dir" "$T/tmp"
 export TMPDIR=$T/tmp
 ours() { # PID: kinds and ids of the programs, maps and links it holds

@@ -6,22 +6,37 @@ mkdir "$T/own"; chmod 777 "$T/own"; chmod 755 "$T"
 cp "$OBREC" "$WORKLOAD/demo" "$T/own/"
 REQUIRED=+bpf,+perfmon
 ALL=$REQUIRED,+sys_ptrace,+dac_read_search,+checkpoint_restore,+syslog
-as() { # CAPABILITIES COMMAND...: as nobody
+as() { (run_as "$@"); } # CAPABILITIES COMMAND...: as nobody
+run_as() {
 	local caps=-all,$1
 	shift
-	setpriv --reuid $TARGET --regid $TARGET --clear-groups --inh-caps "$caps" --ambient-caps "$caps" --bounding-set "$caps" "$@"
+	exec setpriv --reuid $TARGET --regid $TARGET --clear-groups --inh-caps "$caps" --ambient-caps "$caps" --bounding-set "$caps" "$@"
 }
-as $ALL true 2>/dev/null || skip "this process may not hand on the capabilities: $(as $ALL true 2>&1)"
-start "$WORKLOAD/demo" 120 >/dev/null; root_demo=$!
-start setpriv --reuid $TARGET --regid $TARGET --clear-groups "$T/own/demo" 120 >/dev/null; own_demo=$!
+# capture_as CAPABILITIES TICKS PID ARG...: in $T/own, as nobody
+capture_as() {
+	local caps=$1
+	shift
+	OBREC=obrec_as CAPS=$caps capture "$@"
+}
+obrec_as() { cd "$T/own"; run_as "$CAPS" ./obrec "$@"; }
+as $ALL true 2>/dev/null || skip "this process may not hand on the capabilities: $(# capture_as CAPABILITIES TICKS PID ARG...: in $T/own, as nobody
+capture_as() {
+	local caps=$1
+	shift
+	OBREC=obrec_as CAPS=$caps capture "$@"
+}
+obrec_as() { cd "$T/own"; run_as "$CAPS" ./obrec "$@"; }
+as $ALL true 2>&1)"
+start "$WORKLOAD/demo" 3600 >/dev/null; root_demo=$!
+start setpriv --reuid $TARGET --regid $TARGET --clear-groups "$T/own/demo" 3600 >/dev/null; own_demo=$!
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 trap 'echo $paranoid >/proc/sys/kernel/perf_event_paranoid; cleanup' EXIT
 echo 3 >/proc/sys/kernel/perf_event_paranoid
 echo "perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid), unprivileged_bpf_disabled $(cat /proc/sys/kernel/unprivileged_bpf_disabled)"
 
 # everything, as nobody with capabilities
-(cd "$T/own" && as $ALL ./obrec -d 2s -p $root_demo -e cpu,offcpu,l4,l7 -o all.obz) 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
-is "nobody with all capabilities: warnings" "$(grep -c without "$T/err" || true)" 0
+capture_as $ALL 70 $root_demo -e cpu,offcpu,l4,l7 -o all.obz
+is "nobody with all capabilities: warnings" "$(grep -c without "$T/obrec.err" || true)" 0
 within "samples" "$(sql "$T/own/all.obz" "SELECT count(*) FROM sample WHERE kind='cpu'")" 50 100000
 within "complete stacks, %" "$(sql "$T/own/all.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id WHERE kind='cpu'")" 97 100
 within "functions with their source" "$(sql "$T/own/all.obz" "SELECT count(*) FROM function WHERE file LIKE '%demo.cpp'")" 5 100000
@@ -33,10 +48,10 @@ is "without CAP_SYS_PTRACE, a process of root: exit" $status 4
 grep -q 'needs CAP_SYS_PTRACE' "$T/err" || { cat "$T/err"; fail "it is not named"; }
 [ ! -e "$T/own/x.obz" ] || fail "an archive was left"
 fi
-(cd "$T/own" && as $REQUIRED ./obrec -d 2s -p $own_demo -o own.obz) 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
+capture_as $REQUIRED 70 $own_demo -o own.obz
 within "own process: complete stacks, %" "$(sql "$T/own/own.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id WHERE kind='cpu'")" 97 100
 for cap in CAP_DAC_READ_SEARCH CAP_CHECKPOINT_RESTORE; do
-	is "$cap: lines that say what is lost" "$(grep -c "without $cap:" "$T/err")" 1
+	is "$cap: lines that say what is lost" "$(grep -c "without $cap:" "$T/obrec.err")" 1
 done
 for pair in +bpf,+sys_ptrace:CAP_PERFMON +perfmon,+sys_ptrace:CAP_BPF; do
 	status=0; (cd "$T/own" && as ${pair%:*} ./obrec -d 1s -p $own_demo -o x.obz) 2>"$T/err" || status=$?
@@ -65,10 +80,9 @@ is "its memory is nobody's" $status 1
 cp "$WORKLOAD/demo-static-pie" "$T/own/later"; chmod 755 "$T/own/later"
 kill -INT $obrec; obrec_wait
 is "exit" $status 0
-obrec_start -a -o "$T/later.obz"; sleep 0.3
-start setpriv --reuid $TARGET --regid $TARGET --clear-groups "$T/own/later" 3 >/dev/null; sleep 2
-kill -INT $obrec; obrec_wait
-is "exit" $status 0
+obrec_start -a -o "$T/later.obz"
+start setpriv --reuid $TARGET --regid $TARGET --clear-groups "$T/own/later" 100 >/dev/null; worked 100 $!
+obrec_stop
 within "a program started after the drop: complete stacks, %" "$(sql "$T/later.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id JOIN thread ON thread.id=thread_id JOIN process ON process.id=process_id WHERE kind='cpu' AND process.comm='later'")" 90 100
 
 # capabilities of the file: any user may start it, and children of it get none
@@ -76,8 +90,9 @@ if command -v setcap >/dev/null; then
 	cp "$OBREC" "$T/own/capable"
 	setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_checkpoint_restore,cap_syslog,cap_sys_nice+ep "$T/own/capable" || skip "no capabilities of files here"
 	nobody() { setpriv --reuid $TARGET --regid $TARGET --clear-groups "$@"; }
-	(cd "$T/own" && nobody ./capable -d 2s -p $root_demo -e cpu,offcpu,l4,l7 -o file.obz) 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
-	is "setcap, nobody: warnings" "$(grep -c without "$T/err" || true)" 0
+	capable() { cd "$T/own"; exec setpriv --reuid $TARGET --regid $TARGET --clear-groups ./capable "$@"; }
+	OBREC=capable capture 70 $root_demo -e cpu,offcpu,l4,l7 -o file.obz
+	is "setcap, nobody: warnings" "$(grep -c without "$T/obrec.err" || true)" 0
 	within "setcap: complete stacks, %" "$(sql "$T/own/file.obz" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id WHERE kind='cpu'")" 97 100
 	within "setcap: functions with their source" "$(sql "$T/own/file.obz" "SELECT count(*) FROM function WHERE file LIKE '%demo.cpp'")" 5 100000
 	(cd "$T/own" && nobody ./capable -q -e cpu -o command.obz -- sh -c 'grep -E "^Cap(Prm|Eff|Amb)" /proc/self/status; id -u') >"$T/out" 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }

@@ -8,10 +8,10 @@ static volatile unsigned long n;
 __attribute__((noinline)) void in_library(double seconds)
 {
 	struct timespec a, b;
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
 	do {
 		for (int i = 0; i < 100000; i++) n++;
-		clock_gettime(CLOCK_MONOTONIC, &b);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
 	} while (b.tv_sec - a.tv_sec + (b.tv_nsec - a.tv_nsec) / 1e9 < seconds);
 }
 EOF
@@ -26,8 +26,8 @@ cat >"$T/phases.c" <<'EOF'
 #include <time.h>
 #include <unistd.h>
 static volatile unsigned long n;
-#define SPIN(name) __attribute__((noinline)) void name(void) { struct timespec a, b; clock_gettime(CLOCK_MONOTONIC, &a); \
-	do { for (int i = 0; i < 100000; i++) n++; clock_gettime(CLOCK_MONOTONIC, &b); } \
+#define SPIN(name) __attribute__((noinline)) void name(void) { struct timespec a, b; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a); \
+	do { for (int i = 0; i < 100000; i++) n++; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b); } \
 	while (b.tv_sec - a.tv_sec + (b.tv_nsec - a.tv_nsec) / 1e9 < 0.3); n++; }
 SPIN(at_first) SPIN(in_child) SPIN(in_thread) SPIN(after_exec)
 static void *thread(void *arg) { prctl(PR_SET_NAME, "second"); in_thread(); return NULL; }
@@ -68,14 +68,17 @@ samples() {
 		LEFT JOIN binary b ON b.id = f.binary_id
 		JOIN thread t ON t.id = s.thread_id JOIN process p ON p.id = t.process_id WHERE s.kind = 'cpu' AND $1"
 }
-# 0.3 s at 499 Hz are 150 samples; a busy machine takes some of the time away, another's clock may add some.
-within "first phase" "$(samples "fn.name = 'at_first' AND p.id = (SELECT min(id) FROM process WHERE exe LIKE '%/phases%')")" 30 160
-within "library, deleted" "$(samples "fn.name = 'in_library' AND b.path LIKE '%libown.so'")" 30 160
-within "child" "$(samples "fn.name = 'in_child' AND p.ppid = (SELECT pid FROM process WHERE exe LIKE '%/phases%' ORDER BY started_ns LIMIT 1)")" 30 160
-within "thread" "$(samples "fn.name = 'in_thread' AND t.comm = 'second'")" 30 160
-within "after exec, program deleted" "$(samples "fn.name = 'after_exec' AND p.cmdline LIKE '%executed an argument'")" 30 160
+# 0.3 s of CPU time at 499 Hz are 150 samples, more or less what the timer of a busy (virtual) machine skips or catches up.
+within "first phase" "$(samples "fn.name = 'at_first' AND p.id = (SELECT min(id) FROM process WHERE exe LIKE '%/phases%')")" 75 180
+within "library, deleted" "$(samples "fn.name = 'in_library' AND b.path LIKE '%libown.so'")" 75 180
+within "child" "$(samples "fn.name = 'in_child' AND p.ppid = (SELECT pid FROM process WHERE exe LIKE '%/phases%' ORDER BY started_ns LIMIT 1)")" 75 180
+within "thread" "$(samples "fn.name = 'in_thread' AND t.comm = 'second'")" 75 180
+within "after exec, program deleted" "$(samples "fn.name = 'after_exec' AND p.cmdline LIKE '%executed an argument'")" 75 180
 is "functions in a wrong process" "$(samples "fn.name = 'after_exec' AND p.cmdline NOT LIKE '%executed an argument'")" 0
 is "images" "$(sql "$A" "SELECT count(*) FROM process WHERE exe LIKE '%/phases%'")" 3
 is "labels" "$(sql "$A" "SELECT count(DISTINCT process_id) FROM label WHERE key = 'DEPLOY' AND value = 'blue' AND process_id IN (SELECT id FROM process WHERE exe LIKE '%/phases%')")" 3
 is "images with an end" "$(sql "$A" "SELECT count(*) FROM process WHERE exited_ns > started_ns AND exe LIKE '%/phases%'")" 3
-within "complete stacks" "$(sql "$A" "SELECT 100.0 * sum(s.count * (ifnull(k.error, '') = '')) / sum(s.count) FROM sample s JOIN stack k ON k.id = s.stack_id WHERE s.kind = 'cpu'")" 98 100
+# Until obrec has read an image's tables none of its stacks is complete; then all are.
+within "complete stacks, from each image's first on, %" "$(sql "$A" "WITH s AS (SELECT process_id, ts_ns, count, ifnull(k.error, '') = '' AS whole FROM sample s
+	JOIN stack k ON k.id = s.stack_id JOIN thread t ON t.id = s.thread_id WHERE s.kind = 'cpu')
+	SELECT 100.0 * total(count * whole) / total(count) FROM s WHERE ts_ns >= (SELECT min(ts_ns) FROM s i WHERE whole AND i.process_id = s.process_id)")" 98 100

@@ -1,9 +1,8 @@
 # Programs that live for a millisecond: their mappings are published soon enough for most of their samples, and a
 # sample amid an exec is not counted as a broken stack.
 . tests/live/lib.inc
-bash -c 'while [ $SECONDS -lt 8 ]; do /bin/true; done' &
-p=$!; pids+=($p)
-sleep 0.2
+start bash -c 'while :; do /bin/true; done'
+p=$!
 "$OBREC" -q -d 3s -F 999 -p $p -o "$T/s.obz"
 percent() { sql "$T/s.obz" "SELECT 100.0 * total(($1) * count) / total(count) FROM sample JOIN stack ON stack.id = stack_id"; }
 within "images" "$(sql "$T/s.obz" "SELECT count(*) FROM process WHERE comm = 'true'")" 200 100000

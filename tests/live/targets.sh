@@ -8,11 +8,11 @@ static volatile unsigned long n;
 int main(int argc, char **argv)
 {
 	struct timespec a, b;
-	clock_gettime(CLOCK_MONOTONIC, &a);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	do {
 		for (int i = 0; i < 100000; i++) n++;
-		clock_gettime(CLOCK_MONOTONIC, &b);
-	} while (b.tv_sec - a.tv_sec < (argc > 1 ? atoi(argv[1]) : 30));
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+	} while (b.tv_sec - a.tv_sec < (argc > 1 ? atoi(argv[1]) : 1000));
 }
 C
 cc -O2 -o "$T/spin-one" "$T/spin.c"
@@ -26,36 +26,38 @@ comms() { sql "$1" "SELECT group_concat(comm) FROM (SELECT DISTINCT p.comm FROM 
 start "$T/spin-one"; one=$!
 start "$T/spin-two"; two=$!
 start "$T/other"; other=$!
-sleep 0.2
-"$OBREC" -q -d 1s -p $one,$two -o "$T/p.obz"
+both() { worked 20 $one; worked 20 $two; } # each of them
+obrec_start -q -p $one,$two -o "$T/p.obz"; both; obrec_stop
 is "-p A,B: the first" "$(recorded "$T/p.obz" $one)" 1
 is "-p A,B: the second" "$(recorded "$T/p.obz" $two)" 1
 is "-p A,B: nobody else" "$(comms "$T/p.obz" | tr -d '"')" spin-one,spin-two
-"$OBREC" -q -d 1s -p $one -p $two -o "$T/p2.obz"
+obrec_start -q -p $one -p $two -o "$T/p2.obz"; both; obrec_stop
 is "-p A -p B: both" "$(comms "$T/p2.obz" | tr -d '"')" spin-one,spin-two
 
 # -a: all, but never obrec
-"$OBREC" -q -d 1s -o "$T/a.obz"
+obrec_start -q -o "$T/a.obz"; worked 20 $other; obrec_stop
 is "-a: one of all" "$(recorded "$T/a.obz" $other)" 1
 is "-a: obrec itself" "$(sql "$T/a.obz" "SELECT count(*) FROM process WHERE comm = 'obrec' AND cmdline LIKE '%$T/a.obz%'")" 0
 kill $one $two
 
 # --comm, also of those that start later
-obrec_start -d 3s -F 499 --comm 'spin-*' -o "$T/c.obz"
+obrec_start -F 499 --comm 'spin-*' -o "$T/c.obz"
 "$T/spin-one" 1 & later=$!
 wait $later || true
-obrec_wait
+obrec_stop
 is "--comm: a later one" "$(recorded "$T/c.obz" $later)" 1
 is "--comm: nobody else" "$(comms "$T/c.obz" | tr -d '"')" spin-one
-within "--comm: complete stacks of the later one, %" "$(sql "$T/c.obz" "SELECT 100.0 * total((ifnull(error, '') = '') * count) / total(count) FROM sample JOIN stack k ON k.id = stack_id")" 90 100
+# Until obrec has read its tables none is complete; then all are.
+within "--comm: complete stacks of the later one, from the first on, %" "$(sql "$T/c.obz" "WITH s AS (SELECT ts_ns, count, ifnull(error, '') = '' AS whole FROM sample JOIN stack k ON k.id = stack_id)
+	SELECT 100.0 * total(whole * count) / total(count) FROM s WHERE ts_ns >= (SELECT min(ts_ns) FROM s WHERE whole)")" 98 100
 
 # children: followed, or not
 tree='for i in 1 2; do "$0" 1; done'
-obrec_start -d 4s -o "$T/k.obz" -- bash -c "$tree; true" "$T/spin-one"; obrec_wait
+obrec_start -o "$T/k.obz" -- bash -c "$tree; true" "$T/spin-one"; obrec_wait
 within "children followed" "$(sql "$T/k.obz" "SELECT count(DISTINCT pid) FROM process WHERE comm = 'spin-one'")" 2 2
-bash -c "sleep 0.5; $tree; while :; do :; done" "$T/spin-one" & parent=$!; pids+=($parent)
-sleep 0.1
-obrec_start -d 3s --no-inherit -p $parent -o "$T/n.obz"; obrec_wait
+mkfifo "$T/go"
+bash -c "read -r _ <'$T/go'; $tree; while :; do :; done" "$T/spin-one" & parent=$!; pids+=($parent)
+obrec_start --no-inherit -p $parent -o "$T/n.obz"; echo >"$T/go"; worked 30 $parent; obrec_stop
 is "--no-inherit: the parent alone" "$(comms "$T/n.obz" | tr -d '"')" bash
 kill $parent
 
@@ -70,11 +72,13 @@ cgroup() { # NAME HIERARCHY CHECK-ID
 	"$T/spin-one" & a=$!; "$T/spin-two" & b=$!; "$T/other" & c=$!
 	pids+=($a $b $c)
 	echo $a >"$dir/cgroup.procs"; echo $b >"$dir/docker-$id.scope/cgroup.procs"
-	obrec_start -d 4s --cgroup "$dir" -o "$T/$1.obz"
-	sleep 0.5
-	(echo $BASHPID >"$dir/cgroup.procs"; exec "$T/spin-two" 3) & local d=$!
+	obrec_start --cgroup "$dir" -o "$T/$1.obz"
+	worked 20 $a; worked 20 $b
+	(echo $BASHPID >"$dir/cgroup.procs"; exec "$T/spin-two") & local d=$!
+	pids+=($d)
 	echo $c >"$dir/cgroup.procs"
-	obrec_wait
+	worked 50 $c; worked 50 $d # who belongs to it is looked at again and again
+	obrec_stop
 	is "$1: a member" "$(recorded "$T/$1.obz" $a)" 1
 	is "$1: one below" "$(recorded "$T/$1.obz" $b)" 1
 	is "$1: moved in later" "$(recorded "$T/$1.obz" $c)" 1

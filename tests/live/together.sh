@@ -1,8 +1,8 @@
 # Two obrecs at once: each records as if it were alone, leaves itself out and sees the other like any process.
 . tests/live/lib.inc
 command -v python3 >/dev/null || skip "needs python3"
-start "$WORKLOAD/demo" 60 >/dev/null; demo=$!
-start "$WORKLOAD/demo-fp" 60 >/dev/null; other=$!
+start "$WORKLOAD/demo" 3600 >/dev/null; demo=$!
+start "$WORKLOAD/demo-fp" 3600 >/dev/null; other=$!
 both() { # ARGS OF ONE -- ARGS OF THE OTHER
 	local one=()
 	while [ "$1" != -- ]; do one+=("$1"); shift; done
