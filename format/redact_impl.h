@@ -57,11 +57,10 @@ enum bind_part { BIND_FORMATS, BIND_FORMAT, BIND_VALUES, BIND_SIZE, BIND_VALUE }
 
 /* Packets or messages of the client, each with its length in front. */
 struct redact_packets {
-	bool in_step, login, startup, goes_on;
+	struct redact_frames frames;
+	bool mysql, login, startup, goes_on;
 	bool tls, compresses, sealed; /* MySQL: what follows the login is not to be read */
-	uint8_t head[5], head_sz;
-	uint64_t left;	/* of the packet at hand */
-	uint32_t fixed; /* bytes of it to pass before `part` begins */
+	uint32_t fixed;		      /* bytes of it to pass before `part` begins */
 	enum sql_part part, then;
 	uint8_t names; /* NUL-terminated strings to pass */
 	struct redact_literal literal;

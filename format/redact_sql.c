@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "redact_impl.h"
+#include "redact_frames.h"
 
 enum {
 	COM_QUERY = 3,
@@ -20,6 +20,7 @@ enum {
 	CLIENT_COMPRESS = 0x20,
 	LOGIN_FIXED = 32,    /* capabilities 4, max packet 4, charset 1, 23 zeros; then user NUL */
 	LOGIN_SNIFF = 36,    /* of these and the packet's head, as much as tells a login */
+	HEAD_SZ = 4,	     /* at least */
 	STARTUP_SNIFF = 8,   /* length 4, version 4 */
 	GREETING_SNIFF = 6,  /* length 3, sequence 0, protocol 10, first digit of the version */
 	MYSQL_MAX = 0xffffff /* a packet of this size goes on in the next */
@@ -27,12 +28,12 @@ enum {
 
 static uint32_t le24(const uint8_t *p)
 {
-	return p[0] | p[1] << 8 | (uint32_t)p[2] << 16;
+	return le_get(p, 3);
 }
 
 static uint32_t be32(const uint8_t *p)
 {
-	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
+	return be_get(p, 4);
 }
 
 /* ---- what is in a packet ---- */
@@ -43,6 +44,7 @@ static void set_part(struct redact_packets *s, uint32_t fixed, uint8_t names, en
 	s->names = names;
 	s->then = then;
 	s->part = names ? PART_NAMES : then;
+	s->frames.secret = fixed || s->part != PART_KEEP;
 	s->literal = (struct redact_literal){0};
 	s->bind = BIND_FORMATS;
 	s->int_sz = 0;
@@ -77,7 +79,7 @@ static bool bind_byte(struct redact_packets *s, uint8_t ch)
 		return secret;
 	}
 	if (s->bind == BIND_SIZE && !s->values) {
-		s->part = PART_KEEP;
+		s->frames.secret = false;
 		return false;
 	}
 	s->number = s->number << 8 | ch;
@@ -101,9 +103,10 @@ static bool bind_byte(struct redact_packets *s, uint8_t ch)
 	return false;
 }
 
-/* One byte of a packet that is looked into; what to write instead. */
-static uint8_t one_byte(struct redact_packets *s, bool mysql, bool sql, uint8_t ch)
+static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 {
+	struct redact_packets *s = own;
+
 	if (s->fixed) {
 		if (s->fixed-- == LOGIN_FIXED)
 			s->compresses = ch & CLIENT_COMPRESS;
@@ -113,18 +116,18 @@ static uint8_t one_byte(struct redact_packets *s, bool mysql, bool sql, uint8_t 
 	case PART_MASK:
 		return '*';
 	case PART_COMMAND:
-		command(s, sql, ch);
+		command(s, c->sql, ch);
 		return ch;
 	case PART_NAMES:
 		if (!ch && !--s->names)
 			s->part = s->then;
 		return ch;
 	case PART_TEXT:
-		if (!mysql && !ch) { /* behind PostgreSQL's text are types only */
-			s->part = PART_KEEP;
+		if (!s->mysql && !ch) { /* behind PostgreSQL's text are types only */
+			s->frames.secret = false;
 			return ch;
 		}
-		return redact_literal(&s->literal, mysql, ch);
+		return redact_literal(&s->literal, s->mysql, ch);
 	case PART_BIND:
 		return bind_byte(s, ch) ? '*' : ch;
 	case PART_KEEP:
@@ -136,109 +139,102 @@ static uint8_t one_byte(struct redact_packets *s, bool mysql, bool sql, uint8_t 
 /* ---- packets ---- */
 
 /* MySQL: length 3 (little endian), sequence 1. */
-static void begin_mysql(struct redact_packets *s)
+static int mysql_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
-	uint32_t sz = le24(s->head);
+	struct redact_packets *s = own;
+	uint32_t sz = le24(f->head);
 	bool first = s->startup, more = s->goes_on;
 
-	s->left = sz;
+	(void)c;
 	s->goes_on = sz == MYSQL_MAX;
 	s->startup = false;
-	if (more)
-		return;
+	if (more) { /* whatever the part before was */
+		f->left = sz;
+		return 0;
+	}
+	redact_frame(f, sz, true);
 	if (first) {
 		s->login = true;
 		s->tls = sz == LOGIN_FIXED;
 		set_part(s, LOGIN_FIXED, 1, PART_MASK);
-	} else if (s->head[3] && s->login) {
+	} else if (f->head[3] && s->login) {
 		set_part(s, 0, 0, PART_MASK); /* answers to the server's challenges */
-	} else if (s->head[3]) {
+	} else if (f->head[3]) {
 		set_part(s, 0, 0, PART_KEEP); /* a file that is loaded */
 	} else {
 		s->login = false;
 		/* Compressed packets have another head: never in step again. */
 		s->sealed = s->compresses;
-		s->in_step = !s->sealed;
 		set_part(s, 0, 0, PART_COMMAND);
 	}
+	return s->sealed ? FRAME_BAD : 0;
 }
 
 /* PostgreSQL: type 1, length with itself 4 (big endian); the first message has no type. */
-static void begin_postgresql(struct redact_packets *s, bool sql)
+static int postgresql_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
-	uint32_t sz = be32(s->head + !s->startup);
-	uint8_t type = s->startup ? 0 : s->head[0];
+	struct redact_packets *s = own;
+	uint8_t type = s->startup ? 0 : f->head[0];
+	uint32_t sz;
 
+	if (type && f->head_sz == HEAD_SZ)
+		return 1;
+	sz = be32(f->head + !s->startup);
+	if (sz < 4 || (!s->startup && !isalpha(type)))
+		return FRAME_BAD;
 	s->startup = false;
-	if (sz < 4 || (type && !isalpha(type))) {
-		s->in_step = false;
-		return;
-	}
-	s->left = sz - 4;
+	redact_frame(f, sz - 4, true);
 	if (type == 'p')
 		set_part(s, 0, 0, PART_MASK);
-	else if (sql && type == 'Q')
+	else if (c->sql && type == 'Q')
 		set_part(s, 0, 0, PART_TEXT);
-	else if (sql && type == 'P')
+	else if (c->sql && type == 'P')
 		set_part(s, 0, 1, PART_TEXT);
-	else if (sql && type == 'B')
+	else if (c->sql && type == 'B')
 		set_part(s, 0, 2, PART_BIND);
 	else
 		set_part(s, 0, 0, PART_KEEP);
+	return 0;
 }
 
-static void body(struct redact_packets *s, bool mysql, struct redact_call *c, size_t at, size_t sz)
+/* Any packets, as they may stand at the beginning of a client's call. */
+static bool starts(void *own, const struct redact_call *c)
 {
-	if (!s->fixed && s->part == PART_KEEP)
-		return;
-	for (size_t i = at; i < at + sz; i++) {
-		uint8_t ch = one_byte(s, mysql, c->sql, c->p[i]);
+	struct redact_packets *s = own;
+	const uint8_t *p = c->p;
 
-		c->masked |= ch != c->p[i];
-		c->p[i] = ch;
-	}
+	s->goes_on = false;
+	if (s->sealed || c->kept < 5)
+		return false;
+	if (s->mysql)
+		return !p[3] && p[4] <= COM_LAST && le24(p) + 4 <= c->len;
+	return *p && strchr("QPBDECSHXFdcfp", *p) && be32(p + 1) >= 4 &&
+	       (uint64_t)be32(p + 1) + 1 <= c->len;
 }
 
-static void walk(struct redact_packets *s, bool mysql, struct redact_call *c, size_t at)
+static void lost(void *own, struct redact_call *c, size_t from, size_t to)
 {
-	while (at < c->kept && s->in_step) {
-		size_t n = mysql || s->startup ? 4 : 5;
+	struct redact_packets *s = own;
 
-		n = s->left ? s->left : n - s->head_sz;
-		if (n > c->kept - at)
-			n = c->kept - at;
-		if (s->left) {
-			body(s, mysql, c, at, n);
-			s->left -= n;
-		} else {
-			memcpy(s->head + s->head_sz, c->p + at, n);
-			s->head_sz += n;
-			if (s->head_sz == (mysql || s->startup ? 4 : 5)) {
-				s->head_sz = 0;
-				mysql ? begin_mysql(s) : begin_postgresql(s, c->sql);
-			}
-		}
-		at += n;
-	}
-	if (!s->in_step && c->sql)
-		redact_mask(c, at, c->kept, '*');
+	if (c->sql || s->login)
+		redact_mask(c, from, to, '*');
 }
 
-/* Bytes that were not seen: what they held of a packet may have been anything. */
-static void skip(struct redact_packets *s, uint64_t n)
-{
-	if (!n || !s->in_step)
-		return;
-	if (n > s->left) {
-		s->in_step = s->goes_on = false;
-		s->left = s->head_sz = 0;
-		return;
-	}
-	s->left -= n;
-	if (s->part != PART_KEEP && s->part != PART_COMMAND)
-		s->part = PART_MASK;
-	s->fixed = 0;
-}
+static const struct redact_framing mysql = {
+	.head_sz = HEAD_SZ,
+	.head = mysql_head,
+	.starts = starts,
+	.byte = byte,
+	.lost = lost,
+};
+
+static const struct redact_framing postgresql = {
+	.head_sz = HEAD_SZ,
+	.head = postgresql_head,
+	.starts = starts,
+	.byte = byte,
+	.lost = lost,
+};
 
 /* ---- which connections ---- */
 
@@ -281,6 +277,7 @@ static void begin(struct redact_call *c, enum sql_kind kind, unsigned client, bo
 	struct redact_conn *conn;
 	struct redact_side *s;
 	struct redact_call early = {.sql = c->sql};
+	struct redact_packets *p;
 
 	if (!redact_side(c))
 		return;
@@ -293,15 +290,18 @@ static void begin(struct redact_call *c, enum sql_kind kind, unsigned client, bo
 		s->packets = malloc(sizeof(*s->packets));
 	if (!s->packets)
 		return;
-	*s->packets = (struct redact_packets){.startup = !late};
+	p = s->packets;
+	*p = (struct redact_packets){.mysql = kind == SQL_MYSQL, .startup = !late};
+	redact_frames_begin(&p->frames, late ? c->pos : s->next);
 	if (!s->first) {
-		s->packets->in_step = late || !s->next;
+		p->frames.in_step = late || !s->next;
 		return;
 	}
-	s->packets->in_step = late || s->next == s->first->sniff_pos + s->first->sniff_sz;
+	p->frames.in_step = late || s->next == s->first->sniff_pos + s->first->sniff_sz;
 	early.p = s->first->sniff;
 	early.kept = s->first->sniff_sz;
-	walk(s->packets, kind == SQL_MYSQL, &early, 0);
+	redact_frames_part(&p->frames, p->mysql ? &mysql : &postgresql, p, &early, 0,
+			   s->first->sniff_sz);
 	s->first->sniff_sz = 0;
 }
 
@@ -371,41 +371,16 @@ static enum sql_kind late(const struct redact_call *c)
 	return end == c->len || (end < c->kept && isalpha(p[end])) ? SQL_POSTGRESQL : SQL_NOT;
 }
 
-/* Any packets, as they may stand at the beginning of a client's call. */
-static bool resumes(enum sql_kind kind, const struct redact_call *c)
-{
-	if (c->kept < 5)
-		return false;
-	if (kind == SQL_MYSQL)
-		return !c->p[3] && c->p[4] <= COM_LAST && le24(c->p) + 4 <= c->len;
-	return *c->p && strchr("QPBDECSHXFdcfp", *c->p) && be32(c->p + 1) >= 4 &&
-	       (uint64_t)be32(c->p + 1) + 1 <= c->len;
-}
-
 static void follow(struct redact_conn *conn, struct redact_side *side, struct redact_call *c)
 {
 	struct redact_packets *s = side->packets;
-	bool mysql = conn->sql == SQL_MYSQL;
 
 	if (!s) { /* out of memory: never unmasked */
 		redact_mask(c, 0, c->kept, '*');
 		return;
 	}
-	if (c->pos > side->next)
-		skip(s, c->pos - side->next);
-	else if (c->pos < side->next)
-		skip(s, UINT64_MAX);
-	if (!s->in_step && !s->sealed) {
-		s->in_step = resumes(conn->sql, c);
-		if (s->in_step)
-			set_part(s, 0, 0, PART_KEEP);
-	}
-	if (s->in_step)
-		walk(s, mysql, c, 0);
-	else if (c->sql || s->login)
-		redact_mask(c, 0, c->kept, '*');
-	skip(s, c->len - c->kept);
-	if (s->tls && !s->left)
+	redact_frames(&s->frames, s->mysql ? &mysql : &postgresql, s, c, 0);
+	if (s->tls && !s->frames.left)
 		conn->sql = SQL_NOT;
 }
 
