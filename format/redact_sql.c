@@ -13,6 +13,7 @@
 enum {
 	COM_QUERY = 3,
 	COM_CHANGE_USER = 0x11,
+	COM_REGISTER_SLAVE = 0x15,
 	COM_STMT_PREPARE = 0x16,
 	COM_STMT_EXECUTE = 0x17,
 	COM_STMT_SEND_LONG_DATA = 0x18,
@@ -57,6 +58,8 @@ static void command(struct redact_packets *s, bool sql, uint8_t ch)
 	if (ch == COM_CHANGE_USER) {
 		s->login = true;
 		set_part(s, 0, 1, PART_MASK);
+	} else if (ch == COM_REGISTER_SLAVE) {
+		set_part(s, 4, 0, PART_MASK); /* id 4, then host, user, password */
 	} else if (sql && (ch == COM_QUERY || ch == COM_STMT_PREPARE)) {
 		set_part(s, 0, 0, PART_TEXT);
 	} else if (sql && ch == COM_STMT_EXECUTE) {

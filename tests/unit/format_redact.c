@@ -415,6 +415,11 @@ static const struct row rows[] = {
 			  "\x09\0\0\0\x03select 1",
 	    LOGIN("\x29") "******"
 			  "\x09\0\0\0\x03select 1")}},
+	{"mysql replica that names itself",
+	 false,
+	 true,
+	 {RSAME(GREETING), C(LOGIN("\x29") "\x06secre\x0c\0\0\0\x15\1\2\3\4\0\2me\2pw\1\0\0\0\x0e",
+			     LOGIN("\x29") "******\x0c\0\0\0\x15\1\2\3\4*******\1\0\0\0\x0e")}},
 	{"mysql literals and parameters",
 	 true,
 	 true,
