@@ -74,12 +74,22 @@ void traffic_add_connection(struct conn *c, const struct rec_connection *r)
 	c->tls |= !!r->tls;
 }
 
+static void note_seq(struct conn *c, enum l7_dir dir, uint32_t seq)
+{
+	if (!seq || c->anchored[dir])
+		return;
+	c->anchored[dir] = true;
+	c->anchor[dir] = seq;
+}
+
 int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
 {
 	struct traffic *t = c->traffic;
 	struct insert *in = &t->stat;
 	uint64_t at = r->ts_ns + t->load->captures->v[c->capture].to_realtime;
 
+	note_seq(c, L7_SENT, r->sent_seq);
+	note_seq(c, L7_RECEIVED, r->received_seq);
 	if (at < t->spans[c->capture][0] || at >= t->spans[c->capture][1])
 		return 0;
 	c->bytes[0] += r->bytes_sent;

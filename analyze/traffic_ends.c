@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "intern.h"
+#include "traffic_nat.h"
 
 struct tuple {
 	uint32_t transport, local_port, remote_port;
@@ -219,5 +220,7 @@ int traffic_find_ends(struct traffic *t)
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)
 		find_other(t, &ix, t->conns[i]);
 	index_fini(&ix);
+	if (!err)
+		err = traffic_find_translated(t);
 	return err ? err : find_socketpairs(t);
 }

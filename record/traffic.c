@@ -22,8 +22,10 @@ enum { BATCH = 512, ADDR_SZ = NET_UNIX_PATH + INET6_ADDRSTRLEN };
 struct known {
 	struct net_sock sock; /* as last read; its counts are written */
 	uint32_t process, role;
-	uint64_t polled;  /* number of the poll that saw it last */
-	uint64_t told_ns; /* when the newest announcement was made */
+	uint64_t polled;       /* number of the poll that saw it last */
+	uint64_t told_ns;      /* when the newest announcement was made */
+	uint32_t begin_seq[2]; /* TCP, by enum net_dir: of position 0; 0: not known, or told */
+	bool has_seq[2];
 	bool closed; /* its end is written; kept for what comes late, as rings are read in turn */
 	bool sealed; /* began with TLS, not clear text out of it */
 	uint8_t path_sz;
@@ -33,6 +35,7 @@ struct known {
 struct traffic {
 	struct traffic_opts opts;
 	struct idmap socks; /* id -> struct known */
+	struct idmap early; /* seq_key() -> sequence number, of those not announced yet */
 	struct listeners *listeners;
 	struct payloads *payloads; /* NULL: nothing is masked */
 	struct traffic_counts counts;
@@ -74,6 +77,7 @@ void traffic__free(struct traffic *t)
 		free(k);
 	}
 	idmap_fini(&t->socks);
+	idmap_fini(&t->early);
 	listeners__free(t->listeners);
 	payloads__free(t->payloads);
 	free(t->keys);
@@ -153,6 +157,33 @@ static void write_connection(struct traffic *t, const struct known *k)
 	put(t, REC_connection, &r);
 }
 
+static uint64_t seq_key(uint32_t id, unsigned dir)
+{
+	return (uint64_t)id << 1 | dir;
+}
+
+static void take_seq(struct known *k, unsigned dir, uint32_t seq)
+{
+	if (!seq || k->has_seq[dir])
+		return;
+	k->has_seq[dir] = true;
+	k->begin_seq[dir] = seq;
+}
+
+/* By these obana finds the two ends of a connection whatever their addresses were translated to on
+ * the way. */
+static void note_seq(struct traffic *t, const struct wire_payload *p)
+{
+	struct known *k = p->tcp_seq ? idmap_get(&t->socks, p->sock) : NULL;
+	uint64_t key = seq_key(p->sock, p->dir & 1);
+	uint32_t seq = p->tcp_seq - (uint32_t)p->pos;
+
+	if (k)
+		take_seq(k, p->dir & 1, seq);
+	else if (p->tcp_seq && seq && !idmap_get(&t->early, key))
+		idmap_put(&t->early, key, (void *)(uintptr_t)seq);
+}
+
 static struct known *known_new(struct traffic *t, const struct net_sock *s, const char *comm,
 			       uint64_t ts_ns)
 {
@@ -171,6 +202,8 @@ static struct known *known_new(struct traffic *t, const struct net_sock *s, cons
 	k->sock.retransmits = 0;
 	k->process = tracker__process(t->opts.tracker, s->tgid, comm, ts_ns);
 	k->role = role_of(t, s);
+	for (unsigned dir = 0; dir < 2; dir++)
+		take_seq(k, dir, (uintptr_t)idmap_del(&t->early, seq_key(s->id, dir)));
 	t->counts.connections++;
 	return k;
 }
@@ -209,13 +242,16 @@ static void write_stat(struct traffic *t, struct known *k, const struct net_sock
 		.receives = now->calls[NET_RECEIVED] - k->sock.calls[NET_RECEIVED],
 		.retransmits = now->retransmits - k->sock.retransmits,
 		.srtt_us = now->srtt_us,
+		.sent_seq = k->begin_seq[NET_SENT],
+		.received_seq = k->begin_seq[NET_RECEIVED],
 	};
 
-	if (!r.sends && !r.receives && !r.retransmits)
+	if (!r.sends && !r.receives && !r.retransmits && !r.sent_seq && !r.received_seq)
 		return;
 	t->counts.bytes += r.bytes_sent + r.bytes_received;
 	put(t, REC_connection_stat, &r);
 	k->sock = *now;
+	k->begin_seq[NET_SENT] = k->begin_seq[NET_RECEIVED] = 0;
 }
 
 /* Of a program that carries its library within, nameless, or has one that is not known. */
@@ -332,6 +368,7 @@ static void write_payload(void *ctx, const struct wire_payload *p, struct redact
 	};
 
 	look_for_tls(t, p);
+	note_seq(t, p);
 	if (addr_text(&p->peer, host, sizeof(host)).len) {
 		snprintf(peer, sizeof(peer), p->peer.family == 6 ? "[%s]:%u" : "%s:%u", host,
 			 p->peer.port);
