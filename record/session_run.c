@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The loop of a recording, and its orderly end. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -240,23 +241,46 @@ static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *sto
 	debuginfo__finish(s->debuginfo, clock_now_ns());
 }
 
+/* What each part of the end took, for --verbose. */
+struct split {
+	uint64_t from_ns;
+	char text[128];
+	size_t len;
+};
+
+static void part_ends(struct split *sp, const char *name)
+{
+	uint64_t now = clock_now_ns();
+
+	if (sp->len < sizeof(sp->text))
+		sp->len += snprintf(sp->text + sp->len, sizeof(sp->text) - sp->len, "%s%s %.0f ms",
+				    sp->len ? ", " : "", name, (now - sp->from_ns) / 1e6);
+	sp->from_ns = now;
+}
+
 int session__finish(struct session *s, volatile sig_atomic_t *stop,
 		    void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
+	struct split split = {.from_ns = clock_now_ns()};
 	int err;
 
 	*stop = 0;
 	detach(s);
+	part_ends(&split, "detaching");
 	priority_lower();
 	for (int i = 0; i < 4; i++) /* a program may just have been sending */
 		drain(s);
 	intake__finish(s->intake);
 	tracker__finish(s->tracker);
+	part_ends(&split, "draining");
 	finish_debuginfo(s, stop, tick, ctx);
+	part_ends(&split, "symbols");
 	if (s->stats_fd >= 0)
 		program_cost_write(s->skel->obj, s->writer, clock_now_ns());
 	err = flush(s, clock_now_ns(), true);
 	syncer__free(s->syncer);
 	s->syncer = NULL;
+	part_ends(&split, "writing");
+	message_verbose("stopping: %s", split.text);
 	return err;
 }
