@@ -29,3 +29,26 @@ both -a -e cpu,l4 -- -a -e cpu,l4
 is "-a: the first in its own archive" "$(sql "$T/1.obz" "SELECT count(*) FROM process JOIN thread ON process_id=process.id JOIN sample ON thread_id=thread.id WHERE pid=$first")" 0
 is "-a: the second in its own archive" "$(sql "$T/2.obz" "SELECT count(*) FROM process JOIN thread ON process_id=process.id JOIN sample ON thread_id=thread.id WHERE pid=$second")" 0
 for f in 1 2; do within "-a, $f: demo's complete stacks, %" "$(complete "$T/$f.obz")" 50 100; done
+
+# traffic: both count what was sent, to the call and the byte, and read every message
+command -v redis-server >/dev/null || skip "needs redis"
+port=$((29000 + $$ % 2000))
+start redis-server --port $port --save '' --appendonly no --dir "$T" >/dev/null; redis=$!
+for _ in $(seq 100); do redis-cli -p $port ping >/dev/null 2>&1 && break; sleep 0.1; done
+obrec_start -q -p $redis,$$ -e l4,l7 -o "$T/1.obz"; first=$obrec
+obrec_start -q -p $redis -e cpu,l4,l7 -o "$T/2.obz"; second=$obrec
+timeout 100 redis-benchmark -p $port -c 5 -n 3000 -t get,set -q >/dev/null
+"$WORKLOAD/talk" 40 >"$T/ways" & talk=$!
+wait $talk
+for obrec in $first $second; do kill -INT $obrec; obrec_wait; is "exit" $status 0; done
+served="FROM connection JOIN process ON process.id = process_id WHERE pid = $redis"
+for f in 1 2; do
+	is "$f: lost" "$(sql "$T/$f.obz" "SELECT total(count) FROM loss WHERE source IN ('ring', 'l4', 'l7', 'probe')")" 0.0
+	is "$f: requests" "$(sql "$T/$f.obz" "SELECT count(*) FROM message WHERE method IN ('GET', 'SET') AND paired AND connection_id IN (SELECT connection.id $served)")" 6000
+done
+is "the server's connections, calls and bytes in both" "$(sql "$T/1.obz" "SELECT count(*), sum(sends), sum(receives), sum(bytes_sent), sum(bytes_received) $served")" \
+	"$(sql "$T/2.obz" "SELECT count(*), sum(sends), sum(receives), sum(bytes_sent), sum(bytes_received) $served")"
+while read -r way transport number request answer; do
+	is "the first: $way" "$(sql "$T/1.obz" "SELECT sum(sends), sum(bytes_sent), sum(receives), sum(bytes_received) FROM connection JOIN process ON process.id = process_id WHERE ppid = $talk AND transport = '$transport' AND remote_port = $number")" \
+		"40,$((40 * request)),40,$((40 * answer))"
+done <"$T/ways"
