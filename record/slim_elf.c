@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_NAMES_SZ (16u << 20) /* .shstrtab of real files: a few KiB */
+#define MAX_NAMES_SZ (4u << 20) /* .shstrtab of real files: a few KiB */
 #define MAX_NOTES_SZ (64u << 10)
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

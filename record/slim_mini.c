@@ -11,7 +11,7 @@
 #include "slim_part.h"
 
 #define MAX_MINI_SZ (32u << 20)
-#define MAX_XZ_MEMORY (24u << 20) /* the packagers' `xz` has an 8 MiB dictionary */
+#define MAX_XZ_MEMORY (10u << 20) /* the packagers' `xz` has an 8 MiB dictionary */
 #define BLOCK_SZ (64u << 10)
 
 static int write_all(int fd, const unsigned char *p, size_t len)
@@ -93,32 +93,44 @@ static uint16_t renumbered(const uint16_t *map, size_t cnt, uint16_t shndx)
 	return shndx < cnt && map[shndx] ? map[shndx] : SHN_ABS;
 }
 
+static int renumber_block(const struct slim_elf *mini, const uint16_t *map, unsigned char *block,
+			  uint64_t off, size_t len)
+{
+	const size_t entry = mini->is32 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
+	size_t at = mini->is32 ? offsetof(Elf32_Sym, st_shndx) : offsetof(Elf64_Sym, st_shndx);
+	int err = slim_elf_read(mini, off, block, len);
+
+	for (; !err && at + sizeof(uint16_t) <= len; at += entry) {
+		uint16_t shndx;
+
+		memcpy(&shndx, block + at, sizeof(shndx));
+		shndx = renumbered(map, mini->shdr_cnt, shndx);
+		memcpy(block + at, &shndx, sizeof(shndx));
+	}
+	if (!err && pwrite(mini->fd, block, len, off) != (ssize_t)len)
+		err = -EIO;
+	return err;
+}
+
 static int renumber(const struct slim_elf *mini, const struct slim_elf *binary)
 {
-	size_t symtab = slim_elf_find_type(mini, SHT_SYMTAB), sz,
-	       at = mini->is32 ? offsetof(Elf32_Sym, st_shndx) : offsetof(Elf64_Sym, st_shndx);
-	const size_t entry = mini->is32 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
-	unsigned char *symbols = NULL;
-	uint16_t *map = NULL;
-	int err = -ENOMEM;
+	const size_t block_sz = BLOCK_SZ / 48 * 48; /* whole symbols of either class */
+	size_t symtab = slim_elf_find_type(mini, SHT_SYMTAB);
+	unsigned char *block;
+	uint16_t *map;
+	uint64_t sz;
+	int err;
 
 	if (!slim_elf_has_bytes(mini, symtab))
 		return -ENOENT;
 	sz = mini->shdrs[symtab].sh_size;
 	map = number_map(mini, binary);
-	symbols = malloc(sz);
-	if (map && symbols)
-		err = slim_elf_read(mini, mini->shdrs[symtab].sh_offset, symbols, sz);
-	for (; !err && at + sizeof(uint16_t) <= sz; at += entry) {
-		uint16_t shndx;
-
-		memcpy(&shndx, symbols + at, sizeof(shndx));
-		shndx = renumbered(map, mini->shdr_cnt, shndx);
-		memcpy(symbols + at, &shndx, sizeof(shndx));
-	}
-	if (!err && pwrite(mini->fd, symbols, sz, mini->shdrs[symtab].sh_offset) != (ssize_t)sz)
-		err = -EIO;
-	free(symbols);
+	block = malloc(block_sz);
+	err = map && block ? 0 : -ENOMEM;
+	for (uint64_t off = 0; !err && off < sz; off += block_sz)
+		err = renumber_block(mini, map, block, mini->shdrs[symtab].sh_offset + off,
+				     sz - off < block_sz ? sz - off : block_sz);
+	free(block);
 	free(map);
 	return err;
 }
