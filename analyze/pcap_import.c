@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pcap_import.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "../format/redact.h"
 #include "pcap_server.h"
 
-enum { PROCESS_ID = 1, THREAD_ID = 1, STRING_MAX = 65535 };
 #define SECOND 1000000000ULL
 /* Up to year 2255: the tables hold signed nanoseconds. */
 #define TIME_MAX (9000000000ULL * SECOND)
@@ -22,144 +20,15 @@ const struct flow_limits import_limits = {
 
 struct import {
 	struct import_opts opts;
-	struct import_sink sink;
+	struct flow_records records;
 	struct import_counts counts;
 	struct flow_table flows;
 	struct servers servers;
 	struct tcp_pool pool;
-	struct flow *changed;
 	uint64_t now_ns, tick_ns;
 	uint32_t last_id;
 	bool begun;
-	uint8_t masked[STRING_MAX]; /* a segment's bytes while secrets are masked */
 };
-
-/* ---- records ---- */
-
-static struct span address_text(const struct endpoint *e, char *buf, size_t sz)
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	bool v4 = !memcmp(e->addr, mapped, 12);
-
-	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? e->addr + 12 : e->addr, buf, sz);
-	return (struct span){buf, strlen(buf)};
-}
-
-static int put_connection(struct import *im, const struct flow *f)
-{
-	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
-	const struct rec_connection r = {
-		.id = f->id,
-		.process = PROCESS_ID,
-		.transport = f->proto,
-		.local_addr = address_text(&f->end[0], local, sizeof(local)),
-		.local_port = f->end[0].port,
-		.remote_addr = address_text(&f->end[1], remote, sizeof(remote)),
-		.remote_port = f->end[1].port,
-		.role = f->role,
-		.opened_ns = f->opened_ns,
-		.sampled = 1,
-	};
-
-	return im->sink.put(im->sink.ctx, REC_connection, &r);
-}
-
-/* Each end's round trips reach from the place of the capture to the other end: together they are
- * the whole way, wherever it was made. */
-static uint32_t round_trip(const struct flow *f)
-{
-	return f->side[0].srtt_us + f->side[1].srtt_us;
-}
-
-static void unlist(struct flow *f)
-{
-	if (!f->changed_at)
-		return;
-	*f->changed_at = f->next_changed;
-	if (f->next_changed)
-		f->next_changed->changed_at = f->changed_at;
-	f->changed_at = NULL;
-}
-
-static void list_changed(struct import *im, struct flow *f)
-{
-	if (f->changed_at)
-		return;
-	f->next_changed = im->changed;
-	f->changed_at = &im->changed;
-	if (im->changed)
-		im->changed->changed_at = &f->next_changed;
-	im->changed = f;
-}
-
-static int put_stat(struct import *im, struct flow *f, uint64_t ts_ns)
-{
-	const struct flow_counts *c = &f->counts;
-	const struct rec_connection_stat r = {
-		.connection = f->id,
-		.ts_ns = ts_ns,
-		.bytes_sent = c->bytes[0],
-		.bytes_received = c->bytes[1],
-		.sends = c->calls[0],
-		.receives = c->calls[1],
-		.retransmits = f->side[0].retransmits - c->retransmits,
-		.srtt_us = round_trip(f),
-	};
-
-	unlist(f);
-	f->counts = (struct flow_counts){.retransmits = f->side[0].retransmits};
-	return im->sink.put(im->sink.ctx, REC_connection_stat, &r);
-}
-
-/* Segments of a direction come in the order of their bytes; datagrams stand for themselves. */
-static void mask(struct import *im, struct flow *f, struct rec_payload *r)
-{
-	const struct redact_payload call = {r->direction, r->position, r->len, r->data.len,
-					    im->masked};
-	struct redact_conn *alone = NULL;
-
-	memcpy(im->masked, r->data.p, r->data.len);
-	r->data.p = (const char *)im->masked;
-	if (redact__apply(r->flags & PAYLOAD_DATAGRAM ? &alone : &f->redact, im->opts.redact_sql,
-			  &call))
-		r->flags |= PAYLOAD_REDACTED;
-	redact_conn__free(alone);
-}
-
-/* Strings have a bound, so what was captured of a very long segment takes several records; the last
- * one counts what was not kept. */
-static int put_payload(struct import *im, struct flow *f, int dir, uint64_t pos,
-		       const struct tcp_segment *s)
-{
-	size_t kept = s->data.len < im->opts.payload ? s->data.len : im->opts.payload, off = 0;
-	int err = 0;
-
-	f->counts.bytes[dir] += s->len;
-	f->counts.calls[dir]++;
-	list_changed(im, f);
-	while (!err && off < s->len) {
-		size_t n = kept - off < STRING_MAX ? kept - off : STRING_MAX;
-		uint32_t len = off + n == kept ? s->len - off : n;
-		struct rec_payload r = {
-			.connection = f->id,
-			.thread = THREAD_ID,
-			.ts_ns = s->ts_ns,
-			.direction = dir,
-			.position = pos + off,
-			.len = len,
-			.tcp_seq = f->proto == TRANSPORT_TCP ? s->seq + (uint32_t)off : 0,
-			.flags = f->proto == TRANSPORT_UDP ? PAYLOAD_DATAGRAM : 0,
-			.peer = {"", 0},
-			.data = {s->data.p + off, n},
-		};
-
-		if (im->opts.redact && n)
-			mask(im, f, &r);
-		err = im->sink.put(im->sink.ctx, REC_payload, &r);
-		off += len;
-	}
-	return err;
-}
 
 /* ---- connections ---- */
 
@@ -173,7 +42,7 @@ static int on_bytes(void *ctx, uint64_t pos, const struct tcp_segment *s)
 {
 	const struct emit_to *to = ctx;
 
-	return put_payload(to->im, to->flow, to->dir, pos, s);
+	return flow_put_payload(&to->im->records, to->flow, to->dir, pos, s);
 }
 
 static int flush_sides(struct import *im, struct flow *f)
@@ -195,12 +64,12 @@ static int close_flow(struct import *im, struct flow *f)
 	int err = flush_sides(im, f);
 
 	if (!err && f->changed_at)
-		err = put_stat(im, f, f->last_ns);
+		err = flow_put_stat(&im->records, f, f->last_ns);
 	/* Again, as a reader may have lost the chunk with the first. */
 	if (!err)
-		err = put_connection(im, f);
+		err = flow_put_connection(&im->records, f);
 	if (!err)
-		err = im->sink.put(im->sink.ctx, REC_connection_close, &r);
+		err = im->records.sink.put(im->records.sink.ctx, REC_connection_close, &r);
 	flow_table__close(&im->flows, f);
 	return err;
 }
@@ -212,8 +81,8 @@ static int on_gone(void *ctx, struct flow *f)
 	int err = flush_sides(im, f);
 
 	if (!err && f->changed_at)
-		err = put_stat(im, f, f->last_ns);
-	unlist(f);
+		err = flow_put_stat(&im->records, f, f->last_ns);
+	flow_unlist(f);
 	for (int dir = 0; dir < 2; dir++) {
 		im->counts.missing += f->side[dir].missing;
 		tcp_side__fini(&f->side[dir], &im->pool);
@@ -246,7 +115,7 @@ static int open_flow(struct import *im, const struct packet *pk, struct flow **o
 		}
 	}
 	*out = f;
-	return put_connection(im, f);
+	return flow_put_connection(&im->records, f);
 }
 
 static int dir_of(const struct flow *f, const struct packet *pk)
@@ -274,7 +143,7 @@ static int on_udp(struct import *im, struct packet *pk)
 	dir = dir_of(f, pk);
 	const struct tcp_segment s = {0, pk->len, pk->data, pk->ts_ns};
 
-	err = put_payload(im, f, dir, f->position[dir], &s);
+	err = flow_put_payload(&im->records, f, dir, f->position[dir], &s);
 	f->position[dir] += pk->len;
 	return err;
 }
@@ -365,19 +234,10 @@ static int begin(struct import *im, uint64_t ts_ns)
 	im->begun = true;
 	im->counts.first_ns = im->counts.last_ns = im->now_ns = ts_ns;
 	im->tick_ns = ts_ns + SECOND;
-	err = im->sink.begin(im->sink.ctx, ts_ns);
+	err = im->records.sink.begin(im->records.sink.ctx, ts_ns);
 	if (!err)
-		err = im->sink.put(im->sink.ctx, REC_process, &process);
-	return err ? err : im->sink.put(im->sink.ctx, REC_thread, &thread);
-}
-
-static int put_stats(struct import *im, uint64_t ts_ns)
-{
-	int err = 0;
-
-	while (im->changed && !err)
-		err = put_stat(im, im->changed, ts_ns);
-	return err;
+		err = im->records.sink.put(im->records.sink.ctx, REC_process, &process);
+	return err ? err : im->records.sink.put(im->records.sink.ctx, REC_thread, &thread);
 }
 
 static int advance(struct import *im, uint64_t ts_ns)
@@ -389,7 +249,7 @@ static int advance(struct import *im, uint64_t ts_ns)
 	im->counts.last_ns = im->now_ns;
 	if (im->now_ns < im->tick_ns)
 		return 0;
-	err = put_stats(im, im->tick_ns);
+	err = flow_put_stats(&im->records, im->tick_ns);
 	im->tick_ns += (im->now_ns - im->tick_ns) / SECOND * SECOND + SECOND;
 	return err ? err : flow_table__expire(&im->flows, im->now_ns);
 }
@@ -447,7 +307,7 @@ static int put_losses(struct import *im)
 	r.cause = (struct span){text, sizeof(text) - 1};                                           \
 	r.count = im->counts.name;                                                                 \
 	if (!err && r.count)                                                                       \
-		err = im->sink.put(im->sink.ctx, REC_loss, &r);
+		err = im->records.sink.put(im->records.sink.ctx, REC_loss, &r);
 	IMPORT_LOSSES(X)
 #undef X
 	return err;
@@ -458,7 +318,7 @@ int import__finish(struct import *im)
 	int err = im->begun ? 0 : begin(im, 0);
 
 	if (!err)
-		err = put_stats(im, im->now_ns);
+		err = flow_put_stats(&im->records, im->now_ns);
 	if (!err)
 		err = flow_table__clear(&im->flows);
 	return err ? err : put_losses(im);
@@ -477,7 +337,10 @@ int import__new(struct import **out, const struct import_opts *o, const struct i
 	if (!im)
 		return -ENOMEM;
 	im->opts = *o;
-	im->sink = *sink;
+	im->records.sink = *sink;
+	im->records.payload = o->payload;
+	im->records.redact = o->redact;
+	im->records.redact_sql = o->redact_sql;
 	err = flow_table__init(&im->flows, &o->limits, on_gone, im);
 	if (!err)
 		err = servers__init(&im->servers);

@@ -10,13 +10,7 @@
 
 #include "../format/records.h"
 #include "pcap_flow.h"
-
-/* Where the records go; a non-zero result ends the work and is returned. */
-struct import_sink {
-	int (*begin)(void *ctx, uint64_t first_ns); /* before the first record */
-	int (*put)(void *ctx, enum rec_kind kind, const void *rec);
-	void *ctx;
-};
+#include "pcap_records.h"
 
 struct import_opts {
 	const char *name; /* the process's */
