@@ -261,6 +261,9 @@ static int profile_finish(struct load *l, void *state)
 	resolve_pending(l, p);
 	if (l->opts.weights)
 		weights__sort(l->weights);
+	if (weights__merged(l->weights))
+		message_warn("too many stacks and threads: from some point on threads are not told "
+			     "apart");
 	if (l->opts.weights || load__wants(l, "binary") || load__wants(l, "function") ||
 	    load__wants(l, "frame") || load__wants(l, "stack_frame"))
 		err = frames__resolve(l->frames, l->stacks, l->captures, &l->opts.symbols);

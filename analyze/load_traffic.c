@@ -242,6 +242,9 @@ static int traffic_finish(struct load *l, void *state)
 	if (err == LOAD_ENOUGH)
 		err = 0;
 	traffic_check_sides(t);
+	if (t->figures && figures__merged(t->figures))
+		message_warn("too many different requests: those that came later are counted "
+			     "without their target");
 	if (!err && load__wants(l, "connection"))
 		err = traffic_write_connections(t);
 	if (!err && load__wants(l, "unkept"))
