@@ -3,11 +3,11 @@
  * Clear text from inside TLS libraries: uprobes at the entry and return of the functions that
  * programs read and write through.
  *
- * A session belongs to the socket that is read or written inside the call, as net.bpf.c sees it.
- * Programs that move the cipher text themselves (memory BIOs: node, Python's asyncio) make no such
- * call: theirs is the socket that the thread last received from, unless that carries a protocol
- * that is known or is another session's. This is supposed anew with each step of the handshake
- * until data moves, and replaced by what is seen inside a call.
+ * A session belongs to the socket that is read or written inside the call, as tls_thread.bpf.c sees
+ * it. Programs that move the cipher text themselves (memory BIOs: node, Python's asyncio) make no
+ * such call: theirs is the socket that the thread last received from, unless that carries a
+ * protocol that is known or is another session's. This is supposed anew with each step of the
+ * handshake until data moves, and replaced by what is seen inside a call.
  */
 #include "net.bpf.h"
 #include "tls_thread.bpf.h"

@@ -21,7 +21,7 @@
 #include "tls_find.h"
 #include "obrec.skel.h"
 
-enum { SLOTS_A_CPU = 3 }; /* scratch: one of net.bpf.c, PLAIN_SLOTS */
+enum { SLOTS_A_CPU = 3 }; /* scratch: one of a call, PLAIN_SLOTS of net_plain.bpf.c */
 
 struct tls_file {
 	dev_t dev;

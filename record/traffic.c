@@ -208,7 +208,8 @@ static struct known *known_new(struct traffic *t, const struct net_sock *s, cons
 	return k;
 }
 
-/* Its process is known only when its first bytes move (net.bpf.c, adopt()): true when that changed.
+/* Its process is known only when its first bytes move (net_sock.bpf.h, adopt()): true when that
+ * changed.
  */
 static bool adopted(struct traffic *t, struct known *k, const struct net_sock *s, const char *comm,
 		    uint64_t ts_ns)
