@@ -173,11 +173,13 @@ int net_sys_exit_5_10(struct bpf_raw_tracepoint_args *ctx)
 
 struct syscall_exit_ctx {
 	__u64 common;
-	__s64 nr, ret;
+	__s32 nr; /* what follows it is whatever was on the stack */
+	__s32 pad;
+	__s64 ret;
 };
 
 /* Servers make these by the million, and nearly all on connected sockets. */
-static __always_inline bool tells_nothing(__u64 nr)
+static __always_inline bool tells_nothing(__s32 nr)
 {
 	return net_by == NET_BY_SOCK && (nr == NR_recvfrom || nr == NR_recvmsg) &&
 	       !*at_exit_of(bpf_get_current_pid_tgid() >> 32);
