@@ -18,7 +18,10 @@ enum {
 	REQUESTS = 0xaea2, /* bits by opcode */
 	COMPRESSED = 1,
 	SEGMENT_SIZE = 0x1ffff,
-	SELF_CONTAINED = 0x20000
+	SELF_CONTAINED = 0x20000,
+	PACKED_HEAD = 8, /* of a compressed segment: another length between */
+	PACKED_BITS = 17,
+	OPCODE_AT = 4
 };
 
 struct cassandra {
@@ -28,6 +31,9 @@ struct cassandra {
 	uint32_t at; /* the place in a body */
 	uint32_t number, text_end, secret_from;
 	struct redact_literal literal;
+	bool packed, masks; /* the segment is compressed; the rest of it is masked */
+	enum { TOKEN, LITERALS_SZ, LITERALS } lz4;
+	uint8_t literal_at;
 };
 
 static bool is_head(const uint8_t *p)
@@ -36,15 +42,25 @@ static bool is_head(const uint8_t *p)
 	       be_get(p + 5, 4) <= LEN_MAX && p[2] < 128;
 }
 
-static bool is_segment(const uint8_t *p)
+static uint32_t crc24(const uint8_t *p, unsigned sz)
 {
 	uint32_t crc = 0x875060;
 
-	for (int i = 0; i < 24; i++) {
+	for (unsigned i = 0; i < sz * 8; i++) {
 		crc ^= i % 8 ? 0 : (uint32_t)p[i / 8] << 16;
 		crc = crc << 1 ^ (crc >> 23 & 1 ? 0x1974f0b : 0);
 	}
-	return (crc & 0xffffff) == (p[3] | p[4] << 8 | (uint32_t)p[5] << 16);
+	return crc & 0xffffff;
+}
+
+static bool is_segment(const uint8_t *p)
+{
+	return crc24(p, 3) == le_get(p + 3, 3);
+}
+
+static bool is_packed(const uint8_t *p)
+{
+	return crc24(p, 5) == le_get(p + 5, 3);
 }
 
 /* A call that begins with a segment, and that with an envelope. */
@@ -154,23 +170,62 @@ static const struct redact_framing envelopes = {
 
 /* ---- segments ---- */
 
+/* Uncompressed, or compressed, which what stands behind it tells. */
 static int segment_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
 	struct cassandra *s = own;
-	uint32_t word = le_get(f->head, 3);
+	uint64_t word = le_get(f->head, 3);
 
-	(void)c;
-	if (!is_segment(f->head))
-		return FRAME_BAD;
+	if (f->head_sz == SEGMENT_HEAD && !is_segment(f->head))
+		return PACKED_HEAD - SEGMENT_HEAD;
+	s->packed = f->head_sz == PACKED_HEAD;
+	if (s->packed) {
+		if (!is_packed(f->head))
+			return FRAME_BAD;
+		word = le_get(f->head, 5);
+		redact_frame(f, (word & SEGMENT_SIZE) + CRC_SZ, true);
+		s->packed = word >> PACKED_BITS & SEGMENT_SIZE; /* else it did not pay */
+		word >>= PACKED_BITS;
+	} else {
+		redact_frame(f, (word & SEGMENT_SIZE) + CRC_SZ, true);
+	}
+	s->lz4 = TOKEN;
+	s->literal_at = 0;
+	s->masks = c->sql && !(word & SELF_CONTAINED);
 	if (word & SELF_CONTAINED)
 		redact_frames_begin(&s->envelopes, 0);
-	return redact_frame(f, (word & SEGMENT_SIZE) + CRC_SZ, true);
+	return 0;
+}
+
+/* LZ4: a token and the number of literals, then these. No four bytes of an envelope's head repeat
+ * before its opcode, so that is one of them; what follows the head of one with secrets is masked.
+ */
+static void packed_body(struct cassandra *s, struct redact_call *c, size_t at, size_t n)
+{
+	for (size_t i = at; i < at + n; i++) {
+		uint8_t ch = c->p[i];
+
+		if (s->lz4 == TOKEN) {
+			s->lz4 = ch >> 4 == 15 ? LITERALS_SZ : LITERALS;
+		} else if (s->lz4 == LITERALS_SZ) {
+			s->lz4 = ch == UINT8_MAX ? LITERALS_SZ : LITERALS;
+		} else if (s->literal_at < HEAD) {
+			if (s->literal_at++ == OPCODE_AT)
+				s->masks |= ch == AUTH_RESPONSE || (c->sql && is_statement(ch));
+		} else if (s->masks) {
+			redact_mask(c, i, i + 1, '*');
+		}
+	}
 }
 
 static void segment_body(void *own, struct redact_call *c, size_t at, size_t n)
 {
 	struct cassandra *s = own;
 
+	if (s->packed) {
+		packed_body(s, c, at, n);
+		return;
+	}
 	if (!s->envelopes.in_step && n >= HEAD && is_head(c->p + at))
 		redact_frames_begin(&s->envelopes, 0);
 	redact_frames_part(&s->envelopes, &envelopes, s, c, at, at + n);
@@ -181,13 +236,17 @@ static void segment_unseen(void *own, uint64_t n)
 	struct cassandra *s = own;
 	uint64_t left = s->segments.left + n, open = left > CRC_SZ ? left - CRC_SZ : 0;
 
+	/* Where in the compressed one it goes on is not known. */
+	s->lz4 = LITERALS;
+	s->masks |= s->literal_at < HEAD;
+	s->literal_at = HEAD;
 	redact_frames_unseen(&s->envelopes, &envelopes, s, n < open ? n : open);
 }
 
 static bool segment_starts(void *own, const struct redact_call *c)
 {
 	struct cassandra *s = own;
-	bool yes = c->kept >= SEGMENT_HEAD + HEAD && is_segment(c->p);
+	bool yes = c->kept >= SEGMENT_HEAD + HEAD && (is_segment(c->p) || is_packed(c->p));
 
 	redact_frames_unseen(&s->envelopes, &envelopes, s, UINT64_MAX);
 	return yes;
