@@ -12,6 +12,8 @@ static bool is_word(uint8_t ch)
 
 static uint8_t quoted(struct redact_literal *l, uint8_t ch)
 {
+	if (l->quote == '$' && l->tag_sz > sizeof(l->tag))
+		return '*'; /* a tag that was too long to be met again: all the rest */
 	if (l->quote == '$') {
 		/* The tag's own characters say nothing; all else until it is whole is secret. */
 		l->seen = (uint8_t)l->tag[l->seen] == ch ? l->seen + 1 : ch == '$';
@@ -38,8 +40,6 @@ static uint8_t tag(struct redact_literal *l, uint8_t ch)
 			l->state = LIT_QUOTED;
 			l->quote = '$';
 			l->seen = 0;
-			if (l->tag_sz > sizeof(l->tag)) /* never met again: all the rest */
-				l->tag[0] = 0;
 		}
 		return ch;
 	}

@@ -396,6 +396,11 @@ static const struct row rows[] = {
 	    STARTUP "Q\0\0\0\x5c"
 		    "select $1,t1.\"Co1\",'**''*' from t1 where a=E'****' and b=?\x3f-- 'c\nor "
 		    "d=$x$***$*$x$ /*'*/\0")}},
+	{"postgresql quotation whose tag is too long to be kept",
+	 true,
+	 true,
+	 {C(STARTUP "Q\0\0\0\x34select $abcdefghijklmnopq$s3$abcdefghijklmnopq$\0",
+	    STARTUP "Q\0\0\0\x34select $abcdefghijklmnop***********************\0")}},
 	{"postgresql bound values",
 	 true,
 	 true,
