@@ -6,11 +6,14 @@ cp "$WORKLOAD/demo" "$T/demo"
 rm "$T/demo"
 query() { "$OBANA" query "$T/d.obz" "$1" --csv | tail -n +2; }
 
-# share of each stage's function in run_stage's time, percent
+# share of each stage's function in run_stage's time, percent; four standard deviations of so many samples are allowed
+n=$(query "SELECT sum(count) FROM sample WHERE kind='cpu'")
+within "samples" "$n" 500 100000
 while read -r _ stage _ share _ planned _ _ _ function; do
 	got=$(query "SELECT 100.0 * max(total_share) / (SELECT total_share FROM hot_function WHERE kind='cpu' AND function='run_stage')
 		FROM hot_function WHERE kind='cpu' AND function LIKE '%$function(%'")
-	within "stage $stage: percent (its own account: $share)" "$got" "$(awk "BEGIN{print $share-4}")" "$(awk "BEGIN{print $share+4}")"
+	read -r low high < <(awk -v p=$share -v n=$n 'BEGIN {d = 4 * sqrt(p * (100 - p) / n); print p - d, p + d}')
+	within "stage $stage: percent (its own account: $share)" "$got" "$low" "$high"
 done < <(grep '^stage' "$T/account")
 
 cpu_ms=$(sed -n 's/.* cpu_ms \([0-9]*\).*/\1/p' "$T/account")
@@ -18,8 +21,10 @@ got=$(query "SELECT sum(value)/1e6 FROM sample WHERE kind='cpu'")
 within "CPU ms (its own account: $cpu_ms, of the stages alone)" "$got" "$(awk "BEGIN{print $cpu_ms*0.9}")" "$(awk "BEGIN{print $cpu_ms*1.25+150}")"
 
 slept=$(sed -n 's/^auditor .* slept_ms \([0-9]*\).*/\1/p' "$T/account")
-got=$(query "SELECT sum(value)/1e6 FROM sample JOIN thread ON thread.id=thread_id WHERE kind='offcpu' AND comm='auditor'")
-within "blocked ms of the auditor (its own account of sleeping: $slept)" "$got" "$(awk "BEGIN{print $slept*0.9}")" "$(awk "BEGIN{print $slept*1.1+600}")"
+# Where it sleeps, and not where it waits for the disk or the ledger.
+got=$(query "SELECT total(value)/1e6 FROM sample s JOIN thread ON thread.id=thread_id WHERE kind='offcpu' AND comm='auditor' AND EXISTS (SELECT 1 FROM stack_frame sf
+	JOIN frame ON frame.id=frame_id JOIN function f ON f.id=function_id WHERE sf.stack_id=s.stack_id AND f.name LIKE '%Auditor::rest%')")
+within "ms the auditor is blocked in rest() (its own account of sleeping: $slept)" "$got" "$(awk "BEGIN{print $slept*0.85-50}")" "$(awk "BEGIN{print $slept*1.15+50}")"
 
 within "complete stacks, percent" "$(query "SELECT 100.0*sum(CASE WHEN error IS NULL THEN count ELSE 0 END)/sum(count) FROM error_weight WHERE kind='cpu'")" 97 100
 is "inlined frames are there" "$(query "SELECT count(*) > 20 FROM frame WHERE inlined")" 1
