@@ -1,15 +1,15 @@
 # Secrets of real clients and servers are in no byte of the archive, and everything else is still counted.
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in redis-server nginx curl mariadbd; do command -v $c >/dev/null || skip "needs $c"; done
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
 [ -x "$bin/postgres" ] || skip "needs postgresql"
-port=$((20000 + RANDOM % 10000))
+free_port 5
 secret=Zq7xSecret
 as() { setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; }
 
 # Servers: redis with a password; nginx with HTTP/1 and HTTP/2; both databases with users that have passwords.
-start redis-server --port $port --save "" --requirepass ${secret}Redis --dir "$T" >/dev/null
-redis=$!
+serve_redis --requirepass ${secret}Redis
+redis=$server
 cat >"$T/nginx.conf" <<CONF
 daemon off; worker_processes 1; pid $T/nginx.pid; error_log $T/nginx.err;
 events { }
@@ -28,8 +28,8 @@ start setpriv --reuid=postgres --regid=postgres --clear-groups "$bin/postgres" -
 pg=$!
 pgsql() { PGPASSWORD=${secret}Pg PGSSLMODE=disable PGGSSENCMODE=disable psql -h 127.0.0.1 -p $((port + 4)) -U postgres "$@"; }
 root() { mariadb --no-defaults -S "$T/s" -uroot -N -B "$@"; }
-for _ in $(seq 100); do root -e 'SELECT 1' >/dev/null 2>&1 && break; sleep 0.2; done
-for _ in $(seq 100); do pgsql -c 'SELECT 1' >/dev/null 2>&1 && break; sleep 0.2; done
+eventually "mariadb answers" root -e 'SELECT 1'
+eventually "postgres answers" pgsql -c 'SELECT 1'
 # The databases' users have passwords kept in clear on the wire (PostgreSQL) and behind the server's challenge (MariaDB).
 root -e "CREATE USER u@'127.0.0.1' IDENTIFIED BY '${secret}My'" || fail "no mariadb: $(tail -n 3 "$T/my.log")"
 
@@ -57,8 +57,7 @@ talk() {
 	pgsql -q -c "SELECT length('${secret}Literal') AS n, 77001122 > 0 AS m" >/dev/null
 	PGPASSWORD=${secret}Wrong PGSSLMODE=disable PGGSSENCMODE=disable psql -h 127.0.0.1 -p $((port + 4)) -U postgres -c 'SELECT 1' >/dev/null 2>&1 || true
 }
-# raw ARCHIVE: all its bytes, decompressed
-raw() { mkdir -p "$T/raw"; rm -rf "$T/raw/"*; tar xf "$1" -C "$T/raw" && find "$T/raw" -name '*.zst' -exec zstd -dcq {} +; }
+all_closed() { local i; for i in 0 1 2 3 4; do [ "$(served $((port + i)))" = 0 ] || return 1; done; }
 # base64 of what curl -u sends, beside the words themselves
 coded=$(printf 'me:%sBasic' $secret | base64)
 found() { raw "$1" >"$T/bytes"; grep -aoE "${secret}[A-Za-z]*|$coded|77001122" "$T/bytes" | sort -u | tr '\n' ' '; }
@@ -67,9 +66,9 @@ recorded() {
 	# The servers alone: the clients' command lines hold the secrets as well.
 	obrec_start -q -p $redis,$(cat "$T/nginx.pid"),$(pgrep -P "$(cat "$T/nginx.pid")" | tr '\n' ,)$mysql,$pg -e l4,l7 --debuginfo none "$@" -o "$T/$name.obz"
 	talk
-	sleep 0.3; kill -INT $obrec; obrec_wait
-	is "$name: exit" $status 0
-	is "$name: events lost" "$(sql "$T/$name.obz" "SELECT coalesce(sum(count),0) FROM loss")" 0
+	eventually "the servers have closed what the clients closed" all_closed
+	obrec_stop "$name"
+	is "$name: events lost" "$(lost "$T/$name.obz")" 0
 }
 all() { sql "$1" "SELECT protocol,method,target FROM message WHERE target IN ('/one','/two','/three','/four','/five') OR method IN ('PING','SET','AUTH') ORDER BY 1,2,3"; }
 
@@ -90,10 +89,15 @@ is "with --redact=sql: messages" "$(all "$T/literals.obz")" "$(all "$T/plain.obz
 
 # The same of a packet capture.
 command -v tcpdump >/dev/null || skip "the rest needs tcpdump"
+# flushed: no packet came for half a second after the last connection's end
+flushed() { local was; was=$(stat -c %s "$T/cap.pcap"); sleep 0.5; [ "$was" = "$(stat -c %s "$T/cap.pcap")" ]; }
 start tcpdump --immediate-mode -i lo -U -w "$T/cap.pcap" "port $port or portrange $((port + 1))-$((port + 4))" 2>"$T/tcpdump.err"
 dump=$!
-for _ in $(seq 100); do grep -q 'listening on' "$T/tcpdump.err" && break; sleep 0.05; done
-talk; sleep 1.5; kill -INT $dump; wait $dump || true
+eventually "tcpdump listens" written "$T/tcpdump.err" 'listening on'
+talk
+eventually "the servers have closed what the clients closed" all_closed
+eventually "tcpdump has written the last connection's end" flushed
+kill -INT $dump; wait $dump || true
 "$OBANA" import "$T/cap.pcap" -o "$T/clear.obz" --no-redact 2>/dev/null
 [[ $(found "$T/clear.obz") == *${secret}Redis* ]] || fail "not seen in the capture"
 "$OBANA" import "$T/cap.pcap" -o "$T/cap.obz" 2>/dev/null

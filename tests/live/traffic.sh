@@ -1,13 +1,12 @@
 # Real servers under load: as many requests as the generators say they sent; errors; one caller among 100,000; a connection
 # recorded at both ends in two archives.
-. tests/live/lib.inc
+. tests/live/l7.inc
 command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || skip "needs redis"
-port=$((21000 + $$ % 8000))
-start redis-server --port $port --save '' --appendonly no --dir "$T" >/dev/null
-redis=$!
-for _ in $(seq 50); do redis-cli -p $port ping >/dev/null 2>&1 && break; sleep 0.1; done
+free_port
+serve_redis
+redis=$server connected=0
 
-stop() { kill -INT $obrec; obrec_wait; is "exit" $status 0; }
+stop() { eventually "the server has closed what its clients closed" all_served; obrec_stop; }
 lost() { sql "$1" "SELECT total(count) FROM loss WHERE source <> 'target'"; }
 calls() { sql "$1" "SELECT total(calls) FROM figure WHERE level = 'endpoint' AND role = '$2' AND protocol = '$3' AND method IN ($4)"; }
 
@@ -32,12 +31,12 @@ stop
 is "RESP3" "$(calls "$T/resp3.obz" server redis "'GET','LPUSH'")" 20000.0
 
 # one caller among 100,000 requests, its errors, both ends in one archive
-obrec_start -q -a -e l4,l7 -o "$T/all.obz"
+obrec_start -q --comm 'redis-*' -e l4,l7 -o "$T/all.obz"
 timeout 100 redis-benchmark -p $port -c 20 -n 50000 -t set,get -q >/dev/null
 redis-cli -p $port set rare:17 1 >/dev/null
 redis-cli -p $port lpush rare:17 1 >/dev/null 2>&1 || true
 stop
-is "lost, all" "$(lost "$T/all.obz")" 0.0
+is "lost, servers and clients" "$(lost "$T/all.obz")" 0.0
 "$OBANA" traffic "$T/all.obz" --rare --role server --service '*redis-server' --csv 2>/dev/null >"$T/rare.csv"
 is "the rarest" "$(sed -n '2,3s/.*redis-cli,redis,\([A-Z]*,rare:{n}\),.*/\1/p' "$T/rare.csv" | sort | tr '\n' ' ')" "LPUSH,rare:{n} SET,rare:{n} "
 is "errors seen" "$(sql "$T/all.obz" "SELECT errors FROM figure WHERE level = 'call' AND role = 'server' AND method = 'LPUSH'")" 1
@@ -56,18 +55,11 @@ within "clock offset, us" "$(sql "$T/client.obz" "SELECT 1" >/dev/null; "$OBANA"
 
 # nginx and wrk
 command -v nginx >/dev/null && command -v wrk >/dev/null || { echo "no nginx or wrk: left out"; exit 0; }
-cat >"$T/nginx.conf" <<N
-worker_processes 1; daemon off; pid $T/nginx.pid; error_log $T/error.log; events {}
-http { access_log off; keepalive_requests 1000000;
-server { listen 127.0.0.1:$((port + 1)); location /ok { return 200 "hello"; } location /bad { return 503; } } }
-N
-start nginx -c "$T/nginx.conf"
-master=$!
-sleep 0.5
-worker=$(pgrep -P $master | head -n 1)
-obrec_start -q -p "$worker" -e l4,l7 -o "$T/web.obz"
-sent=$(wrk -t1 -c8 -d1s "http://127.0.0.1:$((port + 1))/ok/5" | sed -n 's/^ *\([0-9]*\) requests in.*/\1/p')
-for _ in 1 2 3; do python3 -c "import urllib.request as u; u.urlopen('http://127.0.0.1:$((port + 1))/bad')" 2>/dev/null || true; done
+free_port
+serve_nginx "access_log off; server { listen 127.0.0.1:$port; location /ok { return 200 'hello'; } location /bad { return 503; } }"
+obrec_start -q -p "$server" -e l4,l7 -o "$T/web.obz"
+sent=$(wrk -t1 -c8 -d1s "http://127.0.0.1:$port/ok/5" | sed -n 's/^ *\([0-9]*\) requests in.*/\1/p')
+for _ in 1 2 3; do python3 -c "import urllib.request as u; u.urlopen('http://127.0.0.1:$port/bad')" 2>/dev/null || true; done
 stop
 is "lost, nginx" "$(lost "$T/web.obz")" 0.0
 # wrk ends with a request under way on each of its connections

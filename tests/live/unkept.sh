@@ -1,23 +1,20 @@
 # What is missed because payload was not kept is said, with what would keep it; nothing is said where nothing is missed.
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in redis-server redis-benchmark redis-cli; do command -v $c >/dev/null || skip "needs $c"; done
-port=$((20000 + RANDOM % 10000))
-start redis-server --port $port --save '' --dir "$T" --logfile "$T/redis.log"
-server=$!
-for _ in $(seq 100); do redis-cli -p $port ping >/dev/null 2>&1 && break; sleep 0.05; done
+free_port
+serve_redis
 
-record() { # name payload command...
+recorded() { # name payload command...
 	local name=$1 payload=$2
 	shift 2
-	obrec_start -q -p $server -e l4,l7 --payload $payload --debuginfo none -o "$T/$name.obz"
+	record --payload $payload
 	"$@" >/dev/null || fail "$*"
-	sleep 0.3; kill -INT $obrec; obrec_wait
-	is "$name: exit" $status 0
-	is "$name: losses" "$(sql "$T/$name.obz" "SELECT coalesce(sum(count),0) FROM loss")" 0
+	finish $name
+	mv "$a" "$T/$name.obz"
 }
 
 # 64 in a pipeline, of which 512 bytes hold some 16: the others' answers stay alone, and each is counted.
-record pipe 512 redis-benchmark -p $port -c 2 -n 6400 -P 64 -t set -q
+recorded pipe 512 redis-benchmark -p $port -c 2 -n 6400 -P 64 -t set -q
 a=$T/pipe.obz
 known=$(sql "$a" "SELECT count(*) FROM message WHERE method = 'SET' AND paired")
 alone=$(sql "$a" "SELECT count(*) FROM message WHERE method IS NULL AND NOT paired")
@@ -35,11 +32,11 @@ echo "$said"
 # With what it says, all are seen.
 enough=$(sed 's/.*record with --payload \([0-9]*\).*/\1/' <<<"$said")
 within "advised for a call of $bytes" "$enough" "$bytes" $((bytes + 1023))
-record again "$enough" redis-benchmark -p $port -c 2 -n 6400 -P 64 -t set -q
+recorded again "$enough" redis-benchmark -p $port -c 2 -n 6400 -P 64 -t set -q
 is "all seen" "$(sql "$T/again.obz" "SELECT count(*) FROM message WHERE method = 'SET' AND paired")" 6400
 
 # Values of 1 MB: their bytes are passed over, no message is missed.
-record bulk 512 redis-benchmark -p $port -c 2 -n 60 -d 1000000 -t set,get -q
+recorded bulk 512 redis-benchmark -p $port -c 2 -n 60 -d 1000000 -t set,get -q
 is "bulk: paired" "$(sql "$T/bulk.obz" "SELECT count(*) FROM message WHERE method IN ('SET','GET') AND paired")" 120
 for name in again bulk; do
 	is "$name: nothing to say" "$({ "$OBANA" traffic "$T/$name.obz"; "$OBANA" report "$T/$name.obz"; "$OBANA" messages "$T/$name.obz"; } 2>&1 | grep -c 'not kept')" 0
