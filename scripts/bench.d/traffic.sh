@@ -2,18 +2,6 @@
 . scripts/bench.d/lib.inc
 make -s build/tests/bench/call_loop
 loop=build/tests/bench/call_loop
-have() { command -v "$1" >/dev/null; }
-median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
-least() { printf '%s\n' "$@" | sort -n | head -n 1; }
-per_thread_ns() { awk '{s += $1} END {printf "%d\n", s}' /proc/"$1"/task/*/schedstat; }
-
-# recording ARG...: obrec in the background once it is ready; its pid in $o
-recording() {
-	rm -f "$T/ready"; mkfifo "$T/ready"
-	"$OBREC" -q --ready-fd 9 "$@" 9>"$T/ready" 2>>"$T/err" & o=$!
-	read -r <"$T/ready"
-}
-stopped() { kill -INT "$o"; wait "$o" || true; }
 
 # compare NAME PORT PID RATE-COMMAND: alternating, without anything, under obrec, under tcpdump
 compare() {

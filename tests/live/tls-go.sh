@@ -5,38 +5,8 @@ for c in go openssl curl h2load wrk; do command -v $c >/dev/null || skip "needs 
 grep -q '^tls .*yes.*yes' "$T/list" || skip "no uprobes here"
 dir=${B:-build}/workload/tls-go
 mkdir -p "$dir"
-cat >"$T/main.go" <<'G'
-package main
-
-import (
-	"crypto/tls"
-	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"os"
-)
-
-// serve ADDRESS CERT KEY | get URL COUNT: requests by Go's own client, HTTP/2 where the server has it
-func main() {
-	if os.Args[1] == "serve" {
-		http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "ok") })
-		log.SetOutput(io.Discard)
-		log.Fatal(http.ListenAndServeTLS(os.Args[2], os.Args[3], os.Args[4], nil))
-	}
-	c := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: os.Args[3] == "2"}}
-	for i := 0; i < 50; i++ {
-		r, err := c.Get(os.Args[2])
-		if err != nil {
-			log.Fatal(err)
-		}
-		io.Copy(io.Discard, r.Body)
-		r.Body.Close()
-	}
-}
-G
-if ! cmp -s "$T/main.go" "$dir/main.go" || [ ! -x "$dir/plain" ]; then # building takes longer than all the rest
-	cp "$T/main.go" "$dir/main.go"
+if ! cmp -s tests/live/tls_peer.go "$dir/main.go" || [ ! -x "$dir/plain" ]; then # building takes longer than all the rest
+	cp tests/live/tls_peer.go "$dir/main.go"
 	(cd "$dir" && GO111MODULE=off go build -o plain main.go && GO111MODULE=off go build -ldflags '-s -w' -o stripped main.go) || fail "go build"
 fi
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
