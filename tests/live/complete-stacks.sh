@@ -34,7 +34,7 @@ own_demo() {
 own_deep() {
 	[ -x "$WORKLOAD/deep" ] || { skipped deep "not built"; return; }
 	for mode in recurse alloca realign noreturn tail vdso signal altstack; do
-		start "$WORKLOAD/deep" $mode 60 >/dev/null; sleep 0.3; measure "deep-$mode" $!; kill $!
+		start "$WORKLOAD/deep" $mode 60 >/dev/null; local p=$!; sleep 0.3; measure "deep-$mode" $p; kill $p
 	done
 }
 
@@ -145,8 +145,8 @@ function work() {
 }
 (function loop() { for (let i = 0; i < 10; i++) work(); setImmediate(loop); })();
 J
-	start node $2 "$T/n.js"; sleep 1; measure "$1" $!
-	rm -f "/tmp/perf-$!.map"
+	start node $2 "$T/n.js"; local p=$!; sleep 1; measure "$1" $p
+	rm -f "/tmp/perf-$p.map"
 }
 own_node() { node_with node ""; }
 own_node_jit() { node_with node-jit --perf-basic-prof; }
