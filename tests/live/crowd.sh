@@ -30,13 +30,13 @@ is "table full" "$(lost "source = 'l4'")" 0
 is "churn, server" "$(counts server "")" "$n,$n,$((n * 20)),$n,$((n * 10))"
 is "churn, client" "$(counts client "")" "$n,$n,$((n * 10)),$n,$((n * 20))"
 is "churn, closed" "$(sql "$T/a.obz" "SELECT count(*) FROM connection WHERE closed_ns IS NULL AND transport = 'tcp'")" 0
-within "obrec's memory, KiB" "$memory" 1 230000
+within "obrec's memory, KiB" "$memory" 1 260000
 
 n=$(($(ulimit -Hn) < 19500 ? $(ulimit -Hn) - 500 : 19000))
 crowd hold $n --no-inherit
 stop
 is "losses" "$(lost 1)" 0
 is "held" "$(counts server "AND closed_ns IS NULL")" "$n,$n,$((n * 20)),$n,$((n * 10))"
-within "obrec's memory, KiB" "$memory" 1 90000
+within "obrec's memory, KiB" "$memory" 1 120000
 echo >&8
 
