@@ -11,7 +11,7 @@
 #ifndef FORMAT_REDACT_FRAMES_H
 #define FORMAT_REDACT_FRAMES_H
 
-#include "redact_impl.h"
+#include "redact_conn.h"
 
 enum { FRAME_BAD = -1 };
 

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "hpack.h"
-#include "redact_impl.h"
+#include "redact_conn.h"
 
 enum {
 	FRAME_HEAD = 9,

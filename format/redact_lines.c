@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines whose rest is secret: header fields by their names (RFC 9110), folded ones too (RFC 9112
  * 5.2), and Redis' inline commands. */
-#include "redact_impl.h"
+#include "redact_conn.h"
 #include "redact_spots.h"
 
 /* In lower case; a space stands for any number of spaces and tabs. Of NATS' CONNECT: password,

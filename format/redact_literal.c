@@ -3,7 +3,7 @@
  * names with digits in them, quoted names, parameters and comments stay. */
 #include <ctype.h>
 
-#include "redact_impl.h"
+#include "redact_conn.h"
 
 static bool is_word(uint8_t ch)
 {

@@ -5,7 +5,7 @@
  */
 #include <strings.h>
 
-#include "redact_impl.h"
+#include "redact_conn.h"
 
 static bool is_secret(const struct redact_json *j)
 {

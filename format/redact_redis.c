@@ -3,7 +3,7 @@
  * password, and the answer to CONFIG GET; ACL SETUSER user >password. */
 #include <strings.h>
 
-#include "redact_impl.h"
+#include "redact_conn.h"
 #include "redact_spots.h"
 
 enum { DIGITS_MAX = 9, WORD_MIN = 4, WORD_MAX = 11 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "redact_impl.h"
+#include "redact_conn.h"
 
 static bool is_nothing(const struct redact_text *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by redact.c (who is asked) and redact_PROTOCOL.c. */
-#ifndef FORMAT_REDACT_IMPL_H
-#define FORMAT_REDACT_IMPL_H
+/* What is remembered of a connection between its calls, by each redactor; and the call at hand. */
+#ifndef FORMAT_REDACT_CONN_H
+#define FORMAT_REDACT_CONN_H
 
 #include "bytes.h"
 #include "redact.h"
