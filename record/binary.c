@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <fcntl.h>
+#include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "../format/text.h"
 #include "binary_open.h"
 #include "binary_registry.h"
-
-#define ID_MAX 0xfffeu /* 0xffff is the kernel */
 
 int binaries__new(struct binaries **out, const struct binaries_opts *opts)
 {
@@ -32,26 +29,6 @@ int binaries__new(struct binaries **out, const struct binaries_opts *opts)
 	return 0;
 }
 
-static void close_file(struct binaries *b, struct binary *bin)
-{
-	if (bin->fd >= 0) {
-		close(bin->fd);
-		b->fds--;
-	}
-	bin->fd = -1;
-}
-
-void binaries_free_one(struct binaries *b, struct binary *bin)
-{
-	b->by_id[bin->id - 1] = NULL;
-	b->live--;
-	close_file(b, bin);
-	image_fini(&bin->image);
-	perfmap__free(bin->perfmap);
-	free(bin->path);
-	free(bin);
-}
-
 void binaries__free(struct binaries *b)
 {
 	if (!b)
@@ -68,120 +45,6 @@ void binaries__free(struct binaries *b)
 	idmap_fini(&b->known);
 	free(b->free_ids);
 	free(b);
-}
-
-uint64_t binaries__loaded(const struct binaries *b)
-{
-	return b->loaded;
-}
-
-struct binary *binaries__get(struct binaries *b, uint32_t id)
-{
-	return id && id <= b->cnt ? b->by_id[id - 1] : NULL;
-}
-
-struct binary *binaries__next(const struct binaries *b, uint32_t *i)
-{
-	while (*i < b->cnt) {
-		struct binary *bin = b->by_id[(*i)++];
-
-		if (bin)
-			return bin;
-	}
-	return NULL;
-}
-
-/* ---- making one ---- */
-
-/* One more number than there were; false when that cannot be. */
-static bool grow(struct binaries *b)
-{
-	uint32_t cap = b->cap ? b->cap * 2 : 64, *ids;
-	struct binary **v;
-
-	if (b->cnt >= ID_MAX) {
-		binaries_lose(b, "binary", "more than 65534 binaries");
-		return false;
-	}
-	if (b->cnt == b->cap) {
-		v = realloc(b->by_id, cap * sizeof(*v));
-		b->by_id = v ? v : b->by_id;
-		ids = realloc(b->free_ids, cap * sizeof(*ids));
-		b->free_ids = ids ? ids : b->free_ids;
-		if (!v || !ids)
-			return false;
-		b->cap = cap;
-	}
-	b->by_id[b->cnt++] = NULL;
-	return true;
-}
-
-struct binary *binaries_add_again(struct binaries *b, struct span path, uint32_t id)
-{
-	struct binary *bin = calloc(1, sizeof(*bin));
-
-	if (bin)
-		bin->path = strndup(path.p, path.len);
-	if (!bin || !bin->path) {
-		free(bin);
-		return NULL;
-	}
-	b->by_id[id - 1] = bin;
-	b->live++;
-	b->loaded++;
-	bin->id = id;
-	bin->fd = bin->root = -1;
-	bin->range_flags = RANGE_FP;
-	return bin;
-}
-
-struct binary *binaries_add(struct binaries *b, struct span path)
-{
-	struct binary *bin;
-
-	if (!b->free_cnt) {
-		if (!grow(b))
-			return NULL;
-		b->free_ids[b->free_cnt++] = b->cnt;
-	}
-	bin = binaries_add_again(b, path, b->free_ids[b->free_cnt - 1]);
-	b->free_cnt -= bin != NULL;
-	return bin;
-}
-
-void binaries_keep(struct binaries *b, struct binary *bin, int fd)
-{
-	if (b->fds < b->fds_max) {
-		bin->fd = fd;
-		b->fds++;
-	} else {
-		close(fd);
-	}
-}
-
-int binaries_root(struct binaries *b, uint32_t pid)
-{
-	struct stat dir, ns;
-	char name[32];
-	int i;
-
-	snprintf(name, sizeof(name), "%u/ns/mnt", pid);
-	if (fstatat(b->opts.proc, name, &ns, 0))
-		return -1;
-	snprintf(name, sizeof(name), "%u/root/", pid);
-	if (fstatat(b->opts.proc, name, &dir, 0))
-		return -1;
-	for (i = 0; i < b->root_cnt; i++)
-		if (b->root[i].ino == dir.st_ino && b->root[i].dev == dir.st_dev &&
-		    b->root[i].mnt_ns == ns.st_ino)
-			return i;
-	if (i == ROOTS_MAX)
-		return -1;
-	b->root[i] = (struct root){ns.st_ino, dir.st_ino, dir.st_dev, -1};
-	b->root[i].fd = openat(b->opts.proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (b->root[i].fd < 0)
-		return -1;
-	return b->root_cnt++;
 }
 
 struct binary *binaries__jit(struct binaries *b, uint32_t pid)
@@ -267,7 +130,7 @@ bool binaries__hit(struct binaries *b, struct binary *bin)
 		debuginfo__want(b->opts.debuginfo, bin->id, bin->fd,
 				bin->root >= 0 ? b->root[bin->root].fd : -1, bin->path,
 				bin->image.build_id);
-	close_file(b, bin);
+	binaries_close(b, bin);
 	return true;
 }
 

@@ -35,11 +35,6 @@ void binaries__sweep_begin(struct binaries *b)
 		binaries__in_use(b, b->vdso[i].binary);
 }
 
-uint32_t binaries_recall(struct binaries *b, uint64_t key)
-{
-	return (uintptr_t)idmap_del(&b->known, key);
-}
-
 static void forget(struct binaries *b, struct binary *bin)
 {
 	uint32_t id = bin->id;

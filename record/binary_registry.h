@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The registry from inside: binary.c keeps binaries and writes them, binary_file.c finds them by
- * their files, binary_forget.c forgets them. */
+/* The registry from inside: binary_registry.c numbers binaries, binary_file.c finds them by their
+ * files, binary_forget.c forgets them, binary.c writes them. */
 #ifndef RECORD_BINARY_REGISTRY_H
 #define RECORD_BINARY_REGISTRY_H
 
@@ -56,7 +56,11 @@ void binaries_keep(struct binaries *b, struct binary *bin, int fd);
 int binaries_root(struct binaries *b, uint32_t pid);
 /* The same with the number it had before: it is as good as hit. */
 struct binary *binaries_add_again(struct binaries *b, struct span path, uint32_t id);
+/* Closes its file. */
+void binaries_close(struct binaries *b, struct binary *bin);
 void binaries_free_one(struct binaries *b, struct binary *bin);
+/* The id of a forgotten binary that was hit and has that content; 0: none. */
+uint32_t binaries_recall(struct binaries *b, uint64_t key);
 
 /* binary_file.c */
 void binaries_free_files(struct binaries *b);
@@ -64,8 +68,5 @@ void binaries_free_files(struct binaries *b);
 void binaries_drop_files(struct binaries *b, uint64_t since_ns);
 /* Takes it out of what is found by its content. */
 void binaries_drop_build(struct binaries *b, struct binary *bin);
-
-/* binary_forget.c: the id of a forgotten binary that was hit and has that content; 0: none. */
-uint32_t binaries_recall(struct binaries *b, uint64_t key);
 
 #endif
