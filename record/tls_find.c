@@ -54,22 +54,6 @@ struct finder {
 	uint64_t address[FUNCTIONS]; /* 0: not there */
 };
 
-bool tls_file_offset(Elf *elf, uint64_t address, uint64_t *offset)
-{
-	size_t n;
-	GElf_Phdr ph;
-
-	if (elf_getphdrnum(elf, &n))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_LOAD && ph.p_flags & PF_X &&
-		    address >= ph.p_vaddr && address - ph.p_vaddr < ph.p_filesz) {
-			*offset = address - ph.p_vaddr + ph.p_offset;
-			return true;
-		}
-	return false;
-}
-
 /* ---- instructions ---- */
 
 struct code {
@@ -206,17 +190,6 @@ static bool entry_of(const struct finder *f, uint64_t offset, uint64_t *place)
 }
 
 /* ---- sites ---- */
-
-bool tls_sites_add(struct tls_sites *s, const struct tls_site *site)
-{
-	for (size_t i = 0; i < s->cnt; i++)
-		if (s->site[i].offset == site->offset)
-			return false;
-	if (s->cnt >= TLS_SITES_MAX)
-		return false;
-	s->site[s->cnt++] = *site;
-	return true;
-}
 
 /* Functions that share an inner one have one site. */
 static void add_site(struct finder *f, uint64_t offset, enum tls_kind kind, bool step,

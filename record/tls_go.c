@@ -20,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tls_find.h"
 #include "tls_go.h"
 
 #if defined(__x86_64__)

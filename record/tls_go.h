@@ -3,10 +3,7 @@
 #ifndef RECORD_TLS_GO_H
 #define RECORD_TLS_GO_H
 
-#include <libelf.h>
-#include <stdbool.h>
-
-struct tls_sites;
+#include "tls_sites.h"
 
 /* Whether (*Conn).Read or Write was found and added. */
 bool tls_go_find(int fd, Elf *elf, struct tls_sites *sites);
