@@ -6,39 +6,8 @@
 # - tshark names what it takes for a segment sent again by timing; obana counts each byte once.
 # - tshark counts each RESP element (resp.array.length at any depth), obana commands: compared are the arrays that begin
 #   a request, by their first string.
-set -uo pipefail
-obana=$TOP/$B/obana
-for tool in tshark editcap tcpdump redis-server redis-benchmark nginx wrk curl dnsmasq dig; do
-	command -v $tool >/dev/null || { echo "needs $tool"; exit 77; }
-done
-[ "$(id -u)" = 0 ] || { echo "needs root, for tcpdump"; exit 77; }
-T=$(mktemp -d) pids=()
-export XDG_CACHE_HOME=$T/cache
-cleanup() {
-	for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
-	for p in "${pids[@]}"; do wait "$p" 2>/dev/null; done
-	rm -rf "$T"
-}
-trap cleanup EXIT
-bad=0
-is() { if [ "$2" = "$3" ]; then echo "ok: $1: $(echo "$2" | wc -l) rows, e.g. $(echo "$2" | head -1)"; else
-	bad=1; echo "FAILED: $1"; diff <(echo "$2") <(echo "$3") | head -20; fi; }
-start() { "$@" >"$T/log" 2>&1 & pids+=($!); }
-sql() { "$obana" query "$1" "$2" --csv | tail -n +2 | tr -d '\r'; }
-
-# capture FILE PORT: returns once tcpdump listens; capture_end once all was written
-capture() {
-	tcpdump -i lo -U -B 65536 -s 0 -w "$1" port "$2" 2>"$T/tcpdump" &
-	dumper=$!; pids+=($dumper)
-	for ((i = 0; i < 100; i++)); do grep -q 'listening on' "$T/tcpdump" && return; sleep 0.05; done
-	cat "$T/tcpdump"; echo "tcpdump cannot capture"; exit 77
-}
-capture_end() {
-	sleep 1.5 # tcpdump hands out what waits once a second
-	kill -INT $dumper; wait $dumper
-	grep -q '^0 packets dropped' "$T/tcpdump" || { echo "tcpdump dropped packets"; exit 77; }
-}
-wait_port() { for ((i = 0; i < 100; i++)); do (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return; sleep 0.05; done; exit 1; }
+. "$TOP/tests/cli/tshark.inc" || exit 1
+needs tshark editcap tcpdump redis-server redis-benchmark nginx wrk curl dnsmasq dig
 
 # ---- redis: commands by name; every request has its reply
 start redis-server --port 22810 --save '' --appendonly no --dir "$T"
