@@ -1,9 +1,8 @@
 # brpc_peer.py server PORT | client PORT CALLS DEPTH: baidu_std as bRPC's echo example speaks it. The server answers out of order within what it has
 # read; every tenth call fails with code 1003, every seventh carries an attachment; DEPTH calls go at a time, four in a send.
-import socket
 import struct
-import sys
-import threading
+
+import peer
 
 
 def varint(n):
@@ -76,14 +75,8 @@ def serve(sock):
             answers = []
 
 
-port = int(sys.argv[2])
-if sys.argv[1] == 'server':
-    listener = socket.create_server(('127.0.0.1', port))
-    while True:
-        threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-
-sock = socket.create_connection(('127.0.0.1', port))
-got, calls, depth = packets(sock), int(sys.argv[3]), int(sys.argv[4])
+sock, calls, depth = peer.begin(serve)
+got = packets(sock)
 for first in range(1, calls + 1, depth):
     wanted = set(range(first, min(first + depth, calls + 1)))
     out = b''

@@ -5,8 +5,8 @@
 import collections
 import socket
 import struct
-import sys
-import threading
+
+import peer
 
 REQUEST, TWO_WAY, EVENT, HESSIAN2 = 0x80, 0x40, 0x20, 2
 SERVICE = 'org.example.GreetingServiceOfAThirtyLetterName'
@@ -96,15 +96,9 @@ def serve(sock):
             answers = []
 
 
-port = int(sys.argv[2])
-if sys.argv[1] == 'server':
-    listener = socket.create_server(('127.0.0.1', port))
-    while True:
-        threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-
-sock = socket.create_connection(('127.0.0.1', port), timeout=10)
+sock, calls, depth = peer.begin(serve, timeout=10)
 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-got, calls, depth = frames(sock), int(sys.argv[3]), int(sys.argv[4])
+got = frames(sock)
 made = collections.Counter()
 backs = 0
 

@@ -3,11 +3,7 @@
 . tests/live/l7.inc
 n=1000
 for way in 1 16; do
-	free_port
-	serve python3 tests/live/brpc_peer.py server $port
-	record
-	python3 tests/live/brpc_peer.py client $port $n $way || fail "client"
-	finish "$way at a time" brpc
+	record_peer brpc $n $way
 	is "$way at a time: calls" "$(rows "SELECT protocol, method, target, status, is_error, count(*), sum(paired) FROM message GROUP BY 1,2,3,4 ORDER BY 4")" \
 		"brpc,Echo,example.EchoService,1003,1,$((n / 10)),$((n / 10)) brpc,Echo,example.EchoService,OK,0,$((n * 9 / 10)),$((n * 9 / 10)) "
 	is "$way at a time: attachments" "$(q "SELECT count(*) FROM message WHERE detail LIKE '%\"attachment\":300%'")" $((n / 7))

@@ -3,11 +3,7 @@
 . tests/live/l7.inc
 n=1000
 for way in 1 16; do
-	free_port
-	serve python3 tests/live/dubbo_peer.py server $port
-	record
-	python3 tests/live/dubbo_peer.py client $port $n $way >"$T/client" || fail "client"
-	finish "$way at a time" dubbo
+	record_peer dubbo $n $way
 	is "$way at a time: calls" "$(q "SELECT method, ifnull(nullif(target, ''), '-'), ifnull(nullif(status, ''), '-'), count(*) FROM message GROUP BY 1,2,3 ORDER BY 1,2,3" | tr ',' ' ')" "$(LC_ALL=C sort "$T/client")"
 	is "$way at a time: unpaired" "$(q "SELECT count(*) FROM message WHERE NOT paired")" $((n / 20 + 1))
 	is "$way at a time: errors" "$(q "SELECT sum(is_error) FROM message")" $((n / 5))
