@@ -9,7 +9,6 @@
  * byte on stdin first. Prints "PORT N" at first, and "done" when all were answered.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,15 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { REQUEST = 10, ANSWER = 20, PER_ADDRESS = 10000 };
+#include "need.h"
 
-#define NEED(what)                                                                                 \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "line %d: %s: %s\n", __LINE__, #what, strerror(errno));    \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+enum { REQUEST = 10, ANSWER = 20, PER_ADDRESS = 10000 };
 
 static char bytes[64];
 

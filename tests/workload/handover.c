@@ -10,7 +10,6 @@
  * another; `reused` one number for hundreds of connections, one after the other.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "need.h"
+
 enum { REQUESTS = 3 };
 
 static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-
-#define NEED(what)                                                                                 \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "line %d: %s: %s\n", __LINE__, #what, strerror(errno));    \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 static int listen_on(struct sockaddr_in *a)
 {

@@ -22,6 +22,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "need.h"
+
 union addr {
 	struct sockaddr sa;
 	struct sockaddr_in in;
@@ -41,14 +43,6 @@ struct pair {
 };
 
 static char message[70000], buf[1 << 20];
-
-#define NEED(what)                                                                                 \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "line %d: %s: %s\n", __LINE__, #what, strerror(errno));    \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 /* ---- the account ---- */
 

@@ -9,7 +9,6 @@
  * asked and answered, and the bytes the client sent and received:
  * REQUESTS SENT RECEIVED
  */
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -23,15 +22,9 @@
 #include <unistd.h>
 #include <arpa/inet.h>
 
-enum { CONNECTIONS = 64, MODULUS = 97 };
+#include "need.h"
 
-#define NEED(what)                                                                                 \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "line %d: %s: %s\n", __LINE__, #what, strerror(errno));    \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+enum { CONNECTIONS = 64, MODULUS = 97 };
 
 /* One request or answer, which ends with an empty line; answers are of one size. */
 static size_t take(int fd, char *buf, size_t sz)

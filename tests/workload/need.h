@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* NEED(condition): where it does not hold, the program ends with its line, text and errno. */
+#ifndef WORKLOAD_NEED_H
+#define WORKLOAD_NEED_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEED(what)                                                                                 \
+	do {                                                                                       \
+		if (!(what)) {                                                                     \
+			fprintf(stderr, "line %d: %s: %s\n", __LINE__, #what, strerror(errno));    \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+#endif
