@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The picture of services in headless Chromium: nothing overlaps, labels are whole, names are text.
-command -v node >/dev/null || { echo "node is not installed"; exit 77; }
-command -v chromium >/dev/null || { echo "chromium is not installed"; exit 77; }
+. "$TOP/tests/browser/chromium.inc" || exit 1
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-export XDG_CACHE_HOME=$dir/cache
 for n in 3 15 60; do
 	mkdir "$dir/$n"
 	python3 "$TOP/tests/tools/mesh.py" $n "$dir/$n" || exit 1
