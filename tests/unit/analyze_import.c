@@ -410,6 +410,18 @@ static void test_left_out(void)
 	       "payload\n");
 }
 
+/* A capture that begins with a datagram from the client. */
+static void capture_datagram(struct capture *c, const char *text)
+{
+	capture_open(c, DLT_EN10MB);
+	udp(c, &(struct wrap){0}, CLIENT, text);
+}
+
+/* What is found of it where it says "one". */
+#define ONE                                                                                        \
+	"conn 1 10.0.0.2:53 10.0.0.1:40000 role 2 opened 0\n< 0+3 seq 0 'one'\n"                   \
+	"stat 0/0 sent 3/1 received, again 0\n"
+
 static void test_bounds(void)
 {
 	static char big[150001];
@@ -426,8 +438,7 @@ static void test_bounds(void)
 		    "150000/1 received, again 0\n");
 
 	payload = 4;
-	capture_open(&c, DLT_EN10MB);
-	udp(&c, &plain, CLIENT, "question");
+	capture_datagram(&c, "question");
 	udp(&c, &plain, SERVER, "");
 	udp(&c, &plain, SERVER, "ok");
 	expect("--payload 4, an empty datagram", &c,
@@ -437,18 +448,15 @@ static void test_bounds(void)
 	payload = UINT32_MAX;
 
 	max_connections = 1;
-	capture_open(&c, DLT_EN10MB);
-	udp(&c, &plain, CLIENT, "one");
+	capture_datagram(&c, "one");
 	tcp(&c, CLIENT, TCP_SYN, 100, 0, "");
 	expect("no room", &c,
-	       "conn 1 10.0.0.2:53 10.0.0.1:40000 role 2 opened 0\n< 0+3 seq 0 'one'\n"
-	       "stat 0/0 sent 3/1 received, again 0\nconn 2 10.0.0.2:80 10.0.0.1:40000 role 2 "
-	       "opened 1\n"
-	       "lost 1 connections forgotten, too many at once\n");
+	       ONE "conn 2 10.0.0.2:80 10.0.0.1:40000 role 2 "
+		   "opened 1\n"
+		   "lost 1 connections forgotten, too many at once\n");
 	max_connections = 0;
 
-	capture_open(&c, DLT_EN10MB);
-	udp(&c, &plain, CLIENT, "one");
+	capture_datagram(&c, "one");
 	c.us += 1500000;
 	udp(&c, &plain, CLIENT, "two");
 	c.us += 1000000000; /* longer than the idle limit; another flow, as nothing is known any
@@ -456,12 +464,11 @@ static void test_bounds(void)
 	tcp(&c, CLIENT, TCP_SYN, 1, 0, "");
 	udp(&c, &plain, CLIENT, "three");
 	expect("time", &c,
-	       "conn 1 10.0.0.2:53 10.0.0.1:40000 role 2 opened 0\n< 0+3 seq 0 'one'\n"
-	       "stat 0/0 sent 3/1 received, again 0\n< 3+3 seq 0 'two'\nstat 0/0 sent 3/1 "
-	       "received, again 0\n"
-	       "conn 2 10.0.0.2:80 10.0.0.1:40000 role 2 opened 1\n"
-	       "conn 3 10.0.0.2:53 10.0.0.1:40000 role 2 opened 0\n< 0+5 seq 0 'three'\n"
-	       "stat 0/0 sent 5/1 received, again 0\n");
+	       ONE "< 3+3 seq 0 'two'\nstat 0/0 sent 3/1 "
+		   "received, again 0\n"
+		   "conn 2 10.0.0.2:80 10.0.0.1:40000 role 2 opened 1\n"
+		   "conn 3 10.0.0.2:53 10.0.0.1:40000 role 2 opened 0\n< 0+5 seq 0 'three'\n"
+		   "stat 0/0 sent 5/1 received, again 0\n");
 }
 
 static void test_cut_file(void)
