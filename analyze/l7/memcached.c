@@ -14,7 +14,11 @@
  */
 #include <string.h>
 
+#include "memcached_binary.h"
 #include "memcached_line.h"
+#include "memcached_text.h"
+
+enum { UDP_HEAD = 8 };
 
 /* ---- datagrams ---- */
 
@@ -75,9 +79,9 @@ static int64_t datagram(struct l7_parser *parser, const struct l7_view *v, struc
 	memcpy(text, &id, 2);
 	memcpy(text + 2, &v->peer, 4);
 	salt = mc_hash((struct span){text, sizeof(text)}, 'U');
-	inner.p += MC_UDP_HEAD;
-	inner.len -= MC_UDP_HEAD;
-	inner.known -= MC_UDP_HEAD;
+	inner.p += UDP_HEAD;
+	inner.len -= UDP_HEAD;
+	inner.known -= UDP_HEAD;
 	inner.datagram = false;
 	if (!v->requests) {
 		udp_response(parser, &inner, m, salt, count > 1);
@@ -173,8 +177,8 @@ static void look(const struct l7_view *v, int *requests, int *responses)
 	if (v->datagram) {
 		if (!udp_head(v, &id, &number, &count))
 			return;
-		p += MC_UDP_HEAD;
-		len -= MC_UDP_HEAD;
+		p += UDP_HEAD;
+		len -= UDP_HEAD;
 	}
 	*requests = request_at(p, len);
 	*responses = response_at(p, len);

@@ -10,7 +10,8 @@
  */
 #include <string.h>
 
-#include "memcached.h"
+#include "memcached_binary.h"
+#include "memcached_pair.h"
 
 enum { HEAD_SZ = 24, OP_STAT = 0x10, OP_QUITQ = 0x17 };
 

@@ -3,7 +3,7 @@
 #ifndef ANALYZE_L7_MEMCACHED_LINE_H
 #define ANALYZE_L7_MEMCACHED_LINE_H
 
-#include "memcached.h"
+#include "memcached_pair.h"
 
 enum { MC_LINE_MAX = 1 << 17, MC_WORDS_MAX = 24 };
 

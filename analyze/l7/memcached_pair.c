@@ -4,7 +4,7 @@
  * of meta, the binary ...Q operations) are answered only where that says something: what follows
  * passes them over.
  */
-#include "memcached.h"
+#include "memcached_pair.h"
 
 enum { NAME_SHIFT = 40, KEY_SHIFT = 16 };
 #define HASH_MASK 0xffffffu

@@ -5,6 +5,7 @@
 
 #include "../../format/text.h"
 #include "memcached_line.h"
+#include "memcached_text.h"
 
 enum { WORD_MAX = 512, NAMES_MAX = 16 };
 

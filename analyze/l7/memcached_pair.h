@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A connection of memcached: what its text (memcached_text.c), its binary protocol
- * (memcached_binary.c) and the pairing of both (memcached_pair.c) share. */
-#ifndef ANALYZE_L7_MEMCACHED_H
-#define ANALYZE_L7_MEMCACHED_H
+/* A connection of memcached, its limits, and which request a response belongs to: what its text
+ * (memcached_text.c) and its binary protocol (memcached_binary.c) both stand on. */
+#ifndef ANALYZE_L7_MEMCACHED_PAIR_H
+#define ANALYZE_L7_MEMCACHED_PAIR_H
 
 #include "l7.h"
 
-enum { MC_KEY_MAX = 250, MC_UDP_HEAD = 8, MC_KEYS_MAX = 0xffff };
+enum { MC_KEY_MAX = 250, MC_KEYS_MAX = 0xffff };
 #define MC_VALUE_MAX (1ULL << 30)
 
 /* A response of several lines or packets. */
@@ -46,21 +46,5 @@ const struct l7_message *mc_choose(struct l7_parser *parser, struct mc_mark mark
 void mc_gather_add(struct mc_gather *g, const struct l7_view *v, uint64_t n);
 /* What was gathered belongs to m. */
 void mc_gather_end(struct mc_gather *g, struct l7_message *m, uint64_t n);
-
-/* Text: `salt` is the datagram's, 0 for a stream. */
-int64_t mc_text_request(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
-			uint32_t salt);
-int64_t mc_text_response(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
-			 uint32_t salt);
-/* An answer of which the end was not kept, behind `n` bytes (0: all of the view). */
-int64_t mc_end_unseen(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
-		      uint64_t n, uint32_t salt);
-/* A hole in the middle of an answer: what came of it stands for it. */
-void mc_give_back(struct l7_parser *parser, enum l7_dir dir);
-
-int64_t mc_binary(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
-		  uint32_t salt);
-/* A request's or response's head that can be one. */
-bool mc_binary_at(const uint8_t *p, size_t len, bool requests);
 
 #endif
