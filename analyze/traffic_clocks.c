@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "traffic_clocks.h"
-#include "traffic_ends.h"
+#include "traffic_distance.h"
 
 static uint64_t mark_hash(uint32_t seq)
 {

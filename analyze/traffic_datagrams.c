@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../format/text.h"
-#include "traffic_ends.h"
+#include "traffic_distance.h"
 #include "traffic_names.h"
 
 enum { MAX_BOUND = 64 }; /* sockets of one port that are looked at */

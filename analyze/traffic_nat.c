@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "traffic_ends.h"
+#include "traffic_distance.h"
 
 /*
  * Opened while both were recorded, both count from the same byte. Older ones count from where each

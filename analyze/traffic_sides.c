@@ -8,6 +8,7 @@
 #include "traffic.h"
 #include "traffic_clocks.h"
 #include "traffic_datagrams.h"
+#include "traffic_distance.h"
 #include "traffic_ends.h"
 #include "traffic_names.h"
 
