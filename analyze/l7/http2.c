@@ -17,7 +17,7 @@
 
 #include "http2.h"
 
-enum { BLOCK_MAX = 1 << 20, WAIT_MAX = 1 << 16 };
+enum { BLOCK_MAX = 1 << 20, WAIT_MAX = 1 << 16, FIRST_HEADERS_MAX = 1 << 14 };
 
 /* One direction. */
 struct side {
@@ -474,10 +474,25 @@ static void http2_fini(void *state)
 
 /* ---- bidding ---- */
 
+/* The shape, but no larger header block than any receiver takes (SETTINGS_MAX_FRAME_SIZE, RFC 9113
+ * 4.2) may come first: only what was seen to be a connection could have agreed on more. Bodies are
+ * not held to it: servers of gRPC do take larger ones. */
+static enum h2_shape bid_shape(const struct l7_view *v, int *requests)
+{
+	enum h2_shape shape = h2_shape(v, requests);
+	struct h2_frame f;
+
+	if (shape == H2_NOTHING || shape == H2_BEGINS || v->len < H2_FRAME_HEAD ||
+	    !h2_frame(v->p, &f) || f.type != H2_HEADERS || f.len <= FIRST_HEADERS_MAX)
+		return shape;
+	*requests = -1;
+	return H2_OTHER;
+}
+
 static int http2_bid(const struct l7_view *sent, const struct l7_view *received, int *requests_sent)
 {
 	int sends, receives;
-	enum h2_shape a = h2_shape(sent, &sends), b = h2_shape(received, &receives);
+	enum h2_shape a = bid_shape(sent, &sends), b = bid_shape(received, &receives);
 	enum h2_shape least = a < b ? a : b, most = a < b ? b : a;
 
 	if (sends >= 0 && sends != receives)
