@@ -92,4 +92,5 @@ of="FROM sample JOIN stack ON stack.id = stack_id JOIN thread ON thread.id = thr
 known="$of AND ifnull(error, '') NOT IN ('process not known yet', 'address in no known mapping')"
 within "programs with samples, of $((3 * N + 10))" "$(sql "$T/m.obz" "SELECT count(DISTINCT process_id) $known")" 20 $((3 * N + 10))
 within "complete stacks of them, %" "$(sql "$T/m.obz" "SELECT 100.0 * total((ifnull(error, '') = '') * count) / total(count) $known")" 95 100
-within "of them in burn, %" "$(sql "$T/m.obz" "SELECT 100.0 * total(count * (stack.id IN (SELECT stack_id FROM stack_frame JOIN frame ON frame.id = frame_id JOIN function ON function.id = function_id JOIN binary ON binary.id = frame.binary_id WHERE function.name LIKE 'burn%' AND binary.path LIKE '$T/bin/%'))) / total(count) $known")" 50 100
+in_program() { echo "stack.id IN (SELECT stack_id FROM stack_frame JOIN frame ON frame.id = frame_id JOIN function ON function.id = function_id JOIN binary ON binary.id = frame.binary_id WHERE binary.path LIKE '$T/bin/%' AND function.name LIKE '$1')"; }
+within "of those in the program's own code, in burn, %" "$(sql "$T/m.obz" "SELECT 100.0 * total(count * ($(in_program burn%))) / total(count * ($(in_program %))) $known")" 90 100
