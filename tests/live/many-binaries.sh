@@ -73,7 +73,7 @@ PY
 obrec_start -p $BREED_PID -F 999 -e cpu -o "$T/m.obz"
 start=$(size $obrec)
 # What ended is remembered for 3 s, a table rests for a second, and each second is looked for what can go.
-for i in 0 1 2; do
+for i in 0 1 2 3 4; do
 	breed $((i * N + 1)) $N; sleep 6
 	echo "$(size $obrec) MiB after $(((i + 1) * N)) binaries; $start before"
 done
@@ -83,14 +83,14 @@ fds=$(ls /proc/$obrec/fd | wc -l)
 kill -INT $obrec; obrec_wait
 is "exit" $status 0
 tail -n 1 "$T/obrec.err"
-# 320 KiB for each were 75 MiB. 48 that are idle are kept, those of two rounds may be there at once; obrec itself needs some.
-within "KiB more, a binary" $(((end - start) * 1024 / (3 * N))) 1 270
+# 320 KiB for each were 125 MiB. 48 that are idle are kept, those of two rounds may be there at once; obrec itself needs some.
+within "KiB more, a binary" $(((end - start) * 1024 / (5 * N))) 1 250
 within "descriptors" "$fds" 10 400
 is "binaries that are two" "$(sql "$T/m.obz" "SELECT count(*) - count(DISTINCT build_id) FROM binary WHERE path LIKE '$T/bin/%'")" 0
 # A program that is new runs for a moment before its mappings are published and its table is built.
 of="FROM sample JOIN stack ON stack.id = stack_id JOIN thread ON thread.id = thread_id JOIN process ON process.id = process_id WHERE exe LIKE '$T/bin/%'"
 known="$of AND ifnull(error, '') NOT IN ('process not known yet', 'address in no known mapping')"
-within "programs with samples, of $((3 * N + 10))" "$(sql "$T/m.obz" "SELECT count(DISTINCT process_id) $known")" 20 $((3 * N + 10))
+within "programs with samples, of $((5 * N + 10))" "$(sql "$T/m.obz" "SELECT count(DISTINCT process_id) $known")" 20 $((5 * N + 10))
 within "complete stacks of them, %" "$(sql "$T/m.obz" "SELECT 100.0 * total((ifnull(error, '') = '') * count) / total(count) $known")" 95 100
 in_program() { echo "stack.id IN (SELECT stack_id FROM stack_frame JOIN frame ON frame.id = frame_id JOIN function ON function.id = function_id JOIN binary ON binary.id = frame.binary_id WHERE binary.path LIKE '$T/bin/%' AND function.name LIKE '$1')"; }
 within "of those in the program's own code, in burn, %" "$(sql "$T/m.obz" "SELECT 100.0 * total(count * ($(in_program burn%))) / total(count * ($(in_program %))) $known")" 90 100
