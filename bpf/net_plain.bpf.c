@@ -65,7 +65,7 @@ static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32
 		pos = __sync_fetch_and_add(&s->plain[dir & 1], len);
 	} else {
 		pos = *(volatile __u64 *)&s->plain[dir & 1];
-		__sync_fetch_and_add(&s->plain[dir & 1], len);
+		add_atomically(&s->plain[dir & 1], len);
 	}
 	if (!wants_any_payload(s))
 		return 0;

@@ -255,9 +255,9 @@ static __always_inline void count_bytes(struct net_sock *s, __u32 dir, __u32 len
 		*pos = __sync_fetch_and_add(&s->bytes[dir & 1], len);
 	} else {
 		*pos = *(volatile __u64 *)&s->bytes[dir & 1];
-		__sync_fetch_and_add(&s->bytes[dir & 1], len);
+		add_atomically(&s->bytes[dir & 1], len);
 	}
-	__sync_fetch_and_add(&s->calls[dir & 1], 1);
+	add_atomically(&s->calls[dir & 1], 1);
 }
 
 static __always_inline void count(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
