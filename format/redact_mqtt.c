@@ -4,6 +4,7 @@
  * client's bytes are followed one by one from a CONNECT on, through calls that cut it anywhere;
  * where bytes were not seen, or joined late, from a call that begins with CONNECT or AUTH.
  */
+#include "mqtt_property.h"
 #include "redact_frames.h"
 
 enum { HEAD_SZ = 2, HEAD_MAX = 5 };
@@ -129,14 +130,7 @@ static void next(struct mqtt *s)
 
 static void property(struct mqtt *s, uint8_t id)
 {
-	/* Bytes of its value, or a string, a pair, a varint. */
-	static const char kinds[] = {
-		[0x01] = 1, [0x02] = 4,	  [0x03] = 's', [0x08] = 's', [0x09] = 's', [0x0b] = 'v',
-		[0x11] = 4, [0x12] = 's', [0x13] = 2,	[0x15] = 's', [0x16] = 's', [0x17] = 1,
-		[0x18] = 4, [0x19] = 1,	  [0x1a] = 's', [0x1c] = 's', [0x1f] = 's', [0x21] = 2,
-		[0x22] = 2, [0x23] = 2,	  [0x24] = 1,	[0x25] = 1,   [0x26] = 'p', [0x27] = 4,
-		[0x28] = 1, [0x29] = 1,	  [0x2a] = 1};
-	char kind = id < sizeof(kinds) ? kinds[id] : 0;
+	char kind = mqtt_property_kind(id);
 
 	s->strings = kind == 'p';
 	if (!kind) /* not known: it may be anything */

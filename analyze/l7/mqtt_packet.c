@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mqtt_packet.h"
+#include "../../format/mqtt_property.h"
 
 enum { TOPIC_ALIAS = 0x23 };
 
@@ -136,20 +137,6 @@ enum mqtt_at mqtt_head_at(struct mqtt_head *h, const uint8_t *p, size_t len)
 
 /* ---- properties of version 5 ---- */
 
-/* How the value of a property is written: bytes, or 's' a string or binary data, 'p' a pair, 'v' a
- * varint; 0: no such property. */
-static char property_kind(unsigned id)
-{
-	static const char kinds[] = {
-		[0x01] = 1, [0x02] = 4,	  [0x03] = 's', [0x08] = 's', [0x09] = 's', [0x0b] = 'v',
-		[0x11] = 4, [0x12] = 's', [0x13] = 2,	[0x15] = 's', [0x16] = 's', [0x17] = 1,
-		[0x18] = 4, [0x19] = 1,	  [0x1a] = 's', [0x1c] = 's', [0x1f] = 's', [0x21] = 2,
-		[0x22] = 2, [0x23] = 2,	  [0x24] = 1,	[0x25] = 1,   [0x26] = 'p', [0x27] = 4,
-		[0x28] = 1, [0x29] = 1,	  [0x2a] = 1};
-
-	return id < sizeof(kinds) ? kinds[id] : 0;
-}
-
 bool mqtt_properties(struct l7_cursor *c, unsigned *alias)
 {
 	struct l7_cursor in;
@@ -163,7 +150,7 @@ bool mqtt_properties(struct l7_cursor *c, unsigned *alias)
 		in.end = in.p + len;
 	while (!in.cut && in.p < in.end) {
 		unsigned id = l7_be(&in, 1);
-		char kind = property_kind(id);
+		char kind = mqtt_property_kind(id);
 
 		if (!kind)
 			return false;
