@@ -8,6 +8,8 @@
 /* Bytes are missing at the front: nobody knows how many messages. */
 static void lost_step(struct l7_conn *c, struct direction *d, enum l7_why why)
 {
+	if (!d->after_hole)
+		d->missed_from = d->stream.front;
 	d->after_hole = true;
 	c->stats.holes++;
 	pair_hole(&c->pair, is_requests(c, dir_of(c, d)), why);
@@ -25,42 +27,11 @@ static void unkept_step(struct l7_conn *c, struct direction *d, uint64_t missed)
 	lost_step(c, d, L7_NOT_KEPT);
 }
 
-/* parse gave `n` bytes. */
-static void accept(struct l7_conn *c, struct direction *d, const struct l7_view *view,
-		   struct l7_message *m, uint64_t n)
+static void add_missed(struct direction *d, uint64_t n)
 {
-	uint64_t begin = d->stream.front, known = stream_known_end(&d->stream);
-	bool opaque = m->opaque_after, cut = m->cut;
-	const char *goes_on = m->goes_on;
-
-	c->bad_in_row = 0;
-	d->after_hole = false;
-	m->dir = dir_of(c, d);
-	m->peer = view->peer;
-	if (!m->first_ns)
-		m->first_ns = view->ts_ns;
-	if (m->cut)
-		n = view->known;
-	if (!m->size)
-		m->size = n;
-	if (m->type != L7_SKIP && begin + n > known && !c->finished) {
-		tail_hold(c, d, m, begin + n);
-	} else if (m->type != L7_SKIP) {
-		tail_finish(c, d, m, begin + n);
-	}
-	if (cut) {
-		if (view->cut)
-			unkept_step(c, d, view->known - view->len);
-		else
-			lost_step(c, d, L7_LOST);
-		stream_skip(&d->stream);
-	} else {
-		stream_consume(&d->stream, n);
-	}
-	arena_reset(&c->arena);
-	c->opaque |= opaque;
-	if (goes_on)
-		speak_switch(c, goes_on);
+	d->missed += n < L7_MISSED_UNKNOWN ? n : L7_MISSED_UNKNOWN;
+	if (d->missed > L7_MISSED_UNKNOWN)
+		d->missed = L7_MISSED_UNKNOWN;
 }
 
 /* May this gap still be filled by a piece that comes late? */
@@ -77,6 +48,102 @@ static bool is_cut_off(const struct l7_conn *c, const struct stream *s)
 	uint64_t since_ns = stream_gap_ns(s);
 
 	return since_ns && c->now_ns > since_ns + REORDER_NS;
+}
+
+/* A gap that may still be filled: what came later in either direction waits for it. */
+static bool blocked(const struct l7_conn *c, enum l7_dir dir)
+{
+	const struct stream *s = &c->dir[dir].stream;
+	struct l7_view view;
+
+	if (stream_gap_ns(s))
+		return !is_cut_off(c, s) && !c->dir[dir].tail;
+	return stream_look(s, &view) == STREAM_GAP && !gap_is_final(c, s);
+}
+
+static uint64_t tail_end_ns(const struct direction *d)
+{
+	return d->tail ? stream_time(&d->stream, d->tail_end - 1) : 0;
+}
+
+/* Messages are paired in the order of their ends: does the other direction have something before
+ * this one's? It is so where a gap held both up. */
+static bool is_ahead(const struct l7_conn *c, const struct direction *d, uint64_t end_ns)
+{
+	uint64_t other_ns = stream_first_ns(&c->dir[!dir_of(c, d)].stream);
+
+	return other_ns && other_ns < end_ns;
+}
+
+/* A message of the other direction that waits, and ended before this one, goes first. */
+static void release_earlier(struct l7_conn *c, struct direction *d, uint64_t end_ns)
+{
+	struct direction *other = &c->dir[!dir_of(c, d)];
+	uint64_t other_ns = tail_end_ns(other);
+
+	if (other_ns && (!end_ns || other_ns <= end_ns))
+		tail_release(c, other);
+}
+
+/* Nothing moves any more, nor can anything come before them. */
+static bool release_ended(struct l7_conn *c)
+{
+	for (int d = 0; d < 2; d++)
+		if (tail_end_ns(&c->dir[d]) && !blocked(c, !d)) {
+			tail_release(c, &c->dir[d]);
+			return true;
+		}
+	return false;
+}
+
+/* parse gave `n` bytes. */
+static void accept(struct l7_conn *c, struct direction *d, const struct l7_view *view,
+		   struct l7_message *m, uint64_t n)
+{
+	uint64_t begin = d->stream.front, known = stream_known_end(&d->stream), end_ns;
+	bool opaque = m->opaque_after, cut = m->cut;
+	const char *goes_on = m->goes_on;
+
+	c->bad_in_row = 0;
+	d->spans |= n > view->known;
+	if (d->after_hole)
+		add_missed(d, d->spans && !c->protocol->resync ? L7_MISSED_UNKNOWN
+							       : begin - d->missed_from);
+	d->after_hole = false;
+	if (m->type != L7_SKIP) {
+		m->missed = d->missed;
+		d->missed = 0;
+	}
+	if (cut)
+		add_missed(d, L7_MISSED_UNKNOWN);
+	m->dir = dir_of(c, d);
+	m->peer = view->peer;
+	if (!m->first_ns)
+		m->first_ns = view->ts_ns;
+	if (m->cut)
+		n = view->known;
+	if (!m->size)
+		m->size = n;
+	end_ns = stream_time(&d->stream, begin + n - 1);
+	if (m->type != L7_SKIP)
+		release_earlier(c, d, end_ns);
+	if (m->type != L7_SKIP && !c->finished && (begin + n > known || is_ahead(c, d, end_ns)))
+		tail_hold(c, d, m, begin + n);
+	else if (m->type != L7_SKIP)
+		tail_finish(c, d, m, begin + n);
+	if (cut) {
+		if (view->cut)
+			unkept_step(c, d, view->known - view->len);
+		else
+			lost_step(c, d, L7_LOST);
+		stream_skip(&d->stream);
+	} else {
+		stream_consume(&d->stream, n);
+	}
+	arena_reset(&c->arena);
+	c->opaque |= opaque;
+	if (goes_on)
+		speak_switch(c, goes_on);
 }
 
 /* Out of step at the front: to the next boundary, or past this piece. */
@@ -117,6 +184,7 @@ static int64_t parse_front(struct l7_conn *c, struct direction *d, struct l7_vie
 		n = c->protocol->parse(&c->parser, view, m);
 		if (n != L7_PARTIAL || !stream_extend(&d->stream))
 			return n;
+		d->spans = true;
 		stream_look(&d->stream, view);
 	}
 }
@@ -141,7 +209,9 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 	int64_t n;
 
 	if (d->tail) {
-		if (!stream_time(&d->stream, d->tail_end - 1) && !c->finished)
+		uint64_t end_ns = tail_end_ns(d);
+
+		if (!c->finished && (!end_ns || is_ahead(c, d, end_ns)))
 			return false;
 		tail_release(c, d);
 	}
@@ -183,17 +253,6 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 	return true;
 }
 
-/* A gap that may still be filled: what came later in either direction waits for it. */
-static bool blocked(const struct l7_conn *c, enum l7_dir dir)
-{
-	const struct stream *s = &c->dir[dir].stream;
-	struct l7_view view;
-
-	if (stream_gap_ns(s))
-		return !is_cut_off(c, s) && !c->dir[dir].tail;
-	return stream_look(s, &view) == STREAM_GAP && !gap_is_final(c, s);
-}
-
 /* Both directions from their fronts, in the order of time; at the same time the request goes first.
  */
 void advance(struct l7_conn *c)
@@ -210,5 +269,7 @@ void advance(struct l7_conn *c)
 		moved = step(c, first);
 		if (!moved && c->protocol && !blocked(c, first))
 			moved = step(c, !first);
+		if (!moved && c->protocol)
+			moved = release_ended(c);
 	}
 }

@@ -15,7 +15,11 @@
 struct direction {
 	struct stream stream;
 	bool after_hole;
-	bool begun; /* one of its pieces came, the first at this position */
+	bool spans; /* a message went on in the next call: what begins one may be the middle of it
+		     */
+	uint64_t missed_from; /* after a hole: where it began */
+	uint64_t missed;      /* before the next message */
+	bool begun;	      /* one of its pieces came, the first at this position */
 	uint64_t begin;
 	bool parsed;
 	struct waiting *tail; /* a message whose last byte, that before tail_end, has not passed */

@@ -26,9 +26,11 @@ const struct l7_message *l7_pending_next(const struct l7_message *m)
 void l7_deliver(struct l7_parser *parser, const struct l7_message *m)
 {
 	struct l7_conn *c = parser->engine;
+	struct l7_message past = *m;
 
+	past.missed = L7_MISSED_UNKNOWN;
 	c->stats.messages++;
-	pair_add(&c->pair, m);
+	pair_add(&c->pair, &past);
 }
 
 enum l7_dir l7_requests_dir(const struct l7_parser *parser)

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "client_address.h"
+
 enum { MAX_LINE_SCAN = 65536 };
 
 static const char *const methods[] = {"GET",	   "POST",   "PUT",	"HEAD",	  "DELETE",
@@ -52,21 +54,6 @@ static bool contains_word(struct span s, const char *word)
 	return false;
 }
 
-/* "for=" of RFC 7239, first element. */
-static struct span forwarded_for(struct span v)
-{
-	for (size_t i = 0; i + 4 <= v.len; i++) {
-		if (strncasecmp(v.p + i, "for=", 4))
-			continue;
-		struct span s = {v.p + i + 4, 0};
-
-		while (s.p + s.len < v.p + v.len && !strchr(";, ", s.p[s.len]))
-			s.len++;
-		return s;
-	}
-	return (struct span){"", 0};
-}
-
 static void header(struct http1_head *h, struct span name, struct span value)
 {
 	if (named(name, "content-length")) {
@@ -84,15 +71,11 @@ static void header(struct http1_head *h, struct span name, struct span value)
 		h->host = value;
 	} else if (named(name, "user-agent")) {
 		h->agent = value;
-	} else if (named(name, "x-forwarded-for")) {
-		const char *comma = memchr(value.p, ',', value.len);
+	} else {
+		struct span client = client_address(name, value, &h->client_rank);
 
-		h->client =
-			trim((struct span){value.p, comma ? (size_t)(comma - value.p) : value.len});
-	} else if (named(name, "x-real-ip") && !h->client.len) {
-		h->client = value;
-	} else if (named(name, "forwarded") && !h->client.len) {
-		h->client = forwarded_for(value);
+		if (client.len)
+			h->client = client;
 	}
 }
 

@@ -11,8 +11,9 @@ struct http1_head {
 	bool has_length, chunked, connect, head_only, upgrade, h2c;
 	unsigned code;
 	struct span host, agent, client;
-	size_t sz;    /* bytes of it, the empty line included */
-	bool partial; /* its end was not kept */
+	unsigned client_rank; /* of client_address() */
+	size_t sz;	      /* bytes of it, the empty line included */
+	bool partial;	      /* its end was not kept */
 };
 
 /* What a message says of itself. */

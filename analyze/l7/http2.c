@@ -10,7 +10,9 @@
  * Paired by stream. Frames of a message are passed over one by one, and the message goes out with
  * its last; a request whose response is complete before it ended (an early refusal, a call that the
  * server ends) goes out then. Bodies need not be kept: a frame tells its length. Header blocks that
- * were not kept leave the tables of HPACK unknown, and names with them.
+ * were not kept leave the tables of HPACK unknown, and names with them. Where heads of frames were
+ * missed, each stream that was open may have had some, its last among them: what is known of it is
+ * less than all, and said to be.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +149,14 @@ static void on_promise(struct l7_parser *parser, struct h2_stream *s, struct l7_
 	m->status = span_of("PUSHED");
 }
 
+static void begin_half(struct h2_half *half, uint64_t ts_ns, bool is_begin)
+{
+	half->begun = true;
+	half->first_ns = ts_ns;
+	half->missed &= !is_begin;
+	half->no_begin = half->missed;
+}
+
 /* A whole block, or as much of it as was kept. `f` is the frame that began it. */
 static void on_block(struct l7_parser *parser, const struct l7_view *v, const struct h2_frame *f,
 		     const uint8_t *p, size_t sz, bool whole, struct l7_message *m)
@@ -175,9 +185,12 @@ static void on_block(struct l7_parser *parser, const struct l7_view *v, const st
 		return;
 	}
 	half = &s->half[requests];
-	if (!half->begun)
-		half->first_ns = side->first_ns;
-	half->begun = true;
+	if (!half->begun) {
+		/* Trailers of a response that was not seen begin. */
+		half->missed |= !requests && !s->half[1].begun && s->head.status < 0;
+		begin_half(half, side->first_ns,
+			   requests ? s->head.method.len > 0 : s->head.status >= 0);
+	}
 	half->last_ns = v->ts_ns;
 	half->size += side->size;
 	tell_grpc(&h->streams, s, requests);
@@ -305,8 +318,11 @@ static int64_t on_data(struct l7_parser *parser, const struct l7_view *v, const 
 	size_t have = v->len - H2_FRAME_HEAD, sz;
 	uint32_t before, after;
 
-	if (!half || !half->begun)
+	/* A response may have begun in a hole; a request of that kind would have no name. */
+	if (!half || (!half->begun && (v->requests || !half->missed)))
 		return H2_FRAME_HEAD + f->len;
+	if (!half->begun)
+		begin_half(half, v->ts_ns, false);
 	if (!h2_payload(f, p, have, &before, &after))
 		return L7_BAD;
 	sz = f->len - before - after;
@@ -392,6 +408,13 @@ static void forget(struct http2 *h, bool requests)
 		s->half[requests].uncounted |= s->half[requests].begun;
 }
 
+/* Frames of this direction were, of any stream that is open. */
+static void miss(struct http2 *h, bool requests)
+{
+	for (struct h2_stream *s = h->streams.oldest; s; s = s->newer)
+		s->half[requests].missed |= !s->half[requests].ended;
+}
+
 /* Frames from there to the call's end, that look like HTTP/2's. */
 static size_t http2_resync(const struct l7_view *v, size_t from)
 {
@@ -447,6 +470,8 @@ static int64_t http2_parse(struct l7_parser *parser, const struct l7_view *v, st
 		forget(h, v->requests);
 	}
 	used = s->lost ? find_step(h, s, v) : 0;
+	if (parser->after_hole || used)
+		miss(h, v->requests);
 	if (!used)
 		used = on_frame(parser, v, m);
 	s->begun |= used > 0;

@@ -70,6 +70,7 @@ enum { H2_STATUS_UNKNOWN = -1, H2_STATUS_NONE = -2 };
 
 struct h2_head {
 	struct span method, path, authority, agent, client, message; /* owned while not empty */
+	unsigned client_rank;					     /* of client_address() */
 	int status;		/* of HTTP, or one of the above */
 	int grpc_status;	/* the same */
 	bool is_grpc, is_other; /* content-type: known to be, known not to be */
@@ -87,6 +88,8 @@ struct h2_half {
 	uint64_t first_ns, last_ns, size;
 	/* gRPC's messages in it: length-prefixed, across frames */
 	bool uncounted; /* bytes were missed: their number is not known */
+	bool missed;	/* so was something of this half, if only a frame's head */
+	bool no_begin;	/* and that was where it began */
 	uint32_t messages;
 	uint64_t body_left;
 	uint8_t prefix[5], prefix_sz;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client_address.h"
 #include "http2.h"
 
 enum { STREAMS_MAX = 4096, TEXT_MAX = 1024 };
@@ -53,12 +54,10 @@ static bool is_grpc(struct span type)
 
 static void keep_client(struct h2_head *h, const struct hpack_field *f)
 {
-	struct hpack_field first = *f;
-	const char *comma = f->value.len ? memchr(f->value.p, ',', f->value.len) : NULL;
+	struct hpack_field address = *f;
 
-	if (comma)
-		first.value.len = comma - f->value.p;
-	keep(&h->client, &first);
+	address.value = client_address(f->name, f->value, &h->client_rank);
+	keep(&h->client, &address);
 }
 
 void h2_head_field(struct h2_head *h, const struct hpack_field *f)
@@ -76,12 +75,12 @@ void h2_head_field(struct h2_head *h, const struct hpack_field *f)
 		keep(&h->authority, f);
 	else if (named(f, "user-agent"))
 		keep(&h->agent, f);
-	else if (named(f, "x-forwarded-for") || (named(f, "x-real-ip") && !h->client.len))
-		keep_client(h, f);
 	else if (named(f, "grpc-message"))
 		keep(&h->message, f);
 	else if (named(f, "content-type") && f->value_known)
 		*(is_grpc(f->value) ? &h->is_grpc : &h->is_other) = true;
+	else if (f->name_known && f->value_known)
+		keep_client(h, f);
 }
 
 void h2_head_fini(struct h2_head *h)
@@ -177,7 +176,8 @@ void h2_streams_fini(struct h2_streams *t)
 
 /* ---- messages ---- */
 
-static const struct span unknown = {":unknown", 8};
+static const struct span unknown = {":unknown", 8}, not_seen = {"not seen", 8},
+			 at_least = {"at least", 8};
 
 static const char *grpc_status_name(int code)
 {
@@ -303,6 +303,9 @@ void h2_request(struct l7_parser *parser, struct h2_streams *t, struct h2_stream
 	add_text(parser, &json, "host", s->head.authority);
 	add_text(parser, &json, "user_agent", s->head.agent);
 	add_text(parser, &json, "client", s->head.client);
+	m->partial = half->missed;
+	if (m->partial)
+		add_text(parser, &json, "request_bytes", at_least);
 	if (s->grpc && !half->uncounted)
 		add_number(parser, &json, "request_messages", half->messages);
 	close_json(parser, &json);
@@ -346,9 +349,15 @@ void h2_response(struct l7_parser *parser, struct h2_streams *t, struct h2_strea
 	add_text(parser, &json, "message", s->head.message);
 	if (s->grpc && half->begun && !half->uncounted)
 		add_number(parser, &json, "response_messages", half->messages);
+	m->no_begin = half->no_begin;
 	m->no_end = !half->ended && !s->reset;
+	m->partial = half->missed || m->no_end;
+	if (m->no_begin)
+		add_text(parser, &json, "begin", not_seen);
 	if (m->no_end)
-		add_text(parser, &json, "end", span_of("not seen"));
+		add_text(parser, &json, "end", not_seen);
+	if (m->partial)
+		add_text(parser, &json, "response_bytes", at_least);
 	close_json(parser, &json);
 	m->detail = json;
 }

@@ -96,6 +96,8 @@ struct l7_message {
 	const char *goes_on; /* name of the protocol that the rest of both directions is; the
 				oldest request that waits is the first of it, with id 1 */
 	bool no_end;	     /* response: it went on where nobody saw; its last byte came later */
+	bool no_begin;	     /* response: it began where nobody saw, before first_ns */
+	bool partial;	     /* bytes of it were missed: it is larger than `size` */
 	bool is_error;
 	struct span method;   /* command, verb, RPC method */
 	struct span target;   /* path template, key pattern, statement digest, topic */
@@ -108,7 +110,9 @@ struct l7_message {
 	 * several frames sets the first two. */
 	uint64_t first_ns; /* when its first byte passed */
 	uint64_t size;	   /* bytes on the wire */
-	uint64_t last_ns;  /* when its last byte passed */
+	uint64_t missed;   /* bytes of its direction before it that nothing was made of, or */
+#define L7_MISSED_UNKNOWN (1ull << 40)
+	uint64_t last_ns; /* when its last byte passed */
 	enum l7_dir dir;
 	uint32_t peer; /* of its piece: responses belong to requests of the same */
 };
@@ -219,7 +223,8 @@ struct l7_arg {
 
 struct l7_conn_opts {
 	enum l7_role role;
-	uint16_t server_port;		/* 0: not known */
+	uint16_t server_port; /* 0: not known */
+	bool late;	      /* it was open before: requests may have been on their way already */
 	const struct l7_protocol *only; /* NULL: bid */
 	void (*sink)(void *ctx, struct l7_conn *conn, const struct l7_exchange *x);
 	void *ctx;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pair.h"
 
-void pair_init(struct pair *p, bool by_id, void (*sink)(void *ctx, const struct l7_exchange *x),
+void pair_init(struct pair *p, bool by_id, bool late, void (*sink)(void *ctx, const struct l7_exchange *x),
 	       void *ctx)
 {
 	*p = (struct pair){.by_id = by_id, .out = {.sink = sink, .ctx = ctx}};
 	if (by_id)
 		p->ids = (struct pair_id){.out = &p->out};
 	else
-		p->order = (struct pair_order){.out = &p->out};
+		p->order = (struct pair_order){.out = &p->out, .late = late};
 }
 
 void pair_add(struct pair *p, const struct l7_message *m)
@@ -61,7 +61,10 @@ const struct l7_message *pair_next(const struct l7_message *m)
 {
 	const struct waiting *w = (const void *)((const char *)m - offsetof(struct waiting, m));
 
-	return w->next ? &w->next->m : NULL;
+	do
+		w = w->next;
+	while (w && w->missed);
+	return w ? &w->m : NULL;
 }
 
 struct waiting *pair_take_oldest(struct pair *p)

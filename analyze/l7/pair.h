@@ -16,7 +16,8 @@ struct pair {
 	};
 };
 
-void pair_init(struct pair *p, bool by_id, void (*sink)(void *ctx, const struct l7_exchange *x),
+/* `late`: others may have come before the first. */
+void pair_init(struct pair *p, bool by_id, bool late, void (*sink)(void *ctx, const struct l7_exchange *x),
 	       void *ctx);
 /* Takes copies. Messages come in the order of time. */
 void pair_add(struct pair *p, const struct l7_message *m);

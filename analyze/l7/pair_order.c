@@ -14,8 +14,10 @@
  * behind them shows when the next one comes, without a hole before it; until then the burst waits.
  *
  * A client that asks on while answers are still to come has no such bursts; one that was not yet
- * seen to wait for all is taken for such. Its order is taken for
- * known again only when what passed between two long silences agrees in number.
+ * seen to wait for all is taken for such. Where it keeps a number of requests on their way
+ * (pair_window.h), that tells which the next response belongs to, and those that were held
+ * back; else its order is taken for known again only when what passed between two long silences
+ * agrees in number.
  *
  * Requests may be quiet: answered only where that says something. Then the parser chooses the
  * request that a response takes, and numbers prove nothing. A response that names its request, one
@@ -23,53 +25,13 @@
  */
 #include <stdlib.h>
 
-#include "pair_order.h"
+#include "pair_known.h"
 
 /* Silence: so many times the longest answer, and this long at least. */
 enum { SILENCE_FACTOR = 8 };
+/* Windows, and messages besides, that are held back in hope of a turn. */
+enum { HELD_WINDOWS = 8, HELD_MIN = 256 };
 #define SILENCE_MIN_NS 10000000ull
-
-static void hand_out_alone(struct pair_order *p, struct waiting_list *reqs,
-			   struct waiting_list *resps, enum l7_why why)
-{
-	/* What one side lacks the other shows; both may lack more. */
-	if (why == L7_NOT_KEPT)
-		p->out->missing +=
-			reqs->cnt > resps->cnt ? reqs->cnt - resps->cnt : resps->cnt - reqs->cnt;
-	while (reqs->oldest) {
-		struct waiting *w = waiting_take(reqs, reqs->oldest);
-
-		pair_hand_out(p->out, &w->m, NULL, false, why);
-		free(w);
-	}
-	while (resps->oldest) {
-		struct waiting *w = waiting_take(resps, resps->oldest);
-
-		pair_hand_out(p->out, NULL, &w->m, false, why);
-		free(w);
-	}
-}
-
-/* The last n of both are pairs, those before are alone. */
-static void hand_out_tail(struct pair_order *p, struct waiting_list *reqs,
-			  struct waiting_list *resps, size_t n, enum l7_why why)
-{
-	struct waiting_list q = {0}, a = {0};
-
-	while (reqs->cnt > n)
-		waiting_push(&q, waiting_take(reqs, reqs->oldest));
-	while (resps->cnt > n)
-		waiting_push(&a, waiting_take(resps, resps->oldest));
-	hand_out_alone(p, &q, &a, why);
-	while (reqs->oldest) {
-		struct waiting *req = waiting_take(reqs, reqs->oldest),
-			       *resp = waiting_take(resps, resps->oldest);
-
-		pair_hand_out(p->out, &req->m, &resp->m, true, 0);
-		free(req);
-		free(resp);
-	}
-}
 
 static bool has_quiet(const struct waiting_list *reqs)
 {
@@ -102,37 +64,28 @@ static bool agree(const struct waiting_list *reqs, const struct waiting_list *re
 
 static void settle_old(struct pair_order *p, bool proven)
 {
-	hand_out_tail(p, &p->old_reqs, &p->old_resps,
-		      proven ? tails(&p->old_reqs, &p->old_resps) : 0, p->old_why);
+	waiting_hand_out_tail(p->out, &p->old_reqs, &p->old_resps,
+			      proven ? tails(&p->old_reqs, &p->old_resps) : 0, p->old_why);
 }
 
-static void lose_order(struct pair_order *p, enum l7_why why)
+/* Of one that overlaps, as much as may be settled at a turn. */
+static bool awaits_turn(const struct pair_order *p)
 {
-	p->unsure = true;
-	p->sure_cnt = 0;
-	p->why = why;
-	p->resps.tail = 0;
-	p->begun_idle = false;
+	return pair_window_hopeful(&p->window) &&
+	       p->reqs.cnt + p->resps.cnt <= HELD_WINDOWS * p->window.size + HELD_MIN;
 }
 
-/* Does it ask on only when all answers have come? It was seen to, before anything was lost; that
- * what was not kept comes again and again leaves nobody the time. */
-static bool has_bursts(const struct pair_order *p)
-{
-	return !p->overlaps && (p->calm || p->why == L7_NOT_KEPT);
-}
-
-/* Of one that overlaps nothing is held that silence did not begin: it may go on for hours. */
+/* Else nothing is held that silence did not begin: it may go on for hours. */
 static bool holds(const struct pair_order *p)
 {
-	return p->unsure && (has_bursts(p) || p->begun_idle);
+	return p->unsure && (pair_known_bursts(p) || p->begun_idle || awaits_turn(p));
 }
 
 static void let_go(struct pair_order *p)
 {
 	if (!p->unsure || holds(p) || p->sure_cnt)
 		return;
-	hand_out_alone(p, &p->reqs, &p->resps, p->why);
+	waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
 }
 
 /* A request after responses: the burst before is complete, if the client is of that kind. */
@@ -158,11 +111,11 @@ static void end_burst(struct pair_order *p)
 static void end_silence(struct pair_order *p)
 {
 	if (p->begun_idle && agree(&p->reqs, &p->resps)) {
-		hand_out_tail(p, &p->reqs, &p->resps, p->reqs.cnt, p->why);
+		waiting_hand_out_tail(p->out, &p->reqs, &p->resps, p->reqs.cnt, p->why);
 		p->unsure = p->hole_since;
 		p->derived = true;
 	} else {
-		hand_out_alone(p, &p->reqs, &p->resps, p->why);
+		waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
 	}
 	p->sure_cnt = 0;
 	p->begun_idle = p->unsure && !p->hole_since;
@@ -170,29 +123,42 @@ static void end_silence(struct pair_order *p)
 
 static bool is_silent(const struct pair_order *p, const struct l7_message *m)
 {
-	uint64_t least = SILENCE_FACTOR * p->longest_ns;
+	uint64_t long_ns = SILENCE_FACTOR * p->longest_ns;
 
-	if (least < SILENCE_MIN_NS)
-		least = SILENCE_MIN_NS;
-	return m->first_ns > p->latest_ns && m->first_ns - p->latest_ns > least;
+	if (long_ns < SILENCE_MIN_NS)
+		long_ns = SILENCE_MIN_NS;
+	return m->first_ns > p->latest_ns && m->first_ns - p->latest_ns > long_ns;
 }
 
 static void add(struct pair_order *p, struct waiting_list *l, const struct l7_message *m)
 {
+	uint64_t *doubtful_ns = &p->doubtful_ns[m->type == L7_REQUEST];
 	struct waiting *w = waiting_new(m);
+
+	if (m->missed >= L7_MISSED_UNKNOWN)
+		*doubtful_ns = m->first_ns;
 
 	if (m->last_ns > p->latest_ns)
 		p->latest_ns = m->last_ns;
 	if (w)
 		waiting_push(l, w);
-	else
-		lose_order(p, L7_LOST);
+	if (w && p->unsure && m->first_ns == *doubtful_ns)
+		l->tail = 0;
+	if (!w)
+		pair_known_lose(p, L7_LOST);
 }
 
 void pair_order_request(struct pair_order *p, const struct l7_message *m)
 {
-	if (p->unsure && !has_bursts(p)) {
-		if (is_silent(p, m))
+	p->window.none |= m->quiet;
+	if (!p->hole_since)
+		p->early = 0;
+	pair_missed_see(&p->missed, m);
+	pair_known_turn(p);
+	pair_known_find(p, true);
+	pair_window_request(&p->window, pair_known_outstanding(p));
+	if (p->unsure && !pair_known_bursts(p)) {
+		if (!awaits_turn(p) && is_silent(p, m))
 			end_silence(p);
 	} else if (p->answered) {
 		end_burst(p);
@@ -214,6 +180,11 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 	struct waiting *w = waiting_take(&p->reqs, p->reqs.oldest);
 
 	p->sure_cnt -= p->sure_cnt > 0;
+	if (w->missed) {
+		pair_hand_out(p->out, NULL, m, false, p->why);
+		free(w);
+		return;
+	}
 	p->calm |= !p->unsure && !p->derived && only_quiet(&p->reqs);
 	if (!p->derived && m->last_ns > w->m.first_ns && m->last_ns - w->m.first_ns > p->longest_ns)
 		p->longest_ns = m->last_ns - w->m.first_ns;
@@ -228,8 +199,9 @@ static void prove_burst(struct pair_order *p)
 	if (!p->may_overlap)
 		return;
 	p->may_overlap = false;
-	if (!p->overlaps && p->derived)
-		lose_order(p, L7_LOST);
+	if (!p->overlaps && (p->derived || p->late))
+		pair_known_retract(p);
+	p->late = false;
 	p->overlaps = true;
 }
 
@@ -250,7 +222,7 @@ static void regain_order(struct pair_order *p, const struct waiting *named)
 
 	while (p->reqs.oldest != named)
 		waiting_push(&before, waiting_take(&p->reqs, p->reqs.oldest));
-	hand_out_alone(p, &before, &p->resps, p->why);
+	waiting_hand_out(p->out, &before, &p->resps, p->why);
 	p->unsure = p->begun_idle = false;
 	p->sure_cnt = 0;
 }
@@ -293,6 +265,10 @@ static bool take_chosen(struct pair_order *p, const struct l7_message *m)
 void pair_order_response(struct pair_order *p, const struct l7_message *m)
 {
 	prove_burst(p);
+	p->window.none |= m->takes != L7_OLDEST;
+	pair_missed_see(&p->missed, m);
+	pair_known_find(p, false);
+	pair_window_response(&p->window, pair_known_outstanding(p));
 	if (m->takes != L7_OLDEST && take_chosen(p, m)) {
 		p->answered = true;
 		p->hole_since = false;
@@ -303,7 +279,7 @@ void pair_order_response(struct pair_order *p, const struct l7_message *m)
 	if (p->unsure && !p->sure_cnt) {
 		add(p, &p->resps, m);
 		if (p->resps.cnt > WAITING_MAX)
-			hand_out_alone(p, &p->reqs, &p->resps, p->why);
+			waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
 		let_go(p);
 		return;
 	}
@@ -314,18 +290,21 @@ void pair_order_response(struct pair_order *p, const struct l7_message *m)
 		return;
 	}
 	pair_hand_out(p->out, NULL, m, false, L7_UNANSWERED);
-	if (p->derived && !has_bursts(p))
-		lose_order(p, L7_LOST);
+	p->early++;
+	if (p->derived && !pair_known_bursts(p))
+		pair_known_lose(p, L7_LOST);
 }
 
 void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 {
+	pair_window_hole(&p->window);
+	pair_missed_hole(&p->missed, requests);
 	if (requests) {
 		p->hole_since = true;
 		p->reqs.tail = 0;
 		if (!p->unsure) {
 			p->sure_cnt = p->reqs.cnt;
-			p->unsure = true;
+			pair_known_end(p);
 		}
 		p->why = why;
 		p->begun_idle = false;
@@ -333,9 +312,9 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 		settle_old(p, false);
 		p->may_overlap = false;
 		/* Nobody waits: there was no answer to be missed. */
-		if (!p->unsure && !p->reqs.cnt)
+		if (!p->unsure && !p->reqs.cnt && !p->overlaps)
 			return;
-		lose_order(p, why);
+		pair_known_lose(p, why);
 	}
 	let_go(p);
 }
@@ -348,19 +327,21 @@ const struct l7_message *pair_order_pending(const struct pair_order *p)
 	 */
 	for (size_t i = 0; i < p->resps.cnt && w; i++)
 		w = w->next;
-	return w ? &w->m : NULL;
+	return w && !w->missed ? &w->m : NULL;
 }
 
 struct waiting *pair_order_take_oldest(struct pair_order *p)
 {
-	return p->reqs.oldest ? waiting_take(&p->reqs, p->reqs.oldest) : NULL;
+	struct waiting *w = p->reqs.oldest;
+
+	return w && !w->missed ? waiting_take(&p->reqs, w) : NULL;
 }
 
 void pair_order_fini(struct pair_order *p)
 {
 	settle_old(p, agree(&p->old_reqs, &p->old_resps));
-	if (p->unsure && agree(&p->reqs, &p->resps) && has_bursts(p))
-		hand_out_tail(p, &p->reqs, &p->resps, p->reqs.cnt, p->why);
+	if (p->unsure && agree(&p->reqs, &p->resps) && pair_known_bursts(p))
+		waiting_hand_out_tail(p->out, &p->reqs, &p->resps, p->reqs.cnt, p->why);
 	else
-		hand_out_alone(p, &p->reqs, &p->resps, p->unsure ? p->why : L7_UNANSWERED);
+		waiting_hand_out(p->out, &p->reqs, &p->resps, p->unsure ? p->why : L7_UNANSWERED);
 }

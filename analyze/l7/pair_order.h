@@ -4,7 +4,8 @@
 #ifndef ANALYZE_L7_PAIR_ORDER_H
 #define ANALYZE_L7_PAIR_ORDER_H
 
-#include "pair_out.h"
+#include "pair_missed.h"
+#include "pair_window.h"
 #include "waiting.h"
 
 struct pair_order {
@@ -12,18 +13,25 @@ struct pair_order {
 	struct waiting_list reqs;
 	struct waiting_list resps;		 /* only while unsure */
 	struct waiting_list old_reqs, old_resps; /* the burst before, until its end is proven */
+	struct pair_window window;
+	struct pair_missed missed;
+	size_t early; /* responses while no request waited */
+	bool counted; /* missed: since all was known */
 	enum l7_why why, old_why;
-	bool unsure;	     /* which response belongs to which request is not known, */
-	size_t sure_cnt;     /* but for this many of the oldest requests */
-	bool answered;	     /* the last message was a response */
-	bool hole_since;     /* requests were missed since the last message */
-	bool derived;	     /* sure again since a burst's end: that may turn out wrong */
-	bool overlaps;	     /* it asks on while answers are still to come: no burst ends */
-	bool calm;	     /* it was seen to wait for all answers first */
-	bool may_overlap;    /* unless the missing answers turn out to be lost */
-	bool begun_idle;     /* what is held began after silence */
-	uint64_t latest_ns;  /* the end of the last message */
-	uint64_t longest_ns; /* that an answer took while all was known */
+	bool unsure;	  /* which response belongs to which request is not known, */
+	size_t sure_cnt;  /* but for this many of the oldest requests */
+	bool answered;	  /* the last message was a response */
+	bool hole_since;  /* requests were missed since the last message */
+	bool derived;	  /* sure again since a burst's end: that may turn out wrong */
+	bool windowed;	  /* so by its window alone */
+	bool late;	  /* requests may have waited before the first; nothing shows it yet */
+	bool overlaps;	  /* it asks on while answers are still to come: no burst ends */
+	bool calm;	  /* it was seen to wait for all answers first */
+	bool may_overlap; /* unless the missing answers turn out to be lost */
+	bool begun_idle;  /* what is held began after silence */
+	uint64_t doubtful_ns[2]; /* when responses, requests came that may be parts of one */
+	uint64_t latest_ns;	 /* the end of the last message */
+	uint64_t longest_ns;	 /* that an answer took while all was known */
 };
 
 void pair_order_request(struct pair_order *p, const struct l7_message *m);

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "l7.h"
+#include "redis_command.h"
 
 enum {
 	MAX_DEPTH = 16,
@@ -20,10 +20,14 @@ enum {
 #define MAX_BULK (512ULL << 20)
 #define MAX_ELEMENTS (1ULL << 20)
 
+/* What commands did to the replies that follow. */
+struct mode {
+	bool subscribed, no_reply, skip_reply;
+};
+
 struct redis {
-	bool subscribed, monitors, no_reply, skip_reply;
-	uint64_t more_confirmations; /* answers to a SUBSCRIBE after its first */
-	char method[64], target[128];
+	struct mode mode;
+	struct redis_name name;
 };
 
 /* A line up to \r\n; the cursor stands behind it. */
@@ -139,79 +143,36 @@ static enum walk value(struct l7_cursor *c, unsigned depth, uint64_t *over)
 
 /* ---- requests ---- */
 
-static const char *const containers[] = {
-	"CONFIG", "CLIENT", "CLUSTER", "COMMAND", "OBJECT",   "MEMORY", "SCRIPT", "ACL", "XGROUP",
-	"XINFO",  "PUBSUB", "SLOWLOG", "LATENCY", "FUNCTION", "DEBUG",	"MODULE", NULL};
-/* Their first argument is not a key. */
-static const char *const keyless[] = {
-	"PING",	    "ECHO",    "AUTH", "HELLO",	  "SELECT",   "INFO",	   "QUIT",    "MULTI",
-	"EXEC",	    "DISCARD", "EVAL", "EVALSHA", "FCALL",    "SCAN",	   "KEYS",    "WAIT",
-	"FLUSHALL", "FLUSHDB", "SAVE", "BGSAVE",  "SHUTDOWN", "REPLICAOF", "SLAVEOF", "PSYNC",
-	"REPLCONF", "MONITOR", "TIME", "DBSIZE",  "SWAPDB",   NULL};
-
-static bool listed(struct span s, const char *const *list)
-{
-	for (; *list; list++)
-		if (l7_is(s, *list))
-			return true;
-	return false;
-}
-
-static bool is_subscription(struct span method)
-{
-	static const char *const names[] = {"SUBSCRIBE",   "PSUBSCRIBE",   "SSUBSCRIBE",
-					    "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE",
-					    NULL};
-
-	return listed(method, names);
-}
-
-static void name_request(struct redis *r, struct l7_message *m, const struct span *args, size_t cnt)
-{
-	m->method = l7_upper(args[0], r->method, sizeof(r->method) / 2);
-	if (cnt > 1 && listed(m->method, containers)) {
-		size_t at = m->method.len;
-
-		r->method[at++] = ' ';
-		m->method.len = at + l7_upper(args[1], r->method + at, sizeof(r->method) - at).len;
-	} else if (cnt > 1 && !listed(m->method, keyless)) {
-		m->target = l7_fold(args[1], r->target, sizeof(r->target));
-	}
-}
-
-/* What the command does to the replies that follow. */
-static void apply_request(struct redis *r, struct l7_message *m, const struct span *args,
-			  size_t cnt, int64_t argc)
+static void apply_request(struct mode *mode, struct l7_message *m, const struct span *words,
+			  size_t cnt)
 {
 	char word[8];
 
-	m->type = r->no_reply || r->skip_reply ? L7_ONEWAY : L7_REQUEST;
-	r->skip_reply = false;
+	m->type = mode->no_reply || mode->skip_reply ? L7_ONEWAY : L7_REQUEST;
+	mode->skip_reply = false;
 	if (l7_is(m->method, "CLIENT REPLY") && cnt > 2) {
-		struct span how = l7_upper(args[2], word, sizeof(word));
+		struct span how = l7_upper(words[2], word, sizeof(word));
 
-		r->no_reply = l7_is(how, "OFF");
-		r->skip_reply = l7_is(how, "SKIP");
+		mode->skip_reply = l7_is(how, "SKIP");
+		if (!mode->skip_reply)
+			mode->no_reply = l7_is(how, "OFF");
 		m->type = l7_is(how, "ON") ? L7_REQUEST : L7_ONEWAY;
-	} else if (l7_is(m->method, "MONITOR")) {
-		r->monitors = true;
-	} else if (is_subscription(m->method)) {
-		r->subscribed = true;
-		r->more_confirmations += argc > 2 ? argc - 2 : 0;
+	} else if (redis_is_subscription(m->method)) {
+		mode->subscribed = true;
 	} else if (l7_is(m->method, "RESET")) {
-		*r = (struct redis){0};
+		*mode = (struct mode){0};
 	}
 }
 
 static int64_t inline_request(struct redis *r, const struct l7_view *v, struct l7_message *m)
 {
 	struct l7_cursor c = l7_cursor(v);
-	struct span text = line(&c), args[3];
+	struct span text = line(&c), args[REDIS_WORDS];
 	size_t cnt = 0, i = 0;
 
 	if (c.cut)
 		return v->len >= MAX_LINE ? L7_BAD : L7_PARTIAL;
-	while (cnt < 3) {
+	while (cnt < REDIS_WORDS) {
 		while (i < text.len && text.p[i] == ' ')
 			i++;
 		if (i == text.len)
@@ -228,15 +189,15 @@ static int64_t inline_request(struct redis *r, const struct l7_view *v, struct l
 		return c.p - v->p; /* empty lines are passed over, as the server does */
 	if (strspn(args[0].p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") < args[0].len)
 		return L7_BAD;
-	name_request(r, m, args, cnt);
-	apply_request(r, m, args, cnt, cnt);
+	redis_name(&r->name, m, args, cnt);
+	apply_request(&r->mode, m, args, cnt);
 	return c.p - v->p;
 }
 
 static int64_t request(struct redis *r, const struct l7_view *v, struct l7_message *m)
 {
 	struct l7_cursor c = l7_cursor(v);
-	struct span args[4], head, arg;
+	struct span args[REDIS_WORDS], head, arg;
 	uint64_t over = 0;
 	size_t cnt = 0;
 	int64_t argc, len;
@@ -266,61 +227,77 @@ static int64_t request(struct redis *r, const struct l7_view *v, struct l7_messa
 			return L7_BAD;
 		if (over && !v->cut && cnt < 2 && !v->last)
 			return L7_PARTIAL; /* wait for the command and its key */
-		if (cnt < sizeof(args) / sizeof(args[0]))
+		if (cnt < REDIS_WORDS)
 			args[cnt++] = arg;
 	}
-	name_request(r, m, args, cnt);
-	apply_request(r, m, args, cnt, argc);
+	redis_name(&r->name, m, args, cnt);
+	apply_request(&r->mode, m, args, cnt);
 	return c.p - v->p + over;
 }
 
 /* ---- responses ---- */
 
-/* The first element of an aggregate when it is a bulk or simple string: "message", "subscribe", ...
- */
-static struct span first_word(const struct l7_view *v)
+/* The first elements of an aggregate as far as they are bulk or simple strings: "message" and its
+ * channel. */
+static void first_words(const struct l7_view *v, struct span words[2])
 {
 	struct l7_cursor c = l7_cursor(v);
-	struct span head, text = {"", 0};
+	struct span head;
 	uint64_t over = 0;
 	int64_t n;
 
+	words[0] = words[1] = (struct span){"", 0};
 	line(&c);
-	head = line(&c);
-	if (c.cut || !head.len)
-		return text;
-	if (*head.p == '+')
-		return (struct span){head.p + 1, head.len - 1};
-	if (*head.p == '$' && number((struct span){head.p + 1, head.len - 1}, &n))
-		bulk(&c, n, &text, &over);
-	return text;
+	for (int i = 0; i < 2 && !over; i++) {
+		head = line(&c);
+		if (c.cut || !head.len)
+			return;
+		if (*head.p == '+')
+			words[i] = (struct span){head.p + 1, head.len - 1};
+		else if (*head.p != '$' || !number((struct span){head.p + 1, head.len - 1}, &n) ||
+			 bulk(&c, n, &words[i], &over) != WALK_OK)
+			return;
+	}
 }
 
-static enum l7_type response_type(struct redis *r, struct l7_parser *parser,
-				  const struct l7_view *v)
+/* What MONITOR shows: "+1339518083.107412 [0 127.0.0.1:60866] "get" "key"". */
+static bool is_monitored(const struct l7_view *v)
 {
-	static const char *const confirmations[] = {"subscribe",   "psubscribe",   "ssubscribe",
-						    "unsubscribe", "punsubscribe", "sunsubscribe",
-						    NULL};
-	static const char *const messages[] = {"message", "pmessage", "smessage", NULL};
-	const struct l7_message *req = l7_pending(parser, 0);
-	struct span word;
+	size_t i = 1;
 
-	if (*v->p == '>' || (r->subscribed && *v->p == '*')) {
-		word = first_word(v);
-		if (listed(word, confirmations)) {
-			if (req && is_subscription(req->method))
-				return L7_RESPONSE;
-			if (r->more_confirmations)
-				r->more_confirmations--;
-			return L7_ONEWAY;
-		}
-		if (*v->p == '>' || listed(word, messages))
-			return L7_ONEWAY;
+	if (v->len < 2 || *v->p != '+')
+		return false;
+	while (i < v->len && i < 32 && ((v->p[i] >= '0' && v->p[i] <= '9') || v->p[i] == '.'))
+		i++;
+	return i > 8 && i + 1 < v->len && v->p[i] == ' ' && v->p[i + 1] == '[';
+}
+
+static bool is_published(struct span word)
+{
+	return l7_is(word, "message") || l7_is(word, "pmessage") || l7_is(word, "smessage");
+}
+
+/* Is it of no request? It is named then. */
+static bool is_push(struct redis *r, struct l7_parser *parser, const struct l7_view *v,
+		    struct l7_message *m)
+{
+	const struct l7_message *req = l7_pending(parser, 0);
+	struct span words[2];
+
+	if (is_monitored(v)) {
+		m->method = (struct span){"monitor", 7};
+		return true;
 	}
-	if (r->monitors && *v->p == '+' && !req)
-		return L7_ONEWAY;
-	return L7_RESPONSE;
+	if (*v->p != '>' && !(r->mode.subscribed && *v->p == '*'))
+		return false;
+	first_words(v, words);
+	if (redis_is_subscription(words[0]) && req && redis_is_subscription(req->method))
+		return false;
+	if (*v->p != '>' && !redis_is_subscription(words[0]) && !is_published(words[0]))
+		return false;
+	m->method = words[0];
+	m->target = l7_fold(words[1], r->name.target, sizeof(r->name.target));
+	return true;
 }
 
 static int64_t response(struct redis *r, struct l7_parser *parser, const struct l7_view *v,
@@ -337,10 +314,8 @@ static int64_t response(struct redis *r, struct l7_parser *parser, const struct 
 			return L7_PARTIAL;
 		m->cut = true;
 	}
-	m->type = response_type(r, parser, v);
+	m->type = is_push(r, parser, v, m) ? L7_ONEWAY : L7_RESPONSE;
 	m->is_error = *v->p == '-' || *v->p == '!';
-	if (m->type == L7_ONEWAY)
-		m->method = first_word(v);
 	m->status = (struct span){"OK", 2};
 	if (m->is_error) {
 		/* Its first word names the kind: ERR, WRONGTYPE, MOVED. */
@@ -363,6 +338,19 @@ static int64_t redis_parse(struct l7_parser *parser, const struct l7_view *v, st
 }
 
 /* ---- bidding ---- */
+
+/* A request in one line, and not HTTP's; its answer has to confirm it. */
+static bool begins_line(const struct l7_view *v)
+{
+	struct l7_cursor c = l7_cursor(v);
+	struct span text = line(&c);
+	size_t sz = 0;
+
+	while (sz < text.len && text.p[sz] > ' ')
+		sz++;
+	return redis_begins_line((struct span){text.p, sz}) &&
+	       !memmem(text.p, text.len, " HTTP/", 6);
+}
 
 /* 2: a request in full form, 1: a plausible reply, 0: neither. */
 static int looks_like(const struct l7_view *v)
@@ -395,6 +383,10 @@ static int redis_bid(const struct l7_view *sent, const struct l7_view *received,
 {
 	int s = looks_like(sent), r = looks_like(received);
 
+	if ((s == 1 && begins_line(received)) || (r == 1 && begins_line(sent))) {
+		*requests_sent = r == 1;
+		return 75;
+	}
 	if ((sent->len && !s) || (received->len && !r) || (!s && !r))
 		return 0;
 	if (s == 2 && r < 2)
@@ -403,6 +395,10 @@ static int redis_bid(const struct l7_view *sent, const struct l7_view *received,
 		*requests_sent = 0;
 	if (s == 2 || r == 2)
 		return s && r ? 95 : 80;
+	if (is_monitored(sent) || is_monitored(received)) {
+		*requests_sent = is_monitored(received);
+		return 80;
+	}
 	if (s && r)
 		return 45;
 	/* "+OK" alone is a word of POP3, too. */

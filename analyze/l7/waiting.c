@@ -25,6 +25,7 @@ struct waiting *waiting_new(const struct l7_message *m)
 	p = w->text;
 	w->next = w->prev = w->same = NULL;
 	w->holes = 0;
+	w->missed = false;
 	w->m = *m;
 	w->m.method = keep(&p, m->method);
 	w->m.target = keep(&p, m->target);
@@ -51,4 +52,50 @@ struct waiting *waiting_take(struct waiting_list *l, struct waiting *w)
 	if (l->tail > l->cnt)
 		l->tail = l->cnt;
 	return w;
+}
+
+void waiting_move(struct waiting_list *to, struct waiting_list *from, size_t n)
+{
+	while (n-- && from->oldest)
+		waiting_push(to, waiting_take(from, from->oldest));
+}
+
+void waiting_hand_out(struct pair_out *out, struct waiting_list *reqs, struct waiting_list *resps,
+		      enum l7_why why)
+{
+	/* What one side lacks the other shows; both may lack more. */
+	if (why == L7_NOT_KEPT)
+		out->missing +=
+			reqs->cnt > resps->cnt ? reqs->cnt - resps->cnt : resps->cnt - reqs->cnt;
+	while (reqs->oldest) {
+		struct waiting *w = waiting_take(reqs, reqs->oldest);
+
+		if (!w->missed)
+			pair_hand_out(out, &w->m, NULL, false, why);
+		free(w);
+	}
+	while (resps->oldest) {
+		struct waiting *w = waiting_take(resps, resps->oldest);
+
+		pair_hand_out(out, NULL, &w->m, false, why);
+		free(w);
+	}
+}
+
+void waiting_hand_out_tail(struct pair_out *out, struct waiting_list *reqs,
+			   struct waiting_list *resps, size_t n, enum l7_why why)
+{
+	struct waiting_list q = {0}, a = {0};
+
+	waiting_move(&q, reqs, reqs->cnt - n);
+	waiting_move(&a, resps, resps->cnt - n);
+	waiting_hand_out(out, &q, &a, why);
+	while (reqs->oldest) {
+		struct waiting *req = waiting_take(reqs, reqs->oldest),
+			       *resp = waiting_take(resps, resps->oldest);
+
+		pair_hand_out(out, req->missed ? NULL : &req->m, &resp->m, !req->missed, why);
+		free(req);
+		free(resp);
+	}
 }

@@ -3,7 +3,7 @@
 #ifndef ANALYZE_L7_WAITING_H
 #define ANALYZE_L7_WAITING_H
 
-#include "l7.h"
+#include "pair_out.h"
 
 /* More than this many without an answer: the oldest goes out unpaired (a peer that never answers).
  */
@@ -13,6 +13,7 @@ struct waiting {
 	struct waiting *next, *prev; /* by age */
 	struct waiting *same;	     /* next in its bucket; by id */
 	uint64_t holes;		     /* in the other direction when it came; by id */
+	bool missed;		     /* it stands for a request nobody saw */
 	struct l7_message m;
 	char text[];
 };
@@ -28,5 +29,14 @@ struct waiting *waiting_new(const struct l7_message *m);
 void waiting_push(struct waiting_list *l, struct waiting *w);
 /* Out of the list: the caller's to free. */
 struct waiting *waiting_take(struct waiting_list *l, struct waiting *w);
+/* Moves the oldest n behind those of `to`. */
+void waiting_move(struct waiting_list *to, struct waiting_list *from, size_t n);
+
+/* What waits in both is handed out: all of it alone, */
+void waiting_hand_out(struct pair_out *out, struct waiting_list *reqs, struct waiting_list *resps,
+		      enum l7_why why);
+/* or the last n of both as pairs, those before alone. */
+void waiting_hand_out_tail(struct pair_out *out, struct waiting_list *reqs,
+			   struct waiting_list *resps, size_t n, enum l7_why why);
 
 #endif

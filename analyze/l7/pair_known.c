@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "pair_known.h"
+
+void pair_known_end(struct pair_order *p)
+{
+	p->unsure = p->counted = true;
+	pair_missed_begin(&p->missed);
+}
+
+void pair_known_lose(struct pair_order *p, enum l7_why why)
+{
+	if (!p->unsure)
+		pair_known_end(p);
+	p->sure_cnt = 0;
+	p->why = why;
+	p->resps.tail = 0;
+	p->begun_idle = p->windowed = false;
+}
+
+void pair_known_retract(struct pair_order *p)
+{
+	pair_known_lose(p, L7_LOST);
+	p->counted = false;
+	p->window.size = 0;
+}
+
+/* It was seen to, before anything was lost; that
+ * what was not kept comes again and again leaves nobody the time. */
+bool pair_known_bursts(const struct pair_order *p)
+{
+	return !p->overlaps && (p->calm || p->why == L7_NOT_KEPT);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* So many requests are outstanding: the newest. Those of them that were missed have others stand
+ * for them, behind the `ahead` that were sure. */
+static void refill(struct pair_order *p, size_t ahead, size_t outstanding)
+{
+	static const struct l7_message nothing;
+	struct waiting_list all = {0};
+
+	waiting_move(&all, &p->reqs, ahead);
+	while (all.cnt + p->reqs.cnt < outstanding) {
+		struct waiting *w = waiting_new(&nothing);
+
+		if (!w) {
+			waiting_move(&all, &p->reqs, p->reqs.cnt);
+			p->reqs = all;
+			pair_known_lose(p, L7_LOST);
+			return;
+		}
+		w->missed = true;
+		waiting_push(&all, w);
+	}
+	waiting_move(&all, &p->reqs, p->reqs.cnt);
+	p->reqs = all;
+	p->sure_cnt = 0;
+	p->unsure = p->begun_idle = false;
+	p->early = 0;
+	p->derived = true;
+}
+
+/* Of the requests since the hole the newest, as many as are outstanding, wait; those before them
+ * belong to the responses held, from the newest back. */
+static void end_turn(struct pair_order *p, size_t outstanding)
+{
+	size_t since = smaller(p->reqs.tail, p->reqs.cnt - p->sure_cnt), wait;
+	struct waiting_list sure = {0}, old = {0};
+
+	if (p->sure_cnt + (p->sure_cnt ? since : 0) > outstanding) {
+		p->window.size = 0; /* it is no window */
+		return;
+	}
+	wait = smaller(since, outstanding);
+	waiting_move(&sure, &p->reqs, p->sure_cnt);
+	waiting_move(&old, &p->reqs, p->reqs.cnt - wait);
+	waiting_hand_out_tail(p->out, &old, &p->resps, smaller(since - wait, p->resps.tail),
+			      p->why);
+	waiting_move(&sure, &p->reqs, p->reqs.cnt);
+	p->reqs = sure;
+	refill(p, p->sure_cnt, outstanding);
+}
+
+int64_t pair_known_outstanding(const struct pair_order *p)
+{
+	return p->unsure ? PAIR_WINDOW_UNKNOWN : (int64_t)p->reqs.cnt - (int64_t)p->early;
+}
+
+/* What the sizes of all that was missed tell, and before a request the client's window, if they do
+ * not contradict each other. */
+void pair_known_find(struct pair_order *p, bool request)
+{
+	int64_t by_window = request && !p->hole_since ? pair_window_outstanding(&p->window) : -1;
+	int64_t least, most;
+	bool by_size;
+
+	if (!p->unsure || pair_known_bursts(p) || p->window.none)
+		return;
+	by_size = pair_missed_more(&p->missed, &least, &most) && p->counted;
+	least += p->window.out;
+	most += p->window.out;
+	if (by_size && least >= 0 && least <= PAIR_WINDOW_MOST) {
+		end_turn(p, least);
+		return;
+	}
+	if (by_window < 0)
+		return;
+	if (p->counted && (by_window < least || by_window > most)) {
+		p->window.size = 0;
+		return;
+	}
+	end_turn(p, by_window);
+	p->windowed = !p->unsure && !(p->counted && least == most);
+}
+
+void pair_known_turn(struct pair_order *p)
+{
+	if (!pair_window_turn(&p->window, pair_known_outstanding(p)) && !p->unsure && p->windowed)
+		pair_known_retract(p);
+}
