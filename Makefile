@@ -44,7 +44,7 @@ FORMAT_SRC := $(wildcard format/*.c)
 RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c))
 ANALYZE_SRC := $(filter-out analyze/main.c,$(wildcard analyze/*.c analyze/symbol/*.c analyze/l7/*.c))
 # what others refer to comes first: libbpf 1.1 loses the place of a map that is used before it is defined
-BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/net_payload.bpf.c bpf/net.bpf.c bpf/tls_thread.bpf.c
+BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/net_sock.bpf.c bpf/net_payload.bpf.c bpf/net.bpf.c bpf/tls_thread.bpf.c
 BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
@@ -125,13 +125,13 @@ $(B)/tests/bench/format_encode: $(B)/tests/bench/format_encode.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
 $(B)/tests/bench/redact: $(B)/tests/bench/redact.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
-$(B)/tests/bench/verify_insns.o: | $(SKEL)
-$(B)/tests/bench/verify_insns: $(B)/tests/bench/verify_insns.o $(RECORD_A) $(FORMAT_A)
+$(B)/tests/bench/verify_insns.o $(B)/tests/bench/payload.o: | $(SKEL)
+$(B)/tests/bench/verify_insns $(B)/tests/bench/payload: %: %.o $(RECORD_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(RECORD_LIBS) $(FORMAT_LIBS) $(LDFLAGS)
 # archives for tests, from a description
 $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop: %: %.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
-units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop
+units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop
 unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 
@@ -168,7 +168,9 @@ TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps \
 $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$*) -o $@ $< -ldl
-workload: $(DEMO) $(DEEP) $(TOOLS)
+workload: $(DEMO) $(DEEP) $(TOOLS) $(B)/workload/heap.so
+$(B)/workload/heap.so: tests/workload/heap.c
+	$(call say,WORKLOAD,$@)mkdir -p $(@D) && $(CC) -O2 -Wall -shared -fPIC -o $@ $<
 # 214 MB of DWARF; for benchmarks: it takes minutes
 $(B)/workload/big: tests/workload/bigcxx.py
 	$(call say,WORKLOAD,$@)python3 $< $(B)/workload/big-src && $(MAKE) -s -C $(B)/workload/big-src && cp -f $(B)/workload/big-src/big $@

@@ -19,7 +19,7 @@ enum { OPT_FORMAT, OPT_LIMIT, OPT_CSV, OPT_JSON };
 	"connection,method,target"
 #define DATA_COLUMNS                                                                               \
 	"id,request_ns,response_ns,latency_ns,first_byte_ns,protocol,role,service,peer,method,"    \
-	"target,status,error,request_bytes,response_bytes,paired,oneway,connection,detail"
+	"target,status,error,request_bytes,response_bytes,paired,oneway,connection,detail,client"
 
 struct opts {
 	struct common_opts common;
@@ -68,13 +68,16 @@ static const struct cli cli = {
 	.program = "obana messages",
 	.synopsis = "ARCHIVE.obz ... [options]",
 	.summary = "every request with its response",
-	.details = "In the order of time. Columns are those of the view `exchange`: id, time, "
-		   "request_ns, response_ns, latency_ns, first_byte_ns, protocol, role, service, "
-		   "peer, method, target, status, error, request_bytes, response_bytes, paired, "
-		   "oneway, connection, transport, local_addr, local_port, remote_addr, "
-		   "remote_port, tls, pid, comm, container_id, host, detail. In a line's format "
-		   "%% is a percent sign, \\n and \\t are what they are in C. A request without "
-		   "latency was not paired: its response was not seen, or none exists.",
+	.details =
+		"In the order of time. Columns are those of the view `exchange`: id, time, "
+		"request_ns, response_ns, latency_ns, first_byte_ns, protocol, role, service, "
+		"peer, method, target, status, error, request_bytes, response_bytes, paired, "
+		"oneway, connection, transport, local_addr, local_port, remote_addr, "
+		"remote_port, tls, pid, comm, container_id, host, detail, peer_addr, client: who "
+		"asked first, as the request names it (X-Forwarded-For, X-Real-IP, Forwarded, "
+		"a client id). In a line's format %% is a percent sign, \\n and \\t are what they "
+		"are in C. A request without "
+		"latency was not paired: its response was not seen, or none exists.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };

@@ -57,7 +57,9 @@ static const struct option_def options[] = {
 	{"svg", 0, ARG_NONE, NULL, "a picture", set, OPT_SVG},
 	{"json", 0, ARG_NONE, NULL, "nodes and edges, as numbers", set, OPT_JSON},
 	{"output", 'o', ARG_REQUIRED, "FILE", "where to (default: stdout)", set, OPT_OUTPUT},
-	{"focus", 0, ARG_REQUIRED, "SERVICE", "only what is around this one (* and ? are patterns)",
+	{"focus", 0, ARG_REQUIRED, "SERVICE",
+	 "only what is around this one (* and ? are patterns, what stands before a slash may be "
+	 "left out)",
 	 set, OPT_FOCUS},
 	{"depth", 0, ARG_REQUIRED, "N",
 	 "at most so many hops from there, or from where calls begin", set, OPT_DEPTH},

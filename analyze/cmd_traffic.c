@@ -35,11 +35,13 @@ static const struct section {
 	"sum(s.bytes_sent) AS out_bytes, sum(s.receives) AS receives, sum(s.sends) AS sends, "     \
 	"sum(s.retransmits) AS retransmits, "                                                      \
 	"CAST(1000 * avg(nullif(s.srtt_us, 0)) AS INTEGER) AS rtt_ns"
-#define L4_FROM                                                                                    \
+#define L4_WANTED                                                                                  \
 	" FROM connection c LEFT JOIN connection_stat s ON s.connection_id = c.id "                \
-	"WHERE side_wanted(c.role, c.service, c.peer, c.remote_addr, c.protocol, c.id) "           \
-	"GROUP BY 1, role, service, peer, transport"
-#define SLOT "(s.ts_ns - ?4) / ?3 * ?3 + ?4"
+	"WHERE side_wanted(c.role, c.service, c.peer, c.remote_addr, c.protocol, c.id) "
+#define L4_FROM L4_WANTED "GROUP BY 1, role, service, peer, transport"
+/* A row is of the second before it, or of less when the connection is younger: its middle counts.
+ */
+#define SLOT "(max(s.ts_ns - 500000000, ifnull(c.opened_ns, 0), ?4) - ?4) / ?3 * ?3 + ?4"
 #define RANKED(columns, order)                                                                     \
 	"SELECT " columns                                                                          \
 	" FROM (SELECT *, row_number() OVER (PARTITION BY start_ns ORDER BY " order                \
@@ -84,6 +86,14 @@ static const struct section {
 };
 #define SECTION_CNT (sizeof(sections) / sizeof(*sections))
 
+/* Who only connected, or speaks what nobody here knows. */
+#define SILENT                                                                                     \
+	"WITH figures AS (SELECT NULL AS start_ns, min(ifnull(c.opened_ns, s.ts_ns)) AS "          \
+	"first_ns, "                                                                               \
+	"role, " L4_COLUMNS ", min(c.id) AS connection, transport, service, peer" L4_WANTED        \
+	"AND c.protocol IS NULL AND (ifnull(role, ''), ifnull(service, ''), ifnull(peer, '')) "    \
+	"NOT IN (SELECT ifnull(role, ''), ifnull(service, ''), ifnull(peer, '') "                  \
+	"FROM figure WHERE level = 'peer') GROUP BY role, service, peer, transport) "
 static const struct section rare[] = {
 	{"caller", "Rarest callers and called",
 	 LEVEL("peer") RANKED(
@@ -91,6 +101,13 @@ static const struct section rare[] = {
 		       "peer",
 		 "calls, first_ns, role, service, peer"),
 	 LEVEL("peer") RANKED(DATA, "calls, first_ns, role, service, peer")},
+	{"silent", "Rarest peers whose protocol is not known",
+	 SILENT RANKED(FIRST "connections, in_bytes, out_bytes, connection, role, transport, "
+			     "service, peer",
+		       "connections, first_ns, role, service, peer"),
+	 SILENT RANKED("first_ns, role, service, peer, transport, connections, in_bytes, "
+		       "out_bytes, receives, sends, retransmits, rtt_ns, connection",
+		       "connections, first_ns, role, service, peer")},
 	{"call", "Rarest requests",
 	 LEVEL("call") RANKED(
 		 FIRST "calls, errors, connection_id AS connection, role, protocol, service, "
@@ -155,7 +172,9 @@ static const struct option_def options[] = {
 	{"interval", 'i', ARG_REQUIRED, "TIME",
 	 "rows for each such stretch of time, so that a surge and its source are seen", set,
 	 OPT_INTERVAL},
-	{"rare", 0, ARG_NONE, NULL, "the rarest callers and requests, rarest first", set, OPT_RARE},
+	{"rare", 0, ARG_NONE, NULL,
+	 "the rarest callers, peers of unknown protocol, and requests, rarest first", set,
+	 OPT_RARE},
 	{"limit", 'n', ARG_REQUIRED, "N", "rows of a table (default 20), or of an interval (5)",
 	 set, OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL,
@@ -199,6 +218,11 @@ static bool about_messages(const struct message_filter *f)
 	return f->method || f->target || f->status || f->errors || f->slower_ns;
 }
 
+static bool of_connections(const struct section *s)
+{
+	return strstr(s->text, "FROM connection ");
+}
+
 /* The column of time only where there are intervals. Malloc'ed. */
 static char *sql_of(const struct opts *o, const struct section *s)
 {
@@ -209,41 +233,71 @@ static char *sql_of(const struct opts *o, const struct section *s)
 	return sql;
 }
 
+static int prepare(const struct opts *o, struct analysis *a, const char *sql, uint64_t limit,
+		   sqlite3_stmt **stmt)
+{
+	uint64_t interval = o->common.load.traffic.interval_ns;
+	double seconds = interval ? interval / 1e9 : traffic_seconds(&a->load);
+
+	if (sqlite3_prepare_v2(store__db(a->store), sql, -1, stmt, NULL) ||
+	    sqlite3_bind_int64(*stmt, 1, limit) ||
+	    (sqlite3_bind_parameter_count(*stmt) > 1 && sqlite3_bind_double(*stmt, 2, seconds)) ||
+	    (sqlite3_bind_parameter_count(*stmt) > 2 && interval &&
+	     (sqlite3_bind_int64(*stmt, 3, interval) ||
+	      sqlite3_bind_int64(*stmt, 4, traffic_start_ns(&a->captures)))))
+		return -EIO;
+	return 0;
+}
+
+/* How many rows there would be without a limit. */
+static long count_all(const struct opts *o, struct analysis *a, const char *sql)
+{
+	struct strbuf b = {0};
+	sqlite3_stmt *stmt = NULL;
+	long cnt = -1;
+
+	strbuf_addf(&b, "SELECT count(*) FROM (%s)", sql);
+	if (!prepare(o, a, b.p, INT64_MAX, &stmt) && sqlite3_step(stmt) == SQLITE_ROW)
+		cnt = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	strbuf_fini(&b);
+	return cnt;
+}
+
+static uint64_t limit_of(const struct opts *o)
+{
+	if (o->limit)
+		return o->limit;
+	if (o->style.format != TABLE_TEXT)
+		return INT64_MAX;
+	return o->common.load.traffic.interval_ns ? LIMIT_AN_INTERVAL : LIMIT;
+}
+
 static int show(const struct opts *o, struct analysis *a, const struct section *s, bool first)
 {
 	bool text = o->style.format == TABLE_TEXT;
-	uint64_t interval = o->common.load.traffic.interval_ns, limit = o->limit ? o->limit
-									: !text	 ? INT64_MAX
-									: interval
-										? LIMIT_AN_INTERVAL
-										: LIMIT;
+	uint64_t limit = limit_of(o);
 	struct table_style style = o->style;
 	sqlite3_stmt *stmt = NULL;
 	char title[128], *sql = sql_of(o, s);
-	int err = sql ? 0 : -ENOMEM;
+	long rows, all;
 
-	if (err)
-		return err;
+	if (!sql)
+		return -ENOMEM;
 	snprintf(title, sizeof(title), "\n%s%s%s", style.colour ? "\033[1;36m" : "", s->title,
 		 style.colour ? "\033[0m" : "");
 	style.title = text ? title : NULL;
 	style.human = text;
 	if (style.format == TABLE_JSON)
 		printf("%s\"%s\": ", first ? "{" : ",", s->name);
-	if (sqlite3_prepare_v2(store__db(a->store), sql, -1, &stmt, NULL) ||
-	    sqlite3_bind_int64(stmt, 1, limit) ||
-	    (sqlite3_bind_parameter_count(stmt) > 1 &&
-	     sqlite3_bind_double(stmt, 2, interval ? interval / 1e9 : traffic_seconds(&a->load))) ||
-	    (sqlite3_bind_parameter_count(stmt) > 2 && interval &&
-	     (sqlite3_bind_int64(stmt, 3, interval) ||
-	      sqlite3_bind_int64(stmt, 4, traffic_start_ns(&a->captures)))) ||
-	    table_write(stmt, &style, stdout) < 0) {
+	rows = prepare(o, a, sql, limit, &stmt) ? -EIO : table_write(stmt, &style, stdout);
+	if (rows < 0)
 		message_error("traffic: %s", sqlite3_errmsg(store__db(a->store)));
-		err = -EIO;
-	}
 	sqlite3_finalize(stmt);
+	if (text && rows >= (long)limit && (all = count_all(o, a, sql)) > rows)
+		printf("and %ld more: see --limit\n", all - rows);
 	free(sql);
-	return err;
+	return rows < 0 ? -EIO : 0;
 }
 
 /* CSV holds one table. */
@@ -269,7 +323,7 @@ static int show_all(const struct opts *o, struct analysis *a)
 	for (size_t i = 0; i < cnt && !err; i++) {
 		if (!(by & 1u << i))
 			continue;
-		if (!o->rare && !i && !o->by_given &&
+		if (of_connections(&from[i]) && !o->by_given &&
 		    about_messages(&o->common.load.traffic.filter))
 			continue;
 		err = show(o, a, &from[i], first);

@@ -39,6 +39,15 @@ static bool matches(const char *list, struct span s)
 	return false;
 }
 
+/* Of a name also what stands behind its slash: nginx of a container's nginx. */
+static bool matches_name(const char *list, struct span s)
+{
+	const char *slash = s.p ? memrchr(s.p, '/', s.len) : NULL;
+
+	return matches(list, s) ||
+	       (slash && matches(list, (struct span){slash + 1, s.p + s.len - slash - 1}));
+}
+
 bool message_filter_any(const struct message_filter *f)
 {
 	return f->protocol || f->method || f->target || f->peer || f->role || f->service ||
@@ -48,8 +57,8 @@ bool message_filter_any(const struct message_filter *f)
 bool message_filter_wants_side(const struct message_filter *f, const struct message_facts *m)
 {
 	return (!f->one_connection || f->connection == m->connection) &&
-	       matches(f->role, m->role) && matches(f->service, m->service) &&
-	       (matches(f->peer, m->peer) || matches(f->peer, m->peer_addr));
+	       matches(f->role, m->role) && matches_name(f->service, m->service) &&
+	       (matches_name(f->peer, m->peer) || matches(f->peer, m->peer_addr));
 }
 
 bool message_filter_wants(const struct message_filter *f, const struct message_facts *m)

@@ -176,14 +176,14 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 		 0,                                                                                \
 		 ARG_REQUIRED,                                                                     \
 		 "LIST",                                                                           \
-		 "of these recorded services",                                                     \
+		 "of these recorded services; what stands before a slash may be left out",         \
 		 common_option_set,                                                                \
 		 OPTION_SERVICE},                                                                  \
 		{"peer",                                                                           \
 		 0,                                                                                \
 		 ARG_REQUIRED,                                                                     \
 		 "LIST",                                                                           \
-		 "with these others, by name or address",                                          \
+		 "with these others, by name (likewise) or address",                               \
 		 common_option_set,                                                                \
 		 OPTION_PEER},                                                                     \
 		{"connection",                                                                     \

@@ -84,13 +84,14 @@ int flow_put_stat(struct flow_records *to, struct flow *f, uint64_t ts_ns)
 static void mask(struct flow_records *to, struct flow *f, struct rec_payload *r)
 {
 	const struct redact_payload call = {r->direction, r->position, r->len, r->data.len,
-					    to->masked};
+					    (const uint8_t *)r->data.p, to->masked};
 	struct redact_conn *alone = NULL;
 
-	memcpy(to->masked, r->data.p, r->data.len);
-	r->data.p = (const char *)to->masked;
-	if (redact__apply(r->flags & PAYLOAD_DATAGRAM ? &alone : &f->redact, to->redact_sql, &call))
+	if (redact__apply(r->flags & PAYLOAD_DATAGRAM ? &alone : &f->redact, to->redact_sql,
+			  &call)) {
+		r->data.p = (const char *)to->masked;
 		r->flags |= PAYLOAD_REDACTED;
+	}
 	redact_conn__free(alone);
 }
 

@@ -41,7 +41,8 @@ CREATE TABLE connection(
 	sampled INTEGER,  -- 1: its payload was kept
 	service TEXT, peer TEXT,             -- names of this end and of the other
 	other_id INTEGER, counted INTEGER,   -- the connection that is its other end, if recorded; of the two one is counted
-	sent_seq INTEGER, received_seq INTEGER); -- TCP sequence numbers of position 0
+	sent_seq INTEGER, received_seq INTEGER, -- TCP sequence numbers of position 0
+	shares_id INTEGER); -- the connection whose socket this process uses as well; the messages of both are that one's
 CREATE TABLE connection_stat( -- what moved since the row before
 	connection_id INTEGER, ts_ns INTEGER, bytes_sent INTEGER, bytes_received INTEGER, sends INTEGER,
 	receives INTEGER, retransmits INTEGER, srtt_us INTEGER);
@@ -54,7 +55,7 @@ CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls se
 	capture_id INTEGER, other_id INTEGER, offset_ns INTEGER, delay_ns INTEGER, pairs INTEGER);
 CREATE TABLE unkept( -- calls of which payload was not kept that held more messages, and what is known to be missing for it
 	capture_id INTEGER, protocol TEXT, places INTEGER, bytes INTEGER, longest INTEGER, -- bytes of a call
-	missing INTEGER, unpaired INTEGER, no_ends INTEGER); -- no_ends: responses that ended later than seen
+	missing INTEGER, unpaired INTEGER, no_ends INTEGER, partials INTEGER); -- no_ends: responses that ended later than seen; partials: messages of more bytes than seen
 CREATE TABLE scaling( -- captures of which payload was kept of a share of the connections, by --sample or --cpu-budget
 	capture_id INTEGER, least REAL, steps INTEGER, -- the least share; how often --cpu-budget changed it
 	connections INTEGER, seen INTEGER, calls INTEGER, -- with messages in the figures; those; what they were scaled to
@@ -159,7 +160,10 @@ SELECT m.id, strftime('%H:%M:%S', ifnull(m.request_ns, m.response_ns) / 10000000
 	m.request_ns, m.response_ns, m.latency_ns, m.first_byte_ns, m.protocol, c.role, c.service, ifnull(m.peer, c.peer) AS peer, m.method, m.target,
 	m.status, m.is_error AS error, m.request_bytes, m.response_bytes, m.paired, m.oneway, m.connection_id AS connection,
 	c.transport, c.local_addr, c.local_port, c.remote_addr, c.remote_port, c.tls, p.pid, p.comm, p.container_id, a.host,
-	m.detail, m.peer_addr
+	m.detail, m.peer_addr,
+	CASE WHEN instr(m.detail, '"client":"') -- as the request itself names it: an address or a client id
+		THEN substr(m.detail, instr(m.detail, '"client":"') + 10,
+			instr(substr(m.detail, instr(m.detail, '"client":"') + 10), '"') - 1) END AS client
 FROM message m LEFT JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
 	LEFT JOIN capture a ON a.id = c.capture_id;
 

@@ -52,7 +52,12 @@ static bool add_human(struct strbuf *b, sqlite3_stmt *stmt, int col, int type)
 	if (!name || (type != SQLITE_INTEGER && type != SQLITE_FLOAT))
 		return false;
 	if (ends_with(name, "share")) {
-		strbuf_addf(b, "%.2f%%", 100 * sqlite3_column_double(stmt, col));
+		double percent = 100 * sqlite3_column_double(stmt, col);
+
+		if (percent > 0 && percent < 0.005)
+			strbuf_addf(b, "<0.01%%"); /* few are not none */
+		else
+			strbuf_addf(b, "%.2f%%", percent);
 		return true;
 	}
 	if (sqlite3_column_double(stmt, col) < 0)

@@ -193,6 +193,15 @@ static bool spread(struct topology *t, bool both)
 	return grown;
 }
 
+/* Also by what stands behind a slash: nginx of a container's nginx. */
+static bool is_named(const struct topology_node *n, const char *pattern)
+{
+	const char *slash = strrchr(n->name, '/');
+
+	return !fnmatch(pattern, n->name, FNM_CASEFOLD) ||
+	       (slash && !fnmatch(pattern, slash + 1, FNM_CASEFOLD));
+}
+
 int topology__narrow(struct topology *t, const char *focus, unsigned depth)
 {
 	bool found = false, *called = find_called(t);
@@ -200,7 +209,7 @@ int topology__narrow(struct topology *t, const char *focus, unsigned depth)
 	for (uint32_t i = 0; i < t->node_cnt; i++) {
 		struct topology_node *n = &t->nodes[i];
 
-		n->shown = focus ? !fnmatch(focus, n->name, FNM_CASEFOLD) : !(called && called[i]);
+		n->shown = focus ? is_named(n, focus) : !(called && called[i]);
 		n->focus = focus && n->shown;
 		n->calls_in = n->calls_out = n->errors_in = n->bytes = 0; /* of what is shown */
 		found |= n->shown;

@@ -39,9 +39,11 @@ struct conn {
 	const struct l7_protocol *speaks; /* the last message */
 	uint64_t unkept_unpaired;	  /* because payload was not kept */
 	uint64_t no_ends;		  /* responses whose end was not seen */
+	uint64_t partials;		  /* requests and responses of more bytes than were seen */
 	/* strings of traffic.strings */
 	uint32_t service, peer, role, protocol;
 	uint32_t other;	     /* number + 1 of the other end; 0: not here */
+	uint32_t shares;     /* number + 1 of the one whose socket its process uses as well */
 	struct marks *marks; /* when the other end is in another archive */
 	uint32_t next;	     /* of equal tuple, + 1 */
 	uint32_t next_bound; /* of the same UDP port, + 1 */
@@ -52,7 +54,7 @@ struct payload_order;
 /* What the payload that was not kept hid. */
 struct unkept {
 	uint32_t capture, protocol;
-	uint64_t places, bytes, longest, missing, unpaired, no_ends;
+	uint64_t places, bytes, longest, missing, unpaired, no_ends, partials;
 };
 
 struct traffic {
@@ -82,6 +84,8 @@ struct traffic {
 
 /* The connection of that id; one whose record was lost gets an empty one. NULL: out of memory. */
 struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id);
+/* The same, or NULL when no record named it. */
+struct conn *traffic_known_conn(struct traffic *t, uint32_t capture, uint32_t id);
 void traffic_add_connection(struct conn *c, const struct rec_connection *r);
 int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r);
 

@@ -25,15 +25,22 @@ static bool conn_equal(const void *owner, uint32_t entry, const void *key)
 
 static const struct index_ops conn_ops = {conn_hash, conn_equal};
 
-struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
+struct conn *traffic_known_conn(struct traffic *t, uint32_t capture, uint32_t id)
 {
 	struct conn_key key = {capture, id};
 	uint64_t hash = hash_mix(capture_row(capture, id));
-	struct conn *c;
 	uint32_t entry;
 
-	if (index_find(&t->by_id, &conn_ops, t, hash, &key, &entry))
-		return t->conns[entry];
+	return index_find(&t->by_id, &conn_ops, t, hash, &key, &entry) ? t->conns[entry] : NULL;
+}
+
+struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
+{
+	uint64_t hash = hash_mix(capture_row(capture, id));
+	struct conn *c = traffic_known_conn(t, capture, id);
+
+	if (c)
+		return c;
 	if (array_reserve(&t->conns, &t->conn_cap, t->conn_cnt + 1))
 		return NULL;
 	c = calloc(1, sizeof(*c));

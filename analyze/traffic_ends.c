@@ -115,7 +115,7 @@ static int find_socketpairs(struct traffic *t)
 	for (size_t i = 0; i < t->conn_cnt; i++) {
 		struct conn *c = t->conns[i];
 
-		if (!traffic_is_unix(c) || c->other || path_of(c).len || !c->rec.cookie)
+		if (!traffic_is_unix(c) || c->other || c->rec.shares || path_of(c).len || !c->rec.cookie)
 			continue;
 		if (array_reserve(&v, &cap, cnt + 1)) {
 			free(v);
@@ -147,14 +147,14 @@ static void find_other(struct traffic *t, const struct index *ix, struct conn *c
 	struct conn *found = NULL;
 	uint32_t i;
 
-	if (c->other ||
+	if (c->other || c->rec.shares ||
 	    (traffic_is_unix(c) ? !c->pid || !c->rec.peer_pid
 				: !tuple.remote.len || !tuple.local.len) ||
 	    !index_find(ix, &tuple_ops, t, tuple_key(&key), &key, &i))
 		return;
 	for (uint32_t n = i + 1; n; n = t->conns[n - 1]->next) {
 		struct conn *d = t->conns[n - 1];
-		uint64_t apart = d == c || d->other   ? UINT64_MAX
+		uint64_t apart = d == c || d->other || d->rec.shares ? UINT64_MAX
 				 : traffic_is_unix(c) ? unix_distance(c, d)
 						      : traffic_distance(c, d);
 

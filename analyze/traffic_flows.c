@@ -79,6 +79,8 @@ static int add_silent(struct traffic *t, struct flows *f)
 
 		if (!c->other)
 			traffic_datagram_peer(c, 0, 0, &addr, &d);
+		if (c->shares && t->conns[c->shares - 1]->messages)
+			continue;
 		if (c->messages || (d && (d->messages || (c->other && d->number < c->number))) ||
 		    (!c->bytes[0] && !c->bytes[1]))
 			continue;

@@ -51,7 +51,7 @@ static void bind_times(struct insert *in, const struct conn *c, const struct l7_
 		insert_int(in, a->last_ns > q->last_ns ? a->last_ns - q->last_ns : 0);
 	else
 		insert_null(in);
-	if (x->paired)
+	if (x->paired && !a->no_begin)
 		insert_int(in, a->first_ns > q->last_ns ? a->first_ns - q->last_ns : 0);
 	else
 		insert_null(in);
@@ -223,7 +223,8 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
 		traffic_learn(c);
 	c->unkept_unpaired += x->why == L7_NOT_KEPT;
-	c->no_ends += x->response && x->response->no_end;
+	c->no_ends += a && a->no_end;
+	c->partials += (q && q->partial) + (a && a->partial);
 	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
 	    (t->filtered && !is_wanted(c, x, status)))
 		return;

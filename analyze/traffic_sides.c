@@ -14,6 +14,16 @@
 
 #define SEQ_SLACK (1u << 20)
 
+static void find_shared(struct traffic *t)
+{
+	for (size_t i = 0; i < t->conn_cnt; i++) {
+		struct conn *c = t->conns[i], *own;
+
+		own = c->rec.shares ? traffic_known_conn(t, c->capture, c->rec.shares) : NULL;
+		c->shares = own && own != c ? own->number + 1 : 0;
+	}
+}
+
 static uint32_t peer_name(struct traffic *t, const struct conn *c)
 {
 	const struct conn *other;
@@ -21,6 +31,8 @@ static uint32_t peer_name(struct traffic *t, const struct conn *c)
 
 	if (service)
 		return service;
+	if (c->shares && !c->other)
+		c = t->conns[c->shares - 1];
 	if (c->other)
 		return t->conns[c->other - 1]->service;
 	if (c->rec.peer_pid)
@@ -41,6 +53,7 @@ int traffic_find_sides(struct traffic *t)
 	for (size_t i = 0; i < t->conn_cnt; i++)
 		if (traffic_is_unix(t->conns[i]))
 			t->conns[i]->pid = traffic_pid(t, t->conns[i]);
+	find_shared(t);
 	err = traffic_find_ends(t);
 	if (!err)
 		err = traffic_index_ports(t);

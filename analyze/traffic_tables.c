@@ -58,6 +58,7 @@ static void optional_time(struct insert *in, const struct conn *c, uint64_t ns)
 static int write_connection(struct insert *in, const struct conn *c)
 {
 	const struct strings *names = c->traffic->strings;
+	const struct conn *own = c->shares ? c->traffic->conns[c->shares - 1] : c;
 
 	insert_int(in, conn_row(c));
 	insert_int(in, capture_id(c->capture));
@@ -71,7 +72,7 @@ static int write_connection(struct insert *in, const struct conn *c)
 	bind_span(in, c->rec.remote_addr);
 	insert_int(in, c->rec.remote_port);
 	insert_text(in, traffic_role(c));
-	insert_text(in, strings__get(names, c->protocol));
+	insert_text(in, strings__get(names, own->protocol));
 	insert_int(in, c->tls);
 	optional_time(in, c, c->rec.opened_ns);
 	optional_time(in, c, c->closed_ns);
@@ -93,6 +94,10 @@ static int write_connection(struct insert *in, const struct conn *c)
 	insert_int(in, traffic_counted(c));
 	seq_or_null(in, c, L7_SENT);
 	seq_or_null(in, c, L7_RECEIVED);
+	if (own != c)
+		insert_int(in, conn_row(own));
+	else
+		insert_null(in);
 	return insert_run(in);
 }
 
@@ -101,7 +106,7 @@ int traffic_write_connections(struct traffic *t)
 	struct insert in;
 	int err = insert_open(&in, t->load->store,
 			      "INSERT INTO connection VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-			      "?,?,?,?,?,?,?,?,?)");
+			      "?,?,?,?,?,?,?,?,?,?)");
 
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)
 		err = write_connection(&in, t->conns[i]);

@@ -29,6 +29,7 @@ int traffic_add_unkept(struct traffic *t, const struct conn *c)
 	u->missing += st.missing;
 	u->unpaired += c->unkept_unpaired;
 	u->no_ends += c->no_ends;
+	u->partials += c->partials;
 	if (st.unkept_call > u->longest)
 		u->longest = st.unkept_call;
 	return 0;
@@ -37,7 +38,7 @@ int traffic_add_unkept(struct traffic *t, const struct conn *c)
 int traffic_write_unkept(struct traffic *t)
 {
 	struct insert in;
-	int err = insert_open(&in, t->load->store, "INSERT INTO unkept VALUES(?,?,?,?,?,?,?,?)");
+	int err = insert_open(&in, t->load->store, "INSERT INTO unkept VALUES(?,?,?,?,?,?,?,?,?)");
 
 	for (size_t i = 0; i < t->unkept_cnt && !err; i++) {
 		const struct unkept *u = &t->unkept[i];
@@ -50,6 +51,7 @@ int traffic_write_unkept(struct traffic *t)
 		insert_int(&in, u->missing);
 		insert_int(&in, u->unpaired);
 		insert_int(&in, u->no_ends);
+		insert_int(&in, u->partials);
 		err = insert_run(&in);
 	}
 	insert_close(&in);
@@ -81,20 +83,21 @@ bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf
 {
 	const struct capture *c = &a->captures.v[capture];
 	sqlite3_stmt *stmt = NULL;
-	uint64_t v[6] = {0};
+	uint64_t v[7] = {0};
 	char buf[24];
 
 	if (!sqlite3_prepare_v2(store__db(a->store),
 				"SELECT sum(bytes), sum(places), sum(missing), sum(unpaired), "
-				"max(longest), sum(no_ends) FROM unkept WHERE capture_id = ?",
+				"max(longest), sum(no_ends), sum(partials) FROM unkept WHERE "
+				"capture_id = ?",
 				-1, &stmt, NULL)) {
 		sqlite3_bind_int64(stmt, 1, capture_id(capture));
 		if (sqlite3_step(stmt) == SQLITE_ROW)
-			for (int i = 0; i < 6; i++)
+			for (int i = 0; i < 7; i++)
 				v[i] = sqlite3_column_int64(stmt, i);
 	}
 	sqlite3_finalize(stmt);
-	if (!v[2] && !v[3] && !v[5])
+	if (!v[2] && !v[3] && !v[5] && !v[6])
 		return false;
 	strbuf_addf(b, "%s of payload", format_bytes(buf, v[0]));
 	add_amount(b, " in ", v[1], "call", "calls");
@@ -108,6 +111,9 @@ bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf
 	add_amount(b, v[2] ? ", " : " ", v[3], "is unpaired for it", "are unpaired for it");
 	add_amount(b, v[2] || v[3] ? ", " : " ", v[5], "response took longer than is shown",
 		   "responses took longer than is shown");
+	add_amount(b, v[2] || v[3] || v[5] ? ", " : " ", v[6],
+		   "request or response has more bytes than is shown",
+		   "requests or responses have more bytes than is shown");
 	add_advice(b, c, v[4]);
 	return true;
 }

@@ -10,6 +10,7 @@ const volatile __u32 self_tgid = 0;
 const volatile __u64 wakeup_sz = 256 << 10; /* queued bytes that wake obrec up */
 
 bool enabled;
+__u32 target_slots[TARGET_SLOTS];
 __u32 epoch; /* advanced by obrec now and then: every stack is sent again */
 
 struct scratch_map scratch SEC(".maps");
@@ -166,6 +167,7 @@ int core_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (!p || !(p->flags & PROC_INHERIT))
 		return 0;
 	copy = *p;
+	target_slots[child & (TARGET_SLOTS - 1)] = TARGET_SLOT_ASK; /* obrec will know */
 	if (bpf_map_update_elem(&procs, &child, &copy, BPF_ANY))
 		loss_count(LOSS_PROCS_FULL);
 	return 0;

@@ -68,6 +68,9 @@ extern const volatile __u64 wakeup_sz; /* a power of two */
 extern const volatile bool target_all; /* everything is recorded */
 extern const volatile __u32 self_tgid; /* but obrec */
 extern bool enabled;		       /* set once all probes are attached */
+/* By tgid, folded: 0, the only process there that has an entry in procs and is a target, or
+ * TARGET_SLOT_ASK. Nearly all are told by it, without a look-up. */
+extern __u32 target_slots[TARGET_SLOTS];
 
 /*
  * Walks the current task's user stack from `regs` and `proc` of the scratch, sends it unless obrec
@@ -94,10 +97,10 @@ static __always_inline void loss_count(__u32 which)
  * Sends a record of at most max_sz (a constant) bytes to obrec unless this CPU's ring already holds
  * `limit` bytes: what comes in masses leaves room for the rest. -1 when it was lost, counted as
  * `loss`. A wake-up is a microsecond and more, so obrec gets one whenever another wakeup_sz bytes
- * are queued, and none for each record while it is late.
+ * are queued, and none for each record while it is late; `wake`: at once.
  */
-static __always_inline int ring_output_below(void *record, __u64 size, __u64 max_sz, __u32 loss,
-					     __u64 limit)
+static __always_inline int ring_send(void *record, __u64 size, __u64 max_sz, __u32 loss,
+				     __u64 limit, bool wake)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	__u64 flags = BPF_RB_NO_WAKEUP, queued;
@@ -109,7 +112,7 @@ static __always_inline int ring_output_below(void *record, __u64 size, __u64 max
 	queued = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	if (queued >= limit)
 		goto lost;
-	if ((queued & (wakeup_sz - 1)) + size + BPF_RINGBUF_HDR_SZ >= wakeup_sz)
+	if (wake || (queued & (wakeup_sz - 1)) + size + BPF_RINGBUF_HDR_SZ >= wakeup_sz)
 		flags = BPF_RB_FORCE_WAKEUP;
 	/* Here and not earlier: 5.10 forgets the bounds of a number that was spilled. */
 	asm volatile("" : "+r"(size));
@@ -120,6 +123,12 @@ static __always_inline int ring_output_below(void *record, __u64 size, __u64 max
 lost:
 	loss_count(loss);
 	return -1;
+}
+
+static __always_inline int ring_output_below(void *record, __u64 size, __u64 max_sz, __u32 loss,
+					     __u64 limit)
+{
+	return ring_send(record, size, max_sz, loss, limit, false);
 }
 
 static __always_inline int ring_output(void *record, __u64 size, __u64 max_sz, __u32 loss)
@@ -152,14 +161,27 @@ static __always_inline void scratch_release(struct scratch *s)
 	s->busy = 0;
 }
 
-/* Is this process recorded? One look-up; *p is its entry, NULL when it is recorded but not known
- * yet. */
+/* Is this process recorded? *p is its entry, NULL when it is recorded but not known yet. */
 static __always_inline bool is_target(__u32 tgid, struct proc **p)
 {
+	*p = NULL;
+	if (!target_all && !target_slots[tgid & (TARGET_SLOTS - 1)])
+		return false;
 	*p = bpf_map_lookup_elem(&procs, &tgid);
 	if (*p)
 		return ((*p)->flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
 	return target_all && tgid && tgid != self_tgid;
+}
+
+/* The same where the entry does not matter. */
+static __always_inline bool is_recorded(__u32 tgid)
+{
+	__u32 only = target_slots[tgid & (TARGET_SLOTS - 1)];
+	struct proc *p;
+
+	if (!target_all && only != TARGET_SLOT_ASK)
+		return only && only == tgid;
+	return is_target(tgid, &p);
 }
 
 /* For the unwinder; all zero (no ranges) when nothing is known of the process yet. */

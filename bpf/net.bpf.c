@@ -15,31 +15,28 @@
  * fentry or kprobe. What a call will move is not known there; TCP's sequence numbers make up for it
  * at the next call.
  *
- * A datagram's sender is in the caller's memory only when the call returns, so payload of
- * unconnected sockets is taken at the exit in both ways.
+ * A datagram's sender is in the caller's memory only when the call returns, so what unconnected
+ * sockets receive is taken at the exit in all ways. Where sockets have tracepoints these exits are
+ * attached when the first process needs them: a watched exit makes all calls of the host dearer.
  */
 #include "net_choice.bpf.h"
+#include "net_many.bpf.h"
 
-const volatile __u32 net_sample_per_64k = 65536;
-const volatile __u32 net_cpus = 1;
 const volatile __u32 net_by = NET_BY_EXIT;
 const volatile bool net_exits = true; /* the exits of sendmmsg and recvmmsg are watched */
 
-struct net_ids_map net_ids SEC(".maps");
-struct net_socks_map net_socks SEC(".maps");
-struct net_sock_scratch_map net_sock_scratch SEC(".maps");
-
 __u32 net_thin;
-bool net_stateless;
+__u32 net_exits_state;
 bool net_at_exit[256];
 
 /* As count(), with the sequence number of the call's first byte. */
-static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
-					 __u64 *pos)
+static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __u32 tgid, __u32 dir,
+					 __u32 len, __u64 *pos)
 {
 	struct tcp_sock *tp;
+	__u32 end;
 
-	count_bytes(s, dir, len, pos, true);
+	count_bytes(s, tgid, dir, len, pos, true);
 	if (s->transport != IPPROTO_TCP)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(sk);
@@ -47,7 +44,69 @@ static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __
 		return 0;
 	s->retransmits = tp->total_retrans;
 	s->srtt_us = tp->srtt_us >> 3;
-	return (dir == NET_SENT ? tp->write_seq : tp->copied_seq) - len;
+	end = dir == NET_SENT ? tp->write_seq : tp->copied_seq;
+	if (dir == NET_RECEIVED)
+		reached(s, dir, end);
+	return end - len;
+}
+
+static __always_inline __u32 count_read(struct sock *sk, struct net_sock *s, __u32 tgid, __u32 dir,
+					__u32 len, __u64 *pos)
+{
+	__u32 seq;
+
+	count(sk, s, tgid, dir, len, pos, true);
+	seq = first_seq(sk, s, dir, len);
+	if (dir == NET_RECEIVED && s->transport == IPPROTO_TCP)
+		reached(s, dir, seq + len);
+	return seq;
+}
+
+/* One message of a call with many is what sendmsg and recvmsg move. */
+static __always_inline void one_of_many(struct call *c)
+{
+	c->arg[1] += (__u64)net_many_next(c->arg[1], c->arg[2]) * sizeof(struct user_mmsghdr);
+	c->arg[2] = c->arg[3]; /* flags */
+	c->nr = c->nr == NR_sendmmsg ? NR_sendmsg : NR_recvmsg;
+}
+
+/* A datagram whose sender stands in the caller's memory later: true when its exit takes it. */
+static __always_inline bool waits_for_exit(const struct net_sock *s, __u32 dir,
+					   const struct call *c, __u32 tgid)
+{
+	if (!left_to_exit(s, dir, c))
+		return false;
+	*at_exit_of(tgid) = true;
+	if (net_exits_state != NET_EXITS_ON)
+		loss_count(LOSS_NET_SENDER);
+	return net_exits_state == NET_EXITS_ON;
+}
+
+/* A datagram socket was connected; or the event that gives a connecting one its port was missed, as
+ * no program runs twice at once on a CPU. */
+static __always_inline bool has_moved(struct sock *sk, const struct net_sock *s)
+{
+	if (unconnected_datagram(s))
+		return BPF_CORE_READ(sk, __sk_common.skc_dport);
+	return !s->local.port && s->transport == IPPROTO_TCP;
+}
+
+/* Whether the end of what the peer sends was read: copied_seq counts it. */
+static __always_inline bool ended(struct sock *sk)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	return BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN &&
+	       BPF_CORE_READ(tp, copied_seq) == BPF_CORE_READ(tp, rcv_nxt);
+}
+
+/* Bytes that were read of the connection from its beginning on. */
+static __always_inline __u32 consumed(struct sock *sk)
+{
+	struct tcp_sock *tp = (void *)sk;
+	__u32 waiting = BPF_CORE_READ(tp, rcv_nxt) - BPF_CORE_READ(tp, copied_seq);
+
+	return BPF_CORE_READ(tp, bytes_received) - waiting;
 }
 
 /* `typed`, a constant: sk may be dereferenced. A probe read costs 10 ns, and a call takes ten. */
@@ -55,11 +114,12 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, seq;
 	struct net_sock *s;
-	struct proc *p;
 	struct call c;
 	__u64 pos;
 
-	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_target(tgid, &p))
+	if (ret < 0 && net_many_used)
+		net_many_failed();
+	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_recorded(tgid))
 		return 0;
 	if (typed)
 		current_call_typed(&c);
@@ -67,22 +127,16 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		return 0;
 	if (!ret && !is_datagram(sk, typed))
 		return 0;
-	if (c.nr == NR_sendmmsg || c.nr == NR_recvmmsg)
-		return 0; /* at their exit, where each message's length stands */
 	s = sock_get_as(sk, sock_inode(sk, typed), tgid, 0);
 	if (!s)
 		return 0;
-	if (typed) {
-		seq = count_typed(sk, s, dir, ret, &pos);
-	} else {
-		count(sk, s, dir, ret, &pos, true);
-		seq = first_seq(sk, s, dir, ret);
-	}
-	if (!wants_payload(s, dir))
-		return 0;
-	if (left_to_exit(s, dir, &c))
-		*at_exit_of(tgid) = true;
-	else
+	seq = typed ? count_typed(sk, s, tgid, dir, ret, &pos)
+		    : count_read(sk, s, tgid, dir, ret, &pos);
+	if (of_many(&c))
+		one_of_many(&c);
+	if (has_moved(sk, s))
+		net_sock_moved(s->key);
+	if (wants_payload(s, dir) && !waits_for_exit(s, dir, &c, tgid))
 		take_payload(s, dir, ret, pos, seq, &c);
 	return 0;
 }
@@ -110,4 +164,53 @@ SEC("?raw_tp/sock_recv_length")
 int net_sock_recv_raw(struct bpf_raw_tracepoint_args *ctx)
 {
 	return on_sock((void *)ctx->args[0], ctx->args[1], ctx->args[2], NET_RECEIVED, false);
+}
+
+/*
+ * splice() out of a TCP socket ends in no tracepoint of the above; tcp_read_sock() comes by here,
+ * with the lock held and copied_seq where it has come to. The end of the stream is a number of its
+ * own (RFC 9293, 3.4), and no byte. What the first splice of a connection moves that was joined in
+ * its middle is not known, and nothing of what is spliced out of Unix sockets.
+ */
+static __always_inline int on_splice(struct sock *sk, const struct call *c)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32, end, moved, first;
+	struct tcp_sock *tp = (void *)sk;
+	struct net_sock *s;
+	__u64 pos;
+
+	if (c->nr != NR_splice || !enabled || !is_recorded(tgid))
+		return 0;
+	s = sock_get(sk, tgid, 0);
+	if (!s)
+		return 0;
+	end = BPF_CORE_READ(tp, copied_seq);
+	first = s->seq[NET_RECEIVED];
+	if (!(s->flags & NET_SEQ << NET_RECEIVED))
+		first = s->flags & NET_OPENED ? end - ended(sk) - consumed(sk) : end;
+	reached(s, NET_RECEIVED, end);
+	moved = end - first - ended(sk);
+	if ((__s32)moved <= 0)
+		return 0;
+	count(sk, s, tgid, NET_RECEIVED, moved, &pos, true);
+	if (wants_payload(s, NET_RECEIVED))
+		take_payload(s, NET_RECEIVED, moved, pos, first, c);
+	return 0;
+}
+
+SEC("?tp_btf/tcp_rcv_space_adjust")
+int net_sock_splice(__u64 *ctx)
+{
+	struct call c;
+
+	current_call_typed(&c);
+	return on_splice((void *)ctx[0], &c);
+}
+
+SEC("?raw_tp/tcp_rcv_space_adjust")
+int net_sock_splice_raw(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct call c;
+
+	return current_call(&c) ? 0 : on_splice((void *)ctx->args[0], &c);
 }

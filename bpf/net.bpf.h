@@ -21,6 +21,7 @@
 #define IPPROTO_UDP 17
 #define TRANSPORT_UNIX_STREAM 257
 #define TRANSPORT_UNIX_DGRAM 258
+#define RCV_SHUTDOWN 1
 #define MSG_PEEK 2
 #define MSG_TRUNC 0x20
 
@@ -69,16 +70,35 @@ struct socket {
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_type, sk_protocol;
+	__u32 sk_max_ack_backlog;
+	__u8 sk_shutdown;
+	__u8 sk_userlocks : 4;
 	struct socket *sk_socket;
 	struct pid *sk_peer_pid;
 } __attribute__((preserve_access_index));
+struct inet_sock {
+	__u16 inet_sport;
+} __attribute__((preserve_access_index));
+struct inet_bind_bucket {
+	signed char fastreuse;
+} __attribute__((preserve_access_index));
+struct inet_connection_sock {
+	struct inet_bind_bucket *icsk_bind_hash;
+} __attribute__((preserve_access_index));
 struct tcp_sock {
-	__u32 copied_seq, write_seq, srtt_us, total_retrans;
+	__u32 copied_seq, write_seq, rcv_nxt, srtt_us, total_retrans;
+	__u64 bytes_received;
 } __attribute__((preserve_access_index));
 struct sockaddr_un {
 	char sun_path[108];
 } __attribute__((preserve_access_index));
+struct refcount_struct {
+	struct {
+		int counter;
+	} refs;
+} __attribute__((preserve_access_index));
 struct unix_address {
+	struct refcount_struct refcnt;
 	int len;
 	struct sockaddr_un name[];
 } __attribute__((preserve_access_index));

@@ -8,6 +8,7 @@
 #define NET_MAX_PAYLOAD 65536u /* --payload's upper bound; a power of two */
 #define NET_UNIX_PATH 108
 #define NET_UNSURE_MAX 4096 /* bytes a direction of unknown traffic that --l7 keeps */
+#define NET_GONE_SOCKS 6    /* that net_gone is asked of at once: a raw_tp has twelve arguments */
 
 enum net_dir { NET_SENT, NET_RECEIVED };
 
@@ -36,11 +37,20 @@ enum net_sock_flags {
 	NET_OPENED = 8,	     /* opened while recording: opened_ns is exact */
 	NET_SEQ = 16,	     /* << enum net_dir: seq is known */
 	NET_TLS = 64,	     /* its payload is what its TLS library takes and gives */
+	NET_SHARE = 128,     /* not the socket, but what one more process moves on it */
+	NET_SHARED = 256,    /* there is such an entry */
+};
+
+/* HTTP/2: 0 where it is not known where the next frame begins; else FRAME_KNOWN and what follows. */
+enum frame_state {
+	FRAME_HEAD_SEEN = 15, /* of its head so many bytes, in the call before */
+	FRAME_IN_BLOCK = 64,  /* what ends there carries header fields */
+	FRAME_KNOWN = 128,
 };
 
 /*
  * One socket: the value of map `net_socks`, key: address of its struct sock, or its id once that is
- * another socket's. Counts only grow;
+ * another socket's; or what a second process moves on it, key: NET_SHARE_KEY(). Counts only grow;
  * obrec reads them every second and takes the differences. An entry is checked against the socket's
  * inode, since a struct sock is used again.
  */
@@ -51,25 +61,49 @@ struct net_sock {
 	__u64 opened_ns;
 	__u64 closed_ns; /* 0: open; obrec removes the entry a little later */
 	__u64 seen_ns;
-	__u64 bytes[2], calls[2]; /* by enum net_dir */
+	__u64 bytes[2], calls[2]; /* by enum net_dir; of all processes */
 	struct net_addr local, remote;
-	__u64 netns;
-	__u32 transport; /* enum transport of format/records.h */
-	__u32 flags;	 /* enum net_sock_flags */
+	__u32 netns;
+	__u16 transport; /* enum transport of format/records.h */
+	__u16 flags;	 /* enum net_sock_flags */
 	__u32 peer_pid;
 	__u32 retransmits;
 	__u32 srtt_us;
-	__u32 seq[2]; /* NET_BY_ENTRY, TCP: the sequence number that the counted bytes reach */
+	union {
+		__u32 seq[2]; /* TCP, with NET_SEQ: the sequence number that the counted bytes reach */
+		__u32 shared; /* NET_SHARE: id of the socket's own entry */
+	};
 	/* The memory of guesses, a filter only: from the first bytes of either direction, kept when
 	 * later calls cannot tell, replaced after repeated contradiction. */
-	__u8 protocol;	/* enum net_protocol */
-	__u8 doubts;	/* guesses in a row that were another */
-	__u8 pipelined; /* more than the head is kept of so many more calls */
-	__u8 pad;
-	__u32 left[2];	 /* of a message that is larger than the calls that carry it */
-	__u32 unsure[2]; /* bytes kept while unknown, where --l7 leaves out the others */
+	__u8 protocol; /* enum net_protocol */
+	__u8 doubts;   /* guesses in a row that were another */
+	union {
+		__u8 pipelined;	     /* more than the head is kept of so many more calls */
+		__u8 frame_state[2]; /* HTTP/2: enum frame_state */
+	};
+	union {
+		struct {
+			__u32 left[2];	 /* of a message larger than the calls that carry it */
+			__u32 unsure[2]; /* bytes kept while unknown, where --l7 leaves out others */
+		};
+		struct {
+			__u32 frame[2];	     /* HTTP/2: where a frame begins next, or its rest */
+			__u32 frame_head[2]; /* what was seen of its head, four bytes at most */
+		};
+	};
 	__u64 plain[2];	 /* NET_TLS: bytes of clear text */
-	__u64 key;	 /* of its entry, as a number to programs that may know it as a pointer only */
+	__u64 key;	 /* address of its struct sock, as a number to programs that may know it as a
+			    pointer only */
+};
+/* The kernel's allocator adds 64 bytes and rounds up to 256, the next size being 512. */
+_Static_assert(sizeof(struct net_sock) <= 192, "an entry takes twice its memory");
+/* Addresses of the kernel differ below bit 40, unless it has a terabyte. */
+#define NET_SHARE_KEY(sk, tgid) ((sk) ^ (__u64)(tgid) << 40)
+
+/* What others than the entry's process have moved on a socket: the value of map `net_others`, by the
+ * address of its struct sock. */
+struct net_others {
+	__u64 bytes[2], calls[2];
 };
 
 /* What counts a socket's bytes; the rest is counted at the exits of system calls. */
@@ -79,17 +113,25 @@ enum net_by {
 	NET_BY_ENTRY, /* entries of the protocols' functions: TCP and UDP */
 };
 
+/* The exits of the calls that receive datagrams, with NET_BY_SOCK: the kernel side asks for them, and
+ * obrec attaches them. */
+enum net_exits_state {
+	NET_EXITS_OFF,
+	NET_EXITS_WANTED,
+	NET_EXITS_ON,
+	NET_EXITS_NONE, /* cannot be attached */
+};
+
 /* ---- ring-buffer records ---- */
 
 /* A socket seen for the first time (first), or its end with the final counts. */
 struct wire_sock {
 	struct wire_hdr hdr;
 	__u64 ts_ns;
-	__u32 tid;
 	__u32 closed; /* 0: new or better known, 1: gone */
+	__u32 path_sz;
 	struct net_sock sock;
 	char path[NET_UNIX_PATH]; /* Unix sockets: the bound name, of either end */
-	__u32 path_sz;
 	char comm[WIRE_COMM_LEN];
 };
 

@@ -100,6 +100,11 @@ static __always_inline void current_call_typed(struct call *c)
 #endif
 }
 
+static __always_inline bool of_many(const struct call *c)
+{
+	return c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
+}
+
 static __always_inline enum buffers buffers_of(__u64 nr, __u32 *dir)
 {
 	*dir = nr == NR_write || nr == NR_writev || nr == NR_sendto || nr == NR_sendmsg
@@ -156,6 +161,8 @@ static __always_inline bool left_to_exit(const struct net_sock *s, __u32 dir, co
 		return false;
 	return dir == NET_RECEIVED || net_by != NET_BY_SOCK;
 }
+
+extern __u32 net_exits_state; /* enum net_exits_state */
 
 /* By process, folded: whether some payload was ever left to an exit. */
 extern bool net_at_exit[256];

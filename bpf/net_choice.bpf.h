@@ -3,7 +3,7 @@
 #ifndef BPF_NET_CHOICE_BPF_H
 #define BPF_NET_CHOICE_BPF_H
 
-#include "net_payload.bpf.h"
+#include "net_frames.bpf.h"
 
 extern const volatile __u32 net_payload_many; /* of a call with several messages; 0: no more */
 extern const volatile __u64 net_l7_keep;      /* --l7: bits by enum net_protocol; 0: no filter */
@@ -31,6 +31,8 @@ static __always_inline void remember(struct net_sock *s, __u32 protocol)
 	} else if (!s->protocol || ++s->doubts >= DOUBTS_MAX) {
 		s->protocol = protocol;
 		s->doubts = 0;
+		s->frame_state[0] = s->frame_state[1] = 0;
+		s->left[0] = s->left[1] = 0;
 	}
 }
 
@@ -72,8 +74,6 @@ static __always_inline bool carries_many(struct net_sock *s, __u32 guess, __u32 
 	} else if (size) {
 		s->pipelined = PIPELINED_CALLS;
 	}
-	if (s->protocol == NET_PROTO_http2)
-		return len > net_payload_max;
 	if (!s->pipelined || len <= net_payload_max)
 		return false;
 	if (len > PIPELINED_FREE)
@@ -93,6 +93,11 @@ static __always_inline bool wants_guess(const struct net_sock *s, const struct n
 	return s->protocol == NET_PROTO_http1 && n->data[0] != 'H';
 }
 
+static __always_inline bool is_http2_stream(const struct net_sock *s, bool datagram)
+{
+	return !datagram && s->protocol == NET_PROTO_http2;
+}
+
 static __always_inline __u32 want_of(const struct net_sock *s, __u32 len)
 {
 	__u32 want = net_payload_max;
@@ -108,18 +113,36 @@ static __always_inline __u32 want_of(const struct net_sock *s, __u32 len)
 static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net_sock *s, __u32 dir,
 				   __u32 len, enum buffers how, const struct call *c, __u32 *kept)
 {
-	__u32 datagram = n->record.flags & PAYLOAD_DATAGRAM, guess;
+	__u32 datagram = n->record.flags & PAYLOAD_DATAGRAM, pos = n->record.pos, guess = 0;
+	bool http2 = is_http2_stream(s, datagram);
+	bool frames = http2 && frames_known(s, dir, pos), many;
 
-	if (!wants_guess(s, n, dir, len))
+	if (!http2 && !wants_guess(s, n, dir, len))
 		return true;
-	guess = net_guess(slot, *kept, len, datagram);
-	remember(s, GUESS_PROTOCOL(guess));
+	if (!frames) {
+		guess = net_guess(slot, *kept, len, datagram);
+		remember(s, GUESS_PROTOCOL(guess));
+		http2 = is_http2_stream(s, datagram);
+	}
 	if (!is_chosen(s, dir, *kept)) {
 		n->busy = 0;
 		return false;
 	}
-	if (!datagram && carries_many(s, guess, dir, len) && net_payload_many)
-		*kept = copy_payload(n, how, c, len < net_payload_many ? len : net_payload_many);
+	if (http2 && !frames && GUESS_PROTOCOL(guess) == NET_PROTO_http2) {
+		frames_found(s, dir, pos, n->data[0] == 'P');
+		frames = true;
+	}
+	frames &= how != BUF_NONE; /* where they begin may still be known behind it */
+	if (frames)
+		many = frames_begin(n, slot, s, dir, how, c, *kept);
+	else if (http2)
+		many = len > net_payload_max;
+	else
+		many = !datagram && carries_many(s, guess, dir, len);
+	if (many && net_payload_many)
+		*kept = copy_payload(slot, how, c, len < net_payload_many ? len : net_payload_many);
+	if (frames)
+		*kept = frames_end(n, slot, s, dir, pos, len, *kept);
 	return true;
 }
 
@@ -127,18 +150,22 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 len, __u64 pos,
 					 __u32 tcp_seq, const struct call *c)
 {
-	__u32 call_dir, kept = 0;
+	__u32 call_dir, slot, kept;
 	enum buffers how = buffers_of(c->nr, &call_dir);
 	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq) : NULL;
 
 	if (!n)
 		return;
+	/* Else newer clangs learn from the comparison what dir can be, and drop masks that the
+	 * verifier needs. */
+	asm volatile("" : "+r"(call_dir));
 	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
 	 */
 	if (how == BUF_NONE || call_dir != dir || (s->transport == IPPROTO_TCP && discards(c)))
 		how = BUF_NONE;
-	kept = copy_payload(n, how, c, want_of(s, len));
-	if (!choose(n, bpf_get_smp_processor_id(), s, dir, len, how, c, &kept))
+	slot = bpf_get_smp_processor_id();
+	kept = copy_payload(slot, how, c, want_of(s, len));
+	if (!choose(n, slot, s, dir, len, how, c, &kept))
 		return;
 	if (!s->remote.family && n->record.flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
 		find_peer(&n->record.peer, c);

@@ -10,8 +10,8 @@ extern const volatile bool net_exits;
  * new. tcp_cleanup_rbuf() is called at the end of a receive, and before it with what it has so far
  * when it goes on. Returns whether bytes moved; *pos is the call's first.
  */
-static __always_inline bool count_tcp(struct sock *sk, struct net_sock *s, __u32 dir, __u32 len,
-				      __u64 *pos)
+static __always_inline bool count_tcp(struct sock *sk, struct net_sock *s, __u32 tgid, __u32 dir,
+				      __u32 len, __u64 *pos)
 {
 	struct tcp_sock *tp = (void *)sk;
 	__u32 end = dir == NET_SENT ? BPF_CORE_READ(tp, write_seq) + len
@@ -23,6 +23,8 @@ static __always_inline bool count_tcp(struct sock *sk, struct net_sock *s, __u32
 	s->flags |= NET_SEQ << dir;
 	s->seq[dir] = end;
 	s->bytes[dir] += moved;
+	if (s->tgid != tgid)
+		net_sock_share(s->key, tgid, dir, moved);
 	if (dir == NET_SENT || moved >= (__s32)len)
 		s->calls[dir]++;
 	*pos = s->bytes[dir] - len;
@@ -35,20 +37,19 @@ static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, _
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct net_sock *s;
-	struct proc *p;
 	struct call c;
 	__u64 pos;
 
-	if (len < 0 || !enabled || !is_target(tgid, &p) || current_call(&c) || peeks(&c))
+	if (len < 0 || !enabled || !is_recorded(tgid) || current_call(&c) || peeks(&c))
 		return 0;
-	if (net_exits && (c.nr == NR_sendmmsg || c.nr == NR_recvmmsg))
+	if (net_exits && of_many(&c))
 		return 0;
 	s = sock_get(sk, tgid, 0);
 	if (!s || s->transport != transport)
 		return 0;
 	if (transport != IPPROTO_TCP)
-		count(sk, s, dir, len, &pos, false);
-	else if (!count_tcp(sk, s, dir, len, &pos))
+		count(sk, s, tgid, dir, len, &pos, false);
+	else if (!count_tcp(sk, s, tgid, dir, len, &pos))
 		return 0;
 	if (wants_payload(s, dir) && !left_to_exit(s, dir, &c))
 		take_payload(s, dir, len, pos, first_seq(sk, s, dir, len), &c);

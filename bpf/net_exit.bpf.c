@@ -1,80 +1,70 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* Traffic at the ends of system calls: of all of them, or of the few whose end tells more. */
+/* Traffic at the ends of system calls: all of it, or what only their end tells. */
 #include "net_choice.bpf.h"
+#include "net_many.bpf.h"
 
 enum { MESSAGES_MAX = 64 };
 
+static __always_inline __u32 length_of(__u64 message)
+{
+	__u32 len = 0;
+
+	bpf_probe_read_user(&len, sizeof(len),
+			    (void *)message + __builtin_offsetof(struct user_mmsghdr, len));
+	return len;
+}
+
+/* `pos`: where it lies, ~0: it is still to be counted. */
+static __always_inline int take_message(__u64 sk, __u32 dir, __u64 user, __u64 pos, bool fetch)
+{
+	struct call c = {.nr = dir == NET_SENT ? NR_sendmsg : NR_recvmsg, .arg = {0, user}};
+	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk);
+	__u32 len = length_of(user);
+
+	if (!s)
+		return 0;
+	if (pos == ~0ULL)
+		count((void *)sk, s, bpf_get_current_pid_tgid() >> 32, dir, len, &pos, fetch);
+	if (wants_any_payload(s))
+		take_payload(s, dir, len, pos, 0, &c);
+	return len;
+}
+
 /* Global for the verifier's sake, as are those below: it sees them once, whatever led there. */
-__noinline int net_opened(__u32 tgid, __u32 fd, __u32 role)
+__noinline int net_take_message(__u64 sk, __u32 dir, __u64 user, __u64 pos)
 {
-	struct sock *sk = sock_of_fd(fd);
-	struct net_sock *s;
-
-	if (!sk)
-		return 0;
-	s = sock_get(sk, tgid, role | NET_OPENED);
-	/* Data came first: the handshake of a non-blocking connect, or a socket known as
-	 * unconnected. */
-	if (!s || s->flags & role)
-		return 0;
-	s->flags |= role;
-	if (s->transport < 256)
-		read_addrs(sk, s);
-	announce_entry(sk, s, false);
-	return 0;
+	return take_message(sk, dir, user, pos, true);
 }
 
-struct user_mmsghdr {
-	struct user_msghdr hdr;
-	__u32 len, pad;
-};
-
-static __always_inline int take_message(__u64 sk_addr, __u32 dir, __u64 user, bool fetch)
+__noinline int net_take_message_5_10(__u64 sk, __u32 dir, __u64 user, __u64 pos)
 {
-	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk_addr);
-	struct user_mmsghdr m;
-	struct net_scratch *n;
-	__u32 kept;
-	__u64 pos;
-
-	if (!s || bpf_probe_read_user(&m, sizeof(m), (void *)user))
-		return 0;
-	count((void *)sk_addr, s, dir, m.len, &pos, fetch);
-	n = wants_any_payload(s) ? payload_begin(s, dir, m.len, pos, 0) : NULL;
-	if (!n)
-		return 0;
-	if (!s->remote.family)
-		read_peer(&n->record.peer, m.hdr.name);
-	kept = net_gather(m.hdr.iov, m.hdr.iov_cnt, want_of(s, m.len));
-	if (wants_guess(s, n, dir, m.len)) {
-		remember(s, GUESS_PROTOCOL(net_guess(bpf_get_smp_processor_id(), kept, m.len, 1)));
-		if (!is_chosen(s, dir, kept)) {
-			n->busy = 0;
-			return 0;
-		}
-	}
-	payload_end(n, kept);
-	return 0;
+	return take_message(sk, dir, user, pos, false);
 }
 
-__noinline int net_take_message(__u64 sk_addr, __u32 dir, __u64 user)
+/* What the first messages of a vector came to. */
+__noinline int net_length_of_many(__u64 user, __u32 cnt)
 {
-	return take_message(sk_addr, dir, user, true);
-}
+	__u32 sum = 0;
 
-__noinline int net_take_message_5_10(__u64 sk_addr, __u32 dir, __u64 user)
-{
-	return take_message(sk_addr, dir, user, false);
+	for (__u32 i = 0; i < MESSAGES_MAX && i < cnt; i++)
+		sum += length_of(user + i * sizeof(struct user_mmsghdr));
+	return sum;
 }
 
 /* sendmmsg and recvmmsg: `cnt` messages went, each with its length. */
 static __always_inline int take_messages(__u64 sk, __u32 dir, __u64 user, __u32 cnt, bool fetch)
 {
+	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk);
+	__u64 pos = ~0ULL;
+
+	if (s && net_by == NET_BY_SOCK)
+		pos = s->bytes[dir & 1] - net_length_of_many(user, cnt);
 	for (__u32 i = 0; i < MESSAGES_MAX && i < cnt; i++) {
-		if (fetch)
-			net_take_message(sk, dir, user);
-		else
-			net_take_message_5_10(sk, dir, user);
+		__u32 len = fetch ? net_take_message(sk, dir, user, pos)
+				  : net_take_message_5_10(sk, dir, user, pos);
+
+		if (pos != ~0ULL)
+			pos += len;
 		user += sizeof(struct user_mmsghdr);
 	}
 	if (cnt > MESSAGES_MAX)
@@ -94,7 +84,7 @@ __noinline int net_take_messages_5_10(__u64 sk, __u32 dir, __u64 user, __u32 cnt
 
 static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret, bool fetch)
 {
-	bool many = c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
+	bool many = of_many(c);
 	__u32 dir;
 	enum buffers how = buffers_of(c->nr, &dir);
 	bool traced = net_by == NET_BY_SOCK; /* counted by a hook on the socket */
@@ -109,13 +99,10 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	if (peeks(c))
 		return;
 	sk = sock_of_fd(c->arg[0]);
-	if (c->nr == NR_splice && sk) {
-		/* Out of a stream, of which no tracepoint tells: tcp_splice_read(). */
+	if (c->nr == NR_splice && sk)
 		dir = NET_RECEIVED;
-		traced = traced && is_datagram(sk, false);
-	} else if (c->nr == NR_splice) {
+	else if (c->nr == NR_splice)
 		sk = sock_of_fd(c->arg[2]);
-	}
 	if (!sk || (!ret && !is_datagram(sk, false)))
 		return;
 	s = sock_get(sk, tgid, 0);
@@ -123,6 +110,8 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 		return;
 	if (many) {
 		dir = c->nr == NR_sendmmsg ? NET_SENT : NET_RECEIVED;
+		if (traced && !unconnected_datagram(s))
+			return;
 		if (fetch)
 			net_take_messages((__u64)sk, dir, c->arg[1], ret);
 		else
@@ -136,29 +125,28 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	if (traced)
 		pos = s->bytes[dir] - ret;
 	else
-		count(sk, s, dir, ret, &pos, fetch);
+		count(sk, s, tgid, dir, ret, &pos, fetch);
 	if (wants_payload(s, dir))
 		take_payload(s, dir, ret, pos, first_seq(sk, s, dir, ret), c);
+}
+
+/* Servers make calls by the million, and nearly all on connected sockets. */
+static __always_inline bool tells_nothing(__u32 tgid)
+{
+	return net_by == NET_BY_SOCK && !*at_exit_of(tgid);
 }
 
 static __always_inline int on_exit(__s64 ret, bool fetch)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct proc *p;
 	struct call c;
 
-	if (!enabled || !is_target(tgid, &p) || current_call(&c))
+	if (ret < 0 || tells_nothing(tgid) || !enabled || !is_recorded(tgid) || current_call(&c))
 		return 0;
-	if (c.nr == NR_connect && (!ret || ret == -115)) /* EINPROGRESS */
-		net_opened(tgid, c.arg[0], NET_CLIENT);
-	else if ((c.nr == NR_accept || c.nr == NR_accept4) && ret >= 0)
-		net_opened(tgid, ret, NET_SERVER);
-	else if (ret >= 0)
-		on_data(&c, tgid, ret, fetch);
+	on_data(&c, tgid, ret, fetch);
 	return 0;
 }
 
-/* Before 6.3: every system call. */
 SEC("?raw_tp/sys_exit")
 int net_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -169,31 +157,4 @@ SEC("?raw_tp/sys_exit")
 int net_sys_exit_5_10(struct bpf_raw_tracepoint_args *ctx)
 {
 	return on_exit(ctx->args[1], false);
-}
-
-struct syscall_exit_ctx {
-	__u64 common;
-	__s32 nr; /* what follows it is whatever was on the stack */
-	__s32 pad;
-	__s64 ret;
-};
-
-/* Servers make these by the million, and nearly all on connected sockets. */
-static __always_inline bool tells_nothing(__s32 nr)
-{
-	return net_by == NET_BY_SOCK && (nr == NR_recvfrom || nr == NR_recvmsg) &&
-	       !*at_exit_of(bpf_get_current_pid_tgid() >> 32);
-}
-
-/* Where bytes are counted elsewhere: attached to the few calls whose end tells more. */
-SEC("?tp")
-int net_exit_of(struct syscall_exit_ctx *ctx)
-{
-	return tells_nothing(ctx->nr) ? 0 : on_exit(ctx->ret, true);
-}
-
-SEC("?tp")
-int net_exit_of_5_10(struct syscall_exit_ctx *ctx)
-{
-	return on_exit(ctx->ret, false);
 }

@@ -4,12 +4,24 @@
 #define BPF_NET_PAYLOAD_BPF_H
 
 #include "net_call.bpf.h"
+#include "frames.h"
 #include "tls_thread.bpf.h"
 
 enum { PAYLOAD_DATAGRAM = 1, PAYLOAD_TLS = 2 };
 
+/* Through the caller's memory (net_frames.bpf.c). */
+struct net_walk {
+	struct frames frames;
+	__u32 piece, piece_sz; /* of the vector: its offset in the call */
+	__u64 base;
+	__u64 iov, iov_cnt; /* what comes behind it */
+};
+enum { NET_PIECES = 4 };
+
 struct net_scratch {
 	__u64 busy;
+	struct user_iovec pieces[NET_PIECES]; /* of a vector, those being gathered */
+	struct net_walk walk;
 	struct wire_payload record;
 	__u8 data[2 *
 		  NET_MAX_PAYLOAD]; /* twice: an offset and a length below the bound always fit */
@@ -26,18 +38,21 @@ struct net_scratch_map {
 };
 extern struct net_scratch_map net_scratch SEC(".maps");
 
-extern const volatile bool net_payload_on;
 extern const volatile __u32 net_payload_max;
 extern const volatile __u64
 	net_ring_limit; /* beyond it samples and stacks have the ring for themselves */
 extern const volatile __u32 net_direction; /* bit 0: as client, bit 1: as server */
 extern const volatile bool net_tls;	   /* clear text is taken in TLS libraries */
 
-/* net_payload.bpf.c: up to `want` bytes of a vector into this CPU's scratch; returns how many. */
+/* net_payload.bpf.c: `want` bytes at `user` into that scratch, global as net_gather(); returns how
+ * many, all or none. */
+int net_copy(__u32 slot, __u64 user, __u32 want);
+/* Up to `want` bytes of a vector into this CPU's scratch; returns how many. */
 int net_gather(__u64 iov, __u64 cnt, __u32 want);
 
-static __always_inline __u32 copy_payload(struct net_scratch *n, enum buffers how,
-					  const struct call *c, __u32 want)
+/* Into that scratch; vectors into the CPU's own only. */
+static __always_inline __u32 copy_payload(__u32 slot, enum buffers how, const struct call *c,
+					  __u32 want)
 {
 	struct user_msghdr m;
 
@@ -45,12 +60,7 @@ static __always_inline __u32 copy_payload(struct net_scratch *n, enum buffers ho
 	case BUF_PLAIN:
 		if (want > c->arg[2]) /* MSG_TRUNC: more came than fits */
 			want = c->arg[2];
-		/* Here and not earlier: the verifier forgets the bounds of a number that was moved.
-		 */
-		asm volatile("" : "+r"(want));
-		if (want > NET_MAX_PAYLOAD - 1)
-			want = NET_MAX_PAYLOAD - 1;
-		return bpf_probe_read_user(n->data, want, (void *)c->arg[1]) ? 0 : want;
+		return net_copy(slot, c->arg[1], want);
 	case BUF_IOVEC:
 		return net_gather(c->arg[1], c->arg[2], want);
 	case BUF_MSGHDR:
@@ -125,6 +135,8 @@ static __always_inline void payload_fill(struct net_scratch *n, const struct net
 	n->record.ts_ns = bpf_ktime_get_ns();
 	n->record.sock = s->id;
 	n->record.tgid = id >> 32;
+	if (n->record.tid != (__u32)id) /* else it is still there */
+		bpf_get_current_comm(n->record.comm, sizeof(n->record.comm));
 	n->record.tid = id;
 	n->record.flags = s->transport == IPPROTO_UDP || s->transport == TRANSPORT_UNIX_DGRAM
 				  ? PAYLOAD_DATAGRAM
@@ -133,7 +145,6 @@ static __always_inline void payload_fill(struct net_scratch *n, const struct net
 	n->record.len = len;
 	n->record.tcp_seq = tcp_seq;
 	n->record.dir = dir;
-	bpf_get_current_comm(n->record.comm, sizeof(n->record.comm));
 	__builtin_memset(&n->record.peer, 0, sizeof(n->record.peer));
 }
 
@@ -154,7 +165,7 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 	return n;
 }
 
-static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
+static __always_inline void payload_send(struct net_scratch *n, __u32 kept)
 {
 	__u32 sz;
 
@@ -165,6 +176,11 @@ static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
 	n->record.hdr.size = sz;
 	ring_output_below(&n->record, sz, 2 * NET_MAX_PAYLOAD - 1, LOSS_RING_PAYLOAD,
 			  net_ring_limit);
+}
+
+static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
+{
+	payload_send(n, kept);
 	n->busy = 0;
 }
 

@@ -34,6 +34,7 @@ static __always_inline void begin_tls(struct net_sock *s)
 	s->protocol = s->doubts = s->pipelined = 0;
 	s->left[0] = s->left[1] = 0;
 	s->unsure[0] = s->unsure[1] = 0;
+	s->frame_state[0] = s->frame_state[1] = 0;
 }
 
 /*
@@ -75,7 +76,7 @@ static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32
 	payload_fill(n, s, dir, len, pos, plain_seq(key, s, dir, pos));
 	n->record.flags = PAYLOAD_TLS;
 	n->record.ts_ns = ts_ns;
-	kept = copy_payload(n, BUF_PLAIN, &c, want_of(s, len));
+	kept = copy_payload(slot, BUF_PLAIN, &c, want_of(s, len));
 	if (choose(n, slot, s, dir, len, BUF_PLAIN, &c, &kept))
 		payload_end(n, kept);
 	return 0;

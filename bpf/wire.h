@@ -155,6 +155,9 @@ struct page {
 	__u32 row_cnt;
 };
 
+#define TARGET_SLOTS 4096 /* a power of two */
+#define TARGET_SLOT_ASK ~0u /* more than one process, or no simple one: map `procs` tells */
+
 /* ---- loss counters: per-CPU array `losses`, index ---- */
 #define WIRE_LOSSES(X)                                                                             \
 	X(RING_SAMPLE, "ring", "sample: ring buffer full")                                         \
@@ -165,9 +168,11 @@ struct page {
 	X(RING_NET, "ring", "socket: ring buffer full")                                            \
 	X(RING_PAYLOAD, "ring", "payload: ring buffer full")                                       \
 	X(NET_SOCKS, "l4", "socket table full")                                                    \
+	X(NET_SENDER, "l7", "datagram: its sender, until such calls' ends were watched")           \
 	X(NET_MESSAGES, "l7", "sendmmsg or recvmmsg of more than 64 messages")                    \
 	X(TLS_SOCK, "tls", "clear text of a connection that is not known")                         \
-	X(NET_VECTOR, "l7", "vector of more than 256 pieces: the others' payload")
+	X(NET_VECTOR, "l7", "vector of more than 256 pieces: the others' payload")                 \
+	X(NET_FRAMES, "l7", "HTTP/2: call of so many frames that the last were not looked at")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

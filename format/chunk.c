@@ -123,15 +123,21 @@ static int encode_table(struct chunk_encoder *e, const struct chunk_table *t)
 	bytes_varint(&e->raw, t->cnt);
 	bytes_varint(&e->raw, t->info->field_cnt);
 	for (unsigned i = 0; i < t->info->field_cnt; i++) {
+		const struct rec_field *f = &t->info->fields[i];
+		size_t sz = column_size(f, t->rows, t->info->sz, t->cnt);
+		struct bytes *to = sz ? &e->raw : &e->column;
 		int err;
 
+		if (sz)
+			bytes_varint(&e->raw, sz);
 		e->column.len = 0;
-		err = column_encode(&e->column, &t->info->fields[i], t->rows, t->info->sz, t->cnt,
-				    e->scratch);
+		err = column_encode(to, f, t->rows, t->info->sz, t->cnt, e->scratch);
 		if (err)
 			return err;
-		bytes_varint(&e->raw, e->column.len);
-		bytes_add(&e->raw, e->column.p, e->column.len);
+		if (!sz) {
+			bytes_varint(&e->raw, e->column.len);
+			bytes_add(&e->raw, e->column.p, e->column.len);
+		}
 	}
 	return 0;
 }

@@ -129,31 +129,31 @@ void column_scratch_free(struct column_scratch *s)
 	free(s);
 }
 
-static uint64_t number_at(const struct rec_field *f, const uint8_t *field)
+static inline uint64_t number_at(bool wide, const uint8_t *field)
 {
-	return f->type == REC_T_u32 ? *(const uint32_t *)field : *(const uint64_t *)field;
+	return wide ? *(const uint64_t *)field : *(const uint32_t *)field;
 }
 
 /* ---- numbers ---- */
 
-static void encode_plain(struct bytes *out, const struct rec_field *f, const uint8_t *field,
-			 size_t stride, size_t cnt)
+static void encode_plain(struct bytes *out, bool wide, const uint8_t *field, size_t stride,
+			 size_t cnt)
 {
 	uint8_t *p = out->p + out->len;
 
 	for (size_t i = 0; i < cnt; i++, field += stride)
-		p = varint_put(p, number_at(f, field));
+		p = varint_put(p, number_at(wide, field));
 	out->len = p - out->p;
 }
 
-static void encode_delta(struct bytes *out, const struct rec_field *f, const uint8_t *field,
-			 size_t stride, size_t cnt)
+static void encode_delta(struct bytes *out, bool wide, const uint8_t *field, size_t stride,
+			 size_t cnt)
 {
 	uint8_t *p = out->p + out->len;
 	uint64_t before = 0;
 
 	for (size_t i = 0; i < cnt; i++, field += stride) {
-		uint64_t v = number_at(f, field);
+		uint64_t v = number_at(wide, field);
 
 		p = varint_put(p, zigzag(v - before));
 		before = v;
@@ -179,8 +179,8 @@ static size_t dict_max(size_t cnt)
 	return cnt / 2 + 4;
 }
 
-static int encode_dict(struct bytes *out, const struct rec_field *f, const uint8_t *field,
-		       size_t stride, size_t cnt, struct column_scratch *s)
+static int encode_dict(struct bytes *out, bool wide, const uint8_t *field, size_t stride,
+		       size_t cnt, struct column_scratch *s)
 {
 	size_t n = 0, max = dict_max(cnt);
 	uint64_t before = 0;
@@ -189,7 +189,7 @@ static int encode_dict(struct bytes *out, const struct rec_field *f, const uint8
 	    !table_clear(&s->values) || !table_reserve(&s->values, max + 1))
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		uint64_t v = number_at(f, field + i * stride);
+		uint64_t v = number_at(wide, field + i * stride);
 		struct slot *slot;
 
 		if (i && v == before) {
@@ -202,7 +202,7 @@ static int encode_dict(struct bytes *out, const struct rec_field *f, const uint8
 			if (n == max) {
 				*bytes_room(out, 1) = 0;
 				out->len++;
-				encode_plain(out, f, field, stride, cnt);
+				encode_plain(out, wide, field, stride, cnt);
 				return 0;
 			}
 			table_set(&s->values, slot, v, 0, n);
@@ -231,15 +231,34 @@ static struct span string_at(const uint8_t *field)
 	return v;
 }
 
+static size_t strings_size(const uint8_t *strings, size_t stride, size_t cnt)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		size_t len = string_at(strings + i * stride).len;
+
+		sum += len + (len < 1 << 7 ? 1 : len < 1 << 14 ? 2 : 3);
+	}
+	return sum;
+}
+
 static void put_strings(struct bytes *out, const uint8_t *strings, size_t stride, size_t cnt)
 {
+	uint8_t *p = bytes_room(out, strings_size(strings, stride, cnt) + VARINT_MAX);
+
+	if (!p)
+		return;
 	for (size_t i = 0; i < cnt; i++)
-		bytes_varint(out, string_at(strings + i * stride).len);
+		p = varint_put(p, string_at(strings + i * stride).len);
 	for (size_t i = 0; i < cnt; i++) {
 		struct span v = string_at(strings + i * stride);
 
-		bytes_add(out, v.p, v.len);
+		if (v.len)
+			memcpy(p, v.p, v.len);
+		p += v.len;
 	}
+	out->len = p - out->p;
 }
 
 /* FNV-1a by words: the strings are short and the table is ours alone. */
@@ -442,6 +461,13 @@ cleanup:
 
 /* ---- any column ---- */
 
+size_t column_size(const struct rec_field *f, const void *rows, size_t stride, size_t cnt)
+{
+	return f->type == REC_T_str && f->encoding != REC_E_DICT
+		       ? strings_size((const uint8_t *)rows + f->offset, stride, cnt)
+		       : 0;
+}
+
 size_t column_bound(const struct rec_field *f, const void *row)
 {
 	const uint8_t *field = (const uint8_t *)row + f->offset;
@@ -463,6 +489,7 @@ int column_encode(struct bytes *out, const struct rec_field *f, const void *rows
 		  size_t cnt, struct column_scratch *s)
 {
 	const uint8_t *field = (const uint8_t *)rows + f->offset;
+	const bool wide = f->type == REC_T_u64;
 	int err = 0;
 
 	if (!bytes_room(out, (cnt + 1) * VARINT_MAX))
@@ -474,10 +501,10 @@ int column_encode(struct bytes *out, const struct rec_field *f, const void *rows
 	else if (f->type == REC_T_str)
 		put_strings(out, field, stride, cnt);
 	else if (f->encoding == REC_E_DICT)
-		err = encode_dict(out, f, field, stride, cnt, s);
+		err = encode_dict(out, wide, field, stride, cnt, s);
 	else if (f->encoding == REC_E_DELTA)
-		encode_delta(out, f, field, stride, cnt);
+		encode_delta(out, wide, field, stride, cnt);
 	else
-		encode_plain(out, f, field, stride, cnt);
+		encode_plain(out, wide, field, stride, cnt);
 	return err ? err : out->failed ? -ENOMEM : 0;
 }

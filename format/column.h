@@ -22,6 +22,10 @@ void column_scratch_free(struct column_scratch *s);
 int column_encode(struct bytes *out, const struct rec_field *f, const void *rows, size_t stride,
 		  size_t cnt, struct column_scratch *s);
 
+/* How many bytes that will be, where it is known before: of strings that stand for themselves;
+ * else 0. */
+size_t column_size(const struct rec_field *f, const void *rows, size_t stride, size_t cnt);
+
 /* At most how many bytes this field of one row adds to its column. */
 size_t column_bound(const struct rec_field *f, const void *row);
 

@@ -38,18 +38,29 @@ void redact_conn__free(struct redact_conn *conn)
 	free(conn);
 }
 
+/* Nearly always so where there is a connection at all, and told at a look. */
+static bool holds(const struct redact_conn *conn, const struct redact_side *s)
+{
+	for (int i = 0; i < REDACTORS; i++)
+		if (conn->own[i])
+			return true;
+	return conn->http2 || conn->sql || s->text || s->first;
+}
+
 /* Frees what says nothing any more. */
 static void shrink(struct redact_conn **conn, struct redact_side *s)
 {
 	struct redact_conn nothing;
 
-	memset(&nothing, 0, sizeof(nothing));
-	for (int i = 0; i < 2; i++)
-		nothing.side[i].next = (*conn)->side[i].next;
 	if (s->first && !s->first->start_sz && !s->first->sniff_sz && !s->first->sniff_pos) {
 		free(s->first);
 		s->first = NULL;
 	}
+	if (holds(*conn, s))
+		return;
+	memset(&nothing, 0, sizeof(nothing));
+	for (int i = 0; i < 2; i++)
+		nothing.side[i].next = (*conn)->side[i].next;
 	if (!memcmp(*conn, &nothing, sizeof(nothing))) {
 		free(*conn);
 		*conn = NULL;
@@ -60,6 +71,8 @@ bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payl
 {
 	struct redact_call c = {
 		.p = p->data,
+		.out = p->masked,
+		.all = p->kept,
 		.kept = p->kept < p->len ? p->kept : p->len,
 		.len = p->len,
 		.pos = p->pos,

@@ -21,15 +21,17 @@
 struct redact_conn;
 
 /* One call, or datagram: `len` bytes at position `pos` of direction `dir` (0 sent, 1 received), of
- * which the first `kept` are in `data` and are masked there. */
+ * which the first `kept` are in `data`. Most hold no secret and are copied nowhere; of the others
+ * `masked`, with room for as many, or `data` itself, gets all of them. */
 struct redact_payload {
 	unsigned dir;
 	uint64_t pos;
 	uint32_t len, kept;
-	uint8_t *data;
+	const uint8_t *data;
+	uint8_t *masked;
 };
 
-/* True when something was masked. The caller owns *conn, and frees it with the connection. */
+/* True when something was masked: only then `masked` holds the call's bytes. The caller owns *conn, and frees it with the connection. */
 bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payload *p);
 void redact_conn__free(struct redact_conn *conn);
 

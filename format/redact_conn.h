@@ -103,15 +103,35 @@ struct redact_conn {
 	unsigned client; /* direction of the SQL client */
 };
 
-/* One call's bytes. */
+/* One call's bytes: as they came until the first of them is masked, then those in `out`. */
 struct redact_call {
-	uint8_t *p;
+	const uint8_t *p;
+	uint8_t *out;
 	size_t kept, len;
+	size_t all; /* bytes at p, more than `kept` where a part is looked at */
 	uint64_t pos;
 	unsigned dir;
 	bool sql, masked;
 	struct redact_conn **conn;
 };
+
+/* Before the first change; the record that is looked at is not ours to write. */
+static inline void redact_own_bytes(struct redact_call *c)
+{
+	if (c->p == c->out)
+		return;
+	memcpy(c->out, c->p, c->all);
+	c->p = c->out;
+}
+
+static inline void redact_put(struct redact_call *c, size_t at, uint8_t ch)
+{
+	if (c->p[at] == ch)
+		return;
+	redact_own_bytes(c);
+	c->out[at] = ch;
+	c->masked = true;
+}
 
 static inline void redact_mask(struct redact_call *c, size_t from, size_t to, uint8_t with)
 {
@@ -119,7 +139,8 @@ static inline void redact_mask(struct redact_call *c, size_t from, size_t to, ui
 		to = c->kept;
 	if (from >= to)
 		return;
-	memset(c->p + from, with, to - from);
+	redact_own_bytes(c);
+	memset(c->out + from, with, to - from);
 	c->masked = true;
 }
 

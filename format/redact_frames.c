@@ -68,12 +68,8 @@ static void body(struct redact_frames *f, const struct redact_framing *how, void
 		how->body(own, c, at, n);
 		return;
 	}
-	for (size_t i = at; i < at + n && f->secret; i++) {
-		uint8_t ch = how->byte(own, c, c->p[i]);
-
-		c->masked |= ch != c->p[i];
-		c->p[i] = ch;
-	}
+	for (size_t i = at; i < at + n && f->secret; i++)
+		redact_put(c, i, how->byte(own, c, c->p[i]));
 }
 
 void redact_frames_part(struct redact_frames *f, const struct redact_framing *how, void *own,

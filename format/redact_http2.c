@@ -525,6 +525,7 @@ static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 
 		head.kept = head.len = *at;
 		redact_text(&head);
+		c->p = head.p;
 		c->masked |= head.masked;
 		return begin(c, true);
 	}

@@ -76,34 +76,25 @@ static inline __attribute__((always_inline)) bool soon(uint32_t word, const char
 		(text[3] == ' ' ? 0 : (uint32_t)text[3] << 24));
 }
 
-static inline bool may_begin(const uint8_t *p, size_t sz)
+/* Where the secret begins in a line, 0: nowhere; UNDECIDED. */
+static inline int secret_at(const uint8_t *p, size_t sz)
 {
-	uint32_t word;
-
-	if (!is_among(*p | 32, LETTERS) || sz < SOON_SZ)
-		return is_among(*p | 32, LETTERS);
-	word = le_get(p, SOON_SZ) | 0x20202020;
-#define X(text) || soon(word, text)
-	return false BEGINNINGS(X);
-#undef X
-}
-
-static int secret_at(const uint8_t *p, size_t sz)
-{
-	static const char *const beginnings[] = {
-#define X(text) text,
-		BEGINNINGS(X)
-#undef X
-	};
 	bool undecided = false;
+	uint32_t word;
+	int at;
 
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-		int at = (*p | 32) == *beginnings[i] ? match(beginnings[i], p, sz) : 0;
-
-		if (at > 0)
-			return at;
-		undecided |= at == UNDECIDED;
+	if (!is_among(*p | 32, LETTERS))
+		return 0;
+	word = sz < SOON_SZ ? 0 : le_get(p, SOON_SZ) | 0x20202020;
+#define X(text)                                                                                    \
+	if (soon(word, text) || sz < SOON_SZ) {                                                    \
+		at = match(text, p, sz);                                                           \
+		if (at > 0)                                                                        \
+			return at;                                                                 \
+		undecided |= at == UNDECIDED;                                                      \
 	}
+	BEGINNINGS(X)
+#undef X
 	/* A token that could not be carried is none that matters. */
 	return undecided && sz <= CARRY_MAX ? UNDECIDED : 0;
 }
@@ -192,26 +183,33 @@ static inline bool is_empty(const struct redact_call *c, size_t at, size_t end)
 	return end == at || (end == at + 1 && c->p[at] == '\r');
 }
 
+/* May a line that begins so hold a secret, begin a message or, as an empty one, end its head? */
+static inline bool is_of_note(uint8_t ch, bool in_head)
+{
+	return is_among(ch, in_head ? LETTERS : LETTERS | METHODS) || ch == '\r' || ch == '\n';
+}
+
 size_t redact_lines(struct redact_text *s, struct redact_call *c)
 {
 	struct redact_spots newlines = redact_spots(c->p, c->kept, '\n');
 	size_t at = s->masking || s->gap || s->json.inside ? rest_of_line(s, c) : 0, end;
 
 	for (; at < c->kept; at = end + 1) {
-		if (s->folds || may_begin(c->p + at, c->kept - at)) {
-			int secret = s->folds && is_blank(c->p[at])
-					     ? 1
-					     : secret_at(c->p + at, c->kept - at);
+		int secret;
 
-			s->folds = false;
-			if (secret == UNDECIDED)
-				return at;
-			if (secret) {
-				end = mask_line(s, c, at, secret);
-				if (end == c->kept || c->p[end] == '\n')
-					continue;
-				at = end; /* a control character: on with the line */
-			}
+		if (!s->folds && !is_of_note(c->p[at], s->in_head)) {
+			end = redact_spots_next(&newlines, at);
+			continue;
+		}
+		secret = s->folds && is_blank(c->p[at]) ? 1 : secret_at(c->p + at, c->kept - at);
+		s->folds = false;
+		if (secret == UNDECIDED)
+			return at;
+		if (secret) {
+			end = mask_line(s, c, at, secret);
+			if (end == c->kept || c->p[end] == '\n')
+				continue;
+			at = end; /* a control character: on with the line */
 		}
 		end = redact_spots_next(&newlines, at);
 		if (!s->in_head)

@@ -178,12 +178,8 @@ static void lost(void *own, struct redact_call *c, size_t from, size_t to)
 	if (!s->astray)
 		s->look = SCAN;
 	s->astray = s->sasl = true;
-	for (size_t i = from; i < to; i++) {
-		uint8_t ch = byte(s, c, c->p[i]);
-
-		if (ch != c->p[i])
-			redact_mask(c, i, i + 1, ch);
-	}
+	for (size_t i = from; i < to; i++)
+		redact_put(c, i, byte(s, c, c->p[i]));
 }
 
 static const struct redact_framing framing = {

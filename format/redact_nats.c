@@ -69,15 +69,13 @@ static uint8_t one_byte(struct redact_json *j, uint8_t ch)
 size_t redact_nats(struct redact_json *j, struct redact_call *c, size_t at)
 {
 	for (j->inside = true; at < c->kept; at++) {
-		uint8_t ch = c->p[at], out;
+		uint8_t ch = c->p[at];
 
 		if (ch < ' ' && ch != '\r' && ch != '\t') {
 			*j = (struct redact_json){0};
 			break;
 		}
-		out = one_byte(j, ch);
-		c->masked |= out != ch;
-		c->p[at] = out;
+		redact_put(c, at, one_byte(j, ch));
 	}
 	return at;
 }

@@ -80,6 +80,20 @@ static inline struct redact_spots redact_spots(const uint8_t *p, size_t sz, uint
 	return s;
 }
 
+/* Past blocks that have none, which memchr does at twice the speed and more. */
+static inline void spots_skip(struct redact_spots *s)
+{
+	const uint8_t *next;
+
+	s->base += SPOTS_BLOCK;
+	if (s->base >= s->sz)
+		return;
+	next = memchr(s->p + s->base, s->what, s->sz - s->base);
+	s->base = next ? s->base + ((next - s->p - s->base) & ~(size_t)(SPOTS_BLOCK - 1)) : s->sz;
+	if (next)
+		spots_load(s);
+}
+
 /* The next one from `at` on, else the text's end; `at` never goes back. */
 static inline size_t redact_spots_next(struct redact_spots *s, size_t at)
 {
@@ -90,9 +104,13 @@ static inline size_t redact_spots_next(struct redact_spots *s, size_t at)
 			bits = at - s->base < SPOTS_BLOCK ? bits & ~0ULL << (at - s->base) : 0;
 		if (bits)
 			return s->base + __builtin_ctzll(bits);
-		s->base += SPOTS_BLOCK;
-		if (s->base < s->sz)
-			spots_load(s);
+		if (s->bits) {
+			s->base += SPOTS_BLOCK;
+			if (s->base < s->sz)
+				spots_load(s);
+		} else {
+			spots_skip(s);
+		}
 	}
 	return s->sz;
 }

@@ -301,7 +301,7 @@ static void begin(struct redact_call *c, enum sql_kind kind, unsigned client, bo
 		return;
 	}
 	p->frames.in_step = late || s->next == s->first->sniff_pos + s->first->sniff_sz;
-	early.p = s->first->sniff;
+	early.p = early.out = s->first->sniff;
 	early.kept = s->first->sniff_sz;
 	redact_frames_part(&p->frames, p->mysql ? &mysql : &postgresql, p, &early, 0,
 			   s->first->sniff_sz);

@@ -38,12 +38,15 @@ static void scan_joined(struct redact_text *s, struct redact_call *c)
 	}
 	memcpy(joined, s->carry, earlier);
 	memcpy(joined + earlier, c->p, c->kept);
-	j.p = joined;
+	j.p = j.out = joined;
 	j.kept = earlier + c->kept;
 	j.len = earlier + c->len;
 	left = scan(s, &j, c->pos - earlier);
-	c->masked |= j.masked;
-	memcpy(c->p, joined + earlier, c->kept);
+	if (j.masked) {
+		redact_own_bytes(c);
+		memcpy(c->out, joined + earlier, c->kept);
+		c->masked = true;
+	}
 	s->carry_sz = left <= CARRY_MAX ? left : 0;
 	memcpy(s->carry, joined + j.kept - s->carry_sz, s->carry_sz);
 	free(joined);

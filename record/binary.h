@@ -88,6 +88,7 @@ int binaries__reanchor(struct binaries *b);
  * A sweep, when binaries__crowded(): between begin and end every binary that a process maps is
  * named. Of the others those are forgotten that have been idle for longest, and for some seconds.
  */
+void binaries__less_in_use(struct binaries *b); /* generated code has gone with its process */
 bool binaries__crowded(const struct binaries *b, uint64_t now_ns);
 void binaries__sweep_begin(struct binaries *b);
 void binaries__in_use(struct binaries *b, struct binary *bin);

@@ -21,6 +21,11 @@ bool binaries__crowded(const struct binaries *b, uint64_t now_ns)
 						   b->files.cnt > b->files_kept + KEEP_FILES);
 }
 
+void binaries__less_in_use(struct binaries *b)
+{
+	b->resting = true;
+}
+
 void binaries__in_use(struct binaries *b, struct binary *bin)
 {
 	bin->sweep = b->sweep;
@@ -77,15 +82,17 @@ static uint32_t list_idle(struct binaries *b, uint64_t now_ns, struct binary **i
 void binaries__sweep_end(struct binaries *b, uint64_t now_ns)
 {
 	struct binary **idle = calloc(b->live + 1, sizeof(*idle));
-	uint32_t cnt = idle ? list_idle(b, now_ns, idle) : 0, doomed = 0;
+	uint32_t cnt = idle ? list_idle(b, now_ns, idle) : 0, kept = 0, doomed = 0;
 	uint64_t size = 0;
 
 	for (uint32_t i = 0; i < cnt; i++) {
-		size += idle[i]->size;
-		if (i < KEEP_IDLE && size <= KEEP_IDLE_SZ)
+		/* Generated code went with its process; names not known by now are not to come. */
+		if (!idle[i]->perfmap && kept < KEEP_IDLE &&
+		    (size += idle[i]->size) <= KEEP_IDLE_SZ) {
+			kept++;
 			continue;
-		if (now_ns - idle[i]->idle_ns < REST_NS ||
-		    (idle[i]->perfmap && perfmap__pending(idle[i]->perfmap))) {
+		}
+		if (now_ns - idle[i]->idle_ns < REST_NS) {
 			b->resting = true;
 			continue;
 		}

@@ -93,6 +93,7 @@ static void extract(struct debuginfo *d, struct item *it, const atomic_bool *can
 				  .root_fd = it->root_fd,
 				  .mode = d->opts.mode,
 				  .dwarf_max = dwarf_left(d),
+				  .mem_max = d->opts.mem_max,
 				  .cache_fd = d->cache_fd,
 				  .cancel = cancel};
 	struct extract_alt alt;
@@ -198,14 +199,19 @@ static bool commit_next(struct debuginfo *d)
 	return it != NULL;
 }
 
+/* With a bound of memory one extracts at a time. */
+static bool helps(const struct debuginfo *d)
+{
+	return atomic_load(&d->hurry) && (!d->opts.mem_max || atomic_load(&d->cancel_extractor));
+}
+
 static void *committer_main(void *arg)
 {
 	struct debuginfo *d = arg;
 
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->committer_work);
-		while (commit_next(d) ||
-		       (atomic_load(&d->hurry) && extract_next(d, &d->cancel_all)))
+		while (commit_next(d) || (helps(d) && extract_next(d, &d->cancel_all)))
 			;
 	}
 	return NULL;

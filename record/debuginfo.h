@@ -34,6 +34,7 @@ struct debuginfo_opts {
 	const char
 		*exclude_file; /* build-ids (or sha1:HEX), one a line, # comments; NULL for none */
 	const char *cache_dir; /* --debuginfo-cache: slim ELFs kept over captures; NULL for none */
+	uint64_t mem_max; /* bytes that extracting may take; 0: no bound */
 	struct obz_writer *writer;
 };
 

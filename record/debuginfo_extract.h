@@ -15,6 +15,7 @@ struct extract_job {
 	int fd, root_fd;  /* borrowed; fd -1: the cache alone, root_fd -1: none */
 	enum debuginfo_mode mode;
 	uint64_t dwarf_max; /* with DEBUGINFO_AUTO */
+	uint64_t mem_max;   /* bytes that it may take; 0: no bound */
 	int cache_fd;	    /* -1: none */
 	const atomic_bool *cancel;
 };

@@ -225,21 +225,24 @@ int features_online_cpus(unsigned *cpus, size_t max)
 
 void features_explain_perf(int err, char *why, size_t why_sz)
 {
-	char paranoid[16];
+	char value[16];
 
 	if (err == -EACCES || err == -EPERM) {
-		first_line("/proc/sys/kernel/perf_event_paranoid", paranoid, sizeof(paranoid));
+		first_line("/proc/sys/kernel/perf_event_paranoid", value, sizeof(value));
+		/* Debian's and Ubuntu's own levels: above 2 CAP_PERFMON does not count. */
 		snprintf(why, why_sz,
-			 "needs CAP_PERFMON or CAP_SYS_ADMIN (or sysctl kernel.perf_event_paranoid "
-			 "below 1, it is %d)",
-			 atoi(paranoid));
+			 privilege_has(CAP_PERFMON)
+				 ? "sysctl kernel.perf_event_paranoid is %d, where this kernel "
+				   "wants CAP_SYS_ADMIN (up to 2 CAP_PERFMON is enough)"
+				 : "needs CAP_PERFMON or CAP_SYS_ADMIN (or sysctl "
+				   "kernel.perf_event_paranoid below 1, it is %d)",
+			 atoi(value));
 	} else if (err == -EINVAL) {
-		first_line("/proc/sys/kernel/perf_event_max_sample_rate", paranoid,
-			   sizeof(paranoid));
+		first_line("/proc/sys/kernel/perf_event_max_sample_rate", value, sizeof(value));
 		snprintf(why, why_sz,
 			 "the frequency may be above sysctl kernel.perf_event_max_sample_rate "
 			 "(%d)",
-			 atoi(paranoid));
+			 atoi(value));
 	} else {
 		snprintf(why, why_sz, "%s", strerror(-err));
 	}

@@ -1,38 +1,93 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <bpf/libbpf.h>
-#include <pthread.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "links.h"
 
-enum { THREADS = 16 };
+enum { THREADS_MAX = 256, STACK_SZ = 64 << 10 };
 
-struct share {
-	struct bpf_link **links;
-	size_t cnt, first;
+struct attached {
+	struct bpf_link *link; /* NULL: fd */
+	int fd;
 };
 
-static void *destroy(void *arg)
+static void detach(const struct attached *a)
 {
-	const struct share *s = arg;
+	if (a->link)
+		bpf_link__destroy(a->link);
+	else
+		close(a->fd);
+}
 
-	for (size_t i = s->first; i < s->cnt; i += THREADS)
-		bpf_link__destroy(s->links[i]);
+static int keep(struct links *l, struct attached a)
+{
+	struct attached *all = realloc(l->all, (l->cnt + 1) * sizeof(*all));
+
+	if (!all) {
+		detach(&a);
+		return -ENOMEM;
+	}
+	l->all = all;
+	all[l->cnt++] = a;
+	return 0;
+}
+
+int links__keep(struct links *l, struct bpf_link *link)
+{
+	return link ? keep(l, (struct attached){.link = link}) : -errno;
+}
+
+int links__keep_fd(struct links *l, int fd)
+{
+	return fd < 0 ? fd : keep(l, (struct attached){.fd = fd});
+}
+
+void links__drop(struct links *l, struct bpf_link *link)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < l->cnt; i++)
+		if (l->all[i].link != link)
+			l->all[left++] = l->all[i];
+	l->cnt = left;
+	bpf_link__destroy(link);
+}
+
+/* Those that no other thread has taken. */
+static void *detach_rest(void *arg)
+{
+	struct links *l = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&l->next, 1)) < l->cnt)
+		detach(&l->all[i]);
 	return NULL;
 }
 
-void links_destroy(struct bpf_link **links, size_t cnt)
+void links__detach(struct links *l)
 {
-	struct share share[THREADS];
-	pthread_t thread[THREADS];
-	size_t started = 0;
+	size_t most = l->cnt < THREADS_MAX ? l->cnt : THREADS_MAX;
+	pthread_attr_t attr;
 
-	for (size_t i = 0; i < THREADS; i++)
-		share[i] = (struct share){links, cnt, i};
-	while (started < THREADS - 1 && started + 1 < cnt &&
-	       !pthread_create(&thread[started], NULL, destroy, &share[started]))
-		started++;
-	for (size_t i = started; i < THREADS; i++)
-		destroy(&share[i]);
-	for (size_t i = 0; i < started; i++)
-		pthread_join(thread[i], NULL);
+	l->threads = calloc(most, sizeof(*l->threads));
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SZ);
+	while (l->threads && l->thread_cnt < most &&
+	       !pthread_create(&l->threads[l->thread_cnt], &attr, detach_rest, l))
+		l->thread_cnt++;
+	pthread_attr_destroy(&attr);
+}
+
+void links__fini(struct links *l)
+{
+	if (!l->threads)
+		links__detach(l);
+	detach_rest(l);
+	for (size_t i = 0; i < l->thread_cnt; i++)
+		pthread_join(l->threads[i], NULL);
+	free(l->threads);
+	free(l->all);
+	*l = (struct links){0};
 }

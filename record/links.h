@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Detaching: the kernel lets each link wait until nothing runs its program (up to a quarter of a
- * second), many at once wait together. */
+/*
+ * What is attached, and its end. The kernel lets nearly each link that goes wait until nothing runs
+ * its program any more: tens of milliseconds, of which a recording of many TLS libraries needs
+ * hundreds. Those of many at once are one wait.
+ */
 #ifndef RECORD_LINKS_H
 #define RECORD_LINKS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct bpf_link;
 
-void links_destroy(struct bpf_link **links, size_t cnt);
+struct links {
+	struct attached *all;
+	size_t cnt;
+	atomic_size_t next; /* that nobody detaches yet */
+	pthread_t *threads;
+	size_t thread_cnt;
+};
+
+/* Take it over; -errno of a NULL link, or the descriptor itself when that is negative. */
+int links__keep(struct links *l, struct bpf_link *link);
+int links__keep_fd(struct links *l, int fd);
+/* Detaches one. */
+void links__drop(struct links *l, struct bpf_link *link);
+
+/* Begins to detach all, and returns; nothing is kept or dropped from now on. */
+void links__detach(struct links *l);
+/* Detaches what still is, waits for it. May be called in any state, any number of times. */
+void links__fini(struct links *l);
 
 #endif

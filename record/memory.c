@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <bpf/libbpf.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "memory.h"
+
+enum { RESERVE_MIN = 12 << 20 };
+
+uint64_t memory_reserve(uint64_t max_mem)
+{
+	return max_mem / 10 > RESERVE_MIN ? max_mem / 10 : RESERVE_MIN;
+}
 
 static uint64_t of_map(int fd)
 {
@@ -43,4 +51,9 @@ uint64_t memory_resident(void)
 		pages = 0;
 	fclose(f);
 	return pages * sysconf(_SC_PAGESIZE);
+}
+
+void memory_give_back(void)
+{
+	malloc_trim(0);
 }

@@ -29,7 +29,7 @@ struct flow {
 	uint64_t key;
 	bool waits;	 /* in the list of those that hold records */
 	uint64_t closed; /* the pass in which it was, 0: open */
-	struct redact_conn *redact;
+	struct payload_flow carried;
 	struct side side[2];
 	struct flow *next_waiting, *next_closed;
 };
@@ -63,7 +63,7 @@ static void flow_free(struct flow *f)
 			next = h->next;
 			free(h);
 		}
-	redact_conn__free(f->redact);
+	redact_conn__free(f->carried.redact);
 	free(f);
 }
 
@@ -105,7 +105,7 @@ static void hand_out(struct payloads *ps, struct flow *f, const struct wire_payl
 {
 	struct side *s = &f->side[p->dir & 1];
 
-	ps->fn(ps->ctx, p, &f->redact);
+	ps->fn(ps->ctx, p, &f->carried);
 	if (p->pos + p->len > s->next)
 		s->next = p->pos + p->len;
 }
@@ -159,7 +159,7 @@ static bool hold(struct payloads *ps, struct flow *f, struct side *s, const stru
 
 void payloads__put(struct payloads *ps, const struct wire_payload *p)
 {
-	struct redact_conn *alone = NULL;
+	struct payload_flow alone = {0};
 	struct flow *f;
 	struct side *s;
 
@@ -168,7 +168,7 @@ void payloads__put(struct payloads *ps, const struct wire_payload *p)
 					: flow_of(ps, key_of(p->sock, p->flags & PAYLOAD_TLS));
 	if (!f) {
 		ps->fn(ps->ctx, p, &alone);
-		redact_conn__free(alone);
+		redact_conn__free(alone.redact);
 		return;
 	}
 	s = &f->side[p->dir & 1];

@@ -16,8 +16,14 @@
 struct payloads;
 struct redact_conn;
 
-/* A record in its turn, with what the redaction carries over of its connection. */
-typedef void payloads_fn(void *ctx, const struct wire_payload *p, struct redact_conn **redact);
+/* What is carried over from record to record of a connection. */
+struct payload_flow {
+	struct redact_conn *redact;
+	bool seq_noted[2]; /* by direction: the receiver's own */
+};
+
+/* A record in its turn. */
+typedef void payloads_fn(void *ctx, const struct wire_payload *p, struct payload_flow *flow);
 
 int payloads__new(struct payloads **ps, payloads_fn *fn, void *ctx); /* 0 or -ENOMEM */
 void payloads__free(struct payloads *ps);			     /* what is held is dropped */

@@ -71,8 +71,7 @@ void privilege_warn(bool pids)
 		{CAP_SYS_PTRACE, true, "CAP_SYS_PTRACE",
 		 "no user stacks of other users' processes"},
 		{CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH",
-		 "no tables and symbols of files that this user may not read, and no tracepoints "
-		 "of system calls"},
+		 "no tables and symbols of files that this user may not read"},
 		{CAP_CHECKPOINT_RESTORE, false, "CAP_CHECKPOINT_RESTORE",
 		 "no tables and symbols of files that were deleted or replaced while in use"},
 	};

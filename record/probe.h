@@ -13,6 +13,7 @@
 
 #include "attach.h"
 #include "features.h"
+#include "links.h"
 #include "session.h"
 
 struct intake;
@@ -34,8 +35,7 @@ struct probe_env {
 	struct tracker *tracker;
 	struct intake *intake;
 	struct loss *loss;
-	struct bpf_link **links; /* destroyed in one go when the session stops */
-	size_t link_cnt;
+	struct links links;
 	struct obz_writer *writer;
 	struct traffic *traffic;    /* probe l4's */
 	struct tls_files *tls;	    /* probe tls's */
@@ -46,7 +46,8 @@ struct probe_env {
 
 struct probe {
 	const char *name;
-	bool bulky; /* sends records in masses: the rings are larger */
+	bool bulky;  /* sends records in masses: the rings are larger */
+	bool urgent; /* news of processes cannot wait: it places stacks by them, or attaches */
 	/* The ways it can attach, best first, ended by one without name; NULL: there is no choice. */
 	const struct variant *variants;
 	/* Without variants: can it work here? Else one line why not and what would help. */
@@ -83,10 +84,5 @@ extern const struct probe *const probes[];
 
 /* The number of the variant that is taken. */
 unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe);
-
-/* Takes the link over; -errno of a NULL link. */
-int probe_env__keep(struct probe_env *env, struct bpf_link *link);
-/* Detaches a link before the end. */
-void probe_env__drop(struct probe_env *env, struct bpf_link *link);
 
 #endif

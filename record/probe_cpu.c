@@ -90,7 +90,7 @@ static int attach_cpu(struct probe_env *env, unsigned cpu)
 		return fd;
 	}
 	link = bpf_program__attach_perf_event(env->skel->progs.cpu_sample, fd);
-	err = probe_env__keep(env, link);
+	err = links__keep(&env->links, link);
 	if (err) {
 		message_error("cannot attach to the perf event of CPU %u: %s", cpu, strerror(-err));
 		close(fd);
@@ -114,6 +114,7 @@ static int attach(struct probe_env *env)
 
 const struct probe probe_cpu_entry = {
 	.name = "cpu",
+	.urgent = true,
 	.variants = variants,
 	.prepare = prepare,
 	.attach = attach,

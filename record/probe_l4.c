@@ -6,9 +6,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../format/text.h"
+#include "datagrams.h"
 #include "probe.h"
+#include "process.h"
+#include "procfs.h"
 #include "traffic.h"
 #include "obrec.skel.h"
 
@@ -20,19 +24,6 @@ enum { SOCKS_PREALLOCATED = 32768 };
  * Exits before the entries of functions, which know only what a call is asked to move.
  */
 enum { BY_TRACEPOINT, BY_SYSCALL, BY_FENTRY, BY_KPROBE };
-
-/* System calls whose end tells more than where bytes are counted: opening, who sent a
- * datagram, and splice out of a socket. */
-static const char *const exits[] = {
-	"sys_exit_connect", "sys_exit_accept",	 "sys_exit_accept4",  "sys_exit_recvfrom",
-	"sys_exit_recvmsg", "sys_exit_sendmmsg", "sys_exit_recvmmsg", "sys_exit_splice",
-};
-/* With functions, what datagrams send is told at the ends of these, and Unix sockets are counted
- * there as well. */
-static const char *const more_exits[] = {
-	"sys_exit_sendto", "sys_exit_sendmsg", "sys_exit_read",
-	"sys_exit_write",  "sys_exit_readv",   "sys_exit_writev",
-};
 
 /*
  * The kernel's functions, with the programs net_fentry_NAME and net_kprobe_NAME. Called with the
@@ -55,25 +46,20 @@ static const struct entry {
 
 static bool has_exits(const struct features *f)
 {
-	return features_has_tracepoint(f, "syscalls", exits[0]);
+	return features_has_tracepoint(f, "raw_syscalls", "sys_exit");
 }
 
 static bool by_tracepoint(const struct features *f, char *why, size_t why_sz)
 {
-	bool sock = features_has_tracepoint(f, "sock", "sock_send_length");
-
-	if (sock && has_exits(f))
+	if (features_has_tracepoint(f, "sock", "sock_send_length"))
 		return true;
-	snprintf(why, why_sz, "no tracepoint %s",
-		 sock ? "syscalls:sys_exit_connect (CONFIG_FTRACE_SYSCALLS, or tracefs is not "
-			"mounted on /sys/kernel/tracing)"
-		      : "sock:sock_send_length (6.3 has it)");
+	snprintf(why, why_sz, "no tracepoint sock:sock_send_length (6.3 has it)");
 	return false;
 }
 
 static bool by_syscall(const struct features *f, char *why, size_t why_sz)
 {
-	if (features_has_tracepoint(f, "raw_syscalls", "sys_exit"))
+	if (has_exits(f))
 		return true;
 	snprintf(why, why_sz,
 		 "no tracepoint raw_syscalls:sys_exit (CONFIG_FTRACE_SYSCALLS, or tracefs is not "
@@ -144,6 +130,12 @@ static int prepare_entries(struct probe_env *env)
 	return err;
 }
 
+static struct bpf_program *exits_of(const struct probe_env *env)
+{
+	return env->features->atomic_fetch ? env->skel->progs.net_sys_exit
+					   : env->skel->progs.net_sys_exit_5_10;
+}
+
 static int prepare(struct probe_env *env)
 {
 	static const enum net_by by[] = {
@@ -154,22 +146,19 @@ static int prepare(struct probe_env *env)
 	};
 	const struct features *f = env->features;
 	struct obrec_bpf *skel = env->skel;
-	bool every_exit = variant(env) == BY_SYSCALL, few_exits = !every_exit && has_exits(f);
 	bool sock = variant(env) == BY_TRACEPOINT, typed = f->kernel_btf && f->task_pt_regs;
 
 	bpf_program__set_autoload(skel->progs.net_sock_send, sock && typed);
 	bpf_program__set_autoload(skel->progs.net_sock_recv, sock && typed);
 	bpf_program__set_autoload(skel->progs.net_sock_send_raw, sock && !typed);
 	bpf_program__set_autoload(skel->progs.net_sock_recv_raw, sock && !typed);
-	bpf_program__set_autoload(skel->progs.net_exit_of, few_exits && f->atomic_fetch);
-	bpf_program__set_autoload(skel->progs.net_exit_of_5_10, few_exits && !f->atomic_fetch);
-	bpf_program__set_autoload(skel->progs.net_sys_exit, every_exit && f->atomic_fetch);
-	bpf_program__set_autoload(skel->progs.net_sys_exit_5_10, every_exit && !f->atomic_fetch);
+	bpf_program__set_autoload(exits_of(env), has_exits(f));
+	bpf_program__set_autoload(skel->progs.net_sock_splice, sock && typed);
+	bpf_program__set_autoload(skel->progs.net_sock_splice_raw, sock && !typed);
 	bpf_program__set_autoload(skel->progs.net_tcp_state, true);
-	bpf_program__set_autoload(skel->progs.net_close,
-				  features_has_tracepoint(f, "syscalls", "sys_enter_close"));
+	bpf_program__set_autoload(skel->progs.net_gone, true);
 	skel->rodata->net_by = by[variant(env)];
-	skel->rodata->net_exits = every_exit || few_exits;
+	skel->rodata->net_exits = has_exits(f);
 	skel->rodata->net_cpus = f->cpus;
 	if (!f->map_alloc) {
 		bpf_map__set_map_flags(skel->maps.net_socks, 0);
@@ -187,22 +176,10 @@ static int prepare(struct probe_env *env)
 /* Takes the link over; `where` it is. */
 static int keep(struct probe_env *env, struct bpf_link *link, const char *where)
 {
-	int err = probe_env__keep(env, link);
+	int err = links__keep(&env->links, link);
 
 	if (err)
 		message_error("cannot attach '%s': %s", where, strerror(-err));
-	return err;
-}
-
-static int attach_exits(struct probe_env *env, const char *const *names, size_t cnt)
-{
-	struct bpf_program *prog = env->features->atomic_fetch ? env->skel->progs.net_exit_of
-							       : env->skel->progs.net_exit_of_5_10;
-	int err = 0;
-
-	for (size_t i = 0; bpf_program__autoload(prog) && i < cnt && !err; i++)
-		err = keep(env, bpf_program__attach_tracepoint(prog, "syscalls", names[i]),
-			   names[i]);
 	return err;
 }
 
@@ -222,7 +199,43 @@ static int attach_entries(struct probe_env *env)
 				   : bpf_program__attach_kprobe(prog, false, func),
 			   func);
 	}
-	return err ?: attach_exits(env, more_exits, sizeof(more_exits) / sizeof(more_exits[0]));
+	return err;
+}
+
+/* Without them datagrams are counted as of unknown senders; functions need them for Unix sockets. */
+static int attach_exits(struct probe_env *env)
+{
+	struct bpf_program *prog = exits_of(env);
+	int err = -ENOENT;
+
+	if (bpf_program__autoload(prog))
+		err = keep(env, bpf_program__attach(prog), bpf_program__name(prog));
+	env->skel->bss->net_exits_state = err ? NET_EXITS_NONE : NET_EXITS_ON;
+	return err == -ENOENT ? 0 : err;
+}
+
+static int receives_datagrams(void *ctx, uint32_t tgid, uint32_t tid)
+{
+	int proc = *(int *)ctx;
+
+	return tgid == tid && datagrams_received(proc, tgid);
+}
+
+/* Has a target a socket whose datagrams, wanted by l7, may come from anyone? A command gets it
+ * before obrec hears of it. */
+static bool datagrams_come(struct probe_env *env)
+{
+	int proc;
+	bool any;
+
+	if (!env->skel->rodata->net_payload_on || env->opts->command_pid)
+		return env->skel->rodata->net_payload_on;
+	proc = procfs_open(NULL);
+	if (proc < 0)
+		return false;
+	any = tracker__each_thread(env->tracker, receives_datagrams, &proc) == 1;
+	close(proc);
+	return any;
 }
 
 static int attach_all(struct probe_env *env)
@@ -231,17 +244,17 @@ static int attach_all(struct probe_env *env)
 	struct bpf_program *const progs[] = {
 		skel->progs.net_sock_send,     skel->progs.net_sock_recv,
 		skel->progs.net_sock_send_raw, skel->progs.net_sock_recv_raw,
-		skel->progs.net_sys_exit,      skel->progs.net_sys_exit_5_10,
-		skel->progs.net_tcp_state,     skel->progs.net_close};
+		skel->progs.net_sock_splice,   skel->progs.net_sock_splice_raw,
+		skel->progs.net_tcp_state};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !err; i++)
 		if (bpf_program__autoload(progs[i]))
 			err = keep(env, bpf_program__attach(progs[i]), bpf_program__name(progs[i]));
-	if (!err)
-		err = attach_exits(env, exits, sizeof(exits) / sizeof(exits[0]));
 	if (!err && (variant(env) == BY_FENTRY || variant(env) == BY_KPROBE))
 		err = attach_entries(env);
+	if (!err && (variant(env) != BY_TRACEPOINT || datagrams_come(env)))
+		err = attach_exits(env);
 	return err;
 }
 
@@ -252,6 +265,8 @@ static int attach(struct probe_env *env)
 		.tracker = env->tracker,
 		.loss = env->loss,
 		.socks_fd = bpf_map__fd(env->skel->maps.net_socks),
+		.others_fd = bpf_map__fd(env->skel->maps.net_others),
+		.gone_fd = bpf_program__fd(env->skel->progs.net_gone),
 		.redact = env->opts->redact,
 		.redact_sql = env->opts->redact_sql,
 		.tls = env->skel->rodata->net_tls,
@@ -280,9 +295,12 @@ static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 	return false;
 }
 
+/* Where the exits cannot be had, each datagram stays counted as one of an unknown sender. */
 static void drained(struct probe_env *env)
 {
 	traffic__drained(env->traffic);
+	if (env->skel->bss->net_exits_state == NET_EXITS_WANTED)
+		attach_exits(env);
 }
 
 static int tick(struct probe_env *env, uint64_t now_ns, bool last)

@@ -84,7 +84,7 @@ enum { LINK_SWITCH, LINK_SYS_EXIT };
 static int attach_one(struct probe_env *env, int which, struct bpf_program *prog)
 {
 	struct bpf_link *link = bpf_program__attach(prog);
-	int err = probe_env__keep(env, link);
+	int err = links__keep(&env->links, link);
 
 	if (err)
 		message_error("cannot attach to '%s': %s",
@@ -116,7 +116,7 @@ static int attach(struct probe_env *env)
 static void detach(struct probe_env *env, int which)
 {
 	if (env->offcpu_links[which])
-		probe_env__drop(env, env->offcpu_links[which]);
+		links__drop(&env->links, env->offcpu_links[which]);
 	env->offcpu_links[which] = NULL;
 }
 
@@ -363,6 +363,7 @@ static void thin(struct probe_env *env, unsigned level)
 
 const struct probe probe_offcpu_entry = {
 	.name = "offcpu",
+	.urgent = true,
 	.variants = variants,
 	.prepare = prepare,
 	.attach = attach,

@@ -32,7 +32,6 @@ struct tls_file {
 
 struct tls_files {
 	struct idmap seen;
-	struct tls_links links;
 };
 
 static bool available(const struct features *f, char *why, size_t why_sz)
@@ -62,7 +61,7 @@ static void attach_file(struct probe_env *env, int fd, const char *path)
 {
 	struct tls_site sites[TLS_SITES_MAX];
 	size_t cnt = tls_find(fd, sites);
-	int err = cnt ? tls_attach(env, &env->tls->links, fd, sites, cnt) : 0;
+	int err = cnt ? tls_attach(env, fd, sites, cnt) : 0;
 
 	if (err) {
 		loss__add(env->loss, "tls", "library: cannot be attached to", 1);
@@ -139,18 +138,12 @@ static int attach(struct probe_env *env)
 	return 0;
 }
 
-static void detach(struct probe_env *env)
-{
-	tls_detach(&env->tls->links);
-}
-
 static void free_files(struct probe_env *env)
 {
 	struct tls_file *f, *other;
 
 	if (!env->tls)
 		return;
-	tls_detach(&env->tls->links);
 	for (size_t i = 0; (f = idmap_next(&env->tls->seen, &i));)
 		for (; f; f = other) {
 			other = f->other;
@@ -164,10 +157,10 @@ static void free_files(struct probe_env *env)
 const struct probe probe_tls_entry = {
 	.name = "tls",
 	.bulky = true,
+	.urgent = true,
 	.available = available,
 	.prepare = prepare,
 	.attach = attach,
 	.file = file,
-	.finish = detach,
 	.free = free_files,
 };

@@ -22,6 +22,7 @@
 #define DESCRIBE_PER_S 300    /* at most, of processes that have no sample yet; */
 #define DESCRIBE_ALL_PER_S 30 /* of a whole system, most never will */
 #define IDLE_WAKES_MAX 50     /* in 100 ms, for records that make no haste */
+#define LAZY_WAKES_MAX 6      /* where nobody waits for them */
 #define IDLE_WAKES_EARNED 4   /* by one for a process that is */
 #define WAKE_NS 100000000ULL
 
@@ -53,7 +54,7 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 	t->ended_threads_tail = &t->ended_threads;
 	t->boot_offset_ns = boot_offset();
 	t->describe_budget = describe_budget(t);
-	t->wakes_max = IDLE_WAKES_MAX;
+	tracker__wake_less(t, 0);
 	t->proc = procfs_open(opts->proc_root);
 	err = t->proc < 0 ? t->proc : 0;
 	if (err)
@@ -122,6 +123,12 @@ static void count_losses(struct tracker *t)
 		t->rescan = true;
 }
 
+static void publish(struct tracker *t)
+{
+	scan_full_maps(t);
+	table_publish(t);
+}
+
 /* Returns how many records there were. */
 static unsigned handle_queued(struct tracker *t)
 {
@@ -142,13 +149,13 @@ static unsigned handle_queued(struct tracker *t)
 			/* A table was built, which takes long: others must not wait for more of
 			 * that. */
 			if (binaries__loaded(t->binaries) != known) {
-				table_publish(t);
+				publish(t);
 				sideband__read(t->sideband);
 			}
 		}
 		if (!handled)
 			break;
-		table_publish(t);
+		publish(t);
 		all += handled;
 	}
 	return all;
@@ -174,7 +181,7 @@ static void limit_wakes(struct tracker *t, uint64_t now, unsigned handled)
 
 void tracker__wake_less(struct tracker *t, unsigned level)
 {
-	t->wakes_max = IDLE_WAKES_MAX >> level;
+	t->wakes_max = (t->opts.urgent ? IDLE_WAKES_MAX : LAZY_WAKES_MAX) >> level;
 }
 
 static void write_symbol(void *ctx, const struct perfmap_line *l)
@@ -253,6 +260,7 @@ static void chores(struct tracker *t, uint64_t now)
 	}
 	if (target__by_cgroup(t->target))
 		target__scan(t->target, adopt_member, t);
+	scan_ended_maps(t);
 	write_mappings(t);
 	if (now > KEEP_NS)
 		table_sweep(t, now - KEEP_NS);
@@ -275,7 +283,7 @@ int tracker__drain(struct tracker *t)
 	count_losses(t);
 	limit_wakes(t, now, handled);
 	chores(t, now);
-	table_publish(t);
+	publish(t);
 	t->draining = false;
 	return 0;
 }
@@ -299,13 +307,19 @@ static struct process *stranger(struct tracker *t, uint32_t tgid, const char *co
 	return p;
 }
 
+/* Is all known that had happened by then? */
+static bool is_read(const struct tracker *t, uint64_t ts_ns)
+{
+	return !t->sideband || ts_ns <= sideband__horizon(t->sideband);
+}
+
 /* Whose image a tgid was at that time, written; NULL: not to be known. */
 static struct process *written_process(struct tracker *t, uint32_t tgid, const char *comm,
 				       uint64_t ts_ns)
 {
 	struct process *p;
 
-	if (t->sideband && ts_ns > sideband__horizon(t->sideband))
+	if (!is_read(t, ts_ns))
 		tracker__drain(t);
 	p = table_at(t, tgid, ts_ns);
 	if (!p)
@@ -323,9 +337,13 @@ uint32_t tracker__process(struct tracker *t, uint32_t tgid, const char *comm, ui
 uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const char *comm,
 			 uint64_t ts_ns)
 {
-	struct process *p = written_process(t, tgid, comm, ts_ns);
-	struct thread *th = p ? table_thread(t, p, tid, ts_ns) : NULL;
+	struct thread *th = is_read(t, ts_ns) ? table_recent(t, tgid, tid, ts_ns) : NULL;
+	struct process *p;
 
+	if (th && !strncmp(th->comm, comm, sizeof(th->comm) - 1))
+		return th->id;
+	p = written_process(t, tgid, comm, ts_ns);
+	th = p ? table_thread(t, p, tid, ts_ns) : NULL;
 	if (!th)
 		return 0;
 	if (!th->id || strncmp(th->comm, comm, sizeof(th->comm) - 1)) {
@@ -335,6 +353,7 @@ uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const c
 		memcpy(th->comm, comm, strnlen(comm, sizeof(th->comm) - 1));
 		thread_write(t->opts.writer, th);
 	}
+	table_set_recent(t, th);
 	return th->id;
 }
 
@@ -387,6 +406,7 @@ int tracker__reanchor(struct tracker *t)
 	struct process *p;
 	struct thread *th;
 
+	table_end_threads(t, clock_now_ns());
 	binaries__reanchor(t->binaries);
 	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
 		for (; p; p = p->older) {

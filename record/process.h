@@ -35,6 +35,7 @@ struct tracker_opts {
 	struct obz_writer *writer;
 	struct unwind_store *store; /* NULL: no unwinding wanted */
 	struct debuginfo *debuginfo; /* NULL: none wanted */
+	bool urgent; /* its news are waited for: they wake more often */
 	int epoll_fd;		    /* perf ring fds are added here with data.ptr = the tracker */
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;

@@ -4,8 +4,8 @@
  * already contained in it and skipped (maps_as_of_ns).
  *
  * An exec shows as COMM with its flag, then MMAP2 of the program, the loader and [vdso], then of
- * what the loader maps; nothing tells of munmap. A process ends with the exit of its last thread,
- * which need not be the leader: after the leader's exit record /proc is asked.
+ * what the loader maps; nothing tells of munmap (scan_ended_maps()). A process ends with the exit of
+ * its last thread, which need not be the leader: after the leader's exit record /proc is asked.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -100,6 +100,7 @@ static void on_fork(struct tracker *t, const struct sideband_record *r)
 	process_inherit(p, parent);
 	if (maps_copy(&p->maps, &parent->maps))
 		tracker_lose(t, "target", "no memory for a child's mappings", 1);
+	p->maps_read = parent->maps_read;
 	p->jit = parent->jit;
 	p->unwritten = true;
 	table_set_target(t, p, true);

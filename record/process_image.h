@@ -43,6 +43,7 @@ struct process {
 	uint64_t maps_as_of_ns;	       /* maps hold every change before this */
 	struct process *older; /* the image before exec, or of a former process of this pid */
 	struct maps maps;
+	size_t maps_read;      /* how many /proc showed at the last look */
 	struct binary *jit;    /* of its generated code; NULL: none */
 	bool jit_own;	       /* else it is that of the process it was forked from */
 	bool target, by_match; /* recorded; for its own properties, not by inheritance */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The executable mappings of one process: sorted, never overlapping; a later one cuts out what it
- * covers. The kernel reports no munmap of code, so that is how mappings end. Pure; owns its array,
+ * covers. The kernel reports no munmap of code, so that is how mappings end here. Pure; owns its array,
  * borrows the binaries.
  */
 #ifndef RECORD_PROCESS_MAPS_H

@@ -48,10 +48,13 @@ static int on_map(void *ctx, const struct maps_line *l)
 static int read_maps(struct tracker *t, struct process *p)
 {
 	struct scan s = {.t = t, .p = p, .now_ns = clock_now_ns()};
+	int err;
 
 	p->maps_as_of_ns = s.now_ns;
 	root_prefix_read(&s.root, t->proc, p->tgid);
-	return procfs_each_map(t->proc, p->tgid, on_map, &s);
+	err = procfs_each_map(t->proc, p->tgid, on_map, &s);
+	p->maps_read = p->maps.cnt;
+	return err;
 }
 
 static uint64_t start_time(const struct tracker *t, const struct procfs_stat *st)
@@ -152,11 +155,58 @@ int scan_targets(struct tracker *t)
 	return err ? err : check_readable(t);
 }
 
+/* ---- again ---- */
+
+static void read_maps_again(struct tracker *t, struct process *p)
+{
+	struct maps before = p->maps;
+
+	p->maps = (struct maps){0};
+	if (read_maps(t, p)) { /* gone in between, or no permission: the old ones are the best there
+				  is */
+		maps_fini(&p->maps);
+		p->maps = before;
+		p->maps_read = before.cnt;
+		return;
+	}
+	maps_fini(&before);
+	table_mark_dirty(t, p);
+}
+
+/* As many more that a look pays. */
+enum { MAPS_MORE = 64 };
+
+static void forget_ended_maps(struct tracker *t, struct process *p)
+{
+	if (p->id)
+		process_write_mappings(t->opts.writer, p, false);
+	read_maps_again(t, p);
+}
+
+void scan_full_maps(struct tracker *t)
+{
+	for (struct process *p = t->dirty; p; p = p->next_dirty)
+		if (p->target && !p->ended_ns && p->maps.cnt >= RANGE_SEG_CNT &&
+		    p->maps.cnt >= p->maps_read + MAPS_MORE)
+			forget_ended_maps(t, p);
+}
+
+void scan_ended_maps(struct tracker *t)
+{
+	struct process *p;
+
+	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
+		if (p->ended_ns || !p->target || p->maps.cnt < 2 * p->maps_read + MAPS_MORE)
+			continue;
+		forget_ended_maps(t, p);
+		breathe(t);
+	}
+}
+
 /* ---- after a loss ---- */
 
 static void refresh(struct tracker *t, struct process *p)
 {
-	struct maps before = p->maps;
 	struct procfs_stat st;
 
 	if (procfs_stat(t->proc, p->tgid, &st) || st.state == 'Z' || st.state == 'X') {
@@ -164,15 +214,7 @@ static void refresh(struct tracker *t, struct process *p)
 		return;
 	}
 	p->live = 0;
-	p->maps = (struct maps){0};
-	if (read_maps(t, p)) { /* gone in between, or no permission: the old ones are the best there
-				  is */
-		maps_fini(&p->maps);
-		p->maps = before;
-		return;
-	}
-	maps_fini(&before);
-	table_mark_dirty(t, p);
+	read_maps_again(t, p);
 }
 
 /* A child whose fork record was lost. */

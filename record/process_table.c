@@ -4,8 +4,10 @@
  * pid. A sample finds its image by time. What ended stays for KEEP_NS, as samples may come late.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "process_tracker.h"
 
@@ -26,6 +28,11 @@ struct process *table_at(struct tracker *t, uint32_t tgid, uint64_t ts_ns)
 	return p;
 }
 
+static void forget_recent(struct tracker *t)
+{
+	memset(t->recent, 0, sizeof(t->recent));
+}
+
 struct process *table_add(struct tracker *t, uint32_t tgid, uint32_t ppid, uint64_t started_ns)
 {
 	struct process *p = calloc(1, sizeof(*p));
@@ -36,6 +43,7 @@ struct process *table_add(struct tracker *t, uint32_t tgid, uint32_t ppid, uint6
 	p->ppid = ppid;
 	p->started_ns = started_ns;
 	p->older = idmap_get(&t->processes, tgid);
+	forget_recent(t);
 	if (idmap_put(&t->processes, tgid, p)) {
 		free(p);
 		return NULL;
@@ -60,6 +68,23 @@ void table_mark_dirty(struct tracker *t, struct process *p)
 	p->dirty = true;
 	p->next_dirty = t->dirty;
 	t->dirty = p;
+}
+
+struct thread *table_recent(const struct tracker *t, uint32_t tgid, uint32_t tid, uint64_t ts_ns)
+{
+	struct thread *th = t->recent[tid % RECENT];
+
+	return th && th->tid == tid && th->process->tgid == tgid && th->started_ns <= ts_ns &&
+			       th->process->started_ns <= ts_ns
+		       ? th
+		       : NULL;
+}
+
+void table_set_recent(struct tracker *t, struct thread *th)
+{
+	if (idmap_get(&t->threads, th->tid) == th &&
+	    idmap_get(&t->processes, th->process->tgid) == th->process)
+		t->recent[th->tid % RECENT] = th;
 }
 
 /* ---- what the archive gets ---- */
@@ -181,6 +206,7 @@ static struct thread *add_thread(struct tracker *t, struct process *p, uint32_t 
 	th->tid = tid;
 	th->started_ns = started_ns;
 	th->older = idmap_get(&t->threads, tid);
+	forget_recent(t);
 	if (idmap_put(&t->threads, tid, th)) {
 		free(th);
 		return NULL;
@@ -207,17 +233,42 @@ struct thread *table_thread(struct tracker *t, struct process *p, uint32_t tid, 
 	return found ? found : add_thread(t, p, tid, p->started_ns);
 }
 
-void table_thread_ended(struct tracker *t, uint32_t tid, uint64_t ts_ns)
+static void queue_ended(struct tracker *t, struct thread *th, uint64_t ts_ns)
 {
-	struct thread *th = idmap_get(&t->threads, tid);
-
-	if (!th || th->queued)
-		return;
 	th->ended_ns = ts_ns;
 	th->queued = true;
 	th->next_ended = NULL;
 	*t->ended_threads_tail = th;
 	t->ended_threads_tail = &th->next_ended;
+}
+
+void table_thread_ended(struct tracker *t, uint32_t tid, uint64_t ts_ns)
+{
+	struct thread *th = idmap_get(&t->threads, tid);
+
+	if (th && !th->queued)
+		queue_ended(t, th, ts_ns);
+}
+
+static bool is_there(const struct tracker *t, const struct thread *th)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "%u/task/%u", th->process->tgid, th->tid);
+	return !faccessat(t->proc, path, F_OK, 0) || errno != ENOENT;
+}
+
+void table_end_threads(struct tracker *t, uint64_t now_ns)
+{
+	struct process *p;
+
+	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
+		if (p->ended_ns || !p->tgid) /* 0 are the idle tasks */
+			continue;
+		for (struct thread *th = p->threads; th; th = th->sibling)
+			if (!th->queued && !is_there(t, th))
+				queue_ended(t, th, now_ns);
+	}
 }
 
 void table_thread_started(struct tracker *t, struct process *p, uint32_t tid, uint64_t ts_ns)
@@ -235,6 +286,7 @@ static void unlink_thread(struct tracker *t, struct thread *th)
 {
 	struct thread *latest = idmap_get(&t->threads, th->tid);
 
+	forget_recent(t);
 	if (latest == th) {
 		if (th->older)
 			idmap_put(&t->threads, th->tid, th->older);
@@ -291,6 +343,8 @@ static void free_process(struct tracker *t, struct process *p)
 			at = &(*at)->next_dirty;
 		*at = p->next_dirty;
 	}
+	if (p->jit_own)
+		binaries__less_in_use(t->binaries);
 	unlink_process(t, p);
 	process_free(p);
 }

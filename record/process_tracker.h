@@ -14,6 +14,8 @@
 #include "sideband.h"
 #include "target.h"
 
+enum { RECENT = 16 }; /* a power of two */
+
 struct tracker {
 	struct tracker_opts opts;
 	int proc; /* directory fd of /proc */
@@ -23,6 +25,8 @@ struct tracker {
 	struct binaries *binaries;
 	struct idmap processes; /* tgid -> struct process, the latest; older ones hang on it */
 	struct idmap threads;	/* tid -> struct thread, likewise */
+	/* By tid, who was asked for last: written, and the latest of its tid and of its process. */
+	struct thread *recent[RECENT];
 	uint32_t process_ids, thread_ids;
 	size_t live_targets;
 	int64_t boot_offset_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC */
@@ -63,8 +67,13 @@ void table_mark_dirty(struct tracker *t, struct process *p);
 void table_publish(struct tracker *t);
 /* The thread with that tid that a sample of that time belongs to; made when it is not there. */
 struct thread *table_thread(struct tracker *t, struct process *p, uint32_t tid, uint64_t ts_ns);
+/* The same thread as at the last calls, at once; NULL: it is to be looked for. */
+struct thread *table_recent(const struct tracker *t, uint32_t tgid, uint32_t tid, uint64_t ts_ns);
+void table_set_recent(struct tracker *t, struct thread *th);
 void table_thread_started(struct tracker *t, struct process *p, uint32_t tid, uint64_t ts_ns);
 void table_thread_ended(struct tracker *t, uint32_t tid, uint64_t ts_ns);
+/* A short thread's first sample may be handled after its exit: what /proc does not show has ended. */
+void table_end_threads(struct tracker *t, uint64_t now_ns);
 /* Frees what ended before `before_ns`; UINT64_MAX: everything. */
 void table_sweep(struct tracker *t, uint64_t before_ns);
 void table_free(struct tracker *t);
@@ -90,6 +99,11 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match);
 /* Everything that is wanted and not known yet. -EPERM when a process asked for cannot be read
  * (reported). */
 int scan_targets(struct tracker *t);
+/* Nothing tells of munmap: of a process that has got many more mappings since the last look those
+ * are forgotten that /proc shows no more. */
+void scan_ended_maps(struct tracker *t);
+/* The same of those about to be published that have more than the unwinder takes. */
+void scan_full_maps(struct tracker *t);
 /* After lost records: makes the table agree with /proc again. */
 void scan_again(struct tracker *t);
 

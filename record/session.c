@@ -11,7 +11,7 @@
 
 #include "../format/clock.h"
 #include "../format/text.h"
-#include "links.h"
+#include "memory.h"
 #include "priority.h"
 #include "privilege.h"
 #include "session_impl.h"
@@ -38,10 +38,10 @@ unsigned probe_env__variant(const struct probe_env *env, const struct probe *pro
 
 static int attach_core(struct session *s)
 {
-	int err = probe_env__keep(&s->env, bpf_program__attach(s->skel->progs.core_fork));
+	int err = links__keep(&s->env.links, bpf_program__attach(s->skel->progs.core_fork));
 
 	if (!err)
-		err = probe_env__keep(&s->env, bpf_program__attach(s->skel->progs.core_exec));
+		err = links__keep(&s->env.links, bpf_program__attach(s->skel->progs.core_exec));
 	if (err)
 		message_error("cannot follow fork and exec: %s", strerror(-err));
 	return err;
@@ -55,6 +55,7 @@ static int make_store(struct session *s)
 		.row_segs = bpf_map__fd(s->skel->maps.row_segs),
 		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
 		.rules = bpf_map__fd(s->skel->maps.unwind_rules),
+		.target_slots = s->skel->bss->target_slots,
 	};
 
 	int err = unwind_store__new(&s->store, &maps, s->opts.max_mem / 2);
@@ -69,6 +70,8 @@ static int make_symbols(struct session *s)
 	int err;
 
 	opts.writer = s->writer;
+	if (s->opts.bound_mem)
+		opts.mem_max = memory_reserve(s->opts.max_mem);
 	err = kallsyms__new(&s->kallsyms, s->writer);
 	if (err) /* it said why */
 		s->kallsyms = NULL;
@@ -98,6 +101,10 @@ static int make_tracker(struct session *s)
 		.file_ctx = s,
 	};
 
+	/* Who is chosen by name or group is a target once its news are read, not before. */
+	opts.urgent = opts.target.comm || opts.target.cgroup;
+	for (size_t i = 0; probes[i]; i++)
+		opts.urgent |= session_wants(s, i) && probes[i]->urgent;
 	return tracker__new(&s->tracker, &opts);
 }
 
@@ -325,13 +332,23 @@ static void close_fd(int fd)
 		close(fd);
 }
 
+static void end_links(struct session *s)
+{
+	uint64_t from_ns = clock_now_ns();
+	size_t cnt = s->env.links.cnt;
+
+	links__fini(&s->env.links);
+	if (cnt)
+		message_verbose("stopping: %.0f ms more until the kernel had let %zu links go",
+				(clock_now_ns() - from_ns) / 1e6, cnt);
+}
+
 void session__free(struct session *s)
 {
 	if (!s)
 		return;
 	syncer__free(s->syncer);
-	links_destroy(s->env.links, s->env.link_cnt);
-	free(s->env.links);
+	end_links(s);
 	for (size_t i = 0; probes[i]; i++)
 		if (probes[i]->free)
 			probes[i]->free(&s->env);

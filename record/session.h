@@ -93,9 +93,9 @@ bool session__attaches_later(const struct session *s);
 enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 			      void (*tick)(void *ctx, const struct session_status *st), void *ctx);
 
-/* Detach, drain the rings, finish debuginfo (bounded; *stop set a second time hurries it), write
- * the last identity records. `tick` as above. */
-int session__finish(struct session *s, volatile sig_atomic_t *stop,
+/* Begin to detach, drain the rings, finish debuginfo (bounded; *stop counts requests, the second
+ * hurries it), write the last identity records. `tick` as above. */
+int session__finish(struct session *s, const volatile sig_atomic_t *stop,
 		    void (*tick)(void *ctx, const struct session_status *st), void *ctx);
 
 struct session_status session__status(const struct session *s);
@@ -103,6 +103,7 @@ struct session_status session__status(const struct session *s);
 /* The end record: a JSON object text with stop_reason, duration_ns, losses[], stacks{}, programs[];
  * malloc'ed. */
 char *session__end_json(const struct session *s, enum stop_reason reason);
+/* Waits until everything is detached. */
 void session__free(struct session *s);
 
 /* `obrec --list`: each probe, available or why not, and its ways to attach, to stdout. Returns the

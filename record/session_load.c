@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../format/text.h"
@@ -109,6 +110,18 @@ static int prepare(struct session *s)
 	return err;
 }
 
+/* Before 5.11 maps count against RLIMIT_MEMLOCK, and raising it takes a capability. */
+static const char *load_hint(int err)
+{
+	struct rlimit r;
+
+	if (err != -EPERM || !strstr(load_error, "failed to create") ||
+	    getrlimit(RLIMIT_MEMLOCK, &r) || r.rlim_cur == RLIM_INFINITY)
+		return "";
+	return " (before Linux 5.11 maps count as locked memory: 'ulimit -l unlimited', or "
+	       "CAP_SYS_RESOURCE)";
+}
+
 int session_load(struct session *s)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open);
@@ -137,8 +150,8 @@ int session_load(struct session *s)
 	load_error[0] = 0;
 	err = obrec_bpf__load(s->skel);
 	if (err)
-		message_error("cannot load the BPF programs on kernel %s: %s: %s",
-			      s->plan.features.release, strerror(-err), load_error);
+		message_error("cannot load the BPF programs on kernel %s: %s: %s%s",
+			      s->plan.features.release, strerror(-err), load_error, load_hint(err));
 	return err == -EINVAL || err == -E2BIG || err == -ESRCH ? -EOPNOTSUPP : err;
 }
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The loop of a recording, and its orderly end. */
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "../format/clock.h"
 #include "../format/text.h"
 #include "aside.h"
-#include "links.h"
 #include "memory.h"
 #include "priority.h"
 #include "session_impl.h"
@@ -18,7 +20,6 @@
 #define FLUSH_NS SEC_NS
 #define EPOCH_NS (60 * SEC_NS)
 #define COST_NS (10 * SEC_NS)
-#define RESERVE (12ULL << 20)
 #define MEMORY_NS (100 * MSEC_NS)
 #define DEBUGINFO_NS (10 * SEC_NS)
 
@@ -95,14 +96,21 @@ static int flush(struct session *s, uint64_t now, bool last)
 }
 
 /* What is taken until the next look, and by the symbols' last compression, shall not go over it. */
-static bool out_of_memory(const struct session *s)
+static bool near_the_bound(const struct session *s)
 {
 	struct unwind_store_stats st = unwind_store__stats(s->store);
 	uint64_t used = memory_resident() + memory_of_maps(s->skel->obj) + st.row_bytes +
 			st.ranges * sizeof(struct range);
 
-	return used + (s->opts.max_mem / 10 > RESERVE ? s->opts.max_mem / 10 : RESERVE) >
-	       s->opts.max_mem;
+	return used + memory_reserve(s->opts.max_mem) > s->opts.max_mem;
+}
+
+static bool out_of_memory(const struct session *s)
+{
+	if (!near_the_bound(s))
+		return false;
+	memory_give_back();
+	return near_the_bound(s);
 }
 
 /* What is done now and then; the first error of writing. */
@@ -120,6 +128,7 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		for (size_t i = 0; probes[i]; i++)
 			if (session_wants(s, i) && probes[i]->reanchor)
 				probes[i]->reanchor(&s->env);
+		memory_give_back();
 	}
 	err = err ? err : thin__tick(s->thin, now);
 	if (aside__due(l->aside, now))
@@ -211,27 +220,33 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 	return reason;
 }
 
-/* What is open at the stop is asked for at once, before it moves on; then nothing is left in the
- * kernel. */
-static void detach(struct session *s)
+/*
+ * What is open at the stop is asked for at once, before it moves on. Detaching takes the kernel its
+ * time and goes on beside the rest, until session__free(). Only a program that still found
+ * `enabled` set has to be waited for: a grace period of RCU, which membarrier(2) waits for but with
+ * nohz_full.
+ */
+static void stop_probes(struct session *s)
 {
 	s->skel->bss->enabled = false;
 	s->stopped_ns = s->env.stop_ns = clock_now_ns();
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->finish)
 			probes[i]->finish(&s->env);
-	links_destroy(s->env.links, s->env.link_cnt);
-	s->env.link_cnt = 0;
+	links__detach(&s->env.links);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		links__fini(&s->env.links);
 }
 
 /* Symbols not extracted yet: waited for, but not longer than a person who pressed Ctrl-C again
  * wants to. */
-static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *stop,
+static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *stop, int requests,
 			     void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
 	uint64_t deadline = clock_now_ns() + DEBUGINFO_NS;
 
-	while (debuginfo__wait(s->debuginfo, WAIT_MS) && !*stop && clock_now_ns() < deadline) {
+	while (debuginfo__wait(s->debuginfo, WAIT_MS) && *stop <= requests &&
+	       clock_now_ns() < deadline) {
 		struct session_status st = session__status(s);
 
 		st.stopping = true;
@@ -258,22 +273,22 @@ static void part_ends(struct split *sp, const char *name)
 	sp->from_ns = now;
 }
 
-int session__finish(struct session *s, volatile sig_atomic_t *stop,
+int session__finish(struct session *s, const volatile sig_atomic_t *stop,
 		    void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
 	struct split split = {.from_ns = clock_now_ns()};
+	int requests = *stop ? 1 : 0; /* one more, pressed at once perhaps, is the second */
 	int err;
 
-	*stop = 0;
-	detach(s);
-	part_ends(&split, "detaching");
 	priority_lower();
-	for (int i = 0; i < 4; i++) /* a program may just have been sending */
+	stop_probes(s);
+	part_ends(&split, "last programs");
+	for (int i = 0; i < 2; i++) /* a mapping of before the last sample may have come after it */
 		drain(s);
 	intake__finish(s->intake);
 	tracker__finish(s->tracker);
 	part_ends(&split, "draining");
-	finish_debuginfo(s, stop, tick, ctx);
+	finish_debuginfo(s, stop, requests, tick, ctx);
 	part_ends(&split, "symbols");
 	if (s->stats_fd >= 0)
 		program_cost_write(s->skel->obj, s->writer, clock_now_ns());

@@ -222,6 +222,37 @@ fail:
 	return err;
 }
 
+static uint64_t table_size(const struct slim_elf *e)
+{
+	return e->shdr_cnt * sizeof(*e->shdrs) + e->phdr_cnt * sizeof(*e->phdrs) + e->names_sz;
+}
+
+/* Unpacking the one DWARF section that takes most. */
+static uint64_t decoder_size(const struct slim_elf *e)
+{
+	struct slim_part part;
+	uint64_t most = 0;
+
+	for (size_t i = 1; i < e->shdr_cnt; i++)
+		if (dwarf_name(slim_elf_name(e, i)) && slim_part_of(&part, e, i) &&
+		    slim_part_memory(&part) > most)
+			most = slim_part_memory(&part);
+	return most;
+}
+
+uint64_t slim__memory(const struct slim_elf *binary, const struct slim_elf *debug, bool dwarf,
+		      uint64_t sink_sz)
+{
+	const struct slim_elf *base = debug ? debug : binary;
+	uint64_t writing = SLIM_PART_BLOCKS + (dwarf ? decoder_size(base) : 0) + sink_sz, mini = 0;
+
+	if (!slim_elf_find_type(base, SHT_SYMTAB) && !slim_elf_find_type(binary, SHT_SYMTAB) &&
+	    slim_elf_find(binary, ".gnu_debugdata"))
+		mini = SLIM_MINI_MEMORY;
+	return table_size(base) * 2 + (debug ? table_size(binary) : 0) +
+	       base->shdr_cnt * sizeof(struct slim_section) + (writing > mini ? writing : mini);
+}
+
 struct slim_info slim__info(const struct slim *s)
 {
 	return s->info;

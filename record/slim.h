@@ -42,6 +42,11 @@ int slim__plan(struct slim **s, const struct slim_elf *binary, const struct slim
 	       uint64_t dwarf_max);
 struct slim_info slim__info(const struct slim *s);
 
+/* Bytes of memory that both files' headers, planning, and writing to a sink of sink_sz take at most,
+ * by the headers: they are tables and buffers, whatever the sections' sizes. */
+uint64_t slim__memory(const struct slim_elf *binary, const struct slim_elf *debug, bool dwarf,
+		      uint64_t sink_sz);
+
 /* Exactly info.size bytes go to the sink. -EBADMSG: the file was cut or a compressed section is
  * damaged. */
 int slim__write(const struct slim *s, slim_sink sink, void *ctx);

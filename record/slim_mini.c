@@ -5,13 +5,12 @@
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "debuginfo_cache.h"
 #include "slim_part.h"
 
 #define MAX_MINI_SZ (32u << 20)
-#define MAX_XZ_MEMORY (10u << 20) /* the packagers' `xz` has an 8 MiB dictionary */
 #define BLOCK_SZ (64u << 10)
 
 static int write_all(int fd, const unsigned char *p, size_t len)
@@ -60,9 +59,9 @@ static int unpack_to_memfd(const struct slim_elf *e, size_t section)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
 	unsigned char *buf = malloc(2 * BLOCK_SZ);
-	int fd = memfd_create("gnu_debugdata", MFD_CLOEXEC), err = -ENOMEM;
+	int fd = debuginfo_temp(-1), err = -ENOMEM;
 
-	if (buf && fd >= 0 && lzma_stream_decoder(&z, MAX_XZ_MEMORY, 0) == LZMA_OK)
+	if (buf && fd >= 0 && lzma_stream_decoder(&z, SLIM_MINI_MEMORY - 2 * BLOCK_SZ, 0) == LZMA_OK)
 		err = unpack(&z, e, &e->shdrs[section], fd, buf);
 	lzma_end(&z);
 	free(buf);

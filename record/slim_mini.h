@@ -6,8 +6,11 @@
 
 #include "slim_elf.h"
 
+/* What unpacking takes at most; the packagers' `xz` has an 8 MiB dictionary. */
+#define SLIM_MINI_MEMORY (10u << 20)
+
 /*
- * Loads it into `mini`, whose descriptor (a memfd, a few hundred KiB) then is the caller's to
+ * Loads it into `mini`, whose descriptor (a temporary file) then is the caller's to
  * close. Its symbols' section numbers are made those of the binary. -ENOENT: there is none;
  * -EBADMSG: damaged or larger than any real one.
  */

@@ -7,8 +7,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define BLOCK_SZ (128u << 10)
-#define ZLIB_MAX_RATIO 1040 /* deflate cannot do better than 1032:1 */
+#define BLOCK_SZ (SLIM_PART_BLOCKS / 2)
+#define INFLATE_MEMORY (64u << 10) /* zconf.h: 32 KiB and 7 */
+#define ZLIB_MAX_RATIO 1040	   /* deflate cannot do better than 1032:1 */
 #define ZSTD_WINDOW_LOG_MAX                                                                        \
 	24 /* memory a section may ask for: 16 MiB; compilers and linkers stay at 8 */
 
@@ -83,6 +84,31 @@ bool slim_part_of(struct slim_part *part, const struct slim_elf *e, size_t secti
 	if (part->coding == SLIM_ZLIB && part->out_sz / ZLIB_MAX_RATIO > part->in_sz + 64)
 		return false;
 	return part->out_sz <= SLIM_MAX_SZ;
+}
+
+/* RFC 8878, 3.1.1.1: the magic number, a descriptor, then the window's exponent and eighths; absent
+ * where the window is the content itself. */
+static uint64_t zstd_window(const struct slim_part *part)
+{
+	unsigned char h[6];
+	uint64_t window;
+
+	if (part->in_sz < sizeof(h) || slim_elf_read(part->file, part->in_off, h, sizeof(h)))
+		return 0;
+	window = h[4] & 0x20 ? part->out_sz : (1ULL << (10 + (h[5] >> 3))) / 8 * (8 + (h[5] & 7));
+	return window < 1ULL << ZSTD_WINDOW_LOG_MAX ? window : 1ULL << ZSTD_WINDOW_LOG_MAX;
+}
+
+uint64_t slim_part_memory(const struct slim_part *part)
+{
+	switch (part->coding) {
+	case SLIM_ZLIB:
+		return INFLATE_MEMORY;
+	case SLIM_ZSTD: /* the window, two blocks, the context */
+		return zstd_window(part) + (512u << 10);
+	default:
+		return 0;
+	}
 }
 
 /* ---- writing */

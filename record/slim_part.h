@@ -24,6 +24,10 @@ struct slim_part {
  * is damaged. */
 bool slim_part_of(struct slim_part *part, const struct slim_elf *e, size_t section);
 
+/* Memory that reading and unpacking take: of all parts, and of this one besides. */
+#define SLIM_PART_BLOCKS (256u << 10)
+uint64_t slim_part_memory(const struct slim_part *part);
+
 /* Sends exactly out_sz bytes to the sink; -EBADMSG when the source gives more or less. */
 int slim_part_write(const struct slim_part *part, slim_sink sink, void *ctx);
 

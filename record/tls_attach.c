@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "obrec.skel.h"
 #include "tls_attach.h"
@@ -72,7 +70,8 @@ static int attach_one(struct probe_env *env, struct bpf_program *prog, const cha
 
 	if (!prog)
 		return 0;
-	return probe_env__keep(env, bpf_program__attach_uprobe_opts(prog, -1, path, offset, &opts));
+	return links__keep(&env->links,
+			   bpf_program__attach_uprobe_opts(prog, -1, path, offset, &opts));
 }
 
 static int attach_each(struct probe_env *env, const char *path, const struct tls_site *sites,
@@ -105,26 +104,17 @@ static void add(struct places *p, const struct tls_site *site)
 	p->cookies[p->cnt++] = TLS_COOKIE(site->kind, site->result_at);
 }
 
-static int attach_places(struct tls_links *links, const struct bpf_program *prog, const char *path,
+static int attach_places(struct probe_env *env, const struct bpf_program *prog, const char *path,
 			 const struct places *p, bool at_return)
 {
-	int *fds, fd;
-
 	if (!p->cnt)
 		return 0;
-	fds = realloc(links->fds, (links->cnt + 1) * sizeof(*fds));
-	if (!fds)
-		return -ENOMEM;
-	links->fds = fds;
-	fd = uprobe_multi__attach(prog, path, p->offsets, p->cookies, p->cnt, at_return);
-	if (fd < 0)
-		return fd;
-	fds[links->cnt++] = fd;
-	return 0;
+	return links__keep_fd(&env->links, uprobe_multi__attach(prog, path, p->offsets, p->cookies,
+								p->cnt, at_return));
 }
 
-static int attach_all(struct probe_env *env, struct tls_links *links, const char *path,
-		      const struct tls_site *sites, size_t cnt)
+static int attach_all(struct probe_env *env, const char *path, const struct tls_site *sites,
+		      size_t cnt)
 {
 	struct places entries = {0}, returns = {0}, go = {0};
 	int err;
@@ -137,12 +127,12 @@ static int attach_all(struct probe_env *env, struct tls_links *links, const char
 		else if (sites[i].kind != TLS_GO_LATE_RETURN) /* its closure stands for it */
 			add(&go, &sites[i]);
 	}
-	err = attach_places(links, env->skel->progs.tls_returns, path, &returns, true);
+	err = attach_places(env, env->skel->progs.tls_returns, path, &returns, true);
 	if (!err)
-		err = attach_places(links, env->skel->progs.tls_entries, path, &entries, false);
+		err = attach_places(env, env->skel->progs.tls_entries, path, &entries, false);
 #if defined(__x86_64__)
 	if (!err)
-		err = attach_places(links, env->skel->progs.tls_go_sites, path, &go, false);
+		err = attach_places(env, env->skel->progs.tls_go_sites, path, &go, false);
 #endif
 	return err;
 }
@@ -172,20 +162,11 @@ void tls_attach_prepare(struct probe_env *env)
 	}
 }
 
-int tls_attach(struct probe_env *env, struct tls_links *links, int fd, const struct tls_site *sites,
-	       size_t cnt)
+int tls_attach(struct probe_env *env, int fd, const struct tls_site *sites, size_t cnt)
 {
 	char path[PATH_SZ];
 
 	path_of(fd, path);
-	return env->features->uprobe_multi ? attach_all(env, links, path, sites, cnt)
+	return env->features->uprobe_multi ? attach_all(env, path, sites, cnt)
 					   : attach_each(env, path, sites, cnt);
-}
-
-void tls_detach(struct tls_links *links)
-{
-	for (size_t i = 0; i < links->cnt; i++)
-		close(links->fds[i]);
-	free(links->fds);
-	*links = (struct tls_links){0};
 }

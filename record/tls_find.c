@@ -15,6 +15,7 @@
 
 #include "tls_go.h"
 #include "tls_find.h"
+#include "tls_symbols.h"
 #include "x86_insn.h"
 
 enum { CODE_SZ = 96 };
@@ -226,49 +227,24 @@ static void add_function(struct finder *f, const struct function *fn, uint64_t a
 
 /* ---- symbols ---- */
 
-static int function_of(const char *name)
-{
-	if (strncmp(name, "SSL_", 4) && strncmp(name, "gnutls_", 7))
-		return -1;
-	for (int i = 0; i < FUNCTIONS; i++)
-		if (!strcmp(name, functions[i].name))
-			return i;
-	return -1;
-}
-
-static void read_symbols(struct finder *f, Elf_Scn *scn, const GElf_Shdr *sh)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t n = data && sh->sh_entsize ? data->d_size / sh->sh_entsize : 0;
-	GElf_Sym sym;
-
-	for (size_t i = 0; i < n && gelf_getsym(data, i, &sym); i++) {
-		const char *name;
-		int at;
-
-		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
-		    !sym.st_value)
-			continue;
-		name = elf_strptr(f->elf, sh->sh_link, sym.st_name);
-		at = name ? function_of(name) : -1;
-		if (at >= 0)
-			f->address[at] = sym.st_value;
-	}
-}
-
-/* A file can claim any size at no cost. */
-#define SYMBOLS_MAX_SZ (256u << 20)
-
 static void read_tables(struct finder *f)
 {
+	struct tls_symbol symbols[FUNCTIONS];
+	GElf_Shdr sh, strings;
 	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
 
-	while ((scn = elf_nextscn(f->elf, scn)))
-		if (gelf_getshdr(scn, &sh) &&
-		    (sh.sh_type == SHT_DYNSYM || sh.sh_type == SHT_SYMTAB) &&
-		    sh.sh_size <= SYMBOLS_MAX_SZ)
-			read_symbols(f, scn, &sh);
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_DYNSYM && sh.sh_type != SHT_SYMTAB) ||
+		    !gelf_getshdr(elf_getscn(f->elf, sh.sh_link), &strings))
+			continue;
+		for (int i = 0; i < FUNCTIONS; i++)
+			symbols[i] = (struct tls_symbol){.name = functions[i].name};
+		tls_symbols_find(f->fd, &sh, &strings, symbols, FUNCTIONS);
+		for (int i = 0; i < FUNCTIONS; i++)
+			if (symbols[i].address)
+				f->address[i] = symbols[i].address;
+	}
 }
 
 size_t tls_find(int fd, struct tls_site sites[TLS_SITES_MAX])

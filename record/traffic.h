@@ -22,6 +22,8 @@ struct traffic_opts {
 	bool redact, redact_sql; /* secrets, and literals in SQL */
 	bool tls;		 /* clear text of TLS is listened to */
 	int socks_fd;		 /* map net_socks */
+	int others_fd;		 /* map net_others */
+	int gone_fd;		 /* program net_gone */
 };
 
 int traffic__new(struct traffic **t, const struct traffic_opts *opts);

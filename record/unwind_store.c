@@ -52,7 +52,7 @@ int unwind_store__new(struct unwind_store **out, const struct unwind_maps *maps,
 
 	if (!s)
 		return -ENOMEM;
-	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1};
+	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1, NULL};
 	s->memory = !maps;
 	s->max_row_bytes = max_row_bytes;
 	runs__init(&s->runs, RANGE_SEG_CNT);
@@ -295,6 +295,27 @@ static int write_ranges(struct unwind_store *s, struct run run, uint32_t generat
 	return 0;
 }
 
+/* Before the entry is there: what is not sure has to be asked for. */
+static void note_target(struct unwind_store *s, uint32_t tgid, uint32_t flags)
+{
+	uint32_t *slot = s->maps.target_slots;
+	bool target = (flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
+
+	if (!slot)
+		return;
+	slot += tgid % TARGET_SLOTS;
+	*slot = target && (!*slot || *slot == tgid) ? tgid : TARGET_SLOT_ASK;
+}
+
+/* Its number may come again as another process's. */
+static void forget_target(struct unwind_store *s, uint32_t tgid)
+{
+	uint32_t *slot = s->maps.target_slots;
+
+	if (slot && slot[tgid % TARGET_SLOTS] == tgid)
+		slot[tgid % TARGET_SLOTS] = 0;
+}
+
 int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 			  uint32_t jit_binary, const struct range *ranges, size_t range_cnt)
 {
@@ -319,6 +340,7 @@ int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 			err = write_ranges(s, run, value.generation, ranges);
 		value.ranges = run.pos;
 	}
+	note_target(s, tgid, flags);
 	if (!err && !s->memory && bpf_map_update_elem(s->maps.procs, &tgid, &value, BPF_ANY))
 		err = errno == E2BIG || errno == ENOMEM ? -ENOSPC : -errno;
 	if (err) {
@@ -341,6 +363,7 @@ int unwind_store__remove(struct unwind_store *s, uint32_t tgid)
 {
 	struct published **at = find(s, tgid), *p = *at;
 
+	forget_target(s, tgid);
 	if (!s->memory)
 		bpf_map_delete_elem(s->maps.procs,
 				    &tgid); /* a child's copy, made in the kernel, as well */

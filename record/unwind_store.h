@@ -17,6 +17,7 @@ struct unwind_store;
 /* File descriptors of the BPF maps. */
 struct unwind_maps {
 	int procs, range_segs, row_segs, pages, rules;
+	uint32_t *target_slots; /* see bpf/core.bpf.h; NULL: nobody looks */
 };
 
 /* maps NULL: plain memory, for unwind_user.h alone. */

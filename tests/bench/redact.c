@@ -3,26 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../format/redact.h"
+#include "median.h"
 
 enum { CALLS = 200000, RUNS = 7 };
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* `first` once, then `each` over and over; a copy is made of each, as the recorder does. */
 static void measure(const char *name, bool sql, const char *first, size_t first_sz,
@@ -33,7 +18,7 @@ static void measure(const char *name, bool sql, const char *first, size_t first_
 
 	for (int run = 0; run < RUNS; run++) {
 		struct redact_conn *conn = NULL;
-		struct redact_payload p = {0, 0, first_sz, first_sz, buf};
+		struct redact_payload p = {0, 0, first_sz, first_sz, buf, buf};
 		uint64_t begin;
 
 		memcpy(buf, first, first_sz);
@@ -50,8 +35,7 @@ static void measure(const char *name, bool sql, const char *first, size_t first_
 		ns[run] = (double)(cpu_ns() - begin) / CALLS;
 		redact_conn__free(conn);
 	}
-	qsort(ns, RUNS, sizeof(*ns), by_value);
-	printf("%-34s %5zu bytes  %7.1f ns a call\n", name, sz, ns[RUNS / 2]);
+	printf("%-34s %5zu bytes  %7.1f ns a call\n", name, sz, median(ns, RUNS));
 }
 
 #define M(name, sql, first, each)                                                                  \

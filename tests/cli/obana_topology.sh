@@ -13,6 +13,7 @@ run topology client.obz server.obz --services services.csv --json
 run topology server.obz --services services.csv --dot
 run topology server.obz client.obz --services services.csv --svg
 run topology server.obz client.obz --focus 10.1.0.7 --depth 1
+run topology server.obz --focus nginx --depth 1 # of a container
 run topology server.obz --focus 'nobody'
 run topology server.obz --depth 0
 run topology

@@ -23,6 +23,7 @@ run traffic server.obz --role client --csv
 run traffic server.obz --errors --json --by endpoint
 run traffic server.obz --from 2s --to 3s --by protocol
 run traffic server.obz --peer '10.1.*' --by call
+run traffic server.obz --service NGINX --by protocol
 run traffic sampled.obz
 # 80 requests, of which 52 were kept
 run traffic thinned.obz --by peer,endpoint

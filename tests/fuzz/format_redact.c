@@ -28,7 +28,7 @@ static void one_call(struct conversation *c, unsigned control, const uint8_t *p,
 	unsigned dir = control & 1;
 	size_t len = sz + (control & 4 ? 40 : 0);
 	uint8_t *first = malloc(sz + 1), *second = malloc(sz + 1);
-	struct redact_payload call = {dir, c->pos[dir], len, sz, first};
+	struct redact_payload call = {dir, c->pos[dir], len, sz, first, first};
 
 	memcpy(first, p, sz);
 	first[sz] = GUARD;
@@ -37,7 +37,7 @@ static void one_call(struct conversation *c, unsigned control, const uint8_t *p,
 	if (first[sz] != GUARD)
 		abort();
 	memcpy(second, first, sz);
-	call.data = second;
+	call.data = call.masked = second;
 	redact__apply(&c->twice, c->sql, &call);
 	for (size_t i = 0; i < sz; i++)
 		if ((first[i] != p[i] && !is_mask(first[i])) ||

@@ -1,3 +1,3 @@
-# See matrix.inc.
+# See matrix.inc. HOST=1 in the environment: also what obrec takes from its host and leaves there (host.inc), some minutes more.
 KERNEL=6.1
 . tests/kernels/matrix.inc

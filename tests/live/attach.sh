@@ -1,5 +1,6 @@
 # --attach: each way to attach that this kernel has gives the same counts; the rest is refused with the reason.
 . tests/live/lib.inc
+. tests/live/talk.inc
 
 usage() { # PATTERN ARG...
 	local pattern=$1 status=0
@@ -22,7 +23,7 @@ is "the forced one is" "$(awk '$2 == "taken" {print $1}' "$T/forced" | grep -c s
 
 while read -r way state; do
 	status=0
-	"$OBREC" -q --attach "cpu=clock,l4=$way" --attach offcpu=btf -e cpu,offcpu,l4,l7 --debuginfo none -o "$T/$way.obz" -- "$WORKLOAD/talk" 50 >"$T/ways" 2>"$T/err" || status=$?
+	"$OBREC" -q --attach "cpu=clock,l4=$way" --attach offcpu=btf -e cpu,offcpu,l4,l7 --debuginfo none -o "$T/$way.obz" -- "$WORKLOAD/talk" 50 >"$T/account" 2>"$T/err" || status=$?
 	if [ "$state" = no ]; then
 		is "$way: exit and lines" "$status $(wc -l <"$T/err")" "4 1"
 		grep -q "'l4'.*$way: " "$T/err" || { cat "$T/err"; fail "does not say why"; }
@@ -31,10 +32,11 @@ while read -r way state; do
 	fi
 	is "$way: exit" "$status" 0
 	"$OBANA" info "$T/$way.obz" | grep -q "^attached .*l4=$way" || fail "info does not say l4=$way"
-	while read -r name transport port request answer; do
-		is "$way: $name" "$(sql "$T/$way.obz" "SELECT sum(sends), sum(bytes_sent), sum(receives), sum(bytes_received) FROM connection WHERE transport = '$transport' AND remote_port = $port")" \
-			"50,$((50 * request)),50,$((50 * answer))"
-	done <"$T/ways"
+	counted=0
+	each_end() { is "$way: $1" "$2" "$3"; counted=$((counted + 1)); }
+	talk_ends "$T/$way.obz" "$T/account" each_end
+	is "$way: ends" $counted 20
+	is "$way: connections" "$(sql "$T/$way.obz" "SELECT count(*) FROM connection")" 20
 done < <(ways l4)
 
 for way in btf classic; do

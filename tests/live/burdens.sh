@@ -1,7 +1,8 @@
 # --cpu-budget is held under a fork storm, 2,000 threads, hundreds of thousands of switches a second and 1,000 mappings: the bench's
-# topic, cut short. What is over the budget is at most what one interval in several costs (the hooks are tried again now and then).
+# topic, cut short. What is over the budget is at most what one interval in several costs (the hooks are tried again now and then). It
+# takes steps of half a second to get there, more on a busy machine: one of three windows has to be within.
 . tests/live/lib.inc
-BUDGET_SECONDS=6 BUDGET=5% timeout 150 bash scripts/bench.d/budget.sh >"$T/out" 2>&1 || { cat "$T/out"; fail "the bench"; }
+BUDGET_SECONDS=6 BUDGET_WINDOWS=3 BUDGET=5% timeout 300 bash scripts/bench.d/budget.sh >"$T/out" 2>&1 || { cat "$T/out"; fail "the bench"; }
 cat "$T/out"
 for load in forks threads switches mappings; do
 	within "$load: % of a CPU at 5%" "$(sed -n "s/^$load: % of a CPU at 5%; thinned to *\([0-9.]*\).*/\1/p" "$T/out")" 0.01 7.5

@@ -1,6 +1,6 @@
-# A gRPC server and its client, of bytes without a schema: grpc_peer.py server PORT [KEY CERT] | client PORT CALLS [CERT]
+# A gRPC server and its client, of bytes without a schema: grpc_peer.py server PORT [KEY CERT] | client PORT CALLS [CERT] | load PORT CALLS SIZE [CERT]
 # The client makes CALLS calls of each kind: unary (Get), refused (Missing), client stream of 3 (Put), server
-# stream of 4 (List), two-way of 5 (Talk), unknown method (Nothing).
+# stream of 4 (List), two-way of 5 (Talk), unknown method (Nothing). A load is CALLS at once, each answered with SIZE bytes (Load).
 import sys
 from concurrent import futures
 
@@ -21,6 +21,7 @@ def handlers():
         "Get": grpc.unary_unary_rpc_method_handler(lambda request, context: request),
         "Missing": grpc.unary_unary_rpc_method_handler(missing),
         "Put": grpc.stream_unary_rpc_method_handler(lambda requests, context: b"%d" % sum(1 for _ in requests)),
+        "Load": grpc.unary_unary_rpc_method_handler(lambda request, context: b"x" * int(request)),
         "List": grpc.unary_stream_rpc_method_handler(several),
         "Talk": grpc.stream_stream_rpc_method_handler(lambda requests, context: (r for r in requests)),
     })
@@ -51,9 +52,10 @@ def code(call, *args):
 
 
 def channel(port, cert):
+    options = [("grpc.max_receive_message_length", -1)]
     if not cert:
-        return grpc.insecure_channel("127.0.0.1:%d" % port)
-    return grpc.secure_channel("localhost:%d" % port, grpc.ssl_channel_credentials(read(cert)))
+        return grpc.insecure_channel("127.0.0.1:%d" % port, options)
+    return grpc.secure_channel("localhost:%d" % port, grpc.ssl_channel_credentials(read(cert)), options)
 
 
 def client(port, calls, cert=None):
@@ -80,7 +82,15 @@ def client(port, calls, cert=None):
         print("%s,%s,%d" % (name, status, n))
 
 
+def load(port, calls, size, cert=None):
+    with channel(port, cert) as c:
+        ask = c.unary_unary("/test.Things/Load")
+        print(sum(len(f.result()) for f in [ask.future(b"%d" % size) for _ in range(calls)]))
+
+
 if sys.argv[1] == "server":
     serve(int(sys.argv[2]), *sys.argv[3:])
+elif sys.argv[1] == "load":
+    load(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:])
 else:
     client(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

@@ -1,6 +1,6 @@
 # A target killed in the middle of a request, and one that becomes another program while a connection is open: the request is there and
 # unpaired, the connection closed, the archive complete; what the next program answers is on the same connection.
-. tests/live/lib.inc
+. tests/live/l7.inc
 command -v python3 >/dev/null || skip "needs python3"
 cat >"$T/peer.py" <<'P'
 import os, socket, sys
@@ -28,11 +28,11 @@ c.sendall(ok); head(c)
 open(sys.argv[2] + ".read", "w").close()
 head(c)
 P
-serve() { # MODE: records it; its port in $port
+serve_mode() { # MODE: records it; its port in $port
 	rm -f "$T/port"*
 	start python3 "$T/peer.py" $1 "$T/port"
 	peer=$!
-	for _ in $(seq 200); do [ -e "$T/port" ] && break; sleep 0.05; done
+	eventually "its port" [ -e "$T/port" ]
 	port=$(cat "$T/port")
 	obrec_start -q -p $peer${keeper:+,$keeper} -e l4,l7 --debuginfo none -o "$T/a.obz"
 	exec 5<>/dev/tcp/127.0.0.1/$port
@@ -43,26 +43,27 @@ answered() { local line; for _ in 1 2 3 4; do IFS= read -r -t 20 line <&5 || fai
 # Another target keeps obrec going until the kernel has ended the dead one's connection: its FIN is to be acknowledged.
 start sleep 100
 keeper=$!
-serve serve
+serve_mode serve
 request first; answered; request second
-for _ in $(seq 200); do [ -e "$T/port.read" ] && break; sleep 0.05; done
+eventually "the second request is read" [ -e "$T/port.read" ]
 kill -9 $peer; wait $peer 2>/dev/null || true
 exec 5>&-
-sleep 0.3
+ended() { ! sockets $port "0[134589B]"; } # what rests for a minute is one that ended
+eventually "the kernel has ended the connection" ended
 kill $keeper
 obrec_wait # the last target is gone
 keeper=
 is "killed: exit" $status 0
 is "killed: archive" "$(sql "$T/a.obz" "SELECT complete, stop_reason FROM capture")" "1,target-exit"
-is "killed: losses" "$(sql "$T/a.obz" "SELECT coalesce(sum(count), 0) FROM loss")" 0
+is "killed: losses" "$(lost "$T/a.obz")" 0
 is "killed: requests" "$(sql "$T/a.obz" "SELECT method, target, status, paired, latency_ns IS NULL FROM message ORDER BY id" | tr '\n' ' ')" "GET,/first,200,1,0 GET,/second,,0,1 "
 is "killed: connection" "$(sql "$T/a.obz" "SELECT role, closed_ns IS NOT NULL, sends, bytes_received FROM connection")" "server,1,1,65"
 
-serve exec
+serve_mode exec
 request before; answered; request after; answered
 exec 5>&-
 obrec_wait
 is "exec: exit" $status 0
-is "exec: losses" "$(sql "$T/a.obz" "SELECT coalesce(sum(count), 0) FROM loss")" 0
+is "exec: losses" "$(lost "$T/a.obz")" 0
 is "exec: requests" "$(sql "$T/a.obz" "SELECT target, status, paired FROM message ORDER BY id" | tr '\n' ' ')" "/before,200,1 /after,200,1 "
 is "exec: connections" "$(sql "$T/a.obz" "SELECT role, closed_ns IS NOT NULL, sends, bytes_received FROM connection")" "server,1,2,65"

@@ -24,7 +24,7 @@ for way in one:head pipe:head pipe:16384; do
 	: >"$T/access.log"
 	record --payload $payload
 	said=$(timeout 60 wrk -t1 -c8 -d1s -s "$T/${way%:*}.lua" "http://127.0.0.1:$port/" | sed -n 's/^ *\([0-9]*\) requests in.*/\1/p')
-	for _ in 1 2 3; do printf 'HEAD /get HTTP/1.0\r\n\r\n' | timeout 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; cat >&3; cat <&3 >/dev/null" || true; done
+	for _ in 1 2 3; do printf 'HEAD /get HTTP/1.0\r\nX-Forwarded-For: 203.0.113.9, 10.0.0.1\r\n\r\n' | timeout 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; cat >&3; cat <&3 >/dev/null" || true; done
 	finish $way
 	logged=$(wc -l <"$T/access.log")
 	within "$way: wrk said $said, nginx logged" "$logged" "$said" $((said + 8 * 16 + 3))
@@ -42,5 +42,6 @@ for way in one:head pipe:head pipe:16384; do
 		}' "$T/paired" "$T/asked" "$T/access.log" || fail "$way: by method, target and status"
 	echo "ok: $way: by method, target and status, paired <= nginx's <= asked: $(sort "$T/access.log" | uniq -c | awk '{printf "%s %s; ", $1, $2}')"
 	is "$way: errors" "$(q "SELECT sum(is_error) FROM message")" "$(awk -F, '$3 >= 400 {n += $4} END {print n}' "$T/paired")"
+	is "$way: who really asked" "$(q "SELECT client, method, count(*) FROM exchange WHERE client IS NOT NULL GROUP BY 1, 2")" 203.0.113.9,HEAD,3
 	within "$way: not paired (under way when wrk ended)" "$(sql "$a" "SELECT count(*) FROM message WHERE NOT paired")" 0 $((8 * 16))
 done

@@ -55,7 +55,7 @@ for ms in 020 060 120 250; do
 done
 # attaching fails half way: there are no more descriptors, the later the more there may be
 attaching=0
-for n in 60 66 80; do
+for n in 54 66 70; do
 	status=0; prlimit --nofile=$n:$n "$OBREC" -q -d 1s -p $demo -e $probes --debuginfo none -o "$T/dir/h.obz" 2>"$T/err" || status=$?
 	[ $status = 0 ] && continue
 	is "$n descriptors: exit" $status 1

@@ -21,7 +21,8 @@ __asm__(".text\n.rept 40000\n.cfi_startproc\nnop\n.cfi_adjust_cfa_offset 8\nnop\
 C
 cc -O1 -g -Wl,--build-id -o "$T/large" "$T/large.c"
 cat >"$T/breed.py" <<'PY'
-# The same code under ever new build-ids: each runs until it has used 4 ms of CPU.
+# The same code under ever new build-ids: each runs until it has used 4 ms of CPU, every tenth 100 ms: long enough to be known and
+# sampled in its own code on any machine.
 import os, subprocess, sys, time
 program, at, pace = sys.argv[1], sys.argv[2], 1 / 50
 data = bytearray(open(program, "rb").read())
@@ -36,7 +37,7 @@ def run(n, path):
         f.write(data)
     os.chmod(path, 0o755)
     pid = os.posix_spawn(path, [path], os.environ, file_actions=null)
-    while int(open(f"/proc/{pid}/schedstat").read().split()[0]) < 4e6:
+    while int(open(f"/proc/{pid}/schedstat").read().split()[0]) < (4e6 if n % 10 else 100e6):
         time.sleep(0.001)
     os.kill(pid, 9)
     os.waitpid(pid, 0)

@@ -33,7 +33,7 @@ except (FileNotFoundError, ProcessLookupError):
 print((rss + sum(maps.values())) >> 20)
 PY
 }
-"$WORKLOAD/churn" 120 30 >/dev/null & pids+=($!)
+"$WORKLOAD/churn" 120 30 pct >/dev/null & pids+=($!)
 
 # recording_within MIB DURATION: $peak of its memory, in $looks looks, as long as it records; ever new programs all the time
 recording_within() {

@@ -9,7 +9,7 @@ cat >"$T/known.c" <<'C'
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#define FAR __attribute__((noinline, noclone))
+#define FAR __attribute__((noinline, noclone, aligned(64)))
 static volatile uint64_t x;
 FAR void f(uint64_t n) { for (uint64_t i = 0; i < n; i++) x += i; }
 FAR void g(uint64_t n) { for (uint64_t i = 0; i < n; i++) x += i; }

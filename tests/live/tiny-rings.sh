@@ -1,8 +1,7 @@
 # The smallest rings, and obrec stopped for a while under load, so that they overflow: losses are counted by cause, byte counts stay exact,
 # and what is paired belongs together.
-. tests/live/lib.inc
+. tests/live/l7.inc
 [ -x "$WORKLOAD/storm" ] || skip "needs make workload"
-lost() { sql "$1" "SELECT coalesce(sum(count), 0) FROM loss WHERE $2"; }
 
 # stall: obrec does not run for 200 ms, three times
 stall() { for _ in 1 2 3; do sleep 0.2; kill -STOP $obrec; sleep 0.2; kill -CONT $obrec; done; }
@@ -17,8 +16,7 @@ for depth in 1 16; do
 	echo >&8
 	stall
 	wait $peer || fail "the program: $(cat "$T/err")"
-	kill -INT $obrec 2>/dev/null || true; obrec_wait
-	is "exit" $status 0
+	obrec_stop
 	read -r requests sent received <"$T/out"
 	tail -n 1 "$T/obrec.err"
 	within "depth $depth: payload lost" "$(lost "$a" "source = 'ring' AND cause LIKE 'payload:%'")" 1 $((requests * 8))
@@ -35,19 +33,16 @@ done
 
 # redis counts its bytes itself
 command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || { echo "no redis: left out"; exit 0; }
-port=$((21000 + $$ % 8000))
-start redis-server --port $port --save '' --appendonly no --dir "$T" >/dev/null
-redis=$!
-for _ in $(seq 50); do redis-cli -p $port ping >/dev/null 2>&1 && break; sleep 0.1; done
+free_port
+serve_redis
 info() { redis-cli -p $port info stats | tr -d '\r' | awk -F: -v n="$1" '$1 == n {print $2}'; }
 a=$T/redis.obz
-obrec_start -p $redis -e l4,l7 --ring-size 64K --debuginfo none -o "$a"
+obrec_start -p $server -e l4,l7 --ring-size 64K --debuginfo none -o "$a"
 before=$(info total_net_input_bytes)
-timeout 60 redis-benchmark -p $port -c 20 -n 60000 -P 4 -t set,get -q >/dev/null &
+redis-benchmark -p $port -c 20 -n 60000 -P 4 -t set,get -q >/dev/null &
 load=$!; stall; wait $load || fail "redis-benchmark"
-kill -INT $obrec; obrec_wait
+obrec_stop
 after=$(info total_net_input_bytes)
-is "exit" $status 0
 within "redis: lost" "$(lost "$a" "source = 'ring'")" 1 1000000
 # Between the two questions: all of the load, and the questions, which are some 26 bytes each.
 within "redis: bytes received, of $((after - before)) or so" "$(sql "$a" "SELECT sum(bytes_received) FROM connection WHERE local_port = $port")" $((after - before - 60)) $((after - before + 60))

@@ -1,5 +1,5 @@
 # Go's crypto/tls, which is no library and has no C stack: HTTP/1 and Go's own HTTP/2, from a program with symbols and one without.
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in go openssl curl h2load wrk; do command -v $c >/dev/null || skip "needs $c"; done
 [ "$(uname -m)" = x86_64 ] || skip "Go is followed on x86-64 only"
 grep -q '^tls .*yes.*yes' "$T/list" || skip "no uprobes here"
@@ -10,11 +10,10 @@ if ! cmp -s tests/live/tls_peer.go "$dir/main.go" || [ ! -x "$dir/plain" ]; then
 	(cd "$dir" && GO111MODULE=off go build -o plain main.go && GO111MODULE=off go build -ldflags '-s -w' -o stripped main.go) || fail "go build"
 fi
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
-port=$((20000 + RANDOM % 10000))
 for kind in plain stripped; do
-	port=$((port + 1)) a=$T/$kind.obz
+	free_port; a=$T/$kind.obz connected=0
 	start "$dir/$kind" serve 127.0.0.1:$port "$T/cert.pem" "$T/key.pem"; server=$!
-	for _ in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null && break; sleep 0.05; done
+	await_port $port $server
 	mkfifo "$T/go-$kind"
 	start bash -c "read -r <'$T/go-$kind'; '$dir/$kind' get https://127.0.0.1:$port/one 1; '$dir/$kind' get https://127.0.0.1:$port/two 2"; clients=$!
 	obrec_start -q -p $server,$clients -e l4,tls --debuginfo none -o "$a"
@@ -23,8 +22,7 @@ for kind in plain stripped; do
 	timeout 60 h2load -n 1000 -c 4 -m 8 "https://127.0.0.1:$port/load" >/dev/null
 	said=$(timeout 60 wrk -t1 -c4 -d1s "https://127.0.0.1:$port/wrk" | sed -n 's/^ *\([0-9]*\) requests in.*/\1/p')
 	wait $clients || fail "the clients failed"
-	sleep 0.3; kill -INT $obrec; obrec_wait
-	is "$kind: exit" $status 0
+	eventually "the server has closed what its clients closed" all_served; obrec_stop "$kind"
 	is "$kind: losses" "$(sql "$a" "SELECT coalesce(group_concat(source || ': ' || cause || ' ' || count), 'none') FROM loss WHERE source <> 'side-band'")" none
 	is "$kind: by role, protocol and target" "$(sql "$a" "SELECT role, m.protocol, target, m.status, count(*), sum(paired), min(tls) FROM message m JOIN connection c ON c.id = connection_id
 		WHERE target <> '/wrk' AND role IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3" | tr '\n' ' ')" \

@@ -4,14 +4,13 @@ for want in "openssl11 bullseye,bullseye-security openssl libssl1.1 libssl-dev" 
 	set -- $want; name=$1; shift
 	declare "$name=$(scripts/packages "$@" | tail -n 1)"
 done
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in gcc openssl curl; do command -v $c >/dev/null || skip "needs $c"; done
 [ "$(uname -m)" = x86_64 ] || skip "the packages are unpacked for x86-64 only"
 grep -q '^tls .*yes.*yes' "$T/list" || skip "no uprobes here"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
-port=$((20000 + RANDOM % 10000)) left_out=
+left_out=
 lib=usr/lib/x86_64-linux-gnu
-listening() { for _ in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/$1) 2>/dev/null && return; sleep 0.05; done; fail "nothing listens on $1"; }
 build() { # NAME GCC-ARG...
 	local name=$1
 	shift
@@ -22,9 +21,9 @@ by_role() { sql "$1" "SELECT role, target LIKE '/$2/%', count(*), sum(paired), m
 # record NAME LIBRARIES: 3 connections of 20 requests, both ends recorded, into NAME.obz
 record() {
 	local name=$1 libraries=$2 server
-	port=$((port + 1))
+	free_port
 	LD_LIBRARY_PATH=$libraries start "$T/$name" serve $port "$T/cert.pem" "$T/key.pem"; server=$!
-	listening $port
+	await_port $port $server
 	mkfifo "$T/go-$name"
 	LD_LIBRARY_PATH=$libraries start bash -c "read -r <'$T/go-$name'; for i in 1 2 3; do '$T/$name' get $port 20 $name; done"; local clients=$!
 	obrec_start -q -p $server,$clients -e l4,tls --debuginfo none -o "$T/$name.obz"
@@ -58,10 +57,10 @@ if [ -d "$openssl11" ]; then
 	build openssl11 -I"$openssl11/usr/include" -I"$openssl11/usr/include/x86_64-linux-gnu" -L"$openssl11/$lib" -l:libssl.so.1.1 -l:libcrypto.so.1.1
 	read_well openssl11 "$openssl11/$lib"
 	old() { LD_LIBRARY_PATH=$openssl11/$lib exec "$openssl11/usr/bin/openssl" "$@"; }
-	port=$((port + 1))
+	free_port
 	(old s_server -quiet -www -accept 127.0.0.1:$port -cert "$T/cert.pem" -key "$T/key.pem") >/dev/null 2>&1 & server=$!
 	pids+=($server)
-	listening $port
+	await_port $port $server
 	mkfifo "$T/go-old"
 	start bash -c 'read -r <"$1"; for i in 1 2 3 4 5; do printf "GET /s_client HTTP/1.0\r\n\r\n" | LD_LIBRARY_PATH=$2 "$3" s_client -quiet -ign_eof -connect 127.0.0.1:$4; done' \
 		- "$T/go-old" "$openssl11/$lib" "$openssl11/usr/bin/openssl" $port >"$T/old.out" 2>/dev/null; clients=$!

@@ -1,15 +1,15 @@
 # TLS as programs use it: Python blocking and by asyncio (memory BIOs), a library loaded after the start, node (OpenSSL of its own, memory BIOs),
 # haproxy between two TLS connections, GnuTLS, gRPC. Requests are told apart by their names, and counted at both ends.
-. tests/live/lib.inc
+. tests/live/l7.inc
 python=/usr/bin/python3
 for c in openssl $python; do command -v $c >/dev/null || skip "needs $c"; done
 grep -q '^tls .*yes.*yes' "$T/list" || skip "no uprobes here"
-base=$((20000 + RANDOM % 10000))
+free_port 6; base=$port
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost 2>/dev/null
 cat "$T/cert.pem" "$T/key.pem" >"$T/both.pem"
 peer="$python tests/live/tls_peer.py"
-listening() { for _ in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/$1) 2>/dev/null && return; sleep 0.05; done; fail "nothing listens on $1"; }
+listening() { await_port $1 $!; }
 servers=
 serve() { start "$@"; servers=$servers,$!; }
 
@@ -53,7 +53,7 @@ if command -v gnutls-serv >/dev/null; then
 fi
 if $python -c 'import grpc' 2>/dev/null; then
 	serve $python tests/live/grpc_peer.py server $((base + 5)) "$T/key.pem" "$T/cert.pem" >"$T/grpc.out"
-	for _ in $(seq 200); do grep -q ready "$T/grpc.out" && break; sleep 0.05; done
+	eventually "the server of gRPC" written "$T/grpc.out" ready
 fi
 # clients are children of a target, and start after the recording
 mkfifo "$T/go"

@@ -1,9 +1,9 @@
 # TLS through OpenSSL's shared library: nginx under curl, wrk and h2load, redis under redis-benchmark, all by their own counts; each connection
 # has messages as if it were clear text, nothing of its cipher text is one, and secrets are masked.
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in nginx curl wrk h2load openssl redis-server redis-benchmark redis-cli; do command -v $c >/dev/null || skip "needs $c"; done
 grep -q '^tls .*yes.*yes' "$T/list" || skip "no uprobes here"
-port=$((20000 + RANDOM % 10000)) rport=$((30000 + RANDOM % 2000))
+free_port 2; rport=$((port + 1)) connected=0
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
 cat >"$T/nginx.conf" <<N
 worker_processes 1; daemon off; pid $T/nginx.pid; error_log $T/error.log; events {}
@@ -14,7 +14,8 @@ N
 head -c 300000 /dev/urandom >"$T/large"
 start nginx -c "$T/nginx.conf"
 master=$!
-for _ in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null && break; sleep 0.05; done
+await_port $port $master
+eventually "nginx's worker" pgrep -P $master
 worker=$(pgrep -P $master | head -n 1)
 at=https://localhost:$port
 by_kind() { sql "$1" "SELECT method, target, status, count(*), sum(paired) FROM message GROUP BY 1, 2, 3" | sort | tr '\n' ' '; }
@@ -25,6 +26,8 @@ none_else() { # ARCHIVE PROTOCOL: no losses, and nothing but these messages on T
 	is "connections with messages and not tls" "$(sql "$1" "SELECT count(*) FROM connection WHERE NOT tls AND id IN (SELECT connection_id FROM message)")" 0
 }
 
+finish_tls() { port=${1:-$port}; eventually "the server has closed what its clients closed" all_served; obrec_stop; } # [PORT]
+
 # both ends of one machine: the server, and curl as COMMAND, which maps the library after the start
 : >"$T/access.log"
 obrec_start -q -p "$worker" -e l4,tls --debuginfo none -o "$T/curl.obz"
@@ -33,8 +36,7 @@ for v in --http1.1 --http2; do
 	curl -sk $v -d 'a=b' -o /dev/null "$at/get"
 	curl -sk $v -o /dev/null "$at/large" -o /dev/null "$at/get"
 done
-sleep 0.2; kill -INT $obrec; obrec_wait
-is "exit" $status 0
+finish_tls
 none_else "$T/curl.obz" http+http2
 is "curl: by method, target and status" "$(by_kind "$T/curl.obz")" "$(logged)"
 is "connections" "$(sql "$T/curl.obz" "SELECT count(*), sum(tls), sum(protocol = 'http'), sum(protocol = 'http2') FROM connection WHERE bytes_received > 0")" 6,6,3,3
@@ -58,25 +60,25 @@ done
 : >"$T/access.log"
 obrec_start -q -p "$worker" -e l4,tls --debuginfo none -o "$T/wrk.obz"
 said=$(timeout 60 wrk -t1 -c8 -d1s "$at/get" | sed -n 's/^ *\([0-9]*\) requests in.*/\1/p')
-sleep 0.3; kill -INT $obrec; obrec_wait
+finish_tls
 none_else "$T/wrk.obz" http
 n=$(wc -l <"$T/access.log")
 within "wrk said $said, nginx logged" "$n" "$said" $((said + 8))
 is "wrk: messages paired" "$(sql "$T/wrk.obz" "SELECT count(*), sum(status = 200) FROM message WHERE paired")" "$n,$n"
 obrec_start -q -p "$worker" -e l4,tls --debuginfo none -o "$T/h2load.obz"
 timeout 60 h2load -n 4000 -c 4 -m 8 "$at/get" "$at/bad" >"$T/h2load.out"
-sleep 0.3; kill -INT $obrec; obrec_wait
+finish_tls
 none_else "$T/h2load.obz" http2
 is "h2load: by target and status" "$(by_kind "$T/h2load.obz")" "GET,/bad,503,2000,2000 GET,/get,200,2000,2000 "
 
 # redis; its client recorded as well, by name
 start redis-server --port 0 --tls-port $rport --bind 127.0.0.1 --tls-cert-file "$T/cert.pem" --tls-key-file "$T/key.pem" --tls-ca-cert-file "$T/cert.pem" \
 	--tls-auth-clients no --save '' --dir "$T" >/dev/null
-for _ in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/$rport) 2>/dev/null && break; sleep 0.05; done
+await_port $rport $!
 obrec_start -q --comm 'redis-*' -e l4,tls --debuginfo none -o "$T/redis.obz"
 timeout 60 redis-benchmark --tls --insecure -p $rport -c 8 -n 5000 -t set,get -q >/dev/null
 timeout 60 redis-benchmark --tls --insecure -p $rport -c 2 -n 4000 -P 16 -t incr -q >/dev/null
-sleep 0.3; kill -INT $obrec; obrec_wait
+finish_tls $rport
 is "redis: losses" "$(sql "$T/redis.obz" "SELECT coalesce(sum(count),0) FROM loss")" 0
 for role in client server; do
 	is "redis: $role" "$(sql "$T/redis.obz" "SELECT method, count(*), sum(paired), min(tls) FROM message m JOIN connection c ON c.id = connection_id

@@ -60,7 +60,8 @@ static unsigned masked(const struct l7_case *c)
 					   .pos = p->pos,
 					   .len = p->len,
 					   .kept = p->data.len,
-					   .data = (uint8_t *)p->data.p};
+					   .data = (uint8_t *)p->data.p,
+					   .masked = (uint8_t *)p->data.p};
 
 		if (!c->v[i].lost)
 			cnt += redact__apply(&conn, false, &r);

@@ -10,7 +10,7 @@
 static int failed;
 static char out[1 << 16];
 
-static void on_payload(void *ctx, const struct wire_payload *p, struct redact_conn **redact)
+static void on_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow)
 {
 	sprintf(out + strlen(out), "%u%c%llu:%.*s ", p->sock, p->dir ? 'r' : 's',
 		(unsigned long long)p->pos, (int)p->kept, (const char *)p->data);
@@ -98,7 +98,7 @@ static void test_end(void)
 	payloads__free(ps);
 }
 
-static void count_payload(void *ctx, const struct wire_payload *p, struct redact_conn **redact)
+static void count_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow)
 {
 	++*(unsigned *)ctx;
 }

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../../record/tls_find.h"
+#include "../../record/tls_symbols.h"
 
 static int failed;
 
@@ -52,11 +54,48 @@ static void test_others(void)
 	check("no file", !tls_find(-1, sites), "is no TLS library");
 }
 
+/* A name that lies across the pieces the strings are read in, one that only ends like it, and one
+ * that another symbol ends like: linkers let them share their bytes. */
+static void test_symbols(void)
+{
+	enum { STRINGS = 200000, SYMBOLS = 5000 };
+	static char strings[STRINGS];
+	static Elf64_Sym table[SYMBOLS];
+	struct tls_symbol of[] = {
+		{.name = "SSL_read"}, {.name = "SSL_write"}, {.name = "SSL_free"}};
+	GElf_Shdr symbols = {.sh_offset = STRINGS,
+			     .sh_size = sizeof(table),
+			     .sh_entsize = sizeof(*table)},
+		  names = {.sh_size = STRINGS};
+	int fd = memfd_create("symbols", MFD_CLOEXEC);
+	bool written;
+
+	for (size_t at = (32 << 10) - 4, i = 0; i < 4; at += 32 << 10, i++)
+		strcpy(strings + at, i == 2 ? "SSL_read" : "SSL_readable");
+	strcpy(strings + 150000, "inner_SSL_write");
+	strcpy(strings + STRINGS - 5, "SSL_");
+	for (size_t i = 0; i < SYMBOLS; i++)
+		table[i] = (Elf64_Sym){
+			.st_name = i, .st_info = STT_FUNC, .st_shndx = 1, .st_value = 1};
+	table[3000].st_name = 3 * (32 << 10) - 4, table[3000].st_value = 0x1000;
+	table[4000].st_name = 150006, table[4000].st_value = 0x2000;
+	written = write(fd, strings, STRINGS) == STRINGS &&
+		  write(fd, table, sizeof(table)) == sizeof(table);
+	tls_symbols_find(fd, &symbols, &names, of, 3);
+	check("symbols", written && of[0].address == 0x1000, "SSL_read");
+	check("symbols", of[1].address == 0x2000, "SSL_write");
+	check("symbols", !of[2].address, "a function that is not there");
+	names.sh_size = symbols.sh_size = UINT64_MAX;
+	tls_symbols_find(fd, &symbols, &names, of, 3);
+	close(fd);
+}
+
 int main(void)
 {
 	const unsigned ends = 1u << TLS_SESSION | 1u << TLS_FREE;
 	bool any = false;
 
+	test_symbols();
 	any |= test_library("/usr/lib/x86_64-linux-gnu/libssl.so.3",
 			    ends | 1u << TLS_READ_EX | 1u << TLS_WRITE_EX);
 	any |= test_library("/usr/lib/x86_64-linux-gnu/libgnutls.so.30", ends | 1u << TLS_WRITE);

@@ -53,6 +53,16 @@ static void fake_process(uint32_t pid, uint32_t ppid, const char *comm, const ch
 	put(pid, "maps", maps ? maps : "10000-20000 r-xp 00000000 08:01 99    /prog\n");
 }
 
+static void fake_task(uint32_t pid, uint32_t tid)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%u/task", root, pid);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/%u/task/%u", root, pid, tid);
+	mkdir(path, 0755);
+}
+
 static void gone(uint32_t pid)
 {
 	char cmd[128];
@@ -336,6 +346,71 @@ static void test_comm(void)
 	end(t);
 }
 
+static size_t threads_known(struct tracker *t)
+{
+	struct thread *th;
+	size_t n = 0;
+
+	for (size_t i = 0; (th = idmap_next(&t->threads, &i));)
+		for (; th; th = th->older)
+			n++;
+	return n;
+}
+
+/* Threads of a process that lives on, whose first sample is handled after their exit. */
+static void test_late_threads(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
+	struct tracker *t = make(&spec);
+
+	for (uint32_t tid = 0; tid < 1000; tid++) {
+		do_exit(t, 100, 1000 + tid, t0 + tid);
+		CHECK(tracker__thread(t, 100, 1000 + tid, "x", t0 + tid), "");
+	}
+	fake_task(100, 1500);
+	CHECK(tracker__thread(t, 100, 1500, "x", t0 + 2000), "");
+	table_end_threads(t, t0 + 3000);
+	table_sweep(t, t0 + 2999);
+	CHECK(threads_known(t) == 1000, "not at once: %zu", threads_known(t));
+	table_sweep(t, t0 + 3001);
+	CHECK(threads_known(t) == 1, "that which lives: %zu", threads_known(t));
+	end(t);
+	gone(100);
+	fake_process(100, 1, "server", "/a", NULL);
+}
+
+/* Libraries come and go at ever new addresses; /proc shows two at a time. */
+static void test_unmapped(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
+	struct tracker *t = make(&spec);
+	struct process *p = table_live(t, 100);
+	size_t most = 0;
+	char maps[256];
+
+	for (uint64_t i = 1; i <= 2000; i++) {
+		uint64_t now = clock_now_ns();
+
+		snprintf(maps, sizeof(maps),
+			 "10000-20000 r-xp 0 08:01 99 /prog\n%llx-%llx r-xp 0 08:01 98 /late.so\n",
+			 (unsigned long long)(i << 20), (unsigned long long)((i << 20) + 0x10000));
+		put(100, "maps", maps);
+		do_mmap(t, 100, i << 20, 98, "/late.so", now);
+		scan_ended_maps(t);
+		table_publish(t);
+		CHECK(fake_range(100, i << 20) && fake_range(100, 0x10000), "%llu",
+		      (unsigned long long)i);
+		most = p->maps.cnt > most ? p->maps.cnt : most;
+	}
+	CHECK(most > 2 && most < 100, "%zu", most);
+	CHECK(!fake_range(100, 1 << 20), "");
+	end(t);
+	gone(100);
+	fake_process(100, 1, "server", "/a", NULL);
+}
+
 /* After lost records /proc is read again: mappings, exits, children of children. */
 static void test_lost(void)
 {
@@ -563,6 +638,8 @@ int main(void)
 	test_reuse();
 	test_old_records();
 	test_comm();
+	test_late_threads();
+	test_unmapped();
 	test_lost();
 	test_identity();
 	test_files();

@@ -631,6 +631,39 @@ static void test_storm(void)
 	end(t);
 }
 
+/* Where nobody waits for its news, a host that forks all the time wakes a few times in 100 ms. */
+static void test_lazy(void)
+{
+	struct target_spec spec = {.pids = (uint32_t[]){getppid()}, .pid_cnt = 1};
+	uint64_t begin = clock_now_ns(), drained = begin, windows;
+	unsigned wakes = 0, forks = 0;
+	struct tracker *t;
+	int err;
+
+	t = track(&spec, &err);
+	while (forks < 400) {
+		struct epoll_event ev;
+		bool woken;
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		forks += pid > 0 && waitpid(pid, NULL, 0) == pid;
+		woken = epoll_wait(epoll_fd, &ev, 1, 0) == 1;
+		wakes += woken;
+		if (woken || clock_now_ns() - drained > 100000000) {
+			tracker__drain(t);
+			drained = clock_now_ns();
+		}
+	}
+	windows = (clock_now_ns() - begin) / 100000000 + 2;
+	/* Each window may have, beside its own six, one that was on its way when they were used up.
+	 */
+	CHECK(wakes <= windows * 8, "%u wake-ups in %llu windows", wakes,
+	      (unsigned long long)windows);
+	end(t);
+}
+
 /* A cgroup of some hierarchy: who is in it, in one below it, and who comes later. */
 static void test_cgroup(void)
 {
@@ -739,6 +772,7 @@ int main(int argc, char **argv)
 	test_comm();
 	test_cgroup();
 	test_storm();
+	test_lazy();
 	test_errors();
 	test_all();
 	test_latency();

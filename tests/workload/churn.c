@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A host that never rests, at a given pace: each round starts a process, opens and closes a
- * connection, starts a thread, loads and unloads a library.
+ * A host that never rests. A round consists of KINDS, of
  *
- *   churn SECONDS ROUNDS_PER_SECOND [LIBRARY...]
+ *   p  a process starts and ends                c  a connection with a request and its answer
+ *   t  a thread computes for a moment           l  a library is loaded at a new address and unloaded
+ *   j  a process computes in code of its own making, with no name
  *
- * Prints the number of rounds at the end.
+ *   churn SECONDS ROUNDS_PER_SECOND KINDS [LIBRARY...]   prints the number of rounds, each second
+ *   churn 0 0 - [LIBRARY...]                             "KINDS ROUNDS" on stdin; prints "ran" after each
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -15,12 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 extern char **environ;
+
+static char **libraries;
+static unsigned library_cnt;
 
 static uint64_t now_ns(void)
 {
@@ -91,9 +97,9 @@ static void run_process(void)
 		fail("true");
 }
 
-static void *burn(void *arg)
+static void *work(void *arg)
 {
-	for (volatile int i = 0; i < 20000; i++)
+	for (volatile int i = 0; i < 300000; i++)
 		;
 	return arg;
 }
@@ -102,39 +108,124 @@ static void run_thread(void)
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, burn, NULL) || pthread_join(thread, NULL))
+	if (pthread_create(&thread, NULL, work, NULL) || pthread_join(thread, NULL))
 		fail("pthread_create");
 }
 
-int main(int argc, char **argv)
+/* At an address of its own for thousands of times: below a hole of another size, which is odd lest it be
+ * aligned as a huge page and leave room above. */
+static void run_library(uint64_t round)
 {
-	uint64_t end, next, period, rounds = 0;
-	struct sockaddr_in server;
+	size_t room = (1 + round % 8192) << 22 | 4096;
+	void *above = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *library = dlopen(libraries[round % library_cnt], RTLD_NOW | RTLD_LOCAL);
 
-	if (argc < 3)
-		return 2;
-	next = now_ns();
-	end = next + strtoull(argv[1], NULL, 10) * 1000000000ULL;
-	period = 1000000000ULL / strtoull(argv[2], NULL, 10);
-	server = start_server();
-	for (; now_ns() < end; rounds++) {
-		uint64_t now = now_ns();
+	if (library)
+		dlclose(library);
+	if (above != MAP_FAILED)
+		munmap(above, room);
+}
 
-		run_process();
-		talk(&server);
-		run_thread();
-		if (argc > 3) {
-			void *library = dlopen(argv[3 + rounds % (argc - 3)], RTLD_NOW | RTLD_LOCAL);
+/* Counts down from its argument. */
+static const unsigned char countdown[] = {
+#if defined(__x86_64__)
+	0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3, /* dec rdi; jnz; ret */
+#elif defined(__aarch64__)
+	0x00, 0x04, 0x00, 0xf1, 0xe1, 0xff, 0xff, 0x54,
+	0xc0, 0x03, 0x5f, 0xd6, /* subs x0, x0, 1; b.ne; ret */
+#endif
+};
 
-			if (library)
-				dlclose(library);
+static void run_generated(void)
+{
+	pid_t pid = fork();
+	void *code;
+
+	if (pid < 0)
+		fail("fork");
+	if (pid) {
+		waitpid(pid, NULL, 0);
+		return;
+	}
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0);
+	if (code == MAP_FAILED)
+		_exit(1);
+	memcpy(code, countdown, sizeof(countdown));
+	__builtin___clear_cache(code, (char *)code + sizeof(countdown));
+	((void (*)(uint64_t))code)(20000000);
+	_exit(0);
+}
+
+static void run_round(const char *kinds, const struct sockaddr_in *server, uint64_t round)
+{
+	for (; *kinds; kinds++) {
+		switch (*kinds) {
+		case 'p':
+			run_process();
+			break;
+		case 'c':
+			talk(server);
+			break;
+		case 't':
+			run_thread();
+			break;
+		case 'l':
+			if (library_cnt)
+				run_library(round);
+			break;
+		case 'j':
+			run_generated();
+			break;
 		}
-		next += period;
+	}
+}
+
+static void run_asked(const struct sockaddr_in *server)
+{
+	uint64_t cnt, round = 0;
+	char kinds[16];
+
+	while (scanf("%15s %lu", kinds, &cnt) == 2) {
+		while (cnt--)
+			run_round(kinds, server, round++);
+		printf("ran\n");
+	}
+}
+
+static void run_timed(const struct sockaddr_in *server, uint64_t seconds, uint64_t rate,
+		      const char *kinds)
+{
+	uint64_t next = now_ns(), end = next + seconds * 1000000000, told = next, rounds = 0, now;
+
+	while ((now = now_ns()) < end) {
+		run_round(kinds, server, rounds++);
+		if (now >= told) {
+			printf("%lu\n", rounds);
+			told += 1000000000;
+		}
+		next += 1000000000 / rate;
 		if (next > now)
 			usleep((next - now) / 1000);
 		else
 			next = now;
 	}
-	printf("%llu\n", (unsigned long long)rounds);
+	printf("%lu\n", rounds);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in server;
+
+	if (argc < 4)
+		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	libraries = argv + 4;
+	library_cnt = argc - 4;
+	server = start_server();
+	if (atoi(argv[1]))
+		run_timed(&server, atoi(argv[1]), atoi(argv[2]), argv[3]);
+	else
+		run_asked(&server);
 	return 0;
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections in masses, each with one request of 10 bytes and one answer of 20:
+ * Connections in masses, each with Redis' PING and its answer:
  *
- *   crowd churn N      N short ones, one after the other, from many addresses of 127/8
- *   crowd hold N       N at once, all open until a byte comes on stdin
+ *   crowd churn N      N short ones with one, one after the other
+ *   crowd hold N       N at once with three, all open until a second byte comes on stdin
  *
- * The server is this process, so that it can be recorded alone; the client a child. Waits for a
- * byte on stdin first. Prints "PORT N" at first, and "done" when all were answered.
+ * A process has too few descriptors for that many, so each 15,000 have a server and a client of
+ * their own. The servers are there from the start, the clients are children of this process that
+ * come with the first byte on stdin: either side can be recorded alone. Prints "SERVER[,SERVER...]",
+ * and "done" when all were answered.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +25,35 @@
 
 #include "need.h"
 
-enum { REQUEST = 10, ANSWER = 20, PER_ADDRESS = 10000 };
+enum { PER_ADDRESS = 10000, PER_PAIR = 15000, PAIRS = 32 };
 
+/* One server and its client. */
+struct pair {
+	struct sockaddr_in address;
+	int listener, cnt;
+	pid_t server, client;
+};
+
+static const char request[] = "*1\r\n$4\r\nPING\r\n", response[] = "+PONG\r\n";
 static char bytes[64];
+static bool hold;
+static int rounds;
+static int answered[2]; /* pipe: a byte each server that is through */
 
 static void wait_byte(void)
 {
 	NEED(read(STDIN_FILENO, bytes, 1) == 1);
+}
+
+static void listen_at(struct pair *p)
+{
+	socklen_t sz = sizeof(p->address);
+
+	p->address.sin_family = AF_INET;
+	p->address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	p->listener = socket(AF_INET, SOCK_STREAM, 0);
+	NEED(p->listener >= 0 && !bind(p->listener, (void *)&p->address, sz));
+	NEED(!listen(p->listener, 4096) && !getsockname(p->listener, (void *)&p->address, &sz));
 }
 
 /* Ports of one address do not suffice: the bytes of a closed connection rest in TIME_WAIT. */
@@ -43,63 +68,109 @@ static int call(const struct sockaddr_in *to, int number)
 	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
 	NEED(!bind(fd, (void *)&from, sizeof(from)));
 	NEED(!connect(fd, (const void *)to, sizeof(*to)));
-	NEED(send(fd, bytes, REQUEST, 0) == REQUEST);
 	return fd;
 }
 
-static void ask(const struct sockaddr_in *to, int cnt, int hold)
+static void give(int fd, const char *text)
 {
-	int *fds = calloc(cnt, sizeof(*fds));
+	ssize_t sz = strlen(text);
 
-	NEED(fds);
-	for (int i = 0; i < cnt; i++) {
-		fds[i] = call(to, i);
-		NEED(recv(fds[i], bytes, ANSWER, MSG_WAITALL) == ANSWER);
+	NEED(send(fd, text, sz, 0) == sz);
+}
+
+static void take(int fd, const char *text)
+{
+	ssize_t sz = strlen(text);
+
+	NEED(recv(fd, bytes, sz, MSG_WAITALL) == sz && !memcmp(bytes, text, sz));
+}
+
+static void ask(const struct pair *p)
+{
+	for (int i = 0; i < p->cnt; i++) {
+		int fd = call(&p->address, i);
+
+		for (int round = 0; round < rounds; round++) {
+			give(fd, request);
+			take(fd, response);
+		}
 		if (!hold)
-			close(fds[i]);
+			close(fd);
 	}
-	free(fds);
+	if (hold)
+		pause();
+}
+
+static void answer(const struct pair *p)
+{
+	for (int i = 0; i < p->cnt; i++) {
+		int fd = accept(p->listener, NULL, NULL);
+
+		NEED(fd >= 0);
+		for (int round = 0; round < rounds; round++) {
+			take(fd, request);
+			give(fd, response);
+		}
+		if (!hold)
+			close(fd);
+	}
+	NEED(write(answered[1], bytes, 1) == 1);
+	if (hold)
+		pause();
+}
+
+static pid_t spawn(void (*body)(const struct pair *p), const struct pair *p)
+{
+	pid_t pid = fork();
+
+	NEED(pid >= 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	body(p);
+	_exit(0);
+}
+
+static void end(pid_t pid)
+{
+	if (hold)
+		kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, SOCK_STREAM, 0), cnt = argc == 3 ? atoi(argv[2]) : 0;
-	int hold = argc > 1 && !strcmp(argv[1], "hold"), *fds = calloc(cnt + 1, sizeof(*fds));
+	int left = argc == 3 ? atoi(argv[2]) : 0, cnt = 0;
+	struct pair pairs[PAIRS] = {0};
 	struct rlimit files;
-	socklen_t sz = sizeof(a);
-	pid_t client;
 
-	if (cnt < 1)
+	if (left < 1)
 		return 2;
-	NEED(!getrlimit(RLIMIT_NOFILE, &files));
+	hold = !strcmp(argv[1], "hold");
+	rounds = hold ? 3 : 1;
+	NEED(!getrlimit(RLIMIT_NOFILE, &files) && !pipe(answered));
 	files.rlim_cur = files.rlim_max;
 	NEED(!setrlimit(RLIMIT_NOFILE, &files));
-	NEED(fds && !bind(fd, (void *)&a, sz) && !listen(fd, 4096));
-	NEED(!getsockname(fd, (void *)&a, &sz));
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("%d %d\n", ntohs(a.sin_port), cnt);
+	for (; left > 0 && cnt < PAIRS; left -= pairs[cnt++].cnt) {
+		pairs[cnt].cnt = hold && left > PER_PAIR ? PER_PAIR : left;
+		listen_at(&pairs[cnt]);
+		pairs[cnt].server = spawn(answer, &pairs[cnt]);
+	}
+	for (int i = 0; i < cnt; i++)
+		printf("%d%c", pairs[i].server, i + 1 < cnt ? ',' : '\n');
 	wait_byte();
-	client = fork();
-	if (!client) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ask(&a, cnt, hold);
-		if (hold)
-			pause();
-		_exit(0);
-	}
-	for (int i = 0; i < cnt; i++) {
-		fds[i] = accept(fd, NULL, NULL);
-		NEED(fds[i] >= 0 && recv(fds[i], bytes, sizeof(bytes), 0) == REQUEST);
-		NEED(send(fds[i], bytes, ANSWER, 0) == ANSWER);
-		if (!hold)
-			close(fds[i]);
-	}
+	for (int i = 0; i < cnt; i++)
+		pairs[i].client = spawn(ask, &pairs[i]);
+	for (int i = 0; i < cnt; i++)
+		NEED(read(answered[0], bytes, 1) == 1);
 	printf("done\n");
-	if (hold) {
+	if (hold)
 		wait_byte();
-		kill(client, SIGKILL);
-	}
-	waitpid(client, NULL, 0);
+	/* Those who asked close first: what serves sees its end. */
+	for (int i = 0; i < cnt; i++)
+		end(pairs[i].client);
+	for (int i = 0; i < cnt; i++)
+		end(pairs[i].server);
 	return 0;
 }

@@ -7,7 +7,7 @@
  * PID: who reads and answers. The host's name says how it came to the connection: `prefork` several
  * accept from one listener; `inherited` the parent accepts, a child forked then answers; `passed`
  * through a Unix socket to another process; `duplicated` read on one descriptor, answered on
- * another; `reused` one number for hundreds of connections, one after the other.
+ * another; `shared` read by one process, answered by another, a line each; `reused` one number for hundreds of connections, one after the other.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -212,6 +212,59 @@ static void duplicated(void)
 	close(listener);
 }
 
+static void say_half(const struct sockaddr_in *peer, unsigned long sent, unsigned long received,
+		     const char *host)
+{
+	printf("%d,%d,%d,%lu,%d,%lu,%d,%s\n", getpid(), ntohs(peer->sin_port),
+	       sent ? REQUESTS : 0, sent, received ? REQUESTS : 0, received, *host ? REQUESTS : 0,
+	       host);
+	fflush(stdout);
+}
+
+/* A child answers what its parent has read. */
+static void serve_halves(int fd)
+{
+	int turn[2];
+	char got[256], host[64] = "";
+	struct sockaddr_in peer;
+	socklen_t sz = sizeof(peer);
+	unsigned long received = 0;
+
+	NEED(!pipe(turn) && !getpeername(fd, (void *)&peer, &sz));
+	fflush(stdout);
+	if (!fork()) {
+		for (int i = 0; i < REQUESTS; i++) {
+			NEED(read(turn[0], got, 1) == 1);
+			NEED(write(fd, answer, sizeof(answer) - 1) == sizeof(answer) - 1);
+		}
+		say_half(&peer, REQUESTS * (sizeof(answer) - 1), 0, "");
+		_exit(0);
+	}
+	for (int i = 0; i < REQUESTS; i++) {
+		ssize_t n = read(fd, got, sizeof(got) - 1);
+
+		NEED(n > 0);
+		got[n] = 0;
+		NEED(sscanf(strstr(got, "Host: "), "Host: %63s", host) == 1);
+		received += n;
+		NEED(write(turn[1], got, 1) == 1);
+	}
+	say_half(&peer, 0, received, host);
+	close(fd), close(turn[0]), close(turn[1]);
+}
+
+static void shared(void)
+{
+	struct sockaddr_in a;
+	int listener = listen_on(&a);
+
+	ask(&a, "shared", 10);
+	for (int i = 0; i < 10; i++)
+		serve_halves(take(listener));
+	all_ended();
+	close(listener);
+}
+
 static void reused(void)
 {
 	struct sockaddr_in a;
@@ -235,6 +288,7 @@ int main(void)
 	inherited();
 	passed();
 	duplicated();
+	shared();
 	reused();
 	return 0;
 }

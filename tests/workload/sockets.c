@@ -2,7 +2,8 @@
 /*
  * Moves bytes through sockets in every odd way and says what it moved:
  *
- *   sockets [-w]   -w: waits for a byte on stdin once a first connection stands
+ *   sockets [-w|-u]   -w: waits for a byte on stdin once a first connection stands;
+ *                     -u: and a UDP socket open to all
  *
  * A line each end of each pair: NAME END TRANSPORT LOCAL REMOTE SENDS SENT RECEIVES RECEIVED
  * (LOCAL: the port, or a Unix socket's name). Each message begins with "NAME:"; in and behind
@@ -434,9 +435,11 @@ static void unconnected(int family, const char *name)
 int main(int argc, char **argv)
 {
 	struct pair old = tcp("old"), dgrams;
-	bool wait = argc > 1 && !strcmp(argv[1], "-w");
+	bool wait = argc > 1;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (wait && !strcmp(argv[1], "-u"))
+		bound(AF_INET, SOCK_DGRAM, "anyone's", "server");
 	if (wait) {
 		fprintf(stderr, "ready\n");
 		NEED(read(0, buf, 1) == 1);

@@ -3,12 +3,15 @@
  * A client and a server that talk over each transport with each kind of system call, a known number
  * of times:
  *
- *   talk [ROUNDS]      prints "NAME TRANSPORT PORT REQUEST ANSWER" (bytes of each message), a line
- * a way; exit status 0 when all went well
+ *   talk [ROUNDS]      prints a line each end of each way: NAME END TRANSPORT COLUMN VALUE SENDS SENT
+ *                      RECEIVES RECEIVED, where COLUMN of obana's table of connections has that
+ *                      VALUE; exit status 0 when all went well
  *
  * Each round is one request in one call and one answer in one call, received in one call each.
  */
 #include <arpa/inet.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { REQUEST = 96, ANSWER = 224, PORT = 7600 };
+enum { REQUEST = 96, ANSWER = 224 };
 
 /* How one message moves; at least one call of each family is a way's. */
 enum call { RW, TO_FROM, VECTOR, MSG, MMSG, SENDFILE };
@@ -36,12 +39,16 @@ static const struct way {
 	{"sendfile", "tcp", AF_INET, SOCK_STREAM, SENDFILE},
 	{"datagrams", "udp", AF_INET, SOCK_DGRAM, TO_FROM},
 	{"many-datagrams", "udp", AF_INET6, SOCK_DGRAM, MMSG},
+	{"unix-stream", "unix", AF_UNIX, SOCK_STREAM, RW},
+	{"unix-packets", "unix", AF_UNIX, SOCK_SEQPACKET, MSG},
+	{"unix-datagrams", "unix-dgram", AF_UNIX, SOCK_DGRAM, TO_FROM},
 };
 
 union addr {
 	struct sockaddr sa;
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
+	struct sockaddr_un un;
 };
 
 static int file_fd; /* what sendfile sends */
@@ -52,18 +59,27 @@ static void die(const char *what)
 	exit(1);
 }
 
-static socklen_t loopback(int family, int port, union addr *a)
+/* An address of its own for each run, so that two may run at once: a free port, or a name with the
+ * server's process id. Both ends of a Unix socket have one: who has none gets no answer. */
+static socklen_t address(const struct way *w, const char *end, pid_t pid, union addr *a)
 {
+	int len;
+
 	memset(a, 0, sizeof(*a));
-	a->sa.sa_family = family;
-	if (family == AF_INET) {
-		a->in.sin_port = htons(port);
+	a->sa.sa_family = w->family;
+	switch (w->family) {
+	case AF_UNIX:
+		/* behind the NUL that makes it no file's */
+		len = snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, "talk-%s-%s-%d",
+			       w->name, end, pid);
+		return offsetof(struct sockaddr_un, sun_path) + 1 + len;
+	case AF_INET:
 		a->in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 		return sizeof(a->in);
+	default:
+		a->in6.sin6_addr = in6addr_loopback;
+		return sizeof(a->in6);
 	}
-	a->in6.sin6_port = htons(port);
-	a->in6.sin6_addr = in6addr_loopback;
-	return sizeof(a->in6);
 }
 
 /* One message in one call; `to`: for datagrams of a socket that is not connected. */
@@ -126,7 +142,7 @@ static void serve(const struct way *w, int fd, int rounds)
 	socklen_t from_sz;
 	union addr from;
 
-	if (w->type == SOCK_STREAM && (fd = accept(fd, NULL, NULL)) < 0)
+	if (w->type != SOCK_DGRAM && (fd = accept(fd, NULL, NULL)) < 0)
 		die("accept");
 	for (int i = 0; i < rounds; i++) {
 		if (receive_one(fd, w->call, buf, REQUEST, &from, &from_sz) != REQUEST)
@@ -137,15 +153,14 @@ static void serve(const struct way *w, int fd, int rounds)
 	}
 }
 
-static void ask(const struct way *w, int port, int rounds)
+static void ask(const struct way *w, union addr *server, socklen_t server_sz, int rounds)
 {
 	int fd = socket(w->family, w->type, 0);
 	char buf[1024] = "a request";
-	socklen_t sz;
 	union addr a;
+	socklen_t sz = address(w, "client", getppid(), &a);
 
-	sz = loopback(w->family, port, &a);
-	if (connect(fd, &a.sa, sz))
+	if (bind(fd, &a.sa, sz) || connect(fd, &server->sa, server_sz))
 		die("connect");
 	for (int i = 0; i < rounds; i++) {
 		if (send_one(fd, w->call, buf, REQUEST, NULL, 0) != REQUEST)
@@ -156,32 +171,56 @@ static void ask(const struct way *w, int port, int rounds)
 	close(fd);
 }
 
+static void say(const struct way *w, const union addr *server, int rounds)
+{
+	static const struct {
+		const char *name, *column;
+		int sent, received;
+	} ends[] = {{"client", "remote_port", REQUEST, ANSWER},
+		    {"server", "local_port", ANSWER, REQUEST}};
+
+	for (int i = 0; i < 2; i++) {
+		printf("%s %s %s ", w->name, ends[i].name, w->transport);
+		if (w->family == AF_UNIX)
+			printf("local_addr @talk-%s-%s-%d", w->name, ends[i].name, getpid());
+		else
+			printf("%s %d", ends[i].column, ntohs(server->in.sin_port));
+		printf(" %d %d %d %d\n", rounds, rounds * ends[i].sent, rounds,
+		       rounds * ends[i].received);
+	}
+}
+
+/* Whether it went well. */
+static bool talk(const struct way *w, int rounds)
+{
+	int fd = socket(w->family, w->type, 0), status;
+	union addr a;
+	socklen_t sz = address(w, "server", getpid(), &a);
+
+	if (fd < 0 || bind(fd, &a.sa, sz) || getsockname(fd, &a.sa, &sz) ||
+	    (w->type != SOCK_DGRAM && listen(fd, 1)))
+		die("listen");
+	if (!fork()) {
+		ask(w, &a, sz, rounds);
+		_exit(0);
+	}
+	serve(w, fd, rounds);
+	wait(&status);
+	close(fd);
+	say(w, &a, rounds);
+	return !status;
+}
+
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 100, status, one = 1, bad = 0;
+	int rounds = argc > 1 ? atoi(argv[1]) : 100;
 	char text[1024] = "a file's text";
 	FILE *f = tmpfile();
+	bool good = true;
 
 	if (!f || (file_fd = fileno(f)) < 0 || write(file_fd, text, sizeof(text)) < ANSWER)
 		die("temporary file");
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		const struct way *w = &ways[i];
-		int fd = socket(w->family, w->type, 0), port = PORT + i;
-		union addr a;
-		socklen_t sz = loopback(w->family, port, &a);
-
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-		if (fd < 0 || bind(fd, &a.sa, sz) || (w->type == SOCK_STREAM && listen(fd, 1)))
-			die("listen");
-		if (!fork()) {
-			ask(w, port, rounds);
-			_exit(0);
-		}
-		serve(w, fd, rounds);
-		wait(&status);
-		bad |= status;
-		close(fd);
-		printf("%s %s %d %d %d\n", w->name, w->transport, port, REQUEST, ANSWER);
-	}
-	return !!bad;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		good &= talk(&ways[i], rounds);
+	return !good;
 }

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What obrec's reading thread pays for a payload record, from the ring's bytes to the compressed
+ * chunk: ns of CPU time, the median of several runs, and bytes in the archive. The calls are those
+ * of `wrk` on nginx and of `redis-benchmark -c 50`. `payload KIND` does one run of one kind, for
+ * valgrind --tool=callgrind.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../format/archive.h"
+#include "../../record/loss.h"
+#include "../../record/process.h"
+#include "../../record/traffic.h"
+#include "median.h"
+
+enum { CONNECTIONS = 50, ROUNDS = 2000, RUNS = 7, HEAD = 512 };
+
+#define REQUEST "GET /index.html HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"
+#define RESPONSE                                                                                   \
+	"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 22 Nov 2025 03:58:19 GMT\r\n"       \
+	"Content-Type: text/html\r\nContent-Length: 612\r\nLast-Modified: Sat, 22 Nov 2025 "       \
+	"03:57:00 GMT\r\nConnection: keep-alive\r\nETag: \"69213b5c-264\"\r\n"                     \
+	"Accept-Ranges: bytes\r\n\r\n"
+#define SET "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000042\r\n$3\r\nVXK\r\n"
+#define TEN(text) text text text text text text text text text text
+
+/* A call and its answer, of `body` bytes more. */
+static const struct kind {
+	const char *name, *call, *answer;
+	size_t body;
+} kinds[] = {
+	{"http", REQUEST, RESPONSE, 612},
+	{"redis", SET, "+OK\r\n", 0},
+	{"pipeline", TEN(SET), TEN("+OK\r\n"), 0},
+};
+
+/* As the kernel would have left it in a ring. */
+static void *record(const char *text, size_t body, unsigned dir)
+{
+	size_t sz = strlen(text), kept = sz + body < HEAD ? sz + body : HEAD;
+	struct wire_payload *p = calloc(1, sizeof(*p) + kept);
+
+	if (!p)
+		abort();
+	p->hdr = (struct wire_hdr){.kind = WIRE_PAYLOAD, .size = sizeof(*p) + kept};
+	p->tgid = p->tid = 1;
+	p->dir = dir;
+	p->len = sz + body;
+	p->kept = kept;
+	memcpy(p->comm, "server", 7);
+	memset(p->data, 'x', kept);
+	memcpy(p->data, text, sz < kept ? sz : kept);
+	return p;
+}
+
+static void replay(struct traffic *t, const struct kind *k)
+{
+	struct wire_payload *call[2] = {record(k->answer, k->body, 0), record(k->call, 0, 1)};
+	uint64_t now = 1000000000;
+
+	for (uint64_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t sock = 1; sock <= CONNECTIONS; sock++)
+			for (int dir = 1; dir >= 0; dir--) {
+				struct wire_payload *p = call[dir];
+
+				p->sock = sock;
+				p->ts_ns = now += 4000 + (round * 31 + sock * 7) % 1000;
+				p->pos = round * p->len;
+				p->tcp_seq = p->pos + 12345 * sock;
+				traffic__payload(t, p);
+			}
+		if (round % 4 == 0)
+			traffic__drained(t);
+	}
+	free(call[0]);
+	free(call[1]);
+}
+
+static double run(const struct kind *k, double *bytes)
+{
+	struct obz_writer *w;
+	struct tracker *tracker;
+	struct traffic *t;
+	struct loss *loss;
+	const double records = 2.0 * ROUNDS * CONNECTIONS;
+	uint64_t begin;
+	double ns;
+
+	if (obz_writer__new(&w, open("/dev/null", O_WRONLY),
+			    &(struct obz_writer_opts){.header_json = "{}"}) ||
+	    loss__new(&loss) ||
+	    tracker__new(&tracker, &(struct tracker_opts){.writer = w, .proc_root = "/dev"}) ||
+	    traffic__new(&t,
+			 &(struct traffic_opts){w, tracker, loss, true, false, false, -1, -1, -1}))
+		abort();
+	*bytes = -(double)obz_writer__bytes(w);
+	begin = cpu_ns();
+	replay(t, k);
+	obz_writer__flush(w);
+	ns = (cpu_ns() - begin) / records;
+	*bytes = (*bytes + obz_writer__bytes(w)) / records;
+	traffic__free(t);
+	tracker__free(tracker);
+	loss__free(loss);
+	obz_writer__close(w, NULL);
+	return ns;
+}
+
+int main(int argc, char **argv)
+{
+	const int runs = argc > 1 ? 1 : RUNS;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		double ns[RUNS], bytes;
+
+		if (argc > 1 && strcmp(argv[1], kinds[i].name))
+			continue;
+		for (int r = 0; r < runs; r++)
+			ns[r] = run(&kinds[i], &bytes);
+		printf("%-9s %7.1f ns a record  %6.2f bytes\n", kinds[i].name, median(ns, runs),
+		       bytes);
+	}
+	return 0;
+}
