@@ -138,6 +138,62 @@ static void list_line(const char *name, struct json_object *o, const char *betwe
 	strbuf_fini(&b);
 }
 
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* An option's value by the unit its name in the header ends with; returns the name's length without
+ * that. */
+static size_t option_text(const char *name, struct json_object *value, char text[24])
+{
+	static const char *const bytes[] = {"_size", "payload_max", "payload_many"};
+	uint64_t n = json_object_get_uint64(value);
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(*bytes); i++)
+		if (ends_with(name, bytes[i])) {
+			format_bytes(text, n);
+			return len;
+		}
+	if (ends_with(name, "_ns")) {
+		format_duration(text, n);
+		return len - strlen("_ns");
+	}
+	if (ends_with(name, "_per_64k")) {
+		snprintf(text, 24, "%.4g %%", 100.0 * n / 65536);
+		return len - strlen("_per_64k");
+	}
+	snprintf(text, 24, "%" PRIu64 "%s", n, strcmp(name, "freq") ? "" : " Hz");
+	return len;
+}
+
+/* "name 6.00 s, name 512 B": what was asked for; 0 is what was not. */
+static void options_line(struct json_object *o)
+{
+	struct strbuf b = {0};
+
+	if (!o)
+		return;
+	json_object_object_foreach(o, name, value)
+	{
+		const char *comma = b.len ? ", " : "";
+		char text[24];
+		int len;
+
+		if (!json_object_is_type(value, json_type_int)) {
+			strbuf_addf(&b, "%s%s %s", comma, name, json_object_get_string(value));
+		} else if (json_object_get_uint64(value)) {
+			len = option_text(name, value, text);
+			strbuf_addf(&b, "%s%.*s %s", comma, len, name, text);
+		}
+	}
+	line("options", b.p ? b.p : "");
+	strbuf_fini(&b);
+}
+
 static void damage_text(struct strbuf *b, const struct obz_damage *d)
 {
 	const struct {
@@ -307,7 +363,7 @@ static void print_text(const struct info *in)
 	print_time(in);
 	list_line("probes", json_get(in->header, "probes", json_type_array), ", ");
 	list_line("attached", json_get(in->header, "attach", json_type_object), ", ");
-	list_line("options", json_get(in->header, "options", json_type_object), ", ");
+	options_line(json_get(in->header, "options", json_type_object));
 	list_line("labels", json_get(in->header, "labels", json_type_object), ", ");
 	print_counts("size by stream", sizes, obz_reader__size(in->reader), true);
 	print_counts("records", json_get(in->end, "records", json_type_object), 0, false);
