@@ -169,16 +169,23 @@ int session_list_probes(const struct record_opts *opts)
 #undef PROBE
 	};
 	struct features f;
-	char why[1024];
+	char why[1024], reason[1024];
 	int err = features_detect(&f, opts->btf, why, sizeof(why)), taken;
 
 	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "WHAT, OR WHY NOT");
 	for (size_t i = 0; probes[i]; i++) {
-		taken = err ?: attach_choose(probes[i], &f, opts->attach[i], why, sizeof(why));
+		taken = err
+				?: attach_choose(probes[i], &f, opts->attach[i], reason,
+						 sizeof(reason));
 		printf("%-10s %-8s %-10s %s\n", probes[i]->name, listed[i].on ? "yes" : "no",
-		       taken >= 0 ? "yes" : "no", taken >= 0 ? listed[i].doc : why);
+		       taken >= 0 ? "yes" : "no", err || taken >= 0 ? listed[i].doc : reason);
 		if (!err)
 			list_variants(probes[i], &f, taken);
 	}
-	return err ? EXIT_UNSUPPORTED : EXIT_OK;
+	if (!err)
+		return EXIT_OK;
+	/* What keeps all from being taken is said once, after what there would be. */
+	fflush(stdout);
+	message_error("no probe is available: %s", why);
+	return EXIT_UNSUPPORTED;
 }

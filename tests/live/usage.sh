@@ -37,6 +37,9 @@ if [ $status != 126 ] && [ $status != 127 ]; then
 	is "unprivileged: exit" $status 4
 	is "unprivileged: lines" "$(wc -l <"$T/err")" 1
 	grep -q CAP_ "$T/err" || { cat "$T/err"; fail "no capability named"; }
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$OBREC" --list >"$T/listed" 2>&1 || status=$?
+	is "unprivileged, --list: exit" $status 4
+	is "unprivileged, --list: the reason is said" "$(grep -c CAP_ "$T/listed") time, $(grep -c ' no  ' "$T/listed") probes" "1 time, $(grep -c '^[a-z]' "$T/list") probes"
 fi
 "$OBREC" --help >"$T/help" && grep -q -- --duration "$T/help"
 "$OBREC" --man >"$T/man" && grep -q '^\.TH' "$T/man"
