@@ -74,6 +74,54 @@ static int check_pids(const struct target *t)
 	return 0;
 }
 
+static bool is_named(const struct target_spec *spec, uint32_t pid, size_t *at)
+{
+	for (*at = 0; *at < spec->pid_cnt; ++*at)
+		if (spec->pids[*at] == pid)
+			return true;
+	return false;
+}
+
+struct left_out {
+	const struct target *t;
+	unsigned *children; /* of each pid named */
+};
+
+static int count_left_out(void *ctx, uint32_t pid)
+{
+	struct left_out *l = ctx;
+	const struct target_spec *spec = l->t->spec;
+	struct procfs_stat st;
+	size_t at;
+
+	if (pid != l->t->self && !is_named(spec, pid, &at) && !procfs_stat(l->t->proc, pid, &st) &&
+	    st.state != 'Z' && st.state != 'X' && is_named(spec, st.ppid, &at))
+		l->children[at]++;
+	return 0;
+}
+
+/* A server's master that forked its workers before: without them the capture would be empty, and
+ * look as if nothing had happened. */
+static void warn_of_left_out(const struct target *t)
+{
+	struct left_out l = {t, calloc(t->spec->pid_cnt, sizeof(*l.children))};
+
+	if (l.children)
+		procfs_each_id(t->proc, ".", count_left_out, &l);
+	for (size_t i = 0; l.children && i < t->spec->pid_cnt; i++) {
+		uint32_t pid = t->spec->pids[i];
+		unsigned n = l.children[i];
+
+		if (n)
+			message_warn("process %u has %u child%s that run%s already and will not be "
+				     "recorded: name %s too (-p %u,$(pgrep -d, -P %u)), or use "
+				     "--comm or --cgroup",
+				     pid, n, n == 1 ? "" : "ren", n == 1 ? "s" : "",
+				     n == 1 ? "it" : "them", pid, pid);
+	}
+	free(l.children);
+}
+
 static bool has_prefix(struct span s, struct span with)
 {
 	return s.len >= with.len && !memcmp(s.p, with.p, with.len);
@@ -238,6 +286,8 @@ int target__new(struct target **out, const struct target_spec *spec, int proc)
 		target__free(t);
 		return err;
 	}
+	if (spec->pid_cnt && spec->inherit)
+		warn_of_left_out(t);
 	*out = t;
 	return 0;
 }
@@ -278,14 +328,12 @@ static bool in_cgroup(const struct target *t, uint32_t pid)
 bool target__wants(const struct target *t, uint32_t pid, const char *comm)
 {
 	const struct target_spec *spec = t->spec;
+	size_t at;
 
 	if (pid == t->self)
 		return false;
-	if (spec->all)
+	if (spec->all || is_named(spec, pid, &at))
 		return true;
-	for (size_t i = 0; i < spec->pid_cnt; i++)
-		if (spec->pids[i] == pid)
-			return true;
 	if (spec->comm)
 		return comm && !fnmatch(spec->comm, comm, 0);
 	return spec->cgroup && in_cgroup(t, pid);

@@ -12,7 +12,7 @@ struct target;
 
 /* `spec` and `proc` (directory fd of /proc) are borrowed. Reports what is wrong on one line: -ESRCH
  * for a pid that is no process, -ENOENT for a cgroup that no hierarchy has, -EINVAL for obrec
- * itself. */
+ * itself. Warns of children that the processes named have already: only later ones are followed. */
 int target__new(struct target **t, const struct target_spec *spec, int proc);
 void target__free(struct target *t);
 

@@ -59,7 +59,22 @@ mkfifo "$T/go"
 bash -c "read -r _ <'$T/go'; $tree; while :; do :; done" "$T/spin-one" & parent=$!; pids+=($parent)
 obrec_start --no-inherit -p $parent -o "$T/n.obz"; echo >"$T/go"; worked 30 $parent; obrec_stop
 is "--no-inherit: the parent alone" "$(comms "$T/n.obz" | tr -d '"')" bash
+is "--no-inherit: not warned of children" "$(wc -l <"$T/obrec.err") $(grep -c child "$T/obrec.err")" "1 0"
 kill $parent
+
+# those forked before are not: said at the start, with how to name them; of a server whose master does nothing, and who names all
+"$T/other" 1000 & alone=$!; pids+=($alone)
+bash -c '"$0" & "$0" & wait' "$T/spin-two" & master=$!; pids+=($master)
+two_workers() { [ "$(pgrep -c -P $master -x spin-two)" = 2 ]; }
+eventually "its workers" two_workers
+workers=$(pgrep -d, -P $master)
+pids+=(${workers//,/ })
+obrec_start -p $alone,$master -o "$T/w.obz"; obrec_stop
+is "children there before: a line" "$(grep -c "process $master has 2 children .* not be recorded: .*(-p $master,\$(pgrep -d, -P $master))" "$T/obrec.err") of $(grep -c children "$T/obrec.err")" "1 of 1"
+obrec_start -p $master,$(pgrep -d, -P $master) -o "$T/w.obz"; worked 20 ${workers//,/ }; obrec_stop
+is "named as it says: no line" "$(grep -c child "$T/obrec.err")" 0
+is "named as it says: recorded" "$(comms "$T/w.obz" | tr -d '"')" spin-two
+kill $alone $master ${workers//,/ }
 
 # cgroups of both versions: members, those below, those that join later; the container's id from the path
 id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
