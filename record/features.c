@@ -16,6 +16,7 @@
 #include "../bpf/wire.h"
 #include "features.h"
 #include "privilege.h"
+#include "procfs.h"
 #include "uprobe_multi.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
@@ -31,6 +32,33 @@ static void first_line(const char *path, char *line, size_t sz)
 	if (!fgets(line, sz, f))
 		line[0] = 0;
 	fclose(f);
+}
+
+/*
+ * BPF programs have the process ids of the initial namespace, side-band records those of obrec's,
+ * its user those that /proc shows. Were they not the same, other processes would be recorded than
+ * were named, or none.
+ */
+static int check_namespaces(char *why, size_t sz)
+{
+	char self[16];
+	ssize_t len = readlink("/proc/self", self, sizeof(self) - 1);
+
+	self[len > 0 ? len : 0] = 0;
+	if (!procfs_in_initial_ns("user")) {
+		snprintf(why, sz,
+			 "in a user namespace (a rootless container?), whose capabilities do not "
+			 "count for BPF: run obrec outside of it");
+		return -EPERM;
+	}
+	if (atoi(self) != getpid() || !procfs_in_initial_ns("pid")) {
+		snprintf(why, sz,
+			 "in a PID namespace (a container?), or with the /proc of one, where "
+			 "processes have other ids than for BPF: run obrec in the host's (docker "
+			 "run --pid=host, Kubernetes hostPID: true)");
+		return -EOPNOTSUPP;
+	}
+	return 0;
 }
 
 static int check_privilege(char *why, size_t sz)
@@ -158,7 +186,9 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 	snprintf(f->release, sizeof(f->release), "%s", u.release);
 	cpus = libbpf_num_possible_cpus();
 	f->cpus = cpus < 1 ? 1 : cpus > WIRE_MAX_CPUS ? WIRE_MAX_CPUS : cpus;
-	err = check_privilege(why, why_sz);
+	err = check_namespaces(why, why_sz);
+	if (!err)
+		err = check_privilege(why, why_sz);
 	if (!err)
 		err = find_btf(f, btf, why, why_sz);
 	if (err)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "procfs.h"
@@ -121,6 +122,25 @@ int procfs_status(int proc, uint32_t pid, uint32_t *tgid, uint32_t *ns_pid)
 	long n = procfs_read(proc, pid, "status", buf, sizeof(buf));
 
 	return n < 0 ? (int)n : procfs_status_parse(buf, tgid, ns_pid);
+}
+
+bool procfs_in_initial_ns(const char *kind)
+{
+	/* PROC_*_INIT_INO of include/linux/proc_ns.h, the same since there are such namespaces. */
+	static const struct {
+		const char *kind;
+		ino_t inode;
+	} initial[] = {{"cgroup", 0xeffffffb}, {"pid", 0xeffffffc}, {"user", 0xeffffffd}};
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	if (stat(path, &st)) /* not there: a kernel without such namespaces */
+		return true;
+	for (size_t i = 0; i < sizeof(initial) / sizeof(*initial); i++)
+		if (!strcmp(initial[i].kind, kind))
+			return st.st_ino == initial[i].inode;
+	return false;
 }
 
 /* ---- maps ---- */

@@ -33,6 +33,9 @@ int procfs_stat(int proc, uint32_t pid, struct procfs_stat *st);
 int procfs_status_parse(const char *text, uint32_t *tgid, uint32_t *ns_pid);
 int procfs_status(int proc, uint32_t pid, uint32_t *tgid, uint32_t *ns_pid);
 
+/* Is obrec in the host's namespace of this kind: "pid", "user", "cgroup"? */
+bool procfs_in_initial_ns(const char *kind);
+
 struct maps_line {
 	uint64_t start, end, offset, inode;
 	uint32_t major, minor;

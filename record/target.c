@@ -170,7 +170,9 @@ static bool hierarchy_parse(struct span line, struct hierarchy *h)
 	word(&line);
 	h->root = word(&line);
 	h->mount_point = word(&line);
-	return true;
+	/* Above the root of obrec's cgroup namespace: which of its cgroups a process is in cannot
+	 * be told, as /proc/PID/cgroup counts steps up and down from that root. */
+	return !has_prefix(h->root, span_of("/.."));
 }
 
 /* The directory of `path` under a mounted hierarchy, when it is there; malloc'ed. */
@@ -263,8 +265,12 @@ static int find_cgroup(struct target *t)
 	free(asked);
 	if (t->dir_cnt)
 		return 0;
-	message_error("no such cgroup: %s (in no mounted hierarchy; see /proc/PID/cgroup)",
-		      t->spec->cgroup);
+	message_error(
+		"no such cgroup: %s (%s)", t->spec->cgroup,
+		procfs_in_initial_ns("cgroup")
+			? "in no mounted hierarchy; see /proc/PID/cgroup"
+			: "obrec is in a cgroup namespace, which hides those of others: docker "
+			  "run --cgroupns=host");
 	return -ENOENT;
 }
 
