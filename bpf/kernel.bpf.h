@@ -201,6 +201,20 @@ static __always_inline bool current_in_syscall(void)
 }
 
 /*
+ * Never called, but in a program's code, which by that gets no private stack (6.13, a76ab5731e32,
+ * "bpf: Find eligible subprogs for private stack support": not where there are tail calls). Those
+ * are one a CPU. Of a uprobe's program several runs may be under way on a CPU, as a task can be
+ * preempted in it and no run is skipped: one would go on with another's variables and pointers.
+ */
+extern const volatile bool never;
+
+static __always_inline void keep_task_stack(void)
+{
+	if (never)
+		((long (*)(void))BPF_FUNC_tail_call)();
+}
+
+/*
  * An addition whose old value nobody asks for, in the form that all kernels know. A stronger order
  * makes newer clangs (seen: 22) emit the fetching one, which kernels before 5.12 refuse.
  */

@@ -71,6 +71,7 @@ static __always_inline int enter(struct arch_ctx_regs *regs, __u32 kind, __u64 b
 	struct tls_thread *t;
 	struct proc *p;
 
+	keep_task_stack();
 	if (!enabled || !is_target(id >> 32, &p))
 		return 0;
 	t = thread_of(id);
@@ -146,6 +147,7 @@ static __always_inline int leave(struct arch_ctx_regs *regs, bool fetch)
 	__s64 n;
 	int err;
 
+	keep_task_stack();
 	if (!t || !t->now.kind || t->now.kind == TLS_SESSION)
 		return 0;
 	dir = is_write(t->now.kind) ? NET_SENT : NET_RECEIVED;
@@ -222,6 +224,7 @@ static __always_inline int leave_session(void)
 	struct tls_thread *t = bpf_map_lookup_elem(&tls_threads, &tid);
 	struct tls_session key = {.tgid = id >> 32};
 
+	keep_task_stack();
 	if (!t || t->now.kind != TLS_SESSION)
 		return 0;
 	key.ssl = t->now.ssl;
@@ -242,6 +245,7 @@ static __always_inline int forget(struct arch_ctx_regs *regs)
 	struct tls_session key = {.ssl = CTX_ARG0(regs), .tgid = tgid};
 	struct proc *p;
 
+	keep_task_stack();
 	/* OpenSSL counts references: a session that lives on is found again by its next call. */
 	if (enabled && is_target(tgid, &p))
 		bpf_map_delete_elem(&tls_sessions, &key);

@@ -55,6 +55,7 @@ static __always_inline int go_enter(struct arch_ctx_regs *regs, __u32 dir)
 	struct tls_go_call call = {.conn = regs->ax, .buf = regs->bx, .ip = regs->ip, .dir = dir};
 	struct proc *p;
 
+	keep_task_stack();
 	if (!enabled || !is_target(tgid, &p))
 		return 0;
 	call.ts_ns = bpf_ktime_get_ns();
@@ -71,6 +72,7 @@ static __always_inline int go_moved(struct arch_ctx_regs *regs, __s64 n, bool fe
 	struct tls_go_call *c = bpf_map_lookup_elem(&tls_go_calls, &key), call;
 	int err = -1;
 
+	keep_task_stack();
 	if (!c)
 		return 0;
 	call = *c;

@@ -6,7 +6,8 @@
  *
  * First what the probes choose on this kernel (CHOICE: used), then what else their other ways to
  * attach load (CHOICE: the variant). Exit status 1 when one does not load or takes LIMIT (default
- * 200000) or more. The kernel allows a million; the room is for other compilers and kernels.
+ * 200000) or more. The kernel allows a million; the room is for other compilers and kernels. So it
+ * is when a uprobe's program has a private stack: see keep_task_stack() of kernel.bpf.h.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,7 +20,7 @@
 #include "../../record/probe.h"
 #include "obrec.skel.h"
 
-enum { PROGRAMS_MAX = 64, LOG_SZ = 1 << 20, LOG_STATS = 4 };
+enum { PROGRAMS_MAX = 64, LOG_SZ = 1 << 20, LOG_STATS = 4, CODE_SZ = 1 << 18 };
 
 struct verified {
 	char *log[PROGRAMS_MAX];
@@ -95,6 +96,33 @@ static void print_reason(const char *name, const char *log)
 		printf("# %s: %.*s\n", name, (int)(end - at), at);
 }
 
+/* Whether two runs of it on a CPU would have one stack. */
+static bool shares_stack(const struct bpf_program *p)
+{
+#if defined(__x86_64__)
+	/* add r9, gs:[this_cpu_off]: emit_priv_frame_ptr() of arch/x86/net/bpf_jit_comp.c */
+	static const uint8_t frame_ptr[] = {0x65, 0x4c, 0x03, 0x0c, 0x25};
+	struct bpf_prog_info info = {.jited_prog_len = CODE_SZ};
+	__u32 sz = sizeof(info);
+	bool found = false;
+	void *code;
+
+	if (!strstr(bpf_program__section_name(p), "uprobe") &&
+	    !strstr(bpf_program__section_name(p), "uretprobe"))
+		return false;
+	code = malloc(CODE_SZ);
+	info.jited_prog_insns = (uintptr_t)code;
+	if (code && !bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &sz) &&
+	    info.jited_prog_insns)
+		found = memmem(code, info.jited_prog_len < CODE_SZ ? info.jited_prog_len : CODE_SZ,
+			       frame_ptr, sizeof(frame_ptr));
+	free(code);
+	return found;
+#else
+	return false;
+#endif
+}
+
 /* Prints those of one load; returns how many are at fault. */
 static int print(struct obrec_bpf *skel, struct verified *v, const char *choice, long limit)
 {
@@ -110,14 +138,16 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 		if (bpf_program__autoload(p) && !v->printed[i]) {
 			v->printed[i] = true;
 			bool loaded = bpf_program__fd(p) >= 0;
+			bool shares = loaded && shares_stack(p);
 
-			printf("%-24s %8ld %s%s\n", bpf_program__name(p), insns, choice,
+			printf("%-24s %8ld %s%s%s\n", bpf_program__name(p), insns, choice,
+			       shares ? " PRIVATE STACK" : "",
 			       !loaded || insns < 0 ? " NOT LOADED"
 			       : insns >= limit	    ? " TOO MANY"
 						    : "");
 			if (!loaded)
 				print_reason(bpf_program__name(p), v->log[i]);
-			bad += !loaded || insns < 0 || insns >= limit;
+			bad += !loaded || insns < 0 || insns >= limit || shares;
 		}
 		if (++i == PROGRAMS_MAX)
 			break;
