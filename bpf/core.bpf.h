@@ -23,8 +23,7 @@ _Static_assert(ENTRY_CNT == UNWIND_CONTEXTS, "a slot for each");
 
 /* Per CPU and entry context; whoever holds it holds the unwinder's slot of that context too. */
 struct scratch {
-	__u32 busy;
-	__u32 pad;
+	__u64 busy; /* claim() */
 	struct wire_sample sample;
 	struct wire_stack kernel; /* and its frames, in one piece */
 	__u64 kernel_frames[WIRE_MAX_KERNEL_FRAMES + 1];
@@ -90,7 +89,7 @@ static __always_inline void loss_count(__u32 which)
 	__u64 *v = bpf_map_lookup_elem(&losses, &which);
 
 	if (v)
-		(*v)++;
+		add_atomically(v, 1);
 }
 
 /*
@@ -136,6 +135,28 @@ static __always_inline int ring_output(void *record, __u64 size, __u64 max_sz, _
 	return ring_output_below(record, size, max_sz, loss, ~0ULL);
 }
 
+/*
+ * Memory of a CPU's that several runs want, as one may interrupt or preempt another: `*busy` counts
+ * them. Two that claim it amid each other may both go without it, never both with it.
+ */
+static __always_inline bool claim(__u64 *busy)
+{
+	bool mine;
+
+	add_atomically(busy, 1);
+	mine = *(volatile __u64 *)busy == 1;
+	if (!mine)
+		add_atomically(busy, -1);
+	barrier();
+	return mine;
+}
+
+static __always_inline void unclaim(__u64 *busy)
+{
+	barrier();
+	add_atomically(busy, -1);
+}
+
 static __always_inline struct scratch *scratch_of(__u32 entry)
 {
 	return bpf_map_lookup_elem(&scratch, &entry);
@@ -148,17 +169,15 @@ static __always_inline struct scratch *scratch_claim(__u32 entry)
 
 	if (!s)
 		return NULL;
-	if (s->busy) {
-		loss_count(LOSS_SCRATCH);
-		return NULL;
-	}
-	s->busy = 1;
-	return s;
+	if (claim(&s->busy))
+		return s;
+	loss_count(LOSS_SCRATCH);
+	return NULL;
 }
 
 static __always_inline void scratch_release(struct scratch *s)
 {
-	s->busy = 0;
+	unclaim(&s->busy);
 }
 
 /* Is this process recorded? *p is its entry, NULL when it is recorded but not known yet. */

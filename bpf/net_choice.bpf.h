@@ -125,7 +125,7 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 		http2 = is_http2_stream(s, datagram);
 	}
 	if (!is_chosen(s, dir, *kept)) {
-		n->busy = 0;
+		unclaim(&n->busy);
 		return false;
 	}
 	if (http2 && !frames && GUESS_PROTOCOL(guess) == NET_PROTO_http2) {

@@ -19,7 +19,7 @@ struct net_walk {
 enum { NET_PIECES = 4 };
 
 struct net_scratch {
-	__u64 busy;
+	__u64 busy;			      /* claim() */
 	struct user_iovec pieces[NET_PIECES]; /* of a vector, those being gathered */
 	struct net_walk walk;
 	struct wire_payload record;
@@ -156,11 +156,10 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 
 	if (!n)
 		return NULL;
-	if (n->busy) {
+	if (!claim(&n->busy)) {
 		loss_count(LOSS_SCRATCH);
 		return NULL;
 	}
-	n->busy = 1;
 	payload_fill(n, s, dir, len, pos, tcp_seq);
 	return n;
 }
@@ -181,7 +180,7 @@ static __always_inline void payload_send(struct net_scratch *n, __u32 kept)
 static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
 {
 	payload_send(n, kept);
-	n->busy = 0;
+	unclaim(&n->busy);
 }
 
 #endif

@@ -4,24 +4,20 @@
 
 enum { PLAIN_SLOTS = 2, PLAIN_TRIES = 4 };
 
-/* A free one for a uprobe, claimed; `fetch` as in count(): without, nothing preempts. */
-static __always_inline struct net_scratch *plain_scratch(__u32 *slot, bool fetch)
+/* A free one for a uprobe, claimed. */
+static __always_inline struct net_scratch *plain_scratch(__u32 *slot)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
-	for (__u32 i = 0; i < (fetch ? PLAIN_TRIES : 1); i++) {
+	for (__u32 i = 0; i < PLAIN_TRIES; i++) {
 		struct net_scratch *n;
 
 		*slot = net_cpus + (cpu * PLAIN_SLOTS + i) % (net_cpus * PLAIN_SLOTS);
 		n = bpf_map_lookup_elem(&net_scratch, slot);
 		if (!n)
 			return NULL;
-		if (fetch && !__sync_lock_test_and_set(&n->busy, 1))
+		if (claim(&n->busy))
 			return n;
-		if (!fetch && !n->busy) {
-			n->busy = 1;
-			return n;
-		}
 	}
 	loss_count(LOSS_SCRATCH);
 	return NULL;
@@ -70,7 +66,7 @@ static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32
 	}
 	if (!wants_any_payload(s))
 		return 0;
-	n = plain_scratch(&slot, fetch);
+	n = plain_scratch(&slot);
 	if (!n)
 		return 0;
 	payload_fill(n, s, dir, len, pos, plain_seq(key, s, dir, pos));

@@ -24,7 +24,8 @@ struct net_others_map net_others SEC(".maps");
  */
 enum { SOCK_SLOTS = 4 };
 struct sock_slot {
-	__u32 busy, at, made, pad;
+	__u64 busy; /* claim() */
+	__u32 at, made;
 	struct wire_sock w;
 };
 struct {
@@ -42,9 +43,8 @@ static __always_inline struct sock_slot *slot_claim(void)
 
 		if (!slot)
 			return NULL;
-		if (slot->busy)
+		if (!claim(&slot->busy))
 			continue;
-		slot->busy = 1;
 		slot->at = i;
 		return slot;
 	}
@@ -54,7 +54,7 @@ static __always_inline struct sock_slot *slot_claim(void)
 
 static __always_inline void slot_release(struct sock_slot *slot)
 {
-	slot->busy = 0;
+	unclaim(&slot->busy);
 }
 
 static __always_inline __u32 next_id(struct sock_slot *slot)
