@@ -51,6 +51,9 @@ struct binaries_opts {
 	/* A file that was not seen before is mapped to be executed; may be NULL. fd is borrowed. */
 	void (*file)(void *ctx, int fd, const struct stat *st, const char *path);
 	void *file_ctx;
+	/* Bytes that the unwind table of a file of that size may take; NULL: any. */
+	uint64_t (*room)(void *ctx, uint64_t file_sz);
+	void *room_ctx;
 };
 
 int binaries__new(struct binaries **b, const struct binaries_opts *opts);

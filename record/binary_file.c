@@ -35,8 +35,8 @@ struct file {
 /* ---- making one ---- */
 
 /*
- * A file can claim any size at no cost (holes), and all of a section is read. The largest real
- * .eh_frame are some tens of MiB.
+ * A file can claim any size at no cost (holes), and all of a section is read, if not at once. The
+ * largest real .eh_frame are some tens of MiB.
  */
 static bool too_large(Elf *elf, uint64_t file_sz)
 {
@@ -62,6 +62,7 @@ static bool too_large(Elf *elf, uint64_t file_sz)
 
 static void load_table(struct binaries *b, struct binary *bin, int fd)
 {
+	uint64_t room = b->opts.room ? b->opts.room(b->opts.room_ctx, bin->size) : UINT64_MAX;
 	struct unwind_table t = {0};
 	const char *cause = NULL;
 	Elf *elf;
@@ -70,11 +71,14 @@ static void load_table(struct binaries *b, struct binary *bin, int fd)
 	if (!b->opts.store)
 		return;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = !elf ? -EBADMSG : too_large(elf, bin->size) ? -EFBIG : unwind_table__build(elf, &t);
+	err = !elf			  ? -EBADMSG
+	      : too_large(elf, bin->size) ? -EFBIG
+					  : unwind_table__build(elf, fd, room, &t);
 	if (err)
 		cause = err == -ENODATA	  ? "no unwind information"
 			: err == -EBADMSG ? "malformed"
 			: err == -EFBIG	  ? "too large to be true"
+			: err == -E2BIG	  ? "takes more than --max-mem leaves"
 					  : "no memory";
 	if (t.row_cnt) {
 		err = unwind_store__add(b->opts.store, &t, &bin->table);

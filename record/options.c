@@ -106,8 +106,8 @@ static const struct option_def table[] = {
 	 option_set_size, AT(max_sz)},
 	{"max-mem", 0, ARG_REQUIRED, "SIZE",
 	 "of obrec, its rings and its tables in the kernel (at least 64M; default: tables of "
-	 "256M): "
-	 "sizes follow from it, and the recording stops in order before it takes more",
+	 "256M): sizes follow from it, unwind tables and symbols that take more than it leaves "
+	 "are left out, and the recording stops in order before it takes more",
 	 option_set_max_mem, 0},
 	{"ring-size", 0, ARG_REQUIRED, "SIZE",
 	 "bytes of each CPU's ring, rounded up to a power of two (default: by --max-mem); larger "

@@ -72,6 +72,8 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 			.loss_ctx = opts->loss_ctx,
 			.file = opts->file,
 			.file_ctx = opts->file_ctx,
+			.room = opts->room,
+			.room_ctx = opts->room_ctx,
 		};
 
 		err = binaries__new(&t->binaries, &b);

@@ -41,6 +41,8 @@ struct tracker_opts {
 	void *loss_ctx;
 	void (*file)(void *ctx, int fd, const struct stat *st, const char *path); /* struct binaries_opts */
 	void *file_ctx;
+	uint64_t (*room)(void *ctx, uint64_t file_sz); /* struct binaries_opts */
+	void *room_ctx;
 	const char *proc_root; /* NULL: /proc; tests lend a tree of their own */
 };
 

@@ -87,6 +87,17 @@ static void on_file(void *ctx, int fd, const struct stat *st, const char *path)
 			probes[i]->file(&s->env, fd, st, path);
 }
 
+/* An unwind table takes less than its file. */
+static uint64_t table_room(void *ctx, uint64_t file_sz)
+{
+	uint64_t left = session_memory_left(ctx);
+
+	if (left >= file_sz)
+		return left;
+	memory_give_back();
+	return session_memory_left(ctx);
+}
+
 static int make_tracker(struct session *s)
 {
 	struct tracker_opts opts = {
@@ -99,6 +110,8 @@ static int make_tracker(struct session *s)
 		.loss_ctx = s->loss,
 		.file = on_file,
 		.file_ctx = s,
+		.room = table_room,
+		.room_ctx = s,
 	};
 
 	/* Who is chosen by name or group is a target once its news are read, not before. */

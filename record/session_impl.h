@@ -53,6 +53,9 @@ static inline bool session_wants(const struct session *s, size_t probe)
 /* Opens the skeleton, prepares the wanted probes, loads. Reports its errors. */
 int session_load(struct session *s);
 
+/* Bytes that --max-mem leaves, without what is kept free; UINT64_MAX: there is no bound. */
+uint64_t session_memory_left(const struct session *s);
+
 /* Adds what was lost in the kernel since the last call to the loss table. */
 void session_read_losses(struct session *s);
 

@@ -96,21 +96,25 @@ static int flush(struct session *s, uint64_t now, bool last)
 }
 
 /* What is taken until the next look, and by the symbols' last compression, shall not go over it. */
-static bool near_the_bound(const struct session *s)
+uint64_t session_memory_left(const struct session *s)
 {
-	struct unwind_store_stats st = unwind_store__stats(s->store);
-	uint64_t used = memory_resident() + memory_of_maps(s->skel->obj) + st.row_bytes +
-			st.ranges * sizeof(struct range);
+	struct unwind_store_stats st;
+	uint64_t used;
 
-	return used + memory_reserve(s->opts.max_mem) > s->opts.max_mem;
+	if (!s->opts.bound_mem)
+		return UINT64_MAX;
+	st = unwind_store__stats(s->store);
+	used = memory_resident() + memory_of_maps(s->skel->obj) + st.row_bytes +
+	       st.ranges * sizeof(struct range) + memory_reserve(s->opts.max_mem);
+	return used < s->opts.max_mem ? s->opts.max_mem - used : 0;
 }
 
 static bool out_of_memory(const struct session *s)
 {
-	if (!near_the_bound(s))
+	if (session_memory_left(s))
 		return false;
 	memory_give_back();
-	return near_the_bound(s);
+	return !session_memory_left(s);
 }
 
 /* What is done now and then; the first error of writing. */
@@ -138,7 +142,7 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		l->cost_ns = now + COST_NS;
 		program_cost_write(s->skel->obj, s->writer, now);
 	}
-	if (s->opts.bound_mem && now >= l->memory_ns) {
+	if (now >= l->memory_ns) {
 		l->memory_ns = now + MEMORY_NS;
 		l->out_of_memory = out_of_memory(s);
 	}

@@ -1,45 +1,110 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* CIEs and FDEs: their heads. The programs in them are run by unwind_cfi_run.c. */
 #include <dwarf.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "unwind_cfi.h"
 
+/* Sections are gone through in order or, where functions were moved about, from here to there; a
+ * longer piece would be read for one entry then. */
+#define PIECE_SZ (8u << 10)
+#define CIE_PIECE_SZ 512u
+/* Of programs nothing real comes near it: an entry that is larger is not read. */
+#define ENTRY_MAX_SZ (256u << 10)
+
 struct entry {
 	struct cursor body; /* after the CIE id or pointer */
-	size_t next;
-	uint64_t id;	  /* as read */
-	size_t id_offset; /* where it was read */
+	size_t next;	    /* 0: nothing can be read on from here */
+	uint64_t id;	    /* as read */
+	size_t id_offset;   /* where it was read */
 	bool is_cie;
 };
 
-/* Length and id. CFI_END, CFI_BAD (nothing can be read on from here), or anything else. */
-static enum cfi_entry entry_head(const struct cfi_section *s, size_t offset, struct entry *e)
+void cfi_file__fini(struct cfi_file *f)
 {
-	struct cursor c = {s->data + offset, s->data + s->size, false};
+	free(f->entries.bytes);
+	free(f->cies.bytes);
+	*f = (struct cfi_file){.fd = -1};
+}
+
+/* Makes [from, from + len) be at hand, or what there is of it. */
+static void read_piece(const struct cfi_section *s, struct cfi_piece *p, size_t from, size_t len,
+		       size_t usual)
+{
+	size_t cap = len > usual ? len : usual, want = s->size - from;
+	uint8_t *bytes;
+	ssize_t n;
+
+	p->from = from;
+	p->cnt = 0;
+	if (cap > p->cap) {
+		bytes = realloc(p->bytes, cap);
+		if (!bytes)
+			return;
+		p->bytes = bytes;
+		p->cap = cap;
+	}
+	n = pread(s->file->fd, p->bytes, want < cap ? want : cap, s->file->offset + from);
+	p->cnt = n < 0 ? 0 : n;
+}
+
+/* At most `len` bytes of the section from `from` on, fewer where it ends. What was read before of
+ * the same kind, CIEs or others, is overwritten. */
+static struct cursor bytes_at(const struct cfi_section *s, size_t from, size_t len, bool cie)
+{
+	struct cfi_piece *p;
+
+	if (len > s->size - from)
+		len = s->size - from;
+	if (s->data)
+		return (struct cursor){s->data + from, s->data + from + len, false};
+	p = cie ? &s->file->cies : &s->file->entries;
+	if (len <= ENTRY_MAX_SZ && (from < p->from || from + len > p->from + p->cnt))
+		read_piece(s, p, from, len, cie ? CIE_PIECE_SZ : PIECE_SZ);
+	if (from < p->from || from + len > p->from + p->cnt)
+		return (struct cursor){NULL, NULL, true};
+	return (struct cursor){p->bytes + (from - p->from), p->bytes + (from - p->from) + len,
+			       false};
+}
+
+/* Length and id. CFI_END, CFI_BAD, or anything else. */
+static enum cfi_entry entry_head(const struct cfi_section *s, size_t offset, bool cie,
+				 struct entry *e)
+{
+	struct cursor c = bytes_at(s, offset, 12, cie);
+	const uint8_t *head = c.p;
 	uint64_t len;
 	bool wide = false;
 
-	if (c.p == c.end)
+	e->next = 0;
+	if (offset == s->size)
 		return CFI_END;
 	len = cursor_uint(&c, 4);
 	if (len == 0xffffffff) {
 		wide = true;
 		len = cursor_uint(&c, 8);
 	}
-	if (c.bad || len > (uint64_t)(c.end - c.p))
+	offset += c.p - head;
+	if (c.bad || len > s->size - offset)
 		return CFI_BAD;
-	e->body = cursor_take(&c, len);
-	e->next = c.p - s->data;
-	e->id_offset = e->body.p - s->data;
+	e->id_offset = offset;
+	e->next = offset + len;
 	if (!len) {
 		e->is_cie = false;
 		return s->until_zero ? CFI_END : CFI_CIE;
 	}
+	e->body = bytes_at(s, offset, len, cie);
+	if (e->body.bad)
+		return CFI_BAD;
 	/* .eh_frame keeps 4 bytes for the pointer even after a 64-bit length */
 	e->id = cursor_uint(&e->body, wide && s->debug_frame ? 8 : 4);
 	e->is_cie = s->debug_frame ? e->id == (wide ? ~0ULL : 0xffffffffULL) : e->id == 0;
-	return e->body.bad ? CFI_BAD : CFI_FDE;
+	if (!e->body.bad)
+		return CFI_FDE;
+	e->next = 0;
+	return CFI_BAD;
 }
 
 /* The augmentation's data, of which the string tells the fields. False: cannot be read past. */
@@ -87,7 +152,7 @@ static bool read_cie(const struct cfi_section *s, size_t offset, struct cfi_cie 
 	const uint8_t *nul;
 	uint8_t version;
 
-	if (offset >= s->size || entry_head(s, offset, &e) != CFI_FDE || !e.is_cie)
+	if (offset >= s->size || entry_head(s, offset, true, &e) != CFI_FDE || !e.is_cie)
 		return false;
 	c = &e.body;
 	memset(cie, 0, sizeof(*cie));
@@ -140,10 +205,12 @@ enum cfi_entry cfi_next(const struct cfi_section *s, size_t *offset, struct cfi_
 	struct entry e;
 	size_t at;
 
-	switch (entry_head(s, *offset, &e)) {
+	switch (entry_head(s, *offset, false, &e)) {
 	case CFI_END:
 		return CFI_END;
 	case CFI_BAD:
+		if (e.next)
+			*offset = e.next;
 		return CFI_BAD;
 	case CFI_CIE: /* a terminator in the middle: partial links leave them */
 		*offset = e.next;

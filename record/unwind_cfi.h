@@ -26,8 +26,22 @@ int64_t cursor_sleb(struct cursor *c);
 void cursor_skip(struct cursor *c, uint64_t n);
 struct cursor cursor_take(struct cursor *c, uint64_t n); /* the next n bytes as their own cursor */
 
+/* A part of a section that is at hand: bytes `from` to `from` + `cnt`. */
+struct cfi_piece {
+	uint8_t *bytes;
+	size_t cap, from, cnt;
+};
+
+/* A section that is read from a file as it is gone through. */
+struct cfi_file {
+	int fd;
+	uint64_t offset; /* of the section in it */
+	struct cfi_piece entries, cies;
+};
+
 struct cfi_section {
-	const uint8_t *data;
+	const uint8_t *data; /* all of it; NULL: it is in a file, */
+	struct cfi_file *file;
 	size_t size;
 	uint64_t address;	/* ELF address of data, for pc-relative pointers */
 	uint64_t text, datarel; /* bases of DW_EH_PE_textrel and _datarel */
@@ -54,9 +68,11 @@ struct cfi_fde {
 
 enum cfi_entry { CFI_END, CFI_CIE, CFI_FDE, CFI_BAD };
 
+void cfi_file__fini(struct cfi_file *f);
+
 /* What lies at *offset, which moves to the next entry. An FDE's CIE is read into *cie unless it is
  * there already (by offset). CFI_BAD with *offset moved: one entry was unusable; not moved: the
- * rest of the section is. */
+ * rest of the section is. Of a file, what was read before is overwritten. */
 enum cfi_entry cfi_next(const struct cfi_section *s, size_t *offset, struct cfi_cie *cie,
 			struct cfi_fde *fde);
 

@@ -112,10 +112,22 @@ static uint64_t pointer_value(struct cursor *c, uint8_t enc, uint8_t address_siz
 	return 0;
 }
 
+static uint64_t address_of(const struct cfi_section *s, const uint8_t *p)
+{
+	const struct cfi_piece *at;
+
+	if (s->data)
+		return s->address + (p - s->data);
+	at = &s->file->cies;
+	if (p < at->bytes || p > at->bytes + at->cnt)
+		at = &s->file->entries;
+	return s->address + at->from + (p - at->bytes);
+}
+
 uint64_t cfi_pointer(const struct cfi_section *s, struct cursor *c, uint8_t enc,
 		     uint8_t address_size, uint64_t func)
 {
-	uint64_t here = s->address + (c->p - s->data), v;
+	uint64_t here = address_of(s, c->p), v;
 
 	if (enc == DW_EH_PE_omit)
 		return 0;

@@ -18,14 +18,16 @@ static struct cursor at(const struct go_table *g, uint64_t off)
 
 void go_table__open(struct go_table *g, const struct unwind_image *im)
 {
+	Elf_Data *d = im->gopclntab ? elf_rawdata(im->gopclntab, NULL) : NULL;
+	const uint8_t *data = d ? d->d_buf : NULL;
 	struct cursor c;
 	uint32_t magic;
 	uint64_t text;
 
 	memset(g, 0, sizeof(*g));
-	if (!im->gopclntab)
+	if (!data)
 		return;
-	g->all = c = (struct cursor){im->gopclntab, im->gopclntab + im->gopclntab_size, false};
+	g->all = c = (struct cursor){data, data + d->d_size, false};
 	magic = cursor_uint(&c, 4);
 	cursor_skip(&c, 2);
 	if (cursor_uint(&c, 1) != 1 ||
@@ -43,7 +45,7 @@ void go_table__open(struct go_table *g, const struct unwind_image *im)
 	cursor_skip(&c, 16); /* compilation units, files */
 	g->pctab = cursor_uint(&c, 8);
 	g->functab = cursor_uint(&c, 8);
-	if (c.bad || g->nfunc > im->gopclntab_size / 8 || g->functab > im->gopclntab_size)
+	if (c.bad || g->nfunc > d->d_size / 8 || g->functab > d->d_size)
 		return;
 	g->version = magic == MAGIC_1_16   ? 16
 		     : magic == MAGIC_1_18 ? 18

@@ -6,6 +6,7 @@
 
 #include "unwind_image.h"
 
+#define EH_FRAME_HDR_SZ 64 /* more than its fields take before the table */
 #define INFLATED_MAX (512u << 20)
 #define DEFLATE_RATIO_MAX 1040 /* zlib cannot do better: a larger claim is a lie */
 
@@ -75,47 +76,103 @@ bool unwind_image_has_code(const struct unwind_image *im, uint64_t start, uint64
 	return false;
 }
 
-static Elf_Data *section_data(Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
+/* What the section comes to when it is inflated; 0: that cannot be. */
+static uint64_t inflated_size(const struct image_frames *f)
 {
+	uint64_t size = 0;
+	Elf_Data *raw;
 	GElf_Chdr ch;
-	bool gnu = !strncmp(name, ".z", 2);
 
-	if (!(sh->sh_flags & SHF_COMPRESSED) && !gnu)
-		return elf_rawdata(scn, NULL);
-	if (!gnu) {
-		if (!gelf_getchdr(scn, &ch) || ch.ch_size > INFLATED_MAX ||
-		    ch.ch_size / DEFLATE_RATIO_MAX > sh->sh_size)
-			return NULL;
-		if (elf_compress(scn, 0, 0) < 0)
-			return NULL;
+	if (!f->gnu) {
+		size = gelf_getchdr(f->scn, &ch) ? ch.ch_size : 0;
 	} else {
 		/* "ZLIB", then the size as 8 bytes, big endian */
-		Elf_Data *raw = elf_rawdata(scn, NULL);
-		uint64_t size = 0;
-
+		raw = elf_rawdata(f->scn, NULL);
 		if (!raw || !raw->d_buf || raw->d_size < 12 || memcmp(raw->d_buf, "ZLIB", 4))
-			return NULL;
+			return 0;
 		for (int i = 4; i < 12; i++)
 			size = size << 8 | ((uint8_t *)raw->d_buf)[i];
-		if (size > INFLATED_MAX || size / DEFLATE_RATIO_MAX > raw->d_size ||
-		    elf_compress_gnu(scn, 0, 0) < 0)
-			return NULL;
 	}
-	return elf_rawdata(scn, NULL);
+	return size > INFLATED_MAX || size / DEFLATE_RATIO_MAX > f->size ? 0 : size;
 }
 
-static void frame_section(struct unwind_image *im, Elf_Scn *scn, const GElf_Shdr *sh,
-			  const char *name, struct cfi_section *to)
+static Elf_Data *inflate(const struct image_frames *f)
 {
-	Elf_Data *d = section_data(scn, sh, name);
+	int err = f->gnu ? elf_compress_gnu(f->scn, 0, 0) : elf_compress(f->scn, 0, 0);
 
-	if (!d || !d->d_buf) {
-		im->malformed |= sh->sh_size != 0;
-		return;
+	return err < 0 ? NULL : elf_rawdata(f->scn, NULL);
+}
+
+static bool take(uint64_t *room, uint64_t size)
+{
+	if (size > *room)
+		return false;
+	*room -= size;
+	return true;
+}
+
+/* All of it in memory. */
+static int load_frames(struct unwind_image *im, struct image_frames *f, uint64_t *room)
+{
+	uint64_t size;
+	Elf_Data *d;
+
+	if (f->compressed) {
+		if (!take(room, f->size))
+			return -E2BIG;
+		size = inflated_size(f);
+		if (size && !take(room, size))
+			return -E2BIG;
+		d = size ? inflate(f) : NULL;
+	} else {
+		d = f->scn ? elf_rawdata(f->scn, NULL)
+			   : elf_getdata_rawchunk(im->elf, f->offset, f->size, ELF_T_BYTE);
 	}
-	to->data = d->d_buf;
-	to->size = d->d_size;
-	to->address = sh->sh_addr;
+	if (!d || !d->d_buf) {
+		im->malformed = true;
+		return 0;
+	}
+	f->s.data = d->d_buf;
+	f->s.size = d->d_size;
+	return 0;
+}
+
+static int open_one(struct unwind_image *im, struct image_frames *f, int fd, uint64_t *room)
+{
+	if (!f->size)
+		return 0;
+	if (fd < 0 || f->compressed)
+		return load_frames(im, f, room);
+	f->file = (struct cfi_file){.fd = fd, .offset = f->offset};
+	f->s.file = &f->file;
+	f->s.size = f->size;
+	return 0;
+}
+
+int unwind_image__open_frames(struct unwind_image *im, int fd, uint64_t *room)
+{
+	int err = open_one(im, &im->eh_frame, fd, room);
+
+	if (!err)
+		err = open_one(im, &im->debug_frame, fd, room);
+	return err || take(room, im->gopclntab_size) ? err : -E2BIG;
+}
+
+void unwind_image__close_frames(struct unwind_image *im)
+{
+	cfi_file__fini(&im->eh_frame.file);
+	cfi_file__fini(&im->debug_frame.file);
+}
+
+static void frame_section(Elf_Scn *scn, const GElf_Shdr *sh, const char *name,
+			  struct image_frames *f)
+{
+	f->scn = scn;
+	f->offset = sh->sh_offset;
+	f->size = sh->sh_size;
+	f->gnu = !strncmp(name, ".z", 2);
+	f->compressed = f->gnu || sh->sh_flags & SHF_COMPRESSED;
+	f->s.address = sh->sh_addr;
 }
 
 static void read_sections(struct unwind_image *im, Elf *elf)
@@ -136,14 +193,12 @@ static void read_sections(struct unwind_image *im, Elf *elf)
 		if (!name)
 			continue;
 		if (!strcmp(name, ".eh_frame")) {
-			frame_section(im, scn, &sh, name, &im->eh_frame);
+			frame_section(scn, &sh, name, &im->eh_frame);
 		} else if (!strcmp(name, ".debug_frame") || !strcmp(name, ".zdebug_frame")) {
-			frame_section(im, scn, &sh, name, &im->debug_frame);
+			frame_section(scn, &sh, name, &im->debug_frame);
 		} else if (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab")) {
-			Elf_Data *d = elf_rawdata(scn, NULL);
-
-			im->gopclntab = d ? d->d_buf : NULL;
-			im->gopclntab_size = im->gopclntab ? d->d_size : 0;
+			im->gopclntab = scn;
+			im->gopclntab_size = sh.sh_size;
 		} else if (!strcmp(name, ".text")) {
 			text = sh.sh_addr;
 		} else if (!strcmp(name, ".got")) {
@@ -157,9 +212,9 @@ static void read_sections(struct unwind_image *im, Elf *elf)
 		if (!im->code_cnt && sh.sh_flags & SHF_EXECINSTR && sh.sh_flags & SHF_ALLOC)
 			code_add(im, sh.sh_addr, sh.sh_size);
 	}
-	im->eh_frame.text = im->debug_frame.text = im->go_text = text;
-	im->eh_frame.datarel = got ? got : hdr;
-	im->debug_frame.debug_frame = true;
+	im->eh_frame.s.text = im->debug_frame.s.text = im->go_text = text;
+	im->eh_frame.s.datarel = got ? got : hdr;
+	im->debug_frame.s.debug_frame = true;
 }
 
 struct segments {
@@ -171,7 +226,9 @@ struct segments {
 static void read_eh_frame_hdr(struct unwind_image *im, Elf *elf, const struct segments *seg)
 {
 	const GElf_Phdr *hdr = &seg->eh_frame_hdr;
-	Elf_Data *d = elf_getdata_rawchunk(elf, hdr->p_offset, hdr->p_filesz, ELF_T_BYTE);
+	uint64_t head = hdr->p_filesz < EH_FRAME_HDR_SZ ? hdr->p_filesz : EH_FRAME_HDR_SZ;
+	Elf_Data *d = elf_getdata_rawchunk(elf, hdr->p_offset, head, ELF_T_BYTE);
+	struct image_frames *f = &im->eh_frame;
 	struct cfi_section s = {0};
 	struct cursor c;
 	uint64_t at;
@@ -197,14 +254,11 @@ static void read_eh_frame_hdr(struct unwind_image *im, Elf *elf, const struct se
 
 		if (at < l->p_vaddr || skip >= l->p_filesz)
 			continue;
-		d = elf_getdata_rawchunk(elf, l->p_offset + skip, l->p_filesz - skip, ELF_T_BYTE);
-		if (!d || !d->d_buf)
-			break;
-		im->eh_frame.data = d->d_buf;
-		im->eh_frame.size = d->d_size;
-		im->eh_frame.address = at;
-		im->eh_frame.datarel = hdr->p_vaddr;
-		im->eh_frame.until_zero = true;
+		f->offset = l->p_offset + skip;
+		f->size = l->p_filesz - skip;
+		f->s.address = at;
+		f->s.datarel = hdr->p_vaddr;
+		f->s.until_zero = true;
 		return;
 	}
 	im->malformed = true;
@@ -245,7 +299,7 @@ int unwind_image__open(struct unwind_image *im, Elf *elf)
 	im->entry = eh.e_entry;
 	read_segments(im, elf, &seg);
 	read_sections(im, elf);
-	if (!im->eh_frame.data && seg.eh_frame_hdr.p_type == PT_GNU_EH_FRAME)
+	if (!im->eh_frame.size && seg.eh_frame_hdr.p_type == PT_GNU_EH_FRAME)
 		read_eh_frame_hdr(im, elf, &seg);
 	return 0;
 }

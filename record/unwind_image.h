@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where an ELF image keeps what the row builder reads. Bytes belong to the Elf. */
+/* Where an ELF image keeps what the row builder reads. What is in memory belongs to the Elf. */
 #ifndef RECORD_UNWIND_IMAGE_H
 #define RECORD_UNWIND_IMAGE_H
 
@@ -21,8 +21,14 @@ enum image_stub {
 
 struct unwind_image {
 	Elf *elf;
-	struct cfi_section eh_frame, debug_frame; /* data NULL: none */
-	const uint8_t *gopclntab;
+	struct image_frames {
+		struct cfi_section s; /* size 0: none, or not opened yet */
+		struct cfi_file file;
+		Elf_Scn *scn;
+		uint64_t offset, size; /* in the file */
+		bool compressed, gnu;  /* the GNU way */
+	} eh_frame, debug_frame;
+	Elf_Scn *gopclntab;
 	size_t gopclntab_size;
 	uint64_t go_text; /* address of .text, of which gopclntab's are offsets */
 	uint64_t entry;
@@ -40,6 +46,14 @@ struct unwind_image {
 
 /* 0, or -ENODATA: not a little-endian ELF image of this processor. */
 int unwind_image__open(struct unwind_image *im, Elf *elf);
+
+/*
+ * Makes the sections of frames readable: from the file `fd` as they are gone through, where there
+ * is one (else -1) and they are not compressed. What they and Go's table take of memory is taken
+ * off *room; -E2BIG: they take more.
+ */
+int unwind_image__open_frames(struct unwind_image *im, int fd, uint64_t *room);
+void unwind_image__close_frames(struct unwind_image *im);
 
 /* Does [start, end) lie in code? */
 bool unwind_image_has_code(const struct unwind_image *im, uint64_t start, uint64_t end);

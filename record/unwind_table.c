@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "unwind_go.h"
 #include "unwind_image.h"
@@ -17,6 +19,8 @@
 #define ENTRY_CODE_MAX                                                                             \
 	256 /* bytes of start code without unwind information that are taken to be the outermost   \
 	       frame */
+
+#define GIVE_BACK_CNT (64u << 10) /* functions at once: 1 MiB */
 
 enum source { SOURCE_EH, SOURCE_DEBUG, SOURCE_GO, SOURCE_STUB, SOURCE_END, SOURCE_CNT };
 
@@ -30,6 +34,7 @@ struct function {
 struct functions {
 	struct function *v;
 	size_t cnt, cap;
+	size_t gone; /* the first ones, whose memory was given back */
 };
 
 struct build {
@@ -40,6 +45,7 @@ struct build {
 	struct cfi_cie cie[2]; /* of SOURCE_EH and SOURCE_DEBUG: the last one read */
 	struct cfi_rows rows;
 	struct row_writer writer;
+	uint64_t room; /* bytes for functions and rows */
 	bool used[SOURCE_CNT];
 	bool wants_rbx; /* a frame is found by rbx */
 };
@@ -72,11 +78,15 @@ static const struct rule stub_rules[] = {
 };
 #endif
 
-static int function_add(struct functions *f, uint64_t start, uint64_t end, enum source source,
+static int function_add(struct build *b, uint64_t start, uint64_t end, enum source source,
 			uint32_t off)
 {
+	struct functions *f = &b->functions;
+
 	if (end - start > UINT32_MAX)
 		return 0;
+	if ((f->cnt + 1) * sizeof(*f->v) > b->room)
+		return -E2BIG;
 	if (f->cnt == f->cap) {
 		size_t cap = f->cap ? f->cap + f->cap / 2 : 1024;
 		struct function *v = realloc(f->v, cap * sizeof(*v));
@@ -99,22 +109,31 @@ static int by_start(const void *a, const void *b)
 	return (int)x->source - (int)y->source;
 }
 
+static bool is_sorted(const struct functions *f)
+{
+	for (size_t i = 1; i < f->cnt; i++)
+		if (by_start(&f->v[i - 1], &f->v[i]) > 0)
+			return false;
+	return true;
+}
+
 /* Linkers leave them sorted but for a few; a sorted list costs one pass. One function a start is
  * left. */
-static void sort(struct functions *f)
+static int sort(struct build *b)
 {
+	struct functions *f = &b->functions;
 	size_t cnt = 0;
 
-	for (size_t i = 1; i < f->cnt; i++) {
-		if (by_start(&f->v[i - 1], &f->v[i]) > 0) {
-			qsort(f->v, f->cnt, sizeof(*f->v), by_start);
-			break;
-		}
+	if (!is_sorted(f)) {
+		if (2 * f->cnt * sizeof(*f->v) > b->room) /* glibc's makes a copy */
+			return -E2BIG;
+		qsort(f->v, f->cnt, sizeof(*f->v), by_start);
 	}
 	for (size_t i = 0; i < f->cnt; i++)
 		if (!cnt || f->v[cnt - 1].start != f->v[i].start)
 			f->v[cnt++] = f->v[i];
 	f->cnt = cnt;
+	return 0;
 }
 
 /* Does one of the first `cnt`, sorted, overlap [start, end)? */
@@ -135,7 +154,7 @@ static bool covered(const struct functions *f, size_t cnt, uint64_t start, uint6
 
 static const struct cfi_section *section_of(const struct build *b, enum source source)
 {
-	return source == SOURCE_EH ? &b->image.eh_frame : &b->image.debug_frame;
+	return source == SOURCE_EH ? &b->image.eh_frame.s : &b->image.debug_frame.s;
 }
 
 /* Lists a section's functions that nothing listed before covers. */
@@ -148,7 +167,7 @@ static int scan_section(struct build *b, enum source source)
 	enum cfi_entry e;
 	int err = 0;
 
-	if (!s->data)
+	if (!s->size)
 		return 0;
 	do {
 		at = offset;
@@ -159,10 +178,9 @@ static int scan_section(struct build *b, enum source source)
 			b->image.malformed = true;
 		if (e == CFI_FDE && unwind_image_has_code(&b->image, fde.start, fde.end) &&
 		    !covered(&b->functions, known, fde.start, fde.end))
-			err = function_add(&b->functions, fde.start, fde.end, source, at);
+			err = function_add(b, fde.start, fde.end, source, at);
 	} while (!err && e != CFI_END && offset > at);
-	sort(&b->functions);
-	return err;
+	return err ? err : sort(b);
 }
 
 /* special: the functions that end stacks, which other tables describe as if they did not. */
@@ -185,10 +203,9 @@ static int scan_go(struct build *b, bool special)
 		if (special == (f.kind != GO_NORMAL) &&
 		    unwind_image_has_code(&b->image, f.start, f.end) &&
 		    !covered(&b->functions, known, f.start, f.end))
-			err = function_add(&b->functions, f.start, f.end, SOURCE_GO, i);
+			err = function_add(b, f.start, f.end, SOURCE_GO, i);
 	}
-	sort(&b->functions);
-	return err;
+	return err ? err : sort(b);
 }
 
 /* Code that nothing describes: such as tables of jumps to indirect functions in static programs. */
@@ -201,10 +218,8 @@ static int scan_stubs(struct build *b)
 	for (unsigned i = 0; i < im->stub_cnt && !err; i++)
 		if (unwind_image_has_code(im, im->stubs[i].start, im->stubs[i].end) &&
 		    !covered(&b->functions, known, im->stubs[i].start, im->stubs[i].end))
-			err = function_add(&b->functions, im->stubs[i].start, im->stubs[i].end,
-					   SOURCE_STUB, i);
-	sort(&b->functions);
-	return err;
+			err = function_add(b, im->stubs[i].start, im->stubs[i].end, SOURCE_STUB, i);
+	return err ? err : sort(b);
 }
 
 /* Start code often has no unwind information, and is the outermost frame. */
@@ -212,6 +227,7 @@ static int scan_entry(struct build *b)
 {
 	uint64_t start = b->image.entry, end = start + ENTRY_CODE_MAX;
 	struct functions *f = &b->functions;
+	int err;
 
 	if (!start || !unwind_image_has_code(&b->image, start, start + 1) ||
 	    covered(f, f->cnt, start, start + 1))
@@ -223,9 +239,8 @@ static int scan_entry(struct build *b)
 			break;
 		}
 	}
-	function_add(f, start, end, SOURCE_END, 0);
-	sort(f);
-	return 0;
+	err = function_add(b, start, end, SOURCE_END, 0);
+	return err ? err : sort(b);
 }
 
 static int run_function(struct build *b, const struct function *f)
@@ -270,6 +285,28 @@ static int write_function(struct build *b, const struct function *f, uint64_t en
 	return err;
 }
 
+/* Those written are not looked at again: their memory goes back while the rows take theirs. */
+static void give_back(struct functions *f, size_t done)
+{
+	uintptr_t page = sysconf(_SC_PAGESIZE), from, to;
+
+	if (done - f->gone < GIVE_BACK_CNT)
+		return;
+	from = ((uintptr_t)(f->v + f->gone) + page - 1) & -page;
+	to = (uintptr_t)(f->v + done) & -page;
+	if (!madvise((void *)from, to - from, MADV_DONTNEED))
+		f->gone = done;
+}
+
+/* What is left to be written and its rows; and these twice, when they are copied into the store. */
+static bool has_room(const struct build *b)
+{
+	size_t rows = b->table->row_cnt * sizeof(*b->table->rows);
+
+	return (b->functions.cnt - b->functions.gone) * sizeof(struct function) + rows <= b->room &&
+	       2 * rows <= b->room;
+}
+
 static int write_rows(struct build *b)
 {
 	struct functions *f = &b->functions;
@@ -286,6 +323,9 @@ static int write_rows(struct build *b)
 		err = write_function(b, cur, end);
 		if (!err && (last || f->v[i + 1].start > end))
 			err = row_writer__add(&b->writer, end, &rule_none);
+		if (!err && !has_room(b))
+			err = -E2BIG;
+		give_back(f, i + 1);
 	}
 	return err;
 }
@@ -319,6 +359,7 @@ static int list_functions(struct build *b)
 {
 	int err;
 
+	b->functions.cnt = b->functions.gone = 0;
 	go_table__open(&b->go, &b->image);
 	if ((err = scan_section(b, SOURCE_EH)) || (err = scan_go(b, true)) ||
 	    (err = scan_section(b, SOURCE_DEBUG)) || (err = scan_go(b, false)) ||
@@ -348,8 +389,9 @@ static int build(struct build *b)
 	if (!err && b->wants_rbx) { /* the dynamic linker: once more, with what is said of rbx */
 		row_writer__fini(&b->writer);
 		unwind_table__fini(b->table);
-		b->image.eh_frame.follow_rbx = b->image.debug_frame.follow_rbx = true;
-		err = write_table(b);
+		b->image.eh_frame.s.follow_rbx = b->image.debug_frame.s.follow_rbx = true;
+		err = list_functions(b);
+		err = err ? err : write_table(b);
 	}
 	if (err)
 		return err;
@@ -358,7 +400,7 @@ static int build(struct build *b)
 	return b->image.malformed ? -EBADMSG : 0;
 }
 
-int unwind_table__build(Elf *elf, struct unwind_table *t)
+int unwind_table__build(Elf *elf, int fd, uint64_t room, struct unwind_table *t)
 {
 	struct build *b = calloc(1, sizeof(*b));
 	int err;
@@ -367,14 +409,18 @@ int unwind_table__build(Elf *elf, struct unwind_table *t)
 	if (!b)
 		return -ENOMEM;
 	b->table = t;
+	b->room = room;
 	err = unwind_image__open(&b->image, elf);
+	if (!err)
+		err = unwind_image__open_frames(&b->image, fd, &b->room);
 	if (!err)
 		err = build(b);
 	row_writer__fini(&b->writer);
+	unwind_image__close_frames(&b->image);
 	free(b->functions.v);
 	free(b->rows.v);
 	free(b);
-	if (err == -ENOMEM)
+	if (err == -ENOMEM || err == -E2BIG)
 		unwind_table__fini(t);
 	return err;
 }

@@ -31,12 +31,14 @@ struct unwind_table {
 };
 
 /*
- * Reads CFI by ELF section, else by PT_GNU_EH_FRAME. 0, or -ENODATA (no CFI, or not an x86-64
- * image), -EBADMSG (malformed: the table holds what was readable, whole FDEs only, and is usable),
- * -ENOMEM. Never reads outside the image. Read the image with ELF_C_READ, not mapped: a file cut
- * short meanwhile must not be a SIGBUS.
+ * Reads CFI by ELF section, else by PT_GNU_EH_FRAME, from the file `fd` that `elf` is of; -1: it is
+ * in memory. 0, or -ENODATA (no CFI, or not an image of this processor), -EBADMSG (malformed: the
+ * table holds what was readable, whole FDEs only, and is usable), -ENOMEM, -E2BIG (more than `room`
+ * bytes would be needed at a time, with the copy that unwind_store__add() makes). Never reads
+ * outside the image. Read the image with ELF_C_READ, not mapped: a file cut short meanwhile must
+ * not be a SIGBUS.
  */
-int unwind_table__build(Elf *elf, struct unwind_table *t);
+int unwind_table__build(Elf *elf, int fd, uint64_t room, struct unwind_table *t);
 void unwind_table__fini(struct unwind_table *t);
 
 /* The rule of an ELF address; NULL outside all pages. */

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "../../record/unwind_table.h"
 
@@ -111,12 +113,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		copy = malloc(size);
 		memcpy(copy, data + 1, --size);
 	}
-	elf = elf_memory(copy, size);
-	if (elf) {
-		unwind_table__build(elf, &t);
-		check(&t);
-		unwind_table__fini(&t);
-		elf_end(elf);
+	for (int from_file = 0; from_file < 2; from_file++) {
+		int fd = from_file ? memfd_create("image", MFD_CLOEXEC) : -1;
+
+		require(!from_file || write(fd, copy, size) == (ssize_t)size);
+		elf = from_file ? elf_begin(fd, ELF_C_READ, NULL) : elf_memory(copy, size);
+		if (elf) {
+			unwind_table__build(elf, fd, UINT64_MAX, &t);
+			check(&t);
+			unwind_table__fini(&t);
+			elf_end(elf);
+		}
+		if (from_file)
+			close(fd);
 	}
 	free(copy);
 	return 0;

@@ -130,7 +130,7 @@ int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, c
 
 static unsigned fake_tables, fake_dropped;
 
-int unwind_table__build(Elf *elf, struct unwind_table *t)
+int unwind_table__build(Elf *elf, int fd, uint64_t room, struct unwind_table *t)
 {
 	*t = (struct unwind_table){0};
 	t->rows = calloc(1, sizeof(*t->rows));

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "../../record/unwind_cfi.h"
 
@@ -410,7 +412,7 @@ static void put_fde(struct bytes *o, const struct section_case *c)
 }
 
 /* Reads all entries; the rows of the FDE that starts at FUNC, else "none". */
-static void read_section(const struct cfi_section *s, char *text)
+static void read_entries(const struct cfi_section *s, char *text)
 {
 	struct cfi_cie cie = {0};
 	struct cfi_fde fde;
@@ -427,6 +429,28 @@ static void read_section(const struct cfi_section *s, char *text)
 			print_rows(text, &rows);
 	} while (e != CFI_END && offset > before);
 	free(rows.v);
+}
+
+/* The same from memory, and from a file, in which more follows. */
+static void read_section(const struct cfi_section *s, char *text)
+{
+	static int fd = -1;
+	struct cfi_section in_file = *s;
+	struct cfi_file file = {.offset = 3};
+	char other[4096];
+
+	if (fd < 0)
+		fd = memfd_create("section", MFD_CLOEXEC);
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, s->data, s->size, 3) != (ssize_t)s->size ||
+	    ftruncate(fd, s->size + 100))
+		exit(1);
+	file.fd = fd;
+	in_file.data = NULL;
+	in_file.file = &file;
+	read_entries(s, text);
+	read_entries(&in_file, other);
+	expect("of a file", other, text);
+	cfi_file__fini(&file);
 }
 
 static void test_sections(void)

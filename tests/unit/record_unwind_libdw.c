@@ -259,7 +259,7 @@ static int check_file(const char *path)
 		return 0;
 	}
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = unwind_table__build(elf, &table);
+	err = unwind_table__build(elf, fd, UINT64_MAX, &table);
 	cfi = elf ? dwarf_getcfi_elf(elf) : NULL;
 	if (err || !cfi || !gelf_getehdr(elf, &eh)) {
 		printf("%s: table %d, libdw %s\n", path, err,

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,21 +41,44 @@ static void *read_file(const char *path, size_t *size)
 	return p;
 }
 
-static int build(void *image, size_t size, struct unwind_table *t)
-{
-	Elf *elf = open_image(image, size);
-	int err = unwind_table__build(elf, t);
-
-	elf_end(elf);
-	return err;
-}
-
 static int same_tables(const struct unwind_table *a, const struct unwind_table *b)
 {
 	return a->row_cnt == b->row_cnt && a->page_cnt == b->page_cnt &&
 	       a->rule_cnt == b->rule_cnt &&
-	       !memcmp(a->rows, b->rows, a->row_cnt * sizeof(*a->rows)) &&
-	       !memcmp(a->rules, b->rules, a->rule_cnt * sizeof(*a->rules));
+	       (!a->row_cnt || !memcmp(a->rows, b->rows, a->row_cnt * sizeof(*a->rows))) &&
+	       (!a->rule_cnt || !memcmp(a->rules, b->rules, a->rule_cnt * sizeof(*a->rules)));
+}
+
+/* The image as a file; the table may take that much. */
+static int build_file(const void *image, size_t size, uint64_t room, struct unwind_table *t)
+{
+	int fd = memfd_create("image", MFD_CLOEXEC), err;
+	Elf *elf;
+
+	if (fd < 0 || write(fd, image, size) != (ssize_t)size)
+		exit(1);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	err = unwind_table__build(elf, fd, room, t);
+	elf_end(elf);
+	close(fd);
+	return err;
+}
+
+/* From a file, then in memory, where decompressing changes the image: it is the same, but for a
+ * section that was cut short, which in memory is none. */
+static int build(void *image, size_t size, struct unwind_table *t)
+{
+	struct unwind_table f;
+	int from_file = build_file(image, size, UINT64_MAX, &f), err;
+	Elf *elf = open_image(image, size);
+
+	err = unwind_table__build(elf, -1, UINT64_MAX, t);
+	elf_end(elf);
+	CHECK(err == from_file && (same_tables(t, &f) || (err && !t->row_cnt)),
+	      "%d, %zu rows; of the file %d, %zu rows", err, t->row_cnt, from_file, f.row_cnt);
+	unwind_table__fini(&f);
+	return err;
 }
 
 /* ---- images ---- */
@@ -94,6 +118,124 @@ static void test_cut(void)
 		free(copy);
 	}
 	free(image);
+}
+
+static long peak_kib(void)
+{
+	char line[128];
+	FILE *f = fopen("/proc/self/status", "re");
+	long kib = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %ld", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+static void reset_peak(void)
+{
+	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	malloc_trim(0);
+	CHECK(fd >= 0 && write(fd, "5", 1) == 1);
+	close(fd);
+}
+
+#define FUNCTIONS 400000
+/* A CIE, then functions of two rows: 24 bytes each. */
+static void *many_functions(size_t *size)
+{
+	struct {
+		Elf64_Ehdr eh;
+		Elf64_Phdr ph;
+		Elf64_Shdr sh[3];
+		char names[24];
+		uint8_t cie[24];
+		struct fde {
+			uint32_t len, cie;
+			uint64_t start, cnt;
+			uint8_t program[8];
+		} fde[];
+	} *im = calloc(1, *size = sizeof(*im) + FUNCTIONS * sizeof(struct fde));
+	static const uint8_t cie[24] = {20, 0, 0,    0,	 0,    0, 0, 0,	   1,
+					0,  1, 0x78, 16, 0x0c, 7, 8, 0x90, 1};
+	static const uint8_t program[8] = {0x41, 0x0e, 16};
+
+	memcpy(im->eh.e_ident, ELFMAG, SELFMAG);
+	im->eh.e_ident[EI_CLASS] = ELFCLASS64;
+	im->eh.e_ident[EI_DATA] = ELFDATA2LSB;
+	im->eh.e_ident[EI_VERSION] = im->eh.e_version = EV_CURRENT;
+	im->eh.e_type = ET_DYN;
+	im->eh.e_machine = UNWIND_ELF_MACHINE;
+	im->eh.e_ehsize = sizeof(im->eh);
+	im->eh.e_phoff = (char *)&im->ph - (char *)im;
+	im->eh.e_phentsize = sizeof(im->ph);
+	im->eh.e_phnum = 1;
+	im->eh.e_shoff = (char *)im->sh - (char *)im;
+	im->eh.e_shentsize = sizeof(im->sh[0]);
+	im->eh.e_shnum = 3;
+	im->eh.e_shstrndx = 1;
+	im->ph = (Elf64_Phdr){
+		.p_type = PT_LOAD, .p_flags = PF_X | PF_R, .p_vaddr = 0x10000, .p_memsz = 1 << 28};
+	strcpy(im->names + 1, ".shstrtab");
+	strcpy(im->names + 11, ".eh_frame");
+	im->sh[1] = (Elf64_Shdr){.sh_name = 1,
+				 .sh_type = SHT_STRTAB,
+				 .sh_offset = im->names - (char *)im,
+				 .sh_size = sizeof(im->names)};
+	im->sh[2] = (Elf64_Shdr){.sh_name = 11,
+				 .sh_type = SHT_PROGBITS,
+				 .sh_addr = 0x20000000,
+				 .sh_offset = (char *)im->cie - (char *)im,
+				 .sh_size = *size - sizeof(*im) + sizeof(im->cie)};
+	memcpy(im->cie, cie, sizeof(cie));
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		struct fde *f = &im->fde[i];
+
+		f->len = sizeof(*f) - 4;
+		f->cie = (char *)&f->cie - (char *)im->cie;
+		f->start = 0x10000 + 8 * i;
+		f->cnt = 8;
+		memcpy(f->program, program, sizeof(program));
+	}
+	return im;
+}
+
+/* What a large table takes while it is built: no more than it was given, and not much more than
+ * there is to it in the end. */
+static void test_room(void)
+{
+	/* the list of functions; the rows twice */
+	const uint64_t list = FUNCTIONS * 16, rows = FUNCTIONS * 2 * 4,
+		       need = list > 2 * rows ? list : 2 * rows;
+	struct unwind_table t;
+	size_t size;
+	void *image = many_functions(&size);
+	int fd = memfd_create("image", MFD_CLOEXEC);
+	Elf *elf;
+	long before;
+
+	if (write(fd, image, size) != (ssize_t)size)
+		exit(1);
+	free(image);
+	for (int i = 0; i < 3; i++) {
+		uint64_t room = i == 0 ? UINT64_MAX : i == 1 ? need + need / 8 : need - need / 8;
+		int err;
+
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+		reset_peak();
+		before = peak_kib();
+		err = unwind_table__build(elf, fd, room, &t);
+		CHECK(err == (i == 2 ? -E2BIG : 0), "%d with %llu", err, (unsigned long long)room);
+		CHECK(i == 2 ? !t.rows : t.row_cnt >= 2 * FUNCTIONS, "%zu rows", t.row_cnt);
+		CHECK((uint64_t)(peak_kib() - before) << 10 < need + (1 << 20), "%ld KiB of %zu",
+		      peak_kib() - before, (size_t)need >> 10);
+		unwind_table__fini(&t);
+		elf_end(elf);
+	}
+	close(fd);
 }
 
 /* The same functions with .eh_frame, and with .debug_frame alone, plain and compressed. */
@@ -330,6 +472,7 @@ int main(void)
 {
 	test_without_sections();
 	test_cut();
+	test_room();
 	test_debug_frame();
 	test_runs();
 	test_tables();

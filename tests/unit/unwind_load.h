@@ -92,8 +92,9 @@ static void load_mapping(struct unwind_store *s, struct loaded *l, int pid, cons
 			    .end = end,
 			    .bias = load_bias(elf, start, offset),
 			    .binary = l->cnt + 1};
-	r->flags = !unwind_table__build(elf, &t) && !unwind_store__add(s, &t, &at) ? RANGE_TABLE
-										   : RANGE_FP;
+	r->flags = !unwind_table__build(elf, fd, UINT64_MAX, &t) && !unwind_store__add(s, &t, &at)
+			   ? RANGE_TABLE
+			   : RANGE_FP;
 	r->page0 = r->flags == RANGE_TABLE ? at.page0 : 0;
 	unwind_table__fini(&t);
 	l->paths[l->cnt++] = strdup(path);
