@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Linear probing, at most 3/4 full; deletion shifts the cluster back, so there are no tombstones.
- */
+/* Linear probing, at most 3/4 full and, but for a small one, at least a quarter; deletion shifts the
+ * cluster back, so there are no tombstones. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "idmap.h"
+
+enum { MIN_CAP = 16 };
 
 static size_t slot_of(const struct idmap *m, uint64_t key)
 {
@@ -25,11 +27,11 @@ void *idmap_get(const struct idmap *m, uint64_t key)
 	return m->cap ? find(m, key)->value : NULL;
 }
 
-static int grow(struct idmap *m)
+static int resize(struct idmap *m, size_t cap)
 {
 	struct idmap old = *m;
 
-	m->cap = old.cap ? old.cap * 2 : 16;
+	m->cap = cap;
 	m->slots = calloc(m->cap, sizeof(*m->slots));
 	if (!m->slots) {
 		*m = old;
@@ -46,7 +48,7 @@ int idmap_put(struct idmap *m, uint64_t key, void *value)
 {
 	struct idmap_slot *s;
 
-	if ((m->cnt + 1) * 4 > m->cap * 3 && grow(m))
+	if ((m->cnt + 1) * 4 > m->cap * 3 && resize(m, m->cap ? m->cap * 2 : MIN_CAP))
 		return -ENOMEM;
 	s = find(m, key);
 	m->cnt += !s->value;
@@ -80,6 +82,8 @@ void *idmap_del(struct idmap *m, uint64_t key)
 	}
 	m->slots[hole].value = NULL;
 	m->cnt--;
+	if (m->cap > MIN_CAP && m->cnt * 4 < m->cap)
+		resize(m, m->cap / 2); /* else it stays as it is */
 	return value;
 }
 
