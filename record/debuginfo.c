@@ -27,6 +27,8 @@
 #include "debuginfo_queue.h"
 #include "worker.h"
 
+#define MEMBER_NAME_SZ 128
+
 struct debuginfo {
 	struct debuginfo_opts opts;
 	struct exclude_list *exclude;
@@ -87,10 +89,11 @@ static uint64_t dwarf_left(struct debuginfo *d)
 
 static void extract(struct debuginfo *d, struct item *it, const atomic_bool *cancel)
 {
+	struct item_work *w = it->work;
 	struct extract_job job = {.id = it->id,
-				  .path = it->path,
-				  .fd = it->fd,
-				  .root_fd = it->root_fd,
+				  .path = w->path,
+				  .fd = w->fd,
+				  .root_fd = w->root_fd,
 				  .mode = d->opts.mode,
 				  .dwarf_max = dwarf_left(d),
 				  .mem_max = d->opts.mem_max,
@@ -98,13 +101,13 @@ static void extract(struct debuginfo *d, struct item *it, const atomic_bool *can
 				  .cancel = cancel};
 	struct extract_alt alt;
 
-	if (debuginfo_extract(&job, &it->m, &alt)) {
+	if (debuginfo_extract(&job, &w->m, &alt)) {
 		debug_queue__put_back(&d->queue, it);
 		sem_post(&d->committer_work);
 		return;
 	}
-	if (!strcmp(it->m.symbols, "dwarf"))
-		atomic_fetch_add(&d->dwarf_total, it->m.raw_sz);
+	if (!strcmp(w->m.symbols, "dwarf"))
+		atomic_fetch_add(&d->dwarf_total, w->m.raw_sz);
 	atomic_fetch_add(&d->pending, 1); /* before another thread can be done with it */
 	if (alt.id[0] && debug_queue__push_alternate(&d->queue, it, alt.id, alt.fd))
 		sem_post(&d->extractor_work);
@@ -156,36 +159,45 @@ static void *extractor_main(void *arg)
 
 /* ---- committing */
 
-static void add_member(struct debuginfo *d, struct item *it)
+static void member_name(const struct item *it, char name[MEMBER_NAME_SZ])
 {
+	strcpy(name, ".build-id/");
+	debuginfo_member_name(name + 10, MEMBER_NAME_SZ - 10, it->id);
+}
+
+/* True when it has one, which is in the archive now. */
+static bool add_member(struct debuginfo *d, const struct item *it)
+{
+	struct slim_member *m = &it->work->m;
+	char name[MEMBER_NAME_SZ];
 	int err;
 
-	if (it->m.fd < 0)
-		return;
-	strcpy(it->member, ".build-id/");
-	debuginfo_member_name(it->member + 10, sizeof(it->member) - 10, it->id);
-	err = obz_writer__add_compressed(d->opts.writer, it->member, it->m.fd, it->m.sz);
-	close(it->m.fd);
-	it->m.fd = -1;
+	if (m->fd < 0)
+		return false;
+	member_name(it, name);
+	err = obz_writer__add_compressed(d->opts.writer, name, m->fd, m->sz);
 	if (!err)
-		return;
-	it->member[0] = 0;
-	it->m.symbols = "none";
-	snprintf(it->m.why, sizeof(it->m.why), "not written: %s", strerror(-err));
+		return true;
+	m->symbols = "none";
+	snprintf(m->why, sizeof(m->why), "not written: %s", strerror(-err));
 	note_error(d, err);
+	return false;
 }
 
 static void commit(struct debuginfo *d, struct item *it)
 {
+	char name[MEMBER_NAME_SZ] = "";
 	uint32_t binary;
 
 	if (!it->done) {
-		add_member(d, it);
+		debug_queue__settle(it, add_member(d, it));
 		if (it->alternate)
 			no_longer_pending(d);
 	}
+	if (it->has_member)
+		member_name(it, name);
 	while (debug_queue__report(&d->queue, it, &binary)) {
-		put_record(d, binary, it->member, it->m.symbols, it->m.why);
+		put_record(d, binary, name, it->symbols, it->why ? it->why : "");
 		no_longer_pending(d);
 	}
 }
@@ -278,7 +290,7 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, const char *path,
 		    const char *id_hex)
 {
-	char name[128];
+	char name[MEMBER_NAME_SZ];
 	const char *why = NULL;
 	int err = 0;
 
@@ -360,8 +372,8 @@ int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns)
 		wait_until(d, deadline_ns);
 	stop_threads(d);
 	while ((it = debug_queue__next(&d->queue))) {
-		it->m = (struct slim_member){.fd = -1, .symbols = "none"};
-		strcpy(it->m.why, "cut short by the end of the capture");
+		it->work->m = (struct slim_member){.fd = -1, .symbols = "none"};
+		strcpy(it->work->m.why, "cut short by the end of the capture");
 		debug_queue__make_ready(&d->queue, it);
 	}
 	while (commit_next(d))

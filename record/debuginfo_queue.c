@@ -24,25 +24,34 @@ void debug_queue__init(struct debug_queue *q)
 
 /* ---- items */
 
-static void close_files(struct item *it)
+static void close_files(struct item_work *w)
 {
-	if (it->fd >= 0)
-		close(it->fd);
-	if (it->root_fd >= 0)
-		close(it->root_fd);
-	it->fd = it->root_fd = -1;
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->root_fd >= 0)
+		close(w->root_fd);
+	w->fd = w->root_fd = -1;
+}
+
+static void work_free(struct item_work *w)
+{
+	if (!w)
+		return;
+	close_files(w);
+	if (w->m.fd >= 0)
+		close(w->m.fd);
+	free(w->path);
+	free(w);
 }
 
 static void free_wants(struct want *w);
 
 static void item_free(struct item *it)
 {
-	close_files(it);
-	if (it->m.fd >= 0)
-		close(it->m.fd);
+	work_free(it->work);
 	free_wants(it->wants);
 	free(it->id);
-	free(it->path);
+	free(it->why);
 	free(it);
 }
 
@@ -59,29 +68,43 @@ static void free_wants(struct want *w)
 }
 
 /* Takes fd whatever comes. */
-static struct item *item_new(const char *id, const char *path, int fd, int root_fd, int *err)
+static struct item_work *work_new(const char *path, int fd, int root_fd, int *err)
 {
-	struct item *it = calloc(1, sizeof(*it));
+	struct item_work *w = calloc(1, sizeof(*w));
 	struct stat st;
 
 	*err = -ENOMEM;
-	if (!it) {
+	if (!w) {
 		if (fd >= 0)
 			close(fd);
 		return NULL;
 	}
-	*it = (struct item){
-		.id = strdup(id), .path = strdup(path), .fd = fd, .root_fd = -1, .m = {.fd = -1}};
-	it->file_sz = fd >= 0 && !fstat(fd, &st) ? st.st_size : 0;
-	if (it->id && it->path) {
+	*w = (struct item_work){.path = strdup(path), .fd = fd, .root_fd = -1, .m = {.fd = -1}};
+	w->file_sz = fd >= 0 && !fstat(fd, &st) ? st.st_size : 0;
+	if (w->path) {
 		if (root_fd < 0)
-			return it;
-		it->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
-		if (it->root_fd >= 0)
-			return it;
+			return w;
+		w->root_fd = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
+		if (w->root_fd >= 0)
+			return w;
 		*err = -errno;
 	}
-	item_free(it);
+	work_free(w);
+	return NULL;
+}
+
+/* Takes fd whatever comes. */
+static struct item *item_new(const char *id, const char *path, int fd, int root_fd, int *err)
+{
+	struct item_work *w = work_new(path, fd, root_fd, err);
+	struct item *it = w ? calloc(1, sizeof(*it)) : NULL;
+
+	if (it && (it->id = strdup(id))) {
+		it->work = w;
+		return it;
+	}
+	free(it);
+	work_free(w);
 	return NULL;
 }
 
@@ -153,7 +176,7 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 				int fd)
 {
 	int err;
-	struct item *it = item_new(id, of->path, fd, of->root_fd, &err);
+	struct item *it = item_new(id, of->work->path, fd, of->work->root_fd, &err);
 
 	if (!it)
 		return 0;
@@ -202,7 +225,7 @@ struct item *debug_queue__next(struct debug_queue *q)
 	take_in(q);
 	best = &q->queued;
 	for (struct item **at = &q->queued; *at; at = &(*at)->next)
-		if ((*at)->file_sz < (*best)->file_sz)
+		if ((*at)->work->file_sz < (*best)->work->file_sz)
 			best = at;
 	it = *best;
 	if (it)
@@ -221,7 +244,7 @@ void debug_queue__put_back(struct debug_queue *q, struct item *it)
 
 void debug_queue__make_ready(struct debug_queue *q, struct item *it)
 {
-	close_files(it);
+	close_files(it->work);
 	pthread_mutex_lock(&q->lock);
 	add_ready(q, it);
 	pthread_mutex_unlock(&q->lock);
@@ -240,6 +263,17 @@ struct item *debug_queue__next_ready(struct debug_queue *q)
 	}
 	pthread_mutex_unlock(&q->lock);
 	return it;
+}
+
+void debug_queue__settle(struct item *it, bool has_member)
+{
+	const struct slim_member *m = &it->work->m;
+
+	it->symbols = m->symbols;
+	it->why = m->why[0] ? strdup(m->why) : NULL;
+	it->has_member = has_member;
+	work_free(it->work);
+	it->work = NULL;
 }
 
 bool debug_queue__report(struct debug_queue *q, struct item *it, uint32_t *binary)

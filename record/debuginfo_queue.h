@@ -12,15 +12,24 @@
 
 #include "debuginfo_cache.h"
 
-/* Everything of one id. Queued, taken by one thread, ready, done: in the archive. */
-struct item {
-	char *id, *path;
+/* What an item is until it is in the archive. */
+struct item_work {
+	char *path;
 	int fd, root_fd; /* -1: none, or closed again */
 	uint64_t file_sz;
+	struct slim_member m;
+};
+
+/* Everything of one id. Queued, taken by one thread, ready, done: in the archive. Of one that is
+ * done little is kept, to answer for other files of that id. */
+struct item {
+	char *id;
+	struct item_work *work; /* NULL: settled */
+	const char *symbols;	/* static; this and the next two once it is */
+	char *why;		/* NULL: for no reason */
+	bool has_member;
 	bool alternate; /* a dwz file: no binary asked for it */
 	bool done;
-	struct slim_member m;
-	char member[128]; /* name in the archive; empty: none */
 
 	struct item *next, *hash_next; /* the queue's own */
 	struct want *wants;
@@ -51,9 +60,13 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 struct item *debug_queue__next(struct debug_queue *q);
 void debug_queue__put_back(struct debug_queue *q, struct item *it);
 
-/* it->m is filled in; the item's files are closed. */
+/* it->work->m is filled in; the item's files are closed. */
 void debug_queue__make_ready(struct debug_queue *q, struct item *it);
 struct item *debug_queue__next_ready(struct debug_queue *q);
+
+/* By who commits it: what became of it->work->m, with its member in the archive or not, is all that
+ * stays. */
+void debug_queue__settle(struct item *it, bool has_member);
 
 /* Marks the item done; takes one binary off it that waits for its record. False: there is none. */
 bool debug_queue__report(struct debug_queue *q, struct item *it, uint32_t *binary);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "../../record/debuginfo.h"
+#include "../../record/debuginfo_queue.h"
 #include "../../record/slim_elf.h"
 
 /* ---- a writer that remembers */
@@ -167,6 +169,48 @@ static void test_one_member_an_id(void)
 		expect(i, "dwarf", "");
 	assert(!strcmp(w.rec[record_of(4)].member, ".build-id/aa/01.debug.zst"));
 	assert(!strcmp(w.rec[record_of(3)].member, ".build-id/sha1/00112233.debug.zst"));
+}
+
+/* Of what is done little stays, whatever it took; a file of the same id is answered by it. */
+static void test_done_is_small(void)
+{
+	enum { CNT = 2000 };
+	struct debug_queue q;
+	int fd = file("prog");
+	struct item *it;
+	uint32_t binary;
+	size_t before;
+	char id[48];
+
+	debug_queue__init(&q);
+	before = mallinfo2().uordblks;
+	for (uint32_t i = 1; i <= CNT; i++) {
+		snprintf(id, sizeof(id), "%040x", i);
+		assert(!debug_queue__push(&q, i, fd, -1, "/some/where/below/a/long/path", id));
+		it = debug_queue__next(&q);
+		assert(it && it->work->fd >= 0);
+		it->work->m.symbols = "symtab";
+		strcpy(it->work->m.why, i == 7 ? "for a reason" : "");
+		debug_queue__make_ready(&q, it);
+		assert(debug_queue__next_ready(&q) == it);
+		debug_queue__settle(it, true);
+		assert(debug_queue__report(&q, it, &binary) && binary == i);
+		assert(!debug_queue__report(&q, it, &binary));
+	}
+	before = (mallinfo2().uordblks - before) / CNT;
+	printf("%zu bytes each of what is done\n", before);
+#ifndef __SANITIZE_ADDRESS__
+	assert(before > 0 && before < 180);
+#endif
+	snprintf(id, sizeof(id), "%040x", 7);
+	assert(!debug_queue__push(&q, CNT + 1, fd, -1, "/another", id));
+	assert(!debug_queue__next(&q));
+	it = debug_queue__next_ready(&q);
+	assert(it && it->has_member && !strcmp(it->symbols, "symtab") &&
+	       !strcmp(it->why, "for a reason"));
+	assert(debug_queue__report(&q, it, &binary) && binary == CNT + 1);
+	debug_queue__fini(&q);
+	close(fd);
 }
 
 static void test_bad_files(void)
@@ -401,6 +445,7 @@ int main(void)
 		   "printf '\\377\\377\\377\\377' | dd of=damaged bs=1 seek=$((off + 40)) "
 		   "conv=notrunc"));
 	test_one_member_an_id();
+	test_done_is_small();
 	test_bad_files();
 	test_modes();
 	test_cache();
