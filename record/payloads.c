@@ -28,6 +28,7 @@ struct side {
 struct flow {
 	uint64_t key;
 	bool waits;	 /* in the list of those that hold records */
+	bool orphan;	 /* was of no known connection at the last sweep */
 	uint64_t closed; /* the pass in which it was, 0: open */
 	struct payload_flow carried;
 	struct side side[2];
@@ -215,10 +216,8 @@ void payloads__pass(struct payloads *ps, bool last)
 	}
 }
 
-static void close_flow(struct payloads *ps, uint64_t key)
+static void close_flow(struct payloads *ps, struct flow *f)
 {
-	struct flow *f = idmap_get(&ps->flows, key);
-
 	if (!f || f->closed)
 		return;
 	f->closed = ps->pass;
@@ -228,6 +227,19 @@ static void close_flow(struct payloads *ps, uint64_t key)
 
 void payloads__close(struct payloads *ps, uint32_t connection)
 {
-	close_flow(ps, key_of(connection, false));
-	close_flow(ps, key_of(connection, true));
+	close_flow(ps, idmap_get(&ps->flows, key_of(connection, false)));
+	close_flow(ps, idmap_get(&ps->flows, key_of(connection, true)));
+}
+
+void payloads__sweep(struct payloads *ps, bool (*known)(void *ctx, uint32_t connection))
+{
+	struct flow *f;
+
+	for (size_t i = 0; (f = idmap_next(&ps->flows, &i));) {
+		bool orphan = !known(ps->ctx, (uint32_t)f->key);
+
+		if (orphan && f->orphan)
+			close_flow(ps, f);
+		f->orphan = orphan;
+	}
 }

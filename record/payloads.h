@@ -33,5 +33,8 @@ void payloads__put(struct payloads *ps, const struct wire_payload *p);
 void payloads__pass(struct payloads *ps, bool last);
 /* The connection is gone; its last records may still come. */
 void payloads__close(struct payloads *ps, uint32_t connection);
+/* Every minute or so: what was of no known connection at the last two sweeps is gone; that it began
+ * and ended was lost. */
+void payloads__sweep(struct payloads *ps, bool (*known)(void *ctx, uint32_t connection));
 
 #endif

@@ -34,7 +34,8 @@ void traffic__free(struct traffic *t)
 		free(k);
 	}
 	idmap_fini(&t->socks);
-	idmap_fini(&t->early);
+	idmap_fini(&t->early[0]);
+	idmap_fini(&t->early[1]);
 	payloads__free(t->payloads);
 	free(t->keys);
 	free(t->values);
@@ -86,9 +87,20 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 	traffic_write_connection(t, k);
 }
 
+static bool is_known(void *ctx, uint32_t connection)
+{
+	struct traffic *t = ctx;
+
+	return idmap_get(&t->socks, connection);
+}
+
 void traffic__reanchor(struct traffic *t)
 {
 	struct known *k;
+
+	traffic_sweep_early(t);
+	if (t->payloads)
+		payloads__sweep(t->payloads, is_known);
 
 	for (size_t i = 0; (k = idmap_next(&t->socks, &i));)
 		if (!k->closed)

@@ -38,7 +38,8 @@ void traffic__drained(struct traffic *t);
 /* What moved since the last call. `last`: the capture ends. The first error of any write. */
 int traffic__poll(struct traffic *t, uint64_t now_ns, bool last);
 
-/* All connections again, before chunks that shall stand alone (every minute or so). */
+/* All connections again, before chunks that shall stand alone (every minute or so); what came of
+ * some that never became known is forgotten. */
 void traffic__reanchor(struct traffic *t);
 
 struct traffic_counts {

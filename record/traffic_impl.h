@@ -34,7 +34,8 @@ struct known {
 struct traffic {
 	struct traffic_opts opts;
 	struct idmap socks;	   /* id -> struct known */
-	struct idmap early;	   /* seq_key() -> sequence number, of those not announced yet */
+	struct idmap early[2];	   /* seq_key() -> sequence number, of those not announced yet, now
+				      and before the last sweep */
 	struct payloads *payloads; /* NULL: nothing is masked */
 	struct traffic_counts counts;
 	uint64_t polls;
@@ -70,6 +71,8 @@ void traffic_write_close(struct traffic *t, struct known *k, uint64_t closed_ns)
 /* Of a program that carries its library within, nameless, or has one that is not known. */
 void traffic_count_unread(struct traffic *t, struct known *k);
 void traffic_forget(struct traffic *t, struct known *k);
+/* Forgets what came of connections that never became known: the rings lost them. */
+void traffic_sweep_early(struct traffic *t);
 
 /* ---- traffic_payload.c ---- */
 

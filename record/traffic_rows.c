@@ -118,9 +118,16 @@ bool traffic_note_seq(struct traffic *t, const struct wire_payload *p)
 		return false;
 	if (k)
 		take_seq(k, p->dir & 1, seq);
-	else if (!idmap_get(&t->early, key))
-		idmap_put(&t->early, key, (void *)(uintptr_t)seq);
+	else if (!idmap_get(&t->early[0], key) && !idmap_get(&t->early[1], key))
+		idmap_put(&t->early[0], key, (void *)(uintptr_t)seq);
 	return true;
+}
+
+void traffic_sweep_early(struct traffic *t)
+{
+	idmap_fini(&t->early[1]);
+	t->early[1] = t->early[0];
+	t->early[0] = (struct idmap){0};
 }
 
 struct known *traffic_know(struct traffic *t, const struct net_sock *s, const char *comm,
@@ -141,7 +148,8 @@ struct known *traffic_know(struct traffic *t, const struct net_sock *s, const ch
 	k->sock.retransmits = 0;
 	k->process = tracker__process(t->opts.tracker, s->tgid, comm, ts_ns);
 	for (unsigned dir = 0; dir < 2; dir++)
-		take_seq(k, dir, (uintptr_t)idmap_del(&t->early, seq_key(s->id, dir)));
+		for (unsigned i = 0; i < 2; i++)
+			take_seq(k, dir, (uintptr_t)idmap_del(&t->early[i], seq_key(s->id, dir)));
 	t->counts.connections++;
 	return k;
 }

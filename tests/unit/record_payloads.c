@@ -98,6 +98,34 @@ static void test_end(void)
 	payloads__free(ps);
 }
 
+static bool only_2(void *ctx, uint32_t connection)
+{
+	return connection == 2;
+}
+
+/* That a connection began and ended may be lost, and its payload not. */
+static void test_orphans(void)
+{
+	struct payloads *ps = fresh();
+
+	give(ps, 1, 0, 0, "ab", 0);
+	give(ps, 1, 0, 0, "AB", PAYLOAD_TLS);
+	give(ps, 2, 0, 0, "xy", 0);
+	payloads__sweep(ps, only_2);
+	give(ps, 1, 0, 2, "cd", 0);
+	expect("may still become known", "1s0:ab 1s0:AB 2s0:xy 1s2:cd ");
+	payloads__sweep(ps, only_2);
+	give(ps, 1, 0, 4, "ef", 0);
+	expect("its last records", "1s4:ef ");
+	for (int i = 0; i < 8; i++)
+		payloads__pass(ps, false);
+	give(ps, 1, 0, 6, "gh", 0);
+	give(ps, 1, 0, 2, "CD", PAYLOAD_TLS);
+	give(ps, 2, 0, 2, "z", 0);
+	expect("the first is new again and waits, the second goes on", "2s2:z ");
+	payloads__free(ps);
+}
+
 static void count_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow)
 {
 	++*(unsigned *)ctx;
@@ -154,6 +182,7 @@ int main(void)
 {
 	test_order();
 	test_end();
+	test_orphans();
 	test_shuffled();
 	test_bound();
 	printf("%d failed\n", failed);
