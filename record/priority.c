@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -7,10 +8,23 @@
 
 #include "priority.h"
 
-#define NICE_RAISED (-10)
-/* From 6.12 (857b158dc5e8 "sched/eevdf: Use sched_attr::sched_runtime to set request/slice
- * suggestion") a thread that asks for short slices is let in sooner; older kernels ignore it. */
-#define SLICE_NS 100000
+/*
+ * Raised, obrec takes a CPU from whoever has it. Lowered it waits until somebody sleeps, or a few
+ * milliseconds: a nice thread that asks for short slices comes to its turn as soon as others.
+ *
+ * From 6.12 (857b158dc5e8 "sched/eevdf: Use sched_attr::sched_runtime to set request/slice
+ * suggestion") a thread that asks for short slices is let in sooner; older kernels ignore it.
+ */
+static const struct {
+	int nice;
+	uint64_t slice_ns;
+} levels[] = {
+	[PRIORITY_NORMAL] = {0, 0},
+	[PRIORITY_URGENT] = {-10, 100000},
+	[PRIORITY_BULK] = {10, 500000},
+};
+
+static _Thread_local enum priority now;
 
 /* struct sched_attr of sched_setattr(2), which glibc 2.36 does not have. */
 struct attr {
@@ -21,23 +35,29 @@ struct attr {
 	uint64_t runtime, deadline, period;
 };
 
-static void set(int nice, uint64_t slice_ns)
+static bool set(enum priority to)
 {
-	struct attr a = {
-		.size = sizeof(a), .policy = SCHED_OTHER, .nice = nice, .runtime = slice_ns};
+	struct attr a = {.size = sizeof(a),
+			 .policy = SCHED_OTHER,
+			 .nice = levels[to].nice,
+			 .runtime = levels[to].slice_ns};
 
-	syscall(SYS_sched_setattr, 0, &a, 0);
+	return !syscall(SYS_sched_setattr, 0, &a, 0);
 }
 
-void priority_raise(void)
+void priority_take(void)
 {
 	/* a priority somebody gave obrec on purpose stays */
-	if (sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0))
-		set(NICE_RAISED, SLICE_NS);
+	if (sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0) &&
+	    set(PRIORITY_URGENT))
+		now = PRIORITY_URGENT;
 }
 
-void priority_lower(void)
+void priority_set(enum priority to)
 {
-	if (sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == NICE_RAISED)
-		set(0, 0);
+	/* who may not be raised could not leave a lower one again */
+	if (now == PRIORITY_NORMAL || now == to)
+		return;
+	set(to);
+	now = to;
 }

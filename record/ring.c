@@ -186,6 +186,20 @@ unsigned ring__consume(struct ring *r)
 	return cnt;
 }
 
+uint64_t ring__queued(const struct ring *r)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < r->cnt; i++) {
+		const struct one *o = &r->rings[i];
+		uint64_t queued =
+			__atomic_load_n(o->producer, __ATOMIC_RELAXED) - *o->consumer;
+
+		most = queued > most ? queued : most;
+	}
+	return most;
+}
+
 const uint64_t *ring__taken(const struct ring *r)
 {
 	return r->taken;

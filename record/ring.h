@@ -31,6 +31,8 @@ int ring__watch(struct ring *r, int epoll_fd);
  * were of the kinds that cannot wait (payload can: nothing has to be looked up for it). */
 unsigned ring__consume(struct ring *r);
 
+/* Bytes that wait in the fullest one. */
+uint64_t ring__queued(const struct ring *r);
 /* Bytes handed over of each CPU's so far, as many as there are CPUs. */
 const uint64_t *ring__taken(const struct ring *r);
 /* The most that was queued in one at any ring__consume() since the last call of this. */

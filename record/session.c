@@ -115,9 +115,10 @@ static int make_tracker(struct session *s)
 	};
 
 	/* Who is chosen by name or group is a target once its news are read, not before. */
-	opts.urgent = opts.target.comm || opts.target.cgroup;
+	s->urgent = opts.target.comm || opts.target.cgroup;
 	for (size_t i = 0; probes[i]; i++)
-		opts.urgent |= session_wants(s, i) && probes[i]->urgent;
+		s->urgent |= session_wants(s, i) && probes[i]->urgent;
+	opts.urgent = s->urgent;
 	return tracker__new(&s->tracker, &opts);
 }
 
@@ -330,7 +331,7 @@ int session__start(struct session *s)
 {
 	int err = 0;
 
-	priority_raise();
+	priority_take();
 	s->started_ns = s->env.start_ns = clock_now_ns();
 	s->skel->bss->enabled = true;
 	for (size_t i = 0; probes[i] && !err; i++)
