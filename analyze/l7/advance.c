@@ -29,9 +29,9 @@ static void unkept_step(struct l7_conn *c, struct direction *d, uint64_t missed)
 
 static void add_missed(struct direction *d, uint64_t n)
 {
-	d->missed += n < L7_MISSED_UNKNOWN ? n : L7_MISSED_UNKNOWN;
-	if (d->missed > L7_MISSED_UNKNOWN)
-		d->missed = L7_MISSED_UNKNOWN;
+	uint64_t before = d->missed % L7_MISSED_UNKNOWN;
+
+	d->missed += n < L7_MISSED_UNKNOWN - before ? n : L7_MISSED_UNKNOWN - 1 - before;
 }
 
 /* May this gap still be filled by a piece that comes late? */
@@ -106,17 +106,20 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 
 	c->bad_in_row = 0;
 	d->spans |= n > view->known;
-	if (d->after_hole)
-		add_missed(d, d->spans && !c->protocol->resync ? L7_MISSED_UNKNOWN
-							       : begin - d->missed_from);
+	if (d->after_hole) {
+		add_missed(d, begin - d->missed_from);
+		if (d->spans && !c->protocol->resync)
+			d->missed |= L7_MISSED_UNKNOWN;
+	}
 	d->after_hole = false;
-	if (m->type != L7_SKIP) {
+	if (m->type == L7_REQUEST || m->type == L7_RESPONSE) {
 		m->missed = d->missed;
 		d->missed = 0;
 	}
 	if (cut)
-		add_missed(d, L7_MISSED_UNKNOWN);
+		d->missed |= L7_MISSED_UNKNOWN;
 	m->dir = dir_of(c, d);
+	m->pos = begin;
 	m->peer = view->peer;
 	if (!m->first_ns)
 		m->first_ns = view->ts_ns;
@@ -195,8 +198,11 @@ static void begin_parsing(struct l7_conn *c, struct direction *d)
 {
 	const struct direction *other = &c->dir[!dir_of(c, d)];
 
-	if (!d->parsed && d->begin && other->begun && !other->begin)
+	if (!d->parsed && d->begin && other->begun && !other->begin) {
+		d->after_hole = true;
+		d->missed_from = 0;
 		pair_hole(&c->pair, is_requests(c, dir_of(c, d)), L7_LOST);
+	}
 	d->parsed = true;
 }
 

@@ -83,10 +83,12 @@ enum l7_takes {
  */
 struct l7_message {
 	enum l7_type type;
-	uint64_t id;   /* pairing key, for protocols with pair_by_id, or as `takes` says */
-	uint64_t note; /* request: the parser's own, for l7_pending */
-	bool quiet;    /* request, in order: it may rightly stay without an answer; it is one-way
-			* once a later one is answered, or at the end */
+	uint64_t id;	/* pairing key, for protocols with pair_by_id, or as `takes` says */
+	uint64_t note;	/* request: the parser's own, for l7_pending */
+	uint32_t kinds; /* in order; response: the kind it is of, a bit, request: those that can
+			 * answer it; 0: any. Errors are of any kind */
+	bool quiet;	/* request, in order: it may rightly stay without an answer; it is one-way
+			 * once a later one is answered, or at the end */
 	enum l7_takes takes;
 	bool interim; /* response: the final one follows (1xx) */
 	bool cut; /* its end is not known (bytes that were not kept): the rest of the call is passed
@@ -110,9 +112,10 @@ struct l7_message {
 	 * several frames sets the first two. */
 	uint64_t first_ns; /* when its first byte passed */
 	uint64_t size;	   /* bytes on the wire */
-	uint64_t missed;   /* bytes of its direction before it that nothing was made of, or */
-#define L7_MISSED_UNKNOWN (1ull << 40)
-	uint64_t last_ns; /* when its last byte passed */
+	uint64_t missed;   /* bytes of its direction before it that nothing was made of; with */
+#define L7_MISSED_UNKNOWN (1ull << 40) /* parts of messages that were seen may be among them */
+	uint64_t last_ns;	       /* when its last byte passed */
+	uint64_t pos;		       /* of its first byte in its direction */
 	enum l7_dir dir;
 	uint32_t peer; /* of its piece: responses belong to requests of the same */
 };

@@ -31,6 +31,8 @@ void pair_add(struct pair *p, const struct l7_message *m)
 			pair_order_response(&p->order, m);
 		break;
 	case L7_ONEWAY:
+		if (!p->by_id)
+			p->order.missed.alone = true;
 		p->out.sink(p->out.ctx, &alone);
 		break;
 	case L7_SKIP:

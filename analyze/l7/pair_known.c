@@ -5,8 +5,14 @@
 
 void pair_known_end(struct pair_order *p)
 {
-	p->unsure = p->counted = true;
-	pair_missed_begin(&p->missed);
+	if (!p->tracked && p->late)
+		pair_possible_reset(&p->possible);
+	else if (!p->tracked)
+		pair_possible_begin(&p->possible, pair_known_outstanding(p));
+	if (!p->tracked)
+		pair_missed_begin(&p->missed);
+	p->tracked = !p->window.none;
+	p->unsure = true;
 }
 
 void pair_known_lose(struct pair_order *p, enum l7_why why)
@@ -21,8 +27,11 @@ void pair_known_lose(struct pair_order *p, enum l7_why why)
 
 void pair_known_retract(struct pair_order *p)
 {
+	bool any = !p->tracked;
+
 	pair_known_lose(p, L7_LOST);
-	p->counted = false;
+	if (any)
+		pair_possible_reset(&p->possible);
 	p->window.size = 0;
 }
 
@@ -92,31 +101,54 @@ int64_t pair_known_outstanding(const struct pair_order *p)
 	return p->unsure ? PAIR_WINDOW_UNKNOWN : (int64_t)p->reqs.cnt - (int64_t)p->early;
 }
 
-/* What the sizes of all that was missed tell, and before a request the client's window, if they do
- * not contradict each other. */
-void pair_known_find(struct pair_order *p, bool request)
+/* What was missed was all of one size: its number is known, from here on. */
+static void count_alike(struct pair_order *p)
 {
-	int64_t by_window = request && !p->hole_since ? pair_window_outstanding(&p->window) : -1;
-	int64_t least, most;
-	bool by_size;
+	int64_t more;
 
-	if (!p->unsure || pair_known_bursts(p) || p->window.none)
+	if (!p->possible.counted || !pair_missed_more(&p->missed, &more) ||
+	    !pair_possible_has(&p->possible, p->possible.seen + more))
 		return;
-	by_size = pair_missed_more(&p->missed, &least, &most) && p->counted;
-	least += p->window.out;
-	most += p->window.out;
-	if (by_size && least >= 0 && least <= PAIR_WINDOW_MOST) {
-		end_turn(p, least);
+	pair_possible_begin(&p->possible, p->possible.seen + more);
+	pair_missed_begin(&p->missed);
+}
+
+static void find_by_window(struct pair_order *p)
+{
+	int64_t outstanding = pair_window_outstanding(&p->window);
+
+	if (outstanding < 0)
 		return;
-	}
-	if (by_window < 0)
-		return;
-	if (p->counted && (by_window < least || by_window > most)) {
+	if (!pair_possible_has(&p->possible, outstanding)) {
 		p->window.size = 0;
 		return;
 	}
-	end_turn(p, by_window);
-	p->windowed = !p->unsure && !(p->counted && least == most);
+	end_turn(p, outstanding);
+	p->windowed = !p->unsure;
+}
+
+/* What is left of all that is possible, and before a request the client's window, if they do not
+ * contradict each other. */
+void pair_known_find(struct pair_order *p, bool request)
+{
+	int64_t only;
+
+	if (!p->tracked || p->window.none)
+		return;
+	count_alike(p);
+	only = pair_possible_only(&p->possible, p->reqs.tail);
+	if (only >= 0 && p->unsure)
+		end_turn(p, only);
+	if (only >= 0 && !p->unsure)
+		p->tracked = p->derived = p->windowed = p->late = false;
+	if (p->unsure && !pair_known_bursts(p) && request && !p->hole_since)
+		find_by_window(p);
+}
+
+bool pair_known_contradicted(const struct pair_order *p)
+{
+	return p->tracked && !p->unsure && !p->window.none &&
+	       !pair_possible_has(&p->possible, pair_known_outstanding(p));
 }
 
 void pair_known_turn(struct pair_order *p)

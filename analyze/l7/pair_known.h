@@ -20,6 +20,8 @@ bool pair_known_bursts(const struct pair_order *p);
 int64_t pair_known_outstanding(const struct pair_order *p);
 /* Before a request: what the turn before it says against the order. */
 void pair_known_turn(struct pair_order *p);
+/* Before a response: what was taken for known is not possible. */
+bool pair_known_contradicted(const struct pair_order *p);
 /* Before a request or response: if the order is not known, is it now? */
 void pair_known_find(struct pair_order *p, bool request);
 

@@ -14,10 +14,12 @@
  * behind them shows when the next one comes, without a hole before it; until then the burst waits.
  *
  * A client that asks on while answers are still to come has no such bursts; one that was not yet
- * seen to wait for all is taken for such. Where it keeps a number of requests on their way
- * (pair_window.h), that tells which the next response belongs to, and those that were held
- * back; else its order is taken for known again only when what passed between two long silences
- * agrees in number.
+ * seen to wait for all is taken for such. Where one number of outstanding requests alone is possible
+ * by the bytes that were missed and by the kinds of answers (pair_possible.h), that tells which the
+ * next response belongs to, and those that were held back. So it does where the client keeps a
+ * number of them on their way (pair_window.h), if that is possible; else its order is taken for
+ * known again only when what passed between two long silences agrees in number. What was taken for
+ * known by a burst or a window and turns out impossible is known no longer.
  *
  * Requests may be quiet: answered only where that says something. Then the parser chooses the
  * request that a response takes, and numbers prove nothing. A response that names its request, one
@@ -29,7 +31,8 @@
 
 /* Silence: so many times the longest answer, and this long at least. */
 enum { SILENCE_FACTOR = 8 };
-/* Windows, and messages besides, that are held back in hope of a turn. */
+/* Windows, and messages besides, that are held back in hope of a turn, or until one number of those
+ * that may be outstanding is left. */
 enum { HELD_WINDOWS = 8, HELD_MIN = 256 };
 #define SILENCE_MIN_NS 10000000ull
 
@@ -47,6 +50,15 @@ static bool only_quiet(const struct waiting_list *reqs)
 		if (!w->m.quiet)
 			return false;
 	return true;
+}
+
+/* Those that were missed may have been asked since. */
+static bool seen_to_wait(const struct waiting_list *reqs)
+{
+	for (const struct waiting *w = reqs->oldest; w; w = w->next)
+		if (!w->m.quiet && !w->missed)
+			return true;
+	return false;
 }
 
 static size_t tails(const struct waiting_list *reqs, const struct waiting_list *resps)
@@ -71,7 +83,7 @@ static void settle_old(struct pair_order *p, bool proven)
 /* Of one that overlaps, as much as may be settled at a turn. */
 static bool awaits_turn(const struct pair_order *p)
 {
-	return pair_window_hopeful(&p->window) &&
+	return (pair_window_hopeful(&p->window) || p->possible.uncommon) &&
 	       p->reqs.cnt + p->resps.cnt <= HELD_WINDOWS * p->window.size + HELD_MIN;
 }
 
@@ -91,7 +103,7 @@ static void let_go(struct pair_order *p)
 /* A request after responses: the burst before is complete, if the client is of that kind. */
 static void end_burst(struct pair_order *p)
 {
-	if (p->unsure ? p->sure_cnt : !only_quiet(&p->reqs)) {
+	if (p->unsure ? p->sure_cnt : seen_to_wait(&p->reqs)) {
 		p->may_overlap = true;
 		return;
 	}
@@ -130,19 +142,35 @@ static bool is_silent(const struct pair_order *p, const struct l7_message *m)
 	return m->first_ns > p->latest_ns && m->first_ns - p->latest_ns > long_ns;
 }
 
-static void add(struct pair_order *p, struct waiting_list *l, const struct l7_message *m)
+/* A message, and what was missed before it. */
+static void see(struct pair_order *p, const struct l7_message *m)
+{
+	bool requests = m->type == L7_REQUEST;
+	struct pair_range range;
+
+	if (pair_missed_see(&p->missed, m, &range) && p->tracked && p->possible.hole[requests])
+		pair_possible_missed(&p->possible, requests, &range);
+}
+
+/* May it be a part of one that began before bytes were missed? */
+static bool is_doubtful(struct pair_order *p, const struct l7_message *m)
 {
 	uint64_t *doubtful_ns = &p->doubtful_ns[m->type == L7_REQUEST];
-	struct waiting *w = waiting_new(m);
 
 	if (m->missed >= L7_MISSED_UNKNOWN)
 		*doubtful_ns = m->first_ns;
+	return m->first_ns == *doubtful_ns;
+}
+
+static void add(struct pair_order *p, struct waiting_list *l, const struct l7_message *m)
+{
+	struct waiting *w = waiting_new(m);
 
 	if (m->last_ns > p->latest_ns)
 		p->latest_ns = m->last_ns;
 	if (w)
 		waiting_push(l, w);
-	if (w && p->unsure && m->first_ns == *doubtful_ns)
+	if (w && p->unsure && is_doubtful(p, m))
 		l->tail = 0;
 	if (!w)
 		pair_known_lose(p, L7_LOST);
@@ -153,10 +181,15 @@ void pair_order_request(struct pair_order *p, const struct l7_message *m)
 	p->window.none |= m->quiet;
 	if (!p->hole_since)
 		p->early = 0;
-	pair_missed_see(&p->missed, m);
+	see(p, m);
 	pair_known_turn(p);
+	if (p->tracked)
+		pair_possible_settle(&p->possible);
 	pair_known_find(p, true);
 	pair_window_request(&p->window, pair_known_outstanding(p));
+	pair_possible_learn(&p->possible, m);
+	if (p->tracked)
+		pair_possible_request(&p->possible);
 	if (p->unsure && !pair_known_bursts(p)) {
 		if (!awaits_turn(p) && is_silent(p, m))
 			end_silence(p);
@@ -177,8 +210,15 @@ void pair_order_request(struct pair_order *p, const struct l7_message *m)
 
 static void take_pair(struct pair_order *p, const struct l7_message *m)
 {
-	struct waiting *w = waiting_take(&p->reqs, p->reqs.oldest);
+	struct waiting *w;
 
+	/* Taken for known, and never was. */
+	if ((p->derived || p->late) && !pair_possible_fits(&p->reqs.oldest->m, m)) {
+		pair_known_retract(p);
+		add(p, &p->resps, m);
+		return;
+	}
+	w = waiting_take(&p->reqs, p->reqs.oldest);
 	p->sure_cnt -= p->sure_cnt > 0;
 	if (w->missed) {
 		pair_hand_out(p->out, NULL, m, false, p->why);
@@ -264,9 +304,14 @@ static bool take_chosen(struct pair_order *p, const struct l7_message *m)
 
 void pair_order_response(struct pair_order *p, const struct l7_message *m)
 {
-	prove_burst(p);
 	p->window.none |= m->takes != L7_OLDEST;
-	pair_missed_see(&p->missed, m);
+	see(p, m);
+	if (pair_known_contradicted(p)) {
+		settle_old(p, false);
+		p->calm = p->may_overlap = false;
+		pair_known_retract(p);
+	}
+	prove_burst(p);
 	pair_known_find(p, false);
 	pair_window_response(&p->window, pair_known_outstanding(p));
 	if (m->takes != L7_OLDEST && take_chosen(p, m)) {
@@ -276,6 +321,8 @@ void pair_order_response(struct pair_order *p, const struct l7_message *m)
 	}
 	p->answered = true;
 	p->hole_since = false;
+	if (p->tracked)
+		pair_possible_response(&p->possible, m, &p->reqs, is_doubtful(p, m));
 	if (p->unsure && !p->sure_cnt) {
 		add(p, &p->resps, m);
 		if (p->resps.cnt > WAITING_MAX)
@@ -316,6 +363,7 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 			return;
 		pair_known_lose(p, why);
 	}
+	pair_possible_hole(&p->possible, requests);
 	let_go(p);
 }
 

@@ -4,7 +4,7 @@
 #ifndef ANALYZE_L7_PAIR_ORDER_H
 #define ANALYZE_L7_PAIR_ORDER_H
 
-#include "pair_missed.h"
+#include "pair_possible.h"
 #include "pair_window.h"
 #include "waiting.h"
 
@@ -15,11 +15,12 @@ struct pair_order {
 	struct waiting_list old_reqs, old_resps; /* the burst before, until its end is proven */
 	struct pair_window window;
 	struct pair_missed missed;
+	struct pair_possible possible; /* while tracked */
 	size_t early; /* responses while no request waited */
-	bool counted; /* missed: since all was known */
 	enum l7_why why, old_why;
 	bool unsure;	  /* which response belongs to which request is not known, */
 	size_t sure_cnt;  /* but for this many of the oldest requests */
+	bool tracked;	  /* bytes were missed, and what is possible is more than one number */
 	bool answered;	  /* the last message was a response */
 	bool hole_since;  /* requests were missed since the last message */
 	bool derived;	  /* sure again since a burst's end: that may turn out wrong */

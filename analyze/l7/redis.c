@@ -149,6 +149,8 @@ static void apply_request(struct mode *mode, struct l7_message *m, const struct 
 	char word[8];
 
 	m->type = mode->no_reply || mode->skip_reply ? L7_ONEWAY : L7_REQUEST;
+	if (l7_is(m->method, "SET") && cnt > 3) /* with GET it tells what there was */
+		m->kinds = 0;
 	mode->skip_reply = false;
 	if (l7_is(m->method, "CLIENT REPLY") && cnt > 2) {
 		struct span how = l7_upper(words[2], word, sizeof(word));
@@ -300,6 +302,32 @@ static bool is_push(struct redis *r, struct l7_parser *parser, const struct l7_v
 	return true;
 }
 
+/* Those that say less, "+QUEUED" and errors among them, may answer anything. */
+static uint32_t kind_of(const struct l7_view *v)
+{
+	bool null = v->len > 1 && v->p[1] == '-';
+
+	switch (*v->p) {
+	case '+':
+		if (v->len >= 5 && !memcmp(v->p, "+OK\r\n", 5))
+			return REDIS_OK;
+		return v->len >= 7 && !memcmp(v->p, "+PONG\r\n", 7) ? REDIS_PONG : 0;
+	case ':':
+		return REDIS_INT;
+	case '$':
+		return null ? REDIS_NIL : REDIS_BULK;
+	case '*':
+		return null ? REDIS_NIL : REDIS_ARRAY;
+	case '%':
+	case '~':
+		return REDIS_ARRAY;
+	case '_':
+		return REDIS_NIL;
+	default:
+		return 0;
+	}
+}
+
 static int64_t response(struct redis *r, struct l7_parser *parser, const struct l7_view *v,
 			struct l7_message *m)
 {
@@ -315,6 +343,7 @@ static int64_t response(struct redis *r, struct l7_parser *parser, const struct 
 		m->cut = true;
 	}
 	m->type = is_push(r, parser, v, m) ? L7_ONEWAY : L7_RESPONSE;
+	m->kinds = kind_of(v);
 	m->is_error = *v->p == '-' || *v->p == '!';
 	m->status = (struct span){"OK", 2};
 	if (m->is_error) {

@@ -8,11 +8,21 @@
 /* Words of a command that are looked at: as far as the key of XREADGROUP with all its options. */
 enum { REDIS_WORDS = 11 };
 
+/* Kinds of answers (l7_message.kinds). */
+enum {
+	REDIS_OK = 1,
+	REDIS_PONG = 2,
+	REDIS_INT = 4,
+	REDIS_BULK = 8,
+	REDIS_NIL = 16,
+	REDIS_ARRAY = 32, /* maps and sets, too */
+};
+
 struct redis_name {
 	char method[64], target[128];
 };
 
-/* Method and target of m, in n; words[0] is the command. */
+/* Method, target and kinds of answers of m, in n; words[0] is the command. */
 void redis_name(struct redis_name *n, struct l7_message *m, const struct span *words, size_t cnt);
 
 /* SUBSCRIBE and those like it, and their opposites, in any case: a command, or what confirms it. */
