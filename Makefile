@@ -119,7 +119,7 @@ $(UNIT): $(B)/tests/unit/%: $(B)/tests/unit/%.o $$(link_$$(call layer,$$*))
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_$(call layer,$*)) $(LDFLAGS)
 $(patsubst tests/unit/%.c,$(B)/tests/unit/%.o,$(wildcard tests/unit/record_*.c)): | $(SKEL)
 # what the benchmarks and comparisons run, made with the tests that use it
-$(B)/tests/bench/symbolize: $(B)/tests/bench/symbolize.o $(ANALYZE_A) $(FORMAT_A)
+$(B)/tests/bench/symbolize $(B)/tests/tools/thinned: %: %.o $(ANALYZE_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_analyze) $(LDFLAGS)
 $(B)/tests/bench/format_encode: $(B)/tests/bench/format_encode.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
@@ -131,7 +131,7 @@ $(B)/tests/bench/verify_insns $(B)/tests/bench/payload: %: %.o $(RECORD_A) $(FOR
 # archives for tests, from a description
 $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop: %: %.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
-units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop
+units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/tools/thinned $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop
 unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 
