@@ -21,9 +21,8 @@
 #define KEEP_NS 3000000000ULL /* how long what ended is remembered */
 #define DESCRIBE_PER_S 300    /* at most, of processes that have no sample yet; */
 #define DESCRIBE_ALL_PER_S 30 /* of a whole system, most never will */
-#define IDLE_WAKES_MAX 50     /* in 100 ms, for records that make no haste */
+#define IDLE_WAKES_MAX 50     /* in 100 ms, since a target's last, for records that make no haste */
 #define LAZY_WAKES_MAX 6      /* where nobody waits for them */
-#define IDLE_WAKES_EARNED 4   /* by one for a process that is */
 #define WAKE_NS 100000000ULL
 
 static int64_t boot_offset(void)
@@ -165,15 +164,16 @@ static unsigned handle_queued(struct tracker *t)
 
 /*
  * On a host that forks and execs a lot elsewhere, obrec must not be woken for each of its records;
- * but what targets do earns some of them, as theirs must be seen at once.
+ * but those of targets must be seen at once, and where one was, more will follow.
  */
 static void limit_wakes(struct tracker *t, uint64_t now, unsigned handled)
 {
-	if (handled && t->relevant && !t->opts.target.all && t->wakes_max == IDLE_WAKES_MAX)
-		t->idle_wakes -=
-			t->idle_wakes < IDLE_WAKES_EARNED ? t->idle_wakes : IDLE_WAKES_EARNED;
-	else if (handled && ++t->idle_wakes >= t->wakes_max)
+	if (handled && t->relevant && !t->opts.target.all && t->wakes_max == IDLE_WAKES_MAX) {
+		t->idle_wakes = 0;
+		sideband__wake(t->sideband, true);
+	} else if (handled && ++t->idle_wakes >= t->wakes_max) {
 		sideband__wake(t->sideband, false);
+	}
 	if (now < t->next_wake_ns)
 		return;
 	t->next_wake_ns = now + WAKE_NS;
