@@ -9,14 +9,14 @@ used() {
 	local hz own bpf
 	hz=$(getconf CLK_TCK)
 	own=$(sed 's/.*) //' /proc/"$1"/task/"$1"/stat | awk '{print $12 + $13}')
-	bpf=$(for f in /proc/"$1"/fdinfo/*; do awk '/^prog_id/ {id = $2} /^run_time_ns/ {print id, $2}' "$f" 2>/dev/null || true; done | sort -u | awk '{s += $2} END {printf "%d", s}')
+	bpf=$({ cat /proc/"$1"/fdinfo/* 2>/dev/null || true; } | awk '/^prog_id/ {id = $2} /^run_time_ns/ {print id, $2}' | sort -u | awk '{s += $2} END {printf "%d", s}')
 	echo "$((own * (1000000000 / hz) + bpf)) $(date +%s%N)"
 }
 head_row
 for load in forks threads switches mappings; do
 	ready=$T/ready
 	rm -f "$ready"; mkfifo "$ready"
-	"$WORKLOAD/burden" $load $((SECONDS_EACH * WINDOWS + 20)) >"$T/count" & load_pid=$!
+	"$WORKLOAD/burden" $load 3600 >"$T/count" & load_pid=$! # its end would be obrec's, however late the last window ends
 	pids+=($load_pid)
 	sleep 1
 	case $load in forks) target=-a;; *) target="-p $load_pid";; esac

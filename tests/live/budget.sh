@@ -57,14 +57,22 @@ within "steps back" "$(sql "$T/b.obz" "SELECT count(*) FROM thinning WHERE kept 
 "$OBANA" report "$T/b.obz" >"$T/out"
 grep -q 'to hold --cpu-budget' "$T/out" || fail "the report does not say so"
 
-# the threads' time in read() and on a CPU: 8 threads for some 6 s at a budget that the hooks alone do not exceed, within what the sampling allows
-# (a busy machine lets them switch less often: then a lower one).
+# the threads' time in read() and on a CPU: 8 threads at a budget that the hooks alone do not exceed (a busy machine lets them switch less often:
+# then a lower one), against what a recording beside it makes of the same time that is not thinned out.
 for budget in 10% 5% 2.5%; do
-	start "$T/switches" 4 30; busy=$!
+	start "$T/switches" 4 3600; busy=$!
+	obrec_start --offcpu-period 1ms -p $busy -e cpu,offcpu --debuginfo none -o "$T/whole.obz"; whole=$obrec
 	obrec_start --cpu-budget $budget -d 6s --offcpu-period 1ms -p $busy -e cpu,offcpu -o "$T/s.obz"; obrec_wait
+	is "thinned: exit" $status 0
+	obrec=$whole; obrec_stop "whole"
 	kill $busy
 	steps=$(sql "$T/s.obz" "SELECT count(*) FROM thinning")
 	[ "$steps" = 0 ] || break
 done
 within "steps at $budget" "$steps" 1 60
-within "thread seconds, thinned" "$(sql "$T/s.obz" "SELECT total(value)/1e9 FROM sample JOIN thread ON thread.id=thread_id WHERE tid<>$busy")" 34 56
+is "lost of the whole" "$(lost "$T/whole.obz")" 0
+threads="FROM sample JOIN thread ON thread.id = thread_id WHERE tid <> $busy"
+span=$(sql "$T/s.obz" "SELECT min(ts_ns) || ' AND ' || max(ts_ns) FROM sample" | tr -d '"')
+thinned=$(sql "$T/s.obz" "SELECT total(value) / 1e9 $threads") all=$(sql "$T/whole.obz" "SELECT total(value) / 1e9 $threads AND ts_ns BETWEEN $span")
+within "thread seconds, of the whole" "$all" 1 100
+within "thread seconds, thinned" "$thinned" "$(awk -v n="$all" 'BEGIN {print n * 0.7}')" "$(awk -v n="$all" 'BEGIN {print n * 1.17}')"

@@ -1,10 +1,9 @@
 # What is kept and what is left out: --l7, pipelines and bulk under the default --payload, --direction, --sample; processes
 # that start while others are recorded. Bytes and calls are complete whatever is left out.
-. tests/live/lib.inc
+. tests/live/l7.inc
 for c in redis-server redis-benchmark redis-cli nginx wrk python3 zstd; do command -v $c >/dev/null || skip "needs $c"; done
-port=$((22000 + RANDOM % 7000)); web=$((port + 1)); odd=$((port + 2))
-start redis-server --port $port --save '' --appendonly no --dir "$T" >/dev/null
-redis=$!
+free_port 3; web=$((port + 1)) odd=$((port + 2))
+serve_redis; redis=$server
 chmod 755 "$T"; mkdir "$T/www"; head -c 600 /dev/zero | tr '\0' p >"$T/www/page"
 # One marker a kilobyte: how much of a large body is in the archive can be counted.
 python3 -c "print(''.join('MARK%04d' % i + 'b' * 1016 for i in range(1024)), end='')" >"$T/www/large"
@@ -12,7 +11,7 @@ cat >"$T/nginx.conf" <<N
 worker_processes 1; daemon off; pid $T/nginx.pid; error_log $T/error.log; events {}
 http { access_log off; keepalive_requests 1000000; root $T/www; server { listen 127.0.0.1:$web; } }
 N
-start nginx -c "$T/nginx.conf"; master=$!
+start nginx -c "$T/nginx.conf"; master=$!; await_port $web $master
 # A protocol nobody knows: answers as many bytes as it got.
 cat >"$T/odd.py" <<'P'
 import socket, sys
@@ -21,16 +20,17 @@ while True:
     c = s.accept()[0]
     while (b := c.recv(100000)):
         c.sendall(b)
+    c.close()
 P
-start python3 "$T/odd.py" $odd; odd_pid=$!
-for p in $port $web $odd; do for _ in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/$p) 2>/dev/null && break; sleep 0.1; done; done
+start python3 "$T/odd.py" $odd; odd_pid=$!; await_port $odd $odd_pid
+eventually "nginx's worker" pgrep -P $master
 worker=$(pgrep -P $master | head -n 1)
 redis-cli -p $port -x set large <"$T/www/large" >/dev/null
 
 begin() { obrec_start -q --debuginfo none -e l4,l7 "$@"; }
-end() { sleep 0.3; kill -INT $obrec; obrec_wait; is "exit" $status 0; }
+all_closed() { local p; for p in $port $web $odd; do [ "$(served $p)" = 0 ] || return 1; done; }
+end() { eventually "the servers have closed what their clients closed" all_closed; obrec_stop; }
 bytes() { rm -rf "$T/x"; mkdir "$T/x"; tar xf "$1" -C "$T/x"; find "$T/x" -name '*.zst' -path '*payload*' | xargs -r -n 1 zstd -qdc; } # ARCHIVE
-lost() { sql "$1" "SELECT coalesce(sum(count), 0) FROM loss"; }
 by() { sql "$1" "SELECT coalesce(group_concat(protocol || ' ' || n, ', '), '') FROM (SELECT protocol, count(*) n FROM message GROUP BY 1 ORDER BY 1)" | tr -d '"'; }
 talk() {
 	redis-benchmark -p $port -c 2 -n 300 -t set -q >/dev/null

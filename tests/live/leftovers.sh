@@ -11,13 +11,13 @@ events() { # PID: perf events it holds; a kernel's are gone with their last desc
 	find /proc/"$1"/fd -lname 'anon_inode:\[perf_event\]' 2>/dev/null | wc -l
 }
 exists() { bpftool "$1" show id "$2" >/dev/null 2>&1; }
+none_exists() {
+	left=0
+	while read -r kind id; do ! exists "$kind" "$id" || left=$((left + 1)); done <"$T/ids"
+	[ $left = 0 ]
+}
 gone() { # WHAT: every id of $T/ids is gone, within what RCU takes
-	for _ in $(seq 100); do
-		left=0
-		while read -r kind id; do ! exists "$kind" "$id" || left=$((left + 1)); done <"$T/ids"
-		[ $left = 0 ] && break
-		sleep 0.1
-	done
+	eventually "$1: the objects it held are gone" none_exists
 	is "$1: of $(wc -l <"$T/ids") objects left" $left 0
 	is "$1: perf events left" "$(events $obrec)" 0
 	is "$1: temporary files" "$(find "$T/tmp" -type f | wc -l)" 0
@@ -42,13 +42,15 @@ is "disk full: exit" $status 3; gone "disk full"
 # COMMAND gets none of them
 mkfifo "$T/end"
 obrec_start -e $probes --debuginfo none -o "$T/dir/g.obz" -- bash -c "exec 3<\"\$1\"; read -r -u 3 _" - "$T/end"; held
-for _ in $(seq 50); do command=$(pgrep -P $obrec || true); [ -n "$command" ] && [ "$(readlink /proc/"$command"/exe)" != "$OBREC" ] && break; sleep 0.1; done
+executed() { command=$(pgrep -P $obrec) && [ "$(readlink /proc/"$command"/exe)" != "$OBREC" ]; }
+eventually "COMMAND is executed" executed
 is "COMMAND: objects of obrec's" "$(find /proc/"$command"/fd -lname 'anon_inode:*' | wc -l)" 0
 echo >"$T/end"; obrec_wait
 is "COMMAND: exit" $status 0; gone "COMMAND"
 
 # at the start: killed while it loads, and refused
-before=$(bpftool prog show | grep -cE 'name (core_fork|core_exec|cpu_sample|offcpu_|net_)' || true)
+programs() { bpftool prog show | grep -cE 'name (core_fork|core_exec|cpu_sample|offcpu_|net_)' || true; }
+before=$(programs)
 for ms in 020 060 120 250; do
 	"$OBREC" -q -p $demo -e $probes -o "$T/dir/e.obz" 2>/dev/null & obrec=$!
 	sleep 0.$ms; kill -9 $obrec 2>/dev/null || true; obrec_wait
@@ -65,11 +67,8 @@ done
 within "attaching that failed half way" $attaching 2 3
 status=0; "$OBREC" -q -d 1s -p 4194299 -e $probes -o "$T/dir/f.obz" 2>/dev/null || status=$?
 is "no such process: exit" $status 1
-for _ in $(seq 50); do
-	after=$(bpftool prog show | grep -cE 'name (core_fork|core_exec|cpu_sample|offcpu_|net_)' || true)
-	[ "$after" -le "$before" ] && break
-	sleep 0.2
-done
+no_more() { after=$(programs); [ "$after" -le "$before" ]; }
+eventually "killed while starting, failed, refused: their programs are gone" no_more
 within "killed while starting, failed, refused: programs more than before" $((after - before)) -100 0
 is "temporary files" "$(find "$T/tmp" -type f | wc -l)" 0
 is "pinned objects" "$(find /sys/fs/bpf -name '*obrec*' 2>/dev/null | wc -l)" 0

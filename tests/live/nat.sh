@@ -53,18 +53,17 @@ for s in new: ask(s, 10, b"new")
 print("done", flush=True)
 sys.stdin.read(1)
 P
-await() { for _ in $(seq 200); do grep -qs "$2" "$1" && return; sleep 0.05; done; fail "$1: no '$2' came"; } # FILE TEXT
 on() { local ns=$1 name=$2; shift 2; exec ip netns exec $ns unshare -u sh -c 'hostname "$0"; exec "$@"' "$name" "$@"; }
 mkfifo "$T/go"; exec 8<>"$T/go"
 on $b host-b python3 "$T/server.py" >"$T/server" & server=$!; pids+=($server)
-await "$T/server" ready
+eventually "the server" written "$T/server" ready
 on $a host-a python3 "$T/client.py" <"$T/go" >"$T/client" & client=$!; pids+=($client)
-await "$T/client" ready
+eventually "the client" written "$T/client" ready
 on $b host-b "$OBREC" -q -p $server -e l4,l7 --debuginfo none -o "$T/b.obz" --ready-fd 9 9>"$T/ready-b" & at_b=$!; pids+=($at_b)
 on $a host-a "$OBREC" -q -p $client -e l4,l7 --debuginfo none -o "$T/a.obz" --ready-fd 9 9>"$T/ready-a" & at_a=$!; pids+=($at_a)
-for f in a b; do for _ in $(seq 200); do [ -s "$T/ready-$f" ] && break; sleep 0.05; done; [ -s "$T/ready-$f" ] || fail "obrec at host-$f did not get ready"; done
+for f in a b; do eventually "obrec at host-$f is ready" [ -s "$T/ready-$f" ]; done
 echo >&8
-await "$T/client" "done"
+eventually "the client is through" written "$T/client" "done"
 kill -INT $at_a $at_b; wait $at_a; wait $at_b
 
 view() { "$OBANA" query "$T/a.obz" "$1" "$T/b.obz" --csv | tail -n +2; }

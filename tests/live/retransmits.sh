@@ -47,20 +47,16 @@ P
 mkfifo "$T/go"; exec 8<>"$T/go"
 ip netns exec $b python3 "$T/server.py" >"$T/server" & server=$!; pids+=($server)
 ip netns exec $a python3 "$T/client.py" <"$T/go" >"$T/client" & client=$!; pids+=($client)
-for _ in $(seq 200); do grep -qs ready "$T/server" && break; sleep 0.05; done
+eventually "the server" written "$T/server" ready
 obrec_start -q -p $server,$client -e l4 --debuginfo none -o "$T/a.obz"
 counted() { ip netns exec $1 nstat -asz TcpRetransSegs | awk '$1 == "TcpRetransSegs" {print $2}'; }
 is "sent again before" "$(counted $a),$(counted $b)" 0,0
 echo >&8
-for _ in $(seq 600); do grep -qs "done" "$T/client" && break; sleep 0.1; done
-grep -q "done" "$T/client" || fail "the client is not done"
+eventually "the client is through" written "$T/client" "done"
 # The last end may wait for an answer that was lost.
-for _ in $(seq 300); do
-	[ -z "$(ip netns exec $a ss -Htan state established state fin-wait-1 state fin-wait-2 state close-wait state last-ack)$(ip netns exec $b ss -Htan state established state fin-wait-1 state fin-wait-2 state close-wait state last-ack)" ] && break
-	sleep 0.1
-done
-kill -INT $obrec; obrec_wait
-is "exit" $status 0
+ended() { [ -z "$(for ns in $a $b; do ip netns exec $ns ss -Htan state established state fin-wait-1 state fin-wait-2 state close-wait state last-ack; done)" ]; }
+eventually "the last connection's end" ended
+obrec_stop
 is "losses" "$(sql "$T/a.obz" "SELECT total(count) FROM loss")" 0.0
 by() { sql "$T/a.obz" "SELECT role, count(*), sum(bytes_sent), sum(bytes_received), sum(closed_ns IS NOT NULL), sum(retransmits) FROM connection WHERE transport = 'tcp' GROUP BY 1 ORDER BY 1" | tr '\n' ' '; }
 is "sent again, and all else" "$(by)" "client,4,1200000,1200000,4,$(counted $a) server,4,1200000,1200000,4,$(counted $b) "

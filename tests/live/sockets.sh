@@ -4,17 +4,17 @@
 [ -x "$WORKLOAD/sockets" ] || skip "needs make workload"
 mkfifo "$T/go"; exec 8<>"$T/go"
 
+through() { written "$T/truth" '^old server' || ! kill -0 $peer; }
 record() { # NAME OPTION: the program's doings in NAME.obz, its account in $T/truth
 	"$WORKLOAD/sockets" $2 <&8 >"$T/truth" 2>"$T/err" &
 	pids+=($!)
 	peer=$!
-	for _ in $(seq 300); do grep -q ready "$T/err" && break; sleep 0.05; done
+	eventually "the program is ready" written "$T/err" ready
 	obrec_start -q -p $peer -e l4,l7 --no-redact --debuginfo none -o "$T/$1.obz"
 	echo >&8
-	for _ in $(seq 300); do grep -q '^old server' "$T/truth" && break; sleep 0.1; done
-	grep -q '^old server' "$T/truth" || fail "the program: $(cat "$T/err")"
-	kill -INT $obrec; obrec_wait
-	is "$1: exit" $status 0
+	eventually "the program's account, or its end" through
+	written "$T/truth" '^old server' || fail "the program: $(cat "$T/err")"
+	obrec_stop "$1"
 	echo >&8 # it ends
 }
 

@@ -74,8 +74,9 @@ echo >"$T/go"
 echo >"$T/late"
 wait $drive || fail "the clients failed"
 wait $late || fail "the late client failed"
-sleep 0.3; kill -INT $obrec; obrec_wait
-is "exit" $status 0
+all_closed() { local i; for i in 0 1 2 3 4 5; do [ "$(served $((base + i)))" = 0 ] || return 1; done; }
+eventually "the servers have closed what their clients closed" all_closed
+obrec_stop
 is "losses" "$(sql "$T/a.obz" "SELECT coalesce(group_concat(source || ': ' || cause || ' ' || count), 'none') FROM loss WHERE source <> 'side-band'")" none
 seen() { # TAG: requests of that name by role: all, paired, connections that are not tls
 	sql "$T/a.obz" "SELECT role, count(*), sum(paired), sum(NOT tls) FROM message m JOIN connection c ON c.id = connection_id

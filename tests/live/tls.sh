@@ -71,11 +71,12 @@ finish_tls
 none_else "$T/h2load.obz" http2
 is "h2load: by target and status" "$(by_kind "$T/h2load.obz")" "GET,/bad,503,2000,2000 GET,/get,200,2000,2000 "
 
-# redis; its client recorded as well, by name
+# redis; its clients recorded as well, as children of this one
 start redis-server --port 0 --tls-port $rport --bind 127.0.0.1 --tls-cert-file "$T/cert.pem" --tls-key-file "$T/key.pem" --tls-ca-cert-file "$T/cert.pem" \
 	--tls-auth-clients no --save '' --dir "$T" >/dev/null
-await_port $rport $!
-obrec_start -q --comm 'redis-*' -e l4,tls --debuginfo none -o "$T/redis.obz"
+redis=$!
+await_port $rport $redis
+obrec_start -q -p $redis,$$ -e l4,tls --debuginfo none -o "$T/redis.obz"
 timeout 60 redis-benchmark --tls --insecure -p $rport -c 8 -n 5000 -t set,get -q >/dev/null
 timeout 60 redis-benchmark --tls --insecure -p $rport -c 2 -n 4000 -P 16 -t incr -q >/dev/null
 finish_tls $rport

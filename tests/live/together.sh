@@ -10,9 +10,9 @@ both() { # ARGS OF ONE -- ARGS OF THE OTHER
 	shift
 	obrec_start "${one[@]}" -o "$T/1.obz"; first=$obrec
 	obrec_start "$@" -o "$T/2.obz"; second=$obrec
-	sleep 3
-	kill -INT $first; obrec=$first; obrec_wait; is "first: exit" $status 0
-	sleep 1; kill -INT $second; obrec=$second; obrec_wait; is "second: exit" $status 0
+	worked 150 $demo; worked 50 $other
+	obrec=$first; obrec_stop first
+	worked 50 $demo; worked 50 $other; obrec=$second; obrec_stop second
 }
 cpu() { sql "$1" "SELECT total(value) * 100 / (SELECT duration_ns FROM capture) FROM sample JOIN thread ON thread.id=thread_id JOIN process ON process.id=process_id WHERE kind='cpu' AND pid=$2"; }
 complete() { sql "$1" "SELECT 100.0*total((error='' OR error IS NULL)*count)/total(count) FROM sample JOIN stack ON stack.id=stack_id WHERE kind='cpu'"; }

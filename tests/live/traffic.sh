@@ -31,7 +31,7 @@ stop
 is "RESP3" "$(calls "$T/resp3.obz" server redis "'GET','LPUSH'")" 20000.0
 
 # one caller among 100,000 requests, its errors, both ends in one archive
-obrec_start -q --comm 'redis-*' -e l4,l7 -o "$T/all.obz"
+obrec_start -q -p $redis,$$ -e l4,l7 -o "$T/all.obz" # the clients are children of this one
 timeout 100 redis-benchmark -p $port -c 20 -n 50000 -t set,get -q >/dev/null
 redis-cli -p $port set rare:17 1 >/dev/null
 redis-cli -p $port lpush rare:17 1 >/dev/null 2>&1 || true

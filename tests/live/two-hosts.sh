@@ -7,9 +7,10 @@ a=obrec-a-$$ b=obrec-b-$$
 ip netns add $a 2>/dev/null || skip "no network namespaces here"
 ip netns add $b
 trap 'cleanup; ip netns del $a; ip netns del $b' EXIT
-await() { for _ in $(seq 200); do [ -s "$1" ] && return; sleep 0.05; done; return 1; } # FILE: something is written there
-start python3 tests/tools/delaynet.py 15 $a/10.99.0.1 $b/10.99.0.2 >"$T/up"
-await "$T/up" || skip "no TUN device here"
+start python3 tests/tools/delaynet.py 15 $a/10.99.0.1 $b/10.99.0.2 >"$T/up"; net=$!
+up() { written "$T/up" || ! kill -0 $net; }
+eventually "the network" up
+written "$T/up" || skip "no TUN device here"
 
 cat >"$T/server.py" <<'P'
 # HTTP that takes 25 ms, on a v6 socket (peers are v4-mapped); DNS that takes 10 ms
@@ -51,10 +52,10 @@ on() { local ns=$1 name=$2; shift 2; exec ip netns exec $ns unshare -u sh -c 'ho
 
 on $b host-b python3 "$T/server.py" >"$T/ready-server" & server=$!
 pids+=($server)
-await "$T/ready-server" || fail "the server is not up"
+eventually "the server" written "$T/ready-server"
 on $b host-b "$OBREC" -q -p $server -e l4,l7 -o "$T/b.obz" --ready-fd 9 9>"$T/ready-b" & recorder=$!
 pids+=($recorder)
-await "$T/ready-b" || fail "obrec at the server did not get ready"
+eventually "obrec at the server is ready" [ -s "$T/ready-b" ]
 (on $a host-a "$OBREC" -q -e l4,l7 -o "$T/a.obz" -- python3 "$T/client.py")
 kill -INT $recorder; wait $recorder
 
@@ -100,10 +101,10 @@ command -v openssl >/dev/null || { echo "TLS left out: needs openssl"; exit 0; }
 grep -q '^tls .*yes.*yes' "$T/list" || { echo "TLS left out: no uprobes here"; exit 0; }
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=b 2>/dev/null
 start ip netns exec $b /usr/bin/python3 tests/live/tls_peer.py serve 8443 "$T/cert.pem" "$T/key.pem" 10.99.0.2; server=$!
-for _ in $(seq 200); do ip netns exec $b bash -c 'exec 3<>/dev/tcp/10.99.0.2/8443' 2>/dev/null && break; sleep 0.05; done
+eventually "the TLS server" ip netns exec $b bash -c 'exec 3<>/dev/tcp/10.99.0.2/8443'
 on $b host-b "$OBREC" -q -p $server -e l4,l7,tls -o "$T/b.obz" --ready-fd 9 9>"$T/ready-tls" & recorder=$!
 pids+=($recorder)
-await "$T/ready-tls" || fail "obrec at the TLS server did not get ready"
+eventually "obrec at the TLS server is ready" [ -s "$T/ready-tls" ]
 (on $a host-a "$OBREC" -q -e l4,l7,tls -o "$T/tls.obz" -- /usr/bin/python3 tests/live/tls_peer.py get 8443 20 item 10.99.0.2)
 kill -INT $recorder; wait $recorder
 is "one edge over TLS" "$(view "SELECT protocol, calls, errors FROM edge" "$T/tls.obz" | paste -sd' ')" http,20,0
