@@ -48,7 +48,7 @@ url=http://127.0.0.1:$port
 h2load -n 500 -c 3 -m 20 $url/one.html $url/two.html $url/three.html $url/none.html >"$T/x"
 for w in four.html nope; do curl -s --http2-prior-knowledge -o "$T/x" $url/$w; done
 curl -s --http2-prior-knowledge -o "$T/x" -d some=thing $url/five.html
-capture_end
+capture_end "$T/h2.pcap"
 "$obana" import "$T/h2.pcap" -o "$T/h2.obz" 2>"$T/err" || { cat "$T/err"; exit 1; }
 is "HTTP/2 exchanges" "$(sql "$T/h2.obz" "SELECT remote_port, method, target, status FROM message m JOIN connection c ON c.id = connection_id
 	WHERE m.protocol = 'http2' AND paired" | LC_ALL=C sort)" "$(frames "$T/h2.pcap" $port | exchanges :status)"
@@ -62,7 +62,7 @@ if $python -c 'import grpc' 2>/dev/null; then
 	wait_port $port
 	capture "$T/grpc.pcap" $port
 	$python "$TOP/tests/live/grpc_peer.py" client $port 20 >"$T/x" || exit 1
-	capture_end
+	capture_end "$T/grpc.pcap"
 	"$obana" import "$T/grpc.pcap" -o "$T/grpc.obz" 2>"$T/err" || { cat "$T/err"; exit 1; }
 	is "gRPC calls" "$(sql "$T/grpc.obz" "SELECT remote_port, 'POST', '/' || target || '/' || method, CASE status WHEN 'OK' THEN 0 WHEN 'NOT_FOUND' THEN 5 WHEN 'UNIMPLEMENTED' THEN 12 END AS code
 		FROM message m JOIN connection c ON c.id = connection_id WHERE m.protocol = 'grpc'" | LC_ALL=C sort)" \
@@ -81,7 +81,7 @@ for way in framed:binary framed:compact buffered:binary; do
 	wait_port $port
 	capture "$T/thrift.pcap" $port
 	$python "$TOP/tests/live/thrift_peer.py" client ${way%:*} ${way#*:} $port 40 || exit 1
-	capture_end
+	capture_end "$T/thrift.pcap"
 	"$obana" import "$T/thrift.pcap" -o "$T/thrift.obz" 2>"$T/err" || { cat "$T/err"; exit 1; }
 	# Each call with the type of what follows it on the wire: a reply, an exception, or (one-way) the next call.
 	tshark -r "$T/thrift.pcap" -d tcp.port==$port,thrift -Y thrift -T fields -E aggregator=' ' -e thrift.method -e thrift.mtype 2>/dev/null |
