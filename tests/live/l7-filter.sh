@@ -28,7 +28,7 @@ worker=$(pgrep -P $master | head -n 1)
 redis-cli -p $port -x set large <"$T/www/large" >/dev/null
 
 begin() { obrec_start -q --debuginfo none -e l4,l7 "$@"; }
-all_closed() { local p; for p in $port $web $odd; do [ "$(served $p)" = 0 ] || return 1; done; }
+all_closed() { [ "$(served $port,$web,$odd)" = 0 ]; }
 end() { eventually "the servers have closed what their clients closed" all_closed; obrec_stop; }
 bytes() { rm -rf "$T/x"; mkdir "$T/x"; tar xf "$1" -C "$T/x"; find "$T/x" -name '*.zst' -path '*payload*' | xargs -r -n 1 zstd -qdc; } # ARCHIVE
 by() { sql "$1" "SELECT coalesce(group_concat(protocol || ' ' || n, ', '), '') FROM (SELECT protocol, count(*) n FROM message GROUP BY 1 ORDER BY 1)" | tr -d '"'; }

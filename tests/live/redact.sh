@@ -57,7 +57,7 @@ talk() {
 	pgsql -q -c "SELECT length('${secret}Literal') AS n, 77001122 > 0 AS m" >/dev/null
 	PGPASSWORD=${secret}Wrong PGSSLMODE=disable PGGSSENCMODE=disable psql -h 127.0.0.1 -p $((port + 4)) -U postgres -c 'SELECT 1' >/dev/null 2>&1 || true
 }
-all_closed() { local i; for i in 0 1 2 3 4; do [ "$(served $((port + i)))" = 0 ] || return 1; done; }
+all_closed() { [ "$(served $port,$((port + 1)),$((port + 2)),$((port + 3)),$((port + 4)))" = 0 ]; }
 # base64 of what curl -u sends, beside the words themselves
 coded=$(printf 'me:%sBasic' $secret | base64)
 found() { raw "$1" >"$T/bytes"; grep -aoE "${secret}[A-Za-z]*|$coded|77001122" "$T/bytes" | sort -u | tr '\n' ' '; }

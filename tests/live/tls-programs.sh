@@ -74,7 +74,7 @@ echo >"$T/go"
 echo >"$T/late"
 wait $drive || fail "the clients failed"
 wait $late || fail "the late client failed"
-all_closed() { local i; for i in 0 1 2 3 4 5; do [ "$(served $((base + i)))" = 0 ] || return 1; done; }
+all_closed() { [ "$(served $base,$((base + 1)),$((base + 2)),$((base + 3)),$((base + 4)),$((base + 5)))" = 0 ]; }
 eventually "the servers have closed what their clients closed" all_closed
 obrec_stop
 is "losses" "$(sql "$T/a.obz" "SELECT coalesce(group_concat(source || ': ' || cause || ' ' || count), 'none') FROM loss WHERE source <> 'side-band'")" none
