@@ -1,3 +1,3 @@
-# See matrix.inc. HOST=1 in the environment: also what obrec takes from its host and leaves there (host.inc), some minutes more.
+# See matrix.inc. HOST=1 in the environment: also what obrec takes from its host and leaves there (host.inc), 160 s of CPU more.
 KERNEL=6.1
 . tests/kernels/matrix.inc
