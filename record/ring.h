@@ -3,20 +3,9 @@
 #ifndef RECORD_RING_H
 #define RECORD_RING_H
 
-#include <stdint.h>
-
-#include "../bpf/wire.h"
+#include "ring_read.h"
 
 struct ring;
-
-/* Called for each whole, checked record; must not keep it. */
-struct ring_handler {
-	void (*stack)(void *ctx, const struct wire_stack *s);
-	void (*sample)(void *ctx, const struct wire_sample *s);
-	void (*other)(void *ctx, const struct wire_hdr *hdr); /* a probe's own kind */
-	void (*bad)(void *ctx);				      /* not a record this build knows */
-	void *ctx;
-};
 
 /* Makes `cpus` rings of `sz` bytes (a power of two, at least a page) and puts them in the map of
  * maps `rings_fd`. */
@@ -27,8 +16,7 @@ void ring__free(struct ring *r);
 /* Wakes epoll_wait() when a ring is filled well enough to be worth it. */
 int ring__watch(struct ring *r, int epoll_fd);
 
-/* Hands over what is queued at the call, bounded by the rings' size; returns how many of the records
- * were of the kinds that cannot wait (payload can: nothing has to be looked up for it). */
+/* ring_read() of them all. */
 unsigned ring__consume(struct ring *r);
 
 /* Bytes that wait in the fullest one. */
