@@ -2,11 +2,12 @@
 # Processes, connections, threads, dlopen and dlclose, generated code without end, at SOAK_RATE rounds a second.
 . scripts/bench.d/lib.inc
 SOAK=${SOAK_SECONDS:-3600} RATE=${SOAK_RATE:-50} KINDS=${SOAK_KINDS:-pctlj}
+step=$((SOAK / 60 > 0 ? SOAK / 60 : 1)) # seconds between two looks; the load is there until after the last
 ready=$T/ready
 mkfifo "$ready"
 libs=$(ldconfig -p | sed -n 's/.*=> \(.*\/lib\(z\|lzma\|elf\|dw\|sqlite3\|archive\|zstd\|crypto\|ssl\|xml2\|bz2\|expat\)\.so.*\)/\1/p' | sort -u)
 # shellcheck disable=SC2086
-"$WORKLOAD/churn" $((SOAK + 20)) "$RATE" "$KINDS" $libs >"$T/rounds" & churn=$!
+"$WORKLOAD/churn" $((SOAK + 2 * step + 60)) "$RATE" "$KINDS" $libs >"$T/rounds" & churn=$!
 pids+=($churn)
 # SOAK_TARGET=churn leaves the rest of the host out: its new binaries keep their tables
 target=-a
@@ -18,7 +19,7 @@ read -r -t 120 <"$ready" || { cat "$T/err"; exit 1; }
 
 # KiB of obrec's own: the rings that it has mapped are the same from the start
 own() { awk '/^RssAnon/{print $2}' /proc/$obrec/status; }
-begin=$SECONDS step=$((SOAK / 60 > 0 ? SOAK / 60 : 1))
+begin=$SECONDS
 while [ $((SECONDS - begin)) -lt "$SOAK" ]; do
 	sleep "$step"
 	echo "$((SECONDS - begin)) $(tail -n 1 "$T/rounds") $(own) $(ls /proc/$obrec/fd | wc -l) $(awk '{print $14+$15}' /proc/$obrec/stat)" >>"$T/series"
