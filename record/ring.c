@@ -118,19 +118,6 @@ unsigned ring__consume(struct ring *r)
 	return cnt;
 }
 
-uint64_t ring__queued(const struct ring *r)
-{
-	uint64_t most = 0;
-
-	for (unsigned i = 0; i < r->cnt; i++) {
-		const struct ring_view *v = &r->views[i];
-		uint64_t queued = __atomic_load_n(v->producer, __ATOMIC_RELAXED) - *v->consumer;
-
-		most = queued > most ? queued : most;
-	}
-	return most;
-}
-
 const uint64_t *ring__taken(const struct ring *r)
 {
 	return r->taken;

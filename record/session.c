@@ -115,10 +115,9 @@ static int make_tracker(struct session *s)
 	};
 
 	/* Who is chosen by name or group is a target once its news are read, not before. */
-	s->urgent = opts.target.comm || opts.target.cgroup;
+	opts.urgent = opts.target.comm || opts.target.cgroup;
 	for (size_t i = 0; probes[i]; i++)
-		s->urgent |= session_wants(s, i) && probes[i]->urgent;
-	opts.urgent = s->urgent;
+		opts.urgent |= session_wants(s, i) && probes[i]->urgent;
 	return tracker__new(&s->tracker, &opts);
 }
 
@@ -331,7 +330,7 @@ int session__start(struct session *s)
 {
 	int err = 0;
 
-	priority_take();
+	priority_raise();
 	s->started_ns = s->env.start_ns = clock_now_ns();
 	s->skel->bss->enabled = true;
 	for (size_t i = 0; probes[i] && !err; i++)

@@ -22,7 +22,6 @@
 struct session {
 	struct record_opts opts; /* a copy, with target.pids pointing at `command` for -- COMMAND */
 	uint32_t command;
-	bool urgent; /* news of processes cannot wait; see struct probe */
 	struct obz_writer *writer;
 	struct attach_plan plan;
 	struct probe_env env;

@@ -17,17 +17,19 @@ enum {
 	MIN_RING = 64 << 10,
 	MAX_RING = 1 << 20,
 	MAX_RING_BULKY = 32 << 20, /* a few tenths of a second of what one CPU can send */
-	WAKEUP = 128 << 10
+	WAKEUP = 256 << 10,
+	WAKEUP_MAX = 1 << 20
 };
 
-/*
- * One wake-up serves a few hundred records and more, and takes obrec a few tenths of a millisecond:
- * a client that has to wait for its CPU so long still finds answers to read, and its server
- * requests. Half of a small ring, so that there is room for what comes while obrec gets going.
- */
+/* A part that leaves room for what comes while obrec gets going: an eighth, so that one wake-up
+ * serves thousands of records, or less of a large ring. */
 static uint32_t wakeup_size(uint32_t ring_sz)
 {
-	return ring_sz / 2 < WAKEUP ? ring_sz / 2 : WAKEUP;
+	uint32_t sz = ring_sz / 8 > WAKEUP ? ring_sz / 8 : WAKEUP;
+
+	if (sz > WAKEUP_MAX)
+		sz = WAKEUP_MAX;
+	return sz < ring_sz / 2 ? sz : ring_sz / 2;
 }
 
 /* The line of a failed load that says why; libbpf hands its messages over without a context. */

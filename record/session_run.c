@@ -27,8 +27,6 @@
  * that names a process or an address to look up. */
 enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 
-enum { BEHIND = 8 }; /* with that part of a ring waiting */
-
 struct loop {
 	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns, memory_ns; /* when next */
 	struct aside *aside;
@@ -51,19 +49,6 @@ static enum stop_reason reason_of(int err)
 	}
 }
 
-/* Traffic alone is taken in when there is a CPU for it, unless it comes too fast for that. */
-static void keep_up(const struct session *s)
-{
-	uint64_t queued = ring__queued(s->ring);
-
-	if (s->urgent)
-		return;
-	if (queued >= s->opts.ring_sz / BEHIND)
-		priority_set(PRIORITY_URGENT);
-	else if (queued < s->opts.ring_sz / BEHIND / 4)
-		priority_set(PRIORITY_BULK);
-}
-
 static int drain(struct session *s)
 {
 	int n;
@@ -72,7 +57,6 @@ static int drain(struct session *s)
 	thin__begin_processes(s->thin);
 	tracker__drain(s->tracker);
 	thin__end_processes(s->thin);
-	keep_up(s);
 	n = ring__consume(s->ring);
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->drained)
@@ -300,7 +284,7 @@ int session__finish(struct session *s, const volatile sig_atomic_t *stop,
 	int requests = *stop ? 1 : 0; /* one more, pressed at once perhaps, is the second */
 	int err;
 
-	priority_set(PRIORITY_NORMAL);
+	priority_lower();
 	stop_probes(s);
 	part_ends(&split, "last programs");
 	for (int i = 0; i < 2; i++) /* a mapping of before the last sample may have come after it */
