@@ -5,6 +5,7 @@
 
 void pair_known_end(struct pair_order *p)
 {
+	p->unasked = false;
 	if (!p->tracked && p->late)
 		pair_possible_reset(&p->possible);
 	else if (!p->tracked)
@@ -13,6 +14,17 @@ void pair_known_end(struct pair_order *p)
 		pair_missed_begin(&p->missed);
 	p->tracked = !p->window.none;
 	p->unsure = true;
+}
+
+void pair_known_doubt(struct pair_order *p)
+{
+	if (!p->tracked) {
+		pair_possible_begin(&p->possible, pair_known_outstanding(p));
+		pair_missed_begin(&p->missed);
+		p->tracked = !p->window.none && !p->late;
+		p->unasked = p->tracked;
+	}
+	pair_possible_hole(&p->possible, false);
 }
 
 void pair_known_lose(struct pair_order *p, enum l7_why why)
@@ -133,7 +145,7 @@ void pair_known_find(struct pair_order *p, bool request)
 {
 	int64_t only;
 
-	if (!p->tracked || p->window.none)
+	if (!p->tracked || p->unasked || p->window.none)
 		return;
 	count_alike(p);
 	only = pair_possible_only(&p->possible, p->reqs.tail);
@@ -147,7 +159,7 @@ void pair_known_find(struct pair_order *p, bool request)
 
 bool pair_known_contradicted(const struct pair_order *p)
 {
-	return p->tracked && !p->unsure && !p->window.none &&
+	return p->tracked && !p->unasked && !p->unsure && !p->window.none &&
 	       !pair_possible_has(&p->possible, pair_known_outstanding(p));
 }
 

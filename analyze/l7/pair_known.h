@@ -7,6 +7,9 @@
 
 /* From here on it is not, but for those that are sure. */
 void pair_known_end(struct pair_order *p);
+/* It may not be: responses were missed that no request seen can have had. If the next request is
+ * seen too, it is. */
+void pair_known_doubt(struct pair_order *p);
 /* Nor of any that waits. */
 void pair_known_lose(struct pair_order *p, enum l7_why why);
 /* It was taken for known, and never was. */

@@ -179,8 +179,11 @@ static void add(struct pair_order *p, struct waiting_list *l, const struct l7_me
 void pair_order_request(struct pair_order *p, const struct l7_message *m)
 {
 	p->window.none |= m->quiet;
-	if (!p->hole_since)
+	if (!p->hole_since) {
 		p->early = 0;
+		p->tracked &= !p->unasked;
+		p->unasked = false;
+	}
 	see(p, m);
 	pair_known_turn(p);
 	if (p->tracked)
@@ -358,9 +361,11 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 	} else {
 		settle_old(p, false);
 		p->may_overlap = false;
-		/* Nobody waits: there was no answer to be missed. */
-		if (!p->unsure && !p->reqs.cnt && !p->overlaps)
+		/* Nobody waits: there was no answer to be missed, unless its request was too. */
+		if (!p->unsure && !p->reqs.cnt && !p->overlaps) {
+			pair_known_doubt(p);
 			return;
+		}
 		pair_known_lose(p, why);
 	}
 	pair_possible_hole(&p->possible, requests);

@@ -30,6 +30,7 @@ struct pair_order {
 	bool calm;	  /* it was seen to wait for all answers first */
 	bool may_overlap; /* unless the missing answers turn out to be lost */
 	bool begun_idle;  /* what is held began after silence */
+	bool unasked;	  /* tracked since responses were missed while no request waited */
 	uint64_t doubtful_ns[2]; /* when responses, requests came that may be parts of one */
 	uint64_t latest_ns;	 /* the end of the last message */
 	uint64_t longest_ns;	 /* that an answer took while all was known */
