@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kinds of clients on a connection whose protocol pairs by order, one call in a hundred lost (fixed
- * seeds). Each request and its response carry the same numbers, one in their heads and one as their
- * lengths: a pair of two numbers is wrong, whatever the client does.
+ * Kinds of clients on a connection whose protocol pairs by order, one call in a hundred lost, or
+ * runs of them (fixed seeds). Each request and its response carry the same numbers, one in their
+ * heads and one as their lengths: a pair of two numbers is wrong, whatever the client does.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,7 @@ struct client {
 	unsigned changes;   /* after so many times its depth is half of that, and again */
 	unsigned per_call;  /* messages in a call at most */
 	unsigned known;	    /* calls after which some are lost; 0: KNOWN */
+	unsigned stalls;    /* calls are lost in runs of up to so many, one time in a thousand */
 	unsigned floor;	    /* percent of the pairs whose calls arrived */
 	bool even; /* it seems to ask one by one, whoever joins late: nothing tells how many wait */
 };
@@ -96,6 +97,22 @@ static const struct client clients[] = {
 	 .alike = true,
 	 .per_call = 2,
 	 .floor = 97},
+	/* The recorder stood still: both directions are lost, and end with either. */
+	{.name = "one by one, alike, in runs",
+	 .depth = 1,
+	 .alike = true,
+	 .per_call = 1,
+	 .stalls = 400,
+	 .floor = 97},
+	{.name = "sixteen, alike, in runs",
+	 .depth = 16,
+	 .refill = 15,
+	 .alike = true,
+	 .per_call = 1,
+	 .stalls = 400,
+	 .floor = 95,
+	 .even = true},
+	{.name = "one by one, in runs", .depth = 1, .per_call = 1, .stalls = 400, .floor = 95},
 	/* Some have none: they are known up to the first loss only. */
 	{.name = "up to eight more", .depth = 8, .refill = 4, .random = true, .per_call = 3},
 	{.name = "up to three", .depth = 3, .refill = 2, .random = true, .per_call = 2},
@@ -262,6 +279,18 @@ static void run(const struct talk *t, const bool *lost, struct result *r, bool l
 	l7_conn__free(c);
 }
 
+/* What is lost from the call `known` on. */
+static void lose(const struct client *k, unsigned known, unsigned cnt, bool *lost)
+{
+	unsigned until = 0;
+
+	for (unsigned i = known; i < cnt; i++) {
+		if (k->stalls && i >= until && !random_below(1000))
+			until = i + 1 + random_below(k->stalls);
+		lost[i] = k->stalls ? i < until : !random_below(LOST_ONE_IN);
+	}
+}
+
 /* Pairs of which no call was lost. */
 static uint64_t due(const struct talk *t, const bool *lost)
 {
@@ -290,8 +319,7 @@ static bool one_client(const struct client *k)
 		converse(&t, k);
 		memset(lost, 0, sizeof(lost));
 		run(&t, lost, &whole, false);
-		for (unsigned i = k->known ? k->known : KNOWN; i < t.cnt; i++)
-			lost[i] = !random_below(LOST_ONE_IN);
+		lose(k, k->known ? k->known : KNOWN, t.cnt, lost);
 		expected += due(&t, lost);
 		run(&t, lost, &all, false);
 		/* The same, joined in its middle. */
