@@ -58,7 +58,7 @@ for chosen in redis http http,redis; do
 	is "--l7 $chosen: all of the unknown is counted" "$(sql "$a" "SELECT bytes_sent, bytes_received FROM connection WHERE local_port = $odd AND receives > 0")" 20000,20000
 	is "--l7 $chosen: the first 4 KiB of the unknown, each way" "$(bytes "$a" | grep -ao 'ODD[0-9]*' | sort | uniq -c | awk '{n++; s += $1} END {print n, s}')" "21 42"
 	"$OBANA" info "$a" >"$T/info"
-	is "--l7 $chosen: info says so" "$(grep -o "l7=$chosen$" "$T/info")" "l7=$chosen"
+	is "--l7 $chosen: info says so" "$(grep -o "l7 $chosen$" "$T/info")" "l7 $chosen"
 done
 
 # ---- pipelines are kept, bulk is not
