@@ -156,6 +156,7 @@ static int prepare(struct probe_env *env)
 	bpf_program__set_autoload(skel->progs.net_sock_splice, sock && typed);
 	bpf_program__set_autoload(skel->progs.net_sock_splice_raw, sock && !typed);
 	bpf_program__set_autoload(skel->progs.net_tcp_state, true);
+	bpf_program__set_autoload(skel->progs.net_tcp_state_missed, true);
 	bpf_program__set_autoload(skel->progs.net_gone, true);
 	skel->rodata->net_by = by[variant(env)];
 	skel->rodata->net_exits = has_exits(f);
@@ -245,7 +246,7 @@ static int attach_all(struct probe_env *env)
 		skel->progs.net_sock_send,     skel->progs.net_sock_recv,
 		skel->progs.net_sock_send_raw, skel->progs.net_sock_recv_raw,
 		skel->progs.net_sock_splice,   skel->progs.net_sock_splice_raw,
-		skel->progs.net_tcp_state};
+		skel->progs.net_tcp_state,     skel->progs.net_tcp_state_missed};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !err; i++)
