@@ -4,23 +4,9 @@
  * only kinds of answers tell which belongs to which (fixed seeds). The n-th request and the n-th
  * response are known by the positions of their first bytes.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "calls.h"
 
-#include "../../analyze/l7/l7.h"
-
-enum { REQUESTS = 4000, SEEDS = 20, LOST_ONE_IN = 100, MAX_CALLS = 2 * REQUESTS, EARLY = 60 };
-
-static uint64_t seed;
-
-static uint64_t random_below(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed * 0x2545f4914f6cdd1d >> 20) % n;
-}
+enum { EARLY = 60 };
 
 static const struct {
 	const char *name, *request;
@@ -36,12 +22,7 @@ static const struct {
 };
 
 struct talk {
-	struct {
-		struct l7_piece piece;
-		unsigned first, cnt; /* its messages */
-	} calls[MAX_CALLS];
-	unsigned cnt;
-	uint64_t pos[2], now_ns;
+	struct calls calls;
 	uint64_t begin[2][REQUESTS]; /* of each message, sent and received */
 	unsigned kind[REQUESTS];
 };
@@ -53,19 +34,14 @@ static void say(struct talk *t, bool request, unsigned first, unsigned cnt)
 	size_t sz = 0;
 
 	for (unsigned i = first; i < first + cnt; i++) {
-		t->begin[dir][i] = t->pos[dir] + sz;
+		t->begin[dir][i] = t->calls.pos[dir] + sz;
 		if (request)
 			sz += sprintf(data + sz, commands[t->kind[i]].request, i % 10);
 		else
 			sz += sprintf(data + sz, "%s",
 				      commands[t->kind[i]].responses[random_below(2)]);
 	}
-	t->now_ns += 100000 + random_below(50000);
-	t->calls[t->cnt].first = first;
-	t->calls[t->cnt].cnt = cnt;
-	t->calls[t->cnt++].piece = (struct l7_piece){
-		.dir = dir, .pos = t->pos[dir], .len = sz, .ts_ns = t->now_ns, .data = {data, sz}};
-	t->pos[dir] += sz;
+	calls_say(&t->calls, dir, first, cnt, data, sz);
 }
 
 /* `depth` requests at most are outstanding, and one at least. */
@@ -73,7 +49,7 @@ static void converse(struct talk *t, unsigned depth, unsigned kinds)
 {
 	unsigned asked = 0, answered = 0;
 
-	*t = (struct talk){.now_ns = 1000000};
+	*t = (struct talk){.calls.now_ns = 1000000};
 	for (unsigned i = 0; i < REQUESTS; i++)
 		t->kind[i] = random_below(kinds);
 	while (answered < REQUESTS) {
@@ -115,29 +91,8 @@ static void run(struct result *r, const bool *lost, bool late)
 {
 	const struct l7_conn_opts opts = {
 		.role = L7_CLIENT, .server_port = 6379, .late = late, .sink = sink, .ctx = r};
-	struct l7_conn *c;
 
-	if (l7_conn__new(&c, &opts))
-		exit(1);
-	for (unsigned i = 0; i < r->talk->cnt; i++)
-		if (!lost[i])
-			l7_conn__feed(c, &r->talk->calls[i].piece);
-	l7_conn__finish(c);
-	l7_conn__free(c);
-}
-
-static uint64_t due(const struct talk *t, const bool *lost)
-{
-	static bool gone[REQUESTS];
-	uint64_t cnt = REQUESTS;
-
-	memset(gone, 0, sizeof(gone));
-	for (unsigned i = 0; i < t->cnt; i++)
-		for (unsigned j = 0; lost[i] && j < t->calls[i].cnt; j++)
-			gone[t->calls[i].first + j] = true;
-	for (unsigned i = 0; i < REQUESTS; i++)
-		cnt -= gone[i];
-	return cnt;
+	calls_feed(&r->talk->calls, lost, &opts);
 }
 
 /* Lost are calls from `from` on; those before it never were seen when it is joined late. */
@@ -150,18 +105,17 @@ static bool one(const char *name, unsigned depth, unsigned kinds, unsigned from,
 	uint64_t expected = 0;
 	bool bad;
 
-	seed = 0x9e3779b97f4a7c15;
+	seed = FIRST_SEED;
 	for (unsigned s = 0; s < SEEDS; s++) {
 		converse(&t, depth, kinds);
 		memset(lost, 0, sizeof(lost));
 		run(&whole, lost, false);
-		for (unsigned i = from; i < t.cnt; i++)
+		for (unsigned i = from; i < t.calls.cnt; i++)
 			lost[i] = !random_below(LOST_ONE_IN);
 		memset(lost, late, from);
-		expected += due(&t, lost);
+		expected += calls_due(&t.calls, lost);
 		run(&all, lost, late);
-		for (unsigned i = 0; i < t.cnt; i++)
-			free((void *)t.calls[i].piece.data.p);
+		calls_fini(&t.calls);
 	}
 	bad = whole.made != SEEDS * REQUESTS || whole.wrong || whole.alone ||
 	      all.wrong * 10000 > expected || all.made * 100 < expected * floor;

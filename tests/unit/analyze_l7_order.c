@@ -4,30 +4,9 @@
  * runs of them (fixed seeds). Each request and its response carry the same numbers, one in their
  * heads and one as their lengths: a pair of two numbers is wrong, whatever the client does.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "calls.h"
 
-#include "../../analyze/l7/l7.h"
-
-enum {
-	REQUESTS = 4000,
-	SEEDS = 20,
-	LOST_ONE_IN = 100,
-	KNOWN = 18,
-	LATE = 61,
-	MAX_CALLS = 2 * REQUESTS
-};
-
-static uint64_t seed;
-
-static uint64_t random_below(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed * 0x2545f4914f6cdd1d >> 20) % n;
-}
+enum { KNOWN = 18, LATE = 61 };
 
 /* Who asks how: `depth` at most are outstanding; asks on when `refill` or fewer are; then as many
  * as random says, when `random`. One silence in `silent` answers, where not 0. */
@@ -140,17 +119,6 @@ static const struct client clients[] = {
 
 /* ---- one conversation ---- */
 
-struct call {
-	struct l7_piece piece;
-	unsigned first, cnt; /* its messages */
-};
-
-struct talk {
-	struct call calls[MAX_CALLS + 1];
-	unsigned cnt;
-	uint64_t pos[2], now_ns;
-};
-
 /* Numbers go by, so that neighbours, and those a few bursts apart, differ. */
 static unsigned number_of(unsigned i)
 {
@@ -170,9 +138,8 @@ static char *message(bool request, unsigned i, unsigned body, size_t *sz)
 	return p;
 }
 
-static void say(struct talk *t, const struct client *k, bool request, unsigned first, unsigned cnt)
+static void say(struct calls *t, const struct client *k, bool request, unsigned first, unsigned cnt)
 {
-	struct call *call = &t->calls[t->cnt++];
 	char *data = NULL;
 	size_t sz = 0;
 
@@ -186,15 +153,7 @@ static void say(struct talk *t, const struct client *k, bool request, unsigned f
 		sz += one_sz;
 		free(one);
 	}
-	t->now_ns += 100000 + random_below(50000);
-	*call = (struct call){.piece = {.dir = request ? L7_SENT : L7_RECEIVED,
-					.pos = t->pos[!request],
-					.len = sz,
-					.ts_ns = t->now_ns,
-					.data = {data, sz}},
-			      .first = first,
-			      .cnt = cnt};
-	t->pos[!request] += sz;
+	calls_say(t, request ? L7_SENT : L7_RECEIVED, first, cnt, data, sz);
 }
 
 static unsigned some(const struct client *k, unsigned most)
@@ -204,11 +163,11 @@ static unsigned some(const struct client *k, unsigned most)
 	return n < most ? n : most;
 }
 
-static void converse(struct talk *t, const struct client *k)
+static void converse(struct calls *t, const struct client *k)
 {
 	unsigned asked = 0, answered = 0, times = 0;
 
-	*t = (struct talk){.now_ns = 1000000};
+	*t = (struct calls){.now_ns = 1000000};
 	while (answered < REQUESTS) {
 		bool silent = k->silent && asked == answered;
 
@@ -265,18 +224,11 @@ static void sink(void *ctx, struct l7_conn *c, const struct l7_exchange *x)
 		    memcmp(host + 8, x->response->status.p, 3);
 }
 
-static void run(const struct talk *t, const bool *lost, struct result *r, bool late)
+static void run(const struct calls *t, const bool *lost, struct result *r, bool late)
 {
 	const struct l7_conn_opts opts = {.role = L7_CLIENT, .late = late, .sink = sink, .ctx = r};
-	struct l7_conn *c;
 
-	if (l7_conn__new(&c, &opts))
-		exit(1);
-	for (unsigned i = 0; i < t->cnt; i++)
-		if (!lost[i])
-			l7_conn__feed(c, &t->calls[i].piece);
-	l7_conn__finish(c);
-	l7_conn__free(c);
+	calls_feed(t, lost, &opts);
 }
 
 /* What is lost from the call `known` on. */
@@ -291,43 +243,27 @@ static void lose(const struct client *k, unsigned known, unsigned cnt, bool *los
 	}
 }
 
-/* Pairs of which no call was lost. */
-static uint64_t due(const struct talk *t, const bool *lost)
-{
-	static bool gone[REQUESTS];
-	uint64_t cnt = REQUESTS;
-
-	memset(gone, 0, sizeof(gone));
-	for (unsigned i = 0; i < t->cnt; i++)
-		for (unsigned j = 0; lost[i] && j < t->calls[i].cnt; j++)
-			gone[t->calls[i].first + j] = true;
-	for (unsigned i = 0; i < REQUESTS; i++)
-		cnt -= gone[i];
-	return cnt;
-}
-
 static bool one_client(const struct client *k)
 {
-	static struct talk t;
-	static bool lost[MAX_CALLS + 1];
+	static struct calls t;
+	static bool lost[MAX_CALLS];
 	struct result all = {0}, whole = {0}, joined = {0};
 	uint64_t expected = 0, joined_due = 0;
 	bool bad;
 
-	seed = 0x9e3779b97f4a7c15;
+	seed = FIRST_SEED;
 	for (unsigned s = 0; s < SEEDS; s++) {
 		converse(&t, k);
 		memset(lost, 0, sizeof(lost));
 		run(&t, lost, &whole, false);
 		lose(k, k->known ? k->known : KNOWN, t.cnt, lost);
-		expected += due(&t, lost);
+		expected += calls_due(&t, lost);
 		run(&t, lost, &all, false);
 		/* The same, joined in its middle. */
 		memset(lost, true, LATE);
-		joined_due += due(&t, lost);
+		joined_due += calls_due(&t, lost);
 		run(&t, lost, &joined, true);
-		for (unsigned i = 0; i < t.cnt; i++)
-			free((void *)t.calls[i].piece.data.p);
+		calls_fini(&t);
 	}
 	bad = whole.made != SEEDS * REQUESTS || whole.wrong || whole.alone ||
 	      all.wrong * 10000 > expected || all.made * 100 < expected * k->floor || !all.lost_why;
