@@ -15,8 +15,6 @@ struct ring {
 	unsigned cnt;
 	uint32_t sz;
 	size_t page_sz;
-	uint64_t *taken; /* of each */
-	uint64_t most_queued;
 };
 
 /* The consumer's page is ours to write; the producer's is not, and behind it the data are mapped
@@ -61,8 +59,7 @@ int ring__new(struct ring **out, int rings_fd, unsigned cpus, uint32_t sz,
 	r->page_sz = sysconf(_SC_PAGESIZE);
 	r->fds = calloc(cpus, sizeof(*r->fds));
 	r->views = calloc(cpus, sizeof(*r->views));
-	r->taken = calloc(cpus, sizeof(*r->taken));
-	if (r->fds && r->views && r->taken)
+	if (r->fds && r->views)
 		err = 0;
 	for (uint32_t cpu = 0; cpu < cpus && !err; cpu++)
 		err = add(r, rings_fd, cpu);
@@ -88,7 +85,6 @@ void ring__free(struct ring *r)
 	}
 	free(r->fds);
 	free(r->views);
-	free(r->taken);
 	free(r);
 }
 
@@ -106,27 +102,5 @@ int ring__watch(struct ring *r, int epoll_fd)
 
 unsigned ring__consume(struct ring *r)
 {
-	unsigned cnt = ring_read(r->views, r->cnt, r->sz, &r->handler);
-
-	for (unsigned i = 0; i < r->cnt; i++) {
-		const struct ring_view *v = &r->views[i];
-
-		r->taken[i] = *v->consumer;
-		if (v->queued > r->most_queued)
-			r->most_queued = v->queued;
-	}
-	return cnt;
-}
-
-const uint64_t *ring__taken(const struct ring *r)
-{
-	return r->taken;
-}
-
-uint64_t ring__most_queued(struct ring *r)
-{
-	uint64_t most = r->most_queued;
-
-	r->most_queued = 0;
-	return most;
+	return ring_read(r->views, r->cnt, r->sz, &r->handler);
 }

@@ -19,9 +19,4 @@ int ring__watch(struct ring *r, int epoll_fd);
 /* ring_read() of them all. */
 unsigned ring__consume(struct ring *r);
 
-/* Bytes handed over of each CPU's so far, as many as there are CPUs. */
-const uint64_t *ring__taken(const struct ring *r);
-/* The most that was queued in one at any ring__consume() since the last call of this. */
-uint64_t ring__most_queued(struct ring *r);
-
 #endif

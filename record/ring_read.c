@@ -124,7 +124,6 @@ unsigned ring_read(struct ring_view *v, unsigned cnt, uint32_t sz, const struct 
 
 	for (unsigned i = 0; i < cnt; i++) {
 		v[i].end = __atomic_load_n(v[i].producer, __ATOMIC_ACQUIRE);
-		v[i].queued = v[i].end - *v[i].consumer;
 		handled += read_until(&v[i], sz, h, 0);
 	}
 	while ((first = oldest(v, cnt, &second_ns)))

@@ -22,7 +22,6 @@ struct ring_view {
 	unsigned long *consumer;
 	const unsigned long *producer;
 	const char *data;
-	uint64_t queued; /* bytes, when ring_read() began */
 	/* ring_read()'s own: how far it goes, and when what comes next was written */
 	unsigned long end;
 	uint64_t next_ns;

@@ -11,7 +11,6 @@
 
 #include "../format/clock.h"
 #include "../format/text.h"
-#include "aside.h"
 #include "memory.h"
 #include "priority.h"
 #include "session_impl.h"
@@ -29,7 +28,6 @@ enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 
 struct loop {
 	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns, memory_ns; /* when next */
-	struct aside *aside;
 	int poll_ms;
 	bool command_gone, out_of_memory;
 };
@@ -95,20 +93,6 @@ static int flush(struct session *s, uint64_t now, bool last)
 	return err ? err : obz_writer__flush(s->writer);
 }
 
-/* What is taken until the next look, and by the symbols' last compression, shall not go over it. */
-uint64_t session_memory_left(const struct session *s)
-{
-	struct unwind_store_stats st;
-	uint64_t used;
-
-	if (!s->opts.bound_mem)
-		return UINT64_MAX;
-	st = unwind_store__stats(s->store);
-	used = memory_resident() + memory_of_maps(s->skel->obj) + st.row_bytes +
-	       st.ranges * sizeof(struct range) + memory_reserve(s->opts.max_mem);
-	return used < s->opts.max_mem ? s->opts.max_mem - used : 0;
-}
-
 static bool out_of_memory(const struct session *s)
 {
 	if (session_memory_left(s))
@@ -135,9 +119,6 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		memory_give_back();
 	}
 	err = err ? err : thin__tick(s->thin, now);
-	if (aside__due(l->aside, now))
-		aside__look(l->aside, ring__taken(s->ring),
-			    ring__most_queued(s->ring) > s->opts.ring_sz / 4, now);
 	if (s->stats_fd >= 0 && now >= l->cost_ns) {
 		l->cost_ns = now + COST_NS;
 		program_cost_write(s->skel->obj, s->writer, now);
@@ -216,11 +197,9 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 		.epoch_ns = now + EPOCH_NS,
 		.cost_ns = now + COST_NS,
 		.poll_ms = POLL_MIN_MS,
-		.aside = aside__new(s->plan.features.cpus),
 	};
 	enum stop_reason reason = run(s, &l, stop, tick, ctx);
 
-	aside__free(l.aside);
 	return reason;
 }
 

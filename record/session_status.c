@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../format/text.h"
+#include "memory.h"
 #include "session_impl.h"
 
 const char *stop_reason_name(enum stop_reason r)
@@ -39,6 +40,20 @@ struct session_status session__status(const struct session *s)
 		.processes = tracker__live_targets(s->tracker),
 		.debuginfo_pending = debuginfo__pending(s->debuginfo),
 	};
+}
+
+/* What is taken until the next look, and by the symbols' last compression, shall not go over it. */
+uint64_t session_memory_left(const struct session *s)
+{
+	struct unwind_store_stats st;
+	uint64_t used;
+
+	if (!s->opts.bound_mem)
+		return UINT64_MAX;
+	st = unwind_store__stats(s->store);
+	used = memory_resident() + memory_of_maps(s->skel->obj) + st.row_bytes +
+	       st.ranges * sizeof(struct range) + memory_reserve(s->opts.max_mem);
+	return used < s->opts.max_mem ? s->opts.max_mem - used : 0;
 }
 
 static void add_u64(struct json_object *o, const char *key, uint64_t v)

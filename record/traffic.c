@@ -101,7 +101,6 @@ void traffic__reanchor(struct traffic *t)
 	traffic_sweep_early(t);
 	if (t->payloads)
 		payloads__sweep(t->payloads, is_known);
-
 	for (size_t i = 0; (k = idmap_next(&t->socks, &i));)
 		if (!k->closed)
 			traffic_write_connection(t, k);

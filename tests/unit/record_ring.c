@@ -163,8 +163,7 @@ static void test_what_is_not_there(void)
 	read_all();
 	CHECK(seen_cnt == 2 && seen[0].ts_ns == MS && seen[1].ts_ns == 5 * MS, "%u", seen_cnt);
 	CHECK(bad_cnt == 2, "%u", bad_cnt);
-	CHECK(fakes[0].consumer < fakes[0].producer && views[0].queued == fakes[0].producer,
-	      "a record that is being written ends it");
+	CHECK(fakes[0].consumer < fakes[0].producer, "a record that is being written ends it");
 }
 
 static void test_wraps(void)
