@@ -6,7 +6,7 @@
 #ifndef BPF_NET_SOCK_BPF_H
 #define BPF_NET_SOCK_BPF_H
 
-#include "net.bpf.h"
+#include "net_kernel.bpf.h"
 
 /* When TCP sockets that nobody has used yet were opened by a peer; LRU, as most of a host's are of
  * no target. */

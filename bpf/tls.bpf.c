@@ -9,7 +9,7 @@
  * protocol that is known or is another session's. This is supposed anew with each step of the
  * handshake until data moves, and replaced by what is seen inside a call.
  */
-#include "net.bpf.h"
+#include "net_kernel.bpf.h"
 #include "tls_thread.bpf.h"
 
 struct tls_session {

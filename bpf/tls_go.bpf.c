@@ -3,7 +3,7 @@
  * Clear text of Go's crypto/tls: of (*Conn).Read and Write. Calls are told apart by their
  * goroutine, which may change its thread; the connection is found through the value itself.
  */
-#include "net.bpf.h"
+#include "net_kernel.bpf.h"
 #include "tls.h"
 
 struct tls_goroutine {

@@ -4,7 +4,7 @@
 #ifndef BPF_TLS_THREAD_BPF_H
 #define BPF_TLS_THREAD_BPF_H
 
-#include "net.bpf.h"
+#include "net_kernel.bpf.h"
 #include "tls.h"
 
 struct tls_call {

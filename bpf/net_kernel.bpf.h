@@ -3,8 +3,8 @@
  * Sockets as the traffic probes see them: the kernel fields, who a socket is, its entry in
  * `net_socks`. Include after core.bpf.h.
  */
-#ifndef BPF_NET_BPF_H
-#define BPF_NET_BPF_H
+#ifndef BPF_NET_KERNEL_BPF_H
+#define BPF_NET_KERNEL_BPF_H
 
 #include <bpf/bpf_endian.h>
 
