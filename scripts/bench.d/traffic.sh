@@ -11,13 +11,14 @@ compare() {
 		plain+=("$("$4")")
 		recording -p "$pid" -e l4,l7 -o "$T/$name.obz"; with+=("$("$4")"); stopped
 		have tcpdump || continue
-		tcpdump -i lo -w "$T/t.pcap" port "$port" 2>/dev/null & t=$!
+		tcpdump -i lo -w "$T/t.pcap" port "$port" 2>>"$T/$name.tcpdump" & t=$!
 		sleep 0.5; dump+=("$("$4")"); kill -INT $t; wait $t || true
 	done
 	a=$(median "${plain[@]}") b=$(median "${with[@]}")
 	row "$name requests/s; peer: alone" "$b" "$a" "$(calc "100*$b/$a" 1)%" ">= 92 %"
 	[ ${#dump[@]} = 0 ] || row "$name requests/s; peer: tcpdump -w" "$b" "$(median "${dump[@]}")" "$(calc "$b/$(median "${dump[@]}")" 2)x" ">= 1"
-	row "$name losses" "$(sql "$T/$name.obz" "SELECT ifnull(sum(count),0) FROM loss WHERE source='ring'")" - - 0
+	row "$name losses; peer: packets tcpdump dropped" "$(sql "$T/$name.obz" "SELECT ifnull(sum(count),0) FROM loss WHERE source='ring'")" \
+		"$(awk '/received by filter/ {all += $1} /dropped by kernel/ {no += $1} END {if (all) printf "%d%%", 100 * no / all; else print "-"}' "$T/$name.tcpdump" 2>/dev/null)" - 0
 }
 
 # messages NAME: how many a second of CPU obana makes of the archive
