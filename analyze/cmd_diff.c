@@ -7,9 +7,11 @@
 #include "../format/text.h"
 #include "command.h"
 #include "diff.h"
+#include "diff_endpoints.h"
 #include "draw.h"
 #include "output.h"
 #include "table.h"
+#include "traffic_note.h"
 
 struct opts {
 	struct common_opts common;
@@ -17,10 +19,10 @@ struct opts {
 	struct table_style style;
 	const char *output;
 	uint64_t limit;
-	bool absolute;
+	bool absolute, endpoints;
 };
 
-enum { OPT_OUTPUT, OPT_BY, OPT_ABSOLUTE, OPT_LIMIT, OPT_FORMAT };
+enum { OPT_OUTPUT, OPT_BY, OPT_ABSOLUTE, OPT_LIMIT, OPT_ENDPOINTS, OPT_FORMAT };
 
 static int set(void *ctx, const struct option_def *def, const char *arg)
 {
@@ -34,6 +36,9 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 		return draw_parse_by(&o->draw, def, arg);
 	case OPT_ABSOLUTE:
 		o->absolute = true;
+		return 0;
+	case OPT_ENDPOINTS:
+		o->endpoints = true;
 		return 0;
 	case OPT_LIMIT:
 		if (parse_u64(arg, &o->limit) || !o->limit || o->limit > 1000000)
@@ -55,6 +60,8 @@ static const struct option_def options[] = {
 	 OPT_FORMAT + TABLE_CSV},
 	{"json", 0, ARG_NONE, NULL, "the same as an array of objects", set,
 	 OPT_FORMAT + TABLE_JSON},
+	{"endpoints", 0, ARG_NONE, NULL,
+	 "only requests, also with --csv and --json; no flame graph", set, OPT_ENDPOINTS},
 	{"by", 0, ARG_REQUIRED, "LIST",
 	 "split by thread, process, cgroup, outermost first; ids are left out", set, OPT_BY},
 	FILTER_OPTIONS,
@@ -70,7 +77,9 @@ static const struct cli cli = {
 		   "same sum as the old "
 		   "one's: figures are shares of the whole. In the flame graph a frame is as wide "
 		   "as both captures' "
-		   "weights together, red where it grew, blue where it shrank.",
+		   "weights together, red where it grew, blue where it shrank. Requests are by "
+		   "endpoint, those first whose calls took so much more or less time together: a "
+		   "share of 100 % is one call under way at any time.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -78,38 +87,60 @@ static const struct cli cli = {
 struct diff {
 	const struct opts *opts;
 	struct flamegraph *f;
+	struct store *store;
 	const char *paths[2];
 	char *about[2]; /* "host a, 60 s" */
+	char *notes[2]; /* what its figures of traffic are worth; NULL: it has none */
 	double factor;
 	bool damaged;
 };
 
 /* ---- loading ---- */
 
-static int feed(const struct opts *o, struct analysis *a, struct diff_side *side)
+static int take_notes(const struct analysis *a, char **text)
 {
-	int err = draw_prepare(&a->load, &o->draw);
+	size_t sz;
+	FILE *out = open_memstream(text, &sz);
 
+	if (!out)
+		return -ENOMEM;
+	traffic_note(a, out);
+	return fclose(out) ? -ENOMEM : 0;
+}
+
+static int feed(struct diff *d, struct analysis *a, int which)
+{
+	const struct opts *o = d->opts;
+	struct diff_side side;
+	size_t calls = 0;
+	int err = o->endpoints ? 0 : draw_prepare(&a->load, &o->draw);
+
+	if (!err)
+		err = diff_endpoints_prepare(&a->load);
 	if (!err)
 		err = load__run(&a->load);
 	if (err)
 		return err;
 	analysis__warn(a);
-	return draw_write(a, &o->draw, &side->sink, NULL);
+	err = diff_endpoints_add(d->store, a, which, &calls);
+	if (!err && calls)
+		err = take_notes(a, &d->notes[which]);
+	if (err || o->endpoints)
+		return err;
+	diff_side_init(&side, d->f, which);
+	return draw_write(a, &o->draw, &side.sink, NULL);
 }
 
 /* One archive after the other, so that memory holds one at a time. An exit code. */
 static int load_side(struct diff *d, int which)
 {
 	char *path = (char *)d->paths[which];
-	struct diff_side side;
 	struct analysis a;
 	int code, err = analysis__open(&a, &d->opts->common, &path, 1, NULL);
 
 	if (err)
 		return exit_code(err);
-	diff_side_init(&side, d->f, which);
-	err = feed(d->opts, &a, &side);
+	err = feed(d, &a, which);
 	if (!err)
 		d->about[which] = analysis__subtitle(&a);
 	code = analysis__close(&a, err);
@@ -161,8 +192,9 @@ static int write_svg(const struct diff *d)
 	return err;
 }
 
-static int table(const struct diff *d, sqlite3 *db, const char *title, const char *sql)
+static int table(const struct diff *d, const char *title, const char *sql)
 {
+	sqlite3 *db = store__db(d->store);
 	struct table_style style = d->opts->style;
 	sqlite3_stmt *stmt = NULL;
 	int err = 0;
@@ -184,7 +216,22 @@ static int table(const struct diff *d, sqlite3 *db, const char *title, const cha
 #define GREW(what) COLUMNS(what) "> 0 ORDER BY change_" what "_share DESC, function LIMIT ?1"
 #define SHRANK(what) COLUMNS(what) "< 0 ORDER BY change_" what "_share, function LIMIT ?1"
 
-static int write_text(const struct diff *d, sqlite3 *db)
+#define REQUESTS(columns)                                                                          \
+	"SELECT " columns " FROM diff_endpoint WHERE change_time_share OR change_qps "             \
+	"ORDER BY abs(change_time_share) DESC, abs(change_qps) DESC, role, service, method, "      \
+	"target"
+
+static bool has_samples(const struct diff *d)
+{
+	return flamegraph__weight(d->f, 0) || flamegraph__weight(d->f, 1);
+}
+
+static bool has_calls(const struct diff *d)
+{
+	return d->notes[0] || d->notes[1];
+}
+
+static int write_text(const struct diff *d)
 {
 	static const struct {
 		const char *title, *sql;
@@ -193,44 +240,52 @@ static int write_text(const struct diff *d, sqlite3 *db)
 		{"\nShrank most, by what functions did themselves", SHRANK("self")},
 		{"\nGrew most, with all they called", GREW("total")},
 		{"\nShrank most, with all they called", SHRANK("total")},
+		{"\nRequests: what changed most, by the time that calls took",
+		 REQUESTS("change_time_share, round(old_qps, 1) AS old_qps, "
+			  "round(new_qps, 1) AS new_qps, old_p50_ns, new_p50_ns, old_p99_ns, "
+			  "new_p99_ns, old_error_share, new_error_share, role, protocol, service, "
+			  "method, target") " LIMIT ?1"},
 	};
 	struct strbuf head = {0};
 	char scale[128];
 	int err = 0;
 
-	describe_scale(d, scale, sizeof(scale));
 	for (int k = 0; k < 2; k++) {
 		strbuf_addf(&head, k ? "New  " : "Old  ");
 		strbuf_escape(&head, ESCAPE_TERMINAL, span_of(d->paths[k]));
 		strbuf_addf(&head, ": ");
 		strbuf_escape(&head, ESCAPE_TERMINAL, span_of(d->about[k]));
-		strbuf_addf(&head, "\n");
+		strbuf_addf(&head, "\n%s", d->notes[k] ? d->notes[k] : "");
 	}
-	printf("%sThe %s.\n", head.p ? head.p : "", scale);
+	fputs(head.p ? head.p : "", stdout);
 	strbuf_fini(&head);
+	if (has_samples(d) || !has_calls(d)) {
+		describe_scale(d, scale, sizeof(scale));
+		printf("The %s.\n", scale);
+	}
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-		err = table(d, db, tables[i].title, tables[i].sql);
+		err = table(d, tables[i].title, tables[i].sql);
 	return err;
+}
+
+static int write_data(const struct diff *d)
+{
+	return table(d, NULL,
+		     d->opts->endpoints ? REQUESTS("*")
+					: "SELECT * FROM diff_function ORDER BY "
+					  "change_self_share DESC, function");
 }
 
 static int write_tables(const struct diff *d)
 {
-	struct store *store;
-	int err = store__open(&store, NULL);
+	sqlite3 *db = store__db(d->store);
+	int err = diff_store(d->f, db);
 
-	if (err)
+	if (err) {
+		message_error("diff: %s", err == -ENOMEM ? strerror(ENOMEM) : sqlite3_errmsg(db));
 		return err;
-	err = diff_store(d->f, store__db(store));
-	if (err)
-		message_error("diff: %s",
-			      err == -ENOMEM ? strerror(ENOMEM) : sqlite3_errmsg(store__db(store)));
-	else if (d->opts->style.format == TABLE_TEXT)
-		err = write_text(d, store__db(store));
-	else
-		err = table(
-			d, store__db(store), NULL,
-			"SELECT * FROM diff_function ORDER BY change_self_share DESC, function");
-	store__close(store);
+	}
+	err = d->opts->style.format == TABLE_TEXT ? write_text(d) : write_data(d);
 	if (!err && (fflush(stdout) || ferror(stdout))) {
 		err = errno ? -errno : -EIO;
 		message_error("diff: standard output: %s", strerror(-err));
@@ -238,24 +293,42 @@ static int write_tables(const struct diff *d)
 	return err;
 }
 
+/* Of requests alone there is nothing to draw. */
+static bool draws(const struct diff *d)
+{
+	return !d->opts->endpoints && (d->opts->output || has_samples(d) || !has_calls(d));
+}
+
+static int load(struct diff *d)
+{
+	int code;
+
+	if (flamegraph__new(&d->f, 0) || store__open(&d->store, NULL) ||
+	    diff_endpoints_init(d->store))
+		return EXIT_FAIL;
+	code = load_side(d, 0);
+	return code ? code : load_side(d, 1);
+}
+
 static int diff(const struct opts *o, char *const *paths)
 {
 	struct diff d = {.opts = o, .paths = {paths[0], paths[1]}, .factor = 1};
-	int err, code = flamegraph__new(&d.f, 0) ? EXIT_FAIL : EXIT_OK;
+	int err, code = load(&d);
 
-	for (int k = 0; k < 2 && !code; k++)
-		code = load_side(&d, k);
 	if (!code) {
 		if (!o->absolute)
 			d.factor = diff_normalize(d.f);
 		err = o->output && !strcmp(o->output, "-") ? 0 : write_tables(&d);
-		if (!err)
+		if (!err && draws(&d))
 			err = write_svg(&d);
 		code = err ? exit_code(err) : d.damaged ? EXIT_PARTIAL : EXIT_OK;
 	}
 	flamegraph__free(d.f);
-	free(d.about[0]);
-	free(d.about[1]);
+	store__close(d.store);
+	for (int k = 0; k < 2; k++) {
+		free(d.about[k]);
+		free(d.notes[k]);
+	}
 	return code;
 }
 
@@ -272,6 +345,10 @@ static int run(int argc, char **argv)
 	if (argc - rest != 2) {
 		message_error("diff: two archives are needed, the old and the new one; see obana "
 			      "diff --help");
+		return EXIT_USAGE;
+	}
+	if (o.endpoints && o.output) {
+		message_error("diff: --output is of the flame graph; --endpoints draws none");
 		return EXIT_USAGE;
 	}
 	o.style.human = o.style.format == TABLE_TEXT;

@@ -21,6 +21,17 @@ $obana diff --json old.obz old.obz 2>/dev/null | grep -c '"change_self_share":0.
 echo "--- the picture"
 $obana diff old.obz new.obz -o - --by process | grep -c 'data-diff="1"'
 $obana diff old.obz new.obz -o - | grep -o 'new times are multiplied by [0-9.]*'
+# The same traffic of another container, of which the answers of the cache come 3 ms later.
+"$mkobz" old-calls.obz <"$TOP/tests/cli/traffic-server.obt" || exit 1
+awk '/^payload connection=2 / && /direction=1/ { split($4, ts, "="); $4 = "ts_ns=" ts[2] + 3000000 } { sub("0123456789abcdef", "fedcba9876543210"); print }' \
+	CONVFMT=%d "$TOP/tests/cli/traffic-server.obt" | "$mkobz" new-calls.obz || exit 1
+echo "--- requests"
+$obana diff old-calls.obz new-calls.obz 2>&1
+$obana diff --endpoints --csv -n 1 old-calls.obz new-calls.obz | cut -d, -f 1,3-6,13,14,19-
+$obana diff --endpoints --json old-calls.obz old-calls.obz
+$obana diff --endpoints old.obz new-calls.obz | head -n 8
+$obana diff --endpoints old-calls.obz new-calls.obz -o x.svg 2>&1; echo "exit $?"
+ls *calls*.svg 2>&1
 echo "--- refused"
 $obana diff old.obz 2>&1; echo "exit $?"
 $obana diff old.obz new.obz old.obz 2>&1; echo "exit $?"
