@@ -198,9 +198,8 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 		.cost_ns = now + COST_NS,
 		.poll_ms = POLL_MIN_MS,
 	};
-	enum stop_reason reason = run(s, &l, stop, tick, ctx);
 
-	return reason;
+	return run(s, &l, stop, tick, ctx);
 }
 
 /*
