@@ -57,11 +57,14 @@ int diff_endpoints_init(struct store *to)
 						  "change_qps, * FROM pair");
 }
 
+/* What traffic_names.c makes of a container's process: twelve digits of its id, and its name. */
 static const char *without_container(const char *service)
 {
-	const char *slash = service ? strrchr(service, '/') : NULL;
+	enum { ID_SZ = 12 };
+	bool has_id = service && strspn(service, "0123456789abcdef") == ID_SZ &&
+		      service[ID_SZ] == '/' && service[ID_SZ + 1];
 
-	return slash && slash[1] ? slash + 1 : service;
+	return has_id ? service + ID_SZ + 1 : service;
 }
 
 static int copy(struct insert *in, sqlite3_stmt *from, int which)
