@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "../../format/archive.h"
+#include "../../format/clock.h"
 #include "../../format/text.h"
 #include "../../record/session.h"
 #include "check.h"
@@ -181,6 +182,7 @@ struct result {
 	uint64_t wall_ns;
 	struct account account; /* of the target's first thread, over the recording */
 	uint64_t slept_ns;	/* by its own */
+	uint64_t start_ns;	/* that the start took */
 };
 
 static struct account account(pid_t pid)
@@ -227,7 +229,9 @@ static int record(pid_t pid, struct record_opts o, struct result *r,
 	err = session__new(&s, &o, &writer);
 	if (err)
 		return err;
+	r->start_ns = clock_now_ns();
 	err = session__start(s);
+	r->start_ns = clock_now_ns() - r->start_ns;
 	*recording = 1;
 	r->account = account(pid);
 	r->slept_ns = *slept_ns;
@@ -323,8 +327,10 @@ static void test_offcpu(const char *name, void (*what)(void), uint64_t period_ns
 		return;
 	}
 	high = r.wall_ns - r.account.run_ns;
-	/* a wait for a CPU that began before is counted whole when it ends */
-	low = high > r.account.ready_ns ? high - r.account.ready_ns : 0;
+	/* a wait for a CPU that began before is counted whole when it ends; of a wait that ends
+	 * before the start has found who sleeps, nobody knows */
+	low = r.account.ready_ns + r.start_ns;
+	low = high > low ? high - low : 0;
 	high = naps ? r.slept_ns : high;
 	v = sum(SAMPLE_offcpu, 0, &cnt);
 	printf("%s: %lu samples, %.4f s blocked, expected %.4f to %.4f s, %lu lost\n", name, cnt,
