@@ -4,6 +4,7 @@
  * watched makes every system call of the host slower, by 0.25 us and more.
  */
 #include "net_sock.bpf.h"
+#include "states.h"
 
 /* <net/tcp_states.h> */
 enum {
@@ -62,8 +63,6 @@ static __always_inline void note_state(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct sock *sk = (void *)ctx->args[0];
 
-	if (!enabled)
-		return;
 	switch (ctx->args[2]) {
 	case TCP_SYN_SENT:
 		note_call(sk, NET_CLIENT | NET_OPENED);
@@ -80,23 +79,14 @@ static __always_inline void note_state(struct bpf_raw_tracepoint_args *ctx)
 	}
 }
 
-/*
- * No program is run on a CPU while it is running there already (6.1, 05b24ff9b2cf, "bpf: Prevent
- * bpf program recursion for raw tracepoint probes"), but segments arrive, hundreds in a row at
- * times, while a task's own socket is in its hands. What the first program misses so, the second,
- * attached behind it, notes. `done` is the change the first was through with last and the second
- * not yet, `below` the one that was interrupted between the two, or in the second, if any.
- */
+/* What the first of the two below missed, and the second noted: segments arrive amid the first. */
 __u64 net_state_made_up;
 
-struct net_states {
-	__u64 done, below;
-};
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct net_states);
+	__type(value, struct states);
 } net_states SEC(".maps");
 
 /* One change: sockets lie further apart than there are states. */
@@ -109,35 +99,29 @@ SEC("?raw_tp/inet_sock_set_state")
 int net_tcp_state(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 zero = 0;
-	struct net_states *st = bpf_map_lookup_elem(&net_states, &zero);
+	struct states *st = bpf_map_lookup_elem(&net_states, &zero);
 
-	if (!st)
+	if (!st || !enabled)
 		return 0;
-	if (!st->below)
-		st->below = st->done;
-	barrier();
-	st->done = change(ctx);
+	states_first(st, change(ctx));
 	note_state(ctx);
 	return 0;
 }
 
+/* While the other is not attached neither is enabled: what is not there misses nothing. */
 SEC("?raw_tp/inet_sock_set_state")
 int net_tcp_state_missed(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 zero = 0;
-	struct net_states *st = bpf_map_lookup_elem(&net_states, &zero);
+	struct states *st = bpf_map_lookup_elem(&net_states, &zero);
 
-	if (!st)
+	if (!st || !enabled)
 		return 0;
-	if (st->done == change(ctx)) {
-		st->done = st->below;
-		st->below = 0;
-	} else if (st->below == change(ctx)) { /* those that came in between missed this program */
-		st->done = st->below = 0;
-	} else {
+	if (states_missed(st, change(ctx))) {
 		note_state(ctx);
 		add_atomically(&net_state_made_up, 1);
 	}
+	states_end(st);
 	return 0;
 }
 

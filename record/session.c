@@ -332,6 +332,7 @@ int session__start(struct session *s)
 
 	priority_raise();
 	s->started_ns = s->env.start_ns = clock_now_ns();
+	session_miss_from_now(s);
 	s->skel->bss->enabled = true;
 	for (size_t i = 0; probes[i] && !err; i++)
 		if (session_wants(s, i) && probes[i]->start)

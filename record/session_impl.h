@@ -56,6 +56,9 @@ int session_load(struct session *s);
 /* Bytes that --max-mem leaves, without what is kept free; UINT64_MAX: there is no bound. */
 uint64_t session_memory_left(const struct session *s);
 
+/* What programs miss is a loss from here on, when they are enabled, until stopped_ns is set. */
+void session_miss_from_now(struct session *s);
+
 /* Adds what was lost in the kernel since the last call to the loss table. */
 void session_read_losses(struct session *s);
 

@@ -177,6 +177,20 @@ static void add_missed(void *sum, const struct program_cost *c)
 		*(uint64_t *)sum += c->missed;
 }
 
+static uint64_t missed_in_bpf(const struct session *s)
+{
+	uint64_t missed = 0, made_up;
+
+	program_cost_each(s->skel->obj, add_missed, &missed);
+	made_up = __atomic_load_n(&s->skel->bss->net_state_made_up, __ATOMIC_ACQUIRE);
+	return missed > made_up ? missed - made_up : 0;
+}
+
+void session_miss_from_now(struct session *s)
+{
+	s->missed_in_bpf = missed_in_bpf(s);
+}
+
 void session_read_losses(struct session *s)
 {
 	static const struct {
@@ -186,7 +200,7 @@ void session_read_losses(struct session *s)
 		WIRE_LOSSES(X)
 #undef X
 	};
-	uint64_t missed = 0, made_up;
+	uint64_t missed;
 
 	for (uint32_t i = 0; i < LOSS_CNT; i++) {
 		uint64_t v = read_loss(bpf_map__fd(s->skel->maps.losses), i);
@@ -194,9 +208,7 @@ void session_read_losses(struct session *s)
 		loss__add(s->loss, names[i].source, names[i].cause, v - s->lost_in_bpf[i]);
 		s->lost_in_bpf[i] = v;
 	}
-	program_cost_each(s->skel->obj, add_missed, &missed);
-	made_up = __atomic_load_n(&s->skel->bss->net_state_made_up, __ATOMIC_ACQUIRE);
-	missed = missed > made_up ? missed - made_up : 0;
+	missed = s->stopped_ns ? 0 : missed_in_bpf(s);
 	if (missed <= s->missed_in_bpf)
 		return;
 	loss__add(s->loss, "probe", "program was running already", missed - s->missed_in_bpf);

@@ -211,7 +211,9 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 static void stop_probes(struct session *s)
 {
 	s->skel->bss->enabled = false;
-	s->stopped_ns = s->env.stop_ns = clock_now_ns();
+	s->env.stop_ns = clock_now_ns();
+	session_read_losses(s);
+	s->stopped_ns = s->env.stop_ns;
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->finish)
 			probes[i]->finish(&s->env);
