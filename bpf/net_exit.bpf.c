@@ -110,7 +110,7 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 		return;
 	if (many) {
 		dir = c->nr == NR_sendmmsg ? NET_SENT : NET_RECEIVED;
-		if (traced && !unconnected_datagram(s))
+		if (traced && !left_to_exit(s, dir, c))
 			return;
 		if (fetch)
 			net_take_messages((__u64)sk, dir, c->arg[1], ret);

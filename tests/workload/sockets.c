@@ -432,6 +432,51 @@ static void unconnected(int family, const char *name)
 	finish(&p);
 }
 
+/* `sz` bytes in each of two to `to`, where there is one. */
+static void send_two(struct end *e, size_t sz, union addr *to, socklen_t to_sz)
+{
+	struct mmsghdr m[2];
+	struct iovec v[2];
+
+	messages_of(m, v, 2, message, 0);
+	for (int i = 0; i < 2; i++) {
+		v[i].iov_len = sz;
+		m[i].msg_hdr.msg_name = to;
+		m[i].msg_hdr.msg_namelen = to_sz;
+	}
+	NEED(sendmmsg(e->fd, m, 2, 0) == 2);
+	many(e, m, 2, true);
+}
+
+static void receive_two(struct end *e, union addr *from)
+{
+	struct mmsghdr m[2];
+	struct iovec v[2];
+
+	messages_of(m, v, 2, buf, 4096);
+	for (int i = 0; i < 2; i++) {
+		m[i].msg_hdr.msg_name = from;
+		m[i].msg_hdr.msg_namelen = sizeof(*from);
+	}
+	NEED(recvmmsg(e->fd, m, 2, 0, NULL) == 2);
+	many(e, m, 2, false);
+}
+
+/* Who receives so is told of at the ends of its calls; what it sends is not, there, once more. */
+static void many_unconnected(void)
+{
+	struct pair p = datagrams("many-unconnected", AF_INET, false);
+	union addr b, from;
+	socklen_t sz = sizeof(b);
+
+	NEED(!getsockname(p.b.fd, &b.sa, &sz));
+	send_two(&p.a, 100, &b, sz);
+	receive_two(&p.b, &from);
+	send_two(&p.b, 200, &from, sz);
+	receive_two(&p.a, &from);
+	finish(&p);
+}
+
 int main(int argc, char **argv)
 {
 	struct pair old = tcp("old"), dgrams;
@@ -462,6 +507,8 @@ int main(int argc, char **argv)
 	unconnected(AF_INET, "unconnected-v4");
 	unconnected(AF_INET6, "unconnected-v6");
 	unconnected(AF_UNIX, "unconnected-unix");
+	usleep(500000); /* by then the ends of calls are watched */
+	many_unconnected();
 	dgrams = datagrams("connected-udp", AF_INET6, true);
 	exchange(&dgrams);
 	finish(&dgrams);
