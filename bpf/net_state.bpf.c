@@ -48,15 +48,29 @@ static __always_inline void note_established(struct sock *sk, bool asked)
 		read_addrs(sk, s);
 }
 
-/* By the caller of connect(), or of close() or shutdown() on what may never have moved a byte. */
-static __always_inline void note_call(struct sock *sk, __u32 flags)
+/* By the caller of connect(). */
+static __always_inline void note_connect(struct sock *sk)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	__u64 key = (__u64)sk;
 
-	if (!is_recorded(tgid) || (!flags && bpf_map_lookup_elem(&net_socks, &key)))
+	if (is_recorded(tgid))
+		sock_get(sk, tgid, NET_CLIENT | NET_OPENED);
+}
+
+/* By the caller of close() or shutdown(), on what may never have moved a byte: the entry at its
+ * address, if any, may be of one before. */
+static __always_inline void note_shutdown(struct sock *sk)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	__u64 key = (__u64)sk, inode;
+	struct net_sock *s;
+
+	if (!is_recorded(tgid))
 		return;
-	sock_get(sk, tgid, flags);
+	inode = sock_inode(sk, false);
+	s = bpf_map_lookup_elem(&net_socks, &key);
+	if (inode && (!s || s->inode != inode))
+		sock_get_as(sk, inode, tgid, 0);
 }
 
 static __always_inline void note_state(struct bpf_raw_tracepoint_args *ctx)
@@ -65,14 +79,14 @@ static __always_inline void note_state(struct bpf_raw_tracepoint_args *ctx)
 
 	switch (ctx->args[2]) {
 	case TCP_SYN_SENT:
-		note_call(sk, NET_CLIENT | NET_OPENED);
+		note_connect(sk);
 		break;
 	case TCP_ESTABLISHED:
 		note_established(sk, ctx->args[1] == TCP_SYN_SENT);
 		break;
 	case TCP_FIN_WAIT1:
 	case TCP_LAST_ACK:
-		note_call(sk, 0);
+		note_shutdown(sk);
 		break;
 	case TCP_CLOSE:
 		note_closed(sk);
