@@ -9,6 +9,7 @@
 #define NET_UNIX_PATH 108
 #define NET_UNSURE_MAX 4096 /* bytes a direction of unknown traffic that --l7 keeps */
 #define NET_GONE_SOCKS 6    /* that net_gone is asked of at once: a raw_tp has twelve arguments */
+#define NET_GONE_TCP 1u	    /* added to an address, which is a multiple of 8: no CLOSE was noted */
 
 enum net_dir { NET_SENT, NET_RECEIVED };
 

@@ -45,6 +45,7 @@ struct sock_common {
 	__u32 skc_daddr, skc_rcv_saddr;
 	__u16 skc_dport, skc_num;
 	unsigned short skc_family;
+	unsigned char skc_state;
 	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 } __attribute__((preserve_access_index));

@@ -139,10 +139,22 @@ int net_tcp_state_missed(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* It has lost its file (sock_orphan()), or has another in its place. TCP goes on without one. */
+static __always_inline bool is_gone(__u64 key, __u64 inode)
+{
+	struct sock *sk = (void *)(key & ~(__u64)NET_GONE_TCP);
+	__u64 now = sock_inode(sk, false);
+
+	if (now == inode)
+		return false;
+	return now || !(key & NET_GONE_TCP) ||
+	       BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_CLOSE;
+}
+
 /*
- * UDP and Unix sockets say nothing. obrec asks of some, each with the address and the inode it had:
- * a bit is set in the answer for each that is gone. A closed one has lost its file (sock_orphan()),
- * and one in its place has a file of its own.
+ * UDP and Unix sockets say nothing, nor does TCP when the application lets go of what is closed.
+ * obrec asks of some, each with the address and the inode it had: a bit is set in the answer for
+ * each that is gone.
  */
 SEC("?raw_tp/net_gone")
 int net_gone(struct bpf_raw_tracepoint_args *ctx)
@@ -151,9 +163,9 @@ int net_gone(struct bpf_raw_tracepoint_args *ctx)
 
 	_Pragma("unroll") for (__u32 i = 0; i < NET_GONE_SOCKS; i++)
 	{
-		__u64 sk = ctx->args[2 * i], inode = ctx->args[2 * i + 1];
+		__u64 key = ctx->args[2 * i], inode = ctx->args[2 * i + 1];
 
-		if (sk && sock_inode((void *)sk, false) != inode)
+		if (key && is_gone(key, inode))
 			gone |= 1 << i;
 	}
 	return gone;

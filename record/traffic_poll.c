@@ -7,15 +7,12 @@
 
 #define LINGER_NS 200000000ULL
 
+/* An open TCP socket is asked for in one of so many polls: its end may have been missed. */
+enum { TURNS = 16 };
+
 static bool tells_its_end(const struct net_sock *s)
 {
 	return s->transport == IPPROTO_TCP && !(s->flags & NET_SHARE);
-}
-
-/* Its last call was counted for sure. */
-static bool is_over(const struct net_sock *s, uint64_t now_ns, bool last)
-{
-	return s->closed_ns && (last || !tells_its_end(s) || now_ns > s->closed_ns + LINGER_NS);
 }
 
 /* The struct sock may be another socket's by now: that entry stays. */
@@ -28,8 +25,9 @@ static void remove_entry(struct traffic *t, uint64_t key, uint32_t id)
 }
 
 /*
- * UDP and Unix sockets that have been closed, which no event tells: the kernel side is asked of a
- * few at once. Their end is known to the second.
+ * Sockets that have been closed, which no event tells of UDP and Unix sockets: the kernel side is
+ * asked of a few at once. Their end is known to the second. What is closed and not gone may still
+ * be read: it is taken as open.
  */
 static void ask_if_gone(struct traffic *t, struct net_sock *socks[NET_GONE_SOCKS], size_t cnt,
 			uint64_t now_ns)
@@ -38,17 +36,33 @@ static void ask_if_gone(struct traffic *t, struct net_sock *socks[NET_GONE_SOCKS
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
 
 	for (size_t i = 0; i < cnt; i++) {
-		args[2 * i] = socks[i]->key;
+		bool tcp = tells_its_end(socks[i]) && !socks[i]->closed_ns;
+
+		args[2 * i] = socks[i]->key | (tcp ? NET_GONE_TCP : 0);
 		args[2 * i + 1] = socks[i]->inode;
 	}
 	if (!cnt || bpf_prog_test_run_opts(t->opts.gone_fd, &run))
 		return;
 	for (size_t i = 0; i < cnt; i++)
-		if (run.retval >> i & 1)
+		if (!(run.retval >> i & 1))
+			socks[i]->closed_ns = 0;
+		else if (!socks[i]->closed_ns)
 			socks[i]->closed_ns = now_ns;
 }
 
-static void close_gone(struct traffic *t, size_t cnt, uint64_t now_ns)
+/* One that lost its place to another (net_sock.bpf.c, retire()), or has no file, is gone with its
+ * CLOSE. */
+static bool is_asked_for(const struct traffic *t, uint64_t key, const struct net_sock *s, bool last)
+{
+	if (!tells_its_end(s))
+		return !s->closed_ns;
+	if (s->closed_ns)
+		return !last && key == s->key && s->inode;
+	return (s->id + t->polls) % TURNS == 0;
+}
+
+/* In what was read, closed_ns stays, or comes, where the socket is over for obrec. */
+static void find_ends(struct traffic *t, size_t cnt, uint64_t now_ns, bool last)
 {
 	struct net_sock *socks[NET_GONE_SOCKS];
 	size_t n = 0;
@@ -56,7 +70,12 @@ static void close_gone(struct traffic *t, size_t cnt, uint64_t now_ns)
 	for (size_t i = 0; i < cnt; i++) {
 		struct net_sock *s = &t->values[i];
 
-		if (tells_its_end(s) || s->closed_ns)
+		if (s->closed_ns && tells_its_end(s) && !last &&
+		    now_ns <= s->closed_ns + LINGER_NS) {
+			s->closed_ns = 0; /* its last call may not be counted yet */
+			continue;
+		}
+		if (!is_asked_for(t, t->keys[i], s, last))
 			continue;
 		socks[n++] = s;
 		if (n < NET_GONE_SOCKS)
@@ -67,8 +86,7 @@ static void close_gone(struct traffic *t, size_t cnt, uint64_t now_ns)
 	ask_if_gone(t, socks, n, now_ns);
 }
 
-static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, uint64_t now_ns,
-		     bool last)
+static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, uint64_t now_ns)
 {
 	struct known *k = idmap_get(&t->socks, s->id);
 
@@ -85,7 +103,7 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 	if (!k->closed)
 		k->polled = t->polls;
 	traffic_write_stat(t, k, s, now_ns);
-	if (is_over(s, now_ns, last)) {
+	if (s->closed_ns) {
 		remove_entry(t, key, s->id);
 		traffic_write_close(t, k, s->closed_ns);
 	}
@@ -129,10 +147,10 @@ int traffic__poll(struct traffic *t, uint64_t now_ns, bool last)
 			loss__add(t->opts.loss, "l4", "socket table not readable", 1);
 			break;
 		}
-		close_gone(t, cnt, now_ns);
+		find_ends(t, cnt, now_ns, last);
 		for (uint32_t i = 0; i < cnt; i++) {
 			traffic_own_counts(t, &t->values[i]);
-			poll_one(t, t->keys[i], &t->values[i], now_ns, last);
+			poll_one(t, t->keys[i], &t->values[i], now_ns);
 		}
 		in = out;
 		first = false;

@@ -78,19 +78,36 @@ static void name_of(const union addr *a, socklen_t sz, char *to)
 		sprintf(to, "%d", ntohs(a->in.sin_port));
 }
 
-static void say(const struct pair *p, const struct end *e, const struct end *other)
-{
+/* Of both ends, as `e` sees them. */
+struct names {
 	char local[128], remote[128];
+};
+
+static struct names names_of(const struct end *e, const struct end *other)
+{
+	struct names n;
 	union addr a;
 	socklen_t sz = sizeof(a);
 
 	NEED(!getsockname(e->fd, &a.sa, &sz));
-	name_of(&a, sz, local);
+	name_of(&a, sz, n.local);
 	sz = sizeof(a);
 	NEED(!getsockname(other->fd, &a.sa, &sz));
-	name_of(&a, sz, remote);
+	name_of(&a, sz, n.remote);
+	return n;
+}
+
+static void say_as(const struct pair *p, const struct end *e, const struct names *n)
+{
 	printf("%s %s %s %s %s %lu %lu %lu %lu\n", p->name, e == &p->a ? "client" : "server",
-	       p->transport, local, remote, e->sends, e->sent, e->receives, e->received);
+	       p->transport, n->local, n->remote, e->sends, e->sent, e->receives, e->received);
+}
+
+static void say(const struct pair *p, const struct end *e, const struct end *other)
+{
+	struct names n = names_of(e, other);
+
+	say_as(p, e, &n);
 }
 
 static void finish(struct pair *p)
@@ -306,6 +323,24 @@ static void half_closed(void)
 	finish(&p);
 }
 
+/* The kernel is done with the connection when both ends have closed; what came is read later. */
+static void read_late(void)
+{
+	struct pair p = tcp("read-late");
+	struct names n = names_of(&p.a, &p.b);
+
+	tx(&p.a, send(p.a.fd, message, 100, 0));
+	shutdown(p.a.fd, SHUT_WR);
+	rx(&p.b, recv(p.b.fd, buf, 4096, 0));
+	tx(&p.b, send(p.b.fd, message, 200, 0));
+	say(&p, &p.b, &p.a);
+	close(p.b.fd);
+	usleep(2500000); /* two polls of obrec's at least */
+	NEED(rx(&p.a, recv(p.a.fd, buf, 4096, 0)) == 200);
+	say_as(&p, &p.a, &n);
+	close(p.a.fd);
+}
+
 static void reset(void)
 {
 	struct pair p = tcp("reset");
@@ -507,6 +542,7 @@ int main(int argc, char **argv)
 	wait_all();
 	partial();
 	half_closed();
+	read_late();
 	reset();
 	silent();
 	vectors();
