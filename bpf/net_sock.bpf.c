@@ -335,7 +335,7 @@ __noinline int net_sock_settle(__u64 key, __u64 inode, __u32 tgid, __u32 flags)
 {
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 
-	if (s && s->inode == inode) {
+	if (s && s->inode == inode && !(flags && s->closed_ns)) {
 		if (s->tgid != tgid)
 			adopt((void *)key, s, tgid);
 		return 0;

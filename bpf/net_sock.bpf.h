@@ -88,14 +88,15 @@ int net_sock_share(__u64 key, __u32 tgid, __u32 dir, __u32 len);
 /* The socket of that entry has other addresses than before. */
 int net_sock_moved(__u64 key);
 
-/* The entry of a socket. A struct sock that became another socket since gets another one. */
+/* The entry of a socket. A struct sock that became another socket since gets another one, and so
+ * does a socket that connects once more (only then `flags` are told). */
 static __always_inline struct net_sock *sock_get_as(struct sock *sk, __u64 inode, __u32 tgid,
 						    __u32 flags)
 {
 	__u64 key = (__u64)sk, number = 0;
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 
-	if (s && s->inode == inode && s->tgid == tgid)
+	if (s && s->inode == inode && s->tgid == tgid && !(flags && s->closed_ns))
 		return s;
 	/* The verifier takes a pointer it knows for no number, which is all a function can have. */
 	bpf_probe_read_kernel(&number, sizeof(number), &key);

@@ -358,6 +358,37 @@ static void reset(void)
 	close(p.b.fd);
 }
 
+static void end_at_once(struct pair *p)
+{
+	struct linger at_once = {.l_onoff = 1};
+
+	setsockopt(p->b.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(p->b.fd);
+	NEED(recv(p->a.fd, buf, 4096, 0) < 0 && errno == ECONNRESET);
+}
+
+/* One socket, two connections. */
+static void connected_again(void)
+{
+	struct pair p = tcp("first-of-socket"),
+		    next = {.name = "second-of-socket", .transport = "tcp", .a.fd = p.a.fd};
+	int listener = bound(AF_INET, SOCK_STREAM, next.name, "server");
+
+	exchange(&p);
+	say(&p, &p.a, &p.b);
+	say(&p, &p.b, &p.a);
+	end_at_once(&p);
+	NEED(!connect(next.a.fd, &(struct sockaddr){.sa_family = AF_UNSPEC},
+		      sizeof(struct sockaddr)));
+	NEED(!listen(listener, 1));
+	join(next.a.fd, listener);
+	next.b.fd = accept(listener, NULL, NULL);
+	NEED(next.b.fd >= 0);
+	close(listener);
+	exchange(&next);
+	finish(&next);
+}
+
 /* One after the other, so that the kernel uses a closed one's memory for the next. */
 static void silent(void)
 {
@@ -544,6 +575,7 @@ int main(int argc, char **argv)
 	half_closed();
 	read_late();
 	reset();
+	connected_again();
 	silent();
 	vectors();
 	bytewise();
