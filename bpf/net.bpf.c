@@ -82,15 +82,6 @@ static __always_inline bool waits_for_exit(const struct net_sock *s, __u32 dir,
 	return net_exits_state == NET_EXITS_ON;
 }
 
-/* A datagram socket was connected; or the event that gives a connecting one its port was missed, as
- * no program runs twice at once on a CPU. */
-static __always_inline bool has_moved(struct sock *sk, const struct net_sock *s)
-{
-	if (unconnected_datagram(s))
-		return BPF_CORE_READ(sk, __sk_common.skc_dport);
-	return !s->local.port && s->transport == IPPROTO_TCP;
-}
-
 /* Whether the end of what the peer sends was read: copied_seq counts it. */
 static __always_inline bool ended(struct sock *sk)
 {
@@ -134,7 +125,7 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		    : count_read(sk, s, tgid, dir, ret, &pos);
 	if (of_many(&c))
 		one_of_many(&c);
-	if (has_moved(sk, s))
+	if (has_moved(sk, s, typed))
 		net_sock_moved(s->key);
 	if (wants_payload(s, dir) && !waits_for_exit(s, dir, &c, tgid))
 		take_payload(s, dir, ret, pos, seq, &c);

@@ -47,6 +47,8 @@ static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, _
 	s = sock_get(sk, tgid, 0);
 	if (!s || s->transport != transport)
 		return 0;
+	if (has_moved(sk, s, false))
+		net_sock_moved(s->key);
 	if (transport != IPPROTO_TCP)
 		count(sk, s, tgid, dir, len, &pos, false);
 	else if (!count_tcp(sk, s, tgid, dir, len, &pos))

@@ -108,6 +108,8 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	s = sock_get(sk, tgid, 0);
 	if (!s)
 		return;
+	if (has_moved(sk, s, false))
+		net_sock_moved(s->key);
 	if (many) {
 		dir = c->nr == NR_sendmmsg ? NET_SENT : NET_RECEIVED;
 		if (traced && !left_to_exit(s, dir, c))

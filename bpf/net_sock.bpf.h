@@ -172,6 +172,36 @@ static __always_inline bool unconnected_datagram(const struct net_sock *s)
 	return s->transport == IPPROTO_UDP && !s->remote.family;
 }
 
+/* By the last four bytes of its address. */
+static __always_inline bool has_other_peer(struct sock *sk, const struct net_sock *s, bool typed)
+{
+	const __u32 *known = (const void *)s->remote.addr;
+	__u32 v6;
+
+	if (s->remote.family != 6)
+		return known[0] != (typed ? sk->__sk_common.skc_daddr
+					  : BPF_CORE_READ(sk, __sk_common.skc_daddr));
+	v6 = typed ? sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32[3]
+		   : BPF_CORE_READ(sk, __sk_common.skc_v6_daddr.in6_u.u6_addr32[3]);
+	return known[3] != v6;
+}
+
+/* A datagram socket was bound, or connected, perhaps once more; or the event that gives a
+ * connecting one its port was missed, as no program runs twice at once on a CPU. */
+static __always_inline bool has_moved(struct sock *sk, const struct net_sock *s, bool typed)
+{
+	__u16 port;
+
+	if (s->transport == IPPROTO_TCP)
+		return !s->local.port;
+	if (s->transport != IPPROTO_UDP)
+		return false;
+	port = typed ? sk->__sk_common.skc_dport : BPF_CORE_READ(sk, __sk_common.skc_dport);
+	if (bpf_ntohs(port) != s->remote.port || (port && has_other_peer(sk, s, typed)))
+		return true;
+	return !s->local.port && BPF_CORE_READ((struct inet_sock *)sk, inet_sport);
+}
+
 /* Datagrams may be empty; a stream's 0 is its end. */
 static __always_inline bool is_datagram(struct sock *sk, bool typed)
 {

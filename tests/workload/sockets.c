@@ -508,6 +508,45 @@ static void unconnected(int family, const char *name)
 	finish(&p);
 }
 
+/* Both have moved bytes before they have a peer. */
+static void connected_late(void)
+{
+	struct pair p = datagrams("connected-late", AF_INET, false);
+	socklen_t sz = sizeof(union addr);
+	union addr b;
+
+	NEED(!getsockname(p.b.fd, &b.sa, &sz));
+	tx(&p.a, sendto(p.a.fd, message, 100, 0, &b.sa, sz));
+	rx(&p.b, recv(p.b.fd, buf, 4096, 0));
+	join(p.a.fd, p.b.fd);
+	join(p.b.fd, p.a.fd);
+	exchange(&p);
+	finish(&p);
+}
+
+/* The last peer is the socket's; at one port, as name servers are. */
+static void connected_twice(int family)
+{
+	struct pair p = datagrams("connected-twice", family, true);
+	struct end other = {.fd = socket(family, SOCK_DGRAM, 0)};
+	union addr b;
+	socklen_t sz = sizeof(b);
+
+	exchange(&p);
+	say(&p, &p.b, &p.a);
+	NEED(!getsockname(p.b.fd, &b.sa, &sz));
+	if (family == AF_INET)
+		b.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	else
+		b.in6.sin6_port = 0;
+	NEED(!bind(other.fd, &b.sa, sz));
+	join(p.a.fd, other.fd);
+	tx(&p.a, send(p.a.fd, message, 100, 0));
+	rx(&other, recv(other.fd, buf, 4096, 0));
+	say(&p, &p.a, &other);
+	close(p.a.fd), close(p.b.fd), close(other.fd);
+}
+
 /* `sz` bytes in each of two to `to`, where there is one. */
 static void send_two(struct end *e, size_t sz, union addr *to, socklen_t to_sz)
 {
@@ -588,6 +627,9 @@ int main(int argc, char **argv)
 	unconnected(AF_UNIX, "unconnected-unix");
 	usleep(500000); /* by then the ends of calls are watched */
 	many_unconnected();
+	connected_late();
+	connected_twice(AF_INET);
+	connected_twice(AF_INET6);
 	dgrams = datagrams("connected-udp", AF_INET6, true);
 	exchange(&dgrams);
 	finish(&dgrams);
