@@ -102,7 +102,7 @@ _Static_assert(sizeof(struct net_sock) <= 192, "an entry takes twice its memory"
 #define NET_SHARE_KEY(sk, tgid) ((sk) ^ (__u64)(tgid) << 40)
 
 /* What others than the entry's process have moved on a socket: the value of map `net_others`, by the
- * address of its struct sock. */
+ * entry's key. */
 struct net_others {
 	__u64 bytes[2], calls[2];
 };

@@ -234,14 +234,26 @@ static __always_inline void enter(struct sock *sk, struct sock_slot *slot, __u64
 static __always_inline void sock_new(struct sock *sk, __u64 inode, __u32 tgid, __u32 flags)
 {
 	struct sock_slot *slot = transport_of(sk) ? slot_claim() : NULL;
+	__u64 key = (__u64)sk;
 
 	if (!slot)
 		return;
+	bpf_map_delete_elem(&net_others, &key); /* of one before */
 	__builtin_memset(&slot->w.sock, 0, sizeof(slot->w.sock));
 	slot->w.sock.id = next_id(slot);
 	sock_fill(sk, &slot->w.sock, inode, tgid, flags);
-	enter(sk, slot, (__u64)sk);
+	enter(sk, slot, key);
 	slot_release(slot);
+}
+
+static __always_inline void move_others(__u64 from, __u64 to)
+{
+	struct net_others *o = bpf_map_lookup_elem(&net_others, &from);
+
+	if (!o)
+		return;
+	bpf_map_update_elem(&net_others, &to, o, BPF_ANY);
+	bpf_map_delete_elem(&net_others, &from);
 }
 
 /*
@@ -254,6 +266,8 @@ static __always_inline void retire(struct sock *sk, struct net_sock *s)
 
 	if (!s->closed_ns)
 		s->closed_ns = bpf_ktime_get_ns();
+	if (s->flags & NET_SHARED)
+		move_others(s->key, key);
 	if (bpf_map_update_elem(&net_socks, &key, s, BPF_ANY))
 		announce_entry(sk, s, true);
 }
@@ -296,15 +310,19 @@ static __always_inline void share_new(struct net_sock *s, __u64 key, __u32 tgid)
 
 static __always_inline void add_to_others(__u64 sk, struct net_sock *s, __u32 dir, __u32 len)
 {
-	struct net_others none = {0}, *o;
+	struct net_others none = {0}, *o = bpf_map_lookup_elem(&net_others, &sk);
 
-	if (!(s->flags & NET_SHARED)) {
-		bpf_map_update_elem(&net_others, &sk, &none, BPF_ANY);
-		s->flags |= NET_SHARED;
+	if (!o) {
+		bpf_map_update_elem(&net_others, &sk, &none, BPF_NOEXIST);
+		o = bpf_map_lookup_elem(&net_others, &sk);
 	}
-	o = bpf_map_lookup_elem(&net_others, &sk);
-	if (!o)
+	if (!o) {
+		loss_count(LOSS_NET_OTHERS);
 		return;
+	}
+	/* Lost where another flag is set at the same time, until the next call. */
+	if (!(s->flags & NET_SHARED))
+		s->flags |= NET_SHARED;
 	add_atomically(&o->bytes[dir & 1], len);
 	add_atomically(&o->calls[dir & 1], 1);
 }

@@ -17,8 +17,9 @@ struct net_born_map {
 	__type(value, __u64);
 };
 struct net_others_map {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
+	__uint(type, BPF_MAP_TYPE_HASH); /* an entry stays as long as its socket's */
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u64); /* as in net_socks */
 	__type(value, struct net_others);
 };

@@ -16,8 +16,8 @@
 #include "traffic.h"
 #include "obrec.skel.h"
 
-/* Some 10 MB, for kernels where the map cannot grow. */
-enum { SOCKS_PREALLOCATED = 32768 };
+/* Some 10 MB, for kernels where the maps cannot grow. */
+enum { SOCKS_PREALLOCATED = 32768, OTHERS_PREALLOCATED = 4096 };
 
 /*
  * Tracepoints before the exits of system calls: these do not see io_uring, and run for every call.
@@ -164,6 +164,8 @@ static int prepare(struct probe_env *env)
 	if (!f->map_alloc) {
 		bpf_map__set_map_flags(skel->maps.net_socks, 0);
 		bpf_map__set_max_entries(skel->maps.net_socks, SOCKS_PREALLOCATED);
+		bpf_map__set_map_flags(skel->maps.net_others, 0);
+		bpf_map__set_max_entries(skel->maps.net_others, OTHERS_PREALLOCATED);
 	}
 	if (by[variant(env)] == NET_BY_ENTRY) {
 		int err = prepare_entries(env);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,8 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 	bool is_new = !k;
 
 	traffic_own_counts(t, &now);
+	if (w->closed && w->sock.flags & NET_SHARED)
+		bpf_map_delete_elem(t->opts.others_fd, &(uint64_t){w->sock.id});
 	if (!k)
 		k = traffic_know(t, &now, w->comm, w->ts_ns);
 	if (!k)

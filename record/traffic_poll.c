@@ -16,12 +16,15 @@ static bool tells_its_end(const struct net_sock *s)
 }
 
 /* The struct sock may be another socket's by now: that entry stays. */
-static void remove_entry(struct traffic *t, uint64_t key, uint32_t id)
+static void remove_entry(struct traffic *t, uint64_t key, const struct net_sock *s)
 {
 	struct net_sock now;
 
-	if (!bpf_map_lookup_elem(t->opts.socks_fd, &key, &now) && now.id == id)
-		bpf_map_delete_elem(t->opts.socks_fd, &key);
+	if (bpf_map_lookup_elem(t->opts.socks_fd, &key, &now) || now.id != s->id)
+		return;
+	bpf_map_delete_elem(t->opts.socks_fd, &key);
+	if (s->flags & NET_SHARED)
+		bpf_map_delete_elem(t->opts.others_fd, &key);
 }
 
 /*
@@ -104,7 +107,7 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 		k->polled = t->polls;
 	traffic_write_stat(t, k, s, now_ns);
 	if (s->closed_ns) {
-		remove_entry(t, key, s->id);
+		remove_entry(t, key, s);
 		traffic_write_close(t, k, s->closed_ns);
 	}
 }

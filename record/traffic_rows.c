@@ -49,9 +49,11 @@ static uint64_t less(uint64_t all, uint64_t others, uint64_t told)
 void traffic_own_counts(struct traffic *t, struct net_sock *s)
 {
 	const struct known *k = idmap_get(&t->socks, s->id);
+	uint64_t id = s->id; /* the key of those that lost their place to another socket */
 	struct net_others o;
 
-	if (!(s->flags & NET_SHARED) || bpf_map_lookup_elem(t->opts.others_fd, &s->key, &o))
+	if (!(s->flags & NET_SHARED) || (bpf_map_lookup_elem(t->opts.others_fd, &id, &o) &&
+					 bpf_map_lookup_elem(t->opts.others_fd, &s->key, &o)))
 		return;
 	for (unsigned dir = 0; dir < 2; dir++) {
 		s->bytes[dir] = less(s->bytes[dir], o.bytes[dir], k ? k->sock.bytes[dir] : 0);

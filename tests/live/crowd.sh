@@ -54,3 +54,15 @@ is "too many: and no other" "$(sql "$a" "SELECT count(*) FROM connection WHERE t
 within "too many: table full" "$(lost "$a" "source = 'l4'")" $((6 * (2 * n - room))) $((7 * (2 * n - room)))
 grep -q 'l4: socket table full' "$T/obrec.err" || fail "obrec does not say that sockets were left out"
 echo >&8
+wait $peer || fail "the program"
+
+# What two processes move on idle sockets stays told apart, of more than the 4,096 that obrec once remembered. Polls go on.
+shared=9000
+n=$shared crowd share servers
+sleep 3
+obrec_stop "share"
+sides() { sql "$a" "SELECT count(*), sum(sends), sum(bytes_sent) FROM connection WHERE transport = 'unix' AND sends > 0 AND shares_id $1"; }
+is "share: losses" "$(lost "$a")" 0
+is "share: the owner's" "$(sides "IS NULL")" $shared,$shared,$((shared * 14))
+is "share: the other's" "$(sides "IS NOT NULL")" $shared,$shared,$((shared * 14))
+echo >&8

@@ -4,6 +4,8 @@
  *
  *   crowd churn N      N short ones with one, one after the other
  *   crowd hold N       N at once with three, all open until a second byte comes on stdin
+ *   crowd share N      N pairs of Unix sockets, to each of which two processes send one request
+ *                      and the first receives both; open until a second byte comes
  *
  * A process has too few descriptors for that many, so each 15,000 have a server and a client of
  * their own. The servers are there from the start, the clients are children of this process that
@@ -138,6 +140,33 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
+static void share(int cnt)
+{
+	int (*pairs)[2] = calloc(cnt, sizeof(*pairs));
+	pid_t child;
+
+	NEED(pairs);
+	printf("%d\n", getpid());
+	wait_byte();
+	for (int i = 0; i < cnt; i++) {
+		NEED(!socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]));
+		give(pairs[i][0], request);
+		take(pairs[i][1], request);
+	}
+	child = fork();
+	NEED(child >= 0);
+	for (int i = 0; i < cnt && !child; i++)
+		give(pairs[i][0], request);
+	if (!child)
+		_exit(0);
+	for (int i = 0; i < cnt; i++)
+		take(pairs[i][1], request);
+	NEED(waitpid(child, NULL, 0) == child);
+	printf("done\n");
+	wait_byte();
+	free(pairs);
+}
+
 int main(int argc, char **argv)
 {
 	int left = argc == 3 ? atoi(argv[2]) : 0, cnt = 0;
@@ -152,6 +181,10 @@ int main(int argc, char **argv)
 	files.rlim_cur = files.rlim_max;
 	NEED(!setrlimit(RLIMIT_NOFILE, &files));
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!strcmp(argv[1], "share")) {
+		share(left);
+		return 0;
+	}
 	for (; left > 0 && cnt < PAIRS; left -= pairs[cnt++].cnt) {
 		pairs[cnt].cnt = hold && left > PER_PAIR ? PER_PAIR : left;
 		listen_at(&pairs[cnt]);
