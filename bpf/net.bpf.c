@@ -123,7 +123,9 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		return 0;
 	seq = typed ? count_typed(sk, s, tgid, dir, ret, &pos)
 		    : count_read(sk, s, tgid, dir, ret, &pos);
-	if (of_many(&c))
+	if (is_others_call(s, &c, typed))
+		c.nr = NR_none;
+	else if (of_many(&c))
 		one_of_many(&c);
 	if (has_moved(sk, s, typed))
 		net_sock_moved(s->key);

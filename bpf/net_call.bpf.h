@@ -11,6 +11,7 @@ enum buffers { BUF_NONE, BUF_PLAIN, BUF_IOVEC, BUF_MSGHDR };
 struct call {
 	__u64 nr, arg[6];
 };
+enum { NR_none = -1 }; /* also what the kernel has for interrupts */
 
 #if defined(__TARGET_ARCH_x86)
 enum {
@@ -100,6 +101,34 @@ static __always_inline void current_call_typed(struct call *c)
 #endif
 }
 
+struct task_struct___io_uring {
+	void *io_uring;
+} __attribute__((preserve_access_index));
+
+/* The current task has used io_uring. */
+static __always_inline bool uses_io_uring(bool typed)
+{
+	struct task_struct___io_uring *t = NULL;
+
+	if (!bpf_core_field_exists(t->io_uring))
+		return false;
+	if (typed)
+		return ((struct task_struct___io_uring *)bpf_get_current_task_btf())->io_uring;
+	t = (void *)bpf_get_current_task();
+	return BPF_CORE_READ(t, io_uring);
+}
+
+/*
+ * Is the call another one, whose buffer is not the socket's? io_uring moves bytes when the thread
+ * returns from whatever call it is in, and the kernel's own sockets, which have no file, are behind
+ * calls on file systems.
+ */
+static __always_inline bool is_others_call(const struct net_sock *s, const struct call *c,
+					   bool typed)
+{
+	return !s->inode || (uses_io_uring(typed) && !net_sock_has_fd(s->key, c->arg[0]));
+}
+
 static __always_inline bool of_many(const struct call *c)
 {
 	return c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
@@ -157,7 +186,7 @@ static __always_inline bool peeks(const struct call *c)
  */
 static __always_inline bool left_to_exit(const struct net_sock *s, __u32 dir, const struct call *c)
 {
-	if (!unconnected_datagram(s) || c->nr == NR_read || c->nr == NR_readv)
+	if (!unconnected_datagram(s) || c->nr == NR_read || c->nr == NR_readv || c->nr == NR_none)
 		return false;
 	return dir == NET_RECEIVED || net_by != NET_BY_SOCK;
 }

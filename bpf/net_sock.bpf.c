@@ -374,3 +374,8 @@ __noinline int net_sock_moved(__u64 key)
 	announce_entry((void *)key, s, false);
 	return 0;
 }
+
+__noinline int net_sock_has_fd(__u64 key, __u32 fd)
+{
+	return (__u64)sock_of_fd(fd) == key;
+}

@@ -88,6 +88,8 @@ int net_sock_settle(__u64 key, __u64 inode, __u32 tgid, __u32 flags);
 int net_sock_share(__u64 key, __u32 tgid, __u32 dir, __u32 len);
 /* The socket of that entry has other addresses than before. */
 int net_sock_moved(__u64 key);
+/* That descriptor of the current task is the socket. */
+int net_sock_has_fd(__u64 key, __u32 fd);
 
 /* The entry of a socket. A struct sock that became another socket since gets another one, and so
  * does a socket that connects once more (only then `flags` are told). */

@@ -12,15 +12,20 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "need.h"
@@ -389,6 +394,72 @@ static void connected_again(void)
 	finish(&next);
 }
 
+/* io_uring(7), of one request. */
+struct uring {
+	struct io_uring_params p;
+	int fd;
+	char *ring; /* both ends of it: IORING_FEAT_SINGLE_MMAP, 5.4 */
+};
+
+static void *map_ring(const struct uring *u, size_t sz, off_t at)
+{
+	void *p = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_SHARED, u->fd, at);
+
+	NEED(p != MAP_FAILED);
+	return p;
+}
+
+static void ask_uring(struct uring *u, int sock, void *to, size_t sz)
+{
+	struct io_uring_sqe *sqe = map_ring(u, sizeof(*sqe), IORING_OFF_SQES);
+
+	u->ring = map_ring(u, u->p.cq_off.cqes + u->p.cq_entries * sizeof(struct io_uring_cqe),
+			   IORING_OFF_SQ_RING);
+	*sqe = (struct io_uring_sqe){
+		.opcode = IORING_OP_RECV, .fd = sock, .addr = (uintptr_t)to, .len = sz};
+	*(unsigned *)(u->ring + u->p.sq_off.array) = 0;
+	__atomic_store_n((unsigned *)(u->ring + u->p.sq_off.tail), 1, __ATOMIC_RELEASE);
+	NEED(syscall(SYS_io_uring_enter, u->fd, 1, 0, 0, NULL, 0) == 1);
+}
+
+static int answer_of_uring(const struct uring *u)
+{
+	unsigned tail = __atomic_load_n((unsigned *)(u->ring + u->p.cq_off.tail), __ATOMIC_ACQUIRE);
+
+	NEED(tail == 1);
+	return ((struct io_uring_cqe *)(u->ring + u->p.cq_off.cqes))->res;
+}
+
+/* What io_uring was asked to receive comes while its process reads a pipe into another buffer. */
+static void received_meanwhile(void)
+{
+	struct uring u = {0};
+	struct pair p;
+	char to[100];
+	int turn[2];
+	pid_t child;
+
+	u.fd = syscall(SYS_io_uring_setup, 1, &u.p);
+	if (u.fd < 0)
+		return;
+	p = tcp("io-uring");
+	ask_uring(&u, p.b.fd, to, sizeof(to));
+	NEED(!pipe(turn));
+	child = fork();
+	if (!child) {
+		usleep(200000);
+		NEED(send(p.a.fd, message, 100, 0) == 100);
+		usleep(200000);
+		_exit(write(turn[1], message, 1) != 1);
+	}
+	tx(&p.a, 100); /* the child's, as nobody else sends there */
+	NEED(read(turn[0], used_buffer(), 4096) == 1);
+	NEED(rx(&p.b, answer_of_uring(&u)) == 100);
+	NEED(waitpid(child, NULL, 0) == child);
+	finish(&p);
+	close(u.fd), close(turn[0]), close(turn[1]);
+}
+
 /* One after the other, so that the kernel uses a closed one's memory for the next. */
 static void silent(void)
 {
@@ -615,6 +686,7 @@ int main(int argc, char **argv)
 	read_late();
 	reset();
 	connected_again();
+	received_meanwhile();
 	silent();
 	vectors();
 	bytewise();
