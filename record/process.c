@@ -408,7 +408,7 @@ int tracker__reanchor(struct tracker *t)
 	struct process *p;
 	struct thread *th;
 
-	table_end_threads(t, clock_now_ns());
+	table_end_gone(t, clock_now_ns());
 	binaries__reanchor(t->binaries);
 	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
 		for (; p; p = p->older) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Side-band records, in order of time. One that is older than what /proc told about the process is
- * already contained in it and skipped (maps_as_of_ns).
+ * already contained in it and skipped: a mapping by when its mappings were read last
+ * (maps_as_of_ns), all else by when it was taken in (known_ns).
  *
  * An exec shows as COMM with its flag, then MMAP2 of the program, the loader and [vdso], then of
  * what the loader maps; nothing tells of munmap (scan_ended_maps()). A process ends with the exit of
@@ -71,13 +72,13 @@ static void on_fork(struct tracker *t, const struct sideband_record *r)
 	bool match;
 
 	if (r->pid == r->ppid) {
-		if (parent && r->ts_ns >= parent->maps_as_of_ns)
+		if (parent && r->ts_ns >= parent->known_ns)
 			parent->live += parent->live != 0;
 		if (parent)
 			table_thread_started(t, parent, r->tid, r->ts_ns);
 		return;
 	}
-	if (old && old->maps_as_of_ns > r->ts_ns)
+	if (old && old->known_ns > r->ts_ns)
 		return;
 	if (old) /* its exit was lost */
 		table_end(t, old, r->ts_ns, false);
@@ -94,7 +95,7 @@ static void on_fork(struct tracker *t, const struct sideband_record *r)
 	p = table_add(t, r->pid, r->ppid, r->ts_ns);
 	if (!p)
 		return;
-	p->maps_as_of_ns = r->ts_ns;
+	p->known_ns = p->maps_as_of_ns = r->ts_ns;
 	p->live = 1;
 	p->by_match = match;
 	process_inherit(p, parent);
@@ -122,7 +123,7 @@ static void on_exec(struct tracker *t, const struct sideband_record *r, const ch
 	struct process *old = table_live(t, r->pid), *p;
 	bool match, target;
 
-	if (old && old->maps_as_of_ns > r->ts_ns)
+	if (old && old->known_ns > r->ts_ns)
 		return;
 	/* A pid was asked for as the process that had it then: a later owner of the number is not
 	 * meant. */
@@ -149,7 +150,7 @@ static void on_exec(struct tracker *t, const struct sideband_record *r, const ch
 			p->ppid = st.ppid;
 	}
 	p->by_match = match;
-	p->maps_as_of_ns = r->ts_ns;
+	p->known_ns = p->maps_as_of_ns = r->ts_ns;
 	p->live = 1; /* the others have exited before its record */
 	identity_set_comm(&p->identity, r->name);
 	table_set_target(t, p, true);
@@ -170,7 +171,7 @@ static void on_comm(struct tracker *t, const struct sideband_record *r)
 	if (r->pid != r->tid)
 		return;
 	p = table_live(t, r->pid);
-	if (p && p->maps_as_of_ns <= r->ts_ns)
+	if (p && p->known_ns <= r->ts_ns)
 		identity_set_comm(&p->identity, r->name);
 	if (!p && target__by_comm(t->target) && target__wants(t->target, r->pid, comm))
 		scan_adopt(t, r->pid, true);
@@ -183,7 +184,7 @@ static void on_exit_record(struct tracker *t, const struct sideband_record *r)
 	struct process *p = table_live(t, r->pid);
 
 	table_thread_ended(t, r->tid, r->ts_ns);
-	if (!p || r->ts_ns < p->maps_as_of_ns)
+	if (!p || r->ts_ns < p->known_ns)
 		return;
 	t->relevant = true;
 	p->last_exit_ns = r->ts_ns;
@@ -213,14 +214,11 @@ void tracker_check_dying(struct tracker *t, bool at_once)
 
 	for (size_t i = 0; i < t->dying_cnt; i++) {
 		struct process *p = table_live(t, t->dying[i]);
-		struct procfs_stat st;
 
 		if (!p || !p->dying)
 			continue;
-		/* A dead leader is a zombie that counts as one thread until it is reaped. */
 		if ((at_once || now - p->last_exit_ns >= DYING_CHECK_NS) &&
-		    (procfs_stat(t->proc, p->tgid, &st) ||
-		     ((st.state == 'Z' || st.state == 'X') && st.threads <= 1)))
+		    procfs_gone(t->proc, p->tgid))
 			table_end(t, p, p->last_exit_ns, false);
 		else
 			t->dying[left++] = p->tgid;

@@ -40,7 +40,8 @@ struct process {
 	uint32_t id; /* 0 until its record is written */
 	uint32_t tgid, ppid;
 	uint64_t started_ns, ended_ns; /* 0: lives */
-	uint64_t maps_as_of_ns;	       /* maps hold every change before this */
+	uint64_t known_ns;	       /* every exec, name, thread and exit before this is known */
+	uint64_t maps_as_of_ns;	       /* maps hold every change before this; not before known_ns */
 	struct process *older; /* the image before exec, or of a former process of this pid */
 	struct maps maps;
 	size_t maps_read;      /* how many /proc showed at the last look */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Taking in processes that run already. The side-band is on before, so what changes during a scan
- * is queued; each process's maps_as_of_ns tells which queued records its scan has seen.
+ * is queued; each process's known_ns and maps_as_of_ns tell which queued records its scan has seen.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,6 +71,7 @@ static uint64_t start_time(const struct tracker *t, const struct procfs_stat *st
 struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 {
 	struct process *p = table_live(t, tgid);
+	uint64_t now = clock_now_ns(); /* what happens from here on has a record, too */
 	struct procfs_stat st;
 	int err;
 
@@ -83,7 +84,7 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 	identity_set_comm(&p->identity, span_of(st.comm));
 	p->by_match = match;
 	table_set_target(t, p, true);
-	p->maps_as_of_ns = clock_now_ns();
+	p->known_ns = p->maps_as_of_ns = now;
 	if (st.flags & PROCFS_PF_KTHREAD)
 		return p;
 	err = read_maps(t, p);
@@ -159,14 +160,17 @@ int scan_targets(struct tracker *t)
 
 static void read_maps_again(struct tracker *t, struct process *p)
 {
+	uint64_t as_of_ns = p->maps_as_of_ns;
 	struct maps before = p->maps;
 
 	p->maps = (struct maps){0};
-	if (read_maps(t, p)) { /* gone in between, or no permission: the old ones are the best there
-				  is */
+	/* Gone in between, its leader dead, or no permission: the old ones are the best there is.
+	 */
+	if (read_maps(t, p) || !p->maps.cnt) {
 		maps_fini(&p->maps);
 		p->maps = before;
 		p->maps_read = before.cnt;
+		p->maps_as_of_ns = as_of_ns;
 		return;
 	}
 	maps_fini(&before);
@@ -207,9 +211,7 @@ void scan_ended_maps(struct tracker *t)
 
 static void refresh(struct tracker *t, struct process *p)
 {
-	struct procfs_stat st;
-
-	if (procfs_stat(t->proc, p->tgid, &st) || st.state == 'Z' || st.state == 'X') {
+	if (procfs_gone(t->proc, p->tgid)) {
 		table_end(t, p, clock_now_ns(), false);
 		return;
 	}

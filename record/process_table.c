@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "process_tracker.h"
+#include "procfs.h"
 
 struct process *table_live(struct tracker *t, uint32_t tgid)
 {
@@ -258,7 +259,7 @@ static bool is_there(const struct tracker *t, const struct thread *th)
 	return !faccessat(t->proc, path, F_OK, 0) || errno != ENOENT;
 }
 
-void table_end_threads(struct tracker *t, uint64_t now_ns)
+void table_end_gone(struct tracker *t, uint64_t now_ns)
 {
 	struct process *p;
 
@@ -268,6 +269,8 @@ void table_end_threads(struct tracker *t, uint64_t now_ns)
 		for (struct thread *th = p->threads; th; th = th->sibling)
 			if (!th->queued && !is_there(t, th))
 				queue_ended(t, th, now_ns);
+		if (procfs_gone(t->proc, p->tgid))
+			table_end(t, p, now_ns, false);
 	}
 }
 

@@ -72,8 +72,9 @@ struct thread *table_recent(const struct tracker *t, uint32_t tgid, uint32_t tid
 void table_set_recent(struct tracker *t, struct thread *th);
 void table_thread_started(struct tracker *t, struct process *p, uint32_t tid, uint64_t ts_ns);
 void table_thread_ended(struct tracker *t, uint32_t tid, uint64_t ts_ns);
-/* A short thread's first sample may be handled after its exit: what /proc does not show has ended. */
-void table_end_threads(struct tracker *t, uint64_t now_ns);
+/* A short thread's first sample may be handled after its exit, and a process be taken in after its
+ * exit's record: what /proc does not show has ended. */
+void table_end_gone(struct tracker *t, uint64_t now_ns);
 /* Frees what ended before `before_ns`; UINT64_MAX: everything. */
 void table_sweep(struct tracker *t, uint64_t before_ns);
 void table_free(struct tracker *t);

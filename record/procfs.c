@@ -95,6 +95,16 @@ int procfs_stat(int proc, uint32_t pid, struct procfs_stat *st)
 	return n < 0 ? (int)n : procfs_stat_parse(buf, n, st);
 }
 
+bool procfs_gone(int proc, uint32_t pid)
+{
+	struct procfs_stat st;
+	int err = procfs_stat(proc, pid, &st);
+
+	/* A dead leader is a zombie that counts as one thread until it is reaped. */
+	return err ? err == -ENOENT || err == -ESRCH
+		   : (st.state == 'Z' || st.state == 'X') && st.threads <= 1;
+}
+
 int procfs_status_parse(const char *text, uint32_t *tgid, uint32_t *ns_pid)
 {
 	const char *t = strstr(text, "\nTgid:"), *ns = strstr(text, "\nNSpid:");

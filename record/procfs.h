@@ -28,6 +28,8 @@ struct procfs_stat {
 
 int procfs_stat_parse(const char *text, size_t len, struct procfs_stat *st);
 int procfs_stat(int proc, uint32_t pid, struct procfs_stat *st);
+/* Have all threads of this process exited? */
+bool procfs_gone(int proc, uint32_t pid);
 
 /* From /proc/PID/status: the thread group, and the pid in the innermost pid namespace. */
 int procfs_status_parse(const char *text, uint32_t *tgid, uint32_t *ns_pid);

@@ -370,7 +370,7 @@ static void test_late_threads(void)
 	}
 	fake_task(100, 1500);
 	CHECK(tracker__thread(t, 100, 1500, "x", t0 + 2000), "");
-	table_end_threads(t, t0 + 3000);
+	table_end_gone(t, t0 + 3000);
 	table_sweep(t, t0 + 2999);
 	CHECK(threads_known(t) == 1000, "not at once: %zu", threads_known(t));
 	table_sweep(t, t0 + 3001);
@@ -409,6 +409,91 @@ static void test_unmapped(void)
 	end(t);
 	gone(100);
 	fake_process(100, 1, "server", "/a", NULL);
+}
+
+static void do_thread(struct tracker *t, uint32_t pid, uint32_t tid, uint64_t ts)
+{
+	handle(t, (struct sideband_record){.type = SIDEBAND_FORK,
+					   .ts_ns = ts,
+					   .pid = pid,
+					   .ppid = pid,
+					   .tid = tid,
+					   .ptid = pid});
+}
+
+/* So many mappings that /proc is asked which are left. */
+static void read_again(struct tracker *t, uint32_t pid)
+{
+	uint64_t ts = clock_now_ns();
+
+	for (uint64_t i = 1; i <= 100; i++)
+		do_mmap(t, pid, i << 20, 98, "/late.so", ts);
+	scan_ended_maps(t);
+	table_publish(t);
+}
+
+/* Threads, programs and exits whose records still wait when the mappings are read again. */
+static void test_read_again(void)
+{
+	uint32_t pid = 100;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
+	struct tracker *t = make(&spec);
+	uint64_t queued;
+
+	fake_process(101, 100, "child", "/a", NULL);
+	do_fork(t, 100, 101, t0);
+	usleep(10);
+	queued = clock_now_ns();
+	read_again(t, 101);
+	do_thread(t, 101, 102, queued);
+	do_mmap(t, 101, 0x700000000, 98, "/late.so", queued + 1);
+	CHECK(!fake_range(101, 0x700000000), "a mapping that /proc did not show");
+	do_exit(t, 101, 102, clock_now_ns());
+	CHECK(tracker__live_targets(t) == 2 && fake_proc[101], "its leader lives");
+	queued = clock_now_ns();
+	read_again(t, 101);
+	do_exec(t, 101, "other", queued);
+	CHECK(!strcmp(table_live(t, 101)->identity.comm, "other") && !fake_range(101, 0x12345),
+	      "%s", table_live(t, 101)->identity.comm);
+	do_exit(t, 101, 101, queued + 1);
+	CHECK(tracker__live_targets(t) == 1 && !fake_proc[101], "");
+
+	/* /proc shows it no more */
+	do_fork(t, 100, 101, clock_now_ns());
+	queued = clock_now_ns();
+	gone(101);
+	read_again(t, 101);
+	CHECK(fake_range(101, 1 << 20), "its mappings are kept");
+	do_mmap(t, 101, 0x700000000, 98, "/late.so", queued);
+	CHECK(fake_range(101, 0x700000000), "and followed");
+	do_exit(t, 101, 101, queued + 1);
+	CHECK(tracker__live_targets(t) == 1 && !fake_proc[101], "and its exit is seen");
+	end(t);
+}
+
+/* Those that have ended without a record that says so; of the last, threads are left. */
+static void test_ended_unseen(void)
+{
+	const uint32_t pids[] = {100, 110, 120, 130};
+	struct target_spec spec = {.pids = pids, .pid_cnt = 4};
+	struct tracker *t;
+
+	for (int i = 1; i < 4; i++)
+		fake_process(pids[i], 1, "server", "/a", NULL);
+	t = make(&spec);
+	gone(110);
+	put(120, "stat", "120 (server) Z 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 1 0 100 99 1\n");
+	put(130, "stat", "130 (server) Z 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 9 10 2 0 100 99 1\n");
+	put(130, "maps", "");
+	table_end_gone(t, clock_now_ns());
+	CHECK(fake_proc[100] && !fake_proc[110] && !fake_proc[120] && fake_proc[130], "");
+	CHECK(tracker__live_targets(t) == 2, "%zu", tracker__live_targets(t));
+	scan_again(t);
+	table_publish(t);
+	CHECK(fake_range(130, 0x12345), "a dead leader shows no mappings");
+	end(t);
+	gone(120);
+	gone(130);
 }
 
 /* After lost records /proc is read again: mappings, exits, children of children. */
@@ -640,6 +725,8 @@ int main(void)
 	test_comm();
 	test_late_threads();
 	test_unmapped();
+	test_read_again();
+	test_ended_unseen();
 	test_lost();
 	test_identity();
 	test_files();
