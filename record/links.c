@@ -23,11 +23,13 @@ static void detach(const struct attached *a)
 
 static int keep(struct links *l, struct attached a)
 {
-	struct attached *all = realloc(l->all, (l->cnt + 1) * sizeof(*all));
+	/* Once closed, the array is its threads'. */
+	struct attached *all =
+		l->closed ? NULL : realloc(l->all, (l->cnt + 1) * sizeof(*all));
 
 	if (!all) {
 		detach(&a);
-		return -ENOMEM;
+		return l->closed ? -ECANCELED : -ENOMEM;
 	}
 	l->all = all;
 	all[l->cnt++] = a;
@@ -48,6 +50,8 @@ void links__drop(struct links *l, struct bpf_link *link)
 {
 	size_t left = 0;
 
+	if (l->closed)
+		return;
 	for (size_t i = 0; i < l->cnt; i++)
 		if (l->all[i].link != link)
 			l->all[left++] = l->all[i];
@@ -71,6 +75,7 @@ void links__detach(struct links *l)
 	size_t most = l->cnt < THREADS_MAX ? l->cnt : THREADS_MAX;
 	pthread_attr_t attr;
 
+	l->closed = true;
 	l->threads = calloc(most, sizeof(*l->threads));
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SZ);
@@ -89,5 +94,5 @@ void links__fini(struct links *l)
 		pthread_join(l->threads[i], NULL);
 	free(l->threads);
 	free(l->all);
-	*l = (struct links){0};
+	*l = (struct links){.closed = true};
 }

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bpf_link;
@@ -19,15 +20,17 @@ struct links {
 	atomic_size_t next; /* that nobody detaches yet */
 	pthread_t *threads;
 	size_t thread_cnt;
+	bool closed; /* they are being detached, or have been */
 };
 
-/* Take it over; -errno of a NULL link, or the descriptor itself when that is negative. */
+/* Take it over; -errno of a NULL link, or the descriptor itself when that is negative; -ECANCELED
+ * once they are closed: it is detached at once. */
 int links__keep(struct links *l, struct bpf_link *link);
 int links__keep_fd(struct links *l, int fd);
-/* Detaches one. */
+/* Detaches one, unless they are closed. */
 void links__drop(struct links *l, struct bpf_link *link);
 
-/* Begins to detach all, and returns; nothing is kept or dropped from now on. */
+/* Begins to detach all, and returns: they are closed for good. */
 void links__detach(struct links *l);
 /* Detaches what still is, waits for it. May be called in any state, any number of times. */
 void links__fini(struct links *l);

@@ -302,7 +302,7 @@ static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 static void drained(struct probe_env *env)
 {
 	traffic__drained(env->traffic);
-	if (env->skel->bss->net_exits_state == NET_EXITS_WANTED)
+	if (env->skel->bss->net_exits_state == NET_EXITS_WANTED && !env->links.closed)
 		attach_exits(env);
 }
 

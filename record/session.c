@@ -82,6 +82,8 @@ static void on_file(void *ctx, int fd, const struct stat *st, const char *path)
 {
 	struct session *s = ctx;
 
+	if (s->env.links.closed) /* the news left over at the stop */
+		return;
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->file)
 			probes[i]->file(&s->env, fd, st, path);

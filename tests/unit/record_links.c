@@ -89,6 +89,27 @@ static void test_begins_only(void)
 	CHECK(once(link) == CNT, "%zu", once(link));
 }
 
+/* What comes while they go: it is not theirs any more. */
+static void test_too_late(void)
+{
+	static struct bpf_link link[CNT], late;
+	struct links l = {0};
+	int fd[2];
+
+	CHECK(!pipe(fd));
+	keep_all(&l, link);
+	together = CNT + 1;
+	links__detach(&l);
+	CHECK(links__keep(&l, &late) == -ECANCELED && late.destroyed == 1);
+	CHECK(links__keep_fd(&l, fd[0]) == -ECANCELED && fcntl(fd[0], F_GETFD) < 0);
+	links__drop(&l, &link[0]);
+	links__fini(&l);
+	CHECK(once(link) == CNT, "%zu", once(link));
+	CHECK(links__keep_fd(&l, fd[1]) == -ECANCELED && fcntl(fd[1], F_GETFD) < 0);
+	links__fini(&l);
+	CHECK(late.destroyed == 1);
+}
+
 static void test_without_beginning(void)
 {
 	static struct bpf_link link[CNT];
@@ -134,6 +155,7 @@ int main(void)
 {
 	test_at_once();
 	test_begins_only();
+	test_too_late();
 	test_without_beginning();
 	test_drop();
 	test_descriptors();
