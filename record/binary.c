@@ -47,17 +47,36 @@ void binaries__free(struct binaries *b)
 	free(b);
 }
 
+static struct binary *add_jit(struct binaries *b, const char *name)
+{
+	struct binary *bin = binaries_add(b, span_of(name));
+
+	if (bin)
+		bin->range_flags = RANGE_JIT;
+	return bin;
+}
+
+/* Of every process from now on: an address in it tells nothing but that its code was generated. */
+static struct binary *jit_of_all(struct binaries *b)
+{
+	if (!b->jit)
+		b->jit = add_jit(b, "[jit]");
+	if (b->jit)
+		b->jit->why = "more processes with generated code than there are numbers for";
+	return b->jit;
+}
+
 struct binary *binaries__jit(struct binaries *b, uint32_t pid)
 {
 	struct binary *bin;
 	char name[32];
 
+	if (b->cnt - b->free_cnt >= BINARY_ID_MAX / 2)
+		return jit_of_all(b);
 	snprintf(name, sizeof(name), "[jit %u]", pid);
-	bin = binaries_add(b, span_of(name));
+	bin = add_jit(b, name);
 	if (bin && perfmap__new(&bin->perfmap, b->opts.proc, pid))
 		bin->perfmap = NULL;
-	if (bin)
-		bin->range_flags = RANGE_JIT;
 	return bin;
 }
 

@@ -74,7 +74,11 @@ struct mapped {
  */
 int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary **out);
 
-/* A binary for the generated code of a process; NULL when ids have run out. */
+/*
+ * A binary for the generated code of a process; NULL when ids have run out. Its number is never
+ * given to another once it was hit, as what is generated cannot be known again; so when half of all
+ * numbers are taken, what is left is kept for files, and one without names is every process's.
+ */
 struct binary *binaries__jit(struct binaries *b, uint32_t pid);
 
 uint64_t binaries__loaded(const struct binaries *b);	       /* so far, forgotten ones as well */

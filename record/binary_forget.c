@@ -38,6 +38,8 @@ void binaries__sweep_begin(struct binaries *b)
 	b->resting = false;
 	for (unsigned i = 0; i < b->vdso_cnt; i++)
 		binaries__in_use(b, b->vdso[i].binary);
+	if (b->jit)
+		binaries__in_use(b, b->jit);
 }
 
 static void forget(struct binaries *b, struct binary *bin)

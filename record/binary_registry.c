@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_MAX 0xfffeu /* 0xffff is the kernel */
-
 uint64_t binaries__loaded(const struct binaries *b)
 {
 	return b->loaded;
@@ -40,7 +38,7 @@ static bool grow(struct binaries *b)
 	uint32_t cap = b->cap ? b->cap * 2 : 64, *ids;
 	struct binary **v;
 
-	if (b->cnt >= ID_MAX) {
+	if (b->cnt >= BINARY_ID_MAX) {
 		binaries_lose(b, "binary", "more than 65534 binaries");
 		return false;
 	}

@@ -40,7 +40,10 @@ struct binaries {
 		struct binary *binary;
 	} vdso[4];
 	unsigned vdso_cnt;
+	struct binary *jit; /* of all processes; NULL while each gets its own */
 };
+
+#define BINARY_ID_MAX 0xfffeu /* 0xffff is the kernel */
 
 static inline void binaries_lose(struct binaries *b, const char *source, const char *cause)
 {

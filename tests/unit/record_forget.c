@@ -173,6 +173,33 @@ static void test_back(struct binaries *b, struct binary *in_use, uint32_t build_
 	unlink(path);
 }
 
+/* Ever new processes with generated code of their own, each sampled, for days: files still have
+ * numbers, and so has that code. */
+static void test_jit(struct binaries *b, struct binary *in_use)
+{
+	uint32_t before = b->cnt, shared;
+	struct binary *bin;
+
+	for (uint32_t pid = 1; pid <= 2 * BINARY_ID_MAX; pid++) {
+		bin = binaries__jit(b, pid);
+		if (!bin)
+			break;
+		binaries__hit(b, bin);
+		if (pid % 1000 == 0)
+			sweep(b, in_use);
+		fake_reset();
+	}
+	CHECK(bin && b->cnt < before + BINARY_ID_MAX / 2 + 1000, "%u numbers", b->cnt);
+	if (!bin)
+		return;
+	shared = bin->id;
+	CHECK(binaries__jit(b, 1) == bin && !bin->perfmap && bin->range_flags == RANGE_JIT, "");
+	for (int i = 0; i < 4; i++)
+		sweep(b, in_use);
+	CHECK(binaries__get(b, shared) == bin, "it stays");
+	run(b, 40000, 100, in_use);
+}
+
 int main(void)
 {
 	const struct binaries_opts opts = {
@@ -196,6 +223,7 @@ int main(void)
 	test_bound(b, in_use);
 	test_back(b, in_use, 5000);
 	test_back(b, in_use, 0);
+	test_jit(b, in_use);
 	CHECK(binaries__get(b, id) == in_use && map_once(b, path, 77) == in_use, "it is mapped");
 	unlink(path);
 	binaries__free(b);
