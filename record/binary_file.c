@@ -18,6 +18,7 @@
 #include "binary_registry.h"
 
 #define CHECK_NS 1000000000ULL
+#define KEEP_NS 60000000000ULL
 #define CFI_MAX_SZ (128u << 20)
 
 /* What a (device, inode) stands for. */
@@ -374,7 +375,9 @@ int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary 
 }
 
 /* Takes those that are to stay over into a new table, as nothing may be deleted in a walk. */
-static void keep_files(struct binaries *b, bool (*keep)(uint64_t since_ns, const struct file *f),
+static void keep_files(struct binaries *b,
+		       bool (*keep)(const struct binaries *b, const struct file *f,
+				    uint64_t since_ns),
 		       uint64_t since_ns)
 {
 	struct idmap old = b->files;
@@ -384,21 +387,30 @@ static void keep_files(struct binaries *b, bool (*keep)(uint64_t since_ns, const
 	for (size_t i = 0; (f = idmap_next(&old, &i));) {
 		for (; f; f = other) {
 			other = f->other;
-			if (!keep(since_ns, f) || insert_file(b, f))
+			if (!keep(b, f, since_ns) || insert_file(b, f))
 				free(f);
 		}
 	}
 	idmap_fini(&old);
 }
 
-static bool keep_none(uint64_t since_ns, const struct file *f)
+static bool keep_none(const struct binaries *b, const struct file *f, uint64_t since_ns)
 {
 	return false;
 }
 
-static bool keep_used(uint64_t since_ns, const struct file *f)
+/* One build can have any number of files, of containers and rebuilds; each new look at one costs a
+ * read of its headers. What has no build-id is found by its file alone. */
+static bool keep_used(const struct binaries *b, const struct file *f, uint64_t since_ns)
 {
-	return f->binary ? !f->binary->doomed : f->checked_ns >= since_ns;
+	const struct binary *bin = f->binary;
+
+	if (!bin)
+		return f->checked_ns >= since_ns;
+	if (bin->doomed)
+		return false;
+	return !bin->key || idmap_get(&b->builds, bin->key) != bin ||
+	       f->checked_ns + KEEP_NS >= since_ns;
 }
 
 void binaries_drop_files(struct binaries *b, uint64_t since_ns)

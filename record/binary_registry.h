@@ -67,7 +67,8 @@ uint32_t binaries_recall(struct binaries *b, uint64_t key);
 
 /* binary_file.c */
 void binaries_free_files(struct binaries *b);
-/* Those of doomed binaries, and those of none that were not asked for since then. */
+/* Those of doomed binaries, those of none that were not asked for since then, and those that are
+ * not missed and were not asked for in the minute before. */
 void binaries_drop_files(struct binaries *b, uint64_t since_ns);
 /* Takes it out of what is found by its content. */
 void binaries_drop_build(struct binaries *b, struct binary *bin);

@@ -303,7 +303,7 @@ static void test_old_records(void)
 	uint32_t pid = 100;
 	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
 	struct tracker *t = make(&spec);
-	uint64_t before = table_live(t, 100)->maps_as_of_ns - 1;
+	uint64_t before = table_live(t, 100)->known_ns - 1;
 
 	do_mmap(t, 100, 0x18000, 77, "/gone.so", before);
 	CHECK(fake_range(100, 0x18000)->start == 0x10000, "overlaid by an older record");
