@@ -5,6 +5,7 @@
  * compared with /proc/PID/maps.
  */
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -190,6 +191,20 @@ static void follow(struct tracker *t, int ms)
 	} while (clock_now_ns() < end);
 }
 
+/* Until it holds, however late others come to it; a minute is a failure on any machine. */
+#define FOLLOW_UNTIL(t, cond)                                                                      \
+	do {                                                                                       \
+		uint64_t end_ns = clock_now_ns() + 60000000000;                                    \
+                                                                                                   \
+		while (!(cond) && clock_now_ns() < end_ns)                                         \
+			follow(t, 10);                                                             \
+	} while (0)
+
+static bool readable(int fd)
+{
+	return poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) == 1;
+}
+
 struct compare {
 	struct tracker *t;
 	pid_t pid;
@@ -294,7 +309,7 @@ static void test_life(void)
 	snprintf(text, sizeof(text), "pid=%ld ppid=%d", child, (int)pid);
 	CHECK(fake_count(0, "process 2 ", text) == 1, "");
 	kill(child, SIGKILL);
-	follow(t, 50);
+	FOLLOW_UNTIL(t, tracker__live_targets(t) == 1);
 	CHECK(tracker__live_targets(t) == 1, "a zombie has ended, waited for or not: %zu",
 	      tracker__live_targets(t));
 
@@ -309,7 +324,7 @@ static void test_life(void)
 	CHECK(fake_count(p1, "exit 1 ", "") == 1, "");
 	CHECK(fake_count(p1, "process 3 ", self_exe) == 1, "");
 	fputs("exit\n", w.to);
-	follow(t, 50);
+	FOLLOW_UNTIL(t, !tracker__live_targets(t));
 	CHECK(tracker__live_targets(t) == 0, "%zu", tracker__live_targets(t));
 	CHECK(fake_count(p1, "exit 3 ", "") == 1, "");
 	CHECK(!fake_proc[pid], "");
@@ -320,33 +335,36 @@ static void test_life(void)
 /* From the first instruction, as -- COMMAND is recorded: the target waits before its exec. */
 static void test_command(void)
 {
-	int go[2], err;
+	int go[2], there[2], err;
 	uint32_t pid;
 	struct target_spec spec = {.pids = &pid, .pid_cnt = 1, .inherit = true};
 	struct tracker *t;
 	char c;
 
-	if (pipe2(go, O_CLOEXEC))
+	if (pipe2(go, O_CLOEXEC) || pipe2(there, O_CLOEXEC))
 		exit(1);
 	pid = fork();
 	if (!pid) {
-		if (read(go[0], &c, 1) == 1)
-			execl("/bin/sh", "sh", "-c", "sleep 0.05; sleep 0.05; exit 3", NULL);
+		if (read(go[0], &c, 1) == 1 && dup2(go[0], 0) == 0 && dup2(there[1], 1) == 1)
+			execl("/bin/sh", "sh", "-c", "echo; read end; sleep 0.05; exit 3", NULL);
 		_exit(1);
 	}
+	close(there[1]);
 	t = track(&spec, &err);
 	if (write(go[1], "x", 1) != 1)
 		exit(1);
-	follow(t, 30);
+	FOLLOW_UNTIL(t, readable(there[0]));
+	follow(t, 20);
 	same_as_proc(pid);
 	tracker__thread(t, pid, pid, "sh", clock_now_ns());
-	CHECK(strstr(fake_find(0, "process ", "comm=sh "), "cmd=sh -c sleep 0.05"), "%s",
+	CHECK(strstr(fake_find(0, "process ", "comm=sh "), "cmd=sh -c echo"), "%s",
 	      fake_find(0, "process ", ""));
+	close(go[1]); /* what it reads ends, and it with that */
 	waitpid(pid, NULL, 0);
-	follow(t, 20);
+	FOLLOW_UNTIL(t, !tracker__live_targets(t));
 	CHECK(tracker__live_targets(t) == 0, "%zu", tracker__live_targets(t));
 	close(go[0]);
-	close(go[1]);
+	close(there[0]);
 	end(t);
 }
 
@@ -623,7 +641,7 @@ static void test_storm(void)
 		exit(1);
 	while (waitpid(pid, NULL, WNOHANG) == 0)
 		follow(t, 1);
-	follow(t, 50);
+	FOLLOW_UNTIL(t, !tracker__live_targets(t));
 	CHECK(tracker__live_targets(t) == 0, "%zu", tracker__live_targets(t));
 	CHECK(fake_tables - tables <= 4, "tables are built once: %u", fake_tables - tables);
 	close(go[0]);
@@ -698,7 +716,7 @@ static void test_cgroup(void)
 		f = fopen(procs, "w");
 		fprintf(f, "%d", b.pid);
 		fclose(f);
-		follow(t, 1100);
+		FOLLOW_UNTIL(t, fake_proc[b.pid]);
 		CHECK(fake_proc[b.pid], "%s: moved there", group);
 		same_as_proc(b.pid);
 		CHECK(tracker__live_targets(t) == 2, "%s: %zu", group, tracker__live_targets(t));
