@@ -22,14 +22,14 @@ int main(int argc, char **argv)
 	pthread_t t;
 
 	if (argc > 1) /* the child's second image */
-		for (int i = 0; i < 200; i++) g(1000000);
+		for (int i = 0; i < 1000; i++) g(1000000);
 	if (argc > 1) return 0;
 	if (pipe(p)) return 1;
 	pthread_create(&t, NULL, blocked, p);
 	pthread_create(&t, NULL, dozer, NULL);
 	for (;;) {
 		if (!access("fork", F_OK) && !fork()) {
-			for (int i = 0; i < 200; i++) f(1000000);
+			for (int i = 0; i < 1000; i++) f(1000000);
 			execl(argv[0], argv[0], "child", NULL);
 		}
 		if (!access("fork", F_OK)) { unlink("fork"); }
