@@ -13,6 +13,7 @@
 //   ledger waits N blocked_ms N          auditor sleeps N slept_ms N
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -332,7 +333,9 @@ int main(int argc, char **argv)
 	}
 	threads.emplace_back(&Auditor::audit, &auditor);
 	pthread_setname_np(threads.back().native_handle(), "auditor");
-	sigtimedwait(&stop, nullptr, &time); // the end of the time, Ctrl-C, or kill
+	// The end of the time, Ctrl-C, or kill; not that it stood still for a while.
+	while (sigtimedwait(&stop, nullptr, &time) < 0 && errno == EINTR)
+		;
 	stopping = true;
 	for (std::thread &t : threads)
 		t.join();
