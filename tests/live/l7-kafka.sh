@@ -44,7 +44,7 @@ talk() {
 	seq 200 | $K -P -t orders -X linger.ms=0 -X batch.num.messages=1
 	$K -C -t orders -o beginning -e >"$T/out"
 	head -c 600000 /dev/zero | tr '\0' z >"$T/large"; $K -P -t orders "$T/large"
-	timeout 5 $K -G group-17 -e payments </dev/null >/dev/null 2>&1
+	timeout 60 $K -G group-17 -e payments </dev/null >/dev/null 2>&1
 	seq 20 | $K -P -t orders -X acks=0 -X linger.ms=0 -X batch.num.messages=1
 	$K -L >/dev/null
 	/usr/bin/python3 "$T/other.py" $port || fail "the other client"

@@ -1,6 +1,7 @@
 # Connections older than the recording, under way when it begins: named by what they speak, their messages paired and whole.
 # HTTP/2 is joined late in l7-http2.sh.
 . tests/live/l7.inc
+connected=64 # who asks is there before, with fewer
 
 # joined PROTOCOL METHODS OPEN CLIENT...: records the server of $port while CLIENT asks it; requests under way when it ends may be without answer
 joined() {

@@ -11,7 +11,7 @@ if ! cmp -s tests/live/tls_peer.go "$dir/main.go" || [ ! -x "$dir/plain" ]; then
 fi
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
 for kind in plain stripped; do
-	free_port; a=$T/$kind.obz connected=0
+	free_port; a=$T/$kind.obz
 	start "$dir/$kind" serve 127.0.0.1:$port "$T/cert.pem" "$T/key.pem"; server=$!
 	await_port $port $server
 	mkfifo "$T/go-$kind"

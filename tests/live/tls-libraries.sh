@@ -9,7 +9,7 @@ for c in gcc openssl curl; do command -v $c >/dev/null || skip "needs $c"; done
 [ "$(uname -m)" = x86_64 ] || skip "the packages are unpacked for x86-64 only"
 grep -q '^tls .*yes.*yes' "$T/list" || skip "no uprobes here"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
-left_out= connected=0
+left_out=
 lib=usr/lib/x86_64-linux-gnu
 build() { # NAME GCC-ARG...
 	local name=$1

@@ -3,7 +3,7 @@
 . tests/live/l7.inc
 for c in nginx curl wrk h2load openssl redis-server redis-benchmark redis-cli; do command -v $c >/dev/null || skip "needs $c"; done
 grep -q '^tls .*yes.*yes' "$T/list" || skip "no uprobes here"
-free_port 2; rport=$((port + 1)) connected=0
+free_port 2; rport=$((port + 1))
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
 cat >"$T/nginx.conf" <<N
 worker_processes 1; daemon off; pid $T/nginx.pid; error_log $T/error.log; events {}

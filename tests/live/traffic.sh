@@ -4,7 +4,7 @@
 command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null || skip "needs redis"
 free_port
 serve_redis
-redis=$server connected=0
+redis=$server
 
 stop() { eventually "the server has closed what its clients closed" all_served; obrec_stop; }
 lost() { sql "$1" "SELECT total(count) FROM loss WHERE source <> 'target'"; }
