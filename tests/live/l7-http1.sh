@@ -22,7 +22,7 @@ L
 for way in one:head pipe:head pipe:16384; do
 	payload=${way#*:}
 	: >"$T/access.log"
-	record --payload $payload
+	record --payload $payload --ring-size 64M # holds what wrk gets through while obrec has no CPU
 	said=$(timeout 60 wrk -t1 -c8 -d1s -s "$T/${way%:*}.lua" "http://127.0.0.1:$port/" | sed -n 's/^ *\([0-9]*\) requests in.*/\1/p')
 	for _ in 1 2 3; do printf 'HEAD /get HTTP/1.0\r\nX-Forwarded-For: 203.0.113.9, 10.0.0.1\r\n\r\n' | timeout 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; cat >&3; cat <&3 >/dev/null" || true; done
 	finish $way
