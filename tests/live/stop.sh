@@ -54,8 +54,8 @@ within "disk full: samples readable" "$(sql "$T/small/full.obz" 'SELECT count(*)
 # kill -9, at any moment, loses at most the last second
 for ((i = 0; i < 4${FULL:+ + 16}; i++)); do
 	obrec_start -F 499 -p $demo -o "$T/kill.obz"
-	ms=$((RANDOM % 3000 + 100)) begin=$(date +%s%3N); sleep $((ms / 1000)).$(printf %03d $((ms % 1000)))
-	kill -9 $obrec; ms=$(($(date +%s%3N) - begin)); obrec_wait
+	ms=$((RANDOM % 3000 + 100)) begin=${EPOCHREALTIME/[.,]/}; sleep $((ms / 1000)).$(printf %03d $((ms % 1000)))
+	ms=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000)); kill -9 $obrec; obrec_wait
 	status=0; "$OBANA" report "$T/kill.obz" >"$T/out" 2>"$T/err" || status=$?
 	is "kill -9 after $ms ms: report's exit" $status 3
 	grep -qi cut "$T/out" "$T/err" || fail "the report does not say that the archive was cut"
