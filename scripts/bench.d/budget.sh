@@ -1,9 +1,9 @@
 # --cpu-budget under a fork storm, 2,000 threads, hundreds of thousands of switches, 1,000 mappings (BUDGET_SECONDS, BUDGET)
 # What obrec and its programs use in the last two thirds of each run, of one CPU; the first third is there to settle. A program's
-# time goes on while others' interrupts, or the host of a virtual machine, have its CPU: BUDGET_WINDOWS windows are looked at, and
-# the least counts.
+# time goes on while others' interrupts, or the host of a virtual machine, have its CPU: BUDGET_WINDOWS windows are looked at, up
+# to the first of at most BUDGET_WITHIN percent, and the least counts.
 . scripts/bench.d/lib.inc
-SECONDS_EACH=${BUDGET_SECONDS:-45} BUDGET=${BUDGET:-5%} WINDOWS=${BUDGET_WINDOWS:-1}
+SECONDS_EACH=${BUDGET_SECONDS:-45} BUDGET=${BUDGET:-5%} WINDOWS=${BUDGET_WINDOWS:-1} WITHIN=${BUDGET_WITHIN:-0}
 # used PID: ns of CPU so far, of its recording thread and of its programs; and when
 used() {
 	local hz own bpf
@@ -31,6 +31,7 @@ for load in forks threads switches mappings; do
 		sleep $((SECONDS_EACH - SECONDS_EACH / 3))
 		read -r after now < <(used $obrec)
 		shares+=("$(calc "100 * ($after - $before) / ($now - $from)")")
+		! awk "BEGIN {exit !(${shares[-1]} <= $WITHIN)}" || break
 	done
 	share=$(least "${shares[@]}")
 	rc=0; kill -INT $obrec; wait $obrec || rc=$?

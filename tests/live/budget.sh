@@ -61,8 +61,8 @@ grep -q 'to hold --cpu-budget' "$T/out" || fail "the report does not say so"
 # then a lower one), against what a recording beside it makes of the same time that is not thinned out.
 for budget in 10% 5% 2.5%; do
 	start "$T/switches" 4 3600; busy=$!
-	obrec_start --offcpu-period 1ms -p $busy -e cpu,offcpu --debuginfo none -o "$T/whole.obz"; whole=$obrec
-	obrec_start --cpu-budget $budget -d 6s --offcpu-period 1ms -p $busy -e cpu,offcpu -o "$T/s.obz"; obrec_wait
+	obrec_start --offcpu-period 1ms -p $busy -e cpu,offcpu --ring-size 64M --debuginfo none -o "$T/whole.obz"; whole=$obrec
+	obrec_start --cpu-budget $budget -d 12s --offcpu-period 1ms -p $busy -e cpu,offcpu -o "$T/s.obz"; obrec_wait
 	is "thinned: exit" $status 0
 	obrec=$whole; obrec_stop "whole"
 	kill $busy
