@@ -9,8 +9,9 @@ have() { command -v "$1" >/dev/null 2>&1; }
 port() { python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])'; }
 skipped() { printf '%-14s not measured: %s\n' "$1" "$2"; }
 
-# measure NAME PID[,PID...]
+# measure NAME PID[,PID...] [TICKS]: once they have used so much CPU time that the slowest machine has them started
 measure() {
+	worked "${3:-50}" ${2//,/ }
 	capture "$EACH" "$2" -q -F 499 -e cpu --debuginfo none -o "$T/$1.obz" >/dev/null
 	measured=$((measured + 1))
 	tar xOf "$T/$1.obz" obz.end.json | python3 -c '
@@ -28,13 +29,13 @@ sys.exit(0 if share >= 99.5 and total >= least else 1)' "$1" || bad=1
 
 own_demo() {
 	[ -x "$WORKLOAD/demo" ] || { skipped demo "not built"; return; }
-	start "$WORKLOAD/demo" 3600 >/dev/null; sleep 1; measure demo $!
+	start "$WORKLOAD/demo" 3600 >/dev/null; measure demo $!
 }
 # Each of the ways to be deep, in one program.
 own_deep() {
 	[ -x "$WORKLOAD/deep" ] || { skipped deep "not built"; return; }
 	for mode in recurse alloca realign noreturn tail vdso signal altstack; do
-		start "$WORKLOAD/deep" $mode 60 >/dev/null; local p=$!; sleep 0.3; measure "deep-$mode" $p; kill $p
+		start "$WORKLOAD/deep" $mode 60 >/dev/null; local p=$!; measure "deep-$mode" $p; kill $p
 	done
 }
 
@@ -59,7 +60,7 @@ __attribute__((noinline)) static int down(int n)
 int main(void) { for (;;) down(20); }
 C
 	gcc -O2 -fomit-frame-pointer $2 -o "$T/$1" "$T/deep.c" 2>/dev/null || { skipped "$1" "cannot be linked"; return; }
-	start "$T/$1"; sleep 0.3; measure "$1" $!
+	start "$T/$1"; measure "$1" $!
 }
 own_static() { cc_deep static -static; }
 own_static_pie() { cc_deep static-pie -static-pie; }
@@ -70,7 +71,7 @@ own_redis() {
 	start redis-server --port "$p" --save "" --appendonly no --dir "$T" >/dev/null
 	local s=$!
 	eventually "the server is up" redis-cli -p "$p" ping
-	start redis-benchmark -p "$p" -q -c 20 -n 100000000 -t set,get,lpush,zadd,mset >/dev/null; sleep 0.5
+	start redis-benchmark -p "$p" -q -c 20 -n 100000000 -t set,get,lpush,zadd,mset >/dev/null
 	measure redis $s
 }
 
@@ -86,7 +87,7 @@ C
 	start nginx -c "$T/nginx.conf"
 	local s=$!
 	eventually "the server is up" curl -sf "http://127.0.0.1:$p/"
-	start wrk -t1 -c10 -d60s -H 'Accept-Encoding: gzip' "http://127.0.0.1:$p/index.html" >/dev/null; sleep 0.5
+	start wrk -t1 -c10 -d60s -H 'Accept-Encoding: gzip' "http://127.0.0.1:$p/index.html" >/dev/null
 	measure nginx "$(pgrep -d, -P $s)"
 }
 
@@ -99,8 +100,7 @@ own_mariadb() {
 	local s=$!
 	eventually "the server is up" mysqladmin --no-defaults --socket="$T/maria.sock" ping
 	start mysqlslap --no-defaults --socket="$T/maria.sock" -a --auto-generate-sql-load-type=mixed -c 4 --number-of-queries=1000000 >/dev/null 2>&1
-	sleep 1
-	measure mariadb $s
+	measure mariadb $s 100
 }
 
 own_postgres() {
@@ -117,7 +117,8 @@ own_postgres() {
 	as "$bin/pgbench" -h "$T/pg" -i -q postgres >/dev/null 2>&1
 	become "$bin/pgbench" -h "$T/pg" -c 4 -T 60 -S postgres >/dev/null 2>&1 &
 	pids+=($!)
-	sleep 1
+	backends() { [ "$(pgrep -cP $s -f 'postgres: postgres postgres')" -ge 4 ]; }
+	eventually "each client's backend" backends
 	measure postgres "$(pgrep -d, -P $s)"
 	kill -INT $s
 }
@@ -131,7 +132,7 @@ while True:
     s = json.dumps(d); json.loads(s); re.sub(r"\d+", "x", s); sorted(d, key=lambda x: x[::-1])
     hashlib.sha256(s.encode()).digest(); fib(15)
 P
-	start python3 "$T/p.py"; sleep 0.5; measure python3 $!
+	start python3 "$T/p.py"; measure python3 $!
 }
 
 node_with() { # name options
@@ -145,7 +146,7 @@ function work() {
 }
 (function loop() { for (let i = 0; i < 10; i++) work(); setImmediate(loop); })();
 J
-	start node $2 "$T/n.js"; local p=$!; sleep 1; measure "$1" $p
+	start node $2 "$T/n.js"; local p=$!; measure "$1" $p 100
 	rm -f "/tmp/perf-$p.map"
 }
 own_node() { node_with node ""; }
@@ -189,7 +190,7 @@ func main() {
 }
 G
 	(cd "$T" && GOCACHE=$T/gocache GO111MODULE=off go build -ldflags="$2" -o "$T/$1" g.go) >/dev/null 2>&1 || { skipped "$1" "cannot be built"; return; }
-	start "$T/$1"; sleep 0.5; measure "$1" $!
+	start "$T/$1"; measure "$1" $!
 }
 own_go() { go_with go ""; }
 own_go_stripped() { go_with go-stripped "-s -w"; }
