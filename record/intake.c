@@ -85,6 +85,16 @@ static void write_stack(struct intake *in, uint32_t id, const uint64_t *frames, 
 	note(in, obz_writer__put(in->opts.writer, REC_stack, &r));
 }
 
+/* Samples that came before count as those that follow. */
+static void define(struct intake *in, struct stack_entry *e, uint32_t error)
+{
+	uint32_t waited[STACK_KINDS];
+
+	stacks__define(in->stacks, e, error, waited);
+	for (unsigned kind = 0; kind < STACK_KINDS; kind++)
+		count(in, kind, error, waited[kind]);
+}
+
 void intake__stack(struct intake *in, const struct wire_stack *s)
 {
 	struct stack_entry *e = stacks__get(in->stacks, s->hash);
@@ -96,19 +106,14 @@ void intake__stack(struct intake *in, const struct wire_stack *s)
 		loss__add(in->opts.loss, "obrec", "stack: out of memory", 1);
 		return;
 	}
-	if (e->written == stacks__epoch(in->stacks))
+	if (e->current)
 		return;
-	first = !e->written;
+	first = !e->defined;
 	for (size_t i = 0; i < cnt; i++)
 		frames[i] = resolve(in, s->tgid, s->frames[i], first);
 	write_stack(in, e->id, frames, cnt, s->error);
-	e->written = stacks__epoch(in->stacks);
-	e->error = s->error;
-	for (unsigned kind = 0; kind < STACK_KINDS; kind++) {
-		if (e->waiting[kind])
-			count(in, kind, e->error, e->waiting[kind]);
-		e->waiting[kind] = 0;
-	}
+	define(in, e, s->error);
+	e->current = true;
 }
 
 /* The archive's id of a stack; a user stack is counted by how its walk ended. */
@@ -126,10 +131,10 @@ static uint32_t stack_id(struct intake *in, uint64_t hash, unsigned kind, bool u
 	if (!user)
 		return e->id;
 	in->user_stacks++;
-	if (e->written)
+	if (e->defined)
 		count(in, kind, e->error, 1);
-	else
-		e->waiting[kind < STACK_KINDS ? kind : 0]++;
+	else if (!stacks__wait(in->stacks, e, kind))
+		count(in, kind, STACK_NOT_TAKEN, 1);
 	return e->id;
 }
 
@@ -160,30 +165,25 @@ int intake__flush(struct intake *in, uint64_t now_ns)
 	return in->err;
 }
 
-void intake__advance(struct intake *in)
-{
-	stacks__advance(in->stacks, KEEP_STACKS);
-}
-
-static void finish_one(void *ctx, struct stack_entry *e)
+/* Of a stack whose definition did not come, and will not. */
+static void give_up(void *ctx, struct stack_entry *e)
 {
 	struct intake *in = ctx;
 
-	if (e->written)
-		return;
 	write_stack(in, e->id, NULL, 0, STACK_NOT_TAKEN);
 	loss__add(in->opts.loss, "ring", "stack whose definition never came", 1);
-	for (unsigned kind = 0; kind < STACK_KINDS; kind++)
-		count(in, kind, STACK_NOT_TAKEN, e->waiting[kind]);
-	memset(e->waiting, 0, sizeof(e->waiting));
-	e->written = stacks__epoch(in->stacks);
-	e->error = STACK_NOT_TAKEN;
+	define(in, e, STACK_NOT_TAKEN);
+}
+
+void intake__advance(struct intake *in)
+{
+	stacks__advance(in->stacks, KEEP_STACKS, give_up, in);
 }
 
 void intake__finish(struct intake *in)
 {
 	note(in, fold__flush(in->fold, UINT64_MAX));
-	stacks__each(in->stacks, finish_one, in);
+	stacks__each_undefined(in->stacks, give_up, in);
 }
 
 struct intake_counts intake__counts(const struct intake *in)
@@ -192,7 +192,6 @@ struct intake_counts intake__counts(const struct intake *in)
 		.samples = in->samples,
 		.user_stacks = in->user_stacks,
 		.complete = in->complete,
-		.distinct = stacks__cnt(in->stacks),
 	};
 }
 

@@ -34,7 +34,8 @@ void intake__sample(struct intake *in, const struct wire_sample *s);
  * the start. */
 int intake__flush(struct intake *in, uint64_t now_ns);
 
-/* All stacks are about to come again (every minute or so). */
+/* All stacks are about to come again (every minute or so); those whose definition was lost and that
+ * are forgotten are written as intake__finish() does. */
 void intake__advance(struct intake *in);
 
 /* No more records will come: stacks whose definition was lost are written as "not taken" and
@@ -42,7 +43,7 @@ void intake__advance(struct intake *in);
 void intake__finish(struct intake *in);
 
 struct intake_counts {
-	uint64_t samples, user_stacks, complete, distinct;
+	uint64_t samples, user_stacks, complete;
 };
 struct intake_counts intake__counts(const struct intake *in);
 

@@ -2,7 +2,7 @@
 /*
  * Stack ids: the kernel names a stack by the hash of its frames, the archive by a small number. An
  * entry is made by whichever comes first, a sample or the definition: they may come through
- * different rings.
+ * different rings. On a host that never rests this is obrec's largest table: entries are small.
  */
 #ifndef RECORD_STACKS_H
 #define RECORD_STACKS_H
@@ -16,10 +16,10 @@
 struct stack_entry {
 	uint64_t hash;
 	uint32_t id;
-	uint32_t written;	       /* epoch of its last record, 0: not defined yet */
-	uint32_t seen;		       /* epoch of its last use */
-	uint32_t error;		       /* once defined */
-	uint32_t waiting[STACK_KINDS]; /* samples that came before the definition, by kind */
+	uint32_t used : 1;    /* in this epoch */
+	uint32_t current : 1; /* its definition came in this epoch; set by who wrote it */
+	uint32_t defined : 1; /* in any */
+	uint32_t error : 29;  /* once defined; before, the place of its samples' counts */
 };
 
 struct stacks;
@@ -30,15 +30,23 @@ void stacks__free(struct stacks *s);
 /* The entry of a hash, made when needed; lent until the next call. NULL: out of memory. */
 struct stack_entry *stacks__get(struct stacks *s, uint64_t hash);
 
-size_t stacks__cnt(const struct stacks *s);
-uint32_t stacks__epoch(const struct stacks *s); /* from 1 */
+/* Counts a sample that came before the definition. False: out of memory. */
+bool stacks__wait(struct stacks *s, struct stack_entry *e, unsigned kind);
+
+/* The entry is defined from now on; how many samples had come before, by kind. */
+void stacks__define(struct stacks *s, struct stack_entry *e, uint32_t error,
+		    uint32_t waited[STACK_KINDS]);
+
+/* May define the entry. */
+typedef void (*stack_fn)(void *ctx, struct stack_entry *e);
 
 /*
- * A new epoch: the kernel sends every stack again, and what was not used in the last two may be
- * forgotten when there are more than `keep` (it comes back under another id).
+ * A new epoch: the kernel sends every stack again that is used in it. With more than `keep` of
+ * them, those not used in the last one are forgotten (they come back under other ids), the
+ * undefined among them after a call of `lost`.
  */
-void stacks__advance(struct stacks *s, size_t keep);
+void stacks__advance(struct stacks *s, size_t keep, stack_fn lost, void *ctx);
 
-void stacks__each(struct stacks *s, void (*fn)(void *ctx, struct stack_entry *e), void *ctx);
+void stacks__each_undefined(struct stacks *s, stack_fn fn, void *ctx);
 
 #endif

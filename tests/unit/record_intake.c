@@ -15,8 +15,8 @@
 #include "../../record/kallsyms.h"
 #include "../../record/loss.h"
 #include "../../record/process.h"
-#include "../../record/stacks.h"
 #include "check.h"
+#include "heap.h"
 
 enum { MAX = 256 };
 
@@ -168,6 +168,59 @@ static void test_epochs(void)
 	loss__free(loss);
 }
 
+/* More stacks than are kept, and of every second one the definition was lost: its samples are known
+ * as such once it is forgotten. */
+static void test_forgotten(void)
+{
+	enum { CNT = 40000, EPOCHS = 4 };
+	struct loss *loss;
+	struct intake *in = make(&loss, 0);
+
+	for (uint64_t h = 1; h <= CNT; h++) {
+		sample(in, 5, h, h * 0x9e3779b97f4a7c15ULL, 0);
+		if (h % 2)
+			define(in, h * 0x9e3779b97f4a7c15ULL, frame_pack(3, h), STACK_NONE);
+	}
+	for (int i = 0; i < EPOCHS; i++)
+		intake__advance(in);
+	CHECK(intake__stacks(in, SAMPLE_cpu, STACK_NOT_TAKEN) == CNT / 2, "%lu",
+	      (unsigned long)intake__stacks(in, SAMPLE_cpu, STACK_NOT_TAKEN));
+	CHECK(writer.stack_cnt == CNT, "%zu", writer.stack_cnt);
+	CHECK(loss__total(loss) == CNT / 2);
+	intake__finish(in);
+	CHECK(intake__stacks(in, SAMPLE_cpu, STACK_NONE) == CNT / 2);
+	CHECK(intake__counts(in).user_stacks == CNT && loss__total(loss) == CNT / 2);
+	intake__free(in);
+	loss__free(loss);
+}
+
+/* An hour in which each minute has its own stacks, and once very many: bytes in use. */
+static void test_bound(void)
+{
+	enum { EPOCHS = 20, CNT = 60000, BURST = 300000 };
+	struct loss *loss;
+	struct intake *in = make(&loss, 0);
+	size_t before = heap_in_use(), most = 0, burst = 0;
+	uint64_t h = 1;
+
+	for (int i = 0; i < EPOCHS; i++) {
+		for (int n = i == EPOCHS / 2 ? BURST : CNT; n; n--, h++) {
+			define(in, h * 0x9e3779b97f4a7c15ULL, frame_pack(3, h), STACK_NONE);
+			sample(in, 5, h, h * 0x9e3779b97f4a7c15ULL, 0);
+		}
+		intake__advance(in);
+		if (i == EPOCHS / 2)
+			burst = heap_in_use() - before;
+		else if (heap_in_use() - before > most)
+			most = heap_in_use() - before;
+	}
+	printf("%d stacks a minute: %zu bytes, after a burst %zu\n", CNT, most, burst);
+	CHECK(most <= 4 << 20 && burst > most);
+	CHECK(intake__stacks(in, SAMPLE_cpu, STACK_NONE) == h - 1);
+	intake__free(in);
+	loss__free(loss);
+}
+
 static void test_frames(void)
 {
 	struct loss *loss;
@@ -242,46 +295,16 @@ static void test_loss(void)
 	loss__free(loss);
 }
 
-static void count_entry(void *ctx, struct stack_entry *e)
-{
-	(*(size_t *)ctx)++;
-}
-
-/* Many stacks; ids stay, are never reused, and what is not used any more is forgotten when there
- * are too many. */
-static void test_stacks(void)
-{
-	struct stacks *s;
-	uint32_t first, again;
-	size_t cnt = 0;
-
-	CHECK(!stacks__new(&s));
-	first = stacks__get(s, 7)->id;
-	for (uint64_t h = 1; h <= 20000; h++)
-		stacks__get(s, h * 0x9e3779b97f4a7c15ULL);
-	CHECK(stacks__get(s, 7)->id == first);
-	CHECK(stacks__cnt(s) == 20001);
-	stacks__each(s, count_entry, &cnt);
-	CHECK(cnt == 20001);
-	for (int i = 0; i < 3; i++) {
-		stacks__advance(s, 100);
-		stacks__get(s, 7);
-	}
-	CHECK(stacks__cnt(s) == 1 && stacks__get(s, 7)->id == first);
-	again = stacks__get(s, 0x9e3779b97f4a7c15ULL)->id;
-	CHECK(again == 20002, "%u", again);
-	stacks__free(s);
-}
-
 int main(void)
 {
 	test_order();
 	test_lost_definition();
 	test_epochs();
+	test_forgotten();
+	test_bound();
 	test_frames();
 	test_fold();
 	test_write_error();
 	test_loss();
-	test_stacks();
 	return failed;
 }
