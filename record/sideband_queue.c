@@ -5,6 +5,9 @@
 #include "sideband_queue.h"
 
 #define QUEUE_MAX_SZ (64u << 20)
+#define QUEUE_KEEP_SZ (1u << 20)
+#define BYTES_MIN 65536
+#define ENTRIES_MIN 512
 #define RECORD_MAX_SZ 65536 /* struct perf_event_header has 16 bits for it */
 
 struct sideband_entry {
@@ -25,7 +28,7 @@ static bool make_room(struct sideband_queue *q, size_t len)
 	if (q->bytes_len + len > QUEUE_MAX_SZ)
 		return false;
 	if (q->bytes_len + len > q->bytes_cap) {
-		size_t cap = q->bytes_cap ? q->bytes_cap * 2 : 65536;
+		size_t cap = q->bytes_cap ? q->bytes_cap * 2 : BYTES_MIN;
 		char *p = realloc(q->bytes, cap);
 
 		if (!p)
@@ -34,7 +37,7 @@ static bool make_room(struct sideband_queue *q, size_t len)
 		q->bytes_cap = cap;
 	}
 	if (q->entry_cnt == q->entry_cap) {
-		size_t cap = q->entry_cap ? q->entry_cap * 2 : 512;
+		size_t cap = q->entry_cap ? q->entry_cap * 2 : ENTRIES_MIN;
 		struct sideband_entry *e = realloc(q->entry, cap * sizeof(*e));
 
 		if (!e)
@@ -75,12 +78,35 @@ void sideband_queue_sort(struct sideband_queue *q)
 	q->unsorted = false;
 }
 
+static void shrink_entries(struct sideband_queue *q)
+{
+	size_t cap = ENTRIES_MIN;
+	struct sideband_entry *e;
+
+	while (cap < q->entry_cnt)
+		cap *= 2;
+	if (cap >= q->entry_cap)
+		return;
+	e = realloc(q->entry, cap * sizeof(*e));
+	if (!e)
+		return;
+	q->entry = e;
+	q->entry_cap = cap;
+}
+
+/* Empty, but large since a burst; or mostly handed out. */
+static bool worth_compacting(const struct sideband_queue *q, size_t left)
+{
+	return left ? q->bytes_len >= QUEUE_KEEP_SZ && left <= q->next
+		    : q->bytes_cap > QUEUE_KEEP_SZ;
+}
+
 void sideband_queue_compact(struct sideband_queue *q)
 {
-	size_t left = q->entry_cnt - q->next, len = 0, cap = 65536;
+	size_t left = q->entry_cnt - q->next, len = 0, cap = BYTES_MIN;
 	char *fresh;
 
-	if (q->bytes_len < (1u << 20) || left > q->next)
+	if (!worth_compacting(q, left))
 		return;
 	for (size_t i = q->next; i < q->entry_cnt; i++)
 		len += (q->entry[i].len + 7) & ~7u;
@@ -104,6 +130,7 @@ void sideband_queue_compact(struct sideband_queue *q)
 	q->bytes_len = len;
 	q->entry_cnt = left;
 	q->next = 0;
+	shrink_entries(q);
 }
 
 const char *sideband_queue_next(struct sideband_queue *q, uint64_t until, size_t *len)

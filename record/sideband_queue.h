@@ -27,8 +27,8 @@ void sideband_queue_sort(struct sideband_queue *q);
 /* The oldest record that is not younger than `until`, until the next call of another function. */
 const char *sideband_queue_next(struct sideband_queue *q, uint64_t until, size_t *len);
 
-/* Drops what was handed out once it is most of the queue: under steady load the queue is never
- * quite empty. */
+/* Drops what was handed out once it is most of the queue, and the size of a burst: under steady
+ * load the queue is never quite empty. */
 void sideband_queue_compact(struct sideband_queue *q);
 
 #endif
