@@ -44,6 +44,10 @@ int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec);
 /* Write what is queued, of all streams. Called about once a second: what a kill may lose. */
 int obz_writer__flush(struct obz_writer *w);
 
+/* The same, and frees what encoding and writing keep from one chunk to the next: the size of the
+ * largest so far. Now and then, for the next chunk allocates its own again. */
+int obz_writer__trim(struct obz_writer *w);
+
 /* Add `sz` bytes from `fd` at offset 0 as one zstd member called `name`
  * (".build-id/ab/cdef.debug.zst"). The compression runs in the calling thread without holding up
  * put/flush. */

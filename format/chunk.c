@@ -97,6 +97,13 @@ struct chunk_encoder *chunk_encoder_new(int zstd_level)
 	return e;
 }
 
+void chunk_encoder_trim(struct chunk_encoder *e)
+{
+	column_scratch_clear(e->scratch);
+	bytes_fini(&e->raw);
+	bytes_fini(&e->column);
+}
+
 void chunk_encoder_free(struct chunk_encoder *e)
 {
 	if (!e)

@@ -42,6 +42,7 @@ struct chunk_table {
 
 struct chunk_encoder;
 struct chunk_encoder *chunk_encoder_new(int zstd_level);
+void chunk_encoder_trim(struct chunk_encoder *e); /* frees what it keeps for the next chunk */
 void chunk_encoder_free(struct chunk_encoder *e);
 
 /* The whole member payload; h's sizes, counts and times are filled in. Appended to out. */

@@ -114,10 +114,8 @@ struct column_scratch *column_scratch_new(void)
 	return calloc(1, sizeof(struct column_scratch));
 }
 
-void column_scratch_free(struct column_scratch *s)
+void column_scratch_clear(struct column_scratch *s)
 {
-	if (!s)
-		return;
 	free(s->values.slots);
 	free(s->nodes.slots);
 	free(s->order);
@@ -126,6 +124,13 @@ void column_scratch_free(struct column_scratch *s)
 	free(s->rank);
 	free(s->node_row);
 	free(s->path);
+	*s = (struct column_scratch){0};
+}
+
+void column_scratch_free(struct column_scratch *s)
+{
+	if (s)
+		column_scratch_clear(s);
 	free(s);
 }
 

@@ -16,6 +16,7 @@ enum {
 /* Hash tables and arrays that one encoder reuses from column to column. */
 struct column_scratch;
 struct column_scratch *column_scratch_new(void);
+void column_scratch_clear(struct column_scratch *s); /* as new */
 void column_scratch_free(struct column_scratch *s);
 
 /* Appends the column of field f; rows are cnt structs of `stride` bytes. 0 or -ENOMEM. */

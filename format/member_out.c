@@ -119,6 +119,11 @@ void member_out_fini(struct member_out *o)
 	bytes_fini(&o->buf);
 }
 
+void member_out_trim(struct member_out *o)
+{
+	bytes_fini(&o->buf);
+}
+
 int member_out_init(struct member_out *o, int fd)
 {
 	struct stat st;

@@ -23,6 +23,9 @@ struct member_out {
 int member_out_init(struct member_out *o, int fd);
 void member_out_fini(struct member_out *o);
 
+/* Between two members: frees what is kept for the next. */
+void member_out_trim(struct member_out *o);
+
 /* With tar's header and padding. */
 uint64_t member_out_sz(uint64_t payload);
 

@@ -211,6 +211,20 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec)
 	return 0;
 }
 
+void queue_trim(struct obz_writer *w)
+{
+	for (unsigned i = 0; i < rec_info_cnt; i++) {
+		struct queue_kind *k = &w->kinds[rec_infos[i].number];
+
+		if (k->cnt) /* put since the flush */
+			continue;
+		free(k->rows);
+		k->rows = NULL;
+		k->cap = 0;
+	}
+	chunk_encoder_trim(w->encoder);
+}
+
 /* ---- encoded chunks ---- */
 
 int queue_encode(struct obz_writer *w, unsigned stream)

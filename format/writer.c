@@ -230,6 +230,21 @@ int obz_writer__flush(struct obz_writer *w)
 	return drained ? drained : err;
 }
 
+int obz_writer__trim(struct obz_writer *w)
+{
+	int err = obz_writer__flush(w), drained;
+
+	pthread_mutex_lock(&w->queue_lock);
+	queue_trim(w);
+	pthread_mutex_unlock(&w->queue_lock);
+	if (pthread_mutex_trylock(&w->write_lock))
+		return err; /* another thread is writing: next time */
+	member_out_trim(&w->out);
+	pthread_mutex_unlock(&w->write_lock);
+	drained = writer_drain(w); /* what was left to whoever holds the lock */
+	return drained ? drained : err;
+}
+
 int obz_writer__sync(struct obz_writer *w)
 {
 	return fdatasync(w->out.fd) && errno != EINVAL && errno != EROFS ? -errno : 0;

@@ -83,6 +83,9 @@ void queue_fini(struct obz_writer *w);
 /* -E2BIG, -EFBIG, -ENOMEM, -EINVAL. */
 int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec);
 
+/* Frees what is kept for the next chunks. */
+void queue_trim(struct obz_writer *w);
+
 /* Encodes what a stream has into a queue_chunk. */
 int queue_encode(struct obz_writer *w, unsigned stream);
 struct queue_chunk *queue_pop(struct obz_writer *w);

@@ -116,6 +116,7 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		for (size_t i = 0; probes[i]; i++)
 			if (session_wants(s, i) && probes[i]->reanchor)
 				probes[i]->reanchor(&s->env);
+		err = err ? err : obz_writer__trim(s->writer);
 		memory_give_back();
 	}
 	err = err ? err : thin__tick(s->thin, now);

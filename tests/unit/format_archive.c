@@ -2,6 +2,7 @@
 /* Archives written and read back whole: rows, members, header, end; other tools agree; many
  * threads. */
 #include "format_archive.h"
+#include "heap.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -131,6 +132,8 @@ static void *put_many(void *arg)
 		CHECK(!obz_writer__put(k->w, REC_sample, &s));
 		if (i % 500 == k->id * 7)
 			CHECK(!obz_writer__flush(k->w));
+		if (i % 700 == k->id * 7)
+			CHECK(!obz_writer__trim(k->w));
 		if (i % 2000 == 0) {
 			snprintf(name, sizeof(name), ".build-id/%02x/%08x.debug.zst", k->id, i);
 			CHECK(!obz_writer__add(k->w, name, data, 60000));
@@ -189,6 +192,65 @@ static void test_threads(void)
 	d = obz_reader__damage(r);
 	CHECK(!obz_damage_any(&d));
 	obz_reader__close(r);
+	close(copy);
+}
+
+/* ---- memory ---- */
+
+/* Rows of all kinds for a chunk of a mebibyte of each stream; no two stacks share a frame. */
+static void put_burst(struct obz_writer *w)
+{
+	static uint64_t frames[100];
+
+	for (size_t i = 0; i < 20000; i++) {
+		struct rec_sample s = {.ts_ns = i, .value = random_u64()};
+		struct rec_connection c = {.id = i, .cookie = random_u64()};
+		struct rec_payload p = {.connection = i, .data = {random_text, 200}};
+
+		CHECK(!obz_writer__put(w, REC_sample, &s));
+		CHECK(!obz_writer__put(w, REC_connection, &c));
+		CHECK(!obz_writer__put(w, REC_payload, &p));
+	}
+	for (size_t i = 0; i < 1000; i++) {
+		struct rec_stack s = {.id = i, .frames = {frames, 100}};
+
+		for (size_t f = 0; f < 100; f++)
+			frames[f] = random_u64();
+		CHECK(!obz_writer__put(w, REC_stack, &s));
+	}
+}
+
+/* What a burst left is given back; nothing is lost by it. */
+static void test_trim(void)
+{
+	int fd = memfd_create("trim", 0), copy = dup(fd);
+	struct obz_writer_opts opts = {.header_json = HEADER_JSON};
+	struct rec_thread t = {.id = 7, .comm = {"seven", 5}};
+	size_t small, large, after;
+	struct obz_writer *w;
+	struct reading got;
+
+	CHECK(!obz_writer__new(&w, fd, &opts));
+	CHECK(!obz_writer__put(w, REC_thread, &t) && !obz_writer__flush(w));
+	small = heap_in_use();
+	put_burst(w);
+	CHECK(!obz_writer__flush(w));
+	large = heap_in_use();
+	CHECK(!obz_writer__put(w, REC_thread, &t));
+	CHECK(!obz_writer__trim(w));
+	after = heap_in_use();
+	printf("a writer's memory: %zu bytes more after a burst, %zd once trimmed\n", large - small,
+	       (ssize_t)(after - small));
+	/* zstd's context stays: some hundred KiB */
+	CHECK(large > small + (8 << 20) && after < small + (1 << 20), "%zu, %zu, %zu", small, large,
+	      after);
+	CHECK(!obz_writer__put(w, REC_thread, &t));
+	put_burst(w);
+	CHECK(!obz_writer__close(w, END_JSON));
+	got = archive_read(copy);
+	CHECK(!got.err && got.end && !obz_damage_any(&got.damage));
+	CHECK(got.good_chunks == got.chunks && got.samples == 40000);
+	CHECK(got.rows == 3 + 2 * (3 * 20000 + 1000), "%llu", (unsigned long long)got.rows);
 	close(copy);
 }
 
@@ -326,6 +388,7 @@ int main(int argc, char **argv)
 	shell("cd $(dirname %s) && tar xf %s && zstd -qt ev/*/*.zst .build-id/*/*.zst", path);
 	shell("test $(stat -c %%s %s) -eq $(($(stat -c %%s %s) / 512 * 512))", path);
 	test_threads();
+	test_trim();
 	test_kill();
 	shell("rm -r $(dirname %s)", path);
 	return failed;
