@@ -4,8 +4,8 @@
  * priority, adds what is finished to the archive and writes the records. Were the extractor to do
  * that as well, it could be preempted for seconds on a busy host while it holds the writer's lock,
  * and the session's thread would wait for it. For the same reason the session hands its wishes over
- * through a lock-free list. At the end the committer extracts too, and the extractor is raised or,
- * where that is not permitted, hands its job over.
+ * through a lock-free list, to the committer. At the end the committer extracts too, and the
+ * extractor is raised or, where that is not permitted, hands its job over.
  */
 #include "debuginfo.h"
 
@@ -152,7 +152,6 @@ static void *extractor_main(void *arg)
 		wait_sem(&d->extractor_work);
 		while (extract_next(d, &d->cancel_extractor))
 			;
-		sem_post(&d->committer_work); /* binaries of an id that is done */
 	}
 	return NULL;
 }
@@ -223,6 +222,8 @@ static void *committer_main(void *arg)
 
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->committer_work);
+		if (debug_queue__take_in(&d->queue))
+			sem_post(&d->extractor_work);
 		while (commit_next(d) || (helps(d) && extract_next(d, &d->cancel_all)))
 			;
 	}
@@ -304,7 +305,7 @@ int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, c
 		atomic_fetch_add(&d->pending, 1);
 		err = debug_queue__push(&d->queue, binary, fd, root_fd, path, id_hex);
 		if (!err) {
-			sem_post(&d->extractor_work);
+			sem_post(&d->committer_work);
 			return 0;
 		}
 		no_longer_pending(d);
@@ -371,6 +372,7 @@ int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns)
 	if (d->started)
 		wait_until(d, deadline_ns);
 	stop_threads(d);
+	debug_queue__take_in(&d->queue);
 	while ((it = debug_queue__next(&d->queue))) {
 		it->work->m = (struct slim_member){.fd = -1, .symbols = "none"};
 		strcpy(it->work->m.why, "cut short by the end of the capture");

@@ -192,11 +192,13 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 	return it != NULL;
 }
 
-/* Each wish becomes an item or joins the one of its id; the lock is held. */
-static void take_in(struct debug_queue *q)
+/* Each wish becomes an item or joins the one of its id. */
+bool debug_queue__take_in(struct debug_queue *q)
 {
 	struct want *w = atomic_exchange(&q->incoming, NULL), *next;
+	bool more = false;
 
+	pthread_mutex_lock(&q->lock);
 	for (; w; w = next) {
 		struct item *it = item_of(q, w->fresh->id);
 
@@ -206,6 +208,7 @@ static void take_in(struct debug_queue *q)
 		} else {
 			it = w->fresh;
 			add_item(q, it);
+			more = true;
 		}
 		w->fresh = NULL;
 		w->next = it->wants;
@@ -213,6 +216,8 @@ static void take_in(struct debug_queue *q)
 		if (it->done)
 			add_ready(q, it);
 	}
+	pthread_mutex_unlock(&q->lock);
+	return more;
 }
 
 /* ---- going out */
@@ -222,7 +227,6 @@ struct item *debug_queue__next(struct debug_queue *q)
 	struct item **best, *it;
 
 	pthread_mutex_lock(&q->lock);
-	take_in(q);
 	best = &q->queued;
 	for (struct item **at = &q->queued; *at; at = &(*at)->next)
 		if ((*at)->work->file_sz < (*best)->work->file_sz)
@@ -255,7 +259,6 @@ struct item *debug_queue__next_ready(struct debug_queue *q)
 	struct item *it;
 
 	pthread_mutex_lock(&q->lock);
-	take_in(q);
 	it = q->ready;
 	if (it) {
 		q->ready = it->next;

@@ -56,6 +56,11 @@ int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, int root_f
 int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, const char *id,
 				int fd);
 
+/* Lets what was pushed in; true when there is something new to extract. By the committer alone: it
+ * frees what the session's thread allocated, and under SCHED_IDLE could be preempted for seconds
+ * while it holds the lock of that thread's heap. */
+bool debug_queue__take_in(struct debug_queue *q);
+
 /* The smallest file first: a kill then loses the fewest binaries. NULL: none. */
 struct item *debug_queue__next(struct debug_queue *q);
 void debug_queue__put_back(struct debug_queue *q, struct item *it);

@@ -117,7 +117,6 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 			if (session_wants(s, i) && probes[i]->reanchor)
 				probes[i]->reanchor(&s->env);
 		err = err ? err : obz_writer__trim(s->writer);
-		memory_give_back();
 	}
 	err = err ? err : thin__tick(s->thin, now);
 	if (s->stats_fd >= 0 && now >= l->cost_ns) {

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "memory.h"
 #include "syncer.h"
 #include "worker.h"
+
+enum { GIVE_BACK = 20 }; /* every so many periods */
 
 struct syncer {
 	pthread_t thread;
@@ -21,6 +24,7 @@ static void *run(void *arg)
 {
 	struct syncer *s = arg;
 	struct timespec t;
+	unsigned periods = 0;
 	int rc = 0;
 
 	pthread_mutex_lock(&s->lock);
@@ -35,6 +39,8 @@ static void *run(void *arg)
 			break;
 		pthread_mutex_unlock(&s->lock);
 		obz_writer__sync(s->writer);
+		if (++periods % GIVE_BACK == 0)
+			memory_give_back();
 		pthread_mutex_lock(&s->lock);
 	}
 	pthread_mutex_unlock(&s->lock);

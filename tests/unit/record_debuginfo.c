@@ -187,6 +187,8 @@ static void test_done_is_small(void)
 	for (uint32_t i = 1; i <= CNT; i++) {
 		snprintf(id, sizeof(id), "%040x", i);
 		assert(!debug_queue__push(&q, i, fd, -1, "/some/where/below/a/long/path", id));
+		assert(!debug_queue__next(&q)); /* the extractor takes nothing in */
+		assert(debug_queue__take_in(&q));
 		it = debug_queue__next(&q);
 		assert(it && it->work->fd >= 0);
 		it->work->m.symbols = "symtab";
@@ -204,7 +206,7 @@ static void test_done_is_small(void)
 #endif
 	snprintf(id, sizeof(id), "%040x", 7);
 	assert(!debug_queue__push(&q, CNT + 1, fd, -1, "/another", id));
-	assert(!debug_queue__next(&q));
+	assert(!debug_queue__take_in(&q) && !debug_queue__next(&q));
 	it = debug_queue__next_ready(&q);
 	assert(it && it->has_member && !strcmp(it->symbols, "symtab") &&
 	       !strcmp(it->why, "for a reason"));
