@@ -168,6 +168,10 @@ static int traffic_begin(struct load *l, void **state)
 	if (sqlite3_prepare_v2(store__db(l->store),
 			       "SELECT comm, container_id, pid FROM process WHERE id = ?", -1,
 			       &t->process, NULL) ||
+	    sqlite3_prepare_v2(store__db(l->store),
+			       "SELECT comm, container_id FROM process WHERE pid = ? AND "
+			       "capture_id = ? ORDER BY started_ns DESC LIMIT 1",
+			       -1, &t->process_of_pid, NULL) ||
 	    insert_open(&t->message, l->store,
 			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") ||
 	    insert_open(&t->stat, l->store, "INSERT INTO connection_stat VALUES(?,?,?,?,?,?,?,?)"))
@@ -291,6 +295,7 @@ static void traffic_free(void *state)
 	figures__free(t->figures);
 	strings__free(t->strings);
 	sqlite3_finalize(t->process);
+	sqlite3_finalize(t->process_of_pid);
 	insert_close(&t->message);
 	insert_close(&t->stat);
 	free(t);

@@ -13,6 +13,7 @@ CREATE TABLE capture(
 CREATE TABLE process(
 	id INTEGER PRIMARY KEY, capture_id INTEGER, pid INTEGER, ppid INTEGER, comm TEXT, exe TEXT, cmdline TEXT,
 	cgroup TEXT, container_id TEXT, started_ns INTEGER, exited_ns INTEGER, ns_pid INTEGER, netns INTEGER);
+CREATE INDEX process_pid ON process(pid, capture_id, started_ns);
 CREATE TABLE thread(id INTEGER PRIMARY KEY, process_id INTEGER, tid INTEGER, comm TEXT);
 CREATE TABLE label(capture_id INTEGER, process_id INTEGER, key TEXT, value TEXT); -- process_id NULL: of the capture
 CREATE UNIQUE INDEX label_key ON label(capture_id, ifnull(process_id, 0), key);

@@ -45,7 +45,6 @@ struct conn {
 	uint32_t other;	     /* number + 1 of the other end; 0: not here */
 	uint32_t shares;     /* number + 1 of the one whose socket its process uses as well */
 	struct marks *marks; /* when the other end is in another archive */
-	uint32_t next;	     /* of equal tuple, + 1 */
 	uint32_t next_bound; /* of the same UDP port, + 1 */
 };
 
@@ -66,6 +65,7 @@ struct traffic {
 	struct strings *strings;
 	struct figures *figures; /* NULL: not wanted */
 	sqlite3_stmt *process;	 /* a process by its row id */
+	sqlite3_stmt *process_of_pid;
 	bool sides_known;
 	struct payload_order *order; /* payload not yet handed on */
 	/* messages */

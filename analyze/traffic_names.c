@@ -6,21 +6,21 @@
 #include "../format/text.h"
 #include "services.h"
 
-static void process_name(struct traffic *t, int64_t row, char *buf, size_t sz)
+/* Of the statement's process: its first columns are comm and container. */
+static void process_name(sqlite3_stmt *s, char *buf, size_t sz)
 {
 	const char *comm, *container;
 
 	*buf = 0;
-	sqlite3_bind_int64(t->process, 1, row);
-	if (sqlite3_step(t->process) == SQLITE_ROW) {
-		comm = (const char *)sqlite3_column_text(t->process, 0);
-		container = (const char *)sqlite3_column_text(t->process, 1);
+	if (sqlite3_step(s) == SQLITE_ROW) {
+		comm = (const char *)sqlite3_column_text(s, 0);
+		container = (const char *)sqlite3_column_text(s, 1);
 		if (container && *container)
 			snprintf(buf, sz, "%.12s/%s", container, comm ? comm : "");
 		else
 			snprintf(buf, sz, "%s", comm ? comm : "");
 	}
-	sqlite3_reset(t->process);
+	sqlite3_reset(s);
 }
 
 uint32_t traffic_pid(struct traffic *t, const struct conn *c)
@@ -53,8 +53,10 @@ uint32_t traffic_own_name(struct traffic *t, const struct conn *c)
 
 	if (service)
 		return service;
-	if (c->rec.process)
-		process_name(t, capture_row(c->capture, c->rec.process), name, sizeof(name));
+	if (c->rec.process) {
+		sqlite3_bind_int64(t->process, 1, capture_row(c->capture, c->rec.process));
+		process_name(t->process, name, sizeof(name));
+	}
 	if (*name)
 		return strings__add(t->strings, span_of(name));
 	if (looks_clean(c->rec.local_addr))
@@ -77,19 +79,11 @@ uint32_t traffic_address_name(struct traffic *t, const struct conn *c, struct sp
 
 uint32_t traffic_pid_name(struct traffic *t, const struct conn *c)
 {
-	sqlite3_stmt *stmt = NULL;
-	char name[128] = "";
+	char name[128];
 
-	if (!sqlite3_prepare_v2(store__db(t->load->store),
-				"SELECT id FROM process WHERE pid = ? AND capture_id = ? "
-				"ORDER BY started_ns DESC LIMIT 1",
-				-1, &stmt, NULL)) {
-		sqlite3_bind_int64(stmt, 1, c->rec.peer_pid);
-		sqlite3_bind_int64(stmt, 2, capture_id(c->capture));
-		if (sqlite3_step(stmt) == SQLITE_ROW)
-			process_name(t, sqlite3_column_int64(stmt, 0), name, sizeof(name));
-	}
-	sqlite3_finalize(stmt);
+	sqlite3_bind_int64(t->process_of_pid, 1, c->rec.peer_pid);
+	sqlite3_bind_int64(t->process_of_pid, 2, capture_id(c->capture));
+	process_name(t->process_of_pid, name, sizeof(name));
 	if (!*name)
 		snprintf(name, sizeof(name), "pid %u", c->rec.peer_pid);
 	return strings__add(t->strings, span_of(name));

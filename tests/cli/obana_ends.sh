@@ -1,0 +1,35 @@
+# The ends of very many connections that look alike: Unix sockets between the same two processes, connections that came one after the
+# other from the same port, peers of which only a pid is known. Found in seconds, whatever their number.
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export TZ=UTC XDG_CACHE_HOME=$PWD/cache
+cat >make.py <<'P'
+print('header {"host":"h","kernel":"6.1","arch":"x86_64","cpus":2,"version":"1","started_at_ns":1700000000000000000,"clock":{"monotonic_ns":1000000000,"realtime_ns":1700000000000000000,"boottime_ns":1000000000},"argv":["obrec"],"probes":["l4"],"options":{"freq":99},"labels":{}}')
+print("process id=1 pid=10 ppid=1 started_ns=1 comm=app exe=/app")
+print("process id=2 pid=20 ppid=1 started_ns=1 comm=cache exe=/cache")
+for i in range(5000): print(f"process id={i + 3} pid={1000 + i} ppid=1 started_ns=1 comm=peer{i} exe=/peer")
+stats, number = [], 0
+def pair(text, client, server, opened, sent, received, closed=0, accepted=None):
+    global number
+    for id, role, rest in ((number + 1, 1, client), (number + 2, 2, server)):
+        when = f" opened_ns={(accepted if accepted and role == 2 else opened) + role * 300}" if opened else ""
+        print(f"connection id={id} process={role} cookie={id} {text} role={role}{when} {rest} sampled=1")
+        a, b = (sent, received) if role == 1 else (received, sent)
+        stats.append(f"connection_stat connection={id} ts_ns=9000000000 bytes_sent={a} bytes_received={b} sends=1 receives=1")
+        if closed: stats.append(f"connection_close connection={id} closed_ns={closed + role * 300}")
+    number += 2
+unix = ("transport=257", "remote_addr=/run/c.sock peer_pid=20", "local_addr=/run/c.sock peer_pid=10")
+tcp = ("transport=6", "local_addr=127.0.0.1 local_port=5000 remote_addr=127.0.0.1 remote_port=80", "local_addr=127.0.0.1 local_port=80 remote_addr=127.0.0.1 remote_port=5000")
+for i in range(30000): pair(*unix, 2000000000 + i * 1000, i + 1, 7, accepted=2000000000 + i * 7919 % 30000 * 1000) # bytes tell
+for i in range(30000): pair(*unix, 3000000000 + i * 1000, 9, 9) # times tell
+for i in range(2000): pair(*unix, 0, i + 1, 5) # older than the capture
+for i in range(30000): pair(*tcp, 4000000000 + i * 100000, 11, 12, 4000000000 + i * 100000 + 90000)
+for i in range(60000):
+    number += 1
+    print(f"connection id={number} process=1 cookie={number} transport=257 remote_addr=/run/p.sock role=1 opened_ns=2000000000 peer_pid={1000 + i % 5000} sampled=1")
+print("flush", *stats, 'end {"complete":true,"stop_reason":"duration","duration_ns":9000000000,"losses":[]}', sep="\n")
+P
+python3 make.py | "$TOP/$B/tests/tools/mkobz" ends.obz || exit 1
+timeout 30 "$TOP/$B/obana" query "SELECT transport, peer LIKE 'peer%' AS named, count(*) AS ends, count(other_id) AS found,
+	sum(abs(other_id - id) = 1 AND (other_id - 1) >> 1 = (id - 1) >> 1) AS matched, sum(counted) AS counted, min(peer), count(DISTINCT peer) AS peers
+	FROM connection GROUP BY 1, 2 ORDER BY 1, 2" ends.obz --csv || echo "exit $?"
