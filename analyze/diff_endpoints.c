@@ -21,7 +21,7 @@ int diff_endpoints_prepare(struct load *l)
 #define CALLS                                                                                      \
 	"SELECT role, service, protocol, method, target, calls, calls / ?1 AS qps, "               \
 	"1.0 * errors / nullif(calls, 0) AS error_share, "                                         \
-	"(calls - unpaired) * mean_ns / 1e9 / ?1 AS time_share, mean_ns, p50_ns, p95_ns, p99_ns "  \
+	"sum_ns / 1e9 / ?1 AS time_share, mean_ns, p50_ns, p95_ns, p99_ns "                        \
 	"FROM figure WHERE level = 'endpoint'"
 enum { SERVICE = 1 }; /* its column */
 
