@@ -3,13 +3,15 @@
 
 #include "index.h"
 
-#define MAX_TARGETS (1u << 18) /* figures that differ by target; about 100 MB */
+/* So many figures may differ by target (about 100 MB), so many by method (400 MB). */
+#define MAX_TARGETS (1u << 18)
+#define MAX_METHODS (1u << 20)
 
 struct figures {
 	struct index index;
 	struct figure *v;
 	size_t cnt, cap;
-	bool merged;
+	unsigned merged; /* bits of enum figure_part */
 };
 
 static uint64_t key_hash(const struct figure_key *k)
@@ -57,11 +59,11 @@ static struct figure *figure_of(struct figures *f, const struct figure_key *key)
 
 	if (index_find(&f->index, &ops, f, hash, key, &i))
 		return &f->v[i];
-	if (key->target && f->cnt >= MAX_TARGETS) {
+	if ((key->target && f->cnt >= MAX_TARGETS) || (key->method && f->cnt >= MAX_METHODS)) {
 		struct figure_key other = *key;
 
-		other.target = 0;
-		f->merged = true;
+		f->merged |= key->target ? BY_TARGET : BY_METHOD;
+		*(key->target ? &other.target : &other.method) = 0;
 		return figure_of(f, &other);
 	}
 	if (array_reserve(&f->v, &f->cap, f->cnt + 1))
@@ -162,7 +164,7 @@ const struct figure *figures__get(const struct figures *f, size_t i)
 	return &f->v[i];
 }
 
-bool figures__merged(const struct figures *f)
+unsigned figures__merged(const struct figures *f)
 {
 	return f->merged;
 }

@@ -50,7 +50,8 @@ struct figure {
 int figures__new(struct figures **f);
 void figures__free(struct figures *f);
 
-/* 0 or -ENOMEM. Past a limit of figures, targets are not told apart any more (__merged). */
+/* 0 or -ENOMEM. Past a limit of figures, new targets are not told apart any more, past another new
+ * methods neither: __merged. */
 int figures__add(struct figures *f, const struct figure_key *key, const struct figure_call *call);
 
 /* The same messages, told apart by these parts (bits of enum figure_part) only. */
@@ -62,6 +63,6 @@ int figures__put(struct figures *to, const struct figure_key *key, const struct 
 const struct figure *figures__find(const struct figures *f, const struct figure_key *key);
 size_t figures__cnt(const struct figures *f);
 const struct figure *figures__get(const struct figures *f, size_t i);
-bool figures__merged(const struct figures *f);
+unsigned figures__merged(const struct figures *f); /* bits of enum figure_part */
 
 #endif

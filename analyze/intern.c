@@ -139,6 +139,27 @@ static int grow(struct intern *t)
 	return 0;
 }
 
+/* Where it is or would be; there are slots. */
+static uint32_t slot_of(const struct intern *t, struct span s, uint32_t hash)
+{
+	uint32_t at;
+
+	for (at = hash & (t->slot_cnt - 1); t->slots[at]; at = (at + 1) & (t->slot_cnt - 1)) {
+		const struct entry *e = &t->entries[t->slots[at] - 1];
+
+		if (e->hash == hash && e->len == s.len && !memcmp(e->p, s.p ? s.p : "", s.len))
+			break;
+	}
+	return at;
+}
+
+uint32_t intern__find(const struct intern *t, struct span s)
+{
+	uint32_t at = t->cap ? slot_of(t, s, intern_hash(s, t->seed)) : 0;
+
+	return t->cap && t->slots[at] ? t->slots[at] - 1 : INTERN_FAILED;
+}
+
 uint32_t intern__add(struct intern *t, struct span s)
 {
 	uint32_t hash = intern_hash(s, t->seed), at;
@@ -146,12 +167,9 @@ uint32_t intern__add(struct intern *t, struct span s)
 
 	if (s.len >= UINT32_MAX || (t->cnt == t->cap && grow(t)))
 		return INTERN_FAILED;
-	for (at = hash & (t->slot_cnt - 1); t->slots[at]; at = (at + 1) & (t->slot_cnt - 1)) {
-		const struct entry *e = &t->entries[t->slots[at] - 1];
-
-		if (e->hash == hash && e->len == s.len && !memcmp(e->p, s.p ? s.p : "", s.len))
-			return t->slots[at] - 1;
-	}
+	at = slot_of(t, s, hash);
+	if (t->slots[at])
+		return t->slots[at] - 1;
 	p = store(t, s);
 	if (!p)
 		return INTERN_FAILED;

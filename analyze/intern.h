@@ -18,6 +18,8 @@ void intern__free(struct intern *t);
 
 /* The id of these bytes, counted from 0 in order of first sight; INTERN_FAILED: out of memory. */
 uint32_t intern__add(struct intern *t, struct span bytes);
+/* The same without adding; INTERN_FAILED: it is not there. */
+uint32_t intern__find(const struct intern *t, struct span bytes);
 /* NUL-terminated besides. */
 struct span intern__get(const struct intern *t, uint32_t id);
 uint32_t intern__count(const struct intern *t);

@@ -249,7 +249,9 @@ static int traffic_finish(struct load *l, void *state)
 	traffic_check_sides(t);
 	if (t->figures && figures__merged(t->figures))
 		message_warn("too many different requests: those that came later are counted "
-			     "without their target");
+			     "without their target%s",
+			     figures__merged(t->figures) & BY_METHOD ? ", some without method"
+								     : "");
 	if (!err && load__wants(l, "connection"))
 		err = traffic_write_connections(t);
 	if (!err && load__wants(l, "unkept"))

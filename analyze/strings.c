@@ -46,6 +46,17 @@ uint32_t strings__add(struct strings *s, struct span text)
 	return id + 1;
 }
 
+uint32_t strings__find(const struct strings *s, struct span text)
+{
+	uint32_t id;
+
+	if (!text.p)
+		return 0;
+	text.len = strnlen(text.p, text.len);
+	id = intern__find(s->table, text);
+	return id == INTERN_FAILED ? 0 : id + 1;
+}
+
 const char *strings__get(const struct strings *s, uint32_t id)
 {
 	return id ? intern__get(s->table, id - 1).p : NULL;

@@ -14,6 +14,8 @@ void strings__free(struct strings *s);
 
 /* The text's number; 0 for NULL and when memory is out (sticky: see __failed). */
 uint32_t strings__add(struct strings *s, struct span text);
+/* The number it has; 0: none. */
+uint32_t strings__find(const struct strings *s, struct span text);
 /* NULL for 0. Lives as long as the table. */
 const char *strings__get(const struct strings *s, uint32_t id);
 int strings__failed(const struct strings *s); /* 0 or -ENOMEM */

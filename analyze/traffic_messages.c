@@ -130,6 +130,15 @@ static uint32_t slot_of(const struct traffic *t, uint64_t at_ns)
 	return at_ns > start ? (at_ns - start) / interval + 1 : 1;
 }
 
+/* The text's number; of what figures tell apart no longer, only where it is known. */
+static uint32_t part_of(const struct traffic *t, enum figure_part part, struct span text)
+{
+	if (!text.len)
+		return 0;
+	return figures__merged(t->figures) & part ? strings__find(t->strings, text)
+						  : strings__add(t->strings, text);
+}
+
 static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_ns)
 {
 	const struct l7_message *q = x->request, *a = x->response;
@@ -163,8 +172,8 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 	if (t->flows && other) /* datagrams are told apart by their client's socket */
 		key.connection = (c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
 	if (!t->load->opts.traffic.by_connection) {
-		key.method = strings__add(t->strings, (q ? q : a)->method);
-		key.target = strings__add(t->strings, (q ? q : a)->target);
+		key.method = part_of(t, BY_METHOD, (q ? q : a)->method);
+		key.target = part_of(t, BY_TARGET, (q ? q : a)->target);
 	}
 	return figures__add(t->figures, &key, &call);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../format/text.h"
 #include "check.h"
 
 static int by_size(const void *a, const void *b)
@@ -107,8 +108,50 @@ static void test_figures(void)
 	figures__free(fine);
 }
 
+/* Names that never come twice, as somebody may send: their number is bounded, calls are not lost.
+ */
+static void test_names(void)
+{
+	const struct figure_call call = {.weight = 1};
+	enum { SENT = 1200000, MOST = (1 << 20) + 8 };
+	double calls = 0;
+	struct figures *f;
+
+	CHECK(!figures__new(&f));
+	for (uint32_t i = 1; i <= SENT; i++) {
+		CHECK(!figures__add(f, &(struct figure_key){.service = 1, .target = i}, &call));
+		if (i == 1000)
+			CHECK(!figures__merged(f));
+	}
+	CHECK(figures__merged(f) == BY_TARGET && figures__cnt(f) <= (1 << 18) + 1);
+	for (uint32_t i = 1; i <= SENT; i++)
+		CHECK(!figures__add(f, &(struct figure_key){.service = 1, .method = i, .target = 7},
+				    &call));
+	CHECK(figures__merged(f) == (BY_TARGET | BY_METHOD) && figures__cnt(f) <= MOST);
+	for (size_t i = 0; i < figures__cnt(f); i++)
+		calls += figures__get(f, i)->calls;
+	CHECK(calls == 2 * SENT);
+	figures__free(f);
+}
+
+/* To be asked for without being taken in. */
+static void test_find(void)
+{
+	struct strings *s;
+	uint32_t id;
+
+	CHECK(!strings__new(&s));
+	CHECK(!strings__find(s, span_of("GET")) && !strings__find(s, (struct span){NULL, 0}));
+	id = strings__add(s, span_of("GET"));
+	CHECK(id && strings__find(s, span_of("GET")) == id && !strings__find(s, span_of("PUT")));
+	CHECK(strings__add(s, span_of("PUT")) == id + 1);
+	strings__free(s);
+}
+
 int main(void)
 {
+	test_names();
+	test_find();
 	test_percentiles(1);
 	test_percentiles(64);
 	test_percentiles(65);
