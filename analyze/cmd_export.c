@@ -81,10 +81,10 @@ static int export_profile(struct opts *o, const struct profile_sink *sink, char 
 
 static int write_tables(struct analysis *a)
 {
-	static const char *const more[] = {"frame",	      "stack",	   "stack_frame",
-					   "sample",	      "label",	   "message",
-					   "connection_stat", "histogram", "figure_bucket",
-					   "clock_offset",    "unkept",	   "scaling"};
+	static const char *const more[] = {
+		"frame",   "stack",	      "stack_frame", "sample",	      "label",
+		"message", "connection_stat", "histogram",   "figure_bucket", "clock_offset",
+		"unkept",  "scaling",	      "flow"};
 	int err = report_prepare(&a->load);
 
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more) && !err; i++)

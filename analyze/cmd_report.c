@@ -104,10 +104,10 @@ static int write_drawn(const struct opts *o, const struct analysis *a, const cha
 
 static int want_all(struct load *l)
 {
-	static const char *const tables[] = {"frame",		"stack",     "stack_frame",
-					     "sample",		"label",     "message",
-					     "connection_stat", "histogram", "figure_bucket",
-					     "clock_offset",	"unkept",    "scaling"};
+	static const char *const tables[] = {
+		"frame",   "stack",	      "stack_frame", "sample",	      "label",
+		"message", "connection_stat", "histogram",   "figure_bucket", "clock_offset",
+		"unkept",  "scaling",	      "flow"};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		if (name_set_add(&l->wanted, tables[i]))

@@ -287,7 +287,7 @@ static int topology(const struct opts *o, struct analysis *a)
 
 static int run(int argc, char **argv)
 {
-	struct opts o = {.common.load.traffic.by_connection = true};
+	struct opts o = {0};
 	struct analysis a;
 	int rest, code, err = cli_parse(&cli, &o, argc, argv, true, &rest, NULL);
 

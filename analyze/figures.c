@@ -134,7 +134,6 @@ int figures__merge(struct figures **out, const struct figures *fine, unsigned pa
 			.protocol = keep(parts, BY_PROTOCOL, k->protocol),
 			.method = keep(parts, BY_METHOD, k->method),
 			.target = keep(parts, BY_TARGET, k->target),
-			.connection = keep(parts, BY_CONNECTION, k->connection),
 			.slot = keep(parts, BY_SLOT, k->slot),
 		};
 

@@ -26,9 +26,8 @@ enum figure_part {
 	BY_PROTOCOL = 8,
 	BY_METHOD = 16,
 	BY_TARGET = 32,
-	BY_CONNECTION = 64,
-	BY_SLOT = 128,
-	BY_ALL = 255,
+	BY_SLOT = 64,
+	BY_ALL = 127,
 };
 
 struct figure_call {

@@ -33,8 +33,6 @@ struct traffic_opts {
 	uint64_t max_messages;		 /* rows of the table message; 0: all */
 	const struct l7_arg *args; /* of Thrift calls, shown in detail; live as long as the load */
 	size_t arg_cnt;
-	bool by_connection; /* figures of edges: told apart by connection, not by method
-			     * and target */
 };
 
 struct load_opts {

@@ -144,7 +144,7 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 static bool wants_figures(const struct load *l)
 {
 	return load__wants(l, "figure") || load__wants(l, "figure_bucket") ||
-	       load__wants(l, "histogram") || load__wants(l, "flow") || load__wants(l, "scaling");
+	       load__wants(l, "histogram");
 }
 
 static int traffic_begin(struct load *l, void **state)
@@ -156,12 +156,13 @@ static int traffic_begin(struct load *l, void **state)
 		return -ENOMEM;
 	t->load = l;
 	t->rows = load__wants(l, "message");
-	t->flows = load__wants(l, "flow");
 	t->filtered = message_filter_any(&l->opts.traffic.filter);
 	t->spans = calloc(l->captures->cnt + 1, sizeof(*t->spans));
 	t->scales = calloc(l->captures->cnt + 1, sizeof(*t->scales));
 	if (!t->spans || !t->scales || strings__new(&t->strings) ||
-	    payload_order__new(&t->order, feed) || (wants_figures(l) && figures__new(&t->figures)))
+	    payload_order__new(&t->order, feed) ||
+	    (wants_figures(l) && figures__new(&t->figures)) ||
+	    (load__wants(l, "flow") && figures__new(&t->edges)))
 		return -ENOMEM;
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, t->spans[i]);
@@ -260,11 +261,11 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_scaling(t);
 	if (!err && load__wants(l, "clock_offset"))
 		err = traffic_write_offsets(t);
-	if (!err && t->figures && !l->opts.traffic.by_connection)
+	if (!err && t->figures)
 		err = traffic_write_figures(t);
 	if (!err && load__wants(l, "histogram"))
 		err = traffic_write_histogram(t);
-	if (!err && load__wants(l, "flow"))
+	if (!err && t->edges)
 		err = traffic_write_flows(t);
 	return err;
 }
@@ -295,6 +296,7 @@ static void traffic_free(void *state)
 	free(t->scales);
 	free(t->unkept);
 	figures__free(t->figures);
+	figures__free(t->edges);
 	strings__free(t->strings);
 	sqlite3_finalize(t->process);
 	sqlite3_finalize(t->process_of_pid);

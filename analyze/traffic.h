@@ -63,7 +63,8 @@ struct traffic {
 	size_t conn_cnt, conn_cap;
 	struct index by_id, by_port; /* the latter: first UDP sockets of a port */
 	struct strings *strings;
-	struct figures *figures; /* NULL: not wanted */
+	struct figures *figures; /* of requests; NULL: not wanted */
+	struct figures *edges;	 /* by connection instead of method and target; NULL: not wanted */
 	sqlite3_stmt *process;	 /* a process by its row id */
 	sqlite3_stmt *process_of_pid;
 	bool sides_known;
@@ -72,7 +73,7 @@ struct traffic {
 	struct conn **live; /* those with a parser */
 	size_t live_cnt, live_cap;
 	uint32_t capture; /* the one payload comes from */
-	bool filtered, flows;
+	bool filtered;
 	int64_t message_id;
 	struct unkept *unkept;
 	size_t unkept_cnt, unkept_cap;

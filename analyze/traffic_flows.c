@@ -28,17 +28,19 @@ static struct figure_key edge_key(const struct figure_key *k, bool server)
 }
 
 /* Of what both ends recorded one end counts; of datagrams, which have no connection, the client's
- * socket, which stands for them. */
+ * socket, which stands for them. Ends that were taken apart count each for itself. */
 static bool is_counted(const struct conn *c, bool served)
 {
-	if (!c)
-		return true;
-	return c->other ? traffic_counted(c) : !served || !c->messages;
+	if (!c || c->other)
+		return !c || traffic_counted(c);
+	return c->rec.transport != TRANSPORT_UDP || !served || !c->messages;
 }
 
 static bool both_ends(const struct traffic *t, const struct conn *c)
 {
-	return c && (c->other ? t->conns[c->other - 1]->messages : c->messages);
+	if (!c || c->other)
+		return c && t->conns[c->other - 1]->messages;
+	return c->rec.transport == TRANSPORT_UDP && c->messages;
 }
 
 static int add_messages(struct traffic *t, struct flows *f)
@@ -46,8 +48,8 @@ static int add_messages(struct traffic *t, struct flows *f)
 	uint32_t server = strings__add(t->strings, span_of("server"));
 	int err = 0;
 
-	for (size_t i = 0; i < figures__cnt(t->figures) && !err; i++) {
-		const struct figure *g = figures__get(t->figures, i);
+	for (size_t i = 0; i < figures__cnt(t->edges) && !err; i++) {
+		const struct figure *g = figures__get(t->edges, i);
 		const struct conn *c = g->key.connection ? t->conns[g->key.connection - 1] : NULL;
 		bool served = g->key.role == server;
 		struct figure_key key = edge_key(&g->key, served);

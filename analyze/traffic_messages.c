@@ -139,23 +139,34 @@ static uint32_t part_of(const struct traffic *t, enum figure_part part, struct s
 						  : strings__add(t->strings, text);
 }
 
-static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_ns)
+/* How many calls this one stands for, added to those of its connection. */
+static double weigh(struct conn *c, const struct l7_exchange *x)
+{
+	const struct traffic *t = c->traffic;
+	const struct l7_message *m = x->request ? x->request : x->response;
+	double weight =
+		scale_weight(&t->scales[c->capture], &t->load->captures->v[c->capture], m->last_ns);
+
+	c->sum.weight += weight;
+	c->sum.seen++;
+	return weight;
+}
+
+static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_ns, double weight)
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
 	const struct conn *other;
 	struct span addr;
-	uint32_t peer = peer_of(c, x, &addr, &other);
-	double weight = scale_weight(&t->scales[c->capture], &t->load->captures->v[c->capture],
-				     (q ? q : a)->last_ns);
-	struct figure_key key = {
-		.role = c->role,
-		.service = c->service,
-		.peer = peer,
-		.protocol = protocol_of(c, x),
-		.slot = slot_of(t, at_ns),
-	};
-	const struct figure_call call = {
+	struct figure_key edge =
+				  {
+					  .role = c->role,
+					  .service = c->service,
+					  .peer = peer_of(c, x, &addr, &other),
+					  .protocol = protocol_of(c, x),
+				  },
+			  key = edge;
+	const struct figure_call what = {
 		.error = (a && a->is_error) || (q && q->is_error),
 		.unpaired = !x->paired && !(q && q->type == L7_ONEWAY),
 		.timed = x->paired,
@@ -166,16 +177,21 @@ static int add_figure(struct conn *c, const struct l7_exchange *x, uint64_t at_n
 		.response_bytes = a ? a->size : 0,
 		.connection_id = capture_row(c->capture, c->rec.id),
 	};
+	int err = 0;
 
-	c->sum.weight += weight;
-	c->sum.seen++;
-	if (t->flows && other) /* datagrams are told apart by their client's socket */
-		key.connection = (c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
-	if (!t->load->opts.traffic.by_connection) {
+	if (t->figures) {
+		key.slot = slot_of(t, at_ns);
 		key.method = part_of(t, BY_METHOD, (q ? q : a)->method);
 		key.target = part_of(t, BY_TARGET, (q ? q : a)->target);
+		err = figures__add(t->figures, &key, &what);
 	}
-	return figures__add(t->figures, &key, &call);
+	if (t->edges && !err) {
+		if (other) /* datagrams are told apart by their client's socket */
+			edge.connection =
+				(c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
+		err = figures__add(t->edges, &edge, &what);
+	}
+	return err;
 }
 
 static struct span name_span(const struct traffic *t, uint32_t id)
@@ -228,6 +244,7 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 	const struct l7_message *q = x->request, *a = x->response;
 	struct span status = a ? a->status : q->status;
 	uint64_t at = (q ? q : a)->last_ns + t->load->captures->v[c->capture].to_realtime;
+	double weight;
 
 	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
 		traffic_learn(c);
@@ -237,8 +254,9 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
 	    (t->filtered && !is_wanted(c, x, status)))
 		return;
-	if (t->figures)
-		t->err = add_figure(c, x, at);
+	weight = weigh(c, x);
+	if (t->figures || t->edges)
+		t->err = add_figures(c, x, at, weight);
 	if (!t->err && t->rows)
 		t->err = add_row(c, x, status);
 }

@@ -124,7 +124,7 @@ static const struct {
 	{"peer", BY_ROLE | BY_SERVICE | BY_PEER | BY_PROTOCOL},
 	{"endpoint", 0}, /* merge_endpoints */
 	{"method", BY_ROLE | BY_SERVICE | BY_PEER | BY_PROTOCOL | BY_METHOD},
-	{"call", BY_ALL & ~(BY_SLOT | BY_CONNECTION)},
+	{"call", BY_ALL & ~BY_SLOT},
 };
 
 static void latency_or_null(struct insert *in, const struct latency *l)

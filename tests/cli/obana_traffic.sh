@@ -43,6 +43,9 @@ run report server.obz
 run query "SELECT * FROM endpoint" server.obz
 run query "SELECT * FROM edge" server.obz client.obz --services services.csv
 run query "SELECT low, high, sum(count) FROM histogram GROUP BY low" server.obz
+# exported as well: edges; endpoints are not told apart by connection
+$obana report server.obz client.obz --sqlite=both.sqlite >/dev/null 2>&1; $obana export sqlite server.obz client.obz -o too.sqlite 2>/dev/null
+for f in both too; do sqlite3 $f.sqlite "SELECT client, server, protocol, calls FROM edge ORDER BY 1, 2, 3; SELECT * FROM endpoint ORDER BY 1, 2, 3, 4, 5"; done | cat -v
 # what is added up while loading is what the messages say, to 0.4 %
 run query "WITH call AS (SELECT m.*, c.role, CASE c.role WHEN 'server' THEN c.service ELSE c.peer END AS service FROM message m
 		JOIN connection c ON c.id = m.connection_id),
