@@ -87,13 +87,14 @@ static const struct cli cli = {
 /* What is shown, narrowed and merged, as tables. */
 static const char shown_sql[] =
 	"CREATE TEMP TABLE shown_edge(client, server, protocol, calls, errors, request_bytes, "
-	"response_bytes, p50_ns, p99_ns, client_ns, server_ns);"
+	"response_bytes, p50_ns, p99_ns, client_ns, server_ns, unpaired);"
 	"CREATE TEMP TABLE shown_node(service, region, cluster, calls_in, errors, calls_out, "
 	"bytes);";
 
 static const char edges_sql[] =
 	"SELECT round(calls / ?1, 1) AS qps, calls, errors, 1.0 * errors / nullif(calls, 0) AS "
-	"error_share, p50_ns, p99_ns, server_ns AS server_mean_ns, client_ns - server_ns AS "
+	"error_share, " TRAFFIC_UNPAIRED
+	"p50_ns, p99_ns, server_ns AS server_mean_ns, client_ns - server_ns AS "
 	"network_mean_ns, request_bytes, response_bytes, protocol, client, server FROM shown_edge "
 	"ORDER BY rowid";
 
@@ -160,6 +161,7 @@ static int add_edge_rows(const struct topology *t, struct insert *in)
 		int_or_null(in, e->p99_ns);
 		int_or_null(in, e->client_ns);
 		int_or_null(in, e->server_ns);
+		insert_int(in, e->unpaired);
 		err = insert_run(in);
 	}
 	return err;
@@ -174,7 +176,7 @@ static int make_tables(struct store *store, const struct topology *t)
 		err = insert_open(&nodes, store, "INSERT INTO shown_node VALUES(?,?,?,?,?,?,?)");
 	if (!err)
 		err = insert_open(&edges, store,
-				  "INSERT INTO shown_edge VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+				  "INSERT INTO shown_edge VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
 	if (!err)
 		err = add_node_rows(t, &nodes);
 	if (!err)
@@ -184,8 +186,11 @@ static int make_tables(struct store *store, const struct topology *t)
 	return err;
 }
 
-static int table(sqlite3 *db, const char *sql, const char *title, double seconds, FILE *out)
+static int table(const struct analysis *a, const char *statement, const char *title, double seconds,
+		 FILE *out)
 {
+	char *sql = traffic_sql(a, statement);
+	sqlite3 *db = store__db(a->store);
 	struct table_style style = table_style_for(out);
 	sqlite3_stmt *stmt = NULL;
 	char head[128];
@@ -194,19 +199,19 @@ static int table(sqlite3 *db, const char *sql, const char *title, double seconds
 	snprintf(head, sizeof(head), "\n%s%s%s", style.colour ? "\033[1;36m" : "", title,
 		 style.colour ? "\033[0m" : "");
 	style.title = head;
-	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
+	if (!sql || sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
 	    (sqlite3_bind_parameter_count(stmt) && sqlite3_bind_double(stmt, 1, seconds)) ||
 	    table_write(stmt, &style, out) < 0) {
 		message_error("topology: %s", sqlite3_errmsg(db));
 		err = -EIO;
 	}
 	sqlite3_finalize(stmt);
+	free(sql);
 	return err;
 }
 
 static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 {
-	sqlite3 *db = store__db(a->store);
 	int err;
 
 	traffic_note(a, out);
@@ -215,11 +220,11 @@ static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 			t->merged);
 	err = make_tables(a->store, t);
 	if (!err)
-		err = table(db, t->placed ? placed_sql : nodes_sql, "Services", t->seconds, out);
+		err = table(a, t->placed ? placed_sql : nodes_sql, "Services", t->seconds, out);
 	if (!err)
-		err = table(db, edges_sql, "Edges", t->seconds, out);
+		err = table(a, edges_sql, "Edges", t->seconds, out);
 	if (!err)
-		err = table(db, offsets_sql, "Clocks, estimated from calls seen at both ends", 0,
+		err = table(a, offsets_sql, "Clocks, estimated from calls seen at both ends", 0,
 			    out);
 	if (!err && !t->edge_cnt)
 		fputs("No connections.\n", out);

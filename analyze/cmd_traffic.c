@@ -50,13 +50,16 @@ static const struct section {
 #define FIRST "strftime('%H:%M:%f', first_ns / 1e9, 'unixepoch', 'localtime') AS first, "
 #define RATE "round(calls / ?2, 1) AS qps, "
 #define CALLS                                                                                      \
-	RATE "calls, errors, 1.0 * errors / nullif(calls, 0) AS error_share, p50_ns, p95_ns, "     \
-	     "p99_ns, max_ns, request_bytes AS request_bytes, response_bytes AS response_bytes, "
+	RATE "calls, errors, 1.0 * errors / nullif(calls, 0) AS error_share, " TRAFFIC_UNPAIRED    \
+	     "p50_ns, p95_ns, p99_ns, max_ns, request_bytes, response_bytes, "
 #define DATA                                                                                       \
 	"start_ns, role, service, peer, protocol, method, target, " RATE "calls, errors, "         \
 	"unpaired, request_bytes, response_bytes, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, "       \
 	"max_ns, first_ns, last_ns, connection_id"
 #define LEVEL(name) "WITH figures AS (SELECT * FROM figure WHERE level = '" name "') "
+/* Not the halves of calls that are another's. */
+#define CALLED(name)                                                                               \
+	"WITH figures AS (SELECT * FROM figure WHERE level = '" name "' AND calls > 0) "
 	{"peer", "Connections, by who is at the other end",
 	 "WITH figures AS (SELECT " SLOT " AS start_ns, role, " L4_COLUMNS ", transport, service, "
 	 "peer" L4_FROM ") " RANKED(TIME "role, connections, in_bytes, out_bytes, receives, "
@@ -96,11 +99,11 @@ static const struct section {
 	"FROM figure WHERE level = 'peer') GROUP BY role, service, peer, transport) "
 static const struct section rare[] = {
 	{"caller", "Rarest callers and called",
-	 LEVEL("peer") RANKED(
+	 CALLED("peer") RANKED(
 		 FIRST "calls, errors, connection_id AS connection, role, protocol, service, "
 		       "peer",
 		 "calls, first_ns, role, service, peer"),
-	 LEVEL("peer") RANKED(DATA, "calls, first_ns, role, service, peer")},
+	 CALLED("peer") RANKED(DATA, "calls, first_ns, role, service, peer")},
 	{"silent", "Rarest peers whose protocol is not known",
 	 SILENT RANKED(FIRST "connections, in_bytes, out_bytes, connection, role, transport, "
 			     "service, peer",
@@ -109,11 +112,11 @@ static const struct section rare[] = {
 		       "out_bytes, receives, sends, retransmits, rtt_ns, connection",
 		       "connections, first_ns, role, service, peer")},
 	{"call", "Rarest requests",
-	 LEVEL("call") RANKED(
+	 CALLED("call") RANKED(
 		 FIRST "calls, errors, connection_id AS connection, role, protocol, service, "
 		       "peer, method, target",
 		 "calls, first_ns, role, service, peer, method, target"),
-	 LEVEL("call") RANKED(DATA, "calls, first_ns, role, service, peer, method, target")},
+	 CALLED("call") RANKED(DATA, "calls, first_ns, role, service, peer, method, target")},
 };
 
 static int set_by(struct opts *o, const struct option_def *def, const char *arg)
@@ -191,8 +194,10 @@ static const struct cli cli = {
 	.summary = "who talks to whom: bytes, requests, errors, latencies",
 	.details = "Bytes, calls and connections are complete whatever was sampled. A request's "
 		   "latency is from its last byte to the last byte of its response, as the "
-		   "recorded process saw it; percentiles are right to 0.4 %. Where both ends of a "
-		   "connection were recorded it appears twice: as client and as server.",
+		   "recorded process saw it; percentiles are right to 0.4 %. A call of which only "
+		   "the request or the response was seen counts once, as unpaired, without "
+		   "latency. Where both ends of a connection were recorded it appears twice: as "
+		   "client and as server.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -224,9 +229,9 @@ static bool of_connections(const struct section *s)
 }
 
 /* The column of time only where there are intervals. Malloc'ed. */
-static char *sql_of(const struct opts *o, const struct section *s)
+static char *sql_of(const struct opts *o, const struct analysis *a, const struct section *s)
 {
-	char *sql = strdup(o->style.format == TABLE_TEXT ? s->text : s->data), *at;
+	char *sql = traffic_sql(a, o->style.format == TABLE_TEXT ? s->text : s->data), *at;
 
 	if (sql && !o->common.load.traffic.interval_ns && (at = strstr(sql, TIME)))
 		memmove(at, at + strlen(TIME), strlen(at + strlen(TIME)) + 1);
@@ -279,7 +284,7 @@ static int show(const struct opts *o, struct analysis *a, const struct section *
 	uint64_t limit = limit_of(o);
 	struct table_style style = o->style;
 	sqlite3_stmt *stmt = NULL;
-	char title[128], *sql = sql_of(o, s);
+	char title[128], *sql = sql_of(o, a, s);
 	long rows, all;
 
 	if (!sql)

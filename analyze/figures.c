@@ -90,10 +90,12 @@ int figures__add(struct figures *f, const struct figure_key *key, const struct f
 
 	if (!g)
 		return -ENOMEM;
-	g->calls += call->weight;
-	g->seen++;
+	if (!call->half) {
+		g->calls += call->weight;
+		g->seen++;
+		g->unpaired += call->unpaired * call->weight;
+	}
 	g->errors += call->error * call->weight;
-	g->unpaired += call->unpaired * call->weight;
 	g->request_bytes += call->request_bytes * call->weight;
 	g->response_bytes += call->response_bytes * call->weight;
 	add_times(g, call->at_ns, call->at_ns, call->connection_id);

@@ -32,6 +32,7 @@ enum figure_part {
 
 struct figure_call {
 	bool error, unpaired, timed;
+	bool half;     /* of a call that was counted: only its error and its bytes are added */
 	double weight; /* how many calls this one stands for (--sample) */
 	uint64_t at_ns, latency_ns, request_bytes, response_bytes;
 	int64_t connection_id; /* one where it was seen */

@@ -174,7 +174,7 @@ static int traffic_begin(struct load *l, void **state)
 			       "capture_id = ? ORDER BY started_ns DESC LIMIT 1",
 			       -1, &t->process_of_pid, NULL) ||
 	    insert_open(&t->message, l->store,
-			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") ||
+			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") ||
 	    insert_open(&t->stat, l->store, "INSERT INTO connection_stat VALUES(?,?,?,?,?,?,?,?)"))
 		return -EIO;
 	return 0;

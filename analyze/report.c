@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -118,7 +119,7 @@ static int put_losses(const struct report *r)
 		fact(r, "Losses", "none");
 		return 0;
 	}
-	snprintf(text, sizeof(text), "%s events lost: the figures below are too low by their share",
+	snprintf(text, sizeof(text), "%s events lost: the counts below are lower bounds",
 		 format_count(buf, lost));
 	warning(r, "Losses", text);
 	return table(
@@ -306,8 +307,8 @@ static void put_scaled(const struct report *r)
 static int put_traffic(const struct report *r)
 {
 #define RATES                                                                                      \
-	"calls, errors, 1.0 * errors / nullif(calls, 0) AS error_share, p50_ns, p95_ns, p99_ns, "  \
-	"request_bytes, response_bytes, "
+	"calls, errors, 1.0 * errors / nullif(calls, 0) AS error_share, " TRAFFIC_UNPAIRED         \
+	"p50_ns, p95_ns, p99_ns, request_bytes, response_bytes, "
 	static const struct {
 		const char *title, *sql;
 	} tables[] = {
@@ -332,8 +333,12 @@ static int put_traffic(const struct report *r)
 	if (!has_traffic(r))
 		return 0;
 	r->page->heading(r->page->ctx, "Traffic");
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-		err = table(r, tables[i].title, "", tables[i].sql);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++) {
+		char *sql = traffic_sql(r->a, tables[i].sql);
+
+		err = sql ? table(r, tables[i].title, "", sql) : -ENOMEM;
+		free(sql);
+	}
 	return err;
 }
 

@@ -51,7 +51,8 @@ CREATE TABLE message( -- request_ns, response_ns: their last bytes; latency_ns b
 	id INTEGER PRIMARY KEY, connection_id INTEGER, protocol TEXT, method TEXT, target TEXT, status TEXT,
 	is_error INTEGER, request_ns INTEGER, response_ns INTEGER, latency_ns INTEGER, first_byte_ns INTEGER,
 	request_bytes INTEGER, response_bytes INTEGER, paired INTEGER, oneway INTEGER, detail TEXT,
-	peer TEXT, peer_addr TEXT); -- of a datagram whose socket has many peers: name, ADDRESS:PORT; NULL: as its connection's
+	peer TEXT, peer_addr TEXT, -- of a datagram whose socket has many peers: name, ADDRESS:PORT; NULL: as its connection's
+	is_call INTEGER); -- calls are sum(is_call); 0: a response alone of one of the requests alone before it, which one is not known
 CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls sent in one and received in the other
 	capture_id INTEGER, other_id INTEGER, offset_ns INTEGER, delay_ns INTEGER, pairs INTEGER);
 CREATE TABLE unkept( -- calls of which payload was not kept that held more messages, and what is known to be missing for it
@@ -65,7 +66,8 @@ CREATE TABLE figure( -- messages added up by obana while it loads, sampling scal
 	level TEXT, -- protocol | peer | endpoint | method | call
 	start_ns INTEGER, -- of the interval
 	role TEXT, service TEXT, peer TEXT, protocol TEXT, method TEXT, target TEXT, calls INTEGER, errors INTEGER,
-	unpaired INTEGER, request_bytes INTEGER, response_bytes INTEGER, min_ns INTEGER, mean_ns INTEGER, p50_ns INTEGER,
+	unpaired INTEGER, -- calls of which one half was seen, or both and not that they belong together: they have no latency
+	request_bytes INTEGER, response_bytes INTEGER, min_ns INTEGER, mean_ns INTEGER, p50_ns INTEGER,
 	p95_ns INTEGER, p99_ns INTEGER, max_ns INTEGER, first_ns INTEGER, last_ns INTEGER,
 	connection_id INTEGER, -- where it was seen first
 	timed INTEGER, sum_ns INTEGER); -- how many have a latency, and its sum
@@ -74,7 +76,8 @@ CREATE TABLE figure_bucket( -- of level method: calls of at most high_ns, cumula
 CREATE TABLE flow( -- edges; what both ends of a connection recorded counts once; calls 0: connections without messages known
 	client TEXT, server TEXT, protocol TEXT, calls INTEGER, errors INTEGER, request_bytes INTEGER,
 	response_bytes INTEGER, p50_ns INTEGER, p95_ns INTEGER, p99_ns INTEGER, mean_ns INTEGER,
-	client_ns INTEGER, server_ns INTEGER); -- means of the same calls as the client and as the server saw them: their difference is the network's
+	client_ns INTEGER, server_ns INTEGER, -- means of the same calls as the client and as the server saw them: their difference is the network's
+	unpaired INTEGER); -- as in figure
 CREATE TABLE histogram(capture_id INTEGER, probe TEXT, key TEXT, low INTEGER, high INTEGER, count INTEGER);
 CREATE TABLE event(capture_id INTEGER, probe TEXT, ts_ns INTEGER, thread_id INTEGER, fields TEXT);
 CREATE TABLE loss(capture_id INTEGER, source TEXT, cause TEXT, count INTEGER);
@@ -168,13 +171,15 @@ SELECT m.id, strftime('%H:%M:%S', ifnull(m.request_ns, m.response_ns) / 10000000
 FROM message m LEFT JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
 	LEFT JOIN capture a ON a.id = c.capture_id;
 
--- Both are added up while obana loads, without a row for each message; calls, errors and bytes are scaled to all where
--- connections were sampled or thinned out. Percentiles are of the nearest rank, of 64 and fewer calls exact, of more right to 0.4 %.
+-- Both are added up while obana loads, without a row for each message. calls: requests, as far as either half was seen; a response
+-- whose request is not known is a row without method. They, errors and bytes are scaled to all where connections were sampled or
+-- thinned out. Percentiles are of the nearest rank, of 64 and fewer calls exact, of more right to 0.4 %.
 CREATE VIEW endpoint AS
 SELECT protocol, role, service, method, target, calls, errors, p50_ns, p95_ns, p99_ns,
-	request_bytes + response_bytes AS bytes
+	request_bytes + response_bytes AS bytes, unpaired
 FROM figure WHERE level = 'endpoint';
 
 -- A connection of which both ends were recorded counts once. calls 0: connections without messages known.
 CREATE VIEW edge AS
-SELECT client, server, protocol, calls, errors, request_bytes + response_bytes AS bytes, p50_ns, p95_ns, p99_ns FROM flow;
+SELECT client, server, protocol, calls, errors, request_bytes + response_bytes AS bytes, p50_ns, p95_ns, p99_ns, unpaired
+FROM flow;

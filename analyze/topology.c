@@ -73,6 +73,7 @@ static int add_edge(struct topology *t, sqlite3_stmt *s)
 		.p99_ns = number_or(s, 8),
 		.client_ns = number_or(s, 9),
 		.server_ns = number_or(s, 10),
+		.unpaired = sqlite3_column_int64(s, 11),
 		.shown = true,
 	};
 	int err = node_of(t, (const char *)sqlite3_column_text(s, 0), &e.client);
@@ -130,7 +131,8 @@ int topology__load(struct topology *t, const struct analysis *a)
 	if (sqlite3_prepare_v2(
 		    db,
 		    "SELECT client, server, protocol, calls, errors, "
-		    "request_bytes, response_bytes, p50_ns, p99_ns, client_ns, server_ns FROM flow "
+		    "request_bytes, response_bytes, p50_ns, p99_ns, client_ns, server_ns, "
+		    "unpaired FROM flow "
 		    "ORDER BY calls DESC, client, server, protocol",
 		    -1, &s, NULL)) {
 		message_error("topology: %s", sqlite3_errmsg(db));

@@ -21,7 +21,7 @@ struct topology_node {
 struct topology_edge {
 	uint32_t client, server; /* nodes */
 	char *protocol;		 /* NULL: not known */
-	int64_t calls, errors, request_bytes, response_bytes;
+	int64_t calls, errors, unpaired, request_bytes, response_bytes;
 	int64_t p50_ns, p99_ns;	      /* -1: not known */
 	int64_t client_ns, server_ns; /* means at both ends; -1 */
 	bool shown;

@@ -134,6 +134,7 @@ static void add_edge(struct topology_edge *to, struct topology_edge *from)
 {
 	to->calls += from->calls;
 	to->errors += from->errors;
+	to->unpaired += from->unpaired;
 	to->request_bytes += from->request_bytes;
 	to->response_bytes += from->response_bytes;
 	to->p50_ns = to->p99_ns = to->client_ns = to->server_ns = -1;

@@ -32,9 +32,10 @@ struct conn {
 	uint64_t closed_ns, bytes[2], calls[2], retransmits;
 	uint32_t srtt_us, pid; /* pid: of Unix sockets */
 	bool tls, anchored[2];
-	uint32_t anchor[2]; /* TCP sequence number of position 0, by enum l7_dir */
-	struct l7_conn *l7; /* NULL until payload comes */
-	uint64_t messages;
+	uint32_t anchor[2];		  /* TCP sequence number of position 0, by enum l7_dir */
+	struct l7_conn *l7;		  /* NULL until payload comes */
+	uint64_t messages, whole;	  /* whole: of which no half was missed */
+	uint64_t alone;			  /* requests that a response alone may answer */
 	struct scale_sum sum;		  /* of those in the figures */
 	const struct l7_protocol *speaks; /* the last message */
 	uint64_t unkept_unpaired;	  /* because payload was not kept */

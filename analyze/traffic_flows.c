@@ -126,6 +126,7 @@ static int write_flow(const struct traffic *t, struct insert *in, const struct f
 	mean_or_null(in, g);
 	mean_or_null(in, figures__find(f->by_client, &g->key));
 	mean_or_null(in, figures__find(f->by_server, &g->key));
+	insert_int(in, llround(g->unpaired));
 	return insert_run(in);
 }
 
@@ -145,7 +146,7 @@ int traffic_write_flows(struct traffic *t)
 		err = add_silent(t, &f);
 	if (!err)
 		err = insert_open(&in, t->load->store,
-				  "INSERT INTO flow VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+				  "INSERT INTO flow VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	for (size_t i = 0; !err && i < figures__cnt(f.counted); i++)
 		err = write_flow(t, &in, &f, figures__get(f.counted, i));
 	insert_close(&in);

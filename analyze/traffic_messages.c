@@ -86,7 +86,33 @@ static uint32_t peer_of(const struct conn *c, const struct l7_exchange *x, struc
 	return traffic_datagram_peer(c, m->peer, m->last_ns, addr, other);
 }
 
-static int add_row(struct conn *c, const struct l7_exchange *x, struct span status)
+static bool is_oneway(const struct l7_exchange *x)
+{
+	return x->request && x->request->type == L7_ONEWAY;
+}
+
+/*
+ * Of a call both halves may come alone. In order, a response alone answers one of the requests
+ * alone before it that no pair has passed, which one is not known: it is no call of its own. What
+ * pairs by id names its call: halves that did not meet are of two.
+ */
+static bool is_call(struct conn *c, const struct l7_exchange *x)
+{
+	if (x->paired)
+		c->alone = 0;
+	if (x->paired || x->why == L7_UNANSWERED || (c->speaks && c->speaks->pair_by_id))
+		return true;
+	if (x->request) {
+		c->alone++;
+		return true;
+	}
+	if (!c->alone)
+		return true;
+	c->alone--;
+	return false;
+}
+
+static int add_row(struct conn *c, const struct l7_exchange *x, struct span status, bool call)
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
@@ -109,10 +135,11 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 	insert_int(in, q ? q->size : 0);
 	insert_int(in, a ? a->size : 0);
 	insert_int(in, x->paired);
-	insert_int(in, q && q->type == L7_ONEWAY);
+	insert_int(in, is_oneway(x));
 	bind_detail(in, &detail, q, a);
 	insert_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr, &other)) : NULL);
 	insert_text(in, strings__get(t->strings, peer));
+	insert_int(in, call);
 	err = insert_run(in);
 	strbuf_fini(&detail);
 	if (!err && t->load->opts.traffic.max_messages == (uint64_t)t->message_id)
@@ -140,19 +167,20 @@ static uint32_t part_of(const struct traffic *t, enum figure_part part, struct s
 }
 
 /* How many calls this one stands for, added to those of its connection. */
-static double weigh(struct conn *c, const struct l7_exchange *x)
+static double weigh(struct conn *c, const struct l7_exchange *x, bool call)
 {
 	const struct traffic *t = c->traffic;
 	const struct l7_message *m = x->request ? x->request : x->response;
 	double weight =
 		scale_weight(&t->scales[c->capture], &t->load->captures->v[c->capture], m->last_ns);
 
-	c->sum.weight += weight;
-	c->sum.seen++;
+	c->sum.weight += call * weight;
+	c->sum.seen += call;
 	return weight;
 }
 
-static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_ns, double weight)
+static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_ns, double weight,
+		       bool call)
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
@@ -168,8 +196,9 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 			  key = edge;
 	const struct figure_call what = {
 		.error = (a && a->is_error) || (q && q->is_error),
-		.unpaired = !x->paired && !(q && q->type == L7_ONEWAY),
+		.unpaired = !x->paired && !is_oneway(x),
 		.timed = x->paired,
+		.half = !call,
 		.weight = weight,
 		.at_ns = at_ns,
 		.latency_ns = x->paired ? latency_of(x) : 0,
@@ -245,18 +274,21 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 	struct span status = a ? a->status : q->status;
 	uint64_t at = (q ? q : a)->last_ns + t->load->captures->v[c->capture].to_realtime;
 	double weight;
+	bool call;
 
 	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
 		traffic_learn(c);
+	c->whole += x->paired || is_oneway(x);
 	c->unkept_unpaired += x->why == L7_NOT_KEPT;
 	c->no_ends += a && a->no_end;
 	c->partials += (q && q->partial) + (a && a->partial);
 	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
 	    (t->filtered && !is_wanted(c, x, status)))
 		return;
-	weight = weigh(c, x);
+	call = is_call(c, x);
+	weight = weigh(c, x, call);
 	if (t->figures || t->edges)
-		t->err = add_figures(c, x, at, weight);
+		t->err = add_figures(c, x, at, weight, call);
 	if (!t->err && t->rows)
-		t->err = add_row(c, x, status);
+		t->err = add_row(c, x, status, call);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "traffic_note.h"
 
+#include <string.h>
+
 static uint64_t number(const struct analysis *a, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -39,8 +41,25 @@ void traffic_note(const struct analysis *a, FILE *out)
 		put_note(a, i, "Payload", traffic_unkept_text, out);
 	}
 	if (lost)
-		fprintf(out, "Losses    %s events lost: the figures are too low by their share\n",
+		fprintf(out,
+			"Losses    %s events lost: calls, errors and bytes are lower bounds, and "
+			"calls "
+			"of which one half was lost have no latency\n",
 			format_count(buf, lost));
+}
+
+char *traffic_sql(const struct analysis *a, const char *sql)
+{
+	bool any = number(a, "SELECT EXISTS (SELECT 1 FROM figure WHERE unpaired) OR "
+			     "EXISTS (SELECT 1 FROM flow WHERE unpaired)");
+	char *copy = strdup(sql), *at = copy ? strstr(copy, TRAFFIC_UNPAIRED) : NULL;
+
+	if (at && !any) {
+		char *rest = at + strlen(TRAFFIC_UNPAIRED);
+
+		memmove(at, rest, strlen(rest) + 1);
+	}
+	return copy;
 }
 
 double traffic_seconds(const struct load *l)

@@ -18,6 +18,11 @@ bool traffic_scaled_text(const struct analysis *a, size_t capture, struct strbuf
 /* What was missed because payload was not kept; false: nothing, as far as is known. */
 bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf *b);
 
+/* Of figures and edges. traffic_sql gives a statement's copy, malloc'ed, without it where all calls
+ * are whole. */
+#define TRAFFIC_UNPAIRED "1.0 * unpaired / nullif(calls, 0) AS unpaired_share, "
+char *traffic_sql(const struct analysis *a, const char *sql);
+
 /* How long was looked at: the longest capture, within --from and --to; never 0. */
 double traffic_seconds(const struct load *l);
 uint64_t traffic_start_ns(const struct captures *c); /* the first start, CLOCK_REALTIME */

@@ -108,13 +108,16 @@ void traffic_check_sides(struct traffic *t)
 	}
 }
 
-/* Of two ends the one with more messages counts, as the client saw them when they are as many. */
+/* Of two ends the one counts that saw more messages whole, so that a lossy end is not taken for the
+ * one with more calls; then that with more halves, then the client's. */
 bool traffic_counted(const struct conn *c)
 {
 	const struct conn *d = c->other ? c->traffic->conns[c->other - 1] : NULL;
 
 	if (!d)
 		return true;
+	if (c->whole != d->whole)
+		return c->whole > d->whole;
 	if (c->messages != d->messages)
 		return c->messages > d->messages;
 	if (c->rec.role != d->rec.role && (c->rec.role || d->rec.role))

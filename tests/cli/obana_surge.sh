@@ -45,13 +45,13 @@ python3 "$TOP/tests/tools/mesh.py" 30 . && "$TOP/$B/tests/tools/mkobz" mesh.obz 
 again='WITH m AS (
 	SELECT CASE c.role WHEN "server" THEN ifnull(m.peer, c.peer) ELSE c.service END AS client,
 		CASE c.role WHEN "server" THEN c.service ELSE ifnull(m.peer, c.peer) END AS server, m.protocol, m.is_error,
-		m.request_bytes + m.response_bytes AS bytes, m.latency_ns
+		m.request_bytes + m.response_bytes AS bytes, m.latency_ns, m.is_call
 	FROM message m JOIN connection c ON c.id = m.connection_id WHERE c.counted),
 ranked AS (
 	SELECT *, row_number() OVER (PARTITION BY client, server, protocol ORDER BY latency_ns) AS place,
 		count(latency_ns) OVER (PARTITION BY client, server, protocol) AS timed FROM m WHERE latency_ns IS NOT NULL),
 own AS (
-	SELECT client, server, protocol, count(*) AS calls, sum(is_error) AS errors, sum(bytes) AS bytes,
+	SELECT client, server, protocol, sum(is_call) AS calls, sum(is_error) AS errors, sum(bytes) AS bytes,
 		(SELECT min(latency_ns) FROM ranked r WHERE r.client = m.client AND r.server = m.server AND r.protocol = m.protocol
 			AND place >= timed * 0.5) AS p50_ns,
 		(SELECT min(latency_ns) FROM ranked r WHERE r.client = m.client AND r.server = m.server AND r.protocol = m.protocol

@@ -51,7 +51,7 @@ run query "WITH call AS (SELECT m.*, c.role, CASE c.role WHEN 'server' THEN c.se
 		JOIN connection c ON c.id = m.connection_id),
 	ranked AS (SELECT *, row_number() OVER w AS rank, count(latency_ns) OVER g AS cnt FROM call
 		WINDOW g AS (PARTITION BY protocol, role, service, method, target), w AS (g ORDER BY latency_ns NULLS LAST)),
-	x AS (SELECT protocol, role, service, method, target, count(*) AS calls, sum(is_error) AS errors,
+	x AS (SELECT protocol, role, service, method, target, sum(is_call) AS calls, sum(is_error) AS errors,
 		max(CASE WHEN (rank - 1) * 100 < cnt * 50 THEN latency_ns END) AS p50_ns,
 		max(CASE WHEN (rank - 1) * 100 < cnt * 99 THEN latency_ns END) AS p99_ns, sum(request_bytes + response_bytes) AS bytes
 		FROM ranked GROUP BY 1, 2, 3, 4, 5)

@@ -108,6 +108,25 @@ static void test_figures(void)
 	figures__free(fine);
 }
 
+/* A response alone of a request that was counted: its error and its bytes, no call. */
+static void test_halves(void)
+{
+	const struct figure_key key = {.service = 1};
+	struct figure_call call = {.unpaired = true, .weight = 4, .request_bytes = 10};
+	struct figures *f;
+	const struct figure *g;
+
+	CHECK(!figures__new(&f));
+	CHECK(!figures__add(f, &key, &call));
+	call = (struct figure_call){
+		.unpaired = true, .half = true, .error = true, .weight = 4, .response_bytes = 5};
+	CHECK(!figures__add(f, &key, &call));
+	g = figures__get(f, 0);
+	CHECK(g->calls == 4 && g->seen == 1 && g->unpaired == 4 && g->errors == 4);
+	CHECK(g->request_bytes == 40 && g->response_bytes == 20);
+	figures__free(f);
+}
+
 /* Names that never come twice, as somebody may send: their number is bounded, calls are not lost.
  */
 static void test_names(void)
@@ -150,6 +169,7 @@ static void test_find(void)
 
 int main(void)
 {
+	test_halves();
 	test_names();
 	test_find();
 	test_percentiles(1);
