@@ -48,8 +48,11 @@ struct binaries_opts {
 	struct debuginfo *debuginfo;
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
-	/* A file that was not seen before is mapped to be executed; may be NULL. fd is borrowed. */
-	void (*file)(void *ctx, int fd, const struct stat *st, const char *path);
+	/* A file that was not seen before, or is not remembered, is mapped to be executed; may be
+	 * NULL. fd is borrowed. True: file_gone is called once nobody maps it, or it is rewritten.
+	 */
+	bool (*file)(void *ctx, int fd, const struct stat *st, const char *path);
+	void (*file_gone)(void *ctx, const struct stat *st);
 	void *file_ctx;
 	/* Bytes that the unwind table of a file of that size may take; NULL: any. */
 	uint64_t (*room)(void *ctx, uint64_t file_sz);

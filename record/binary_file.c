@@ -28,6 +28,7 @@ struct file {
 	bool generation_known;
 	struct stat st;
 	uint64_t checked_ns;
+	bool awaited;	       /* its end is to be told */
 	struct binary *binary; /* NULL: see rc */
 	int rc;		       /* 1; 0: not ELF, its code is generated; -ENOENT: no room for it */
 	struct file *other;    /* of the same hash */
@@ -300,13 +301,19 @@ static struct binary *unreadable(struct binaries *b, const struct mapped *m, str
 	return bin;
 }
 
-static void tell_file(struct binaries *b, int fd, const struct stat *st, struct span path)
+static bool tell_file(struct binaries *b, int fd, const struct stat *st, struct span path)
 {
-	char *name = b->opts.file ? strndup(path.p, path.len) : NULL;
+	char *name = b->opts.file && fd >= 0 ? strndup(path.p, path.len) : NULL;
+	bool awaited = name && b->opts.file(b->opts.file_ctx, fd, st, name);
 
-	if (name)
-		b->opts.file(b->opts.file_ctx, fd, st, name);
 	free(name);
+	return awaited;
+}
+
+static void tell_gone(struct binaries *b, const struct stat *st)
+{
+	if (b->opts.file_gone)
+		b->opts.file_gone(b->opts.file_ctx, st);
 }
 
 /* Opens and takes the file anew; what is known of it may be outdated. */
@@ -315,6 +322,8 @@ static void load_file(struct binaries *b, struct file *f, const struct mapped *m
 {
 	struct binary *before = f->binary;
 	struct span path = m->path;
+	struct stat st_before = f->st;
+	bool awaited = f->awaited;
 	int err;
 
 	binary_path_deleted(&path);
@@ -323,8 +332,10 @@ static void load_file(struct binaries *b, struct file *f, const struct mapped *m
 	f->checked_ns = clock_now_ns();
 	f->st = *st;
 	f->binary = NULL;
-	if (fd >= 0)
-		tell_file(b, fd, st, path);
+	f->awaited = tell_file(b, fd, st, path);
+	/* Rewritten in place; another one that maps show by the same numbers is there as before. */
+	if (awaited && st_before.st_dev == st->st_dev && st_before.st_ino == st->st_ino)
+		tell_gone(b, &st_before);
 	err = fd < 0 ? fd : take_file(b, m, path, fd, st->st_size, &f->binary);
 	if (err && err != -ENXIO && err != -ENOMEM)
 		f->binary = before && before->why ? before : unreadable(b, m, path, err);
@@ -387,8 +398,11 @@ static void keep_files(struct binaries *b,
 	for (size_t i = 0; (f = idmap_next(&old, &i));) {
 		for (; f; f = other) {
 			other = f->other;
-			if (!keep(b, f, since_ns) || insert_file(b, f))
-				free(f);
+			if (keep(b, f, since_ns) && !insert_file(b, f))
+				continue;
+			if (f->awaited)
+				tell_gone(b, &f->st);
+			free(f);
 		}
 	}
 	idmap_fini(&old);
@@ -406,10 +420,10 @@ static bool keep_used(const struct binaries *b, const struct file *f, uint64_t s
 	const struct binary *bin = f->binary;
 
 	if (!bin)
-		return f->checked_ns >= since_ns;
+		return f->awaited || f->checked_ns >= since_ns;
 	if (bin->doomed)
 		return false;
-	return !bin->key || idmap_get(&b->builds, bin->key) != bin ||
+	return f->awaited || !bin->key || idmap_get(&b->builds, bin->key) != bin ||
 	       f->checked_ns + KEEP_NS >= since_ns;
 }
 
@@ -420,5 +434,6 @@ void binaries_drop_files(struct binaries *b, uint64_t since_ns)
 
 void binaries_free_files(struct binaries *b)
 {
+	b->opts.file_gone = NULL; /* who wants to know may be gone itself */
 	keep_files(b, keep_none, 0);
 }

@@ -24,8 +24,7 @@ static void detach(const struct attached *a)
 static int keep(struct links *l, struct attached a)
 {
 	/* Once closed, the array is its threads'. */
-	struct attached *all =
-		l->closed ? NULL : realloc(l->all, (l->cnt + 1) * sizeof(*all));
+	struct attached *all = l->closed ? NULL : realloc(l->all, (l->cnt + 1) * sizeof(*all));
 
 	if (!all) {
 		detach(&a);
@@ -70,19 +69,63 @@ static void *detach_rest(void *arg)
 	return NULL;
 }
 
+void links__take(struct links *to, struct links *from)
+{
+	for (size_t i = 0; i < from->cnt; i++)
+		keep(to, from->all[i]);
+	free(from->all);
+	*from = (struct links){0};
+}
+
+static bool start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	int err;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SZ);
+	err = pthread_create(thread, &attr, run, arg);
+	pthread_attr_destroy(&attr);
+	return !err;
+}
+
+static void *detach_own(void *arg)
+{
+	struct links *l = arg;
+
+	detach_rest(l);
+	free(l->all);
+	free(l);
+	return NULL;
+}
+
+void links__let_go(struct links *l)
+{
+	struct links *own = malloc(sizeof(*own));
+	pthread_t thread;
+
+	if (own) {
+		*own = *l;
+		if (start(&thread, detach_own, own))
+			pthread_detach(thread);
+		else
+			detach_own(own);
+	} else {
+		detach_rest(l);
+		free(l->all);
+	}
+	*l = (struct links){0};
+}
+
 void links__detach(struct links *l)
 {
 	size_t most = l->cnt < THREADS_MAX ? l->cnt : THREADS_MAX;
-	pthread_attr_t attr;
 
 	l->closed = true;
 	l->threads = calloc(most, sizeof(*l->threads));
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SZ);
 	while (l->threads && l->thread_cnt < most &&
-	       !pthread_create(&l->threads[l->thread_cnt], &attr, detach_rest, l))
+	       start(&l->threads[l->thread_cnt], detach_rest, l))
 		l->thread_cnt++;
-	pthread_attr_destroy(&attr);
 }
 
 void links__fini(struct links *l)

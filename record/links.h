@@ -30,6 +30,11 @@ int links__keep_fd(struct links *l, int fd);
 /* Detaches one, unless they are closed. */
 void links__drop(struct links *l, struct bpf_link *link);
 
+/* Takes all of `from` over, which is left empty; what there is no room for is detached. */
+void links__take(struct links *to, struct links *from);
+/* Detaches all in a thread of its own and is empty at once. */
+void links__let_go(struct links *l);
+
 /* Begins to detach all, and returns: they are closed for good. */
 void links__detach(struct links *l);
 /* Detaches what still is, waits for it. May be called in any state, any number of times. */

@@ -56,9 +56,11 @@ struct probe {
 	int (*prepare)(struct probe_env *env);
 	/* Programs loaded, targets scanned: attach. Programs stay silent until `enabled`. */
 	int (*attach)(struct probe_env *env);
-	/* A file that was not seen before is mapped to be executed in a target; from the scan of
-	 * targets on, so before `attach` as well. */
-	void (*file)(struct probe_env *env, int fd, const struct stat *st, const char *path);
+	/* A file that was not seen before, or is not remembered, is mapped to be executed in a
+	 * target; from the scan of targets on, so before `attach` as well. True: its end matters. */
+	bool (*file)(struct probe_env *env, int fd, const struct stat *st, const char *path);
+	/* Its end: no target has mapped it for a while, or it was rewritten. */
+	void (*file_gone)(struct probe_env *env, const struct stat *st);
 	/* `enabled` was set just now. */
 	int (*start)(struct probe_env *env);
 	/* A ring record of a kind that the session does not know: true when it was this probe's. */

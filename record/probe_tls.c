@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Clear text of TLS connections (bpf/tls.bpf.c): uprobes in every TLS library that a target maps,
- * each file once for all processes. Libraries of the system are attached beforehand where programs
- * are still to start, as those may be done before their mappings are read.
+ * each file once for all processes, until none maps it. Libraries of the system are attached
+ * beforehand where programs are still to start, as those may be done before their mappings are
+ * read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,15 +24,18 @@
 
 enum { SLOTS_A_CPU = 3 }; /* scratch: one of a call, PLAIN_SLOTS of net_plain.bpf.c */
 
+/* One with places to attach to. */
 struct tls_file {
 	dev_t dev;
 	ino_t ino;
 	struct timespec mtime;
+	unsigned users;		/* who told of it, and shall tell of its end */
+	struct links links;	/* until the recording's end */
 	struct tls_file *other; /* of the same hash */
 };
 
 struct tls_files {
-	struct idmap seen;
+	struct idmap attached;
 };
 
 static bool available(const struct features *f, char *why, size_t why_sz)
@@ -57,11 +61,10 @@ static int prepare(struct probe_env *env)
 
 /* ---- one file ---- */
 
-static void attach_file(struct probe_env *env, int fd, const char *path)
+static void attach_file(struct probe_env *env, struct tls_file *f, int fd, const char *path,
+			const struct tls_site *sites, size_t cnt)
 {
-	struct tls_site sites[TLS_SITES_MAX];
-	size_t cnt = tls_find(fd, sites);
-	int err = cnt ? tls_attach(env, fd, sites, cnt) : 0;
+	int err = tls_attach(env, fd, sites, cnt, &f->links);
 
 	if (err) {
 		loss__add(env->loss, "tls", "library: cannot be attached to", 1);
@@ -80,29 +83,66 @@ static bool same_file(const struct tls_file *f, const struct stat *st)
 	       f->mtime.tv_sec == st->st_mtim.tv_sec && f->mtime.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-/* Whether it is seen for the first time. */
-static bool is_new(struct tls_files *t, const struct stat *st)
+static uint64_t key_of(const struct stat *st)
 {
-	uint64_t key = idmap_mix(st->st_ino ^ idmap_mix(st->st_dev));
-	struct tls_file *first = idmap_get(&t->seen, key), *f;
-
-	for (f = first; f; f = f->other)
-		if (same_file(f, st))
-			return false;
-	f = malloc(sizeof(*f));
-	if (!f)
-		return false;
-	*f = (struct tls_file){st->st_dev, st->st_ino, st->st_mtim, first};
-	if (!idmap_put(&t->seen, key, f))
-		return true;
-	free(f);
-	return false;
+	return idmap_mix(st->st_ino ^ idmap_mix(st->st_dev));
 }
 
-static void file(struct probe_env *env, int fd, const struct stat *st, const char *path)
+static struct tls_file *find(const struct tls_files *t, const struct stat *st)
 {
-	if (is_new(env->tls, st))
-		attach_file(env, fd, path);
+	struct tls_file *f = idmap_get(&t->attached, key_of(st));
+
+	while (f && !same_file(f, st))
+		f = f->other;
+	return f;
+}
+
+static struct tls_file *add(struct tls_files *t, const struct stat *st)
+{
+	struct tls_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->dev = st->st_dev;
+	f->ino = st->st_ino;
+	f->mtime = st->st_mtim;
+	f->other = idmap_get(&t->attached, key_of(st));
+	if (!idmap_put(&t->attached, key_of(st), f))
+		return f;
+	free(f);
+	return NULL;
+}
+
+static bool file(struct probe_env *env, int fd, const struct stat *st, const char *path)
+{
+	struct tls_site sites[TLS_SITES_MAX];
+	struct tls_file *f = find(env->tls, st);
+	size_t cnt = f ? 0 : tls_find(fd, sites);
+
+	if (cnt && (f = add(env->tls, st)))
+		attach_file(env, f, fd, path, sites, cnt);
+	if (f)
+		f->users++;
+	return f;
+}
+
+static void file_gone(struct probe_env *env, const struct stat *st)
+{
+	struct tls_file *f = find(env->tls, st), *first, **at;
+
+	if (!f || --f->users)
+		return;
+	first = idmap_get(&env->tls->attached, key_of(st));
+	for (at = &first; *at != f; at = &(*at)->other)
+		;
+	*at = f->other;
+	if (first)
+		idmap_put(&env->tls->attached, key_of(st), first);
+	else
+		idmap_del(&env->tls->attached, key_of(st));
+	if (f->links.cnt)
+		links__let_go(&f->links); /* it takes the kernel a while */
+	free(f);
 }
 
 /* ---- the system's libraries ---- */
@@ -115,7 +155,7 @@ static void attach_path(struct probe_env *env, const char *path)
 	if (fd < 0)
 		return;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		file(env, fd, &st, path);
+		file(env, fd, &st, path); /* a user who never goes */
 	close(fd);
 }
 
@@ -138,18 +178,29 @@ static int attach(struct probe_env *env)
 	return 0;
 }
 
+/* With all others, which is one wait. */
+static void finish(struct probe_env *env)
+{
+	struct tls_file *f;
+
+	for (size_t i = 0; (f = idmap_next(&env->tls->attached, &i));)
+		for (; f; f = f->other)
+			links__take(&env->links, &f->links);
+}
+
 static void free_files(struct probe_env *env)
 {
 	struct tls_file *f, *other;
 
 	if (!env->tls)
 		return;
-	for (size_t i = 0; (f = idmap_next(&env->tls->seen, &i));)
+	for (size_t i = 0; (f = idmap_next(&env->tls->attached, &i));)
 		for (; f; f = other) {
 			other = f->other;
+			links__fini(&f->links);
 			free(f);
 		}
-	idmap_fini(&env->tls->seen);
+	idmap_fini(&env->tls->attached);
 	free(env->tls);
 	env->tls = NULL;
 }
@@ -162,5 +213,7 @@ const struct probe probe_tls_entry = {
 	.prepare = prepare,
 	.attach = attach,
 	.file = file,
+	.file_gone = file_gone,
+	.finish = finish,
 	.free = free_files,
 };

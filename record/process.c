@@ -70,6 +70,7 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 			.loss = opts->loss,
 			.loss_ctx = opts->loss_ctx,
 			.file = opts->file,
+			.file_gone = opts->file_gone,
 			.file_ctx = opts->file_ctx,
 			.room = opts->room,
 			.room_ctx = opts->room_ctx,

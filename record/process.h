@@ -39,7 +39,9 @@ struct tracker_opts {
 	int epoll_fd;		    /* perf ring fds are added here with data.ptr = the tracker */
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
-	void (*file)(void *ctx, int fd, const struct stat *st, const char *path); /* struct binaries_opts */
+	/* struct binaries_opts */
+	bool (*file)(void *ctx, int fd, const struct stat *st, const char *path);
+	void (*file_gone)(void *ctx, const struct stat *st);
 	void *file_ctx;
 	uint64_t (*room)(void *ctx, uint64_t file_sz); /* struct binaries_opts */
 	void *room_ctx;

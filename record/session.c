@@ -78,15 +78,26 @@ static int make_symbols(struct session *s)
 	return debuginfo__new(&s->debuginfo, &opts);
 }
 
-static void on_file(void *ctx, int fd, const struct stat *st, const char *path)
+static bool on_file(void *ctx, int fd, const struct stat *st, const char *path)
+{
+	struct session *s = ctx;
+	bool awaited = false;
+
+	if (s->env.links.closed) /* the news left over at the stop */
+		return false;
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->file)
+			awaited |= probes[i]->file(&s->env, fd, st, path);
+	return awaited;
+}
+
+static void on_file_gone(void *ctx, const struct stat *st)
 {
 	struct session *s = ctx;
 
-	if (s->env.links.closed) /* the news left over at the stop */
-		return;
 	for (size_t i = 0; probes[i]; i++)
-		if (session_wants(s, i) && probes[i]->file)
-			probes[i]->file(&s->env, fd, st, path);
+		if (session_wants(s, i) && probes[i]->file_gone)
+			probes[i]->file_gone(&s->env, st);
 }
 
 /* An unwind table takes less than its file. */
@@ -111,6 +122,7 @@ static int make_tracker(struct session *s)
 		.loss = loss__add,
 		.loss_ctx = s->loss,
 		.file = on_file,
+		.file_gone = on_file_gone,
 		.file_ctx = s,
 		.room = table_room,
 		.room_ctx = s,

@@ -63,19 +63,18 @@ static struct bpf_program *return_program(const struct probe_env *env, enum tls_
 	return env->features->atomic_fetch ? skel->progs.tls_return : skel->progs.tls_return_5_10;
 }
 
-static int attach_one(struct probe_env *env, struct bpf_program *prog, const char *path,
+static int attach_one(struct links *links, struct bpf_program *prog, const char *path,
 		      uint64_t offset, bool at_return)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return);
 
 	if (!prog)
 		return 0;
-	return links__keep(&env->links,
-			   bpf_program__attach_uprobe_opts(prog, -1, path, offset, &opts));
+	return links__keep(links, bpf_program__attach_uprobe_opts(prog, -1, path, offset, &opts));
 }
 
-static int attach_each(struct probe_env *env, const char *path, const struct tls_site *sites,
-		       size_t cnt)
+static int attach_each(const struct probe_env *env, const char *path, const struct tls_site *sites,
+		       size_t cnt, struct links *links)
 {
 	int err = 0;
 
@@ -83,9 +82,9 @@ static int attach_each(struct probe_env *env, const char *path, const struct tls
 		enum tls_kind kind = sites[i].kind;
 
 		/* The return first: a call whose return is missed seems never to end. */
-		err = attach_one(env, return_program(env, kind), path, sites[i].offset, true);
+		err = attach_one(links, return_program(env, kind), path, sites[i].offset, true);
 		if (!err)
-			err = attach_one(env, entry_program(env, kind), path, sites[i].offset,
+			err = attach_one(links, entry_program(env, kind), path, sites[i].offset,
 					 false);
 	}
 	return err;
@@ -104,17 +103,17 @@ static void add(struct places *p, const struct tls_site *site)
 	p->cookies[p->cnt++] = TLS_COOKIE(site->kind, site->result_at);
 }
 
-static int attach_places(struct probe_env *env, const struct bpf_program *prog, const char *path,
+static int attach_places(struct links *links, const struct bpf_program *prog, const char *path,
 			 const struct places *p, bool at_return)
 {
 	if (!p->cnt)
 		return 0;
-	return links__keep_fd(&env->links, uprobe_multi__attach(prog, path, p->offsets, p->cookies,
-								p->cnt, at_return));
+	return links__keep_fd(
+		links, uprobe_multi__attach(prog, path, p->offsets, p->cookies, p->cnt, at_return));
 }
 
-static int attach_all(struct probe_env *env, const char *path, const struct tls_site *sites,
-		      size_t cnt)
+static int attach_all(const struct probe_env *env, const char *path, const struct tls_site *sites,
+		      size_t cnt, struct links *links)
 {
 	struct places entries = {0}, returns = {0}, go = {0};
 	int err;
@@ -127,12 +126,12 @@ static int attach_all(struct probe_env *env, const char *path, const struct tls_
 		else if (sites[i].kind != TLS_GO_LATE_RETURN) /* its closure stands for it */
 			add(&go, &sites[i]);
 	}
-	err = attach_places(env, env->skel->progs.tls_returns, path, &returns, true);
+	err = attach_places(links, env->skel->progs.tls_returns, path, &returns, true);
 	if (!err)
-		err = attach_places(env, env->skel->progs.tls_entries, path, &entries, false);
+		err = attach_places(links, env->skel->progs.tls_entries, path, &entries, false);
 #if defined(__x86_64__)
 	if (!err)
-		err = attach_places(env, env->skel->progs.tls_go_sites, path, &go, false);
+		err = attach_places(links, env->skel->progs.tls_go_sites, path, &go, false);
 #endif
 	return err;
 }
@@ -162,11 +161,12 @@ void tls_attach_prepare(struct probe_env *env)
 	}
 }
 
-int tls_attach(struct probe_env *env, int fd, const struct tls_site *sites, size_t cnt)
+int tls_attach(const struct probe_env *env, int fd, const struct tls_site *sites, size_t cnt,
+	       struct links *links)
 {
 	char path[PATH_SZ];
 
 	path_of(fd, path);
-	return env->features->uprobe_multi ? attach_all(env, path, sites, cnt)
-					   : attach_each(env, path, sites, cnt);
+	return env->features->uprobe_multi ? attach_all(env, path, sites, cnt, links)
+					   : attach_each(env, path, sites, cnt, links);
 }

@@ -11,7 +11,9 @@
 
 /* Skeleton open, not loaded. */
 void tls_attach_prepare(struct probe_env *env);
-/* The descriptor is needed only now. The first error; what was attached by then stays. */
-int tls_attach(struct probe_env *env, int fd, const struct tls_site *sites, size_t cnt);
+/* The descriptor is needed only now. The first error; what was attached by then stays in `links`.
+ */
+int tls_attach(const struct probe_env *env, int fd, const struct tls_site *sites, size_t cnt,
+	       struct links *links);
 
 #endif

@@ -120,6 +120,23 @@ static void run(struct binaries *b, uint32_t first, uint32_t cnt, struct binary 
 	fake_reset();
 }
 
+/* Files whose end is awaited: which are told of, and that each end is, once. */
+static unsigned awaited, ended;
+
+static bool on_file(void *ctx, int fd, const struct stat *st, const char *path)
+{
+	bool odd = st->st_size % 2;
+
+	awaited += odd;
+	return odd;
+}
+
+static void on_file_gone(void *ctx, const struct stat *st)
+{
+	CHECK(st->st_size % 2, "nobody waits for that");
+	ended++;
+}
+
 static size_t heap(void)
 {
 	return mallinfo2().uordblks;
@@ -140,8 +157,8 @@ static void test_bound(struct binaries *b, struct binary *in_use)
 	CHECK(after_4n < after_n + 3 * N / HIT_EVERY * PER_HIT, "%zu bytes more",
 	      after_4n - after_n);
 	CHECK(b->cnt < BOUND + 4 * N / HIT_EVERY, "%u numbers", b->cnt);
-	CHECK(b->loaded == loaded + 4 * N && fake_dropped == b->loaded - b->live, "%u of %lu dropped",
-	      fake_dropped, (unsigned long)b->loaded);
+	CHECK(b->loaded == loaded + 4 * N && fake_dropped == b->loaded - b->live,
+	      "%u of %lu dropped", fake_dropped, (unsigned long)b->loaded);
 }
 
 static void forget_all(struct binaries *b, uint32_t from, struct binary *in_use)
@@ -213,6 +230,46 @@ static void test_copies(struct binaries *b, struct binary *in_use)
 	fake_reset();
 }
 
+/* Ever new files somebody waits for the end of; one is mapped all the time, another is rewritten.
+ */
+static void test_ends(struct binaries *b)
+{
+	enum { N = 500 };
+	struct binary *stays = NULL;
+	char path[96], kept[96];
+
+	snprintf(kept, sizeof(kept), "%s/kept", dir);
+	for (uint32_t i = 0; i < N; i++) {
+		snprintf(path, sizeof(path), "%s/end%u", dir, i);
+		make(i ? path : kept, 0x60000 + i);
+		if (truncate(i ? path : kept, FILE_SZ + 1))
+			exit(1);
+		if (i) {
+			map_once(b, path, 5000 + i);
+			unlink(path);
+		} else {
+			stays = map_once(b, kept, 5000);
+		}
+		if (i % SWEEP_EVERY == 0)
+			sweep(b, stays);
+	}
+	CHECK(awaited == N, "%u", awaited);
+	CHECK(ended > N - BOUND && ended < N, "%u of %d", ended, N);
+	for (int i = 0; i < 20; i++) {
+		binaries__less_in_use(b);
+		sweep(b, stays);
+	}
+	CHECK(map_once(b, kept, 5000) == stays && awaited == N, "it was not forgotten");
+	ended = 0;
+	make(kept, 0x50000);
+	if (truncate(kept, FILE_SZ + 1))
+		exit(1);
+	CHECK(map_once(b, kept, 5001) != stays && awaited == N + 1 && ended == 1, "%u %u", awaited,
+	      ended);
+	unlink(kept);
+	fake_reset();
+}
+
 /* Ever new processes with generated code of their own, each sampled, for days: files still have
  * numbers, and so has that code. */
 static void test_jit(struct binaries *b, struct binary *in_use)
@@ -247,6 +304,8 @@ int main(void)
 		.writer = FAKE_WRITER,
 		.store = FAKE_STORE,
 		.debuginfo = FAKE_DEBUGINFO,
+		.file = on_file,
+		.file_gone = on_file_gone,
 	};
 	struct binary *in_use;
 	struct binaries *b;
@@ -268,6 +327,7 @@ int main(void)
 	test_jit(b, in_use);
 	CHECK(binaries__get(b, id) == in_use && map_once(b, path, 77) == in_use, "it is mapped");
 	unlink(path);
+	test_ends(b);
 	binaries__free(b);
 	close(opts.proc);
 	rmdir(dir);

@@ -136,6 +136,45 @@ static void test_drop(void)
 	CHECK(once(link) == CNT, "%zu", once(link));
 }
 
+static void test_take(void)
+{
+	static struct bpf_link link[CNT], more;
+	struct links l = {0}, from = {0};
+
+	keep_all(&from, link);
+	CHECK(!links__keep(&l, &more));
+	links__take(&l, &from);
+	CHECK(!from.cnt && l.cnt == CNT + 1);
+	together = CNT + 1;
+	links__fini(&from);
+	links__fini(&l);
+	CHECK(waiting == CNT + 1 && once(link) == CNT && more.destroyed == 1);
+}
+
+/* The caller does not wait; what it has is new and empty. */
+static void test_let_go(void)
+{
+	static struct bpf_link link[CNT], more;
+	struct links l = {0};
+	size_t seen;
+
+	keep_all(&l, link);
+	together = 2;
+	links__let_go(&l); /* returns, though its first cannot */
+	CHECK(!l.cnt && !links__keep(&l, &more));
+	links__fini(&l);
+	CHECK(more.destroyed == 1);
+	for (int i = 0; i < GIVE_UP_S * 1000; i++) {
+		pthread_mutex_lock(&lock);
+		seen = waiting;
+		pthread_mutex_unlock(&lock);
+		if (seen == CNT + 1)
+			break;
+		usleep(1000);
+	}
+	CHECK(seen == CNT + 1 && once(link) == CNT, "%zu", seen);
+}
+
 static void test_descriptors(void)
 {
 	struct links l = {0};
@@ -158,6 +197,8 @@ int main(void)
 	test_too_late();
 	test_without_beginning();
 	test_drop();
+	test_take();
+	test_let_go();
 	test_descriptors();
 	return failed;
 }
