@@ -13,7 +13,7 @@ enum { CONTRADICTIONS = 8 }; /* bad parses in a row after which the protocol is 
 
 const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id)
 {
-	const struct l7_conn *c = parser->engine;
+	struct l7_conn *c = parser->engine;
 
 	return pair_pending(&c->pair, id);
 }

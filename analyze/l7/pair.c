@@ -54,7 +54,7 @@ void pair_hole(struct pair *p, bool requests, enum l7_why why)
 		pair_order_hole(&p->order, requests, why);
 }
 
-const struct l7_message *pair_pending(const struct pair *p, uint64_t id)
+const struct l7_message *pair_pending(struct pair *p, uint64_t id)
 {
 	return p->by_id ? pair_id_pending(&p->ids, id) : pair_order_pending(&p->order);
 }

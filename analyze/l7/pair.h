@@ -21,7 +21,7 @@ void pair_init(struct pair *p, bool by_id, bool late, void (*sink)(void *ctx, co
 	       void *ctx);
 /* Takes copies. Messages come in the order of time. */
 void pair_add(struct pair *p, const struct l7_message *m);
-const struct l7_message *pair_pending(const struct pair *p, uint64_t id);
+const struct l7_message *pair_pending(struct pair *p, uint64_t id);
 /* In order: what waits behind a message that pair_pending gave. */
 const struct l7_message *pair_next(const struct l7_message *m);
 /* By id: the request waits no longer. */

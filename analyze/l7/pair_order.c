@@ -372,14 +372,12 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 	let_go(p);
 }
 
-const struct l7_message *pair_order_pending(const struct pair_order *p)
+const struct l7_message *pair_order_pending(struct pair_order *p)
 {
-	const struct waiting *w = p->reqs.oldest;
-
 	/* While unsure the responses held have taken as many of the oldest, if the burst is whole.
 	 */
-	for (size_t i = 0; i < p->resps.cnt && w; i++)
-		w = w->next;
+	const struct waiting *w = waiting_nth(&p->reqs, p->resps.cnt);
+
 	return w && !w->missed ? &w->m : NULL;
 }
 

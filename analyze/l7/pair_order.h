@@ -38,7 +38,7 @@ struct pair_order {
 
 void pair_order_request(struct pair_order *p, const struct l7_message *m);
 void pair_order_response(struct pair_order *p, const struct l7_message *m);
-const struct l7_message *pair_order_pending(const struct pair_order *p);
+const struct l7_message *pair_order_pending(struct pair_order *p);
 /* The oldest request, the caller's to free; NULL: none waits. */
 struct waiting *pair_order_take_oldest(struct pair_order *p);
 void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why);

@@ -44,8 +44,25 @@ void waiting_push(struct waiting_list *l, struct waiting *w)
 	l->tail++;
 }
 
+struct waiting *waiting_nth(struct waiting_list *l, size_t n)
+{
+	bool on = l->found && l->found_at <= n;
+	struct waiting *w = on ? l->found : l->oldest;
+
+	if (n >= l->cnt)
+		return NULL;
+	for (size_t i = on ? l->found_at : 0; i < n; i++)
+		w = w->next;
+	l->found = w;
+	l->found_at = n;
+	return w;
+}
+
 struct waiting *waiting_take(struct waiting_list *l, struct waiting *w)
 {
+	if (w == l->found || w != l->oldest)
+		l->found = NULL;
+	l->found_at--;
 	*(w->prev ? &w->prev->next : &l->oldest) = w->next;
 	*(w->next ? &w->next->prev : &l->newest) = w->prev;
 	l->cnt--;

@@ -21,12 +21,17 @@ struct waiting {
 struct waiting_list {
 	struct waiting *oldest, *newest;
 	size_t cnt;
-	size_t tail; /* how many came since bytes of that direction were missed last */
+	size_t tail;	       /* how many came since bytes of that direction were missed last */
+	struct waiting *found; /* by waiting_nth: the found_at-th; NULL: to be found anew */
+	size_t found_at;
 };
 
 /* A copy; NULL: out of memory. */
 struct waiting *waiting_new(const struct l7_message *m);
 void waiting_push(struct waiting_list *l, struct waiting *w);
+/* The n-th by age, from 0; NULL: there are not so many. What is asked for in turn is found at once.
+ */
+struct waiting *waiting_nth(struct waiting_list *l, size_t n);
 /* Out of the list: the caller's to free. */
 struct waiting *waiting_take(struct waiting_list *l, struct waiting *w);
 /* Moves the oldest n behind those of `to`. */
