@@ -19,7 +19,12 @@
 
 #include "http2.h"
 
-enum { BLOCK_MAX = 1 << 20, WAIT_MAX = 1 << 16, FIRST_HEADERS_MAX = 1 << 14 };
+enum {
+	BLOCK_MAX = 1 << 20,
+	WAIT_MAX = 1 << 16,
+	FIRST_HEADERS_MAX = 1 << 14,
+	RESYNC_TRIES = 64, /* frames whose headers cannot be read: there is no step to find */
+};
 
 /* One direction. */
 struct side {
@@ -418,17 +423,14 @@ static void miss(struct http2 *h, bool requests)
 /* Frames from there to the call's end, that look like HTTP/2's. */
 static size_t http2_resync(const struct l7_view *v, size_t from)
 {
-	for (size_t i = from; i + H2_FRAME_HEAD <= v->len; i++) {
-		struct l7_view rest = *v;
-		int requests;
+	unsigned tries = RESYNC_TRIES;
 
+	for (size_t i = from; i + H2_FRAME_HEAD <= v->len && tries; i++) {
 		if (!h2_chain(v, i))
 			continue;
-		rest.p += i;
-		rest.len -= i;
-		rest.known -= i;
-		if (h2_shape(&rest, &requests) != H2_OTHER)
+		if (h2_in_step(v, i))
 			return i;
+		tries--;
 	}
 	return v->len;
 }
@@ -437,8 +439,7 @@ static size_t http2_resync(const struct l7_view *v, size_t from)
  * what to pass over on the way; 0 where a frame begins. */
 static int64_t find_step(struct http2 *h, struct side *s, const struct l7_view *v)
 {
-	int requests;
-	size_t at = h2_shape(v, &requests) == H2_OTHER ? http2_resync(v, 1) : 0;
+	size_t at = h2_in_step(v, 0) ? 0 : http2_resync(v, 1);
 
 	if (at == v->len && !h->sure)
 		return L7_BAD;

@@ -61,8 +61,10 @@ enum h2_shape { H2_NOTHING, H2_OTHER, H2_FRAMES_WEAK, H2_FRAMES, H2_FRAMES_SURE,
 /* *requests: 1 when they are requests, 0 responses, -1 they do not tell. */
 enum h2_shape h2_shape(const struct l7_view *v, int *requests);
 
-/* Frames from `from` on that end where the call ends. */
+/* Frames from `from` on that end where the call ends, or so many that it does not matter. */
 bool h2_chain(const struct l7_view *v, size_t from);
+/* And blocks of headers among them that can be read. It costs as much as they are long. */
+bool h2_in_step(const struct l7_view *v, size_t from);
 
 /* ---- what a header block told ---- */
 

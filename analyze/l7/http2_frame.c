@@ -2,11 +2,16 @@
 /* The shape of HTTP/2's frames (RFC 9113 4.1, 6), by which a connection is known and joined late.
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "http2.h"
 
-enum { MAX_SURE_FRAME = 1 << 20, MAX_SETTING = 16 };
+enum {
+	MAX_SURE_FRAME = 1 << 20,
+	MAX_SETTING = 16,
+	IN_STEP = 64, /* frames in a row are no chance */
+};
 
 static uint32_t be32(const uint8_t *p)
 {
@@ -170,12 +175,12 @@ static unsigned weight_of(const struct h2_frame *f, const uint8_t *p, size_t hav
 	}
 }
 
-static enum h2_shape shape_from(const struct l7_view *v, size_t at, int *requests)
+static enum h2_shape shape_from(const struct l7_view *v, size_t at, unsigned most, int *requests)
 {
 	unsigned frames = 0, sure = 0, weight = 0;
 	enum h2_shape shape;
 
-	while (at < v->len) {
+	while (at < v->len && frames < most) {
 		const uint8_t *p = v->p + at;
 		size_t have = v->len - at;
 		struct h2_frame f;
@@ -203,12 +208,20 @@ enum h2_shape h2_shape(const struct l7_view *v, int *requests)
 
 	*requests = -1;
 	if (n >= 3 && !memcmp(v->p, H2_PREFACE, n)) {
-		enum h2_shape rest = n < H2_PREFACE_SZ ? H2_NOTHING : shape_from(v, n, requests);
+		enum h2_shape rest =
+			n < H2_PREFACE_SZ ? H2_NOTHING : shape_from(v, n, UINT_MAX, requests);
 
 		*requests = 1;
 		return rest == H2_OTHER ? H2_OTHER : n < H2_PREFACE_SZ ? H2_FRAMES : H2_BEGINS;
 	}
-	return shape_from(v, 0, requests);
+	return shape_from(v, 0, UINT_MAX, requests);
+}
+
+bool h2_in_step(const struct l7_view *v, size_t from)
+{
+	int requests;
+
+	return shape_from(v, from, IN_STEP, &requests) != H2_OTHER;
 }
 
 bool h2_chain(const struct l7_view *v, size_t from)
@@ -222,7 +235,8 @@ bool h2_chain(const struct l7_view *v, size_t from)
 		if (!h2_frame(v->p + at, &f) || f.len > MAX_SURE_FRAME)
 			return false;
 		at += H2_FRAME_HEAD + f.len;
-		frames++;
+		if (++frames == IN_STEP)
+			return true;
 	}
 	return frames && (at == v->known || frames >= 3);
 }
