@@ -3,6 +3,7 @@
 #include "conn.h"
 
 #define MAX_BUFFER (1u << 20)
+#define MAX_PIECES (1u << 13)  /* held besides: of some nothing was kept */
 #define REORDER_NS 50000000ULL /* how long a gap may still be filled */
 
 /* Bytes are missing at the front: nobody knows how many messages. */
@@ -34,12 +35,24 @@ static void add_missed(struct direction *d, uint64_t n)
 	d->missed += n < L7_MISSED_UNKNOWN - before ? n : L7_MISSED_UNKNOWN - 1 - before;
 }
 
-/* May this gap still be filled by a piece that comes late? */
+/* Nothing more may be held: what waits here waits no longer. */
+static bool is_full(const struct l7_conn *c, const struct stream *s)
+{
+	return s->held > (c->opts.max_buffer ? c->opts.max_buffer : MAX_BUFFER) ||
+	       s->cnt > MAX_PIECES;
+}
+
+/* So long a gap may still be filled by a piece that comes late, unless too much waits for it, in
+ * either direction. */
+static bool is_over(const struct l7_conn *c, uint64_t since_ns)
+{
+	return c->now_ns > since_ns + REORDER_NS || is_full(c, &c->dir[L7_SENT].stream) ||
+	       is_full(c, &c->dir[L7_RECEIVED].stream);
+}
+
 static bool gap_is_final(const struct l7_conn *c, const struct stream *s)
 {
-	size_t max = c->opts.max_buffer ? c->opts.max_buffer : MAX_BUFFER;
-
-	return c->finished || s->held > max || c->now_ns > stream_first_ns(s) + REORDER_NS;
+	return c->finished || is_over(c, stream_first_ns(s));
 }
 
 /* The same of a gap that lies behind the first piece. */
@@ -47,7 +60,7 @@ static bool is_cut_off(const struct l7_conn *c, const struct stream *s)
 {
 	uint64_t since_ns = stream_gap_ns(s);
 
-	return since_ns && c->now_ns > since_ns + REORDER_NS;
+	return since_ns && is_over(c, since_ns);
 }
 
 /* A gap that may still be filled: what came later in either direction waits for it. */
@@ -100,7 +113,7 @@ static bool release_ended(struct l7_conn *c)
 static void accept(struct l7_conn *c, struct direction *d, const struct l7_view *view,
 		   struct l7_message *m, uint64_t n)
 {
-	uint64_t begin = d->stream.front, known = stream_known_end(&d->stream), end_ns;
+	uint64_t begin = d->stream.front, end_ns;
 	bool opaque = m->opaque_after, cut = m->cut;
 	const char *goes_on = m->goes_on;
 
@@ -130,7 +143,8 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 	end_ns = stream_time(&d->stream, begin + n - 1);
 	if (m->type != L7_SKIP)
 		release_earlier(c, d, end_ns);
-	if (m->type != L7_SKIP && !c->finished && (begin + n > known || is_ahead(c, d, end_ns)))
+	if (m->type != L7_SKIP && !c->finished &&
+	    (begin + n > stream_known_end(&d->stream, begin + n) || is_ahead(c, d, end_ns)))
 		tail_hold(c, d, m, begin + n);
 	else if (m->type != L7_SKIP)
 		tail_finish(c, d, m, begin + n);
@@ -184,6 +198,7 @@ static int64_t parse_front(struct l7_conn *c, struct direction *d, struct l7_vie
 	for (;;) {
 		*m = (struct l7_message){0};
 		c->parser.after_hole = d->after_hole;
+		view->full = is_full(c, &d->stream);
 		n = c->protocol->parse(&c->parser, view, m);
 		if (n != L7_PARTIAL || !stream_extend(&d->stream))
 			return n;
@@ -249,8 +264,7 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 		bool more = !view.cut && !view.last && !view.datagram && !is_cut_off(c, &d->stream);
 
 		arena_reset(&c->arena);
-		if (more &&
-		    d->stream.held <= (c->opts.max_buffer ? c->opts.max_buffer : MAX_BUFFER))
+		if (more && !view.full)
 			return false;
 		resync(c, d, &view, view.len);
 		return true;

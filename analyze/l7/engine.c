@@ -78,7 +78,7 @@ static void pass_over(struct l7_conn *c)
 	for (int d = 0; d < 2; d++) {
 		struct stream *s = &c->dir[d].stream;
 
-		c->stats.opaque_bytes += stream_known_end(s) - s->front;
+		c->stats.opaque_bytes += stream_known_end(s, UINT64_MAX) - s->front;
 		while (stream_skip(s))
 			;
 	}
@@ -118,8 +118,7 @@ int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece)
 	if (!c->protocol && c->bidding.given_up)
 		pass_over(c);
 	arena_fini(&c->arena); /* there may be many connections */
-	err = stream_own(&c->dir[0].stream);
-	return err ? err : stream_own(&c->dir[1].stream);
+	return stream_own(&c->dir[piece->dir].stream);
 }
 
 void l7_conn__finish(struct l7_conn *c)

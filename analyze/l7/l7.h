@@ -47,10 +47,12 @@ struct l7_view {
 	const uint8_t *p;
 	size_t len;
 	uint64_t known;
-	uint64_t ts_ns; /* when the first byte passed */
+	uint64_t pos;	/* of the first byte in its direction */
+	uint64_t ts_ns; /* when it passed */
 	bool requests;	/* this direction carries requests (client to server) */
 	bool cut;
 	bool last; /* nothing more will come: what is partial now stays so */
+	bool full; /* nor does it here: more of a message than this is not held */
 	bool datagram;
 	uint32_t peer; /* of the piece */
 };

@@ -12,10 +12,12 @@ static struct segment *at(const struct stream *s, size_t i)
 
 static void drop(struct stream *s, struct segment *seg)
 {
-	if (!seg->borrowed) {
-		s->held -= seg->kept;
-		free(seg->p);
+	if (seg->borrowed) {
+		s->borrowed = false;
+		return;
 	}
+	s->held -= seg->kept;
+	free(seg->p);
 }
 
 void stream_fini(struct stream *s)
@@ -56,8 +58,11 @@ static void add_mark(struct stream *s, uint64_t end, uint64_t ts_ns)
 		return;
 	struct mark *m = s->marks + s->mark_first;
 
-	for (; i && m[i - 1].end > end; i--)
-		m[i] = m[i - 1];
+	while (i && m[i - 1].end > end)
+		i--;
+	if (i && m[i - 1].end == end) /* it had passed before */
+		return;
+	memmove(m + i + 1, m + i, (s->mark_cnt - i) * sizeof(*m));
 	m[i] = (struct mark){end, ts_ns};
 	s->mark_cnt++;
 }
@@ -75,6 +80,22 @@ static void trim(struct segment *seg, uint64_t n)
 		memmove(seg->p, seg->p + kept, seg->kept - kept);
 	}
 	seg->kept -= kept;
+}
+
+static void drop_passed(struct stream *s)
+{
+	while (s->cnt && at(s, 0)->pos + at(s, 0)->len <= s->front) {
+		drop(s, at(s, 0));
+		s->first++;
+		s->cnt--;
+	}
+	/* One mark below the front stays: the time of the byte before it. */
+	while (s->mark_cnt > 1 && s->marks[s->mark_first + 1].end <= s->front) {
+		s->mark_first++;
+		s->mark_cnt--;
+	}
+	if (!s->cnt)
+		s->first = 0;
 }
 
 int stream_push(struct stream *s, const struct l7_piece *piece)
@@ -98,8 +119,11 @@ int stream_push(struct stream *s, const struct l7_piece *piece)
 		s->front = seg.pos;
 	}
 	add_mark(s, seg.pos + seg.len, seg.ts_ns);
-	if (seg.pos + seg.len <= s->front)
+	/* The rest of a message that waits for its end: there may be a million such pieces. */
+	if (seg.pos + seg.len <= s->front) {
+		drop_passed(s);
 		return 0;
+	}
 	if (reserve((void **)&s->segs, &s->first, s->cnt, &s->cap, sizeof(*s->segs)))
 		return -ENOMEM;
 	while (i && at(s, i - 1)->pos > seg.pos)
@@ -124,38 +148,40 @@ int stream_push(struct stream *s, const struct l7_piece *piece)
 	memmove(at(s, i + 1), at(s, i), (s->cnt - i) * sizeof(seg));
 	*at(s, i) = seg;
 	s->cnt++;
+	s->borrowed = true;
 	return 0;
 }
 
 int stream_own(struct stream *s)
 {
-	for (size_t i = 0; i < s->cnt; i++) {
-		struct segment *seg = at(s, i);
-		uint8_t *copy;
+	struct segment *seg;
+	uint8_t *copy;
+	size_t i = s->cnt;
 
-		if (!seg->borrowed)
-			continue;
-		copy = malloc(seg->kept ? seg->kept : 1);
-		if (!copy) {
-			/* Its bytes are gone, its length is still known. */
-			seg->p = NULL;
-			seg->kept = 0;
-			seg->borrowed = false;
-			return -ENOMEM;
-		}
-		memcpy(copy, seg->p, seg->kept);
-		seg->p = copy;
-		seg->borrowed = false;
-		s->held += seg->kept;
+	if (!s->borrowed)
+		return 0;
+	while (!at(s, --i)->borrowed)
+		; /* the piece that came last is behind most others */
+	seg = at(s, i);
+	s->borrowed = seg->borrowed = false;
+	copy = malloc(seg->kept ? seg->kept : 1);
+	if (!copy) {
+		/* Its bytes are gone, its length is still known. */
+		seg->p = NULL;
+		seg->kept = 0;
+		return -ENOMEM;
 	}
+	memcpy(copy, seg->p, seg->kept);
+	seg->p = copy;
+	s->held += seg->kept;
 	return 0;
 }
 
-uint64_t stream_known_end(const struct stream *s)
+uint64_t stream_known_end(const struct stream *s, uint64_t enough)
 {
 	uint64_t end = s->front;
 
-	for (size_t i = 0; i < s->cnt && at(s, i)->pos <= end; i++)
+	for (size_t i = 0; i < s->cnt && end < enough && at(s, i)->pos <= end; i++)
 		end = at(s, i)->pos + at(s, i)->len;
 	return end;
 }
@@ -175,6 +201,7 @@ enum stream_at stream_look(const struct stream *s, struct l7_view *view)
 	view->cut = seg->kept < seg->len;
 	view->datagram = seg->datagram;
 	view->peer = seg->peer;
+	view->pos = s->front;
 	view->ts_ns = stream_time(s, s->front);
 	if (off >= seg->kept)
 		return STREAM_UNKEPT;
@@ -243,22 +270,6 @@ bool stream_extend(struct stream *s)
 	return true;
 }
 
-static void drop_passed(struct stream *s)
-{
-	while (s->cnt && at(s, 0)->pos + at(s, 0)->len <= s->front) {
-		drop(s, at(s, 0));
-		s->first++;
-		s->cnt--;
-	}
-	/* One mark below the front stays: the time of the byte before it. */
-	while (s->mark_cnt > 1 && s->marks[s->mark_first + 1].end <= s->front) {
-		s->mark_first++;
-		s->mark_cnt--;
-	}
-	if (!s->cnt)
-		s->first = 0;
-}
-
 void stream_consume(struct stream *s, uint64_t n)
 {
 	s->front = s->front + n < s->front ? UINT64_MAX : s->front + n;
@@ -279,10 +290,17 @@ bool stream_skip(struct stream *s)
 
 uint64_t stream_time(const struct stream *s, uint64_t pos)
 {
-	for (size_t i = 0; i < s->mark_cnt; i++)
-		if (s->marks[s->mark_first + i].end > pos)
-			return s->marks[s->mark_first + i].ts_ns;
-	return 0;
+	size_t lo = s->mark_first, end = s->mark_first + s->mark_cnt, hi = end;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->marks[mid].end > pos)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < end ? s->marks[lo].ts_ns : 0;
 }
 
 uint64_t stream_gap_ns(const struct stream *s)

@@ -16,7 +16,8 @@ struct segment {
 	uint32_t peer;
 };
 
-/* When bytes up to `end` had passed; kept for every piece the front has not left behind. */
+/* When bytes up to `end` had passed; kept for every piece the front has not left behind, and for
+ * the last that it has. */
 struct mark {
 	uint64_t end, ts_ns;
 };
@@ -24,6 +25,7 @@ struct mark {
 struct stream {
 	uint64_t front; /* position of the next byte to read */
 	bool begun;	/* front is set */
+	bool borrowed;	/* one of segs is */
 	struct segment *segs;
 	size_t first, cnt, cap; /* segs[first .. first + cnt) are live */
 	struct mark *marks;
@@ -33,10 +35,11 @@ struct stream {
 
 void stream_fini(struct stream *s);
 
-/* Takes a piece; the data is borrowed until stream_own or until it is read. 0 or -ENOMEM. */
+/* Takes a piece; the data is borrowed until stream_own, before the next, or until it is read. 0 or
+ * -ENOMEM. */
 int stream_push(struct stream *s, const struct l7_piece *piece);
 
-/* Copies what is still borrowed. 0 or -ENOMEM. */
+/* Copies the piece that is still borrowed. 0 or -ENOMEM. */
 int stream_own(struct stream *s);
 
 /* What lies at the front. */
@@ -64,8 +67,9 @@ bool stream_skip(struct stream *s);
 /* Is there a gap behind the first piece? Then when what follows it passed; 0: no. */
 uint64_t stream_gap_ns(const struct stream *s);
 
-/* All bytes below this position are accounted for without a gap from the front on. */
-uint64_t stream_known_end(const struct stream *s);
+/* All bytes below this position are accounted for without a gap from the front on; nothing from
+ * `enough` on is looked at. */
+uint64_t stream_known_end(const struct stream *s, uint64_t enough);
 
 /* When the byte at pos passed; the first known time after it where it was lost. 0: not yet. */
 uint64_t stream_time(const struct stream *s, uint64_t pos);
