@@ -102,6 +102,8 @@ struct l7_message {
 	bool no_end;	     /* response: it went on where nobody saw; its last byte came later */
 	bool no_begin;	     /* response: it began where nobody saw, before first_ns */
 	bool partial;	     /* bytes of it were missed: it is larger than `size` */
+#define L7_NO_END                                                                                  \
+	"{\"end\":\"not seen\",\"response_bytes\":\"at least\"}" /* as `detail` says both */
 	bool is_error;
 	struct span method;   /* command, verb, RPC method */
 	struct span target;   /* path template, key pattern, statement digest, topic */

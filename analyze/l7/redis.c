@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "../../format/text.h"
 #include "redis_command.h"
 
 enum {
@@ -27,6 +28,7 @@ struct mode {
 
 struct redis {
 	struct mode mode;
+	bool in_rest; /* of an array whose end is not known */
 	struct redis_name name;
 };
 
@@ -333,16 +335,26 @@ static int64_t response(struct redis *r, struct l7_parser *parser, const struct 
 {
 	struct l7_cursor c = l7_cursor(v), word;
 	uint64_t over = 0;
-	enum walk w = value(&c, 0, &over);
+	enum walk w;
 
+	/* Elements look like responses; while nobody asks there are none. */
+	r->in_rest &= !l7_pending(parser, 0);
+	if (r->in_rest && *v->p != '>')
+		return v->known;
+	w = value(&c, 0, &over);
 	if (w == WALK_BAD)
 		return L7_BAD;
-	if (w == WALK_CUT) {
-		if (!v->cut)
-			return L7_PARTIAL;
-		m->cut = true;
-	}
+	if (w == WALK_CUT && !v->cut && !v->full)
+		return L7_PARTIAL;
 	m->type = is_push(r, parser, v, m) ? L7_ONEWAY : L7_RESPONSE;
+	if (w == WALK_CUT) {
+		m->cut = true;
+		r->in_rest = m->type == L7_RESPONSE && !r->mode.subscribed;
+	}
+	if (w == WALK_CUT && !v->cut) {
+		m->partial = m->no_end = true;
+		m->detail = span_of(L7_NO_END);
+	}
 	m->kinds = kind_of(v);
 	m->is_error = *v->p == '-' || *v->p == '!';
 	m->status = (struct span){"OK", 2};
