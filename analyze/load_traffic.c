@@ -21,6 +21,7 @@ static int start_l7(struct conn *c)
 						     : L7_ROLE_UNKNOWN,
 		.server_port = c->rec.role == ROLE_SERVER ? c->rec.local_port : c->rec.remote_port,
 		.late = !c->rec.opened_ns,
+		.open = !c->closed_ns,
 		.sink = traffic_message,
 		.ctx = c,
 		.args = c->traffic->load->opts.traffic.args,

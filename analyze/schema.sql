@@ -50,7 +50,8 @@ CREATE TABLE connection_stat( -- what moved since the row before
 CREATE TABLE message( -- request_ns, response_ns: their last bytes; latency_ns between them, first_byte_ns to the response's first
 	id INTEGER PRIMARY KEY, connection_id INTEGER, protocol TEXT, method TEXT, target TEXT, status TEXT,
 	is_error INTEGER, request_ns INTEGER, response_ns INTEGER, latency_ns INTEGER, first_byte_ns INTEGER,
-	request_bytes INTEGER, response_bytes INTEGER, paired INTEGER, oneway INTEGER, detail TEXT,
+	request_bytes INTEGER, response_bytes INTEGER, paired INTEGER, oneway INTEGER,
+	detail TEXT, -- JSON; "end":"not seen", "response_bytes":"at least", "request_bytes":"at least": it is more than is shown
 	peer TEXT, peer_addr TEXT, -- of a datagram whose socket has many peers: name, ADDRESS:PORT; NULL: as its connection's
 	is_call INTEGER); -- calls are sum(is_call); 0: a response alone of one of the requests alone before it, which one is not known
 CREATE TABLE clock_offset( -- other_id's clock minus capture_id's, from calls sent in one and received in the other

@@ -11,6 +11,8 @@ static void lost_step(struct l7_conn *c, struct direction *d, enum l7_why why)
 {
 	if (!d->after_hole)
 		d->missed_from = d->stream.front;
+	if (c->protocol->hole)
+		c->protocol->hole(&c->parser, is_requests(c, dir_of(c, d)));
 	d->after_hole = true;
 	c->stats.holes++;
 	pair_hole(&c->pair, is_requests(c, dir_of(c, d)), why);
@@ -132,7 +134,7 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 	if (cut)
 		d->missed |= L7_MISSED_UNKNOWN;
 	m->dir = dir_of(c, d);
-	m->pos = begin;
+	m->pos = m->pos ? m->pos : begin;
 	m->peer = view->peer;
 	if (!m->first_ns)
 		m->first_ns = view->ts_ns;

@@ -6,13 +6,15 @@
  *   response   HTTP/1.x SP code SP reason CRLF    *(name: value CRLF)  CRLF  body
  *
  * In order. A body ends by Content-Length, by its last chunk, or with the connection; none follows
- * HEAD, 1xx, 204, 304. After CONNECT and 101 the bytes are another protocol's
- * (HTTP/2's: the connection goes on as that). A chunked message is
- * handed out with its last chunk; until then its head waits here.
+ * HEAD, 1xx, 204, 304. After CONNECT and 101 the bytes are another protocol's (HTTP/2's: the
+ * connection goes on as that). A message that does not tell its length is handed out at its end;
+ * until then its head waits here. Where bytes of it were missed, or the recording ended first, it
+ * goes out as far as it was seen, and says so.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../format/text.h"
 #include "http1_head.h"
 
 enum { MAX_HEAD = 1 << 18 };
@@ -22,8 +24,8 @@ struct side {
 	bool in_chunks, until_close;
 	bool answered;	   /* before its last chunk: it was handed out then */
 	bool unknown_body; /* what follows a message whose end is not known */
-	uint64_t first_ns, size;
-	struct http1_words *waiting; /* in chunks: of the message whose last one has not come */
+	uint64_t pos, first_ns, last_ns, size;
+	struct http1_words *waiting; /* of the message whose end has not come */
 };
 
 struct http1 {
@@ -49,33 +51,69 @@ static void fill(struct l7_parser *parser, const struct http1_words *s, bool req
 	m->detail = l7_keep(parser, (struct span){s->detail, s->detail_sz});
 }
 
-/* What comes with the last chunk. */
+/* What waited for its end. */
 static void fill_waiting(struct l7_parser *parser, const struct side *s, bool requests,
 			 struct l7_message *m)
 {
 	if (s->waiting)
 		fill(parser, s->waiting, requests, m);
+	m->pos = s->pos;
 	m->first_ns = s->first_ns;
 	m->size = s->size;
 }
 
-static int wait_for_chunks(struct side *s, const struct http1_words *w)
+static int wait_for_end(struct side *s, const struct http1_words *w, const struct l7_view *v)
 {
 	if (!s->waiting)
 		s->waiting = malloc(sizeof(*w));
 	if (!s->waiting)
 		return -1;
 	memcpy(s->waiting, w, sizeof(*w));
-	s->in_chunks = true;
 	s->answered = false;
+	s->pos = v->pos;
+	s->first_ns = s->last_ns = v->ts_ns;
+	s->size = 0;
 	return 0;
 }
 
-static void end_chunks(struct side *s)
+static void end_body(struct side *s)
 {
-	s->in_chunks = false;
+	s->in_chunks = s->until_close = false;
 	free(s->waiting);
 	s->waiting = NULL;
+}
+
+/* A body's rest was not seen. */
+static void say_partial(struct l7_parser *parser, struct l7_message *m)
+{
+	static const char request[] = "{\"request_bytes\":\"at least\"}";
+
+	m->partial = true;
+	m->no_end = m->type == L7_RESPONSE;
+	if (m->no_end)
+		m->detail = span_of(L7_NO_END);
+	else if (!m->detail.len)
+		m->detail = span_of(request);
+	else
+		m->detail = l7_text(parser, "%.*s,%s", (int)m->detail.len - 1, m->detail.p,
+				    request + 1);
+}
+
+/* What waits goes out; the body goes on where nobody sees it, or this is its end. */
+static void deliver_waiting(struct l7_parser *parser, bool requests, bool goes_on)
+{
+	struct side *s = &((struct http1 *)parser->state)->side[requests];
+	enum l7_dir dir = l7_requests_dir(parser);
+	struct l7_message m = {.last_ns = s->last_ns};
+
+	if (s->waiting && !s->answered) {
+		fill_waiting(parser, s, requests, &m);
+		m.dir = requests ? dir : !dir;
+		if (goes_on)
+			say_partial(parser, &m);
+		l7_deliver(parser, &m);
+	}
+	end_body(s);
 }
 
 /* Chunks from `at` on (RFC 9112 7.1): how far whole ones reach; *done behind the last and its
@@ -133,20 +171,26 @@ static int64_t continue_chunks(struct l7_parser *parser, struct side *s, const s
 	bool done;
 	int64_t n = chunks(v, at, &done);
 
-	if (n < 0) {
-		end_chunks(s);
+	if (n < 0)
 		return L7_BAD;
-	}
 	if (n == 0)
 		return L7_PARTIAL;
 	s->size += n;
+	s->last_ns = v->ts_ns;
 	if (!done)
 		return n; /* L7_SKIP */
 	if (!s->answered)
 		fill_waiting(parser, s, v->requests, m);
-	s->answered = false;
-	end_chunks(s);
+	end_body(s);
 	return n;
+}
+
+/* All that comes is of the body. */
+static int64_t continue_until_close(struct side *s, const struct l7_view *v)
+{
+	s->size += v->known;
+	s->last_ns = v->ts_ns;
+	return v->known; /* L7_SKIP */
 }
 
 /* An answer to a request whose chunks still come: the request counts as it is. */
@@ -196,24 +240,26 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 		return v->len;
 	}
 	if (h.chunked && !h.head_only) {
-		s->first_ns = v->ts_ns;
-		s->size = 0;
 		if (v->cut) {
 			fill(parser, &w, v->requests, m);
 			m->cut = true;
 			s->unknown_body = true;
 			return v->len;
 		}
-		err = wait_for_chunks(s, &w) || continue_chunks(parser, s, v, h.sz, m) == L7_BAD;
+		if (wait_for_end(s, &w, v))
+			return L7_BAD;
+		s->in_chunks = true;
+		err = continue_chunks(parser, s, v, h.sz, m) == L7_BAD;
 		return err ? L7_BAD : s->size ? (int64_t)s->size : (int64_t)(s->size = h.sz);
 	}
+	if (!v->requests && !h.has_length && !h.head_only && !h.upgrade) {
+		if (wait_for_end(s, &w, v))
+			return L7_BAD;
+		s->until_close = true;
+		return continue_until_close(s, v);
+	}
 	fill(parser, &w, v->requests, m);
-	if (h.head_only || h.upgrade)
-		return h.sz;
-	if (h.has_length)
-		return h.sz + h.length;
-	s->until_close = !v->requests;
-	return h.sz;
+	return h.head_only || h.upgrade ? h.sz : h.sz + h.length;
 }
 
 static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m)
@@ -221,12 +267,8 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 	struct http1 *http = parser->state;
 	struct side *s = &http->side[v->requests];
 
-	if (parser->after_hole && (s->in_chunks || s->until_close)) {
-		s->unknown_body |= s->in_chunks;
-		end_chunks(s);
-	}
 	if (s->until_close)
-		return v->known;
+		return continue_until_close(s, v);
 	if (s->in_chunks)
 		return continue_chunks(parser, s, v, 0, m);
 	/* Empty lines before a request are passed over (RFC 9112 2.2). */
@@ -239,12 +281,29 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 	return v->len < 12 && !v->cut && !v->last ? L7_PARTIAL : L7_BAD;
 }
 
+/* Where the body ends is known no longer, whose it is still is. */
+static void http1_hole(struct l7_parser *parser, bool requests)
+{
+	struct side *s = &((struct http1 *)parser->state)->side[requests];
+
+	s->unknown_body |= s->in_chunks || s->until_close;
+	deliver_waiting(parser, requests, true);
+}
+
+static void http1_finish(struct l7_parser *parser)
+{
+	struct http1 *http = parser->state;
+
+	deliver_waiting(parser, true, true);
+	deliver_waiting(parser, false, http->side[0].in_chunks || parser->opts->open);
+}
+
 static void http1_fini(void *state)
 {
 	struct http1 *http = state;
 
-	end_chunks(&http->side[0]);
-	end_chunks(&http->side[1]);
+	end_body(&http->side[0]);
+	end_body(&http->side[1]);
 }
 
 /* ---- bidding ---- */
@@ -322,6 +381,8 @@ const struct l7_protocol l7_http1 = {
 	.bid = http1_bid,
 	.parse = http1_parse,
 	.resync = http1_resync,
+	.hole = http1_hole,
+	.finish = http1_finish,
 	.state_sz = sizeof(struct http1),
 	.fini = http1_fini,
 	.ports = {80, 8080, 8000, 3000},

@@ -119,7 +119,7 @@ struct l7_message {
 	uint64_t missed;   /* bytes of its direction before it that nothing was made of; with */
 #define L7_MISSED_UNKNOWN (1ull << 40) /* parts of messages that were seen may be among them */
 	uint64_t last_ns;	       /* when its last byte passed */
-	uint64_t pos;		       /* of its first byte in its direction */
+	uint64_t pos; /* of its first byte in its direction, if the parser set none */
 	enum l7_dir dir;
 	uint32_t peer; /* of its piece: responses belong to requests of the same */
 };
@@ -190,6 +190,9 @@ struct l7_protocol {
 	/* After a hole: offset of the next sure message boundary at or after `from`, view->len when
 	 * there is none. NULL: only the beginning of a call may be one, and parse decides. */
 	size_t (*resync)(const struct l7_view *view, size_t from);
+	/* Bytes of that direction are missing from here on, which pairing does not know yet:
+	 * l7_deliver what the bytes before them told. May be NULL. */
+	void (*hole)(struct l7_parser *parser, bool requests);
 	/* Nothing more will come: l7_deliver what waited for its end. May be NULL. */
 	void (*finish)(struct l7_parser *parser);
 	size_t state_sz;
@@ -232,6 +235,7 @@ struct l7_conn_opts {
 	enum l7_role role;
 	uint16_t server_port; /* 0: not known */
 	bool late;	      /* it was open before: requests may have been on their way already */
+	bool open;	      /* and still when the recording ended: its last message may go on */
 	const struct l7_protocol *only; /* NULL: bid */
 	void (*sink)(void *ctx, struct l7_conn *conn, const struct l7_exchange *x);
 	void *ctx;

@@ -42,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t sz)
 	if (p[0] % (cnt + 1))
 		opts.only = l7_protocols[p[0] % (cnt + 1) - 1];
 	opts.role = p[1] % 3;
+	opts.open = p[1] & 128;
 	if (l7_conn__new(&c, &opts))
 		return 0;
 	for (size_t i = 2; i + 2 < sz;) {

@@ -6,6 +6,7 @@
  *   role client|server     who recorded; default unknown
  *   port N                 the server's
  *   datagrams              each call is one
+ *   open                   when the recording ends, too
  *   arg METHOD PATH NAME   as --thrift-arg METHOD:PATH=NAME
  *   also NAME              for analyze_l7_cross.c: a part of it may be this, too
  *   > BYTES   < BYTES      a call that sent or received this (C escapes, \xNN; a line is a call)
@@ -87,6 +88,7 @@ static void converse(const char *path, FILE *out)
 					  .ctx = out,
 					  .role = k.role,
 					  .server_port = k.port,
+					  .open = k.open,
 					  .args = k.args,
 					  .arg_cnt = k.arg_cnt};
 

@@ -23,7 +23,7 @@ struct l7_case {
 	size_t cnt;
 	enum l7_role role;
 	uint16_t port;
-	bool datagrams;
+	bool datagrams, open;
 	struct l7_arg args[4]; /* strings owned by method */
 	size_t arg_cnt;
 	char also[32]; /* the part may speak this: HTTP/1's refusal of HTTP/2 */
@@ -115,6 +115,8 @@ static inline bool l7_case_read(struct l7_case *c, const char *path)
 			c->port = atoi(line + 5);
 		else if (!strncmp(line, "datagrams", 9))
 			c->datagrams = true;
+		else if (!strncmp(line, "open", 4))
+			c->open = true;
 		else if (!strncmp(line, "arg ", 4) && c->arg_cnt < 4)
 			l7_case_arg(c, line + 4);
 		else if (!strncmp(line, "also ", 5))
