@@ -8,15 +8,11 @@ query() { "$OBANA" query "$T/d.obz" "$1" --csv | tail -n +2; }
 
 # share of each stage's function in run_stage's time, percent; four standard deviations of so many samples are allowed
 n=$(query "SELECT sum(count) FROM sample WHERE kind='cpu'")
-# Of the ledger's time no sample sees what each wait for it takes with interrupts off, to wake who is next and to switch: some 20 us between
-# virtual CPUs, in its own account all the same.
-blind=$(awk '/ cpu_ms / {for (i = 1; i < NF; i++) if ($i == "cpu_ms") cpu = $(i + 1)} /^ledger waits/ {waits = $3} END {print 100 * waits * 0.02 / cpu}' "$T/account")
 within "samples" "$n" 500 100000
 while read -r _ stage _ share _ planned _ _ _ function; do
 	got=$(query "SELECT 100.0 * max(total_share) / (SELECT total_share FROM hot_function WHERE kind='cpu' AND function='run_stage')
 		FROM hot_function WHERE kind='cpu' AND function LIKE '%$function(%'")
 	read -r low high < <(awk -v p=$share -v n=$n 'BEGIN {d = 4 * sqrt(p * (100 - p) / n); print p - d, p + d}')
-	[ $stage != ledger ] || low=$(awk "BEGIN{print $low - $blind}")
 	within "stage $stage: percent (its own account: $share)" "$got" "$low" "$high"
 done < <(grep '^stage' "$T/account")
 
