@@ -95,14 +95,19 @@ static void handle(struct tracker *t, struct sideband_record r)
 	table_publish(t);
 }
 
-static void do_fork(struct tracker *t, uint32_t parent, uint32_t child, uint64_t ts)
+static void begin(struct tracker *t, uint32_t parent, uint32_t pid, uint32_t tid, uint64_t ts)
 {
 	handle(t, (struct sideband_record){.type = SIDEBAND_FORK,
 					   .ts_ns = ts,
-					   .pid = child,
-					   .tid = child,
+					   .pid = pid,
+					   .tid = tid,
 					   .ppid = parent,
 					   .ptid = parent});
+}
+
+static void do_fork(struct tracker *t, uint32_t parent, uint32_t child, uint64_t ts)
+{
+	begin(t, parent, child, child, ts);
 }
 
 static void do_exec(struct tracker *t, uint32_t pid, const char *comm, uint64_t ts)
@@ -413,12 +418,7 @@ static void test_unmapped(void)
 
 static void do_thread(struct tracker *t, uint32_t pid, uint32_t tid, uint64_t ts)
 {
-	handle(t, (struct sideband_record){.type = SIDEBAND_FORK,
-					   .ts_ns = ts,
-					   .pid = pid,
-					   .ppid = pid,
-					   .tid = tid,
-					   .ptid = pid});
+	begin(t, pid, pid, tid, ts);
 }
 
 /* So many mappings that /proc is asked which are left. */
