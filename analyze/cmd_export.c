@@ -81,14 +81,8 @@ static int export_profile(struct opts *o, const struct profile_sink *sink, char 
 
 static int write_tables(struct analysis *a)
 {
-	static const char *const more[] = {
-		"frame",   "stack",	      "stack_frame", "sample",	      "label",
-		"message", "connection_stat", "histogram",   "figure_bucket", "clock_offset",
-		"unkept",  "scaling",	      "flow"};
-	int err = report_prepare(&a->load);
+	int err = report_prepare_all(&a->load);
 
-	for (size_t i = 0; i < sizeof(more) / sizeof(*more) && !err; i++)
-		err = name_set_add(&a->load.wanted, more[i]);
 	if (!err)
 		err = load__run(&a->load);
 	if (!err)

@@ -244,8 +244,8 @@ static void say_unkept(const struct analysis *a)
 
 static int messages(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"connection", "message", "process", "capture",
-					     "unkept"};
+	static const char *const tables[] = {"connection", "message", "process",
+					     "capture",	   "unkept",  NULL};
 	bool lines = o->format && strchr(o->format, '%');
 	struct format f = {0};
 	int err = 0;
@@ -257,8 +257,8 @@ static int messages(const struct opts *o, struct analysis *a)
 				   o->format			   ? o->format
 				   : o->style.format == TABLE_TEXT ? TEXT_COLUMNS
 								   : DATA_COLUMNS);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-		err = name_set_add(&a->load.wanted, tables[i]);
+	if (!err)
+		err = name_set_add_all(&a->load.wanted, tables);
 	if (!err)
 		err = load__run(&a->load);
 	if (!err) {

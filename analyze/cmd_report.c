@@ -102,19 +102,6 @@ static int write_drawn(const struct opts *o, const struct analysis *a, const cha
 	return err;
 }
 
-static int want_all(struct load *l)
-{
-	static const char *const tables[] = {
-		"frame",   "stack",	      "stack_frame", "sample",	      "label",
-		"message", "connection_stat", "histogram",   "figure_bucket", "clock_offset",
-		"unkept",  "scaling",	      "flow"};
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		if (name_set_add(&l->wanted, tables[i]))
-			return -ENOMEM;
-	return 0;
-}
-
 static int report(const struct opts *o, struct analysis *a, const char *archive)
 {
 	bool silent = false;
@@ -123,7 +110,7 @@ static int report(const struct opts *o, struct analysis *a, const char *archive)
 	if (!err)
 		err = draw_prepare(&a->load, &o->draw);
 	if (!err && o->files[SQLITE].wanted)
-		err = want_all(&a->load);
+		err = report_prepare_all(&a->load);
 	if (!err)
 		err = load__run(&a->load);
 	if (err)

@@ -263,13 +263,11 @@ static int write_it(const struct opts *o, const struct analysis *a, struct topol
 
 static int topology(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"flow", "clock_offset", "capture",
-					     "loss", "unkept",	     "scaling"};
+	static const char *const tables[] = {"flow",   "clock_offset", "capture", "loss",
+					     "unkept", "scaling",      NULL};
 	struct topology t;
-	int err = 0;
+	int err = name_set_add_all(&a->load.wanted, tables);
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-		err = name_set_add(&a->load.wanted, tables[i]);
 	if (!err)
 		err = load__run(&a->load);
 	if (err)

@@ -346,12 +346,10 @@ static int show_all(const struct opts *o, struct analysis *a)
 
 static int traffic(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"connection", "connection_stat", "figure",
-					     "loss",	   "unkept",	      "scaling"};
-	int err = 0;
+	static const char *const tables[] = {"connection", "connection_stat", "figure", "loss",
+					     "unkept",	   "scaling",	      NULL};
+	int err = name_set_add_all(&a->load.wanted, tables);
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-		err = name_set_add(&a->load.wanted, tables[i]);
 	if (!err && sqlite3_create_function(store__db(a->store), "side_wanted", 6, SQLITE_UTF8,
 					    (void *)&o->common.load.traffic.filter, side_wanted,
 					    NULL, NULL))

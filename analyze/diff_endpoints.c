@@ -9,12 +9,9 @@
 
 int diff_endpoints_prepare(struct load *l)
 {
-	static const char *const tables[] = {"figure", "loss", "unkept", "scaling"};
-	int err = 0;
+	static const char *const tables[] = {"figure", "loss", "unkept", "scaling", NULL};
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-		err = name_set_add(&l->wanted, tables[i]);
-	return err;
+	return name_set_add_all(&l->wanted, tables);
 }
 
 /* Of a side; ?1: seconds. */

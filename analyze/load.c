@@ -246,10 +246,9 @@ static int add_needs(struct load *l)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < LOADER_CNT; i++)
-		for (const char *const *n = loaders[i]->needs;
-		     n && *n && !err && is_wanted(l, loaders[i]); n++)
-			err = name_set_add(&l->wanted, *n);
+	for (size_t i = 0; i < LOADER_CNT && !err; i++)
+		if (loaders[i]->needs && is_wanted(l, loaders[i]))
+			err = name_set_add_all(&l->wanted, loaders[i]->needs);
 	return err;
 }
 

@@ -50,13 +50,10 @@ static const char buckets[] =
 
 int prometheus_prepare(struct load *l)
 {
-	static const char *const tables[] = {"capture", "connection", "figure", "figure_bucket",
-					     "loss"};
-	int err = 0;
+	static const char *const tables[] = {"capture",	      "connection", "figure",
+					     "figure_bucket", "loss",	    NULL};
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
-		err = name_set_add(&l->wanted, tables[i]);
-	return err;
+	return name_set_add_all(&l->wanted, tables);
 }
 
 /* Backslash, quote and newline are escaped; control bytes and broken UTF-8 are shown as \xNN. */

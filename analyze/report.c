@@ -362,14 +362,21 @@ static int put_rest(const struct report *r)
 
 int report_prepare(struct load *l)
 {
-	static const char *const tables[] = {"capture",	 "process",    "thread", "binary",
-					     "function", "connection", "figure", "loss",
-					     "program",	 "thinning",   "unkept", "scaling"};
+	static const char *const tables[] = {
+		"capture", "process", "thread",	  "binary", "function", "connection", "figure",
+		"loss",	   "program", "thinning", "unkept", "scaling",	NULL};
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		if (name_set_add(&l->wanted, tables[i]))
-			return -ENOMEM;
-	return 0;
+	return name_set_add_all(&l->wanted, tables);
+}
+
+int report_prepare_all(struct load *l)
+{
+	static const char *const more[] = {
+		"frame",	   "stack",	"stack_frame",	 "sample",	 "label", "message",
+		"connection_stat", "histogram", "figure_bucket", "clock_offset", "flow",  NULL};
+	int err = report_prepare(l);
+
+	return err ? err : name_set_add_all(&l->wanted, more);
 }
 
 int report_write(const struct analysis *a, const struct report_page *page, unsigned limit)

@@ -11,6 +11,8 @@
 
 /* The tables it reads; before load__run. */
 int report_prepare(struct load *l);
+/* All tables there are, for a database that others read. */
+int report_prepare_all(struct load *l);
 
 /* limit: rows of the longer tables. 0 or negative errno, reported. */
 int report_write_text(const struct analysis *a, unsigned limit, FILE *out);

@@ -148,6 +148,15 @@ int name_set_add(struct name_set *set, const char *name)
 	return 0;
 }
 
+int name_set_add_all(struct name_set *set, const char *const *names)
+{
+	int err = 0;
+
+	for (; *names && !err; names++)
+		err = name_set_add(set, *names);
+	return err;
+}
+
 void name_set_fini(struct name_set *set)
 {
 	for (size_t i = 0; i < set->cnt; i++)

@@ -42,6 +42,7 @@ struct name_set {
 int store__tables_of(struct store *s, const char *sql, struct name_set *tables);
 bool name_set_has(const struct name_set *set, const char *name);
 int name_set_add(struct name_set *set, const char *name);
+int name_set_add_all(struct name_set *set, const char *const *names); /* the last is NULL */
 void name_set_fini(struct name_set *set);
 
 /* Rows into a table: bind the columns in order, then run. Errors are kept until insert_run or

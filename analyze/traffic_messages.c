@@ -186,14 +186,12 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 	struct traffic *t = c->traffic;
 	const struct conn *other;
 	struct span addr;
-	struct figure_key edge =
-				  {
-					  .role = c->role,
-					  .service = c->service,
-					  .peer = peer_of(c, x, &addr, &other),
-					  .protocol = protocol_of(c, x),
-				  },
-			  key = edge;
+	struct figure_key key, edge = {
+				       .role = c->role,
+				       .service = c->service,
+				       .peer = peer_of(c, x, &addr, &other),
+				       .protocol = protocol_of(c, x),
+			       };
 	const struct figure_call what = {
 		.error = (a && a->is_error) || (q && q->is_error),
 		.unpaired = !x->paired && !is_oneway(x),
@@ -209,6 +207,7 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 	int err = 0;
 
 	if (t->figures) {
+		key = edge;
 		key.slot = slot_of(t, at_ns);
 		key.method = part_of(t, BY_METHOD, (q ? q : a)->method);
 		key.target = part_of(t, BY_TARGET, (q ? q : a)->target);
