@@ -8,7 +8,7 @@ const volatile bool have_task_pt_regs = true;
 const volatile bool never = false;
 const volatile bool target_all = false;
 const volatile __u32 self_tgid = 0;
-const volatile __u64 wakeup_sz = 256 << 10; /* queued bytes that wake obrec up */
+const volatile __u64 wakeup_sz = 128 << 10; /* queued bytes that wake obrec up */
 
 bool enabled;
 __u32 target_slots[TARGET_SLOTS];

@@ -30,7 +30,7 @@ static inline uint8_t *bytes_room(struct bytes *b, size_t more)
 	}
 	if (need <= b->cap)
 		return b->p + b->len;
-	cap = need < 4096 ? 4096 : need + need / 2;
+	cap = need < 4096 ? 4096 : b->cap ? need + need / 2 : need;
 	p = realloc(b->p, cap);
 	if (!p) {
 		b->failed = true;

@@ -77,7 +77,7 @@ int chunk_header_get(struct chunk_header *h, const uint8_t *p, size_t len)
 struct chunk_encoder {
 	ZSTD_CCtx *zstd;
 	struct column_scratch *scratch;
-	struct bytes raw, column;
+	struct bytes raw, column, frame;
 };
 
 struct chunk_encoder *chunk_encoder_new(int zstd_level)
@@ -102,6 +102,7 @@ void chunk_encoder_trim(struct chunk_encoder *e)
 	column_scratch_clear(e->scratch);
 	bytes_fini(&e->raw);
 	bytes_fini(&e->column);
+	bytes_fini(&e->frame);
 }
 
 void chunk_encoder_free(struct chunk_encoder *e)
@@ -112,6 +113,7 @@ void chunk_encoder_free(struct chunk_encoder *e)
 	column_scratch_free(e->scratch);
 	bytes_fini(&e->raw);
 	bytes_fini(&e->column);
+	bytes_fini(&e->frame);
 	free(e);
 }
 
@@ -184,13 +186,18 @@ int chunk_encode(struct chunk_encoder *e, const struct chunk_table *tables, size
 		return -ENOMEM;
 	if (e->raw.len > CHUNK_RAW_MAX)
 		return -E2BIG; /* the caller holds rows to their bounds */
+	e->frame.len = 0;
 	bound = ZSTD_compressBound(e->raw.len);
-	to = bytes_room(out, CHUNK_HEADER_SZ + bound);
+	to = bytes_room(&e->frame, bound);
 	if (!to)
 		return -ENOMEM;
-	sz = ZSTD_compress2(e->zstd, to + CHUNK_HEADER_SZ, bound, e->raw.p, e->raw.len);
+	sz = ZSTD_compress2(e->zstd, to, bound, e->raw.p, e->raw.len);
 	if (ZSTD_isError(sz))
 		return -ENOMEM; /* the output has room, the parameters are right */
+	to = bytes_room(out, CHUNK_HEADER_SZ + sz);
+	if (!to)
+		return -ENOMEM;
+	memcpy(to + CHUNK_HEADER_SZ, e->frame.p, sz);
 	h->info.raw_sz = e->raw.len;
 	h->header_sz = CHUNK_HEADER_SZ;
 	h->frame_sz = sz;

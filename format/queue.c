@@ -15,7 +15,18 @@ struct arena_block {
 
 enum { ARENA_BLOCK = 64 << 10 };
 
-static void *arena_copy(struct arena *a, const void *p, size_t len)
+static struct arena_block *block_new(struct arena *spare, size_t cap)
+{
+	struct arena_block *b = spare->blocks;
+
+	if (b && cap == ARENA_BLOCK)
+		spare->blocks = b->next;
+	else
+		b = malloc(sizeof(*b) + cap);
+	return b;
+}
+
+static void *arena_copy(struct arena *a, struct arena *spare, const void *p, size_t len)
 {
 	struct arena_block *b = a->blocks;
 	size_t padded = (len + 7) & ~(size_t)7;
@@ -24,7 +35,7 @@ static void *arena_copy(struct arena *a, const void *p, size_t len)
 	if (!b || b->cap - b->used < padded) {
 		size_t cap = padded > ARENA_BLOCK ? padded : ARENA_BLOCK;
 
-		b = malloc(sizeof(*b) + cap);
+		b = block_new(spare, cap);
 		if (!b)
 			return NULL;
 		*b = (struct arena_block){.next = a->blocks, .cap = cap};
@@ -36,17 +47,43 @@ static void *arena_copy(struct arena *a, const void *p, size_t len)
 	return to;
 }
 
-/* Keeps one block for what comes next. */
-static void arena_clear(struct arena *a, bool keep)
+/* The blocks go to `spare`; NULL, and those of unusual size: they are freed. */
+static void arena_free(struct arena *a, struct arena *spare)
 {
-	while (a->blocks && (a->blocks->next || !keep || a->blocks->cap > ARENA_BLOCK)) {
-		struct arena_block *next = a->blocks->next;
+	struct arena_block *b;
 
-		free(a->blocks);
-		a->blocks = next;
+	while ((b = a->blocks)) {
+		a->blocks = b->next;
+		if (!spare || b->cap != ARENA_BLOCK) {
+			free(b);
+			continue;
+		}
+		b->next = spare->blocks;
+		spare->blocks = b;
 	}
-	if (a->blocks)
-		a->blocks->used = 0;
+}
+
+/* ---- lists ---- */
+
+static void list_add(struct queue_list *l, struct queue_chunk *c)
+{
+	c->next = NULL;
+	*l->last = c;
+	l->last = &c->next;
+	l->cnt++;
+}
+
+static struct queue_chunk *list_pop(struct queue_list *l)
+{
+	struct queue_chunk *c = l->first;
+
+	if (!c)
+		return NULL;
+	l->first = c->next;
+	if (!l->first)
+		l->last = &l->first;
+	l->cnt--;
+	return c;
 }
 
 /* ---- queues ---- */
@@ -60,7 +97,8 @@ void queue_init(struct obz_writer *w)
 {
 	const char *name;
 
-	w->last = &w->first;
+	w->sealed.last = &w->sealed.first;
+	w->encoded.last = &w->encoded.first;
 	for (unsigned s = 0; (name = rec_stream(s)); s++) {
 		w->streams[s].name = name;
 		w->streams[s].reserved = !strcmp(name, "identity") || !strcmp(name, "health");
@@ -84,12 +122,17 @@ void queue_fini(struct obz_writer *w)
 {
 	struct queue_chunk *c;
 
+	while ((c = queue_sealed(w)))
+		queue_encoded(w, c, -ECANCELED);
 	while ((c = queue_pop(w)))
 		queue_done(w, c, false);
-	for (unsigned k = 0; k < REC_KIND_MAX; k++)
+	for (unsigned k = 0; k < REC_KIND_MAX; k++) {
 		free(w->kinds[k].rows);
+		free(w->kinds[k].spare);
+	}
 	for (unsigned s = 0; s < w->stream_cnt; s++)
-		arena_clear(&w->streams[s].arena, false);
+		arena_free(&w->streams[s].arena, NULL);
+	arena_free(&w->spare, NULL);
 }
 
 static size_t row_bound(const struct queue_kind *k, const void *rec)
@@ -102,7 +145,8 @@ static size_t row_bound(const struct queue_kind *k, const void *rec)
 }
 
 /* Copies what the row's strings and lists point to. */
-static bool keep_spans(struct arena *a, const struct queue_kind *k, uint8_t *row)
+static bool keep_spans(struct arena *a, struct arena *spare, const struct queue_kind *k,
+		       uint8_t *row)
 {
 	for (unsigned i = 0; i < k->span_cnt; i++) {
 		const struct rec_field *f = &k->info->fields[k->spans[i]];
@@ -113,12 +157,12 @@ static bool keep_spans(struct arena *a, const struct queue_kind *k, uint8_t *row
 
 			if (s->len > COLUMN_STR_MAX)
 				s->len = COLUMN_STR_MAX;
-			if (s->len && !(s->p = arena_copy(a, s->p, s->len)))
+			if (s->len && !(s->p = arena_copy(a, spare, s->p, s->len)))
 				return false;
 		} else {
 			struct u64_span *l = field;
 
-			if (l->len && !(l->v = arena_copy(a, l->v, l->len * sizeof(*l->v))))
+			if (l->len && !(l->v = arena_copy(a, spare, l->v, l->len * sizeof(*l->v))))
 				return false;
 		}
 	}
@@ -146,7 +190,7 @@ static uint64_t reserve(const struct obz_writer *w, bool reserved)
 
 bool queue_has_room(const struct obz_writer *w, uint64_t sz, bool reserved)
 {
-	uint64_t taken = w->out.bytes + w->queued_sz + sz + reserve(w, reserved);
+	uint64_t taken = w->out.bytes + w->queued_sz + w->sealed_sz + sz + reserve(w, reserved);
 
 	for (unsigned s = 0; s < w->stream_cnt; s++)
 		if (w->streams[s].bound)
@@ -154,39 +198,39 @@ bool queue_has_room(const struct obz_writer *w, uint64_t sz, bool reserved)
 	return !w->max_sz || taken <= w->max_sz;
 }
 
-/* Encoding turns bounds into sizes, which are far smaller: worth it before a stream is declared
- * full. */
-static bool make_room(struct obz_writer *w, size_t bound, bool reserved)
+/*
+ * Whether a stream is full: there is a bound, and no room. Encoding turns bounds into sizes, which
+ * are far smaller: worth it before (-EAGAIN).
+ */
+static int fill(struct obz_writer *w, struct queue_stream *s, size_t bound, bool last)
 {
 	uint64_t need = member_bound(bound);
 
-	if (queue_has_room(w, need, reserved))
-		return true;
-	for (unsigned s = 0; s < w->stream_cnt; s++)
-		queue_encode(w, s);
-	return queue_has_room(w, need + 4096, reserved);
+	if (!w->max_sz || s->full || queue_has_room(w, last ? need + 4096 : need, s->reserved))
+		return 0;
+	if (!last)
+		return -EAGAIN;
+	s->full = true;
+	return 0;
 }
 
-int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec)
+int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool last)
 {
 	struct queue_kind *k = &w->kinds[kind < REC_KIND_MAX ? kind : 0];
 	struct queue_stream *s = &w->streams[k->stream];
 	size_t bound;
 	uint8_t *row;
+	int err;
 
 	if (!k->info)
 		return -EINVAL;
 	bound = row_bound(k, rec);
 	if (bound > CHUNK_RAW_MAX - CHUNK_TABLE_BOUND * REC_KIND_MAX)
 		return -E2BIG;
-	if (s->bound + bound > CHUNK_RAW_MAX) {
-		int err = queue_encode(w, k->stream);
-
-		if (err)
-			return err;
-	}
-	if (!s->full)
-		s->full = w->max_sz && !make_room(w, bound, s->reserved);
+	err = s->bound + bound > CHUNK_RAW_MAX ? queue_seal(w, k->stream) : 0;
+	err = err ? err : fill(w, s, bound, last);
+	if (err)
+		return err;
 	if (s->full)
 		return -EFBIG;
 	if (k->cnt == k->cap) {
@@ -200,7 +244,7 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec)
 	}
 	row = k->rows + k->cnt * k->info->sz;
 	memcpy(row, rec, k->info->sz);
-	if (!keep_spans(&s->arena, k, row))
+	if (!keep_spans(&s->arena, &w->spare, k, row))
 		return -ENOMEM;
 	k->cnt++;
 	if (!s->bound)
@@ -213,28 +257,59 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec)
 
 void queue_trim(struct obz_writer *w)
 {
+	arena_free(&w->spare, NULL);
 	for (unsigned i = 0; i < rec_info_cnt; i++) {
 		struct queue_kind *k = &w->kinds[rec_infos[i].number];
 
+		free(k->spare);
+		k->spare = NULL;
+		k->spare_cap = 0;
 		if (k->cnt) /* put since the flush */
 			continue;
 		free(k->rows);
 		k->rows = NULL;
 		k->cap = 0;
 	}
-	chunk_encoder_trim(w->encoder);
 }
 
-/* ---- encoded chunks ---- */
+/* ---- chunks ---- */
 
-int queue_encode(struct obz_writer *w, unsigned stream)
+/* The rows are the chunk's; the next ones get the room that an encoded chunk's had. */
+static void seal_rows(struct queue_chunk *c, struct queue_kind *k)
+{
+	c->tables[c->table_cnt++] = (struct chunk_table){k->info, k->rows, k->cnt};
+	c->caps[k->info->number] = k->cap;
+	c->rows[k->info->number] = k->cnt;
+	k->rows = k->spare;
+	k->cap = k->spare_cap;
+	k->cnt = 0;
+	k->spare = NULL;
+	k->spare_cap = 0;
+}
+
+static void give_rows_back(struct obz_writer *w, struct queue_chunk *c)
+{
+	for (size_t i = 0; i < c->table_cnt; i++) {
+		unsigned number = c->tables[i].info->number;
+		struct queue_kind *k = &w->kinds[number];
+		uint8_t *rows = (uint8_t *)c->tables[i].rows;
+
+		if (k->spare_cap >= c->caps[number]) {
+			free(rows);
+			continue;
+		}
+		free(k->spare);
+		k->spare = rows;
+		k->spare_cap = c->caps[number];
+	}
+	c->table_cnt = 0;
+	arena_free(&c->arena, &w->spare);
+}
+
+int queue_seal(struct obz_writer *w, unsigned stream)
 {
 	struct queue_stream *s = &w->streams[stream];
-	struct chunk_table tables[REC_KIND_MAX];
-	struct chunk_header h = {0};
 	struct queue_chunk *c;
-	size_t cnt = 0;
-	int err;
 
 	if (!s->bound)
 		return 0;
@@ -244,38 +319,48 @@ int queue_encode(struct obz_writer *w, unsigned stream)
 	for (unsigned i = 0; i < rec_info_cnt; i++) {
 		struct queue_kind *k = &w->kinds[rec_infos[i].number];
 
-		if (k->stream != stream || !k->cnt)
-			continue;
-		tables[cnt++] = (struct chunk_table){k->info, k->rows, k->cnt};
-		c->rows[k->info->number] = k->cnt;
-		k->cnt = 0;
+		if (k->stream == stream && k->cnt)
+			seal_rows(c, k);
 	}
-	memcpy(h.uuid, w->uuid, sizeof(h.uuid));
-	snprintf(h.stream, sizeof(h.stream), "%s", s->name);
 	c->stream = stream;
-	err = chunk_encode(w->encoder, tables, cnt, &h, &c->payload);
+	c->bound = s->bound;
+	c->arena = s->arena;
+	s->arena.blocks = NULL;
 	s->bound = 0;
-	arena_clear(&s->arena, true);
+	w->sealed_sz += member_bound(c->bound);
+	list_add(&w->sealed, c);
+	return 0;
+}
+
+struct queue_chunk *queue_sealed(struct obz_writer *w)
+{
+	return list_pop(&w->sealed);
+}
+
+int queue_encode(struct obz_writer *w, struct queue_chunk *c)
+{
+	struct chunk_header h = {0};
+
+	memcpy(h.uuid, w->uuid, sizeof(h.uuid));
+	snprintf(h.stream, sizeof(h.stream), "%s", w->streams[c->stream].name);
+	return chunk_encode(w->encoder, c->tables, c->table_cnt, &h, &c->payload);
+}
+
+void queue_encoded(struct obz_writer *w, struct queue_chunk *c, int err)
+{
+	w->sealed_sz -= member_bound(c->bound);
+	give_rows_back(w, c);
 	if (err) {
 		queue_done(w, c, false);
-		return err;
+		return;
 	}
 	w->queued_sz += member_out_sz(c->payload.len);
-	*w->last = c;
-	w->last = &c->next;
-	return 0;
+	list_add(&w->encoded, c);
 }
 
 struct queue_chunk *queue_pop(struct obz_writer *w)
 {
-	struct queue_chunk *c = w->first;
-
-	if (c) {
-		w->first = c->next;
-		if (!w->first)
-			w->last = &w->first;
-	}
-	return c;
+	return list_pop(&w->encoded);
 }
 
 void queue_done(struct obz_writer *w, struct queue_chunk *c, bool written)

@@ -9,7 +9,8 @@
 #include "json.h"
 #include "writer.h"
 
-enum { QUEUED_MAX = 16 << 20 }; /* beyond it, put and flush wait for the file */
+/* Beyond it put and flush wait for the file, and encode themselves. */
+enum { QUEUED_MAX = 16 << 20, SEALED_MAX = 4 };
 
 int writer_failed(struct obz_writer *w, int err, const char *what)
 {
@@ -50,7 +51,38 @@ static bool write_one(struct obz_writer *w, bool despite_error)
 	return true;
 }
 
-static bool has_chunks(struct obz_writer *w, uint64_t more_than)
+/* Encodes the oldest sealed chunk; encode_lock is held. False when there is none. */
+static bool encode_one(struct obz_writer *w, bool despite_error)
+{
+	struct queue_chunk *c = NULL;
+	int err;
+
+	pthread_mutex_lock(&w->queue_lock);
+	if (!w->err || despite_error)
+		c = queue_sealed(w);
+	pthread_mutex_unlock(&w->queue_lock);
+	if (!c)
+		return false;
+	err = queue_encode(w, c);
+	pthread_mutex_lock(&w->queue_lock);
+	queue_encoded(w, c, err);
+	if (err && !w->err)
+		w->err = writer_failed(w, err, "encoding records");
+	pthread_mutex_unlock(&w->queue_lock);
+	return true;
+}
+
+static bool has_sealed(struct obz_writer *w, unsigned more_than)
+{
+	bool yes;
+
+	pthread_mutex_lock(&w->queue_lock);
+	yes = !w->err && w->sealed.cnt > more_than;
+	pthread_mutex_unlock(&w->queue_lock);
+	return yes;
+}
+
+static bool has_encoded(struct obz_writer *w, uint64_t more_than)
 {
 	bool yes;
 
@@ -60,19 +92,42 @@ static bool has_chunks(struct obz_writer *w, uint64_t more_than)
 	return yes;
 }
 
-int writer_drain(struct obz_writer *w)
+static bool take(pthread_mutex_t *lock, bool wait)
 {
-	/* whoever holds the lock looks again after giving it back, so no chunk is left behind */
-	while (has_chunks(w, 0)) {
-		if (has_chunks(w, QUEUED_MAX))
-			pthread_mutex_lock(&w->write_lock);
-		else if (pthread_mutex_trylock(&w->write_lock))
-			return w->err;
+	return wait ? !pthread_mutex_lock(lock) : !pthread_mutex_trylock(lock);
+}
+
+/* Whoever holds a lock looks again after giving it back, so no chunk is left behind. */
+static int drain(struct obz_writer *w, bool wait)
+{
+	while (has_sealed(w, 0) && take(&w->encode_lock, wait || has_sealed(w, SEALED_MAX))) {
+		while (encode_one(w, false))
+			;
+		pthread_mutex_unlock(&w->encode_lock);
+	}
+	while (has_encoded(w, 0) && take(&w->write_lock, wait || has_encoded(w, QUEUED_MAX))) {
 		while (write_one(w, false))
 			;
 		pthread_mutex_unlock(&w->write_lock);
 	}
 	return w->err;
+}
+
+int writer_drain(struct obz_writer *w)
+{
+	return drain(w, false);
+}
+
+/* queue_lock is held. Whether the caller has something to drain: a thread that serves gets it,
+ * unless too much waits already. */
+static bool is_due(struct obz_writer *w)
+{
+	if (!w->sealed.cnt && !w->encoded.cnt)
+		return false;
+	if (!w->served || w->sealed.cnt > SEALED_MAX || w->queued_sz > QUEUED_MAX)
+		return true;
+	pthread_cond_signal(&w->due);
+	return false;
 }
 
 /* ---- a new archive ---- */
@@ -161,8 +216,10 @@ static void writer_free(struct obz_writer *w)
 	for (size_t i = 0; i < w->name_cnt; i++)
 		free(w->names[i]);
 	free(w->names);
+	pthread_cond_destroy(&w->due);
 	pthread_mutex_destroy(&w->queue_lock);
 	pthread_mutex_destroy(&w->write_lock);
+	pthread_mutex_destroy(&w->encode_lock);
 	free(w);
 }
 
@@ -174,8 +231,10 @@ int obz_writer__new(struct obz_writer **out, int fd, const struct obz_writer_opt
 	*out = NULL;
 	if (!w)
 		return -ENOMEM;
+	pthread_mutex_init(&w->encode_lock, NULL);
 	pthread_mutex_init(&w->write_lock, NULL);
 	pthread_mutex_init(&w->queue_lock, NULL);
+	pthread_cond_init(&w->due, NULL);
 	w->max_sz = opts->max_sz;
 	w->zstd_level = opts->zstd_level ? opts->zstd_level : 1;
 	queue_init(w);
@@ -195,38 +254,70 @@ int obz_writer__new(struct obz_writer **out, int fd, const struct obz_writer_opt
 
 /* ---- while recording ---- */
 
-int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec)
+static int seal_all(struct obz_writer *w)
 {
-	bool chunk_due;
+	int err = 0;
+
+	for (unsigned s = 0; s < w->stream_cnt; s++) {
+		int e = queue_seal(w, s);
+
+		err = err ? err : e;
+	}
+	return err;
+}
+
+/* Encodes all there is, that of other threads too. */
+static void encode_all(struct obz_writer *w, bool despite_error)
+{
+	pthread_mutex_lock(&w->encode_lock);
+	pthread_mutex_lock(&w->queue_lock);
+	seal_all(w);
+	pthread_mutex_unlock(&w->queue_lock);
+	while (encode_one(w, despite_error))
+		;
+	pthread_mutex_unlock(&w->encode_lock);
+}
+
+static int keep(struct obz_writer *w, enum rec_kind kind, const void *rec, bool last, bool *due)
+{
 	int err;
 
 	pthread_mutex_lock(&w->queue_lock);
-	err = w->err ? w->err : queue_put(w, kind, rec);
-	if (err && kind < REC_KIND_MAX && w->kinds[kind].info) {
+	err = w->err ? w->err : queue_put(w, kind, rec, last);
+	if (err && err != -EAGAIN && kind < REC_KIND_MAX && w->kinds[kind].info) {
 		w->kinds[kind].dropped++;
 		w->lost++;
 		if (!w->err)
 			writer_failed(w, err, "keeping a record");
 	}
-	chunk_due = w->first != NULL;
+	*due = is_due(w);
 	pthread_mutex_unlock(&w->queue_lock);
-	if (!err && chunk_due)
-		err = writer_drain(w);
 	return err;
+}
+
+int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec)
+{
+	bool due;
+	int err = keep(w, kind, rec, false, &due);
+
+	if (err == -EAGAIN) {
+		encode_all(w, false);
+		err = keep(w, kind, rec, true, &due);
+	}
+	return !err && due ? writer_drain(w) : err;
 }
 
 int obz_writer__flush(struct obz_writer *w)
 {
 	int err = 0, drained;
+	bool due;
 
 	pthread_mutex_lock(&w->queue_lock);
-	for (unsigned s = 0; s < w->stream_cnt && !w->err; s++) {
-		int e = queue_encode(w, s);
-
-		err = err ? err : e;
-	}
+	if (!w->err)
+		err = seal_all(w);
+	due = is_due(w);
 	pthread_mutex_unlock(&w->queue_lock);
-	drained = writer_drain(w);
+	drained = due ? writer_drain(w) : w->err;
 	return drained ? drained : err;
 }
 
@@ -237,12 +328,42 @@ int obz_writer__trim(struct obz_writer *w)
 	pthread_mutex_lock(&w->queue_lock);
 	queue_trim(w);
 	pthread_mutex_unlock(&w->queue_lock);
-	if (pthread_mutex_trylock(&w->write_lock))
-		return err; /* another thread is writing: next time */
-	member_out_trim(&w->out);
-	pthread_mutex_unlock(&w->write_lock);
-	drained = writer_drain(w); /* what was left to whoever holds the lock */
+	/* what another thread has in hand: next time */
+	if (take(&w->encode_lock, false)) {
+		chunk_encoder_trim(w->encoder);
+		pthread_mutex_unlock(&w->encode_lock);
+	}
+	if (take(&w->write_lock, false)) {
+		member_out_trim(&w->out);
+		pthread_mutex_unlock(&w->write_lock);
+	}
+	drained = writer_drain(w); /* what was left to whoever holds a lock */
 	return drained ? drained : err;
+}
+
+void obz_writer__serve(struct obz_writer *w)
+{
+	pthread_mutex_lock(&w->queue_lock);
+	w->served = true;
+	while (!w->dismissed) {
+		if (w->err || (!w->sealed.cnt && !w->encoded.cnt)) {
+			pthread_cond_wait(&w->due, &w->queue_lock);
+			continue;
+		}
+		pthread_mutex_unlock(&w->queue_lock);
+		drain(w, true);
+		pthread_mutex_lock(&w->queue_lock);
+	}
+	w->served = false;
+	pthread_mutex_unlock(&w->queue_lock);
+}
+
+void obz_writer__dismiss(struct obz_writer *w)
+{
+	pthread_mutex_lock(&w->queue_lock);
+	w->dismissed = true;
+	pthread_cond_signal(&w->due);
+	pthread_mutex_unlock(&w->queue_lock);
 }
 
 int obz_writer__sync(struct obz_writer *w)
@@ -345,12 +466,9 @@ int obz_writer__close(struct obz_writer *w, const char *end_json)
 	int err = 0, fd;
 
 	obz_writer__flush(w);
-	pthread_mutex_lock(&w->write_lock);
 	/* after a failed write, what is small may still find room: identity, health, the end */
-	pthread_mutex_lock(&w->queue_lock);
-	for (unsigned s = 0; s < w->stream_cnt; s++)
-		queue_encode(w, s);
-	pthread_mutex_unlock(&w->queue_lock);
+	encode_all(w, true);
+	pthread_mutex_lock(&w->write_lock);
 	while (write_one(w, true))
 		;
 	pthread_mutex_unlock(&w->write_lock);

@@ -28,6 +28,8 @@ struct queue_kind {
 	unsigned span_cnt;
 	uint8_t *rows;
 	size_t cnt, cap;
+	uint8_t *spare; /* room for as many: the rows of a chunk that is encoded */
+	size_t spare_cap;
 	uint64_t written, dropped;
 };
 
@@ -41,16 +43,32 @@ struct queue_stream {
 	struct arena arena;
 };
 
-/* An encoded chunk on its way to the file. */
+/* A chunk on its way to the file: sealed, its rows and what they point to are its own; encoded,
+ * they are payload. */
 struct queue_chunk {
 	struct queue_chunk *next;
 	unsigned stream;
+	size_t bound; /* of the raw size */
+	struct chunk_table tables[REC_KIND_MAX];
+	size_t table_cnt;
+	struct arena arena;
 	struct bytes payload;
 	uint32_t rows[REC_KIND_MAX];
+	size_t caps[REC_KIND_MAX]; /* rows that the tables have room for */
 };
 
+/* In order. */
+struct queue_list {
+	struct queue_chunk *first, **last;
+	unsigned cnt;
+};
+
+/* Each lock is never taken while one below it is held. */
 struct obz_writer {
-	/* the file; never taken while queue_lock is held */
+	pthread_mutex_t encode_lock;
+	struct chunk_encoder *encoder;
+
+	/* the file */
 	pthread_mutex_t write_lock;
 	struct member_out out;
 
@@ -59,11 +77,15 @@ struct obz_writer {
 	struct queue_kind kinds[REC_KIND_MAX];
 	struct queue_stream streams[REC_STREAM_MAX];
 	unsigned stream_cnt;
-	struct chunk_encoder *encoder;
-	struct queue_chunk *first, **last; /* to be written, in order */
-	uint64_t queued_sz;		   /* of those, as members */
-	uint64_t lost;			   /* counts of loss rows, and rows dropped */
-	char **names;			   /* debug members there are */
+	struct arena spare; /* blocks for the next chunks */
+	struct queue_list sealed, encoded;
+	uint64_t queued_sz; /* as members, of those that are encoded, */
+	uint64_t sealed_sz; /* and at most of those that are not */
+	bool served;	    /* by a thread in obz_writer__serve(), */
+	bool dismissed;	    /* which shall return */
+	pthread_cond_t due; /* there is something for it */
+	uint64_t lost;	    /* counts of loss rows, and rows dropped */
+	char **names;	    /* debug members there are */
 	size_t name_cnt, name_cap;
 	uint64_t debug_sz;
 
@@ -75,19 +97,27 @@ struct obz_writer {
 	char error[192];
 };
 
-/* ---- queue.c; queue_lock is held ---- */
+/* ---- queue.c; queue_lock is held, but in queue_encode() ---- */
 
 void queue_init(struct obz_writer *w);
 void queue_fini(struct obz_writer *w);
 
-/* -E2BIG, -EFBIG, -ENOMEM, -EINVAL. */
-int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec);
+/* -E2BIG, -EFBIG, -ENOMEM, -EINVAL; -EAGAIN: there may be room once all is encoded. `last`: it is.
+ */
+int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool last);
 
 /* Frees what is kept for the next chunks. */
 void queue_trim(struct obz_writer *w);
 
-/* Encodes what a stream has into a queue_chunk. */
-int queue_encode(struct obz_writer *w, unsigned stream);
+/* What a stream has is a chunk from now on. */
+int queue_seal(struct obz_writer *w, unsigned stream);
+/* The oldest that is sealed, NULL: none. It counts as sealed until queue_encoded(). */
+struct queue_chunk *queue_sealed(struct obz_writer *w);
+/* The work, under encode_lock alone. */
+int queue_encode(struct obz_writer *w, struct queue_chunk *c);
+/* `err`: it could not be, and is dropped. */
+void queue_encoded(struct obz_writer *w, struct queue_chunk *c, int err);
+/* The oldest that is encoded; NULL: none. */
 struct queue_chunk *queue_pop(struct obz_writer *w);
 
 /* Counts a chunk's rows as written or dropped, and frees it. */
@@ -98,7 +128,7 @@ bool queue_has_room(const struct obz_writer *w, uint64_t sz, bool reserved);
 
 /* ---- writer.c ---- */
 
-/* Writes what is encoded, unless another thread is at it: it then writes this too. */
+/* Encodes and writes what is sealed, unless other threads are at it: they then do this too. */
 int writer_drain(struct obz_writer *w);
 
 /* Notes why; the first error of the file stays. Returns err. */

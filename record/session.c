@@ -225,6 +225,8 @@ static int make_parts(struct session *s)
 	if (!err)
 		err = watch_command(s);
 	if (!err)
+		err = packer__new(&s->packer, s->writer);
+	if (!err)
 		err = syncer__new(&s->syncer, s->writer, SYNC_PERIOD_NS);
 	if (err)
 		return cannot_set_up(err);
@@ -289,6 +291,7 @@ static int make_thin(struct session *s)
 	const struct thin_opts opts = {
 		.skel = s->skel,
 		.writer = s->writer,
+		.packer = s->packer,
 		.budget_per_64k = s->opts.budget_per_64k,
 		.sample_per_64k = s->opts.payload_max ? s->opts.sample_per_64k : 0,
 		.stepped = on_step,
@@ -375,6 +378,7 @@ void session__free(struct session *s)
 {
 	if (!s)
 		return;
+	packer__free(s->packer);
 	syncer__free(s->syncer);
 	end_links(s);
 	for (size_t i = 0; probes[i]; i++)

@@ -14,6 +14,7 @@
 #include "program.h"
 #include "ring.h"
 #include "session.h"
+#include "packer.h"
 #include "syncer.h"
 #include "thin.h"
 #include "unwind_store.h"
@@ -33,6 +34,7 @@ struct session {
 	struct loss *loss;
 	struct intake *intake;
 	struct ring *ring;
+	struct packer *packer;
 	struct syncer *syncer;
 	struct thin *thin;		    /* NULL: no budget */
 	int epoll_fd, command_fd, stats_fd; /* -1: none */

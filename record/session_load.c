@@ -17,19 +17,14 @@ enum {
 	MIN_RING = 64 << 10,
 	MAX_RING = 1 << 20,
 	MAX_RING_BULKY = 32 << 20, /* a few tenths of a second of what one CPU can send */
-	WAKEUP = 256 << 10,
-	WAKEUP_MAX = 1 << 20
+	WAKEUP = 128 << 10
 };
 
-/* A part that leaves room for what comes while obrec gets going: an eighth, so that one wake-up
- * serves thousands of records, or less of a large ring. */
+/* One wake-up serves hundreds of records, yet takes the CPU for no more than a tenth of a
+ * millisecond or two: a server that waits longer for its clients' CPU runs out of requests. */
 static uint32_t wakeup_size(uint32_t ring_sz)
 {
-	uint32_t sz = ring_sz / 8 > WAKEUP ? ring_sz / 8 : WAKEUP;
-
-	if (sz > WAKEUP_MAX)
-		sz = WAKEUP_MAX;
-	return sz < ring_sz / 2 ? sz : ring_sz / 2;
+	return WAKEUP < ring_sz / 2 ? WAKEUP : ring_sz / 2;
 }
 
 /* The line of a failed load that says why; libbpf hands its messages over without a context. */

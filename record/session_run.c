@@ -276,6 +276,8 @@ int session__finish(struct session *s, const volatile sig_atomic_t *stop,
 	part_ends(&split, "symbols");
 	if (s->stats_fd >= 0)
 		program_cost_write(s->skel->obj, s->writer, clock_now_ns());
+	packer__free(s->packer);
+	s->packer = NULL;
 	err = flush(s, clock_now_ns(), true);
 	syncer__free(s->syncer);
 	s->syncer = NULL;

@@ -6,6 +6,7 @@
 
 #include "../bpf/net.h"
 #include "../format/text.h"
+#include "packer.h"
 #include "program.h"
 #include "thin.h"
 #include "obrec.skel.h"
@@ -71,6 +72,11 @@ static void add_program(void *ctx, const struct program_cost *c)
 	t->other += c->run_ns;
 }
 
+static uint64_t own_ns(const struct thin *t)
+{
+	return thread_ns() + packer__cpu_ns(t->opts.packer);
+}
+
 int thin__new(struct thin **out, const struct thin_opts *opts)
 {
 	struct thin *t = calloc(1, sizeof(*t));
@@ -83,7 +89,7 @@ int thin__new(struct thin **out, const struct thin_opts *opts)
 	}
 	t->opts = *opts;
 	t->budget.per_64k = opts->budget_per_64k;
-	t->cpu_ns = thread_ns();
+	t->cpu_ns = own_ns(t);
 	*out = t;
 	return 0;
 }
@@ -175,13 +181,13 @@ static uint64_t of_hooks(const struct bpf_time *now, const struct bpf_time *befo
 static void measure(struct thin *t, struct budget_use *use)
 {
 	struct bpf_time b = {0};
-	uint64_t own = thread_ns(), own_ns = own - t->cpu_ns, events = 0, rest_ns;
+	uint64_t own = own_ns(t), spent_ns = own - t->cpu_ns, events = 0, rest_ns;
 
 	program_cost_each(t->opts.skel->obj, add_program, &b);
 	for (int i = 0; i < LEVER_CNT; i++)
 		events += t->events[i];
-	rest_ns = own_ns - t->processes_ns;
-	use->used_ns = own_ns + b.other - t->bpf->other;
+	rest_ns = spent_ns - t->processes_ns;
+	use->used_ns = spent_ns + b.other - t->bpf->other;
 	for (int i = 0; i < LEVER_CNT; i++) {
 		uint64_t most = t->events[i] * EVENT_NS, bpf_ns = b.of[i] - t->bpf->of[i];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --cpu-budget: measures what the recording costs (this thread's CPU time and the run time of the
- * BPF programs), thins out what the budget (budget.h) says, and writes each step into the archive.
+ * --cpu-budget: measures what the recording costs (CPU time of this thread and of the one that encodes,
+ * run time of the BPF programs), thins out what the budget (budget.h) says, and writes each step into the archive.
  * Weights follow: every sample carries what it stands for.
  */
 #ifndef RECORD_THIN_H
@@ -11,11 +11,13 @@
 #include "budget.h"
 
 struct obrec_bpf;
+struct packer;
 struct thin;
 
 struct thin_opts {
 	struct obrec_bpf *skel;
 	struct obz_writer *writer;
+	const struct packer *packer;
 	uint64_t budget_per_64k; /* of one CPU */
 	uint32_t sample_per_64k; /* connections whose payload is kept when nothing is thinned */
 	/* Told of each step, for what takes more than a number in the kernel. */

@@ -154,11 +154,19 @@ static int sum_threads(void *arg, enum rec_kind kind, const void *rows, size_t c
 	return 0;
 }
 
-static void test_threads(void)
+static void *serve(void *w)
+{
+	obz_writer__serve(w);
+	return NULL;
+}
+
+/* `served`: another thread encodes and writes. */
+static void test_threads(bool served)
 {
 	int fd = memfd_create("threads", 0), copy = dup(fd);
 	struct obz_writer_opts opts = {.header_json = HEADER_JSON};
 	struct worker k[4];
+	pthread_t server;
 	struct obz_writer *w;
 	struct obz_reader *r;
 	const struct obz_member *m;
@@ -168,12 +176,18 @@ static void test_threads(void)
 	size_t cnt, debugs = 0;
 
 	CHECK(!obz_writer__new(&w, fd, &opts));
+	if (served)
+		CHECK(!pthread_create(&server, NULL, serve, w));
 	for (unsigned i = 0; i < 4; i++) {
 		k[i] = (struct worker){w, i, 0};
 		pthread_create(&k[i].thread, NULL, put_many, &k[i]);
 	}
 	for (unsigned i = 0; i < 4; i++)
 		pthread_join(k[i].thread, NULL);
+	if (served) {
+		obz_writer__dismiss(w);
+		pthread_join(server, NULL);
+	}
 	CHECK(!obz_writer__sync(w));
 	CHECK(!obz_writer__close(w, END_JSON));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
@@ -192,6 +206,36 @@ static void test_threads(void)
 	d = obz_reader__damage(r);
 	CHECK(!obz_damage_any(&d));
 	obz_reader__close(r);
+	close(copy);
+}
+
+/* What is put goes to the file by the serving thread alone, and no put of a short burst waits for
+ * it. */
+static void test_served(void)
+{
+	int fd = memfd_create("served", 0), copy = dup(fd);
+	struct obz_writer_opts opts = {.header_json = HEADER_JSON};
+	struct rec_thread t = {.id = 7};
+	uint64_t before, flushed;
+	struct reading got;
+	struct obz_writer *w;
+	pthread_t server;
+
+	CHECK(!obz_writer__new(&w, fd, &opts));
+	CHECK(!pthread_create(&server, NULL, serve, w));
+	before = obz_writer__bytes(w);
+	CHECK(!obz_writer__put(w, REC_thread, &t) && !obz_writer__flush(w));
+	for (int i = 0; i < 10000 && obz_writer__bytes(w) == before; i++)
+		usleep(1000);
+	flushed = obz_writer__bytes(w);
+	CHECK(flushed > before, "%llu bytes", (unsigned long long)flushed);
+	obz_writer__dismiss(w);
+	pthread_join(server, NULL);
+	CHECK(!obz_writer__put(w, REC_thread, &t) && !obz_writer__flush(w));
+	CHECK(obz_writer__bytes(w) > flushed); /* by this thread again */
+	CHECK(!obz_writer__close(w, END_JSON));
+	got = archive_read(copy);
+	CHECK(!got.err && got.end && got.rows == 2 && !obz_damage_any(&got.damage));
 	close(copy);
 }
 
@@ -387,7 +431,9 @@ int main(int argc, char **argv)
 	      path);
 	shell("cd $(dirname %s) && tar xf %s && zstd -qt ev/*/*.zst .build-id/*/*.zst", path);
 	shell("test $(stat -c %%s %s) -eq $(($(stat -c %%s %s) / 512 * 512))", path);
-	test_threads();
+	test_threads(false);
+	test_threads(true);
+	test_served();
 	test_trim();
 	test_kill();
 	shell("rm -r $(dirname %s)", path);

@@ -57,6 +57,13 @@ static uint64_t lost_samples(int fd)
 }
 
 static int debug_fd;
+static bool served; /* another thread encodes and writes */
+
+static void *serve(void *w)
+{
+	obz_writer__serve(w);
+	return NULL;
+}
 
 /* Writes until an error, then closes. put: how many samples were tried. */
 static int write_until_error(int fd, const struct obz_writer_opts *opts, size_t flushes,
@@ -64,6 +71,7 @@ static int write_until_error(int fd, const struct obz_writer_opts *opts, size_t 
 {
 	struct obz_writer *w;
 	int err = obz_writer__new(&w, fd, opts);
+	pthread_t server;
 
 	*put = 0;
 	*ended = false;
@@ -71,6 +79,8 @@ static int write_until_error(int fd, const struct obz_writer_opts *opts, size_t 
 		close(fd);
 		return err;
 	}
+	if (served)
+		CHECK(!pthread_create(&server, NULL, serve, w));
 	for (size_t i = 0; i < flushes && !err; i++) {
 		struct rec_thread t = {.id = i + 1};
 
@@ -83,6 +93,11 @@ static int write_until_error(int fd, const struct obz_writer_opts *opts, size_t 
 		if (!err && i == 1)
 			obz_writer__add(w, debug_names[0], debug_fd,
 					9000); /* may fail: rows go on */
+	}
+	if (served) {
+		obz_writer__dismiss(w);
+		pthread_join(server, NULL);
+		err = err ? err : obz_writer__flush(w);
 	}
 	if (err) {
 		CHECK(*obz_writer__error(w));
@@ -310,10 +325,13 @@ int main(void)
 	debug_fd = memfd_create("data", 0);
 	CHECK(write(debug_fd, random_text, 9000) == 9000);
 	test_dev_full();
-	test_file_limit();
-	test_tmpfs();
-	test_pipe();
-	test_max_size();
+	for (int i = 0; i < 2; i++) {
+		served = i;
+		test_file_limit();
+		test_tmpfs();
+		test_pipe();
+		test_max_size();
+	}
 	test_misuse();
 	return failed;
 }
