@@ -65,8 +65,8 @@ int obz_writer__copy(struct obz_writer *w, struct obz_reader *r, const struct ob
 
 /*
  * Encodes and writes for the other threads until it is dismissed: what they put and flush they only
- * queue then, unless four chunks wait already. An error of the file is told at the next put or flush.
- * What is left after the thread was dismissed and joined is for flush and close.
+ * queue then, unless four chunks wait already. An error of the file is told at the next put or
+ * flush. What is left after the thread was dismissed and joined is for flush and close.
  */
 void obz_writer__serve(struct obz_writer *w);
 void obz_writer__dismiss(struct obz_writer *w);
