@@ -53,8 +53,8 @@ static void tell_ready(int fd)
 		message_warn("--ready-fd %d: %s", fd, strerror(errno));
 }
 
-/* Everything between "ready" and the closed archive. Takes the writer. */
-static int record(struct options *o, struct session *s, struct obz_writer *w,
+/* Everything between "ready" and the closed archive; *w is NULL once it is closed. */
+static int record(struct options *o, struct session *s, struct obz_writer **w,
 		  const struct output *out, struct command_child *cmd)
 {
 	struct session_status st;
@@ -64,26 +64,24 @@ static int record(struct options *o, struct session *s, struct obz_writer *w,
 	char *end;
 	int err = session__start(s);
 
-	if (err) {
-		obz_writer__close(w, NULL);
+	if (err)
 		return exit_code(err);
-	}
 	privilege_drop_session(o->command, session__attaches_later(s));
 	tell_ready(o->ready_fd);
 	err = o->command ? command_go(cmd) : 0;
 	if (err) {
 		message_error("%s: cannot execute: %s", o->command[0], strerror(-err));
-		obz_writer__close(w, NULL);
 		return err == -ENOENT ? 127 : 126;
 	}
-	progress_init(&progress, w, o->record.duration_ns, o->verbosity);
+	progress_init(&progress, *w, o->record.duration_ns, o->verbosity);
 	reason = session__run(s, &stop_requests, progress_tick, &progress);
 	session__finish(s, &stop_requests, progress_tick, &progress);
 	progress_fini(&progress);
 	st = session__status(s);
 	end = session__end_json(s, reason);
-	bytes = obz_writer__bytes(w);
-	err = obz_writer__close(w, end);
+	bytes = obz_writer__bytes(*w);
+	err = obz_writer__close(*w, end);
+	*w = NULL;
 	progress_summary(out, bytes, &st, end);
 	free(end);
 	if (err && err != -EFBIG)
@@ -126,10 +124,12 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 		output_discard(&out);
 		return exit_code(err);
 	}
-	rc = record(o, s, w, &out, cmd);
+	rc = record(o, s, &w, &out, cmd);
+	session__free(s); /* its threads write */
+	if (w)
+		obz_writer__close(w, NULL);
 	if (rc == 126 || rc == 127)
 		output_discard(&out);
-	session__free(s);
 	return rc;
 }
 
