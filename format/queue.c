@@ -214,6 +214,45 @@ static int fill(struct obz_writer *w, struct queue_stream *s, size_t bound, bool
 	return 0;
 }
 
+/* The rows are the chunk's; the next ones get the room that an encoded chunk's had. */
+static void seal_rows(struct queue_chunk *c, struct queue_kind *k)
+{
+	c->tables[c->table_cnt++] = (struct chunk_table){k->info, k->rows, k->cnt};
+	c->caps[k->info->number] = k->cap;
+	c->rows[k->info->number] = k->cnt;
+	k->rows = k->spare;
+	k->cap = k->spare_cap;
+	k->cnt = 0;
+	k->spare = NULL;
+	k->spare_cap = 0;
+}
+
+static int seal(struct obz_writer *w, unsigned stream)
+{
+	struct queue_stream *s = &w->streams[stream];
+	struct queue_chunk *c;
+
+	if (!s->bound)
+		return 0;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	for (unsigned i = 0; i < rec_info_cnt; i++) {
+		struct queue_kind *k = &w->kinds[rec_infos[i].number];
+
+		if (k->stream == stream && k->cnt)
+			seal_rows(c, k);
+	}
+	c->stream = stream;
+	c->bound = s->bound;
+	c->arena = s->arena;
+	s->arena.blocks = NULL;
+	s->bound = 0;
+	w->sealed_sz += member_bound(c->bound);
+	list_add(&w->sealed, c);
+	return 0;
+}
+
 int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool last)
 {
 	struct queue_kind *k = &w->kinds[kind < REC_KIND_MAX ? kind : 0];
@@ -227,7 +266,7 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool la
 	bound = row_bound(k, rec);
 	if (bound > CHUNK_RAW_MAX - CHUNK_TABLE_BOUND * REC_KIND_MAX)
 		return -E2BIG;
-	err = s->bound + bound > CHUNK_RAW_MAX ? queue_seal(w, k->stream) : 0;
+	err = s->bound + bound > CHUNK_RAW_MAX ? seal(w, k->stream) : 0;
 	err = err ? err : fill(w, s, bound, last);
 	if (err)
 		return err;
@@ -274,19 +313,6 @@ void queue_trim(struct obz_writer *w)
 
 /* ---- chunks ---- */
 
-/* The rows are the chunk's; the next ones get the room that an encoded chunk's had. */
-static void seal_rows(struct queue_chunk *c, struct queue_kind *k)
-{
-	c->tables[c->table_cnt++] = (struct chunk_table){k->info, k->rows, k->cnt};
-	c->caps[k->info->number] = k->cap;
-	c->rows[k->info->number] = k->cnt;
-	k->rows = k->spare;
-	k->cap = k->spare_cap;
-	k->cnt = 0;
-	k->spare = NULL;
-	k->spare_cap = 0;
-}
-
 static void give_rows_back(struct obz_writer *w, struct queue_chunk *c)
 {
 	for (size_t i = 0; i < c->table_cnt; i++) {
@@ -306,30 +332,16 @@ static void give_rows_back(struct obz_writer *w, struct queue_chunk *c)
 	arena_free(&c->arena, &w->spare);
 }
 
-int queue_seal(struct obz_writer *w, unsigned stream)
+int queue_seal_all(struct obz_writer *w)
 {
-	struct queue_stream *s = &w->streams[stream];
-	struct queue_chunk *c;
+	int err = 0;
 
-	if (!s->bound)
-		return 0;
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return -ENOMEM;
-	for (unsigned i = 0; i < rec_info_cnt; i++) {
-		struct queue_kind *k = &w->kinds[rec_infos[i].number];
+	for (unsigned s = 0; s < w->stream_cnt; s++) {
+		int e = seal(w, s);
 
-		if (k->stream == stream && k->cnt)
-			seal_rows(c, k);
+		err = err ? err : e;
 	}
-	c->stream = stream;
-	c->bound = s->bound;
-	c->arena = s->arena;
-	s->arena.blocks = NULL;
-	s->bound = 0;
-	w->sealed_sz += member_bound(c->bound);
-	list_add(&w->sealed, c);
-	return 0;
+	return err;
 }
 
 struct queue_chunk *queue_sealed(struct obz_writer *w)

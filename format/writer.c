@@ -9,9 +9,6 @@
 #include "json.h"
 #include "writer.h"
 
-/* Beyond it put and flush wait for the file, and encode themselves. */
-enum { QUEUED_MAX = 16 << 20, SEALED_MAX = 4 };
-
 int writer_failed(struct obz_writer *w, int err, const char *what)
 {
 	if (err != -EFBIG || !w->max_sz)
@@ -20,114 +17,6 @@ int writer_failed(struct obz_writer *w, int err, const char *what)
 		snprintf(w->error, sizeof(w->error),
 			 "%s: the size limit of %" PRIu64 " bytes is reached", what, w->max_sz);
 	return err;
-}
-
-/* Writes the oldest chunk; the write lock is held. False when there is none to be written. */
-static bool write_one(struct obz_writer *w, bool despite_error)
-{
-	struct queue_chunk *c = NULL;
-	char name[64];
-	int err;
-
-	pthread_mutex_lock(&w->queue_lock);
-	if (!w->err || despite_error)
-		c = queue_pop(w);
-	if (c) {
-		const struct queue_stream *s = &w->streams[c->stream];
-
-		chunk_header_renumber(c->payload.p, s->seq, w->lost);
-		snprintf(name, sizeof(name), "ev/%s/%06" PRIu64 ".zst", s->name, s->seq);
-	}
-	pthread_mutex_unlock(&w->queue_lock);
-	if (!c)
-		return false;
-	err = member_out_put(&w->out, name, c->payload.p, c->payload.len);
-	pthread_mutex_lock(&w->queue_lock);
-	w->queued_sz -= member_out_sz(c->payload.len);
-	queue_done(w, c, !err);
-	if (err && !w->err)
-		w->err = writer_failed(w, err, "writing the archive");
-	pthread_mutex_unlock(&w->queue_lock);
-	return true;
-}
-
-/* Encodes the oldest sealed chunk; encode_lock is held. False when there is none. */
-static bool encode_one(struct obz_writer *w, bool despite_error)
-{
-	struct queue_chunk *c = NULL;
-	int err;
-
-	pthread_mutex_lock(&w->queue_lock);
-	if (!w->err || despite_error)
-		c = queue_sealed(w);
-	pthread_mutex_unlock(&w->queue_lock);
-	if (!c)
-		return false;
-	err = queue_encode(w, c);
-	pthread_mutex_lock(&w->queue_lock);
-	queue_encoded(w, c, err);
-	if (err && !w->err)
-		w->err = writer_failed(w, err, "encoding records");
-	pthread_mutex_unlock(&w->queue_lock);
-	return true;
-}
-
-static bool has_sealed(struct obz_writer *w, unsigned more_than)
-{
-	bool yes;
-
-	pthread_mutex_lock(&w->queue_lock);
-	yes = !w->err && w->sealed.cnt > more_than;
-	pthread_mutex_unlock(&w->queue_lock);
-	return yes;
-}
-
-static bool has_encoded(struct obz_writer *w, uint64_t more_than)
-{
-	bool yes;
-
-	pthread_mutex_lock(&w->queue_lock);
-	yes = !w->err && w->queued_sz > more_than;
-	pthread_mutex_unlock(&w->queue_lock);
-	return yes;
-}
-
-static bool take(pthread_mutex_t *lock, bool wait)
-{
-	return wait ? !pthread_mutex_lock(lock) : !pthread_mutex_trylock(lock);
-}
-
-/* Whoever holds a lock looks again after giving it back, so no chunk is left behind. */
-static int drain(struct obz_writer *w, bool wait)
-{
-	while (has_sealed(w, 0) && take(&w->encode_lock, wait || has_sealed(w, SEALED_MAX))) {
-		while (encode_one(w, false))
-			;
-		pthread_mutex_unlock(&w->encode_lock);
-	}
-	while (has_encoded(w, 0) && take(&w->write_lock, wait || has_encoded(w, QUEUED_MAX))) {
-		while (write_one(w, false))
-			;
-		pthread_mutex_unlock(&w->write_lock);
-	}
-	return w->err;
-}
-
-int writer_drain(struct obz_writer *w)
-{
-	return drain(w, false);
-}
-
-/* queue_lock is held. Whether the caller has something to drain: a thread that serves gets it,
- * unless too much waits already. */
-static bool is_due(struct obz_writer *w)
-{
-	if (!w->sealed.cnt && !w->encoded.cnt)
-		return false;
-	if (!w->served || w->sealed.cnt > SEALED_MAX || w->queued_sz > QUEUED_MAX)
-		return true;
-	pthread_cond_signal(&w->due);
-	return false;
 }
 
 /* ---- a new archive ---- */
@@ -254,30 +143,6 @@ int obz_writer__new(struct obz_writer **out, int fd, const struct obz_writer_opt
 
 /* ---- while recording ---- */
 
-static int seal_all(struct obz_writer *w)
-{
-	int err = 0;
-
-	for (unsigned s = 0; s < w->stream_cnt; s++) {
-		int e = queue_seal(w, s);
-
-		err = err ? err : e;
-	}
-	return err;
-}
-
-/* Encodes all there is, that of other threads too. */
-static void encode_all(struct obz_writer *w, bool despite_error)
-{
-	pthread_mutex_lock(&w->encode_lock);
-	pthread_mutex_lock(&w->queue_lock);
-	seal_all(w);
-	pthread_mutex_unlock(&w->queue_lock);
-	while (encode_one(w, despite_error))
-		;
-	pthread_mutex_unlock(&w->encode_lock);
-}
-
 static int keep(struct obz_writer *w, enum rec_kind kind, const void *rec, bool last, bool *due)
 {
 	int err;
@@ -290,7 +155,7 @@ static int keep(struct obz_writer *w, enum rec_kind kind, const void *rec, bool 
 		if (!w->err)
 			writer_failed(w, err, "keeping a record");
 	}
-	*due = is_due(w);
+	*due = writer_is_due(w);
 	pthread_mutex_unlock(&w->queue_lock);
 	return err;
 }
@@ -301,7 +166,7 @@ int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec)
 	int err = keep(w, kind, rec, false, &due);
 
 	if (err == -EAGAIN) {
-		encode_all(w, false);
+		writer_encode(w);
 		err = keep(w, kind, rec, true, &due);
 	}
 	return !err && due ? writer_drain(w) : err;
@@ -314,8 +179,8 @@ int obz_writer__flush(struct obz_writer *w)
 
 	pthread_mutex_lock(&w->queue_lock);
 	if (!w->err)
-		err = seal_all(w);
-	due = is_due(w);
+		err = queue_seal_all(w);
+	due = writer_is_due(w);
 	pthread_mutex_unlock(&w->queue_lock);
 	drained = due ? writer_drain(w) : w->err;
 	return drained ? drained : err;
@@ -329,41 +194,16 @@ int obz_writer__trim(struct obz_writer *w)
 	queue_trim(w);
 	pthread_mutex_unlock(&w->queue_lock);
 	/* what another thread has in hand: next time */
-	if (take(&w->encode_lock, false)) {
+	if (!pthread_mutex_trylock(&w->encode_lock)) {
 		chunk_encoder_trim(w->encoder);
 		pthread_mutex_unlock(&w->encode_lock);
 	}
-	if (take(&w->write_lock, false)) {
+	if (!pthread_mutex_trylock(&w->write_lock)) {
 		member_out_trim(&w->out);
 		pthread_mutex_unlock(&w->write_lock);
 	}
 	drained = writer_drain(w); /* what was left to whoever holds a lock */
 	return drained ? drained : err;
-}
-
-void obz_writer__serve(struct obz_writer *w)
-{
-	pthread_mutex_lock(&w->queue_lock);
-	w->served = true;
-	while (!w->dismissed) {
-		if (w->err || (!w->sealed.cnt && !w->encoded.cnt)) {
-			pthread_cond_wait(&w->due, &w->queue_lock);
-			continue;
-		}
-		pthread_mutex_unlock(&w->queue_lock);
-		drain(w, true);
-		pthread_mutex_lock(&w->queue_lock);
-	}
-	w->served = false;
-	pthread_mutex_unlock(&w->queue_lock);
-}
-
-void obz_writer__dismiss(struct obz_writer *w)
-{
-	pthread_mutex_lock(&w->queue_lock);
-	w->dismissed = true;
-	pthread_cond_signal(&w->due);
-	pthread_mutex_unlock(&w->queue_lock);
 }
 
 int obz_writer__sync(struct obz_writer *w)
@@ -466,12 +306,7 @@ int obz_writer__close(struct obz_writer *w, const char *end_json)
 	int err = 0, fd;
 
 	obz_writer__flush(w);
-	/* after a failed write, what is small may still find room: identity, health, the end */
-	encode_all(w, true);
-	pthread_mutex_lock(&w->write_lock);
-	while (write_one(w, true))
-		;
-	pthread_mutex_unlock(&w->write_lock);
+	writer_finish(w);
 	w->out.ending = true;
 	if (end_json) {
 		end = end_of(w, end_json);

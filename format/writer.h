@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The writer's insides, shared by its three files: queue.c keeps rows until a chunk is due,
- * writer.c is the life of an archive, writer_add.c brings other members.
+ * The writer's insides, shared by its files: queue.c keeps rows until a chunk is due,
+ * writer_drain.c brings chunks to the file, writer.c is the life of an archive, writer_add.c brings
+ * other members.
  */
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
@@ -109,8 +110,8 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool la
 /* Frees what is kept for the next chunks. */
 void queue_trim(struct obz_writer *w);
 
-/* What a stream has is a chunk from now on. */
-int queue_seal(struct obz_writer *w, unsigned stream);
+/* What the streams have are chunks from now on; the first error. */
+int queue_seal_all(struct obz_writer *w);
 /* The oldest that is sealed, NULL: none. It counts as sealed until queue_encoded(). */
 struct queue_chunk *queue_sealed(struct obz_writer *w);
 /* The work, under encode_lock alone. */
@@ -126,10 +127,20 @@ void queue_done(struct obz_writer *w, struct queue_chunk *c, bool written);
 /* Whether a member of that size fits beside what is queued, the reserve left out. */
 bool queue_has_room(const struct obz_writer *w, uint64_t sz, bool reserved);
 
-/* ---- writer.c ---- */
+/* ---- writer_drain.c ---- */
 
 /* Encodes and writes what is sealed, unless other threads are at it: they then do this too. */
 int writer_drain(struct obz_writer *w);
+/* queue_lock is held. Whether the caller has something to drain: a thread that serves gets it,
+ * unless too much waits already. */
+bool writer_is_due(struct obz_writer *w);
+/* All there is, that of other threads too. */
+void writer_encode(struct obz_writer *w);
+/* The same, and writes it. After a failed write, what is small may still find room: identity,
+ * health, the end. */
+void writer_finish(struct obz_writer *w);
+
+/* ---- writer.c ---- */
 
 /* Notes why; the first error of the file stays. Returns err. */
 int writer_failed(struct obz_writer *w, int err, const char *what);
