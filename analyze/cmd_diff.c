@@ -221,6 +221,14 @@ static int table(const struct diff *d, const char *title, const char *sql)
 	"ORDER BY abs(change_time_share) DESC, abs(change_qps) DESC, role, service, method, "      \
 	"target"
 
+/* `more`: columns that not all captures have. */
+#define CHANGED(more)                                                                              \
+	REQUESTS("change_time_share, round(old_qps, 1) AS old_qps, "                               \
+		 "round(new_qps, 1) AS new_qps, old_p50_ns, new_p50_ns, old_p99_ns, new_p99_ns, "  \
+		 "old_error_share, new_error_share, " more                                         \
+		 "role, protocol, service, method, target")                                        \
+	" LIMIT ?1"
+
 static bool has_samples(const struct diff *d)
 {
 	return flamegraph__weight(d->f, 0) || flamegraph__weight(d->f, 1);
@@ -231,9 +239,21 @@ static bool has_calls(const struct diff *d)
 	return d->notes[0] || d->notes[1];
 }
 
+static bool has_unpaired(const struct diff *d)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool any = !sqlite3_prepare_v2(store__db(d->store),
+				       "SELECT 1 FROM diff_call WHERE unpaired_share LIMIT 1", -1,
+				       &stmt, NULL) &&
+		   sqlite3_step(stmt) == SQLITE_ROW;
+
+	sqlite3_finalize(stmt);
+	return any;
+}
+
 static int write_text(const struct diff *d)
 {
-	static const struct {
+	const struct {
 		const char *title, *sql;
 	} tables[] = {
 		{"\nGrew most, by what functions did themselves", GREW("self")},
@@ -241,10 +261,8 @@ static int write_text(const struct diff *d)
 		{"\nGrew most, with all they called", GREW("total")},
 		{"\nShrank most, with all they called", SHRANK("total")},
 		{"\nRequests: what changed most, by the time that calls took",
-		 REQUESTS("change_time_share, round(old_qps, 1) AS old_qps, "
-			  "round(new_qps, 1) AS new_qps, old_p50_ns, new_p50_ns, old_p99_ns, "
-			  "new_p99_ns, old_error_share, new_error_share, role, protocol, service, "
-			  "method, target") " LIMIT ?1"},
+		 has_unpaired(d) ? CHANGED("old_unpaired_share, new_unpaired_share, ")
+				 : CHANGED("")},
 	};
 	struct strbuf head = {0};
 	char scale[128];

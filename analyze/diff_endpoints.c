@@ -17,7 +17,7 @@ int diff_endpoints_prepare(struct load *l)
 /* Of a side; ?1: seconds. */
 #define CALLS                                                                                      \
 	"SELECT role, service, protocol, method, target, calls, calls / ?1 AS qps, "               \
-	"1.0 * errors / nullif(calls, 0) AS error_share, "                                         \
+	"1.0 * errors / nullif(calls, 0) AS error_share, " TRAFFIC_UNPAIRED                        \
 	"sum_ns / 1e9 / ?1 AS time_share, mean_ns, p50_ns, p95_ns, p99_ns "                        \
 	"FROM figure WHERE level = 'endpoint'"
 enum { SERVICE = 1 }; /* its column */
@@ -36,15 +36,16 @@ int diff_endpoints_init(struct store *to)
 		to,
 		"CREATE TABLE diff_call(side INTEGER, name TEXT, role TEXT, service TEXT, "
 		"protocol TEXT, method TEXT, target TEXT, calls INTEGER, qps REAL, error_share "
-		"REAL, "
+		"REAL, unpaired_share REAL, "
 		"time_share REAL, mean_ns INTEGER, p50_ns INTEGER, p95_ns INTEGER, p99_ns INTEGER);"
 		"CREATE VIEW diff_endpoint AS "
 		"WITH shared(name) AS (SELECT name FROM diff_call GROUP BY side, name "
 		"HAVING count(DISTINCT service) > 1), "
 		"named AS (SELECT *, iif(name IN shared, service, name) AS known FROM diff_call), "
-		"pair AS (SELECT " OLD_AND_NEW("calls") OLD_AND_NEW("qps")
-			OLD_AND_NEW("error_share") OLD_AND_NEW("time_share") OLD_AND_NEW("mean_ns")
-				OLD_AND_NEW("p50_ns") OLD_AND_NEW("p95_ns") OLD_AND_NEW(
+		"pair AS (SELECT " OLD_AND_NEW("calls") OLD_AND_NEW("qps") OLD_AND_NEW(
+			"error_share") OLD_AND_NEW("unpaired_share") OLD_AND_NEW("time_share")
+			OLD_AND_NEW("mean_ns") OLD_AND_NEW("p50_ns") OLD_AND_NEW("p95_ns")
+				OLD_AND_NEW(
 					"p99_ns") "role, protocol, known AS service, method, "
 						  "target FROM named "
 						  "GROUP BY role, protocol, known, method, target) "
@@ -81,7 +82,7 @@ int diff_endpoints_add(struct store *to, const struct analysis *a, int which, si
 	int rc, err = insert_open(
 			&in, to,
 			"INSERT INTO diff_call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-			"?, ?, ?)");
+			"?, ?, ?, ?)");
 
 	*cnt = 0;
 	if (err)

@@ -27,7 +27,7 @@ awk '/^payload connection=2 / && /direction=1/ { split($4, ts, "="); $4 = "ts_ns
 	CONVFMT=%d "$TOP/tests/cli/traffic-server.obt" | "$mkobz" new-calls.obz || exit 1
 echo "--- requests"
 $obana diff old-calls.obz new-calls.obz 2>&1
-$obana diff --endpoints --csv -n 1 old-calls.obz new-calls.obz | cut -d, -f 1,3-6,13,14,19-
+$obana diff --endpoints --csv -n 1 old-calls.obz new-calls.obz | cut -d, -f 1,3-6,15,16,21-
 $obana diff --endpoints --json old-calls.obz old-calls.obz
 $obana diff --endpoints old.obz new-calls.obz | head -n 8
 $obana diff --endpoints old-calls.obz new-calls.obz -o x.svg 2>&1; echo "exit $?"

@@ -58,6 +58,9 @@ for n in client server dns; do
 		(SELECT sum(request_bytes + response_bytes) FROM message) - sum(bytes) AS bytes, (SELECT sum(is_call AND NOT paired) FROM message) -
 		sum(unpaired) AS unpaired, (SELECT count(*) FROM message) > sum(calls) AS halves FROM endpoint" $n.obz --csv | tail -n 1
 done
+run diff client.obz server.obz
+run diff client.obz server.obz --endpoints --csv
+run export prometheus server.obz -o - | grep -E '^>|unpaired|_requests_total|_seconds_count'
 run query "SELECT client, server, calls, errors, unpaired, p50_ns FROM edge" client.obz server.obz
 run query "SELECT client, server, calls, errors, unpaired, p50_ns FROM edge" server.obz client.obz
 
