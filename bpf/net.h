@@ -85,7 +85,10 @@ struct net_sock {
 	union {
 		struct {
 			__u32 left[2];	 /* of a message larger than the calls that carry it */
-			__u32 unsure[2]; /* bytes kept while unknown, where --l7 leaves out others */
+			union {
+				__u32 unsure[2]; /* --l7: bytes kept while unknown */
+				__u32 single[2]; /* without: what the last whole message took */
+			};
 		};
 		struct {
 			__u32 frame[2];	     /* HTTP/2: where a frame begins next, or its rest */

@@ -33,6 +33,7 @@ static __always_inline void remember(struct net_sock *s, __u32 protocol)
 		s->doubts = 0;
 		s->frame_state[0] = s->frame_state[1] = 0;
 		s->left[0] = s->left[1] = 0;
+		s->single[0] = s->single[1] = 0;
 	}
 }
 
@@ -70,6 +71,8 @@ static __always_inline bool carries_many(struct net_sock *s, __u32 guess, __u32 
 		*left = size - len;
 		return false;
 	} else if (size == len) {
+		if (!net_l7_keep)
+			s->single[dir & 1] = len;
 		return false;
 	} else if (size) {
 		s->pipelined = PIPELINED_CALLS;
@@ -82,7 +85,8 @@ static __always_inline bool carries_many(struct net_sock *s, __u32 guess, __u32 
 }
 
 /* Without a filter, short calls of known sockets are kept as they are. Requests of HTTP/1 are
- * looked at all the same: answers to a pipeline do not tell what they are. */
+ * looked at all the same, as answers to a pipeline do not tell what they are, but for one as long
+ * as the last that came alone. */
 static __always_inline bool wants_guess(const struct net_sock *s, const struct net_scratch *n,
 					__u32 dir, __u32 len)
 {
@@ -90,7 +94,7 @@ static __always_inline bool wants_guess(const struct net_sock *s, const struct n
 		return true;
 	if (!s->protocol)
 		return s->calls[0] + s->calls[1] < UNSURE_CALLS;
-	return s->protocol == NET_PROTO_http1 && n->data[0] != 'H';
+	return s->protocol == NET_PROTO_http1 && n->data[0] != 'H' && s->single[dir & 1] != len;
 }
 
 static __always_inline bool is_http2_stream(const struct net_sock *s, bool datagram)
