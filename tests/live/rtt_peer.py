@@ -3,7 +3,7 @@
 #   PHASE ROUND_TRIP_US BEGIN_NS END_NS RETRANSMITS OF_SS RTT_US OF_SS RTT[,RTT...]   at its end by TCP_INFO and ss; RTT_US after each call
 # Client and server have a network namespace each, joined by two TUN devices and this process, which passes packets on: netem is a
 # module that not every kernel has.
-import ctypes, fcntl, heapq, os, re, select, socket, struct, subprocess, sys, time
+import ctypes, fcntl, heapq, os, re, select, signal, socket, struct, subprocess, sys, time
 
 libc = ctypes.CDLL(None, use_errno=True)
 SECONDS = 4
@@ -20,7 +20,12 @@ def own_network(address):
     return tun
 
 
+def die_with_parent():
+    libc.prctl(1, signal.SIGKILL) # PR_SET_PDEATHSIG
+
+
 def serve():
+    die_with_parent()
     listener = socket.create_server(("10.95.0.2", 8000))
     connection = listener.accept()[0]
     while got := connection.recv(1 << 16):
@@ -34,6 +39,7 @@ def info(connection):
 
 
 def ask(truth, control):
+    die_with_parent()
     sys.stdin.readline()
     connection = socket.create_connection(("10.95.0.2", 8000))
     for name, delay, one_in in PHASES:
@@ -96,6 +102,7 @@ if not server:
     os._exit(0)
 print(client, flush=True)
 relay((a, b), ours)
-for pid in client, server:
-    if os.waitpid(pid, 0)[1]:
-        sys.exit(1)
+status = os.waitpid(client, 0)[1]
+os.kill(server, signal.SIGKILL) # the end of the connection may not have come through
+os.waitpid(server, 0)
+sys.exit(status != 0)
