@@ -7,6 +7,7 @@
 #include "load.h"
 
 #include "../format/text.h"
+#include "bulk.h"
 #include "index.h"
 #include "profile_tables.h"
 #include "sample_kind.h"
@@ -37,7 +38,7 @@ struct profile {
 	size_t last_cnt, last_frames_cap, last_nodes_cap;
 	uint32_t last_capture;
 	bool rows; /* of the sample table */
-	struct insert sample;
+	struct bulk sample;
 	struct weights *threads; /* by kind and thread, whatever the stack */
 };
 
@@ -133,20 +134,20 @@ static struct stack combine(const struct profile *p, uint32_t capture, uint32_t 
 				       : STACK_NONE};
 }
 
-static int add_row(struct insert *in, uint32_t capture, const struct rec_sample *r, uint64_t ts_ns,
+static int add_row(struct bulk *in, uint32_t capture, const struct rec_sample *r, uint64_t ts_ns,
 		   uint32_t stack)
 {
 	char buf[24];
 
-	insert_int(in, capture_id(capture));
-	insert_text(in, sample_kind_name(r->kind, buf, sizeof(buf)));
-	insert_int(in, ts_ns);
-	insert_int(in, capture_row(capture, r->thread));
-	insert_int(in, stack + 1);
-	insert_int(in, r->count);
-	insert_int(in, r->value);
-	insert_null(in);
-	return insert_run(in);
+	bulk_int(in, capture_id(capture));
+	bulk_text(in, sample_kind_name(r->kind, buf, sizeof(buf)));
+	bulk_int(in, ts_ns);
+	bulk_int(in, capture_row(capture, r->thread));
+	bulk_int(in, stack + 1);
+	bulk_int(in, r->count);
+	bulk_int(in, r->value);
+	bulk_null(in);
+	return bulk_row(in);
 }
 
 /* Most samples have a user stack only; theirs is remembered. */
@@ -205,7 +206,7 @@ static int profile_begin(struct load *l, void **state)
 	p->rows = load__wants(l, "sample");
 	if (weights__new(&p->threads, true))
 		return -ENOMEM;
-	return insert_open(&p->sample, l->store, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?)");
+	return bulk_open(&p->sample, l->store, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?)");
 }
 
 static int profile_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
@@ -256,8 +257,10 @@ static void resolve_pending(struct load *l, const struct profile *p)
 static int profile_finish(struct load *l, void *state)
 {
 	struct profile *p = state;
-	int err = 0;
+	int err = bulk_flush(&p->sample);
 
+	if (err)
+		return err;
 	resolve_pending(l, p);
 	if (l->opts.weights)
 		weights__sort(l->weights);
@@ -276,7 +279,7 @@ static void profile_free(void *state)
 
 	if (!p)
 		return;
-	insert_close(&p->sample);
+	bulk_close(&p->sample);
 	weights__free(p->threads);
 	index_fini(&p->index);
 	free(p->last_frames);

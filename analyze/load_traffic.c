@@ -24,6 +24,7 @@ static int start_l7(struct conn *c)
 		.open = !c->closed_ns,
 		.sink = traffic_message,
 		.ctx = c,
+		.arena = &c->traffic->arena,
 		.args = c->traffic->load->opts.traffic.args,
 		.arg_cnt = c->traffic->load->opts.traffic.arg_cnt,
 	};
@@ -151,6 +152,7 @@ static bool wants_figures(const struct load *l)
 static int traffic_begin(struct load *l, void **state)
 {
 	struct traffic *t = calloc(1, sizeof(*t));
+	int err;
 
 	*state = t;
 	if (!t)
@@ -173,12 +175,13 @@ static int traffic_begin(struct load *l, void **state)
 	    sqlite3_prepare_v2(store__db(l->store),
 			       "SELECT comm, container_id FROM process WHERE pid = ? AND "
 			       "capture_id = ? ORDER BY started_ns DESC LIMIT 1",
-			       -1, &t->process_of_pid, NULL) ||
-	    insert_open(&t->message, l->store,
-			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)") ||
-	    insert_open(&t->stat, l->store, "INSERT INTO connection_stat VALUES(?,?,?,?,?,?,?,?)"))
+			       -1, &t->process_of_pid, NULL))
 		return -EIO;
-	return 0;
+	err = bulk_open(&t->message, l->store,
+			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	return err ? err
+		   : bulk_open(&t->stat, l->store,
+			       "INSERT INTO connection_stat VALUES(?,?,?,?,?,?,?,?)");
 }
 
 static int add_thinning(struct traffic *t, uint32_t capture, const struct rec_thinning *rows,
@@ -248,6 +251,10 @@ static int traffic_finish(struct load *l, void *state)
 		err = end_capture(t);
 	if (err == LOAD_ENOUGH)
 		err = 0;
+	if (!err)
+		err = bulk_flush(&t->message);
+	if (!err)
+		err = bulk_flush(&t->stat);
 	traffic_check_sides(t);
 	if (t->figures && figures__merged(t->figures))
 		message_warn("too many different requests: those that came later are counted "
@@ -286,6 +293,7 @@ static void traffic_free(void *state)
 		free((char *)c->rec.remote_addr.p);
 		free(c);
 	}
+	arena_fini(&t->arena);
 	free(t->conns);
 	index_fini(&t->by_id);
 	index_fini(&t->by_port);
@@ -301,8 +309,8 @@ static void traffic_free(void *state)
 	strings__free(t->strings);
 	sqlite3_finalize(t->process);
 	sqlite3_finalize(t->process_of_pid);
-	insert_close(&t->message);
-	insert_close(&t->stat);
+	bulk_close(&t->message);
+	bulk_close(&t->stat);
 	free(t);
 }
 

@@ -11,12 +11,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "index.h"
 
 #define HOLD_NS 500000000ULL
 #define HOLD_SZ (32u << 20) /* of payload and its descriptions */
 #define BLOCK_SZ (1u << 20)
+#define PAGE_SZ 4096
 
 /* Memory of many records: freed when the last of them is handed on. */
 struct block {
@@ -217,9 +219,13 @@ static struct block *take_block(struct payload_order *o, size_t sz)
 {
 	struct block *b = o->spare;
 
-	if (!b || sz != BLOCK_SZ)
-		return malloc(sizeof(*b) + sz);
-	o->spare = b->next;
+	if (b && sz == BLOCK_SZ) {
+		o->spare = b->next;
+		return b;
+	}
+	b = aligned_alloc(PAGE_SZ, (sizeof(*b) + sz + PAGE_SZ - 1) / PAGE_SZ * PAGE_SZ);
+	if (b)
+		madvise(b, sizeof(*b) + sz, MADV_POPULATE_WRITE); /* all its pages at once */
 	return b;
 }
 

@@ -24,7 +24,7 @@ static const char bulk_load[] =
 	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; PRAGMA temp_store = FILE;"
 	"PRAGMA trusted_schema = OFF; BEGIN;";
 
-static int report(const struct store *s)
+int store__failed(const struct store *s)
 {
 	message_error("database: %s", sqlite3_errmsg(s->db));
 	return -EIO;
@@ -87,7 +87,7 @@ sqlite3 *store__db(const struct store *s)
 
 int store__exec(struct store *s, const char *sql)
 {
-	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? report(s) : 0;
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? store__failed(s) : 0;
 }
 
 /* ---- what foreign SQL may do ---- */
@@ -202,7 +202,7 @@ int insert_open(struct insert *in, struct store *s, const char *sql)
 {
 	*in = (struct insert){.store = s};
 	return sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &in->stmt, NULL)
-		       ? report(s)
+		       ? store__failed(s)
 		       : 0;
 }
 
@@ -231,7 +231,7 @@ int insert_run(struct insert *in)
 {
 	in->column = 0;
 	sqlite3_step(in->stmt);
-	return sqlite3_reset(in->stmt) ? report(in->store) : 0;
+	return sqlite3_reset(in->stmt) ? store__failed(in->store) : 0;
 }
 
 void insert_close(struct insert *in)

@@ -24,6 +24,8 @@ void store__close(struct store *s);
 
 sqlite3 *store__db(const struct store *s);
 int store__exec(struct store *s, const char *sql);
+/* Reports what went wrong with its database last. Returns -EIO. */
+int store__failed(const struct store *s);
 
 /*
  * Foreign SQL: once __protect was called, statements can read and nothing else: no writes, ATTACH,

@@ -6,8 +6,10 @@
 #ifndef ANALYZE_TRAFFIC_H
 #define ANALYZE_TRAFFIC_H
 
+#include "bulk.h"
 #include "figures.h"
 #include "index.h"
+#include "l7/arena.h"
 #include "l7/l7.h"
 #include "load.h"
 #include "traffic_scale.h"
@@ -59,7 +61,7 @@ struct unkept {
 
 struct traffic {
 	struct load *load;
-	struct insert message, stat;
+	struct bulk message, stat;
 	struct conn **conns;
 	size_t conn_cnt, conn_cap;
 	struct index by_id, by_port; /* the latter: first UDP sockets of a port */
@@ -71,6 +73,7 @@ struct traffic {
 	bool sides_known;
 	struct payload_order *order; /* payload not yet handed on */
 	/* messages */
+	struct arena arena; /* of all parsers */
 	struct conn **live; /* those with a parser */
 	size_t live_cnt, live_cap;
 	uint32_t capture; /* the one payload comes from */

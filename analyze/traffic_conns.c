@@ -92,7 +92,7 @@ static void note_seq(struct conn *c, enum l7_dir dir, uint32_t seq)
 int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
 {
 	struct traffic *t = c->traffic;
-	struct insert *in = &t->stat;
+	struct bulk *in = &t->stat;
 	uint64_t at = r->ts_ns + t->load->captures->v[c->capture].to_realtime;
 
 	note_seq(c, L7_SENT, r->sent_seq);
@@ -108,13 +108,13 @@ int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
 		c->srtt_us = r->srtt_us;
 	if (!load__wants(t->load, "connection_stat"))
 		return 0;
-	insert_int(in, capture_row(c->capture, c->rec.id));
-	insert_int(in, at);
-	insert_int(in, r->bytes_sent);
-	insert_int(in, r->bytes_received);
-	insert_int(in, r->sends);
-	insert_int(in, r->receives);
-	insert_int(in, r->retransmits);
-	insert_int(in, r->srtt_us);
-	return insert_run(in);
+	bulk_int(in, capture_row(c->capture, c->rec.id));
+	bulk_int(in, at);
+	bulk_int(in, r->bytes_sent);
+	bulk_int(in, r->bytes_received);
+	bulk_int(in, r->sends);
+	bulk_int(in, r->receives);
+	bulk_int(in, r->retransmits);
+	bulk_int(in, r->srtt_us);
+	return bulk_row(in);
 }

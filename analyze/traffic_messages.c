@@ -4,21 +4,21 @@
 #include "traffic.h"
 #include "traffic_note.h"
 
-static void bind_time(struct insert *in, const struct conn *c, uint64_t ns)
+static void bind_time(struct bulk *in, const struct conn *c, uint64_t ns)
 {
-	insert_int(in, ns + c->traffic->load->captures->v[c->capture].to_realtime);
+	bulk_int(in, ns + c->traffic->load->captures->v[c->capture].to_realtime);
 }
 
-static void bind_span(struct insert *in, struct span s)
+static void bind_span(struct bulk *in, struct span s)
 {
 	if (s.len)
-		insert_span(in, s);
+		bulk_span(in, s);
 	else
-		insert_null(in);
+		bulk_null(in);
 }
 
 /* Both sides' details in one object. */
-static void bind_detail(struct insert *in, struct strbuf *b, const struct l7_message *q,
+static void bind_detail(struct bulk *in, struct strbuf *b, const struct l7_message *q,
 			const struct l7_message *a)
 {
 	struct span x = q ? q->detail : (struct span){"", 0},
@@ -28,33 +28,33 @@ static void bind_detail(struct insert *in, struct strbuf *b, const struct l7_mes
 		strbuf_add(b, x.p, x.len - 1);
 		strbuf_add(b, ",", 1);
 		strbuf_add(b, y.p + 1, y.len - 1);
-		insert_span(in, (struct span){b->p, b->len});
+		bulk_span(in, (struct span){b->p, b->len});
 	} else {
 		bind_span(in, x.len > 2 ? x : y);
 	}
 }
 
-static void bind_times(struct insert *in, const struct conn *c, const struct l7_exchange *x)
+static void bind_times(struct bulk *in, const struct conn *c, const struct l7_exchange *x)
 {
 	const struct l7_message *q = x->request, *a = x->response;
 
 	if (q)
 		bind_time(in, c, q->last_ns);
 	else
-		insert_null(in);
+		bulk_null(in);
 	if (a)
 		bind_time(in, c, a->last_ns);
 	else
-		insert_null(in);
+		bulk_null(in);
 	/* Threads may read the clock in another order than the bytes passed. */
 	if (x->paired)
-		insert_int(in, a->last_ns > q->last_ns ? a->last_ns - q->last_ns : 0);
+		bulk_int(in, a->last_ns > q->last_ns ? a->last_ns - q->last_ns : 0);
 	else
-		insert_null(in);
+		bulk_null(in);
 	if (x->paired && !a->no_begin)
-		insert_int(in, a->first_ns > q->last_ns ? a->first_ns - q->last_ns : 0);
+		bulk_int(in, a->first_ns > q->last_ns ? a->first_ns - q->last_ns : 0);
 	else
-		insert_null(in);
+		bulk_null(in);
 }
 
 /* Threads may read the clock in another order than the bytes passed. */
@@ -117,30 +117,30 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
 	struct strbuf detail = {0};
-	struct insert *in = &t->message;
+	struct bulk *in = &t->message;
 	uint32_t peer = (q ? q : a)->peer;
 	const struct conn *other;
 	struct span addr;
 	int err;
 
 	t->message_id++;
-	insert_null(in); /* the next number, with no look whether it is taken */
-	insert_int(in, capture_row(c->capture, c->rec.id));
-	insert_text(in, strings__get(t->strings, protocol_of(c, x)));
+	bulk_null(in); /* the next number, with no look whether it is taken */
+	bulk_int(in, capture_row(c->capture, c->rec.id));
+	bulk_text(in, strings__get(t->strings, protocol_of(c, x)));
 	bind_span(in, q ? q->method : a->method);
 	bind_span(in, q ? q->target : a->target);
 	bind_span(in, status);
-	insert_int(in, (a && a->is_error) || (q && q->is_error));
+	bulk_int(in, (a && a->is_error) || (q && q->is_error));
 	bind_times(in, c, x);
-	insert_int(in, q ? q->size : 0);
-	insert_int(in, a ? a->size : 0);
-	insert_int(in, x->paired);
-	insert_int(in, is_oneway(x));
+	bulk_int(in, q ? q->size : 0);
+	bulk_int(in, a ? a->size : 0);
+	bulk_int(in, x->paired);
+	bulk_int(in, is_oneway(x));
 	bind_detail(in, &detail, q, a);
-	insert_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr, &other)) : NULL);
-	insert_text(in, strings__get(t->strings, peer));
-	insert_int(in, call);
-	err = insert_run(in);
+	bulk_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr, &other)) : NULL);
+	bulk_text(in, strings__get(t->strings, peer));
+	bulk_int(in, call);
+	err = bulk_row(in);
 	strbuf_fini(&detail);
 	if (!err && t->load->opts.traffic.max_messages == (uint64_t)t->message_id)
 		err = LOAD_ENOUGH;

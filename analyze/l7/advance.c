@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A direction is read at its front. */
+#include <string.h>
+
 #include "conn.h"
 
 #define MAX_BUFFER (1u << 20)
@@ -159,7 +161,7 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 	} else {
 		stream_consume(&d->stream, n);
 	}
-	arena_reset(&c->arena);
+	arena_reset(c->arena);
 	c->opaque |= opaque;
 	if (goes_on)
 		speak_switch(c, goes_on);
@@ -188,8 +190,17 @@ static void on_bad(struct l7_conn *c, struct direction *d, const struct l7_view 
 {
 	c->stats.bad++;
 	c->bad_in_row++;
-	arena_reset(&c->arena);
+	arena_reset(c->arena);
 	resync(c, d, view, 1);
+}
+
+/* memset itself is faster than the `rep stos` that a size known here becomes. */
+static void clear(struct l7_message *m)
+{
+	size_t sz = sizeof(*m);
+
+	__asm__("" : "+r"(sz));
+	memset(m, 0, sz);
 }
 
 static int64_t parse_front(struct l7_conn *c, struct direction *d, struct l7_view *view,
@@ -198,7 +209,7 @@ static int64_t parse_front(struct l7_conn *c, struct direction *d, struct l7_vie
 	int64_t n;
 
 	for (;;) {
-		*m = (struct l7_message){0};
+		clear(m);
 		c->parser.after_hole = d->after_hole;
 		view->full = is_full(c, &d->stream);
 		n = c->protocol->parse(&c->parser, view, m);
@@ -265,7 +276,7 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 	if (n == L7_PARTIAL) {
 		bool more = !view.cut && !view.last && !view.datagram && !is_cut_off(c, &d->stream);
 
-		arena_reset(&c->arena);
+		arena_reset(c->arena);
 		if (more && !view.full)
 			return false;
 		resync(c, d, &view, view.len);
@@ -275,13 +286,20 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 	return true;
 }
 
+static bool holds(const struct l7_conn *c)
+{
+	const struct direction *d = c->dir;
+
+	return d[0].stream.cnt || d[1].stream.cnt || d[0].tail || d[1].tail;
+}
+
 /* Both directions from their fronts, in the order of time; at the same time the request goes first.
  */
 void advance(struct l7_conn *c)
 {
 	bool moved = true;
 
-	while (moved && c->protocol) {
+	while (moved && c->protocol && holds(c)) {
 		uint64_t a = stream_first_ns(&c->dir[L7_SENT].stream),
 			 b = stream_first_ns(&c->dir[L7_RECEIVED].stream);
 		enum l7_dir first = b && (!a || b < a || (b == a && is_requests(c, L7_RECEIVED)))

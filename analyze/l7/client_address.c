@@ -5,11 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../format/text.h"
+
 static const struct span none = {"", 0};
 
-static bool is_text(struct span s, const char *text)
+static bool is_text(struct span s, struct span text)
 {
-	return s.len == strlen(text) && !strncasecmp(s.p, text, s.len);
+	return s.len == text.len && !strncasecmp(s.p, text.p, s.len);
 }
 
 static struct span until(struct span s, const char *ends)
@@ -32,7 +34,7 @@ static struct span bare(struct span s)
 	colon = memchr(s.p, ':', s.len);
 	if (colon && !memchr(colon + 1, ':', s.p + s.len - colon - 1))
 		s.len = colon - s.p;
-	return is_text(s, "unknown") ? none : s;
+	return is_text(s, span_of("unknown")) ? none : s;
 }
 
 static struct span first_listed(struct span v)
@@ -60,12 +62,14 @@ static struct span forwarded_for(struct span v)
 struct span client_address(struct span name, struct span value, unsigned *rank)
 {
 	static const struct {
-		const char *name;
+		struct span name;
 		struct span (*find)(struct span value);
 	} headers[] = {
-		{"forwarded", forwarded_for},
-		{"x-real-ip", first_listed},
-		{"x-forwarded-for", first_listed},
+#define NAMED(text, find) {{text, sizeof(text) - 1}, find}
+		NAMED("forwarded", forwarded_for),
+		NAMED("x-real-ip", first_listed),
+		NAMED("x-forwarded-for", first_listed),
+#undef NAMED
 	};
 
 	for (unsigned i = *rank; i < sizeof(headers) / sizeof(*headers); i++) {

@@ -33,7 +33,7 @@ struct l7_conn {
 	struct direction dir[2];
 	struct l7_parser parser;
 	struct pair pair;
-	struct arena arena;
+	struct arena own_arena, *arena; /* the latter is used */
 	struct l7_stats stats;
 	enum l7_dir first_dir;
 	bool begun, opaque, finished;

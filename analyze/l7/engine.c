@@ -57,6 +57,7 @@ int l7_conn__new(struct l7_conn **cp, const struct l7_conn_opts *opts)
 		return -ENOMEM;
 	c->opts = *opts;
 	c->role = opts->role;
+	c->arena = opts->arena ? opts->arena : &c->own_arena;
 	*cp = c;
 	return 0;
 }
@@ -117,7 +118,7 @@ int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece)
 	}
 	if (!c->protocol && c->bidding.given_up)
 		pass_over(c);
-	arena_fini(&c->arena); /* there may be many connections */
+	arena_fini(&c->own_arena); /* there may be many connections */
 	return stream_own(&c->dir[piece->dir].stream);
 }
 
@@ -144,7 +145,7 @@ void l7_conn__free(struct l7_conn *c)
 		return;
 	l7_conn__finish(c);
 	speak_drop(c);
-	arena_fini(&c->arena);
+	arena_fini(&c->own_arena);
 	for (int d = 0; d < 2; d++)
 		stream_fini(&c->dir[d].stream);
 	free(c);

@@ -10,16 +10,20 @@
 /* A token this long with digits in it is an identifier, not a word. */
 enum { TOKEN_MIN = 16, HEX_MIN = 8 };
 
-static bool is_separator(unsigned char c)
-{
-	static const bool separators[256] = {
-		['/'] = true, [':'] = true, ['.'] = true, ['|'] = true, ['-'] = true, ['_'] = true,
-		[','] = true, [';'] = true, ['='] = true, ['@'] = true, ['&'] = true, ['{'] = true,
-		['}'] = true, ['['] = true, [']'] = true, ['('] = true, [')'] = true, ['#'] = true,
-		['~'] = true, [' '] = true, [0] = true,
-	};
+enum { SEPARATOR = 1, DIGIT = 2, HEX = 4 };
 
-	return separators[c];
+static const uint8_t kinds[256] = {
+	['/'] = SEPARATOR, [':'] = SEPARATOR,		['.'] = SEPARATOR,   ['|'] = SEPARATOR,
+	['-'] = SEPARATOR, ['_'] = SEPARATOR,		[','] = SEPARATOR,   [';'] = SEPARATOR,
+	['='] = SEPARATOR, ['@'] = SEPARATOR,		['&'] = SEPARATOR,   ['{'] = SEPARATOR,
+	['}'] = SEPARATOR, ['['] = SEPARATOR,		[']'] = SEPARATOR,   ['('] = SEPARATOR,
+	[')'] = SEPARATOR, ['#'] = SEPARATOR,		['~'] = SEPARATOR,   [' '] = SEPARATOR,
+	[0] = SEPARATOR,   ['0' ... '9'] = DIGIT | HEX, ['a' ... 'f'] = HEX, ['A' ... 'F'] = HEX,
+};
+
+static uint8_t kind_of(char c)
+{
+	return kinds[(unsigned char)c];
 }
 
 /* 8-4-4-4-12 hexadecimal digits (RFC 9562). */
@@ -35,20 +39,31 @@ static bool is_uuid(const char *p, size_t len)
 	return len == sizeof(shape) - 1 || !isalnum((unsigned char)p[sizeof(shape) - 1]);
 }
 
-/* What stands for a segment; NULL: the segment itself. */
-static const char *stand_in(const char *p, size_t len)
-{
-	size_t digits = 0, hex = 0;
+/* A segment, up to a separator. */
+struct word {
+	size_t len, digits, hex;
+};
 
-	for (size_t i = 0; i < len; i++) {
-		digits += !!isdigit((unsigned char)p[i]);
-		hex += !!isxdigit((unsigned char)p[i]);
+static struct word word_at(const char *p, size_t left)
+{
+	struct word s = {0};
+	uint8_t kind;
+
+	for (; s.len < left && (kind = kind_of(p[s.len])) != SEPARATOR; s.len++) {
+		s.digits += kind / DIGIT % 2;
+		s.hex += kind / HEX;
 	}
-	if (!digits)
+	return s;
+}
+
+/* What stands for it; NULL: the segment itself. */
+static const char *stand_in(const struct word *s)
+{
+	if (!s->digits)
 		return NULL;
-	if (digits == len)
+	if (s->digits == s->len)
 		return "{n}";
-	if ((hex == len && len >= HEX_MIN) || len >= TOKEN_MIN)
+	if ((s->hex == s->len && s->len >= HEX_MIN) || s->len >= TOKEN_MIN)
 		return "{id}";
 	return NULL;
 }
@@ -66,21 +81,21 @@ struct span l7_fold(struct span s, char *dst, size_t dst_sz)
 	size_t at = 0, i = 0;
 
 	while (i < s.len) {
+		struct word next;
 		const char *other;
-		size_t n = 0;
 
 		if (is_uuid(s.p + i, s.len - i)) {
 			put(dst, dst_sz, &at, "{uuid}", 6);
 			i += 36;
 			continue;
 		}
-		while (i + n < s.len && !is_separator(s.p[i + n]))
-			n++;
-		other = stand_in(s.p + i, n);
-		put(dst, dst_sz, &at, other ? other : s.p + i, other ? strlen(other) : n);
-		i += n;
-		if (i < s.len)
-			put(dst, dst_sz, &at, s.p + i++, 1);
+		next = word_at(s.p + i, s.len - i);
+		other = stand_in(&next);
+		put(dst, dst_sz, &at, other ? other : s.p + i, other ? strlen(other) : next.len);
+		i += next.len;
+		if (i < s.len && at < dst_sz)
+			dst[at++] = s.p[i];
+		i++;
 	}
 	return (struct span){dst, at};
 }
@@ -96,9 +111,15 @@ struct span l7_upper(struct span s, char *dst, size_t dst_sz)
 
 static bool is_plain(struct span s)
 {
+	static const bool plain[256] = {
+		[' ' ... '!'] = true,
+		['#' ... ';'] = true,
+		['=' ... '['] = true,
+		[']' ... '~'] = true,
+	};
+
 	for (size_t i = 0; i < s.len; i++)
-		if (s.p[i] < 0x20 || s.p[i] > 0x7e || s.p[i] == '"' || s.p[i] == '\\' ||
-		    s.p[i] == '<')
+		if (!plain[(unsigned char)s.p[i]])
 			return false;
 	return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../format/text.h"
 #include "client_address.h"
 
 enum { MAX_LINE_SCAN = 65536 };
@@ -39,7 +40,7 @@ static struct span trim(struct span s)
 	return s;
 }
 
-static bool named(struct span name, const char *text)
+static inline bool named(struct span name, const char *text)
 {
 	return name.len == strlen(text) && !strncasecmp(name.p, text, name.len);
 }
@@ -54,28 +55,49 @@ static bool contains_word(struct span s, const char *word)
 	return false;
 }
 
+static void content_length(struct http1_head *h, struct span value)
+{
+	h->length = 0;
+	for (size_t i = 0; i < value.len && i < 18 && value.p[i] >= '0' && value.p[i] <= '9'; i++) {
+		h->length = h->length * 10 + (value.p[i] - '0');
+		h->has_length = true;
+	}
+}
+
+static void client(struct http1_head *h, struct span name, struct span value)
+{
+	struct span client = client_address(name, value, &h->client_rank);
+
+	if (client.len)
+		h->client = client;
+}
+
+/* Told apart by their first letters: most are none of these. */
 static void header(struct http1_head *h, struct span name, struct span value)
 {
-	if (named(name, "content-length")) {
-		h->length = 0;
-		for (size_t i = 0;
-		     i < value.len && i < 18 && value.p[i] >= '0' && value.p[i] <= '9'; i++) {
-			h->length = h->length * 10 + (value.p[i] - '0');
-			h->has_length = true;
-		}
-	} else if (named(name, "transfer-encoding")) {
-		h->chunked = contains_word(value, "chunked");
-	} else if (named(name, "upgrade")) {
-		h->h2c = contains_word(value, "h2c");
-	} else if (named(name, "host")) {
-		h->host = value;
-	} else if (named(name, "user-agent")) {
-		h->agent = value;
-	} else {
-		struct span client = client_address(name, value, &h->client_rank);
-
-		if (client.len)
-			h->client = client;
+	switch (*name.p | 0x20) {
+	case 'c':
+		if (named(name, "content-length"))
+			content_length(h, trim(value));
+		break;
+	case 't':
+		if (named(name, "transfer-encoding"))
+			h->chunked = contains_word(value, "chunked");
+		break;
+	case 'u':
+		if (named(name, "upgrade"))
+			h->h2c = contains_word(value, "h2c");
+		else if (named(name, "user-agent"))
+			h->agent = trim(value);
+		break;
+	case 'h':
+		if (named(name, "host"))
+			h->host = trim(value);
+		break;
+	case 'f':
+	case 'x':
+		client(h, name, trim(value));
+		break;
 	}
 }
 
@@ -107,7 +129,7 @@ static int read_headers(struct http1_head *h, const struct l7_view *v, size_t at
 			size_t n = (const char *)colon - line.p;
 
 			header(h, (struct span){line.p, n},
-			       trim((struct span){line.p + n + 1, line.len - n - 1}));
+			       (struct span){line.p + n + 1, line.len - n - 1});
 		}
 	}
 }
@@ -125,23 +147,23 @@ static size_t copy(char *dst, size_t dst_sz, struct span s)
 	return n;
 }
 
-static void add_detail(struct l7_parser *parser, struct http1_words *s, const char *key,
+static void add_detail(struct l7_parser *parser, struct http1_words *s, struct span key,
 		       struct span value, size_t max)
 {
-	size_t key_sz = strlen(key), at = s->detail_sz;
+	size_t at = s->detail_sz;
 	struct span text;
 
 	if (!value.len)
 		return;
 	text = l7_json(parser, value, max);
-	if (key_sz + text.len + 6 >= sizeof(s->detail) - 1 - at) /* ,"":"" and the closing brace */
+	if (key.len + text.len + 6 >= sizeof(s->detail) - 1 - at) /* ,"":"" and the closing brace */
 		return;
 	if (at > 1)
 		s->detail[at++] = ',';
 	s->detail[at++] = '"';
-	memcpy(s->detail + at, key, key_sz);
-	memcpy(s->detail + at + key_sz, "\":\"", 3);
-	at += key_sz + 3;
+	memcpy(s->detail + at, key.p, key.len);
+	memcpy(s->detail + at + key.len, "\":\"", 3);
+	at += key.len + 3;
 	memcpy(s->detail + at, text.p, text.len);
 	at += text.len;
 	s->detail[at++] = '"';
@@ -162,12 +184,23 @@ static void end_detail(struct http1_words *s)
 		s->detail[s->detail_sz++] = '}';
 }
 
+/* As memmem, for what begins with a byte that is seldom there. */
+static const char *find(struct span s, struct span what)
+{
+	const char *p = s.p, *end = s.p + s.len;
+
+	for (; (p = memchr(p, *what.p, end - p)) && (size_t)(end - p) >= what.len; p++)
+		if (!memcmp(p, what.p, what.len))
+			return p;
+	return NULL;
+}
+
 /* Path only, without query, ids folded; CONNECT's authority as it is. */
 static void set_target(struct http1_words *s, struct span target, bool connect)
 {
 	const char *p;
 
-	if (!connect && target.len > 8 && (p = memmem(target.p, target.len, "://", 3))) {
+	if (!connect && target.len > 8 && (p = find(target, span_of("://")))) {
 		p += 3;
 		while (p < target.p + target.len && *p != '/')
 			p++;
@@ -195,7 +228,8 @@ int http1_read_request(struct l7_parser *parser, struct http1_words *s, const st
 	end = nl ? nl : v->p + v->len;
 	if (nl) {
 		/* "... HTTP/1.x" */
-		const char *version = memmem(target.p, (const char *)end - target.p, " HTTP/1.", 8);
+		const char *version = find((struct span){target.p, (const char *)end - target.p},
+					   span_of(" HTTP/1."));
 
 		if (!version)
 			return -1;
@@ -209,9 +243,9 @@ int http1_read_request(struct l7_parser *parser, struct http1_words *s, const st
 	}
 	set_target(s, target, h->connect);
 	begin_detail(s);
-	add_detail(parser, s, "host", h->host, 128);
-	add_detail(parser, s, "user_agent", h->agent, 128);
-	add_detail(parser, s, "client", h->client, 64);
+	add_detail(parser, s, span_of("host"), h->host, 128);
+	add_detail(parser, s, span_of("user_agent"), h->agent, 128);
+	add_detail(parser, s, span_of("client"), h->client, 64);
 	end_detail(s);
 	return 0;
 }

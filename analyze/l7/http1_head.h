@@ -8,12 +8,12 @@
 /* What a head told. */
 struct http1_head {
 	uint64_t length;
-	bool has_length, chunked, connect, head_only, upgrade, h2c;
-	unsigned code;
+	size_t sz; /* bytes of it, the empty line included */
 	struct span host, agent, client;
 	unsigned client_rank; /* of client_address() */
-	size_t sz;	      /* bytes of it, the empty line included */
-	bool partial;	      /* its end was not kept */
+	uint16_t code;
+	bool has_length, chunked, connect, head_only, upgrade, h2c;
+	bool partial; /* its end was not kept */
 };
 
 /* What a message says of itself. */

@@ -241,6 +241,8 @@ struct l7_conn_opts {
 	void *ctx;
 	const struct l7_arg *args; /* live as long as the connection */
 	size_t arg_cnt;
+	struct arena *arena; /* of parsers, shared by connections that are fed in turn; NULL: its
+				own */
 	size_t max_buffer; /* bytes held of one direction for reordering and partial messages; 0: 1
 			      MiB */
 };

@@ -30,7 +30,7 @@ void speak_take(struct l7_conn *c, const struct l7_protocol *p, int requests_sen
 	c->role = decide_role(c, requests_sent);
 	c->protocol = p;
 	c->parser = (struct l7_parser){
-		.engine = c, .opts = &c->opts, .state = state, .arena = &c->arena};
+		.engine = c, .opts = &c->opts, .state = state, .arena = c->arena};
 	pair_init(&c->pair, p->pair_by_id, c->opts.late, deliver, c);
 }
 
@@ -41,7 +41,7 @@ void speak_flush(struct l7_conn *c)
 			tail_release(c, &c->dir[d]);
 	if (c->protocol->finish)
 		c->protocol->finish(&c->parser);
-	arena_reset(&c->arena);
+	arena_reset(c->arena);
 	pair_fini(&c->pair);
 }
 
