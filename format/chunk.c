@@ -77,7 +77,7 @@ int chunk_header_get(struct chunk_header *h, const uint8_t *p, size_t len)
 struct chunk_encoder {
 	ZSTD_CCtx *zstd;
 	struct column_scratch *scratch;
-	struct bytes raw, column, frame;
+	struct bytes raw, frame;
 };
 
 struct chunk_encoder *chunk_encoder_new(int zstd_level)
@@ -101,7 +101,6 @@ void chunk_encoder_trim(struct chunk_encoder *e)
 {
 	column_scratch_clear(e->scratch);
 	bytes_fini(&e->raw);
-	bytes_fini(&e->column);
 	bytes_fini(&e->frame);
 }
 
@@ -112,7 +111,6 @@ void chunk_encoder_free(struct chunk_encoder *e)
 	ZSTD_freeCCtx(e->zstd);
 	column_scratch_free(e->scratch);
 	bytes_fini(&e->raw);
-	bytes_fini(&e->column);
 	bytes_fini(&e->frame);
 	free(e);
 }
@@ -132,21 +130,11 @@ static int encode_table(struct chunk_encoder *e, const struct chunk_table *t)
 	bytes_varint(&e->raw, t->cnt);
 	bytes_varint(&e->raw, t->info->field_cnt);
 	for (unsigned i = 0; i < t->info->field_cnt; i++) {
-		const struct rec_field *f = &t->info->fields[i];
-		size_t sz = column_size(f, t->rows, t->info->sz, t->cnt);
-		struct bytes *to = sz ? &e->raw : &e->column;
-		int err;
+		int err = column_encode(&e->raw, &t->info->fields[i], t->rows, t->info->sz, t->cnt,
+					e->scratch);
 
-		if (sz)
-			bytes_varint(&e->raw, sz);
-		e->column.len = 0;
-		err = column_encode(to, f, t->rows, t->info->sz, t->cnt, e->scratch);
 		if (err)
 			return err;
-		if (!sz) {
-			bytes_varint(&e->raw, e->column.len);
-			bytes_add(&e->raw, e->column.p, e->column.len);
-		}
 	}
 	return 0;
 }

@@ -25,14 +25,16 @@ struct table {
 };
 
 struct column_scratch {
+	struct bytes column; /* one whose length is not known before */
 	struct table values, nodes;
-	uint64_t *order; /* distinct numbers, first seen first */
-	struct span *strings;
+	uint64_t *numbers;    /* of a column */
+	uint64_t *order;      /* the distinct ones, first seen first */
+	struct span *strings; /* the same */
 	uint32_t *indexes;
 	uint32_t *rank;	    /* first-seen index -> sorted index */
 	uint32_t *node_row; /* the last row that passed through a trie node */
 	uint32_t *path;	    /* nodes of the row before, root first */
-	size_t order_cap, strings_cap, indexes_cap, rank_cap, node_cap, path_cap;
+	size_t numbers_cap, order_cap, strings_cap, indexes_cap, rank_cap, node_cap, path_cap;
 };
 
 static bool grow(void *array, size_t *cap, size_t need, size_t width)
@@ -116,8 +118,10 @@ struct column_scratch *column_scratch_new(void)
 
 void column_scratch_clear(struct column_scratch *s)
 {
+	bytes_fini(&s->column);
 	free(s->values.slots);
 	free(s->nodes.slots);
+	free(s->numbers);
 	free(s->order);
 	free(s->strings);
 	free(s->indexes);
@@ -134,46 +138,57 @@ void column_scratch_free(struct column_scratch *s)
 	free(s);
 }
 
-static inline uint64_t number_at(bool wide, const uint8_t *field)
-{
-	return wide ? *(const uint64_t *)field : *(const uint32_t *)field;
-}
-
 /* ---- numbers ---- */
 
-static void encode_plain(struct bytes *out, bool wide, const uint8_t *field, size_t stride,
-			 size_t cnt)
+/* One behind the other, of one width. */
+static const uint64_t *take_numbers(struct column_scratch *s, bool wide, const uint8_t *field,
+				    size_t stride, size_t cnt)
+{
+	if (!GROW(s, numbers, numbers_cap, cnt))
+		return NULL;
+	if (wide)
+		for (size_t i = 0; i < cnt; i++, field += stride)
+			s->numbers[i] = *(const uint64_t *)field;
+	else
+		for (size_t i = 0; i < cnt; i++, field += stride)
+			s->numbers[i] = *(const uint32_t *)field;
+	return s->numbers;
+}
+
+static void encode_plain(struct bytes *out, const uint64_t *v, size_t cnt)
 {
 	uint8_t *p = out->p + out->len;
 
-	for (size_t i = 0; i < cnt; i++, field += stride)
-		p = varint_put(p, number_at(wide, field));
+	for (size_t i = 0; i < cnt; i++)
+		p = varint_put(p, v[i]);
 	out->len = p - out->p;
 }
 
-static void encode_delta(struct bytes *out, bool wide, const uint8_t *field, size_t stride,
-			 size_t cnt)
+static void encode_delta(struct bytes *out, const uint64_t *v, size_t cnt)
 {
 	uint8_t *p = out->p + out->len;
 	uint64_t before = 0;
 
-	for (size_t i = 0; i < cnt; i++, field += stride) {
-		uint64_t v = number_at(wide, field);
-
-		p = varint_put(p, zigzag(v - before));
-		before = v;
-	}
+	for (size_t i = 0; i < cnt; before = v[i++])
+		p = varint_put(p, zigzag(v[i] - before));
 	out->len = p - out->p;
 }
 
-static void put_indexes(struct bytes *out, const uint32_t *indexes, size_t cnt)
+/* Indexes below n. */
+static void put_indexes(struct bytes *out, const uint32_t *indexes, size_t n, size_t cnt)
 {
 	uint8_t *p = bytes_room(out, cnt * 5);
 
 	if (!p)
 		return;
-	for (size_t i = 0; i < cnt; i++)
-		p = varint_put(p, indexes[i]);
+	if (n == 1)
+		p = (uint8_t *)memset(p, 0, cnt) + cnt;
+	else if (n <= 0x80)
+		for (size_t i = 0; i < cnt; i++)
+			*p++ = indexes[i];
+	else
+		for (size_t i = 0; i < cnt; i++)
+			p = varint_put(p, indexes[i]);
 	out->len = p - out->p;
 }
 
@@ -184,44 +199,41 @@ static size_t dict_max(size_t cnt)
 	return cnt / 2 + 4;
 }
 
-static int encode_dict(struct bytes *out, bool wide, const uint8_t *field, size_t stride,
-		       size_t cnt, struct column_scratch *s)
+/* Its place in the dictionary, where it may be new; -1: that is full. */
+static int64_t place_number(struct column_scratch *s, uint64_t v, size_t *n, size_t max)
+{
+	struct slot *slot = table_find(&s->values, v, 0);
+
+	if (slot->generation != s->values.generation) {
+		if (*n == max)
+			return -1;
+		table_set(&s->values, slot, v, 0, *n);
+		s->order[(*n)++] = v;
+	}
+	return slot->value;
+}
+
+static int encode_dict(struct bytes *out, const uint64_t *v, size_t cnt, struct column_scratch *s)
 {
 	size_t n = 0, max = dict_max(cnt);
-	uint64_t before = 0;
+	int64_t at = 0;
 
 	if (!GROW(s, indexes, indexes_cap, cnt) || !GROW(s, order, order_cap, max) ||
 	    !table_clear(&s->values) || !table_reserve(&s->values, max + 1))
 		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++) {
-		uint64_t v = number_at(wide, field + i * stride);
-		struct slot *slot;
-
-		if (i && v == before) {
-			s->indexes[i] = s->indexes[i - 1];
-			continue;
-		}
-		before = v;
-		slot = table_find(&s->values, v, 0);
-		if (slot->generation != s->values.generation) {
-			if (n == max) {
-				*bytes_room(out, 1) = 0;
-				out->len++;
-				encode_plain(out, wide, field, stride, cnt);
-				return 0;
-			}
-			table_set(&s->values, slot, v, 0, n);
-			s->order[n++] = v;
-		}
-		s->indexes[i] = slot->value;
+	for (size_t i = 0; i < cnt && at >= 0; i++) {
+		if (!i || v[i] != v[i - 1])
+			at = place_number(s, v[i], &n, max);
+		s->indexes[i] = at;
+	}
+	if (at < 0) {
+		bytes_varint(out, 0);
+		encode_plain(out, v, cnt);
+		return 0;
 	}
 	bytes_varint(out, n);
-	before = 0;
-	for (size_t i = 0; i < n; i++) {
-		bytes_varint(out, zigzag(s->order[i] - before));
-		before = s->order[i];
-	}
-	put_indexes(out, s->indexes, cnt);
+	encode_delta(out, s->order, n);
+	put_indexes(out, s->indexes, n, cnt);
 	return 0;
 }
 
@@ -236,6 +248,12 @@ static struct span string_at(const uint8_t *field)
 	return v;
 }
 
+/* Of what is below 2^21. */
+static size_t varint_size(size_t v)
+{
+	return v < 1 << 7 ? 1 : v < 1 << 14 ? 2 : 3;
+}
+
 static size_t strings_size(const uint8_t *strings, size_t stride, size_t cnt)
 {
 	size_t sum = 0;
@@ -243,7 +261,7 @@ static size_t strings_size(const uint8_t *strings, size_t stride, size_t cnt)
 	for (size_t i = 0; i < cnt; i++) {
 		size_t len = string_at(strings + i * stride).len;
 
-		sum += len + (len < 1 << 7 ? 1 : len < 1 << 14 ? 2 : 3);
+		sum += len + varint_size(len);
 	}
 	return sum;
 }
@@ -266,66 +284,75 @@ static void put_strings(struct bytes *out, const uint8_t *strings, size_t stride
 	out->len = p - out->p;
 }
 
-/* FNV-1a by words: the strings are short and the table is ours alone. */
-static uint64_t hash_string(struct span v)
+static int64_t place_string(struct column_scratch *s, struct span v, size_t *n, size_t max)
 {
-	uint64_t h = 0xcbf29ce484222325ULL ^ v.len, word;
+	const uint64_t where = v.len ? (uintptr_t)v.p : 0;
+	struct slot *slot = table_find(&s->values, where, v.len);
 
-	for (; v.len >= 8; v.p += 8, v.len -= 8) {
-		memcpy(&word, v.p, 8);
-		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 29;
+	if (slot->generation != s->values.generation) {
+		if (*n == max)
+			return -1;
+		table_set(&s->values, slot, where, v.len, *n);
+		s->strings[(*n)++] = v;
 	}
-	for (; v.len; v.p++, v.len--)
-		h = (h ^ (unsigned char)*v.p) * 0x100000001b3ULL;
-	return h ^ h >> 32;
+	return slot->value;
+}
+
+/*
+ * Numbers the strings by where they stand, which is as good as by what they are: the writer keeps
+ * equal ones once (arena.h). How many there are; 0: they would not halve the column, and indexes
+ * that are always new ones cost more than lengths that are mostly the same.
+ */
+static int number_strings(const uint8_t *field, size_t stride, size_t cnt, struct column_scratch *s,
+			  size_t *distinct)
+{
+	size_t n = 0, max = dict_max(cnt), all_sz = 0, sz = 0;
+	struct span before = {NULL, SIZE_MAX};
+	int64_t at = 0;
+
+	if (!GROW(s, indexes, indexes_cap, cnt) || !GROW(s, strings, strings_cap, max) ||
+	    !table_clear(&s->values) || !table_reserve(&s->values, max + 1))
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt && at >= 0; i++) {
+		struct span v = string_at(field + i * stride);
+
+		if (v.len != before.len || (v.len && v.p != before.p))
+			at = place_string(s, v, &n, max);
+		before = v;
+		all_sz += 1 + v.len;
+		s->indexes[i] = at;
+	}
+	for (size_t i = 0; i < n; i++)
+		sz += 1 + s->strings[i].len;
+	*distinct = at >= 0 && sz <= all_sz / 2 ? n : 0;
+	return 0;
 }
 
 static int encode_dict_strings(struct bytes *out, const uint8_t *field, size_t stride, size_t cnt,
 			       struct column_scratch *s)
 {
-	size_t n = 0, max = dict_max(cnt);
-	struct span before = {0};
+	size_t n;
+	int err = number_strings(field, stride, cnt, s, &n);
 
-	if (!GROW(s, indexes, indexes_cap, cnt) || !GROW(s, strings, strings_cap, max) ||
-	    !table_clear(&s->values) || !table_reserve(&s->values, max + 1))
-		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++) {
-		struct span v = string_at(field + i * stride);
-		struct slot *slot;
-		uint32_t again = 0;
-		uint64_t h;
-
-		/* Mostly as the row before, or nothing at all. */
-		if (i && v.len == before.len && (!v.len || !memcmp(v.p, before.p, v.len))) {
-			s->indexes[i] = s->indexes[i - 1];
-			continue;
-		}
-		before = v;
-		h = hash_string(v);
-		/* `again` tells strings with equal hashes apart */
-		for (;; again++) {
-			slot = table_find(&s->values, h, again);
-			if (slot->generation != s->values.generation ||
-			    (s->strings[slot->value].len == v.len &&
-			     (!v.len || !memcmp(s->strings[slot->value].p, v.p, v.len))))
-				break;
-		}
-		if (slot->generation != s->values.generation) {
-			if (n == max) {
-				bytes_varint(out, 0);
-				put_strings(out, field, stride, cnt);
-				return 0;
-			}
-			table_set(&s->values, slot, h, again, n);
-			s->strings[n++] = v;
-		}
-		s->indexes[i] = slot->value;
+	if (err)
+		return err;
+	if (n) {
+		field = (const uint8_t *)s->strings;
+		stride = sizeof(*s->strings);
+		put_indexes(&s->column, s->indexes, n, cnt);
+		cnt = n;
 	}
+	bytes_varint(out, varint_size(n) + strings_size(field, stride, cnt) + s->column.len);
 	bytes_varint(out, n);
-	put_strings(out, (const uint8_t *)s->strings, sizeof(struct span), n);
-	put_indexes(out, s->indexes, cnt);
+	put_strings(out, field, stride, cnt);
+	bytes_add(out, s->column.p, s->column.len);
 	return 0;
+}
+
+static void encode_strings(struct bytes *out, const uint8_t *field, size_t stride, size_t cnt)
+{
+	bytes_varint(out, strings_size(field, stride, cnt));
+	put_strings(out, field, stride, cnt);
 }
 
 /* ---- lists ---- */
@@ -458,7 +485,7 @@ static int encode_suffix(struct bytes *out, const uint8_t *field, size_t stride,
 					  heads[i].shared);
 	for (size_t i = 0; i < l.new_cnt; i++)
 		s->indexes[i] = s->rank[s->indexes[i]];
-	put_indexes(out, s->indexes, l.new_cnt);
+	put_indexes(out, s->indexes, l.values, l.new_cnt);
 cleanup:
 	bytes_fini(&l.heads);
 	return err;
@@ -466,27 +493,19 @@ cleanup:
 
 /* ---- any column ---- */
 
-size_t column_size(const struct rec_field *f, const void *rows, size_t stride, size_t cnt)
+static int encode_numbers(struct bytes *out, const struct rec_field *f, const uint8_t *field,
+			  size_t stride, size_t cnt, struct column_scratch *s)
 {
-	return f->type == REC_T_str && f->encoding != REC_E_DICT
-		       ? strings_size((const uint8_t *)rows + f->offset, stride, cnt)
-		       : 0;
-}
+	const uint64_t *v = take_numbers(s, f->type == REC_T_u64, field, stride, cnt);
 
-size_t column_bound(const struct rec_field *f, const void *row)
-{
-	const uint8_t *field = (const uint8_t *)row + f->offset;
-
-	switch (f->type) {
-	case REC_T_u32:
-		return f->encoding == REC_E_DICT ? 8 : 5;
-	case REC_T_u64:
-		return f->encoding == REC_E_DICT ? 13 : 10;
-	case REC_T_str:
-		return 6 + string_at(field).len;
-	case REC_T_list:
-		return 9 + 13 * ((const struct u64_span *)field)->len;
-	}
+	if (!v)
+		return -ENOMEM;
+	if (f->encoding == REC_E_DICT)
+		return encode_dict(out, v, cnt, s);
+	if (f->encoding == REC_E_DELTA)
+		encode_delta(out, v, cnt);
+	else
+		encode_plain(out, v, cnt);
 	return 0;
 }
 
@@ -494,22 +513,20 @@ int column_encode(struct bytes *out, const struct rec_field *f, const void *rows
 		  size_t cnt, struct column_scratch *s)
 {
 	const uint8_t *field = (const uint8_t *)rows + f->offset;
-	const bool wide = f->type == REC_T_u64;
 	int err = 0;
 
-	if (!bytes_room(out, (cnt + 1) * VARINT_MAX))
+	s->column.len = 0;
+	if (!bytes_room(&s->column, (cnt + 1) * VARINT_MAX))
 		return -ENOMEM;
-	if (f->type == REC_T_list)
-		err = encode_suffix(out, field, stride, cnt, s);
-	else if (f->type == REC_T_str && f->encoding == REC_E_DICT)
+	if (f->type == REC_T_str && f->encoding == REC_E_DICT) {
 		err = encode_dict_strings(out, field, stride, cnt, s);
-	else if (f->type == REC_T_str)
-		put_strings(out, field, stride, cnt);
-	else if (f->encoding == REC_E_DICT)
-		err = encode_dict(out, wide, field, stride, cnt, s);
-	else if (f->encoding == REC_E_DELTA)
-		encode_delta(out, wide, field, stride, cnt);
-	else
-		encode_plain(out, wide, field, stride, cnt);
-	return err ? err : out->failed ? -ENOMEM : 0;
+	} else if (f->type == REC_T_str) {
+		encode_strings(out, field, stride, cnt);
+	} else {
+		err = f->type == REC_T_list ? encode_suffix(&s->column, field, stride, cnt, s)
+					    : encode_numbers(&s->column, f, field, stride, cnt, s);
+		bytes_varint(out, s->column.len);
+		bytes_add(out, s->column.p, s->column.len);
+	}
+	return err ? err : out->failed || s->column.failed ? -ENOMEM : 0;
 }

@@ -19,16 +19,30 @@ struct column_scratch *column_scratch_new(void);
 void column_scratch_clear(struct column_scratch *s); /* as new */
 void column_scratch_free(struct column_scratch *s);
 
-/* Appends the column of field f; rows are cnt structs of `stride` bytes. 0 or -ENOMEM. */
+/* Appends the column of field f behind its length; rows are cnt structs of `stride` bytes. 0 or
+ * -ENOMEM. */
 int column_encode(struct bytes *out, const struct rec_field *f, const void *rows, size_t stride,
 		  size_t cnt, struct column_scratch *s);
 
-/* How many bytes that will be, where it is known before: of strings that stand for themselves;
- * else 0. */
-size_t column_size(const struct rec_field *f, const void *rows, size_t stride, size_t cnt);
-
 /* At most how many bytes this field of one row adds to its column. */
-size_t column_bound(const struct rec_field *f, const void *row);
+static inline size_t column_bound(const struct rec_field *f, const void *row)
+{
+	const void *field = (const uint8_t *)row + f->offset;
+	size_t len;
+
+	switch (f->type) {
+	case REC_T_u32:
+		return f->encoding == REC_E_DICT ? 8 : 5;
+	case REC_T_u64:
+		return f->encoding == REC_E_DICT ? 13 : 10;
+	case REC_T_str:
+		len = ((const struct span *)field)->len;
+		return 6 + (len < COLUMN_STR_MAX ? len : COLUMN_STR_MAX);
+	case REC_T_list:
+		return 9 + 13 * ((const struct u64_span *)field)->len;
+	}
+	return 0;
+}
 
 /*
  * Fills field c->field of cnt rows from a whole column. Strings point into the column's bytes,

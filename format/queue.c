@@ -5,64 +5,6 @@
 #include "ustar.h"
 #include "writer.h"
 
-/* ---- arena ---- */
-
-struct arena_block {
-	struct arena_block *next;
-	size_t used, cap;
-	_Alignas(uint64_t) uint8_t data[];
-};
-
-enum { ARENA_BLOCK = 64 << 10 };
-
-static struct arena_block *block_new(struct arena *spare, size_t cap)
-{
-	struct arena_block *b = spare->blocks;
-
-	if (b && cap == ARENA_BLOCK)
-		spare->blocks = b->next;
-	else
-		b = malloc(sizeof(*b) + cap);
-	return b;
-}
-
-static void *arena_copy(struct arena *a, struct arena *spare, const void *p, size_t len)
-{
-	struct arena_block *b = a->blocks;
-	size_t padded = (len + 7) & ~(size_t)7;
-	void *to;
-
-	if (!b || b->cap - b->used < padded) {
-		size_t cap = padded > ARENA_BLOCK ? padded : ARENA_BLOCK;
-
-		b = block_new(spare, cap);
-		if (!b)
-			return NULL;
-		*b = (struct arena_block){.next = a->blocks, .cap = cap};
-		a->blocks = b;
-	}
-	to = b->data + b->used;
-	b->used += padded;
-	memcpy(to, p, len);
-	return to;
-}
-
-/* The blocks go to `spare`; NULL, and those of unusual size: they are freed. */
-static void arena_free(struct arena *a, struct arena *spare)
-{
-	struct arena_block *b;
-
-	while ((b = a->blocks)) {
-		a->blocks = b->next;
-		if (!spare || b->cap != ARENA_BLOCK) {
-			free(b);
-			continue;
-		}
-		b->next = spare->blocks;
-		spare->blocks = b;
-	}
-}
-
 /* ---- lists ---- */
 
 static void list_add(struct queue_list *l, struct queue_chunk *c)
@@ -88,9 +30,12 @@ static struct queue_chunk *list_pop(struct queue_list *l)
 
 /* ---- queues ---- */
 
-static bool is_fixed(const struct rec_field *f)
+static void add_field(struct queue_kind *k, const struct rec_field *f)
 {
-	return f->type == REC_T_u32 || f->type == REC_T_u64;
+	if (f->type == REC_T_u32 || f->type == REC_T_u64)
+		k->fixed_bound += column_bound(f, NULL);
+	else
+		k->spans[k->span_cnt++] = f;
 }
 
 void queue_init(struct obz_writer *w)
@@ -111,10 +56,7 @@ void queue_init(struct obz_writer *w)
 		k->info = info;
 		k->stream = rec_stream_index(info->stream);
 		for (unsigned f = 0; f < info->field_cnt; f++)
-			if (is_fixed(&info->fields[f]))
-				k->fixed_bound += column_bound(&info->fields[f], NULL);
-			else
-				k->spans[k->span_cnt++] = f;
+			add_field(k, &info->fields[f]);
 	}
 }
 
@@ -140,29 +82,38 @@ static size_t row_bound(const struct queue_kind *k, const void *rec)
 	size_t sum = k->fixed_bound;
 
 	for (unsigned i = 0; i < k->span_cnt; i++)
-		sum += column_bound(&k->info->fields[k->spans[i]], rec);
+		sum += column_bound(k->spans[i], rec);
 	return sum;
 }
 
+/* A dictionary's strings are kept once: by where they stand, the encoder tells them. */
+static const char *keep_string(struct queue_stream *s, struct arena *spare,
+			       const struct rec_field *f, struct span v)
+{
+	return f->encoding == REC_E_DICT ? arena_string(&s->arena, spare, &s->known, v.p, v.len)
+					 : arena_copy(&s->arena, spare, v.p, v.len);
+}
+
 /* Copies what the row's strings and lists point to. */
-static bool keep_spans(struct arena *a, struct arena *spare, const struct queue_kind *k,
+static bool keep_spans(struct queue_stream *s, struct arena *spare, const struct queue_kind *k,
 		       uint8_t *row)
 {
 	for (unsigned i = 0; i < k->span_cnt; i++) {
-		const struct rec_field *f = &k->info->fields[k->spans[i]];
+		const struct rec_field *f = k->spans[i];
 		void *field = row + f->offset;
 
 		if (f->type == REC_T_str) {
-			struct span *s = field;
+			struct span *v = field;
 
-			if (s->len > COLUMN_STR_MAX)
-				s->len = COLUMN_STR_MAX;
-			if (s->len && !(s->p = arena_copy(a, spare, s->p, s->len)))
+			if (v->len > COLUMN_STR_MAX)
+				v->len = COLUMN_STR_MAX;
+			if (v->len && !(v->p = keep_string(s, spare, f, *v)))
 				return false;
 		} else {
 			struct u64_span *l = field;
 
-			if (l->len && !(l->v = arena_copy(a, spare, l->v, l->len * sizeof(*l->v))))
+			if (l->len &&
+			    !(l->v = arena_copy(&s->arena, spare, l->v, l->len * sizeof(*l->v))))
 				return false;
 		}
 	}
@@ -204,9 +155,12 @@ bool queue_has_room(const struct obz_writer *w, uint64_t sz, bool reserved)
  */
 static int fill(struct obz_writer *w, struct queue_stream *s, size_t bound, bool last)
 {
-	uint64_t need = member_bound(bound);
+	uint64_t need;
 
-	if (!w->max_sz || s->full || queue_has_room(w, last ? need + 4096 : need, s->reserved))
+	if (!w->max_sz || s->full)
+		return 0;
+	need = member_bound(bound);
+	if (queue_has_room(w, last ? need + 4096 : need, s->reserved))
 		return 0;
 	if (!last)
 		return -EAGAIN;
@@ -247,6 +201,7 @@ static int seal(struct obz_writer *w, unsigned stream)
 	c->bound = s->bound;
 	c->arena = s->arena;
 	s->arena.blocks = NULL;
+	memset(&s->known, 0, sizeof(s->known));
 	s->bound = 0;
 	w->sealed_sz += member_bound(c->bound);
 	list_add(&w->sealed, c);
@@ -283,7 +238,7 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool la
 	}
 	row = k->rows + k->cnt * k->info->sz;
 	memcpy(row, rec, k->info->sz);
-	if (!keep_spans(&s->arena, &w->spare, k, row))
+	if (!keep_spans(s, &w->spare, k, row))
 		return -ENOMEM;
 	k->cnt++;
 	if (!s->bound)

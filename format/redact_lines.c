@@ -4,22 +4,33 @@
 #include "redact_conn.h"
 #include "redact_spots.h"
 
-/* In lower case; a space stands for any number of spaces and tabs. Of NATS' CONNECT: password,
- * token, jwt, signature. */
+/* By their first four characters, as which a line is told; in lower case; a space stands for any
+ * number of spaces and tabs. Of NATS' CONNECT: password, token, jwt, signature. */
 #define BEGINNINGS(X)                                                                              \
-	X("authorization:")                                                                        \
-	X("proxy-authorization:")                                                                  \
-	X("cookie:")                                                                               \
-	X("set-cookie:")                                                                           \
-	X("x-api-key:")                                                                            \
-	X("x-auth-token:")                                                                         \
-	X("auth ")                                                                                 \
-	X("hello 2 auth ")                                                                         \
-	X("hello 3 auth ")                                                                         \
-	X("acl setuser ")                                                                          \
-	X("config set requirepass ")                                                               \
-	X("config set masterauth ")                                                                \
-	X("connect {")
+	X("auth", "authorization:", "auth ")                                                       \
+	X("prox", "proxy-authorization:")                                                          \
+	X("cook", "cookie:")                                                                       \
+	X("set-", "set-cookie:")                                                                   \
+	X("x-ap", "x-api-key:")                                                                    \
+	X("x-au", "x-auth-token:")                                                                 \
+	X("hell", "hello 2 auth ", "hello 3 auth ")                                                \
+	X("acl ", "acl setuser ")                                                                  \
+	X("acl\t", "acl setuser ")                                                                 \
+	X("conf", "config set requirepass ", "config set masterauth ")                             \
+	X("conn", "connect {")
+
+/* What a message begins with. */
+#define METHODS(X)                                                                                 \
+	X("GET ")                                                                                  \
+	X("HTTP/1.")                                                                               \
+	X("HEAD ")                                                                                 \
+	X("POST ")                                                                                 \
+	X("PUT ")                                                                                  \
+	X("PATCH ")                                                                                \
+	X("DELETE ")                                                                               \
+	X("OPTIONS ")                                                                              \
+	X("CONNECT ")                                                                              \
+	X("TRACE ")
 
 enum { UNDECIDED = -1, SOON_SZ = 4 };
 
@@ -56,81 +67,83 @@ static int match(const char *w, const uint8_t *p, size_t sz)
 	return i;
 }
 
-/* Is it one of those capital, or small, letters whose bits are set? */
-#define LETTER(ch) (1u << ((ch)&31))
-#define METHODS                                                                                    \
-	(LETTER('G') | LETTER('H') | LETTER('P') | LETTER('D') | LETTER('O') | LETTER('C') |       \
-	 LETTER('T'))
-#define LETTERS (LETTER('a') | LETTER('c') | LETTER('h') | LETTER('p') | LETTER('s') | LETTER('x'))
-static inline bool is_among(uint8_t ch, uint32_t letters)
-{
-	return ch & 0x40 && letters >> (ch & 31) & 1;
-}
-
-/* By its first four bytes alone, as good as all other lines are told; `word`: these in lower case,
- * where a tab is no space. */
-static inline __attribute__((always_inline)) bool soon(uint32_t word, const char *text)
-{
-	return (text[3] == ' ' ? word & 0xffffff : word) ==
-	       ((uint32_t)text[0] | (uint32_t)text[1] << 8 | (uint32_t)text[2] << 16 |
-		(text[3] == ' ' ? 0 : (uint32_t)text[3] << 24));
-}
-
-/* Where the secret begins in a line, 0: nowhere; UNDECIDED. */
-static inline int secret_at(const uint8_t *p, size_t sz)
+/* The same, of several. */
+static int match_any(const char *const texts[], const uint8_t *p, size_t sz)
 {
 	bool undecided = false;
-	uint32_t word;
-	int at;
 
-	if (!is_among(*p | 32, LETTERS))
-		return 0;
-	word = sz < SOON_SZ ? 0 : le_get(p, SOON_SZ) | 0x20202020;
-#define X(text)                                                                                    \
-	if (soon(word, text) || sz < SOON_SZ) {                                                    \
-		at = match(text, p, sz);                                                           \
-		if (at > 0)                                                                        \
-			return at;                                                                 \
-		undecided |= at == UNDECIDED;                                                      \
+	for (; *texts; texts++) {
+		int at = match(*texts, p, sz);
+
+		if (at > 0)
+			return at;
+		undecided |= at == UNDECIDED;
 	}
-	BEGINNINGS(X)
-#undef X
 	/* A token that could not be carried is none that matters. */
 	return undecided && sz <= CARRY_MAX ? UNDECIDED : 0;
 }
 
-static bool is_start(const uint8_t *p, size_t sz, const char *start)
+/* A line's first characters. Letters become small ones, some other characters become others. */
+static inline uint32_t start_of(const void *p)
 {
-	size_t n = strlen(start);
+	uint32_t word;
 
-	return sz >= n && !memcmp(p, start, n);
+	memcpy(&word, p, SOON_SZ);
+	return word | 0x20202020;
 }
 
-static bool is_message(const uint8_t *p, size_t sz)
+/* A line's mark, of 64. The factor is one with which hardly a usual header field or command has
+ * that of a secret or of a message. */
+static inline unsigned mark_of(const void *p)
 {
-	switch (*p) {
-	case 'G':
-		return is_start(p, sz, "GET ");
-	case 'H':
-		return is_start(p, sz, "HTTP/1.") || is_start(p, sz, "HEAD ");
-	case 'P':
-		return is_start(p, sz, "POST ") || is_start(p, sz, "PUT ") ||
-		       is_start(p, sz, "PATCH ");
-	case 'D':
-		return is_start(p, sz, "DELETE ");
-	case 'O':
-		return is_start(p, sz, "OPTIONS ");
-	case 'C':
-		return is_start(p, sz, "CONNECT ");
-	case 'T':
-		return is_start(p, sz, "TRACE ");
+	return start_of(p) * 0x24ccad3fu >> 26;
+}
+
+#define MARK(start, ...) | 1ULL << mark_of(start)
+#define SECRETS (0 BEGINNINGS(MARK))
+#define MESSAGES (0 METHODS(MARK))
+
+static inline bool is_marked(const uint8_t *p, uint64_t marks)
+{
+	return marks >> mark_of(p) & 1;
+}
+
+/* Where the secret begins in a line, 0: nowhere; UNDECIDED. */
+static int secret_at(const uint8_t *p, size_t sz)
+{
+#define X(soon, ...) __VA_ARGS__,
+	static const char *const all[] = {BEGINNINGS(X) NULL};
+#undef X
+	const uint8_t first = *p | 32;
+	uint32_t start;
+
+	if (sz < SOON_SZ)
+#define X(soon, ...) || first == soon[0]
+		return 0 BEGINNINGS(X) ? match_any(all, p, sz) : 0;
+#undef X
+	if (!is_marked(p, SECRETS))
+		return 0;
+	start = start_of(p);
+#define X(soon, ...)                                                                               \
+	if (start == start_of(soon)) {                                                             \
+		static const char *const texts[] = {__VA_ARGS__, NULL};                            \
+		return match_any(texts, p, sz);                                                    \
 	}
-	return false;
+	BEGINNINGS(X)
+#undef X
+	return 0;
 }
 
-static inline bool begins_message(const uint8_t *p, size_t sz)
+static bool begins_message(const uint8_t *p, size_t sz)
 {
-	return sz && is_among(*p, METHODS) && is_message(p, sz);
+	if (sz < SOON_SZ || !is_marked(p, MESSAGES))
+		return false;
+#define X(text)                                                                                    \
+	if (!memcmp(p, text, SOON_SZ))                                                             \
+		return sz >= sizeof(text) - 1 && !memcmp(p, text, sizeof(text) - 1);
+	METHODS(X)
+#undef X
+	return false;
 }
 
 /* Masks the rest of a line; returns where it ends, at its newline. No header field and no command
@@ -183,35 +196,37 @@ static inline bool is_empty(const struct redact_call *c, size_t at, size_t end)
 	return end == at || (end == at + 1 && c->p[at] == '\r');
 }
 
-/* May a line that begins so hold a secret, begin a message or, as an empty one, end its head? */
-static inline bool is_of_note(uint8_t ch, bool in_head)
+/* May a line that begins so hold a secret, begin a message or, as an empty one, end its head? As
+ * good as all others are told here. */
+static inline bool is_of_note(const uint8_t *p, size_t sz, bool in_head)
 {
-	return is_among(ch, in_head ? LETTERS : LETTERS | METHODS) || ch == '\r' || ch == '\n';
+	if (sz < SOON_SZ || (in_head && *p < ' '))
+		return true;
+	return is_marked(p, in_head ? SECRETS : SECRETS | MESSAGES);
 }
 
 size_t redact_lines(struct redact_text *s, struct redact_call *c)
 {
 	struct redact_spots newlines = redact_spots(c->p, c->kept, '\n');
-	size_t at = s->masking || s->gap || s->json.inside ? rest_of_line(s, c) : 0, end;
+	size_t at = s->masking || s->gap || s->json.inside ? rest_of_line(s, c) : 0;
+	size_t end = redact_spots_next(&newlines, at);
 
-	for (; at < c->kept; at = end + 1) {
+	for (; at < c->kept; at = end + 1, end = redact_spots_after(&newlines)) {
 		int secret;
 
-		if (!s->folds && !is_of_note(c->p[at], s->in_head)) {
-			end = redact_spots_next(&newlines, at);
+		if (!s->folds && !is_of_note(c->p + at, c->kept - at, s->in_head))
 			continue;
-		}
 		secret = s->folds && is_blank(c->p[at]) ? 1 : secret_at(c->p + at, c->kept - at);
 		s->folds = false;
 		if (secret == UNDECIDED)
 			return at;
 		if (secret) {
-			end = mask_line(s, c, at, secret);
-			if (end == c->kept || c->p[end] == '\n')
+			at = mask_line(s, c, at, secret);
+			end = redact_spots_next(&newlines, at);
+			if (at == end)
 				continue;
-			at = end; /* a control character: on with the line */
+			/* a control character: on with the line */
 		}
-		end = redact_spots_next(&newlines, at);
 		if (!s->in_head)
 			s->in_head = begins_message(c->p + at, c->kept - at);
 		else if (end < c->kept && is_empty(c, at, end))

@@ -120,6 +120,8 @@ size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
 	struct redact_spots dollars;
 	size_t at = 0, end;
 
+	if (s->bulk_at <= pos && !s->secrets && !memchr(c->p, '$', c->kept))
+		return c->kept;
 	if (s->bulk_at > pos) {
 		uint64_t until = s->bulk_at - pos;
 

@@ -4,6 +4,7 @@
 #ifndef FORMAT_REDACT_SPOTS_H
 #define FORMAT_REDACT_SPOTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -53,6 +54,9 @@ static inline uint64_t spots_of(const uint8_t *p, size_t sz, uint8_t ch)
 	uint64_t bits = 0;
 	size_t i = 0;
 
+	if (sz == SPOTS_BLOCK)
+		return spots_of_16(p, ch) | spots_of_16(p + 16, ch) << 16 |
+		       spots_of_16(p + 32, ch) << 32 | spots_of_16(p + 48, ch) << 48;
 	if (sz >= 16) {
 		for (; i + 16 < sz; i += 16)
 			bits |= spots_of_16(p + i, ch) << i;
@@ -80,38 +84,44 @@ static inline struct redact_spots redact_spots(const uint8_t *p, size_t sz, uint
 	return s;
 }
 
-/* Past blocks that have none, which memchr does at twice the speed and more. */
-static inline void spots_skip(struct redact_spots *s)
+/* The next block, past such as have none, which memchr does at twice the speed and more. */
+static inline bool spots_load_next(struct redact_spots *s)
 {
 	const uint8_t *next;
 
+	if (s->sz - s->base <= SPOTS_BLOCK)
+		return false;
 	s->base += SPOTS_BLOCK;
-	if (s->base >= s->sz)
-		return;
+	spots_load(s);
+	if (s->bits)
+		return true;
 	next = memchr(s->p + s->base, s->what, s->sz - s->base);
 	s->base = next ? s->base + ((next - s->p - s->base) & ~(size_t)(SPOTS_BLOCK - 1)) : s->sz;
 	if (next)
 		spots_load(s);
+	return next;
+}
+
+/* The one behind that which was found last, else the text's end. */
+static inline size_t redact_spots_after(struct redact_spots *s)
+{
+	s->bits &= s->bits - 1;
+	if (s->bits || spots_load_next(s))
+		return s->base + __builtin_ctzll(s->bits);
+	return s->sz;
 }
 
 /* The next one from `at` on, else the text's end; `at` never goes back. */
 static inline size_t redact_spots_next(struct redact_spots *s, size_t at)
 {
-	while (s->base < s->sz) {
-		uint64_t bits = s->bits;
+	do {
+		for (; s->bits; s->bits &= s->bits - 1) {
+			size_t spot = s->base + __builtin_ctzll(s->bits);
 
-		if (at > s->base)
-			bits = at - s->base < SPOTS_BLOCK ? bits & ~0ULL << (at - s->base) : 0;
-		if (bits)
-			return s->base + __builtin_ctzll(bits);
-		if (s->bits) {
-			s->base += SPOTS_BLOCK;
-			if (s->base < s->sz)
-				spots_load(s);
-		} else {
-			spots_skip(s);
+			if (spot >= at)
+				return spot;
 		}
-	}
+	} while (spots_load_next(s));
 	return s->sz;
 }
 

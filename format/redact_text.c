@@ -94,7 +94,8 @@ void redact_text(struct redact_call *c)
 	} else {
 		left = scan(s, c, c->pos);
 		s->carry_sz = left <= CARRY_MAX ? left : 0;
-		memcpy(s->carry, c->p + c->kept - s->carry_sz, s->carry_sz);
+		if (s->carry_sz)
+			memcpy(s->carry, c->p + c->kept - s->carry_sz, s->carry_sz);
 	}
 	if (c->kept < c->len)
 		lose(s);

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "json.h"
 #include "writer.h"
-
-int writer_failed(struct obz_writer *w, int err, const char *what)
-{
-	if (err != -EFBIG || !w->max_sz)
-		snprintf(w->error, sizeof(w->error), "%s: %s", what, strerror(-err));
-	else
-		snprintf(w->error, sizeof(w->error),
-			 "%s: the size limit of %" PRIu64 " bytes is reached", what, w->max_sz);
-	return err;
-}
 
 /* ---- a new archive ---- */
 

@@ -9,14 +9,9 @@
 
 #include <pthread.h>
 
+#include "arena.h"
 #include "chunk.h"
 #include "member_out.h"
-
-/* Copies of strings and lists, freed all at once. */
-struct arena_block;
-struct arena {
-	struct arena_block *blocks;
-};
 
 enum { QUEUE_SPANS_MAX = 16 }; /* no kind has as many; a test holds records.def to it */
 
@@ -24,8 +19,8 @@ enum { QUEUE_SPANS_MAX = 16 }; /* no kind has as many; a test holds records.def 
 struct queue_kind {
 	const struct rec_info *info;
 	unsigned stream;
-	size_t fixed_bound;		/* chunk_row_bound without strings and lists */
-	uint8_t spans[QUEUE_SPANS_MAX]; /* which fields are strings and lists */
+	size_t fixed_bound; /* chunk_row_bound without strings and lists */
+	const struct rec_field *spans[QUEUE_SPANS_MAX]; /* which are strings and lists */
 	unsigned span_cnt;
 	uint8_t *rows;
 	size_t cnt, cap;
@@ -42,6 +37,7 @@ struct queue_stream {
 	uint64_t seq;  /* of the next chunk to be written */
 	uint64_t sz;   /* of its members */
 	struct arena arena;
+	struct arena_known known; /* what it holds of dictionaries */
 };
 
 /* A chunk on its way to the file: sealed, its rows and what they point to are its own; encoded,

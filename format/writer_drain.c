@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chunks from the queue to the file: encoded, written, by the threads that put or by one that
  * serves. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "writer.h"
 
 /* Beyond it put and flush wait for the file, and encode themselves. */
 enum { QUEUED_MAX = 16 << 20, SEALED_MAX = 4 };
 #define NONE UINT64_MAX
+
+int writer_failed(struct obz_writer *w, int err, const char *what)
+{
+	if (err != -EFBIG || !w->max_sz)
+		snprintf(w->error, sizeof(w->error), "%s: %s", what, strerror(-err));
+	else
+		snprintf(w->error, sizeof(w->error),
+			 "%s: the size limit of %" PRIu64 " bytes is reached", what, w->max_sz);
+	return err;
+}
 
 /* Writes the oldest chunk; the write lock is held. False when there is none to be written. */
 static bool write_one(struct obz_writer *w, bool despite_error)

@@ -2,8 +2,8 @@
 /*
  * What obrec's reading thread pays for a payload record, from the ring's bytes to the compressed
  * chunk: ns of CPU time, the median of several runs, and bytes in the archive. The calls are those
- * of `wrk` on nginx and of `redis-benchmark -c 50`. `payload KIND` does one run of one kind, for
- * valgrind --tool=callgrind.
+ * of `wrk` on nginx and of `redis-benchmark -c 50`; and such as never come again: ids in requests
+ * and answers, random keys. `payload KIND` does one run of one kind, for valgrind --tool=callgrind.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,6 +26,13 @@ enum { CONNECTIONS = 50, ROUNDS = 2000, RUNS = 7, HEAD = 512 };
 	"03:57:00 GMT\r\nConnection: keep-alive\r\nETag: \"69213b5c-264\"\r\n"                     \
 	"Accept-Ranges: bytes\r\n\r\n"
 #define SET "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000042\r\n$3\r\nVXK\r\n"
+/* Another one each time. */
+#define NUMBER "############"
+#define FRESH_REQUEST "GET /item/" NUMBER " HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"
+#define FRESH_RESPONSE                                                                             \
+	"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Request-Id: " NUMBER "\r\n"        \
+	"Content-Length: 612\r\nDate: Sat, 22 Nov 2025 03:58:19 GMT\r\n\r\n{\"id\":\""
+#define RANDOM_SET "*3\r\n$3\r\nSET\r\n$16\r\nkey:" NUMBER "\r\n$3\r\nVXK\r\n"
 #define TEN(text) text text text text text text text text text text
 
 /* A call and its answer, of `body` bytes more. */
@@ -33,16 +40,16 @@ static const struct kind {
 	const char *name, *call, *answer;
 	size_t body;
 } kinds[] = {
-	{"http", REQUEST, RESPONSE, 612},
-	{"redis", SET, "+OK\r\n", 0},
-	{"pipeline", TEN(SET), TEN("+OK\r\n"), 0},
+	{"http", REQUEST, RESPONSE, 612},	   {"redis", SET, "+OK\r\n", 0},
+	{"pipeline", TEN(SET), TEN("+OK\r\n"), 0}, {"fresh", FRESH_REQUEST, FRESH_RESPONSE, 612},
+	{"keys", RANDOM_SET, "+OK\r\n", 0},
 };
 
 /* As the kernel would have left it in a ring. */
 static void *record(const char *text, size_t body, unsigned dir)
 {
 	size_t sz = strlen(text), kept = sz + body < HEAD ? sz + body : HEAD;
-	struct wire_payload *p = calloc(1, sizeof(*p) + kept);
+	struct wire_payload *p = calloc(1, sizeof(*p) + kept + 1);
 
 	if (!p)
 		abort();
@@ -57,9 +64,22 @@ static void *record(const char *text, size_t body, unsigned dir)
 	return p;
 }
 
+static void renew(char *number)
+{
+	static uint64_t seed = 88172645463325252;
+
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	for (unsigned i = 0; i < sizeof(NUMBER) - 1; i++)
+		number[i] = '0' + (seed >> 5 * i) % 10;
+}
+
 static void replay(struct traffic *t, const struct kind *k)
 {
 	struct wire_payload *call[2] = {record(k->answer, k->body, 0), record(k->call, 0, 1)};
+	char *number[2] = {strstr((char *)call[0]->data, NUMBER),
+			   strstr((char *)call[1]->data, NUMBER)};
 	uint64_t now = 1000000000;
 
 	for (uint64_t round = 0; round < ROUNDS; round++) {
@@ -71,6 +91,8 @@ static void replay(struct traffic *t, const struct kind *k)
 				p->ts_ns = now += 4000 + (round * 31 + sock * 7) % 1000;
 				p->pos = round * p->len;
 				p->tcp_seq = p->pos + 12345 * sock;
+				if (number[dir])
+					renew(number[dir]);
 				traffic__payload(t, p);
 			}
 		if (round % 4 == 0)

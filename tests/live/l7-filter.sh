@@ -30,7 +30,6 @@ redis-cli -p $port -x set large <"$T/www/large" >/dev/null
 begin() { obrec_start -q --debuginfo none -e l4,l7 "$@"; }
 all_closed() { [ "$(served $port,$web,$odd)" = 0 ]; }
 end() { eventually "the servers have closed what their clients closed" all_closed; obrec_stop; }
-bytes() { rm -rf "$T/x"; mkdir "$T/x"; tar xf "$1" -C "$T/x"; find "$T/x" -name '*.zst' -path '*payload*' | xargs -r -n 1 zstd -qdc; } # ARCHIVE
 by() { sql "$1" "SELECT coalesce(group_concat(protocol || ' ' || n, ', '), '') FROM (SELECT protocol, count(*) n FROM message GROUP BY 1 ORDER BY 1)" | tr -d '"'; }
 talk() {
 	redis-benchmark -p $port -c 2 -n 300 -t set -q >/dev/null
@@ -56,7 +55,7 @@ for chosen in redis http http,redis; do
 	within "--l7 $chosen: all calls of Redis are counted" "$(sql "$a" "SELECT sum(receives) FROM connection WHERE local_port = $port")" 300 310
 	is "--l7 $chosen: all bytes of HTTP are counted" "$(sql "$a" "SELECT count(*), sum(bytes_sent) > 5 * 600 FROM connection WHERE local_port = $web AND receives > 0")" 5,1
 	is "--l7 $chosen: all of the unknown is counted" "$(sql "$a" "SELECT bytes_sent, bytes_received FROM connection WHERE local_port = $odd AND receives > 0")" 20000,20000
-	is "--l7 $chosen: the first 4 KiB of the unknown, each way" "$(bytes "$a" | grep -ao 'ODD[0-9]*' | sort | uniq -c | awk '{n++; s += $1} END {print n, s}')" "21 42"
+	is "--l7 $chosen: the first 4 KiB of the unknown, each way" "$(payloads "$a" | grep -ao 'ODD[0-9]*' | sort | uniq -c | awk '{n++; s += $1} END {print n, s}')" "21 42"
 	"$OBANA" info "$a" >"$T/info"
 	is "--l7 $chosen: info says so" "$(grep -o "l7 $chosen$" "$T/info")" "l7 $chosen"
 done
@@ -91,7 +90,7 @@ large() {
 # bulk ARCHIVE ROLE: three of each, real sizes, and little of their 6 MB kept
 bulk() {
 	is "bulk, $2: requests" "$(sql "$1" "SELECT m.protocol, c.role, count(*), sum(paired), sum(response_bytes > 1048576) FROM message m JOIN connection c ON c.id = connection_id WHERE method = 'GET' GROUP BY 1, 2 ORDER BY 1, 2" | tr '\n' ' ')" "http,$2,3,3,3 redis,$2,3,3,3 "
-	within "bulk, $2: kilobytes kept" "$(bytes "$1" | tr -c 'A-Za-z0-9' '\n' | awk '{n += length($0)} END {print int(n / 1024)}')" 0 512
+	within "bulk, $2: kilobytes kept" "$(payloads "$1" | tr -c 'A-Za-z0-9' '\n' | awk '{n += length($0)} END {print int(n / 1024)}')" 1 512
 }
 begin -p $redis,$worker -o "$T/l.obz"; large; end
 bulk "$T/l.obz" server

@@ -42,8 +42,7 @@ record a -u
 is "losses" "$(sql "$a" "SELECT source, cause, count FROM loss")" "l7,vector of more than 256 pieces: the others' payload,2"
 counts "$a"
 # The heads, as often as a call sent or received one; a call that throws bytes away, or hands them to a pipe, shows none.
-mkdir "$T/x"; tar -xf "$a" -C "$T/x"
-find "$T/x/ev" -name '*.zst' -exec zstd -dcq {} + >"$T/raw"
+payloads "$a" >"$T/raw"
 heads() { grep -ao "$1:" "$T/raw" | wc -l; }
 for want in ipv4=4 unix-stream=4 unix-seqpacket=4 v4-mapped=4 peek=2 discarded=1 truncated=6 wait-all=6 half-close=4 read-late=4 reset=6 first-of-socket=8 \
 	io-uring=$(grep -c '^io-uring client' "$T/truth") sendfile=1 splice=0 vectors=2 bytewise=2 many-v4=4 many-v6=4 unconnected-v4=8 unconnected-unix=8 many-unconnected=8 connected-udp=4 old=4; do

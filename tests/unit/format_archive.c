@@ -103,6 +103,75 @@ static void test_libarchive(const char *path)
 	obz_reader__close(r);
 }
 
+/* ---- payload ---- */
+
+enum { CALLS = 1000, CALL_SZ = 400 };
+
+/* Each call another one, or one of few by turns. */
+static void fill_call(char *data, uint64_t i, unsigned different)
+{
+	memset(data, 'x', CALL_SZ);
+	i %= different;
+	memcpy(data + CALL_SZ / 2, &i, sizeof(i));
+}
+
+static int compare_calls(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
+{
+	const struct rec_payload *r = rows;
+
+	CHECK(kind == REC_payload && cnt == CALLS);
+	for (size_t i = 0; i < cnt; i++) {
+		char data[CALL_SZ];
+
+		fill_call(data, i, *(unsigned *)arg);
+		CHECK(r[i].position == i && r[i].data.len == CALL_SZ &&
+			      !memcmp(r[i].data.p, data, CALL_SZ),
+		      "call %zu", i);
+	}
+	return 0;
+}
+
+/* How large the chunk is before compression; the caller's buffer is overwritten with each call. */
+static size_t put_calls(unsigned different)
+{
+	int fd = memfd_create("payload", 0), copy = dup(fd);
+	struct obz_writer_opts opts = {.header_json = HEADER_JSON};
+	const struct obz_member *m;
+	struct obz_chunk_info info;
+	struct obz_writer *w;
+	struct obz_reader *r;
+	char path[64], data[CALL_SZ];
+	size_t cnt;
+
+	CHECK(!obz_writer__new(&w, fd, &opts));
+	for (uint64_t i = 0; i < CALLS; i++) {
+		struct rec_payload row = {.position = i, .data = {data, CALL_SZ}};
+
+		fill_call(data, i, different);
+		CHECK(!obz_writer__put(w, REC_payload, &row));
+	}
+	CHECK(!obz_writer__close(w, END_JSON));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
+	CHECK(!obz_reader__open(&r, path));
+	m = obz_reader__members(r, &cnt);
+	CHECK(cnt == 4 && m[2].type == OBZ_CHUNK);
+	CHECK(!obz_reader__chunk_info(r, &m[2], &info));
+	CHECK(!obz_reader__decode(r, &m[2], compare_calls, &different));
+	obz_reader__close(r);
+	close(copy);
+	return info.raw_sz;
+}
+
+static void test_payload(void)
+{
+	size_t sz;
+
+	CHECK((sz = put_calls(3)) < 16 * CALLS, "%zu bytes of calls that come back", sz);
+	CHECK((sz = put_calls(CALLS)) > CALLS * CALL_SZ, "%zu bytes of others", sz);
+	/* Some of which come back, but too few. */
+	CHECK((sz = put_calls(CALLS * 2 / 3)) > CALLS * CALL_SZ, "%zu bytes of some", sz);
+}
+
 static void shell(const char *what, const char *path)
 {
 	char cmd[512];
@@ -431,6 +500,7 @@ int main(int argc, char **argv)
 	      path);
 	shell("cd $(dirname %s) && tar xf %s && zstd -qt ev/*/*.zst .build-id/*/*.zst", path);
 	shell("test $(stat -c %%s %s) -eq $(($(stat -c %%s %s) / 512 * 512))", path);
+	test_payload();
 	test_threads(false);
 	test_threads(true);
 	test_served();

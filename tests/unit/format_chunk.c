@@ -210,6 +210,16 @@ static void test_schemas(void)
 	      last.cause.len == 0);
 	schema_fini(&s);
 
+	/* another encoding than ours */
+	kinds = json_object_new_array();
+	fields = json_object_new_array();
+	json_object_array_add(fields, field("source", "str", "RAW"));
+	json_object_array_add(kinds, kind("loss", 32, fields));
+	CHECK(!load(&s, kinds));
+	CHECK(!rows_of(&s, RAW(1, 32, 2, 1, 4, 1, 1, 'a', 'b'), keep, NULL));
+	CHECK(last.source.len == 1 && first == 'b');
+	schema_fini(&s);
+
 	/* an older writer: fewer fields than ours */
 	kinds = json_object_new_array();
 	fields = json_object_new_array();

@@ -22,6 +22,21 @@ static void check_text(const uint8_t *p, size_t sz)
 	}
 }
 
+/* From one to the next behind it. */
+static void check_each(const uint8_t *p, size_t sz)
+{
+	struct redact_spots s = redact_spots(p, sz, '\n');
+	size_t got = redact_spots_next(&s, 0);
+
+	for (size_t i = 0; i < sz; i++) {
+		if (p[i] != '\n')
+			continue;
+		CHECK(got == i, "%zu bytes: %zu, not %zu", sz, got, i);
+		got = redact_spots_after(&s);
+	}
+	CHECK(got == sz && redact_spots_after(&s) == sz, "%zu bytes: %zu", sz, got);
+}
+
 /* What a machine without SSE2 does. */
 static void check_word(const uint8_t *p)
 {
@@ -48,6 +63,7 @@ int main(void)
 						       : bytes[random() % 8];
 			p = realloc(p, sz ? sz : 1);
 			check_text(p, sz);
+			check_each(p, sz);
 			for (size_t i = 0; i + 8 <= sz; i++)
 				check_word(p + i);
 		}
