@@ -21,7 +21,8 @@ struct obz_writer_opts {
 	const char *header_json; /* obz.json, whole; the writer adds "uuid" and "format" itself */
 	uint64_t max_sz;	 /* 0: no bound; put/add return -EFBIG once it would be passed */
 	int zstd_level;		 /* 0: 1 */
-	/* For copies of an archive's own members (recover, merge); NULL: a new uuid, our schema. */
+	/* For copies of an archive's own members (recover, merge); NULL: a new uuid, our schema. With
+	 * a uuid all members are dated when the capture began: copies of the same are the same. */
 	const char *uuid, *schema_json;
 };
 

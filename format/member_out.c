@@ -128,7 +128,7 @@ int member_out_init(struct member_out *o, int fd)
 {
 	struct stat st;
 
-	*o = (struct member_out){.fd = fd};
+	*o = (struct member_out){.fd = fd, .mtime = -1};
 	if (fstat(fd, &st))
 		return -errno;
 	if (S_ISREG(st.st_mode)) {
@@ -199,7 +199,7 @@ static int begin(struct member_out *o, const char *name, uint64_t sz)
 	archive_entry_set_filetype(e, AE_IFREG);
 	archive_entry_set_perm(e, 0644);
 	archive_entry_set_size(e, sz);
-	archive_entry_set_mtime(e, time(NULL), 0);
+	archive_entry_set_mtime(e, o->mtime < 0 ? time(NULL) : o->mtime, 0);
 	rc = archive_write_header(o->tar, e);
 	archive_entry_free(e);
 	return rc == ARCHIVE_OK ? 0 : -EINVAL;

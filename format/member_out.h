@@ -13,6 +13,7 @@ struct member_out {
 	bool no_claim;	      /* the file system cannot set room aside */
 	bool torn;     /* part of a member is out and cannot be taken back: nothing may follow */
 	int err;       /* of the member being written */
+	int64_t mtime; /* of all members, seconds; negative: when each is written */
 	uint64_t base; /* where the archive begins in a seekable file */
 	_Atomic uint64_t bytes; /* whole members */
 	uint64_t pending;	/* of the member being written, already out */

@@ -71,8 +71,11 @@ static int put_header(struct obz_writer *w, const struct obz_writer_opts *opts)
 {
 	struct json_object *header = header_of(w, opts), *schema = NULL;
 	char *own = NULL;
-	int err = header ? put_json(w, "obz.json", header) : -EINVAL;
+	int err;
 
+	if (opts->uuid)
+		w->out.mtime = json_u64(header, "started_at_ns") / 1000000000;
+	err = header ? put_json(w, "obz.json", header) : -EINVAL;
 	if (!err && opts->schema_json)
 		schema = json_parse(opts->schema_json, strlen(opts->schema_json));
 	else if (!err && (own = schema_text()))

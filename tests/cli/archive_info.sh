@@ -23,6 +23,7 @@ $obana verify fixed.obz; echo "exit $?"
 tar tf fixed.obz && zstd -qt <(tar xOf fixed.obz ev/profile/000000.zst) && echo "tar and zstd agree"
 $obana recover cut.obz -o fixed.obz; echo "exit $?"
 $obana recover cut.obz -o - | cmp - <(cat fixed.obz) && echo "the same through a pipe"
+tar --utc -tvf fixed.obz | awk '{print $4, $5}' | sort | uniq -c
 
 echo "--- one byte of a chunk, one tar header, a member more"
 cp small.obz bad.obz
