@@ -27,7 +27,16 @@ const volatile bool net_exits = true; /* the exits of sendmmsg and recvmmsg are 
 
 __u32 net_thin;
 __u32 net_exits_state;
+__u32 net_splice_state;
 bool net_at_exit[256];
+
+/* `len` bytes, the last before that sequence number. */
+static __always_inline void received_until(struct net_sock *s, __u32 end, __u32 len)
+{
+	if (s->flags & NET_SEQ << NET_RECEIVED)
+		look_for_splice(s, end - len - s->seq[NET_RECEIVED]);
+	reached(s, NET_RECEIVED, end);
+}
 
 /* As count(), with the sequence number of the call's first byte. */
 static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __u32 tgid, __u32 dir,
@@ -46,7 +55,7 @@ static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __
 	s->srtt_us = tp->srtt_us >> 3;
 	end = dir == NET_SENT ? tp->write_seq : tp->copied_seq;
 	if (dir == NET_RECEIVED)
-		reached(s, dir, end);
+		received_until(s, end, len);
 	return end - len;
 }
 
@@ -58,7 +67,7 @@ static __always_inline __u32 count_read(struct sock *sk, struct net_sock *s, __u
 	count(sk, s, tgid, dir, len, pos, true);
 	seq = first_seq(sk, s, dir, len);
 	if (dir == NET_RECEIVED && s->transport == IPPROTO_TCP)
-		reached(s, dir, seq + len);
+		received_until(s, seq + len, len);
 	return seq;
 }
 
@@ -77,9 +86,9 @@ static __always_inline bool waits_for_exit(const struct net_sock *s, __u32 dir,
 	if (!left_to_exit(s, dir, c))
 		return false;
 	*at_exit_of(tgid) = true;
-	if (net_exits_state != NET_EXITS_ON)
+	if (net_exits_state != NET_DEMAND_ON)
 		loss_count(LOSS_NET_SENDER);
-	return net_exits_state == NET_EXITS_ON;
+	return net_exits_state == NET_DEMAND_ON;
 }
 
 /* Whether the end of what the peer sends was read: copied_seq counts it. */
@@ -89,15 +98,6 @@ static __always_inline bool ended(struct sock *sk)
 
 	return BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN &&
 	       BPF_CORE_READ(tp, copied_seq) == BPF_CORE_READ(tp, rcv_nxt);
-}
-
-/* Bytes that were read of the connection from its beginning on. */
-static __always_inline __u32 consumed(struct sock *sk)
-{
-	struct tcp_sock *tp = (void *)sk;
-	__u32 waiting = BPF_CORE_READ(tp, rcv_nxt) - BPF_CORE_READ(tp, copied_seq);
-
-	return BPF_CORE_READ(tp, bytes_received) - waiting;
 }
 
 /* `typed`, a constant: sk may be dereferenced. A probe read costs 10 ns, and a call takes ten. */

@@ -117,13 +117,13 @@ enum net_by {
 	NET_BY_ENTRY, /* entries of the protocols' functions: TCP and UDP */
 };
 
-/* The exits of the calls that receive datagrams, with NET_BY_SOCK: the kernel side asks for them, and
- * obrec attaches them. */
-enum net_exits_state {
-	NET_EXITS_OFF,
-	NET_EXITS_WANTED,
-	NET_EXITS_ON,
-	NET_EXITS_NONE, /* cannot be attached */
+/* What makes others' calls dearer is attached when it is first needed, with NET_BY_SOCK: the kernel
+ * side asks for it, and obrec attaches it. */
+enum net_on_demand {
+	NET_DEMAND_OFF,
+	NET_DEMAND_WANTED,
+	NET_DEMAND_ON,
+	NET_DEMAND_NONE, /* cannot be attached */
 };
 
 /* ---- ring-buffer records ---- */

@@ -191,7 +191,7 @@ static __always_inline bool left_to_exit(const struct net_sock *s, __u32 dir, co
 	return dir == NET_RECEIVED || net_by != NET_BY_SOCK;
 }
 
-extern __u32 net_exits_state; /* enum net_exits_state */
+extern __u32 net_exits_state; /* enum net_on_demand */
 
 /* By process, folded: whether some payload was ever left to an exit. */
 extern bool net_at_exit[256];

@@ -85,6 +85,7 @@ struct inet_bind_bucket {
 } __attribute__((preserve_access_index));
 struct inet_connection_sock {
 	struct inet_bind_bucket *icsk_bind_hash;
+	const struct tcp_ulp_ops *icsk_ulp_ops;
 } __attribute__((preserve_access_index));
 struct tcp_sock {
 	__u32 copied_seq, write_seq, rcv_nxt, srtt_us, total_retrans;

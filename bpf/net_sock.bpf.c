@@ -89,9 +89,9 @@ static __always_inline void read_unix(struct sock *sk, struct wire_sock *w)
 static __always_inline bool wants_exits(const struct net_sock *s)
 {
 	if (!net_payload_on || net_by != NET_BY_SOCK || !unconnected_datagram(s) ||
-	    net_exits_state != NET_EXITS_OFF)
+	    net_exits_state != NET_DEMAND_OFF)
 		return false;
-	net_exits_state = NET_EXITS_WANTED;
+	net_exits_state = NET_DEMAND_WANTED;
 	return true;
 }
 
@@ -378,4 +378,17 @@ __noinline int net_sock_moved(__u64 key)
 __noinline int net_sock_has_fd(__u64 key, __u32 fd)
 {
 	return (__u64)sock_of_fd(fd) == key;
+}
+
+/* A protocol on top of TCP (kernel TLS) gives other bytes than came. */
+__noinline int net_sock_unseen(__u64 key)
+{
+	struct inet_connection_sock *sk = (void *)key;
+
+	if (BPF_CORE_READ(sk, icsk_ulp_ops))
+		return 0;
+	if (net_splice_state == NET_DEMAND_OFF)
+		net_splice_state = NET_DEMAND_WANTED;
+	loss_count(LOSS_NET_UNSEEN);
+	return 0;
 }

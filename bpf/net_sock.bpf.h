@@ -30,6 +30,7 @@ extern const volatile __u32 net_sample_per_64k;
 extern const volatile __u32 net_cpus;
 extern const volatile __u32 net_by;
 extern const volatile bool net_payload_on; /* l7 */
+extern __u32 net_splice_state;		   /* enum net_on_demand */
 
 /* --cpu-budget: one in 2^n of those that --sample chose; connections, so that what is kept is
  * whole, the same ones at every higher n. */
@@ -88,6 +89,8 @@ int net_sock_settle(__u64 key, __u64 inode, __u32 tgid, __u32 flags);
 int net_sock_share(__u64 key, __u32 tgid, __u32 dir, __u32 len);
 /* The socket of that entry has other addresses than before. */
 int net_sock_moved(__u64 key);
+/* Some of what the socket received was read by a call that no program saw. */
+int net_sock_unseen(__u64 key);
 /* That descriptor of the current task is the socket. */
 int net_sock_has_fd(__u64 key, __u32 fd);
 
@@ -160,6 +163,22 @@ static __always_inline __u32 first_seq(struct sock *sk, struct net_sock *s, __u3
 		return 0;
 	return (dir == NET_SENT ? BPF_CORE_READ(tp, write_seq) : BPF_CORE_READ(tp, copied_seq)) -
 	       len;
+}
+
+/* Bytes that were read of the connection from its beginning on. */
+static __always_inline __u32 consumed(struct sock *sk)
+{
+	struct tcp_sock *tp = (void *)sk;
+	__u32 waiting = BPF_CORE_READ(tp, rcv_nxt) - BPF_CORE_READ(tp, copied_seq);
+
+	return BPF_CORE_READ(tp, bytes_received) - waiting;
+}
+
+/* `gap` bytes of what was read of a connection were in no call that was seen. */
+static __always_inline void look_for_splice(const struct net_sock *s, __u32 gap)
+{
+	if ((__s32)gap > 0 && net_splice_state != NET_DEMAND_ON)
+		net_sock_unseen(s->key);
 }
 
 /* The counted bytes of a direction end before that sequence number. */

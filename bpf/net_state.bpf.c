@@ -57,6 +57,17 @@ static __always_inline void note_connect(struct sock *sk)
 		sock_get(sk, tgid, NET_CLIENT | NET_OPENED);
 }
 
+/* What was read since the last call that was seen; one more is the end of the stream. */
+static __always_inline void look_behind(struct sock *sk, const struct net_sock *s)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	if (s->flags & NET_SEQ << NET_RECEIVED)
+		look_for_splice(s, BPF_CORE_READ(tp, copied_seq) - s->seq[NET_RECEIVED] - 1);
+	else if (s->flags & NET_OPENED)
+		look_for_splice(s, consumed(sk) - 1);
+}
+
 /* By the caller of close() or shutdown(), on what may never have moved a byte: the entry at its
  * address, if any, may be of one before. */
 static __always_inline void note_shutdown(struct sock *sk)
@@ -70,7 +81,9 @@ static __always_inline void note_shutdown(struct sock *sk)
 	inode = sock_inode(sk, false);
 	s = bpf_map_lookup_elem(&net_socks, &key);
 	if (inode && (!s || s->inode != inode))
-		sock_get_as(sk, inode, tgid, 0);
+		s = sock_get_as(sk, inode, tgid, 0);
+	if (s && net_splice_state != NET_DEMAND_ON)
+		look_behind(sk, s);
 }
 
 static __always_inline void note_state(struct bpf_raw_tracepoint_args *ctx)

@@ -169,6 +169,7 @@ struct page {
 	X(RING_PAYLOAD, "ring", "payload: ring buffer full")                                       \
 	X(NET_SOCKS, "l4", "socket table full")                                                    \
 	X(NET_SENDER, "l7", "datagram: its sender, until such calls' ends were watched")           \
+	X(NET_UNSEEN, "l4", "received bytes: spliced until splice() was watched")                  \
 	X(NET_MESSAGES, "l7", "sendmmsg or recvmmsg of more than 64 messages")                    \
 	X(TLS_SOCK, "tls", "clear text of a connection that is not known")                         \
 	X(NET_VECTOR, "l7", "vector of more than 256 pieces: the others' payload")                 \

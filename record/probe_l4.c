@@ -13,6 +13,7 @@
 #include "probe.h"
 #include "process.h"
 #include "procfs.h"
+#include "splice_find.h"
 #include "traffic.h"
 #include "obrec.skel.h"
 
@@ -158,6 +159,7 @@ static int prepare(struct probe_env *env)
 	bpf_program__set_autoload(skel->progs.net_tcp_state, true);
 	bpf_program__set_autoload(skel->progs.net_tcp_state_missed, true);
 	bpf_program__set_autoload(skel->progs.net_gone, true);
+	skel->bss->net_splice_state = sock ? NET_DEMAND_OFF : NET_DEMAND_ON;
 	skel->rodata->net_by = by[variant(env)];
 	skel->rodata->net_exits = has_exits(f);
 	skel->rodata->net_cpus = f->cpus;
@@ -213,8 +215,31 @@ static int attach_exits(struct probe_env *env)
 
 	if (bpf_program__autoload(prog))
 		err = keep(env, bpf_program__attach(prog), bpf_program__name(prog));
-	env->skel->bss->net_exits_state = err ? NET_EXITS_NONE : NET_EXITS_ON;
+	env->skel->bss->net_exits_state = err ? NET_DEMAND_NONE : NET_DEMAND_ON;
 	return err == -ENOENT ? 0 : err;
+}
+
+/* It makes what any process receives by TCP dearer, by some 40 ns a call: attached on demand. */
+static int attach_splice(struct probe_env *env)
+{
+	struct bpf_program *prog = bpf_program__autoload(env->skel->progs.net_sock_splice)
+					   ? env->skel->progs.net_sock_splice
+					   : env->skel->progs.net_sock_splice_raw;
+	int err = keep(env, bpf_program__attach(prog), bpf_program__name(prog));
+
+	env->skel->bss->net_splice_state = err ? NET_DEMAND_NONE : NET_DEMAND_ON;
+	return err;
+}
+
+/* Who may splice by the looks of its symbols; who does so in another way the kernel side finds out.
+ */
+static bool file(struct probe_env *env, int fd, const struct stat *st, const char *path)
+{
+	if (env->skel->bss->net_splice_state == NET_DEMAND_OFF && splice_find(fd)) {
+		message_verbose("%s: may splice from sockets", path);
+		env->skel->bss->net_splice_state = NET_DEMAND_WANTED;
+	}
+	return false;
 }
 
 static int receives_datagrams(void *ctx, uint32_t tgid, uint32_t tid)
@@ -247,7 +272,6 @@ static int attach_all(struct probe_env *env)
 	struct bpf_program *const progs[] = {
 		skel->progs.net_sock_send,     skel->progs.net_sock_recv,
 		skel->progs.net_sock_send_raw, skel->progs.net_sock_recv_raw,
-		skel->progs.net_sock_splice,   skel->progs.net_sock_splice_raw,
 		skel->progs.net_tcp_state,     skel->progs.net_tcp_state_missed};
 	int err = 0;
 
@@ -258,6 +282,8 @@ static int attach_all(struct probe_env *env)
 		err = attach_entries(env);
 	if (!err && (variant(env) != BY_TRACEPOINT || datagrams_come(env)))
 		err = attach_exits(env);
+	if (!err && skel->bss->net_splice_state == NET_DEMAND_WANTED)
+		err = attach_splice(env);
 	return err;
 }
 
@@ -302,8 +328,10 @@ static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 static void drained(struct probe_env *env)
 {
 	traffic__drained(env->traffic);
-	if (env->skel->bss->net_exits_state == NET_EXITS_WANTED && !env->links.closed)
+	if (env->skel->bss->net_exits_state == NET_DEMAND_WANTED && !env->links.closed)
 		attach_exits(env);
+	if (env->skel->bss->net_splice_state == NET_DEMAND_WANTED && !env->links.closed)
+		attach_splice(env);
 }
 
 static int tick(struct probe_env *env, uint64_t now_ns, bool last)
@@ -327,6 +355,7 @@ const struct probe probe_l4_entry = {
 	.variants = variants,
 	.prepare = prepare,
 	.attach = attach,
+	.file = file,
 	.record = record,
 	.drained = drained,
 	.tick = tick,
