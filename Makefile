@@ -126,12 +126,12 @@ $(B)/tests/bench/format_encode: $(B)/tests/bench/format_encode.o $(FORMAT_A)
 $(B)/tests/bench/redact: $(B)/tests/bench/redact.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
 $(B)/tests/bench/verify_insns.o $(B)/tests/bench/payload.o: | $(SKEL)
-$(B)/tests/bench/verify_insns $(B)/tests/bench/payload: %: %.o $(RECORD_A) $(FORMAT_A)
+$(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/bare_tracepoint: %: %.o $(RECORD_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(RECORD_LIBS) $(FORMAT_LIBS) $(LDFLAGS)
 # archives for tests, from a description
 $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop: %: %.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
-units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/tools/thinned $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop
+units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/tools/thinned $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop $(B)/tests/bench/bare_tracepoint
 unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 
