@@ -3,7 +3,7 @@
  * When a socket begins and ends. TCP says so itself, system calls need not be watched: each that is
  * watched makes every system call of the host slower, by 0.25 us and more.
  */
-#include "net_sock.bpf.h"
+#include "net_call.bpf.h"
 #include "states.h"
 
 /* <net/tcp_states.h> */
@@ -13,20 +13,43 @@ enum {
 	TCP_SYN_RECV,
 	TCP_FIN_WAIT1,
 	TCP_CLOSE = 7,
+	TCP_CLOSE_WAIT = 8,
 	TCP_LAST_ACK = 9,
 };
+
+/* What was read since the last call that was seen; one more is the end of the stream. */
+static __always_inline void look_behind(struct sock *sk, const struct net_sock *s)
+{
+	struct tcp_sock *tp = (void *)sk;
+
+	if (s->flags & NET_SEQ << NET_RECEIVED)
+		look_for_splice(s, BPF_CORE_READ(tp, copied_seq) - s->seq[NET_RECEIVED] - 1);
+	else if (s->flags & NET_OPENED)
+		look_for_splice(s, consumed(sk) - 1);
+}
+
+/* close() with a reset. Where it is the peer's the last call that received may be counted later. */
+static __always_inline bool is_abort(__u64 before)
+{
+	struct call c;
+
+	return (before == TCP_ESTABLISHED || before == TCP_CLOSE_WAIT) && !current_call(&c) &&
+	       c.nr == NR_close;
+}
 
 /*
  * Only noted: the last send of a TCP socket may be counted after this. (On loopback the peer's RST
  * arrives inside the very send that caused it, before the call's own tracepoint.)
  */
-static __always_inline void note_closed(struct sock *sk)
+static __always_inline void note_closed(struct sock *sk, __u64 before)
 {
 	__u64 key = (__u64)sk;
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 
 	if (!s || s->closed_ns)
 		return;
+	if (net_splice_state != NET_DEMAND_ON && is_abort(before))
+		look_behind(sk, s);
 	s->closed_ns = bpf_ktime_get_ns();
 	tcp_health(sk, s); /* segments may be sent again after the last call */
 }
@@ -55,17 +78,6 @@ static __always_inline void note_connect(struct sock *sk)
 
 	if (is_recorded(tgid))
 		sock_get(sk, tgid, NET_CLIENT | NET_OPENED);
-}
-
-/* What was read since the last call that was seen; one more is the end of the stream. */
-static __always_inline void look_behind(struct sock *sk, const struct net_sock *s)
-{
-	struct tcp_sock *tp = (void *)sk;
-
-	if (s->flags & NET_SEQ << NET_RECEIVED)
-		look_for_splice(s, BPF_CORE_READ(tp, copied_seq) - s->seq[NET_RECEIVED] - 1);
-	else if (s->flags & NET_OPENED)
-		look_for_splice(s, consumed(sk) - 1);
 }
 
 /* By the caller of close() or shutdown(), on what may never have moved a byte: the entry at its
@@ -102,7 +114,7 @@ static __always_inline void note_state(struct bpf_raw_tracepoint_args *ctx)
 		note_shutdown(sk);
 		break;
 	case TCP_CLOSE:
-		note_closed(sk);
+		note_closed(sk, ctx->args[1]);
 	}
 }
 

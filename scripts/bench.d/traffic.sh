@@ -64,7 +64,7 @@ fi
 
 # a process that is no target, while another is; and where empty programs are on the same tracepoints
 plain=() with=() bare=()
-for i in 1 2 3 4 5; do
+for i in 1 2 3 4 5 6 7 8; do
 	plain+=("$($loop getppid 0.4) $($loop exchange 0.4)")
 	recording -p $redis -e l4,l7 -o "$T/other.obz"
 	with+=("$($loop getppid 0.4) $($loop exchange 0.4)"); stopped
