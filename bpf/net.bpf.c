@@ -30,12 +30,29 @@ __u32 net_exits_state;
 __u32 net_splice_state;
 bool net_at_exit[256];
 
-/* `len` bytes, the last before that sequence number. */
-static __always_inline void received_until(struct net_sock *s, __u32 end, __u32 len)
+/* Whether the end of what the peer sends was read: copied_seq counts it. */
+static __always_inline bool ended(struct sock *sk)
 {
-	if (s->flags & NET_SEQ << NET_RECEIVED)
-		look_for_splice(s, end - len - s->seq[NET_RECEIVED]);
+	struct tcp_sock *tp = (void *)sk;
+
+	return BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN &&
+	       BPF_CORE_READ(tp, copied_seq) == BPF_CORE_READ(tp, rcv_nxt);
+}
+
+/* `len` bytes were received, the last before number `end`; returns the first one's. The end of the
+ * stream is a number of its own (RFC 9293, 3.4): a call that comes to it takes it along. */
+static __always_inline __u32 received_until(struct sock *sk, struct net_sock *s, __u32 end,
+					    __u32 len)
+{
+	bool known = s->flags & NET_SEQ << NET_RECEIVED;
+	__u32 gap = end - len - s->seq[NET_RECEIVED];
+
+	if ((!known || gap == 1) && ended(sk))
+		end--;
+	else if (known)
+		look_for_splice(s, gap);
 	reached(s, NET_RECEIVED, end);
+	return end - len;
 }
 
 /* As count(), with the sequence number of the call's first byte. */
@@ -54,9 +71,7 @@ static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __
 	s->retransmits = tp->total_retrans;
 	s->srtt_us = tp->srtt_us >> 3;
 	end = dir == NET_SENT ? tp->write_seq : tp->copied_seq;
-	if (dir == NET_RECEIVED)
-		received_until(s, end, len);
-	return end - len;
+	return dir == NET_RECEIVED ? received_until(sk, s, end, len) : end - len;
 }
 
 static __always_inline __u32 count_read(struct sock *sk, struct net_sock *s, __u32 tgid, __u32 dir,
@@ -67,7 +82,7 @@ static __always_inline __u32 count_read(struct sock *sk, struct net_sock *s, __u
 	count(sk, s, tgid, dir, len, pos, true);
 	seq = first_seq(sk, s, dir, len);
 	if (dir == NET_RECEIVED && s->transport == IPPROTO_TCP)
-		received_until(s, seq + len, len);
+		return received_until(sk, s, seq + len, len);
 	return seq;
 }
 
@@ -89,15 +104,6 @@ static __always_inline bool waits_for_exit(const struct net_sock *s, __u32 dir,
 	if (net_exits_state != NET_DEMAND_ON)
 		loss_count(LOSS_NET_SENDER);
 	return net_exits_state == NET_DEMAND_ON;
-}
-
-/* Whether the end of what the peer sends was read: copied_seq counts it. */
-static __always_inline bool ended(struct sock *sk)
-{
-	struct tcp_sock *tp = (void *)sk;
-
-	return BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN &&
-	       BPF_CORE_READ(tp, copied_seq) == BPF_CORE_READ(tp, rcv_nxt);
 }
 
 /* `typed`, a constant: sk may be dereferenced. A probe read costs 10 ns, and a call takes ten. */

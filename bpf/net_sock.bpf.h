@@ -174,10 +174,11 @@ static __always_inline __u32 consumed(struct sock *sk)
 	return BPF_CORE_READ(tp, bytes_received) - waiting;
 }
 
-/* `gap` bytes of what was read of a connection were in no call that was seen. */
+/* `gap` numbers of what was read of a connection were in no call that was seen: one may be the end,
+ * or urgent. */
 static __always_inline void look_for_splice(const struct net_sock *s, __u32 gap)
 {
-	if ((__s32)gap > 0 && net_splice_state != NET_DEMAND_ON)
+	if ((__s32)gap > 1 && net_splice_state != NET_DEMAND_ON)
 		net_sock_unseen(s->key);
 }
 

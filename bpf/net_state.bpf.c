@@ -17,15 +17,15 @@ enum {
 	TCP_LAST_ACK = 9,
 };
 
-/* What was read since the last call that was seen; one more is the end of the stream. */
+/* What was read since the last call that was seen. */
 static __always_inline void look_behind(struct sock *sk, const struct net_sock *s)
 {
 	struct tcp_sock *tp = (void *)sk;
 
 	if (s->flags & NET_SEQ << NET_RECEIVED)
-		look_for_splice(s, BPF_CORE_READ(tp, copied_seq) - s->seq[NET_RECEIVED] - 1);
+		look_for_splice(s, BPF_CORE_READ(tp, copied_seq) - s->seq[NET_RECEIVED]);
 	else if (s->flags & NET_OPENED)
-		look_for_splice(s, consumed(sk) - 1);
+		look_for_splice(s, consumed(sk));
 }
 
 /* close() with a reset. Where it is the peer's the last call that received may be counted later. */

@@ -66,7 +66,7 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 
 	if (err)
 		return exit_code(err);
-	privilege_drop_session(o->command, session__attaches_later(s));
+	privilege_drop_session(o->command, session__attaches_files(s));
 	tell_ready(o->ready_fd);
 	err = o->command ? command_go(cmd) : 0;
 	if (err) {

@@ -48,6 +48,7 @@ struct probe {
 	const char *name;
 	bool bulky;  /* sends records in masses: the rings are larger */
 	bool urgent; /* news of processes cannot wait: it places stacks by them, or attaches */
+	bool attaches_files; /* uprobes, in `file`: CAP_PERFMON is kept for that */
 	/* The ways it can attach, best first, ended by one without name; NULL: there is no choice. */
 	const struct variant *variants;
 	/* Without variants: can it work here? Else one line why not and what would help. */

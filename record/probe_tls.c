@@ -209,6 +209,7 @@ const struct probe probe_tls_entry = {
 	.name = "tls",
 	.bulky = true,
 	.urgent = true,
+	.attaches_files = true,
 	.available = available,
 	.prepare = prepare,
 	.attach = attach,

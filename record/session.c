@@ -335,10 +335,10 @@ int session__new(struct session **out, const struct record_opts *opts, struct ob
 	return err;
 }
 
-bool session__attaches_later(const struct session *s)
+bool session__attaches_files(const struct session *s)
 {
 	for (size_t i = 0; probes[i]; i++)
-		if (session_wants(s, i) && probes[i]->file)
+		if (session_wants(s, i) && probes[i]->attaches_files)
 			return true;
 	return false;
 }

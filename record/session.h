@@ -85,8 +85,8 @@ int session__new(struct session **s, const struct record_opts *opts, struct obz_
  * starts). */
 int session__start(struct session *s);
 
-/* Will probes be attached while it runs? */
-bool session__attaches_later(const struct session *s);
+/* Will probes be attached to files while it runs? */
+bool session__attaches_files(const struct session *s);
 
 /* Runs until *stop is set, the duration is over, the targets are gone or the archive is full; calls
  * `tick` about every 200 ms on the same thread. */
