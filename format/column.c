@@ -300,7 +300,7 @@ static int64_t place_string(struct column_scratch *s, struct span v, size_t *n, 
 
 /*
  * Numbers the strings by where they stand, which is as good as by what they are: the writer keeps
- * equal ones once (arena.h). How many there are; 0: they would not halve the column, and indexes
+ * equal ones once (copies.h). How many there are; 0: they would not halve the column, and indexes
  * that are always new ones cost more than lengths that are mostly the same.
  */
 static int number_strings(const uint8_t *field, size_t stride, size_t cnt, struct column_scratch *s,

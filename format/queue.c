@@ -73,8 +73,8 @@ void queue_fini(struct obz_writer *w)
 		free(w->kinds[k].spare);
 	}
 	for (unsigned s = 0; s < w->stream_cnt; s++)
-		arena_free(&w->streams[s].arena, NULL);
-	arena_free(&w->spare, NULL);
+		copies_free(&w->streams[s].copies, NULL);
+	copies_free(&w->spare, NULL);
 }
 
 static size_t row_bound(const struct queue_kind *k, const void *rec)
@@ -87,15 +87,15 @@ static size_t row_bound(const struct queue_kind *k, const void *rec)
 }
 
 /* A dictionary's strings are kept once: by where they stand, the encoder tells them. */
-static const char *keep_string(struct queue_stream *s, struct arena *spare,
+static const char *keep_string(struct queue_stream *s, struct copies *spare,
 			       const struct rec_field *f, struct span v)
 {
-	return f->encoding == REC_E_DICT ? arena_string(&s->arena, spare, &s->known, v.p, v.len)
-					 : arena_copy(&s->arena, spare, v.p, v.len);
+	return f->encoding == REC_E_DICT ? copies_string(&s->copies, spare, &s->known, v.p, v.len)
+					 : copies_add(&s->copies, spare, v.p, v.len);
 }
 
 /* Copies what the row's strings and lists point to. */
-static bool keep_spans(struct queue_stream *s, struct arena *spare, const struct queue_kind *k,
+static bool keep_spans(struct queue_stream *s, struct copies *spare, const struct queue_kind *k,
 		       uint8_t *row)
 {
 	for (unsigned i = 0; i < k->span_cnt; i++) {
@@ -113,7 +113,7 @@ static bool keep_spans(struct queue_stream *s, struct arena *spare, const struct
 			struct u64_span *l = field;
 
 			if (l->len &&
-			    !(l->v = arena_copy(&s->arena, spare, l->v, l->len * sizeof(*l->v))))
+			    !(l->v = copies_add(&s->copies, spare, l->v, l->len * sizeof(*l->v))))
 				return false;
 		}
 	}
@@ -199,8 +199,8 @@ static int seal(struct obz_writer *w, unsigned stream)
 	}
 	c->stream = stream;
 	c->bound = s->bound;
-	c->arena = s->arena;
-	s->arena.blocks = NULL;
+	c->copies = s->copies;
+	s->copies.blocks = NULL;
 	memset(&s->known, 0, sizeof(s->known));
 	s->bound = 0;
 	w->sealed_sz += member_bound(c->bound);
@@ -251,7 +251,7 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool la
 
 void queue_trim(struct obz_writer *w)
 {
-	arena_free(&w->spare, NULL);
+	copies_free(&w->spare, NULL);
 	for (unsigned i = 0; i < rec_info_cnt; i++) {
 		struct queue_kind *k = &w->kinds[rec_infos[i].number];
 
@@ -284,7 +284,7 @@ static void give_rows_back(struct obz_writer *w, struct queue_chunk *c)
 		k->spare_cap = c->caps[number];
 	}
 	c->table_cnt = 0;
-	arena_free(&c->arena, &w->spare);
+	copies_free(&c->copies, &w->spare);
 }
 
 int queue_seal_all(struct obz_writer *w)

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "arena.h"
+#include "copies.h"
 #include "chunk.h"
 #include "member_out.h"
 
@@ -36,8 +36,8 @@ struct queue_stream {
 	size_t bound;  /* at most the raw size of what is queued */
 	uint64_t seq;  /* of the next chunk to be written */
 	uint64_t sz;   /* of its members */
-	struct arena arena;
-	struct arena_known known; /* what it holds of dictionaries */
+	struct copies copies;
+	struct copies_known known; /* what it holds of dictionaries */
 };
 
 /* A chunk on its way to the file: sealed, its rows and what they point to are its own; encoded,
@@ -48,7 +48,7 @@ struct queue_chunk {
 	size_t bound; /* of the raw size */
 	struct chunk_table tables[REC_KIND_MAX];
 	size_t table_cnt;
-	struct arena arena;
+	struct copies copies;
 	struct bytes payload;
 	uint32_t rows[REC_KIND_MAX];
 	size_t caps[REC_KIND_MAX]; /* rows that the tables have room for */
@@ -74,7 +74,7 @@ struct obz_writer {
 	struct queue_kind kinds[REC_KIND_MAX];
 	struct queue_stream streams[REC_STREAM_MAX];
 	unsigned stream_cnt;
-	struct arena spare; /* blocks for the next chunks */
+	struct copies spare; /* blocks for the next chunks */
 	struct queue_list sealed, encoded;
 	uint64_t queued_sz; /* as members, of those that are encoded, */
 	uint64_t sealed_sz; /* and at most of those that are not */

@@ -4,7 +4,6 @@ for c in haproxy curl perl python3; do command -v $c >/dev/null || skip "needs $
 port=$((21000 + RANDOM % 5000))
 
 of() { sql "$1" "SELECT count(*), $2 FROM connection WHERE ${3-role = 'server'}"; }
-unseen() { lost "$1" "cause LIKE '%splice%'"; }
 
 # A proxy that takes it from libc: nothing is lost, the bytes are the client's.
 mkdir "$T/www"; head -c 3000000 /dev/urandom >"$T/www/large"
@@ -53,9 +52,10 @@ while (<STDIN>) { # one connection each
 }
 P
 case $(uname -m) in x86_64) nr=275 ;; aarch64) nr=76 ;; *) skip "needs the number of splice()" ;; esac
-own() { # NAME BYTES CALLS...: of one connection each, that many are sent; numbers received, sNUMBER spliced
-	local name=$1 sends=$2 calls n=0
-	shift 2
+each() { sql "$1" "SELECT receives, bytes_received FROM connection WHERE local_port = $port ORDER BY opened_ns" | sed 's/^,/0,/' | tr '\n' ' '; }
+own() { # NAME LOST COUNTS BYTES CALLS...: of one connection each, that many are sent; numbers received, sNUMBER spliced
+	local name=$1 lost=$2 counts=$3 sends=$4 calls n=0
+	shift 4
 	port=$((port + 2))
 	mkfifo "$T/go.$name"
 	perl "$T/own.pl" $port $nr $sends <"$T/go.$name" 2>"$T/$name.err" & pids+=($!)
@@ -71,20 +71,11 @@ own() { # NAME BYTES CALLS...: of one connection each, that many are sent; numbe
 	done
 	obrec_stop
 	exec 7>&-
+	is "$name: lost" "$(lost "$T/$name.obz" "cause NOT LIKE '%splice%'"),$(lost "$T/$name.obz" "cause LIKE '%splice%'")" 0,$lost
+	is "$name: each connection" "$(each "$T/$name.obz")" "$counts "
 }
-each() { sql "$1" "SELECT receives, bytes_received FROM connection WHERE local_port = $port ORDER BY opened_ns" | tr '\n' ' '; }
-own between 3000 "1000 s1000 1000" "1000 s1000 1000"
-is "seen by the next call: lost" "$(unseen "$T/between.obz")" 1
-is "seen by the next call: each connection" "$(each "$T/between.obz")" "2,2000 3,3000 "
-own end 2000 "1000 s1000" "1000 s1000"
-is "seen at the end: lost" "$(unseen "$T/end.obz")" 1
-is "seen at the end: each connection" "$(each "$T/end.obz")" "1,1000 2,2000 "
-own whole 2000 s2000 s2000
-is "nothing else was received: lost" "$(unseen "$T/whole.obz")" 1
-is "nothing else was received: each connection" "$(each "$T/whole.obz" | sed 's/^,/0,/')" "0,0 1,2000 "
-own unread 2000 "1000 s500" "s500"
-is "closed before all was read: lost" "$(unseen "$T/unread.obz")" 1
-is "closed before all was read: each connection" "$(each "$T/unread.obz")" "1,1000 1,500 "
-own never 2000 "1000 1000" "500 1500"
-is "no splice: lost" "$(lost "$T/never.obz")" 0
-is "no splice: each connection" "$(each "$T/never.obz")" "2,2000 2,2000 "
+own "seen-by-the-next-call" 1 "2,2000 3,3000" 3000 "1000 s1000 1000" "1000 s1000 1000"
+own "seen-at-the-end" 1 "1,1000 2,2000" 2000 "1000 s1000" "1000 s1000"
+own "nothing-else-received" 1 "0,0 1,2000" 2000 s2000 s2000
+own "closed-with-a-reset" 1 "1,1000 1,500" 2000 "1000 s500" s500
+own "no-splice" 0 "2,2000 2,2000" 2000 "1000 1000" "500 1500"

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "arena.h"
+#include "copies.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_BLOCK = 64 << 10, TRIAL_SZ = 32 << 10 };
+enum { COPIES_BLOCK = 64 << 10, TRIAL_SZ = 32 << 10 };
 
-struct arena_block {
-	struct arena_block *next;
+struct copies_block {
+	struct copies_block *next;
 	size_t used, cap;
 	_Alignas(uint64_t) uint8_t data[];
 };
 
-static struct arena_block *block_new(struct arena *spare, size_t cap)
+static struct copies_block *block_new(struct copies *spare, size_t cap)
 {
-	struct arena_block *b = spare->blocks;
+	struct copies_block *b = spare->blocks;
 
-	if (b && cap == ARENA_BLOCK)
+	if (b && cap == COPIES_BLOCK)
 		spare->blocks = b->next;
 	else
 		b = malloc(sizeof(*b) + cap);
 	return b;
 }
 
-void *arena_copy(struct arena *a, struct arena *spare, const void *p, size_t len)
+void *copies_add(struct copies *a, struct copies *spare, const void *p, size_t len)
 {
-	struct arena_block *b = a->blocks;
+	struct copies_block *b = a->blocks;
 	size_t padded = (len + 7) & ~(size_t)7;
 	void *to;
 
 	if (!b || b->cap - b->used < padded) {
-		size_t cap = padded > ARENA_BLOCK ? padded : ARENA_BLOCK;
+		size_t cap = padded > COPIES_BLOCK ? padded : COPIES_BLOCK;
 
 		b = block_new(spare, cap);
 		if (!b)
 			return NULL;
-		*b = (struct arena_block){.next = a->blocks, .cap = cap};
+		*b = (struct copies_block){.next = a->blocks, .cap = cap};
 		a->blocks = b;
 	}
 	to = b->data + b->used;
@@ -45,13 +45,13 @@ void *arena_copy(struct arena *a, struct arena *spare, const void *p, size_t len
 	return to;
 }
 
-void arena_free(struct arena *a, struct arena *spare)
+void copies_free(struct copies *a, struct copies *spare)
 {
-	struct arena_block *b;
+	struct copies_block *b;
 
 	while ((b = a->blocks)) {
 		a->blocks = b->next;
-		if (!spare || b->cap != ARENA_BLOCK) {
+		if (!spare || b->cap != COPIES_BLOCK) {
 			free(b);
 			continue;
 		}
@@ -108,31 +108,31 @@ static uint64_t hash(const char *p, size_t len)
 }
 
 /* Not where strings hardly ever come back. */
-static bool is_worth_it(const struct arena_known *k)
+static bool is_worth_it(const struct copies_known *k)
 {
 	return k->sought_sz < TRIAL_SZ || k->found_sz >= k->sought_sz / 8;
 }
 
-const char *arena_string(struct arena *a, struct arena *spare, struct arena_known *known,
-			 const char *p, uint32_t len)
+const char *copies_string(struct copies *a, struct copies *spare, struct copies_known *known,
+			  const char *p, uint32_t len)
 {
-	struct arena_string *set, now = {.len = len};
+	struct copies_string *set, now = {.len = len};
 	unsigned way = 0;
 	uint64_t h;
 
 	if (!is_worth_it(known))
-		return arena_copy(a, spare, p, len);
+		return copies_add(a, spare, p, len);
 	h = hash(p, len);
-	set = known->sets[h % ARENA_SETS];
+	set = known->sets[h % COPIES_SETS];
 	now.tag = h >> 32;
 	known->sought_sz += len;
-	while (way < ARENA_WAYS - 1 && (set[way].len != len || set[way].tag != now.tag))
+	while (way < COPIES_WAYS - 1 && (set[way].len != len || set[way].tag != now.tag))
 		way++;
 	if (set[way].len == len && set[way].tag == now.tag && !memcmp(set[way].p, p, len)) {
 		now.p = set[way].p;
 		known->found_sz += len;
 	} else {
-		now.p = arena_copy(a, spare, p, len);
+		now.p = copies_add(a, spare, p, len);
 	}
 	if (!now.p)
 		return NULL;

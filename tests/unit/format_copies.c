@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/arena.h"
+#include "../../format/copies.h"
 #include "check.h"
 
 enum { TEXT_MAX = 600 };
 
-static struct arena arena, spare;
-static struct arena_known known;
+static struct copies copies, spare;
+static struct copies_known known;
 
 static void begin_anew(void)
 {
-	arena_free(&arena, &spare);
+	copies_free(&copies, &spare);
 	memset(&known, 0, sizeof(known));
 }
 
@@ -24,7 +24,7 @@ static const char *put(const char *text, size_t len)
 	const char *kept;
 
 	memcpy(copy, text, len);
-	kept = arena_string(&arena, &spare, &known, copy, len);
+	kept = copies_string(&copies, &spare, &known, copy, len);
 	CHECK(kept && !memcmp(kept, text, len), "%zu bytes", len);
 	free(copy);
 	return kept;
@@ -73,7 +73,7 @@ static void test_mixture(void)
 	}
 }
 
-/* Where nothing comes back nothing is looked for, until the arena is another. */
+/* Where nothing comes back nothing is looked for, until the set is another. */
 static void test_in_vain(void)
 {
 	char text[100] = "";
@@ -97,7 +97,7 @@ int main(void)
 	test_once();
 	test_mixture();
 	test_in_vain();
-	arena_free(&arena, NULL);
-	arena_free(&spare, NULL);
+	copies_free(&copies, NULL);
+	copies_free(&spare, NULL);
 	return failed;
 }
