@@ -92,11 +92,28 @@ static __always_inline void loss_count(__u32 which)
 		add_atomically(v, 1);
 }
 
+/* A wake-up is a microsecond and more, so obrec gets one whenever another `every` bytes (a power of
+ * two) are queued, and none for each record while it is late. */
+static __always_inline bool is_wakeup_due(__u64 queued, __u64 more, __u64 every)
+{
+	return (queued & (every - 1)) + more >= every;
+}
+
+/* For what is in no ring of the kernel's. */
+static __always_inline void wake_up(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu), *nothing;
+
+	nothing = ring ? bpf_ringbuf_reserve(ring, sizeof(__u64), 0) : NULL;
+	if (nothing)
+		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
+}
+
 /*
  * Sends a record of at most max_sz (a constant) bytes to obrec unless this CPU's ring already holds
  * `limit` bytes: what comes in masses leaves room for the rest. -1 when it was lost, counted as
- * `loss`. A wake-up is a microsecond and more, so obrec gets one whenever another wakeup_sz bytes
- * are queued, and none for each record while it is late; `wake`: at once.
+ * `loss`. `wake`: obrec hears of it at once.
  */
 static __always_inline int ring_send(void *record, __u64 size, __u64 max_sz, __u32 loss,
 				     __u64 limit, bool wake)
@@ -111,7 +128,7 @@ static __always_inline int ring_send(void *record, __u64 size, __u64 max_sz, __u
 	queued = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	if (queued >= limit)
 		goto lost;
-	if (wake || (queued & (wakeup_sz - 1)) + size + BPF_RINGBUF_HDR_SZ >= wakeup_sz)
+	if (wake || is_wakeup_due(queued, size + BPF_RINGBUF_HDR_SZ, wakeup_sz))
 		flags = BPF_RB_FORCE_WAKEUP;
 	/* Here and not earlier: 5.10 forgets the bounds of a number that was spilled. */
 	asm volatile("" : "+r"(size));

@@ -110,6 +110,7 @@ static __always_inline bool waits_for_exit(const struct net_sock *s, __u32 dir,
 static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 dir, bool typed)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32, seq;
+	struct task_struct *current;
 	struct net_sock *s;
 	struct call c;
 	__u64 pos;
@@ -118,8 +119,9 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		net_many_failed();
 	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_recorded(tgid))
 		return 0;
+	current = (void *)(typed ? (__u64)bpf_get_current_task_btf() : bpf_get_current_task());
 	if (typed)
-		current_call_typed(&c);
+		current_call_typed(&c, current);
 	else if (current_call(&c))
 		return 0;
 	if (!ret && !is_datagram(sk, typed))
@@ -129,14 +131,14 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		return 0;
 	seq = typed ? count_typed(sk, s, tgid, dir, ret, &pos)
 		    : count_read(sk, s, tgid, dir, ret, &pos);
-	if (is_others_call(s, &c, typed))
+	if (is_others_call(s, &c, current, typed))
 		c.nr = NR_none;
 	else if (of_many(&c))
 		one_of_many(&c);
 	if (has_moved(sk, s, typed))
 		net_sock_moved(s->key);
 	if (wants_payload(s, dir) && !waits_for_exit(s, dir, &c, tgid))
-		take_payload(s, dir, ret, pos, seq, &c);
+		take_payload(s, dir, ret, pos, seq, &c, true);
 	return 0;
 }
 
@@ -193,7 +195,7 @@ static __always_inline int on_splice(struct sock *sk, const struct call *c)
 		return 0;
 	count(sk, s, tgid, NET_RECEIVED, moved, &pos, true);
 	if (wants_payload(s, NET_RECEIVED))
-		take_payload(s, NET_RECEIVED, moved, pos, first, c);
+		take_payload(s, NET_RECEIVED, moved, pos, first, c, true);
 	return 0;
 }
 
@@ -202,7 +204,7 @@ int net_sock_splice(__u64 *ctx)
 {
 	struct call c;
 
-	current_call_typed(&c);
+	current_call_typed(&c, (void *)bpf_get_current_task_btf());
 	return on_splice((void *)ctx[0], &c);
 }
 

@@ -6,6 +6,8 @@
 #include "wire.h"
 
 #define NET_MAX_PAYLOAD 65536u /* --payload's upper bound; a power of two */
+#define NET_FRAMES_MAX 16384u	/* of HTTP/2's frames in a record, */
+#define NET_FRAMES_MORE 10240u	/* where a header block does not end there */
 #define NET_UNIX_PATH 108
 #define NET_UNSURE_MAX 4096 /* bytes a direction of unknown traffic that --l7 keeps */
 #define NET_GONE_SOCKS 6    /* that net_gone is asked of at once: a raw_tp has twelve arguments */
@@ -154,5 +156,24 @@ struct wire_payload {
 	struct net_addr peer; /* datagrams on unconnected sockets */
 	__u8 data[];
 };
+
+/*
+ * Where payload records are put together: how an element of map `net_scratch` begins. obrec reads
+ * them there, with one writer at a time, as in a ring buffer of the kernel's
+ * (Documentation/bpf/ringbuf.rst): BPF_RINGBUF_HDR_SZ bytes with its size before each record, the
+ * next behind it. Where the kernel joins the end to the beginning by mapping it twice, a record
+ * that begins in the ring goes on beyond its end. What finds no room is put together behind that.
+ */
+struct net_ring {
+	__u64 consumer;	      /* where obrec has come to */
+	__u64 consumer_s[15]; /* the cache lines that it writes to */
+	__u64 producer;
+};
+#define NET_RING_DATA 512u /* where the bytes of a ring begin */
+#define NET_RECORD_SZ(kept) (8 + sizeof(struct wire_payload) + (kept) + 7)
+#define NET_RING_ASIDE(ring_sz) (((ring_sz) + NET_RECORD_SZ(NET_MAX_PAYLOAD)) & ~7ULL)
+/* An offset and a length below the bound always fit behind a record's beginning. */
+#define NET_SCRATCH_SZ(ring_sz) \
+	(NET_RING_DATA + NET_RING_ASIDE(ring_sz) + NET_RECORD_SZ(2 * NET_MAX_PAYLOAD))
 
 #endif

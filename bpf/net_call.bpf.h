@@ -86,9 +86,9 @@ static __always_inline long current_call(struct call *c)
 }
 
 /* The same where bpf_task_pt_regs() exists and its result may be read: far cheaper. */
-static __always_inline void current_call_typed(struct call *c)
+static __always_inline void current_call_typed(struct call *c, struct task_struct *current)
 {
-	const struct arch_regs *r = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	const struct arch_regs *r = (void *)bpf_task_pt_regs((void *)current);
 
 #if defined(__TARGET_ARCH_x86)
 	c->nr = r->orig_ax;
@@ -105,28 +105,25 @@ struct task_struct___io_uring {
 	void *io_uring;
 } __attribute__((preserve_access_index));
 
-/* The current task has used io_uring. */
-static __always_inline bool uses_io_uring(bool typed)
+/* The task has used io_uring. */
+static __always_inline bool uses_io_uring(struct task_struct *task, bool typed)
 {
-	struct task_struct___io_uring *t = NULL;
+	struct task_struct___io_uring *t = (void *)task;
 
 	if (!bpf_core_field_exists(t->io_uring))
 		return false;
-	if (typed)
-		return ((struct task_struct___io_uring *)bpf_get_current_task_btf())->io_uring;
-	t = (void *)bpf_get_current_task();
-	return BPF_CORE_READ(t, io_uring);
+	return typed ? t->io_uring : BPF_CORE_READ(t, io_uring);
 }
 
 /*
  * Is the call another one, whose buffer is not the socket's? io_uring moves bytes when the thread
  * returns from whatever call it is in, and the kernel's own sockets, which have no file, are behind
- * calls on file systems.
+ * calls on file systems. `current`: the current task, typed or not.
  */
 static __always_inline bool is_others_call(const struct net_sock *s, const struct call *c,
-					   bool typed)
+					   struct task_struct *current, bool typed)
 {
-	return !s->inode || (uses_io_uring(typed) && !net_sock_has_fd(s->key, c->arg[0]));
+	return !s->inode || (uses_io_uring(current, typed) && !net_sock_has_fd(s->key, c->arg[0]));
 }
 
 static __always_inline bool of_many(const struct call *c)

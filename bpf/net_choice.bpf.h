@@ -94,7 +94,8 @@ static __always_inline bool wants_guess(const struct net_sock *s, const struct n
 		return true;
 	if (!s->protocol)
 		return s->calls[0] + s->calls[1] < UNSURE_CALLS;
-	return s->protocol == NET_PROTO_http1 && n->data[0] != 'H' && s->single[dir & 1] != len;
+	return s->protocol == NET_PROTO_http1 && record_of(n)->data[0] != 'H' &&
+	       s->single[dir & 1] != len;
 }
 
 static __always_inline bool is_http2_stream(const struct net_sock *s, bool datagram)
@@ -117,7 +118,8 @@ static __always_inline __u32 want_of(const struct net_sock *s, __u32 len)
 static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net_sock *s, __u32 dir,
 				   __u32 len, enum buffers how, const struct call *c, __u32 *kept)
 {
-	__u32 datagram = n->record.flags & PAYLOAD_DATAGRAM, pos = n->record.pos, guess = 0;
+	const struct wire_payload *r = record_of(n);
+	__u32 datagram = r->flags & PAYLOAD_DATAGRAM, pos = r->pos, guess = 0;
 	bool http2 = is_http2_stream(s, datagram);
 	bool frames = http2 && frames_known(s, dir, pos), many;
 
@@ -129,11 +131,11 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 		http2 = is_http2_stream(s, datagram);
 	}
 	if (!is_chosen(s, dir, *kept)) {
-		unclaim(&n->busy);
+		unclaim_scratch(n);
 		return false;
 	}
 	if (http2 && !frames && GUESS_PROTOCOL(guess) == NET_PROTO_http2) {
-		frames_found(s, dir, pos, n->data[0] == 'P');
+		frames_found(s, dir, pos, record_of(n)->data[0] == 'P');
 		frames = true;
 	}
 	frames &= how != BUF_NONE; /* where they begin may still be known behind it */
@@ -150,13 +152,13 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 	return true;
 }
 
-/* One call of the current task on `s` has moved `len` bytes. */
+/* One call of the current task on `s` has moved `len` bytes. `fetch`: as in count_bytes(). */
 static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 len, __u64 pos,
-					 __u32 tcp_seq, const struct call *c)
+					 __u32 tcp_seq, const struct call *c, bool fetch)
 {
 	__u32 call_dir, slot, kept;
 	enum buffers how = buffers_of(c->nr, &call_dir);
-	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq) : NULL;
+	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq, fetch) : NULL;
 
 	if (!n)
 		return;
@@ -171,8 +173,8 @@ static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 le
 	kept = copy_payload(slot, how, c, want_of(s, len));
 	if (!choose(n, slot, s, dir, len, how, c, &kept))
 		return;
-	if (!s->remote.family && n->record.flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
-		find_peer(&n->record.peer, c);
+	if (!s->remote.family && record_of(n)->flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
+		find_peer(&record_of(n)->peer, c);
 	payload_end(n, kept);
 }
 

@@ -53,10 +53,10 @@ static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, _
 		count(sk, s, tgid, dir, len, &pos, false);
 	else if (!count_tcp(sk, s, tgid, dir, len, &pos))
 		return 0;
-	if (is_others_call(s, &c, false))
+	if (is_others_call(s, &c, (void *)bpf_get_current_task(), false))
 		c.nr = NR_none;
 	if (wants_payload(s, dir) && !left_to_exit(s, dir, &c))
-		take_payload(s, dir, len, pos, first_seq(sk, s, dir, len), &c);
+		take_payload(s, dir, len, pos, first_seq(sk, s, dir, len), &c, false);
 	return 0;
 }
 

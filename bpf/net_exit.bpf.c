@@ -26,7 +26,7 @@ static __always_inline int take_message(__u64 sk, __u32 dir, __u64 user, __u64 p
 	if (pos == ~0ULL)
 		count((void *)sk, s, bpf_get_current_pid_tgid() >> 32, dir, len, &pos, fetch);
 	if (wants_any_payload(s))
-		take_payload(s, dir, len, pos, 0, &c);
+		take_payload(s, dir, len, pos, 0, &c, fetch);
 	return len;
 }
 
@@ -129,7 +129,7 @@ static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret,
 	else
 		count(sk, s, tgid, dir, ret, &pos, fetch);
 	if (wants_payload(s, dir))
-		take_payload(s, dir, ret, pos, first_seq(sk, s, dir, ret), c);
+		take_payload(s, dir, ret, pos, first_seq(sk, s, dir, ret), c, fetch);
 }
 
 /* Servers make calls by the million, and nearly all on connected sockets. */

@@ -10,7 +10,6 @@ enum {
 	STEPS_MAX = 512,     /* a call */
 	WINDOW = 2048,
 	PIECES_A_WINDOW = 64, /* of a vector; more are another step */
-	RECORD_MAX = 16384,
 	DATA_MASK = NET_MAX_PAYLOAD - 1,
 };
 
@@ -18,6 +17,8 @@ static __always_inline struct net_scratch *scratch_at(__u32 slot)
 {
 	return bpf_map_lookup_elem(&net_scratch, &slot);
 }
+
+_Static_assert(NET_FRAMES_MORE == FRAME_BLOCK + WINDOW, "read on to a block's end");
 
 /* Past a frame whose head is in view. 1; 0: there is none, or a gap behind it; -1: out of step. */
 __noinline int net_frames_head(__u32 slot)
@@ -32,7 +33,7 @@ __noinline int net_frames_head(__u32 slot)
 	at = f->next - f->from;
 	if (at >= NET_MAX_PAYLOAD || at + FRAME_HEAD > f->have)
 		return 0;
-	if (!frame_read(f, n->data + (at & DATA_MASK)))
+	if (!frame_read(f, record_of(n)->data + (at & DATA_MASK)))
 		return -1;
 	return !frame_gap(f);
 }
@@ -78,9 +79,10 @@ __noinline int net_frames_piece(__u32 slot, __u32 want)
 		len = want;
 	/* Here and not earlier: the verifier forgets the bounds of a number that was moved. */
 	asm volatile("" : "+r"(len));
-	if (len > WINDOW || have >= NET_MAX_PAYLOAD)
+	if (len > WINDOW || have >= NET_MAX_PAYLOAD || have + len > net_kept_max)
 		return -1;
-	if (bpf_probe_read_user(n->data + (have & DATA_MASK), len, (void *)(w->base + off)))
+	if (bpf_probe_read_user(record_of(n)->data + (have & DATA_MASK), len,
+				(void *)(w->base + off)))
 		return -1;
 	w->frames.have = have + len;
 	return len;
@@ -107,23 +109,26 @@ __noinline int net_frames_read(__u32 slot, __u32 want)
 __noinline int net_frames_send(__u32 slot)
 {
 	struct net_scratch *n = scratch_at(slot);
-	struct wire_payload *r;
+	struct wire_payload *r, *next;
 	struct frames *f;
 	__u32 len, rest, kept;
 
 	if (!n)
 		return -1;
-	r = &n->record;
+	r = record_of(n);
 	f = &n->walk.frames;
 	len = f->next - f->from;
 	rest = r->len - len;
 	kept = frame_gap(f) ? f->until - f->from : f->have;
 	r->len = len;
 	payload_send(n, kept < len ? kept : len);
-	r->pos += len;
-	r->len = rest;
-	if (r->tcp_seq)
-		r->tcp_seq += len;
+	place_record(n);
+	next = record_of(n);
+	*next = *r;
+	next->pos += len;
+	next->len = rest;
+	if (next->tcp_seq)
+		next->tcp_seq += len;
 	f->from = f->until = f->next;
 	f->have = 0;
 	return 0;
@@ -141,11 +146,11 @@ __noinline int net_frames_step(__u32 slot)
 		return more;
 	f = &n->walk.frames;
 	end = f->from + f->have;
-	len = f->from + n->record.len;
+	len = f->from + record_of(n)->len;
 	if (f->until <= end || end >= len) {
 		if (f->next >= len)
 			return 0;
-		if (f->next > end || frame_gap(f) || f->have >= RECORD_MAX)
+		if (f->next > end || frame_gap(f) || f->have >= NET_FRAMES_MAX)
 			net_frames_send(slot);
 		else if (end >= len)
 			return 0;
@@ -166,7 +171,7 @@ __noinline int net_frames_begin(__u32 slot, __u32 how, __u64 arg1, __u64 arg2, _
 	w->base = w->iov = arg1;
 	w->iov_cnt = how == BUF_PLAIN ? 0 : arg2;
 	w->piece = 0;
-	w->piece_sz = how == BUF_PLAIN ? n->record.len : 0;
+	w->piece_sz = how == BUF_PLAIN ? record_of(n)->len : 0;
 	if (how == BUF_MSGHDR &&
 	    bpf_probe_read_user(&w->iov, 2 * sizeof(__u64),
 				(void *)(arg1 + __builtin_offsetof(struct user_msghdr, iov))))
@@ -177,9 +182,9 @@ __noinline int net_frames_begin(__u32 slot, __u32 how, __u64 arg1, __u64 arg2, _
 	if (f->until > FRAME_BLOCK)
 		f->until = FRAME_BLOCK;
 	if (f->head_sz)
-		frame_join(f, n->data, have, n->record.len);
+		frame_join(f, record_of(n)->data, have, record_of(n)->len);
 	f->lost |= net_frames_heads(slot) < 0;
-	return f->next < n->record.len;
+	return f->next < record_of(n)->len;
 }
 
 __noinline int net_frames_end(__u32 slot, __u32 have)
@@ -199,10 +204,10 @@ __noinline int net_frames_end(__u32 slot, __u32 have)
 		loss_count(LOSS_NET_FRAMES);
 	f->lost |= more != 0;
 	at = f->next - f->from;
-	sz = n->record.len - at;
-	if (f->lost || at >= n->record.len)
-		return f->have > RECORD_MAX || !frame_gap(f) ? f->have : f->until - f->from;
+	sz = record_of(n)->len - at;
+	if (f->lost || at >= record_of(n)->len)
+		return f->have > NET_FRAMES_MAX || !frame_gap(f) ? f->have : f->until - f->from;
 	if (!f->head_sz && sz < FRAME_HEAD)
-		frame_cut(f, n->data + (at & DATA_MASK), sz);
+		frame_cut(f, record_of(n)->data + (at & DATA_MASK), sz);
 	return f->have;
 }

@@ -39,7 +39,7 @@ static __always_inline bool frames_begin(struct net_scratch *n, __u32 slot,
 {
 	struct frames *f = &n->walk.frames;
 
-	f->next = s->frame[dir & 1] - (__u32)n->record.pos;
+	f->next = s->frame[dir & 1] - (__u32)record_of(n)->pos;
 	f->head = s->frame_head[dir & 1];
 	f->head_sz = s->frame_state[dir & 1] & FRAME_HEAD_SEEN;
 	f->block = s->frame_state[dir & 1] & FRAME_IN_BLOCK;

@@ -19,7 +19,7 @@ const volatile __u64 net_l7_keep = 0;
                                                                                                    \
 		/* else clang leaves an argument that a test does not use unset by the caller */   \
 		__asm__ volatile("" : : "r"(have), "r"(call), "r"(dgram));                         \
-		if (!n || !guess_##name(n->data, have, call, dgram, &size))                        \
+		if (!n || !guess_##name(record_of(n)->data, have, call, dgram, &size))             \
 			return 0;                                                                  \
 		return NET_PROTO_##name | (size < 0x7fffff ? size : 0x7fffff) << 8;                \
 	}

@@ -3,6 +3,8 @@
 #include "net_payload.bpf.h"
 
 const volatile bool net_payload_on = false;
+const volatile __u64 net_ring_mask = 0, net_wakeup_sz = 256 << 10;
+const volatile __u32 net_kept_max = NET_MAX_PAYLOAD;
 const volatile __u32 net_payload_max = 512;
 const volatile __u64 net_ring_limit = 1ULL << 62;
 const volatile __u32 net_direction = 3;
@@ -22,66 +24,55 @@ __noinline int net_copy(__u32 slot, __u64 user, __u32 want)
 	asm volatile("" : "+r"(want));
 	if (want > NET_MAX_PAYLOAD - 1)
 		want = NET_MAX_PAYLOAD - 1;
-	return bpf_probe_read_user(n->data, want, (void *)user) ? 0 : want;
-}
-
-/* The next pieces of a vector, some at once: to read is dearer than the bytes. 0, or negative. */
-__noinline int net_gather_pieces(__u64 iov, __u64 cnt)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
-
-	if (!n)
-		return -1;
-	if (cnt >= NET_PIECES)
-		return bpf_probe_read_user(n->pieces, sizeof(n->pieces), (void *)iov);
-	/* Here and not earlier: see net_copy(). */
-	asm volatile("" : "+r"(cnt));
-	if (cnt > NET_PIECES)
-		return -1;
-	return bpf_probe_read_user(n->pieces, cnt * sizeof(n->pieces[0]), (void *)iov);
+	return bpf_probe_read_user(record_of(n)->data, want, (void *)user) ? 0 : want;
 }
 
 /*
- * One of these into this CPU's scratch, behind the `have` bytes of `want` that are there; how many,
- * negative when it cannot be had. Global, with scalars only, as are those around it: the verifier
- * sees each loop once and not once a caller, and what a piece comes to is just a number.
+ * All at once, as to read is dearer than the bytes. Global, with scalars only, as is the one below:
+ * the verifier sees each loop once and not once a caller, and what comes of the pieces is just a
+ * number.
  */
-__noinline int net_gather_piece(__u32 at, __u32 have, __u32 want)
+__noinline int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), len = want - have;
+	__u32 cpu = bpf_get_smp_processor_id();
 	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
-	struct user_iovec *v;
+	__u64 sz = (__u64)cnt * sizeof(n->pieces[0]);
 
 	if (!n)
-		return -1;
-	v = &n->pieces[at & (NET_PIECES - 1)];
-	if (v->len < len)
-		len = v->len;
-	if (len > NET_MAX_PAYLOAD - 1)
-		return -1;
-	if (len &&
-	    bpf_probe_read_user(n->data + (have & (NET_MAX_PAYLOAD - 1)), len, (void *)v->base))
-		return -1;
-	return len;
+		return GATHER_ENDS(have);
+	/* Here and not earlier: see net_copy(). */
+	asm volatile("" : "+r"(sz));
+	if (sz > sizeof(n->pieces) || bpf_probe_read_user(n->pieces, sz, (void *)iov))
+		return GATHER_ENDS(have);
+	for (__u32 i = 0; i < NET_PIECES && i < cnt && have < want; i++) {
+		const struct user_iovec *v = &n->pieces[i];
+		__u8 *to = record_of(n)->data + (have & (NET_MAX_PAYLOAD - 1));
+		__u64 len = want - have;
+
+		if (v->len < len)
+			len = v->len;
+		asm volatile("" : "+r"(len));
+		if (len > NET_MAX_PAYLOAD - 1)
+			return GATHER_ENDS(have);
+		if (len && bpf_probe_read_user(to, len, (void *)v->base))
+			return GATHER_ENDS(have);
+		have += len;
+	}
+	return have;
 }
 
-/* Up to `want` bytes of a vector into this CPU's scratch; returns how many. */
 __noinline int net_gather(__u64 iov, __u64 cnt, __u32 want)
 {
 	__u32 have = 0;
 
-	for (__u32 i = 0; i < IOVECS_MAX && i < cnt && have < want; i++) {
-		__u32 at = i & (NET_PIECES - 1);
-		int len = 0;
+	for (__u32 i = 0; i < IOVECS_MAX && i < cnt && have < want; i += NET_PIECES) {
+		__u64 rest = cnt - i;
+		int now = net_gather_some(iov + i * sizeof(struct user_iovec),
+					  rest < NET_PIECES ? rest : NET_PIECES, have, want);
 
-		if (!at)
-			len = net_gather_pieces(iov + i * sizeof(struct user_iovec), cnt - i);
-		if (!len)
-			len = net_gather_piece(at, have, want);
-		if (len < 0)
-			return have;
-		have += len;
+		if (now < 0)
+			return GATHER_ENDS(now);
+		have = now;
 	}
 	if (have < want && cnt > IOVECS_MAX)
 		loss_count(LOSS_NET_VECTOR);

@@ -5,7 +5,7 @@
 enum { PLAIN_SLOTS = 2, PLAIN_TRIES = 4 };
 
 /* A free one for a uprobe, claimed. */
-static __always_inline struct net_scratch *plain_scratch(__u32 *slot)
+static __always_inline struct net_scratch *plain_scratch(__u32 *slot, bool fetch)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
@@ -16,7 +16,7 @@ static __always_inline struct net_scratch *plain_scratch(__u32 *slot)
 		n = bpf_map_lookup_elem(&net_scratch, slot);
 		if (!n)
 			return NULL;
-		if (claim(&n->busy))
+		if (claim_scratch(n, fetch))
 			return n;
 	}
 	loss_count(LOSS_SCRATCH);
@@ -66,12 +66,12 @@ static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32
 	}
 	if (!wants_any_payload(s))
 		return 0;
-	n = plain_scratch(&slot);
+	n = plain_scratch(&slot, fetch);
 	if (!n)
 		return 0;
 	payload_fill(n, s, dir, len, pos, plain_seq(key, s, dir, pos));
-	n->record.flags = PAYLOAD_TLS;
-	n->record.ts_ns = ts_ns;
+	record_of(n)->flags = PAYLOAD_TLS;
+	record_of(n)->ts_ns = ts_ns;
 	kept = copy_payload(slot, BUF_PLAIN, &c, want_of(s, len));
 	if (choose(n, slot, s, dir, len, BUF_PLAIN, &c, &kept))
 		payload_end(n, kept);

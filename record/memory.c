@@ -36,7 +36,11 @@ uint64_t memory_of_maps(const struct bpf_object *obj)
 	uint64_t sum = 0;
 	struct bpf_map *m;
 
-	bpf_object__for_each_map(m, obj) if (bpf_map__fd(m) >= 0) sum += of_map(bpf_map__fd(m));
+	bpf_object__for_each_map(m, obj)
+	{
+		if (bpf_map__fd(m) >= 0 && !(bpf_map__map_flags(m) & BPF_F_MMAPABLE))
+			sum += of_map(bpf_map__fd(m));
+	}
 	return sum;
 }
 

@@ -110,8 +110,8 @@ static const struct option_def table[] = {
 	 "are left out, and the recording stops in order before it takes more",
 	 option_set_max_mem, 0},
 	{"ring-size", 0, ARG_REQUIRED, "SIZE",
-	 "bytes of each CPU's ring, rounded up to a power of two (default: by --max-mem); larger "
-	 "ones lose less in bursts",
+	 "bytes of each CPU's ring, and of its ring for payload, rounded up to a power of two "
+	 "(default: by --max-mem); larger ones lose less in bursts",
 	 option_set_ring, 0},
 	{"cpu-budget", 0, ARG_REQUIRED, "SHARE",
 	 "of one CPU, as in 5%: what obrec's recording and its BPF programs may use; above it "

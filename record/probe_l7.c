@@ -25,7 +25,6 @@ static int prepare(struct probe_env *env)
 	skel->rodata->net_l7_keep = keep_of(env->opts->l7);
 	skel->rodata->net_sample_per_64k = env->opts->sample_per_64k;
 	skel->rodata->net_direction = env->opts->direction;
-	skel->rodata->net_ring_limit = env->opts->ring_sz / 4 * 3;
 	return 0;
 }
 

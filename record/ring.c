@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../bpf/net.h"
 #include "ring.h"
 
 struct ring {
 	struct ring_handler handler;
 	int *fds;
-	struct ring_view *views;
-	unsigned cnt;
+	struct ring_view *views; /* the kernel's, then those in `payload` */
+	unsigned cnt, payload_cnt;
 	uint32_t sz;
 	size_t page_sz;
+	char *payload; /* the array, mapped */
+	size_t payload_sz;
 };
 
 /* The consumer's page is ours to write; the producer's is not, and behind it the data are mapped
@@ -31,6 +35,7 @@ static int map_one(const struct ring *r, int fd, struct ring_view *v)
 		return -errno;
 	v->producer = p;
 	v->data = (const char *)p + r->page_sz;
+	v->sz = r->sz;
 	return 0;
 }
 
@@ -70,6 +75,35 @@ int ring__new(struct ring **out, int rings_fd, unsigned cpus, uint32_t sz,
 	return err;
 }
 
+int ring__add_payload(struct ring *r, int fd, unsigned cnt, uint32_t sz)
+{
+	size_t element = (NET_SCRATCH_SZ((size_t)sz) + 7) & ~(size_t)7;
+	struct ring_view *views = realloc(r->views, (r->cnt + cnt) * sizeof(*views));
+	void *p;
+
+	if (!views)
+		return -ENOMEM;
+	r->views = views;
+	p = mmap(NULL, element * cnt, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	r->payload = p;
+	r->payload_sz = element * cnt;
+	r->payload_cnt = cnt;
+	for (unsigned i = 0; i < cnt; i++) {
+		char *at = r->payload + i * element;
+
+		r->views[r->cnt + i] = (struct ring_view){
+			.consumer = (void *)(at + offsetof(struct net_ring, consumer)),
+			.producer = (void *)(at + offsetof(struct net_ring, producer)),
+			.data = at + NET_RING_DATA,
+			.sz = sz,
+			.waits = true,
+		};
+	}
+	return 0;
+}
+
 void ring__free(struct ring *r)
 {
 	if (!r)
@@ -83,6 +117,8 @@ void ring__free(struct ring *r)
 			munmap((void *)v->producer, r->page_sz + 2 * (size_t)r->sz);
 		close(r->fds[i]);
 	}
+	if (r->payload)
+		munmap(r->payload, r->payload_sz);
 	free(r->fds);
 	free(r->views);
 	free(r);
@@ -102,5 +138,5 @@ int ring__watch(struct ring *r, int epoll_fd)
 
 unsigned ring__consume(struct ring *r)
 {
-	return ring_read(r->views, r->cnt, r->sz, &r->handler);
+	return ring_read(r->views, r->cnt + r->payload_cnt, &r->handler);
 }

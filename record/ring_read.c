@@ -8,7 +8,6 @@
 #include "ring_read.h"
 
 #include <linux/bpf.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 /* One ring is read on so far beyond the next one's time: changing between them costs. */
@@ -51,24 +50,24 @@ bad:
 	h->bad(h->ctx);
 }
 
-/* 0: at once. */
-static uint64_t time_of(const struct wire_hdr *hdr, size_t size)
+/* 0: at once. In a ring that waits all is so much later that the others have been read up to its
+ * time when its turn comes. */
+static uint64_t time_of(const struct ring_view *v, const struct wire_hdr *hdr, size_t size)
 {
-	return size < sizeof(struct timed) || hdr->kind == WIRE_STACK
-		       ? 0
-		       : ((const struct timed *)hdr)->ts_ns;
+	if (size < sizeof(struct timed) || hdr->kind == WIRE_STACK)
+		return 0;
+	return ((const struct timed *)hdr)->ts_ns + (v->waits ? BEYOND_NS + 1 : 0);
 }
 
 /* What was written until then. */
-static unsigned read_until(struct ring_view *v, uint32_t sz, const struct ring_handler *h,
-			   uint64_t until_ns)
+static unsigned read_until(struct ring_view *v, const struct ring_handler *h, uint64_t until_ns)
 {
 	unsigned long at = *v->consumer, given = at;
 	unsigned cnt = 0;
 
 	v->next_ns = UINT64_MAX;
 	while (at < v->end) {
-		const char *p = v->data + (at & (sz - 1));
+		const char *p = v->data + (at & (v->sz - 1));
 		const struct wire_hdr *hdr = (const void *)(p + BPF_RINGBUF_HDR_SZ);
 		uint32_t len = __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
 		uint32_t size = len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
@@ -76,7 +75,7 @@ static unsigned read_until(struct ring_view *v, uint32_t sz, const struct ring_h
 		if (len & BPF_RINGBUF_BUSY_BIT) /* still being written */
 			break;
 		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
-			uint64_t ts_ns = time_of(hdr, size);
+			uint64_t ts_ns = time_of(v, hdr, size);
 
 			if (ts_ns > until_ns) {
 				v->next_ns = ts_ns;
@@ -116,18 +115,19 @@ static struct ring_view *oldest(struct ring_view *v, unsigned cnt, uint64_t *sec
 	return first;
 }
 
-unsigned ring_read(struct ring_view *v, unsigned cnt, uint32_t sz, const struct ring_handler *h)
+unsigned ring_read(struct ring_view *v, unsigned cnt, const struct ring_handler *h)
 {
 	uint64_t second_ns;
 	struct ring_view *first;
 	unsigned handled = 0;
 
-	for (unsigned i = 0; i < cnt; i++) {
+	/* Those that wait come last: what their records refer to was written before. */
+	for (unsigned i = cnt; i-- > 0;)
 		v[i].end = __atomic_load_n(v[i].producer, __ATOMIC_ACQUIRE);
-		handled += read_until(&v[i], sz, h, 0);
-	}
+	for (unsigned i = 0; i < cnt; i++)
+		handled += read_until(&v[i], h, 0);
 	while ((first = oldest(v, cnt, &second_ns)))
-		handled += read_until(first, sz, h,
+		handled += read_until(first, h,
 				      second_ns > UINT64_MAX - BEYOND_NS ? UINT64_MAX
 									 : second_ns + BEYOND_NS);
 	return handled;

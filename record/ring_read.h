@@ -4,6 +4,7 @@
 #ifndef RECORD_RING_READ_H
 #define RECORD_RING_READ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../bpf/wire.h"
@@ -17,22 +18,27 @@ struct ring_handler {
 	void *ctx;
 };
 
-/* One ring as the kernel lays it out: `data` are its bytes twice in a row. */
+/* One ring of `sz` bytes as the kernel lays it out: behind its `data` they come once more, or what
+ * its last record takes beyond them. */
 struct ring_view {
 	unsigned long *consumer;
 	const unsigned long *producer;
 	const char *data;
+	uint32_t sz;
+	bool waits; /* what its records refer to may stand in other rings, with the same time or
+		       less */
 	/* ring_read()'s own: how far it goes, and when what comes next was written */
 	unsigned long end;
 	uint64_t next_ns;
 };
 
 /*
- * Hands over what is queued in `cnt` rings of `sz` bytes at the call, oldest first to within some
- * milliseconds, as far as each CPU wrote in order: who reads the archive holds back only so much.
+ * Hands over what is queued in `cnt` rings at the call, oldest first to within some milliseconds,
+ * as far as each CPU wrote in order: who reads the archive holds back only so much. Rings that wait
+ * come behind the others.
  * Returns how many of the records were of the kinds that cannot wait (payload can: nothing has to
  * be looked up for it).
  */
-unsigned ring_read(struct ring_view *v, unsigned cnt, uint32_t sz, const struct ring_handler *h);
+unsigned ring_read(struct ring_view *v, unsigned cnt, const struct ring_handler *h);
 
 #endif

@@ -188,6 +188,10 @@ static int make_intake(struct session *s)
 	if (!err)
 		err = ring__new(&s->ring, bpf_map__fd(s->skel->maps.rings), s->plan.features.cpus,
 				s->opts.ring_sz, &handler);
+	if (!err && s->payload_ring_sz)
+		err = ring__add_payload(s->ring, bpf_map__fd(s->skel->maps.net_scratch),
+					bpf_map__max_entries(s->skel->maps.net_scratch),
+					s->payload_ring_sz);
 	if (err)
 		return err;
 	s->env.intake = s->intake;

@@ -45,7 +45,7 @@ struct record_opts {
 	pid_t command_pid; /* -- COMMAND, stopped before exec; 0: none */
 	uint64_t budget_per_64k; /* of one CPU; 0: no bound */
 	bool stats;	   /* count what each BPF program costs */
-	uint32_t ring_sz;  /* bytes of each CPU's ring, a power of two; 0: chosen from max_mem */
+	uint32_t ring_sz;  /* bytes of each ring, a power of two; 0: chosen from max_mem */
 };
 
 enum stop_reason {

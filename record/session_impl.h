@@ -34,6 +34,7 @@ struct session {
 	struct loss *loss;
 	struct intake *intake;
 	struct ring *ring;
+	uint32_t payload_ring_sz; /* 0: payload has no rings of its own */
 	struct packer *packer;
 	struct syncer *syncer;
 	struct thin *thin;		    /* NULL: no budget */

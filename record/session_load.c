@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../format/text.h"
+#include "../bpf/net.h"
 #include "../bpf/unwind.h"
 #include "session_impl.h"
 
@@ -16,15 +17,17 @@ enum {
 	DEFAULT_MEM = 256 << 20,
 	MIN_RING = 64 << 10,
 	MAX_RING = 1 << 20,
+	MAX_RING_SOCKS = 4 << 20,  /* new and closed sockets, without what they carry */
 	MAX_RING_BULKY = 32 << 20, /* a few tenths of a second of what one CPU can send */
-	WAKEUP = 128 << 10
+	WAKEUP = 128 << 10,
+	WAKEUP_PAYLOAD = 256 << 10, /* with less, or by a timer alone, nginx answers fewer */
 };
 
-/* One wake-up serves hundreds of records, yet takes the CPU for no more than a tenth of a
- * millisecond or two: a server that waits longer for its clients' CPU runs out of requests. */
-static uint32_t wakeup_size(uint32_t ring_sz)
+/* One wake-up serves hundreds of records, yet takes the CPU for no more than a few tenths of a
+ * millisecond: a server that waits longer for its clients' CPU runs out of requests. */
+static uint32_t wakeup_size(uint32_t ring_sz, uint32_t most)
 {
-	return WAKEUP < ring_sz / 2 ? WAKEUP : ring_sz / 2;
+	return most < ring_sz / 2 ? most : ring_sz / 2;
 }
 
 /* The line of a failed load that says why; libbpf hands its messages over without a context. */
@@ -65,36 +68,89 @@ static int on_libbpf_message(enum libbpf_print_level level, const char *fmt, va_
 	return 0;
 }
 
-static uint32_t ring_size(const struct session *s)
+/* Programs prepared: whether payload gets rings of its own (bpf/net_payload.bpf.h). */
+static bool has_payload_rings(const struct obrec_bpf *skel)
 {
-	uint64_t budget = s->opts.max_mem / 8 / s->plan.features.cpus;
-	uint32_t sz = MIN_RING, max = MAX_RING;
+#if defined(__x86_64__)
+	return skel->rodata->net_payload_on && skel->rodata->net_by == NET_BY_SOCK;
+#else
+	return false;
+#endif
+}
+
+static bool is_bulky(const struct session *s)
+{
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->bulky)
+			return true;
+	return false;
+}
+
+/* Of `max` bytes at most, all `cnt` together of no more than `budget`. */
+static uint32_t ring_size(const struct session *s, uint64_t budget, unsigned cnt, uint32_t max)
+{
+	uint32_t sz = MIN_RING;
 
 	if (s->opts.ring_sz)
 		return s->opts.ring_sz;
-	for (size_t i = 0; probes[i]; i++)
-		if (session_wants(s, i) && probes[i]->bulky)
-			max = MAX_RING_BULKY;
-	while (sz < max && sz * 2ULL <= budget)
+	while (sz < max && sz * 2ULL * cnt <= budget)
 		sz *= 2;
 	return sz;
+}
+
+/* What is kept of a call in one record. */
+static uint32_t largest_payload(const struct record_opts *o)
+{
+	uint32_t most = o->payload_max > o->payload_many ? o->payload_max : o->payload_many;
+
+	return (most > NET_FRAMES_MAX ? most : NET_FRAMES_MAX) + NET_FRAMES_MORE;
+}
+
+/* Payload rings, where there are any, have what of max_mem the kernel's would have; there are more
+ * of them than are filled where clear text is taken. */
+static int prepare_rings(struct session *s)
+{
+	struct obrec_bpf *skel = s->skel;
+	unsigned cpus = s->plan.features.cpus, cnt = bpf_map__max_entries(skel->maps.net_scratch);
+	uint64_t mem = s->opts.max_mem;
+	uint32_t ring_sz;
+	int err = 0;
+
+	if (has_payload_rings(skel)) {
+		uint32_t kept = largest_payload(&s->opts);
+
+		s->payload_ring_sz =
+			ring_size(s, cnt > cpus ? mem / 4 : mem / 8, cnt, MAX_RING_BULKY);
+		while (s->payload_ring_sz < 2 * NET_RECORD_SZ(kept))
+			s->payload_ring_sz *= 2;
+		skel->rodata->net_kept_max = kept;
+		ring_sz = ring_size(s, mem / 16, cpus, MAX_RING_SOCKS);
+		skel->rodata->net_ring_mask = s->payload_ring_sz - 1;
+		skel->rodata->net_wakeup_sz = wakeup_size(s->payload_ring_sz, WAKEUP_PAYLOAD);
+		err = bpf_map__set_map_flags(skel->maps.net_scratch, BPF_F_MMAPABLE);
+		if (!err)
+			err = bpf_map__set_value_size(skel->maps.net_scratch,
+						      NET_SCRATCH_SZ(s->payload_ring_sz));
+	} else {
+		ring_sz = ring_size(s, mem / 8, cpus, is_bulky(s) ? MAX_RING_BULKY : MAX_RING);
+	}
+	s->opts.ring_sz = ring_sz;
+	skel->rodata->wakeup_sz = wakeup_size(ring_sz, WAKEUP);
+	skel->rodata->net_ring_limit = ring_sz / 4 * 3;
+	return err ? err : bpf_map__set_max_entries(skel->maps.rings, cpus);
 }
 
 static int prepare(struct session *s)
 {
 	struct obrec_bpf *skel = s->skel;
 	unsigned slots = s->plan.features.cpus * UNWIND_CONTEXTS;
-	uint32_t ring_sz;
 	int err = 0;
 
 	if (!s->opts.max_mem)
 		s->opts.max_mem = DEFAULT_MEM;
-	ring_sz = s->opts.ring_sz = ring_size(s);
 	skel->rodata->have_task_pt_regs = s->plan.features.task_pt_regs;
 	skel->rodata->target_all = s->opts.target.all;
 	skel->rodata->self_tgid = getpid();
-	skel->rodata->wakeup_sz = wakeup_size(ring_sz);
-	bpf_map__set_max_entries(skel->maps.rings, s->plan.features.cpus);
 	bpf_map__set_max_entries(skel->maps.unwind_slots, slots);
 	bpf_map__set_max_entries(skel->maps.unwind_caches, slots);
 	bpf_program__set_autoload(skel->progs.core_fork, true);
@@ -102,7 +158,7 @@ static int prepare(struct session *s)
 	for (size_t i = 0; probes[i] && !err; i++)
 		if (session_wants(s, i))
 			err = probes[i]->prepare(&s->env);
-	return err;
+	return err ? err : prepare_rings(s);
 }
 
 /* Before 5.11 maps count against RLIMIT_MEMLOCK, and raising it takes a capability. */

@@ -65,7 +65,7 @@ for fd in os.listdir(f"/proc/{pid}/fdinfo"):
         f = dict(l.split(":", 1) for l in open(f"/proc/{pid}/fdinfo/{fd}") if ":" in l)
     except FileNotFoundError:
         continue
-    if "map_id" in f and int(f.get("map_type", 0)) != 27: # rings are mapped
+    if "map_id" in f and int(f.get("map_type", 0)) != 27 and not int(f["map_flags"], 16) & 0x400: # rings are mapped
         maps[f["map_id"]] = int(f["memlock"])
 rss = [int(l.split()[1]) << 10 for l in open(f"/proc/{pid}/status") if l.startswith("VmRSS")][0]
 print((rss + sum(maps.values())) >> 20)

@@ -26,7 +26,7 @@ try:
         if line.startswith("VmRSS"): rss = int(line.split()[1]) << 10
     for fd in os.listdir(f"/proc/{pid}/fdinfo"):
         f = dict(l.split(":", 1) for l in open(f"/proc/{pid}/fdinfo/{fd}") if ":" in l)
-        if "map_id" in f and int(f.get("map_type", 0)) != 27: # rings are mapped
+        if "map_id" in f and int(f.get("map_type", 0)) != 27 and not int(f["map_flags"], 16) & 0x400: # rings are mapped
             maps[f["map_id"]] = int(f["memlock"])
 except (FileNotFoundError, ProcessLookupError):
     pass

@@ -28,6 +28,7 @@ for depth in 1 16; do
 	within "depth $depth: pairs found of $((2 * requests))" "$paired" 100 $((2 * requests - 1))
 	is "depth $depth: wrong pairs" "$(sql "$a" "SELECT count(*) FROM message WHERE paired AND status <> 200 + CAST(json_extract(detail, '\$.host') AS INTEGER) % 97")" 0
 	is "depth $depth: a request twice" "$(sql "$a" "SELECT count(*) FROM (SELECT 1 FROM message JOIN connection c ON c.id = connection_id WHERE paired GROUP BY role, json_extract(detail, '\$.host') HAVING count(*) > 1)")" 0
+	is "depth $depth: records written over" "$(lost "$a" "cause = 'record not understood'")" 0
 	is "depth $depth: negative latencies" "$(sql "$a" "SELECT count(*) FROM message WHERE latency_ns < 0")" 0
 done
 

@@ -60,7 +60,8 @@ static void setup(void)
 	for (int i = 0; i < CPUS; i++)
 		views[i] = (struct ring_view){.consumer = &fakes[i].consumer,
 					      .producer = &fakes[i].producer,
-					      .data = fakes[i].data};
+					      .data = fakes[i].data,
+					      .sz = SZ};
 	seen_cnt = bad_cnt = 0;
 }
 
@@ -98,7 +99,7 @@ static void put_stack(unsigned cpu)
 
 static unsigned read_all(void)
 {
-	return ring_read(views, CPUS, SZ, &handler);
+	return ring_read(views, CPUS, &handler);
 }
 
 static void test_order_between_cpus(void)
@@ -166,6 +167,31 @@ static void test_what_is_not_there(void)
 	CHECK(fakes[0].consumer < fakes[0].producer, "a record that is being written ends it");
 }
 
+/* Payload, whose socket is told of in another ring. */
+static void test_waits(void)
+{
+	unsigned told = 0;
+
+	setup();
+	views[1].waits = true;
+	for (unsigned i = 0; i < 200; i++) {
+		put_sample(0, (1000 + i) * MS, 0);
+		put_sample(1, (1000 + i) * MS, 0);
+		put_sample(1, (1000 + i) * MS + MS / 2, 0);
+	}
+	read_all();
+	CHECK(seen_cnt == 600, "%u", seen_cnt);
+	for (unsigned i = 0; i < seen_cnt; i++) {
+		uint64_t at = (seen[i].ts_ns - 1000 * MS) / MS;
+
+		if (!seen[i].cpu)
+			told = at;
+		else
+			CHECK(told >= at && told <= at + 11, "record %u: %u of %u", i, (unsigned)at,
+			      told);
+	}
+}
+
 static void test_wraps(void)
 {
 	unsigned all = 0;
@@ -187,6 +213,7 @@ int main(void)
 	test_order_between_cpus();
 	test_stack_stays_with_its_sample();
 	test_what_is_not_there();
+	test_waits();
 	test_wraps();
 	return failed;
 }
