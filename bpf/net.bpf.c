@@ -119,11 +119,14 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		net_many_failed();
 	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_recorded(tgid))
 		return 0;
-	current = (void *)(typed ? (__u64)bpf_get_current_task_btf() : bpf_get_current_task());
-	if (typed)
+	if (typed) {
+		current = (void *)bpf_get_current_task_btf();
 		current_call_typed(&c, current);
-	else if (current_call(&c))
-		return 0;
+	} else {
+		current = (void *)bpf_get_current_task();
+		if (current_call(&c))
+			return 0;
+	}
 	if (!ret && !is_datagram(sk, typed))
 		return 0;
 	s = sock_get_as(sk, sock_inode(sk, typed), tgid, 0);

@@ -165,12 +165,14 @@ struct wire_payload {
  * that begins in the ring goes on beyond its end. What finds no room is put together behind that.
  */
 struct net_ring {
-	__u64 consumer;	      /* where obrec has come to */
-	__u64 consumer_s[15]; /* the cache lines that it writes to */
+	__u64 consumer; /* where obrec has come to, in cache lines of its own */
+	__u64 pad[15];
 	__u64 producer;
 };
 #define NET_RING_DATA 512u /* where the bytes of a ring begin */
+/* What a record takes at most: with what comes before it, and rounded up. */
 #define NET_RECORD_SZ(kept) (8 + sizeof(struct wire_payload) + (kept) + 7)
+/* Where those lie that find no room. */
 #define NET_RING_ASIDE(ring_sz) (((ring_sz) + NET_RECORD_SZ(NET_MAX_PAYLOAD)) & ~7ULL)
 /* An offset and a length below the bound always fit behind a record's beginning. */
 #define NET_SCRATCH_SZ(ring_sz) \

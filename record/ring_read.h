@@ -25,8 +25,7 @@ struct ring_view {
 	const unsigned long *producer;
 	const char *data;
 	uint32_t sz;
-	bool waits; /* what its records refer to may stand in other rings, with the same time or
-		       less */
+	bool waits; /* what its records refer to may stand in other rings, no later */
 	/* ring_read()'s own: how far it goes, and when what comes next was written */
 	unsigned long end;
 	uint64_t next_ns;

@@ -106,37 +106,43 @@ static uint32_t largest_payload(const struct record_opts *o)
 	return (most > NET_FRAMES_MAX ? most : NET_FRAMES_MAX) + NET_FRAMES_MORE;
 }
 
-/* Payload rings, where there are any, have what of max_mem the kernel's would have; there are more
- * of them than are filled where clear text is taken. */
+/* Their sizes; there are more of them than are filled where clear text is taken. */
+static int prepare_payload_rings(struct session *s)
+{
+	struct obrec_bpf *skel = s->skel;
+	unsigned cnt = bpf_map__max_entries(skel->maps.net_scratch);
+	uint64_t budget = s->opts.max_mem / (cnt > s->plan.features.cpus ? 4 : 8);
+	uint32_t kept = largest_payload(&s->opts);
+	uint32_t sz = ring_size(s, budget, cnt, MAX_RING_BULKY);
+	int err;
+
+	while (sz < 2 * NET_RECORD_SZ(kept))
+		sz *= 2;
+	s->payload_ring_sz = sz;
+	skel->rodata->net_ring_mask = sz - 1;
+	skel->rodata->net_kept_max = kept;
+	skel->rodata->net_wakeup_sz = wakeup_size(sz, WAKEUP_PAYLOAD);
+	err = bpf_map__set_map_flags(skel->maps.net_scratch, BPF_F_MMAPABLE);
+	return err ? err : bpf_map__set_value_size(skel->maps.net_scratch, NET_SCRATCH_SZ(sz));
+}
+
 static int prepare_rings(struct session *s)
 {
 	struct obrec_bpf *skel = s->skel;
-	unsigned cpus = s->plan.features.cpus, cnt = bpf_map__max_entries(skel->maps.net_scratch);
+	unsigned cpus = s->plan.features.cpus;
 	uint64_t mem = s->opts.max_mem;
-	uint32_t ring_sz;
+	uint32_t sz;
 	int err = 0;
 
 	if (has_payload_rings(skel)) {
-		uint32_t kept = largest_payload(&s->opts);
-
-		s->payload_ring_sz =
-			ring_size(s, cnt > cpus ? mem / 4 : mem / 8, cnt, MAX_RING_BULKY);
-		while (s->payload_ring_sz < 2 * NET_RECORD_SZ(kept))
-			s->payload_ring_sz *= 2;
-		skel->rodata->net_kept_max = kept;
-		ring_sz = ring_size(s, mem / 16, cpus, MAX_RING_SOCKS);
-		skel->rodata->net_ring_mask = s->payload_ring_sz - 1;
-		skel->rodata->net_wakeup_sz = wakeup_size(s->payload_ring_sz, WAKEUP_PAYLOAD);
-		err = bpf_map__set_map_flags(skel->maps.net_scratch, BPF_F_MMAPABLE);
-		if (!err)
-			err = bpf_map__set_value_size(skel->maps.net_scratch,
-						      NET_SCRATCH_SZ(s->payload_ring_sz));
+		err = prepare_payload_rings(s);
+		sz = ring_size(s, mem / 16, cpus, MAX_RING_SOCKS);
 	} else {
-		ring_sz = ring_size(s, mem / 8, cpus, is_bulky(s) ? MAX_RING_BULKY : MAX_RING);
+		sz = ring_size(s, mem / 8, cpus, is_bulky(s) ? MAX_RING_BULKY : MAX_RING);
 	}
-	s->opts.ring_sz = ring_sz;
-	skel->rodata->wakeup_sz = wakeup_size(ring_sz, WAKEUP);
-	skel->rodata->net_ring_limit = ring_sz / 4 * 3;
+	s->opts.ring_sz = sz;
+	skel->rodata->wakeup_sz = wakeup_size(sz, WAKEUP);
+	skel->rodata->net_ring_limit = sz / 4 * 3;
 	return err ? err : bpf_map__set_max_entries(skel->maps.rings, cpus);
 }
 
