@@ -124,6 +124,12 @@ static __always_inline __u32 task_tgid(struct task_struct *t, bool typed)
 	return typed ? t->tgid : BPF_CORE_READ(t, tgid);
 }
 
+/* As bpf_get_current_pid_tgid() of that task, without a call. */
+static __always_inline __u64 task_who_typed(struct task_struct *t)
+{
+	return (__u64)t->tgid << 32 | (__u32)t->pid;
+}
+
 static __always_inline __u32 task_state(struct task_struct *task, bool typed)
 {
 	struct task_struct___state *t = (void *)task;

@@ -109,24 +109,21 @@ static __always_inline bool waits_for_exit(const struct net_sock *s, __u32 dir,
 /* `typed`, a constant: sk may be dereferenced. A probe read costs 10 ns, and a call takes ten. */
 static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 dir, bool typed)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32, seq;
-	struct task_struct *current;
+	struct task_struct *current =
+		typed ? (void *)bpf_get_current_task_btf() : (void *)bpf_get_current_task();
+	struct call c = {.who = typed ? task_who_typed(current) : bpf_get_current_pid_tgid()};
+	__u32 tgid = c.who >> 32, seq;
 	struct net_sock *s;
-	struct call c;
 	__u64 pos;
 
 	if (ret < 0 && net_many_used)
 		net_many_failed();
 	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_recorded(tgid))
 		return 0;
-	if (typed) {
-		current = (void *)bpf_get_current_task_btf();
+	if (typed)
 		current_call_typed(&c, current);
-	} else {
-		current = (void *)bpf_get_current_task();
-		if (current_call(&c))
-			return 0;
-	}
+	else if (current_call(&c))
+		return 0;
 	if (!ret && !is_datagram(sk, typed))
 		return 0;
 	s = sock_get_as(sk, sock_inode(sk, typed), tgid, 0);
@@ -178,7 +175,7 @@ int net_sock_recv_raw(struct bpf_raw_tracepoint_args *ctx)
  */
 static __always_inline int on_splice(struct sock *sk, const struct call *c)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32, end, moved, first;
+	__u32 tgid = c->who >> 32, end, moved, first;
 	struct tcp_sock *tp = (void *)sk;
 	struct net_sock *s;
 	__u64 pos;
@@ -205,16 +202,17 @@ static __always_inline int on_splice(struct sock *sk, const struct call *c)
 SEC("?tp_btf/tcp_rcv_space_adjust")
 int net_sock_splice(__u64 *ctx)
 {
-	struct call c;
+	struct task_struct *current = (void *)bpf_get_current_task_btf();
+	struct call c = {.who = task_who_typed(current)};
 
-	current_call_typed(&c, (void *)bpf_get_current_task_btf());
+	current_call_typed(&c, current);
 	return on_splice((void *)ctx[0], &c);
 }
 
 SEC("?raw_tp/tcp_rcv_space_adjust")
 int net_sock_splice_raw(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct call c;
+	struct call c = {.who = bpf_get_current_pid_tgid()};
 
 	return current_call(&c) ? 0 : on_splice((void *)ctx->args[0], &c);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* The system call that a program runs in: its number and arguments, how it names its buffers. */
+/* The system call that a program runs in: whose it is, its number and arguments, how it names its
+ * buffers. */
 #ifndef BPF_NET_CALL_BPF_H
 #define BPF_NET_CALL_BPF_H
 
@@ -9,6 +10,7 @@
 enum buffers { BUF_NONE, BUF_PLAIN, BUF_IOVEC, BUF_MSGHDR };
 
 struct call {
+	__u64 who; /* as bpf_get_current_pid_tgid() */
 	__u64 nr, arg[6];
 };
 enum { NR_none = -1 }; /* also what the kernel has for interrupts */

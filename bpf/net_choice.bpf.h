@@ -158,7 +158,7 @@ static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 le
 {
 	__u32 call_dir, slot, kept;
 	enum buffers how = buffers_of(c->nr, &call_dir);
-	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq, fetch) : NULL;
+	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq, c->who, fetch) : NULL;
 
 	if (!n)
 		return;

@@ -35,9 +35,9 @@ static __always_inline bool count_tcp(struct sock *sk, struct net_sock *s, __u32
 
 static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, __u32 dir)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct call c = {.who = bpf_get_current_pid_tgid()};
+	__u32 tgid = c.who >> 32;
 	struct net_sock *s;
-	struct call c;
 	__u64 pos;
 
 	if (len < 0 || !enabled || !is_recorded(tgid) || current_call(&c) || peeks(&c))

@@ -17,14 +17,16 @@ static __always_inline __u32 length_of(__u64 message)
 /* `pos`: where it lies, ~0: it is still to be counted. */
 static __always_inline int take_message(__u64 sk, __u32 dir, __u64 user, __u64 pos, bool fetch)
 {
-	struct call c = {.nr = dir == NET_SENT ? NR_sendmsg : NR_recvmsg, .arg = {0, user}};
+	struct call c = {.who = bpf_get_current_pid_tgid(),
+			 .nr = dir == NET_SENT ? NR_sendmsg : NR_recvmsg,
+			 .arg = {0, user}};
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk);
 	__u32 len = length_of(user);
 
 	if (!s)
 		return 0;
 	if (pos == ~0ULL)
-		count((void *)sk, s, bpf_get_current_pid_tgid() >> 32, dir, len, &pos, fetch);
+		count((void *)sk, s, c.who >> 32, dir, len, &pos, fetch);
 	if (wants_any_payload(s))
 		take_payload(s, dir, len, pos, 0, &c, fetch);
 	return len;
@@ -82,8 +84,9 @@ __noinline int net_take_messages_5_10(__u64 sk, __u32 dir, __u64 user, __u32 cnt
 	return take_messages(sk, dir, user, cnt, false);
 }
 
-static __always_inline void on_data(const struct call *c, __u32 tgid, __s64 ret, bool fetch)
+static __always_inline void on_data(const struct call *c, __s64 ret, bool fetch)
 {
+	__u32 tgid = c->who >> 32;
 	bool many = of_many(c);
 	__u32 dir;
 	enum buffers how = buffers_of(c->nr, &dir);
@@ -140,12 +143,12 @@ static __always_inline bool tells_nothing(__u32 tgid)
 
 static __always_inline int on_exit(__s64 ret, bool fetch)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct call c;
+	struct call c = {.who = bpf_get_current_pid_tgid()};
+	__u32 tgid = c.who >> 32;
 
 	if (ret < 0 || tells_nothing(tgid) || !enabled || !is_recorded(tgid) || current_call(&c))
 		return 0;
-	on_data(&c, tgid, ret, fetch);
+	on_data(&c, ret, fetch);
 	return 0;
 }
 

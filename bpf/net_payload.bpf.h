@@ -198,24 +198,23 @@ static __always_inline bool wants_payload(const struct net_sock *s, __u32 dir)
 }
 
 static __always_inline void payload_fill(struct net_scratch *n, const struct net_sock *s, __u32 dir,
-					 __u32 len, __u64 pos, __u32 tcp_seq)
+					 __u32 len, __u64 pos, __u32 tcp_seq, __u64 who)
 {
-	__u64 id = bpf_get_current_pid_tgid();
 	struct wire_payload *r;
 
 	place_record(n);
 	r = record_of(n);
 
-	if (n->tid != (__u32)id) { /* else it is still there */
+	if (n->tid != (__u32)who) { /* else it is still there */
 		bpf_get_current_comm(n->comm, sizeof(n->comm));
-		n->tid = id;
+		n->tid = who;
 	}
 	r->hdr.kind = WIRE_PAYLOAD;
 	r->hdr.probe = 0;
 	r->ts_ns = bpf_ktime_get_ns();
 	r->sock = s->id;
-	r->tgid = id >> 32;
-	r->tid = id;
+	r->tgid = who >> 32;
+	r->tid = who;
 	r->flags = s->transport == IPPROTO_UDP || s->transport == TRANSPORT_UNIX_DGRAM
 			   ? PAYLOAD_DATAGRAM
 			   : 0;
@@ -228,7 +227,8 @@ static __always_inline void payload_fill(struct net_scratch *n, const struct net
 }
 
 static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u32 dir, __u32 len,
-							 __u64 pos, __u32 tcp_seq, bool fetch)
+							 __u64 pos, __u32 tcp_seq, __u64 who,
+							 bool fetch)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
@@ -239,7 +239,7 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 		loss_count(LOSS_SCRATCH);
 		return NULL;
 	}
-	payload_fill(n, s, dir, len, pos, tcp_seq);
+	payload_fill(n, s, dir, len, pos, tcp_seq, who);
 	return n;
 }
 

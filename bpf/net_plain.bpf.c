@@ -48,7 +48,7 @@ static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32
 				      bool fetch)
 {
 	__u32 id = id_dir, dir = id_dir >> 32 & 1;
-	struct call c = {.arg = {0, user, len}};
+	struct call c = {.who = bpf_get_current_pid_tgid(), .arg = {0, user, len}};
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
 	struct net_scratch *n;
 	__u32 slot, kept;
@@ -69,7 +69,7 @@ static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32
 	n = plain_scratch(&slot, fetch);
 	if (!n)
 		return 0;
-	payload_fill(n, s, dir, len, pos, plain_seq(key, s, dir, pos));
+	payload_fill(n, s, dir, len, pos, plain_seq(key, s, dir, pos), c.who);
 	record_of(n)->flags = PAYLOAD_TLS;
 	record_of(n)->ts_ns = ts_ns;
 	kept = copy_payload(slot, BUF_PLAIN, &c, want_of(s, len));
