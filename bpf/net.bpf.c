@@ -90,7 +90,6 @@ static __always_inline __u32 count_read(struct sock *sk, struct net_sock *s, __u
 static __always_inline void one_of_many(struct call *c)
 {
 	c->arg[1] += (__u64)net_many_next(c->arg[1], c->arg[2]) * sizeof(struct user_mmsghdr);
-	c->arg[2] = c->arg[3]; /* flags */
 	c->nr = c->nr == NR_sendmmsg ? NR_sendmsg : NR_recvmsg;
 }
 
@@ -121,7 +120,7 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 	if (ret < 0 || !enabled || flags & MSG_PEEK || !is_recorded(tgid))
 		return 0;
 	if (typed)
-		current_call_typed(&c, current);
+		current_call_typed(&c, current, flags);
 	else if (current_call(&c))
 		return 0;
 	if (!ret && !is_datagram(sk, typed))
@@ -205,7 +204,7 @@ int net_sock_splice(__u64 *ctx)
 	struct task_struct *current = (void *)bpf_get_current_task_btf();
 	struct call c = {.who = task_who_typed(current)};
 
-	current_call_typed(&c, current);
+	current_call_typed(&c, current, 0);
 	return on_splice((void *)ctx[0], &c);
 }
 

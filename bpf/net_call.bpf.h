@@ -11,7 +11,8 @@ enum buffers { BUF_NONE, BUF_PLAIN, BUF_IOVEC, BUF_MSGHDR };
 
 struct call {
 	__u64 who; /* as bpf_get_current_pid_tgid() */
-	__u64 nr, arg[6];
+	__u64 nr, arg[3];
+	__u32 flags; /* of one that receives */
 };
 enum { NR_none = -1 }; /* also what the kernel has for interrupts */
 
@@ -55,6 +56,18 @@ enum {
 };
 #endif
 
+static __always_inline __u32 flags_of(__u64 nr, __u64 arg2, __u64 arg3)
+{
+	switch (nr) {
+	case NR_recvfrom:
+	case NR_recvmmsg:
+		return arg3;
+	case NR_recvmsg:
+		return arg2;
+	}
+	return 0;
+}
+
 /* Of the registers only what is needed: they are large, and the stack is small. */
 static __always_inline long current_call(struct call *c)
 {
@@ -70,37 +83,54 @@ static __always_inline long current_call(struct call *c)
 	if (bpf_probe_read_kernel(&r, sizeof(r), &regs->r10))
 		return -1;
 	c->nr = r.orig_ax;
-	c->arg[0] = r.di, c->arg[1] = r.si, c->arg[2] = r.dx, c->arg[3] = r.r10;
-	c->arg[4] = r.r8, c->arg[5] = r.r9;
+	c->arg[0] = r.di, c->arg[1] = r.si, c->arg[2] = r.dx;
+	c->flags = flags_of(c->nr, r.dx, r.r10);
 #else
+	__u64 args[4];
 	struct {
 		__u64 orig_x0;
 		__s32 syscallno;
 	} r;
 
 	if (bpf_probe_read_kernel(&r, sizeof(r), &regs->orig_x0) ||
-	    bpf_probe_read_kernel(c->arg, sizeof(c->arg), regs->regs))
+	    bpf_probe_read_kernel(args, sizeof(args), regs->regs))
 		return -1;
 	c->nr = r.syscallno;
-	c->arg[0] = r.orig_x0;
+	c->arg[0] = r.orig_x0, c->arg[1] = args[1], c->arg[2] = args[2];
+	c->flags = flags_of(c->nr, args[2], args[3]);
 #endif
 	return 0;
 }
 
-/* The same where bpf_task_pt_regs() exists and its result may be read: far cheaper. */
-static __always_inline void current_call_typed(struct call *c, struct task_struct *current)
+/* The same where bpf_task_pt_regs() exists and its result may be read: far cheaper, and the less
+ * is read the better, as each word becomes a dozen instructions. */
+static __always_inline void current_call_typed(struct call *c, struct task_struct *current,
+					       __u32 flags)
 {
 	const struct arch_regs *r = (void *)bpf_task_pt_regs((void *)current);
 
 #if defined(__TARGET_ARCH_x86)
 	c->nr = r->orig_ax;
-	c->arg[0] = r->di, c->arg[1] = r->si, c->arg[2] = r->dx, c->arg[3] = r->r10,
-	c->arg[4] = r->r8, c->arg[5] = r->r9;
+	c->arg[0] = r->di, c->arg[1] = r->si, c->arg[2] = r->dx;
 #else
 	c->nr = r->syscallno;
-	c->arg[0] = r->orig_x0, c->arg[1] = r->regs[1], c->arg[2] = r->regs[2],
-	c->arg[3] = r->regs[3], c->arg[4] = r->regs[4], c->arg[5] = r->regs[5];
+	c->arg[0] = r->orig_x0, c->arg[1] = r->regs[1], c->arg[2] = r->regs[2];
 #endif
+	c->flags = flags;
+}
+
+/* Where sendto() and recvfrom() name a datagram's other side: their fifth argument. */
+static __always_inline __u64 current_peer(void)
+{
+	const struct arch_regs *regs = current_regs_place();
+	__u64 user = 0;
+
+#if defined(__TARGET_ARCH_x86)
+	bpf_probe_read_kernel(&user, sizeof(user), &regs->r8);
+#else
+	bpf_probe_read_kernel(&user, sizeof(user), &regs->regs[4]);
+#endif
+	return user;
 }
 
 struct task_struct___io_uring {
@@ -163,20 +193,6 @@ struct user_msghdr { /* ABI: <linux/socket.h> on 64-bit */
 struct user_iovec {
 	__u64 base, len;
 };
-
-/* tcp(7): with MSG_TRUNC the bytes are thrown away, and the buffer is not written. */
-static __always_inline bool discards(const struct call *c)
-{
-	return (c->nr == NR_recvfrom && c->arg[3] & MSG_TRUNC) ||
-	       (c->nr == NR_recvmsg && c->arg[2] & MSG_TRUNC);
-}
-
-static __always_inline bool peeks(const struct call *c)
-{
-	return (c->nr == NR_recvfrom && c->arg[3] & MSG_PEEK) ||
-	       (c->nr == NR_recvmsg && c->arg[2] & MSG_PEEK) ||
-	       (c->nr == NR_recvmmsg && c->arg[3] & MSG_PEEK);
-}
 
 /*
  * Is a call's payload left to its exit? Only there does the caller's memory say who sent a datagram

@@ -166,8 +166,8 @@ static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 le
 	 * verifier needs. */
 	asm volatile("" : "+r"(call_dir));
 	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
-	 */
-	if (how == BUF_NONE || call_dir != dir || (s->transport == IPPROTO_TCP && discards(c)))
+	 * tcp(7): with MSG_TRUNC the bytes are thrown away, and the buffer is not written. */
+	if (call_dir != dir || (s->transport == IPPROTO_TCP && c->flags & MSG_TRUNC))
 		how = BUF_NONE;
 	slot = bpf_get_smp_processor_id();
 	kept = copy_payload(slot, how, c, want_of(s, len));

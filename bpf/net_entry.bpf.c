@@ -40,7 +40,7 @@ static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, _
 	struct net_sock *s;
 	__u64 pos;
 
-	if (len < 0 || !enabled || !is_recorded(tgid) || current_call(&c) || peeks(&c))
+	if (len < 0 || !enabled || !is_recorded(tgid) || current_call(&c) || c.flags & MSG_PEEK)
 		return 0;
 	if (net_exits && of_many(&c))
 		return 0;

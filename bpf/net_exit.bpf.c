@@ -99,7 +99,7 @@ static __always_inline void on_data(const struct call *c, __s64 ret, bool fetch)
 		dir = NET_SENT;
 	else if (how == BUF_NONE && !many)
 		return;
-	if (peeks(c))
+	if (c->flags & MSG_PEEK)
 		return;
 	sk = sock_of_fd(c->arg[0]);
 	if (c->nr == NR_splice && sk)

@@ -167,14 +167,13 @@ static __always_inline void read_peer(struct net_addr *to, __u64 user)
 	}
 }
 
-/* Where a datagram's other side is named: sendto/recvfrom's fifth argument or the message's name.
- */
+/* Where a datagram's other side is named: by the call, or the message that it moves. */
 static __always_inline void find_peer(struct net_addr *to, const struct call *c)
 {
 	__u64 user = 0;
 
 	if (c->nr == NR_sendto || c->nr == NR_recvfrom)
-		user = c->arg[4];
+		user = current_peer();
 	else if (bpf_probe_read_user(&user, sizeof(user), (void *)c->arg[1]))
 		return;
 	read_peer(to, user);
