@@ -11,6 +11,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+#include "wire.h"
+
 /*
  * User registers as the kernel lays them out; an ABI (ptrace), so not relocated. The vendor's
  * headers cannot be used: compiled for BPF they pick the 32-bit layout or none.
@@ -150,6 +152,16 @@ static __always_inline bool task_is_kernel(struct task_struct *t, bool typed)
 }
 
 /*
+ * The pointer as one to a struct of that type, which typed programs may dereference, by
+ * bpf_rdonly_cast() (6.2, a35b9af4ec2c, "bpf: Add a kfunc for generic type cast."). The verifier
+ * makes it a move, where each helper is a call. Here it is a call of a helper that does not exist,
+ * to which obrec gives the real one's id (record/rdonly_cast.h): for an object that names any kfunc
+ * libbpf wants the kernel's own BTF, which not all kernels have.
+ */
+static void *(*const rdonly_cast)(const void *, __u32 type) = (void *)WIRE_RDONLY_CAST;
+#define cast_typed(type, p) ((type *)rdonly_cast(p, bpf_core_type_id_kernel(type)))
+
+/*
  * Where the registers saved at kernel entry lie. bpf_task_pt_regs() is 5.15, dd6e10fbd9fb ("bpf:
  * Add bpf_task_pt_regs() helper"); before, task_pt_regs() by hand (those kernels have no padding at
  * the stack's top).
@@ -170,6 +182,23 @@ static __always_inline const struct arch_regs *current_regs_place(void)
 static __always_inline long current_user_regs(struct arch_regs *to)
 {
 	return bpf_probe_read_kernel(to, sizeof(*to), current_regs_place());
+}
+
+/* The same for typed programs, which may dereference it. */
+extern __u64 user_regs_at; /* in the task's stack; 0: not known yet */
+static __always_inline const struct arch_regs *current_regs_typed(struct task_struct *current)
+{
+	__u64 stack = (__u64)current->stack, at = user_regs_at;
+
+	if (!at) {
+		const void *regs = (void *)bpf_task_pt_regs((void *)current);
+
+		/* The verifier takes a pointer it knows for no number. */
+		bpf_probe_read_kernel(&at, sizeof(at), &regs);
+		at -= stack;
+		user_regs_at = at;
+	}
+	return (void *)cast_typed(struct pt_regs, (void *)(stack + at));
 }
 
 /* Of a task that need not be the current one. */

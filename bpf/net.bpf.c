@@ -59,14 +59,11 @@ static __always_inline __u32 received_until(struct sock *sk, struct net_sock *s,
 static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __u32 tgid, __u32 dir,
 					 __u32 len, __u64 *pos)
 {
-	struct tcp_sock *tp;
+	struct tcp_sock *tp = cast_typed(struct tcp_sock, sk);
 	__u32 end;
 
 	count_bytes(s, tgid, dir, len, pos, true);
 	if (s->transport != IPPROTO_TCP)
-		return 0;
-	tp = bpf_skc_to_tcp_sock(sk);
-	if (!tp)
 		return 0;
 	s->retransmits = tp->total_retrans;
 	s->srtt_us = tp->srtt_us >> 3;

@@ -107,7 +107,7 @@ static __always_inline long current_call(struct call *c)
 static __always_inline void current_call_typed(struct call *c, struct task_struct *current,
 					       __u32 flags)
 {
-	const struct arch_regs *r = (void *)bpf_task_pt_regs((void *)current);
+	const struct arch_regs *r = current_regs_typed(current);
 
 #if defined(__TARGET_ARCH_x86)
 	c->nr = r->orig_ax;

@@ -158,6 +158,9 @@ struct page {
 #define TARGET_SLOTS 4096 /* a power of two */
 #define TARGET_SLOT_ASK ~0u /* more than one process, or no simple one: map `procs` tells */
 
+/* The helper that does not exist: a call of bpf_rdonly_cast() (kernel.bpf.h). */
+#define WIRE_RDONLY_CAST 0x0bca57
+
 /* ---- loss counters: per-CPU array `losses`, index ---- */
 #define WIRE_LOSSES(X)                                                                             \
 	X(RING_SAMPLE, "ring", "sample: ring buffer full")                                         \

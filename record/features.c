@@ -162,18 +162,13 @@ static bool has_atomic_fetch(void)
 	return fd >= 0;
 }
 
-/*
- * Hash maps without preallocation: before fba1a1c6c912 ("bpf: Convert hash map to bpf_mem_alloc.",
- * 6.1) an update in a tracing program could deadlock in the allocator. Not to be found by trying;
- * the allocator's type tells.
- */
-static bool has_map_alloc(const struct features *f)
+int features_btf_id(const struct features *f, const char *name, unsigned kind)
 {
 	struct btf *btf = f->kernel_btf ? btf__load_vmlinux_btf() : NULL;
-	bool found = btf && btf__find_by_name_kind(btf, "bpf_mem_alloc", BTF_KIND_STRUCT) > 0;
+	int id = btf ? btf__find_by_name_kind(btf, name, kind) : 0;
 
 	btf__free(btf);
-	return found;
+	return id > 0 ? id : 0;
 }
 
 int features_detect(struct features *f, const char *btf, char *why, size_t why_sz)
@@ -201,7 +196,11 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 	f->task_pt_regs =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1;
 	f->atomic_fetch = has_atomic_fetch();
-	f->map_alloc = has_map_alloc(f);
+	/* Hash maps without preallocation: before fba1a1c6c912 ("bpf: Convert hash map to
+	 * bpf_mem_alloc.", 6.1) an update in a tracing program could deadlock in the allocator. Not
+	 * to be found by trying; the allocator's type tells. */
+	f->map_alloc = features_btf_id(f, "bpf_mem_alloc", BTF_KIND_STRUCT);
+	f->rdonly_cast = features_btf_id(f, "bpf_rdonly_cast", BTF_KIND_FUNC);
 	f->uprobe_multi = uprobe_multi__possible();
 	f->pmu = has_pmu();
 	return 0;
@@ -211,15 +210,10 @@ bool features_has_tracepoint(const struct features *f, const char *group, const 
 {
 	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	char path[PATH_MAX];
-	bool found = false;
+	bool found;
 
-	if (f->kernel_btf) {
-		struct btf *btf = btf__load_vmlinux_btf();
-
-		snprintf(path, sizeof(path), "btf_trace_%s", name);
-		found = btf && btf__find_by_name_kind(btf, path, BTF_KIND_TYPEDEF) > 0;
-		btf__free(btf);
-	}
+	snprintf(path, sizeof(path), "btf_trace_%s", name);
+	found = features_btf_id(f, path, BTF_KIND_TYPEDEF);
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots) && !found; i++) {
 		snprintf(path, sizeof(path), "%s/events/%s/%s", roots[i], group, name);
 		found = !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);

@@ -16,6 +16,7 @@ struct features {
 	bool atomic_fetch;	 /* atomic additions that give the old value (5.12) */
 	bool map_alloc;		 /* hash maps may allocate in tracing programs (6.1) */
 	bool uprobe_multi;	 /* one link for many uprobes of a file (6.6) */
+	int rdonly_cast;	 /* BTF id of bpf_rdonly_cast (6.2), or 0 */
 	bool pmu;		 /* hardware cycle counter */
 	unsigned cpus;		 /* possible, at most WIRE_MAX_CPUS */
 };
@@ -25,6 +26,9 @@ struct features {
  * kernel option named in `why` (one line).
  */
 int features_detect(struct features *f, const char *btf, char *why, size_t why_sz);
+
+/* The id of a type or function (BTF_KIND_...) in the kernel's own BTF; 0: there is none. */
+int features_btf_id(const struct features *f, const char *name, unsigned kind);
 
 /* Does this attach point exist? ("sched", "sched_switch"); by kernel BTF, else by tracefs. */
 bool features_has_tracepoint(const struct features *f, const char *group, const char *name);

@@ -20,13 +20,8 @@ bool features_has_function(const struct features *f, const char *name)
 	bool found = false;
 	FILE *syms;
 
-	if (f->kernel_btf) {
-		struct btf *btf = btf__load_vmlinux_btf();
-
-		found = btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
-		btf__free(btf);
-		return found;
-	}
+	if (f->kernel_btf)
+		return features_btf_id(f, name, BTF_KIND_FUNC);
 	syms = fopen("/proc/kallsyms", "re");
 	while (syms && !found && fgets(line, sizeof(line), syms))
 		found = sscanf(line, "%*x %c %127s", &type, symbol) == 2 &&

@@ -13,6 +13,7 @@
 #include "probe.h"
 #include "process.h"
 #include "procfs.h"
+#include "rdonly_cast.h"
 #include "splice_find.h"
 #include "traffic.h"
 #include "obrec.skel.h"
@@ -137,6 +138,26 @@ static struct bpf_program *exits_of(const struct probe_env *env)
 					   : env->skel->progs.net_sys_exit_5_10;
 }
 
+/* The programs that dereference what the kernel hands them, or those that have it read. */
+static int prepare_sock(struct probe_env *env)
+{
+	const struct features *f = env->features;
+	struct bpf_program *const progs[][2] = {
+		{env->skel->progs.net_sock_send_raw, env->skel->progs.net_sock_send},
+		{env->skel->progs.net_sock_recv_raw, env->skel->progs.net_sock_recv},
+		{env->skel->progs.net_sock_splice_raw, env->skel->progs.net_sock_splice},
+	};
+	bool typed = f->task_pt_regs && f->rdonly_cast;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !err; i++) {
+		err = bpf_program__set_autoload(progs[i][typed], true);
+		if (!err && typed)
+			err = rdonly_cast_put(progs[i][typed], f->rdonly_cast);
+	}
+	return err;
+}
+
 static int prepare(struct probe_env *env)
 {
 	static const enum net_by by[] = {
@@ -147,15 +168,10 @@ static int prepare(struct probe_env *env)
 	};
 	const struct features *f = env->features;
 	struct obrec_bpf *skel = env->skel;
-	bool sock = variant(env) == BY_TRACEPOINT, typed = f->kernel_btf && f->task_pt_regs;
+	bool sock = variant(env) == BY_TRACEPOINT;
+	int err = 0;
 
-	bpf_program__set_autoload(skel->progs.net_sock_send, sock && typed);
-	bpf_program__set_autoload(skel->progs.net_sock_recv, sock && typed);
-	bpf_program__set_autoload(skel->progs.net_sock_send_raw, sock && !typed);
-	bpf_program__set_autoload(skel->progs.net_sock_recv_raw, sock && !typed);
 	bpf_program__set_autoload(exits_of(env), has_exits(f));
-	bpf_program__set_autoload(skel->progs.net_sock_splice, sock && typed);
-	bpf_program__set_autoload(skel->progs.net_sock_splice_raw, sock && !typed);
 	bpf_program__set_autoload(skel->progs.net_tcp_state, true);
 	bpf_program__set_autoload(skel->progs.net_tcp_state_missed, true);
 	bpf_program__set_autoload(skel->progs.net_gone, true);
@@ -169,12 +185,12 @@ static int prepare(struct probe_env *env)
 		bpf_map__set_map_flags(skel->maps.net_others, 0);
 		bpf_map__set_max_entries(skel->maps.net_others, OTHERS_PREALLOCATED);
 	}
-	if (by[variant(env)] == NET_BY_ENTRY) {
-		int err = prepare_entries(env);
-
-		if (err)
-			return err;
-	}
+	if (sock)
+		err = prepare_sock(env);
+	else if (by[variant(env)] == NET_BY_ENTRY)
+		err = prepare_entries(env);
+	if (err)
+		return err;
 	return bpf_map__set_max_entries(skel->maps.net_scratch, f->cpus);
 }
 
@@ -207,7 +223,8 @@ static int attach_entries(struct probe_env *env)
 	return err;
 }
 
-/* Without them datagrams are counted as of unknown senders; functions need them for Unix sockets. */
+/* Without them datagrams are counted as of unknown senders; functions need them for Unix sockets.
+ */
 static int attach_exits(struct probe_env *env)
 {
 	struct bpf_program *prog = exits_of(env);
