@@ -65,7 +65,7 @@ __noinline int net_frames_piece(__u32 slot, __u32 want)
 	if (off >= w->piece_sz) {
 		struct user_iovec v;
 
-		if (!w->iov_cnt || bpf_probe_read_user(&v, sizeof(v), (void *)w->iov))
+		if (!w->iov_cnt || !read_user(&v, sizeof(v), w->iov))
 			return -1;
 		w->piece += w->piece_sz;
 		w->piece_sz = v.len > 0x7fffffff ? 0x7fffffff : v.len;
@@ -81,8 +81,7 @@ __noinline int net_frames_piece(__u32 slot, __u32 want)
 	asm volatile("" : "+r"(len));
 	if (len > WINDOW || have >= NET_MAX_PAYLOAD || have + len > net_kept_max)
 		return -1;
-	if (bpf_probe_read_user(record_of(n)->data + (have & DATA_MASK), len,
-				(void *)(w->base + off)))
+	if (!read_user(record_of(n)->data + (have & DATA_MASK), len, w->base + off))
 		return -1;
 	w->frames.have = have + len;
 	return len;
@@ -172,9 +171,8 @@ __noinline int net_frames_begin(__u32 slot, __u32 how, __u64 arg1, __u64 arg2, _
 	w->iov_cnt = how == BUF_PLAIN ? 0 : arg2;
 	w->piece = 0;
 	w->piece_sz = how == BUF_PLAIN ? record_of(n)->len : 0;
-	if (how == BUF_MSGHDR &&
-	    bpf_probe_read_user(&w->iov, 2 * sizeof(__u64),
-				(void *)(arg1 + __builtin_offsetof(struct user_msghdr, iov))))
+	if (how == BUF_MSGHDR && !read_user(&w->iov, 2 * sizeof(__u64),
+					    arg1 + __builtin_offsetof(struct user_msghdr, iov)))
 		w->iov_cnt = 0;
 	f->from = f->lost = 0;
 	f->have = have;

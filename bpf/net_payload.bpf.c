@@ -24,7 +24,7 @@ __noinline int net_copy(__u32 slot, __u64 user, __u32 want)
 	asm volatile("" : "+r"(want));
 	if (want > NET_MAX_PAYLOAD - 1)
 		want = NET_MAX_PAYLOAD - 1;
-	return bpf_probe_read_user(record_of(n)->data, want, (void *)user) ? 0 : want;
+	return read_user(record_of(n)->data, want, user) ? want : 0;
 }
 
 /*
@@ -42,7 +42,7 @@ __noinline int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want)
 		return GATHER_ENDS(have);
 	/* Here and not earlier: see net_copy(). */
 	asm volatile("" : "+r"(sz));
-	if (sz > sizeof(n->pieces) || bpf_probe_read_user(n->pieces, sz, (void *)iov))
+	if (sz > sizeof(n->pieces) || !read_user(n->pieces, sz, iov))
 		return GATHER_ENDS(have);
 	for (__u32 i = 0; i < NET_PIECES && i < cnt && have < want; i++) {
 		const struct user_iovec *v = &n->pieces[i];
@@ -54,7 +54,7 @@ __noinline int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want)
 		asm volatile("" : "+r"(len));
 		if (len > NET_MAX_PAYLOAD - 1)
 			return GATHER_ENDS(have);
-		if (len && bpf_probe_read_user(to, len, (void *)v->base))
+		if (len && !read_user(to, len, v->base))
 			return GATHER_ENDS(have);
 		have += len;
 	}

@@ -112,6 +112,16 @@ int net_gather(__u64 iov, __u64 cnt, __u32 want);
 int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want);
 #define GATHER_ENDS(have) (-1 - (int)(have))
 
+/* A call's memory is there, as bytes were moved; but for once the kernel may be moving the page, or
+ * another thread has given it back since. */
+static __always_inline bool read_user(void *to, __u64 sz, __u64 from)
+{
+	if (!bpf_probe_read_user(to, sz, (void *)from))
+		return true;
+	loss_count(LOSS_NET_MEMORY);
+	return false;
+}
+
 static __always_inline __u32 gather(__u64 iov, __u64 cnt, __u32 want)
 {
 	int have;
@@ -136,7 +146,7 @@ static __always_inline __u32 copy_payload(__u32 slot, enum buffers how, const st
 	case BUF_IOVEC:
 		return gather(c->arg[1], c->arg[2], want);
 	case BUF_MSGHDR:
-		if (bpf_probe_read_user(&m, sizeof(m), (void *)c->arg[1]))
+		if (!read_user(&m, sizeof(m), c->arg[1]))
 			return 0;
 		return gather(m.iov, m.iov_cnt, want);
 	default:

@@ -175,6 +175,7 @@ struct page {
 	X(NET_UNSEEN, "l4", "received bytes: spliced until splice() was watched")                  \
 	X(NET_MESSAGES, "l7", "sendmmsg or recvmmsg of more than 64 messages")                    \
 	X(TLS_SOCK, "tls", "clear text of a connection that is not known")                         \
+	X(NET_MEMORY, "l7", "call whose memory could not be read: its payload")                    \
 	X(NET_VECTOR, "l7", "vector of more than 256 pieces: the others' payload")                 \
 	X(NET_FRAMES, "l7", "HTTP/2: call of so many frames that the last were not looked at")     \
 	X(NET_OTHERS, "l4", "call on one of too many sockets of several processes: counted twice")
