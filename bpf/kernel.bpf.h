@@ -82,6 +82,8 @@ static __always_inline bool syscall_is_exec(const struct arch_regs *regs)
 #endif
 }
 
+#define STACK_SIZE_MAX 65536 /* of a task's kernel stack: arm64 with pages of that size, KASAN */
+
 struct mm_struct;
 
 struct pt_regs {
@@ -188,17 +190,18 @@ static __always_inline long current_user_regs(struct arch_regs *to)
 extern __u64 user_regs_at; /* in the task's stack; 0: not known yet */
 static __always_inline const struct arch_regs *current_regs_typed(struct task_struct *current)
 {
-	__u64 stack = (__u64)current->stack, at = user_regs_at;
+	__u64 at = user_regs_at;
 
 	if (!at) {
-		const void *regs = (void *)bpf_task_pt_regs((void *)current);
+		const void *known[] = {(void *)bpf_task_pt_regs((void *)current), current->stack};
+		__u64 numbers[2] = {0}; /* for which the verifier does not take pointers it knows */
 
-		/* The verifier takes a pointer it knows for no number. */
-		bpf_probe_read_kernel(&at, sizeof(at), &regs);
-		at -= stack;
-		user_regs_at = at;
+		bpf_probe_read_kernel(numbers, sizeof(numbers), known);
+		user_regs_at = at = numbers[0] - numbers[1];
 	}
-	return (void *)cast_typed(struct pt_regs, (void *)(stack + at));
+	/* A pointer into memory of whatever kind since 7.x, which may be moved within bounds. */
+	at &= STACK_SIZE_MAX - 1;
+	return (void *)cast_typed(struct pt_regs, current->stack + at);
 }
 
 /* Of a task that need not be the current one. */

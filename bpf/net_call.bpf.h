@@ -56,17 +56,8 @@ enum {
 };
 #endif
 
-static __always_inline __u32 flags_of(__u64 nr, __u64 arg2, __u64 arg3)
-{
-	switch (nr) {
-	case NR_recvfrom:
-	case NR_recvmmsg:
-		return arg3;
-	case NR_recvmsg:
-		return arg2;
-	}
-	return 0;
-}
+/* net_exit.bpf.c: those of a call that receives, by its arguments; 0 for others. */
+int net_flags_of(__u64 nr, __u64 arg2, __u64 arg3);
 
 /* Of the registers only what is needed: they are large, and the stack is small. */
 static __always_inline long current_call(struct call *c)
@@ -84,7 +75,7 @@ static __always_inline long current_call(struct call *c)
 		return -1;
 	c->nr = r.orig_ax;
 	c->arg[0] = r.di, c->arg[1] = r.si, c->arg[2] = r.dx;
-	c->flags = flags_of(c->nr, r.dx, r.r10);
+	c->flags = net_flags_of(c->nr, r.dx, r.r10);
 #else
 	__u64 args[4];
 	struct {
@@ -97,7 +88,7 @@ static __always_inline long current_call(struct call *c)
 		return -1;
 	c->nr = r.syscallno;
 	c->arg[0] = r.orig_x0, c->arg[1] = args[1], c->arg[2] = args[2];
-	c->flags = flags_of(c->nr, args[2], args[3]);
+	c->flags = net_flags_of(c->nr, args[2], args[3]);
 #endif
 	return 0;
 }

@@ -78,3 +78,10 @@ __noinline int net_gather(__u64 iov, __u64 cnt, __u32 want)
 		loss_count(LOSS_NET_VECTOR);
 	return have;
 }
+
+__noinline int net_gather_message(__u64 message, __u32 want)
+{
+	struct user_msghdr m;
+
+	return read_user(&m, sizeof(m), message) ? gather(m.iov, m.iov_cnt, want) : 0;
+}

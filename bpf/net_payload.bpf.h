@@ -107,6 +107,8 @@ static __always_inline void unclaim_scratch(struct net_scratch *n)
 int net_copy(__u32 slot, __u64 user, __u32 want);
 /* Up to `want` bytes of a vector into this CPU's scratch; returns how many. */
 int net_gather(__u64 iov, __u64 cnt, __u32 want);
+/* The same of a message's vector. */
+int net_gather_message(__u64 message, __u32 want);
 /* The same of `cnt` pieces, NET_PIECES at most, behind the `have` bytes that are there: how many
  * are there then, or GATHER_ENDS() of it when a piece cannot be had. */
 int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want);
@@ -136,8 +138,6 @@ static __always_inline __u32 gather(__u64 iov, __u64 cnt, __u32 want)
 static __always_inline __u32 copy_payload(__u32 slot, enum buffers how, const struct call *c,
 					  __u32 want)
 {
-	struct user_msghdr m;
-
 	switch (how) {
 	case BUF_PLAIN:
 		if (want > c->arg[2]) /* MSG_TRUNC: more came than fits */
@@ -146,9 +146,7 @@ static __always_inline __u32 copy_payload(__u32 slot, enum buffers how, const st
 	case BUF_IOVEC:
 		return gather(c->arg[1], c->arg[2], want);
 	case BUF_MSGHDR:
-		if (!read_user(&m, sizeof(m), c->arg[1]))
-			return 0;
-		return gather(m.iov, m.iov_cnt, want);
+		return net_gather_message(c->arg[1], want);
 	default:
 		return 0;
 	}
