@@ -12,6 +12,7 @@
 //   stage NAME share PERCENT planned PERCENT calls N function NAME
 //   ledger waits N blocked_ms N          auditor sleeps N slept_ms N
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -66,14 +67,28 @@ uint64_t now_ns(clockid_t clock)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+// What reading the thread's clock adds to the time between two readings, a system call's: a part of
+// no stage, and of short calls a larger share.
+uint64_t clock_cost_ns()
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 1000; i++) {
+		uint64_t start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		least = std::min(least, now_ns(CLOCK_THREAD_CPUTIME_ID) - start);
+	}
+	return least;
+}
+
 // What all workers write to, so that they wait for each other.
 class Ledger
 {
 	std::mutex lock_;
 	uint64_t entries_[256] = {};
 
-	// Long enough that what no sample sees, the clock's own part of a call and what a wait takes
-	// with interrupts off, is little of it.
+	// Long enough that what no sample sees, what a wait takes with interrupts off, is little of
+	// it.
 	[[gnu::noinline]] void post(uint64_t trades)
 	{
 		for (uint64_t round = 0; round < 240; round++)
@@ -115,24 +130,31 @@ class Worker
 	std::string text_;
 	double value_ = 0;
 	uint64_t packed_ = 0, rounds_ = 0;
+	Random lots_;
 
-	// The stage that is furthest behind its share.
-	int next_stage() const
+	// By lot: a stage's chance is what it lacks of its share, and of what its share of the next
+	// 20 ms will be, in calls. In a fixed order the stages would come round with a period of
+	// their own, and a profiler's clock would meet some more often than others.
+	int next_stage()
 	{
-		uint64_t total = 1;
+		double chances[stage_cnt], total = 20e6, sum = 0;
 		int next = 0;
-		double furthest = -1e300;
 
 		if (only_ >= 0)
 			return only_;
 		for (uint64_t ns : account.cpu_ns)
 			total += ns;
 		for (int i = 0; i < stage_cnt; i++) {
-			double behind = plans[i].percent / 100.0 * total - account.cpu_ns[i];
+			if (!account.calls[i])
+				return i;
+			double lacks = plans[i].percent / 100.0 * total - account.cpu_ns[i];
 
-			if (behind > furthest)
-				furthest = behind, next = i;
+			chances[i] = std::max(0.0, lacks) * account.calls[i] / account.cpu_ns[i];
+			sum += chances[i];
 		}
+		for (double lot = sum * lots_(1 << 20) / (1 << 20);
+		     next < stage_cnt - 1 && lot >= chances[next]; next++)
+			lot -= chances[next];
 		return next;
 	}
 
@@ -162,7 +184,8 @@ class Worker
 	Account account;
 	uint64_t trades = 0;
 
-	Worker(uint64_t seed, Ledger &ledger, int only) : feed_(seed), ledger_(ledger), only_(only)
+	Worker(uint64_t seed, Ledger &ledger, int only)
+	    : feed_(seed), ledger_(ledger), only_(only), lots_(seed)
 	{
 		feed_.parse_batch(orders_); // so that no stage is without input
 		while (text_.size() < 2000)
@@ -171,12 +194,14 @@ class Worker
 
 	[[gnu::noinline]] void serve()
 	{
+		const uint64_t clock_ns = clock_cost_ns();
+
 		while (!stopping.load(std::memory_order_relaxed)) {
 			int stage = next_stage();
 			uint64_t start = now_ns(CLOCK_THREAD_CPUTIME_ID);
 
 			run_stage(stage);
-			account.cpu_ns[stage] += now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+			account.cpu_ns[stage] += now_ns(CLOCK_THREAD_CPUTIME_ID) - start - clock_ns;
 			account.calls[stage]++;
 			if (++rounds_ % 1024 == 0)
 				std::this_thread::sleep_for(std::chrono::milliseconds(2));
