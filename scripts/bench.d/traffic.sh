@@ -3,16 +3,22 @@
 make -s build/tests/bench/call_loop build/tests/bench/bare_tracepoint
 loop=build/tests/bench/call_loop
 
-# ratios A B ROUND...: the median of what A/B, over the fields of each round, comes to. Not of the medians: the machine's own speed
-# moves by a tenth and more within a minute. One round is off by 2 to 3 %, however long it is.
-ratios() { local of="($1) / ($2)"; shift 2; printf '%s\n' "$@" | awk "{print $of}" | sort -n | sed -n "$((($# + 1) / 2))p"; }
+# ratio A B DIGITS ROUND...: A/B over the fields of each round, its median and the median's standard error (from the quartiles). Not of
+# the medians: the machine's own speed moves by a tenth and more within a minute. One round is off by 2 to 3 %, however long it is.
+ratio() {
+	local of="($1) / ($2)" digits=$3
+	shift 3
+	printf '%s\n' "$@" | awk "{print $of}" | sort -n | awk -v d="$digits" '
+		{r[NR] = $1}
+		END {printf "%.*f+-%.*f", d, r[int((NR + 1) / 2)], d, 0.93 * (r[NR + 1 - int((NR + 3) / 4)] - r[int((NR + 3) / 4)]) / sqrt(NR)}'
+}
 
 # compare NAME PORT PID RATE-COMMAND: alternating, without anything, under obrec, under tcpdump
 compare() {
 	local name=$1 port=$2 pid=$3 plain=() with=() dump=() rounds=() t
 	"$4" >/dev/null
 	plain=("$("$4")")
-	for i in {1..15}; do
+	for i in {1..30}; do
 		recording -p "$pid" -e l4,l7 -o "$T/$name.obz"; with+=("$("$4")"); stopped
 		if have tcpdump; then
 			tcpdump -i lo -w "$T/t.pcap" port "$port" 2>>"$T/$name.tcpdump" & t=$!
@@ -21,8 +27,8 @@ compare() {
 		plain+=("$("$4")")
 		rounds+=("${plain[-2]} ${plain[-1]} ${with[-1]} ${dump[-1]-}")
 	done
-	row "$name requests/s; peer: alone" "$(median "${with[@]}")" "$(median "${plain[@]}")" "$(calc "100*$(ratios '$3' '($1+$2)/2' "${rounds[@]}")" 1)%" ">= 92 %"
-	[ ${#dump[@]} = 0 ] || row "$name requests/s; peer: tcpdump -w" "$(median "${with[@]}")" "$(median "${dump[@]}")" "$(calc "$(ratios '$3' '$4' "${rounds[@]}")" 2)x" ">= 1"
+	row "$name requests/s; peer: alone" "$(median "${with[@]}")" "$(median "${plain[@]}")" "$(ratio '100*$3' '($1+$2)/2' 1 "${rounds[@]}")%" ">= 92 %"
+	[ ${#dump[@]} = 0 ] || row "$name requests/s; peer: tcpdump -w" "$(median "${with[@]}")" "$(median "${dump[@]}")" "$(ratio '$3' '$4' 2 "${rounds[@]}")x" ">= 1"
 	row "$name losses; peer: packets tcpdump dropped" "$(sql "$T/$name.obz" "SELECT ifnull(sum(count),0) FROM loss WHERE source='ring'")" \
 		"$(awk '/received by filter/ {all += $1} /dropped by kernel/ {no += $1} END {if (all) printf "%d%%", 100 * no / all; else print "-"}' "$T/$name.tcpdump" 2>/dev/null)" - 0
 }
@@ -86,4 +92,4 @@ row "obrec at 100,000 calls/s, % of a CPU" "$(calc "$used/2e7" 1)" - - "<= 10"
 "$OBANA" info --json "$T/stats.obz" | python3 -c '
 import json, sys
 p = [x for x in json.load(sys.stdin)["end"]["programs"] if x["name"].startswith("net_sock")]
-print("%-44s %14.0f %14s %10s  <= 700" % ("BPF ns a captured call, 256 bytes", sum(x["run_ns"] for x in p) / sum(x["runs"] for x in p), "-", "-"))'
+print("%-44s %14.0f %14s %12s  <= 700" % ("BPF ns a captured call, 256 bytes", sum(x["run_ns"] for x in p) / sum(x["runs"] for x in p), "-", "-"))'
