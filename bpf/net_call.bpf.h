@@ -56,7 +56,7 @@ enum {
 };
 #endif
 
-/* net_exit.bpf.c: those of a call that receives, by its arguments; 0 for others. */
+/* The flags of a call that receives, by its arguments; 0 for others. */
 int net_flags_of(__u64 nr, __u64 arg2, __u64 arg3);
 
 /* Of the registers only what is needed: they are large, and the stack is small. */

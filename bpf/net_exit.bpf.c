@@ -5,18 +5,6 @@
 
 enum { MESSAGES_MAX = 64 };
 
-__noinline int net_flags_of(__u64 nr, __u64 arg2, __u64 arg3)
-{
-	switch (nr) {
-	case NR_recvfrom:
-	case NR_recvmmsg:
-		return arg3;
-	case NR_recvmsg:
-		return arg2;
-	}
-	return 0;
-}
-
 static __always_inline __u32 length_of(__u64 message)
 {
 	__u32 len = 0;

@@ -89,7 +89,7 @@ recording -p $l -e l4,l7 -o "$T/paced.obz"
 before=$(per_thread_ns $o); sleep 2; used=$(($(per_thread_ns $o) - before)); stopped; wait $l || true
 row "obrec at 100,000 calls/s, % of a CPU" "$(calc "$used/2e7" 1)" - - "<= 10"
 "$OBREC" -q --stats -e l4,l7 -o "$T/stats.obz" -- $loop exchange 1 >"$T/own" 2>>"$T/err"
-"$OBANA" info --json "$T/stats.obz" | python3 -c '
+row "BPF ns a captured call, 256 bytes" "$("$OBANA" info --json "$T/stats.obz" | python3 -c '
 import json, sys
 p = [x for x in json.load(sys.stdin)["end"]["programs"] if x["name"].startswith("net_sock")]
-print("%-44s %14.0f %14s %12s  <= 700" % ("BPF ns a captured call, 256 bytes", sum(x["run_ns"] for x in p) / sum(x["runs"] for x in p), "-", "-"))'
+print(round(sum(x["run_ns"] for x in p) / sum(x["runs"] for x in p)))')" - - "<= 700"

@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -130,15 +131,14 @@ class Worker
 	std::string text_;
 	double value_ = 0;
 	uint64_t packed_ = 0, rounds_ = 0;
-	Random lots_;
+	std::minstd_rand lots_;
 
 	// By lot: a stage's chance is what it lacks of its share, and of what its share of the next
 	// 20 ms will be, in calls. In a fixed order the stages would come round with a period of
 	// their own, and a profiler's clock would meet some more often than others.
 	int next_stage()
 	{
-		double chances[stage_cnt], total = 20e6, sum = 0;
-		int next = 0;
+		double chances[stage_cnt], total = 20e6;
 
 		if (only_ >= 0)
 			return only_;
@@ -150,12 +150,8 @@ class Worker
 			double lacks = plans[i].percent / 100.0 * total - account.cpu_ns[i];
 
 			chances[i] = std::max(0.0, lacks) * account.calls[i] / account.cpu_ns[i];
-			sum += chances[i];
 		}
-		for (double lot = sum * lots_(1 << 20) / (1 << 20);
-		     next < stage_cnt - 1 && lot >= chances[next]; next++)
-			lot -= chances[next];
-		return next;
+		return std::discrete_distribution<int>(chances, chances + stage_cnt)(lots_);
 	}
 
 	void run_stage(int stage)
