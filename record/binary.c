@@ -14,11 +14,17 @@ int binaries__new(struct binaries **out, const struct binaries_opts *opts)
 {
 	struct binaries *b = calloc(1, sizeof(*b));
 	struct rlimit r;
+	int err;
 
 	if (!b)
 		return -ENOMEM;
+	err = content_key_random(&b->content);
+	if (err) {
+		free(b);
+		return err;
+	}
 	b->opts = *opts;
-	/* One descriptor a binary is kept until it is hit. */
+	/* One descriptor a binary is kept: for when it is hit, and to compare it. */
 	if (!getrlimit(RLIMIT_NOFILE, &r)) {
 		r.rlim_cur = r.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &r);
@@ -43,6 +49,8 @@ void binaries__free(struct binaries *b)
 	binaries_free_files(b);
 	idmap_fini(&b->builds);
 	idmap_fini(&b->known);
+	idmap_fini(&b->claims);
+	free(b->tags);
 	free(b->free_ids);
 	free(b);
 }
@@ -142,14 +150,14 @@ bool binaries__hit(struct binaries *b, struct binary *bin)
 		binaries_lose(b, "binary", bin->why);
 	if (bin->no_table)
 		binaries_lose(b, "unwind table", bin->no_table);
-	if (bin->fd >= 0 && !bin->image.build_id[0])
-		image_content_id(bin->fd, bin->image.build_id);
+	binaries_settle_id(b, bin);
 	write_record(b, bin);
 	if (bin->fd >= 0 && b->opts.debuginfo)
 		debuginfo__want(b->opts.debuginfo, bin->id, bin->fd,
 				bin->root >= 0 ? b->root[bin->root].fd : -1, bin->path,
 				bin->image.build_id);
-	binaries_close(b, bin);
+	if (b->fds > b->fds_max)
+		binaries_close(b, bin);
 	return true;
 }
 

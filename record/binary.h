@@ -30,14 +30,15 @@ struct binary {
 	struct image image;
 	struct perfmap *perfmap; /* JIT code of one process; else NULL */
 	/* Where to get the file while it has not been hit. */
-	int fd, root;	      /* -1: not kept */
-	uint32_t pid;	      /* a process that has it mapped, */
-	uint64_t start, end;  /* there */
-	const char *why;      /* could not be read; NULL: it was */
-	const char *no_table; /* why it has no or not all unwind rows */
-	uint64_t key;	      /* of its content; 0: not to be known again */
-	uint64_t idle_ns;     /* nobody maps it since about then; 0: somebody does */
-	uint32_t sweep;	      /* the last one that met it */
+	int fd, root;		 /* -1: not kept */
+	uint32_t pid;		 /* a process that has it mapped, */
+	uint64_t start, end;	 /* there */
+	const char *why;	 /* could not be read; NULL: it was */
+	const char *no_table;	 /* why it has no or not all unwind rows */
+	uint64_t cheap_key, key; /* struct build; 0: not to be known again */
+	bool has_build_id;	 /* of its own: image.build_id may be another */
+	uint64_t idle_ns;	 /* nobody maps it since about then; 0: somebody does */
+	uint32_t sweep;		 /* the last one that met it */
 	bool doomed;
 };
 

@@ -96,65 +96,13 @@ static void load_table(struct binaries *b, struct binary *bin, int fd)
 	elf_end(elf);
 }
 
-/* A build is known by its build-id, what has none as that file. */
-static uint64_t content_key(const struct image *im, int fd, uint64_t size)
-{
-	uint64_t h = idmap_mix(im->loads_hash ^ size);
-	struct stat st;
-
-	for (const char *p = im->build_id; *p; p++)
-		h = idmap_mix(h ^ (unsigned char)*p);
-	if (!im->build_id[0] && !fstat(fd, &st)) {
-		h = idmap_mix(h ^ st.st_dev);
-		h = idmap_mix(h ^ st.st_ino);
-		h = idmap_mix(h ^ (st.st_mtim.tv_sec * 1000000000ULL + st.st_mtim.tv_nsec));
-	}
-	return h ? h : 1;
-}
-
-/* The same build seen before, under another inode. */
-static struct binary *find_build(struct binaries *b, const struct image *im, uint64_t key,
-				 uint64_t size)
-{
-	struct binary *bin = im->build_id[0] ? idmap_get(&b->builds, key) : NULL;
-
-	return bin && bin->size == size && bin->image.loads_hash == im->loads_hash &&
-			       !strcmp(bin->image.build_id, im->build_id)
-		       ? bin
-		       : NULL;
-}
-
-void binaries_drop_build(struct binaries *b, struct binary *bin)
-{
-	if (bin->key && idmap_get(&b->builds, bin->key) == bin)
-		idmap_del(&b->builds, bin->key);
-}
-
-/* A new one, or one that was forgotten. */
-static struct binary *add_build(struct binaries *b, struct span path, const struct image *im,
-				uint64_t key, uint64_t size)
-{
-	uint32_t before = binaries_recall(b, key);
-	struct binary *bin = before ? binaries_add_again(b, path, before) : binaries_add(b, path);
-
-	if (!bin)
-		return NULL;
-	bin->hit = before != 0;
-	bin->image = *im;
-	bin->size = size;
-	bin->key = key;
-	if (im->build_id[0])
-		idmap_put(&b->builds, key, bin);
-	return bin;
-}
-
 /* Takes fd. 0 and *out (NULL: not ELF). */
 static int take_file(struct binaries *b, const struct mapped *m, struct span path, int fd,
 		     uint64_t size, struct binary **out)
 {
+	struct build build;
 	struct binary *bin;
 	struct image im;
-	uint64_t key;
 	int err = image_read(&im, fd);
 
 	*out = NULL;
@@ -162,25 +110,25 @@ static int take_file(struct binaries *b, const struct mapped *m, struct span pat
 		close(fd);
 		return err == -ENOEXEC ? 0 : err;
 	}
-	key = content_key(&im, fd, size);
-	bin = find_build(b, &im, key, size);
+	bin = binaries_find_build(b, &im, fd, size, &build);
 	if (bin) {
 		image_fini(&im);
 		close(fd);
 		*out = bin;
 		return 0;
 	}
-	bin = add_build(b, path, &im, key, size);
+	bin = binaries_add_build(b, path, &im, fd, size, &build);
 	if (!bin) {
 		image_fini(&im);
 		close(fd);
 		return -ENOMEM;
 	}
 	load_table(b, bin, fd);
-	if (bin->hit)
-		close(fd);
-	else
-		binaries_keep(b, bin, fd);
+	binaries_keep(b, bin, fd);
+	if (bin->hit) { /* and forgotten: as it was named then */
+		binaries_settle_id(b, bin);
+		binaries_close(b, bin);
+	}
 	bin->root = binaries_root(b, m->pid);
 	*out = bin;
 	return 0;

@@ -47,14 +47,16 @@ static void forget(struct binaries *b, struct binary *bin)
 	uint32_t id = bin->id;
 	bool hit = bin->hit;
 
-	if (hit && bin->key)
-		idmap_put(&b->known, bin->key, (void *)(uintptr_t)id);
+	if (hit)
+		binaries_remember(b, bin);
 	binaries_drop_build(b, bin);
 	if (b->opts.store)
 		unwind_store__drop(b->opts.store, &bin->table);
 	binaries_free_one(b, bin);
-	if (!hit)
+	if (!hit) {
+		b->tags[id - 1] = 0;
 		b->free_ids[b->free_cnt++] = id;
+	}
 }
 
 static int latest_first(const void *x, const void *y)

@@ -13,7 +13,7 @@
 #include "idmap.h"
 
 #define NOTES_MAX_SZ (64u << 10)
-#define HASH_ENDS_SZ (64 << 20)
+#define HASH_ENDS_SZ (IMAGE_ID_WHOLE_SZ / 2)
 
 static void hex(char *to, const unsigned char *p, size_t len)
 {
@@ -145,6 +145,12 @@ bool image_bias(const struct image *im, uint64_t start, uint64_t offset, uint64_
 	return best != NULL;
 }
 
+void image_id_of_digest(char id[IMAGE_ID_CAP], const unsigned char sha1[SHA1_DIGEST_SIZE])
+{
+	memcpy(id, "sha1:", 5);
+	hex(id + 5, sha1, SHA1_DIGEST_SIZE);
+}
+
 int image_content_id(int fd, char id[IMAGE_ID_CAP])
 {
 	const size_t cap = 256u << 10;
@@ -171,7 +177,6 @@ int image_content_id(int fd, char id[IMAGE_ID_CAP])
 	if (n < 0)
 		return -errno;
 	sha1_digest(&sha, sizeof(digest), digest);
-	memcpy(id, "sha1:", 5);
-	hex(id + 5, digest, sizeof(digest));
+	image_id_of_digest(id, digest);
 	return 0;
 }

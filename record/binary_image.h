@@ -34,8 +34,10 @@ void image_fini(struct image *im);
  */
 bool image_bias(const struct image *im, uint64_t start, uint64_t offset, uint64_t *bias);
 
-/* "sha1:HEX" of the content: names a file without a build-id. Over 128 MiB only of its first and
- * last 64 MiB, as the recorder waits for it. */
+/* "sha1:HEX" of the content: names a file without a build-id. Over this size only of its first and
+ * last half of that, as the recorder waits for it. */
+#define IMAGE_ID_WHOLE_SZ (128 << 20)
 int image_content_id(int fd, char id[IMAGE_ID_CAP]);
+void image_id_of_digest(char id[IMAGE_ID_CAP], const unsigned char sha1[20]);
 
 #endif

@@ -37,6 +37,7 @@ static bool grow(struct binaries *b)
 {
 	uint32_t cap = b->cap ? b->cap * 2 : 64, *ids;
 	struct binary **v;
+	uint64_t *tags;
 
 	if (b->cnt >= BINARY_ID_MAX) {
 		binaries_lose(b, "binary", "more than 65534 binaries");
@@ -47,10 +48,13 @@ static bool grow(struct binaries *b)
 		b->by_id = v ? v : b->by_id;
 		ids = realloc(b->free_ids, cap * sizeof(*ids));
 		b->free_ids = ids ? ids : b->free_ids;
-		if (!v || !ids)
+		tags = realloc(b->tags, cap * sizeof(*tags));
+		b->tags = tags ? tags : b->tags;
+		if (!v || !ids || !tags)
 			return false;
 		b->cap = cap;
 	}
+	b->tags[b->cnt] = 0;
 	b->by_id[b->cnt++] = NULL;
 	return true;
 }
@@ -141,9 +145,4 @@ void binaries_free_one(struct binaries *b, struct binary *bin)
 	perfmap__free(bin->perfmap);
 	free(bin->path);
 	free(bin);
-}
-
-uint32_t binaries_recall(struct binaries *b, uint64_t key)
-{
-	return (uintptr_t)idmap_del(&b->known, key);
 }

@@ -5,6 +5,7 @@
 #define RECORD_BINARY_REGISTRY_H
 
 #include "binary.h"
+#include "binary_content.h"
 #include "idmap.h"
 
 #define ROOTS_MAX 256
@@ -19,10 +20,15 @@ struct root {
 struct binaries {
 	struct binaries_opts opts;
 	struct idmap files;    /* hash of (device, inode) -> struct file */
-	struct idmap builds;   /* hash of build-id, size and segments -> struct binary */
+	struct idmap builds;   /* struct build.key -> struct binary */
 	struct binary **by_id; /* NULL: forgotten */
+	uint64_t *tags;	       /* of the contents; as large as by_id; 0: not known yet */
 	uint32_t cnt, cap;
 	uint64_t loaded;
+	/* binary_build.c */
+	struct content_key content;
+	struct idmap claims; /* of a written id -> the number of the first that had it */
+	uint64_t shared_ids;
 	/* binary_forget.c */
 	struct idmap known; /* key of a forgotten binary that was hit -> its id */
 	uint32_t *free_ids; /* of forgotten ones that were not; as large as by_id */
@@ -62,15 +68,30 @@ struct binary *binaries_add_again(struct binaries *b, struct span path, uint32_t
 /* Closes its file. */
 void binaries_close(struct binaries *b, struct binary *bin);
 void binaries_free_one(struct binaries *b, struct binary *bin);
-/* The id of a forgotten binary that was hit and has that content; 0: none. */
-uint32_t binaries_recall(struct binaries *b, uint64_t key);
 
 /* binary_file.c */
 void binaries_free_files(struct binaries *b);
 /* Those of doomed binaries, those of none that were not asked for since then, and those that are
  * not missed and were not asked for in the minute before. */
 void binaries_drop_files(struct binaries *b, uint64_t since_ns);
+
+/* binary_build.c: what a file may be found by. */
+struct build {
+	uint64_t cheap; /* of build-id, size and segments, or of the file without build-id */
+	uint64_t key;	/* the same, or made with the tag of another content; 0: not to be known */
+	uint64_t tag;	/* 0: not needed so far */
+};
+/* The binary of that content, or NULL with what to add it by. fd and im are borrowed. */
+struct binary *binaries_find_build(struct binaries *b, const struct image *im, int fd,
+				   uint64_t size, struct build *build);
+/* A new one, or one that was forgotten (hit is set). Takes im, unless it is NULL. */
+struct binary *binaries_add_build(struct binaries *b, struct span path, const struct image *im,
+				  int fd, uint64_t size, struct build *build);
 /* Takes it out of what is found by its content. */
 void binaries_drop_build(struct binaries *b, struct binary *bin);
+/* It was hit and is forgotten: its number is for its content alone. */
+void binaries_remember(struct binaries *b, struct binary *bin);
+/* image.build_id becomes what the archive shall know it by. */
+void binaries_settle_id(struct binaries *b, struct binary *bin);
 
 #endif

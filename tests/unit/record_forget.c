@@ -58,6 +58,18 @@ static void make(const char *path, uint32_t id)
 	close(fd);
 }
 
+/* The same headers, notes and size, and other code. */
+static void make_other(const char *path, uint32_t id, char code)
+{
+	int fd;
+
+	make(path, id);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || pwrite(fd, &code, 1, FILE_SZ - 1) != 1)
+		exit(1);
+	close(fd);
+}
+
 /* What the tracker does with a new mapping of it, which ends at once. */
 static struct binary *map_once(struct binaries *b, const char *path, uint64_t generation)
 {
@@ -192,6 +204,89 @@ static void test_back(struct binaries *b, struct binary *in_use, uint32_t build_
 	unlink(path);
 }
 
+static struct binary *map_content(struct binaries *b, const char *name, uint32_t id, char code,
+				  uint32_t generation)
+{
+	struct binary *bin;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	make_other(path, id, code);
+	bin = map_once(b, path, generation);
+	unlink(path);
+	return bin;
+}
+
+/* Two contents of one build-id are two binaries, whichever comes first, is hit or forgotten; each
+ * content under several inodes is one. */
+static void test_two_contents(struct binaries *b, struct binary *in_use)
+{
+	enum { ID = 0x55555555, GEN = 200000 };
+	uint32_t one_id, two_id, three_id, loaded;
+	struct binary *one, *two, *three;
+	char record[192];
+
+	one = map_content(b, "one", ID, 1, GEN);
+	two = map_content(b, "two", ID, 2, GEN + 1);
+	three = map_content(b, "three", ID, 3, GEN + 2);
+	CHECK(one != two && two != three && one != three, "contents are told apart");
+	loaded = b->loaded;
+	CHECK(map_content(b, "two again", ID, 2, GEN + 3) == two, "");
+	CHECK(map_content(b, "one again", ID, 1, GEN + 4) == one, "");
+	CHECK(map_content(b, "three again", ID, 3, GEN + 5) == three, "");
+	CHECK(b->loaded == loaded, "%lu", (unsigned long)b->loaded);
+	binaries__hit(b, one);
+	binaries__hit(b, two);
+	CHECK(!strcmp(one->image.build_id, "5555555501000000020000000300000004000000"), "%s",
+	      one->image.build_id);
+	CHECK(!strncmp(two->image.build_id, "sha1:", 5), "%s", two->image.build_id);
+	snprintf(record, sizeof(record), "binary %u id=%s ", two->id, two->image.build_id);
+	CHECK(fake_count(0, record, "") == 1, "no record: %s", record);
+	snprintf(record, sizeof(record), "want %u path=%s id=%s ", two->id, two->path,
+		 two->image.build_id);
+	CHECK(fake_count(0, record, "") == 1, "nothing asked for: %s", record);
+	CHECK(b->shared_ids == 1, "%lu", (unsigned long)b->shared_ids);
+	one_id = one->id;
+	two_id = two->id;
+	fake_reset();
+	forget_all(b, 50000, in_use);
+	CHECK(!binaries__get(b, one_id) && !binaries__get(b, two_id), "they are forgotten");
+	three = map_content(b, "three later", ID, 3, GEN + 6);
+	three_id = three->id;
+	CHECK(!three->hit && three_id != one_id && three_id != two_id, "%u", three_id);
+	two = map_content(b, "two later", ID, 2, GEN + 7);
+	CHECK(two->id == two_id && two->hit && !strncmp(two->image.build_id, "sha1:", 5),
+	      "%u, was %u: %s", two->id, two_id, two->image.build_id);
+	one = map_content(b, "one later", ID, 1, GEN + 8);
+	CHECK(one->id == one_id && one->hit && !strncmp(one->image.build_id, "5555", 4),
+	      "%u, was %u: %s", one->id, one_id, one->image.build_id);
+	binaries__hit(b, three);
+	CHECK(!strncmp(three->image.build_id, "sha1:", 5) &&
+		      strcmp(three->image.build_id, two->image.build_id),
+	      "%s", three->image.build_id);
+	fake_reset();
+}
+
+/* The same bytes of another user are not taken for it: that user may change them at any time. */
+static void test_owner(struct binaries *b)
+{
+	struct binary *one, *other;
+	char path[96];
+
+	if (geteuid())
+		return;
+	snprintf(path, sizeof(path), "%s/owned", dir);
+	make(path, 0x44444444);
+	one = map_once(b, path, 300000);
+	unlink(path);
+	make(path, 0x44444444);
+	if (chown(path, 65534, -1))
+		exit(1);
+	other = map_once(b, path, 300001);
+	unlink(path);
+	CHECK(one != other, "one binary of two owners");
+}
+
 /* Ever new files of one build, which somebody maps all the time, and one without a build-id. */
 static void test_copies(struct binaries *b, struct binary *in_use)
 {
@@ -324,6 +419,8 @@ int main(void)
 	test_bound(b, in_use);
 	test_back(b, in_use, 5000);
 	test_back(b, in_use, 0);
+	test_two_contents(b, in_use);
+	test_owner(b);
 	test_jit(b, in_use);
 	CHECK(binaries__get(b, id) == in_use && map_once(b, path, 77) == in_use, "it is mapped");
 	unlink(path);
