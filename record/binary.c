@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "../format/text.h"
-#include "binary_open.h"
 #include "binary_registry.h"
+#include "read_file.h"
+#include "read_jit.h"
+#include "readers.h"
 
 int binaries__new(struct binaries **out, const struct binaries_opts *opts)
 {
@@ -83,8 +85,8 @@ struct binary *binaries__jit(struct binaries *b, uint32_t pid)
 		return jit_of_all(b);
 	snprintf(name, sizeof(name), "[jit %u]", pid);
 	bin = add_jit(b, name);
-	if (bin && perfmap__new(&bin->perfmap, b->opts.proc, pid))
-		bin->perfmap = NULL;
+	if (bin && jit_names__new(&bin->jit, pid))
+		bin->jit = NULL;
 	return bin;
 }
 
@@ -113,30 +115,18 @@ static void reopen(struct binaries *b, struct binary *bin)
 {
 	struct mapped m = {
 		.pid = bin->pid, .start = bin->start, .end = bin->end, .path = span_of(bin->path)};
-	struct image im;
-	struct stat st;
-	int fd;
+	char id[IMAGE_ID_CAP];
+	int err;
 
-	if (bin->fd >= 0 || bin->perfmap || bin->why)
+	if (bin->fd >= 0 || bin->jit || bin->why)
 		return;
-	if (!strcmp(bin->path, "[vdso]"))
-		fd = binary_open_vdso(&m);
+	err = binaries_read_content(b, &m, bin, &bin->fd, id);
+	if (err)
+		bin->why = err == -ESTALE      ? "the file had changed when it was needed"
+			   : err == -ETIMEDOUT ? "the file did not answer when it was needed"
+					       : "the file was gone when it was needed";
 	else
-		fd = binary_open_mapped(b->opts.proc, &m, &st);
-	if (fd < 0) {
-		bin->why = "the file was gone when it was needed";
-		return;
-	}
-	if (image_read(&im, fd) || im.loads_hash != bin->image.loads_hash ||
-	    strcmp(im.build_id, bin->image.build_id) || fstat(fd, &st) ||
-	    (uint64_t)st.st_size != bin->size) {
-		bin->why = "the file had changed when it was needed";
-		close(fd);
-	} else {
-		bin->fd = fd;
 		b->fds++;
-	}
-	image_fini(&im);
 }
 
 bool binaries__hit(struct binaries *b, struct binary *bin)
@@ -153,7 +143,7 @@ bool binaries__hit(struct binaries *b, struct binary *bin)
 	binaries_settle_id(b, bin);
 	write_record(b, bin);
 	if (bin->fd >= 0 && b->opts.debuginfo)
-		debuginfo__want(b->opts.debuginfo, bin->id, bin->fd,
+		debuginfo__want(b->opts.debuginfo, bin->id, bin->fd, bin->size,
 				bin->root >= 0 ? b->root[bin->root].fd : -1, bin->path,
 				bin->image.build_id);
 	if (b->fds > b->fds_max)

@@ -15,10 +15,12 @@
 #include "../format/archive.h"
 #include "binary_image.h"
 #include "debuginfo.h"
-#include "perfmap.h"
 #include "unwind_store.h"
 
 struct binaries;
+struct file_facts;
+struct jit_names;
+struct readers;
 
 struct binary {
 	uint32_t id;
@@ -28,9 +30,9 @@ struct binary {
 	char *path;
 	uint64_t size;
 	struct image image;
-	struct perfmap *perfmap; /* JIT code of one process; else NULL */
+	struct jit_names *jit; /* of generated code of one process; else NULL */
 	/* Where to get the file while it has not been hit. */
-	int fd, root;		 /* -1: not kept */
+	int fd, root;		 /* O_PATH; -1: not kept */
 	uint32_t pid;		 /* a process that has it mapped, */
 	uint64_t start, end;	 /* there */
 	const char *why;	 /* could not be read; NULL: it was */
@@ -43,18 +45,24 @@ struct binary {
 };
 
 struct binaries_opts {
-	int proc;		   /* directory fd of /proc, borrowed */
+	struct readers *readers;   /* borrowed */
+	unsigned facts;		   /* what opts.file wants to know: FILE_FACT_* */
 	struct obz_writer *writer; /* these as in struct tracker_opts */
 	struct unwind_store *store;
 	struct debuginfo *debuginfo;
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
 	/* A file that was not seen before, or is not remembered, is mapped to be executed; may be
-	 * NULL. fd is borrowed. True: file_gone is called once nobody maps it, or it is rewritten.
-	 */
-	bool (*file)(void *ctx, int fd, const struct stat *st, const char *path);
+	 * NULL. fd is O_PATH, all is borrowed. True: file_gone is called once nobody maps it, or it
+	 * is rewritten. */
+	bool (*file)(void *ctx, const struct file_facts *facts, int fd, const struct stat *st,
+		     const char *path);
 	void (*file_gone)(void *ctx, const struct stat *st);
 	void *file_ctx;
+	/* A file that was being read is known now: who asked for it may ask again, and mappings of
+	 * its binary may be published anew. */
+	void (*late)(void *ctx);
+	void *late_ctx;
 	/* Bytes that the unwind table of a file of that size may take; NULL: any. */
 	uint64_t (*room)(void *ctx, uint64_t file_sz);
 	void *room_ctx;
@@ -74,7 +82,8 @@ struct mapped {
 
 /*
  * The binary of a mapping, loaded when it is new: 1 and *out; 0 for memory that is generated code;
- * -ENOENT when there is nothing to be known (vsyscall page, process gone). Losses are counted.
+ * -ENOENT when there is nothing to be known (vsyscall page, process gone); -EINPROGRESS: its file is
+ * being read, opts.late will be called. Losses are counted.
  */
 int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary **out);
 

@@ -15,33 +15,20 @@
 #include "../format/text.h"
 #include "binary_registry.h"
 
-#define COMPARED_MAX_SZ (64u << 20)
-
 /* What is cheap to know of a content: its build-id, size and segments. What has no build-id is
  * known as that file. */
-static uint64_t cheap_key(const struct image *im, int fd, uint64_t size)
+static uint64_t cheap_key(const struct image *im, const struct stat *st)
 {
-	uint64_t h = idmap_mix(im->loads_hash ^ size);
-	struct stat st;
+	uint64_t h = idmap_mix(im->loads_hash ^ st->st_size);
 
 	for (const char *p = im->build_id; *p; p++)
 		h = idmap_mix(h ^ (unsigned char)*p);
-	if (!im->build_id[0] && !fstat(fd, &st)) {
-		h = idmap_mix(h ^ st.st_dev);
-		h = idmap_mix(h ^ st.st_ino);
-		h = idmap_mix(h ^ (st.st_mtim.tv_sec * 1000000000ULL + st.st_mtim.tv_nsec));
+	if (!im->build_id[0]) {
+		h = idmap_mix(h ^ st->st_dev);
+		h = idmap_mix(h ^ st->st_ino);
+		h = idmap_mix(h ^ (st->st_mtim.tv_sec * 1000000000ULL + st->st_mtim.tv_nsec));
 	}
 	return h ? h : 1;
-}
-
-/* 0: not to be had. */
-static uint64_t tag_of_file(const struct binaries *b, int fd)
-{
-	uint64_t tag = 0;
-
-	if (fd >= 0)
-		content_tag(&b->content, fd, COMPARED_MAX_SZ, NULL, &tag);
-	return tag;
 }
 
 static uint64_t tag_of(struct binaries *b, const struct binary *bin)
@@ -49,7 +36,7 @@ static uint64_t tag_of(struct binaries *b, const struct binary *bin)
 	uint64_t *tag = &b->tags[bin->id - 1];
 
 	if (!*tag)
-		*tag = tag_of_file(b, bin->fd);
+		*tag = binaries_read_tag(b, bin->fd);
 	return *tag;
 }
 
@@ -70,22 +57,22 @@ static struct binary *candidate(const struct binaries *b, const struct image *im
 }
 
 struct binary *binaries_find_build(struct binaries *b, const struct image *im, int fd,
-				   uint64_t size, struct build *build)
+				   const struct stat *st, struct build *build)
 {
 	struct binary *bin;
 
-	*build = (struct build){.cheap = cheap_key(im, fd, size)};
+	*build = (struct build){.cheap = cheap_key(im, st)};
 	build->key = build->cheap;
 	if (!im->build_id[0])
 		return NULL;
-	bin = candidate(b, im, build->key, size);
+	bin = candidate(b, im, build->key, st->st_size);
 	if (!bin)
 		return NULL;
-	build->tag = tag_of_file(b, fd);
+	build->tag = binaries_read_tag(b, fd);
 	if (build->tag && tag_of(b, bin) == build->tag)
 		return bin;
 	build->key = build->tag ? key_of_tag(build->cheap, build->tag) : 0;
-	return build->tag ? candidate(b, im, build->key, size) : NULL;
+	return build->tag ? candidate(b, im, build->key, st->st_size) : NULL;
 }
 
 /* The number of one that was hit and is forgotten; 0: none. */
@@ -95,7 +82,7 @@ static uint32_t recall(struct binaries *b, const struct image *im, int fd, struc
 
 	if (id && im->build_id[0]) {
 		if (!build->tag)
-			build->tag = tag_of_file(b, fd);
+			build->tag = binaries_read_tag(b, fd);
 		if (!build->tag)
 			return 0;
 		if (b->tags[id - 1] != build->tag)
@@ -201,11 +188,12 @@ void binaries_settle_id(struct binaries *b, struct binary *bin)
 	uint32_t owner, first;
 
 	if (!bin->image.build_id[0] && bin->fd >= 0)
-		image_content_id(bin->fd, bin->image.build_id);
+		binaries_read_content(b, NULL, bin, NULL, bin->image.build_id);
 	if (!bin->image.build_id[0] || claim(b, bin, &first))
 		return;
 	strcpy(id, bin->image.build_id);
-	if (!bin->has_build_id || bin->fd < 0 || image_content_id(bin->fd, bin->image.build_id) ||
+	if (!bin->has_build_id || bin->fd < 0 ||
+	    binaries_read_content(b, NULL, bin, NULL, bin->image.build_id) ||
 	    !claim(b, bin, &owner)) {
 		number_id(bin);
 		claim(b, bin, &owner);

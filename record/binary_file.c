@@ -4,22 +4,23 @@
  * build-id; and only for a file not seen in any guise, its unwind table. A file can be replaced or
  * rewritten under its inode number, so an entry of the first kind is compared with stat(2) of the
  * mapping, at most once a second.
+ *
+ * All that is read is read by a reader process (readers.h). Mostly its answer is there at once; if
+ * not, the file stays `loading`, and its mappings are asked for again when it is known.
  */
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../format/clock.h"
 #include "../format/text.h"
 #include "binary_open.h"
 #include "binary_registry.h"
+#include "readers.h"
 
 #define CHECK_NS 1000000000ULL
 #define KEEP_NS 60000000000ULL
-#define CFI_MAX_SZ (128u << 20)
 
 /* What a (device, inode) stands for. */
 struct file {
@@ -29,62 +30,129 @@ struct file {
 	struct stat st;
 	uint64_t checked_ns;
 	bool awaited;	       /* its end is to be told */
+	bool loading, known;   /* being read; was read once */
 	struct binary *binary; /* NULL: see rc */
 	int rc;		       /* 1; 0: not ELF, its code is generated; -ENOENT: no room for it */
 	struct file *other;    /* of the same hash */
 };
 
-/* ---- making one ---- */
+/* ---- asking a reader ---- */
 
-/*
- * A file can claim any size at no cost (holes), and all of a section is read, if not at once. The
- * largest real .eh_frame are some tens of MiB.
- */
-static bool too_large(Elf *elf, uint64_t file_sz)
+static uint64_t device_of(const struct mapped *m)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
-	GElf_Shdr sh;
-
-	if (file_sz <= CFI_MAX_SZ)
-		return false;
-	if (elf_getshdrstrndx(elf, &names) || !elf_nextscn(elf, NULL))
-		return true; /* its extent is not told */
-	while ((scn = elf_nextscn(elf, scn))) {
-		const char *name =
-			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
-
-		if (!name || sh.sh_type == SHT_NOBITS || sh.sh_size <= CFI_MAX_SZ)
-			continue;
-		if (strstr(name, "_frame") || strstr(name, "pclntab"))
-			return true;
-	}
-	return false;
+	return m ? (uint64_t)m->major << 32 | m->minor : 0;
 }
 
-static void load_table(struct binaries *b, struct binary *bin, int fd)
+static int lose_answer(struct binaries *b, int err)
 {
-	uint64_t room = b->opts.room ? b->opts.room(b->opts.room_ctx, bin->size) : UINT64_MAX;
-	struct unwind_table t = {0};
-	const char *cause = NULL;
-	Elf *elf;
-	int err;
+	if (err == -ETIMEDOUT || err == -EAGAIN || err == -EIO)
+		binaries_lose(b, "file access",
+			      err == -ETIMEDOUT ? "a file timed out"
+			      : err == -EAGAIN	? "no reader process for a file"
+						: "a file made its reader fail");
+	return err;
+}
 
-	if (!b->opts.store)
+/* The answer at once, or none: NULL. */
+static struct reading_request *ask_now(struct binaries *b, struct parcel *m, uint32_t pid,
+				       uint64_t device)
+{
+	struct reading_request *r = readers__ask(b->opts.readers, m, pid, device);
+
+	if (!r || readers__await(b->opts.readers, r))
+		return r;
+	readers__later(r, NULL, NULL);
+	return NULL;
+}
+
+int binaries_read_content(struct binaries *b, const struct mapped *m, const struct binary *bin,
+			  int *fd, char id[IMAGE_ID_CAP])
+{
+	static const struct mapped nowhere;
+	struct reading_request *r;
+	struct parcel ask;
+	int own = -1, err;
+
+	read_content_ask(&ask, bin->fd, m ? m : &nowhere, &bin->image, bin->size, !m);
+	r = ask_now(b, &ask, m ? m->pid : 0, device_of(m));
+	err = r ? read_content_take(&r->m, &own, id) : -ETIMEDOUT;
+	readers__done(r);
+	if (!err && fd)
+		*fd = own;
+	else if (own >= 0)
+		close(own);
+	return lose_answer(b, err);
+}
+
+uint64_t binaries_read_tag(struct binaries *b, int fd)
+{
+	struct reading_request *r;
+	struct parcel ask;
+	uint64_t tag;
+
+	if (fd < 0)
+		return 0;
+	read_tag_ask(&ask, fd, &b->content);
+	r = ask_now(b, &ask, 0, 0);
+	tag = r ? read_tag_take(&r->m) : 0;
+	readers__done(r);
+	return tag;
+}
+
+/* ---- one that is being read ---- */
+
+/* Outlives the mapping that it was begun for. */
+struct loading {
+	struct binaries *b;
+	struct file *f; /* NULL: the vDSO */
+	struct binary *binary;
+	struct mapped m;
+	char path[];
+};
+
+static struct loading *loading_new(struct binaries *b, struct file *f, const struct mapped *m)
+{
+	struct loading *l = malloc(sizeof(*l) + m->path.len);
+
+	if (!l)
+		return NULL;
+	*l = (struct loading){.b = b, .f = f, .m = *m};
+	memcpy(l->path, m->path.p, m->path.len);
+	l->m.path.p = l->path;
+	if (f)
+		f->loading = true;
+	return l;
+}
+
+/* `err` as binaries__resolve(); nobody else is told. */
+static int loading_end(struct loading *l, int err)
+{
+	if (l->f)
+		l->f->loading = false;
+	free(l);
+	return err;
+}
+
+static void end_late(struct loading *l, int err)
+{
+	struct binaries *b = l->b;
+
+	if (err == -EINPROGRESS)
 		return;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	err = !elf			  ? -EBADMSG
-	      : too_large(elf, bin->size) ? -EFBIG
-					  : unwind_table__build(elf, fd, room, &t);
-	if (err)
-		cause = err == -ENODATA	  ? "no unwind information"
-			: err == -EBADMSG ? "malformed"
-			: err == -EFBIG	  ? "too large to be true"
-			: err == -E2BIG	  ? "takes more than --max-mem leaves"
-					  : "no memory";
+	loading_end(l, err);
+	if (b->opts.late)
+		b->opts.late(b->opts.late_ctx);
+}
+
+/* ---- its unwind table ---- */
+
+static void take_table(struct binaries *b, struct binary *bin, struct parcel *answer)
+{
+	struct unwind_table t;
+	const char *cause = read_table_take(answer, &t);
+
 	if (t.row_cnt) {
-		err = unwind_store__add(b->opts.store, &t, &bin->table);
-		if (!err)
+		if (!unwind_store__add(b->opts.store, &t, &bin->table))
 			bin->range_flags = RANGE_TABLE;
 		else
 			cause = "no room for its rows";
@@ -92,80 +160,77 @@ static void load_table(struct binaries *b, struct binary *bin, int fd)
 	if (cause)
 		message_verbose("%s: unwind table: %s", bin->path, cause);
 	bin->no_table = cause;
-	unwind_table__fini(&t);
-	elf_end(elf);
 }
 
-/* Takes fd. 0 and *out (NULL: not ELF). */
-static int take_file(struct binaries *b, const struct mapped *m, struct span path, int fd,
-		     uint64_t size, struct binary **out)
+static void on_table_late(void *ctx, struct reading_request *r)
 {
-	struct build build;
-	struct binary *bin;
-	struct image im;
-	int err = image_read(&im, fd);
+	struct loading *l = ctx;
 
-	*out = NULL;
-	if (err) {
-		close(fd);
-		return err == -ENOEXEC ? 0 : err;
+	take_table(l->b, l->binary, &r->m);
+	end_late(l, 1);
+}
+
+static int load_table(struct loading *l, int fd)
+{
+	struct binaries *b = l->b;
+	uint64_t room = UINT64_MAX;
+	struct reading_request *r;
+	struct parcel ask;
+
+	if (!b->opts.store)
+		return 1;
+	if (b->opts.room)
+		room = b->opts.room(b->opts.room_ctx, l->binary->size);
+	read_table_ask(&ask, fd, room);
+	r = readers__ask(b->opts.readers, &ask, l->m.pid, device_of(&l->m));
+	if (r && !readers__await(b->opts.readers, r)) {
+		readers__later(r, on_table_late, l);
+		return -EINPROGRESS;
 	}
-	bin = binaries_find_build(b, &im, fd, size, &build);
-	if (bin) {
-		image_fini(&im);
-		close(fd);
-		*out = bin;
-		return 0;
-	}
-	bin = binaries_add_build(b, path, &im, fd, size, &build);
-	if (!bin) {
-		image_fini(&im);
-		close(fd);
-		return -ENOMEM;
-	}
-	load_table(b, bin, fd);
-	binaries_keep(b, bin, fd);
+	if (r)
+		take_table(b, l->binary, &r->m);
+	readers__done(r);
+	return 1;
+}
+
+/* ---- itself ---- */
+
+/* The rest of its life needs no file system's answer. */
+static void keep_file(struct loading *l, struct file_read *r)
+{
+	struct binaries *b = l->b;
+	struct binary *bin = l->binary;
+
+	binaries_keep(b, bin, r->fd);
+	r->fd = -1;
+	bin->root = binaries_root(b, r);
+	bin->pid = l->m.pid;
+	bin->start = l->m.start;
+	bin->end = l->m.end;
 	if (bin->hit) { /* and forgotten: as it was named then */
 		binaries_settle_id(b, bin);
 		binaries_close(b, bin);
 	}
-	bin->root = binaries_root(b, m->pid);
-	*out = bin;
-	return 0;
 }
 
-static void remember_place(struct binary *bin, const struct mapped *m)
+/* 1: l->binary; -EINPROGRESS: with its table; -ENOMEM. */
+static int take_image(struct loading *l, struct span path, struct file_read *r)
 {
-	bin->pid = m->pid;
-	bin->start = m->start;
-	bin->end = m->end;
-}
+	struct binaries *b = l->b;
+	struct build build;
+	int fd, rc;
 
-static int resolve_vdso(struct binaries *b, const struct mapped *m, struct binary **out)
-{
-	size_t len = m->end - m->start;
-	bool compat = m->end <= 1ULL << 32;
-	int fd, err;
-
-	for (unsigned i = 0; i < b->vdso_cnt; i++) {
-		if (b->vdso[i].len == len && b->vdso[i].compat == compat) {
-			*out = b->vdso[i].binary;
-			return 1;
-		}
-	}
-	fd = binary_open_vdso(m);
-	if (fd < 0)
-		return -ENOENT;
-	err = take_file(b, m, span_of("[vdso]"), fd, len, out);
-	if (err || !*out)
-		return -ENOENT;
-	remember_place(*out, m);
-	if (b->vdso_cnt < sizeof(b->vdso) / sizeof(*b->vdso)) {
-		b->vdso[b->vdso_cnt].len = len;
-		b->vdso[b->vdso_cnt].compat = compat;
-		b->vdso[b->vdso_cnt++].binary = *out;
-	}
-	return 1;
+	l->binary = binaries_find_build(b, &r->image, r->fd, &r->st, &build);
+	if (l->binary)
+		return 1;
+	l->binary = binaries_add_build(b, path, &r->image, r->fd, r->st.st_size, &build);
+	if (!l->binary)
+		return -ENOMEM;
+	r->image = (struct image){0}; /* it is the binary's */
+	fd = r->fd;
+	rc = load_table(l, fd);
+	keep_file(l, r);
+	return rc;
 }
 
 /* ---- files by inode ---- */
@@ -190,17 +255,32 @@ static struct file *find_file(struct binaries *b, const struct mapped *m)
 	return f;
 }
 
+/* The file as it is now; false: not to be known. */
+static bool stat_mapped(struct binaries *b, const struct mapped *m, struct stat *st)
+{
+	struct reading_request *r;
+	struct parcel ask;
+	int err;
+
+	read_stat_ask(&ask, m);
+	r = ask_now(b, &ask, m->pid, device_of(m));
+	err = r ? read_stat_take(&r->m, st) : -ETIMEDOUT;
+	readers__done(r);
+	return !err;
+}
+
 /* Still what is mapped? */
 static bool file_fresh(struct binaries *b, struct file *f, const struct mapped *m)
 {
 	uint64_t now = clock_now_ns();
 	struct stat st;
 
-	if (m->generation_known && f->generation_known && m->generation != f->generation)
+	if (!f->known || (m->generation_known && f->generation_known &&
+			  m->generation != f->generation))
 		return false;
 	if (now - f->checked_ns < CHECK_NS)
 		return true;
-	if (binary_stat_mapped(b->opts.proc, m, &st) == 0 && !same_stat(&st, &f->st))
+	if (stat_mapped(b, m, &st) && !same_stat(&st, &f->st))
 		return false;
 	f->checked_ns = now;
 	if (m->generation_known) {
@@ -235,8 +315,7 @@ static struct file *add_file(struct binaries *b, const struct mapped *m)
 }
 
 /* A file that cannot be read still has a name; its addresses are file offsets. */
-static struct binary *unreadable(struct binaries *b, const struct mapped *m, struct span path,
-				 int err)
+static struct binary *unreadable(struct binaries *b, struct span path, int err)
 {
 	struct binary *bin;
 
@@ -245,14 +324,15 @@ static struct binary *unreadable(struct binaries *b, const struct mapped *m, str
 		bin->why = err == -ESTALE ? "the file was replaced while it was mapped"
 			   : err == -EPERM || err == -EACCES ? "no permission to read the file"
 			   : err == -EBADMSG		     ? "its ELF headers are malformed"
+			   : err == -ETIMEDOUT		     ? "reading the file timed out"
 							     : "the file could not be read";
 	return bin;
 }
 
-static bool tell_file(struct binaries *b, int fd, const struct stat *st, struct span path)
+static bool tell_file(struct binaries *b, const struct file_read *r, struct span path)
 {
-	char *name = b->opts.file && fd >= 0 ? strndup(path.p, path.len) : NULL;
-	bool awaited = name && b->opts.file(b->opts.file_ctx, fd, st, name);
+	char *name = b->opts.file ? strndup(path.p, path.len) : NULL;
+	bool awaited = name && b->opts.file(b->opts.file_ctx, &r->facts, r->fd, &r->st, name);
 
 	free(name);
 	return awaited;
@@ -264,51 +344,129 @@ static void tell_gone(struct binaries *b, const struct stat *st)
 		b->opts.file_gone(b->opts.file_ctx, st);
 }
 
-/* Opens and takes the file anew; what is known of it may be outdated. */
-static void load_file(struct binaries *b, struct file *f, const struct mapped *m, int fd,
-		      const struct stat *st)
+/* What is known of it may be outdated. */
+static void take_facts(struct loading *l, const struct file_read *r, struct span path)
 {
-	struct binary *before = f->binary;
-	struct span path = m->path;
-	struct stat st_before = f->st;
+	struct binaries *b = l->b;
+	struct file *f = l->f;
+	struct stat before = f->st;
 	bool awaited = f->awaited;
-	int err;
 
-	binary_path_deleted(&path);
-	f->generation = m->generation;
-	f->generation_known = m->generation_known;
-	f->checked_ns = clock_now_ns();
-	f->st = *st;
-	f->binary = NULL;
-	f->awaited = tell_file(b, fd, st, path);
+	f->st = r->st;
+	f->awaited = r->fd >= 0 && tell_file(b, r, path);
 	/* Rewritten in place; another one that maps show by the same numbers is there as before. */
-	if (awaited && st_before.st_dev == st->st_dev && st_before.st_ino == st->st_ino)
-		tell_gone(b, &st_before);
-	err = fd < 0 ? fd : take_file(b, m, path, fd, st->st_size, &f->binary);
-	if (err && err != -ENXIO && err != -ENOMEM)
-		f->binary = before && before->why ? before : unreadable(b, m, path, err);
-	f->rc = f->binary ? 1 : err && err != -ENXIO ? -ENOENT : 0;
+	if (awaited && before.st_dev == r->st.st_dev && before.st_ino == r->st.st_ino)
+		tell_gone(b, &before);
+}
+
+/* The reader has answered. */
+static int load_file(struct loading *l, struct parcel *answer)
+{
+	struct file *f = l->f;
+	struct binary *before = f->binary;
+	struct span path = l->m.path;
+	struct file_read r;
+	int err = lose_answer(l->b, read_file_take(answer, &r)), rc = 0;
+
+	if (err == -ENOENT || err == -ESRCH) /* its process has gone */
+		return -ENOENT;
+	binary_path_deleted(&path);
+	f->known = err != -ETIMEDOUT; /* asked again, should it be mapped again */
+	f->generation = l->m.generation;
+	f->generation_known = l->m.generation_known;
+	f->checked_ns = clock_now_ns();
+	f->binary = NULL;
+	if (!err) {
+		take_facts(l, &r, path);
+		err = r.image_err == -ENOEXEC ? -ENXIO : r.image_err;
+	}
+	if (!err) {
+		rc = take_image(l, path, &r);
+		f->binary = l->binary;
+	} else if (err != -ENXIO) {
+		f->binary = before && before->why ? before : unreadable(l->b, path, err);
+		rc = f->binary ? 1 : -ENOENT;
+	}
+	f->rc = rc == -EINPROGRESS ? 1 : rc == -ENOMEM ? -ENOENT : rc;
+	file_read_fini(&r);
+	return rc == -EINPROGRESS ? rc : f->rc;
+}
+
+static void on_file_late(void *ctx, struct reading_request *r)
+{
+	struct loading *l = ctx;
+
+	end_late(l, load_file(l, &r->m));
+}
+
+static int resolve_vdso(struct binaries *b, const struct mapped *m, struct binary **out)
+{
+	size_t len = m->end - m->start;
+	bool compat = m->end <= 1ULL << 32;
+	struct reading_request *r;
+	struct file_read file = {.fd = -1};
+	struct parcel ask;
+	struct loading *l;
+	int rc;
+
+	for (unsigned i = 0; i < b->vdso_cnt; i++) {
+		if (b->vdso[i].len == len && b->vdso[i].compat == compat) {
+			*out = b->vdso[i].binary;
+			return 1;
+		}
+	}
+	read_file_ask(&ask, m, 0);
+	r = ask_now(b, &ask, m->pid, 0);
+	l = r && !read_file_take(&r->m, &file) ? loading_new(b, NULL, m) : NULL;
+	readers__done(r);
+	if (!l)
+		return -ENOENT;
+	rc = file.image_err ? -ENOENT : take_image(l, span_of("[vdso]"), &file);
+	file_read_fini(&file);
+	*out = l->binary;
+	if (rc != -EINPROGRESS)
+		loading_end(l, rc);
+	if (*out && b->vdso_cnt < sizeof(b->vdso) / sizeof(*b->vdso)) {
+		b->vdso[b->vdso_cnt].len = len;
+		b->vdso[b->vdso_cnt].compat = compat;
+		b->vdso[b->vdso_cnt++].binary = *out;
+	}
+	return *out ? 1 : -ENOENT;
 }
 
 static int resolve_file(struct binaries *b, const struct mapped *m, struct binary **out)
 {
 	struct file *f = find_file(b, m);
+	struct reading_request *r;
+	struct parcel ask;
+	struct loading *l;
+	int rc;
 
-	if (!f || !file_fresh(b, f, m)) {
-		struct stat st = {0};
-		int fd = binary_open_mapped(b->opts.proc, m, &st);
-
-		if (fd == -ENOENT || fd == -ESRCH) /* its process has gone */
-			return -ENOENT;
-		if (!f && !(f = add_file(b, m))) {
-			if (fd >= 0)
-				close(fd);
-			return -ENOMEM;
-		}
-		load_file(b, f, m, fd, &st);
+	if (f && f->loading)
+		return -EINPROGRESS;
+	if (f && file_fresh(b, f, m)) {
+		*out = f->binary;
+		return f->rc;
 	}
+	if (!f && !(f = add_file(b, m)))
+		return -ENOMEM;
+	l = loading_new(b, f, m);
+	if (!l)
+		return -ENOMEM;
+	read_file_ask(&ask, m, b->opts.facts);
+	r = readers__ask(b->opts.readers, &ask, m->pid, device_of(m));
+	if (!r)
+		return loading_end(l, -ENOMEM);
+	if (!readers__await(b->opts.readers, r)) {
+		readers__later(r, on_file_late, l);
+		return -EINPROGRESS;
+	}
+	rc = load_file(l, &r->m);
+	readers__done(r);
+	if (rc == -EINPROGRESS)
+		return rc;
 	*out = f->binary;
-	return f->rc;
+	return loading_end(l, rc);
 }
 
 static bool is_path(struct span p, const char *s)
@@ -328,8 +486,11 @@ int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary 
 	if (!m->inode)
 		return 0;
 	rc = resolve_file(b, m, out);
-	if (rc == 1 && !(*out)->hit)
-		remember_place(*out, m);
+	if (rc == 1 && !(*out)->hit) {
+		(*out)->pid = m->pid;
+		(*out)->start = m->start;
+		(*out)->end = m->end;
+	}
 	return rc;
 }
 
@@ -367,6 +528,8 @@ static bool keep_used(const struct binaries *b, const struct file *f, uint64_t s
 {
 	const struct binary *bin = f->binary;
 
+	if (f->loading)
+		return true;
 	if (!bin)
 		return f->awaited || f->checked_ns >= since_ns;
 	if (bin->doomed)

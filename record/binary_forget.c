@@ -91,7 +91,7 @@ void binaries__sweep_end(struct binaries *b, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < cnt; i++) {
 		/* Generated code went with its process; names not known by now are not to come. */
-		if (!idle[i]->perfmap && kept < KEEP_IDLE &&
+		if (!idle[i]->jit && kept < KEEP_IDLE &&
 		    (size += idle[i]->size) <= KEEP_IDLE_SZ) {
 			kept++;
 			continue;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The binaries by their numbers. */
 #include "binary_registry.h"
+#include "read_jit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,28 +103,18 @@ void binaries_keep(struct binaries *b, struct binary *bin, int fd)
 	}
 }
 
-int binaries_root(struct binaries *b, uint32_t pid)
+int binaries_root(struct binaries *b, struct file_read *r)
 {
-	struct stat dir, ns;
-	char name[32];
 	int i;
 
-	snprintf(name, sizeof(name), "%u/ns/mnt", pid);
-	if (fstatat(b->opts.proc, name, &ns, 0))
-		return -1;
-	snprintf(name, sizeof(name), "%u/root/", pid);
-	if (fstatat(b->opts.proc, name, &dir, 0))
-		return -1;
 	for (i = 0; i < b->root_cnt; i++)
-		if (b->root[i].ino == dir.st_ino && b->root[i].dev == dir.st_dev &&
-		    b->root[i].mnt_ns == ns.st_ino)
+		if (b->root[i].ino == r->root.ino && b->root[i].dev == r->root.dev &&
+		    b->root[i].mnt_ns == r->root.mnt_ns)
 			return i;
-	if (i == ROOTS_MAX)
+	if (i == ROOTS_MAX || r->root_fd < 0)
 		return -1;
-	b->root[i] = (struct root){ns.st_ino, dir.st_ino, dir.st_dev, -1};
-	b->root[i].fd = openat(b->opts.proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (b->root[i].fd < 0)
-		return -1;
+	b->root[i] = (struct root){r->root.mnt_ns, r->root.ino, r->root.dev, r->root_fd};
+	r->root_fd = -1;
 	return b->root_cnt++;
 }
 
@@ -142,7 +133,7 @@ void binaries_free_one(struct binaries *b, struct binary *bin)
 	b->live--;
 	binaries_close(b, bin);
 	image_fini(&bin->image);
-	perfmap__free(bin->perfmap);
+	jit_names__free(bin->jit);
 	free(bin->path);
 	free(bin);
 }

@@ -7,6 +7,7 @@
 #include "binary.h"
 #include "binary_content.h"
 #include "idmap.h"
+#include "read_file.h"
 
 #define ROOTS_MAX 256
 
@@ -61,8 +62,9 @@ static inline void binaries_lose(struct binaries *b, const char *source, const c
 struct binary *binaries_add(struct binaries *b, struct span path);
 /* Gives it the open file, which is kept or, beyond the bound of descriptors, closed. */
 void binaries_keep(struct binaries *b, struct binary *bin, int fd);
-/* The index of the process's root directory among those kept, -1 when it cannot be. */
-int binaries_root(struct binaries *b, uint32_t pid);
+/* The index of the process's root directory among those kept, -1 when it cannot be. Takes
+ * r->root_fd. */
+int binaries_root(struct binaries *b, struct file_read *r);
 /* The same with the number it had before: it is as good as hit. */
 struct binary *binaries_add_again(struct binaries *b, struct span path, uint32_t id);
 /* Closes its file. */
@@ -70,6 +72,12 @@ void binaries_close(struct binaries *b, struct binary *bin);
 void binaries_free_one(struct binaries *b, struct binary *bin);
 
 /* binary_file.c */
+/* What the reader says of the content of bin->fd or, where that is -1, of the file mapped at m: its
+ * O_PATH descriptor (fd may be NULL) and its id. -ETIMEDOUT: nothing, so far. */
+int binaries_read_content(struct binaries *b, const struct mapped *m, const struct binary *bin,
+			  int *fd, char id[IMAGE_ID_CAP]);
+/* The tag of a file's content; 0: not to be had. */
+uint64_t binaries_read_tag(struct binaries *b, int fd);
 void binaries_free_files(struct binaries *b);
 /* Those of doomed binaries, those of none that were not asked for since then, and those that are
  * not missed and were not asked for in the minute before. */
@@ -83,7 +91,7 @@ struct build {
 };
 /* The binary of that content, or NULL with what to add it by. fd and im are borrowed. */
 struct binary *binaries_find_build(struct binaries *b, const struct image *im, int fd,
-				   uint64_t size, struct build *build);
+				   const struct stat *st, struct build *build);
 /* A new one, or one that was forgotten (hit is set). Takes im, unless it is NULL. */
 struct binary *binaries_add_build(struct binaries *b, struct span path, const struct image *im,
 				  int fd, uint64_t size, struct build *build);

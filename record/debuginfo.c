@@ -25,6 +25,7 @@
 #include "debuginfo_exclude.h"
 #include "debuginfo_extract.h"
 #include "debuginfo_queue.h"
+#include "read_debuginfo.h"
 #include "worker.h"
 
 #define MEMBER_NAME_SZ 128
@@ -37,8 +38,8 @@ struct debuginfo {
 	sem_t extractor_work, committer_work;
 	atomic_bool hurry, stop, cancel_extractor, cancel_all;
 	pthread_t extractor, committer;
+	struct extractor background, helping; /* of the two threads */
 	bool started;
-	pid_t extractor_tid;
 
 	atomic_uint pending;	   /* records owed, and alternate files */
 	pthread_mutex_t idle_lock; /* of `idle` alone */
@@ -87,7 +88,8 @@ static uint64_t dwarf_left(struct debuginfo *d)
 	return left < DEBUGINFO_AUTO_BINARY_MAX ? left : DEBUGINFO_AUTO_BINARY_MAX;
 }
 
-static void extract(struct debuginfo *d, struct item *it, const atomic_bool *cancel)
+static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
+		    const atomic_bool *cancel)
 {
 	struct item_work *w = it->work;
 	struct extract_job job = {.id = it->id,
@@ -101,7 +103,7 @@ static void extract(struct debuginfo *d, struct item *it, const atomic_bool *can
 				  .cancel = cancel};
 	struct extract_alt alt;
 
-	if (debuginfo_extract(&job, &w->m, &alt)) {
+	if (extractor__run(by, &job, &w->m, &alt)) {
 		debug_queue__put_back(&d->queue, it);
 		sem_post(&d->committer_work);
 		return;
@@ -109,7 +111,7 @@ static void extract(struct debuginfo *d, struct item *it, const atomic_bool *can
 	if (!strcmp(w->m.symbols, "dwarf"))
 		atomic_fetch_add(&d->dwarf_total, w->m.raw_sz);
 	atomic_fetch_add(&d->pending, 1); /* before another thread can be done with it */
-	if (alt.id[0] && debug_queue__push_alternate(&d->queue, it, alt.id, alt.fd))
+	if (alt.id[0] && debug_queue__push_alternate(&d->queue, it, alt.id, alt.fd, alt.file_sz))
 		sem_post(&d->extractor_work);
 	else
 		no_longer_pending(d);
@@ -117,22 +119,13 @@ static void extract(struct debuginfo *d, struct item *it, const atomic_bool *can
 	sem_post(&d->committer_work);
 }
 
-static bool extract_next(struct debuginfo *d, const atomic_bool *cancel)
+static bool extract_next(struct debuginfo *d, struct extractor *by, const atomic_bool *cancel)
 {
 	struct item *it = atomic_load(cancel) ? NULL : debug_queue__next(&d->queue);
 
 	if (it)
-		extract(d, it, cancel);
+		extract(d, by, it, cancel);
 	return it != NULL;
-}
-
-#define IOPRIO_IDLE (3 << 13)
-static int set_idle(pid_t tid, bool idle)
-{
-	struct sched_param param = {0};
-
-	syscall(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, tid, idle ? IOPRIO_IDLE : 0);
-	return sched_setscheduler(tid, idle ? SCHED_IDLE : SCHED_OTHER, &param);
 }
 
 static void wait_sem(sem_t *s)
@@ -145,14 +138,12 @@ static void *extractor_main(void *arg)
 {
 	struct debuginfo *d = arg;
 
-	d->extractor_tid = gettid();
-	sem_post(&d->committer_work); /* debuginfo__new waits for it */
-	set_idle(0, true);
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->extractor_work);
-		while (extract_next(d, &d->cancel_extractor))
+		while (extract_next(d, &d->background, &d->cancel_extractor))
 			;
 	}
+	extractor__end(&d->background);
 	return NULL;
 }
 
@@ -224,9 +215,10 @@ static void *committer_main(void *arg)
 		wait_sem(&d->committer_work);
 		if (debug_queue__take_in(&d->queue))
 			sem_post(&d->extractor_work);
-		while (commit_next(d) || (helps(d) && extract_next(d, &d->cancel_all)))
+		while (commit_next(d) || (helps(d) && extract_next(d, &d->helping, &d->cancel_all)))
 			;
 	}
+	extractor__end(&d->helping);
 	return NULL;
 }
 
@@ -237,7 +229,6 @@ static int start_threads(struct debuginfo *d)
 	int err = worker_start(&d->extractor, extractor_main, d);
 
 	if (!err) {
-		wait_sem(&d->committer_work);
 		err = worker_start(&d->committer, committer_main, d);
 		if (err) {
 			atomic_store(&d->stop, true);
@@ -260,6 +251,8 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 		return -ENOMEM;
 	d->opts = *opts;
 	d->cache_fd = -1;
+	d->background = (struct extractor){.nursery = opts->nursery, .idle = true};
+	d->helping = (struct extractor){.nursery = opts->nursery};
 	sem_init(&d->extractor_work, 0, 0);
 	sem_init(&d->committer_work, 0, 0);
 	pthread_mutex_init(&d->idle_lock, NULL);
@@ -288,8 +281,8 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 	return 0;
 }
 
-int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, const char *path,
-		    const char *id_hex)
+int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
+		    const char *path, const char *id_hex)
 {
 	char name[MEMBER_NAME_SZ];
 	const char *why = NULL;
@@ -303,7 +296,7 @@ int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, c
 		why = "no build-id to keep it by";
 	if (!why) {
 		atomic_fetch_add(&d->pending, 1);
-		err = debug_queue__push(&d->queue, binary, fd, root_fd, path, id_hex);
+		err = debug_queue__push(&d->queue, binary, fd, file_sz, root_fd, path, id_hex);
 		if (!err) {
 			sem_post(&d->committer_work);
 			return 0;
@@ -326,7 +319,7 @@ static void begin_hurry(struct debuginfo *d)
 		return;
 	/* Leaving SCHED_IDLE takes CAP_SYS_NICE or RLIMIT_NICE; without, the committer gets the
 	 * job. */
-	if (set_idle(d->extractor_tid, false))
+	if (!extractor__set_idle(&d->background, false))
 		atomic_store(&d->cancel_extractor, true);
 	sem_post(&d->committer_work);
 	sem_post(&d->extractor_work);

@@ -16,6 +16,8 @@
 
 #include "../format/archive.h"
 
+struct nursery;
+
 enum debuginfo_mode {
 	DEBUGINFO_AUTO,	  /* DWARF within the bounds below, else symbol tables */
 	DEBUGINFO_FULL,	  /* DWARF always */
@@ -36,6 +38,7 @@ struct debuginfo_opts {
 	const char *cache_dir; /* --debuginfo-cache: slim ELFs kept over captures; NULL for none */
 	uint64_t mem_max; /* bytes that extracting may take; 0: no bound */
 	struct obz_writer *writer;
+	struct nursery *nursery; /* files are read by its readers; borrowed */
 };
 
 /* Reads the exclude file and opens the cache; what is wrong with either was reported on one line.
@@ -43,13 +46,13 @@ struct debuginfo_opts {
 int debuginfo__new(struct debuginfo **d, const struct debuginfo_opts *opts);
 
 /*
- * Queue one binary. `fd` is dup'ed; root_fd is a directory fd of the process's root
+ * Queue one binary. `fd` is dup'ed, and may be O_PATH; file_sz: what it has; root_fd is a directory fd of the process's root
  * (/proc/PID/root; dup'ed) for debuglink and .build-id look-ups, or -1. path is as the process sees
  * it. id_hex is the build-id or "sha1:HEX"; binaries of one id share a member. Never blocks; from
  * one thread, before __finish.
  */
-int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, const char *path,
-		    const char *id_hex);
+int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
+		    const char *path, const char *id_hex);
 
 /* How many are not done yet. */
 unsigned debuginfo__pending(const struct debuginfo *d);

@@ -24,6 +24,7 @@ struct extract_job {
 struct extract_alt {
 	char id[BUILD_ID_HEX_SZ]; /* empty: none */
 	int fd;			  /* owned by the caller; -1: it is in the cache */
+	uint64_t file_sz;
 };
 
 /*

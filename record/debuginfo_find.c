@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "file_holes.h"
+
 #define DEBUG_DIR "/usr/lib/debug"
 #define CRC_BLOCK_SZ (128u << 10)
 
@@ -98,7 +100,7 @@ static bool crc_matches(const struct slim_elf *e, uint32_t want)
 	unsigned char *buf = malloc(CRC_BLOCK_SZ);
 	uint32_t crc = 0;
 	uint64_t off = 0;
-	bool ok = buf != NULL;
+	bool ok = buf && !file_is_hollow(e->fd, 0, e->file_sz);
 
 	while (ok && off < e->file_sz) {
 		size_t len = e->file_sz - off < CRC_BLOCK_SZ ? e->file_sz - off : CRC_BLOCK_SZ;

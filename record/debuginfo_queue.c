@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* One binary that waits for its record, with an item of its own until it is known whether the id
@@ -68,10 +67,9 @@ static void free_wants(struct want *w)
 }
 
 /* Takes fd whatever comes. */
-static struct item_work *work_new(const char *path, int fd, int root_fd, int *err)
+static struct item_work *work_new(const char *path, int fd, uint64_t file_sz, int root_fd, int *err)
 {
 	struct item_work *w = calloc(1, sizeof(*w));
-	struct stat st;
 
 	*err = -ENOMEM;
 	if (!w) {
@@ -80,7 +78,7 @@ static struct item_work *work_new(const char *path, int fd, int root_fd, int *er
 		return NULL;
 	}
 	*w = (struct item_work){.path = strdup(path), .fd = fd, .root_fd = -1, .m = {.fd = -1}};
-	w->file_sz = fd >= 0 && !fstat(fd, &st) ? st.st_size : 0;
+	w->file_sz = fd >= 0 ? file_sz : 0;
 	if (w->path) {
 		if (root_fd < 0)
 			return w;
@@ -94,9 +92,10 @@ static struct item_work *work_new(const char *path, int fd, int root_fd, int *er
 }
 
 /* Takes fd whatever comes. */
-static struct item *item_new(const char *id, const char *path, int fd, int root_fd, int *err)
+static struct item *item_new(const char *id, const char *path, int fd, uint64_t file_sz, int root_fd,
+			     int *err)
 {
-	struct item_work *w = work_new(path, fd, root_fd, err);
+	struct item_work *w = work_new(path, fd, file_sz, root_fd, err);
 	struct item *it = w ? calloc(1, sizeof(*it)) : NULL;
 
 	if (it && (it->id = strdup(id))) {
@@ -148,8 +147,8 @@ static void add_ready(struct debug_queue *q, struct item *it)
 
 /* ---- coming in */
 
-int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, int root_fd, const char *path,
-		      const char *id)
+int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
+		      const char *path, const char *id)
 {
 	struct want *w = calloc(1, sizeof(*w));
 	int err = -ENOMEM, own;
@@ -160,7 +159,7 @@ int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, int root_f
 	if (own < 0)
 		err = -errno;
 	else
-		w->fresh = item_new(id, path, own, root_fd, &err);
+		w->fresh = item_new(id, path, own, file_sz, root_fd, &err);
 	if (!w->fresh) {
 		free(w);
 		return err;
@@ -173,10 +172,10 @@ int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, int root_f
 }
 
 int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, const char *id,
-				int fd)
+				int fd, uint64_t file_sz)
 {
 	int err;
-	struct item *it = item_new(id, of->work->path, fd, of->work->root_fd, &err);
+	struct item *it = item_new(id, of->work->path, fd, file_sz, of->work->root_fd, &err);
 
 	if (!it)
 		return 0;

@@ -48,13 +48,13 @@ void debug_queue__init(struct debug_queue *q);
 void debug_queue__fini(struct debug_queue *q);
 
 /* Copies what it is given, dups the descriptors. -EMFILE, -ENOMEM. */
-int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, int root_fd, const char *path,
-		      const char *id);
+int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
+		      const char *path, const char *id);
 
 /* The same for an alternate file, whose fd (or -1) is taken whatever comes. 1: added, 0: known
  * already or no memory. */
 int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, const char *id,
-				int fd);
+				int fd, uint64_t file_sz);
 
 /* Lets what was pushed in; true when there is something new to extract. By the committer alone: it
  * frees what the session's thread allocated, and under SCHED_IDLE could be preempted for seconds

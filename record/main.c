@@ -15,6 +15,7 @@
 #include "output.h"
 #include "privilege.h"
 #include "progress.h"
+#include "reader.h"
 #include "session.h"
 
 static volatile sig_atomic_t stop_requests;
@@ -91,7 +92,8 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 						 : EXIT_OK;
 }
 
-static int open_and_record(struct options *o, int argc, char **argv, struct command_child *cmd)
+static int open_and_record(struct options *o, int argc, char **argv, struct command_child *cmd,
+			   struct nursery *nursery)
 {
 	struct obz_writer_opts wopts = {.max_sz = o->max_sz};
 	struct obz_writer *w = NULL;
@@ -118,7 +120,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 		output_discard(&out);
 		return EXIT_FAIL;
 	}
-	err = session__new(&s, &o->record, w);
+	err = session__new(&s, &o->record, w, nursery);
 	if (err) {
 		obz_writer__close(w, NULL);
 		output_discard(&out);
@@ -136,6 +138,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 int main(int argc, char **argv)
 {
 	struct command_child cmd = {0};
+	struct nursery *nursery;
 	static struct options o;
 	int rc, status;
 
@@ -158,7 +161,14 @@ int main(int argc, char **argv)
 		o.record.target.pid_cnt = 1;
 	}
 	catch_signals();
-	rc = open_and_record(&o, argc, argv, &cmd);
+	rc = nursery__new(&nursery, NULL); /* there is one thread so far */
+	if (rc) {
+		message_error("cannot fork the reader processes: %s", strerror(-rc));
+		rc = EXIT_FAIL;
+	} else {
+		rc = open_and_record(&o, argc, argv, &cmd, nursery);
+		nursery__free(nursery);
+	}
 	status = command_finish(&cmd);
 	return rc ? rc : status;
 }

@@ -17,6 +17,7 @@
 #define ADDRESSES_MAX (1u << 18)
 #define NAME_MAX_SZ 1024
 #define READ_SZ (256u << 10)
+#define READ_MAX_SZ (64u << 20) /* in one go; the rest the next time */
 #define OVERLAPS_MAX                                                                               \
 	64 /* how many entries before an address are looked at for one that reaches it */
 
@@ -86,11 +87,6 @@ bool perfmap__hit(struct perfmap *p, uint64_t address)
 		return false;
 	p->pending[p->pending_cnt++] = address;
 	return true;
-}
-
-bool perfmap__pending(const struct perfmap *p)
-{
-	return p->pending_cnt > 0;
 }
 
 /* ---- the file ---- */
@@ -261,6 +257,17 @@ static long parse_lines(struct perfmap *p, const char *buf, size_t len, uint64_t
 	return last + 1 - buf;
 }
 
+/* A file of holes can be of any size. */
+static void skip_hole(struct perfmap *p, uint64_t size)
+{
+	off_t data = lseek(p->fd, p->read_to, SEEK_DATA);
+
+	if (data < 0 && errno == ENXIO)
+		p->read_to = size;
+	else if (data > 0 && (uint64_t)data > p->read_to)
+		p->read_to = data;
+}
+
 static int read_appended(struct perfmap *p)
 {
 	struct stat st;
@@ -281,10 +288,13 @@ static int read_appended(struct perfmap *p)
 	buf = malloc(READ_SZ);
 	if (!buf)
 		return -ENOMEM;
-	/* Only up to the size seen: a writer that never stops must not hold obrec here. */
-	while (p->read_to < (uint64_t)st.st_size &&
-	       (n = pread(p->fd, buf, READ_SZ, p->read_to)) > 0) {
-		n = parse_lines(p, buf, n, p->read_to);
+	/* Only up to the size seen, and not for ever: its writer may never stop. */
+	for (uint64_t left = READ_MAX_SZ; p->read_to < (uint64_t)st.st_size && left >= READ_SZ;
+	     left -= READ_SZ) {
+		skip_hole(p, st.st_size);
+		n = pread(p->fd, buf, READ_SZ, p->read_to);
+		if (n > 0)
+			n = parse_lines(p, buf, n, p->read_to);
 		if (n <= 0)
 			break;
 		p->read_to += n;
@@ -358,4 +368,10 @@ int perfmap__resolve(struct perfmap *p, void (*fn)(void *ctx, const struct perfm
 	*refused = p->refused;
 	p->refused = 0;
 	return err;
+}
+
+size_t perfmap__unresolved(const struct perfmap *p, const uint64_t **address)
+{
+	*address = p->pending;
+	return p->pending_cnt;
 }

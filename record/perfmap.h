@@ -3,7 +3,8 @@
  * The names a JIT compiler gives its code: /tmp/perf-PID.map in the process's own mount and pid
  * namespace, a text file it only appends to (kernel tools/perf/Documentation/jit-interface.txt).
  * Only names of addresses that were hit are asked for, so the index holds where each name lies, not
- * the name.
+ * the name. In a reader process: the file is the target's, and read piece by piece, its holes
+ * skipped.
  */
 #ifndef RECORD_PERFMAP_H
 #define RECORD_PERFMAP_H
@@ -29,7 +30,8 @@ void perfmap__free(struct perfmap *p);
 
 /* Remember an address; true when it is new. */
 bool perfmap__hit(struct perfmap *p, uint64_t address);
-bool perfmap__pending(const struct perfmap *p);
+/* Those that no symbol is known for yet; valid until the next call. */
+size_t perfmap__unresolved(const struct perfmap *p, const uint64_t **address);
 
 /*
  * Reads what was appended and calls fn once for each symbol, not reported before, that holds a

@@ -132,3 +132,14 @@ void privilege_drop_worker(void)
 {
 	drop_to(BIT(CAP_DAC_READ_SEARCH));
 }
+
+void privilege_drop_reader(void)
+{
+	uint64_t keep = BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) |
+			BIT(CAP_CHECKPOINT_RESTORE);
+
+	if (!privilege_has(CAP_SYS_PTRACE))
+		keep |= BIT(CAP_PERFMON); /* newer kernels let it read mappings */
+	drop_to(keep);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}

@@ -37,5 +37,7 @@ void privilege_warn(bool pids);
  */
 void privilege_drop_session(bool command, bool attaches);
 void privilege_drop_worker(void);
+/* Of a process that reads what targets control: their memory, mappings and files. */
+void privilege_drop_reader(void);
 
 #endif

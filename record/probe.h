@@ -16,6 +16,7 @@
 #include "links.h"
 #include "session.h"
 
+struct file_facts;
 struct intake;
 struct loss;
 struct obrec_bpf;
@@ -49,6 +50,7 @@ struct probe {
 	bool bulky;  /* sends records in masses: the rings are larger */
 	bool urgent; /* news of processes cannot wait: it places stacks by them, or attaches */
 	bool attaches_files; /* uprobes, in `file`: CAP_PERFMON is kept for that */
+	unsigned facts;	     /* what `file` wants to know: FILE_FACT_* */
 	/* The ways it can attach, best first, ended by one without name; NULL: there is no choice. */
 	const struct variant *variants;
 	/* Without variants: can it work here? Else one line why not and what would help. */
@@ -58,8 +60,10 @@ struct probe {
 	/* Programs loaded, targets scanned: attach. Programs stay silent until `enabled`. */
 	int (*attach)(struct probe_env *env);
 	/* A file that was not seen before, or is not remembered, is mapped to be executed in a
-	 * target; from the scan of targets on, so before `attach` as well. True: its end matters. */
-	bool (*file)(struct probe_env *env, int fd, const struct stat *st, const char *path);
+	 * target; from the scan of targets on, so before `attach` as well. fd is O_PATH: to read a
+	 * file of a target is for readers (readers.h). True: its end matters. */
+	bool (*file)(struct probe_env *env, const struct file_facts *facts, int fd,
+		     const struct stat *st, const char *path);
 	/* Its end: no target has mapped it for a while, or it was rewritten. */
 	void (*file_gone)(struct probe_env *env, const struct stat *st);
 	/* `enabled` was set just now. */

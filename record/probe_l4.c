@@ -11,10 +11,10 @@
 #include "../format/text.h"
 #include "datagrams.h"
 #include "probe.h"
+#include "read_file.h"
 #include "process.h"
 #include "procfs.h"
 #include "rdonly_cast.h"
-#include "splice_find.h"
 #include "traffic.h"
 #include "obrec.skel.h"
 
@@ -250,9 +250,10 @@ static int attach_splice(struct probe_env *env)
 
 /* Who may splice by the looks of its symbols; who does so in another way the kernel side finds out.
  */
-static bool file(struct probe_env *env, int fd, const struct stat *st, const char *path)
+static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
+		 const struct stat *st, const char *path)
 {
-	if (env->skel->bss->net_splice_state == NET_DEMAND_OFF && splice_find(fd)) {
+	if (env->skel->bss->net_splice_state == NET_DEMAND_OFF && facts->may_splice) {
 		message_verbose("%s: may splice from sockets", path);
 		env->skel->bss->net_splice_state = NET_DEMAND_WANTED;
 	}
@@ -372,6 +373,7 @@ const struct probe probe_l4_entry = {
 	.variants = variants,
 	.prepare = prepare,
 	.attach = attach,
+	.facts = FILE_FACT_SPLICE,
 	.file = file,
 	.record = record,
 	.drained = drained,

@@ -18,6 +18,7 @@
 #include "idmap.h"
 #include "loss.h"
 #include "probe.h"
+#include "read_file.h"
 #include "tls_attach.h"
 #include "tls_find.h"
 #include "obrec.skel.h"
@@ -113,14 +114,24 @@ static struct tls_file *add(struct tls_files *t, const struct stat *st)
 	return NULL;
 }
 
-static bool file(struct probe_env *env, int fd, const struct stat *st, const char *path)
+/* The kernel reads the file to attach to it: from a file system that does not answer it would wait,
+ * and obrec with it. */
+static bool may_hang(struct probe_env *env, const struct file_facts *facts, const char *path)
 {
-	struct tls_site sites[TLS_SITES_MAX];
-	struct tls_file *f = find(env->tls, st);
-	size_t cnt = f ? 0 : tls_find(fd, sites);
+	if (facts->remote) {
+		loss__add(env->loss, "tls", "library: on a FUSE or network file system", 1);
+		message_verbose("%s: not attached: its file system may not answer", path);
+	}
+	return facts->remote;
+}
 
-	if (cnt && (f = add(env->tls, st)))
-		attach_file(env, f, fd, path, sites, cnt);
+static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
+		 const struct stat *st, const char *path)
+{
+	struct tls_file *f = find(env->tls, st);
+
+	if (!f && facts->tls_cnt && !may_hang(env, facts, path) && (f = add(env->tls, st)))
+		attach_file(env, f, fd, path, facts->tls, facts->tls_cnt);
 	if (f)
 		f->users++;
 	return f;
@@ -150,12 +161,15 @@ static void file_gone(struct probe_env *env, const struct stat *st)
 static void attach_path(struct probe_env *env, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct file_facts facts = {0};
 	struct stat st;
 
 	if (fd < 0)
 		return;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		file(env, fd, &st, path); /* a user who never goes */
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		facts.tls_cnt = tls_find(fd, facts.tls);
+		file(env, &facts, fd, &st, path); /* a user who never goes */
+	}
 	close(fd);
 }
 
@@ -210,6 +224,7 @@ const struct probe probe_tls_entry = {
 	.bulky = true,
 	.urgent = true,
 	.attaches_files = true,
+	.facts = FILE_FACT_TLS,
 	.available = available,
 	.prepare = prepare,
 	.attach = attach,

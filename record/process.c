@@ -14,6 +14,8 @@
 #include "../format/text.h"
 #include "procfs.h"
 #include "process_tracker.h"
+#include "read_jit.h"
+#include "readers.h"
 
 #define QUICK_NS 5000000ULL   /* processes that may have ended */
 #define JIT_NS 250000000ULL   /* names of JIT code */
@@ -40,6 +42,14 @@ static unsigned describe_budget(const struct tracker *t)
 
 /* ---- life ---- */
 
+/* Its binary may have got its table, or become known at all. */
+static void on_file_late(void *ctx)
+{
+	struct tracker *t = ctx;
+
+	t->files_came = true;
+}
+
 int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 {
 	struct tracker *t = calloc(1, sizeof(*t));
@@ -51,6 +61,7 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 	t->self = getpid();
 	t->ended_tail = &t->ended;
 	t->ended_threads_tail = &t->ended_threads;
+	t->waiting_tail = &t->waiting;
 	t->boot_offset_ns = boot_offset();
 	t->describe_budget = describe_budget(t);
 	tracker__wake_less(t, 0);
@@ -63,7 +74,8 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 		err = target__new(&t->target, &t->opts.target, t->proc);
 	if (!err) {
 		const struct binaries_opts b = {
-			.proc = t->proc,
+			.readers = opts->readers,
+			.facts = opts->facts,
 			.writer = opts->writer,
 			.store = opts->store,
 			.debuginfo = opts->debuginfo,
@@ -72,6 +84,8 @@ int tracker__new(struct tracker **out, const struct tracker_opts *opts)
 			.file = opts->file,
 			.file_gone = opts->file_gone,
 			.file_ctx = opts->file_ctx,
+			.late = on_file_late,
+			.late_ctx = t,
 			.room = opts->room,
 			.room_ctx = opts->room_ctx,
 		};
@@ -91,6 +105,8 @@ void tracker__free(struct tracker *t)
 	if (!t)
 		return;
 	sideband__close(t->sideband);
+	readers__stop(t->opts.readers);
+	tracker_free_waiting(t);
 	table_free(t);
 	binaries__free(t->binaries);
 	target__free(t->target);
@@ -99,16 +115,38 @@ void tracker__free(struct tracker *t)
 	free(t);
 }
 
+/* What readers have answered meanwhile. */
+static void take_late(struct tracker *t)
+{
+	struct process *p;
+
+	readers__deliver(t->opts.readers);
+	if (!t->files_came)
+		return;
+	tracker_map_waiting(t);
+	for (size_t i = 0; (p = idmap_next(&t->processes, &i));)
+		if (p->target && !p->ended_ns)
+			table_mark_dirty(t, p);
+}
+
 int tracker__start(struct tracker *t)
 {
 	int err;
 
-	if (t->opts.store)
+	if (t->opts.store) {
 		unwind_store__publish(t->opts.store, t->self, PROC_IGNORE, 0, NULL, 0);
+		/* and its readers, of which there is none yet */
+		unwind_store__publish(t->opts.store, nursery__pid(t->opts.nursery),
+				      PROC_IGNORE | PROC_INHERIT, 0, NULL, 0);
+	}
+	readers__set_mood(t->opts.readers, READERS_STARTING);
 	err = sideband__open(&t->sideband, t->opts.epoll_fd, t);
 	if (!err)
 		err = scan_targets(t);
+	readers__settle(t->opts.readers);
+	take_late(t);
 	table_publish(t);
+	readers__set_mood(t->opts.readers, READERS_RECORDING);
 	return err ? err : tracker__drain(t);
 }
 
@@ -187,37 +225,6 @@ void tracker__wake_less(struct tracker *t, unsigned level)
 	t->wakes_max = (t->opts.urgent ? IDLE_WAKES_MAX : LAZY_WAKES_MAX) >> level;
 }
 
-static void write_symbol(void *ctx, const struct perfmap_line *l)
-{
-	struct {
-		struct tracker *t;
-		uint32_t binary;
-	} *c = ctx;
-	struct rec_symbol rec = {c->binary, l->start, l->size, l->name, {"", 0}};
-
-	obz_writer__put(c->t->opts.writer, REC_symbol, &rec);
-}
-
-static void resolve_jit(struct tracker *t)
-{
-	struct {
-		struct tracker *t;
-		uint32_t binary;
-	} c = {.t = t};
-	struct binary *b;
-
-	for (uint32_t i = 0; (b = binaries__next(t->binaries, &i));) {
-		uint64_t refused;
-
-		if (!b->perfmap || !perfmap__pending(b->perfmap))
-			continue;
-		c.binary = b->id;
-		perfmap__resolve(b->perfmap, write_symbol, &c, &refused);
-		tracker_lose(t, "perf-map", "more entries than are kept", refused);
-	}
-	t->jit_resolved_ns = clock_now_ns();
-}
-
 /* Mappings of binaries that have been hit, in processes that have samples. */
 static void write_mappings(struct tracker *t)
 {
@@ -252,7 +259,7 @@ static void chores(struct tracker *t, uint64_t now)
 		tracker_check_dying(t, false);
 	}
 	if (now - t->jit_resolved_ns >= JIT_NS)
-		resolve_jit(t);
+		tracker_read_jit(t, false);
 	if (now < t->next_slow_ns)
 		return;
 	t->next_slow_ns = now + SLOW_NS;
@@ -282,6 +289,7 @@ int tracker__drain(struct tracker *t)
 		return 0;
 	t->draining = true;
 	t->relevant = false;
+	take_late(t);
 	handled = handle_queued(t);
 	count_losses(t);
 	limit_wakes(t, now, handled);
@@ -394,9 +402,9 @@ void tracker__hit(struct tracker *t, uint32_t binary, uint64_t elf_address)
 		return;
 	if (binaries__hit(t->binaries, b))
 		t->hit_since = true;
-	if (b->perfmap && perfmap__hit(b->perfmap, elf_address) &&
+	if (b->jit && jit_names__hit(b->jit, elf_address) &&
 	    clock_now_ns() - t->jit_resolved_ns >= JIT_NS) /* soon: the process may not live long */
-		resolve_jit(t);
+		tracker_read_jit(t, false);
 }
 
 size_t tracker__live_targets(const struct tracker *t)
@@ -429,9 +437,13 @@ int tracker__reanchor(struct tracker *t)
 
 int tracker__finish(struct tracker *t)
 {
+	readers__set_mood(t->opts.readers, READERS_STOPPING);
 	tracker__drain(t);
 	tracker_check_dying(t, true);
-	resolve_jit(t);
+	tracker_read_jit(t, true);
+	/* What has not been answered by now is lost. */
+	readers__stop(t->opts.readers);
+	take_late(t);
 	write_mappings(t);
 	return 0;
 }

@@ -17,6 +17,9 @@
 
 struct tracker;
 struct debuginfo;
+struct file_facts;
+struct nursery;
+struct readers;
 
 /* Who to record. Exactly one of the choices; borrowed for the tracker's life. */
 struct target_spec {
@@ -33,6 +36,9 @@ struct target_spec {
 struct tracker_opts {
 	struct target_spec target;
 	struct obz_writer *writer;
+	struct nursery *nursery;    /* with its readers never recorded */
+	struct readers *readers;
+	unsigned facts;		    /* struct binaries_opts */
 	struct unwind_store *store; /* NULL: no unwinding wanted */
 	struct debuginfo *debuginfo; /* NULL: none wanted */
 	bool urgent; /* its news are waited for: they wake more often */
@@ -40,7 +46,8 @@ struct tracker_opts {
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
 	/* struct binaries_opts */
-	bool (*file)(void *ctx, int fd, const struct stat *st, const char *path);
+	bool (*file)(void *ctx, const struct file_facts *facts, int fd, const struct stat *st,
+		     const char *path);
 	void (*file_gone)(void *ctx, const struct stat *st);
 	void *file_ctx;
 	uint64_t (*room)(void *ctx, uint64_t file_sz); /* struct binaries_opts */

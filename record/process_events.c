@@ -29,11 +29,11 @@ static void describe_early(struct tracker *t, struct process *p, struct span nam
 {
 	bool vdso = name.len == 6 && !memcmp(name.p, "[vdso]", 6);
 
-	if (p->identity.cmdline || !t->describe_budget || (!vdso && p->maps.cnt < 4))
+	if (p->identity.cmdline || p->described || !t->describe_budget || (!vdso && p->maps.cnt < 4))
 		return;
 	t->describe_budget--;
 	table_publish(t); /* it is being sampled already, and /proc takes a while */
-	process_describe(p, t->proc, t->opts.target.label_env, t->opts.target.label_env_cnt);
+	tracker_describe(t, p);
 }
 
 static void on_mmap(struct tracker *t, const struct sideband_record *r)
@@ -83,7 +83,7 @@ static void on_fork(struct tracker *t, const struct sideband_record *r)
 	if (old) /* its exit was lost */
 		table_end(t, old, r->ts_ns, false);
 	if (!parent) {
-		if (t->opts.target.all && r->pid != t->self)
+		if (t->opts.target.all)
 			scan_adopt(t, r->pid, true);
 		return;
 	}

@@ -53,6 +53,8 @@ struct process {
 	uint32_t live;	       /* threads, when all of them started in view; 0: not known */
 	uint64_t last_exit_ns; /* of one of its threads */
 	bool unwritten;	       /* some mappings may have to be written */
+	bool unreadable;       /* its mappings: no permission */
+	bool described;	       /* its identity was read, or is being */
 	struct process *next_dirty, *next_ended;
 	struct thread *threads;
 	struct identity identity;
@@ -60,17 +62,8 @@ struct process {
 
 void identity_set_comm(struct identity *id, struct span name);
 
-/* Cuts the process's root directory off a path as obrec sees it: what chroot(2) hides. */
-struct root_prefix {
-	char path[4096];
-	size_t len; /* 0: the root itself */
-};
-void root_prefix_read(struct root_prefix *r, int proc, uint32_t pid);
-struct span root_prefix_cut(const struct root_prefix *r, struct span path);
+void identity_free_labels(struct identity *id);
 
-/* Fills the identity from /proc. What cannot be read (any more) stays as it is. */
-void process_describe(struct process *p, int proc, const char *const *label_env,
-		      size_t label_env_cnt);
 /* The child of a fork knows what its parent does. */
 void process_inherit(struct process *child, const struct process *parent);
 void process_free(struct process *p); /* not its threads */

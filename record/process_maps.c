@@ -21,6 +21,13 @@ static size_t first_after(const struct maps *m, uint64_t address)
 	return lo;
 }
 
+const struct map *maps_next(const struct maps *m, uint64_t address)
+{
+	size_t i = first_after(m, address);
+
+	return i < m->cnt ? &m->v[i] : NULL;
+}
+
 const struct map *maps_find(const struct maps *m, uint64_t address)
 {
 	size_t i = first_after(m, address);

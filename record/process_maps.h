@@ -34,6 +34,7 @@ struct maps {
  */
 int maps_overlay(struct maps *m, const struct map *add);
 const struct map *maps_find(const struct maps *m, uint64_t address);
+const struct map *maps_next(const struct maps *m, uint64_t address); /* the first that ends behind it */
 int maps_copy(struct maps *to,
 	      const struct maps *from); /* `to` is empty; nothing of it counts as written */
 void maps_fini(struct maps *m);		/* leaves it empty */

@@ -12,50 +12,7 @@
 #include "../format/text.h"
 #include "procfs.h"
 #include "process_tracker.h"
-
-struct scan {
-	struct tracker *t;
-	struct process *p;
-	struct root_prefix root;
-	uint64_t now_ns;
-};
-
-static int on_map(void *ctx, const struct maps_line *l)
-{
-	struct scan *s = ctx;
-	char path[4096];
-	struct span shown = root_prefix_cut(&s->root, l->path);
-	struct mapped m = {
-		.pid = s->p->tgid,
-		.start = l->start,
-		.end = l->end,
-		.offset = l->offset,
-		.inode = l->inode,
-		.major = l->major,
-		.minor = l->minor,
-		.path = {path, 0},
-	};
-
-	if (!l->exec)
-		return 0;
-	m.path.len = shown.len < sizeof(path) ? shown.len : sizeof(path);
-	memcpy(path, shown.p, m.path.len);
-	m.path.len = maps_path_unescape(path, m.path.len);
-	tracker_map(s->t, s->p, &m, s->now_ns);
-	return 0;
-}
-
-static int read_maps(struct tracker *t, struct process *p)
-{
-	struct scan s = {.t = t, .p = p, .now_ns = clock_now_ns()};
-	int err;
-
-	p->maps_as_of_ns = s.now_ns;
-	root_prefix_read(&s.root, t->proc, p->tgid);
-	err = procfs_each_map(t->proc, p->tgid, on_map, &s);
-	p->maps_read = p->maps.cnt;
-	return err;
-}
+#include "reader.h"
 
 static uint64_t start_time(const struct tracker *t, const struct procfs_stat *st)
 {
@@ -68,6 +25,14 @@ static uint64_t start_time(const struct tracker *t, const struct procfs_stat *st
 	return ns > 0 ? ns : 1;
 }
 
+/* One of obrec's own. */
+static bool is_reader(const struct tracker *t, uint32_t tgid, uint32_t ppid)
+{
+	uint32_t nursery = nursery__pid(t->opts.nursery);
+
+	return tgid == nursery || ppid == nursery;
+}
+
 struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 {
 	struct process *p = table_live(t, tgid);
@@ -76,7 +41,7 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 	int err;
 
 	if (p || tgid == t->self || procfs_stat(t->proc, tgid, &st) || st.state == 'Z' ||
-	    st.state == 'X')
+	    st.state == 'X' || is_reader(t, tgid, st.ppid))
 		return p;
 	p = table_add(t, tgid, st.ppid, start_time(t, &st));
 	if (!p)
@@ -87,14 +52,14 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 	p->known_ns = p->maps_as_of_ns = now;
 	if (st.flags & PROCFS_PF_KTHREAD)
 		return p;
-	err = read_maps(t, p);
-	if (err == -EACCES || err == -EPERM)
+	err = tracker_read_maps(t, p, true);
+	p->unreadable = err == -EACCES || err == -EPERM;
+	if (p->unreadable)
 		tracker_lose(t, "target", "mappings not readable (CAP_SYS_PTRACE)", 1);
 	/* A single target may die before its first sample is handled; of a whole system those with
 	 * samples suffice. */
 	if (!t->opts.target.all)
-		process_describe(p, t->proc, t->opts.target.label_env,
-				 t->opts.target.label_env_cnt);
+		tracker_describe(t, p);
 	return p;
 }
 
@@ -131,15 +96,13 @@ static int check_readable(struct tracker *t)
 {
 	for (size_t i = 0; i < t->opts.target.pid_cnt; i++) {
 		uint32_t pid = t->opts.target.pids[i];
-		char one[2];
-		long n;
+		const struct process *p = table_live(t, pid);
 
-		if (!table_live(t, pid)) {
+		if (!p) {
 			message_error("no such process: %u (it ended just now)", pid);
 			return -ESRCH;
 		}
-		n = procfs_read(t->proc, pid, "maps", one, sizeof(one));
-		if (n == -EACCES || n == -EPERM) {
+		if (p->unreadable) {
 			message_error(
 				"cannot read the mappings of process %u: needs CAP_SYS_PTRACE",
 				pid);
@@ -166,7 +129,7 @@ static void read_maps_again(struct tracker *t, struct process *p)
 	p->maps = (struct maps){0};
 	/* Gone in between, its leader dead, or no permission: the old ones are the best there is.
 	 */
-	if (read_maps(t, p) || !p->maps.cnt) {
+	if (tracker_read_maps(t, p, false) || !p->maps.cnt) {
 		maps_fini(&p->maps);
 		p->maps = before;
 		p->maps_read = before.cnt;

@@ -96,8 +96,7 @@ uint32_t table_write(struct tracker *t, struct process *p)
 		return p->id;
 	/* Even if it was read before: servers rename themselves after the fork. */
 	if (!p->ended_ns && p->tgid)
-		process_describe(p, t->proc, t->opts.target.label_env,
-				 t->opts.target.label_env_cnt);
+		tracker_describe(t, p);
 	p->id = ++t->process_ids;
 	process_write(t->opts.writer, p);
 	if (p->ended_ns)

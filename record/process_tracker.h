@@ -37,6 +37,10 @@ struct tracker {
 	size_t dying_cnt, dying_cap;
 	struct range *ranges; /* scratch of publishing */
 	size_t ranges_cap;
+	/* Mappings whose files are being read. */
+	struct waiting_map *waiting, **waiting_tail;
+	size_t waiting_cnt;
+	bool files_came; /* some may be known by now */
 	bool draining, rescan, unwritten, hit_since, relevant;
 	unsigned describe_budget, idle_wakes, wakes_max;
 	uint64_t next_quick_ns, next_slow_ns, next_wake_ns; /* when the chores are due */
@@ -85,6 +89,24 @@ void tracker_sweep_binaries(struct tracker *t, uint64_t now_ns);
 
 /* Adds an executable mapping to an image. */
 void tracker_map(struct tracker *t, struct process *p, const struct mapped *m, uint64_t ts_ns);
+/* The same where newer ones stay. */
+void tracker_map_below(struct tracker *t, struct process *p, const struct mapped *m,
+		       uint64_t ts_ns);
+/* Those whose files were being read, should they be known by now. */
+void tracker_map_waiting(struct tracker *t);
+void tracker_free_waiting(struct tracker *t);
+
+/* ---- process_read.c: what readers are asked ---- */
+
+/* The image of that process, or NULL when it has been replaced or has ended. */
+struct process *tracker_same(struct tracker *t, uint32_t tgid, uint64_t started_ns);
+/* Who it is; where the answer is late, its record is written again. */
+void tracker_describe(struct tracker *t, struct process *p);
+/* Its mappings, added to those it has. 0: they are there, or come later; negative errno. `late`:
+ * they may come later. */
+int tracker_read_maps(struct tracker *t, struct process *p, bool late);
+/* Names of generated code. `last`: at the end. */
+void tracker_read_jit(struct tracker *t, bool last);
 
 /* ---- process_events.c ---- */
 

@@ -70,6 +70,7 @@ static int make_symbols(struct session *s)
 	int err;
 
 	opts.writer = s->writer;
+	opts.nursery = s->nursery;
 	if (s->opts.bound_mem)
 		opts.mem_max = memory_reserve(s->opts.max_mem);
 	err = kallsyms__new(&s->kallsyms, s->writer);
@@ -78,7 +79,8 @@ static int make_symbols(struct session *s)
 	return debuginfo__new(&s->debuginfo, &opts);
 }
 
-static bool on_file(void *ctx, int fd, const struct stat *st, const char *path)
+static bool on_file(void *ctx, const struct file_facts *facts, int fd, const struct stat *st,
+		    const char *path)
 {
 	struct session *s = ctx;
 	bool awaited = false;
@@ -87,7 +89,7 @@ static bool on_file(void *ctx, int fd, const struct stat *st, const char *path)
 		return false;
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->file)
-			awaited |= probes[i]->file(&s->env, fd, st, path);
+			awaited |= probes[i]->file(&s->env, facts, fd, st, path);
 	return awaited;
 }
 
@@ -116,6 +118,8 @@ static int make_tracker(struct session *s)
 	struct tracker_opts opts = {
 		.target = s->opts.target,
 		.writer = s->writer,
+		.nursery = s->nursery,
+		.readers = s->readers,
 		.store = s->store,
 		.debuginfo = s->debuginfo,
 		.epoll_fd = s->epoll_fd,
@@ -130,8 +134,12 @@ static int make_tracker(struct session *s)
 
 	/* Who is chosen by name or group is a target once its news are read, not before. */
 	opts.urgent = opts.target.comm || opts.target.cgroup;
-	for (size_t i = 0; probes[i]; i++)
-		opts.urgent |= session_wants(s, i) && probes[i]->urgent;
+	for (size_t i = 0; probes[i]; i++) {
+		if (!session_wants(s, i))
+			continue;
+		opts.urgent |= probes[i]->urgent;
+		opts.facts |= probes[i]->facts;
+	}
 	return tracker__new(&s->tracker, &opts);
 }
 
@@ -223,7 +231,9 @@ static int make_parts(struct session *s)
 	int err;
 
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	err = s->epoll_fd < 0 ? -errno : make_store(s);
+	err = s->epoll_fd < 0 ? -errno : readers__new(&s->readers, s->nursery);
+	if (!err)
+		err = make_store(s);
 	if (!err)
 		err = make_symbols(s);
 	if (!err)
@@ -249,9 +259,11 @@ static int attach_probes(struct session *s)
 	return err;
 }
 
-static void init(struct session *s, const struct record_opts *opts, struct obz_writer *writer)
+static void init(struct session *s, const struct record_opts *opts, struct obz_writer *writer,
+		 struct nursery *nursery)
 {
 	s->opts = *opts;
+	s->nursery = nursery;
 	s->writer = writer;
 	s->epoll_fd = s->command_fd = s->stats_fd = -1;
 	s->command = opts->command_pid;
@@ -296,6 +308,7 @@ static int make_thin(struct session *s)
 		.skel = s->skel,
 		.writer = s->writer,
 		.packer = s->packer,
+		.readers = s->readers,
 		.budget_per_64k = s->opts.budget_per_64k,
 		.sample_per_64k = s->opts.payload_max ? s->opts.sample_per_64k : 0,
 		.stepped = on_step,
@@ -305,14 +318,15 @@ static int make_thin(struct session *s)
 	return thin__new(&s->thin, &opts);
 }
 
-int session__new(struct session **out, const struct record_opts *opts, struct obz_writer *writer)
+int session__new(struct session **out, const struct record_opts *opts, struct obz_writer *writer,
+		 struct nursery *nursery)
 {
 	struct session *s = calloc(1, sizeof(*s));
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	init(s, opts, writer);
+	init(s, opts, writer, nursery);
 	raise_memlock();
 	err = loss__new(&s->loss);
 	s->env.loss = s->loss;
@@ -392,6 +406,7 @@ void session__free(struct session *s)
 	intake__free(s->intake);
 	if (s->tracker)
 		tracker__free(s->tracker);
+	readers__free(s->readers);
 	if (s->debuginfo)
 		debuginfo__free(s->debuginfo);
 	if (s->kallsyms)

@@ -17,6 +17,7 @@
 
 enum { RECORD_MAX_PROBES = 64 };
 struct attach_plan;
+struct nursery;
 
 /* What obrec was asked for; filled by options.c, constant afterwards. */
 struct record_opts {
@@ -78,8 +79,9 @@ struct session_status {
 
 /* Opens, loads, attaches; scans the targets; nothing is sampled yet. Errors were reported on one
  * line; returns -errno (-EPERM, -EOPNOTSUPP: privilege or kernel support is missing, exit code 4;
- * -ESRCH: no such target). */
-int session__new(struct session **s, const struct record_opts *opts, struct obz_writer *writer);
+ * -ESRCH: no such target). The nursery is borrowed. */
+int session__new(struct session **s, const struct record_opts *opts, struct obz_writer *writer,
+		 struct nursery *nursery);
 
 /* Enables the probes; called once everything is ready (before --ready-fd is answered and COMMAND
  * starts). */

@@ -13,6 +13,7 @@
 #include "packer.h"
 #include "probe.h"
 #include "program.h"
+#include "readers.h"
 #include "ring.h"
 #include "session.h"
 #include "syncer.h"
@@ -24,6 +25,8 @@ struct session {
 	struct record_opts opts; /* a copy, with target.pids pointing at `command` for -- COMMAND */
 	uint32_t command;
 	struct obz_writer *writer;
+	struct nursery *nursery; /* borrowed */
+	struct readers *readers;
 	struct attach_plan plan;
 	struct probe_env env;
 	struct obrec_bpf *skel;

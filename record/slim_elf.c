@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_holes.h"
+
 #define MAX_NAMES_SZ (4u << 20) /* .shstrtab of real files: a few KiB */
 #define MAX_NOTES_SZ (64u << 10)
 
@@ -247,7 +249,8 @@ bool slim_elf_has_bytes(const struct slim_elf *e, size_t index)
 	h = &e->shdrs[index];
 	if (h->sh_type == SHT_NOBITS || h->sh_type == SHT_NULL || !h->sh_size)
 		return false;
-	return h->sh_offset <= e->file_sz && h->sh_size <= e->file_sz - h->sh_offset;
+	return h->sh_offset <= e->file_sz && h->sh_size <= e->file_sz - h->sh_offset &&
+	       !file_is_hollow(e->fd, h->sh_offset, h->sh_size);
 }
 
 bool slim_elf_has_dwarf(const struct slim_elf *e)

@@ -8,6 +8,7 @@
 #include "../format/text.h"
 #include "packer.h"
 #include "program.h"
+#include "readers.h"
 #include "thin.h"
 #include "obrec.skel.h"
 
@@ -74,7 +75,7 @@ static void add_program(void *ctx, const struct program_cost *c)
 
 static uint64_t own_ns(const struct thin *t)
 {
-	return thread_ns() + packer__cpu_ns(t->opts.packer);
+	return thread_ns() + packer__cpu_ns(t->opts.packer) + readers__cpu_ns(t->opts.readers);
 }
 
 int thin__new(struct thin **out, const struct thin_opts *opts)

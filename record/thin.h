@@ -12,12 +12,14 @@
 
 struct obrec_bpf;
 struct packer;
+struct readers;
 struct thin;
 
 struct thin_opts {
 	struct obrec_bpf *skel;
 	struct obz_writer *writer;
 	const struct packer *packer;
+	const struct readers *readers;
 	uint64_t budget_per_64k; /* of one CPU */
 	uint32_t sample_per_64k; /* connections whose payload is kept when nothing is thinned */
 	/* Told of each step, for what takes more than a number in the kernel. */

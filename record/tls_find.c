@@ -13,12 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file_holes.h"
 #include "tls_go.h"
 #include "tls_find.h"
 #include "tls_symbols.h"
 #include "x86_insn.h"
 
-enum { CODE_SZ = 96 };
+enum {
+	CODE_SZ = 96,
+	TABLES_MAX = 4, /* a file has one of either kind; thousands of headers can name the same bytes */
+};
 
 struct function {
 	const char *name;
@@ -232,11 +236,16 @@ static void read_tables(struct finder *f)
 	struct tls_symbol symbols[FUNCTIONS];
 	GElf_Shdr sh, strings;
 	Elf_Scn *scn = NULL;
+	int tables = 0;
 
-	while ((scn = elf_nextscn(f->elf, scn))) {
+	while (tables < TABLES_MAX && (scn = elf_nextscn(f->elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) ||
 		    (sh.sh_type != SHT_DYNSYM && sh.sh_type != SHT_SYMTAB) ||
 		    !gelf_getshdr(elf_getscn(f->elf, sh.sh_link), &strings))
+			continue;
+		tables++;
+		if (file_is_hollow(f->fd, sh.sh_offset, sh.sh_size) ||
+		    file_is_hollow(f->fd, strings.sh_offset, strings.sh_size))
 			continue;
 		for (int i = 0; i < FUNCTIONS; i++)
 			symbols[i] = (struct tls_symbol){.name = functions[i].name};

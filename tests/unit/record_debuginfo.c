@@ -18,6 +18,7 @@
 
 #include "../../record/debuginfo.h"
 #include "../../record/debuginfo_queue.h"
+#include "../../record/reader.h"
 #include "../../record/slim_elf.h"
 
 /* ---- a writer that remembers */
@@ -124,9 +125,14 @@ static int file(const char *name)
 	return fd;
 }
 
+static struct nursery *nursery;
+
 static struct debuginfo *start(enum debuginfo_mode mode, const char *exclude, const char *cache)
 {
-	struct debuginfo_opts opts = {.mode = mode, .exclude_file = exclude, .cache_dir = cache};
+	struct debuginfo_opts opts = {.mode = mode,
+				      .exclude_file = exclude,
+				      .cache_dir = cache,
+				      .nursery = nursery};
 	struct debuginfo *d;
 
 	w.members = w.records = w.fail = 0;
@@ -138,7 +144,10 @@ static void want(struct debuginfo *d, uint32_t binary, const char *name, const c
 {
 	int fd = file(name);
 
-	assert(!debuginfo__want(d, binary, fd, -1, in_dir(name), id));
+	struct stat st;
+
+	assert(!fstat(fd, &st));
+	assert(!debuginfo__want(d, binary, fd, st.st_size, -1, in_dir(name), id));
 	close(fd);
 }
 
@@ -186,7 +195,7 @@ static void test_done_is_small(void)
 	before = mallinfo2().uordblks;
 	for (uint32_t i = 1; i <= CNT; i++) {
 		snprintf(id, sizeof(id), "%040x", i);
-		assert(!debug_queue__push(&q, i, fd, -1, "/some/where/below/a/long/path", id));
+		assert(!debug_queue__push(&q, i, fd, 100, -1, "/some/where/below/a/long/path", id));
 		assert(!debug_queue__next(&q)); /* the extractor takes nothing in */
 		assert(debug_queue__take_in(&q));
 		it = debug_queue__next(&q);
@@ -205,7 +214,7 @@ static void test_done_is_small(void)
 	assert(before > 0 && before < 180);
 #endif
 	snprintf(id, sizeof(id), "%040x", 7);
-	assert(!debug_queue__push(&q, CNT + 1, fd, -1, "/another", id));
+	assert(!debug_queue__push(&q, CNT + 1, fd, 100, -1, "/another", id));
 	assert(!debug_queue__take_in(&q) && !debug_queue__next(&q));
 	it = debug_queue__next_ready(&q);
 	assert(it && it->has_member && !strcmp(it->symbols, "symtab") &&
@@ -408,6 +417,7 @@ static void test_memory(void)
 /* A copy of prog whose .debug_line_str is a hole of that size at the end of the file. */
 static void inflate_section(const char *name, off_t sz)
 {
+	static const char zeros[1 << 20];
 	struct slim_elf e;
 	size_t i;
 	int fd;
@@ -423,6 +433,9 @@ static void inflate_section(const char *name, off_t sz)
 	assert(pwrite(fd, &e.shdrs[i], sizeof(e.shdrs[i]),
 		      e.ehdr.e_shoff + i * sizeof(e.shdrs[i])) > 0);
 	assert(!ftruncate(fd, e.file_sz + sz));
+	/* more than half of it: what is mostly a hole is no section */
+	for (off_t at = 0; at < sz / 8 * 5; at += sizeof(zeros))
+		assert(pwrite(fd, zeros, sizeof(zeros), e.file_sz + at) == sizeof(zeros));
 	slim_elf__fini(&e);
 	close(fd);
 }
@@ -433,6 +446,7 @@ int main(void)
 		puts("needs gcc, binutils, zstd");
 		return 77;
 	}
+	assert(!nursery__new(&nursery, NULL));
 	assert(mkdtemp(dir));
 	assert(!sh("echo 'int main(void) { return 0; }' >prog.c && gcc -O2 -g -gz prog.c -o prog"));
 	assert(!sh("echo text >text && mkfifo fifo && truncate -s 8T sparse && head -c 3000 prog "
@@ -457,6 +471,7 @@ int main(void)
 	test_memory();
 	test_excluded();
 	assert(!sh("cd / && rm -rf \"$OLDPWD\""));
+	nursery__free(nursery);
 	puts("ok");
 	return 0;
 }

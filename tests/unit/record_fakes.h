@@ -19,6 +19,29 @@
 #include "../../format/text.h"
 #include "../../record/debuginfo.h"
 #include "../../record/process.h"
+#include "../../record/readers.h"
+
+/* ---- reader processes: real ones, of the test's own program ---- */
+
+static struct nursery *fake_nursery;
+static struct readers *fake_readers;
+
+static inline void fake_readers_free(void)
+{
+	readers__free(fake_readers);
+	fake_readers = NULL;
+}
+
+/* New ones, in place of those of a tracker that has ended; patient, as a busy machine is no fault of
+ * the tracker. The nursery is there already. */
+static inline struct readers *fake_readers_new(void)
+{
+	fake_readers_free();
+	if (readers__new(&fake_readers, fake_nursery))
+		exit(1);
+	readers__set_mood(fake_readers, READERS_PATIENT);
+	return fake_readers;
+}
 
 #define FAKE_STORE ((struct unwind_store *)16)
 #define FAKE_WRITER ((struct obz_writer *)16)
@@ -116,13 +139,18 @@ int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec)
 	return 0;
 }
 
-int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, int root_fd, const char *path,
-		    const char *id_hex)
+int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
+		    const char *path, const char *id_hex)
 {
-	char magic[4] = "";
+	char magic[4] = "", self[40];
+	int own;
 
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	own = open(self, O_RDONLY | O_CLOEXEC);
 	fake_log("want %u path=%s id=%s elf=%d root=%d", binary, path, id_hex,
-		 pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4), root_fd >= 0);
+		 file_sz > 4 && pread(own, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4),
+		 root_fd >= 0);
+	close(own);
 	return 0;
 }
 
@@ -132,16 +160,18 @@ static unsigned fake_tables, fake_dropped;
 
 int unwind_table__build(Elf *elf, int fd, uint64_t room, struct unwind_table *t)
 {
-	*t = (struct unwind_table){0};
+	*t = (struct unwind_table){.row_cnt = 1, .rule_cnt = 1};
 	t->rows = calloc(1, sizeof(*t->rows));
-	t->row_cnt = 1;
+	t->rules = calloc(1, sizeof(*t->rules));
 	return 0;
 }
 
 void unwind_table__fini(struct unwind_table *t)
 {
 	free(t->rows);
+	free(t->rules);
 	t->rows = NULL;
+	t->rules = NULL;
 }
 
 int unwind_store__add(struct unwind_store *s, const struct unwind_table *t, struct unwind_place *at)

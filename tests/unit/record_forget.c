@@ -135,7 +135,8 @@ static void run(struct binaries *b, uint32_t first, uint32_t cnt, struct binary 
 /* Files whose end is awaited: which are told of, and that each end is, once. */
 static unsigned awaited, ended;
 
-static bool on_file(void *ctx, int fd, const struct stat *st, const char *path)
+static bool on_file(void *ctx, const struct file_facts *facts, int fd, const struct stat *st,
+		    const char *path)
 {
 	bool odd = st->st_size % 2;
 
@@ -385,7 +386,7 @@ static void test_jit(struct binaries *b, struct binary *in_use)
 	if (!bin)
 		return;
 	shared = bin->id;
-	CHECK(binaries__jit(b, 1) == bin && !bin->perfmap && bin->range_flags == RANGE_JIT, "");
+	CHECK(binaries__jit(b, 1) == bin && !bin->jit && bin->range_flags == RANGE_JIT, "");
 	for (int i = 0; i < 4; i++)
 		sweep(b, in_use);
 	forget_all(b, 40000, in_use);
@@ -394,8 +395,7 @@ static void test_jit(struct binaries *b, struct binary *in_use)
 
 int main(void)
 {
-	const struct binaries_opts opts = {
-		.proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC),
+	struct binaries_opts opts = {
 		.writer = FAKE_WRITER,
 		.store = FAKE_STORE,
 		.debuginfo = FAKE_DEBUGINFO,
@@ -409,7 +409,10 @@ int main(void)
 
 	test_ns = clock_now_ns();
 	strcpy(dir, "/tmp/forget.XXXXXX");
-	if (!mkdtemp(dir) || binaries__new(&b, &opts))
+	if (!mkdtemp(dir) || nursery__new(&fake_nursery, NULL))
+		return 1;
+	opts.readers = fake_readers_new();
+	if (binaries__new(&b, &opts))
 		return 1;
 	snprintf(path, sizeof(path), "%s/stays", dir);
 	make(path, 0x77777777);
@@ -426,7 +429,8 @@ int main(void)
 	unlink(path);
 	test_ends(b);
 	binaries__free(b);
-	close(opts.proc);
+	fake_readers_free();
+	nursery__free(fake_nursery);
 	rmdir(dir);
 	return failed;
 }

@@ -144,6 +144,29 @@ static void test_no_file(int proc)
 	perfmap__free(p);
 }
 
+/* A file of holes can claim any size: what is read are the lines between them. */
+static void test_holes(int proc)
+{
+	char path[128];
+	struct perfmap *p;
+	int fd;
+
+	put("1000 40 in front\n", "w");
+	snprintf(path, sizeof(path), "%s/7/root/tmp/perf-3.map", root);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || pwrite(fd, "2000 40 amid\n", 13, 1LL << 39) != 13 || ftruncate(fd, 1LL << 40))
+		exit(1);
+	perfmap__new(&p, proc, 7);
+	perfmap__hit(p, 0x1010);
+	perfmap__hit(p, 0x2010);
+	expect(p, "1000+40 in front|2000+40 amid|", __LINE__);
+	perfmap__hit(p, 0x3010);
+	expect(p, "", __LINE__);
+	perfmap__free(p);
+	close(fd);
+	unlink(path);
+}
+
 static void test_many(int proc)
 {
 	struct perfmap *p;
@@ -182,6 +205,7 @@ int main(void)
 	proc = procfs_open(root);
 	test_file(proc);
 	test_no_file(proc);
+	test_holes(proc);
 	test_many(proc);
 	close(proc);
 	snprintf(cmd, sizeof(cmd), "rm -r %s", root);

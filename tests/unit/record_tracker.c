@@ -77,6 +77,8 @@ static struct tracker *make(const struct target_spec *spec)
 	struct tracker_opts o = {.target = *spec,
 				 .writer = FAKE_WRITER,
 				 .store = FAKE_STORE,
+				 .nursery = fake_nursery,
+				 .readers = fake_readers_new(),
 				 .epoll_fd = -1,
 				 .loss = fake_loss,
 				 .proc_root = root};
@@ -714,7 +716,7 @@ int main(void)
 		return 1;
 	snprintf(cmd, sizeof(cmd), "mkdir %s/fs && cd %s/fs && touch prog late.so gone.so new.so",
 		 root, root);
-	if (system(cmd))
+	if (system(cmd) || nursery__new(&fake_nursery, root))
 		return 1;
 	test_inherit();
 	test_no_inherit();
@@ -732,6 +734,8 @@ int main(void)
 	test_files();
 	test_holes();
 	snprintf(cmd, sizeof(cmd), "rm -r %s", root);
+	fake_readers_free();
+	nursery__free(fake_nursery);
 	fake_free();
 	return system(cmd) || failed;
 }

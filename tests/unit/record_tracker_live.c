@@ -158,6 +158,8 @@ static struct tracker *track(const struct target_spec *spec, int *err)
 				 .writer = FAKE_WRITER,
 				 .store = FAKE_STORE,
 				 .debuginfo = FAKE_DEBUGINFO,
+				 .nursery = fake_nursery,
+				 .readers = fake_readers_new(),
 				 .epoll_fd = epoll_fd,
 				 .loss = fake_loss};
 	struct tracker *t = NULL;
@@ -780,6 +782,8 @@ int main(int argc, char **argv)
 	snprintf(lib, sizeof(lib), "%s/libown.so", dir);
 	copy_file(info.dli_fname, lib);
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (nursery__new(&fake_nursery, NULL))
+		return 1;
 	test_life();
 	test_command();
 	test_hits();
@@ -797,6 +801,8 @@ int main(int argc, char **argv)
 	printf("cgroups in %u hierarchies\n", tested_cgroups);
 	unlink(lib);
 	rmdir(dir);
+	fake_readers_free();
+	nursery__free(fake_nursery);
 	fake_free();
 	return failed;
 }
