@@ -21,7 +21,6 @@ before() {
 later() {
 	mkfifo "$T/go"
 	mkdir "$T/mnt"
-	honest
 	target sh -c 'echo ready $$; read -r _ <"$1"; shift; exec "$@"' sh "$T/go" "$WORKLOAD/stuckfs" "$T/mnt" "$3" "now,$2" -- "$WORKLOAD/hostile" map "$T/mnt/x"
 	stuck+=($target)
 	ready -p "$honest,$target"
@@ -37,7 +36,6 @@ later() {
 # storm SIGNAL: executes the file all the time while the answers end
 storm() {
 	mkdir "$T/mnt"
-	honest
 	target "$WORKLOAD/stuckfs" "$T/mnt" "$WORKLOAD/hostile" all -- "$WORKLOAD/hostile" execs "$T/mnt/x"
 	ready -p "$honest,$target"
 	worked 20 $honest
@@ -46,6 +44,16 @@ storm() {
 	spent
 	stopped $1
 	of_honest 40
+	left
+}
+# executed SIGNAL: the file is the program itself
+executed() {
+	mkdir "$T/mnt"
+	target "$WORKLOAD/stuckfs" "$T/mnt" "$WORKLOAD/hostile" all -- sh -c 'exec "$1" spin' sh "$T/mnt/x"
+	no_answers
+	targets=$target
+	held "$1"
+	told
 	left
 }
 # in_root SIGNAL DIR FILE MODE ARG...: the filesystem lies at DIR of the target's own root
@@ -67,10 +75,9 @@ beside read before INT read "$plain" map
 beside flush before INT flush "$plain" map
 beside lookup before "" lookup "$plain" map
 beside dlopen before "" all "$lib" dlopen
-beside exec before INT all "$WORKLOAD/hostile" spin
+beside exec executed INT
 beside lock before INT now,read "$plain" lock
-beside later-getattr later INT getattr "$plain"
-beside later-flush later TERM flush "$plain"
+beside later later TERM getattr "$plain"
 beside storm storm INT
 beside tmp in_root INT tmp "$T/map" perfmap none
 beside debug in_root INT usr/lib/debug "$plain" map /plain

@@ -5,7 +5,8 @@
  *
  *   badelf KIND FILE [COUNT [NAME]]
  *
- *   plain             nothing to it
+ *   plain             nothing to it, and no hole
+ *   strtab            the hole for names of sections
  *   symtab, dynsym    COUNT symbol tables, each with the hole for its symbols and its names
  *   eh_frame, debug_frame, gopclntab, note     COUNT such sections, each the hole
  *   notes             COUNT program headers of notes, 64 KiB of the hole each
@@ -19,6 +20,7 @@
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,7 +42,8 @@ enum {
 
 static const char strings[] =
 	"\0SSL_read\0.eh_frame\0.debug_frame\0.gopclntab\0.note.x\0.gnu_debuglink\0"
-	".gnu_debugaltlink\0.debug_info\0.zdebug_info\0.symtab\0.dynsym\0.strtab\0";
+	".gnu_debugaltlink\0.debug_info\0.zdebug_info\0.symtab\0.dynsym\0.strtab\0.note.gnu.build-"
+	"id\0";
 
 struct file {
 	int fd;
@@ -75,7 +78,7 @@ static void add(struct file *f, const char *name, uint32_t type, uint64_t at, ui
 		sh.sh_flags = SHF_ALLOC;
 		sh.sh_addr = at;
 	}
-	if (!strcmp(name, ".debug_info"))
+	if (!strcmp(name, ".debug_info") && size < 64)
 		sh.sh_flags = SHF_COMPRESSED;
 	put_section(f, sh);
 }
@@ -173,6 +176,8 @@ static void link_to(struct file *f, const char *kind, unsigned count, const char
 	len = kind[0] == 'd' ? (len + 3) / 4 * 4 + 4 : len + 20; /* a checksum, a build-id */
 	put(f, DATA_AT, data, len);
 	add(f, kind[0] == 'd' ? ".gnu_debuglink" : ".gnu_debugaltlink", SHT_PROGBITS, DATA_AT, len);
+	if (kind[0] == 'a') /* looked for only where there is DWARF */
+		add(f, ".debug_info", SHT_PROGBITS, DATA_AT + 512, 256);
 }
 
 static void compressed(struct file *f, const char *kind, unsigned count, const char *name)
@@ -193,19 +198,13 @@ static const struct kind {
 	const char *name;
 	void (*make)(struct file *f, const char *kind, unsigned count, const char *name);
 } kinds[] = {
-	{"plain", plain},
-	{"symtab", symbols},
-	{"dynsym", symbols},
-	{"eh_frame", frames},
-	{"debug_frame", frames},
-	{"gopclntab", gopclntab},
-	{"note", note},
-	{"notes", notes},
-	{"phnum", phnum},
-	{"shnum", shnum},
-	{"debuglink", link_to},
-	{"altlink", link_to},
-	{"compressed", compressed},
+	{"plain", plain},	  {"strtab", plain},
+	{"symtab", symbols},	  {"dynsym", symbols},
+	{"eh_frame", frames},	  {"debug_frame", frames},
+	{"gopclntab", gopclntab}, {"note", note},
+	{"notes", notes},	  {"phnum", phnum},
+	{"shnum", shnum},	  {"debuglink", link_to},
+	{"altlink", link_to},	  {"compressed", compressed},
 	{"zdebug", compressed},
 };
 
@@ -233,6 +232,8 @@ static void put_build_id(const struct file *f, const char *file, const char *kin
 static void make(struct file *f, const struct kind *k, const char *path, unsigned count,
 		 const char *name)
 {
+	bool sparse = k->make != link_to && k->make != compressed && strcmp(k->name, "plain");
+
 	f->eh = (Elf64_Ehdr)
 	{
 		.e_ident = {ELFMAG0,	ELFMAG1,     ELFMAG2,	ELFMAG3,
@@ -252,11 +253,13 @@ static void make(struct file *f, const struct kind *k, const char *path, unsigne
 	put_segment(f, 0, PT_LOAD, 0, STRINGS_AT);
 	put_build_id(f, path, k->name, count);
 	put_section(f, (Elf64_Shdr){0});
-	add(f, ".strtab", SHT_STRTAB, STRINGS_AT, HOLE_SZ);
+	add(f, ".strtab", SHT_STRTAB, STRINGS_AT, sparse ? HOLE_SZ : sizeof(strings));
+	add(f, ".note.gnu.build-id", SHT_NOTE, NOTE_AT, 36);
 	k->make(f, k->name, count, name);
 	f->eh.e_shnum = f->sections;
 	put(f, 0, &f->eh, sizeof(f->eh));
-	NEED(!ftruncate(f->fd, (off_t)HOLE_AT + HOLE_SZ + (64 << 20)));
+	if (sparse)
+		NEED(!ftruncate(f->fd, (off_t)HOLE_AT + HOLE_SZ + (64 << 20)));
 }
 
 int main(int argc, char **argv)
