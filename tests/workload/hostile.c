@@ -3,7 +3,8 @@
  * Targets that do what they can to hold up who looks at them. Each prints "ready PID" once it is
  * what it says, and runs until it is killed.
  *
- *   hostile [-n COUNT] [-r ROOT] MODE ARG...      COUNT processes of it; chroot to ROOT first
+ *   hostile [-n COUNT] [-r ROOT] MODE ARG...      COUNT processes of it, with FILE.1 to FILE.COUNT;
+ * chroot to ROOT first
  *
  *   map FILE          runs code of FILE at 4096 (badelf makes such files, stuckfs shows them on a
  * filesystem that stops answering) dlopen FILE       runs work() of the shared object spin runs its
@@ -38,7 +39,7 @@
 enum { PAGE = 4096, SLOTS = 65536, SLOT_SZ = 64, REGION_SZ = SLOTS * SLOT_SZ };
 #define HOLE (1LL << 40)
 
-static unsigned count = 1;
+static unsigned count = 1, number = 1;
 
 static void say_ready(void)
 {
@@ -46,6 +47,14 @@ static void say_ready(void)
 	int n = snprintf(line, sizeof(line), "ready %d\n", getpid());
 
 	NEED(write(1, line, n) == n);
+}
+
+static const char *file_of(char **arg)
+{
+	static char path[4096];
+
+	snprintf(path, sizeof(path), "%s.%u", arg[0], number);
+	return count == 1 ? arg[0] : path;
 }
 
 /* All together take a part of one CPU, so that many leave room for those beside them. */
@@ -76,7 +85,7 @@ static void *map_file(const char *file, size_t len, int prot, int flags, void *a
 
 static void do_map(char **arg)
 {
-	char *p = map_file(arg[0], 2 * PAGE, PROT_READ | PROT_EXEC, MAP_POPULATE, NULL);
+	char *p = map_file(file_of(arg), 2 * PAGE, PROT_READ | PROT_EXEC, MAP_POPULATE, NULL);
 
 	say_ready();
 	run((void (*)(void))(p + PAGE));
@@ -91,7 +100,7 @@ static void stay(void)
 
 static void do_dlopen(char **arg)
 {
-	void *lib = dlopen(arg[0], RTLD_NOW);
+	void *lib = dlopen(file_of(arg), RTLD_NOW);
 	void (*work)(void) = lib ? (void (*)(void))dlsym(lib, "work") : NULL;
 
 	NEED(work);
@@ -145,7 +154,8 @@ static void do_args(char **arg)
 
 	for (char **e = environ; *e; e++)
 		to = (uintptr_t)*e + strlen(*e);
-	c = (struct cover){strdup(arg[0]), (void *)from, (to - from + PAGE - 1) / PAGE * PAGE};
+	c = (struct cover){strdup(file_of(arg)), (void *)from,
+			   (to - from + PAGE - 1) / PAGE * PAGE};
 	start_thread(cover_arguments, &c);
 	for (;;)
 		pause();
@@ -162,10 +172,13 @@ static void *hold_read_lock(void *page)
 }
 
 static pid_t writer;
+static volatile bool holder_is_there; /* to make a thread takes the lock as well */
 
 static void *want_write_lock(void *arg)
 {
 	__atomic_store_n(&writer, gettid(), __ATOMIC_RELEASE);
+	while (!holder_is_there)
+		usleep(1000);
 	for (;;)
 		munmap(mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), PAGE);
 	return arg;
@@ -195,11 +208,12 @@ static void do_lock(char **arg)
 	char *page;
 
 	NEED(!mlockall(MCL_CURRENT));
-	page = map_file(arg[0], PAGE, PROT_READ, 0, NULL);
-	start_thread(hold_read_lock, page);
+	page = map_file(file_of(arg), PAGE, PROT_READ, 0, NULL);
 	start_thread(want_write_lock, NULL);
 	while (!__atomic_load_n(&writer, __ATOMIC_ACQUIRE))
 		usleep(1000);
+	start_thread(hold_read_lock, page);
+	holder_is_there = true;
 	while (!writer_waits())
 		;
 	say_ready();
@@ -365,7 +379,7 @@ static void do_execs(char **arg)
 		NEED(p >= 0);
 		if (!p) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			execl(arg[0], arg[0], "none", (char *)NULL);
+			execl(file_of(arg), arg[0], "none", (char *)NULL);
 			_exit(1);
 		}
 		if (i >= 5)
@@ -391,7 +405,7 @@ static void multiply(void)
 {
 	pid_t parent = getpid();
 
-	for (unsigned i = 1; i < count; i++) {
+	for (; number < count; number++) {
 		pid_t p = fork();
 
 		NEED(p >= 0);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A filesystem of one file that stops answering: spoken over /dev/fuse, in a mount namespace of its
+ * A filesystem that stops answering: spoken over /dev/fuse, in a mount namespace of its
  * own, so it ends with this program.
  *
  *   stuckfs DIR FILE WHAT -- COMMAND [ARG...]
  *
- * Below DIR every name is FILE. COMMAND runs beside, and is killed when stuckfs ends. On SIGUSR1 it
- * prints "stopped" and from then on takes in requests of the kind WHAT without an answer: who waits
- * for one cannot be killed until stuckfs ends (SIGTERM, SIGKILL). WHAT: all, getattr, open, read,
- * flush, lookup. With "now," before it, it has stopped from the start, without a signal.
+ * Below DIR every name is a file with the bytes of FILE. COMMAND runs beside, and is killed when
+ * stuckfs ends. On SIGUSR1 it prints "stopped" and from then on takes in requests of the kind WHAT
+ * without an answer: who waits for one cannot be killed until stuckfs ends (SIGTERM, SIGKILL).
+ * WHAT: all, getattr, open, read, flush, lookup. With "now," before it, it has stopped from the
+ * start, without a signal.
  *
  * By hand, as root, in the top directory:
  *
@@ -38,7 +39,7 @@
 
 #include "need.h"
 
-enum { FILE_ID = 2, WRITE_MAX = 4096, REQUEST_MAX = FUSE_MIN_READ_BUFFER + WRITE_MAX };
+enum { WRITE_MAX = 4096, REQUEST_MAX = FUSE_MIN_READ_BUFFER + WRITE_MAX };
 
 struct fs {
 	int fuse;
@@ -60,9 +61,9 @@ static void answer(const struct fs *fs, uint64_t unique, int err, const void *bo
 static struct fuse_attr attr_of(const struct fs *fs, uint64_t id)
 {
 	return (struct fuse_attr){.ino = id,
-				  .size = id == FILE_ID ? fs->file_sz : 0,
+				  .size = id != FUSE_ROOT_ID ? fs->file_sz : 0,
 				  .blocks = fs->file_sz / 512,
-				  .mode = id == FILE_ID ? S_IFREG | 0755 : S_IFDIR | 0755,
+				  .mode = id != FUSE_ROOT_ID ? S_IFREG | 0755 : S_IFDIR | 0755,
 				  .nlink = 1,
 				  .blksize = 4096};
 }
@@ -86,10 +87,27 @@ static void read_file(const struct fs *fs, uint64_t unique, const struct fuse_re
 	answer(fs, unique, 0, fs->file + in->offset, left < in->size ? left : in->size);
 }
 
+/* Each name has an inode of its own. */
+static uint64_t id_of(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	while (*name)
+		hash = (hash ^ (unsigned char)*name++) * 16777619u;
+	return 2 + (uint64_t)hash;
+}
+
+static void look_up(const struct fs *fs, uint64_t unique, const char *name)
+{
+	uint64_t id = id_of(name);
+	struct fuse_entry_out entry = {.nodeid = id, .attr = attr_of(fs, id)};
+
+	answer(fs, unique, 0, &entry, sizeof(entry));
+}
+
 /* Nothing is remembered by the kernel but the pages: each stat, path and open asks again. */
 static void serve(const struct fs *fs, const struct fuse_in_header *h)
 {
-	struct fuse_entry_out entry = {.nodeid = FILE_ID, .attr = attr_of(fs, FILE_ID)};
 	struct fuse_attr_out attr = {.attr = attr_of(fs, h->nodeid)};
 	struct fuse_open_out open = {.open_flags = FOPEN_KEEP_CACHE};
 
@@ -98,7 +116,7 @@ static void serve(const struct fs *fs, const struct fuse_in_header *h)
 		init(fs, h->unique, (const void *)(h + 1));
 		break;
 	case FUSE_LOOKUP:
-		answer(fs, h->unique, 0, &entry, sizeof(entry));
+		look_up(fs, h->unique, (const char *)(h + 1));
 		break;
 	case FUSE_GETATTR:
 		answer(fs, h->unique, 0, &attr, sizeof(attr));
