@@ -5,18 +5,21 @@
  *
  *   badelf KIND FILE [COUNT [NAME]]
  *
- *   plain             nothing to it, and no hole
- *   strtab            the hole for names of sections
- *   symtab, dynsym    COUNT symbol tables, each with the hole for its symbols and its names
- *   eh_frame, debug_frame, gopclntab, note     COUNT such sections, each the hole
- *   notes             COUNT program headers of notes, 64 KiB of the hole each
- *   phnum             COUNT program headers, most of them in the hole; above 65534 counted by
- * section 0 shnum             COUNT section headers in the hole, counted by section 0 debuglink,
- * altlink                         .gnu_debuglink, .gnu_debugaltlink to NAME compressed, zdebug
- * .debug_info of 2^60 bytes, deflated in either form
+ *   plain              nothing to it, and no hole
+ *   strtab             the hole for names of sections
+ *   symtab, dynsym     COUNT symbol tables, each with the hole for its symbols and its names
+ *   eh_frame, debug_frame, gopclntab, note
+ *                      COUNT such sections, each the hole
+ *   notes              COUNT program headers of notes, 64 KiB of the hole each
+ *   phnum              COUNT program headers, most of them empty; from 65535 on section 0 tells
+ *   shnum              COUNT section headers, most of them empty, as section 0 tells
+ *   debuglink, altlink .gnu_debuglink, .gnu_debugaltlink to NAME
+ *   compressed, zdebug .debug_info of 2^60 bytes, deflated in either form
  *
- * By hand: build/workload/badelf symtab /tmp/f 2000; build/workload/hostile map /tmp/f &
- * build/obrec -d 1s -p $! -o /tmp/a.obz
+ * By hand, as root:
+ *
+ *   build/workload/badelf symtab /tmp/f 2000; build/workload/hostile map /tmp/f &
+ *   build/obrec -d 1s -p $! -o /tmp/a.obz
  */
 #include <elf.h>
 #include <fcntl.h>

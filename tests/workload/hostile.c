@@ -3,22 +3,30 @@
  * Targets that do what they can to hold up who looks at them. Each prints "ready PID" once it is
  * what it says, and runs until it is killed.
  *
- *   hostile [-n COUNT] [-r ROOT] MODE ARG...      COUNT processes of it, with FILE.1 to FILE.COUNT;
- * chroot to ROOT first
+ *   hostile [-n COUNT] [-r ROOT] MODE ARG...
  *
- *   map FILE          runs code of FILE at 4096 (badelf makes such files, stuckfs shows them on a
- * filesystem that stops answering) dlopen FILE       runs work() of the shared object spin runs its
- * own code, locked into memory: to be executed from a stuckfs args FILE [lock]  a page of FILE lies
- * over its arguments and environment: reading /proc/PID/cmdline reads FILE. With "lock" it asks for
- * the write side of its mmap_lock all the time, which a stuck reader holds: then all of it is stuck
- *   perfmap KIND      runs anonymous memory with /tmp/perf-PID.map: none, hole (1 TiB), ends (a
- * line before and one behind the hole), grow (for ever), churn (its size goes up and down), lines
- * (10 million), link (to /dev/zero), fifo maps COUNT DIR    maps COUNT pieces of files whose names
- * hold newlines and escapes, and replaces them all the time title             2 MiB of arguments
- * and environment execs FILE        forks and executes FILE all the time, five at once
+ * -n: COUNT processes of it, with FILE.1 to FILE.COUNT. -r: below ROOT, by chroot.
  *
- * By hand: mkdir -p /tmp/r/tmp; build/workload/hostile -r /tmp/r perfmap hole & build/obrec -d 3s
- * -p $! -o /tmp/a.obz
+ *   map FILE       runs code of FILE at 4096, as badelf makes it
+ *   dlopen FILE    runs work() of the shared object
+ *   spin           runs its own code, locked into memory: to be executed from a stuckfs
+ *   args FILE      FILE lies over its arguments and environment; since 4.17 the kernel shows none
+ *                  then (commit 7f7ccc2ccc2e), before that their reader read FILE
+ *   lock FILE      a thread waits for a page of FILE and holds mmap_lock meanwhile, another wants
+ *                  to write: who reads cmdline, environ, map_files, memory, and maps before 6.17,
+ *                  waits behind them. For a stuckfs that reads nothing (now,read)
+ *   perfmap KIND   runs anonymous memory, with a /tmp/perf-PID.map. KIND: none; hole (1 TiB); ends
+ *                  (a line before and one behind the hole); grow (for ever); churn (its size goes
+ *                  up and down); lines (10 million); link (to /dev/zero); fifo
+ *   maps COUNT DIR maps COUNT pieces of files whose names hold newlines and escapes, and replaces
+ *                  them all the time
+ *   title          2 MiB of arguments and environment
+ *   execs FILE     forks and executes FILE all the time, five at once
+ *
+ * By hand, as root:
+ *
+ *   mkdir -p /tmp/r/tmp; build/workload/hostile -r /tmp/r perfmap hole &
+ *   build/obrec -d 3s -p $! -o /tmp/a.obz
  */
 #include <dlfcn.h>
 #include <fcntl.h>

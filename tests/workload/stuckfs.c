@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A filesystem that stops answering: spoken over /dev/fuse, in a mount namespace of its
- * own, so it ends with this program.
+ * A filesystem that stops answering: spoken over /dev/fuse, in a mount namespace of its own, so
+ * that it ends with this program.
  *
  *   stuckfs DIR FILE WHAT -- COMMAND [ARG...]
  *
  * Below DIR every name is a file with the bytes of FILE. COMMAND runs beside, and is killed when
  * stuckfs ends. On SIGUSR1 it prints "stopped" and from then on takes in requests of the kind WHAT
  * without an answer: who waits for one cannot be killed until stuckfs ends (SIGTERM, SIGKILL).
- * WHAT: all, getattr, open, read, flush, lookup. With "now," before it, it has stopped from the
- * start, without a signal.
+ * WHAT: all, getattr, open, read, flush, lookup; now,all and so on: from the start, unasked.
  *
- * By hand, as root, in the top directory:
+ * By hand, as root; `kill $d` sets obrec free:
  *
- *   cc -o /tmp/lib.so -shared -fPIC -nostdlib -x c - <<<'void work(void) { for (volatile int i = 0;
- * i < 1000000; i++); }' mkdir /tmp/mnt; build/workload/stuckfs /tmp/mnt /tmp/lib.so all --
- * build/workload/hostile dlopen /tmp/mnt/lib.so & d=$! sleep 1; kill -USR1 $d; build/obrec -d 3s -p
- * $(pgrep -P $d) -o /tmp/a.obz      # kill $d sets it free
+ *   build/workload/badelf plain /tmp/f; mkdir /tmp/mnt
+ *   build/workload/stuckfs /tmp/mnt /tmp/f all -- build/workload/hostile map /tmp/mnt/x & d=$!
+ *   sleep 1; kill -USR1 $d; build/obrec -d 3s -p $(pgrep -P $d) -o /tmp/a.obz
  */
 #include <errno.h>
 #include <fcntl.h>
