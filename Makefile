@@ -164,7 +164,7 @@ $(DEEP): tests/workload/deep.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
 TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps \
-	handover crowd storm)
+	handover crowd storm hostile badelf stuckfs)
 $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$*) -o $@ $< -ldl
