@@ -25,14 +25,16 @@ static void hex(char *to, const unsigned char *p, size_t len)
 }
 
 /* Looks for the GNU build-id among `len` bytes of notes; gelf_getnote checks each one's bounds. */
-static void find_build_id(struct image *im, Elf *elf, uint64_t offset, uint64_t len, uint64_t align)
+static void find_build_id(struct image *im, Elf *elf, uint64_t offset, uint64_t len, uint64_t align,
+			  uint64_t *left)
 {
 	Elf_Data *data;
 	GElf_Nhdr note;
 	size_t at = 0, name, desc;
 
-	if (im->build_id[0] || len > NOTES_MAX_SZ)
+	if (im->build_id[0] || len > *left)
 		return;
+	*left -= len;
 	data = elf_getdata_rawchunk(elf, offset, len, align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
 		const unsigned char *p = (const unsigned char *)data->d_buf;
@@ -63,6 +65,7 @@ static int add_load(struct image *im, const GElf_Phdr *ph)
 
 static int read_segments(struct image *im, Elf *elf)
 {
+	uint64_t notes_left = NOTES_MAX_SZ; /* of all segments, which may be the same */
 	size_t cnt;
 
 	if (elf_getphdrnum(elf, &cnt))
@@ -78,7 +81,7 @@ static int read_segments(struct image *im, Elf *elf)
 		if (ph.p_type == PT_LOAD)
 			err = add_load(im, &ph);
 		else if (ph.p_type == PT_NOTE)
-			find_build_id(im, elf, ph.p_offset, ph.p_filesz, ph.p_align);
+			find_build_id(im, elf, ph.p_offset, ph.p_filesz, ph.p_align, &notes_left);
 		if (err)
 			return err;
 	}

@@ -53,7 +53,7 @@ struct readers {
 	struct reading_request *late, **late_tail; /* answered, to be delivered */
 	enum readers_mood mood;
 	uint64_t left_ns, credited_ns; /* of patience; when it was last given back */
-	struct idmap avoid;	       /* about -> until when */
+	struct idmap avoid;	       /* about -> until when, ms */
 	int left[LEFT_MAX];	       /* pidfds */
 	unsigned left_cnt, given_up;
 	bool stopped;
@@ -152,27 +152,23 @@ static void refuse(struct readers *p, struct reading_request *r, int err)
 	answered(p, r);
 }
 
+/* When that ends is the value itself, in milliseconds: there is nothing to free. */
 static bool is_avoided(struct readers *p, uint64_t about)
 {
-	uint64_t *until = about ? idmap_get(&p->avoid, about) : NULL;
+	uint64_t until_ms = about ? (uintptr_t)idmap_get(&p->avoid, about) : 0;
 
-	if (!until)
+	if (until_ms && until_ms * MSEC <= clock_now_ns()) {
+		idmap_del(&p->avoid, about);
 		return false;
-	if (*until > clock_now_ns())
-		return true;
-	free(idmap_del(&p->avoid, about));
-	return false;
+	}
+	return until_ms != 0;
 }
 
 static void avoid(struct readers *p, uint64_t about)
 {
-	uint64_t *until = about && !idmap_get(&p->avoid, about) ? malloc(sizeof(*until)) : NULL;
-
-	if (!until)
-		return;
-	*until = clock_now_ns() + AVOID_NS;
-	if (idmap_put(&p->avoid, about, until))
-		free(until);
+	if (about)
+		idmap_put(&p->avoid, about,
+			  (void *)(uintptr_t)((clock_now_ns() + AVOID_NS) / MSEC));
 }
 
 /* ---- readers ---- */
