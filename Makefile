@@ -38,7 +38,7 @@ DEPFLAGS = -MMD -MP
 
 FORMAT_LIBS := -larchive -lzstd -ljson-c
 RECORD_LIBS := -lbpf -lm -ldw -lelf -lz -llzma -lnettle
-ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap
+ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap -lnettle
 
 FORMAT_SRC := $(wildcard format/*.c)
 RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c))
