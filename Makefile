@@ -37,8 +37,8 @@ ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURC
 DEPFLAGS = -MMD -MP
 
 FORMAT_LIBS := -larchive -lzstd -ljson-c
-RECORD_LIBS := -lbpf -lm -ldw -lelf -lz -llzma -lnettle
-ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap
+RECORD_LIBS := -lbpf -lm -ldw -lelf -lz -llzma -lnettle -lseccomp
+ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap -lnettle
 
 FORMAT_SRC := $(wildcard format/*.c)
 RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c))

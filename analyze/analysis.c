@@ -6,11 +6,6 @@
 
 #include "../format/text.h"
 
-static int open_by_id(void *ctx, const char *id_hex)
-{
-	return captures__debug(ctx, NULL, id_hex);
-}
-
 int analysis__open(struct analysis *a, const struct common_opts *opts, char *const *paths,
 		   size_t cnt, const char *sqlite_path)
 {
@@ -21,8 +16,6 @@ int analysis__open(struct analysis *a, const struct common_opts *opts, char *con
 	err = captures__open(&a->captures, paths, cnt);
 	if (!err)
 		err = store__open(&a->store, sqlite_path);
-	load.symbols.open_by_id = open_by_id;
-	load.symbols.open_by_id_ctx = &a->captures;
 	if (!err)
 		err = load__init(&a->load, &a->captures, a->store, &load);
 	if (err)

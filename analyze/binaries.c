@@ -18,7 +18,7 @@ struct binaries {
 static uint64_t key_hash(const struct binary *k)
 {
 	return hash_mix(hash_mix((uint64_t)k->build_id << 32 | k->path) ^
-			((uint64_t)k->capture << 8 | k->type));
+			((uint64_t)k->capture << 40 | (uint64_t)k->content << 8 | k->type));
 }
 
 static uint64_t binary_hash(const void *owner, uint32_t i)
@@ -31,7 +31,7 @@ static bool binary_equal(const void *owner, uint32_t i, const void *key)
 	const struct binary *b = &((const struct binaries *)owner)->v[i], *k = key;
 
 	return b->build_id == k->build_id && b->path == k->path && b->capture == k->capture &&
-	       b->type == k->type;
+	       b->content == k->content && b->type == k->type;
 }
 
 static const struct index_ops binary_ops = {binary_hash, binary_equal};
@@ -106,9 +106,10 @@ static uint32_t *map_of(struct binaries *b, uint32_t capture)
 	return b->maps[capture];
 }
 
-int binaries__define(struct binaries *b, uint32_t capture, const struct rec_binary *r)
+int binaries__define(struct binaries *b, uint32_t capture, const struct rec_binary *r,
+		     const char *content)
 {
-	struct binary key = {.type = BINARY_ELF};
+	struct binary key = {.type = BINARY_ELF, .origin = capture};
 	uint32_t *map = map_of(b, capture);
 
 	if (!map)
@@ -117,6 +118,7 @@ int binaries__define(struct binaries *b, uint32_t capture, const struct rec_bina
 		return 0; /* outside the format: nothing can refer to it */
 	key.build_id = strings__add(b->strings, r->build_id);
 	key.path = strings__add(b->strings, r->path);
+	key.content = strings__add(b->strings, span_of(content));
 	if (!r->build_id.len) { /* generated code, or a file that could not be read: the capture's
 				   own */
 		key.capture = capture + 1;
@@ -155,6 +157,7 @@ int binaries__debuginfo(struct binaries *b, uint32_t capture, const struct rec_d
 
 	if (!i)
 		return 0;
+	binary->told = true;
 	binary->member = strings__add(b->strings, r->member);
 	binary->symbols = strings__add(b->strings, r->symbols);
 	binary->why = r->why.len ? strings__add(b->strings, r->why) : 0;

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../format/text.h"
 
 #define DEBUG_MAX_SZ (4ULL << 30) /* of one decompressed debug member */
+#define HASH_BLOCK_SZ (256u << 10)
 
 static const char *json_text(struct json_object *o, const char *key)
 {
@@ -136,8 +138,8 @@ static int read_ends(struct capture *c)
 
 static int by_member_name(const void *a, const void *b)
 {
-	return strcmp((*(const struct obz_member *const *)a)->name,
-		      (*(const struct obz_member *const *)b)->name);
+	return strcmp(((const struct debug_member *)a)->m->name,
+		      ((const struct debug_member *)b)->m->name);
 }
 
 static int list_debug(struct capture *c)
@@ -145,12 +147,12 @@ static int list_debug(struct capture *c)
 	size_t cnt;
 	const struct obz_member *m = obz_reader__members(c->reader, &cnt);
 
-	c->debug = malloc((cnt + 1) * sizeof(*c->debug));
+	c->debug = calloc(cnt + 1, sizeof(*c->debug));
 	if (!c->debug)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		if (m[i].type == OBZ_DEBUG)
-			c->debug[c->debug_cnt++] = &m[i];
+			c->debug[c->debug_cnt++].m = &m[i];
 	qsort(c->debug, c->debug_cnt, sizeof(*c->debug), by_member_name);
 	return 0;
 }
@@ -251,16 +253,16 @@ bool captures_damaged(const struct captures *c)
 	return false;
 }
 
-static const struct obz_member *find_debug(const struct capture *c, const char *name)
+static struct debug_member *find_debug(const struct capture *c, const char *name)
 {
 	size_t lo = 0, hi = c->debug_cnt;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		int order = strcmp(name, c->debug[mid]->name);
+		int order = strcmp(name, c->debug[mid].m->name);
 
 		if (!order)
-			return c->debug[mid];
+			return &c->debug[mid];
 		if (order < 0)
 			hi = mid;
 		else
@@ -269,21 +271,52 @@ static const struct obz_member *find_debug(const struct capture *c, const char *
 	return NULL;
 }
 
-int captures__debug(const struct captures *c, const char *member, const char *build_id)
+struct debug_member *captures__find_debug(const struct captures *c, size_t capture,
+					  const char *member, const char *build_id)
 {
+	const struct capture *in = &c->v[capture];
+	struct debug_member *d;
 	char name[128] = "";
 
 	if (build_id && !strncmp(build_id, "sha1:", 5))
 		snprintf(name, sizeof(name), ".build-id/sha1/%s.debug.zst", build_id + 5);
 	else if (build_id && strlen(build_id) > 2)
 		snprintf(name, sizeof(name), ".build-id/%.2s/%s.debug.zst", build_id, build_id + 2);
-	for (size_t i = 0; i < c->cnt; i++) {
-		const struct obz_member *m = find_debug(&c->v[i], name);
+	d = find_debug(in, name);
+	return d || !member || !*member || c->cnt > 1 ? d : find_debug(in, member);
+}
 
-		if (!m && member && *member)
-			m = find_debug(&c->v[i], member);
-		if (m)
-			return obz_reader__extract(c->v[i].reader, m, DEBUG_MAX_SZ);
+int captures__open_debug(const struct captures *c, size_t capture, const struct debug_member *d)
+{
+	return d ? obz_reader__extract(c->v[capture].reader, d->m, DEBUG_MAX_SZ) : -ENOENT;
+}
+
+static int hash_member(const struct obz_reader *r, struct debug_member *d)
+{
+	unsigned char digest[16], *buf = malloc(HASH_BLOCK_SZ);
+	struct sha256_ctx sha;
+	int err = buf ? 0 : -ENOMEM;
+
+	sha256_init(&sha);
+	for (uint64_t at = 0; !err && at < d->m->sz; at += HASH_BLOCK_SZ) {
+		size_t n = d->m->sz - at < HASH_BLOCK_SZ ? d->m->sz - at : HASH_BLOCK_SZ;
+
+		err = obz_reader__read(r, d->m, at, buf, n);
+		if (!err)
+			sha256_update(&sha, n, buf);
 	}
-	return -ENOENT;
+	free(buf);
+	if (err)
+		return err;
+	sha256_digest(&sha, sizeof(digest), digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
+		snprintf(d->content + 2 * i, 3, "%02x", digest[i]);
+	return 0;
+}
+
+const char *captures__content(const struct captures *c, size_t capture, struct debug_member *d)
+{
+	if (!d || (!d->content[0] && hash_member(c->v[capture].reader, d)))
+		return "";
+	return d->content;
 }

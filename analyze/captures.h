@@ -12,6 +12,12 @@
 
 #include "../format/archive.h"
 
+/* Symbols of one build-id, as this archive has them. */
+struct debug_member {
+	const struct obz_member *m;
+	char content[33]; /* hash of its bytes in hex; empty: not computed so far */
+};
+
 struct capture {
 	const char *path; /* as given */
 	struct obz_reader *reader;
@@ -26,8 +32,8 @@ struct capture {
 	uint64_t cpus, freq;  /* 0: not known */
 	uint64_t payload;     /* bytes kept of a call; more of pipelines when: */
 	bool payload_many;
-	double sample;			 /* share of connections whose payload was kept; 1: all */
-	const struct obz_member **debug; /* debug members by name */
+	double sample;		    /* share of connections whose payload was kept; 1: all */
+	struct debug_member *debug; /* by name */
 	size_t debug_cnt;
 };
 
@@ -58,8 +64,14 @@ bool capture_streams(const struct obz_member *m, const char *stream);
 bool capture_damaged(const struct capture *c, char *what, size_t sz);
 bool captures_damaged(const struct captures *c);
 
-/* A new fd of the debug member, from the capture or any of the others; -ENOENT. Both may be NULL.
+/* The debug member for a build-id; where only one archive was given, else the one that its record
+ * names. NULL: none. Both may be NULL. */
+struct debug_member *captures__find_debug(const struct captures *c, size_t capture,
+					  const char *member, const char *build_id);
+/* A new fd of it, decompressed, or negative errno. */
+int captures__open_debug(const struct captures *c, size_t capture, const struct debug_member *d);
+/* What tells it from others of that build-id, 32 hex digits; "" where d is NULL or cannot be read.
  */
-int captures__debug(const struct captures *c, const char *member, const char *build_id);
+const char *captures__content(const struct captures *c, size_t capture, struct debug_member *d);
 
 #endif

@@ -156,13 +156,60 @@ static void take_chain(void *ctx, size_t index, const struct symbol_frame *chain
 					 .function = unnamed_function(f, g->binary)});
 }
 
+/* Where the record says that there is none, a member of that name is not this binary's. */
+static struct debug_member *debug_of(const struct group *g)
+{
+	const struct binary *b = binaries__get(g->frames->binaries, g->binary);
+	const char *member = strings__get(g->frames->strings, b->member);
+
+	if (b->told && (!member || !*member))
+		return NULL;
+	return captures__find_debug(g->captures, b->origin, member,
+				    strings__get(g->frames->strings, b->build_id));
+}
+
+static uint32_t origin_of(const struct group *g)
+{
+	return binaries__get(g->frames->binaries, g->binary)->origin;
+}
+
 static int open_debug(void *ctx)
 {
 	const struct group *g = ctx;
-	const struct binary *b = binaries__get(g->frames->binaries, g->binary);
 
-	return captures__debug(g->captures, strings__get(g->frames->strings, b->member),
-			       strings__get(g->frames->strings, b->build_id));
+	return captures__open_debug(g->captures, origin_of(g), debug_of(g));
+}
+
+static int open_by_id(void *ctx, const char *id_hex)
+{
+	const struct group *g = ctx;
+
+	return captures__open_debug(g->captures, origin_of(g),
+				    captures__find_debug(g->captures, origin_of(g), NULL, id_hex));
+}
+
+static const char *content_by_id(void *ctx, const char *id_hex)
+{
+	const struct group *g = ctx;
+
+	return captures__content(g->captures, origin_of(g),
+				 captures__find_debug(g->captures, origin_of(g), NULL, id_hex));
+}
+
+static int make_image(struct group *g, struct symbolizer *symbolizer, struct symbol_image **image)
+{
+	const struct binary *b = binaries__get(g->frames->binaries, g->binary);
+	const char *build_id = strings__get(g->frames->strings, b->build_id);
+	struct debug_member *debug = debug_of(g);
+	struct symbol_archive archive = {captures__content(g->captures, b->origin, debug),
+					 open_by_id, content_by_id, g};
+	/* A member that cannot even be hashed is not to be had. */
+	bool archived = debug && *archive.content;
+	int err = symbolizer__image(symbolizer, build_id && *build_id ? build_id : NULL,
+				    strings__get(g->frames->strings, b->path),
+				    archived ? open_debug : NULL, g, image);
+
+	return err || !archived ? err : symbol_image__in_archive(*image, &archive);
 }
 
 /* What the symbolizer really had to work with; its reasons, else the recorder's. */
@@ -187,9 +234,6 @@ static void note_symbols(struct group *g, const struct symbol_image *image)
 
 static int resolve_elf(struct group *g, struct symbolizer *symbolizer)
 {
-	struct frames *f = g->frames;
-	const struct binary *b = binaries__get(f->binaries, g->binary);
-	const char *build_id = strings__get(f->strings, b->build_id);
 	struct symbol_image *image;
 	uint64_t *addresses = malloc(g->cnt * sizeof(*addresses));
 	int err;
@@ -198,8 +242,7 @@ static int resolve_elf(struct group *g, struct symbolizer *symbolizer)
 		return -ENOMEM;
 	for (size_t i = 0; i < g->cnt; i++)
 		addresses[i] = g->locations[i]->address;
-	err = symbolizer__image(symbolizer, build_id && *build_id ? build_id : NULL,
-				strings__get(f->strings, b->path), open_debug, g, &image);
+	err = make_image(g, symbolizer, &image);
 	if (!err) {
 		err = symbolizer__resolve(symbolizer, image, addresses, g->cnt, take_chain, g);
 		note_symbols(g, image);

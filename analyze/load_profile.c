@@ -209,6 +209,23 @@ static int profile_begin(struct load *l, void **state)
 	return bulk_open(&p->sample, l->store, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?)");
 }
 
+/* Captures may disagree about a build-id. */
+static const char *content_of(const struct load *l, uint32_t capture, struct span build_id)
+{
+	char id[160];
+
+	if (l->captures->cnt < 2)
+		return "";
+	snprintf(id, sizeof(id), "%.*s", (int)build_id.len, build_id.p);
+	return captures__content(l->captures, capture,
+				 captures__find_debug(l->captures, capture, NULL, id));
+}
+
+static int define_binary(struct load *l, uint32_t capture, const struct rec_binary *r)
+{
+	return binaries__define(l->binaries, capture, r, content_of(l, capture, r->build_id));
+}
+
 static int profile_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
 			const void *rows, size_t cnt)
 {
@@ -217,8 +234,7 @@ static int profile_rows(struct load *l, void *state, uint32_t capture, enum rec_
 	for (size_t i = 0; i < cnt && !err; i++)
 		switch ((int)kind) {
 		case REC_binary:
-			err = binaries__define(l->binaries, capture,
-					       (const struct rec_binary *)rows + i);
+			err = define_binary(l, capture, (const struct rec_binary *)rows + i);
 			break;
 		case REC_debuginfo:
 			err = binaries__debuginfo(l->binaries, capture,

@@ -21,8 +21,9 @@ struct obz_writer_opts {
 	const char *header_json; /* obz.json, whole; the writer adds "uuid" and "format" itself */
 	uint64_t max_sz;	 /* 0: no bound; put/add return -EFBIG once it would be passed */
 	int zstd_level;		 /* 0: 1 */
-	/* For copies of an archive's own members (recover, merge); NULL: a new uuid, our schema. With
-	 * a uuid all members are dated when the capture began: copies of the same are the same. */
+	/* For copies of an archive's own members (recover, merge); NULL: a new uuid, our schema.
+	 * With a uuid all members are dated when the capture began: copies of the same are the
+	 * same. */
 	const char *uuid, *schema_json;
 };
 
@@ -105,7 +106,8 @@ struct obz_damage {
 	uint64_t cut;		/* 1: no obz.end.json */
 	uint64_t bad_chunks;	/* checksum, frame or column errors; found by decoding */
 	uint64_t lost_chunks;	/* gaps in a stream's sequence */
-	uint64_t bad_members;	/* the same for JSON and debug members; chunks whose tar header is lost */
+	uint64_t bad_members;	/* the same for JSON and debug members; chunks whose tar header is
+				   lost */
 	uint64_t skipped_bytes; /* not part of any member */
 	uint64_t refused;	/* members outside the grammar or bounds, duplicates */
 };
@@ -160,6 +162,10 @@ int obz_reader__chunk_info(struct obz_reader *r, const struct obz_member *m,
  */
 typedef int (*obz_rows_fn)(void *arg, enum rec_kind kind, const void *rows, size_t cnt);
 int obz_reader__decode(struct obz_reader *r, const struct obz_member *m, obz_rows_fn fn, void *arg);
+
+/* `sz` bytes of the payload as they are stored, from `at`, which must lie in it. Negative errno. */
+int obz_reader__read(const struct obz_reader *r, const struct obz_member *m, uint64_t at, void *buf,
+		     size_t sz);
 
 /* Decompress a debug member into an anonymous unlinked file; returns its fd (seek 0) or negative
  * errno. */

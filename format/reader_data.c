@@ -219,6 +219,14 @@ static const char *unpack(struct obz_reader *r, const struct obz_member *m, uint
 	return problem;
 }
 
+int obz_reader__read(const struct obz_reader *r, const struct obz_member *m, uint64_t at, void *buf,
+		     size_t sz)
+{
+	if (at > m->sz || sz > m->sz - at)
+		return -EINVAL;
+	return reader_get(r, buf, m->offset + at, sz);
+}
+
 int obz_reader__extract(struct obz_reader *r, const struct obz_member *m, uint64_t max_sz)
 {
 	struct spool s;

@@ -33,7 +33,7 @@
 struct debuginfo {
 	struct debuginfo_opts opts;
 	struct exclude_list *exclude;
-	int cache_fd;
+	struct debuginfo_cache cache;
 	struct debug_queue queue;
 	sem_t extractor_work, committer_work;
 	atomic_bool hurry, stop, cancel_extractor, cancel_all;
@@ -99,7 +99,8 @@ static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 				  .mode = d->opts.mode,
 				  .dwarf_max = dwarf_left(d),
 				  .mem_max = d->opts.mem_max,
-				  .cache_fd = d->cache_fd,
+				  .cache = &d->cache,
+				  .tag = w->tag,
 				  .cancel = cancel};
 	struct extract_alt alt;
 
@@ -111,7 +112,8 @@ static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 	if (!strcmp(w->m.symbols, "dwarf"))
 		atomic_fetch_add(&d->dwarf_total, w->m.raw_sz);
 	atomic_fetch_add(&d->pending, 1); /* before another thread can be done with it */
-	if (alt.id[0] && debug_queue__push_alternate(&d->queue, it, alt.id, alt.fd, alt.file_sz))
+	if (alt.id[0] &&
+	    debug_queue__push_alternate(&d->queue, it, alt.id, alt.fd, alt.file_sz, alt.tag))
 		sem_post(&d->extractor_work);
 	else
 		no_longer_pending(d);
@@ -250,7 +252,7 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 	if (!d)
 		return -ENOMEM;
 	d->opts = *opts;
-	d->cache_fd = -1;
+	d->cache.fd = -1;
 	d->background = (struct extractor){.nursery = opts->nursery, .idle = true};
 	d->helping = (struct extractor){.nursery = opts->nursery};
 	sem_init(&d->extractor_work, 0, 0);
@@ -264,12 +266,10 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 	if (opts->exclude_file)
 		err = exclude_list__load(&d->exclude, opts->exclude_file);
 	if (!err && opts->cache_dir && opts->mode != DEBUGINFO_NONE) {
-		d->cache_fd = debuginfo_cache_open(opts->cache_dir, &why);
-		if (d->cache_fd < 0) {
-			err = d->cache_fd;
+		err = debuginfo_cache_open(&d->cache, opts->cache_dir, &why);
+		if (err)
 			message_error("%s: cannot be the debuginfo cache: %s", opts->cache_dir,
 				      why);
-		}
 	}
 	if (!err && opts->mode != DEBUGINFO_NONE)
 		err = start_threads(d);
@@ -383,8 +383,7 @@ void debuginfo__free(struct debuginfo *d)
 	stop_threads(d);
 	debug_queue__fini(&d->queue);
 	exclude_list__free(d->exclude);
-	if (d->cache_fd >= 0)
-		close(d->cache_fd);
+	debuginfo_cache_close(&d->cache);
 	sem_destroy(&d->extractor_work);
 	sem_destroy(&d->committer_work);
 	pthread_cond_destroy(&d->idle);

@@ -5,8 +5,8 @@
  * session's thread wait.
  *
  * Sources, the first that fits: the file itself; the separate debug file by build-id
- * (/usr/lib/debug/.build-id) or .gnu_debuglink, first below the target's root, then below the
- * host's; MiniDebugInfo. A dwz alternate file becomes a member by its own build-id.
+ * (/usr/lib/debug/.build-id) or .gnu_debuglink, first below the host's root, then below the
+ * target's; MiniDebugInfo. A dwz alternate file becomes a member by its own build-id.
  */
 #ifndef RECORD_DEBUGINFO_H
 #define RECORD_DEBUGINFO_H
@@ -36,7 +36,7 @@ struct debuginfo_opts {
 	const char
 		*exclude_file; /* build-ids (or sha1:HEX), one a line, # comments; NULL for none */
 	const char *cache_dir; /* --debuginfo-cache: slim ELFs kept over captures; NULL for none */
-	uint64_t mem_max; /* bytes that extracting may take; 0: no bound */
+	uint64_t mem_max;      /* bytes that extracting may take; 0: no bound */
 	struct obz_writer *writer;
 	struct nursery *nursery; /* files are read by its readers; borrowed */
 };
@@ -48,8 +48,8 @@ int debuginfo__new(struct debuginfo **d, const struct debuginfo_opts *opts);
 /*
  * Queue one binary. `fd` is dup'ed, and may be O_PATH; file_sz: what it has; root_fd is a directory fd of the process's root
  * (/proc/PID/root; dup'ed) for debuglink and .build-id look-ups, or -1. path is as the process sees
- * it. id_hex is the build-id or "sha1:HEX"; binaries of one id share a member. Never blocks; from
- * one thread, before __finish.
+ * it. id_hex is the build-id or "sha1:HEX"; binaries of one id have one content and share a member.
+ * Never blocks; from one thread, before __finish.
  */
 int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
 		    const char *path, const char *id_hex);

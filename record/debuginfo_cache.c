@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +16,8 @@
 
 #define HEX "0123456789abcdef"
 #define TRAILER_MAGIC 0x184D2A5B /* one of zstd's sixteen skippable frames */
-#define TRAILER_VERSION 1
+#define TRAILER_VERSION 2
+#define TAGGED_MAX_SZ (1u << 30) /* of larger files only parts are compared */
 
 /* The skippable frame after the member: what the member holds and how it was asked for. Host byte
  * order: the cache does not travel. */
@@ -24,6 +26,7 @@ struct trailer {
 	uint32_t version;
 	uint32_t mode; /* enum debuginfo_mode */
 	uint64_t sz, raw_sz;
+	uint64_t alt_tag;
 	char symbols[16];
 	char why[WHY_SZ];
 	char alt_id[BUILD_ID_HEX_SZ + 7];
@@ -50,7 +53,12 @@ bool debuginfo_member_name(char *name, size_t sz, const char *id)
 	return true;
 }
 
-int debuginfo_cache_open(const char *dir, const char **why)
+static bool only_ours(int fd, struct stat *st)
+{
+	return !fstat(fd, st) && st->st_uid == geteuid() && !(st->st_mode & 022);
+}
+
+static int open_dir(const char *dir, const char **why)
 {
 	struct stat st;
 	int fd;
@@ -60,20 +68,108 @@ int debuginfo_cache_open(const char *dir, const char **why)
 		return -errno;
 	}
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st)) {
-		int err = -errno;
-
+	if (fd < 0) {
 		*why = strerror(errno);
-		if (fd >= 0)
-			close(fd);
-		return err;
+		return -errno;
 	}
-	if (st.st_uid != geteuid() || (st.st_mode & 022)) {
+	if (!only_ours(fd, &st)) {
 		close(fd);
 		*why = "others may write to it";
 		return -EPERM;
 	}
 	return fd;
+}
+
+/* Whole under its name at once, as two may begin a cache at the same time: the first one's stays.
+ */
+static int make_secret(int dir_fd)
+{
+	unsigned char secret[CONTENT_KEY_SZ];
+	char temp[32];
+	int fd, err = 0;
+
+	snprintf(temp, sizeof(temp), "key.%d.tmp", (int)getpid());
+	unlinkat(dir_fd, temp, 0);
+	fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	if (getrandom(secret, sizeof(secret), 0) != sizeof(secret) ||
+	    write(fd, secret, sizeof(secret)) != sizeof(secret))
+		err = -EIO;
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && linkat(dir_fd, temp, dir_fd, "key", 0) && errno != EEXIST)
+		err = -errno;
+	unlinkat(dir_fd, temp, 0);
+	return err;
+}
+
+static int read_secret(int dir_fd, struct content_key *key)
+{
+	unsigned char secret[CONTENT_KEY_SZ];
+	struct stat st;
+	int fd = openat(dir_fd, "key", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (!only_ours(fd, &st) || !S_ISREG(st.st_mode) || (st.st_mode & 044) ||
+	    pread(fd, secret, sizeof(secret), 0) != sizeof(secret))
+		err = -EBADMSG;
+	else
+		content_key_init(key, secret);
+	close(fd);
+	return err;
+}
+
+int debuginfo_cache_open(struct debuginfo_cache *c, const char *dir, const char **why)
+{
+	int err;
+
+	c->fd = open_dir(dir, why);
+	if (c->fd < 0)
+		return c->fd;
+	err = read_secret(c->fd, &c->key);
+	if (err == -ENOENT) {
+		err = make_secret(c->fd);
+		err = err ? err : read_secret(c->fd, &c->key);
+	}
+	if (err) {
+		*why = err == -EBADMSG ? "its file 'key' is damaged, or others may read it"
+				       : strerror(-err);
+		debuginfo_cache_close(c);
+	}
+	return err;
+}
+
+void debuginfo_cache_close(struct debuginfo_cache *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+}
+
+int debuginfo_cache_tag(const struct debuginfo_cache *c, int fd, const atomic_bool *cancel,
+			uint64_t *tag)
+{
+	struct stat st;
+
+	*tag = 0;
+	if (c->fd < 0 || fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || (st.st_mode & 002))
+		return 0;
+	return content_tag(&c->key, fd, TAGGED_MAX_SZ, cancel, tag) == -ECANCELED ? -ECANCELED : 0;
+}
+
+/* "ab/cdef-CONTENT.debug.zst" */
+static bool entry_name(char *name, size_t sz, const char *id, uint64_t tag)
+{
+	const char *end = ".debug.zst";
+	size_t len;
+
+	if (!tag || !debuginfo_member_name(name, sz, id))
+		return false;
+	len = strlen(name) - strlen(end);
+	snprintf(name + len, sz - len, "-%016llx%s", (unsigned long long)tag, end);
+	return true;
 }
 
 int debuginfo_temp(int dir_fd)
@@ -107,8 +203,7 @@ static bool read_trailer(int fd, struct trailer *t)
 	unsigned char head[18]; /* ZSTD_FRAMEHEADERSIZE_MAX */
 	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 022) || (uint64_t)st.st_size <= sizeof(*t))
+	if (!only_ours(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= sizeof(*t))
 		return false;
 	if (pread(fd, t, sizeof(*t), st.st_size - sizeof(*t)) != sizeof(*t) ||
 	    t->magic != TRAILER_MAGIC || t->size != sizeof(*t) - 8 ||
@@ -121,15 +216,16 @@ static bool read_trailer(int fd, struct trailer *t)
 	       ZSTD_getFrameContentSize(head, sizeof(head)) == t->raw_sz;
 }
 
-int debuginfo_cache_get(int dir_fd, const char *id, enum debuginfo_mode mode, struct slim_member *m)
+int debuginfo_cache_get(const struct debuginfo_cache *c, const char *id, uint64_t tag,
+			enum debuginfo_mode mode, struct slim_member *m)
 {
 	struct trailer t;
 	char name[128];
 	int fd;
 
-	if (dir_fd < 0 || !debuginfo_member_name(name, sizeof(name), id))
+	if (c->fd < 0 || !entry_name(name, sizeof(name), id, tag))
 		return -ENOENT;
-	fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = openat(c->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -ENOENT;
 	if (!read_trailer(fd, &t) || !answers(&t, mode)) {
@@ -142,6 +238,7 @@ int debuginfo_cache_get(int dir_fd, const char *id, enum debuginfo_mode mode, st
 			m->symbols = symbol_kinds[i];
 	strcpy(m->why, t.why);
 	strcpy(m->alt_id, t.alt_id);
+	m->alt_tag = t.alt_tag;
 	return 0;
 }
 
@@ -154,7 +251,8 @@ static int write_trailer(enum debuginfo_mode mode, const struct slim_member *m)
 			    .version = TRAILER_VERSION,
 			    .mode = mode,
 			    .sz = m->sz,
-			    .raw_sz = m->raw_sz};
+			    .raw_sz = m->raw_sz,
+			    .alt_tag = m->alt_tag};
 
 	strncpy(t.symbols, m->symbols, sizeof(t.symbols) - 1);
 	memcpy(t.why, m->why, sizeof(t.why));
@@ -183,13 +281,13 @@ static int copy_to(int dir_fd, const char *temp, const struct slim_member *m)
 	return err;
 }
 
-int debuginfo_cache_put(int dir_fd, const char *id, enum debuginfo_mode mode,
-			const struct slim_member *m)
+int debuginfo_cache_put(const struct debuginfo_cache *c, const char *id, uint64_t tag,
+			enum debuginfo_mode mode, const struct slim_member *m)
 {
 	char name[128], temp[160], self[32];
-	int err;
+	int err, dir_fd = c->fd;
 
-	if (dir_fd < 0 || !debuginfo_member_name(name, sizeof(name), id))
+	if (dir_fd < 0 || !entry_name(name, sizeof(name), id, tag))
 		return -EINVAL;
 	err = write_trailer(mode, m);
 	if (err)

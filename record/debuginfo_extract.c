@@ -103,7 +103,7 @@ static int compress(const struct slim *s, const struct extract_job *job, uint64_
 	uint64_t raw_sz = slim__info(s).size;
 	int err = -ENOMEM;
 
-	p.fd = debuginfo_temp(job->cache_fd);
+	p.fd = debuginfo_temp(job->cache->fd);
 	p.max = is_in_memory(p.fd) ? mem_left : UINT64_MAX;
 	p.out = malloc(p.out_cap);
 	if (p.fd < 0) {
@@ -132,7 +132,7 @@ struct work {
 	const struct extract_job *job;
 	struct slim_elf binary;
 	struct debug_file debug;
-	bool has_debug;
+	bool has_debug, alt_of_target;
 	struct stat st, debug_st;
 };
 
@@ -263,7 +263,7 @@ static int slim_down_what_can_be(const struct work *w, struct slim_member *m)
 	return err;
 }
 
-static void find_alt(const struct work *w, struct slim_member *m, struct extract_alt *alt)
+static void find_alt(struct work *w, struct slim_member *m, struct extract_alt *alt)
 {
 	char link[4096], id[BUILD_ID_HEX_SZ];
 	struct debug_file f;
@@ -279,6 +279,7 @@ static void find_alt(const struct work *w, struct slim_member *m, struct extract
 	f.fd = -1;
 	strcpy(alt->id, id);
 	strcpy(m->alt_id, id);
+	w->alt_of_target = !f.of_host;
 	debug_file__close(&f);
 }
 
@@ -296,7 +297,7 @@ static void fail(struct slim_member *m, int err, const char *why)
 
 static int extract_file(struct work *w, struct slim_member *m, struct extract_alt *alt)
 {
-	int err = fstat(w->job->fd, &w->st) ? -errno : slim_elf__load(&w->binary, w->job->fd);
+	int err = slim_elf__load(&w->binary, w->job->fd);
 
 	if (err) {
 		fail(m, err, w->binary.why);
@@ -320,54 +321,84 @@ static int extract_file(struct work *w, struct slim_member *m, struct extract_al
 
 /* A kept member is no answer when its alternate file was not kept, or when better symbols were
  * installed since. */
-static bool from_cache(const struct extract_job *job, struct slim_member *m,
+static bool from_cache(const struct extract_job *job, uint64_t tag, struct slim_member *m,
 		       struct extract_alt *alt)
 {
 	struct slim_member other;
 	bool good;
 
-	if (debuginfo_cache_get(job->cache_fd, job->id, job->mode, m))
+	if (debuginfo_cache_get(job->cache, job->id, tag, job->mode, m))
 		return false;
 	good = !wants_dwarf(job) || !strcmp(m->symbols, "dwarf") ||
 	       !debug_file_known(job->root_fd, job->id);
 	if (good && m->alt_id[0]) {
-		good = !debuginfo_cache_get(job->cache_fd, m->alt_id, job->mode, &other);
+		good = !debuginfo_cache_get(job->cache, m->alt_id, m->alt_tag, job->mode, &other);
 		if (good)
 			close(other.fd);
 		strcpy(alt->id, m->alt_id);
+		alt->tag = m->alt_tag;
 	}
 	if (!good) {
 		close(m->fd);
-		m->fd = -1;
+		*m = (struct slim_member){.fd = -1, .symbols = "none"};
 		alt->id[0] = 0;
 	}
 	return good;
 }
 
+/* Kept for every file of this content, so nothing that one container alone says; and nothing of a
+ * file that was touched in between (its times can be set back, but not ctime). */
+static bool worth_keeping(const struct work *w)
+{
+	struct stat st;
+
+	return !(w->has_debug && !w->debug.of_host) && !w->alt_of_target &&
+	       !fstat(w->job->fd, &st) && st.st_ctim.tv_sec == w->st.st_ctim.tv_sec &&
+	       st.st_ctim.tv_nsec == w->st.st_ctim.tv_nsec;
+}
+
+static void keep(const struct work *w, uint64_t tag, struct slim_member *m,
+		 const struct extract_alt *alt)
+{
+	const struct extract_job *job = w->job;
+	int err;
+
+	if (!tag || m->fd < 0 || !worth_keeping(w))
+		return;
+	if (alt->id[0] && debuginfo_cache_tag(job->cache, alt->fd, NULL, &m->alt_tag))
+		return;
+	err = debuginfo_cache_put(job->cache, job->id, tag, job->mode, m);
+	if (err)
+		message_verbose("%s: not kept in the debuginfo cache: %s", job->path,
+				strerror(-err));
+}
+
 int debuginfo_extract(const struct extract_job *job, struct slim_member *m, struct extract_alt *alt)
 {
 	struct work w = {.job = job, .binary = {.fd = -1}, .debug = {.fd = -1}};
+	uint64_t tag = job->tag;
 	int err = 0;
 
 	*m = (struct slim_member){.fd = -1, .symbols = "none"};
 	*alt = (struct extract_alt){.fd = -1};
-	if (from_cache(job, m, alt))
+	if (job->fd >= 0) {
+		err = fstat(job->fd, &w.st) ? -errno : 0;
+		if (!err && debuginfo_cache_tag(job->cache, job->fd, job->cancel, &tag))
+			return -ECANCELED;
+	}
+	if (from_cache(job, tag, m, alt))
 		return 0;
-	*m = (struct slim_member){.fd = -1, .symbols = "none"};
-	if (job->fd < 0)
-		fail(m, -ENOENT, "file not to be had");
+	if (job->fd < 0 || err)
+		fail(m, err ? err : -ENOENT, err ? NULL : "file not to be had");
 	else
 		err = extract_file(&w, m, alt);
+	if (err != -ECANCELED) {
+		keep(&w, tag, m, alt);
+		err = 0;
+	}
 	if (w.has_debug)
 		debug_file__close(&w.debug);
 	slim_elf__fini(&w.binary);
-	if (!err && m->fd >= 0 && job->cache_fd >= 0) {
-		int cache_err = debuginfo_cache_put(job->cache_fd, job->id, job->mode, m);
-
-		if (cache_err)
-			message_verbose("%s: not kept in the debuginfo cache: %s", job->path,
-					strerror(-cache_err));
-	}
 	return err;
 }
 

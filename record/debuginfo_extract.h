@@ -16,14 +16,16 @@ struct extract_job {
 	enum debuginfo_mode mode;
 	uint64_t dwarf_max; /* with DEBUGINFO_AUTO */
 	uint64_t mem_max;   /* bytes that it may take; 0: no bound */
-	int cache_fd;	    /* -1: none */
+	const struct debuginfo_cache *cache;
+	uint64_t tag; /* its content in the cache, where fd is -1 */
 	const atomic_bool *cancel;
 };
 
 /* The dwz alternate file of what was extracted: to be had as a member of its own. */
 struct extract_alt {
 	char id[BUILD_ID_HEX_SZ]; /* empty: none */
-	int fd;			  /* owned by the caller; -1: it is in the cache */
+	int fd;			  /* owned by the caller; -1: it is in the cache, */
+	uint64_t tag;		  /* as this content */
 	uint64_t file_sz;
 };
 

@@ -235,7 +235,8 @@ static bool search_root(const struct search *s, const char *binary_path, const c
 	return try_build_id(s) || (link && try_debuglink(s, binary_path, link));
 }
 
-/* Calls `one` for the target's root and, unless they are the same directory, for the host's. */
+/* Calls `one` for the host's root, then for the target's: what a container brings along may be
+ * forged, and what it names may be in use elsewhere. */
 static int search_roots(struct search *s, int root_fd,
 			bool (*one)(const struct search *, const char *, const char *),
 			const char *from, const char *link)
@@ -244,13 +245,14 @@ static int search_roots(struct search *s, int root_fd,
 	bool found = false;
 
 	s->f->fd = -1;
+	s->f->of_host = false;
 	s->f->elf = (struct slim_elf){.fd = -1};
-	if (root_fd >= 0) {
-		s->root_fd = root_fd;
-		found = one(s, from, link);
-	}
-	if (!found && host_fd >= 0) {
+	if (host_fd >= 0) {
 		s->root_fd = host_fd;
+		s->f->of_host = found = one(s, from, link);
+	}
+	if (!found && root_fd >= 0) {
+		s->root_fd = root_fd;
 		found = one(s, from, link);
 	}
 	if (host_fd >= 0)
@@ -270,9 +272,22 @@ int debug_file__find(struct debug_file *f, int root_fd, const char *path, const 
 	return search_roots(&s, root_fd, search_root, path, linked ? link : NULL);
 }
 
+/* Whoever makes a program can make an alternate file for it and give that the id of anything. */
+static bool trusted(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && (!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & 002);
+}
+
 static bool search_alt(const struct search *s, const char *from, const char *link)
 {
-	return try_build_id(s) || try_alt_link(s, from, link);
+	if (!try_build_id(s) && !try_alt_link(s, from, link))
+		return false;
+	if (trusted(s->f->fd))
+		return true;
+	debug_file__close(s->f);
+	return false;
 }
 
 int debug_file__find_alt(struct debug_file *f, int root_fd, const char *from, const char *link,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Separate debug files, where gdb looks for them: by build-id, then by .gnu_debuglink; below the
- * target's root, then the host's. What is found is a regular ELF file that belongs to the binary:
+ * host's root, then the target's. What is found is a regular ELF file that belongs to the binary:
  * same build-id, else the debuglink's CRC.
  */
 #ifndef RECORD_DEBUGINFO_FIND_H
@@ -15,6 +15,7 @@ struct debug_file {
 	int fd;
 	char path[PATH_MAX]; /* below the root it was found in; relative alternate links start there
 			      */
+	bool of_host;	     /* that was the host's */
 	struct slim_elf elf;
 };
 
@@ -32,7 +33,8 @@ int debug_file__find(struct debug_file *f, int root_fd, const char *path, const 
  * reading. */
 bool debug_file_known(int root_fd, const char *build_id);
 
-/* The dwz alternate file that the file at `from` names by link and build_id. */
+/* The dwz alternate file that the file at `from` names by link and build_id. Many binaries share
+ * one by its id, so only root's files, and those of obrec's user, will do. */
 int debug_file__find_alt(struct debug_file *f, int root_fd, const char *from, const char *link,
 			 const char *build_id);
 

@@ -126,12 +126,17 @@ static struct item *item_of(struct debug_queue *q, const char *id)
 	return it;
 }
 
-static void add_item(struct debug_queue *q, struct item *it)
+static void hash_item(struct debug_queue *q, struct item *it)
 {
 	struct item **bucket = bucket_of(q, it->id);
 
 	it->hash_next = *bucket;
 	*bucket = it;
+}
+
+static void add_item(struct debug_queue *q, struct item *it)
+{
+	hash_item(q, it);
 	it->next = q->queued;
 	q->queued = it;
 }
@@ -172,7 +177,7 @@ int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, uint64_t f
 }
 
 int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, const char *id,
-				int fd, uint64_t file_sz)
+				int fd, uint64_t file_sz, uint64_t tag)
 {
 	int err;
 	struct item *it = item_new(id, of->work->path, fd, file_sz, of->work->root_fd, &err);
@@ -180,6 +185,7 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 	if (!it)
 		return 0;
 	it->alternate = true;
+	it->work->tag = tag;
 	pthread_mutex_lock(&q->lock);
 	if (item_of(q, id)) {
 		item_free(it);
@@ -189,6 +195,15 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 	}
 	pthread_mutex_unlock(&q->lock);
 	return it != NULL;
+}
+
+/* The member of that name is in the archive and is not this binary's. */
+static void refuse(struct debug_queue *q, struct item *it)
+{
+	it->work->m = (struct slim_member){.fd = -1, .symbols = "none"};
+	strcpy(it->work->m.why, "its build-id is that of a dwz alternate file");
+	hash_item(q, it);
+	add_ready(q, it);
 }
 
 /* Each wish becomes an item or joins the one of its id. */
@@ -202,8 +217,11 @@ bool debug_queue__take_in(struct debug_queue *q)
 		struct item *it = item_of(q, w->fresh->id);
 
 		next = w->next;
-		if (it) {
+		if (it && !it->alternate) {
 			item_free(w->fresh);
+		} else if (it) {
+			it = w->fresh;
+			refuse(q, it);
 		} else {
 			it = w->fresh;
 			add_item(q, it);

@@ -17,11 +17,13 @@ struct item_work {
 	char *path;
 	int fd, root_fd; /* -1: none, or closed again */
 	uint64_t file_sz;
+	uint64_t tag; /* of a file that is in the cache alone */
 	struct slim_member m;
 };
 
-/* Everything of one id. Queued, taken by one thread, ready, done: in the archive. Of one that is
- * done little is kept, to answer for other files of that id. */
+/* Everything of one id, which stands for one content (binary_build.c). Queued, taken by one thread,
+ * ready, done: in the archive. Of one that is done little is kept, to answer for other files of
+ * that id. */
 struct item {
 	char *id;
 	struct item_work *work; /* NULL: settled */
@@ -51,10 +53,10 @@ void debug_queue__fini(struct debug_queue *q);
 int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
 		      const char *path, const char *id);
 
-/* The same for an alternate file, whose fd (or -1) is taken whatever comes. 1: added, 0: known
- * already or no memory. */
+/* The same for an alternate file, whose fd (or -1: it is in the cache, as content `tag`) is taken
+ * whatever comes. 1: added, 0: known already or no memory. */
 int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, const char *id,
-				int fd, uint64_t file_sz);
+				int fd, uint64_t file_sz, uint64_t tag);
 
 /* Lets what was pushed in; true when there is something new to extract. By the committer alone: it
  * frees what the session's thread allocated, and under SCHED_IDLE could be preempted for seconds

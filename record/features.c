@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,10 @@
 #include "privilege.h"
 #include "procfs.h"
 #include "uprobe_multi.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
@@ -59,6 +64,60 @@ static int check_namespaces(char *why, size_t sz)
 		return -EOPNOTSUPP;
 	}
 	return 0;
+}
+
+/* Offsets of a time namespace (time_namespaces(7)); a kernel without has none. */
+static bool clocks_are_moved(void)
+{
+	FILE *f = fopen("/proc/self/timens_offsets", "re");
+	long long sec, nsec;
+	bool moved = false;
+
+	while (f && fscanf(f, "%*s %lld %lld", &sec, &nsec) == 2)
+		moved |= sec || nsec;
+	if (f)
+		fclose(f);
+	return moved;
+}
+
+/* By a process in it: init, or who brought obrec into another one, which it may read more often. */
+static void enter_initial_time_ns(void)
+{
+	int proc = procfs_open(NULL);
+	struct procfs_stat st;
+	char path[32];
+
+	for (uint32_t pid = getppid(), last = 0; last != 1; last = pid, pid = st.ppid) {
+		int fd;
+
+		snprintf(path, sizeof(path), "%u/ns/time", pid);
+		fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0) {
+			setns(fd, CLONE_NEWTIME);
+			close(fd);
+		}
+		if (procfs_in_initial_ns("time") || procfs_stat(proc, pid, &st) || !st.ppid)
+			break;
+	}
+	close(proc);
+}
+
+/*
+ * In a time namespace obrec's clocks, and the times that /proc shows it, are not those of BPF
+ * programs and perf events. Targets may be in any. So obrec enters the initial one; it has one
+ * thread so far, and COMMAND, forked before, stays where it was.
+ */
+static int use_host_clocks(char *why, size_t sz)
+{
+	if (procfs_in_initial_ns("time") || !clocks_are_moved())
+		return 0;
+	enter_initial_time_ns();
+	if (procfs_in_initial_ns("time"))
+		return 0;
+	snprintf(why, sz,
+		 "in a time namespace, whose clocks are not those of the kernel's records: run "
+		 "obrec outside of it (nsenter --time=/proc/1/ns/time), or with CAP_SYS_ADMIN");
+	return -EOPNOTSUPP;
 }
 
 static int check_privilege(char *why, size_t sz)
@@ -184,6 +243,8 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 	err = check_namespaces(why, why_sz);
 	if (!err)
 		err = check_privilege(why, why_sz);
+	if (!err)
+		err = use_host_clocks(why, why_sz);
 	if (!err)
 		err = find_btf(f, btf, why, why_sz);
 	if (err)

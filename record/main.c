@@ -16,6 +16,7 @@
 #include "privilege.h"
 #include "progress.h"
 #include "reader.h"
+#include "seccomp.h"
 #include "session.h"
 
 static volatile sig_atomic_t stop_requests;
@@ -54,6 +55,16 @@ static void tell_ready(int fd)
 		message_warn("--ready-fd %d: %s", fd, strerror(errno));
 }
 
+static void restrict_calls(bool attaches)
+{
+#ifndef __SANITIZE_ADDRESS__ /* looks for leaks at the end from a process that traces this one */
+	int err = seccomp_restrict(attaches ? SECCOMP_ATTACHER : SECCOMP_RECORDER);
+
+	if (err)
+		message_warn("no filter of system calls (seccomp): %s", strerror(-err));
+#endif
+}
+
 /* Everything between "ready" and the closed archive; *w is NULL once it is closed. */
 static int record(struct options *o, struct session *s, struct obz_writer **w,
 		  const struct output *out, struct command_child *cmd)
@@ -68,6 +79,7 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 	if (err)
 		return exit_code(err);
 	privilege_drop_session(o->command, session__attaches_files(s));
+	restrict_calls(session__attaches_files(s));
 	tell_ready(o->ready_fd);
 	err = o->command ? command_go(cmd) : 0;
 	if (err) {

@@ -14,6 +14,7 @@
 #include "privilege.h"
 #include "procfs.h"
 #include "reader.h"
+#include "seccomp.h"
 
 /* A section header can claim any size, and libelf takes what it claims. */
 #define MEMORY_MAX_SZ (4ULL << 30)
@@ -61,11 +62,20 @@ static void close_all_but(int keep1, int keep2)
 	syscall(SYS_close_range, high + 1, ~0U, 0);
 }
 
+/* Without a filter it goes on: obrec says so of itself. */
+static void restrict_to(enum seccomp_role role)
+{
+#ifndef __SANITIZE_ADDRESS__
+	seccomp_restrict(role);
+#endif
+}
+
 static void become_reader(int socket, int control, int proc, pid_t parent)
 {
 	close(control);
 	end_with(parent);
 	prctl(PR_SET_NAME, "obrec-reader");
+	restrict_to(SECCOMP_READER);
 	reader_serve(socket, proc);
 	_exit(0);
 }
@@ -106,6 +116,7 @@ static void be_nursery(int control, const char *proc_root, pid_t parent)
 	if (proc >= 0)
 		close_all_but(control, proc);
 	privilege_drop_reader();
+	restrict_to(SECCOMP_NURSERY);
 	end_with(parent);
 	if (proc >= 0)
 		tend(control, proc);

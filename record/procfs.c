@@ -140,7 +140,10 @@ bool procfs_in_initial_ns(const char *kind)
 	static const struct {
 		const char *kind;
 		ino_t inode;
-	} initial[] = {{"cgroup", 0xeffffffb}, {"pid", 0xeffffffc}, {"user", 0xeffffffd}};
+	} initial[] = {{"time", 0xeffffffa},
+		       {"cgroup", 0xeffffffb},
+		       {"pid", 0xeffffffc},
+		       {"user", 0xeffffffd}};
 	char path[64];
 	struct stat st;
 

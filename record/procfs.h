@@ -35,7 +35,7 @@ bool procfs_gone(int proc, uint32_t pid);
 int procfs_status_parse(const char *text, uint32_t *tgid, uint32_t *ns_pid);
 int procfs_status(int proc, uint32_t pid, uint32_t *tgid, uint32_t *ns_pid);
 
-/* Is obrec in the host's namespace of this kind: "pid", "user", "cgroup"? */
+/* Is obrec in the host's namespace of this kind: "pid", "user", "cgroup", "time"? */
 bool procfs_in_initial_ns(const char *kind);
 
 struct maps_line {

@@ -49,6 +49,7 @@ static void put_alternate(struct parcel *answer, const struct extract_alt *alt)
 	struct stat st;
 
 	parcel_put_string(answer, alt->id);
+	parcel_put_u64(answer, alt->tag);
 	parcel_put_u64(answer, alt->fd >= 0 && !fstat(alt->fd, &st) ? st.st_size : 0);
 	if (alt->fd < 0)
 		return;
@@ -59,9 +60,8 @@ static void put_alternate(struct parcel *answer, const struct extract_alt *alt)
 int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer)
 {
 	static const atomic_bool never;
-	struct extract_job job = {.root_fd = request->fd[1],
-				  .cache_fd = request->fd[2],
-				  .cancel = &never};
+	struct debuginfo_cache cache = {.fd = request->fd[2]};
+	struct extract_job job = {.root_fd = request->fd[1], .cache = &cache, .cancel = &never};
 	char id[IMAGE_ID_CAP], path[PATH_MAX];
 	struct extract_alt alt;
 	struct slim_member m;
@@ -70,6 +70,8 @@ int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer
 	job.mode = parcel_get_u64(request);
 	job.dwarf_max = parcel_get_u64(request);
 	job.mem_max = parcel_get_u64(request);
+	job.tag = parcel_get_u64(request);
+	parcel_get(request, &cache.key, sizeof(cache.key));
 	get_string(request, id, sizeof(id));
 	get_string(request, path, sizeof(path));
 	if (request->bad)
@@ -99,10 +101,12 @@ static void ask(struct parcel *m, const struct extract_job *job)
 	parcel_init(m, READING_debuginfo);
 	parcel_put_fd(m, 0, dup_or_none(job->fd));
 	parcel_put_fd(m, 1, dup_or_none(job->root_fd));
-	parcel_put_fd(m, 2, dup_or_none(job->cache_fd));
+	parcel_put_fd(m, 2, dup_or_none(job->cache->fd));
 	parcel_put_u64(m, job->mode);
 	parcel_put_u64(m, job->dwarf_max);
 	parcel_put_u64(m, job->mem_max);
+	parcel_put_u64(m, job->tag);
+	parcel_put(m, &job->cache->key, sizeof(job->cache->key));
 	parcel_put_string(m, job->id);
 	parcel_put_string(m, job->path);
 }
@@ -123,6 +127,7 @@ static void take(struct parcel *answer, struct slim_member *m, struct extract_al
 	m->sz = parcel_get_u64(answer);
 	m->raw_sz = parcel_get_u64(answer);
 	get_string(answer, alt->id, sizeof(alt->id));
+	alt->tag = parcel_get_u64(answer);
 	alt->file_sz = parcel_get_u64(answer);
 	m->fd = parcel_take_fd(answer, 0);
 	alt->fd = parcel_take_fd(answer, 1);

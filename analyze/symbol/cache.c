@@ -8,32 +8,45 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#define CRC_FROM offsetof(struct cache_header, alt_id)
+
 struct cache {
 	void *data; /* owned */
 	const struct cache_answer *answers;
 	const struct cache_frame *frames;
 	const char *strings;
-	uint32_t answer_cnt, frame_cnt;
+	uint32_t answer_cnt, frame_cnt, alt_id, alt_content;
 	uint64_t string_sz;
 };
 
-char *cache_path(const char *dir, const char *id)
+static size_t hex_len(const char *s)
 {
-	const char *prefix = "", *hex = id;
-	char *path;
 	size_t n = 0;
 
-	if (!dir || !id)
-		return NULL;
-	if (!strncmp(id, "sha1:", 5)) {
-		prefix = "sha1-";
-		hex = id + 5;
-	}
-	while (isdigit((unsigned char)hex[n]) || (hex[n] >= 'a' && hex[n] <= 'f'))
+	while (isdigit((unsigned char)s[n]) || (s[n] >= 'a' && s[n] <= 'f'))
 		n++;
-	if (hex[n] || n < 4 || n > 128)
+	return s[n] ? 0 : n;
+}
+
+char *cache_path(const char *dir, const struct cache_name *name)
+{
+	const char *prefix = "", *hex = name->id;
+	char *path;
+	size_t n;
+
+	if (!dir || !hex)
 		return NULL;
-	return asprintf(&path, "%s/%s%.2s/%s.sym", dir, prefix, hex, hex + 2) < 0 ? NULL : path;
+	if (!strncmp(hex, "sha1:", 5)) {
+		prefix = "sha1-";
+		hex += 5;
+	}
+	n = hex_len(hex);
+	if (n < 4 || n > 128 || (*name->content && hex_len(name->content) != CACHE_CONTENT_LEN))
+		return NULL;
+	return asprintf(&path, "%s/%s%.2s/%s%s%s.sym", dir, prefix, hex, hex + 2,
+			*name->content ? "-" : "", name->content) < 0
+		       ? NULL
+		       : path;
 }
 
 /* Frames and strings are checked where they are used; here, what look-ups rely on. */
@@ -66,7 +79,7 @@ struct cache *cache_parse(void *data, size_t sz)
 	body = (uint64_t)h.answer_cnt * sizeof(struct cache_answer) +
 	       (uint64_t)h.frame_cnt * sizeof(struct cache_frame);
 	if (!h.string_sz || h.string_sz > sz || body + h.string_sz != sz - sizeof(h) ||
-	    (uint32_t)crc32_z(0, (const Bytef *)data + sizeof(h), sz - sizeof(h)) != h.crc)
+	    (uint32_t)crc32_z(0, (const Bytef *)data + CRC_FROM, sz - CRC_FROM) != h.crc)
 		return NULL;
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -74,6 +87,8 @@ struct cache *cache_parse(void *data, size_t sz)
 	c->answer_cnt = h.answer_cnt;
 	c->frame_cnt = h.frame_cnt;
 	c->string_sz = h.string_sz;
+	c->alt_id = h.alt_id;
+	c->alt_content = h.alt_content;
 	c->answers = (const void *)((const char *)data + sizeof(h));
 	c->frames = (const void *)(c->answers + c->answer_cnt);
 	c->strings = (const void *)(c->frames + c->frame_cnt);
@@ -111,9 +126,9 @@ static void *read_file(const char *path, size_t *sz)
 	return data;
 }
 
-struct cache *cache_open(const char *dir, const char *id)
+struct cache *cache_open(const char *dir, const struct cache_name *name)
 {
-	char *path = cache_path(dir, id);
+	char *path = cache_path(dir, name);
 	size_t sz = 0;
 	void *data = path ? read_file(path, &sz) : NULL;
 	struct cache *c = data ? cache_parse(data, sz) : NULL;
@@ -137,6 +152,13 @@ void cache_close(struct cache *c)
 static const char *text_at(const struct cache *c, uint32_t off)
 {
 	return off && off < c->string_sz ? c->strings + off : NULL;
+}
+
+struct cache_alt cache_alt(const struct cache *c)
+{
+	const char *id = text_at(c, c->alt_id), *content = text_at(c, c->alt_content);
+
+	return (struct cache_alt){id ? id : "", content ? content : ""};
 }
 
 static int take(const struct cache *c, struct name_pool *pool, const struct cache_answer *x,

@@ -23,6 +23,7 @@ struct writer {
 	size_t answer_cnt, frame_cnt, string_sz, string_cap;
 	struct placed_name *names; /* by address; pooled strings are unique */
 	size_t name_cnt, name_cap; /* cap is a power of two */
+	uint32_t alt_id, alt_content;
 };
 
 static int put_string(struct writer *w, const char *s, uint32_t *off)
@@ -75,7 +76,14 @@ static int put_name(struct writer *w, const struct pooled *p, uint32_t *text, ui
 	return 0;
 }
 
-static int put_answers(struct writer *w, const struct answers *a)
+static int put_alt(struct writer *w, const struct cache_alt *alt)
+{
+	int err = *alt->id ? put_string(w, alt->id, &w->alt_id) : 0;
+
+	return !err && *alt->content ? put_string(w, alt->content, &w->alt_content) : err;
+}
+
+static int put_answers(struct writer *w, const struct cache_alt *alt, const struct answers *a)
 {
 	uint32_t none;
 	int err;
@@ -88,6 +96,7 @@ static int put_answers(struct writer *w, const struct answers *a)
 	if (!w->answers || !w->frames || !w->names)
 		return -ENOMEM;
 	err = put_string(w, "", &none);
+	err = err ? err : put_alt(w, alt);
 	for (size_t i = 0; i < a->cnt && !err; i++) {
 		const struct answer *x = &a->v[i];
 
@@ -142,6 +151,8 @@ static bool write_file(const struct writer *w, const char *path)
 		.answer_cnt = (uint32_t)w->answer_cnt,
 		.frame_cnt = (uint32_t)w->frame_cnt,
 		.string_sz = w->string_sz,
+		.alt_id = w->alt_id,
+		.alt_content = w->alt_content,
 	};
 	struct iovec iov[] = {
 		{&h, sizeof(h)},
@@ -153,6 +164,8 @@ static bool write_file(const struct writer *w, const char *path)
 	bool ok;
 	int fd;
 
+	h.crc = (uint32_t)crc32_z(0, (const Bytef *)&h.alt_id,
+				  sizeof(h) - offsetof(struct cache_header, alt_id));
 	for (int i = 1; i < 4; i++)
 		h.crc = (uint32_t)crc32_z(h.crc, iov[i].iov_base, iov[i].iov_len);
 	if (snprintf(tmp, sizeof(tmp), "%s.XXXXXX", path) >= (int)sizeof(tmp))
@@ -240,10 +253,10 @@ static void prune(const char *dir)
 	free(l.v);
 }
 
-static bool write_answers(const char *path, const struct answers *a)
+static bool write_answers(const char *path, const struct cache_alt *alt, const struct answers *a)
 {
 	struct writer w = {0};
-	bool ok = !put_answers(&w, a) &&
+	bool ok = !put_answers(&w, alt, a) &&
 		  w.answer_cnt * sizeof(*w.answers) + w.frame_cnt * sizeof(*w.frames) +
 				  w.string_sz + sizeof(struct cache_header) <=
 			  CACHE_FILE_MAX &&
@@ -253,11 +266,18 @@ static bool write_answers(const char *path, const struct answers *a)
 	return ok;
 }
 
-void cache_store(const char *dir, const char *id, struct name_pool *pool,
-		 const struct answers *known)
+static bool same_alt(const struct cache *c, const struct cache_alt *alt)
 {
-	char *path = cache_path(dir, id);
-	struct cache *old = path ? cache_open(dir, id) : NULL;
+	struct cache_alt other = cache_alt(c);
+
+	return !strcmp(other.id, alt->id) && !strcmp(other.content, alt->content);
+}
+
+void cache_store(const char *dir, const struct cache_name *name, const struct cache_alt *alt,
+		 struct name_pool *pool, const struct answers *known)
+{
+	char *path = cache_path(dir, name);
+	struct cache *old = path ? cache_open(dir, name) : NULL;
 	struct answers all = {0}, kept = {0};
 
 	if (!path)
@@ -265,9 +285,10 @@ void cache_store(const char *dir, const char *id, struct name_pool *pool,
 	make_dirs(path);
 	/* Another run may have added to it since ours began. What cannot be joined is not worth
 	 * failing for. */
-	if (!old || cache_read(old, pool, &kept) || answers_merge(&all, known) ||
-	    answers_merge(&all, &kept) || !write_answers(path, &all))
-		write_answers(path, known);
+	if (!old || !same_alt(old, alt) || cache_read(old, pool, &kept) ||
+	    answers_merge(&all, known) || answers_merge(&all, &kept) ||
+	    !write_answers(path, alt, &all))
+		write_answers(path, alt, known);
 	prune(dir);
 	answers_fini(&all);
 	answers_fini(&kept);

@@ -70,21 +70,21 @@ static struct elf_image *ask_debuginfod(const char *hex)
 	return checked(elf_image__open_path(line), hex);
 }
 
-struct elf_image *debug_file_by_id(const char *hex, const struct symbolizer_opts *opts)
+struct elf_image *debug_file_by_id(const char *hex, const struct source_opts *opts)
 {
 	struct elf_image *e = NULL;
 	char path[PATH_MAX];
 
 	if (!is_build_id(hex))
 		return NULL;
-	if (opts->open_by_id)
-		e = checked(open_fd(opts->open_by_id(opts->open_by_id_ctx, hex)), hex);
-	for (size_t i = 0; !e && opts->debug_dirs && opts->debug_dirs[i]; i++) {
-		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", opts->debug_dirs[i], hex,
-			 hex + 2);
+	if (opts->archive)
+		e = checked(open_fd(opts->archive->open_by_id(opts->archive->ctx, hex)), hex);
+	for (size_t i = 0; !e && opts->symbols->debug_dirs && opts->symbols->debug_dirs[i]; i++) {
+		snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug",
+			 opts->symbols->debug_dirs[i], hex, hex + 2);
 		e = checked(elf_image__open_path(path), hex);
 	}
-	if (!e && opts->debuginfod)
+	if (!e && opts->symbols->debuginfod)
 		e = ask_debuginfod(hex);
 	return e;
 }
@@ -110,7 +110,7 @@ static bool is_plain_dir(const char *path)
 }
 
 struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
-				     const struct symbolizer_opts *opts)
+				     const struct source_opts *opts)
 {
 	struct bytes data = elf_image__data(e, elf_image__find(e, ".gnu_debuglink"));
 	struct cursor c = cursor_at(data, 0);
@@ -128,9 +128,9 @@ struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
 		return NULL;
 	slash = strrchr(path, '/');
 	dir_len = (int)(slash - path);
-	for (size_t i = 0; !found && opts->debug_dirs && opts->debug_dirs[i]; i++)
-		if (snprintf(full, sizeof(full), "%s%.*s/%s", opts->debug_dirs[i], dir_len, path,
-			     name) < (int)sizeof(full))
+	for (size_t i = 0; !found && opts->symbols->debug_dirs && opts->symbols->debug_dirs[i]; i++)
+		if (snprintf(full, sizeof(full), "%s%.*s/%s", opts->symbols->debug_dirs[i], dir_len,
+			     path, name) < (int)sizeof(full))
 			found = try_link(full, crc);
 	if (!found &&
 	    snprintf(full, sizeof(full), "%.*s/.debug/%s", dir_len, path, name) < (int)sizeof(full))
@@ -176,7 +176,7 @@ static const char *read_alt_link(struct elf_image *e, char *hex, size_t sz)
 }
 
 struct elf_image *debug_file_alt(struct elf_image *e, const char *path,
-				 const struct symbolizer_opts *opts, bool *wanted)
+				 const struct source_opts *opts, bool *wanted)
 {
 	char hex[2 * 64 + 1] = "", full[PATH_MAX];
 	const char *name = read_alt_link(e, hex, sizeof(hex)), *slash;

@@ -12,7 +12,7 @@
 
 struct elf_image {
 	struct bytes file;
-	bool is64;
+	bool is64, ours;
 	uint16_t machine;
 	struct elf_section *sections;
 	size_t section_cnt;
@@ -226,6 +226,7 @@ int elf_image__open(struct elf_image **out, int fd, const char **why)
 		goto cleanup;
 	}
 	e->file = (struct bytes){map, (uint64_t)st.st_size};
+	e->ours = (!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & S_IWOTH);
 	err = read_header(e, why);
 cleanup:
 	close(fd);
@@ -275,6 +276,11 @@ void elf_image__close(struct elf_image *e)
 uint16_t elf_image__machine(const struct elf_image *e)
 {
 	return e->machine;
+}
+
+bool elf_image__ours(const struct elf_image *e)
+{
+	return e->ours;
 }
 
 bool elf_image__is64(const struct elf_image *e)

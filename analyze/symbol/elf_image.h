@@ -28,6 +28,9 @@ int elf_image__open(struct elf_image **e, int fd, const char **why);
 struct elf_image *elf_image__open_path(const char *path);
 void elf_image__close(struct elf_image *e);
 
+/* It is root's or this user's: nobody else can have given it another's build-id. */
+bool elf_image__ours(const struct elf_image *e);
+
 uint16_t elf_image__machine(const struct elf_image *e);
 bool elf_image__is64(const struct elf_image *e);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source.h"
 
-#include "debug_file.h"
 #include "parallel.h"
 
 static int open_dwarf(struct source *src, struct elf_image *e, const char *path,
-		      const struct symbolizer_opts *opts)
+		      const struct source_opts *opts)
 {
 	bool alt_wanted;
 	int err;
@@ -23,7 +22,7 @@ static int open_dwarf(struct source *src, struct elf_image *e, const char *path,
 
 /* The separate file's symbol table, if it has one, is the fuller. */
 static int open_separate(struct source *src, const char *id_hex, const char *path,
-			 const struct symbolizer_opts *opts)
+			 const struct source_opts *opts)
 {
 	const char *id = elf_image__build_id(src->main);
 	struct symtab fuller;
@@ -50,7 +49,7 @@ static int open_separate(struct source *src, const char *id_hex, const char *pat
 
 /* What is on this machine when the caller has no file: a debug file, or the very binary. */
 static struct elf_image *find_elsewhere(const char *id_hex, const char *path,
-					const struct symbolizer_opts *opts)
+					const struct source_opts *opts)
 {
 	struct elf_image *e = debug_file_by_id(id_hex, opts);
 
@@ -65,13 +64,15 @@ static struct elf_image *find_elsewhere(const char *id_hex, const char *path,
 }
 
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
-		const struct symbolizer_opts *opts)
+		const struct source_opts *opts)
 {
 	int err;
 
 	*src = (struct source){.kind = "none", .why = "file not available"};
-	if (fd < 0 || elf_image__open(&src->main, fd, &src->why))
+	if (fd < 0 || elf_image__open(&src->main, fd, &src->why)) {
 		src->main = find_elsewhere(id_hex, path, opts);
+		src->main_found = src->main != NULL;
+	}
 	if (!src->main)
 		return 0;
 	err = open_dwarf(src, src->main, path, opts);
@@ -104,6 +105,13 @@ void source_close(struct source *src)
 bool source_incomplete(const struct source *src)
 {
 	return src->alt_missing || (src->dwarf && dwarf__incomplete(src->dwarf));
+}
+
+bool source_doubtful(const struct source *src)
+{
+	return (src->main_found && !elf_image__ours(src->main)) ||
+	       (src->separate && !elf_image__ours(src->separate)) ||
+	       (src->alt && !elf_image__ours(src->alt));
 }
 
 /*

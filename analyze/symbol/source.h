@@ -4,9 +4,9 @@
 #define ANALYZE_SYMBOL_SOURCE_H
 
 #include "answers.h"
+#include "debug_file.h"
 #include "dwarf.h"
 #include "elf_image.h"
-#include "symbol.h"
 #include "symtab.h"
 
 struct source {
@@ -16,17 +16,20 @@ struct source {
 	struct symtab symtab;
 	struct dwarf *dwarf;
 	const char *kind, *why;
-	bool alt_missing;
+	bool alt_missing, main_found;
 };
 
 /* fd (consumed) is the image's file, or negative errno. Always leaves a usable source, if only of
  * kind "none". */
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
-		const struct symbolizer_opts *opts);
+		const struct source_opts *opts);
 void source_close(struct source *src);
 
 /* Something the files refer to was not found, so answers may get better another time. */
 bool source_incomplete(const struct source *src);
+
+/* A file that was found on this machine is another user's, who may say of it what he likes. */
+bool source_doubtful(const struct source *src);
 
 /* addrs ascending, without repeats; answers are appended to the empty `out`. */
 int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,

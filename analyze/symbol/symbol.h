@@ -16,15 +16,10 @@ struct symbol_image;
 struct symbolizer_opts {
 	/* --debug-dir, then /usr/lib/debug; NULL-terminated; NULL: none. Borrowed until __free. */
 	const char *const *debug_dirs;
-	const char
-		*cache_dir; /* persistent answers by build-id; NULL: none. See symbol_cache_dir */
-	unsigned jobs;	    /* 0: all CPUs */
-	bool inlines;	    /* expand inlined calls */
-	bool debuginfod;    /* may run debuginfod-find (only when asked for) */
-	/* Optional: a new fd of another ELF file by its build-id (dwz alternate files), or negative
-	 * errno. */
-	int (*open_by_id)(void *ctx, const char *id_hex);
-	void *open_by_id_ctx;
+	const char *cache_dir; /* persistent answers; NULL: none. See symbol_cache_dir */
+	unsigned jobs;	       /* 0: all CPUs */
+	bool inlines;	       /* expand inlined calls */
+	bool debuginfod;       /* may run debuginfod-find (only when asked for) */
 };
 
 int symbolizer__new(struct symbolizer **s, const struct symbolizer_opts *opts);
@@ -34,14 +29,26 @@ void symbolizer__free(struct symbolizer *s);
 char *symbol_cache_dir(void);
 
 /*
- * An image to look addresses up in. id_hex: build-id or "sha1:..", names the cache entry; may be NULL.
- * open(ctx) returns a new fd of an ELF file (the archive's slim ELF or the real one) or negative errno; it
- * is called at most once a __resolve, and only when the cache cannot answer. Without it, or where it has no
- * DWARF, debug files are looked for: by build-id, or by debuglink from path. The image lives as long as the
- * symbolizer, its files are open only during a __resolve.
+ * An image to look addresses up in. id_hex: build-id or "sha1:..", names the cache entry; may be
+ * NULL. open(ctx) returns a new fd of an ELF file (the archive's slim ELF or the real one) or
+ * negative errno; it is called at most once a __resolve, and only when the cache cannot answer.
+ * Without it, or where it has no DWARF, debug files are looked for: by build-id, or by debuglink
+ * from path. The image lives as long as the symbolizer, its files are open only during a __resolve.
  */
 int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path,
 		      int (*open)(void *ctx), void *ctx, struct symbol_image **image);
+
+/* For an image that an archive brings along. Build-ids are then the archive's word: only in this
+ * archive is looked for dwz's common file, and answers are kept for this content alone. */
+struct symbol_archive {
+	const char *content; /* 32 hex digits for what open() gives; copied */
+	/* Another ELF file of the archive by its build-id: a new fd or negative errno, and its
+	 * content ("": there is none). Called during a __resolve. */
+	int (*open_by_id)(void *ctx, const char *id_hex);
+	const char *(*content_by_id)(void *ctx, const char *id_hex);
+	void *ctx;
+};
+int symbol_image__in_archive(struct symbol_image *image, const struct symbol_archive *archive);
 
 struct symbol_frame {
 	const char *name;	  /* demangled; NULL: not known */

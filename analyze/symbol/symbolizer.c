@@ -21,6 +21,9 @@ struct symbol_image {
 	char *id, *path;
 	int (*open)(void *ctx);
 	void *open_ctx;
+	bool archived;
+	struct symbol_archive archive; /* its content is our own */
+	char *alt_id, *alt_content;    /* of what was read so far; NULL: none */
 	bool cache_tried;
 	bool worth_keeping;	/* answers from DWARF that the cache does not have */
 	const char *kind, *why; /* of the file when last opened */
@@ -65,14 +68,26 @@ int symbolizer__new(struct symbolizer **out, const struct symbolizer_opts *opts)
 	return 0;
 }
 
+static struct cache_name cache_name(const struct symbol_image *im)
+{
+	return (struct cache_name){im->id, im->archived ? im->archive.content : ""};
+}
+
 static void image_free(struct symbol_image *im)
 {
 	struct symbolizer *s = im->owner;
 
+	struct cache_name name = cache_name(im);
+	struct cache_alt alt = {im->alt_id ? im->alt_id : "",
+				im->alt_content ? im->alt_content : ""};
+
 	if (im->worth_keeping)
-		cache_store(s->opts.cache_dir, im->id, s->pool, &im->known);
+		cache_store(s->opts.cache_dir, &name, &alt, s->pool, &im->known);
 	cache_close(im->cache);
 	answers_fini(&im->known);
+	free((char *)im->archive.content);
+	free(im->alt_id);
+	free(im->alt_content);
 	free(im->id);
 	free(im->path);
 	free(im);
@@ -114,6 +129,14 @@ int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path
 	return 0;
 }
 
+int symbol_image__in_archive(struct symbol_image *im, const struct symbol_archive *archive)
+{
+	im->archive = *archive;
+	im->archive.content = strdup(archive->content);
+	im->archived = im->archive.content != NULL;
+	return im->archived ? 0 : -ENOMEM;
+}
+
 const char *symbol_image__kind(const struct symbol_image *im, const char **why)
 {
 	if (why)
@@ -150,6 +173,27 @@ static uint64_t *unknown_addrs(const struct symbol_image *im, const uint64_t *ad
 	return v;
 }
 
+static const char *content_of_alt(const struct symbol_image *im, const char *id)
+{
+	return im->archived ? im->archive.content_by_id(im->archive.ctx, id) : "";
+}
+
+/* What it says must come from the files that this archive has. */
+static struct cache *open_cache(const struct symbol_image *im)
+{
+	struct cache_name name = cache_name(im);
+	struct cache *c = cache_open(im->owner->opts.cache_dir, &name);
+	struct cache_alt alt = {"", ""};
+
+	if (c)
+		alt = cache_alt(c);
+	if (c && *alt.id && strcmp(content_of_alt(im, alt.id), alt.content)) {
+		cache_close(c);
+		c = NULL;
+	}
+	return c;
+}
+
 /* What the cache answers; *unknown keeps the rest. */
 static int learn_from_cache(struct symbol_image *im, uint64_t *unknown, size_t *cnt)
 {
@@ -159,7 +203,7 @@ static int learn_from_cache(struct symbol_image *im, uint64_t *unknown, size_t *
 	int err;
 
 	if (!im->cache_tried && s->opts.cache_dir && im->id)
-		im->cache = cache_open(s->opts.cache_dir, im->id);
+		im->cache = open_cache(im);
 	im->cache_tried = true;
 	if (!im->cache)
 		return 0;
@@ -175,15 +219,26 @@ static int learn_from_cache(struct symbol_image *im, uint64_t *unknown, size_t *
 	return err;
 }
 
+/* False: out of memory. */
+static bool note_alt(struct symbol_image *im, const struct source *src)
+{
+	if (!src->alt || im->alt_id)
+		return true;
+	im->alt_id = strdup(elf_image__build_id(src->alt));
+	im->alt_content = im->alt_id ? strdup(content_of_alt(im, im->alt_id)) : NULL;
+	return im->alt_content != NULL;
+}
+
 /* The files are closed again at once: of a whole system's binaries, only one's mappings and indexes
  * are held. */
 static int learn_from_file(struct symbol_image *im, const uint64_t *unknown, size_t cnt)
 {
 	struct symbolizer *s = im->owner;
+	struct source_opts opts = {&s->opts, im->archived ? &im->archive : NULL};
 	struct answers fresh = {0};
 	struct source src;
 	int err = source_open(&src, im->open ? im->open(im->open_ctx) : -ENOENT, im->id, im->path,
-			      &s->opts);
+			      &opts);
 
 	im->kind = src.kind;
 	im->why = src.why;
@@ -191,8 +246,9 @@ static int learn_from_file(struct symbol_image *im, const uint64_t *unknown, siz
 		err = source_resolve(&src, s->pool, unknown, cnt, s->opts.jobs, &fresh);
 	if (!err)
 		err = answers_merge(&im->known, &fresh);
-	if (!err && s->opts.cache_dir && im->id && src.dwarf && !source_incomplete(&src))
-		im->worth_keeping = true;
+	if (!err && s->opts.cache_dir && im->id && src.dwarf && !source_incomplete(&src) &&
+	    !source_doubtful(&src))
+		im->worth_keeping = note_alt(im, &src);
 	answers_fini(&fresh);
 	source_close(&src);
 	return err;

@@ -21,7 +21,9 @@ static void make_plausible(uint8_t *data, size_t sz)
 	h.string_sz = left - h.frame_cnt * sizeof(struct cache_frame);
 	if (h.string_sz)
 		data[sz - 1] = 0;
-	h.crc = (uint32_t)crc32_z(0, data + sizeof(h), body);
+	h.crc = (uint32_t)crc32_z(0, (const Bytef *)&h.alt_id,
+				  sizeof(h) - offsetof(struct cache_header, alt_id));
+	h.crc = (uint32_t)crc32_z(h.crc, data + sizeof(h), body);
 	memcpy(data, &h, sizeof(h));
 }
 
@@ -40,6 +42,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 		make_plausible(copy, sz);
 	c = cache_parse(copy, sz);
 	if (c) {
+		struct cache_alt alt = cache_alt(c);
+
+		if (strlen(alt.id) + strlen(alt.content) > 2 * sz)
+			abort();
 		for (size_t i = 0; i < 64; i++)
 			addrs[i] = i << (i % 3 * 8);
 		if (cache_read(c, pool, &all) || cache_find(c, pool, addrs, 64, &some) ||

@@ -38,6 +38,27 @@ unshare -U --map-root-user true 2>/dev/null || users=
 if [ "$users" ]; then refused "own user namespace" "user namespace" unshare -U --map-root-user "$OBREC" -q -d 1s -o "$T/x.obz"
 else echo "no user namespaces here"; fi
 
+# ---- a time namespace: obrec's times are the kernel's nevertheless, or it says so; COMMAND stays in it
+if unshare -T --monotonic 50000 --boottime 90000 -f true 2>/dev/null; then
+	moved="unshare -T --monotonic 50000 --boottime 90000 -f"
+	start sh -c 'while :; do :; done'; busy=$!
+	"$OBREC" -q -d 1s -e cpu -p $busy --debuginfo none -o "$T/host.obz"
+	$moved "$OBREC" -q -d 1s -e cpu -p $busy --debuginfo none -o "$T/moved.obz"
+	within "time namespace: samples" "$(sql "$T/moved.obz" "SELECT count(*) FROM sample")" 1 100000
+	is "time namespace: samples outside of the capture" "$(sql "$T/moved.obz" "SELECT count(*) FROM sample, capture
+		WHERE ts_ns NOT BETWEEN started_at_ns - 1000000000 AND started_at_ns + duration_ns + 1000000000")" 0
+	started="SELECT started_ns FROM process WHERE pid = $busy"
+	within "time namespace: start of a process, ms apart" $((($(sql "$T/moved.obz" "$started") - $(sql "$T/host.obz" "$started")) / 1000000)) -1000 1000
+	$moved "$OBREC" -q -e cpu -o "$T/moved.obz" -- readlink /proc/self/ns/time >"$T/out"
+	! grep -qF "$(readlink /proc/self/ns/time)" "$T/out" || fail "COMMAND has left its time namespace"
+	start $moved sh -c 'while :; do :; done'; eventually "a target in a time namespace" pgrep -P $!; busy=$(pgrep -P $!)
+	"$OBREC" -q -d 1s -e cpu -p $busy --debuginfo none -o "$T/target.obz"
+	is "a target in a time namespace: its start is long before its samples" "$(sql "$T/target.obz" "SELECT count(*) FROM process, capture
+		WHERE pid = $busy AND started_ns BETWEEN started_at_ns - 600000000000 AND started_at_ns")" 1
+	kill $busy
+	refused "time namespace without CAP_SYS_ADMIN" "time namespace" $moved setpriv --inh-caps -sys_admin --bounding-set -sys_admin "$OBREC" -q -d 1s -o "$T/x.obz"
+else echo "no time namespaces here"; fi
+
 # ---- a root directory: /bin/cat is another program than the host's, and a library is in it that the host has nowhere
 root=$T/root
 mkdir -p "$root"/{bin,dev,etc,old,proc,tmp}

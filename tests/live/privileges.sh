@@ -63,18 +63,36 @@ for pair in +bpf,+sys_ptrace:CAP_PERFMON +perfmon,+sys_ptrace:CAP_BPF; do
 done
 kill $own_demo
 
-# root keeps CAP_DAC_READ_SEARCH (2), CAP_SYS_PTRACE (19), CAP_SYS_NICE (23), CAP_BPF (39), CAP_CHECKPOINT_RESTORE (40) at most
-obrec_start -p $root_demo -e cpu,offcpu,l4,l7 -o "$T/root.obz"
-allowed=$((1 << 2 | 1 << 19 | 1 << 23 | 1 << 39 | 1 << 40)) threads=0
-for t in /proc/$obrec/task/*; do
-	for set in CapInh CapPrm CapEff CapBnd CapAmb; do
-		caps=$((16#$(awk -v s=$set: '$1 == s {print $2}' "$t/status")))
-		[ $((caps & ~allowed)) = 0 ] || fail "thread ${t##*/} keeps $set $(printf %x $caps)"
+# Of root's capabilities the main thread keeps just these, in its permitted and effective set and for execve(2); workers of them the first at
+# most: CAP_DAC_READ_SEARCH (2), CAP_SYS_PTRACE (19), CAP_SYS_NICE (23), CAP_BPF (39), CAP_CHECKPOINT_RESTORE (40).
+recording=$((1 << 2 | 1 << 19 | 1 << 23 | 1 << 39 | 1 << 40)) perfmon=$((1 << 38)) to_kill=$((1 << 5))
+caps_of() { echo $((16#$(awk -v s=$2: '$1 == s {print $2}' "/proc/$obrec/task/$1/status"))); } # THREAD SET
+keeps() { # WHAT MASK
+	local t set threads=0
+	for set in CapPrm CapEff CapBnd; do is "$1: $set" "$(printf %x $(caps_of $obrec $set))" "$(printf %x $2)"; done
+	for set in CapInh CapAmb; do is "$1: $set" "$(caps_of $obrec $set)" 0; done
+	for t in /proc/$obrec/task/*; do
+		t=${t##*/}
+		is "$1: thread $t: no_new_privs" "$(awk '/^NoNewPrivs/{print $2}' "/proc/$obrec/task/$t/status")" 1
+		threads=$((threads + 1))
+		[ $t != $obrec ] || continue
+		for set in CapInh CapPrm CapEff CapBnd CapAmb; do
+			[ $(($(caps_of $t $set) & ~(1 << 2))) = 0 ] || fail "$1: worker $t keeps $set $(printf %x $(caps_of $t $set))"
+		done
 	done
-	is "thread ${t##*/}: no_new_privs" "$(awk '/^NoNewPrivs/{print $2}' "$t/status")" 1
-	threads=$((threads + 1))
+	within "$1: threads looked at" $threads 2 10
+}
+obrec_start -p $root_demo -e cpu,l4,tls -o "$T/tls.obz"; keeps "with tls" $((recording | perfmon)); obrec_stop "with tls"
+# COMMAND ends when it is told to, not by a signal, which it could not be sent later
+mkfifo "$T/go"
+for probes in cpu cpu,tls; do
+	case $probes in *tls) more=$perfmon ;; *) more=0 ;; esac
+	obrec_start -e $probes -o "$T/command.obz" -- sh -c "read -r line <'$T/go'"
+	keeps "COMMAND, $probes" $((recording | to_kill | more))
+	echo >"$T/go"; obrec_wait; is "COMMAND: exit" $status 0
 done
-within "threads looked at" $threads 2 10
+obrec_start -p $root_demo -e cpu,offcpu,l4,l7 -o "$T/root.obz"
+keeps "default" $recording
 is "not dumpable: owner of its /proc files" "$(stat -c %u /proc/$obrec/environ)" 0
 status=0; setpriv --reuid $TARGET --regid $TARGET --clear-groups cat /proc/$obrec/environ >/dev/null 2>&1 || status=$?
 is "its memory is nobody's" $status 1

@@ -118,8 +118,8 @@ static void test_binaries(void)
 		{0xffff, 0xffffffffc0000000, 0, span_of("nf_hook"), span_of("nf_tables")}};
 
 	CHECK(!strings__new(&strings) && !binaries__new(&b, strings));
-	CHECK(!binaries__define(b, 0, &same) && !binaries__define(b, 1, &other) &&
-	      !binaries__define(b, 0, &jit) && !binaries__define(b, 1, &jit));
+	CHECK(!binaries__define(b, 0, &same, "") && !binaries__define(b, 1, &other, "") &&
+	      !binaries__define(b, 0, &jit, "") && !binaries__define(b, 1, &jit, ""));
 	CHECK(binaries__find(b, 0, 4) == binaries__find(b, 1, 9),
 	      "the same file in two captures is one");
 	CHECK(binaries__find(b, 0, 5) != binaries__find(b, 1, 5), "JIT code is a capture's own");

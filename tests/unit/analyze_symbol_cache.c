@@ -71,33 +71,100 @@ static void test_merge(void)
 	}
 }
 
+static struct cache_name local(const char *id)
+{
+	return (struct cache_name){id, ""};
+}
+
+static const struct cache_alt no_alt = {"", ""};
+
+static void check_path(const char *dir, struct cache_name name, const char *want)
+{
+	char *path = cache_path(dir, &name);
+
+	CHECK(want ? path && !strcmp(path, want) : !path, "%s", path ? path : "(none)");
+	free(path);
+}
+
+#define CONTENT "00112233445566778899aabbccddeeff"
+
 static void test_ids(void)
 {
 	static const char *const bad[] = {"",	    "ab",	    "../../etc/passwd",
 					  "ab/cd",  "ABCDEF",	    "sha1:../x",
 					  "abcd\n", "sha256:abcdef"};
-	char *path = cache_path("/d", "abcdef01");
 
-	CHECK(path && !strcmp(path, "/d/ab/cdef01.sym"), "%s", path ? path : "(none)");
-	free(path);
-	path = cache_path("/d", "sha1:abcdef01");
-	CHECK(path && !strcmp(path, "/d/sha1-ab/cdef01.sym"), "%s", path ? path : "(none)");
-	free(path);
+	check_path("/d", local("abcdef01"), "/d/ab/cdef01.sym");
+	check_path("/d", local("sha1:abcdef01"), "/d/sha1-ab/cdef01.sym");
+	check_path("/d", (struct cache_name){"abcdef01", CONTENT}, "/d/ab/cdef01-" CONTENT ".sym");
+	check_path("/d", (struct cache_name){"abcdef01", "../" CONTENT}, NULL);
+	check_path("/d", (struct cache_name){"abcdef01", "00"}, NULL);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK(!cache_path("/d", bad[i]), "%s", bad[i]);
-	CHECK(!cache_path(NULL, "abcdef01") && !cache_path("/d", NULL), "NULL");
+		check_path("/d", local(bad[i]), NULL);
+	check_path(NULL, local("abcdef01"), NULL);
+	check_path("/d", local(NULL), NULL);
+}
+
+static void expect(const char *dir, struct cache_name name, const char *want)
+{
+	struct cache *c = cache_open(dir, &name);
+	struct answers a = {0};
+
+	CHECK(!c == !want, "%s-%s", name.id, name.content);
+	if (c && want) {
+		CHECK(!cache_read(c, pool, &a), "read");
+		check_text(&a, want);
+	}
+	answers_fini(&a);
+	cache_close(c);
+}
+
+/* What archives say of a build-id is kept apart by content, and from what this machine says. */
+static void test_contents(const char *dir)
+{
+	struct cache_name here = local("0badcafe"), one = {"0badcafe", CONTENT},
+			  two = {"0badcafe", "ffffffffffffffffffffffffffffffff"};
+	struct answers a = parse("1-5a"), b = parse("1-5b"), c = parse("1-5c"), d = parse("8-9d");
+	struct cache_alt alt = {"abcd0123", CONTENT}, other = {"abcd0123", "00"}, got;
+	struct cache *cache;
+
+	cache_store(dir, &one, &no_alt, pool, &a);
+	expect(dir, here, NULL);
+	expect(dir, two, NULL);
+	cache_store(dir, &two, &no_alt, pool, &b);
+	cache_store(dir, &here, &no_alt, pool, &c);
+	expect(dir, one, "1-5a");
+	expect(dir, two, "1-5b");
+	expect(dir, here, "1-5c");
+	/* with the same alternate file answers add up, those with another are begun anew */
+	cache_store(dir, &one, &alt, pool, &b);
+	expect(dir, one, "1-5b");
+	cache_store(dir, &one, &alt, pool, &d);
+	expect(dir, one, "1-5b 8-9d");
+	cache = cache_open(dir, &one);
+	got = cache ? cache_alt(cache) : no_alt;
+	CHECK(!strcmp(got.id, alt.id) && !strcmp(got.content, alt.content), "%s %s", got.id,
+	      got.content);
+	cache_close(cache);
+	cache_store(dir, &one, &other, pool, &a);
+	expect(dir, one, "1-5a");
+	answers_fini(&a);
+	answers_fini(&b);
+	answers_fini(&c);
+	answers_fini(&d);
 }
 
 /* Every byte of a file changed in turn: it is refused. */
 static void test_damage(const char *dir)
 {
-	char *path = cache_path(dir, "abcdef01"), data[4096];
+	const struct cache_name name = local("abcdef01");
+	char *path = cache_path(dir, &name), data[4096];
 	struct answers a = parse("1-5a 9-10b");
 	struct cache *c;
 	ssize_t sz;
 	int fd;
 
-	cache_store(dir, "abcdef01", pool, &a);
+	cache_store(dir, &name, &no_alt, pool, &a);
 	fd = open(path, O_RDWR);
 	sz = read(fd, data, sizeof(data));
 	CHECK(fd >= 0 && sz > 64, "%s", path);
@@ -105,20 +172,20 @@ static void test_damage(const char *dir)
 		char wrong = (char)(data[i] ^ 0x41);
 
 		CHECK(pwrite(fd, &wrong, 1, i) == 1, "write");
-		c = cache_open(dir, "abcdef01");
+		c = cache_open(dir, &name);
 		CHECK(!c, "byte %zd", i);
 		cache_close(c);
 		CHECK(pwrite(fd, &data[i], 1, i) == 1, "write");
 	}
 	for (ssize_t cut = sz - 1; cut >= 0; cut -= 7) {
 		CHECK(!ftruncate(fd, cut), "truncate");
-		CHECK(!cache_open(dir, "abcdef01"), "cut at %zd", cut);
+		CHECK(!cache_open(dir, &name), "cut at %zd", cut);
 	}
 	close(fd);
 	CHECK(!unlink(path) && !symlink("/etc/passwd", path), "symlink");
-	CHECK(!cache_open(dir, "abcdef01"), "a symbolic link was followed");
-	cache_store(dir, "abcdef01", pool, &a);
-	c = cache_open(dir, "abcdef01");
+	CHECK(!cache_open(dir, &name), "a symbolic link was followed");
+	cache_store(dir, &name, &no_alt, pool, &a);
+	c = cache_open(dir, &name);
 	CHECK(c, "a symbolic link was not replaced");
 	cache_close(c);
 	answers_fini(&a);
@@ -128,6 +195,7 @@ static void test_damage(const char *dir)
 static void test_same_time(const char *dir)
 {
 	enum { WRITERS = 4, ROUNDS = 20 };
+	const struct cache_name name = local("00112233");
 	struct answers all = {0};
 	struct cache *c;
 	int status;
@@ -139,14 +207,14 @@ static void test_same_time(const char *dir)
 			struct answers a = {0};
 
 			add(&a, (uint64_t)(w * 100 + i * 2), (uint64_t)(w * 100 + i * 2 + 1), "f");
-			cache_store(dir, "00112233", pool, &a);
+			cache_store(dir, &name, &no_alt, pool, &a);
 			answers_fini(&a);
 		}
 		_exit(0);
 	}
 	for (int w = 0; w < WRITERS; w++)
 		CHECK(wait(&status) > 0 && !status, "writer");
-	c = cache_open(dir, "00112233");
+	c = cache_open(dir, &name);
 	CHECK(c && !cache_read(c, pool, &all), "not whole");
 	/* Two may join theirs to the same old file, and one is lost; the last writer's are all
 	 * there. */
@@ -166,6 +234,7 @@ static double now(void)
 static void test_many(const char *dir)
 {
 	enum { CNT = 10000, DEPTH = 4 };
+	const struct cache_name name = local("aabbccdd");
 	struct answers a = {0}, found = {0};
 	uint64_t *addrs = calloc(CNT, sizeof(*addrs));
 	struct name_pool *fresh;
@@ -185,11 +254,11 @@ static void test_many(const char *dir)
 		addrs[i] = 0x1000 + i * 16 + 3;
 		CHECK(!answers_add(&a, 0x1000 + i * 16, 0x1008 + i * 16, f, DEPTH), "add");
 	}
-	cache_store(dir, "aabbccdd", pool, &a);
+	cache_store(dir, &name, &no_alt, pool, &a);
 	for (int round = 0; round < 5; round++) { /* other programs run too: the best counts */
 		CHECK(!name_pool__new(&fresh), "pool");
 		start = now();
-		c = cache_open(dir, "aabbccdd");
+		c = cache_open(dir, &name);
 		CHECK(c && !cache_find(c, fresh, addrs, CNT, &found), "find");
 		if (now() - start < best)
 			best = now() - start;
@@ -230,6 +299,7 @@ int main(void)
 	test_merge();
 	test_ids();
 	test_damage(sub);
+	test_contents(sub);
 	test_same_time(sub);
 	test_many(sub);
 	snprintf(sub, sizeof(sub), "%s/deep/er/00", dir);

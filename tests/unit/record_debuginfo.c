@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -56,6 +57,21 @@ int obz_writer__put(struct obz_writer *unused, enum rec_kind kind, const void *r
 	return 0;
 }
 
+static char *in_dir(const char *name);
+
+/* As memberN.zst, for a look at what is in it. */
+static void save(int n, int fd, uint64_t sz)
+{
+	char name[32];
+	off_t at = 0;
+	int to;
+
+	snprintf(name, sizeof(name), "member%d.zst", n);
+	to = open(in_dir(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert(to >= 0 && sendfile(to, fd, &at, sz) == (ssize_t)sz);
+	close(to);
+}
+
 int obz_writer__add_compressed(struct obz_writer *unused, const char *name, int fd, uint64_t sz)
 {
 	struct stat st;
@@ -63,6 +79,8 @@ int obz_writer__add_compressed(struct obz_writer *unused, const char *name, int 
 	assert(!fstat(fd, &st) && (uint64_t)st.st_size >= sz);
 	pthread_mutex_lock(&w.lock);
 	if (!w.fail) {
+		if (sz < 1 << 20)
+			save(w.members, fd, sz);
 		snprintf(w.names[w.members], sizeof(w.names[0]), "%s", name);
 		w.sizes[w.members++] = sz;
 	}
@@ -276,53 +294,117 @@ static void test_modes(void)
 	expect(1, "symtab", "");
 }
 
-/* What was kept is used without looking at the file: here that is no ELF file any more. */
+/* The one file of the cache; its inode changes when it is written again, as the link keeps the
+ * number taken. */
+static ino_t kept_ino(void)
+{
+	struct stat st;
+
+	assert(!sh("f=$(ls -d $PWD/cache/aa/01-*.debug.zst) && ln -sf $f kept && ln -f $f "
+		   "$(stat -c inode%i $f)"));
+	assert(!stat(in_dir("kept"), &st));
+	assert((st.st_mode & 0777) == 0600);
+	return st.st_ino;
+}
+
+static void cached(const char *cache, enum debuginfo_mode mode, const char *name,
+		   const char *symbols, const char *why)
+{
+	struct debuginfo *d = start(mode, NULL, cache);
+
+	want(d, 1, name, "aa01");
+	assert(!finish(d));
+	expect(1, symbols, why);
+}
+
 static void test_cache(void)
 {
 	char *cache = strdup(in_dir("cache"));
 	struct debuginfo_opts open_to_all = {0};
-	struct debuginfo *d = start(DEBUGINFO_AUTO, NULL, cache);
-	struct stat st;
+	struct debuginfo *d;
+	ino_t first;
 
-	want(d, 1, "prog", "aa01");
-	assert(!finish(d));
-	expect(1, "dwarf", "");
-	assert(!stat(in_dir("cache/aa/01.debug.zst"), &st) && (st.st_mode & 0777) == 0600);
-	assert(!sh(
-		"zstd -dc cache/aa/01.debug.zst >kept && readelf -SW kept | grep -q debug_info"));
-	d = start(DEBUGINFO_AUTO, NULL, cache);
-	want(d, 1, "text", "aa01");
-	assert(!finish(d));
-	expect(1, "dwarf", "");
-	assert(w.members == 1 && w.sizes[0] < (uint64_t)st.st_size);
-	d = start(DEBUGINFO_SYMTAB, NULL,
-		  cache); /* less is wanted: that must not be answered with all */
-	want(d, 1, "prog", "aa01");
-	assert(!finish(d));
-	expect(1, "symtab", "");
-	d = start(DEBUGINFO_FULL, NULL, cache); /* nor more with less */
-	want(d, 1, "prog", "aa01");
-	assert(!finish(d));
-	expect(1, "dwarf", "");
+	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	first = kept_ino();
+	assert(!sh("zstd -dc <kept >whole && readelf -SW whole | grep -q debug_info"));
+	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	cached(cache, DEBUGINFO_AUTO, "copy", "dwarf", "");
+	assert(kept_ino() == first); /* no file was extracted again */
+	assert(w.members == 1 && !sh("cmp -n $(stat -c %s member0.zst) member0.zst kept"));
+	/* less is wanted: that must not be answered with all, nor more with less */
+	cached(cache, DEBUGINFO_SYMTAB, "prog", "symtab", "");
+	cached(cache, DEBUGINFO_FULL, "prog", "dwarf", "");
+	assert(kept_ino() != first);
 
-	/* cut, writable by others, not ours to trust */
-	assert(!sh("truncate -s -1 cache/aa/01.debug.zst"));
-	d = start(DEBUGINFO_AUTO, NULL, cache);
-	want(d, 1, "text", "aa01");
-	assert(!finish(d));
-	expect(1, "none", "not an ELF file");
-	d = start(DEBUGINFO_AUTO, NULL, cache);
-	want(d, 1, "prog", "aa01");
-	assert(!finish(d) && !chmod(in_dir("cache/aa/01.debug.zst"), 0622));
-	d = start(DEBUGINFO_AUTO, NULL, cache);
-	want(d, 1, "text", "aa01");
-	assert(!finish(d));
-	expect(1, "none", "not an ELF file");
+	/* damaged, cut, writable by others, not ours to trust */
+	first = kept_ino();
+	assert(!sh("printf x | dd of=kept bs=1 seek=$(($(stat -Lc %s kept) - 9)) conv=notrunc"));
+	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	assert(kept_ino() != first);
+	first = kept_ino();
+	assert(!sh("truncate -s -1 kept"));
+	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	assert(kept_ino() != first);
+	first = kept_ino();
+	assert(!chmod(in_dir("kept"), 0622));
+	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	assert(kept_ino() != first);
 	assert(!mkdir(in_dir("public"), 0700) && !chmod(in_dir("public"), 0777));
 	open_to_all.cache_dir = in_dir("public");
 	assert(debuginfo__new(&d, &open_to_all) == -EPERM);
+	assert(!chmod(in_dir("cache/key"), 0644));
+	open_to_all.cache_dir = cache;
+	assert(debuginfo__new(&d, &open_to_all) == -EBADMSG);
 	assert(!sh("test -z \"$(find cache -name '*.tmp')\""));
 	free(cache);
+}
+
+/* A program that carries another's build-id, of the same size: what is kept of one is not given to
+ * the other, whichever came first. */
+static void test_cache_of_two(void)
+{
+	char *cache = strdup(in_dir("two"));
+
+	assert(!sh("test $(stat -c %s honest) = $(stat -c %s hostile) && ! cmp honest hostile"));
+	for (int round = 0; round < 2; round++) {
+		cached(cache, DEBUGINFO_AUTO, "hostile", "dwarf", "");
+		assert(!sh("zstd -dc member0.zst | strings | grep -q hostile_function"));
+		cached(cache, DEBUGINFO_AUTO, "honest", "dwarf", "");
+		assert(sh("zstd -dc member0.zst | strings | grep -q hostile_function"));
+		assert(!sh("zstd -dc member0.zst | strings | grep -q honest__function"));
+	}
+	cached(cache, DEBUGINFO_AUTO, "text", "none", "not an ELF file");
+	assert(!sh("test $(ls two/aa/*.debug.zst | wc -l) = 2"));
+	free(cache);
+}
+
+/* A dwz alternate file may have any id; a binary of that id does not get what is in it. */
+static void test_alternate_is_no_binary(void)
+{
+	struct debug_queue q;
+	int fd = file("prog");
+	struct item *of, *it;
+	uint32_t binary;
+
+	debug_queue__init(&q);
+	assert(!debug_queue__push(&q, 1, fd, -1, "/one", "aa01") && debug_queue__take_in(&q));
+	of = debug_queue__next(&q);
+	assert(debug_queue__push_alternate(&q, of, "aa02", -1, 0) == 1);
+	assert(debug_queue__push_alternate(&q, of, "aa02", -1, 0) == 0);
+	it = debug_queue__next(&q);
+	assert(it && it->alternate && !debug_queue__next(&q));
+	for (uint32_t i = 2; i < 4; i++) { /* the second joins the first */
+		assert(!debug_queue__push(&q, i, fd, -1, "/two", "aa02"));
+		assert(!debug_queue__take_in(&q));
+	}
+	of = debug_queue__next_ready(&q);
+	assert(of && of != it && !of->alternate && !debug_queue__next_ready(&q));
+	assert(of->work->m.fd < 0 && strstr(of->work->m.why, "alternate"));
+	debug_queue__settle(of, false);
+	assert(debug_queue__report(&q, of, &binary) && debug_queue__report(&q, of, &binary));
+	assert(!debug_queue__report(&q, it, &binary));
+	debug_queue__fini(&q);
+	close(fd);
 }
 
 static void test_end_of_capture(void)
@@ -439,7 +521,7 @@ static void inflate_section(const char *name, off_t sz)
 	size_t i;
 	int fd;
 
-	assert(!sh("cp prog copy") && !rename(in_dir("copy"), in_dir(name)));
+	assert(!sh("cp prog inflated") && !rename(in_dir("inflated"), in_dir(name)));
 	fd = open(in_dir(name), O_RDWR | O_CLOEXEC);
 	assert(fd >= 0 && !slim_elf__load(&e, fd));
 	i = slim_elf_find(&e, ".debug_line_str");
@@ -470,6 +552,10 @@ int main(void)
 		   ">cut"));
 	assert(!sh(
 		"printf '# none of these\\n\\nAA01 # upper case\\n  sha1:00112233\\n' >exclude"));
+	assert(!sh("cp prog copy"));
+	assert(!sh("for n in hostile_function honest__function; do "
+		   "echo \"int $n(void) { return 1; } int main(void) { return $n(); }\" >two.c && "
+		   "gcc -g -Wl,--build-id=0xaa01 two.c -o ${n%%_*}; done"));
 	inflate_section("big", 300 << 20);
 	inflate_section("huge", 600 << 20);
 	/* the middle of a zlib stream */
@@ -482,6 +568,8 @@ int main(void)
 	test_bad_files();
 	test_modes();
 	test_cache();
+	test_cache_of_two();
+	test_alternate_is_no_binary();
 	test_end_of_capture();
 	test_failing_archive();
 	test_changing_file();

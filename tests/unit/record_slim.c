@@ -125,6 +125,7 @@ static void unpack(const struct slim_member *m, const char *to)
 }
 
 static const atomic_bool never;
+static const struct debuginfo_cache no_cache = {.fd = -1};
 
 static struct slim_member extract_mode(const char *name, enum debuginfo_mode mode,
 				       struct extract_alt *alt)
@@ -135,7 +136,7 @@ static struct slim_member extract_mode(const char *name, enum debuginfo_mode mod
 				  .path = path,
 				  .mode = mode,
 				  .dwarf_max = DEBUGINFO_AUTO_BINARY_MAX,
-				  .cache_fd = -1,
+				  .cache = &no_cache,
 				  .cancel = &never};
 
 	snprintf(path, sizeof(path), "/%s", name);
@@ -176,7 +177,7 @@ static void same_answers(const char *name, const char *original, const char *sym
 					  .root_fd = -1,
 					  .mode = DEBUGINFO_AUTO,
 					  .dwarf_max = DEBUGINFO_AUTO_BINARY_MAX,
-					  .cache_fd = -1,
+					  .cache = &no_cache,
 					  .cancel = &never};
 
 		assert(!debuginfo_extract(&job, &am, &none));

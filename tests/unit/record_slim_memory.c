@@ -114,13 +114,14 @@ struct outcome {
 static void extract(int fd, uint64_t mem_max, struct outcome *o)
 {
 	static const atomic_bool never;
+	static const struct debuginfo_cache no_cache = {.fd = -1};
 	struct extract_job job = {.id = "",
 				  .path = "/nowhere",
 				  .fd = fd,
 				  .root_fd = -1,
 				  .mode = DEBUGINFO_FULL,
 				  .mem_max = mem_max,
-				  .cache_fd = -1,
+				  .cache = &no_cache,
 				  .cancel = &never};
 	struct extract_alt alt;
 	struct rusage before, after;
