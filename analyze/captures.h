@@ -11,6 +11,7 @@
 #include <json-c/json_object.h>
 
 #include "../format/archive.h"
+#include "budget.h"
 
 struct capture {
 	const char *path; /* as given */
@@ -29,6 +30,7 @@ struct capture {
 	double sample;			 /* share of connections whose payload was kept; 1: all */
 	const struct obz_member **debug; /* debug members by name */
 	size_t debug_cnt;
+	struct budget budget;
 };
 
 struct captures {

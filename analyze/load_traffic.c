@@ -32,6 +32,11 @@ static int start_l7(struct conn *c)
 	return l7_conn__new(&c->l7, &opts);
 }
 
+static struct budget *budget_of(const struct conn *c)
+{
+	return &c->traffic->load->captures->v[c->capture].budget;
+}
+
 /* A connection that is over needs its parser no longer. */
 static void finish_l7(struct conn *c)
 {
@@ -44,6 +49,21 @@ static void finish_l7(struct conn *c)
 		c->traffic->err = -ENOMEM;
 	l7_conn__free(c->l7);
 	c->l7 = NULL;
+	budget_release(budget_of(c), c->l7_held);
+	c->l7_held = 0;
+}
+
+/* Is the parser's memory within what the archive may cost? */
+static bool hold_l7(struct conn *c)
+{
+	size_t sz = l7_conn__held(c->l7);
+
+	budget_release(budget_of(c), c->l7_held);
+	c->l7_held = 0;
+	if (!budget_hold(budget_of(c), sz))
+		return false;
+	c->l7_held = sz;
+	return true;
 }
 
 static int feed(void *conn, const struct l7_piece *piece)
@@ -52,6 +72,10 @@ static int feed(void *conn, const struct l7_piece *piece)
 	struct traffic *t = c->traffic;
 	int err = 0;
 
+	if (c->spent) {
+		budget_of(c)->rows_left_out++;
+		return t->err;
+	}
 	if (!c->l7) {
 		err = array_reserve(&t->live, &t->live_cap, t->live_cnt + 1);
 		if (!err)
@@ -61,6 +85,10 @@ static int feed(void *conn, const struct l7_piece *piece)
 	}
 	if (!err)
 		err = l7_conn__feed(c->l7, piece);
+	if (!err && !hold_l7(c)) {
+		finish_l7(c); /* stays among the live ones: there is nothing left of it to end */
+		c->spent = true;
+	}
 	return err ? err : t->err;
 }
 
@@ -122,8 +150,10 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 	for (size_t i = 0; i < cnt && !err; i++) {
 		struct conn *c = traffic_conn(t, capture, rows[i].connection);
 
-		if (!c)
-			return -ENOMEM;
+		if (!c) {
+			err = t->err;
+			continue;
+		}
 		if (!c->service) /* its record was lost */
 			c->service = c->peer = strings__add(t->strings, span_of("[unknown]"));
 		c->tls |= !!(rows[i].flags & PAYLOAD_TLS);
@@ -132,6 +162,8 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 			continue;
 		traffic_anchor(c, &rows[i]);
 		err = hold(c, &rows[i]);
+		if (!err && payload_order__full(t->order))
+			err = payload_order__release(t->order, false);
 	}
 	if (!err)
 		err = payload_order__release(t->order, false);
@@ -158,11 +190,12 @@ static int traffic_begin(struct load *l, void **state)
 	if (!t)
 		return -ENOMEM;
 	t->load = l;
+	t->start_ns = traffic_start_ns(l->captures);
 	t->rows = load__wants(l, "message");
 	t->filtered = message_filter_any(&l->opts.traffic.filter);
 	t->spans = calloc(l->captures->cnt + 1, sizeof(*t->spans));
 	t->scales = calloc(l->captures->cnt + 1, sizeof(*t->scales));
-	if (!t->spans || !t->scales || strings__new(&t->strings) ||
+	if (!t->spans || !t->scales || strings__new(&t->strings) || intern__new(&t->addresses) ||
 	    payload_order__new(&t->order, feed) ||
 	    (wants_figures(l) && figures__new(&t->figures)) ||
 	    (load__wants(l, "flow") && figures__new(&t->edges)))
@@ -212,8 +245,7 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 			const struct rec_connection *r = (const struct rec_connection *)rows + i;
 
 			c = traffic_conn(t, capture, r->id);
-			if (c)
-				traffic_add_connection(c, r);
+			err = c ? traffic_add_connection(c, r) : t->err;
 			break;
 		}
 		case REC_connection_stat: {
@@ -221,7 +253,7 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 				(const struct rec_connection_stat *)rows + i;
 
 			c = traffic_conn(t, capture, r->connection);
-			err = c ? traffic_add_stat(c, r) : 0;
+			err = c ? traffic_add_stat(c, r) : t->err;
 			break;
 		}
 		case REC_connection_close: {
@@ -231,13 +263,12 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 			c = traffic_conn(t, capture, r->connection);
 			if (c)
 				c->closed_ns = r->closed_ns;
+			err = t->err;
 			break;
 		}
 		default:
 			return 0;
 		}
-		if (!c)
-			err = -ENOMEM;
 	}
 	return err;
 }
@@ -289,8 +320,6 @@ static void traffic_free(void *state)
 
 		l7_conn__free(c->l7);
 		free(c->marks);
-		free((char *)c->rec.local_addr.p);
-		free((char *)c->rec.remote_addr.p);
 		free(c);
 	}
 	arena_fini(&t->arena);
@@ -307,6 +336,7 @@ static void traffic_free(void *state)
 	figures__free(t->figures);
 	figures__free(t->edges);
 	strings__free(t->strings);
+	intern__free(t->addresses);
 	sqlite3_finalize(t->process);
 	sqlite3_finalize(t->process_of_pid);
 	bulk_close(&t->message);

@@ -267,6 +267,9 @@ struct l7_stats {
 };
 struct l7_stats l7_conn__stats(const struct l7_conn *c);
 
+/* The memory that it takes now, about. */
+size_t l7_conn__held(const struct l7_conn *c);
+
 /* All protocols, in the order of format/protocols.def; NULL ends. */
 extern const struct l7_protocol *const l7_protocols[];
 
