@@ -37,11 +37,49 @@ static struct budget *budget_of(const struct conn *c)
 	return &c->traffic->load->captures->v[c->capture].budget;
 }
 
+/* Where there are very many, those that were silent for so long rest: few say anything within it.
+ */
+#define AWAKE_NS 1000000000ull
+enum { AWAKE_CNT = 4096 };
+
+static void put_to_rest(struct conn *c, uint64_t now_ns)
+{
+	struct l7_rest *rest;
+
+	if (c->resting || !c->l7 || l7_conn__now_ns(c->l7) + AWAKE_NS > now_ns)
+		return;
+	rest = l7_conn__rest(c->l7);
+	if (!rest)
+		return;
+	c->rest = rest;
+	c->resting = true;
+	if (c->l7_held > l7_rest__held(rest)) {
+		budget_release(budget_of(c), c->l7_held - l7_rest__held(rest));
+		c->l7_held = l7_rest__held(rest);
+	}
+}
+
+/* 0 or -ENOMEM. */
+static int wake(struct conn *c)
+{
+	struct l7_conn *l7 = c->resting ? l7_rest__wake(c->rest) : c->l7;
+
+	if (c->resting && !l7)
+		return -ENOMEM;
+	c->l7 = l7;
+	c->resting = false;
+	return 0;
+}
+
 /* A connection that is over needs its parser no longer. */
 static void finish_l7(struct conn *c)
 {
 	if (!c->l7)
 		return;
+	if (wake(c)) {
+		c->traffic->err = -ENOMEM;
+		return;
+	}
 	l7_conn__finish(c->l7);
 	if (!c->protocol && l7_conn__protocol(c->l7))
 		traffic_learn(c);
@@ -84,6 +122,8 @@ static int feed(void *conn, const struct l7_piece *piece)
 			t->live[t->live_cnt++] = c;
 	}
 	if (!err)
+		err = wake(c);
+	if (!err)
 		err = l7_conn__feed(c->l7, piece);
 	if (!err && !hold_l7(c)) {
 		finish_l7(c); /* stays among the live ones: there is nothing left of it to end */
@@ -92,8 +132,8 @@ static int feed(void *conn, const struct l7_piece *piece)
 	return err ? err : t->err;
 }
 
-/* Those closed for long: what they carried was handed on. */
-static void finish_closed(struct traffic *t, uint64_t before_ns)
+/* Those closed for long: what they carried was handed on. The others may rest. */
+static void finish_closed(struct traffic *t, uint64_t before_ns, uint64_t now_ns)
 {
 	size_t left = 0;
 
@@ -106,6 +146,8 @@ static void finish_closed(struct traffic *t, uint64_t before_ns)
 			t->live[left++] = c;
 	}
 	t->live_cnt = left;
+	for (size_t i = 0; i < left && left > AWAKE_CNT; i++)
+		put_to_rest(t->live[i], now_ns);
 }
 
 /* ---- payload ---- */
@@ -116,7 +158,7 @@ static int end_capture(struct traffic *t)
 {
 	int err = payload_order__release(t->order, true);
 
-	finish_closed(t, UINT64_MAX);
+	finish_closed(t, UINT64_MAX, 0);
 	while (t->live_cnt)
 		finish_l7(t->live[--t->live_cnt]);
 	return err ? err : t->err;
@@ -169,7 +211,7 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 		err = payload_order__release(t->order, false);
 	newest_ns = payload_order__newest_ns(t->order);
 	if (newest_ns > LINGER_NS)
-		finish_closed(t, newest_ns - LINGER_NS);
+		finish_closed(t, newest_ns - LINGER_NS, newest_ns);
 	return err ? err : t->err;
 }
 
@@ -318,7 +360,8 @@ static void traffic_free(void *state)
 	for (size_t i = 0; i < t->conn_cnt; i++) {
 		struct conn *c = t->conns[i];
 
-		l7_conn__free(c->l7);
+		if (!wake(c))
+			l7_conn__free(c->l7);
 		free(c->marks);
 		free(c);
 	}

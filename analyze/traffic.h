@@ -36,8 +36,12 @@ struct conn {
 	uint32_t srtt_us, pid; /* pid: of Unix sockets */
 	bool tls, anchored[2];
 	uint32_t anchor[2];		  /* TCP sequence number of position 0, by enum l7_dir */
-	struct l7_conn *l7;		  /* NULL until payload comes */
+	union {
+		struct l7_conn *l7;	  /* NULL until payload comes */
+		struct l7_rest *rest;	  /* resting: it has been silent for long */
+	};
 	uint32_t l7_held;		  /* its memory, as the archive's budget knows it */
+	bool resting;
 	bool spent;			  /* it was too much: its payload is left out from here on */
 	uint64_t messages, whole;	  /* whole: of which no half was missed */
 	uint64_t alone;			  /* requests that a response alone may answer */

@@ -186,3 +186,8 @@ size_t l7_conn__held(const struct l7_conn *c)
 		      (c->protocol->fini ? TABLES_SZ : 0);
 	return sz;
 }
+
+uint64_t l7_conn__now_ns(const struct l7_conn *c)
+{
+	return c->now_ns;
+}

@@ -11,6 +11,15 @@ void pair_init(struct pair *p, bool by_id, bool late,
 		p->order = (struct pair_order){.out = &p->out, .late = late};
 }
 
+void pair_moved(struct pair *p, void *ctx)
+{
+	p->out.ctx = ctx;
+	if (p->by_id)
+		p->ids.out = &p->out;
+	else
+		p->order.out = &p->out;
+}
+
 void pair_add(struct pair *p, const struct l7_message *m)
 {
 	struct l7_exchange alone = {.request = m};

@@ -19,6 +19,8 @@ struct pair {
 /* `late`: others may have come before the first. */
 void pair_init(struct pair *p, bool by_id, bool late,
 	       void (*sink)(void *ctx, const struct l7_exchange *x), void *ctx);
+/* It stands elsewhere now. */
+void pair_moved(struct pair *p, void *ctx);
 /* Takes copies. Messages come in the order of time. */
 void pair_add(struct pair *p, const struct l7_message *m);
 const struct l7_message *pair_pending(struct pair *p, uint64_t id);

@@ -27,28 +27,28 @@ judge() {
 }
 bomb() { python3 "$TOP/tests/tools/bomb.py" "$1.obz" "${@:3}" && judge "$1" "$2"; }
 
-echo "--- as many rows as a chunk can hold, in 20 KB"
-bomb process 150 process 90000 20
-bomb thread 150 thread 250000 20
-bomb label 150 label 300000 20
-bomb binary 150 binary 250000 20
-bomb symbol 150 symbol 200000 20
-bomb stack 150 stack 200000 20
-bomb sample 150 sample 140000 20
-bomb loss 150 loss 250000 20
-bomb thinning 150 thinning 200000 20
-bomb connection 200 connection 69000 20
-bomb stat 200 connection_stat 100000 20
-bomb close 200 connection_close 500000 20
-bomb payload 200 payload 100000 20
+echo "--- as many rows as a chunk can hold, in a few kilobytes"
+bomb process 150 process 90000 8
+bomb thread 150 thread 250000 4
+bomb label 150 label 300000 3
+bomb binary 150 binary 250000 4
+bomb symbol 150 symbol 200000 4
+bomb stack 150 stack 200000 4
+bomb sample 150 sample 140000 6
+bomb loss 150 loss 250000 4
+bomb thinning 150 thinning 200000 6
+bomb connection 200 connection 69000 10
+bomb stat 200 connection_stat 100000 10
+bomb close 200 connection_close 500000 3
+bomb payload 200 payload 100000 10
 echo "--- rows of few bytes: the schema has one field of many"
 python3 "$TOP/tests/tools/bomb.py" narrow.obz connection 1000000 3 id
 within 150 report narrow.obz >out 2>err; echo "exit $?"; grep '^Archive' out
 echo "--- text and lists"
-make comm "repeat 20000 process id=1+1 comm=$long"; judge comm 250
-make loss "repeat 20000 loss ts_ns=1 source=$long cause=c count=1"; judge loss 250
+make comm "repeat 5000 process id=1+1 comm=$long"; judge comm 250
+make loss "repeat 5000 loss ts_ns=1 source=$long cause=c count=1"; judge loss 250
 make call "repeat 5000 payload connection=1+1 ts_ns=1 len=60000 data=$long"; judge call 400
-make frames "repeat 50000 stack id=1+1 frames=$(seq -s, -f 1:%.0f 1 300)"; judge frames 250
+make frames "repeat 20000 stack id=1+1 frames=$(seq -s, -f 1:%.0f 1 300)"; judge frames 250
 
 echo "--- every command"
 for command in traffic topology messages flamegraph "export prometheus" "export pprof" "query SELECT_1"; do
@@ -58,7 +58,7 @@ done
 within 150 info stat.obz >out; echo "info: exit $?"
 within 150 verify stat.obz >out; echo "verify: exit $?"
 for name in stack loss stat; do # without its end it is counted
-	head -c 15000 $name.obz >cut.obz
+	head -c 4000 $name.obz >cut.obz
 	within 150 info cut.obz >out; echo "info of a cut one: exit $?"
 	within 150 recover cut.obz -o $name-fixed.obz 2>err; echo "recover: exit $?"
 done
@@ -72,3 +72,17 @@ echo "$(grep -c "another member begins inside" out) cut short"
 echo "--- what an archive really holds is taken, however well it compresses"
 make real 'repeat 200000 connection_stat connection=1 ts_ns=5+1000000 bytes_sent=1'
 within 400 query "SELECT bytes_sent FROM connection" real.obz --csv; echo "exit $?"
+
+echo "--- many open connections, each of which was asked once, are held in little memory"
+awk -v header="$header" 'BEGIN {
+	print header
+	print "process id=1 pid=10 comm=server\nthread id=1 process=1 tid=10 comm=server"
+	for (i = 1; i <= 150000; i++) {
+		t = 1000000000 + i * 60000
+		printf "connection id=%d process=1 transport=6 local_addr=127.0.0.1 local_port=6379 remote_addr=127.0.%d.1 remote_port=%d role=2 opened_ns=%d sampled=1\n", i, i / 20000, 32768 + i % 20000, t
+		printf "payload connection=%d thread=1 ts_ns=%d direction=1 len=14 data=\"*1\\x0d\\x0a$4\\x0d\\x0aPING\\x0d\\x0a\"\n", i, t + 20000
+		printf "payload connection=%d thread=1 ts_ns=%d direction=0 len=7 data=\"+PONG\\x0d\\x0a\"\n", i, t + 40000
+	}
+	print "end {\"complete\":true}"
+}' | "$TOP/$B/tests/tools/mkobz" open.obz
+within 290 query "SELECT count(*), sum(paired), count(DISTINCT connection_id) FROM message" open.obz --csv; echo "exit $?"
