@@ -63,6 +63,11 @@ for name in stack loss stat; do # without its end it is counted
 	within 150 recover cut.obz -o $name-fixed.obz 2>err; echo "recover: exit $?"
 done
 
+echo "--- one long name does not widen every row"
+make wide "repeat 2000 connection id=1+1 transport=6 local_addr=a remote_addr=b" "connection id=9 transport=6 remote_addr=${long:0:4000}"
+within 150 query "SELECT id, remote_addr, local_addr FROM connection" wide.obz >out
+[ "$(stat -c %s out)" -lt $((2000 * 300)) ] && echo narrow
+
 echo "--- members inside each other"
 python3 "$TOP/tests/tools/nested.py" nested.obz 2000
 within 150 verify nested.obz >out; echo "exit $?"
