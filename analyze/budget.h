@@ -44,6 +44,11 @@ static inline void budget_add(struct budget *b, uint64_t sz)
 	b->held += sz;
 }
 
+static inline bool budget_spent(const struct budget *b)
+{
+	return b->held > BUDGET_MEMORY + BUDGET_MEMORY_PER_BYTE * b->archive_sz;
+}
+
 static inline void budget_release(struct budget *b, uint64_t sz)
 {
 	b->held -= sz;

@@ -108,6 +108,7 @@ static int feed(void *conn, const struct l7_piece *piece)
 {
 	struct conn *c = conn;
 	struct traffic *t = c->traffic;
+	size_t names = strings__held(t->strings);
 	int err = 0;
 
 	if (c->spent) {
@@ -125,6 +126,7 @@ static int feed(void *conn, const struct l7_piece *piece)
 		err = wake(c);
 	if (!err)
 		err = l7_conn__feed(c->l7, piece);
+	budget_add(budget_of(c), strings__held(t->strings) - names);
 	if (!err && !hold_l7(c)) {
 		finish_l7(c); /* stays among the live ones: there is nothing left of it to end */
 		c->spent = true;

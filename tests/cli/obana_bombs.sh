@@ -48,6 +48,10 @@ echo "--- text and lists"
 make comm "repeat 5000 process id=1+1 comm=$long"; judge comm 250
 make loss "repeat 5000 loss ts_ns=1 source=$long cause=c count=1"; judge loss 250
 make call "repeat 5000 payload connection=1+1 ts_ns=1 len=60000 data=$long"; judge call 400
+python3 -c "
+print('$header')
+for i in range(4000): print('symbol binary=65535 address=%d name=%s%d' % (i, '$long', i))
+print('end {\"complete\":true,\"duration_ns\":5}')" | "$TOP/$B/tests/tools/mkobz" names.obz; judge names 400
 make frames "repeat 20000 stack id=1+1 frames=$(seq -s, -f 1:%.0f 1 300)"; judge frames 250
 
 echo "--- every command"
