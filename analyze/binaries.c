@@ -209,10 +209,14 @@ int binaries__symbol(struct binaries *b, uint32_t capture, const struct rec_symb
 	if (r->module.len && r->module.len < 256)
 		module = module_of(b, capture, r->module);
 	binary = &b->v[i];
-	if (binary->host_cnt == binary->host_cap && !binary->host_sorted)
-		sort_host(binary); /* the repetitions of a long capture do not pile up */
-	if (array_reserve(&binary->host, &binary->host_cap, binary->host_cnt + 1))
-		return -ENOMEM;
+	/* The repetitions of a long capture do not pile up. Where few are found there is room for
+	 * as many as there are, so that each is sorted a few times at most. */
+	if (binary->host_cnt == binary->host_cap) {
+		if (!binary->host_sorted)
+			sort_host(binary);
+		if (array_reserve(&binary->host, &binary->host_cap, 2 * binary->host_cnt + 16))
+			return -ENOMEM;
+	}
 	binary->host[binary->host_cnt++] = (struct host_symbol){
 		r->address, r->size, strings__add(b->strings, r->name), module};
 	binary->host_sorted = false;

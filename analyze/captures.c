@@ -192,6 +192,7 @@ int captures__open(struct captures *c, char *const *paths, size_t cnt)
 			obz_reader__close(n->reader);
 			break;
 		}
+		n->budget.archive_sz = obz_reader__size(n->reader);
 		err = read_ends(n);
 		if (!err)
 			err = list_debug(n);
@@ -239,10 +240,13 @@ bool capture_damaged(const struct capture *c, char *what, size_t sz)
 		strbuf_addf(&b, ", %llu damaged members", (unsigned long long)d.bad_members);
 	if (d.refused)
 		strbuf_addf(&b, ", %llu members refused", (unsigned long long)d.refused);
+	if (c->budget.rows_left_out)
+		strbuf_addf(&b, ", %llu rows left out: more than its size allows",
+			    (unsigned long long)c->budget.rows_left_out);
 	if (what)
 		snprintf(what, sz, "%s", b.len ? b.p + 2 : "");
 	strbuf_fini(&b);
-	return obz_damage_any(&d) || !c->header;
+	return obz_damage_any(&d) || !c->header || c->budget.rows_left_out;
 }
 
 bool captures_damaged(const struct captures *c)

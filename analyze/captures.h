@@ -11,6 +11,7 @@
 #include <json-c/json_object.h>
 
 #include "../format/archive.h"
+#include "budget.h"
 
 /* Symbols of one build-id, as this archive has them. */
 struct debug_member {
@@ -35,6 +36,7 @@ struct capture {
 	double sample;		    /* share of connections whose payload was kept; 1: all */
 	struct debug_member *debug; /* by name */
 	size_t debug_cnt;
+	struct budget budget;
 };
 
 struct captures {

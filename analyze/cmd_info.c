@@ -382,7 +382,7 @@ static void add_u64(struct json_object *o, const char *key, uint64_t v)
 static void print_json(const struct info *in)
 {
 	struct json_object *o = json_object_new_object(), *damage = json_object_new_object();
-	struct strbuf path = {0};
+	struct strbuf path = {0}, text = {0};
 
 	strbuf_escape(&path, ESCAPE_TERMINAL,
 		      span_of(in->path)); /* JSON is UTF-8, names need not be */
@@ -400,8 +400,12 @@ static void print_json(const struct info *in)
 	json_object_object_add(o, "damage", damage);
 	json_object_object_add(o, "header", json_object_get(in->header));
 	json_object_object_add(o, "end", json_object_get(in->end));
-	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-						       JSON_C_TO_STRING_NOSLASHESCAPE));
+	/* json-c passes on whatever is not ASCII */
+	strbuf_escape(&text, ESCAPE_JSON_TEXT,
+		      span_of(json_object_to_json_string_ext(
+			      o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)));
+	puts(text.p ? text.p : "");
+	strbuf_fini(&text);
 	json_object_put(o);
 }
 

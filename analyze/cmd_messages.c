@@ -56,7 +56,10 @@ static const struct option_def options[] = {
 	 set, OPT_FORMAT},
 	{"limit", 'n', ARG_REQUIRED, "N", "no more than so many, the first that were complete", set,
 	 OPT_LIMIT},
-	{"csv", 0, ARG_NONE, NULL, "comma-separated values, RFC 4180", set, OPT_CSV},
+	{"csv", 0, ARG_NONE, NULL,
+	 "comma-separated values, RFC 4180; text that a spreadsheet would take for a formula "
+	 "begins with '",
+	 set, OPT_CSV},
 	{"json", 0, ARG_NONE, NULL, "an array of objects", set, OPT_JSON},
 	THRIFT_OPTION,
 	MESSAGE_OPTIONS,

@@ -22,7 +22,10 @@ static int set_format(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{"csv", 0, ARG_NONE, NULL, "comma-separated values, RFC 4180", set_format, TABLE_CSV},
+	{"csv", 0, ARG_NONE, NULL,
+	 "comma-separated values, RFC 4180; text that a spreadsheet would take for a formula "
+	 "begins with '",
+	 set_format, TABLE_CSV},
 	{"json", 0, ARG_NONE, NULL, "an array of objects", set_format, TABLE_JSON},
 	{"box", 0, ARG_NONE, NULL, "with lines around", set_format, TABLE_BOX},
 	THRIFT_OPTION,

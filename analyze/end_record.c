@@ -19,6 +19,9 @@ struct program_cost {
 };
 
 enum { KINDS = 8, ERRORS = 32 };
+#define MAX_STACKS (3u << 20) /* about 50 MB; the errors of later ones are not known */
+enum { NAME_MAX_SZ = 200 };
+#define MAX_NAMES (1u << 16) /* of losses, of programs: more are counted as one */
 
 struct tally {
 	uint64_t records[REC_KIND_MAX];
@@ -91,6 +94,16 @@ void tally__free(struct tally *t)
 		ok_ ? &(t)->array[id_] : NULL;                                                     \
 	})
 
+/* As much of a name as is shown; `others`, when there are too many. */
+static struct span bounded(const struct intern *names, struct span name, size_t max,
+			   struct span others)
+{
+	name.len = name.len < max ? name.len : max;
+	return intern__count(names) < MAX_NAMES || intern__find(names, name) != INTERN_FAILED
+		       ? name
+		       : others;
+}
+
 static int add_stacks(struct tally *t, const struct rec_stack *s, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
@@ -99,6 +112,8 @@ static int add_stacks(struct tally *t, const struct rec_stack *s, size_t cnt)
 
 		if (index_find(&t->by_id, &stack_ops, t, hash_mix(s[i].id), &s[i].id, &entry))
 			continue;
+		if (t->stack_cnt == MAX_STACKS)
+			return 0;
 		err = array_reserve(&t->stacks, &t->stack_cap, t->stack_cnt + 1);
 		if (err)
 			return err;
@@ -127,6 +142,11 @@ static void add_samples(struct tally *t, const struct rec_sample *s, size_t cnt)
 	}
 }
 
+static void add_name(struct strbuf *b, struct span s)
+{
+	strbuf_add(b, s.p, s.len < NAME_MAX_SZ ? s.len : NAME_MAX_SZ);
+}
+
 static int add_losses(struct tally *t, const struct rec_loss *l, size_t cnt)
 {
 	struct strbuf key = {0};
@@ -136,12 +156,14 @@ static int add_losses(struct tally *t, const struct rec_loss *l, size_t cnt)
 		uint64_t *sum;
 
 		key.len = 0;
-		strbuf_add(&key, l[i].source.p, l[i].source.len);
+		add_name(&key, l[i].source);
 		strbuf_add(&key, "", 1);
-		strbuf_add(&key, l[i].cause.p, l[i].cause.len);
-		sum = key.failed ? NULL
-				 : slot_of(t, losses, loss_counts, loss_cap,
-					   ((struct span){key.p, key.len}));
+		add_name(&key, l[i].cause);
+		sum = key.failed
+			      ? NULL
+			      : slot_of(t, losses, loss_counts, loss_cap,
+					bounded(t->losses, (struct span){key.p, key.len},
+						2 * NAME_MAX_SZ + 1, (struct span){"[others]", 9}));
 		if (sum)
 			*sum += l[i].count;
 		else
@@ -154,7 +176,9 @@ static int add_losses(struct tally *t, const struct rec_loss *l, size_t cnt)
 static int add_programs(struct tally *t, const struct rec_program *p, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
-		struct program_cost *c = slot_of(t, programs, costs, cost_cap, p[i].name);
+		struct program_cost *c =
+			slot_of(t, programs, costs, cost_cap,
+				bounded(t->programs, p[i].name, NAME_MAX_SZ, span_of("[others]")));
 
 		if (!c)
 			return -ENOMEM;
@@ -203,7 +227,7 @@ int tally__add(struct tally *t, struct obz_reader *r, const struct obz_member *m
 		       span_of(m->type == OBZ_CHUNK ? m->stream : "debuginfo"));
 	if (!size)
 		return -ENOMEM;
-	*size += 512 + (m->sz + 511) / 512 * 512;
+	*size += obz_member_size(m);
 	return 0;
 }
 
@@ -219,8 +243,8 @@ static void add_span(struct json_object *o, const char *key, struct span s)
 {
 	struct strbuf b = {0};
 
-	if (s.len > 200)
-		s.len = 200;
+	if (s.len > NAME_MAX_SZ)
+		s.len = NAME_MAX_SZ;
 	strbuf_escape(&b, ESCAPE_TERMINAL, s);
 	json_object_object_add(o, key, json_object_new_string(b.p ? b.p : ""));
 	strbuf_fini(&b);

@@ -26,6 +26,7 @@ struct intern {
 	uint32_t *slots; /* id + 1, open addressing; 0: empty */
 	uint32_t slot_cnt;
 	uint64_t seed;
+	size_t held; /* by chunks */
 };
 
 static uint64_t mum(uint64_t a, uint64_t b)
@@ -102,6 +103,7 @@ static char *store(struct intern *t, struct span s)
 		c->cap = cap;
 		c->next = t->chunks;
 		t->chunks = c;
+		t->held += sizeof(*c) + cap;
 	}
 	p = c->bytes + c->used;
 	if (s.len)
@@ -186,4 +188,9 @@ struct span intern__get(const struct intern *t, uint32_t id)
 uint32_t intern__count(const struct intern *t)
 {
 	return t->cnt;
+}
+
+size_t intern__held(const struct intern *t)
+{
+	return t->held + t->cap * sizeof(*t->entries) + t->slot_cnt * sizeof(*t->slots);
 }

@@ -23,6 +23,8 @@ uint32_t intern__find(const struct intern *t, struct span bytes);
 /* NUL-terminated besides. */
 struct span intern__get(const struct intern *t, uint32_t id);
 uint32_t intern__count(const struct intern *t);
+/* The memory that it takes. */
+size_t intern__held(const struct intern *t);
 
 /* A fast hash, not for keys an enemy may choose unless `seed` is secret: intern_seed() is random.
  */

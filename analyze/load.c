@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../format/record.h"
 #include "../format/text.h"
 #include "index.h"
 #include "intern.h"
@@ -22,12 +23,18 @@ static const struct loader *const loaders[] = {
 #undef LOADER
 };
 #define LOADER_CNT (sizeof(loaders) / sizeof(*loaders))
-#define MAX_JOBS 64
+#define MAX_JOBS 16 /* each holds a decoded chunk; the loaders take them one at a time */
 #define NSEC 1000000000ull
 
 struct job {
-	uint32_t capture;
+	uint32_t capture, meter;
 	const struct obz_member *member;
+};
+
+/* What is left to one stream of one archive (budget.h). */
+struct meter {
+	uint64_t left;
+	atomic_bool spent;
 };
 
 struct run {
@@ -36,6 +43,8 @@ struct run {
 	bool active[LOADER_CNT];
 	struct job *jobs;
 	size_t cnt, cap;
+	struct meter *meters; /* by stream and capture */
+	size_t meter_cnt, meter_cap;
 	atomic_size_t next;
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
@@ -59,13 +68,19 @@ static int add_jobs(struct run *r, const char *stream)
 		size_t cnt;
 		const struct obz_member *m =
 			obz_reader__members(r->load->captures->v[c].reader, &cnt);
+		struct meter *meter;
 
+		if (array_reserve(&r->meters, &r->meter_cap, r->meter_cnt + 1))
+			return -ENOMEM;
+		meter = &r->meters[r->meter_cnt++];
+		*meter = (struct meter){.left = BUDGET_ROWS};
 		for (size_t i = 0; i < cnt; i++) {
 			if (!capture_streams(&m[i], stream))
 				continue;
 			if (array_reserve(&r->jobs, &r->cap, r->cnt + 1))
 				return -ENOMEM;
-			r->jobs[r->cnt++] = (struct job){c, &m[i]};
+			r->jobs[r->cnt++] = (struct job){c, r->meter_cnt - 1, &m[i]};
+			meter->left += BUDGET_ROWS_PER_BYTE * obz_member_size(&m[i]);
 			r->progress.total += m[i].sz;
 		}
 	}
@@ -122,18 +137,66 @@ static void pass_turn(struct taker *t)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* What a row costs: its text and lists cost as much as so many rows. */
+static uint64_t cost_of(const struct rec_info *info, const uint8_t *row)
+{
+	uint64_t text = 0, items = 0;
+
+	for (unsigned i = 0; i < info->field_cnt; i++) {
+		const void *field = row + info->fields[i].offset;
+
+		if (info->fields[i].type == REC_T_str)
+			text += ((const struct span *)field)->len;
+		else if (info->fields[i].type == REC_T_list)
+			items += ((const struct u64_span *)field)->len;
+	}
+	return 1 + text / BUDGET_TEXT + items / BUDGET_ITEMS;
+}
+
+/* How many of the rows the stream's budget allows. */
+static size_t afford(struct meter *m, enum rec_kind kind, const uint8_t *rows, size_t cnt)
+{
+	const struct rec_info *info = rec_info(kind);
+	size_t n = 0;
+
+	for (; n < cnt && !m->spent; n++) {
+		uint64_t cost = cost_of(info, rows + n * info->sz);
+
+		m->spent = cost > m->left;
+		if (m->spent)
+			break;
+		m->left -= cost;
+	}
+	return n;
+}
+
 static int take_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
 {
 	struct taker *t = arg;
 	struct run *r = t->run;
 	const struct job *job = &r->jobs[t->job];
+	size_t allowed;
 
 	await_turn(t);
+	allowed = afford(&r->meters[job->meter], kind, rows, cnt);
+	r->load->captures->v[job->capture].budget.rows_left_out += cnt - allowed;
+	if (!allowed)
+		return 0;
 	for (size_t i = 0; i < LOADER_CNT && !r->err; i++)
 		if (r->active[i] && lists(loaders[i]->streams, job->member->stream))
 			r->err = loaders[i]->rows(r->load, r->state[i], job->capture, kind, rows,
-						  cnt);
+						  allowed);
 	return r->err;
+}
+
+/* A chunk of a stream that is spent is only counted. */
+static void leave_out(struct run *r, const struct job *job)
+{
+	struct capture *c = &r->load->captures->v[job->capture];
+	struct obz_chunk_info ci;
+
+	if (!obz_reader__chunk_info(c->reader, job->member, &ci))
+		c->budget.rows_left_out += ci.records;
 }
 
 static void *decode_chunks(void *arg)
@@ -143,13 +206,21 @@ static void *decode_chunks(void *arg)
 	for (;;) {
 		struct taker t = {r, atomic_fetch_add(&r->next, 1), false};
 		const struct job *job = &r->jobs[t.job];
+		bool spent;
+		int err = 0;
 
 		if (t.job >= r->cnt)
 			return NULL;
 		/* A damaged chunk is counted by the reader, and what could be decoded was taken. */
-		obz_reader__decode(r->load->captures->v[job->capture].reader, job->member,
-				   take_rows, &t);
+		spent = r->meters[job->meter].spent;
+		if (!spent)
+			err = obz_reader__decode(r->load->captures->v[job->capture].reader,
+						 job->member, take_rows, &t);
 		await_turn(&t);
+		if (err == -ENOMEM && !r->err)
+			r->err = err;
+		if (spent)
+			leave_out(r, job);
 		pass_turn(&t);
 	}
 }
@@ -277,6 +348,7 @@ int load__run(struct load *l)
 		if (r.active[i])
 			loaders[i]->free(r.state[i]);
 	free(r.jobs);
+	free(r.meters);
 	if (err && err != -EIO) /* the store has spoken for itself */
 		message_error("loading: %s", strerror(-err));
 	return err;

@@ -3,6 +3,8 @@
  * up to them. */
 #include "load.h"
 
+#include "../format/text.h"
+
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -38,8 +40,8 @@ static int add_loss(struct insert *in, uint32_t capture, struct span source, str
 		    uint64_t count)
 {
 	insert_int(in, capture_id(capture));
-	insert_span(in, source);
-	insert_span(in, cause);
+	insert_span(in, budget_name(source));
+	insert_span(in, budget_name(cause));
 	insert_int(in, count);
 	return insert_run(in);
 }
@@ -48,7 +50,7 @@ static int add_program(struct insert *in, uint32_t capture, struct span name, ui
 		       uint64_t run_ns)
 {
 	insert_int(in, capture_id(capture));
-	insert_span(in, name);
+	insert_span(in, budget_name(name));
 	insert_int(in, runs);
 	insert_int(in, run_ns);
 	return insert_run(in);
@@ -59,8 +61,8 @@ static int add_thinning(struct load *l, struct insert *in, uint32_t capture,
 {
 	insert_int(in, capture_id(capture));
 	insert_int(in, r->ts_ns + l->captures->v[capture].to_realtime);
-	insert_span(in, r->what);
-	insert_span(in, r->cause);
+	insert_span(in, budget_name(r->what));
+	insert_span(in, budget_name(r->cause));
 	insert_int(in, r->from_per_64k);
 	insert_int(in, r->to_per_64k);
 	return insert_run(in);
@@ -134,6 +136,10 @@ static int add_end(struct load *l, struct health *h, uint32_t capture)
 				  json_object_get_uint64(field(o, "runs")),
 				  json_object_get_uint64(field(o, "run_ns")));
 	}
+	if (!err && l->captures->v[capture].budget.rows_left_out)
+		err = add_loss(&h->loss, capture, span_of("obana"),
+			       span_of("rows beyond the bounds of an archive of its size"),
+			       l->captures->v[capture].budget.rows_left_out);
 	return err;
 }
 

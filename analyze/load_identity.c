@@ -60,11 +60,11 @@ static int add_process(struct insert *in, const struct load *l, uint32_t capture
 	insert_int(in, capture_id(capture));
 	insert_int(in, r->pid);
 	insert_int(in, r->ppid);
-	insert_span(in, r->comm);
-	insert_span(in, r->exe);
-	insert_span(in, r->cmdline);
-	insert_span(in, r->cgroup);
-	insert_span(in, r->container_id);
+	insert_span(in, budget_name(r->comm));
+	insert_span(in, budget_name(r->exe));
+	insert_span(in, budget_name(r->cmdline));
+	insert_span(in, budget_name(r->cgroup));
+	insert_span(in, budget_name(r->container_id));
 	time_or_null(in, &l->captures->v[capture], r->started_ns);
 	insert_int(in, r->ns_pid);
 	insert_int(in, r->netns);
@@ -85,7 +85,7 @@ static int add_thread(struct insert *in, uint32_t capture, const struct rec_thre
 	insert_int(in, capture_row(capture, r->id));
 	insert_int(in, capture_row(capture, r->process));
 	insert_int(in, r->tid);
-	insert_span(in, r->comm);
+	insert_span(in, budget_name(r->comm));
 	return insert_run(in);
 }
 
@@ -96,8 +96,8 @@ static int add_label(struct insert *in, uint32_t capture, const struct rec_label
 		insert_int(in, capture_row(capture, r->process));
 	else
 		insert_null(in);
-	insert_span(in, r->key);
-	insert_span(in, r->value);
+	insert_span(in, budget_name(r->key));
+	insert_span(in, budget_name(r->value));
 	return insert_run(in);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "load.h"
 
+#include "../format/record.h"
 #include "../format/text.h"
 #include "bulk.h"
 #include "index.h"
@@ -221,38 +222,62 @@ static const char *content_of(const struct load *l, uint32_t capture, struct spa
 				 captures__find_debug(l->captures, capture, NULL, id));
 }
 
-static int define_binary(struct load *l, uint32_t capture, const struct rec_binary *r)
+/* Binaries, their names and symbols: nothing but the archive's budget bounds how much they take. */
+static size_t definitions_held(const struct load *l)
 {
-	return binaries__define(l->binaries, capture, r, content_of(l, capture, r->build_id));
+	return strings__held(l->strings) + binaries__cnt(l->binaries) * sizeof(struct binary);
+}
+
+static int add_definition(struct load *l, uint32_t capture, enum rec_kind kind, const void *row)
+{
+	struct budget *budget = &l->captures->v[capture].budget;
+	size_t before = definitions_held(l);
+	int err;
+
+	if (budget_spent(budget)) {
+		budget->rows_left_out++;
+		return 0;
+	}
+	if ((int)kind == REC_binary) {
+		const struct rec_binary *r = row;
+
+		err = binaries__define(l->binaries, capture, r,
+				       content_of(l, capture, r->build_id));
+	} else if ((int)kind == REC_debuginfo) {
+		err = binaries__debuginfo(l->binaries, capture, row);
+	} else {
+		err = binaries__symbol(l->binaries, capture, row);
+		budget_add(budget, sizeof(struct host_symbol));
+	}
+	budget_add(budget, definitions_held(l) - before);
+	return err;
 }
 
 static int profile_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
 			const void *rows, size_t cnt)
 {
+	const struct rec_info *info = rec_info(kind);
 	int err = 0;
 
-	for (size_t i = 0; i < cnt && !err; i++)
+	for (size_t i = 0; info && i < cnt && !err; i++) {
+		const void *row = (const char *)rows + i * info->sz;
+
 		switch ((int)kind) {
 		case REC_binary:
-			err = define_binary(l, capture, (const struct rec_binary *)rows + i);
-			break;
 		case REC_debuginfo:
-			err = binaries__debuginfo(l->binaries, capture,
-						  (const struct rec_debuginfo *)rows + i);
-			break;
 		case REC_symbol:
-			err = binaries__symbol(l->binaries, capture,
-					       (const struct rec_symbol *)rows + i);
+			err = add_definition(l, capture, kind, row);
 			break;
 		case REC_stack:
-			err = define_stack(l, state, capture, (const struct rec_stack *)rows + i);
+			err = define_stack(l, state, capture, row);
 			break;
 		case REC_sample:
-			err = add_sample(l, state, capture, (const struct rec_sample *)rows + i);
+			err = add_sample(l, state, capture, row);
 			break;
 		default:
 			return 0;
 		}
+	}
 	return err;
 }
 

@@ -32,11 +32,54 @@ static int start_l7(struct conn *c)
 	return l7_conn__new(&c->l7, &opts);
 }
 
+static struct budget *budget_of(const struct conn *c)
+{
+	return &c->traffic->load->captures->v[c->capture].budget;
+}
+
+/* Where there are very many, those that were silent for so long rest: few say anything within it.
+ */
+#define AWAKE_NS 1000000000ull
+enum { AWAKE_CNT = 4096 };
+
+static void put_to_rest(struct conn *c, uint64_t now_ns)
+{
+	struct l7_rest *rest;
+
+	if (c->resting || !c->l7 || l7_conn__now_ns(c->l7) + AWAKE_NS > now_ns)
+		return;
+	rest = l7_conn__rest(c->l7);
+	if (!rest)
+		return;
+	c->rest = rest;
+	c->resting = true;
+	if (c->l7_held > l7_rest__held(rest)) {
+		budget_release(budget_of(c), c->l7_held - l7_rest__held(rest));
+		c->l7_held = l7_rest__held(rest);
+	}
+}
+
+/* 0 or -ENOMEM. */
+static int wake(struct conn *c)
+{
+	struct l7_conn *l7 = c->resting ? l7_rest__wake(c->rest) : c->l7;
+
+	if (c->resting && !l7)
+		return -ENOMEM;
+	c->l7 = l7;
+	c->resting = false;
+	return 0;
+}
+
 /* A connection that is over needs its parser no longer. */
 static void finish_l7(struct conn *c)
 {
 	if (!c->l7)
 		return;
+	if (wake(c)) {
+		c->traffic->err = -ENOMEM;
+		return;
+	}
 	l7_conn__finish(c->l7);
 	if (!c->protocol && l7_conn__protocol(c->l7))
 		traffic_learn(c);
@@ -44,14 +87,34 @@ static void finish_l7(struct conn *c)
 		c->traffic->err = -ENOMEM;
 	l7_conn__free(c->l7);
 	c->l7 = NULL;
+	budget_release(budget_of(c), c->l7_held);
+	c->l7_held = 0;
+}
+
+/* Is the parser's memory within what the archive may cost? */
+static bool hold_l7(struct conn *c)
+{
+	size_t sz = l7_conn__held(c->l7);
+
+	budget_release(budget_of(c), c->l7_held);
+	c->l7_held = 0;
+	if (!budget_hold(budget_of(c), sz))
+		return false;
+	c->l7_held = sz;
+	return true;
 }
 
 static int feed(void *conn, const struct l7_piece *piece)
 {
 	struct conn *c = conn;
 	struct traffic *t = c->traffic;
+	size_t names = strings__held(t->strings);
 	int err = 0;
 
+	if (c->spent) {
+		budget_of(c)->rows_left_out++;
+		return t->err;
+	}
 	if (!c->l7) {
 		err = array_reserve(&t->live, &t->live_cap, t->live_cnt + 1);
 		if (!err)
@@ -60,12 +123,19 @@ static int feed(void *conn, const struct l7_piece *piece)
 			t->live[t->live_cnt++] = c;
 	}
 	if (!err)
+		err = wake(c);
+	if (!err)
 		err = l7_conn__feed(c->l7, piece);
+	budget_add(budget_of(c), strings__held(t->strings) - names);
+	if (!err && !hold_l7(c)) {
+		finish_l7(c); /* stays among the live ones: there is nothing left of it to end */
+		c->spent = true;
+	}
 	return err ? err : t->err;
 }
 
-/* Those closed for long: what they carried was handed on. */
-static void finish_closed(struct traffic *t, uint64_t before_ns)
+/* Those closed for long: what they carried was handed on. The others may rest. */
+static void finish_closed(struct traffic *t, uint64_t before_ns, uint64_t now_ns)
 {
 	size_t left = 0;
 
@@ -78,6 +148,8 @@ static void finish_closed(struct traffic *t, uint64_t before_ns)
 			t->live[left++] = c;
 	}
 	t->live_cnt = left;
+	for (size_t i = 0; i < left && left > AWAKE_CNT; i++)
+		put_to_rest(t->live[i], now_ns);
 }
 
 /* ---- payload ---- */
@@ -88,7 +160,7 @@ static int end_capture(struct traffic *t)
 {
 	int err = payload_order__release(t->order, true);
 
-	finish_closed(t, UINT64_MAX);
+	finish_closed(t, UINT64_MAX, 0);
 	while (t->live_cnt)
 		finish_l7(t->live[--t->live_cnt]);
 	return err ? err : t->err;
@@ -122,8 +194,10 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 	for (size_t i = 0; i < cnt && !err; i++) {
 		struct conn *c = traffic_conn(t, capture, rows[i].connection);
 
-		if (!c)
-			return -ENOMEM;
+		if (!c) {
+			err = t->err;
+			continue;
+		}
 		if (!c->service) /* its record was lost */
 			c->service = c->peer = strings__add(t->strings, span_of("[unknown]"));
 		c->tls |= !!(rows[i].flags & PAYLOAD_TLS);
@@ -132,12 +206,14 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 			continue;
 		traffic_anchor(c, &rows[i]);
 		err = hold(c, &rows[i]);
+		if (!err && payload_order__full(t->order))
+			err = payload_order__release(t->order, false);
 	}
 	if (!err)
 		err = payload_order__release(t->order, false);
 	newest_ns = payload_order__newest_ns(t->order);
 	if (newest_ns > LINGER_NS)
-		finish_closed(t, newest_ns - LINGER_NS);
+		finish_closed(t, newest_ns - LINGER_NS, newest_ns);
 	return err ? err : t->err;
 }
 
@@ -158,11 +234,12 @@ static int traffic_begin(struct load *l, void **state)
 	if (!t)
 		return -ENOMEM;
 	t->load = l;
+	t->start_ns = traffic_start_ns(l->captures);
 	t->rows = load__wants(l, "message");
 	t->filtered = message_filter_any(&l->opts.traffic.filter);
 	t->spans = calloc(l->captures->cnt + 1, sizeof(*t->spans));
 	t->scales = calloc(l->captures->cnt + 1, sizeof(*t->scales));
-	if (!t->spans || !t->scales || strings__new(&t->strings) ||
+	if (!t->spans || !t->scales || strings__new(&t->strings) || intern__new(&t->addresses) ||
 	    payload_order__new(&t->order, feed) ||
 	    (wants_figures(l) && figures__new(&t->figures)) ||
 	    (load__wants(l, "flow") && figures__new(&t->edges)))
@@ -212,8 +289,7 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 			const struct rec_connection *r = (const struct rec_connection *)rows + i;
 
 			c = traffic_conn(t, capture, r->id);
-			if (c)
-				traffic_add_connection(c, r);
+			err = c ? traffic_add_connection(c, r) : t->err;
 			break;
 		}
 		case REC_connection_stat: {
@@ -221,7 +297,7 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 				(const struct rec_connection_stat *)rows + i;
 
 			c = traffic_conn(t, capture, r->connection);
-			err = c ? traffic_add_stat(c, r) : 0;
+			err = c ? traffic_add_stat(c, r) : t->err;
 			break;
 		}
 		case REC_connection_close: {
@@ -231,13 +307,12 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 			c = traffic_conn(t, capture, r->connection);
 			if (c)
 				c->closed_ns = r->closed_ns;
+			err = t->err;
 			break;
 		}
 		default:
 			return 0;
 		}
-		if (!c)
-			err = -ENOMEM;
 	}
 	return err;
 }
@@ -287,10 +362,9 @@ static void traffic_free(void *state)
 	for (size_t i = 0; i < t->conn_cnt; i++) {
 		struct conn *c = t->conns[i];
 
-		l7_conn__free(c->l7);
+		if (!wake(c))
+			l7_conn__free(c->l7);
 		free(c->marks);
-		free((char *)c->rec.local_addr.p);
-		free((char *)c->rec.remote_addr.p);
 		free(c);
 	}
 	arena_fini(&t->arena);
@@ -307,6 +381,7 @@ static void traffic_free(void *state)
 	figures__free(t->figures);
 	figures__free(t->edges);
 	strings__free(t->strings);
+	intern__free(t->addresses);
 	sqlite3_finalize(t->process);
 	sqlite3_finalize(t->process_of_pid);
 	bulk_close(&t->message);

@@ -196,9 +196,14 @@ static int hand_on(struct payload_order *o, size_t max, uint64_t until_ns)
 	return err;
 }
 
+bool payload_order__full(const struct payload_order *o)
+{
+	return o->held_sz > HOLD_SZ;
+}
+
 int payload_order__release(struct payload_order *o, bool all)
 {
-	bool full = o->held_sz > HOLD_SZ;
+	bool full = payload_order__full(o);
 	uint64_t until_ns = all || full		     ? UINT64_MAX
 			    : o->newest_ns > HOLD_NS ? o->newest_ns - HOLD_NS
 						     : 0;

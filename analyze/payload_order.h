@@ -17,6 +17,8 @@ void payload_order__free(struct payload_order *o);
 int payload_order__hold(struct payload_order *o, void *conn, const struct l7_piece *piece);
 /* Hands on what nothing older can come before any more; all of it at a capture's end. */
 int payload_order__release(struct payload_order *o, bool all);
+/* So much is held that half of it is to be handed on. */
+bool payload_order__full(const struct payload_order *o);
 uint64_t
 payload_order__newest_ns(const struct payload_order *o); /* 0: none since a capture began */
 

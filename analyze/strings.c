@@ -66,3 +66,8 @@ int strings__failed(const struct strings *s)
 {
 	return s->failed;
 }
+
+size_t strings__held(const struct strings *s)
+{
+	return intern__held(s->table);
+}

@@ -18,6 +18,8 @@ uint32_t strings__add(struct strings *s, struct span text);
 uint32_t strings__find(const struct strings *s, struct span text);
 /* NULL for 0. Lives as long as the table. */
 const char *strings__get(const struct strings *s, uint32_t id);
+/* The memory that they take. */
+size_t strings__held(const struct strings *s);
 int strings__failed(const struct strings *s); /* 0 or -ENOMEM */
 
 #endif

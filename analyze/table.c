@@ -13,6 +13,8 @@
 
 /* Widths are those of the first rows; later ones may stick out, but memory stays small. */
 #define SAMPLE_ROWS 2000
+/* So does a cell that is wider: one of 4000 characters would make each row as long. */
+#define WIDTH_MAX 200
 
 struct cell {
 	char *text;
@@ -96,8 +98,10 @@ static int read_sample(struct sheet *t)
 
 		for (int c = 0; c < t->cols; c++) {
 			row[c] = make_cell(t, c);
-			if (row[c].width > t->widths[c])
-				t->widths[c] = row[c].width;
+			size_t width = row[c].width < WIDTH_MAX ? row[c].width : WIDTH_MAX;
+
+			if (width > t->widths[c])
+				t->widths[c] = width;
 			if (!row[c].number && row[c].width)
 				t->right[c] = false;
 		}

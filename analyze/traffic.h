@@ -9,6 +9,7 @@
 #include "bulk.h"
 #include "figures.h"
 #include "index.h"
+#include "intern.h"
 #include "l7/arena.h"
 #include "l7/l7.h"
 #include "load.h"
@@ -30,12 +31,18 @@ struct marks {
 struct conn {
 	struct traffic *traffic;
 	uint32_t capture, number;  /* in traffic.conns */
-	struct rec_connection rec; /* its strings are owned */
+	struct rec_connection rec; /* its strings are of traffic.addresses */
 	uint64_t closed_ns, bytes[2], calls[2], retransmits;
 	uint32_t srtt_us, pid; /* pid: of Unix sockets */
 	bool tls, anchored[2];
 	uint32_t anchor[2];		  /* TCP sequence number of position 0, by enum l7_dir */
-	struct l7_conn *l7;		  /* NULL until payload comes */
+	union {
+		struct l7_conn *l7;	  /* NULL until payload comes */
+		struct l7_rest *rest;	  /* resting: it has been silent for long */
+	};
+	uint32_t l7_held;		  /* its memory, as the archive's budget knows it */
+	bool resting;
+	bool spent;			  /* it was too much: its payload is left out from here on */
 	uint64_t messages, whole;	  /* whole: of which no half was missed */
 	uint64_t alone;			  /* requests that a response alone may answer */
 	struct scale_sum sum;		  /* of those in the figures */
@@ -66,6 +73,7 @@ struct traffic {
 	size_t conn_cnt, conn_cap;
 	struct index by_id, by_port; /* the latter: first UDP sockets of a port */
 	struct strings *strings;
+	struct intern *addresses;
 	struct figures *figures; /* of requests; NULL: not wanted */
 	struct figures *edges;	 /* by connection instead of method and target; NULL: not wanted */
 	sqlite3_stmt *process;	 /* a process by its row id */
@@ -82,16 +90,18 @@ struct traffic {
 	struct unkept *unkept;
 	size_t unkept_cnt, unkept_cap;
 	bool rows;	      /* the table message is wanted */
+	uint64_t start_ns;    /* of the first capture, CLOCK_REALTIME */
 	uint64_t (*spans)[2]; /* of --from, --to, by capture, CLOCK_REALTIME */
 	struct scale *scales; /* by capture */
 	int err;
 };
 
-/* The connection of that id; one whose record was lost gets an empty one. NULL: out of memory. */
+/* The connection of that id; one whose record was lost gets an empty one. NULL: out of memory, which
+ * is in t->err, or the archive's budget is spent and the row was counted as left out. */
 struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id);
 /* The same, or NULL when no record named it. */
 struct conn *traffic_known_conn(struct traffic *t, uint32_t capture, uint32_t id);
-void traffic_add_connection(struct conn *c, const struct rec_connection *r);
+int traffic_add_connection(struct conn *c, const struct rec_connection *r);
 int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r);
 
 /* Once all connections are known: names and other ends. 0 or -ENOMEM. */

@@ -55,13 +55,19 @@ static void compare_marks(const struct conn *from, const struct conn *to, int64_
 		}
 }
 
-static struct offset *offset_of(struct offset *v, size_t *cnt, uint32_t a, uint32_t b)
+/* All pairs there may be, each at its place. */
+static size_t pairs_of(size_t captures)
 {
-	for (size_t i = 0; i < *cnt; i++)
-		if (v[i].a == a && v[i].b == b)
-			return &v[i];
-	v[*cnt] = (struct offset){.a = a, .b = b};
-	return &v[(*cnt)++];
+	return captures * (captures - 1) / 2;
+}
+
+static struct offset *offset_of(struct offset *v, uint32_t a, uint32_t b)
+{
+	struct offset *o = &v[pairs_of(b) + a];
+
+	o->a = a;
+	o->b = b;
+	return o;
 }
 
 static int write_offset(struct insert *in, const struct offset *o)
@@ -79,10 +85,9 @@ static int write_offset(struct insert *in, const struct offset *o)
 /* As NTP does: a call that was sent in one capture and received in the other, both ways. */
 int traffic_write_offsets(struct traffic *t)
 {
-	size_t captures = t->load->captures->cnt, cnt = 0;
-	struct offset *v = captures > 1 && captures < 4096
-				   ? calloc(captures * (captures - 1) / 2, sizeof(*v))
-				   : NULL;
+	size_t captures = t->load->captures->cnt;
+	struct offset *v =
+		captures > 1 && captures < 4096 ? calloc(pairs_of(captures), sizeof(*v)) : NULL;
 	struct insert in;
 	int err = 0;
 
@@ -94,12 +99,12 @@ int traffic_write_offsets(struct traffic *t)
 
 		if (!d || c->capture >= d->capture || !c->marks || !d->marks)
 			continue;
-		o = offset_of(v, &cnt, c->capture, d->capture);
+		o = offset_of(v, c->capture, d->capture);
 		compare_marks(c, d, &o->there, &o->pairs[0]);
 		compare_marks(d, c, &o->back, &o->pairs[1]);
 	}
 	err = insert_open(&in, t->load->store, "INSERT INTO clock_offset VALUES(?,?,?,?,?)");
-	for (size_t i = 0; i < cnt && !err; i++)
+	for (size_t i = 0; i < pairs_of(captures) && !err; i++)
 		err = write_offset(&in, &v[i]);
 	insert_close(&in);
 	free(v);

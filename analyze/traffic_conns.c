@@ -34,13 +34,11 @@ struct conn *traffic_known_conn(struct traffic *t, uint32_t capture, uint32_t id
 	return index_find(&t->by_id, &conn_ops, t, hash, &key, &entry) ? t->conns[entry] : NULL;
 }
 
-struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
+static struct conn *new_conn(struct traffic *t, uint32_t capture, uint32_t id)
 {
 	uint64_t hash = hash_mix(capture_row(capture, id));
-	struct conn *c = traffic_known_conn(t, capture, id);
+	struct conn *c;
 
-	if (c)
-		return c;
 	if (array_reserve(&t->conns, &t->conn_cap, t->conn_cnt + 1))
 		return NULL;
 	c = calloc(1, sizeof(*c));
@@ -59,26 +57,57 @@ struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
 	return c;
 }
 
-static struct span own(struct span old, struct span s)
-{
-	char *p = malloc(s.len + 1);
+/* Besides itself: its places in tables and in what is sorted, and its names. */
+enum { CONN_EXTRA_SZ = 64 };
 
-	free((char *)old.p);
-	if (!p)
-		return (struct span){NULL, 0};
-	memcpy(p, s.p, s.len);
-	return (struct span){p, s.len};
+struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
+{
+	struct budget *budget = &t->load->captures->v[capture].budget;
+	struct conn *c = traffic_known_conn(t, capture, id);
+
+	if (c)
+		return c;
+	if (!budget_hold(budget, sizeof(*c) + CONN_EXTRA_SZ)) {
+		budget->rows_left_out++;
+		return NULL;
+	}
+	c = new_conn(t, capture, id);
+	if (!c)
+		t->err = -ENOMEM;
+	return c;
 }
 
-void traffic_add_connection(struct conn *c, const struct rec_connection *r)
+/* Most addresses are those of many connections. */
+static int own(struct conn *c, struct span *to, struct span s)
 {
-	struct span local = own(c->rec.local_addr, r->local_addr),
-		    remote = own(c->rec.remote_addr, r->remote_addr);
+	struct intern *all = c->traffic->addresses;
+	struct budget *budget = &c->traffic->load->captures->v[c->capture].budget;
+	uint32_t before = intern__count(all), id;
 
+	s = budget_name(s);
+	id = intern__add(all, s);
+	if (id == INTERN_FAILED)
+		return -ENOMEM;
+	if (id == before)
+		budget_add(budget, s.len + 32);
+	*to = intern__get(all, id);
+	return 0;
+}
+
+int traffic_add_connection(struct conn *c, const struct rec_connection *r)
+{
+	struct span local, remote;
+	int err = own(c, &local, r->local_addr);
+
+	if (!err)
+		err = own(c, &remote, r->remote_addr);
+	if (err)
+		return err;
 	c->rec = *r;
 	c->rec.local_addr = local;
 	c->rec.remote_addr = remote;
 	c->tls |= !!r->tls;
+	return 0;
 }
 
 static void note_seq(struct conn *c, enum l7_dir dir, uint32_t seq)

@@ -149,12 +149,11 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 
 static uint32_t slot_of(const struct traffic *t, uint64_t at_ns)
 {
-	uint64_t start = traffic_start_ns(t->load->captures),
-		 interval = t->load->opts.traffic.interval_ns;
+	uint64_t interval = t->load->opts.traffic.interval_ns;
 
 	if (!interval)
 		return 0;
-	return at_ns > start ? (at_ns - start) / interval + 1 : 1;
+	return at_ns > t->start_ns ? (at_ns - t->start_ns) / interval + 1 : 1;
 }
 
 /* The text's number; of what figures tell apart no longer, only where it is known. */

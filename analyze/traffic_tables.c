@@ -161,7 +161,7 @@ static int write_figure(struct traffic *t, struct insert *in, const char *level,
 
 	insert_text(in, level);
 	if (k->slot)
-		insert_int(in, traffic_start_ns(t->load->captures) +
+		insert_int(in, t->start_ns +
 				       (k->slot - 1) * t->load->opts.traffic.interval_ns);
 	else
 		insert_null(in);

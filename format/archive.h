@@ -145,6 +145,12 @@ const struct obz_member *obz_reader__members(struct obz_reader *r, size_t *cnt);
 /* The name as in the archive, into buf of at least 104 bytes, which is returned. */
 char *obz_member_name(const struct obz_member *m, char *buf);
 
+/* What it takes of the archive: its header and padding included. */
+static inline uint64_t obz_member_size(const struct obz_member *m)
+{
+	return 512 + (m->sz + 511) / 512 * 512;
+}
+
 /* 0 when the payload's checksums and columns are right; else -EBADMSG, counted as damage. */
 int obz_reader__check(struct obz_reader *r, const struct obz_member *m);
 

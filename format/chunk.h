@@ -14,7 +14,8 @@ enum {
 	CHUNK_HEADER_MAX = 4096,       /* what we accept: later minor versions append */
 	CHUNK_RAW_MAX = 1 << 20,       /* tables of columns, uncompressed */
 	CHUNK_FRAME_MAX = 1 << 21,     /* more than zstd makes of CHUNK_RAW_MAX at worst */
-	CHUNK_ROWS_MAX = CHUNK_RAW_MAX /* each row takes a byte of each of its columns */
+	CHUNK_ROWS_MAX = CHUNK_RAW_MAX, /* each row takes a byte of each of its columns */
+	CHUNK_ROWS_SZ_MAX = 32 << 20	/* decoded, strings and lists apart */
 };
 
 struct chunk_header {

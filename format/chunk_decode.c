@@ -49,6 +49,7 @@ struct tables {
 	unsigned cnt;
 	uint64_t seen; /* kinds; one table each */
 	uint64_t rows; /* unknown kinds' too */
+	uint64_t sz;   /* of the known ones in memory */
 };
 
 static void tables_fini(struct tables *t)
@@ -94,6 +95,10 @@ static int decode_table(struct view *v, const struct schema *s, struct tables *a
 		if (all->seen & 1ULL << kind)
 			return -EBADMSG;
 		all->seen |= 1ULL << kind;
+		/* a schema that lacks most columns makes rows of few bytes */
+		all->sz += cnt * k->info->sz;
+		if (all->sz > CHUNK_ROWS_SZ_MAX)
+			return -EBADMSG;
 		*t = (struct table){.kind = kind, .cnt = cnt};
 		all->cnt++;
 	}

@@ -251,10 +251,22 @@ static bool is_tar(struct obz_reader *r, uint64_t off)
 	return off >= r->sz || (block && (ustar_is_zero(block) || !ustar_header_get(&h, block)));
 }
 
+/* Another one begins inside the member that was added last: bytes of it are lost. Nobody reads it,
+ * so that no byte is read as a part of many. */
+static void drop_last(struct obz_reader *r, uint64_t off)
+{
+	struct obz_member *m = &r->members[--r->member_cnt];
+	char name[USTAR_NAME_MAX + 4];
+
+	reader_damaged(r, m->type == OBZ_CHUNK ? &r->damage.bad_chunks : &r->damage.bad_members, 1,
+		       off, obz_member_name(m, name), "cut short: another member begins inside");
+}
+
 /* One member at off, whose header is intact; returns where to go on. */
 static uint64_t step(struct obz_reader *r, const struct ustar_header *h, uint64_t off)
 {
-	uint64_t payload = off + USTAR_BLOCK, next = payload + ustar_padded(h->sz);
+	uint64_t payload = off + USTAR_BLOCK, next = payload + ustar_padded(h->sz), inner;
+	size_t before = r->member_cnt;
 
 	if (h->sz > r->sz - payload) {
 		char why[128];
@@ -269,7 +281,10 @@ static uint64_t step(struct obz_reader *r, const struct ustar_header *h, uint64_
 	if (is_tar(r, next))
 		return next;
 	/* where bytes were lost inside, what follows begins before this member's end */
-	return search(r, payload + USTAR_BLOCK, next);
+	inner = search(r, payload + USTAR_BLOCK, next);
+	if (inner < next && r->member_cnt > before)
+		drop_last(r, off);
+	return inner;
 }
 
 /* No intact header at off. */

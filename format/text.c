@@ -115,14 +115,14 @@ static size_t utf8_len(const unsigned char *p, size_t left, uint32_t *code)
 
 /*
  * Characters that act instead of showing: C0, DEL and C1 controls, the line separators that end a
- * JavaScript line, bidirectional overrides (they make a terminal show another text), and
+ * JavaScript line, bidirectional controls (they make a terminal show another text), and
  * noncharacters (illegal in XML).
  */
 static bool is_active(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 ||
-	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-	       (c & 0xfffe) == 0xfffe;
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0x061c ||
+	       c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069) || (c & 0xfffe) == 0xfffe;
 }
 
 static const char *entity(enum escape how, const char *p, const char *end)
@@ -173,6 +173,7 @@ static const char *entity(enum escape how, const char *p, const char *end)
 		       : *p == '\r' ? "\r"
 		       : *p == '\t' ? "\t"
 				    : NULL;
+	case ESCAPE_JSON_TEXT: /* has escaped these itself */
 	case ESCAPE_TERMINAL:
 		return NULL;
 	}
@@ -182,12 +183,14 @@ static const char *entity(enum escape how, const char *p, const char *end)
 static void add_inert(struct strbuf *b, enum escape how, const unsigned char *p, size_t n,
 		      uint32_t code)
 {
-	if (how == ESCAPE_JSON && n > 1 && code < 0x10000) {
+	bool json = how == ESCAPE_JSON || how == ESCAPE_JSON_TEXT;
+
+	if (json && n > 1 && code < 0x10000) {
 		strbuf_addf(b, "\\u%04x", (unsigned)code);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		strbuf_addf(b, how == ESCAPE_JSON ? "\\u%04x" : "\\x%02x", p[i]);
+		strbuf_addf(b, json ? "\\u%04x" : "\\x%02x", p[i]);
 }
 
 /* Stands for itself in every form. */
@@ -205,6 +208,38 @@ static bool wants_quotes(struct span s)
 	return false;
 }
 
+static size_t digits_at(struct span s, size_t i)
+{
+	size_t from = i;
+
+	while (i < s.len && s.p[i] >= '0' && s.p[i] <= '9')
+		i++;
+	return i - from;
+}
+
+/* -5, +1.5, -2e-9 */
+static bool is_number(struct span s)
+{
+	size_t i = s.len && (*s.p == '-' || *s.p == '+'), n = digits_at(s, i);
+
+	i += n;
+	if (i < s.len && s.p[i] == '.')
+		i += 1 + digits_at(s, i + 1);
+	if (n && i < s.len && (s.p[i] == 'e' || s.p[i] == 'E')) {
+		i++;
+		i += i < s.len && (s.p[i] == '-' || s.p[i] == '+');
+		n = digits_at(s, i);
+		i += n;
+	}
+	return n && i == s.len;
+}
+
+/* Would a spreadsheet compute it? */
+static bool is_formula(struct span s)
+{
+	return s.len && memchr("=+-@\t\r\n", *s.p, 7) && !is_number(s);
+}
+
 void strbuf_escape(struct strbuf *b, enum escape how, struct span s)
 {
 	const char *p = s.p, *end, *plain = p;
@@ -215,6 +250,8 @@ void strbuf_escape(struct strbuf *b, enum escape how, struct span s)
 	end = p + s.len;
 	if (quote)
 		strbuf_add(b, "\"", 1);
+	if (how == ESCAPE_CSV && is_formula(s))
+		strbuf_add(b, "'", 1);
 	while (p < end) {
 		uint32_t code = 0;
 		const char *e;

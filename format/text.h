@@ -20,8 +20,14 @@ void strbuf_fini(struct strbuf *b);
 void strbuf_add(struct strbuf *b, const char *p, size_t len);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-enum escape { ESCAPE_TERMINAL, ESCAPE_XML, ESCAPE_JSON, ESCAPE_CSV };
-/* Appends s so that it is inert there: control bytes and invalid UTF-8 become \xNN, &#..; or \u00NN. */
+/*
+ * ESCAPE_JSON: the inside of a string. ESCAPE_JSON_TEXT: a whole text that another writer made, in
+ * which all but ASCII stands within strings. ESCAPE_CSV: a cell of RFC 4180; what a spreadsheet would
+ * take for a formula gets an apostrophe before it, numbers do not.
+ */
+enum escape { ESCAPE_TERMINAL, ESCAPE_XML, ESCAPE_JSON, ESCAPE_JSON_TEXT, ESCAPE_CSV };
+/* Appends s so that it is inert there: control bytes, invalid UTF-8 and characters that change the
+ * direction of text become \xNN, &#..; or \uNNNN. */
 void strbuf_escape(struct strbuf *b, enum escape how, struct span s);
 
 /* "1.5 MiB", "12.3k", "3.20 s"; into a caller's buffer of at least 24 bytes, which is returned. */

@@ -7,6 +7,7 @@
 
 #include "conn.h"
 
+enum { TABLES_SZ = 4096 };   /* what a parser with tables of its own may hold beside its state */
 enum { CONTRADICTIONS = 8 }; /* bad parses in a row after which the protocol is asked for again */
 
 /* ---- what parsers call ---- */
@@ -172,4 +173,21 @@ struct l7_stats l7_conn__stats(const struct l7_conn *c)
 		st.missing += c->pair.out.missing;
 	}
 	return st;
+}
+
+size_t l7_conn__held(const struct l7_conn *c)
+{
+	size_t sz = sizeof(*c);
+
+	for (int d = 0; d < 2; d++)
+		sz += stream_held(&c->dir[d].stream);
+	if (c->protocol)
+		sz += pair_held(&c->pair) + c->protocol->state_sz +
+		      (c->protocol->fini ? TABLES_SZ : 0);
+	return sz;
+}
+
+uint64_t l7_conn__now_ns(const struct l7_conn *c)
+{
+	return c->now_ns;
 }

@@ -544,6 +544,7 @@ const struct l7_protocol l7_http2 = {
 	.resync = http2_resync,
 	.finish = http2_finish,
 	.state_sz = sizeof(struct http2),
+	.state_stays = true,
 	.fini = http2_fini,
 	.pair_by_id = true,
 	.ports = {50051, 8080, 443, 80},

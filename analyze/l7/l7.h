@@ -196,6 +196,7 @@ struct l7_protocol {
 	/* Nothing more will come: l7_deliver what waited for its end. May be NULL. */
 	void (*finish)(struct l7_parser *parser);
 	size_t state_sz;
+	bool state_stays; /* it may hold pointers into itself: it is not moved (l7_conn__rest) */
 	void (*fini)(void *state);
 	bool pair_by_id;
 	bool datagrams;	   /* it is spoken in datagrams, too */
@@ -266,6 +267,21 @@ struct l7_stats {
 	uint64_t missing; /* messages that those must have held, as far as pairing tells */
 };
 struct l7_stats l7_conn__stats(const struct l7_conn *c);
+
+/* The memory that it takes now, about. */
+size_t l7_conn__held(const struct l7_conn *c);
+/* When its last piece passed. */
+uint64_t l7_conn__now_ns(const struct l7_conn *c);
+
+/*
+ * Until its next piece comes, a connection that waits for nothing can take a fraction of its memory:
+ * __rest takes it, or gives NULL and leaves it as it is; __wake makes one of it again, or gives NULL
+ * and leaves it. What messages wait for is not counted in __held. The arena must be the caller's.
+ */
+struct l7_rest;
+struct l7_rest *l7_conn__rest(struct l7_conn *c);
+struct l7_conn *l7_rest__wake(struct l7_rest *r);
+size_t l7_rest__held(const struct l7_rest *r);
 
 /* All protocols, in the order of format/protocols.def; NULL ends. */
 extern const struct l7_protocol *const l7_protocols[];

@@ -45,6 +45,7 @@ const struct l7_protocol l7_mysql = {
 	.parse = mysql_parse,
 	.finish = mysql_finish,
 	.state_sz = sizeof(struct mysql),
+	.state_stays = true,
 	.fini = mysql_fini,
 	.pair_by_id = true,
 	.ports = {3306, 3307, 33060, 4000},

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "pair.h"
 
-void pair_init(struct pair *p, bool by_id, bool late, void (*sink)(void *ctx, const struct l7_exchange *x),
-	       void *ctx)
+void pair_init(struct pair *p, bool by_id, bool late,
+	       void (*sink)(void *ctx, const struct l7_exchange *x), void *ctx)
 {
 	*p = (struct pair){.by_id = by_id, .out = {.sink = sink, .ctx = ctx}};
 	if (by_id)
 		p->ids = (struct pair_id){.out = &p->out};
 	else
 		p->order = (struct pair_order){.out = &p->out, .late = late};
+}
+
+void pair_moved(struct pair *p, void *ctx)
+{
+	p->out.ctx = ctx;
+	if (p->by_id)
+		p->ids.out = &p->out;
+	else
+		p->order.out = &p->out;
 }
 
 void pair_add(struct pair *p, const struct l7_message *m)
@@ -80,4 +89,14 @@ void pair_fini(struct pair *p)
 		pair_id_fini(&p->ids);
 	else
 		pair_order_fini(&p->order);
+}
+
+size_t pair_held(const struct pair *p)
+{
+	const struct pair_order *o = &p->order;
+
+	if (p->by_id)
+		return waiting_held(&p->ids.reqs) + p->ids.bucket_cnt * sizeof(*p->ids.buckets);
+	return waiting_held(&o->reqs) + waiting_held(&o->resps) + waiting_held(&o->old_reqs) +
+	       waiting_held(&o->old_resps);
 }

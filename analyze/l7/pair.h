@@ -17,8 +17,10 @@ struct pair {
 };
 
 /* `late`: others may have come before the first. */
-void pair_init(struct pair *p, bool by_id, bool late, void (*sink)(void *ctx, const struct l7_exchange *x),
-	       void *ctx);
+void pair_init(struct pair *p, bool by_id, bool late,
+	       void (*sink)(void *ctx, const struct l7_exchange *x), void *ctx);
+/* It stands elsewhere now. */
+void pair_moved(struct pair *p, void *ctx);
 /* Takes copies. Messages come in the order of time. */
 void pair_add(struct pair *p, const struct l7_message *m);
 const struct l7_message *pair_pending(struct pair *p, uint64_t id);
@@ -30,6 +32,8 @@ void pair_give_up(struct pair *p, uint64_t id);
 void pair_hole(struct pair *p, bool requests, enum l7_why why);
 /* In order: the oldest request, the caller's to free; NULL: none waits. */
 struct waiting *pair_take_oldest(struct pair *p);
+/* The memory that what waits takes. */
+size_t pair_held(const struct pair *p);
 /* Hands out everything that waits. */
 void pair_fini(struct pair *p);
 

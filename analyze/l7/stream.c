@@ -320,3 +320,8 @@ uint64_t stream_first_ns(const struct stream *s)
 	ts_ns = at(s, 0)->pos <= s->front ? stream_time(s, s->front) : 0;
 	return ts_ns ? ts_ns : at(s, 0)->ts_ns;
 }
+
+size_t stream_held(const struct stream *s)
+{
+	return s->held + s->cap * sizeof(*s->segs) + s->mark_cap * sizeof(*s->marks);
+}

@@ -42,6 +42,9 @@ int stream_push(struct stream *s, const struct l7_piece *piece);
 /* Copies the piece that is still borrowed. 0 or -ENOMEM. */
 int stream_own(struct stream *s);
 
+/* The memory that it takes besides itself. */
+size_t stream_held(const struct stream *s);
+
 /* What lies at the front. */
 enum stream_at { STREAM_EMPTY, STREAM_BYTES, STREAM_UNKEPT, STREAM_GAP };
 enum stream_at stream_look(const struct stream *s, struct l7_view *view);

@@ -26,6 +26,7 @@ struct waiting *waiting_new(const struct l7_message *m)
 	w->next = w->prev = w->same = NULL;
 	w->holes = 0;
 	w->missed = false;
+	w->text_sz = sz;
 	w->m = *m;
 	w->m.method = keep(&p, m->method);
 	w->m.target = keep(&p, m->target);
@@ -41,6 +42,7 @@ void waiting_push(struct waiting_list *l, struct waiting *w)
 	*(l->newest ? &l->newest->next : &l->oldest) = w;
 	l->newest = w;
 	l->cnt++;
+	l->text_sz += w->text_sz;
 	l->tail++;
 }
 
@@ -66,6 +68,7 @@ struct waiting *waiting_take(struct waiting_list *l, struct waiting *w)
 	*(w->prev ? &w->prev->next : &l->oldest) = w->next;
 	*(w->next ? &w->next->prev : &l->newest) = w->prev;
 	l->cnt--;
+	l->text_sz -= w->text_sz;
 	if (l->tail > l->cnt)
 		l->tail = l->cnt;
 	return w;

@@ -14,6 +14,7 @@ struct waiting {
 	struct waiting *same;	     /* next in its bucket; by id */
 	uint64_t holes;		     /* in the other direction when it came; by id */
 	bool missed;		     /* it stands for a request nobody saw */
+	uint32_t text_sz;
 	struct l7_message m;
 	char text[];
 };
@@ -21,10 +22,17 @@ struct waiting {
 struct waiting_list {
 	struct waiting *oldest, *newest;
 	size_t cnt;
+	size_t text_sz;	       /* of all */
 	size_t tail;	       /* how many came since bytes of that direction were missed last */
 	struct waiting *found; /* by waiting_nth: the found_at-th; NULL: to be found anew */
 	size_t found_at;
 };
+
+/* The memory that it takes. */
+static inline size_t waiting_held(const struct waiting_list *l)
+{
+	return l->cnt * (sizeof(struct waiting) + 16) + l->text_sz;
+}
 
 /* A copy; NULL: out of memory. */
 struct waiting *waiting_new(const struct l7_message *m);

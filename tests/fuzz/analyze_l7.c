@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../analyze/l7/arena.h"
 #include "../../analyze/l7/l7.h"
 
 static size_t seen;
@@ -27,12 +28,21 @@ static void sink(void *ctx, struct l7_conn *c, const struct l7_exchange *x)
 	}
 }
 
+/* Between two calls a connection may rest. */
+static struct l7_conn *rest_and_wake(struct l7_conn *c)
+{
+	struct l7_rest *r = l7_conn__rest(c);
+
+	return r ? l7_rest__wake(r) : c;
+}
+
 /* byte 0: protocol (or bidding), byte 1: role; then pieces: control byte, length byte, bytes. */
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t sz)
 {
 	struct l7_conn_opts opts = {.sink = sink, .max_buffer = 1 << 16};
 	uint64_t pos[2] = {0, 0}, now = 0;
 	struct l7_conn *c;
+	struct arena arena = {0};
 	size_t cnt = 0;
 
 	if (sz < 2)
@@ -43,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t sz)
 		opts.only = l7_protocols[p[0] % (cnt + 1) - 1];
 	opts.role = p[1] % 3;
 	opts.open = p[1] & 128;
+	opts.arena = p[1] & 64 ? NULL : &arena;
 	if (l7_conn__new(&c, &opts))
 		return 0;
 	for (size_t i = 2; i + 2 < sz;) {
@@ -62,8 +73,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t sz)
 		i += len;
 		if (!(control & 8 && control & 16))
 			l7_conn__feed(c, &piece);
+		if (control & 32)
+			c = rest_and_wake(c);
 	}
 	l7_conn__finish(c);
 	l7_conn__free(c);
+	arena_fini(&arena);
 	return 0;
 }

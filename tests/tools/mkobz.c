@@ -7,10 +7,10 @@
  *   sample kind=1 ts_ns=1000 thread=7 ...   one record; fields not named are 0 or empty
  *   stack id=1 frames=1:401000,65535:ffffffff81000000
  *   process comm="a\x1b[31m \"b\""          strings with blanks stand in quotes; \xNN is a byte
- *   flush                                   ends the chunk
- *   member .build-id/ab/cd.debug.zst FILE   adds a file's bytes
- *   end {"complete": true, ...}             obz.end.json; without it the archive is cut
- *   # remark
+ *   repeat 1000 thread id=1+1 tid=7 ...     that many of a record; +N is added from each to the
+ * next flush                                   ends the chunk member .build-id/ab/cd.debug.zst FILE
+ * adds a file's bytes end {"complete": true, ...}             obz.end.json; without it the archive
+ * is cut # remark
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,6 +99,23 @@ static struct u64_span read_list(char **s)
 	return (struct u64_span){items, cnt};
 }
 
+/* What each further record of a `repeat` has more of than the one before. */
+static uint64_t steps[sizeof(fields) / sizeof(*fields)];
+
+static uint64_t read_step(char **s)
+{
+	return **s == '+' ? strtoull(*s + 1, s, 0) : 0;
+}
+
+static void take_steps(char *rec)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (steps[i] && fields[i].type == TYPE_u32)
+			*(uint32_t *)(rec + fields[i].offset) += steps[i];
+		else if (steps[i])
+			*(uint64_t *)(rec + fields[i].offset) += steps[i];
+}
+
 static void read_field(const char *record, char **s, char *rec)
 {
 	size_t len = strcspn(*s, "= \n");
@@ -118,15 +135,17 @@ static void read_field(const char *record, char **s, char *rec)
 			*(struct span *)(rec + f->offset) = read_text(s);
 		else
 			*(struct u64_span *)(rec + f->offset) = read_list(s);
+		steps[i] = read_step(s);
 		return;
 	}
 	die("no such field", *s);
 }
 
-static void put_record(struct obz_writer *w, const char *name, char *rest)
+static void put_record(struct obz_writer *w, const char *name, char *rest, uint64_t cnt)
 {
 	_Alignas(16) char rec[MAX_RECORD] = {0};
 
+	memset(steps, 0, sizeof(steps));
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
 		if (!strcmp(fields[i].record, name) && fields[i].type == TYPE_str)
 			((struct span *)(rec + fields[i].offset))->p = "";
@@ -138,13 +157,23 @@ static void put_record(struct obz_writer *w, const char *name, char *rest)
 	}
 	for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++)
 		if (!strcmp(records[i].name, name)) {
-			int err = obz_writer__put(w, records[i].kind, rec);
-
-			if (err)
-				die("not accepted", obz_writer__error(w));
+			for (; cnt; cnt--, take_steps(rec))
+				if (obz_writer__put(w, records[i].kind, rec))
+					die("not accepted", obz_writer__error(w));
 			return;
 		}
 	die("no such record", name);
+}
+
+static void repeat(struct obz_writer *w, char *rest)
+{
+	uint64_t cnt = strtoull(rest, &rest, 0);
+	char *name = rest + strspn(rest, " ");
+	size_t len = strcspn(name, " \n");
+
+	rest = name + len + (name[len] != 0);
+	name[len] = 0;
+	put_record(w, name, rest, cnt);
 }
 
 static void add_member(struct obz_writer *w, char *rest)
@@ -201,10 +230,12 @@ int main(int argc, char **argv)
 			obz_writer__flush(w);
 		else if (!strcmp(line, "member"))
 			add_member(w, rest);
+		else if (!strcmp(line, "repeat"))
+			repeat(w, rest);
 		else if (!strcmp(line, "end"))
 			end = strdup(rest);
 		else
-			put_record(w, line, rest);
+			put_record(w, line, rest, 1);
 	}
 	free(line);
 	if (!w || obz_writer__close(w, end))

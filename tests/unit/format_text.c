@@ -47,6 +47,25 @@ static void test_escape(void)
 	escapes(ESCAPE_CSV, S("a,b"), "\"a,b\"");
 	escapes(ESCAPE_CSV, S("a\"b\nc"), "\"a\"\"b\nc\"");
 	escapes(ESCAPE_CSV, S("a\0b"), "a\\x00b");
+	/* what a spreadsheet would compute; numbers stay as they are */
+	escapes(ESCAPE_CSV, S("=1+1"), "'=1+1");
+	escapes(ESCAPE_CSV, S("+cmd|' /C calc'!A0"), "'+cmd|' /C calc'!A0");
+	escapes(ESCAPE_CSV, S("-1-1"), "'-1-1");
+	escapes(ESCAPE_CSV, S("@SUM(A1,A2)"), "\"'@SUM(A1,A2)\"");
+	escapes(ESCAPE_CSV, S("\t=1"), "'\t=1");
+	escapes(ESCAPE_CSV, S("\r=1"), "\"'\r=1\"");
+	escapes(ESCAPE_CSV, S("-"), "'-");
+	escapes(ESCAPE_CSV, S("-5"), "-5");
+	escapes(ESCAPE_CSV, S("+1.5"), "+1.5");
+	escapes(ESCAPE_CSV, S("-2.5e-9"), "-2.5e-9");
+	escapes(ESCAPE_CSV, S("-2e"), "'-2e");
+	escapes(ESCAPE_CSV, S("a=b"), "a=b");
+	/* direction of text: U+202E, U+2066, U+200E, U+061C; C1: U+009B, U+0085 */
+	escapes(ESCAPE_TERMINAL, S("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8e\xd8\x9c"),
+		"\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\x8e\\xd8\\x9c");
+	escapes(ESCAPE_JSON, S("\xe2\x80\xae\xd8\x9c\xc2\x9b"), "\\u202e\\u061c\\u009b");
+	escapes(ESCAPE_JSON_TEXT, S("{\"k\":\"\xe2\x80\x8f\xc2\x85\xff\x7f\xc3\xa9\"}"),
+		"{\"k\":\"\\u200f\\u0085\\u00ff\\u007f\xc3\xa9\"}");
 	escapes(ESCAPE_XML, (struct span){NULL, 0}, "");
 }
 

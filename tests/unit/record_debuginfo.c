@@ -387,14 +387,14 @@ static void test_alternate_is_no_binary(void)
 	uint32_t binary;
 
 	debug_queue__init(&q);
-	assert(!debug_queue__push(&q, 1, fd, -1, "/one", "aa01") && debug_queue__take_in(&q));
+	assert(!debug_queue__push(&q, 1, fd, 100, -1, "/one", "aa01") && debug_queue__take_in(&q));
 	of = debug_queue__next(&q);
-	assert(debug_queue__push_alternate(&q, of, "aa02", -1, 0) == 1);
-	assert(debug_queue__push_alternate(&q, of, "aa02", -1, 0) == 0);
+	assert(debug_queue__push_alternate(&q, of, "aa02", -1, 0, 0) == 1);
+	assert(debug_queue__push_alternate(&q, of, "aa02", -1, 0, 0) == 0);
 	it = debug_queue__next(&q);
 	assert(it && it->alternate && !debug_queue__next(&q));
 	for (uint32_t i = 2; i < 4; i++) { /* the second joins the first */
-		assert(!debug_queue__push(&q, i, fd, -1, "/two", "aa02"));
+		assert(!debug_queue__push(&q, i, fd, 100, -1, "/two", "aa02"));
 		assert(!debug_queue__take_in(&q));
 	}
 	of = debug_queue__next_ready(&q);
