@@ -16,19 +16,21 @@ struct source {
 	struct symtab symtab;
 	struct dwarf *dwarf;
 	const char *kind, *why;
-	bool alt_missing;
+	bool alt_missing, too_big;
+	struct budget budget;
 };
 
 /* fd (consumed) is the image's file, or negative errno. Always leaves a usable source, if only of
- * kind "none". */
+ * kind "none". reserve: what all sources share; borrowed. */
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
-		const struct symbolizer_opts *opts);
+		const struct symbolizer_opts *opts, struct budget *reserve);
 void source_close(struct source *src);
 
 /* Something the files refer to was not found, so answers may get better another time. */
 bool source_incomplete(const struct source *src);
 
-/* addrs ascending, without repeats; answers are appended to the empty `out`. */
+/* addrs ascending, without repeats; answers are appended to the empty `out`. Afterwards kind and
+ * why say what they are from. */
 int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,
 		   unsigned jobs, struct answers *out);
 

@@ -34,11 +34,11 @@ void symbolizer__free(struct symbolizer *s);
 char *symbol_cache_dir(void);
 
 /*
- * An image to look addresses up in. id_hex: build-id or "sha1:..", names the cache entry; may be NULL.
- * open(ctx) returns a new fd of an ELF file (the archive's slim ELF or the real one) or negative errno; it
- * is called at most once a __resolve, and only when the cache cannot answer. Without it, or where it has no
- * DWARF, debug files are looked for: by build-id, or by debuglink from path. The image lives as long as the
- * symbolizer, its files are open only during a __resolve.
+ * An image to look addresses up in. id_hex: build-id or "sha1:..", names the cache entry; may be
+ * NULL. open(ctx) returns a new fd of an ELF file (the archive's slim ELF or the real one) or
+ * negative errno; it is called at most once a __resolve, and only when the cache cannot answer.
+ * Without it, or where it has no DWARF, debug files are looked for: by build-id, or by debuglink
+ * from path. The image lives as long as the symbolizer, its files are open only during a __resolve.
  */
 int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path,
 		      int (*open)(void *ctx), void *ctx, struct symbol_image **image);
@@ -65,6 +65,15 @@ int symbolizer__resolve(struct symbolizer *s, struct symbol_image *image, const 
 /* After a resolve: "dwarf", "symtab", "dynsym", "none": the best that image had; and why not better
  * (NULL when it is dwarf). */
 const char *symbol_image__kind(const struct symbol_image *image, const char **why);
+
+/*
+ * What all resolves so far have cost, and the most that they could have ("Symbols" in section 7 of
+ * format/FORMAT.md): steps, and bytes of memory.
+ */
+struct symbol_cost {
+	uint64_t work, bytes, work_max, bytes_max;
+};
+void symbolizer__cost(const struct symbolizer *s, struct symbol_cost *cost);
 
 /* Demangled C++ or Rust name, malloc'ed, or NULL when it is not mangled. */
 char *symbol_demangle(const char *name);

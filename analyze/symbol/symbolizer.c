@@ -11,7 +11,8 @@
 struct symbolizer {
 	struct symbolizer_opts opts;
 	struct name_pool *pool;
-	pthread_mutex_t lock; /* the list of images */
+	struct budget reserve; /* of all images together */
+	pthread_mutex_t lock;  /* the list of images */
 	struct symbol_image *images;
 };
 
@@ -55,6 +56,7 @@ int symbolizer__new(struct symbolizer **out, const struct symbolizer_opts *opts)
 
 		s->opts.jobs = n > 0 ? (unsigned)n : 1;
 	}
+	budget_init_reserve(&s->reserve);
 	err = name_pool__new(&s->pool);
 	if (err) {
 		free(s);
@@ -123,6 +125,19 @@ const char *symbol_image__kind(const struct symbol_image *im, const char **why)
 	return im->known.cnt ? "dwarf" : "none"; /* the cache has nothing else */
 }
 
+void symbolizer__cost(const struct symbolizer *s, struct symbol_cost *c)
+{
+	const struct budget *r = &s->reserve;
+	uint64_t sum[BUDGET_KINDS], bound[BUDGET_KINDS];
+
+	for (int kind = 0; kind < BUDGET_KINDS; kind++) {
+		bound[kind] = r->settled_granted[kind] + (uint64_t)r->granted[kind];
+		sum[kind] = r->settled_spent[kind] + (uint64_t)(r->granted[kind] - r->left[kind]);
+	}
+	*c = (struct symbol_cost){sum[BUDGET_WORK], sum[BUDGET_BYTES], bound[BUDGET_WORK],
+				  bound[BUDGET_BYTES]};
+}
+
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -183,12 +198,12 @@ static int learn_from_file(struct symbol_image *im, const uint64_t *unknown, siz
 	struct answers fresh = {0};
 	struct source src;
 	int err = source_open(&src, im->open ? im->open(im->open_ctx) : -ENOENT, im->id, im->path,
-			      &s->opts);
+			      &s->opts, &s->reserve);
 
-	im->kind = src.kind;
-	im->why = src.why;
 	if (!err)
 		err = source_resolve(&src, s->pool, unknown, cnt, s->opts.jobs, &fresh);
+	im->kind = src.kind;
+	im->why = src.why;
 	if (!err)
 		err = answers_merge(&im->known, &fresh);
 	if (!err && s->opts.cache_dir && im->id && src.dwarf && !source_incomplete(&src))
