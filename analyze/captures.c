@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../format/text.h"
 
@@ -134,6 +135,15 @@ static int read_ends(struct capture *c)
 	return c->command && c->probes ? 0 : -ENOMEM;
 }
 
+/*
+ * dwz's common file serves some binaries, but thousands of records may name one member: what is
+ * unpacked again stays within some times what the members hold.
+ */
+struct unpacking {
+	uint64_t first, again; /* bytes */
+};
+enum { AGAIN_FREE = 64 << 20, AGAIN_MAX = 16 };
+
 static int by_member_name(const void *a, const void *b)
 {
 	return strcmp((*(const struct obz_member *const *)a)->name,
@@ -146,7 +156,8 @@ static int list_debug(struct capture *c)
 	const struct obz_member *m = obz_reader__members(c->reader, &cnt);
 
 	c->debug = malloc((cnt + 1) * sizeof(*c->debug));
-	if (!c->debug)
+	c->unpacked = calloc(cnt + 1, sizeof(*c->unpacked));
+	if (!c->debug || !c->unpacked)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		if (m[i].type == OBZ_DEBUG)
@@ -162,6 +173,7 @@ static void capture_fini(struct capture *c)
 	free(c->command);
 	free(c->probes);
 	free(c->debug);
+	free(c->unpacked);
 	obz_reader__close(c->reader);
 }
 
@@ -177,8 +189,9 @@ int captures__open(struct captures *c, char *const *paths, size_t cnt)
 {
 	int err = 0;
 
-	*c = (struct captures){.v = calloc(cnt ? cnt : 1, sizeof(*c->v))};
-	if (!c->v)
+	*c = (struct captures){.v = calloc(cnt ? cnt : 1, sizeof(*c->v)),
+			       .unpacking = calloc(1, sizeof(*c->unpacking))};
+	if (!c->v || !c->unpacking)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt && !err; i++) {
 		struct capture *n = &c->v[c->cnt];
@@ -210,6 +223,7 @@ void captures__close(struct captures *c)
 	for (size_t i = 0; i < c->cnt; i++)
 		capture_fini(&c->v[i]);
 	free(c->v);
+	free(c->unpacking);
 	*c = (struct captures){0};
 }
 
@@ -251,7 +265,7 @@ bool captures_damaged(const struct captures *c)
 	return false;
 }
 
-static const struct obz_member *find_debug(const struct capture *c, const char *name)
+static const struct obz_member *const *find_debug(const struct capture *c, const char *name)
 {
 	size_t lo = 0, hi = c->debug_cnt;
 
@@ -260,13 +274,32 @@ static const struct obz_member *find_debug(const struct capture *c, const char *
 		int order = strcmp(name, c->debug[mid]->name);
 
 		if (!order)
-			return c->debug[mid];
+			return &c->debug[mid];
 		if (order < 0)
 			hi = mid;
 		else
 			lo = mid + 1;
 	}
 	return NULL;
+}
+
+static int unpack(const struct captures *c, const struct capture *from,
+		  const struct obz_member *const *m)
+{
+	struct unpacking *u = c->unpacking;
+	int8_t *before = &from->unpacked[m - from->debug];
+	struct stat st;
+	int fd;
+
+	if (*before < 0)
+		return -EBADMSG;
+	if (*before && u->again > AGAIN_FREE + AGAIN_MAX * u->first)
+		return -EFBIG;
+	fd = obz_reader__extract(from->reader, *m, DEBUG_MAX_SZ);
+	if (fd >= 0 && !fstat(fd, &st))
+		*(*before ? &u->again : &u->first) += (uint64_t)st.st_size;
+	*before = fd < 0 ? -1 : 1;
+	return fd;
 }
 
 int captures__debug(const struct captures *c, const char *member, const char *build_id)
@@ -278,12 +311,12 @@ int captures__debug(const struct captures *c, const char *member, const char *bu
 	else if (build_id && strlen(build_id) > 2)
 		snprintf(name, sizeof(name), ".build-id/%.2s/%s.debug.zst", build_id, build_id + 2);
 	for (size_t i = 0; i < c->cnt; i++) {
-		const struct obz_member *m = find_debug(&c->v[i], name);
+		const struct obz_member *const *m = find_debug(&c->v[i], name);
 
 		if (!m && member && *member)
 			m = find_debug(&c->v[i], member);
 		if (m)
-			return obz_reader__extract(c->v[i].reader, m, DEBUG_MAX_SZ);
+			return unpack(c, &c->v[i], m);
 	}
 	return -ENOENT;
 }

@@ -28,12 +28,16 @@ struct capture {
 	bool payload_many;
 	double sample;			 /* share of connections whose payload was kept; 1: all */
 	const struct obz_member **debug; /* debug members by name */
+	int8_t *unpacked;		 /* each of them: 1 once already, -1 in vain */
 	size_t debug_cnt;
 };
+
+struct unpacking;
 
 struct captures {
 	struct capture *v;
 	size_t cnt;
+	struct unpacking *unpacking;
 };
 
 /* Ids of several captures lie side by side in one table: the archive's id in the lower 32 bits. */
@@ -59,7 +63,7 @@ bool capture_damaged(const struct capture *c, char *what, size_t sz);
 bool captures_damaged(const struct captures *c);
 
 /* A new fd of the debug member, from the capture or any of the others; -ENOENT. Both may be NULL.
- */
+ * -EFBIG: one that was unpacked before, when that has been done too often. */
 int captures__debug(const struct captures *c, const char *member, const char *build_id);
 
 #endif

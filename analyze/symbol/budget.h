@@ -3,8 +3,8 @@
  * What looking addresses up in one image may cost ("Symbols" in section 7 of format/FORMAT.md):
  * work, in steps of the loops over foreign data, and bytes of memory. Both are in proportion to the
  * files read and the addresses asked for; beyond that all images of a symbolizer share one reserve,
- * so that many small ones gain nothing. Whatever loops over foreign data charges here before it goes on, and
- * ends with -E2BIG when there is nothing left.
+ * so that many small ones gain nothing. Whatever loops over foreign data charges here before it
+ * goes on, and ends with -E2BIG when there is nothing left.
  */
 #ifndef ANALYZE_SYMBOL_BUDGET_H
 #define ANALYZE_SYMBOL_BUDGET_H

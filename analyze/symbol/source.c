@@ -77,14 +77,18 @@ static int open_separate(struct source *src, const char *id_hex, const char *pat
 			 const struct symbolizer_opts *opts)
 {
 	const char *id = elf_image__build_id(src->main);
+	struct meter m = {.budget = &src->budget};
 	struct symtab fuller;
 	int err;
 
 	src->separate = debug_file_by_id(*id ? id : id_hex, opts);
 	if (!src->separate)
-		src->separate = debug_file_by_link(src->main, path, opts);
-	if (!src->separate)
+		src->separate = debug_file_by_link(src->main, path, opts, &m);
+	meter_fini(&m);
+	if (!src->separate) {
+		src->too_big = meter_over(&m);
 		return 0;
+	}
 	count_file(src, src->separate);
 	err = load_symtab(&fuller, src, src->separate);
 	if (!err)
