@@ -15,7 +15,7 @@ struct buf {
 	size_t len, cap;
 };
 
-static void put(struct buf *b, const void *p, size_t len)
+static inline void put(struct buf *b, const void *p, size_t len)
 {
 	if (b->len + len > b->cap) {
 		b->cap = (b->len + len) * 2;
@@ -28,39 +28,39 @@ static void put(struct buf *b, const void *p, size_t len)
 	b->len += len;
 }
 
-static void put_u8(struct buf *b, unsigned v)
+static inline void put_u8(struct buf *b, unsigned v)
 {
 	put(b, &(uint8_t){(uint8_t)v}, 1);
 }
 
-static void put_u16(struct buf *b, unsigned v)
+static inline void put_u16(struct buf *b, unsigned v)
 {
 	put(b, &(uint16_t){(uint16_t)v}, 2);
 }
 
-static void put_u32(struct buf *b, uint32_t v)
+static inline void put_u32(struct buf *b, uint32_t v)
 {
 	put(b, &v, 4);
 }
 
-static void put_u64(struct buf *b, uint64_t v)
+static inline void put_u64(struct buf *b, uint64_t v)
 {
 	put(b, &v, 8);
 }
 
-static void put_uleb(struct buf *b, uint64_t v)
+static inline void put_uleb(struct buf *b, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		put_u8(b, (v & 0x7f) | 0x80);
 	put_u8(b, (unsigned)v);
 }
 
-static void put_str(struct buf *b, const char *s)
+static inline void put_str(struct buf *b, const char *s)
 {
 	put(b, s, strlen(s) + 1);
 }
 
-static void put_fill(struct buf *b, int c, size_t len)
+static inline void put_fill(struct buf *b, int c, size_t len)
 {
 	while (len--)
 		put_u8(b, (unsigned)c);
@@ -76,7 +76,7 @@ struct image {
 };
 
 /* An image with code_sz bytes of code at IMAGE_CODE, in section 1. */
-static void image_init(struct image *im, uint64_t code_sz)
+static inline void image_init(struct image *im, uint64_t code_sz)
 {
 	*im = (struct image){.cnt = 1};
 	put_fill(&im->data, 0, sizeof(Elf64_Ehdr));
@@ -90,7 +90,8 @@ static void image_init(struct image *im, uint64_t code_sz)
 }
 
 /* Takes over b's bytes; returns the header for what is not usual. */
-static Elf64_Shdr *image_add(struct image *im, const char *name, uint32_t type, struct buf *b)
+static inline Elf64_Shdr *image_add(struct image *im, const char *name, uint32_t type,
+				    struct buf *b)
 {
 	Elf64_Shdr *h = &im->headers[im->cnt++];
 
@@ -107,8 +108,8 @@ static Elf64_Shdr *image_add(struct image *im, const char *name, uint32_t type, 
 }
 
 /* One symbol, strings[offset], for each of cnt pieces of step bytes of code. */
-static void image_add_symbols(struct image *im, struct buf *strings, unsigned cnt, uint64_t step,
-			      uint32_t first, uint32_t apart)
+static inline void image_add_symbols(struct image *im, struct buf *strings, unsigned cnt,
+				     uint64_t step, uint32_t first, uint32_t apart)
 {
 	struct buf table = {0};
 	Elf64_Shdr *h;
@@ -129,7 +130,7 @@ static void image_add_symbols(struct image *im, struct buf *strings, unsigned cn
 }
 
 /* Writes the headers behind the sections; more of them, `repeat` times the last, when asked. */
-static void image_finish(struct image *im, unsigned repeat)
+static inline void image_finish(struct image *im, unsigned repeat)
 {
 	Elf64_Ehdr e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 			.e_type = ET_EXEC,
@@ -153,14 +154,14 @@ static void image_finish(struct image *im, unsigned repeat)
 	memcpy(im->data.p, &e, sizeof(e));
 }
 
-static void image_free(struct image *im)
+static inline void image_free(struct image *im)
 {
 	free(im->data.p);
 	*im = (struct image){0};
 }
 
 /* For symbolizer__image(). */
-static int image_open(void *ctx)
+static inline int image_open(void *ctx)
 {
 	const struct image *im = ctx;
 	int fd = memfd_create("image", MFD_CLOEXEC);
