@@ -54,7 +54,8 @@ struct symbol_frame {
 /*
  * Looks up addrs (ELF virtual, any order, repeats allowed) and calls fn once each, in order of
  * addrs, with the chain innermost first (cnt 0: nothing known). The chain array lives until fn
- * returns, its strings until symbolizer__free, and equal strings are one pointer. Return addresses
+ * returns, its strings until symbolizer__free, and equal strings are one pointer. Inlined calls are
+ * left out once there were more than 64 frames an address. Return addresses
  * are to be given already lowered by one. One batch an image is fastest: its work is spread over
  * opts.jobs threads.
  */

@@ -238,8 +238,13 @@ static void fill(struct symbol_frame *out, const struct answer_frame *in)
 	}
 }
 
+/* Real chains are 3 to 10 frames long on average. Those of a hostile file may all be as long as can
+ * be, and the caller keeps a frame of each for every address. */
+enum { FRAMES_PER_ADDRESS = 64 };
+
+/* *left: frames that may be given still; with too few the function alone is. */
 static void emit(const struct symbol_image *im, const struct answer *x, size_t index, symbol_fn fn,
-		 void *ctx)
+		 void *ctx, size_t *left)
 {
 	struct symbol_frame chain[CHAIN_MAX];
 	const struct answer_frame *frames;
@@ -250,13 +255,14 @@ static void emit(const struct symbol_image *im, const struct answer *x, size_t i
 		return;
 	}
 	frames = im->known.frames + x->first;
-	if (!im->owner->opts.inlines) { /* the function by name, the innermost line */
+	if (!im->owner->opts.inlines || cnt > *left) { /* by name, with the innermost line */
 		fill(&chain[0], &frames[cnt - 1]);
 		chain[0].file = frames[0].file ? frames[0].file->text : NULL;
 		chain[0].line = frames[0].line;
 		fn(ctx, index, chain, 1);
 		return;
 	}
+	*left -= cnt;
 	for (size_t i = 0; i < cnt; i++) {
 		fill(&chain[i], &frames[i]);
 		chain[i].inlined = i + 1 < cnt;
@@ -267,11 +273,12 @@ static void emit(const struct symbol_image *im, const struct answer *x, size_t i
 int symbolizer__resolve(struct symbolizer *s, struct symbol_image *im, const uint64_t *addrs,
 			size_t cnt, symbol_fn fn, void *ctx)
 {
+	size_t left = FRAMES_PER_ADDRESS * cnt + CHAIN_MAX;
 	int err = learn(im, addrs, cnt);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < cnt; i++)
-		emit(im, answers_find(&im->known, addrs[i]), i, fn, ctx);
+		emit(im, answers_find(&im->known, addrs[i]), i, fn, ctx, &left);
 	return 0;
 }

@@ -270,6 +270,11 @@ static void origins(struct image *im)
 	inlined_calls(im, 60000, 200, 100);
 }
 
+static void deep_chains(struct image *im)
+{
+	inlined_calls(im, 0, 250, 1);
+}
+
 /* ---- line tables */
 
 static const unsigned line_attrs[] = {DW_AT_low_pc,
@@ -588,6 +593,7 @@ static const struct bomb {
 	{"base addresses by function", ranges_of_bases, "symtab", DEBUG_WHY, "function", 1},
 	{"attributes without bytes", empty_attributes, "symtab", DEBUG_WHY, "function", 1},
 	{"origins of many attributes", origins, "symtab", DEBUG_WHY, "function", 100},
+	{"chains as long as can be", deep_chains, "dwarf", NULL, NULL, 2000},
 	{"line headers", line_headers, "symtab", DEBUG_WHY, "function", 10000},
 	{"line names without bytes", line_names_of_nothing, "symtab", DEBUG_WHY, "function", 1},
 	{"line names that overlap", line_strings, "dwarf", NULL, "function", 50},
@@ -605,7 +611,7 @@ static const struct bomb {
 
 struct seen {
 	const struct bomb *bomb;
-	size_t calls;
+	size_t calls, frames;
 };
 
 static void look(void *ctx, size_t index, const struct symbol_frame *chain, size_t cnt)
@@ -613,6 +619,7 @@ static void look(void *ctx, size_t index, const struct symbol_frame *chain, size
 	struct seen *s = ctx;
 
 	s->calls++;
+	s->frames += cnt;
 	if (s->bomb->symbol)
 		CHECK(cnt == 1 && chain[0].name && !strcmp(chain[0].name, s->bomb->symbol), "%s",
 		      cnt && chain[0].name ? chain[0].name : "(none)");
@@ -644,7 +651,7 @@ static void resolve(const struct bomb *b, struct image *im)
 {
 	struct symbolizer_opts opts = {.jobs = 2, .inlines = true};
 	uint64_t *addrs = calloc(b->addr_cnt, sizeof(*addrs));
-	struct seen seen = {b, 0};
+	struct seen seen = {b, 0, 0};
 	struct symbol_image *image;
 	struct symbolizer *s;
 	const char *kind, *why = NULL;
@@ -657,6 +664,8 @@ static void resolve(const struct bomb *b, struct image *im)
 	err = symbolizer__resolve(s, image, addrs, b->addr_cnt, look, &seen);
 	CHECK(!err, "%s: error %d", b->name, err);
 	CHECK(seen.calls == b->addr_cnt, "%s: %zu", b->name, seen.calls);
+	CHECK(seen.frames <= 65 * (size_t)b->addr_cnt + 256, "%s: %zu frames", b->name,
+	      seen.frames);
 	kind = symbol_image__kind(image, &why);
 	CHECK(!strcmp(kind, b->kind), "%s: %s", b->name, kind);
 	CHECK(b->why ? why && !strcmp(why, b->why) : !why, "%s: %s", b->name, why);
@@ -697,6 +706,38 @@ static int run(const struct bomb *b)
 	return failed;
 }
 
+/* What many small images take beyond their own part comes from one reserve. */
+static void test_many_images(void)
+{
+	enum { IMAGES = 300 };
+	static const struct bomb bomb = {.name = "many images", .addr_cnt = 1};
+	struct symbolizer_opts opts = {.jobs = 1, .inlines = true};
+	struct seen seen = {&bomb, 0, 0};
+	struct symbol_image *image;
+	struct symbolizer *s;
+	struct symbol_cost c;
+	struct image im;
+	uint64_t addr = IMAGE_CODE, own;
+	const char *why;
+
+	image_init(&im, CODE);
+	line_names_of_nothing(&im);
+	own = 2 * (16 * (uint64_t)im.data.len + 4096);
+	CHECK(!symbolizer__new(&s, &opts), "new");
+	for (unsigned i = 0; i < IMAGES; i++) {
+		CHECK(!symbolizer__image(s, NULL, NULL, image_open, &im, &image), "image");
+		CHECK(!symbolizer__resolve(s, image, &addr, 1, look, &seen), "resolve");
+		CHECK(!strcmp(symbol_image__kind(image, &why), "symtab"), "image %u", i);
+		CHECK(why && !strcmp(why, DEBUG_WHY), "image %u: %s", i, why);
+	}
+	symbolizer__cost(s, &c);
+	CHECK(c.work_max <= IMAGES * own + (64 << 20), "%" PRIu64, c.work_max);
+	CHECK(c.work <= c.work_max && c.bytes <= c.bytes_max, "%" PRIu64, c.work);
+	CHECK(seen.frames == IMAGES, "%zu frames", seen.frames);
+	symbolizer__free(s);
+	image_free(&im);
+}
+
 int main(int argc, char **argv)
 {
 	for (size_t i = 0; i < sizeof(bombs) / sizeof(*bombs); i++) {
@@ -716,5 +757,7 @@ int main(int argc, char **argv)
 		waitpid(pid, &status, 0);
 		CHECK(!status, "%s: status %#x", bombs[i].name, status);
 	}
+	if (argc == 1)
+		test_many_images();
 	return failed;
 }
