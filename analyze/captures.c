@@ -6,6 +6,7 @@
 #include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../format/text.h"
 
@@ -136,6 +137,15 @@ static int read_ends(struct capture *c)
 	return c->command && c->probes ? 0 : -ENOMEM;
 }
 
+/*
+ * dwz's common file serves some binaries, but thousands of records may name one member: what is
+ * unpacked again stays within some times what the members hold.
+ */
+struct unpacking {
+	uint64_t first, again; /* bytes */
+};
+enum { AGAIN_FREE = 64 << 20, AGAIN_MAX = 16 };
+
 static int by_member_name(const void *a, const void *b)
 {
 	return strcmp(((const struct debug_member *)a)->m->name,
@@ -179,8 +189,9 @@ int captures__open(struct captures *c, char *const *paths, size_t cnt)
 {
 	int err = 0;
 
-	*c = (struct captures){.v = calloc(cnt ? cnt : 1, sizeof(*c->v))};
-	if (!c->v)
+	*c = (struct captures){.v = calloc(cnt ? cnt : 1, sizeof(*c->v)),
+			       .unpacking = calloc(1, sizeof(*c->unpacking))};
+	if (!c->v || !c->unpacking)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt && !err; i++) {
 		struct capture *n = &c->v[c->cnt];
@@ -213,6 +224,7 @@ void captures__close(struct captures *c)
 	for (size_t i = 0; i < c->cnt; i++)
 		capture_fini(&c->v[i]);
 	free(c->v);
+	free(c->unpacking);
 	*c = (struct captures){0};
 }
 
@@ -275,6 +287,24 @@ static struct debug_member *find_debug(const struct capture *c, const char *name
 	return NULL;
 }
 
+
+static int unpack(const struct captures *c, const struct capture *from, struct debug_member *d)
+{
+	struct unpacking *u = c->unpacking;
+	struct stat st;
+	int fd;
+
+	if (d->unpacked < 0)
+		return -EBADMSG;
+	if (d->unpacked && u->again > AGAIN_FREE + AGAIN_MAX * u->first)
+		return -EFBIG;
+	fd = obz_reader__extract(from->reader, d->m, DEBUG_MAX_SZ);
+	if (fd >= 0 && !fstat(fd, &st))
+		*(d->unpacked ? &u->again : &u->first) += (uint64_t)st.st_size;
+	d->unpacked = fd < 0 ? -1 : 1;
+	return fd;
+}
+
 struct debug_member *captures__find_debug(const struct captures *c, size_t capture,
 					  const char *member, const char *build_id)
 {
@@ -290,9 +320,9 @@ struct debug_member *captures__find_debug(const struct captures *c, size_t captu
 	return d || !member || !*member || c->cnt > 1 ? d : find_debug(in, member);
 }
 
-int captures__open_debug(const struct captures *c, size_t capture, const struct debug_member *d)
+int captures__open_debug(const struct captures *c, size_t capture, struct debug_member *d)
 {
-	return d ? obz_reader__extract(c->v[capture].reader, d->m, DEBUG_MAX_SZ) : -ENOENT;
+	return d ? unpack(c, &c->v[capture], d) : -ENOENT;
 }
 
 static int hash_member(const struct obz_reader *r, struct debug_member *d)

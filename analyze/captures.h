@@ -17,6 +17,7 @@
 struct debug_member {
 	const struct obz_member *m;
 	char content[33]; /* hash of its bytes in hex; empty: not computed so far */
+	int8_t unpacked;  /* 1 once already, -1 in vain */
 };
 
 struct capture {
@@ -39,9 +40,12 @@ struct capture {
 	struct budget budget;
 };
 
+struct unpacking;
+
 struct captures {
 	struct capture *v;
 	size_t cnt;
+	struct unpacking *unpacking;
 };
 
 /* Ids of several captures lie side by side in one table: the archive's id in the lower 32 bits. */
@@ -70,8 +74,9 @@ bool captures_damaged(const struct captures *c);
  * names. NULL: none. Both may be NULL. */
 struct debug_member *captures__find_debug(const struct captures *c, size_t capture,
 					  const char *member, const char *build_id);
-/* A new fd of it, decompressed, or negative errno. */
-int captures__open_debug(const struct captures *c, size_t capture, const struct debug_member *d);
+/* A new fd of it, decompressed, or negative errno. -EFBIG: it was unpacked before, and that has been
+ * done too often. */
+int captures__open_debug(const struct captures *c, size_t capture, struct debug_member *d);
 /* What tells it from others of that build-id, 32 hex digits; "" where d is NULL or cannot be read.
  */
 const char *captures__content(const struct captures *c, size_t capture, struct debug_member *d);

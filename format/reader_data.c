@@ -11,7 +11,8 @@
 #include "spool.h"
 
 enum {
-	RATIO_MAX = 2000, /* of zstd frames; debug sections reach 20, zeros some hundreds */
+	RATIO_MAX = 200, /* of debug members beyond RATIO_FREE; debug sections reach 20 */
+	RATIO_FREE = 1 << 20,
 	WINDOW_LOG_MAX = 27
 };
 
@@ -170,7 +171,7 @@ static const char *frame_problem(struct obz_reader *r, const struct obz_member *
 	if (len < 9 || sz == ZSTD_CONTENTSIZE_ERROR || sz == ZSTD_CONTENTSIZE_UNKNOWN ||
 	    !(head[4] & 0x04) || (head[4] & 0x1b))
 		return "not a zstd frame with size and checksum";
-	if (sz > max_sz || sz / RATIO_MAX > m->sz)
+	if (sz > max_sz || (sz > RATIO_FREE && (sz - RATIO_FREE) / RATIO_MAX > m->sz))
 		return "unpacks to more than is allowed";
 	*raw_sz = sz;
 	return NULL;

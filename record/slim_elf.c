@@ -11,6 +11,7 @@
 
 #define MAX_NAMES_SZ (4u << 20) /* .shstrtab of real files: a few KiB */
 #define MAX_NOTES_SZ (64u << 10)
+#define MAX_ALL_NOTES_SZ (1u << 20) /* of sections that may be the same bytes */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define HOST_DATA ELFDATA2LSB
@@ -303,6 +304,7 @@ static bool build_id_in_notes(const unsigned char *p, size_t len, char hex[BUILD
 void slim_elf_build_id(const struct slim_elf *e, char hex[BUILD_ID_HEX_SZ])
 {
 	unsigned char *buf = NULL;
+	uint64_t left = MAX_ALL_NOTES_SZ;
 
 	hex[0] = 0;
 	for (size_t i = 1; i < e->shdr_cnt; i++) {
@@ -310,8 +312,9 @@ void slim_elf_build_id(const struct slim_elf *e, char hex[BUILD_ID_HEX_SZ])
 		bool found;
 
 		if (h->sh_type != SHT_NOTE || !slim_elf_has_bytes(e, i) ||
-		    h->sh_size > MAX_NOTES_SZ)
+		    h->sh_size > MAX_NOTES_SZ || h->sh_size > left)
 			continue;
+		left -= h->sh_size;
 		buf = malloc(h->sh_size);
 		found = buf && !slim_elf_read(e, h->sh_offset, buf, h->sh_size) &&
 			build_id_in_notes(buf, h->sh_size, hex);

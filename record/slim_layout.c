@@ -12,14 +12,19 @@ struct slim_section *slim_append(struct slim *s)
 	return &s->sections[s->cnt++];
 }
 
+/* Names of real files share little; those of a hostile one may all be the same megabytes. */
+#define NAMES_MAX_SZ (4u << 20)
+
 static int make_names(struct slim *s)
 {
 	struct slim_section *own = slim_append(s);
 	size_t sz = 1, at = 1;
 
 	own->name = ".shstrtab";
-	for (size_t i = 1; i < s->cnt; i++)
+	for (size_t i = 1; i < s->cnt && sz < NAMES_MAX_SZ; i++)
 		sz += s->sections[i].name ? strlen(s->sections[i].name) + 1 : 0;
+	if (sz >= NAMES_MAX_SZ)
+		return -EBADMSG;
 	s->names = calloc(1, sz);
 	if (!s->names)
 		return -ENOMEM;
@@ -58,33 +63,39 @@ static uint64_t lay_out(struct slim *s)
 	return (at + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
 }
 
+/* The build-id's section, the only one of notes that has bytes; NULL: none. */
+static const Elf64_Shdr *notes_of(const struct slim *s)
+{
+	for (size_t i = 1; i < s->cnt; i++)
+		if (s->sections[i].h.sh_type == SHT_NOTE && s->sections[i].part.out_sz)
+			return &s->sections[i].h;
+	return NULL;
+}
+
 /* Segments keep their addresses but have no bytes in the file, except a note segment for the
  * build-id. */
-static Elf64_Phdr slim_phdr(const struct slim *s, size_t index)
+static Elf64_Phdr slim_phdr(const struct slim *s, size_t index, const Elf64_Shdr *notes)
 {
 	Elf64_Phdr p = s->base->phdrs[index];
 
 	p.p_filesz = 0;
-	for (size_t i = 1; p.p_type == PT_NOTE && i < s->cnt; i++) {
-		const Elf64_Shdr *h = &s->sections[i].h;
-
-		if (h->sh_type == SHT_NOTE && s->sections[i].part.out_sz &&
-		    h->sh_addr >= p.p_vaddr && h->sh_addr - p.p_vaddr < p.p_memsz) {
-			p.p_vaddr = p.p_paddr = h->sh_addr;
-			p.p_offset = h->sh_offset;
-			p.p_filesz = p.p_memsz = h->sh_size;
-			break;
-		}
+	if (p.p_type == PT_NOTE && notes && notes->sh_addr >= p.p_vaddr &&
+	    notes->sh_addr - p.p_vaddr < p.p_memsz) {
+		p.p_vaddr = p.p_paddr = notes->sh_addr;
+		p.p_offset = notes->sh_offset;
+		p.p_filesz = p.p_memsz = notes->sh_size;
 	}
 	return p;
 }
 
 static void put_head(struct slim *s, const Elf64_Ehdr *h)
 {
+	const Elf64_Shdr *notes = notes_of(s);
+
 	if (!s->base->is32) {
 		memcpy(s->head, h, sizeof(*h));
 		for (size_t i = 0; i < s->base->phdr_cnt; i++)
-			((Elf64_Phdr *)((char *)s->head + sizeof(*h)))[i] = slim_phdr(s, i);
+			((Elf64_Phdr *)((char *)s->head + sizeof(*h)))[i] = slim_phdr(s, i, notes);
 		return;
 	}
 	Elf32_Ehdr *n = s->head;
@@ -97,7 +108,7 @@ static void put_head(struct slim *s, const Elf64_Ehdr *h)
 	NARROW(e_shnum), NARROW(e_shstrndx);
 #undef NARROW
 	for (size_t i = 0; i < s->base->phdr_cnt; i++) {
-		Elf64_Phdr p = slim_phdr(s, i);
+		Elf64_Phdr p = slim_phdr(s, i, notes);
 
 		((Elf32_Phdr *)(n + 1))[i] =
 			(Elf32_Phdr){p.p_type,	 p.p_offset, p.p_vaddr, p.p_paddr,

@@ -12,6 +12,8 @@
 
 #define MAX_MINI_SZ (32u << 20)
 #define BLOCK_SZ (64u << 10)
+#define MAX_SECTIONS 256 /* each is looked for among the binary's; real ones have some thirty */
+#define MAX_NAME_LEN 255
 
 static int write_all(int fd, const unsigned char *p, size_t len)
 {
@@ -61,7 +63,8 @@ static int unpack_to_memfd(const struct slim_elf *e, size_t section)
 	unsigned char *buf = malloc(2 * BLOCK_SZ);
 	int fd = debuginfo_temp(-1), err = -ENOMEM;
 
-	if (buf && fd >= 0 && lzma_stream_decoder(&z, SLIM_MINI_MEMORY - 2 * BLOCK_SZ, 0) == LZMA_OK)
+	if (buf && fd >= 0 &&
+	    lzma_stream_decoder(&z, SLIM_MINI_MEMORY - 2 * BLOCK_SZ, 0) == LZMA_OK)
 		err = unpack(&z, e, &e->shdrs[section], fd, buf);
 	lzma_end(&z);
 	free(buf);
@@ -76,7 +79,10 @@ static uint16_t *number_map(const struct slim_elf *mini, const struct slim_elf *
 	uint16_t *map = calloc(mini->shdr_cnt, sizeof(*map));
 
 	for (size_t i = 1; map && i < mini->shdr_cnt; i++) {
-		size_t at = slim_elf_find(binary, slim_elf_name(mini, i));
+		const char *name = slim_elf_name(mini, i);
+		size_t at = strnlen(name, MAX_NAME_LEN + 1) <= MAX_NAME_LEN
+				    ? slim_elf_find(binary, name)
+				    : 0;
 
 		if (at && binary->shdrs[at].sh_addr == mini->shdrs[i].sh_addr)
 			map[i] = at;
@@ -145,7 +151,7 @@ int slim_mini__open(struct slim_elf *mini, const struct slim_elf *binary)
 	if (fd < 0)
 		return fd;
 	err = slim_elf__load(mini, fd);
-	if (!err && mini->is32 != binary->is32)
+	if (!err && (mini->is32 != binary->is32 || mini->shdr_cnt > MAX_SECTIONS))
 		err = -EBADMSG;
 	err = err ? err : renumber(mini, binary);
 	if (err) {

@@ -13,6 +13,8 @@
 #define CIE_PIECE_SZ 512u
 /* Of programs nothing real comes near it: an entry that is larger is not read. */
 #define ENTRY_MAX_SZ (256u << 10)
+/* What a CIE says is gone through anew for each of its FDEs; real ones take less than 100 bytes. */
+#define CIE_MAX_SZ 1024u
 
 struct entry {
 	struct cursor body; /* after the CIE id or pointer */
@@ -95,6 +97,8 @@ static enum cfi_entry entry_head(const struct cfi_section *s, size_t offset, boo
 		e->is_cie = false;
 		return s->until_zero ? CFI_END : CFI_CIE;
 	}
+	if (cie && len > CIE_MAX_SZ)
+		return CFI_BAD;
 	e->body = bytes_at(s, offset, len, cie);
 	if (e->body.bad)
 		return CFI_BAD;

@@ -8,6 +8,11 @@
 #define MAGIC_1_18 0xfffffff0u
 #define MAGIC_1_20 0xfffffff1u
 
+/* Functions share tables of stack depths, but a table has two bytes a step, and each function some
+ * fifty of its own: a hundred steps for each are far more than real ones take. */
+#define STEPS_PER_BYTE 2
+#define NAME_MAX_SZ 256 /* longer names are none that matter, and many may overlap */
+
 static struct cursor at(const struct go_table *g, uint64_t off)
 {
 	struct cursor c = g->all;
@@ -47,6 +52,7 @@ void go_table__open(struct go_table *g, const struct unwind_image *im)
 	g->functab = cursor_uint(&c, 8);
 	if (c.bad || g->nfunc > d->d_size / 8 || g->functab > d->d_size)
 		return;
+	g->steps_left = STEPS_PER_BYTE * (uint64_t)d->d_size;
 	g->version = magic == MAGIC_1_16   ? 16
 		     : magic == MAGIC_1_18 ? 18
 		     : magic == MAGIC_1_20 ? 20
@@ -79,7 +85,7 @@ bool go_table__function(const struct go_table *g, size_t i, struct go_function *
 	bool old = g->version == 16;
 	unsigned width = old ? 8 : 4;
 	struct cursor c = at(g, g->functab + 2 * width * i), name;
-	uint64_t func, flags;
+	uint64_t func, flags, left;
 
 	f->start = cursor_uint(&c, width);
 	func = cursor_uint(&c, width);
@@ -98,9 +104,11 @@ bool go_table__function(const struct go_table *g, size_t i, struct go_function *
 				? 21
 				: 17); /* pcfile, pcln, npcdata, cuOffset, startLine, funcID */
 	flags = cursor_uint(&c, 1);
-	if (c.bad || name.bad || !memchr(name.p, 0, name.end - name.p))
+	if (c.bad || name.bad)
 		return false;
-	f->name = (const char *)name.p;
+	left = name.end - name.p;
+	f->name = memchr(name.p, 0, left < NAME_MAX_SZ ? left : NAME_MAX_SZ) ? (const char *)name.p
+									     : "";
 	f->kind = kind_of(f->name);
 	if (f->kind == GO_NORMAL && flags & 1 && !old)
 		f->kind = GO_OUTERMOST;
@@ -115,7 +123,7 @@ static int add(struct cfi_rows *rows, uint64_t address, const struct rule *rule)
 	return cfi_rows_add(rows, address, rule);
 }
 
-int go_table__run(const struct go_table *g, const struct go_function *f, struct cfi_rows *rows)
+int go_table__run(struct go_table *g, const struct go_function *f, struct cfi_rows *rows)
 {
 	static const struct rule end = {.cfa = CFA_END}, bad = {.cfa = CFA_BAD},
 				 sig = {.cfa = CFA_DEREF | CFA_SIGNAL,
@@ -141,6 +149,9 @@ int go_table__run(const struct go_table *g, const struct go_function *f, struct 
 	while (pc < f->end && !err) {
 		uint64_t zigzag = cursor_uleb(&c);
 
+		if (!g->steps_left)
+			return -EBADMSG;
+		g->steps_left--;
 		if (c.bad)
 			return -EBADMSG;
 		if (!zigzag && pc != f->start)

@@ -18,6 +18,7 @@ enum go_kind {
 struct go_table {
 	struct cursor all;
 	uint64_t text, nfunc;
+	uint64_t steps_left; /* of all functions' stack depths */
 	uint64_t names, pctab, functab;
 	unsigned version; /* 16, 18, 20; 0: no table */
 };
@@ -26,12 +27,13 @@ struct go_function {
 	uint64_t start, end;
 	enum go_kind kind;
 	uint64_t pcsp;	  /* where its stack depths are */
-	const char *name; /* in the table */
+	const char *name; /* in the table; "" for a long one */
 };
 
 void go_table__open(struct go_table *g, const struct unwind_image *im);
 bool go_table__function(const struct go_table *g, size_t i, struct go_function *f);
-/* The rows of a function; 0, -EBADMSG, -ENOMEM. */
-int go_table__run(const struct go_table *g, const struct go_function *f, struct cfi_rows *rows);
+/* The rows of a function; 0, -EBADMSG, -ENOMEM. Functions that share more than is believed are bad.
+ */
+int go_table__run(struct go_table *g, const struct go_function *f, struct cfi_rows *rows);
 
 #endif

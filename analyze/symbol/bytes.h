@@ -152,11 +152,19 @@ static inline const char *cursor_str(struct cursor *c)
 	return (const char *)start;
 }
 
-static inline const char *bytes_str(struct bytes b, uint64_t off)
+/* A string table up to its last NUL, so that all that begins in it ends in it. */
+static inline struct bytes bytes_strings(struct bytes b)
 {
-	struct cursor c = cursor_at(b, off);
+	const uint8_t *nul = b.len ? memrchr(b.p, 0, b.len) : NULL;
 
-	return c.bad ? NULL : cursor_str(&c);
+	return nul ? (struct bytes){b.p, (uint64_t)(nul - b.p) + 1} : (struct bytes){0};
+}
+
+/* Of what bytes_strings() gave. However long the string is, this takes no time: many may overlap.
+ */
+static inline const char *bytes_str(struct bytes strings, uint64_t off)
+{
+	return off < strings.len ? (const char *)strings.p + off : NULL;
 }
 
 /* Makes room for `need` elements of `sz` bytes; 0 or -ENOMEM. */

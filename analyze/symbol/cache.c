@@ -172,7 +172,7 @@ static int take(const struct cache *c, struct name_pool *pool, const struct cach
 		frames[i] = (struct answer_frame){
 			.name = name_pool__add_known(pool, text_at(c, f->name),
 						     text_at(c, f->demangled)),
-			.file = name_pool__add(pool, text_at(c, f->file)),
+			.file = name_pool__add(pool, text_at(c, f->file), NULL),
 			.line = f->line,
 		};
 	}

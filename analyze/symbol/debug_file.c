@@ -90,7 +90,7 @@ struct elf_image *debug_file_by_id(const char *hex, const struct source_opts *op
 }
 
 /* The CRC of .gnu_debuglink is zlib's over the whole file. */
-static struct elf_image *try_link(const char *path, uint32_t crc)
+static struct elf_image *try_link(const char *path, uint32_t crc, struct meter *m)
 {
 	struct elf_image *e = elf_image__open_path(path);
 	struct bytes file;
@@ -98,7 +98,7 @@ static struct elf_image *try_link(const char *path, uint32_t crc)
 	if (!e)
 		return NULL;
 	file = elf_image__file(e);
-	if ((uint32_t)crc32_z(0, file.p, file.len) == crc)
+	if (meter_work(m, file.len / 32) && (uint32_t)crc32_z(0, file.p, file.len) == crc)
 		return e;
 	elf_image__close(e);
 	return NULL;
@@ -110,7 +110,7 @@ static bool is_plain_dir(const char *path)
 }
 
 struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
-				     const struct source_opts *opts)
+				     const struct source_opts *opts, struct meter *m)
 {
 	struct bytes data = elf_image__data(e, elf_image__find(e, ".gnu_debuglink"));
 	struct cursor c = cursor_at(data, 0);
@@ -131,13 +131,13 @@ struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
 	for (size_t i = 0; !found && opts->symbols->debug_dirs && opts->symbols->debug_dirs[i]; i++)
 		if (snprintf(full, sizeof(full), "%s%.*s/%s", opts->symbols->debug_dirs[i], dir_len,
 			     path, name) < (int)sizeof(full))
-			found = try_link(full, crc);
+			found = try_link(full, crc, m);
 	if (!found &&
 	    snprintf(full, sizeof(full), "%.*s/.debug/%s", dir_len, path, name) < (int)sizeof(full))
-		found = try_link(full, crc);
+		found = try_link(full, crc, m);
 	if (!found &&
 	    snprintf(full, sizeof(full), "%.*s/%s", dir_len, path, name) < (int)sizeof(full))
-		found = try_link(full, crc);
+		found = try_link(full, crc, m);
 	return found;
 }
 

@@ -19,7 +19,7 @@ struct elf_image *debug_file_by_id(const char *hex, const struct source_opts *op
 /* Through the .gnu_debuglink of e, whose own path is `path` (may be NULL). NULL: none whose CRC
  * agrees. */
 struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
-				     const struct source_opts *opts);
+				     const struct source_opts *opts, struct meter *m);
 
 /* dwz's common file of e: by build-id, or the path that .gnu_debugaltlink or .debug_sup holds.
  * *wanted: there is such a link. */

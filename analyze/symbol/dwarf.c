@@ -14,6 +14,7 @@ struct dwarf {
 	struct dwarf_file file, alt;
 	struct dwarf_package package;
 	struct unit_map map;
+	struct budget *budget;
 	char *path;
 	atomic_bool incomplete;
 	atomic_ullong touched; /* bytes read since pages were last given back */
@@ -27,34 +28,46 @@ static bool any_split(const struct dwarf_file *f)
 	return false;
 }
 
-int dwarf__open(struct dwarf **out, struct elf_image *elf, struct elf_image *alt, const char *path)
+static int load(struct dwarf *d, struct elf_image *elf, struct elf_image *alt, struct meter *m)
+{
+	int err;
+
+	dwarf_file_init(&d->file, elf, false, m);
+	err = dwarf_file_load(&d->file, m);
+	if (!err && !d->file.unit_cnt)
+		err = -ENOENT;
+	if (!err && alt) {
+		dwarf_file_init(&d->alt, alt, false, m);
+		d->file.alt = &d->alt;
+		err = dwarf_file_load(&d->alt, m);
+	}
+	if (!err)
+		err = unit_map_build(&d->map, &d->file, m);
+	if (!err && any_split(&d->file))
+		dwarf_package_open(&d->package, d->path, m);
+	return meter_over(m) ? -E2BIG : err;
+}
+
+int dwarf__open(struct dwarf **out, struct elf_image *elf, struct elf_image *alt, const char *path,
+		struct budget *budget)
 {
 	struct dwarf *d = calloc(1, sizeof(*d));
+	struct meter m = {.budget = budget};
 	int err = -ENOMEM;
 
 	*out = NULL;
 	if (!d)
 		return -ENOMEM;
-	dwarf_file_init(&d->file, elf, false);
+	d->budget = budget;
 	if (path) {
 		d->path = strdup(path);
 		if (!d->path)
 			goto cleanup;
 	}
-	err = dwarf_file_load(&d->file);
-	if (!err && !d->file.unit_cnt)
-		err = -ENOENT;
-	if (!err && alt) {
-		dwarf_file_init(&d->alt, alt, false);
-		d->file.alt = &d->alt;
-		err = dwarf_file_load(&d->alt);
-	}
-	if (!err)
-		err = unit_map_build(&d->map, &d->file);
-	if (!err && any_split(&d->file))
-		dwarf_package_open(&d->package, path);
+	err = load(d, elf, alt, &m);
 	elf_image__release_pages(elf);
 cleanup:
+	meter_fini(&m);
 	if (err)
 		dwarf__close(d);
 	else
@@ -91,7 +104,7 @@ struct worker {
 	struct func_table funcs;
 	struct line_table lines;
 	struct name_memo names;
-	int64_t budget; /* bytes: far more than any real file needs, an end for a hostile one */
+	struct meter meter;
 };
 
 struct batch {
@@ -130,7 +143,7 @@ static void add_chain(struct batch *b, struct worker *w, const struct dwarf_unit
 	uint64_t lo, hi;
 
 	if (line_table_find(&w->lines, l->addr, &line)) {
-		next.file = line_table_file(&w->lines, line.file, b->pool);
+		next.file = line_table_file(&w->lines, line.file, b->pool, &w->meter);
 		next.line = next.file ? line.line : 0;
 		narrow(l, line.lo, line.hi);
 	} else {
@@ -139,12 +152,13 @@ static void add_chain(struct batch *b, struct worker *w, const struct dwarf_unit
 	f = func_table_find(&w->funcs, l->addr, &lo, &hi);
 	narrow(l, lo, hi);
 	while (f && l->cnt < CHAIN_MAX) {
-		next.name = dwarf_func_name(&w->names, &w->abbrevs, u, f->die_off, b->pool, &site);
+		next.name = dwarf_func_name(&w->names, &w->abbrevs, u, f->die_off, b->pool, &site,
+					    &w->meter);
 		l->frames[l->cnt++] = next;
 		if (!f->inlined || !f->parent)
 			return;
 		next = (struct answer_frame){
-			.file = line_table_file(&w->lines, site.file, b->pool),
+			.file = line_table_file(&w->lines, site.file, b->pool, &w->meter),
 			.line = site.line > UINT32_MAX ? 0 : (uint32_t)site.line,
 		};
 		f = &w->funcs.funcs[f->parent - 1];
@@ -157,7 +171,7 @@ static void add_chain(struct batch *b, struct worker *w, const struct dwarf_unit
  * The outermost function is called as the symbol table calls it, where that knows: clones (".cold",
  * ".isra.0") and assembler functions have no better name, and llvm-symbolizer does so.
  */
-static void add_symbol(struct batch *b, struct lookup *l)
+static void add_symbol(struct batch *b, struct worker *w, struct lookup *l)
 {
 	struct answer_frame *f;
 	struct symtab_hit hit;
@@ -169,9 +183,9 @@ static void add_symbol(struct batch *b, struct lookup *l)
 	if (!l->cnt)
 		l->frames[l->cnt++] = (struct answer_frame){0};
 	f = &l->frames[l->cnt - 1];
-	f->name = name_pool__add_symbol(b->pool, hit.name);
+	f->name = name_pool__add_symbol(b->pool, hit.name, &w->meter);
 	if (!f->file)
-		f->file = name_pool__add(b->pool, hit.file);
+		f->file = name_pool__add(b->pool, hit.file, &w->meter);
 }
 
 static bool answered(const struct answers *a, uint64_t addr)
@@ -179,7 +193,17 @@ static bool answered(const struct answers *a, uint64_t addr)
 	return a->cnt && addr < a->v[a->cnt - 1].hi;
 }
 
-static int answer_without_unit(struct batch *b, struct item *it)
+/* A chain has an end, but every address may have one of its own. */
+static int add_answer(struct worker *w, struct item *it, const struct lookup *l)
+{
+	uint64_t sz = sizeof(struct answer) + l->cnt * sizeof(struct answer_frame);
+
+	if (!meter_work(&w->meter, 1 + l->cnt) || !meter_bytes(&w->meter, 2 * sz))
+		return -E2BIG;
+	return answers_add(&it->answers, l->lo, l->hi, l->frames, l->cnt);
+}
+
+static int answer_without_unit(struct batch *b, struct worker *w, struct item *it)
 {
 	int err = 0;
 
@@ -196,8 +220,8 @@ static int answer_without_unit(struct batch *b, struct item *it)
 		next = unit_map_next(&b->d->map, l.addr);
 		if (next)
 			l.hi = next->lo;
-		add_symbol(b, &l);
-		err = answers_add(&it->answers, l.lo, l.hi, l.frames, l.cnt);
+		add_symbol(b, w, &l);
+		err = add_answer(w, it, &l);
 	}
 	return err;
 }
@@ -206,15 +230,14 @@ static int answer_in_unit(struct batch *b, struct worker *w, struct item *it,
 			  const struct dwarf_unit *u)
 {
 	const uint64_t *addrs = b->addrs + it->first;
-	const struct abbrev_table *ab = abbrev_cache_get(&w->abbrevs, u);
+	const struct abbrev_table *ab = abbrev_cache_get(&w->abbrevs, u, &w->meter);
 	int err;
 
 	if (!ab)
-		return -ENOMEM;
-	w->budget -= (int64_t)ab->attr_cnt * 4;
-	err = func_table_load(&w->funcs, u, ab, b->d->file.elf, addrs, it->cnt, &w->budget);
+		return meter_error(&w->meter);
+	err = func_table_load(&w->funcs, u, ab, b->d->file.elf, addrs, it->cnt, &w->meter);
 	if (!err)
-		err = line_table_load(&w->lines, it->unit, addrs, it->cnt, &w->budget);
+		err = line_table_load(&w->lines, it->unit, addrs, it->cnt, &w->meter);
 	for (size_t i = 0; i < it->cnt && !err; i++) {
 		const struct unit_range *r;
 		struct lookup l;
@@ -227,8 +250,8 @@ static int answer_in_unit(struct batch *b, struct worker *w, struct item *it,
 		l.hi = r->hi;
 		l.cnt = 0;
 		add_chain(b, w, u, &l);
-		add_symbol(b, &l);
-		err = answers_add(&it->answers, l.lo, l.hi, l.frames, l.cnt);
+		add_symbol(b, w, &l);
+		err = add_answer(w, it, &l);
 	}
 	return err;
 }
@@ -252,8 +275,8 @@ static int do_item(void *ctx, unsigned worker, size_t index)
 	int err;
 
 	if (!it->unit)
-		return answer_without_unit(b, it);
-	if (dwarf_split_open(&split, &b->d->package, it->unit, b->d->path)) {
+		return answer_without_unit(b, w, it);
+	if (dwarf_split_open(&split, &b->d->package, it->unit, b->d->path, &w->meter)) {
 		err = answer_in_unit(b, w, it, split.unit);
 		abbrev_cache_drop(&w->abbrevs, &split.file);
 		name_memo_fini(&w->names);
@@ -264,7 +287,8 @@ static int do_item(void *ctx, unsigned worker, size_t index)
 		err = answer_in_unit(b, w, it, it->unit);
 	}
 	bound_memory(b->d, it->unit->end - it->unit->off);
-	return err;
+	/* What has no result for want of means is not an answer. */
+	return !err && meter_over(&w->meter) ? -E2BIG : err;
 }
 
 struct placed {
@@ -357,13 +381,13 @@ static void worker_fini(struct worker *w)
 	func_table_fini(&w->funcs);
 	line_table_fini(&w->lines);
 	name_memo_fini(&w->names);
+	meter_fini(&w->meter);
 }
 
 int dwarf__resolve(struct dwarf *d, const struct symtab *symtab, struct name_pool *pool,
 		   const uint64_t *addrs, size_t cnt, unsigned jobs, struct answers *out)
 {
 	struct batch b = {.d = d, .symtab = symtab, .pool = pool};
-	const struct dwarf_sections *sec = &d->file.sec;
 	int err;
 
 	if (!cnt)
@@ -371,8 +395,7 @@ int dwarf__resolve(struct dwarf *d, const struct symtab *symtab, struct name_poo
 	b.workers = calloc(jobs, sizeof(*b.workers));
 	err = b.workers ? make_items(&b, addrs, cnt) : -ENOMEM;
 	for (unsigned i = 0; !err && i < jobs; i++)
-		b.workers[i].budget =
-			(int64_t)(UINT64_C(1) << 30) + 8 * (int64_t)(sec->info.len + sec->line.len);
+		b.workers[i].meter.budget = d->budget;
 	if (!err)
 		err = parallel_run(jobs, b.item_cnt, do_item, &b);
 	if (!err)

@@ -11,10 +11,12 @@
 struct dwarf;
 
 /*
- * Borrows elf, and alt (dwz's common file, or NULL) until __close. path: the image's, for split
- * DWARF; may be NULL. -ENOENT: no DWARF in it.
+ * Borrows elf, alt (dwz's common file, or NULL) and the budget until __close. path: the image's,
+ * for split DWARF; may be NULL. -ENOENT: no DWARF in it; -E2BIG, here and below: more than the
+ * budget.
  */
-int dwarf__open(struct dwarf **d, struct elf_image *elf, struct elf_image *alt, const char *path);
+int dwarf__open(struct dwarf **d, struct elf_image *elf, struct elf_image *alt, const char *path,
+		struct budget *budget);
 void dwarf__close(struct dwarf *d);
 
 /* Something that the file refers to was not found: answers may get better another time. */

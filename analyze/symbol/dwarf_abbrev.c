@@ -20,7 +20,7 @@ static void add_size(struct abbrev *a, int sz)
 
 /* One entry: code, tag, children flag, then pairs of name and form up to 0, 0. */
 static int read_entry(struct abbrev_table *t, const struct dwarf_unit *u, struct cursor *c,
-		      uint64_t code)
+		      uint64_t code, struct meter *m)
 {
 	struct abbrev a = {.code = code, .first_attr = (uint32_t)t->attr_cnt};
 	uint64_t tag = cursor_uleb(c);
@@ -40,8 +40,8 @@ static int read_entry(struct abbrev_table *t, const struct dwarf_unit *u, struct
 			cursor_fail(c);
 			break;
 		}
-		if (grow(&t->attrs, &t->attr_cap, t->attr_cnt + 1, sizeof(*t->attrs)))
-			return -ENOMEM;
+		if (meter_grow(m, &t->attrs, &t->attr_cap, t->attr_cnt + 1, sizeof(*t->attrs)))
+			return meter_error(m);
 		sz = dwarf_form_size(u, (unsigned)form);
 		t->attrs[t->attr_cnt++] = (struct attr_spec){
 			.name = name > UINT16_MAX ? 0 : (uint16_t)name,
@@ -55,8 +55,8 @@ static int read_entry(struct abbrev_table *t, const struct dwarf_unit *u, struct
 	}
 	if (c->bad)
 		return 0;
-	if (grow(&t->v, &t->cap, t->cnt + 1, sizeof(*t->v)))
-		return -ENOMEM;
+	if (meter_grow(m, &t->v, &t->cap, t->cnt + 1, sizeof(*t->v)))
+		return meter_error(m);
 	t->dense = (!t->cnt || t->dense) && code == t->cnt + 1;
 	t->v[t->cnt++] = a;
 	return 0;
@@ -69,21 +69,27 @@ static int by_code(const void *a, const void *b)
 	return x->code < y->code ? -1 : x->code > y->code;
 }
 
-int abbrev_table_load(struct abbrev_table *t, const struct dwarf_unit *u, uint64_t only_code)
+/* An entry costs a step for each of its bytes: tables are shared, and read anew for each unit. */
+int abbrev_table_load(struct abbrev_table *t, const struct dwarf_unit *u, uint64_t only_code,
+		      struct meter *m)
 {
 	struct cursor c = cursor_at(u->file->sec.abbrev, u->abbrev_off);
 	int err = 0;
 
 	*t = (struct abbrev_table){0};
 	while (!c.bad && !err) {
+		const uint8_t *start = c.p;
 		uint64_t code = cursor_uleb(&c);
 
-		if (!code)
-			break;
-		err = read_entry(t, u, &c, code);
-		if (code == only_code)
+		if (code)
+			err = read_entry(t, u, &c, code, m);
+		if (!err && !meter_work(m, 1 + (uint64_t)(c.p - start)))
+			err = -E2BIG;
+		if (!code || code == only_code)
 			break;
 	}
+	if (!err && !t->dense && !meter_sort(m, t->cnt))
+		err = -E2BIG;
 	if (err)
 		abbrev_table_fini(t);
 	else if (!t->dense && t->cnt)
@@ -128,7 +134,8 @@ void abbrev_skip(const struct abbrev_table *t, const struct abbrev *a, const str
 	}
 }
 
-const struct abbrev_table *abbrev_cache_get(struct abbrev_cache *c, const struct dwarf_unit *u)
+const struct abbrev_table *abbrev_cache_get(struct abbrev_cache *c, const struct dwarf_unit *u,
+					    struct meter *m)
 {
 	struct abbrev_cached *oldest = &c->slots[0];
 
@@ -145,7 +152,7 @@ const struct abbrev_table *abbrev_cache_get(struct abbrev_cache *c, const struct
 	}
 	abbrev_table_fini(&oldest->table);
 	*oldest = (struct abbrev_cached){0};
-	if (abbrev_table_load(&oldest->table, u, 0))
+	if (abbrev_table_load(&oldest->table, u, 0, m))
 		return NULL;
 	oldest->file = u->file;
 	oldest->off = u->abbrev_off;

@@ -31,7 +31,8 @@ struct abbrev_table {
 void abbrev_table_fini(struct abbrev_table *t);
 
 /* Loads the unit's table; only_code other than 0 stops after that entry. */
-int abbrev_table_load(struct abbrev_table *t, const struct dwarf_unit *u, uint64_t only_code);
+int abbrev_table_load(struct abbrev_table *t, const struct dwarf_unit *u, uint64_t only_code,
+		      struct meter *m);
 
 /* NULL: no such code. */
 const struct abbrev *abbrev_table_find(const struct abbrev_table *t, uint64_t code);
@@ -53,7 +54,9 @@ struct abbrev_cache {
 	uint64_t clock;
 };
 
-const struct abbrev_table *abbrev_cache_get(struct abbrev_cache *c, const struct dwarf_unit *u);
+/* NULL: see meter_error(). */
+const struct abbrev_table *abbrev_cache_get(struct abbrev_cache *c, const struct dwarf_unit *u,
+					    struct meter *m);
 /* Forget the tables of a file that goes away. */
 void abbrev_cache_drop(struct abbrev_cache *c, const struct dwarf_file *f);
 void abbrev_cache_fini(struct abbrev_cache *c);

@@ -10,7 +10,7 @@ struct walk {
 	struct func_table *t;
 	const struct dwarf_unit *u;
 	const struct abbrev_table *ab;
-	int64_t *budget;
+	struct meter *meter;
 	uint32_t func; /* whose ranges are being added */
 	bool wanted;   /* one of them holds a wanted address */
 };
@@ -35,14 +35,13 @@ static int add_range(void *ctx, uint64_t lo, uint64_t hi)
 	struct walk *w = ctx;
 	struct func_table *t = w->t;
 
-	*w->budget -= 8;
-	if (*w->budget < 0)
+	if (!meter_work(w->meter, 4))
 		return -E2BIG;
 	if (!elf_image_has_code(t->code, lo))
 		return 0;
 	if (t->range_cnt >= UINT32_MAX ||
-	    grow(&t->ranges, &t->range_cap, t->range_cnt + 1, sizeof(*t->ranges)))
-		return -ENOMEM;
+	    meter_grow(w->meter, &t->ranges, &t->range_cap, t->range_cnt + 1, sizeof(*t->ranges)))
+		return meter_error(w->meter);
 	t->ranges[t->range_cnt] = (struct func_range){lo, hi, w->func, (uint32_t)t->range_cnt};
 	t->range_cnt++;
 	w->wanted |= wants(t, lo, hi);
@@ -74,7 +73,7 @@ static int read_ranges(struct walk *w, const struct abbrev *a, struct cursor *c)
 				dwarf_form_read(c, w->u, s->form, s->implicit, &v);
 		}
 	}
-	return c->bad ? 0 : dwarf_ranges(w->u, &r, add_range, w);
+	return c->bad ? 0 : dwarf_ranges(w->u, &r, w->meter, add_range, w);
 }
 
 enum { UNWANTED = UINT32_MAX }; /* in nest: within a function nobody asks for */
@@ -92,8 +91,8 @@ static int add_func(struct walk *w, const struct abbrev *a, uint64_t off, struct
 		return 0;
 	}
 	if (t->func_cnt >= UINT32_MAX - 1 ||
-	    grow(&t->funcs, &t->func_cap, t->func_cnt + 1, sizeof(*t->funcs)))
-		return -ENOMEM;
+	    meter_grow(w->meter, &t->funcs, &t->func_cap, t->func_cnt + 1, sizeof(*t->funcs)))
+		return meter_error(w->meter);
 	t->funcs[t->func_cnt] = (struct func){off, *nest == UNWANTED ? 0 : *nest, inlined};
 	w->func = (uint32_t)t->func_cnt++;
 	w->wanted = false;
@@ -107,6 +106,12 @@ static int add_func(struct walk *w, const struct abbrev *a, uint64_t off, struct
 	return err;
 }
 
+/* Attributes may take no bytes, so that the unit's size is no measure of them. */
+static uint64_t die_work(const struct abbrev *a)
+{
+	return a->fixed_sz < 0 || a->has_pc ? 1 + a->attr_cnt : 1;
+}
+
 static int walk_dies(struct walk *w)
 {
 	struct func_table *t = w->t;
@@ -115,8 +120,8 @@ static int walk_dies(struct walk *w)
 	size_t depth = 0;
 	int err = 0;
 
-	if (grow(&t->nest, &t->nest_cap, 2, sizeof(*t->nest)))
-		return -ENOMEM;
+	if (meter_grow(w->meter, &t->nest, &t->nest_cap, 2, sizeof(*t->nest)))
+		return meter_error(w->meter);
 	t->nest[0] = 0;
 	while (!err && c.p < c.end) {
 		uint64_t off = (uint64_t)(c.p - info.p), code = *c.p;
@@ -136,6 +141,8 @@ static int walk_dies(struct walk *w)
 		a = abbrev_table_find(w->ab, code);
 		if (!a)
 			break;
+		if (!meter_work(w->meter, die_work(a)))
+			return -E2BIG;
 		if (a->tag == DW_TAG_subprogram || a->tag == DW_TAG_inlined_subroutine)
 			err = add_func(w, a, off, &c, &nest);
 		else
@@ -145,8 +152,8 @@ static int walk_dies(struct walk *w)
 				break;
 			continue;
 		}
-		if (grow(&t->nest, &t->nest_cap, depth + 2, sizeof(*t->nest)))
-			return -ENOMEM;
+		if (meter_grow(w->meter, &t->nest, &t->nest_cap, depth + 2, sizeof(*t->nest)))
+			return meter_error(w->meter);
 		t->nest[++depth] = nest;
 	}
 	return err;
@@ -161,12 +168,13 @@ static int by_lo(const void *a, const void *b)
 	return x->order < y->order ? -1 : 1;
 }
 
-static int add_segment(struct func_table *t, uint64_t lo, uint64_t hi, uint32_t func)
+static int add_segment(struct func_table *t, uint64_t lo, uint64_t hi, uint32_t func,
+		       struct meter *m)
 {
 	if (lo >= hi)
 		return 0;
-	if (grow(&t->segments, &t->segment_cap, t->segment_cnt + 1, sizeof(*t->segments)))
-		return -ENOMEM;
+	if (meter_grow(m, &t->segments, &t->segment_cap, t->segment_cnt + 1, sizeof(*t->segments)))
+		return meter_error(m);
 	t->segments[t->segment_cnt++] = (struct func_segment){lo, hi, func};
 	return 0;
 }
@@ -176,14 +184,14 @@ static int add_segment(struct func_table *t, uint64_t lo, uint64_t hi, uint32_t 
  * order of DIEs (parents come before children); those open are a stack, linked through `order`,
  * which is not needed any more.
  */
-static int flatten(struct func_table *t)
+static int flatten(struct func_table *t, struct meter *m)
 {
 	enum { NONE = UINT32_MAX };
 	uint32_t top = NONE;
 	uint64_t at = 0; /* segments are made up to here */
-	int err = 0;
+	int err = meter_sort(m, t->range_cnt) ? 0 : -E2BIG;
 
-	if (t->range_cnt)
+	if (t->range_cnt && !err)
 		qsort(t->ranges, t->range_cnt, sizeof(*t->ranges), by_lo);
 	for (size_t i = 0; i <= t->range_cnt && !err; i++) {
 		uint64_t next = i < t->range_cnt ? t->ranges[i].lo : UINT64_MAX;
@@ -191,7 +199,7 @@ static int flatten(struct func_table *t)
 		for (; top != NONE && !err; top = t->ranges[top].order) {
 			struct func_range *r = &t->ranges[top];
 
-			err = add_segment(t, at, r->hi < next ? r->hi : next, r->func);
+			err = add_segment(t, at, r->hi < next ? r->hi : next, r->func, m);
 			if (r->hi > at)
 				at = r->hi < next ? r->hi : next;
 			if (r->hi > next)
@@ -208,22 +216,19 @@ static int flatten(struct func_table *t)
 
 int func_table_load(struct func_table *t, const struct dwarf_unit *u, const struct abbrev_table *ab,
 		    const struct elf_image *code, const uint64_t *wanted, size_t cnt,
-		    int64_t *budget)
+		    struct meter *m)
 {
-	struct walk w = {.t = t, .u = u, .ab = ab, .budget = budget};
+	struct walk w = {.t = t, .u = u, .ab = ab, .meter = m};
 	int err;
 
 	t->wanted = wanted;
 	t->wanted_cnt = cnt;
 	t->code = code;
 	t->func_cnt = t->range_cnt = t->segment_cnt = 0;
-	*budget -= (int64_t)(u->end - u->off);
-	if (*budget < 0)
-		return 0;
+	if (!meter_work(m, (u->end - u->off) / 8))
+		return -E2BIG;
 	err = walk_dies(&w);
-	if (err == -E2BIG) /* what was found before is as good as ever */
-		err = 0;
-	return err ? err : flatten(t);
+	return err ? err : flatten(t, m);
 }
 
 const struct func *func_table_find(const struct func_table *t, uint64_t addr, uint64_t *lo,

@@ -39,7 +39,7 @@ struct func_table {
 /* Inlined calls are only kept in functions that hold a wanted address. */
 int func_table_load(struct func_table *t, const struct dwarf_unit *u, const struct abbrev_table *ab,
 		    const struct elf_image *code, const uint64_t *wanted, size_t cnt,
-		    int64_t *budget);
+		    struct meter *m);
 /* Sets [*lo, *hi) to where the answer holds; NULL: in no function. */
 const struct func *func_table_find(const struct func_table *t, uint64_t addr, uint64_t *lo,
 				   uint64_t *hi);

@@ -16,16 +16,20 @@ struct header {
 
 static int add_dir(struct line_table *t, const char *name)
 {
-	if (grow(&t->dirs, &t->dir_cap, t->dir_cnt + 1, sizeof(*t->dirs)))
-		return -ENOMEM;
+	if (!meter_work(t->meter, 2))
+		return -E2BIG;
+	if (meter_grow(t->meter, &t->dirs, &t->dir_cap, t->dir_cnt + 1, sizeof(*t->dirs)))
+		return meter_error(t->meter);
 	t->dirs[t->dir_cnt++] = name;
 	return 0;
 }
 
 static int add_file(struct line_table *t, const char *name, uint64_t dir)
 {
-	if (grow(&t->files, &t->file_cap, t->file_cnt + 1, sizeof(*t->files)))
-		return -ENOMEM;
+	if (!meter_work(t->meter, 2))
+		return -E2BIG;
+	if (meter_grow(t->meter, &t->files, &t->file_cap, t->file_cnt + 1, sizeof(*t->files)))
+		return meter_error(t->meter);
 	t->files[t->file_cnt++] = (struct line_file){.name = name, .dir = dir};
 	return 0;
 }
@@ -74,11 +78,12 @@ static int read_names_v5(struct line_table *t, const struct dwarf_unit *u, struc
 		format[i].form = cursor_uleb(c);
 	}
 	cnt = cursor_uleb(c);
-	/* An entry without bytes could be repeated for ever. */
 	for (uint64_t n = 0; n < cnt && cursor_left(c) && !err; n++) {
 		const char *name = NULL;
 		uint64_t dir = 0;
 
+		if (!meter_work(t->meter, 1 + format_cnt)) /* entries may have no bytes at all */
+			return -E2BIG;
 		for (unsigned i = 0; i < format_cnt; i++) {
 			struct attr_value v;
 
@@ -100,7 +105,7 @@ static int read_names_v5(struct line_table *t, const struct dwarf_unit *u, struc
 /* Leaves *c at the program, up to the table's end. -EBADMSG: not to be used. */
 static int read_header(struct line_table *t, struct header *h, struct cursor *c)
 {
-	const uint8_t *program;
+	const uint8_t *program, *names;
 	uint64_t len = cursor_u32(c);
 	int err;
 
@@ -133,6 +138,7 @@ static int read_header(struct line_table *t, struct header *h, struct cursor *c)
 	for (unsigned i = 1; i < h->opcode_base; i++)
 		h->opcode_args[i] = cursor_u8(c);
 	t->version = h->u.version;
+	names = c->p;
 	if (h->u.version >= 5) {
 		err = read_names_v5(t, &h->u, c, false);
 		if (!err)
@@ -140,6 +146,8 @@ static int read_header(struct line_table *t, struct header *h, struct cursor *c)
 	} else {
 		err = read_names_v2(t, c);
 	}
+	if (!meter_work(t->meter, 256 + (uint64_t)(c->p - names) / 8))
+		err = -E2BIG;
 	c->p = program;
 	c->bad = false;
 	return err;
@@ -169,8 +177,9 @@ static int end_sequence(struct line_table *t, size_t first)
 		t->row_cnt = first;
 		return 0;
 	}
-	if (grow(&t->sequences, &t->sequence_cap, t->sequence_cnt + 1, sizeof(*t->sequences)))
-		return -ENOMEM;
+	if (meter_grow(t->meter, &t->sequences, &t->sequence_cap, t->sequence_cnt + 1,
+		       sizeof(*t->sequences)))
+		return meter_error(t->meter);
 	t->sequences[t->sequence_cnt++] = (struct line_sequence){lo, hi, first, t->row_cnt - first};
 	return 0;
 }
@@ -185,8 +194,8 @@ static int emit(struct line_table *t, struct machine *m)
 {
 	if (m->discarded)
 		return 0;
-	if (grow(&t->rows, &t->row_cap, t->row_cnt + 1, sizeof(*t->rows)))
-		return -ENOMEM;
+	if (meter_grow(t->meter, &t->rows, &t->row_cap, t->row_cnt + 1, sizeof(*t->rows)))
+		return meter_error(t->meter);
 	t->rows[t->row_cnt++] = m->r;
 	return 0;
 }
@@ -251,16 +260,17 @@ static int standard(struct line_table *t, const struct header *h, struct machine
 		m->r.addr += cursor_u16(c);
 		return 0;
 	default:
-		for (unsigned i = 0; i < h->opcode_args[op]; i++)
+		for (unsigned i = 0; i < h->opcode_args[op] && c->p < c->end; i++)
 			cursor_uleb(c);
 		return 0;
 	}
 }
 
+/* Each byte is a step at most, of which a row comes out. */
 static int run_program(struct line_table *t, const struct header *h, struct cursor *c)
 {
 	struct machine m;
-	int err = 0;
+	int err = meter_work(t->meter, cursor_left(c)) ? 0 : -E2BIG;
 
 	reset(t, &m);
 	while (!err && c->p < c->end) {
@@ -295,24 +305,26 @@ static int by_hi(const void *a, const void *b)
 }
 
 int line_table_load(struct line_table *t, const struct dwarf_unit *u, const uint64_t *wanted,
-		    size_t cnt, int64_t *budget)
+		    size_t cnt, struct meter *m)
 {
 	struct cursor c = cursor_at(u->file->sec.line, u->line_off);
 	struct header h = {.u = *u};
 	int err;
 
 	t->unit = u;
+	t->meter = m;
 	t->wanted = wanted;
 	t->wanted_cnt = cnt;
 	t->dir_cnt = t->file_cnt = t->row_cnt = t->sequence_cnt = 0;
-	if (*budget < 0 || !u->has_line)
+	if (!u->has_line)
 		return 0;
 	err = read_header(t, &h, &c);
 	if (err == -EBADMSG)
 		return 0;
-	*budget -= (int64_t)cursor_left(&c);
 	if (!err)
 		err = run_program(t, &h, &c);
+	if (!err && !meter_sort(m, t->sequence_cnt))
+		err = -E2BIG;
 	if (t->sequence_cnt)
 		qsort(t->sequences, t->sequence_cnt, sizeof(*t->sequences), by_hi);
 	return err;
@@ -354,17 +366,18 @@ bool line_table_find(const struct line_table *t, uint64_t addr, struct line_hit 
 	return true;
 }
 
-/* Joins as llvm's path append does: one separator between, empty parts left out. */
+/* Joins as llvm's path append does: one separator between, empty parts left out. No more of a part
+ * is read than fits. */
 static void append_path(char *buf, size_t sz, const char *part)
 {
 	size_t len = strlen(buf);
 
 	if (!*part)
 		return;
-	if (len && buf[len - 1] == '/')
-		part += strspn(part, "/");
-	snprintf(buf + len, sz - len, "%s%s", len && buf[len - 1] != '/' && *part != '/' ? "/" : "",
-		 part);
+	for (size_t n = 0; len && buf[len - 1] == '/' && *part == '/' && n < sz; n++)
+		part++;
+	snprintf(buf + len, sz - len, "%s%.*s",
+		 len && buf[len - 1] != '/' && *part != '/' ? "/" : "", (int)(sz - len), part);
 }
 
 static const char *file_dir(const struct line_table *t, const struct line_file *f)
@@ -378,7 +391,8 @@ static const char *file_dir(const struct line_table *t, const struct line_file *
 	return dir ? dir : "";
 }
 
-const struct pooled *line_table_file(struct line_table *t, uint64_t index, struct name_pool *pool)
+const struct pooled *line_table_file(struct line_table *t, uint64_t index, struct name_pool *pool,
+				     struct meter *m)
 {
 	char path[8192] = "";
 	struct line_file *f;
@@ -401,7 +415,8 @@ const struct pooled *line_table_file(struct line_table *t, uint64_t index, struc
 		append_path(path, sizeof(path), dir);
 	}
 	append_path(path, sizeof(path), f->name);
-	f->path = name_pool__add(pool, path);
+	if (meter_work(m, 16 + strlen(path) / 4))
+		f->path = name_pool__add(pool, path, m);
 	return f->path;
 }
 

@@ -35,6 +35,7 @@ struct line_table {
 	size_t dir_cnt, dir_cap, file_cnt, file_cap, row_cnt, row_cap, sequence_cnt, sequence_cap;
 	const uint64_t *wanted; /* ascending */
 	size_t wanted_cnt;
+	struct meter *meter; /* while it is loaded */
 };
 
 struct line_hit {
@@ -45,13 +46,14 @@ struct line_hit {
 /*
  * Reads the table of u (which has one), keeping only sequences that hold one of the wanted
  * addresses, which must live as long as the table is used. Damage ends the reading; what came
- * before it stays. *budget: bytes to be read at most.
+ * before it stays.
  */
 int line_table_load(struct line_table *t, const struct dwarf_unit *u, const uint64_t *wanted,
-		    size_t cnt, int64_t *budget);
+		    size_t cnt, struct meter *m);
 bool line_table_find(const struct line_table *t, uint64_t addr, struct line_hit *hit);
 /* NULL: no such file. */
-const struct pooled *line_table_file(struct line_table *t, uint64_t index, struct name_pool *pool);
+const struct pooled *line_table_file(struct line_table *t, uint64_t index, struct name_pool *pool,
+				     struct meter *m);
 void line_table_fini(struct line_table *t);
 
 #endif

@@ -14,6 +14,7 @@ struct endpoint {
 
 struct builder {
 	const struct dwarf_file *f;
+	struct meter *meter;
 	struct endpoint *v;
 	size_t cnt, cap;
 	uint32_t unit;	  /* whose ranges are being read */
@@ -43,10 +44,12 @@ static int add_range(void *ctx, uint64_t lo, uint64_t hi)
 {
 	struct builder *b = ctx;
 
+	if (!meter_work(b->meter, 4)) /* and sorted later on */
+		return -E2BIG;
 	if (!elf_image_has_code(b->f->elf, lo))
 		return 0;
-	if (grow(&b->v, &b->cap, b->cnt + 2, sizeof(*b->v)))
-		return -ENOMEM;
+	if (meter_grow(b->meter, &b->v, &b->cap, b->cnt + 2, sizeof(*b->v)))
+		return meter_error(b->meter);
 	b->v[b->cnt++] = (struct endpoint){lo, b->unit, true};
 	b->v[b->cnt++] = (struct endpoint){hi, b->unit, false};
 	return 0;
@@ -102,12 +105,14 @@ static int read_unit_ranges(struct builder *b, const struct dwarf_unit *u)
 	struct abbrev_table t;
 	uint64_t code = cursor_uleb(&c);
 	const struct abbrev *ab;
-	int err = abbrev_table_load(&t, u, code);
+	int err = abbrev_table_load(&t, u, code, b->meter);
 
 	if (err)
 		return err;
 	ab = abbrev_table_find(&t, code);
-	for (uint32_t i = 0; ab && i < ab->attr_cnt; i++) {
+	if (ab && !meter_work(b->meter, ab->attr_cnt))
+		err = -E2BIG;
+	for (uint32_t i = 0; ab && !err && i < ab->attr_cnt; i++) {
 		const struct attr_spec *s = &t.attrs[ab->first_attr + i];
 		struct attr_value v;
 
@@ -120,7 +125,7 @@ static int read_unit_ranges(struct builder *b, const struct dwarf_unit *u)
 			a.ranges = v;
 	}
 	abbrev_table_fini(&t);
-	return c.bad ? 0 : dwarf_ranges(u, &a, add_range, b);
+	return err || c.bad ? err : dwarf_ranges(u, &a, b->meter, add_range, b);
 }
 
 static int by_addr(const void *a, const void *b)
@@ -134,8 +139,8 @@ static int heap_push(struct builder *b, uint32_t unit)
 {
 	size_t i = b->heap_cnt;
 
-	if (grow(&b->heap, &b->heap_cap, i + 1, sizeof(*b->heap)))
-		return -ENOMEM;
+	if (meter_grow(b->meter, &b->heap, &b->heap_cap, i + 1, sizeof(*b->heap)))
+		return meter_error(b->meter);
 	b->heap_cnt++;
 	for (; i && b->heap[(i - 1) / 2] > unit; i = (i - 1) / 2)
 		b->heap[i] = b->heap[(i - 1) / 2];
@@ -176,8 +181,8 @@ static int add_stretch(struct unit_map *m, struct builder *b, uint64_t from, uin
 		last->hi = to;
 		return 0;
 	}
-	if (grow(&m->v, &m->cap, m->cnt + 1, sizeof(*m->v)))
-		return -ENOMEM;
+	if (meter_grow(b->meter, &m->v, &m->cap, m->cnt + 1, sizeof(*m->v)))
+		return meter_error(b->meter);
 	m->v[m->cnt++] = (struct unit_range){from, to, b->heap[0]};
 	return 0;
 }
@@ -187,9 +192,9 @@ static int sweep(struct unit_map *m, struct builder *b)
 	uint64_t prev = 0;
 	int err = 0;
 
-	b->active = calloc(b->f->unit_cnt + 1, sizeof(*b->active));
-	if (!b->active)
-		return -ENOMEM;
+	b->active = meter_calloc(b->meter, b->f->unit_cnt + 1, sizeof(*b->active));
+	if (!b->active || !meter_sort(b->meter, b->cnt))
+		return meter_error(b->meter);
 	if (b->cnt)
 		qsort(b->v, b->cnt, sizeof(*b->v), by_addr);
 	for (size_t i = 0; i < b->cnt && !err; i++) {
@@ -210,12 +215,12 @@ static int sweep(struct unit_map *m, struct builder *b)
 	return err;
 }
 
-int unit_map_build(struct unit_map *m, const struct dwarf_file *f)
+int unit_map_build(struct unit_map *m, const struct dwarf_file *f, struct meter *meter)
 {
-	struct builder b = {.f = f};
+	struct builder b = {.f = f, .meter = meter};
 	struct cursor c = cursor_at(f->sec.aranges, 0);
-	bool *seen = calloc(f->unit_cnt + 1, sizeof(*seen));
-	int err = seen ? 0 : -ENOMEM;
+	bool *seen = meter_calloc(meter, f->unit_cnt + 1, sizeof(*seen));
+	int err = seen ? 0 : meter_error(meter);
 
 	*m = (struct unit_map){0};
 	while (!err && cursor_left(&c))

@@ -19,7 +19,7 @@ struct unit_map {
 	size_t cnt, cap;
 };
 
-int unit_map_build(struct unit_map *m, const struct dwarf_file *f);
+int unit_map_build(struct unit_map *m, const struct dwarf_file *f, struct meter *meter);
 void unit_map_fini(struct unit_map *m);
 
 /* NULL: no unit covers the address. */

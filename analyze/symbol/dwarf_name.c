@@ -17,13 +17,17 @@ struct die_attrs {
 	struct call_site site;
 };
 
-static bool read_die(struct abbrev_cache *cache, const struct die *d, struct die_attrs *out)
+static bool read_die(struct abbrev_cache *cache, const struct die *d, struct die_attrs *out,
+		     struct meter *m)
 {
 	struct cursor c = cursor_at(bytes_sub(d->u->file->sec.info, 0, d->u->end), d->off);
-	const struct abbrev_table *t = abbrev_cache_get(cache, d->u);
+	const struct abbrev_table *t = abbrev_cache_get(cache, d->u, m);
+	const uint8_t *start = c.p;
 	const struct abbrev *a = t ? abbrev_table_find(t, cursor_uleb(&c)) : NULL;
 
 	*out = (struct die_attrs){0};
+	if (!meter_work(m, 1 + (a ? a->attr_cnt : 0)))
+		return false;
 	for (uint32_t i = 0; a && i < a->attr_cnt && !c.bad; i++) {
 		const struct attr_spec *s = &t->attrs[a->first_attr + i];
 		struct attr_value v;
@@ -52,7 +56,7 @@ static bool read_die(struct abbrev_cache *cache, const struct die *d, struct die
 			break;
 		}
 	}
-	return a && !c.bad;
+	return meter_work(m, (uint64_t)(c.p - start) / 8) && a && !c.bad;
 }
 
 /* The DIE that a reference leads to. */
@@ -72,7 +76,7 @@ static bool follow(struct die *d, const struct attr_value *v)
 	return d->u != NULL;
 }
 
-static const char *find_name(struct abbrev_cache *cache, struct die d)
+static const char *find_name(struct abbrev_cache *cache, struct die d, struct meter *m)
 {
 	const char *name = NULL;
 
@@ -80,7 +84,7 @@ static const char *find_name(struct abbrev_cache *cache, struct die d)
 		struct die_attrs a;
 		const char *linkage;
 
-		if (!read_die(cache, &d, &a))
+		if (!read_die(cache, &d, &a, m))
 			break;
 		linkage = dwarf_attr_string(d.u, &a.linkage);
 		if (linkage)
@@ -102,14 +106,14 @@ static struct name_memo_slot *find_slot(struct name_memo *m, uint64_t key)
 	return &m->slots[i];
 }
 
-static bool make_room(struct name_memo *m)
+static bool make_room(struct name_memo *m, struct meter *meter)
 {
 	struct name_memo old = *m;
 
 	if (m->cnt * 2 < m->cap)
 		return true;
 	m->cap = old.cap ? old.cap * 2 : 1024;
-	m->slots = calloc(m->cap, sizeof(*m->slots));
+	m->slots = meter_calloc(meter, m->cap, sizeof(*m->slots));
 	if (!m->slots) {
 		*m = old;
 		return false;
@@ -122,18 +126,19 @@ static bool make_room(struct name_memo *m)
 }
 
 static const struct pooled *name_of(struct name_memo *m, struct abbrev_cache *cache,
-				    const struct die *d, struct name_pool *pool)
+				    const struct die *d, struct name_pool *pool,
+				    struct meter *meter)
 {
 	uint64_t key = (d->off << 1 | (d->u->file != m->file)) + 1; /* never 0 */
 	struct name_memo_slot *s;
 	const struct pooled *name;
 
-	if (!make_room(m))
-		return name_pool__add_symbol(pool, find_name(cache, *d));
+	if (!make_room(m, meter))
+		return name_pool__add_symbol(pool, find_name(cache, *d, meter), meter);
 	s = find_slot(m, key);
 	if (s->key)
 		return s->name;
-	name = name_pool__add_symbol(pool, find_name(cache, *d));
+	name = name_pool__add_symbol(pool, find_name(cache, *d, meter), meter);
 	*s = (struct name_memo_slot){key, name};
 	m->cnt++;
 	return name;
@@ -141,7 +146,8 @@ static const struct pooled *name_of(struct name_memo *m, struct abbrev_cache *ca
 
 const struct pooled *dwarf_func_name(struct name_memo *m, struct abbrev_cache *abbrevs,
 				     const struct dwarf_unit *u, uint64_t die_off,
-				     struct name_pool *pool, struct call_site *site)
+				     struct name_pool *pool, struct call_site *site,
+				     struct meter *meter)
 {
 	struct die d = {u, die_off};
 	struct die_attrs a;
@@ -151,12 +157,12 @@ const struct pooled *dwarf_func_name(struct name_memo *m, struct abbrev_cache *a
 		name_memo_fini(m);
 		m->file = u->file;
 	}
-	if (!read_die(abbrevs, &d, &a))
+	if (!read_die(abbrevs, &d, &a, meter))
 		return NULL;
 	*site = a.site;
 	if (a.linkage.cls == ATTR_NONE && a.name.cls == ATTR_NONE && !follow(&d, &a.origin))
 		return NULL;
-	return name_of(m, abbrevs, &d, pool);
+	return name_of(m, abbrevs, &d, pool, meter);
 }
 
 void name_memo_fini(struct name_memo *m)

@@ -25,7 +25,8 @@ struct call_site {
  * it is an inlined call. */
 const struct pooled *dwarf_func_name(struct name_memo *m, struct abbrev_cache *abbrevs,
 				     const struct dwarf_unit *u, uint64_t die_off,
-				     struct name_pool *pool, struct call_site *site);
+				     struct name_pool *pool, struct call_site *site,
+				     struct meter *meter);
 void name_memo_fini(struct name_memo *m);
 
 #endif

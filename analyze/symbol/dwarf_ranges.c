@@ -7,6 +7,7 @@ struct range_list {
 	const struct dwarf_unit *u;
 	struct cursor c;
 	uint64_t base, tombstone;
+	struct meter *meter;
 	range_fn fn;
 	void *ctx;
 };
@@ -34,6 +35,8 @@ static int walk_pairs(struct range_list *l)
 		uint64_t lo = cursor_uint(&l->c, l->u->addr_sz);
 		uint64_t hi = cursor_uint(&l->c, l->u->addr_sz);
 
+		if (!meter_work(l->meter, 1))
+			return -E2BIG;
 		if (l->c.bad || (!lo && !hi))
 			break;
 		if (lo == l->tombstone)
@@ -52,12 +55,16 @@ static bool indexed(struct range_list *l, uint64_t *addr)
 static int walk_entries(struct range_list *l)
 {
 	const unsigned sz = l->u->addr_sz;
+	const uint8_t *start = l->c.p;
 	int err = 0;
 
 	while (!l->c.bad && !err) {
 		uint64_t lo = 0, hi = 0;
 		bool ok = true;
 
+		if (!meter_work(l->meter, 1 + (uint64_t)(l->c.p - start) / 8))
+			return -E2BIG;
+		start = l->c.p;
 		switch (cursor_u8(&l->c)) {
 		case DW_RLE_end_of_list:
 			return 0;
@@ -98,12 +105,14 @@ static int walk_entries(struct range_list *l)
 	return err;
 }
 
-static int walk_list(const struct dwarf_unit *u, const struct attr_value *v, range_fn fn, void *ctx)
+static int walk_list(const struct dwarf_unit *u, const struct attr_value *v, struct meter *m,
+		     range_fn fn, void *ctx)
 {
 	const struct dwarf_unit *skeleton = u->skeleton ? u->skeleton : u;
 	struct range_list l = {.u = u,
 			       .base = skeleton->low_pc,
 			       .tombstone = max_address(u),
+			       .meter = m,
 			       .fn = fn,
 			       .ctx = ctx};
 	uint64_t off = v->u;
@@ -129,7 +138,8 @@ static int walk_list(const struct dwarf_unit *u, const struct attr_value *v, ran
 	return walk_entries(&l);
 }
 
-int dwarf_ranges(const struct dwarf_unit *u, const struct range_attrs *a, range_fn fn, void *ctx)
+int dwarf_ranges(const struct dwarf_unit *u, const struct range_attrs *a, struct meter *m,
+		 range_fn fn, void *ctx)
 {
 	uint64_t lo, hi;
 
@@ -144,7 +154,7 @@ int dwarf_ranges(const struct dwarf_unit *u, const struct range_attrs *a, range_
 	case ATTR_CONST: /* DWARF 3 and before had no form of their own for offsets */
 	case ATTR_OFFSET:
 	case ATTR_LIST_INDEX:
-		return walk_list(u, &a->ranges, fn, ctx);
+		return walk_list(u, &a->ranges, m, fn, ctx);
 	default:
 		return 0;
 	}

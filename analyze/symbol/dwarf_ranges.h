@@ -13,6 +13,7 @@ struct range_attrs {
 /* Called once a range, never for empty ones nor those of discarded code. Non-zero stops and is
  * returned. */
 typedef int (*range_fn)(void *ctx, uint64_t lo, uint64_t hi);
-int dwarf_ranges(const struct dwarf_unit *u, const struct range_attrs *a, range_fn fn, void *ctx);
+int dwarf_ranges(const struct dwarf_unit *u, const struct range_attrs *a, struct meter *m,
+		 range_fn fn, void *ctx);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dwarf_split.h"
 
+#include <limits.h>
 #include <stdio.h>
 
-bool dwarf_package_open(struct dwarf_package *p, const char *path)
+bool dwarf_package_open(struct dwarf_package *p, const char *path, struct meter *m)
 {
 	char full[4096];
 
@@ -13,8 +14,9 @@ bool dwarf_package_open(struct dwarf_package *p, const char *path)
 	p->elf = elf_image__open_path(full);
 	if (!p->elf)
 		return false;
-	dwarf_file_init(&p->file, p->elf, true);
-	p->index = elf_image__debug(p->elf, "cu_index");
+	budget_add_file(m->budget, elf_image__file(p->elf).len);
+	dwarf_file_init(&p->file, p->elf, true, m);
+	p->index = elf_image__debug(p->elf, "cu_index", m);
 	return true;
 }
 
@@ -66,11 +68,11 @@ static uint32_t u32_at(struct bytes b, uint64_t index)
 }
 
 /* Open addressing as the standard lays down; 0: not there. */
-static uint32_t find_row(const struct package_index *x, uint64_t id)
+static uint32_t find_row(const struct package_index *x, uint64_t id, struct meter *m)
 {
 	uint64_t mask = x->slots - 1, slot = id & mask, step = (id >> 32 & mask) | 1;
 
-	for (uint32_t n = 0; n < x->slots; n++, slot = (slot + step) & mask) {
+	for (uint32_t n = 0; n < x->slots && meter_work(m, 1); n++, slot = (slot + step) & mask) {
 		struct cursor c = cursor_at(x->hashes, slot * 8);
 		uint32_t row = u32_at(x->rows, slot);
 
@@ -82,7 +84,8 @@ static uint32_t find_row(const struct package_index *x, uint64_t id)
 	return 0;
 }
 
-static bool open_in_package(struct dwarf_split *s, const struct dwarf_package *p, uint64_t id)
+static bool open_in_package(struct dwarf_split *s, const struct dwarf_package *p, uint64_t id,
+			    struct meter *m)
 {
 	enum { INFO = 1, ABBREV = 3, STR_OFFSETS = 6, RNGLISTS = 8 };
 	struct package_index x;
@@ -90,7 +93,7 @@ static bool open_in_package(struct dwarf_split *s, const struct dwarf_package *p
 
 	if (!p->elf || !read_index(p->index, &x))
 		return false;
-	row = find_row(&x, id);
+	row = find_row(&x, id, m);
 	if (!row)
 		return false;
 	s->file = p->file;
@@ -118,16 +121,22 @@ static bool open_in_package(struct dwarf_split *s, const struct dwarf_package *p
 	return true;
 }
 
-static bool open_dwo(struct dwarf_split *s, const char *path)
+/* Opening a file is worth some thousand steps, whether it is one or not. Each is searched for its
+ * sections by name. */
+static bool open_dwo(struct dwarf_split *s, const char *path, struct meter *m)
 {
-	s->elf = elf_image__open_path(path);
-	if (!s->elf)
+	if (!meter_work(m, 4096))
 		return false;
-	dwarf_file_init(&s->file, s->elf, true);
+	s->elf = elf_image__open_path(path);
+	if (!s->elf || !meter_work(m, elf_image__section_cnt(s->elf) * 64))
+		return false;
+	budget_add_file(m->budget, elf_image__file(s->elf).len);
+	dwarf_file_init(&s->file, s->elf, true, m);
 	return true;
 }
 
-static bool open_beside(struct dwarf_split *s, const char *image_path, const char *name)
+static bool open_beside(struct dwarf_split *s, const char *image_path, const char *name,
+			struct meter *m)
 {
 	const char *slash = image_path ? strrchr(image_path, '/') : NULL;
 	const char *base = strrchr(name, '/');
@@ -136,10 +145,11 @@ static bool open_beside(struct dwarf_split *s, const char *image_path, const cha
 	if (!slash || snprintf(full, sizeof(full), "%.*s/%s", (int)(slash - image_path), image_path,
 			       base ? base + 1 : name) >= (int)sizeof(full))
 		return false;
-	return open_dwo(s, full);
+	return open_dwo(s, full, m);
 }
 
-static bool open_file(struct dwarf_split *s, const struct dwarf_unit *skeleton, const char *path)
+static bool open_file(struct dwarf_split *s, const struct dwarf_unit *skeleton, const char *path,
+		      struct meter *m)
 {
 	const char *name = skeleton->dwo_name;
 	const char *dir = name[0] != '/' && skeleton->comp_dir ? skeleton->comp_dir : "";
@@ -147,20 +157,30 @@ static bool open_file(struct dwarf_split *s, const struct dwarf_unit *skeleton, 
 
 	if (snprintf(full, sizeof(full), "%s%s%s", dir, *dir ? "/" : "", name) <
 		    (int)sizeof(full) &&
-	    open_dwo(s, full))
+	    open_dwo(s, full, m))
 		return true;
-	return open_beside(s, path, name);
+	return open_beside(s, path, name, m);
+}
+
+/* Names of hostile files may be longer than is good to look at. */
+static bool fits_path(const char *name)
+{
+	return strnlen(name, PATH_MAX) < PATH_MAX;
 }
 
 bool dwarf_split_open(struct dwarf_split *s, const struct dwarf_package *p,
-		      const struct dwarf_unit *skeleton, const char *path)
+		      const struct dwarf_unit *skeleton, const char *path, struct meter *m)
 {
 	*s = (struct dwarf_split){0};
-	if (!skeleton->dwo_name || !skeleton->has_id)
+	if (!skeleton->dwo_name || !skeleton->has_id || !fits_path(skeleton->dwo_name) ||
+	    (skeleton->comp_dir && !fits_path(skeleton->comp_dir)))
 		return false;
-	if (!open_in_package(s, p, skeleton->id) && !open_file(s, skeleton, path))
+	if (!open_in_package(s, p, skeleton->id, m) && !open_file(s, skeleton, path, m)) {
+		elf_image__close(s->elf);
+		s->elf = NULL;
 		return false;
-	if (!dwarf_file_load(&s->file)) {
+	}
+	if (!dwarf_file_load(&s->file, m)) {
 		for (size_t i = 0; i < s->file.unit_cnt && !s->unit; i++)
 			if (s->file.units[i].has_id && s->file.units[i].id == skeleton->id)
 				s->unit = &s->file.units[i];

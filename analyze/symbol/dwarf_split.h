@@ -14,7 +14,7 @@ struct dwarf_package {
 };
 
 /* The file beside `path` with ".dwp" added; false: there is none. */
-bool dwarf_package_open(struct dwarf_package *p, const char *path);
+bool dwarf_package_open(struct dwarf_package *p, const char *path, struct meter *m);
 void dwarf_package_close(struct dwarf_package *p);
 
 struct dwarf_split {
@@ -26,7 +26,7 @@ struct dwarf_split {
 /* path: of the image, beside which a .dwo is looked for when it is not where it was built. False:
  * not to be had. */
 bool dwarf_split_open(struct dwarf_split *s, const struct dwarf_package *p,
-		      const struct dwarf_unit *skeleton, const char *path);
+		      const struct dwarf_unit *skeleton, const char *path, struct meter *m);
 void dwarf_split_close(struct dwarf_split *s);
 
 #endif

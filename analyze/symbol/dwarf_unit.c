@@ -110,7 +110,7 @@ static void set_default_bases(struct dwarf_unit *u)
 
 /* Reads the header at u->off and the unit DIE. -EBADMSG: no unit to use; u->end tells where the
  * next one is, or is 0. */
-static int load_unit(struct dwarf_unit *u, int64_t *work)
+static int load_unit(struct dwarf_unit *u, struct meter *m)
 {
 	struct abbrev_table t;
 	struct unit_attrs a = {0};
@@ -124,10 +124,9 @@ static int load_unit(struct dwarf_unit *u, int64_t *work)
 	set_default_bases(u);
 	c = cursor_at(u->file->sec.info, u->die_off);
 	code = cursor_uleb(&c);
-	err = abbrev_table_load(&t, u, code);
+	err = abbrev_table_load(&t, u, code, m);
 	if (err)
 		return err;
-	*work -= (int64_t)t.attr_cnt * 4;
 	ab = abbrev_table_find(&t, code);
 	if (!ab) {
 		abbrev_table_fini(&t);
@@ -141,6 +140,8 @@ static int load_unit(struct dwarf_unit *u, int64_t *work)
 		if (!c.bad)
 			take_attr(u, &a, s->name, &v);
 	}
+	if (!meter_work(m, 1 + ab->attr_cnt))
+		err = -E2BIG;
 	abbrev_table_fini(&t);
 	/* Only now the bases are known that indices need. */
 	u->name = dwarf_attr_string(u, &a.name);
@@ -148,67 +149,69 @@ static int load_unit(struct dwarf_unit *u, int64_t *work)
 	u->dwo_name = dwarf_attr_string(u, &a.dwo_name);
 	if (!dwarf_attr_addr(u, &a.low_pc, &u->low_pc))
 		u->low_pc = 0;
-	return 0;
+	return err;
 }
 
-static struct bytes section(struct elf_image *elf, const char *name, bool split)
+static struct bytes section(struct elf_image *elf, const char *name, bool split, struct meter *m)
 {
 	char full[32] = "";
 
 	strncat(full, name, sizeof(full) - 5);
 	if (split)
 		strcat(full, ".dwo");
-	return elf_image__debug(elf, full);
+	return elf_image__debug(elf, full, m);
 }
 
-void dwarf_file_init(struct dwarf_file *f, struct elf_image *elf, bool split)
+void dwarf_file_init(struct dwarf_file *f, struct elf_image *elf, bool split, struct meter *m)
 {
 	*f = (struct dwarf_file){.elf = elf};
 	f->sec = (struct dwarf_sections){
-		.info = section(elf, "info", split),
-		.abbrev = section(elf, "abbrev", split),
-		.str = section(elf, "str", split),
-		.str_offsets = section(elf, "str_offsets", split),
-		.rnglists = section(elf, "rnglists", split),
-		.line_str = section(elf, "line_str", false),
+		.info = section(elf, "info", split, m),
+		.abbrev = section(elf, "abbrev", split, m),
+		.str = bytes_strings(section(elf, "str", split, m)),
+		.str_offsets = section(elf, "str_offsets", split, m),
+		.rnglists = section(elf, "rnglists", split, m),
+		.line_str = bytes_strings(section(elf, "line_str", false, m)),
 	};
 	if (split)
 		return;
-	f->sec.line = section(elf, "line", false);
-	f->sec.addr = section(elf, "addr", false);
-	f->sec.ranges = section(elf, "ranges", false);
-	f->sec.aranges = section(elf, "aranges", false);
+	f->sec.line = section(elf, "line", false, m);
+	f->sec.addr = section(elf, "addr", false, m);
+	f->sec.ranges = section(elf, "ranges", false, m);
+	f->sec.aranges = section(elf, "aranges", false, m);
 }
 
-/* No linker makes more units, nor searches longer for their abbreviations; a hostile file could. */
-enum { UNITS_MAX = 1 << 20, UNIT_WORK_MAX = 1 << 30 };
+enum { UNITS_MAX = 1 << 20 }; /* no linker makes more; a hostile file could */
 
-int dwarf_file_load(struct dwarf_file *f)
+int dwarf_file_load(struct dwarf_file *f, struct meter *m)
 {
-	int64_t work = UNIT_WORK_MAX;
 	size_t cap = 0;
 	uint64_t off = 0;
 	int err = 0;
 
-	while (off < f->sec.info.len && f->unit_cnt < UNITS_MAX && work > 0) {
+	while (off < f->sec.info.len && f->unit_cnt < UNITS_MAX) {
 		struct dwarf_unit u = {.file = f, .off = off};
 
-		err = load_unit(&u, &work);
+		if (!meter_work(m, 1)) {
+			err = -E2BIG;
+			break;
+		}
+		err = load_unit(&u, m);
 		if (u.end <= off) /* not even a length to go on by */
 			break;
 		off = u.end;
 		if (err == -EBADMSG)
 			continue;
-		if (!err)
-			err = grow(&f->units, &cap, f->unit_cnt + 1, sizeof(*f->units));
+		if (!err && meter_grow(m, &f->units, &cap, f->unit_cnt + 1, sizeof(*f->units)))
+			err = meter_error(m);
 		if (err)
 			break;
 		f->units[f->unit_cnt++] = u;
 	}
-	if (err != -ENOMEM)
+	if (!meter_over(m) && err != -ENOMEM)
 		return 0;
 	dwarf_file_fini(f);
-	return err;
+	return meter_error(m);
 }
 
 void dwarf_file_fini(struct dwarf_file *f)

@@ -39,9 +39,9 @@ struct dwarf_file {
 };
 
 /* Takes the sections (".dwo" ones when split) of elf, which must live as long. */
-void dwarf_file_init(struct dwarf_file *f, struct elf_image *elf, bool split);
+void dwarf_file_init(struct dwarf_file *f, struct elf_image *elf, bool split, struct meter *m);
 /* Reads all unit headers and unit DIEs. */
-int dwarf_file_load(struct dwarf_file *f);
+int dwarf_file_load(struct dwarf_file *f, struct meter *m);
 void dwarf_file_fini(struct dwarf_file *f);
 
 /* The unit that holds an offset of .debug_info, or NULL. */

@@ -71,7 +71,7 @@ static int read_sections(struct elf_image *e, uint64_t shoff, uint64_t shentsize
 		struct elf_section s = {0};
 
 		read_section(e, cursor_at(e->file, shoff + shstrndx * shentsize), &s, &name);
-		names = bytes_sub(e->file, s.off, s.sz);
+		names = bytes_strings(bytes_sub(e->file, s.off, s.sz));
 	} else {
 		names = (struct bytes){0};
 	}
@@ -313,7 +313,8 @@ struct bytes elf_image__data(struct elf_image *e, const struct elf_section *s)
 	return bytes_sub(e->file, s->off, s->sz);
 }
 
-static struct bytes inflate_section(struct elf_image *e, const struct elf_section *s, bool zdebug)
+static struct bytes inflate_section(struct elf_image *e, const struct elf_section *s, bool zdebug,
+				    struct meter *m)
 {
 	struct inflated *in = &e->inflated[s - e->sections];
 	struct bytes raw = elf_image__data(e, s);
@@ -334,12 +335,12 @@ static struct bytes inflate_section(struct elf_image *e, const struct elf_sectio
 		sz = get_word(e, &c);
 		get_word(e, &c);
 	}
-	if (!c.bad)
+	if (!c.bad && meter_bytes(m, sz) && meter_work(m, sz / 4))
 		inflated_init(in, type, (struct bytes){c.p, cursor_left(&c)}, sz);
 	return in->data;
 }
 
-struct bytes elf_image__debug(struct elf_image *e, const char *name)
+struct bytes elf_image__debug(struct elf_image *e, const char *name, struct meter *m)
 {
 	const struct elf_section *s;
 	char full[64];
@@ -347,11 +348,11 @@ struct bytes elf_image__debug(struct elf_image *e, const char *name)
 	snprintf(full, sizeof(full), ".debug_%s", name);
 	s = elf_image__find(e, full);
 	if (s)
-		return s->flags & SHF_COMPRESSED ? inflate_section(e, s, false)
+		return s->flags & SHF_COMPRESSED ? inflate_section(e, s, false, m)
 						 : elf_image__data(e, s);
 	snprintf(full, sizeof(full), ".zdebug_%s", name);
 	s = elf_image__find(e, full);
-	return s ? inflate_section(e, s, true) : (struct bytes){0};
+	return s ? inflate_section(e, s, true, m) : (struct bytes){0};
 }
 
 static bool take_build_id(struct elf_image *e, struct bytes notes)
@@ -380,15 +381,23 @@ static bool take_build_id(struct elf_image *e, struct bytes notes)
 	return false;
 }
 
+/* Sections of a real file do not share bytes: all together are not read beyond the file's size. */
 const char *elf_image__build_id(struct elf_image *e)
 {
+	uint64_t left = e->file.len;
+
 	if (e->build_id_read)
 		return e->build_id;
 	e->build_id_read = true;
-	for (size_t i = 0; i < e->section_cnt; i++)
-		if (e->sections[i].type == SHT_NOTE &&
-		    take_build_id(e, elf_image__data(e, &e->sections[i])))
+	for (size_t i = 0; i < e->section_cnt; i++) {
+		struct bytes data = elf_image__data(e, &e->sections[i]);
+
+		if (e->sections[i].type != SHT_NOTE)
+			continue;
+		if (data.len > left || take_build_id(e, data))
 			break;
+		left -= data.len;
+	}
 	return e->build_id;
 }
 

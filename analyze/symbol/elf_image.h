@@ -7,6 +7,7 @@
 #ifndef ANALYZE_SYMBOL_ELF_IMAGE_H
 #define ANALYZE_SYMBOL_ELF_IMAGE_H
 
+#include "budget.h"
 #include "bytes.h"
 
 struct elf_image;
@@ -45,9 +46,9 @@ struct bytes elf_image__file(const struct elf_image *e);
 /* The bytes of a section; empty for NOBITS and what is out of bounds. */
 struct bytes elf_image__data(struct elf_image *e, const struct elf_section *s);
 
-/* The bytes of ".debug_NAME" ("info", "info.dwo"), or of ".zdebug_NAME", whatever its compression.
- */
-struct bytes elf_image__debug(struct elf_image *e, const char *name);
+/* The bytes of ".debug_NAME" ("info", "info.dwo"), or of ".zdebug_NAME", whatever its compression;
+ * empty also when unpacking it is more than m affords. */
+struct bytes elf_image__debug(struct elf_image *e, const char *name, struct meter *m);
 
 /* Hex of the GNU build-id, NUL-terminated, or "". */
 const char *elf_image__build_id(struct elf_image *e);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget.h"
 #include "symbol.h"
 
 struct node {
@@ -159,11 +160,17 @@ static struct node *get_locked(struct name_pool *p, const char *text)
 	return n;
 }
 
-const struct pooled *name_pool__add(struct name_pool *p, const char *text)
+/* For copying a text, and looking it up. */
+static bool affords(struct meter *m, size_t len)
+{
+	return !m || (meter_work(m, 8 + len / 4) && meter_bytes(m, sizeof(struct node) + len));
+}
+
+const struct pooled *name_pool__add(struct name_pool *p, const char *text, struct meter *m)
 {
 	struct node *n;
 
-	if (!text)
+	if (!text || !affords(m, strlen(text)))
 		return NULL;
 	pthread_mutex_lock(&p->lock);
 	n = get_locked(p, text);
@@ -195,13 +202,28 @@ const struct pooled *name_pool__add_known(struct name_pool *p, const char *text,
 	return n ? &n->pub : NULL;
 }
 
-const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text)
+/* Of a name's bytes each takes some steps to demangle, and of the text, which is bounded by them.
+ */
+static char *demangle(const char *text, struct meter *m)
+{
+	char *demangled;
+
+	if (m && text[0] == '_' && !meter_work(m, 32 * strlen(text)))
+		return NULL;
+	demangled = symbol_demangle(text);
+	if (!demangled || !m || affords(m, strlen(demangled)))
+		return demangled;
+	free(demangled);
+	return NULL;
+}
+
+const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text, struct meter *m)
 {
 	char *demangled;
 	bool done;
 	struct node *n;
 
-	if (!text)
+	if (!text || !affords(m, strlen(text)))
 		return NULL;
 	pthread_mutex_lock(&p->lock);
 	n = get_locked(p, text);
@@ -209,7 +231,7 @@ const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text
 	pthread_mutex_unlock(&p->lock);
 	if (done)
 		return n ? &n->pub : NULL;
-	demangled = symbol_demangle(text); /* slow, so outside the lock */
+	demangled = demangle(text, m); /* slow, so outside the lock */
 	pthread_mutex_lock(&p->lock);
 	set_demangled(p, n, demangled);
 	pthread_mutex_unlock(&p->lock);

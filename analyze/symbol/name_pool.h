@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct meter;
 struct name_pool;
 
 struct pooled {
@@ -17,10 +18,10 @@ struct pooled {
 int name_pool__new(struct name_pool **p);
 void name_pool__free(struct name_pool *p);
 
-/* NULL when out of memory, or for a NULL text. */
-const struct pooled *name_pool__add(struct name_pool *p, const char *text);
+/* NULL when out of memory, when m (NULL: no bound) does not afford it, or for a NULL text. */
+const struct pooled *name_pool__add(struct name_pool *p, const char *text, struct meter *m);
 /* With its demangled form worked out. */
-const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text);
+const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text, struct meter *m);
 /* The same where that is known: NULL for a name that is not mangled. */
 const struct pooled *name_pool__add_known(struct name_pool *p, const char *text,
 					  const char *demangled);

@@ -3,6 +3,56 @@
 
 #include "parallel.h"
 
+static const char debug_too_big[] = "debug information exceeds its bound";
+static const char names_too_big[] = "symbol names exceed their bound";
+
+static void count_file(struct source *src, const struct elf_image *e)
+{
+	if (e)
+		budget_add_file(&src->budget, elf_image__file(e).len);
+}
+
+/* What is looked up after the DWARF proved too much is paid for anew. */
+static void begin_budget(struct source *src)
+{
+	struct budget *reserve = src->budget.reserve;
+
+	budget_settle(&src->budget);
+	budget_init(&src->budget, reserve);
+	count_file(src, src->main);
+	count_file(src, src->separate);
+	count_file(src, src->alt);
+}
+
+static void drop_dwarf(struct source *src)
+{
+	dwarf__close(src->dwarf);
+	elf_image__close(src->alt);
+	src->dwarf = NULL;
+	src->alt = NULL;
+}
+
+static void name_kind(struct source *src, const char *why)
+{
+	if (src->dwarf)
+		src->kind = "dwarf";
+	else if (src->symtab.cnt)
+		src->kind = src->symtab.dynamic ? "dynsym" : "symtab";
+	else
+		src->kind = "none";
+	src->why = src->dwarf ? NULL : why ? why : src->symtab.cnt ? "no DWARF" : "no symbols";
+}
+
+/* Symbols first: they must be had when the DWARF takes more than it may. */
+static int load_symtab(struct symtab *t, struct source *src, struct elf_image *e)
+{
+	struct meter m = {.budget = &src->budget};
+	int err = symtab_load(t, e, &m);
+
+	meter_fini(&m);
+	return err == -E2BIG ? 0 : err;
+}
+
 static int open_dwarf(struct source *src, struct elf_image *e, const char *path,
 		      const struct source_opts *opts)
 {
@@ -10,10 +60,11 @@ static int open_dwarf(struct source *src, struct elf_image *e, const char *path,
 	int err;
 
 	src->alt = debug_file_alt(e, path, opts, &alt_wanted);
-	err = dwarf__open(&src->dwarf, e, src->alt, path);
+	count_file(src, src->alt);
+	err = dwarf__open(&src->dwarf, e, src->alt, path, &src->budget);
 	if (err) {
-		elf_image__close(src->alt);
-		src->alt = NULL;
+		drop_dwarf(src);
+		src->too_big = err == -E2BIG;
 		return err == -ENOMEM ? err : 0;
 	}
 	src->alt_missing = alt_wanted && !src->alt;
@@ -25,19 +76,26 @@ static int open_separate(struct source *src, const char *id_hex, const char *pat
 			 const struct source_opts *opts)
 {
 	const char *id = elf_image__build_id(src->main);
+	struct meter m = {.budget = &src->budget};
 	struct symtab fuller;
 	int err;
 
 	src->separate = debug_file_by_id(*id ? id : id_hex, opts);
 	if (!src->separate)
-		src->separate = debug_file_by_link(src->main, path, opts);
-	if (!src->separate)
+		src->separate = debug_file_by_link(src->main, path, opts, &m);
+	meter_fini(&m);
+	if (!src->separate) {
+		src->too_big = meter_over(&m);
 		return 0;
-	err = open_dwarf(src, src->separate, path, opts);
+	}
+	count_file(src, src->separate);
+	err = load_symtab(&fuller, src, src->separate);
 	if (!err)
-		err = symtab_load(&fuller, src->separate);
-	if (err)
+		err = open_dwarf(src, src->separate, path, opts);
+	if (err) {
+		symtab_fini(&fuller);
 		return err;
+	}
 	if (fuller.cnt && (!src->symtab.cnt || (src->symtab.dynamic && !fuller.dynamic))) {
 		symtab_fini(&src->symtab);
 		src->symtab = fuller;
@@ -64,7 +122,7 @@ static struct elf_image *find_elsewhere(const char *id_hex, const char *path,
 }
 
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
-		const struct source_opts *opts)
+		const struct source_opts *opts, struct budget *reserve)
 {
 	int err;
 
@@ -73,30 +131,26 @@ int source_open(struct source *src, int fd, const char *id_hex, const char *path
 		src->main = find_elsewhere(id_hex, path, opts);
 		src->main_found = src->main != NULL;
 	}
+	budget_init(&src->budget, reserve);
 	if (!src->main)
 		return 0;
-	err = open_dwarf(src, src->main, path, opts);
+	count_file(src, src->main);
+	err = load_symtab(&src->symtab, src, src->main);
 	if (!err)
-		err = symtab_load(&src->symtab, src->main);
-	if (!err && !src->dwarf)
+		err = open_dwarf(src, src->main, path, opts);
+	if (!err && !src->dwarf && !src->too_big)
 		err = open_separate(src, id_hex, path, opts);
-	if (src->dwarf) {
-		src->kind = "dwarf";
-		src->why = NULL;
-	} else if (src->symtab.cnt) {
-		src->kind = src->symtab.dynamic ? "dynsym" : "symtab";
-		src->why = "no DWARF";
-	} else {
-		src->why = "no symbols";
-	}
+	name_kind(src, src->too_big ? debug_too_big : NULL);
+	if (src->too_big)
+		begin_budget(src);
 	return err;
 }
 
 void source_close(struct source *src)
 {
+	budget_settle(&src->budget);
 	symtab_fini(&src->symtab);
-	dwarf__close(src->dwarf);
-	elf_image__close(src->alt);
+	drop_dwarf(src);
 	elf_image__close(src->separate);
 	elf_image__close(src->main);
 	*src = (struct source){0};
@@ -133,31 +187,33 @@ static size_t unversioned(const char *name)
 	return (size_t)(at - name);
 }
 
-static const struct pooled *add_name(struct name_pool *pool, const char *name)
+static const struct pooled *add_name(struct name_pool *pool, const char *name, struct meter *m)
 {
 	size_t len = unversioned(name);
 	const struct pooled *pooled;
 	char *base;
 
 	if (!name[len])
-		return name_pool__add_symbol(pool, name);
+		return name_pool__add_symbol(pool, name, m);
 	base = strndup(name, len);
-	pooled = name_pool__add_symbol(pool, base ? base : name);
+	pooled = name_pool__add_symbol(pool, base ? base : name, m);
 	free(base);
 	return pooled;
 }
 
+/* Where names are more than may be, the rest of the addresses go without. */
 static int add_from_symtab(struct source *src, struct name_pool *pool, uint64_t addr,
-			   struct answers *out)
+			   struct meter *m, struct answers *out)
 {
 	struct answer_frame f = {0};
 	struct symtab_hit hit;
 
 	symtab_find(&src->symtab, addr, &hit);
-	if (!hit.name)
+	if (hit.name && !meter_over(m))
+		f.name = add_name(pool, hit.name, m);
+	if (!f.name)
 		return answers_add(out, hit.lo, hit.hi, NULL, 0);
-	f.name = add_name(pool, hit.name);
-	f.file = name_pool__add(pool, hit.file);
+	f.file = name_pool__add(pool, hit.file, m);
 	return answers_add(out, hit.lo, hit.hi, &f, 1);
 }
 
@@ -175,24 +231,24 @@ static int resolve_slice(void *ctx, unsigned worker, size_t item)
 {
 	struct symtab_job *j = ctx;
 	struct answers *out = &j->slices[item];
+	struct meter m = {.budget = &j->src->budget};
 	int err = 0;
 
 	(void)worker;
 	for (size_t i = item * SLICE; i < j->cnt && i < (item + 1) * SLICE && !err; i++)
 		if (!out->cnt || j->addrs[i] >= out->v[out->cnt - 1].hi)
-			err = add_from_symtab(j->src, j->pool, j->addrs[i], out);
+			err = add_from_symtab(j->src, j->pool, j->addrs[i], &m, out);
+	meter_fini(&m);
 	return err;
 }
 
-int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,
-		   unsigned jobs, struct answers *out)
+static int resolve_by_symtab(struct source *src, struct name_pool *pool, const uint64_t *addrs,
+			     size_t cnt, unsigned jobs, struct answers *out)
 {
 	size_t slice_cnt = (cnt + SLICE - 1) / SLICE;
 	struct symtab_job j = {src, pool, addrs, cnt, NULL};
 	int err;
 
-	if (src->dwarf)
-		return dwarf__resolve(src->dwarf, &src->symtab, pool, addrs, cnt, jobs, out);
 	j.slices = calloc(slice_cnt + 1, sizeof(*j.slices));
 	if (!j.slices)
 		return -ENOMEM;
@@ -203,5 +259,27 @@ int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *a
 		answers_fini(&j.slices[i]);
 	}
 	free(j.slices);
+	return err;
+}
+
+int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,
+		   unsigned jobs, struct answers *out)
+{
+	int err;
+
+	budget_add_addresses(&src->budget, cnt);
+	if (src->dwarf) {
+		err = dwarf__resolve(src->dwarf, &src->symtab, pool, addrs, cnt, jobs, out);
+		if (err != -E2BIG)
+			return err;
+		answers_fini(out);
+		drop_dwarf(src);
+		name_kind(src, debug_too_big);
+		begin_budget(src);
+		budget_add_addresses(&src->budget, cnt);
+	}
+	err = resolve_by_symtab(src, pool, addrs, cnt, jobs, out);
+	if (!err && src->budget.over)
+		src->why = names_too_big;
 	return err;
 }

@@ -16,13 +16,14 @@ struct source {
 	struct symtab symtab;
 	struct dwarf *dwarf;
 	const char *kind, *why;
-	bool alt_missing, main_found;
+	bool alt_missing, main_found, too_big;
+	struct budget budget;
 };
 
 /* fd (consumed) is the image's file, or negative errno. Always leaves a usable source, if only of
- * kind "none". */
+ * kind "none". reserve: what all sources share; borrowed. */
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
-		const struct source_opts *opts);
+		const struct source_opts *opts, struct budget *reserve);
 void source_close(struct source *src);
 
 /* Something the files refer to was not found, so answers may get better another time. */
@@ -31,7 +32,8 @@ bool source_incomplete(const struct source *src);
 /* A file that was found on this machine is another user's, who may say of it what he likes. */
 bool source_doubtful(const struct source *src);
 
-/* addrs ascending, without repeats; answers are appended to the empty `out`. */
+/* addrs ascending, without repeats; answers are appended to the empty `out`. Afterwards kind and
+ * why say what they are from. */
 int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,
 		   unsigned jobs, struct answers *out);
 

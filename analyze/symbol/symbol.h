@@ -61,7 +61,8 @@ struct symbol_frame {
 /*
  * Looks up addrs (ELF virtual, any order, repeats allowed) and calls fn once each, in order of
  * addrs, with the chain innermost first (cnt 0: nothing known). The chain array lives until fn
- * returns, its strings until symbolizer__free, and equal strings are one pointer. Return addresses
+ * returns, its strings until symbolizer__free, and equal strings are one pointer. Inlined calls are
+ * left out once there were more than 64 frames an address. Return addresses
  * are to be given already lowered by one. One batch an image is fastest: its work is spread over
  * opts.jobs threads.
  */
@@ -72,6 +73,15 @@ int symbolizer__resolve(struct symbolizer *s, struct symbol_image *image, const 
 /* After a resolve: "dwarf", "symtab", "dynsym", "none": the best that image had; and why not better
  * (NULL when it is dwarf). */
 const char *symbol_image__kind(const struct symbol_image *image, const char **why);
+
+/*
+ * What all resolves so far have cost, and the most that they could have ("Symbols" in section 7 of
+ * format/FORMAT.md): steps, and bytes of memory.
+ */
+struct symbol_cost {
+	uint64_t work, bytes, work_max, bytes_max;
+};
+void symbolizer__cost(const struct symbolizer *s, struct symbol_cost *cost);
 
 /* Demangled C++ or Rust name, malloc'ed, or NULL when it is not mangled. */
 char *symbol_demangle(const char *name);

@@ -11,7 +11,8 @@
 struct symbolizer {
 	struct symbolizer_opts opts;
 	struct name_pool *pool;
-	pthread_mutex_t lock; /* the list of images */
+	struct budget reserve; /* of all images together */
+	pthread_mutex_t lock;  /* the list of images */
 	struct symbol_image *images;
 };
 
@@ -58,6 +59,7 @@ int symbolizer__new(struct symbolizer **out, const struct symbolizer_opts *opts)
 
 		s->opts.jobs = n > 0 ? (unsigned)n : 1;
 	}
+	budget_init_reserve(&s->reserve);
 	err = name_pool__new(&s->pool);
 	if (err) {
 		free(s);
@@ -144,6 +146,19 @@ const char *symbol_image__kind(const struct symbol_image *im, const char **why)
 	if (im->kind)
 		return im->kind;
 	return im->known.cnt ? "dwarf" : "none"; /* the cache has nothing else */
+}
+
+void symbolizer__cost(const struct symbolizer *s, struct symbol_cost *c)
+{
+	const struct budget *r = &s->reserve;
+	uint64_t sum[BUDGET_KINDS], bound[BUDGET_KINDS];
+
+	for (int kind = 0; kind < BUDGET_KINDS; kind++) {
+		bound[kind] = r->settled_granted[kind] + (uint64_t)r->granted[kind];
+		sum[kind] = r->settled_spent[kind] + (uint64_t)(r->granted[kind] - r->left[kind]);
+	}
+	*c = (struct symbol_cost){sum[BUDGET_WORK], sum[BUDGET_BYTES], bound[BUDGET_WORK],
+				  bound[BUDGET_BYTES]};
 }
 
 static int by_value(const void *a, const void *b)
@@ -238,12 +253,12 @@ static int learn_from_file(struct symbol_image *im, const uint64_t *unknown, siz
 	struct answers fresh = {0};
 	struct source src;
 	int err = source_open(&src, im->open ? im->open(im->open_ctx) : -ENOENT, im->id, im->path,
-			      &opts);
+			      &opts, &s->reserve);
 
-	im->kind = src.kind;
-	im->why = src.why;
 	if (!err)
 		err = source_resolve(&src, s->pool, unknown, cnt, s->opts.jobs, &fresh);
+	im->kind = src.kind;
+	im->why = src.why;
 	if (!err)
 		err = answers_merge(&im->known, &fresh);
 	if (!err && s->opts.cache_dir && im->id && src.dwarf && !source_incomplete(&src) &&
@@ -279,8 +294,13 @@ static void fill(struct symbol_frame *out, const struct answer_frame *in)
 	}
 }
 
+/* Real chains are 3 to 10 frames long on average. Those of a hostile file may all be as long as can
+ * be, and the caller keeps a frame of each for every address. */
+enum { FRAMES_PER_ADDRESS = 64 };
+
+/* *left: frames that may be given still; with too few the function alone is. */
 static void emit(const struct symbol_image *im, const struct answer *x, size_t index, symbol_fn fn,
-		 void *ctx)
+		 void *ctx, size_t *left)
 {
 	struct symbol_frame chain[CHAIN_MAX];
 	const struct answer_frame *frames;
@@ -291,13 +311,14 @@ static void emit(const struct symbol_image *im, const struct answer *x, size_t i
 		return;
 	}
 	frames = im->known.frames + x->first;
-	if (!im->owner->opts.inlines) { /* the function by name, the innermost line */
+	if (!im->owner->opts.inlines || cnt > *left) { /* by name, with the innermost line */
 		fill(&chain[0], &frames[cnt - 1]);
 		chain[0].file = frames[0].file ? frames[0].file->text : NULL;
 		chain[0].line = frames[0].line;
 		fn(ctx, index, chain, 1);
 		return;
 	}
+	*left -= cnt;
 	for (size_t i = 0; i < cnt; i++) {
 		fill(&chain[i], &frames[i]);
 		chain[i].inlined = i + 1 < cnt;
@@ -308,11 +329,12 @@ static void emit(const struct symbol_image *im, const struct answer *x, size_t i
 int symbolizer__resolve(struct symbolizer *s, struct symbol_image *im, const uint64_t *addrs,
 			size_t cnt, symbol_fn fn, void *ctx)
 {
+	size_t left = FRAMES_PER_ADDRESS * cnt + CHAIN_MAX;
 	int err = learn(im, addrs, cnt);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < cnt; i++)
-		emit(im, answers_find(&im->known, addrs[i]), i, fn, ctx);
+		emit(im, answers_find(&im->known, addrs[i]), i, fn, ctx, &left);
 	return 0;
 }

@@ -83,11 +83,12 @@ static void keep_last_of_equals(struct symtab *t)
 	t->cnt = n;
 }
 
-static int load_table(struct symtab *t, struct elf_image *e, const struct elf_section *s)
+static int load_table(struct symtab *t, struct elf_image *e, const struct elf_section *s,
+		      struct meter *m)
 {
 	const size_t entsize = elf_image__is64(e) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	struct bytes data = elf_image__data(e, s);
-	struct bytes strings = elf_image__data(e, elf_image__section(e, s->link));
+	struct bytes strings = bytes_strings(elf_image__data(e, elf_image__section(e, s->link)));
 	struct cursor c = cursor_at(data, 0);
 	size_t cap = 0, file_cap = 0;
 	uint32_t order = 0;
@@ -100,11 +101,12 @@ static int load_table(struct symtab *t, struct elf_image *e, const struct elf_se
 		read_symbol(elf_image__is64(e), &c, &sym);
 		name = bytes_str(strings, sym.name);
 		if (ELF64_ST_TYPE(sym.info) == STT_FILE) {
-			err = grow(&t->files, &file_cap, t->file_cnt + 1, sizeof(*t->files));
+			err = meter_grow(m, &t->files, &file_cap, t->file_cnt + 1,
+					 sizeof(*t->files));
 			if (!err)
 				t->files[t->file_cnt++] = name ? name : "";
 		} else if (wanted(e, &sym, name)) {
-			err = grow(&t->entries, &cap, t->cnt + 1, sizeof(*t->entries));
+			err = meter_grow(m, &t->entries, &cap, t->cnt + 1, sizeof(*t->entries));
 			if (!err)
 				t->entries[t->cnt++] = (struct symtab_entry){
 					.addr = sym.value,
@@ -117,13 +119,15 @@ static int load_table(struct symtab *t, struct elf_image *e, const struct elf_se
 				};
 		}
 	}
-	if (t->cnt)
+	if (!err && !meter_sort(m, t->cnt))
+		err = -E2BIG;
+	if (t->cnt && !err)
 		qsort(t->entries, t->cnt, sizeof(*t->entries), by_addr);
 	keep_last_of_equals(t);
 	return err;
 }
 
-int symtab_load(struct symtab *t, struct elf_image *e)
+int symtab_load(struct symtab *t, struct elf_image *e, struct meter *m)
 {
 	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
 	int err = 0;
@@ -135,7 +139,7 @@ int symtab_load(struct symtab *t, struct elf_image *e)
 
 			if (s->type != types[k])
 				continue;
-			err = load_table(t, e, s);
+			err = load_table(t, e, s, m);
 			t->dynamic = k == 1;
 			break;
 		}

@@ -24,7 +24,7 @@ struct symtab_hit {
 };
 
 /* 0 also when there are no symbols (cnt is 0). */
-int symtab_load(struct symtab *t, struct elf_image *e);
+int symtab_load(struct symtab *t, struct elf_image *e, struct meter *m);
 void symtab_fini(struct symtab *t);
 void symtab_find(const struct symtab *t, uint64_t addr, struct symtab_hit *hit);
 

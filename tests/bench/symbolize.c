@@ -4,7 +4,7 @@
  *
  * Prints as `llvm-symbolizer --obj=FILE` does, without columns: for each address the chain as
  * "name" and "file:line" lines, then an empty line. -m: linkage names; -d: may run debuginfod-find;
- * -i: no inlines; -k: only the kind of symbols; -t: time on stderr.
+ * -i: no inlines; -k: only the kind of symbols; -t: time, and what it cost of its bound, on stderr.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -69,6 +69,7 @@ static int run(struct options *o, const struct symbolizer_opts *opts)
 	struct symbolizer *s = NULL;
 	struct symbol_image *image;
 	const char *kind, *why;
+	struct symbol_cost cost = {0};
 	struct rusage ru;
 	size_t cnt = 0;
 	uint64_t *addrs = read_addrs(&cnt);
@@ -84,13 +85,19 @@ static int run(struct options *o, const struct symbolizer_opts *opts)
 		kind = symbol_image__kind(image, &why);
 		printf("%s: %s\n", kind, why ? why : "");
 	}
+	if (s)
+		symbolizer__cost(s, &cost);
 	symbolizer__free(s);
 	clock_gettime(CLOCK_MONOTONIC, &t1);
 	getrusage(RUSAGE_SELF, &ru);
 	if (o->timed)
-		fprintf(stderr, "%zu addresses, %.3f s, %ld MB resident at most\n", cnt,
+		fprintf(stderr,
+			"%zu addresses, %.3f s, %ld MB resident at most; "
+			"%.1f of %.1f million steps, %.1f of %.1f MB\n",
+			cnt,
 			(double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) / 1e9,
-			ru.ru_maxrss >> 10);
+			ru.ru_maxrss >> 10, (double)cost.work / 1e6, (double)cost.work_max / 1e6,
+			(double)cost.bytes / 1e6, (double)cost.bytes_max / 1e6);
 	free(addrs);
 	if (err)
 		fprintf(stderr, "symbolize: error %d\n", err);

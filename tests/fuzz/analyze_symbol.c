@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whole ELF images through the symbolizer: headers, symbol tables, all of DWARF, compressed
- * sections. The corpus holds small programs of several compilers and DWARF versions. */
+ * sections. The corpus holds small programs of several compilers and DWARF versions. What a look-up
+ * costs stays within its bound, and takes no memory that is not counted. */
+#include <sanitizer/allocator_interface.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -57,6 +61,46 @@ static size_t choose_addrs(struct input *in, uint64_t *addrs, size_t max)
 	return n;
 }
 
+static atomic_llong in_use, most;
+
+static void note_malloc(const volatile void *p, size_t sz)
+{
+	long long now = atomic_fetch_add(&in_use, (long long)sz) + (long long)sz;
+
+	if (p && now > atomic_load(&most))
+		atomic_store(&most, now);
+}
+
+static void note_free(const volatile void *p)
+{
+	if (p && __sanitizer_get_ownership(p))
+		atomic_fetch_sub(&in_use, (long long)__sanitizer_get_allocated_size(p));
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	return !__sanitizer_install_malloc_and_free_hooks(note_malloc, note_free);
+}
+
+/* Beyond what is counted: the tables of headers, in proportion to the file, and of the addresses.
+ */
+static void check_cost(const struct symbolizer *s, size_t sz, size_t cnt, long long before)
+{
+	long long used = atomic_load(&most) - before;
+	struct symbol_cost c;
+
+	symbolizer__cost(s, &c);
+	if (c.work <= c.work_max && c.bytes <= c.bytes_max &&
+	    used <= (long long)(c.bytes + (1 << 20) + 8 * sz + 1024 * cnt))
+		return;
+	fprintf(stderr, "%llu of %llu steps, %llu of %llu bytes, %lld bytes taken\n",
+		(unsigned long long)c.work, (unsigned long long)c.work_max,
+		(unsigned long long)c.bytes, (unsigned long long)c.bytes_max, used);
+	abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	struct input in = {data, sz};
@@ -65,12 +109,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	struct symbol_image *image;
 	uint64_t addrs[256];
 	size_t cnt = choose_addrs(&in, addrs, 256);
+	long long before = atomic_load(&in_use);
 
+	atomic_store(&most, before);
 	if (symbolizer__new(&s, &opts))
 		abort();
 	if (symbolizer__image(s, NULL, NULL, open_input, &in, &image))
 		abort();
 	symbolizer__resolve(s, image, addrs, cnt, touch, NULL);
+	check_cost(s, sz, cnt, before);
 	symbolizer__free(s);
 	return 0;
 }

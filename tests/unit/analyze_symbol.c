@@ -26,6 +26,13 @@ static void test_demangle(void)
 		{"_Z3fooi.isra.0.cold", "foo(int) (.isra.0.cold)"},
 		{"_ZN4core3fmt5write17h01dd8abc4cb8cd39E", "core::fmt::write"},
 		{"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
+		{"_RNvC1a1bINvC1a1bFGzz_EuE", "a::b"}, /* few lifetimes; more of them: not */
+		{"_RNvC1a1bINvC1a1bFGzzz_EuE", NULL},
+		/* of which libiberty gives no tree */
+		{"_ZN4llvm10checkedAddIiEENSt9enable_ifIXsr3stdE11is_signed_vIT_EESt8optionalIS2_"
+		 "EE4typeES2_S2_",
+		 "std::enable_if<std::is_signed_v<int>, std::optional<int> >::type "
+		 "llvm::checkedAdd<int>(int, int)"},
 		{"_ZNSt6vectorIiSaIiEE9push_backERKi",
 		 "std::vector<int, std::allocator<int> >::push_back(int const&)"},
 	};

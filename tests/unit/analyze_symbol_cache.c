@@ -16,7 +16,7 @@ static struct name_pool *pool;
 
 static void add(struct answers *a, uint64_t lo, uint64_t hi, const char *name)
 {
-	struct answer_frame f = {.name = name_pool__add_symbol(pool, name), .line = 7};
+	struct answer_frame f = {.name = name_pool__add_symbol(pool, name, NULL), .line = 7};
 
 	CHECK(!answers_add(a, lo, hi, &f, name ? 1 : 0), "add");
 }
@@ -248,8 +248,8 @@ static void test_many(const char *dir)
 		for (uint64_t k = 0; k < DEPTH; k++) {
 			sprintf(name, "_ZN9somewhereINSt6vectorIiSaIiEEE4f%04d%04dEv",
 				(int)(i / (k + 1)), (int)k);
-			f[k] = (struct answer_frame){name_pool__add_symbol(pool, name),
-						     name_pool__add(pool, "/a/file.cc"), 3};
+			f[k] = (struct answer_frame){name_pool__add_symbol(pool, name, NULL),
+						     name_pool__add(pool, "/a/file.cc", NULL), 3};
 		}
 		addrs[i] = 0x1000 + i * 16 + 3;
 		CHECK(!answers_add(&a, 0x1000 + i * 16, 0x1008 + i * 16, f, DEPTH), "add");
