@@ -142,10 +142,11 @@ static void *decode_chunks(void *arg)
 
 	for (;;) {
 		struct taker t = {r, atomic_fetch_add(&r->next, 1), false};
-		const struct job *job = &r->jobs[t.job];
+		const struct job *job;
 
 		if (t.job >= r->cnt)
 			return NULL;
+		job = &r->jobs[t.job];
 		/* A damaged chunk is counted by the reader, and what could be decoded was taken. */
 		obz_reader__decode(r->load->captures->v[job->capture].reader, job->member,
 				   take_rows, &t);

@@ -68,12 +68,11 @@ static inline void check_text(const char *text, size_t len, const char *allowed)
 }
 
 /* Values, one a line or alone. */
-static inline void check_json(const char *text, size_t len)
+static inline void check_json_syntax(const char *text, size_t len)
 {
 	struct json_tokener *t = json_tokener_new_ex(64);
 	const char *p = text, *end = text + len;
 
-	check_text(text, len, "\n\t");
 	json_tokener_set_flags(t, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
 	while (p < end) {
 		struct json_object *o;
@@ -90,6 +89,12 @@ static inline void check_json(const char *text, size_t len)
 		json_object_put(o);
 	}
 	json_tokener_free(t);
+}
+
+static inline void check_json(const char *text, size_t len)
+{
+	check_text(text, len, "\n\t");
+	check_json_syntax(text, len);
 }
 
 /* ---- markup ---- */
