@@ -129,7 +129,7 @@ $(B)/tests/bench/verify_insns.o $(B)/tests/bench/payload.o: | $(SKEL)
 $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/bare_tracepoint: %: %.o $(RECORD_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(RECORD_LIBS) $(FORMAT_LIBS) $(LDFLAGS)
 # archives for tests, from a description
-$(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop: %: %.o $(FORMAT_A)
+$(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop $(B)/tests/tools/fuzzseed: %: %.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
 units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/tools/thinned $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop $(B)/tests/bench/bare_tracepoint
 unit: units
@@ -147,8 +147,9 @@ $(FUZZ_B)/librecord.a: $(call fuzzobj,$(RECORD_SRC))
 $(FUZZ_B)/libanalyze.a: $(call fuzzobj,$(ANALYZE_SRC))
 $(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/o/tests/fuzz/%.o $$(subst $(B)/,$(FUZZ_B)/,$$(link_$$(call layer,$$*)))
 	$(call say,LD,$@)$(CLANG) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs_$(call layer,$*))
-fuzz-build: $(FUZZ)
-fuzz: $(FUZZ)
+# with what makes their seeds
+fuzz-build: $(FUZZ) $(B)/tests/tools/mkobz $(B)/tests/tools/fuzzseed
+fuzz: fuzz-build
 	$(Q)scripts/run-tests fuzz
 
 # ---- programs to be recorded: NAME, and NAME-fp (frame pointers), NAME-static, NAME-static-pie

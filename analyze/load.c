@@ -205,12 +205,13 @@ static void *decode_chunks(void *arg)
 
 	for (;;) {
 		struct taker t = {r, atomic_fetch_add(&r->next, 1), false};
-		const struct job *job = &r->jobs[t.job];
+		const struct job *job;
 		bool spent;
 		int err = 0;
 
 		if (t.job >= r->cnt)
 			return NULL;
+		job = &r->jobs[t.job];
 		/* A damaged chunk is counted by the reader, and what could be decoded was taken. */
 		spent = r->meters[job->meter].spent;
 		if (!spent)

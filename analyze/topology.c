@@ -52,12 +52,12 @@ static void add_sums(struct topology *t, const struct topology_edge *e)
 {
 	struct topology_node *client = &t->nodes[e->client], *server = &t->nodes[e->server];
 
-	client->calls_out += e->calls;
-	client->bytes += e->request_bytes + e->response_bytes;
-	server->calls_in += e->calls;
-	server->errors_in += e->errors;
+	client->calls_out = topology_add(client->calls_out, e->calls);
+	client->bytes = topology_add(client->bytes, topology_bytes(e));
+	server->calls_in = topology_add(server->calls_in, e->calls);
+	server->errors_in = topology_add(server->errors_in, e->errors);
 	if (client != server)
-		server->bytes += e->request_bytes + e->response_bytes;
+		server->bytes = topology_add(server->bytes, topology_bytes(e));
 }
 
 static int add_edge(struct topology *t, sqlite3_stmt *s)
@@ -248,7 +248,7 @@ void topology_label(struct strbuf *b, const struct topology *t, const struct top
 
 	strbuf_escape(b, ESCAPE_TERMINAL, span_of(e->protocol ? e->protocol : "bytes"));
 	if (!e->calls) {
-		strbuf_addf(b, " %s", format_bytes(x, e->request_bytes + e->response_bytes));
+		strbuf_addf(b, " %s", format_bytes(x, topology_bytes(e)));
 		return;
 	}
 	strbuf_addf(b, " %s/s", topology_rate(x, e->calls / t->seconds));

@@ -13,7 +13,7 @@
 struct topology_node {
 	char *name;
 	char *region, *cluster; /* of --services; several are joined by +; NULL: not known */
-	double calls_in, calls_out, errors_in, bytes;
+	int64_t calls_in, calls_out, errors_in, bytes;
 	uint32_t merged; /* how many services this stands for; 0: one */
 	bool shown, focus;
 };
@@ -26,6 +26,19 @@ struct topology_edge {
 	int64_t client_ns, server_ns; /* means at both ends; -1 */
 	bool shown;
 };
+
+/* Numbers of a hostile archive may be any. */
+static inline int64_t topology_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? a < 0 ? INT64_MIN : INT64_MAX : sum;
+}
+
+static inline int64_t topology_bytes(const struct topology_edge *e)
+{
+	return topology_add(e->request_bytes, e->response_bytes);
+}
 
 struct topology {
 	struct topology_node *nodes;

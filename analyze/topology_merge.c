@@ -18,7 +18,7 @@ static int by_weight(const void *a, const void *b)
 {
 	const struct topology_node *x = &sorting->nodes[*(const uint32_t *)a],
 				   *y = &sorting->nodes[*(const uint32_t *)b];
-	double calls = x->calls_in + x->calls_out - y->calls_in - y->calls_out;
+	double calls = ((double)x->calls_in + x->calls_out) - ((double)y->calls_in + y->calls_out);
 
 	if (x->focus != y->focus)
 		return x->focus ? -1 : 1;
@@ -94,10 +94,10 @@ static int add_group(struct topology *t, enum kind kind, uint32_t cnt, uint32_t 
 
 static void add_node(struct topology_node *to, struct topology_node *from)
 {
-	to->calls_in += from->calls_in;
-	to->calls_out += from->calls_out;
-	to->errors_in += from->errors_in;
-	to->bytes += from->bytes;
+	to->calls_in = topology_add(to->calls_in, from->calls_in);
+	to->calls_out = topology_add(to->calls_out, from->calls_out);
+	to->errors_in = topology_add(to->errors_in, from->errors_in);
+	to->bytes = topology_add(to->bytes, from->bytes);
 	from->shown = false;
 }
 
@@ -132,11 +132,11 @@ static int make_groups(struct topology *t, const uint32_t *order, size_t keep, s
 /* Figures of several edges; percentiles of the whole cannot be told from those of its parts. */
 static void add_edge(struct topology_edge *to, struct topology_edge *from)
 {
-	to->calls += from->calls;
-	to->errors += from->errors;
-	to->unpaired += from->unpaired;
-	to->request_bytes += from->request_bytes;
-	to->response_bytes += from->response_bytes;
+	to->calls = topology_add(to->calls, from->calls);
+	to->errors = topology_add(to->errors, from->errors);
+	to->unpaired = topology_add(to->unpaired, from->unpaired);
+	to->request_bytes = topology_add(to->request_bytes, from->request_bytes);
+	to->response_bytes = topology_add(to->response_bytes, from->response_bytes);
 	to->p50_ns = to->p99_ns = to->client_ns = to->server_ns = -1;
 	free(from->protocol);
 }

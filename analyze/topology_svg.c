@@ -202,8 +202,7 @@ static bool put_label(struct drawing *d, const struct layout_line *line, const c
 {
 	static const double along[] = {.5, .35, .65, .22, .78};
 	const struct layout *l = &d->l;
-	const struct layout_part *first = &l->parts[line->first],
-				 *last = first + (line->cnt ? line->cnt - 1 : 0);
+	const struct layout_part *first, *last;
 	double w = letters(text) * LABEL_CHAR;
 	struct ends a, b;
 	bool left_first;
@@ -211,6 +210,8 @@ static bool put_label(struct drawing *d, const struct layout_line *line, const c
 	if (!line->cnt)
 		return put_label_at(d, layout_x(&l->items[line->item]) + LAYOUT_BOX_W - 8,
 				    l->items[line->item].y - 14, text);
+	first = &l->parts[line->first];
+	last = first + line->cnt - 1;
 	a = ends_of(l, first);
 	b = ends_of(l, last);
 	left_first = l->out_at[first->from + 1] - l->out_at[first->from] <=

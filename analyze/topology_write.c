@@ -152,7 +152,7 @@ static void put_edge(const struct topology *t, const struct topology_edge *e, FI
 	put_number(out, "calls", e->calls);
 	put_number(out, "errors", e->errors);
 	put_number(out, "unpaired", e->unpaired);
-	put_number(out, "bytes", e->request_bytes + e->response_bytes);
+	put_number(out, "bytes", topology_bytes(e));
 	put_number(out, "p50_ns", e->p50_ns);
 	put_number(out, "p99_ns", e->p99_ns);
 	put_number(out, "client_ns", e->client_ns);

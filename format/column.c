@@ -371,7 +371,8 @@ static int put_sorted(struct bytes *out, struct column_scratch *s, size_t n)
 
 	if (!GROW(s, rank, rank_cap, n))
 		return -ENOMEM;
-	qsort(s->order, n, sizeof(*s->order), by_number);
+	if (n)
+		qsort(s->order, n, sizeof(*s->order), by_number);
 	bytes_varint(out, n);
 	for (size_t i = 0; i < n; i++) {
 		bytes_varint(out, s->order[i] - before);

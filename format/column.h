@@ -24,10 +24,11 @@ void column_scratch_free(struct column_scratch *s);
 int column_encode(struct bytes *out, const struct rec_field *f, const void *rows, size_t stride,
 		  size_t cnt, struct column_scratch *s);
 
-/* At most how many bytes this field of one row adds to its column. */
+/* At most how many bytes this field of one row adds to its column; of numbers the same for any row.
+ */
 static inline size_t column_bound(const struct rec_field *f, const void *row)
 {
-	const void *field = (const uint8_t *)row + f->offset;
+	const uint8_t *p = row;
 	size_t len;
 
 	switch (f->type) {
@@ -36,10 +37,10 @@ static inline size_t column_bound(const struct rec_field *f, const void *row)
 	case REC_T_u64:
 		return f->encoding == REC_E_DICT ? 13 : 10;
 	case REC_T_str:
-		len = ((const struct span *)field)->len;
+		len = ((const struct span *)(p + f->offset))->len;
 		return 6 + (len < COLUMN_STR_MAX ? len : COLUMN_STR_MAX);
 	case REC_T_list:
-		return 9 + 13 * ((const struct u64_span *)field)->len;
+		return 9 + 13 * ((const struct u64_span *)(p + f->offset))->len;
 	}
 	return 0;
 }

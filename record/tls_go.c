@@ -227,7 +227,7 @@ static bool add_returns(struct tls_sites *to, const struct conn_function *fn, ui
 			follow(&w, c->bytes + at, n);
 			continue;
 		}
-		if (w.calls > closure && w.result_at &&
+		if (closure < DEFERRED_MAX && w.calls > closure && w.result_at &&
 		    (!*result_at || *result_at == w.result_at)) {
 			*result_at = w.result_at;
 			ret.kind = TLS_GO_LATE_RETURN;

@@ -12,97 +12,21 @@
 
 #include "../../analyze/load.h"
 #include "../../analyze/table.h"
-
-struct bytes {
-	const uint8_t *p;
-	size_t left;
-};
-
-static uint64_t take(struct bytes *b, size_t n)
-{
-	uint64_t v = 0;
-
-	for (; n && b->left; n--, b->left--)
-		v = v << 8 | *b->p++;
-	return v;
-}
-
-/* Small numbers mostly, so that records refer to each other; now and then any. */
-static uint64_t take_number(struct bytes *b, unsigned bits)
-{
-	uint8_t v = take(b, 1);
-
-	return v < 240 ? v % 24 : v == 255 ? take(b, 8) & (~0ull >> (64 - bits)) : 0xffff;
-}
-
-static struct span take_text(struct bytes *b)
-{
-	static const char *const common[] = {"",     "[jit 7]", "/bin/a", "/bin/b",
-					     "ab12", "dwarf",	"f",	  "g"};
-	uint8_t v = take(b, 1);
-	struct span s = {(const char *)b->p, v % 16};
-
-	if (v < 200)
-		return (struct span){common[v % 8], strlen(common[v % 8])};
-	if (s.len > b->left)
-		s.len = b->left;
-	b->p += s.len;
-	b->left -= s.len;
-	return s;
-}
-
-static struct u64_span take_list(struct bytes *b, uint64_t *items)
-{
-	size_t cnt = take(b, 1) % 12;
-
-	for (size_t i = 0; i < cnt; i++)
-		items[i] = frame_pack(take_number(b, 16), take_number(b, 48));
-	return (struct u64_span){items, cnt};
-}
+#include "row_bytes.h"
 
 /* One record; false: no bytes left. Sums of counts must not overflow in SQL. */
-static bool take_record(struct bytes *b, const struct loader *loader, struct load *l, void *state,
-			int *err)
+static bool load_row(struct bytes *b, const struct loader *loader, struct load *l, void *state,
+		     int *err)
 {
-	uint64_t items[12];
-	union {
-#define RECORD(kind, ...) struct rec_##kind kind;
-#define FIELD(...)
-#define END(...)
-#include "../../format/records.def"
-	} rec;
-	int kind = take(b, 1) % REC_KIND_MAX;
+	struct row r;
 
-	if (!b->left)
+	if (!take_row(b, &r))
 		return false;
-#define TAKE_u32(m) m = take_number(b, 32);
-#define TAKE_u64(m) m = take_number(b, 64);
-#define TAKE_str(m) m = take_text(b);
-#define TAKE_list(m) m = take_list(b, items);
-	switch (kind) {
-#define RECORD(kind, ...)                                                                          \
-	case REC_##kind: {                                                                         \
-		struct rec_##kind *r = &rec.kind;
-#define FIELD(kind, type, name, ...) TAKE_##type(r->name)
-#define END(...)                                                                                   \
-	break;                                                                                     \
+	if (r.kind == REC_sample) {
+		r.sample.count &= 0xfffff;
+		r.sample.value &= 0xfffffffff;
 	}
-#include "../../format/records.def"
-	default:
-		kind = REC_sample;
-		rec.sample = (struct rec_sample){1 + take(b, 1) % 2,
-						 take_number(b, 40),
-						 take_number(b, 5),
-						 take_number(b, 5),
-						 take_number(b, 5),
-						 1,
-						 10};
-	}
-	if (kind == REC_sample) {
-		rec.sample.count &= 0xfffff;
-		rec.sample.value &= 0xfffffffff;
-	}
-	*err = loader->rows(l, state, 0, kind, &rec, 1);
+	*err = loader->rows(l, state, 0, r.kind, &r.process, 1);
 	return !*err;
 }
 
@@ -112,7 +36,7 @@ static int run_loader(const struct loader *loader, struct load *l, struct bytes 
 	void *state = NULL;
 	int err = loader->begin(l, &state);
 
-	while (!err && take_record(&b, loader, l, state, &err))
+	while (!err && load_row(&b, loader, l, state, &err))
 		;
 	if (!err)
 		err = loader->finish(l, state);
