@@ -5,6 +5,7 @@
 
 #include "bytes.h"
 #include "redact.h"
+#include "redact_fields.h"
 
 enum { CARRY_MAX = 64 }; /* longer than any token by which a text's secret is known */
 
@@ -21,13 +22,17 @@ struct redact_json {
  * with the next call's bytes behind it. */
 struct redact_text {
 	uint8_t carry[CARRY_MAX], carry_sz;
-	bool in_head;	  /* of an HTTP/1 message */
-	bool masking;	  /* the line's rest is secret */
+	uint8_t lines_done, names_done; /* of it, by one scan or the other */
+	bool mid;			/* the last call ended within a line of one */
+	bool in_head;			/* of an HTTP/1 message */
+	bool masking;			/* the line's rest is secret */
 	bool folds;	  /* the last line was: one that begins with a space goes on with it */
+	bool lost;	  /* bytes of who knows what, right before the next call */
 	bool gap;	  /* bytes of a head, or of a secret, were not seen */
 	uint8_t secrets;  /* bulk strings to come that are secret */
 	uint64_t bulk_at; /* where the next of them begins */
 	struct redact_json json;
+	struct redact_field field;
 };
 
 enum literal_state { LIT_NONE, LIT_QUOTED, LIT_NUMBER, LIT_TAG, LIT_LINE, LIT_COMMENT };
@@ -165,7 +170,10 @@ static inline void *redact_has(const struct redact_call *c, enum redactor who)
 
 void redact_text(struct redact_call *c);
 /* The two scans of a text. Each returns where an unfinished token begins, else the text's end. */
-size_t redact_lines(struct redact_text *s, struct redact_call *c);
+bool redact_begins_message(const uint8_t *p, size_t sz); /* of HTTP/1 */
+/* Where bytes before were not seen: may these go on with a header field? */
+bool redact_is_cut_field(const uint8_t *p, size_t sz);
+size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit);
 size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos);
 /* From within the object of CONNECT; returns where its line ends, or the text. */
 size_t redact_nats(struct redact_json *j, struct redact_call *c, size_t at);
