@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "redact_names.h"
+#include "option.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -208,4 +209,12 @@ int redact_names_load(const char *path, char *why, size_t why_sz)
 size_t redact_names_added(void)
 {
 	return added.cnt;
+}
+
+int option_set_redact_names(void *ctx, const struct option_def *def, const char *arg)
+{
+	char why[512];
+
+	(void)ctx;
+	return redact_names_load(arg, why, sizeof(why)) ? option_error(def, "%s", why) : 0;
 }

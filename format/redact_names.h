@@ -25,6 +25,9 @@ bool redact_name_is_secret(const char *name, size_t len); /* of a field, propert
 
 /* Adds the names and patterns (with '*') of a file, one a line, '#' begins a comment. 0, or
  * negative errno with `why` filled, "FILE:LINE: ..." */
+struct option_def;
+/* The option: a file that cannot be read, or a line that is no name, is one line of error. */
+int option_set_redact_names(void *ctx, const struct option_def *def, const char *arg);
 int redact_names_load(const char *path, char *why, size_t why_sz);
 size_t redact_names_added(void);
 

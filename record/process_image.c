@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <fcntl.h>
 
+#include "../format/redact_command.h"
 #include "../format/text.h"
 #include "container.h"
 #include "process_image.h"
@@ -65,6 +66,7 @@ static void read_cmdline(struct identity *id, int proc, uint32_t pid)
 
 	while (n > 0 && (buf[n - 1] == 0 || buf[n - 1] == ' '))
 		n--;
+	redact_command(buf, n > 0 ? n : 0);
 	for (long i = 0; i < n; i++)
 		if (!buf[i])
 			buf[i] = ' ';
