@@ -85,6 +85,10 @@ static const struct option_def table[] = {
 	 option_set_redact_names, 0},
 	{"no-tls", 0, ARG_NONE, NULL, "no clear text of TLS connections; the same as -e -tls",
 	 option_set_no_tls, 0},
+	{"payload-unknown", 0, ARG_NONE, NULL,
+	 "write payload whose protocol obrec cannot name as well: nobody knows where its secrets "
+	 "are; bytes and calls are counted anyway",
+	 option_set_true, AT(record.keep_unnamed)},
 	{"no-redact", 0, ARG_NONE, NULL, "write payload as it was", option_set_false,
 	 AT(record.redact)},
 	{.help = "Symbols"},
