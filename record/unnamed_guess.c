@@ -104,10 +104,27 @@ static bool is_kafka_later(const uint8_t *d, uint32_t have, uint32_t call)
 	       d[12] == 0xff && d[13] == 0xff;
 }
 
+/* Thrift's older binary protocol: a name by its length, and a message's type; framed or not. */
+static bool is_thrift_later(const uint8_t *d, uint32_t have, uint32_t call)
+{
+	uint32_t at = have >= 8 && be(d) + 4 == call ? 4 : 0, sz;
+
+	if (have < at + 10)
+		return false;
+	sz = be(d + at);
+	if (!sz || sz > 64 || at + 4 + sz + 5 > have || d[at + 4 + sz] < 1 || d[at + 4 + sz] > 4)
+		return false;
+	for (uint32_t i = at + 4; i < at + 4 + sz; i++)
+		if (!isalnum(d[i]) && d[i] != '_' && d[i] != '.' && d[i] != ':')
+			return false;
+	return true;
+}
+
 #define LATER(X)                                                                                   \
 	X(mqtt)                                                                                    \
 	X(nats)                                                                                    \
-	X(kafka)
+	X(kafka)                                                                                   \
+	X(thrift)
 
 /* RFC 8446 5.1: a handshake's first record, or one of application data: nothing in it is clear. */
 static bool is_tls(const uint8_t *d, uint32_t have)

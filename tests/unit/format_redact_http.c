@@ -16,6 +16,9 @@
 			sizeof(in) - 1 + 0 * sizeof(char[sizeof(in) == sizeof(out) ? 1 : -1])      \
 	}
 #define NONE(name, in) SECRETS(name, in, in)
+#define H2                                                                                         \
+	"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"                                                         \
+	"\0\0\0\4\0\0\0\0\0"
 
 static const struct row {
 	const char *name, *in, *out;
@@ -92,8 +95,48 @@ static const struct row {
 		"GET http://me:*******@h/x HTTP/1.1\r\nReferer: https://u:*@h:80/\r\n\r\n"),
 	NONE("url: none",
 	     "GET http://me@h/x:y@z HTTP/1.1\r\nA: ftp://h/?a@b:c\r\nB: a://b\r\n\r\n"),
+	/* ---- HTTP/2 ---- */
+	SECRETS("http/2: the query of :path, and a referer",
+		H2 "\0\0\x1e\1\5\0\0\0\1"
+		   "\4\x0e/?token=ab&c=d"
+		   "\x0f\x24\x0bh://u:p@h/x",
+		H2 "\0\0\x1e\1\5\0\0\0\1"
+		   "\4\x0e/?token=**&c=d"
+		   "\x0f\x24\x0bh://u:*@h/x"),
+	SECRETS("http/2: in Huffman code all behind it",
+		H2 "\0\0\x16\1\5\0\0\0\1"
+		   "\4\x94\x60\x91\xff\x9d\xa0\x0f\xc2\x4f\xd4\xb5\x40\x86\x49\x61\x52\xbf\x9f\x8a"
+		   "\xa0\x17",
+		H2 "\0\0\x16\1\5\0\0\0\1"
+		   "\4\x94\x60\x91\xff\x9d\xa0\x0f\xc2\x4f\xd4\xb5\x41\xf3\xf3\xf3\xf3\xf3\xf3\xf3"
+		   "\xf3\xf3"),
+	SECRETS("http/2: metadata by name, indexed and not, and its index",
+		H2 "\0\0\x1a\1\5\0\0\0\1"
+		   "\x40\x0bx-my-secret\2ab"
+		   "\0\6x-note\1n"
+		   "\0\0\4\1\5\0\0\0\3"
+		   "\x0f\x2f\1z",
+		H2 "\0\0\x1a\1\5\0\0\0\1"
+		   "\x40\x0bx-my-secret\2**"
+		   "\0\6x-note\1n"
+		   "\0\0\4\1\5\0\0\0\3"
+		   "\x0f\x2f\1*"),
+	SECRETS("http/2: a body, cut by frames, then another's",
+		H2 "\0\0\x0b\0\0\0\0\0\1{\"password\""
+		   "\0\0\5\0\0\0\0\0\1:\"abc"
+		   "\0\0\5\0\1\0\0\0\1"
+		   "d\",5}"
+		   "\0\0\3\0\1\0\0\0\3"
+		   "a=b",
+		H2 "\0\0\x0b\0\0\0\0\0\1{\"password\""
+		   "\0\0\5\0\0\0\0\0\1:\"***"
+		   "\0\0\5\0\1\0\0\0\1"
+		   "*\",5}"
+		   "\0\0\3\0\1\0\0\0\3"
+		   "a=b"),
 };
 
+/* Header blocks and bodies of HTTP/2: a connection's beginning, then one frame after the other. */
 enum { CALLS = 3 };
 
 /* One call, in a buffer of its own size so that ASan sees each byte read outside. */
