@@ -44,7 +44,8 @@ int traffic__poll(struct traffic *t, uint64_t now_ns, bool last);
 void traffic__reanchor(struct traffic *t);
 
 struct traffic_counts {
-	uint64_t connections, payloads, bytes, unnamed; /* unnamed: payloads without their bytes */
+	uint64_t connections, payloads, bytes;
+	uint64_t unnamed, unnamed_bytes; /* calls written without their bytes, for want of a protocol */
 };
 struct traffic_counts traffic__counts(const struct traffic *t);
 

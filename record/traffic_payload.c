@@ -75,8 +75,10 @@ void traffic_write_payload(void *ctx, const struct wire_payload *p, struct paylo
 	} else if (flow) {
 		r.data.len = 0; /* never unmasked */
 	}
-	if (p->flags & PAYLOAD_UNNAMED)
+	if (p->flags & PAYLOAD_UNNAMED) {
 		t->counts.unnamed++;
+		t->counts.unnamed_bytes += p->len;
+	}
 	t->counts.payloads++;
 	traffic_put(t, REC_payload, &r);
 }
