@@ -4,7 +4,7 @@
 #include "redact_conn.h"
 #include "redact_names.h"
 
-enum how { JOINED = 1, APART, USER };
+enum how { JOINED = 1, APART, USER, NAMED /* behind --name, which may ask for it */ };
 
 static const struct client {
 	const char *name;
@@ -150,7 +150,7 @@ static void one_word(struct command *cmd, char *p, char *end)
 
 	cmd->next = 0;
 	/* An option that asks for its value is followed by another one. */
-	if (how && !(end - p > 1 && p[0] == '-' && p[1] == '-')) {
+	if (how && !(how == NAMED && end - p > 1 && p[0] == '-' && p[1] == '-')) {
 		mask_as(how, p, end);
 		return;
 	}
@@ -163,7 +163,7 @@ static void one_word(struct command *cmd, char *p, char *end)
 	else if (!equals && *p == '-' && is_user_option(p, end))
 		cmd->next = USER;
 	else if (!equals && *p == '-' && is_secret(p, end))
-		cmd->next = APART;
+		cmd->next = NAMED;
 	else if (*p != '-' && client_of(p, end))
 		cmd->client = client_of(p, end);
 }

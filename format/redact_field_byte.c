@@ -151,6 +151,12 @@ uint8_t redact_field_byte(struct redact_field *f, uint8_t ch)
 		return until(f, ch, ch <= ' ' || is_one_of(ch, ",}]\""));
 	case FIELD_NEST:
 		return in_nest(f, ch);
+	case FIELD_USER:
+		if (ch <= ' ' || is_one_of(ch, "@/?#\"<>"))
+			f->kind = FIELD_NONE;
+		if (ch == ':')
+			f->kind = FIELD_USERINFO;
+		return ch;
 	case FIELD_USERINFO:
 		return until(f, ch, ch <= ' ' || is_one_of(ch, "@/?#\"<>"));
 	case FIELD_PART_HEAD:

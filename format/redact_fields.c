@@ -142,9 +142,11 @@ static size_t at_authority(struct redact_field *f, struct redact_call *c, size_t
 		f->kind = FIELD_USERINFO;
 		last = last > colon ? last : i;
 	}
+	if (i == c->kept && !colon && i - at > CARRY_MAX / 2)
+		f->kind = FIELD_USER;
 	if (colon && last > colon)
 		redact_mask(c, colon, last, '*');
-	return last > at ? last : at;
+	return last > at ? last : f->kind ? i : at;
 }
 
 /* Returns where the value begins, or the spot. */

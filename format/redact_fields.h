@@ -23,6 +23,7 @@ enum field_kind {
 	FIELD_STRING,
 	FIELD_SCALAR,
 	FIELD_NEST, /* an object or array */
+	FIELD_USER, /* of a URL, longer than is carried: a password may follow */
 	FIELD_USERINFO,
 	FIELD_PART_HEAD, /* of a multipart form */
 	FIELD_PART,

@@ -228,10 +228,13 @@ static bool is_secret_name(const uint8_t *p, size_t at, size_t colon)
 }
 
 /* The same of a line that the call's end cuts before it has a colon: may it get one? */
-static bool may_be_name(const struct redact_call *c, size_t at)
+static bool may_be_name(const struct redact_call *c, size_t at, bool in_head)
 {
-	if (c->kept - at > CARRY_MAX)
+	/* Of a long one its end is enough. */
+	if (c->kept - at > CARRY_MAX && !in_head)
 		return false;
+	if (c->kept - at > CARRY_MAX)
+		at = c->kept - CARRY_MAX;
 	/* or an answer's first line */
 	if (!memcmp(c->p + at, "HTTP/1.", c->kept - at < 7 ? c->kept - at : 7))
 		return c->kept - at < 7;
@@ -244,7 +247,7 @@ static bool may_be_name(const struct redact_call *c, size_t at)
 
 /* Where a field's secret value begins in the line up to `end`, 0: nowhere; UNDECIDED. *hit: the
  * next in the call. */
-static inline int field_at(const struct redact_call *c, size_t at, size_t end,
+static inline int field_at(const struct redact_call *c, size_t at, size_t end, bool in_head,
 			   struct redact_hits *hits, size_t *hit)
 {
 	const uint8_t *colon;
@@ -256,7 +259,7 @@ static inline int field_at(const struct redact_call *c, size_t at, size_t end,
 		if (colon)
 			return is_secret_name(c->p, at, colon - c->p) ? colon + 1 - c->p - at : 0;
 	}
-	return end == c->kept && may_be_name(c, at) ? UNDECIDED : 0;
+	return end == c->kept && may_be_name(c, at, in_head) ? UNDECIDED : 0;
 }
 
 /* May a line that begins so hold a secret, begin a message or, as an empty one, end its head? As
@@ -309,7 +312,7 @@ size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit)
 	for (; at < c->kept; at = end + 1, end = redact_spots_after(&newlines)) {
 		int secret;
 
-		secret = field_at(c, at, end, &hits, &hit);
+		secret = field_at(c, at, end, s->in_head, &hits, &hit);
 		if (!secret && !s->folds && !is_of_note(c->p + at, c->kept - at, s->in_head))
 			continue;
 		if (s->folds && is_blank(c->p[at]))
