@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logins of Cassandra's native protocol (AUTH_RESPONSE); with --redact=sql, literals and what is
- * bound. The client's bytes are followed one by one, from OPTIONS or STARTUP on or from a call that
- * begins with an envelope or a segment of it; where bytes were not seen, until such a call.
+ * Logins of Cassandra's native protocol (AUTH_RESPONSE) and statements that carry a secret
+ * (redact_statement.c); with --redact=sql, literals and what is bound. The client's bytes are
+ * followed one by one, from OPTIONS or STARTUP on or from a call that begins with an envelope or a
+ * segment of it; where bytes were not seen, until such a call.
  */
 #include "redact_frames.h"
 
@@ -17,6 +18,7 @@ enum {
 	AUTH_RESPONSE = 15,
 	REQUESTS = 0xaea2, /* bits by opcode */
 	COMPRESSED = 1,
+	HARMLESS = 2 | 16, /* flags that change nothing in a request: tracing, beta */
 	SEGMENT_SIZE = 0x1ffff,
 	SELF_CONTAINED = 0x20000,
 	PACKED_HEAD = 8, /* of a compressed segment: another length between */
@@ -71,9 +73,11 @@ static bool begins_segment(const struct redact_call *c)
 
 /* ---- envelopes ---- */
 
-static bool is_statement(unsigned opcode)
+/* With a text or, masked with all literals only, nothing but what is bound. */
+static bool is_statement(unsigned opcode, bool sql)
 {
-	return opcode == QUERY || opcode == PREPARE || opcode == EXECUTE || opcode == BATCH;
+	return opcode == QUERY || opcode == PREPARE || opcode == BATCH ||
+	       (opcode == EXECUTE && sql);
 }
 
 static int envelope_head(void *own, struct redact_frames *f, const struct redact_call *c)
@@ -86,25 +90,27 @@ static int envelope_head(void *own, struct redact_frames *f, const struct redact
 	s->at = s->number = s->text_end = s->secret_from = 0;
 	s->literal = (struct redact_literal){0};
 	return redact_frame(f, be_get(f->head + 5, 4),
-			    opcode == AUTH_RESPONSE || (c->sql && is_statement(opcode)));
+			    opcode == AUTH_RESPONSE || is_statement(opcode, c->sql));
 }
 
-static uint8_t envelope_byte(void *own, const struct redact_call *c, uint8_t ch)
+static uint8_t envelope_byte(struct cassandra *s, const struct redact_call *c, uint8_t ch)
 {
-	struct cassandra *s = own;
 	const uint8_t *head = s->envelopes.head;
 	unsigned opcode = head[4], at = s->at++, skip = opcode == BATCH ? 4 : 0;
 
-	(void)c;
 	if (s->secret_from && at >= s->secret_from)
 		return '*';
 	if (opcode == AUTH_RESPONSE) {
 		s->secret_from = head[1] & COMPRESSED ? 1 : 4;
 		return head[1] & COMPRESSED ? '*' : ch;
 	}
-	if (head[1]) { /* compressed, or a payload in front */
+	if (head[1] & ~HARMLESS) { /* compressed, or a payload in front */
 		s->secret_from = 1;
 		return '*';
+	}
+	if (opcode == BATCH && !c->sql) {
+		s->literal.lost = true; /* its statements' sizes are not read */
+		return redact_secret_literal(&s->literal, DIALECT_CQL, ch);
 	}
 	/* Of a batch the first statement is read, and all behind it is masked. */
 	if (opcode == BATCH && at == 3)
@@ -132,10 +138,26 @@ static uint8_t envelope_byte(void *own, const struct redact_call *c, uint8_t ch)
 		return ch;
 	}
 	if (at < s->text_end)
-		return redact_literal(&s->literal, false, ch);
-	if (opcode != PREPARE)
+		return c->sql ? redact_literal(&s->literal, DIALECT_CQL, ch)
+			      : redact_secret_literal(&s->literal, DIALECT_CQL, ch);
+	if (opcode != PREPARE && (c->sql || s->literal.named))
 		s->secret_from = s->text_end + (opcode == QUERY ? 2 : 0);
 	return opcode == BATCH ? '*' : ch;
+}
+
+static void envelope_body(void *own, struct redact_call *c, size_t at, size_t n)
+{
+	struct cassandra *s = own;
+	const uint8_t *head = s->envelopes.head;
+	size_t end = at + n;
+
+	if (!c->sql && !s->at && is_statement(head[4], false) && !(head[1] & ~HARMLESS) &&
+	    at + s->envelopes.left <= c->len && !redact_names_secret(c->p + at, n)) {
+		s->envelopes.secret = false;
+		return;
+	}
+	for (; at < end; at++)
+		redact_put(c, at, envelope_byte(s, c, c->p[at]));
 }
 
 static bool envelope_starts(void *own, const struct redact_call *c)
@@ -155,15 +177,14 @@ static void envelope_end(void *own)
 static void lost(void *own, struct redact_call *c, size_t from, size_t to)
 {
 	(void)own;
-	if (c->sql || from)
-		redact_mask(c, from, to, '*');
+	redact_mask(c, from, to, '*');
 }
 
 static const struct redact_framing envelopes = {
 	.head_sz = HEAD,
 	.head = envelope_head,
 	.starts = envelope_starts,
-	.byte = envelope_byte,
+	.body = envelope_body,
 	.end = envelope_end,
 	.lost = lost,
 };
@@ -191,7 +212,7 @@ static int segment_head(void *own, struct redact_frames *f, const struct redact_
 	}
 	s->lz4 = TOKEN;
 	s->literal_at = 0;
-	s->masks = c->sql && !(word & SELF_CONTAINED);
+	s->masks = !(word & SELF_CONTAINED);
 	if (word & SELF_CONTAINED)
 		redact_frames_begin(&s->envelopes, 0);
 	return 0;
@@ -211,7 +232,7 @@ static void packed_body(struct cassandra *s, struct redact_call *c, size_t at, s
 			s->lz4 = ch == UINT8_MAX ? LITERALS_SZ : LITERALS;
 		} else if (s->literal_at < HEAD) {
 			if (s->literal_at++ == OPCODE_AT)
-				s->masks |= ch == AUTH_RESPONSE || (c->sql && is_statement(ch));
+				s->masks |= ch == AUTH_RESPONSE || is_statement(ch, c->sql);
 		} else if (s->masks) {
 			redact_mask(c, i, i + 1, '*');
 		}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is masked of databases and brokers beyond their logins. */
+#include "redact_case.h"
+
+#define STARTUP "\0\0\0\x11\0\3\0\0user\0me\0\0"
+#define GREETING                                                                                   \
+	"\x1e\0\0\0\x0a"                                                                           \
+	"8.0.1\0salt+salt+salt+salt+salt"
+/* MySQL's login: the first and fourth byte of its capabilities, its sequence */
+#define LOGIN(first, fourth, sequence)                                                             \
+	"\x29\0\0" sequence first "\xa6\xff" fourth                                                \
+	"\0\0\0\1\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0me\0"
+#define PLAIN_LOGIN LOGIN("\x85", "\1", "\1")
+
+static const struct row rows[] = {
+	/* ---- PostgreSQL ---- */
+	{"postgresql function call, rows copied in",
+	 true,
+	 true,
+	 {C(STARTUP "F\0\0\0\x1b\0\0\0\7\0\1\0\1\0\2\0\0\0\3abc\xff\xff\xff\xff\0\1"
+		    "d\0\0\0\x08rows"
+		    "c\0\0\0\4",
+	    STARTUP "F\0\0\0\x1b\0\0\0\7\0\1\0\1\0\2\0\0\0\3***\xff\xff\xff\xff\0\1"
+		    "d\0\0\0\x08****"
+		    "c\0\0\0\4")}},
+	{"postgresql rows copied out",
+	 true,
+	 true,
+	 {SAME(STARTUP), R("R\0\0\0\x08\0\0\0\0Z\0\0\0\5IH\0\0\0\7\0\0\0d\0\0\0\x08rows"
+			   "c\0\0\0\4C\0\0\0\5\0Z\0\0\0\5I",
+			   "R\0\0\0\x08\0\0\0\0Z\0\0\0\5IH\0\0\0\7\0\0\0d\0\0\0\x08****"
+			   "c\0\0\0\4C\0\0\0\5\0Z\0\0\0\5I")}},
+	{"postgresql rows and arguments stay without sql",
+	 false,
+	 true,
+	 {SAME(STARTUP "F\0\0\0\x1b\0\0\0\7\0\1\0\1\0\2\0\0\0\3abc\xff\xff\xff\xff\0\1"
+		       "d\0\0\0\x08rows"),
+	  RSAME("d\0\0\0\x08rows")}},
+	{"postgresql values of a statement that names a secret",
+	 false,
+	 true,
+	 {SAME(STARTUP "P\0\0\0\x1b\0update t set pwd=$1\0\0\0"
+		       "P\0\0\0\x13s2\0select $1\0\0\0"),
+	  C("B\0\0\0\x14\0\0\0\0\0\1\0\0\0\4s3cr\0\0"
+	    "B\0\0\0\x16\0s2\0\0\0\0\1\0\0\0\4show\0\0",
+	    "B\0\0\0\x14\0\0\0\0\0\1\0\0\0\4****\0\0"
+	    "B\0\0\0\x16\0s2\0\0\0\0\1\0\0\0\4show\0\0"),
+	  SAME("P\0\0\0\x11\0select $1\0\0\0"
+	       "B\0\0\0\x14\0\0\0\0\0\1\0\0\0\4show\0\0")}},
+	{"postgresql statement whose middle was lost",
+	 false,
+	 false,
+	 {SAME(STARTUP),
+	  KEPT("Q\0\0\0\x30set password = 's3cret', and much more behind\0", 20,
+	       "Q\0\0\0\x30set password = "),
+	  SAME("Q\0\0\0\x0fselect 'a'\0")}},
+	{"postgresql statement of which a call was lost",
+	 false,
+	 false,
+	 {SAME(STARTUP), KEPT("Q\0\0\0\x0dselect 1\0Q\0\0\0\x10 set passw", 6, NULL),
+	  C("= 's3cret'\0", "***********"), SAME("Q\0\0\0\x0fselect 'a'\0")}},
+	/* ---- MySQL ---- */
+	{"mysql file that is loaded",
+	 true,
+	 true,
+	 {C(PLAIN_LOGIN "******\x05\0\0\0\3load\4\0\0\2rows\0\0\0\3",
+	    PLAIN_LOGIN "******\x05\0\0\0\3load\4\0\0\2****\0\0\0\3")}},
+	{"mysql login within TLS, as its library gives it",
+	 false,
+	 true,
+	 {C(LOGIN("\x85", "\1", "\2") "secret\x07\0\0\4s3cret\0\x09\0\0\0\3select 1",
+	    LOGIN("\x85", "\1", "\2") "******\x07\0\0\4*******\x09\0\0\0\3select 1"),
+	  RSAME("\7\0\0\1\0\0\0\2\0\0\0")}},
+	{"mysql packets that are compressed",
+	 false,
+	 true,
+	 {C(LOGIN("\xa5", "\1", "\1") "******\x0d\0\0\0\0\0\0\x09\0\0\0\3set 's3'",
+	    LOGIN("\xa5", "\1", "\1") "******\x0d\0\0\0****************")}},
+	{"mysql packets that are compressed by zstd",
+	 false,
+	 true,
+	 {C(LOGIN("\x85", "\5", "\1") "******\x0d\0\0\0\0\0\0\x09\0\0\0\3set 's3'",
+	    LOGIN("\x85", "\5", "\1") "******\x0d\0\0\0****************")}},
+	{"mysql query with attributes",
+	 true,
+	 true,
+	 {C(LOGIN("\x85", "\x09", "\1") "******\x16\0\0\0\3\1\1\0\1\xfd\0\2id\3abcselect 1",
+	    LOGIN("\x85", "\x09", "\1") "******\x16\0\0\0\3\1********************")}},
+	{"mysql parameters of a statement that names a secret",
+	 false,
+	 true,
+	 {C(PLAIN_LOGIN "******\x13\0\0\0\x16update t set pwd=?"
+			"\x0e\0\0\0\x17\1\0\0\0\0\1\0\0\0wxyz\x0a\0\0\0\x18\1\0\0\0\0\0abc",
+	    PLAIN_LOGIN "******\x13\0\0\0\x16update t set pwd=?"
+			"\x0e\0\0\0\x17\1\0\0\0\0\1\0\0\0****\x0a\0\0\0\x18\1\0\0\0\0\0***")}},
+};
+
+int main(void)
+{
+	return check_rows(rows, sizeof(rows) / sizeof(rows[0]));
+}
