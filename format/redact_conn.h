@@ -26,6 +26,7 @@ struct redact_text {
 	bool masking;	  /* the line's rest is secret */
 	bool folds;	  /* the last line was: one that begins with a space goes on with it */
 	bool gap;	  /* bytes of a head, or of a secret, were not seen */
+	bool unseen;	  /* bytes of Redis' commands were not seen */
 	uint8_t secrets;  /* bulk strings to come that are secret */
 	uint64_t bulk_at; /* where the next of them begins */
 	struct redact_json json;

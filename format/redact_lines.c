@@ -2,22 +2,18 @@
 /* Lines whose rest is secret: header fields by their names (RFC 9110), folded ones too (RFC 9112
  * 5.2), and Redis' inline commands. */
 #include "redact_conn.h"
+#include "redact_inline.h"
 #include "redact_spots.h"
 
 /* By their first four characters, as which a line is told; in lower case; a space stands for any
- * number of spaces and tabs. Of NATS' CONNECT: password, token, jwt, signature. */
+ * number of spaces and tabs. */
 #define BEGINNINGS(X)                                                                              \
-	X("auth", "authorization:", "auth ")                                                       \
+	X("auth", "authorization:")                                                                \
 	X("prox", "proxy-authorization:")                                                          \
 	X("cook", "cookie:")                                                                       \
 	X("set-", "set-cookie:")                                                                   \
 	X("x-ap", "x-api-key:")                                                                    \
-	X("x-au", "x-auth-token:")                                                                 \
-	X("hell", "hello 2 auth ", "hello 3 auth ")                                                \
-	X("acl ", "acl setuser ")                                                                  \
-	X("acl\t", "acl setuser ")                                                                 \
-	X("conf", "config set requirepass ", "config set masterauth ")                             \
-	X("conn", "connect {")
+	X("x-au", "x-auth-token:")
 
 /* What a message begins with. */
 #define METHODS(X)                                                                                 \
@@ -32,7 +28,7 @@
 	X("CONNECT ")                                                                              \
 	X("TRACE ")
 
-enum { UNDECIDED = -1, SOON_SZ = 4 };
+enum { UNDECIDED = REDACT_UNDECIDED, SOON_SZ = 4 };
 
 static bool is_blank(uint8_t ch)
 {
@@ -100,7 +96,7 @@ static inline unsigned mark_of(const void *p)
 }
 
 #define MARK(start, ...) | 1ULL << mark_of(start)
-#define SECRETS (0 BEGINNINGS(MARK))
+#define SECRETS (0 BEGINNINGS(MARK) REDACT_INLINE(MARK))
 #define MESSAGES (0 METHODS(MARK))
 
 static inline bool is_marked(const uint8_t *p, uint64_t marks)
@@ -108,8 +104,8 @@ static inline bool is_marked(const uint8_t *p, uint64_t marks)
 	return marks >> mark_of(p) & 1;
 }
 
-/* Where the secret begins in a line, 0: nowhere; UNDECIDED. */
-static int secret_at(const uint8_t *p, size_t sz)
+/* Where a field's secret begins in a line, 0: nowhere; UNDECIDED. */
+static int field_at(const uint8_t *p, size_t sz)
 {
 #define X(soon, ...) __VA_ARGS__,
 	static const char *const all[] = {BEGINNINGS(X) NULL};
@@ -132,6 +128,14 @@ static int secret_at(const uint8_t *p, size_t sz)
 	BEGINNINGS(X)
 #undef X
 	return 0;
+}
+
+/* The same of fields and commands. */
+static int secret_at(const uint8_t *p, size_t sz)
+{
+	int field = field_at(p, sz), command = field > 0 ? 0 : redact_inline(p, sz);
+
+	return command ? command : field;
 }
 
 static bool begins_message(const uint8_t *p, size_t sz)
@@ -164,8 +168,10 @@ static size_t mask_rest(struct redact_text *s, struct redact_call *c, size_t at)
 /* What a line's beginning of `secret` bytes makes secret; returns where that ends. */
 static size_t mask_line(struct redact_text *s, struct redact_call *c, size_t at, size_t secret)
 {
+	bool nats = secret > SOON_SZ && (c->p[at + SOON_SZ - 1] | 32) == 'n';
+
 	at += secret;
-	return c->p[at - 1] == '{' ? redact_nats(&s->json, c, at) : mask_rest(s, c, at);
+	return nats && c->p[at - 1] == '{' ? redact_nats(&s->json, c, at) : mask_rest(s, c, at);
 }
 
 /* The part of a line that earlier calls began; returns where the next line begins. */
@@ -200,7 +206,7 @@ static inline bool is_empty(const struct redact_call *c, size_t at, size_t end)
  * good as all others are told here. */
 static inline bool is_of_note(const uint8_t *p, size_t sz, bool in_head)
 {
-	if (sz < SOON_SZ || (in_head && *p < ' '))
+	if (sz < SOON_SZ || redact_is_quoted(p))
 		return true;
 	return is_marked(p, in_head ? SECRETS : SECRETS | MESSAGES);
 }

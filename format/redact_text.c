@@ -12,7 +12,7 @@
 static bool is_nothing(const struct redact_text *s)
 {
 	return !s->carry_sz && !s->in_head && !s->masking && !s->folds && !s->gap && !s->secrets &&
-	       !s->bulk_at && !s->json.inside;
+	       !s->bulk_at && !s->json.inside && !s->unseen;
 }
 
 /* Scans a text whose first byte is at `pos`; returns what of its end is to be seen again. */
@@ -73,9 +73,17 @@ static void end(struct redact_side *side)
 static void lose(struct redact_text *s)
 {
 	s->gap |= s->in_head || s->masking || s->json.inside;
+	s->unseen |= s->secrets || (s->carry_sz && s->carry[0] == '$');
 	s->carry_sz = 0;
 	s->folds = s->masking = false;
 	s->json = (struct redact_json){0};
+}
+
+/* A command of Redis, or an answer with several values. */
+static bool is_array(const struct redact_call *c)
+{
+	return c->kept > 1 && (c->p[0] == '*' || c->p[0] == '%') && c->p[1] >= '1' &&
+	       c->p[1] <= '9';
 }
 
 void redact_text(struct redact_call *c)
@@ -84,11 +92,8 @@ void redact_text(struct redact_call *c)
 	struct redact_text none = {0}, *s = side && side->text ? side->text : &none;
 	size_t left;
 
-	if (s != &none && c->pos != side->next) {
-		s->gap |= s->in_head || s->masking;
-		s->carry_sz = 0;
-		s->folds = s->masking = false;
-	}
+	if (s != &none && c->pos != side->next)
+		lose(s);
 	if (s->carry_sz) {
 		scan_joined(s, c);
 	} else {
@@ -97,8 +102,10 @@ void redact_text(struct redact_call *c)
 		if (s->carry_sz)
 			memcpy(s->carry, c->p + c->kept - s->carry_sz, s->carry_sz);
 	}
-	if (c->kept < c->len)
+	if (c->kept < c->len) {
 		lose(s);
+		s->unseen |= is_array(c);
+	}
 	if (s == &none)
 		begin(c, s);
 	else if (is_nothing(s))

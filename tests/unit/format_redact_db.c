@@ -13,6 +13,71 @@
 #define PLAIN_LOGIN LOGIN("\x85", "\1", "\1")
 
 static const struct row rows[] = {
+	/* ---- Redis: commands that are a line ---- */
+	{"redis inline behind blanks",
+	 false,
+	 true,
+	 {C("PING\r\n \t AUTH s3\r\nPING\r\n", "PING\r\n \t AUTH **\r\nPING\r\n")}},
+	{"redis inline in quotes, escaped",
+	 false,
+	 true,
+	 {C("\"AUTH\" s3\r\n'auth' \"s 3\"\r\n\"\\x61uth\" s3\r\nau\"th\" s3\n",
+	    "\"AUTH\" **\r\n'auth' *****\r\n\"\\x61uth\" **\r\nau\"th\" **\n")}},
+	{"redis inline hello, a name before the login",
+	 false,
+	 true,
+	 {C("HELLO 3 SETNAME me AUTH u s3\r\nhello 3 setname me\r\nhello world auth\r\n",
+	    "HELLO 3 SETNAME me AUTH ****\r\nhello 3 setname me\r\nhello world auth\r\n")}},
+	{"redis inline settings",
+	 false,
+	 true,
+	 {C("CONFIG SET maxmemory 1 requirepass s3 timeout 2\r\nCONFIG SET timeout 0\r\n"
+	    "CONFIG SET tls-key-file-pass s3\r\nSENTINEL SET m auth-pass s3\n",
+	    "CONFIG SET maxmemory 1 requirepass ************\r\nCONFIG SET timeout 0\r\n"
+	    "CONFIG SET tls-key-file-pass **\r\nSENTINEL SET m auth-pass **\n")}},
+	{"redis inline behind a GET, migrate, acl",
+	 false,
+	 true,
+	 {C("GET k\r\nAUTH s3\r\nMIGRATE h 1 k 0 9 COPY AUTH2 u s3\r\nACL SETUSER u >s3\r\n",
+	    "GET k\r\nAUTH **\r\nMIGRATE h 1 k 0 9 COPY AUTH2 ****\r\nACL SETUSER *****\r\n")}},
+	{"lines that are no such command",
+	 false,
+	 true,
+	 {SAME("authors x\r\n  authentic y\r\nauth\r\n\"auth x\"\r\nconfig get a\r\nconnect "
+	       "x\r\n")}},
+	/* ---- Redis: bulk strings ---- */
+	{"redis settings, several",
+	 false,
+	 true,
+	 {C("*8\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$7\r\ntimeout\r\n$1\r\n0\r\n$17\r\ntls-key-file-"
+	    "pass\r\n$2\r\ns3\r\n$10\r\nMASTERUSER\r\n$2\r\nme\r\n",
+	    "*8\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$7\r\ntimeout\r\n$1\r\n0\r\n$17\r\ntls-key-file-"
+	    "pass\r\n$2\r\n**\r\n$10\r\nMASTERUSER\r\n$2\r\n**\r\n")}},
+	{"redis sentinel's password, then another option",
+	 false,
+	 true,
+	 {C("*7\r\n$8\r\nSENTINEL\r\n$3\r\nSET\r\n$1\r\nm\r\n$9\r\nauth-pass\r\n$2\r\ns3\r\n$"
+	    "6\r\nquorum\r\n$1\r\n2\r\n",
+	    "*7\r\n$8\r\nSENTINEL\r\n$3\r\nSET\r\n$1\r\nm\r\n$9\r\nauth-pass\r\n$2\r\n**\r\n$"
+	    "6\r\nquorum\r\n$1\r\n2\r\n")}},
+	{"redis answers to CONFIG GET and ACL GETUSER",
+	 false,
+	 true,
+	 {RSAME("+OK\r\n"),
+	  R("%1\r\n$11\r\nrequirepass\r\n$2\r\ns3\r\n*4\r\n$5\r\nflags\r\n*1\r\n$2\r\non\r\n$"
+	    "9\r\npasswords\r\n*2\r\n$4\r\nha5h\r\n$4\r\nh4sh\r\n",
+	    "%1\r\n$11\r\nrequirepass\r\n$2\r\n**\r\n*4\r\n$5\r\nflags\r\n*1\r\n$2\r\non\r\n$"
+	    "9\r\npasswords\r\n*2\r\n$4\r\n****\r\n$4\r\n****\r\n")}},
+	{"redis login whose end was lost, and the command behind it",
+	 false,
+	 false,
+	 {KEPT("*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n", 7, NULL),
+	  SAME("*2\r\n$3\r\nGET\r\n$1\r\na\r\n")}},
+	{"redis login that goes on behind lost bytes",
+	 false,
+	 false,
+	 {KEPT("*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nAUTH\r\n$9\r\nsecr", 18, NULL),
+	  C("et\r\n5\r\n*1\r\n$4\r\nPING\r\n", "*****\r\n*1\r\n$4\r\nPING\r\n")}},
 	/* ---- PostgreSQL ---- */
 	{"postgresql function call, rows copied in",
 	 true,
