@@ -15,7 +15,7 @@ struct redact_json {
 	bool value, secret; /* what follows a name */
 	bool odd;	    /* the name is written with escapes */
 	uint8_t name_sz;
-	char name[12];
+	char name[32];
 };
 
 /* Lines (HTTP/1, inline commands) and Redis. A token that the end of a call cuts is looked at again

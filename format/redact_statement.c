@@ -18,7 +18,7 @@
 #include "redact_literal.h"
 
 /* In small letters, at most 8; and where in it the pair stands by which it is looked for. Each pair
- * is one of PAIRS. */
+ * is one of PAIRS, but for the last ones, of Kafka's settings. */
 #define WORDS(X)                                                                                   \
 	X("passw", 2)                                                                              \
 	X("passphr", 2)                                                                            \
@@ -26,7 +26,9 @@
 	X("identifi", 6)                                                                           \
 	X("secret", 2)                                                                             \
 	X("crypt", 0)                                                                              \
-	X("credenti", 0)
+	X("credenti", 0)                                                                           \
+	X("ystore.k", 2)                                                                           \
+	X("jaas.con", 2)
 #define PAIRS(X) X('s', 's') X('w', 'd') X('f', 'i') X('c', 'r') X(':', '/')
 
 enum { BLOCK = 16, WORD_MAX = 8 };

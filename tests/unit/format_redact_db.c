@@ -12,7 +12,71 @@
 	"\0\0\0\1\x21\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0me\0"
 #define PLAIN_LOGIN LOGIN("\x85", "\1", "\1")
 
+/* Kafka's requests: length, key, version, correlation id, client "me" */
+#define KAFKA(size, key, version) "\0\0\0" size "\0" key "\0" version "\0\0\0\1\0\2me"
+/* MongoDB: a message of so many bytes, of an opcode */
+#define MONGO(n, op) n "\0\0\0\1\0\0\0\0\0\0\0" op "\7\0\0"
+
 static const struct row rows[] = {
+	/* ---- memcached, NATS ---- */
+	{"memcached login behind another command, and once more after it was refused",
+	 false,
+	 true,
+	 {C("version\r\nset log 0 0 7\r\nme s3cr\r\n", "version\r\nset log 0 0 7\r\n*******\r\n"),
+	  RSAME("CLIENT_ERROR unauthenticated\r\nCLIENT_ERROR authentication failure\r\n"),
+	  C("set log 0 0 7\r\nme s3cR\r\n", "set log 0 0 7\r\n*******\r\n"), RSAME("STORED\r\n"),
+	  SAME("set log 0 0 7\r\nme s3cr\r\n")}},
+	{"memcached that wants no login",
+	 false,
+	 true,
+	 {SAME("get a\r\n"), RSAME("END\r\n"), SAME("set log 0 0 7\r\nme s3cr\r\n")}},
+	{"nats connect without a space, another name",
+	 false,
+	 true,
+	 {C("CONNECT{\"pass\":\"s3\",\"access_token\":\"s3\",\"name\":\"s3\"}\r\nPING\r\n",
+	    "CONNECT{\"pass\":\"**\",\"access_token\":\"**\",\"name\":\"s3\"}\r\nPING\r\n"),
+	  RSAME("-ERR 'Authorization Violation'\r\n")}},
+	/* ---- MQTT 5 ---- */
+	{"mqtt user properties",
+	 false,
+	 true,
+	 {C("\x10\x23\0\4MQTT\5\2\0\x3c\x16\x26\0\5token\0\3abc\x26\0\2id\0\2xy\0\0"
+	    "\x30\x12\0\1t\x0c\x26\0\3PWD\0\4s3crp",
+	    "\x10\x23\0\4MQTT\5\2\0\x3c\x16\x26\0\5token\0\3***\x26\0\2id\0\2xy\0\0"
+	    "\x30\x12\0\1t\x0c\x26\0\3PWD\0\4****p"),
+	  R("\x20\3\0\0\0\x32\x14\0\1t\0\1\x0c\x26\0\3pwd\0\4s3crp",
+	    "\x20\3\0\0\0\x32\x14\0\1t\0\1\x0c\x26\0\3pwd\0\4****p")}},
+	/* ---- Kafka ---- */
+	{"kafka settings",
+	 false,
+	 true,
+	 {C(KAFKA("\x3d", "\x21", "\0") "\0\0\0\1\4\0\0011\0\0\0\2"
+					"\0\7segment\0\1\x39\0\x10ssl.key.password\0\4s3cr\0" KAFKA(
+						"\x0c", "\x12", "\0"),
+	    KAFKA("\x3d", "\x21", "\0") "\0\0\0\1\4\0\0011\0\0\0\2"
+					"\0\7segment\0\1\x39\0\x10ssl.key.passw**********" KAFKA(
+						"\x0c", "\x12", "\0"))}},
+	{"kafka settings one by one, compact",
+	 false,
+	 true,
+	 {C(KAFKA("\x2f", "\x2c", "\1") "\0\2\4\0021\2\x11sasl.jaas.config\0\7s3cret\0\0\0\0",
+	    KAFKA("\x2f", "\x2c", "\1") "\0\2\4\0021\2\x11sasl.jaas.con***************")}},
+	/* ---- MongoDB ---- */
+	{"mongodb answer to usersInfo",
+	 false,
+	 true,
+	 {SAME(MONGO("\x24", "\xdd") "\0\0\0\0\0\x0f\0\0\0\x10usersInfo\0\1"),
+	  R(MONGO("\x3c", "\xdd") "\0\0\0\0\0\x27\0\0\0\4users\0\2storedKey\0\5\0\0\0s3cr\0\2a\0\2"
+				  "\0\0\0b\0",
+	    MONGO("\x3c", "\xdd") "\0\0\0\0\0\x27\0\0\0\4users\0\2storedKey\0\5\0\0\0****"
+				  "\0\2a\0\2\0\0\0b\0")}},
+	{"mongodb command behind its documents, or not compressed",
+	 false,
+	 true,
+	 {C(MONGO("\x27", "\xdd") "\0\0\0\0\1\5\0\0\0a\0\2pwd\0\3\0\0\0s3\0" MONGO(
+		    "\x29", "\xdc") "\xdd\7\0\0\x12\0\0\0\0\2pwd\0\3\0\0\0s3\0\0\0\0\0",
+	    MONGO("\x27", "\xdd") "\0\0\0\0\1\5\0\0\0a\0\2pwd\0\3\0\0\0**\0" MONGO(
+		    "\x29", "\xdc") "\xdd\7\0\0\x12\0\0\0\0\2pwd\0\3\0\0\0**\0\0\0\0\0")}},
 	/* ---- Redis: commands that are a line ---- */
 	{"redis inline behind blanks",
 	 false,
