@@ -28,6 +28,7 @@ enum {
 
 struct cassandra {
 	bool segmented; /* segments hold the envelopes */
+	bool sure;	/* a head was whole */
 	unsigned client;
 	struct redact_frames segments, envelopes;
 	uint32_t at; /* the place in a body */
@@ -85,8 +86,9 @@ static int envelope_head(void *own, struct redact_frames *f, const struct redact
 	struct cassandra *s = own;
 	unsigned opcode = f->head[4];
 
-	if (!is_head(f->head))
+	if (!is_head(f->head) || (!s->sure && opcode != OPTIONS && opcode != STARTUP))
 		return FRAME_BAD;
+	s->sure = true;
 	s->at = s->number = s->text_end = s->secret_from = 0;
 	s->literal = (struct redact_literal){0};
 	return redact_frame(f, be_get(f->head + 5, 4),
@@ -176,8 +178,10 @@ static void envelope_end(void *own)
 
 static void lost(void *own, struct redact_call *c, size_t from, size_t to)
 {
-	(void)own;
-	redact_mask(c, from, to, '*');
+	struct cassandra *s = own;
+
+	if (s->sure)
+		redact_mask(c, from, to, '*');
 }
 
 static const struct redact_framing envelopes = {
@@ -285,23 +289,36 @@ static const struct redact_framing segments = {
 
 /* ---- which connections ---- */
 
+/* May the client's first bytes be OPTIONS or STARTUP? */
+static bool may_begin(const struct redact_call *c)
+{
+	const uint8_t *p = c->p;
+	size_t n = c->kept;
+
+	if (c->pos || !n || p[0] < 3 || p[0] > 5 || (n > 1 && p[1] >= 32) || (n > 2 && p[2] >= 128))
+		return false;
+	return n <= OPCODE_AT || ((p[4] == OPTIONS || p[4] == STARTUP) && (n < HEAD || is_head(p)));
+}
+
 /* The client's first call, or one with a login. */
 static bool recognise(struct redact_call *c)
 {
 	bool segment = begins_segment(c);
 	const uint8_t *p = c->p + (segment ? SEGMENT_HEAD : 0);
+	bool begins = may_begin(c);
 	struct cassandra *s;
 
-	if (c->kept < HEAD || !is_head(p) || (!segment && be_get(p + 5, 4) + HEAD != c->len))
+	if (!begins &&
+	    (c->kept < HEAD || !is_head(p) || (!segment && be_get(p + 5, 4) + HEAD != c->len)))
 		return false;
-	if (p[4] != AUTH_RESPONSE && !segment && !c->sql &&
-	    !(c->pos == 0 && (p[4] == OPTIONS || p[4] == STARTUP)))
+	if (!begins && p[4] != AUTH_RESPONSE && !segment && !c->sql)
 		return false;
 	s = redact_own(c, REDACT_cassandra, sizeof(*s));
 	if (!s)
 		return false;
 	s->client = c->dir;
 	s->segmented = segment;
+	s->sure = !begins;
 	redact_frames_begin(segment ? &s->segments : &s->envelopes, c->pos);
 	return true;
 }
@@ -326,5 +343,8 @@ bool redact_cassandra(struct redact_call *c)
 	redact_frames(&s->envelopes, &envelopes, s, c, 0);
 	if (s->segmented)
 		redact_frames_begin(&s->segments, c->pos + c->len);
-	return true;
+	if (s->sure || s->envelopes.in_step)
+		return s->sure;
+	redact_disown(c, REDACT_cassandra); /* it was none */
+	return false;
 }

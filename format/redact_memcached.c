@@ -15,8 +15,8 @@ enum {
 	SASL_AUTH = 0x21,
 	SASL_STEP = 0x22,
 	LOGIN_MAX = 512,
-	SIZE_WORD = 4, /* set KEY FLAGS TIME SIZE */
-	LINES_MAX = 8, /* of other commands, in front of it */
+	SIZE_WORD = 4,	/* set KEY FLAGS TIME SIZE */
+	LINES_MAX = 64, /* of other commands that nobody answers, in front of it */
 };
 
 /* The text of the first commands. */
@@ -98,26 +98,38 @@ static bool line_byte(struct set *s, uint8_t ch)
 	return isdigit(ch) && s->size <= LOGIN_MAX;
 }
 
-static void walk(struct set *s, struct redact_call *c)
+/* Behind a value: until the server answers another may follow, behind the value's line. */
+static void value_end(struct set *s)
 {
-	size_t at = 0, n;
+	uint8_t lines = s->lines + 1;
 
-	s->answer = false;
+	*s = (struct set){
+		.inside = lines < LINES_MAX, .other = true, .answer = true, .lines = lines};
+}
+
+/* Returns where it ends, or the call. */
+static size_t walk(struct set *s, struct redact_call *c, size_t at)
+{
+	size_t n;
 
 	while (at < c->kept && s->inside && !s->over)
 		s->inside = line_byte(s, c->p[at++]);
 	if (!s->inside || !s->over)
-		return;
+		return c->kept;
 	n = c->len - at < s->size ? c->len - at : s->size;
-	/* Whole, and without a space: no login. */
-	if (at && n == s->size && at + n <= c->kept && !memchr(c->p + at, ' ', n)) {
-		s->inside = false;
-		return;
-	}
-	redact_mask(c, at, at + n, '*');
+	/* Whole, and without a space, it is no login. */
+	if (!at || n < s->size || at + n > c->kept || memchr(c->p + at, ' ', n))
+		redact_mask(c, at, at + n, '*');
 	s->size -= n;
-	s->inside = s->size;
-	s->answer = !s->size;
+	if (!s->size)
+		value_end(s);
+	return at + n;
+}
+
+static void walk_all(struct set *s, struct redact_call *c)
+{
+	for (size_t at = 0; at < c->kept && s->inside;)
+		at = walk(s, c, at);
 }
 
 /* May text begin so that is a client's? */
@@ -171,7 +183,7 @@ bool redact_memcached(struct redact_call *c)
 	}
 	/* What was not seen of the line may be its end: not to be told any more. */
 	if (s->set.inside && (*c->conn)->side[c->dir].next == c->pos)
-		walk(&s->set, c);
+		walk_all(&s->set, c);
 	s->set.inside &= c->kept == c->len || s->set.over;
 	redact_frames(&s->frames, &framing, s, c, 0);
 	if (!s->set.inside && !s->set.answer && !s->frames.in_step)
