@@ -134,13 +134,14 @@ static uint8_t in_part(struct redact_field *f, uint8_t ch)
 uint8_t redact_field_byte(struct redact_field *f, uint8_t ch)
 {
 	if (f->kind == FIELD_EQUALS) {
-		if (ch == '"' || ch == '\'')
+		if (ch == '"' || (ch == '\'' && !f->quote))
 			return begin_string(f, ch);
 		f->kind = f->form ? FIELD_FORM : FIELD_QUERY;
 	}
 	switch (f->kind) {
 	case FIELD_QUERY:
-		return until(f, ch, ch <= ' ' || is_one_of(ch, "&#\"<>"));
+		return until(f, ch,
+			     ch <= ' ' || (f->quote && ch == f->quote) || is_one_of(ch, "&#\"<>"));
 	case FIELD_FORM:
 		return until(f, ch, ch < ' ' || ch == '&');
 	case FIELD_COLON:

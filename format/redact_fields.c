@@ -89,6 +89,16 @@ static bool is_form(const struct redact_field *f, const struct redact_call *c, s
 	return at || !f->head;
 }
 
+/* Within single quotes, as SQL and shells write them? */
+static bool is_quoted(const struct redact_call *c, size_t at)
+{
+	bool quoted = false;
+
+	while (at && c->p[at - 1] != '\n')
+		quoted ^= c->p[--at] == '\'';
+	return quoted;
+}
+
 static size_t at_equals(struct redact_field *f, const struct redact_call *c, size_t at)
 {
 	size_t from = at;
@@ -105,6 +115,7 @@ static size_t at_equals(struct redact_field *f, const struct redact_call *c, siz
 	f->kind = FIELD_EQUALS;
 	f->level = 0;
 	f->form = is_form(f, c, from);
+	f->quote = is_quoted(c, from) ? '\'' : 0;
 	return at + 1;
 }
 

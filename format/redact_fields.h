@@ -35,7 +35,7 @@ struct redact_field {
 	bool head;	 /* the call begins in the head of an HTTP/1 message */
 	bool form;	 /* it is of one, FIELD_EQUALS */
 	bool quoted;	 /* FIELD_NEST: within a string */
-	uint8_t quote;	 /* which ends the string */
+	uint8_t quote;	 /* which ends the string, or a parameter within single quotes */
 	uint8_t level;	 /* backslashes before the quotes of this JSON: it is in a string itself */
 	uint8_t slashes; /* met in a row */
 	uint8_t line;	 /* FIELD_PART: 1 at a line's start, 2 behind its '-' */

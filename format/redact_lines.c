@@ -3,16 +3,7 @@
  * ones too (RFC 9112 5.2), and Redis' inline commands. */
 #include "redact_conn.h"
 #include "redact_hits.h"
-
-/* By their first four characters, as which a line is told; in lower case; a space stands for any
- * number of spaces and tabs. Of NATS' CONNECT: password, token, jwt, signature. */
-#define BEGINNINGS(X)                                                                              \
-	X("auth", "auth ")                                                                         \
-	X("hell", "hello 2 auth ", "hello 3 auth ")                                                \
-	X("acl ", "acl setuser ")                                                                  \
-	X("acl\t", "acl setuser ")                                                                 \
-	X("conf", "config set requirepass ", "config set masterauth ")                             \
-	X("conn", "connect {")
+#include "redact_inline.h"
 
 /* What a message begins with. */
 #define METHODS(X)                                                                                 \
@@ -27,55 +18,11 @@
 	X("CONNECT ")                                                                              \
 	X("TRACE ")
 
-enum { UNDECIDED = -1, SOON_SZ = 4 };
+enum { UNDECIDED = REDACT_UNDECIDED, SOON_SZ = 4 };
 
 static bool is_blank(uint8_t ch)
 {
 	return ch == ' ' || ch == '\t';
-}
-
-static uint8_t lower(uint8_t ch)
-{
-	return ch >= 'A' && ch <= 'Z' ? ch | 32 : ch;
-}
-
-/* Where the secret begins in a line, 0: nowhere. UNDECIDED: the line is cut before it can tell. */
-static int match(const char *w, const uint8_t *p, size_t sz)
-{
-	size_t i = 0;
-
-	for (; *w; w++) {
-		if (i == sz)
-			return UNDECIDED;
-		if (*w != ' ') {
-			if (lower(p[i++]) != (uint8_t)*w)
-				return 0;
-			continue;
-		}
-		if (!is_blank(p[i]))
-			return 0;
-		/* What follows the last one is secret, whatever it is. */
-		i++;
-		while (w[1] && i < sz && is_blank(p[i]))
-			i++;
-	}
-	return i;
-}
-
-/* The same, of several. */
-static int match_any(const char *const texts[], const uint8_t *p, size_t sz)
-{
-	bool undecided = false;
-
-	for (; *texts; texts++) {
-		int at = match(*texts, p, sz);
-
-		if (at > 0)
-			return at;
-		undecided |= at == UNDECIDED;
-	}
-	/* A token that could not be carried is none that matters. */
-	return undecided && sz <= CARRY_MAX ? UNDECIDED : 0;
 }
 
 /* A line's first characters. Letters become small ones, some other characters become others. */
@@ -95,38 +42,12 @@ static inline unsigned mark_of(const void *p)
 }
 
 #define MARK(start, ...) | 1ULL << mark_of(start)
-#define SECRETS (0 BEGINNINGS(MARK))
+#define SECRETS (0 REDACT_INLINE(MARK))
 #define MESSAGES (0 METHODS(MARK))
 
 static inline bool is_marked(const uint8_t *p, uint64_t marks)
 {
 	return marks >> mark_of(p) & 1;
-}
-
-/* Where the secret begins in a line, 0: nowhere; UNDECIDED. */
-static int secret_at(const uint8_t *p, size_t sz)
-{
-#define X(soon, ...) __VA_ARGS__,
-	static const char *const all[] = {BEGINNINGS(X) NULL};
-#undef X
-	const uint8_t first = *p | 32;
-	uint32_t start;
-
-	if (sz < SOON_SZ)
-#define X(soon, ...) || first == soon[0]
-		return 0 BEGINNINGS(X) ? match_any(all, p, sz) : 0;
-#undef X
-	if (!is_marked(p, SECRETS))
-		return 0;
-	start = start_of(p);
-#define X(soon, ...)                                                                               \
-	if (start == start_of(soon)) {                                                             \
-		static const char *const texts[] = {__VA_ARGS__, NULL};                            \
-		return match_any(texts, p, sz);                                                    \
-	}
-	BEGINNINGS(X)
-#undef X
-	return 0;
 }
 
 bool redact_begins_message(const uint8_t *p, size_t sz)
@@ -159,8 +80,10 @@ static size_t mask_rest(struct redact_text *s, struct redact_call *c, size_t at)
 /* What a line's beginning of `secret` bytes makes secret; returns where that ends. */
 static size_t mask_line(struct redact_text *s, struct redact_call *c, size_t at, size_t secret)
 {
+	bool nats = secret > SOON_SZ && (c->p[at + SOON_SZ - 1] | 32) == 'n';
+
 	at += secret;
-	return c->p[at - 1] == '{' ? redact_nats(&s->json, c, at) : mask_rest(s, c, at);
+	return nats && c->p[at - 1] == '{' ? redact_nats(&s->json, c, at) : mask_rest(s, c, at);
 }
 
 /* The part of a line that earlier calls began; returns where the next line begins. */
@@ -266,7 +189,7 @@ static inline int field_at(const struct redact_call *c, size_t at, size_t end, b
  * good as all others are told here. */
 static inline bool is_of_note(const uint8_t *p, size_t sz, bool in_head)
 {
-	if (sz < SOON_SZ || (in_head && *p < ' '))
+	if (sz < SOON_SZ || redact_is_quoted(p))
 		return true;
 	return is_marked(p, in_head ? SECRETS : SECRETS | MESSAGES);
 }
@@ -318,7 +241,7 @@ size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit)
 		if (s->folds && is_blank(c->p[at]))
 			secret = 1;
 		else if (secret <= 0)
-			secret = more_of(secret, secret_at(c->p + at, c->kept - at));
+			secret = more_of(secret, redact_inline(c->p + at, c->kept - at));
 		s->folds = false;
 		if (secret == UNDECIDED)
 			return at;

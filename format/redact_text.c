@@ -15,7 +15,7 @@ enum { FEW = 1024 };
 static bool is_nothing(const struct redact_text *s)
 {
 	return !s->carry_sz && !s->in_head && !s->masking && !s->folds && !s->gap && !s->secrets &&
-	       !s->bulk_at && !s->json.inside && !s->field.kind && !s->lost;
+	       !s->bulk_at && !s->json.inside && !s->field.kind && !s->lost && !s->unseen;
 }
 
 /* Notes what of a text's end is to be seen again, of a long token its end; and what of that by one
@@ -129,6 +129,7 @@ static void end(struct redact_side *side)
 static void lose(struct redact_text *s)
 {
 	s->gap |= s->in_head || s->masking || s->json.inside;
+	s->unseen |= s->secrets || (s->lines_done < s->carry_sz && s->carry[s->lines_done] == '$');
 	s->carry_sz = 0;
 	s->folds = s->masking = s->mid = false;
 	s->json = (struct redact_json){0};
@@ -145,16 +146,20 @@ void redact__lost(struct redact_conn **conn, unsigned dir)
 		side->text->lost = true;
 }
 
+/* A command of Redis, or an answer with several values. */
+static bool is_array(const struct redact_call *c)
+{
+	return c->kept > 1 && (c->p[0] == '*' || c->p[0] == '%') && c->p[1] >= '1' &&
+	       c->p[1] <= '9';
+}
+
 void redact_text(struct redact_call *c)
 {
 	struct redact_side *side = *c->conn ? &(*c->conn)->side[c->dir] : NULL;
 	struct redact_text none = {0}, *s = side && side->text ? side->text : &none;
 
-	if (s != &none && c->pos != side->next) {
-		s->gap |= s->in_head || s->masking;
-		s->carry_sz = 0;
-		s->folds = s->masking = s->mid = false;
-	}
+	if (s != &none && c->pos != side->next)
+		lose(s);
 	if (s->lost)
 		s->gap |= redact_is_cut_field(c->p, c->kept);
 	s->lost = false;
@@ -164,8 +169,10 @@ void redact_text(struct redact_call *c)
 		scan_joined(s, c);
 	else
 		scan(s, c, c->pos);
-	if (c->kept < c->len)
+	if (c->kept < c->len) {
 		lose(s);
+		s->unseen |= is_array(c);
+	}
 	if (s == &none)
 		begin(c, s);
 	else if (is_nothing(s))
