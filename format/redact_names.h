@@ -68,7 +68,7 @@ static inline bool redact_may_end(const void *end, size_t sz)
 
 	if (redact_marked(redact_short_marks, p))
 		return true;
-	if (sz < REDACT_LONG || !redact_marked(redact_marks, p))
+	if (sz < REDACT_LONG || p[-4] <= ' ' || p[-5] <= ' ' || !redact_marked(redact_marks, p))
 		return false;
 	return redact_is_separator(p[-4]) || redact_is_separator(p[-5]) ||
 	       redact_marked(redact_middle_marks, p - REDACT_LONG + REDACT_TAIL);

@@ -45,7 +45,7 @@ while True:
             f.write('331 more\r\n' if line.startswith('USER') else '230 in\r\n'); f.flush()
     except OSError:
         pass
-    c.close()
+    f.close(); c.close()
 P
 start python3 "$T/ftp.py" $((port + 5)) mysql -p${secret}Arg --token ${secret}Arg API_KEY=${secret}Arg https://u:${secret}Arg@h/?sig=${secret}Arg -H "Authorization: ${secret}Arg"
 ftp=$!
