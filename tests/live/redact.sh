@@ -75,7 +75,7 @@ talk() {
 	curl -s -o /dev/null -H "X-Api-Key : ${secret}Name" -H "Referer: https://me:${secret}Name@h/?sig=${secret}Name" "http://127.0.0.1:$((port + 1))/six?access_token=${secret}Name&n=1"
 	curl -s -o /dev/null -d "user=me&pass%77ord=${secret}Name&n=1" http://127.0.0.1:$((port + 1))/six
 	curl -s -o /dev/null --json "{\"a\":{\"client_secret\":\"${secret}Name\"}}" http://127.0.0.1:$((port + 1))/six
-	curl -s -o /dev/null --http2-prior-knowledge -H "x-vault-token: ${secret}Name" --json "{\"password\":\"${secret}Name\"}" "http://127.0.0.1:$((port + 2))/six?token=${secret}Name"
+	curl -s -o /dev/null --http2-prior-knowledge -H "x-vault-token: ${secret}Name" --json "{\"password\":\"${secret}Name\"}" "http://127.0.0.1:$((port + 2))/six?token=${secret}Name" || true # nginx answers before it has read the body
 	exec 7<>/dev/tcp/127.0.0.1/$((port + 5))
 	read -r -u 7 _; printf 'USER me\r\n' >&7; read -r -u 7 _; printf 'PASS %sFtp\r\n' $secret >&7; read -r -u 7 _; exec 7>&-
 	# Answers do not repeat the literals: only statements are masked.
