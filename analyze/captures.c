@@ -96,7 +96,7 @@ static uint64_t last_event_ns(struct capture *c)
 
 static int read_ends(struct capture *c)
 {
-	struct json_object *clock = NULL, *options = NULL, *complete = NULL;
+	struct json_object *clock = NULL, *options = NULL, *complete = NULL, *unnamed = NULL;
 	const char *text = obz_reader__header(c->reader);
 	uint64_t monotonic = 0, realtime = 0, last, kept;
 
@@ -131,6 +131,10 @@ static int read_ends(struct capture *c)
 	c->complete = json_object_object_get_ex(c->end, "complete", &complete) &&
 		      json_object_get_boolean(complete);
 	c->stop_reason = json_text(c->end, "stop_reason");
+	if (json_object_object_get_ex(c->end, "payload_unnamed", &unnamed)) {
+		c->unnamed_calls = json_number(unnamed, "calls");
+		c->unnamed_bytes = json_number(unnamed, "bytes");
+	}
 	c->duration_ns = json_number(c->end, "duration_ns");
 	if (!c->duration_ns && (last = last_event_ns(c)) && last + c->to_realtime > c->started_ns)
 		c->duration_ns = last + c->to_realtime - c->started_ns;

@@ -34,6 +34,7 @@ struct capture {
 	uint64_t cpus, freq;  /* 0: not known */
 	uint64_t payload;     /* bytes kept of a call; more of pipelines when: */
 	bool payload_many;
+	uint64_t unnamed_calls, unnamed_bytes; /* left out: no protocol could be named */
 	double sample;		    /* share of connections whose payload was kept; 1: all */
 	struct debug_member *debug; /* by name */
 	size_t debug_cnt;

@@ -10,6 +10,7 @@
 
 #include "../format/archive.h"
 #include "../format/json.h"
+#include "../format/redact_names.h"
 #include "../format/text.h"
 #include "command.h"
 #include "options.h"
@@ -68,9 +69,15 @@ static const struct option_def options[] = {
 	{"payload", 0, ARG_REQUIRED, "BYTES",
 	 "bytes kept of each segment or datagram: all (default), none, or a count", set_payload, 0},
 	{"redact", 0, ARG_OPTIONAL, "sql",
-	 "mask secrets (default): HTTP credentials and cookies, passwords of Redis, MySQL and "
-	 "PostgreSQL; with sql, literals in statements as well",
+	 "mask secrets (default): credentials and cookies, values with names such as password, "
+	 "token, "
+	 "api_key, the logins of protocols; with sql, literals in statements as well",
 	 set_redact, 0},
+	{"redact-names", 0, ARG_REQUIRED, "FILE",
+	 "mask the values of these names as well, one a line, * stands for any characters, # "
+	 "begins "
+	 "a comment",
+	 option_set_redact_names, 0},
 	{"no-redact", 0, ARG_NONE, NULL, "keep payload as it was captured", set_no_redact, 0},
 	{0},
 };

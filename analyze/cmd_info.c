@@ -351,6 +351,21 @@ static void print_programs(struct json_object *programs)
 	}
 }
 
+static void print_unnamed(struct json_object *of)
+{
+	struct strbuf b = {0};
+	char bytes[24], calls[24];
+
+	if (!of)
+		return;
+	strbuf_addf(
+		&b, "payload of %s calls, %s: unknown protocols",
+		format_count(calls, json_object_get_uint64(json_get(of, "calls", json_type_int))),
+		format_bytes(bytes, json_object_get_uint64(json_get(of, "bytes", json_type_int))));
+	line("not kept", b.p ? b.p : "");
+	strbuf_fini(&b);
+}
+
 static void print_text(const struct info *in)
 {
 	struct json_object *sizes = json_get(in->end, "sizes", json_type_object);
@@ -368,6 +383,7 @@ static void print_text(const struct info *in)
 	print_counts("size by stream", sizes, obz_reader__size(in->reader), true);
 	print_counts("records", json_get(in->end, "records", json_type_object), 0, false);
 	print_stacks(json_get(in->end, "stacks", json_type_object));
+	print_unnamed(json_get(in->end, "payload_unnamed", json_type_object));
 	print_losses(json_get(in->end, "losses", json_type_array));
 	print_programs(json_get(in->end, "programs", json_type_array));
 }

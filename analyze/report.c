@@ -135,6 +135,9 @@ static void put_unkept(const struct report *r)
 		if (traffic_unkept_text(r->a, i, &b))
 			warning(r, "Payload", b.p);
 		strbuf_fini(&b);
+		if (traffic_unnamed_text(r->a, i, &b))
+			warning(r, "Payload", b.p);
+		strbuf_fini(&b);
 	}
 }
 

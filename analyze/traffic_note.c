@@ -39,6 +39,7 @@ void traffic_note(const struct analysis *a, FILE *out)
 	for (size_t i = 0; i < a->captures.cnt; i++) {
 		put_note(a, i, "Sampled", traffic_scaled_text, out);
 		put_note(a, i, "Payload", traffic_unkept_text, out);
+		put_note(a, i, "Payload", traffic_unnamed_text, out);
 	}
 	if (lost)
 		fprintf(out,

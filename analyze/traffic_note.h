@@ -17,6 +17,8 @@ bool traffic_scaled_text(const struct analysis *a, size_t capture, struct strbuf
 
 /* What was missed because payload was not kept; false: nothing, as far as is known. */
 bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf *b);
+/* What was not written because no protocol could be named for it. */
+bool traffic_unnamed_text(const struct analysis *a, size_t capture, struct strbuf *b);
 
 /* Of figures and edges. traffic_sql gives a statement's copy, malloc'ed, without it where all calls
  * are whole. */

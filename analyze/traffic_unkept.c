@@ -117,3 +117,16 @@ bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf
 	add_advice(b, c, v[4]);
 	return true;
 }
+
+bool traffic_unnamed_text(const struct analysis *a, size_t capture, struct strbuf *b)
+{
+	const struct capture *c = &a->captures.v[capture];
+	char buf[24];
+
+	if (!c->unnamed_calls)
+		return false;
+	strbuf_addf(b, "%s", format_bytes(buf, c->unnamed_bytes));
+	add_amount(b, " in ", c->unnamed_calls, "call", "calls");
+	strbuf_addf(b, " of unknown protocols not written (--payload-unknown writes it)");
+	return true;
+}

@@ -262,6 +262,23 @@ static int huffman(const uint8_t *p, size_t sz, char *dst, size_t *dst_sz)
 	return len < 8 && code == (1u << len) - 1 ? 0 : -EBADMSG;
 }
 
+size_t hpack_huffman_bits(const char *text, size_t sz)
+{
+	size_t bits = 0;
+
+	for (size_t i = 0; i < sz; i++)
+		bits += code_len[(uint8_t)text[i]];
+	return bits;
+}
+
+size_t hpack_huffman_text(const uint8_t *p, size_t sz, char *dst)
+{
+	size_t n;
+
+	huffman(p, sz, dst, &n);
+	return n;
+}
+
 struct cursor {
 	const uint8_t *p, *begin, *end;
 };

@@ -45,4 +45,9 @@ int hpack__decode(struct hpack *h, const uint8_t *p, size_t sz,
 int hpack__decode_part(struct hpack *h, const uint8_t *p, size_t sz,
 		       void (*fn)(void *ctx, const struct hpack_field *f), void *ctx, size_t *used);
 
+/* Huffman code (RFC 7541 5.2): how many bits a text takes; as much as there is of one, at most 8/5
+ * octets of each, into `dst`, and how many that is. */
+size_t hpack_huffman_bits(const char *text, size_t sz);
+size_t hpack_huffman_text(const uint8_t *p, size_t sz, char *dst);
+
 #endif

@@ -80,6 +80,7 @@ enum payload_flags {
 	PAYLOAD_DATAGRAM = 1, /* a message boundary by itself */
 	PAYLOAD_TLS = 2,      /* clear text from inside a TLS library */
 	PAYLOAD_REDACTED = 4, /* parts of data were masked */
+	PAYLOAD_UNNAMED = 8,  /* none of data is kept: no protocol could be named for it */
 };
 
 #define FRAME_BINARY_UNKNOWN 0u

@@ -31,8 +31,12 @@ struct redact_payload {
 	uint8_t *masked;
 };
 
-/* True when something was masked: only then `masked` holds the call's bytes. The caller owns *conn, and frees it with the connection. */
+/* True when something was masked: only then `masked` holds the call's bytes. The caller owns *conn,
+ * and frees it with the connection. */
 bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payload *p);
+/* Bytes of a direction, right before the next call's, will never come: of what they began nothing
+ * is carried. */
+void redact__lost(struct redact_conn **conn, unsigned dir);
 void redact_conn__free(struct redact_conn *conn);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logins of Cassandra's native protocol (AUTH_RESPONSE); with --redact=sql, literals and what is
- * bound. The client's bytes are followed one by one, from OPTIONS or STARTUP on or from a call that
- * begins with an envelope or a segment of it; where bytes were not seen, until such a call.
+ * Logins of Cassandra's native protocol (AUTH_RESPONSE) and statements that carry a secret
+ * (redact_statement.c); with --redact=sql, literals and what is bound. The client's bytes are
+ * followed one by one, from OPTIONS or STARTUP on or from a call that begins with an envelope or a
+ * segment of it; where bytes were not seen, until such a call.
  */
 #include "redact_frames.h"
 
@@ -17,6 +18,7 @@ enum {
 	AUTH_RESPONSE = 15,
 	REQUESTS = 0xaea2, /* bits by opcode */
 	COMPRESSED = 1,
+	HARMLESS = 2 | 16, /* flags that change nothing in a request: tracing, beta */
 	SEGMENT_SIZE = 0x1ffff,
 	SELF_CONTAINED = 0x20000,
 	PACKED_HEAD = 8, /* of a compressed segment: another length between */
@@ -26,6 +28,7 @@ enum {
 
 struct cassandra {
 	bool segmented; /* segments hold the envelopes */
+	bool sure;	/* a head was whole */
 	unsigned client;
 	struct redact_frames segments, envelopes;
 	uint32_t at; /* the place in a body */
@@ -71,9 +74,11 @@ static bool begins_segment(const struct redact_call *c)
 
 /* ---- envelopes ---- */
 
-static bool is_statement(unsigned opcode)
+/* With a text or, masked with all literals only, nothing but what is bound. */
+static bool is_statement(unsigned opcode, bool sql)
 {
-	return opcode == QUERY || opcode == PREPARE || opcode == EXECUTE || opcode == BATCH;
+	return opcode == QUERY || opcode == PREPARE || opcode == BATCH ||
+	       (opcode == EXECUTE && sql);
 }
 
 static int envelope_head(void *own, struct redact_frames *f, const struct redact_call *c)
@@ -81,30 +86,33 @@ static int envelope_head(void *own, struct redact_frames *f, const struct redact
 	struct cassandra *s = own;
 	unsigned opcode = f->head[4];
 
-	if (!is_head(f->head))
+	if (!is_head(f->head) || (!s->sure && opcode != OPTIONS && opcode != STARTUP))
 		return FRAME_BAD;
+	s->sure = true;
 	s->at = s->number = s->text_end = s->secret_from = 0;
 	s->literal = (struct redact_literal){0};
 	return redact_frame(f, be_get(f->head + 5, 4),
-			    opcode == AUTH_RESPONSE || (c->sql && is_statement(opcode)));
+			    opcode == AUTH_RESPONSE || is_statement(opcode, c->sql));
 }
 
-static uint8_t envelope_byte(void *own, const struct redact_call *c, uint8_t ch)
+static uint8_t envelope_byte(struct cassandra *s, const struct redact_call *c, uint8_t ch)
 {
-	struct cassandra *s = own;
 	const uint8_t *head = s->envelopes.head;
 	unsigned opcode = head[4], at = s->at++, skip = opcode == BATCH ? 4 : 0;
 
-	(void)c;
 	if (s->secret_from && at >= s->secret_from)
 		return '*';
 	if (opcode == AUTH_RESPONSE) {
 		s->secret_from = head[1] & COMPRESSED ? 1 : 4;
 		return head[1] & COMPRESSED ? '*' : ch;
 	}
-	if (head[1]) { /* compressed, or a payload in front */
+	if (head[1] & ~HARMLESS) { /* compressed, or a payload in front */
 		s->secret_from = 1;
 		return '*';
+	}
+	if (opcode == BATCH && !c->sql) {
+		s->literal.lost = true; /* its statements' sizes are not read */
+		return redact_secret_literal(&s->literal, DIALECT_CQL, ch);
 	}
 	/* Of a batch the first statement is read, and all behind it is masked. */
 	if (opcode == BATCH && at == 3)
@@ -132,10 +140,26 @@ static uint8_t envelope_byte(void *own, const struct redact_call *c, uint8_t ch)
 		return ch;
 	}
 	if (at < s->text_end)
-		return redact_literal(&s->literal, false, ch);
-	if (opcode != PREPARE)
+		return c->sql ? redact_literal(&s->literal, DIALECT_CQL, ch)
+			      : redact_secret_literal(&s->literal, DIALECT_CQL, ch);
+	if (opcode != PREPARE && (c->sql || s->literal.named))
 		s->secret_from = s->text_end + (opcode == QUERY ? 2 : 0);
 	return opcode == BATCH ? '*' : ch;
+}
+
+static void envelope_body(void *own, struct redact_call *c, size_t at, size_t n)
+{
+	struct cassandra *s = own;
+	const uint8_t *head = s->envelopes.head;
+	size_t end = at + n;
+
+	if (!c->sql && !s->at && is_statement(head[4], false) && !(head[1] & ~HARMLESS) &&
+	    at + s->envelopes.left <= c->len && !redact_names_secret(c->p + at, n)) {
+		s->envelopes.secret = false;
+		return;
+	}
+	for (; at < end; at++)
+		redact_put(c, at, envelope_byte(s, c, c->p[at]));
 }
 
 static bool envelope_starts(void *own, const struct redact_call *c)
@@ -154,8 +178,9 @@ static void envelope_end(void *own)
 
 static void lost(void *own, struct redact_call *c, size_t from, size_t to)
 {
-	(void)own;
-	if (c->sql || from)
+	struct cassandra *s = own;
+
+	if (s->sure)
 		redact_mask(c, from, to, '*');
 }
 
@@ -163,7 +188,7 @@ static const struct redact_framing envelopes = {
 	.head_sz = HEAD,
 	.head = envelope_head,
 	.starts = envelope_starts,
-	.byte = envelope_byte,
+	.body = envelope_body,
 	.end = envelope_end,
 	.lost = lost,
 };
@@ -191,7 +216,7 @@ static int segment_head(void *own, struct redact_frames *f, const struct redact_
 	}
 	s->lz4 = TOKEN;
 	s->literal_at = 0;
-	s->masks = c->sql && !(word & SELF_CONTAINED);
+	s->masks = !(word & SELF_CONTAINED);
 	if (word & SELF_CONTAINED)
 		redact_frames_begin(&s->envelopes, 0);
 	return 0;
@@ -211,7 +236,7 @@ static void packed_body(struct cassandra *s, struct redact_call *c, size_t at, s
 			s->lz4 = ch == UINT8_MAX ? LITERALS_SZ : LITERALS;
 		} else if (s->literal_at < HEAD) {
 			if (s->literal_at++ == OPCODE_AT)
-				s->masks |= ch == AUTH_RESPONSE || (c->sql && is_statement(ch));
+				s->masks |= ch == AUTH_RESPONSE || is_statement(ch, c->sql);
 		} else if (s->masks) {
 			redact_mask(c, i, i + 1, '*');
 		}
@@ -264,23 +289,36 @@ static const struct redact_framing segments = {
 
 /* ---- which connections ---- */
 
+/* May the client's first bytes be OPTIONS or STARTUP? */
+static bool may_begin(const struct redact_call *c)
+{
+	const uint8_t *p = c->p;
+	size_t n = c->kept;
+
+	if (c->pos || !n || p[0] < 3 || p[0] > 5 || (n > 1 && p[1] >= 32) || (n > 2 && p[2] >= 128))
+		return false;
+	return n <= OPCODE_AT || ((p[4] == OPTIONS || p[4] == STARTUP) && (n < HEAD || is_head(p)));
+}
+
 /* The client's first call, or one with a login. */
 static bool recognise(struct redact_call *c)
 {
 	bool segment = begins_segment(c);
 	const uint8_t *p = c->p + (segment ? SEGMENT_HEAD : 0);
+	bool begins = may_begin(c);
 	struct cassandra *s;
 
-	if (c->kept < HEAD || !is_head(p) || (!segment && be_get(p + 5, 4) + HEAD != c->len))
+	if (!begins &&
+	    (c->kept < HEAD || !is_head(p) || (!segment && be_get(p + 5, 4) + HEAD != c->len)))
 		return false;
-	if (p[4] != AUTH_RESPONSE && !segment && !c->sql &&
-	    !(c->pos == 0 && (p[4] == OPTIONS || p[4] == STARTUP)))
+	if (!begins && p[4] != AUTH_RESPONSE && !segment && !c->sql)
 		return false;
 	s = redact_own(c, REDACT_cassandra, sizeof(*s));
 	if (!s)
 		return false;
 	s->client = c->dir;
 	s->segmented = segment;
+	s->sure = !begins;
 	redact_frames_begin(segment ? &s->segments : &s->envelopes, c->pos);
 	return true;
 }
@@ -305,5 +343,8 @@ bool redact_cassandra(struct redact_call *c)
 	redact_frames(&s->envelopes, &envelopes, s, c, 0);
 	if (s->segmented)
 		redact_frames_begin(&s->segments, c->pos + c->len);
-	return true;
+	if (s->sure || s->envelopes.in_step)
+		return s->sure;
+	redact_disown(c, REDACT_cassandra); /* it was none */
+	return false;
 }

@@ -5,6 +5,8 @@
 
 #include "bytes.h"
 #include "redact.h"
+#include "redact_fields.h"
+#include "redact_literal.h"
 
 enum { CARRY_MAX = 64 }; /* longer than any token by which a text's secret is known */
 
@@ -14,23 +16,26 @@ struct redact_json {
 	bool value, secret; /* what follows a name */
 	bool odd;	    /* the name is written with escapes */
 	uint8_t name_sz;
-	char name[12];
+	char name[32];
 };
 
 /* Lines (HTTP/1, inline commands) and Redis. A token that the end of a call cuts is looked at again
  * with the next call's bytes behind it. */
 struct redact_text {
 	uint8_t carry[CARRY_MAX], carry_sz;
-	bool in_head;	  /* of an HTTP/1 message */
-	bool masking;	  /* the line's rest is secret */
+	uint8_t lines_done, names_done; /* of it, by one scan or the other */
+	bool mid;			/* the last call ended within a line of one */
+	bool in_head;			/* of an HTTP/1 message */
+	bool masking;			/* the line's rest is secret */
 	bool folds;	  /* the last line was: one that begins with a space goes on with it */
+	bool lost;	  /* bytes of who knows what, right before the next call */
 	bool gap;	  /* bytes of a head, or of a secret, were not seen */
+	bool unseen;	  /* bytes of Redis' commands were not seen */
 	uint8_t secrets;  /* bulk strings to come that are secret */
 	uint64_t bulk_at; /* where the next of them begins */
 	struct redact_json json;
+	struct redact_field field;
 };
-
-enum literal_state { LIT_NONE, LIT_QUOTED, LIT_NUMBER, LIT_TAG, LIT_LINE, LIT_COMMENT };
 
 /* Framed messages of a direction (redact_frames.h). */
 struct redact_frames {
@@ -43,27 +48,34 @@ struct redact_frames {
 	uint64_t next; /* position after the last call */
 };
 
-/* Inside a statement's text. */
-struct redact_literal {
-	enum literal_state state;
-	bool word, escapes, escaped, keep;
-	uint8_t quote, last, depth;
-	uint8_t tag_sz, seen; /* PostgreSQL: $tag$, and how much of it was met at its end */
-	char tag[16];
+enum sql_part {
+	PART_KEEP,
+	PART_MASK,
+	PART_NAMES,
+	PART_TEXT,
+	PART_COMMAND,
+	PART_ATTRIBUTES, /* MySQL: in front of a query's text */
+	PART_BIND
 };
-
-enum sql_part { PART_KEEP, PART_MASK, PART_NAMES, PART_TEXT, PART_COMMAND, PART_BIND };
 enum bind_part { BIND_FORMATS, BIND_FORMAT, BIND_VALUES, BIND_SIZE, BIND_VALUE };
 
 /* Packets or messages of the client, each with its length in front. */
 struct redact_packets {
 	struct redact_frames frames;
 	bool mysql, login, startup, goes_on;
+	bool late;   /* joined: it may be another protocol */
+	bool copies; /* PostgreSQL's server: rows of COPY come */
+	uint8_t command;
 	bool tls, compresses, sealed; /* MySQL: what follows the login is not to be read */
+	bool attributes;	      /* MySQL: queries may have such */
 	uint32_t fixed;		      /* bytes of it to pass before `part` begins */
 	enum sql_part part, then;
 	uint8_t names; /* NUL-terminated strings to pass */
+	bool fresh;    /* a statement's text begins */
+	bool masks;    /* all that is bound */
 	struct redact_literal literal;
+	uint64_t name;	       /* PostgreSQL: hash of the name that is passed */
+	uint64_t secret_names; /* of statements that name a secret, a bit for each */
 	enum bind_part bind;
 	uint8_t int_sz;
 	uint32_t number, values;
@@ -165,12 +177,13 @@ static inline void *redact_has(const struct redact_call *c, enum redactor who)
 
 void redact_text(struct redact_call *c);
 /* The two scans of a text. Each returns where an unfinished token begins, else the text's end. */
-size_t redact_lines(struct redact_text *s, struct redact_call *c);
+bool redact_begins_message(const uint8_t *p, size_t sz); /* of HTTP/1 */
+/* Where bytes before were not seen: may these go on with a header field? */
+bool redact_is_cut_field(const uint8_t *p, size_t sz);
+size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit);
 size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos);
 /* From within the object of CONNECT; returns where its line ends, or the text. */
 size_t redact_nats(struct redact_json *j, struct redact_call *c, size_t at);
-/* What to write instead of a statement's next character; the same character: it stays. */
-uint8_t redact_literal(struct redact_literal *l, bool mysql, uint8_t ch);
 /* True when the connection speaks it. */
 bool redact_sql(struct redact_call *c);
 bool redact_http2(struct redact_call *c);

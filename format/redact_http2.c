@@ -19,8 +19,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "hpack.h"
-#include "redact_conn.h"
+#include "redact_http2.h"
+#include "redact_names.h"
 
 enum {
 	FRAME_HEAD = 9,
@@ -58,6 +58,7 @@ struct redact_http2 {
 	uint8_t pad;
 	uint8_t *field; /* cut by the end of a call or frame */
 	size_t field_sz, field_cap;
+	struct redact_body body;
 };
 
 void redact_http2_free(struct redact_http2 *h)
@@ -83,21 +84,19 @@ static bool is_block(unsigned type)
 
 static bool is_secret(struct span name)
 {
-	static const char *const names[] = {"authorization", "proxy-authorization", "cookie",
-					    "set-cookie",    "x-api-key",	    "x-auth-token"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (name.len == strlen(names[i]) && !memcmp(name.p, names[i], name.len))
-			return true;
-	return false;
+	return redact_name_where(name.p, name.len) & REDACT_IN_HEADER;
 }
 
 /* Fields being decoded: their bytes are those kept of earlier calls, then those at `at`. */
 struct fields {
 	struct redact_call *call;
+	const uint8_t *p;
 	size_t at, earlier;
 	size_t cut_from, cut_to; /* a secret's octets that end the bytes at hand */
 	uint8_t cut_with;
+	struct redact_value
+		cut; /* that is no secret as a whole; its octets are read once they are held */
+	size_t cut_raw;
 };
 
 static void mask_octets(const struct fields *b, size_t from, size_t to, uint8_t with)
@@ -112,8 +111,29 @@ static void on_field(void *ctx, const struct hpack_field *f)
 	struct fields *b = ctx;
 	uint8_t with = f->huffman ? HUFFMAN_STAR : '*';
 
-	if (!f->raw_sz || (f->name_known && !is_secret(f->name)))
+	if (!f->raw_sz)
 		return;
+	if (f->name_known && !is_secret(f->name)) {
+		const struct redact_value v = {
+			.raw = b->p + f->raw_at,
+			.sz = f->raw_sz,
+			.earlier = b->earlier > f->raw_at ? b->earlier - f->raw_at : 0,
+			.at = f->raw_at > b->earlier ? b->at + f->raw_at - b->earlier : b->at,
+			.huffman = f->huffman,
+			.cut = f->cut,
+		};
+
+		if (!f->cut && !memchr(f->value.p, '=', f->value.len) &&
+		    !memchr(f->value.p, '@', f->value.len))
+			return;
+		if (f->cut) {
+			b->cut = v;
+			b->cut_raw = f->raw_at;
+			return;
+		}
+		if (!redact_http2_value(b->call, &v))
+			return;
+	}
 	if (!f->cut) {
 		mask_octets(b, f->raw_at, f->raw_at + f->raw_sz, with);
 		return;
@@ -179,12 +199,17 @@ static void fragment(struct redact_http2 *h, struct redact_call *c, size_t at, s
 		err = join(h, p, sz);
 		p = h->field;
 	}
+	b.p = p;
 	if (!h->blind && !err)
 		err = hpack__decode_part(h->hpack, p, all, on_field, &b, &used);
 	if (!h->blind && err == -ENODATA)
 		err = hold(h, p + used, all - used);
 	else
 		h->field_sz = 0;
+	if (b.cut.sz && !err) {
+		b.cut.raw = h->field + b.cut_raw - used;
+		err = redact_http2_value(c, &b.cut);
+	}
 	if (err && !h->blind)
 		go_blind(h);
 	if (h->blind)
@@ -252,6 +277,10 @@ static void begin_frame(struct redact_http2 *h)
 	}
 	h->left = be24(f);
 	h->type = f[3];
+	if (h->type == DATA && memcmp(&h->body.stream, f + 5, 4)) {
+		h->body = (struct redact_body){0};
+		memcpy(&h->body.stream, f + 5, 4);
+	}
 	h->flags = f[4];
 	h->padding = (h->type == HEADERS || h->type == PUSH_PROMISE) && h->flags & PADDED;
 	h->pad = 0;
@@ -299,6 +328,8 @@ static void walk(struct redact_http2 *h, struct redact_call *c, size_t at)
 		} else {
 			if (is_block(h->type))
 				in_block(h, c, at, n);
+			else if (h->type == DATA)
+				redact_http2_body(&h->body, c, at, n);
 			h->left -= n;
 			if (!h->left)
 				end_frame(h);
@@ -318,6 +349,7 @@ static void skip(struct redact_http2 *h, uint64_t n)
 		lose_step(h);
 		return;
 	}
+	h->body.carry_sz = 0;
 	if (is_block(h->type)) {
 		go_blind(h);
 		h->before = h->before > n ? h->before - n : 0;

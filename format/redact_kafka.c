@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Kafka: what SaslAuthenticate and the requests about delegation tokens and SCRAM passwords carry,
- * and the answers that hand out tokens;
+ * the answers that hand out tokens, settings from the first one on whose name is a secret's;
  * behind SaslHandshake version 0 the mechanism's own tokens, which have a length and nothing else.
  * The client's requests are followed from the connection's first bytes on, through calls that cut
  * them anywhere; where bytes were not seen, or joined late, a call that begins with such a request
@@ -11,11 +11,13 @@
 
 enum {
 	SASL_HANDSHAKE = 17,
+	ALTER_CONFIGS = 33,
 	SASL_AUTHENTICATE = 36,
 	CREATE_TOKEN = 38,
 	RENEW_TOKEN = 39,
 	EXPIRE_TOKEN = 40,
 	DESCRIBE_TOKENS = 41,
+	INCREMENTAL_ALTER = 44,
 	ALTER_SCRAM = 51,
 	KEY_MAX = 96, /* APIs, with room for new ones, below the letters */
 	VERSION_MAX = 30,
@@ -40,6 +42,8 @@ struct side {
 	enum raw raw;		     /* tokens without a head may come */
 	uint32_t wanted[WANTED_MAX]; /* requests whose answers hold secrets */
 	uint8_t wanted_cnt;
+	bool settings; /* the request sets some */
+	struct redact_literal names;
 };
 
 struct kafka {
@@ -82,6 +86,11 @@ static uint32_t open_bytes(const uint8_t *p)
 	uint32_t client = be16(p + 8) == 0xffff ? 0 : be16(p + 8);
 
 	return client + (be16(p) == ALTER_SCRAM || be16(p + 2) >= 2 ? 2 : 4);
+}
+
+static bool sets(const uint8_t *p)
+{
+	return be16(p) == ALTER_CONFIGS || be16(p) == INCREMENTAL_ALTER;
 }
 
 /* The rest of a frame, whose secret begins `open` bytes behind its head. */
@@ -134,7 +143,9 @@ static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 	if (be16(p) == CREATE_TOKEN || be16(p) == DESCRIBE_TOKENS)
 		want(s, be32(p + 4));
 	s->raw = be16(p) == SASL_HANDSHAKE && !be16(p + 2) ? RAW_NEXT : RAW_NOT;
-	return has_secret(p) ? begin(s, open_bytes(p), true) : begin(s, 0, false);
+	s->settings = sets(p);
+	s->names = (struct redact_literal){.lost = true};
+	return has_secret(p) ? begin(s, open_bytes(p), true) : begin(s, 0, s->settings);
 }
 
 /* A call that begins with a request which holds a secret, or with what follows its length. */
@@ -144,22 +155,42 @@ static bool starts(void *own, const struct redact_call *c)
 	const uint8_t *p = c->p;
 
 	s->raw = RAW_NOT;
-	if (!c->pos || (c->kept >= HEAD_SZ && has_secret(p + LENGTH_SZ) && is_head(p + LENGTH_SZ) &&
-			be32(p) >= REQUEST_SZ && be32(p) <= FRAME_MAX))
+	s->settings = false;
+	if (!c->pos || (c->kept >= HEAD_SZ && (has_secret(p + LENGTH_SZ) || sets(p + LENGTH_SZ)) &&
+			is_head(p + LENGTH_SZ) && be32(p) >= REQUEST_SZ && be32(p) <= FRAME_MAX))
 		return true;
 	/* Without its length, DNS over TCP looks alike. */
 	if (c->kept < REQUEST_SZ || !has_secret(p) || !is_head(p) ||
 	    be16(p + 2) > SECRET_VERSION_MAX || !be16(p + 8) || be32(p + 4) >= CORRELATION_MAX)
 		return false;
 	redact_frame(&s->frames, c->len, true);
+	s->settings = false;
 	s->frames.open = REQUEST_SZ + open_bytes(p);
 	return true;
+}
+
+/* Settings: names and values, each behind its length, differently in each version. Behind a name
+ * that is a secret's all is masked. */
+static void body(void *own, struct redact_call *c, size_t at, size_t n)
+{
+	struct side *s = own;
+	size_t open = s->frames.open < n ? s->frames.open : n;
+
+	if (!s->settings) {
+		redact_mask(c, at + open, at + n, '*');
+		s->frames.open -= open;
+		return;
+	}
+	for (; at < c->kept && n && !s->names.named; at++, n--)
+		redact_secret_literal(&s->names, DIALECT_CQL, c->p[at]);
+	redact_mask(c, at, at + n, '*');
 }
 
 static const struct redact_framing framing = {
 	.head_sz = LENGTH_SZ,
 	.head = head,
 	.starts = starts,
+	.body = body,
 };
 
 /* ---- answers: own is the side that asked ---- */

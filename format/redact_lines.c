@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines whose rest is secret: header fields by their names (RFC 9110), folded ones too (RFC 9112
- * 5.2), and Redis' inline commands. */
+/* Lines whose rest is secret: header fields by their names (RFC 9110; redact_names.def), folded
+ * ones too (RFC 9112 5.2), and Redis' inline commands. */
 #include "redact_conn.h"
-#include "redact_spots.h"
-
-/* By their first four characters, as which a line is told; in lower case; a space stands for any
- * number of spaces and tabs. Of NATS' CONNECT: password, token, jwt, signature. */
-#define BEGINNINGS(X)                                                                              \
-	X("auth", "authorization:", "auth ")                                                       \
-	X("prox", "proxy-authorization:")                                                          \
-	X("cook", "cookie:")                                                                       \
-	X("set-", "set-cookie:")                                                                   \
-	X("x-ap", "x-api-key:")                                                                    \
-	X("x-au", "x-auth-token:")                                                                 \
-	X("hell", "hello 2 auth ", "hello 3 auth ")                                                \
-	X("acl ", "acl setuser ")                                                                  \
-	X("acl\t", "acl setuser ")                                                                 \
-	X("conf", "config set requirepass ", "config set masterauth ")                             \
-	X("conn", "connect {")
+#include "redact_hits.h"
+#include "redact_inline.h"
 
 /* What a message begins with. */
 #define METHODS(X)                                                                                 \
@@ -32,55 +18,11 @@
 	X("CONNECT ")                                                                              \
 	X("TRACE ")
 
-enum { UNDECIDED = -1, SOON_SZ = 4 };
+enum { UNDECIDED = REDACT_UNDECIDED, SOON_SZ = 4 };
 
 static bool is_blank(uint8_t ch)
 {
 	return ch == ' ' || ch == '\t';
-}
-
-static uint8_t lower(uint8_t ch)
-{
-	return ch >= 'A' && ch <= 'Z' ? ch | 32 : ch;
-}
-
-/* Where the secret begins in a line, 0: nowhere. UNDECIDED: the line is cut before it can tell. */
-static int match(const char *w, const uint8_t *p, size_t sz)
-{
-	size_t i = 0;
-
-	for (; *w; w++) {
-		if (i == sz)
-			return UNDECIDED;
-		if (*w != ' ') {
-			if (lower(p[i++]) != (uint8_t)*w)
-				return 0;
-			continue;
-		}
-		if (!is_blank(p[i]))
-			return 0;
-		/* What follows the last one is secret, whatever it is. */
-		i++;
-		while (w[1] && i < sz && is_blank(p[i]))
-			i++;
-	}
-	return i;
-}
-
-/* The same, of several. */
-static int match_any(const char *const texts[], const uint8_t *p, size_t sz)
-{
-	bool undecided = false;
-
-	for (; *texts; texts++) {
-		int at = match(*texts, p, sz);
-
-		if (at > 0)
-			return at;
-		undecided |= at == UNDECIDED;
-	}
-	/* A token that could not be carried is none that matters. */
-	return undecided && sz <= CARRY_MAX ? UNDECIDED : 0;
 }
 
 /* A line's first characters. Letters become small ones, some other characters become others. */
@@ -100,7 +42,7 @@ static inline unsigned mark_of(const void *p)
 }
 
 #define MARK(start, ...) | 1ULL << mark_of(start)
-#define SECRETS (0 BEGINNINGS(MARK))
+#define SECRETS (0 REDACT_INLINE(MARK))
 #define MESSAGES (0 METHODS(MARK))
 
 static inline bool is_marked(const uint8_t *p, uint64_t marks)
@@ -108,33 +50,7 @@ static inline bool is_marked(const uint8_t *p, uint64_t marks)
 	return marks >> mark_of(p) & 1;
 }
 
-/* Where the secret begins in a line, 0: nowhere; UNDECIDED. */
-static int secret_at(const uint8_t *p, size_t sz)
-{
-#define X(soon, ...) __VA_ARGS__,
-	static const char *const all[] = {BEGINNINGS(X) NULL};
-#undef X
-	const uint8_t first = *p | 32;
-	uint32_t start;
-
-	if (sz < SOON_SZ)
-#define X(soon, ...) || first == soon[0]
-		return 0 BEGINNINGS(X) ? match_any(all, p, sz) : 0;
-#undef X
-	if (!is_marked(p, SECRETS))
-		return 0;
-	start = start_of(p);
-#define X(soon, ...)                                                                               \
-	if (start == start_of(soon)) {                                                             \
-		static const char *const texts[] = {__VA_ARGS__, NULL};                            \
-		return match_any(texts, p, sz);                                                    \
-	}
-	BEGINNINGS(X)
-#undef X
-	return 0;
-}
-
-static bool begins_message(const uint8_t *p, size_t sz)
+bool redact_begins_message(const uint8_t *p, size_t sz)
 {
 	if (sz < SOON_SZ || !is_marked(p, MESSAGES))
 		return false;
@@ -164,8 +80,10 @@ static size_t mask_rest(struct redact_text *s, struct redact_call *c, size_t at)
 /* What a line's beginning of `secret` bytes makes secret; returns where that ends. */
 static size_t mask_line(struct redact_text *s, struct redact_call *c, size_t at, size_t secret)
 {
+	bool nats = secret > SOON_SZ && (c->p[at + SOON_SZ - 1] | 32) == 'n';
+
 	at += secret;
-	return c->p[at - 1] == '{' ? redact_nats(&s->json, c, at) : mask_rest(s, c, at);
+	return nats && c->p[at - 1] == '{' ? redact_nats(&s->json, c, at) : mask_rest(s, c, at);
 }
 
 /* The part of a line that earlier calls began; returns where the next line begins. */
@@ -179,7 +97,7 @@ static size_t rest_of_line(struct redact_text *s, struct redact_call *c)
 		return end < c->kept && c->p[end] == '\n' ? end + 1 : end;
 	}
 	/* What was not seen may have begun a secret, unless a message begins here. */
-	if (!s->gap || begins_message(c->p, c->kept)) {
+	if (!s->gap || redact_begins_message(c->p, c->kept)) {
 		s->gap = false;
 		return 0;
 	}
@@ -196,27 +114,134 @@ static inline bool is_empty(const struct redact_call *c, size_t at, size_t end)
 	return end == at || (end == at + 1 && c->p[at] == '\r');
 }
 
+/* ---- header fields ---- */
+
+/* RFC 9110 5.6.2 */
+static const uint8_t tokens[256] = {
+	['!'] = 1,	   ['#' ... '\''] = 1, ['*'] = 1,	  ['+'] = 1, ['-'] = 1, ['.'] = 1,
+	['0' ... '9'] = 1, ['A' ... 'Z'] = 1,  ['^' ... 'z'] = 1, ['|'] = 1, ['~'] = 1,
+};
+
+static inline bool is_token(uint8_t ch)
+{
+	return tokens[ch];
+}
+
+static size_t blanks(const uint8_t *p, size_t at, size_t end)
+{
+	while (at < end && is_blank(p[at]))
+		at++;
+	return at;
+}
+
+/* Is a line, up to its colon, a secret's name? Blanks around it are an error that servers forgive.
+ */
+static bool is_secret_name(const uint8_t *p, size_t at, size_t colon)
+{
+	size_t begin;
+
+	while (colon > at && is_blank(p[colon - 1]))
+		colon--;
+	begin = blanks(p, at, colon);
+	/* Behind tokens there may be others; ends are enough. */
+	for (size_t i = begin; i < colon; i++)
+		if (!is_token(p[i]))
+			return false;
+	return redact_name_where((const char *)p + begin, colon - begin) & REDACT_IN_HEADER;
+}
+
+/* The same of a line that the call's end cuts before it has a colon: may it get one? */
+static bool may_be_name(const struct redact_call *c, size_t at, bool in_head)
+{
+	/* Of a long one its end is enough. */
+	if (c->kept - at > CARRY_MAX && !in_head)
+		return false;
+	if (c->kept - at > CARRY_MAX)
+		at = c->kept - CARRY_MAX;
+	/* or an answer's first line */
+	if (!memcmp(c->p + at, "HTTP/1.", c->kept - at < 7 ? c->kept - at : 7))
+		return c->kept - at < 7;
+	at = blanks(c->p, at, c->kept);
+	for (size_t i = at; i < c->kept; i++)
+		if (!is_token(c->p[i]) && !is_blank(c->p[i]))
+			return c->p[i] == '\r' && i == at; /* or the head's end */
+	return true;
+}
+
+/* Where a field's secret value begins in the line up to `end`, 0: nowhere; UNDECIDED. *hit: the
+ * next in the call. */
+static inline int field_at(const struct redact_call *c, size_t at, size_t end, bool in_head,
+			   struct redact_hits *hits, size_t *hit)
+{
+	const uint8_t *colon;
+
+	if (*hit < at)
+		*hit = redact_hits_next(hits, at);
+	if (*hit < end) {
+		colon = memchr(c->p + at, ':', end - at);
+		if (colon)
+			return is_secret_name(c->p, at, colon - c->p) ? colon + 1 - c->p - at : 0;
+	}
+	return end == c->kept && may_be_name(c, at, in_head) ? UNDECIDED : 0;
+}
+
 /* May a line that begins so hold a secret, begin a message or, as an empty one, end its head? As
  * good as all others are told here. */
 static inline bool is_of_note(const uint8_t *p, size_t sz, bool in_head)
 {
-	if (sz < SOON_SZ || (in_head && *p < ' '))
+	if (sz < SOON_SZ || redact_is_quoted(p))
 		return true;
 	return is_marked(p, in_head ? SECRETS : SECRETS | MESSAGES);
 }
 
-size_t redact_lines(struct redact_text *s, struct redact_call *c)
+/* Of two looks at a line: what one of them knows. */
+static int more_of(int a, int b)
+{
+	return a > 0 || (a && b <= 0) ? a : b;
+}
+
+/* A field's rest, or its whole line: text up to a newline, and behind it another field, or the
+ * head's end, or nothing. */
+bool redact_is_cut_field(const uint8_t *p, size_t sz)
+{
+	const uint8_t *nl = memchr(p, '\n', sz);
+	size_t end = nl ? (size_t)(nl - p) : sz, at = end + 1;
+
+	if (!sz || redact_begins_message(p, sz) || memchr("+-:$*", *p, 5))
+		return false;
+	for (size_t i = 0; i < end; i++)
+		if (p[i] < ' ' && !is_blank(p[i]) && (p[i] != '\r' || i + 1 < end))
+			return false;
+	if (at >= sz || p[at] == '\r' || p[at] == '\n')
+		return true;
+	while (at < sz && is_token(p[at]))
+		at++;
+	return at == sz || (at > end + 1 && p[at] == ':');
+}
+
+size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit)
 {
 	struct redact_spots newlines = redact_spots(c->p, c->kept, '\n');
+	struct redact_hits hits = redact_hits(c->p, c->kept, hit);
 	size_t at = s->masking || s->gap || s->json.inside ? rest_of_line(s, c) : 0;
 	size_t end = redact_spots_next(&newlines, at);
 
+	/* A field's line that is known already. */
+	if (s->mid && !at) {
+		at = end + 1;
+		end = redact_spots_next(&newlines, at);
+	}
+	s->mid = false;
 	for (; at < c->kept; at = end + 1, end = redact_spots_after(&newlines)) {
 		int secret;
 
-		if (!s->folds && !is_of_note(c->p + at, c->kept - at, s->in_head))
+		secret = field_at(c, at, end, s->in_head, &hits, &hit);
+		if (!secret && !s->folds && !is_of_note(c->p + at, c->kept - at, s->in_head))
 			continue;
-		secret = s->folds && is_blank(c->p[at]) ? 1 : secret_at(c->p + at, c->kept - at);
+		if (s->folds && is_blank(c->p[at]))
+			secret = 1;
+		else if (secret <= 0)
+			secret = more_of(secret, redact_inline(c->p + at, c->kept - at));
 		s->folds = false;
 		if (secret == UNDECIDED)
 			return at;
@@ -228,9 +253,10 @@ size_t redact_lines(struct redact_text *s, struct redact_call *c)
 			/* a control character: on with the line */
 		}
 		if (!s->in_head)
-			s->in_head = begins_message(c->p + at, c->kept - at);
+			s->in_head = redact_begins_message(c->p + at, c->kept - at);
 		else if (end < c->kept && is_empty(c, at, end))
 			s->in_head = false;
 	}
+	s->mid = s->in_head && c->kept && c->p[c->kept - 1] != '\n';
 	return c->kept;
 }

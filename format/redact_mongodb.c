@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Logins of MongoDB: the payloads of saslStart and saslContinue, also inside of hello, and of their
- * answers; the passwords of createUser and updateUser. Messages are followed by their sizes; only
+ * answers; the passwords of createUser and updateUser, the keys of authenticate and copydb and of
+ * the answer to usersInfo. Messages are followed by their sizes; only
  * those whose command may carry a secret are looked into, byte by byte. Where bytes were not seen,
  * and until a call begins with a message, whatever could be a secret is masked.
  */
@@ -19,7 +20,7 @@ enum {
 	KIND_AT = 4,
 	TYPE_AT = 9,
 };
-enum look { FIRST, SCAN, SIZE, VALUE };
+enum look { FIRST, SCAN, SIZE, VALUE, COMPRESSOR };
 
 struct side {
 	struct redact_frames frames;
@@ -40,19 +41,14 @@ struct mongodb {
 };
 
 /* First fields of messages that may carry secrets. */
-static const char *const commands[] = {"saslStart",
-				       "saslContinue",
-				       "conversationId",
-				       "createUser",
-				       "updateUser",
-				       "hello",
-				       "isMaster",
-				       "ismaster",
-				       "helloOk",
-				       "isWritablePrimary",
-				       "authenticate",
-				       "topologyVersion",
-				       NULL};
+static const char *const commands[] = {"saslStart",	  "saslContinue",
+				       "conversationId",  "createUser",
+				       "updateUser",	  "hello",
+				       "isMaster",	  "ismaster",
+				       "helloOk",	  "isWritablePrimary",
+				       "authenticate",	  "copydb",
+				       "copydbsaslstart", "users",
+				       "topologyVersion", NULL};
 
 /* Replies' opcode is too small a number to tell a connection by. */
 static bool is_header(const uint8_t *p, bool known)
@@ -70,13 +66,26 @@ static bool ends(const struct side *s, const char *name)
 	return n <= TAIL_SZ && !memcmp(s->tail + TAIL_SZ - n, name, n);
 }
 
+/* A string that is a password, or what is made of it. */
+static bool is_key(const struct side *s)
+{
+	static const char *const names[] = {"\2pwd",	   "\2key",  "\2storedKey",
+					    "\2serverKey", "\2salt", "\2MONGODB-CR"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (ends(s, names[i]))
+			return true;
+	return false;
+}
+
 /* Behind a name's NUL. */
 static void token(struct side *s)
 {
 	bool payload = ends(s, "\5payload") || ends(s, "\2payload");
 
-	s->sasl |= ends(s, "saslStart") || ends(s, "saslContinue") || ends(s, "conversationId");
-	if (!(payload && s->sasl) && !ends(s, "\2pwd") && !ends(s, "\2key"))
+	s->sasl |= ends(s, "copydbsaslstart") || ends(s, "saslStart") || ends(s, "saslContinue") ||
+		   ends(s, "conversationId");
+	if (!(payload && s->sasl) && !is_key(s))
 		return;
 	s->look = SIZE;
 	s->binary = ends(s, "\5payload");
@@ -94,7 +103,9 @@ static void first_byte(struct side *s, uint8_t ch)
 {
 	uint32_t off = s->off++;
 
-	s->frames.secret = off != KIND_AT || !ch;
+	/* Its document may stand behind others: then all is looked into. */
+	if (off == KIND_AT && ch)
+		s->look = SCAN;
 	if (off < TYPE_AT)
 		return;
 	if (off == TYPE_AT || ch) {
@@ -123,6 +134,16 @@ static void size_byte(struct side *s, uint8_t ch)
 	push(s, 0);
 }
 
+/* Of OP_COMPRESSED: the opcode 4, size 4, and how; what is compressed holds no secret (MongoDB's
+ * specification of compression), but it need not be. */
+static void compressor_byte(struct side *s, uint8_t ch)
+{
+	if (s->off++ < 8)
+		return;
+	s->frames.secret = !ch;
+	s->look = SCAN;
+}
+
 static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 {
 	struct side *s = own;
@@ -131,6 +152,9 @@ static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 	switch (s->look) {
 	case FIRST:
 		first_byte(s, ch);
+		return ch;
+	case COMPRESSOR:
+		compressor_byte(s, ch);
 		return ch;
 	case SCAN:
 		if (!ch)
@@ -156,12 +180,13 @@ static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 	(void)c;
 	if (!is_header(f->head, true))
 		return FRAME_BAD;
-	s->look = op == OP_MSG ? FIRST : SCAN;
+	s->look = op == OP_MSG ? FIRST : op == OP_COMPRESSED ? COMPRESSOR : SCAN;
 	s->off = 0;
 	s->astray = s->sasl = false;
 	memset(s->tail, 0, sizeof(s->tail));
 	return redact_frame(f, le_get(f->head, 4) - HEADER_SZ,
-			    op == OP_MSG || op == OP_QUERY || op == OP_REPLY);
+			    op == OP_MSG || op == OP_QUERY || op == OP_REPLY ||
+				    op == OP_COMPRESSED);
 }
 
 static bool starts(void *own, const struct redact_call *c)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MQTT: the password of CONNECT, and what the authentication data of CONNECT and AUTH hold. The
- * client's bytes are followed one by one from a CONNECT on, through calls that cut it anywhere;
- * where bytes were not seen, or joined late, from a call that begins with CONNECT or AUTH.
+ * MQTT: the password of CONNECT, what the authentication data of CONNECT and AUTH hold, and of
+ * these and PUBLISH the user properties with a secret's name. Each side's bytes are followed from
+ * the client's CONNECT on, through calls that cut it anywhere; where bytes were not seen, or joined
+ * late, from a call that begins with CONNECT or AUTH.
  */
 #include "mqtt_property.h"
 #include "redact_frames.h"
+#include "redact_names.h"
 
 enum { HEAD_SZ = 2, HEAD_MAX = 5 };
-enum { CONNECT = 0x10, AUTH = 0xf0, VERSION_5 = 5, AUTHENTICATION_DATA = 0x16 };
+enum { CONNECT = 0x10, CONNACK = 0x20, PUBLISH = 0x30, AUTH = 0xf0 };
+enum { VERSION_5 = 5, AUTHENTICATION_DATA = 0x16, NAME_MAX_SZ = 32 };
 enum { HAS_WILL = 4, HAS_PASSWORD = 0x40, HAS_USER = 0x80 };
 
 /* What a packet's body consists of, in this order. */
@@ -26,6 +29,10 @@ enum step {
 	REASON, /* AUTH begins here */
 	REASON_PROPERTIES,
 	AUTH_END,
+	TOPIC, /* PUBLISH begins here */
+	PACKET_ID,
+	PUBLISH_PROPERTIES,
+	PUBLISH_END,
 };
 
 /* The next byte is. */
@@ -38,17 +45,24 @@ enum now {
 	NOW_VARINT,
 };
 
-struct mqtt {
+struct side {
 	struct redact_frames frames;
-	bool sure, secret;
-	unsigned client;
+	bool sure, secret, server;
+	bool named; /* the string at hand is a property's name */
+	char name[NAME_MAX_SZ];
+	uint8_t name_sz;
 	uint8_t version, flags, digits, strings;
 	enum step step;
 	enum now now;
 	uint32_t number, count, properties;
 };
 
-static void begin(struct mqtt *s, enum now now, uint32_t count, bool secret)
+struct mqtt {
+	unsigned client;
+	struct side side[2];
+};
+
+static void begin(struct side *s, enum now now, uint32_t count, bool secret)
 {
 	s->now = now;
 	s->frames.secret = now != NOW_REST;
@@ -58,9 +72,9 @@ static void begin(struct mqtt *s, enum now now, uint32_t count, bool secret)
 }
 
 /* The next step that the packet has. */
-static void advance(struct mqtt *s)
+static void advance(struct side *s)
 {
-	bool v5 = s->version == VERSION_5, will = s->flags & HAS_WILL;
+	bool v5 = s->version == VERSION_5, qos = s->frames.head[0] & 6, will = s->flags & HAS_WILL;
 
 	for (;;) {
 		switch (++s->step) {
@@ -76,6 +90,12 @@ static void advance(struct mqtt *s)
 				break;
 			begin(s, NOW_SPAN, 0, false);
 			return;
+		case PACKET_ID:
+			if (!qos)
+				break;
+			begin(s, NOW_BYTES, 2, false);
+			return;
+		case PUBLISH_PROPERTIES:
 		case REASON_PROPERTIES:
 			begin(s, NOW_SPAN, 0, false);
 			return;
@@ -92,6 +112,7 @@ static void advance(struct mqtt *s)
 			begin(s, NOW_SIZE, 0, s->step == PASSWORD);
 			return;
 		case CLIENT:
+		case TOPIC:
 			begin(s, NOW_SIZE, 0, false);
 			return;
 		default:
@@ -102,13 +123,18 @@ static void advance(struct mqtt *s)
 }
 
 /* Behind a field. */
-static void next(struct mqtt *s)
+static void next(struct side *s)
 {
 	if (s->properties && s->strings) {
+		bool secret =
+			s->name_sz > NAME_MAX_SZ || redact_name_is_secret(s->name, s->name_sz);
+
 		s->strings--;
-		begin(s, NOW_SIZE, 0, false);
+		s->named = false;
+		begin(s, NOW_SIZE, 0, secret);
 		return;
 	}
+	s->named = false;
 	if (s->properties) {
 		begin(s, NOW_ID, 0, false);
 		return;
@@ -128,11 +154,12 @@ static void next(struct mqtt *s)
 	advance(s);
 }
 
-static void property(struct mqtt *s, uint8_t id)
+static void property(struct side *s, uint8_t id)
 {
 	char kind = mqtt_property_kind(id);
 
-	s->strings = kind == 'p';
+	s->strings = s->named = kind == 'p';
+	s->name_sz = 0;
 	if (!kind) /* not known: it may be anything */
 		begin(s, NOW_BYTES, UINT32_MAX, true);
 	else if (kind == 'v')
@@ -145,7 +172,7 @@ static void property(struct mqtt *s, uint8_t id)
 
 static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 {
-	struct mqtt *s = own;
+	struct side *s = own;
 	bool inside = s->properties, done = false;
 	uint8_t out = ch;
 
@@ -156,6 +183,9 @@ static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 	case NOW_BYTES:
 		s->number = s->number << 8 | ch;
 		out = s->secret ? '*' : ch;
+		if (s->named && s->name_sz++ < NAME_MAX_SZ)
+			s->name[s->name_sz - 1] = ch;
+		s->name_sz -= s->name_sz > NAME_MAX_SZ + 1;
 		done = !--s->count;
 		break;
 	case NOW_SIZE:
@@ -186,7 +216,7 @@ static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 /* Its type, and a size of which each byte tells whether another follows. */
 static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
-	struct mqtt *s = own;
+	struct side *s = own;
 	uint8_t type = f->head[0];
 	uint32_t left = 0;
 
@@ -205,6 +235,9 @@ static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 	} else if (type == AUTH) {
 		s->step = CONNECT_END;
 		advance(s);
+	} else if (type >> 4 == PUBLISH >> 4 && s->version == VERSION_5) {
+		s->step = AUTH_END;
+		advance(s);
 	}
 	return 0;
 }
@@ -214,7 +247,10 @@ static bool starts(void *own, const struct redact_call *c)
 {
 	const uint8_t *p = c->p, *end = c->p + c->kept;
 
-	(void)own;
+	struct side *s = own;
+
+	if (s && s->server)
+		return c->kept && (*p == CONNACK || *p == AUTH) && !c->pos;
 	if (c->kept < 1 || (*p != CONNECT && *p != AUTH))
 		return false;
 	if (*p == CONNECT && !c->pos)
@@ -238,17 +274,31 @@ static const struct redact_framing framing = {
 	.byte = byte,
 };
 
+/* A server answers in the version that it was asked in. */
+static void answers(struct mqtt *m, struct redact_call *c)
+{
+	struct side *asked = &m->side[m->client], *s = &m->side[!m->client];
+
+	if (!asked->sure || asked->version != VERSION_5)
+		return;
+	s->server = s->sure = true;
+	s->version = VERSION_5;
+	redact_frames(&s->frames, &framing, s, c, 0);
+}
+
 /* False always: what else is secret in the messages that it carries is masked as well. */
 bool redact_mqtt(struct redact_call *c)
 {
-	struct mqtt *s = redact_has(c, REDACT_mqtt);
+	struct mqtt *m = redact_has(c, REDACT_mqtt);
 
-	if (!s && starts(NULL, c)) {
-		s = redact_own(c, REDACT_mqtt, sizeof(*s));
-		if (s)
-			s->client = c->dir;
+	if (!m && starts(NULL, c)) {
+		m = redact_own(c, REDACT_mqtt, sizeof(*m));
+		if (m)
+			m->client = c->dir;
 	}
-	if (s && s->client == c->dir)
-		redact_frames(&s->frames, &framing, s, c, 0);
+	if (m && m->client == c->dir)
+		redact_frames(&m->side[c->dir].frames, &framing, &m->side[c->dir], c, 0);
+	else if (m)
+		answers(m, c);
 	return false;
 }

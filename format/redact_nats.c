@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "redact_conn.h"
+#include "redact_names.h"
 
 static bool is_secret(const struct redact_json *j)
 {
@@ -17,7 +18,7 @@ static bool is_secret(const struct redact_json *j)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (j->name_sz == strlen(names[i]) && !strncasecmp(j->name, names[i], j->name_sz))
 			return true;
-	return false;
+	return j->name_sz <= sizeof(j->name) && redact_name_is_secret(j->name, j->name_sz);
 }
 
 /* Within quotes. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -7,6 +8,8 @@
 
 #include "attach.h"
 #include "../format/clock.h"
+#include "../format/redact_command.h"
+#include "../format/redact_names.h"
 #include "header.h"
 #include "probe.h"
 #include "version.h"
@@ -58,6 +61,12 @@ static struct json_object *options_json(const struct options *o)
 	if (o->record.payload_many)
 		add_u64(j, "payload_many", o->record.payload_many);
 	add_u64(j, "sample_per_64k", o->record.sample_per_64k);
+	add_string(j, "redact",
+		   !o->record.redact	  ? "none"
+		   : o->record.redact_sql ? "sql"
+					  : "secrets");
+	if (redact_names_added())
+		add_u64(j, "redact_names", redact_names_added());
 	if (o->l7)
 		add_string(j, "l7", o->l7);
 	return j;
@@ -88,6 +97,27 @@ static struct json_object *labels_json(const struct options *o)
 	return j;
 }
 
+/* Its own command line: COMMAND's secrets are in it, too. */
+static struct json_object *argv_json(int argc, char **argv)
+{
+	struct json_object *list = json_object_new_array();
+	size_t sz = 0, at = 0;
+	char *args;
+
+	for (int i = 0; i < argc; i++)
+		sz += strlen(argv[i]) + 1;
+	args = malloc(sz + 1);
+	if (!args)
+		return list;
+	for (int i = 0; i < argc; i++, at += strlen(args + at) + 1)
+		strcpy(args + at, argv[i]);
+	redact_command(args, sz);
+	for (at = 0; at < sz; at += strlen(args + at) + 1)
+		json_object_array_add(list, json_object_new_string(args + at));
+	free(args);
+	return list;
+}
+
 char *header_json(const struct options *o, int argc, char **argv)
 {
 	struct json_object *root = json_object_new_object(), *list;
@@ -103,10 +133,7 @@ char *header_json(const struct options *o, int argc, char **argv)
 	add_u64(root, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
 	json_object_object_add(root, "clock", clocks(&realtime));
 	add_u64(root, "started_at_ns", realtime);
-	list = json_object_new_array();
-	for (int i = 0; i < argc; i++)
-		json_object_array_add(list, json_object_new_string(argv[i]));
-	json_object_object_add(root, "argv", list);
+	json_object_object_add(root, "argv", argv_json(argc, argv));
 	list = json_object_new_array();
 	options_each_probe(o->record.probes, add_probe, list);
 	json_object_object_add(root, "probes", list);

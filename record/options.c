@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "../format/text.h"
+#include "../format/redact_names.h"
 #include "options_set.h"
 
 enum { DEFAULT_FREQ = 99 };
@@ -74,11 +75,20 @@ static const struct option_def table[] = {
 	 "requests whose payload is kept: in (served), out (made), both (default)",
 	 option_set_direction, 0},
 	{"redact", 0, ARG_OPTIONAL, "sql",
-	 "mask secrets before anything is written (default); with sql, literals in statements as "
-	 "well",
+	 "mask secrets before anything is written (default): credentials and cookies, values "
+	 "with names such as password, token, api_key, the logins of protocols; with sql, literals "
+	 "in statements as well",
 	 option_set_redact, 0},
+	{"redact-names", 0, ARG_REQUIRED, "FILE",
+	 "mask the values of these names as well: header fields, parameters, fields of forms and "
+	 "JSON, options; one a line, * stands for any characters, # begins a comment",
+	 option_set_redact_names, 0},
 	{"no-tls", 0, ARG_NONE, NULL, "no clear text of TLS connections; the same as -e -tls",
 	 option_set_no_tls, 0},
+	{"payload-unknown", 0, ARG_NONE, NULL,
+	 "write payload whose protocol obrec cannot name as well: nobody knows where its secrets "
+	 "are; bytes and calls are counted anyway",
+	 option_set_true, AT(record.keep_unnamed)},
 	{"no-redact", 0, ARG_NONE, NULL, "write payload as it was", option_set_false,
 	 AT(record.redact)},
 	{.help = "Symbols"},

@@ -7,6 +7,7 @@
 #include "../format/redact.h"
 #include "idmap.h"
 #include "payloads.h"
+#include "unnamed.h"
 
 enum {
 	PASSES = 2,		/* over the rings that a record waits for those before it */
@@ -22,6 +23,7 @@ struct held {
 
 struct side {
 	uint64_t next;		  /* position of what comes in turn */
+	bool seen;		  /* anything yet */
 	struct held *held, *last; /* by position */
 };
 
@@ -37,6 +39,7 @@ struct flow {
 
 struct payloads {
 	payloads_fn *fn;
+	void (*end)(void *ctx, struct payload_flow *flow);
 	void *ctx;
 	struct idmap flows; /* connection -> struct flow */
 	struct flow *waiting, *closed;
@@ -65,6 +68,7 @@ static void flow_free(struct flow *f)
 			free(h);
 		}
 	redact_conn__free(f->carried.redact);
+	unnamed_flow__free(f->carried.unnamed);
 	free(f);
 }
 
@@ -106,6 +110,8 @@ static void hand_out(struct payloads *ps, struct flow *f, const struct wire_payl
 {
 	struct side *s = &f->side[p->dir & 1];
 
+	f->carried.lost[p->dir & 1] = p->pos > s->next && s->seen;
+	s->seen = true;
 	ps->fn(ps->ctx, p, &f->carried);
 	if (p->pos + p->len > s->next)
 		s->next = p->pos + p->len;
@@ -199,6 +205,17 @@ static void pass_waiting(struct payloads *ps, bool last)
 	}
 }
 
+void payloads__on_end(struct payloads *ps, void (*fn)(void *ctx, struct payload_flow *flow))
+{
+	ps->end = fn;
+}
+
+static void end(struct payloads *ps, struct flow *f)
+{
+	if (ps->end)
+		ps->end(ps->ctx, &f->carried);
+}
+
 void payloads__pass(struct payloads *ps, bool last)
 {
 	struct flow **at = &ps->closed, *f;
@@ -211,9 +228,13 @@ void payloads__pass(struct payloads *ps, bool last)
 			continue;
 		}
 		*at = f->next_closed;
+		end(ps, f);
 		idmap_del(&ps->flows, f->key);
 		flow_free(f);
 	}
+	if (last)
+		for (size_t i = 0; (f = idmap_next(&ps->flows, &i));)
+			end(ps, f);
 }
 
 static void close_flow(struct payloads *ps, struct flow *f)

@@ -10,6 +10,7 @@
 #define RECORD_PAYLOADS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "../bpf/net.h"
 
@@ -19,6 +20,9 @@ struct redact_conn;
 /* What is carried over from record to record of a connection. */
 struct payload_flow {
 	struct redact_conn *redact;
+	struct unnamed_flow *unnamed; /* what is held until its protocol is named */
+	bool named;
+	bool lost[2]; /* by direction: bytes right before the record at hand never came */
 	bool seq_noted[2]; /* by direction: the receiver's own */
 };
 
@@ -27,6 +31,9 @@ typedef void payloads_fn(void *ctx, const struct wire_payload *p, struct payload
 
 int payloads__new(struct payloads **ps, payloads_fn *fn, void *ctx); /* 0 or -ENOMEM */
 void payloads__free(struct payloads *ps);			     /* what is held is dropped */
+
+/* fn is told before a connection is forgotten, and of each when no more will come. */
+void payloads__on_end(struct payloads *ps, void (*fn)(void *ctx, struct payload_flow *flow));
 
 void payloads__put(struct payloads *ps, const struct wire_payload *p);
 /* All rings were read once; `last`: no more will come, everything is handed out. */

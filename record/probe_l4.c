@@ -316,6 +316,7 @@ static int attach(struct probe_env *env)
 		.gone_fd = bpf_program__fd(env->skel->progs.net_gone),
 		.redact = env->opts->redact,
 		.redact_sql = env->opts->redact_sql,
+		.keep_unnamed = env->opts->keep_unnamed,
 		.tls = env->skel->rodata->net_tls,
 	};
 	int err = traffic__new(&env->traffic, &opts);

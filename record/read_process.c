@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../format/redact_command.h"
 #include "../format/text.h"
 #include "container.h"
 #include "procfs.h"
@@ -71,6 +72,7 @@ static void put_cmdline(struct parcel *m, int proc, uint32_t pid)
 
 	while (n > 0 && (buf[n - 1] == 0 || buf[n - 1] == ' '))
 		n--;
+	redact_command(buf, n > 0 ? n : 0);
 	for (long i = 0; i < n; i++)
 		if (!buf[i])
 			buf[i] = ' ';

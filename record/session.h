@@ -35,7 +35,7 @@ struct record_opts {
 	uint64_t l7; /* protocols whose payload is kept: bits by enum net_protocol; 0: all */
 	uint32_t sample_per_64k; /* connections of 65536 whose payload is kept */
 	uint32_t direction;	 /* of payload: bit 0 as client, bit 1 as server */
-	bool redact, redact_sql;
+	bool redact, redact_sql, keep_unnamed;
 	bool bound_mem; /* max_mem was asked for: stop rather than take more */
 	uint64_t max_mem; /* bytes of unwind rows, rings and tables; 0: default */
 	struct debuginfo_opts debuginfo;

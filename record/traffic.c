@@ -6,6 +6,20 @@
 
 #include "traffic_impl.h"
 
+static int open_payloads(struct traffic *t)
+{
+	int err;
+
+	if (t->opts.keep_unnamed)
+		return payloads__new(&t->payloads, traffic_write_payload, t);
+	err = unnamed__new(&t->unnamed, traffic_write_payload, t);
+	if (!err)
+		err = payloads__new(&t->payloads, traffic_take_payload, t);
+	if (!err)
+		payloads__on_end(t->payloads, traffic_end_payload);
+	return err;
+}
+
 int traffic__new(struct traffic **out, const struct traffic_opts *opts)
 {
 	struct traffic *t = calloc(1, sizeof(*t));
@@ -15,8 +29,7 @@ int traffic__new(struct traffic **out, const struct traffic_opts *opts)
 	t->opts = *opts;
 	t->keys = calloc(TRAFFIC_BATCH, sizeof(*t->keys));
 	t->values = calloc(TRAFFIC_BATCH, sizeof(*t->values));
-	if (!t->keys || !t->values ||
-	    (opts->redact && payloads__new(&t->payloads, traffic_write_payload, t))) {
+	if (!t->keys || !t->values || (opts->redact && open_payloads(t))) {
 		traffic__free(t);
 		return -ENOMEM;
 	}
@@ -38,6 +51,7 @@ void traffic__free(struct traffic *t)
 	idmap_fini(&t->early[0]);
 	idmap_fini(&t->early[1]);
 	payloads__free(t->payloads);
+	unnamed__free(t->unnamed);
 	free(t->keys);
 	free(t->values);
 	free(t);

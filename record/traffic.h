@@ -20,6 +20,7 @@ struct traffic_opts {
 	struct tracker *tracker;
 	struct loss *loss;
 	bool redact, redact_sql; /* secrets, and literals in SQL */
+	bool keep_unnamed;	 /* payload whose protocol nobody can name */
 	bool tls;		 /* clear text of TLS is listened to */
 	int socks_fd;		 /* map net_socks */
 	int others_fd;		 /* map net_others */
@@ -44,6 +45,7 @@ void traffic__reanchor(struct traffic *t);
 
 struct traffic_counts {
 	uint64_t connections, payloads, bytes;
+	uint64_t unnamed, unnamed_bytes; /* calls written without their bytes, for want of a protocol */
 };
 struct traffic_counts traffic__counts(const struct traffic *t);
 

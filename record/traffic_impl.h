@@ -14,6 +14,7 @@
 #include "payloads.h"
 #include "process.h"
 #include "traffic.h"
+#include "unnamed.h"
 
 enum { TRAFFIC_BATCH = 512, ADDR_SZ = NET_UNIX_PATH + INET6_ADDRSTRLEN };
 
@@ -37,6 +38,7 @@ struct traffic {
 	struct idmap early[2];	   /* seq_key() -> sequence number, of those not announced yet, now
 				      and before the last sweep */
 	struct payloads *payloads; /* NULL: nothing is masked */
+	struct unnamed *unnamed;   /* NULL: what is not named is written as well */
 	struct traffic_counts counts;
 	uint64_t polls;
 	int err; /* first of a write */
@@ -78,5 +80,8 @@ void traffic_sweep_early(struct traffic *t);
 
 /* For payloads__new(). */
 void traffic_write_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow);
+/* The same through what holds it until it is named; its end. */
+void traffic_take_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow);
+void traffic_end_payload(void *ctx, struct payload_flow *flow);
 
 #endif

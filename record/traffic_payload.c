@@ -27,6 +27,17 @@ static void look_for_tls(struct traffic *t, const struct wire_payload *p)
 		k->sealed = true;
 }
 
+/* When it comes, not when it is named. */
+static void note_seq(struct traffic *t, const struct wire_payload *p, struct payload_flow *flow)
+{
+	bool noted = flow && flow->seq_noted[p->dir & 1];
+
+	if (!noted)
+		noted = traffic_note_seq(t, p);
+	if (flow)
+		flow->seq_noted[p->dir & 1] = noted;
+}
+
 /* `flow`: what was carried over of its connection, NULL where nothing is masked. */
 void traffic_write_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow)
 {
@@ -44,13 +55,7 @@ void traffic_write_payload(void *ctx, const struct wire_payload *p, struct paylo
 		.data = {(const char *)p->data, p->kept},
 	};
 
-	look_for_tls(t, p);
-	if (!flow || !flow->seq_noted[p->dir & 1]) {
-		bool noted = traffic_note_seq(t, p);
-
-		if (flow)
-			flow->seq_noted[p->dir & 1] = noted;
-	}
+	note_seq(t, p, flow);
 	if (traffic_addr_text(&p->peer, host, sizeof(host)).len) {
 		snprintf(peer, sizeof(peer), p->peer.family == 6 ? "[%s]:%u" : "%s:%u", host,
 			 p->peer.port);
@@ -60,6 +65,9 @@ void traffic_write_payload(void *ctx, const struct wire_payload *p, struct paylo
 		const struct redact_payload call = {p->dir,  p->pos,  p->len,
 						    p->kept, p->data, t->masked};
 
+		if (flow->lost[p->dir & 1])
+			redact__lost(&flow->redact, p->dir);
+		flow->lost[p->dir & 1] = false;
 		if (redact__apply(&flow->redact, t->opts.redact_sql, &call)) {
 			r.data.p = (const char *)t->masked;
 			r.flags |= PAYLOAD_REDACTED;
@@ -67,12 +75,33 @@ void traffic_write_payload(void *ctx, const struct wire_payload *p, struct paylo
 	} else if (flow) {
 		r.data.len = 0; /* never unmasked */
 	}
+	if (p->flags & PAYLOAD_UNNAMED) {
+		t->counts.unnamed++;
+		t->counts.unnamed_bytes += p->len;
+	}
 	t->counts.payloads++;
 	traffic_put(t, REC_payload, &r);
 }
 
+/* Is held until its protocol is known. */
+void traffic_take_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow)
+{
+	struct traffic *t = ctx;
+
+	note_seq(t, p, flow);
+	unnamed__put(t->unnamed, p, flow);
+}
+
+void traffic_end_payload(void *ctx, struct payload_flow *flow)
+{
+	struct traffic *t = ctx;
+
+	unnamed__end(t->unnamed, flow);
+}
+
 void traffic__payload(struct traffic *t, const struct wire_payload *p)
 {
+	look_for_tls(t, p);
 	if (t->payloads)
 		payloads__put(t->payloads, p);
 	else

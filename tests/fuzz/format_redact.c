@@ -2,12 +2,14 @@
 /*
  * Hostile conversations of both directions, cut anywhere, with holes and unkept tails. Nothing
  * behind what was kept is touched, nothing is read outside of it, a byte is changed into a mask's
- * alone, and stays one when what was masked is masked again.
+ * alone, and stays one when what was masked is masked again. Or (byte 0, bit 1) a conversation of
+ * redact_plant.h with a secret in it, of which nothing comes out.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/redact.h"
+#include "redact_plant.h"
 
 enum { GUARD = 0x5a };
 
@@ -48,6 +50,65 @@ static void one_call(struct conversation *c, unsigned control, const uint8_t *p,
 	free(second);
 }
 
+/* ---- a secret is planted ---- */
+
+struct bytes {
+	const uint8_t *p;
+	size_t sz;
+};
+
+static uint8_t next(struct bytes *b)
+{
+	if (!b->sz)
+		return 0;
+	b->sz--;
+	return *b->p++;
+}
+
+static size_t next_cut(void *ctx)
+{
+	return next(ctx);
+}
+
+/* Of characters that no row has so many of. */
+static void make_secret(char *secret, struct bytes *b)
+{
+	static const char of[] = "QZXJVKW923478650";
+
+	for (int i = 0; i < SECRET_SZ; i++)
+		secret[i] = of[(next(b) + i) % (sizeof(of) - 1)];
+}
+
+/* Words, and what is no command. */
+static struct planted make_lines(char *to, struct bytes *b)
+{
+	static const char of[] = "bdfgijkl 0123.:;=-_/\n\n";
+	size_t sz = next(b) % 64;
+
+	for (size_t i = 0; i < sz; i++)
+		to[i] = of[next(b) % (sizeof(of) - 1)];
+	memcpy(to + sz, "\r\n", 2);
+	return (struct planted){to, sz ? sz + 2 : 0};
+}
+
+/* row, fillers, secret, lines; then where it is cut */
+static void plant_one(struct bytes b)
+{
+	const struct planter *row = &planters[next(&b) % PLANTER_CNT];
+	unsigned fillers = next(&b) % 8;
+	char secret[SECRET_SZ], lines[80];
+	static uint8_t talk[TALK_MAX];
+	size_t sz;
+
+	make_secret(secret, &b);
+	sz = plant(talk, row, make_lines(lines, &b), fillers, secret);
+	plant_talk(row, talk, sz, next_cut, &b);
+	if (plant_shows(talk, sz, secret)) {
+		fprintf(stderr, "%s\n", row->name);
+		abort();
+	}
+}
+
 /* byte 0: options; then pieces: control byte, length byte, bytes. */
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t sz)
 {
@@ -55,6 +116,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t sz)
 
 	if (!sz)
 		return 0;
+	if (p[0] & 2) {
+		plant_one((struct bytes){p + 1, sz - 1});
+		return 0;
+	}
 	c.sql = p[0] & 1;
 	for (size_t i = 1; i + 2 < sz;) {
 		unsigned control = p[i];

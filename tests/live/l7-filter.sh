@@ -27,7 +27,7 @@ eventually "nginx's worker" pgrep -P $master
 worker=$(pgrep -P $master | head -n 1)
 redis-cli -p $port -x set large <"$T/www/large" >/dev/null
 
-begin() { obrec_start -q --debuginfo none -e l4,l7 "$@"; }
+begin() { obrec_start -q --debuginfo none -e l4,l7 --payload-unknown "$@"; }
 all_closed() { [ "$(served $port,$web,$odd)" = 0 ]; }
 end() { eventually "the servers have closed what their clients closed" all_closed; obrec_stop; }
 by() { sql "$1" "SELECT coalesce(group_concat(protocol || ' ' || n, ', '), '') FROM (SELECT protocol, count(*) n FROM message GROUP BY 1 ORDER BY 1)" | tr -d '"'; }

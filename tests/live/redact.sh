@@ -3,7 +3,7 @@
 for c in redis-server nginx curl mariadbd; do command -v $c >/dev/null || skip "needs $c"; done
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
 [ -x "$bin/postgres" ] || skip "needs postgresql"
-free_port 5
+free_port 6
 secret=Zq7xSecret
 as() { setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; }
 
@@ -33,6 +33,25 @@ eventually "postgres answers" pgsql -c 'SELECT 1'
 # The databases' users have passwords kept in clear on the wire (PostgreSQL) and behind the server's challenge (MariaDB).
 root -e "CREATE USER u@'127.0.0.1' IDENTIFIED BY '${secret}My'" || fail "no mariadb: $(tail -n 3 "$T/my.log")"
 
+# A protocol that nobody knows the secrets of, and a process with secrets on its command line.
+cat >"$T/ftp.py" <<'P'
+import socket, sys
+s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(('127.0.0.1', int(sys.argv[1]))); s.listen()
+while True:
+    c, _ = s.accept(); f = c.makefile('rw', newline='')
+    try:
+        f.write('220 ready\r\n'); f.flush()
+        for line in f:
+            f.write('331 more\r\n' if line.startswith('USER') else '230 in\r\n'); f.flush()
+    except OSError:
+        pass
+    f.close(); c.close()
+P
+start python3 "$T/ftp.py" $((port + 5)) mysql -p${secret}Arg --token ${secret}Arg API_KEY=${secret}Arg https://u:${secret}Arg@h/?sig=${secret}Arg -H "Authorization: ${secret}Arg"
+ftp=$!
+ftp_answers() { (exec 7<>/dev/tcp/127.0.0.1/$((port + 5))) 2>/dev/null; }
+eventually "the other server answers" ftp_answers
+
 talk() {
 	local big; big=$(printf 'x%.0s' {1..3000})
 	# Redis: its own client, inline, in a pipeline that is cut in the middle of the password, a wrong one.
@@ -52,19 +71,26 @@ talk() {
 	exec 7<>/dev/tcp/127.0.0.1/$((port + 1))
 	printf 'GET /five HTTP/1.1\r\nHost: h\r\nCook' >&7; sleep 0.05; printf 'ie: a=%s' ${secret:0:5} >&7; sleep 0.05; printf '%sCookie\r\n\r\n' ${secret:5} >&7
 	read -r -u 7 _; exec 7>&-
+	# By name: in a query, a form, JSON, a header field with a space before its colon, a URL.
+	curl -s -o /dev/null -H "X-Api-Key : ${secret}Name" -H "Referer: https://me:${secret}Name@h/?sig=${secret}Name" "http://127.0.0.1:$((port + 1))/six?access_token=${secret}Name&n=1"
+	curl -s -o /dev/null -d "user=me&pass%77ord=${secret}Name&n=1" http://127.0.0.1:$((port + 1))/six
+	curl -s -o /dev/null --json "{\"a\":{\"client_secret\":\"${secret}Name\"}}" http://127.0.0.1:$((port + 1))/six
+	curl -s -o /dev/null --http2-prior-knowledge -H "x-vault-token: ${secret}Name" --json "{\"password\":\"${secret}Name\"}" "http://127.0.0.1:$((port + 2))/six?token=${secret}Name" || true # nginx answers before it has read the body
+	exec 7<>/dev/tcp/127.0.0.1/$((port + 5))
+	read -r -u 7 _; printf 'USER me\r\n' >&7; read -r -u 7 _; printf 'PASS %sFtp\r\n' $secret >&7; read -r -u 7 _; exec 7>&-
 	# Answers do not repeat the literals: only statements are masked.
 	mariadb --no-defaults -h127.0.0.1 -P$((port + 3)) -uu -p${secret}My -e "SELECT LENGTH('${secret}Literal') AS n, 77001122 > 0 AS m" >/dev/null
 	pgsql -q -c "SELECT length('${secret}Literal') AS n, 77001122 > 0 AS m" >/dev/null
 	PGPASSWORD=${secret}Wrong PGSSLMODE=disable PGGSSENCMODE=disable psql -h 127.0.0.1 -p $((port + 4)) -U postgres -c 'SELECT 1' >/dev/null 2>&1 || true
 }
-all_closed() { [ "$(served $port,$((port + 1)),$((port + 2)),$((port + 3)),$((port + 4)))" = 0 ]; }
+all_closed() { [ "$(served $port,$((port + 1)),$((port + 2)),$((port + 3)),$((port + 4)),$((port + 5)))" = 0 ]; }
 # base64 of what curl -u sends, beside the words themselves
 coded=$(printf 'me:%sBasic' $secret | base64)
 found() { raw "$1" >"$T/bytes"; grep -aoE "${secret}[A-Za-z]*|$coded|77001122" "$T/bytes" | sort -u | tr '\n' ' '; }
 recorded() {
 	local name=$1; shift
 	# The servers alone: the clients' command lines hold the secrets as well.
-	obrec_start -q -p $redis,$(cat "$T/nginx.pid"),$(pgrep -P "$(cat "$T/nginx.pid")" | tr '\n' ,)$mysql,$pg -e l4,l7 --debuginfo none "$@" -o "$T/$name.obz"
+	obrec_start -q -p $redis,$(cat "$T/nginx.pid"),$(pgrep -P "$(cat "$T/nginx.pid")" | tr '\n' ,)$mysql,$pg,$ftp -e l4,l7 --debuginfo none "$@" -o "$T/$name.obz"
 	talk
 	eventually "the servers have closed what the clients closed" all_closed
 	obrec_stop "$name"
@@ -74,7 +100,7 @@ all() { sql "$1" "SELECT protocol,method,target FROM message WHERE target IN ('/
 
 # The test itself: without masking the secrets are there.
 recorded plain --no-redact --payload 16384
-for s in Redis Basic Cookie Proxy Bearer SetCookie Literal Pg Wrong; do
+for s in Redis Basic Cookie Proxy Bearer SetCookie Literal Pg Wrong Name Ftp; do
 	case $s in Basic) w=$coded ;; *) w=$secret$s ;; esac
 	[[ " $(found "$T/plain.obz") " == *" $w "* ]] || [ $s = Cookie ] || [ $s = Bearer ] || [ $s = SetCookie ] || fail "not seen without masking: $s; found $(found "$T/plain.obz")"
 done
@@ -83,6 +109,15 @@ for payload in head 16384; do
 	is "$payload: secrets in the archive" "$(found "$T/$payload.obz")" "77001122 ${secret}Literal "
 	is "$payload: messages" "$(all "$T/$payload.obz")" "$(all "$T/plain.obz")"
 done
+[[ $("$OBANA" info "$T/head.obz") == *"not kept"*"unknown protocols"* ]] || fail "info does not say what was not kept"
+is "the command line" "$(sql "$T/head.obz" "SELECT substr(cmdline, instr(cmdline, 'mysql')) FROM process WHERE pid = $ftp" | tr -d '"')" \
+	"mysql -p************* --token ************* API_KEY=************* https://u:*************@h/?sig=************* -H Authorization:**************"
+recorded unknown --payload-unknown
+is "--payload-unknown" "$(found "$T/unknown.obz")" "77001122 ${secret}Ftp ${secret}Literal "
+# Names of one's own, beside the table's.
+echo n >"$T/names"
+recorded names --redact-names "$T/names"
+is "--redact-names" "$(raw "$T/names.obz" | grep -aoE 'n=[1*]' | sort -u)" "n=*"
 recorded literals --redact=sql --payload 16384
 is "with --redact=sql" "$(found "$T/literals.obz")" ""
 is "with --redact=sql: messages" "$(all "$T/literals.obz")" "$(all "$T/plain.obz")"
