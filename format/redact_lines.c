@@ -96,7 +96,8 @@ static inline unsigned mark_of(const void *p)
 }
 
 #define MARK(start, ...) | 1ULL << mark_of(start)
-#define SECRETS (0 BEGINNINGS(MARK) REDACT_INLINE(MARK))
+#define COMMANDS (0 REDACT_INLINE(MARK))
+#define SECRETS (COMMANDS BEGINNINGS(MARK))
 #define MESSAGES (0 METHODS(MARK))
 
 static inline bool is_marked(const uint8_t *p, uint64_t marks)
@@ -133,7 +134,8 @@ static int field_at(const uint8_t *p, size_t sz)
 /* The same of fields and commands. */
 static int secret_at(const uint8_t *p, size_t sz)
 {
-	int field = field_at(p, sz), command = field > 0 ? 0 : redact_inline(p, sz);
+	bool may_be = sz < SOON_SZ || is_marked(p, COMMANDS) || redact_is_quoted(p);
+	int field = field_at(p, sz), command = may_be && field <= 0 ? redact_inline(p, sz) : 0;
 
 	return command ? command : field;
 }
