@@ -115,7 +115,10 @@ static const struct planter planters[] = {
 				  "\0\0\0\x3d\0\x21\0\0\0\0\0\1\0\2me\0\0\0\1\4\0\0011\0\0\0\1\0"
 				  "\x10ssl.key.password"
 				  "\0\x10",
-				  "\0")
+				  "\0") ANSWER("kafka delegation token",
+					       "\0\0\0\x18\0\x26\0\1\0\0\0\1\0\2me" ZEROS(6)
+						       ZEROS(6),
+					       "\0\0\0\6\0\0\0\2ok", "\0\0\0\x17\0\0\0\1\0\0\0", "")
 		AFTER("mongodb saslStart", MONGO_FIND, MONGO_FIND,
 		      MONGO("\x47") "\x31\0\0\0\x10saslStart\0\1\0\0\0\5payload\0\x10\0\0\0\0",
 		      "\0")
