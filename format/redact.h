@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Masks secrets in payload before it is written: the values of HTTP Authorization,
- * Proxy-Authorization, Cookie and Set-Cookie (HTTP/1 text and HPACK), Redis AUTH and HELLO, the
- * logins of MySQL, PostgreSQL, Kafka and of what redactors.def names; with `sql`, literals and
+ * Proxy-Authorization, Cookie and Set-Cookie (HTTP/1 text and HPACK), commands and settings of
+ * Redis that carry one, the logins of MySQL, PostgreSQL, Kafka and of what redactors.def names,
+ * literals of statements that name a secret (redact_statement.c); with `sql`, all literals and
  * parameters of SQL. Lengths never change, and what carries a secret's length or name stays, so
  * that messages read as before. A secret may span calls, so calls are to be given in the order of
  * their bytes.

@@ -2,7 +2,8 @@
 /*
  * Logins of AMQP 0-9-1: the responses of connection.start-ok and secure-ok (SASL), the secret of
  * connection.update-secret. The client's frames are followed from its greeting on, or from a call
- * that begins with one of these; where bytes were not seen, until a call begins with a frame.
+ * that begins with one of these; where bytes were not seen, until a call begins with a frame. Of
+ * AMQP 1.0 all that the client's SASL frames hold, which end with its second greeting.
  */
 #include "redact_frames.h"
 
@@ -24,6 +25,7 @@ static const enum part start_ok[] = {TABLE, SHORT, SECRET, END}, other[] = {SECR
 struct amqp {
 	struct redact_frames frames;
 	bool known, login;
+	bool v1;	 /* AMQP 1.0, at its login */
 	uint8_t greeted; /* bytes of the greeting */
 	unsigned client;
 	const enum part *part;
@@ -111,17 +113,56 @@ static const struct redact_framing framing = {
 	.lost = lost,
 };
 
+/* ---- AMQP 1.0, 2.3.1: size 4, where the body begins, type, channel 2 ---- */
+
+enum { SASL_HEAD = 8, SASL_TYPE = 1, DESCRIPTOR_SZ = 3 };
+
+/* What the body is stays: its descriptor. */
+static int sasl_head(void *own, struct redact_frames *f, const struct redact_call *c)
+{
+	struct amqp *s = own;
+	uint32_t size = be_get(f->head, 4);
+
+	(void)c;
+	s->login &= memcmp(f->head, "AMQP", 4) != 0;
+	if (size < SASL_HEAD || size >= FRAME_MAX)
+		return FRAME_BAD;
+	redact_frame(f, size - SASL_HEAD, f->head[5] == SASL_TYPE);
+	f->open = DESCRIPTOR_SZ;
+	return 0;
+}
+
+static bool sasl_starts(void *own, const struct redact_call *c)
+{
+	(void)own;
+	return c->kept > SASL_HEAD && !c->p[0] && !c->p[1] && c->p[4] == 2 && c->p[5] == SASL_TYPE;
+}
+
+static const struct redact_framing sasl = {
+	.head_sz = SASL_HEAD,
+	.head = sasl_head,
+	.starts = sasl_starts,
+	.lost = lost,
+};
+
+/* ---- which connections ---- */
+
 /* Told by the greeting, byte by byte through calls; or joined late, by a method with a secret. */
 static size_t recognise(struct redact_call *c)
 {
-	static const uint8_t greeting[GREETING_SZ] = "AMQP\0\0\x09\x01";
+	static const uint8_t greetings[][GREETING_SZ + 1] = {"AMQP\0\0\x09\x01",
+							     "AMQP\x03\x01\0\0"};
+	enum { TELLS = 4 };
 	struct amqp *s = redact_has(c, REDACT_amqp);
 	size_t had = s && s->client == c->dir ? s->greeted : 0, n;
 	bool late = c->kept && *c->p == METHOD && starts(NULL, c) && !c->p[1] && !c->p[2] &&
 		    is_secret(be_get(c->p + FRAME_HEAD, METHOD_SZ));
 
+	bool v1;
+
 	n = c->kept < GREETING_SZ - had ? c->kept : GREETING_SZ - had;
-	if (!late && (c->pos != had || !n || memcmp(c->p, greeting + had, n))) {
+	v1 = had > TELLS ? s->v1 : had + n > TELLS && c->p[TELLS - had] == 3;
+	if (!late && (c->pos != had || !n || memcmp(c->p, greetings[v1] + had, n))) {
 		if (s && s->client == c->dir)
 			s->greeted = 0;
 		return SIZE_MAX;
@@ -131,6 +172,7 @@ static size_t recognise(struct redact_call *c)
 		return SIZE_MAX;
 	s->client = c->dir;
 	s->greeted = had + n;
+	s->v1 = v1 && !late;
 	s->known = s->login = late || s->greeted == GREETING_SZ;
 	n = late ? 0 : n;
 	redact_frames_begin(&s->frames, c->pos + n);
@@ -149,6 +191,6 @@ bool redact_amqp(struct redact_call *c)
 		s = redact_has(c, REDACT_amqp);
 	}
 	if (s->client == c->dir)
-		redact_frames(&s->frames, &framing, s, c, at);
+		redact_frames(&s->frames, s->v1 ? &sasl : &framing, s, c, at);
 	return true;
 }

@@ -11,7 +11,7 @@
 
 #include "redact_names.h"
 
-enum { WORD_MAX = 32 };
+enum { WORD_MAX = 32, COMMAND_MAX = 8 /* characters of the longest */ };
 
 struct line {
 	const uint8_t *p;
@@ -68,7 +68,8 @@ static bool cuts(const struct line *l)
 	return l->at + 1 == l->sz && l->p[l->at] == '\r';
 }
 
-static void next_word(struct line *l)
+/* One that is longer than `max` is none that matters: nobody asks where it ends. */
+static void next_word(struct line *l, size_t max)
 {
 	uint8_t quote = 0;
 
@@ -76,7 +77,7 @@ static void next_word(struct line *l)
 	while (l->at < l->sz && is_blank(l->p[l->at]) && !is_end(l))
 		l->at++;
 	l->over = l->at < l->sz && is_end(l) && !cuts(l);
-	while (l->at < l->sz && !is_end(l)) {
+	while (l->at < l->sz && !is_end(l) && l->word_sz <= max) {
 		uint8_t ch = l->p[l->at];
 
 		if (!quote && is_blank(ch))
@@ -124,7 +125,7 @@ bool redact_is_redis_secret(const char *name, size_t sz)
 static int auth_in(struct line *l)
 {
 	for (;;) {
-		next_word(l);
+		next_word(l, SIZE_MAX);
 		if (l->over)
 			return 0;
 		if (is(l, "auth") || is(l, "auth2"))
@@ -138,14 +139,14 @@ static int auth_in(struct line *l)
 static int settings(struct line *l)
 {
 	for (;;) {
-		next_word(l);
+		next_word(l, SIZE_MAX);
 		if (l->over)
 			return 0;
 		if (l->cut)
 			return REDACT_UNDECIDED;
 		if (l->word_sz <= WORD_MAX && redact_is_redis_secret(l->word, l->word_sz))
 			return behind(l);
-		next_word(l);
+		next_word(l, SIZE_MAX);
 		if (l->over)
 			return 0;
 	}
@@ -153,13 +154,13 @@ static int settings(struct line *l)
 
 static int subcommand(struct line *l, const char *name)
 {
-	next_word(l);
+	next_word(l, SIZE_MAX);
 	return l->over || !is(l, name) ? 0 : behind(l);
 }
 
 static int hello(struct line *l)
 {
-	next_word(l);
+	next_word(l, SIZE_MAX);
 	for (size_t i = 0; i < l->word_sz; i++)
 		if (i >= WORD_MAX || !isdigit((uint8_t)l->word[i]))
 			return 0;
@@ -178,7 +179,7 @@ static int sentinel(struct line *l)
 {
 	int at;
 
-	next_word(l);
+	next_word(l, SIZE_MAX);
 	if (l->over)
 		return 0;
 	if (is(l, "config"))
@@ -186,7 +187,7 @@ static int sentinel(struct line *l)
 	at = is(l, "set") ? behind(l) : 0;
 	if (at <= 0)
 		return at;
-	next_word(l);
+	next_word(l, SIZE_MAX);
 	return l->over ? 0 : settings(l);
 }
 
@@ -210,7 +211,7 @@ static int redis(struct line *l)
 {
 	bool undecided = false;
 
-	next_word(l);
+	next_word(l, COMMAND_MAX);
 	if (l->over)
 		return 0;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -236,11 +237,45 @@ static int nats(const uint8_t *p, size_t sz)
 	return at >= sz ? REDACT_UNDECIDED : p[at] == '{' ? (int)at + 1 : 0;
 }
 
+static uint32_t start_of(const void *p)
+{
+	uint32_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word | 0x20202020;
+}
+
+/* As good as all lines are told here. */
+static bool may_be_command(const uint8_t *p, size_t sz)
+{
+	uint32_t start;
+	size_t at = 0;
+
+	while (at < sz && is_blank(p[at]))
+		at++;
+	if (at == sz)
+		return true;
+	p += at;
+	if (sz - at < 4 || redact_is_quoted(p))
+		return strchr("ahcms\"'", *p | 32);
+	start = start_of(p);
+#define X(begins)                                                                                  \
+	if (start == start_of(begins))                                                             \
+		return true;
+	REDACT_INLINE(X)
+#undef X
+	return false;
+}
+
 int redact_inline(const uint8_t *p, size_t sz)
 {
 	struct line l = {.p = p, .sz = sz};
-	int at = redis(&l), connect = (*p | 32) == 'c' ? nats(p, sz) : 0;
+	int at, connect;
 
+	if (!may_be_command(p, sz))
+		return 0;
+	connect = (*p | 32) == 'c' ? nats(p, sz) : 0;
+	at = sz >= 4 && start_of(p) == start_of("conn") ? 0 : redis(&l);
 	if (at <= 0 && connect)
 		at = connect;
 	/* A line that is too long to be carried until it can tell is not shown either. */

@@ -27,16 +27,25 @@ int redact_inline(const uint8_t *p, size_t sz);
 /* Is a setting of Redis, in small letters, one? */
 bool redact_is_redis_secret(const char *name, size_t sz);
 
-/* Of four bytes at least: a blank in front, or a quote among them? */
+/* The first letters of these, as bits. */
+#define REDACT_INLINE_LETTERS                                                                      \
+	(1u << ('a' & 31) | 1u << ('h' & 31) | 1u << ('c' & 31) | 1u << ('m' & 31) |               \
+	 1u << ('s' & 31))
+
+/* Of four bytes at least: a blank or quote in front, or a quote behind such a letter? */
 static inline bool redact_is_quoted(const uint8_t *p)
 {
 	const uint32_t ones = 0x01010101;
 	uint32_t word, one, two;
 
+	if (*p < '*')
+		return *p <= ' ' || *p == '"' || *p == '\'';
+	if (!(REDACT_INLINE_LETTERS >> (*p & 31) & 1))
+		return false;
 	memcpy(&word, p, sizeof(word));
 	one = word ^ ones * '\'';
 	two = word ^ ones * '"';
-	return *p <= ' ' || (((one - ones) & ~one) | ((two - ones) & ~two)) & ones << 7;
+	return (((one - ones) & ~one) | ((two - ones) & ~two)) & ones << 7;
 }
 
 #endif

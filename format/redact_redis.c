@@ -9,7 +9,7 @@
 #include "redact_inline.h"
 #include "redact_spots.h"
 
-enum { DIGITS_MAX = 9, WORD_MIN = 3, WORD_MAX = 32, ALL = UINT8_MAX, ARRAY = ALL - 1 };
+enum { DIGITS_MAX = 9, WORD_MIN = 4, WORD_MAX = 32, ALL = UINT8_MAX, ARRAY = ALL - 1 };
 
 /* Words by which the bulk strings behind them are secret. */
 static const struct {

@@ -115,7 +115,10 @@ static const struct planter planters[] = {
 				  "\0\0\0\x3d\0\x21\0\0\0\0\0\1\0\2me\0\0\0\1\4\0\0011\0\0\0\1\0"
 				  "\x10ssl.key.password"
 				  "\0\x10",
-				  "\0")
+				  "\0") ANSWER("kafka delegation token",
+					       "\0\0\0\x18\0\x26\0\1\0\0\0\1\0\2me" ZEROS(6)
+						       ZEROS(6),
+					       "\0\0\0\6\0\0\0\2ok", "\0\0\0\x17\0\0\0\1\0\0\0", "")
 		AFTER("mongodb saslStart", MONGO_FIND, MONGO_FIND,
 		      MONGO("\x47") "\x31\0\0\0\x10saslStart\0\1\0\0\0\5payload\0\x10\0\0\0\0",
 		      "\0")
@@ -128,9 +131,12 @@ static const struct planter planters[] = {
 			"") AFTER("mqtt 5 user property", MQTT5_START, "\xc0\0",
 				  "\x30\x1e\0\1t\x1a\x26\0\5token\0\x10", "")
 		AFTER("amqp start-ok", "AMQP\0\0\x09\1", "\x08\0\0\0\0\0\0\xce",
-		      "\1\0\0\0\0\0\x28\0\x0a\0\x0b\0\0\0\0\5PLAIN\0\0\0\x10", "\5en_US\xce")
-			AFTER("amqp secure-ok", "AMQP\0\0\x09\1", "\x08\0\0\0\0\0\0\xce",
-			      "\1\0\0\0\0\0\x18\0\x0a\0\x15\0\0\0\x10", "\xce")
+		      "\1\0\0\0\0\0\x28\0\x0a\0\x0b\0\0\0\0\5PLAIN\0\0\0\x10",
+		      "\5en_US\xce") AFTER("amqp secure-ok", "AMQP\0\0\x09\1",
+					   "\x08\0\0\0\0\0\0\xce",
+					   "\1\0\0\0\0\0\x18\0\x0a\0\x15\0\0\0\x10", "\xce")
+			AFTER("amqp 1.0 sasl-init", "AMQP\3\1\0\0", "",
+			      "\0\0\0\x29\2\1\0\0\0\x53\x41\xc0\x1b\2\xa3\5PLAIN\xa0\x12\0u", "")
 	/* Cassandra */
 	AFTER("cassandra auth response", CQL_START, CQL_OPTIONS, "\4\0\0\2\x0f\0\0\0\x14\0\0\0\x10",
 	      "") AFTER("cassandra create role", CQL_START, CQL_OPTIONS,

@@ -36,6 +36,13 @@ static const struct row rows[] = {
 	 {C("CONNECT{\"pass\":\"s3\",\"access_token\":\"s3\",\"name\":\"s3\"}\r\nPING\r\n",
 	    "CONNECT{\"pass\":\"**\",\"access_token\":\"**\",\"name\":\"s3\"}\r\nPING\r\n"),
 	  RSAME("-ERR 'Authorization Violation'\r\n")}},
+	{"amqp 1.0 login, then frames",
+	 false,
+	 true,
+	 {C("AMQP\3\1\0\0\0\0\0\x16\2\1\0\0\0\x53\x41\xc0\x0b\2\xa3\1P\xa0\3s3c"
+	    "AMQP\0\1\0\0\0\0\0\x0c\2\0\0\0open",
+	    "AMQP\3\1\0\0\0\0\0\x16\2\1\0\0\0\x53\x41***********"
+	    "AMQP\0\1\0\0\0\0\0\x0c\2\0\0\0open")}},
 	/* ---- MQTT 5 ---- */
 	{"mqtt user properties",
 	 false,
