@@ -7,6 +7,7 @@
 #ifndef FORMAT_ARCHIVE_H
 #define FORMAT_ARCHIVE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,19 +18,26 @@
 
 struct obz_writer;
 
+/* max_sz is met: an error that no file has. */
+#define OBZ_MAX_SIZE (-EXFULL)
+
+/* As strerror(-err), with the words for an archive's bounds. */
+const char *obz_strerror(int err);
+
 struct obz_writer_opts {
 	const char *header_json; /* obz.json, whole; the writer adds "uuid" and "format" itself */
-	uint64_t max_sz;	 /* 0: no bound; put/add return -EFBIG once it would be passed */
-	int zstd_level;		 /* 0: 1 */
-	/* For copies of an archive's own members (recover, merge); NULL: a new uuid, our schema. With
-	 * a uuid all members are dated when the capture began: copies of the same are the same. */
+	uint64_t max_sz; /* 0: no bound; put/add return OBZ_MAX_SIZE once it would be passed */
+	int zstd_level;	 /* 0: 1 */
+	/* For copies of an archive's own members (recover, merge); NULL: a new uuid, our schema.
+	 * With a uuid all members are dated when the capture began: copies of the same are the
+	 * same. */
 	const char *uuid, *schema_json;
 };
 
 /*
  * Takes fd (a file, pipe or socket; closed by __close, but not when this fails). Writes obz.json
  * and schema.json at once. All calls may come from any thread; members are whole and never
- * interleave. Near max_sz a reserve is kept: profile rows and debuginfo meet -EFBIG first, identity
+ * interleave. Near max_sz a reserve is kept: profile rows and debuginfo meet it first, identity
  * and health rows still fit, and so does the end.
  */
 int obz_writer__new(struct obz_writer **w, int fd, const struct obz_writer_opts *opts);
@@ -79,6 +87,13 @@ uint64_t obz_writer__bytes(const struct obz_writer *w); /* written so far */
 const char *obz_writer__uuid(const struct obz_writer *w);
 const char *obz_writer__error(const struct obz_writer *w); /* why the last call failed, one line */
 
+/* Why rows are refused since then: OBZ_MAX_SIZE, an error of the file; 0: they are not. */
+int obz_writer__refuses(struct obz_writer *w);
+
+/* Writes all that is queued: what obz_writer__refuses() says from then on is the last word on rows.
+ */
+int obz_writer__finish(struct obz_writer *w);
+
 /*
  * Flush, write obz.end.json and tar's end, close fd, free. NULL end_json: leave it cut. 0 when the
  * archive is whole: a full disk often still has room for the end. The writer adds "uuid",
@@ -86,6 +101,18 @@ const char *obz_writer__error(const struct obz_writer *w); /* why the last call 
  * it could not write.
  */
 int obz_writer__close(struct obz_writer *w, const char *end_json);
+
+/* What a closed archive holds. */
+struct obz_written {
+	uint64_t bytes;	  /* of all members, and tar's end */
+	uint64_t samples; /* that its rows stand for */
+	char *end_json;	  /* the end as the archive has it, or should have; the caller's; NULL: none
+			   */
+	char error[192];  /* "" when it is whole */
+};
+
+/* The same, and tells what became of it. */
+int obz_writer__close_to(struct obz_writer *w, const char *end_json, struct obz_written *written);
 
 /* ---- reading ---- */
 
@@ -105,7 +132,8 @@ struct obz_damage {
 	uint64_t cut;		/* 1: no obz.end.json */
 	uint64_t bad_chunks;	/* checksum, frame or column errors; found by decoding */
 	uint64_t lost_chunks;	/* gaps in a stream's sequence */
-	uint64_t bad_members;	/* the same for JSON and debug members; chunks whose tar header is lost */
+	uint64_t bad_members;	/* the same for JSON and debug members; chunks whose tar header is
+				   lost */
 	uint64_t skipped_bytes; /* not part of any member */
 	uint64_t refused;	/* members outside the grammar or bounds, duplicates */
 };

@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,20 +82,24 @@ static ssize_t write_quietly(int fd, const void *p, size_t len)
 /*
  * A full disk must not cost the archive its end: no member is begun unless the disk has room for it
  * and for the end after it. The room is set aside beyond the end of the file; close gives back what
- * is left.
+ * is left. RLIMIT_FSIZE is not asked there, for the file's size stays.
  */
 static int claim(struct member_out *o, uint64_t sz)
 {
+	uint64_t from = o->base + o->bytes, room = member_out_sz(sz) + END_ROOM;
+	struct rlimit limit;
 	struct quiet q;
 	int err;
 
-	if (!o->seekable || o->ending || o->no_claim)
+	if (!o->seekable || o->ending)
+		return 0;
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	    from + room > limit.rlim_cur)
+		return -EFBIG;
+	if (o->no_claim)
 		return 0;
 	quiet_begin(&q);
-	err = fallocate(o->fd, FALLOC_FL_KEEP_SIZE, o->base + o->bytes,
-			member_out_sz(sz) + END_ROOM)
-		      ? errno
-		      : 0;
+	err = fallocate(o->fd, FALLOC_FL_KEEP_SIZE, from, room) ? errno : 0;
 	quiet_end(&q);
 	if (err == ENOSPC || err == EDQUOT || err == EFBIG)
 		return -err;
@@ -208,7 +213,7 @@ static int begin(struct member_out *o, const char *name, uint64_t sz)
 /* ustar's size field has eleven octal digits. */
 static int refused(struct member_out *o, uint64_t sz)
 {
-	return o->torn ? -EPIPE : sz >= 1ULL << 33 ? -EFBIG : claim(o, sz);
+	return o->torn ? -EPIPE : sz >= 1ULL << 33 ? -E2BIG : claim(o, sz);
 }
 
 int member_out_put(struct member_out *o, const char *name, const void *p, size_t sz)

@@ -32,6 +32,7 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGHUP, &stop, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
+	sigaction(SIGXFSZ, &ignore, NULL); /* an error of the write that met the limit */
 }
 
 /* Tables of a new binary take megabytes for moments. Given a fixed bound such blocks are mapped on
@@ -57,12 +58,12 @@ static void tell_ready(int fd)
 static int record(struct options *o, struct session *s, struct obz_writer **w,
 		  const struct output *out, struct command_child *cmd)
 {
+	struct obz_written written;
 	struct session_status st;
 	struct progress progress;
 	enum stop_reason reason;
-	uint64_t bytes;
 	char *end;
-	int err = session__start(s);
+	int lost, err = session__start(s);
 
 	if (err)
 		return exit_code(err);
@@ -77,18 +78,20 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 	reason = session__run(s, &stop_requests, progress_tick, &progress);
 	session__finish(s, &stop_requests, progress_tick, &progress);
 	progress_fini(&progress);
+	lost = obz_writer__finish(*w);
+	reason = stop_reason_last(reason, lost);
 	st = session__status(s);
 	end = session__end_json(s, reason);
-	bytes = obz_writer__bytes(*w);
-	err = obz_writer__close(*w, end);
+	err = obz_writer__close_to(*w, end, &written);
 	*w = NULL;
-	progress_summary(out, bytes, &st, end);
+	progress_summary(out, &written, &st);
+	if (err)
+		message_error("%s: %s", out->path, written.error);
+	free(written.end_json);
 	free(end);
-	if (err && err != -EFBIG)
-		message_error("%s: %s", out->path, strerror(-err));
-	return reason == STOP_ERROR		 ? EXIT_FAIL
-	       : err || reason == STOP_DISK_FULL ? EXIT_PARTIAL
-						 : EXIT_OK;
+	if (reason == STOP_ERROR)
+		return EXIT_FAIL;
+	return err || (lost && lost != OBZ_MAX_SIZE) ? EXIT_PARTIAL : EXIT_OK;
 }
 
 static int open_and_record(struct options *o, int argc, char **argv, struct command_child *cmd)
@@ -114,7 +117,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 	err = header ? obz_writer__new(&w, out.fd, &wopts) : -ENOMEM;
 	free(header);
 	if (err) {
-		message_error("%s: cannot write the archive: %s", out.path, strerror(-err));
+		message_error("%s: cannot write the archive: %s", out.path, obz_strerror(err));
 		output_discard(&out);
 		return EXIT_FAIL;
 	}

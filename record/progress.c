@@ -90,21 +90,30 @@ static void add_losses(struct strbuf *b, struct json_object *end)
 	strbuf_addf(b, ")");
 }
 
-void progress_summary(const struct output *out, uint64_t bytes, const struct session_status *st,
-		      const char *end_json)
+/* Those in the archive; what of all that were taken is not there is among the losses. */
+static void add_samples(struct strbuf *b, uint64_t written, const struct session_status *st)
 {
-	struct json_object *end = end_json ? json_tokener_parse(end_json) : NULL, *v;
+	strbuf_addf(b, ", %llu samples", (unsigned long long)written);
+	if (written != st->samples)
+		strbuf_addf(b, " (of %llu taken)", (unsigned long long)st->samples);
+	strbuf_addf(b, ", %llu stacks", (unsigned long long)st->stacks);
+	if (st->stacks)
+		strbuf_addf(b, " (%.1f%% complete)", 100.0 * st->stacks_complete / st->stacks);
+}
+
+void progress_summary(const struct output *out, const struct obz_written *written,
+		      const struct session_status *st)
+{
+	struct json_object *end = written->end_json ? json_tokener_parse(written->end_json) : NULL,
+			   *v;
 	struct strbuf line = {0};
 	char buf[24];
 
 	strbuf_addf(&line, "%s: %s", strcmp(out->path, "-") ? out->path : "stdout",
-		    format_bytes(buf, bytes));
+		    format_bytes(buf, written->bytes));
 	if (end && json_object_object_get_ex(end, "duration_ns", &v))
 		strbuf_addf(&line, ", %s", format_duration(buf, json_object_get_uint64(v)));
-	strbuf_addf(&line, ", %llu samples, %llu stacks", (unsigned long long)st->samples,
-		    (unsigned long long)st->stacks);
-	if (st->stacks)
-		strbuf_addf(&line, " (%.1f%% complete)", 100.0 * st->stacks_complete / st->stacks);
+	add_samples(&line, written->samples, st);
 	add_losses(&line, end);
 	if (st->thinned)
 		strbuf_addf(&line, ", thinned out in %u steps to hold --cpu-budget", st->thinned);

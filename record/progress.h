@@ -24,8 +24,8 @@ void progress_tick(void *ctx, const struct session_status *st);
 /* Takes the line away. */
 void progress_fini(struct progress *p);
 
-/* The last line: what was written, how much, what was lost and why. */
-void progress_summary(const struct output *out, uint64_t bytes, const struct session_status *st,
-		      const char *end_json);
+/* The last line: what the closed archive holds, what was lost and why. */
+void progress_summary(const struct output *out, const struct obz_written *written,
+		      const struct session_status *st);
 
 #endif

@@ -37,14 +37,24 @@ static enum stop_reason reason_of(int err)
 	switch (err) {
 	case 0:
 		return STOP_NONE;
-	case -EFBIG:
+	case OBZ_MAX_SIZE:
 		return STOP_MAX_SIZE;
+	case -EFBIG:
+		return STOP_FILE_LIMIT;
 	case -ENOSPC:
 	case -EDQUOT:
 		return STOP_DISK_FULL;
 	default:
 		return STOP_ERROR;
 	}
+}
+
+enum stop_reason stop_reason_last(enum stop_reason reason, int err)
+{
+	enum stop_reason last = reason_of(err);
+
+	/* other errors are told by themselves */
+	return reason == STOP_ERROR || !last || last == STOP_ERROR ? reason : last;
 }
 
 static int drain(struct session *s)
@@ -104,8 +114,10 @@ static bool out_of_memory(const struct session *s)
 /* What is done now and then; the first error of writing. */
 static int periodic(struct session *s, struct loop *l, uint64_t now)
 {
-	int err = 0;
+	int err = obz_writer__refuses(s->writer); /* nothing more comes in, whatever is read */
 
+	if (err)
+		return err;
 	if (now >= l->epoch_ns) {
 		l->epoch_ns = now + EPOCH_NS;
 		s->skel->bss->epoch++;
