@@ -80,6 +80,14 @@ int obz_writer__copy(struct obz_writer *w, struct obz_reader *r, const struct ob
 void obz_writer__serve(struct obz_writer *w);
 void obz_writer__dismiss(struct obz_writer *w);
 
+/* Into a pipe or socket, served: put and flush do not wait for its reader. More waits for it than
+ * is good, nothing should be put until it has read. */
+bool obz_writer__behind(struct obz_writer *w);
+
+/* From now on the reader of a pipe or socket is waited for while it reads, but not longer than 2 s
+ * without that: -ETIMEDOUT. */
+void obz_writer__hurry(struct obz_writer *w);
+
 /* fdatasync; from a thread that may wait. 0 for what cannot be synced (pipes). */
 int obz_writer__sync(struct obz_writer *w);
 

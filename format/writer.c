@@ -310,8 +310,9 @@ static int put_end(struct obz_writer *w, struct json_object *end)
 	int err = end ? put_json(w, "obz.end.json", end) : -EINVAL, tar;
 
 	if (err) {
-		writer_failed(w, err, "obz.end.json");
-		return err;
+		if (!w->err) /* else that is why */
+			writer_failed(w, err, "obz.end.json");
+		return w->err ? w->err : err;
 	}
 	tar = member_out_end(&w->out);
 	/* without tar's own end an archive is whole too; not so a stream whose reader is gone */

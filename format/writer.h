@@ -81,7 +81,7 @@ struct obz_writer {
 	struct queue_list sealed, encoded;
 	uint64_t queued_sz;		   /* as members, of those that are encoded, */
 	uint64_t sealed_sz;		   /* and at most of those that are not */
-	bool served;			   /* by a thread in obz_writer__serve(), */
+	_Atomic bool served;		   /* by a thread in obz_writer__serve(), */
 	bool dismissed;			   /* which shall return */
 	pthread_cond_t due;		   /* there is something for it */
 	uint64_t lost;			   /* counts of loss rows, and rows dropped */

@@ -15,6 +15,7 @@ enum { QUEUED_MAX = 16 << 20, SEALED_MAX = 4 };
 const char *obz_strerror(int err)
 {
 	return err == OBZ_MAX_SIZE ? "the size limit of the archive is reached"
+	       : err == -ETIMEDOUT ? "nobody read it for 2 s"
 	       : err == -EFBIG ? "the file size limit (ulimit -f, or the file system's) is reached"
 			       : strerror(-err);
 }
@@ -87,6 +88,13 @@ static bool waits(struct obz_writer *w, uint64_t sealed, uint64_t encoded_sz)
 	return yes;
 }
 
+/* A file may be waited for; a pipe that nobody reads may take for ever: it is left to the thread
+ * that serves. */
+static bool may_write(const struct obz_writer *w, bool serves)
+{
+	return serves || !w->served || w->out.seekable;
+}
+
 static bool take(pthread_mutex_t *lock, bool wait)
 {
 	return wait ? !pthread_mutex_lock(lock) : !pthread_mutex_trylock(lock);
@@ -99,6 +107,10 @@ static int drain(struct obz_writer *w, bool wait)
 		while (encode_one(w, false))
 			;
 		pthread_mutex_unlock(&w->encode_lock);
+	}
+	if (!may_write(w, wait)) {
+		pthread_cond_signal(&w->due);
+		return w->err;
 	}
 	while (waits(w, NONE, 0) && take(&w->write_lock, wait || waits(w, NONE, QUEUED_MAX))) {
 		while (write_one(w, false))
@@ -163,6 +175,16 @@ void obz_writer__serve(struct obz_writer *w)
 	}
 	w->served = false;
 	pthread_mutex_unlock(&w->queue_lock);
+}
+
+bool obz_writer__behind(struct obz_writer *w)
+{
+	return w->served && !w->out.seekable && !w->out.hurried && waits(w, NONE, QUEUED_MAX);
+}
+
+void obz_writer__hurry(struct obz_writer *w)
+{
+	w->out.hurried = true;
 }
 
 void obz_writer__dismiss(struct obz_writer *w)

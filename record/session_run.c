@@ -2,6 +2,7 @@
 /* The loop of a recording, and its orderly end. */
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,8 @@ static int drain(struct session *s)
 	thin__begin_processes(s->thin);
 	tracker__drain(s->tracker);
 	thin__end_processes(s->thin);
-	n = ring__consume(s->ring);
+	/* Behind a slow reader of the archive, what is lost is lost in the rings, and counted. */
+	n = obz_writer__behind(s->writer) ? 0 : ring__consume(s->ring);
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->drained)
 			probes[i]->drained(&s->env);
@@ -80,6 +82,8 @@ static void wait(struct session *s, struct loop *l)
 	for (int i = 0; i < n; i++)
 		if (ev[i].data.ptr == &s->command_fd)
 			l->command_gone = true;
+	if (obz_writer__behind(s->writer)) /* the rings are full, and ready for ever */
+		poll(NULL, 0, POLL_MAX_MS);
 	n = drain(s);
 	if (n > BUSY_RECORDS && l->poll_ms > POLL_MIN_MS)
 		l->poll_ms /= 2;
@@ -277,6 +281,7 @@ int session__finish(struct session *s, const volatile sig_atomic_t *stop,
 	int err;
 
 	priority_lower();
+	obz_writer__hurry(s->writer);
 	stop_probes(s);
 	part_ends(&split, "last programs");
 	for (int i = 0; i < 2; i++) /* a mapping of before the last sample may have come after it */

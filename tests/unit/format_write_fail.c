@@ -4,9 +4,11 @@
  * the archive's own bound. What was written stays a valid archive, later calls fail, rows that were
  * lost are counted, the end is written where there is room for it.
  */
+#include "../../format/writer.h"
 #include "format_archive.h"
 
 #include <json-c/json.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -265,6 +267,89 @@ static void test_pipe(void)
 	}
 }
 
+/* Rows until so much waits that no more should come; the reader has not read a byte. */
+static struct obz_writer *stall(int fd, pthread_t *server, uint64_t *put)
+{
+	struct obz_writer *w;
+
+	CHECK(!obz_writer__new(&w, fd, &plain));
+	CHECK(!pthread_create(server, NULL, serve, w));
+	while (!w->served)
+		sched_yield();
+	for (*put = 0; !obz_writer__behind(w) && *put < 20000000; *put += 1000)
+		CHECK(!put_rows(w, *put, 1000)); /* and returns */
+	CHECK(obz_writer__behind(w));
+	CHECK(!obz_writer__flush(w));
+	obz_writer__hurry(w);
+	CHECK(!obz_writer__behind(w));
+	return w;
+}
+
+/* The reader of a pipe stands still: rows do not wait for it, and in the end nobody does. */
+static void test_stalled_reader(void)
+{
+	struct obz_writer *w;
+	pthread_t server;
+	uint64_t put;
+	int p[2];
+
+	CHECK(!pipe(p));
+	w = stall(p[1], &server, &put);
+	obz_writer__dismiss(w);
+	pthread_join(server, NULL);
+	CHECK(obz_writer__finish(w) == -ETIMEDOUT);
+	CHECK(obz_writer__close_to(w, END_JSON, &told) == -ETIMEDOUT);
+	CHECK(strstr(told.error, "nobody read it"), "%s", told.error);
+	CHECK(told.end_json && strstr(told.end_json, "sample: not written"));
+	CHECK(!told.samples, "%llu", (unsigned long long)told.samples);
+	free(told.end_json);
+	close(p[0]);
+}
+
+struct slow {
+	int from, to;
+};
+
+static void *read_slowly(void *arg)
+{
+	struct slow *s = arg;
+	char piece[PIPE_BUF];
+	ssize_t n;
+
+	while ((n = read(s->from, piece, sizeof(piece))) > 0) {
+		CHECK(write(s->to, piece, n) == n);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* It goes on in the end: all is written, however long that takes. */
+static void test_slow_reader(void)
+{
+	struct slow s = {.to = memfd_create("slow", 0)};
+	pthread_t server, reader;
+	struct obz_writer *w;
+	struct reading got;
+	uint64_t put;
+	int p[2];
+
+	CHECK(!pipe(p) && !fcntl(p[1], F_SETFL, O_NONBLOCK));
+	s.from = p[0];
+	w = stall(p[1], &server, &put);
+	CHECK(!pthread_create(&reader, NULL, read_slowly, &s));
+	obz_writer__dismiss(w);
+	pthread_join(server, NULL);
+	CHECK(!obz_writer__finish(w));
+	CHECK(!obz_writer__close_to(w, END_JSON, &told));
+	free(told.end_json);
+	pthread_join(reader, NULL);
+	got = archive_read(s.to);
+	CHECK(!got.err && got.end && !obz_damage_any(&got.damage) && got.samples == put,
+	      "%llu of %llu rows", (unsigned long long)got.samples, (unsigned long long)put);
+	close(s.to);
+	close(p[0]);
+}
+
 /* --max-size: never passed, and the end and late identity rows still find room. */
 static void test_max_size(void)
 {
@@ -353,6 +438,8 @@ int main(void)
 		test_pipe();
 		test_max_size();
 	}
+	test_stalled_reader();
+	test_slow_reader();
 	test_misuse();
 	return failed;
 }
