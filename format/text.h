@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text that is safe to print and easy to read: escaping, units, growing buffers, one-line errors. */
+/* Text that is safe to print and easy to read: escaping, units, growing buffers, one-line errors.
+ */
 #ifndef FORMAT_TEXT_H
 #define FORMAT_TEXT_H
 
@@ -10,7 +11,8 @@
 
 #include "records.h"
 
-/* A growing string; init with {0}, free with strbuf_fini. Out of memory sets `failed` and is sticky. */
+/* A growing string; init with {0}, free with strbuf_fini. Out of memory sets `failed` and is
+ * sticky. */
 struct strbuf {
 	char *p;
 	size_t len, cap;
@@ -21,7 +23,8 @@ void strbuf_add(struct strbuf *b, const char *p, size_t len);
 void strbuf_addf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 enum escape { ESCAPE_TERMINAL, ESCAPE_XML, ESCAPE_JSON, ESCAPE_CSV };
-/* Appends s so that it is inert there: control bytes and invalid UTF-8 become \xNN, &#..; or \u00NN. */
+/* Appends s so that it is inert there: control bytes and invalid UTF-8 become \xNN, &#..; or
+ * \u00NN. */
 void strbuf_escape(struct strbuf *b, enum escape how, struct span s);
 
 /* "1.5 MiB", "12.3k", "3.20 s"; into a caller's buffer of at least 24 bytes, which is returned. */
@@ -39,6 +42,10 @@ void message_init(const char *program, int verbosity); /* -1 quiet, 0, 1 verbose
 void message_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	  /* always */
 void message_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	  /* unless quiet */
 void message_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* with -v */
+
+/* What is being done: a line on a terminal that the next one or a message replaces, nothing
+ * elsewhere or when quiet. NULL takes it away, which a signal handler may do. */
+void message_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The exit codes of both tools. */
 enum { EXIT_OK = 0, EXIT_FAIL = 1, EXIT_USAGE = 2, EXIT_PARTIAL = 3, EXIT_UNSUPPORTED = 4 };

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../format/text.h"
@@ -17,10 +19,37 @@
 #include "progress.h"
 #include "session.h"
 
-static volatile sig_atomic_t stop_requests;
+static volatile sig_atomic_t stop_requests, stop_signal;
+
+/* Until the capture begins, a signal ends obrec at once, whatever the kernel is asked for. */
+static volatile sig_atomic_t setting_up;
+static const struct output *setup_output;
+static pid_t setup_command;
+
+static const char interrupted[] = "interrupted before the capture began";
+
+/* By the handler: only what that may do. The descriptors take all with them that was attached. */
+static void abandon(int sig)
+{
+	struct iovec line[] = {{(char *)"obrec: ", 7},
+			       {(char *)interrupted, sizeof(interrupted) - 1},
+			       {(char *)"\n", 1}};
+
+	message_status(NULL);
+	if (setup_output)
+		output_discard(setup_output);
+	if (setup_command) {
+		kill(setup_command, SIGKILL); /* it only waits to be started */
+		waitpid(setup_command, NULL, 0);
+	}
+	_exit(writev(STDERR_FILENO, line, 3) < 0 ? EXIT_FAIL : 128 + sig);
+}
 
 static void on_signal(int sig)
 {
+	if (setting_up)
+		abandon(sig);
+	stop_signal = sig;
 	stop_requests++;
 }
 
@@ -28,6 +57,10 @@ static void catch_signals(void)
 {
 	struct sigaction stop = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
 
+	sigaddset(&stop.sa_mask, SIGINT);
+	sigaddset(&stop.sa_mask, SIGTERM);
+	sigaddset(&stop.sa_mask, SIGHUP);
+	setting_up = true;
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGHUP, &stop, NULL);
@@ -63,13 +96,20 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 	struct progress progress;
 	enum stop_reason reason;
 	char *end;
-	int lost, err = session__start(s);
+	int lost, err;
+
+	setting_up = false;
+	err = session__start(s);
 
 	if (err)
 		return exit_code(err);
 	privilege_drop_session(o->command, session__attaches_files(s));
 	tell_ready(o->ready_fd);
 	err = o->command ? command_go(cmd) : 0;
+	if (err && stop_requests) { /* it got the signal, too */
+		message_error("%s", interrupted);
+		return 128 + stop_signal;
+	}
 	if (err) {
 		message_error("%s: cannot execute: %s", o->command[0], strerror(-err));
 		return err == -ENOENT ? 127 : 126;
@@ -94,22 +134,40 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 	return err || (lost && lost != OBZ_MAX_SIZE) ? EXIT_PARTIAL : EXIT_OK;
 }
 
+/* A signal finds it made whole, or not begun. */
+static int open_output(struct output *out, const char *path)
+{
+	sigset_t stop, before;
+	int err;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGINT);
+	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGHUP);
+	sigprocmask(SIG_BLOCK, &stop, &before);
+	err = output_open(out, path);
+	setup_output = err ? NULL : out;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
 static int open_and_record(struct options *o, int argc, char **argv, struct command_child *cmd)
 {
 	struct obz_writer_opts wopts = {.max_sz = o->max_sz};
 	struct obz_writer *w = NULL;
 	struct session *s = NULL;
-	struct output out;
+	static struct output out; /* the handler's until the capture begins */
 	char *header = NULL;
 	struct attach_plan plan;
 	int err, rc;
 
+	message_status("checking what this kernel offers");
 	err = attach_plan_make(&plan, &o->record);
 	if (err)
 		return exit_code(err);
 	o->record.plan = &plan;
 	o->record.probes = plan.probes;
-	err = output_open(&out, o->output);
+	err = open_output(&out, o->output);
 	if (err)
 		return EXIT_FAIL;
 	header = header_json(o, argc, argv);
@@ -131,7 +189,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 	session__free(s); /* its threads write */
 	if (w)
 		obz_writer__close(w, NULL);
-	if (rc == 126 || rc == 127)
+	if (rc >= 126) /* COMMAND did not start */
 		output_discard(&out);
 	return rc;
 }
@@ -157,7 +215,7 @@ int main(int argc, char **argv)
 			message_error("%s: cannot fork: %s", o.command[0], strerror(-rc));
 			return EXIT_FAIL;
 		}
-		o.pids[0] = o.record.command_pid = cmd.pid;
+		o.pids[0] = o.record.command_pid = setup_command = cmd.pid;
 		o.record.target.pid_cnt = 1;
 	}
 	catch_signals();

@@ -23,7 +23,7 @@ void progress_init(struct progress *p, const struct obz_writer *writer, uint64_t
 
 void progress_tick(void *ctx, const struct session_status *st)
 {
-	char samples[24], bytes[24], lost[24], of[32] = "";
+	char samples[24], bytes[24], lost[24], of[32] = "", symbols[48] = "";
 	struct progress *p = ctx;
 	uint64_t now = clock_now_ns();
 
@@ -31,30 +31,26 @@ void progress_tick(void *ctx, const struct session_status *st)
 		return;
 	p->stopping = st->stopping;
 	p->shown_ns = now;
-	p->drawn = true;
 	if (st->stopping) {
-		fprintf(stderr,
-			"\r\033[Krecorded; waiting for the symbols of %u binaries (Ctrl-C: do "
-			"without)",
+		message_status(
+			"recorded; waiting for the symbols of %u binaries (Ctrl-C: do without)",
 			st->debuginfo_pending);
-		fflush(stderr);
 		return;
 	}
 	if (p->duration_ns)
 		snprintf(of, sizeof(of), "/%.0f", p->duration_ns / 1e9);
-	fprintf(stderr, "\r\033[K%.0f%s s  %s samples  %u processes  %s written  %s lost",
-		(now - p->started_ns) / 1e9, of, format_count(samples, st->samples), st->processes,
-		format_bytes(bytes, obz_writer__bytes(p->writer)), format_count(lost, st->lost));
 	if (st->debuginfo_pending)
-		fprintf(stderr, "  symbols of %u to go", st->debuginfo_pending);
-	fflush(stderr);
+		snprintf(symbols, sizeof(symbols), "  symbols of %u to go", st->debuginfo_pending);
+	message_status("%.0f%s s  %s samples  %u processes  %s written  %s lost%s",
+		       (now - p->started_ns) / 1e9, of, format_count(samples, st->samples),
+		       st->processes, format_bytes(bytes, obz_writer__bytes(p->writer)),
+		       format_count(lost, st->lost), symbols);
 }
 
 void progress_fini(struct progress *p)
 {
-	if (p->drawn)
-		fputs("\r\033[K", stderr);
-	p->drawn = false;
+	p->on = false;
+	message_status(NULL);
 }
 
 static const char *text_of(struct json_object *o, const char *key)

@@ -12,7 +12,7 @@ struct progress {
 	uint64_t started_ns, shown_ns;
 	uint64_t duration_ns; /* 0: open end */
 	bool on;	      /* stderr is a terminal and not -q */
-	bool drawn, stopping;
+	bool stopping;
 };
 
 void progress_init(struct progress *p, const struct obz_writer *writer, uint64_t duration_ns,
