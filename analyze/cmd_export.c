@@ -63,7 +63,7 @@ static int write_profile(const struct opts *o, struct analysis *a, const struct 
 		return err;
 	analysis__warn(a);
 	snprintf(suffix, sizeof(suffix), ".%s", sink->suffix);
-	err = output_open(&out, o->output, archive, suffix, true);
+	err = output_open(&out, o->output, archive, suffix, OUTPUT_STREAM);
 	return err ? err : output_close(&out, draw_write(a, &o->draw, sink, out.file));
 }
 
@@ -100,7 +100,7 @@ static int export_sqlite(const struct opts *o, char *const *archives, size_t cnt
 		message_error("export: a database cannot be written to stdout");
 		return EXIT_USAGE;
 	}
-	err = output_open(&out, o->output, archives[0], ".sqlite", false);
+	err = output_open(&out, o->output, archives[0], ".sqlite", OUTPUT_DATABASE);
 	if (err)
 		return exit_code(err);
 	err = analysis__open(&a, &o->common, archives, cnt, out.temporary);
@@ -123,7 +123,7 @@ static int write_prometheus(const struct opts *o, struct analysis *a, const char
 	if (err)
 		return err;
 	analysis__warn(a);
-	err = output_open(&out, o->output, archive, ".prom", true);
+	err = output_open(&out, o->output, archive, ".prom", OUTPUT_STREAM);
 	return err ? err : output_close(&out, prometheus_write(a, out.file));
 }
 

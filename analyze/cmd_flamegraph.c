@@ -68,7 +68,7 @@ static int draw(const struct opts *o, struct analysis *a, const char *archive)
 	if (err)
 		return err;
 	analysis__warn(a);
-	err = output_open(&out, o->output, archive, ".flamegraph.svg", true);
+	err = output_open(&out, o->output, archive, ".flamegraph.svg", OUTPUT_STREAM);
 	return err ? err : output_close(&out, draw_write(a, &o->draw, &profile_svg, out.file));
 }
 

@@ -301,20 +301,19 @@ static const char *base_name(const char *input)
 
 static int import(const struct opts *o, const char *input)
 {
-	bool to_stdout = o->output && !strcmp(o->output, "-"), cut = false;
+	bool cut = false;
 	struct target t = {.opts = o, .host = base_name(input), .fd = -1, .path = o->output};
-	struct output out = {0};
+	struct output out;
 	pcap_t *p = open_capture(input);
 	int err;
 
 	if (!p)
 		return EXIT_FAIL;
-	err = to_stdout ? 0 : output_open(&out, o->output, input, ".obz", false);
+	err = output_open(&out, o->output, input, ".obz", OUTPUT_ARCHIVE);
 	if (!err) {
-		t.path = to_stdout ? "standard output" : out.path;
-		t.fd = to_stdout ? dup(STDOUT_FILENO)
-				 : open(out.temporary, O_RDWR | O_TRUNC | O_CLOEXEC);
-		err = t.fd < 0 ? -errno : convert(&t, p, input, &cut);
+		t.path = out.path;
+		t.fd = out.fd;
+		err = convert(&t, p, input, &cut);
 		if (t.fd >= 0)
 			close(t.fd);
 		err = output_close(&out, err);

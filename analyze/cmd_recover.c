@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../format/json.h"
+#include "../format/place.h"
 #include "../format/text.h"
 #include "command.h"
 #include "end_record.h"
@@ -131,9 +132,26 @@ static int copy_archive(struct obz_reader *r, int fd, const char *output)
 	return err;
 }
 
+/* A new file, or a special one as it is. */
+static int open_output(struct place *p, const char *output)
+{
+	const char *why;
+	int fd = place_find(p, strcmp(output, "-") ? output : "/dev/stdout", &why);
+
+	if (!fd && (p->kind == PLACE_SPECIAL || p->kind == PLACE_FD))
+		fd = place_open_special(p, 0, &why);
+	else if (!fd) {
+		fd = openat(p->dir, p->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		why = strerror(errno);
+	}
+	if (fd < 0)
+		message_error("%s: %s", output, why);
+	return fd;
+}
+
 static int recover(const char *input, const char *output)
 {
-	bool to_stdout = !strcmp(output, "-");
+	struct place place;
 	struct obz_reader *r;
 	struct obz_damage d;
 	int fd, err = obz_reader__open(&r, input);
@@ -143,16 +161,16 @@ static int recover(const char *input, const char *output)
 		obz_reader__close(r);
 		return EXIT_FAIL;
 	}
-	fd = to_stdout ? dup(STDOUT_FILENO)
-		       : open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = open_output(&place, output);
 	if (fd < 0) {
-		message_error("%s: %s", output, strerror(errno));
+		place_close(&place);
 		obz_reader__close(r);
 		return EXIT_FAIL;
 	}
 	err = copy_archive(r, fd, output);
-	if (err && !to_stdout)
-		unlink(output);
+	if (err && place.kind == PLACE_NEW)
+		unlinkat(place.dir, place.name, 0);
+	place_close(&place);
 	d = obz_reader__damage(r);
 	if (!err &&
 	    (d.bad_chunks || d.lost_chunks || d.bad_members || d.refused || d.skipped_bytes))

@@ -92,7 +92,7 @@ static int write_drawn(const struct opts *o, const struct analysis *a, const cha
 
 		if (!o->files[i].wanted)
 			continue;
-		err = output_open(&out, o->files[i].path, archive, drawn[i].suffix, true);
+		err = output_open(&out, o->files[i].path, archive, drawn[i].suffix, OUTPUT_STREAM);
 		if (err)
 			break;
 		err = drawn[i].sink ? draw_write(a, &o->draw, drawn[i].sink, out.file)
@@ -130,12 +130,13 @@ static int report(const struct opts *o, struct analysis *a, const char *archive)
 
 static int run_on(const struct opts *o, char *const *archives, size_t cnt)
 {
-	struct output sqlite = {0};
+	struct output sqlite = {.place.dir = -1};
 	struct analysis a;
 	int code, err = 0;
 
 	if (o->files[SQLITE].wanted)
-		err = output_open(&sqlite, o->files[SQLITE].path, archives[0], ".sqlite", false);
+		err = output_open(&sqlite, o->files[SQLITE].path, archives[0], ".sqlite",
+				  OUTPUT_DATABASE);
 	if (!err)
 		err = analysis__open(&a, &o->common, archives, cnt, sqlite.temporary);
 	if (err) {

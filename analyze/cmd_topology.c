@@ -248,7 +248,8 @@ static int write_it(const struct opts *o, const struct analysis *a, struct topol
 {
 	char *subtitle = subtitle_of(a, t);
 	struct output out;
-	int err = subtitle ? output_open(&out, o->output ? o->output : "-", "", "", true) : -ENOMEM;
+	int err = subtitle ? output_open(&out, o->output ? o->output : "-", "", "", OUTPUT_STREAM)
+			   : -ENOMEM;
 
 	if (!err) {
 		if (o->writer)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* obana: finds the command, lets it run. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,7 @@ int main(int argc, char **argv)
 	int rest, err;
 
 	message_init("obana", 0);
+	signal(SIGXFSZ, SIG_IGN); /* an error of the write that meets the limit */
 	for (size_t i = 0; commands[i]; i++)
 		command_clis[i] = commands[i]->cli;
 	err = cli_parse(&obana_cli, NULL, argc, argv, false, &rest, NULL);

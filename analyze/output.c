@@ -22,20 +22,37 @@ static char *beside(const char *archive, const char *suffix)
 	return asprintf(&path, "%.*s%s", (int)len, archive, suffix) < 0 ? NULL : path;
 }
 
-static int fail(struct output *o, int err)
+static int fail(struct output *o, int err, const char *why)
 {
-	message_error("%s: %s", o->path ? o->path : "standard output", strerror(-err));
+	message_error("%s: %s", o->path ? o->path : "standard output", why ? why : strerror(-err));
 	return err;
 }
 
+/* The descriptor in the form that is wanted. */
+static int take(struct output *o, int fd, enum output_as as)
+{
+	if (as == OUTPUT_ARCHIVE && isatty(fd)) {
+		close(fd);
+		return fail(o, -ENOTTY, "not writing an archive to a terminal");
+	}
+	if (as == OUTPUT_ARCHIVE)
+		o->fd = fd;
+	if (as == OUTPUT_STREAM)
+		o->file = fdopen(fd, "w");
+	if (o->fd == fd || o->file)
+		return 0;
+	close(fd);
+	return as == OUTPUT_DATABASE ? 0 : -ENOMEM;
+}
+
 /* A name that nobody else has, made by creating the file. */
-static int make_temporary(struct output *o, bool stream)
+static int make_temporary(struct output *o, enum output_as as)
 {
 	mode_t mask = umask(0);
 	int fd;
 
 	umask(mask);
-	if (asprintf(&o->temporary, "%s.XXXXXX", o->path) < 0) {
+	if (asprintf(&o->temporary, "%s.XXXXXX", o->place.path) < 0) {
 		o->temporary = NULL;
 		return -ENOMEM;
 	}
@@ -45,53 +62,63 @@ static int make_temporary(struct output *o, bool stream)
 
 		free(o->temporary);
 		o->temporary = NULL;
-		return fail(o, err);
+		return fail(o, err, NULL);
 	}
 	fchmod(fd, 0666 & ~mask);
-	if (!stream) {
-		close(fd);
-		return 0;
-	}
-	o->file = fdopen(fd, "w");
-	return o->file ? 0 : -ENOMEM;
+	return take(o, fd, as);
+}
+
+/* A device, a FIFO, a descriptor: written to as it is. */
+static int open_special(struct output *o, enum output_as as)
+{
+	const char *why;
+	int fd;
+
+	if (as == OUTPUT_DATABASE)
+		return fail(o, -EINVAL, "a database cannot be written there: not a regular file");
+	fd = place_open_special(&o->place, 0, &why);
+	return fd < 0 ? fail(o, fd, why) : take(o, fd, as);
 }
 
 int output_open(struct output *o, const char *path, const char *archive, const char *suffix,
-		bool stream)
+		enum output_as as)
 {
+	bool to_stdout = path && !strcmp(path, "-");
+	const char *why;
 	int err;
 
-	*o = (struct output){0};
-	if (path && !strcmp(path, "-")) {
+	*o = (struct output){.place.dir = -1, .fd = -1};
+	if (to_stdout && as != OUTPUT_ARCHIVE) {
 		o->file = stdout;
 		return 0;
 	}
-	o->path = path ? strdup(path) : beside(archive, suffix);
+	o->path = to_stdout ? strdup("standard output")
+		  : path    ? strdup(path)
+			    : beside(archive, suffix);
 	if (!o->path)
 		return -ENOMEM;
-	err = make_temporary(o, stream);
+	err = place_find(&o->place, to_stdout ? "/dev/stdout" : o->path, &why);
+	if (err)
+		fail(o, err, why);
+	else if (o->place.kind == PLACE_SPECIAL || o->place.kind == PLACE_FD)
+		err = open_special(o, as);
+	else
+		err = make_temporary(o, as);
 	if (err)
 		output_close(o, err);
 	return err;
 }
 
+/* Where a link led when it was opened. */
 static int put_in_place(struct output *o)
 {
-	char old[4096];
-	struct stat st;
-	bool kept = false;
+	const char *why;
+	int kept = place_keep_old(&o->place, &why);
 
-	if (!lstat(o->path, &st)) {
-		if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-			return fail(o, -EEXIST);
-		if (snprintf(old, sizeof(old), "%s.old", o->path) >= (int)sizeof(old))
-			return fail(o, -ENAMETOOLONG);
-		if (rename(o->path, old))
-			return fail(o, -errno);
-		kept = true;
-	}
-	if (rename(o->temporary, o->path))
-		return fail(o, -errno);
+	if (kept < 0)
+		return fail(o, kept, why);
+	if (renameat(AT_FDCWD, o->temporary, o->place.dir, o->place.name))
+		return fail(o, -errno, NULL);
 	message_warn("wrote %s%s", o->path, kept ? " (the previous one is kept as .old)" : "");
 	return 0;
 }
@@ -107,14 +134,15 @@ int output_close(struct output *o, int err)
 			cause = errno;
 		}
 		if (failed && !err)
-			err = fail(o, cause ? -cause : -EIO);
+			err = fail(o, cause ? -cause : -EIO, NULL);
 	}
 	if (o->temporary && !err)
 		err = put_in_place(o);
 	if (o->temporary && err)
 		unlink(o->temporary);
+	place_close(&o->place);
 	free(o->temporary);
 	free(o->path);
-	*o = (struct output){0};
+	*o = (struct output){.place.dir = -1, .fd = -1};
 	return err;
 }

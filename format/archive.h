@@ -7,6 +7,7 @@
 #ifndef FORMAT_ARCHIVE_H
 #define FORMAT_ARCHIVE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,10 +18,16 @@
 
 struct obz_writer;
 
+/* max_sz is met: an error that no file has. */
+#define OBZ_MAX_SIZE (-EXFULL)
+
+/* As strerror(-err), with the words for an archive's bounds. */
+const char *obz_strerror(int err);
+
 struct obz_writer_opts {
 	const char *header_json; /* obz.json, whole; the writer adds "uuid" and "format" itself */
-	uint64_t max_sz;	 /* 0: no bound; put/add return -EFBIG once it would be passed */
-	int zstd_level;		 /* 0: 1 */
+	uint64_t max_sz; /* 0: no bound; put/add return OBZ_MAX_SIZE once it would be passed */
+	int zstd_level;	 /* 0: 1 */
 	/* For copies of an archive's own members (recover, merge); NULL: a new uuid, our schema.
 	 * With a uuid all members are dated when the capture began: copies of the same are the
 	 * same. */
@@ -30,7 +37,7 @@ struct obz_writer_opts {
 /*
  * Takes fd (a file, pipe or socket; closed by __close, but not when this fails). Writes obz.json
  * and schema.json at once. All calls may come from any thread; members are whole and never
- * interleave. Near max_sz a reserve is kept: profile rows and debuginfo meet -EFBIG first, identity
+ * interleave. Near max_sz a reserve is kept: profile rows and debuginfo meet it first, identity
  * and health rows still fit, and so does the end.
  */
 int obz_writer__new(struct obz_writer **w, int fd, const struct obz_writer_opts *opts);
@@ -73,12 +80,27 @@ int obz_writer__copy(struct obz_writer *w, struct obz_reader *r, const struct ob
 void obz_writer__serve(struct obz_writer *w);
 void obz_writer__dismiss(struct obz_writer *w);
 
+/* Into a pipe or socket, served: put and flush do not wait for its reader. More waits for it than
+ * is good, nothing should be put until it has read. */
+bool obz_writer__behind(struct obz_writer *w);
+
+/* From now on the reader of a pipe or socket is waited for while it reads, but not longer than 2 s
+ * without that: -ETIMEDOUT. */
+void obz_writer__hurry(struct obz_writer *w);
+
 /* fdatasync; from a thread that may wait. 0 for what cannot be synced (pipes). */
 int obz_writer__sync(struct obz_writer *w);
 
 uint64_t obz_writer__bytes(const struct obz_writer *w); /* written so far */
 const char *obz_writer__uuid(const struct obz_writer *w);
 const char *obz_writer__error(const struct obz_writer *w); /* why the last call failed, one line */
+
+/* Why rows are refused since then: OBZ_MAX_SIZE, an error of the file; 0: they are not. */
+int obz_writer__refuses(struct obz_writer *w);
+
+/* Writes all that is queued: what obz_writer__refuses() says from then on is the last word on rows.
+ */
+int obz_writer__finish(struct obz_writer *w);
 
 /*
  * Flush, write obz.end.json and tar's end, close fd, free. NULL end_json: leave it cut. 0 when the
@@ -87,6 +109,18 @@ const char *obz_writer__error(const struct obz_writer *w); /* why the last call 
  * it could not write.
  */
 int obz_writer__close(struct obz_writer *w, const char *end_json);
+
+/* What a closed archive holds. */
+struct obz_written {
+	uint64_t bytes;	  /* of all members, and tar's end */
+	uint64_t samples; /* that its rows stand for */
+	char *end_json;	  /* the end as the archive has it, or should have; the caller's; NULL: none
+			   */
+	char error[192];  /* "" when it is whole */
+};
+
+/* The same, and tells what became of it. */
+int obz_writer__close_to(struct obz_writer *w, const char *end_json, struct obz_written *written);
 
 /* ---- reading ---- */
 

@@ -12,13 +12,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 20, BLOCK = 512, END_ROOM = 16 << 10 };
+enum { WAIT_MS = 100, WAITS_MAX = 20 };
 
 static la_ssize_t gather(struct archive *a, void *arg, const void *p, size_t len)
 {
@@ -81,20 +85,24 @@ static ssize_t write_quietly(int fd, const void *p, size_t len)
 /*
  * A full disk must not cost the archive its end: no member is begun unless the disk has room for it
  * and for the end after it. The room is set aside beyond the end of the file; close gives back what
- * is left.
+ * is left. RLIMIT_FSIZE is not asked there, for the file's size stays.
  */
 static int claim(struct member_out *o, uint64_t sz)
 {
+	uint64_t from = o->base + o->bytes, room = member_out_sz(sz) + END_ROOM;
+	struct rlimit limit;
 	struct quiet q;
 	int err;
 
-	if (!o->seekable || o->ending || o->no_claim)
+	if (!o->seekable || o->ending)
+		return 0;
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	    from + room > limit.rlim_cur)
+		return -EFBIG;
+	if (o->no_claim)
 		return 0;
 	quiet_begin(&q);
-	err = fallocate(o->fd, FALLOC_FL_KEEP_SIZE, o->base + o->bytes,
-			member_out_sz(sz) + END_ROOM)
-		      ? errno
-		      : 0;
+	err = fallocate(o->fd, FALLOC_FL_KEEP_SIZE, from, room) ? errno : 0;
 	quiet_end(&q);
 	if (err == ENOSPC || err == EDQUOT || err == EFBIG)
 		return -err;
@@ -127,12 +135,15 @@ void member_out_trim(struct member_out *o)
 int member_out_init(struct member_out *o, int fd)
 {
 	struct stat st;
+	int flags;
 
 	*o = (struct member_out){.fd = fd, .mtime = -1};
 	if (fstat(fd, &st))
 		return -errno;
+	flags = fcntl(fd, F_GETFL);
+	o->socket = S_ISSOCK(st.st_mode);
+	o->blocks = flags >= 0 && !(flags & O_NONBLOCK);
 	if (S_ISREG(st.st_mode)) {
-		int flags = fcntl(fd, F_GETFL);
 		off_t at = flags >= 0 && flags & O_APPEND ? st.st_size : lseek(fd, 0, SEEK_CUR);
 
 		if (at < 0)
@@ -151,6 +162,41 @@ int member_out_init(struct member_out *o, int fd)
 	return 0;
 }
 
+/* Until a pipe or socket takes something; what else is written to always does. */
+static int await_room(struct member_out *o)
+{
+	struct pollfd p = {.fd = o->fd, .events = POLLOUT};
+
+	for (unsigned waits = 0; waits < WAITS_MAX; waits += o->hurried) {
+		int n = poll(&p, 1, WAIT_MS);
+
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	}
+	o->torn = true; /* it would be waited for again */
+	return -ETIMEDOUT;
+}
+
+/* Of a pipe that has room, as much as it surely has: the descriptor is shared with others, and
+ * cannot be told not to block. */
+static ssize_t write_some(struct member_out *o, const void *p, size_t len)
+{
+	int err;
+
+	if (o->seekable)
+		return write_quietly(o->fd, p, len);
+	err = await_room(o);
+	if (err) {
+		errno = -err;
+		return -1;
+	}
+	if (o->socket)
+		return send(o->fd, p, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return write_quietly(o->fd, p, o->blocks && len > PIPE_BUF ? PIPE_BUF : len);
+}
+
 /* Puts out what was gathered. The first error is kept for the member's end. */
 static void put_out(struct member_out *o)
 {
@@ -159,14 +205,12 @@ static void put_out(struct member_out *o)
 	if (o->buf.failed && !o->err)
 		o->err = -ENOMEM;
 	while (!o->err && done < o->buf.len) {
-		ssize_t n = write_quietly(o->fd, o->buf.p + done, o->buf.len - done);
+		ssize_t n = write_some(o, o->buf.p + done, o->buf.len - done);
 
 		if (n > 0) {
 			done += n;
 			o->pending += n;
-		} else if (n < 0 && errno == EAGAIN)
-			poll(&(struct pollfd){.fd = o->fd, .events = POLLOUT}, 1, -1);
-		else if (n == 0 || errno != EINTR)
+		} else if (n == 0 || (errno != EINTR && errno != EAGAIN))
 			o->err = n ? -errno : -EIO;
 	}
 	o->buf.len = 0;
@@ -208,7 +252,7 @@ static int begin(struct member_out *o, const char *name, uint64_t sz)
 /* ustar's size field has eleven octal digits. */
 static int refused(struct member_out *o, uint64_t sz)
 {
-	return o->torn ? -EPIPE : sz >= 1ULL << 33 ? -EFBIG : claim(o, sz);
+	return o->torn ? -EPIPE : sz >= 1ULL << 33 ? -E2BIG : claim(o, sz);
 }
 
 int member_out_put(struct member_out *o, const char *name, const void *p, size_t sz)

@@ -9,6 +9,8 @@
 struct member_out {
 	int fd;
 	bool seekable;
+	bool socket, blocks;  /* a write that finds no room waits for it */
+	_Atomic bool hurried; /* who takes nothing for 2 s is not waited for */
 	bool ending;	      /* the room kept for the end may be used */
 	bool no_claim;	      /* the file system cannot set room aside */
 	bool torn;     /* part of a member is out and cannot be taken back: nothing may follow */

@@ -55,6 +55,7 @@ void queue_init(struct obz_writer *w)
 
 		k->info = info;
 		k->stream = rec_stream_index(info->stream);
+		w->streams[k->stream].empty_bound += CHUNK_TABLE_BOUND;
 		for (unsigned f = 0; f < info->field_cnt; f++)
 			add_field(k, &info->fields[f]);
 	}
@@ -126,17 +127,23 @@ static uint64_t member_bound(size_t raw)
 	return member_out_sz(CHUNK_HEADER_SZ + raw + raw / 128 + 512);
 }
 
+static uint64_t within(uint64_t v, uint64_t low, uint64_t high)
+{
+	return v < low ? low : v > high ? high : v;
+}
+
 /*
  * Room kept when there is a bound: for the end member, and in all a sixteenth of the archive for
  * identity and health, which come late (symbols of JIT code, what became of binaries) and are what
- * makes the rest readable.
+ * makes the rest readable. A small archive keeps less: a quarter is not for the records at most,
+ * as long as the end fits.
  */
 static uint64_t reserve(const struct obz_writer *w, bool reserved)
 {
-	uint64_t end = 32 << 10, all = w->max_sz / 16;
+	uint64_t end = within(w->max_sz / 8, 12 << 10, 32 << 10);
+	uint64_t all = within(w->max_sz / 16, 64 << 10, 4 << 20);
 
-	all = all < 64 << 10 ? 64 << 10 : all > 4 << 20 ? 4 << 20 : all;
-	return reserved ? end : all;
+	return reserved ? end : within(all, 0, within(w->max_sz / 4, end + (8 << 10), all));
 }
 
 bool queue_has_room(const struct obz_writer *w, uint64_t sz, bool reserved)
@@ -159,7 +166,7 @@ static int fill(struct obz_writer *w, struct queue_stream *s, size_t bound, bool
 
 	if (!w->max_sz || s->full)
 		return 0;
-	need = member_bound(bound);
+	need = member_bound(s->bound ? bound : s->empty_bound + bound);
 	if (queue_has_room(w, last ? need + 4096 : need, s->reserved))
 		return 0;
 	if (!last)
@@ -199,6 +206,8 @@ static int seal(struct obz_writer *w, unsigned stream)
 	}
 	c->stream = stream;
 	c->bound = s->bound;
+	c->samples = s->samples;
+	s->samples = 0;
 	c->copies = s->copies;
 	s->copies.blocks = NULL;
 	memset(&s->known, 0, sizeof(s->known));
@@ -206,6 +215,20 @@ static int seal(struct obz_writer *w, unsigned stream)
 	w->sealed_sz += member_bound(c->bound);
 	list_add(&w->sealed, c);
 	return 0;
+}
+
+static uint64_t samples_of(enum rec_kind kind, const void *rec)
+{
+	return kind == REC_sample ? ((const struct rec_sample *)rec)->count : 0;
+}
+
+void queue_dropped(struct obz_writer *w, enum rec_kind kind, const void *rec)
+{
+	uint64_t samples = samples_of(kind, rec);
+
+	w->kinds[kind].dropped++;
+	w->samples_dropped += samples;
+	w->lost += kind == REC_sample ? samples : 1;
 }
 
 int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool last)
@@ -226,7 +249,7 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool la
 	if (err)
 		return err;
 	if (s->full)
-		return -EFBIG;
+		return OBZ_MAX_SIZE;
 	if (k->cnt == k->cap) {
 		size_t cap = k->cap ? k->cap * 2 : 64;
 		uint8_t *rows = realloc(k->rows, cap * k->info->sz);
@@ -242,8 +265,9 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool la
 		return -ENOMEM;
 	k->cnt++;
 	if (!s->bound)
-		s->bound = CHUNK_TABLE_BOUND * REC_KIND_MAX / 2;
+		s->bound = s->empty_bound;
 	s->bound += bound;
+	s->samples += samples_of(kind, rec);
 	if (kind == REC_loss)
 		w->lost += ((const struct rec_loss *)rec)->count;
 	return 0;
@@ -337,9 +361,10 @@ void queue_done(struct obz_writer *w, struct queue_chunk *c, bool written)
 			w->kinds[k].written += c->rows[k];
 		else {
 			w->kinds[k].dropped += c->rows[k];
-			w->lost += c->rows[k];
+			w->lost += k == REC_sample ? c->samples : c->rows[k];
 		}
 	}
+	*(written ? &w->samples : &w->samples_dropped) += c->samples;
 	w->streams[c->stream].seq += written;
 	w->streams[c->stream].sz += written ? member_out_sz(c->payload.len) : 0;
 	bytes_fini(&c->payload);

@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <stdbool.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -336,6 +337,9 @@ char *format_duration(char *buf, uint64_t ns)
 
 static const char *message_program = "obrec";
 static int message_level;
+static atomic_bool status_shown;
+
+#define STATUS_CLEAR "\r\033[K"
 
 void message_init(const char *program, int verbosity)
 {
@@ -352,7 +356,8 @@ static void message(const char *fmt, va_list ap)
 	addv(&text, fmt, ap);
 	while (text.len && text.p[text.len - 1] == '\n')
 		text.len--;
-	strbuf_addf(&line, "%s: ", message_program);
+	strbuf_addf(&line, "%s%s: ", atomic_exchange(&status_shown, false) ? STATUS_CLEAR : "",
+		    message_program);
 	strbuf_escape(&line, ESCAPE_TERMINAL, (struct span){text.p, text.len});
 	strbuf_add(&line, "\n", 1);
 	if (line.p)
@@ -391,4 +396,31 @@ void message_verbose(const char *fmt, ...)
 	va_start(ap, fmt);
 	message(fmt, ap);
 	va_end(ap);
+}
+
+void message_status(const char *fmt, ...)
+{
+	struct strbuf text = {0}, line = {0};
+	ssize_t n = 0;
+	va_list ap;
+
+	if (!fmt) {
+		if (atomic_exchange(&status_shown, false))
+			n = write(STDERR_FILENO, STATUS_CLEAR, strlen(STATUS_CLEAR));
+		(void)n;
+		return;
+	}
+	if (message_level < 0 || !isatty(STDERR_FILENO))
+		return;
+	va_start(ap, fmt);
+	addv(&text, fmt, ap);
+	va_end(ap);
+	strbuf_add(&line, STATUS_CLEAR, strlen(STATUS_CLEAR));
+	strbuf_escape(&line, ESCAPE_TERMINAL, (struct span){text.p, text.len});
+	if (line.p) {
+		atomic_store(&status_shown, true);
+		n = write(STDERR_FILENO, line.p, line.len);
+	}
+	strbuf_fini(&text);
+	strbuf_fini(&line);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text that is safe to print and easy to read: escaping, units, growing buffers, one-line errors. */
+/* Text that is safe to print and easy to read: escaping, units, growing buffers, one-line errors.
+ */
 #ifndef FORMAT_TEXT_H
 #define FORMAT_TEXT_H
 
@@ -10,7 +11,8 @@
 
 #include "records.h"
 
-/* A growing string; init with {0}, free with strbuf_fini. Out of memory sets `failed` and is sticky. */
+/* A growing string; init with {0}, free with strbuf_fini. Out of memory sets `failed` and is
+ * sticky. */
 struct strbuf {
 	char *p;
 	size_t len, cap;
@@ -45,6 +47,10 @@ void message_init(const char *program, int verbosity); /* -1 quiet, 0, 1 verbose
 void message_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	  /* always */
 void message_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));	  /* unless quiet */
 void message_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* with -v */
+
+/* What is being done: a line on a terminal that the next one or a message replaces, nothing
+ * elsewhere or when quiet. NULL takes it away, which a signal handler may do. */
+void message_status(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The exit codes of both tools. */
 enum { EXIT_OK = 0, EXIT_FAIL = 1, EXIT_USAGE = 2, EXIT_PARTIAL = 3, EXIT_UNSUPPORTED = 4 };

@@ -35,7 +35,7 @@ static int put_json(struct obz_writer *w, const char *name, struct json_object *
 	int err = text ? 0 : -ENOMEM;
 
 	if (!err && w->max_sz && w->out.bytes + member_out_sz(len) + 1024 > w->max_sz)
-		err = -EFBIG;
+		err = OBZ_MAX_SIZE;
 	if (!err)
 		err = member_out_put(&w->out, name, text, len);
 	free(text);
@@ -141,8 +141,7 @@ static int keep(struct obz_writer *w, enum rec_kind kind, const void *rec, bool 
 	pthread_mutex_lock(&w->queue_lock);
 	err = w->err ? w->err : queue_put(w, kind, rec, last);
 	if (err && err != -EAGAIN && kind < REC_KIND_MAX && w->kinds[kind].info) {
-		w->kinds[kind].dropped++;
-		w->lost++;
+		queue_dropped(w, kind, rec);
 		if (!w->err)
 			writer_failed(w, err, "keeping a record");
 	}
@@ -217,6 +216,19 @@ const char *obz_writer__error(const struct obz_writer *w)
 	return w->error;
 }
 
+int obz_writer__refuses(struct obz_writer *w)
+{
+	bool full = false;
+
+	if (w->err)
+		return w->err;
+	pthread_mutex_lock(&w->queue_lock);
+	for (unsigned s = 0; s < w->stream_cnt; s++)
+		full |= w->streams[s].full;
+	pthread_mutex_unlock(&w->queue_lock);
+	return full ? OBZ_MAX_SIZE : 0;
+}
+
 /* ---- the end ---- */
 
 static void add_u64(struct json_object *o, const char *key, uint64_t v)
@@ -234,16 +246,17 @@ static void add_dropped(struct obz_writer *w, struct json_object *o)
 		json_object_object_add(o, "losses", losses);
 	}
 	for (unsigned k = 0; k < REC_KIND_MAX; k++) {
+		uint64_t cnt = k == REC_sample ? w->samples_dropped : w->kinds[k].dropped;
 		struct json_object *loss;
 		char cause[96];
 
-		if (!w->kinds[k].dropped)
+		if (!cnt)
 			continue;
 		snprintf(cause, sizeof(cause), "%s: not written", w->kinds[k].info->name);
 		loss = json_object_new_object();
 		json_object_object_add(loss, "source", json_object_new_string("archive"));
 		json_object_object_add(loss, "cause", json_object_new_string(cause));
-		add_u64(loss, "count", w->kinds[k].dropped);
+		add_u64(loss, "count", cnt);
 		json_object_array_add(losses, loss);
 	}
 }
@@ -291,28 +304,60 @@ static struct json_object *end_of(struct obz_writer *w, const char *end_json)
 	return o;
 }
 
-int obz_writer__close(struct obz_writer *w, const char *end_json)
+/* What is written after the rows. */
+static int put_end(struct obz_writer *w, struct json_object *end)
 {
-	struct json_object *end;
-	int err = 0, fd;
+	int err = end ? put_json(w, "obz.end.json", end) : -EINVAL, tar;
 
+	if (err) {
+		if (!w->err) /* else that is why */
+			writer_failed(w, err, "obz.end.json");
+		return w->err ? w->err : err;
+	}
+	tar = member_out_end(&w->out);
+	/* without tar's own end an archive is whole too; not so a stream whose reader is gone */
+	return w->out.seekable ? 0 : tar;
+}
+
+int obz_writer__finish(struct obz_writer *w)
+{
 	obz_writer__flush(w);
 	writer_finish(w);
+	return obz_writer__refuses(w);
+}
+
+int obz_writer__close_to(struct obz_writer *w, const char *end_json, struct obz_written *written)
+{
+	struct json_object *end = NULL;
+	int err = 0, fd;
+
+	obz_writer__finish(w);
 	w->out.ending = true;
 	if (end_json) {
 		end = end_of(w, end_json);
-		err = end ? put_json(w, "obz.end.json", end) : -EINVAL;
-		json_object_put(end);
-		/* without tar's own end an archive is whole too; not so a stream whose reader is
-		 * gone */
-		if (!err && !w->out.seekable)
-			err = member_out_end(&w->out);
-		else if (!err)
-			member_out_end(&w->out);
+		err = put_end(w, end);
 	}
+	*written = (struct obz_written){.bytes = w->out.bytes, .samples = w->samples};
+	if (end)
+		written->end_json = strdup(json_object_to_json_string(end));
+	json_object_put(end);
 	fd = w->out.fd;
+	if (err)
+		memcpy(written->error, w->error, sizeof(written->error));
 	writer_free(w);
-	if (close(fd) && !err && errno != EINTR)
+	if (close(fd) && !err && errno != EINTR) {
 		err = -errno;
+		snprintf(written->error, sizeof(written->error), "closing the archive: %s",
+			 strerror(-err));
+	}
+	return err;
+}
+
+int obz_writer__close(struct obz_writer *w, const char *end_json)
+{
+	struct obz_written written;
+	int err = obz_writer__close_to(w, end_json, &written);
+
+	free(written.end_json);
 	return err;
 }

@@ -31,11 +31,13 @@ struct queue_kind {
 
 struct queue_stream {
 	const char *name;
-	bool reserved; /* may use the room kept for the end */
-	bool full;     /* max_sz was met */
-	size_t bound;  /* at most the raw size of what is queued */
-	uint64_t seq;  /* of the next chunk to be written */
-	uint64_t sz;   /* of its members */
+	bool reserved;	    /* may use the room kept for the end */
+	bool full;	    /* max_sz was met */
+	size_t bound;	    /* at most the raw size of what is queued */
+	size_t empty_bound; /* of its tables without rows */
+	uint64_t samples;   /* that its queued rows stand for */
+	uint64_t seq;	    /* of the next chunk to be written */
+	uint64_t sz;	    /* of its members */
 	struct copies copies;
 	struct copies_known known; /* what it holds of dictionaries */
 };
@@ -48,6 +50,7 @@ struct queue_chunk {
 	size_t bound; /* of the raw size */
 	struct chunk_table tables[REC_KIND_MAX];
 	size_t table_cnt;
+	uint64_t samples;
 	struct copies copies;
 	struct bytes payload;
 	uint32_t rows[REC_KIND_MAX];
@@ -76,13 +79,14 @@ struct obz_writer {
 	unsigned stream_cnt;
 	struct copies spare; /* blocks for the next chunks */
 	struct queue_list sealed, encoded;
-	uint64_t queued_sz; /* as members, of those that are encoded, */
-	uint64_t sealed_sz; /* and at most of those that are not */
-	bool served;	    /* by a thread in obz_writer__serve(), */
-	bool dismissed;	    /* which shall return */
-	pthread_cond_t due; /* there is something for it */
-	uint64_t lost;	    /* counts of loss rows, and rows dropped */
-	char **names;	    /* debug members there are */
+	uint64_t queued_sz;		   /* as members, of those that are encoded, */
+	uint64_t sealed_sz;		   /* and at most of those that are not */
+	_Atomic bool served;		   /* by a thread in obz_writer__serve(), */
+	bool dismissed;			   /* which shall return */
+	pthread_cond_t due;		   /* there is something for it */
+	uint64_t lost;			   /* counts of loss rows, and rows dropped */
+	uint64_t samples, samples_dropped; /* that rows of theirs stand for */
+	char **names;			   /* debug members there are */
 	size_t name_cnt, name_cap;
 	uint64_t debug_sz;
 
@@ -99,9 +103,13 @@ struct obz_writer {
 void queue_init(struct obz_writer *w);
 void queue_fini(struct obz_writer *w);
 
-/* -E2BIG, -EFBIG, -ENOMEM, -EINVAL; -EAGAIN: there may be room once all is encoded. `last`: it is.
+/* -E2BIG, OBZ_MAX_SIZE, -ENOMEM, -EINVAL; -EAGAIN: there may be room once all is encoded. `last`:
+ * it is.
  */
 int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool last);
+
+/* Counts a row that was refused. */
+void queue_dropped(struct obz_writer *w, enum rec_kind kind, const void *rec);
 
 /* Frees what is kept for the next chunks. */
 void queue_trim(struct obz_writer *w);

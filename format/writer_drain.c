@@ -12,13 +12,17 @@
 enum { QUEUED_MAX = 16 << 20, SEALED_MAX = 4 };
 #define NONE UINT64_MAX
 
+const char *obz_strerror(int err)
+{
+	return err == OBZ_MAX_SIZE ? "the size limit of the archive is reached"
+	       : err == -ETIMEDOUT ? "nobody read it for 2 s"
+	       : err == -EFBIG ? "the file size limit (ulimit -f, or the file system's) is reached"
+			       : strerror(-err);
+}
+
 int writer_failed(struct obz_writer *w, int err, const char *what)
 {
-	if (err != -EFBIG || !w->max_sz)
-		snprintf(w->error, sizeof(w->error), "%s: %s", what, strerror(-err));
-	else
-		snprintf(w->error, sizeof(w->error),
-			 "%s: the size limit of %" PRIu64 " bytes is reached", what, w->max_sz);
+	snprintf(w->error, sizeof(w->error), "%s: %s", what, obz_strerror(err));
 	return err;
 }
 
@@ -84,6 +88,13 @@ static bool waits(struct obz_writer *w, uint64_t sealed, uint64_t encoded_sz)
 	return yes;
 }
 
+/* A file may be waited for; a pipe that nobody reads may take for ever: it is left to the thread
+ * that serves. */
+static bool may_write(const struct obz_writer *w, bool serves)
+{
+	return serves || !w->served || w->out.seekable;
+}
+
 static bool take(pthread_mutex_t *lock, bool wait)
 {
 	return wait ? !pthread_mutex_lock(lock) : !pthread_mutex_trylock(lock);
@@ -96,6 +107,10 @@ static int drain(struct obz_writer *w, bool wait)
 		while (encode_one(w, false))
 			;
 		pthread_mutex_unlock(&w->encode_lock);
+	}
+	if (!may_write(w, wait)) {
+		pthread_cond_signal(&w->due);
+		return w->err;
 	}
 	while (waits(w, NONE, 0) && take(&w->write_lock, wait || waits(w, NONE, QUEUED_MAX))) {
 		while (write_one(w, false))
@@ -160,6 +175,16 @@ void obz_writer__serve(struct obz_writer *w)
 	}
 	w->served = false;
 	pthread_mutex_unlock(&w->queue_lock);
+}
+
+bool obz_writer__behind(struct obz_writer *w)
+{
+	return w->served && !w->out.seekable && !w->out.hurried && waits(w, NONE, QUEUED_MAX);
+}
+
+void obz_writer__hurry(struct obz_writer *w)
+{
+	w->out.hurried = true;
 }
 
 void obz_writer__dismiss(struct obz_writer *w)

@@ -67,8 +67,8 @@ int command_go(struct command_child *c)
 	close(c->start_fd);
 	c->start_fd = -1;
 	/* Ends with the exec, which closes the other end, or with its errno. */
-	if (!err && read(c->error_fd, &err, sizeof(err)) < 0)
-		err = errno;
+	while (!err && read(c->error_fd, &err, sizeof(err)) < 0)
+		err = errno == EINTR ? 0 : errno;
 	close(c->error_fd);
 	c->error_fd = -1;
 	return -err;

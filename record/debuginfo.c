@@ -171,7 +171,7 @@ static bool add_member(struct debuginfo *d, const struct item *it)
 	if (!err)
 		return true;
 	m->symbols = "none";
-	snprintf(m->why, sizeof(m->why), "not written: %s", strerror(-err));
+	snprintf(m->why, sizeof(m->why), "not written: %s", obz_strerror(err));
 	note_error(d, err);
 	return false;
 }

@@ -67,8 +67,12 @@ static int write_rows(struct fold *f)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < f->cnt && !err; i++)
-		err = obz_writer__put(f->writer, REC_sample, &f->rows[i]);
+	/* What is refused counts as not written. */
+	for (uint32_t i = 0; i < f->cnt; i++) {
+		int e = obz_writer__put(f->writer, REC_sample, &f->rows[i]);
+
+		err = err ? err : e;
+	}
 	if (f->cnt)
 		memset(f->slots, 0, SLOTS * sizeof(*f->slots));
 	f->cnt = 0;

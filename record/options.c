@@ -167,7 +167,8 @@ static const struct cli cli = {
 	.options = table,
 	.exit_status = "0 complete, 1 failure, 2 usage, 3 usable but cut short (disk full), 4 "
 		       "missing privilege or kernel "
-		       "support; with COMMAND its status, 128+N when signal N ended it.",
+		       "support; with COMMAND its status, 128+N when signal N ended it or "
+		       "interrupted obrec before the capture began.",
 };
 
 static int check(struct options *o, char **argv, int rest, bool after_dashes)

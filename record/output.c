@@ -10,14 +10,16 @@
 #include "../format/text.h"
 #include "output.h"
 
-static int open_stdout(struct output *out)
+/* What was opened is no terminal. */
+static int take(struct output *out, int fd, const char **why)
 {
-	if (isatty(STDOUT_FILENO)) {
-		message_error("-o -: stdout is a terminal; send it to a file or a pipe");
-		return -ENOTTY;
+	if (fd >= 0 && isatty(fd)) {
+		*why = "a terminal; send it to a file or a pipe";
+		close(fd);
+		fd = -ENOTTY;
 	}
-	out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	return out->fd < 0 ? -errno : 0;
+	out->fd = fd;
+	return fd < 0 ? fd : 0;
 }
 
 static void default_path(char *path, size_t sz)
@@ -32,29 +34,54 @@ static void default_path(char *path, size_t sz)
 	snprintf(path, sz, "obrec-%s-%s.obz", host, when);
 }
 
-/* An earlier archive becomes FILE.old; devices and pipes are written to as they are. */
-static int keep_old(struct output *out)
+static void put_old_back(const struct place *p)
 {
-	struct stat st;
+	char old[sizeof(p->name) + 8];
 
-	if (lstat(out->path, &st))
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISREG(st.st_mode))
+	strcpy(stpcpy(old, p->name), ".old");
+	renameat(p->dir, old, p->dir, p->name);
+}
+
+/* A new file, where an earlier archive becomes FILE.old. */
+static int make_file(struct output *out, const char **why)
+{
+	int err = place_keep_old(&out->place, why);
+
+	if (err < 0)
+		return err;
+	out->kept = err;
+	out->fd = openat(out->place.dir, out->place.name,
+			 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+	out->made = out->fd >= 0 && !fstat(out->fd, &out->st);
+	if (out->made)
 		return 0;
-	if (snprintf(out->old, sizeof(out->old), "%s.old", out->path) >= (int)sizeof(out->old))
-		return -ENAMETOOLONG;
-	if (rename(out->path, out->old)) {
-		out->old[0] = 0;
-		return -errno;
+	err = -errno;
+	*why = strerror(-err);
+	if (out->kept)
+		put_old_back(&out->place);
+	return err;
+}
+
+/* Devices and pipes are written to as they are. */
+static int open_place(struct output *out, const char **why)
+{
+	const struct place *p = &out->place;
+
+	if (p->kind == PLACE_SPECIAL && !place_trusted(&p->st)) {
+		*why = "it belongs to another user";
+		return -EACCES;
 	}
-	return 0;
+	if (p->kind == PLACE_NEW || p->kind == PLACE_FILE)
+		return make_file(out, why);
+	return take(out, place_open_special(p, O_NONBLOCK, why), why);
 }
 
 int output_open(struct output *out, const char *path)
 {
+	const char *why;
 	int err;
 
-	*out = (struct output){.fd = -1};
+	*out = (struct output){.fd = -1, .place.dir = -1};
 	if (path && strlen(path) >= sizeof(out->path)) {
 		message_error("%s: name too long", path);
 		return -ENAMETOOLONG;
@@ -63,26 +90,25 @@ int output_open(struct output *out, const char *path)
 		strcpy(out->path, path);
 	else
 		default_path(out->path, sizeof(out->path));
-	if (!strcmp(out->path, "-"))
-		return open_stdout(out);
-	err = keep_old(out);
-	if (!err) {
-		out->fd = open(out->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
-		err = out->fd < 0 ? -errno : 0;
-	}
+	err = place_find(&out->place, strcmp(out->path, "-") ? out->path : "/dev/stdout", &why);
+	if (!err)
+		err = open_place(out, &why);
 	if (err)
-		message_error("%s: cannot write there: %s", out->path, strerror(-err));
+		message_error("%s: cannot write there: %s", out->path, why);
 	return err;
 }
 
+/* Only what is still the file that was made. */
 void output_discard(const struct output *out)
 {
+	const struct place *p = &out->place;
 	struct stat st;
 
-	if (!strcmp(out->path, "-") || lstat(out->path, &st) || !S_ISREG(st.st_mode))
+	if (!out->made || fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    st.st_dev != out->st.st_dev || st.st_ino != out->st.st_ino)
 		return;
-	if (out->old[0])
-		rename(out->old, out->path);
+	if (out->kept)
+		put_old_back(p);
 	else
-		unlink(out->path);
+		unlinkat(p->dir, p->name, 0);
 }

@@ -23,7 +23,7 @@ void progress_init(struct progress *p, const struct obz_writer *writer, uint64_t
 
 void progress_tick(void *ctx, const struct session_status *st)
 {
-	char samples[24], bytes[24], lost[24], of[32] = "";
+	char samples[24], bytes[24], lost[24], of[32] = "", symbols[48] = "";
 	struct progress *p = ctx;
 	uint64_t now = clock_now_ns();
 
@@ -31,30 +31,26 @@ void progress_tick(void *ctx, const struct session_status *st)
 		return;
 	p->stopping = st->stopping;
 	p->shown_ns = now;
-	p->drawn = true;
 	if (st->stopping) {
-		fprintf(stderr,
-			"\r\033[Krecorded; waiting for the symbols of %u binaries (Ctrl-C: do "
-			"without)",
+		message_status(
+			"recorded; waiting for the symbols of %u binaries (Ctrl-C: do without)",
 			st->debuginfo_pending);
-		fflush(stderr);
 		return;
 	}
 	if (p->duration_ns)
 		snprintf(of, sizeof(of), "/%.0f", p->duration_ns / 1e9);
-	fprintf(stderr, "\r\033[K%.0f%s s  %s samples  %u processes  %s written  %s lost",
-		(now - p->started_ns) / 1e9, of, format_count(samples, st->samples), st->processes,
-		format_bytes(bytes, obz_writer__bytes(p->writer)), format_count(lost, st->lost));
 	if (st->debuginfo_pending)
-		fprintf(stderr, "  symbols of %u to go", st->debuginfo_pending);
-	fflush(stderr);
+		snprintf(symbols, sizeof(symbols), "  symbols of %u to go", st->debuginfo_pending);
+	message_status("%.0f%s s  %s samples  %u processes  %s written  %s lost%s",
+		       (now - p->started_ns) / 1e9, of, format_count(samples, st->samples),
+		       st->processes, format_bytes(bytes, obz_writer__bytes(p->writer)),
+		       format_count(lost, st->lost), symbols);
 }
 
 void progress_fini(struct progress *p)
 {
-	if (p->drawn)
-		fputs("\r\033[K", stderr);
-	p->drawn = false;
+	p->on = false;
+	message_status(NULL);
 }
 
 static const char *text_of(struct json_object *o, const char *key)
@@ -90,21 +86,30 @@ static void add_losses(struct strbuf *b, struct json_object *end)
 	strbuf_addf(b, ")");
 }
 
-void progress_summary(const struct output *out, uint64_t bytes, const struct session_status *st,
-		      const char *end_json)
+/* Those in the archive; what of all that were taken is not there is among the losses. */
+static void add_samples(struct strbuf *b, uint64_t written, const struct session_status *st)
 {
-	struct json_object *end = end_json ? json_tokener_parse(end_json) : NULL, *v;
+	strbuf_addf(b, ", %llu samples", (unsigned long long)written);
+	if (written != st->samples)
+		strbuf_addf(b, " (of %llu taken)", (unsigned long long)st->samples);
+	strbuf_addf(b, ", %llu stacks", (unsigned long long)st->stacks);
+	if (st->stacks)
+		strbuf_addf(b, " (%.1f%% complete)", 100.0 * st->stacks_complete / st->stacks);
+}
+
+void progress_summary(const struct output *out, const struct obz_written *written,
+		      const struct session_status *st)
+{
+	struct json_object *end = written->end_json ? json_tokener_parse(written->end_json) : NULL,
+			   *v;
 	struct strbuf line = {0};
 	char buf[24];
 
 	strbuf_addf(&line, "%s: %s", strcmp(out->path, "-") ? out->path : "stdout",
-		    format_bytes(buf, bytes));
+		    format_bytes(buf, written->bytes));
 	if (end && json_object_object_get_ex(end, "duration_ns", &v))
 		strbuf_addf(&line, ", %s", format_duration(buf, json_object_get_uint64(v)));
-	strbuf_addf(&line, ", %llu samples, %llu stacks", (unsigned long long)st->samples,
-		    (unsigned long long)st->stacks);
-	if (st->stacks)
-		strbuf_addf(&line, " (%.1f%% complete)", 100.0 * st->stacks_complete / st->stacks);
+	add_samples(&line, written->samples, st);
 	add_losses(&line, end);
 	if (st->thinned)
 		strbuf_addf(&line, ", thinned out in %u steps to hold --cpu-budget", st->thinned);

@@ -12,7 +12,7 @@ struct progress {
 	uint64_t started_ns, shown_ns;
 	uint64_t duration_ns; /* 0: open end */
 	bool on;	      /* stderr is a terminal and not -q */
-	bool drawn, stopping;
+	bool stopping;
 };
 
 void progress_init(struct progress *p, const struct obz_writer *writer, uint64_t duration_ns,
@@ -24,8 +24,8 @@ void progress_tick(void *ctx, const struct session_status *st);
 /* Takes the line away. */
 void progress_fini(struct progress *p);
 
-/* The last line: what was written, how much, what was lost and why. */
-void progress_summary(const struct output *out, uint64_t bytes, const struct session_status *st,
-		      const char *end_json);
+/* The last line: what the closed archive holds, what was lost and why. */
+void progress_summary(const struct output *out, const struct obz_written *written,
+		      const struct session_status *st);
 
 #endif

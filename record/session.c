@@ -253,9 +253,12 @@ static int attach_probes(struct session *s)
 {
 	int err = 0;
 
-	for (size_t i = 0; probes[i] && !err; i++)
-		if (session_wants(s, i) && probes[i]->attach)
-			err = probes[i]->attach(&s->env);
+	for (size_t i = 0; probes[i] && !err; i++) {
+		if (!session_wants(s, i) || !probes[i]->attach)
+			continue;
+		message_status("attaching probe '%s'", probes[i]->name);
+		err = probes[i]->attach(&s->env);
+	}
 	return err;
 }
 
@@ -330,12 +333,14 @@ int session__new(struct session **out, const struct record_opts *opts, struct ob
 	raise_memlock();
 	err = loss__new(&s->loss);
 	s->env.loss = s->loss;
+	message_status("loading BPF programs");
 	if (!err)
 		err = session_load(s);
 	if (!err)
 		privilege_warn(s->opts.target.pid_cnt);
 	if (!err)
 		err = make_parts(s);
+	message_status("reading the running processes");
 	if (!err)
 		err = attach_core(s);
 	if (!err)

@@ -42,11 +42,11 @@ struct record_opts {
 	/* --attach: 1 + number of the variant that a probe shall take; 0: the best */
 	unsigned char attach[RECORD_MAX_PROBES];
 	const struct attach_plan *plan; /* made beforehand; NULL: session__new() makes it */
-	const char *btf;   /* --btf; NULL: the kernel's, then the search path */
-	pid_t command_pid; /* -- COMMAND, stopped before exec; 0: none */
-	uint64_t budget_per_64k; /* of one CPU; 0: no bound */
-	bool stats;	   /* count what each BPF program costs */
-	uint32_t ring_sz;  /* bytes of each ring, a power of two; 0: chosen from max_mem */
+	const char *btf;		/* --btf; NULL: the kernel's, then the search path */
+	pid_t command_pid;		/* -- COMMAND, stopped before exec; 0: none */
+	uint64_t budget_per_64k;	/* of one CPU; 0: no bound */
+	bool stats;			/* count what each BPF program costs */
+	uint32_t ring_sz; /* bytes of each ring, a power of two; 0: chosen from max_mem */
 };
 
 enum stop_reason {
@@ -57,12 +57,16 @@ enum stop_reason {
 	STOP_COMMAND_EXIT,
 	STOP_MAX_SIZE,
 	STOP_DISK_FULL,
+	STOP_FILE_LIMIT,
 	STOP_MAX_MEM,
 	STOP_ERROR,
 };
-/* "duration", "interrupt", "target-exit", "command-exit", "max-size", "disk-full", "max-mem", "error": what
- * the archive holds. */
+/* "duration", "interrupt", "target-exit", "command-exit", "max-size", "disk-full",
+ * "file-size-limit", "max-mem", "error": what the archive holds. */
 const char *stop_reason_name(enum stop_reason r);
+
+/* Why a capture ended whose last rows the writer answered with err, after `reason`. */
+enum stop_reason stop_reason_last(enum stop_reason reason, int err);
 
 struct session;
 
@@ -70,8 +74,8 @@ struct session;
 struct session_status {
 	uint64_t samples; /* taken, before folding */
 	uint64_t stacks, stacks_complete;
-	uint64_t events; /* records read from the rings */
-	uint64_t lost;	 /* all causes */
+	uint64_t events;  /* records read from the rings */
+	uint64_t lost;	  /* all causes */
 	unsigned thinned; /* steps of --cpu-budget */
 	unsigned processes, debuginfo_pending;
 	bool stopping; /* the recording is over, symbols are waited for */

@@ -2,6 +2,7 @@
 /* The loop of a recording, and its orderly end. */
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +38,24 @@ static enum stop_reason reason_of(int err)
 	switch (err) {
 	case 0:
 		return STOP_NONE;
-	case -EFBIG:
+	case OBZ_MAX_SIZE:
 		return STOP_MAX_SIZE;
+	case -EFBIG:
+		return STOP_FILE_LIMIT;
 	case -ENOSPC:
 	case -EDQUOT:
 		return STOP_DISK_FULL;
 	default:
 		return STOP_ERROR;
 	}
+}
+
+enum stop_reason stop_reason_last(enum stop_reason reason, int err)
+{
+	enum stop_reason last = reason_of(err);
+
+	/* other errors are told by themselves */
+	return reason == STOP_ERROR || !last || last == STOP_ERROR ? reason : last;
 }
 
 static int drain(struct session *s)
@@ -55,7 +66,8 @@ static int drain(struct session *s)
 	thin__begin_processes(s->thin);
 	tracker__drain(s->tracker);
 	thin__end_processes(s->thin);
-	n = ring__consume(s->ring);
+	/* Behind a slow reader of the archive, what is lost is lost in the rings, and counted. */
+	n = obz_writer__behind(s->writer) ? 0 : ring__consume(s->ring);
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->drained)
 			probes[i]->drained(&s->env);
@@ -70,6 +82,8 @@ static void wait(struct session *s, struct loop *l)
 	for (int i = 0; i < n; i++)
 		if (ev[i].data.ptr == &s->command_fd)
 			l->command_gone = true;
+	if (obz_writer__behind(s->writer)) /* the rings are full, and ready for ever */
+		poll(NULL, 0, POLL_MAX_MS);
 	n = drain(s);
 	if (n > BUSY_RECORDS && l->poll_ms > POLL_MIN_MS)
 		l->poll_ms /= 2;
@@ -104,8 +118,10 @@ static bool out_of_memory(const struct session *s)
 /* What is done now and then; the first error of writing. */
 static int periodic(struct session *s, struct loop *l, uint64_t now)
 {
-	int err = 0;
+	int err = obz_writer__refuses(s->writer); /* nothing more comes in, whatever is read */
 
+	if (err)
+		return err;
 	if (now >= l->epoch_ns) {
 		l->epoch_ns = now + EPOCH_NS;
 		s->skel->bss->epoch++;
@@ -265,6 +281,7 @@ int session__finish(struct session *s, const volatile sig_atomic_t *stop,
 	int err;
 
 	priority_lower();
+	obz_writer__hurry(s->writer);
 	stop_probes(s);
 	part_ends(&split, "last programs");
 	for (int i = 0; i < 2; i++) /* a mapping of before the last sample may have come after it */

@@ -20,6 +20,7 @@ const char *stop_reason_name(enum stop_reason r)
 		[STOP_COMMAND_EXIT] = "command-exit",
 		[STOP_MAX_SIZE] = "max-size",
 		[STOP_DISK_FULL] = "disk-full",
+		[STOP_FILE_LIMIT] = "file-size-limit",
 		[STOP_MAX_MEM] = "max-mem",
 		[STOP_ERROR] = "error",
 	};

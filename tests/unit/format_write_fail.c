@@ -4,9 +4,11 @@
  * the archive's own bound. What was written stays a valid archive, later calls fail, rows that were
  * lost are counted, the end is written where there is room for it.
  */
+#include "../../format/writer.h"
 #include "format_archive.h"
 
 #include <json-c/json.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,6 +18,8 @@
 
 static const struct obz_writer_opts plain = {.header_json = HEADER_JSON};
 
+enum { WEIGHT = 3 }; /* samples that a row stands for */
+
 /* Rows that do not compress to nothing; a chunk of each is some KiB. */
 static int put_rows(struct obz_writer *w, uint64_t from, size_t cnt)
 {
@@ -23,7 +27,7 @@ static int put_rows(struct obz_writer *w, uint64_t from, size_t cnt)
 
 	for (size_t i = 0; i < cnt; i++) {
 		struct rec_sample s = {
-			.ts_ns = from + i, .thread = i % 7, .value = random_u64(), .count = 1};
+			.ts_ns = from + i, .thread = i % 7, .value = random_u64(), .count = WEIGHT};
 		int e = obz_writer__put(w, REC_sample, &s);
 
 		err = err ? err : e;
@@ -56,6 +60,7 @@ static uint64_t lost_samples(int fd)
 	return lost;
 }
 
+static struct obz_written told; /* by the writer, of what it wrote */
 static int debug_fd;
 static bool served; /* another thread encodes and writes */
 
@@ -105,7 +110,9 @@ static int write_until_error(int fd, const struct obz_writer_opts *opts, size_t 
 		CHECK(put_rows(w, 0, 1));
 		*put += 1;
 	}
-	*ended = !obz_writer__close(w, END_JSON);
+	*ended = !obz_writer__close_to(w, END_JSON, &told);
+	CHECK(*ended == !*told.error && told.end_json);
+	free(told.end_json);
 	return err;
 }
 
@@ -126,10 +133,18 @@ static void check_rest(int fd, uint64_t put, bool ended, const char *what, uint6
 	      "%s %llu: %zu of %zu chunks good, %llu bytes skipped", what,
 	      (unsigned long long)limit, got.good_chunks, got.chunks,
 	      (unsigned long long)got.damage.skipped_bytes);
-	samples = got.samples;
-	CHECK(!ended || samples + lost == put, "%s %llu: %llu samples, %llu lost, %llu put", what,
-	      (unsigned long long)limit, (unsigned long long)samples, (unsigned long long)lost,
-	      (unsigned long long)put);
+	samples = got.samples * WEIGHT;
+	CHECK(!ended || samples + lost == put * WEIGHT,
+	      "%s %llu: %llu samples, %llu lost, %llu put", what, (unsigned long long)limit,
+	      (unsigned long long)samples, (unsigned long long)lost,
+	      (unsigned long long)put * WEIGHT);
+	if (!put) /* not even a header: nothing was told */
+		return;
+	CHECK(told.samples == samples, "%s %llu: %llu samples, %llu told", what,
+	      (unsigned long long)limit, (unsigned long long)samples,
+	      (unsigned long long)told.samples);
+	CHECK(told.bytes == (uint64_t)lseek(fd, 0, SEEK_END), "%s %llu: %llu bytes told", what,
+	      (unsigned long long)limit, (unsigned long long)told.bytes);
 }
 
 static void test_dev_full(void)
@@ -165,6 +180,8 @@ static void test_file_limit(void)
 			setrlimit(RLIMIT_FSIZE, &was);
 			CHECK(!err || err == -EFBIG, "limit %llu: %d", (unsigned long long)limit,
 			      err);
+			CHECK(ended || !put, "limit %llu: no room was left for the end",
+			      (unsigned long long)limit);
 			check_rest(fd, put, ended, "file size", limit);
 			fflush(stdout);
 			_exit(failed);
@@ -250,10 +267,94 @@ static void test_pipe(void)
 	}
 }
 
+/* Rows until so much waits that no more should come; the reader has not read a byte. */
+static struct obz_writer *stall(int fd, pthread_t *server, uint64_t *put)
+{
+	struct obz_writer *w;
+
+	CHECK(!obz_writer__new(&w, fd, &plain));
+	CHECK(!pthread_create(server, NULL, serve, w));
+	while (!w->served)
+		sched_yield();
+	for (*put = 0; !obz_writer__behind(w) && *put < 20000000; *put += 1000)
+		CHECK(!put_rows(w, *put, 1000)); /* and returns */
+	CHECK(obz_writer__behind(w));
+	CHECK(!obz_writer__flush(w));
+	obz_writer__hurry(w);
+	CHECK(!obz_writer__behind(w));
+	return w;
+}
+
+/* The reader of a pipe stands still: rows do not wait for it, and in the end nobody does. */
+static void test_stalled_reader(void)
+{
+	struct obz_writer *w;
+	pthread_t server;
+	uint64_t put;
+	int p[2];
+
+	CHECK(!pipe(p));
+	w = stall(p[1], &server, &put);
+	obz_writer__dismiss(w);
+	pthread_join(server, NULL);
+	CHECK(obz_writer__finish(w) == -ETIMEDOUT);
+	CHECK(obz_writer__close_to(w, END_JSON, &told) == -ETIMEDOUT);
+	CHECK(strstr(told.error, "nobody read it"), "%s", told.error);
+	CHECK(told.end_json && strstr(told.end_json, "sample: not written"));
+	CHECK(!told.samples, "%llu", (unsigned long long)told.samples);
+	free(told.end_json);
+	close(p[0]);
+}
+
+struct slow {
+	int from, to;
+};
+
+static void *read_slowly(void *arg)
+{
+	struct slow *s = arg;
+	char piece[PIPE_BUF];
+	ssize_t n;
+
+	while ((n = read(s->from, piece, sizeof(piece))) > 0) {
+		CHECK(write(s->to, piece, n) == n);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* It goes on in the end: all is written, however long that takes. */
+static void test_slow_reader(void)
+{
+	struct slow s = {.to = memfd_create("slow", 0)};
+	pthread_t server, reader;
+	struct obz_writer *w;
+	struct reading got;
+	uint64_t put;
+	int p[2];
+
+	CHECK(!pipe(p) && !fcntl(p[1], F_SETFL, O_NONBLOCK));
+	s.from = p[0];
+	w = stall(p[1], &server, &put);
+	CHECK(!pthread_create(&reader, NULL, read_slowly, &s));
+	obz_writer__dismiss(w);
+	pthread_join(server, NULL);
+	CHECK(!obz_writer__finish(w));
+	CHECK(!obz_writer__close_to(w, END_JSON, &told));
+	free(told.end_json);
+	pthread_join(reader, NULL);
+	got = archive_read(s.to);
+	CHECK(!got.err && got.end && !obz_damage_any(&got.damage) && got.samples == put,
+	      "%llu of %llu rows", (unsigned long long)got.samples, (unsigned long long)put);
+	close(s.to);
+	close(p[0]);
+}
+
 /* --max-size: never passed, and the end and late identity rows still find room. */
 static void test_max_size(void)
 {
-	static const uint64_t limits[] = {100 << 10, 200 << 10, 400 << 10, 1 << 20, 3 << 20};
+	static const uint64_t limits[] = {40 << 10,  64 << 10, 100 << 10, 200 << 10,
+					  400 << 10, 1 << 20,  3 << 20};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		struct obz_writer_opts opts = {.header_json = HEADER_JSON, .max_sz = limits[i]};
@@ -269,8 +370,8 @@ static void test_max_size(void)
 			if (!err && put % 20000 == 0)
 				err = obz_writer__flush(w);
 		}
-		CHECK(err == -EFBIG && strstr(obz_writer__error(w), "size limit"), "%d %s", err,
-		      obz_writer__error(w));
+		CHECK(err == OBZ_MAX_SIZE && strstr(obz_writer__error(w), "size limit"), "%d %s",
+		      err, obz_writer__error(w));
 		for (uint32_t n = 0; n < 300; n++) {
 			struct rec_thread t = {
 				.id = n, .tid = random_u64(), .comm = {random_text + n, 15}};
@@ -278,12 +379,17 @@ static void test_max_size(void)
 			CHECK(!obz_writer__put(w, REC_thread, &t), "limit %llu: identity row %u",
 			      (unsigned long long)limits[i], n);
 		}
-		CHECK(!obz_writer__close(w, END_JSON));
+		CHECK(!obz_writer__close_to(w, END_JSON, &told));
+		free(told.end_json);
 		got = archive_read(copy);
 		CHECK(!got.err && got.end && !obz_damage_any(&got.damage));
+		CHECK(got.samples && told.samples == got.samples * WEIGHT,
+		      "limit %llu: %llu samples, %llu told", (unsigned long long)limits[i],
+		      (unsigned long long)got.samples * WEIGHT, (unsigned long long)told.samples);
 		CHECK((uint64_t)lseek(copy, 0, SEEK_END) <= limits[i], "%lld of %llu",
 		      (long long)lseek(copy, 0, SEEK_END), (unsigned long long)limits[i]);
-		CHECK(got.samples + lost_samples(copy) == put && got.rows >= got.samples + 300,
+		CHECK(told.samples + lost_samples(copy) == put * WEIGHT &&
+			      got.rows >= got.samples + 300,
 		      "%llu + %llu of %llu", (unsigned long long)got.samples,
 		      (unsigned long long)lost_samples(copy), (unsigned long long)put);
 		close(copy);
@@ -332,6 +438,8 @@ int main(void)
 		test_pipe();
 		test_max_size();
 	}
+	test_stalled_reader();
+	test_slow_reader();
 	test_misuse();
 	return failed;
 }

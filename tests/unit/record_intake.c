@@ -275,6 +275,23 @@ static void test_write_error(void)
 	loss__free(loss);
 }
 
+/* Rows that were folded and are then refused: each is tried, so that the writer counts it. */
+static void test_refused(void)
+{
+	struct rec_sample s = {.ts_ns = 1000, .count = 1};
+	struct fold *f;
+
+	memset(&writer, 0, sizeof(writer));
+	writer.err = OBZ_MAX_SIZE;
+	CHECK(!fold__new(&f, &writer, 1000));
+	for (s.thread = 1; s.thread <= 10; s.thread++)
+		CHECK(!fold__add(f, &s));
+	CHECK(fold__flush(f, 3000) == OBZ_MAX_SIZE);
+	CHECK(writer.sample_cnt == 10, "%zu of 10 rows were tried", writer.sample_cnt);
+	fold__free(f);
+	writer.err = 0;
+}
+
 static void test_loss(void)
 {
 	struct loss *loss;
@@ -305,6 +322,7 @@ int main(void)
 	test_frames();
 	test_fold();
 	test_write_error();
+	test_refused();
 	test_loss();
 	return failed;
 }

@@ -54,6 +54,17 @@ int obz_writer__flush(struct obz_writer *w)
 {
 	return 0;
 }
+bool obz_writer__behind(struct obz_writer *w)
+{
+	return false;
+}
+void obz_writer__hurry(struct obz_writer *w)
+{
+}
+int obz_writer__refuses(struct obz_writer *w)
+{
+	return 0;
+}
 int obz_writer__sync(struct obz_writer *w)
 {
 	return 0;
