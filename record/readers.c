@@ -429,6 +429,8 @@ void readers__deliver(struct readers *p)
 
 void readers__stop(struct readers *p)
 {
+	if (!p)
+		return;
 	p->stopped = true;
 	while (p->worker_cnt) {
 		struct worker *w = &p->worker[p->worker_cnt - 1];

@@ -47,9 +47,9 @@ static const struct {
 	{"getpriority setpriority ioprio_set ioprio_get", ALL},
 	/* the archive and the symbol cache */
 	{"fallocate fdatasync fsync sync_file_range sendfile copy_file_range splice", BOTH},
-	{"ftruncate", BOTH | READ}, /* what a reader answers may be a file */
-	{"rename renameat renameat2 unlink unlinkat link linkat mkdir mkdirat", BOTH | READ},
-	{"fchmod fchmodat fchown umask utimensat", BOTH | READ},
+	{"ftruncate", ALL}, /* what a reader answers may be a file */
+	{"rename renameat renameat2 unlink unlinkat link linkat mkdir mkdirat", ALL},
+	{"fchmod fchmodat fchown umask utimensat", ALL},
 	{"socketpair", BOTH}, /* to a reader */
 	{"ioctl", BOTH}, /* perf events, the terminal */
 	{"bpf", BOTH},

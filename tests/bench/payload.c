@@ -117,7 +117,13 @@ static double run(const struct kind *k, double *bytes)
 	    loss__new(&loss) ||
 	    tracker__new(&tracker, &(struct tracker_opts){.writer = w, .proc_root = "/dev"}) ||
 	    traffic__new(&t,
-			 &(struct traffic_opts){w, tracker, loss, true, false, false, -1, -1, -1}))
+			 &(struct traffic_opts){.writer = w,
+						.tracker = tracker,
+						.loss = loss,
+						.redact = true,
+						.socks_fd = -1,
+						.others_fd = -1,
+						.gone_fd = -1}))
 		abort();
 	*bytes = -(double)obz_writer__bytes(w);
 	begin = cpu_ns();

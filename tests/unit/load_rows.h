@@ -63,7 +63,7 @@ static char *loaded_text(struct bytes b, bool rows)
 	static const char *const always[] = {"process", "thread", "binary", "function"};
 	static const char *const with_rows[] = {"sample", "frame", "stack", "stack_frame"};
 	struct capture capture = {.started_ns = 1, .uuid = "", .host = ""};
-	struct captures captures = {&capture, 1};
+	struct captures captures = {.v = &capture, .cnt = 1};
 	struct load_opts opts = {.weights = !rows};
 	struct table_style style = {.format = TABLE_CSV};
 	struct store *store = NULL;

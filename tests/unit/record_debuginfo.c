@@ -476,13 +476,14 @@ static void extract(const char *name, enum debuginfo_mode mode, const char *symb
 		    const char *why)
 {
 	static const atomic_bool never;
+	static const struct debuginfo_cache none = {.fd = -1};
 	struct extract_job job = {.id = "aa01",
 				  .path = "/prog",
 				  .fd = file(name),
 				  .root_fd = -1,
 				  .mode = mode,
 				  .dwarf_max = DEBUGINFO_AUTO_BINARY_MAX,
-				  .cache_fd = -1,
+				  .cache = &none,
 				  .cancel = &never};
 	struct extract_alt alt;
 	struct slim_member m;

@@ -22,6 +22,7 @@
 #include "../../format/archive.h"
 #include "../../format/clock.h"
 #include "../../format/text.h"
+#include "../../record/reader.h"
 #include "../../record/session.h"
 #include "check.h"
 
@@ -239,6 +240,8 @@ static void until_forked(void *ctx, const struct session_status *st)
 	stop |= *forked;
 }
 
+static struct nursery *nursery;
+
 static int record(pid_t pid, struct record_opts o, struct result *r,
 		  void (*tick)(void *ctx, const struct session_status *st))
 {
@@ -253,7 +256,7 @@ static int record(pid_t pid, struct record_opts o, struct result *r,
 	o.target.pids = &target;
 	o.target.pid_cnt = 1;
 	o.target.inherit = true;
-	err = session__new(&s, &o, &writer);
+	err = session__new(&s, &o, &writer, nursery);
 	if (err)
 		return err;
 	r->start_ns = clock_now_ns();
@@ -448,6 +451,8 @@ int main(int argc, char **argv)
 	slept_ns = recording + 1;
 	forked = recording + 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (nursery__new(&nursery, NULL))
+		return 1;
 	test_cpu();
 	test_offcpu("short waits", dozer, 10000000, true);
 	test_offcpu("every short wait", dozer, 0, true);
@@ -456,6 +461,7 @@ int main(int argc, char **argv)
 	test_fork();
 	test_tiny_ring();
 	test_target_exit();
+	nursery__free(nursery);
 	free(writer.samples);
 	return failed;
 }
