@@ -12,14 +12,6 @@
 enum { QUEUED_MAX = 16 << 20, SEALED_MAX = 4 };
 #define NONE UINT64_MAX
 
-const char *obz_strerror(int err)
-{
-	return err == OBZ_MAX_SIZE ? "the size limit of the archive is reached"
-	       : err == -ETIMEDOUT ? "nobody read it for 2 s"
-	       : err == -EFBIG ? "the file size limit (ulimit -f, or the file system's) is reached"
-			       : strerror(-err);
-}
-
 int writer_failed(struct obz_writer *w, int err, const char *what)
 {
 	snprintf(w->error, sizeof(w->error), "%s: %s", what, obz_strerror(err));
