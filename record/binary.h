@@ -82,8 +82,8 @@ struct mapped {
 
 /*
  * The binary of a mapping, loaded when it is new: 1 and *out; 0 for memory that is generated code;
- * -ENOENT when there is nothing to be known (vsyscall page, process gone); -EINPROGRESS: its file is
- * being read, opts.late will be called. Losses are counted.
+ * -ENOENT when there is nothing to be known (vsyscall page, process gone); -EINPROGRESS: its file
+ * is being read, opts.late will be called. Losses are counted.
  */
 int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary **out);
 

@@ -36,69 +36,6 @@ struct file {
 	struct file *other;    /* of the same hash */
 };
 
-/* ---- asking a reader ---- */
-
-static uint64_t device_of(const struct mapped *m)
-{
-	return m ? (uint64_t)m->major << 32 | m->minor : 0;
-}
-
-static int lose_answer(struct binaries *b, int err)
-{
-	if (err == -ETIMEDOUT || err == -EAGAIN || err == -EIO)
-		binaries_lose(b, "file access",
-			      err == -ETIMEDOUT ? "a file timed out"
-			      : err == -EAGAIN	? "no reader process for a file"
-						: "a file made its reader fail");
-	return err;
-}
-
-/* The answer at once, or none: NULL. */
-static struct reading_request *ask_now(struct binaries *b, struct parcel *m, uint32_t pid,
-				       uint64_t device)
-{
-	struct reading_request *r = readers__ask(b->opts.readers, m, pid, device);
-
-	if (!r || readers__await(b->opts.readers, r))
-		return r;
-	readers__later(r, NULL, NULL);
-	return NULL;
-}
-
-int binaries_read_content(struct binaries *b, const struct mapped *m, const struct binary *bin,
-			  int *fd, char id[IMAGE_ID_CAP])
-{
-	static const struct mapped nowhere;
-	struct reading_request *r;
-	struct parcel ask;
-	int own = -1, err;
-
-	read_content_ask(&ask, bin->fd, m ? m : &nowhere, &bin->image, bin->size, !m);
-	r = ask_now(b, &ask, m ? m->pid : 0, device_of(m));
-	err = r ? read_content_take(&r->m, &own, id) : -ETIMEDOUT;
-	readers__done(r);
-	if (!err && fd)
-		*fd = own;
-	else if (own >= 0)
-		close(own);
-	return lose_answer(b, err);
-}
-
-uint64_t binaries_read_tag(struct binaries *b, int fd)
-{
-	struct reading_request *r;
-	struct parcel ask;
-	uint64_t tag;
-
-	if (fd < 0)
-		return 0;
-	read_tag_ask(&ask, fd, &b->content);
-	r = ask_now(b, &ask, 0, 0);
-	tag = r ? read_tag_take(&r->m) : 0;
-	readers__done(r);
-	return tag;
-}
-
 /* ---- one that is being read ---- */
 
 /* Outlives the mapping that it was begun for. */
@@ -182,7 +119,7 @@ static int load_table(struct loading *l, int fd)
 	if (b->opts.room)
 		room = b->opts.room(b->opts.room_ctx, l->binary->size);
 	read_table_ask(&ask, fd, room);
-	r = readers__ask(b->opts.readers, &ask, l->m.pid, device_of(&l->m));
+	r = readers__ask(b->opts.readers, &ask, l->m.pid, binaries_device_of(&l->m));
 	if (r && !readers__await(b->opts.readers, r)) {
 		readers__later(r, on_table_late, l);
 		return -EINPROGRESS;
@@ -263,7 +200,7 @@ static bool stat_mapped(struct binaries *b, const struct mapped *m, struct stat 
 	int err;
 
 	read_stat_ask(&ask, m);
-	r = ask_now(b, &ask, m->pid, device_of(m));
+	r = binaries_ask_now(b, &ask, m->pid, binaries_device_of(m));
 	err = r ? read_stat_take(&r->m, st) : -ETIMEDOUT;
 	readers__done(r);
 	return !err;
@@ -275,8 +212,8 @@ static bool file_fresh(struct binaries *b, struct file *f, const struct mapped *
 	uint64_t now = clock_now_ns();
 	struct stat st;
 
-	if (!f->known || (m->generation_known && f->generation_known &&
-			  m->generation != f->generation))
+	if (!f->known ||
+	    (m->generation_known && f->generation_known && m->generation != f->generation))
 		return false;
 	if (now - f->checked_ns < CHECK_NS)
 		return true;
@@ -366,7 +303,7 @@ static int load_file(struct loading *l, struct parcel *answer)
 	struct binary *before = f->binary;
 	struct span path = l->m.path;
 	struct file_read r;
-	int err = lose_answer(l->b, read_file_take(answer, &r)), rc = 0;
+	int err = binaries_lose_answer(l->b, read_file_take(answer, &r)), rc = 0;
 
 	if (err == -ENOENT || err == -ESRCH) /* its process has gone */
 		return -ENOENT;
@@ -416,7 +353,7 @@ static int resolve_vdso(struct binaries *b, const struct mapped *m, struct binar
 		}
 	}
 	read_file_ask(&ask, m, 0);
-	r = ask_now(b, &ask, m->pid, 0);
+	r = binaries_ask_now(b, &ask, m->pid, 0);
 	l = r && !read_file_take(&r->m, &file) ? loading_new(b, NULL, m) : NULL;
 	readers__done(r);
 	if (!l)
@@ -454,7 +391,7 @@ static int resolve_file(struct binaries *b, const struct mapped *m, struct binar
 	if (!l)
 		return -ENOMEM;
 	read_file_ask(&ask, m, b->opts.facts);
-	r = readers__ask(b->opts.readers, &ask, m->pid, device_of(m));
+	r = readers__ask(b->opts.readers, &ask, m->pid, binaries_device_of(m));
 	if (!r)
 		return loading_end(l, -ENOMEM);
 	if (!readers__await(b->opts.readers, r)) {

@@ -71,13 +71,21 @@ struct binary *binaries_add_again(struct binaries *b, struct span path, uint32_t
 void binaries_close(struct binaries *b, struct binary *bin);
 void binaries_free_one(struct binaries *b, struct binary *bin);
 
-/* binary_file.c */
+/* binary_read.c */
+uint64_t binaries_device_of(const struct mapped *m); /* for readers__ask(); m may be NULL */
+/* The answer at once, or none: NULL. */
+struct reading_request *binaries_ask_now(struct binaries *b, struct parcel *m, uint32_t pid,
+					 uint64_t device);
+/* Counts that a reader did not answer; returns err. */
+int binaries_lose_answer(struct binaries *b, int err);
 /* What the reader says of the content of bin->fd or, where that is -1, of the file mapped at m: its
  * O_PATH descriptor (fd may be NULL) and its id. -ETIMEDOUT: nothing, so far. */
 int binaries_read_content(struct binaries *b, const struct mapped *m, const struct binary *bin,
 			  int *fd, char id[IMAGE_ID_CAP]);
 /* The tag of a file's content; 0: not to be had. */
 uint64_t binaries_read_tag(struct binaries *b, int fd);
+
+/* binary_file.c */
 void binaries_free_files(struct binaries *b);
 /* Those of doomed binaries, those of none that were not asked for since then, and those that are
  * not missed and were not asked for in the minute before. */

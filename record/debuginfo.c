@@ -376,6 +376,11 @@ int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns)
 	return atomic_load(&d->write_err);
 }
 
+unsigned debuginfo__timed_out(const struct debuginfo *d)
+{
+	return d->background.timed_out + d->helping.timed_out;
+}
+
 void debuginfo__free(struct debuginfo *d)
 {
 	if (!d)

@@ -46,7 +46,8 @@ struct debuginfo_opts {
 int debuginfo__new(struct debuginfo **d, const struct debuginfo_opts *opts);
 
 /*
- * Queue one binary. `fd` is dup'ed, and may be O_PATH; file_sz: what it has; root_fd is a directory fd of the process's root
+ * Queue one binary. `fd` is dup'ed, and may be O_PATH; file_sz: what it has; root_fd is a directory
+ * fd of the process's root
  * (/proc/PID/root; dup'ed) for debuglink and .build-id look-ups, or -1. path is as the process sees
  * it. id_hex is the build-id or "sha1:HEX"; binaries of one id have one content and share a member.
  * Never blocks; from one thread, before __finish.
@@ -67,6 +68,8 @@ unsigned debuginfo__wait(struct debuginfo *d, unsigned timeout_ms);
  * error, if there was one.
  */
 int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns);
+/* After it: how many files did not answer. */
+unsigned debuginfo__timed_out(const struct debuginfo *d);
 void debuginfo__free(struct debuginfo *d);
 
 /*

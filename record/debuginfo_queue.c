@@ -92,8 +92,8 @@ static struct item_work *work_new(const char *path, int fd, uint64_t file_sz, in
 }
 
 /* Takes fd whatever comes. */
-static struct item *item_new(const char *id, const char *path, int fd, uint64_t file_sz, int root_fd,
-			     int *err)
+static struct item *item_new(const char *id, const char *path, int fd, uint64_t file_sz,
+			     int root_fd, int *err)
 {
 	struct item_work *w = work_new(path, fd, file_sz, root_fd, err);
 	struct item *it = w ? calloc(1, sizeof(*it)) : NULL;

@@ -18,14 +18,15 @@
 enum { PARCEL_FDS = 3, PARCEL_TAILS = 4 };
 
 struct parcel {
-	uint32_t kind; /* enum reading of reader.h */
-	int32_t rc;    /* of an answer: 0 or negative errno */
+	uint32_t kind;	    /* enum reading of reader.h */
+	int32_t rc;	    /* of an answer: 0 or negative errno */
 	int fd[PARCEL_FDS]; /* owned; -1: none */
 	char *body;
 	size_t len, cap; /* cap 0: body is mapped */
 	size_t at;	 /* of the getters */
 	bool bad;	 /* a getter met the end, or a putter found no memory */
-	/* Large arrays that follow the body, each from a multiple of 8 on; borrowed by the sender. */
+	/* Large arrays that follow the body, each from a multiple of 8 on; borrowed by the sender.
+	 */
 	struct {
 		const void *p;
 		size_t len;

@@ -251,6 +251,10 @@ static long parse_lines(struct perfmap *p, const char *buf, size_t len, uint64_t
 	while (next_line(&text, &line)) {
 		struct perfmap_line l;
 
+		while (line.len && !*line.p) { /* the end of a hole */
+			line.p++;
+			line.len--;
+		}
 		if (perfmap_line_parse(line, &l) == 0 && add_entry(p, &l, at + (l.name.p - buf)))
 			return -ENOMEM;
 	}

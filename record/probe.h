@@ -38,10 +38,11 @@ struct probe_env {
 	struct loss *loss;
 	struct links links;
 	struct obz_writer *writer;
-	struct traffic *traffic;    /* probe l4's */
-	struct tls_files *tls;	    /* probe tls's */
-	struct bpf_link *offcpu_links[2]; /* of `links`: its switch and system call hooks, or NULL */
-	uint64_t offcpu_from_ns; /* waits are known since then; 0: start_ns */
+	struct traffic *traffic; /* probe l4's */
+	struct tls_files *tls;	 /* probe tls's */
+	struct bpf_link
+		*offcpu_links[2];   /* of `links`: its switch and system call hooks, or NULL */
+	uint64_t offcpu_from_ns;    /* waits are known since then; 0: start_ns */
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 };
 
@@ -51,7 +52,8 @@ struct probe {
 	bool urgent; /* news of processes cannot wait: it places stacks by them, or attaches */
 	bool attaches_files; /* uprobes, in `file`: CAP_PERFMON is kept for that */
 	unsigned facts;	     /* what `file` wants to know: FILE_FACT_* */
-	/* The ways it can attach, best first, ended by one without name; NULL: there is no choice. */
+	/* The ways it can attach, best first, ended by one without name; NULL: there is no choice.
+	 */
 	const struct variant *variants;
 	/* Without variants: can it work here? Else one line why not and what would help. */
 	bool (*available)(const struct features *f, char *why, size_t why_sz);

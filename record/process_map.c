@@ -73,7 +73,7 @@ void tracker_map_waiting(struct tracker *t)
 
 	t->files_came = false;
 	for (; w; w = next) {
-		struct process *p = tracker_same(t, w->m.pid, w->started_ns);
+		struct process *p = table_same(t, w->m.pid, w->started_ns);
 
 		next = w->next;
 		if (p)
@@ -108,8 +108,7 @@ static bool has_newer(const struct process *p, const struct mapped *m, uint64_t 
 	return false;
 }
 
-void tracker_map_below(struct tracker *t, struct process *p, const struct mapped *m,
-		       uint64_t ts_ns)
+void tracker_map_below(struct tracker *t, struct process *p, const struct mapped *m, uint64_t ts_ns)
 {
 	if (!has_newer(p, m, ts_ns))
 		tracker_map(t, p, m, ts_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The executable mappings of one process: sorted, never overlapping; a later one cuts out what it
- * covers. The kernel reports no munmap of code, so that is how mappings end here. Pure; owns its array,
- * borrows the binaries.
+ * covers. The kernel reports no munmap of code, so that is how mappings end here. Pure; owns its
+ * array, borrows the binaries.
  */
 #ifndef RECORD_PROCESS_MAPS_H
 #define RECORD_PROCESS_MAPS_H
@@ -34,7 +34,8 @@ struct maps {
  */
 int maps_overlay(struct maps *m, const struct map *add);
 const struct map *maps_find(const struct maps *m, uint64_t address);
-const struct map *maps_next(const struct maps *m, uint64_t address); /* the first that ends behind it */
+const struct map *maps_next(const struct maps *m,
+			    uint64_t address); /* the first that ends behind it */
 int maps_copy(struct maps *to,
 	      const struct maps *from); /* `to` is empty; nothing of it counts as written */
 void maps_fini(struct maps *m);		/* leaves it empty */

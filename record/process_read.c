@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tracker asks reader processes. Mostly the answer is there at once. What is late is put in
- * place when it comes, if the process still has the image it was asked about.
+ * What the tracker asks reader processes. Mostly the answer is there at once. What is late is put
+ * in place when it comes, if the process still has the image it was asked about.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,13 +29,6 @@ static struct asked *asked_new(struct tracker *t, const struct process *p, uint6
 	return a;
 }
 
-struct process *tracker_same(struct tracker *t, uint32_t tgid, uint64_t started_ns)
-{
-	struct process *p = table_live(t, tgid);
-
-	return p && p->started_ns == started_ns ? p : NULL;
-}
-
 static struct reading_request *ask(struct tracker *t, const struct process *p, struct parcel *m)
 {
 	return readers__ask(t->opts.readers, m, p->tgid, 0);
@@ -59,7 +52,7 @@ static void take_identity(struct tracker *t, struct process *p, struct parcel *a
 static void on_identity_late(void *ctx, struct reading_request *r)
 {
 	struct asked *a = ctx;
-	struct process *p = tracker_same(a->t, a->tgid, a->started_ns);
+	struct process *p = table_same(a->t, a->tgid, a->started_ns);
 
 	if (p)
 		take_identity(a->t, p, &r->m);
@@ -108,7 +101,7 @@ static int take_maps(struct tracker *t, struct process *p, struct parcel *answer
 static void on_maps_late(void *ctx, struct reading_request *r)
 {
 	struct asked *a = ctx;
-	struct process *p = tracker_same(a->t, a->tgid, a->started_ns);
+	struct process *p = table_same(a->t, a->tgid, a->started_ns);
 
 	if (p) {
 		take_maps(a->t, p, &r->m, a->ts_ns, true);

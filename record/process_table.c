@@ -19,6 +19,13 @@ struct process *table_live(struct tracker *t, uint32_t tgid)
 	return p && !p->ended_ns ? p : NULL;
 }
 
+struct process *table_same(struct tracker *t, uint32_t tgid, uint64_t started_ns)
+{
+	struct process *p = table_live(t, tgid);
+
+	return p && p->started_ns == started_ns ? p : NULL;
+}
+
 struct process *table_at(struct tracker *t, uint32_t tgid, uint64_t ts_ns)
 {
 	struct process *p = idmap_get(&t->processes, tgid);

@@ -58,6 +58,8 @@ static inline void tracker_lose(struct tracker *t, const char *source, const cha
 
 /* The latest image of a process that lives; NULL. */
 struct process *table_live(struct tracker *t, uint32_t tgid);
+/* The image that began then; NULL when it has been replaced or has ended. */
+struct process *table_same(struct tracker *t, uint32_t tgid, uint64_t started_ns);
 /* The image that a sample of that time belongs to; NULL when the process is not known. */
 struct process *table_at(struct tracker *t, uint32_t tgid, uint64_t ts_ns);
 /* A new image in front of older ones. */
@@ -98,8 +100,6 @@ void tracker_free_waiting(struct tracker *t);
 
 /* ---- process_read.c: what readers are asked ---- */
 
-/* The image of that process, or NULL when it has been replaced or has ended. */
-struct process *tracker_same(struct tracker *t, uint32_t tgid, uint64_t started_ns);
 /* Who it is; where the answer is late, its record is written again. */
 void tracker_describe(struct tracker *t, struct process *p);
 /* Its mappings, added to those it has. 0: they are there, or come later; negative errno. `late`:

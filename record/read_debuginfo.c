@@ -148,11 +148,13 @@ static int await(struct extractor *x, const atomic_bool *cancel)
 	while (poll(&fd, 1, LOOK_MS) <= 0) {
 		struct reader_use use = reader_use(&x->reader);
 
-		if (atomic_load(cancel))
-			return -ECANCELED;
 		if (use.cpu_ns != cpu_ns)
 			blocked_ns = use.blocked_ns;
 		cpu_ns = use.cpu_ns;
+		if (atomic_load(cancel)) {
+			x->timed_out += use.blocked_ns > blocked_ns + BLOCKED_NS / 4;
+			return -ECANCELED;
+		}
 		if (use.blocked_ns > blocked_ns + BLOCKED_NS)
 			return -ETIMEDOUT;
 	}
@@ -193,6 +195,7 @@ int extractor__run(struct extractor *x, const struct extract_job *job, struct sl
 		extractor__end(x);
 		if (err == -ECANCELED)
 			return err;
+		x->timed_out += err == -ETIMEDOUT;
 		say(m, err == -ETIMEDOUT ? "reading the file timed out"
 					 : "the file made its reader fail");
 		return 0;

@@ -13,8 +13,9 @@ int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer
 struct extractor {
 	struct nursery *nursery;
 	struct reader reader;
-	_Atomic pid_t pid; /* 0: none */
-	bool idle;	   /* of the lowest priority */
+	_Atomic pid_t pid;  /* 0: none */
+	bool idle;	    /* of the lowest priority */
+	unsigned timed_out; /* readers that were given up as blocked */
 };
 
 /*

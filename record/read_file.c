@@ -140,9 +140,10 @@ static int open_mapped(int proc, const struct mapped *what, struct stat *st)
 
 static bool is_remote(int fd)
 {
-	static const uint32_t remote[] = {0x65735546 /* fuse */, NFS_SUPER_MAGIC, 0xff534d42 /* cifs */,
-					  0xfe534d42 /* smb2 */, SMB_SUPER_MAGIC, V9FS_MAGIC,
-					  CEPH_SUPER_MAGIC,	 AFS_FS_MAGIC,	  CODA_SUPER_MAGIC};
+	static const uint32_t remote[] = {
+		0x65735546 /* fuse */, NFS_SUPER_MAGIC, 0xff534d42 /* cifs */,
+		0xfe534d42 /* smb2 */, SMB_SUPER_MAGIC, V9FS_MAGIC,
+		CEPH_SUPER_MAGIC,      AFS_FS_MAGIC,	CODA_SUPER_MAGIC};
 	struct statfs fs;
 
 	if (fstatfs(fd, &fs))
@@ -313,19 +314,25 @@ int read_stat_take(struct parcel *m, struct stat *st)
 
 /* ---- its unwind table ---- */
 
-enum table_lack { LACK_NOTHING, LACK_NONE, LACK_MALFORMED, LACK_LIAR, LACK_ROOM, LACK_MEMORY, LACKS };
+enum table_lack {
+	LACK_NOTHING,
+	LACK_NONE,
+	LACK_MALFORMED,
+	LACK_LIAR,
+	LACK_ROOM,
+	LACK_MEMORY,
+	LACKS
+};
 
 static const char *const lacks[LACKS] = {
-	[LACK_NONE] = "no unwind information",
-	[LACK_MALFORMED] = "malformed",
-	[LACK_LIAR] = "too large to be true",
-	[LACK_ROOM] = "takes more than --max-mem leaves",
+	[LACK_NONE] = "no unwind information", [LACK_MALFORMED] = "malformed",
+	[LACK_LIAR] = "too large to be true",  [LACK_ROOM] = "takes more than --max-mem leaves",
 	[LACK_MEMORY] = "no memory",
 };
 
 static enum table_lack lack_of(int err)
 {
-	return !err		? LACK_NOTHING
+	return !err		 ? LACK_NOTHING
 	       : err == -ENODATA ? LACK_NONE
 	       : err == -EBADMSG ? LACK_MALFORMED
 	       : err == -EFBIG	 ? LACK_LIAR
@@ -496,8 +503,8 @@ int read_content_serve(int proc, struct parcel *request, struct parcel *answer)
 	return err;
 }
 
-void read_content_ask(struct parcel *m, int fd, const struct mapped *what,
-		      const struct image *seen, uint64_t size, bool sum)
+void read_content_ask(struct parcel *m, int fd, const struct mapped *what, const struct image *seen,
+		      uint64_t size, bool sum)
 {
 	parcel_init(m, READING_content);
 	if (fd >= 0)

@@ -21,14 +21,16 @@ enum { FILE_FACT_TLS = 1, FILE_FACT_SPLICE = 2 };
 
 struct file_facts {
 	bool may_splice;
-	bool remote; /* the file system is served by a process or another host, and may not answer */
+	bool remote; /* the file system is served by a process or another host, and may not answer
+		      */
 	struct tls_site tls[TLS_SITES_MAX]; /* names point into the answer */
 	size_t tls_cnt;
 };
 
 struct file_read {
-	struct stat st; /* of it: device, inode, size, mtime */
-	int fd, root_fd; /* O_PATH, the caller's: the file; the process's root directory, -1: none */
+	struct stat st;	 /* of it: device, inode, size, mtime */
+	int fd, root_fd; /* O_PATH, the caller's: the file; the process's root directory, -1: none
+			  */
 	struct {
 		ino_t mnt_ns, ino;
 		dev_t dev;
@@ -63,8 +65,8 @@ const char *read_table_take(struct parcel *answer, struct unwind_table *t);
 int read_content_serve(int proc, struct parcel *request, struct parcel *answer);
 /* The file of `fd` (dup'ed), or where that is -1, what is mapped there, if it is still the image
  * that was seen, of that size. `sum`: its image_content_id() is wanted though it has a build-id. */
-void read_content_ask(struct parcel *m, int fd, const struct mapped *what,
-		      const struct image *seen, uint64_t size, bool sum);
+void read_content_ask(struct parcel *m, int fd, const struct mapped *what, const struct image *seen,
+		      uint64_t size, bool sum);
 /* 0 and its O_PATH descriptor; id: its build-id, else image_content_id(). -ESTALE: it has changed.
  */
 int read_content_take(struct parcel *answer, int *fd, char id[IMAGE_ID_CAP]);

@@ -202,7 +202,7 @@ int jit_names__take(struct jit_names *j, struct parcel *m, uint64_t now_ns,
 	left = parcel_get_tail(m, cnt, sizeof(*left));
 	if (!m->bad && m->len)
 		keep_unresolved(j, left, cnt);
-	j->again_ns = j->pending_cnt < before    ? AGAIN_NS
+	j->again_ns = j->pending_cnt < before	   ? AGAIN_NS
 		      : j->again_ns < AGAIN_MAX_NS ? j->again_ns * 2
 						   : AGAIN_MAX_NS;
 	j->next_ns = now_ns + j->again_ns;

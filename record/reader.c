@@ -80,8 +80,7 @@ void reader_end(struct reader *r, int *left)
 
 /* ---- inside ---- */
 
-static int (*const serve[READING_CNT])(int proc, struct parcel *request,
-				       struct parcel *answer) = {
+static int (*const serve[READING_CNT])(int proc, struct parcel *request, struct parcel *answer) = {
 #define READING(name, serve) [READING_##name] = serve,
 #include "readings.def"
 #undef READING

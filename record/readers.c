@@ -28,7 +28,8 @@ enum {
 #define SETTLE_NS (30 * SEC) /* the start, on whatever machine */
 #define SLUGGISH_NS (200 * MSEC)
 
-/* How long a single wait and all of them may take, and how much of the latter comes back a second. */
+/* How long a single wait and all of them may take, and how much of the latter comes back a second.
+ */
 static const struct patience {
 	uint64_t once_ns, least_ns, all_ns, back_ns;
 } patience[] = {

@@ -2,9 +2,9 @@
 /*
  * The pool of reader processes (reader.h) as the session's thread uses it. A request is awaited for
  * as long as patience lasts, which is little while the rings fill; one that takes longer goes on
- * and its answer is delivered later. A reader that is blocked, or computes for too long, is ended or
- * left behind, its request answered with -ETIMEDOUT, and who it was about is not asked again for a
- * while. For one thread.
+ * and its answer is delivered later. A reader that is blocked, or computes for too long, is ended
+ * or left behind, its request answered with -ETIMEDOUT, and who it was about is not asked again for
+ * a while. For one thread.
  */
 #ifndef RECORD_READERS_H
 #define RECORD_READERS_H
@@ -38,18 +38,18 @@ void readers__set_mood(struct readers *p, enum readers_mood mood);
 
 /*
  * Sends a request, or queues it. The message is taken. `about`: a process (pid) and a device
- * (major << 32 | minor), 0 for none: when one was the reason that a reader got stuck, the request is
- * answered with -ETIMEDOUT at once. NULL: no memory.
+ * (major << 32 | minor), 0 for none: when one was the reason that a reader got stuck, the request
+ * is answered with -ETIMEDOUT at once. NULL: no memory.
  */
 struct reading_request *readers__ask(struct readers *p, struct parcel *m, uint32_t pid,
 				     uint64_t device);
 /* True: it is answered, r->m is the answer, to be freed with readers__done(). */
 bool readers__await(struct readers *p, struct reading_request *r);
 void readers__done(struct reading_request *r);
-/* Gives an unanswered one up to the pool, which calls fn from readers__deliver() once it is answered
- * and frees it behind. NULL: nobody wants to know. */
-void readers__later(struct reading_request *r,
-		    void (*fn)(void *ctx, struct reading_request *r), void *ctx);
+/* Gives an unanswered one up to the pool, which calls fn from readers__deliver() once it is
+ * answered and frees it behind. NULL: nobody wants to know. */
+void readers__later(struct reading_request *r, void (*fn)(void *ctx, struct reading_request *r),
+		    void *ctx);
 
 /* Calls what is due. Not from within such a call. */
 void readers__deliver(struct readers *p);

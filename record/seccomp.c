@@ -51,7 +51,7 @@ static const struct {
 	{"rename renameat renameat2 unlink unlinkat link linkat mkdir mkdirat", ALL},
 	{"fchmod fchmodat fchown umask utimensat", ALL},
 	{"socketpair", BOTH}, /* to a reader */
-	{"ioctl", BOTH}, /* perf events, the terminal */
+	{"ioctl", BOTH},      /* perf events, the terminal */
 	{"bpf", BOTH},
 	{"perf_event_open", ATT}, /* uprobes before Linux 6.6 */
 	{"kill pidfd_open pidfd_send_signal wait4 waitid", BOTH | NURSE},

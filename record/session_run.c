@@ -244,6 +244,7 @@ static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *sto
 			     void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
 	uint64_t deadline = clock_now_ns() + DEBUGINFO_NS;
+	unsigned timed_out;
 
 	while (debuginfo__wait(s->debuginfo, WAIT_MS) && *stop <= requests &&
 	       clock_now_ns() < deadline) {
@@ -254,6 +255,9 @@ static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *sto
 			tick(ctx, &st);
 	}
 	debuginfo__finish(s->debuginfo, clock_now_ns());
+	timed_out = debuginfo__timed_out(s->debuginfo);
+	if (timed_out)
+		loss__add(s->loss, "file access", "a file with symbols timed out", timed_out);
 }
 
 /* What each part of the end took, for --verbose. */

@@ -21,7 +21,8 @@
 
 enum {
 	CODE_SZ = 96,
-	TABLES_MAX = 4, /* a file has one of either kind; thousands of headers can name the same bytes */
+	TABLES_MAX =
+		4, /* a file has one of either kind; thousands of headers can name the same bytes */
 };
 
 struct function {

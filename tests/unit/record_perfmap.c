@@ -154,7 +154,7 @@ static void test_holes(int proc)
 	put("1000 40 in front\n", "w");
 	snprintf(path, sizeof(path), "%s/7/root/tmp/perf-3.map", root);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || pwrite(fd, "2000 40 amid\n", 13, 1LL << 39) != 13 || ftruncate(fd, 1LL << 40))
+	if (fd < 0 || pwrite(fd, "2000 40 amid\n", 13, (1LL << 39) + 100) != 13 || ftruncate(fd, 1LL << 40))
 		exit(1);
 	perfmap__new(&p, proc, 7);
 	perfmap__hit(p, 0x1010);
