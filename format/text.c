@@ -238,7 +238,8 @@ static bool is_number(struct span s)
 /* Would a spreadsheet compute it? */
 static bool is_formula(struct span s)
 {
-	return s.len && memchr("=+-@\t\r\n", *s.p, 7) && !is_number(s);
+	/* One of these alone, as "-" for nothing, calculates nothing. */
+	return s.len > 1 && memchr("=+-@\t\r\n", *s.p, 7) && !is_number(s);
 }
 
 void strbuf_escape(struct strbuf *b, enum escape how, struct span s)

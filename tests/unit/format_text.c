@@ -54,7 +54,7 @@ static void test_escape(void)
 	escapes(ESCAPE_CSV, S("@SUM(A1,A2)"), "\"'@SUM(A1,A2)\"");
 	escapes(ESCAPE_CSV, S("\t=1"), "'\t=1");
 	escapes(ESCAPE_CSV, S("\r=1"), "\"'\r=1\"");
-	escapes(ESCAPE_CSV, S("-"), "'-");
+	escapes(ESCAPE_CSV, S("-"), "-");
 	escapes(ESCAPE_CSV, S("-5"), "-5");
 	escapes(ESCAPE_CSV, S("+1.5"), "+1.5");
 	escapes(ESCAPE_CSV, S("-2.5e-9"), "-2.5e-9");
