@@ -78,9 +78,9 @@ talk() {
 	curl -s -o /dev/null --http2-prior-knowledge -H "x-vault-token: ${secret}Name" --json "{\"password\":\"${secret}Name\"}" "http://127.0.0.1:$((port + 2))/six?token=${secret}Name" || true # nginx answers before it has read the body
 	exec 7<>/dev/tcp/127.0.0.1/$((port + 5))
 	read -r -u 7 _; printf 'USER me\r\n' >&7; read -r -u 7 _; printf 'PASS %sFtp\r\n' $secret >&7; read -r -u 7 _; exec 7>&-
-	# Answers do not repeat the literals: only statements are masked.
-	mariadb --no-defaults -h127.0.0.1 -P$((port + 3)) -uu -p${secret}My -e "SELECT LENGTH('${secret}Literal') AS n, 77001122 > 0 AS m" >/dev/null
-	pgsql -q -c "SELECT length('${secret}Literal') AS n, 77001122 > 0 AS m" >/dev/null
+	# Answers do not repeat the literals: only statements are masked; behind a word such as "secret" all are, so the number stands first.
+	mariadb --no-defaults -h127.0.0.1 -P$((port + 3)) -uu -p${secret}My -e "SELECT 77001122 > 0 AS m, LENGTH('${secret}Literal') AS n" >/dev/null
+	pgsql -q -c "SELECT 77001122 > 0 AS m, length('${secret}Literal') AS n" >/dev/null
 	PGPASSWORD=${secret}Wrong PGSSLMODE=disable PGGSSENCMODE=disable psql -h 127.0.0.1 -p $((port + 4)) -U postgres -c 'SELECT 1' >/dev/null 2>&1 || true
 }
 all_closed() { [ "$(served $port,$((port + 1)),$((port + 2)),$((port + 3)),$((port + 4)),$((port + 5)))" = 0 ]; }
