@@ -41,7 +41,7 @@ struct binary {
 	bool has_build_id;	 /* of its own: image.build_id may be another */
 	uint64_t idle_ns;	 /* nobody maps it since about then; 0: somebody does */
 	uint32_t sweep;		 /* the last one that met it */
-	bool doomed;
+	bool doomed, loading; /* its table is on its way */
 };
 
 struct binaries_opts {

@@ -103,6 +103,7 @@ static void on_table_late(void *ctx, struct reading_request *r)
 {
 	struct loading *l = ctx;
 
+	l->binary->loading = false;
 	take_table(l->b, l->binary, &r->m);
 	end_late(l, 1);
 }
@@ -121,6 +122,7 @@ static int load_table(struct loading *l, int fd)
 	read_table_ask(&ask, fd, room);
 	r = readers__ask(b->opts.readers, &ask, l->m.pid, binaries_device_of(&l->m));
 	if (r && !readers__await(b->opts.readers, r)) {
+		l->binary->loading = true;
 		readers__later(r, on_table_late, l);
 		return -EINPROGRESS;
 	}

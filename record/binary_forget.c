@@ -73,7 +73,7 @@ static uint32_t list_idle(struct binaries *b, uint64_t now_ns, struct binary **i
 	uint32_t cnt = 0;
 
 	for (uint32_t i = 0; (bin = binaries__next(b, &i));) {
-		if (bin->sweep == b->sweep)
+		if (bin->sweep == b->sweep || bin->loading)
 			continue;
 		if (!bin->idle_ns)
 			bin->idle_ns = now_ns;

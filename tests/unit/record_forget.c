@@ -174,6 +174,28 @@ static void test_bound(struct binaries *b, struct binary *in_use)
 	      "%u of %lu dropped", fake_dropped, (unsigned long)b->loaded);
 }
 
+/* Nobody maps it as long as its table is on its way: a reader takes as long as it takes. */
+static void test_loading(struct binaries *b, struct binary *in_use)
+{
+	struct binary *bin;
+	char path[96];
+	uint32_t id;
+
+	snprintf(path, sizeof(path), "%s/late", dir);
+	make(path, 990000);
+	bin = map_once(b, path, 990000);
+	unlink(path);
+	id = bin->id;
+	bin->loading = true;
+	run(b, 991000, 2 * BOUND, in_use);
+	CHECK(binaries__get(b, id) == bin, "forgotten while its table was awaited");
+	if (binaries__get(b, id) != bin)
+		return;
+	bin->loading = false;
+	run(b, 992000, 2 * BOUND, in_use);
+	CHECK(binaries__get(b, id) != bin, "kept for ever");
+}
+
 static void forget_all(struct binaries *b, uint32_t from, struct binary *in_use)
 {
 	run(b, from, 2 * BOUND, in_use);
@@ -420,6 +442,7 @@ int main(void)
 	id = in_use->id;
 	test_copies(b, in_use);
 	test_bound(b, in_use);
+	test_loading(b, in_use);
 	test_back(b, in_use, 5000);
 	test_back(b, in_use, 0);
 	test_two_contents(b, in_use);
