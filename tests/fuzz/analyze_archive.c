@@ -25,7 +25,6 @@ enum output {
 	TEXT_TABS,
 	TEXT_CSV,
 	JSON,
-	JSON_OF_ARCHIVE,
 	PAGE,
 	PICTURE,
 	SCRIPTED,
@@ -42,7 +41,7 @@ static const struct {
 	enum output output;
 } runs[] = {
 	{&cmd_info_entry, {PATH}, TEXT},
-	{&cmd_info_entry, {"--json", PATH}, JSON_OF_ARCHIVE},
+	{&cmd_info_entry, {"--json", PATH}, JSON},
 	{&cmd_report_entry, {"--limit=3", PATH}, TEXT},
 	{&cmd_report_entry, {"--html=-", PATH}, PAGE},
 	{&cmd_traffic_entry, {PATH}, TEXT},
@@ -178,9 +177,6 @@ static void check(enum output kind, const char *text, size_t len)
 		break;
 	case JSON:
 		check_json(text, len);
-		break;
-	case JSON_OF_ARCHIVE:
-		check_json_syntax(text, len);
 		break;
 	case PAGE:
 		check_markup(text, len, len ? 2 : 0);

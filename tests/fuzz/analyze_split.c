@@ -61,6 +61,11 @@ static int open_by_id(void *ctx, const char *id_hex)
 	return open_input(ctx);
 }
 
+static const char *content_by_id(void *ctx, const char *id_hex)
+{
+	return "11111111111111111111111111111111";
+}
+
 static void put_file(const char *name, const struct input *in)
 {
 	char path[96];
@@ -109,6 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	struct symbolizer_opts opts = {.jobs = 1, .inlines = true};
 	struct input binary, second;
+	const struct symbol_archive archive = {"00000000000000000000000000000000", open_by_id,
+					       content_by_id, &second};
 	struct symbol_image *image;
 	uint64_t addrs[ADDRS];
 	struct symbolizer *s;
@@ -124,13 +131,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	second = (struct input){binary.data + binary.sz, sz - HEAD - binary.sz};
 	put_file("a.dwo", data[0] % 4 == 1 ? &second : NULL);
 	put_file("prog.dwp", data[0] % 4 == 2 ? &second : NULL);
-	if (data[0] % 4 == 3) {
-		opts.open_by_id = open_by_id;
-		opts.open_by_id_ctx = &second;
-	}
 	snprintf(path, sizeof(path), "%s/prog", dir);
 	if (symbolizer__new(&s, &opts) ||
 	    symbolizer__image(s, NULL, path, open_input, &binary, &image))
+		abort();
+	if (data[0] % 4 == 3 && symbol_image__in_archive(image, &archive))
 		abort();
 	symbolizer__resolve(s, image, addrs, choose_addrs(&binary, addrs), touch, NULL);
 	symbolizer__free(s);
