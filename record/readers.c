@@ -215,7 +215,7 @@ static void reap(struct readers *p)
 	}
 }
 
-static void give_up(struct readers *p, struct worker *w, int err)
+static void give_up(struct readers *p, struct worker *w)
 {
 	struct reading_request *r = w->serves;
 	int left = -1;
@@ -226,7 +226,7 @@ static void give_up(struct readers *p, struct worker *w, int err)
 	remove_worker(p, w, &left);
 	if (left >= 0)
 		p->left[p->left_cnt++] = left;
-	refuse(p, r, err);
+	refuse(p, r, -ETIMEDOUT);
 }
 
 /* The reader has ended by itself: what it read made its parser fail. */
@@ -336,7 +336,7 @@ static bool look(struct readers *p, struct worker *w, uint64_t now)
 	w->use = reader_use(&w->reader);
 	if (w->use.blocked_ns < BLOCKED_NS && w->use.cpu_ns < CPU_NS)
 		return false;
-	give_up(p, w, -ETIMEDOUT);
+	give_up(p, w);
 	return true;
 }
 
@@ -437,11 +437,11 @@ void readers__stop(struct readers *p)
 		struct worker *w = &p->worker[p->worker_cnt - 1];
 
 		if (w->serves)
-			give_up(p, w, -ECANCELED);
+			give_up(p, w);
 		else
 			remove_worker(p, w, NULL);
 	}
-	refuse_all(p, -ECANCELED);
+	refuse_all(p, -ETIMEDOUT);
 	readers__deliver(p);
 }
 

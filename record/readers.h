@@ -56,8 +56,8 @@ void readers__deliver(struct readers *p);
 /* While starting: waits until all are answered but those whose reader is blocked. */
 void readers__settle(struct readers *p);
 
-/* The end: ends all readers, and answers what is under way, and what is asked from now on, with
- * -ECANCELED. */
+/* The end: ends all readers; what is under way is answered with -ETIMEDOUT, what is asked from now on
+ * with -ECANCELED. */
 void readers__stop(struct readers *p);
 
 /* Readers that had to be given up so far; those among them that still have not ended. */

@@ -11,8 +11,7 @@ one() { # SIGNAL KIND
 ends() {
 	one "$@"
 	is "the function before the hole" "$(sql "$T/a.obz" "SELECT count(*) FROM function WHERE name = 'before_the_hole'")" 1
-	is "the function behind it, or a loss" "$(sql "$T/a.obz" "SELECT (SELECT count(*) FROM function WHERE name = 'behind_the_hole') +
-		(SELECT count(*) FROM loss WHERE source LIKE 'file access%' OR cause LIKE '%perf%map%') > 0")" 1
+	is "the function behind it, or a loss" "$(sql "$T/a.obz" "SELECT (SELECT count(*) FROM function WHERE name = 'behind_the_hole') + (SELECT count(*) FROM loss WHERE source LIKE 'file access%' OR cause LIKE '%perf%map%') > 0")" 1
 }
 beside hole one INT hole
 beside ends ends TERM ends
