@@ -19,14 +19,6 @@ static const char *const symbol_kinds[] = {"dwarf", "symtab", "dynsym", "none"};
 
 /* ---- in the reader ---- */
 
-static int reopen(int path_fd, int flags)
-{
-	char self[40];
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
-	return open(self, flags | O_CLOEXEC);
-}
-
 static void get_string(struct parcel *m, char *to, size_t sz)
 {
 	struct span s = parcel_get_span(m);
@@ -53,7 +45,7 @@ static void put_alternate(struct parcel *answer, const struct extract_alt *alt)
 	parcel_put_u64(answer, alt->fd >= 0 && !fstat(alt->fd, &st) ? st.st_size : 0);
 	if (alt->fd < 0)
 		return;
-	parcel_put_fd(answer, 1, reopen(alt->fd, O_PATH));
+	parcel_put_fd(answer, 1, reader_reopen(alt->fd, O_PATH));
 	close(alt->fd);
 }
 
@@ -78,7 +70,9 @@ int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer
 		return -EBADMSG;
 	job.id = id;
 	job.path = path;
-	job.fd = request->fd[0] < 0 ? -1 : reopen(request->fd[0], O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	job.fd = request->fd[0] < 0
+			 ? -1
+			 : reader_reopen(request->fd[0], O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	err = debuginfo_extract(&job, &m, &alt);
 	if (job.fd >= 0)
 		close(job.fd);

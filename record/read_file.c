@@ -96,25 +96,14 @@ static int get_image(struct parcel *m, struct image *im)
 	return m->bad ? -EBADMSG : 0;
 }
 
-/* Opens for reading what an O_PATH descriptor stands for. */
 static int reopen(int path_fd)
 {
-	char self[40];
-	int fd;
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
-	fd = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return reader_reopen(path_fd, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
 static int path_of(int fd)
 {
-	char self[40];
-	int path_fd;
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	path_fd = open(self, O_PATH | O_CLOEXEC);
-	return path_fd < 0 ? -errno : path_fd;
+	return reader_reopen(fd, O_PATH);
 }
 
 /* ---- a file ---- */

@@ -80,6 +80,16 @@ void reader_end(struct reader *r, int *left)
 
 /* ---- inside ---- */
 
+int reader_reopen(int path_fd, int flags)
+{
+	char self[40];
+	int fd;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
+	fd = open(self, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 static int (*const serve[READING_CNT])(int proc, struct parcel *request, struct parcel *answer) = {
 #define READING(name, serve) [READING_##name] = serve,
 #include "readings.def"

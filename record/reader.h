@@ -54,6 +54,8 @@ struct reader_use {
 };
 struct reader_use reader_use(const struct reader *r);
 
+/* In the reader: opens what an O_PATH descriptor stands for; flags of open(2). Negative errno. */
+int reader_reopen(int path_fd, int flags);
 /* In the reader: answers requests until the socket's other end is closed. */
 void reader_serve(int socket, int proc);
 
