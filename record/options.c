@@ -86,8 +86,8 @@ static const struct option_def table[] = {
 	{"no-tls", 0, ARG_NONE, NULL, "no clear text of TLS connections; the same as -e -tls",
 	 option_set_no_tls, 0},
 	{"payload-unknown", 0, ARG_NONE, NULL,
-	 "write payload whose protocol obrec cannot name as well: nobody knows where its secrets "
-	 "are; bytes and calls are counted anyway",
+	 "also write payload of unrecognized protocols, whose secrets cannot be masked; bytes and "
+	 "calls are counted in any case",
 	 option_set_true, AT(record.keep_unnamed)},
 	{"no-redact", 0, ARG_NONE, NULL, "write payload as it was", option_set_false,
 	 AT(record.redact)},
