@@ -86,6 +86,12 @@ $(B)/static/obana: $(B)/analyze/obana_main.o $(ANALYZE_A) $(FORMAT_A) $(B)/scrip
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread $(STATIC_LDFLAGS) -Wl,--wrap=dlopen -o $@ $^ $(FORMAT_LIBS) $(ANALYZE_LIBS) -llzma $(LDFLAGS)
 
+# manual and completion are printed by programs that run here
+DEB_ARCH := $(if $(filter x86,$(ARCH)),amd64,$(ARCH))
+dist: static all
+	$(if $(CROSS),$(Q)$(MAKE) -s CROSS= B=build static)
+	+$(Q)B=$(B) VERSION=$(VERSION) ARCH=$(DEB_ARCH) TEXTS=$(if $(CROSS),build,$(B))/static CROSS=$(CROSS) scripts/dist $(BTF)
+
 # ---- what each layer may include: sees_LAYER, the folders and files of its top
 
 sees_format := format
