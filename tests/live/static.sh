@@ -40,6 +40,16 @@ mkdir -p "$T/busybox/bin"
 cp "$busybox" "$T/busybox/bin/"
 enough busybox "$T/busybox" /bin/busybox sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'
 
+# The archive of make dist, unpacked anywhere, where the kernel has no BTF: obrec finds it beside itself.
+tree=$T/busybox/opt/obrec
+mkdir -p "$tree/bin"
+cp "$static/obrec" "$tree/bin/"
+hidden() { inside "$T/busybox" /bin/busybox sh -c 'busybox mount -t tmpfs none /sys/kernel/btf; exec /opt/obrec/bin/obrec -q "$@"' sh "$@"; }
+status=0; hidden -e l4 -o /b.obz -- /bin/busybox true 2>"$T/err" || status=$?
+is "no BTF: exit" $status 4
+OBJECT=${B:-build}/obrec.bpf.o scripts/btf -o "$tree/lib/obrec/btf" -r "$(uname -r)" /sys/kernel/btf/vmlinux >"$T/err" || fail "scripts/btf: $(cat "$T/err")"
+hidden -e l4 -o /b.obz -- /bin/busybox true 2>"$T/err" || fail "with its BTF beside obrec: $(cat "$T/err")"
+
 # Every Debian still in use: its C library and its perl, whose functions the profile names.
 export OBREC_PACKAGES=${OBREC_PACKAGES:-${HOME:-/root}/.cache/obrec/packages}
 for suite in bullseye,bullseye-security bookworm,bookworm-security trixie; do
