@@ -22,7 +22,7 @@ static unsigned guess_protocol(const __u8 *d, __u32 have, __u32 call, bool dgram
 {
 	*size = 0;
 #define GUESS(name, test, sz)                                                                      \
-	if (guess_##name(d, have, call, dgram, size))                                              \
+	if (guess_##name(d, 0, have, call, dgram, size))                                              \
 		return NET_PROTO_##name;
 #include "../../bpf/guess.def"
 #undef GUESS
