@@ -202,6 +202,7 @@ int session_load(struct session *s)
 		return err;
 	}
 	err = prepare(s);
+	features_forget_btf();
 	if (err)
 		return err;
 	load_error[0] = 0;
