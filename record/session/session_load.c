@@ -17,7 +17,7 @@ enum {
 	DEFAULT_MEM = 256 << 20,
 	MIN_RING = 64 << 10,
 	MAX_RING = 1 << 20,
-	MAX_RING_SOCKS = 2 << 20,  /* new and closed sockets, without what they carry */
+	MAX_RING_SOCKS = 4 << 20,  /* new and closed sockets, without what they carry */
 	MAX_RING_BULKY = 32 << 20, /* a few tenths of a second of what one CPU can send */
 	USUAL_RING_BULKY = 8 << 20,
 	WAKEUP = 128 << 10,
@@ -147,7 +147,7 @@ static int prepare_rings(struct session *s)
 
 	if (has_payload_rings(skel)) {
 		err = prepare_payload_rings(s);
-		sz = ring_size(s, mem / 16, cpus, MAX_RING_SOCKS);
+		sz = ring_size(s, mem / 16, cpus, s->opts.bound_mem ? MAX_RING_SOCKS : MAX_RING);
 	} else {
 		sz = ring_size(s, mem / 8, cpus, is_bulky(s) ? max_bulky(s, false) : MAX_RING);
 	}
