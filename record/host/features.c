@@ -240,13 +240,23 @@ static bool has_atomic_fetch(void)
 	return fd >= 0;
 }
 
+/* Parsed at the first question, as it takes 6 ms and as many MB; NULL: not asked for. */
+static struct btf *kernel_btf;
+
 int features_btf_id(const struct features *f, const char *name, unsigned kind)
 {
-	struct btf *btf = f->kernel_btf ? btf__load_vmlinux_btf() : NULL;
-	int id = btf ? btf__find_by_name_kind(btf, name, kind) : 0;
+	int id;
 
-	btf__free(btf);
+	if (f->kernel_btf && !kernel_btf)
+		kernel_btf = btf__load_vmlinux_btf();
+	id = kernel_btf ? btf__find_by_name_kind(kernel_btf, name, kind) : 0;
 	return id > 0 ? id : 0;
+}
+
+void features_forget_btf(void)
+{
+	btf__free(kernel_btf);
+	kernel_btf = NULL;
 }
 
 int features_detect(struct features *f, const char *btf, char *why, size_t why_sz)
