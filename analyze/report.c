@@ -374,12 +374,7 @@ int report_prepare(struct load *l)
 
 int report_prepare_all(struct load *l)
 {
-	static const char *const more[] = {
-		"frame",	   "stack",	"stack_frame",	 "sample",	 "label", "message",
-		"connection_stat", "histogram", "figure_bucket", "clock_offset", "flow",  NULL};
-	int err = report_prepare(l);
-
-	return err ? err : name_set_add_all(&l->wanted, more);
+	return store__tables(l->store, &l->wanted);
 }
 
 int report_write(const struct analysis *a, const struct report_page *page, unsigned limit)
