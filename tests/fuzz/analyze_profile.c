@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/diff.h"
-#include "../../analyze/export.h"
+#include "analyze/cli/export.h"
+#include "analyze/graph/diff.h"
 
 #define MAX_FRAMES 64
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../analyze/export.h"
+#include "analyze/cli/export.h"
 #include "analyze_profile.h"
 
 static char dir[] = "/tmp/obana-pprof-XXXXXX";
