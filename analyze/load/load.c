@@ -15,6 +15,7 @@
 #include "format/text.h"
 #include "analyze/base/index.h"
 #include "analyze/base/intern.h"
+#include "analyze/load/event_tables.h"
 #include "analyze/base/progress.h"
 
 static const struct loader *const loaders[] = {
@@ -294,6 +295,8 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 		err = sample_kinds__new(&l->kinds);
 	for (size_t i = 0; i < captures->cnt && !err; i++)
 		err = sample_kinds__schema(l->kinds, i, obz_reader__schema(captures->v[i].reader));
+	if (!err)
+		err = event_tables__new(&l->events, captures, store);
 	for (size_t i = 0; i < opts->kind_list_cnt && !err; i++)
 		err = choose_kinds(l, opts->kind_lists[i]);
 	if (err)
@@ -304,6 +307,7 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 void load__fini(struct load *l)
 {
 	sample_kinds__free(l->kinds);
+	event_tables__free(l->events);
 	weights__free(l->weights);
 	frames__free(l->frames);
 	stacks__free(l->stacks);
@@ -323,6 +327,8 @@ static bool is_wanted(const struct load *l, const struct loader *loader)
 	for (const char *const *t = loader->tables; *t; t++)
 		if (load__wants(l, *t))
 			return true;
+	if (loader->wanted && loader->wanted(l))
+		return true;
 	return l->opts.weights && loader == &load_profile_entry;
 }
 
@@ -357,6 +363,9 @@ static int add_needs(struct load *l)
 	for (size_t i = 0; i < LOADER_CNT && !err; i++)
 		if (loaders[i]->needs && is_wanted(l, loaders[i]))
 			err = name_set_add_all(&l->wanted, loaders[i]->needs);
+	for (size_t i = 0; i < LOADER_CNT && !err; i++)
+		if (loaders[i]->need && is_wanted(l, loaders[i]))
+			err = loaders[i]->need(l);
 	return err;
 }
 

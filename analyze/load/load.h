@@ -57,6 +57,11 @@ struct load {
 	struct load_opts opts;
 	struct name_set wanted; /* tables; empty: none */
 	struct sample_kinds *kinds;
+	struct event_tables *events;
+	/* The row of the stack that an archive's pair of ids names; set while stacks are loaded,
+	 * else NULL. */
+	int64_t (*stack_row)(struct load *l, uint32_t capture, uint32_t user, uint32_t kernel);
+	void *stack_state;
 	/* in memory, filled by load_profile.c */
 	struct strings *strings;
 	struct binaries *binaries;
@@ -68,6 +73,8 @@ struct load {
 struct loader {
 	const char *const *streams, *const *tables; /* NULL-terminated */
 	const char *const *needs;		    /* tables it reads itself; NULL: none */
+	bool (*wanted)(const struct load *l); /* of tables that are not in the list; NULL: none */
+	int (*need)(struct load *l);	      /* the same of needs */
 	int (*begin)(struct load *l, void **state);
 	/* Rows of one kind, from any of its streams: one call at a time, in the archive's order. */
 	int (*rows)(struct load *l, void *state, uint32_t capture, enum rec_kind kind,

@@ -187,6 +187,13 @@ static int add_sample(struct load *l, struct profile *p, uint32_t capture,
 	return err;
 }
 
+static int64_t stack_row(struct load *l, uint32_t capture, uint32_t user, uint32_t kernel)
+{
+	struct rec_sample r = {.user_stack = user, .kernel_stack = kernel};
+
+	return (int64_t)stack_of(l, l->stack_state, capture, &r) + 1;
+}
+
 static int profile_begin(struct load *l, void **state)
 {
 	struct profile *p = calloc(1, sizeof(*p));
@@ -194,6 +201,8 @@ static int profile_begin(struct load *l, void **state)
 	*state = p;
 	if (!p)
 		return -ENOMEM;
+	l->stack_state = p;
+	l->stack_row = stack_row;
 	p->spans = calloc(l->captures->cnt + 1, sizeof(*p->spans));
 	if (!p->spans)
 		return -ENOMEM;

@@ -273,13 +273,6 @@ CREATE TABLE counter( -- counts by key; rows of the same series and key add up
 	count INTEGER, -- events
 	sum INTEGER -- of their values, where it is counted
 );
-CREATE TABLE event( -- events of all kinds
-	capture_id INTEGER, -- capture.id
-	probe TEXT, -- kind of event
-	ts_ns INTEGER, -- when
-	thread_id INTEGER, -- thread.id
-	fields TEXT -- JSON
-);
 CREATE TABLE loss( -- what was not recorded, by cause
 	capture_id INTEGER, -- capture.id
 	source TEXT, -- probe or part of obrec
