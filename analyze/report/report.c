@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/load/event_tables.h"
 #include "analyze/report/report.h"
 
 #include <errno.h>
@@ -267,6 +268,11 @@ static bool has_traffic(const struct report *r)
 	return number(r, "SELECT EXISTS (SELECT 1 FROM connection)");
 }
 
+static bool has_counts(const struct report *r)
+{
+	return number(r, "SELECT EXISTS (SELECT 1 FROM series)");
+}
+
 /* A capture of traffic alone has no samples to be missed. */
 static bool samples_asked_for(const struct report *r)
 {
@@ -308,9 +314,111 @@ static int put_kinds(const struct report *r)
 		none = false;
 		err = put_kind(r, k);
 	}
-	if (none && (samples_asked_for(r) || !has_traffic(r)))
+	if (none && (samples_asked_for(r) || !(has_traffic(r) || has_counts(r))))
 		r->page->note(r->page->ctx,
 			      filtered ? "No samples of that kind and time." : "No samples.");
+	return err;
+}
+
+/* ---- sections ---- */
+
+/* 1,203,444 */
+static const char *whole(char buf[32], uint64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = 0;
+	return buf;
+}
+
+static bool has_section(const char *probe)
+{
+	for (size_t i = 0; i < section_cnt; i++)
+		if (!strcmp(sections[i].probe, probe))
+			return true;
+	return false;
+}
+
+/* Of each kind of event: what was recorded singly, and how many there were. */
+static void put_events(const struct report *r)
+{
+	const struct event_tables *t = r->a->load.events;
+
+	for (size_t i = 0; i < event_tables__cnt(t); i++) {
+		const struct event_table *e = event_tables__get(t, i);
+		char sql[256], text[192], some[32], all[32];
+		uint64_t shown, total;
+
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", e->name);
+		shown = number(r, sql);
+		snprintf(sql, sizeof(sql),
+			 "SELECT sum(count) FROM counter WHERE probe = '%s' AND series = 'events'",
+			 e->kind);
+		total = number(r, sql);
+		if (shown && !has_section(e->kind)) {
+			snprintf(text, sizeof(text), "%s: %s; see obana query \"SELECT * FROM %s\"",
+				 e->kind, format_count(some, shown), e->name);
+			fact(r, "Events", text);
+			continue;
+		}
+		if (total <= shown)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%s: %s of %s shown; counts and percentiles are of all",
+			 e->kind, whole(some, shown), whole(all, total));
+		fact(r, "Events", text);
+	}
+}
+
+static bool has_rows(const struct report *r, const struct section *s)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool found = false;
+
+	if (!sqlite3_prepare_v2(r->db, s->sql, -1, &stmt, NULL)) {
+		section_bind(stmt, 1, 0);
+		found = sqlite3_step(stmt) == SQLITE_ROW;
+	}
+	sqlite3_finalize(stmt);
+	return found;
+}
+
+static int put_section(const struct report *r, const struct section *s)
+{
+	sqlite3_stmt *stmt = NULL;
+	long rc = -EIO;
+
+	if (!sqlite3_prepare_v2(r->db, s->sql, -1, &stmt, NULL)) {
+		section_bind(stmt, r->limit, 0);
+		rc = s->as == SECTION_TABLE ? r->page->table(r->page->ctx, s->title, stmt)
+					    : r->page->drawn(r->page->ctx, s, stmt);
+	}
+	if (rc < 0)
+		message_error("report: %s: %s", s->name, sqlite3_errmsg(r->db));
+	sqlite3_finalize(stmt);
+	return rc < 0 ? (int)rc : 0;
+}
+
+static int put_sections(const struct report *r)
+{
+	const char *heading = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < section_cnt && !err; i++) {
+		const struct section *s = &sections[i];
+
+		if (s->as == SECTION_LISTING || !has_rows(r, s))
+			continue;
+		if (!heading || strcmp(heading, s->heading))
+			r->page->heading(r->page->ctx, heading = s->heading);
+		err = put_section(r, s);
+	}
 	return err;
 }
 
@@ -422,11 +530,20 @@ static int put_rest(const struct report *r)
 
 int report_prepare(struct load *l)
 {
-	static const char *const tables[] = {
-		"capture", "sample_kind", "process", "thread",	 "binary", "function", "connection",
-		"figure",  "loss",	  "program", "thinning", "unkept", "scaling",  NULL};
+	static const char *const tables[] = {"capture", "sample_kind", "process",    "thread",
+					     "binary",	"function",    "connection", "figure",
+					     "series",	"loss",	       "program",    "thinning",
+					     "unkept",	"scaling",     NULL};
 
-	return name_set_add_all(&l->wanted, tables);
+	int err = name_set_add_all(&l->wanted, tables);
+
+	for (size_t i = 0; i < section_cnt && !err; i++)
+		err = store__tables_of(l->store, sections[i].sql, &l->wanted);
+	for (size_t i = 0; i < event_tables__cnt(l->events) && !err; i++)
+		err = name_set_add(&l->wanted, event_tables__get(l->events, i)->name);
+	if (err)
+		message_error("report: %s", sqlite3_errmsg(store__db(l->store)));
+	return err;
 }
 
 int report_prepare_all(struct load *l)
@@ -445,11 +562,14 @@ int report_write(const struct analysis *a, const struct report_page *page, unsig
 	put_thinning(&r);
 	put_scaled(&r);
 	put_unkept(&r);
+	put_events(&r);
 	err = put_losses(&r);
 	if (!err)
 		err = put_samples(&r);
 	if (!err)
 		err = put_kinds(&r);
+	if (!err)
+		err = put_sections(&r);
 	if (!err)
 		err = put_traffic(&r);
 	return err ? err : put_rest(&r);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/text.h"
+#include "analyze/store/functions.h"
 #include "analyze/base/index.h"
 
 struct store {
@@ -49,7 +50,7 @@ int store__open(struct store **out, const char *path)
 		store__close(s);
 		return -EIO;
 	}
-	err = store__exec(s, bulk_load);
+	err = functions_add(s->db) ? store__failed(s) : store__exec(s, bulk_load);
 	if (!err)
 		err = store__exec(s, schema);
 	if (err) {
