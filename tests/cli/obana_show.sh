@@ -29,3 +29,5 @@ maps = re.findall(r"<svg class=\"heatmap\".*?</svg>", page, re.S)
 for m in maps: xml.dom.minidom.parseString(m); print(len(re.findall("<rect ", m)), "cells,", len(re.findall("<text ", m)), "labels")
 print(len(re.findall("<pre>", page)), "histograms,", re.findall("<h2[^>]*>([^<]*)", page))
 print("\x1b" in page)'
+echo "--- metrics"
+$obana export prometheus a.obz -o - | grep '_\(open\|runq\|block\)_'
