@@ -32,9 +32,9 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
-	 "where to; - is stdout (default: the archive's name with another ending)", set,
+	 "output file; - is stdout (default: beside the archive, with another suffix)", set,
 	 OPT_OUTPUT},
-	{"by", 0, ARG_REQUIRED, "LIST", "split stacks by thread, process, cgroup, outermost first",
+	{"by", 0, ARG_REQUIRED, "LIST", "split stacks by thread, process, cgroup; outermost first",
 	 set, OPT_BY},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
@@ -45,9 +45,9 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana export",
 	.synopsis = "FORMAT ARCHIVE.obz ... [options]",
-	.summary = "write the profile for other tools",
-	.details = "FORMAT is pprof (go tool pprof), folded (one line a stack), speedscope, svg, "
-		   "sqlite (all tables), or prometheus (traffic as metrics).",
+	.summary = "convert for other tools",
+	.details = "FORMAT is pprof (go tool pprof), folded (one line per stack), speedscope, "
+		   "svg, sqlite (all tables), or prometheus (traffic as metrics).",
 	.options = options,
 	.exit_status = cli_exit_status,
 };

@@ -24,15 +24,16 @@ static int set_json(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{"json", 0, ARG_NONE, NULL, "one JSON object an archive, one a line", set_json, 0},
+	{"json", 0, ARG_NONE, NULL, "print one JSON object per archive, one per line", set_json, 0},
 	{0},
 };
 
 static const struct cli cli = {
 	.program = "obana info",
 	.synopsis = "ARCHIVE.obz ... [--json]",
-	.summary = "host, time span, probes, sizes, losses, whether complete",
-	.details = "Instant on any size. Of a cut archive the sums are counted from its chunks.",
+	.summary = "show host, time span, probes, sizes, losses, completeness",
+	.details = "Reads only the headers, whatever the size of the archive; for a truncated "
+		   "archive the totals are counted from its chunks.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };

@@ -54,17 +54,17 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{.help = "Files (default name: the archive's with another ending; - is stdout, instead of "
-		 "the report)"},
+	{.help = "Files (default: beside the archive, with another suffix; - is stdout, instead "
+		 "of the report)"},
 	{"flamegraph", 0, ARG_OPTIONAL, "FILE.svg", "a flame graph", set, FLAMEGRAPH},
-	{"html", 0, ARG_OPTIONAL, "FILE", "this report with flame graphs as one HTML page", set,
+	{"html", 0, ARG_OPTIONAL, "FILE", "the report with flame graphs as one HTML page", set,
 	 HTML},
 	{"sqlite", 0, ARG_OPTIONAL, "FILE", "all tables as an SQLite database", set, SQLITE},
 	{"folded", 0, ARG_OPTIONAL, "FILE", "folded stacks, for other tools", set, FOLDED},
-	{"pprof", 0, ARG_OPTIONAL, "FILE", "for go tool pprof", set, PPROF},
-	{.help = "What is shown"},
-	{"limit", 'n', ARG_REQUIRED, "N", "rows of the longer tables (default 20)", set, OPT_LIMIT},
-	{"by", 0, ARG_REQUIRED, "LIST", "split graphs by thread, process, cgroup, outermost first",
+	{"pprof", 0, ARG_OPTIONAL, "FILE", "profile for go tool pprof", set, PPROF},
+	{.help = "Output"},
+	{"limit", 'n', ARG_REQUIRED, "N", "maximum rows per table (default 20)", set, OPT_LIMIT},
+	{"by", 0, ARG_REQUIRED, "LIST", "split graphs by thread, process, cgroup; outermost first",
 	 set, OPT_BY},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
@@ -75,7 +75,7 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana report",
 	.synopsis = "ARCHIVE.obz ... [options]",
-	.summary = "the whole summary as text",
+	.summary = "print a summary as text",
 	.options = options,
 	.exit_status = cli_exit_status,
 };

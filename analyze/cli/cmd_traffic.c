@@ -169,21 +169,25 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{.help = "What is shown"},
+	{.help = "Output"},
 	{"by", 0, ARG_REQUIRED, "LIST",
-	 "only these tables: peer (bytes and connections), protocol, endpoint, caller, call", set,
-	 OPT_BY},
+	 "print only these tables: peer (bytes and connections), protocol, endpoint, caller, call",
+	 set, OPT_BY},
 	{"interval", 'i', ARG_REQUIRED, "TIME",
-	 "rows for each such stretch of time, so that a surge and its source are seen", set,
-	 OPT_INTERVAL},
+	 "print rows per interval, to show a surge and its source", set, OPT_INTERVAL},
 	{"rare", 0, ARG_NONE, NULL,
-	 "the rarest callers, peers of unknown protocol, and requests, rarest first", set,
+	 "print the rarest callers, peers of unknown protocol, and requests, rarest first", set,
 	 OPT_RARE},
-	{"limit", 'n', ARG_REQUIRED, "N", "rows of a table (default 20), or of an interval (5)",
+	{"limit", 'n', ARG_REQUIRED, "N",
+	 "maximum rows per table (default 20) or per interval "
+	 "(default 5)",
 	 set, OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL,
-	 "comma-separated values of one table (default: call), all rows, as numbers", set, OPT_CSV},
-	{"json", 0, ARG_NONE, NULL, "an object of tables, all rows, as numbers", set, OPT_JSON},
+	 "print one table (default: call) as CSV, with all rows and plain numbers", set, OPT_CSV},
+	{"json", 0, ARG_NONE, NULL,
+	 "print a JSON object of tables, with all rows and plain "
+	 "numbers",
+	 set, OPT_JSON},
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
 	{0},
@@ -192,13 +196,13 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana traffic",
 	.synopsis = "ARCHIVE.obz ... [options]",
-	.summary = "who talks to whom: bytes, requests, errors, latencies",
-	.details = "Bytes, calls and connections are complete whatever was sampled. A request's "
-		   "latency is from its last byte to the last byte of its response, as the "
-		   "recorded process saw it; percentiles are right to 0.4 %. A call of which only "
-		   "the request or the response was seen counts once, as unpaired, without "
-		   "latency. Where both ends of a connection were recorded it appears twice: as "
-		   "client and as server.",
+	.summary = "show traffic: bytes, requests, errors, latencies",
+	.details = "Bytes, calls and connections are complete, whatever was sampled. Latency is "
+		   "measured from the last byte of a request to the last byte of its response, "
+		   "in the recorded process; the error of percentiles is at most 0.4 %. A call "
+		   "with only its request or only its response captured counts once, as "
+		   "unpaired, without latency. A connection recorded at both ends appears twice: "
+		   "as client and as server.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
