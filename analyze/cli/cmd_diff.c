@@ -162,7 +162,7 @@ static void describe_scale(const struct diff *d, char *text, size_t sz)
 	if (d->opts->absolute || !flamegraph__weight(d->f, 0) || !flamegraph__weight(d->f, 1))
 		snprintf(text, sz, "times as recorded: old %s, new %s", old, new);
 	else
-		snprintf(text, sz, "new times are multiplied by %.4g, so that both add up to %s",
+		snprintf(text, sz, "new times are scaled by %.4g to the same total of %s",
 			 d->factor, old);
 }
 
@@ -258,11 +258,11 @@ static int write_text(const struct diff *d)
 	const struct {
 		const char *title, *sql;
 	} tables[] = {
-		{"\nGrew most, by what functions did themselves", GREW("self")},
-		{"\nShrank most, by what functions did themselves", SHRANK("self")},
-		{"\nGrew most, with all they called", GREW("total")},
-		{"\nShrank most, with all they called", SHRANK("total")},
-		{"\nRequests: what changed most, by the time that calls took",
+		{"\nGrew most, by self time", GREW("self")},
+		{"\nShrank most, by self time", SHRANK("self")},
+		{"\nGrew most, by total time", GREW("total")},
+		{"\nShrank most, by total time", SHRANK("total")},
+		{"\nRequests: largest changes, by total latency",
 		 has_unpaired(d) ? CHANGED("old_unpaired_share, new_unpaired_share, ")
 				 : CHANGED("")},
 	};
@@ -368,7 +368,7 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (o.endpoints && o.output) {
-		message_error("diff: --output is of the flame graph; --endpoints draws none");
+		message_error("diff: --output is the flame graph, which --endpoints does not draw");
 		return EXIT_USAGE;
 	}
 	o.style.human = o.style.format == TABLE_TEXT;

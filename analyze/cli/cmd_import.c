@@ -67,7 +67,7 @@ static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
 	 "archive to write (default: FILE.obz beside the input); - is stdout", set_output, 0},
 	{"payload", 0, ARG_REQUIRED, "BYTES",
-	 "payload bytes to keep per segment or datagram: all (default), none, or a count",
+	 "payload bytes stored per segment or datagram: all (default), none, or a count",
 	 set_payload, 0},
 	{"redact", 0, ARG_OPTIONAL, "sql",
 	 "mask secrets (default): credentials, cookies, logins, and values with names such as "
@@ -248,7 +248,7 @@ static int convert(struct target *t, pcap_t *p, const char *input, bool *cut)
 	if (*cut)
 		message_error("%s: %s", input, pcap_geterr(p));
 	if (!err || *cut)
-		err = finish(t, im, *cut ? "capture file cut" : "end of capture file");
+		err = finish(t, im, *cut ? "capture file truncated" : "end of capture file");
 	if (!err)
 		summary(import__counts(im));
 	if (t->w)
@@ -274,7 +274,7 @@ static pcap_t *open_capture(const char *input)
 	}
 	p = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
 	if (!p) {
-		message_error("%s: no packet capture: %s", input, text);
+		message_error("%s: not a packet capture: %s", input, text);
 		fclose(f);
 	} else if (!packet_link_known(pcap_datalink(p))) {
 		const char *name = pcap_datalink_val_to_name(pcap_datalink(p));

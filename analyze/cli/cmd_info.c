@@ -201,11 +201,9 @@ static void damage_text(struct strbuf *b, const struct obz_damage *d)
 		uint64_t cnt;
 		const char *what;
 	} kinds[] = {
-		{d->bad_chunks, "damaged chunks"},
-		{d->lost_chunks, "missing chunks"},
-		{d->bad_members, "damaged members"},
-		{d->skipped_bytes, "bytes that belong to nothing"},
-		{d->refused, "members refused"},
+		{d->bad_chunks, "damaged chunks"},   {d->lost_chunks, "missing chunks"},
+		{d->bad_members, "damaged members"}, {d->skipped_bytes, "unaccounted bytes"},
+		{d->refused, "invalid members"},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -220,8 +218,8 @@ static void print_state(const struct info *in)
 
 	strbuf_addf(&b, "%s, %s", in->path, format_bytes(size, obz_reader__size(in->reader)));
 	if (in->damage.cut)
-		strbuf_addf(&b, ", CUT: its end is missing; sums are counted from the chunks that "
-				"are left");
+		strbuf_addf(&b, ", TRUNCATED: its end is missing; totals are counted from the "
+				"remaining chunks");
 	else
 		strbuf_addf(&b, is_complete(in) ? ", complete"
 						: ", INCOMPLETE: recovered from a damaged archive");
@@ -254,7 +252,7 @@ static void print_host(const struct info *in)
 	uint64_t cpus = json_u64(in->header, "cpus");
 
 	if (!in->header) {
-		line("host", "not known: the beginning of the archive is lost");
+		line("host", "unknown: the start of the archive is missing");
 		return;
 	}
 	strbuf_addf(&b, "%s, Linux %s %s", json_string(in->header, "host"),
@@ -363,7 +361,7 @@ static void print_unnamed(struct json_object *of)
 		&b, "payload of %s calls, %s: unknown protocols",
 		format_count(calls, json_object_get_uint64(json_get(of, "calls", json_type_int))),
 		format_bytes(bytes, json_object_get_uint64(json_get(of, "bytes", json_type_int))));
-	line("not kept", b.p ? b.p : "");
+	line("not captured", b.p ? b.p : "");
 	strbuf_fini(&b);
 }
 

@@ -77,7 +77,7 @@ static char *read_stdin(void)
 static int sql_error(const struct store *s, int err)
 {
 	if (err == -EACCES)
-		message_error("query: only reading is allowed: SELECT, VALUES, WITH");
+		message_error("query: only read-only statements are allowed: SELECT, VALUES, WITH");
 	else
 		message_error("query: %s", sqlite3_errmsg(store__db(s)));
 	return err == -ENOMEM ? err : -EIO; /* an error in the SQL is no usage error */

@@ -171,7 +171,7 @@ static int recover(const char *input, const char *output)
 	d = obz_reader__damage(r);
 	if (!err &&
 	    (d.bad_chunks || d.lost_chunks || d.bad_members || d.refused || d.skipped_bytes))
-		message_warn("left behind: %" PRIu64 " damaged and %" PRIu64
+		message_warn("not recovered: %" PRIu64 " damaged and %" PRIu64
 			     " missing chunks, %" PRIu64 " other members, %" PRIu64 " bytes",
 			     d.bad_chunks, d.lost_chunks, d.bad_members + d.refused,
 			     d.skipped_bytes);

@@ -41,7 +41,8 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 	case OPT_LIMIT:
 		o->limited = true;
 		if (parse_u64(arg, &o->limit) || (o->limit && o->limit < 4))
-			return option_error(def, "'%s' is neither 0 nor a number from 4 on", arg);
+			return option_error(def, "'%s' is neither 0 nor a number of at least 4",
+					    arg);
 		return 0;
 	case OPT_DEPTH:
 		if (parse_u64(arg, &o->depth) || !o->depth || o->depth > 1000)
@@ -226,8 +227,10 @@ static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 	if (!err)
 		err = table(a, edges_sql, "Edges", t->seconds, out);
 	if (!err)
-		err = table(a, offsets_sql, "Clocks, estimated from calls seen at both ends", 0,
-			    out);
+		err = table(a, offsets_sql,
+			    "Clock offsets, estimated from calls captured at "
+			    "both ends",
+			    0, out);
 	if (!err && !t->edge_cnt)
 		fputs("No connections.\n", out);
 	return err;

@@ -61,7 +61,7 @@ static const struct section {
 /* Not the halves of calls that are another's. */
 #define CALLED(name)                                                                               \
 	"WITH figures AS (SELECT * FROM figure WHERE level = '" name "' AND calls > 0) "
-	{"peer", "Connections, by who is at the other end",
+	{"peer", "Connections by peer",
 	 "WITH figures AS (SELECT " SLOT " AS start_ns, role, " L4_COLUMNS ", transport, service, "
 	 "peer" L4_FROM ") " RANKED(TIME "role, connections, in_bytes, out_bytes, receives, "
 					 "sends, retransmits, rtt_ns, transport, service, peer",
@@ -71,19 +71,19 @@ static const struct section {
 	 ") " RANKED("start_ns, role, service, peer, transport, connections, in_bytes, "
 		     "out_bytes, receives, sends, retransmits, rtt_ns",
 		     "in_bytes + out_bytes DESC, role, service, peer")},
-	{"protocol", "Requests, by protocol",
+	{"protocol", "Requests by protocol",
 	 LEVEL("protocol") RANKED(TIME "role, " CALLS "protocol, service",
 				  "calls DESC, role, service, protocol"),
 	 LEVEL("protocol") RANKED(DATA, "calls DESC, role, service, protocol")},
-	{"endpoint", "Requests, by endpoint",
+	{"endpoint", "Requests by endpoint",
 	 LEVEL("endpoint") RANKED(TIME "role, " CALLS "protocol, service, method, target",
 				  "calls DESC, role, service, protocol, method, target"),
 	 LEVEL("endpoint") RANKED(DATA, "calls DESC, role, service, protocol, method, target")},
-	{"caller", "Requests, by who is at the other end",
+	{"caller", "Requests by peer",
 	 LEVEL("peer") RANKED(TIME "role, " CALLS "protocol, service, peer",
 			      "calls DESC, role, service, peer, protocol"),
 	 LEVEL("peer") RANKED(DATA, "calls DESC, role, service, peer, protocol")},
-	{"call", "Requests, by endpoint and who is at the other end",
+	{"call", "Requests by endpoint and peer",
 	 LEVEL("call") RANKED(TIME "role, " CALLS "protocol, service, peer, method, target",
 			      "calls DESC, role, service, peer, protocol, method, target"),
 	 LEVEL("call") RANKED(DATA, "calls DESC, role, service, peer, protocol, method, target")},
@@ -99,13 +99,13 @@ static const struct section {
 	"NOT IN (SELECT ifnull(role, ''), ifnull(service, ''), ifnull(peer, '') "                  \
 	"FROM figure WHERE level = 'peer') GROUP BY role, service, peer, transport) "
 static const struct section rare[] = {
-	{"caller", "Rarest callers and called",
+	{"caller", "Rarest callers and callees",
 	 CALLED("peer") RANKED(
 		 FIRST "calls, errors, connection_id AS connection, role, protocol, service, "
 		       "peer",
 		 "calls, first_ns, role, service, peer"),
 	 CALLED("peer") RANKED(DATA, "calls, first_ns, role, service, peer")},
-	{"silent", "Rarest peers whose protocol is not known",
+	{"silent", "Rarest peers of unknown protocol",
 	 SILENT RANKED(FIRST "connections, in_bytes, out_bytes, connection, role, transport, "
 			     "service, peer",
 		       "connections, first_ns, role, service, peer"),
@@ -373,9 +373,9 @@ static bool check(const struct opts *o, int archives)
 	if (!archives)
 		message_error("traffic: no archive given; see obana traffic --help");
 	else if (o->rare && (o->by_given || o->common.load.traffic.interval_ns))
-		message_error("traffic: --rare goes with neither --by nor --interval");
+		message_error("traffic: --rare excludes --by and --interval");
 	else if (o->style.format == TABLE_CSV && o->by & (o->by - 1))
-		message_error("traffic: --csv is of one table; --by names several");
+		message_error("traffic: --csv prints one table; --by names several");
 	else
 		return true;
 	return false;

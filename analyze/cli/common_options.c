@@ -32,7 +32,7 @@ static int set_kinds(struct common_opts *o, const struct option_def *def, const 
 			}
 		if (!known)
 			return option_error(def,
-					    "'%.*s' is no kind of sample; there are" SAMPLE_KINDS(
+					    "'%.*s' is not a sample kind; kinds:" SAMPLE_KINDS(
 						    SAMPLE_KIND_TEXT_),
 					    (int)len, p);
 	}

@@ -56,7 +56,7 @@ if unshare -m true 2>/dev/null; then
 	}
 	hidden --debuginfo none
 	is "default probes, l4 not available: exit" $status 0
-	is "lines that name what is left out" "$(grep -cE "without probe 'l[47]'" "$T/err")" 2
+	is "lines that name what is left out" "$(grep -cE "probe 'l[47]' is skipped" "$T/err")" 2
 	is "probes in the archive" "$("$OBANA" info "$T/h.obz" | sed -nE 's/^probes +//p')" cpu
 	for asked in +l4 l7,cpu -cpu; do
 		rm -f "$T/h.obz"; hidden -e $asked

@@ -35,7 +35,7 @@ is "own link: still one" "$(readlink mine)" own.obz
 rm own.obz.old; other ln -s "$T/precious" own.obz.old
 refused "another user's link as .old" mine "stands there as .old"
 is "what it leads to" "$(cat "$T/precious")" precious
-mkfifo unread; refused "a FIFO without reader" unread "nobody reads this FIFO"
+mkfifo unread; refused "a FIFO without reader" unread "no process reads from this FIFO"
 refused "a directory" "$T" "s a directory"
 
 # special files
@@ -68,6 +68,6 @@ for how in -d -INT; do
 	obrec_wait
 	kill $idle; wait $idle || true
 	is "stalled reader, $how: exit" $status 3
-	grep -q "nobody read it for 2 s" "$T/err" || { cat "$T/err"; fail "the stalled reader is not named"; }
+	grep -q "its reader did not read for 2 s" "$T/err" || { cat "$T/err"; fail "the stalled reader is not named"; }
 	grep -q "sample: not written [1-9]" "$T/err" || { cat "$T/err"; fail "the loss is not told"; }
 done
