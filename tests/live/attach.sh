@@ -13,7 +13,7 @@ usage "cpu, offcpu, l4" --attach nosuch=kprobe
 usage "tracepoint, syscall, fentry, kprobe" --attach l4=nosuch
 usage "btf, classic" --attach offcpu
 usage "empty" --attach l4=kprobe,
-usage "not on" --attach l4=syscall -e cpu
+usage "not enabled" --attach l4=syscall -e cpu
 
 ways() { awk -v p="$1" '/^[a-z]/ {at = $1} at == p && /^  / {print $1, $2}' "$T/list"; }
 is "ways of l4" "$(ways l4 | awk '{print $1}' | xargs)" "tracepoint syscall fentry kprobe"
