@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the packets of a capture file to the records that obrec writes of sockets. No process is
- * known, so each connection is told from its server's side: "sent" is what the server sent.
+ * From the packets of a capture file to the records that obrec writes of sockets. Processes are
+ * unknown, so each connection is recorded from its server's side: "sent" is what the server sent.
  */
 #ifndef ANALYZE_PCAP_IMPORT_H
 #define ANALYZE_PCAP_IMPORT_H

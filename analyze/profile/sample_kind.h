@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What samples are of, by name. */
+/* Sample kinds by name. */
 #ifndef ANALYZE_SAMPLE_KIND_H
 #define ANALYZE_SAMPLE_KIND_H
 
