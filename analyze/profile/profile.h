@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A profile on its way out: stacks with values, fed one by one to a sink that writes some format.
+ * Output of a profile: stacks with values, fed one by one to a sink that writes some format.
  * Everything passed in is borrowed for the call only; a sink copies what it keeps.
  */
 #ifndef ANALYZE_PROFILE_H

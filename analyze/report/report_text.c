@@ -58,7 +58,9 @@ static long text_table(void *ctx, const char *title, sqlite3_stmt *stmt)
 	strbuf_addf(&head, "\n%s", style.colour ? "\033[1;36m" : "");
 	if (p->heading)
 		strbuf_addf(&head, "%s: ", p->heading);
-	strbuf_addf(&head, "%c%s%s", p->heading ? tolower((unsigned char)*title) : *title,
+	strbuf_addf(&head, "%c%s%s",
+		    p->heading && islower((unsigned char)title[1]) ? tolower((unsigned char)*title)
+								   : *title,
 		    title + 1, style.colour ? "\033[0m" : "");
 	style.title = head.p;
 	rows = table_write(stmt, &style, p->out);

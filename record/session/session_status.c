@@ -198,7 +198,7 @@ int session_list_probes(const struct record_opts *opts)
 	char why[1024], reason[1024];
 	int err = features_detect(&f, opts->btf, why, sizeof(why)), taken;
 
-	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "WHAT, OR WHY NOT");
+	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "DESCRIPTION OR REASON");
 	for (size_t i = 0; probes[i]; i++) {
 		taken = err
 				?: attach_choose(probes[i], &f, opts->attach[i], reason,
