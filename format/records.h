@@ -23,7 +23,7 @@ enum rec_kind {
 #define FIELD(...)
 #define END(kind)
 #include "records.def"
-	REC_KIND_MAX = 64,
+	REC_KIND_MAX = 128,
 };
 
 #define REC_TYPE_u32 uint32_t

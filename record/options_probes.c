@@ -10,9 +10,8 @@ static const struct {
 	const char *name;
 	bool by_default;
 } probes[] = {
-#define PROBE(name, by_default, doc) {#name, by_default},
-#include "probes.def"
-#undef PROBE
+#define PROBE(name, number, by_default, ...) {#name, by_default},
+#include "../format/probes.def"
 };
 #define PROBE_CNT (sizeof(probes) / sizeof(probes[0]))
 

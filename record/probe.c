@@ -2,13 +2,11 @@
 /* The list of probes. */
 #include "probe.h"
 
-#define PROBE(name, on, doc) extern const struct probe probe_##name##_entry;
-#include "probes.def"
-#undef PROBE
+#define PROBE(name, ...) extern const struct probe probe_##name##_entry;
+#include "../format/probes.def"
 
 const struct probe *const probes[] = {
-#define PROBE(name, on, doc) &probe_##name##_entry,
-#include "probes.def"
-#undef PROBE
+#define PROBE(name, ...) &probe_##name##_entry,
+#include "../format/probes.def"
 	NULL,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a probe is to the session: one const struct, `probe_NAME_entry` in record/probe_NAME.c,
- * listed in probes.def. The session calls its functions in the order they stand here; any but
+ * listed in format/probes.def. The session calls its functions in the order they stand here; any but
  * `prepare` may be NULL. Errors are reported by the probe, on one line.
  */
 #ifndef RECORD_PROBE_H
@@ -88,7 +88,7 @@ struct probe {
 
 extern const struct probe probe_l4_entry; /* l7 stands on it */
 
-/* In the order of probes.def, NULL-terminated. */
+/* In the order of format/probes.def, NULL-terminated. */
 extern const struct probe *const probes[];
 
 /* The number of the variant that is taken. */

@@ -22,7 +22,7 @@ struct nursery;
 /* What obrec was asked for; filled by options.c, constant afterwards. */
 struct record_opts {
 	struct target_spec target;
-	uint64_t probes;	   /* bit i: probe i of probes.def */
+	uint64_t probes;	   /* bit i: probe i of format/probes.def */
 	uint64_t required;	   /* of these: named by the user, so not to be left out */
 	uint64_t duration_ns;	   /* 0: no bound */
 	unsigned freq;		   /* samples per second and CPU */

@@ -197,9 +197,8 @@ int session_list_probes(const struct record_opts *opts)
 		const char *doc;
 		bool on;
 	} listed[] = {
-#define PROBE(name, on, doc) {doc, on},
-#include "probes.def"
-#undef PROBE
+#define PROBE(name, number, on, doc, ...) {doc, on},
+#include "../format/probes.def"
 	};
 	struct features f;
 	char why[1024], reason[1024];
