@@ -41,11 +41,11 @@ RECORD_LIBS := -lbpf -lm -ldw -lelf -lz -llzma -lnettle -lseccomp
 ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap -lnettle
 
 FORMAT_SRC := $(wildcard format/*.c)
-RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c))
+RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c record/probe/*.c))
 ANALYZE_SRC := $(filter-out analyze/main.c,$(wildcard analyze/*.c analyze/symbol/*.c analyze/l7/*.c))
 # what others refer to comes first: libbpf 1.1 loses the place of a map that is used before it is defined
-BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/net_sock.bpf.c bpf/net_payload.bpf.c bpf/net.bpf.c bpf/tls_thread.bpf.c
-BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c))
+BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/net_sock.bpf.c bpf/net_payload.bpf.c bpf/net.bpf.c bpf/tls_thread.bpf.c bpf/metric.bpf.c bpf/event.bpf.c
+BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c bpf/probe/*.bpf.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 FORMAT_A := $(B)/libformat.a
@@ -72,7 +72,7 @@ $(B)/obana: $(B)/analyze/main.o $(ANALYZE_A) $(FORMAT_A)
 
 $(B)/%.o: %.c | $(B)/version.h
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -pthread -I$(B) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -pthread -I. -I$(B) -c -o $@ $<
 $(call obj,$(RECORD_SRC) record/main.c): | $(SKEL)
 
 # ---- the kernel side: one object a probe, linked into one skeleton
@@ -81,7 +81,7 @@ BPF_CFLAGS := -target bpf -ffreestanding -D__TARGET_ARCH_$(ARCH) -O2 -g -mcpu=v3
 BPF_SYS := $(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -I$(BPF_SYS) -c -o $@ $<
+	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -I. -I$(BPF_SYS) -c -o $@ $<
 $(B)/obrec.bpf.o: $(patsubst %.bpf.c,$(B)/%.bpf.o,$(BPF_SRC))
 	$(call say,BPFLINK,$@)$(BPFTOOL) gen object $@ $^
 # the same with the newest clang there is, for tests: what it makes of the programs is verified as well
@@ -136,7 +136,7 @@ unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 
 FUZZ_B := $(B)/fuzz
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -I$(B)
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -I. -I$(B)
 FUZZ := $(patsubst tests/fuzz/%.c,$(FUZZ_B)/%,$(wildcard tests/fuzz/*.c))
 $(FUZZ_B)/o/%.o: %.c | $(SKEL) $(EMBED) $(B)/version.h
 	@mkdir -p $(@D)
