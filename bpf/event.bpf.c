@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-#include "event.bpf.h"
+#include "bpf/event.bpf.h"
 
 struct events_map events SEC(".maps");
 const volatile __u32 event_rates[64];

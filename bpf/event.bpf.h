@@ -17,8 +17,8 @@
 #ifndef BPF_EVENT_BPF_H
 #define BPF_EVENT_BPF_H
 
-#include "event.h"
-#include "metric.bpf.h"
+#include "bpf/event.h"
+#include "bpf/metric.bpf.h"
 
 /* Held with the scratch of the same entry context. */
 struct event_scratch {

@@ -13,7 +13,7 @@
 #ifndef BPF_EVENT_H
 #define BPF_EVENT_H
 
-#include "wire.h"
+#include "bpf/wire.h"
 
 #define EVENT_STR_MAX 4096  /* of one string */
 #define EVENT_TEXT_MAX 8192 /* of a record's strings */
@@ -23,7 +23,7 @@ enum event_number {
 #define RECORD(kind, number, stream, doc) EVENT_##kind = number,
 #define FIELD(...)
 #define END(kind)
-#include "../format/records.def"
+#include "format/records.def"
 };
 
 #define RECORD(kind, number, stream, doc)                                                          \
@@ -35,6 +35,6 @@ enum event_number {
 	char text[];                                                                               \
 	}                                                                                          \
 	;
-#include "../format/records.def"
+#include "format/records.def"
 
 #endif

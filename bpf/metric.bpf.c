@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-#include "metric.bpf.h"
+#include "bpf/metric.bpf.h"
 
 struct metrics_map metrics SEC(".maps");
 struct metric_others_map metric_others SEC(".maps");

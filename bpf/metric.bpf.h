@@ -12,8 +12,8 @@
 #ifndef BPF_METRIC_BPF_H
 #define BPF_METRIC_BPF_H
 
-#include "core.bpf.h"
-#include "metric.h"
+#include "bpf/core.bpf.h"
+#include "bpf/metric.h"
 
 /* By CPU, so that none waits for another. */
 struct metrics_map {
