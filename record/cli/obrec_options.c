@@ -28,8 +28,10 @@ static const struct option_def table[] = {
 	 AT(record.target.inherit)},
 	{.help = "What to record"},
 	{"events", 'e', ARG_REQUIRED, "PROBES",
-	 "comma list of probes; +x and -x add to and take from the default; those named must be "
-	 "available, of the default the others may be left out with a warning",
+	 "comma list of probes (also by classic names: biolatency, or by set: @disk); +x and -x add "
+	 "to and take from the default; x:opt=v,opt gives x options, up to the next probe; may be "
+	 "repeated. An unavailable named probe is an error; unavailable defaults are skipped with a "
+	 "warning",
 	 option_set_events, 0},
 	{"list", 0, ARG_NONE, NULL,
 	 "print each probe, whether this kernel has what it needs, and its ways to attach",
