@@ -51,7 +51,8 @@ static __always_inline void metric_add(struct metric_key *key, __u64 value)
 	}
 	if (!cell)
 		return;
-	add_atomically(&cell->sum, value);
+	if (value) /* clang 14 cannot add a constant 0 atomically */
+		add_atomically(&cell->sum, value);
 	add_atomically(&cell->count, 1);
 }
 
