@@ -76,7 +76,7 @@ $(B)/obana: $(B)/analyze/obana_main.o $(ANALYZE_A) $(FORMAT_A)
 sees_format := format
 sees_record := record format bpf
 sees_analyze := analyze format
-sees_bpf := bpf format/probes.def format/protocols.def format/records.def format/records.h
+sees_bpf := bpf format/kinds.def format/probes.def format/protocols.def format/records.def format/records.h
 sees_tests := record analyze format bpf tests
 LAYERS := format record analyze bpf tests
 layer = $(or $(filter $(LAYERS),$(firstword $(subst _, ,$(subst /, ,$(patsubst tests/unit/%,%,$(patsubst tests/fuzz/%,%,$(1))))))),tests)

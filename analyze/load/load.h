@@ -10,6 +10,7 @@
 #include "analyze/load/captures.h"
 #include "analyze/load/frames.h"
 #include "analyze/load/message_filter.h"
+#include "analyze/load/sample_kinds.h"
 #include "analyze/load/stacks.h"
 #include "analyze/store/store.h"
 #include "analyze/base/strings.h"
@@ -35,10 +36,14 @@ struct traffic_opts {
 	size_t arg_cnt;
 };
 
+#define LOAD_KIND_LISTS 8
+
 struct load_opts {
 	struct symbolizer_opts symbols;
 	unsigned jobs;	/* 0: all CPUs */
-	uint64_t kinds; /* bit per enum sample_kind; 0: all */
+	const char *kind_lists[LOAD_KIND_LISTS]; /* --kind: comma lists of names; none: all */
+	size_t kind_list_cnt;
+	uint64_t kinds; /* what they name, as bits of sample_kinds.h; 0: all. Set by load__init */
 	struct moment from, to;
 	bool weights;	/* add samples up in memory: load.weights */
 	bool by_thread; /* weights tell threads apart */
@@ -51,6 +56,7 @@ struct load {
 	struct store *store;
 	struct load_opts opts;
 	struct name_set wanted; /* tables; empty: none */
+	struct sample_kinds *kinds;
 	/* in memory, filled by load_profile.c */
 	struct strings *strings;
 	struct binaries *binaries;

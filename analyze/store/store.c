@@ -196,6 +196,24 @@ int store__tables_of(struct store *s, const char *sql, struct name_set *tables)
 	return err;
 }
 
+int store__tables(struct store *s, struct name_set *tables)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = 0, rc;
+
+	if (sqlite3_prepare_v2(s->db,
+			       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT "
+			       "LIKE 'sqlite!_%' ESCAPE '!' ORDER BY rowid",
+			       -1, &stmt, NULL))
+		return store__failed(s);
+	while (!err && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
+		err = rc == SQLITE_ROW ? name_set_add(tables,
+						      (const char *)sqlite3_column_text(stmt, 0))
+				       : store__failed(s);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
 /* ---- rows ---- */
 
 int insert_open(struct insert *in, struct store *s, const char *sql)

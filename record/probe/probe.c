@@ -45,11 +45,6 @@ static size_t number_of(const struct probe *probe)
 	return i;
 }
 
-unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
-{
-	return env->plan->variant[number_of(probe)];
-}
-
 void *probe_env__state(const struct probe_env *env, const struct probe *probe)
 {
 	return env->state[number_of(probe)];

@@ -14,6 +14,7 @@
 #include "record/probe/hooks.h"
 #include "record/probe/metrics.h"
 #include "record/probe/probe.h"
+#include "record/probe/record_opts.h"
 #include "record/host/program.h"
 #include "record/reader/readers.h"
 #include "record/intake/ring.h"
