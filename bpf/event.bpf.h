@@ -86,12 +86,12 @@ static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe,
 		    __builtin_offsetof(struct event_##name, task_comm))
 #define EVENT_BEGIN(name, entry, who) EVENT_BEGIN_AS(name, entry, who, NULL)
 
-/* The current task's kernel and user stack; for programs that run in its context. */
-static __always_inline void event_stacks(void *ctx, __u32 entry, void *event)
+/* The current task's kernel and user stack into the scratch's sample; for programs that run in its
+ * context and have claimed the scratch. */
+static __always_inline void stacks_take(void *ctx, __u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
 	__u64 id = bpf_get_current_pid_tgid();
-	struct event_scratch *e = event;
 	long sz;
 
 	if (!s)
@@ -102,6 +102,17 @@ static __always_inline void event_stacks(void *ctx, __u32 entry, void *event)
 	sz = bpf_get_stack(ctx, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
 	stack_take_kernel(entry, sz > 0 ? (__u64)sz / 8 : 0, false);
 	event_user_stack(entry);
+}
+
+/* The same into the event. */
+static __always_inline void event_stacks(void *ctx, __u32 entry, void *event)
+{
+	struct scratch *s = scratch_of(entry);
+	struct event_scratch *e = event;
+
+	if (!s)
+		return;
+	stacks_take(ctx, entry);
 	e->fields[2] = s->sample.user_stack;
 	e->fields[3] = s->sample.kernel_stack;
 }

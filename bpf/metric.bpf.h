@@ -33,6 +33,8 @@ struct metric_others_map {
 extern struct metrics_map metrics SEC(".maps");
 extern struct metric_others_map metric_others SEC(".maps");
 extern __u32 metric_other_at[SERIES_NUMBERS];
+/* metric_bucket(), verified once and not along each way that leads to it. */
+int metric_bucket_of(__u64 value);
 extern __u64 metric_other_cnt; /* so that obrec need not look for them */
 
 static __always_inline void metric_add(struct metric_key *key, __u64 value)
@@ -59,7 +61,7 @@ static __always_inline void metric_add(struct metric_key *key, __u64 value)
 static __always_inline void hist_add(__u32 probe, __u32 series, struct metric_key *key, __u64 value)
 {
 	key->series = SERIES_NUMBER(probe, series);
-	key->bucket = metric_bucket(value);
+	key->bucket = metric_bucket_of(value);
 	metric_add(key, value);
 }
 

@@ -36,7 +36,7 @@ bool variant_possible(const struct variant *v, const struct features *f, char *w
 	if (v->possible && !v->possible(f, why, why_sz))
 		return false;
 	for (const struct hook *h = v->hooks; h && h->prog; h++)
-		if (!h->optional && !hook_possible(h, f, why, why_sz))
+		if (h->need != HOOK_OPTIONAL && !hook_possible(h, f, why, why_sz))
 			return false;
 	return true;
 }
@@ -71,7 +71,7 @@ int hooks_prepare(struct probe_env *env, size_t i)
 
 		if (!prog)
 			return -ENOENT;
-		if (!h->optional || hook_possible(h, env->features, why, sizeof(why)))
+		if (h->need != HOOK_OPTIONAL || hook_possible(h, env->features, why, sizeof(why)))
 			bpf_program__set_autoload(prog, true);
 		else
 			message_verbose("probe '%s': %s", probes[i]->name, why);
@@ -81,14 +81,18 @@ int hooks_prepare(struct probe_env *env, size_t i)
 
 int hooks_attach(struct probe_env *env, size_t i)
 {
+	bool before = false; /* is attached */
+
 	for (const struct hook *h = hooks_of(env, i); h->prog; h++) {
 		struct bpf_program *prog = program(env, h);
 		int err;
 
-		if (!bpf_program__autoload(prog))
+		if (!bpf_program__autoload(prog) || (h->need == HOOK_INSTEAD && before))
 			continue;
 		err = links__keep(&env->links, bpf_program__attach(prog));
-		if (err) {
+		before = !err;
+		/* the place has fewer arguments than the program takes */
+		if (err && !(h->need == HOOK_OPTIONAL && err == -EINVAL)) {
 			message_error("cannot attach to '%s': %s", h->target, strerror(-err));
 			return err;
 		}

@@ -12,12 +12,18 @@ struct probe_env;
 
 enum hook_how { HOOK_TRACEPOINT, HOOK_RAW_TP, HOOK_TP_BTF };
 
+enum hook_need {
+	HOOK_REQUIRED,
+	HOOK_OPTIONAL, /* not on all kernels or processors; left out there */
+	HOOK_INSTEAD,  /* required where the optional one before it is left out */
+};
+
 /* The program's SEC() names the place as well; libbpf attaches by that. */
 struct hook {
 	const char *prog;   /* ended by one without */
 	const char *target; /* GROUP:NAME of the tracepoint, NAME alone where it has no group */
 	enum hook_how how;
-	bool optional; /* not on all kernels or processors; left out there */
+	enum hook_need need;
 };
 
 /* Does this kernel have what the variant needs? Else one line why not. */
