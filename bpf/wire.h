@@ -14,6 +14,12 @@
 #define WIRE_MAX_KERNEL_FRAMES 127
 #define WIRE_COMM_LEN 16
 
+/* Probes by name, as bits of 64. */
+enum probe_number {
+#define PROBE(name, number, ...) PROBE_##name = number,
+#include "format/probes.def"
+};
+
 /* ---- ring-buffer records: each begins with struct wire_hdr, sizes are multiples of 8 ---- */
 
 enum wire_kind {
@@ -21,12 +27,13 @@ enum wire_kind {
 	WIRE_SAMPLE = 2,
 	WIRE_SOCK = 3,	  /* net.h */
 	WIRE_PAYLOAD = 4, /* net.h */
+	WIRE_EVENT = 5,	  /* event.h */
 	WIRE_KIND_CNT
 };
 
 struct wire_hdr {
 	__u16 kind; /* enum wire_kind */
-	__u16 probe; /* enum sample_kind of format/records.h */
+	__u16 probe; /* enum sample_kind of format/records.h; of an event, its record's number */
 	__u32 size; /* whole record */
 };
 
@@ -178,7 +185,9 @@ struct page {
 	X(NET_MEMORY, "l7", "payload: memory of the call not readable")                    \
 	X(NET_VECTOR, "l7", "payload: beyond 256 buffers of a call")                 \
 	X(NET_FRAMES, "l7", "HTTP/2: too many frames in a call, the last not parsed")     \
-	X(NET_OTHERS, "l4", "call counted twice: too many sockets shared by processes")
+	X(NET_OTHERS, "l4", "call counted twice: too many sockets shared by processes")           \
+	X(RING_EVENT, "ring", "event: ring buffer full")                                           \
+	X(PENDING, "probe", "operation not followed to its end: table full")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

@@ -31,9 +31,10 @@ static const struct option_def table[] = {
 	 option_set_false, AT(record.target.inherit)},
 	{.help = "Probes and sampling"},
 	{"events", 'e', ARG_REQUIRED, "PROBES",
-	 "comma-separated list of probes; +x and -x add to and remove from the default "
-	 "set; an unavailable named probe is an error, unavailable defaults are skipped "
-	 "with a warning",
+	 "comma-separated list of probes (also by classic names: biolatency, or by set: @disk); +x and -x add "
+	 "to and take from the default; x:opt=v,opt gives x options, up to the next probe; may be "
+	 "repeated. An unavailable named probe is an error; unavailable defaults are skipped with a "
+	 "warning",
 	 option_set_events, 0},
 	{"list", 0, ARG_NONE, NULL,
 	 "list the probes with their attach variants, and whether this kernel supports "

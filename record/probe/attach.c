@@ -5,6 +5,7 @@
 
 #include "format/text.h"
 #include "record/probe/attach.h"
+#include "record/probe/hooks.h"
 #include "record/probe/probe.h"
 
 static void add_word(char *list, size_t sz, const char *between, const char *fmt, const char *a,
@@ -30,7 +31,7 @@ int attach_choose(const struct probe *probe, const struct features *f, unsigned 
 	for (int i = 0; v[i].name; i++) {
 		if (forced && forced != i + 1u)
 			continue;
-		if (!v[i].possible || v[i].possible(f, reason, sizeof(reason)))
+		if (variant_possible(&v[i], f, reason, sizeof(reason)))
 			return i;
 		add_word(why, why_sz, "; ", "%s: %s", v[i].name, reason);
 	}

@@ -157,6 +157,8 @@ static void on_other(void *ctx, const struct wire_hdr *hdr)
 	struct session *s = ctx;
 
 	s->events++;
+	if (hdr->kind == WIRE_EVENT && intake__event(s->intake, hdr))
+		return;
 	if (hdr->kind == WIRE_PAYLOAD)
 		thin__event(s->thin, LEVER_PAYLOAD);
 	for (size_t i = 0; probes[i]; i++)
@@ -233,6 +235,8 @@ static int make_parts(struct session *s)
 		err = packer__new(&s->packer, s->writer);
 	if (!err)
 		err = syncer__new(&s->syncer, s->writer, SYNC_PERIOD_NS);
+	if (!err)
+		err = metrics__new(&s->metrics, &s->env);
 	if (err)
 		return cannot_set_up(err);
 	err = make_tracker(s); /* reports by itself: no such process */
@@ -245,10 +249,12 @@ static int attach_probes(struct session *s)
 	int err = 0;
 
 	for (size_t i = 0; probes[i] && !err; i++) {
-		if (!session_wants(s, i) || !probes[i]->attach)
+		if (!session_wants(s, i))
 			continue;
 		message_status("attaching probe '%s'", probes[i]->name);
-		err = probes[i]->attach(&s->env);
+		err = hooks_attach(&s->env, i);
+		if (!err && probes[i]->attach)
+			err = probes[i]->attach(&s->env);
 	}
 	return err;
 }
@@ -398,6 +404,8 @@ void session__free(struct session *s)
 	for (size_t i = 0; probes[i]; i++)
 		if (probes[i]->free)
 			probes[i]->free(&s->env);
+	hooks_free(&s->env);
+	metrics__free(s->metrics);
 	ring__free(s->ring);
 	intake__free(s->intake);
 	if (s->tracker)
