@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_die.h"
+#include "analyze/symbol/dwarf_die.h"
 
 #include <dwarf.h>
 

@@ -3,7 +3,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_DIE_H
 #define ANALYZE_SYMBOL_DWARF_DIE_H
 
-#include "dwarf_abbrev.h"
+#include "analyze/symbol/dwarf_abbrev.h"
 
 struct die {
 	const struct dwarf_unit *u;

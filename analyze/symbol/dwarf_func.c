@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_func.h"
+#include "analyze/symbol/dwarf_func.h"
 
 #include <dwarf.h>
 
-#include "dwarf_map.h"
-#include "dwarf_ranges.h"
-#include "dwarf_scope.h"
+#include "analyze/symbol/dwarf_map.h"
+#include "analyze/symbol/dwarf_ranges.h"
+#include "analyze/symbol/dwarf_scope.h"
 
 struct walk {
 	struct func_table *t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_name.h"
+#include "analyze/symbol/dwarf_name.h"
 
 static struct name_slot *find_slot(const struct name_table *t, uint64_t key)
 {

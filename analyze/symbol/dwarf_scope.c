@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_scope.h"
+#include "analyze/symbol/dwarf_scope.h"
 
 #include <dwarf.h>
 

@@ -7,7 +7,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_SCOPE_H
 #define ANALYZE_SYMBOL_DWARF_SCOPE_H
 
-#include "dwarf_die.h"
+#include "analyze/symbol/dwarf_die.h"
 
 /* A DIE that has functions among its descendants. */
 struct scope {

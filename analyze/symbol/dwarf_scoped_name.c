@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <dwarf.h>
 
-#include "budget.h"
-#include "dwarf_name.h"
-#include "symbol.h"
+#include "analyze/symbol/dwarf_name.h"
+#include "analyze/symbol/symbol.h"
+#include "analyze/symbol/symbol_budget.h"
 
 /* No more than these, for hostile files: the name alone is shown then. Templates' arguments make
  * real ones some thousand bytes long. */
