@@ -424,7 +424,7 @@ static void abridge_group(struct strbuf *b, struct span g)
 		end = group_end(g, at);
 		if (!end)
 			break;
-		if (end - at <= 5)
+		if (end - at <= 12) /* "{closure#0}" */
 			strbuf_add(b, g.p + at, end - at);
 		else
 			strbuf_addf(b, "%c...%c", g.p[at], g.p[end - 1]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Function names as people say them: library types by their usual names, without arguments that
- * are defaults, compiler marks and long lists.
+ * Short function names: library types by their usual names, without default arguments, ABI tags,
+ * hashes and long lists.
  *
- *   void std::sort<char**, Less>(char**, char**, Less)   std::sort<char**, Less>(char**, char**,
- * Less) std::vector<int, std::allocator<int> >::size() const std::vector<int>::size() const
- *   core::fmt::write::h01dd8abc4cb8cd39                  core::fmt::write
+ *   bool eq<A>(A, A)                                       eq<A>(A, A)
+ *   std::vector<int, std::allocator<int> >::size() const   std::vector<int>::size() const
+ *   core::fmt::write::h01dd8abc4cb8cd39                    core::fmt::write
  */
 #ifndef ANALYZE_NAME_SHORT_H
 #define ANALYZE_NAME_SHORT_H
@@ -18,5 +18,8 @@
  * are.
  */
 void name_short(struct strbuf *b, struct span name);
+
+/* --names. By default: short where somebody looks, on terminals and in drawings. */
+enum name_style { NAMES_DEFAULT, NAMES_SHORT, NAMES_FULL };
 
 #endif

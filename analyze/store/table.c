@@ -41,6 +41,7 @@ struct table_style table_style_for(FILE *out)
 
 	if (!isatty(fileno(out)))
 		return style;
+	style.short_names = true;
 	style.colour = !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
 	if (!ioctl(fileno(out), TIOCGWINSZ, &ws) && ws.ws_col >= 40)
 		style.width = ws.ws_col;
@@ -62,7 +63,7 @@ static struct cell make_cell(const struct sheet *t, int col)
 	struct strbuf b = {0};
 	struct cell c;
 
-	c.number = value_text(&b, t->stmt, col, t->style->human);
+	c.number = value_text(&b, t->stmt, col, t->style->human, t->style->short_names);
 	if (!b.p)
 		strbuf_add(&b, "", 0);
 	c.text = b.p;
