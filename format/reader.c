@@ -238,7 +238,14 @@ const char *obz_reader__end(const struct obz_reader *r)
 
 const char *obz_reader__schema(struct obz_reader *r)
 {
-	return r->schema_text;
+	return r ? r->schema_text : NULL;
+}
+
+const struct rec_info *obz_reader__info(const struct obz_reader *r, enum rec_kind kind)
+{
+	if (!r)
+		return rec_info(kind);
+	return (unsigned)kind < REC_KIND_MAX ? r->schema.kinds[kind].info : NULL;
 }
 
 const char *obz_reader__error(const struct obz_reader *r)

@@ -205,8 +205,7 @@ static int table(const struct diff *d, const char *title, const char *sql)
 	int err = 0;
 
 	style.title = title;
-	if (d->opts->common.load.names)
-		style.short_names = d->opts->common.load.names == NAMES_SHORT;
+	table_style_names(&style, d->opts->common.load.names);
 	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
 	    (sqlite3_bind_parameter_count(stmt) && sqlite3_bind_int64(stmt, 1, d->opts->limit)) ||
 	    table_write(stmt, &style, stdout) < 0) {

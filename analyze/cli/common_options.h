@@ -97,15 +97,11 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 			OPTION_TO                                                                  \
 	}
 
-#define SAMPLE_KIND_TEXT_(name, number) " " #name
+extern const char common_kind_help[]; /* names the kinds there are */
 #define FILTER_OPTIONS                                                                             \
-	{"kind",                                                                                   \
-	 0,                                                                                        \
-	 ARG_REQUIRED,                                                                             \
-	 "KIND[,KIND]",                                                                            \
-	 "only samples of these kinds:" SAMPLE_KINDS(SAMPLE_KIND_TEXT_),                           \
-	 common_option_set,                                                                        \
-	 OPTION_KIND},                                                                             \
+	{                                                                                          \
+		"kind",	    0, ARG_REQUIRED, "KIND[,KIND]", common_kind_help, common_option_set,   \
+		OPTION_KIND},                                                                      \
 		TIME_OPTIONS
 
 #define SERVICES_OPTION                                                                            \

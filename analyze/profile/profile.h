@@ -69,7 +69,6 @@ struct profile_info {
  * *state, end() finishes the file and frees it, also after an error. 0 or -errno. */
 struct profile_sink {
 	const char *name;   /* "pprof" */
-	const char *suffix; /* of a file name: "pb.gz" */
 	int (*begin)(const struct profile_sink *self, void **state, const struct profile_info *info,
 		     FILE *out);
 	int (*stack)(void *state, const struct profile_stack *stack);
@@ -80,9 +79,5 @@ extern const struct profile_sink profile_pprof, profile_folded, profile_svg, pro
 
 /* An SVG for an HTML page (html.h), which has its style and script. */
 extern const struct profile_sink profile_svg_inline;
-/* All that are files, NULL-terminated. */
-extern const struct profile_sink *const profile_sinks[];
-/* By name ("pprof"); NULL: none. */
-const struct profile_sink *profile_sink_find(const char *name);
 
 #endif

@@ -48,6 +48,12 @@ struct table_style table_style_for(FILE *out)
 	return style;
 }
 
+void table_style_names(struct table_style *style, enum name_style names)
+{
+	if (names != NAMES_DEFAULT)
+		style->short_names = names == NAMES_SHORT;
+}
+
 /* Code points; the escaping has left no control or broken ones. */
 static size_t width_of(const char *s)
 {

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analyze/base/name_short.h"
+
 enum table_format { TABLE_TEXT, TABLE_BOX, TABLE_CSV, TABLE_JSON };
 
 struct table_style {
@@ -29,5 +31,7 @@ long table_write(sqlite3_stmt *stmt, const struct table_style *style, FILE *out)
 
 /* Style for out: colour (unless NO_COLOR is set), width and short names on a terminal. */
 struct table_style table_style_for(FILE *out);
+/* As asked for; by default as it is. */
+void table_style_names(struct table_style *style, enum name_style names);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/record.h"
 #include "format/text.h"
 #include "record/host/memory.h"
 #include "record/session/session_impl.h"
@@ -117,21 +118,13 @@ static struct json_object *stacks_of(const struct session *s, unsigned kind)
 
 static struct json_object *stacks_json(const struct session *s)
 {
-	static const struct {
-		unsigned kind;
-		const char *name;
-	} kinds[] = {
-#define X(name, number) {number, #name},
-		SAMPLE_KINDS(X)
-#undef X
-	};
 	struct json_object *o = json_object_new_object();
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		struct json_object *of = stacks_of(s, kinds[i].kind);
+	for (size_t i = 0; i < rec_sample_kind_cnt; i++) {
+		struct json_object *of = stacks_of(s, rec_sample_kinds[i].number);
 
 		if (json_object_get_uint64(json_object_object_get(of, "total")))
-			json_object_object_add(o, kinds[i].name, of);
+			json_object_object_add(o, rec_sample_kinds[i].name, of);
 		else
 			json_object_put(of);
 	}

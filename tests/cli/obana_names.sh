@@ -45,6 +45,7 @@ SHELL=/bin/sh NO_COLOR=1 command script -qec "stty cols 200; $obana report prog.
 SHELL=/bin/sh NO_COLOR=1 command script -qec "stty cols 200; $obana report --names full prog.obz" /dev/null </dev/null | hot
 echo "SQL and exports, whatever is asked for:"
 $obana query --names short --csv "SELECT name FROM function" prog.obz
+SHELL=/bin/sh command script -qec "$obana query 'SELECT name AS function FROM function' prog.obz" /dev/null </dev/null | hot
 $obana export folded --names short -o - prog.obz
 
 drawn() { grep -o '<title>[^<]*</title>\|<text x="[0-9.]*" y="[0-9.]*"[^>]*>[^<]*std[^<]*</text>' | sed 's/<[^>]*>//g' | grep std; }
