@@ -169,8 +169,10 @@ static void describe_scale(const struct diff *d, char *text, size_t sz)
 static int write_svg(const struct diff *d)
 {
 	struct strbuf subtitle = {0};
-	struct flame_style style = {
-		.title = "What grew (red) and shrank (blue)", .unit = "ns", .diff = true};
+	struct flame_style style = {.title = "What grew (red) and shrank (blue)",
+				    .unit = "ns",
+				    .diff = true,
+				    .full_names = d->opts->common.load.names == NAMES_FULL};
 	struct output out;
 	char scale[128];
 	int err;
@@ -202,6 +204,7 @@ static int table(const struct diff *d, const char *title, const char *sql)
 	int err = 0;
 
 	style.title = title;
+	table_style_names(&style, d->opts->common.load.names);
 	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
 	    (sqlite3_bind_parameter_count(stmt) && sqlite3_bind_int64(stmt, 1, d->opts->limit)) ||
 	    table_write(stmt, &style, stdout) < 0) {

@@ -194,7 +194,7 @@ static int write_lines(const struct format *f, sqlite3_stmt *stmt)
 		for (size_t i = 0; i < f->cnt; i++) {
 			strbuf_add(&line, f->v[i].text.p ? f->v[i].text.p : "", f->v[i].text.len);
 			if (f->v[i].column >= 0)
-				value_text(&line, stmt, f->v[i].column, false);
+				value_text(&line, stmt, f->v[i].column, false, false);
 		}
 		strbuf_add(&line, "\n", 1);
 		fwrite(line.p, 1, line.len, stdout);

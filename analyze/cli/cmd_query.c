@@ -159,6 +159,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return exit_code(err);
 	o.style.human = false; /* figures as they are: scripts read them */
+	o.style.short_names = false;
 	o.style.width = 0;
 	cnt = argc - rest;
 	err = find_sql(argv + rest, &cnt, &sql);

@@ -13,6 +13,7 @@ enum common_option {
 	OPTION_CACHE_DIR,
 	OPTION_NO_CACHE,
 	OPTION_JOBS,
+	OPTION_NAMES,
 	OPTION_KIND,
 	OPTION_FROM,
 	OPTION_TO,
@@ -70,6 +71,14 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 		 "do not use the symbol cache",                                                    \
 		 common_option_set,                                                                \
 		 OPTION_NO_CACHE},                                                                 \
+		{"names",                                                                          \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "short|full",                                                                     \
+		 "names of functions in text and drawings (default: short on a terminal and in "   \
+		 "drawings; exports and SQL are always full)",                                     \
+		 common_option_set,                                                                \
+		 OPTION_NAMES},                                                                    \
 	{                                                                                          \
 		"jobs", 'j', ARG_REQUIRED, "N", "number of threads (default: all CPUs)",           \
 			common_option_set, OPTION_JOBS                                             \

@@ -62,6 +62,7 @@ struct profile_info {
 	int64_t duration_ns;
 	int64_t period_ns; /* between samples of one CPU; 0: not known */
 	bool inverted;	   /* graphs: from the leaves */
+	bool full_names;   /* graphs: see struct flame_style */
 };
 
 /* A format; one that is more than a format embeds this and finds itself by `self`. begin() makes

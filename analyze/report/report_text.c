@@ -90,7 +90,10 @@ int report_write_text(const struct analysis *a, unsigned limit, FILE *out)
 	struct text_page p = {.out = out, .style = table_style_for(out)};
 	const struct report_page page = {&p,	    text_fact,	text_warning, text_heading,
 					 text_note, text_table, NULL,	      text_drawn};
-	int err = report_write(a, &page, limit);
+	int err;
+
+	table_style_names(&p.style, a->load.opts.names);
+	err = report_write(a, &page, limit);
 
 	if (!err && (fflush(out) || ferror(out))) {
 		err = errno ? -errno : -EIO;
