@@ -87,6 +87,11 @@ void dwarf__close(struct dwarf *d)
 	free(d);
 }
 
+bool dwarf__covers(const struct dwarf *d, uint64_t addr)
+{
+	return unit_map_find(&d->map, addr) != NULL;
+}
+
 bool dwarf__incomplete(const struct dwarf *d)
 {
 	return atomic_load(&d->incomplete);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two threads. The extractor reads and compresses under SCHED_IDLE; the committer, at normal
- * priority, adds what is finished to the archive and writes the records. Were the extractor to do
- * that as well, it could be preempted for seconds on a busy host while it holds the writer's lock,
- * and the session's thread would wait for it. For the same reason the session hands its wishes over
- * through a lock-free list, to the committer. At the end the committer extracts too, and the
- * extractor is raised or, where that is not permitted, hands its job over.
+ * Two threads. The committer, at normal priority, extracts symbol tables as soon as a binary was
+ * hit (milliseconds each), adds what is finished to the archive and writes the records. The
+ * extractor reads and compresses DWARF under SCHED_IDLE. Were the extractor to do that as well, it
+ * could be preempted for seconds on a busy host while it holds the writer's lock, and the session's
+ * thread would wait for it. For the same reason the session hands its wishes over through a
+ * lock-free list, to the committer. At the end the committer extracts too, and the extractor is
+ * raised or, where that is not permitted, hands its job over.
  */
 #include "record/symbols/debuginfo.h"
 
@@ -86,6 +87,29 @@ static uint64_t dwarf_left(struct debuginfo *d)
 	return left < DEBUGINFO_AUTO_BINARY_MAX ? left : DEBUGINFO_AUTO_BINARY_MAX;
 }
 
+static bool wants_dwarf(const struct debuginfo *d)
+{
+	return d->opts.mode == DEBUGINFO_AUTO || d->opts.mode == DEBUGINFO_FULL;
+}
+
+/* The cache keeps one member an id: not what is only the first half. */
+static const struct debuginfo_cache *cache_for(const struct debuginfo *d, const struct item *it)
+{
+	static const struct debuginfo_cache none = {.fd = -1};
+
+	return it->stage == ITEM_SYMBOLS && wants_dwarf(d) ? &none : &d->cache;
+}
+
+/* The member of the symbol table has that already. */
+static void drop_lesser(const struct item *it, struct slim_member *m)
+{
+	if (it->stage != ITEM_DWARF || it->alternate || !it->members || m->fd < 0 ||
+	    !strcmp(m->symbols, "dwarf"))
+		return;
+	close(m->fd);
+	m->fd = -1;
+}
+
 static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 		    const atomic_bool *cancel)
 {
@@ -94,10 +118,11 @@ static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 				  .path = w->path,
 				  .fd = w->fd,
 				  .root_fd = w->root_fd,
-				  .mode = d->opts.mode,
+				  .mode = it->stage == ITEM_SYMBOLS ? DEBUGINFO_SYMTAB
+								    : d->opts.mode,
 				  .dwarf_max = dwarf_left(d),
 				  .mem_max = d->opts.mem_max,
-				  .cache = &d->cache,
+				  .cache = cache_for(d, it),
 				  .tag = w->tag,
 				  .cancel = cancel};
 	struct extract_alt alt;
@@ -107,6 +132,7 @@ static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 		sem_post(&d->committer_work);
 		return;
 	}
+	drop_lesser(it, &w->m);
 	if (!strcmp(w->m.symbols, "dwarf"))
 		atomic_fetch_add(&d->dwarf_total, w->m.raw_sz);
 	atomic_fetch_add(&d->pending, 1); /* before another thread can be done with it */
@@ -119,9 +145,10 @@ static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 	sem_post(&d->committer_work);
 }
 
-static bool extract_next(struct debuginfo *d, struct extractor *by, const atomic_bool *cancel)
+static bool extract_next(struct debuginfo *d, struct extractor *by, enum item_stage stage,
+			 const atomic_bool *cancel)
 {
-	struct item *it = atomic_load(cancel) ? NULL : debug_queue__next(&d->queue);
+	struct item *it = atomic_load(cancel) ? NULL : debug_queue__next(&d->queue, stage);
 
 	if (it)
 		extract(d, by, it, cancel);
@@ -140,7 +167,7 @@ static void *extractor_main(void *arg)
 
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->extractor_work);
-		while (extract_next(d, &d->background, &d->cancel_extractor))
+		while (extract_next(d, &d->background, ITEM_DWARF, &d->cancel_extractor))
 			;
 	}
 	extractor__end(&d->background);
@@ -149,55 +176,86 @@ static void *extractor_main(void *arg)
 
 /* ---- committing */
 
-static void member_name(const struct item *it, char name[MEMBER_NAME_SZ])
+/* number: 0 is the first's, which has none. */
+static void member_name(const struct item *it, unsigned number, char name[MEMBER_NAME_SZ])
 {
+	static const char end[] = ".debug.zst";
+	size_t len;
+
 	strcpy(name, ".build-id/");
 	debuginfo_member_name(name + 10, MEMBER_NAME_SZ - 10, it->id);
+	len = strlen(name) - strlen(end);
+	if (number)
+		snprintf(name + len, MEMBER_NAME_SZ - len, ".%u%s", number, end);
 }
 
-/* True when it has one, which is in the archive now. */
-static bool add_member(struct debuginfo *d, const struct item *it)
+static void add_member(struct debuginfo *d, struct item *it)
 {
 	struct slim_member *m = &it->work->m;
 	char name[MEMBER_NAME_SZ];
 	int err;
 
 	if (m->fd < 0)
-		return false;
-	member_name(it, name);
+		return;
+	member_name(it, it->members, name);
 	err = obz_writer__add_compressed(d->opts.writer, name, m->fd, m->sz);
-	if (!err)
-		return true;
+	if (!err) {
+		it->members++;
+		return;
+	}
 	m->symbols = "none";
 	snprintf(m->why, sizeof(m->why), "not written: %s", obz_strerror(err));
 	note_error(d, err);
+}
+
+/* True: the item goes on to its DWARF. */
+static bool next_stage(struct debuginfo *d, struct item *it)
+{
+	bool more = it->stage == ITEM_SYMBOLS && wants_dwarf(d) && !it->work->m.failed;
+
+	if (more) {
+		atomic_fetch_add(&d->pending, 1);
+		it->stage = ITEM_DWARF;
+		return true;
+	}
+	if (it->stage == ITEM_DWARF)
+		no_longer_pending(d);
+	debug_queue__settle(&d->queue, it);
 	return false;
 }
 
-static void commit(struct debuginfo *d, struct item *it)
+static void commit(struct debuginfo *d, struct item *it, bool fresh)
 {
 	char name[MEMBER_NAME_SZ] = "";
+	bool again, more = false;
 	uint32_t binary;
 
-	if (!it->done) {
-		debug_queue__settle(it, add_member(d, it));
-		if (it->alternate)
+	if (fresh) {
+		add_member(d, it);
+		debug_queue__note(&d->queue, it);
+		more = next_stage(d, it);
+	}
+	if (it->members)
+		member_name(it, 0, name);
+	while (debug_queue__report(&d->queue, it, &binary, &again)) {
+		put_record(d, binary, name, it->symbols, it->why ? it->why : "");
+		if (!again)
 			no_longer_pending(d);
 	}
-	if (it->has_member)
-		member_name(it, name);
-	while (debug_queue__report(&d->queue, it, &binary)) {
-		put_record(d, binary, name, it->symbols, it->why ? it->why : "");
-		no_longer_pending(d);
+	if (more) {
+		debug_queue__put_back(&d->queue, it);
+		sem_post(&d->extractor_work);
+		sem_post(&d->committer_work);
 	}
 }
 
 static bool commit_next(struct debuginfo *d)
 {
-	struct item *it = debug_queue__next_ready(&d->queue);
+	bool fresh = false;
+	struct item *it = debug_queue__next_ready(&d->queue, &fresh);
 
 	if (it)
-		commit(d, it);
+		commit(d, it, fresh);
 	return it != NULL;
 }
 
@@ -213,9 +271,10 @@ static void *committer_main(void *arg)
 
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->committer_work);
-		if (debug_queue__take_in(&d->queue))
-			sem_post(&d->extractor_work);
-		while (commit_next(d) || (helps(d) && extract_next(d, &d->helping, &d->cancel_all)))
+		debug_queue__take_in(&d->queue);
+		while (commit_next(d) ||
+		       extract_next(d, &d->helping, ITEM_SYMBOLS, &d->cancel_all) ||
+		       (helps(d) && extract_next(d, &d->helping, ITEM_DWARF, &d->cancel_all)))
 			;
 	}
 	extractor__end(&d->helping);
@@ -356,6 +415,18 @@ static void stop_threads(struct debuginfo *d)
 	d->started = false;
 }
 
+static void cut_short(struct debuginfo *d, struct item *it)
+{
+	struct slim_member *m = &it->work->m;
+
+	*m = (struct slim_member){.fd = -1, .symbols = "none", .failed = true};
+	strcpy(m->why, "cut short by the end of the capture");
+	if (it->members)
+		snprintf(m->why, sizeof(m->why),
+			 "DWARF cut short by the end of the capture; %s only", it->symbols);
+	debug_queue__make_ready(&d->queue, it);
+}
+
 int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns)
 {
 	struct item *it;
@@ -364,11 +435,11 @@ int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns)
 		wait_until(d, deadline_ns);
 	stop_threads(d);
 	debug_queue__take_in(&d->queue);
-	while ((it = debug_queue__next(&d->queue))) {
-		it->work->m = (struct slim_member){.fd = -1, .symbols = "none"};
-		strcpy(it->work->m.why, "cut short by the end of the capture");
-		debug_queue__make_ready(&d->queue, it);
-	}
+	while (commit_next(d))
+		;
+	for (int stage = 0; stage < ITEM_STAGES; stage++)
+		while ((it = debug_queue__next(&d->queue, stage)))
+			cut_short(d, it);
 	while (commit_next(d))
 		;
 	return atomic_load(&d->write_err);

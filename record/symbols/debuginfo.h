@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Carries symbols off the host: for each wanted binary a slim ELF (slim.h) as archive member, made
- * at low priority while recording, and exactly one `debuginfo` record. Nothing here makes the
+ * Carries symbols off the host: for each wanted binary slim ELF files (slim.h) as archive members,
+ * the symbol table at once and DWARF at low priority while recording, and a `debuginfo` record
+ * whenever there is more. Nothing here makes the
  * session's thread wait.
  *
  * Sources, the first that fits: the file itself; the separate debug file by build-id

@@ -287,7 +287,7 @@ static void fail(struct slim_member *m, int err, const char *why)
 {
 	if (m->fd >= 0)
 		close(m->fd);
-	*m = (struct slim_member){.fd = -1, .symbols = "none"};
+	*m = (struct slim_member){.fd = -1, .symbols = "none", .failed = true};
 	because(m, "%s",
 		why		  ? why
 		: err == -E2BIG	  ? "symbols take more than --max-mem leaves"

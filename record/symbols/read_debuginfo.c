@@ -31,6 +31,7 @@ static void put_member(struct parcel *answer, const struct slim_member *m)
 	parcel_put_string(answer, m->symbols);
 	parcel_put_string(answer, m->why);
 	parcel_put_string(answer, m->alt_id);
+	parcel_put_u64(answer, m->failed);
 	parcel_put_u64(answer, m->sz);
 	parcel_put_u64(answer, m->raw_sz);
 	parcel_put_fd(answer, 0, m->fd);
@@ -118,6 +119,7 @@ static void take(struct parcel *answer, struct slim_member *m, struct extract_al
 	m->symbols = known_kind(parcel_get_span(answer));
 	get_string(answer, m->why, sizeof(m->why));
 	get_string(answer, m->alt_id, sizeof(m->alt_id));
+	m->failed = parcel_get_u64(answer);
 	m->sz = parcel_get_u64(answer);
 	m->raw_sz = parcel_get_u64(answer);
 	get_string(answer, alt->id, sizeof(alt->id));
@@ -129,7 +131,7 @@ static void take(struct parcel *answer, struct slim_member *m, struct extract_al
 
 static void say(struct slim_member *m, const char *why)
 {
-	*m = (struct slim_member){.fd = -1, .symbols = "none"};
+	*m = (struct slim_member){.fd = -1, .symbols = "none", .failed = true};
 	snprintf(m->why, sizeof(m->why), "%s", why);
 }
 
