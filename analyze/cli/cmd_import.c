@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/load/analysis.h"
 #include "format/archive.h"
 #include "format/json.h"
 #include "format/redact/redact_names.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/cli/common_options.h"
 #include "format/text.h"
 #include "analyze/load/analysis.h"
 #include "analyze/cli/command.h"

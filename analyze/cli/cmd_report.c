@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "analyze/load/analysis.h"
+#include "analyze/cli/common_options.h"
 #include "format/text.h"
 #include "analyze/cli/command.h"
 #include "analyze/graph/draw.h"

@@ -265,8 +265,3 @@ void common_opts_fini(struct common_opts *o)
 	o->services = NULL;
 	o->default_cache_dir = NULL;
 }
-
-int exit_code(int err)
-{
-	return err >= 0 ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAIL;
-}

@@ -4,23 +4,7 @@
 #define ANALYZE_OPTIONS_H
 
 #include "format/option.h"
-#include "analyze/l7/engine/l7.h"
-#include "analyze/load/load.h"
-
-#define MAX_DEBUG_DIRS 15
-#define MAX_THRIFT_ARGS 32
-
-struct common_opts {
-	struct load_opts load;
-	const char *debug_dirs[MAX_DEBUG_DIRS + 2]; /* /usr/lib/debug comes last */
-	size_t debug_dir_cnt;
-	const char *cache_dir;
-	bool no_cache;
-	char *default_cache_dir;		    /* owned */
-	struct services *services;		    /* owned; load.traffic refers to it */
-	struct l7_arg thrift_args[MAX_THRIFT_ARGS]; /* strings owned; likewise */
-	size_t thrift_arg_cnt;
-};
+#include "analyze/load/common_opts.h"
 
 enum common_option {
 	OPTION_DEBUG_DIR,
@@ -198,8 +182,5 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 /* Fills in what was left to defaults; after parsing. */
 int common_opts_finish(struct common_opts *o);
 void common_opts_fini(struct common_opts *o);
-
-/* An exit code for cli_parse's and other functions' results. */
-int exit_code(int err);
 
 #endif

@@ -5,8 +5,10 @@
  *
  *   strings  one a line; the first is empty
  *   frames   count, then of each: name, kind, binary, file (indices of strings), line
- *   boxes    count, then of each, in preorder: frame, number of children, self (old and new in a
- * diff). Frame 0 is "(N small frames)": N stands in the place of the number of children.
+ *   boxes    count, then of each, in preorder: frame, number of children, self (two numbers in a
+ *            diff: old and new)
+ *
+ * Frame 0 is "(N small frames)": N stands in the place of the number of children.
  *
  * Numbers are base 64 with the digits A-Za-z0-9-_, five bits each, low ones first, 32 added to all
  * but the last: letters only, so nothing has to be escaped, and most numbers take one or two.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/load/common_opts.h"
 #include "format/text.h"
 
 int analysis__open(struct analysis *a, const struct common_opts *opts, char *const *paths,
@@ -78,4 +79,9 @@ char *analysis__subtitle(const struct analysis *a)
 	if (b.failed)
 		strbuf_fini(&b);
 	return b.p;
+}
+
+int exit_code(int err)
+{
+	return err >= 0 ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAIL;
 }

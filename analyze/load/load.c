@@ -31,7 +31,7 @@ struct job {
 	const struct obz_member *member;
 };
 
-/* What is left to one stream of one archive (budget.h). */
+/* What is left to one stream of one archive (load_budget.h). */
 struct meter {
 	uint64_t left;
 	atomic_bool spent;

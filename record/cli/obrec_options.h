@@ -4,7 +4,7 @@
 #ifndef RECORD_OPTIONS_H
 #define RECORD_OPTIONS_H
 
-#include "record/session/session.h"
+#include "record/probe/record_opts.h"
 
 #define OPTIONS_MAX_PIDS 1024
 #define OPTIONS_MAX_LABELS 64

@@ -147,3 +147,12 @@ const char *attach_name(const struct attach_plan *plan, size_t i)
 
 	return v ? v[plan->variant[i]].name : NULL;
 }
+
+unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
+{
+	size_t i = 0;
+
+	while (probes[i] != probe)
+		i++;
+	return env->plan->variant[i];
+}

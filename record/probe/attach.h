@@ -7,7 +7,7 @@
 #define RECORD_ATTACH_H
 
 #include "record/host/features.h"
-#include "record/session/session.h"
+#include "record/probe/record_opts.h"
 
 struct probe;
 

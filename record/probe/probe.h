@@ -14,7 +14,7 @@
 #include "record/probe/attach.h"
 #include "record/host/features.h"
 #include "record/base/links.h"
-#include "record/session/session.h"
+#include "record/probe/record_opts.h"
 
 struct file_facts;
 struct intake;
@@ -81,7 +81,7 @@ struct probe {
 	void (*reanchor)(struct probe_env *env);
 	/* `enabled` was cleared just now, links still stand: hand in what is open. */
 	void (*finish)(struct probe_env *env);
-	/* A step of --cpu-budget that concerns it; budget.h says what the level means. */
+	/* A step of --cpu-budget that concerns it; cpu_budget.h says what the level means. */
 	void (*thin)(struct probe_env *env, unsigned level);
 	void (*free)(struct probe_env *env);
 };

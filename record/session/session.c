@@ -27,15 +27,6 @@ static void raise_memlock(void)
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 }
 
-unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
-{
-	size_t i = 0;
-
-	while (probes[i] != probe)
-		i++;
-	return env->plan->variant[i];
-}
-
 static int attach_core(struct session *s)
 {
 	int err = links__keep(&s->env.links, bpf_program__attach(s->skel->progs.core_fork));

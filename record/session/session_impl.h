@@ -12,6 +12,7 @@
 #include "record/base/loss.h"
 #include "record/intake/packer.h"
 #include "record/probe/probe.h"
+#include "record/probe/record_opts.h"
 #include "record/host/program.h"
 #include "record/reader/readers.h"
 #include "record/intake/ring.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * --cpu-budget: measures what the recording costs (CPU time of this thread and of the one that
- * encodes, run time of the BPF programs), thins out what the budget (budget.h) says, and writes
+ * encodes, run time of the BPF programs), thins out what the budget (cpu_budget.h) says, and writes
  * each step into the archive. Weights follow: every sample carries what it stands for.
  */
 #ifndef RECORD_THIN_H

@@ -21,6 +21,7 @@ static FILE *open_table(int proc, uint32_t pid, const char *name)
 /*
  * proc(5), /proc/net/udp:  sl  local_address rem_address   st tx:rx tr:tm retrnsmt uid timeout inode
  *                          0: 0100007F:0035 00000000:0000 07  ...
+ *
  * 07 is TCP_CLOSE, what all are that have no peer.
  */
 static void read_table(int proc, uint32_t pid, const char *name, struct idmap *inodes)
