@@ -93,7 +93,8 @@ static const struct option_def table[] = {
 	 AT(record.redact)},
 	{.help = "Symbols"},
 	{"debuginfo", 0, ARG_REQUIRED, "HOW",
-	 "symbols to carry: auto (default: DWARF within bounds), full, symtab, none",
+	 "symbols to carry: auto (default: DWARF of the functions that were hit), full, symtab, "
+	 "none",
 	 option_set_debuginfo, 0},
 	{"exclude-buildids", 0, ARG_REQUIRED, "FILE",
 	 "build-ids, one a line, whose symbols stay on the host", option_set_string,

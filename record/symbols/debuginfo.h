@@ -20,7 +20,7 @@
 struct nursery;
 
 enum debuginfo_mode {
-	DEBUGINFO_AUTO,	  /* DWARF within the bounds below, else symbol tables */
+	DEBUGINFO_AUTO,	  /* DWARF of the functions that were hit (excerpt.h), and symbol tables */
 	DEBUGINFO_FULL,	  /* DWARF always */
 	DEBUGINFO_SYMTAB, /* symbol tables only */
 	DEBUGINFO_NONE,
@@ -55,6 +55,12 @@ int debuginfo__new(struct debuginfo **d, const struct debuginfo_opts *opts);
  */
 int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
 		    const char *path, const char *id_hex);
+
+/* A stack has this address of it (ELF virtual): with DEBUGINFO_AUTO only the DWARF of such is
+ * extracted. After __want, from the same thread. */
+void debuginfo__hit(struct debuginfo *d, uint32_t binary, uint64_t addr);
+/* Every second at least, so that the last ones are not kept back. */
+void debuginfo__tick(struct debuginfo *d, uint64_t now_ns);
 
 /* How many are not done yet. */
 unsigned debuginfo__pending(const struct debuginfo *d);

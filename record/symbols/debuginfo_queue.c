@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/symbols/item_hits.h"
+
 /* One binary that waits for its record, with an item of its own until it is known whether the id
  * has one. */
 struct want {
@@ -20,6 +22,12 @@ void debug_queue__init(struct debug_queue *q)
 {
 	*q = (struct debug_queue){0};
 	pthread_mutex_init(&q->lock, NULL);
+}
+
+int debug_queue__with_hits(struct debug_queue *q)
+{
+	q->by_binary = calloc(1 << 16, sizeof(struct item *));
+	return q->by_binary ? 0 : -ENOMEM;
 }
 
 /* ---- items */
@@ -38,6 +46,7 @@ static void work_free(struct item_work *w)
 	if (!w)
 		return;
 	close_files(w);
+	item_hits_free(w->hits);
 	if (w->m.fd >= 0)
 		close(w->m.fd);
 	free(w->path);
@@ -228,9 +237,13 @@ bool debug_queue__take_in(struct debug_queue *q)
 			refuse(q, it);
 		} else {
 			it = w->fresh;
+			if (q->by_binary)
+				it->work->hits = item_hits_new();
 			add_item(q, it);
 			more = true;
 		}
+		if (q->by_binary)
+			q->by_binary[w->binary & 0xffff] = it;
 		w->fresh = NULL;
 		w->next = it->wants;
 		it->wants = w;
@@ -297,6 +310,8 @@ static void take_over(struct item *it, const struct slim_member *m)
 {
 	if (!it->symbols || !strcmp(it->symbols, "none") || !strcmp(m->symbols, "dwarf"))
 		it->symbols = m->symbols;
+	if (!m->why[0] && it->done && strcmp(m->symbols, "dwarf"))
+		return;
 	free(it->why);
 	it->why = m->why[0] ? strdup(m->why) : NULL;
 }
@@ -313,7 +328,7 @@ bool debug_queue__note(struct debug_queue *q, struct item *it)
 	char *why = it->why;
 	bool changed;
 
-	it->why = NULL;
+	it->why = why ? strdup(why) : NULL;
 	take_over(it, m);
 	if (m->fd >= 0)
 		close(m->fd);
@@ -375,5 +390,6 @@ void debug_queue__fini(struct debug_queue *q)
 			next = it->hash_next;
 			item_free(it);
 		}
+	free(q->by_binary);
 	pthread_mutex_destroy(&q->lock);
 }

@@ -12,6 +12,9 @@
 
 #include "record/symbols/debuginfo_cache.h"
 
+struct item_hits;
+void item_hits_free(struct item_hits *h);
+
 /* What an item is until it is in the archive. */
 struct item_work {
 	char *path;
@@ -19,7 +22,8 @@ struct item_work {
 	uint64_t file_sz;
 	uint64_t tag; /* of a file that is in the cache alone */
 	struct slim_member m;
-	bool fresh; /* m is filled in and not committed yet */
+	struct item_hits *hits; /* NULL: its DWARF goes as a whole, or not at all */
+	bool fresh;		/* m is filled in and not committed yet */
 };
 
 /* The symbol table goes first, alone: it is small, and a capture may be short. */
@@ -37,6 +41,7 @@ struct item {
 	enum item_stage stage;	/* of its work */
 	bool alternate;		/* a dwz file: no binary asked for it */
 	bool done;
+	bool owes; /* it has hits to be extracted; the committer's */
 
 	struct item *next, *ready_next, *hash_next; /* the queue's own */
 	struct want *wants, *told; /* told: have a record, and get another if it changes */
@@ -48,10 +53,13 @@ struct item {
 struct debug_queue {
 	pthread_mutex_t lock;
 	_Atomic(struct want *) incoming;
+	struct item **by_binary; /* by number, 16 bits; NULL: nobody asks for hits */
 	struct item *queued[ITEM_STAGES], *ready, *buckets[QUEUE_BUCKETS];
 };
 
 void debug_queue__init(struct debug_queue *q);
+/* Before anything is pushed: items get hits, and by_binary. */
+int debug_queue__with_hits(struct debug_queue *q);
 void debug_queue__fini(struct debug_queue *q);
 
 /* Copies what it is given, dups the descriptors. -EMFILE, -ENOMEM. */

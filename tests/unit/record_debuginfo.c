@@ -179,7 +179,7 @@ static int finish(struct debuginfo *d)
 
 static void test_one_member_an_id(void)
 {
-	struct debuginfo *d = start(DEBUGINFO_AUTO, NULL, NULL);
+	struct debuginfo *d = start(DEBUGINFO_FULL, NULL, NULL);
 
 	want(d, 1, "prog", "aa01");
 	want(d, 2, "prog", "aa01");
@@ -267,7 +267,7 @@ static void test_bad_files(void)
 static void test_excluded(void)
 {
 	struct debuginfo_opts bad = {0};
-	struct debuginfo *d = start(DEBUGINFO_AUTO, in_dir("exclude"), NULL);
+	struct debuginfo *d = start(DEBUGINFO_FULL, in_dir("exclude"), NULL);
 
 	want(d, 1, "prog", "aa01");
 	want(d, 2, "prog", "bb02");
@@ -323,11 +323,11 @@ static void test_cache(void)
 	struct debuginfo *d;
 	ino_t first;
 
-	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	cached(cache, DEBUGINFO_FULL, "prog", "dwarf", "");
 	first = kept_ino();
 	assert(!sh("zstd -dc <kept >whole && readelf -SW whole | grep -q debug_info"));
-	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
-	cached(cache, DEBUGINFO_AUTO, "copy", "dwarf", "");
+	cached(cache, DEBUGINFO_FULL, "prog", "dwarf", "");
+	cached(cache, DEBUGINFO_FULL, "copy", "dwarf", "");
 	assert(kept_ino() == first); /* no file was extracted again */
 	assert(w.members == 2 && !sh("cmp -n $(stat -c %s member1.zst) member1.zst kept"));
 	/* less is wanted: that must not be answered with all, nor more with less */
@@ -338,15 +338,15 @@ static void test_cache(void)
 	/* damaged, cut, writable by others, not ours to trust */
 	first = kept_ino();
 	assert(!sh("printf x | dd of=kept bs=1 seek=$(($(stat -Lc %s kept) - 9)) conv=notrunc"));
-	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	cached(cache, DEBUGINFO_FULL, "prog", "dwarf", "");
 	assert(kept_ino() != first);
 	first = kept_ino();
 	assert(!sh("truncate -s -1 kept"));
-	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	cached(cache, DEBUGINFO_FULL, "prog", "dwarf", "");
 	assert(kept_ino() != first);
 	first = kept_ino();
 	assert(!chmod(in_dir("kept"), 0622));
-	cached(cache, DEBUGINFO_AUTO, "prog", "dwarf", "");
+	cached(cache, DEBUGINFO_FULL, "prog", "dwarf", "");
 	assert(kept_ino() != first);
 	assert(!mkdir(in_dir("public"), 0700) && !chmod(in_dir("public"), 0777));
 	open_to_all.cache_dir = in_dir("public");
@@ -366,13 +366,13 @@ static void test_cache_of_two(void)
 
 	assert(!sh("test $(stat -c %s honest) = $(stat -c %s hostile) && ! cmp honest hostile"));
 	for (int round = 0; round < 2; round++) {
-		cached(cache, DEBUGINFO_AUTO, "hostile", "dwarf", "");
+		cached(cache, DEBUGINFO_FULL, "hostile", "dwarf", "");
 		assert(!sh("zstd -dc member1.zst | strings | grep -q hostile_function"));
-		cached(cache, DEBUGINFO_AUTO, "honest", "dwarf", "");
+		cached(cache, DEBUGINFO_FULL, "honest", "dwarf", "");
 		assert(sh("zstd -dc member1.zst | strings | grep -q hostile_function"));
 		assert(!sh("zstd -dc member1.zst | strings | grep -q honest__function"));
 	}
-	cached(cache, DEBUGINFO_AUTO, "text", "none", "not an ELF file");
+	cached(cache, DEBUGINFO_FULL, "text", "none", "not an ELF file");
 	assert(!sh("test $(ls two/aa/*.debug.zst | wc -l) = 2"));
 	free(cache);
 }
@@ -438,7 +438,7 @@ static void test_end_of_capture(void)
 
 static void test_failing_archive(void)
 {
-	struct debuginfo *d = start(DEBUGINFO_AUTO, NULL, NULL);
+	struct debuginfo *d = start(DEBUGINFO_FULL, NULL, NULL);
 
 	w.fail = -EFBIG;
 	want(d, 1, "prog", "aa01");
