@@ -394,6 +394,13 @@ uint64_t tracker__frame(struct tracker *t, uint32_t tgid, uint64_t address)
 	return frame;
 }
 
+const char *tracker__file(const struct tracker *t, uint32_t binary)
+{
+	const struct binary *b = binaries__get(t->binaries, binary);
+
+	return b && !b->jit && b->path[0] == '/' ? b->path : NULL;
+}
+
 void tracker__hit(struct tracker *t, uint32_t binary, uint64_t elf_address)
 {
 	struct binary *b = binaries__get(t->binaries, binary);

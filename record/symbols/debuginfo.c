@@ -49,6 +49,7 @@ struct debuginfo {
 	pthread_mutex_t idle_lock; /* of `idle` alone */
 	pthread_cond_t idle;	   /* pending became 0 */
 	_Atomic uint64_t dwarf_total;
+	_Atomic(const char *) *symbols; /* by binary: of its last record */
 	atomic_int write_err;
 };
 
@@ -70,6 +71,7 @@ static void put_record(struct debuginfo *d, uint32_t binary, const char *member,
 				    .symbols = span_of(symbols),
 				    .why = span_of(why)};
 
+	atomic_store(&d->symbols[binary & 0xffff], symbols);
 	note_error(d, obz_writer__put(d->opts.writer, REC_debuginfo, &rec));
 }
 
@@ -474,8 +476,12 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 	const char *why;
 	int err = 0;
 
-	if (!d)
+	if (d)
+		d->symbols = calloc(1 << 16, sizeof(*d->symbols));
+	if (!d || !d->symbols) {
+		free(d);
 		return -ENOMEM;
+	}
 	d->opts = *opts;
 	d->cache.fd = -1;
 	d->background = (struct extractor){.nursery = opts->nursery, .idle = true};
@@ -559,6 +565,13 @@ void debuginfo__tick(struct debuginfo *d, uint64_t now_ns)
 {
 	if (d->opts.mode == DEBUGINFO_AUTO && hit_list_due(&d->hits, now_ns))
 		hand_over(d);
+}
+
+const char *debuginfo__symbols(const struct debuginfo *d, uint32_t binary)
+{
+	const char *symbols = atomic_load(&d->symbols[binary & 0xffff]);
+
+	return d->opts.mode == DEBUGINFO_NONE ? NULL : symbols ? symbols : "none";
 }
 
 unsigned debuginfo__pending(const struct debuginfo *d)
@@ -657,6 +670,7 @@ void debuginfo__free(struct debuginfo *d)
 	stop_threads(d);
 	debug_queue__fini(&d->queue);
 	hit_list_fini(&d->hits);
+	free(d->symbols);
 	exclude_list__free(d->exclude);
 	debuginfo_cache_close(&d->cache);
 	sem_destroy(&d->extractor_work);

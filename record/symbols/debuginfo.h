@@ -62,6 +62,10 @@ void debuginfo__hit(struct debuginfo *d, uint32_t binary, uint64_t addr);
 /* Every second at least, so that the last ones are not kept back. */
 void debuginfo__tick(struct debuginfo *d, uint64_t now_ns);
 
+/* What the archive has of a binary by now: "dwarf", "symtab", "dynsym", "none"; NULL: none was to be
+ * carried. */
+const char *debuginfo__symbols(const struct debuginfo *d, uint32_t binary);
+
 /* How many are not done yet. */
 unsigned debuginfo__pending(const struct debuginfo *d);
 

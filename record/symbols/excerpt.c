@@ -320,7 +320,9 @@ static int make(struct excerpt_work *x, struct elf_image *elf, struct elf_image 
 			err = settle_ranges(x, &covered);
 		if (!err)
 			err = excerpt_write_units(x);
-		if (!err)
+		if (!err && !x->info.len) /* units whose first DIE cannot be read */
+			covered.cnt = 0;
+		else if (!err)
 			err = excerpt_write_elf(x, elf, e);
 	}
 	e->covered = covered.v;
