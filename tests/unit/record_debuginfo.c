@@ -293,6 +293,63 @@ static void test_modes(void)
 	expect(1, "symtab", "");
 }
 
+/* The address of a symbol of "prog". */
+static uint64_t address_of(const char *symbol)
+{
+	char cmd[256], line[64] = "";
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd), "nm %s | awk '$3 == \"%s\" {print $1}'", in_dir("prog"), symbol);
+	f = popen(cmd, "r");
+	assert(f && fgets(line, sizeof(line), f));
+	pclose(f);
+	return strtoull(line, NULL, 16);
+}
+
+/* The symbol table at once; DWARF of what is hit, a member a batch, and none for what a batch
+ * before covers. */
+static void test_hits(void)
+{
+	struct debuginfo *d = start(DEBUGINFO_AUTO, NULL, NULL);
+	uint64_t main_at = address_of("main"), start_at = address_of("_start");
+
+	want(d, 1, "prog", "aa01");
+	while (debuginfo__wait(d, 1000))
+		;
+	assert(w.members == 1 && w.records == 1);
+	expect(1, "symtab", "");
+	debuginfo__hit(d, 1, start_at); /* has no DWARF: no member */
+	debuginfo__hit(d, 1, main_at);
+	debuginfo__tick(d, UINT64_MAX);
+	while (debuginfo__wait(d, 1000))
+		;
+	expect(1, "dwarf", "");
+	assert(w.members == 2 && w.records == 2);
+	assert(!strcmp(w.names[1], ".build-id/aa/01.1.debug.zst"));
+	assert(!sh("zstd -dc member1.zst >excerpt && readelf -S excerpt | grep -q debug_line"));
+	assert(w.sizes[1] < 1024);
+	debuginfo__hit(d, 1, main_at + 1); /* within what the batch covered */
+	debuginfo__hit(d, 9, main_at);	   /* of a binary that nobody wants */
+	want(d, 2, "prog", "aa01");
+	want(d, 3, "text", "bb01");
+	debuginfo__hit(d, 3, 1);
+	assert(!finish(d));
+	assert(w.members == 2);
+	expect(2, "dwarf", "");
+	expect(3, "none", "not an ELF file");
+	d = start(DEBUGINFO_AUTO, NULL, NULL); /* the last hits, and an end that leaves no time */
+	want(d, 1, "prog", "aa01");
+	debuginfo__hit(d, 1, main_at);
+	assert(!finish(d));
+	expect(1, "dwarf", "");
+	d = start(DEBUGINFO_AUTO, NULL, NULL);
+	want(d, 1, "prog", "aa01");
+	debuginfo__hit(d, 1, main_at);
+	assert(!debuginfo__finish(d, 1));
+	assert(debuginfo__pending(d) == 0);
+	debuginfo__free(d);
+}
+
 /* The one file of the cache; its inode changes when it is written again, as the link keeps the
  * number taken. */
 static ino_t kept_ino(void)
@@ -571,6 +628,7 @@ int main(void)
 	test_done_is_small();
 	test_bad_files();
 	test_modes();
+	test_hits();
 	test_cache();
 	test_cache_of_two();
 	test_alternate_is_no_binary();
