@@ -83,6 +83,20 @@ static bool chunk_name(const char *name, char *stream, uint64_t *seq)
 	return true;
 }
 
+/* ".debug.zst", or ".N.debug.zst" of a later member of the same id. */
+static bool debug_suffix(const char *p)
+{
+	size_t len;
+
+	if (*p == '.' && p[1] >= '1' && p[1] <= '9') {
+		len = strspn(p + 1, "0123456789");
+		if (len > 6)
+			return false;
+		p += 1 + len;
+	}
+	return !strcmp(p, ".debug.zst");
+}
+
 /* .build-id/ab/cdef....debug.zst, .build-id/sha1/40 digits.debug.zst */
 static bool debug_name(const char *name)
 {
@@ -92,11 +106,11 @@ static bool debug_name(const char *name)
 	if (strncmp(name, ".build-id/", 10))
 		return false;
 	if (!strncmp(p, "sha1/", 5))
-		return is_hex(p + 5, 40) && !strcmp(p + 45, ".debug.zst");
+		return is_hex(p + 5, 40) && debug_suffix(p + 45);
 	if (!is_hex(p, 2) || p[2] != '/')
 		return false;
 	len = strspn(p + 3, "0123456789abcdef");
-	return len && !strcmp(p + 3 + len, ".debug.zst");
+	return len && debug_suffix(p + 3 + len);
 }
 
 /* Members of later versions: relative, no empty, "." or ".." parts, harmless characters only. */

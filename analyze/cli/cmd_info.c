@@ -314,6 +314,30 @@ static void print_stacks(struct json_object *stacks)
 	}
 }
 
+/* By the leaf of the user stack; the recorder counts them, so that nothing has to be read. */
+static void print_symbols(struct json_object *symbols)
+{
+	uint64_t total = symbols ? json_u64(symbols, "samples") : 0;
+	struct json_object *list = symbols ? json_get(symbols, "binaries", json_type_array) : NULL;
+	size_t cnt = list ? json_object_array_length(list) : 0;
+
+	if (!total || !cnt)
+		return;
+	printf("\nno symbols for %" PRIu64 " of %" PRIu64 " samples (%.2f %%)\n",
+	       json_u64(symbols, "without"), total, share(json_u64(symbols, "without"), total));
+	for (size_t i = 0; i < cnt; i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+		struct strbuf safe = {0};
+
+		strbuf_escape(&safe, ESCAPE_TERMINAL, span_of(json_string(o, "path")));
+		printf("  %-40s %12" PRIu64 "  %6.2f %%\n", safe.p ? safe.p : "",
+		       json_u64(o, "samples"), share(json_u64(o, "samples"), total));
+		strbuf_fini(&safe);
+	}
+	if (json_u64(symbols, "count") > cnt)
+		printf("  (%" PRIu64 " more)\n", json_u64(symbols, "count") - cnt);
+}
+
 static void print_losses(struct json_object *losses)
 {
 	size_t cnt = losses ? json_object_array_length(losses) : 0;
@@ -382,6 +406,7 @@ static void print_text(const struct info *in)
 	print_counts("size by stream", sizes, obz_reader__size(in->reader), true);
 	print_counts("records", json_get(in->end, "records", json_type_object), 0, false);
 	print_stacks(json_get(in->end, "stacks", json_type_object));
+	print_symbols(json_get(in->end, "symbols", json_type_object));
 	print_unnamed(json_get(in->end, "payload_unnamed", json_type_object));
 	print_losses(json_get(in->end, "losses", json_type_array));
 	print_programs(json_get(in->end, "programs", json_type_array));

@@ -291,7 +291,6 @@ static struct debug_member *find_debug(const struct capture *c, const char *name
 	return NULL;
 }
 
-
 static int unpack(const struct captures *c, const struct capture *from, struct debug_member *d)
 {
 	struct unpacking *u = c->unpacking;
@@ -324,26 +323,67 @@ struct debug_member *captures__find_debug(const struct captures *c, size_t captu
 	return d || !member || !*member || c->cnt > 1 ? d : find_debug(in, member);
 }
 
+/* The parts' names are the first one's with ".N" before ".debug.zst", so they stand together. */
+struct debug_member *captures__debug_part(const struct captures *c, size_t capture,
+					  const struct debug_member *first, size_t number)
+{
+	static const char end[] = ".debug.zst";
+	const struct capture *in = &c->v[capture];
+	size_t len = first ? strlen(first->m->name) : 0, lo = 0, hi = in->debug_cnt;
+
+	if (len <= strlen(end) || strcmp(first->m->name + len - strlen(end), end))
+		return NULL;
+	len -= strlen(end) - 1; /* with the dot */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strncmp(in->debug[mid].m->name, first->m->name, len) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < in->debug_cnt && !strncmp(in->debug[lo].m->name, first->m->name, len); lo++)
+		if (&in->debug[lo] != first && !number--)
+			return &in->debug[lo];
+	return NULL;
+}
+
 int captures__open_debug(const struct captures *c, size_t capture, struct debug_member *d)
 {
 	return d ? unpack(c, &c->v[capture], d) : -ENOENT;
 }
 
-static int hash_member(const struct obz_reader *r, struct debug_member *d)
+static int hash_bytes(const struct obz_reader *r, const struct debug_member *d,
+		      struct sha256_ctx *sha)
 {
-	unsigned char digest[16], *buf = malloc(HASH_BLOCK_SZ);
-	struct sha256_ctx sha;
+	unsigned char *buf = malloc(HASH_BLOCK_SZ);
 	int err = buf ? 0 : -ENOMEM;
 
-	sha256_init(&sha);
 	for (uint64_t at = 0; !err && at < d->m->sz; at += HASH_BLOCK_SZ) {
 		size_t n = d->m->sz - at < HASH_BLOCK_SZ ? d->m->sz - at : HASH_BLOCK_SZ;
 
 		err = obz_reader__read(r, d->m, at, buf, n);
 		if (!err)
-			sha256_update(&sha, n, buf);
+			sha256_update(sha, n, buf);
 	}
 	free(buf);
+	return err;
+}
+
+/* A part that cannot be read is not read for symbols either. */
+static int hash_member(const struct captures *c, size_t capture, struct debug_member *d)
+{
+	const struct obz_reader *r = c->v[capture].reader;
+	const struct debug_member *part;
+	unsigned char digest[16];
+	struct sha256_ctx sha;
+	int err;
+
+	sha256_init(&sha);
+	err = hash_bytes(r, d, &sha);
+	for (size_t i = 0; !err && (part = captures__debug_part(c, capture, d, i)); i++)
+		if (hash_bytes(r, part, &sha) == -ENOMEM)
+			err = -ENOMEM;
 	if (err)
 		return err;
 	sha256_digest(&sha, sizeof(digest), digest);
@@ -354,7 +394,7 @@ static int hash_member(const struct obz_reader *r, struct debug_member *d)
 
 const char *captures__content(const struct captures *c, size_t capture, struct debug_member *d)
 {
-	if (!d || (!d->content[0] && hash_member(c->v[capture].reader, d)))
+	if (!d || (!d->content[0] && hash_member(c, capture, d)))
 		return "";
 	return d->content;
 }

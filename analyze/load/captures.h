@@ -75,10 +75,13 @@ bool captures_damaged(const struct captures *c);
  * names. NULL: none. Both may be NULL. */
 struct debug_member *captures__find_debug(const struct captures *c, size_t capture,
 					  const char *member, const char *build_id);
+/* Another member of the same binary, by a number from 0; NULL: there are no more. */
+struct debug_member *captures__debug_part(const struct captures *c, size_t capture,
+					  const struct debug_member *first, size_t number);
 /* A new fd of it, decompressed, or negative errno. -EFBIG: it was unpacked before, and that has been
  * done too often. */
 int captures__open_debug(const struct captures *c, size_t capture, struct debug_member *d);
-/* What tells it from others of that build-id, 32 hex digits; "" where d is NULL or cannot be read.
+/* What tells it, parts included, from others of that build-id, 32 hex digits; "" where d is NULL or cannot be read.
  */
 const char *captures__content(const struct captures *c, size_t capture, struct debug_member *d);
 

@@ -180,6 +180,15 @@ static int open_debug(void *ctx)
 	return captures__open_debug(g->captures, origin_of(g), debug_of(g));
 }
 
+static int open_part(void *ctx, size_t number)
+{
+	const struct group *g = ctx;
+
+	return captures__open_debug(
+		g->captures, origin_of(g),
+		captures__debug_part(g->captures, origin_of(g), debug_of(g), number));
+}
+
 static int open_by_id(void *ctx, const char *id_hex)
 {
 	const struct group *g = ctx;
@@ -202,7 +211,7 @@ static int make_image(struct group *g, struct symbolizer *symbolizer, struct sym
 	const char *build_id = strings__get(g->frames->strings, b->build_id);
 	struct debug_member *debug = debug_of(g);
 	struct symbol_archive archive = {captures__content(g->captures, b->origin, debug),
-					 open_by_id, content_by_id, g};
+					 open_part, open_by_id, content_by_id, g};
 	/* A member that cannot even be hashed is not to be had. */
 	bool archived = debug && *archive.content;
 	int err = symbolizer__image(symbolizer, build_id && *build_id ? build_id : NULL,

@@ -516,7 +516,9 @@ static int put_rest(const struct report *r)
 	r->page->heading(r->page->ctx, "Capture");
 	err = table(
 		r, "Binaries without full symbols", NULL,
-		"SELECT self_value AS self_ns, symbols, name AS binary, why FROM binary_symbols "
+		"SELECT 1.0 * self_value / nullif((SELECT sum(self_value) FROM binary_symbols), 0) "
+		"AS self_share, self_value AS self_ns, symbols, name AS binary, why FROM "
+		"binary_symbols "
 		"WHERE symbols <> 'dwarf' ORDER BY self_value DESC, name LIMIT 30");
 
 	if (err)

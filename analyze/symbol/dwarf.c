@@ -33,14 +33,15 @@ static int load(struct dwarf *d, struct elf_image *elf, struct elf_image *alt, s
 	int err;
 
 	dwarf_file_init(&d->file, elf, false, m);
+	if (alt) { /* first: directories of compilation may be strings of it */
+		dwarf_file_init(&d->alt, alt, false, m);
+		d->file.alt = &d->alt;
+	}
 	err = dwarf_file_load(&d->file, m);
 	if (!err && !d->file.unit_cnt)
 		err = -ENOENT;
-	if (!err && alt) {
-		dwarf_file_init(&d->alt, alt, false, m);
-		d->file.alt = &d->alt;
+	if (!err && alt)
 		err = dwarf_file_load(&d->alt, m);
-	}
 	if (!err)
 		err = unit_map_build(&d->map, &d->file, m);
 	if (!err && any_split(&d->file))
@@ -85,6 +86,11 @@ void dwarf__close(struct dwarf *d)
 	dwarf_file_fini(&d->file);
 	free(d->path);
 	free(d);
+}
+
+bool dwarf__covers(const struct dwarf *d, uint64_t addr)
+{
+	return unit_map_find(&d->map, addr) != NULL;
 }
 
 bool dwarf__incomplete(const struct dwarf *d)

@@ -2,16 +2,13 @@
 #include "analyze/symbol/dwarf_line.h"
 
 #include <dwarf.h>
-#include <stdio.h>
 
 #include "analyze/symbol/dwarf_map.h"
 
 struct header {
 	struct dwarf_unit
 		u; /* off_sz, addr_sz and version as the line table has them, to read forms by */
-	uint8_t min_inst_len, line_range, opcode_base;
-	int8_t line_base;
-	uint8_t opcode_args[256];
+	struct line_params p;
 };
 
 static int add_dir(struct line_table *t, const char *name)
@@ -128,16 +125,17 @@ static int read_header(struct line_table *t, struct header *h, struct cursor *c)
 	if (c->bad || len > cursor_left(c) || (h->u.addr_sz != 4 && h->u.addr_sz != 8))
 		return -EBADMSG;
 	program = c->p + len;
-	h->min_inst_len = cursor_u8(c);
+	h->p.min_inst_len = cursor_u8(c);
 	if (h->u.version >= 4)
 		cursor_u8(c); /* operations in an instruction: only VLIW has more than one */
 	cursor_u8(c);
-	h->line_base = (int8_t)cursor_u8(c);
-	h->line_range = cursor_u8(c);
-	h->opcode_base = cursor_u8(c);
-	for (unsigned i = 1; i < h->opcode_base; i++)
-		h->opcode_args[i] = cursor_u8(c);
+	h->p.line_base = (int8_t)cursor_u8(c);
+	h->p.line_range = cursor_u8(c);
+	h->p.opcode_base = cursor_u8(c);
+	for (unsigned i = 1; i < h->p.opcode_base; i++)
+		h->p.opcode_args[i] = cursor_u8(c);
 	t->version = h->u.version;
+	t->params = h->p;
 	names = c->p;
 	if (h->u.version >= 5) {
 		err = read_names_v5(t, &h->u, c, false);
@@ -169,7 +167,7 @@ static bool wants(const struct line_table *t, uint64_t lo, uint64_t hi)
 	return a < t->wanted_cnt && t->wanted[a] < hi;
 }
 
-static int end_sequence(struct line_table *t, size_t first)
+static int end_sequence(struct line_table *t, size_t first, const uint8_t *from, const uint8_t *to)
 {
 	uint64_t lo = t->rows[first].addr, hi = t->rows[t->row_cnt - 1].addr;
 
@@ -180,13 +178,14 @@ static int end_sequence(struct line_table *t, size_t first)
 	if (meter_grow(t->meter, &t->sequences, &t->sequence_cap, t->sequence_cnt + 1,
 		       sizeof(*t->sequences)))
 		return meter_error(t->meter);
-	t->sequences[t->sequence_cnt++] = (struct line_sequence){lo, hi, first, t->row_cnt - first};
+	t->sequences[t->sequence_cnt++] = (struct line_sequence){lo, hi, first, t->row_cnt - first, from, to};
 	return 0;
 }
 
 struct machine {
 	struct line_row r;
 	size_t first;	/* row of the sequence */
+	const uint8_t *from;
 	bool discarded; /* addresses are a linker's tombstone */
 };
 
@@ -200,9 +199,9 @@ static int emit(struct line_table *t, struct machine *m)
 	return 0;
 }
 
-static void reset(struct line_table *t, struct machine *m)
+static void reset(struct line_table *t, struct machine *m, const uint8_t *at)
 {
-	*m = (struct machine){.r = {.line = 1, .file = 1}, .first = t->row_cnt};
+	*m = (struct machine){.r = {.line = 1, .file = 1}, .first = t->row_cnt, .from = at};
 }
 
 static int extended(struct line_table *t, const struct header *h, struct machine *m,
@@ -221,8 +220,8 @@ static int extended(struct line_table *t, const struct header *h, struct machine
 	case DW_LNE_end_sequence:
 		err = emit(t, m);
 		if (!err && t->row_cnt > m->first)
-			err = end_sequence(t, m->first);
-		reset(t, m);
+			err = end_sequence(t, m->first, m->from, c->p);
+		reset(t, m, c->p);
 		break;
 	case DW_LNE_set_address:
 		m->r.addr = cursor_uint(&arg, (unsigned)cursor_left(&arg));
@@ -244,7 +243,7 @@ static int standard(struct line_table *t, const struct header *h, struct machine
 	case DW_LNS_copy:
 		return emit(t, m);
 	case DW_LNS_advance_pc:
-		m->r.addr += cursor_uleb(c) * h->min_inst_len;
+		m->r.addr += cursor_uleb(c) * h->p.min_inst_len;
 		return 0;
 	case DW_LNS_advance_line:
 		m->r.line += (uint32_t)cursor_sleb(c);
@@ -253,14 +252,14 @@ static int standard(struct line_table *t, const struct header *h, struct machine
 		m->r.file = (uint32_t)cursor_uleb(c);
 		return 0;
 	case DW_LNS_const_add_pc:
-		if (h->line_range)
-			m->r.addr += (255u - h->opcode_base) / h->line_range * h->min_inst_len;
+		if (h->p.line_range)
+			m->r.addr += (255u - h->p.opcode_base) / h->p.line_range * h->p.min_inst_len;
 		return 0;
 	case DW_LNS_fixed_advance_pc:
 		m->r.addr += cursor_u16(c);
 		return 0;
 	default:
-		for (unsigned i = 0; i < h->opcode_args[op] && c->p < c->end; i++)
+		for (unsigned i = 0; i < h->p.opcode_args[op] && c->p < c->end; i++)
 			cursor_uleb(c);
 		return 0;
 	}
@@ -272,17 +271,17 @@ static int run_program(struct line_table *t, const struct header *h, struct curs
 	struct machine m;
 	int err = meter_work(t->meter, cursor_left(c)) ? 0 : -E2BIG;
 
-	reset(t, &m);
+	reset(t, &m, c->p);
 	while (!err && c->p < c->end) {
 		unsigned op = cursor_u8(c);
 
-		if (op >= h->opcode_base) {
-			unsigned adjusted = op - h->opcode_base;
+		if (op >= h->p.opcode_base) {
+			unsigned adjusted = op - h->p.opcode_base;
 
-			if (h->line_range) {
-				m.r.addr += adjusted / h->line_range * h->min_inst_len;
+			if (h->p.line_range) {
+				m.r.addr += adjusted / h->p.line_range * h->p.min_inst_len;
 				m.r.line +=
-					(uint32_t)(h->line_base + (int)(adjusted % h->line_range));
+					(uint32_t)(h->p.line_base + (int)(adjusted % h->p.line_range));
 			}
 			err = emit(t, &m);
 		} else if (op == 0) {
@@ -364,60 +363,6 @@ bool line_table_find(const struct line_table *t, uint64_t addr, struct line_hit 
 	*hit = (struct line_hit){t->rows[row].addr, t->rows[row + 1].addr, t->rows[row].line,
 				 t->rows[row].file};
 	return true;
-}
-
-/* Joins as llvm's path append does: one separator between, empty parts left out. No more of a part
- * is read than fits. */
-static void append_path(char *buf, size_t sz, const char *part)
-{
-	size_t len = strlen(buf);
-
-	if (!*part)
-		return;
-	for (size_t n = 0; len && buf[len - 1] == '/' && *part == '/' && n < sz; n++)
-		part++;
-	snprintf(buf + len, sz - len, "%s%.*s",
-		 len && buf[len - 1] != '/' && *part != '/' ? "/" : "", (int)(sz - len), part);
-}
-
-static const char *file_dir(const struct line_table *t, const struct line_file *f)
-{
-	const char *dir = NULL;
-
-	if (t->version >= 5)
-		dir = f->dir < t->dir_cnt ? t->dirs[f->dir] : NULL;
-	else if (f->dir && f->dir <= t->dir_cnt)
-		dir = t->dirs[f->dir - 1];
-	return dir ? dir : "";
-}
-
-const struct pooled *line_table_file(struct line_table *t, uint64_t index, struct name_pool *pool,
-				     struct meter *m)
-{
-	char path[8192] = "";
-	struct line_file *f;
-	const char *dir;
-
-	if (t->version < 5)
-		index--; /* of 0: no file, and none has the greatest index */
-	if (index >= t->file_cnt)
-		return NULL;
-	f = &t->files[index];
-	if (f->done)
-		return f->path;
-	f->done = true;
-	if (!f->name)
-		return NULL;
-	dir = file_dir(t, f);
-	if (f->name[0] != '/') {
-		if (dir[0] != '/' && t->unit->comp_dir)
-			append_path(path, sizeof(path), t->unit->comp_dir);
-		append_path(path, sizeof(path), dir);
-	}
-	append_path(path, sizeof(path), f->name);
-	if (meter_work(m, 16 + strlen(path) / 4))
-		f->path = name_pool__add(pool, path, m);
-	return f->path;
 }
 
 void line_table_fini(struct line_table *t)

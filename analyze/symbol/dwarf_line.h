@@ -14,7 +14,15 @@ struct line_row {
 
 struct line_sequence {
 	uint64_t lo, hi;
-	size_t first, cnt; /* rows, the last being the end of the sequence */
+	size_t first, cnt;	  /* rows, the last being the end of the sequence */
+	const uint8_t *from, *to; /* its part of the program */
+};
+
+/* What the program's opcodes mean. */
+struct line_params {
+	uint8_t min_inst_len, line_range, opcode_base;
+	int8_t line_base;
+	uint8_t opcode_args[256];
 };
 
 struct line_file {
@@ -28,6 +36,7 @@ struct line_file {
 struct line_table {
 	const struct dwarf_unit *unit;
 	uint16_t version;
+	struct line_params params;
 	const char **dirs;
 	struct line_file *files;
 	struct line_row *rows;

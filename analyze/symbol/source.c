@@ -24,8 +24,20 @@ static void begin_budget(struct source *src)
 	count_file(src, src->alt);
 }
 
+static void part_close(struct source_part *p)
+{
+	dwarf__close(p->dwarf);
+	elf_image__close(p->alt);
+	elf_image__close(p->elf);
+}
+
 static void drop_dwarf(struct source *src)
 {
+	for (size_t i = 0; i < src->part_cnt; i++)
+		part_close(&src->parts[i]);
+	free(src->parts);
+	src->parts = NULL;
+	src->part_cnt = src->part_cap = 0;
 	dwarf__close(src->dwarf);
 	elf_image__close(src->alt);
 	src->dwarf = NULL;
@@ -34,13 +46,16 @@ static void drop_dwarf(struct source *src)
 
 static void name_kind(struct source *src, const char *why)
 {
-	if (src->dwarf)
+	if (src->dwarf || src->part_cnt)
 		src->kind = "dwarf";
 	else if (src->symtab.cnt)
 		src->kind = src->symtab.dynamic ? "dynsym" : "symtab";
 	else
 		src->kind = "none";
-	src->why = src->dwarf ? NULL : why ? why : src->symtab.cnt ? "no DWARF" : "no symbols";
+	src->why = src->dwarf || src->part_cnt ? NULL
+		   : why		       ? why
+		   : src->symtab.cnt	       ? "no DWARF"
+					       : "no symbols";
 }
 
 /* Symbols first: they must be had when the DWARF takes more than it may. */
@@ -68,6 +83,53 @@ static int open_dwarf(struct source *src, struct elf_image *e, const char *path,
 		return err == -ENOMEM ? err : 0;
 	}
 	src->alt_missing = alt_wanted && !src->alt;
+	return 0;
+}
+
+/* Of one that cannot be read the others do without. */
+static int open_part(struct source *src, int fd, const char *path, const struct source_opts *opts)
+{
+	struct source_part p = {0};
+	bool alt_wanted;
+	const char *why;
+	int err;
+
+	if (elf_image__open(&p.elf, fd, &why))
+		return 0;
+	count_file(src, p.elf);
+	p.alt = debug_file_alt(p.elf, path, opts, &alt_wanted);
+	count_file(src, p.alt);
+	err = dwarf__open(&p.dwarf, p.elf, p.alt, path, &src->budget);
+	if (!err)
+		err = grow(&src->parts, &src->part_cap, src->part_cnt + 1, sizeof(*src->parts));
+	if (err) {
+		part_close(&p);
+		return err == -ENOMEM || err == -E2BIG ? err : 0;
+	}
+	src->alt_missing |= alt_wanted && !p.alt;
+	src->parts[src->part_cnt++] = p;
+	return 0;
+}
+
+enum { PARTS_MAX = 1024 }; /* a long capture has some dozen */
+
+static int open_parts(struct source *src, const char *path, const struct source_opts *opts)
+{
+	const struct symbol_archive *a = opts->archive;
+	int err = 0;
+
+	for (size_t i = 0; a && a->open_part && i < PARTS_MAX && !err; i++) {
+		int fd = a->open_part(a->ctx, i);
+
+		if (fd == -ENOENT)
+			break;
+		if (fd >= 0)
+			err = open_part(src, fd, path, opts);
+	}
+	if (err != -E2BIG)
+		return err;
+	drop_dwarf(src);
+	src->too_big = true;
 	return 0;
 }
 
@@ -138,7 +200,9 @@ int source_open(struct source *src, int fd, const char *id_hex, const char *path
 	err = load_symtab(&src->symtab, src, src->main);
 	if (!err)
 		err = open_dwarf(src, src->main, path, opts);
-	if (!err && !src->dwarf && !src->too_big)
+	if (!err && !src->too_big)
+		err = open_parts(src, path, opts);
+	if (!err && !src->dwarf && !src->part_cnt && !src->too_big)
 		err = open_separate(src, id_hex, path, opts);
 	name_kind(src, src->too_big ? debug_too_big : NULL);
 	if (src->too_big)
@@ -158,7 +222,11 @@ void source_close(struct source *src)
 
 bool source_incomplete(const struct source *src)
 {
-	return src->alt_missing || (src->dwarf && dwarf__incomplete(src->dwarf));
+	bool incomplete = src->alt_missing || (src->dwarf && dwarf__incomplete(src->dwarf));
+
+	for (size_t i = 0; i < src->part_cnt && !incomplete; i++)
+		incomplete = dwarf__incomplete(src->parts[i].dwarf);
+	return incomplete;
 }
 
 bool source_doubtful(const struct source *src)
@@ -262,14 +330,96 @@ static int resolve_by_symtab(struct source *src, struct name_pool *pool, const u
 	return err;
 }
 
+/* Each alone: what a part does not cover another may know. */
+static int add_each_from_symtab(struct source *src, struct name_pool *pool, const uint64_t *addrs,
+				size_t cnt, struct answers *out)
+{
+	struct meter m = {.budget = &src->budget};
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && !err; i++) {
+		struct answers one = {0};
+
+		err = add_from_symtab(src, pool, addrs[i], &m, &one);
+		if (!err && one.cnt)
+			err = answers_add(out, addrs[i], addrs[i] + 1,
+					  one.v[0].cnt ? one.frames : NULL, one.v[0].cnt);
+		answers_fini(&one);
+	}
+	meter_fini(&m);
+	return err;
+}
+
+/* Splits addrs, in order: those that d covers go to `in`, the others to the front. */
+static size_t split_covered(const struct dwarf *d, uint64_t *addrs, size_t *cnt, uint64_t *in)
+{
+	size_t in_cnt = 0, left = 0;
+
+	for (size_t i = 0; i < *cnt; i++)
+		if (dwarf__covers(d, addrs[i]))
+			in[in_cnt++] = addrs[i];
+		else
+			addrs[left++] = addrs[i];
+	*cnt = left;
+	return in_cnt;
+}
+
+static int resolve_covered(struct source *src, struct dwarf *d, struct name_pool *pool,
+			   uint64_t *addrs, size_t *cnt, uint64_t *in, unsigned jobs,
+			   struct answers *out)
+{
+	struct answers fresh = {0};
+	size_t in_cnt = split_covered(d, addrs, cnt, in);
+	int err = dwarf__resolve(d, &src->symtab, pool, in, in_cnt, jobs, &fresh);
+
+	if (!err)
+		err = answers_merge(out, &fresh);
+	answers_fini(&fresh);
+	return err;
+}
+
+/* The first file that covers an address answers for it. */
+static int resolve_by_parts(struct source *src, struct name_pool *pool, const uint64_t *addrs,
+			    size_t cnt, unsigned jobs, struct answers *out)
+{
+	uint64_t *left = calloc(2 * cnt + 1, sizeof(*left)), *in;
+	struct answers rest = {0};
+	int err = 0;
+
+	if (!left)
+		return -ENOMEM;
+	in = left + cnt;
+	if (cnt)
+		memcpy(left, addrs, cnt * sizeof(*left));
+	if (src->dwarf)
+		err = resolve_covered(src, src->dwarf, pool, left, &cnt, in, jobs, out);
+	for (size_t i = 0; i < src->part_cnt && !err; i++)
+		err = resolve_covered(src, src->parts[i].dwarf, pool, left, &cnt, in, jobs, out);
+	if (!err)
+		err = add_each_from_symtab(src, pool, left, cnt, &rest);
+	if (!err)
+		err = answers_merge(out, &rest);
+	answers_fini(&rest);
+	free(left);
+	return err;
+}
+
+static int resolve_by_dwarf(struct source *src, struct name_pool *pool, const uint64_t *addrs,
+			    size_t cnt, unsigned jobs, struct answers *out)
+{
+	if (src->part_cnt)
+		return resolve_by_parts(src, pool, addrs, cnt, jobs, out);
+	return dwarf__resolve(src->dwarf, &src->symtab, pool, addrs, cnt, jobs, out);
+}
+
 int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,
 		   unsigned jobs, struct answers *out)
 {
 	int err;
 
 	budget_add_addresses(&src->budget, cnt);
-	if (src->dwarf) {
-		err = dwarf__resolve(src->dwarf, &src->symtab, pool, addrs, cnt, jobs, out);
+	if (src->dwarf || src->part_cnt) {
+		err = resolve_by_dwarf(src, pool, addrs, cnt, jobs, out);
 		if (err != -E2BIG)
 			return err;
 		answers_fini(out);

@@ -9,12 +9,20 @@
 #include "analyze/symbol/elf_image.h"
 #include "analyze/symbol/symtab.h"
 
+/* One more file with DWARF of the image. */
+struct source_part {
+	struct elf_image *elf, *alt;
+	struct dwarf *dwarf;
+};
+
 struct source {
 	struct elf_image *main;	    /* what open() gave */
 	struct elf_image *separate; /* a debug file found for it */
 	struct elf_image *alt;	    /* dwz's common file of the one with the DWARF */
 	struct symtab symtab;
 	struct dwarf *dwarf;
+	struct source_part *parts; /* DWARF that the archive has in further members */
+	size_t part_cnt, part_cap;
 	const char *kind, *why;
 	bool alt_missing, main_found, too_big;
 	struct budget budget;

@@ -41,7 +41,10 @@ int symbolizer__image(struct symbolizer *s, const char *id_hex, const char *path
 /* For an image that an archive brings along. Build-ids are then the archive's word: only in this
  * archive is looked for dwz's common file, and answers are kept for this content alone. */
 struct symbol_archive {
-	const char *content; /* 32 hex digits for what open() gives; copied */
+	const char *content; /* 32 hex digits for what open() and open_part() give; copied */
+	/* More of the image's DWARF, by a number from 0: a new fd; -ENOENT: there are no more,
+	 * other errors: not to be had. NULL: none. */
+	int (*open_part)(void *ctx, size_t number);
 	/* Another ELF file of the archive by its build-id: a new fd or negative errno, and its
 	 * content ("": there is none). Called during a __resolve. */
 	int (*open_by_id)(void *ctx, const char *id_hex);

@@ -22,6 +22,12 @@ void budget_init(struct budget *b, struct budget *reserve)
 	*b = (struct budget){.reserve = reserve};
 }
 
+void budget_grant(struct budget *b, uint64_t work, uint64_t bytes)
+{
+	grant(b, BUDGET_WORK, work);
+	grant(b, BUDGET_BYTES, bytes);
+}
+
 void budget_settle(struct budget *b)
 {
 	for (int kind = 0; kind < BUDGET_KINDS && b->reserve; kind++) {

@@ -40,6 +40,7 @@ void budget_init_reserve(struct budget *b);
 void budget_init(struct budget *b, struct budget *reserve);
 /* The image is done with: its sums go to the reserve. */
 void budget_settle(struct budget *b);
+void budget_grant(struct budget *b, uint64_t work, uint64_t bytes);
 void budget_add_file(struct budget *b, uint64_t sz);
 void budget_add_addresses(struct budget *b, uint64_t cnt);
 

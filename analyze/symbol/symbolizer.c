@@ -237,9 +237,14 @@ static int learn_from_cache(struct symbol_image *im, uint64_t *unknown, size_t *
 /* False: out of memory. */
 static bool note_alt(struct symbol_image *im, const struct source *src)
 {
-	if (!src->alt || im->alt_id)
+	struct elf_image *alt = src->alt;
+
+	/* all parts are of one file, which has one */
+	for (size_t i = 0; i < src->part_cnt && !alt; i++)
+		alt = src->parts[i].alt;
+	if (!alt || im->alt_id)
 		return true;
-	im->alt_id = strdup(elf_image__build_id(src->alt));
+	im->alt_id = strdup(elf_image__build_id(alt));
 	im->alt_content = im->alt_id ? strdup(content_of_alt(im, im->alt_id)) : NULL;
 	return im->alt_content != NULL;
 }
@@ -261,8 +266,8 @@ static int learn_from_file(struct symbol_image *im, const uint64_t *unknown, siz
 	im->why = src.why;
 	if (!err)
 		err = answers_merge(&im->known, &fresh);
-	if (!err && s->opts.cache_dir && im->id && src.dwarf && !source_incomplete(&src) &&
-	    !source_doubtful(&src))
+	if (!err && s->opts.cache_dir && im->id && (src.dwarf || src.part_cnt) &&
+	    !source_incomplete(&src) && !source_doubtful(&src))
 		im->worth_keeping = note_alt(im, &src);
 	answers_fini(&fresh);
 	source_close(&src);

@@ -85,6 +85,35 @@ static void add_losses(struct strbuf *b, struct json_object *end)
 	strbuf_addf(b, ")");
 }
 
+static uint64_t number_of(struct json_object *o, const char *key)
+{
+	struct json_object *v;
+
+	return json_object_object_get_ex(o, key, &v) ? json_object_get_uint64(v) : 0;
+}
+
+/* ", no symbols for 12.3% of samples (libfoo.so and 2 more)". */
+static void add_symbols(struct strbuf *b, struct json_object *end)
+{
+	struct json_object *o, *list, *first;
+	uint64_t cnt, samples;
+	const char *path;
+
+	if (!json_object_object_get_ex(end, "symbols", &o) || !(cnt = number_of(o, "count")) ||
+	    !json_object_object_get_ex(o, "binaries", &list))
+		return;
+	samples = number_of(o, "samples");
+	first = json_object_array_get_idx(list, 0);
+	path = text_of(first, "path");
+	strbuf_addf(b, ", no symbols for %.1f%% of samples (",
+		    samples ? 100.0 * number_of(o, "without") / samples : 0.0);
+	strbuf_escape(b, ESCAPE_TERMINAL,
+		      span_of(strrchr(path, '/') ? strrchr(path, '/') + 1 : path));
+	if (cnt > 1)
+		strbuf_addf(b, " and %llu more", (unsigned long long)cnt - 1);
+	strbuf_addf(b, ")");
+}
+
 /* Those in the archive; what of all that were taken is not there is among the losses. */
 static void add_samples(struct strbuf *b, uint64_t written, const struct session_status *st)
 {
@@ -110,6 +139,7 @@ void progress_summary(const struct output *out, const struct obz_written *writte
 		strbuf_addf(&line, ", %s", format_duration(buf, json_object_get_uint64(v)));
 	add_samples(&line, written->samples, st);
 	add_losses(&line, end);
+	add_symbols(&line, end);
 	if (st->thinned)
 		strbuf_addf(&line, ", throttled in %u steps for --cpu-budget", st->thinned);
 	if (end && strcmp(text_of(end, "stop_reason"), "duration"))

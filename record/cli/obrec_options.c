@@ -99,7 +99,8 @@ static const struct option_def table[] = {
 	 AT(record.redact)},
 	{.help = "Symbols"},
 	{"debuginfo", 0, ARG_REQUIRED, "HOW",
-	 "symbols to include: auto (default: DWARF within size limits), full, symtab, none",
+	 "symbols to include: auto (default: DWARF of the functions that were hit), full, "
+	 "symtab, none",
 	 option_set_debuginfo, 0},
 	{"exclude-buildids", 0, ARG_REQUIRED, "FILE",
 	 "file of build-ids, one per line, whose symbols are not included", option_set_string,

@@ -19,8 +19,13 @@ struct intake {
 	struct fold *fold;
 	uint64_t samples, user_stacks, complete;
 	uint64_t by_error[STACK_KINDS][MAX_ERRORS];
-	int err; /* first of a write */
+	uint64_t *by_leaf; /* by binary */
+	int err;	   /* first of a write */
 };
+
+/* A defined stack's entry says its error, and the binary of its leaf. */
+enum { ERROR_BITS = 12, BINARIES = 1 << 16 };
+#define ERROR_MASK ((1u << ERROR_BITS) - 1)
 
 int intake__new(struct intake **out, const struct intake_opts *opts)
 {
@@ -30,7 +35,8 @@ int intake__new(struct intake **out, const struct intake_opts *opts)
 	if (!in)
 		return err;
 	in->opts = *opts;
-	err = stacks__new(&in->stacks);
+	in->by_leaf = calloc(BINARIES, sizeof(*in->by_leaf)); /* pages that are used count only */
+	err = in->by_leaf ? stacks__new(&in->stacks) : -ENOMEM;
 	if (!err)
 		err = fold__new(&in->fold, opts->writer, opts->interval_ns);
 	if (err)
@@ -46,6 +52,7 @@ void intake__free(struct intake *in)
 		return;
 	fold__free(in->fold);
 	stacks__free(in->stacks);
+	free(in->by_leaf);
 	free(in);
 }
 
@@ -87,13 +94,15 @@ static void write_stack(struct intake *in, uint32_t id, const uint64_t *frames, 
 }
 
 /* Samples that came before count as those that follow. */
-static void define(struct intake *in, struct stack_entry *e, uint32_t error)
+static void define(struct intake *in, struct stack_entry *e, uint32_t error, uint32_t leaf)
 {
 	uint32_t waited[STACK_KINDS];
 
-	stacks__define(in->stacks, e, error, waited);
-	for (unsigned kind = 0; kind < STACK_KINDS; kind++)
+	stacks__define(in->stacks, e, (error & ERROR_MASK) | leaf << ERROR_BITS, waited);
+	for (unsigned kind = 0; kind < STACK_KINDS; kind++) {
 		count(in, kind, error, waited[kind]);
+		in->by_leaf[leaf] += waited[kind];
+	}
 }
 
 void intake__stack(struct intake *in, const struct wire_stack *s)
@@ -113,7 +122,7 @@ void intake__stack(struct intake *in, const struct wire_stack *s)
 	for (size_t i = 0; i < cnt; i++)
 		frames[i] = resolve(in, s->tgid, s->frames[i], first);
 	write_stack(in, e->id, frames, cnt, s->error);
-	define(in, e, s->error);
+	define(in, e, s->error, cnt ? frame_binary(frames[0]) & (BINARIES - 1) : 0);
 	e->current = true;
 }
 
@@ -132,10 +141,12 @@ static uint32_t stack_id(struct intake *in, uint64_t hash, unsigned kind, bool u
 	if (!user)
 		return e->id;
 	in->user_stacks++;
-	if (e->defined)
-		count(in, kind, e->error, 1);
-	else if (!stacks__wait(in->stacks, e, kind))
+	if (e->defined) {
+		count(in, kind, e->error & ERROR_MASK, 1);
+		in->by_leaf[e->error >> ERROR_BITS]++;
+	} else if (!stacks__wait(in->stacks, e, kind)) {
 		count(in, kind, STACK_NOT_TAKEN, 1);
+	}
 	return e->id;
 }
 
@@ -243,7 +254,7 @@ static void give_up(void *ctx, struct stack_entry *e)
 
 	write_stack(in, e->id, NULL, 0, STACK_NOT_TAKEN);
 	loss__add(in->opts.loss, "ring", "stack without definition", 1);
-	define(in, e, STACK_NOT_TAKEN);
+	define(in, e, STACK_NOT_TAKEN, 0);
 }
 
 void intake__advance(struct intake *in)
@@ -255,6 +266,11 @@ void intake__finish(struct intake *in)
 {
 	note(in, fold__flush(in->fold, UINT64_MAX));
 	stacks__each_undefined(in->stacks, give_up, in);
+}
+
+uint64_t intake__leaves(const struct intake *in, uint32_t binary)
+{
+	return binary < BINARIES ? in->by_leaf[binary] : 0;
 }
 
 struct intake_counts intake__counts(const struct intake *in)

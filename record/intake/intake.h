@@ -49,6 +49,8 @@ void intake__finish(struct intake *in);
 struct intake_counts {
 	uint64_t samples, user_stacks, complete;
 };
+/* Samples whose user stack has its leaf in that binary. */
+uint64_t intake__leaves(const struct intake *in, uint32_t binary);
 struct intake_counts intake__counts(const struct intake *in);
 
 /* Samples of a kind whose user stack ended with `error`. */

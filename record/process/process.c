@@ -394,6 +394,13 @@ uint64_t tracker__frame(struct tracker *t, uint32_t tgid, uint64_t address)
 	return frame;
 }
 
+const char *tracker__file(const struct tracker *t, uint32_t binary)
+{
+	const struct binary *b = binaries__get(t->binaries, binary);
+
+	return b && !b->jit && b->path[0] == '/' ? b->path : NULL;
+}
+
 void tracker__hit(struct tracker *t, uint32_t binary, uint64_t elf_address)
 {
 	struct binary *b = binaries__get(t->binaries, binary);
@@ -402,6 +409,8 @@ void tracker__hit(struct tracker *t, uint32_t binary, uint64_t elf_address)
 		return;
 	if (binaries__hit(t->binaries, b))
 		t->hit_since = true;
+	if (t->opts.debuginfo && !b->jit)
+		debuginfo__hit(t->opts.debuginfo, binary, elf_address);
 	if (b->jit && jit_names__hit(b->jit, elf_address) &&
 	    clock_now_ns() - t->jit_resolved_ns >= JIT_NS) /* soon: the process may not live long */
 		tracker_read_jit(t, false);

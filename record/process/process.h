@@ -79,6 +79,8 @@ uint32_t tracker__process(struct tracker *t, uint32_t tgid, const char *comm, ui
 uint64_t tracker__frame(struct tracker *t, uint32_t tgid, uint64_t address);
 
 /* A recorded stack has a frame in this binary: write its record, want its debuginfo (once each). */
+/* Where a file was found, as its process sees it; NULL: it is no file, or forgotten. */
+const char *tracker__file(const struct tracker *t, uint32_t binary);
 void tracker__hit(struct tracker *t, uint32_t binary, uint64_t elf_address);
 
 /* How many targets live; 0 after the last exit. With --comm/--cgroup later ones may still come. */

@@ -72,4 +72,8 @@ void session_miss_from_now(struct session *s);
 /* Adds what was lost in the kernel since the last call to the loss table. */
 void session_read_losses(struct session *s);
 
+/* session_symbols.c */
+struct json_object;
+struct json_object *session_symbols_json(const struct session *s);
+
 #endif

@@ -136,6 +136,7 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		metrics__reanchor(s->metrics);
 		err = err ? err : obz_writer__trim(s->writer);
 	}
+	debuginfo__tick(s->debuginfo, now);
 	err = err ? err : thin__tick(s->thin, now);
 	if (s->stats_fd >= 0 && now >= l->cost_ns) {
 		l->cost_ns = now + COST_NS;

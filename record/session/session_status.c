@@ -157,6 +157,7 @@ char *session__end_json(const struct session *s, enum stop_reason reason)
 	loss__each(s->loss, add_loss, losses);
 	json_object_object_add(root, "losses", losses);
 	json_object_object_add(root, "stacks", stacks_json(s));
+	json_object_object_add(root, "symbols", session_symbols_json(s));
 	if (traffic.unnamed)
 		json_object_object_add(root, "payload_unnamed", unnamed_json(&traffic));
 	if (s->stats_fd >= 0)

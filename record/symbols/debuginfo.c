@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two threads. The extractor reads and compresses under SCHED_IDLE; the committer, at normal
- * priority, adds what is finished to the archive and writes the records. Were the extractor to do
- * that as well, it could be preempted for seconds on a busy host while it holds the writer's lock,
- * and the session's thread would wait for it. For the same reason the session hands its wishes over
- * through a lock-free list, to the committer. At the end the committer extracts too, and the
- * extractor is raised or, where that is not permitted, hands its job over.
+ * Two threads. The committer, at normal priority, extracts symbol tables as soon as a binary was
+ * hit (milliseconds each), adds what is finished to the archive and writes the records. The
+ * extractor reads and compresses DWARF under SCHED_IDLE. Were the extractor to do that as well, it
+ * could be preempted for seconds on a busy host while it holds the writer's lock, and the session's
+ * thread would wait for it. For the same reason the session hands its wishes over through a
+ * lock-free list, to the committer. At the end the committer extracts too, and the extractor is
+ * raised or, where that is not permitted, hands its job over.
  */
 #include "record/symbols/debuginfo.h"
 
@@ -23,6 +24,8 @@
 #include "record/symbols/debuginfo_exclude.h"
 #include "record/symbols/debuginfo_extract.h"
 #include "record/symbols/debuginfo_queue.h"
+#include "record/symbols/hit_list.h"
+#include "record/symbols/item_hits.h"
 #include "record/symbols/read_debuginfo.h"
 #include "record/host/worker.h"
 
@@ -33,6 +36,9 @@ struct debuginfo {
 	struct exclude_list *exclude;
 	struct debuginfo_cache cache;
 	struct debug_queue queue;
+	struct hit_list hits;
+	pthread_mutex_t hits_lock; /* of all items' hits */
+	unsigned owing;		   /* the committer's: items with hits to be extracted */
 	sem_t extractor_work, committer_work;
 	atomic_bool hurry, stop, cancel_extractor, cancel_all;
 	pthread_t extractor, committer;
@@ -43,6 +49,7 @@ struct debuginfo {
 	pthread_mutex_t idle_lock; /* of `idle` alone */
 	pthread_cond_t idle;	   /* pending became 0 */
 	_Atomic uint64_t dwarf_total;
+	_Atomic(const char *) *symbols; /* by binary: of its last record */
 	atomic_int write_err;
 };
 
@@ -64,6 +71,7 @@ static void put_record(struct debuginfo *d, uint32_t binary, const char *member,
 				    .symbols = span_of(symbols),
 				    .why = span_of(why)};
 
+	atomic_store(&d->symbols[binary & 0xffff], symbols);
 	note_error(d, obz_writer__put(d->opts.writer, REC_debuginfo, &rec));
 }
 
@@ -86,27 +94,109 @@ static uint64_t dwarf_left(struct debuginfo *d)
 	return left < DEBUGINFO_AUTO_BINARY_MAX ? left : DEBUGINFO_AUTO_BINARY_MAX;
 }
 
+static bool wants_dwarf(const struct debuginfo *d)
+{
+	return d->opts.mode == DEBUGINFO_AUTO || d->opts.mode == DEBUGINFO_FULL;
+}
+
+/* The cache keeps one member an id: not what is only the first half. */
+static const struct debuginfo_cache *cache_for(const struct debuginfo *d, const struct item *it)
+{
+	static const struct debuginfo_cache none = {.fd = -1};
+
+	return it->stage == ITEM_SYMBOLS && wants_dwarf(d) ? &none : &d->cache;
+}
+
+/* The member of the symbol table has that already. */
+static void drop_lesser(const struct item *it, struct slim_member *m)
+{
+	if (it->stage != ITEM_DWARF || it->alternate || !it->members || m->fd < 0 ||
+	    !strcmp(m->symbols, "dwarf"))
+		return;
+	close(m->fd);
+	m->fd = -1;
+}
+
+/* The addresses to extract DWARF of; the caller's. */
+static uint64_t *take_hits(struct debuginfo *d, struct item *it, size_t *cnt)
+{
+	uint64_t *v = NULL;
+
+	*cnt = 0;
+	if (it->stage != ITEM_DWARF || !it->work->hits)
+		return NULL;
+	pthread_mutex_lock(&d->hits_lock);
+	*cnt = item_hits_take(it->work->hits, &v);
+	pthread_mutex_unlock(&d->hits_lock);
+	return v;
+}
+
+static void give_back_hits(struct debuginfo *d, struct item *it, const uint64_t *v, size_t cnt)
+{
+	pthread_mutex_lock(&d->hits_lock);
+	for (size_t i = 0; i < cnt; i++)
+		item_hits_add(it->work->hits, v[i], clock_now_ns());
+	pthread_mutex_unlock(&d->hits_lock);
+}
+
+static void note_covered(struct debuginfo *d, struct item *it, const struct extract_alt *alt)
+{
+	if (it->stage != ITEM_DWARF || !it->work->hits) {
+		free(alt->covered);
+		return;
+	}
+	pthread_mutex_lock(&d->hits_lock);
+	item_hits_done(it->work->hits, alt->covered, alt->covered_cnt, clock_now_ns());
+	pthread_mutex_unlock(&d->hits_lock);
+}
+
+/* Nothing more is known of it, nothing to be changed. */
+static void nothing_new(struct debuginfo *d, struct item *it)
+{
+	it->work->m = (struct slim_member){.fd = -1, .symbols = it->symbols};
+	snprintf(it->work->m.why, sizeof(it->work->m.why), "%s", it->why ? it->why : "");
+	debug_queue__make_ready(&d->queue, it);
+	sem_post(&d->committer_work);
+}
+
 static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 		    const atomic_bool *cancel)
 {
 	struct item_work *w = it->work;
+	size_t addr_cnt;
+	uint64_t *addrs = take_hits(d, it, &addr_cnt);
 	struct extract_job job = {.id = it->id,
 				  .path = w->path,
 				  .fd = w->fd,
 				  .root_fd = w->root_fd,
-				  .mode = d->opts.mode,
+				  .mode = it->stage == ITEM_SYMBOLS ? DEBUGINFO_SYMTAB
+								    : d->opts.mode,
 				  .dwarf_max = dwarf_left(d),
 				  .mem_max = d->opts.mem_max,
-				  .cache = &d->cache,
+				  .cache = cache_for(d, it),
 				  .tag = w->tag,
+				  .addrs = addrs,
+				  .addr_cnt = addr_cnt,
 				  .cancel = cancel};
 	struct extract_alt alt;
+	int err;
 
-	if (extractor__run(by, &job, &w->m, &alt)) {
+	if (it->stage == ITEM_DWARF && w->hits && !addr_cnt) {
+		free(addrs);
+		nothing_new(d, it);
+		return;
+	}
+	err = extractor__run(by, &job, &w->m, &alt);
+	if (err && addr_cnt)
+		give_back_hits(d, it, addrs, addr_cnt);
+	free(addrs);
+	if (err) {
 		debug_queue__put_back(&d->queue, it);
 		sem_post(&d->committer_work);
 		return;
 	}
+	note_covered(d, it, &alt);
+	drop_lesser(it, &w->m);
 	if (!strcmp(w->m.symbols, "dwarf"))
 		atomic_fetch_add(&d->dwarf_total, w->m.raw_sz);
 	atomic_fetch_add(&d->pending, 1); /* before another thread can be done with it */
@@ -119,9 +209,10 @@ static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 	sem_post(&d->committer_work);
 }
 
-static bool extract_next(struct debuginfo *d, struct extractor *by, const atomic_bool *cancel)
+static bool extract_next(struct debuginfo *d, struct extractor *by, enum item_stage stage,
+			 const atomic_bool *cancel)
 {
-	struct item *it = atomic_load(cancel) ? NULL : debug_queue__next(&d->queue);
+	struct item *it = atomic_load(cancel) ? NULL : debug_queue__next(&d->queue, stage);
 
 	if (it)
 		extract(d, by, it, cancel);
@@ -140,7 +231,7 @@ static void *extractor_main(void *arg)
 
 	while (!atomic_load(&d->stop)) {
 		wait_sem(&d->extractor_work);
-		while (extract_next(d, &d->background, &d->cancel_extractor))
+		while (extract_next(d, &d->background, ITEM_DWARF, &d->cancel_extractor))
 			;
 	}
 	extractor__end(&d->background);
@@ -149,56 +240,193 @@ static void *extractor_main(void *arg)
 
 /* ---- committing */
 
-static void member_name(const struct item *it, char name[MEMBER_NAME_SZ])
+/* number: 0 is the first's, which has none. */
+static void member_name(const struct item *it, unsigned number, char name[MEMBER_NAME_SZ])
 {
+	static const char end[] = ".debug.zst";
+	size_t len;
+
 	strcpy(name, ".build-id/");
 	debuginfo_member_name(name + 10, MEMBER_NAME_SZ - 10, it->id);
+	len = strlen(name) - strlen(end);
+	if (number)
+		snprintf(name + len, MEMBER_NAME_SZ - len, ".%u%s", number, end);
 }
 
-/* True when it has one, which is in the archive now. */
-static bool add_member(struct debuginfo *d, const struct item *it)
+static void add_member(struct debuginfo *d, struct item *it)
 {
 	struct slim_member *m = &it->work->m;
 	char name[MEMBER_NAME_SZ];
 	int err;
 
 	if (m->fd < 0)
-		return false;
-	member_name(it, name);
+		return;
+	member_name(it, it->members, name);
 	err = obz_writer__add_compressed(d->opts.writer, name, m->fd, m->sz);
-	if (!err)
-		return true;
+	if (!err) {
+		it->members++;
+		return;
+	}
 	m->symbols = "none";
 	snprintf(m->why, sizeof(m->why), "not written: %s", obz_strerror(err));
 	note_error(d, err);
+}
+
+/* ---- hits: items of DEBUGINFO_AUTO wait until some are due */
+
+static void queue_hits(struct debuginfo *d, struct item *it)
+{
+	it->work->hits->queued = true;
+	debug_queue__put_back(&d->queue, it);
+	sem_post(&d->extractor_work);
+	sem_post(&d->committer_work);
+}
+
+static void owe(struct debuginfo *d, struct item *it, bool owes)
+{
+	if (it->owes == owes)
+		return;
+	it->owes = owes;
+	d->owing += owes ? 1 : -1;
+	if (owes)
+		atomic_fetch_add(&d->pending, 1);
+	else
+		no_longer_pending(d);
+}
+
+static void consider(struct debuginfo *d, struct item *it)
+{
+	struct item_hits *h = it->work ? it->work->hits : NULL;
+	bool any, due;
+
+	if (!h || !h->ready || h->queued)
+		return;
+	pthread_mutex_lock(&d->hits_lock);
+	any = h->cnt != 0;
+	due = any && (atomic_load(&d->hurry) || clock_now_ns() >= h->due_ns);
+	pthread_mutex_unlock(&d->hits_lock);
+	if (due)
+		queue_hits(d, it);
+	else if (!any)
+		owe(d, it, false);
+}
+
+static void take_in_hits(struct debuginfo *d, struct hit_batch *b)
+{
+	struct hit_batch *next;
+
+	for (; b; b = next) {
+		for (unsigned i = 0; i < b->cnt; i++) {
+			const struct hit *h = &b->v[i];
+			struct item *it = d->queue.by_binary[h->binary & 0xffff];
+			bool added;
+
+			if (!it || !it->work || !it->work->hits)
+				continue;
+			pthread_mutex_lock(&d->hits_lock);
+			added = item_hits_add(it->work->hits, h->addr, clock_now_ns());
+			pthread_mutex_unlock(&d->hits_lock);
+			if (added)
+				owe(d, it, true);
+		}
+		next = b->next;
+		free(b);
+		no_longer_pending(d);
+	}
+}
+
+/* All that owe something, now and then: they are few. */
+static void consider_all(struct debuginfo *d)
+{
+	for (unsigned i = 0; d->owing && i < 1u << 16; i++)
+		if (d->queue.by_binary[i] && d->queue.by_binary[i]->owes)
+			consider(d, d->queue.by_binary[i]);
+}
+
+/* True: the item goes on to its DWARF at once. */
+static bool next_stage(struct debuginfo *d, struct item *it)
+{
+	bool more = it->stage == ITEM_SYMBOLS && wants_dwarf(d) && !it->work->m.failed;
+	struct item_hits *h = it->work->hits;
+
+	if (h && !it->work->m.failed) {
+		it->stage = ITEM_DWARF;
+		h->ready = true;
+		h->queued = false;
+		return false; /* when it has hits */
+	}
+	if (h) {
+		owe(d, it, false);
+		debug_queue__settle(&d->queue, it);
+		return false;
+	}
+	if (more) {
+		atomic_fetch_add(&d->pending, 1);
+		it->stage = ITEM_DWARF;
+		return true;
+	}
+	if (it->stage == ITEM_DWARF)
+		no_longer_pending(d);
+	debug_queue__settle(&d->queue, it);
 	return false;
 }
 
-static void commit(struct debuginfo *d, struct item *it)
+static void commit(struct debuginfo *d, struct item *it, bool fresh)
 {
 	char name[MEMBER_NAME_SZ] = "";
+	bool again, more = false;
 	uint32_t binary;
 
-	if (!it->done) {
-		debug_queue__settle(it, add_member(d, it));
-		if (it->alternate)
+	if (fresh) {
+		add_member(d, it);
+		debug_queue__note(&d->queue, it);
+		more = next_stage(d, it);
+	}
+	if (it->members)
+		member_name(it, 0, name);
+	while (debug_queue__report(&d->queue, it, &binary, &again)) {
+		put_record(d, binary, name, it->symbols, it->why ? it->why : "");
+		if (!again)
 			no_longer_pending(d);
 	}
-	if (it->has_member)
-		member_name(it, name);
-	while (debug_queue__report(&d->queue, it, &binary)) {
-		put_record(d, binary, name, it->symbols, it->why ? it->why : "");
-		no_longer_pending(d);
+	if (fresh && it->work)
+		consider(d, it);
+	if (more) {
+		debug_queue__put_back(&d->queue, it);
+		sem_post(&d->extractor_work);
+		sem_post(&d->committer_work);
 	}
 }
 
 static bool commit_next(struct debuginfo *d)
 {
-	struct item *it = debug_queue__next_ready(&d->queue);
+	bool fresh = false;
+	struct item *it = debug_queue__next_ready(&d->queue, &fresh);
 
 	if (it)
-		commit(d, it);
+		commit(d, it, fresh);
 	return it != NULL;
+}
+
+static void wait_for_work(struct debuginfo *d)
+{
+	uint64_t at = clock_now_ns() + 250000000;
+	struct timespec ts = {at / 1000000000, at % 1000000000};
+
+	if (d->owing && !atomic_load(&d->hurry))
+		sem_clockwait(&d->committer_work, CLOCK_MONOTONIC, &ts);
+	else
+		wait_sem(&d->committer_work);
+}
+
+/* Wishes that came before a hit are taken in before it. */
+static void take_in(struct debuginfo *d)
+{
+	struct hit_batch *hits = hit_list_take(&d->hits);
+
+	debug_queue__take_in(&d->queue);
+	take_in_hits(d, hits);
+	consider_all(d);
 }
 
 /* With a bound of memory one extracts at a time. */
@@ -212,10 +440,11 @@ static void *committer_main(void *arg)
 	struct debuginfo *d = arg;
 
 	while (!atomic_load(&d->stop)) {
-		wait_sem(&d->committer_work);
-		if (debug_queue__take_in(&d->queue))
-			sem_post(&d->extractor_work);
-		while (commit_next(d) || (helps(d) && extract_next(d, &d->helping, &d->cancel_all)))
+		wait_for_work(d);
+		take_in(d);
+		while (commit_next(d) ||
+		       extract_next(d, &d->helping, ITEM_SYMBOLS, &d->cancel_all) ||
+		       (helps(d) && extract_next(d, &d->helping, ITEM_DWARF, &d->cancel_all)))
 			;
 	}
 	extractor__end(&d->helping);
@@ -247,8 +476,12 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 	const char *why;
 	int err = 0;
 
-	if (!d)
+	if (d)
+		d->symbols = calloc(1 << 16, sizeof(*d->symbols));
+	if (!d || !d->symbols) {
+		free(d);
 		return -ENOMEM;
+	}
 	d->opts = *opts;
 	d->cache.fd = -1;
 	d->background = (struct extractor){.nursery = opts->nursery, .idle = true};
@@ -256,6 +489,7 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 	sem_init(&d->extractor_work, 0, 0);
 	sem_init(&d->committer_work, 0, 0);
 	pthread_mutex_init(&d->idle_lock, NULL);
+	pthread_mutex_init(&d->hits_lock, NULL);
 	debug_queue__init(&d->queue);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -269,6 +503,10 @@ int debuginfo__new(struct debuginfo **out, const struct debuginfo_opts *opts)
 			message_error("%s: cannot be the debuginfo cache: %s", opts->cache_dir,
 				      why);
 	}
+	if (!err && opts->mode == DEBUGINFO_AUTO)
+		err = hit_list_init(&d->hits, opts->mem_max);
+	if (!err && opts->mode == DEBUGINFO_AUTO)
+		err = debug_queue__with_hits(&d->queue);
 	if (!err && opts->mode != DEBUGINFO_NONE)
 		err = start_threads(d);
 	if (err) {
@@ -294,6 +532,8 @@ int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_
 		why = "no build-id to keep it by";
 	if (!why) {
 		atomic_fetch_add(&d->pending, 1);
+		if (d->opts.mode == DEBUGINFO_AUTO)
+			hit_list_renew(&d->hits, binary);
 		err = debug_queue__push(&d->queue, binary, fd, file_sz, root_fd, path, id_hex);
 		if (!err) {
 			sem_post(&d->committer_work);
@@ -306,6 +546,34 @@ int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_
 	return err;
 }
 
+static void hand_over(struct debuginfo *d)
+{
+	atomic_fetch_add(&d->pending, 1);
+	if (hit_list_hand_over(&d->hits))
+		sem_post(&d->committer_work);
+	else
+		no_longer_pending(d);
+}
+
+void debuginfo__hit(struct debuginfo *d, uint32_t binary, uint64_t addr)
+{
+	if (d->opts.mode == DEBUGINFO_AUTO && hit_list_add(&d->hits, binary, addr, clock_now_ns()))
+		hand_over(d);
+}
+
+void debuginfo__tick(struct debuginfo *d, uint64_t now_ns)
+{
+	if (d->opts.mode == DEBUGINFO_AUTO && hit_list_due(&d->hits, now_ns))
+		hand_over(d);
+}
+
+const char *debuginfo__symbols(const struct debuginfo *d, uint32_t binary)
+{
+	const char *symbols = atomic_load(&d->symbols[binary & 0xffff]);
+
+	return d->opts.mode == DEBUGINFO_NONE ? NULL : symbols ? symbols : "none";
+}
+
 unsigned debuginfo__pending(const struct debuginfo *d)
 {
 	return atomic_load(&d->pending);
@@ -315,6 +583,8 @@ static void begin_hurry(struct debuginfo *d)
 {
 	if (!d->started || atomic_exchange(&d->hurry, true))
 		return;
+	if (d->opts.mode == DEBUGINFO_AUTO)
+		hand_over(d);
 	/* Leaving SCHED_IDLE takes CAP_SYS_NICE or RLIMIT_NICE; without, the committer gets the
 	 * job. */
 	if (!extractor__set_idle(&d->background, false))
@@ -356,6 +626,20 @@ static void stop_threads(struct debuginfo *d)
 	d->started = false;
 }
 
+static void cut_short(struct debuginfo *d, struct item *it)
+{
+	struct slim_member *m = &it->work->m;
+
+	*m = (struct slim_member){.fd = -1, .symbols = "none", .failed = true};
+	strcpy(m->why, "cut short by the end of the capture");
+	if (it->symbols && !strcmp(it->symbols, "dwarf"))
+		strcpy(m->why, "DWARF of the last addresses cut short by the end of the capture");
+	else if (it->members)
+		snprintf(m->why, sizeof(m->why),
+			 "DWARF cut short by the end of the capture; %s only", it->symbols);
+	debug_queue__make_ready(&d->queue, it);
+}
+
 int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns)
 {
 	struct item *it;
@@ -363,12 +647,12 @@ int debuginfo__finish(struct debuginfo *d, uint64_t deadline_ns)
 	if (d->started)
 		wait_until(d, deadline_ns);
 	stop_threads(d);
-	debug_queue__take_in(&d->queue);
-	while ((it = debug_queue__next(&d->queue))) {
-		it->work->m = (struct slim_member){.fd = -1, .symbols = "none"};
-		strcpy(it->work->m.why, "cut short by the end of the capture");
-		debug_queue__make_ready(&d->queue, it);
-	}
+	take_in(d);
+	while (commit_next(d))
+		;
+	for (int stage = 0; stage < ITEM_STAGES; stage++)
+		while ((it = debug_queue__next(&d->queue, stage)))
+			cut_short(d, it);
 	while (commit_next(d))
 		;
 	return atomic_load(&d->write_err);
@@ -385,6 +669,8 @@ void debuginfo__free(struct debuginfo *d)
 		return;
 	stop_threads(d);
 	debug_queue__fini(&d->queue);
+	hit_list_fini(&d->hits);
+	free(d->symbols);
 	exclude_list__free(d->exclude);
 	debuginfo_cache_close(&d->cache);
 	sem_destroy(&d->extractor_work);

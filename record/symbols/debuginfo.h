@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Carries symbols off the host: for each wanted binary a slim ELF (slim.h) as archive member, made
- * at low priority while recording, and exactly one `debuginfo` record. Nothing here makes the
+ * Carries symbols off the host: for each wanted binary slim ELF files (slim.h) as archive members,
+ * the symbol table at once and DWARF at low priority while recording, and a `debuginfo` record
+ * whenever there is more. Nothing here makes the
  * session's thread wait.
  *
  * Sources, the first that fits: the file itself; the separate debug file by build-id
@@ -19,7 +20,7 @@
 struct nursery;
 
 enum debuginfo_mode {
-	DEBUGINFO_AUTO,	  /* DWARF within the bounds below, else symbol tables */
+	DEBUGINFO_AUTO,	  /* DWARF of the functions that were hit (excerpt.h), and symbol tables */
 	DEBUGINFO_FULL,	  /* DWARF always */
 	DEBUGINFO_SYMTAB, /* symbol tables only */
 	DEBUGINFO_NONE,
@@ -54,6 +55,16 @@ int debuginfo__new(struct debuginfo **d, const struct debuginfo_opts *opts);
  */
 int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
 		    const char *path, const char *id_hex);
+
+/* A stack has this address of it (ELF virtual): with DEBUGINFO_AUTO only the DWARF of such is
+ * extracted. After __want, from the same thread. */
+void debuginfo__hit(struct debuginfo *d, uint32_t binary, uint64_t addr);
+/* Every second at least, so that the last ones are not kept back. */
+void debuginfo__tick(struct debuginfo *d, uint64_t now_ns);
+
+/* What the archive has of a binary by now: "dwarf", "symtab", "dynsym", "none"; NULL: none was to be
+ * carried. */
+const char *debuginfo__symbols(const struct debuginfo *d, uint32_t binary);
 
 /* How many are not done yet. */
 unsigned debuginfo__pending(const struct debuginfo *d);

@@ -22,6 +22,7 @@ struct slim_member {
 	uint64_t sz, raw_sz;
 	const char *symbols;
 	char why[WHY_SZ];
+	bool failed; /* there is no use in trying for more of the file */
 	char alt_id[BUILD_ID_HEX_SZ]; /* the dwz alternate file it needs; empty: none */
 	uint64_t alt_tag;	      /* its content in the cache */
 };

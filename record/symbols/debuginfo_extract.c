@@ -95,12 +95,25 @@ static bool is_in_memory(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC;
 }
 
-static int compress(const struct slim *s, const struct extract_job *job, uint64_t mem_left,
+/* A slim ELF, or bytes as they are. */
+struct content {
+	const struct slim *slim;
+	const void *p;
+	uint64_t sz;
+};
+
+static int write_content(const struct content *c, struct packer *p)
+{
+	int err = c->slim ? slim__write(c->slim, pack_sink, p) : pack_sink(p, c->p, c->sz);
+
+	return err ? err : pack(p, NULL, 0, ZSTD_e_end);
+}
+
+static int compress(const struct content *c, const struct extract_job *job, uint64_t mem_left,
 		    struct slim_member *m)
 {
 	struct packer p = {
 		.z = ZSTD_createCCtx(), .out_cap = ZSTD_CStreamOutSize(), .cancel = job->cancel};
-	uint64_t raw_sz = slim__info(s).size;
 	int err = -ENOMEM;
 
 	p.fd = debuginfo_temp(job->cache->fd);
@@ -111,9 +124,8 @@ static int compress(const struct slim *s, const struct extract_job *job, uint64_
 	} else if (p.z && p.out) {
 		ZSTD_CCtx_setParameter(p.z, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 		ZSTD_CCtx_setParameter(p.z, ZSTD_c_checksumFlag, 1);
-		ZSTD_CCtx_setPledgedSrcSize(p.z, raw_sz);
-		err = slim__write(s, pack_sink, &p);
-		err = err ? err : pack(&p, NULL, 0, ZSTD_e_end);
+		ZSTD_CCtx_setPledgedSrcSize(p.z, c->sz);
+		err = write_content(c, &p);
 	}
 	ZSTD_freeCCtx(p.z);
 	free(p.out);
@@ -122,7 +134,7 @@ static int compress(const struct slim *s, const struct extract_job *job, uint64_
 			close(p.fd);
 		return err;
 	}
-	m->fd = p.fd, m->sz = p.sz, m->raw_sz = raw_sz;
+	m->fd = p.fd, m->sz = p.sz, m->raw_sz = c->sz;
 	return 0;
 }
 
@@ -239,7 +251,7 @@ static int slim_down(const struct work *w, uint64_t dwarf_max, struct slim_membe
 	m->symbols = info.symbols;
 	explain(w, &info, m);
 	if (strcmp(info.symbols, "none"))
-		err = compress(s, w->job, left, m);
+		err = compress(&(struct content){.slim = s, .sz = info.size}, w->job, left, m);
 	slim__free(s);
 	return err;
 }
@@ -287,12 +299,107 @@ static void fail(struct slim_member *m, int err, const char *why)
 {
 	if (m->fd >= 0)
 		close(m->fd);
-	*m = (struct slim_member){.fd = -1, .symbols = "none"};
+	*m = (struct slim_member){.fd = -1, .symbols = "none", .failed = true};
 	because(m, "%s",
 		why		  ? why
 		: err == -E2BIG	  ? "symbols exceed the memory left by --max-mem"
 		: err == -EBADMSG ? "file damaged or cut short while it was read"
 				  : strerror(-err));
+}
+
+/* ---- the DWARF of some addresses */
+
+/* That there is none is told as of a whole file. */
+static void explain_no_dwarf(const struct work *w, struct slim_member *m)
+{
+	struct slim *s = NULL;
+	struct slim_info info;
+
+	m->failed = true; /* nor will there be any for other addresses */
+	if (slim__plan(&s, &w->binary, w->has_debug ? &w->debug.elf : NULL, 0))
+		return;
+	info = slim__info(s);
+	explain(w, &info, m);
+	slim__free(s);
+}
+
+static void no_excerpt(const struct work *w, int err, struct slim_member *m)
+{
+	if (err == -ENOENT)
+		explain_no_dwarf(w, m);
+	else
+		because(m, "%s",
+			err == -E2BIG	  ? "DWARF takes more than obrec affords"
+			: err == -EBADMSG ? "DWARF damaged"
+					  : strerror(-err));
+}
+
+/* The host's own file, or a target's below its root, where .dwo files lie beside it. */
+static void image_path(const struct extract_job *job, char *path, size_t sz)
+{
+	if (job->root_fd >= 0)
+		snprintf(path, sz, "/proc/self/fd/%d%s", job->root_fd, job->path);
+	else
+		snprintf(path, sz, "%s", job->path);
+}
+
+static int open_alt(const struct work *w, struct slim_member *m)
+{
+	char link[4096], id[BUILD_ID_HEX_SZ];
+	struct debug_file f;
+	int fd;
+
+	if (slim_elf_altlink(source(w), link, id))
+		return -1;
+	if (debug_file__find_alt(&f, w->job->root_fd, w->has_debug ? w->debug.path : w->job->path,
+				 link, id)) {
+		because(m, "dwz alternate file %s not found: some names are missing", link);
+		return -1;
+	}
+	fd = f.fd;
+	f.fd = -1;
+	debug_file__close(&f);
+	return fd;
+}
+
+static int extract_excerpt(const struct work *w, struct slim_member *m, struct extract_alt *alt)
+{
+	char path[PATH_MAX + 32];
+	struct excerpt_opts opts = {.fd = source(w)->fd,
+				    .alt_fd = -1,
+				    .path = path,
+				    .addrs = w->job->addrs,
+				    .cnt = w->job->addr_cnt,
+				    .mem_max = w->job->mem_max};
+	struct excerpt e = {0};
+	int err = slim_elf_has_dwarf(source(w)) ? 0 : -ENOENT;
+
+	image_path(w->job, path, sizeof(path));
+	if (!err) {
+		opts.alt_fd = open_alt(w, m);
+		err = excerpt_make(&e, &opts);
+		if (opts.alt_fd >= 0)
+			close(opts.alt_fd);
+	}
+	if (!err && e.elf)
+		err = compress(&(struct content){.p = e.elf, .sz = e.sz}, w->job,
+			       opts.mem_max ? opts.mem_max : UINT64_MAX, m);
+	if (err) {
+		excerpt_fini(&e);
+		if (err != -ECANCELED)
+			no_excerpt(w, err, m);
+		return err == -ECANCELED ? err : 0;
+	}
+	if (e.elf)
+		m->symbols = "dwarf";
+	if (e.incomplete)
+		because(m, "split DWARF: .dwo or .dwp files not found, functions and lines of the "
+			   "skeleton only");
+	alt->covered = e.covered;
+	alt->covered_cnt = e.covered_cnt;
+	e.covered = NULL;
+	excerpt_fini(&e);
+	return 0;
 }
 
 static int extract_file(struct work *w, struct slim_member *m, struct extract_alt *alt)
@@ -304,7 +411,7 @@ static int extract_file(struct work *w, struct slim_member *m, struct extract_al
 		return 0;
 	}
 	find_debug(w);
-	err = slim_down_what_can_be(w, m);
+	err = w->job->addr_cnt ? extract_excerpt(w, m, alt) : slim_down_what_can_be(w, m);
 	if (err == -ECANCELED)
 		return err;
 	if (err)
@@ -312,7 +419,7 @@ static int extract_file(struct work *w, struct slim_member *m, struct extract_al
 	else if (changed(w->job->fd, &w->st) ||
 		 (w->has_debug && changed(w->debug.fd, &w->debug_st)))
 		fail(m, 0, "file changed while it was read");
-	else
+	else if (!w->job->addr_cnt)
 		find_alt(w, m, alt);
 	return 0;
 }
@@ -383,19 +490,21 @@ int debuginfo_extract(const struct extract_job *job, struct slim_member *m, stru
 	*alt = (struct extract_alt){.fd = -1};
 	if (job->fd >= 0) {
 		err = fstat(job->fd, &w.st) ? -errno : 0;
-		if (!err && debuginfo_cache_tag(job->cache, job->fd, job->cancel, &tag))
+		if (!err && !job->addr_cnt &&
+		    debuginfo_cache_tag(job->cache, job->fd, job->cancel, &tag))
 			return -ECANCELED;
 	}
-	if (from_cache(job, tag, m, alt))
+	if (!job->addr_cnt && from_cache(job, tag, m, alt))
 		return 0;
 	if (job->fd < 0 || err)
 		fail(m, err ? err : -ENOENT, err ? NULL : "file not available");
 	else
 		err = extract_file(&w, m, alt);
-	if (err != -ECANCELED) {
+	if (err != -ECANCELED && !job->addr_cnt) {
 		keep(&w, tag, m, alt);
-		err = 0;
 	}
+	if (err != -ECANCELED)
+		err = 0;
 	if (w.has_debug)
 		debug_file__close(&w.debug);
 	slim_elf__fini(&w.binary);

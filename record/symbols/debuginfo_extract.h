@@ -8,6 +8,7 @@
 
 #include "record/symbols/debuginfo_cache.h"
 #include "record/symbols/debuginfo_find.h"
+#include "record/symbols/excerpt.h"
 
 struct extract_job {
 	const char *id;	  /* build-id or sha1:HEX */
@@ -18,6 +19,8 @@ struct extract_job {
 	uint64_t mem_max;   /* bytes that it may take; 0: no bound */
 	const struct debuginfo_cache *cache;
 	uint64_t tag; /* its content in the cache, where fd is -1 */
+	const uint64_t *addrs; /* with DEBUGINFO_AUTO: DWARF of these alone; ascending, once each */
+	size_t addr_cnt;
 	const atomic_bool *cancel;
 };
 
@@ -27,6 +30,9 @@ struct extract_alt {
 	int fd;			  /* owned by the caller; -1: it is in the cache, */
 	uint64_t tag;		  /* as this content */
 	uint64_t file_sz;
+	/* Of an excerpt instead: for which addresses there is no need to ask again. The caller's. */
+	struct excerpt_range *covered;
+	size_t covered_cnt;
 };
 
 /*

@@ -7,11 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/symbols/item_hits.h"
+
 /* One binary that waits for its record, with an item of its own until it is known whether the id
  * has one. */
 struct want {
 	struct want *next;
 	uint32_t binary;
+	bool again; /* it has had a record */
 	struct item *fresh;
 };
 
@@ -19,6 +22,12 @@ void debug_queue__init(struct debug_queue *q)
 {
 	*q = (struct debug_queue){0};
 	pthread_mutex_init(&q->lock, NULL);
+}
+
+int debug_queue__with_hits(struct debug_queue *q)
+{
+	q->by_binary = calloc(1 << 16, sizeof(struct item *));
+	return q->by_binary ? 0 : -ENOMEM;
 }
 
 /* ---- items */
@@ -37,6 +46,7 @@ static void work_free(struct item_work *w)
 	if (!w)
 		return;
 	close_files(w);
+	item_hits_free(w->hits);
 	if (w->m.fd >= 0)
 		close(w->m.fd);
 	free(w->path);
@@ -49,6 +59,7 @@ static void item_free(struct item *it)
 {
 	work_free(it->work);
 	free_wants(it->wants);
+	free_wants(it->told);
 	free(it->id);
 	free(it->why);
 	free(it);
@@ -137,8 +148,8 @@ static void hash_item(struct debug_queue *q, struct item *it)
 static void add_item(struct debug_queue *q, struct item *it)
 {
 	hash_item(q, it);
-	it->next = q->queued;
-	q->queued = it;
+	it->next = q->queued[it->stage];
+	q->queued[it->stage] = it;
 }
 
 static void add_ready(struct debug_queue *q, struct item *it)
@@ -146,7 +157,7 @@ static void add_ready(struct debug_queue *q, struct item *it)
 	if (it->on_ready)
 		return;
 	it->on_ready = true;
-	it->next = q->ready;
+	it->ready_next = q->ready;
 	q->ready = it;
 }
 
@@ -185,6 +196,7 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 	if (!it)
 		return 0;
 	it->alternate = true;
+	it->stage = ITEM_DWARF;
 	it->work->tag = tag;
 	pthread_mutex_lock(&q->lock);
 	if (item_of(q, id)) {
@@ -200,7 +212,8 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 /* The member of that name is in the archive and is not this binary's. */
 static void refuse(struct debug_queue *q, struct item *it)
 {
-	it->work->m = (struct slim_member){.fd = -1, .symbols = "none"};
+	it->work->m = (struct slim_member){.fd = -1, .symbols = "none", .failed = true};
+	it->work->fresh = true;
 	strcpy(it->work->m.why, "its build-id is that of a dwz alternate file");
 	hash_item(q, it);
 	add_ready(q, it);
@@ -224,9 +237,13 @@ bool debug_queue__take_in(struct debug_queue *q)
 			refuse(q, it);
 		} else {
 			it = w->fresh;
+			if (q->by_binary)
+				it->work->hits = item_hits_new();
 			add_item(q, it);
 			more = true;
 		}
+		if (q->by_binary)
+			q->by_binary[w->binary & 0xffff] = it;
 		w->fresh = NULL;
 		w->next = it->wants;
 		it->wants = w;
@@ -239,13 +256,13 @@ bool debug_queue__take_in(struct debug_queue *q)
 
 /* ---- going out */
 
-struct item *debug_queue__next(struct debug_queue *q)
+struct item *debug_queue__next(struct debug_queue *q, enum item_stage stage)
 {
 	struct item **best, *it;
 
 	pthread_mutex_lock(&q->lock);
-	best = &q->queued;
-	for (struct item **at = &q->queued; *at; at = &(*at)->next)
+	best = &q->queued[stage];
+	for (struct item **at = best; *at; at = &(*at)->next)
 		if ((*at)->work->file_sz < (*best)->work->file_sz)
 			best = at;
 	it = *best;
@@ -258,45 +275,90 @@ struct item *debug_queue__next(struct debug_queue *q)
 void debug_queue__put_back(struct debug_queue *q, struct item *it)
 {
 	pthread_mutex_lock(&q->lock);
-	it->next = q->queued;
-	q->queued = it;
+	it->next = q->queued[it->stage];
+	q->queued[it->stage] = it;
 	pthread_mutex_unlock(&q->lock);
 }
 
 void debug_queue__make_ready(struct debug_queue *q, struct item *it)
 {
-	close_files(it->work);
 	pthread_mutex_lock(&q->lock);
+	it->work->fresh = true;
 	add_ready(q, it);
 	pthread_mutex_unlock(&q->lock);
 }
 
-struct item *debug_queue__next_ready(struct debug_queue *q)
+struct item *debug_queue__next_ready(struct debug_queue *q, bool *fresh)
 {
 	struct item *it;
 
 	pthread_mutex_lock(&q->lock);
 	it = q->ready;
 	if (it) {
-		q->ready = it->next;
+		q->ready = it->ready_next;
 		it->on_ready = false;
+		*fresh = it->work && it->work->fresh;
+		if (*fresh)
+			it->work->fresh = false;
 	}
 	pthread_mutex_unlock(&q->lock);
 	return it;
 }
 
-void debug_queue__settle(struct item *it, bool has_member)
+/* DWARF that could not be had leaves what the symbol table gave, and the reason. */
+static void take_over(struct item *it, const struct slim_member *m)
 {
-	const struct slim_member *m = &it->work->m;
-
-	it->symbols = m->symbols;
+	if (!it->symbols || !strcmp(it->symbols, "none") || !strcmp(m->symbols, "dwarf"))
+		it->symbols = m->symbols;
+	if (!m->why[0] && it->done && strcmp(m->symbols, "dwarf"))
+		return;
+	free(it->why);
 	it->why = m->why[0] ? strdup(m->why) : NULL;
-	it->has_member = has_member;
-	work_free(it->work);
-	it->work = NULL;
 }
 
-bool debug_queue__report(struct debug_queue *q, struct item *it, uint32_t *binary)
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+bool debug_queue__note(struct debug_queue *q, struct item *it)
+{
+	struct slim_member *m = &it->work->m;
+	const char *symbols = it->symbols;
+	char *why = it->why;
+	bool changed;
+
+	it->why = why ? strdup(why) : NULL;
+	take_over(it, m);
+	if (m->fd >= 0)
+		close(m->fd);
+	m->fd = -1;
+	changed = symbols != it->symbols || !same_text(why, it->why);
+	free(why);
+	pthread_mutex_lock(&q->lock);
+	for (struct want *w; changed && (w = it->told);) {
+		it->told = w->next;
+		w->next = it->wants;
+		it->wants = w;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return changed;
+}
+
+void debug_queue__settle(struct debug_queue *q, struct item *it)
+{
+	struct want *told;
+
+	work_free(it->work);
+	it->work = NULL;
+	pthread_mutex_lock(&q->lock);
+	told = it->told;
+	it->told = NULL;
+	pthread_mutex_unlock(&q->lock);
+	free_wants(told);
+}
+
+bool debug_queue__report(struct debug_queue *q, struct item *it, uint32_t *binary, bool *again)
 {
 	struct want *w;
 
@@ -306,10 +368,15 @@ bool debug_queue__report(struct debug_queue *q, struct item *it, uint32_t *binar
 	if (w) {
 		it->wants = w->next;
 		*binary = w->binary;
-		w->next = NULL;
+		*again = w->again;
+		w->again = true;
+		w->next = it->work ? it->told : NULL;
+		if (it->work)
+			it->told = w;
 	}
 	pthread_mutex_unlock(&q->lock);
-	free_wants(w);
+	if (w && !it->work)
+		free_wants(w);
 	return w != NULL;
 }
 
@@ -323,5 +390,6 @@ void debug_queue__fini(struct debug_queue *q)
 			next = it->hash_next;
 			item_free(it);
 		}
+	free(q->by_binary);
 	pthread_mutex_destroy(&q->lock);
 }

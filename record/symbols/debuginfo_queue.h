@@ -12,6 +12,9 @@
 
 #include "record/symbols/debuginfo_cache.h"
 
+struct item_hits;
+void item_hits_free(struct item_hits *h);
+
 /* What an item is until it is in the archive. */
 struct item_work {
 	char *path;
@@ -19,7 +22,12 @@ struct item_work {
 	uint64_t file_sz;
 	uint64_t tag; /* of a file that is in the cache alone */
 	struct slim_member m;
+	struct item_hits *hits; /* NULL: its DWARF goes as a whole, or not at all */
+	bool fresh;		/* m is filled in and not committed yet */
 };
+
+/* The symbol table goes first, alone: it is small, and a capture may be short. */
+enum item_stage { ITEM_SYMBOLS, ITEM_DWARF, ITEM_STAGES };
 
 /* Everything of one id, which stands for one content (binary_build.c). Queued, taken by one thread,
  * ready, done: in the archive. Of one that is done little is kept, to answer for other files of
@@ -27,14 +35,16 @@ struct item_work {
 struct item {
 	char *id;
 	struct item_work *work; /* NULL: settled */
-	const char *symbols;	/* static; this and the next two once it is */
+	const char *symbols;	/* static; this and the next two once it is done */
 	char *why;		/* NULL: for no reason */
-	bool has_member;
-	bool alternate; /* a dwz file: no binary asked for it */
+	unsigned members;	/* in the archive */
+	enum item_stage stage;	/* of its work */
+	bool alternate;		/* a dwz file: no binary asked for it */
 	bool done;
+	bool owes; /* it has hits to be extracted; the committer's */
 
-	struct item *next, *hash_next; /* the queue's own */
-	struct want *wants;
+	struct item *next, *ready_next, *hash_next; /* the queue's own */
+	struct want *wants, *told; /* told: have a record, and get another if it changes */
 	bool on_ready;
 };
 
@@ -43,10 +53,13 @@ struct item {
 struct debug_queue {
 	pthread_mutex_t lock;
 	_Atomic(struct want *) incoming;
-	struct item *queued, *ready, *buckets[QUEUE_BUCKETS];
+	struct item **by_binary; /* by number, 16 bits; NULL: nobody asks for hits */
+	struct item *queued[ITEM_STAGES], *ready, *buckets[QUEUE_BUCKETS];
 };
 
 void debug_queue__init(struct debug_queue *q);
+/* Before anything is pushed: items get hits, and by_binary. */
+int debug_queue__with_hits(struct debug_queue *q);
 void debug_queue__fini(struct debug_queue *q);
 
 /* Copies what it is given, dups the descriptors. -EMFILE, -ENOMEM. */
@@ -64,18 +77,23 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 bool debug_queue__take_in(struct debug_queue *q);
 
 /* The smallest file first: a kill then loses the fewest binaries. NULL: none. */
-struct item *debug_queue__next(struct debug_queue *q);
+struct item *debug_queue__next(struct debug_queue *q, enum item_stage stage);
+/* To the list of its stage. */
 void debug_queue__put_back(struct debug_queue *q, struct item *it);
 
-/* it->work->m is filled in; the item's files are closed. */
+/* it->work->m is filled in. */
 void debug_queue__make_ready(struct debug_queue *q, struct item *it);
-struct item *debug_queue__next_ready(struct debug_queue *q);
+/* *fresh: its m is to be committed; else there are but binaries that wait for a record. */
+struct item *debug_queue__next_ready(struct debug_queue *q, bool *fresh);
 
-/* By who commits it: what became of it->work->m, with its member in the archive or not, is all that
- * stays. */
-void debug_queue__settle(struct item *it, bool has_member);
+/* By who commits it: takes over what became of it->work->m. True when its binaries have to be told
+ * of that again. */
+bool debug_queue__note(struct debug_queue *q, struct item *it);
+/* Nothing more comes of it: only what the records say stays. */
+void debug_queue__settle(struct debug_queue *q, struct item *it);
 
-/* Marks the item done; takes one binary off it that waits for its record. False: there is none. */
-bool debug_queue__report(struct debug_queue *q, struct item *it, uint32_t *binary);
+/* Marks the item done; takes one binary off it that waits for its record, *again: it had one
+ * already. False: there is none. */
+bool debug_queue__report(struct debug_queue *q, struct item *it, uint32_t *binary, bool *again);
 
 #endif

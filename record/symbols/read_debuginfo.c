@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -31,6 +32,7 @@ static void put_member(struct parcel *answer, const struct slim_member *m)
 	parcel_put_string(answer, m->symbols);
 	parcel_put_string(answer, m->why);
 	parcel_put_string(answer, m->alt_id);
+	parcel_put_u64(answer, m->failed);
 	parcel_put_u64(answer, m->sz);
 	parcel_put_u64(answer, m->raw_sz);
 	parcel_put_fd(answer, 0, m->fd);
@@ -49,6 +51,15 @@ static void put_alternate(struct parcel *answer, const struct extract_alt *alt)
 	close(alt->fd);
 }
 
+/* Until the next answer. */
+static const struct excerpt_range *kept_ranges(const struct extract_alt *alt)
+{
+	static struct excerpt_range *last;
+
+	free(last);
+	return last = alt->covered;
+}
+
 int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer)
 {
 	static const atomic_bool never;
@@ -63,9 +74,12 @@ int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer
 	job.dwarf_max = parcel_get_u64(request);
 	job.mem_max = parcel_get_u64(request);
 	job.tag = parcel_get_u64(request);
+	job.addr_cnt = parcel_get_u64(request);
 	parcel_get(request, &cache.key, sizeof(cache.key));
 	get_string(request, id, sizeof(id));
 	get_string(request, path, sizeof(path));
+	if (job.addr_cnt)
+		job.addrs = parcel_get_tail(request, job.addr_cnt, sizeof(*job.addrs));
 	if (request->bad)
 		return -EBADMSG;
 	job.id = id;
@@ -80,6 +94,9 @@ int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer
 		return err;
 	put_member(answer, &m);
 	put_alternate(answer, &alt);
+	parcel_put_u64(answer, alt.covered_cnt);
+	if (alt.covered_cnt) /* this process answers one request after the other */
+		parcel_put_tail(answer, kept_ranges(&alt), alt.covered_cnt * sizeof(*alt.covered));
 	return 0;
 }
 
@@ -100,9 +117,26 @@ static void ask(struct parcel *m, const struct extract_job *job)
 	parcel_put_u64(m, job->dwarf_max);
 	parcel_put_u64(m, job->mem_max);
 	parcel_put_u64(m, job->tag);
+	parcel_put_u64(m, job->addr_cnt);
 	parcel_put(m, &job->cache->key, sizeof(job->cache->key));
 	parcel_put_string(m, job->id);
 	parcel_put_string(m, job->path);
+	if (job->addr_cnt)
+		parcel_put_tail(m, job->addrs, job->addr_cnt * sizeof(*job->addrs));
+}
+
+/* As many as there is memory for: what is missing is asked for again. */
+static void take_covered(struct parcel *answer, struct extract_alt *alt)
+{
+	size_t cnt = parcel_get_u64(answer);
+	const struct excerpt_range *r =
+		cnt ? parcel_get_tail(answer, cnt, sizeof(*alt->covered)) : NULL;
+
+	alt->covered = r ? malloc(cnt * sizeof(*r)) : NULL;
+	if (!alt->covered)
+		return;
+	memcpy(alt->covered, r, cnt * sizeof(*r));
+	alt->covered_cnt = cnt;
 }
 
 static const char *known_kind(struct span s)
@@ -118,6 +152,7 @@ static void take(struct parcel *answer, struct slim_member *m, struct extract_al
 	m->symbols = known_kind(parcel_get_span(answer));
 	get_string(answer, m->why, sizeof(m->why));
 	get_string(answer, m->alt_id, sizeof(m->alt_id));
+	m->failed = parcel_get_u64(answer);
 	m->sz = parcel_get_u64(answer);
 	m->raw_sz = parcel_get_u64(answer);
 	get_string(answer, alt->id, sizeof(alt->id));
@@ -125,11 +160,12 @@ static void take(struct parcel *answer, struct slim_member *m, struct extract_al
 	alt->file_sz = parcel_get_u64(answer);
 	m->fd = parcel_take_fd(answer, 0);
 	alt->fd = parcel_take_fd(answer, 1);
+	take_covered(answer, alt);
 }
 
 static void say(struct slim_member *m, const char *why)
 {
-	*m = (struct slim_member){.fd = -1, .symbols = "none"};
+	*m = (struct slim_member){.fd = -1, .symbols = "none", .failed = true};
 	snprintf(m->why, sizeof(m->why), "%s", why);
 }
 

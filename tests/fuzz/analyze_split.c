@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	struct symbolizer_opts opts = {.jobs = 1, .inlines = true};
 	struct input binary, second;
-	const struct symbol_archive archive = {"00000000000000000000000000000000", open_by_id,
+	const struct symbol_archive archive = {"00000000000000000000000000000000", NULL, open_by_id,
 					       content_by_id, &second};
 	struct symbol_image *image;
 	uint64_t addrs[ADDRS];

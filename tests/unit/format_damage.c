@@ -254,6 +254,9 @@ static void test_hostile(void)
 		{"schema.json", "00000000005", 5, '0', true}, /* second of its name */
 		{".build-id/ab/cdef0123456789.debug.zst", "00000000005", 5, '0', true},
 		{".build-id/ab/../x.debug.zst", "00000000005", 5, '0', true},
+		{".build-id/ab/cdef0123456789.0.debug.zst", "00000000005", 5, '0', true},
+		{".build-id/ab/cdef0123456789.1234567.debug.zst", "00000000005", 5, '0', true},
+		{".build-id/ab/cdef0123456789.1.2.debug.zst", "00000000005", 5, '0', true},
 		{".build-id/AB/cd.debug.zst", "00000000005", 5, '0', true},
 		{"link", "00000000000", 0, '2', true},
 		{"hard", "00000000000", 0, '1', true},

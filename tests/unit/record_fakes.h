@@ -139,6 +139,10 @@ int obz_writer__put(struct obz_writer *w, enum rec_kind kind, const void *rec)
 	return 0;
 }
 
+void debuginfo__hit(struct debuginfo *d, uint32_t binary, uint64_t addr)
+{
+}
+
 int debuginfo__want(struct debuginfo *d, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
 		    const char *path, const char *id_hex)
 {
