@@ -45,8 +45,6 @@ ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap -lnettle
 
 FORMAT_SRC := $(wildcard format/*.c format/*/*.c)
 RECORD_SRC := $(wildcard record/*/*.c)
-# obrec chooses DWARF with the readers that obana looks it up with: they know neither archive nor store
-DWARF_SRC := $(patsubst %,analyze/symbol/%.c,dwarf_abbrev dwarf_form dwarf_line dwarf_map dwarf_ranges dwarf_split dwarf_unit elf_image inflate symbol_budget)
 ANALYZE_SRC := $(wildcard analyze/*/*.c analyze/*/*/*.c)
 # what others refer to comes first: libbpf 1.1 loses the place of a map that is used before it is defined
 BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/metric.bpf.c bpf/event.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread)
@@ -65,7 +63,7 @@ obrec: $(B)/obrec
 obana: $(B)/obana
 
 $(FORMAT_A): $(call obj,$(FORMAT_SRC))
-$(RECORD_A): $(call obj,$(RECORD_SRC) $(DWARF_SRC))
+$(RECORD_A): $(call obj,$(RECORD_SRC))
 $(ANALYZE_A): $(call obj,$(ANALYZE_SRC))
 $(B)/%.a:
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $(filter %.o,$^)
@@ -97,7 +95,7 @@ dist: static all
 # ---- what each layer may include: sees_LAYER, the folders and files of its top
 
 sees_format := format
-sees_record := record format bpf analyze/symbol
+sees_record := record format bpf
 sees_analyze := analyze format
 sees_bpf := bpf format/kinds.def format/probes.def format/protocols.def format/records.def format/records.h
 sees_tests := record analyze format bpf tests
@@ -186,7 +184,7 @@ $(FUZZ_B)/o/%.o: %.c | $(SKEL) $(EMBED) $(B)/version.h $(LAYER_STAMPS)
 	$(call say,FUZZCC,$<)$(CLANG) $(FUZZ_CFLAGS) $(DEPFLAGS) -pthread $(call top,$<) -I$(B) -c -o $@ $<
 fuzzobj = $(patsubst %.c,$(FUZZ_B)/o/%.o,$(1))
 $(FUZZ_B)/libformat.a: $(call fuzzobj,$(FORMAT_SRC))
-$(FUZZ_B)/librecord.a: $(call fuzzobj,$(RECORD_SRC) $(DWARF_SRC))
+$(FUZZ_B)/librecord.a: $(call fuzzobj,$(RECORD_SRC))
 $(FUZZ_B)/libanalyze.a: $(call fuzzobj,$(ANALYZE_SRC))
 $(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/o/tests/fuzz/%.o $$(subst $(B)/,$(FUZZ_B)/,$$(link_$$(call layer,$$*)))
 	$(call say,LD,$@)$(CLANG) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs_$(call layer,$*))

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "analyze/symbol/section_bytes.h"
+#include "format/dwarf/section_bytes.h"
 #include "analyze/symbol/name_pool.h"
 
 enum { CHAIN_MAX = 256 }; /* deeper inlining is cut at its outer end */

@@ -4,7 +4,7 @@
 #ifndef ANALYZE_SYMBOL_DEBUG_FILE_H
 #define ANALYZE_SYMBOL_DEBUG_FILE_H
 
-#include "analyze/symbol/elf_image.h"
+#include "format/dwarf/elf_image.h"
 #include "analyze/symbol/symbol.h"
 
 struct source_opts {

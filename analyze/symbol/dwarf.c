@@ -4,10 +4,10 @@
 #include <stdatomic.h>
 
 #include "analyze/symbol/dwarf_func.h"
-#include "analyze/symbol/dwarf_line.h"
-#include "analyze/symbol/dwarf_map.h"
+#include "format/dwarf/dwarf_line.h"
+#include "format/dwarf/dwarf_map.h"
 #include "analyze/symbol/dwarf_name.h"
-#include "analyze/symbol/dwarf_split.h"
+#include "format/dwarf/dwarf_split.h"
 #include "analyze/symbol/parallel.h"
 
 struct dwarf {

@@ -5,7 +5,7 @@
 #define ANALYZE_SYMBOL_DWARF_H
 
 #include "analyze/symbol/answers.h"
-#include "analyze/symbol/elf_image.h"
+#include "format/dwarf/elf_image.h"
 #include "analyze/symbol/symtab.h"
 
 struct dwarf;

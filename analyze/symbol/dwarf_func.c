@@ -3,9 +3,9 @@
 
 #include <dwarf.h>
 
-#include "analyze/symbol/dwarf_map.h"
-#include "analyze/symbol/dwarf_ranges.h"
-#include "analyze/symbol/dwarf_scope.h"
+#include "format/dwarf/dwarf_map.h"
+#include "format/dwarf/dwarf_ranges.h"
+#include "format/dwarf/dwarf_scope.h"
 
 struct walk {
 	struct func_table *t;

@@ -2,7 +2,8 @@
 /* Names of a line table's files; apart, as whoever only copies tables needs no pool of names. */
 #include <stdio.h>
 
-#include "analyze/symbol/dwarf_line.h"
+#include "analyze/symbol/name_pool.h"
+#include "format/dwarf/dwarf_line.h"
 
 /* Joins as llvm's path append does: one separator between, empty parts left out. No more of a part
  * is read than fits. */

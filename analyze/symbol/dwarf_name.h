@@ -8,7 +8,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_NAME_H
 #define ANALYZE_SYMBOL_DWARF_NAME_H
 
-#include "analyze/symbol/dwarf_scope.h"
+#include "format/dwarf/dwarf_scope.h"
 #include "analyze/symbol/name_pool.h"
 
 /* Names by DIE: inlined functions, and what many of them stand in, are met many times. */

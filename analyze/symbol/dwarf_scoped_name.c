@@ -3,7 +3,7 @@
 
 #include "analyze/symbol/dwarf_name.h"
 #include "analyze/symbol/symbol.h"
-#include "analyze/symbol/symbol_budget.h"
+#include "format/dwarf/symbol_budget.h"
 
 /* No more than these, for hostile files: the name alone is shown then. Templates' arguments make
  * real ones some thousand bytes long. */

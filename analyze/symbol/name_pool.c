@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/symbol/name_pool.h"
+#include "analyze/symbol/symbol.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/symbol/symbol_budget.h"
-#include "analyze/symbol/symbol.h"
+#include "format/dwarf/symbol_budget.h"
 
 struct node {
 	struct pooled pub;

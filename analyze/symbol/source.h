@@ -6,7 +6,7 @@
 #include "analyze/symbol/answers.h"
 #include "analyze/symbol/debug_file.h"
 #include "analyze/symbol/dwarf.h"
-#include "analyze/symbol/elf_image.h"
+#include "format/dwarf/elf_image.h"
 #include "analyze/symbol/symtab.h"
 
 /* One more file with DWARF of the image. */

@@ -4,11 +4,11 @@
 #ifndef RECORD_EXCERPT_IMPL_H
 #define RECORD_EXCERPT_IMPL_H
 
-#include "analyze/symbol/dwarf_abbrev.h"
-#include "analyze/symbol/dwarf_line.h"
-#include "analyze/symbol/dwarf_map.h"
-#include "analyze/symbol/dwarf_ranges.h"
-#include "analyze/symbol/dwarf_split.h"
+#include "format/dwarf/dwarf_abbrev.h"
+#include "format/dwarf/dwarf_line.h"
+#include "format/dwarf/dwarf_map.h"
+#include "format/dwarf/dwarf_ranges.h"
+#include "format/dwarf/dwarf_split.h"
 #include "record/symbols/excerpt.h"
 
 /* A growing section. */

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/symbol/elf_image.h"
+#include "format/dwarf/elf_image.h"
 #include "analyze/symbol/symbol.h"
 
 struct input {

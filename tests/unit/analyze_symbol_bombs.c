@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <zlib.h>
 
-#include "analyze/symbol/symbol_budget.h"
+#include "format/dwarf/symbol_budget.h"
 #include "analyze/symbol/symbol.h"
 #include "check.h"
 #include "elf_image_build.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/symbol/inflate.h"
+#include "format/dwarf/inflate.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -6,12 +6,12 @@
  * so that many small ones gain nothing. Whatever loops over foreign data charges here before it
  * goes on, and ends with -E2BIG when there is nothing left.
  */
-#ifndef ANALYZE_SYMBOL_BUDGET_H
-#define ANALYZE_SYMBOL_BUDGET_H
+#ifndef FORMAT_BUDGET_H
+#define FORMAT_BUDGET_H
 
 #include <stdatomic.h>
 
-#include "analyze/symbol/section_bytes.h"
+#include "format/dwarf/section_bytes.h"
 
 enum budget_kind {
 	BUDGET_WORK,

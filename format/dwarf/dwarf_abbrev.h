@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Abbreviation tables (section 7.5.3) with what makes walking over DIEs fast, and each worker's
  * small cache of them. */
-#ifndef ANALYZE_SYMBOL_DWARF_ABBREV_H
-#define ANALYZE_SYMBOL_DWARF_ABBREV_H
+#ifndef FORMAT_DWARF_ABBREV_H
+#define FORMAT_DWARF_ABBREV_H
 
-#include "analyze/symbol/dwarf_form.h"
+#include "format/dwarf/dwarf_form.h"
 
 struct attr_spec {
 	uint16_t name, form;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/symbol/dwarf_scope.h"
+#include "format/dwarf/dwarf_scope.h"
 
 #include <dwarf.h>
 

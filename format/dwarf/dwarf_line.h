@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Line tables (section 6.2), DWARF 2 to 5: the rows near wanted addresses, and file names as
  * llvm-symbolizer prints them. */
-#ifndef ANALYZE_SYMBOL_DWARF_LINE_H
-#define ANALYZE_SYMBOL_DWARF_LINE_H
+#ifndef FORMAT_DWARF_LINE_H
+#define FORMAT_DWARF_LINE_H
 
-#include "analyze/symbol/dwarf_form.h"
-#include "analyze/symbol/name_pool.h"
+#include "format/dwarf/dwarf_form.h"
+
+struct name_pool;
+struct pooled;
 
 struct line_row {
 	uint64_t addr;

@@ -4,11 +4,11 @@
  * for. Spans lent live until __close. Calls are for one thread at a time; the spans may be read by
  * any.
  */
-#ifndef ANALYZE_SYMBOL_ELF_IMAGE_H
-#define ANALYZE_SYMBOL_ELF_IMAGE_H
+#ifndef FORMAT_ELF_IMAGE_H
+#define FORMAT_ELF_IMAGE_H
 
-#include "analyze/symbol/symbol_budget.h"
-#include "analyze/symbol/section_bytes.h"
+#include "format/dwarf/symbol_budget.h"
+#include "format/dwarf/section_bytes.h"
 
 struct elf_image;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/symbol/dwarf_line.h"
+#include "format/dwarf/dwarf_line.h"
 
 #include <dwarf.h>
 
-#include "analyze/symbol/dwarf_map.h"
+#include "format/dwarf/dwarf_map.h"
 
 struct header {
 	struct dwarf_unit

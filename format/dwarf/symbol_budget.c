@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/symbol/symbol_budget.h"
+#include "format/dwarf/symbol_budget.h"
 
 /* Handed to a thread at a time, so that threads seldom meet at the common counters. */
 enum { SLICE = 1 << 16 };

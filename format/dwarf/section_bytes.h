@@ -4,8 +4,8 @@
  * zero, sets `bad` and moves to the end, so that a loop over a cursor always terminates and callers
  * check once.
  */
-#ifndef ANALYZE_SYMBOL_BYTES_H
-#define ANALYZE_SYMBOL_BYTES_H
+#ifndef FORMAT_BYTES_H
+#define FORMAT_BYTES_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/symbol/dwarf_die.h"
+#include "format/dwarf/dwarf_die.h"
 
 #include <dwarf.h>
 

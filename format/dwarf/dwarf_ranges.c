@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/symbol/dwarf_ranges.h"
+#include "format/dwarf/dwarf_ranges.h"
 
 #include <dwarf.h>
 

@@ -4,10 +4,10 @@
  * here but scopes is read-only once loaded, so that all workers share it. Section numbers in
  * comments are those of the DWARF 5 standard.
  */
-#ifndef ANALYZE_SYMBOL_DWARF_UNIT_H
-#define ANALYZE_SYMBOL_DWARF_UNIT_H
+#ifndef FORMAT_DWARF_UNIT_H
+#define FORMAT_DWARF_UNIT_H
 
-#include "analyze/symbol/elf_image.h"
+#include "format/dwarf/elf_image.h"
 
 struct dwarf_sections {
 	struct bytes info, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists,

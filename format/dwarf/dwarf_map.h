@@ -4,10 +4,10 @@
  * where it speaks of a unit, else the unit DIE's own ranges; where units overlap, the one that goes
  * on, else the first in the file.
  */
-#ifndef ANALYZE_SYMBOL_DWARF_MAP_H
-#define ANALYZE_SYMBOL_DWARF_MAP_H
+#ifndef FORMAT_DWARF_MAP_H
+#define FORMAT_DWARF_MAP_H
 
-#include "analyze/symbol/dwarf_unit.h"
+#include "format/dwarf/dwarf_unit.h"
 
 struct unit_range {
 	uint64_t lo, hi;

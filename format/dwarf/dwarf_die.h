@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One DIE: what names it, and what it refers to, across units and files. */
-#ifndef ANALYZE_SYMBOL_DWARF_DIE_H
-#define ANALYZE_SYMBOL_DWARF_DIE_H
+#ifndef FORMAT_DWARF_DIE_H
+#define FORMAT_DWARF_DIE_H
 
-#include "analyze/symbol/dwarf_abbrev.h"
+#include "format/dwarf/dwarf_abbrev.h"
 
 struct die {
 	const struct dwarf_unit *u;

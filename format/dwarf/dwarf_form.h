@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Attribute values (section 7.5): reading any form, and what indices and offsets stand for. */
-#ifndef ANALYZE_SYMBOL_DWARF_FORM_H
-#define ANALYZE_SYMBOL_DWARF_FORM_H
+#ifndef FORMAT_DWARF_FORM_H
+#define FORMAT_DWARF_FORM_H
 
-#include "analyze/symbol/dwarf_unit.h"
+#include "format/dwarf/dwarf_unit.h"
 
 enum attr_class {
 	ATTR_NONE,

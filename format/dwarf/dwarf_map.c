@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "analyze/symbol/dwarf_map.h"
+#include "format/dwarf/dwarf_map.h"
 
 #include <dwarf.h>
 
-#include "analyze/symbol/dwarf_abbrev.h"
-#include "analyze/symbol/dwarf_ranges.h"
+#include "format/dwarf/dwarf_abbrev.h"
+#include "format/dwarf/dwarf_ranges.h"
 
 struct endpoint {
 	uint64_t addr;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Address ranges of a DIE: low and high PC, .debug_ranges (DWARF 2-4), .debug_rnglists
  * (section 7.25). */
-#ifndef ANALYZE_SYMBOL_DWARF_RANGES_H
-#define ANALYZE_SYMBOL_DWARF_RANGES_H
+#ifndef FORMAT_DWARF_RANGES_H
+#define FORMAT_DWARF_RANGES_H
 
-#include "analyze/symbol/dwarf_form.h"
+#include "format/dwarf/dwarf_form.h"
 
 struct range_attrs {
 	struct attr_value low_pc, high_pc, ranges;

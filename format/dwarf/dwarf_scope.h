@@ -4,10 +4,10 @@
  * parent, so a walk over the unit finds out: the one for its functions, or of a unit that is only
  * referred to one of its own, when the first name in it is asked for. All workers share the result.
  */
-#ifndef ANALYZE_SYMBOL_DWARF_SCOPE_H
-#define ANALYZE_SYMBOL_DWARF_SCOPE_H
+#ifndef FORMAT_DWARF_SCOPE_H
+#define FORMAT_DWARF_SCOPE_H
 
-#include "analyze/symbol/dwarf_die.h"
+#include "format/dwarf/dwarf_die.h"
 
 /* A DIE that has functions among its descendants. */
 struct scope {

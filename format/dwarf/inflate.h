@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A decompressed section, in an unlinked file so that its pages need not stay resident. */
-#ifndef ANALYZE_SYMBOL_INFLATE_H
-#define ANALYZE_SYMBOL_INFLATE_H
+#ifndef FORMAT_INFLATE_H
+#define FORMAT_INFLATE_H
 
-#include "analyze/symbol/section_bytes.h"
+#include "format/dwarf/section_bytes.h"
 
 struct inflated {
 	bool tried;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Split DWARF: the unit a skeleton stands for, from a .dwp package or its .dwo file (section 7.3.2
  * and 7.3.5). */
-#ifndef ANALYZE_SYMBOL_DWARF_SPLIT_H
-#define ANALYZE_SYMBOL_DWARF_SPLIT_H
+#ifndef FORMAT_DWARF_SPLIT_H
+#define FORMAT_DWARF_SPLIT_H
 
-#include "analyze/symbol/dwarf_unit.h"
+#include "format/dwarf/dwarf_unit.h"
 
 /* A package, opened once an image. */
 struct dwarf_package {
