@@ -9,34 +9,20 @@
 #include "format/text.h"
 #include "analyze/traffic/services.h"
 
+const char common_kind_help[] = "only samples of these kinds:"
+#define KIND(name, number, title, unit, count_name) " " #name
+#include "format/kinds.def"
+	;
+
+/* Names are looked up when the archives are open: they may have kinds of their own. */
 static int set_kinds(struct common_opts *o, const struct option_def *def, const char *arg)
 {
-	static const struct {
-		const char *name;
-		int kind;
-	} kinds[] = {
-#define X(name, number) {#name, number},
-		SAMPLE_KINDS(X)
-#undef X
-	};
-	size_t len;
-
-	for (const char *p = arg; *p; p += len + (p[len] == ',')) {
-		bool known = false;
-
-		len = strcspn(p, ",");
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-			if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, p, len)) {
-				o->load.kinds |= 1ull << kinds[i].kind;
-				known = true;
-			}
-		if (!known)
-			return option_error(def,
-					    "'%.*s' is no kind of sample; there are" SAMPLE_KINDS(
-						    SAMPLE_KIND_TEXT_),
-					    (int)len, p);
-	}
-	return *arg ? 0 : option_error(def, "needs a kind");
+	if (!*arg)
+		return option_error(def, "needs a kind");
+	if (o->load.kind_list_cnt == LOAD_KIND_LISTS)
+		return option_error(def, "given more than %d times", LOAD_KIND_LISTS);
+	o->load.kind_lists[o->load.kind_list_cnt++] = arg;
+	return 0;
 }
 
 /* Wall-clock time, local: today's date comes from nowhere, so a bare time of day is on the

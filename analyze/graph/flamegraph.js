@@ -455,7 +455,7 @@ class Flamegraph {
 			}
 		if (small)
 			lines.push(g.frame[b.i] === SMALL && b.i === b.last ?
-				"too light to be kept one by one in this file" : "too narrow to draw one by one: click to zoom in");
+				"too small to be stored individually in this file" : "too narrow to draw individually: click to zoom in");
 		else
 			lines.push([KIND_NAMES[frame.kind], frame.binary, frame.file + (frame.file && frame.line ? ":" + frame.line : "")]
 				.filter(s => s).join(" \u00b7 "));
@@ -568,7 +568,7 @@ class Flamegraph {
 		if (this.view.first !== 0)
 			text += " of this view";
 		if (m.unknown > 0)
-			text += ", up to " + percent(m.unknown, this.plan.base) + " more in summed up frames";
+			text += ", up to " + percent(m.unknown, this.plan.base) + " more in merged frames";
 		t.textContent = text;
 	}
 

@@ -100,15 +100,9 @@ static int folded_end(void *state)
 	return err;
 }
 
-const struct profile_sink profile_svg = {.name = "svg",
-					 .suffix = "flamegraph.svg",
-					 .begin = svg_begin,
-					 .stack = add,
-					 .end = svg_end};
+const struct profile_sink profile_svg = {
+	.name = "svg", .begin = svg_begin, .stack = add, .end = svg_end};
 const struct profile_sink profile_svg_inline = {
-	.name = "svg", .suffix = "svg", .begin = svg_begin, .stack = add, .end = inline_end};
-const struct profile_sink profile_folded = {.name = "folded",
-					    .suffix = "folded",
-					    .begin = folded_begin,
-					    .stack = add,
-					    .end = folded_end};
+	.name = "svg", .begin = svg_begin, .stack = add, .end = inline_end};
+const struct profile_sink profile_folded = {
+	.name = "folded", .begin = folded_begin, .stack = add, .end = folded_end};

@@ -188,6 +188,21 @@ long html__table(struct html *h, const char *title, sqlite3_stmt *stmt)
 	return rc == SQLITE_DONE || rc == SQLITE_ROW ? rows : -EIO;
 }
 
+void html__text(struct html *h, const char *title, const char *text)
+{
+	end_facts(h);
+	put_element(h, "<h3>", title, "</h3>\n");
+	put_element(h, "<pre>", text, "</pre>\n");
+}
+
+void html__drawing(struct html *h, const char *title, const char *svg)
+{
+	end_facts(h);
+	put_element(h, "<h3>", title, "</h3>\n<div class=\"scroll\">\n");
+	put(h, svg);
+	put(h, "</div>\n");
+}
+
 FILE *html__graph(struct html *h)
 {
 	end_facts(h);

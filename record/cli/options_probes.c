@@ -77,10 +77,9 @@ int option_set_events(void *ctx, const struct option_def *def, const char *arg)
 	struct probe_list list = {.set = o->record.probes, .named = o->record.required};
 
 	if (option_each_word(arg, add_probe, &list))
-		return option_error(def, "'%s' names an unknown probe; obrec --list shows them",
-				    arg);
+		return option_error(def, "unknown probe in '%s'; see obrec --list", arg);
 	if (!list.set)
-		return option_error(def, "'%s' leaves no probe", arg);
+		return option_error(def, "'%s' enables no probe", arg);
 	/* Clear text is payload, payload belongs to connections. Who leaves out payload means both.
 	 */
 	if (list.set & probe_bit("tls") && !(list.set & probe_bit("l7"))) {
@@ -120,7 +119,7 @@ static int add_attach(void *ctx, const char *word, size_t len)
 int option_set_attach(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct options *o = ctx;
-	struct attach_words a = {.forced = o->record.attach, .why = "an empty word in the list"};
+	struct attach_words a = {.forced = o->record.attach, .why = "empty name in the list"};
 
 	if (option_each_word(arg, add_attach, &a))
 		return option_error(def, "%s", a.why);
@@ -131,7 +130,7 @@ int options_check_probes(struct options *o)
 {
 	for (size_t i = 0; i < PROBE_CNT && !o->list; i++) {
 		if (o->record.attach[i] && !(o->record.probes >> i & 1)) {
-			message_error("--attach: probe '%s' is not on", probes[i].name);
+			message_error("--attach: probe '%s' is not enabled", probes[i].name);
 			return -EINVAL;
 		}
 		o->record.required |= (uint64_t) !!o->record.attach[i] << i;

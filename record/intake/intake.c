@@ -163,8 +163,7 @@ void intake__sample(struct intake *in, const struct wire_sample *s)
 	in->samples++;
 	r.thread = tracker__thread(in->opts.tracker, s->tgid, s->tid, comm, s->ts_ns);
 	if (!r.thread)
-		loss__add(in->opts.loss, "target", "sample of a process that could not be known",
-			  1);
+		loss__add(in->opts.loss, "target", "sample of an unknown process", 1);
 	r.user_stack = stack_id(in, s->user_stack, r.kind, true);
 	r.kernel_stack = stack_id(in, s->kernel_stack, r.kind, false);
 	note(in, fold__add(in->fold, &r));
@@ -182,7 +181,7 @@ static void give_up(void *ctx, struct stack_entry *e)
 	struct intake *in = ctx;
 
 	write_stack(in, e->id, NULL, 0, STACK_NOT_TAKEN);
-	loss__add(in->opts.loss, "ring", "stack whose definition never came", 1);
+	loss__add(in->opts.loss, "ring", "stack without definition", 1);
 	define(in, e, STACK_NOT_TAKEN, 0);
 }
 

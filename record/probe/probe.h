@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a probe is to the session: one const struct, `probe_NAME_entry` in record/probe_NAME.c,
- * listed in probes.def. The session calls its functions in the order they stand here; any but
- * `prepare` may be NULL. Errors are reported by the probe, on one line.
+ * What a probe is to the session: one const struct, `probe_NAME_entry` in
+ * record/probe/probe_NAME.c, listed in probes.def. The session calls its functions in the order
+ * they stand here; any but `prepare` may be NULL. Errors are reported by the probe, on one line.
  */
 #ifndef RECORD_PROBE_H
 #define RECORD_PROBE_H

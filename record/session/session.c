@@ -212,7 +212,7 @@ static int watch_command(struct session *s)
 static int cannot_set_up(int err)
 {
 	if (err)
-		message_error("cannot set up the recording: %s", strerror(-err));
+		message_error("cannot set up the capture: %s", strerror(-err));
 	return err;
 }
 
@@ -278,9 +278,9 @@ static void count_costs(struct session *s)
 	s->stats_fd = program_cost_enable();
 	if (s->stats_fd < 0 && !program_cost_counted())
 		message_warn(
-			"run times of BPF programs are not counted%s: %s (needs CAP_SYS_ADMIN, or "
-			"sysctl kernel.bpf_stats_enabled at 1)",
-			s->opts.budget_per_64k ? ", --cpu-budget holds for obrec's own time alone"
+			"run times of BPF programs are not measured%s: %s (needs CAP_SYS_ADMIN, "
+			"or sysctl kernel.bpf_stats_enabled at 1)",
+			s->opts.budget_per_64k ? ", --cpu-budget covers only obrec's own CPU time"
 					       : "",
 			strerror(-s->stats_fd));
 }
@@ -384,8 +384,8 @@ static void end_links(struct session *s)
 
 	links__fini(&s->env.links);
 	if (cnt)
-		message_verbose("stopping: %.0f ms more until the kernel had let %zu links go",
-				(clock_now_ns() - from_ns) / 1e6, cnt);
+		message_verbose("stopping: detaching %zu BPF links took %.0f ms", cnt,
+				(clock_now_ns() - from_ns) / 1e6);
 }
 
 void session__free(struct session *s)

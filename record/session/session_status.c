@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/record.h"
 #include "format/text.h"
 #include "record/host/memory.h"
 #include "record/session/session_impl.h"
@@ -117,21 +118,13 @@ static struct json_object *stacks_of(const struct session *s, unsigned kind)
 
 static struct json_object *stacks_json(const struct session *s)
 {
-	static const struct {
-		unsigned kind;
-		const char *name;
-	} kinds[] = {
-#define X(name, number) {number, #name},
-		SAMPLE_KINDS(X)
-#undef X
-	};
 	struct json_object *o = json_object_new_object();
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		struct json_object *of = stacks_of(s, kinds[i].kind);
+	for (size_t i = 0; i < rec_sample_kind_cnt; i++) {
+		struct json_object *of = stacks_of(s, rec_sample_kinds[i].number);
 
 		if (json_object_get_uint64(json_object_object_get(of, "total")))
-			json_object_object_add(o, kinds[i].name, of);
+			json_object_object_add(o, rec_sample_kinds[i].name, of);
 		else
 			json_object_put(of);
 	}
@@ -206,7 +199,7 @@ int session_list_probes(const struct record_opts *opts)
 	char why[1024], reason[1024];
 	int err = features_detect(&f, opts->btf, why, sizeof(why)), taken;
 
-	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "WHAT, OR WHY NOT");
+	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "DESCRIPTION OR REASON");
 	for (size_t i = 0; probes[i]; i++) {
 		taken = err
 				?: attach_choose(probes[i], &f, opts->attach[i], reason,

@@ -19,8 +19,8 @@
 #include "check.h"
 #include "elf_image_build.h"
 
-#define DEBUG_WHY "debug information exceeds its bound"
-#define NAMES_WHY "symbol names exceed their bound"
+#define DEBUG_WHY "debug information exceeds the limit"
+#define NAMES_WHY "symbol names exceed the limit"
 
 enum {
 	CODE = 1 << 20,
