@@ -265,8 +265,8 @@ static int slim_down_what_can_be(const struct work *w, struct slim_member *m)
 	/* 0 would mean that none is wanted */
 	err = slim_down(w, wants_dwarf(w->job) && !bound ? 1 : bound, m);
 	if ((err == -EBADMSG || err == -E2BIG) && bound) {
-		const char *why =
-			err == -E2BIG ? "DWARF exceeds the memory left by --max-mem" : "DWARF damaged";
+		const char *why = err == -E2BIG ? "DWARF exceeds the memory left by --max-mem"
+						: "DWARF damaged";
 
 		err = slim_down(w, 0, m);
 		if (!err)

@@ -312,6 +312,7 @@ static int make(struct excerpt_work *x, struct elf_image *elf, struct elf_image 
 	struct range_list_of covered = {0};
 	int err = addrs ? load(x, alt, opts->path) : meter_error(x->m);
 
+	elf_image__release_pages(elf); /* a page a unit was read */
 	if (!err)
 		err = place(x, opts, addrs, e);
 	if (!err && x->queue) {

@@ -374,8 +374,12 @@ static int visit_unit(struct excerpt_work *x, struct src_unit *su)
 /* Rounds: a name is two or three references away, so few are needed. */
 enum { VISITS_MAX = 64 };
 
+/* Pages of the mapped file count as resident until given back. */
+enum { RELEASE_SZ = 16 << 20 };
+
 int excerpt_choose(struct excerpt_work *x)
 {
+	uint64_t touched = 0;
 	int err = 0;
 
 	for (unsigned round = 0; x->queue && round < VISITS_MAX && !err; round++) {
@@ -386,6 +390,11 @@ int excerpt_choose(struct excerpt_work *x)
 			next = now->next_queued;
 			now->queued = false;
 			err = visit_unit(x, now);
+			touched += now->u->end - now->u->off;
+			if (touched > RELEASE_SZ) {
+				elf_image__release_pages(x->file.elf);
+				touched = 0;
+			}
 		}
 	}
 	return err;
