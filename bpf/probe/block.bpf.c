@@ -48,7 +48,7 @@ const char block_ops[BLOCK_OP_CNT + 1][BLOCK_OP_LEN] = {
 #define X(number, name) [number] = name,
 	BLOCK_OPS(X)
 #undef X
-	[BLOCK_OP_CNT] = "other",
+		[BLOCK_OP_CNT] = "other",
 };
 
 static __always_inline void block_take_stacks(void *ctx, struct block_request *r)

@@ -84,8 +84,8 @@ static void size_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 static const struct series series[] = {
 	[SERIES_block_device - SERIES_OWN] = {"latency", "ns", SERIES_HISTOGRAM, "disk\toperation",
 					      latency_key},
-	[SERIES_block_queued - SERIES_OWN] = {"queued", "ns", SERIES_HISTOGRAM, "disk\toperation",
-					      latency_key},
+	[SERIES_block_queued -
+		SERIES_OWN] = {"queued", "ns", SERIES_HISTOGRAM, "disk\toperation", latency_key},
 	[SERIES_block_size - SERIES_OWN] = {"size", "bytes", SERIES_HISTOGRAM,
 					    "process\tdisk\toperation", size_key},
 	{0},

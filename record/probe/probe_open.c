@@ -7,17 +7,15 @@
 
 extern const struct probe probe_open_entry;
 
-#define HOOKS(name, need)                                                                      \
-	{"open_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT, need},             \
+#define HOOKS(name, need)                                                                          \
+	{"open_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT, need},                 \
 	{                                                                                          \
-		"open_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT, need          \
+		"open_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT, need              \
 	}
 static const struct hook hooks[] = {
-	HOOKS(openat, HOOK_REQUIRED),
-	HOOKS(openat2, HOOK_OPTIONAL), /* 5.6 */
-	HOOKS(open, HOOK_OPTIONAL),    /* not on arm64, where openat does it */
-	HOOKS(creat, HOOK_OPTIONAL),
-	{0},
+	HOOKS(openat, HOOK_REQUIRED), HOOKS(openat2, HOOK_OPTIONAL), /* 5.6 */
+	HOOKS(open, HOOK_OPTIONAL), /* not on arm64, where openat does it */
+	HOOKS(creat, HOOK_OPTIONAL),  {0},
 };
 
 static const struct variant variants[] = {
