@@ -38,7 +38,7 @@ struct block_request {
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 1); /* obrec sets it */
 	__type(key, __u64);
 	__type(value, struct block_request);
 } block_requests SEC(".maps");
