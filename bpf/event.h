@@ -31,7 +31,7 @@ enum event_number {
 		struct wire_hdr hdr;
 #define FIELD(kind, type, name, encoding, unit, doc) __u64 name;
 #define END(kind)                                                                                  \
-	char task_comm[WIRE_COMM_LEN];                                                               \
+	char task_comm[WIRE_COMM_LEN];                                                             \
 	char text[];                                                                               \
 	}                                                                                          \
 	;

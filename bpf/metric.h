@@ -24,7 +24,7 @@
 /* Every probe's first series, which are there for each kind of event. */
 enum { SERIES_EVENTS, SERIES_THROTTLED, SERIES_OWN };
 #define SERIES_MAX 16 /* of one probe */
-#define SERIES_NUMBER(probe, series) ((probe) * SERIES_MAX + (series))
+#define SERIES_NUMBER(probe, series) ((probe)*SERIES_MAX + (series))
 #define SERIES_NUMBERS (64 * SERIES_MAX)
 
 #define METRIC_KEY_PARTS 4

@@ -38,7 +38,7 @@ struct block_request {
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 1); /* obrec sets it */
 	__type(key, __u64);
 	__type(value, struct block_request);
 } block_requests SEC(".maps");
@@ -48,7 +48,7 @@ const char block_ops[BLOCK_OP_CNT + 1][BLOCK_OP_LEN] = {
 #define X(number, name) [number] = name,
 	BLOCK_OPS(X)
 #undef X
-	[BLOCK_OP_CNT] = "other",
+		[BLOCK_OP_CNT] = "other",
 };
 
 static __always_inline void block_take_stacks(void *ctx, struct block_request *r)

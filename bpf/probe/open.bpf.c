@@ -19,7 +19,7 @@ struct open_call {
 /* By tid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
+	__uint(max_entries, 1); /* obrec sets it */
 	__type(key, __u32);
 	__type(value, struct open_call);
 } open_calls SEC(".maps");

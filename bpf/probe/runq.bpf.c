@@ -11,7 +11,7 @@ const volatile __u64 runq_min_ns; /* waits from here on are events */
 /* By tid: when it became runnable; 0: it runs, or sleeps. Entries go with their threads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
+	__uint(max_entries, 1); /* obrec sets it */
 	__type(key, __u32);
 	__type(value, __u64);
 } runq_since SEC(".maps");

@@ -67,7 +67,8 @@ static int set_option(struct probe_list *list, size_t i, const char *word, size_
 	size_t name_len = eq ? (size_t)(eq - word) : len;
 	char value[64];
 
-	snprintf(value, sizeof(value), "%.*s", eq ? (int)(len - name_len - 1) : 0, eq ? eq + 1 : "");
+	snprintf(value, sizeof(value), "%.*s", eq ? (int)(len - name_len - 1) : 0,
+		 eq ? eq + 1 : "");
 	for (unsigned n = 0; o && o[n].name; n++) {
 		if (strlen(o[n].name) != name_len || memcmp(o[n].name, word, name_len))
 			continue;

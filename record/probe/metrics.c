@@ -21,7 +21,7 @@ struct metrics {
 	uint64_t from_ns, others; /* the interval's start; metric_other_cnt as last seen */
 	bool named;		  /* series were written */
 	unsigned cpus;
-	uint32_t batch;		  /* keys that a call may bring */
+	uint32_t batch; /* keys that a call may bring */
 	struct metric_key *keys;
 	struct metric_cell *values; /* by CPU */
 	int err;
@@ -59,7 +59,8 @@ static bool is_on(const struct probe_env *env, size_t probe)
 
 /* Calls fn for each series of the probes that are on. */
 static void each_series(struct probe_env *env, void *ctx,
-			void (*fn)(void *ctx, const struct series *s, size_t probe, unsigned number))
+			void (*fn)(void *ctx, const struct series *s, size_t probe,
+				   unsigned number))
 {
 	for (size_t i = 0; probes[i]; i++)
 		for (unsigned n = 0; n < SERIES_MAX && is_on(env, i); n++)
@@ -95,7 +96,8 @@ int metrics_prepare(struct probe_env *env)
 	struct obrec_bpf *skel = env->skel;
 	struct places p = {.at = skel->bss->metric_other_at, .cnt = 1};
 	unsigned cpus = env->features->cpus;
-	uint64_t cells = env->opts->max_mem / 32 / (CELL_OVERHEAD + sizeof(struct metric_cell) * cpus);
+	uint64_t cells =
+		env->opts->max_mem / 32 / (CELL_OVERHEAD + sizeof(struct metric_cell) * cpus);
 	int err;
 
 	each_series(env, &p, place_others);
@@ -232,7 +234,8 @@ static void read_others(void *ctx, const struct series *s, size_t probe, unsigne
 
 	memset(key.part, 0xff, sizeof(key.part)); /* no key of a process or thing */
 	for (; key.bucket < (s->kind == SERIES_HISTOGRAM ? METRIC_BUCKETS : 1); key.bucket++, at++)
-		if (!bpf_map_lookup_elem(bpf_map__fd(m->env->skel->maps.metric_others), &at, &now) &&
+		if (!bpf_map_lookup_elem(bpf_map__fd(m->env->skel->maps.metric_others), &at,
+					 &now) &&
 		    now.count)
 			write_cell(m, &key, &now, "(other)");
 }

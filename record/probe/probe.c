@@ -23,8 +23,7 @@ bool probe_is_called(size_t number, const char *word, size_t len)
 {
 	const char *at = probe_infos[number].aliases;
 
-	if (strlen(probe_infos[number].name) == len &&
-	    !memcmp(probe_infos[number].name, word, len))
+	if (strlen(probe_infos[number].name) == len && !memcmp(probe_infos[number].name, word, len))
 		return true;
 	for (; *at; at += strspn(at, ",")) {
 		size_t n = strcspn(at, ",");

@@ -43,9 +43,9 @@ struct probe_env {
 	struct traffic *traffic; /* probe l4's */
 	struct tls_files *tls;	 /* probe tls's */
 	struct bpf_link
-		*offcpu_links[2];   /* of `links`: its switch and system call hooks, or NULL */
-	uint64_t offcpu_from_ns;    /* waits are known since then; 0: start_ns */
-	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC: when `enabled` was set and cleared */
+		*offcpu_links[2];	/* of `links`: its switch and system call hooks, or NULL */
+	uint64_t offcpu_from_ns;	/* waits are known since then; 0: start_ns */
+	uint64_t start_ns, stop_ns;	/* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 	void *state[RECORD_MAX_PROBES]; /* state_sz bytes each, zeroed */
 };
 
@@ -59,7 +59,10 @@ struct probe_option {
 
 /* Every probe with events has it. */
 #define PROBE_OPTION_RATE(rate)                                                                    \
-	{"rate", PROBE_COUNT, rate, "events of each process and second that are recorded singly; 0: all"}
+	{                                                                                          \
+		"rate", PROBE_COUNT, rate,                                                         \
+			"events of each process and second that are recorded singly; 0: all"       \
+	}
 
 /* What is counted in the kernel under SERIES_OWN + its position; bpf/metric.bpf.h. */
 struct series {
@@ -78,7 +81,7 @@ void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 struct probe {
 	const char *name;
 	unsigned event; /* the kind of record (REC_NAME) that it sends as events; 0: none */
-	const struct series *series; /* ended by one without name */
+	const struct series *series;	    /* ended by one without name */
 	const struct probe_option *options; /* at most RECORD_PROBE_OPTIONS; likewise */
 	size_t state_sz;
 	bool bulky;  /* sends records in masses: the rings are larger */

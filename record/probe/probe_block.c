@@ -12,6 +12,8 @@
 
 extern const struct probe probe_block_entry;
 
+enum { REQUESTS = 16384 }; /* under way at a time */
+
 static const struct hook hooks[] = {
 	{"block_insert_5_10", "block:block_rq_insert", HOOK_RAW_TP, HOOK_OPTIONAL},
 	{"block_insert", "block:block_rq_insert", HOOK_RAW_TP, HOOK_INSTEAD},
@@ -84,8 +86,8 @@ static void size_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 static const struct series series[] = {
 	[SERIES_block_device - SERIES_OWN] = {"latency", "ns", SERIES_HISTOGRAM, "disk\toperation",
 					      latency_key},
-	[SERIES_block_queued - SERIES_OWN] = {"queued", "ns", SERIES_HISTOGRAM, "disk\toperation",
-					      latency_key},
+	[SERIES_block_queued -
+		SERIES_OWN] = {"queued", "ns", SERIES_HISTOGRAM, "disk\toperation", latency_key},
 	[SERIES_block_size - SERIES_OWN] = {"size", "bytes", SERIES_HISTOGRAM,
 					    "process\tdisk\toperation", size_key},
 	{0},
@@ -95,7 +97,7 @@ static int prepare(struct probe_env *env)
 {
 	env->skel->rodata->block_min_ns = probe_env__option(env, &probe_block_entry, "min");
 	env->skel->rodata->block_stack = probe_env__option(env, &probe_block_entry, "stack");
-	return 0;
+	return bpf_map__set_max_entries(env->skel->maps.block_requests, REQUESTS);
 }
 
 const struct probe probe_block_entry = {

@@ -7,17 +7,17 @@
 
 extern const struct probe probe_open_entry;
 
-#define HOOKS(name, need)                                                                      \
-	{"open_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT, need},             \
+enum { OPEN_CALLS = 8192 }; /* under way at a time */
+
+#define HOOKS(name, need)                                                                          \
+	{"open_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT, need},                 \
 	{                                                                                          \
-		"open_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT, need          \
+		"open_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT, need              \
 	}
 static const struct hook hooks[] = {
-	HOOKS(openat, HOOK_REQUIRED),
-	HOOKS(openat2, HOOK_OPTIONAL), /* 5.6 */
-	HOOKS(open, HOOK_OPTIONAL),    /* not on arm64, where openat does it */
-	HOOKS(creat, HOOK_OPTIONAL),
-	{0},
+	HOOKS(openat, HOOK_REQUIRED), HOOKS(openat2, HOOK_OPTIONAL), /* 5.6 */
+	HOOKS(open, HOOK_OPTIONAL), /* not on arm64, where openat does it */
+	HOOKS(creat, HOOK_OPTIONAL),  {0},
 };
 
 static const struct variant variants[] = {
@@ -40,7 +40,7 @@ static int prepare(struct probe_env *env)
 	to->open_min_ns = probe_env__option(env, &probe_open_entry, "min");
 	to->open_failed = probe_env__option(env, &probe_open_entry, "failed");
 	to->open_stack = probe_env__option(env, &probe_open_entry, "stack");
-	return 0;
+	return bpf_map__set_max_entries(env->skel->maps.open_calls, OPEN_CALLS);
 }
 
 const struct probe probe_open_entry = {

@@ -12,6 +12,8 @@
 
 extern const struct probe probe_runq_entry;
 
+enum { THREADS = 32768 };
+
 struct runq {
 	struct cgroup_paths cgroups;
 };
@@ -61,7 +63,7 @@ static const struct series series[] = {
 static int prepare(struct probe_env *env)
 {
 	env->skel->rodata->runq_min_ns = probe_env__option(env, &probe_runq_entry, "min");
-	return 0;
+	return bpf_map__set_max_entries(env->skel->maps.runq_since, THREADS);
 }
 
 static void free_cgroups(struct probe_env *env)
