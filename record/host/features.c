@@ -158,6 +158,26 @@ static int check_btf_file(const char *path, char *why, size_t sz)
 	return 0;
 }
 
+/* To f->btf_file: this kernel's, beside obrec (in the unpacked archive), else where its package has
+ * it. */
+static bool find_shipped_btf(struct features *f)
+{
+	char exe[sizeof(f->btf_file) / 2];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	exe[n > 0 ? n : 0] = 0;
+	slash = strrchr(exe, '/');
+	if (slash) {
+		snprintf(f->btf_file, sizeof(f->btf_file), "%.*s/../lib/obrec/btf/%s.btf",
+			 (int)(slash - exe), exe, f->release);
+		if (!faccessat(AT_FDCWD, f->btf_file, R_OK, AT_EACCESS))
+			return true;
+	}
+	snprintf(f->btf_file, sizeof(f->btf_file), "/usr/lib/obrec/btf/%s.btf", f->release);
+	return !faccessat(AT_FDCWD, f->btf_file, R_OK, AT_EACCESS);
+}
+
 static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
 {
 	f->kernel_btf = !faccessat(AT_FDCWD, KERNEL_BTF, R_OK, AT_EACCESS);
@@ -171,8 +191,7 @@ static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
 	}
 	if (f->kernel_btf)
 		return 0;
-	snprintf(f->btf_file, sizeof(f->btf_file), "/usr/lib/obrec/btf/%s.btf", f->release);
-	if (!faccessat(AT_FDCWD, f->btf_file, R_OK, AT_EACCESS))
+	if (find_shipped_btf(f))
 		return 0;
 	snprintf(why, sz,
 		 "kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF): give its BTF with --btf FILE or as "
@@ -221,13 +240,23 @@ static bool has_atomic_fetch(void)
 	return fd >= 0;
 }
 
+/* Parsed at the first question, as it takes 6 ms and as many MB; NULL: not asked for. */
+static struct btf *kernel_btf;
+
 int features_btf_id(const struct features *f, const char *name, unsigned kind)
 {
-	struct btf *btf = f->kernel_btf ? btf__load_vmlinux_btf() : NULL;
-	int id = btf ? btf__find_by_name_kind(btf, name, kind) : 0;
+	int id;
 
-	btf__free(btf);
+	if (f->kernel_btf && !kernel_btf)
+		kernel_btf = btf__load_vmlinux_btf();
+	id = kernel_btf ? btf__find_by_name_kind(kernel_btf, name, kind) : 0;
 	return id > 0 ? id : 0;
+}
+
+void features_forget_btf(void)
+{
+	btf__free(kernel_btf);
+	kernel_btf = NULL;
 }
 
 int features_detect(struct features *f, const char *btf, char *why, size_t why_sz)

@@ -54,7 +54,7 @@ bool features_try_fentry(const struct features *f, const char *func, char *why, 
 		snprintf(why, why_sz, "needs the kernel's own BTF (CONFIG_DEBUG_INFO_BTF)");
 		return false;
 	}
-	id = libbpf_find_vmlinux_btf_id(func, BPF_TRACE_FENTRY);
+	id = features_btf_id(f, func, BTF_KIND_FUNC);
 	if (id <= 0) {
 		snprintf(why, why_sz, "the kernel has no function %s", func);
 		return false;

@@ -262,25 +262,24 @@ static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 
 static int receives_datagrams(void *ctx, uint32_t tgid, uint32_t tid)
 {
-	int proc = *(int *)ctx;
-
-	return tgid == tid && datagrams_received(proc, tgid);
+	return tgid == tid && datagrams_received(ctx, tgid);
 }
 
 /* Has a target a socket whose datagrams, wanted by l7, may come from anyone? A command gets it
  * before obrec hears of it. */
 static bool datagrams_come(struct probe_env *env)
 {
-	int proc;
+	struct datagrams d = {0};
 	bool any;
 
 	if (!env->skel->rodata->net_payload_on || env->opts->command_pid)
 		return env->skel->rodata->net_payload_on;
-	proc = procfs_open(NULL);
-	if (proc < 0)
+	d.proc = procfs_open(NULL);
+	if (d.proc < 0)
 		return false;
-	any = tracker__each_thread(env->tracker, receives_datagrams, &proc) == 1;
-	close(proc);
+	any = tracker__each_thread(env->tracker, receives_datagrams, &d) == 1;
+	datagrams_fini(&d);
+	close(d.proc);
 	return any;
 }
 

@@ -2,7 +2,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC
-obana=$TOP/$B/obana
+obana=$OBANA
 "$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt" || exit 1
 same() { sed -E 's/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/UUID/'; } # what differs from run to run
 

@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache MALLOC_ARENA_MAX=1
-obana=$TOP/$B/obana
+obana=$OBANA
 header='header {"host":"h","started_at_ns":1,"clock":{"monotonic_ns":1,"realtime_ns":1}}'
 long=$(head -c 60000 /dev/zero | tr '\0' a)
 

@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 mkobz=$TOP/$B/tests/tools/mkobz
 "$mkobz" old.obz <"$TOP/tests/cli/small.obt" || exit 1
 sed -e 's/^sample kind=1 ts_ns=10000000000 .*/sample kind=1 ts_ns=10000000000 thread=1 user_stack=1 count=14 value=140000000/' \

@@ -1,5 +1,5 @@
 # What main() answers itself.
-obana=$TOP/$B/obana
+obana=$OBANA
 run() { echo "> obana $*"; "$obana" "$@" 2>&1; echo "exit $?"; }
 run reprot
 run xyzzy
