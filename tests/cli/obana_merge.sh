@@ -2,7 +2,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 for t in small events traffic-server traffic-client; do "$TOP/$B/tests/tools/mkobz" $t.obz <"$TOP/tests/cli/$t.obt" || exit 1; done
 all="small.obz events.obz traffic-server.obz traffic-client.obz"
 # names of archives are all that may differ
