@@ -66,7 +66,7 @@ static const struct {
 	{&cmd_show_entry, {"opens", PATH, "--json"}, JSON},
 	{&cmd_query_entry, {"SELECT * FROM event", PATH, "--json"}, JSON},
 	{&cmd_schema_entry, {PATH}, TEXT},
-	{&cmd_export_entry, {"json", PATH, "-o-"}, TEXT},
+	{&cmd_export_entry, {"json", PATH, "-o-"}, JSON},
 };
 
 enum { RUNS = sizeof(runs) / sizeof(*runs) };
