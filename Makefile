@@ -47,7 +47,7 @@ FORMAT_SRC := $(wildcard format/*.c format/*/*.c)
 RECORD_SRC := $(wildcard record/*/*.c)
 ANALYZE_SRC := $(wildcard analyze/*/*.c analyze/*/*/*.c)
 # what others refer to comes first: libbpf 1.1 loses the place of a map that is used before it is defined
-BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread)
+BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/metric.bpf.c bpf/event.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread)
 BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
@@ -97,7 +97,7 @@ dist: static all
 sees_format := format
 sees_record := record format bpf
 sees_analyze := analyze format
-sees_bpf := bpf format/kinds.def format/protocols.def format/records.def format/records.h
+sees_bpf := bpf format/kinds.def format/probes.def format/protocols.def format/records.def format/records.h
 sees_tests := record analyze format bpf tests
 LAYERS := format record analyze bpf tests
 layer = $(or $(filter $(LAYERS),$(firstword $(subst _, ,$(subst /, ,$(patsubst tests/unit/%,%,$(patsubst tests/fuzz/%,%,$(1))))))),tests)

@@ -104,7 +104,7 @@ static int check_version(struct obz_reader *r, struct json_object *o)
 	if (major != FORMAT_MAJOR)
 		return reader_fail(r, -EPROTONOSUPPORT,
 				   "format version %" PRIu64
-				   " is not known to this program (it reads %d)",
+				   " is not supported (this program reads version %d)",
 				   major, FORMAT_MAJOR);
 	if (required && json_object_array_length(required) == 1 && !r->base &&
 	    !strcmp(json_object_get_string(json_object_array_get_idx(required, 0)), "captures"))
@@ -112,7 +112,7 @@ static int check_version(struct obz_reader *r, struct json_object *o)
 	if (required && json_object_array_length(required))
 		return reader_fail(
 			r, -EPROTONOSUPPORT,
-			"needs the feature %s, which this program does not have",
+			"requires feature %s, which this program does not support",
 			json_object_to_json_string(json_object_array_get_idx(required, 0)));
 	return 0;
 }

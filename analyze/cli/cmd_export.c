@@ -29,9 +29,9 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
-	 "where to; - is stdout (default: the archive's name with another ending)", set,
+	 "output file; - is stdout (default: beside the archive, with another suffix)", set,
 	 OPT_OUTPUT},
-	{"by", 0, ARG_REQUIRED, "LIST", "split stacks by thread, process, cgroup, outermost first",
+	{"by", 0, ARG_REQUIRED, "LIST", "split stacks by thread, process, cgroup; outermost first",
 	 set, OPT_BY},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
@@ -42,7 +42,7 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana export",
 	.synopsis = "FORMAT ARCHIVE.obz ... [options]",
-	.summary = "write what was recorded for other programs",
+	.summary = "convert for other tools",
 	.details = "FORMAT is one of: "
 #define EXPORTER(name, option, what) #name " (" what "); "
 #include "analyze/cli/exporters.def"

@@ -36,15 +36,15 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{.help = "Files (default name: the archive's with another ending; - is stdout, instead of "
-		 "the report)"},
+	{.help = "Files (default: beside the archive, with another suffix; - is stdout, instead "
+		 "of the report)"},
 #define EXPORTER(name, option, what)                                                               \
 	{#option, 0, ARG_OPTIONAL, "FILE", what, set, EXPORT_##name},
 #include "analyze/cli/exporters.def"
 #undef EXPORTER
-	{.help = "What is shown"},
-	{"limit", 'n', ARG_REQUIRED, "N", "rows of the longer tables (default 20)", set, OPT_LIMIT},
-	{"by", 0, ARG_REQUIRED, "LIST", "split graphs by thread, process, cgroup, outermost first",
+	{.help = "Output"},
+	{"limit", 'n', ARG_REQUIRED, "N", "maximum rows per table (default 20)", set, OPT_LIMIT},
+	{"by", 0, ARG_REQUIRED, "LIST", "split graphs by thread, process, cgroup; outermost first",
 	 set, OPT_BY},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
@@ -55,7 +55,7 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana report",
 	.synopsis = "ARCHIVE.obz ... [options]",
-	.summary = "the whole summary as text",
+	.summary = "print a summary as text",
 	.options = options,
 	.exit_status = cli_exit_status,
 };

@@ -152,6 +152,7 @@ static int run_on(struct opts *o, const char *name, char *const *archives, size_
 		message_error("show: --interval: section '%s' has none", s->name);
 		return EXIT_USAGE;
 	}
+	table_style_names(&o->style, o->common.load.names);
 	err = analysis__open(&a, &o->common, archives, cnt, NULL);
 	return err ? exit_code(err) : analysis__close(&a, show(o, &a, s));
 }

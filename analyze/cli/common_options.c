@@ -89,6 +89,16 @@ static int set_jobs(struct common_opts *o, const struct option_def *def, const c
 	return 0;
 }
 
+static int set_names(struct common_opts *o, const struct option_def *def, const char *arg)
+{
+	bool is_short = !strcmp(arg, "short");
+
+	if (!is_short && strcmp(arg, "full"))
+		return option_error(def, "'%s' is neither short nor full", arg);
+	o->load.names = is_short ? NAMES_SHORT : NAMES_FULL;
+	return 0;
+}
+
 static int set_services(struct common_opts *o, const char *path)
 {
 	int err;
@@ -214,6 +224,8 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 		return 0;
 	case OPTION_JOBS:
 		return set_jobs(o, def, arg);
+	case OPTION_NAMES:
+		return set_names(o, def, arg);
 	case OPTION_KIND:
 		return set_kinds(o, def, arg);
 	case OPTION_FROM:

@@ -357,7 +357,9 @@ int draw_write(const struct analysis *a, const struct draw_opts *o, const struct
 	struct draw d = {
 		.a = a, .l = &a->load, .opts = o, .sink = sink, .apart = sink == &profile_pprof};
 	const struct capture *first = &a->captures.v[0];
-	struct profile_info info = {.types = d.types, .inverted = o->inverted};
+	struct profile_info info = {.types = d.types,
+				    .inverted = o->inverted,
+				    .full_names = a->load.opts.names == NAMES_FULL};
 	char *title, *subtitle = analysis__subtitle(a);
 	int err, ended;
 

@@ -41,7 +41,8 @@ void analysis__warn(const struct analysis *a)
 
 	for (size_t i = 0; i < a->captures.cnt; i++)
 		if (capture_damaged(&a->captures.v[i], what, sizeof(what)))
-			message_warn("%s: %s; what is left is shown", a->captures.v[i].path, what);
+			message_warn("%s: %s; showing what is readable", a->captures.v[i].path,
+				     what);
 }
 
 static uint64_t sum_of(const struct analysis *a, const char *sql)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What commands have in common to be told: a command's own struct begins with it. */
+/* Options common to commands; a command's own struct begins with it. */
 #ifndef ANALYZE_COMMON_OPTS_H
 #define ANALYZE_COMMON_OPTS_H
 

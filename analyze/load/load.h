@@ -6,6 +6,7 @@
 #ifndef ANALYZE_LOAD_H
 #define ANALYZE_LOAD_H
 
+#include "analyze/base/name_short.h"
 #include "analyze/load/binaries.h"
 #include "analyze/load/captures.h"
 #include "analyze/load/frames.h"
@@ -48,6 +49,7 @@ struct load_opts {
 	bool weights;	/* add samples up in memory: load.weights */
 	bool by_thread; /* weights tell threads apart */
 	struct traffic_opts traffic;
+	enum name_style names; /* for those who show functions */
 };
 
 /* Everything loaders share. Borrowed parts live until load__fini. */

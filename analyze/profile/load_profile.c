@@ -335,8 +335,8 @@ static int profile_finish(struct load *l, void *state)
 	if (l->opts.weights)
 		weights__sort(l->weights);
 	if (weights__merged(l->weights))
-		message_warn("too many stacks and threads: from some point on threads are not told "
-			     "apart");
+		message_warn("too many stacks and threads: beyond the limit, threads are not "
+			     "distinguished");
 	if (l->opts.weights || load__wants(l, "binary") || load__wants(l, "function") ||
 	    load__wants(l, "frame") || load__wants(l, "stack_frame"))
 		err = frames__resolve(l->frames, l->stacks, l->captures, &l->opts.symbols);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A profile on its way out: stacks with values, fed one by one to a sink that writes some format.
+ * Output of a profile: stacks with values, fed one by one to a sink that writes some format.
  * Everything passed in is borrowed for the call only; a sink copies what it keeps.
  */
 #ifndef ANALYZE_PROFILE_H
@@ -62,6 +62,7 @@ struct profile_info {
 	int64_t duration_ns;
 	int64_t period_ns; /* between samples of one CPU; 0: not known */
 	bool inverted;	   /* graphs: from the leaves */
+	bool full_names;   /* graphs: see struct flame_style */
 };
 
 /* A format; one that is more than a format embeds this and finds itself by `self`. begin() makes

@@ -18,6 +18,8 @@ int html__open(struct html **h, const char *title, FILE *out); /* 0 or -ENOMEM *
 void html__fact(struct html *h, const char *what, const char *text);
 void html__warning(struct html *h, const char *what, const char *text);
 
+/* Names of functions in tables: short ones, the full ones appear when pointed at; or full ones. */
+void html__full_names(struct html *h);
 void html__heading(struct html *h, const char *text);
 void html__note(struct html *h, const char *text);
 /*

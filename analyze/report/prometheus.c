@@ -18,24 +18,26 @@ static const struct metric {
 #define WHO "role, service, peer, protocol, method"
 #define METHODS " FROM figure WHERE level = 'method' ORDER BY " WHO
 #define WIRE "role, service, peer, transport"
-	{"obana_capture_duration_seconds", "gauge", "How long was recorded.",
+	{"obana_capture_duration_seconds", "gauge", "Duration of the capture.",
 	 "SELECT duration_ns / 1e9, host FROM capture ORDER BY id"},
-	{"obana_lost_events_total", "counter", "Events that were not recorded, by cause.",
+	{"obana_lost_events_total", "counter", "Events lost, by cause.",
 	 "SELECT count, source, cause FROM loss_cause ORDER BY source, cause"},
 	{"obana_requests_total", "counter",
-	 "Requests, scaled up where connections were sampled or thinned out.",
+	 "Requests, scaled up where connections were sampled or throttled.",
 	 "SELECT calls, " WHO METHODS},
 	{"obana_request_errors_total", "counter", "Requests that failed.",
 	 "SELECT errors, " WHO METHODS},
 	{"obana_unpaired_requests_total", "counter",
-	 "Requests of which only one half was seen: they have no duration.",
+	 "Requests with only one half captured, without duration.",
 	 "SELECT unpaired, " WHO METHODS},
 	{"obana_request_bytes_total", "counter", "Size of requests.",
 	 "SELECT request_bytes, " WHO METHODS},
 	{"obana_response_bytes_total", "counter", "Size of responses.",
 	 "SELECT response_bytes, " WHO METHODS},
 	{"obana_request_duration_seconds", "histogram",
-	 "From a request's last byte to its response's, as the recorded process saw it.", NULL},
+	 "Latency from the last byte of a request to the last byte of its response, in the "
+	 "recorded process.",
+	 NULL},
 	{"obana_connections_total", "counter", "Connections.",
 	 "SELECT connections, " WIRE " FROM peer_traffic ORDER BY " WIRE},
 	{"obana_connection_bytes_total", "counter", "Bytes of connections, by direction.",
@@ -44,7 +46,7 @@ static const struct metric {
 	{"obana_connection_calls_total", "counter", "System calls that received or sent.",
 	 "SELECT receives, " WIRE ", 'received' AS direction FROM peer_traffic UNION ALL SELECT "
 	 "sends, " WIRE ", 'sent' FROM peer_traffic ORDER BY " WIRE ", direction"},
-	{"obana_retransmits_total", "counter", "TCP segments sent again.",
+	{"obana_retransmits_total", "counter", "TCP segments retransmitted.",
 	 "SELECT retransmits, " WIRE " FROM peer_traffic WHERE transport = 'tcp' ORDER BY " WIRE},
 };
 

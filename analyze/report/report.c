@@ -67,7 +67,7 @@ static void put_state(const struct report *r, const struct capture *c)
 
 	strbuf_addf(&b, "%s: ", c->path);
 	if (damaged)
-		strbuf_addf(&b, "%s; this report shows what is left", damage);
+		strbuf_addf(&b, "%s; this report shows what is readable", damage);
 	else
 		strbuf_addf(&b, "complete%s%s", *c->stop_reason ? ", stopped by " : "",
 			    c->stop_reason);
@@ -154,7 +154,7 @@ static void put_unkept(const struct report *r)
 	}
 }
 
-/* What the figures of a kind are worth. */
+/* How accurate a share of the samples is. */
 static void put_sampled(const struct report *r)
 {
 	uint64_t samples = number(r, "SELECT count FROM kind_total WHERE kind = 'cpu'");
@@ -163,7 +163,7 @@ static void put_sampled(const struct report *r)
 	if (!samples)
 		return;
 	snprintf(text, sizeof(text),
-		 "%s on-CPU samples: figures are estimates, a share of 1%% is right to +-%.2g%%",
+		 "%s on-CPU samples; 95 %% confidence interval of a share: 1 %% +- %.2g %%",
 		 format_count(buf, samples),
 		 200 * sqrt(0.01 * 0.99 / samples)); /* two standard deviations */
 	fact(r, "Sampled", text);
@@ -229,13 +229,13 @@ static int put_kind(const struct report *r, uint32_t index)
 	static const struct {
 		const char *title, *sql;
 	} tables[] = {
-		{"Hottest functions, by what they did themselves",
+		{"Hottest functions by self time",
 		 "SELECT self_share, total_share, self_value AS self$UNIT, total_value AS "
 		 "total$UNIT, "
 		 "binary, function "
 		 "FROM hot_function WHERE kind = ?1 AND self_value > 0 ORDER BY self_value DESC, "
 		 "total_value DESC, function LIMIT ?2"},
-		{"Hottest functions, with all they called",
+		{"Hottest functions by total time",
 		 "SELECT total_share, self_share, total_value AS total$UNIT, self_value AS "
 		 "self$UNIT, "
 		 "binary, function "
@@ -314,7 +314,7 @@ static int put_kinds(const struct report *r)
 		none = false;
 		err = put_kind(r, k);
 	}
-	if (none && (samples_asked_for(r) || !(has_traffic(r) || has_counts(r))))
+	if (none && !has_counts(r) && (samples_asked_for(r) || !has_traffic(r)))
 		r->page->note(r->page->ctx,
 			      filtered ? "No samples of that kind and time." : "No samples.");
 	return err;
@@ -431,15 +431,14 @@ static void put_thinning(const struct report *r)
 		const char *what, *text;
 	} whats[] = {
 		{"cpu",
-		 "on-CPU samples were thinned out to %.3g%% at the most, to hold --cpu-budget "
-		 "(%.0f steps): each carries its weight, figures are scaled"},
+		 "on-CPU samples were throttled down to %.3g%% for --cpu-budget (%.0f steps): "
+		 "samples are weighted, values are scaled"},
 		{"offcpu",
-		 "off-CPU waits were thinned out to %.3g%% at the most, to hold "
-		 "--cpu-budget (%.0f steps): figures are scaled, but not by times of 0%%, "
-		 "in which none were recorded"},
+		 "off-CPU waits were throttled down to %.3g%% for --cpu-budget (%.0f steps): "
+		 "values are scaled, except for times at 0%%, when none were recorded"},
 		{"processes",
-		 "news of processes were looked at %.3g%% as often at the least, to hold "
-		 "--cpu-budget (%.0f steps): stacks of new processes may be broken"},
+		 "process events were read less often, down to %.3g%%, for --cpu-budget (%.0f "
+		 "steps): stacks of new processes may be incomplete"},
 	};
 	char sql[160], text[320];
 
@@ -457,7 +456,7 @@ static void put_thinning(const struct report *r)
 			 whats[i].what);
 		kept = number(r, sql);
 		snprintf(text, sizeof(text), whats[i].text, kept / 1e4, (double)steps);
-		warning(r, "Thinned out", text);
+		warning(r, "Throttled", text);
 	}
 }
 
@@ -514,7 +513,7 @@ static int put_rest(const struct report *r)
 {
 	int err;
 
-	r->page->heading(r->page->ctx, "The recording");
+	r->page->heading(r->page->ctx, "Capture");
 	err = table(
 		r, "Binaries without full symbols", NULL,
 		"SELECT self_value AS self_ns, symbols, name AS binary, why FROM binary_symbols "
@@ -522,7 +521,7 @@ static int put_rest(const struct report *r)
 
 	if (err)
 		return err;
-	return table(r, "What it cost in the kernel", NULL,
+	return table(r, "BPF program cost", NULL,
 		     "SELECT run_ns AS time_ns, runs, ns_per_run AS each_ns, name AS program FROM "
 		     "program_cost WHERE runs > 0 "
 		     "ORDER BY run_ns DESC, name");

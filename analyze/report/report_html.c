@@ -85,6 +85,8 @@ int report_write_html(const struct analysis *a, const struct draw_opts *draw, un
 	free(subtitle);
 	if (err)
 		return err;
+	if (a->load.opts.names == NAMES_FULL)
+		html__full_names(p.html);
 	err = report_write(a, &page, limit);
 	closed = html__close(p.html);
 	if (!err && closed)

@@ -58,7 +58,9 @@ static long text_table(void *ctx, const char *title, sqlite3_stmt *stmt)
 	strbuf_addf(&head, "\n%s", style.colour ? "\033[1;36m" : "");
 	if (p->heading)
 		strbuf_addf(&head, "%s: ", p->heading);
-	strbuf_addf(&head, "%c%s%s", p->heading ? tolower((unsigned char)*title) : *title,
+	strbuf_addf(&head, "%c%s%s",
+		    p->heading && islower((unsigned char)title[1]) ? tolower((unsigned char)*title)
+								   : *title,
 		    title + 1, style.colour ? "\033[0m" : "");
 	style.title = head.p;
 	rows = table_write(stmt, &style, p->out);
@@ -88,7 +90,10 @@ int report_write_text(const struct analysis *a, unsigned limit, FILE *out)
 	struct text_page p = {.out = out, .style = table_style_for(out)};
 	const struct report_page page = {&p,	    text_fact,	text_warning, text_heading,
 					 text_note, text_table, NULL,	      text_drawn};
-	int err = report_write(a, &page, limit);
+	int err;
+
+	table_style_names(&p.style, a->load.opts.names);
+	err = report_write(a, &page, limit);
 
 	if (!err && (fflush(out) || ferror(out))) {
 		err = errno ? -errno : -EIO;

@@ -9,6 +9,8 @@ GUESS_FN __u32 look_alike(const __u8 *d, __u32 have, __u32 from)
 {
 	__u32 begin = be32(0), first = at(0);
 
+	if (have > GUESS_BYTES / 2)
+		have = GUESS_BYTES / 2;
 	d += from;
 	for (__u32 i = 4; i < 4 + GUESS_STRETCH && from + i < have; i += 2) {
 		if (at(i) == first && at(i - 1) == '\n' && be32(i) == begin)
@@ -24,9 +26,8 @@ GUESS_FN __u32 next_alike(const __u8 *d, __u32 slot, __u32 have)
 {
 	__u32 found = 0;
 
-	if (have > GUESS_BYTES / 2)
-		have = GUESS_BYTES / 2;
-	for (__u32 from = 0; !found && from + 4 < have; from += GUESS_STRETCH)
+	for (__u32 from = 0; !found && from < GUESS_BYTES / 2 && from + 4 < have;
+	     from += GUESS_STRETCH)
 		found = GUESS_LOOK(alike);
 	return found;
 }
@@ -53,6 +54,8 @@ GUESS_FN __u32 look_empty(const __u8 *d, __u32 have, __u32 from)
 {
 	const __u32 crlf = '\r' << 8 | '\n';
 
+	if (have > GUESS_BYTES - 4)
+		have = GUESS_BYTES - 4;
 	d += from;
 	for (__u32 i = 4; i < 4 + GUESS_STRETCH && from + i < have; i += 4) {
 		if (at(i) == '\r' && at(i + 1) == '\n') {
@@ -77,9 +80,8 @@ GUESS_FN __u32 http1_size(const __u8 *d, __u32 slot, __u32 have)
 
 	if (at(0) == 'P' || text4(0, 'H', 'T', 'T', 'P') || at(0) == 'C')
 		return 0;
-	if (have > GUESS_BYTES - 4)
-		have = GUESS_BYTES - 4;
-	for (__u32 from = 12; !found && from + 4 < have; from += GUESS_STRETCH)
+	for (__u32 from = 12; !found && from < GUESS_BYTES && from + 4 < have;
+	     from += GUESS_STRETCH)
 		found = GUESS_LOOK(empty);
 	return found;
 }
@@ -136,6 +138,8 @@ GUESS_FN bool is_redis(const __u8 *d, __u32 have)
 /* The next array's beginning, of whose first two bytes one is at an even place. */
 GUESS_FN __u32 look_array(const __u8 *d, __u32 have, __u32 from)
 {
+	if (have > GUESS_BYTES - 2)
+		have = GUESS_BYTES - 2;
 	d += from;
 	for (__u32 i = 4; i < 4 + GUESS_STRETCH && from + i < have; i += 2) {
 		if (at(i) == '*' && at(i - 1) == '\n' && is_digit(at(i + 1)))
@@ -160,9 +164,7 @@ GUESS_FN __u32 redis_size(const __u8 *d, __u32 slot, __u32 have)
 		return end == 5 && !v ? end : end + v + 2;
 	if (at(0) == ':')
 		return end;
-	if (have > GUESS_BYTES - 2)
-		have = GUESS_BYTES - 2;
-	for (__u32 from = 0; !found && from + 4 < have; from += GUESS_STRETCH)
+	for (__u32 from = 0; !found && from < GUESS_BYTES && from + 4 < have; from += GUESS_STRETCH)
 		found = GUESS_LOOK(array);
 	return found;
 }

@@ -16,7 +16,6 @@
 #include "bpf/net/frame_heads.h"
 #include "bpf/net/tls_thread.bpf.h"
 
-enum { PAYLOAD_DATAGRAM = 1, PAYLOAD_TLS = 2 };
 
 /* Through the caller's memory (net_frames.bpf.c). */
 struct net_walk {

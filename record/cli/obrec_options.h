@@ -19,6 +19,7 @@ struct options {
 	int ready_fd;	/* -1: none */
 	int verbosity;	/* -1 quiet, 0, 1 verbose */
 	bool list;
+	bool events_given; /* -e named some: the default set is gone */
 	char **command; /* -- COMMAND ARG..., NULL-terminated; NULL: none */
 
 	/* behind the pointers in record.target */

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "record/intake/packer.h"
-#include "record/base/worker.h"
+#include "record/host/worker.h"
 
 struct packer {
 	pthread_t thread;

@@ -14,8 +14,9 @@ struct probe;
 struct variant {
 	const char *name;
 	const char *doc; /* what it attaches to */
-	/* Does this kernel have it? Else one line why not. NULL: always. */
+	/* Does this kernel have it? Else one line why not. NULL: if it has what the hooks need. */
 	bool (*possible)(const struct features *f, char *why, size_t why_sz);
+	const struct hook *hooks; /* attached as they stand (hooks.h); NULL: the probe does it */
 };
 
 /* What is recorded with, known before anything is loaded. */

@@ -55,7 +55,7 @@ static bool by_tracepoint(const struct features *f, char *why, size_t why_sz)
 {
 	if (features_has_tracepoint(f, "sock", "sock_send_length"))
 		return true;
-	snprintf(why, why_sz, "no tracepoint sock:sock_send_length (6.3 has it)");
+	snprintf(why, why_sz, "no tracepoint sock:sock_send_length (added in Linux 6.3)");
 	return false;
 }
 
@@ -82,9 +82,9 @@ static bool by_kprobe(const struct features *f, char *why, size_t why_sz)
 static const struct variant variants[] = {
 	[BY_TRACEPOINT] = {"tracepoint", "raw_tp/sock_send_length and sock_recv_length",
 			   by_tracepoint},
-	[BY_SYSCALL] = {"syscall", "raw_tp/sys_exit: the end of every system call", by_syscall},
-	[BY_FENTRY] = {"fentry", "fentry on the functions of TCP and UDP", by_fentry},
-	[BY_KPROBE] = {"kprobe", "kprobes on the functions of TCP and UDP", by_kprobe},
+	[BY_SYSCALL] = {"syscall", "raw_tp/sys_exit, run at every system call exit", by_syscall},
+	[BY_FENTRY] = {"fentry", "fentry on TCP and UDP functions", by_fentry},
+	[BY_KPROBE] = {"kprobe", "kprobes on TCP and UDP functions", by_kprobe},
 	{0},
 };
 

@@ -10,12 +10,12 @@
 #include "record/process/process.h"
 #include "record/symbols/debuginfo.h"
 
-enum { RECORD_MAX_PROBES = 64 };
+enum { RECORD_MAX_PROBES = 64, RECORD_PROBE_OPTIONS = 8 };
 struct attach_plan;
 
 struct record_opts {
 	struct target_spec target;
-	uint64_t probes;	   /* bit i: probe i of probes.def */
+	uint64_t probes;	   /* bit i: probe i of format/probes.def */
 	uint64_t required;	   /* of these: named by the user, so not to be left out */
 	uint64_t duration_ns;	   /* 0: no bound */
 	unsigned freq;		   /* samples per second and CPU */
@@ -34,6 +34,9 @@ struct record_opts {
 	struct debuginfo_opts debuginfo;
 	/* --attach: 1 + number of the variant that a probe shall take; 0: the best */
 	unsigned char attach[RECORD_MAX_PROBES];
+	/* -e PROBE:OPTION=VALUE, by the option's position; counts only where the bit is set */
+	uint64_t option[RECORD_MAX_PROBES][RECORD_PROBE_OPTIONS];
+	unsigned char options_given[RECORD_MAX_PROBES];
 	const struct attach_plan *plan; /* made beforehand; NULL: session__new() makes it */
 	const char *btf;		/* --btf; NULL: the kernel's, then the search path */
 	pid_t command_pid;		/* -- COMMAND, stopped before exec; 0: none */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One recording: loads and attaches the probes, moves what they emit into the archive, stops in
- * order. obrec_main.c makes the options and the archive writer, both borrowed for the session's life.
+ * One capture: loads and attaches the probes, moves their records into the archive, stops
+ * cleanly. obrec_main.c makes the options and the archive writer, both borrowed for the session's
+ * life.
  */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H

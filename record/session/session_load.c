@@ -173,8 +173,13 @@ static int prepare(struct session *s)
 	bpf_program__set_autoload(skel->progs.core_fork, true);
 	bpf_program__set_autoload(skel->progs.core_exec, true);
 	for (size_t i = 0; probes[i] && !err; i++)
-		if (session_wants(s, i))
-			err = probes[i]->prepare(&s->env);
+		if (session_wants(s, i)) {
+			err = hooks_prepare(&s->env, i);
+			if (!err && probes[i]->prepare)
+				err = probes[i]->prepare(&s->env);
+		}
+	if (!err)
+		err = metrics_prepare(&s->env);
 	return err ? err : prepare_rings(s);
 }
 

@@ -7,7 +7,7 @@
 
 #include "record/host/memory.h"
 #include "record/session/syncer.h"
-#include "record/base/worker.h"
+#include "record/host/worker.h"
 
 enum { GIVE_BACK = 20 }; /* every so many periods */
 

@@ -24,7 +24,7 @@
 #include "record/symbols/debuginfo_extract.h"
 #include "record/symbols/debuginfo_queue.h"
 #include "record/symbols/read_debuginfo.h"
-#include "record/base/worker.h"
+#include "record/host/worker.h"
 
 #define MEMBER_NAME_SZ 128
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who receives datagrams from anyone. */
+/* Sockets that receive datagrams from any sender. */
 #ifndef RECORD_DATAGRAMS_H
 #define RECORD_DATAGRAMS_H
 

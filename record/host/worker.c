@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "record/host/privilege.h"
-#include "record/base/worker.h"
+#include "record/host/worker.h"
 
 struct start {
 	void *(*run)(void *);
