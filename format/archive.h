@@ -161,6 +161,14 @@ typedef void (*obz_damage_fn)(void *arg, uint64_t offset, const char *member, co
 int obz_reader__open(struct obz_reader **r, const char *path);
 void obz_reader__close(struct obz_reader *r);
 
+/* How many archives a merged one holds; 0: it is none. The Nth (from 1) of FILE is opened as
+ * "FILE#N". */
+size_t obz_reader__parts(const struct obz_reader *r);
+
+/* sz bytes of the archive's file from `at`, as they are: 0, -EBADMSG past the end, or of the file.
+ */
+int obz_reader__raw(const struct obz_reader *r, uint64_t at, void *buf, size_t sz);
+
 const char *obz_reader__header(const struct obz_reader *r); /* obz.json; NULL when it is lost */
 const char *obz_reader__end(const struct obz_reader *r);    /* obz.end.json; NULL when cut */
 const char *obz_reader__error(const struct obz_reader *r);

@@ -67,6 +67,34 @@ static void find_end(struct obz_reader *r)
 
 /* ---- the start ---- */
 
+enum { PARTS_MAX = 4096 };
+
+/* A merged archive: the others follow obz.json, each a member, in the order of its list. */
+static int read_parts(struct obz_reader *r, struct json_object *o)
+{
+	struct json_object *list = json_get(o, "captures", json_type_array);
+	size_t cnt = list ? json_object_array_length(list) : 0;
+	uint64_t at = USTAR_BLOCK + ustar_padded(strlen(r->header));
+
+	if (!cnt || cnt > PARTS_MAX)
+		return reader_fail(r, -EBADMSG, "a merged archive without a list of its captures");
+	r->parts = calloc(cnt, sizeof(*r->parts));
+	if (!r->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t sz = json_u64(json_object_array_get_idx(list, i), "bytes"), left;
+
+		at += USTAR_BLOCK;
+		left = at < r->sz ? r->sz - at : 0;
+		r->parts[r->part_cnt++] = (struct reader_part){at, sz < left ? sz : left};
+		if (sz > left) /* cut: what follows is missing */
+			at = r->sz;
+		else
+			at += ustar_padded(sz);
+	}
+	return 0;
+}
+
 static int check_version(struct obz_reader *r, struct json_object *o)
 {
 	struct json_object *format = json_get(o, "format", json_type_object);
@@ -78,6 +106,9 @@ static int check_version(struct obz_reader *r, struct json_object *o)
 				   "format version %" PRIu64
 				   " is not supported (this program reads version %d)",
 				   major, FORMAT_MAJOR);
+	if (required && json_object_array_length(required) == 1 && !r->base &&
+	    !strcmp(json_object_get_string(json_object_array_get_idx(required, 0)), "captures"))
+		return read_parts(r, o);
 	if (required && json_object_array_length(required))
 		return reader_fail(
 			r, -EPROTONOSUPPORT,
@@ -163,7 +194,7 @@ static int read_ends(struct obz_reader *r)
 {
 	int err = read_header(r);
 
-	if (err)
+	if (err || r->part_cnt)
 		return err;
 	find_end(r);
 	check_end(r);
@@ -190,8 +221,41 @@ static int read_ends(struct obz_reader *r)
 	return err;
 }
 
+size_t obz_reader__parts(const struct obz_reader *r)
+{
+	return r->part_cnt;
+}
+
+int obz_reader__raw(const struct obz_reader *r, uint64_t at, void *buf, size_t sz)
+{
+	return reader_get(r, buf, at, sz);
+}
+
+/* "FILE#N", when there is no file of that name: a part of a merged archive. */
+static int open_part(struct obz_reader *r, const char *path, const char *hash)
+{
+	char *file = strndup(path, hash - path), *end;
+	unsigned long number = strtoul(hash + 1, &end, 10);
+	struct obz_reader *whole = NULL;
+	int err = file ? 0 : -ENOMEM;
+
+	if (!err &&
+	    (*end || !number || (err = obz_reader__open(&whole, file)) || number > whole->part_cnt))
+		err = err ? err : -ENOENT;
+	if (!err && (r->fd = dup(whole->fd)) < 0)
+		err = -errno;
+	if (!err) {
+		r->base = whole->parts[number - 1].at;
+		r->sz = whole->parts[number - 1].sz;
+	}
+	obz_reader__close(whole);
+	free(file);
+	return err;
+}
+
 int obz_reader__open(struct obz_reader **out, const char *path)
 {
+	const char *hash = strrchr(path, '#');
 	struct obz_reader *r = calloc(1, sizeof(*r));
 	int err;
 
@@ -200,10 +264,10 @@ int obz_reader__open(struct obz_reader **out, const char *path)
 		return -ENOMEM;
 	r->fd = -1;
 	pthread_mutex_init(&r->lock, NULL);
-	err = reader_open_file(r, path);
+	err = hash && access(path, F_OK) ? open_part(r, path, hash) : reader_open_file(r, path);
 	if (!err)
 		err = read_ends(r);
-	r->damage.cut = !r->end;
+	r->damage.cut = !r->end && !r->part_cnt;
 	if (err && !*r->error)
 		reader_fail(r, err, "%s", strerror(-err));
 	return err;
@@ -217,6 +281,7 @@ void obz_reader__close(struct obz_reader *r)
 		close(r->fd);
 	free(r->header);
 	free(r->schema_text);
+	free(r->parts);
 	free(r->end);
 	schema_fini(&r->schema);
 	reader_unwalk(r);

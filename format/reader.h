@@ -25,7 +25,12 @@ struct reader_stream {
 
 struct obz_reader {
 	int fd;
-	uint64_t sz;
+	uint64_t base,
+		sz; /* of the archive in the file: a part of a merged one does not begin at 0 */
+	struct reader_part {
+		uint64_t at, sz;
+	} * parts; /* of a merged archive */
+	size_t part_cnt;
 	char *header, *schema_text, *end;
 	struct schema schema;
 	bool has_uuid, recovered;

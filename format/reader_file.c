@@ -78,7 +78,7 @@ int reader_get(const struct obz_reader *r, void *to, uint64_t off, size_t len)
 	if (off > r->sz || len > r->sz - off)
 		return -EBADMSG;
 	while (len) {
-		ssize_t n = pread(r->fd, p, len, off);
+		ssize_t n = pread(r->fd, p, len, r->base + off);
 
 		if (n < 0 && errno == EINTR)
 			continue;

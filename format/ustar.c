@@ -2,6 +2,7 @@
 #include "format/ustar.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "format/record.h"
@@ -50,6 +51,21 @@ int ustar_header_get(struct ustar_header *h, const uint8_t block[USTAR_BLOCK])
 	h->name[USTAR_NAME_MAX] = 0;
 	h->type = block[OFF_TYPE];
 	return 0;
+}
+
+void ustar_header_put(const struct ustar_header *h, uint8_t block[USTAR_BLOCK])
+{
+	memset(block, 0, USTAR_BLOCK);
+	memcpy(block, h->name, strnlen(h->name, USTAR_NAME_MAX));
+	memcpy(block + 100, "0000600", 8);
+	memcpy(block + 108, "0000000", 8);
+	memcpy(block + 116, "0000000", 8);
+	snprintf((char *)block + OFF_SIZE, 12, "%011llo", (unsigned long long)h->sz);
+	memcpy(block + 136, "00000000000", 12);
+	block[OFF_TYPE] = h->type;
+	memcpy(block + OFF_MAGIC, "ustar\00000", 8);
+	snprintf((char *)block + OFF_CHECKSUM, 8, "%06llo", (unsigned long long)checksum(block));
+	block[OFF_CHECKSUM + 7] = ' ';
 }
 
 bool ustar_is_zero(const uint8_t *block)

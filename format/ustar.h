@@ -22,6 +22,8 @@ struct ustar_header {
 /* 0, or -EBADMSG for a block that is no intact ustar header. */
 int ustar_header_get(struct ustar_header *h, const uint8_t block[USTAR_BLOCK]);
 
+void ustar_header_put(const struct ustar_header *h, uint8_t block[USTAR_BLOCK]);
+
 bool ustar_is_zero(const uint8_t *block);
 
 static inline uint64_t ustar_padded(uint64_t sz)

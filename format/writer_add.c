@@ -187,7 +187,7 @@ int obz_writer__copy(struct obz_writer *w, struct obz_reader *r, const struct ob
 	obz_member_name(m, name);
 	err = m->type == OBZ_DEBUG ? claim_name(w, name) : 0;
 	if (!err)
-		err = write_member(w, name, reader_fd(r), m->offset, m->sz);
+		err = write_member(w, name, reader_fd(r), r->base + m->offset, m->sz);
 	if (!err && stream >= 0) {
 		pthread_mutex_lock(&w->queue_lock);
 		if (w->streams[stream].seq <= m->seq)

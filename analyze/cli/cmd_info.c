@@ -80,7 +80,7 @@ static int info_open(struct info *in, const char *path)
 	text = obz_reader__header(in->reader);
 	in->header = text ? json_parse(text, strlen(text)) : NULL;
 	/* counting looks through the whole file, and may yet find the end */
-	if (!obz_reader__end(in->reader)) {
+	if (!obz_reader__end(in->reader) && !obz_reader__parts(in->reader)) {
 		err = count_chunks(in);
 		if (err)
 			message_error("%s: %s", path, strerror(-err));
@@ -449,6 +449,36 @@ static void print_json(const struct info *in)
 	json_object_put(o);
 }
 
+/* Those of a merged archive one after the other. Returns the exit code so far. */
+static int show(const struct opts *o, const char *path, bool more, int rc)
+{
+	struct info in;
+	size_t parts;
+
+	if (info_open(&in, path)) {
+		info_fini(&in);
+		return EXIT_FAIL;
+	}
+	parts = obz_reader__parts(in.reader);
+	for (size_t i = 1; i <= parts; i++) {
+		char *part;
+
+		if (asprintf(&part, "%s#%zu", path, i) < 0)
+			break;
+		rc = show(o, part, more || i > 1, rc);
+		free(part);
+	}
+	if (!parts) {
+		if (more && !o->json)
+			putchar('\n');
+		(o->json ? print_json : print_text)(&in);
+		if (obz_damage_any(&in.damage) && rc == EXIT_OK)
+			rc = EXIT_PARTIAL;
+	}
+	info_fini(&in);
+	return rc;
+}
+
 static int run(int argc, char **argv)
 {
 	struct opts o = {0};
@@ -460,21 +490,8 @@ static int run(int argc, char **argv)
 		message_error("no archive named; see obana info --help");
 		return EXIT_USAGE;
 	}
-	for (int i = rest; i < argc; i++) {
-		struct info in;
-
-		err = info_open(&in, argv[i]);
-		if (err)
-			rc = EXIT_FAIL;
-		else {
-			if (i > rest && !o.json)
-				putchar('\n');
-			(o.json ? print_json : print_text)(&in);
-			if (obz_damage_any(&in.damage) && rc == EXIT_OK)
-				rc = EXIT_PARTIAL;
-		}
-		info_fini(&in);
-	}
+	for (int i = rest; i < argc; i++)
+		rc = show(&o, argv[i], i > rest, rc);
 	if (fflush(stdout) || ferror(stdout)) {
 		message_error("writing to stdout: %s", strerror(errno));
 		return EXIT_FAIL;

@@ -158,6 +158,12 @@ static int recover(const char *input, const char *output)
 		obz_reader__close(r);
 		return EXIT_FAIL;
 	}
+	if (obz_reader__parts(r)) {
+		message_error("%s: a merged archive; name one of its parts, as in %s#1", input,
+			      input);
+		obz_reader__close(r);
+		return EXIT_FAIL;
+	}
 	fd = open_output(&place, output);
 	if (fd < 0) {
 		place_close(&place);

@@ -2,6 +2,7 @@
 /* obana verify: every checksum and every column of every member; says what is damaged and where. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/text.h"
@@ -61,6 +62,30 @@ static void on_damage(void *arg, uint64_t offset, const char *member, const char
 	strbuf_fini(&b);
 }
 
+static int verify(const struct opts *o, const char *path);
+
+static int worse(int a, int b)
+{
+	return a == EXIT_FAIL || b == EXIT_OK ? a : b;
+}
+
+/* Those of a merged archive, which is closed. */
+static int verify_parts(const struct opts *o, const char *path, struct obz_reader *r)
+{
+	int rc = EXIT_OK;
+
+	for (size_t i = 1; i <= obz_reader__parts(r); i++) {
+		char *part;
+
+		if (asprintf(&part, "%s#%zu", path, i) < 0)
+			return EXIT_FAIL;
+		rc = worse(rc, verify(o, part));
+		free(part);
+	}
+	obz_reader__close(r);
+	return rc;
+}
+
 static int verify(const struct opts *o, const char *path)
 {
 	struct verify v = {o, path, 0};
@@ -76,6 +101,8 @@ static int verify(const struct opts *o, const char *path)
 		obz_reader__close(r);
 		return EXIT_FAIL;
 	}
+	if (obz_reader__parts(r))
+		return verify_parts(o, path, r);
 	obz_reader__on_damage(r, on_damage, &v);
 	m = obz_reader__members(r, &cnt);
 	for (size_t i = 0; i < cnt && (!err || err == -EBADMSG); i++) {
@@ -115,10 +142,7 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	for (int i = rest; i < argc; i++) {
-		int one = verify(&o, argv[i]);
-
-		if (rc != EXIT_FAIL && one != EXIT_OK)
-			rc = one;
+		rc = worse(rc, verify(&o, argv[i]));
 	}
 	if (fflush(stdout) || ferror(stdout)) {
 		message_error("writing to stdout: %s", strerror(errno));

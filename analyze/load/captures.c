@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/load/captures.h"
 
+#include "analyze/base/index.h"
+
 #include <errno.h>
 #include <json-c/json.h>
 #include <nettle/sha2.h>
@@ -179,6 +181,7 @@ static void capture_fini(struct capture *c)
 	free(c->probes);
 	free(c->debug);
 	obz_reader__close(c->reader);
+	free(c->own_path);
 }
 
 static bool seen_before(const struct captures *c, const char *uuid)
@@ -189,35 +192,83 @@ static bool seen_before(const struct captures *c, const char *uuid)
 	return false;
 }
 
+static int open_one(struct captures *c, const char *path, bool part);
+
+/* A merged archive's; one that is lost does not take the others with it. */
+static int open_parts(struct captures *c, const char *path, size_t parts)
+{
+	int err = 0;
+
+	for (size_t i = 1; i <= parts && !err; i++) {
+		char *name;
+
+		if (asprintf(&name, "%s#%zu", path, i) < 0)
+			return -ENOMEM;
+		err = open_one(c, name, true);
+		free(name);
+		if (err && err != -ENOMEM) {
+			c->missing = true;
+			err = 0;
+		}
+	}
+	return err;
+}
+
+static int add_capture(struct captures *c, struct capture *n)
+{
+	int err;
+
+	n->budget.archive_sz = obz_reader__size(n->reader);
+	err = read_ends(n);
+	if (!err)
+		err = list_debug(n);
+	if (!err && seen_before(c, n->uuid)) {
+		message_warn("%s: duplicate capture; ignored", n->path);
+		capture_fini(n);
+		return 0;
+	}
+	c->cnt++;
+	return err;
+}
+
+static int open_one(struct captures *c, const char *path, bool part)
+{
+	struct capture *n;
+	size_t parts;
+	int err = array_reserve(&c->v, &c->cap, c->cnt + 1);
+
+	if (err)
+		return err;
+	n = &c->v[c->cnt];
+	*n = (struct capture){.path = path};
+	if (part)
+		n->path = n->own_path = strdup(path);
+	err = n->path ? obz_reader__open(&n->reader, path) : -ENOMEM;
+	if (err)
+		message_error("%s: %s", path, obz_reader__error(n->reader));
+	parts = err ? 0 : obz_reader__parts(n->reader);
+	if (!err && parts && !strcmp(path, "-")) {
+		message_error("standard input: a merged archive is read from a file");
+		err = -ESPIPE;
+	}
+	if (!err && !parts)
+		return add_capture(c, n);
+	obz_reader__close(n->reader);
+	free(n->own_path);
+	return err ? err : open_parts(c, path, parts);
+}
+
 int captures__open(struct captures *c, char *const *paths, size_t cnt)
 {
 	int err = 0;
 
-	*c = (struct captures){.v = calloc(cnt ? cnt : 1, sizeof(*c->v)),
-			       .unpacking = calloc(1, sizeof(*c->unpacking))};
-	if (!c->v || !c->unpacking)
-		return -ENOMEM;
-	for (size_t i = 0; i < cnt && !err; i++) {
-		struct capture *n = &c->v[c->cnt];
-
-		*n = (struct capture){.path = paths[i]};
-		err = obz_reader__open(&n->reader, paths[i]);
-		if (err) {
-			message_error("%s: %s", paths[i], obz_reader__error(n->reader));
-			obz_reader__close(n->reader);
-			break;
-		}
-		n->budget.archive_sz = obz_reader__size(n->reader);
-		err = read_ends(n);
-		if (!err)
-			err = list_debug(n);
-		if (!err && seen_before(c, n->uuid)) {
-			message_warn("%s: duplicate capture; ignored", paths[i]);
-			capture_fini(n);
-			continue;
-		}
-		c->cnt++;
-	}
+	*c = (struct captures){.unpacking = calloc(1, sizeof(*c->unpacking))};
+	if (!c->unpacking || array_reserve(&c->v, &c->cap, 1))
+		err = -ENOMEM;
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = open_one(c, paths[i], false);
+	if (!err && cnt && !c->cnt)
+		err = -EBADMSG;
 	if (err)
 		captures__close(c);
 	return err;
@@ -267,6 +318,8 @@ bool capture_damaged(const struct capture *c, char *what, size_t sz)
 
 bool captures_damaged(const struct captures *c)
 {
+	if (c->missing)
+		return true;
 	for (size_t i = 0; i < c->cnt; i++)
 		if (capture_damaged(&c->v[i], NULL, 0))
 			return true;

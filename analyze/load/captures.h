@@ -21,7 +21,8 @@ struct debug_member {
 };
 
 struct capture {
-	const char *path; /* as given */
+	const char *path; /* as given; FILE#N of a merged archive */
+	char *own_path;	  /* the same, when it is ours */
 	struct obz_reader *reader;
 	struct json_object *header, *end;				 /* NULL: lost, cut */
 	const char *uuid, *host, *kernel, *arch, *version, *stop_reason; /* "" when not known */
@@ -45,7 +46,8 @@ struct unpacking;
 
 struct captures {
 	struct capture *v;
-	size_t cnt;
+	size_t cnt, cap;
+	bool missing; /* a part of a merged archive could not be opened */
 	struct unpacking *unpacking;
 };
 

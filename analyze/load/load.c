@@ -267,7 +267,7 @@ static int choose_kinds(struct load *l, const char *list)
 		}
 		for (size_t i = 0; i < sample_kinds__cnt(l->kinds); i++)
 			strbuf_addf(&known, " %s", sample_kinds__get(l->kinds, i)->name);
-		message_error("--kind: '%.*s' is no kind of sample; there are%s", (int)len, p,
+		message_error("--kind: '%.*s' is not a sample kind; kinds:%s", (int)len, p,
 			      known.p ? known.p : "");
 		strbuf_fini(&known);
 		return -EINVAL;

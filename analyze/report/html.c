@@ -217,7 +217,13 @@ void html__text(struct html *h, const char *title, const char *text)
 {
 	end_facts(h);
 	put_element(h, "<h3>", title, "</h3>\n");
-	put_element(h, "<pre>", text, "</pre>\n");
+	put(h, "<pre>");
+	for (size_t len; *text; text += len + (text[len] == '\n')) { /* a newline would be &#10; */
+		len = strcspn(text, "\n");
+		put_escaped(h, (struct span){text, len});
+		put(h, "\n");
+	}
+	put(h, "</pre>\n");
 }
 
 void html__drawing(struct html *h, const char *title, const char *svg)

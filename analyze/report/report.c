@@ -314,7 +314,7 @@ static int put_kinds(const struct report *r)
 		none = false;
 		err = put_kind(r, k);
 	}
-	if (none && (samples_asked_for(r) || !(has_traffic(r) || has_counts(r))))
+	if (none && !has_counts(r) && (samples_asked_for(r) || !has_traffic(r)))
 		r->page->note(r->page->ctx,
 			      filtered ? "No samples of that kind and time." : "No samples.");
 	return err;

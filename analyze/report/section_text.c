@@ -284,7 +284,7 @@ long heatmap_svg(sqlite3_stmt *stmt, FILE *out)
 		free(h);
 		return rows;
 	}
-	fprintf(out, "<svg class=\"heatmap\" width=\"%d\" height=\"%d\" role=\"img\">\n",
+	fprintf(out, "<svg class=\"heatmap\" width=\"%d\" height=\"%d\">\n",
 		LEFT + h->slots * WIDTH + 20, bottom + 22);
 	for (int n = h->low; n < h->high; n++) {
 		int y = (h->high - 1 - n) * HEIGHT;

@@ -2,7 +2,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC
-obana=$OBANA
+obana=$TOP/$B/obana
 "$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt" || exit 1
 base=$(grep -abo 'ev/identity/000000' small.obz | head -n1 | cut -d: -f1) # schema.json before it grows with every kind of record
 # what differs from run to run, or with the schema's length

@@ -2,7 +2,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 { echo "rename offcpu lock"; echo "rename waits contentions"; cat; } <<'END' >kinds.obt
 header {"host":"h","started_at_ns":1700000000000000000,"clock":{"monotonic_ns":5000000000,"realtime_ns":1700000000000000000},"probes":["offcpu"],"options":{"freq":99}}
 process id=1 pid=100 comm=server exe=/usr/bin/server

@@ -139,7 +139,8 @@ static inline const char *check_attributes(const char *p, const char *end, bool 
 	static const char known[] =
 		" charset class content d data-diff data-grows data-unit data-v encoding fill "
 		"height http-equiv id lang marker-end markerHeight markerUnits markerWidth name "
-		"nonce orient refX refY rx scope stroke-width version viewBox width x xmlns y ";
+		"nonce orient refX refY rx scope stroke-width text-anchor fill-opacity version viewBox "
+		"width x xmlns y ";
 	size_t n;
 
 	*empty = false;
@@ -193,7 +194,7 @@ static inline const char *check_element(struct markup *m, const char *p, const c
 {
 	static const char known[] =
 		" body dd defs div dl dt g h1 h2 h3 head header html main marker meta metadata nav "
-		"p path rect script style svg table tbody td text th thead title tr ";
+		"p path pre rect script style svg table tbody td text th thead title tr ";
 	bool close = p < end && *p == '/', empty;
 	const char *name = p + close;
 	size_t n = markup_name(name, end);
