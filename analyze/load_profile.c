@@ -43,13 +43,6 @@ struct profile {
 	struct weights *threads; /* by kind and thread, whatever the stack */
 };
 
-static uint64_t definition_hash(const void *owner, uint32_t i)
-{
-	const struct definition *d = &((const struct profile *)owner)->v[i];
-
-	return hash_mix((uint64_t)d->capture << 32 | d->id);
-}
-
 static bool definition_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct definition *d = &((const struct profile *)owner)->v[i], *k = key;
@@ -57,14 +50,12 @@ static bool definition_equal(const void *owner, uint32_t i, const void *key)
 	return d->capture == k->capture && d->id == k->id;
 }
 
-static const struct index_ops definition_ops = {definition_hash, definition_equal};
-
 static struct definition *find_definition(const struct profile *p, uint32_t capture, uint32_t id)
 {
 	struct definition key = {.capture = capture, .id = id};
 	uint32_t i;
 
-	return index_find(&p->index, &definition_ops, p, hash_mix((uint64_t)capture << 32 | id),
+	return index_find(&p->index, definition_equal, p, hash_mix((uint64_t)capture << 32 | id),
 			  &key, &i)
 		       ? &p->v[i]
 		       : NULL;
@@ -109,7 +100,7 @@ static int define_stack(struct load *l, struct profile *p, uint32_t capture,
 		return -ENOMEM;
 	p->v[p->cnt] = (struct definition){capture, r->id, node_of(l, p, capture, r->frames),
 					   r->error < STACK_LOST ? r->error : STACK_LOST - 1, 0};
-	if (index_add(&p->index, &definition_ops, p, hash_mix((uint64_t)capture << 32 | r->id),
+	if (index_add(&p->index, hash_mix((uint64_t)capture << 32 | r->id),
 		      p->cnt))
 		return -ENOMEM;
 	p->cnt++;

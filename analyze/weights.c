@@ -17,19 +17,12 @@ static uint64_t weight_key_hash(const struct weight *k)
 	return hash_mix(hash_mix(k->thread) ^ ((uint64_t)k->kind << 32 | k->stack));
 }
 
-static uint64_t weight_hash(const void *owner, uint32_t i)
-{
-	return weight_key_hash(&((const struct weights *)owner)->v[i]);
-}
-
 static bool weight_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct weight *w = &((const struct weights *)owner)->v[i], *k = key;
 
 	return w->thread == k->thread && w->kind == k->kind && w->stack == k->stack;
 }
-
-static const struct index_ops weight_ops = {weight_hash, weight_equal};
 
 int weights__new(struct weights **out, bool by_thread)
 {
@@ -58,7 +51,7 @@ int weights__add(struct weights *w, const struct weight *add)
 	if (!w->by_thread || w->merged)
 		key.thread = 0;
 	hash = weight_key_hash(&key);
-	if (index_find(&w->index, &weight_ops, w, hash, &key, &i)) {
+	if (index_find(&w->index, weight_equal, w, hash, &key, &i)) {
 		w->v[i].count += add->count;
 		w->v[i].value += add->value;
 		return 0;
@@ -70,7 +63,7 @@ int weights__add(struct weights *w, const struct weight *add)
 	if (array_reserve(&w->v, &w->cap, w->cnt + 1))
 		return -ENOMEM;
 	w->v[w->cnt] = key;
-	if (index_add(&w->index, &weight_ops, w, hash, w->cnt))
+	if (index_add(&w->index, hash, w->cnt))
 		return -ENOMEM;
 	w->cnt++;
 	return 0;
