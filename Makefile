@@ -6,8 +6,9 @@
 # make install    PREFIX, DESTDIR                  V=1 shows commands, SAN=1 builds with ASan and UBSan
 # make CROSS=aarch64-linux-gnu    builds for another processor into build/aarch64-linux-gnu (scripts/deps test)
 #
-# Layers are kept by what each rule may include and link: format/ knows neither libbpf nor views, analyze/
-# never links libbpf, bpf/ is reached by record/ alone.
+# Layers are kept by what each may include and link: format/ knows neither libbpf nor views, analyze/ never links
+# libbpf, bpf/ is reached by record/ alone. Includes are written from the top of the tree, and each layer is compiled
+# with a top of its own, $(B)/layer/NAME, that holds the folders it may see and no others.
 
 SAN ?=
 CROSS ?=
@@ -40,12 +41,12 @@ FORMAT_LIBS := -larchive -lzstd -ljson-c
 RECORD_LIBS := -lbpf -lm -ldw -lelf -lz -llzma -lnettle -lseccomp
 ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap -lnettle
 
-FORMAT_SRC := $(wildcard format/*.c)
-RECORD_SRC := $(filter-out record/main.c,$(wildcard record/*.c))
-ANALYZE_SRC := $(filter-out analyze/main.c,$(wildcard analyze/*.c analyze/symbol/*.c analyze/l7/*.c))
+FORMAT_SRC := $(wildcard format/*.c format/*/*.c)
+RECORD_SRC := $(wildcard record/*/*.c)
+ANALYZE_SRC := $(wildcard analyze/*/*.c analyze/*/*/*.c)
 # what others refer to comes first: libbpf 1.1 loses the place of a map that is used before it is defined
-BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/net_sock.bpf.c bpf/net_payload.bpf.c bpf/net.bpf.c bpf/tls_thread.bpf.c
-BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c))
+BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread)
+BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 FORMAT_A := $(B)/libformat.a
@@ -65,23 +66,37 @@ $(ANALYZE_A): $(call obj,$(ANALYZE_SRC))
 $(B)/%.a:
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-$(B)/obrec: $(B)/record/main.o $(RECORD_A) $(FORMAT_A)
+$(B)/obrec: $(B)/record/obrec_main.o $(RECORD_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(FORMAT_LIBS) $(RECORD_LIBS) $(LDFLAGS)
-$(B)/obana: $(B)/analyze/main.o $(ANALYZE_A) $(FORMAT_A)
+$(B)/obana: $(B)/analyze/obana_main.o $(ANALYZE_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(FORMAT_LIBS) $(ANALYZE_LIBS) $(LDFLAGS)
 
-$(B)/%.o: %.c | $(B)/version.h
+# ---- what each layer may include: sees_LAYER, the folders and files of its top
+
+sees_format := format
+sees_record := record format bpf
+sees_analyze := analyze format
+sees_bpf := bpf format/protocols.def format/records.def format/records.h
+sees_tests := record analyze format bpf tests
+LAYERS := format record analyze bpf tests
+layer = $(or $(filter $(LAYERS),$(firstword $(subst _, ,$(subst /, ,$(patsubst tests/unit/%,%,$(patsubst tests/fuzz/%,%,$(1))))))),tests)
+top = -iquote $(B)/layer/$(call layer,$(1))
+LAYER_STAMPS := $(patsubst %,$(B)/layer/%/.made,$(LAYERS))
+$(LAYER_STAMPS): $(B)/layer/%/.made: Makefile
+	$(Q)rm -rf $(@D); $(foreach f,$(sees_$*),mkdir -p $(dir $(@D)/$(f)) && ln -sr $(f) $(@D)/$(f) &&) touch $@
+
+$(B)/%.o: %.c | $(B)/version.h $(LAYER_STAMPS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -pthread -I$(B) -c -o $@ $<
-$(call obj,$(RECORD_SRC) record/main.c): | $(SKEL)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -pthread $(call top,$<) -I$(B) -c -o $@ $<
+$(call obj,$(RECORD_SRC) record/obrec_main.c): | $(SKEL)
 
 # ---- the kernel side: one object a probe, linked into one skeleton
 
 BPF_CFLAGS := -target bpf -ffreestanding -D__TARGET_ARCH_$(ARCH) -O2 -g -mcpu=v3 -Wall -Werror -Wno-unused-function
 BPF_SYS := $(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(LAYER_STAMPS)
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -I$(BPF_SYS) -c -o $@ $<
+	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) $(call top,$<) -I$(BPF_SYS) -c -o $@ $<
 $(B)/obrec.bpf.o: $(patsubst %.bpf.c,$(B)/%.bpf.o,$(BPF_SRC))
 	$(call say,BPFLINK,$@)$(BPFTOOL) gen object $@ $^
 # the same with the newest clang there is, for tests: what it makes of the programs is verified as well
@@ -98,10 +113,14 @@ $(B)/version.h: FORCE
 	@mkdir -p $(@D); echo '#define OBREC_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define OBREC_VERSION "$(VERSION)"' > $@
 FORCE:
 # foo.sql, foo.js, ... -> $(B)/foo.sql.h with the bytes, for #include between braces of a char array
-$(B)/%.h: analyze/% scripts/embed
+EMBED_SRC := $(foreach e,sql js css html,$(wildcard analyze/*/*.$(e)))
+EMBED := $(patsubst %,$(B)/%.h,$(notdir $(EMBED_SRC)))
+vpath %.sql $(sort $(dir $(EMBED_SRC)))
+vpath %.js $(sort $(dir $(EMBED_SRC)))
+vpath %.css $(sort $(dir $(EMBED_SRC)))
+$(EMBED): $(B)/%.h: % scripts/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED,$<)scripts/embed $< > $@
-EMBED := $(patsubst analyze/%,$(B)/%.h,$(wildcard analyze/*.sql analyze/*.js analyze/*.css analyze/*.html))
 $(call obj,$(ANALYZE_SRC)): | $(EMBED)
 
 # ---- tests: tests/unit/LAYER_x.c and tests/fuzz/LAYER_x.c link what LAYER may link
@@ -113,7 +132,6 @@ link_format := $(FORMAT_A)
 libs_record := $(RECORD_LIBS) $(FORMAT_LIBS)
 libs_analyze := $(ANALYZE_LIBS) $(FORMAT_LIBS)
 libs_format := $(FORMAT_LIBS)
-layer = $(firstword $(subst _, ,$(notdir $(1))))
 .SECONDEXPANSION:
 $(UNIT): $(B)/tests/unit/%: $(B)/tests/unit/%.o $$(link_$$(call layer,$$*))
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_$(call layer,$*)) $(LDFLAGS)
@@ -136,11 +154,11 @@ unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 
 FUZZ_B := $(B)/fuzz
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -I$(B)
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 FUZZ := $(patsubst tests/fuzz/%.c,$(FUZZ_B)/%,$(wildcard tests/fuzz/*.c))
-$(FUZZ_B)/o/%.o: %.c | $(SKEL) $(EMBED) $(B)/version.h
+$(FUZZ_B)/o/%.o: %.c | $(SKEL) $(EMBED) $(B)/version.h $(LAYER_STAMPS)
 	@mkdir -p $(@D)
-	$(call say,FUZZCC,$<)$(CLANG) $(FUZZ_CFLAGS) $(DEPFLAGS) -pthread -c -o $@ $<
+	$(call say,FUZZCC,$<)$(CLANG) $(FUZZ_CFLAGS) $(DEPFLAGS) -pthread $(call top,$<) -I$(B) -c -o $@ $<
 fuzzobj = $(patsubst %.c,$(FUZZ_B)/o/%.o,$(1))
 $(FUZZ_B)/libformat.a: $(call fuzzobj,$(FORMAT_SRC))
 $(FUZZ_B)/librecord.a: $(call fuzzobj,$(RECORD_SRC))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /* The maps all probes share, sending to the rings, and following fork and exec. */
-#include "core.bpf.h"
+#include "bpf/core.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

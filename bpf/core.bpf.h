@@ -7,9 +7,9 @@
 #ifndef BPF_CORE_BPF_H
 #define BPF_CORE_BPF_H
 
-#include "kernel.bpf.h"
-#include "wire.h"
-#include "unwind.bpf.h"
+#include "bpf/kernel.bpf.h"
+#include "bpf/wire.h"
+#include "bpf/unwind.bpf.h"
 
 /* wire_stack is followed by room for its frames. */
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"

@@ -11,7 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
-#include "wire.h"
+#include "bpf/wire.h"
 
 /*
  * User registers as the kernel lays them out; an ABI (ptrace), so not relocated. The vendor's
@@ -157,7 +157,7 @@ static __always_inline bool task_is_kernel(struct task_struct *t, bool typed)
  * The pointer as one to a struct of that type, which typed programs may dereference, by
  * bpf_rdonly_cast() (6.2, a35b9af4ec2c, "bpf: Add a kfunc for generic type cast."). The verifier
  * makes it a move, where each helper is a call. Here it is a call of a helper that does not exist,
- * to which obrec gives the real one's id (record/rdonly_cast.h): for an object that names any kfunc
+ * to which obrec gives the real one's id (record/host/rdonly_cast.h): for an object that names any kfunc
  * libbpf wants the kernel's own BTF, which not all kernels have.
  */
 static void *(*const rdonly_cast)(const void *, __u32 type) = (void *)WIRE_RDONLY_CAST;

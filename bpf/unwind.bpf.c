@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /* The walk of unwind_walk.h as BPF: its maps and how it reads memory. */
-#include "kernel.bpf.h"
-#include "unwind.bpf.h"
+#include "bpf/kernel.bpf.h"
+#include "bpf/unwind.bpf.h"
 
 struct unwind_slots_map unwind_slots SEC(".maps");
 
@@ -109,7 +109,7 @@ static __always_inline __u64 uw_load64(const void *p)
 	return *(const __u64 *)p;
 }
 
-#include "unwind_walk.h"
+#include "bpf/unwind_walk.h"
 
 /* Global functions are verified once, on their own, and not again at every call. */
 __noinline int unwind_run(__u32 slot)

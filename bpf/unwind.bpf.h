@@ -17,7 +17,7 @@
 #ifndef BPF_UNWIND_BPF_H
 #define BPF_UNWIND_BPF_H
 
-#include "unwind.h"
+#include "bpf/unwind.h"
 
 /* An array and not a per-CPU one: its look-up is inlined on every kernel. */
 struct unwind_slots_map {

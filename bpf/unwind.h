@@ -7,8 +7,8 @@
 #ifndef BPF_UNWIND_H
 #define BPF_UNWIND_H
 
-#include "arch.h"
-#include "wire.h"
+#include "bpf/arch.h"
+#include "bpf/wire.h"
 
 /* How the canonical frame address (the caller's stack pointer) is found; appended only. */
 enum rule_cfa {

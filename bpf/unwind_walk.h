@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
  * The walk itself: registers in, frames out. Compiled twice from the same text, as BPF
- * (unwind.bpf.c) and as a user-space program (record/unwind_user.c). The includer defines, before
+ * (unwind.bpf.c) and as a user-space program (record/unwind/unwind_user.c). The includer defines, before
  * it includes this file:
  *
  *   UW_FUNC               storage of the step functions
@@ -23,8 +23,8 @@
 #ifndef BPF_UNWIND_WALK_H
 #define BPF_UNWIND_WALK_H
 
-#include "unwind.h"
-#include "../format/records.h"
+#include "bpf/unwind.h"
+#include "format/records.h"
 
 #define UNWIND_BATCH 8					   /* frames a call of unwind_frames */
 #define UNWIND_CALLS (WIRE_MAX_FRAMES / UNWIND_BATCH + 16) /* with room for a second start */

@@ -7,7 +7,7 @@
 #define BPF_WIRE_H
 
 #include <linux/types.h>
-#include "arch.h"
+#include "bpf/arch.h"
 
 #define WIRE_MAX_CPUS 512
 #define WIRE_MAX_FRAMES 768	    /* user frames a walk may record; 127 kernel frames besides */
@@ -104,7 +104,7 @@ struct proc {
 	__u32 pad;
 };
 
-/* ---- unwind data: three kinds of memory, filled by record/unwind_store.c, read by unwind_walk.h ----
+/* ---- unwind data: three kinds of memory, filled by record/unwind/unwind_store.c, read by unwind_walk.h ----
  *
  *   range  (of a process)   address -> binary, bias, its first page
  *   page   (of a binary)    64 KiB of ELF address space -> its rows

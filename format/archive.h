@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "records.h"
+#include "format/records.h"
 
 /* ---- writing ---- */
 

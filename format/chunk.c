@@ -8,12 +8,12 @@
  *  32  stream, 24, padded with NUL            100  CRC-32 of bytes 0..99, u32 (always the frame's
  * last four)
  */
-#include "chunk.h"
+#include "format/chunk.h"
 
 #include <errno.h>
 #include <zstd.h>
 
-#include "json.h"
+#include "format/json.h"
 
 #define CHUNK_MAGIC 0x184d2a5bu
 enum { CHUNK_VERSION = 1 };

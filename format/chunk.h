@@ -4,10 +4,10 @@
 #ifndef FORMAT_CHUNK_H
 #define FORMAT_CHUNK_H
 
-#include "archive.h"
-#include "bytes.h"
-#include "column.h"
-#include "record.h"
+#include "format/archive.h"
+#include "format/bytes.h"
+#include "format/column.h"
+#include "format/record.h"
 
 enum {
 	CHUNK_HEADER_SZ = 104,	       /* what we write */

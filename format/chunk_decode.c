@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <zstd.h>
 
-#include "chunk.h"
+#include "format/chunk.h"
 
 enum { LIST_FIELDS_MAX = 8 };
 

@@ -8,7 +8,7 @@
  * of real stacks, and the sorted dictionary half of the rest: its steps are small, while indexes
  * cost a byte either way.
  */
-#include "column.h"
+#include "format/column.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
 #ifndef FORMAT_COLUMN_H
 #define FORMAT_COLUMN_H
 
-#include "bytes.h"
-#include "record.h"
+#include "format/bytes.h"
+#include "format/record.h"
 
 /* Bounds on what a chunk may unfold to; normative. */
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The decoder of columns. Its input is hostile: every count is held against the bytes left before
  * it is used. */
-#include "column.h"
+#include "format/column.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "copies.h"
+#include "format/copies.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

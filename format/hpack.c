@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hpack.h"
-#include "text.h"
+#include "format/hpack.h"
+#include "format/text.h"
 
 enum {
 	STATIC_CNT = 61,

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "records.h"
+#include "format/records.h"
 
 struct hpack;
 

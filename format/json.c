@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "json.h"
+#include "format/json.h"
 
 #include <limits.h>
 #include <pthread.h>

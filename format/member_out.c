@@ -5,7 +5,7 @@
  * cut back to the last member's end: what is on disk is a valid archive at every moment, but for
  * the member under way.
  */
-#include "member_out.h"
+#include "format/member_out.h"
 
 #include <archive.h>
 #include <archive_entry.h>

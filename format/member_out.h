@@ -4,7 +4,7 @@
 #ifndef FORMAT_MEMBER_OUT_H
 #define FORMAT_MEMBER_OUT_H
 
-#include "bytes.h"
+#include "format/bytes.h"
 
 struct member_out {
 	int fd;

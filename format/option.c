@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The command line's parser. What getopt_long does, driven by the table that also makes the help
  * texts. */
-#include "option.h"
+#include "format/option.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_table.h"
-#include "text.h"
+#include "format/option_table.h"
+#include "format/text.h"
 #include "version.h"
 
 const char cli_exit_status[] = "0  complete\n"

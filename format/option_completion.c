@@ -2,7 +2,7 @@
 /* Completion scripts for bash, zsh and fish, from the option tables. */
 #include <string.h>
 
-#include "option_table.h"
+#include "format/option_table.h"
 
 /* What completes an option's argument follows from its metavar: FILE, PATH, DIR; or "a|b|c". */
 static bool takes_file(const struct option_def *d)

@@ -2,7 +2,7 @@
 /* --help and the manual page, from the option table. */
 #include <string.h>
 
-#include "option_table.h"
+#include "format/option_table.h"
 #include "version.h"
 
 enum { HELP_COLUMN = 30, HELP_WIDTH = 90 };

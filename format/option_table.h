@@ -3,7 +3,7 @@
 #ifndef FORMAT_OPTION_TABLE_H
 #define FORMAT_OPTION_TABLE_H
 
-#include "option.h"
+#include "format/option.h"
 
 /* --help and the like, which every program has; those without help text are hidden. */
 extern const struct option_def option_builtins[];

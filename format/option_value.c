@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Option values with units: durations, sizes, numbers, shares. */
-#include "option.h"
+#include "format/option.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "place.h"
+#include "format/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "ustar.h"
-#include "writer.h"
+#include "format/ustar.h"
+#include "format/writer.h"
 
 /* ---- lists ---- */
 

@@ -3,14 +3,14 @@
  * Opening looks at both ends only: obz.json at the start, obz.end.json found backwards from tar's
  * two zero blocks. So `info` costs the same for any size.
  */
-#include "reader.h"
+#include "format/reader.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "json.h"
+#include "format/json.h"
 
 enum { FORMAT_MAJOR = 1 };
 

@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#include "chunk.h"
-#include "ustar.h"
+#include "format/chunk.h"
+#include "format/ustar.h"
 
 enum {
 	READER_META_MAX = 4 << 20,   /* bytes of a JSON member */

@@ -6,9 +6,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "json.h"
-#include "reader.h"
-#include "spool.h"
+#include "format/json.h"
+#include "format/reader.h"
+#include "format/spool.h"
 
 enum {
 	RATIO_MAX = 200, /* of debug members beyond RATIO_FREE; debug sections reach 20 */

@@ -3,7 +3,7 @@
  * The archive's bytes and what is found wrong with them. The file is read with pread, never mapped:
  * one that shrinks meanwhile is an error, not a SIGBUS. A stream is spooled first.
  */
-#include "reader.h"
+#include "format/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "json.h"
-#include "spool.h"
+#include "format/json.h"
+#include "format/spool.h"
 
 static int spool_stream(struct obz_reader *r, int from)
 {

@@ -5,7 +5,7 @@
  * damage. A tar reader would take a zeroed block for the end; here only the end member ends an
  * archive.
  */
-#include "reader.h"
+#include "format/reader.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "json.h"
+#include "format/json.h"
 
 enum {
 	WINDOW = 256 << 10,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "record.h"
+#include "format/record.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #define END(kind)                                                                                  \
 	}                                                                                          \
 	;
-#include "records.def"
+#include "format/records.def"
 
 #define RECORD(kind, number, stream, doc)                                                          \
 	{#kind,                                                                                    \
@@ -22,7 +22,7 @@
 #define FIELD(...)
 #define END(kind)
 const struct rec_info rec_infos[] = {
-#include "records.def"
+#include "format/records.def"
 };
 const unsigned rec_info_cnt = sizeof(rec_infos) / sizeof(*rec_infos);
 
@@ -31,7 +31,7 @@ const unsigned rec_info_cnt = sizeof(rec_infos) / sizeof(*rec_infos);
 	_Static_assert(sizeof(#stream) <= REC_STREAM_NAME_MAX + 1, #stream " is too long");
 #define FIELD(...)
 #define END(kind)
-#include "records.def"
+#include "format/records.def"
 
 const struct rec_info *rec_info(unsigned number)
 {

@@ -6,7 +6,7 @@
 #ifndef FORMAT_RECORD_H
 #define FORMAT_RECORD_H
 
-#include "records.h"
+#include "format/records.h"
 
 enum rec_type { REC_T_u32, REC_T_u64, REC_T_str, REC_T_list };
 enum rec_encoding { REC_E_PLAIN, REC_E_DELTA, REC_E_DICT, REC_E_RAW, REC_E_SUFFIX };

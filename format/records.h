@@ -22,7 +22,7 @@ enum rec_kind {
 #define RECORD(kind, number, stream, doc) REC_##kind = number,
 #define FIELD(...)
 #define END(kind)
-#include "records.def"
+#include "format/records.def"
 	REC_KIND_MAX = 64,
 };
 
@@ -33,7 +33,7 @@ enum rec_kind {
 #define RECORD(kind, number, stream, doc) struct rec_##kind {
 #define FIELD(kind, type, name, encoding, unit, doc) REC_TYPE_##type name;
 #define END(kind) };
-#include "records.def"
+#include "format/records.def"
 
 /* sample.kind; appended only. The names are those of the sample table. */
 #define SAMPLE_KINDS(X) X(cpu, 1) X(offcpu, 2)

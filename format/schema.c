@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "record.h"
+#include "format/json.h"
+#include "format/record.h"
 
 /* In the order of enum rec_type and enum rec_encoding. */
 static const char *const type_names[] = {"u32", "u64", "str", "list"};

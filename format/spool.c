@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "spool.h"
+#include "format/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "text.h"
+#include "format/text.h"
 
 #include <stdbool.h>
 #include <stdatomic.h>

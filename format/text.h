@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "records.h"
+#include "format/records.h"
 
 /* A growing string; init with {0}, free with strbuf_fini. Out of memory sets `failed` and is
  * sticky. */

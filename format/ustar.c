@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ustar.h"
+#include "format/ustar.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "record.h"
+#include "format/record.h"
 
 enum { OFF_SIZE = 124, OFF_CHECKSUM = 148, OFF_TYPE = 156, OFF_MAGIC = 257, OFF_PREFIX = 345 };
 

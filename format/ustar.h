@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "archive.h"
+#include "format/archive.h"
 
 enum { USTAR_BLOCK = 512, USTAR_NAME_MAX = 100 };
 

@@ -4,8 +4,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "json.h"
-#include "writer.h"
+#include "format/json.h"
+#include "format/writer.h"
 
 /* ---- a new archive ---- */
 

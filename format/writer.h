@@ -9,9 +9,9 @@
 
 #include <pthread.h>
 
-#include "copies.h"
-#include "chunk.h"
-#include "member_out.h"
+#include "format/copies.h"
+#include "format/chunk.h"
+#include "format/member_out.h"
 
 enum { QUEUE_SPANS_MAX = 16 }; /* no kind has as many; a test holds records.def to it */
 

@@ -6,10 +6,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "reader.h"
-#include "spool.h"
-#include "ustar.h"
-#include "writer.h"
+#include "format/reader.h"
+#include "format/spool.h"
+#include "format/ustar.h"
+#include "format/writer.h"
 
 enum { PIECE = 256 << 10 };
 

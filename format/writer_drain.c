@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "writer.h"
+#include "format/writer.h"
 
 /* Beyond it put and flush wait for the file, and encode themselves. */
 enum { QUEUED_MAX = 16 << 20, SEALED_MAX = 4 };

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "archive.h"
+#include "format/archive.h"
 
 const char *obz_strerror(int err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "answers.h"
+#include "analyze/symbol/answers.h"
 
 void answers_fini(struct answers *a)
 {

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "bytes.h"
-#include "name_pool.h"
+#include "analyze/symbol/section_bytes.h"
+#include "analyze/symbol/name_pool.h"
 
 enum { CHAIN_MAX = 256 }; /* deeper inlining is cut at its outer end */
 

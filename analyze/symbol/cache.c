@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cache.h"
+#include "analyze/symbol/cache.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 #ifndef ANALYZE_SYMBOL_CACHE_H
 #define ANALYZE_SYMBOL_CACHE_H
 
-#include "answers.h"
+#include "analyze/symbol/answers.h"
 
 #define CACHE_MAGIC "OBSYM\r\n\032"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writing the cache: strings once each, a new file renamed over the old one, the directory kept
  * within bounds. */
-#include "cache.h"
+#include "analyze/symbol/cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "debug_file.h"
+#include "analyze/symbol/debug_file.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 #ifndef ANALYZE_SYMBOL_DEBUG_FILE_H
 #define ANALYZE_SYMBOL_DEBUG_FILE_H
 
-#include "elf_image.h"
-#include "symbol.h"
+#include "analyze/symbol/elf_image.h"
+#include "analyze/symbol/symbol.h"
 
 struct source_opts {
 	const struct symbolizer_opts *symbols;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* C++ and Rust names by libiberty, in the form that llvm-symbolizer prints where the two differ
  * simply. */
-#include "symbol.h"
+#include "analyze/symbol/symbol.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>

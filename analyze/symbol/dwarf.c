@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf.h"
+#include "analyze/symbol/dwarf.h"
 
 #include <stdatomic.h>
 
-#include "dwarf_func.h"
-#include "dwarf_line.h"
-#include "dwarf_map.h"
-#include "dwarf_name.h"
-#include "dwarf_split.h"
-#include "parallel.h"
+#include "analyze/symbol/dwarf_func.h"
+#include "analyze/symbol/dwarf_line.h"
+#include "analyze/symbol/dwarf_map.h"
+#include "analyze/symbol/dwarf_name.h"
+#include "analyze/symbol/dwarf_split.h"
+#include "analyze/symbol/parallel.h"
 
 struct dwarf {
 	struct dwarf_file file, alt;

@@ -4,9 +4,9 @@
 #ifndef ANALYZE_SYMBOL_DWARF_H
 #define ANALYZE_SYMBOL_DWARF_H
 
-#include "answers.h"
-#include "elf_image.h"
-#include "symtab.h"
+#include "analyze/symbol/answers.h"
+#include "analyze/symbol/elf_image.h"
+#include "analyze/symbol/symtab.h"
 
 struct dwarf;
 

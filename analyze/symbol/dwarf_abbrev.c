@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_abbrev.h"
+#include "analyze/symbol/dwarf_abbrev.h"
 
 #include <dwarf.h>
 

@@ -4,7 +4,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_ABBREV_H
 #define ANALYZE_SYMBOL_DWARF_ABBREV_H
 
-#include "dwarf_form.h"
+#include "analyze/symbol/dwarf_form.h"
 
 struct attr_spec {
 	uint16_t name, form;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_form.h"
+#include "analyze/symbol/dwarf_form.h"
 
 #include <dwarf.h>
 

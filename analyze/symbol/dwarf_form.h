@@ -3,7 +3,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_FORM_H
 #define ANALYZE_SYMBOL_DWARF_FORM_H
 
-#include "dwarf_unit.h"
+#include "analyze/symbol/dwarf_unit.h"
 
 enum attr_class {
 	ATTR_NONE,

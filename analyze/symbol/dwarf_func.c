@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_func.h"
+#include "analyze/symbol/dwarf_func.h"
 
 #include <dwarf.h>
 
-#include "dwarf_map.h"
-#include "dwarf_ranges.h"
+#include "analyze/symbol/dwarf_map.h"
+#include "analyze/symbol/dwarf_ranges.h"
 
 struct walk {
 	struct func_table *t;

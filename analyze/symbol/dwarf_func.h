@@ -6,7 +6,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_FUNC_H
 #define ANALYZE_SYMBOL_DWARF_FUNC_H
 
-#include "dwarf_abbrev.h"
+#include "analyze/symbol/dwarf_abbrev.h"
 
 struct func {
 	uint64_t die_off;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_line.h"
+#include "analyze/symbol/dwarf_line.h"
 
 #include <dwarf.h>
 #include <stdio.h>
 
-#include "dwarf_map.h"
+#include "analyze/symbol/dwarf_map.h"
 
 struct header {
 	struct dwarf_unit

@@ -4,8 +4,8 @@
 #ifndef ANALYZE_SYMBOL_DWARF_LINE_H
 #define ANALYZE_SYMBOL_DWARF_LINE_H
 
-#include "dwarf_form.h"
-#include "name_pool.h"
+#include "analyze/symbol/dwarf_form.h"
+#include "analyze/symbol/name_pool.h"
 
 struct line_row {
 	uint64_t addr;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_map.h"
+#include "analyze/symbol/dwarf_map.h"
 
 #include <dwarf.h>
 
-#include "dwarf_abbrev.h"
-#include "dwarf_ranges.h"
+#include "analyze/symbol/dwarf_abbrev.h"
+#include "analyze/symbol/dwarf_ranges.h"
 
 struct endpoint {
 	uint64_t addr;

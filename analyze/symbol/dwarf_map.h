@@ -7,7 +7,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_MAP_H
 #define ANALYZE_SYMBOL_DWARF_MAP_H
 
-#include "dwarf_unit.h"
+#include "analyze/symbol/dwarf_unit.h"
 
 struct unit_range {
 	uint64_t lo, hi;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_name.h"
+#include "analyze/symbol/dwarf_name.h"
 
 #include <dwarf.h>
 

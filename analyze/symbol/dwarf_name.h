@@ -4,8 +4,8 @@
 #ifndef ANALYZE_SYMBOL_DWARF_NAME_H
 #define ANALYZE_SYMBOL_DWARF_NAME_H
 
-#include "dwarf_abbrev.h"
-#include "name_pool.h"
+#include "analyze/symbol/dwarf_abbrev.h"
+#include "analyze/symbol/name_pool.h"
 
 /* A worker's memory of names by DIE: inlined functions are met many times. */
 struct name_memo {

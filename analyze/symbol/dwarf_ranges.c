@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_ranges.h"
+#include "analyze/symbol/dwarf_ranges.h"
 
 #include <dwarf.h>
 

@@ -4,7 +4,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_RANGES_H
 #define ANALYZE_SYMBOL_DWARF_RANGES_H
 
-#include "dwarf_form.h"
+#include "analyze/symbol/dwarf_form.h"
 
 struct range_attrs {
 	struct attr_value low_pc, high_pc, ranges;

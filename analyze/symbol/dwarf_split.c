@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_split.h"
+#include "analyze/symbol/dwarf_split.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_SPLIT_H
 #define ANALYZE_SYMBOL_DWARF_SPLIT_H
 
-#include "dwarf_unit.h"
+#include "analyze/symbol/dwarf_unit.h"
 
 /* A package, opened once an image. */
 struct dwarf_package {

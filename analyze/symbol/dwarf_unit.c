@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf_unit.h"
+#include "analyze/symbol/dwarf_unit.h"
 
 #include <dwarf.h>
 
-#include "dwarf_abbrev.h"
+#include "analyze/symbol/dwarf_abbrev.h"
 
 /* Section 7.5.1: the unit header of every version; GNU's split DWARF 4 has the plain one. */
 static int read_header(struct dwarf_unit *u)

@@ -7,7 +7,7 @@
 #ifndef ANALYZE_SYMBOL_DWARF_UNIT_H
 #define ANALYZE_SYMBOL_DWARF_UNIT_H
 
-#include "elf_image.h"
+#include "analyze/symbol/elf_image.h"
 
 struct dwarf_sections {
 	struct bytes info, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists,

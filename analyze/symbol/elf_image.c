@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "elf_image.h"
+#include "analyze/symbol/elf_image.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inflate.h"
+#include "analyze/symbol/inflate.h"
 
 struct elf_image {
 	struct bytes file;

@@ -7,8 +7,8 @@
 #ifndef ANALYZE_SYMBOL_ELF_IMAGE_H
 #define ANALYZE_SYMBOL_ELF_IMAGE_H
 
-#include "budget.h"
-#include "bytes.h"
+#include "analyze/symbol/symbol_budget.h"
+#include "analyze/symbol/section_bytes.h"
 
 struct elf_image;
 

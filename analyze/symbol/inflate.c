@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inflate.h"
+#include "analyze/symbol/inflate.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef ANALYZE_SYMBOL_INFLATE_H
 #define ANALYZE_SYMBOL_INFLATE_H
 
-#include "bytes.h"
+#include "analyze/symbol/section_bytes.h"
 
 struct inflated {
 	bool tried;

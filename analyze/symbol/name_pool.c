@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "name_pool.h"
+#include "analyze/symbol/name_pool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget.h"
-#include "symbol.h"
+#include "analyze/symbol/symbol_budget.h"
+#include "analyze/symbol/symbol.h"
 
 struct node {
 	struct pooled pub;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "parallel.h"
+#include "analyze/symbol/parallel.h"
 
 #include <errno.h>
 #include <pthread.h>

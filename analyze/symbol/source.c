@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "source.h"
+#include "analyze/symbol/source.h"
 
-#include "parallel.h"
+#include "analyze/symbol/parallel.h"
 
 static const char debug_too_big[] = "debug information exceeds its bound";
 static const char names_too_big[] = "symbol names exceed their bound";

@@ -3,11 +3,11 @@
 #ifndef ANALYZE_SYMBOL_SOURCE_H
 #define ANALYZE_SYMBOL_SOURCE_H
 
-#include "answers.h"
-#include "debug_file.h"
-#include "dwarf.h"
-#include "elf_image.h"
-#include "symtab.h"
+#include "analyze/symbol/answers.h"
+#include "analyze/symbol/debug_file.h"
+#include "analyze/symbol/dwarf.h"
+#include "analyze/symbol/elf_image.h"
+#include "analyze/symbol/symtab.h"
 
 struct source {
 	struct elf_image *main;	    /* what open() gave */

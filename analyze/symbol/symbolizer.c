@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "symbol.h"
+#include "analyze/symbol/symbol.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "source.h"
+#include "analyze/symbol/cache.h"
+#include "analyze/symbol/source.h"
 
 struct symbolizer {
 	struct symbolizer_opts opts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "symtab.h"
+#include "analyze/symbol/symtab.h"
 
 #include <elf.h>
 

@@ -7,7 +7,7 @@
 #ifndef ANALYZE_SYMBOL_SYMTAB_H
 #define ANALYZE_SYMBOL_SYMTAB_H
 
-#include "elf_image.h"
+#include "analyze/symbol/elf_image.h"
 
 struct symtab {
 	struct symtab_entry *entries;

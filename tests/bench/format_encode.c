@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "../../format/chunk.h"
+#include "format/chunk.h"
 
 static uint64_t seed = 88172645463325252ULL;
 

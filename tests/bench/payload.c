@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../format/archive.h"
-#include "../../record/loss.h"
-#include "../../record/process.h"
-#include "../../record/traffic.h"
+#include "format/archive.h"
+#include "record/base/loss.h"
+#include "record/process/process.h"
+#include "record/traffic/traffic_intake.h"
 #include "median.h"
 
 enum { CONNECTIONS = 50, ROUNDS = 2000, RUNS = 7, HEAD = 512 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/redact.h"
+#include "format/redact/redact.h"
 #include "median.h"
 
 enum { CALLS = 200000, RUNS = 7 };

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../analyze/symbol/symbol.h"
+#include "analyze/symbol/symbol.h"
 
 struct options {
 	const char *file;

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../format/archive.h"
-#include "../../format/option.h"
-#include "../../format/text.h"
+#include "format/archive.h"
+#include "format/option.h"
+#include "format/text.h"
 
 #define MAX_DEPTH 512
 #define THREADS 8

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/archive.h"
-#include "../../format/option.h"
-#include "../../format/text.h"
+#include "format/archive.h"
+#include "format/option.h"
+#include "format/text.h"
 
 #define START_NS UINT64_C(1000000000)
 #define CALL_NS UINT64_C(4000) /* between calls */

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "../../bpf/unwind.h"
-#include "../../record/probe.h"
+#include "bpf/unwind.h"
+#include "record/probe/probe.h"
 #include "obrec.skel.h"
 
 enum { PROGRAMS_MAX = 64, LOG_SZ = 1 << 20, LOG_STATS = 4, CODE_SZ = 1 << 18 };

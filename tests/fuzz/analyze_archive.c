@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../analyze/command.h"
-#include "../../format/archive.h"
-#include "../../format/text.h"
+#include "analyze/cli/command.h"
+#include "format/archive.h"
+#include "format/text.h"
 #include "../unit/row_bytes.h"
 #include "markup.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/pcap_import.h"
+#include "analyze/pcap/pcap_import.h"
 
 #define MAX_CONNECTIONS 4096
 

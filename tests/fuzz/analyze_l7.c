@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/l7/arena.h"
-#include "../../analyze/l7/l7.h"
+#include "analyze/l7/engine/arena.h"
+#include "analyze/l7/engine/l7.h"
 
 static size_t seen;
 

@@ -5,9 +5,9 @@
  *
  * Input: control byte (what follows: its place, and how values are typed), a string up to a zero.
  */
-#include "../../analyze/flamegraph.h"
-#include "../../analyze/html.h"
-#include "../../analyze/table.h"
+#include "analyze/graph/flamegraph.h"
+#include "analyze/report/html.h"
+#include "analyze/store/table.h"
 #include "../unit/row_bytes.h"
 #include "markup.h"
 

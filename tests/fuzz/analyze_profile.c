@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/diff.h"
+#include "analyze/graph/diff.h"
 
 #define MAX_FRAMES 64
 

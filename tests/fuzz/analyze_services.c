@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../analyze/services.h"
-#include "../../format/text.h"
+#include "analyze/traffic/services.h"
+#include "format/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {

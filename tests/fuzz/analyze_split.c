@@ -13,8 +13,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "../../analyze/symbol/elf_image.h"
-#include "../../analyze/symbol/symbol.h"
+#include "analyze/symbol/elf_image.h"
+#include "analyze/symbol/symbol.h"
 
 enum { HEAD = 4, ADDRS = 128 };
 

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../analyze/symbol/elf_image.h"
-#include "../../analyze/symbol/symbol.h"
+#include "analyze/symbol/elf_image.h"
+#include "analyze/symbol/symbol.h"
 
 struct input {
 	const uint8_t *data;

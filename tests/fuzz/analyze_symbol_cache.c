@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "../../analyze/symbol/cache.h"
+#include "analyze/symbol/cache.h"
 
 static void make_plausible(uint8_t *data, size_t sz)
 {

@@ -7,7 +7,7 @@
  * byte below 128, name, region and cluster up to a zero each) and calls (control byte, client,
  * server, protocol, numbers as in row_bytes.h).
  */
-#include "../../analyze/topology.h"
+#include "analyze/topology/topology.h"
 #include "../unit/row_bytes.h"
 #include "markup.h"
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../format/archive.h"
+#include "format/archive.h"
 
 static int touch(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../format/chunk.h"
+#include "format/chunk.h"
 
 static struct chunk_encoder *encoder;
 static struct chunk_decoder *decoder;

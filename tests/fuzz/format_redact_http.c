@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/redact.h"
-#include "../../format/redact_command.h"
+#include "format/redact/redact.h"
+#include "format/redact/redact_command.h"
 
 enum { FILL_MAX = 64, TEXT_MAX = 1024, LEFT_MAX = 3 };
 

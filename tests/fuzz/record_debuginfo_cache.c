@@ -18,7 +18,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "../../record/debuginfo_cache.h"
+#include "record/symbols/debuginfo_cache.h"
 #include "../unit/row_bytes.h"
 
 enum { FIX_CRC = 1, CUT = 2, APPEND = 4, CHANGES_MAX = 16, TAG = 77 };

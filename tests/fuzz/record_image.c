@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../record/binary_image.h"
+#include "record/elf/binary_image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -20,8 +20,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "../../record/perfmap.h"
-#include "../../record/procfs.h"
+#include "record/binary/perfmap.h"
+#include "record/host/procfs.h"
 #include "../unit/row_bytes.h"
 
 /* Never larger for a file system's sake. */

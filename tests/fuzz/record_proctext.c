@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../record/container.h"
-#include "../../record/perfmap.h"
-#include "../../record/procfs.h"
-#include "../../record/sideband.h"
-#include "../../record/target.h"
+#include "record/host/container.h"
+#include "record/binary/perfmap.h"
+#include "record/host/procfs.h"
+#include "record/process/sideband.h"
+#include "record/process/target.h"
 
 static void inside(struct span s, struct span whole)
 {

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../record/slim.h"
+#include "record/symbols/slim.h"
 
 #define MAX_DWARF                                                                                  \
 	(8u << 20) /* a zlib stream of the input's size may ask for a thousand times as much */

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../record/tls_find.h"
-#include "../../record/x86_insn.h"
+#include "record/binary/tls_find.h"
+#include "record/binary/x86_insn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../record/unwind_table.h"
+#include "record/unwind/unwind_table.h"
 
 #define CODE 0x10000
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/redact.h"
+#include "format/redact/redact.h"
 
 enum {
 	SECRET_SZ = 16,

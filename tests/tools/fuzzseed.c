@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../format/archive.h"
+#include "format/archive.h"
 #include "../unit/row_bytes.h"
 
 /* Of each kind so many rows: what follows is more of the same. */
@@ -86,7 +86,7 @@ static int on_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
 #define END(...)                                                                                   \
 	break;                                                                                     \
 	}
-#include "../../format/records.def"
+#include "format/records.def"
 		default:
 			break;
 		}

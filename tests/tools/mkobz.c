@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../format/archive.h"
+#include "format/archive.h"
 
 enum field_type { TYPE_u32, TYPE_u64, TYPE_str, TYPE_list };
 
@@ -36,7 +36,7 @@ static const struct field fields[] = {
 #define RECORD(...)
 #define FIELD(kind, type, name, ...) {#kind, #name, TYPE_##type, offsetof(struct rec_##kind, name)},
 #define END(...)
-#include "../../format/records.def"
+#include "format/records.def"
 };
 
 static const struct {
@@ -46,7 +46,7 @@ static const struct {
 #define RECORD(kind, ...) {#kind, REC_##kind},
 #define FIELD(...)
 #define END(...)
-#include "../../format/records.def"
+#include "format/records.def"
 };
 
 #define MAX_RECORD 512

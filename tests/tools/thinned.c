@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/l7/l7.h"
-#include "../../format/archive.h"
+#include "analyze/l7/engine/l7.h"
+#include "format/archive.h"
 
 struct pair_at {
 	uint64_t request, response; /* positions of their first bytes */

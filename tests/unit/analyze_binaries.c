@@ -12,7 +12,7 @@ static void counting_qsort(void *v, size_t cnt, size_t sz, int (*cmp)(const void
 }
 
 #define qsort counting_qsort
-#include "../../analyze/binaries.c"
+#include "analyze/load/binaries.c"
 #undef qsort
 #include "check.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/bulk.h"
+#include "analyze/store/bulk.h"
 #include "check.h"
 
 static int64_t number_in(struct store *s, const char *sql)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/diff.h"
+#include "analyze/graph/diff.h"
 
 static const struct profile_type types[] = {{"samples", "count"}, {"cpu", "nanoseconds"}};
 static const struct profile_info info = {.types = types, .type_cnt = 2, .primary = 0};

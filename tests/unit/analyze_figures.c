@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Durations added up: percentiles exact for few, to 0.4 % for many; figures merged and weighted. */
-#include "../../analyze/figures.h"
+#include "analyze/traffic/figures.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/text.h"
+#include "format/text.h"
 #include "check.h"
 
 static int by_size(const void *a, const void *b)

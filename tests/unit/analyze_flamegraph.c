@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/flamegraph_tree.h"
+#include "analyze/graph/flamegraph_tree.h"
 
 #define U(n)                                                                                       \
 	{                                                                                          \

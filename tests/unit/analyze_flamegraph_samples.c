@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../analyze/flamegraph.h"
+#include "analyze/graph/flamegraph.h"
 
 #define STACKS 50000
 

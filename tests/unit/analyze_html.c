@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/html.h"
+#include "analyze/report/html.h"
 #include "analyze_profile.h"
 
 #define EVIL "<script>window.evil=1</script>"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/pcap_import.h"
-#include "../../format/text.h"
+#include "analyze/pcap/pcap_import.h"
+#include "format/text.h"
 #include "check.h"
 
 /* ---- a capture file in memory ---- */

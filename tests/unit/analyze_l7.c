@@ -18,7 +18,7 @@
  */
 #include <glob.h>
 
-#include "../../format/text.h"
+#include "format/text.h"
 #include "l7_case.h"
 
 static void show(FILE *out, struct span s)

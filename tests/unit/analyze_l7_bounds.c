@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/l7/conn.h"
+#include "analyze/l7/engine/conn.h"
 #include "check.h"
 
 enum {

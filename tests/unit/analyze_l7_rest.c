@@ -5,7 +5,7 @@
  */
 #include <glob.h>
 
-#include "../../analyze/l7/arena.h"
+#include "analyze/l7/engine/arena.h"
 #include "check.h"
 #include "l7_case.h"
 

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "../../analyze/profile.h"
+#include "analyze/profile/profile.h"
 
 static inline int feed_profile(const struct profile_sink *sink, FILE *out)
 {

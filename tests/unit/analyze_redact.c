@@ -6,7 +6,7 @@
 #include <dirent.h>
 #include <stdbool.h>
 
-#include "../../format/redact.h"
+#include "format/redact/redact.h"
 #include "check.h"
 #include "l7_case.h"
 

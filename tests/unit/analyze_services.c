@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who an address is: the port before none, the longest prefix, what the file says first. */
-#include "../../analyze/services.h"
+#include "analyze/traffic/services.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../format/text.h"
+#include "format/text.h"
 #include "check.h"
 
 static int read_text(struct services **s, const char *text)

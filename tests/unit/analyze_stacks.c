@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/binaries.h"
-#include "../../analyze/stacks.h"
-#include "../../analyze/weights.h"
-#include "../../format/text.h"
+#include "analyze/load/binaries.h"
+#include "analyze/load/stacks.h"
+#include "analyze/load/weights.h"
+#include "format/text.h"
 #include "check.h"
 
 static uint32_t chain(struct stacks *s, const uint64_t *root_first, size_t cnt)

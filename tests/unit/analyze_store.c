@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/store.h"
-#include "../../analyze/table.h"
-#include "../../format/text.h"
+#include "analyze/store/store.h"
+#include "analyze/store/table.h"
+#include "format/text.h"
 #include "check.h"
 
 /* Contract: every one present even when empty. */

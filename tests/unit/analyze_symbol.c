@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../analyze/symbol/symbol.h"
+#include "analyze/symbol/symbol.h"
 #include "check.h"
 
 static void test_demangle(void)

@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <zlib.h>
 
-#include "../../analyze/symbol/budget.h"
-#include "../../analyze/symbol/symbol.h"
+#include "analyze/symbol/symbol_budget.h"
+#include "analyze/symbol/symbol.h"
 #include "check.h"
 #include "elf_image_build.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../analyze/symbol/cache.h"
+#include "analyze/symbol/cache.h"
 #include "check.h"
 
 static struct name_pool *pool;

@@ -12,7 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "../../analyze/symbol/symbol.h"
+#include "analyze/symbol/symbol.h"
 #include "check.h"
 
 #define FIXTURE "tests/fuzz/analyze_symbol/gcc5"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../analyze/l7/thrift_value.h"
+#include "analyze/l7/proto/thrift_value.h"
 
 static int failed;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/l7/l7.h"
+#include "analyze/l7/engine/l7.h"
 
 enum { REQUESTS = 4000, SEEDS = 20, LOST_ONE_IN = 100, MAX_CALLS = 2 * REQUESTS + 1 };
 

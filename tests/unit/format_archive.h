@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../format/archive.h"
+#include "format/archive.h"
 #include "check.h"
 #include "format_random.h"
 

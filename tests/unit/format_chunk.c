@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../../format/chunk.h"
-#include "../../format/json.h"
-#include "../../format/writer.h"
+#include "format/chunk.h"
+#include "format/json.h"
+#include "format/writer.h"
 #include "check.h"
 #include "format_random.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/copies.h"
+#include "format/copies.h"
 #include "check.h"
 
 enum { TEXT_MAX = 600 };

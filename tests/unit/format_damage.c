@@ -6,8 +6,8 @@
  */
 #include "format_archive.h"
 
-#include "../../format/chunk.h"
-#include "../../format/ustar.h"
+#include "format/chunk.h"
+#include "format/ustar.h"
 
 /* Every place with FULL set (as `make check` does), else every so manyth; a sanitizer makes each
  * far dearer. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/hpack.h"
-#include "../../format/text.h"
+#include "format/hpack.h"
+#include "format/text.h"
 
 static int failed;
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../format/option.h"
-#include "../../format/text.h"
+#include "format/option.h"
+#include "format/text.h"
 #include "check.h"
 
 static int set(void *ctx, const struct option_def *def, const char *arg)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../format/place.h"
+#include "format/place.h"
 #include "check.h"
 
 enum { OTHER = 65534 };

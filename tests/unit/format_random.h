@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/record.h"
+#include "format/record.h"
 
 static uint64_t random_state;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/redact_command.h"
+#include "format/redact/redact_command.h"
 
 static const struct {
 	const char *in, *out;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/redact.h"
+#include "format/redact/redact.h"
 
 #define SECRETS(name, in, out)                                                                     \
 	{                                                                                          \

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/redact.h"
+#include "format/redact/redact.h"
 
 enum way { MYSQL, POSTGRESQL, CASSANDRA };
 

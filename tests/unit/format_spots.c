@@ -3,7 +3,7 @@
  * length, sparse and crowded, from every place on, each in a buffer of its own size for ASan. */
 #include <stdlib.h>
 
-#include "../../format/redact_spots.h"
+#include "format/redact/redact_spots.h"
 #include "check.h"
 
 static void check_text(const uint8_t *p, size_t sz)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/text.h"
+#include "format/text.h"
 
 static int failed;
 

@@ -4,7 +4,7 @@
  * the archive's own bound. What was written stays a valid archive, later calls fail, rows that were
  * lost are counted, the end is written where there is room for it.
  */
-#include "../../format/writer.h"
+#include "format/writer.h"
 #include "format_archive.h"
 
 #include <json-c/json.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/l7/l7.h"
+#include "analyze/l7/engine/l7.h"
 
 /* One call; `data` is its own allocation, so that a read past the end is seen. */
 struct l7_call {

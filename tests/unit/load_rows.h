@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../analyze/load.h"
-#include "../../analyze/table.h"
+#include "analyze/load/load.h"
+#include "analyze/store/table.h"
 #include "row_bytes.h"
 
 /* One record; false: no bytes left. Sums of counts must not overflow in SQL. */

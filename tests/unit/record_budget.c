@@ -2,7 +2,7 @@
 /* The budget's decisions against a load whose cost follows the levels. */
 #include <stdio.h>
 
-#include "../../record/budget.h"
+#include "record/probe/cpu_budget.h"
 
 static int failed;
 

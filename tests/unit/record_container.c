@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../record/container.h"
-#include "../../format/text.h"
+#include "record/host/container.h"
+#include "format/text.h"
 
 #define H64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define G64 "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"

@@ -17,11 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../record/debuginfo.h"
-#include "../../record/debuginfo_extract.h"
-#include "../../record/debuginfo_queue.h"
-#include "../../record/reader.h"
-#include "../../record/slim_elf.h"
+#include "record/symbols/debuginfo.h"
+#include "record/symbols/debuginfo_extract.h"
+#include "record/symbols/debuginfo_queue.h"
+#include "record/reader/reader_process.h"
+#include "record/symbols/slim_elf.h"
 
 /* ---- a writer that remembers */
 

@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "../../record/slim.h"
-#include "../../record/unwind_table.h"
+#include "record/symbols/slim.h"
+#include "record/unwind/unwind_table.h"
 #include "check.h"
 #include "elf_image_build.h"
 

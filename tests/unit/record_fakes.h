@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../format/text.h"
-#include "../../record/debuginfo.h"
-#include "../../record/process.h"
-#include "../../record/readers.h"
+#include "format/text.h"
+#include "record/symbols/debuginfo.h"
+#include "record/process/process.h"
+#include "record/reader/readers.h"
 
 /* ---- reader processes: real ones, of the test's own program ---- */
 

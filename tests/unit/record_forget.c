@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-#include "../../format/clock.h"
-#include "../../record/binary_registry.h"
+#include "format/clock.h"
+#include "record/binary/binary_registry.h"
 #include "check.h"
 #include "record_fakes.h"
 

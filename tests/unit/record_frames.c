@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * HTTP/2's frames as the kernel follows them (bpf/frames.h), compiled for user space: a stream of
+ * HTTP/2's frames as the kernel follows them (bpf/net/frame_heads.h), compiled for user space: a stream of
  * frames of every kind, cut into calls anywhere, in heads too; each frame is found at its place.
  */
 #include <linux/types.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bpf/frames.h"
+#include "bpf/net/frame_heads.h"
 #include "check.h"
 
 enum { STREAM = 1 << 20, FRAMES = 4000 };

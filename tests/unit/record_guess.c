@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's guesses (bpf/guess.h), compiled for user space: what begins which message, and where
+ * The kernel's guesses (bpf/net/guess.h), compiled for user space: what begins which message, and where
  * it ends; the conversations of tests/l7, of which no call may be taken for another protocol's.
  */
 #include <glob.h>
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bpf/guess.h"
+#include "bpf/net/guess.h"
 #include "check.h"
 
 static const char *const names[] = {
 	"-",
 #define PROTOCOL(name) #name,
-#include "../../format/protocols.def"
+#include "format/protocols.def"
 #undef PROTOCOL
 };
 
@@ -24,7 +24,7 @@ static unsigned guess_protocol(const __u8 *d, __u32 have, __u32 call, bool dgram
 #define GUESS(name, test, sz)                                                                      \
 	if (guess_##name(d, have, call, dgram, size))                                              \
 		return NET_PROTO_##name;
-#include "../../bpf/guess.def"
+#include "bpf/net/guess.def"
 #undef GUESS
 	return NET_PROTO_UNKNOWN;
 }

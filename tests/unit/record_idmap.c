@@ -2,7 +2,7 @@
 /* The map against a plain table, over many puts and deletions, and its size after a burst. */
 #include <stdlib.h>
 
-#include "../../record/idmap.h"
+#include "record/base/idmap.h"
 #include "check.h"
 
 enum { KEYS = 5000 };

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/archive.h"
-#include "../../record/fold.h"
-#include "../../record/intake.h"
-#include "../../record/kallsyms.h"
-#include "../../record/loss.h"
-#include "../../record/process.h"
+#include "format/archive.h"
+#include "record/intake/sample_fold.h"
+#include "record/intake/intake.h"
+#include "record/host/kallsyms.h"
+#include "record/base/loss.h"
+#include "record/process/process.h"
 #include "check.h"
 #include "heap.h"
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../record/kallsyms.h"
+#include "record/host/kallsyms.h"
 
 static struct {
 	char name[128], module[64];

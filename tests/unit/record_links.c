@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../record/links.h"
+#include "record/base/links.h"
 #include "check.h"
 
 enum { CNT = 200, GIVE_UP_S = 20 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/records.h"
-#include "../../record/payloads.h"
+#include "format/records.h"
+#include "record/traffic/payloads.h"
 
 static int failed;
 static char out[1 << 16];

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../format/text.h"
-#include "../../record/perfmap.h"
-#include "../../record/procfs.h"
+#include "format/text.h"
+#include "record/binary/perfmap.h"
+#include "record/host/procfs.h"
 #include "check.h"
 
 static const struct {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../record/process_maps.h"
+#include "record/process/process_maps.h"
 
 static const struct {
 	const char *cause, *add, *left;

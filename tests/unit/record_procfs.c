@@ -2,9 +2,9 @@
 /* The texts of /proc as the kernel writes them and as hostile names bend them; one row a case. */
 #include <string.h>
 
-#include "../../format/text.h"
-#include "../../record/procfs.h"
-#include "../../record/target.h"
+#include "format/text.h"
+#include "record/host/procfs.h"
+#include "record/process/target.h"
 #include "check.h"
 
 static const struct {

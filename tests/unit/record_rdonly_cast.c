@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bpf/wire.h"
-#include "../../record/rdonly_cast.h"
+#include "bpf/wire.h"
+#include "record/host/rdonly_cast.h"
 #include "check.h"
 #include "obrec.skel.h"
 

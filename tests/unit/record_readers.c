@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../../format/clock.h"
-#include "../../record/read_process.h"
-#include "../../record/readers.h"
+#include "format/clock.h"
+#include "record/process/read_process.h"
+#include "record/reader/readers.h"
 #include "check.h"
 
 /* ---- parcels ---- */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../record/ring_read.h"
+#include "record/intake/ring_read.h"
 #include "check.h"
 
 enum { CPUS = 3, SZ = 64 << 10 };

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../record/seccomp.h"
+#include "record/host/seccomp.h"
 #include "check.h"
 
 static const char *const role_names[] = {[SECCOMP_RECORDER] = "recorder",

@@ -19,11 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../format/archive.h"
-#include "../../format/clock.h"
-#include "../../format/text.h"
-#include "../../record/reader.h"
-#include "../../record/session.h"
+#include "format/archive.h"
+#include "format/clock.h"
+#include "format/text.h"
+#include "record/reader/reader_process.h"
+#include "record/session/session.h"
 #include "check.h"
 
 /* ---- a writer that keeps samples and losses ---- */

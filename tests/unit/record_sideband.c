@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../record/sideband_queue.h"
+#include "record/process/sideband_queue.h"
 #include "check.h"
 #include "heap.h"
 

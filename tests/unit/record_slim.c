@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "../../record/debuginfo_extract.h"
+#include "record/symbols/debuginfo_extract.h"
 
 static char dir[] = "/tmp/record_slim.XXXXXX";
 static int failures;

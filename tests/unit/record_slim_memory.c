@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "../../record/debuginfo_extract.h"
-#include "../../record/slim.h"
+#include "record/symbols/debuginfo_extract.h"
+#include "record/symbols/slim.h"
 #include "check.h"
 
 enum { CONTENT = 40 << 20, WINDOW_LOG = 23, PACKER = 5 << 20, MIB = 1 << 20 };

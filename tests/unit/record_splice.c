@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../record/splice_find.h"
+#include "record/binary/splice_find.h"
 #include "check.h"
 
 static const struct {

@@ -3,7 +3,7 @@
  * too many; memory follows how many there are. */
 #include <stdint.h>
 
-#include "../../record/stacks.h"
+#include "record/intake/stack_table.h"
 #include "check.h"
 #include "heap.h"
 

@@ -11,7 +11,7 @@
 
 static void interrupted(void);
 #define barrier() interrupted()
-#include "../../bpf/states.h"
+#include "bpf/states.h"
 
 enum { CHANGES = 4, PLACES = 24, MOST = 64 };
 

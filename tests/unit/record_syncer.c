@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../format/clock.h"
-#include "../../record/memory.h"
-#include "../../record/syncer.h"
+#include "format/clock.h"
+#include "record/host/memory.h"
+#include "record/session/syncer.h"
 #include "check.h"
 
 enum { BLOCKS = 2000, BLOCK = 16 << 10 };

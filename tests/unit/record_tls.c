@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../record/tls_find.h"
-#include "../../record/tls_symbols.h"
+#include "record/binary/tls_find.h"
+#include "record/binary/tls_symbols.h"
 
 static int failed;
 

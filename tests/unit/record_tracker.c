@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../../format/clock.h"
-#include "../../record/process_tracker.h"
+#include "format/clock.h"
+#include "record/process/process_tracker.h"
 #include "check.h"
 #include "record_fakes.h"
 

@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "../../format/clock.h"
-#include "../../record/binary_registry.h"
-#include "../../record/process_tracker.h"
-#include "../../record/procfs.h"
+#include "format/clock.h"
+#include "record/binary/binary_registry.h"
+#include "record/process/process_tracker.h"
+#include "record/host/procfs.h"
 #include "check.h"
 #include "record_fakes.h"
 

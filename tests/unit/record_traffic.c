@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../record/loss.h"
-#include "../../record/process.h"
-#include "../../record/traffic.h"
+#include "record/base/loss.h"
+#include "record/process/process.h"
+#include "record/traffic/traffic_intake.h"
 #include "check.h"
 
 static uint64_t sent_seq; /* of the last connection_stat */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/records.h"
-#include "../../record/unnamed.h"
+#include "format/records.h"
+#include "record/traffic/unnamed.h"
 #include "check.h"
 
 #define S(text)                                                                                    \

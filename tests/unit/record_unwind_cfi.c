@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../record/unwind_cfi.h"
+#include "record/unwind/unwind_cfi.h"
 
 #define FUNC 0x401000u
 #define SECTION 0x500000u

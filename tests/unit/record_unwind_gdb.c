@@ -14,8 +14,8 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-#include "../../format/records.h"
-#include "../../record/unwind_user.h"
+#include "format/records.h"
+#include "record/unwind/unwind_user.h"
 #include "unwind_load.h"
 
 /* Inlined calls and tail calls are gdb's own additions: they have no return address on the stack.

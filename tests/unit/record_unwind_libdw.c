@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../record/unwind_table.h"
+#include "record/unwind/unwind_table.h"
 
 struct value {
 	bool known;

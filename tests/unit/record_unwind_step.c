@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "../../format/records.h"
-#include "../../record/unwind_user.h"
+#include "format/records.h"
+#include "record/unwind/unwind_user.h"
 #include "unwind_load.h"
 
 #define STEPS_MAX 20000

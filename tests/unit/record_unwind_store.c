@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../record/unwind_runs.h"
-#include "../../record/unwind_store.h"
+#include "record/unwind/unwind_runs.h"
+#include "record/unwind/unwind_store.h"
 #include "check.h"
 
 static Elf *open_image(void *image, size_t size)

@@ -15,8 +15,8 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-#include "../../format/records.h"
-#include "../../record/unwind_user.h"
+#include "format/records.h"
+#include "record/unwind/unwind_user.h"
 #include "unwind_load.h"
 
 #define NO_FP __attribute__((noinline, noclone, optimize("omit-frame-pointer")))

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../record/x86_insn.h"
+#include "record/binary/x86_insn.h"
 
 static int failed;
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../format/redact.h"
+#include "format/redact/redact.h"
 
 struct call {
 	unsigned dir;

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "../../format/records.h"
+#include "format/records.h"
 
 enum { ROW_ITEMS_MAX = 255 };
 
@@ -31,7 +31,7 @@ struct row {
 #define RECORD(kind, ...) struct rec_##kind kind;
 #define FIELD(...)
 #define END(...)
-#include "../../format/records.def"
+#include "format/records.def"
 	};
 	uint64_t items[ROW_ITEMS_MAX];
 };
@@ -99,7 +99,7 @@ static inline bool take_row(struct bytes *b, struct row *r)
 #define RECORD(kind, ...) case REC_##kind:
 #define FIELD(kind, type, name, ...) TAKE_##type(r->kind.name)
 #define END(...) break;
-#include "../../format/records.def"
+#include "format/records.def"
 	default:
 		r->kind = REC_sample;
 		r->sample.kind = 1 + take(b, 1) % 2;

@@ -15,7 +15,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "../../record/unwind_store.h"
+#include "record/unwind/unwind_store.h"
 
 #define LOAD_MAX 256
 

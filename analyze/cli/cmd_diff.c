@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* obana diff: what grew and what shrank from one capture to another. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "analyze/cli/command.h"
+#include "analyze/graph/diff.h"
+#include "analyze/report/diff_endpoints.h"
+#include "analyze/graph/draw.h"
+#include "analyze/cli/output.h"
+#include "analyze/store/table.h"
+#include "analyze/traffic/traffic_note.h"
+
+struct opts {
+	struct common_opts common;
+	struct draw_opts draw;
+	struct table_style style;
+	const char *output;
+	uint64_t limit;
+	bool absolute, endpoints;
+};
+
+enum { OPT_OUTPUT, OPT_BY, OPT_ABSOLUTE, OPT_LIMIT, OPT_ENDPOINTS, OPT_FORMAT };
+
+static int set(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct opts *o = ctx;
+
+	switch (def->data) {
+	case OPT_OUTPUT:
+		o->output = arg;
+		return 0;
+	case OPT_BY:
+		return draw_parse_by(&o->draw, def, arg);
+	case OPT_ABSOLUTE:
+		o->absolute = true;
+		return 0;
+	case OPT_ENDPOINTS:
+		o->endpoints = true;
+		return 0;
+	case OPT_LIMIT:
+		if (parse_u64(arg, &o->limit) || !o->limit || o->limit > 1000000)
+			return option_error(def, "'%s' is not a number of rows", arg);
+		return 0;
+	}
+	o->style.format = def->data - OPT_FORMAT;
+	return 0;
+}
+
+static const struct option_def options[] = {
+	{"output", 'o', ARG_REQUIRED, "FILE",
+	 "the differential flame graph; - is stdout, instead of the tables (default: NEW.diff.svg)",
+	 set, OPT_OUTPUT},
+	{"absolute", 0, ARG_NONE, NULL, "compare times as recorded, not scaled to the same sum",
+	 set, OPT_ABSOLUTE},
+	{"limit", 'n', ARG_REQUIRED, "N", "rows of each table (default 20)", set, OPT_LIMIT},
+	{"csv", 0, ARG_NONE, NULL, "one table of all functions, comma-separated", set,
+	 OPT_FORMAT + TABLE_CSV},
+	{"json", 0, ARG_NONE, NULL, "the same as an array of objects", set,
+	 OPT_FORMAT + TABLE_JSON},
+	{"endpoints", 0, ARG_NONE, NULL,
+	 "only requests, also with --csv and --json; no flame graph", set, OPT_ENDPOINTS},
+	{"by", 0, ARG_REQUIRED, "LIST",
+	 "split by thread, process, cgroup, outermost first; ids are left out", set, OPT_BY},
+	FILTER_OPTIONS,
+	SYMBOL_OPTIONS,
+	{0},
+};
+
+static const struct cli cli = {
+	.program = "obana diff",
+	.synopsis = "OLD.obz NEW.obz [options]",
+	.summary = "what grew and what shrank",
+	.details = "Captures differ in length and load, so the new one's times are scaled to the "
+		   "same sum as the old "
+		   "one's: figures are shares of the whole. In the flame graph a frame is as wide "
+		   "as both captures' "
+		   "weights together, red where it grew, blue where it shrank. Requests are by "
+		   "endpoint, those first whose calls took so much more or less time together: a "
+		   "share of 100 % is one call under way at any time.",
+	.options = options,
+	.exit_status = cli_exit_status,
+};
+
+struct diff {
+	const struct opts *opts;
+	struct flamegraph *f;
+	struct store *store;
+	const char *paths[2];
+	char *about[2]; /* "host a, 60 s" */
+	char *notes[2]; /* what its figures of traffic are worth; NULL: it has none */
+	double factor;
+	bool damaged;
+};
+
+/* ---- loading ---- */
+
+static int take_notes(const struct analysis *a, char **text)
+{
+	size_t sz;
+	FILE *out = open_memstream(text, &sz);
+
+	if (!out)
+		return -ENOMEM;
+	traffic_note(a, out);
+	return fclose(out) ? -ENOMEM : 0;
+}
+
+static int feed(struct diff *d, struct analysis *a, int which)
+{
+	const struct opts *o = d->opts;
+	struct diff_side side;
+	size_t calls = 0;
+	int err = o->endpoints ? 0 : draw_prepare(&a->load, &o->draw);
+
+	if (!err)
+		err = diff_endpoints_prepare(&a->load);
+	if (!err)
+		err = load__run(&a->load);
+	if (err)
+		return err;
+	analysis__warn(a);
+	err = diff_endpoints_add(d->store, a, which, &calls);
+	if (!err && calls)
+		err = take_notes(a, &d->notes[which]);
+	if (err || o->endpoints)
+		return err;
+	diff_side_init(&side, d->f, which);
+	return draw_write(a, &o->draw, &side.sink, NULL);
+}
+
+/* One archive after the other, so that memory holds one at a time. An exit code. */
+static int load_side(struct diff *d, int which)
+{
+	char *path = (char *)d->paths[which];
+	struct analysis a;
+	int code, err = analysis__open(&a, &d->opts->common, &path, 1, NULL);
+
+	if (err)
+		return exit_code(err);
+	err = feed(d, &a, which);
+	if (!err)
+		d->about[which] = analysis__subtitle(&a);
+	code = analysis__close(&a, err);
+	d->damaged |= code == EXIT_PARTIAL;
+	if (!err && !d->about[which])
+		return EXIT_FAIL;
+	return code == EXIT_PARTIAL ? EXIT_OK : code;
+}
+
+/* ---- showing ---- */
+
+static void describe_scale(const struct diff *d, char *text, size_t sz)
+{
+	char old[24], new[24];
+
+	format_duration(old, flamegraph__weight(d->f, 0));
+	format_duration(new, flamegraph__weight(d->f, 1));
+	if (d->opts->absolute || !flamegraph__weight(d->f, 0) || !flamegraph__weight(d->f, 1))
+		snprintf(text, sz, "times as recorded: old %s, new %s", old, new);
+	else
+		snprintf(text, sz, "new times are multiplied by %.4g, so that both add up to %s",
+			 d->factor, old);
+}
+
+static int write_svg(const struct diff *d)
+{
+	struct strbuf subtitle = {0};
+	struct flame_style style = {
+		.title = "What grew (red) and shrank (blue)", .unit = "ns", .diff = true};
+	struct output out;
+	char scale[128];
+	int err;
+
+	describe_scale(d, scale, sizeof(scale));
+	strbuf_addf(&subtitle, "old: %s \xc2\xb7 new: %s \xc2\xb7 %s", d->about[0], d->about[1],
+		    scale);
+	style.subtitle = subtitle.p;
+	if (d->opts->draw.title)
+		style.title = d->opts->draw.title;
+	err = subtitle.failed
+		      ? -ENOMEM
+		      : output_open(&out, d->opts->output, d->paths[1], ".diff.svg", OUTPUT_STREAM);
+	if (!err) {
+		err = flamegraph__write_svg(d->f, &style, out.file);
+		if (err)
+			message_error("diff: flame graph: %s", strerror(-err));
+		err = output_close(&out, err);
+	}
+	strbuf_fini(&subtitle);
+	return err;
+}
+
+static int table(const struct diff *d, const char *title, const char *sql)
+{
+	sqlite3 *db = store__db(d->store);
+	struct table_style style = d->opts->style;
+	sqlite3_stmt *stmt = NULL;
+	int err = 0;
+
+	style.title = title;
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
+	    (sqlite3_bind_parameter_count(stmt) && sqlite3_bind_int64(stmt, 1, d->opts->limit)) ||
+	    table_write(stmt, &style, stdout) < 0) {
+		message_error("diff: %s", sqlite3_errmsg(db));
+		err = -EIO;
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+#define COLUMNS(what)                                                                              \
+	"SELECT change_" what "_share, old_" what "_share, new_" what "_share, binary, function "  \
+	"FROM diff_function WHERE kind <> 'group' AND change_" what "_share "
+#define GREW(what) COLUMNS(what) "> 0 ORDER BY change_" what "_share DESC, function LIMIT ?1"
+#define SHRANK(what) COLUMNS(what) "< 0 ORDER BY change_" what "_share, function LIMIT ?1"
+
+#define REQUESTS(columns)                                                                          \
+	"SELECT " columns " FROM diff_endpoint WHERE change_time_share OR change_qps "             \
+	"ORDER BY abs(change_time_share) DESC, abs(change_qps) DESC, role, service, method, "      \
+	"target"
+
+/* `more`: columns that not all captures have. */
+#define CHANGED(more)                                                                              \
+	REQUESTS("change_time_share, round(old_qps, 1) AS old_qps, "                               \
+		 "round(new_qps, 1) AS new_qps, old_p50_ns, new_p50_ns, old_p99_ns, new_p99_ns, "  \
+		 "old_error_share, new_error_share, " more                                         \
+		 "role, protocol, service, method, target")                                        \
+	" LIMIT ?1"
+
+static bool has_samples(const struct diff *d)
+{
+	return flamegraph__weight(d->f, 0) || flamegraph__weight(d->f, 1);
+}
+
+static bool has_calls(const struct diff *d)
+{
+	return d->notes[0] || d->notes[1];
+}
+
+static bool has_unpaired(const struct diff *d)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool any = !sqlite3_prepare_v2(store__db(d->store),
+				       "SELECT 1 FROM diff_call WHERE unpaired_share LIMIT 1", -1,
+				       &stmt, NULL) &&
+		   sqlite3_step(stmt) == SQLITE_ROW;
+
+	sqlite3_finalize(stmt);
+	return any;
+}
+
+static int write_text(const struct diff *d)
+{
+	const struct {
+		const char *title, *sql;
+	} tables[] = {
+		{"\nGrew most, by what functions did themselves", GREW("self")},
+		{"\nShrank most, by what functions did themselves", SHRANK("self")},
+		{"\nGrew most, with all they called", GREW("total")},
+		{"\nShrank most, with all they called", SHRANK("total")},
+		{"\nRequests: what changed most, by the time that calls took",
+		 has_unpaired(d) ? CHANGED("old_unpaired_share, new_unpaired_share, ")
+				 : CHANGED("")},
+	};
+	struct strbuf head = {0};
+	char scale[128];
+	int err = 0;
+
+	for (int k = 0; k < 2; k++) {
+		strbuf_addf(&head, k ? "New  " : "Old  ");
+		strbuf_escape(&head, ESCAPE_TERMINAL, span_of(d->paths[k]));
+		strbuf_addf(&head, ": ");
+		strbuf_escape(&head, ESCAPE_TERMINAL, span_of(d->about[k]));
+		strbuf_addf(&head, "\n%s", d->notes[k] ? d->notes[k] : "");
+	}
+	fputs(head.p ? head.p : "", stdout);
+	strbuf_fini(&head);
+	if (has_samples(d) || !has_calls(d)) {
+		describe_scale(d, scale, sizeof(scale));
+		printf("The %s.\n", scale);
+	}
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
+		err = table(d, tables[i].title, tables[i].sql);
+	return err;
+}
+
+static int write_data(const struct diff *d)
+{
+	return table(d, NULL,
+		     d->opts->endpoints ? REQUESTS("*")
+					: "SELECT * FROM diff_function ORDER BY "
+					  "change_self_share DESC, function");
+}
+
+static int write_tables(const struct diff *d)
+{
+	sqlite3 *db = store__db(d->store);
+	int err = diff_store(d->f, db);
+
+	if (err) {
+		message_error("diff: %s", err == -ENOMEM ? strerror(ENOMEM) : sqlite3_errmsg(db));
+		return err;
+	}
+	err = d->opts->style.format == TABLE_TEXT ? write_text(d) : write_data(d);
+	if (!err && (fflush(stdout) || ferror(stdout))) {
+		err = errno ? -errno : -EIO;
+		message_error("diff: standard output: %s", strerror(-err));
+	}
+	return err;
+}
+
+/* Of requests alone there is nothing to draw. */
+static bool draws(const struct diff *d)
+{
+	return !d->opts->endpoints && (d->opts->output || has_samples(d) || !has_calls(d));
+}
+
+static int load(struct diff *d)
+{
+	int code;
+
+	if (flamegraph__new(&d->f, 0) || store__open(&d->store, NULL) ||
+	    diff_endpoints_init(d->store))
+		return EXIT_FAIL;
+	code = load_side(d, 0);
+	return code ? code : load_side(d, 1);
+}
+
+static int diff(const struct opts *o, char *const *paths)
+{
+	struct diff d = {.opts = o, .paths = {paths[0], paths[1]}, .factor = 1};
+	int err, code = load(&d);
+
+	if (!code) {
+		if (!o->absolute)
+			d.factor = diff_normalize(d.f);
+		err = o->output && !strcmp(o->output, "-") ? 0 : write_tables(&d);
+		if (!err && draws(&d))
+			err = write_svg(&d);
+		code = err ? exit_code(err) : d.damaged ? EXIT_PARTIAL : EXIT_OK;
+	}
+	flamegraph__free(d.f);
+	store__close(d.store);
+	for (int k = 0; k < 2; k++) {
+		free(d.about[k]);
+		free(d.notes[k]);
+	}
+	return code;
+}
+
+static int run(int argc, char **argv)
+{
+	struct opts o = {.common.load.symbols.inlines = true,
+			 .common.load.weights = true,
+			 .style = table_style_for(stdout),
+			 .limit = 20};
+	int rest, err = cli_parse(&cli, &o, argc, argv, true, &rest, NULL);
+
+	if (err)
+		return exit_code(err);
+	if (argc - rest != 2) {
+		message_error("diff: two archives are needed, the old and the new one; see obana "
+			      "diff --help");
+		return EXIT_USAGE;
+	}
+	if (o.endpoints && o.output) {
+		message_error("diff: --output is of the flame graph; --endpoints draws none");
+		return EXIT_USAGE;
+	}
+	o.style.human = o.style.format == TABLE_TEXT;
+	common_opts_finish(&o.common);
+	o.common.load.by_thread = o.draw.by[0] != 0;
+	err = diff(&o, argv + rest);
+	common_opts_fini(&o.common);
+	return err;
+}
+
+const struct command cmd_diff_entry = {.name = "diff", .cli = &cli, .run = run};

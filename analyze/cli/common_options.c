@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/cli/common_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/text.h"
+#include "analyze/traffic/services.h"
+
+static int set_kinds(struct common_opts *o, const struct option_def *def, const char *arg)
+{
+	static const struct {
+		const char *name;
+		int kind;
+	} kinds[] = {
+#define X(name, number) {#name, number},
+		SAMPLE_KINDS(X)
+#undef X
+	};
+	size_t len;
+
+	for (const char *p = arg; *p; p += len + (p[len] == ',')) {
+		bool known = false;
+
+		len = strcspn(p, ",");
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+			if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, p, len)) {
+				o->load.kinds |= 1ull << kinds[i].kind;
+				known = true;
+			}
+		if (!known)
+			return option_error(def,
+					    "'%.*s' is no kind of sample; there are" SAMPLE_KINDS(
+						    SAMPLE_KIND_TEXT_),
+					    (int)len, p);
+	}
+	return *arg ? 0 : option_error(def, "needs a kind");
+}
+
+/* Wall-clock time, local: today's date comes from nowhere, so a bare time of day is on the
+ * capture's first day. */
+static bool parse_wall_clock(const char *arg, struct moment *m)
+{
+	static const char *const forms[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S",
+					    "%Y-%m-%d %H:%M"};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		struct tm tm = {.tm_isdst = -1};
+		const char *end = strptime(arg, forms[i], &tm);
+		time_t t;
+
+		if (!end || *end)
+			continue;
+		t = mktime(&tm);
+		if (t == (time_t)-1 || t < 0)
+			continue;
+		m->ns = (uint64_t)t * 1000000000;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_time_of_day(const char *arg, struct moment *m)
+{
+	static const char *const forms[] = {"%H:%M:%S", "%H:%M"};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		struct tm tm = {0};
+		const char *end = strptime(arg, forms[i], &tm);
+
+		if (!end || *end)
+			continue;
+		m->of_day = true;
+		m->ns = (tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * 1000000000ull;
+		return true;
+	}
+	return false;
+}
+
+static int set_moment(struct moment *m, const struct option_def *def, const char *arg)
+{
+	*m = (struct moment){.set = true};
+	if (!parse_duration_ns(arg, &m->ns)) {
+		m->relative = true;
+		return 0;
+	}
+	if (parse_wall_clock(arg, m) || parse_time_of_day(arg, m))
+		return 0;
+	return option_error(
+		def, "'%s' is neither a time after the start (10s) nor one of the clock (15:04:05)",
+		arg);
+}
+
+static int set_jobs(struct common_opts *o, const struct option_def *def, const char *arg)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, &n) || !n || n > 1024)
+		return option_error(def, "'%s' is not a number of threads", arg);
+	o->load.jobs = o->load.symbols.jobs = n;
+	return 0;
+}
+
+static int set_services(struct common_opts *o, const char *path)
+{
+	int err;
+
+	services__free(o->services);
+	o->services = NULL;
+	err = services__open(&o->services, path); /* reported */
+	o->load.traffic.services = o->services;
+	return err;
+}
+
+static bool is_word(const char *s)
+{
+	return *s &&
+	       s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")] ==
+		       0;
+}
+
+/* METHOD:PATH=NAME; a method may have colons itself (multiplexed: Service:method), a key of a map
+ * an equals sign. */
+static int set_thrift_arg(struct common_opts *o, const struct option_def *def, const char *arg)
+{
+	const char *equals = strrchr(arg, '='),
+		   *colon = equals ? memrchr(arg, ':', equals - arg) : NULL;
+	struct l7_arg *a = &o->thrift_args[o->thrift_arg_cnt];
+	char *copy;
+
+	if (!colon || colon == arg || colon + 1 == equals || !is_word(equals + 1))
+		return option_error(def, "'%s' is not METHOD:PATH=NAME, as in get:1.3=user", arg);
+	if (colon[1] < '0' || colon[1] > '9')
+		return option_error(def, "'%s': the path begins with an argument's number", arg);
+	if (o->thrift_arg_cnt == MAX_THRIFT_ARGS)
+		return option_error(def, "given more than %d times", MAX_THRIFT_ARGS);
+	copy = strdup(arg);
+	if (!copy)
+		return -ENOMEM;
+	copy[colon - arg] = copy[equals - arg] = 0;
+	*a = (struct l7_arg){copy, copy + (colon - arg) + 1, copy + (equals - arg) + 1};
+	o->thrift_arg_cnt++;
+	o->load.traffic.args = o->thrift_args;
+	o->load.traffic.arg_cnt = o->thrift_arg_cnt;
+	return 0;
+}
+
+static int set_connection(struct message_filter *f, const struct option_def *def, const char *arg)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, &n) || n > INT64_MAX)
+		return option_error(def, "'%s' is not a connection's number", arg);
+	f->one_connection = true;
+	f->connection = n;
+	return 0;
+}
+
+static int set_role(struct message_filter *f, const struct option_def *def, const char *arg)
+{
+	if (strcmp(arg, "client") && strcmp(arg, "server"))
+		return option_error(def, "'%s' is neither client nor server", arg);
+	f->role = arg;
+	return 0;
+}
+
+static int set_message_filter(struct message_filter *f, const struct option_def *def,
+			      const char *arg)
+{
+	switch ((enum common_option)def->data) {
+	case OPTION_PROTOCOL:
+		f->protocol = arg;
+		return 0;
+	case OPTION_METHOD:
+		f->method = arg;
+		return 0;
+	case OPTION_TARGET:
+		f->target = arg;
+		return 0;
+	case OPTION_STATUS:
+		f->status = arg;
+		return 0;
+	case OPTION_PEER:
+		f->peer = arg;
+		return 0;
+	case OPTION_SERVICE:
+		f->service = arg;
+		return 0;
+	case OPTION_ERRORS:
+		f->errors = true;
+		return 0;
+	case OPTION_SLOWER:
+		if (parse_duration_ns(arg, &f->slower_ns) || !f->slower_ns)
+			return option_error(def, "'%s' is not a time with a unit, as in 10ms", arg);
+		return 0;
+	case OPTION_ROLE:
+		return set_role(f, def, arg);
+	case OPTION_CONNECTION:
+		return set_connection(f, def, arg);
+	default:
+		return -EINVAL;
+	}
+}
+
+int common_option_set(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct common_opts *o = ctx;
+
+	switch ((enum common_option)def->data) {
+	case OPTION_DEBUG_DIR:
+		if (o->debug_dir_cnt == MAX_DEBUG_DIRS)
+			return option_error(def, "given more than %d times", MAX_DEBUG_DIRS);
+		o->debug_dirs[o->debug_dir_cnt++] = arg;
+		return 0;
+	case OPTION_DEBUGINFOD:
+		o->load.symbols.debuginfod = true;
+		return 0;
+	case OPTION_NO_INLINES:
+		o->load.symbols.inlines = false;
+		return 0;
+	case OPTION_CACHE_DIR:
+		o->cache_dir = arg;
+		return 0;
+	case OPTION_NO_CACHE:
+		o->no_cache = true;
+		return 0;
+	case OPTION_JOBS:
+		return set_jobs(o, def, arg);
+	case OPTION_KIND:
+		return set_kinds(o, def, arg);
+	case OPTION_FROM:
+		return set_moment(&o->load.from, def, arg);
+	case OPTION_TO:
+		return set_moment(&o->load.to, def, arg);
+	case OPTION_SERVICES:
+		return set_services(o, arg);
+	case OPTION_THRIFT_ARG:
+		return set_thrift_arg(o, def, arg);
+	default:
+		return set_message_filter(&o->load.traffic.filter, def, arg);
+	}
+}
+
+int common_opts_finish(struct common_opts *o)
+{
+	o->debug_dirs[o->debug_dir_cnt] = "/usr/lib/debug";
+	o->debug_dirs[o->debug_dir_cnt + 1] = NULL;
+	o->load.symbols.debug_dirs = o->debug_dirs;
+	if (!o->no_cache && !o->cache_dir)
+		o->default_cache_dir = symbol_cache_dir();
+	o->load.symbols.cache_dir = o->no_cache	   ? NULL
+				    : o->cache_dir ? o->cache_dir
+						   : o->default_cache_dir;
+	return 0;
+}
+
+void common_opts_fini(struct common_opts *o)
+{
+	free(o->default_cache_dir);
+	services__free(o->services);
+	while (o->thrift_arg_cnt)
+		free((char *)o->thrift_args[--o->thrift_arg_cnt].method);
+	o->services = NULL;
+	o->default_cache_dir = NULL;
+}
+
+int exit_code(int err)
+{
+	return err >= 0 ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAIL;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/graph/draw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "analyze/base/index.h"
+#include "analyze/profile/sample_kind.h"
+
+struct thread_name {
+	int64_t id;
+	uint32_t process, thread, cgroup; /* strings */
+};
+
+struct draw {
+	const struct analysis *a;
+	const struct load *l;
+	const struct draw_opts *opts;
+	const struct profile_sink *sink;
+	void *state;
+	uint64_t kinds; /* that are shown */
+	bool apart;	/* each kind has values of its own (pprof), not one for all */
+	struct profile_type types[2 * SAMPLE_KIND_CNT];
+	size_t type_cnt;
+	char kind_names[SAMPLE_KIND_CNT][24];
+	struct thread_name *threads;
+	size_t thread_cnt, thread_cap;
+	struct profile_frame *frames;
+	size_t frame_cap;
+	uint32_t *locs;
+	size_t loc_cap;
+};
+
+int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char *arg)
+{
+	static const struct {
+		const char *name;
+		enum draw_group group;
+	} groups[] = {{"process", DRAW_BY_PROCESS},
+		      {"thread", DRAW_BY_THREAD},
+		      {"cgroup", DRAW_BY_CGROUP}};
+	size_t cnt = 0, len;
+
+	for (const char *p = arg; *p; p += len + (p[len] == ',')) {
+		enum draw_group group = 0;
+
+		len = strcspn(p, ",");
+		for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+			if (strlen(groups[i].name) == len && !memcmp(groups[i].name, p, len))
+				group = groups[i].group;
+		if (!group && len == 8 && !memcmp(p, "endpoint", 8))
+			return option_error(def, "endpoint needs a capture with l7, which this "
+						 "version does not read");
+		if (!group || cnt == DRAW_MAX_GROUPS)
+			return option_error(def, "'%s' is not a list of thread, process, cgroup",
+					    arg);
+		o->by[cnt++] = group;
+	}
+	return cnt ? 0 : option_error(def, "needs thread, process or cgroup");
+}
+
+int draw_prepare(struct load *l, const struct draw_opts *o)
+{
+	if (name_set_add(&l->wanted, "loss"))
+		return -ENOMEM;
+	if (o->by[0] && (name_set_add(&l->wanted, "thread") || name_set_add(&l->wanted, "process")))
+		return -ENOMEM;
+	return 0;
+}
+
+/* ---- whose a stack is ---- */
+
+static uint32_t labelled(const struct draw *d, const char *text, int64_t number)
+{
+	struct strbuf b = {0};
+	uint32_t id;
+
+	strbuf_addf(&b, "%s (%lld)", text && *text ? text : "[unnamed]", (long long)number);
+	id = strings__add(d->l->strings, (struct span){b.p, b.len});
+	strbuf_fini(&b);
+	return id;
+}
+
+static int load_threads(struct draw *d)
+{
+	sqlite3_stmt *s;
+	int rc;
+
+	if (!d->opts->by[0])
+		return 0;
+	if (sqlite3_prepare_v2(store__db(d->a->store),
+			       "SELECT t.id, t.comm, t.tid, p.comm, p.pid, p.cgroup FROM thread t "
+			       "LEFT JOIN process p ON p.id = t.process_id ORDER BY t.id",
+			       -1, &s, NULL))
+		return -EIO;
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *cgroup = (const char *)sqlite3_column_text(s, 5);
+
+		if (array_reserve(&d->threads, &d->thread_cap, d->thread_cnt + 1))
+			break;
+		d->threads[d->thread_cnt++] = (struct thread_name){
+			.id = sqlite3_column_int64(s, 0),
+			.thread = labelled(d, (const char *)sqlite3_column_text(s, 1),
+					   sqlite3_column_int64(s, 2)),
+			.process = labelled(d, (const char *)sqlite3_column_text(s, 3),
+					    sqlite3_column_int64(s, 4)),
+			.cgroup = strings__add(d->l->strings,
+					       span_of(cgroup && *cgroup ? cgroup : "[no cgroup]")),
+		};
+	}
+	sqlite3_finalize(s);
+	return rc == SQLITE_DONE ? strings__failed(d->l->strings) : -ENOMEM;
+}
+
+static const struct thread_name *find_thread(const struct draw *d, int64_t id)
+{
+	size_t lo = 0, hi = d->thread_cnt;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (d->threads[mid].id == id)
+			return &d->threads[mid];
+		if (d->threads[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+/* ---- one stack ---- */
+
+static struct profile_frame *next_frame(struct draw *d, size_t cnt)
+{
+	if (array_reserve(&d->frames, &d->frame_cap, cnt + 1))
+		return NULL;
+	d->frames[cnt] = (struct profile_frame){0};
+	return &d->frames[cnt];
+}
+
+static int add_groups(struct draw *d, const struct weight *w, size_t *cnt)
+{
+	const struct thread_name *t = d->opts->by[0] ? find_thread(d, w->thread) : NULL;
+	struct profile_frame *f;
+
+	if (!d->apart && d->kinds & (d->kinds - 1)) { /* several kinds in one graph */
+		if (!(f = next_frame(d, *cnt)))
+			return -ENOMEM;
+		*f = (struct profile_frame){.name = d->kind_names[w->kind], .kind = PROFILE_GROUP};
+		++*cnt;
+	}
+	for (size_t i = 0; i < DRAW_MAX_GROUPS && d->opts->by[i]; i++) {
+		uint32_t name = !t				    ? 0
+				: d->opts->by[i] == DRAW_BY_PROCESS ? t->process
+				: d->opts->by[i] == DRAW_BY_THREAD  ? t->thread
+								    : t->cgroup;
+
+		if (!(f = next_frame(d, *cnt)))
+			return -ENOMEM;
+		*f = (struct profile_frame){.name = name ? strings__get(d->l->strings, name)
+							 : "[several threads]",
+					    .kind = PROFILE_GROUP};
+		++*cnt;
+	}
+	return 0;
+}
+
+static void fill_frame(const struct draw *d, struct profile_frame *to, const struct frame *f)
+{
+	static const enum profile_kind kinds[] = {[FRAME_USER] = PROFILE_USER,
+						  [FRAME_KERNEL] = PROFILE_KERNEL,
+						  [FRAME_JIT] = PROFILE_JIT};
+	const struct binary *b = binaries__get(d->l->binaries, f->binary);
+
+	*to = (struct profile_frame){
+		.name = strings__get(d->l->strings,
+				     frames__function(d->l->frames, f->function)->name),
+		.binary = strings__get(d->l->strings, b->path),
+		.build_id = strings__get(d->l->strings, b->build_id),
+		.file = strings__get(d->l->strings, f->file),
+		.line = f->line,
+		.kind = f->inlined ? PROFILE_INLINED : kinds[f->kind],
+		.address = f->address,
+	};
+}
+
+/* Why a stack does not reach its thread's start stands where the missing frames would be. */
+static int add_note(struct draw *d, uint32_t stack, struct strbuf *note, size_t *cnt)
+{
+	const char *error = stack_error_text(stacks__get(d->l->stacks, stack).error);
+	struct profile_frame *f;
+
+	if (!error)
+		return 0;
+	strbuf_addf(note, "[incomplete: %s]", error);
+	if (note->failed || !(f = next_frame(d, *cnt)))
+		return -ENOMEM;
+	*f = (struct profile_frame){.name = note->p, .kind = PROFILE_NOTE};
+	++*cnt;
+	return 0;
+}
+
+static int add_code(struct draw *d, uint32_t stack, size_t *cnt)
+{
+	const struct location *locations = stacks__locations(d->l->stacks);
+	long walked = stacks__walk(d->l->stacks, stack, &d->locs, &d->loc_cap);
+
+	for (long i = walked; i-- > 0;) {
+		const struct location *loc = &locations[d->locs[i]];
+
+		for (uint32_t f = loc->frame_cnt; f-- > 0;) {
+			struct profile_frame *to = next_frame(d, *cnt);
+
+			if (!to)
+				return -ENOMEM;
+			fill_frame(d, to, frames__get(d->l->frames, loc->first_frame + f));
+			++*cnt;
+		}
+	}
+	return walked < 0 ? (int)walked : 0;
+}
+
+static void fill_values(const struct draw *d, const struct weight *w, uint64_t *values)
+{
+	size_t at = 0;
+
+	memset(values, 0, d->type_cnt * sizeof(*values));
+	if (!d->apart) {
+		values[0] = d->type_cnt == 2 ? w->count : w->value;
+		if (d->type_cnt == 2)
+			values[1] = w->value;
+		return;
+	}
+	for (uint32_t k = 0; k < w->kind; k++)
+		at += 2 * (d->kinds >> k & 1);
+	values[at] = w->count;
+	values[at + 1] = w->value;
+}
+
+static int add_stack(struct draw *d, const struct weight *w)
+{
+	uint64_t values[2 * SAMPLE_KIND_CNT];
+	struct profile_stack s = {.values = values};
+	struct strbuf note = {0};
+	int err;
+
+	err = add_groups(d, w, &s.cnt);
+	if (!err)
+		err = add_note(d, w->stack, &note, &s.cnt);
+	if (!err)
+		err = add_code(d, w->stack, &s.cnt);
+	if (!err) {
+		s.frames = d->frames;
+		fill_values(d, w, values);
+		err = d->sink->stack(d->state, &s);
+	}
+	strbuf_fini(&note);
+	return err;
+}
+
+/* ---- the whole ---- */
+
+/* What was asked for; else cpu, or what there is. pprof holds all kinds side by side. */
+static void choose_kinds(struct draw *d)
+{
+	uint64_t present = 0;
+
+	for (size_t i = 0; i < weights__cnt(d->l->weights); i++)
+		present |= 1ull << weights__get(d->l->weights, i)->kind;
+	d->kinds = d->opts->kinds ? d->opts->kinds : d->l->opts.kinds;
+	if (!d->kinds && d->apart)
+		d->kinds = present;
+	if (!d->kinds)
+		d->kinds = present & (1ull << SAMPLE_cpu) || !present ? 1ull << SAMPLE_cpu
+								      : present & -present;
+	for (uint32_t k = 0; k < SAMPLE_KIND_CNT; k++) {
+		const char *name = sample_kind_name(k, d->kind_names[k], sizeof(d->kind_names[k]));
+
+		if (name != d->kind_names[k])
+			snprintf(d->kind_names[k], sizeof(d->kind_names[k]), "%s", name);
+	}
+}
+
+static size_t choose_types(struct draw *d)
+{
+	bool several = d->kinds & (d->kinds - 1);
+
+	if (several && !d->apart) {
+		d->types[d->type_cnt++] = (struct profile_type){"time", "nanoseconds"};
+		return 0;
+	}
+	for (uint32_t k = 0; k < SAMPLE_KIND_CNT; k++) {
+		if (!(d->kinds >> k & 1))
+			continue;
+		d->types[d->type_cnt++] =
+			(struct profile_type){k == SAMPLE_cpu ? "samples" : "waits", "count"};
+		d->types[d->type_cnt++] = (struct profile_type){d->kind_names[k], "nanoseconds"};
+	}
+	/* On-CPU graphs count samples, which is what was measured; pprof users expect time. */
+	return d->apart || d->kinds != 1ull << SAMPLE_cpu ? 1 : 0;
+}
+
+static char *default_title(const struct draw *d)
+{
+	char *title;
+	const char *what = d->kinds == 1ull << SAMPLE_cpu      ? "On-CPU time"
+			   : d->kinds == 1ull << SAMPLE_offcpu ? "Off-CPU time"
+							       : "Time by kind";
+
+	return asprintf(&title, "%s%s", what, d->opts->inverted ? ", by leaf" : "") < 0 ? NULL
+											: title;
+}
+
+static int feed(struct draw *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < weights__cnt(d->l->weights) && !err; i++) {
+		const struct weight *w = weights__get(d->l->weights, i);
+
+		if (d->kinds >> w->kind & 1)
+			err = add_stack(d, w);
+	}
+	return err;
+}
+
+static void draw_fini(struct draw *d)
+{
+	free(d->threads);
+	free(d->frames);
+	free(d->locs);
+}
+
+int draw_write(const struct analysis *a, const struct draw_opts *o, const struct profile_sink *sink,
+	       FILE *out)
+{
+	struct draw d = {
+		.a = a, .l = &a->load, .opts = o, .sink = sink, .apart = sink == &profile_pprof};
+	const struct capture *first = &a->captures.v[0];
+	struct profile_info info = {.types = d.types, .inverted = o->inverted};
+	char *title, *subtitle = analysis__subtitle(a);
+	int err, ended;
+
+	choose_kinds(&d);
+	info.primary = choose_types(&d);
+	info.type_cnt = d.type_cnt;
+	info.started_ns = first->started_ns;
+	info.duration_ns = first->duration_ns;
+	info.period_ns = first->freq && a->captures.cnt == 1 ? 1000000000 / first->freq : 0;
+	title = default_title(&d);
+	info.title = o->title ? o->title : title;
+	info.subtitle = subtitle;
+	err = title && subtitle ? load_threads(&d) : -ENOMEM;
+	if (!err)
+		err = sink->begin(sink, &d.state, &info, out);
+	if (!err) {
+		err = feed(&d);
+		ended = sink->end(d.state);
+		err = err ? err : ended;
+	}
+	if (err)
+		message_error("%s: %s", sink->name, strerror(-err));
+	draw_fini(&d);
+	free(title);
+	free(subtitle);
+	return err;
+}

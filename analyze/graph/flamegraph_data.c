@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The graph as data inside the SVG, from which flamegraph.js draws every view. Three <metadata>
+ * elements:
+ *
+ *   strings  one a line; the first is empty
+ *   frames   count, then of each: name, kind, binary, file (indices of strings), line
+ *   boxes    count, then of each, in preorder: frame, number of children, self (old and new in a
+ * diff). Frame 0 is "(N small frames)": N stands in the place of the number of children.
+ *
+ * Numbers are base 64 with the digits A-Za-z0-9-_, five bits each, low ones first, 32 added to all
+ * but the last: letters only, so nothing has to be escaped, and most numbers take one or two.
+ */
+#include "analyze/graph/flamegraph_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/graph/flamegraph_name.h"
+
+/* Strings take at most about this; long ones are shortened as far as needed, but not below LEAST.
+ */
+#define STRINGS_SZ (1u << 20)
+#define STRING_LEAST 64
+
+static void add_number(struct strbuf *b, uint64_t v)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+	char text[16];
+	size_t len = 0;
+
+	do {
+		uint64_t low = v & 31;
+
+		v >>= 5;
+		text[len++] = digits[low | (v ? 32 : 0)];
+	} while (v);
+	strbuf_add(b, text, len);
+}
+
+/* Ids in order of first use, so that those used most tend to be short. */
+struct ids {
+	uint32_t *of; /* by old id; 0: none yet */
+	uint32_t *list;
+	uint32_t cnt;
+};
+
+static bool ids_init(struct ids *ids, size_t n)
+{
+	ids->of = calloc(n, sizeof(*ids->of));
+	ids->list = malloc((n + 1) * sizeof(*ids->list));
+	ids->cnt = 1; /* the caller's old id 0 is 0 */
+	return ids->of && ids->list;
+}
+
+static void ids_fini(struct ids *ids)
+{
+	free(ids->of);
+	free(ids->list);
+}
+
+static uint32_t ids_get(struct ids *ids, uint32_t old)
+{
+	if (old && !ids->of[old]) {
+		ids->list[ids->cnt] = old;
+		ids->of[old] = ids->cnt++;
+	}
+	return ids->of[old];
+}
+
+static size_t shortened_sz(const struct flamegraph *f, const struct ids *strings, size_t max)
+{
+	size_t sum = 0;
+
+	for (uint32_t i = 1; i < strings->cnt; i++) {
+		size_t len = intern__get(f->strings, strings->list[i]).len;
+
+		sum += (len < max ? len : max) + 1;
+	}
+	return sum;
+}
+
+static bool add_strings(struct flame_drawing *d, const struct ids *strings)
+{
+	size_t max = FLAME_NAME_MAX;
+
+	while (max > STRING_LEAST && shortened_sz(d->f, strings, max) > STRINGS_SZ)
+		max -= max / 4;
+	if (max <= STRING_LEAST && shortened_sz(d->f, strings, max) > STRINGS_SZ)
+		return false;
+	strbuf_addf(&d->out, "<metadata class=\"fg-strings\">");
+	for (uint32_t i = 1; i < strings->cnt; i++) {
+		strbuf_add(&d->out, "\n", 1);
+		flame_add_name(&d->out, intern__get(d->f->strings, strings->list[i]), max);
+	}
+	strbuf_addf(&d->out, "</metadata>\n");
+	return true;
+}
+
+static void add_frames(struct strbuf *b, const struct flamegraph *f, const struct ids *funcs,
+		       struct ids *strings)
+{
+	add_number(b, funcs->cnt);
+	for (uint32_t i = 0; i < funcs->cnt; i++) {
+		const struct flame_func *fn = &f->funcs[i ? funcs->list[i] : FLAME_SMALL];
+
+		add_number(b, ids_get(strings, fn->name));
+		add_number(b, fn->kind);
+		add_number(b, ids_get(strings, fn->binary));
+		add_number(b, ids_get(strings, fn->file));
+		add_number(b, fn->line);
+	}
+}
+
+static void add_boxes(struct strbuf *b, const struct flame_layout *l, struct ids *funcs, bool diff)
+{
+	add_number(b, l->cnt);
+	for (size_t i = 0; i < l->cnt; i++) {
+		const struct flame_box *box = &l->boxes[i];
+
+		add_number(b, ids_get(funcs, box->func));
+		add_number(b, box->kids);
+		add_number(b, box->self[0]);
+		if (diff)
+			add_number(b, box->self[1]);
+	}
+}
+
+bool flame_add_data(struct flame_drawing *d)
+{
+	struct strbuf frames = {0}, boxes = {0};
+	struct ids funcs = {0}, strings = {0};
+	bool fits = false;
+
+	if (!ids_init(&funcs, d->f->func_cnt) ||
+	    !ids_init(&strings, intern__count(d->f->strings))) {
+		d->out.failed = 1;
+		goto cleanup;
+	}
+	add_boxes(&boxes, &d->layout, &funcs, d->style->diff);
+	add_frames(&frames, d->f, &funcs, &strings);
+	fits = add_strings(d, &strings);
+	if (!fits)
+		goto cleanup;
+	strbuf_addf(&d->out, "<metadata class=\"fg-frames\">");
+	strbuf_add(&d->out, frames.p, frames.len);
+	strbuf_addf(&d->out, "</metadata>\n<metadata class=\"fg-boxes\">");
+	strbuf_add(&d->out, boxes.p, boxes.len);
+	strbuf_addf(&d->out, "</metadata>\n");
+	d->out.failed |= frames.failed | boxes.failed;
+cleanup:
+	strbuf_fini(&frames);
+	strbuf_fini(&boxes);
+	ids_fini(&funcs);
+	ids_fini(&strings);
+	return fits;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Inside of a flame graph: the tree as it grows, and the layout made of it for drawing. */
+#ifndef ANALYZE_FLAMEGRAPH_TREE_H
+#define ANALYZE_FLAMEGRAPH_TREE_H
+
+#include "analyze/graph/flamegraph.h"
+#include "analyze/base/intern.h"
+
+/*
+ * Bounds: 4 million nodes are about 250 MB with all that is made of them. What does not fit is
+ * counted under a FLAME_DEEPER child of the last frame that did.
+ */
+#define FLAME_MAX_NODES (4u << 20)
+/* Sums of weights stay below, so that no addition overflows. */
+#define FLAME_MAX_WEIGHT (UINT64_C(1) << 61)
+
+/* A function in a binary, as drawn; strings are ids in `strings`, 0 is "". */
+struct flame_func {
+	uint32_t name, binary, file, line;
+	enum profile_kind kind;
+	uint64_t hash;
+};
+
+/* Functions that every graph has, by index. */
+enum { FLAME_SMALL, FLAME_ALL, FLAME_DEEPER, FLAME_FUNCS };
+
+struct flame_node {
+	uint32_t parent; /* always a lower index; the root is node 0, its own parent */
+	uint32_t func;
+	uint64_t self[2];
+};
+
+struct flamegraph {
+	unsigned flags;
+	uint64_t seed;
+	struct intern *strings;
+	struct flame_func *funcs;
+	uint32_t func_cnt, func_cap, *func_slots; /* index + 1; twice func_cap */
+	struct flame_node *nodes;
+	uint32_t node_max; /* FLAME_MAX_NODES */
+	uint32_t node_cnt, node_cap, *node_slots;
+	uint64_t weight[2];
+	uint64_t stack_cnt;
+	uint64_t cut_cnt; /* stacks that did not fit in whole */
+};
+
+/* One box of the drawing. Boxes are in preorder; siblings heaviest first, the small ones' box last.
+ */
+struct flame_box {
+	uint32_t func;
+	uint32_t depth;
+	uint32_t kids; /* FLAME_SMALL: how many siblings it stands for */
+	uint64_t self[2], total[2];
+};
+
+struct flame_layout {
+	struct flame_box *boxes;
+	size_t cnt;
+	uint32_t depth;	   /* of the deepest box */
+	uint32_t left_out; /* nodes of the tree that have no box of their own */
+};
+
+/*
+ * Keeps at most about max_boxes nodes, the heaviest (of equals, those nearer the root); the others
+ * are summed up in a FLAME_SMALL box beside their kept siblings, so that at each level nothing is
+ * missing.
+ */
+int flame_layout_make(struct flame_layout *l, const struct flamegraph *f, size_t max_boxes);
+void flame_layout_fini(struct flame_layout *l);
+
+static inline uint64_t flame_width(const struct flame_box *b)
+{
+	return b->total[0] + b->total[1];
+}
+
+/* The k-th largest of v[0..n), 0 < k <= n. */
+uint64_t flame_kth_largest(const uint64_t *v, size_t n, size_t k);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pairs by order, and what becomes of the order when bytes were missed.
+ *
+ *   requests   1 2 3 4 . . 7 8           9 ...      . missed
+ *   responses            1 2 . . 5 6 7 8     9 ...
+ *              |-------- a burst ------| the next
+ *
+ * Missed requests leave those that wait before them as they were: their answers come first. Missed
+ * responses may have been those of any that wait. Either way what comes then is held back until its
+ * burst is over: most clients ask on only when all answers have come, so that a request after
+ * responses begins another burst, with nothing outstanding. Then the last responses belong to the
+ * last requests, as many as came behind the holes of both directions. That no response was lost
+ * behind them shows when the next one comes, without a hole before it; until then the burst waits.
+ *
+ * A client that asks on while answers are still to come has no such bursts; one that was not yet
+ * seen to wait for all is taken for such. Where one number of outstanding requests alone is possible
+ * by the bytes that were missed and by the kinds of answers (pair_possible.h), that tells which the
+ * next response belongs to, and those that were held back. So it does where the client keeps a
+ * number of them on their way (pair_window.h), if that is possible; else its order is taken for
+ * known again only when what passed between two long silences agrees in number. What was taken for
+ * known by a burst or a window and turns out impossible is known no longer.
+ *
+ * Requests may be quiet: answered only where that says something. Then the parser chooses the
+ * request that a response takes, and numbers prove nothing. A response that names its request, one
+ * that came behind the hole, proves the order.
+ */
+#include <stdlib.h>
+
+#include "analyze/l7/engine/pair_known.h"
+
+/* Silence: so many times the longest answer, and this long at least. */
+enum { SILENCE_FACTOR = 8 };
+/* Windows, and messages besides, that are held back in hope of a turn, or until one number of those
+ * that may be outstanding is left. */
+enum { HELD_WINDOWS = 8, HELD_MIN = 256 };
+#define SILENCE_MIN_NS 10000000ull
+
+static bool has_quiet(const struct waiting_list *reqs)
+{
+	for (const struct waiting *w = reqs->oldest; w; w = w->next)
+		if (w->m.quiet)
+			return true;
+	return false;
+}
+
+static bool only_quiet(const struct waiting_list *reqs)
+{
+	for (const struct waiting *w = reqs->oldest; w; w = w->next)
+		if (!w->m.quiet)
+			return false;
+	return true;
+}
+
+/* Those that were missed may have been asked since. */
+static bool seen_to_wait(const struct waiting_list *reqs)
+{
+	for (const struct waiting *w = reqs->oldest; w; w = w->next)
+		if (!w->m.quiet && !w->missed)
+			return true;
+	return false;
+}
+
+static size_t tails(const struct waiting_list *reqs, const struct waiting_list *resps)
+{
+	if (has_quiet(reqs))
+		return 0;
+	return reqs->tail < resps->tail ? reqs->tail : resps->tail;
+}
+
+/* Nothing was missed in between, and none is left over. */
+static bool agree(const struct waiting_list *reqs, const struct waiting_list *resps)
+{
+	return reqs->cnt == resps->cnt && tails(reqs, resps) == reqs->cnt;
+}
+
+static void settle_old(struct pair_order *p, bool proven)
+{
+	waiting_hand_out_tail(p->out, &p->old_reqs, &p->old_resps,
+			      proven ? tails(&p->old_reqs, &p->old_resps) : 0, p->old_why);
+}
+
+/* Of one that overlaps, as much as may be settled at a turn. */
+static bool awaits_turn(const struct pair_order *p)
+{
+	return (pair_window_hopeful(&p->window) || p->possible.uncommon) &&
+	       p->reqs.cnt + p->resps.cnt <= HELD_WINDOWS * p->window.size + HELD_MIN;
+}
+
+/* Else nothing is held that silence did not begin: it may go on for hours. */
+static bool holds(const struct pair_order *p)
+{
+	return p->unsure && (pair_known_bursts(p) || p->begun_idle || awaits_turn(p));
+}
+
+static void let_go(struct pair_order *p)
+{
+	if (!p->unsure || holds(p) || p->sure_cnt)
+		return;
+	waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
+}
+
+/* A request after responses: the burst before is complete, if the client is of that kind. */
+static void end_burst(struct pair_order *p)
+{
+	if (p->unsure ? p->sure_cnt : seen_to_wait(&p->reqs)) {
+		p->may_overlap = true;
+		return;
+	}
+	if (!p->unsure)
+		return;
+	settle_old(p, false);
+	p->old_reqs = p->reqs;
+	p->old_resps = p->resps;
+	p->old_why = p->why;
+	p->reqs = p->resps = (struct waiting_list){0};
+	p->sure_cnt = 0;
+	/* The new one's first requests are missing: its end has to tell. */
+	p->unsure = p->hole_since;
+	p->derived = true;
+}
+
+static void end_silence(struct pair_order *p)
+{
+	if (p->begun_idle && agree(&p->reqs, &p->resps)) {
+		waiting_hand_out_tail(p->out, &p->reqs, &p->resps, p->reqs.cnt, p->why);
+		p->unsure = p->hole_since;
+		p->derived = true;
+	} else {
+		waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
+	}
+	p->sure_cnt = 0;
+	p->begun_idle = p->unsure && !p->hole_since;
+}
+
+static bool is_silent(const struct pair_order *p, const struct l7_message *m)
+{
+	uint64_t long_ns = SILENCE_FACTOR * p->longest_ns;
+
+	if (long_ns < SILENCE_MIN_NS)
+		long_ns = SILENCE_MIN_NS;
+	return m->first_ns > p->latest_ns && m->first_ns - p->latest_ns > long_ns;
+}
+
+/* A message, and what was missed before it. */
+static void see(struct pair_order *p, const struct l7_message *m)
+{
+	bool requests = m->type == L7_REQUEST;
+	struct pair_range range;
+
+	if (pair_missed_see(&p->missed, m, &range) && p->tracked && p->possible.hole[requests])
+		pair_possible_missed(&p->possible, requests, &range);
+}
+
+/* May it be a part of one that began before bytes were missed? */
+static bool is_doubtful(struct pair_order *p, const struct l7_message *m)
+{
+	uint64_t *doubtful_ns = &p->doubtful_ns[m->type == L7_REQUEST];
+
+	if (m->missed >= L7_MISSED_UNKNOWN)
+		*doubtful_ns = m->first_ns;
+	return m->first_ns == *doubtful_ns;
+}
+
+static void add(struct pair_order *p, struct waiting_list *l, const struct l7_message *m)
+{
+	struct waiting *w = waiting_new(m);
+
+	if (m->last_ns > p->latest_ns)
+		p->latest_ns = m->last_ns;
+	if (w)
+		waiting_push(l, w);
+	if (w && p->unsure && is_doubtful(p, m))
+		l->tail = 0;
+	if (!w)
+		pair_known_lose(p, L7_LOST);
+}
+
+void pair_order_request(struct pair_order *p, const struct l7_message *m)
+{
+	p->window.none |= m->quiet;
+	if (!p->hole_since) {
+		p->early = 0;
+		p->tracked &= !p->unasked;
+		p->unasked = false;
+	}
+	see(p, m);
+	pair_known_turn(p);
+	if (p->tracked)
+		pair_possible_settle(&p->possible);
+	pair_known_find(p, true);
+	pair_window_request(&p->window, pair_known_outstanding(p));
+	pair_possible_learn(&p->possible, m);
+	if (p->tracked)
+		pair_possible_request(&p->possible);
+	if (p->unsure && !pair_known_bursts(p)) {
+		if (!awaits_turn(p) && is_silent(p, m))
+			end_silence(p);
+	} else if (p->answered) {
+		end_burst(p);
+	}
+	p->answered = p->hole_since = false;
+	if (p->reqs.cnt >= WAITING_MAX) {
+		struct waiting *w = waiting_take(&p->reqs, p->reqs.oldest);
+
+		p->sure_cnt -= p->sure_cnt > 0;
+		pair_hand_out(p->out, &w->m, NULL, false, p->unsure ? p->why : L7_UNANSWERED);
+		free(w);
+	}
+	add(p, &p->reqs, m);
+	let_go(p);
+}
+
+static void take_pair(struct pair_order *p, const struct l7_message *m)
+{
+	struct waiting *w;
+
+	/* Taken for known, and never was. */
+	if ((p->derived || p->late) && !pair_possible_fits(&p->reqs.oldest->m, m)) {
+		pair_known_retract(p);
+		add(p, &p->resps, m);
+		return;
+	}
+	w = waiting_take(&p->reqs, p->reqs.oldest);
+	p->sure_cnt -= p->sure_cnt > 0;
+	if (w->missed) {
+		pair_hand_out(p->out, NULL, m, false, p->why);
+		free(w);
+		return;
+	}
+	p->calm |= !p->unsure && !p->derived && only_quiet(&p->reqs);
+	if (!p->derived && m->last_ns > w->m.first_ns && m->last_ns - w->m.first_ns > p->longest_ns)
+		p->longest_ns = m->last_ns - w->m.first_ns;
+	pair_hand_out(p->out, &w->m, m, true, 0);
+	free(w);
+}
+
+/* All answers of the burst before had come, or else it overlaps. */
+static void prove_burst(struct pair_order *p)
+{
+	settle_old(p, true);
+	if (!p->may_overlap)
+		return;
+	p->may_overlap = false;
+	if (!p->overlaps && (p->derived || p->late))
+		pair_known_retract(p);
+	p->late = false;
+	p->overlaps = true;
+}
+
+/* How many came after it. */
+static size_t younger(const struct waiting *w)
+{
+	size_t n = 0;
+
+	while ((w = w->next))
+		n++;
+	return n;
+}
+
+/* What came before the request that a response named has had its answers. */
+static void regain_order(struct pair_order *p, const struct waiting *named)
+{
+	struct waiting_list before = {0};
+
+	while (p->reqs.oldest != named)
+		waiting_push(&before, waiting_take(&p->reqs, p->reqs.oldest));
+	waiting_hand_out(p->out, &before, &p->resps, p->why);
+	p->unsure = p->begun_idle = false;
+	p->sure_cnt = 0;
+}
+
+/* To the request that the parser chose; quiet ones before it were passed over. True: done, false:
+ * it is the oldest. */
+static bool take_chosen(struct pair_order *p, const struct l7_message *m)
+{
+	bool named = m->takes == L7_BY_NAME;
+	struct waiting *w = p->reqs.oldest, *q;
+	size_t behind;
+
+	if (p->unsure && !p->sure_cnt && !named)
+		return false;
+	while (w && w->m.id != m->id)
+		w = w->next;
+	if (!w) {
+		pair_hand_out(p->out, NULL, m, false, p->unsure ? p->why : L7_UNANSWERED);
+		return true;
+	}
+	behind = younger(w);
+	if (p->unsure && !p->sure_cnt && behind < p->reqs.tail)
+		regain_order(p, w);
+	while (!(p->unsure && !p->sure_cnt) && p->reqs.oldest != w && p->reqs.oldest->m.quiet) {
+		q = waiting_take(&p->reqs, p->reqs.oldest);
+		p->sure_cnt -= p->sure_cnt > 0;
+		pair_hand_out(p->out, &q->m, NULL, false, L7_UNANSWERED);
+		free(q);
+	}
+	if (p->reqs.oldest == w && (!p->unsure || p->sure_cnt))
+		return false;
+	p->sure_cnt -= behind >= p->reqs.cnt - p->sure_cnt;
+	p->reqs.tail -= behind < p->reqs.tail;
+	waiting_take(&p->reqs, w);
+	pair_hand_out(p->out, &w->m, m, true, 0);
+	free(w);
+	return true;
+}
+
+void pair_order_response(struct pair_order *p, const struct l7_message *m)
+{
+	p->window.none |= m->takes != L7_OLDEST;
+	see(p, m);
+	if (pair_known_contradicted(p)) {
+		settle_old(p, false);
+		p->calm = p->may_overlap = false;
+		pair_known_retract(p);
+	}
+	prove_burst(p);
+	pair_known_find(p, false);
+	pair_window_response(&p->window, pair_known_outstanding(p));
+	if (m->takes != L7_OLDEST && take_chosen(p, m)) {
+		p->answered = true;
+		p->hole_since = false;
+		return;
+	}
+	p->answered = true;
+	p->hole_since = false;
+	if (p->tracked)
+		pair_possible_response(&p->possible, m, &p->reqs, is_doubtful(p, m));
+	if (p->unsure && !p->sure_cnt) {
+		add(p, &p->resps, m);
+		if (p->resps.cnt > WAITING_MAX)
+			waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
+		let_go(p);
+		return;
+	}
+	if (m->last_ns > p->latest_ns)
+		p->latest_ns = m->last_ns;
+	if (p->reqs.cnt) {
+		take_pair(p, m);
+		return;
+	}
+	pair_hand_out(p->out, NULL, m, false, L7_UNANSWERED);
+	p->early++;
+	if (p->derived && !pair_known_bursts(p))
+		pair_known_lose(p, L7_LOST);
+}
+
+void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
+{
+	pair_window_hole(&p->window);
+	pair_missed_hole(&p->missed, requests);
+	if (requests) {
+		p->hole_since = true;
+		p->reqs.tail = 0;
+		if (!p->unsure) {
+			p->sure_cnt = p->reqs.cnt;
+			pair_known_end(p);
+		}
+		p->why = why;
+		p->begun_idle = false;
+	} else {
+		settle_old(p, false);
+		p->may_overlap = false;
+		/* Nobody waits: there was no answer to be missed, unless its request was too. */
+		if (!p->unsure && !p->reqs.cnt && !p->overlaps) {
+			pair_known_doubt(p);
+			return;
+		}
+		pair_known_lose(p, why);
+	}
+	pair_possible_hole(&p->possible, requests);
+	let_go(p);
+}
+
+const struct l7_message *pair_order_pending(struct pair_order *p)
+{
+	/* While unsure the responses held have taken as many of the oldest, if the burst is whole.
+	 */
+	const struct waiting *w = waiting_nth(&p->reqs, p->resps.cnt);
+
+	return w && !w->missed ? &w->m : NULL;
+}
+
+struct waiting *pair_order_take_oldest(struct pair_order *p)
+{
+	struct waiting *w = p->reqs.oldest;
+
+	return w && !w->missed ? waiting_take(&p->reqs, w) : NULL;
+}
+
+void pair_order_fini(struct pair_order *p)
+{
+	settle_old(p, agree(&p->old_reqs, &p->old_resps));
+	if (p->unsure && agree(&p->reqs, &p->resps) && pair_known_bursts(p))
+		waiting_hand_out_tail(p->out, &p->reqs, &p->resps, p->reqs.cnt, p->why);
+	else
+		waiting_hand_out(p->out, &p->reqs, &p->resps, p->unsure ? p->why : L7_UNANSWERED);
+}

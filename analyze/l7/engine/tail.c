@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A message may reach past the bytes seen so far (a body of which only the head was kept, or which
+ * is still on its way): it waits as its direction's `tail` until its last byte passed, so that its
+ * times are right and nothing after it is parsed before.
+ */
+#include <stdlib.h>
+
+#include "analyze/l7/engine/conn.h"
+
+/* A response that overtakes the end of its request: that counts as it is, its last bytes as
+ * nothing. */
+static void overtake(struct l7_conn *c, struct direction *other, const struct l7_message *resp)
+{
+	struct l7_message *q = other->tail ? &other->tail->m : NULL;
+
+	if (!q || q->type != L7_REQUEST || pair_pending(&c->pair, resp->id) ||
+	    (c->pair.by_id && q->id != resp->id))
+		return;
+	q->last_ns = resp->first_ns;
+	c->stats.messages++;
+	pair_add(&c->pair, q);
+	q->type = L7_SKIP;
+}
+
+void tail_finish(struct l7_conn *c, struct direction *d, struct l7_message *m, uint64_t end)
+{
+	if (m->type == L7_RESPONSE && !m->interim)
+		overtake(c, &c->dir[!dir_of(c, d)], m);
+	m->last_ns = stream_time(&d->stream, end - 1);
+	if (!m->last_ns)
+		m->last_ns = m->first_ns > c->now_ns ? m->first_ns : c->now_ns;
+	c->stats.messages += m->type != L7_SKIP;
+	pair_add(&c->pair, m);
+}
+
+void tail_hold(struct l7_conn *c, struct direction *d, struct l7_message *m, uint64_t end)
+{
+	d->tail = waiting_new(m);
+	d->tail_end = end;
+	if (!d->tail)
+		tail_finish(c, d, m, end);
+}
+
+void tail_release(struct l7_conn *c, struct direction *d)
+{
+	struct waiting *w = d->tail;
+
+	d->tail = NULL;
+	tail_finish(c, d, &w->m, d->tail_end);
+	free(w);
+}

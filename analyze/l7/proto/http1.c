@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * HTTP/1.0 and 1.1 (RFC 9112).
+ *
+ *   request    METHOD SP target SP HTTP/1.x CRLF  *(name: value CRLF)  CRLF  body
+ *   response   HTTP/1.x SP code SP reason CRLF    *(name: value CRLF)  CRLF  body
+ *
+ * In order. A body ends by Content-Length, by its last chunk, or with the connection; none follows
+ * HEAD, 1xx, 204, 304. After CONNECT and 101 the bytes are another protocol's (HTTP/2's: the
+ * connection goes on as that). A message that does not tell its length is handed out at its end;
+ * until then its head waits here. Where bytes of it were missed, or the recording ended first, it
+ * goes out as far as it was seen, and says so.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "analyze/l7/proto/http1_head.h"
+
+enum { MAX_HEAD = 1 << 18 };
+
+/* One direction. Small: there may be 100,000 connections. */
+struct side {
+	bool in_chunks, until_close;
+	bool answered;	   /* before its last chunk: it was handed out then */
+	bool unknown_body; /* what follows a message whose end is not known */
+	uint64_t pos, first_ns, last_ns, size;
+	struct http1_words *waiting; /* of the message whose end has not come */
+};
+
+struct http1 {
+	struct side side[2]; /* responses, requests */
+};
+
+static bool begins_message(const struct l7_view *v)
+{
+	return v->requests ? http1_method_at(v->p, v->len) != 0 : http1_response_at(v->p, v->len);
+}
+
+static void fill(struct l7_parser *parser, const struct http1_words *s, bool requests,
+		 struct l7_message *m)
+{
+	m->type = requests ? L7_REQUEST : L7_RESPONSE;
+	if (requests) {
+		m->method = l7_keep(parser, (struct span){s->method, s->method_sz});
+		m->target = l7_keep(parser, (struct span){s->target, s->target_sz});
+	} else {
+		m->status = l7_keep(parser, (struct span){s->status, 3});
+		m->is_error = s->is_error;
+	}
+	m->detail = l7_keep(parser, (struct span){s->detail, s->detail_sz});
+}
+
+/* What waited for its end. */
+static void fill_waiting(struct l7_parser *parser, const struct side *s, bool requests,
+			 struct l7_message *m)
+{
+	if (s->waiting)
+		fill(parser, s->waiting, requests, m);
+	m->pos = s->pos;
+	m->first_ns = s->first_ns;
+	m->size = s->size;
+}
+
+static int wait_for_end(struct side *s, const struct http1_words *w, const struct l7_view *v)
+{
+	if (!s->waiting)
+		s->waiting = malloc(sizeof(*w));
+	if (!s->waiting)
+		return -1;
+	memcpy(s->waiting, w, sizeof(*w));
+	s->answered = false;
+	s->pos = v->pos;
+	s->first_ns = s->last_ns = v->ts_ns;
+	s->size = 0;
+	return 0;
+}
+
+static void end_body(struct side *s)
+{
+	s->in_chunks = s->until_close = false;
+	free(s->waiting);
+	s->waiting = NULL;
+}
+
+/* A body's rest was not seen. */
+static void say_partial(struct l7_parser *parser, struct l7_message *m)
+{
+	static const char request[] = "{\"request_bytes\":\"at least\"}";
+
+	m->partial = true;
+	m->no_end = m->type == L7_RESPONSE;
+	if (m->no_end)
+		m->detail = span_of(L7_NO_END);
+	else if (!m->detail.len)
+		m->detail = span_of(request);
+	else
+		m->detail = l7_text(parser, "%.*s,%s", (int)m->detail.len - 1, m->detail.p,
+				    request + 1);
+}
+
+/* What waits goes out; the body goes on where nobody sees it, or this is its end. */
+static void deliver_waiting(struct l7_parser *parser, bool requests, bool goes_on)
+{
+	struct side *s = &((struct http1 *)parser->state)->side[requests];
+	enum l7_dir dir = l7_requests_dir(parser);
+	struct l7_message m = {.last_ns = s->last_ns};
+
+	if (s->waiting && !s->answered) {
+		fill_waiting(parser, s, requests, &m);
+		m.dir = requests ? dir : !dir;
+		if (goes_on)
+			say_partial(parser, &m);
+		l7_deliver(parser, &m);
+	}
+	end_body(s);
+}
+
+/* Chunks from `at` on (RFC 9112 7.1): how far whole ones reach; *done behind the last and its
+ * trailers. */
+static int64_t chunks(const struct l7_view *v, size_t at, bool *done)
+{
+	*done = false;
+	for (;;) {
+		const uint8_t *nl = at < v->len ? memchr(v->p + at, '\n', v->len - at) : NULL;
+		uint64_t len = 0;
+		size_t i = at;
+
+		if (!nl)
+			return at;
+		for (; i < v->len && i - at < 16; i++) {
+			const char *digit = memchr("0123456789abcdefABCDEF", v->p[i], 22);
+			unsigned d;
+
+			if (!digit)
+				break;
+			d = strchr("0123456789abcdefABCDEF", v->p[i]) - "0123456789abcdefABCDEF";
+			len = len * 16 + (d > 15 ? d - 6 : d);
+		}
+		if (i == at || len > 1ULL << 40)
+			return -1;
+		i = nl - v->p + 1;
+		if (!len) {
+			/* trailers up to an empty line */
+			for (;;) {
+				const uint8_t *e =
+					i < v->len ? memchr(v->p + i, '\n', v->len - i) : NULL;
+				size_t line;
+
+				if (!e)
+					return at;
+				line = e - (v->p + i);
+				i += line + 1;
+				if (!line || (line == 1 && e[-1] == '\r')) {
+					*done = true;
+					return i;
+				}
+			}
+		}
+		/* A chunk may reach past the view: its end is where the next one begins. */
+		at = i + len + 2;
+		if (at >= v->len)
+			return at;
+	}
+}
+
+/* The body's chunks; the message goes out with the last. */
+static int64_t continue_chunks(struct l7_parser *parser, struct side *s, const struct l7_view *v,
+			       size_t at, struct l7_message *m)
+{
+	bool done;
+	int64_t n = chunks(v, at, &done);
+
+	if (n < 0)
+		return L7_BAD;
+	if (n == 0)
+		return L7_PARTIAL;
+	s->size += n;
+	s->last_ns = v->ts_ns;
+	if (!done)
+		return n; /* L7_SKIP */
+	if (!s->answered)
+		fill_waiting(parser, s, v->requests, m);
+	end_body(s);
+	return n;
+}
+
+/* All that comes is of the body. */
+static int64_t continue_until_close(struct side *s, const struct l7_view *v)
+{
+	s->size += v->known;
+	s->last_ns = v->ts_ns;
+	return v->known; /* L7_SKIP */
+}
+
+/* An answer to a request whose chunks still come: the request counts as it is. */
+static void answer_early(struct l7_parser *parser, struct side *requests, const struct l7_view *v)
+{
+	struct l7_message m = {.last_ns = v->ts_ns};
+
+	if (!requests->in_chunks || requests->answered || l7_pending(parser, 0))
+		return;
+	fill_waiting(parser, requests, true, &m);
+	m.dir = l7_requests_dir(parser);
+	requests->answered = true;
+	l7_deliver(parser, &m);
+}
+
+static int64_t begin_message(struct l7_parser *parser, struct side *s, const struct l7_view *v,
+			     struct l7_message *m)
+{
+	struct http1_head h = {0};
+	struct http1_words w;
+	int err;
+
+	if (v->requests)
+		err = http1_read_request(parser, &w, v, &h);
+	else
+		err = http1_read_response(parser, &w, v, &h);
+	if (err)
+		return L7_BAD;
+	if (h.partial && !v->cut && !v->last)
+		return v->len > MAX_HEAD ? L7_BAD : L7_PARTIAL;
+	s->unknown_body = false;
+	m->interim = !v->requests && h.code < 200 && h.code != 101;
+	m->opaque_after = h.upgrade;
+	if (!v->requests && h.code == 101 && h.h2c) {
+		/* RFC 7540 3.2: the answer comes as that of stream 1. */
+		m->opaque_after = false;
+		m->interim = true;
+		m->goes_on = "http2";
+	}
+	if (!v->requests && !m->interim)
+		answer_early(parser, &((struct http1 *)parser->state)->side[1], v);
+	if (h.partial && !h.has_length && !h.head_only) {
+		/* The end of the head, and with it the body's length, was not kept. */
+		fill(parser, &w, v->requests, m);
+		m->cut = true;
+		s->unknown_body = true;
+		return v->len;
+	}
+	if (h.chunked && !h.head_only) {
+		if (v->cut) {
+			fill(parser, &w, v->requests, m);
+			m->cut = true;
+			s->unknown_body = true;
+			return v->len;
+		}
+		if (wait_for_end(s, &w, v))
+			return L7_BAD;
+		s->in_chunks = true;
+		err = continue_chunks(parser, s, v, h.sz, m) == L7_BAD;
+		return err ? L7_BAD : s->size ? (int64_t)s->size : (int64_t)(s->size = h.sz);
+	}
+	if (!v->requests && !h.has_length && !h.head_only && !h.upgrade) {
+		if (wait_for_end(s, &w, v))
+			return L7_BAD;
+		s->until_close = true;
+		return continue_until_close(s, v);
+	}
+	fill(parser, &w, v->requests, m);
+	return h.head_only || h.upgrade ? h.sz : h.sz + h.length;
+}
+
+static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m)
+{
+	struct http1 *http = parser->state;
+	struct side *s = &http->side[v->requests];
+
+	if (s->until_close)
+		return continue_until_close(s, v);
+	if (s->in_chunks)
+		return continue_chunks(parser, s, v, 0, m);
+	/* Empty lines before a request are passed over (RFC 9112 2.2). */
+	if (v->requests && v->len >= 2 && v->p[0] == '\r' && v->p[1] == '\n')
+		return 2;
+	if (begins_message(v))
+		return begin_message(parser, s, v, m);
+	if (s->unknown_body || parser->after_hole)
+		return v->known;
+	return v->len < 12 && !v->cut && !v->last ? L7_PARTIAL : L7_BAD;
+}
+
+/* Where the body ends is known no longer, whose it is still is. */
+static void http1_hole(struct l7_parser *parser, bool requests)
+{
+	struct side *s = &((struct http1 *)parser->state)->side[requests];
+
+	s->unknown_body |= s->in_chunks || s->until_close;
+	deliver_waiting(parser, requests, true);
+}
+
+static void http1_finish(struct l7_parser *parser)
+{
+	struct http1 *http = parser->state;
+
+	deliver_waiting(parser, true, true);
+	deliver_waiting(parser, false, http->side[0].in_chunks || parser->opts->open);
+}
+
+static void http1_fini(void *state)
+{
+	struct http1 *http = state;
+
+	end_body(&http->side[0]);
+	end_body(&http->side[1]);
+}
+
+/* ---- bidding ---- */
+
+/* What stands behind a method's word: a path, a URI, *, or CONNECT's authority. Other protocols
+ * have the words, too ("DELETE FROM"). */
+static bool target_at(const struct l7_view *v, size_t at)
+{
+	const uint8_t *p = v->p + at, *end = v->p + v->len;
+
+	if (p == end || *p == '/')
+		return p < end;
+	if (*p == '*')
+		return p + 1 < end && p[1] == ' ';
+	while (p<end && * p> ' ' && *p != ':')
+		p++;
+	return p > v->p + at && p + 1 < end && *p == ':' &&
+	       (p[1] == '/' || (p[1] >= '0' && p[1] <= '9'));
+}
+
+/* 2: begins a message, 1: nothing there, 0: something else (the middle of a body, or another
+ * protocol). */
+static int looks_like(const struct l7_view *v, bool *request)
+{
+	const uint8_t *nl;
+	size_t method_sz;
+
+	if (!v->len)
+		return 1;
+	*request = false;
+	if (http1_response_at(v->p, v->len))
+		return 2;
+	method_sz = http1_method_at(v->p, v->len);
+	if (!method_sz || !target_at(v, method_sz + 1))
+		return 0;
+	nl = http1_first_line_end(v);
+	if (nl && !memmem(v->p, nl - v->p, " HTTP/1.", 8))
+		return 0;
+	*request = true;
+	return 2;
+}
+
+static int http1_bid(const struct l7_view *sent, const struct l7_view *received, int *requests_sent)
+{
+	bool sent_request = false, received_request = false;
+	int s = looks_like(sent, &sent_request), r = looks_like(received, &received_request);
+
+	if (s < 2 && r < 2)
+		return 0;
+	if (s == 2 && r == 2 && sent_request == received_request)
+		return 0;
+	*requests_sent = s == 2 ? sent_request : !received_request;
+	/* The middle of a body on the other side, or another protocol: the next call tells. */
+	return s == 2 && r == 2 ? 98 : s && r ? 85 : 45;
+}
+
+/* A line that can only begin a message. */
+static size_t http1_resync(const struct l7_view *v, size_t from)
+{
+	for (size_t i = from; i < v->len;) {
+		const uint8_t *nl = memchr(v->p + i, '\n', v->len - i);
+
+		if (!nl)
+			break;
+		i = nl - v->p + 1;
+		if (v->requests ? http1_method_at(v->p + i, v->len - i) != 0
+				: http1_response_at(v->p + i, v->len - i))
+			return i;
+	}
+	return v->len;
+}
+
+const struct l7_protocol l7_http1 = {
+	.name = "http",
+	.bid = http1_bid,
+	.parse = http1_parse,
+	.resync = http1_resync,
+	.hole = http1_hole,
+	.finish = http1_finish,
+	.state_sz = sizeof(struct http1),
+	.fini = http1_fini,
+	.ports = {80, 8080, 8000, 3000},
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/load/analysis.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "format/text.h"
+
+int analysis__open(struct analysis *a, const struct common_opts *opts, char *const *paths,
+		   size_t cnt, const char *sqlite_path)
+{
+	struct load_opts load = opts->load;
+	int err;
+
+	*a = (struct analysis){0};
+	err = captures__open(&a->captures, paths, cnt);
+	if (!err)
+		err = store__open(&a->store, sqlite_path);
+	if (!err)
+		err = load__init(&a->load, &a->captures, a->store, &load);
+	if (err)
+		analysis__close(a, err);
+	return err;
+}
+
+int analysis__close(struct analysis *a, int err)
+{
+	int code = err ? exit_code(err) : captures_damaged(&a->captures) ? EXIT_PARTIAL : EXIT_OK;
+
+	load__fini(&a->load);
+	store__close(a->store);
+	captures__close(&a->captures);
+	a->store = NULL;
+	return code;
+}
+
+void analysis__warn(const struct analysis *a)
+{
+	char what[256];
+
+	for (size_t i = 0; i < a->captures.cnt; i++)
+		if (capture_damaged(&a->captures.v[i], what, sizeof(what)))
+			message_warn("%s: %s; what is left is shown", a->captures.v[i].path, what);
+}
+
+static uint64_t sum_of(const struct analysis *a, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	uint64_t sum = 0;
+
+	if (!sqlite3_prepare_v2(store__db(a->store), sql, -1, &stmt, NULL) &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		sum = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return sum;
+}
+
+char *analysis__subtitle(const struct analysis *a)
+{
+	struct strbuf b = {0};
+	uint64_t lost = sum_of(a, "SELECT sum(count) FROM loss");
+	char buf[24], damage[256];
+
+	for (size_t i = 0; i < a->captures.cnt; i++) {
+		const struct capture *c = &a->captures.v[i];
+
+		if (i == 4) {
+			strbuf_addf(&b, ", and %zu more", a->captures.cnt - i);
+			break;
+		}
+		strbuf_addf(&b, "%s%s, %s", i ? "; " : "", *c->host ? c->host : "unknown host",
+			    format_duration(buf, c->duration_ns));
+		if (capture_damaged(c, damage, sizeof(damage)))
+			strbuf_addf(&b, ", %s", damage);
+	}
+	if (lost)
+		strbuf_addf(&b, ", %s events lost", format_count(buf, lost));
+	if (b.failed)
+		strbuf_fini(&b);
+	return b.p;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Locations to frames: what was executing at each, inlined calls spelled out, functions interned.
+ */
+#ifndef ANALYZE_FRAMES_H
+#define ANALYZE_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/load/binaries.h"
+#include "analyze/load/captures.h"
+#include "analyze/load/stacks.h"
+#include "analyze/base/strings.h"
+#include "analyze/symbol/symbol.h"
+
+enum frame_kind { FRAME_USER, FRAME_KERNEL, FRAME_JIT };
+extern const char *const frame_kind_names[];
+
+struct frame {
+	uint64_t address;
+	uint32_t function, binary, file, line; /* file: string */
+	uint8_t kind;			       /* enum frame_kind */
+	bool inlined;			       /* into the next one */
+};
+
+struct function {
+	uint32_t name, file, binary, line; /* name, file: strings */
+};
+
+struct frames;
+
+int frames__new(struct frames **f, struct strings *strings, struct binaries *binaries);
+void frames__free(struct frames *f);
+
+/* Fills location.first_frame and .frame_cnt of every location, and what became of each binary's
+ * symbols. Once. */
+int frames__resolve(struct frames *f, struct stacks *stacks, const struct captures *captures,
+		    const struct symbolizer_opts *opts);
+
+size_t frames__cnt(const struct frames *f);
+const struct frame *frames__get(const struct frames *f, uint32_t frame);
+size_t frames__function_cnt(const struct frames *f); /* numbered from 0 */
+const struct function *frames__function(const struct frames *f, uint32_t function);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/load/stacks.h"
+
+#include "format/records.h"
+#include "analyze/base/index.h"
+
+/* About 60 bytes a stack in all at these limits, well within the program's 512 MB. */
+#define MAX_LOCATIONS (1u << 20)
+#define MAX_NODES (6u << 20)
+#define MAX_STACKS (1u << 20)
+
+struct node {
+	uint32_t caller, location;
+};
+
+struct stacks {
+	struct index location_index, node_index, stack_index;
+	struct location *locations;
+	size_t location_cnt, location_cap;
+	struct node *nodes;
+	size_t node_cnt, node_cap;
+	struct stack *stacks;
+	size_t cnt, cap;
+	bool lost, overflowed; /* stacks 0 and 1 are used */
+};
+
+static uint64_t hash_pair(uint64_t a, uint64_t b)
+{
+	return hash_mix(a ^ hash_mix(b));
+}
+
+static bool location_equal(const void *owner, uint32_t i, const void *key)
+{
+	const struct location *l = &((const struct stacks *)owner)->locations[i], *k = key;
+
+	return l->address == k->address && l->binary == k->binary;
+}
+
+static bool node_equal(const void *owner, uint32_t i, const void *key)
+{
+	const struct node *n = &((const struct stacks *)owner)->nodes[i], *k = key;
+
+	return n->caller == k->caller && n->location == k->location;
+}
+
+static bool stack_equal(const void *owner, uint32_t i, const void *key)
+{
+	const struct stack *s = &((const struct stacks *)owner)->stacks[i], *k = key;
+
+	return s->user == k->user && s->kernel == k->kernel && s->error == k->error;
+}
+
+int stacks__new(struct stacks **out)
+{
+	struct stacks *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	if (array_reserve(&s->nodes, &s->node_cap, 64) || array_reserve(&s->stacks, &s->cap, 64)) {
+		stacks__free(s);
+		return -ENOMEM;
+	}
+	s->nodes[s->node_cnt++] = (struct node){0};
+	s->stacks[s->cnt++] = (struct stack){.error = STACK_LOST};
+	s->stacks[s->cnt++] = (struct stack){.error = STACK_OVERFLOWED};
+	*out = s;
+	return 0;
+}
+
+void stacks__free(struct stacks *s)
+{
+	if (!s)
+		return;
+	index_fini(&s->location_index);
+	index_fini(&s->node_index);
+	index_fini(&s->stack_index);
+	free(s->locations);
+	free(s->nodes);
+	free(s->stacks);
+	free(s);
+}
+
+uint32_t stacks__location(struct stacks *s, uint32_t binary, uint64_t address)
+{
+	struct location key = {.address = address, .binary = binary};
+	uint64_t hash = hash_pair(address, binary);
+	uint32_t i;
+
+	if (index_find(&s->location_index, location_equal, s, hash, &key, &i))
+		return i;
+	i = s->location_cnt;
+	if (i >= MAX_LOCATIONS || array_reserve(&s->locations, &s->location_cap, i + 1))
+		return STACK_NO_NODE;
+	s->locations[i] = key;
+	if (index_add(&s->location_index, hash, i))
+		return STACK_NO_NODE;
+	s->location_cnt++;
+	return i;
+}
+
+uint32_t stacks__node(struct stacks *s, uint32_t caller, uint32_t location)
+{
+	struct node key = {caller, location};
+	uint64_t hash = hash_pair(caller, location);
+	uint32_t i;
+
+	if (caller == STACK_NO_NODE || location == STACK_NO_NODE)
+		return STACK_NO_NODE;
+	if (index_find(&s->node_index, node_equal, s, hash, &key, &i))
+		return i;
+	i = s->node_cnt;
+	if (i >= MAX_NODES || array_reserve(&s->nodes, &s->node_cap, i + 1))
+		return STACK_NO_NODE;
+	s->nodes[i] = key;
+	if (index_add(&s->node_index, hash, i))
+		return STACK_NO_NODE;
+	s->node_cnt++;
+	return i;
+}
+
+static uint32_t overflow(struct stacks *s)
+{
+	s->overflowed = true;
+	return 1;
+}
+
+uint32_t stacks__add(struct stacks *s, struct stack stack)
+{
+	uint64_t hash = hash_pair((uint64_t)stack.user << 32 | stack.kernel, stack.error);
+	uint32_t i;
+
+	if (stack.error == STACK_LOST && !stack.kernel && !stack.user) {
+		s->lost = true;
+		return 0;
+	}
+	if (stack.user == STACK_NO_NODE || stack.kernel == STACK_NO_NODE)
+		return overflow(s);
+	if (index_find(&s->stack_index, stack_equal, s, hash, &stack, &i))
+		return i;
+	i = s->cnt;
+	if (i >= MAX_STACKS || array_reserve(&s->stacks, &s->cap, i + 1))
+		return overflow(s);
+	s->stacks[i] = stack;
+	if (index_add(&s->stack_index, hash, i))
+		return overflow(s);
+	s->cnt++;
+	return i;
+}
+
+bool stacks__used(const struct stacks *s, uint32_t stack)
+{
+	return stack == 0 ? s->lost : stack == 1 ? s->overflowed : stack < s->cnt;
+}
+
+size_t stacks__cnt(const struct stacks *s)
+{
+	return s->cnt;
+}
+
+struct stack stacks__get(const struct stacks *s, uint32_t stack)
+{
+	return s->stacks[stack];
+}
+
+void stacks__set(struct stacks *s, uint32_t stack, struct stack to)
+{
+	s->stacks[stack] = to;
+}
+
+size_t stacks__location_cnt(const struct stacks *s)
+{
+	return s->location_cnt;
+}
+
+struct location *stacks__locations(struct stacks *s)
+{
+	return s->locations;
+}
+
+long stacks__walk(const struct stacks *s, uint32_t stack, uint32_t **locs, size_t *cap)
+{
+	const uint32_t from[] = {s->stacks[stack].kernel, s->stacks[stack].user};
+	size_t cnt = 0;
+
+	for (int part = 0; part < 2; part++)
+		for (uint32_t n = from[part]; n; n = s->nodes[n].caller) {
+			if (array_reserve(locs, cap, cnt + 1))
+				return -ENOMEM;
+			(*locs)[cnt++] = s->nodes[n].location;
+		}
+	return cnt;
+}
+
+const char *stack_error_text(uint32_t error)
+{
+	if (error == STACK_NONE)
+		return NULL;
+	switch (error) {
+#define X(name, number, text)                                                                      \
+	case number:                                                                               \
+		return text;
+		STACK_ERRORS(X)
+#undef X
+	case STACK_LOST:
+		return "definition lost";
+	case STACK_OVERFLOWED:
+		return "too many distinct stacks for obana's memory";
+	}
+	return "unknown cause";
+}

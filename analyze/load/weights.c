@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/load/weights.h"
+
+#include "analyze/base/index.h"
+
+#define MAX_BY_THREAD (1u << 20) /* about 50 MB, and the graph made of it several times that */
+
+struct weights {
+	struct index index;
+	struct weight *v;
+	size_t cnt, cap;
+	bool by_thread, merged;
+};
+
+static uint64_t weight_key_hash(const struct weight *k)
+{
+	return hash_mix(hash_mix(k->thread) ^ ((uint64_t)k->kind << 32 | k->stack));
+}
+
+static bool weight_equal(const void *owner, uint32_t i, const void *key)
+{
+	const struct weight *w = &((const struct weights *)owner)->v[i], *k = key;
+
+	return w->thread == k->thread && w->kind == k->kind && w->stack == k->stack;
+}
+
+int weights__new(struct weights **out, bool by_thread)
+{
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	(*out)->by_thread = by_thread;
+	return 0;
+}
+
+void weights__free(struct weights *w)
+{
+	if (!w)
+		return;
+	index_fini(&w->index);
+	free(w->v);
+	free(w);
+}
+
+int weights__add(struct weights *w, const struct weight *add)
+{
+	struct weight key = *add;
+	uint64_t hash;
+	uint32_t i;
+
+	if (!w->by_thread || w->merged)
+		key.thread = 0;
+	hash = weight_key_hash(&key);
+	if (index_find(&w->index, weight_equal, w, hash, &key, &i)) {
+		w->v[i].count += add->count;
+		w->v[i].value += add->value;
+		return 0;
+	}
+	if (w->by_thread && !w->merged && w->cnt >= MAX_BY_THREAD) {
+		w->merged = true;
+		return weights__add(w, add);
+	}
+	if (array_reserve(&w->v, &w->cap, w->cnt + 1))
+		return -ENOMEM;
+	w->v[w->cnt] = key;
+	if (index_add(&w->index, hash, w->cnt))
+		return -ENOMEM;
+	w->cnt++;
+	return 0;
+}
+
+size_t weights__cnt(const struct weights *w)
+{
+	return w->cnt;
+}
+
+const struct weight *weights__get(const struct weights *w, size_t i)
+{
+	return &w->v[i];
+}
+
+static int by_stack(const void *a, const void *b)
+{
+	const struct weight *x = a, *y = b;
+
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+void weights__sort(struct weights *w)
+{
+	index_fini(&w->index); /* positions change: nothing can be added any more */
+	if (w->cnt)
+		qsort(w->v, w->cnt, sizeof(*w->v), by_stack);
+}
+
+bool weights__merged(const struct weights *w)
+{
+	return w->merged;
+}

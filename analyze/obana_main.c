@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* obana: finds the command, lets it run. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "analyze/cli/command.h"
+
+static const struct command *const commands[] = {
+#define COMMAND(name) &cmd_##name##_entry,
+#include "analyze/cli/commands.def"
+#undef COMMAND
+	NULL,
+};
+
+/* Filled from the commands at the start; ends with NULL. */
+static const struct cli *command_clis[sizeof(commands) / sizeof(*commands)];
+
+static const struct option_def no_options[] = {{0}};
+
+static const struct cli obana_cli = {
+	.program = "obana",
+	.synopsis = "COMMAND [ARCHIVE.obz ...] [options]",
+	.summary = "shows what obrec recorded",
+	.details = "Reads archives made by obrec, on any machine, without root and without the "
+		   "recorded "
+		   "programs. `obana COMMAND --help` explains a command. Tables go to stdout, "
+		   "everything "
+		   "else to stderr; colour and progress appear on a terminal only, and NO_COLOR is "
+		   "honoured.",
+	.options = no_options,
+	.exit_status = cli_exit_status,
+	.commands = command_clis,
+};
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Levenshtein's distance, of short words. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[32], n = strlen(b), diagonal, above;
+
+	if (n >= sizeof(row) / sizeof(*row))
+		return SIZE_MAX;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; *a; a++, i++) {
+		diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			above = row[j];
+			row[j] = least(least(above, row[j - 1]) + 1, diagonal + (*a != b[j - 1]));
+			diagonal = above;
+		}
+	}
+	return row[n];
+}
+
+static int unknown(const char *name)
+{
+	struct strbuf near = {0};
+	size_t best = 3; /* further away is no help */
+
+	for (size_t i = 0; commands[i]; i++)
+		best = least(best, distance(name, commands[i]->name));
+	for (size_t i = 0; commands[i] && best < 3; i++)
+		if (distance(name, commands[i]->name) == best)
+			strbuf_addf(&near, "%s%s", near.len ? " or " : "", commands[i]->name);
+	if (near.len)
+		message_error("unknown command '%s'; did you mean %s?", name, near.p);
+	else
+		message_error("unknown command '%s'; see obana --help", name);
+	strbuf_fini(&near);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int rest, err;
+
+	message_init("obana", 0);
+	signal(SIGXFSZ, SIG_IGN); /* an error of the write that meets the limit */
+	for (size_t i = 0; commands[i]; i++)
+		command_clis[i] = commands[i]->cli;
+	err = cli_parse(&obana_cli, NULL, argc, argv, false, &rest, NULL);
+	if (err)
+		return err > 0 ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAIL;
+	if (rest >= argc) {
+		cli_help(&obana_cli, stderr);
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, argv[rest]))
+			return commands[i]->run(argc - rest, argv + rest);
+	return unknown(argv[rest]);
+}

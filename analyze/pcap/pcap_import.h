@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From the packets of a capture file to the records that obrec writes of sockets. No process is
+ * known, so each connection is told from its server's side: "sent" is what the server sent.
+ */
+#ifndef ANALYZE_PCAP_IMPORT_H
+#define ANALYZE_PCAP_IMPORT_H
+
+#include <pcap/pcap.h>
+
+#include "format/records.h"
+#include "analyze/pcap/pcap_flow.h"
+#include "analyze/pcap/pcap_records.h"
+
+struct import_opts {
+	const char *name; /* the process's */
+	uint32_t payload; /* bytes kept of each segment or datagram */
+	struct flow_limits limits;
+	bool redact, redact_sql; /* secrets are masked, and literals in SQL */
+};
+
+/* Limits that suit most captures. */
+extern const struct flow_limits import_limits;
+
+/* What became of the packets. Losses are those of IMPORT_LOSSES. */
+#define IMPORT_LOSSES(X)                                                                           \
+	X(fragments, "IP fragments")                                                               \
+	X(cut, "packets cut or damaged before their payload")                                      \
+	X(missing, "TCP bytes not in the capture")                                                 \
+	X(forgotten, "connections forgotten, too many at once")
+struct import_counts {
+	uint64_t packets, others, connections, flows; /* flows: of datagrams */
+	uint64_t first_ns, last_ns;
+#define X(name, text) uint64_t name;
+	IMPORT_LOSSES(X)
+#undef X
+};
+
+struct import;
+
+int import__new(struct import **im, const struct import_opts *o, const struct import_sink *sink);
+void import__free(struct import *im);
+/* To the end of p. -EBADMSG: the file is cut or damaged there (pcap_geterr); what was read is good.
+ */
+int import__read(struct import *im, pcap_t *p);
+/* The last records. */
+int import__finish(struct import *im);
+const struct import_counts *import__counts(const struct import *im);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which end of a connection serves: told by its SYN, by other connections to the same port, or
+ * guessed from the ports. */
+#ifndef ANALYZE_PCAP_SERVER_H
+#define ANALYZE_PCAP_SERVER_H
+
+#include "analyze/pcap/pcap_packet.h"
+
+/* Ends that were seen to accept connections; bounded. */
+struct servers {
+	struct endpoint *slots; /* port 0 is free */
+	uint32_t cnt;
+	uint64_t seed;
+};
+
+int servers__init(struct servers *s);
+void servers__fini(struct servers *s);
+
+/*
+ * The first packet seen of a connection: whether its sender is the server. *sure is false when the
+ * ports do not tell (the answer then is the lower one, or who was asked first).
+ */
+bool servers__is_sender(struct servers *s, const struct packet *first, bool *sure);
+
+#endif

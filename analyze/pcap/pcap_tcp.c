@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/pcap/pcap_tcp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tcp_held {
+	struct tcp_held *next;
+	uint32_t seq, len, kept;
+	uint64_t ts_ns;
+	char data[];
+};
+
+/* What one direction and all together hold back for a hole. */
+enum { HELD_MAX = 4 << 20, HELD_CNT_MAX = 4096 };
+#define POOL_MAX (64u << 20)
+
+static size_t held_cost(const struct tcp_held *h)
+{
+	return sizeof(*h) + h->kept;
+}
+
+static struct tcp_held *pop(struct tcp_side *t, struct tcp_pool *pool)
+{
+	struct tcp_held *h = t->held;
+
+	t->held = h->next;
+	t->held_sz -= held_cost(h);
+	t->held_cnt--;
+	pool->held -= held_cost(h);
+	return h;
+}
+
+void tcp_side__fini(struct tcp_side *t, struct tcp_pool *pool)
+{
+	while (t->held)
+		free(pop(t, pool));
+}
+
+void tcp_side__begin(struct tcp_side *t, uint32_t next)
+{
+	t->begun = true;
+	t->next = next;
+}
+
+static void check_finished(struct tcp_side *t)
+{
+	/* Without a hole in between: else the bytes before the FIN are still missing. */
+	if (t->fin && (t->next == t->fin_seq || tcp_is_old(t->fin_seq, t->next)))
+		t->finished = true;
+}
+
+/* A segment at `next` or before it: what is new of it goes out. */
+static int take(struct tcp_side *t, struct tcp_segment s, const struct tcp_sink *k)
+{
+	uint32_t over = t->next - s.seq;
+	int err;
+
+	if (over >= s.len) {
+		/* One byte before the next is how a keep-alive asks. */
+		t->retransmits += !(s.len == 1 && over == 1);
+		return 0;
+	}
+	if (over) {
+		size_t cut = over < s.data.len ? over : s.data.len;
+
+		t->retransmits++;
+		s.seq += over;
+		s.len -= over;
+		s.data.p += cut;
+		s.data.len -= cut;
+	}
+	err = k->emit(k->ctx, t->pos, &s);
+	t->pos += s.len;
+	t->next += s.len;
+	return err;
+}
+
+/* What no longer waits. A byte counts as there when the hole before it closed, not when it came. */
+static int drain(struct tcp_side *t, uint64_t ts_ns, const struct tcp_sink *k)
+{
+	int err = 0;
+
+	while (t->held && !err && (t->held->seq == t->next || tcp_is_old(t->held->seq, t->next))) {
+		struct tcp_held *h = pop(t, k->pool);
+		struct tcp_segment s = {
+			h->seq, h->len, {h->data, h->kept}, h->ts_ns > ts_ns ? h->ts_ns : ts_ns};
+
+		err = take(t, s, k);
+		free(h);
+	}
+	check_finished(t);
+	return err;
+}
+
+/* Goes on behind the first hole. */
+static int give_up(struct tcp_side *t, const struct tcp_sink *k)
+{
+	uint32_t missing = t->held->seq - t->next;
+
+	t->holes++;
+	t->missing += missing;
+	t->timed_ns = 0;
+	t->pos += missing;
+	t->next += missing;
+	return drain(t, 0, k);
+}
+
+int tcp_side__flush(struct tcp_side *t, const struct tcp_sink *k)
+{
+	int err = 0;
+
+	while (t->held && !err)
+		err = give_up(t, k);
+	return err;
+}
+
+static int hold(struct tcp_side *t, const struct tcp_segment *s, const struct tcp_sink *k)
+{
+	struct tcp_held **at = &t->held, *h;
+	uint32_t ahead = s->seq - t->next;
+
+	while (*at && (*at)->seq - t->next < ahead)
+		at = &(*at)->next;
+	if (*at && (*at)->seq == s->seq && (*at)->len >= s->len) {
+		t->retransmits++;
+		return 0;
+	}
+	h = malloc(sizeof(*h) + s->data.len);
+	if (!h)
+		return -ENOMEM;
+	*h = (struct tcp_held){*at, s->seq, s->len, s->data.len, s->ts_ns};
+	if (s->data.len)
+		memcpy(h->data, s->data.p, s->data.len);
+	*at = h;
+	t->held_sz += held_cost(h);
+	t->held_cnt++;
+	k->pool->held += held_cost(h);
+	return 0;
+}
+
+static bool is_too_much(const struct tcp_side *t, const struct tcp_pool *pool)
+{
+	return t->held &&
+	       (t->held_sz > HELD_MAX || t->held_cnt > HELD_CNT_MAX || pool->held > POOL_MAX);
+}
+
+/* Whether the receiver has bytes from behind the first hole on: only the capture lacks what is
+ * before.
+ */
+static bool is_received(const struct tcp_side *t)
+{
+	return t->held && t->has_acked && !tcp_is_old(t->acked, t->next) &&
+	       t->acked - t->next >= t->held->seq - t->next;
+}
+
+static int settle(struct tcp_side *t, const struct tcp_sink *k)
+{
+	int err = 0;
+
+	while (!err && (is_received(t) || is_too_much(t, k->pool)))
+		err = give_up(t, k);
+	/* The last bytes were not captured, but received. */
+	if (t->fin && !t->finished && !t->held && t->has_acked &&
+	    !tcp_is_old(t->acked, t->fin_seq)) {
+		t->holes++;
+		t->missing += t->fin_seq - t->next;
+		t->finished = true;
+	}
+	return err;
+}
+
+int tcp_side__segment(struct tcp_side *t, const struct tcp_segment *s, const struct tcp_sink *k)
+{
+	int err;
+
+	if (!s->len)
+		return 0;
+	if (!t->begun)
+		tcp_side__begin(t, s->seq);
+	if (s->seq != t->next && !tcp_is_old(s->seq, t->next)) {
+		err = hold(t, s, k);
+	} else {
+		uint64_t sent_twice = t->retransmits;
+
+		err = take(t, *s, k);
+		if (t->retransmits != sent_twice) {
+			t->timed_ns = 0;
+		} else if (!t->timed_ns) {
+			t->timed_ns = s->ts_ns;
+			t->timed_end = t->next;
+		}
+		if (!err)
+			err = drain(t, s->ts_ns, k);
+	}
+	return err ? err : settle(t, k);
+}
+
+static void measure(struct tcp_side *t, uint32_t ack, uint64_t ts_ns)
+{
+	if (!t->timed_ns || tcp_is_old(ack, t->timed_end))
+		return;
+	if (ts_ns > t->timed_ns) {
+		uint64_t us = (ts_ns - t->timed_ns + 999) / 1000;
+		uint32_t rtt = us < 0x1fffffff ? us : 0x1fffffff;
+
+		/* RFC 6298: an eighth of the way to each new measurement. */
+		t->srtt_us = t->srtt_us ? ((uint64_t)t->srtt_us * 7 + rtt + 4) / 8 : rtt;
+	}
+	t->timed_ns = 0;
+}
+
+int tcp_side__ack(struct tcp_side *t, uint32_t ack, uint64_t ts_ns, const struct tcp_sink *k)
+{
+	if (!t->begun)
+		return 0;
+	if (!t->has_acked || !tcp_is_old(ack, t->acked))
+		t->acked = ack;
+	t->has_acked = true;
+	measure(t, ack, ts_ns);
+	return settle(t, k);
+}
+
+void tcp_side__fin(struct tcp_side *t, uint32_t seq)
+{
+	if (!t->begun)
+		tcp_side__begin(t, seq);
+	if (t->fin)
+		return;
+	t->fin = true;
+	t->fin_seq = seq;
+	check_finished(t);
+}

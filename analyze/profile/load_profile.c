@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Samples and their stacks. Definitions go into the model (stacks.h); each sample becomes a row of
+ * `sample`, or is added up in memory, or both, as the command asks. profile_tables.c writes the
+ * other tables at the end.
+ */
+#include "analyze/load/load.h"
+
+#include "format/record.h"
+#include "format/text.h"
+#include "analyze/store/bulk.h"
+#include "analyze/base/index.h"
+#include "analyze/profile/profile_tables.h"
+#include "analyze/profile/sample_kind.h"
+
+/* stack.error of a pair whose definition has not come yet: | capture. Resolved at the end. */
+#define PENDING 0x80000000u
+
+/* A stack of an archive, by (capture, id). */
+struct definition {
+	uint32_t capture, id, node, error;
+	uint32_t alone; /* the stack of samples that have nothing else, + 1 */
+};
+
+#define MAX_DEFINITIONS (3u << 20) /* about 80 MB; later ones count as lost */
+
+struct span_ns {
+	uint64_t from, to; /* --from, --to for one capture */
+};
+
+struct profile {
+	struct span_ns *spans;
+	struct index index;
+	struct definition *v;
+	size_t cnt, cap;
+	/* the definition before, from its root: neighbours share most of their frames */
+	uint64_t *last_frames;
+	uint32_t *last_nodes;
+	size_t last_cnt, last_frames_cap, last_nodes_cap;
+	uint32_t last_capture;
+	bool rows; /* of the sample table */
+	struct bulk sample;
+	struct weights *threads; /* by kind and thread, whatever the stack */
+};
+
+static bool definition_equal(const void *owner, uint32_t i, const void *key)
+{
+	const struct definition *d = &((const struct profile *)owner)->v[i], *k = key;
+
+	return d->capture == k->capture && d->id == k->id;
+}
+
+static struct definition *find_definition(const struct profile *p, uint32_t capture, uint32_t id)
+{
+	struct definition key = {.capture = capture, .id = id};
+	uint32_t i;
+
+	return index_find(&p->index, definition_equal, p, hash_mix((uint64_t)capture << 32 | id),
+			  &key, &i)
+		       ? &p->v[i]
+		       : NULL;
+}
+
+/* The node of frames given leaf first. */
+static uint32_t node_of(struct load *l, struct profile *p, uint32_t capture, struct u64_span frames)
+{
+	uint32_t node = 0;
+	bool shared = p->last_capture == capture;
+
+	if (array_reserve(&p->last_frames, &p->last_frames_cap, frames.len) ||
+	    array_reserve(&p->last_nodes, &p->last_nodes_cap, frames.len))
+		return STACK_NO_NODE;
+	for (size_t i = 0; i < frames.len; i++) {
+		uint64_t frame = frames.v[frames.len - 1 - i];
+
+		shared = shared && i < p->last_cnt && p->last_frames[i] == frame;
+		if (shared) {
+			node = p->last_nodes[i];
+			continue;
+		}
+		node = stacks__node(
+			l->stacks, node,
+			stacks__location(l->stacks,
+					 binaries__find(l->binaries, capture, frame_binary(frame)),
+					 frame_address(frame)));
+		p->last_frames[i] = frame;
+		p->last_nodes[i] = node;
+	}
+	p->last_cnt = frames.len;
+	p->last_capture = capture;
+	return node;
+}
+
+static int define_stack(struct load *l, struct profile *p, uint32_t capture,
+			const struct rec_stack *r)
+{
+	if (!r->id || p->cnt >= MAX_DEFINITIONS || find_definition(p, capture, r->id))
+		return 0;
+	if (array_reserve(&p->v, &p->cap, p->cnt + 1))
+		return -ENOMEM;
+	p->v[p->cnt] = (struct definition){capture, r->id, node_of(l, p, capture, r->frames),
+					   r->error < STACK_LOST ? r->error : STACK_LOST - 1, 0};
+	if (index_add(&p->index, hash_mix((uint64_t)capture << 32 | r->id),
+		      p->cnt))
+		return -ENOMEM;
+	p->cnt++;
+	return 0;
+}
+
+/* The stack of a sample. What is not defined yet: a pending one when there is still hope, else what
+ * is known. */
+static struct stack combine(const struct profile *p, uint32_t capture, uint32_t user_id,
+			    uint32_t kernel_id, bool hope)
+{
+	const struct definition *user = user_id ? find_definition(p, capture, user_id) : NULL;
+	const struct definition *kernel = kernel_id ? find_definition(p, capture, kernel_id) : NULL;
+
+	if ((user_id && !user) || (kernel_id && !kernel)) {
+		if (hope)
+			return (struct stack){user_id, kernel_id, PENDING | capture};
+		return (struct stack){user ? user->node : 0, kernel ? kernel->node : 0, STACK_LOST};
+	}
+	return (struct stack){user ? user->node : 0, kernel ? kernel->node : 0,
+			      user     ? user->error
+			      : kernel ? kernel->error
+				       : STACK_NONE};
+}
+
+static int add_row(struct bulk *in, uint32_t capture, const struct rec_sample *r, uint64_t ts_ns,
+		   uint32_t stack)
+{
+	char buf[24];
+
+	bulk_int(in, capture_id(capture));
+	bulk_text(in, sample_kind_name(r->kind, buf, sizeof(buf)));
+	bulk_int(in, ts_ns);
+	bulk_int(in, capture_row(capture, r->thread));
+	bulk_int(in, stack + 1);
+	bulk_int(in, r->count);
+	bulk_int(in, r->value);
+	bulk_null(in);
+	return bulk_row(in);
+}
+
+/* Most samples have a user stack only; theirs is remembered. */
+static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t capture,
+			 const struct rec_sample *r)
+{
+	struct definition *d = r->kernel_stack ? NULL : find_definition(p, capture, r->user_stack);
+	uint32_t stack;
+
+	if (d && d->alone)
+		return d->alone - 1;
+	stack = stacks__add(l->stacks, combine(p, capture, r->user_stack, r->kernel_stack, true));
+	if (d)
+		d->alone = stack + 1;
+	return stack;
+}
+
+static int add_sample(struct load *l, struct profile *p, uint32_t capture,
+		      const struct rec_sample *r)
+{
+	uint64_t ts_ns = r->ts_ns + l->captures->v[capture].to_realtime;
+	struct weight w = {capture_row(capture, r->thread), r->kind, 0, r->count, r->value};
+	int err;
+
+	if (r->kind >= SAMPLE_KIND_CNT || (l->opts.kinds && !(l->opts.kinds >> r->kind & 1)))
+		return 0;
+	if (!r->count && !r->value)
+		return 0; /* stands for nothing */
+	if (ts_ns < p->spans[capture].from || ts_ns >= p->spans[capture].to)
+		return 0;
+	err = weights__add(p->threads, &w);
+	w.stack = stack_of(l, p, capture, r);
+	if (!err && l->opts.weights)
+		err = weights__add(l->weights, &w);
+	if (!err && p->rows)
+		err = add_row(&p->sample, capture, r, ts_ns, w.stack);
+	return err;
+}
+
+static int profile_begin(struct load *l, void **state)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+
+	*state = p;
+	if (!p)
+		return -ENOMEM;
+	p->spans = calloc(l->captures->cnt + 1, sizeof(*p->spans));
+	if (!p->spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->captures->cnt; i++) {
+		uint64_t span[2];
+
+		load__span(l, i, span);
+		p->spans[i] = (struct span_ns){span[0], span[1]};
+	}
+	p->rows = load__wants(l, "sample");
+	if (weights__new(&p->threads, true))
+		return -ENOMEM;
+	return bulk_open(&p->sample, l->store, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?)");
+}
+
+/* Captures may disagree about a build-id. */
+static const char *content_of(const struct load *l, uint32_t capture, struct span build_id)
+{
+	char id[160];
+
+	if (l->captures->cnt < 2)
+		return "";
+	snprintf(id, sizeof(id), "%.*s", (int)build_id.len, build_id.p);
+	return captures__content(l->captures, capture,
+				 captures__find_debug(l->captures, capture, NULL, id));
+}
+
+/* Binaries, their names and symbols: nothing but the archive's budget bounds how much they take. */
+static size_t definitions_held(const struct load *l)
+{
+	return strings__held(l->strings) + binaries__cnt(l->binaries) * sizeof(struct binary);
+}
+
+static int add_definition(struct load *l, uint32_t capture, enum rec_kind kind, const void *row)
+{
+	struct budget *budget = &l->captures->v[capture].budget;
+	size_t before = definitions_held(l);
+	int err;
+
+	if (budget_spent(budget)) {
+		budget->rows_left_out++;
+		return 0;
+	}
+	if ((int)kind == REC_binary) {
+		const struct rec_binary *r = row;
+
+		err = binaries__define(l->binaries, capture, r,
+				       content_of(l, capture, r->build_id));
+	} else if ((int)kind == REC_debuginfo) {
+		err = binaries__debuginfo(l->binaries, capture, row);
+	} else {
+		err = binaries__symbol(l->binaries, capture, row);
+		budget_add(budget, sizeof(struct host_symbol));
+	}
+	budget_add(budget, definitions_held(l) - before);
+	return err;
+}
+
+static int profile_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
+			const void *rows, size_t cnt)
+{
+	const struct rec_info *info = rec_info(kind);
+	int err = 0;
+
+	for (size_t i = 0; info && i < cnt && !err; i++) {
+		const void *row = (const char *)rows + i * info->sz;
+
+		switch ((int)kind) {
+		case REC_binary:
+		case REC_debuginfo:
+		case REC_symbol:
+			err = add_definition(l, capture, kind, row);
+			break;
+		case REC_stack:
+			err = define_stack(l, state, capture, row);
+			break;
+		case REC_sample:
+			err = add_sample(l, state, capture, row);
+			break;
+		default:
+			return 0;
+		}
+	}
+	return err;
+}
+
+static void resolve_pending(struct load *l, const struct profile *p)
+{
+	for (uint32_t i = 0; i < stacks__cnt(l->stacks); i++) {
+		struct stack s = stacks__get(l->stacks, i);
+
+		if (s.error & PENDING) {
+			s = combine(p, s.error & ~PENDING, s.user, s.kernel, false);
+			if (s.user == STACK_NO_NODE || s.kernel == STACK_NO_NODE)
+				s = (struct stack){.error = STACK_OVERFLOWED};
+			stacks__set(l->stacks, i, s);
+		}
+	}
+}
+
+static int profile_finish(struct load *l, void *state)
+{
+	struct profile *p = state;
+	int err = bulk_flush(&p->sample);
+
+	if (err)
+		return err;
+	resolve_pending(l, p);
+	if (l->opts.weights)
+		weights__sort(l->weights);
+	if (weights__merged(l->weights))
+		message_warn("too many stacks and threads: from some point on threads are not told "
+			     "apart");
+	if (l->opts.weights || load__wants(l, "binary") || load__wants(l, "function") ||
+	    load__wants(l, "frame") || load__wants(l, "stack_frame"))
+		err = frames__resolve(l->frames, l->stacks, l->captures, &l->opts.symbols);
+	return err ? err : profile_tables_write(l, p->threads);
+}
+
+static void profile_free(void *state)
+{
+	struct profile *p = state;
+
+	if (!p)
+		return;
+	bulk_close(&p->sample);
+	weights__free(p->threads);
+	index_fini(&p->index);
+	free(p->last_frames);
+	free(p->last_nodes);
+	free(p->spans);
+	free(p->v);
+	free(p);
+}
+
+const struct loader load_profile_entry = {
+	.streams = (const char *const[]){"identity", "profile", NULL},
+	.tables = (const char *const[]){"binary", "function", "frame", "stack", "stack_frame",
+					"sample", NULL},
+	.begin = profile_begin,
+	.rows = profile_rows,
+	.finish = profile_finish,
+	.free = profile_free,
+};

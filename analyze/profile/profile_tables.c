@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/profile/profile_tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/profile/profile_weights.h"
+
+static void id_or_null(struct insert *in, uint32_t id)
+{
+	if (id)
+		insert_int(in, id);
+	else
+		insert_null(in);
+}
+
+static int write_binaries(struct load *l)
+{
+	struct insert in;
+	int err = insert_open(
+		&in, l->store,
+		"INSERT INTO binary(id, build_id, path, symbols, why, name) VALUES(?,?,?,?,?,?)");
+
+	for (size_t i = 1; i < binaries__cnt(l->binaries) && !err; i++) {
+		const struct binary *b = binaries__get(l->binaries, i);
+
+		insert_int(&in, i);
+		insert_text(&in, strings__get(l->strings, b->build_id));
+		insert_text(&in, strings__get(l->strings, b->path));
+		insert_text(&in, strings__get(l->strings, b->symbols));
+		insert_text(&in, strings__get(l->strings, b->why));
+		insert_text(&in, strings__get(l->strings, b->name));
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err;
+}
+
+static int write_functions(struct load *l)
+{
+	struct insert in;
+	int err = insert_open(
+		&in, l->store,
+		"INSERT INTO function(id, name, file, line, binary_id) VALUES(?,?,?,?,?)");
+
+	for (size_t i = 0; i < frames__function_cnt(l->frames) && !err; i++) {
+		const struct function *f = frames__function(l->frames, i);
+
+		insert_int(&in, i + 1);
+		insert_text(&in, strings__get(l->strings, f->name));
+		insert_text(&in, strings__get(l->strings, f->file));
+		id_or_null(&in, f->line);
+		id_or_null(&in, f->binary);
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err;
+}
+
+static int write_frames(struct load *l)
+{
+	struct insert in;
+	int err = insert_open(
+		&in, l->store,
+		"INSERT INTO frame(id, kind, binary_id, address, function_id, file, line, inlined) "
+		"VALUES(?,?,?,?,?,?,?,?)");
+
+	for (size_t i = 0; i < frames__cnt(l->frames) && !err; i++) {
+		const struct frame *f = frames__get(l->frames, i);
+
+		insert_int(&in, i + 1);
+		insert_text(&in, frame_kind_names[f->kind]);
+		id_or_null(&in, f->binary);
+		insert_int(&in, f->address);
+		insert_int(&in, f->function + 1);
+		insert_text(&in, strings__get(l->strings, f->file));
+		id_or_null(&in, f->line);
+		insert_int(&in, f->inlined);
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err;
+}
+
+static int write_stacks(struct load *l)
+{
+	struct insert in;
+	int err =
+		insert_open(&in, l->store, "INSERT INTO stack(id, truncated, error) VALUES(?,?,?)");
+
+	for (size_t i = 0; i < stacks__cnt(l->stacks) && !err; i++) {
+		const char *error = stack_error_text(stacks__get(l->stacks, i).error);
+
+		if (!stacks__used(l->stacks, i))
+			continue;
+		insert_int(&in, i + 1);
+		insert_int(&in, error != NULL);
+		insert_text(&in, error);
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err;
+}
+
+static int write_stack(struct load *l, struct insert *in, uint32_t stack, const uint32_t *locs,
+		       long cnt)
+{
+	const struct location *locations = stacks__locations(l->stacks);
+	int64_t depth = 0;
+	int err = 0;
+
+	for (long i = 0; i < cnt && !err; i++) {
+		const struct location *loc = &locations[locs[i]];
+
+		for (uint32_t f = 0; f < loc->frame_cnt && !err; f++) {
+			insert_int(in, (int64_t)stack + 1);
+			insert_int(in, depth++);
+			insert_int(in, (int64_t)loc->first_frame + f + 1);
+			err = insert_run(in);
+		}
+	}
+	return err;
+}
+
+static int write_stack_frames(struct load *l)
+{
+	struct insert in;
+	uint32_t *locs = NULL;
+	size_t cap = 0;
+	int err = insert_open(&in, l->store,
+			      "INSERT INTO stack_frame(stack_id, depth, frame_id) VALUES(?,?,?)");
+
+	for (uint32_t i = 0; i < stacks__cnt(l->stacks) && !err; i++) {
+		long cnt = stacks__walk(l->stacks, i, &locs, &cap);
+
+		err = cnt < 0 ? (int)cnt : write_stack(l, &in, i, locs, cnt);
+	}
+	insert_close(&in);
+	free(locs);
+	return err;
+}
+
+/* Samples whose thread's record was lost still belong to somebody, so that joins lose nothing. */
+static int write_lost_threads(struct load *l, const struct weights *threads)
+{
+	struct insert thread, process;
+	int err = insert_open(&thread, l->store,
+			      "INSERT OR IGNORE INTO thread(id, process_id, tid, comm) VALUES(?1, "
+			      "?1 >> 32 << 32, 0, '[lost]')");
+
+	for (size_t i = 0; i < weights__cnt(threads) && !err; i++) {
+		insert_int(&thread, weights__get(threads, i)->thread);
+		err = insert_run(&thread);
+	}
+	insert_close(&thread);
+	if (err)
+		return err;
+	err = insert_open(
+		&process, l->store,
+		"INSERT OR IGNORE INTO process(id, capture_id, comm) SELECT DISTINCT process_id, "
+		"(process_id >> 32) + 1, '[lost]' FROM thread WHERE comm = '[lost]' AND tid = 0");
+	if (!err)
+		err = insert_run(&process);
+	insert_close(&process);
+	return err;
+}
+
+int profile_tables_write(struct load *l, const struct weights *threads)
+{
+	static const struct {
+		const char *table;
+		int (*write)(struct load *l);
+	} writers[] = {{"binary", write_binaries},
+		       {"function", write_functions},
+		       {"frame", write_frames},
+		       {"stack", write_stacks},
+		       {"stack_frame", write_stack_frames}};
+	int err = 0;
+
+	if (load__wants(l, "thread"))
+		err = write_lost_threads(l, threads);
+	for (size_t i = 0; i < sizeof(writers) / sizeof(*writers) && !err; i++)
+		if (load__wants(l, writers[i].table))
+			err = writers[i].write(l);
+	if (!err && l->opts.weights && load__wants(l, "function") && !load__wants(l, "sample"))
+		err = profile_weights_write(l, threads);
+	return err;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/profile/profile_weights.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyze/base/index.h"
+#include "analyze/profile/sample_kind.h"
+
+struct total {
+	uint64_t self_count, self_value, count, value;
+};
+
+/* Totals by kind, allocated when the kind is seen. */
+struct totals {
+	struct total *of[SAMPLE_KIND_CNT];
+	size_t cnt;
+};
+
+static struct total *totals_of(struct totals *t, uint32_t kind, size_t i)
+{
+	if (!t->of[kind])
+		t->of[kind] = calloc(t->cnt, sizeof(struct total));
+	return t->of[kind] ? &t->of[kind][i] : NULL;
+}
+
+static void totals_fini(struct totals *t)
+{
+	for (size_t k = 0; k < SAMPLE_KIND_CNT; k++)
+		free(t->of[k]);
+}
+
+/* What the stack at hand consists of: its functions, each once, the leaf's first. */
+struct content {
+	uint32_t *functions;
+	size_t cnt, cap;
+	uint32_t leaf_binary;
+	uint32_t *locs;
+	size_t loc_cap;
+	uint32_t *seen; /* by function: number of the stack that had it last, + 1 */
+};
+
+static int content_read(struct content *c, const struct load *l, uint32_t stack)
+{
+	const struct location *locations = stacks__locations(l->stacks);
+	long cnt = stacks__walk(l->stacks, stack, &c->locs, &c->loc_cap);
+
+	c->cnt = 0;
+	for (long i = 0; i < cnt; i++) {
+		const struct location *loc = &locations[c->locs[i]];
+
+		for (uint32_t f = 0; f < loc->frame_cnt; f++) {
+			const struct frame *frame = frames__get(l->frames, loc->first_frame + f);
+
+			if (c->seen[frame->function] == stack + 1)
+				continue;
+			if (array_reserve(&c->functions, &c->cap, c->cnt + 1))
+				return -ENOMEM;
+			if (!c->cnt)
+				c->leaf_binary = frame->binary;
+			c->seen[frame->function] = stack + 1;
+			c->functions[c->cnt++] = frame->function;
+		}
+	}
+	return cnt < 0 ? (int)cnt : 0;
+}
+
+static int add_weight(const struct content *c, const struct weight *w, struct totals *functions,
+		      struct totals *binaries)
+{
+	for (size_t i = 0; i < c->cnt; i++) {
+		struct total *t = totals_of(functions, w->kind, c->functions[i]);
+
+		if (!t)
+			return -ENOMEM;
+		t->count += w->count;
+		t->value += w->value;
+		if (!i) {
+			t->self_count += w->count;
+			t->self_value += w->value;
+			t = totals_of(binaries, w->kind, c->leaf_binary);
+			if (!t)
+				return -ENOMEM;
+			t->self_count += w->count;
+			t->self_value += w->value;
+		}
+	}
+	return 0;
+}
+
+static int add_all(const struct load *l, struct totals *functions, struct totals *binaries)
+{
+	struct content c = {.seen = calloc(functions->cnt + 1, sizeof(uint32_t))};
+	uint32_t stack = UINT32_MAX;
+	int err = c.seen ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < weights__cnt(l->weights) && !err; i++) {
+		const struct weight *w = weights__get(l->weights, i);
+
+		if (w->stack != stack)
+			err = content_read(&c, l, stack = w->stack);
+		if (!err)
+			err = add_weight(&c, w, functions, binaries);
+	}
+	free(c.seen);
+	free(c.functions);
+	free(c.locs);
+	return err;
+}
+
+static void bind_kind(struct insert *in, uint32_t kind, char *buf, size_t sz)
+{
+	insert_text(in, sample_kind_name(kind, buf, sz));
+}
+
+static int write_functions(struct load *l, const struct totals *functions)
+{
+	struct insert in;
+	char buf[24];
+	int err = insert_open(&in, l->store, "INSERT INTO function_weight VALUES(?,?,?,?,?,?)");
+
+	for (uint32_t k = 0; k < SAMPLE_KIND_CNT && !err; k++)
+		for (size_t i = 0; functions->of[k] && i < functions->cnt && !err; i++) {
+			const struct total *t = &functions->of[k][i];
+
+			if (!t->count && !t->value)
+				continue;
+			bind_kind(&in, k, buf, sizeof(buf));
+			insert_int(&in, i + 1);
+			insert_int(&in, t->self_count);
+			insert_int(&in, t->self_value);
+			insert_int(&in, t->count);
+			insert_int(&in, t->value);
+			err = insert_run(&in);
+		}
+	insert_close(&in);
+	return err;
+}
+
+static int write_binaries(struct load *l, const struct totals *binaries)
+{
+	struct insert in;
+	char buf[24];
+	int err = insert_open(&in, l->store, "INSERT INTO binary_weight VALUES(?,nullif(?,0),?,?)");
+
+	for (uint32_t k = 0; k < SAMPLE_KIND_CNT && !err; k++)
+		for (size_t i = 0; binaries->of[k] && i < binaries->cnt && !err; i++) {
+			const struct total *t = &binaries->of[k][i];
+
+			if (!t->self_count && !t->self_value)
+				continue;
+			bind_kind(&in, k, buf, sizeof(buf));
+			insert_int(&in, i);
+			insert_int(&in, t->self_count);
+			insert_int(&in, t->self_value);
+			err = insert_run(&in);
+		}
+	insert_close(&in);
+	return err;
+}
+
+static int write_threads(struct load *l, const struct weights *threads)
+{
+	struct insert in;
+	char buf[24];
+	int err = insert_open(&in, l->store, "INSERT INTO thread_weight VALUES(?,?,?,?)");
+
+	for (size_t i = 0; i < weights__cnt(threads) && !err; i++) {
+		const struct weight *w = weights__get(threads, i);
+
+		bind_kind(&in, w->kind, buf, sizeof(buf));
+		insert_int(&in, w->thread);
+		insert_int(&in, w->count);
+		insert_int(&in, w->value);
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err;
+}
+
+/* One row a weight would do; the view's GROUP BY is done by the insert. */
+static int write_errors(struct load *l)
+{
+	struct insert in;
+	char buf[24];
+	int err = insert_open(&in, l->store,
+			      "INSERT INTO error_weight VALUES(?,?,?,?) "
+			      "ON CONFLICT DO UPDATE SET count = count + excluded.count, value = "
+			      "value + excluded.value");
+	struct weight sum = {0};
+	const char *error = NULL;
+
+	for (size_t i = 0; i <= weights__cnt(l->weights) && !err; i++) {
+		const struct weight *w =
+			i < weights__cnt(l->weights) ? weights__get(l->weights, i) : NULL;
+		const char *now =
+			w ? stack_error_text(stacks__get(l->stacks, w->stack).error) : NULL;
+
+		if (i && (!w || w->kind != sum.kind || now != error)) {
+			bind_kind(&in, sum.kind, buf, sizeof(buf));
+			insert_text(&in, error);
+			insert_int(&in, sum.count);
+			insert_int(&in, sum.value);
+			err = insert_run(&in);
+			sum.count = sum.value = 0;
+		}
+		if (w) {
+			sum.kind = w->kind;
+			sum.count += w->count;
+			sum.value += w->value;
+			error = now;
+		}
+	}
+	insert_close(&in);
+	return err;
+}
+
+int profile_weights_write(struct load *l, const struct weights *threads)
+{
+	struct totals functions = {.cnt = frames__function_cnt(l->frames)};
+	struct totals binaries = {.cnt = binaries__cnt(l->binaries)};
+	int err;
+
+	err = store__exec(
+		l->store,
+		"DROP VIEW function_weight; DROP VIEW binary_weight; DROP VIEW thread_weight; DROP "
+		"VIEW error_weight;"
+		"CREATE TABLE function_weight(kind, function_id, self_count, self_value, "
+		"total_count, total_value);"
+		"CREATE TABLE binary_weight(kind, binary_id, self_count, self_value);"
+		"CREATE TABLE thread_weight(kind, thread_id, count, value);"
+		"CREATE TABLE error_weight(kind, error, count, value);"
+		"CREATE UNIQUE INDEX error_key ON error_weight(kind, ifnull(error, ''));");
+	if (!err)
+		err = add_all(l, &functions, &binaries);
+	if (!err)
+		err = write_functions(l, &functions);
+	if (!err)
+		err = write_binaries(l, &binaries);
+	if (!err)
+		err = write_threads(l, threads);
+	if (!err)
+		err = write_errors(l);
+	totals_fini(&functions);
+	totals_fini(&binaries);
+	return err;
+}

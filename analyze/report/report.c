@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/report/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/text.h"
+#include "analyze/profile/sample_kind.h"
+#include "analyze/traffic/traffic_note.h"
+
+struct report {
+	const struct analysis *a;
+	const struct report_page *page;
+	sqlite3 *db;
+	unsigned limit;
+};
+
+/* One table; ?1 is the kind, ?2 the limit. Nothing is shown when it is empty. */
+static int table(const struct report *r, const char *title, const char *kind, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = 0;
+
+	if (sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) ||
+	    (kind && sqlite3_bind_text(stmt, 1, kind, -1, SQLITE_STATIC)) ||
+	    (sqlite3_bind_parameter_count(stmt) > 1 && sqlite3_bind_int64(stmt, 2, r->limit)) ||
+	    r->page->table(r->page->ctx, title, stmt) < 0) {
+		message_error("report: %s", sqlite3_errmsg(r->db));
+		err = -EIO;
+	}
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* ---- what was recorded ---- */
+
+static void fact(const struct report *r, const char *what, const char *text)
+{
+	r->page->fact(r->page->ctx, what, text);
+}
+
+static void warning(const struct report *r, const char *what, const char *text)
+{
+	r->page->warning(r->page->ctx, what, text);
+}
+
+static void add_when(struct strbuf *b, const struct capture *c)
+{
+	time_t t = c->started_ns / 1000000000;
+	char when[64], buf[24];
+	struct tm tm;
+
+	if (c->started_ns && localtime_r(&t, &tm) &&
+	    strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm))
+		strbuf_addf(b, "%s, ", when);
+	strbuf_addf(b, "%s", format_duration(buf, c->duration_ns));
+}
+
+static void put_state(const struct report *r, const struct capture *c)
+{
+	char damage[256];
+	struct strbuf b = {0};
+	bool damaged = capture_damaged(c, damage, sizeof(damage));
+
+	strbuf_addf(&b, "%s: ", c->path);
+	if (damaged)
+		strbuf_addf(&b, "%s; this report shows what is left", damage);
+	else
+		strbuf_addf(&b, "complete%s%s", *c->stop_reason ? ", stopped by " : "",
+			    c->stop_reason);
+	(damaged ? warning : fact)(r, "Archive", b.p);
+	strbuf_fini(&b);
+}
+
+static void put_capture(const struct report *r, const struct capture *c)
+{
+	struct strbuf b = {0};
+
+	strbuf_addf(&b, "%s, Linux %s %s", *c->host ? c->host : "unknown", c->kernel, c->arch);
+	if (c->cpus)
+		strbuf_addf(&b, ", %llu CPU%s", (unsigned long long)c->cpus,
+			    c->cpus == 1 ? "" : "s");
+	fact(r, "Host", b.p);
+	b.len = 0;
+	add_when(&b, c);
+	fact(r, "When", b.p);
+	if (*c->command)
+		fact(r, "Command", c->command);
+	b.len = 0;
+	strbuf_addf(&b, "%s", c->probes);
+	if (c->freq && (!*c->probes || strstr(c->probes, "cpu")))
+		strbuf_addf(&b, "%s%llu Hz", b.len ? ", " : "", (unsigned long long)c->freq);
+	if (b.len)
+		fact(r, "Probes", b.p);
+	strbuf_fini(&b);
+	put_state(r, c);
+}
+
+static uint64_t number(const struct report *r, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	uint64_t v = 0;
+
+	if (!sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) && sqlite3_step(stmt) == SQLITE_ROW)
+		v = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return v;
+}
+
+static int put_losses(const struct report *r)
+{
+	uint64_t lost = number(r, "SELECT sum(count) FROM loss_cause");
+	char text[96], buf[24];
+
+	if (!lost) {
+		fact(r, "Losses", "none");
+		return 0;
+	}
+	snprintf(text, sizeof(text), "%s events lost: the counts below are lower bounds",
+		 format_count(buf, lost));
+	warning(r, "Losses", text);
+	return table(
+		r, "Losses by cause", NULL,
+		"SELECT count, source, cause FROM loss_cause ORDER BY count DESC, source, cause");
+}
+
+static void put_unkept(const struct report *r)
+{
+	for (size_t i = 0; i < r->a->captures.cnt; i++) {
+		struct strbuf b = {0};
+
+		if (traffic_unkept_text(r->a, i, &b))
+			warning(r, "Payload", b.p);
+		strbuf_fini(&b);
+		if (traffic_unnamed_text(r->a, i, &b))
+			warning(r, "Payload", b.p);
+		strbuf_fini(&b);
+	}
+}
+
+/* What the figures of a kind are worth. */
+static void put_sampled(const struct report *r)
+{
+	uint64_t samples = number(r, "SELECT count FROM kind_total WHERE kind = 'cpu'");
+	char text[160], buf[24];
+
+	if (!samples)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s on-CPU samples: figures are estimates, a share of 1%% is right to +-%.2g%%",
+		 format_count(buf, samples),
+		 200 * sqrt(0.01 * 0.99 / samples)); /* two standard deviations */
+	fact(r, "Sampled", text);
+}
+
+static int put_samples(const struct report *r)
+{
+	int err = table(r, "Samples", NULL,
+			"SELECT kind, count AS samples, value AS time_ns, 1.0 * complete_count / "
+			"count AS \"complete stacks share\" "
+			"FROM kind_total ORDER BY kind");
+
+	if (err)
+		return err;
+	return table(r, "Incomplete stacks by cause", NULL,
+		     "SELECT kind, count AS samples, share, cause FROM stack_completeness WHERE "
+		     "cause <> 'complete' "
+		     "ORDER BY kind, count DESC, cause");
+}
+
+/* ---- one kind ---- */
+
+static const char *kind_title(const char *kind)
+{
+	return !strcmp(kind, "cpu")	 ? "On CPU"
+	       : !strcmp(kind, "offcpu") ? "Off CPU (blocked)"
+					 : kind;
+}
+
+static int put_graph(const struct report *r, const char *kind)
+{
+	char buf[24];
+
+	for (uint32_t k = 0; r->page->graph && k < SAMPLE_KIND_CNT; k++)
+		if (!strcmp(sample_kind_name(k, buf, sizeof(buf)), kind))
+			return r->page->graph(r->page->ctx, k);
+	return 0;
+}
+
+static int put_kind(const struct report *r, const char *kind)
+{
+	static const struct {
+		const char *title, *sql;
+	} tables[] = {
+		{"Hottest functions, by what they did themselves",
+		 "SELECT self_share, total_share, self_value AS self_ns, total_value AS total_ns, "
+		 "binary, function "
+		 "FROM hot_function WHERE kind = ?1 AND self_value > 0 ORDER BY self_value DESC, "
+		 "total_value DESC, function LIMIT ?2"},
+		{"Hottest functions, with all they called",
+		 "SELECT total_share, self_share, total_value AS total_ns, self_value AS self_ns, "
+		 "binary, function "
+		 "FROM hot_function WHERE kind = ?1 ORDER BY total_value DESC, self_value DESC, "
+		 "function LIMIT ?2"},
+		{"By process", "SELECT share, value AS time_ns, count AS samples, threads, pid, "
+			       "comm AS process, exe FROM hot_process "
+			       "WHERE kind = ?1 ORDER BY value DESC, pid LIMIT ?2"},
+		{"By thread", "SELECT share, value AS time_ns, count AS samples, pid, process, "
+			      "tid, comm AS thread FROM hot_thread "
+			      "WHERE kind = ?1 ORDER BY value DESC, tid LIMIT ?2"},
+	};
+	int err;
+
+	r->page->heading(r->page->ctx, kind_title(kind));
+	err = put_graph(r, kind);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
+		err = table(r, tables[i].title, kind, tables[i].sql);
+	return err;
+}
+
+static bool has_traffic(const struct report *r)
+{
+	return number(r, "SELECT EXISTS (SELECT 1 FROM connection)");
+}
+
+/* A recording of traffic alone has no samples to be missed. */
+static bool samples_asked_for(const struct report *r)
+{
+	const struct captures *c = &r->a->captures;
+
+	for (size_t i = 0; i < c->cnt; i++)
+		if (!*c->v[i].probes || strstr(c->v[i].probes, "cpu"))
+			return true;
+	return r->a->load.opts.kinds;
+}
+
+static int put_kinds(const struct report *r)
+{
+	bool filtered = r->a->load.opts.kinds || r->a->load.opts.from.set || r->a->load.opts.to.set,
+	     none = true;
+	sqlite3_stmt *stmt = NULL;
+	int err = 0;
+
+	if (sqlite3_prepare_v2(r->db, "SELECT kind FROM kind_total ORDER BY kind", -1, &stmt, NULL))
+		return -EIO;
+	while (!err && sqlite3_step(stmt) == SQLITE_ROW) {
+		none = false;
+		err = put_kind(r, (const char *)sqlite3_column_text(stmt, 0));
+	}
+	sqlite3_finalize(stmt);
+	if (none && (samples_asked_for(r) || !has_traffic(r)))
+		r->page->note(r->page->ctx,
+			      filtered ? "No samples of that kind and time." : "No samples.");
+	return err;
+}
+
+/* ---- traffic ---- */
+
+/* What --cpu-budget left out, and whether that was made up for. */
+static void put_thinning(const struct report *r)
+{
+	static const struct {
+		const char *what, *text;
+	} whats[] = {
+		{"cpu",
+		 "on-CPU samples were thinned out to %.3g%% at the most, to hold --cpu-budget "
+		 "(%.0f steps): each carries its weight, figures are scaled"},
+		{"offcpu",
+		 "off-CPU waits were thinned out to %.3g%% at the most, to hold "
+		 "--cpu-budget (%.0f steps): figures are scaled, but not by times of 0%%, "
+		 "in which none were recorded"},
+		{"processes",
+		 "news of processes were looked at %.3g%% as often at the least, to hold "
+		 "--cpu-budget (%.0f steps): stacks of new processes may be broken"},
+	};
+	char sql[160], text[320];
+
+	for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+		uint64_t steps, kept;
+
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM thinning WHERE what = '%s'",
+			 whats[i].what);
+		steps = number(r, sql);
+		if (!steps)
+			continue;
+		snprintf(sql, sizeof(sql),
+			 "SELECT CAST(min(kept) * 1000000 AS INTEGER) FROM thinning WHERE what = "
+			 "'%s'",
+			 whats[i].what);
+		kept = number(r, sql);
+		snprintf(text, sizeof(text), whats[i].text, kept / 1e4, (double)steps);
+		warning(r, "Thinned out", text);
+	}
+}
+
+static void put_scaled(const struct report *r)
+{
+	for (size_t i = 0; i < r->a->captures.cnt; i++) {
+		struct strbuf b = {0};
+
+		if (traffic_scaled_text(r->a, i, &b))
+			fact(r, "Sampled", b.p ? b.p : "");
+		strbuf_fini(&b);
+	}
+}
+
+static int put_traffic(const struct report *r)
+{
+#define RATES                                                                                      \
+	"calls, errors, 1.0 * errors / nullif(calls, 0) AS error_share, " TRAFFIC_UNPAIRED         \
+	"p50_ns, p95_ns, p99_ns, request_bytes, response_bytes, "
+	static const struct {
+		const char *title, *sql;
+	} tables[] = {
+		{"Protocols", "SELECT role, " RATES "protocol, service FROM figure WHERE ?1 = '' "
+			      "AND level = 'protocol' ORDER BY calls DESC, role, service, protocol "
+			      "LIMIT ?2"},
+		{"Busiest endpoints, as server",
+		 "SELECT " RATES "protocol, service, method, target FROM figure WHERE ?1 = '' AND "
+		 "level = 'endpoint' AND role = 'server' ORDER BY calls DESC, service, protocol, "
+		 "method, target LIMIT ?2"},
+		{"Busiest endpoints, as client",
+		 "SELECT " RATES "protocol, service AS called, method, target FROM figure WHERE ?1 "
+		 "= '' AND level = 'endpoint' AND role = 'client' ORDER BY calls DESC, service, "
+		 "protocol, method, target LIMIT ?2"},
+		{"Peers", "SELECT role, connections, in_bytes, out_bytes, receives, sends, "
+			  "retransmits, rtt_ns, transport, service, peer FROM peer_traffic WHERE "
+			  "?1 = '' ORDER BY in_bytes + out_bytes DESC, role, service, peer LIMIT "
+			  "?2"},
+	};
+	int err = 0;
+
+	if (!has_traffic(r))
+		return 0;
+	r->page->heading(r->page->ctx, "Traffic");
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++) {
+		char *sql = traffic_sql(r->a, tables[i].sql);
+
+		err = sql ? table(r, tables[i].title, "", sql) : -ENOMEM;
+		free(sql);
+	}
+	return err;
+}
+
+static int put_rest(const struct report *r)
+{
+	int err;
+
+	r->page->heading(r->page->ctx, "The recording");
+	err = table(
+		r, "Binaries without full symbols", NULL,
+		"SELECT self_value AS self_ns, symbols, name AS binary, why FROM binary_symbols "
+		"WHERE symbols <> 'dwarf' ORDER BY self_value DESC, name LIMIT 30");
+
+	if (err)
+		return err;
+	return table(r, "What it cost in the kernel", NULL,
+		     "SELECT run_ns AS time_ns, runs, ns_per_run AS each_ns, name AS program FROM "
+		     "program_cost WHERE runs > 0 "
+		     "ORDER BY run_ns DESC, name");
+}
+
+int report_prepare(struct load *l)
+{
+	static const char *const tables[] = {
+		"capture", "process", "thread",	  "binary", "function", "connection", "figure",
+		"loss",	   "program", "thinning", "unkept", "scaling",	NULL};
+
+	return name_set_add_all(&l->wanted, tables);
+}
+
+int report_prepare_all(struct load *l)
+{
+	static const char *const more[] = {
+		"frame",	   "stack",	"stack_frame",	 "sample",	 "label", "message",
+		"connection_stat", "histogram", "figure_bucket", "clock_offset", "flow",  NULL};
+	int err = report_prepare(l);
+
+	return err ? err : name_set_add_all(&l->wanted, more);
+}
+
+int report_write(const struct analysis *a, const struct report_page *page, unsigned limit)
+{
+	struct report r = {a, page, store__db(a->store), limit};
+	int err;
+
+	for (size_t i = 0; i < a->captures.cnt; i++)
+		put_capture(&r, &a->captures.v[i]);
+	put_sampled(&r);
+	put_thinning(&r);
+	put_scaled(&r);
+	put_unkept(&r);
+	err = put_losses(&r);
+	if (!err)
+		err = put_samples(&r);
+	if (!err)
+		err = put_kinds(&r);
+	if (!err)
+		err = put_traffic(&r);
+	return err ? err : put_rest(&r);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "analyze/base/index.h"
+
+struct store {
+	sqlite3 *db;
+	bool file, denied;
+};
+
+static const char schema[] = {
+#include "schema.sql.h"
+};
+
+/* Nothing needs to survive a crash before store__commit, so no journal; the cache bounds the
+ * memory. */
+static const char bulk_load[] =
+	"PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; PRAGMA temp_store = FILE;"
+	"PRAGMA trusted_schema = OFF; BEGIN;";
+
+int store__failed(const struct store *s)
+{
+	message_error("database: %s", sqlite3_errmsg(s->db));
+	return -EIO;
+}
+
+int store__open(struct store **out, const char *path)
+{
+	struct store *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	/* Nobody asks how much memory it has: counting takes a lock for each piece. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	s->file = path != NULL;
+	/* Loaders take turns: SQLite's own lock would cost a fifth of an insert. */
+	if (sqlite3_open_v2(path ? path : "", &s->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			    NULL)) {
+		message_error("%s: %s", path ? path : "temporary database",
+			      s->db ? sqlite3_errmsg(s->db) : "out of memory");
+		store__close(s);
+		return -EIO;
+	}
+	err = store__exec(s, bulk_load);
+	if (!err)
+		err = store__exec(s, schema);
+	if (err) {
+		store__close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+int store__commit(struct store *s)
+{
+	int err;
+
+	if (!s->file)
+		return 0;
+	/* One fsync at the end is all the durability a new file needs. */
+	err = store__exec(s, "COMMIT; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; PRAGMA "
+			     "user_version = 1; COMMIT");
+	return err ? err : store__exec(s, "BEGIN");
+}
+
+void store__close(struct store *s)
+{
+	if (!s)
+		return;
+	sqlite3_close(s->db);
+	free(s);
+}
+
+sqlite3 *store__db(const struct store *s)
+{
+	return s->db;
+}
+
+int store__exec(struct store *s, const char *sql)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? store__failed(s) : 0;
+}
+
+/* ---- what foreign SQL may do ---- */
+
+static int only_read(void *ctx, int action, const char *a, const char *b, const char *db,
+		     const char *trigger)
+{
+	struct store *s = ctx;
+
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		if (strcasecmp(b, "load_extension"))
+			return SQLITE_OK;
+	}
+	s->denied = true;
+	return SQLITE_DENY;
+}
+
+void store__protect(struct store *s)
+{
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_set_authorizer(s->db, only_read, s);
+}
+
+int store__prepare(struct store *s, const char **sql, sqlite3_stmt **stmt)
+{
+	s->denied = false;
+	if (sqlite3_prepare_v2(s->db, *sql, -1, stmt, sql))
+		return s->denied ? -EACCES : -EINVAL;
+	if (!*stmt || sqlite3_stmt_readonly(*stmt))
+		return 0;
+	sqlite3_finalize(*stmt); /* VACUUM INTO asks the authorizer nothing */
+	*stmt = NULL;
+	return -EACCES;
+}
+
+/* ---- which tables ---- */
+
+bool name_set_has(const struct name_set *set, const char *name)
+{
+	for (size_t i = 0; i < set->cnt; i++)
+		if (!strcasecmp(set->v[i], name))
+			return true;
+	return false;
+}
+
+int name_set_add(struct name_set *set, const char *name)
+{
+	if (name_set_has(set, name))
+		return 0;
+	if (array_reserve(&set->v, &set->cap, set->cnt + 1) || !(set->v[set->cnt] = strdup(name)))
+		return -ENOMEM;
+	set->cnt++;
+	return 0;
+}
+
+int name_set_add_all(struct name_set *set, const char *const *names)
+{
+	int err = 0;
+
+	for (; *names && !err; names++)
+		err = name_set_add(set, *names);
+	return err;
+}
+
+void name_set_fini(struct name_set *set)
+{
+	for (size_t i = 0; i < set->cnt; i++)
+		free(set->v[i]);
+	free(set->v);
+	*set = (struct name_set){0};
+}
+
+struct collect {
+	struct store *store;
+	struct name_set *tables;
+};
+
+static int collect_tables(void *ctx, int action, const char *a, const char *b, const char *db,
+			  const char *trigger)
+{
+	struct collect *c = ctx;
+
+	if (action == SQLITE_READ && a && name_set_add(c->tables, a))
+		return SQLITE_DENY;
+	return only_read(c->store, action, a, b, db, trigger);
+}
+
+int store__tables_of(struct store *s, const char *sql, struct name_set *tables)
+{
+	struct collect c = {s, tables};
+	int err = 0;
+
+	sqlite3_set_authorizer(s->db, collect_tables, &c);
+	while (!err && *sql) {
+		sqlite3_stmt *stmt = NULL;
+
+		err = store__prepare(s, &sql, &stmt);
+		sqlite3_finalize(stmt);
+	}
+	sqlite3_set_authorizer(s->db, NULL, NULL);
+	return err;
+}
+
+/* ---- rows ---- */
+
+int insert_open(struct insert *in, struct store *s, const char *sql)
+{
+	*in = (struct insert){.store = s};
+	return sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &in->stmt, NULL)
+		       ? store__failed(s)
+		       : 0;
+}
+
+void insert_int(struct insert *in, int64_t v)
+{
+	sqlite3_bind_int64(in->stmt, ++in->column, v);
+}
+
+void insert_text(struct insert *in, const char *text)
+{
+	sqlite3_bind_text(in->stmt, ++in->column, text, -1, SQLITE_STATIC);
+}
+
+void insert_span(struct insert *in, struct span text)
+{
+	sqlite3_bind_text64(in->stmt, ++in->column, text.p ? text.p : "", text.len, SQLITE_STATIC,
+			    SQLITE_UTF8);
+}
+
+void insert_null(struct insert *in)
+{
+	sqlite3_bind_null(in->stmt, ++in->column);
+}
+
+int insert_run(struct insert *in)
+{
+	in->column = 0;
+	sqlite3_step(in->stmt);
+	return sqlite3_reset(in->stmt) ? store__failed(in->store) : 0;
+}
+
+void insert_close(struct insert *in)
+{
+	sqlite3_finalize(in->stmt);
+	*in = (struct insert){0};
+}

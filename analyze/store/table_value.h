@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One column's value of a statement's row as text, for table.c. */
+#ifndef ANALYZE_TABLE_VALUE_H
+#define ANALYZE_TABLE_VALUE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "format/text.h"
+
+/* Escaped for a terminal. True when it is a number (to the right). human: see struct table_style.
+ */
+bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human);
+void value_csv(struct strbuf *b, sqlite3_stmt *stmt, int col);
+void value_json(struct strbuf *b, sqlite3_stmt *stmt, int col);
+void value_heading(struct strbuf *b, const char *name, bool human);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Services and the edges between them, as a picture needs them. Owns its strings. */
+#ifndef ANALYZE_TOPOLOGY_H
+#define ANALYZE_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/load/analysis.h"
+#include "analyze/base/index.h"
+
+struct topology_node {
+	char *name;
+	char *region, *cluster; /* of --services; several are joined by +; NULL: not known */
+	int64_t calls_in, calls_out, errors_in, bytes;
+	uint32_t merged; /* how many services this stands for; 0: one */
+	bool shown, focus;
+};
+
+struct topology_edge {
+	uint32_t client, server; /* nodes */
+	char *protocol;		 /* NULL: not known */
+	int64_t calls, errors, unpaired, request_bytes, response_bytes;
+	int64_t p50_ns, p99_ns;	      /* -1: not known */
+	int64_t client_ns, server_ns; /* means at both ends; -1 */
+	bool shown;
+};
+
+/* Numbers of a hostile archive may be any. */
+static inline int64_t topology_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? a < 0 ? INT64_MIN : INT64_MAX : sum;
+}
+
+static inline int64_t topology_bytes(const struct topology_edge *e)
+{
+	return topology_add(e->request_bytes, e->response_bytes);
+}
+
+struct topology {
+	struct topology_node *nodes;
+	struct topology_edge *edges; /* most calls first */
+	size_t node_cnt, node_cap, edge_cnt, edge_cap;
+	double seconds;
+	bool placed;	 /* some have a region or cluster */
+	uint32_t merged; /* services that are not shown by themselves */
+	struct index by_name;
+};
+
+/* From the table flow, once it is loaded. 0 or negative errno, reported. */
+int topology__load(struct topology *t, const struct analysis *a);
+void topology__fini(struct topology *t);
+
+/* Leaves what is at most `depth` hops (0: any) from `focus`, or, when that is NULL, from the
+ * services nobody calls. -ENOENT: there is no such service. */
+int topology__narrow(struct topology *t, const char *focus, unsigned depth);
+
+/* Leaves at most `limit` of the services shown, those with most calls; the others become one for
+ * all that only call, one for all that are only called, one for the rest. 0 or -ENOMEM. */
+int topology__merge(struct topology *t, size_t limit);
+
+struct topology_writer {
+	const char *name;
+	void (*write)(const struct topology *t, const char *subtitle, FILE *out);
+};
+extern const struct topology_writer topology_dot, topology_svg, topology_json;
+
+char *topology_rate(char *buf, double rate); /* calls a second; buf of 24 bytes */
+/* "1.2k/s 0.3% errors p50 1.2 ms p99 3 ms"; into b of a strbuf. */
+struct strbuf;
+void topology_label(struct strbuf *b, const struct topology *t, const struct topology_edge *e);
+
+#endif

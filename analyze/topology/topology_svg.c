@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A topology as a picture: one SVG, no script, nothing from outside. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "analyze/topology/topology_layout.h"
+
+enum { MAX_NAME = 28, LABEL_H = 12, ARROW = 9, MAX_LABELS = 1000 };
+#define LABEL_CHAR 5.9 /* width of a letter of a label */
+
+struct rect {
+	double x, y, w, h;
+};
+
+struct drawing {
+	struct layout l;
+	FILE *out;
+	struct rect *taken; /* by boxes and labels */
+	size_t taken_cnt, taken_cap;
+	unsigned labels, hidden; /* lines with a label; without room for one */
+};
+
+static size_t letters(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+static void put_text(FILE *out, double x, double y, const char *cls, const char *text, size_t max)
+{
+	struct strbuf b = {0}, cut = {0};
+	size_t len = 0, chars = 0;
+
+	while (text[len] && (chars < max || (text[len] & 0xc0) == 0x80))
+		chars += (text[len++] & 0xc0) != 0x80;
+	strbuf_add(&cut, text, len);
+	if (text[len])
+		strbuf_addf(&cut, "…");
+	strbuf_escape(&b, ESCAPE_XML, (struct span){cut.p, cut.len});
+	fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">%s</text>\n", x, y, cls,
+		b.p ? b.p : "");
+	strbuf_fini(&b);
+	strbuf_fini(&cut);
+}
+
+static void put_title(FILE *out, const char *text)
+{
+	struct strbuf b = {0};
+
+	strbuf_escape(&b, ESCAPE_XML, span_of(text));
+	fprintf(out, "<title>%s</title>", b.p ? b.p : "");
+	strbuf_fini(&b);
+}
+
+/* ---- room ---- */
+
+static void take(struct drawing *d, struct rect r)
+{
+	if (!array_reserve(&d->taken, &d->taken_cap, d->taken_cnt + 1))
+		d->taken[d->taken_cnt++] = r;
+}
+
+static bool is_free(const struct drawing *d, struct rect r)
+{
+	for (size_t i = 0; i < d->taken_cnt; i++) {
+		const struct rect *t = &d->taken[i];
+
+		if (r.x < t->x + t->w && t->x < r.x + r.w && r.y < t->y + t->h && t->y < r.y + r.h)
+			return false;
+	}
+	return true;
+}
+
+/* ---- boxes ---- */
+
+static void put_node(struct drawing *d, const struct layout_item *item)
+{
+	const struct topology *t = d->l.t;
+	const struct topology_node *n = &t->nodes[item->node];
+	char what[96], in[24], to[24];
+	double x = layout_x(item), y = item->y + item->h / 2;
+
+	fprintf(d->out, "<g>");
+	put_title(d->out, n->name);
+	fprintf(d->out,
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"6\" "
+		"class=\"%s%s\"/>\n",
+		x, item->y, LAYOUT_BOX_W, item->h, n->calls_in ? "serves" : "calls",
+		n->errors_in ? " bad" : "");
+	put_text(d->out, x + 10, y - 4, "name", n->name, MAX_NAME);
+	snprintf(what, sizeof(what), "in %s/s, out %s/s",
+		 topology_rate(in, n->calls_in / t->seconds),
+		 topology_rate(to, n->calls_out / t->seconds));
+	put_text(d->out, x + 10, y + 12, "dim", what, sizeof(what));
+	fprintf(d->out, "</g>\n");
+}
+
+static void put_box(struct drawing *d, double x1, double y1, double x2, double y2, const char *name)
+{
+	fprintf(d->out,
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"10\" "
+		"class=\"place\"/>\n",
+		x1, y1, x2 - x1, y2 - y1);
+	put_text(d->out, x1 + 10, y1 + 16, "place", name, 60);
+	take(d, (struct rect){x1 + 10, y1 + 4, letters(name) * 7.5, 16});
+}
+
+/* Around the services of a cluster, and of a region around those. */
+static void put_places(struct drawing *d)
+{
+	const struct layout *l = &d->l;
+
+	for (size_t i = 0, n; i < l->band_cnt; i += n) {
+		const struct layout_band *first = &l->bands[i], *last = first;
+		double x1 = first->x1, x2 = first->x2;
+
+		for (n = 1; i + n < l->band_cnt && first->region && l->bands[i + n].region &&
+			    !strcmp(l->bands[i + n].region, first->region);
+		     n++) {
+			last = &l->bands[i + n];
+			x1 = last->x1 < x1 ? last->x1 : x1;
+			x2 = last->x2 > x2 ? last->x2 : x2;
+		}
+		if (first->region)
+			put_box(d, x1 - 28, first->y - 24 - (first->cluster ? 26 : 0), x2 + 28,
+				last->y + last->h + (last->cluster ? 30 : 14), first->region);
+		for (const struct layout_band *b = first; b <= last; b++)
+			if (b->cluster)
+				put_box(d, b->x1 - 14, b->y - 24, b->x2 + 14, b->y + b->h + 14,
+					b->cluster);
+	}
+}
+
+/* ---- lines ---- */
+
+struct ends {
+	double x1, y1, x2, y2;
+};
+
+static struct ends ends_of(const struct layout *l, const struct layout_part *p)
+{
+	return (struct ends){layout_x(&l->items[p->from]) + LAYOUT_BOX_W, p->y1,
+			     layout_x(&l->items[p->to]), p->y2};
+}
+
+/* From left to right, or from right to left, as the call goes. */
+static void put_path(struct drawing *d, const struct layout_line *line, const char *attributes)
+{
+	const struct layout *l = &d->l;
+
+	fprintf(d->out, "<path d=\"");
+	for (uint32_t i = 0; i < line->cnt; i++) {
+		struct ends e =
+			ends_of(l, &l->parts[line->first + (line->back ? line->cnt - 1 - i : i)]);
+		double bend = (e.x2 - e.x1) / 2;
+
+		if (line->back)
+			e = (struct ends){e.x2, e.y2, e.x1, e.y1};
+		if (line->back)
+			bend = -bend;
+		fprintf(d->out, "%c%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f", i ? 'L' : 'M', e.x1,
+			e.y1, e.x1 + bend, e.y1, e.x2 - bend, e.y2, e.x2, e.y2);
+	}
+	fprintf(d->out, "\" %s/>\n", attributes);
+}
+
+static void put_loop(struct drawing *d, const struct layout_item *item, const char *attributes)
+{
+	double x = layout_x(item) + LAYOUT_BOX_W, y = item->y;
+
+	fprintf(d->out, "<path d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" %s/>\n", x - 44, y,
+		x - 44, y - 22, x - 14, y - 22, x - 14, y, attributes);
+}
+
+/* On a curve that begins and ends level. */
+static double curve_y(const struct ends *e, double t)
+{
+	double s = 1 - t;
+
+	return e->y1 * (s * s * s + 3 * s * s * t) + e->y2 * (t * t * t + 3 * s * t * t);
+}
+
+static bool put_label_at(struct drawing *d, double x, double y, const char *text)
+{
+	double w = letters(text) * LABEL_CHAR;
+	const struct rect r = {x, y - 10, w, LABEL_H};
+
+	if (!is_free(d, r))
+		return false;
+	take(d, r);
+	put_text(d->out, x, y, "label", text, SIZE_MAX);
+	return true;
+}
+
+/* Where its lines have more room: at the end of fewer; else along the first and the last part. */
+static bool put_label(struct drawing *d, const struct layout_line *line, const char *text)
+{
+	static const double along[] = {.5, .35, .65, .22, .78};
+	const struct layout *l = &d->l;
+	const struct layout_part *first, *last;
+	double w = letters(text) * LABEL_CHAR;
+	struct ends a, b;
+	bool left_first;
+
+	if (!line->cnt)
+		return put_label_at(d, layout_x(&l->items[line->item]) + LAYOUT_BOX_W - 8,
+				    l->items[line->item].y - 14, text);
+	first = &l->parts[line->first];
+	last = first + line->cnt - 1;
+	a = ends_of(l, first);
+	b = ends_of(l, last);
+	left_first = l->out_at[first->from + 1] - l->out_at[first->from] <=
+		     l->in_at[last->to + 1] - l->in_at[last->to];
+	for (int i = 0; i < 2; i++) {
+		bool left = left_first == !i;
+
+		if (put_label_at(d, left ? a.x1 + ARROW + 3 : b.x2 - ARROW - 3 - w,
+				 (left ? a.y1 : b.y2) - 3, text))
+			return true;
+	}
+	for (size_t i = 0; i < 2 * sizeof(along) / sizeof(*along); i++) {
+		const struct ends *e = i & 1 ? &b : &a;
+		double t = along[i / 2];
+
+		if (put_label_at(d, e->x1 + (e->x2 - e->x1) * t - w / 2, curve_y(e, t) - 3, text))
+			return true;
+	}
+	return false;
+}
+
+static void put_line(struct drawing *d, const struct layout_line *line)
+{
+	const struct topology *t = d->l.t;
+	const struct topology_edge *e = &t->edges[line->edge];
+	struct strbuf label = {0}, title = {0};
+	char attributes[128];
+
+	topology_label(&label, t, e);
+	strbuf_addf(&title, "%s → %s: %s", t->nodes[e->client].name, t->nodes[e->server].name,
+		    label.p ? label.p : "");
+	snprintf(attributes, sizeof(attributes),
+		 "class=\"%s\" stroke-width=\"%.1f\" marker-end=\"url(#%s)\"",
+		 e->errors ? "edge bad" : "edge", 1 + log10(1 + e->calls / t->seconds) * 0.6,
+		 e->errors ? "bad" : "to");
+	fprintf(d->out, "<g>");
+	put_title(d->out, title.p ? title.p : "");
+	if (line->cnt)
+		put_path(d, line, attributes);
+	else
+		put_loop(d, &d->l.items[line->item], attributes);
+	fprintf(d->out, "</g>\n");
+	strbuf_fini(&label);
+	strbuf_fini(&title);
+}
+
+/* Those with most calls first; above all lines. */
+static void put_labels(struct drawing *d)
+{
+	for (size_t i = 0; i < d->l.line_cnt; i++) {
+		const struct layout_line *line = &d->l.lines[i];
+		struct strbuf label = {0};
+
+		topology_label(&label, d->l.t, &d->l.t->edges[line->edge]);
+		if (i < MAX_LABELS && put_label(d, line, label.p ? label.p : ""))
+			d->labels++;
+		else
+			d->hidden++;
+		strbuf_fini(&label);
+	}
+}
+
+/* ---- the page ---- */
+
+/* The colours and fonts of flamegraph.css. */
+static const char style[] =
+	"<style>svg{background:#ffffff}"
+	"text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:#1c1917}"
+	".title{font:600 15px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu Sans\",sans-serif}"
+	".dim,.label{fill:#57534e;font:11px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu "
+	"Sans\",sans-serif}"
+	".label{font-size:10px;fill:#292524;paint-order:stroke;stroke:#ffffff;stroke-width:3px;"
+	"stroke-linejoin:round}"
+	".name{font-weight:600}rect{stroke:#6b6560;stroke-width:.6}"
+	".serves{fill:#f7c48f}.calls{fill:#9cc9ec}rect.bad{stroke:#b91c1c;stroke-width:2}"
+	"rect.place{fill:#78716c;fill-opacity:.06;stroke-dasharray:4 3}"
+	"text.place{font-weight:600;fill:#57534e}"
+	".edge{fill:none;stroke:#78716c;opacity:.8}.edge.bad{stroke:#b91c1c}"
+	"g:hover>.edge{stroke:#1d4ed8;opacity:1}</style>\n<defs>";
+
+static void put_marker(FILE *out, const char *id, const char *colour)
+{
+	fprintf(out,
+		"<marker id=\"%s\" viewBox=\"0 0 9 8\" refX=\"9\" refY=\"4\" markerWidth=\"%d\" "
+		"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
+		"<path d=\"M0 0L9 4L0 8z\" fill=\"%s\"/></marker>",
+		id, ARROW, colour);
+}
+
+/* What colours mean, and what could not be written. */
+static void put_legend(struct drawing *d)
+{
+	static const struct {
+		const char *cls, *text;
+		double w;
+	} keys[] = {{"calls", "only calls", 90},
+		    {"serves", "serves", 74},
+		    {"serves bad", "had errors", 94}};
+	double x = LAYOUT_MARGIN - 28;
+	char text[96];
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		fprintf(d->out,
+			"<rect x=\"%.1f\" y=\"53\" width=\"14\" height=\"10\" rx=\"2\" "
+			"class=\"%s\"/>\n",
+			x, keys[i].cls);
+		put_text(d->out, x + 20, 62, "dim", keys[i].text, 40);
+		x += keys[i].w;
+	}
+	if (!d->hidden)
+		return;
+	snprintf(text, sizeof(text), "%u lines have no room for their figures: point at them",
+		 d->hidden);
+	put_text(d->out, x, 62, "dim", text, sizeof(text));
+}
+
+static void draw(struct drawing *d, const char *subtitle)
+{
+	const struct layout *l = &d->l;
+	double head = 60 + letters(subtitle) * 6.2, w = l->w > head ? l->w : head;
+
+	if (w < 560)
+		w = 560;
+	fprintf(d->out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"viewBox=\"0 0 %.0f %.0f\">\n%s",
+		w, l->h, w, l->h, style);
+	put_marker(d->out, "to", "#78716c");
+	put_marker(d->out, "bad", "#b91c1c");
+	fprintf(d->out, "</defs>\n");
+	put_text(d->out, LAYOUT_MARGIN - 28, 26, "title", "Services", 100);
+	put_text(d->out, LAYOUT_MARGIN - 28, 43, "dim", subtitle, 400);
+	put_places(d);
+	for (size_t i = 0; i < l->line_cnt; i++)
+		put_line(d, &l->lines[i]);
+	for (size_t i = 0; i < l->item_cnt; i++) {
+		const struct layout_item *item = &l->items[i];
+
+		if (item->node == LAYOUT_NONE)
+			continue;
+		put_node(d, item);
+		take(d, (struct rect){layout_x(item), item->y, LAYOUT_BOX_W, item->h});
+	}
+	put_labels(d);
+	put_legend(d);
+	fprintf(d->out, "</svg>\n");
+}
+
+static void write_svg(const struct topology *t, const char *subtitle, FILE *out)
+{
+	struct drawing d = {.out = out};
+
+	if (!layout__make(&d.l, t))
+		draw(&d, subtitle);
+	layout__fini(&d.l);
+	free(d.taken);
+}
+
+const struct topology_writer topology_svg = {"svg", write_svg};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Edges between services: messages of connections that have both ends in the archives count once,
+ * and tell what the network took. */
+#include <math.h>
+
+#include "format/text.h"
+#include "analyze/traffic/traffic.h"
+
+struct flows {
+	struct figures *counted, *by_client, *by_server; /* the latter two: of the same calls */
+};
+
+static void flows_free(struct flows *f)
+{
+	figures__free(f->counted);
+	figures__free(f->by_client);
+	figures__free(f->by_server);
+}
+
+/* service is the client, peer the server. */
+static struct figure_key edge_key(const struct figure_key *k, bool server)
+{
+	return (struct figure_key){
+		.service = server ? k->peer : k->service,
+		.peer = server ? k->service : k->peer,
+		.protocol = k->protocol,
+	};
+}
+
+/* Of what both ends recorded one end counts; of datagrams, which have no connection, the client's
+ * socket, which stands for them. Ends that were taken apart count each for itself. */
+static bool is_counted(const struct conn *c, bool served)
+{
+	if (!c || c->other)
+		return !c || traffic_counted(c);
+	return c->rec.transport != TRANSPORT_UDP || !served || !c->messages;
+}
+
+static bool both_ends(const struct traffic *t, const struct conn *c)
+{
+	if (!c || c->other)
+		return c && t->conns[c->other - 1]->messages;
+	return c->rec.transport == TRANSPORT_UDP && c->messages;
+}
+
+static int add_messages(struct traffic *t, struct flows *f)
+{
+	uint32_t server = strings__add(t->strings, span_of("server"));
+	int err = 0;
+
+	for (size_t i = 0; i < figures__cnt(t->edges) && !err; i++) {
+		const struct figure *g = figures__get(t->edges, i);
+		const struct conn *c = g->key.connection ? t->conns[g->key.connection - 1] : NULL;
+		bool served = g->key.role == server;
+		struct figure_key key = edge_key(&g->key, served);
+
+		if (is_counted(c, served))
+			err = figures__put(f->counted, &key, g);
+		if (!err && both_ends(t, c))
+			err = figures__put(served ? f->by_server : f->by_client, &key, g);
+	}
+	return err;
+}
+
+/* What is encrypted, unknown or not parsed still has bytes. */
+static int add_silent(struct traffic *t, struct flows *f)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < t->conn_cnt && !err; i++) {
+		const struct conn *c = t->conns[i], *d = c->other ? t->conns[c->other - 1] : NULL;
+		bool served = c->rec.role == ROLE_SERVER ||
+			      (!c->rec.role && c->rec.local_port < c->rec.remote_port);
+		struct figure silent = {
+			.key = {.service = c->service, .peer = c->peer},
+			.request_bytes = c->bytes[served ? L7_RECEIVED : L7_SENT],
+			.response_bytes = c->bytes[served ? L7_SENT : L7_RECEIVED],
+		};
+		struct figure_key key = edge_key(&silent.key, served);
+		struct span addr;
+
+		if (!c->other)
+			traffic_datagram_peer(c, 0, 0, &addr, &d);
+		if (c->shares && t->conns[c->shares - 1]->messages)
+			continue;
+		if (c->messages || (d && (d->messages || (c->other && d->number < c->number))) ||
+		    (!c->bytes[0] && !c->bytes[1]))
+			continue;
+		key.protocol = strings__add(t->strings, span_of(c->tls ? "tls" : ""));
+		err = figures__put(f->counted, &key, &silent);
+	}
+	return err;
+}
+
+static void int_or_null(struct insert *in, bool known, int64_t v)
+{
+	if (known)
+		insert_int(in, v);
+	else
+		insert_null(in);
+}
+
+static void mean_or_null(struct insert *in, const struct figure *g)
+{
+	bool known = g && g->latency.cnt;
+
+	int_or_null(in, known, known ? g->latency.sum / g->latency.cnt : 0);
+}
+
+static int write_flow(const struct traffic *t, struct insert *in, const struct flows *f,
+		      const struct figure *g)
+{
+	const struct latency *l = &g->latency;
+	const char *protocol = strings__get(t->strings, g->key.protocol);
+
+	insert_text(in, strings__get(t->strings, g->key.service));
+	insert_text(in, strings__get(t->strings, g->key.peer));
+	insert_text(in, protocol && *protocol ? protocol : NULL);
+	insert_int(in, llround(g->calls));
+	insert_int(in, llround(g->errors));
+	insert_int(in, llround(g->request_bytes));
+	insert_int(in, llround(g->response_bytes));
+	int_or_null(in, l->cnt, latency__percentile(l, 50));
+	int_or_null(in, l->cnt, latency__percentile(l, 95));
+	int_or_null(in, l->cnt, latency__percentile(l, 99));
+	mean_or_null(in, g);
+	mean_or_null(in, figures__find(f->by_client, &g->key));
+	mean_or_null(in, figures__find(f->by_server, &g->key));
+	insert_int(in, llround(g->unpaired));
+	return insert_run(in);
+}
+
+int traffic_write_flows(struct traffic *t)
+{
+	struct flows f = {0};
+	struct insert in = {0};
+	int err = figures__new(&f.counted);
+
+	if (!err)
+		err = figures__new(&f.by_client);
+	if (!err)
+		err = figures__new(&f.by_server);
+	if (!err)
+		err = add_messages(t, &f);
+	if (!err && !t->filtered)
+		err = add_silent(t, &f);
+	if (!err)
+		err = insert_open(&in, t->load->store,
+				  "INSERT INTO flow VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	for (size_t i = 0; !err && i < figures__cnt(f.counted); i++)
+		err = write_flow(t, &in, &f, figures__get(f.counted, i));
+	insert_close(&in);
+	flows_free(&f);
+	return err;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What becomes of a message: a row of the table, a call in the figures. */
+#include "format/text.h"
+#include "analyze/traffic/traffic.h"
+#include "analyze/traffic/traffic_note.h"
+
+static void bind_time(struct bulk *in, const struct conn *c, uint64_t ns)
+{
+	bulk_int(in, ns + c->traffic->load->captures->v[c->capture].to_realtime);
+}
+
+static void bind_span(struct bulk *in, struct span s)
+{
+	if (s.len)
+		bulk_span(in, s);
+	else
+		bulk_null(in);
+}
+
+/* Both sides' details in one object. */
+static void bind_detail(struct bulk *in, struct strbuf *b, const struct l7_message *q,
+			const struct l7_message *a)
+{
+	struct span x = q ? q->detail : (struct span){"", 0},
+		    y = a ? a->detail : (struct span){"", 0};
+
+	if (x.len > 2 && y.len > 2) {
+		strbuf_add(b, x.p, x.len - 1);
+		strbuf_add(b, ",", 1);
+		strbuf_add(b, y.p + 1, y.len - 1);
+		bulk_span(in, (struct span){b->p, b->len});
+	} else {
+		bind_span(in, x.len > 2 ? x : y);
+	}
+}
+
+static void bind_times(struct bulk *in, const struct conn *c, const struct l7_exchange *x)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+
+	if (q)
+		bind_time(in, c, q->last_ns);
+	else
+		bulk_null(in);
+	if (a)
+		bind_time(in, c, a->last_ns);
+	else
+		bulk_null(in);
+	/* Threads may read the clock in another order than the bytes passed. */
+	if (x->paired)
+		bulk_int(in, a->last_ns > q->last_ns ? a->last_ns - q->last_ns : 0);
+	else
+		bulk_null(in);
+	if (x->paired && !a->no_begin)
+		bulk_int(in, a->first_ns > q->last_ns ? a->first_ns - q->last_ns : 0);
+	else
+		bulk_null(in);
+}
+
+/* Threads may read the clock in another order than the bytes passed. */
+static uint64_t latency_of(const struct l7_exchange *x)
+{
+	uint64_t from = x->request->last_ns, to = x->response->last_ns;
+
+	return to > from ? to - from : 0;
+}
+
+/* The message's own (gRPC over HTTP/2), else its connection's. */
+static uint32_t protocol_of(const struct conn *c, const struct l7_exchange *x)
+{
+	const char *own = (x->request ? x->request : x->response)->protocol;
+
+	return own ? strings__add(c->traffic->strings, span_of(own)) : c->protocol;
+}
+
+/* The datagram's, else its connection's. */
+static uint32_t peer_of(const struct conn *c, const struct l7_exchange *x, struct span *addr,
+			const struct conn **other)
+{
+	const struct l7_message *m = x->request ? x->request : x->response;
+
+	*addr = c->rec.remote_addr;
+	*other = c->other ? c->traffic->conns[c->other - 1] : NULL;
+	if (c->rec.transport != TRANSPORT_UDP || *other)
+		return c->peer;
+	return traffic_datagram_peer(c, m->peer, m->last_ns, addr, other);
+}
+
+static bool is_oneway(const struct l7_exchange *x)
+{
+	return x->request && x->request->type == L7_ONEWAY;
+}
+
+/*
+ * Of a call both halves may come alone. In order, a response alone answers one of the requests
+ * alone before it that no pair has passed, which one is not known: it is no call of its own. What
+ * pairs by id names its call: halves that did not meet are of two.
+ */
+static bool is_call(struct conn *c, const struct l7_exchange *x)
+{
+	if (x->paired)
+		c->alone = 0;
+	if (x->paired || x->why == L7_UNANSWERED || (c->speaks && c->speaks->pair_by_id))
+		return true;
+	if (x->request) {
+		c->alone++;
+		return true;
+	}
+	if (!c->alone)
+		return true;
+	c->alone--;
+	return false;
+}
+
+static int add_row(struct conn *c, const struct l7_exchange *x, struct span status, bool call)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+	struct traffic *t = c->traffic;
+	struct strbuf detail = {0};
+	struct bulk *in = &t->message;
+	uint32_t peer = (q ? q : a)->peer;
+	const struct conn *other;
+	struct span addr;
+	int err;
+
+	t->message_id++;
+	bulk_null(in); /* the next number, with no look whether it is taken */
+	bulk_int(in, capture_row(c->capture, c->rec.id));
+	bulk_text(in, strings__get(t->strings, protocol_of(c, x)));
+	bind_span(in, q ? q->method : a->method);
+	bind_span(in, q ? q->target : a->target);
+	bind_span(in, status);
+	bulk_int(in, (a && a->is_error) || (q && q->is_error));
+	bind_times(in, c, x);
+	bulk_int(in, q ? q->size : 0);
+	bulk_int(in, a ? a->size : 0);
+	bulk_int(in, x->paired);
+	bulk_int(in, is_oneway(x));
+	bind_detail(in, &detail, q, a);
+	bulk_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr, &other)) : NULL);
+	bulk_text(in, strings__get(t->strings, peer));
+	bulk_int(in, call);
+	err = bulk_row(in);
+	strbuf_fini(&detail);
+	if (!err && t->load->opts.traffic.max_messages == (uint64_t)t->message_id)
+		err = LOAD_ENOUGH;
+	return err;
+}
+
+static uint32_t slot_of(const struct traffic *t, uint64_t at_ns)
+{
+	uint64_t interval = t->load->opts.traffic.interval_ns;
+
+	if (!interval)
+		return 0;
+	return at_ns > t->start_ns ? (at_ns - t->start_ns) / interval + 1 : 1;
+}
+
+/* The text's number; of what figures tell apart no longer, only where it is known. */
+static uint32_t part_of(const struct traffic *t, enum figure_part part, struct span text)
+{
+	if (!text.len)
+		return 0;
+	return figures__merged(t->figures) & part ? strings__find(t->strings, text)
+						  : strings__add(t->strings, text);
+}
+
+/* How many calls this one stands for, added to those of its connection. */
+static double weigh(struct conn *c, const struct l7_exchange *x, bool call)
+{
+	const struct traffic *t = c->traffic;
+	const struct l7_message *m = x->request ? x->request : x->response;
+	double weight =
+		scale_weight(&t->scales[c->capture], &t->load->captures->v[c->capture], m->last_ns);
+
+	c->sum.weight += call * weight;
+	c->sum.seen += call;
+	return weight;
+}
+
+static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_ns, double weight,
+		       bool call)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+	struct traffic *t = c->traffic;
+	const struct conn *other;
+	struct span addr;
+	struct figure_key key, edge = {
+				       .role = c->role,
+				       .service = c->service,
+				       .peer = peer_of(c, x, &addr, &other),
+				       .protocol = protocol_of(c, x),
+			       };
+	const struct figure_call what = {
+		.error = (a && a->is_error) || (q && q->is_error),
+		.unpaired = !x->paired && !is_oneway(x),
+		.timed = x->paired,
+		.half = !call,
+		.weight = weight,
+		.at_ns = at_ns,
+		.latency_ns = x->paired ? latency_of(x) : 0,
+		.request_bytes = q ? q->size : 0,
+		.response_bytes = a ? a->size : 0,
+		.connection_id = capture_row(c->capture, c->rec.id),
+	};
+	int err = 0;
+
+	if (t->figures) {
+		key = edge;
+		key.slot = slot_of(t, at_ns);
+		key.method = part_of(t, BY_METHOD, (q ? q : a)->method);
+		key.target = part_of(t, BY_TARGET, (q ? q : a)->target);
+		err = figures__add(t->figures, &key, &what);
+	}
+	if (t->edges && !err) {
+		if (other) /* datagrams are told apart by their client's socket */
+			edge.connection =
+				(c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
+		err = figures__add(t->edges, &edge, &what);
+	}
+	return err;
+}
+
+static struct span name_span(const struct traffic *t, uint32_t id)
+{
+	return span_of(strings__get(t->strings, id));
+}
+
+static bool is_wanted(struct conn *c, const struct l7_exchange *x, struct span status)
+{
+	const struct l7_message *q = x->request, *a = x->response;
+	struct traffic *t = c->traffic;
+	const struct conn *other;
+	struct span addr;
+	uint32_t peer = peer_of(c, x, &addr, &other);
+	const struct message_facts facts = {
+		.protocol = name_span(t, protocol_of(c, x)),
+		.method = (q ? q : a)->method,
+		.target = (q ? q : a)->target,
+		.status = status,
+		.role = name_span(t, c->role),
+		.service = name_span(t, c->service),
+		.peer = name_span(t, peer),
+		.peer_addr = addr,
+		.latency_ns = x->paired ? latency_of(x) : 0,
+		.timed = x->paired,
+		.error = (a && a->is_error) || (q && q->is_error),
+		.connection = capture_row(c->capture, c->rec.id),
+	};
+
+	return message_filter_wants(&t->load->opts.traffic.filter, &facts);
+}
+
+void traffic_learn(struct conn *c)
+{
+	const struct l7_protocol *p = l7_conn__protocol(c->l7);
+	const char *role;
+
+	if (c->rec.role == ROLE_UNKNOWN && p)
+		c->rec.role = l7_conn__role(c->l7) == L7_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
+	c->speaks = p;
+	role = traffic_role(c);
+	c->role = role ? strings__add(c->traffic->strings, span_of(role)) : 0;
+	c->protocol = p ? strings__add(c->traffic->strings, span_of(p->name)) : 0;
+}
+
+void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x)
+{
+	struct conn *c = conn;
+	struct traffic *t = c->traffic;
+	const struct l7_message *q = x->request, *a = x->response;
+	struct span status = a ? a->status : q->status;
+	uint64_t at = (q ? q : a)->last_ns + t->load->captures->v[c->capture].to_realtime;
+	double weight;
+	bool call;
+
+	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
+		traffic_learn(c);
+	c->whole += x->paired || is_oneway(x);
+	c->unkept_unpaired += x->why == L7_NOT_KEPT;
+	c->no_ends += a && a->no_end;
+	c->partials += (q && q->partial) + (a && a->partial);
+	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
+	    (t->filtered && !is_wanted(c, x, status)))
+		return;
+	call = is_call(c, x);
+	weight = weigh(c, x, call);
+	if (t->figures || t->edges)
+		t->err = add_figures(c, x, at, weight, call);
+	if (!t->err && t->rows)
+		t->err = add_row(c, x, status, call);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Both ends of connections: their names, and what payload tells of them. What TCP's sequence
+ * numbers contradict is taken apart again.
+ */
+#include <stdlib.h>
+
+#include "analyze/traffic/traffic.h"
+#include "analyze/traffic/traffic_clocks.h"
+#include "analyze/traffic/traffic_datagrams.h"
+#include "analyze/traffic/traffic_distance.h"
+#include "analyze/traffic/traffic_ends.h"
+#include "analyze/traffic/traffic_names.h"
+
+#define SEQ_SLACK (1u << 20)
+
+static void find_shared(struct traffic *t)
+{
+	for (size_t i = 0; i < t->conn_cnt; i++) {
+		struct conn *c = t->conns[i], *own;
+
+		own = c->rec.shares ? traffic_known_conn(t, c->capture, c->rec.shares) : NULL;
+		c->shares = own && own != c ? own->number + 1 : 0;
+	}
+}
+
+static uint32_t peer_name(struct traffic *t, const struct conn *c)
+{
+	const struct conn *other;
+	uint32_t service = traffic_service_name(t, c->rec.remote_addr, c->rec.remote_port);
+
+	if (service)
+		return service;
+	if (c->shares && !c->other)
+		c = t->conns[c->shares - 1];
+	if (c->other)
+		return t->conns[c->other - 1]->service;
+	if (c->rec.peer_pid)
+		return traffic_pid_name(t, c);
+	other = traffic_datagram_other(c, c->rec.remote_addr, c->rec.remote_port, 0);
+	if (other)
+		return other->service;
+	return traffic_address_name(t, c, c->rec.remote_addr, c->rec.remote_port);
+}
+
+int traffic_find_sides(struct traffic *t)
+{
+	int err;
+
+	if (t->sides_known)
+		return 0;
+	t->sides_known = true;
+	for (size_t i = 0; i < t->conn_cnt; i++)
+		if (traffic_is_unix(t->conns[i]))
+			t->conns[i]->pid = traffic_pid(t, t->conns[i]);
+	find_shared(t);
+	err = traffic_find_ends(t);
+	if (!err)
+		err = traffic_index_ports(t);
+	for (size_t i = 0; i < t->conn_cnt && !err; i++)
+		t->conns[i]->service = traffic_own_name(t, t->conns[i]);
+	for (size_t i = 0; i < t->conn_cnt && !err; i++)
+		t->conns[i]->peer = peer_name(t, t->conns[i]);
+	return err ? err : strings__failed(t->strings);
+}
+
+void traffic_anchor(struct conn *c, const struct rec_payload *r)
+{
+	enum l7_dir dir = r->direction ? L7_RECEIVED : L7_SENT;
+
+	if (!r->tcp_seq)
+		return;
+	if (!c->anchored[dir]) {
+		c->anchored[dir] = true;
+		c->anchor[dir] = r->tcp_seq - (uint32_t)r->position;
+	}
+	if (!c->other || c->traffic->conns[c->other - 1]->capture == c->capture)
+		return;
+	if (!c->marks)
+		c->marks = calloc(1, sizeof(*c->marks));
+	if (c->marks)
+		marks_add(c->marks, dir, (struct mark){r->tcp_seq + r->len, r->ts_ns});
+}
+
+/* Where both know a stream's place, they must agree; positions begin where each end was first seen.
+ */
+static bool contradict(const struct conn *a, const struct conn *b, enum l7_dir dir)
+{
+	enum l7_dir back = dir == L7_SENT ? L7_RECEIVED : L7_SENT;
+	uint64_t moved = a->bytes[dir] > b->bytes[back] ? a->bytes[dir] : b->bytes[back];
+	int32_t apart = a->anchor[dir] - b->anchor[back];
+
+	if (!a->anchored[dir] || !b->anchored[back] || moved > INT32_MAX / 2)
+		return false;
+	return (uint64_t)(apart < 0 ? -(int64_t)apart : apart) > moved + SEQ_SLACK;
+}
+
+void traffic_check_sides(struct traffic *t)
+{
+	for (size_t i = 0; i < t->conn_cnt; i++) {
+		struct conn *c = t->conns[i], *d = c->other ? t->conns[c->other - 1] : NULL;
+
+		if (!d || (!contradict(c, d, L7_SENT) && !contradict(c, d, L7_RECEIVED)))
+			continue;
+		c->other = d->other = 0;
+		c->peer = peer_name(t, c);
+		d->peer = peer_name(t, d);
+	}
+}
+
+/* Of two ends the one counts that saw more messages whole, so that a lossy end is not taken for the
+ * one with more calls; then that with more halves, then the client's. */
+bool traffic_counted(const struct conn *c)
+{
+	const struct conn *d = c->other ? c->traffic->conns[c->other - 1] : NULL;
+
+	if (!d)
+		return true;
+	if (c->whole != d->whole)
+		return c->whole > d->whole;
+	if (c->messages != d->messages)
+		return c->messages > d->messages;
+	if (c->rec.role != d->rec.role && (c->rec.role || d->rec.role))
+		return c->rec.role == ROLE_CLIENT || d->rec.role == ROLE_SERVER;
+	return c->number < d->number;
+}

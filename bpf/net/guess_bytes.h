@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* What the tests of guess_text.h and guess_binary.h are written in; guess.h takes the names away
+ * again. */
+#ifndef BPF_GUESS_BYTES_H
+#define BPF_GUESS_BYTES_H
+
+#ifndef __bpf__
+#include <stdbool.h>
+#endif
+
+#include "bpf/net/net.h"
+
+enum { GUESS_BYTES = 512 }; /* can be read at `d`, whatever `have` is */
+
+#define at(i) ((__u32)d[i])
+#define be16(i) (at(i) << 8 | at((i) + 1))
+#define be24(i) (at(i) << 16 | at((i) + 1) << 8 | at((i) + 2))
+#define be32(i) (be16(i) << 16 | be16((i) + 2))
+#define le24(i) (at(i) | at((i) + 1) << 8 | at((i) + 2) << 16)
+#define le32(i) (le24(i) | at((i) + 3) << 24)
+#define word4(a, b, c, e) ((__u32)(a) << 24 | (b) << 16 | (c) << 8 | (e))
+#define text4(i, a, b, c, e) (be32(i) == word4(a, b, c, e))
+
+#define GUESS_FN static __always_inline
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* Guesses of protocols that are made of lines; see guess.h. */
+#ifndef BPF_GUESS_TEXT_H
+#define BPF_GUESS_TEXT_H
+
+#include "bpf/net/guess_bytes.h"
+
+/* Where the next line begins that begins with the same four bytes; 0: there is none near. */
+GUESS_FN __u32 next_alike(const __u8 *d, __u32 have)
+{
+	__u32 begin = be32(0);
+
+	for (__u32 i = 4; i < GUESS_BYTES / 2 && i < have; i += 2) {
+		if (at(i) == at(0) && at(i - 1) == '\n' && be32(i) == begin)
+			return i;
+		if (at(i) == '\n' && at(i + 1) == at(0) && be32(i + 1) == begin)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* ---- HTTP/1 (RFC 9112) ---- */
+
+GUESS_FN bool is_http1(const __u8 *d)
+{
+	if (text4(0, 'H', 'T', 'T', 'P'))
+		return text4(3, 'P', '/', '1', '.');
+	if (text4(0, 'G', 'E', 'T', ' ') || text4(0, 'P', 'U', 'T', ' '))
+		return true;
+	if (text4(0, 'P', 'O', 'S', 'T') || text4(0, 'H', 'E', 'A', 'D'))
+		return at(4) == ' ';
+	if (text4(0, 'D', 'E', 'L', 'E') || text4(0, 'C', 'O', 'N', 'N'))
+		return text4(3, 'E', 'T', 'E', ' ') ||
+		       (text4(4, 'E', 'C', 'T', ' ') && at(8) != '{');
+	return text4(3, 'I', 'O', 'N', 'S') || text4(2, 'T', 'C', 'H', ' ');
+}
+
+/* Of a request without a body: past its empty line, of whose four bytes one is at a multiple of
+ * four; which one, its value tells, so that few ways lead through the loop. */
+GUESS_FN __u32 http1_size(const __u8 *d, __u32 have)
+{
+	const __u32 crlf = '\r' << 8 | '\n';
+
+	if (at(0) == 'P' || text4(0, 'H', 'T', 'T', 'P') || at(0) == 'C')
+		return 0;
+	for (__u32 i = 16; i < GUESS_BYTES - 4 && i < have; i += 4) {
+		if (at(i) == '\r' && at(i + 1) == '\n') {
+			if (be16(i + 2) == crlf)
+				return i + 4;
+			if (be16(i - 2) == crlf)
+				return i + 2;
+		} else if (at(i) == '\n' && at(i - 1) == '\r') {
+			if (be16(i + 1) == crlf)
+				return i + 3;
+			if (be16(i - 3) == crlf)
+				return i + 1;
+		}
+	}
+	return 0;
+}
+
+/* ---- Redis (RESP) ---- */
+
+/* The number from d[1] to its CRLF; its value, and the position behind the CRLF in *end; -1 for
+ * none. "-1" counts as 0. */
+GUESS_FN __s64 resp_number(const __u8 *d, __u32 have, __u32 *end)
+{
+	__s64 v = 0;
+
+	if (have >= 5 && text4(1, '-', '1', '\r', '\n')) {
+		*end = 5;
+		return 0;
+	}
+	for (__u32 i = 1; i < 12 && i < have; i++) {
+		if (at(i) == '\r' && i > 1) {
+			*end = i + 2;
+			return v;
+		}
+		if (at(i) < '0' || at(i) > '9')
+			return -1;
+		v = v * 10 + (at(i) - '0');
+	}
+	return -1;
+}
+
+GUESS_FN bool is_digit(__u32 c)
+{
+	return c - '0' <= 9;
+}
+
+GUESS_FN bool is_redis(const __u8 *d, __u32 have)
+{
+	__u32 end;
+
+	switch (at(0)) {
+	case '*':
+	case '$':
+	case ':':
+		return resp_number(d, have, &end) >= 0;
+	case '+':
+		return text4(0, '+', 'O', 'K', '\r') || text4(0, '+', 'P', 'O', 'N') ||
+		       text4(0, '+', 'Q', 'U', 'E');
+	case '-':
+		return at(1) >= 'A' && at(1) <= 'Z' && at(2) >= 'A' && at(2) <= 'Z' &&
+		       !(at(4) == ' ' && at(5) == '\''); /* NATS: -ERR 'text' */
+	default:
+		return false;
+	}
+}
+
+GUESS_FN __u32 redis_size(const __u8 *d, __u32 have)
+{
+	__u32 end = 0;
+	__s64 v;
+
+	if (at(0) == '+')
+		return 5;
+	if (at(0) == '-')
+		return 0;
+	v = resp_number(d, have, &end);
+	if (at(0) == '$' && v >= 0)
+		return end == 5 && !v ? end : end + v + 2;
+	if (at(0) == ':')
+		return end;
+	/* An array: the next one's beginning, of whose first two bytes one is at an even place. */
+	for (__u32 i = 4; i < GUESS_BYTES - 2 && i < have; i += 2) {
+		if (at(i) == '*' && at(i - 1) == '\n' && is_digit(at(i + 1)))
+			return i;
+		if (at(i) == '\n' && at(i + 1) == '*' && is_digit(at(i + 2)) && i + 1 < have)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* ---- memcached: text and meta commands and answers, binary; in UDP behind a frame ---- */
+
+GUESS_FN bool memcached_at(const __u8 *d)
+{
+	if ((at(0) & 0xfe) == 0x80) /* 80 01 begins Thrift as well */
+		return at(1) <= 0x24 && !at(2) && at(4) <= 20 && !at(5) && !(be32(8) >> 30) &&
+		       (at(0) == 0x81 || at(1) != 1 || at(4) == 8);
+	switch (be32(0)) {
+	case word4('g', 'e', 't', ' '):
+	case word4('g', 'e', 't', 's'):
+	case word4('g', 'a', 't', ' '):
+	case word4('g', 'a', 't', 's'):
+	case word4('s', 'e', 't', ' '):
+	case word4('a', 'd', 'd', ' '):
+	case word4('c', 'a', 's', ' '):
+	case word4('V', 'A', 'L', 'U'):
+	case word4('E', 'N', 'D', '\r'):
+	case word4('S', 'T', 'O', 'R'):
+	case word4('N', 'O', 'T', '_'):
+		return true;
+	case word4('i', 'n', 'c', 'r'):
+	case word4('d', 'e', 'c', 'r'):
+		return at(4) == ' ';
+	case word4('d', 'e', 'l', 'e'):
+		return text4(3, 'e', 't', 'e', ' ');
+	case word4('D', 'E', 'L', 'E'):
+		return text4(4, 'T', 'E', 'D', '\r');
+	case word4('t', 'o', 'u', 'c'):
+		return at(4) == 'h' && at(5) == ' ';
+	case word4('T', 'O', 'U', 'C'):
+		return text4(4, 'H', 'E', 'D', '\r');
+	}
+	/* mg, ms, md, ma; HD, VA, EN */
+	if (at(2) == ' ')
+		return (at(0) == 'm' &&
+			(at(1) == 'g' || at(1) == 's' || at(1) == 'd' || at(1) == 'a')) ||
+		       (at(0) == 'V' && at(1) == 'A') || (at(0) == 'H' && at(1) == 'D');
+	return text4(0, 'H', 'D', '\r', '\n') || text4(0, 'E', 'N', '\r', '\n');
+}
+
+GUESS_FN bool is_memcached(const __u8 *d, __u32 have, bool dgram)
+{
+	if (!dgram)
+		return memcached_at(d);
+	return have >= 12 && !at(4) && at(5) && !be16(6) && memcached_at(d + 8);
+}
+
+/* To the next one that begins as this one does, or to the answer's end. */
+GUESS_FN __u32 memcached_size(const __u8 *d, __u32 have)
+{
+	if (at(0) & 0x80)
+		return 24 + be32(8);
+	return next_alike(d, have);
+}
+
+/* ---- NATS: its commands in capitals, as clients and servers write them ---- */
+
+GUESS_FN bool is_nats(const __u8 *d)
+{
+	if (at(0) == 'H') /* HPUB, HMSG */
+		return (at(1) == 'P' && text4(1, 'P', 'U', 'B', ' ')) ||
+		       text4(1, 'M', 'S', 'G', ' ');
+	switch (be32(0)) {
+	case word4('P', 'U', 'B', ' '):
+	case word4('M', 'S', 'G', ' '):
+	case word4('S', 'U', 'B', ' '):
+		return true;
+	case word4('C', 'O', 'N', 'N'):
+		return text4(5, 'C', 'T', ' ', '{');
+	case word4('I', 'N', 'F', 'O'):
+		return at(4) == ' ' && at(5) == '{';
+	case word4('U', 'N', 'S', 'U'):
+		return at(4) == 'B' && at(5) == ' ';
+	case word4('-', 'E', 'R', 'R'):
+		return at(4) == ' ' && at(5) == '\'';
+	default:
+		return false;
+	}
+}
+
+/* To the next one that begins as this one does. */
+GUESS_FN __u32 nats_size(const __u8 *d, __u32 have)
+{
+	return next_alike(d, have);
+}
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* What a call is kept for: the memory of guesses on each socket, --l7, calls of many messages. */
+#ifndef BPF_NET_CHOICE_BPF_H
+#define BPF_NET_CHOICE_BPF_H
+
+#include "bpf/net/net_frames.bpf.h"
+
+extern const volatile __u32 net_payload_many; /* of a call with several messages; 0: no more */
+extern const volatile __u64 net_l7_keep;      /* --l7: bits by enum net_protocol; 0: no filter */
+
+enum {
+	DOUBTS_MAX = 3,
+	UNSURE_CALLS = 32,    /* a socket not known by then is looked at no more */
+	PIPELINED_CALLS = 32, /* of more than PIPELINED_FREE bytes, without a new sign */
+	PIPELINED_FREE = 4096,
+	GUESS_WANT = 64, /* bytes looked at of what will be left out */
+};
+#define GUESS_PROTOCOL(guess) ((guess)&0xff)
+#define GUESS_SIZE(guess) ((guess) >> 8)
+
+/* net_guess.bpf.c: the guess for the call in that scratch: its protocol and, shifted, the size of
+ * its first message (cut at 8 MiB; 0: not known). */
+int net_guess(__u32 slot, __u32 have, __u32 call, __u32 dgram);
+
+static __always_inline void remember(struct net_sock *s, __u32 protocol)
+{
+	if (!protocol)
+		return;
+	if (protocol == s->protocol) {
+		s->doubts = 0;
+	} else if (!s->protocol || ++s->doubts >= DOUBTS_MAX) {
+		s->protocol = protocol;
+		s->doubts = 0;
+		s->frame_state[0] = s->frame_state[1] = 0;
+		s->left[0] = s->left[1] = 0;
+		s->single[0] = s->single[1] = 0;
+	}
+}
+
+/* --l7: is this call one of those? Traffic that is not known keeps its first bytes each way. */
+static __always_inline bool is_chosen(struct net_sock *s, __u32 dir, __u32 kept)
+{
+	if (!net_l7_keep)
+		return true;
+	if (s->protocol)
+		return net_l7_keep >> (s->protocol & 63) & 1;
+	if (net_l7_keep & 1 << NET_PROTO_UNKNOWN)
+		return true;
+	if (s->unsure[dir & 1] >= NET_UNSURE_MAX)
+		return false;
+	s->unsure[dir & 1] += kept;
+	return true;
+}
+
+/*
+ * Does the call carry several messages, so that its head is not enough? A message larger than its
+ * call is noted, as its rest is looked for no messages. What does not tell (a call that begins
+ * within a message, an answer of HTTP/1) is taken for what was seen on the socket before.
+ */
+static __always_inline bool carries_many(struct net_sock *s, __u32 guess, __u32 dir, __u32 len)
+{
+	__u32 *left = &s->left[dir & 1], size = GUESS_SIZE(guess);
+
+	if (*left >= len) {
+		*left -= len;
+		return false;
+	}
+	if (*left) {
+		*left = 0;
+	} else if (size > len) {
+		*left = size - len;
+		return false;
+	} else if (size == len) {
+		if (!net_l7_keep)
+			s->single[dir & 1] = len;
+		return false;
+	} else if (size) {
+		s->pipelined = PIPELINED_CALLS;
+	}
+	if (!s->pipelined || len <= net_payload_max)
+		return false;
+	if (len > PIPELINED_FREE)
+		s->pipelined--;
+	return true;
+}
+
+/* Without a filter, short calls of known sockets are kept as they are. Requests of HTTP/1 are
+ * looked at all the same, as answers to a pipeline do not tell what they are, but for one as long
+ * as the last that came alone. */
+static __always_inline bool wants_guess(const struct net_sock *s, const struct net_scratch *n,
+					__u32 dir, __u32 len)
+{
+	if (net_l7_keep || len > net_payload_max || s->left[dir & 1])
+		return true;
+	if (!s->protocol)
+		return s->calls[0] + s->calls[1] < UNSURE_CALLS;
+	return s->protocol == NET_PROTO_http1 && record_of(n)->data[0] != 'H' &&
+	       s->single[dir & 1] != len;
+}
+
+static __always_inline bool is_http2_stream(const struct net_sock *s, bool datagram)
+{
+	return !datagram && s->protocol == NET_PROTO_http2;
+}
+
+static __always_inline __u32 want_of(const struct net_sock *s, __u32 len)
+{
+	__u32 want = net_payload_max;
+
+	if (net_l7_keep && s->protocol && !(net_l7_keep >> (s->protocol & 63) & 1) &&
+	    want > GUESS_WANT)
+		want = GUESS_WANT;
+	return len < want ? len : want;
+}
+
+/* Of the `*kept` bytes of a call in that scratch: whether they are sent, and how many in the end.
+ */
+static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net_sock *s, __u32 dir,
+				   __u32 len, enum buffers how, const struct call *c, __u32 *kept)
+{
+	const struct wire_payload *r = record_of(n);
+	__u32 datagram = r->flags & PAYLOAD_DATAGRAM, pos = r->pos, guess = 0;
+	bool http2 = is_http2_stream(s, datagram);
+	bool frames = http2 && frames_known(s, dir, pos), many;
+
+	if (!http2 && !wants_guess(s, n, dir, len))
+		return true;
+	if (!frames) {
+		guess = net_guess(slot, *kept, len, datagram);
+		remember(s, GUESS_PROTOCOL(guess));
+		http2 = is_http2_stream(s, datagram);
+	}
+	if (!is_chosen(s, dir, *kept)) {
+		unclaim_scratch(n);
+		return false;
+	}
+	if (http2 && !frames && GUESS_PROTOCOL(guess) == NET_PROTO_http2) {
+		frames_found(s, dir, pos, record_of(n)->data[0] == 'P');
+		frames = true;
+	}
+	frames &= how != BUF_NONE; /* where they begin may still be known behind it */
+	if (frames)
+		many = frames_begin(n, slot, s, dir, how, c, *kept);
+	else if (http2)
+		many = len > net_payload_max;
+	else
+		many = !datagram && carries_many(s, guess, dir, len);
+	if (many && net_payload_many)
+		*kept = copy_payload(slot, how, c, len < net_payload_many ? len : net_payload_many);
+	if (frames)
+		*kept = frames_end(n, slot, s, dir, pos, len, *kept);
+	return true;
+}
+
+/* One call of the current task on `s` has moved `len` bytes. `fetch`: as in count_bytes(). */
+static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 len, __u64 pos,
+					 __u32 tcp_seq, const struct call *c, bool fetch)
+{
+	__u32 call_dir, slot, kept;
+	enum buffers how = buffers_of(c->nr, &call_dir);
+	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq, c->who, fetch) : NULL;
+
+	if (!n)
+		return;
+	/* Else newer clangs learn from the comparison what dir can be, and drop masks that the
+	 * verifier needs. */
+	asm volatile("" : "+r"(call_dir));
+	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
+	 * tcp(7): with MSG_TRUNC the bytes are thrown away, and the buffer is not written. */
+	if (call_dir != dir || (s->transport == IPPROTO_TCP && c->flags & MSG_TRUNC))
+		how = BUF_NONE;
+	slot = bpf_get_smp_processor_id();
+	kept = copy_payload(slot, how, c, want_of(s, len));
+	if (!choose(n, slot, s, dir, len, how, c, &kept))
+		return;
+	if (!s->remote.family && record_of(n)->flags & PAYLOAD_DATAGRAM && how != BUF_NONE)
+		find_peer(&record_of(n)->peer, c);
+	payload_end(n, kept);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* The kernel's guesses (guess.def), as programs ask for them. */
+#include "bpf/net/net_choice.bpf.h"
+
+#include "bpf/net/guess.h"
+
+const volatile __u32 net_payload_many = 0;
+const volatile __u64 net_l7_keep = 0;
+
+/*
+ * Each test is a global function, verified once and for itself: in
+ * one piece, the ways through one multiply those through the next (140,000 instructions for ten).
+ */
+#define GUESS(name, test, sz)                                                                      \
+	__noinline int net_guess_##name(__u32 slot, __u32 have, __u32 call, __u32 dgram)           \
+	{                                                                                          \
+		struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &slot);                  \
+		__u32 size = 0;                                                                    \
+                                                                                                   \
+		/* else clang leaves an argument that a test does not use unset by the caller */   \
+		__asm__ volatile("" : : "r"(have), "r"(call), "r"(dgram));                         \
+		if (!n || !guess_##name(record_of(n)->data, have, call, dgram, &size))             \
+			return 0;                                                                  \
+		return NET_PROTO_##name | (size < 0x7fffff ? size : 0x7fffff) << 8;                \
+	}
+#include "bpf/net/guess.def"
+#undef GUESS
+
+__noinline int net_guess(__u32 slot, __u32 have, __u32 call, __u32 dgram)
+{
+	int guess;
+
+#define GUESS(name, test, sz)                                                                      \
+	guess = net_guess_##name(slot, have, call, dgram);                                         \
+	if (guess)                                                                                 \
+		return guess;
+#include "bpf/net/guess.def"
+#undef GUESS
+	return 0;
+}

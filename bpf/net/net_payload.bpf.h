@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Payload: the bytes of a call in this CPU's scratch, whose they are, sent to obrec.
+ *
+ * With net_ring_mask the scratch is a ring of its own, and a record is put together where obrec
+ * reads it: the way through a ring of the kernel's (look-up, lock, copy, commit) took a server
+ * that answers 70,000 requests a second two in a hundred of its time. Without, there is room for
+ * one record, and the kernel's ring takes a copy of each: before 6.0 an array's elements end at 4
+ * MiB ("bpf: remove obsolete KMALLOC_MAX_SIZE restriction on array map value size"), and on arm64
+ * it takes a stronger store than these programs have to keep `producer` behind what it tells of.
+ */
+#ifndef BPF_NET_PAYLOAD_BPF_H
+#define BPF_NET_PAYLOAD_BPF_H
+
+#include "bpf/net/net_call.bpf.h"
+#include "bpf/net/frame_heads.h"
+#include "bpf/net/tls_thread.bpf.h"
+
+enum { PAYLOAD_DATAGRAM = 1, PAYLOAD_TLS = 2 };
+
+/* Through the caller's memory (net_frames.bpf.c). */
+struct net_walk {
+	struct frames frames;
+	__u32 piece, piece_sz; /* of the vector: its offset in the call */
+	__u64 base;
+	__u64 iov, iov_cnt; /* what comes behind it */
+};
+enum { NET_PIECES = 4 };
+
+struct net_scratch {
+	struct net_ring ring;
+	__u64 busy;			      /* claim_scratch() */
+	struct user_iovec pieces[NET_PIECES]; /* of a vector, those being gathered */
+	struct net_walk walk;
+	__u64 at; /* the record that is being put together, in `data` */
+	__u32 tid, pad;
+	char comm[WIRE_COMM_LEN]; /* of that thread */
+	__u8 data[] __attribute__((aligned(NET_RING_DATA)));
+};
+_Static_assert(__builtin_offsetof(struct net_scratch, data) == NET_RING_DATA, "net.h says so");
+
+/*
+ * One a CPU; an array, as per-CPU memory comes in 32 KiB at most. Behind them PLAIN_SLOTS a CPU for
+ * uprobes: a task may be preempted in these (5.18 on, when they stopped to disable preemption).
+ */
+struct net_scratch_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, NET_SCRATCH_SZ(0)); /* obrec makes room for rings */
+};
+extern struct net_scratch_map net_scratch SEC(".maps");
+
+extern const volatile __u64 net_ring_mask; /* of a scratch's ring: its size less one; 0: none */
+extern const volatile __u64 net_wakeup_sz; /* queued in it, that wake obrec up */
+extern const volatile __u32 net_kept_max;  /* of a call in one record */
+extern const volatile __u32 net_payload_max;
+extern const volatile __u64
+	net_ring_limit; /* beyond it samples and stacks have the ring for themselves */
+extern const volatile __u32 net_direction; /* bit 0: as client, bit 1: as server */
+extern const volatile bool net_tls;	   /* clear text is taken in TLS libraries */
+
+/* A record is about to be put together: behind those in the ring or, where the largest could reach
+ * what obrec has not read, beside it, to be lost. */
+static __always_inline void place_record(struct net_scratch *n)
+{
+	__u64 queued = n->ring.producer - *(volatile __u64 *)&n->ring.consumer;
+
+	if (!net_ring_mask)
+		n->at = 0;
+	else if (queued + NET_RECORD_SZ(net_kept_max) > net_ring_mask + 1)
+		n->at = NET_RING_ASIDE(net_ring_mask + 1);
+	else
+		n->at = n->ring.producer & net_ring_mask;
+}
+
+static __always_inline struct wire_payload *record_of(const struct net_scratch *n)
+{
+	__u64 at = n->at;
+
+	if (at > NET_RING_ASIDE(net_ring_mask + 1))
+		at = 0;
+	return (void *)(n->data + at + BPF_RINGBUF_HDR_SZ);
+}
+
+/* `fetch`: as in count_bytes(). The cheaper way, since to give the scratch back is a mere store
+ * then, which need not wait until all of the record has reached the cache. */
+static __always_inline bool claim_scratch(struct net_scratch *n, bool fetch)
+{
+	if (fetch && net_ring_mask)
+		return !__sync_lock_test_and_set(&n->busy, 1);
+	return claim(&n->busy);
+}
+
+static __always_inline void unclaim_scratch(struct net_scratch *n)
+{
+	if (!net_ring_mask) {
+		unclaim(&n->busy);
+		return;
+	}
+	barrier();
+	*(volatile __u64 *)&n->busy = 0;
+}
+
+/* net_payload.bpf.c: `want` bytes at `user` into that scratch, global as net_gather(); returns how
+ * many, all or none. */
+int net_copy(__u32 slot, __u64 user, __u32 want);
+/* Up to `want` bytes of a vector into this CPU's scratch; returns how many. */
+int net_gather(__u64 iov, __u64 cnt, __u32 want);
+/* The same of a message's vector. */
+int net_gather_message(__u64 message, __u32 want);
+/* The same of `cnt` pieces, NET_PIECES at most, behind the `have` bytes that are there: how many
+ * are there then, or GATHER_ENDS() of it when a piece cannot be had. */
+int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want);
+#define GATHER_ENDS(have) (-1 - (int)(have))
+
+/* A call's memory is there, as bytes were moved; but for once the kernel may be moving the page, or
+ * another thread has given it back since. */
+static __always_inline bool read_user(void *to, __u64 sz, __u64 from)
+{
+	if (!bpf_probe_read_user(to, sz, (void *)from))
+		return true;
+	loss_count(LOSS_NET_MEMORY);
+	return false;
+}
+
+static __always_inline __u32 gather(__u64 iov, __u64 cnt, __u32 want)
+{
+	int have;
+
+	if (cnt > NET_PIECES)
+		return net_gather(iov, cnt, want);
+	have = net_gather_some(iov, cnt, 0, want);
+	return have < 0 ? GATHER_ENDS(have) : have;
+}
+
+/* Into that scratch; vectors into the CPU's own only. */
+static __always_inline __u32 copy_payload(__u32 slot, enum buffers how, const struct call *c,
+					  __u32 want)
+{
+	switch (how) {
+	case BUF_PLAIN:
+		if (want > c->arg[2]) /* MSG_TRUNC: more came than fits */
+			want = c->arg[2];
+		return net_copy(slot, c->arg[1], want);
+	case BUF_IOVEC:
+		return gather(c->arg[1], c->arg[2], want);
+	case BUF_MSGHDR:
+		return net_gather_message(c->arg[1], want);
+	default:
+		return 0;
+	}
+}
+
+struct user_sockaddr { /* sockaddr_in and sockaddr_in6 */
+	__u16 family, port;
+	__u32 v4_or_flow;
+	__u8 v6[16];
+};
+
+static __always_inline void read_peer(struct net_addr *to, __u64 user)
+{
+	struct user_sockaddr a = {0};
+
+	if (!user || bpf_probe_read_user(&a, sizeof(a), (void *)user))
+		if (!user || bpf_probe_read_user(&a, 16, (void *)user))
+			return;
+	to->port = bpf_ntohs(a.port);
+	if (a.family == AF_INET) {
+		to->family = 4;
+		__builtin_memcpy(to->addr, &a.v4_or_flow, 4);
+	} else if (a.family == AF_INET6) {
+		to->family = 6;
+		__builtin_memcpy(to->addr, a.v6, 16);
+	}
+}
+
+/* Where a datagram's other side is named: by the call, or the message that it moves. */
+static __always_inline void find_peer(struct net_addr *to, const struct call *c)
+{
+	__u64 user = 0;
+
+	if (c->nr == NR_sendto || c->nr == NR_recvfrom)
+		user = current_peer();
+	else if (bpf_probe_read_user(&user, sizeof(user), (void *)c->arg[1]))
+		return;
+	read_peer(to, user);
+}
+
+static __always_inline bool wants_any_payload(const struct net_sock *s)
+{
+	__u32 role = s->flags & (NET_CLIENT | NET_SERVER);
+
+	if (!net_payload_on || s->flags & NET_SAMPLED_OUT || thinned_out(s->id))
+		return false;
+	return !role || role & net_direction;
+}
+
+/* Of what the socket moved just now. */
+static __always_inline bool wants_payload(const struct net_sock *s, __u32 dir)
+{
+	if (net_tls && (tls_moved(s->key, s->id, dir) || s->flags & NET_TLS))
+		return false;
+	return wants_any_payload(s);
+}
+
+static __always_inline void payload_fill(struct net_scratch *n, const struct net_sock *s, __u32 dir,
+					 __u32 len, __u64 pos, __u32 tcp_seq, __u64 who)
+{
+	struct wire_payload *r;
+
+	place_record(n);
+	r = record_of(n);
+
+	if (n->tid != (__u32)who) { /* else it is still there */
+		bpf_get_current_comm(n->comm, sizeof(n->comm));
+		n->tid = who;
+	}
+	r->hdr.kind = WIRE_PAYLOAD;
+	r->hdr.probe = 0;
+	r->ts_ns = bpf_ktime_get_ns();
+	r->sock = s->id;
+	r->tgid = who >> 32;
+	r->tid = who;
+	r->flags = s->transport == IPPROTO_UDP || s->transport == TRANSPORT_UNIX_DGRAM
+			   ? PAYLOAD_DATAGRAM
+			   : 0;
+	r->pos = pos;
+	r->len = len;
+	r->tcp_seq = tcp_seq;
+	r->dir = dir;
+	__builtin_memcpy(r->comm, n->comm, sizeof(r->comm));
+	__builtin_memset(&r->peer, 0, sizeof(r->peer));
+}
+
+static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u32 dir, __u32 len,
+							 __u64 pos, __u32 tcp_seq, __u64 who,
+							 bool fetch)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
+
+	if (!n)
+		return NULL;
+	if (!claim_scratch(n, fetch)) {
+		loss_count(LOSS_SCRATCH);
+		return NULL;
+	}
+	payload_fill(n, s, dir, len, pos, tcp_seq, who);
+	return n;
+}
+
+/* The record is obrec's from now on, and the next one's place is behind it. */
+static __always_inline void publish(struct net_scratch *n, struct wire_payload *r, __u32 sz)
+{
+	__u64 queued = n->ring.producer - *(volatile __u64 *)&n->ring.consumer;
+	__u32 taken = BPF_RINGBUF_HDR_SZ + sz;
+
+	if (n->at > net_ring_mask) {
+		loss_count(LOSS_RING_PAYLOAD);
+		return;
+	}
+	((__u64 *)r)[-1] = sz;
+	barrier();
+	*(volatile __u64 *)&n->ring.producer += taken;
+	if (is_wakeup_due(queued, taken, net_wakeup_sz))
+		wake_up();
+}
+
+static __always_inline void payload_send(struct net_scratch *n, __u32 kept)
+{
+	struct wire_payload *r = record_of(n);
+	__u32 sz;
+
+	if (kept > NET_MAX_PAYLOAD)
+		kept = NET_MAX_PAYLOAD;
+	sz = (sizeof(*r) + kept + 7) & ~7u;
+	r->kept = kept;
+	r->hdr.size = sz;
+	if (net_ring_mask)
+		publish(n, r, sz);
+	else
+		ring_output_below(r, sz, 2 * NET_MAX_PAYLOAD - 1, LOSS_RING_PAYLOAD,
+				  net_ring_limit);
+}
+
+static __always_inline void payload_end(struct net_scratch *n, __u32 kept)
+{
+	payload_send(n, kept);
+	unclaim_scratch(n);
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* Clear text of TLS libraries, as payload of the socket that carries it. */
+#include "bpf/net/net_choice.bpf.h"
+
+enum { PLAIN_SLOTS = 2, PLAIN_TRIES = 4 };
+
+/* A free one for a uprobe, claimed. */
+static __always_inline struct net_scratch *plain_scratch(__u32 *slot, bool fetch)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	for (__u32 i = 0; i < PLAIN_TRIES; i++) {
+		struct net_scratch *n;
+
+		*slot = net_cpus + (cpu * PLAIN_SLOTS + i) % (net_cpus * PLAIN_SLOTS);
+		n = bpf_map_lookup_elem(&net_scratch, slot);
+		if (!n)
+			return NULL;
+		if (claim_scratch(n, fetch))
+			return n;
+	}
+	loss_count(LOSS_SCRATCH);
+	return NULL;
+}
+
+/* From now on its clear text is recorded. What the cipher text looked like does not count. */
+static __always_inline void begin_tls(struct net_sock *s)
+{
+	s->flags |= NET_TLS;
+	s->protocol = s->doubts = s->pipelined = 0;
+	s->left[0] = s->left[1] = 0;
+	s->unsure[0] = s->unsure[1] = 0;
+	s->frame_state[0] = s->frame_state[1] = 0;
+}
+
+/*
+ * Clear text has no sequence number. It gets the one that it would have if all since the socket was
+ * first seen had been clear, so that both ends, and captures, agree on where the stream began.
+ */
+static __always_inline __u32 plain_seq(__u64 key, struct net_sock *s, __u32 dir, __u64 pos)
+{
+	if (s->transport != IPPROTO_TCP)
+		return 0;
+	return first_seq((void *)key, s, dir, 0) - (__u32)s->bytes[dir & 1] + (__u32)pos;
+}
+
+static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns,
+				      bool fetch)
+{
+	__u32 id = id_dir, dir = id_dir >> 32 & 1;
+	struct call c = {.who = bpf_get_current_pid_tgid(), .arg = {0, user, len}};
+	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
+	struct net_scratch *n;
+	__u32 slot, kept;
+	__u64 pos;
+
+	if (!s || s->id != id)
+		return -1;
+	if (!(s->flags & NET_TLS))
+		begin_tls(s);
+	if (fetch) {
+		pos = __sync_fetch_and_add(&s->plain[dir & 1], len);
+	} else {
+		pos = *(volatile __u64 *)&s->plain[dir & 1];
+		add_atomically(&s->plain[dir & 1], len);
+	}
+	if (!wants_any_payload(s))
+		return 0;
+	n = plain_scratch(&slot, fetch);
+	if (!n)
+		return 0;
+	payload_fill(n, s, dir, len, pos, plain_seq(key, s, dir, pos), c.who);
+	record_of(n)->flags = PAYLOAD_TLS;
+	record_of(n)->ts_ns = ts_ns;
+	kept = copy_payload(slot, BUF_PLAIN, &c, want_of(s, len));
+	if (choose(n, slot, s, dir, len, BUF_PLAIN, &c, &kept))
+		payload_end(n, kept);
+	return 0;
+}
+
+__noinline int net_take_plain(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns)
+{
+	return take_plain(sk, id_dir, user, len, ts_ns, true);
+}
+
+__noinline int net_take_plain_5_10(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns)
+{
+	return take_plain(sk, id_dir, user, len, ts_ns, false);
+}

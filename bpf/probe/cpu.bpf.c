@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* On-CPU sampling: one perf event a CPU, a sample each period for whoever runs there. */
+#include "bpf/core.bpf.h"
+
+const volatile __u64 cpu_period_ns = 10101010; /* what a sample stands for */
+
+/* Only every 2^n-th period is a sample, and stands for as many: --cpu-budget. A cache line a CPU. */
+__u32 cpu_thin;
+struct {
+	__u64 seen;
+	__u64 pad[7];
+} cpu_periods[WIRE_MAX_CPUS];
+
+static __always_inline bool passed_over(__u32 thin)
+{
+	__u64 *seen = &cpu_periods[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)].seen;
+
+	return thin && ++*seen & ((1ULL << thin) - 1);
+}
+
+/* The stacks of the current task as interrupted; only a sample from kernel mode has a kernel stack.
+ */
+static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s,
+					struct proc *p)
+{
+	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_PERF));
+	struct arch_regs *regs;
+	long sz;
+
+	if (!w)
+		return;
+	regs = (void *)w->regs;
+	if (USER_MODE(&ctx->regs)) {
+		COPY_CTX_REGS(regs, &ctx->regs);
+	} else {
+		sz = bpf_get_stack(ctx, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
+		stack_take_kernel(ENTRY_PERF, sz > 0 ? (__u64)sz / 8 : 0, true);
+		if (task_is_kernel((void *)bpf_get_current_task(), false) ||
+		    current_user_regs(regs))
+			return;
+	}
+	if (!regs->ip) /* an io_uring worker, which has an mm but no user side */
+		return;
+	copy_proc(&w->proc, p);
+	stack_take_user(ENTRY_PERF);
+}
+
+SEC("?perf_event")
+int cpu_sample(struct perf_event_ctx *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 thin = *(volatile __u32 *)&cpu_thin & 15;
+	struct scratch *s;
+	struct proc *p;
+
+	if (!enabled || passed_over(thin) || !is_target(id >> 32, &p))
+		return 0;
+	s = scratch_claim(ENTRY_PERF);
+	if (!s)
+		return 0;
+	s->sample = (struct wire_sample){
+		.hdr.probe = 1, /* SAMPLE_cpu */
+		.ts_ns = bpf_ktime_get_ns(),
+		.tgid = id >> 32,
+		.tid = id,
+		.value = cpu_period_ns << thin,
+	};
+	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
+	take_stacks(ctx, s, p);
+	sample_send(ENTRY_PERF);
+	scratch_release(s);
+	return 0;
+}

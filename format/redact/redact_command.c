@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "format/redact/redact_command.h"
+
+#include "format/redact/redact_conn.h"
+#include "format/redact/redact_names.h"
+
+enum how { JOINED = 1, APART, USER, NAMED /* behind --name, which may ask for it */ };
+
+static const struct client {
+	const char *name;
+	char letter;
+	uint8_t how;
+} clients[] = {
+#define CLIENT(name, letter, how) {name, letter, how},
+#include "format/redact/redact_clients.def"
+#undef CLIENT
+};
+
+enum { CLIENTS = sizeof(clients) / sizeof(clients[0]) };
+
+/* What earlier words say about the next. */
+struct command {
+	const struct client *client; /* its first line */
+	uint8_t next;		     /* enum how, of the next word; 0: nothing */
+};
+
+static void mask(char *from, char *to)
+{
+	if (from < to)
+		memset(from, '*', to - from);
+}
+
+/* The value, without the quotes that a shell would take away. */
+static void mask_value(char *from, char *to)
+{
+	if (from < to && (*from == '"' || *from == '\''))
+		to -= to - from > 1 && to[-1] == *from, from++;
+	mask(from, to);
+}
+
+static void mask_user(char *from, char *to)
+{
+	char *colon = memchr(from, ':', to - from);
+
+	if (colon)
+		mask_value(colon + 1, to);
+}
+
+static void mask_as(unsigned how, char *from, char *to)
+{
+	if (how == USER)
+		mask_user(from, to);
+	else
+		mask_value(from, to);
+}
+
+/* ---- names ---- */
+
+/* Directories, as shells keep them. */
+static bool is_directory(const char *p, size_t sz)
+{
+	return (sz == 3 && !memcmp(p, "PWD", 3)) || (sz == 6 && !memcmp(p, "OLDPWD", 6));
+}
+
+/* Of options, settings (-Da.b.c) and variables. */
+static bool is_secret(const char *p, const char *end)
+{
+	const char *last;
+
+	while (p < end && (*p == '-' || *p == '"' || *p == '\''))
+		p++;
+	if (is_directory(p, end - p))
+		return false;
+	last = memrchr(p, '.', end - p);
+	last = last ? last + 1 : p;
+	if (last == p && p < end && *p == 'D' && p[-1] == '-')
+		last++;
+	return redact_name_is_secret(last, end - last) || redact_name_is_secret(p, end - p);
+}
+
+static bool is_header(const char *p, const char *end)
+{
+	while (p < end && (*p == '"' || *p == '\''))
+		p++;
+	if (end - p > 2 && !memcmp(p, "-H", 2))
+		p += 2;
+	while (end > p && end[-1] == ' ')
+		end--;
+	for (const char *q = p; q < end; q++)
+		if (*q <= ' ' || strchr("\"'=/", *q))
+			return false;
+	return redact_name_where(p, end - p) & REDACT_IN_HEADER;
+}
+
+/* ---- clients ---- */
+
+static const struct client *client_of(const char *p, const char *end)
+{
+	const char *slash = memrchr(p, '/', end - p);
+
+	p = slash ? slash + 1 : p;
+	for (size_t i = 0; i < CLIENTS; i++) {
+		size_t sz = strlen(clients[i].name);
+		bool begins = clients[i].name[sz - 1] == '*';
+
+		sz -= begins;
+		if ((size_t)(end - p) >= sz && !memcmp(p, clients[i].name, sz) &&
+		    (begins || (size_t)(end - p) == sz))
+			return &clients[i];
+	}
+	return NULL;
+}
+
+/* -pX, or -p and then X. */
+static bool is_clients_option(struct command *cmd, char *p, char *end)
+{
+	const struct client *c = cmd->client;
+
+	if (end - p < 2 || p[0] != '-')
+		return false;
+	for (; c && c < clients + CLIENTS && !strcmp(c->name, cmd->client->name); c++) {
+		if (c->letter != p[1])
+			continue;
+		if (end - p > 2)
+			mask_as(c->how, p + 2, end);
+		else if (c->how != JOINED)
+			cmd->next = c->how;
+		return true;
+	}
+	return false;
+}
+
+/* curl's long options for what -u takes */
+static bool is_user_option(const char *p, const char *end)
+{
+	static const char *const names[] = {"--user", "--proxy-user"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if ((size_t)(end - p) == strlen(names[i]) && !memcmp(p, names[i], end - p))
+			return true;
+	return false;
+}
+
+/* ---- words ---- */
+
+static void one_word(struct command *cmd, char *p, char *end)
+{
+	char *equals = memchr(p, '=', end - p);
+	unsigned how = cmd->next;
+
+	cmd->next = 0;
+	/* An option that asks for its value is followed by another one. */
+	if (how && !(how == NAMED && end - p > 1 && p[0] == '-' && p[1] == '-')) {
+		mask_as(how, p, end);
+		return;
+	}
+	if (is_clients_option(cmd, p, end))
+		return;
+	if (equals && is_secret(p, equals))
+		mask_value(equals + 1, end);
+	else if (equals && is_user_option(p, equals))
+		mask_user(equals + 1, end);
+	else if (!equals && *p == '-' && is_user_option(p, end))
+		cmd->next = USER;
+	else if (!equals && *p == '-' && is_secret(p, end))
+		cmd->next = NAMED;
+	else if (*p != '-' && client_of(p, end))
+		cmd->client = client_of(p, end);
+}
+
+/* Where a word of a shell's ends, its quotes and what they hold included. */
+static char *word_end(char *p, char *end)
+{
+	for (char quote = 0; p < end && (quote || *p != ' '); p++) {
+		if (quote ? *p == quote : *p == '"' || *p == '\'')
+			quote = quote ? 0 : *p;
+	}
+	return p;
+}
+
+static void shell_words(struct command *cmd, char *p, char *end)
+{
+	while (p < end) {
+		char *stop = word_end(p, end), *colon = memchr(p, ':', stop - p);
+
+		if (colon && is_header(p, colon))
+			mask_value(colon + 1, stop - (stop[-1] == '"' || stop[-1] == '\''));
+		else if (stop > p)
+			one_word(cmd, p, stop);
+		p = stop + 1;
+	}
+}
+
+/* One argument: a header field, a value, or words of its own. */
+static void argument(struct command *cmd, char *p, char *end)
+{
+	char *colon = memchr(p, ':', end - p), *space = memchr(p, ' ', end - p);
+	char *equals = memchr(p, '=', end - p);
+
+	if (p == end)
+		return;
+	if (!cmd->next && colon && is_header(p, colon)) {
+		mask_value(colon + 1, end);
+		return;
+	}
+	/* A value with blanks is one, behind a name without; in quotes it is a shell's. */
+	if (space && !cmd->next &&
+	    !(equals && equals < space && equals[1] != '\'' && equals[1] != '"' &&
+	      is_secret(p, equals))) {
+		struct command words = {.client = cmd->client};
+
+		shell_words(&words, p, end);
+	} else {
+		one_word(cmd, p, end);
+	}
+}
+
+/* Where else they are. */
+static void fields(char *p, char *end)
+{
+	struct redact_call c = {.p = (uint8_t *)p,
+				.out = (uint8_t *)p,
+				.kept = end - p,
+				.len = end - p,
+				.all = end - p};
+	const char *equals = memchr(p, '=', end - p);
+	struct redact_field field = {0};
+
+	if (p < end && !(equals && is_directory(p, equals - p)))
+		redact_fields(&field, &c, 0);
+}
+
+void redact_command(char *args, size_t sz)
+{
+	struct command cmd = {0};
+
+	for (char *p = args, *end; p < args + sz; p = end + 1) {
+		end = memchr(p, 0, args + sz - p);
+		if (!end)
+			end = args + sz;
+		argument(&cmd, p, end);
+		fields(p, end);
+	}
+}

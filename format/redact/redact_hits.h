@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where in a text a secret's name may end: at which '=' and ':'. Both are many, and nearly all are
+ * told by the characters before them. */
+#ifndef FORMAT_REDACT_HITS_H
+#define FORMAT_REDACT_HITS_H
+
+#include "format/redact/redact_names.h"
+#include "format/redact/redact_spots.h"
+
+struct redact_hits {
+	const uint8_t *p;
+	size_t sz, base; /* where the block at hand begins */
+	uint64_t bits;	 /* one for each of its spots */
+};
+
+enum { HIT_BEFORE = 8 };
+
+/* May a secret's name end at `i`, with escapes, brackets or separators at its end? */
+static inline bool hit_name(const uint8_t *p, size_t i, uint8_t escape)
+{
+	uint64_t last;
+
+	if (i < REDACT_TAIL)
+		return redact_short_marks == UINT64_MAX; /* an added name may be as short */
+	if (redact_may_end(p + i, i) || redact_is_separator(p[i - 2]) ||
+	    redact_is_separator(p[i - 3]))
+		return true;
+	if (i < HIT_BEFORE)
+		return memchr(p, escape, i);
+	memcpy(&last, p + i - HIT_BEFORE, HIT_BEFORE);
+	return spots_of_word(last, escape);
+}
+
+/* name=" of a multipart form, and a[b]= */
+static inline bool hit_equals(const uint8_t *p, size_t sz, size_t i)
+{
+	if (i && (p[i - 1] == ']' || (p[i - 1] == 'e' && i + 1 < sz && p[i + 1] == '"')))
+		return true;
+	return hit_name(p, i, '%');
+}
+
+/* A header field, "name":, \"name\":, or scheme:// */
+static inline bool hit_colon(const uint8_t *p, size_t sz, size_t i)
+{
+	const uint8_t before = i ? p[i - 1] : 0;
+
+	if (i + 2 < sz && p[i + 1] == '/' && p[i + 2] == '/')
+		return true;
+	if (before == '"')
+		return (i > 1 && p[i - 2] == '\\') || hit_name(p, i - 1, '\\');
+	if (before == ' ' || before == '\t')
+		return true;
+	if (i < REDACT_TAIL)
+		return redact_short_marks == UINT64_MAX;
+	return redact_may_end(p + i, i) || redact_is_separator(p[i - 2]) ||
+	       redact_is_separator(p[i - 3]);
+}
+
+static inline void hits_load(struct redact_hits *h)
+{
+	size_t left = h->sz - h->base, n = left < SPOTS_BLOCK ? left : SPOTS_BLOCK;
+
+	h->bits = spots_of(h->p + h->base, n, '=') | spots_of(h->p + h->base, n, ':');
+}
+
+static inline struct redact_hits redact_hits(const uint8_t *p, size_t sz, size_t at)
+{
+	struct redact_hits h = {.p = p, .sz = sz, .base = at & ~(size_t)(SPOTS_BLOCK - 1)};
+
+	if (h.base < sz)
+		hits_load(&h);
+	return h;
+}
+
+/* The next one from `at` on, which never goes back; else the text's end. */
+static inline size_t redact_hits_next(struct redact_hits *h, size_t at)
+{
+	while (h->base < h->sz) {
+		for (; h->bits; h->bits &= h->bits - 1) {
+			size_t i = h->base + __builtin_ctzll(h->bits);
+
+			if (i >= at && (h->p[i] == '=' ? hit_equals(h->p, h->sz, i)
+						       : hit_colon(h->p, h->sz, i)))
+				return i;
+		}
+		h->base += SPOTS_BLOCK;
+		if (h->base < (at & ~(size_t)(SPOTS_BLOCK - 1)))
+			h->base = at & ~(size_t)(SPOTS_BLOCK - 1);
+		if (h->base < h->sz)
+			hits_load(h);
+	}
+	return h->sz;
+}
+
+#endif

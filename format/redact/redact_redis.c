@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Redis (RESP): AUTH [user] password, also inside HELLO and MIGRATE; settings that are secret, in
+ * CONFIG SET and in the answer to CONFIG GET; ACL SETUSER user >password, and the answer to ACL
+ * GETUSER; SENTINEL SET auth-pass. */
+#include <ctype.h>
+#include <strings.h>
+
+#include "format/redact/redact_conn.h"
+#include "format/redact/redact_inline.h"
+#include "format/redact/redact_spots.h"
+
+enum { DIGITS_MAX = 9, WORD_MIN = 4, WORD_MAX = 32, ALL = UINT8_MAX, ARRAY = ALL - 1 };
+
+/* Words by which the bulk strings behind them are secret. */
+static const struct {
+	const char *text;
+	uint8_t sz, secrets;
+} words[] = {
+#define WORD(text, secrets)                                                                        \
+	{                                                                                          \
+		text, sizeof(text) - 1, secrets                                                    \
+	}
+	WORD("auth", 2),
+	WORD("auth2", 2),
+	WORD("setuser", ALL),
+	WORD("passwords", ARRAY),
+#undef WORD
+};
+
+enum { OTHER = -1, CUT = -2 };
+
+/* "$N\r\n": N, and *at moves behind it. */
+static inline long bulk_size(const struct redact_call *c, size_t *at)
+{
+	const uint8_t *p = c->p + *at;
+	size_t i = *at + 1;
+	long n = 0;
+
+	/* Nearly all of them. */
+	if (*at + 4 <= c->kept && p[0] == '$' && p[1] >= '0' && p[1] <= '9' && p[2] == '\r' &&
+	    p[3] == '\n') {
+		*at += 4;
+		return p[1] - '0';
+	}
+	if (*at >= c->kept)
+		return CUT;
+	if (c->p[*at] != '$')
+		return OTHER;
+	for (; i < c->kept && c->p[i] >= '0' && c->p[i] <= '9' && i - *at <= DIGITS_MAX; i++)
+		n = n * 10 + c->p[i] - '0';
+	if (i == *at + 1 && i < c->kept)
+		return OTHER;
+	if (i == c->kept || (c->p[i] == '\r' && i + 1 == c->kept))
+		return CUT;
+	if (c->p[i] != '\r' || c->p[i + 1] != '\n')
+		return OTHER;
+	*at = i + 2;
+	return n;
+}
+
+/* Goes on with bulk strings that are secret. Returns where they end, or what is not here yet
+ * begins. */
+static size_t mask_bulks(struct redact_text *s, struct redact_call *c, size_t at)
+{
+	while (s->secrets) {
+		size_t begin = at;
+		long n = bulk_size(c, &at);
+
+		if (n == CUT)
+			return begin;
+		if (n == OTHER) {
+			s->secrets = 0;
+			return begin;
+		}
+		s->secrets--;
+		redact_mask(c, at, at + n, '*');
+		at += n + 2;
+	}
+	return at;
+}
+
+/* By a word's last two characters: may it be such a word, or a setting's name? As good as all
+ * others are told here. A name of --redact-names may be any. */
+static bool may_be_word(const uint8_t *end)
+{
+	uint16_t tail = (end[-2] | 32) << 8 | (end[-1] | 32);
+
+	switch (tail) {
+#define TAIL(a, b) case (a) << 8 | (b):
+		TAIL('t', 'h') /* auth, masterauth */
+		TAIL('h', '2' | 32)
+		TAIL('e', 'r') /* setuser, masteruser */
+		TAIL('d', 's') /* passwords */
+		TAIL('s', 's') /* requirepass and all that end so */
+		TAIL('r', 'd') /* password */
+		TAIL('w', 'd')
+		TAIL('e', 'n') /* token */
+		TAIL('e', 't') /* secret */
+		TAIL('e', 'y') /* api_key */
+#undef TAIL
+		return true;
+	}
+	return false;
+}
+
+/* How many bulk strings behind the word of size n at `at` are secret; of a word that is cut: what
+ * it may become. */
+static unsigned secrets_after(const struct redact_call *c, size_t at, size_t n)
+{
+	size_t have = c->kept - at < n ? c->kept - at : n;
+	char name[WORD_MAX];
+
+	if (have == n && !may_be_word(c->p + at + n))
+		return 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (n == words[i].sz && !strncasecmp((const char *)c->p + at, words[i].text, have))
+			return words[i].secrets;
+	if (have < n)
+		return 1;
+	for (size_t i = 0; i < n; i++)
+		name[i] = tolower(c->p[at + i]);
+	return redact_is_redis_secret(name, n);
+}
+
+/* Behind the word of an array, whose head tells how many; CUT, or where its first one begins. */
+static long array(const struct redact_call *c, size_t at, unsigned *secrets)
+{
+	unsigned n = 0;
+
+	*secrets = 0;
+	if (at == c->kept)
+		return CUT;
+	if (c->p[at] != '*' && c->p[at] != '~')
+		return at;
+	for (at++; at < c->kept && isdigit(c->p[at]); at++)
+		n = n < ALL ? n * 10 + c->p[at] - '0' : ALL;
+	if (at + 2 > c->kept)
+		return CUT;
+	*secrets = n < ALL ? n : ALL;
+	return at + 2;
+}
+
+/* From `at` on, the bulk string whose word makes others secret. Returns where it, or a cut one,
+ * begins, else the text's end; *behind: where those others begin. */
+static size_t find_word(struct redact_text *s, struct redact_call *c, struct redact_spots *dollars,
+			size_t at, size_t *behind)
+{
+	size_t begin;
+
+	while ((begin = redact_spots_next(dollars, at)) < c->kept) {
+		size_t word = begin;
+		long n = bulk_size(c, &word);
+		unsigned secrets;
+
+		if (n == CUT)
+			return begin;
+		at = n == OTHER ? begin + 1 : word;
+		if (n < WORD_MIN || n > WORD_MAX)
+			continue;
+		secrets = secrets_after(c, word, n);
+		if (!secrets)
+			continue;
+		if (word + n + 2 <= c->kept) {
+			long from = word + n + 2;
+
+			from = secrets == ARRAY ? array(c, from, &secrets) : from;
+			if (from != CUT && !secrets)
+				continue;
+			s->secrets = from == CUT ? 0 : secrets;
+			*behind = from;
+		}
+		return begin;
+	}
+	return c->kept;
+}
+
+/* Behind bytes that were not seen: where the next command or answer begins, for what stands before
+ * it may be a secret's rest. */
+static size_t resync(struct redact_text *s, struct redact_call *c)
+{
+	static const char *const answers[] = {"+OK\r\n", "+PONG\r\n", "+QUEUED\r\n", "-ERR ",
+					      "$-1\r\n"};
+	const uint8_t *p = c->p, *end = c->p + c->kept;
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		if (c->kept >= strlen(answers[i]) && !memcmp(p, answers[i], strlen(answers[i])))
+			return 0;
+	while (p && (p + 1 >= end || !strchr("*%$", *p) || !isdigit(p[1]))) {
+		p = memchr(p, '\n', end - p);
+		p = p && p + 1 < end ? p + 1 : NULL;
+	}
+	at = p ? (size_t)(p - c->p) : c->kept;
+	redact_mask(c, 0, at < 2 || !p ? at : at - 2, '*');
+	s->unseen = !p;
+	return at;
+}
+
+/* The state between calls: how many secrets are to come, and where the next one's head stands. */
+size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
+{
+	struct redact_spots dollars;
+	size_t at = 0, end;
+
+	if (s->unseen) {
+		s->secrets = 0;
+		s->bulk_at = 0;
+		at = resync(s, c);
+	}
+	if (s->bulk_at <= pos && !s->secrets && !memchr(c->p, '$', c->kept))
+		return c->kept;
+	if (s->bulk_at > pos) {
+		uint64_t until = s->bulk_at - pos;
+
+		/* A value that goes on, then two bytes, then the next head. */
+		redact_mask(c, 0, until < 2 ? 0 : until - 2, '*');
+		if (until >= c->kept)
+			return c->kept;
+		at = until;
+	}
+	dollars = redact_spots(c->p, c->kept, '$');
+	while (at < c->kept) {
+		if (!s->secrets) {
+			end = find_word(s, c, &dollars, at, &at);
+			if (!s->secrets)
+				return end;
+		}
+		at = mask_bulks(s, c, at);
+		if (at >= c->kept)
+			s->bulk_at = pos + at;
+		else if (s->secrets) /* a head that is cut */
+			return at;
+	}
+	return c->kept;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What was not recorded, by source and cause: totals, and what is new since the last `loss` record.
+ */
+#ifndef RECORD_LOSS_H
+#define RECORD_LOSS_H
+
+#include <stdint.h>
+
+#include "format/archive.h"
+
+struct loss;
+
+int loss__new(struct loss **l);
+void loss__free(struct loss *l);
+
+/* The texts are copied. Matches tracker_opts.loss, so that it can be handed over. */
+void loss__add(void *l, const char *source, const char *cause, uint64_t count);
+
+/* One `loss` record for each pair that grew since the last call. */
+int loss__write(struct loss *l, struct obz_writer *writer, uint64_t ts_ns);
+
+uint64_t loss__total(const struct loss *l);
+void loss__each(const struct loss *l,
+		void (*fn)(void *ctx, const char *source, const char *cause, uint64_t count),
+		void *ctx);
+
+#endif

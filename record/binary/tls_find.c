@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A uprobe costs half a microsecond where the kernel can imitate the instruction it replaces (x86:
+ * push, nop, jumps and calls), and up to 20 where it has to let the processor execute it alone.
+ * OpenSSL's SSL_read and SSL_write begin with `sub rsp`; all they do is to call an inner function
+ * with the same arguments and a pointer to the length, and that begins with a push. So they are
+ * listened to there, which takes SSL_read_ex and BIOs along. Only a prologue that is known,
+ * instruction by instruction, to leave the arguments alone is followed.
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/elf/file_holes.h"
+#include "record/binary/tls_go.h"
+#include "record/binary/tls_find.h"
+#include "record/binary/tls_symbols.h"
+#include "record/binary/x86_insn.h"
+
+enum {
+	CODE_SZ = 96,
+	TABLES_MAX =
+		4, /* a file has one of either kind; thousands of headers can name the same bytes */
+};
+
+struct function {
+	const char *name;
+	enum tls_kind kind;
+	enum tls_kind inner; /* of the function it calls */
+};
+
+static const struct function functions[] = {
+	{"SSL_read", TLS_READ, TLS_READ_EX},
+	{"SSL_write", TLS_WRITE, TLS_WRITE_EX},
+	{"SSL_read_ex", TLS_READ_EX, TLS_READ_EX},
+	{"SSL_write_ex", TLS_WRITE_EX, TLS_WRITE_EX},
+	{"SSL_write_ex2", TLS_WRITE_EX, TLS_WRITE_EX},
+	{"SSL_do_handshake", TLS_SESSION, TLS_NONE},
+	{"SSL_peek", TLS_SESSION, TLS_SESSION},
+	{"SSL_peek_ex", TLS_SESSION, TLS_SESSION},
+	{"SSL_sendfile", TLS_WRITE_ELSEWHERE, TLS_NONE},
+	{"SSL_free", TLS_FREE, TLS_NONE},
+	{"gnutls_record_recv", TLS_READ, TLS_READ_TYPED},
+	{"gnutls_record_send", TLS_WRITE, TLS_NONE},
+	{"gnutls_record_send2", TLS_WRITE, TLS_NONE},
+	{"gnutls_record_send_range", TLS_WRITE, TLS_NONE},
+	{"gnutls_record_recv_packet", TLS_READ_ELSEWHERE, TLS_NONE},
+	{"gnutls_handshake", TLS_SESSION, TLS_NONE},
+	{"gnutls_deinit", TLS_FREE, TLS_NONE},
+};
+
+enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+
+struct finder {
+	int fd;
+	Elf *elf;
+	struct tls_sites sites;
+	uint64_t address[FUNCTIONS]; /* 0: not there */
+};
+
+/* ---- instructions ---- */
+
+struct code {
+	uint8_t b[CODE_SZ];
+	size_t len;
+};
+
+static void read_code(const struct finder *f, uint64_t offset, struct code *c)
+{
+	ssize_t n = pread(f->fd, c->b, sizeof(c->b), offset);
+
+	c->len = n > 0 ? n : 0;
+}
+
+static bool is_at(const struct code *c, size_t at, const char *bytes, size_t len)
+{
+	return at + len <= c->len && !memcmp(c->b + at, bytes, len);
+}
+
+#define IS(c, at, bytes) is_at(c, at, bytes, sizeof(bytes) - 1)
+
+/* arch/x86/kernel/uprobes.c: push_setup_xol_ops(), branch_setup_xol_ops() */
+static bool is_imitated(const struct code *c, size_t at)
+{
+#if defined(__x86_64__)
+	uint8_t b = at < c->len ? c->b[at] : 0, next = at + 1 < c->len ? c->b[at + 1] : 0;
+
+	return (b & 0xf8) == 0x50 || (b == 0x41 && (next & 0xf8) == 0x50) || b == 0x90 ||
+	       b == 0xe9 || b == 0xeb || b == 0xe8 || (b & 0xf0) == 0x70 ||
+	       (b == 0x0f && (next & 0xf0) == 0x80);
+#else
+	return at < c->len;
+#endif
+}
+
+/*
+ * The length of an instruction that neither moves the stack pointer nor touches the arguments, so
+ * that a probe may stand behind it; 0: another.
+ */
+static size_t before_probe(const struct code *c, size_t at)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+	} known[] = {
+		{"\xf3\x0f\x1e\xfa", 4}, /* endbr64 */
+		{"\x48\x85\xff", 3},	 /* test rdi, rdi */
+		{"\x45\x31\xc0", 3},	 /* xor r8d, r8d */
+		{"\x31\xc9", 2},	 /* xor ecx, ecx */
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (is_at(c, at, known[i].bytes, known[i].len))
+			return known[i].len;
+	return 0;
+}
+
+/* The same of one on the way to the inner call, with the length's place set up. */
+static size_t before_call(const struct code *c, size_t at)
+{
+	if (IS(c, at, "\xf3\x0f\x1e\xfa")) /* endbr64 */
+		return 4;
+	if (IS(c, at, "\x48\x83\xec")) /* sub rsp, imm8 */
+		return 4;
+	if (IS(c, at, "\x64\x48\x8b\x04\x25\x28\x00\x00\x00")) /* mov rax, fs:0x28 */
+		return 9;
+	if (IS(c, at, "\x48\x89\x44\x24")) /* mov [rsp + disp8], rax */
+		return 5;
+	if (IS(c, at, "\x31\xc0") || IS(c, at, "\x31\xc9") ||
+	    IS(c, at, "\x85\xd2")) /* xor eax, eax; xor ecx, ecx; test edx, edx */
+		return 2;
+	if (at < c->len && c->b[at] == 0x78) /* js rel8 */
+		return 2;
+	if (IS(c, at, "\x0f\x88")) /* js rel32 */
+		return 6;
+	if (IS(c, at, "\x48\x89\xe1") || IS(c, at, "\x49\x89\xe0") || IS(c, at, "\x48\x63\xd2") ||
+	    IS(c, at,
+	       "\x45\x31\xc0")) /* mov rcx, rsp; mov r8, rsp; movsxd rdx, edx; xor r8d, r8d */
+		return 3;
+	if (IS(c, at, "\x48\x8d\x4c\x24") ||
+	    IS(c, at, "\x4c\x8d\x44\x24")) /* lea rcx, [rsp + disp8]; lea r8 */
+		return 5;
+	return 0;
+}
+
+/* The function that is called with this one's own arguments; 0: not clear. */
+static uint64_t inner_of(const struct code *c, uint64_t address)
+{
+	size_t at = 0, len;
+	int32_t rel;
+
+	while ((len = before_call(c, at)))
+		at += len;
+	if (at + 5 > c->len || c->b[at] != 0xe8)
+		return 0;
+	memcpy(&rel, c->b + at + 1, sizeof(rel));
+	return address + at + 5 + rel;
+}
+
+/*
+ * GnuTLS: gnutls_record_recv() ends in a jump to the function that takes the kind of record besides
+ * (GNUTLS_APPLICATION_DATA): mov rdx, rsi; ...; mov esi, 23; add rsp, 8; jmp.
+ */
+static uint64_t typed_of(const struct code *c, uint64_t address)
+{
+	static const char end[] = "\xbe\x17\x00\x00\x00\x48\x83\xc4\x08\xe9";
+	int32_t rel;
+
+	if (!memmem(c->b, c->len, "\x48\x89\xf2", 3))
+		return 0;
+	for (size_t at = 0; at + sizeof(end) - 1 + sizeof(rel) <= c->len; at++)
+		if (IS(c, at, end)) {
+			at += sizeof(end) - 1;
+			memcpy(&rel, c->b + at, sizeof(rel));
+			return address + at + sizeof(rel) + rel;
+		}
+	return 0;
+}
+
+/* The place for a probe at the entry of a function; false: it costs a single step. */
+static bool entry_of(const struct finder *f, uint64_t offset, uint64_t *place)
+{
+	struct code c;
+	size_t at = 0, len;
+
+	read_code(f, offset, &c);
+	while (!is_imitated(&c, at) && (len = before_probe(&c, at)))
+		at += len;
+	*place = offset + at;
+	if (is_imitated(&c, at))
+		return true;
+	*place = offset;
+	return false;
+}
+
+/* ---- sites ---- */
+
+/* Functions that share an inner one have one site. */
+static void add_site(struct finder *f, uint64_t offset, enum tls_kind kind, bool step,
+		     const char *name)
+{
+	tls_sites_add(&f->sites, &(struct tls_site){offset, kind, step, name, 0});
+}
+
+static void add_function(struct finder *f, const struct function *fn, uint64_t address)
+{
+	uint64_t offset, inner, place;
+	struct code c;
+
+	if (!tls_file_offset(f->elf, address, &offset))
+		return;
+	if (entry_of(f, offset, &place)) {
+		add_site(f, place, fn->kind, false, fn->name);
+		return;
+	}
+#if defined(__x86_64__)
+	read_code(f, offset, &c);
+	inner = fn->inner == TLS_READ_TYPED ? typed_of(&c, address)
+		: fn->inner		    ? inner_of(&c, address)
+					    : 0;
+	if (inner && tls_file_offset(f->elf, inner, &offset) && entry_of(f, offset, &place)) {
+		add_site(f, place, fn->inner, false, fn->name);
+		return;
+	}
+#else
+	(void)inner, (void)c, (void)inner_of, (void)typed_of;
+#endif
+	add_site(f, place, fn->kind, true, fn->name);
+}
+
+/* ---- symbols ---- */
+
+static void read_tables(struct finder *f)
+{
+	struct tls_symbol symbols[FUNCTIONS];
+	GElf_Shdr sh, strings;
+	Elf_Scn *scn = NULL;
+	int tables = 0;
+
+	while (tables < TABLES_MAX && (scn = elf_nextscn(f->elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) ||
+		    (sh.sh_type != SHT_DYNSYM && sh.sh_type != SHT_SYMTAB) ||
+		    !gelf_getshdr(elf_getscn(f->elf, sh.sh_link), &strings))
+			continue;
+		tables++;
+		if (file_is_hollow(f->fd, sh.sh_offset, sh.sh_size) ||
+		    file_is_hollow(f->fd, strings.sh_offset, strings.sh_size))
+			continue;
+		for (int i = 0; i < FUNCTIONS; i++)
+			symbols[i] = (struct tls_symbol){.name = functions[i].name};
+		tls_symbols_find(f->fd, &sh, &strings, symbols, FUNCTIONS);
+		for (int i = 0; i < FUNCTIONS; i++)
+			if (symbols[i].address)
+				f->address[i] = symbols[i].address;
+	}
+}
+
+size_t tls_find(int fd, struct tls_site sites[TLS_SITES_MAX])
+{
+	struct finder f = {.fd = fd, .sites = {sites, 0}};
+	bool any = false;
+
+	elf_version(EV_CURRENT);
+	f.elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!f.elf)
+		return 0;
+	if (gelf_getclass(f.elf) == ELFCLASS64) {
+		read_tables(&f);
+		for (int i = 0; i < FUNCTIONS; i++) {
+			if (!f.address[i])
+				continue;
+			any |= functions[i].kind < TLS_READ_TYPED;
+			add_function(&f, &functions[i], f.address[i]);
+		}
+		any |= tls_go_find(fd, f.elf, &f.sites);
+	}
+	elf_end(f.elf);
+	return any ? f.sites.cnt : 0;
+}

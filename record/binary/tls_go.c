@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Both functions return through closures that they deferred (to unlock), called one by one with
+ * the results in the frame already:
+ *
+ *	call *rax			once for each
+ *	mov rax, [rsp + disp]		the count
+ *	mov ..., [rsp + ...]
+ *	add rsp, ...; pop rbp		(or mov rbp, [rsp + ...] before)
+ *	ret
+ *
+ * A return instruction has to be single-stepped, and so has all before it; the jump at the entry of
+ * the closure is imitated, and finds the count above its return address. So that is where most
+ * returns are noticed. Those before anything was deferred (errors) are noticed where they are, and
+ * so are all where obrec cannot tell a probe where the count stands.
+ */
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/binary/tls_go.h"
+
+#if defined(__x86_64__)
+#include "record/unwind/unwind_go.h"
+#include "record/binary/x86_insn.h"
+
+enum { TABLE_MAX_SZ = 256 << 20, DEFERRED_MAX = 2, NAME_SZ = 64 };
+
+/* A function: its code as it is in the file. */
+struct code {
+	uint64_t start, end; /* addresses; end 0: not there */
+	uint64_t offset;
+	uint8_t *bytes;
+};
+
+struct conn_function {
+	const char *name;
+	enum tls_kind kind;
+	struct code code;
+	struct code
+		deferred[DEFERRED_MAX]; /* in the order of deferring, the last is called first */
+};
+
+/* ---- what is where ---- */
+
+/* Before anything is read that other programs have as well. */
+static bool is_go(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+	GElf_Shdr sh;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && strstr(name, "gopclntab"))
+			return sh.sh_type != SHT_NOBITS && sh.sh_size <= TABLE_MAX_SZ;
+	}
+	return false;
+}
+
+/* Closures are numbered by the function; those made for defer are named so since Go 1.22. */
+static int deferred_number(const char *rest)
+{
+	static const char *const names[] = {".func", ".deferwrap"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t len = strlen(names[i]);
+
+		if (!strncmp(rest, names[i], len) && rest[len] >= '1' &&
+		    rest[len] < '1' + DEFERRED_MAX && !rest[len + 1])
+			return rest[len] - '1';
+	}
+	return -1;
+}
+
+static struct code *code_of(struct conn_function *fn, const char *name)
+{
+	size_t len = strlen(fn->name);
+	int number;
+
+	if (strncmp(name, fn->name, len))
+		return NULL;
+	if (!name[len])
+		return &fn->code;
+	number = deferred_number(name + len);
+	return number < 0 ? NULL : &fn->deferred[number];
+}
+
+static void find_functions(Elf *elf, struct conn_function *fn, size_t cnt)
+{
+	struct unwind_image im;
+	struct go_table table;
+
+	if (unwind_image__open(&im, elf))
+		return;
+	go_table__open(&table, &im);
+	for (uint64_t i = 0; table.version && i < table.nfunc; i++) {
+		struct go_function f;
+
+		if (!go_table__function(&table, i, &f) || strncmp(f.name, "crypto/tls", 10) ||
+		    f.end <= f.start || f.end - f.start > TLS_GO_MAX_SZ)
+			continue;
+		for (size_t j = 0; j < cnt; j++) {
+			struct code *c = code_of(&fn[j], f.name);
+
+			if (c && !c->end) {
+				c->start = f.start;
+				c->end = f.end;
+			}
+		}
+	}
+}
+
+static bool read_code(int fd, Elf *elf, struct code *c)
+{
+	size_t len = c->end - c->start;
+	uint64_t last;
+
+	if (!c->end || !tls_file_offset(elf, c->start, &c->offset) ||
+	    !tls_file_offset(elf, c->end - 1, &last) || last - c->offset != len - 1)
+		return false;
+	c->bytes = malloc(len);
+	return c->bytes && pread(fd, c->bytes, len, c->offset) == (ssize_t)len;
+}
+
+/* ---- instructions ---- */
+
+/*
+ * Functions begin with a look at how much stack is left: cmp rsp, [r14 + 16]; jbe, or with more of
+ * it lea r12, [rsp - ...]; cmp r12, [r14 + 16]; jbe. R14 is the goroutine, so it also tells that
+ * arguments are in registers (Go 1.17). The jump is imitated. Its place, 0: another beginning.
+ */
+static size_t entry_of(const struct code *c)
+{
+	const uint8_t *code = c->bytes;
+	size_t at = 0;
+
+	if (!code || c->end - c->start < 32)
+		return 0;
+	if (!memcmp(code, "\x4c\x8d\x64\x24", 4))
+		at = 5;
+	else if (!memcmp(code, "\x4c\x8d\xa4\x24", 4))
+		at = 8;
+	if (memcmp(code + at, at ? "\x4d\x3b\x66\x10" : "\x49\x3b\x66\x10", 4))
+		return 0;
+	at += 4;
+	return code[at] == 0x76 || (code[at] == 0x0f && code[at + 1] == 0x86) ? at : 0;
+}
+
+/* What leads to a return without a jump. */
+struct way {
+	unsigned calls;	    /* of closures */
+	uint32_t result_at; /* where the count is loaded from after them, from rsp; 0: it is not */
+};
+
+static bool is_load_of_count(const uint8_t *p, size_t len, uint32_t *at)
+{
+	if (len == 5 && !memcmp(p, "\x48\x8b\x44\x24", 4)) { /* mov rax, [rsp + disp8] */
+		*at = p[4];
+		return p[4] < 0x80;
+	}
+	if (len != 8 || memcmp(p, "\x48\x8b\x84\x24", 4)) /* disp32 */
+		return false;
+	memcpy(at, p + 4, 4);
+	return *at < TLS_GO_MAX_SZ;
+}
+
+/* Moves to and from the frame, and its end. */
+static bool leads_on(const uint8_t *p, size_t len)
+{
+	if (p[0] == 0x90 || p[0] == 0x5d) /* nop; pop rbp */
+		return true;
+	if (p[0] == 0xc6) /* mov byte [rsp + ...], imm8: which closures are left */
+		return len > 3 && p[2] == 0x24;
+	if (len < 3 || (p[0] & 0xfb) != 0x48) /* REX.W, REX.WR */
+		return false;
+	return p[1] == 0x8b || !memcmp(p, "\x48\x83\xc4", 3) || !memcmp(p, "\x48\x81\xc4", 3);
+}
+
+static void follow(struct way *w, const uint8_t *p, size_t len)
+{
+	uint32_t at;
+
+	if (len == 2 && !memcmp(p, "\xff\xd0", 2)) { /* call rax */
+		w->calls++;
+		w->result_at = 0;
+	} else if (w->calls && !w->result_at && is_load_of_count(p, len, &at)) {
+		w->result_at = at;
+	} else if (!leads_on(p, len)) {
+		*w = (struct way){0};
+	}
+}
+
+/* ---- sites ---- */
+
+/* The closure whose entry stands for returns: the first deferred that can be listened to. */
+static unsigned listened(const struct conn_function *fn)
+{
+	for (unsigned i = 0; i < DEFERRED_MAX; i++)
+		if (entry_of(&fn->deferred[i]))
+			return i;
+	return DEFERRED_MAX;
+}
+
+/* All of its returns, or false. `*result_at`: where closures find the count, 0: in no place. */
+static bool add_returns(struct tls_sites *to, const struct conn_function *fn, uint32_t *result_at)
+{
+	const struct code *c = &fn->code;
+	unsigned closure = listened(fn);
+	struct way w = {0};
+	size_t n;
+
+	*result_at = 0;
+	for (size_t at = 0; at < c->end - c->start; at += n) {
+		struct tls_site ret = {c->offset + at, TLS_GO_RETURN, true, fn->name, 0};
+
+		n = x86_insn_len(c->bytes + at, c->end - c->start - at);
+		if (!n)
+			return false;
+		if (n > 1 || c->bytes[at] != 0xc3) {
+			follow(&w, c->bytes + at, n);
+			continue;
+		}
+		if (closure < DEFERRED_MAX && w.calls > closure && w.result_at &&
+		    (!*result_at || *result_at == w.result_at)) {
+			*result_at = w.result_at;
+			ret.kind = TLS_GO_LATE_RETURN;
+		}
+		w = (struct way){0};
+		if (!tls_sites_add(to, &ret))
+			return false;
+	}
+	return true;
+}
+
+static void add_function(struct tls_sites *to, const struct conn_function *fn)
+{
+	size_t before = to->cnt, entry = entry_of(&fn->code);
+	struct tls_site site = {fn->code.offset + entry, fn->kind, false, fn->name, 0};
+	const struct code *d;
+	uint32_t result_at;
+	bool all = entry && add_returns(to, fn, &result_at);
+
+	if (all && result_at) {
+		d = &fn->deferred[listened(fn)];
+		all = tls_sites_add(to, &(struct tls_site){d->offset + entry_of(d), TLS_GO_DEFERRED,
+							   false, fn->name, result_at});
+	}
+	/* A call whose return is missed seems never to end. */
+	if (!all || !tls_sites_add(to, &site))
+		to->cnt = before;
+}
+
+bool tls_go_find(int fd, Elf *elf, struct tls_sites *sites)
+{
+	struct conn_function fn[] = {
+		{.name = "crypto/tls.(*Conn).Read", .kind = TLS_GO_READ},
+		{.name = "crypto/tls.(*Conn).Write", .kind = TLS_GO_WRITE},
+	};
+	enum { CNT = sizeof(fn) / sizeof(fn[0]) };
+	size_t before = sites->cnt;
+
+	if (!is_go(elf))
+		return false;
+	find_functions(elf, fn, CNT);
+	for (size_t i = 0; i < CNT; i++) {
+		for (size_t j = 0; j < DEFERRED_MAX; j++)
+			read_code(fd, elf, &fn[i].deferred[j]);
+		if (read_code(fd, elf, &fn[i].code))
+			add_function(sites, &fn[i]);
+		free(fn[i].code.bytes);
+		for (size_t j = 0; j < DEFERRED_MAX; j++)
+			free(fn[i].deferred[j].bytes);
+	}
+	return sites->cnt > before;
+}
+#else
+bool tls_go_find(int fd, Elf *elf, struct tls_sites *sites)
+{
+	(void)fd, (void)elf, (void)sites;
+	return false;
+}
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bpf/wire.h"
+#include "record/host/features.h"
+#include "record/host/privilege.h"
+#include "record/host/procfs.h"
+#include "record/host/uprobe_multi.h"
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
+/* The first line of a /proc or /sys text, "" when there is none. */
+static void first_line(const char *path, char *line, size_t sz)
+{
+	FILE *f = fopen(path, "re");
+
+	line[0] = 0;
+	if (!f)
+		return;
+	if (!fgets(line, sz, f))
+		line[0] = 0;
+	fclose(f);
+}
+
+/*
+ * BPF programs have the process ids of the initial namespace, side-band records those of obrec's,
+ * its user those that /proc shows. Were they not the same, other processes would be recorded than
+ * were named, or none.
+ */
+static int check_namespaces(char *why, size_t sz)
+{
+	char self[16];
+	ssize_t len = readlink("/proc/self", self, sizeof(self) - 1);
+
+	self[len > 0 ? len : 0] = 0;
+	if (!procfs_in_initial_ns("user")) {
+		snprintf(why, sz,
+			 "in a user namespace (a rootless container?), whose capabilities do not "
+			 "count for BPF: run obrec outside of it");
+		return -EPERM;
+	}
+	if (atoi(self) != getpid() || !procfs_in_initial_ns("pid")) {
+		snprintf(why, sz,
+			 "in a PID namespace (a container?), or with the /proc of one, where "
+			 "processes have other ids than for BPF: run obrec in the host's (docker "
+			 "run --pid=host, Kubernetes hostPID: true)");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* Offsets of a time namespace (time_namespaces(7)); a kernel without has none. */
+static bool clocks_are_moved(void)
+{
+	FILE *f = fopen("/proc/self/timens_offsets", "re");
+	long long sec, nsec;
+	bool moved = false;
+
+	while (f && fscanf(f, "%*s %lld %lld", &sec, &nsec) == 2)
+		moved |= sec || nsec;
+	if (f)
+		fclose(f);
+	return moved;
+}
+
+/* By a process in it: init, or who brought obrec into another one, which it may read more often. */
+static void enter_initial_time_ns(void)
+{
+	int proc = procfs_open(NULL);
+	struct procfs_stat st;
+	char path[32];
+
+	for (uint32_t pid = getppid(), last = 0; last != 1; last = pid, pid = st.ppid) {
+		int fd;
+
+		snprintf(path, sizeof(path), "%u/ns/time", pid);
+		fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0) {
+			setns(fd, CLONE_NEWTIME);
+			close(fd);
+		}
+		if (procfs_in_initial_ns("time") || procfs_stat(proc, pid, &st) || !st.ppid)
+			break;
+	}
+	close(proc);
+}
+
+/*
+ * In a time namespace obrec's clocks, and the times that /proc shows it, are not those of BPF
+ * programs and perf events. Targets may be in any. So obrec enters the initial one; it has one
+ * thread so far, and COMMAND, forked before, stays where it was.
+ */
+static int use_host_clocks(char *why, size_t sz)
+{
+	if (procfs_in_initial_ns("time") || !clocks_are_moved())
+		return 0;
+	enter_initial_time_ns();
+	if (procfs_in_initial_ns("time"))
+		return 0;
+	snprintf(why, sz,
+		 "in a time namespace, whose clocks are not those of the kernel's records: run "
+		 "obrec outside of it (nsenter --time=/proc/1/ns/time), or with CAP_SYS_ADMIN");
+	return -EOPNOTSUPP;
+}
+
+static int check_privilege(char *why, size_t sz)
+{
+	char lockdown[128];
+	int err = privilege_check(why, sz);
+
+	if (err)
+		return err;
+	first_line("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
+	if (strstr(lockdown, "[confidentiality]")) {
+		snprintf(why, sz,
+			 "kernel lockdown is at 'confidentiality', which keeps BPF from reading "
+			 "memory (boot with lockdown=integrity or less)");
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* libbpf would take its time, or wait for ever on a FIFO, and say little. */
+static int check_btf_file(const char *path, char *why, size_t sz)
+{
+	struct stat st;
+	struct btf *btf;
+	int err;
+
+	if (stat(path, &st) || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
+		snprintf(why, sz, "cannot read BTF file '%s': %s", path, strerror(errno));
+		return -ENOENT;
+	}
+	btf = S_ISREG(st.st_mode) ? btf__parse(path, NULL) : NULL;
+	err = S_ISREG(st.st_mode) ? libbpf_get_error(btf) : -EINVAL;
+	if (err) {
+		snprintf(why, sz, "'%s' is not a file with BTF", path);
+		return -EINVAL;
+	}
+	btf__free(btf);
+	return 0;
+}
+
+static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
+{
+	f->kernel_btf = !faccessat(AT_FDCWD, KERNEL_BTF, R_OK, AT_EACCESS);
+	if (btf) {
+		int err = check_btf_file(btf, why, sz);
+
+		if (err)
+			return err;
+		snprintf(f->btf_file, sizeof(f->btf_file), "%s", btf);
+		return 0;
+	}
+	if (f->kernel_btf)
+		return 0;
+	snprintf(f->btf_file, sizeof(f->btf_file), "/usr/lib/obrec/btf/%s.btf", f->release);
+	if (!faccessat(AT_FDCWD, f->btf_file, R_OK, AT_EACCESS))
+		return 0;
+	snprintf(why, sz,
+		 "kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF): give its BTF with --btf FILE or as "
+		 "%s; 'pahole --btf_encode_detached FILE vmlinux' makes it from the kernel's debug "
+		 "package",
+		 f->release, f->btf_file);
+	f->btf_file[0] = 0;
+	return -EOPNOTSUPP;
+}
+
+static bool has_pmu(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.freq = 1,
+		.sample_freq = 99,
+		.disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool has_atomic_fetch(void)
+{
+	/* *(u64 *)(r10 - 8) = 0; r0 = atomic_fetch_add(*(u64 *)(r10 - 8), r0); exit */
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_10,
+		 .off = -8,
+		 .imm = BPF_ADD | BPF_FETCH},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, NULL, "GPL", insns,
+			       sizeof(insns) / sizeof(insns[0]), NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int features_btf_id(const struct features *f, const char *name, unsigned kind)
+{
+	struct btf *btf = f->kernel_btf ? btf__load_vmlinux_btf() : NULL;
+	int id = btf ? btf__find_by_name_kind(btf, name, kind) : 0;
+
+	btf__free(btf);
+	return id > 0 ? id : 0;
+}
+
+int features_detect(struct features *f, const char *btf, char *why, size_t why_sz)
+{
+	struct utsname u;
+	int err, cpus;
+
+	memset(f, 0, sizeof(*f));
+	uname(&u);
+	snprintf(f->release, sizeof(f->release), "%s", u.release);
+	cpus = libbpf_num_possible_cpus();
+	f->cpus = cpus < 1 ? 1 : cpus > WIRE_MAX_CPUS ? WIRE_MAX_CPUS : cpus;
+	err = check_namespaces(why, why_sz);
+	if (!err)
+		err = check_privilege(why, why_sz);
+	if (!err)
+		err = use_host_clocks(why, why_sz);
+	if (!err)
+		err = find_btf(f, btf, why, why_sz);
+	if (err)
+		return err;
+	if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) != 1) {
+		snprintf(why, why_sz, "kernel %s has no BPF ring buffer (5.8 or newer is needed)",
+			 f->release);
+		return -EOPNOTSUPP;
+	}
+	f->task_pt_regs =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1;
+	f->atomic_fetch = has_atomic_fetch();
+	/* Hash maps without preallocation: before fba1a1c6c912 ("bpf: Convert hash map to
+	 * bpf_mem_alloc.", 6.1) an update in a tracing program could deadlock in the allocator. Not
+	 * to be found by trying; the allocator's type tells. */
+	f->map_alloc = features_btf_id(f, "bpf_mem_alloc", BTF_KIND_STRUCT);
+	f->rdonly_cast = features_btf_id(f, "bpf_rdonly_cast", BTF_KIND_FUNC);
+	f->uprobe_multi = uprobe_multi__possible();
+	f->pmu = has_pmu();
+	return 0;
+}
+
+bool features_has_tracepoint(const struct features *f, const char *group, const char *name)
+{
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	char path[PATH_MAX];
+	bool found;
+
+	snprintf(path, sizeof(path), "btf_trace_%s", name);
+	found = features_btf_id(f, path, BTF_KIND_TYPEDEF);
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots) && !found; i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/%s", roots[i], group, name);
+		found = !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
+	}
+	return found;
+}
+
+int features_online_cpus(unsigned *cpus, size_t max)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned first, last;
+	size_t cnt = 0;
+	int c;
+
+	if (!f)
+		return -errno;
+	while (fscanf(f, "%u", &first) == 1) {
+		last = first;
+		c = fgetc(f);
+		if (c == '-') {
+			if (fscanf(f, "%u", &last) != 1)
+				break;
+			c = fgetc(f);
+		}
+		for (; first <= last && cnt < max; first++)
+			cpus[cnt++] = first;
+		if (c != ',')
+			break;
+	}
+	fclose(f);
+	return cnt ? (int)cnt : -EINVAL;
+}
+
+void features_explain_perf(int err, char *why, size_t why_sz)
+{
+	char value[16];
+
+	if (err == -EACCES || err == -EPERM) {
+		first_line("/proc/sys/kernel/perf_event_paranoid", value, sizeof(value));
+		/* Debian's and Ubuntu's own levels: above 2 CAP_PERFMON does not count. */
+		snprintf(why, why_sz,
+			 privilege_has(CAP_PERFMON)
+				 ? "sysctl kernel.perf_event_paranoid is %d, where this kernel "
+				   "wants CAP_SYS_ADMIN (up to 2 CAP_PERFMON is enough)"
+				 : "needs CAP_PERFMON or CAP_SYS_ADMIN (or sysctl "
+				   "kernel.perf_event_paranoid below 1, it is %d)",
+			 atoi(value));
+	} else if (err == -EINVAL) {
+		first_line("/proc/sys/kernel/perf_event_max_sample_rate", value, sizeof(value));
+		snprintf(why, why_sz,
+			 "the frequency may be above sysctl kernel.perf_event_max_sample_rate "
+			 "(%d)",
+			 atoi(value));
+	} else {
+		snprintf(why, why_sz, "%s", strerror(-err));
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <sched.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/host/priority.h"
+
+#define NICE_RAISED (-10)
+/* From 6.12 (857b158dc5e8 "sched/eevdf: Use sched_attr::sched_runtime to set request/slice
+ * suggestion") a thread that asks for short slices is let in sooner; older kernels ignore it. */
+#define SLICE_NS 100000
+
+/* struct sched_attr of sched_setattr(2), which glibc 2.36 does not have. */
+struct attr {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+static void set(int nice, uint64_t slice_ns)
+{
+	struct attr a = {
+		.size = sizeof(a), .policy = SCHED_OTHER, .nice = nice, .runtime = slice_ns};
+
+	syscall(SYS_sched_setattr, 0, &a, 0);
+}
+
+void priority_raise(void)
+{
+	/* a priority somebody gave obrec on purpose stays */
+	if (sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0))
+		set(NICE_RAISED, SLICE_NS);
+}
+
+void priority_lower(void)
+{
+	if (sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == NICE_RAISED)
+		set(0, 0);
+}

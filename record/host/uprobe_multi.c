@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/host/uprobe_multi.h"
+
+/* <linux/bpf.h> of 6.6; what is built with may be older. */
+#define TRACE_UPROBE_MULTI ((enum bpf_attach_type)48)
+enum { UPROBE_MULTI_RETURN = 1 };
+struct link_create {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t cnt, multi_flags, pid, pad;
+};
+
+static int link_create(const struct link_create *attr)
+{
+	int fd = syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+
+	return fd < 0 ? -errno : fd;
+}
+
+bool uprobe_multi__possible(void)
+{
+	/* r0 = 0; exit */
+	const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = TRACE_UPROBE_MULTI);
+	uint64_t offset = 0;
+	struct link_create attr = {
+		.attach_type = TRACE_UPROBE_MULTI,
+		.path = (uintptr_t) "/",
+		.offsets = (uintptr_t)&offset,
+		.cnt = 1,
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns,
+			       sizeof(insns) / sizeof(insns[0]), &opts);
+	int err;
+
+	if (fd < 0)
+		return false;
+	attr.prog_fd = fd;
+	err = link_create(&attr);
+	close(fd);
+	return err == -EBADF; /* it looked at the path, and that is no file */
+}
+
+void uprobe_multi__choose(struct bpf_program *prog)
+{
+	bpf_program__set_autoload(prog, true);
+	bpf_program__set_expected_attach_type(prog, TRACE_UPROBE_MULTI);
+}
+
+int uprobe_multi__attach(const struct bpf_program *prog, const char *path, const uint64_t *offsets,
+			 const uint64_t *cookies, uint32_t cnt, bool at_return)
+{
+	const struct link_create attr = {
+		.prog_fd = bpf_program__fd(prog),
+		.attach_type = TRACE_UPROBE_MULTI,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offsets,
+		.cookies = (uintptr_t)cookies,
+		.cnt = cnt,
+		.multi_flags = at_return ? UPROBE_MULTI_RETURN : 0,
+	};
+
+	return link_create(&attr);
+}

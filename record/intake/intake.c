@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/intake/sample_fold.h"
+#include "record/intake/intake.h"
+#include "record/host/kallsyms.h"
+#include "record/base/loss.h"
+#include "record/process/process.h"
+#include "record/intake/stack_table.h"
+
+enum { MAX_ERRORS = 32, KEEP_STACKS = 16384 };
+
+struct intake {
+	struct intake_opts opts;
+	struct stacks *stacks;
+	struct fold *fold;
+	uint64_t samples, user_stacks, complete;
+	uint64_t by_error[STACK_KINDS][MAX_ERRORS];
+	int err; /* first of a write */
+};
+
+int intake__new(struct intake **out, const struct intake_opts *opts)
+{
+	struct intake *in = calloc(1, sizeof(*in));
+	int err = -ENOMEM;
+
+	if (!in)
+		return err;
+	in->opts = *opts;
+	err = stacks__new(&in->stacks);
+	if (!err)
+		err = fold__new(&in->fold, opts->writer, opts->interval_ns);
+	if (err)
+		intake__free(in);
+	else
+		*out = in;
+	return err;
+}
+
+void intake__free(struct intake *in)
+{
+	if (!in)
+		return;
+	fold__free(in->fold);
+	stacks__free(in->stacks);
+	free(in);
+}
+
+static void note(struct intake *in, int err)
+{
+	if (err && !in->err)
+		in->err = err;
+}
+
+static void count(struct intake *in, unsigned kind, unsigned error, uint64_t n)
+{
+	in->by_error[kind < STACK_KINDS ? kind : 0][error < MAX_ERRORS ? error : 0] += n;
+	if (error == STACK_NONE)
+		in->complete += n;
+}
+
+/* Frames that BPF could place are only reported, the others are looked up; returns the frame as
+ * archived. */
+static uint64_t resolve(struct intake *in, uint32_t tgid, uint64_t frame, bool first)
+{
+	if (frame_binary(frame) == FRAME_BINARY_KERNEL) {
+		if (first && in->opts.kallsyms)
+			note(in, kallsyms__hit(in->opts.kallsyms, frame_address(frame)));
+		return frame;
+	}
+	if (frame_binary(frame) == FRAME_BINARY_UNKNOWN)
+		frame = tracker__frame(in->opts.tracker, tgid, frame_address(frame));
+	if (first && frame_binary(frame) != FRAME_BINARY_UNKNOWN)
+		tracker__hit(in->opts.tracker, frame_binary(frame), frame_address(frame));
+	return frame;
+}
+
+static void write_stack(struct intake *in, uint32_t id, const uint64_t *frames, size_t cnt,
+			uint32_t error)
+{
+	struct rec_stack r = {.id = id, .frames = {frames, cnt}, .error = error};
+
+	note(in, obz_writer__put(in->opts.writer, REC_stack, &r));
+}
+
+/* Samples that came before count as those that follow. */
+static void define(struct intake *in, struct stack_entry *e, uint32_t error)
+{
+	uint32_t waited[STACK_KINDS];
+
+	stacks__define(in->stacks, e, error, waited);
+	for (unsigned kind = 0; kind < STACK_KINDS; kind++)
+		count(in, kind, error, waited[kind]);
+}
+
+void intake__stack(struct intake *in, const struct wire_stack *s)
+{
+	struct stack_entry *e = stacks__get(in->stacks, s->hash);
+	uint64_t frames[WIRE_MAX_FRAMES];
+	size_t cnt = s->frame_cnt < WIRE_MAX_FRAMES ? s->frame_cnt : WIRE_MAX_FRAMES;
+	bool first;
+
+	if (!e) {
+		loss__add(in->opts.loss, "obrec", "stack: out of memory", 1);
+		return;
+	}
+	if (e->current)
+		return;
+	first = !e->defined;
+	for (size_t i = 0; i < cnt; i++)
+		frames[i] = resolve(in, s->tgid, s->frames[i], first);
+	write_stack(in, e->id, frames, cnt, s->error);
+	define(in, e, s->error);
+	e->current = true;
+}
+
+/* The archive's id of a stack; a user stack is counted by how its walk ended. */
+static uint32_t stack_id(struct intake *in, uint64_t hash, unsigned kind, bool user)
+{
+	struct stack_entry *e;
+
+	if (!hash)
+		return 0;
+	e = stacks__get(in->stacks, hash);
+	if (!e) {
+		loss__add(in->opts.loss, "obrec", "stack: out of memory", 1);
+		return 0;
+	}
+	if (!user)
+		return e->id;
+	in->user_stacks++;
+	if (e->defined)
+		count(in, kind, e->error, 1);
+	else if (!stacks__wait(in->stacks, e, kind))
+		count(in, kind, STACK_NOT_TAKEN, 1);
+	return e->id;
+}
+
+void intake__sample(struct intake *in, const struct wire_sample *s)
+{
+	char comm[WIRE_COMM_LEN + 1] = {0};
+	struct rec_sample r = {
+		.kind = s->hdr.probe,
+		.ts_ns = s->ts_ns,
+		.count = 1,
+		.value = s->value,
+	};
+
+	memcpy(comm, s->comm, WIRE_COMM_LEN);
+	in->samples++;
+	r.thread = tracker__thread(in->opts.tracker, s->tgid, s->tid, comm, s->ts_ns);
+	if (!r.thread)
+		loss__add(in->opts.loss, "target", "sample of a process that could not be known",
+			  1);
+	r.user_stack = stack_id(in, s->user_stack, r.kind, true);
+	r.kernel_stack = stack_id(in, s->kernel_stack, r.kind, false);
+	note(in, fold__add(in->fold, &r));
+}
+
+int intake__flush(struct intake *in, uint64_t now_ns)
+{
+	note(in, fold__flush(in->fold, now_ns));
+	return in->err;
+}
+
+/* Of a stack whose definition did not come, and will not. */
+static void give_up(void *ctx, struct stack_entry *e)
+{
+	struct intake *in = ctx;
+
+	write_stack(in, e->id, NULL, 0, STACK_NOT_TAKEN);
+	loss__add(in->opts.loss, "ring", "stack whose definition never came", 1);
+	define(in, e, STACK_NOT_TAKEN);
+}
+
+void intake__advance(struct intake *in)
+{
+	stacks__advance(in->stacks, KEEP_STACKS, give_up, in);
+}
+
+void intake__finish(struct intake *in)
+{
+	note(in, fold__flush(in->fold, UINT64_MAX));
+	stacks__each_undefined(in->stacks, give_up, in);
+}
+
+struct intake_counts intake__counts(const struct intake *in)
+{
+	return (struct intake_counts){
+		.samples = in->samples,
+		.user_stacks = in->user_stacks,
+		.complete = in->complete,
+	};
+}
+
+uint64_t intake__stacks(const struct intake *in, unsigned kind, unsigned error)
+{
+	return kind < STACK_KINDS && error < MAX_ERRORS ? in->by_error[kind][error] : 0;
+}

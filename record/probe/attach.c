@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "record/probe/attach.h"
+#include "record/probe/probe.h"
+
+static void add_word(char *list, size_t sz, const char *between, const char *fmt, const char *a,
+		     const char *b)
+{
+	size_t len = strlen(list);
+
+	if (len && len < sz)
+		len += snprintf(list + len, sz - len, "%s", between);
+	if (len < sz)
+		snprintf(list + len, sz - len, fmt, a, b);
+}
+
+int attach_choose(const struct probe *probe, const struct features *f, unsigned forced, char *why,
+		  size_t why_sz)
+{
+	const struct variant *v = probe->variants;
+	char reason[256];
+
+	why[0] = 0;
+	if (!v)
+		return probe->available && !probe->available(f, why, why_sz) ? -EOPNOTSUPP : 0;
+	for (int i = 0; v[i].name; i++) {
+		if (forced && forced != i + 1u)
+			continue;
+		if (!v[i].possible || v[i].possible(f, reason, sizeof(reason)))
+			return i;
+		add_word(why, why_sz, "; ", "%s: %s", v[i].name, reason);
+	}
+	return -EOPNOTSUPP;
+}
+
+/* Payload belongs to connections. */
+static bool lacks_l4(const struct attach_plan *plan, size_t i)
+{
+	size_t l4 = 0;
+
+	while (probes[l4] && probes[l4] != &probe_l4_entry)
+		l4++;
+	return !strcmp(probes[i]->name, "l7") && !(plan->probes >> l4 & 1);
+}
+
+/* One wanted probe. `why` gets the reason when it is not available. */
+static int plan_probe(struct attach_plan *plan, const struct record_opts *opts, size_t i, char *why,
+		      size_t why_sz)
+{
+	int variant;
+
+	if (lacks_l4(plan, i)) {
+		snprintf(why, why_sz, "it stands on probe 'l4'");
+		return -EOPNOTSUPP;
+	}
+	variant = attach_choose(probes[i], &plan->features, opts->attach[i], why, why_sz);
+	if (variant < 0)
+		return variant;
+	plan->variant[i] = variant;
+	plan->probes |= 1ULL << i;
+	return 0;
+}
+
+int attach_plan_make(struct attach_plan *plan, const struct record_opts *opts)
+{
+	char why[1024];
+	int err, last = 0;
+
+	memset(plan, 0, sizeof(*plan));
+	err = features_detect(&plan->features, opts->btf, why, sizeof(why));
+	if (err) {
+		message_error("%s", why);
+		return err;
+	}
+	for (size_t i = 0; probes[i]; i++) {
+		if (!(opts->probes >> i & 1))
+			continue;
+		err = plan_probe(plan, opts, i, why, sizeof(why));
+		if (!err)
+			continue;
+		if (opts->required >> i & 1) {
+			message_error("probe '%s' is not available: %s", probes[i]->name, why);
+			return err;
+		}
+		message_warn("without probe '%s': %s", probes[i]->name, why);
+		last = err;
+	}
+	if (plan->probes)
+		return 0;
+	message_error(last ? "no probe is available" : "no probe is on");
+	return last ? last : -EINVAL;
+}
+
+static bool is_word(const char *name, const char *word, size_t len)
+{
+	return strlen(name) == len && !memcmp(name, word, len);
+}
+
+static int parse_variant(const struct variant *v, const char *word, size_t len, char *choices,
+			 size_t sz)
+{
+	choices[0] = 0;
+	for (int i = 0; v[i].name; i++) {
+		if (is_word(v[i].name, word, len))
+			return i;
+		add_word(choices, sz, ", ", "%s%s", v[i].name, "");
+	}
+	return -EINVAL;
+}
+
+int attach_parse(unsigned char *forced, const char *word, size_t len, char *why, size_t why_sz)
+{
+	const char *eq = memchr(word, '=', len);
+	size_t name_len = eq ? (size_t)(eq - word) : len;
+	char choices[256] = "";
+	int variant;
+
+	for (size_t i = 0; probes[i]; i++) {
+		if (!probes[i]->variants)
+			continue;
+		add_word(choices, sizeof(choices), ", ", "%s%s", probes[i]->name, "");
+		if (!is_word(probes[i]->name, word, name_len))
+			continue;
+		variant = parse_variant(probes[i]->variants, eq ? eq + 1 : "",
+					eq ? len - name_len - 1 : 0, choices, sizeof(choices));
+		if (variant >= 0) {
+			forced[i] = variant + 1;
+			return 0;
+		}
+		snprintf(why, why_sz, "'%.*s' is not a way to attach probe '%s': it has %s",
+			 (int)(eq ? len - name_len - 1 : 0), eq ? eq + 1 : "", probes[i]->name,
+			 choices);
+		return -EINVAL;
+	}
+	snprintf(why, why_sz, "'%.*s' is not a probe with a choice (PROBE=VARIANT): %s have one",
+		 (int)name_len, word, choices);
+	return -EINVAL;
+}
+
+const char *attach_name(const struct attach_plan *plan, size_t i)
+{
+	const struct variant *v = probes[i]->variants;
+
+	return v ? v[plan->variant[i]].name : NULL;
+}

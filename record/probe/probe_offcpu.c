@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Off-CPU time (bpf/probe/offcpu.bpf.c). Waits that are open at the start are given to the kernel side by
+ * an iterator over all tasks, those open at the end are handed in here.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/clock.h"
+#include "format/records.h"
+#include "format/text.h"
+#include "record/probe/cpu_budget.h"
+#include "record/intake/intake.h"
+#include "record/base/loss.h"
+#include "record/probe/probe.h"
+#include "record/unwind/unwind_user.h"
+#include "obrec.skel.h"
+
+extern const struct probe probe_offcpu_entry;
+
+/* Threads with a state of their own, 140 bytes each; more are counted as lost. */
+enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536, THREAD_SZ = 160 };
+
+enum { BY_BTF, BY_CLASSIC };
+
+static bool by_classic(const struct features *f, char *why, size_t why_sz)
+{
+	if (features_has_tracepoint(f, "sched", "sched_switch"))
+		return true;
+	snprintf(why, why_sz,
+		 "no tracepoint sched:sched_switch (CONFIG_TRACEPOINTS, or tracefs "
+		 "is not mounted on /sys/kernel/tracing)");
+	return false;
+}
+
+static bool by_btf(const struct features *f, char *why, size_t why_sz)
+{
+	if (f->kernel_btf)
+		return by_classic(f, why, why_sz);
+	snprintf(why, why_sz, "needs the kernel's own BTF (CONFIG_DEBUG_INFO_BTF)");
+	return false;
+}
+
+static const struct variant variants[] = {
+	[BY_BTF] = {"btf", "tp_btf/sched_switch, and the sleepers' stacks by task iterators",
+		    by_btf},
+	[BY_CLASSIC] = {"classic", "raw_tp/sched_switch, and the sleepers from /proc", by_classic},
+	{0},
+};
+
+static bool is_typed(const struct probe_env *env)
+{
+	return probe_env__variant(env, &probe_offcpu_entry) == BY_BTF;
+}
+
+static int prepare(struct probe_env *env)
+{
+	struct obrec_bpf *skel = env->skel;
+	const struct record_opts *o = env->opts;
+	bool typed = is_typed(env);
+	uint64_t threads;
+
+	bpf_program__set_autoload(skel->progs.offcpu_switch, typed);
+	bpf_program__set_autoload(skel->progs.offcpu_switch_raw, !typed);
+	bpf_program__set_autoload(skel->progs.offcpu_sys_exit, true);
+	bpf_program__set_autoload(skel->progs.offcpu_asleep, typed);
+	bpf_program__set_autoload(skel->progs.offcpu_open, typed);
+	skel->rodata->offcpu_period_ns = o->offcpu_period_ns;
+	skel->rodata->offcpu_min_ns = o->offcpu_min_ns;
+	skel->rodata->offcpu_max_ns = o->offcpu_max_ns ? o->offcpu_max_ns : UINT64_MAX;
+	threads = o->target.pid_cnt ? THREADS_OF_PIDS : THREADS_OF_ALL;
+	while (threads > 1024 && threads * THREAD_SZ > o->max_mem / 16)
+		threads /= 2;
+	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
+}
+
+enum { LINK_SWITCH, LINK_SYS_EXIT };
+
+static int attach_one(struct probe_env *env, int which, struct bpf_program *prog)
+{
+	struct bpf_link *link = bpf_program__attach(prog);
+	int err = links__keep(&env->links, link);
+
+	if (err)
+		message_error("cannot attach to '%s': %s",
+			      which == LINK_SWITCH ? "sched_switch" : "sys_exit", strerror(-err));
+	else
+		env->offcpu_links[which] = link;
+	return err;
+}
+
+static int attach_switch(struct probe_env *env)
+{
+	return attach_one(env, LINK_SWITCH,
+			  is_typed(env) ? env->skel->progs.offcpu_switch
+					: env->skel->progs.offcpu_switch_raw);
+}
+
+static int attach_sys_exit(struct probe_env *env)
+{
+	return attach_one(env, LINK_SYS_EXIT, env->skel->progs.offcpu_sys_exit);
+}
+
+static int attach(struct probe_env *env)
+{
+	int err = attach_switch(env);
+
+	return err ? err : attach_sys_exit(env);
+}
+
+static void detach(struct probe_env *env, int which)
+{
+	if (env->offcpu_links[which])
+		links__drop(&env->links, env->offcpu_links[which]);
+	env->offcpu_links[which] = NULL;
+}
+
+/* Runs an iterator over all tasks; `out` gets what it writes (may be NULL). */
+static int iterate(struct bpf_program *prog, struct offcpu_open **out, size_t *cnt)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	size_t len = 0, cap = 0;
+	char *buf = NULL;
+	ssize_t n = 0;
+	int fd, err;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? -errno : 0;
+	while (!err) {
+		if (cap - len < 65536) {
+			char *p = realloc(buf, cap + 262144);
+
+			if (!p) {
+				err = -ENOMEM;
+				break;
+			}
+			buf = p;
+			cap += 262144;
+		}
+		n = read(fd, buf + len, cap - len);
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			err = -errno;
+		if (n > 0)
+			len += n;
+	}
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	if (err || !out) {
+		free(buf);
+		return err;
+	}
+	*out = (void *)buf;
+	*cnt = len / sizeof(**out);
+	return 0;
+}
+
+/* State letter and number of switches of a thread, from /proc; 0 when it is gone. */
+static char thread_state(uint32_t tgid, uint32_t tid, uint64_t *switches)
+{
+	unsigned long voluntary = 0, forced = 0;
+	char path[64], line[128], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", tgid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &state);
+		sscanf(line, "voluntary_ctxt_switches: %lu", &voluntary);
+		sscanf(line, "nonvoluntary_ctxt_switches: %lu", &forced);
+	}
+	fclose(f);
+	*switches = voluntary + forced;
+	return state;
+}
+
+/* For the classic form: what the iterator does, from outside. */
+static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
+{
+	struct probe_env *env = ctx;
+	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
+	struct offcpu_thread t = {.tgid = tgid, .since_ns = env->offcpu_from_ns};
+	uint64_t before, after;
+
+	if (!strchr("SDTtI", thread_state(tgid, tid, &before) ?: 'X'))
+		return 0;
+	if (env->opts->offcpu_period_ns)
+		t.carry_ns = random() % env->opts->offcpu_period_ns;
+	if (bpf_map_update_elem(fd, &tid, &t, BPF_NOEXIST))
+		return 0;
+	if (!strchr("SDTtI", thread_state(tgid, tid, &after) ?: 'X') || before != after)
+		bpf_map_delete_elem(fd, &tid);
+	return 0;
+}
+
+static int start(struct probe_env *env)
+{
+	int err;
+
+	env->offcpu_from_ns = env->offcpu_from_ns ?: env->start_ns;
+	if (!is_typed(env))
+		return tracker__each_thread(env->tracker, note_asleep, env);
+	env->skel->bss->offcpu_start_ns = env->offcpu_from_ns;
+	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
+	if (err)
+		message_warn("waits open since before the start are not seen: %s", strerror(-err));
+	return 0;
+}
+
+/* The same rule as in BPF, for a wait that the end cuts off. */
+static uint64_t weigh(const struct record_opts *o, const struct offcpu_thread *t, uint64_t wait)
+{
+	unsigned thin = OFFCPU_THIN(t->flags);
+	uint64_t period = o->offcpu_period_ns << OFFCPU_PERIOD_SHIFT(thin);
+
+	if (wait < o->offcpu_min_ns || (o->offcpu_max_ns && wait > o->offcpu_max_ns))
+		return 0;
+	wait <<= thin;
+	if (wait >= period)
+		return wait;
+	return (t->carry_ns + wait) / period * period;
+}
+
+/* Has the thread stayed where the iterator saw it? */
+static bool still(const struct offcpu_open *open)
+{
+	uint64_t switches = 0;
+	char state = thread_state(open->tgid, open->tid, &switches);
+
+	return state && state != 'R' && switches == open->switches;
+}
+
+/* The user stack of a thread that sleeps on, walked from here; its hash, or that of "not taken". */
+static uint64_t walk(struct probe_env *env, struct unwind_user *u, const struct offcpu_open *open)
+{
+	struct {
+		struct wire_stack s;
+		uint64_t frames[WIRE_MAX_FRAMES];
+	} def = {.s = {.hash = WIRE_NOT_TAKEN, .error = STACK_NOT_TAKEN}};
+	const struct unwind_walk *w = NULL;
+
+	if (u && open)
+		w = unwind_user__thread(u, open->tgid, (const uint64_t *)open->regs);
+	if (w && w->stack.frame_cnt <= WIRE_MAX_FRAMES && still(open)) {
+		def.s = w->stack;
+		def.s.tgid = open->tgid;
+		if (def.s.error) /* as in core.bpf.c */
+			def.s.hash ^= (uint64_t)open->tgid << 32;
+		memcpy(def.frames, w->frames, w->stack.frame_cnt * sizeof(def.frames[0]));
+	}
+	def.s.hdr = (struct wire_hdr){.kind = WIRE_STACK, .probe = SAMPLE_offcpu};
+	intake__stack(env->intake, &def.s);
+	return def.s.hash;
+}
+
+static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thread *t,
+		    struct unwind_user *u, const struct offcpu_open *open)
+{
+	struct wire_sample s = {
+		.hdr = {.kind = WIRE_SAMPLE, .probe = SAMPLE_offcpu, .size = sizeof(s)},
+		.ts_ns = env->stop_ns,
+		.tgid = t->tgid,
+		.tid = tid,
+		.kernel_stack = t->kernel_stack,
+		.value = t->due_ns,
+	};
+
+	if (t->since_ns && env->stop_ns > t->since_ns)
+		s.value += weigh(env->opts, t, env->stop_ns - t->since_ns);
+	if (!s.value)
+		return;
+	if (open) {
+		s.kernel_stack = open->kernel_stack;
+		memcpy(s.comm, open->comm, sizeof(s.comm));
+	}
+	if (!open || open->regs[UNWIND_PT_IP])
+		s.user_stack = walk(env, u, open);
+	intake__sample(env->intake, &s);
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct offcpu_open *x = a, *y = b;
+
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* Waits still going on, and those that ended without a hook since. */
+static void finish(struct probe_env *env)
+{
+	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
+	struct offcpu_open *open = NULL;
+	struct unwind_user *u = NULL;
+	uint32_t *prev = NULL, tid;
+	struct offcpu_thread t;
+	size_t cnt = 0;
+
+	if (!env->offcpu_links[LINK_SWITCH]) /* turned off */
+		return;
+	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
+		qsort(open, cnt, sizeof(*open), by_tid);
+	unwind_user__new(&u, env->store);
+	while (!bpf_map_get_next_key(fd, prev, &tid)) {
+		struct offcpu_open key = {.tid = tid};
+
+		prev = &tid;
+		if (bpf_map_lookup_elem(fd, &tid, &t) || (!t.since_ns && !t.due_ns))
+			continue;
+		hand_in(env, tid, &t, u,
+			cnt ? bsearch(&key, open, cnt, sizeof(*open), by_tid) : NULL);
+	}
+	if (u)
+		unwind_user__free(u);
+	free(open);
+}
+
+/* As at the end of the recording: what is open is handed in up to now. */
+static void turn_off(struct probe_env *env)
+{
+	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
+	uint32_t tid;
+
+	env->stop_ns = clock_now_ns();
+	finish(env);
+	detach(env, LINK_SWITCH);
+	while (!bpf_map_get_next_key(fd, NULL, &tid) && !bpf_map_delete_elem(fd, &tid))
+		;
+}
+
+/* As at its start. */
+static void turn_on(struct probe_env *env)
+{
+	env->offcpu_from_ns = clock_now_ns();
+	if (!attach_switch(env))
+		start(env);
+}
+
+static void thin(struct probe_env *env, unsigned level)
+{
+	bool early = level >= OFFCPU_LEVEL_EARLY, off = level >= OFFCPU_LEVEL_OFF;
+
+	env->skel->bss->offcpu_early = early;
+	if (early)
+		detach(env, LINK_SYS_EXIT);
+	else if (!env->offcpu_links[LINK_SYS_EXIT])
+		attach_sys_exit(env);
+	if (off && env->offcpu_links[LINK_SWITCH])
+		turn_off(env);
+	else if (!off && !env->offcpu_links[LINK_SWITCH])
+		turn_on(env);
+}
+
+const struct probe probe_offcpu_entry = {
+	.name = "offcpu",
+	.urgent = true,
+	.variants = variants,
+	.prepare = prepare,
+	.attach = attach,
+	.start = start,
+	.finish = finish,
+	.thin = thin,
+};

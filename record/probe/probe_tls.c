@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Clear text of TLS connections (bpf/probe/tls.bpf.c): uprobes in every TLS library that a target maps,
+ * each file once for all processes, until none maps it. Libraries of the system are attached
+ * beforehand where programs are still to start, as those may be done before their mappings are
+ * read.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/text.h"
+#include "record/base/idmap.h"
+#include "record/base/loss.h"
+#include "record/probe/probe.h"
+#include "record/binary/read_file.h"
+#include "record/probe/tls_attach.h"
+#include "record/binary/tls_find.h"
+#include "obrec.skel.h"
+
+enum { SLOTS_A_CPU = 3 }; /* scratch: one of a call, PLAIN_SLOTS of net_plain.bpf.c */
+
+/* One with places to attach to. */
+struct tls_file {
+	dev_t dev;
+	ino_t ino;
+	struct timespec mtime;
+	unsigned users;		/* who told of it, and shall tell of its end */
+	struct links links;	/* until the recording's end */
+	struct tls_file *other; /* of the same hash */
+};
+
+struct tls_files {
+	struct idmap attached;
+};
+
+static bool available(const struct features *f, char *why, size_t why_sz)
+{
+	if (access("/sys/bus/event_source/devices/uprobe", F_OK)) {
+		snprintf(why, why_sz, "no uprobes (CONFIG_UPROBE_EVENTS)");
+		return false;
+	}
+	return attach_choose(&probe_l4_entry, f, 0, why, why_sz) >= 0;
+}
+
+static int prepare(struct probe_env *env)
+{
+	struct obrec_bpf *skel = env->skel;
+
+	env->tls = calloc(1, sizeof(*env->tls));
+	if (!env->tls)
+		return -ENOMEM;
+	tls_attach_prepare(env);
+	skel->rodata->net_tls = true;
+	return bpf_map__set_max_entries(skel->maps.net_scratch, env->features->cpus * SLOTS_A_CPU);
+}
+
+/* ---- one file ---- */
+
+static void attach_file(struct probe_env *env, struct tls_file *f, int fd, const char *path,
+			const struct tls_site *sites, size_t cnt)
+{
+	int err = tls_attach(env, fd, sites, cnt, &f->links);
+
+	if (err) {
+		loss__add(env->loss, "tls", "library: cannot be attached to", 1);
+		message_verbose("%s: cannot attach: %s", path, strerror(-err));
+		return;
+	}
+	for (size_t i = 0; i < cnt; i++)
+		message_verbose("%s: %s at %#llx%s", path, sites[i].name,
+				(unsigned long long)sites[i].offset,
+				sites[i].step ? ", single-stepped" : "");
+}
+
+static bool same_file(const struct tls_file *f, const struct stat *st)
+{
+	return f->dev == st->st_dev && f->ino == st->st_ino &&
+	       f->mtime.tv_sec == st->st_mtim.tv_sec && f->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+static uint64_t key_of(const struct stat *st)
+{
+	return idmap_mix(st->st_ino ^ idmap_mix(st->st_dev));
+}
+
+static struct tls_file *find(const struct tls_files *t, const struct stat *st)
+{
+	struct tls_file *f = idmap_get(&t->attached, key_of(st));
+
+	while (f && !same_file(f, st))
+		f = f->other;
+	return f;
+}
+
+static struct tls_file *add(struct tls_files *t, const struct stat *st)
+{
+	struct tls_file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->dev = st->st_dev;
+	f->ino = st->st_ino;
+	f->mtime = st->st_mtim;
+	f->other = idmap_get(&t->attached, key_of(st));
+	if (!idmap_put(&t->attached, key_of(st), f))
+		return f;
+	free(f);
+	return NULL;
+}
+
+/* The kernel reads the file to attach to it: from a file system that does not answer it would wait,
+ * and obrec with it. */
+static bool may_hang(struct probe_env *env, const struct file_facts *facts, const char *path)
+{
+	if (facts->remote) {
+		loss__add(env->loss, "tls", "library: on a FUSE or network file system", 1);
+		message_verbose("%s: not attached: its file system may not answer", path);
+	}
+	return facts->remote;
+}
+
+static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
+		 const struct stat *st, const char *path)
+{
+	struct tls_file *f = find(env->tls, st);
+
+	if (!f && facts->tls_cnt && !may_hang(env, facts, path) && (f = add(env->tls, st)))
+		attach_file(env, f, fd, path, facts->tls, facts->tls_cnt);
+	if (f)
+		f->users++;
+	return f;
+}
+
+static void file_gone(struct probe_env *env, const struct stat *st)
+{
+	struct tls_file *f = find(env->tls, st), *first, **at;
+
+	if (!f || --f->users)
+		return;
+	first = idmap_get(&env->tls->attached, key_of(st));
+	for (at = &first; *at != f; at = &(*at)->other)
+		;
+	*at = f->other;
+	if (first)
+		idmap_put(&env->tls->attached, key_of(st), first);
+	else
+		idmap_del(&env->tls->attached, key_of(st));
+	if (f->links.cnt)
+		links__let_go(&f->links); /* it takes the kernel a while */
+	free(f);
+}
+
+/* ---- the system's libraries ---- */
+
+static void attach_path(struct probe_env *env, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct file_facts facts = {0};
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		facts.tls_cnt = tls_find(fd, facts.tls);
+		file(env, &facts, fd, &st, path); /* a user who never goes */
+	}
+	close(fd);
+}
+
+static int attach(struct probe_env *env)
+{
+	static const char *const patterns[] = {
+		"/usr/lib/*/libssl.so*",    "/usr/lib64/libssl.so*",	"/usr/lib/libssl.so*",
+		"/usr/lib/*/libgnutls.so*", "/usr/lib64/libgnutls.so*", "/usr/lib/libgnutls.so*"};
+	const struct target_spec *to = &env->opts->target;
+	glob_t g = {0};
+
+	if (to->pid_cnt && !env->opts->command_pid)
+		return 0;
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		if (!glob(patterns[i], 0, NULL, &g))
+			for (size_t j = 0; j < g.gl_pathc; j++)
+				attach_path(env, g.gl_pathv[j]);
+		globfree(&g);
+	}
+	return 0;
+}
+
+/* With all others, which is one wait. */
+static void finish(struct probe_env *env)
+{
+	struct tls_file *f;
+
+	for (size_t i = 0; (f = idmap_next(&env->tls->attached, &i));)
+		for (; f; f = f->other)
+			links__take(&env->links, &f->links);
+}
+
+static void free_files(struct probe_env *env)
+{
+	struct tls_file *f, *other;
+
+	if (!env->tls)
+		return;
+	for (size_t i = 0; (f = idmap_next(&env->tls->attached, &i));)
+		for (; f; f = other) {
+			other = f->other;
+			links__fini(&f->links);
+			free(f);
+		}
+	idmap_fini(&env->tls->attached);
+	free(env->tls);
+	env->tls = NULL;
+}
+
+const struct probe probe_tls_entry = {
+	.name = "tls",
+	.bulky = true,
+	.urgent = true,
+	.attaches_files = true,
+	.facts = FILE_FACT_TLS,
+	.available = available,
+	.prepare = prepare,
+	.attach = attach,
+	.file = file,
+	.file_gone = file_gone,
+	.finish = finish,
+	.free = free_files,
+};

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Taking in processes that run already. The side-band is on before, so what changes during a scan
+ * is queued; each process's known_ns and maps_as_of_ns tell which queued records its scan has seen.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/clock.h"
+#include "format/text.h"
+#include "record/host/procfs.h"
+#include "record/process/process_tracker.h"
+#include "record/reader/reader_process.h"
+
+static uint64_t start_time(const struct tracker *t, const struct procfs_stat *st)
+{
+	static long hz;
+	int64_t ns;
+
+	if (!hz)
+		hz = sysconf(_SC_CLK_TCK);
+	ns = (int64_t)(st->start_ticks * (1000000000 / hz)) - t->boot_offset_ns;
+	return ns > 0 ? ns : 1;
+}
+
+/* One of obrec's own. */
+static bool is_reader(const struct tracker *t, uint32_t tgid, uint32_t ppid)
+{
+	uint32_t nursery = nursery__pid(t->opts.nursery);
+
+	return tgid == nursery || ppid == nursery;
+}
+
+struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
+{
+	struct process *p = table_live(t, tgid);
+	uint64_t now = clock_now_ns(); /* what happens from here on has a record, too */
+	struct procfs_stat st;
+	int err;
+
+	if (p || tgid == t->self || procfs_stat(t->proc, tgid, &st) || st.state == 'Z' ||
+	    st.state == 'X' || is_reader(t, tgid, st.ppid))
+		return p;
+	p = table_add(t, tgid, st.ppid, start_time(t, &st));
+	if (!p)
+		return NULL;
+	identity_set_comm(&p->identity, span_of(st.comm));
+	p->by_match = match;
+	table_set_target(t, p, true);
+	p->known_ns = p->maps_as_of_ns = now;
+	if (st.flags & PROCFS_PF_KTHREAD)
+		return p;
+	err = tracker_read_maps(t, p, true);
+	p->unreadable = err == -EACCES || err == -EPERM;
+	if (p->unreadable)
+		tracker_lose(t, "target", "mappings not readable (CAP_SYS_PTRACE)", 1);
+	/* A single target may die before its first sample is handled; of a whole system those with
+	 * samples suffice. */
+	if (!t->opts.target.all)
+		tracker_describe(t, p);
+	return p;
+}
+
+/* During a long scan the rings must not fill up. */
+static void breathe(struct tracker *t)
+{
+	if (t->sideband)
+		sideband__read(t->sideband);
+}
+
+static int adopt_wanted(void *ctx, uint32_t pid)
+{
+	struct tracker *t = ctx;
+	uint32_t tgid = pid, ns_pid;
+	struct procfs_stat st;
+	bool by_comm = target__by_comm(t->target);
+
+	if (table_live(t, pid))
+		return 0;
+	/* A v1 cgroup.procs may name a thread's process, never a thread; only be sure. */
+	if (target__by_cgroup(t->target) &&
+	    (procfs_status(t->proc, pid, &tgid, &ns_pid) || tgid != pid))
+		return 0;
+	if (by_comm && procfs_stat(t->proc, pid, &st))
+		return 0;
+	if (target__wants(t->target, pid, by_comm ? st.comm : NULL))
+		scan_adopt(t, pid, true);
+	breathe(t);
+	return 0;
+}
+
+/* The processes named by -p must be readable: say so rather than record nothing of them. */
+static int check_readable(struct tracker *t)
+{
+	for (size_t i = 0; i < t->opts.target.pid_cnt; i++) {
+		uint32_t pid = t->opts.target.pids[i];
+		const struct process *p = table_live(t, pid);
+
+		if (!p) {
+			message_error("no such process: %u (it ended just now)", pid);
+			return -ESRCH;
+		}
+		if (p->unreadable) {
+			message_error(
+				"cannot read the mappings of process %u: needs CAP_SYS_PTRACE",
+				pid);
+			return -EPERM;
+		}
+	}
+	return 0;
+}
+
+int scan_targets(struct tracker *t)
+{
+	int err = target__scan(t->target, adopt_wanted, t);
+
+	return err ? err : check_readable(t);
+}
+
+/* ---- again ---- */
+
+static void read_maps_again(struct tracker *t, struct process *p)
+{
+	uint64_t as_of_ns = p->maps_as_of_ns;
+	struct maps before = p->maps;
+
+	p->maps = (struct maps){0};
+	/* Gone in between, its leader dead, or no permission: the old ones are the best there is.
+	 */
+	if (tracker_read_maps(t, p, false) || !p->maps.cnt) {
+		maps_fini(&p->maps);
+		p->maps = before;
+		p->maps_read = before.cnt;
+		p->maps_as_of_ns = as_of_ns;
+		return;
+	}
+	maps_fini(&before);
+	table_mark_dirty(t, p);
+}
+
+/* As many more that a look pays. */
+enum { MAPS_MORE = 64 };
+
+static void forget_ended_maps(struct tracker *t, struct process *p)
+{
+	if (p->id)
+		process_write_mappings(t->opts.writer, p, false);
+	read_maps_again(t, p);
+}
+
+void scan_full_maps(struct tracker *t)
+{
+	for (struct process *p = t->dirty; p; p = p->next_dirty)
+		if (p->target && !p->ended_ns && p->maps.cnt >= RANGE_SEG_CNT &&
+		    p->maps.cnt >= p->maps_read + MAPS_MORE)
+			forget_ended_maps(t, p);
+}
+
+void scan_ended_maps(struct tracker *t)
+{
+	struct process *p;
+
+	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
+		if (p->ended_ns || !p->target || p->maps.cnt < 2 * p->maps_read + MAPS_MORE)
+			continue;
+		forget_ended_maps(t, p);
+		breathe(t);
+	}
+}
+
+/* ---- after a loss ---- */
+
+static void refresh(struct tracker *t, struct process *p)
+{
+	if (procfs_gone(t->proc, p->tgid)) {
+		table_end(t, p, clock_now_ns(), false);
+		return;
+	}
+	p->live = 0;
+	read_maps_again(t, p);
+}
+
+/* A child whose fork record was lost. */
+static int adopt_child(void *ctx, uint32_t pid)
+{
+	struct tracker *t = ctx;
+	struct process *parent;
+	struct procfs_stat st;
+
+	if (table_live(t, pid) || procfs_stat(t->proc, pid, &st))
+		return 0;
+	parent = table_live(t, st.ppid);
+	if (parent && parent->target && start_time(t, &st) > parent->started_ns)
+		scan_adopt(t, pid, false);
+	breathe(t);
+	return 0;
+}
+
+void scan_again(struct tracker *t)
+{
+	struct process *p;
+	size_t known;
+
+	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
+		if (!p->ended_ns && p->target)
+			refresh(t, p);
+		breathe(t);
+	}
+	if (!t->opts.target.pid_cnt)
+		target__scan(t->target, adopt_wanted, t);
+	if (!t->opts.target.inherit || t->opts.target.all)
+		return;
+	do { /* children of children */
+		known = t->processes.cnt;
+		procfs_each_id(t->proc, ".", adopt_child, t);
+	} while (t->processes.cnt != known);
+}

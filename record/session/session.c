@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A session's life: made piece by piece, in the order the pieces need each other; freed in the
+ * reverse one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/clock.h"
+#include "format/text.h"
+#include "record/host/memory.h"
+#include "record/host/priority.h"
+#include "record/host/privilege.h"
+#include "record/session/session_impl.h"
+
+#define SYNC_PERIOD_NS (3 * SEC_NS)
+
+/* Before 5.11 maps count against RLIMIT_MEMLOCK; where it may not be raised it does not matter or
+ * loading says so. */
+static void raise_memlock(void)
+{
+	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+}
+
+unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
+{
+	size_t i = 0;
+
+	while (probes[i] != probe)
+		i++;
+	return env->plan->variant[i];
+}
+
+static int attach_core(struct session *s)
+{
+	int err = links__keep(&s->env.links, bpf_program__attach(s->skel->progs.core_fork));
+
+	if (!err)
+		err = links__keep(&s->env.links, bpf_program__attach(s->skel->progs.core_exec));
+	if (err)
+		message_error("cannot follow fork and exec: %s", strerror(-err));
+	return err;
+}
+
+static int make_store(struct session *s)
+{
+	struct unwind_maps maps = {
+		.procs = bpf_map__fd(s->skel->maps.procs),
+		.range_segs = bpf_map__fd(s->skel->maps.range_segs),
+		.row_segs = bpf_map__fd(s->skel->maps.row_segs),
+		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
+		.rules = bpf_map__fd(s->skel->maps.unwind_rules),
+		.target_slots = s->skel->bss->target_slots,
+	};
+
+	int err = unwind_store__new(&s->store, &maps, s->opts.max_mem / 2);
+
+	s->env.store = s->store;
+	return err;
+}
+
+static int make_symbols(struct session *s)
+{
+	struct debuginfo_opts opts = s->opts.debuginfo;
+	int err;
+
+	opts.writer = s->writer;
+	opts.nursery = s->nursery;
+	if (s->opts.bound_mem)
+		opts.mem_max = memory_reserve(s->opts.max_mem);
+	err = kallsyms__new(&s->kallsyms, s->writer);
+	if (err) /* it said why */
+		s->kallsyms = NULL;
+	return debuginfo__new(&s->debuginfo, &opts);
+}
+
+static bool on_file(void *ctx, const struct file_facts *facts, int fd, const struct stat *st,
+		    const char *path)
+{
+	struct session *s = ctx;
+	bool awaited = false;
+
+	if (s->env.links.closed) /* the news left over at the stop */
+		return false;
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->file)
+			awaited |= probes[i]->file(&s->env, facts, fd, st, path);
+	return awaited;
+}
+
+static void on_file_gone(void *ctx, const struct stat *st)
+{
+	struct session *s = ctx;
+
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->file_gone)
+			probes[i]->file_gone(&s->env, st);
+}
+
+/* An unwind table takes less than its file. */
+static uint64_t table_room(void *ctx, uint64_t file_sz)
+{
+	uint64_t left = session_memory_left(ctx);
+
+	if (left >= file_sz)
+		return left;
+	memory_give_back();
+	return session_memory_left(ctx);
+}
+
+static int make_tracker(struct session *s)
+{
+	struct tracker_opts opts = {
+		.target = s->opts.target,
+		.writer = s->writer,
+		.nursery = s->nursery,
+		.readers = s->readers,
+		.store = s->store,
+		.debuginfo = s->debuginfo,
+		.epoll_fd = s->epoll_fd,
+		.loss = loss__add,
+		.loss_ctx = s->loss,
+		.file = on_file,
+		.file_gone = on_file_gone,
+		.file_ctx = s,
+		.room = table_room,
+		.room_ctx = s,
+	};
+
+	/* Who is chosen by name or group is a target once its news are read, not before. */
+	opts.urgent = opts.target.comm || opts.target.cgroup;
+	for (size_t i = 0; probes[i]; i++) {
+		if (!session_wants(s, i))
+			continue;
+		opts.urgent |= probes[i]->urgent;
+		opts.facts |= probes[i]->facts;
+	}
+	return tracker__new(&s->tracker, &opts);
+}
+
+static void on_stack(void *ctx, const struct wire_stack *stack)
+{
+	struct session *s = ctx;
+
+	s->events++;
+	intake__stack(s->intake, stack);
+}
+
+static void on_sample(void *ctx, const struct wire_sample *sample)
+{
+	struct session *s = ctx;
+
+	s->events++;
+	if (sample->hdr.probe == SAMPLE_cpu || sample->hdr.probe == SAMPLE_offcpu)
+		thin__event(s->thin, sample->hdr.probe == SAMPLE_cpu ? LEVER_CPU : LEVER_OFFCPU);
+	intake__sample(s->intake, sample);
+}
+
+static void on_other(void *ctx, const struct wire_hdr *hdr)
+{
+	struct session *s = ctx;
+
+	s->events++;
+	if (hdr->kind == WIRE_PAYLOAD)
+		thin__event(s->thin, LEVER_PAYLOAD);
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->record && probes[i]->record(&s->env, hdr))
+			return;
+	loss__add(s->loss, "ring", "record not understood", 1);
+}
+
+static void on_bad(void *ctx)
+{
+	struct session *s = ctx;
+
+	loss__add(s->loss, "ring", "record not understood", 1);
+}
+
+static int make_intake(struct session *s)
+{
+	const struct ring_handler handler = {on_stack, on_sample, on_other, on_bad, s};
+	const struct intake_opts opts = {
+		.writer = s->writer,
+		.tracker = s->tracker,
+		.kallsyms = s->kallsyms,
+		.loss = s->loss,
+		.interval_ns = s->opts.interval_ns,
+	};
+	int err = intake__new(&s->intake, &opts);
+
+	if (!err)
+		err = ring__new(&s->ring, bpf_map__fd(s->skel->maps.rings), s->plan.features.cpus,
+				s->opts.ring_sz, &handler);
+	if (!err && s->payload_ring_sz)
+		err = ring__add_payload(s->ring, bpf_map__fd(s->skel->maps.net_scratch),
+					bpf_map__max_entries(s->skel->maps.net_scratch),
+					s->payload_ring_sz);
+	if (err)
+		return err;
+	s->env.intake = s->intake;
+	return ring__watch(s->ring, s->epoll_fd);
+}
+
+static int watch_command(struct session *s)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &s->command_fd};
+
+	if (!s->opts.command_pid)
+		return 0;
+	s->command_fd = syscall(SYS_pidfd_open, s->opts.command_pid, 0);
+	if (s->command_fd < 0)
+		return -errno;
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->command_fd, &ev) ? -errno : 0;
+}
+
+static int cannot_set_up(int err)
+{
+	if (err)
+		message_error("cannot set up the recording: %s", strerror(-err));
+	return err;
+}
+
+/* Everything between the loaded programs and the attached probes. */
+static int make_parts(struct session *s)
+{
+	int err;
+
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	err = s->epoll_fd < 0 ? -errno : readers__new(&s->readers, s->nursery);
+	if (!err)
+		err = make_store(s);
+	if (!err)
+		err = make_symbols(s);
+	if (!err)
+		err = watch_command(s);
+	if (!err)
+		err = packer__new(&s->packer, s->writer);
+	if (!err)
+		err = syncer__new(&s->syncer, s->writer, SYNC_PERIOD_NS);
+	if (err)
+		return cannot_set_up(err);
+	err = make_tracker(s); /* reports by itself: no such process */
+	s->env.tracker = s->tracker;
+	return err ? err : cannot_set_up(make_intake(s));
+}
+
+static int attach_probes(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; probes[i] && !err; i++) {
+		if (!session_wants(s, i) || !probes[i]->attach)
+			continue;
+		message_status("attaching probe '%s'", probes[i]->name);
+		err = probes[i]->attach(&s->env);
+	}
+	return err;
+}
+
+static void init(struct session *s, const struct record_opts *opts, struct obz_writer *writer,
+		 struct nursery *nursery)
+{
+	s->opts = *opts;
+	s->nursery = nursery;
+	s->writer = writer;
+	s->epoll_fd = s->command_fd = s->stats_fd = -1;
+	s->command = opts->command_pid;
+	if (s->command && !opts->target.all && !opts->target.pid_cnt && !opts->target.comm &&
+	    !opts->target.cgroup) {
+		s->opts.target.pids = &s->command;
+		s->opts.target.pid_cnt = 1;
+	}
+	s->env.opts = &s->opts;
+	s->env.writer = writer;
+	s->env.plan = &s->plan;
+	s->env.features = &s->plan.features;
+}
+
+/* Needs CAP_SYS_ADMIN; where somebody else has it counted already, there is nothing to ask for. */
+static void count_costs(struct session *s)
+{
+	s->stats_fd = program_cost_enable();
+	if (s->stats_fd < 0 && !program_cost_counted())
+		message_warn(
+			"run times of BPF programs are not counted%s: %s (needs CAP_SYS_ADMIN, or "
+			"sysctl kernel.bpf_stats_enabled at 1)",
+			s->opts.budget_per_64k ? ", --cpu-budget holds for obrec's own time alone"
+					       : "",
+			strerror(-s->stats_fd));
+}
+
+static void on_step(void *ctx, enum budget_lever lever, unsigned level)
+{
+	struct session *s = ctx;
+
+	if (lever == LEVER_PROCESSES)
+		tracker__wake_less(s->tracker, level);
+	for (size_t i = 0; lever == LEVER_OFFCPU && probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->thin)
+			probes[i]->thin(&s->env, level);
+}
+
+static int make_thin(struct session *s)
+{
+	const struct thin_opts opts = {
+		.skel = s->skel,
+		.writer = s->writer,
+		.packer = s->packer,
+		.readers = s->readers,
+		.budget_per_64k = s->opts.budget_per_64k,
+		.sample_per_64k = s->opts.payload_max ? s->opts.sample_per_64k : 0,
+		.stepped = on_step,
+		.ctx = s,
+	};
+
+	return thin__new(&s->thin, &opts);
+}
+
+int session__new(struct session **out, const struct record_opts *opts, struct obz_writer *writer,
+		 struct nursery *nursery)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	init(s, opts, writer, nursery);
+	raise_memlock();
+	err = loss__new(&s->loss);
+	s->env.loss = s->loss;
+	message_status("loading BPF programs");
+	if (!err)
+		err = session_load(s);
+	if (!err)
+		privilege_warn(s->opts.target.pid_cnt);
+	if (!err)
+		err = make_parts(s);
+	message_status("reading the running processes");
+	if (!err)
+		err = attach_core(s);
+	if (!err)
+		err = tracker__start(s->tracker);
+	if (!err)
+		err = attach_probes(s);
+	if (!err && (s->opts.stats || s->opts.budget_per_64k))
+		count_costs(s);
+	if (!err && s->opts.budget_per_64k)
+		err = cannot_set_up(make_thin(s));
+	if (err)
+		session__free(s);
+	else
+		*out = s;
+	return err;
+}
+
+bool session__attaches_files(const struct session *s)
+{
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->attaches_files)
+			return true;
+	return false;
+}
+
+int session__start(struct session *s)
+{
+	int err = 0;
+
+	priority_raise();
+	s->started_ns = s->env.start_ns = clock_now_ns();
+	session_miss_from_now(s);
+	s->skel->bss->enabled = true;
+	for (size_t i = 0; probes[i] && !err; i++)
+		if (session_wants(s, i) && probes[i]->start)
+			err = probes[i]->start(&s->env);
+	return err;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void end_links(struct session *s)
+{
+	uint64_t from_ns = clock_now_ns();
+	size_t cnt = s->env.links.cnt;
+
+	links__fini(&s->env.links);
+	if (cnt)
+		message_verbose("stopping: %.0f ms more until the kernel had let %zu links go",
+				(clock_now_ns() - from_ns) / 1e6, cnt);
+}
+
+void session__free(struct session *s)
+{
+	if (!s)
+		return;
+	packer__free(s->packer);
+	syncer__free(s->syncer);
+	end_links(s);
+	for (size_t i = 0; probes[i]; i++)
+		if (probes[i]->free)
+			probes[i]->free(&s->env);
+	ring__free(s->ring);
+	intake__free(s->intake);
+	if (s->tracker)
+		tracker__free(s->tracker);
+	readers__free(s->readers);
+	if (s->debuginfo)
+		debuginfo__free(s->debuginfo);
+	if (s->kallsyms)
+		kallsyms__free(s->kallsyms);
+	if (s->store)
+		unwind_store__free(s->store);
+	thin__free(s->thin);
+	loss__free(s->loss);
+	if (s->skel)
+		obrec_bpf__destroy(s->skel);
+	close_fd(s->stats_fd);
+	close_fd(s->command_fd);
+	close_fd(s->epoll_fd);
+	free(s);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The inside of a session, shared by session.c (life), session_load.c, session_run.c and
+ * session_status.c only. */
+#ifndef RECORD_SESSION_IMPL_H
+#define RECORD_SESSION_IMPL_H
+
+#include <time.h>
+
+#include "record/probe/attach.h"
+#include "record/intake/intake.h"
+#include "record/host/kallsyms.h"
+#include "record/base/loss.h"
+#include "record/intake/packer.h"
+#include "record/probe/probe.h"
+#include "record/host/program.h"
+#include "record/reader/readers.h"
+#include "record/intake/ring.h"
+#include "record/session/session.h"
+#include "record/session/syncer.h"
+#include "record/session/thin.h"
+#include "record/unwind/unwind_store.h"
+#include "obrec.skel.h"
+
+struct session {
+	struct record_opts opts; /* a copy, with target.pids pointing at `command` for -- COMMAND */
+	uint32_t command;
+	struct obz_writer *writer;
+	struct nursery *nursery; /* borrowed */
+	struct readers *readers;
+	struct attach_plan plan;
+	struct probe_env env;
+	struct obrec_bpf *skel;
+	struct unwind_store *store;
+	struct debuginfo *debuginfo;
+	struct kallsyms *kallsyms;
+	struct tracker *tracker;
+	struct loss *loss;
+	struct intake *intake;
+	struct ring *ring;
+	uint32_t payload_ring_sz; /* 0: payload has no rings of its own */
+	struct packer *packer;
+	struct syncer *syncer;
+	struct thin *thin;		    /* NULL: no budget */
+	int epoll_fd, command_fd, stats_fd; /* -1: none */
+	uint64_t lost_in_bpf[LOSS_CNT];	    /* as last read */
+	uint64_t missed_in_bpf;
+	uint64_t events;
+	uint64_t started_ns, stopped_ns;
+};
+
+#define SEC_NS 1000000000ULL
+#define MSEC_NS 1000000ULL
+
+static inline bool session_wants(const struct session *s, size_t probe)
+{
+	return s->opts.probes >> probe & 1;
+}
+
+/* Opens the skeleton, prepares the wanted probes, loads. Reports its errors. */
+int session_load(struct session *s);
+
+/* Bytes that --max-mem leaves, without what is kept free; UINT64_MAX: there is no bound. */
+uint64_t session_memory_left(const struct session *s);
+
+/* What programs miss is a loss from here on, when they are enabled, until stopped_ns is set. */
+void session_miss_from_now(struct session *s);
+
+/* Adds what was lost in the kernel since the last call to the loss table. */
+void session_read_losses(struct session *s);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From the skeleton to loaded programs: what is wanted and possible, how big, and why not. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "format/text.h"
+#include "bpf/net/net.h"
+#include "bpf/unwind.h"
+#include "record/session/session_impl.h"
+
+enum {
+	DEFAULT_MEM = 256 << 20,
+	MIN_RING = 64 << 10,
+	MAX_RING = 1 << 20,
+	MAX_RING_SOCKS = 4 << 20,  /* new and closed sockets, without what they carry */
+	MAX_RING_BULKY = 32 << 20, /* a few tenths of a second of what one CPU can send */
+	WAKEUP = 128 << 10,
+	WAKEUP_PAYLOAD = 256 << 10, /* with less, or by a timer alone, nginx answers fewer */
+};
+
+/* One wake-up serves hundreds of records, yet takes the CPU for no more than a few tenths of a
+ * millisecond: a server that waits longer for its clients' CPU runs out of requests. */
+static uint32_t wakeup_size(uint32_t ring_sz, uint32_t most)
+{
+	return most < ring_sz / 2 ? most : ring_sz / 2;
+}
+
+/* The line of a failed load that says why; libbpf hands its messages over without a context. */
+static char load_error[256];
+
+/* The verifier's log ends with the reason and, after it, statistics. */
+static void keep_reason(const char *log)
+{
+	const char *end = strstr(log, "\nprocessed "), *line;
+
+	if (!end)
+		end = strstr(log, "\n-- END");
+	if (!end)
+		return;
+	for (line = end; line > log && line[-1] != '\n';)
+		line--;
+	snprintf(load_error, sizeof(load_error), "%.*s", (int)(end - line), line);
+}
+
+static int on_libbpf_message(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	char *text, *log;
+	int len = vasprintf(&text, fmt, args);
+
+	if (len < 0)
+		return 0;
+	while (len > 0 && text[len - 1] == '\n')
+		text[--len] = 0;
+	log = strstr(text, "-- BEGIN PROG LOAD LOG --\n");
+	if (log)
+		keep_reason(log);
+	else if (level == LIBBPF_WARN && !load_error[0])
+		snprintf(load_error, sizeof(load_error), "%s",
+			 strncmp(text, "libbpf: ", 8) ? text : text + 8);
+	if (level != LIBBPF_DEBUG)
+		message_verbose("%s", text);
+	free(text);
+	return 0;
+}
+
+/* Programs prepared: whether payload gets rings of its own (bpf/net/net_payload.bpf.h). */
+static bool has_payload_rings(const struct obrec_bpf *skel)
+{
+#if defined(__x86_64__)
+	return skel->rodata->net_payload_on && skel->rodata->net_by == NET_BY_SOCK;
+#else
+	return false;
+#endif
+}
+
+static bool is_bulky(const struct session *s)
+{
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->bulky)
+			return true;
+	return false;
+}
+
+/* Of `max` bytes at most, all `cnt` together of no more than `budget`. */
+static uint32_t ring_size(const struct session *s, uint64_t budget, unsigned cnt, uint32_t max)
+{
+	uint32_t sz = MIN_RING;
+
+	if (s->opts.ring_sz)
+		return s->opts.ring_sz;
+	while (sz < max && sz * 2ULL * cnt <= budget)
+		sz *= 2;
+	return sz;
+}
+
+/* What is kept of a call in one record. */
+static uint32_t largest_payload(const struct record_opts *o)
+{
+	uint32_t most = o->payload_max > o->payload_many ? o->payload_max : o->payload_many;
+
+	return (most > NET_FRAMES_MAX ? most : NET_FRAMES_MAX) + NET_FRAMES_MORE;
+}
+
+/* Their sizes; there are more of them than are filled where clear text is taken. */
+static int prepare_payload_rings(struct session *s)
+{
+	struct obrec_bpf *skel = s->skel;
+	unsigned cnt = bpf_map__max_entries(skel->maps.net_scratch);
+	uint64_t budget = s->opts.max_mem / (cnt > s->plan.features.cpus ? 4 : 8);
+	uint32_t kept = largest_payload(&s->opts);
+	uint32_t sz = ring_size(s, budget, cnt, MAX_RING_BULKY);
+	int err;
+
+	while (sz < 2 * NET_RECORD_SZ(kept))
+		sz *= 2;
+	s->payload_ring_sz = sz;
+	skel->rodata->net_ring_mask = sz - 1;
+	skel->rodata->net_kept_max = kept;
+	skel->rodata->net_wakeup_sz = wakeup_size(sz, WAKEUP_PAYLOAD);
+	err = bpf_map__set_map_flags(skel->maps.net_scratch, BPF_F_MMAPABLE);
+	return err ? err : bpf_map__set_value_size(skel->maps.net_scratch, NET_SCRATCH_SZ(sz));
+}
+
+static int prepare_rings(struct session *s)
+{
+	struct obrec_bpf *skel = s->skel;
+	unsigned cpus = s->plan.features.cpus;
+	uint64_t mem = s->opts.max_mem;
+	uint32_t sz;
+	int err = 0;
+
+	if (has_payload_rings(skel)) {
+		err = prepare_payload_rings(s);
+		sz = ring_size(s, mem / 16, cpus, MAX_RING_SOCKS);
+	} else {
+		sz = ring_size(s, mem / 8, cpus, is_bulky(s) ? MAX_RING_BULKY : MAX_RING);
+	}
+	s->opts.ring_sz = sz;
+	skel->rodata->wakeup_sz = wakeup_size(sz, WAKEUP);
+	skel->rodata->net_ring_limit = sz / 4 * 3;
+	return err ? err : bpf_map__set_max_entries(skel->maps.rings, cpus);
+}
+
+static int prepare(struct session *s)
+{
+	struct obrec_bpf *skel = s->skel;
+	unsigned slots = s->plan.features.cpus * UNWIND_CONTEXTS;
+	int err = 0;
+
+	if (!s->opts.max_mem)
+		s->opts.max_mem = DEFAULT_MEM;
+	skel->rodata->have_task_pt_regs = s->plan.features.task_pt_regs;
+	skel->rodata->target_all = s->opts.target.all;
+	skel->rodata->self_tgid = getpid();
+	bpf_map__set_max_entries(skel->maps.unwind_slots, slots);
+	bpf_map__set_max_entries(skel->maps.unwind_caches, slots);
+	bpf_program__set_autoload(skel->progs.core_fork, true);
+	bpf_program__set_autoload(skel->progs.core_exec, true);
+	for (size_t i = 0; probes[i] && !err; i++)
+		if (session_wants(s, i))
+			err = probes[i]->prepare(&s->env);
+	return err ? err : prepare_rings(s);
+}
+
+/* Before 5.11 maps count against RLIMIT_MEMLOCK, and raising it takes a capability. */
+static const char *load_hint(int err)
+{
+	struct rlimit r;
+
+	if (err != -EPERM || !strstr(load_error, "failed to create") ||
+	    getrlimit(RLIMIT_MEMLOCK, &r) || r.rlim_cur == RLIM_INFINITY)
+		return "";
+	return " (before Linux 5.11 maps count as locked memory: 'ulimit -l unlimited', or "
+	       "CAP_SYS_RESOURCE)";
+}
+
+int session_load(struct session *s)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open);
+	int err = 0;
+
+	libbpf_set_print(on_libbpf_message);
+	if (s->opts.plan)
+		s->plan = *s->opts.plan;
+	else
+		err = attach_plan_make(&s->plan, &s->opts);
+	if (err)
+		return err;
+	s->opts.probes = s->plan.probes;
+	if (s->plan.features.btf_file[0])
+		open.btf_custom_path = s->plan.features.btf_file;
+	s->skel = s->env.skel = obrec_bpf__open_opts(&open);
+	if (!s->skel) {
+		err = -errno;
+		message_error("cannot open the BPF object: %s",
+			      load_error[0] ? load_error : strerror(-err));
+		return err;
+	}
+	err = prepare(s);
+	if (err)
+		return err;
+	load_error[0] = 0;
+	err = obrec_bpf__load(s->skel);
+	if (err)
+		message_error("cannot load the BPF programs on kernel %s: %s: %s%s",
+			      s->plan.features.release, strerror(-err), load_error, load_hint(err));
+	return err == -EINVAL || err == -E2BIG || err == -ESRCH ? -EOPNOTSUPP : err;
+}
+
+static uint64_t read_loss(int fd, uint32_t which)
+{
+	int cpus = libbpf_num_possible_cpus();
+	uint64_t sum = 0, *values;
+
+	if (cpus < 1)
+		return 0;
+	values = calloc(cpus, sizeof(*values));
+	if (values && !bpf_map_lookup_elem(fd, &which, values))
+		for (int i = 0; i < cpus; i++)
+			sum += values[i];
+	free(values);
+	return sum;
+}
+
+/* One program is there for what another misses, and counts what it made up for. */
+static void add_missed(void *sum, const struct program_cost *c)
+{
+	if (strcmp(c->name, "net_tcp_state_missed"))
+		*(uint64_t *)sum += c->missed;
+}
+
+static uint64_t missed_in_bpf(const struct session *s)
+{
+	uint64_t missed = 0, made_up;
+
+	program_cost_each(s->skel->obj, add_missed, &missed);
+	made_up = __atomic_load_n(&s->skel->bss->net_state_made_up, __ATOMIC_ACQUIRE);
+	return missed > made_up ? missed - made_up : 0;
+}
+
+void session_miss_from_now(struct session *s)
+{
+	s->missed_in_bpf = missed_in_bpf(s);
+}
+
+void session_read_losses(struct session *s)
+{
+	static const struct {
+		const char *source, *cause;
+	} names[] = {
+#define X(name, source, cause) {source, cause},
+		WIRE_LOSSES(X)
+#undef X
+	};
+	uint64_t missed;
+
+	for (uint32_t i = 0; i < LOSS_CNT; i++) {
+		uint64_t v = read_loss(bpf_map__fd(s->skel->maps.losses), i);
+
+		loss__add(s->loss, names[i].source, names[i].cause, v - s->lost_in_bpf[i]);
+		s->lost_in_bpf[i] = v;
+	}
+	missed = s->stopped_ns ? 0 : missed_in_bpf(s);
+	if (missed <= s->missed_in_bpf)
+		return;
+	loss__add(s->loss, "probe", "program was running already", missed - s->missed_in_bpf);
+	s->missed_in_bpf = missed;
+}

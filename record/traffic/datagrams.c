@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "record/traffic/datagrams.h"
+#include "record/base/idmap.h"
+
+static FILE *open_table(int proc, uint32_t pid, const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%u/net/%s", pid, name);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
+/*
+ * proc(5), /proc/net/udp:  sl  local_address rem_address   st tx:rx tr:tm retrnsmt uid timeout inode
+ *                          0: 0100007F:0035 00000000:0000 07  ...
+ * 07 is TCP_CLOSE, what all are that have no peer.
+ */
+static void read_table(int proc, uint32_t pid, const char *name, struct idmap *inodes)
+{
+	FILE *f = open_table(proc, pid, name);
+	char line[512];
+
+	if (!f)
+		return;
+	while (fgets(line, sizeof(line), f)) {
+		unsigned remote, state;
+		unsigned long inode;
+
+		if (sscanf(line,
+			   " %*u: %*[0-9A-Fa-f]:%*x %*[0-9A-Fa-f]:%x %x %*s %*s %*s %*u %*u %lu",
+			   &remote, &state, &inode) == 3 &&
+		    state == 7 && !remote && inode)
+			idmap_put(inodes, inode, inodes);
+	}
+	fclose(f);
+}
+
+static bool holds_one(int proc, uint32_t pid, const struct idmap *inodes)
+{
+	char path[64], to[64];
+	struct dirent *e;
+	bool found = false;
+	DIR *d;
+	int fd;
+
+	snprintf(path, sizeof(path), "%u/fd", pid);
+	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	while (d && !found && (e = readdir(d))) {
+		ssize_t n = readlinkat(fd, e->d_name, to, sizeof(to) - 1);
+		unsigned long inode;
+
+		to[n < 0 ? 0 : n] = 0;
+		found = sscanf(to, "socket:[%lu]", &inode) == 1 && idmap_get(inodes, inode);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+bool datagrams_received(int proc, uint32_t pid)
+{
+	struct idmap inodes = {0};
+	bool any;
+
+	read_table(proc, pid, "udp", &inodes);
+	read_table(proc, pid, "udp6", &inodes);
+	any = inodes.cnt && holds_one(proc, pid, &inodes);
+	idmap_fini(&inodes);
+	return any;
+}

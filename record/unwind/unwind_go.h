@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Go's own tables (.gopclntab, which strip keeps): where functions are, how far each instruction's
+ * stack pointer is from the return address, and the functions at which a stack ends. Layouts of
+ * Go 1.16, 1.18 and 1.20 (runtime/symtab.go).
+ */
+#ifndef RECORD_UNWIND_GO_H
+#define RECORD_UNWIND_GO_H
+
+#include "record/unwind/unwind_image.h"
+
+enum go_kind {
+	GO_NORMAL,
+	GO_OUTERMOST, /* goroutine or thread entry, or a switch to another stack */
+	GO_SIGNAL,    /* the signal trampoline */
+};
+
+struct go_table {
+	struct cursor all;
+	uint64_t text, nfunc;
+	uint64_t steps_left; /* of all functions' stack depths */
+	uint64_t names, pctab, functab;
+	unsigned version; /* 16, 18, 20; 0: no table */
+};
+
+struct go_function {
+	uint64_t start, end;
+	enum go_kind kind;
+	uint64_t pcsp;	  /* where its stack depths are */
+	const char *name; /* in the table; "" for a long one */
+};
+
+void go_table__open(struct go_table *g, const struct unwind_image *im);
+bool go_table__function(const struct go_table *g, size_t i, struct go_function *f);
+/* The rows of a function; 0, -EBADMSG, -ENOMEM. Functions that share more than is believed are bad.
+ */
+int go_table__run(struct go_table *g, const struct go_function *f, struct cfi_rows *rows);
+
+#endif
