@@ -83,6 +83,28 @@ static inline bool index_find(const struct index *ix, index_equal_fn equal, cons
 	return false;
 }
 
+/* For memory that is fetched while others are looked up: first where `hash` belongs ... */
+static inline void index_ahead(const struct index *ix, uint64_t hash)
+{
+	if (ix->cap)
+		__builtin_prefetch(&ix->slots[hash & (ix->cap - 1)]);
+}
+
+/* ... then what is probably the entry, if there is one. */
+static inline bool index_guess(const struct index *ix, uint64_t hash, uint32_t *entry)
+{
+	uint32_t mask = ix->cap - 1;
+
+	if (!ix->cap)
+		return false;
+	for (uint32_t i = hash & mask; ix->slots[i].entry; i = (i + 1) & mask)
+		if (ix->slots[i].hash == (uint32_t)hash) {
+			*entry = ix->slots[i].entry - 1;
+			return true;
+		}
+	return false;
+}
+
 static inline void index_put_(struct index_slot *slots, uint32_t mask, struct index_slot slot)
 {
 	uint32_t i = slot.hash & mask;

@@ -80,7 +80,7 @@ void stacks__free(struct stacks *s)
 	free(s);
 }
 
-uint32_t stacks__location(struct stacks *s, uint32_t binary, uint64_t address)
+static uint32_t location_of(struct stacks *s, uint32_t binary, uint64_t address)
 {
 	struct location key = {.address = address, .binary = binary};
 	uint64_t hash = hash_pair(address, binary);
@@ -98,21 +98,32 @@ uint32_t stacks__location(struct stacks *s, uint32_t binary, uint64_t address)
 	return i;
 }
 
-uint32_t stacks__node(struct stacks *s, uint32_t caller, uint32_t location)
+void stacks__step(const struct stacks *s, const struct stack_step *from, struct stack_step *step)
 {
-	struct node key = {caller, location};
-	uint64_t hash = hash_pair(caller, location);
+	uint64_t location = hash_pair(step->address, step->binary);
+
+	step->hash = hash_mix(location + (from ? from->hash : 0));
+	index_ahead(&s->location_index, location);
+	index_ahead(&s->node_index, step->hash);
+}
+
+uint32_t stacks__node(struct stacks *s, uint32_t caller, const struct stack_step *step)
+{
+	struct node key = {.caller = caller};
 	uint32_t i;
 
-	if (caller == STACK_NO_NODE || location == STACK_NO_NODE)
+	if (caller == STACK_NO_NODE)
 		return STACK_NO_NODE;
-	if (index_find(&s->node_index, node_equal, s, hash, &key, &i))
+	key.location = location_of(s, step->binary, step->address);
+	if (key.location == STACK_NO_NODE)
+		return STACK_NO_NODE;
+	if (index_find(&s->node_index, node_equal, s, step->hash, &key, &i))
 		return i;
 	i = s->node_cnt;
 	if (i >= MAX_NODES || array_reserve(&s->nodes, &s->node_cap, i + 1))
 		return STACK_NO_NODE;
 	s->nodes[i] = key;
-	if (index_add(&s->node_index, hash, i))
+	if (index_add(&s->node_index, step->hash, i))
 		return STACK_NO_NODE;
 	s->node_cnt++;
 	return i;

@@ -42,15 +42,37 @@ void weights__free(struct weights *w)
 	free(w);
 }
 
-int weights__add(struct weights *w, const struct weight *add)
+static struct weight key_of(const struct weights *w, const struct weight *add)
 {
 	struct weight key = *add;
-	uint64_t hash;
-	uint32_t i;
 
 	if (!w->by_thread || w->merged)
 		key.thread = 0;
-	hash = weight_key_hash(&key);
+	return key;
+}
+
+void weights__ahead(const struct weights *w, const struct weight *add)
+{
+	struct weight key = key_of(w, add);
+
+	index_ahead(&w->index, weight_key_hash(&key));
+}
+
+void weights__guess(const struct weights *w, const struct weight *add)
+{
+	struct weight key = key_of(w, add);
+	uint32_t i;
+
+	if (index_guess(&w->index, weight_key_hash(&key), &i))
+		__builtin_prefetch(&w->v[i]);
+}
+
+int weights__add(struct weights *w, const struct weight *add)
+{
+	struct weight key = key_of(w, add);
+	uint64_t hash = weight_key_hash(&key);
+	uint32_t i;
+
 	if (index_find(&w->index, weight_equal, w, hash, &key, &i)) {
 		w->v[i].count += add->count;
 		w->v[i].value += add->value;
