@@ -3,6 +3,8 @@
 # make            build/obrec and build/obana      make obana       only the analyser (no libbpf, no clang)
 # make unit       unit tests                       make check       all tests
 # make fuzz       fuzz targets, bounded count      make bench       benchmarks against the peers
+# make static     both without any shared library, build/static
+# make dist       archive and Debian packages of those, build/dist; BTF="KERNEL..." (scripts/btf)
 # make install    PREFIX, DESTDIR                  V=1 shows commands, SAN=1 builds with ASan and UBSan
 # make CROSS=aarch64-linux-gnu    builds for another processor into build/aarch64-linux-gnu (scripts/deps test)
 #
@@ -45,7 +47,7 @@ FORMAT_SRC := $(wildcard format/*.c format/*/*.c)
 RECORD_SRC := $(wildcard record/*/*.c)
 ANALYZE_SRC := $(wildcard analyze/*/*.c analyze/*/*/*.c)
 # what others refer to comes first: libbpf 1.1 loses the place of a map that is used before it is defined
-BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread)
+BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/metric.bpf.c bpf/event.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread)
 BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
@@ -55,7 +57,7 @@ ANALYZE_A := $(B)/libanalyze.a
 SKEL := $(B)/obrec.skel.h
 
 .DELETE_ON_ERROR:
-.PHONY: all obrec obana newest-clang units unit fuzz-build workload check fuzz bench install clean print-%
+.PHONY: all obrec obana static dist newest-clang units unit fuzz-build workload check fuzz bench install clean print-%
 all: obrec obana
 obrec: $(B)/obrec
 obana: $(B)/obana
@@ -71,12 +73,31 @@ $(B)/obrec: $(B)/record/obrec_main.o $(RECORD_A) $(FORMAT_A)
 $(B)/obana: $(B)/analyze/obana_main.o $(ANALYZE_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(FORMAT_LIBS) $(ANALYZE_LIBS) $(LDFLAGS)
 
+# ---- the same objects without shared libraries: Debian's compilers make all code position independent
+
+# Left out at the link: what no function reaches (libarchive brings all its formats, and by xar libxml2 and ICU). A warning is an
+# error: glibc's tell of name services and dlopen, which need glibc's own libraries of the same version at run time.
+STATIC_LDFLAGS := -static-pie -s -Wl,--gc-sections -Wl,--fatal-warnings
+static: $(B)/static/obrec $(B)/static/obana
+$(B)/static/obrec: $(B)/record/obrec_main.o $(RECORD_A) $(FORMAT_A)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread $(STATIC_LDFLAGS) -o $@ $^ $(FORMAT_LIBS) $(RECORD_LIBS) $(LDFLAGS)
+$(B)/static/obana: $(B)/analyze/obana_main.o $(ANALYZE_A) $(FORMAT_A) $(B)/scripts/static.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread $(STATIC_LDFLAGS) -Wl,--wrap=dlopen -o $@ $^ $(FORMAT_LIBS) $(ANALYZE_LIBS) -llzma $(LDFLAGS)
+
+# manual and completion are printed by programs that run here
+DEB_ARCH := $(if $(filter x86,$(ARCH)),amd64,$(ARCH))
+dist: static all
+	$(if $(CROSS),$(Q)$(MAKE) -s CROSS= B=build static)
+	+$(Q)B=$(B) VERSION=$(VERSION) ARCH=$(DEB_ARCH) TEXTS=$(if $(CROSS),build,$(B))/static CROSS=$(CROSS) scripts/dist $(BTF)
+
 # ---- what each layer may include: sees_LAYER, the folders and files of its top
 
 sees_format := format
 sees_record := record format bpf
 sees_analyze := analyze format
-sees_bpf := bpf format/protocols.def format/records.def format/records.h
+sees_bpf := bpf format/kinds.def format/probes.def format/protocols.def format/records.def format/records.h
 sees_tests := record analyze format bpf tests
 LAYERS := format record analyze bpf tests
 layer = $(or $(filter $(LAYERS),$(firstword $(subst _, ,$(subst /, ,$(patsubst tests/unit/%,%,$(patsubst tests/fuzz/%,%,$(1))))))),tests)
@@ -194,19 +215,22 @@ $(B)/workload/heap.so: tests/workload/heap.c
 $(B)/workload/big: tests/workload/bigcxx.py
 	$(call say,WORKLOAD,$@)python3 $< $(B)/workload/big-src && $(MAKE) -s -C $(B)/workload/big-src && cp -f $(B)/workload/big-src/big $@
 
-check: all units workload fuzz-build
+check: all static units workload fuzz-build
 	$(Q)$(MAKE) -s SAN=1 units
 	$(Q)FULL=1 scripts/run-tests
 bench: all
 	$(Q)scripts/bench
 
+# FROM: the programs to install; TEXTS: where those lie that print manual and completion, for FROM may not run here
+FROM ?= $(B)
+TEXTS ?= $(FROM)
 install: all
-	install -D -m 755 $(B)/obrec $(DESTDIR)$(PREFIX)/bin/obrec
-	install -D -m 755 $(B)/obana $(DESTDIR)$(PREFIX)/bin/obana
+	install -D -m 755 $(FROM)/obrec $(DESTDIR)$(PREFIX)/bin/obrec
+	install -D -m 755 $(FROM)/obana $(DESTDIR)$(PREFIX)/bin/obana
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	for t in obrec obana; do \
-		$(B)/$$t --man > $(DESTDIR)$(PREFIX)/share/man/man1/$$t.1 && \
-		$(B)/$$t --completion=bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t || exit 1; done
+		$(TEXTS)/$$t --man > $(DESTDIR)$(PREFIX)/share/man/man1/$$t.1 && \
+		$(TEXTS)/$$t --completion=bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t || exit 1; done
 
 clean:
 	rm -rf $(B)

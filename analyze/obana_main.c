@@ -23,16 +23,15 @@ static const struct option_def no_options[] = {{0}};
 static const struct cli obana_cli = {
 	.program = "obana",
 	.synopsis = "COMMAND [ARCHIVE.obz ...] [options]",
-	.summary = "shows what obrec recorded",
-	.details = "Reads archives made by obrec, on any machine, without root and without the "
-		   "recorded "
-		   "programs. `obana COMMAND --help` explains a command. Tables go to stdout, "
-		   "everything "
-		   "else to stderr; colour and progress appear on a terminal only, and NO_COLOR is "
-		   "honoured.",
+	.summary = "analyse archives recorded by obrec",
+	.details = "obana reads archives of obrec on any machine, without root and without the "
+		   "recorded binaries. `obana COMMAND --help` describes a command. Tables go to "
+		   "stdout, all other output to stderr; colour and progress are shown on terminals "
+		   "only, and NO_COLOR is honoured.",
 	.options = no_options,
 	.exit_status = cli_exit_status,
 	.commands = command_clis,
+	.sections = obana_manual,
 };
 
 static size_t least(size_t a, size_t b)

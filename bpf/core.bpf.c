@@ -115,7 +115,7 @@ __noinline int stack_none_user(__u32 entry)
 	w->stack.hdr.probe = s->sample.hdr.probe;
 	w->stack.tgid = 0;
 	w->stack.frame_cnt = 0;
-	w->stack.error = 11; /* STACK_NOT_TAKEN */
+	w->stack.error = STACK_NOT_TAKEN;
 	w->stack.hash = WIRE_NOT_TAKEN;
 	s->sample.user_stack = WIRE_NOT_TAKEN;
 	return stack_send_user(w);
@@ -156,7 +156,7 @@ __noinline int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact)
 	pack_kernel(entry, cnt, leaf_exact);
 	s->kernel.hdr.probe = s->sample.hdr.probe;
 	s->kernel.frame_cnt = cnt;
-	s->kernel.error = cnt ? 0 : 11; /* STACK_NOT_TAKEN */
+	s->kernel.error = cnt ? STACK_NONE : STACK_NOT_TAKEN;
 	s->kernel.tgid = 0;
 	s->sample.kernel_stack = s->kernel.hash;
 	return stack_send(&s->kernel, WIRE_MAX_KERNEL_FRAMES);

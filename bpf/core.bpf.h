@@ -7,6 +7,7 @@
 #ifndef BPF_CORE_BPF_H
 #define BPF_CORE_BPF_H
 
+#include "format/records.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/wire.h"
 #include "bpf/unwind.bpf.h"

@@ -89,6 +89,16 @@ struct mm_struct;
 struct pt_regs {
 } __attribute__((preserve_access_index));
 
+struct kernfs_node {
+	__u64 id; /* 5.5, 67c0496e87d1 ("kernfs: convert kernfs_node->id from union to u64") */
+} __attribute__((preserve_access_index));
+struct cgroup {
+	struct kernfs_node *kn;
+} __attribute__((preserve_access_index));
+struct css_set {
+	struct cgroup *dfl_cgrp;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid, tgid;
 	unsigned int flags;
@@ -97,6 +107,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	char comm[16];
 	unsigned long nvcsw, nivcsw;
+	struct css_set *cgroups;
 } __attribute__((preserve_access_index));
 
 /* 5.14, 2f064a59a11f ("sched: Change task_struct::state"): `state` became `__state`. */
@@ -142,6 +153,12 @@ static __always_inline __u32 task_state(struct task_struct *task, bool typed)
 	if (bpf_core_field_exists(t->__state))
 		return typed ? t->__state : BPF_CORE_READ(t, __state);
 	return typed ? old->state : BPF_CORE_READ(old, state);
+}
+
+/* Its cgroup in the unified hierarchy: the inode of its directory. */
+static __always_inline __u64 task_cgroup(struct task_struct *t, bool typed)
+{
+	return typed ? t->cgroups->dfl_cgrp->kn->id : BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
 }
 
 /* No user memory to walk: a kernel thread, or one that has already dropped its mm while it exits.

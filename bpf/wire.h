@@ -14,6 +14,12 @@
 #define WIRE_MAX_KERNEL_FRAMES 127
 #define WIRE_COMM_LEN 16
 
+/* Probes by name, as bits of 64. */
+enum probe_number {
+#define PROBE(name, number, ...) PROBE_##name = number,
+#include "format/probes.def"
+};
+
 /* ---- ring-buffer records: each begins with struct wire_hdr, sizes are multiples of 8 ---- */
 
 enum wire_kind {
@@ -21,12 +27,13 @@ enum wire_kind {
 	WIRE_SAMPLE = 2,
 	WIRE_SOCK = 3,	  /* net.h */
 	WIRE_PAYLOAD = 4, /* net.h */
+	WIRE_EVENT = 5,	  /* event.h */
 	WIRE_KIND_CNT
 };
 
 struct wire_hdr {
 	__u16 kind; /* enum wire_kind */
-	__u16 probe; /* enum sample_kind of format/records.h */
+	__u16 probe; /* enum sample_kind of format/records.h; of an event, its record's number */
 	__u32 size; /* whole record */
 };
 
@@ -165,20 +172,22 @@ struct page {
 #define WIRE_LOSSES(X)                                                                             \
 	X(RING_SAMPLE, "ring", "sample: ring buffer full")                                         \
 	X(RING_STACK, "ring", "stack definition: ring buffer full")                                \
-	X(SCRATCH, "probe", "nested too deep for scratch memory")                                  \
+	X(SCRATCH, "probe", "nested too deeply for scratch memory")                                  \
 	X(OFFCPU_STATE, "offcpu", "thread table full")                                             \
 	X(PROCS_FULL, "target", "process table full")                                              \
 	X(RING_NET, "ring", "socket: ring buffer full")                                            \
 	X(RING_PAYLOAD, "ring", "payload: ring buffer full")                                       \
 	X(NET_SOCKS, "l4", "socket table full")                                                    \
-	X(NET_SENDER, "l7", "datagram: its sender, until such calls' ends were watched")           \
-	X(NET_UNSEEN, "l4", "received bytes: spliced until splice() was watched")                  \
+	X(NET_SENDER, "l7", "datagram: sender, before its calls were traced")           \
+	X(NET_UNSEEN, "l4", "received bytes: spliced before splice() was traced")                  \
 	X(NET_MESSAGES, "l7", "sendmmsg or recvmmsg of more than 64 messages")                    \
-	X(TLS_SOCK, "tls", "clear text of a connection that is not known")                         \
-	X(NET_MEMORY, "l7", "call whose memory could not be read: its payload")                    \
-	X(NET_VECTOR, "l7", "vector of more than 256 pieces: the others' payload")                 \
-	X(NET_FRAMES, "l7", "HTTP/2: call of so many frames that the last were not looked at")     \
-	X(NET_OTHERS, "l4", "call on one of too many sockets of several processes: counted twice")
+	X(TLS_SOCK, "tls", "TLS plaintext of an unknown connection")                         \
+	X(NET_MEMORY, "l7", "payload: memory of the call not readable")                    \
+	X(NET_VECTOR, "l7", "payload: beyond 256 buffers of a call")                 \
+	X(NET_FRAMES, "l7", "HTTP/2: too many frames in a call, the last not parsed")     \
+	X(NET_OTHERS, "l4", "call counted twice: too many sockets shared by processes")           \
+	X(RING_EVENT, "ring", "event: ring buffer full")                                           \
+	X(PENDING, "probe", "operation not followed to its end: table full")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

@@ -14,6 +14,8 @@
 
 #include "format/records.h"
 
+struct rec_info;
+
 /* ---- writing ---- */
 
 struct obz_writer;
@@ -163,6 +165,10 @@ const char *obz_reader__header(const struct obz_reader *r); /* obz.json; NULL wh
 const char *obz_reader__end(const struct obz_reader *r);    /* obz.end.json; NULL when cut */
 const char *obz_reader__error(const struct obz_reader *r);
 const char *obz_reader__schema(struct obz_reader *r); /* schema.json; NULL when it is lost */
+/* NULL reader: of this build. How rows of a kind lie in memory: as records.def says, but of events
+ * as the archive's schema says, whose fields come after ours. NULL: the kind is not decoded. Lives
+ * as long as the reader. */
+const struct rec_info *obz_reader__info(const struct obz_reader *r, enum rec_kind kind);
 /* Also known without the header, from any chunk; "" when there is none. */
 const char *obz_reader__uuid(const struct obz_reader *r);
 uint64_t obz_reader__size(const struct obz_reader *r);

@@ -47,7 +47,7 @@ struct table {
 struct tables {
 	struct table v[REC_KIND_MAX];
 	unsigned cnt;
-	uint64_t seen; /* kinds; one table each */
+	bool seen[REC_KIND_MAX]; /* one table each */
 	uint64_t rows; /* unknown kinds' too */
 	uint64_t sz;   /* of the known ones in memory */
 };
@@ -92,9 +92,9 @@ static int decode_table(struct view *v, const struct schema *s, struct tables *a
 		return -EBADMSG;
 	all->rows += cnt;
 	if (k->info) {
-		if (all->seen & 1ULL << kind)
+		if (all->seen[kind])
 			return -EBADMSG;
-		all->seen |= 1ULL << kind;
+		all->seen[kind] = true;
 		/* a schema that lacks most columns makes rows of few bytes */
 		all->sz += cnt * k->info->sz;
 		if (all->sz > CHUNK_ROWS_SZ_MAX)

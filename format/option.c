@@ -11,12 +11,12 @@
 #include "format/text.h"
 #include "version.h"
 
-const char cli_exit_status[] = "0  complete\n"
-			       "1  failure\n"
-			       "2  usage\n"
-			       "3  usable, but truncated or corrupt in part (never for counted "
-			       "event losses: those are headlined)\n"
-			       "4  missing privilege or kernel support; the message names it\n";
+const char cli_exit_status[] = "0\tsuccess\n"
+			       "1\tfailure\n"
+			       "2\tusage error\n"
+			       "3\tusable result, but the archive is truncated or partly corrupt; "
+			       "counted event losses do not cause this status\n"
+			       "4\tmissing privilege or kernel support, named in the message\n";
 
 enum builtin { BUILTIN_HELP = 1, BUILTIN_VERSION, BUILTIN_MAN, BUILTIN_COMPLETION };
 

@@ -27,18 +27,25 @@ struct option_def {
 	long data; /* free for `set` */
 };
 
+/* A section of the manual page. Lines of text: a paragraph, "- item", "tag\ttext", or an example
+ * that begins with a space. */
+struct man_section {
+	const char *title, *text;
+};
+
 struct cli {
 	const char *program;  /* "obrec", "obana report" */
 	const char *synopsis; /* lines after "usage: PROGRAM " */
 	const char *summary;  /* one line */
 	const char *details;  /* paragraphs for --help and the manual page; may be NULL */
 	const struct option_def *options;
-	const char *exit_status; /* cli_exit_status, or NULL to leave it out */
+	const char *exit_status; /* text of a section; NULL: none */
 	/* Those of a program's commands, NULL-terminated; NULL when it has none. */
 	const struct cli *const *commands;
+	const struct man_section *sections; /* of the manual page alone; title NULL ends them */
 };
 
-extern const char cli_exit_status[]; /* what both tools' exit codes mean */
+extern const char cli_exit_status[]; /* exit codes common to both tools */
 
 /* Parses argv[1..], which is reordered when permute is set; *rest is the index of the first operand
  * ("--" is skipped and noted in *after_dashes).

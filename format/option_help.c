@@ -7,17 +7,20 @@
 
 enum { HELP_COLUMN = 30, HELP_WIDTH = 90 };
 
-/* Prints text from column `at`, wrapped, further lines indented to HELP_COLUMN. */
-static void wrap(FILE *out, const char *text, int at)
+/* Prints `len` bytes of text from column `from`, wrapped; all its lines begin there. */
+static void wrap(FILE *out, const char *text, size_t len, int from)
 {
-	while (*text) {
+	const char *end = text + len;
+	int at = from;
+
+	while (text < end) {
 		int word = strcspn(text, " \n");
 
-		if (at > HELP_COLUMN && at + 1 + word > HELP_WIDTH) {
-			fprintf(out, "\n%*s", HELP_COLUMN, "");
-			at = HELP_COLUMN;
+		if (at > from && at + 1 + word > HELP_WIDTH) {
+			fprintf(out, "\n%*s", from, "");
+			at = from;
 		}
-		at += fprintf(out, "%s%.*s", at > HELP_COLUMN ? " " : "", word, text);
+		at += fprintf(out, "%s%.*s", at > from ? " " : "", word, text);
 		text += word;
 		text += strspn(text, " \n");
 	}
@@ -53,7 +56,7 @@ static void help_entry(FILE *out, const struct option_def *d)
 		n = 0;
 	}
 	fprintf(out, "%*s", HELP_COLUMN - n, "");
-	wrap(out, d->help, HELP_COLUMN);
+	wrap(out, d->help, strlen(d->help), HELP_COLUMN);
 }
 
 /* A built-in whose letter the program uses itself is shown without it. */
@@ -89,6 +92,21 @@ static void usage(FILE *out, const struct cli *cli)
 	} while (*p);
 }
 
+/* Paragraphs are wrapped; lines that begin with a space are examples. */
+static void help_details(FILE *out, const char *p)
+{
+	fputc('\n', out);
+	while (*p) {
+		size_t len = strcspn(p, "\n");
+
+		if (*p == ' ')
+			fprintf(out, "%.*s\n", (int)len, p);
+		else
+			wrap(out, p, len, 0);
+		p += len + (p[len] == '\n');
+	}
+}
+
 void cli_help(const struct cli *cli, FILE *out)
 {
 	usage(out, cli);
@@ -98,9 +116,11 @@ void cli_help(const struct cli *cli, FILE *out)
 		fprintf(out, "\n  Commands\n");
 		for (const struct cli *const *c = cli->commands; *c; c++) {
 			int n = fprintf(out, "    %s", command_name(*c));
+			const char *help;
 
 			fprintf(out, "%*s", n < HELP_COLUMN ? HELP_COLUMN - n : 1, "");
-			wrap(out, (*c)->summary ? (*c)->summary : "", HELP_COLUMN);
+			help = (*c)->summary ? (*c)->summary : "";
+			wrap(out, help, strlen(help), HELP_COLUMN);
 		}
 	}
 	if (!cli->options || cli->options->name) /* a heading brings its own blank line */
@@ -113,9 +133,7 @@ void cli_help(const struct cli *cli, FILE *out)
 		help_entry(out, &d);
 	}
 	if (cli->details)
-		fprintf(out, "\n%s%s", cli->details,
-			*cli->details && cli->details[strlen(cli->details) - 1] == '\n' ? ""
-											: "\n");
+		help_details(out, cli->details);
 }
 
 /* ---- manual page (man(7)) ---- */
@@ -169,23 +187,48 @@ static void man_entry(FILE *out, const struct option_def *d)
 	fputc('\n', out);
 }
 
-/* Paragraphs are parted by blank lines; lines that start with a space are examples, kept as they
- * are. */
+/* "- item" */
+static void man_item(FILE *out, const char *p, size_t len)
+{
+	fputs(".IP \\(bu 2\n", out);
+	roff(out, p + 2, len - 2, true);
+	fputc('\n', out);
+}
+
+/* "tag\ttext" */
+static void man_tagged(FILE *out, const char *p, size_t tag, size_t len)
+{
+	fputs(".TP\n\\fB", out);
+	roff(out, p, tag, false);
+	fputs("\\fR\n", out);
+	roff(out, p + tag + 1, len - tag - 1, true);
+	fputc('\n', out);
+}
+
+/* Text of a section (struct man_section); paragraphs are separated by blank lines. */
 static void man_details(FILE *out, const char *p)
 {
-	bool example = false;
+	bool example = false, listed = false;
 
 	while (*p) {
-		size_t len = strcspn(p, "\n");
-		bool indented = *p == ' ' || *p == '\t';
+		size_t len = strcspn(p, "\n"), tag = strcspn(p, "\t\n");
+		bool indented = *p == ' ', item = len > 2 && p[0] == '-' && p[1] == ' ';
 
 		if (indented != example && len)
 			fputs(indented ? ".PP\n.EX\n" : ".EE\n.PP\n", out);
-		if (len)
-			example = indented;
-		if (!len && !example)
+		else if (listed && len && !item && tag == len)
 			fputs(".PP\n", out);
-		else {
+		if (len) {
+			example = indented;
+			listed = item || tag < len;
+		}
+		if (item) {
+			man_item(out, p, len);
+		} else if (tag < len) {
+			man_tagged(out, p, tag, len);
+		} else if (!len && !example) {
+			fputs(listed ? "" : ".PP\n", out);
+		} else {
 			roff(out, p, len, true);
 			fputc('\n', out);
 		}
@@ -193,6 +236,12 @@ static void man_details(FILE *out, const char *p)
 	}
 	if (example)
 		fputs(".EE\n", out);
+}
+
+static void man_section(FILE *out, const struct man_section *s)
+{
+	fprintf(out, ".SH %s\n", s->title);
+	man_details(out, s->text);
 }
 
 static void man_synopsis(FILE *out, const struct cli *cli)
@@ -252,9 +301,8 @@ void cli_man(const struct cli *const *commands, size_t cnt, FILE *out)
 			man_details(out, commands[i]->details);
 		man_options(out, commands[i], false);
 	}
-	if (top->exit_status) {
-		fputs(".SH EXIT STATUS\n.nf\n", out);
-		roff_text(out, top->exit_status);
-		fputs(".fi\n", out);
-	}
+	if (top->exit_status)
+		man_section(out, &(struct man_section){"EXIT STATUS", top->exit_status});
+	for (const struct man_section *s = top->sections; s && s->title; s++)
+		man_section(out, s);
 }

@@ -235,7 +235,8 @@ int place_open_special(const struct place *p, int flags, const char **why)
 	if (fd < 0) {
 		err = -errno;
 		return refuse(why,
-			      err == -ENXIO && S_ISFIFO(p->st.st_mode) ? "nobody reads this FIFO"
+			      err == -ENXIO && S_ISFIFO(p->st.st_mode) ? "no process reads from "
+									 "this FIFO"
 								       : NULL,
 			      err);
 	}
@@ -256,13 +257,13 @@ int place_keep_old(const struct place *p, const char **why)
 	if (fstatat(p->dir, p->name, &now, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : refuse(why, NULL, -errno);
 	if (!S_ISREG(now.st_mode))
-		return refuse(why, "something else was laid there", -EEXIST);
+		return refuse(why, "it was replaced by another file type", -EEXIST);
 	if (!place_trusted(&now) && now.st_uid != dir.st_uid)
-		return refuse(why, "a file of another user is there", -EACCES);
+		return refuse(why, "the existing file belongs to another user", -EACCES);
 	snprintf(old, sizeof(old), "%s.old", p->name);
 	if (!fstatat(p->dir, old, &st, AT_SYMLINK_NOFOLLOW) &&
 	    (!S_ISREG(st.st_mode) || (!place_trusted(&st) && st.st_uid != dir.st_uid)))
-		return refuse(why, "what stands there as .old is not a plain file of one's own",
+		return refuse(why, "the existing .old is not a regular file of the same user",
 			      -EEXIST);
 	return renameat(p->dir, p->name, p->dir, old) ? refuse(why, NULL, -errno) : 1;
 }

@@ -76,12 +76,12 @@ static int check_version(struct obz_reader *r, struct json_object *o)
 	if (major != FORMAT_MAJOR)
 		return reader_fail(r, -EPROTONOSUPPORT,
 				   "format version %" PRIu64
-				   " is not known to this program (it reads %d)",
+				   " is not supported (this program reads version %d)",
 				   major, FORMAT_MAJOR);
 	if (required && json_object_array_length(required))
 		return reader_fail(
 			r, -EPROTONOSUPPORT,
-			"needs the feature %s, which this program does not have",
+			"requires feature %s, which this program does not support",
 			json_object_to_json_string(json_object_array_get_idx(required, 0)));
 	return 0;
 }
@@ -238,7 +238,14 @@ const char *obz_reader__end(const struct obz_reader *r)
 
 const char *obz_reader__schema(struct obz_reader *r)
 {
-	return r->schema_text;
+	return r ? r->schema_text : NULL;
+}
+
+const struct rec_info *obz_reader__info(const struct obz_reader *r, enum rec_kind kind)
+{
+	if (!r)
+		return rec_info(kind);
+	return (unsigned)kind < REC_KIND_MAX ? r->schema.kinds[kind].info : NULL;
 }
 
 const char *obz_reader__error(const struct obz_reader *r)

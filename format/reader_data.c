@@ -172,7 +172,7 @@ static const char *frame_problem(struct obz_reader *r, const struct obz_member *
 	    !(head[4] & 0x04) || (head[4] & 0x1b))
 		return "not a zstd frame with size and checksum";
 	if (sz > max_sz || (sz > RATIO_FREE && (sz - RATIO_FREE) / RATIO_MAX > m->sz))
-		return "unpacks to more than is allowed";
+		return "decompressed size exceeds the limit";
 	*raw_sz = sz;
 	return NULL;
 }
@@ -206,7 +206,7 @@ static const char *unpack(struct obz_reader *r, const struct obz_member *m, uint
 			if (ZSTD_isError(rest) || done > raw_sz)
 				problem = "checksum or frame is wrong";
 			else if (out && spool_add(out, o.dst, o.pos))
-				problem = "no room to unpack";
+				problem = "no memory to decompress";
 			if (in.pos == in.size && o.pos < o.size)
 				break;
 		}
@@ -248,7 +248,8 @@ int obz_reader__extract(struct obz_reader *r, const struct obz_member *m, uint64
 	if (!problem && lseek(s.fd, 0, SEEK_SET) == 0)
 		return s.fd;
 	spool_fini(&s);
-	if (problem && (!strcmp(problem, "out of memory") || !strcmp(problem, "no room to unpack")))
+	if (problem && (!strcmp(problem, "out of memory") || !strcmp(problem, "no memory to "
+									      "decompress")))
 		return -ENOSPC;
 	return problem ? bad(r, m, problem) : -EIO;
 }

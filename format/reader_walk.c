@@ -135,7 +135,7 @@ static void add_chunk(struct obz_reader *r, struct obz_member *m, const char *st
 	if (m->sz < CHUNK_HEADER_SZ || m->sz > CHUNK_HEADER_MAX + CHUNK_FRAME_MAX)
 		return refuse(r, off, name, "size out of bounds");
 	if (m->seq < s->next)
-		return refuse(r, off, name, "sequence met before");
+		return refuse(r, off, name, "duplicate sequence number");
 	if (m->seq > s->next && !r->recovered)
 		reader_damaged(r, &r->damage.lost_chunks, m->seq - s->next, off, name,
 			       "%" PRIu64 " chunks before it are missing", m->seq - s->next);
@@ -167,7 +167,7 @@ static void add_meta(struct obz_reader *r, struct obz_member *m, const char *nam
 
 	m->name = new_name(r, name);
 	if (!m->name)
-		return refuse(r, off, name, "second of its name");
+		return refuse(r, off, name, "duplicate member name");
 	if (m->sz > READER_META_MAX)
 		return refuse(r, off, name, "size out of bounds");
 	if (!*keep)
@@ -185,7 +185,7 @@ static void add_member(struct obz_reader *r, const struct ustar_header *h, uint6
 	if (h->type != '0')
 		return refuse(r, off, h->name, "not a regular file");
 	if (!member_name_get(h->name, &m.type, stream, &m.seq))
-		return refuse(r, off, h->name, "not a name of an archive");
+		return refuse(r, off, h->name, "not a valid member name");
 	if (r->member_cnt >= READER_MEMBERS_MAX)
 		return refuse(r, off, h->name, "too many members");
 	if (m.type == OBZ_CHUNK)
@@ -194,7 +194,7 @@ static void add_member(struct obz_reader *r, const struct ustar_header *h, uint6
 		return add_meta(r, &m, h->name, off);
 	m.name = new_name(r, h->name);
 	if (!m.name)
-		return refuse(r, off, h->name, "second of its name");
+		return refuse(r, off, h->name, "duplicate member name");
 	add(r, &m);
 }
 
@@ -259,7 +259,7 @@ static void drop_last(struct obz_reader *r, uint64_t off)
 	char name[USTAR_NAME_MAX + 4];
 
 	reader_damaged(r, m->type == OBZ_CHUNK ? &r->damage.bad_chunks : &r->damage.bad_members, 1,
-		       off, obz_member_name(m, name), "cut short: another member begins inside");
+		       off, obz_member_name(m, name), "truncated: another member starts inside");
 }
 
 /* One member at off, whose header is intact; returns where to go on. */
@@ -271,7 +271,7 @@ static uint64_t step(struct obz_reader *r, const struct ustar_header *h, uint64_
 	if (h->sz > r->sz - payload) {
 		char why[128];
 
-		snprintf(why, sizeof(why), "%.100s is cut short", h->name);
+		snprintf(why, sizeof(why), "%.100s is truncated", h->name);
 		skipped(r, off, r->sz - off, why);
 		return r->sz;
 	}
@@ -314,7 +314,7 @@ static uint64_t stumble(struct obz_reader *r, uint64_t off)
 	}
 	next = search(r, off + USTAR_BLOCK, r->sz);
 	skipped(r, off, next - off,
-		r->sz - off < USTAR_BLOCK ? "a piece of a header" : "no intact header");
+		r->sz - off < USTAR_BLOCK ? "incomplete header" : "no intact header");
 	return next;
 }
 

@@ -41,6 +41,23 @@ const struct rec_info *rec_info(unsigned number)
 	return NULL;
 }
 
+const struct rec_sample_kind rec_sample_kinds[] = {
+#define KIND(name, number, title, unit, count_name) {#name, title, unit, count_name, number},
+#include "format/kinds.def"
+};
+const unsigned rec_sample_kind_cnt = sizeof(rec_sample_kinds) / sizeof(*rec_sample_kinds);
+
+#define KIND(name, number, title, unit, count_name)                                                \
+	_Static_assert(number > 0 && number < SAMPLE_KIND_END, #name " is out of order");
+#include "format/kinds.def"
+
+bool rec_name_ok(const char *name)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return *name >= 'a' && *name <= 'z' && !name[len] && len <= REC_NAME_MAX;
+}
+
 int rec_ts_offset(const struct rec_info *info)
 {
 	for (unsigned i = 0; i < info->field_cnt; i++)

@@ -6,6 +6,8 @@
 #ifndef FORMAT_RECORD_H
 #define FORMAT_RECORD_H
 
+#include <stdbool.h>
+
 #include "format/records.h"
 
 enum rec_type { REC_T_u32, REC_T_u64, REC_T_str, REC_T_list };
@@ -40,7 +42,22 @@ enum { REC_STREAM_MAX = 16, REC_STREAM_NAME_MAX = 23 };
 const char *rec_stream(unsigned index); /* NULL beyond the last */
 int rec_stream_index(const char *name); /* -1: none of ours */
 
+/* Kinds of samples, in the order of kinds.def. */
+struct rec_sample_kind {
+	const char *name, *title, *unit, *count_name;
+	uint32_t number;
+};
+extern const struct rec_sample_kind rec_sample_kinds[];
+extern const unsigned rec_sample_kind_cnt;
+
 /* ---- an archive's schema ---- */
+
+/* The stream whose kinds need not be ours: their rows are laid out as the archive's schema says. */
+#define REC_EVENT_STREAM "event"
+enum { REC_EVENT_FIELDS_MAX = 64, REC_NAME_MAX = 47 };
+
+/* A word that can name a table or column: a-z, then a-z 0-9 _, at most REC_NAME_MAX. */
+bool rec_name_ok(const char *name);
 
 /* One column as the archive has it; field NULL: not ours, or of another type: skipped. */
 struct schema_column {
@@ -51,6 +68,7 @@ struct schema_column {
 
 struct schema_kind {
 	const struct rec_info *info; /* NULL: unknown to us, skipped */
+	struct rec_info *own;	     /* it, when it was made from the archive's schema */
 	unsigned column_cnt;
 	struct schema_column *columns;
 };

@@ -23,7 +23,7 @@ enum rec_kind {
 #define FIELD(...)
 #define END(kind)
 #include "format/records.def"
-	REC_KIND_MAX = 64,
+	REC_KIND_MAX = 128,
 };
 
 #define REC_TYPE_u32 uint32_t
@@ -35,12 +35,11 @@ enum rec_kind {
 #define END(kind) };
 #include "format/records.def"
 
-/* sample.kind; appended only. The names are those of the sample table. */
-#define SAMPLE_KINDS(X) X(cpu, 1) X(offcpu, 2)
+/* sample.kind: kinds.def. */
 enum sample_kind {
-#define X(name, number) SAMPLE_##name = number,
-	SAMPLE_KINDS(X)
-#undef X
+#define KIND(name, number, title, unit, count_name) SAMPLE_##name = number,
+#include "format/kinds.def"
+	SAMPLE_KIND_END /* beyond the last number */
 };
 
 /*

@@ -28,6 +28,24 @@ static void add_string(struct json_object *o, const char *key, const char *s)
 	json_object_object_add(o, key, json_object_new_string(s));
 }
 
+static struct json_object *sample_kinds_json(void)
+{
+	struct json_object *kinds = json_object_new_array();
+
+	for (unsigned i = 0; i < rec_sample_kind_cnt; i++) {
+		const struct rec_sample_kind *k = &rec_sample_kinds[i];
+		struct json_object *kind = json_object_new_object();
+
+		add_string(kind, "name", k->name);
+		json_object_object_add(kind, "number", json_object_new_int(k->number));
+		add_string(kind, "title", k->title);
+		add_string(kind, "unit", k->unit);
+		add_string(kind, "count_name", k->count_name);
+		json_object_array_add(kinds, kind);
+	}
+	return kinds;
+}
+
 char *schema_text(void)
 {
 	struct json_object *o = json_object_new_object(), *kinds = json_object_new_array();
@@ -56,6 +74,7 @@ char *schema_text(void)
 		json_object_array_add(kinds, kind);
 	}
 	json_object_object_add(o, "records", kinds);
+	json_object_object_add(o, "sample_kinds", sample_kinds_json());
 	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
 	return text;
@@ -111,6 +130,93 @@ static bool already(const struct schema_kind *k, const struct rec_field *f)
 	return false;
 }
 
+/* ---- kinds of events, laid out as the archive's schema says ---- */
+
+/* Lists have no column; names that could not name one are left out. */
+static bool is_event_field(struct json_object *field)
+{
+	int type = name_index(type_names, 4, json_string(field, "type"));
+
+	return type >= 0 && type != REC_T_list && rec_name_ok(json_string(field, "name"));
+}
+
+static void own_free(struct rec_info *own)
+{
+	for (unsigned i = 0; own && i < own->field_cnt; i++) {
+		free((char *)own->fields[i].name);
+		free((char *)own->fields[i].unit);
+	}
+	if (own) {
+		free((struct rec_field *)own->fields);
+		free((char *)own->name);
+	}
+	free(own);
+}
+
+static int own_add(struct rec_info *own, struct rec_field *to, const struct rec_field *f)
+{
+	size_t sz = f->type == REC_T_u32 ? 4 : f->type == REC_T_str ? sizeof(struct span) : 8;
+	size_t align = sz == 4 ? 4 : 8;
+
+	*to = *f;
+	to->name = strdup(f->name);
+	to->unit = strdup(f->unit);
+	to->doc = "";
+	to->offset = (own->sz + align - 1) / align * align;
+	own->sz = to->offset + sz;
+	own->field_cnt++;
+	return to->name && to->unit ? 0 : -ENOMEM;
+}
+
+/* Our fields first, at their places, then what the archive has besides. */
+static int own_fill(struct rec_info *own, const struct rec_info *ours, struct json_object *fields)
+{
+	struct rec_field *to = (struct rec_field *)own->fields;
+	int err = 0;
+
+	for (unsigned i = 0; ours && i < ours->field_cnt && !err; i++)
+		err = own_add(own, &to[own->field_cnt], &ours->fields[i]);
+	for (size_t i = 0; i < json_object_array_length(fields) && !err; i++) {
+		struct json_object *field = json_object_array_get_idx(fields, i);
+		const char *unit = json_string(field, "unit");
+
+		if (own->field_cnt == REC_EVENT_FIELDS_MAX || !is_event_field(field) ||
+		    field_named(own, json_string(field, "name")))
+			continue;
+		err = own_add(own, &to[own->field_cnt],
+			      &(struct rec_field){
+				      .name = json_string(field, "name"),
+				      .unit = rec_name_ok(unit) ? unit : "",
+				      .type = name_index(type_names, 4, json_string(field, "type")),
+			      });
+	}
+	own->sz = (own->sz + 7) / 8 * 8;
+	return err;
+}
+
+/* *own stays NULL for what is no event. */
+static int own_new(struct rec_info **own, const struct rec_info *ours, struct json_object *kind,
+		   struct json_object *fields)
+{
+	struct rec_info *o;
+	int err = -ENOMEM;
+
+	if (strcmp(json_string(kind, "stream"), REC_EVENT_STREAM) ||
+	    !rec_name_ok(json_string(kind, "kind")))
+		return 0;
+	*own = o = calloc(1, sizeof(*o));
+	if (!o)
+		return err;
+	o->fields = calloc(REC_EVENT_FIELDS_MAX, sizeof(*o->fields));
+	o->name = strdup(json_string(kind, "kind"));
+	o->stream = REC_EVENT_STREAM;
+	o->doc = "";
+	o->number = json_u64(kind, "number");
+	if (o->fields && o->name)
+		err = own_fill(o, ours, fields);
+	return err;
+}
+
 static int load_kind(struct schema *s, struct json_object *kind)
 {
 	struct json_object *fields = json_get(kind, "fields", json_type_array);
@@ -118,15 +224,25 @@ static int load_kind(struct schema *s, struct json_object *kind)
 	size_t cnt = fields ? json_object_array_length(fields) : 0;
 	const struct rec_info *info;
 	struct schema_kind *k;
+	int err;
 
 	if (!fields || cnt > COLUMN_CNT_MAX || number == 0)
 		return -EBADMSG;
 	info = rec_info(number);
-	if (number >= REC_KIND_MAX || !info || strcmp(info->name, json_string(kind, "kind")))
-		return 0; /* unknown: chunks say how long it is, which is all that skipping needs */
+	if (info && strcmp(info->name, json_string(kind, "kind")))
+		info = NULL;
+	if (number >= REC_KIND_MAX)
+		return 0;
 	k = &s->kinds[number];
 	if (k->info)
 		return -EBADMSG;
+	err = own_new(&k->own, info, kind, fields);
+	if (err)
+		return err;
+	if (k->own)
+		info = k->own;
+	if (!info)
+		return 0; /* unknown: chunks say how long it is, which is all that skipping needs */
 	k->columns = calloc(cnt + 1, sizeof(*k->columns));
 	if (!k->columns)
 		return -ENOMEM;
@@ -171,7 +287,9 @@ int schema_load(struct schema *s, const char *text, size_t len)
 
 void schema_fini(struct schema *s)
 {
-	for (unsigned i = 0; i < REC_KIND_MAX; i++)
+	for (unsigned i = 0; i < REC_KIND_MAX; i++) {
 		free(s->kinds[i].columns);
+		own_free(s->kinds[i].own);
+	}
 	*s = (struct schema){0};
 }

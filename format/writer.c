@@ -143,7 +143,7 @@ static int keep(struct obz_writer *w, enum rec_kind kind, const void *rec, bool 
 	if (err && err != -EAGAIN && kind < REC_KIND_MAX && w->kinds[kind].info) {
 		queue_dropped(w, kind, rec);
 		if (!w->err)
-			writer_failed(w, err, "keeping a record");
+			writer_failed(w, err, "buffering a record");
 	}
 	*due = writer_is_due(w);
 	pthread_mutex_unlock(&w->queue_lock);

@@ -95,7 +95,7 @@ static void restrict_calls(bool attaches)
 	int err = seccomp_restrict(attaches ? SECCOMP_ATTACHER : SECCOMP_RECORDER);
 
 	if (err)
-		message_warn("no filter of system calls (seccomp): %s", strerror(-err));
+		message_warn("cannot install the seccomp filter: %s", strerror(-err));
 #endif
 }
 
@@ -175,7 +175,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 	struct attach_plan plan;
 	int err, rc;
 
-	message_status("checking what this kernel offers");
+	message_status("checking kernel support");
 	err = attach_plan_make(&plan, &o->record);
 	if (err)
 		return exit_code(err);

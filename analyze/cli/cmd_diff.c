@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/load/analysis.h"
+#include "analyze/cli/common_options.h"
 #include "format/text.h"
 #include "analyze/cli/command.h"
 #include "analyze/graph/diff.h"
@@ -51,19 +53,20 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
-	 "the differential flame graph; - is stdout, instead of the tables (default: NEW.diff.svg)",
+	 "file of the differential flame graph; - is stdout, instead of the tables (default: "
+	 "NEW.diff.svg)",
 	 set, OPT_OUTPUT},
-	{"absolute", 0, ARG_NONE, NULL, "compare times as recorded, not scaled to the same sum",
+	{"absolute", 0, ARG_NONE, NULL, "compare times as recorded, not scaled to the same total",
 	 set, OPT_ABSOLUTE},
-	{"limit", 'n', ARG_REQUIRED, "N", "rows of each table (default 20)", set, OPT_LIMIT},
-	{"csv", 0, ARG_NONE, NULL, "one table of all functions, comma-separated", set,
+	{"limit", 'n', ARG_REQUIRED, "N", "maximum rows per table (default 20)", set, OPT_LIMIT},
+	{"csv", 0, ARG_NONE, NULL, "print one table of all functions as CSV", set,
 	 OPT_FORMAT + TABLE_CSV},
-	{"json", 0, ARG_NONE, NULL, "the same as an array of objects", set,
+	{"json", 0, ARG_NONE, NULL, "print the same table as a JSON array of objects", set,
 	 OPT_FORMAT + TABLE_JSON},
 	{"endpoints", 0, ARG_NONE, NULL,
-	 "only requests, also with --csv and --json; no flame graph", set, OPT_ENDPOINTS},
+	 "compare requests only, also with --csv and --json; no flame graph", set, OPT_ENDPOINTS},
 	{"by", 0, ARG_REQUIRED, "LIST",
-	 "split by thread, process, cgroup, outermost first; ids are left out", set, OPT_BY},
+	 "split by thread, process, cgroup, outermost first; ids are ignored", set, OPT_BY},
 	FILTER_OPTIONS,
 	SYMBOL_OPTIONS,
 	{0},
@@ -72,14 +75,12 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana diff",
 	.synopsis = "OLD.obz NEW.obz [options]",
-	.summary = "what grew and what shrank",
-	.details = "Captures differ in length and load, so the new one's times are scaled to the "
-		   "same sum as the old "
-		   "one's: figures are shares of the whole. In the flame graph a frame is as wide "
-		   "as both captures' "
-		   "weights together, red where it grew, blue where it shrank. Requests are by "
-		   "endpoint, those first whose calls took so much more or less time together: a "
-		   "share of 100 % is one call under way at any time.",
+	.summary = "compare two captures",
+	.details = "Captures differ in length and load: times of the new one are scaled to the "
+		   "total of the old one, so values are shares of the total. In the flame graph "
+		   "the width of a frame is its weight in both captures, red if it grew, blue if "
+		   "it shrank. Requests are compared by endpoint, sorted by the change of their "
+		   "total latency: 100 % is one call in progress at any time.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -161,15 +162,17 @@ static void describe_scale(const struct diff *d, char *text, size_t sz)
 	if (d->opts->absolute || !flamegraph__weight(d->f, 0) || !flamegraph__weight(d->f, 1))
 		snprintf(text, sz, "times as recorded: old %s, new %s", old, new);
 	else
-		snprintf(text, sz, "new times are multiplied by %.4g, so that both add up to %s",
+		snprintf(text, sz, "new times are scaled by %.4g to the same total of %s",
 			 d->factor, old);
 }
 
 static int write_svg(const struct diff *d)
 {
 	struct strbuf subtitle = {0};
-	struct flame_style style = {
-		.title = "What grew (red) and shrank (blue)", .unit = "ns", .diff = true};
+	struct flame_style style = {.title = "What grew (red) and shrank (blue)",
+				    .unit = "ns",
+				    .diff = true,
+				    .full_names = d->opts->common.load.names == NAMES_FULL};
 	struct output out;
 	char scale[128];
 	int err;
@@ -201,6 +204,7 @@ static int table(const struct diff *d, const char *title, const char *sql)
 	int err = 0;
 
 	style.title = title;
+	table_style_names(&style, d->opts->common.load.names);
 	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
 	    (sqlite3_bind_parameter_count(stmt) && sqlite3_bind_int64(stmt, 1, d->opts->limit)) ||
 	    table_write(stmt, &style, stdout) < 0) {
@@ -257,11 +261,11 @@ static int write_text(const struct diff *d)
 	const struct {
 		const char *title, *sql;
 	} tables[] = {
-		{"\nGrew most, by what functions did themselves", GREW("self")},
-		{"\nShrank most, by what functions did themselves", SHRANK("self")},
-		{"\nGrew most, with all they called", GREW("total")},
-		{"\nShrank most, with all they called", SHRANK("total")},
-		{"\nRequests: what changed most, by the time that calls took",
+		{"\nGrew most, by self time", GREW("self")},
+		{"\nShrank most, by self time", SHRANK("self")},
+		{"\nGrew most, by total time", GREW("total")},
+		{"\nShrank most, by total time", SHRANK("total")},
+		{"\nRequests: largest changes, by total latency",
 		 has_unpaired(d) ? CHANGED("old_unpaired_share, new_unpaired_share, ")
 				 : CHANGED("")},
 	};
@@ -367,7 +371,7 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (o.endpoints && o.output) {
-		message_error("diff: --output is of the flame graph; --endpoints draws none");
+		message_error("diff: --output is the flame graph, which --endpoints does not draw");
 		return EXIT_USAGE;
 	}
 	o.style.human = o.style.format == TABLE_TEXT;

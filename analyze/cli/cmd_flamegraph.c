@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/load/analysis.h"
+#include "analyze/cli/common_options.h"
 #include "format/text.h"
 #include "analyze/cli/command.h"
 #include "analyze/graph/draw.h"
@@ -38,11 +40,12 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
-	 "where to; - is stdout (default: ARCHIVE.flamegraph.svg)", set, OPT_OUTPUT},
-	{"by", 0, ARG_REQUIRED, "LIST", "split by thread, process, cgroup, outermost first", set,
+	 "output file; - is stdout (default: ARCHIVE.flamegraph.svg)", set, OPT_OUTPUT},
+	{"by", 0, ARG_REQUIRED, "LIST", "split by thread, process, cgroup; outermost first", set,
 	 OPT_BY},
-	{"inverted", 0, ARG_NONE, NULL, "grow from the leaves, callers below", set, OPT_INVERTED},
-	{"title", 0, ARG_REQUIRED, "TEXT", "the heading", set, OPT_TITLE},
+	{"inverted", 0, ARG_NONE, NULL, "start from the leaves, with their callers below", set,
+	 OPT_INVERTED},
+	{"title", 0, ARG_REQUIRED, "TEXT", "title of the graph", set, OPT_TITLE},
 	FILTER_OPTIONS,
 	SYMBOL_OPTIONS,
 	{0},
@@ -51,9 +54,9 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana flamegraph",
 	.synopsis = "ARCHIVE.obz ... [options]",
-	.summary = "draw stacks as one self-contained SVG",
-	.details = "Shows on-CPU samples, or what --kind names; several kinds in one picture are "
-		   "shown in time.",
+	.summary = "draw a flame graph as one self-contained SVG",
+	.details = "Shows on-CPU samples, or those of --kind; several kinds in one graph are "
+		   "shown as time.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };

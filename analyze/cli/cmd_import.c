@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/load/analysis.h"
 #include "format/archive.h"
 #include "format/json.h"
 #include "format/redact/redact_names.h"
@@ -64,37 +65,32 @@ static int set_no_redact(void *ctx, const struct option_def *def, const char *ar
 
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
-	 "where the archive goes (default: beside the input, as FILE.obz); - is stdout", set_output,
-	 0},
+	 "archive to write (default: FILE.obz beside the input); - is stdout", set_output, 0},
 	{"payload", 0, ARG_REQUIRED, "BYTES",
-	 "bytes kept of each segment or datagram: all (default), none, or a count", set_payload, 0},
+	 "payload bytes stored per segment or datagram: all (default), none, or a count",
+	 set_payload, 0},
 	{"redact", 0, ARG_OPTIONAL, "sql",
-	 "mask secrets (default): credentials and cookies, values with names such as password, "
-	 "token, "
-	 "api_key, the logins of protocols; with sql, literals in statements as well",
+	 "mask secrets (default): credentials, cookies, logins, and values with names such as "
+	 "password, token, api_key; with sql also literals in SQL statements",
 	 set_redact, 0},
 	{"redact-names", 0, ARG_REQUIRED, "FILE",
-	 "mask the values of these names as well, one a line, * stands for any characters, # "
-	 "begins "
+	 "also mask the values of these names; one per line, * matches any characters, # starts "
 	 "a comment",
 	 option_set_redact_names, 0},
-	{"no-redact", 0, ARG_NONE, NULL, "keep payload as it was captured", set_no_redact, 0},
+	{"no-redact", 0, ARG_NONE, NULL, "do not mask secrets in payload", set_no_redact, 0},
 	{0},
 };
 
 static const struct cli cli = {
 	.program = "obana import",
 	.synopsis = "FILE.pcap [-o FILE.obz] [options]",
-	.summary = "make an archive of a packet capture",
-	.details =
-		"Reads pcap and pcapng, from tcpdump, Wireshark and others; - is stdin. TCP "
-		"streams "
-		"are put together from their segments, and every command works on the archive as "
-		"on "
-		"obrec's. A capture knows no processes: each connection is told from its server's "
-		"side, and all servers are one process with the file's name. Fragments of IP "
-		"datagrams are left out and counted. Exit status 3: the capture is cut, and what "
-		"could be read is in the archive.",
+	.summary = "convert a packet capture to an archive",
+	.details = "Reads pcap and pcapng files of tcpdump, Wireshark and others; - is stdin. TCP "
+		   "streams are reassembled, and every command works on the archive as on one of "
+		   "obrec. A packet capture has no processes: each connection is shown from the "
+		   "side of its server, and all servers are one process with the name of the file. "
+		   "IP fragments are ignored and counted. Exit status 3: the capture is truncated; "
+		   "what could be read is in the archive.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -252,7 +248,7 @@ static int convert(struct target *t, pcap_t *p, const char *input, bool *cut)
 	if (*cut)
 		message_error("%s: %s", input, pcap_geterr(p));
 	if (!err || *cut)
-		err = finish(t, im, *cut ? "capture file cut" : "end of capture file");
+		err = finish(t, im, *cut ? "capture file truncated" : "end of capture file");
 	if (!err)
 		summary(import__counts(im));
 	if (t->w)
@@ -278,7 +274,7 @@ static pcap_t *open_capture(const char *input)
 	}
 	p = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
 	if (!p) {
-		message_error("%s: no packet capture: %s", input, text);
+		message_error("%s: not a packet capture: %s", input, text);
 		fclose(f);
 	} else if (!packet_link_known(pcap_datalink(p))) {
 		const char *name = pcap_datalink_val_to_name(pcap_datalink(p));

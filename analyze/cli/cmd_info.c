@@ -24,15 +24,16 @@ static int set_json(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{"json", 0, ARG_NONE, NULL, "one JSON object an archive, one a line", set_json, 0},
+	{"json", 0, ARG_NONE, NULL, "print one JSON object per archive, one per line", set_json, 0},
 	{0},
 };
 
 static const struct cli cli = {
 	.program = "obana info",
 	.synopsis = "ARCHIVE.obz ... [--json]",
-	.summary = "host, time span, probes, sizes, losses, whether complete",
-	.details = "Instant on any size. Of a cut archive the sums are counted from its chunks.",
+	.summary = "show host, time span, probes, sizes, losses, completeness",
+	.details = "Reads only the headers, whatever the size of the archive; for a truncated "
+		   "archive the totals are counted from its chunks.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -200,11 +201,9 @@ static void damage_text(struct strbuf *b, const struct obz_damage *d)
 		uint64_t cnt;
 		const char *what;
 	} kinds[] = {
-		{d->bad_chunks, "damaged chunks"},
-		{d->lost_chunks, "missing chunks"},
-		{d->bad_members, "damaged members"},
-		{d->skipped_bytes, "bytes that belong to nothing"},
-		{d->refused, "members refused"},
+		{d->bad_chunks, "damaged chunks"},   {d->lost_chunks, "missing chunks"},
+		{d->bad_members, "damaged members"}, {d->skipped_bytes, "unaccounted bytes"},
+		{d->refused, "invalid members"},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -219,8 +218,8 @@ static void print_state(const struct info *in)
 
 	strbuf_addf(&b, "%s, %s", in->path, format_bytes(size, obz_reader__size(in->reader)));
 	if (in->damage.cut)
-		strbuf_addf(&b, ", CUT: its end is missing; sums are counted from the chunks that "
-				"are left");
+		strbuf_addf(&b, ", TRUNCATED: its end is missing; totals are counted from the "
+				"remaining chunks");
 	else
 		strbuf_addf(&b, is_complete(in) ? ", complete"
 						: ", INCOMPLETE: recovered from a damaged archive");
@@ -253,7 +252,7 @@ static void print_host(const struct info *in)
 	uint64_t cpus = json_u64(in->header, "cpus");
 
 	if (!in->header) {
-		line("host", "not known: the beginning of the archive is lost");
+		line("host", "unknown: the start of the archive is missing");
 		return;
 	}
 	strbuf_addf(&b, "%s, Linux %s %s", json_string(in->header, "host"),
@@ -362,7 +361,7 @@ static void print_unnamed(struct json_object *of)
 		&b, "payload of %s calls, %s: unknown protocols",
 		format_count(calls, json_object_get_uint64(json_get(of, "calls", json_type_int))),
 		format_bytes(bytes, json_object_get_uint64(json_get(of, "bytes", json_type_int))));
-	line("not kept", b.p ? b.p : "");
+	line("not captured", b.p ? b.p : "");
 	strbuf_fini(&b);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cli/common_options.h"
 #include "format/text.h"
 #include "analyze/load/analysis.h"
 #include "analyze/cli/command.h"
@@ -49,18 +50,18 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{.help = "What is shown"},
+	{.help = "Output"},
 	{"format", 'f', ARG_REQUIRED, "FORMAT",
-	 "columns, as in time,method,target, or a line for each message, as in "
-	 "'%{method} %{target}\\t%{latency_ns}'",
+	 "columns to print, as in time,method,target, or a format for one line per message, as "
+	 "in '%{method} %{target}\\t%{latency_ns}'",
 	 set, OPT_FORMAT},
-	{"limit", 'n', ARG_REQUIRED, "N", "no more than so many, the first that were complete", set,
+	{"limit", 'n', ARG_REQUIRED, "N", "print at most the first N complete messages", set,
 	 OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL,
-	 "comma-separated values, RFC 4180; text that a spreadsheet would take for a formula "
-	 "begins with '",
+	 "print CSV (RFC 4180); text that a spreadsheet would take for a formula is prefixed "
+	 "with '",
 	 set, OPT_CSV},
-	{"json", 0, ARG_NONE, NULL, "an array of objects", set, OPT_JSON},
+	{"json", 0, ARG_NONE, NULL, "print a JSON array of objects", set, OPT_JSON},
 	THRIFT_OPTION,
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
@@ -70,17 +71,16 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana messages",
 	.synopsis = "ARCHIVE.obz ... [options]",
-	.summary = "every request with its response",
-	.details =
-		"In the order of time. Columns are those of the view `exchange`: id, time, "
-		"request_ns, response_ns, latency_ns, first_byte_ns, protocol, role, service, "
-		"peer, method, target, status, error, request_bytes, response_bytes, paired, "
-		"oneway, connection, transport, local_addr, local_port, remote_addr, "
-		"remote_port, tls, pid, comm, container_id, host, detail, peer_addr, client: who "
-		"asked first, as the request names it (X-Forwarded-For, X-Real-IP, Forwarded, "
-		"a client id). In a line's format %% is a percent sign, \\n and \\t are what they "
-		"are in C. A request without "
-		"latency was not paired: its response was not seen, or none exists.",
+	.summary = "list requests with their responses",
+	.details = "Messages are in order of time. Columns are those of view `exchange`: id, time, "
+		   "request_ns, response_ns, latency_ns, first_byte_ns, protocol, role, service, "
+		   "peer, method, target, status, error, request_bytes, response_bytes, paired, "
+		   "oneway, connection, transport, local_addr, local_port, remote_addr, "
+		   "remote_port, tls, pid, comm, container_id, host, detail, peer_addr, and client "
+		   "(the original client as named by the request: X-Forwarded-For, X-Real-IP, "
+		   "Forwarded, a client id). In a format %% is a percent sign; \\n and \\t are "
+		   "escapes as in C. A request without latency is unpaired: its response was not "
+		   "captured, or none exists.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -194,7 +194,7 @@ static int write_lines(const struct format *f, sqlite3_stmt *stmt)
 		for (size_t i = 0; i < f->cnt; i++) {
 			strbuf_add(&line, f->v[i].text.p ? f->v[i].text.p : "", f->v[i].text.len);
 			if (f->v[i].column >= 0)
-				value_text(&line, stmt, f->v[i].column, false);
+				value_text(&line, stmt, f->v[i].column, false, false);
 		}
 		strbuf_add(&line, "\n", 1);
 		fwrite(line.p, 1, line.len, stdout);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/cli/common_options.h"
 #include "format/text.h"
 #include "analyze/load/analysis.h"
 #include "analyze/cli/command.h"
@@ -23,11 +24,11 @@ static int set_format(void *ctx, const struct option_def *def, const char *arg)
 
 static const struct option_def options[] = {
 	{"csv", 0, ARG_NONE, NULL,
-	 "comma-separated values, RFC 4180; text that a spreadsheet would take for a formula "
-	 "begins with '",
+	 "print CSV (RFC 4180); text that a spreadsheet would take for a formula is prefixed "
+	 "with '",
 	 set_format, TABLE_CSV},
-	{"json", 0, ARG_NONE, NULL, "an array of objects", set_format, TABLE_JSON},
-	{"box", 0, ARG_NONE, NULL, "with lines around", set_format, TABLE_BOX},
+	{"json", 0, ARG_NONE, NULL, "print a JSON array of objects", set_format, TABLE_JSON},
+	{"box", 0, ARG_NONE, NULL, "draw boxes around tables", set_format, TABLE_BOX},
 	THRIFT_OPTION,
 	SYMBOL_OPTIONS,
 	{0},
@@ -36,10 +37,10 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana query",
 	.synopsis = "\"SQL\" ARCHIVE.obz ... [options]\nARCHIVE.obz ...",
-	.summary = "answer SQL over what was recorded",
-	.details = "Without SQL the tables are listed; - reads it from stdin. Times are integer "
-		   "nanoseconds. Statements "
-		   "can only read. `obana report --sqlite` writes the same database as a file.",
+	.summary = "run SQL queries",
+	.details = "Without SQL, the tables are listed; - reads SQL from stdin. Times are "
+		   "integer nanoseconds. Statements are read-only. `obana report --sqlite` "
+		   "writes the same database to a file.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -76,7 +77,7 @@ static char *read_stdin(void)
 static int sql_error(const struct store *s, int err)
 {
 	if (err == -EACCES)
-		message_error("query: only reading is allowed: SELECT, VALUES, WITH");
+		message_error("query: only read-only statements are allowed: SELECT, VALUES, WITH");
 	else
 		message_error("query: %s", sqlite3_errmsg(store__db(s)));
 	return err == -ENOMEM ? err : -EIO; /* an error in the SQL is no usage error */
@@ -158,6 +159,7 @@ static int run(int argc, char **argv)
 	if (err)
 		return exit_code(err);
 	o.style.human = false; /* figures as they are: scripts read them */
+	o.style.short_names = false;
 	o.style.width = 0;
 	cnt = argc - rest;
 	err = find_sql(argv + rest, &cnt, &sql);

@@ -24,20 +24,17 @@ static int set_output(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{"output", 'o', ARG_REQUIRED, "FILE", "where the whole archive goes; - is stdout",
-	 set_output, 0},
+	{"output", 'o', ARG_REQUIRED, "FILE", "archive to write; - is stdout", set_output, 0},
 	{0},
 };
 
 static const struct cli cli = {
 	.program = "obana recover",
 	.synopsis = "CUT.obz -o FIXED.obz",
-	.summary = "make a whole archive of what a damaged one still holds",
-	.details = "Every intact chunk and debug member is copied as it is. The end record is "
-		   "counted anew and says "
-		   "that the archive was recovered: stop_reason \"recovered\", complete false. An "
-		   "existing FILE is "
-		   "not touched.",
+	.summary = "copy the intact part of a damaged archive",
+	.details = "Copies every intact chunk and debug member unchanged. The end record is "
+		   "recomputed and marks the archive as recovered: stop_reason \"recovered\", "
+		   "complete false. An existing FILE is not overwritten.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -174,7 +171,7 @@ static int recover(const char *input, const char *output)
 	d = obz_reader__damage(r);
 	if (!err &&
 	    (d.bad_chunks || d.lost_chunks || d.bad_members || d.refused || d.skipped_bytes))
-		message_warn("left behind: %" PRIu64 " damaged and %" PRIu64
+		message_warn("not recovered: %" PRIu64 " damaged and %" PRIu64
 			     " missing chunks, %" PRIu64 " other members, %" PRIu64 " bytes",
 			     d.bad_chunks, d.lost_chunks, d.bad_members + d.refused,
 			     d.skipped_bytes);

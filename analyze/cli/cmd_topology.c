@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cli/common_options.h"
 #include "format/text.h"
 #include "analyze/load/analysis.h"
 #include "analyze/cli/command.h"
@@ -40,7 +41,8 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 	case OPT_LIMIT:
 		o->limited = true;
 		if (parse_u64(arg, &o->limit) || (o->limit && o->limit < 4))
-			return option_error(def, "'%s' is neither 0 nor a number from 4 on", arg);
+			return option_error(def, "'%s' is neither 0 nor a number of at least 4",
+					    arg);
 		return 0;
 	case OPT_DEPTH:
 		if (parse_u64(arg, &o->depth) || !o->depth || o->depth > 1000)
@@ -52,20 +54,21 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{.help = "What is shown"},
-	{"dot", 0, ARG_NONE, NULL, "for graphviz", set, OPT_DOT},
-	{"svg", 0, ARG_NONE, NULL, "a picture", set, OPT_SVG},
-	{"json", 0, ARG_NONE, NULL, "nodes and edges, as numbers", set, OPT_JSON},
-	{"output", 'o', ARG_REQUIRED, "FILE", "where to (default: stdout)", set, OPT_OUTPUT},
+	{.help = "Output"},
+	{"dot", 0, ARG_NONE, NULL, "print a graph for Graphviz", set, OPT_DOT},
+	{"svg", 0, ARG_NONE, NULL, "draw an SVG image", set, OPT_SVG},
+	{"json", 0, ARG_NONE, NULL, "print nodes and edges as JSON, with plain numbers", set,
+	 OPT_JSON},
+	{"output", 'o', ARG_REQUIRED, "FILE", "output file (default: stdout)", set, OPT_OUTPUT},
 	{"focus", 0, ARG_REQUIRED, "SERVICE",
-	 "only what is around this one (* and ? are patterns, what stands before a slash may be "
-	 "left out)",
+	 "show only the neighbourhood of this service (* and ? are wildcards; a prefix up to a "
+	 "slash may be omitted)",
 	 set, OPT_FOCUS},
-	{"depth", 0, ARG_REQUIRED, "N",
-	 "at most so many hops from there, or from where calls begin", set, OPT_DEPTH},
+	{"depth", 0, ARG_REQUIRED, "N", "show at most N hops from there, or from the first callers",
+	 set, OPT_DEPTH},
 	{"limit", 'n', ARG_REQUIRED, "N",
-	 "no more services than so many: those with fewest calls are merged into others (default: "
-	 "60 in a picture, else all; 0: all)",
+	 "show at most N services; those with the fewest calls are merged into one (default: 60 "
+	 "with --svg, else all; 0: all)",
 	 set, OPT_LIMIT},
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
@@ -75,11 +78,11 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana topology",
 	.synopsis = "ARCHIVE.obz ... [options]",
-	.summary = "services and who calls whom",
-	.details = "A service is what --services calls an address, else a container and process, "
-		   "else the address. A connection both ends of which were recorded, in one "
-		   "archive or in two, is one edge: its latency is the client's, and the time the "
-		   "network took is told apart from the server's.",
+	.summary = "show services and the calls between them",
+	.details = "A service is the name --services gives an address, else a container and "
+		   "process, else the address. A connection recorded at both ends, in one "
+		   "archive or in two, is one edge: its latency is that of the client, and "
+		   "network time is distinguished from server time.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -224,8 +227,10 @@ static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 	if (!err)
 		err = table(a, edges_sql, "Edges", t->seconds, out);
 	if (!err)
-		err = table(a, offsets_sql, "Clocks, estimated from calls seen at both ends", 0,
-			    out);
+		err = table(a, offsets_sql,
+			    "Clock offsets, estimated from calls captured at "
+			    "both ends",
+			    0, out);
 	if (!err && !t->edge_cnt)
 		fputs("No connections.\n", out);
 	return err;

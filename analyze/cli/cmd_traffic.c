@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cli/common_options.h"
 #include "format/text.h"
 #include "analyze/load/analysis.h"
 #include "analyze/cli/command.h"
@@ -60,7 +61,7 @@ static const struct section {
 /* Not the halves of calls that are another's. */
 #define CALLED(name)                                                                               \
 	"WITH figures AS (SELECT * FROM figure WHERE level = '" name "' AND calls > 0) "
-	{"peer", "Connections, by who is at the other end",
+	{"peer", "Connections by peer",
 	 "WITH figures AS (SELECT " SLOT " AS start_ns, role, " L4_COLUMNS ", transport, service, "
 	 "peer" L4_FROM ") " RANKED(TIME "role, connections, in_bytes, out_bytes, receives, "
 					 "sends, retransmits, rtt_ns, transport, service, peer",
@@ -70,19 +71,19 @@ static const struct section {
 	 ") " RANKED("start_ns, role, service, peer, transport, connections, in_bytes, "
 		     "out_bytes, receives, sends, retransmits, rtt_ns",
 		     "in_bytes + out_bytes DESC, role, service, peer")},
-	{"protocol", "Requests, by protocol",
+	{"protocol", "Requests by protocol",
 	 LEVEL("protocol") RANKED(TIME "role, " CALLS "protocol, service",
 				  "calls DESC, role, service, protocol"),
 	 LEVEL("protocol") RANKED(DATA, "calls DESC, role, service, protocol")},
-	{"endpoint", "Requests, by endpoint",
+	{"endpoint", "Requests by endpoint",
 	 LEVEL("endpoint") RANKED(TIME "role, " CALLS "protocol, service, method, target",
 				  "calls DESC, role, service, protocol, method, target"),
 	 LEVEL("endpoint") RANKED(DATA, "calls DESC, role, service, protocol, method, target")},
-	{"caller", "Requests, by who is at the other end",
+	{"caller", "Requests by peer",
 	 LEVEL("peer") RANKED(TIME "role, " CALLS "protocol, service, peer",
 			      "calls DESC, role, service, peer, protocol"),
 	 LEVEL("peer") RANKED(DATA, "calls DESC, role, service, peer, protocol")},
-	{"call", "Requests, by endpoint and who is at the other end",
+	{"call", "Requests by endpoint and peer",
 	 LEVEL("call") RANKED(TIME "role, " CALLS "protocol, service, peer, method, target",
 			      "calls DESC, role, service, peer, protocol, method, target"),
 	 LEVEL("call") RANKED(DATA, "calls DESC, role, service, peer, protocol, method, target")},
@@ -98,13 +99,13 @@ static const struct section {
 	"NOT IN (SELECT ifnull(role, ''), ifnull(service, ''), ifnull(peer, '') "                  \
 	"FROM figure WHERE level = 'peer') GROUP BY role, service, peer, transport) "
 static const struct section rare[] = {
-	{"caller", "Rarest callers and called",
+	{"caller", "Rarest callers and callees",
 	 CALLED("peer") RANKED(
 		 FIRST "calls, errors, connection_id AS connection, role, protocol, service, "
 		       "peer",
 		 "calls, first_ns, role, service, peer"),
 	 CALLED("peer") RANKED(DATA, "calls, first_ns, role, service, peer")},
-	{"silent", "Rarest peers whose protocol is not known",
+	{"silent", "Rarest peers of unknown protocol",
 	 SILENT RANKED(FIRST "connections, in_bytes, out_bytes, connection, role, transport, "
 			     "service, peer",
 		       "connections, first_ns, role, service, peer"),
@@ -168,21 +169,25 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{.help = "What is shown"},
+	{.help = "Output"},
 	{"by", 0, ARG_REQUIRED, "LIST",
-	 "only these tables: peer (bytes and connections), protocol, endpoint, caller, call", set,
-	 OPT_BY},
+	 "print only these tables: peer (bytes and connections), protocol, endpoint, caller, call",
+	 set, OPT_BY},
 	{"interval", 'i', ARG_REQUIRED, "TIME",
-	 "rows for each such stretch of time, so that a surge and its source are seen", set,
-	 OPT_INTERVAL},
+	 "print rows per interval, to show a surge and its source", set, OPT_INTERVAL},
 	{"rare", 0, ARG_NONE, NULL,
-	 "the rarest callers, peers of unknown protocol, and requests, rarest first", set,
+	 "print the rarest callers, peers of unknown protocol, and requests, rarest first", set,
 	 OPT_RARE},
-	{"limit", 'n', ARG_REQUIRED, "N", "rows of a table (default 20), or of an interval (5)",
+	{"limit", 'n', ARG_REQUIRED, "N",
+	 "maximum rows per table (default 20) or per interval "
+	 "(default 5)",
 	 set, OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL,
-	 "comma-separated values of one table (default: call), all rows, as numbers", set, OPT_CSV},
-	{"json", 0, ARG_NONE, NULL, "an object of tables, all rows, as numbers", set, OPT_JSON},
+	 "print one table (default: call) as CSV, with all rows and plain numbers", set, OPT_CSV},
+	{"json", 0, ARG_NONE, NULL,
+	 "print a JSON object of tables, with all rows and plain "
+	 "numbers",
+	 set, OPT_JSON},
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
 	{0},
@@ -191,13 +196,13 @@ static const struct option_def options[] = {
 static const struct cli cli = {
 	.program = "obana traffic",
 	.synopsis = "ARCHIVE.obz ... [options]",
-	.summary = "who talks to whom: bytes, requests, errors, latencies",
-	.details = "Bytes, calls and connections are complete whatever was sampled. A request's "
-		   "latency is from its last byte to the last byte of its response, as the "
-		   "recorded process saw it; percentiles are right to 0.4 %. A call of which only "
-		   "the request or the response was seen counts once, as unpaired, without "
-		   "latency. Where both ends of a connection were recorded it appears twice: as "
-		   "client and as server.",
+	.summary = "show traffic: bytes, requests, errors, latencies",
+	.details = "Bytes, calls and connections are complete, whatever was sampled. Latency is "
+		   "measured from the last byte of a request to the last byte of its response, "
+		   "in the recorded process; the error of percentiles is at most 0.4 %. A call "
+		   "with only its request or only its response captured counts once, as "
+		   "unpaired, without latency. A connection recorded at both ends appears twice: "
+		   "as client and as server.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -368,9 +373,9 @@ static bool check(const struct opts *o, int archives)
 	if (!archives)
 		message_error("traffic: no archive given; see obana traffic --help");
 	else if (o->rare && (o->by_given || o->common.load.traffic.interval_ns))
-		message_error("traffic: --rare goes with neither --by nor --interval");
+		message_error("traffic: --rare excludes --by and --interval");
 	else if (o->style.format == TABLE_CSV && o->by & (o->by - 1))
-		message_error("traffic: --csv is of one table; --by names several");
+		message_error("traffic: --csv prints one table; --by names several");
 	else
 		return true;
 	return false;

@@ -19,17 +19,16 @@ static int set_quiet(void *ctx, const struct option_def *def, const char *arg)
 }
 
 static const struct option_def options[] = {
-	{"quiet", 'q', ARG_NONE, NULL, "print nothing, only exit with the status", set_quiet, 0},
+	{"quiet", 'q', ARG_NONE, NULL, "print nothing; only set the exit status", set_quiet, 0},
 	{0},
 };
 
 static const struct cli cli = {
 	.program = "obana verify",
 	.synopsis = "ARCHIVE.obz ... [-q]",
-	.summary = "check every checksum and every column",
-	.details = "Prints a line for each damage, with its place in the file, and one for each "
-		   "archive. The exit "
-		   "status is 3 when anything is damaged or missing.",
+	.summary = "verify checksums and columns",
+	.details = "Prints one line per defect with its position in the file, and one per "
+		   "archive. The exit status is 3 if anything is damaged or missing.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };

@@ -16,4 +16,6 @@ struct command {
 #include "analyze/cli/commands.def"
 #undef COMMAND
 
+extern const struct man_section obana_manual[];
+
 #endif

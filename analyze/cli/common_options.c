@@ -9,34 +9,20 @@
 #include "format/text.h"
 #include "analyze/traffic/services.h"
 
+const char common_kind_help[] = "only samples of these kinds:"
+#define KIND(name, number, title, unit, count_name) " " #name
+#include "format/kinds.def"
+	;
+
+/* Names are looked up when the archives are open: they may have kinds of their own. */
 static int set_kinds(struct common_opts *o, const struct option_def *def, const char *arg)
 {
-	static const struct {
-		const char *name;
-		int kind;
-	} kinds[] = {
-#define X(name, number) {#name, number},
-		SAMPLE_KINDS(X)
-#undef X
-	};
-	size_t len;
-
-	for (const char *p = arg; *p; p += len + (p[len] == ',')) {
-		bool known = false;
-
-		len = strcspn(p, ",");
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-			if (strlen(kinds[i].name) == len && !memcmp(kinds[i].name, p, len)) {
-				o->load.kinds |= 1ull << kinds[i].kind;
-				known = true;
-			}
-		if (!known)
-			return option_error(def,
-					    "'%.*s' is no kind of sample; there are" SAMPLE_KINDS(
-						    SAMPLE_KIND_TEXT_),
-					    (int)len, p);
-	}
-	return *arg ? 0 : option_error(def, "needs a kind");
+	if (!*arg)
+		return option_error(def, "needs a kind");
+	if (o->load.kind_list_cnt == LOAD_KIND_LISTS)
+		return option_error(def, "given more than %d times", LOAD_KIND_LISTS);
+	o->load.kind_lists[o->load.kind_list_cnt++] = arg;
+	return 0;
 }
 
 /* Wall-clock time, local: today's date comes from nowhere, so a bare time of day is on the
@@ -100,6 +86,16 @@ static int set_jobs(struct common_opts *o, const struct option_def *def, const c
 	if (parse_u64(arg, &n) || !n || n > 1024)
 		return option_error(def, "'%s' is not a number of threads", arg);
 	o->load.jobs = o->load.symbols.jobs = n;
+	return 0;
+}
+
+static int set_names(struct common_opts *o, const struct option_def *def, const char *arg)
+{
+	bool is_short = !strcmp(arg, "short");
+
+	if (!is_short && strcmp(arg, "full"))
+		return option_error(def, "'%s' is neither short nor full", arg);
+	o->load.names = is_short ? NAMES_SHORT : NAMES_FULL;
 	return 0;
 }
 
@@ -228,6 +224,8 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 		return 0;
 	case OPTION_JOBS:
 		return set_jobs(o, def, arg);
+	case OPTION_NAMES:
+		return set_names(o, def, arg);
 	case OPTION_KIND:
 		return set_kinds(o, def, arg);
 	case OPTION_FROM:
@@ -264,9 +262,4 @@ void common_opts_fini(struct common_opts *o)
 		free((char *)o->thrift_args[--o->thrift_arg_cnt].method);
 	o->services = NULL;
 	o->default_cache_dir = NULL;
-}
-
-int exit_code(int err)
-{
-	return err >= 0 ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAIL;
 }

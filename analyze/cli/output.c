@@ -119,7 +119,7 @@ static int put_in_place(struct output *o)
 		return fail(o, kept, why);
 	if (renameat(AT_FDCWD, o->temporary, o->place.dir, o->place.name))
 		return fail(o, -errno, NULL);
-	message_warn("wrote %s%s", o->path, kept ? " (the previous one is kept as .old)" : "");
+	message_warn("wrote %s%s", o->path, kept ? " (the previous file is renamed to .old)" : "");
 	return 0;
 }
 

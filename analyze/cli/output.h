@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A result file: written under a temporary name and renamed when whole, to where a link leads; what
- * was there is kept as NAME.old. Devices, FIFOs and descriptors are written to as they are. */
+/* A result file: written under a temporary name and renamed when whole, to where a link leads; a
+ * previous file is renamed to NAME.old. Devices, FIFOs and descriptors are written to as they are.
+ */
 #ifndef ANALYZE_OUTPUT_H
 #define ANALYZE_OUTPUT_H
 

@@ -7,7 +7,6 @@
 
 #include "format/text.h"
 #include "analyze/base/index.h"
-#include "analyze/profile/sample_kind.h"
 
 struct thread_name {
 	int64_t id;
@@ -24,7 +23,6 @@ struct draw {
 	bool apart;	/* each kind has values of its own (pprof), not one for all */
 	struct profile_type types[2 * SAMPLE_KIND_CNT];
 	size_t type_cnt;
-	char kind_names[SAMPLE_KIND_CNT][24];
 	struct thread_name *threads;
 	size_t thread_cnt, thread_cap;
 	struct profile_frame *frames;
@@ -32,6 +30,11 @@ struct draw {
 	uint32_t *locs;
 	size_t loc_cap;
 };
+
+static const struct named_kind *kind_of(const struct draw *d, uint32_t kind)
+{
+	return sample_kinds__get(d->l->kinds, kind);
+}
 
 int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char *arg)
 {
@@ -51,8 +54,8 @@ int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char 
 			if (strlen(groups[i].name) == len && !memcmp(groups[i].name, p, len))
 				group = groups[i].group;
 		if (!group && len == 8 && !memcmp(p, "endpoint", 8))
-			return option_error(def, "endpoint needs a capture with l7, which this "
-						 "version does not read");
+			return option_error(def, "endpoint: samples are not attributed to requests "
+						 "yet");
 		if (!group || cnt == DRAW_MAX_GROUPS)
 			return option_error(def, "'%s' is not a list of thread, process, cgroup",
 					    arg);
@@ -149,7 +152,8 @@ static int add_groups(struct draw *d, const struct weight *w, size_t *cnt)
 	if (!d->apart && d->kinds & (d->kinds - 1)) { /* several kinds in one graph */
 		if (!(f = next_frame(d, *cnt)))
 			return -ENOMEM;
-		*f = (struct profile_frame){.name = d->kind_names[w->kind], .kind = PROFILE_GROUP};
+		*f = (struct profile_frame){.name = kind_of(d, w->kind)->name,
+					    .kind = PROFILE_GROUP};
 		++*cnt;
 	}
 	for (size_t i = 0; i < DRAW_MAX_GROUPS && d->opts->by[i]; i++) {
@@ -274,41 +278,54 @@ static void choose_kinds(struct draw *d)
 	if (!d->kinds && d->apart)
 		d->kinds = present;
 	if (!d->kinds)
-		d->kinds = present & (1ull << SAMPLE_cpu) || !present ? 1ull << SAMPLE_cpu
-								      : present & -present;
-	for (uint32_t k = 0; k < SAMPLE_KIND_CNT; k++) {
-		const char *name = sample_kind_name(k, d->kind_names[k], sizeof(d->kind_names[k]));
+		d->kinds = present ? present & -present : 1;
+}
 
-		if (name != d->kind_names[k])
-			snprintf(d->kind_names[k], sizeof(d->kind_names[k]), "%s", name);
-	}
+/* As pprof and speedscope call it. */
+static const char *unit_name(const struct named_kind *k)
+{
+	return !strcmp(k->unit, "ns") ? "nanoseconds" : *k->unit ? k->unit : "count";
+}
+
+/* Of several kinds in one graph. */
+static const char *common_unit(const struct draw *d)
+{
+	const char *unit = NULL;
+
+	for (uint32_t k = 0; k < SAMPLE_KIND_CNT; k++)
+		if (d->kinds >> k & 1) {
+			if (unit && strcmp(unit, unit_name(kind_of(d, k))))
+				return "count";
+			unit = unit_name(kind_of(d, k));
+		}
+	return unit;
 }
 
 static size_t choose_types(struct draw *d)
 {
+	const struct named_kind *first = kind_of(d, __builtin_ctzll(d->kinds));
 	bool several = d->kinds & (d->kinds - 1);
 
 	if (several && !d->apart) {
-		d->types[d->type_cnt++] = (struct profile_type){"time", "nanoseconds"};
+		d->types[d->type_cnt++] = (struct profile_type){"value", common_unit(d)};
 		return 0;
 	}
 	for (uint32_t k = 0; k < SAMPLE_KIND_CNT; k++) {
 		if (!(d->kinds >> k & 1))
 			continue;
+		d->types[d->type_cnt++] = (struct profile_type){kind_of(d, k)->count_name, "count"};
 		d->types[d->type_cnt++] =
-			(struct profile_type){k == SAMPLE_cpu ? "samples" : "waits", "count"};
-		d->types[d->type_cnt++] = (struct profile_type){d->kind_names[k], "nanoseconds"};
+			(struct profile_type){kind_of(d, k)->name, unit_name(kind_of(d, k))};
 	}
-	/* On-CPU graphs count samples, which is what was measured; pprof users expect time. */
-	return d->apart || d->kinds != 1ull << SAMPLE_cpu ? 1 : 0;
+	/* Graphs show samples where these are what was measured; pprof users expect the value. */
+	return d->apart || strcmp(first->count_name, "samples") ? 1 : 0;
 }
 
 static char *default_title(const struct draw *d)
 {
 	char *title;
-	const char *what = d->kinds == 1ull << SAMPLE_cpu      ? "On-CPU time"
-			   : d->kinds == 1ull << SAMPLE_offcpu ? "Off-CPU time"
-							       : "Time by kind";
+	const char *what = d->kinds & (d->kinds - 1) ? "Samples by kind"
+						     : kind_of(d, __builtin_ctzll(d->kinds))->title;
 
 	return asprintf(&title, "%s%s", what, d->opts->inverted ? ", by leaf" : "") < 0 ? NULL
 											: title;
@@ -340,7 +357,9 @@ int draw_write(const struct analysis *a, const struct draw_opts *o, const struct
 	struct draw d = {
 		.a = a, .l = &a->load, .opts = o, .sink = sink, .apart = sink == &profile_pprof};
 	const struct capture *first = &a->captures.v[0];
-	struct profile_info info = {.types = d.types, .inverted = o->inverted};
+	struct profile_info info = {.types = d.types,
+				    .inverted = o->inverted,
+				    .full_names = a->load.opts.names == NAMES_FULL};
 	char *title, *subtitle = analysis__subtitle(a);
 	int err, ended;
 

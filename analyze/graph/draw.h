@@ -3,6 +3,7 @@
 #ifndef ANALYZE_DRAW_H
 #define ANALYZE_DRAW_H
 
+#include "format/option.h"
 #include "analyze/load/analysis.h"
 #include "analyze/profile/profile.h"
 

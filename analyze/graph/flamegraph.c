@@ -144,7 +144,7 @@ int flamegraph__new(struct flamegraph **out, unsigned flags)
 	static const char *const names[FLAME_FUNCS] = {
 		[FLAME_SMALL] = "(small frames)",
 		[FLAME_ALL] = "all",
-		[FLAME_DEEPER] = "[deeper frames: not kept, too many]",
+		[FLAME_DEEPER] = "[deeper frames: too many, omitted]",
 	};
 	struct flamegraph *f = calloc(1, sizeof(*f));
 	int err = f ? intern__new(&f->strings) : -ENOMEM;

@@ -33,6 +33,7 @@ struct flame_style {
 	const char *title, *subtitle; /* subtitle: host, time span, losses */
 	const char *unit; /* "samples" (also "count"), "ns" (shown as time), "bytes" (as size) */
 	bool diff;	  /* weight is the old, weight2 the new capture's: red grew, blue shrank */
+	bool full_names;  /* in boxes too; else short ones (name_short.h) there */
 	bool embedded;	  /* goes into an HTML page that has flamegraph_css and flamegraph_js */
 };
 

@@ -63,6 +63,7 @@ function decodeFrames(svg) {
 	for (let i = 0; i < frames.length; i++) {
 		const name = strings[next()], kind = next();
 		frames[i] = { name: name, kind: kind, binary: strings[next()], file: strings[next()], line: next() };
+		frames[i].label = strings[next()] || name;
 		frames[i].css = KINDS[kind] + shade(name);
 	}
 	return frames;
@@ -401,7 +402,7 @@ class Flamegraph {
 			x: b.x.toFixed(2), width: Math.max(b.w > 1.5 ? b.w - 0.5 : b.w, 0.1).toFixed(2), height: ROW - 1,
 			"class": small || frame.kind === 5 ? b.w < OUTLINED ? "n0" : "n1" : this.css(b.i, frame),
 		}, e);
-		const text = room < 3 ? "" : fit(this.nameOf(b), room, !small && frame.kind <= 1);
+		const text = room < 3 ? "" : fit(small ? this.nameOf(b) : frame.label, room, !small && frame.kind <= 1);
 		if (text)
 			el("text", { x: (b.x + 3).toFixed(2), y: 12, "class": frame.kind === 1 && !small ? "in" : "" }, e, text);
 		e.box = b;
@@ -455,7 +456,7 @@ class Flamegraph {
 			}
 		if (small)
 			lines.push(g.frame[b.i] === SMALL && b.i === b.last ?
-				"too light to be kept one by one in this file" : "too narrow to draw one by one: click to zoom in");
+				"too small to be stored individually in this file" : "too narrow to draw individually: click to zoom in");
 		else
 			lines.push([KIND_NAMES[frame.kind], frame.binary, frame.file + (frame.file && frame.line ? ":" + frame.line : "")]
 				.filter(s => s).join(" \u00b7 "));
@@ -546,7 +547,7 @@ class Flamegraph {
 			} catch (e) {
 				this.input.classList.add("fg-bad");
 			}
-		this.hit = re && this.g.frames.map((f, i) => i !== SMALL && re.test(f.name));
+		this.hit = re && this.g.frames.map((f, i) => i !== SMALL && (re.test(f.name) || re.test(f.label)));
 		this.frames.classList.toggle("fg-searching", !!re);
 		for (const e of this.frames.querySelectorAll(".fg-frame"))
 			e.setAttribute("class", this.boxClass(e.box));
@@ -568,7 +569,7 @@ class Flamegraph {
 		if (this.view.first !== 0)
 			text += " of this view";
 		if (m.unknown > 0)
-			text += ", up to " + percent(m.unknown, this.plan.base) + " more in summed up frames";
+			text += ", up to " + percent(m.unknown, this.plan.base) + " more in merged frames";
 		t.textContent = text;
 	}
 

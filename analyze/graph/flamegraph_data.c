@@ -4,9 +4,11 @@
  * elements:
  *
  *   strings  one a line; the first is empty
- *   frames   count, then of each: name, kind, binary, file (indices of strings), line
- *   boxes    count, then of each, in preorder: frame, number of children, self (old and new in a
- * diff). Frame 0 is "(N small frames)": N stands in the place of the number of children.
+ *   frames   count, then of each: name, kind, binary, file (indices of strings), line, label
+ *   boxes    count, then of each, in preorder: frame, number of children, self (of a diff: both)
+ *
+ * Label 0 is the name. Frame 0 is "(N small frames)": N stands in the place of the number of
+ * children.
  *
  * Numbers are base 64 with the digits A-Za-z0-9-_, five bits each, low ones first, 32 added to all
  * but the last: letters only, so nothing has to be escaped, and most numbers take one or two.
@@ -19,8 +21,9 @@
 #include "analyze/graph/flamegraph_name.h"
 
 /* Strings take at most about this; long ones are shortened as far as needed, but not below LEAST.
- */
+ * Labels take more up to LABELS_SZ, then the names stand in boxes too. */
 #define STRINGS_SZ (1u << 20)
+#define LABELS_SZ (STRINGS_SZ / 4)
 #define STRING_LEAST 64
 
 static void add_number(struct strbuf *b, uint64_t v)
@@ -81,7 +84,43 @@ static size_t shortened_sz(const struct flamegraph *f, const struct ids *strings
 	return sum;
 }
 
-static bool add_strings(struct flame_drawing *d, const struct ids *strings)
+/* What is not called in its box by its name: labels come behind the other strings. */
+struct labels {
+	uint32_t *of; /* by function in the file: 0, or 1 + number of the label */
+	uint32_t cnt;
+	struct strbuf text; /* each after a newline, escaped */
+};
+
+static bool labels_make(struct labels *l, const struct flame_drawing *d, const struct ids *funcs)
+{
+	struct strbuf label = {0};
+
+	l->of = calloc(funcs->cnt, sizeof(*l->of));
+	for (uint32_t i = 1; l->of && i < funcs->cnt && l->text.len < LABELS_SZ; i++) {
+		uint32_t func = funcs->list[i];
+		struct span name = intern__get(d->f->strings, d->f->funcs[func].name);
+
+		label.len = 0;
+		flame_add_label(&label, d, func);
+		if (label.len == name.len)
+			continue;
+		strbuf_add(&l->text, "\n", 1);
+		flame_add_name(&l->text, (struct span){label.p, label.len}, FLAME_NAME_MAX);
+		l->of[i] = ++l->cnt;
+	}
+	l->text.failed |= label.failed;
+	strbuf_fini(&label);
+	return l->of != NULL;
+}
+
+static void labels_fini(struct labels *l)
+{
+	free(l->of);
+	strbuf_fini(&l->text);
+}
+
+static bool add_strings(struct flame_drawing *d, const struct ids *strings,
+			const struct labels *labels)
 {
 	size_t max = FLAME_NAME_MAX;
 
@@ -94,13 +133,28 @@ static bool add_strings(struct flame_drawing *d, const struct ids *strings)
 		strbuf_add(&d->out, "\n", 1);
 		flame_add_name(&d->out, intern__get(d->f->strings, strings->list[i]), max);
 	}
+	strbuf_add(&d->out, labels->text.p, labels->text.len);
+	d->out.failed |= labels->text.failed;
 	strbuf_addf(&d->out, "</metadata>\n");
 	return true;
 }
 
-static void add_frames(struct strbuf *b, const struct flamegraph *f, const struct ids *funcs,
-		       struct ids *strings)
+/* All strings have their numbers before the first label gets one. */
+static void number_strings(const struct flamegraph *f, const struct ids *funcs, struct ids *strings)
 {
+	for (uint32_t i = 0; i < funcs->cnt; i++) {
+		const struct flame_func *fn = &f->funcs[i ? funcs->list[i] : FLAME_SMALL];
+
+		ids_get(strings, fn->name);
+		ids_get(strings, fn->binary);
+		ids_get(strings, fn->file);
+	}
+}
+
+static void add_frames(struct strbuf *b, const struct flamegraph *f, const struct ids *funcs,
+		       struct ids *strings, const struct labels *labels)
+{
+	number_strings(f, funcs, strings);
 	add_number(b, funcs->cnt);
 	for (uint32_t i = 0; i < funcs->cnt; i++) {
 		const struct flame_func *fn = &f->funcs[i ? funcs->list[i] : FLAME_SMALL];
@@ -110,6 +164,7 @@ static void add_frames(struct strbuf *b, const struct flamegraph *f, const struc
 		add_number(b, ids_get(strings, fn->binary));
 		add_number(b, ids_get(strings, fn->file));
 		add_number(b, fn->line);
+		add_number(b, labels->of[i] ? strings->cnt + labels->of[i] - 1 : 0);
 	}
 }
 
@@ -131,6 +186,7 @@ bool flame_add_data(struct flame_drawing *d)
 {
 	struct strbuf frames = {0}, boxes = {0};
 	struct ids funcs = {0}, strings = {0};
+	struct labels labels = {0};
 	bool fits = false;
 
 	if (!ids_init(&funcs, d->f->func_cnt) ||
@@ -139,8 +195,12 @@ bool flame_add_data(struct flame_drawing *d)
 		goto cleanup;
 	}
 	add_boxes(&boxes, &d->layout, &funcs, d->style->diff);
-	add_frames(&frames, d->f, &funcs, &strings);
-	fits = add_strings(d, &strings);
+	if (!labels_make(&labels, d, &funcs)) {
+		d->out.failed = 1;
+		goto cleanup;
+	}
+	add_frames(&frames, d->f, &funcs, &strings, &labels);
+	fits = add_strings(d, &strings, &labels);
 	if (!fits)
 		goto cleanup;
 	strbuf_addf(&d->out, "<metadata class=\"fg-frames\">");
@@ -152,6 +212,7 @@ bool flame_add_data(struct flame_drawing *d)
 cleanup:
 	strbuf_fini(&frames);
 	strbuf_fini(&boxes);
+	labels_fini(&labels);
 	ids_fini(&funcs);
 	ids_fini(&strings);
 	return fits;

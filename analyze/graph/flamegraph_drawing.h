@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An SVG while it is written: each of its parts appends to the document. */
+/* The SVG being written; each part appends to the document. */
 #ifndef ANALYZE_FLAMEGRAPH_DRAWING_H
 #define ANALYZE_FLAMEGRAPH_DRAWING_H
 

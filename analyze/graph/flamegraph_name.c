@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "analyze/base/name_short.h"
+
 void flame_add_name(struct strbuf *b, struct span name, size_t max)
 {
 	size_t len = name.len;
@@ -20,4 +22,15 @@ void flame_add_name(struct strbuf *b, struct span name, size_t max)
 	strbuf_escape(b, ESCAPE_XML, (struct span){line, len});
 	if (len < name.len)
 		strbuf_add(b, "\xe2\x80\xa6", 3);
+}
+
+void flame_add_label(struct strbuf *b, const struct flame_drawing *d, uint32_t func)
+{
+	const struct flame_func *fn = &d->f->funcs[func];
+	struct span name = intern__get(d->f->strings, fn->name);
+
+	if (!d->style->full_names && (fn->kind == PROFILE_USER || fn->kind == PROFILE_INLINED))
+		name_short(b, name);
+	else
+		strbuf_add(b, name.p, name.len);
 }

@@ -98,6 +98,7 @@ static void draw_frame(const struct canvas *c, const struct flame_box *b, double
 	struct strbuf *out = &c->d->out;
 	double y = row_y(c, b->depth);
 	size_t room = w > 2 * TEXT_PAD ? (w - 2 * TEXT_PAD) / TEXT_CHAR : 0;
+	struct strbuf label = {0};
 	char small[40];
 
 	if (b->func == FLAME_SMALL) {
@@ -117,8 +118,14 @@ static void draw_frame(const struct canvas *c, const struct flame_box *b, double
 		    y, w - 0.5, class_of(c->d, b, w).name);
 	strbuf_addf(out, "<text x=\"%.2f\" y=\"%g\"%s>", x + TEXT_PAD, y + 12,
 		    fn->kind == PROFILE_INLINED ? " class=\"in\"" : "");
-	flame_add_name(out, name, room);
+	if (b->func == FLAME_SMALL)
+		strbuf_add(&label, name.p, name.len);
+	else
+		flame_add_label(&label, c->d, b->func);
+	flame_add_name(out, (struct span){label.p, label.len}, room);
 	strbuf_addf(out, "</text></g>\n");
+	out->failed |= label.failed;
+	strbuf_fini(&label);
 }
 
 /* A row's siblings too narrow to draw, as one box. They follow their wider siblings. */

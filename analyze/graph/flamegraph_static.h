@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The picture that needs no script. */
+/* The drawing that works without script. */
 #ifndef ANALYZE_FLAMEGRAPH_STATIC_H
 #define ANALYZE_FLAMEGRAPH_STATIC_H
 

@@ -23,7 +23,7 @@ static const struct {
 } legend[] = {
 	[PROFILE_USER] = {'u', "user"},	    [PROFILE_INLINED] = {'i', "inlined"},
 	[PROFILE_KERNEL] = {'k', "kernel"}, [PROFILE_JIT] = {'j', "JIT"},
-	[PROFILE_GROUP] = {'g', "group"},   [PROFILE_NOTE] = {'n', "summed up, cut"},
+	[PROFILE_GROUP] = {'g', "group"},   [PROFILE_NOTE] = {'n', "merged, cut"},
 };
 
 static double legend_entry(struct strbuf *out, double x, const char *class, const char *text)
@@ -71,10 +71,9 @@ static void describe(const struct flame_drawing *d, char *text, size_t sz)
 
 	*text = 0;
 	if (d->layout.left_out)
-		len += snprintf(text + len, sz - len,
-				" \xc2\xb7 the lightest %s of %s frames are summed up",
-				format_count(left, d->layout.left_out),
-				format_count(all, d->f->node_cnt));
+		len += snprintf(
+			text + len, sz - len, " \xc2\xb7 the lightest %s of %s frames are merged",
+			format_count(left, d->layout.left_out), format_count(all, d->f->node_cnt));
 	if (d->f->cut_cnt && len < sz)
 		snprintf(text + len, sz - len, " \xc2\xb7 %s stacks cut for memory",
 			 format_count(cut, d->f->cut_cnt));

@@ -13,6 +13,7 @@ struct graph {
 	char *title, *subtitle;
 	const char *unit;
 	size_t primary;
+	bool full_names;
 	FILE *out;
 };
 
@@ -42,6 +43,7 @@ static int begin(void **state, const struct profile_info *info, FILE *out, unsig
 	g->subtitle = strdup(info->subtitle ? info->subtitle : "");
 	g->unit = unit_of(&info->types[info->primary]);
 	g->primary = info->primary;
+	g->full_names = info->full_names;
 	g->out = out;
 	if (!g->title || !g->subtitle || flamegraph__new(&g->f, flags)) {
 		graph_free(g);
@@ -68,7 +70,12 @@ static int write_svg(void *state, bool embedded)
 {
 	struct graph *g = state;
 	struct flame_style style = {
-		.title = g->title, .subtitle = g->subtitle, .unit = g->unit, .embedded = embedded};
+		.title = g->title,
+		.subtitle = g->subtitle,
+		.unit = g->unit,
+		.full_names = g->full_names,
+		.embedded = embedded,
+	};
 	int err = flamegraph__write_svg(g->f, &style, g->out);
 
 	graph_free(g);
@@ -100,15 +107,9 @@ static int folded_end(void *state)
 	return err;
 }
 
-const struct profile_sink profile_svg = {.name = "svg",
-					 .suffix = "flamegraph.svg",
-					 .begin = svg_begin,
-					 .stack = add,
-					 .end = svg_end};
+const struct profile_sink profile_svg = {
+	.name = "svg", .begin = svg_begin, .stack = add, .end = svg_end};
 const struct profile_sink profile_svg_inline = {
-	.name = "svg", .suffix = "svg", .begin = svg_begin, .stack = add, .end = inline_end};
-const struct profile_sink profile_folded = {.name = "folded",
-					    .suffix = "folded",
-					    .begin = folded_begin,
-					    .stack = add,
-					    .end = folded_end};
+	.name = "svg", .begin = svg_begin, .stack = add, .end = inline_end};
+const struct profile_sink profile_folded = {
+	.name = "folded", .begin = folded_begin, .stack = add, .end = folded_end};

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/load/common_opts.h"
 #include "format/text.h"
 
 int analysis__open(struct analysis *a, const struct common_opts *opts, char *const *paths,
@@ -40,7 +41,8 @@ void analysis__warn(const struct analysis *a)
 
 	for (size_t i = 0; i < a->captures.cnt; i++)
 		if (capture_damaged(&a->captures.v[i], what, sizeof(what)))
-			message_warn("%s: %s; what is left is shown", a->captures.v[i].path, what);
+			message_warn("%s: %s; showing what is readable", a->captures.v[i].path,
+				     what);
 }
 
 static uint64_t sum_of(const struct analysis *a, const char *sql)
@@ -78,4 +80,9 @@ char *analysis__subtitle(const struct analysis *a)
 	if (b.failed)
 		strbuf_fini(&b);
 	return b.p;
+}
+
+int exit_code(int err)
+{
+	return err >= 0 ? EXIT_OK : err == -EINVAL ? EXIT_USAGE : EXIT_FAIL;
 }

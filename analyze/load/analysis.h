@@ -3,7 +3,9 @@
 #ifndef ANALYZE_ANALYSIS_H
 #define ANALYZE_ANALYSIS_H
 
-#include "analyze/cli/common_options.h"
+#include "analyze/load/load.h"
+
+struct common_opts;
 
 struct analysis {
 	struct captures captures;
@@ -18,6 +20,9 @@ int analysis__open(struct analysis *a, const struct common_opts *opts, char *con
 /* Frees all; an exit code: EXIT_PARTIAL when the work succeeded on archives that are cut or
  * damaged. */
 int analysis__close(struct analysis *a, int err);
+
+/* An exit code for a function's result: 0 or more, or negative errno. */
+int exit_code(int err);
 
 /* "host a, 60 s, 2 losses": what a picture's subtitle says of all captures. Malloc'ed. */
 char *analysis__subtitle(const struct analysis *a);

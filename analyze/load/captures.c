@@ -212,7 +212,7 @@ int captures__open(struct captures *c, char *const *paths, size_t cnt)
 		if (!err)
 			err = list_debug(n);
 		if (!err && seen_before(c, n->uuid)) {
-			message_warn("%s: the same capture was given before; left out", paths[i]);
+			message_warn("%s: duplicate capture; ignored", paths[i]);
 			capture_fini(n);
 			continue;
 		}
@@ -243,9 +243,9 @@ bool capture_damaged(const struct capture *c, char *what, size_t sz)
 	struct strbuf b = {0};
 
 	if (d.cut)
-		strbuf_addf(&b, ", cut before its end");
+		strbuf_addf(&b, ", truncated");
 	if (!c->header)
-		strbuf_addf(&b, ", beginning lost");
+		strbuf_addf(&b, ", start missing");
 	if (d.bad_chunks)
 		strbuf_addf(&b, ", %llu damaged chunks", (unsigned long long)d.bad_chunks);
 	if (d.lost_chunks)
@@ -255,9 +255,9 @@ bool capture_damaged(const struct capture *c, char *what, size_t sz)
 	if (d.bad_members)
 		strbuf_addf(&b, ", %llu damaged members", (unsigned long long)d.bad_members);
 	if (d.refused)
-		strbuf_addf(&b, ", %llu members refused", (unsigned long long)d.refused);
+		strbuf_addf(&b, ", %llu invalid members", (unsigned long long)d.refused);
 	if (c->budget.rows_left_out)
-		strbuf_addf(&b, ", %llu rows left out: more than its size allows",
+		strbuf_addf(&b, ", %llu rows ignored: over the limit for its size",
 			    (unsigned long long)c->budget.rows_left_out);
 	if (what)
 		snprintf(what, sz, "%s", b.len ? b.p + 2 : "");

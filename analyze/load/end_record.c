@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/load/end_record.h"
+#include "analyze/load/sample_kinds.h"
 
 #include <inttypes.h>
 
@@ -18,7 +19,7 @@ struct program_cost {
 	uint64_t runs, run_ns;
 };
 
-enum { KINDS = 8, ERRORS = 32 };
+enum { ERRORS = 32 };
 #define MAX_STACKS (3u << 20) /* about 50 MB; the errors of later ones are not known */
 enum { NAME_MAX_SZ = 200 };
 #define MAX_NAMES (1u << 16) /* of losses, of programs: more are counted as one */
@@ -28,7 +29,8 @@ struct tally {
 	struct known_stack *stacks;
 	size_t stack_cnt, stack_cap;
 	struct index by_id;
-	uint64_t samples[KINDS][ERRORS], unknown[KINDS];
+	struct sample_kinds *kinds;
+	uint64_t samples[SAMPLE_KIND_CNT][ERRORS], unknown[SAMPLE_KIND_CNT];
 	struct intern *losses; /* source, NUL, cause */
 	uint64_t *loss_counts;
 	size_t loss_cap;
@@ -51,8 +53,8 @@ int tally__new(struct tally **out)
 	struct tally *t = calloc(1, sizeof(*t));
 
 	*out = t;
-	if (t && !intern__new(&t->losses) && !intern__new(&t->programs) &&
-	    !intern__new(&t->streams))
+	if (t && !sample_kinds__new(&t->kinds) && !intern__new(&t->losses) &&
+	    !intern__new(&t->programs) && !intern__new(&t->streams))
 		return 0;
 	tally__free(t);
 	*out = NULL;
@@ -64,6 +66,7 @@ void tally__free(struct tally *t)
 	if (!t)
 		return;
 	free(t->stacks);
+	sample_kinds__free(t->kinds);
 	index_fini(&t->by_id);
 	intern__free(t->losses);
 	intern__free(t->programs);
@@ -121,7 +124,7 @@ static int add_stacks(struct tally *t, const struct rec_stack *s, size_t cnt)
 static void add_samples(struct tally *t, const struct rec_sample *s, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
-		unsigned kind = s[i].kind < KINDS ? s[i].kind : 0;
+		uint32_t kind = sample_kinds__index(t->kinds, 0, s[i].kind);
 		uint32_t entry;
 
 		if (!s[i].user_stack) /* a kernel thread has none */
@@ -205,10 +208,13 @@ int tally__add(struct tally *t, struct obz_reader *r, const struct obz_member *m
 {
 	struct obz_chunk_info ci;
 	uint64_t *size;
-	int err;
+	int err = 0;
 
 	if (m->type == OBZ_CHUNK) {
-		err = obz_reader__decode(r, m, add_rows, t);
+		if (!t->last_ns)
+			err = sample_kinds__schema(t->kinds, 0, obz_reader__schema(r));
+		if (!err)
+			err = obz_reader__decode(r, m, add_rows, t);
 		if (!err)
 			err = obz_reader__chunk_info(r, m, &ci);
 		if (err)
@@ -245,14 +251,6 @@ static void add_span(struct json_object *o, const char *key, struct span s)
 
 static struct json_object *stacks_json(const struct tally *t)
 {
-	static const struct {
-		const char *name;
-		unsigned kind;
-	} kinds[] = {
-#define X(name, number) {#name, number},
-		SAMPLE_KINDS(X)
-#undef X
-	};
 	static const char *const errors[ERRORS] = {
 #define X(name, number, text) [number] = text,
 		STACK_ERRORS(X)
@@ -260,21 +258,21 @@ static struct json_object *stacks_json(const struct tally *t)
 	};
 	struct json_object *all = json_object_new_object();
 
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+	for (size_t k = 0; k < sample_kinds__cnt(t->kinds); k++) {
 		struct json_object *o = json_object_new_object();
-		uint64_t total = t->unknown[kinds[k].kind];
+		uint64_t total = t->unknown[k];
 
 		for (unsigned e = 0; e < ERRORS; e++)
-			total += t->samples[kinds[k].kind][e];
+			total += t->samples[k][e];
 		add_u64(o, "total", total);
 		for (unsigned e = 0; e < ERRORS; e++)
-			if (t->samples[kinds[k].kind][e] || e == STACK_NONE)
+			if (t->samples[k][e] || e == STACK_NONE)
 				add_u64(o, errors[e] ? errors[e] : "unknown cause",
-					t->samples[kinds[k].kind][e]);
-		if (t->unknown[kinds[k].kind])
-			add_u64(o, "definition lost", t->unknown[kinds[k].kind]);
+					t->samples[k][e]);
+		if (t->unknown[k])
+			add_u64(o, "definition lost", t->unknown[k]);
 		if (total)
-			json_object_object_add(all, kinds[k].name, o);
+			json_object_object_add(all, sample_kinds__get(t->kinds, k)->name, o);
 		else
 			json_object_put(o);
 	}

@@ -15,6 +15,7 @@
 #include "format/text.h"
 #include "analyze/base/index.h"
 #include "analyze/base/intern.h"
+#include "analyze/load/event_tables.h"
 #include "analyze/base/progress.h"
 
 static const struct loader *const loaders[] = {
@@ -31,7 +32,7 @@ struct job {
 	const struct obz_member *member;
 };
 
-/* What is left to one stream of one archive (budget.h). */
+/* What is left to one stream of one archive (load_budget.h). */
 struct meter {
 	uint64_t left;
 	atomic_bool spent;
@@ -154,9 +155,8 @@ static uint64_t cost_of(const struct rec_info *info, const uint8_t *row)
 }
 
 /* How many of the rows the stream's budget allows. */
-static size_t afford(struct meter *m, enum rec_kind kind, const uint8_t *rows, size_t cnt)
+static size_t afford(struct meter *m, const struct rec_info *info, const uint8_t *rows, size_t cnt)
 {
-	const struct rec_info *info = rec_info(kind);
 	size_t n = 0;
 
 	for (; n < cnt && !m->spent; n++) {
@@ -178,7 +178,9 @@ static int take_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt
 	size_t allowed;
 
 	await_turn(t);
-	allowed = afford(&r->meters[job->meter], kind, rows, cnt);
+	allowed = afford(&r->meters[job->meter],
+			 obz_reader__info(r->load->captures->v[job->capture].reader, kind), rows,
+			 cnt);
 	r->load->captures->v[job->capture].budget.rows_left_out += cnt - allowed;
 	if (!allowed)
 		return 0;
@@ -245,6 +247,34 @@ static int decode_all(struct run *r)
 	return r->err;
 }
 
+/* --kind, among the kinds there are. */
+static int choose_kinds(struct load *l, const char *list)
+{
+	struct strbuf known = {0};
+	size_t len;
+
+	for (const char *p = list; *p; p += len + (p[len] == ',')) {
+		unsigned number;
+		int index;
+
+		len = strcspn(p, ",");
+		index = sample_kinds__find(l->kinds, p, len);
+		if (index < 0 && sscanf(p, "kind-%u", &number) == 1) /* none has named it */
+			index = sample_kinds__index(l->kinds, UINT32_MAX, number);
+		if (index >= 0) {
+			l->opts.kinds |= 1ull << index;
+			continue;
+		}
+		for (size_t i = 0; i < sample_kinds__cnt(l->kinds); i++)
+			strbuf_addf(&known, " %s", sample_kinds__get(l->kinds, i)->name);
+		message_error("--kind: '%.*s' is no kind of sample; there are%s", (int)len, p,
+			      known.p ? known.p : "");
+		strbuf_fini(&known);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int load__init(struct load *l, struct captures *captures, struct store *store,
 	       const struct load_opts *opts)
 {
@@ -261,6 +291,14 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 		err = frames__new(&l->frames, l->strings, l->binaries);
 	if (!err)
 		err = weights__new(&l->weights, opts->by_thread);
+	if (!err)
+		err = sample_kinds__new(&l->kinds);
+	for (size_t i = 0; i < captures->cnt && !err; i++)
+		err = sample_kinds__schema(l->kinds, i, obz_reader__schema(captures->v[i].reader));
+	if (!err)
+		err = event_tables__new(&l->events, captures, store);
+	for (size_t i = 0; i < opts->kind_list_cnt && !err; i++)
+		err = choose_kinds(l, opts->kind_lists[i]);
 	if (err)
 		load__fini(l);
 	return err;
@@ -268,6 +306,8 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 
 void load__fini(struct load *l)
 {
+	sample_kinds__free(l->kinds);
+	event_tables__free(l->events);
 	weights__free(l->weights);
 	frames__free(l->frames);
 	stacks__free(l->stacks);
@@ -287,6 +327,8 @@ static bool is_wanted(const struct load *l, const struct loader *loader)
 	for (const char *const *t = loader->tables; *t; t++)
 		if (load__wants(l, *t))
 			return true;
+	if (loader->wanted && loader->wanted(l))
+		return true;
 	return l->opts.weights && loader == &load_profile_entry;
 }
 
@@ -321,6 +363,9 @@ static int add_needs(struct load *l)
 	for (size_t i = 0; i < LOADER_CNT && !err; i++)
 		if (loaders[i]->needs && is_wanted(l, loaders[i]))
 			err = name_set_add_all(&l->wanted, loaders[i]->needs);
+	for (size_t i = 0; i < LOADER_CNT && !err; i++)
+		if (loaders[i]->need && is_wanted(l, loaders[i]))
+			err = loaders[i]->need(l);
 	return err;
 }
 

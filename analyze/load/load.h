@@ -6,10 +6,12 @@
 #ifndef ANALYZE_LOAD_H
 #define ANALYZE_LOAD_H
 
+#include "analyze/base/name_short.h"
 #include "analyze/load/binaries.h"
 #include "analyze/load/captures.h"
 #include "analyze/load/frames.h"
 #include "analyze/load/message_filter.h"
+#include "analyze/load/sample_kinds.h"
 #include "analyze/load/stacks.h"
 #include "analyze/store/store.h"
 #include "analyze/base/strings.h"
@@ -35,14 +37,19 @@ struct traffic_opts {
 	size_t arg_cnt;
 };
 
+#define LOAD_KIND_LISTS 8
+
 struct load_opts {
 	struct symbolizer_opts symbols;
 	unsigned jobs;	/* 0: all CPUs */
-	uint64_t kinds; /* bit per enum sample_kind; 0: all */
+	const char *kind_lists[LOAD_KIND_LISTS]; /* --kind: comma lists of names; none: all */
+	size_t kind_list_cnt;
+	uint64_t kinds; /* what they name, as bits of sample_kinds.h; 0: all. Set by load__init */
 	struct moment from, to;
 	bool weights;	/* add samples up in memory: load.weights */
 	bool by_thread; /* weights tell threads apart */
 	struct traffic_opts traffic;
+	enum name_style names; /* for those who show functions */
 };
 
 /* Everything loaders share. Borrowed parts live until load__fini. */
@@ -51,6 +58,12 @@ struct load {
 	struct store *store;
 	struct load_opts opts;
 	struct name_set wanted; /* tables; empty: none */
+	struct sample_kinds *kinds;
+	struct event_tables *events;
+	/* The row of the stack that an archive's pair of ids names; set while stacks are loaded,
+	 * else NULL. */
+	int64_t (*stack_row)(struct load *l, uint32_t capture, uint32_t user, uint32_t kernel);
+	void *stack_state;
 	/* in memory, filled by load_profile.c */
 	struct strings *strings;
 	struct binaries *binaries;
@@ -62,6 +75,8 @@ struct load {
 struct loader {
 	const char *const *streams, *const *tables; /* NULL-terminated */
 	const char *const *needs;		    /* tables it reads itself; NULL: none */
+	bool (*wanted)(const struct load *l); /* of tables that are not in the list; NULL: none */
+	int (*need)(struct load *l);	      /* the same of needs */
 	int (*begin)(struct load *l, void **state);
 	/* Rows of one kind, from any of its streams: one call at a time, in the archive's order. */
 	int (*rows)(struct load *l, void *state, uint32_t capture, enum rec_kind kind,

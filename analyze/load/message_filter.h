@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which messages a command is asked for. */
+/* Filters of messages. */
 #ifndef ANALYZE_MESSAGE_FILTER_H
 #define ANALYZE_MESSAGE_FILTER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the packets of a capture file to the records that obrec writes of sockets. No process is
- * known, so each connection is told from its server's side: "sent" is what the server sent.
+ * From the packets of a capture file to the records that obrec writes of sockets. Processes are
+ * unknown, so each connection is recorded from its server's side: "sent" is what the server sent.
  */
 #ifndef ANALYZE_PCAP_IMPORT_H
 #define ANALYZE_PCAP_IMPORT_H
@@ -25,9 +25,9 @@ extern const struct flow_limits import_limits;
 /* What became of the packets. Losses are those of IMPORT_LOSSES. */
 #define IMPORT_LOSSES(X)                                                                           \
 	X(fragments, "IP fragments")                                                               \
-	X(cut, "packets cut or damaged before their payload")                                      \
+	X(cut, "packets truncated or damaged before their payload")                                \
 	X(missing, "TCP bytes not in the capture")                                                 \
-	X(forgotten, "connections forgotten, too many at once")
+	X(forgotten, "connections evicted: too many at once")
 struct import_counts {
 	uint64_t packets, others, connections, flows; /* flows: of datagrams */
 	uint64_t first_ns, last_ns;

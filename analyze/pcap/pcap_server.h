@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which end of a connection serves: told by its SYN, by other connections to the same port, or
+/* Which end of a connection is the server: by its SYN, by other connections to the same port, or
  * guessed from the ports. */
 #ifndef ANALYZE_PCAP_SERVER_H
 #define ANALYZE_PCAP_SERVER_H

@@ -11,7 +11,6 @@
 #include "analyze/store/bulk.h"
 #include "analyze/base/index.h"
 #include "analyze/profile/profile_tables.h"
-#include "analyze/profile/sample_kind.h"
 
 /* stack.error of a pair whose definition has not come yet: | capture. Resolved at the end. */
 #define PENDING 0x80000000u
@@ -171,13 +170,11 @@ static struct stack combine(const struct profile *p, uint32_t capture, uint32_t 
 				       : STACK_NONE};
 }
 
-static int add_row(struct bulk *in, uint32_t capture, const struct rec_sample *r, uint64_t ts_ns,
-		   uint32_t stack)
+static int add_row(struct bulk *in, uint32_t capture, const struct rec_sample *r, const char *kind,
+		   uint64_t ts_ns, uint32_t stack)
 {
-	char buf[24];
-
 	bulk_int(in, capture_id(capture));
-	bulk_text(in, sample_kind_name(r->kind, buf, sizeof(buf)));
+	bulk_text(in, kind);
 	bulk_int(in, ts_ns);
 	bulk_int(in, capture_row(capture, r->thread));
 	bulk_int(in, stack + 1);
@@ -207,15 +204,16 @@ static bool admit(const struct load *l, const struct profile *p, uint32_t captur
 		  const struct rec_sample *r, struct admitted *a)
 {
 	uint64_t ts_ns = r->ts_ns + l->captures->v[capture].to_realtime;
+	uint32_t kind = sample_kinds__index(l->kinds, capture, r->kind);
 
-	if (r->kind >= SAMPLE_KIND_CNT || (l->opts.kinds && !(l->opts.kinds >> r->kind & 1)))
+	if (l->opts.kinds && !(l->opts.kinds >> kind & 1))
 		return false;
 	if (!r->count && !r->value)
 		return false; /* stands for nothing */
 	if (ts_ns < p->spans[capture].from || ts_ns >= p->spans[capture].to)
 		return false;
 	*a = (struct admitted){
-		r, ts_ns, {capture_row(capture, r->thread), r->kind, 0, r->count, r->value}};
+		r, ts_ns, {capture_row(capture, r->thread), kind, 0, r->count, r->value}};
 	return true;
 }
 
@@ -243,7 +241,9 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 		if (weights)
 			err = weights__add(l->weights, &v[i].weight);
 		if (!err && p->rows)
-			err = add_row(&p->sample, capture, v[i].row, v[i].ts_ns, v[i].weight.stack);
+			err = add_row(&p->sample, capture, v[i].row,
+				      sample_kinds__get(l->kinds, v[i].weight.kind)->name,
+				      v[i].ts_ns, v[i].weight.stack);
 	}
 	return err;
 }
@@ -264,6 +264,13 @@ static int add_samples(struct load *l, struct profile *p, uint32_t capture,
 	return err;
 }
 
+static int64_t stack_row(struct load *l, uint32_t capture, uint32_t user, uint32_t kernel)
+{
+	struct rec_sample r = {.user_stack = user, .kernel_stack = kernel};
+
+	return (int64_t)stack_of(l, l->stack_state, capture, &r) + 1;
+}
+
 static int profile_begin(struct load *l, void **state)
 {
 	struct profile *p = calloc(1, sizeof(*p));
@@ -271,6 +278,8 @@ static int profile_begin(struct load *l, void **state)
 	*state = p;
 	if (!p)
 		return -ENOMEM;
+	l->stack_state = p;
+	l->stack_row = stack_row;
 	p->spans = calloc(l->captures->cnt + 1, sizeof(*p->spans));
 	if (!p->spans)
 		return -ENOMEM;
@@ -370,10 +379,31 @@ static void resolve_pending(struct load *l, const struct profile *p)
 	}
 }
 
+static int write_kinds(struct load *l)
+{
+	struct insert in;
+	int err = insert_open(&in, l->store, "INSERT INTO sample_kind VALUES(?,?,?,?)");
+
+	for (size_t i = 0; i < sample_kinds__cnt(l->kinds) && !err; i++) {
+		const struct named_kind *k = sample_kinds__get(l->kinds, i);
+
+		insert_text(&in, k->name);
+		insert_text(&in, k->title);
+		insert_text(&in, k->unit);
+		insert_text(&in, k->count_name);
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err;
+}
+
 static int profile_finish(struct load *l, void *state)
 {
 	struct profile *p = state;
 	int err = bulk_flush(&p->sample);
+
+	if (!err)
+		err = write_kinds(l);
 
 	if (err)
 		return err;
@@ -381,8 +411,8 @@ static int profile_finish(struct load *l, void *state)
 	if (l->opts.weights)
 		weights__sort(l->weights);
 	if (weights__merged(l->weights))
-		message_warn("too many stacks and threads: from some point on threads are not told "
-			     "apart");
+		message_warn("too many stacks and threads: beyond the limit, threads are not "
+			     "distinguished");
 	if (l->opts.weights || load__wants(l, "binary") || load__wants(l, "function") ||
 	    load__wants(l, "frame") || load__wants(l, "stack_frame"))
 		err = frames__resolve(l->frames, l->stacks, l->captures, &l->opts.symbols);
@@ -407,7 +437,7 @@ static void profile_free(void *state)
 const struct loader load_profile_entry = {
 	.streams = (const char *const[]){"identity", "profile", NULL},
 	.tables = (const char *const[]){"binary", "function", "frame", "stack", "stack_frame",
-					"sample", NULL},
+					"sample", "sample_kind", NULL},
 	.begin = profile_begin,
 	.rows = profile_rows,
 	.finish = profile_finish,

@@ -356,8 +356,5 @@ static int pprof_end(void *state)
 	return err;
 }
 
-const struct profile_sink profile_pprof = {.name = "pprof",
-					   .suffix = "pb.gz",
-					   .begin = pprof_begin,
-					   .stack = pprof_stack,
-					   .end = pprof_end};
+const struct profile_sink profile_pprof = {
+	.name = "pprof", .begin = pprof_begin, .stack = pprof_stack, .end = pprof_end};

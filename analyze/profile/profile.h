@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A profile on its way out: stacks with values, fed one by one to a sink that writes some format.
+ * Output of a profile: stacks with values, fed one by one to a sink that writes some format.
  * Everything passed in is borrowed for the call only; a sink copies what it keeps.
  */
 #ifndef ANALYZE_PROFILE_H
@@ -62,13 +62,13 @@ struct profile_info {
 	int64_t duration_ns;
 	int64_t period_ns; /* between samples of one CPU; 0: not known */
 	bool inverted;	   /* graphs: from the leaves */
+	bool full_names;   /* graphs: see struct flame_style */
 };
 
 /* A format; one that is more than a format embeds this and finds itself by `self`. begin() makes
  * *state, end() finishes the file and frees it, also after an error. 0 or -errno. */
 struct profile_sink {
 	const char *name;   /* "pprof" */
-	const char *suffix; /* of a file name: "pb.gz" */
 	int (*begin)(const struct profile_sink *self, void **state, const struct profile_info *info,
 		     FILE *out);
 	int (*stack)(void *state, const struct profile_stack *stack);
@@ -79,9 +79,5 @@ extern const struct profile_sink profile_pprof, profile_folded, profile_svg, pro
 
 /* An SVG for an HTML page (html.h), which has its style and script. */
 extern const struct profile_sink profile_svg_inline;
-/* All that are files, NULL-terminated. */
-extern const struct profile_sink *const profile_sinks[];
-/* By name ("pprof"); NULL: none. */
-const struct profile_sink *profile_sink_find(const char *name);
 
 #endif

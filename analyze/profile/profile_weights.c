@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "analyze/base/index.h"
-#include "analyze/profile/sample_kind.h"
 
 struct total {
 	uint64_t self_count, self_value, count, value;
@@ -108,15 +107,14 @@ static int add_all(const struct load *l, struct totals *functions, struct totals
 	return err;
 }
 
-static void bind_kind(struct insert *in, uint32_t kind, char *buf, size_t sz)
+static void bind_kind(struct insert *in, const struct load *l, uint32_t kind)
 {
-	insert_text(in, sample_kind_name(kind, buf, sz));
+	insert_text(in, sample_kinds__get(l->kinds, kind)->name);
 }
 
 static int write_functions(struct load *l, const struct totals *functions)
 {
 	struct insert in;
-	char buf[24];
 	int err = insert_open(&in, l->store, "INSERT INTO function_weight VALUES(?,?,?,?,?,?)");
 
 	for (uint32_t k = 0; k < SAMPLE_KIND_CNT && !err; k++)
@@ -125,7 +123,7 @@ static int write_functions(struct load *l, const struct totals *functions)
 
 			if (!t->count && !t->value)
 				continue;
-			bind_kind(&in, k, buf, sizeof(buf));
+			bind_kind(&in, l, k);
 			insert_int(&in, i + 1);
 			insert_int(&in, t->self_count);
 			insert_int(&in, t->self_value);
@@ -140,7 +138,6 @@ static int write_functions(struct load *l, const struct totals *functions)
 static int write_binaries(struct load *l, const struct totals *binaries)
 {
 	struct insert in;
-	char buf[24];
 	int err = insert_open(&in, l->store, "INSERT INTO binary_weight VALUES(?,nullif(?,0),?,?)");
 
 	for (uint32_t k = 0; k < SAMPLE_KIND_CNT && !err; k++)
@@ -149,7 +146,7 @@ static int write_binaries(struct load *l, const struct totals *binaries)
 
 			if (!t->self_count && !t->self_value)
 				continue;
-			bind_kind(&in, k, buf, sizeof(buf));
+			bind_kind(&in, l, k);
 			insert_int(&in, i);
 			insert_int(&in, t->self_count);
 			insert_int(&in, t->self_value);
@@ -162,13 +159,12 @@ static int write_binaries(struct load *l, const struct totals *binaries)
 static int write_threads(struct load *l, const struct weights *threads)
 {
 	struct insert in;
-	char buf[24];
 	int err = insert_open(&in, l->store, "INSERT INTO thread_weight VALUES(?,?,?,?)");
 
 	for (size_t i = 0; i < weights__cnt(threads) && !err; i++) {
 		const struct weight *w = weights__get(threads, i);
 
-		bind_kind(&in, w->kind, buf, sizeof(buf));
+		bind_kind(&in, l, w->kind);
 		insert_int(&in, w->thread);
 		insert_int(&in, w->count);
 		insert_int(&in, w->value);
@@ -182,7 +178,6 @@ static int write_threads(struct load *l, const struct weights *threads)
 static int write_errors(struct load *l)
 {
 	struct insert in;
-	char buf[24];
 	int err = insert_open(&in, l->store,
 			      "INSERT INTO error_weight VALUES(?,?,?,?) "
 			      "ON CONFLICT DO UPDATE SET count = count + excluded.count, value = "
@@ -197,7 +192,7 @@ static int write_errors(struct load *l)
 			w ? stack_error_text(stacks__get(l->stacks, w->stack).error) : NULL;
 
 		if (i && (!w || w->kind != sum.kind || now != error)) {
-			bind_kind(&in, sum.kind, buf, sizeof(buf));
+			bind_kind(&in, l, sum.kind);
 			insert_text(&in, error);
 			insert_int(&in, sum.count);
 			insert_int(&in, sum.value);

@@ -174,7 +174,6 @@ static int speedscope_end(void *state)
 }
 
 const struct profile_sink profile_speedscope = {.name = "speedscope",
-						.suffix = "speedscope.json",
 						.begin = speedscope_begin,
 						.stack = speedscope_stack,
 						.end = speedscope_end};

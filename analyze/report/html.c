@@ -26,7 +26,7 @@ struct html {
 	 */
 	char nonce[40];
 	unsigned headings;
-	bool in_facts;
+	bool in_facts, full_names;
 	struct strbuf text;
 	int err;
 };
@@ -105,6 +105,11 @@ void html__warning(struct html *h, const char *what, const char *text)
 	fact(h, "<div class=\"warning\">", what, text);
 }
 
+void html__full_names(struct html *h)
+{
+	h->full_names = true;
+}
+
 void html__heading(struct html *h, const char *text)
 {
 	char open[40];
@@ -145,17 +150,37 @@ static bool is_share(const char *column)
 	return len >= 5 && !strcmp(column + len - 5, "share");
 }
 
+/* The cell of a function begins, `shown` being what is in it. */
+static void open_function(struct html *h, sqlite3_stmt *stmt, int col, const struct strbuf *shown)
+{
+	struct strbuf full = {0};
+
+	value_text(&full, stmt, col, true, false);
+	if (full.len != shown->len) {
+		put(h, "<td title=\"");
+		put_escaped(h, (struct span){full.p, full.len});
+		put(h, "\">");
+	} else {
+		put(h, "<td>");
+	}
+	if (full.failed)
+		h->err = -ENOMEM;
+	strbuf_fini(&full);
+}
+
 /* Numbers carry their value for sorting; shares are given a bar by the script. */
 static void put_cell(struct html *h, sqlite3_stmt *stmt, int col, struct strbuf *text)
 {
 	bool number;
 
 	text->len = 0;
-	number = value_text(text, stmt, col, true);
+	number = value_text(text, stmt, col, true, !h->full_names);
 	if (number && sqlite3_column_type(stmt, col) != SQLITE_NULL)
 		fprintf(h->out, "<td class=\"%s\" data-v=\"%.17g\">",
 			is_share(sqlite3_column_name(stmt, col)) ? "n share" : "n",
 			sqlite3_column_double(stmt, col));
+	else if (!h->full_names && value_is_function(stmt, col))
+		open_function(h, stmt, col, text);
 	else
 		put(h, "<td>");
 	put_escaped(h, (struct span){text->p, text->len});
@@ -186,6 +211,21 @@ long html__table(struct html *h, const char *title, sqlite3_stmt *stmt)
 		put(h, "</tbody></table></div>\n");
 	strbuf_fini(&text);
 	return rc == SQLITE_DONE || rc == SQLITE_ROW ? rows : -EIO;
+}
+
+void html__text(struct html *h, const char *title, const char *text)
+{
+	end_facts(h);
+	put_element(h, "<h3>", title, "</h3>\n");
+	put_element(h, "<pre>", text, "</pre>\n");
+}
+
+void html__drawing(struct html *h, const char *title, const char *svg)
+{
+	end_facts(h);
+	put_element(h, "<h3>", title, "</h3>\n<div class=\"scroll\">\n");
+	put(h, svg);
+	put(h, "</div>\n");
 }
 
 FILE *html__graph(struct html *h)

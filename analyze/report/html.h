@@ -18,6 +18,8 @@ int html__open(struct html **h, const char *title, FILE *out); /* 0 or -ENOMEM *
 void html__fact(struct html *h, const char *what, const char *text);
 void html__warning(struct html *h, const char *what, const char *text);
 
+/* Names of functions in tables: short ones, the full ones appear when pointed at; or full ones. */
+void html__full_names(struct html *h);
 void html__heading(struct html *h, const char *text);
 void html__note(struct html *h, const char *text);
 /*
@@ -26,6 +28,9 @@ void html__note(struct html *h, const char *text);
  * sqlite3_errmsg has the cause.
  */
 long html__table(struct html *h, const char *title, sqlite3_stmt *stmt);
+/* Preformatted text, escaped here; an SVG of our own making, as it is. */
+void html__text(struct html *h, const char *title, const char *text);
+void html__drawing(struct html *h, const char *title, const char *svg);
 /* A place for an SVG: feed profile_svg_inline (or flamegraph__write_svg with style.embedded) to
  * what is returned, then call html__graph_end. */
 FILE *html__graph(struct html *h);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/report/prometheus.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/text.h"
@@ -16,24 +18,26 @@ static const struct metric {
 #define WHO "role, service, peer, protocol, method"
 #define METHODS " FROM figure WHERE level = 'method' ORDER BY " WHO
 #define WIRE "role, service, peer, transport"
-	{"obana_capture_duration_seconds", "gauge", "How long was recorded.",
+	{"obana_capture_duration_seconds", "gauge", "Duration of the capture.",
 	 "SELECT duration_ns / 1e9, host FROM capture ORDER BY id"},
-	{"obana_lost_events_total", "counter", "Events that were not recorded, by cause.",
+	{"obana_lost_events_total", "counter", "Events lost, by cause.",
 	 "SELECT count, source, cause FROM loss_cause ORDER BY source, cause"},
 	{"obana_requests_total", "counter",
-	 "Requests, scaled up where connections were sampled or thinned out.",
+	 "Requests, scaled up where connections were sampled or throttled.",
 	 "SELECT calls, " WHO METHODS},
 	{"obana_request_errors_total", "counter", "Requests that failed.",
 	 "SELECT errors, " WHO METHODS},
 	{"obana_unpaired_requests_total", "counter",
-	 "Requests of which only one half was seen: they have no duration.",
+	 "Requests with only one half captured, without duration.",
 	 "SELECT unpaired, " WHO METHODS},
 	{"obana_request_bytes_total", "counter", "Size of requests.",
 	 "SELECT request_bytes, " WHO METHODS},
 	{"obana_response_bytes_total", "counter", "Size of responses.",
 	 "SELECT response_bytes, " WHO METHODS},
 	{"obana_request_duration_seconds", "histogram",
-	 "From a request's last byte to its response's, as the recorded process saw it.", NULL},
+	 "Latency from the last byte of a request to the last byte of its response, in the "
+	 "recorded process.",
+	 NULL},
 	{"obana_connections_total", "counter", "Connections.",
 	 "SELECT connections, " WIRE " FROM peer_traffic ORDER BY " WIRE},
 	{"obana_connection_bytes_total", "counter", "Bytes of connections, by direction.",
@@ -42,7 +46,7 @@ static const struct metric {
 	{"obana_connection_calls_total", "counter", "System calls that received or sent.",
 	 "SELECT receives, " WIRE ", 'received' AS direction FROM peer_traffic UNION ALL SELECT "
 	 "sends, " WIRE ", 'sent' FROM peer_traffic ORDER BY " WIRE ", direction"},
-	{"obana_retransmits_total", "counter", "TCP segments sent again.",
+	{"obana_retransmits_total", "counter", "TCP segments retransmitted.",
 	 "SELECT retransmits, " WIRE " FROM peer_traffic WHERE transport = 'tcp' ORDER BY " WIRE},
 };
 
@@ -54,7 +58,8 @@ static const char buckets[] =
 int prometheus_prepare(struct load *l)
 {
 	static const char *const tables[] = {"capture",	      "connection", "figure",
-					     "figure_bucket", "loss",	    NULL};
+					     "figure_bucket", "loss",	    "series",
+					     "counter",	      "histogram",  NULL};
 
 	return name_set_add_all(&l->wanted, tables);
 }
@@ -144,6 +149,149 @@ static int write_histogram(sqlite3 *db, const struct metric *m, FILE *out)
 	return rc == SQLITE_DONE ? 0 : -EIO;
 }
 
+/* ---- what probes counted: a metric for each series, its key's parts as labels ---- */
+
+static const char all_series[] =
+	"SELECT probe, series, kind, unit, keys FROM series GROUP BY probe, "
+	"series ORDER BY probe, series";
+static const char keys_of[] =
+	"SELECT DISTINCT key FROM %s WHERE probe = ?1 AND series = ?2 ORDER BY 1";
+static const char count_of[] =
+	"SELECT sum(count) FROM counter WHERE probe = ?1 AND series = ?2 AND "
+	"key = ?3";
+static const char cells_of[] =
+	"SELECT high, sum(sum(count)) OVER (ORDER BY high), sum(sum(sum)) OVER "
+	"() FROM histogram WHERE probe = ?1 AND series = ?2 AND key = ?3 GROUP "
+	"BY high ORDER BY high";
+
+/* A word of a metric's or label's name, whatever was given. */
+static void add_word(struct strbuf *b, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		strbuf_add(b, isalnum((unsigned char)s[i]) ? &s[i] : "_", 1);
+}
+
+/* process="server",disk="sda": the parts that `keys` names; others are part3="...". */
+static void add_parts(struct strbuf *b, const char *keys, const char *key)
+{
+	for (unsigned i = 1; key; i++) {
+		size_t len = strcspn(key, "\t"), name = keys ? strcspn(keys, "\t") : 0;
+		char *value = strndup(key, len);
+
+		strbuf_addf(b, "%s", i > 1 ? "," : "");
+		if (name && isalpha((unsigned char)*keys))
+			add_word(b, keys, name);
+		else
+			strbuf_addf(b, "part%u", i);
+		strbuf_addf(b, "=\"");
+		add_label_value(b, value);
+		strbuf_addf(b, "\"");
+		free(value);
+		key = key[len] ? key + len + 1 : NULL;
+		keys = name && keys[name] ? keys + name + 1 : NULL;
+	}
+}
+
+static void write_count(sqlite3_stmt *s, const char *name, const char *labels, FILE *out)
+{
+	if (sqlite3_step(s) == SQLITE_ROW)
+		fprintf(out, "%s_total{%s} %lld\n", name, labels,
+			(long long)sqlite3_column_int64(s, 0));
+}
+
+static void write_cells(sqlite3_stmt *s, const char *name, const char *labels, double unit,
+			FILE *out)
+{
+	long long count = 0;
+	double sum = 0;
+
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		count = sqlite3_column_int64(s, 1);
+		sum = sqlite3_column_double(s, 2);
+		fprintf(out, "%s_bucket{%s,le=\"%.9g\"} %lld\n", name, labels,
+			sqlite3_column_int64(s, 0) / unit, count);
+	}
+	fprintf(out, "%s_bucket{%s,le=\"+Inf\"} %lld\n%s_sum{%s} %.9g\n%s_count{%s} %lld\n", name,
+		labels, count, name, labels, sum / unit, name, labels, count);
+}
+
+static int prepare_series(sqlite3 *db, sqlite3_stmt **stmt, const char *sql, sqlite3_stmt *series)
+{
+	int rc = sqlite3_prepare_v2(db, sql, -1, stmt, NULL);
+
+	for (int i = 1; i <= 2 && !rc; i++)
+		rc = sqlite3_bind_value(*stmt, i, sqlite3_column_value(series, i - 1));
+	return rc;
+}
+
+static int write_keys(sqlite3 *db, sqlite3_stmt *series, const char *name, FILE *out)
+{
+	const char *kind = (const char *)sqlite3_column_text(series, 2),
+		   *unit = (const char *)sqlite3_column_text(series, 3),
+		   *parts = (const char *)sqlite3_column_text(series, 4);
+	bool histogram = !strcmp(kind, "histogram");
+	sqlite3_stmt *keys = NULL, *cells = NULL;
+	char sql[128];
+	int rc;
+
+	snprintf(sql, sizeof(sql), keys_of, histogram ? "histogram" : "counter");
+	rc = prepare_series(db, &keys, sql, series);
+	if (!rc)
+		rc = prepare_series(db, &cells, histogram ? cells_of : count_of, series);
+	while (!rc && sqlite3_step(keys) == SQLITE_ROW) {
+		struct strbuf labels = {0};
+
+		add_parts(&labels, parts, (const char *)sqlite3_column_text(keys, 0));
+		sqlite3_bind_value(cells, 3, sqlite3_column_value(keys, 0));
+		if (histogram)
+			write_cells(cells, name, labels.p ? labels.p : "",
+				    strcmp(unit, "ns") ? 1 : 1e9, out);
+		else
+			write_count(cells, name, labels.p ? labels.p : "", out);
+		sqlite3_reset(cells);
+		strbuf_fini(&labels);
+	}
+	sqlite3_finalize(keys);
+	sqlite3_finalize(cells);
+	return rc;
+}
+
+static int write_series(sqlite3 *db, FILE *out)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db, all_series, -1, &s, NULL);
+
+	while (!rc && sqlite3_step(s) == SQLITE_ROW) {
+		struct strbuf name = {0};
+		const char *unit = (const char *)sqlite3_column_text(s, 3);
+		bool histogram = !strcmp((const char *)sqlite3_column_text(s, 2), "histogram");
+
+		strbuf_addf(&name, "obana_");
+		for (int i = 0; i < 2; i++) {
+			add_word(&name, (const char *)sqlite3_column_text(s, i),
+				 sqlite3_column_bytes(s, i));
+			strbuf_addf(&name, "%s", i ? "" : "_");
+		}
+		if (histogram && *unit) {
+			strbuf_addf(&name, "_");
+			add_word(&name, strcmp(unit, "ns") ? unit : "seconds",
+				 strcmp(unit, "ns") ? strlen(unit) : 7);
+		}
+		strbuf_add(&name, "", 1);
+		if (name.failed) {
+			rc = SQLITE_NOMEM;
+		} else {
+			fprintf(out, "# HELP %s%s What a probe counted.\n# TYPE %s%s %s\n", name.p,
+				histogram ? "" : "_total", name.p, histogram ? "" : "_total",
+				histogram ? "histogram" : "counter");
+			rc = write_keys(db, s, name.p, out);
+		}
+		strbuf_fini(&name);
+	}
+	sqlite3_finalize(s);
+	return rc ? -EIO : 0;
+}
+
 int prometheus_write(const struct analysis *a, FILE *out)
 {
 	sqlite3 *db = store__db(a->store);
@@ -155,6 +303,8 @@ int prometheus_write(const struct analysis *a, FILE *out)
 		fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", m->name, m->help, m->name, m->type);
 		err = m->sql ? write_metric(db, m, out) : write_histogram(db, m, out);
 	}
+	if (!err)
+		err = write_series(db, out);
 	if (err)
 		message_error("prometheus: %s", sqlite3_errmsg(db));
 	return err;

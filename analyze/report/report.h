@@ -8,6 +8,7 @@
 
 #include "analyze/load/analysis.h"
 #include "analyze/graph/draw.h"
+#include "analyze/report/section.h"
 
 /* The tables it reads; before load__run. */
 int report_prepare(struct load *l);
@@ -29,7 +30,10 @@ struct report_page {
 	void (*note)(void *ctx, const char *text);
 	/* The rows of a fresh statement, nothing without rows; their number, or negative errno. */
 	long (*table)(void *ctx, const char *title, sqlite3_stmt *stmt);
-	int (*graph)(void *ctx, uint32_t kind); /* enum sample_kind; NULL: no graphs */
+	int (*graph)(void *ctx, uint32_t kind); /* sample_kinds.h; NULL: no graphs */
+	/* A histogram or heat map of a fresh statement, nothing without rows; 0 or negative errno.
+	 */
+	int (*drawn)(void *ctx, const struct section *s, sqlite3_stmt *stmt);
 };
 
 int report_write(const struct analysis *a, const struct report_page *page, unsigned limit);

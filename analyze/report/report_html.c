@@ -51,12 +51,33 @@ static int html_graph(void *ctx, uint32_t kind)
 	return err;
 }
 
+static int html_drawn(void *ctx, const struct section *s, sqlite3_stmt *stmt)
+{
+	const struct html_page *p = ctx;
+	char *text = NULL;
+	size_t sz;
+	FILE *out = open_memstream(&text, &sz);
+	long rows = -ENOMEM;
+
+	if (out)
+		rows = s->as == SECTION_HISTOGRAM ? histogram_text(stmt, NULL, UINT32_MAX, out)
+						  : heatmap_svg(stmt, out);
+	if (out && fclose(out))
+		rows = -ENOMEM;
+	if (rows > 0 && s->as == SECTION_HISTOGRAM)
+		html__text(p->html, s->title, text);
+	else if (rows > 0)
+		html__drawing(p->html, s->title, text);
+	free(text);
+	return rows < 0 ? (int)rows : 0;
+}
+
 int report_write_html(const struct analysis *a, const struct draw_opts *draw, unsigned limit,
 		      FILE *out)
 {
 	struct html_page p = {.a = a, .draw = draw};
 	const struct report_page page = {&p,	    html_fact,	html_warning, html_heading,
-					 html_note, html_table, html_graph};
+					 html_note, html_table, html_graph,   html_drawn};
 	char *subtitle = analysis__subtitle(a);
 	int closed, err = subtitle ? html__open(&p.html, draw->title ? draw->title : subtitle, out)
 				   : -ENOMEM;
@@ -64,6 +85,8 @@ int report_write_html(const struct analysis *a, const struct draw_opts *draw, un
 	free(subtitle);
 	if (err)
 		return err;
+	if (a->load.opts.names == NAMES_FULL)
+		html__full_names(p.html);
 	err = report_write(a, &page, limit);
 	closed = html__close(p.html);
 	if (!err && closed)

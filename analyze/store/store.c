@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/text.h"
+#include "analyze/store/functions.h"
 #include "analyze/base/index.h"
 
 struct store {
@@ -22,7 +23,7 @@ static const char schema[] = {
 static const char bulk_load[] =
 	"PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; PRAGMA temp_store = FILE;"
-	"PRAGMA trusted_schema = OFF; BEGIN;";
+	"BEGIN;";
 
 int store__failed(const struct store *s)
 {
@@ -49,7 +50,7 @@ int store__open(struct store **out, const char *path)
 		store__close(s);
 		return -EIO;
 	}
-	err = store__exec(s, bulk_load);
+	err = functions_add(s->db) ? store__failed(s) : store__exec(s, bulk_load);
 	if (!err)
 		err = store__exec(s, schema);
 	if (err) {
@@ -177,6 +178,8 @@ static int collect_tables(void *ctx, int action, const char *a, const char *b, c
 
 	if (action == SQLITE_READ && a && name_set_add(c->tables, a))
 		return SQLITE_DENY;
+	if (action == SQLITE_READ && b && !strcmp(b, "stack_id") && name_set_add(c->tables, b))
+		return SQLITE_DENY; /* what it names takes long to load: see load_event.c */
 	return only_read(c->store, action, a, b, db, trigger);
 }
 
@@ -193,6 +196,24 @@ int store__tables_of(struct store *s, const char *sql, struct name_set *tables)
 		sqlite3_finalize(stmt);
 	}
 	sqlite3_set_authorizer(s->db, NULL, NULL);
+	return err;
+}
+
+int store__tables(struct store *s, struct name_set *tables)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = 0, rc;
+
+	if (sqlite3_prepare_v2(s->db,
+			       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT "
+			       "LIKE 'sqlite!_%' ESCAPE '!' ORDER BY rowid",
+			       -1, &stmt, NULL))
+		return store__failed(s);
+	while (!err && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
+		err = rc == SQLITE_ROW ? name_set_add(tables,
+						      (const char *)sqlite3_column_text(stmt, 0))
+				       : store__failed(s);
+	sqlite3_finalize(stmt);
 	return err;
 }
 

@@ -42,6 +42,8 @@ struct name_set {
 	size_t cnt, cap;
 };
 int store__tables_of(struct store *s, const char *sql, struct name_set *tables);
+/* All tables there are, in the order they were made. 0 or -errno, reported. */
+int store__tables(struct store *s, struct name_set *tables);
 bool name_set_has(const struct name_set *set, const char *name);
 int name_set_add(struct name_set *set, const char *name);
 int name_set_add_all(struct name_set *set, const char *const *names); /* the last is NULL */

@@ -41,10 +41,17 @@ struct table_style table_style_for(FILE *out)
 
 	if (!isatty(fileno(out)))
 		return style;
+	style.short_names = true;
 	style.colour = !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
 	if (!ioctl(fileno(out), TIOCGWINSZ, &ws) && ws.ws_col >= 40)
 		style.width = ws.ws_col;
 	return style;
+}
+
+void table_style_names(struct table_style *style, enum name_style names)
+{
+	if (names != NAMES_DEFAULT)
+		style->short_names = names == NAMES_SHORT;
 }
 
 /* Code points; the escaping has left no control or broken ones. */
@@ -62,7 +69,7 @@ static struct cell make_cell(const struct sheet *t, int col)
 	struct strbuf b = {0};
 	struct cell c;
 
-	c.number = value_text(&b, t->stmt, col, t->style->human);
+	c.number = value_text(&b, t->stmt, col, t->style->human, t->style->short_names);
 	if (!b.p)
 		strbuf_add(&b, "", 0);
 	c.text = b.p;

@@ -8,14 +8,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analyze/base/name_short.h"
+
 enum table_format { TABLE_TEXT, TABLE_BOX, TABLE_CSV, TABLE_JSON };
 
 struct table_style {
 	enum table_format format;
-	bool human;	/* by the column's name: x_ns as time, x_bytes as size, x_share as percent;
-			   headings in capitals */
-	bool colour;	/* escape sequences for the heading */
-	unsigned width; /* text: the last column is cut to fit; 0: never */
+	bool human; /* by the column's name: x_ns as time, x_bytes as size, x_share as percent;
+		       headings in capitals */
+	bool short_names; /* of functions, in a column "function" (name_short.h); not in CSV, JSON
+			   */
+	bool colour;	  /* escape sequences for the heading */
+	unsigned width;	  /* text: the last column is cut to fit; 0: never */
 	const char *indent;
 	const char *title; /* text: a line before, when there are rows; NULL: none */
 };
@@ -25,7 +29,9 @@ struct table_style {
  * (JSON). */
 long table_write(sqlite3_stmt *stmt, const struct table_style *style, FILE *out);
 
-/* Style for out: colour and width on a terminal, unless NO_COLOR is set. */
+/* Style for out: colour (unless NO_COLOR is set), width and short names on a terminal. */
 struct table_style table_style_for(FILE *out);
+/* As asked for; by default as it is. */
+void table_style_names(struct table_style *style, enum name_style names);
 
 #endif

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/base/name_short.h"
+
 static bool ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), k = strlen(end);
@@ -71,7 +73,24 @@ static bool add_human(struct strbuf *b, sqlite3_stmt *stmt, int col, int type)
 	return true;
 }
 
-bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human)
+bool value_is_function(sqlite3_stmt *stmt, int col)
+{
+	const char *name = sqlite3_column_name(stmt, col);
+
+	return name && !strcmp(name, "function");
+}
+
+static void add_short(struct strbuf *b, struct span name)
+{
+	struct strbuf text = {0};
+
+	name_short(&text, name);
+	strbuf_escape(b, ESCAPE_TERMINAL, (struct span){text.p, text.len});
+	b->failed |= text.failed;
+	strbuf_fini(&text);
+}
+
+bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human, bool short_names)
 {
 	int type = sqlite3_column_type(stmt, col);
 
@@ -87,7 +106,10 @@ bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human)
 		add_real(b, sqlite3_column_double(stmt, col));
 		return true;
 	}
-	strbuf_escape(b, ESCAPE_TERMINAL, text_of(stmt, col));
+	if (short_names && value_is_function(stmt, col))
+		add_short(b, text_of(stmt, col));
+	else
+		strbuf_escape(b, ESCAPE_TERMINAL, text_of(stmt, col));
 	return false;
 }
 
@@ -98,7 +120,7 @@ void value_csv(struct strbuf *b, sqlite3_stmt *stmt, int col)
 	if (type == SQLITE_TEXT || type == SQLITE_BLOB)
 		strbuf_escape(b, ESCAPE_CSV, text_of(stmt, col));
 	else
-		value_text(b, stmt, col, false);
+		value_text(b, stmt, col, false, false);
 }
 
 void value_json(struct strbuf *b, sqlite3_stmt *stmt, int col)

@@ -8,9 +8,11 @@
 
 #include "format/text.h"
 
-/* Escaped for a terminal. True when it is a number (to the right). human: see struct table_style.
- */
-bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human);
+/* Escaped for a terminal. True when it is a number (to the right). human, short_names: see struct
+ * table_style. */
+bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human, bool short_names);
+/* Whether the column holds names of functions. */
+bool value_is_function(sqlite3_stmt *stmt, int col);
 void value_csv(struct strbuf *b, sqlite3_stmt *stmt, int col);
 void value_json(struct strbuf *b, sqlite3_stmt *stmt, int col);
 void value_heading(struct strbuf *b, const char *name, bool human);

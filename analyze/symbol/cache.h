@@ -20,7 +20,7 @@
 #define CACHE_MAGIC "OBSYM\r\n\032"
 
 enum {
-	CACHE_VERSION = 3,
+	CACHE_VERSION = 4,
 	CACHE_CONTENT_LEN = 32,	   /* hex digits */
 	CACHE_FILE_MAX = 64 << 20, /* larger ones are begun anew */
 	CACHE_DIR_MAX = 1 << 30,   /* then the longest unused files go */

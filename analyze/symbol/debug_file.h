@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where separate debug files are found. Names out of foreign files never lead outside the
- * directories meant. */
+/* Search for separate debug files. Names in untrusted files never lead outside
+ * the search directories. */
 #ifndef ANALYZE_SYMBOL_DEBUG_FILE_H
 #define ANALYZE_SYMBOL_DEBUG_FILE_H
 

@@ -225,7 +225,7 @@ static bool itanium_affordable(const char *name)
 }
 
 /* gcc's clones (".isra.0", ".cold") are shown as llvm does: "f() (.isra.0)". */
-static char *demangle_itanium(const char *name)
+static char *demangle_itanium(const char *name, int options)
 {
 	const char *dot = strchr(name, '.');
 	char *base = dot ? strndup(name, (size_t)(dot - name)) : NULL;
@@ -235,7 +235,7 @@ static char *demangle_itanium(const char *name)
 		return NULL;
 	text = itanium_affordable(dot ? base : name)
 		       ? demangle_with(cplus_demangle_v3_callback, dot ? base : name,
-				       DMGL_PARAMS | DMGL_ANSI)
+				       DMGL_PARAMS | DMGL_ANSI | options)
 		       : NULL;
 	free(base);
 	if (!text || !dot)
@@ -263,7 +263,14 @@ static bool binds_too_much(const char *name)
 	return false;
 }
 
-char *symbol_demangle(const char *name)
+bool symbol_is_mangled(const char *name)
+{
+	return itanium_start(name) ||
+	       (name[0] == '_' && name[1] == 'R' &&
+		(isupper((unsigned char)name[2]) || isdigit((unsigned char)name[2])));
+}
+
+static char *demangle(const char *name, int options)
 {
 	const char *itanium = itanium_start(name);
 	char *text = NULL;
@@ -274,6 +281,16 @@ char *symbol_demangle(const char *name)
 	if (itanium || (name[1] == 'R' && !binds_too_much(name)))
 		text = demangle_with(rust_demangle_callback, itanium ? itanium : name, 0);
 	if (!text && itanium)
-		text = demangle_itanium(itanium);
+		text = demangle_itanium(itanium, options);
 	return text;
+}
+
+char *symbol_demangle(const char *name)
+{
+	return demangle(name, 0);
+}
+
+char *symbol_demangle_scope(const char *name)
+{
+	return demangle(name, DMGL_RET_DROP);
 }

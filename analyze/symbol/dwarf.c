@@ -136,6 +136,7 @@ static void narrow(struct lookup *l, uint64_t lo, uint64_t hi)
 static void add_chain(struct batch *b, struct worker *w, const struct dwarf_unit *u,
 		      struct lookup *l)
 {
+	struct name_search names = {&w->names, &w->abbrevs, b->pool, &w->meter};
 	struct answer_frame next = {0};
 	struct line_hit line;
 	struct call_site site;
@@ -152,8 +153,7 @@ static void add_chain(struct batch *b, struct worker *w, const struct dwarf_unit
 	f = func_table_find(&w->funcs, l->addr, &lo, &hi);
 	narrow(l, lo, hi);
 	while (f && l->cnt < CHAIN_MAX) {
-		next.name = dwarf_func_name(&w->names, &w->abbrevs, u, f->die_off, b->pool, &site,
-					    &w->meter);
+		next.name = dwarf_func_name(&names, u, f->die_off, &site);
 		l->frames[l->cnt++] = next;
 		if (!f->inlined || !f->parent)
 			return;

@@ -18,6 +18,24 @@ static void add_size(struct abbrev *a, int sz)
 		a->fixed_sz += sz;
 }
 
+/* Inlined calls are none: what is declared in a function is so in its abstract instance. */
+static bool is_scope(uint64_t tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type: /* of Rust */
+	case DW_TAG_subprogram:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* One entry: code, tag, children flag, then pairs of name and form up to 0, 0. */
 static int read_entry(struct abbrev_table *t, const struct dwarf_unit *u, struct cursor *c,
 		      uint64_t code, struct meter *m)
@@ -27,6 +45,7 @@ static int read_entry(struct abbrev_table *t, const struct dwarf_unit *u, struct
 
 	a.tag = tag > UINT16_MAX ? 0 : (uint16_t)tag;
 	a.children = cursor_u8(c) == DW_CHILDREN_yes;
+	a.scope = a.children && is_scope(tag);
 	while (!c->bad) {
 		uint64_t name = cursor_uleb(c), form = cursor_uleb(c);
 		int64_t implicit = 0;

@@ -15,9 +15,10 @@ struct attr_spec {
 struct abbrev {
 	uint64_t code;
 	uint16_t tag;
-	bool children;
-	bool has_pc;  /* DW_AT_low_pc or DW_AT_ranges is among the attributes */
-	int fixed_sz; /* of all attributes together; -1: to be walked */
+	bool children : 1;
+	bool scope : 1; /* with children, and functions may be among them */
+	bool has_pc;	/* DW_AT_low_pc or DW_AT_ranges is among the attributes */
+	int fixed_sz;	/* of all attributes together; -1: to be walked */
 	uint32_t first_attr, attr_cnt;
 };
 

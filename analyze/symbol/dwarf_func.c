@@ -5,12 +5,14 @@
 
 #include "analyze/symbol/dwarf_map.h"
 #include "analyze/symbol/dwarf_ranges.h"
+#include "analyze/symbol/dwarf_scope.h"
 
 struct walk {
 	struct func_table *t;
 	const struct dwarf_unit *u;
 	const struct abbrev_table *ab;
 	struct meter *meter;
+	struct scope_walk scopes;
 	uint32_t func; /* whose ranges are being added */
 	bool wanted;   /* one of them holds a wanted address */
 };
@@ -135,7 +137,7 @@ static int walk_dies(struct walk *w)
 		if (!code) {
 			if (depth <= 1)
 				break;
-			depth--;
+			scope_walk_up(&w->scopes, --depth, (uint64_t)(c.p - info.p));
 			continue;
 		}
 		a = abbrev_table_find(w->ab, code);
@@ -143,6 +145,8 @@ static int walk_dies(struct walk *w)
 			break;
 		if (!meter_work(w->meter, die_work(a)))
 			return -E2BIG;
+		if (a->tag == DW_TAG_subprogram)
+			scope_walk_function(&w->scopes);
 		if (a->tag == DW_TAG_subprogram || a->tag == DW_TAG_inlined_subroutine)
 			err = add_func(w, a, off, &c, &nest);
 		else
@@ -154,6 +158,8 @@ static int walk_dies(struct walk *w)
 		}
 		if (meter_grow(w->meter, &t->nest, &t->nest_cap, depth + 2, sizeof(*t->nest)))
 			return meter_error(w->meter);
+		if (a->scope && !err)
+			err = scope_walk_enter(&w->scopes, off, depth, w->meter);
 		t->nest[++depth] = nest;
 	}
 	return err;
@@ -227,7 +233,11 @@ int func_table_load(struct func_table *t, const struct dwarf_unit *u, const stru
 	t->func_cnt = t->range_cnt = t->segment_cnt = 0;
 	if (!meter_work(m, (u->end - u->off) / 8))
 		return -E2BIG;
+	err = scope_walk_begin(&w.scopes, u, m);
+	if (err)
+		return err;
 	err = walk_dies(&w);
+	scope_walk_end(&w.scopes, u, err);
 	return err ? err : flatten(t, m);
 }
 

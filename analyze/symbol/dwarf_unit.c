@@ -72,6 +72,9 @@ static void take_attr(struct dwarf_unit *u, struct unit_attrs *a, unsigned name,
 	case DW_AT_low_pc:
 		a->low_pc = *v;
 		break;
+	case DW_AT_language:
+		u->language = v->u > UINT16_MAX ? 0 : (uint16_t)v->u;
+		break;
 	case DW_AT_stmt_list:
 		u->line_off = v->u;
 		u->has_line = true;
@@ -208,6 +211,11 @@ int dwarf_file_load(struct dwarf_file *f, struct meter *m)
 			break;
 		f->units[f->unit_cnt++] = u;
 	}
+	if (f->unit_cnt && !meter_over(m)) {
+		f->scopes = meter_calloc(m, f->unit_cnt, sizeof(*f->scopes));
+		if (!f->scopes)
+			err = meter_error(m);
+	}
 	if (!meter_over(m) && err != -ENOMEM)
 		return 0;
 	dwarf_file_fini(f);
@@ -216,7 +224,11 @@ int dwarf_file_load(struct dwarf_file *f, struct meter *m)
 
 void dwarf_file_fini(struct dwarf_file *f)
 {
+	for (size_t i = 0; f->scopes && i < f->unit_cnt; i++)
+		dwarf_scopes_free(f->scopes[i]);
+	free((void *)f->scopes);
 	free(f->units);
+	f->scopes = NULL;
 	f->units = NULL;
 	f->unit_cnt = 0;
 }

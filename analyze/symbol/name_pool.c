@@ -14,6 +14,7 @@ struct node {
 	struct pooled pub;
 	uint64_t hash;
 	bool symbol; /* demangled is final */
+	bool scoped; /* it is one of several for this text */
 };
 
 struct chunk {
@@ -103,11 +104,18 @@ static uint64_t hash_text(const char *s)
 	return h;
 }
 
-static struct node **slot(struct name_pool *p, uint64_t hash, const char *text)
+/* scoped: as pooled, or NULL for the text by itself. */
+static bool is_node(const struct node *n, uint64_t hash, const char *text, const char *scoped)
+{
+	return n->hash == hash && (n->scoped ? n->pub.demangled : NULL) == scoped &&
+	       !strcmp(n->pub.text, text);
+}
+
+static struct node **slot(struct name_pool *p, uint64_t hash, const char *text, const char *scoped)
 {
 	size_t i = hash & (p->cap - 1);
 
-	while (p->table[i] && (p->table[i]->hash != hash || strcmp(p->table[i]->pub.text, text)))
+	while (p->table[i] && !is_node(p->table[i], hash, text, scoped))
 		i = (i + 1) & (p->cap - 1);
 	return &p->table[i];
 }
@@ -146,7 +154,7 @@ static struct node *get_locked(struct name_pool *p, const char *text)
 
 	if (!make_room(p))
 		return NULL;
-	s = slot(p, hash, text);
+	s = slot(p, hash, text, NULL);
 	if (*s)
 		return *s;
 	n = allocate(p, sizeof(*n));
@@ -155,6 +163,27 @@ static struct node *get_locked(struct name_pool *p, const char *text)
 	*n = (struct node){.pub.text = copy(p, text), .hash = hash};
 	if (!n->pub.text)
 		return NULL;
+	*s = n;
+	p->cnt++;
+	return n;
+}
+
+/* Many scopes have a function of the same name: such a node is found by both. */
+static struct node *get_scoped_locked(struct name_pool *p, const char *text, const char *scoped)
+{
+	struct node *bare = get_locked(p, text), *whole = get_locked(p, scoped), **s, *n;
+	uint64_t hash;
+
+	if (!bare || !whole || !make_room(p))
+		return NULL;
+	hash = hash_text(scoped) * UINT64_C(0x9e3779b97f4a7c15) ^ bare->hash;
+	s = slot(p, hash, text, whole->pub.text);
+	if (*s)
+		return *s;
+	n = allocate(p, sizeof(*n));
+	if (!n)
+		return NULL;
+	*n = (struct node){{bare->pub.text, whole->pub.text}, hash, true, true};
 	*s = n;
 	p->cnt++;
 	return n;
@@ -195,9 +224,28 @@ const struct pooled *name_pool__add_known(struct name_pool *p, const char *text,
 	if (!text)
 		return NULL;
 	pthread_mutex_lock(&p->lock);
-	n = get_locked(p, text);
-	if (n)
-		set_demangled(p, n, demangled);
+	if (demangled && !symbol_is_mangled(text)) {
+		n = get_scoped_locked(p, text, demangled);
+	} else {
+		n = get_locked(p, text);
+		if (n)
+			set_demangled(p, n, demangled);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return n ? &n->pub : NULL;
+}
+
+const struct pooled *name_pool__add_scoped(struct name_pool *p, const char *text,
+					   const char *scoped, struct meter *m)
+{
+	struct node *n;
+
+	if (symbol_is_mangled(text))
+		return name_pool__add_symbol(p, text, m);
+	if (!affords(m, 2 * strlen(text)) || !affords(m, 2 * strlen(scoped)))
+		return NULL;
+	pthread_mutex_lock(&p->lock);
+	n = get_scoped_locked(p, text, scoped);
 	pthread_mutex_unlock(&p->lock);
 	return n ? &n->pub : NULL;
 }

@@ -11,8 +11,8 @@ struct meter;
 struct name_pool;
 
 struct pooled {
-	const char *text;      /* as given */
-	const char *demangled; /* NULL: not mangled, or not asked for yet */
+	const char *text;      /* as in the file */
+	const char *demangled; /* or with its scopes; NULL: the same, or not asked for yet */
 };
 
 int name_pool__new(struct name_pool **p);
@@ -22,7 +22,10 @@ void name_pool__free(struct name_pool *p);
 const struct pooled *name_pool__add(struct name_pool *p, const char *text, struct meter *m);
 /* With its demangled form worked out. */
 const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text, struct meter *m);
-/* The same where that is known: NULL for a name that is not mangled. */
+/* A name that is not mangled, with the scopes that it stands in: "parse", "feed::Feed::parse". */
+const struct pooled *name_pool__add_scoped(struct name_pool *p, const char *text,
+					   const char *scoped, struct meter *m);
+/* Either of these where that is known: NULL for a name that is neither mangled nor scoped. */
 const struct pooled *name_pool__add_known(struct name_pool *p, const char *text,
 					  const char *demangled);
 

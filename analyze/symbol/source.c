@@ -3,8 +3,8 @@
 
 #include "analyze/symbol/parallel.h"
 
-static const char debug_too_big[] = "debug information exceeds its bound";
-static const char names_too_big[] = "symbol names exceed their bound";
+static const char debug_too_big[] = "debug information exceeds the limit";
+static const char names_too_big[] = "symbol names exceed the limit";
 
 static void count_file(struct source *src, const struct elf_image *e)
 {

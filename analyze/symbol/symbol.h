@@ -51,7 +51,7 @@ struct symbol_archive {
 int symbol_image__in_archive(struct symbol_image *image, const struct symbol_archive *archive);
 
 struct symbol_frame {
-	const char *name;	  /* demangled; NULL: not known */
+	const char *name;	  /* demangled, or with its scopes; NULL: not known */
 	const char *linkage_name; /* as in the file; NULL when the same */
 	const char *file;	  /* NULL: not known */
 	uint32_t line;		  /* 0: not known; the call's line for outer frames */
@@ -85,5 +85,9 @@ void symbolizer__cost(const struct symbolizer *s, struct symbol_cost *cost);
 
 /* Demangled C++ or Rust name, malloc'ed, or NULL when it is not mangled. */
 char *symbol_demangle(const char *name);
+/* The same without the return type that functions made from templates have. */
+char *symbol_demangle_scope(const char *name);
+/* Whether it looks like one. */
+bool symbol_is_mangled(const char *name);
 
 #endif

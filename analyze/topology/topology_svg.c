@@ -323,7 +323,7 @@ static void put_legend(struct drawing *d)
 	}
 	if (!d->hidden)
 		return;
-	snprintf(text, sizeof(text), "%u lines have no room for their figures: point at them",
+	snprintf(text, sizeof(text), "%u edges have no room for labels: hover to show them",
 		 d->hidden);
 	put_text(d->out, x, 62, "dim", text, sizeof(text));
 }

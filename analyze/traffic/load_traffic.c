@@ -332,8 +332,8 @@ static int traffic_finish(struct load *l, void *state)
 		err = bulk_flush(&t->stat);
 	traffic_check_sides(t);
 	if (t->figures && figures__merged(t->figures))
-		message_warn("too many different requests: those that came later are counted "
-			     "without their target%s",
+		message_warn("too many distinct requests: later ones are counted without their "
+			     "target%s",
 			     figures__merged(t->figures) & BY_METHOD ? ", some without method"
 								     : "");
 	if (!err && load__wants(l, "connection"))

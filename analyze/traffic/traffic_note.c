@@ -43,8 +43,8 @@ void traffic_note(const struct analysis *a, FILE *out)
 	}
 	if (lost)
 		fprintf(out,
-			"Losses    %s events lost: calls, errors and bytes are lower bounds, "
-			"and calls of which one half was lost have no latency\n",
+			"Losses    %s events lost: calls, errors and bytes are lower bounds, and "
+			"calls with one half lost have no latency\n",
 			format_count(buf, lost));
 }
 

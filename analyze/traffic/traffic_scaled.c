@@ -61,18 +61,19 @@ static void add_text(struct strbuf *b, const struct capture *c, sqlite3_stmt *ro
 		      connections = sqlite3_column_int64(row, 2),
 		      calls = sqlite3_column_int64(row, 3), error = sqlite3_column_int64(row, 4);
 
-	strbuf_addf(b, "the payload of %.3g%% of connections was kept", 100 * c->sample);
+	strbuf_addf(b, "payload of %.3g%% of connections was captured", 100 * c->sample);
 	if (steps)
-		strbuf_addf(b, ", of %.3g%% at the least to hold --cpu-budget (%lld %s)",
-			    100 * least, (long long)steps, steps == 1 ? "step" : "steps");
+		strbuf_addf(b, ", down to %.3g%% for --cpu-budget (%lld %s)", 100 * least,
+			    (long long)steps, steps == 1 ? "step" : "steps");
 	if (!connections) {
-		strbuf_addf(b, ", of none with requests: how many there were is not known");
+		strbuf_addf(b, ", none with requests: their number is unknown");
 		return;
 	}
-	strbuf_addf(b, ": requests, errors and their bytes are scaled to all, from %lld %s",
+	strbuf_addf(b, ": requests, errors and their bytes are scaled up from %lld %s",
 		    (long long)connections, connections == 1 ? "connection" : "connections");
 	if (calls)
-		strbuf_addf(b, ", right to +-%.*f%%", error * 10 < calls, 100.0 * error / calls);
+		strbuf_addf(b, ", 95 %% confidence interval +- %.*f %%", error * 10 < calls,
+			    100.0 * error / calls);
 }
 
 bool traffic_scaled_text(const struct analysis *a, size_t capture, struct strbuf *b)

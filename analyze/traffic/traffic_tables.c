@@ -249,8 +249,8 @@ int traffic_write_histogram(struct traffic *t)
 {
 	return store__exec(
 		t->load->store,
-		"INSERT INTO histogram SELECT (connection_id >> 32) + 1, 'latency', "
-		"key_, low, high, count FROM (SELECT f.connection_id, "
+		"INSERT INTO histogram(capture_id, probe, series, key, low, high, count) "
+		"SELECT (connection_id >> 32) + 1, 'l7', 'latency', key_, low, high, count FROM (SELECT f.connection_id, "
 		"ifnull(f.protocol, '') || ' ' || ifnull(f.method, '') || ' ' || ifnull(f.role, "
 		"'') "
 		"|| ' ' || f.service || ' ' || f.peer AS key_, "

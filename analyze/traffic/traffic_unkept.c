@@ -73,10 +73,9 @@ static void add_advice(struct strbuf *b, const struct capture *c, uint64_t longe
 	uint64_t enough = (longest + 1023) / 1024 * 1024;
 
 	if (enough <= MOST)
-		strbuf_addf(b, "; record with --payload %llu to see them",
-			    (unsigned long long)enough);
+		strbuf_addf(b, "; capture them with --payload %llu", (unsigned long long)enough);
 	else if (c->payload < MOST)
-		strbuf_addf(b, "; --payload %u, the most, shows more of them", MOST);
+		strbuf_addf(b, "; --payload %u, the maximum, captures more", MOST);
 }
 
 bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf *b)
@@ -101,19 +100,19 @@ bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf
 		return false;
 	strbuf_addf(b, "%s of payload", format_bytes(buf, v[0]));
 	add_amount(b, " in ", v[1], "call", "calls");
-	strbuf_addf(b, " not kept (--payload ");
+	strbuf_addf(b, " not captured (--payload ");
 	if (c->payload_many)
 		strbuf_addf(b, "head):");
 	else
 		strbuf_addf(b, "%llu):", (unsigned long long)c->payload);
-	add_amount(b, " at least ", v[2], "request or response was not seen",
-		   "requests or responses were not seen");
-	add_amount(b, v[2] ? ", " : " ", v[3], "is unpaired for it", "are unpaired for it");
-	add_amount(b, v[2] || v[3] ? ", " : " ", v[5], "response took longer than is shown",
-		   "responses took longer than is shown");
+	add_amount(b, " at least ", v[2], "request or response is missing",
+		   "requests or responses are missing");
+	add_amount(b, v[2] ? ", " : " ", v[3], "is unpaired", "are unpaired");
+	add_amount(b, v[2] || v[3] ? ", " : " ", v[5], "response took longer than shown",
+		   "responses took longer than shown");
 	add_amount(b, v[2] || v[3] || v[5] ? ", " : " ", v[6],
-		   "request or response has more bytes than is shown",
-		   "requests or responses have more bytes than is shown");
+		   "request or response has more bytes than shown",
+		   "requests or responses have more bytes than shown");
 	add_advice(b, c, v[4]);
 	return true;
 }
@@ -127,6 +126,6 @@ bool traffic_unnamed_text(const struct analysis *a, size_t capture, struct strbu
 		return false;
 	strbuf_addf(b, "%s", format_bytes(buf, c->unnamed_bytes));
 	add_amount(b, " in ", c->unnamed_calls, "call", "calls");
-	strbuf_addf(b, " of unknown protocols not written (--payload-unknown writes it)");
+	strbuf_addf(b, " of unrecognized protocols not written (see --payload-unknown)");
 	return true;
 }

@@ -11,7 +11,8 @@
 
 /* One test each; *size: of the first message, 0 when it does not tell. */
 #define GUESS(name, test, sz)                                                                      \
-	GUESS_FN bool guess_##name(const __u8 *d, __u32 have, __u32 call, bool dgram, __u32 *size) \
+	GUESS_FN bool guess_##name(const __u8 *d, __u32 slot, __u32 have, __u32 call, bool dgram,  \
+				   __u32 *size)                                                    \
 	{                                                                                          \
 		if (!(test))                                                                       \
 			return false;                                                              \

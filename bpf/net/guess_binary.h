@@ -210,12 +210,10 @@ GUESS_FN bool is_envelope(const __u8 *d)
 	       (!(at(2) >> 7) || opcode == 12 || !opcode);
 }
 
-GUESS_FN bool is_segment(const __u8 *d)
+GUESS_FN bool look_segment(const __u8 *d, __u32 have, __u32 from)
 {
 	__u32 crc = 0x875060;
 
-	if (at(2) > 3)
-		return false;
 	for (__u32 i = 0; i < 24; i++) {
 		if (!(i & 7))
 			crc ^= at(i / 8) << 16;
@@ -223,6 +221,13 @@ GUESS_FN bool is_segment(const __u8 *d)
 		crc ^= -(crc >> 24 & 1) & 0x1974f0b;
 	}
 	return (crc & 0xffffff) == le24(3);
+}
+
+GUESS_FN bool is_segment(const __u8 *d, __u32 slot)
+{
+	const __u32 have = GUESS_BYTES, from = 0;
+
+	return at(2) <= 3 && GUESS_LOOK(segment);
 }
 
 GUESS_FN __u32 cassandra_size(const __u8 *d)

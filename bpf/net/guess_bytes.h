@@ -12,6 +12,17 @@
 
 enum { GUESS_BYTES = 512 }; /* can be read at `d`, whatever `have` is */
 
+/*
+ * A search goes in stretches: look_NAME(d, have, from) looks at one, from at(from + 4) on. In the
+ * kernel it is a function of its own, which finds `d` by `slot`: the verifier sees one stretch, and
+ * not each step of the whole search with all that could have been found before it. The search ends at
+ * a constant as well as at `have`: 5.10 forgets that a number was made smaller than one.
+ */
+enum { GUESS_STRETCH = 16 };
+#ifndef GUESS_LOOK
+#define GUESS_LOOK(name) look_##name(d, have, from)
+#endif
+
 #define at(i) ((__u32)d[i])
 #define be16(i) (at(i) << 8 | at((i) + 1))
 #define be24(i) (at(i) << 16 | at((i) + 1) << 8 | at((i) + 2))

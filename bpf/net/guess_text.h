@@ -5,18 +5,31 @@
 
 #include "bpf/net/guess_bytes.h"
 
-/* Where the next line begins that begins with the same four bytes; 0: there is none near. */
-GUESS_FN __u32 next_alike(const __u8 *d, __u32 have)
+GUESS_FN __u32 look_alike(const __u8 *d, __u32 have, __u32 from)
 {
-	__u32 begin = be32(0);
+	__u32 begin = be32(0), first = at(0);
 
-	for (__u32 i = 4; i < GUESS_BYTES / 2 && i < have; i += 2) {
-		if (at(i) == at(0) && at(i - 1) == '\n' && be32(i) == begin)
-			return i;
-		if (at(i) == '\n' && at(i + 1) == at(0) && be32(i + 1) == begin)
-			return i + 1;
+	if (have > GUESS_BYTES / 2)
+		have = GUESS_BYTES / 2;
+	d += from;
+	for (__u32 i = 4; i < 4 + GUESS_STRETCH && from + i < have; i += 2) {
+		if (at(i) == first && at(i - 1) == '\n' && be32(i) == begin)
+			return from + i;
+		if (at(i) == '\n' && at(i + 1) == first && be32(i + 1) == begin)
+			return from + i + 1;
 	}
 	return 0;
+}
+
+/* Where the next line begins that begins with the same four bytes; 0: there is none near. */
+GUESS_FN __u32 next_alike(const __u8 *d, __u32 slot, __u32 have)
+{
+	__u32 found = 0;
+
+	for (__u32 from = 0; !found && from < GUESS_BYTES / 2 && from + 4 < have;
+	     from += GUESS_STRETCH)
+		found = GUESS_LOOK(alike);
+	return found;
 }
 
 /* ---- HTTP/1 (RFC 9112) ---- */
@@ -35,28 +48,42 @@ GUESS_FN bool is_http1(const __u8 *d)
 	return text4(3, 'I', 'O', 'N', 'S') || text4(2, 'T', 'C', 'H', ' ');
 }
 
-/* Of a request without a body: past its empty line, of whose four bytes one is at a multiple of
- * four; which one, its value tells, so that few ways lead through the loop. */
-GUESS_FN __u32 http1_size(const __u8 *d, __u32 have)
+/* Behind an empty line, of whose four bytes one is at a multiple of four; which one, its value
+ * tells, so that few ways lead through the loop. */
+GUESS_FN __u32 look_empty(const __u8 *d, __u32 have, __u32 from)
 {
 	const __u32 crlf = '\r' << 8 | '\n';
 
-	if (at(0) == 'P' || text4(0, 'H', 'T', 'T', 'P') || at(0) == 'C')
-		return 0;
-	for (__u32 i = 16; i < GUESS_BYTES - 4 && i < have; i += 4) {
+	if (have > GUESS_BYTES - 4)
+		have = GUESS_BYTES - 4;
+	d += from;
+	for (__u32 i = 4; i < 4 + GUESS_STRETCH && from + i < have; i += 4) {
 		if (at(i) == '\r' && at(i + 1) == '\n') {
 			if (be16(i + 2) == crlf)
-				return i + 4;
+				return from + i + 4;
 			if (be16(i - 2) == crlf)
-				return i + 2;
+				return from + i + 2;
 		} else if (at(i) == '\n' && at(i - 1) == '\r') {
 			if (be16(i + 1) == crlf)
-				return i + 3;
+				return from + i + 3;
 			if (be16(i - 3) == crlf)
-				return i + 1;
+				return from + i + 1;
 		}
 	}
 	return 0;
+}
+
+/* Of a request without a body. */
+GUESS_FN __u32 http1_size(const __u8 *d, __u32 slot, __u32 have)
+{
+	__u32 found = 0;
+
+	if (at(0) == 'P' || text4(0, 'H', 'T', 'T', 'P') || at(0) == 'C')
+		return 0;
+	for (__u32 from = 12; !found && from < GUESS_BYTES && from + 4 < have;
+	     from += GUESS_STRETCH)
+		found = GUESS_LOOK(empty);
+	return found;
 }
 
 /* ---- Redis (RESP) ---- */
@@ -108,9 +135,24 @@ GUESS_FN bool is_redis(const __u8 *d, __u32 have)
 	}
 }
 
-GUESS_FN __u32 redis_size(const __u8 *d, __u32 have)
+/* The next array's beginning, of whose first two bytes one is at an even place. */
+GUESS_FN __u32 look_array(const __u8 *d, __u32 have, __u32 from)
 {
-	__u32 end = 0;
+	if (have > GUESS_BYTES - 2)
+		have = GUESS_BYTES - 2;
+	d += from;
+	for (__u32 i = 4; i < 4 + GUESS_STRETCH && from + i < have; i += 2) {
+		if (at(i) == '*' && at(i - 1) == '\n' && is_digit(at(i + 1)))
+			return from + i;
+		if (at(i) == '\n' && at(i + 1) == '*' && is_digit(at(i + 2)) && from + i + 1 < have)
+			return from + i + 1;
+	}
+	return 0;
+}
+
+GUESS_FN __u32 redis_size(const __u8 *d, __u32 slot, __u32 have)
+{
+	__u32 end = 0, found = 0;
 	__s64 v;
 
 	if (at(0) == '+')
@@ -122,14 +164,9 @@ GUESS_FN __u32 redis_size(const __u8 *d, __u32 have)
 		return end == 5 && !v ? end : end + v + 2;
 	if (at(0) == ':')
 		return end;
-	/* An array: the next one's beginning, of whose first two bytes one is at an even place. */
-	for (__u32 i = 4; i < GUESS_BYTES - 2 && i < have; i += 2) {
-		if (at(i) == '*' && at(i - 1) == '\n' && is_digit(at(i + 1)))
-			return i;
-		if (at(i) == '\n' && at(i + 1) == '*' && is_digit(at(i + 2)) && i + 1 < have)
-			return i + 1;
-	}
-	return 0;
+	for (__u32 from = 0; !found && from < GUESS_BYTES && from + 4 < have; from += GUESS_STRETCH)
+		found = GUESS_LOOK(array);
+	return found;
 }
 
 /* ---- memcached: text and meta commands and answers, binary; in UDP behind a frame ---- */
@@ -180,11 +217,11 @@ GUESS_FN bool is_memcached(const __u8 *d, __u32 have, bool dgram)
 }
 
 /* To the next one that begins as this one does, or to the answer's end. */
-GUESS_FN __u32 memcached_size(const __u8 *d, __u32 have)
+GUESS_FN __u32 memcached_size(const __u8 *d, __u32 slot, __u32 have)
 {
 	if (at(0) & 0x80)
 		return 24 + be32(8);
-	return next_alike(d, have);
+	return next_alike(d, slot, have);
 }
 
 /* ---- NATS: its commands in capitals, as clients and servers write them ---- */
@@ -213,9 +250,9 @@ GUESS_FN bool is_nats(const __u8 *d)
 }
 
 /* To the next one that begins as this one does. */
-GUESS_FN __u32 nats_size(const __u8 *d, __u32 have)
+GUESS_FN __u32 nats_size(const __u8 *d, __u32 slot, __u32 have)
 {
-	return next_alike(d, have);
+	return next_alike(d, slot, have);
 }
 
 #endif

@@ -7,7 +7,8 @@
 
 enum {
 	FRAMES_AT_ONCE = 64, /* of those in view, before anything else is looked at */
-	STEPS_MAX = 512,     /* a call */
+	STEPS_AT_ONCE = 16,
+	STEPS_MAX = 512, /* a call */
 	WINDOW = 2048,
 	PIECES_A_WINDOW = 64, /* of a vector; more are another step */
 	DATA_MASK = NET_MAX_PAYLOAD - 1,
@@ -157,6 +158,16 @@ __noinline int net_frames_step(__u32 slot)
 	return net_frames_read(slot, len - f->from - f->have);
 }
 
+/* As net_frames_step(), several of them: the verifier sees a loop of loops, not one long one. */
+__noinline int net_frames_steps(__u32 slot)
+{
+	int more = 1;
+
+	for (__u32 i = 0; i < STEPS_AT_ONCE && more > 0; i++)
+		more = net_frames_step(slot);
+	return more;
+}
+
 __noinline int net_frames_begin(__u32 slot, __u32 how, __u64 arg1, __u64 arg2, __u32 have)
 {
 	struct net_scratch *n = scratch_at(slot);
@@ -196,8 +207,8 @@ __noinline int net_frames_end(__u32 slot, __u32 have)
 		return 0;
 	f = &n->walk.frames;
 	f->have = have;
-	for (__u32 i = 0; i < STEPS_MAX && more > 0 && !f->lost; i++)
-		more = net_frames_step(slot);
+	for (__u32 i = 0; i < STEPS_MAX / STEPS_AT_ONCE && more > 0 && !f->lost; i++)
+		more = net_frames_steps(slot);
 	if (more > 0 && !f->lost)
 		loss_count(LOSS_NET_FRAMES);
 	f->lost |= more != 0;

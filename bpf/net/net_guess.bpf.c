@@ -2,10 +2,29 @@
 /* The kernel's guesses (guess.def), as programs ask for them. */
 #include "bpf/net/net_choice.bpf.h"
 
+/* guess_bytes.h */
+int net_look_alike(__u32 slot, __u32 have, __u32 from);
+int net_look_empty(__u32 slot, __u32 have, __u32 from);
+int net_look_array(__u32 slot, __u32 have, __u32 from);
+int net_look_segment(__u32 slot, __u32 have, __u32 from);
+#define GUESS_LOOK(name) net_look_##name(slot, have, from)
 #include "bpf/net/guess.h"
 
 const volatile __u32 net_payload_many = 0;
 const volatile __u64 net_l7_keep = 0;
+
+#define LOOK(name)                                                                                 \
+	__noinline int net_look_##name(__u32 slot, __u32 have, __u32 from)                         \
+	{                                                                                          \
+		struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &slot);                  \
+                                                                                                   \
+		return n && from < GUESS_BYTES ? look_##name(record_of(n)->data, have, from) : 0;  \
+	}
+LOOK(alike)
+LOOK(empty)
+LOOK(array)
+LOOK(segment)
+#undef LOOK
 
 /*
  * Each test is a global function, verified once and for itself: in
@@ -19,7 +38,7 @@ const volatile __u64 net_l7_keep = 0;
                                                                                                    \
 		/* else clang leaves an argument that a test does not use unset by the caller */   \
 		__asm__ volatile("" : : "r"(have), "r"(call), "r"(dgram));                         \
-		if (!n || !guess_##name(record_of(n)->data, have, call, dgram, &size))             \
+		if (!n || !guess_##name(record_of(n)->data, slot, have, call, dgram, &size))       \
 			return 0;                                                                  \
 		return NET_PROTO_##name | (size < 0x7fffff ? size : 0x7fffff) << 8;                \
 	}

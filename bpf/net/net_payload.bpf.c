@@ -36,10 +36,11 @@ __noinline int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct net_scratch *n = bpf_map_lookup_elem(&net_scratch, &cpu);
-	__u64 sz = (__u64)cnt * sizeof(n->pieces[0]);
+	__u64 sz;
 
 	if (!n)
 		return GATHER_ENDS(have);
+	sz = (__u64)(cnt < NET_PIECES ? cnt : NET_PIECES) * sizeof(n->pieces[0]);
 	/* Here and not earlier: see net_copy(). */
 	asm volatile("" : "+r"(sz));
 	if (sz > sizeof(n->pieces) || !read_user(n->pieces, sz, iov))
@@ -66,9 +67,7 @@ __noinline int net_gather(__u64 iov, __u64 cnt, __u32 want)
 	__u32 have = 0;
 
 	for (__u32 i = 0; i < IOVECS_MAX && i < cnt && have < want; i += NET_PIECES) {
-		__u64 rest = cnt - i;
-		int now = net_gather_some(iov + i * sizeof(struct user_iovec),
-					  rest < NET_PIECES ? rest : NET_PIECES, have, want);
+		int now = net_gather_some(iov + i * sizeof(struct user_iovec), cnt - i, have, want);
 
 		if (now < 0)
 			return GATHER_ENDS(now);

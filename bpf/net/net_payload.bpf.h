@@ -16,7 +16,6 @@
 #include "bpf/net/frame_heads.h"
 #include "bpf/net/tls_thread.bpf.h"
 
-enum { PAYLOAD_DATAGRAM = 1, PAYLOAD_TLS = 2 };
 
 /* Through the caller's memory (net_frames.bpf.c). */
 struct net_walk {
@@ -109,8 +108,8 @@ int net_copy(__u32 slot, __u64 user, __u32 want);
 int net_gather(__u64 iov, __u64 cnt, __u32 want);
 /* The same of a message's vector. */
 int net_gather_message(__u64 message, __u32 want);
-/* The same of `cnt` pieces, NET_PIECES at most, behind the `have` bytes that are there: how many
- * are there then, or GATHER_ENDS() of it when a piece cannot be had. */
+/* The same of the first NET_PIECES of `cnt` pieces, behind the `have` bytes that are there: how
+ * many are there then, or GATHER_ENDS() of it when a piece cannot be had. */
 int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want);
 #define GATHER_ENDS(have) (-1 - (int)(have))
 

@@ -55,7 +55,7 @@ int cpu_sample(struct perf_event_ctx *ctx)
 	if (!s)
 		return 0;
 	s->sample = (struct wire_sample){
-		.hdr.probe = 1, /* SAMPLE_cpu */
+		.hdr.probe = SAMPLE_cpu,
 		.ts_ns = bpf_ktime_get_ns(),
 		.tgid = id >> 32,
 		.tid = id,

@@ -68,7 +68,7 @@ static __always_inline void begin_sample(struct scratch *s, const struct offcpu_
 					 __u32 tid, __u64 weight, __u64 ts_ns)
 {
 	s->sample = (struct wire_sample){
-		.hdr.probe = 2, /* SAMPLE_offcpu */
+		.hdr.probe = SAMPLE_offcpu,
 		.ts_ns = ts_ns,
 		.tgid = t->tgid,
 		.tid = tid,

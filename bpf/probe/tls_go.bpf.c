@@ -4,7 +4,7 @@
  * goroutine, which may change its thread; the connection is found through the value itself.
  */
 #include "bpf/net/net_kernel.bpf.h"
-#include "bpf/probe/tls.h"
+#include "bpf/net/tls.h"
 
 struct tls_goroutine {
 	__u64 g;

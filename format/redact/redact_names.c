@@ -171,7 +171,7 @@ static const char *add(char *line)
 	n = plain(pattern, line, n);
 	pattern[n] = 0;
 	if (strspn(pattern, "*") == n)
-		return "would be every name";
+		return "matches every name";
 	if (added.cnt == ADDED_MAX)
 		return "too many names";
 	added.v[added.cnt] = strdup(pattern);

@@ -18,7 +18,7 @@
 enum { PARCEL_FDS = 3, PARCEL_TAILS = 4 };
 
 struct parcel {
-	uint32_t kind;	    /* enum reading of reader.h */
+	uint32_t kind;	    /* enum reading of reader_process.h */
 	int32_t rc;	    /* of an answer: 0 or negative errno */
 	int fd[PARCEL_FDS]; /* owned; -1: none */
 	char *body;

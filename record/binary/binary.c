@@ -72,7 +72,7 @@ static struct binary *jit_of_all(struct binaries *b)
 	if (!b->jit)
 		b->jit = add_jit(b, "[jit]");
 	if (b->jit)
-		b->jit->why = "more processes with generated code than there are numbers for";
+		b->jit->why = "too many processes with JIT code";
 	return b->jit;
 }
 
@@ -122,9 +122,9 @@ static void reopen(struct binaries *b, struct binary *bin)
 		return;
 	err = binaries_read_content(b, &m, bin, &bin->fd, id);
 	if (err)
-		bin->why = err == -ESTALE      ? "the file had changed when it was needed"
-			   : err == -ETIMEDOUT ? "the file did not answer when it was needed"
-					       : "the file was gone when it was needed";
+		bin->why = err == -ESTALE      ? "the file was changed before it was read"
+			   : err == -ETIMEDOUT ? "the file system did not respond"
+					       : "the file was removed before it was read";
 	else
 		b->fds++;
 }

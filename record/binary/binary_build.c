@@ -174,11 +174,11 @@ static void tell(struct binaries *b, const struct binary *bin, const char *id, u
 {
 	const struct binary *other = binaries__get(b, owner);
 
-	message_verbose("%s: not what %s is, though its build-id is %s as well: recorded as %s",
+	message_verbose("%s: content differs from %s with the same build-id %s: recorded as %s",
 			bin->path, other ? other->path : "another file", id, bin->image.build_id);
 	if (!b->shared_ids++)
-		message_warn("%s has the build-id of another file with other content; such files "
-			     "are recorded by their content",
+		message_warn("%s has the build-id of another file with different content; such "
+			     "files are identified by their content",
 			     bin->path);
 }
 

@@ -92,7 +92,7 @@ static void take_table(struct binaries *b, struct binary *bin, struct parcel *an
 		if (!unwind_store__add(b->opts.store, &t, &bin->table))
 			bin->range_flags = RANGE_TABLE;
 		else
-			cause = "no room for its rows";
+			cause = "no space for its rows";
 	}
 	if (cause)
 		message_verbose("%s: unwind table: %s", bin->path, cause);

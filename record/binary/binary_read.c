@@ -16,8 +16,8 @@ int binaries_lose_answer(struct binaries *b, int err)
 	if (err == -ETIMEDOUT || err == -EAGAIN || err == -EIO)
 		binaries_lose(b, "file access",
 			      err == -ETIMEDOUT ? "a file timed out"
-			      : err == -EAGAIN	? "no reader process for a file"
-						: "a file made its reader fail");
+			      : err == -EAGAIN	? "no reader process available"
+						: "a reader process failed on a file");
 	return err;
 }
 

@@ -314,8 +314,11 @@ enum table_lack {
 };
 
 static const char *const lacks[LACKS] = {
-	[LACK_NONE] = "no unwind information", [LACK_MALFORMED] = "malformed",
-	[LACK_LIAR] = "too large to be true",  [LACK_ROOM] = "takes more than --max-mem leaves",
+	[LACK_NONE] = "no unwind information",
+	[LACK_MALFORMED] = "malformed",
+	[LACK_LIAR] = "implausibly large",
+	[LACK_ROOM] = "exceeds the memory left by "
+		      "--max-mem",
 	[LACK_MEMORY] = "no memory",
 };
 
@@ -420,7 +423,7 @@ const char *read_table_take(struct parcel *m, struct unwind_table *t)
 
 	*t = (struct unwind_table){0};
 	if (m->rc)
-		return m->rc == -ETIMEDOUT ? "not read in time" : "the file could not be read";
+		return m->rc == -ETIMEDOUT ? "reading timed out" : "the file could not be read";
 	lack = parcel_get_u64(m);
 	t->first_page = parcel_get_u64(m);
 	t->row_cnt = parcel_get_u64(m);

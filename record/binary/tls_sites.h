@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/probe/tls.h"
+#include "bpf/net/tls.h"
 
 enum { TLS_SITES_MAX = 64 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The archive's file: its name, mode 0600, the old one kept, taken back when nothing was recorded.
+/* The archive's file: its name, mode 0600, the old one renamed, removed when nothing was recorded.
  */
 #ifndef RECORD_OUTPUT_H
 #define RECORD_OUTPUT_H

@@ -32,9 +32,8 @@ void progress_tick(void *ctx, const struct session_status *st)
 	p->stopping = st->stopping;
 	p->shown_ns = now;
 	if (st->stopping) {
-		message_status(
-			"recorded; waiting for the symbols of %u binaries (Ctrl-C: do without)",
-			st->debuginfo_pending);
+		message_status("capture complete; extracting symbols of %u binaries (Ctrl-C: skip)",
+			       st->debuginfo_pending);
 		return;
 	}
 	if (p->duration_ns)
@@ -112,7 +111,7 @@ void progress_summary(const struct output *out, const struct obz_written *writte
 	add_samples(&line, written->samples, st);
 	add_losses(&line, end);
 	if (st->thinned)
-		strbuf_addf(&line, ", thinned out in %u steps to hold --cpu-budget", st->thinned);
+		strbuf_addf(&line, ", throttled in %u steps for --cpu-budget", st->thinned);
 	if (end && strcmp(text_of(end, "stop_reason"), "duration"))
 		strbuf_addf(&line, ", stopped by %s", text_of(end, "stop_reason"));
 	message_warn("%s", line.p ? line.p : "");

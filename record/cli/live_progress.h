@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a person sees while recording: one line that renews itself on a terminal, and one last line.
+/* Progress: one line that is redrawn on a terminal, and one last line.
  */
 #ifndef RECORD_PROGRESS_H
 #define RECORD_PROGRESS_H

@@ -4,7 +4,7 @@
 #ifndef RECORD_OPTIONS_H
 #define RECORD_OPTIONS_H
 
-#include "record/session/session.h"
+#include "record/probe/record_opts.h"
 
 #define OPTIONS_MAX_PIDS 1024
 #define OPTIONS_MAX_LABELS 64
@@ -19,6 +19,7 @@ struct options {
 	int ready_fd;	/* -1: none */
 	int verbosity;	/* -1 quiet, 0, 1 verbose */
 	bool list;
+	bool events_given; /* -e named some: the default set is gone */
 	char **command; /* -- COMMAND ARG..., NULL-terminated; NULL: none */
 
 	/* behind the pointers in record.target */

@@ -1,86 +1,152 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which probes are on, and how they are attached. */
+/* Which probes are on, with their own options, and how they are attached. */
+#include <stdio.h>
 #include <string.h>
 
 #include "format/text.h"
-#include "record/probe/attach.h"
 #include "record/cli/options_set.h"
-
-static const struct {
-	const char *name;
-	bool by_default;
-} probes[] = {
-#define PROBE(name, by_default, doc) {#name, by_default},
-#include "record/probe/probes.def"
-#undef PROBE
-};
-#define PROBE_CNT (sizeof(probes) / sizeof(probes[0]))
+#include "record/probe/attach.h"
+#include "record/probe/probe.h"
 
 uint64_t options_default_probes(void)
 {
 	uint64_t set = 0;
 
-	for (size_t i = 0; i < PROBE_CNT; i++)
-		set |= (uint64_t)probes[i].by_default << i;
+	for (size_t i = 0; probes[i]; i++)
+		set |= (uint64_t)probe_infos[i].by_default << i;
 	return set;
 }
 
 void options_each_probe(uint64_t set, void (*fn)(void *ctx, const char *name), void *ctx)
 {
-	for (size_t i = 0; i < PROBE_CNT; i++)
+	for (size_t i = 0; probes[i]; i++)
 		if (set >> i & 1)
-			fn(ctx, probes[i].name);
+			fn(ctx, probes[i]->name);
+}
+
+/* Those that a name, an alias or a set stands for. */
+static uint64_t probes_called(const char *word, size_t len)
+{
+	uint64_t set = 0;
+
+	for (size_t i = 0; probes[i]; i++)
+		set |= (uint64_t)probe_is_called(i, word, len) << i;
+	return set;
 }
 
 static uint64_t probe_bit(const char *name)
 {
-	for (size_t i = 0; i < PROBE_CNT; i++)
-		if (!strcmp(probes[i].name, name))
-			return 1ULL << i;
-	return 0;
+	return probes_called(name, strlen(name));
 }
 
 /* The first word without sign replaces the default set; +x and -x change what is there. */
 struct probe_list {
+	struct record_opts *opts;
 	uint64_t set, named;
+	uint64_t current; /* whom options belong to */
 	bool replaced;
+	char why[256];
 };
+
+static int parse_option(const struct probe_option *o, const char *arg, uint64_t *v)
+{
+	if (!arg) {
+		*v = 1;
+		return o->type == PROBE_FLAG ? 0 : -EINVAL;
+	}
+	if (o->type == PROBE_TIME)
+		return parse_duration_ns(arg, v);
+	return o->type == PROBE_FLAG ? -EINVAL : parse_u64(arg, v);
+}
+
+/* "option" or "option=value" of probe number i. -ENOENT: it has none of that name. */
+static int set_option(struct probe_list *list, size_t i, const char *word, size_t len)
+{
+	const struct probe_option *o = probes[i]->options;
+	const char *eq = memchr(word, '=', len);
+	size_t name_len = eq ? (size_t)(eq - word) : len;
+	char value[64];
+
+	snprintf(value, sizeof(value), "%.*s", eq ? (int)(len - name_len - 1) : 0, eq ? eq + 1 : "");
+	for (unsigned n = 0; o && o[n].name; n++) {
+		if (strlen(o[n].name) != name_len || memcmp(o[n].name, word, name_len))
+			continue;
+		list->opts->options_given[i] |= 1 << n;
+		if (!parse_option(&o[n], eq ? value : NULL, &list->opts->option[i][n]))
+			return 0;
+		snprintf(list->why, sizeof(list->why), "'%.*s': option '%s' of probe '%s' takes %s",
+			 (int)len, word, o[n].name, probes[i]->name,
+			 o[n].type == PROBE_FLAG   ? "no value"
+			 : o[n].type == PROBE_TIME ? "a duration with its unit (10ms)"
+						   : "a number");
+		return -EINVAL;
+	}
+	return -ENOENT;
+}
+
+/* For a set or an alias of several, each that has the option gets it. */
+static int add_option(struct probe_list *list, const char *word, size_t len)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; probes[i]; i++) {
+		int one = list->current >> i & 1 ? set_option(list, i, word, len) : -ENOENT;
+
+		if (one == -EINVAL)
+			return one;
+		err = one ? err : 0;
+	}
+	if (err && list->current)
+		snprintf(list->why, sizeof(list->why),
+			 "'%.*s' is neither a probe nor an option of the probe before it; obrec "
+			 "--list shows them",
+			 (int)len, word);
+	return err;
+}
 
 static int add_probe(void *ctx, const char *word, size_t len)
 {
 	struct probe_list *list = ctx;
 	char sign = *word == '+' || *word == '-' ? *word : 0;
+	const char *colon = memchr(word, ':', len);
+	size_t name_len = (colon ? (size_t)(colon - word) : len) - !!sign;
+	uint64_t called = probes_called(word + !!sign, name_len);
 
-	word += !!sign;
-	len -= !!sign;
-	for (size_t i = 0; i < PROBE_CNT; i++) {
-		if (strlen(probes[i].name) != len || memcmp(probes[i].name, word, len))
-			continue;
-		if (!sign && !list->replaced) {
-			list->replaced = true;
-			list->set = 0;
-		}
-		if (sign == '-') {
-			list->set &= ~(1ULL << i);
-		} else {
-			list->set |= 1ULL << i;
-			list->named |= 1ULL << i;
-		}
-		return 0;
+	if (!called) {
+		list->why[0] = 0;
+		return sign || colon ? -EINVAL : add_option(list, word, len);
 	}
-	return -EINVAL;
+	if (!sign && !list->replaced) {
+		list->replaced = true;
+		list->set = 0;
+	}
+	list->current = called;
+	if (sign == '-') {
+		list->set &= ~called;
+		return colon ? -EINVAL : 0;
+	}
+	list->set |= called;
+	list->named |= called;
+	return colon ? add_option(list, colon + 1, word + len - colon - 1) : 0;
 }
 
 int option_set_events(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct options *o = ctx;
-	struct probe_list list = {.set = o->record.probes, .named = o->record.required};
+	struct probe_list list = {
+		.opts = &o->record,
+		.set = o->record.probes,
+		.named = o->record.required,
+		.replaced = o->events_given,
+	};
 
 	if (option_each_word(arg, add_probe, &list))
-		return option_error(def, "'%s' names an unknown probe; obrec --list shows them",
-				    arg);
+		return list.why[0] ? option_error(def, "%s", list.why)
+				   : option_error(def,
+						  "unknown probe in '%s'; see obrec --list", arg);
+	o->events_given |= list.replaced;
 	if (!list.set)
-		return option_error(def, "'%s' leaves no probe", arg);
+		return option_error(def, "'%s' enables no probe", arg);
 	/* Clear text is payload, payload belongs to connections. Who leaves out payload means both.
 	 */
 	if (list.set & probe_bit("tls") && !(list.set & probe_bit("l7"))) {
@@ -120,7 +186,7 @@ static int add_attach(void *ctx, const char *word, size_t len)
 int option_set_attach(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct options *o = ctx;
-	struct attach_words a = {.forced = o->record.attach, .why = "an empty word in the list"};
+	struct attach_words a = {.forced = o->record.attach, .why = "empty name in the list"};
 
 	if (option_each_word(arg, add_attach, &a))
 		return option_error(def, "%s", a.why);
@@ -129,9 +195,9 @@ int option_set_attach(void *ctx, const struct option_def *def, const char *arg)
 
 int options_check_probes(struct options *o)
 {
-	for (size_t i = 0; i < PROBE_CNT && !o->list; i++) {
+	for (size_t i = 0; probes[i] && !o->list; i++) {
 		if (o->record.attach[i] && !(o->record.probes >> i & 1)) {
-			message_error("--attach: probe '%s' is not on", probes[i].name);
+			message_error("--attach: probe '%s' is not enabled", probes[i]->name);
 			return -EINVAL;
 		}
 		o->record.required |= (uint64_t) !!o->record.attach[i] << i;

@@ -27,6 +27,10 @@ int options_check_probes(struct options *o); /* and marks those forced as requir
 option_setter option_set_payload, option_set_l7, option_set_sample, option_set_direction,
 	option_set_redact;
 
+/* obrec_manual.c */
+extern const char obrec_exit_status[];
+extern const struct man_section obrec_manual[];
+
 /* Calls fn(word) for each part of a comma list; an empty part is an error (-EINVAL). */
 int option_each_word(const char *list, int (*fn)(void *ctx, const char *word, size_t len),
 		     void *ctx);

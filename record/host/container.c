@@ -3,8 +3,9 @@
  * Runtimes name a container's cgroup after its id, in one of these ways:
  *
  *   /docker/ID                                       cgroupfs driver
- *   /system.slice/docker-ID.scope                    systemd driver; also cri-containerd-, crio-,
- * libpod- /kubepods/burstable/podUID/ID                    Kubernetes on cgroupfs
+ *   /system.slice/docker-ID.scope                    systemd driver
+ *   /system.slice/cri-containerd-ID.scope            likewise; also crio-, libpod-
+ *   /kubepods/burstable/podUID/ID                    Kubernetes on cgroupfs
  *   /.../kubepods-podUID.slice:cri-containerd:ID     containerd's own form of slice:prefix:name
  *   /ecs/TASK/ID-NUMBER                              Fargate: 32 digits and a number
  *   /lxc/NAME, /lxc.payload.NAME                     LXC has names, no ids

@@ -59,7 +59,7 @@ static int check_namespaces(char *why, size_t sz)
 	if (atoi(self) != getpid() || !procfs_in_initial_ns("pid")) {
 		snprintf(why, sz,
 			 "in a PID namespace (a container?), or with the /proc of one, where "
-			 "processes have other ids than for BPF: run obrec in the host's (docker "
+			 "process ids differ from those of BPF: run obrec in the host's (docker "
 			 "run --pid=host, Kubernetes hostPID: true)");
 		return -EOPNOTSUPP;
 	}
@@ -115,7 +115,7 @@ static int use_host_clocks(char *why, size_t sz)
 	if (procfs_in_initial_ns("time"))
 		return 0;
 	snprintf(why, sz,
-		 "in a time namespace, whose clocks are not those of the kernel's records: run "
+		 "in a time namespace, whose clocks differ from those of kernel events: run "
 		 "obrec outside of it (nsenter --time=/proc/1/ns/time), or with CAP_SYS_ADMIN");
 	return -EOPNOTSUPP;
 }
@@ -130,7 +130,7 @@ static int check_privilege(char *why, size_t sz)
 	first_line("/sys/kernel/security/lockdown", lockdown, sizeof(lockdown));
 	if (strstr(lockdown, "[confidentiality]")) {
 		snprintf(why, sz,
-			 "kernel lockdown is at 'confidentiality', which keeps BPF from reading "
+			 "kernel lockdown mode 'confidentiality' prevents BPF from reading "
 			 "memory (boot with lockdown=integrity or less)");
 		return -EPERM;
 	}
@@ -158,6 +158,26 @@ static int check_btf_file(const char *path, char *why, size_t sz)
 	return 0;
 }
 
+/* To f->btf_file: this kernel's, beside obrec (in the unpacked archive), else where its package has
+ * it. */
+static bool find_shipped_btf(struct features *f)
+{
+	char exe[sizeof(f->btf_file) / 2];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	exe[n > 0 ? n : 0] = 0;
+	slash = strrchr(exe, '/');
+	if (slash) {
+		snprintf(f->btf_file, sizeof(f->btf_file), "%.*s/../lib/obrec/btf/%s.btf",
+			 (int)(slash - exe), exe, f->release);
+		if (!faccessat(AT_FDCWD, f->btf_file, R_OK, AT_EACCESS))
+			return true;
+	}
+	snprintf(f->btf_file, sizeof(f->btf_file), "/usr/lib/obrec/btf/%s.btf", f->release);
+	return !faccessat(AT_FDCWD, f->btf_file, R_OK, AT_EACCESS);
+}
+
 static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
 {
 	f->kernel_btf = !faccessat(AT_FDCWD, KERNEL_BTF, R_OK, AT_EACCESS);
@@ -171,13 +191,12 @@ static int find_btf(struct features *f, const char *btf, char *why, size_t sz)
 	}
 	if (f->kernel_btf)
 		return 0;
-	snprintf(f->btf_file, sizeof(f->btf_file), "/usr/lib/obrec/btf/%s.btf", f->release);
-	if (!faccessat(AT_FDCWD, f->btf_file, R_OK, AT_EACCESS))
+	if (find_shipped_btf(f))
 		return 0;
 	snprintf(why, sz,
-		 "kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF): give its BTF with --btf FILE or as "
-		 "%s; 'pahole --btf_encode_detached FILE vmlinux' makes it from the kernel's debug "
-		 "package",
+		 "kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF): provide it with --btf FILE or as "
+		 "%s; 'pahole --btf_encode_detached FILE vmlinux' generates it from the kernel's "
+		 "debug package",
 		 f->release, f->btf_file);
 	f->btf_file[0] = 0;
 	return -EOPNOTSUPP;
@@ -221,13 +240,23 @@ static bool has_atomic_fetch(void)
 	return fd >= 0;
 }
 
+/* Parsed at the first question, as it takes 6 ms and as many MB; NULL: not asked for. */
+static struct btf *kernel_btf;
+
 int features_btf_id(const struct features *f, const char *name, unsigned kind)
 {
-	struct btf *btf = f->kernel_btf ? btf__load_vmlinux_btf() : NULL;
-	int id = btf ? btf__find_by_name_kind(btf, name, kind) : 0;
+	int id;
 
-	btf__free(btf);
+	if (f->kernel_btf && !kernel_btf)
+		kernel_btf = btf__load_vmlinux_btf();
+	id = kernel_btf ? btf__find_by_name_kind(kernel_btf, name, kind) : 0;
 	return id > 0 ? id : 0;
+}
+
+void features_forget_btf(void)
+{
+	btf__free(kernel_btf);
+	kernel_btf = NULL;
 }
 
 int features_detect(struct features *f, const char *btf, char *why, size_t why_sz)
@@ -317,16 +346,15 @@ void features_explain_perf(int err, char *why, size_t why_sz)
 		/* Debian's and Ubuntu's own levels: above 2 CAP_PERFMON does not count. */
 		snprintf(why, why_sz,
 			 privilege_has(CAP_PERFMON)
-				 ? "sysctl kernel.perf_event_paranoid is %d, where this kernel "
-				   "wants CAP_SYS_ADMIN (up to 2 CAP_PERFMON is enough)"
+				 ? "sysctl kernel.perf_event_paranoid is %d: this kernel "
+				   "requires CAP_SYS_ADMIN (up to 2, CAP_PERFMON suffices)"
 				 : "needs CAP_PERFMON or CAP_SYS_ADMIN (or sysctl "
 				   "kernel.perf_event_paranoid below 1, it is %d)",
 			 atoi(value));
 	} else if (err == -EINVAL) {
 		first_line("/proc/sys/kernel/perf_event_max_sample_rate", value, sizeof(value));
 		snprintf(why, why_sz,
-			 "the frequency may be above sysctl kernel.perf_event_max_sample_rate "
-			 "(%d)",
+			 "the frequency may exceed sysctl kernel.perf_event_max_sample_rate (%d)",
 			 atoi(value));
 	} else {
 		snprintf(why, why_sz, "%s", strerror(-err));

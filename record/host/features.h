@@ -29,6 +29,8 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 
 /* The id of a type or function (BTF_KIND_...) in the kernel's own BTF; 0: there is none. */
 int features_btf_id(const struct features *f, const char *name, unsigned kind);
+/* No more such questions for now: gives back what answers them. */
+void features_forget_btf(void);
 
 /* Does this attach point exist? ("sched", "sched_switch"); by kernel BTF, else by tracefs. */
 bool features_has_tracepoint(const struct features *f, const char *group, const char *name);

@@ -34,11 +34,11 @@ bool features_has_function(const struct features *f, const char *name)
 static void explain(int err, const char *what, const char *option, char *why, size_t why_sz)
 {
 	if (err == EPERM || err == EACCES)
-		snprintf(why, why_sz, "the host does not let %s be set (%s)", what, strerror(err));
+		snprintf(why, why_sz, "attaching %s is not permitted (%s)", what, strerror(err));
 	else if (err == KERNEL_ENOTSUPP || err == EOPNOTSUPP || err == ENOENT)
-		snprintf(why, why_sz, "the kernel cannot set %s (%s)", what, option);
+		snprintf(why, why_sz, "the kernel cannot attach %s (%s)", what, option);
 	else
-		snprintf(why, why_sz, "%s cannot be set: %s", what, strerror(err));
+		snprintf(why, why_sz, "cannot attach %s: %s", what, strerror(err));
 }
 
 bool features_try_fentry(const struct features *f, const char *func, char *why, size_t why_sz)
@@ -54,7 +54,7 @@ bool features_try_fentry(const struct features *f, const char *func, char *why, 
 		snprintf(why, why_sz, "needs the kernel's own BTF (CONFIG_DEBUG_INFO_BTF)");
 		return false;
 	}
-	id = libbpf_find_vmlinux_btf_id(func, BPF_TRACE_FENTRY);
+	id = features_btf_id(f, func, BTF_KIND_FUNC);
 	if (id <= 0) {
 		snprintf(why, why_sz, "the kernel has no function %s", func);
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What obrec takes of the host's memory. */
+/* Memory use of obrec. */
 #ifndef RECORD_MEMORY_H
 #define RECORD_MEMORY_H
 

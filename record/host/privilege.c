@@ -71,9 +71,9 @@ void privilege_warn(bool pids)
 		{CAP_SYS_PTRACE, true, "CAP_SYS_PTRACE",
 		 "no user stacks of other users' processes"},
 		{CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH",
-		 "no tables and symbols of files that this user may not read"},
+		 "no unwind tables and symbols of files this user cannot read"},
 		{CAP_CHECKPOINT_RESTORE, false, "CAP_CHECKPOINT_RESTORE",
-		 "no tables and symbols of files that were deleted or replaced while in use"},
+		 "no unwind tables and symbols of files deleted or replaced while in use"},
 	};
 	uint64_t set = effective();
 
@@ -108,7 +108,7 @@ static void drop_to(uint64_t keep)
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
 		s.data[i].effective = s.data[i].permitted = kept >> 32 * i;
 	if (syscall(SYS_capset, &h, s.data))
-		message_warn("cannot give up capabilities: %s", strerror(errno));
+		message_warn("cannot drop capabilities: %s", strerror(errno));
 }
 
 #define BIT(cap) (1ULL << (cap))

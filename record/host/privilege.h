@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Capabilities: what is missing is named before the start, what is not needed any more is given up
+ * Capabilities: what is missing is named before the start, those no longer needed are dropped
  * once everything is attached. They belong to threads: each of obrec's gives up its own.
  */
 #ifndef RECORD_PRIVILEGE_H

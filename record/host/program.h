@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the loaded BPF programs cost, as the kernel counts it. */
+/* Run time of the loaded BPF programs, as counted by the kernel. */
 #ifndef RECORD_PROGRAM_H
 #define RECORD_PROGRAM_H
 

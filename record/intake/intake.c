@@ -9,6 +9,7 @@
 #include "record/base/loss.h"
 #include "record/process/process.h"
 #include "record/intake/stack_table.h"
+#include "format/record.h"
 
 enum { MAX_ERRORS = 32, KEEP_STACKS = 16384 };
 
@@ -152,11 +153,81 @@ void intake__sample(struct intake *in, const struct wire_sample *s)
 	in->samples++;
 	r.thread = tracker__thread(in->opts.tracker, s->tgid, s->tid, comm, s->ts_ns);
 	if (!r.thread)
-		loss__add(in->opts.loss, "target", "sample of a process that could not be known",
-			  1);
+		loss__add(in->opts.loss, "target", "sample of an unknown process", 1);
 	r.user_stack = stack_id(in, s->user_stack, r.kind, true);
 	r.kernel_stack = stack_id(in, s->kernel_stack, r.kind, false);
 	note(in, fold__add(in->fold, &r));
+}
+
+/* The archive's id of a stack that is no sample's. */
+static uint32_t event_stack(struct intake *in, uint64_t hash)
+{
+	struct stack_entry *e = hash ? stacks__get(in->stacks, hash) : NULL;
+
+	if (hash && !e)
+		loss__add(in->opts.loss, "obrec", "stack: out of memory", 1);
+	return e ? e->id : 0;
+}
+
+static uint32_t event_thread(struct intake *in, uint64_t who, const char *task_comm, uint64_t ts_ns)
+{
+	char comm[WIRE_COMM_LEN + 1] = {0};
+
+	memcpy(comm, task_comm, WIRE_COMM_LEN);
+	if (!(who >> 32)) /* nobody: the idle task */
+		return 0;
+	return tracker__thread(in->opts.tracker, who >> 32, who, comm, ts_ns);
+}
+
+/* The first four are those that each event has: ts_ns, thread, user_stack, kernel_stack. */
+enum { EVENT_TS, EVENT_THREAD, EVENT_USER_STACK, EVENT_KERNEL_STACK };
+
+static uint64_t event_number(struct intake *in, unsigned i, uint64_t v, const char *comm,
+			     uint64_t ts_ns)
+{
+	if (i == EVENT_THREAD)
+		return event_thread(in, v, comm, ts_ns);
+	return i == EVENT_USER_STACK || i == EVENT_KERNEL_STACK ? event_stack(in, v) : v;
+}
+
+/* Fills the record's struct from its fields as sent. False: its strings are longer than it is. */
+static bool event_fill(struct intake *in, const struct rec_info *info, const struct wire_hdr *hdr,
+		       void *rec)
+{
+	const uint64_t *v = (const uint64_t *)(hdr + 1);
+	const char *comm = (const char *)(v + info->field_cnt), *text = comm + WIRE_COMM_LEN;
+	size_t left = (const char *)hdr + hdr->size - text;
+
+	for (unsigned i = 0; i < info->field_cnt; i++) {
+		const struct rec_field *f = &info->fields[i];
+		void *to = (char *)rec + f->offset;
+
+		if (f->type == REC_T_str) {
+			if (v[i] > left)
+				return false;
+			*(struct span *)to = (struct span){text, v[i]};
+			text += v[i];
+			left -= v[i];
+		} else if (f->type == REC_T_u64) {
+			*(uint64_t *)to = event_number(in, i, v[i], comm, v[EVENT_TS]);
+		} else {
+			*(uint32_t *)to = event_number(in, i, v[i], comm, v[EVENT_TS]);
+		}
+	}
+	return true;
+}
+
+bool intake__event(struct intake *in, const struct wire_hdr *hdr)
+{
+	const struct rec_info *info = rec_info(hdr->probe);
+	uint64_t rec[64] = {0};
+
+	if (!info || strcmp(info->stream, "event") || info->sz > sizeof(rec) ||
+	    hdr->size < sizeof(*hdr) + info->field_cnt * sizeof(uint64_t) + WIRE_COMM_LEN ||
+	    !event_fill(in, info, hdr, rec))
+		return false;
+	note(in, obz_writer__put(in->opts.writer, info->number, rec));
+	return true;
 }
 
 int intake__flush(struct intake *in, uint64_t now_ns)
@@ -171,7 +242,7 @@ static void give_up(void *ctx, struct stack_entry *e)
 	struct intake *in = ctx;
 
 	write_stack(in, e->id, NULL, 0, STACK_NOT_TAKEN);
-	loss__add(in->opts.loss, "ring", "stack whose definition never came", 1);
+	loss__add(in->opts.loss, "ring", "stack without definition", 1);
 	define(in, e, STACK_NOT_TAKEN);
 }
 

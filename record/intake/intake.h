@@ -7,6 +7,8 @@
 #ifndef RECORD_INTAKE_H
 #define RECORD_INTAKE_H
 
+#include <stdbool.h>
+
 #include "bpf/wire.h"
 #include "format/archive.h"
 
@@ -29,6 +31,8 @@ void intake__free(struct intake *in);
 
 void intake__stack(struct intake *in, const struct wire_stack *s);
 void intake__sample(struct intake *in, const struct wire_sample *s);
+/* A typed row of whatever kind (bpf/event.h). False: there is none like it. */
+bool intake__event(struct intake *in, const struct wire_hdr *hdr);
 
 /* Writes folded rows that are due at now_ns (UINT64_MAX: all). The first error of any write since
  * the start. */

@@ -21,8 +21,8 @@ struct ring {
 	size_t payload_sz;
 };
 
-/* The consumer's page is ours to write; the producer's is not, and behind it the data are mapped
- * twice in a row, so that records never wrap. */
+/* The consumer's page is ours to write; the producer's is not, and behind it are the data. They
+ * could be mapped twice in a row, so that records never wrap, but would count twice as resident. */
 static int map_one(const struct ring *r, int fd, struct ring_view *v)
 {
 	void *p = mmap(NULL, r->page_sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -30,13 +30,14 @@ static int map_one(const struct ring *r, int fd, struct ring_view *v)
 	if (p == MAP_FAILED)
 		return -errno;
 	v->consumer = p;
-	p = mmap(NULL, r->page_sz + 2 * (size_t)r->sz, PROT_READ, MAP_SHARED, fd, r->page_sz);
+	p = mmap(NULL, r->page_sz + r->sz, PROT_READ, MAP_SHARED, fd, r->page_sz);
 	if (p == MAP_FAILED)
 		return -errno;
 	v->producer = p;
 	v->data = (const char *)p + r->page_sz;
 	v->sz = r->sz;
-	return 0;
+	v->joined = malloc(r->sz); /* as much of it as a record needs becomes memory */
+	return v->joined ? 0 : -ENOMEM;
 }
 
 static int add(struct ring *r, int rings_fd, uint32_t cpu)
@@ -114,7 +115,8 @@ void ring__free(struct ring *r)
 		if (v->consumer)
 			munmap(v->consumer, r->page_sz);
 		if (v->producer)
-			munmap((void *)v->producer, r->page_sz + 2 * (size_t)r->sz);
+			munmap((void *)v->producer, r->page_sz + r->sz);
+		free(v->joined);
 		close(r->fds[i]);
 	}
 	if (r->payload)

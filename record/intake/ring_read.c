@@ -9,6 +9,7 @@
 
 #include <linux/bpf.h>
 #include <stddef.h>
+#include <string.h>
 
 /* One ring is read on so far beyond the next one's time: changing between them costs. */
 #define BEYOND_NS 5000000ULL
@@ -59,6 +60,19 @@ static uint64_t time_of(const struct ring_view *v, const struct wire_hdr *hdr, s
 	return ((const struct timed *)hdr)->ts_ns + (v->waits ? BEYOND_NS + 1 : 0);
 }
 
+/* The record whose head is at `p`. */
+static const void *record_at(const struct ring_view *v, const char *p, uint32_t size)
+{
+	size_t first = v->data + v->sz - p - BPF_RINGBUF_HDR_SZ;
+
+	p += BPF_RINGBUF_HDR_SZ;
+	if (size <= first || !v->joined || size > v->sz)
+		return p;
+	memcpy(v->joined, p, first);
+	memcpy(v->joined + first, v->data, size - first);
+	return v->joined;
+}
+
 /* What was written until then. */
 static unsigned read_until(struct ring_view *v, const struct ring_handler *h, uint64_t until_ns)
 {
@@ -68,12 +82,13 @@ static unsigned read_until(struct ring_view *v, const struct ring_handler *h, ui
 	v->next_ns = UINT64_MAX;
 	while (at < v->end) {
 		const char *p = v->data + (at & (v->sz - 1));
-		const struct wire_hdr *hdr = (const void *)(p + BPF_RINGBUF_HDR_SZ);
+		const struct wire_hdr *hdr;
 		uint32_t len = __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE);
 		uint32_t size = len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
 		if (len & BPF_RINGBUF_BUSY_BIT) /* still being written */
 			break;
+		hdr = record_at(v, p, size);
 		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
 			uint64_t ts_ns = time_of(v, hdr, size);
 

@@ -18,12 +18,13 @@ struct ring_handler {
 	void *ctx;
 };
 
-/* One ring of `sz` bytes as the kernel lays it out: behind its `data` they come once more, or what
- * its last record takes beyond them. */
+/* One ring of `sz` bytes. A record that goes on beyond their end does so behind them or, where there
+ * is a buffer `joined` of `sz` bytes for it to be put together, at their beginning. */
 struct ring_view {
 	unsigned long *consumer;
 	const unsigned long *producer;
 	const char *data;
+	char *joined;
 	uint32_t sz;
 	bool waits; /* what its records refer to may stand in other rings, no later */
 	/* ring_read()'s own: how far it goes, and when what comes next was written */

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STACK_KINDS 8 /* of samples (enum sample_kind) */
+#include "format/records.h"
+
+#define STACK_KINDS SAMPLE_KIND_END
 
 struct stack_entry {
 	uint64_t hash;

@@ -5,6 +5,7 @@
 
 #include "format/text.h"
 #include "record/probe/attach.h"
+#include "record/probe/hooks.h"
 #include "record/probe/probe.h"
 
 static void add_word(char *list, size_t sz, const char *between, const char *fmt, const char *a,
@@ -30,7 +31,7 @@ int attach_choose(const struct probe *probe, const struct features *f, unsigned 
 	for (int i = 0; v[i].name; i++) {
 		if (forced && forced != i + 1u)
 			continue;
-		if (!v[i].possible || v[i].possible(f, reason, sizeof(reason)))
+		if (variant_possible(&v[i], f, reason, sizeof(reason)))
 			return i;
 		add_word(why, why_sz, "; ", "%s: %s", v[i].name, reason);
 	}
@@ -54,7 +55,7 @@ static int plan_probe(struct attach_plan *plan, const struct record_opts *opts, 
 	int variant;
 
 	if (lacks_l4(plan, i)) {
-		snprintf(why, why_sz, "it stands on probe 'l4'");
+		snprintf(why, why_sz, "requires probe 'l4'");
 		return -EOPNOTSUPP;
 	}
 	variant = attach_choose(probes[i], &plan->features, opts->attach[i], why, why_sz);
@@ -86,12 +87,12 @@ int attach_plan_make(struct attach_plan *plan, const struct record_opts *opts)
 			message_error("probe '%s' is not available: %s", probes[i]->name, why);
 			return err;
 		}
-		message_warn("without probe '%s': %s", probes[i]->name, why);
+		message_warn("probe '%s' is skipped: %s", probes[i]->name, why);
 		last = err;
 	}
 	if (plan->probes)
 		return 0;
-	message_error(last ? "no probe is available" : "no probe is on");
+	message_error(last ? "no probe is available" : "no probe is enabled");
 	return last ? last : -EINVAL;
 }
 
@@ -131,12 +132,12 @@ int attach_parse(unsigned char *forced, const char *word, size_t len, char *why,
 			forced[i] = variant + 1;
 			return 0;
 		}
-		snprintf(why, why_sz, "'%.*s' is not a way to attach probe '%s': it has %s",
+		snprintf(why, why_sz, "'%.*s' is not a variant of probe '%s'; variants: %s",
 			 (int)(eq ? len - name_len - 1 : 0), eq ? eq + 1 : "", probes[i]->name,
 			 choices);
 		return -EINVAL;
 	}
-	snprintf(why, why_sz, "'%.*s' is not a probe with a choice (PROBE=VARIANT): %s have one",
+	snprintf(why, why_sz, "'%.*s' is not PROBE=VARIANT of a probe with variants: %s",
 		 (int)name_len, word, choices);
 	return -EINVAL;
 }
@@ -146,4 +147,13 @@ const char *attach_name(const struct attach_plan *plan, size_t i)
 	const struct variant *v = probes[i]->variants;
 
 	return v ? v[plan->variant[i]].name : NULL;
+}
+
+unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
+{
+	size_t i = 0;
+
+	while (probes[i] != probe)
+		i++;
+	return env->plan->variant[i];
 }

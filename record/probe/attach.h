@@ -7,15 +7,16 @@
 #define RECORD_ATTACH_H
 
 #include "record/host/features.h"
-#include "record/session/session.h"
+#include "record/probe/record_opts.h"
 
 struct probe;
 
 struct variant {
 	const char *name;
 	const char *doc; /* what it attaches to */
-	/* Does this kernel have it? Else one line why not. NULL: always. */
+	/* Does this kernel have it? Else one line why not. NULL: if it has what the hooks need. */
 	bool (*possible)(const struct features *f, char *why, size_t why_sz);
+	const struct hook *hooks; /* attached as they stand (hooks.h); NULL: the probe does it */
 };
 
 /* What is recorded with, known before anything is loaded. */

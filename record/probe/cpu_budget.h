@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Holding --cpu-budget: decides from measured costs what is thinned out, and what is restored. Pure
+ * --cpu-budget: decides from measured costs what is throttled, and what is restored. Pure
  * arithmetic; thin.c measures and carries out.
  */
 #ifndef RECORD_BUDGET_H

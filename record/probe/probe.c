@@ -1,14 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The list of probes. */
+/* The list of probes, and what any of them may ask about itself. */
 #include "record/probe/probe.h"
 
-#define PROBE(name, on, doc) extern const struct probe probe_##name##_entry;
-#include "record/probe/probes.def"
-#undef PROBE
+#include <string.h>
+
+#define PROBE(name, ...) extern const struct probe probe_##name##_entry;
+#include "format/probes.def"
 
 const struct probe *const probes[] = {
-#define PROBE(name, on, doc) &probe_##name##_entry,
-#include "record/probe/probes.def"
-#undef PROBE
+#define PROBE(name, number, ...) [number] = &probe_##name##_entry,
+#include "format/probes.def"
 	NULL,
 };
+
+const struct probe_info probe_infos[] = {
+#define PROBE(name, number, by_default, title, unit, aliases)                                      \
+	[number] = {#name, title, unit, aliases, by_default},
+#include "format/probes.def"
+};
+
+bool probe_is_called(size_t number, const char *word, size_t len)
+{
+	const char *at = probe_infos[number].aliases;
+
+	if (strlen(probe_infos[number].name) == len &&
+	    !memcmp(probe_infos[number].name, word, len))
+		return true;
+	for (; *at; at += strspn(at, ",")) {
+		size_t n = strcspn(at, ",");
+
+		if (n == len && !memcmp(at, word, len))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+static size_t number_of(const struct probe *probe)
+{
+	size_t i = 0;
+
+	while (probes[i] != probe)
+		i++;
+	return i;
+}
+
+void *probe_env__state(const struct probe_env *env, const struct probe *probe)
+{
+	return env->state[number_of(probe)];
+}
+
+uint64_t probe_env__option(const struct probe_env *env, const struct probe *probe, const char *name)
+{
+	const struct probe_option *o = probe->options;
+	size_t i = number_of(probe);
+
+	while (strcmp(o->name, name))
+		o++;
+	return env->opts->options_given[i] >> (o - probe->options) & 1
+		       ? env->opts->option[i][o - probe->options]
+		       : o->value;
+}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a probe is to the session: one const struct, `probe_NAME_entry` in record/probe_NAME.c,
- * listed in probes.def. The session calls its functions in the order they stand here; any but
- * `prepare` may be NULL. Errors are reported by the probe, on one line.
+ * What a probe is to the session: one const struct, `probe_NAME_entry` in
+ * record/probe/probe_NAME.c, listed in format/probes.def. Most is data; the session calls its
+ * functions in the order they stand here, and any may be NULL. Errors are reported by the probe, on
+ * one line.
  */
 #ifndef RECORD_PROBE_H
 #define RECORD_PROBE_H
@@ -11,10 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "bpf/metric.h"
 #include "record/probe/attach.h"
 #include "record/host/features.h"
 #include "record/base/links.h"
-#include "record/session/session.h"
+#include "record/probe/record_opts.h"
 
 struct file_facts;
 struct intake;
@@ -44,10 +46,41 @@ struct probe_env {
 		*offcpu_links[2];   /* of `links`: its switch and system call hooks, or NULL */
 	uint64_t offcpu_from_ns;    /* waits are known since then; 0: start_ns */
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC: when `enabled` was set and cleared */
+	void *state[RECORD_MAX_PROBES]; /* state_sz bytes each, zeroed */
 };
+
+/* An option of a probe's own: -e NAME:option=value. */
+struct probe_option {
+	const char *name;
+	enum { PROBE_FLAG, PROBE_COUNT, PROBE_TIME } type;
+	uint64_t value; /* unless it is given: a flag's is 0; times are ns */
+	const char *doc;
+};
+
+/* Every probe with events has it. */
+#define PROBE_OPTION_RATE(rate)                                                                    \
+	{"rate", PROBE_COUNT, rate, "events of each process and second that are recorded singly; 0: all"}
+
+/* What is counted in the kernel under SERIES_OWN + its position; bpf/metric.bpf.h. */
+struct series {
+	const char *name, *unit; /* unit of the values; "" for plain counts */
+	enum { SERIES_COUNTER, SERIES_HISTOGRAM } kind;
+	const char *keys; /* what the key's parts are, joined by tabs */
+	/* A key as text, its parts joined by tabs. NULL: none. */
+	void (*key_text)(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			 size_t sz);
+};
+
+/* A key that is a process's name. */
+void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		     size_t sz);
 
 struct probe {
 	const char *name;
+	unsigned event; /* the kind of record (REC_NAME) that it sends as events; 0: none */
+	const struct series *series; /* ended by one without name */
+	const struct probe_option *options; /* at most RECORD_PROBE_OPTIONS; likewise */
+	size_t state_sz;
 	bool bulky;  /* sends records in masses: the rings are larger */
 	bool urgent; /* news of processes cannot wait: it places stacks by them, or attaches */
 	bool attaches_files; /* uprobes, in `file`: CAP_PERFMON is kept for that */
@@ -81,15 +114,30 @@ struct probe {
 	void (*reanchor)(struct probe_env *env);
 	/* `enabled` was cleared just now, links still stand: hand in what is open. */
 	void (*finish)(struct probe_env *env);
-	/* A step of --cpu-budget that concerns it; budget.h says what the level means. */
+	/* A step of --cpu-budget that concerns it; cpu_budget.h says what the level means. */
 	void (*thin)(struct probe_env *env, unsigned level);
 	void (*free)(struct probe_env *env);
 };
 
 extern const struct probe probe_l4_entry; /* l7 stands on it */
 
-/* In the order of probes.def, NULL-terminated. */
+/* In the order of format/probes.def, NULL-terminated. */
 extern const struct probe *const probes[];
+
+/* The rest of a probe's line there. */
+struct probe_info {
+	const char *name, *title, *unit, *aliases;
+	bool by_default;
+};
+extern const struct probe_info probe_infos[];
+
+/* Is the word the probe's name or one of its aliases? */
+bool probe_is_called(size_t number, const char *word, size_t len);
+
+void *probe_env__state(const struct probe_env *env, const struct probe *probe);
+/* What was given for an option, or its default. */
+uint64_t probe_env__option(const struct probe_env *env, const struct probe *probe,
+			   const char *name);
 
 /* The number of the variant that is taken. */
 unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe);

@@ -55,7 +55,7 @@ static bool by_tracepoint(const struct features *f, char *why, size_t why_sz)
 {
 	if (features_has_tracepoint(f, "sock", "sock_send_length"))
 		return true;
-	snprintf(why, why_sz, "no tracepoint sock:sock_send_length (6.3 has it)");
+	snprintf(why, why_sz, "no tracepoint sock:sock_send_length (added in Linux 6.3)");
 	return false;
 }
 
@@ -82,9 +82,9 @@ static bool by_kprobe(const struct features *f, char *why, size_t why_sz)
 static const struct variant variants[] = {
 	[BY_TRACEPOINT] = {"tracepoint", "raw_tp/sock_send_length and sock_recv_length",
 			   by_tracepoint},
-	[BY_SYSCALL] = {"syscall", "raw_tp/sys_exit: the end of every system call", by_syscall},
-	[BY_FENTRY] = {"fentry", "fentry on the functions of TCP and UDP", by_fentry},
-	[BY_KPROBE] = {"kprobe", "kprobes on the functions of TCP and UDP", by_kprobe},
+	[BY_SYSCALL] = {"syscall", "raw_tp/sys_exit, run at every system call exit", by_syscall},
+	[BY_FENTRY] = {"fentry", "fentry on TCP and UDP functions", by_fentry},
+	[BY_KPROBE] = {"kprobe", "kprobes on TCP and UDP functions", by_kprobe},
 	{0},
 };
 
@@ -262,25 +262,24 @@ static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 
 static int receives_datagrams(void *ctx, uint32_t tgid, uint32_t tid)
 {
-	int proc = *(int *)ctx;
-
-	return tgid == tid && datagrams_received(proc, tgid);
+	return tgid == tid && datagrams_received(ctx, tgid);
 }
 
 /* Has a target a socket whose datagrams, wanted by l7, may come from anyone? A command gets it
  * before obrec hears of it. */
 static bool datagrams_come(struct probe_env *env)
 {
-	int proc;
+	struct datagrams d = {0};
 	bool any;
 
 	if (!env->skel->rodata->net_payload_on || env->opts->command_pid)
 		return env->skel->rodata->net_payload_on;
-	proc = procfs_open(NULL);
-	if (proc < 0)
+	d.proc = procfs_open(NULL);
+	if (d.proc < 0)
 		return false;
-	any = tracker__each_thread(env->tracker, receives_datagrams, &proc) == 1;
-	close(proc);
+	any = tracker__each_thread(env->tracker, receives_datagrams, &d) == 1;
+	datagrams_fini(&d);
+	close(d.proc);
 	return any;
 }
 

@@ -47,9 +47,9 @@ static bool by_btf(const struct features *f, char *why, size_t why_sz)
 }
 
 static const struct variant variants[] = {
-	[BY_BTF] = {"btf", "tp_btf/sched_switch, and the sleepers' stacks by task iterators",
+	[BY_BTF] = {"btf", "tp_btf/sched_switch; stacks of sleeping threads by task iterators",
 		    by_btf},
-	[BY_CLASSIC] = {"classic", "raw_tp/sched_switch, and the sleepers from /proc", by_classic},
+	[BY_CLASSIC] = {"classic", "raw_tp/sched_switch; sleeping threads from /proc", by_classic},
 	{0},
 };
 
@@ -214,7 +214,7 @@ static int start(struct probe_env *env)
 	env->skel->bss->offcpu_start_ns = env->offcpu_from_ns;
 	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
 	if (err)
-		message_warn("waits open since before the start are not seen: %s", strerror(-err));
+		message_warn("waits in progress at the start are missed: %s", strerror(-err));
 	return 0;
 }
 

@@ -68,7 +68,7 @@ static void attach_file(struct probe_env *env, struct tls_file *f, int fd, const
 	int err = tls_attach(env, fd, sites, cnt, &f->links);
 
 	if (err) {
-		loss__add(env->loss, "tls", "library: cannot be attached to", 1);
+		loss__add(env->loss, "tls", "library: cannot attach", 1);
 		message_verbose("%s: cannot attach: %s", path, strerror(-err));
 		return;
 	}
@@ -120,7 +120,7 @@ static bool may_hang(struct probe_env *env, const struct file_facts *facts, cons
 {
 	if (facts->remote) {
 		loss__add(env->loss, "tls", "library: on a FUSE or network file system", 1);
-		message_verbose("%s: not attached: its file system may not answer", path);
+		message_verbose("%s: not attached: its file system may block", path);
 	}
 	return facts->remote;
 }

@@ -46,7 +46,7 @@ static void wait_for_file(struct tracker *t, const struct process *p, const stru
 	if (t->waiting_cnt < WAITING_MAX)
 		w = malloc(sizeof(*w) + m->path.len);
 	if (!w) {
-		tracker_lose(t, "target", "more mappings wait for their files than are kept", 1);
+		tracker_lose(t, "target", "too many mappings waiting for their files", 1);
 		return;
 	}
 	*w = (struct waiting_map){.started_ns = p->started_ns, .ts_ns = ts_ns, .m = *m};

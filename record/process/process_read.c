@@ -157,7 +157,7 @@ static void take_names(struct tracker *t, struct binary *b, struct parcel *answe
 	int err = jit_names__take(b->jit, answer, clock_now_ns(), write_symbol, &of, &refused);
 
 	lose_answer(t, err, "a perf map timed out");
-	tracker_lose(t, "perf-map", "more entries than are kept", refused);
+	tracker_lose(t, "perf-map", "too many entries", refused);
 }
 
 static void on_names_late(void *ctx, struct reading_request *r)

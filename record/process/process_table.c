@@ -167,7 +167,7 @@ static void publish_one(struct tracker *t, struct process *p)
 		if (!m->binary)
 			continue;
 		if (cnt == RANGES_MAX) {
-			tracker_lose(t, "target", "more mappings than the unwinder takes", 1);
+			tracker_lose(t, "target", "more mappings than the unwinder supports", 1);
 			break;
 		}
 		image_bias(&m->binary->image, m->start, m->offset, &bias);
@@ -185,7 +185,7 @@ static void publish_one(struct tracker *t, struct process *p)
 				    t->ranges, cnt);
 	if (err)
 		tracker_lose(t, "target",
-			     err == -ENOSPC ? "no room for its mappings"
+			     err == -ENOSPC ? "no space for its mappings"
 					    : "cannot publish its mappings",
 			     1);
 }

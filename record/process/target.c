@@ -113,11 +113,9 @@ static void warn_of_left_out(const struct target *t)
 		unsigned n = l.children[i];
 
 		if (n)
-			message_warn("process %u has %u child%s that run%s already and will not be "
-				     "recorded: name %s too (-p %u,$(pgrep -d, -P %u)), or use "
-				     "--comm or --cgroup",
-				     pid, n, n == 1 ? "" : "ren", n == 1 ? "s" : "",
-				     n == 1 ? "it" : "them", pid, pid);
+			message_warn("process %u already has %u child%s, not recorded: to include "
+				     "%s use -p %u,$(pgrep -d, -P %u), --comm or --cgroup",
+				     pid, n, n == 1 ? "" : "ren", n == 1 ? "it" : "them", pid, pid);
 	}
 	free(l.children);
 }

@@ -10,10 +10,6 @@
 #include <unistd.h>
 
 #include "format/clock.h"
-#include "record/symbols/read_debuginfo.h"
-#include "record/binary/read_file.h"
-#include "record/binary/read_jit.h"
-#include "record/process/read_process.h"
 #include "record/reader/reader_process.h"
 
 /* ---- outside ---- */
@@ -89,6 +85,10 @@ int reader_reopen(int path_fd, int flags)
 	fd = open(self, flags | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
+
+#define READING(name, serve) int serve(int proc, struct parcel *request, struct parcel *answer);
+#include "record/reader/readings.def"
+#undef READING
 
 static int (*const serve[READING_CNT])(int proc, struct parcel *request, struct parcel *answer) = {
 #define READING(name, serve) [READING_##name] = serve,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The pool of reader processes (reader.h) as the session's thread uses it. A request is awaited for
+ * The pool of reader processes (reader_process.h) as the session's thread uses it. A request is awaited for
  * as long as patience lasts, which is little while the rings fill; one that takes longer goes on
  * and its answer is delivered later. A reader that is blocked, or computes for too long, is ended
  * or left behind, its request answered with -ETIMEDOUT, and who it was about is not asked again for

@@ -27,15 +27,6 @@ static void raise_memlock(void)
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 }
 
-unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
-{
-	size_t i = 0;
-
-	while (probes[i] != probe)
-		i++;
-	return env->plan->variant[i];
-}
-
 static int attach_core(struct session *s)
 {
 	int err = links__keep(&s->env.links, bpf_program__attach(s->skel->progs.core_fork));
@@ -167,6 +158,8 @@ static void on_other(void *ctx, const struct wire_hdr *hdr)
 	struct session *s = ctx;
 
 	s->events++;
+	if (hdr->kind == WIRE_EVENT && intake__event(s->intake, hdr))
+		return;
 	if (hdr->kind == WIRE_PAYLOAD)
 		thin__event(s->thin, LEVER_PAYLOAD);
 	for (size_t i = 0; probes[i]; i++)
@@ -222,7 +215,7 @@ static int watch_command(struct session *s)
 static int cannot_set_up(int err)
 {
 	if (err)
-		message_error("cannot set up the recording: %s", strerror(-err));
+		message_error("cannot set up the capture: %s", strerror(-err));
 	return err;
 }
 
@@ -243,6 +236,8 @@ static int make_parts(struct session *s)
 		err = packer__new(&s->packer, s->writer);
 	if (!err)
 		err = syncer__new(&s->syncer, s->writer, SYNC_PERIOD_NS);
+	if (!err)
+		err = metrics__new(&s->metrics, &s->env);
 	if (err)
 		return cannot_set_up(err);
 	err = make_tracker(s); /* reports by itself: no such process */
@@ -255,10 +250,12 @@ static int attach_probes(struct session *s)
 	int err = 0;
 
 	for (size_t i = 0; probes[i] && !err; i++) {
-		if (!session_wants(s, i) || !probes[i]->attach)
+		if (!session_wants(s, i))
 			continue;
 		message_status("attaching probe '%s'", probes[i]->name);
-		err = probes[i]->attach(&s->env);
+		err = hooks_attach(&s->env, i);
+		if (!err && probes[i]->attach)
+			err = probes[i]->attach(&s->env);
 	}
 	return err;
 }
@@ -288,9 +285,9 @@ static void count_costs(struct session *s)
 	s->stats_fd = program_cost_enable();
 	if (s->stats_fd < 0 && !program_cost_counted())
 		message_warn(
-			"run times of BPF programs are not counted%s: %s (needs CAP_SYS_ADMIN, or "
-			"sysctl kernel.bpf_stats_enabled at 1)",
-			s->opts.budget_per_64k ? ", --cpu-budget holds for obrec's own time alone"
+			"run times of BPF programs are not measured%s: %s (needs CAP_SYS_ADMIN, "
+			"or sysctl kernel.bpf_stats_enabled at 1)",
+			s->opts.budget_per_64k ? ", --cpu-budget covers only obrec's own CPU time"
 					       : "",
 			strerror(-s->stats_fd));
 }
@@ -394,8 +391,8 @@ static void end_links(struct session *s)
 
 	links__fini(&s->env.links);
 	if (cnt)
-		message_verbose("stopping: %.0f ms more until the kernel had let %zu links go",
-				(clock_now_ns() - from_ns) / 1e6, cnt);
+		message_verbose("stopping: detaching %zu BPF links took %.0f ms", cnt,
+				(clock_now_ns() - from_ns) / 1e6);
 }
 
 void session__free(struct session *s)
@@ -408,6 +405,8 @@ void session__free(struct session *s)
 	for (size_t i = 0; probes[i]; i++)
 		if (probes[i]->free)
 			probes[i]->free(&s->env);
+	hooks_free(&s->env);
+	metrics__free(s->metrics);
 	ring__free(s->ring);
 	intake__free(s->intake);
 	if (s->tracker)

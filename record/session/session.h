@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One recording: loads and attaches the probes, moves what they emit into the archive, stops in
- * order. main.c makes the options and the archive writer, both borrowed for the session's life.
+ * One capture: loads and attaches the probes, moves their records into the archive, stops
+ * cleanly. obrec_main.c makes the options and the archive writer, both borrowed for the session's
+ * life.
  */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
@@ -12,42 +13,9 @@
 #include <sys/types.h>
 
 #include "format/archive.h"
-#include "record/symbols/debuginfo.h"
-#include "record/process/process.h"
 
-enum { RECORD_MAX_PROBES = 64 };
-struct attach_plan;
 struct nursery;
-
-/* What obrec was asked for; filled by options.c, constant afterwards. */
-struct record_opts {
-	struct target_spec target;
-	uint64_t probes;	   /* bit i: probe i of probes.def */
-	uint64_t required;	   /* of these: named by the user, so not to be left out */
-	uint64_t duration_ns;	   /* 0: no bound */
-	unsigned freq;		   /* samples per second and CPU */
-	uint64_t interval_ns;	   /* fold equal samples over this long; 0: keep each one's time */
-	uint64_t offcpu_period_ns; /* a thread is recorded each time its waits add up to this; 0:
-				      every wait */
-	uint64_t offcpu_min_ns, offcpu_max_ns; /* only waits within; max 0: no bound */
-	uint32_t payload_max;  /* bytes of a call's payload that are kept; 0: none */
-	uint32_t payload_many; /* of calls that carry several messages; 0: as of any call */
-	uint64_t l7; /* protocols whose payload is kept: bits by enum net_protocol; 0: all */
-	uint32_t sample_per_64k; /* connections of 65536 whose payload is kept */
-	uint32_t direction;	 /* of payload: bit 0 as client, bit 1 as server */
-	bool redact, redact_sql, keep_unnamed;
-	bool bound_mem; /* max_mem was asked for: stop rather than take more */
-	uint64_t max_mem; /* bytes of unwind rows, rings and tables; 0: default */
-	struct debuginfo_opts debuginfo;
-	/* --attach: 1 + number of the variant that a probe shall take; 0: the best */
-	unsigned char attach[RECORD_MAX_PROBES];
-	const struct attach_plan *plan; /* made beforehand; NULL: session__new() makes it */
-	const char *btf;		/* --btf; NULL: the kernel's, then the search path */
-	pid_t command_pid;		/* -- COMMAND, stopped before exec; 0: none */
-	uint64_t budget_per_64k;	/* of one CPU; 0: no bound */
-	bool stats;			/* count what each BPF program costs */
-	uint32_t ring_sz; /* bytes of each ring, a power of two; 0: chosen from max_mem */
-};
+struct record_opts;
 
 enum stop_reason {
 	STOP_NONE,

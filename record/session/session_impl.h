@@ -11,7 +11,10 @@
 #include "record/host/kallsyms.h"
 #include "record/base/loss.h"
 #include "record/intake/packer.h"
+#include "record/probe/hooks.h"
+#include "record/probe/metrics.h"
 #include "record/probe/probe.h"
+#include "record/probe/record_opts.h"
 #include "record/host/program.h"
 #include "record/reader/readers.h"
 #include "record/intake/ring.h"
@@ -38,6 +41,7 @@ struct session {
 	struct intake *intake;
 	struct ring *ring;
 	uint32_t payload_ring_sz; /* 0: payload has no rings of its own */
+	struct metrics *metrics;
 	struct packer *packer;
 	struct syncer *syncer;
 	struct thin *thin;		    /* NULL: no budget */

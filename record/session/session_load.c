@@ -19,6 +19,7 @@ enum {
 	MAX_RING = 1 << 20,
 	MAX_RING_SOCKS = 4 << 20,  /* new and closed sockets, without what they carry */
 	MAX_RING_BULKY = 32 << 20, /* a few tenths of a second of what one CPU can send */
+	USUAL_RING_BULKY = 8 << 20,
 	WAKEUP = 128 << 10,
 	WAKEUP_PAYLOAD = 256 << 10, /* with less, or by a timer alone, nginx answers fewer */
 };
@@ -98,6 +99,15 @@ static uint32_t ring_size(const struct session *s, uint64_t budget, unsigned cnt
 	return sz;
 }
 
+/* Of a ring for what sockets carry, where there are `more` of them than are filled. All of a ring
+ * is memory from the start, so the most only where memory was granted. */
+static uint32_t max_bulky(const struct session *s, bool more)
+{
+	if (s->opts.bound_mem)
+		return MAX_RING_BULKY;
+	return more ? USUAL_RING_BULKY / 2 : USUAL_RING_BULKY;
+}
+
 /* What is kept of a call in one record. */
 static uint32_t largest_payload(const struct record_opts *o)
 {
@@ -111,9 +121,10 @@ static int prepare_payload_rings(struct session *s)
 {
 	struct obrec_bpf *skel = s->skel;
 	unsigned cnt = bpf_map__max_entries(skel->maps.net_scratch);
-	uint64_t budget = s->opts.max_mem / (cnt > s->plan.features.cpus ? 4 : 8);
+	bool more = cnt > s->plan.features.cpus;
+	uint64_t budget = s->opts.max_mem / (more ? 4 : 8);
 	uint32_t kept = largest_payload(&s->opts);
-	uint32_t sz = ring_size(s, budget, cnt, MAX_RING_BULKY);
+	uint32_t sz = ring_size(s, budget, cnt, max_bulky(s, more));
 	int err;
 
 	while (sz < 2 * NET_RECORD_SZ(kept))
@@ -136,9 +147,9 @@ static int prepare_rings(struct session *s)
 
 	if (has_payload_rings(skel)) {
 		err = prepare_payload_rings(s);
-		sz = ring_size(s, mem / 16, cpus, MAX_RING_SOCKS);
+		sz = ring_size(s, mem / 16, cpus, s->opts.bound_mem ? MAX_RING_SOCKS : MAX_RING);
 	} else {
-		sz = ring_size(s, mem / 8, cpus, is_bulky(s) ? MAX_RING_BULKY : MAX_RING);
+		sz = ring_size(s, mem / 8, cpus, is_bulky(s) ? max_bulky(s, false) : MAX_RING);
 	}
 	s->opts.ring_sz = sz;
 	skel->rodata->wakeup_sz = wakeup_size(sz, WAKEUP);
@@ -162,8 +173,13 @@ static int prepare(struct session *s)
 	bpf_program__set_autoload(skel->progs.core_fork, true);
 	bpf_program__set_autoload(skel->progs.core_exec, true);
 	for (size_t i = 0; probes[i] && !err; i++)
-		if (session_wants(s, i))
-			err = probes[i]->prepare(&s->env);
+		if (session_wants(s, i)) {
+			err = hooks_prepare(&s->env, i);
+			if (!err && probes[i]->prepare)
+				err = probes[i]->prepare(&s->env);
+		}
+	if (!err)
+		err = metrics_prepare(&s->env);
 	return err ? err : prepare_rings(s);
 }
 
@@ -202,6 +218,7 @@ int session_load(struct session *s)
 		return err;
 	}
 	err = prepare(s);
+	features_forget_btf();
 	if (err)
 		return err;
 	load_error[0] = 0;

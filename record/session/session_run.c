@@ -104,6 +104,7 @@ static int flush(struct session *s, uint64_t now, bool last)
 	for (size_t i = 0; probes[i] && !err; i++)
 		if (session_wants(s, i) && probes[i]->tick)
 			err = probes[i]->tick(&s->env, now, last);
+	err = err ? err : metrics__tick(s->metrics, last ? s->stopped_ns : now);
 	return err ? err : obz_writer__flush(s->writer);
 }
 
@@ -132,6 +133,7 @@ static int periodic(struct session *s, struct loop *l, uint64_t now)
 		for (size_t i = 0; probes[i]; i++)
 			if (session_wants(s, i) && probes[i]->reanchor)
 				probes[i]->reanchor(&s->env);
+		metrics__reanchor(s->metrics);
 		err = err ? err : obz_writer__trim(s->writer);
 	}
 	err = err ? err : thin__tick(s->thin, now);

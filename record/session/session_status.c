@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/record.h"
 #include "format/text.h"
 #include "record/host/memory.h"
 #include "record/session/session_impl.h"
@@ -117,21 +118,13 @@ static struct json_object *stacks_of(const struct session *s, unsigned kind)
 
 static struct json_object *stacks_json(const struct session *s)
 {
-	static const struct {
-		unsigned kind;
-		const char *name;
-	} kinds[] = {
-#define X(name, number) {number, #name},
-		SAMPLE_KINDS(X)
-#undef X
-	};
 	struct json_object *o = json_object_new_object();
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		struct json_object *of = stacks_of(s, kinds[i].kind);
+	for (size_t i = 0; i < rec_sample_kind_cnt; i++) {
+		struct json_object *of = stacks_of(s, rec_sample_kinds[i].number);
 
 		if (json_object_get_uint64(json_object_object_get(of, "total")))
-			json_object_object_add(o, kinds[i].name, of);
+			json_object_object_add(o, rec_sample_kinds[i].name, of);
 		else
 			json_object_put(of);
 	}
@@ -181,7 +174,7 @@ static void list_variants(const struct probe *p, const struct features *f, int t
 
 	for (int i = 0; p->variants && p->variants[i].name; i++) {
 		const struct variant *v = &p->variants[i];
-		bool ok = !v->possible || v->possible(f, why, sizeof(why));
+		bool ok = variant_possible(v, f, why, sizeof(why));
 
 		printf("  %-17s %-10s %s\n", v->name,
 		       i == taken ? "taken"
@@ -191,29 +184,37 @@ static void list_variants(const struct probe *p, const struct features *f, int t
 	}
 }
 
+/* What -e NAME:... takes, and the other names. */
+static void list_options(size_t i)
+{
+	const struct probe_option *o = probes[i]->options;
+
+	for (; o && o->name; o++)
+		printf("  :%-16s %-10s %s\n", o->name,
+		       o->type == PROBE_FLAG   ? "flag"
+		       : o->type == PROBE_TIME ? "duration"
+					       : "number",
+		       o->doc);
+	if (*probe_infos[i].aliases)
+		printf("  also called       %s\n", probe_infos[i].aliases);
+}
+
 int session_list_probes(const struct record_opts *opts)
 {
-	static const struct {
-		const char *doc;
-		bool on;
-	} listed[] = {
-#define PROBE(name, on, doc) {doc, on},
-#include "record/probe/probes.def"
-#undef PROBE
-	};
 	struct features f;
 	char why[1024], reason[1024];
 	int err = features_detect(&f, opts->btf, why, sizeof(why)), taken;
 
-	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "WHAT, OR WHY NOT");
+	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "DESCRIPTION OR REASON");
 	for (size_t i = 0; probes[i]; i++) {
 		taken = err
 				?: attach_choose(probes[i], &f, opts->attach[i], reason,
 						 sizeof(reason));
-		printf("%-10s %-8s %-10s %s\n", probes[i]->name, listed[i].on ? "yes" : "no",
-		       taken >= 0 ? "yes" : "no", err || taken >= 0 ? listed[i].doc : reason);
+		printf("%-10s %-8s %-10s %s\n", probes[i]->name, probe_infos[i].by_default ? "yes" : "no",
+		       taken >= 0 ? "yes" : "no", err || taken >= 0 ? probe_infos[i].title : reason);
 		if (!err)
 			list_variants(probes[i], &f, taken);
+		list_options(i);
 	}
 	if (!err)
 		return EXIT_OK;

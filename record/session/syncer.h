@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A thread for what the hot one must not wait for: every few seconds it brings the archive to the
- * disk, and every twenty times it gives the kernel what lies free within the heap, for which it
+ * disk, and every twenty times it calls malloc_trim(), for which it
  * takes the lock of each thread's, of one under SCHED_IDLE too. */
 #ifndef RECORD_SYNCER_H
 #define RECORD_SYNCER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --cpu-budget: measures what the recording costs (CPU time of this thread and of the one that
- * encodes, run time of the BPF programs), thins out what the budget (budget.h) says, and writes
- * each step into the archive. Weights follow: every sample carries what it stands for.
+ * --cpu-budget: measures the cost of recording (CPU time of this thread and of the one that
+ * encodes, run time of the BPF programs), throttles as the budget (cpu_budget.h) decides, and
+ * writes each step into the archive. Weights follow: every sample carries what it stands for.
  */
 #ifndef RECORD_THIN_H
 #define RECORD_THIN_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --debuginfo-cache DIR: slim ELFs kept over captures as DIR/ab/cdef-CONTENT.debug.zst: build-id
- * abcdef and the keyed hash of the file (binary_content.h; the key is in DIR/key), as a build-id
- * alone is what any program may say of itself. A file is the member's zstd frame and a skippable
- * frame that says what it holds, so `zstd -d` reads it. Written under a temporary name and renamed;
- * read only when it is a regular file of our own that nobody else may write.
+ * --debuginfo-cache DIR: slim ELFs cached for later captures as DIR/ab/cdef-CONTENT.debug.zst:
+ * build-id abcdef and the keyed hash of the file (binary_content.h; the key is in DIR/key), as a
+ * build-id alone is what any program may say of itself. A file is the member's zstd frame and a
+ * skippable frame that says what it holds, so `zstd -d` reads it. Written under a temporary name
+ * and renamed; read only when it is a regular file of our own that nobody else may write.
  */
 #ifndef RECORD_DEBUGINFO_CACHE_H
 #define RECORD_DEBUGINFO_CACHE_H

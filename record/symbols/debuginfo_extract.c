@@ -254,7 +254,7 @@ static int slim_down_what_can_be(const struct work *w, struct slim_member *m)
 	err = slim_down(w, wants_dwarf(w->job) && !bound ? 1 : bound, m);
 	if ((err == -EBADMSG || err == -E2BIG) && bound) {
 		const char *why =
-			err == -E2BIG ? "DWARF takes more than --max-mem leaves" : "DWARF damaged";
+			err == -E2BIG ? "DWARF exceeds the memory left by --max-mem" : "DWARF damaged";
 
 		err = slim_down(w, 0, m);
 		if (!err)
@@ -290,7 +290,7 @@ static void fail(struct slim_member *m, int err, const char *why)
 	*m = (struct slim_member){.fd = -1, .symbols = "none"};
 	because(m, "%s",
 		why		  ? why
-		: err == -E2BIG	  ? "symbols take more than --max-mem leaves"
+		: err == -E2BIG	  ? "symbols exceed the memory left by --max-mem"
 		: err == -EBADMSG ? "file damaged or cut short while it was read"
 				  : strerror(-err));
 }
@@ -369,7 +369,7 @@ static void keep(const struct work *w, uint64_t tag, struct slim_member *m,
 		return;
 	err = debuginfo_cache_put(job->cache, job->id, tag, job->mode, m);
 	if (err)
-		message_verbose("%s: not kept in the debuginfo cache: %s", job->path,
+		message_verbose("%s: not stored in the debuginfo cache: %s", job->path,
 				strerror(-err));
 }
 
@@ -389,7 +389,7 @@ int debuginfo_extract(const struct extract_job *job, struct slim_member *m, stru
 	if (from_cache(job, tag, m, alt))
 		return 0;
 	if (job->fd < 0 || err)
-		fail(m, err ? err : -ENOENT, err ? NULL : "file not to be had");
+		fail(m, err ? err : -ENOENT, err ? NULL : "file not available");
 	else
 		err = extract_file(&w, m, alt);
 	if (err != -ECANCELED) {

@@ -191,7 +191,7 @@ int extractor__run(struct extractor *x, const struct extract_job *job, struct sl
 			return err;
 		x->timed_out += err == -ETIMEDOUT;
 		say(m, err == -ETIMEDOUT ? "reading the file timed out"
-					 : "the file made its reader fail");
+					 : "the reader process failed on the file");
 		return 0;
 	}
 	*m = (struct slim_member){.fd = -1, .symbols = "none"};

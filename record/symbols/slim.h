@@ -5,8 +5,9 @@
  * size never matters for memory.
  *
  *   from the debug file, else the binary: .symtab, .strtab, the DWARF sections below
- *   from the binary:                      .dynsym, .dynstr, .note.gnu.build-id, and .symtab when
- * the other had none neither has a .symtab:                that of .gnu_debugdata (MiniDebugInfo)
+ *   from the binary:                      .dynsym, .dynstr, .note.gnu.build-id;
+ *                                         .symtab when the other had none
+ *   neither has a .symtab:                that of .gnu_debugdata (MiniDebugInfo)
  *   without DWARF:                        .gnu_debuglink, so that the debug file can be found later
  *
  * Program headers and allocated sections keep their addresses (the latter as SHT_NOBITS), section

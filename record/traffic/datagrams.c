@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/traffic/datagrams.h"
@@ -21,6 +22,7 @@ static FILE *open_table(int proc, uint32_t pid, const char *name)
 /*
  * proc(5), /proc/net/udp:  sl  local_address rem_address   st tx:rx tr:tm retrnsmt uid timeout inode
  *                          0: 0100007F:0035 00000000:0000 07  ...
+ *
  * 07 is TCP_CLOSE, what all are that have no peer.
  */
 static void read_table(int proc, uint32_t pid, const char *name, struct idmap *inodes)
@@ -66,14 +68,40 @@ static bool holds_one(int proc, uint32_t pid, const struct idmap *inodes)
 	return found;
 }
 
-bool datagrams_received(int proc, uint32_t pid)
+static bool read_tables(struct datagrams *d, uint32_t pid)
 {
-	struct idmap inodes = {0};
-	bool any;
+	size_t before = d->inodes.cnt;
 
-	read_table(proc, pid, "udp", &inodes);
-	read_table(proc, pid, "udp6", &inodes);
-	any = inodes.cnt && holds_one(proc, pid, &inodes);
-	idmap_fini(&inodes);
-	return any;
+	read_table(d->proc, pid, "udp", &d->inodes);
+	read_table(d->proc, pid, "udp6", &d->inodes);
+	return d->inodes.cnt > before;
+}
+
+/* Are there any in the process's network namespace? */
+static bool space_has_one(struct datagrams *d, uint32_t pid)
+{
+	char path[32];
+	struct stat st;
+	void *which;
+
+	snprintf(path, sizeof(path), "%u/ns/net", pid);
+	if (fstatat(d->proc, path, &st, 0))
+		return false; /* it is gone, or its descriptors cannot be read either */
+	which = idmap_get(&d->spaces, st.st_ino);
+	if (!which) {
+		which = read_tables(d, pid) ? &d->spaces : &d->inodes;
+		idmap_put(&d->spaces, st.st_ino, which);
+	}
+	return which == &d->spaces;
+}
+
+bool datagrams_received(struct datagrams *d, uint32_t pid)
+{
+	return space_has_one(d, pid) && holds_one(d->proc, pid, &d->inodes);
+}
+
+void datagrams_fini(struct datagrams *d)
+{
+	idmap_fini(&d->spaces);
+	idmap_fini(&d->inodes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The traffic from inside: traffic.c owns it and takes sockets, traffic_rows.c knows connections
+ * The traffic from inside: traffic_intake.c owns it and takes sockets, traffic_rows.c knows connections
  * and writes what is known of them, traffic_payload.c writes calls, traffic_poll.c looks at the
  * kernel side's map every second.
  */

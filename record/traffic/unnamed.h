@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Payload whose protocol is not named yet. Only of a named one it is known where its secrets are,
- * so what a connection says is held until its protocol is told from the bytes of both directions,
+ * Payload of a protocol not recognized yet. The position of secrets is known only for recognized
+ * ones, so payload is held until the protocol is detected from the bytes of both directions,
  * and then handed on in the order in which it came. What finds no room, or ends unnamed, is handed
  * on without its bytes, flagged PAYLOAD_UNNAMED: calls and positions stay complete. The guesses are
  * the kernel's (bpf/net/guess.def), which know every protocol of format/protocols.def.

@@ -145,7 +145,7 @@ struct guess guess_protocol(const uint8_t *p, uint32_t kept, uint32_t call, uint
 	if (!pos && !dgram && is_tls(d, have))
 		return (struct guess){NET_PROTO_CNT, GUESS_SURE};
 #define GUESS(name, test, sz)                                                                      \
-	if (guess_##name(d, have, call, dgram, &size))                                             \
+	if (guess_##name(d, 0, have, call, dgram, &size))                                             \
 		return (struct guess){NET_PROTO_##name, dgram ? GUESS_SURE : sure_##name(d, call)};
 #include "bpf/net/guess.def"
 #undef GUESS

@@ -237,7 +237,7 @@ async function big(b) {
 	await b.key("Escape");
 	const took = await b.eval("(t => { svg().search('method_1'); return performance.now() - t; })(performance.now())");
 	assert(took < 1000, "searches in " + took + " ms");
-	assert.match(await matched(b), /^matched \d+\.\d\d% \(.* h\), up to \d+\.\d\d% more in summed up frames$|^matched \d+\.\d\d% \(/);
+	assert.match(await matched(b), /^matched \d+\.\d\d% \(.* h\), up to \d+\.\d\d% more in merged frames$|^matched \d+\.\d\d% \(/);
 	await open(b, "big-inverted");
 	checkGeometry(await boxes(b));
 }

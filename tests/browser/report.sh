@@ -3,5 +3,5 @@
 . "$TOP/tests/browser/chromium.inc" || exit 1
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
 python3 "$TOP/tests/tools/mesh.py" 15 "$dir" && "$TOP/$B/tests/tools/mkobz" "$dir/mesh.obz" <"$dir/mesh.obt" || exit 1
-"$TOP/$B/obana" report "$dir/mesh.obz" --services "$dir/services.csv" --html="$dir/page.html" >/dev/null || exit 1
+"$OBANA" report "$dir/mesh.obz" --services "$dir/services.csv" --html="$dir/page.html" >/dev/null || exit 1
 node "$TOP/tests/browser/report.js" "$dir/page.html"

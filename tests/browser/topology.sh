@@ -6,6 +6,6 @@ for n in 3 15 60; do
 	mkdir "$dir/$n"
 	python3 "$TOP/tests/tools/mesh.py" $n "$dir/$n" || exit 1
 	"$TOP/$B/tests/tools/mkobz" "$dir/$n/mesh.obz" <"$dir/$n/mesh.obt" || exit 1
-	"$TOP/$B/obana" topology "$dir/$n/mesh.obz" --services "$dir/$n/services.csv" --svg >"$dir/$n.svg" || exit 1
+	"$OBANA" topology "$dir/$n/mesh.obz" --services "$dir/$n/services.csv" --svg >"$dir/$n.svg" || exit 1
 done
 node "$TOP/tests/browser/topology.js" "$dir" 3 15 60

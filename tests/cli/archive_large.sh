@@ -27,9 +27,9 @@ with open(sys.argv[1], "wb") as f:
 PY
 check() { # file, seconds of CPU allowed
 	local before after
-	"$TOP/$B/obana" info "$1" >out || return 1 # once to warm up
+	"$OBANA" info "$1" >out || return 1 # once to warm up
 	TIMEFORMAT='%U %S'
-	before=$( { time "$TOP/$B/obana" info "$1" >out; } 2>&1) || return 1
+	before=$( { time "$OBANA" info "$1" >out; } 2>&1) || return 1
 	grep -q complete out || return 1
 	echo "$before" | awk -v max="$2" '{ if ($1 + $2 > max) { print "info took", $1 + $2, "s of CPU"; exit 1 } }'
 }

@@ -16,7 +16,7 @@ for ((n = 100; n < size; n += 991)); do
 	printf '\xa5' | dd of=bad.obz bs=1 seek=$n conv=notrunc status=none
 	cmp -s small.obz bad.obz && continue
 	python3 "$reader" --check bad.obz 2>err && by_reader=0 || by_reader=1
-	"$TOP/$B/obana" verify -q bad.obz 2>/dev/null && by_obana=0 || by_obana=1
+	"$OBANA" verify -q bad.obz 2>/dev/null && by_obana=0 || by_obana=1
 	# padding is not under a checksum
 	[ $by_reader = $by_obana ] || { echo "byte $n: the reader says $by_reader, obana $by_obana"; cat err; exit 1; }
 	grep -q Traceback err && { cat err; exit 1; }

@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache MALLOC_ARENA_MAX=1
-obana=$TOP/$B/obana
+obana=$OBANA
 header='header {"host":"h","started_at_ns":1,"clock":{"monotonic_ns":1,"realtime_ns":1}}'
 long=$(head -c 60000 /dev/zero | tr '\0' a)
 
@@ -22,7 +22,7 @@ within() {
 judge() {
 	local name=$1 mib=$2 rc losses=
 	within "$mib" report "$name.obz" >out 2>err; rc=$?
-	grep -q '^Archive.* rows left out: more than its size allows' out && grep -q 'rows beyond the bounds' out && losses=", rows left out"
+	grep -q '^Archive.* rows ignored: over the limit for its size' out && grep -q 'rows beyond the bounds' out && losses=", rows ignored"
 	echo "$name: exit $rc, $(wc -l <err) lines$losses"
 }
 bomb() { python3 "$TOP/tests/tools/bomb.py" "$1.obz" "${@:3}" && judge "$1" "$2"; }
@@ -76,7 +76,7 @@ echo "--- members inside each other"
 python3 "$TOP/tests/tools/nested.py" nested.obz 2000
 within 150 verify nested.obz >out; echo "exit $?"
 sed -n '$s/.*: \([0-9]* members\).*/\1 read/p' out
-echo "$(grep -c "another member begins inside" out) cut short"
+echo "$(grep -c "another member starts inside" out) cut short"
 
 echo "--- what an archive really holds is taken, however well it compresses"
 make real 'repeat 200000 connection_stat connection=1 ts_ns=5+1000000 bytes_sent=1'

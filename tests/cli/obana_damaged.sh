@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 "$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt" || exit 1
 # libarchive leaks a little of an archive that is never finished
 grep -v "^end" "$TOP/tests/cli/small.obt" | ASAN_OPTIONS=detect_leaks=0 "$TOP/$B/tests/tools/mkobz" cut.obz || exit 1

@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 q="data=\"\\x12\\x34\\x01\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x01a\\x02de\\x00\\x00\\x01\\x00\\x01\" len=22"
 a="data=\"\\x12\\x34\\x81\\x80\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x01a\\x02de\\x00\\x00\\x01\\x00\\x01\" len=22"
 head() { echo "header {\"host\":\"$1\",\"kernel\":\"6.1\",\"arch\":\"x86_64\",\"cpus\":2,\"version\":\"1\",\"started_at_ns\":$2,\"clock\":{\"monotonic_ns\":1000000000,\"realtime_ns\":$2,\"boottime_ns\":1000000000},\"argv\":[\"obrec\"],\"probes\":[\"l4\",\"l7\"],\"options\":{\"freq\":99},\"labels\":{}}"; }

@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 command -v cc >/dev/null || { echo "no compiler"; exit 77; }
 
 # 4 MiB of no use, which do not compress: 64 MiB and 16 times that are some 32 of them

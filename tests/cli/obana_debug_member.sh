@@ -2,7 +2,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 command -v cc nm readelf >/dev/null || { echo "no compiler or binutils"; exit 77; }
 
 cat >prog.c <<'END'

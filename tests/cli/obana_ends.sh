@@ -30,6 +30,6 @@ for i in range(60000):
 print("flush", *stats, 'end {"complete":true,"stop_reason":"duration","duration_ns":9000000000,"losses":[]}', sep="\n")
 P
 python3 make.py | "$TOP/$B/tests/tools/mkobz" ends.obz || exit 1
-timeout 30 "$TOP/$B/obana" query "SELECT transport, peer LIKE 'peer%' AS named, count(*) AS ends, count(other_id) AS found,
+timeout 30 "$OBANA" query "SELECT transport, peer LIKE 'peer%' AS named, count(*) AS ends, count(other_id) AS found,
 	sum(abs(other_id - id) = 1 AND (other_id - 1) >> 1 = (id - 1) >> 1) AS matched, sum(counted) AS counted, min(peer), count(DISTINCT peer) AS peers
 	FROM connection GROUP BY 1, 2 ORDER BY 1, 2" ends.obz --csv || echo "exit $?"

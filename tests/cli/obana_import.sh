@@ -2,7 +2,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 for f in ethernet pcapng sll2; do tail -c +2 "$TOP/tests/fuzz/analyze_import/$f" >$f.pcap; done # behind the byte of the fuzz target
 head -c 500 ethernet.pcap >cut.pcap
 head -c 24 ethernet.pcap >nothing.pcap

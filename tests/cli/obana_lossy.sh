@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 # A client keeps four requests on their way on one connection, 200 in all, each tenth fails; the server's end lost requests and responses
 # here and there. Beside it DNS, which pairs by id: there a query alone and an answer alone are two calls.
 cat >make.py <<'P'

@@ -2,7 +2,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 python3 "$TOP/tests/tools/mesh.py" 9 . && "$TOP/$B/tests/tools/mkobz" mesh.obz <mesh.obt || exit 1
 run() { echo "> $*"; $obana "$@" 2>&1; rc=$?; [ $rc = 0 ] || echo "exit $rc"; }
 names() { $obana topology mesh.obz --services services.csv --json "$@" | python3 -c '

@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 q() { echo "data=\"\\x12\\x34\\x01\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x01$1\\x02de\\x00\\x00\\x01\\x00\\x01\" len=22"; }
 a() { echo "data=\"\\x12\\x34\\x81\\x8$2\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x01$1\\x02de\\x00\\x00\\x01\\x00\\x01\" len=22"; }
 get='data="*2\x0d\x0a$3\x0d\x0aGET\x0d\x0a$1\x0d\x0ak\x0d\x0a" len=20' ok='data="$1\x0d\x0av\x0d\x0a" len=7'

@@ -2,7 +2,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 "$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt" || exit 1
 query() { echo "> $1"; $obana query "$@" 2>&1; rc=$?; [ $rc = 0 ] || echo "exit $rc"; }
 

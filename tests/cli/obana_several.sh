@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 mkobz() { "$TOP/$B/tests/tools/mkobz" "$1" <"$TOP/tests/cli/small.obt" || exit 1; }
 mkobz a.obz; mkobz b.obz
 

@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 "$TOP/$B/tests/bench/traffic" rare.obz http 200000 5000 1 3 || exit 1
 echo "rarest callers:"
 $obana traffic rare.obz --rare --json 2>/dev/null | python3 -c '

@@ -3,7 +3,7 @@
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
-obana=$TOP/$B/obana
+obana=$OBANA
 command -v cc nm readelf dwz >/dev/null || { echo "no compiler, binutils or dwz"; exit 77; }
 
 # program FILE FUNCTION FACTOR [CC-ARG...]: FUNCTION is inlined, so DWARF alone has its name

@@ -52,7 +52,7 @@ static void bind_value(sqlite3_stmt *s, int col, unsigned type, const char *text
 static void check_table(sqlite3_stmt *row, enum table_format format)
 {
 	const struct table_style style = {
-		.format = format, .human = format != TABLE_JSON, .width = 60};
+		.format = format, .human = format != TABLE_JSON, .short_names = true, .width = 60};
 	char *text;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/cli/export.h"
 #include "analyze/graph/diff.h"
 
 #define MAX_FRAMES 64
@@ -79,8 +80,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(text && null);
 	memcpy(text, data, size);
 	text[size] = text[size + 1] = 0; // every name ends
-	for (size_t i = 0; profile_sinks[i]; i++)
-		feed(profile_sinks[i], text, size + 2, null, size & 1);
+	for (size_t i = 0; i < EXPORT_CNT; i++)
+		if (exporters[i]->sink)
+			feed(exporters[i]->sink, text, size + 2, null, size & 1);
 	assert(!flamegraph__new(&f, 0));
 	for (int k = 0; k < 2; k++) {
 		struct diff_side side;

@@ -8,7 +8,7 @@ export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache}
 skip() { echo "$*"; exit 77; }
 is() { [ "$2" = "$3" ] || { echo "FAILED: $1: got '$2', expected '$3'"; exit 1; }; echo "ok: $1 = $2"; }
 sql() { "$OBANA" query "$T/out/a.obz" "$1" --csv | tail -n +2; }
-[ -x "${B:-build}/workload/storm" ] || skip "needs make workload"
+for f in static/obrec workload/storm; do [ -x "${B:-build}/$f" ] || skip "needs make static workload"; done
 dir=$(scripts/kernels 6.12) || { rc=$?; echo "$dir"; exit $rc; }
 cat >"$T/guest" <<'G'
 mkfifo /tmp/go
@@ -21,7 +21,7 @@ wait $pid
 echo $? >/out/rc
 G
 rc=0
-scripts/vm -t "${VM_TIMEOUT:-120}" -o "$T/out" -f "${B:-build}/obrec" -f "${B:-build}/workload/storm" -f "$T/guest:/w/guest" "$dir" -- sh guest >"$T/vm" 2>&1 || rc=$?
+scripts/vm -t "${VM_TIMEOUT:-120}" -o "$T/out" -f "${B:-build}/static/obrec" -f "${B:-build}/workload/storm" -f "$T/guest:/w/guest" "$dir" -- sh guest >"$T/vm" 2>&1 || rc=$?
 [ $rc != 77 ] || { cat "$T/vm"; exit 77; }
 [ $rc = 0 ] || { cat "$T/vm"; echo "FAILED: the guest ended with $rc"; exit 1; }
 is "exit" "$(cat "$T/out/rc")" 0

@@ -13,7 +13,7 @@ usage "cpu, offcpu, l4" --attach nosuch=kprobe
 usage "tracepoint, syscall, fentry, kprobe" --attach l4=nosuch
 usage "btf, classic" --attach offcpu
 usage "empty" --attach l4=kprobe,
-usage "not on" --attach l4=syscall -e cpu
+usage "not enabled" --attach l4=syscall -e cpu
 
 ways() { awk -v p="$1" '/^[a-z]/ {at = $1} at == p && /^  / {print $1, $2}' "$T/list"; }
 is "ways of l4" "$(ways l4 | awk '{print $1}' | xargs)" "tracepoint syscall fentry kprobe"
@@ -56,7 +56,7 @@ if unshare -m true 2>/dev/null; then
 	}
 	hidden --debuginfo none
 	is "default probes, l4 not available: exit" $status 0
-	is "lines that name what is left out" "$(grep -cE "without probe 'l[47]'" "$T/err")" 2
+	is "lines that name what is left out" "$(grep -cE "probe 'l[47]' is skipped" "$T/err")" 2
 	is "probes in the archive" "$("$OBANA" info "$T/h.obz" | sed -nE 's/^probes +//p')" cpu
 	for asked in +l4 l7,cpu -cpu; do
 		rm -f "$T/h.obz"; hidden -e $asked

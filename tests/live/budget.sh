@@ -49,13 +49,13 @@ obrec_start -v --cpu-budget 3% --offcpu-period 1ms -F 999 -p $busy -e cpu,offcpu
 sleep 6; kill -STOP $busy; sleep 7
 kill -INT $obrec; obrec_wait; kill -CONT $busy
 is "exit" $status 0
-grep -q 'thinned out in .* steps' "$T/obrec.err" || fail "the last line does not say so"
+grep -q 'throttled in .* steps' "$T/obrec.err" || fail "the last line does not say so"
 within "steps" "$(sql "$T/b.obz" "SELECT count(*) FROM thinning")" 2 60
 within "least share kept" "$(sql "$T/b.obz" "SELECT min(kept) FROM thinning")" 0 0.5
 is "steps that do not follow from the one before" "$(sql "$T/b.obz" "SELECT count(*) FROM (SELECT was, lag(kept, 1, 1.0) OVER (PARTITION BY what ORDER BY ts_ns) AS before FROM thinning) WHERE was <> before")" 0
 within "steps back" "$(sql "$T/b.obz" "SELECT count(*) FROM thinning WHERE kept > was")" 1 60
 "$OBANA" report "$T/b.obz" >"$T/out"
-grep -q 'to hold --cpu-budget' "$T/out" || fail "the report does not say so"
+grep -q 'throttled .*for --cpu-budget' "$T/out" || fail "the report does not say so"
 
 # the threads' time in read() and on a CPU: 8 threads at a budget that the hooks alone do not exceed (a busy machine lets them switch less often:
 # then a lower one), against what a recording beside it makes of the same time that is not thinned out.

@@ -99,7 +99,7 @@ record() {
 	is "it went on to the end" "$(sql "$T/m.obz" "SELECT stop_reason FROM capture")" interrupt
 	is "binaries without symbols or why" "$(sql "$T/m.obz" "SELECT count(*) FROM binary WHERE path LIKE '$T/%' AND symbols = 'none' AND ifnull(why, '') = ''")" 0
 }
-refused="source = 'unwind table' AND cause = 'takes more than --max-mem leaves'"
+refused="source = 'unwind table' AND cause = 'exceeds the memory left by --max-mem'"
 complete() { sql "$T/m.obz" "SELECT 100.0 * total((ifnull(error, '') = '') * count) / total(count) FROM sample JOIN stack ON stack.id = stack_id JOIN thread ON thread.id = thread_id JOIN process ON process.id = process_id WHERE pid = $1"; }
 
 record
@@ -116,6 +116,6 @@ record 72
 within "MiB at the most" $peak 10 72
 is "tables refused" "$(lost "$T/m.obz" "$refused")" 1
 "$OBANA" info "$T/m.obz" >"$T/info"
-grep -q "unwind table.*takes more than --max-mem leaves" "$T/info" || fail "not told: $(cat "$T/info")"
+grep -q "unwind table.*exceeds the memory left by --max-mem" "$T/info" || fail "not told: $(cat "$T/info")"
 within "complete stacks of the large one, %" "$(complete $large)" 0 50
 within "of the small one, %" "$(complete $small)" 95 100

@@ -22,7 +22,7 @@ other ln -s "$T/precious" link; other ln -s "$T/made" new; other mkfifo fifo; ot
 refused "another user's link" link "link of another user"
 refused "another user's dangling link" new "link of another user"
 refused "another user's FIFO" fifo "belongs to another user"
-refused "another user's file" file "file of another user"
+refused "another user's file" file "belongs to another user"
 is "what the link leads to" "$(cat "$T/precious")" precious
 [ ! -e "$T/made" ] && [ ! -e "$T/precious.old" ] && [ ! -e file.old ] || fail "something was made"
 
@@ -33,9 +33,9 @@ ln -s own.obz mine
 short -o mine; is "own link: exit" $status 0; whole own.obz; whole own.obz.old
 is "own link: still one" "$(readlink mine)" own.obz
 rm own.obz.old; other ln -s "$T/precious" own.obz.old
-refused "another user's link as .old" mine "stands there as .old"
+refused "another user's link as .old" mine "existing .old"
 is "what it leads to" "$(cat "$T/precious")" precious
-mkfifo unread; refused "a FIFO without reader" unread "nobody reads this FIFO"
+mkfifo unread; refused "a FIFO without reader" unread "no process reads from this FIFO"
 refused "a directory" "$T" "s a directory"
 
 # special files
@@ -68,6 +68,6 @@ for how in -d -INT; do
 	obrec_wait
 	kill $idle; wait $idle || true
 	is "stalled reader, $how: exit" $status 3
-	grep -q "nobody read it for 2 s" "$T/err" || { cat "$T/err"; fail "the stalled reader is not named"; }
+	grep -q "its reader did not read for 2 s" "$T/err" || { cat "$T/err"; fail "the stalled reader is not named"; }
 	grep -q "sample: not written [1-9]" "$T/err" || { cat "$T/err"; fail "the loss is not told"; }
 done

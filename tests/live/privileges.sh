@@ -121,7 +121,7 @@ if command -v setcap >/dev/null; then
 	# without CAP_SYS_ADMIN the kernel does not count what programs cost: said, and the rest of the budget holds
 	if [ "$(cat /proc/sys/kernel/bpf_stats_enabled)" = 0 ]; then
 		(cd "$T/own" && nobody ./capable -d 3s -p $root_demo -F 999 -e cpu,offcpu --stats --cpu-budget 0.1% -o budget.obz) 2>"$T/err" || { cat "$T/err"; fail "exit $?"; }
-		is "without CAP_SYS_ADMIN: lines that say so" "$(grep -c "run times of BPF programs are not counted.*CAP_SYS_ADMIN" "$T/err")" 1
+		is "without CAP_SYS_ADMIN: lines that say so" "$(grep -c "run times of BPF programs are not measured.*CAP_SYS_ADMIN" "$T/err")" 1
 		within "without CAP_SYS_ADMIN: steps to hold --cpu-budget" "$(sql "$T/own/budget.obz" "SELECT count(*) FROM thinning")" 1 60
 		within "without CAP_SYS_ADMIN: samples" "$(sql "$T/own/budget.obz" "SELECT count(*) FROM sample")" 1 100000
 	fi

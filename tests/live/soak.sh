@@ -3,6 +3,7 @@
 # scripts/bench.d/soak.sh is the hour of it.
 . tests/live/lib.inc
 [ -x "$WORKLOAD/churn" ] && [ -e "$WORKLOAD/heap.so" ] || skip "needs make workload"
+readelf -lW "$OBREC" | grep INTERP >/dev/null || skip "a static obrec preloads nothing"
 export HEAP_FILE=$T/heap
 libs=$(ldconfig -p | sed -n 's/.*=> \(.*\/lib\(z\|lzma\|elf\|dw\|zstd\|bz2\)\.so.*\)/\1/p' | sort -u)
 # shellcheck disable=SC2086

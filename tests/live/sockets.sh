@@ -39,7 +39,7 @@ counts() { # ARCHIVE: each end's as the program says
 
 a=$T/a.obz
 record a -u
-is "losses" "$(sql "$a" "SELECT source, cause, count FROM loss")" "l7,vector of more than 256 pieces: the others' payload,2"
+is "losses" "$(sql "$a" "SELECT source, cause, count FROM loss")" "l7,payload: beyond 256 buffers of a call,2"
 counts "$a"
 # The heads, as often as a call sent or received one; a call that throws bytes away, or hands them to a pipe, shows none.
 payloads "$a" >"$T/raw"
@@ -53,7 +53,7 @@ is "of other things in a buffer" "$(grep -ac not-traffic "$T/raw" || true)" 0
 # Who had no socket for anyone's datagrams before: the first ones may come without their sender, which is counted; nothing else is lost.
 record late -w
 counts "$T/late.obz"
-is "losses of the late one" "$(sql "$T/late.obz" "SELECT count(*) FROM loss WHERE NOT (cause LIKE 'vector of%' AND count = 2 OR cause LIKE 'datagram: its sender%' AND count <= 8)")" 0
+is "losses of the late one" "$(sql "$T/late.obz" "SELECT count(*) FROM loss WHERE NOT (cause LIKE 'payload: beyond%' AND count = 2 OR cause LIKE 'datagram: sender%' AND count <= 8)")" 0
 
 # The same at the ends of system calls, as before 6.3.
 record calls -u --attach l4=syscall

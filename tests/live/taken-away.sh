@@ -34,7 +34,7 @@ for way in "" "--attach l4=syscall"; do
 	a=$T/a.obz
 	"$OBREC" -q -e l4,l7 --payload-unknown --debuginfo none $way -o "$a" -- python3 "$T/peer.py" >"$T/out" 2>"$T/err" || fail "${way:-as usual}: $(cat "$T/out" "$T/err")"
 	port=$(sed -n 's/^port //p' "$T/out")
-	is "losses ${way:-as usual}" "$(sql "$a" "SELECT source, cause, count FROM loss")" "l7,call whose memory could not be read: its payload,2"
+	is "losses ${way:-as usual}" "$(sql "$a" "SELECT source, cause, count FROM loss")" "l7,payload: memory of the call not readable,2"
 	is "sent" "$(sql "$a" "SELECT sends, bytes_sent FROM connection WHERE local_port = $port")" "4,$((2 * (8 << 20) + 22))"
 	payloads "$a" >"$T/raw"
 	is "the next calls' payload, at both ends" "$(grep -ao 'still there' "$T/raw" | wc -l)" 4

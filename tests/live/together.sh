@@ -43,7 +43,7 @@ timeout 100 redis-benchmark -p $port -c 5 -n 3000 -t get,set -q >/dev/null
 for obrec in $first $second; do kill -INT $obrec; obrec_wait; is "exit" $status 0; done
 served="FROM connection JOIN process ON process.id = process_id WHERE pid = $redis"
 for f in 1 2; do
-	is "$f: lost, but for who sent the first datagrams" "$(sql "$T/$f.obz" "SELECT total(count) FROM loss WHERE source IN ('ring', 'l4', 'l7', 'probe') AND cause NOT LIKE 'datagram: its sender%'")" 0.0
+	is "$f: lost, but for who sent the first datagrams" "$(sql "$T/$f.obz" "SELECT total(count) FROM loss WHERE source IN ('ring', 'l4', 'l7', 'probe') AND cause NOT LIKE 'datagram: sender%'")" 0.0
 	is "$f: requests" "$(sql "$T/$f.obz" "SELECT count(*) FROM message WHERE method IN ('GET', 'SET') AND paired AND connection_id IN (SELECT connection.id $served)")" 6000
 done
 is "the server's connections, calls and bytes in both" "$(sql "$T/1.obz" "SELECT count(*), sum(sends), sum(receives), sum(bytes_sent), sum(bytes_received) $served")" \

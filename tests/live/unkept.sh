@@ -25,12 +25,12 @@ is "unpaired for it" "$(sql "$a" "SELECT unpaired FROM unkept WHERE protocol = '
 bytes=$(sql "$a" "SELECT longest FROM unkept")
 said=$("$OBANA" traffic "$a" | grep '^Payload')
 echo "$said"
-[[ $said == *"not kept (--payload 512): at least"*"not seen"*"unpaired for it; record with --payload "*" to see them" ]] || fail "traffic says: $said"
-"$OBANA" report "$a" | grep -q 'Payload.*not kept (--payload 512)' || fail "report does not say it"
-"$OBANA" messages "$a" 2>&1 >/dev/null | grep -q 'not kept (--payload 512)' || fail "messages does not say it"
+[[ $said == *"not captured (--payload 512): at least"*"missing"*"unpaired"*"; capture them with --payload "* ]] || fail "traffic says: $said"
+"$OBANA" report "$a" | grep -q 'Payload.*not captured (--payload 512)' || fail "report does not say it"
+"$OBANA" messages "$a" 2>&1 >/dev/null | grep -q 'not captured (--payload 512)' || fail "messages does not say it"
 
 # With what it says, all are seen.
-enough=$(sed 's/.*record with --payload \([0-9]*\).*/\1/' <<<"$said")
+enough=$(sed 's/.*capture them with --payload \([0-9]*\).*/\1/' <<<"$said")
 within "advised for a call of $bytes" "$enough" "$bytes" $((bytes + 1023))
 recorded again "$enough" redis-benchmark -p $port -c 2 -n 6400 -P 64 -t set -q
 is "all seen" "$(sql "$T/again.obz" "SELECT count(*) FROM message WHERE method = 'SET' AND paired")" 6400
@@ -39,5 +39,5 @@ is "all seen" "$(sql "$T/again.obz" "SELECT count(*) FROM message WHERE method =
 recorded bulk 512 redis-benchmark -p $port -c 2 -n 60 -d 1000000 -t set,get -q
 is "bulk: paired" "$(sql "$T/bulk.obz" "SELECT count(*) FROM message WHERE method IN ('SET','GET') AND paired")" 120
 for name in again bulk; do
-	is "$name: nothing to say" "$({ "$OBANA" traffic "$T/$name.obz"; "$OBANA" report "$T/$name.obz"; "$OBANA" messages "$T/$name.obz"; } 2>&1 | grep -c 'not kept')" 0
+	is "$name: nothing to say" "$({ "$OBANA" traffic "$T/$name.obz"; "$OBANA" report "$T/$name.obz"; "$OBANA" messages "$T/$name.obz"; } 2>&1 | grep -c 'not captured')" 0
 done

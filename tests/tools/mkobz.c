@@ -5,6 +5,7 @@
  *
  *   header {"host": "web", ...}             obz.json; first
  *   sample kind=1 ts_ns=1000 thread=7 ...   one record; fields not named are 0 or empty
+ *   rename open fault                       the schema calls a kind or field so; before header
  *   stack id=1 frames=1:401000,65535:ffffffff81000000
  *   process comm="a\x1b[31m \"b\""          strings with blanks stand in quotes; \xNN is a byte
  *   repeat 1000 thread id=1+1 tid=7 ...     that many of a record; +N is added from each to the
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #include "format/archive.h"
+#include "format/record.h"
 
 enum field_type { TYPE_u32, TYPE_u64, TYPE_str, TYPE_list };
 
@@ -192,9 +194,30 @@ static void add_member(struct obz_writer *w, char *rest)
 	close(fd);
 }
 
-static struct obz_writer *begin(const char *path, const char *header)
+/* The schema with one name in the place of another. */
+static char *renamed(char *schema, char *rest)
 {
-	struct obz_writer_opts opts = {.header_json = header};
+	char from[64], to[64], *at, *text;
+
+	if (sscanf(rest, "%60s %60s", from, to) != 2)
+		die("not OLD NEW", rest);
+	memmove(from + 1, from, strlen(from) + 1);
+	*from = '"';
+	strcat(from, "\"");
+	for (at = strstr(schema, from); at; at = strstr(at + strlen(to), from)) {
+		if (asprintf(&text, "%.*s\"%s\"%s", (int)(at - schema), schema, to,
+			     at + strlen(from)) < 0)
+			die("out of memory", from);
+		at = text + (at - schema);
+		free(schema);
+		schema = text;
+	}
+	return schema;
+}
+
+static struct obz_writer *begin(const char *path, const char *header, const char *schema)
+{
+	struct obz_writer_opts opts = {.header_json = header, .schema_json = schema};
 	struct obz_writer *w;
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
@@ -208,7 +231,7 @@ static struct obz_writer *begin(const char *path, const char *header)
 int main(int argc, char **argv)
 {
 	struct obz_writer *w = NULL;
-	char *line = NULL, *end = NULL;
+	char *line = NULL, *end = NULL, *schema = schema_text();
 	size_t cap = 0;
 
 	if (argc != 2)
@@ -222,8 +245,10 @@ int main(int argc, char **argv)
 		line[len] = 0;
 		if (!len || *line == '#')
 			continue;
-		if (!strcmp(line, "header"))
-			w = begin(argv[1], rest);
+		if (!strcmp(line, "rename"))
+			schema = renamed(schema, rest);
+		else if (!strcmp(line, "header"))
+			w = begin(argv[1], rest, schema);
 		else if (!w)
 			die("header must come before", line);
 		else if (!strcmp(line, "flush"))
@@ -241,5 +266,6 @@ int main(int argc, char **argv)
 	if (!w || obz_writer__close(w, end))
 		die("cannot be finished", argv[1]);
 	free(end);
+	free(schema);
 	return 0;
 }

@@ -58,7 +58,7 @@ static char *loaded(size_t at_once, bool rows)
 	const struct loader *loader = &load_profile_entry;
 	struct capture capture = {.started_ns = 1, .uuid = "", .host = ""};
 	struct captures captures = {.v = &capture, .cnt = 1};
-	struct load_opts opts = {.weights = true, .by_thread = true, .kinds = 1 << 1 | 1 << 2};
+	struct load_opts opts = {.weights = true, .by_thread = true};
 	struct table_style style = {.format = TABLE_CSV};
 	struct store *store = NULL;
 	sqlite3_stmt *stmt = NULL;

@@ -406,7 +406,7 @@ static void test_left_out(void)
 	udp(&c, &plain, SERVER, "answer");
 	expect("cut by the snap length", &c,
 	       "conn 1 10.0.0.2:53 10.0.0.1:40000 role 2 opened 0\n< 0+8 seq 0 'que'\n"
-	       "stat 0/0 sent 8/1 received, again 0\nlost 1 packets cut or damaged before their "
+	       "stat 0/0 sent 8/1 received, again 0\nlost 1 packets truncated or damaged before their "
 	       "payload\n");
 }
 
@@ -453,7 +453,7 @@ static void test_bounds(void)
 	expect("no room", &c,
 	       ONE "conn 2 10.0.0.2:80 10.0.0.1:40000 role 2 "
 		   "opened 1\n"
-		   "lost 1 connections forgotten, too many at once\n");
+		   "lost 1 connections evicted: too many at once\n");
 	max_connections = 0;
 
 	capture_datagram(&c, "one");

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/cli/export.h"
 #include "analyze_profile.h"
 
 static char dir[] = "/tmp/obana-pprof-XXXXXX";
@@ -36,14 +37,15 @@ static void want(const char *text, const char *part)
 
 static void full_disk(void)
 {
-	for (size_t i = 0; profile_sinks[i]; i++) {
+	for (size_t i = 0; i < EXPORT_CNT; i++) {
 		FILE *full = fopen("/dev/full", "w");
 
-		assert(full && feed_profile(profile_sinks[i], full) == -ENOSPC);
+		assert(full && (!exporters[i]->sink ||
+				feed_profile(exporters[i]->sink, full) == -ENOSPC));
 		fclose(full);
-		assert(profile_sink_find(profile_sinks[i]->name) == profile_sinks[i]);
+		assert(exporter_find(exporters[i]->name) == exporters[i]);
 	}
-	assert(!profile_sink_find("nonesuch"));
+	assert(!exporter_find("nonesuch"));
 }
 
 int main(void)

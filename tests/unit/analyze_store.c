@@ -33,7 +33,8 @@ static const char *const contract[] = {
 	"SELECT protocol, role, service, method, target, calls, errors, p50_ns, p95_ns, p99_ns, "
 	"bytes FROM endpoint",
 	"SELECT client, server, protocol, calls, errors, bytes, p50_ns, p99_ns FROM edge",
-	"SELECT capture_id, probe, key, low, high, count FROM histogram",
+	"SELECT capture_id, probe, series, key, start_ns, low, high, count FROM histogram",
+	"SELECT capture_id, probe, series, key, start_ns, count, sum FROM counter",
 	"SELECT capture_id, probe, ts_ns, thread_id, fields FROM event",
 	"SELECT capture_id, source, cause, count FROM loss",
 };

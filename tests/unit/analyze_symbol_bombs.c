@@ -19,8 +19,8 @@
 #include "check.h"
 #include "elf_image_build.h"
 
-#define DEBUG_WHY "debug information exceeds its bound"
-#define NAMES_WHY "symbol names exceed their bound"
+#define DEBUG_WHY "debug information exceeds the limit"
+#define NAMES_WHY "symbol names exceed the limit"
 
 enum {
 	CODE = 1 << 20,
@@ -474,6 +474,59 @@ static void overlapping_dwarf_names(struct image *im)
 	finish_dwarf(im, &info, &abbrev);
 }
 
+/*
+ * Functions without linkage names, each in as many namespaces as are followed, with long names; all
+ * inlined, so that none is called as the symbol table says. Units refer to each other's.
+ */
+static void scoped_names(struct image *im)
+{
+	static const unsigned unit[] = {DW_AT_low_pc,  DW_FORM_addr,   DW_AT_high_pc,
+					DW_FORM_data4, DW_AT_language, DW_FORM_data1, 0};
+	static const unsigned named[] = {DW_AT_name, DW_FORM_strp, 0};
+	static const unsigned inlined[] = {DW_AT_abstract_origin, DW_FORM_ref_addr, DW_AT_low_pc,
+					   DW_FORM_addr, DW_AT_high_pc, DW_FORM_data4, 0};
+	enum { NAME = 4000, DEPTH = 30, FUNCTIONS = 2000, UNITS = 20, PC = CODE / UNITS };
+	struct buf info = {0}, abbrev = {0}, strings = {0};
+	uint32_t functions[FUNCTIONS];
+
+	put_abbrev(&abbrev, 1, DW_TAG_compile_unit, true, unit);
+	put_abbrev(&abbrev, 2, DW_TAG_namespace, true, named);
+	put_abbrev(&abbrev, 3, DW_TAG_subprogram, false, named);
+	put_abbrev(&abbrev, 4, DW_TAG_subprogram, true, pc_attrs);
+	put_abbrev(&abbrev, 5, DW_TAG_inlined_subroutine, false, inlined);
+	for (unsigned u = 0; u < UNITS; u++) {
+		size_t at = unit_begin(&info);
+
+		put_uleb(&info, 1);
+		put_pc(&info, IMAGE_CODE + u * PC, PC);
+		put_u8(&info, DW_LANG_C_plus_plus);
+		for (unsigned i = 0; i < DEPTH; i++) {
+			put_uleb(&info, 2);
+			put_u32(&info, NAME - 400 - i);
+		}
+		for (unsigned i = 0; i < FUNCTIONS && !u; i++) {
+			functions[i] = (uint32_t)info.len;
+			put_uleb(&info, 3);
+			put_u32(&info, i % NAME);
+		}
+		for (unsigned i = 0; i < DEPTH; i++)
+			put_u8(&info, 0);
+		put_uleb(&info, 4);
+		put_pc(&info, IMAGE_CODE + u * PC, PC);
+		for (unsigned i = 0; i < FUNCTIONS; i++) {
+			put_uleb(&info, 5);
+			put_u32(&info, functions[i]);
+			put_pc(&info, IMAGE_CODE + u * PC + i * (PC / FUNCTIONS), PC / FUNCTIONS);
+		}
+		put_u16(&info, 0);
+		unit_end(&info, at);
+	}
+	put_fill(&strings, 'n', NAME);
+	put_u8(&strings, 0);
+	image_add(im, ".debug_str", SHT_PROGBITS, &strings);
+	finish_dwarf(im, &info, &abbrev);
+}
+
 /* One string without end is the name of each of many sections. */
 static void section_names(struct image *im)
 {
@@ -601,6 +654,7 @@ static const struct bomb {
 	{"symbol names that overlap", overlapping_names, "symtab", NAMES_WHY, NULL, 100000},
 	{"DWARF names that overlap", overlapping_dwarf_names, "symtab", DEBUG_WHY, "function",
 	 100000},
+	{"names of many scopes", scoped_names, "symtab", DEBUG_WHY, "function", 20000},
 	{"section names that overlap", section_names, "symtab", "no DWARF", "function", 1},
 	{"notes that overlap", notes, "symtab", "no DWARF", "function", 1},
 	{"compressed sections", compressed, "symtab", DEBUG_WHY, "function", 1},

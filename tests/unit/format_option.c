@@ -34,6 +34,10 @@ static const struct option_def options[] = {
 	{"no-inherit", 0, ARG_NONE, NULL, ".leading dot", set, 0},
 	{0},
 };
+static const struct man_section sections[] = {
+	{"FILES", "A list:\n\n- .one\n- two\n\nfile\tits use\n\nAfter it.\n\n  prog --quiet\n"},
+	{0},
+};
 static const struct cli cli = {
 	.program = "prog",
 	.synopsis = "[-d DURATION] [options]\n--other FORM",
@@ -41,6 +45,7 @@ static const struct cli cli = {
 	.details = "First paragraph.\n\nExample:\n\n  prog -d 10s\n",
 	.options = options,
 	.exit_status = cli_exit_status,
+	.sections = sections,
 };
 
 /* Parses a command line of words parted by spaces; the log is what was set, then the operands. */
@@ -160,7 +165,11 @@ static void test_texts(void)
 	CHECK(strstr(man, "\n\\fB\\-d\\fR, \\fB\\-\\-duration\\fR \\fIDURATION\\fR\nhow long"));
 	CHECK(strstr(man, "\n\\&.leading dot\n"));
 	CHECK(strstr(man, "\n.SS sub\n"));
-	CHECK(strstr(man, ".SH EXIT STATUS"));
+	CHECK(strstr(man, "\n.SH EXIT STATUS\n.TP\n\\fB0\\fR\nsuccess\n.TP\n"));
+	CHECK(strstr(man, "\n.SH FILES\nA list:\n.PP\n.IP \\(bu 2\n\\&.one\n.IP \\(bu 2\ntwo\n.TP\n"
+			  "\\fBfile\\fR\nits use\n.PP\nAfter it.\n.PP\n.PP\n.EX\n  prog "));
+	CHECK(strstr(help, "\nFirst paragraph.\n\nExample:\n\n  prog -d 10s\n"));
+	CHECK(!strstr(help, "A list"));
 	CHECK(strstr(bash, "complete -F _prog prog"));
 	CHECK(strstr(zsh, "#compdef prog"));
 	CHECK(strstr(fish, "complete -c prog -n __fish_use_subcommand -f -a sub -d 'a command'"));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's guesses (bpf/net/guess.h), compiled for user space: what begins which message, and where
- * it ends; the conversations of tests/l7, of which no call may be taken for another protocol's.
+ * The kernel's guesses (bpf/net/guess.h), compiled for user space: what begins which message, and
+ * where it ends; the conversations of tests/l7, of which no call may be taken for another
+ * protocol's.
  */
 #include <glob.h>
 #include <linux/types.h>
@@ -22,7 +23,7 @@ static unsigned guess_protocol(const __u8 *d, __u32 have, __u32 call, bool dgram
 {
 	*size = 0;
 #define GUESS(name, test, sz)                                                                      \
-	if (guess_##name(d, have, call, dgram, size))                                              \
+	if (guess_##name(d, 0, have, call, dgram, size))                                           \
 		return NET_PROTO_##name;
 #include "bpf/net/guess.def"
 #undef GUESS
@@ -238,9 +239,31 @@ static void test_conversations(void)
 		CHECK(known[i] || !(guess_known() >> i & 1), "%s: no call was known", names[i]);
 }
 
+/* One message of `len` bytes, filled up between its halves, and the next one; up to `most` bytes
+ * the first one's end is found, wherever it lies. */
+static void test_search(const char *cause, const char *first, const char *second, size_t most)
+{
+	char call[GUESS_BYTES * 2];
+	size_t head = strlen(first), tail = strlen(second);
+
+	for (size_t len = head + tail + 8; len <= most; len++) {
+		unsigned size;
+
+		memset(call, 'x', sizeof(call));
+		memcpy(call, first, head);
+		memcpy(call + len - tail, second, tail);
+		memcpy(call + len, first, head);
+		guess(call, len + head + 16, false, &size);
+		CHECK(size == len, "%s of %zu bytes: %u", cause, len, size);
+	}
+}
+
 int main(void)
 {
 	test_rows();
+	test_search("request", "GET /", " HTTP/1.1\r\n\r\n", GUESS_BYTES - 4);
+	test_search("array", "*1\r\n$9\r\n", "\r\n", GUESS_BYTES - 4);
+	test_search("PUB", "PUB a 9\r\n", "\r\n", GUESS_BYTES / 2 - 1);
 	test_damaged();
 	test_conversations();
 	return failed;

@@ -7,7 +7,7 @@
 #include "record/intake/ring_read.h"
 #include "check.h"
 
-enum { CPUS = 3, SZ = 64 << 10 };
+enum { CPUS = 3, JOINED = 2, SZ = 64 << 10 };
 #define MS 1000000ULL
 
 struct fake {
@@ -17,6 +17,7 @@ struct fake {
 
 static struct fake fakes[CPUS];
 static struct ring_view views[CPUS];
+static char joined[JOINED][SZ];
 
 struct seen {
 	unsigned kind, cpu;
@@ -61,11 +62,12 @@ static void setup(void)
 		views[i] = (struct ring_view){.consumer = &fakes[i].consumer,
 					      .producer = &fakes[i].producer,
 					      .data = fakes[i].data,
+					      .joined = i < JOINED ? joined[i] : NULL,
 					      .sz = SZ};
 	seen_cnt = bad_cnt = 0;
 }
 
-/* As the kernel does, both images alike. */
+/* As the kernel does; both images alike where the second one is read. */
 static void put(unsigned cpu, const void *record, uint32_t size, uint32_t bits)
 {
 	struct fake *f = &fakes[cpu];
@@ -77,7 +79,8 @@ static void put(unsigned cpu, const void *record, uint32_t size, uint32_t bits)
 						  : ((const char *)record)[i - BPF_RINGBUF_HDR_SZ];
 		size_t at = (f->producer + i) % SZ;
 
-		f->data[at] = f->data[at + SZ] = c;
+		f->data[at] = c;
+		f->data[at + SZ] = cpu < JOINED ? 0x55 : c;
 	}
 	f->producer += (size + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
 }
@@ -208,6 +211,31 @@ static void test_wraps(void)
 		CHECK(seen[i].ts_ns == (i + 1) * MS, "record %u", i);
 }
 
+/* Records of any size, so that one begins, and ends, at each distance from the ring's end. */
+static void test_wraps_anywhere(void)
+{
+	struct {
+		struct wire_stack s;
+		char more[SZ / 2];
+	} stack = {.s.hdr.kind = WIRE_STACK};
+
+	for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+		unsigned all = 0;
+
+		setup();
+		stack.s.tgid = cpu;
+		for (; fakes[cpu].producer < 40 * SZ; all++) {
+			stack.s.hdr.size = sizeof(stack.s) + all * 8 % (SZ / 2);
+			put(cpu, &stack, stack.s.hdr.size, 0);
+			read_all();
+		}
+		CHECK(seen_cnt == all && !bad_cnt, "CPU %u: %u of %u, %u bad", cpu, seen_cnt, all,
+		      bad_cnt);
+		for (unsigned i = 0; i < seen_cnt; i++)
+			CHECK(seen[i].kind == WIRE_STACK && seen[i].cpu == cpu, "record %u", i);
+	}
+}
+
 int main(void)
 {
 	test_order_between_cpus();
@@ -215,5 +243,6 @@ int main(void)
 	test_what_is_not_there();
 	test_waits();
 	test_wraps();
+	test_wraps_anywhere();
 	return failed;
 }

@@ -23,6 +23,7 @@
 #include "format/clock.h"
 #include "format/text.h"
 #include "record/reader/reader_process.h"
+#include "record/probe/record_opts.h"
 #include "record/session/session.h"
 #include "check.h"
 

@@ -176,11 +176,11 @@ static void test_foretold(int fd)
 	       (unsigned long long)dwarf >> 10);
 #endif
 	o = outcome_of(fd, dwarf - 1);
-	expect(&o, "symtab", "DWARF takes more than --max-mem leaves; symtab only");
+	expect(&o, "symtab", "DWARF exceeds the memory left by --max-mem; symtab only");
 	o = outcome_of(fd, symtab);
-	expect(&o, "symtab", "DWARF takes more than --max-mem leaves; symtab only");
+	expect(&o, "symtab", "DWARF exceeds the memory left by --max-mem; symtab only");
 	o = outcome_of(fd, symtab - 1);
-	expect(&o, "none", "symbols take more than --max-mem leaves");
+	expect(&o, "none", "symbols exceed the memory left by --max-mem");
 }
 
 /* What comes out counts where the temporary files are in memory. */
@@ -195,7 +195,7 @@ static void test_output_in_memory(int fd)
 	o = outcome_of(fd, foretold(fd, true) + 64 * MIB);
 	expect(&o, "dwarf", "");
 	o = outcome_of(fd, foretold(fd, true) + MIB);
-	expect(&o, "symtab", "DWARF takes more than --max-mem leaves; symtab only");
+	expect(&o, "symtab", "DWARF exceeds the memory left by --max-mem; symtab only");
 	unsetenv("TMPDIR");
 }
 

@@ -465,7 +465,7 @@ static void test_reopen(void)
 	CHECK(t->binaries->fds == 0, "");
 	stop(&w);
 	tracker__hit(t, cnt, 0);
-	CHECK(fake_count(0, "debuginfo ", "why=the file was gone when it was needed") >= 1, "");
+	CHECK(fake_count(0, "debuginfo ", "why=the file was removed before it was read") >= 1, "");
 	end(t);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who knows a connection: asks every protocol about what both directions begin with. */
+/* Protocol detection: asks every protocol for a bid on the first bytes of both directions. */
 #ifndef ANALYZE_L7_BID_H
 #define ANALYZE_L7_BID_H
 

@@ -10,6 +10,7 @@ enum { FRAME_END = 0xce, FRAME_MAX = 1 << 26, METHOD_MAX = 1 << 20, HEADER_MIN =
  *   w n  2, 4 octets to pass   b  bits   d  delivery tag:8   c  reply code:2   i  class:2 method:2
  *   m    a number:4 to show    s S  short, long string or table to pass
  *   q x k g e v  short strings: queue, exchange, routing key, consumer tag, text, virtual host
+ *
  * Behind the last one named anything may follow.
  */
 #define C AMQP_FROM_CLIENT

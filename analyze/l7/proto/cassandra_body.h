@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bodies of Cassandra's envelopes: what is shown of them. */
+/* Bodies of Cassandra's envelopes, as far as they are shown. */
 #ifndef ANALYZE_L7_CASSANDRA_BODY_H
 #define ANALYZE_L7_CASSANDRA_BODY_H
 

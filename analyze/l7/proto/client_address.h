@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who asked first, behind proxies: in HTTP's headers, of any version. */
+/* The original client behind proxies, from HTTP header fields of any version. */
 #ifndef ANALYZE_L7_CLIENT_ADDRESS_H
 #define ANALYZE_L7_CLIENT_ADDRESS_H
 

@@ -5,8 +5,8 @@
  *   0xdabb:2  flags:1  status:1  id:8  size:4  body      big endian
  *   flags     0x80 request  0x40 two-way  0x20 event  0x1f serialization
  *   request   Dubbo's version, path, service's version, method, types, arguments, attachments
- *   response  0 exception, 1 value, 2 null; with attachments 3, 4, 5; where status is not 20: a
- * text
+ *   response  0 exception, 1 value, 2 null; with attachments 3, 4, 5
+ *             a text where status is not 20
  *
  * Bodies are values of Hessian 2, or lines of JSON; of others the calls are seen, and not what they
  * call. Paired by id. Either side may send events (heartbeats) and, for callbacks, calls: each

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of Hessian 2 (hessian.caucho.com/doc/hessian-serialization.html), as far as heads of
- * messages have them. */
+/* Values of Hessian 2 (hessian.caucho.com/doc/hessian-serialization.html), as far as
+ * message headers contain them. */
 #ifndef ANALYZE_L7_HESSIAN_H
 #define ANALYZE_L7_HESSIAN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Heads of HTTP/1 messages: their first line and the headers that tell something. */
+/* Start line and relevant header fields of HTTP/1 messages. */
 #ifndef ANALYZE_L7_HTTP1_HEAD_H
 #define ANALYZE_L7_HTTP1_HEAD_H
 

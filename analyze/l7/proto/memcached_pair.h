@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A connection of memcached, its limits, and which request a response belongs to: what its text
- * (memcached_text.c) and its binary protocol (memcached_binary.c) both stand on. */
+ * (memcached_text.c) and its binary protocol (memcached_binary.c) both use. */
 #ifndef ANALYZE_L7_MEMCACHED_PAIR_H
 #define ANALYZE_L7_MEMCACHED_PAIR_H
 

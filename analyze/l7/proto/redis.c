@@ -3,8 +3,8 @@
  * Redis serialization protocol, RESP2 and RESP3 (redis.io/docs/reference/protocol-spec).
  *
  *   request    *2\r\n $3\r\nGET\r\n $3\r\nkey\r\n        or an inline line: PING\r\n
- *   response   +OK\r\n  -ERR text\r\n  :1\r\n  $len\r\n...\r\n  *n ...  and RESP3: _ # , ( ! = % ~
- * > |
+ *   response   +OK\r\n  -ERR text\r\n  :1\r\n  $len\r\n...\r\n  *n ...
+ *   RESP3      besides: _ # , ( ! = % ~ > |
  *
  * In order, but: pushes and what follows MONITOR or a subscription belong to no request; CLIENT
  * REPLY takes responses away; a SUBSCRIBE to n channels is answered n times.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What stands before a Thrift message's struct, in each of its forms (thrift.c draws them). */
+/* Headers of Thrift messages, in each of their forms (thrift.c draws them). */
 #ifndef ANALYZE_L7_THRIFT_HEAD_H
 #define ANALYZE_L7_THRIFT_HEAD_H
 

@@ -14,8 +14,8 @@
  *   FREE               a session's end
  *   GO_...             (*Conn).Read and Write of crypto/tls, in registers. RETURN: a return
  *                      instruction of theirs, as a uretprobe would put an address on the stack that
- *                      Go's runtime does not know. DEFERRED: the entry of a closure that
- * LATE_RETURNs call first, with the count above its return address
+ *                      Go's runtime does not know. DEFERRED: the entry of a closure that a
+ *                      LATE_RETURN calls first, with the count above its return address
  */
 enum tls_kind {
 	TLS_NONE,

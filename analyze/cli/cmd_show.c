@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* obana show: one section of the report by itself. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cli/command.h"
+#include "analyze/cli/common_options.h"
+#include "analyze/load/analysis.h"
+#include "analyze/report/section.h"
+#include "analyze/store/table.h"
+#include "format/text.h"
+
+struct opts {
+	struct common_opts common;
+	struct table_style style;
+	bool list;
+	const char *where;
+	uint64_t limit, interval_ns;
+};
+
+enum { OPT_LIST, OPT_WHERE, OPT_INTERVAL, OPT_LIMIT, OPT_CSV, OPT_JSON };
+
+static int set(void *ctx, const struct option_def *def, const char *arg)
+{
+	struct opts *o = ctx;
+
+	switch (def->data) {
+	case OPT_LIST:
+		o->list = true;
+		return 0;
+	case OPT_WHERE:
+		o->where = arg;
+		return 0;
+	case OPT_INTERVAL:
+		if (parse_duration_ns(arg, &o->interval_ns) || !o->interval_ns ||
+		    o->interval_ns > INT64_MAX)
+			return option_error(def, "'%s' is not a time with a unit, as in 10s", arg);
+		return 0;
+	case OPT_LIMIT:
+		if (parse_u64(arg, &o->limit) || !o->limit || o->limit > INT64_MAX)
+			return option_error(def, "'%s' is not a number of rows", arg);
+		return 0;
+	default:
+		o->style.format = def->data == OPT_CSV ? TABLE_CSV : TABLE_JSON;
+		return 0;
+	}
+}
+
+static const struct option_def options[] = {
+	{"list", 0, ARG_NONE, NULL, "list the sections, with the names of classic tools", set,
+	 OPT_LIST},
+	{"where", 0, ARG_REQUIRED, "SQL",
+	 "only rows for which this is true: its columns as --json shows them", set, OPT_WHERE},
+	{"interval", 0, ARG_REQUIRED, "TIME", "a histogram for each interval", set, OPT_INTERVAL},
+	{"limit", 'n', ARG_REQUIRED, "N", "rows of a table (default: all)", set, OPT_LIMIT},
+	{"csv", 0, ARG_NONE, NULL, "comma-separated values", set, OPT_CSV},
+	{"json", 0, ARG_NONE, NULL, "an array of objects", set, OPT_JSON},
+	TIME_OPTIONS,
+	SYMBOL_OPTIONS,
+	{0},
+};
+
+static const struct cli cli = {
+	.program = "obana show",
+	.synopsis = "NAME ARCHIVE.obz ... [options]\n--list",
+	.summary = "one section of the report",
+	.details =
+		"NAME is a section's name or that of the classic tool that shows the same. "
+		"Histograms show powers of two; percentiles come from the ranges as counted, and "
+		"their error is given.",
+	.options = options,
+	.exit_status = cli_exit_status,
+};
+
+static int list_sections(void)
+{
+	static const char *const as[] = {[SECTION_TABLE] = "table",
+					 [SECTION_LISTING] = "table",
+					 [SECTION_HISTOGRAM] = "histogram",
+					 [SECTION_HEATMAP] = "heat map"};
+
+	for (size_t i = 0; i < section_cnt; i++)
+		printf("%-18s %-10s %-12s %s: %s\n", sections[i].name, as[sections[i].as],
+		       sections[i].aliases, sections[i].heading, sections[i].title);
+	return fflush(stdout) || ferror(stdout) ? EXIT_FAIL : EXIT_OK;
+}
+
+static int write_section(const struct opts *o, const struct section *s, sqlite3_stmt *stmt)
+{
+	long rows;
+
+	section_bind(stmt, o->limit, o->interval_ns);
+	if (o->style.format != TABLE_TEXT)
+		rows = table_write(stmt, &o->style, stdout);
+	else if (s->as == SECTION_HISTOGRAM)
+		rows = histogram_text(stmt, NULL, UINT32_MAX, stdout);
+	else if (s->as == SECTION_HEATMAP)
+		rows = heatmap_text(stmt, NULL, stdout);
+	else
+		rows = table_write(stmt, &o->style, stdout);
+	if (!rows && o->style.format == TABLE_TEXT)
+		message_warn("show: nothing recorded for %s", s->name);
+	return rows < 0 ? (int)rows : 0;
+}
+
+static int show(const struct opts *o, struct analysis *a, const struct section *s)
+{
+	char *sql = o->where ? sqlite3_mprintf("SELECT * FROM (%s) WHERE (%s)", s->sql, o->where)
+			     : sqlite3_mprintf("%s", s->sql);
+	const char *rest = sql;
+	sqlite3_stmt *stmt = NULL;
+	int err = sql ? store__tables_of(a->store, sql, &a->load.wanted) : -ENOMEM;
+
+	if (!err)
+		err = load__run(&a->load);
+	else if (sql)
+		message_error("show: %s", sqlite3_errmsg(store__db(a->store)));
+	if (!err) {
+		analysis__warn(a);
+		store__protect(a->store);
+		err = store__prepare(a->store, &rest, &stmt);
+		if (!err)
+			err = write_section(o, s, stmt);
+		if (err)
+			message_error("show: %s", sqlite3_errmsg(store__db(a->store)));
+	} else if (err == -EINVAL || err == -EACCES) {
+		err = -EIO; /* an error in the SQL is no usage error */
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_free(sql);
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
+static int run_on(struct opts *o, const char *name, char *const *archives, size_t cnt)
+{
+	const struct section *s = section_find(name);
+	struct analysis a;
+	int err;
+
+	if (!s) {
+		message_error("show: there is no section '%s'; see obana show --list", name);
+		return EXIT_USAGE;
+	}
+	if (!cnt) {
+		message_error("show: no archive given; see obana show --help");
+		return EXIT_USAGE;
+	}
+	if (o->interval_ns && !strstr(s->sql, ":interval")) {
+		message_error("show: --interval: section '%s' has none", s->name);
+		return EXIT_USAGE;
+	}
+	table_style_names(&o->style, o->common.load.names);
+	err = analysis__open(&a, &o->common, archives, cnt, NULL);
+	return err ? exit_code(err) : analysis__close(&a, show(o, &a, s));
+}
+
+static int run(int argc, char **argv)
+{
+	struct opts o = {.common.load.symbols.inlines = true,
+			 .style = table_style_for(stdout),
+			 .limit = INT64_MAX};
+	int rest, code = EXIT_USAGE, err = cli_parse(&cli, &o, argc, argv, true, &rest, NULL);
+
+	if (err)
+		return exit_code(err);
+	common_opts_finish(&o.common);
+	if (o.list)
+		code = list_sections();
+	else if (rest >= argc)
+		message_error("show: no section given; see obana show --list");
+	else
+		code = run_on(&o, argv[rest], argv + rest + 1, argc - rest - 1);
+	common_opts_fini(&o.common);
+	return code;
+}
+
+const struct command cmd_show_entry = {.name = "show", .cli = &cli, .run = run};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What probes counted: series, and their cells as counters and histograms. */
+#include "analyze/load/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/base/index.h"
+#include "analyze/base/load_budget.h"
+#include "analyze/base/strings.h"
+#include "analyze/store/bulk.h"
+#include "format/record.h"
+#include "format/text.h"
+
+/* A series of an archive, by (capture, id); names are l->strings'. */
+struct series {
+	uint32_t capture, id, probe, name;
+};
+
+enum { SERIES_MAX = 1 << 16 }; /* cells of later ones are of series-N */
+
+struct cell_load {
+	struct index index;
+	struct series *v;
+	size_t cnt, cap;
+	uint64_t (*spans)[2];
+	struct bulk series, counter, histogram;
+};
+
+static bool series_equal(const void *owner, uint32_t i, const void *key)
+{
+	const struct series *s = &((const struct cell_load *)owner)->v[i], *k = key;
+
+	return s->capture == k->capture && s->id == k->id;
+}
+
+static struct series *find_series(const struct cell_load *c, uint32_t capture, uint32_t id)
+{
+	struct series key = {.capture = capture, .id = id};
+	uint32_t i;
+
+	return index_find(&c->index, series_equal, c, hash_mix((uint64_t)capture << 32 | id), &key,
+			  &i)
+		       ? &c->v[i]
+		       : NULL;
+}
+
+static int cell_begin(struct load *l, void **state)
+{
+	struct cell_load *c = calloc(1, sizeof(*c));
+	int err;
+
+	*state = c;
+	if (!c)
+		return -ENOMEM;
+	c->spans = calloc(l->captures->cnt + 1, sizeof(*c->spans));
+	if (!c->spans)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->captures->cnt; i++)
+		load__span(l, i, c->spans[i]);
+	err = bulk_open(&c->series, l->store, "INSERT INTO series VALUES(?,?,?,?,?,?)");
+	if (!err)
+		err = bulk_open(&c->counter, l->store, "INSERT INTO counter VALUES(?,?,?,?,?,?,?)");
+	if (!err)
+		err = bulk_open(&c->histogram, l->store,
+				"INSERT INTO histogram VALUES(?,?,?,?,?,?,?,?,?)");
+	return err;
+}
+
+static struct series *new_series(struct load *l, struct cell_load *c, uint32_t capture, uint32_t id,
+				 struct span probe, struct span name)
+{
+	if (c->cnt == SERIES_MAX || array_reserve(&c->v, &c->cap, c->cnt + 1))
+		return NULL;
+	c->v[c->cnt] = (struct series){capture, id, strings__add(l->strings, budget_name(probe)),
+				       strings__add(l->strings, budget_name(name))};
+	if (index_add(&c->index, hash_mix((uint64_t)capture << 32 | id), c->cnt))
+		return NULL;
+	return &c->v[c->cnt++];
+}
+
+/* Sent again now and then: the first holds. */
+static int add_series(struct load *l, struct cell_load *c, uint32_t capture,
+		      const struct rec_series *r)
+{
+	if (find_series(c, capture, r->id))
+		return 0;
+	if (!new_series(l, c, capture, r->id, r->probe, r->name))
+		return c->cnt == SERIES_MAX ? 0 : -ENOMEM;
+	bulk_int(&c->series, capture_id(capture));
+	bulk_span(&c->series, budget_name(r->probe));
+	bulk_span(&c->series, budget_name(r->name));
+	bulk_span(&c->series, budget_name(r->kind));
+	bulk_span(&c->series, budget_name(r->unit));
+	bulk_span(&c->series, budget_name(r->keys));
+	return bulk_row(&c->series);
+}
+
+static int add_cell(struct load *l, struct cell_load *c, uint32_t capture, const struct rec_cell *r)
+{
+	uint64_t ts_ns = r->ts_ns + l->captures->v[capture].to_realtime;
+	struct bulk *b = r->high ? &c->histogram : &c->counter;
+	const struct series *s = find_series(c, capture, r->series);
+	char lost[32];
+
+	if (ts_ns < c->spans[capture][0] || ts_ns >= c->spans[capture][1])
+		return 0;
+	snprintf(lost, sizeof(lost), "series-%u", r->series);
+	bulk_int(b, capture_id(capture));
+	bulk_text(b, s ? strings__get(l->strings, s->probe) : "");
+	bulk_text(b, s ? strings__get(l->strings, s->name) : lost);
+	bulk_span(b, budget_name(r->key));
+	bulk_int(b, ts_ns);
+	if (r->high) {
+		bulk_int(b, r->low);
+		bulk_int(b, r->high > INT64_MAX ? INT64_MAX : r->high);
+	}
+	bulk_int(b, r->count);
+	bulk_int(b, r->sum);
+	return bulk_row(b);
+}
+
+static int cell_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
+		     const void *rows, size_t cnt)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && !err; i++)
+		if ((int)kind == REC_series)
+			err = add_series(l, state, capture, (const struct rec_series *)rows + i);
+		else if ((int)kind == REC_cell)
+			err = add_cell(l, state, capture, (const struct rec_cell *)rows + i);
+	return err;
+}
+
+static int cell_finish(struct load *l, void *state)
+{
+	struct cell_load *c = state;
+	int err = bulk_flush(&c->series);
+
+	if (!err)
+		err = bulk_flush(&c->counter);
+	return err ? err : bulk_flush(&c->histogram);
+}
+
+static void cell_free(void *state)
+{
+	struct cell_load *c = state;
+
+	if (!c)
+		return;
+	bulk_close(&c->series);
+	bulk_close(&c->counter);
+	bulk_close(&c->histogram);
+	index_fini(&c->index);
+	free(c->spans);
+	free(c->v);
+	free(c);
+}
+
+const struct loader load_cell_entry = {
+	.streams = (const char *const[]){"metric", NULL},
+	.tables = (const char *const[]){"series", "counter", "histogram", NULL},
+	.begin = cell_begin,
+	.rows = cell_rows,
+	.finish = cell_finish,
+	.free = cell_free,
+};

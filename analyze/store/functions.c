@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/store/functions.h"
+
+#include <string.h>
+
+#include "analyze/store/buckets.h"
+
+struct quantile {
+	struct buckets buckets;
+	double p;
+};
+
+static void quantile_step(sqlite3_context *c, int argc, sqlite3_value **argv)
+{
+	struct quantile *q = sqlite3_aggregate_context(c, sizeof(*q));
+	int64_t count = sqlite3_value_int64(argv[3]);
+
+	if (!q) {
+		sqlite3_result_error_nomem(c);
+		return;
+	}
+	q->p = sqlite3_value_double(argv[0]);
+	if (count > 0 && buckets_add(&q->buckets, sqlite3_value_int64(argv[1]),
+				     sqlite3_value_int64(argv[2]), count))
+		sqlite3_result_error_nomem(c);
+}
+
+static void quantile_final(sqlite3_context *c)
+{
+	struct quantile *q = sqlite3_aggregate_context(c, 0);
+
+	if (!q || !q->buckets.cnt)
+		sqlite3_result_null(c);
+	else
+		sqlite3_result_int64(c, buckets_quantile(&q->buckets, q->p, NULL));
+	if (q)
+		buckets_fini(&q->buckets);
+}
+
+/* The next part of s, whose length is returned; *s is moved behind it, NULL after the last. */
+static size_t next_part(const char **s)
+{
+	size_t len = strcspn(*s, "\t");
+
+	*s = (*s)[len] ? *s + len + 1 : NULL;
+	return len;
+}
+
+static void part(sqlite3_context *c, int argc, sqlite3_value **argv)
+{
+	const char *key = (const char *)sqlite3_value_text(argv[0]),
+		   *keys = (const char *)sqlite3_value_text(argv[1]),
+		   *name = (const char *)sqlite3_value_text(argv[2]);
+
+	while (key && keys && name) {
+		const char *value = key, *called = keys;
+		size_t value_len = next_part(&key), called_len = next_part(&keys);
+
+		if (called_len == strlen(name) && !memcmp(called, name, called_len)) {
+			sqlite3_result_text(c, value, value_len, SQLITE_TRANSIENT);
+			return;
+		}
+	}
+}
+
+int functions_add(sqlite3 *db)
+{
+	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+	int rc = sqlite3_create_function_v2(db, "quantile", 4, flags, NULL, NULL, quantile_step,
+					    quantile_final, NULL);
+
+	return rc ? rc
+		  : sqlite3_create_function_v2(db, "part", 3, flags, NULL, part, NULL, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Counting in the kernel: hist_add() and count_add() add one occurrence to a cell. Cells only grow;
+ * obrec reads them every second and takes differences. Not for perf_event programs: adding a key
+ * takes a lock.
+ *
+ *	struct metric_key key = {};
+ *
+ *	metric_key_comm(&key, task->comm);
+ *	hist_add(PROBE_runq, SERIES_latency, &key, wait_ns);
+ */
+#ifndef BPF_METRIC_BPF_H
+#define BPF_METRIC_BPF_H
+
+#include "bpf/core.bpf.h"
+#include "bpf/metric.h"
+
+/* By CPU, so that none waits for another. */
+struct metrics_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH); /* preallocated: before 6.1 others may not grow */
+	__uint(max_entries, 1);			/* obrec sets it */
+	__type(key, struct metric_key);
+	__type(value, struct metric_cell);
+};
+/* By SERIES_NUMBER() of what is on: the place of its first bucket in metric_others, which has what
+ * found no room above, whatever its key. */
+struct metric_others_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct metric_cell);
+};
+extern struct metrics_map metrics SEC(".maps");
+extern struct metric_others_map metric_others SEC(".maps");
+extern __u32 metric_other_at[SERIES_NUMBERS];
+/* metric_bucket(), verified once and not along each way that leads to it. */
+int metric_bucket_of(__u64 value);
+extern __u64 metric_other_cnt; /* so that obrec need not look for them */
+
+static __always_inline void metric_add(struct metric_key *key, __u64 value)
+{
+	struct metric_cell *cell = bpf_map_lookup_elem(&metrics, key), none = {};
+	__u32 at;
+
+	if (!cell) {
+		bpf_map_update_elem(&metrics, key, &none, BPF_NOEXIST);
+		cell = bpf_map_lookup_elem(&metrics, key);
+	}
+	if (!cell) {
+		at = metric_other_at[key->series & (SERIES_NUMBERS - 1)] + key->bucket;
+		cell = bpf_map_lookup_elem(&metric_others, &at);
+		add_atomically(&metric_other_cnt, 1);
+	}
+	if (!cell)
+		return;
+	if (value) /* clang 14 cannot add a constant 0 atomically */
+		add_atomically(&cell->sum, value);
+	add_atomically(&cell->count, 1);
+}
+
+static __always_inline void hist_add(__u32 probe, __u32 series, struct metric_key *key, __u64 value)
+{
+	key->series = SERIES_NUMBER(probe, series);
+	key->bucket = metric_bucket_of(value);
+	metric_add(key, value);
+}
+
+/* One more, of `amount`: bytes perhaps; the cell has both. */
+static __always_inline void count_add(__u32 probe, __u32 series, struct metric_key *key,
+				      __u64 amount)
+{
+	key->series = SERIES_NUMBER(probe, series);
+	key->bucket = 0;
+	metric_add(key, amount);
+}
+
+/* A name as the first two parts; series by process begin with it. */
+static __always_inline void metric_key_comm(struct metric_key *key, const char *comm)
+{
+	__builtin_memcpy(key->part, comm, WIRE_COMM_LEN);
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+#ifndef BPF_BLOCK_H
+#define BPF_BLOCK_H
+
+#include "bpf/metric.h"
+
+enum { SERIES_block_device = SERIES_OWN, SERIES_block_queued, SERIES_block_size };
+/* Of the keys, behind the process's name (of latencies: none). */
+enum { BLOCK_PART_DEV = 2, BLOCK_PART_OP = 3 };
+
+/* enum req_op of the kernel, by number. */
+#define BLOCK_OPS(X)                                                                               \
+	X(0, "read") X(1, "write") X(2, "flush") X(3, "discard") X(5, "secure erase")              \
+		X(7, "zone append") X(9, "write zeroes")
+#define BLOCK_OP_LEN 16
+#define BLOCK_OP_CNT 10 /* others are "other" */
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Opening files: open, openat, openat2 and creat, each at its own tracepoints, so that no other
+ * system call costs anything. The path is read at the end: the kernel has paged it in by then.
+ */
+#include "bpf/event.bpf.h"
+#include "bpf/syscall.bpf.h"
+
+const volatile bool open_failed; /* only those that failed */
+const volatile bool open_stack;
+const volatile __u64 open_min_ns;
+
+struct open_call {
+	__u64 begin_ns;
+	const char *path;
+	__u64 flags, mode;
+	const __u64 *how; /* openat2: struct open_how, with both in it */
+};
+/* By tid. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __u32);
+	__type(value, struct open_call);
+} open_calls SEC(".maps");
+
+static __always_inline int open_enter(struct open_call *call)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 tid = id;
+
+	if (!enabled || !is_recorded(id >> 32))
+		return 0;
+	call->begin_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&open_calls, &tid, call, BPF_ANY))
+		loss_count(LOSS_PENDING);
+	return 0;
+}
+
+SEC("?tracepoint/syscalls/sys_enter_open")
+int open_enter_open(struct syscall_enter *ctx)
+{
+	struct open_call call = {
+		.path = (void *)ctx->args[0], .flags = ctx->args[1], .mode = ctx->args[2]};
+
+	return open_enter(&call);
+}
+
+SEC("?tracepoint/syscalls/sys_enter_creat")
+int open_enter_creat(struct syscall_enter *ctx)
+{
+	struct open_call call = {.path = (void *)ctx->args[0],
+				 .flags = 01 | 0100 | 01000, /* O_WRONLY | O_CREAT | O_TRUNC */
+				 .mode = ctx->args[1]};
+
+	return open_enter(&call);
+}
+
+SEC("?tracepoint/syscalls/sys_enter_openat")
+int open_enter_openat(struct syscall_enter *ctx)
+{
+	struct open_call call = {
+		.path = (void *)ctx->args[1], .flags = ctx->args[2], .mode = ctx->args[3]};
+
+	return open_enter(&call);
+}
+
+SEC("?tracepoint/syscalls/sys_enter_openat2")
+int open_enter_openat2(struct syscall_enter *ctx)
+{
+	struct open_call call = {.path = (void *)ctx->args[1], .how = (void *)ctx->args[2]};
+
+	return open_enter(&call);
+}
+
+static __always_inline int open_exit(struct syscall_exit *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid(), how[2] = {}, now;
+	__u32 tid = id;
+	struct open_call *found = bpf_map_lookup_elem(&open_calls, &tid), call;
+	struct event_open *e;
+	long ret = ctx->ret;
+
+	if (!found)
+		return 0;
+	call = *found;
+	bpf_map_delete_elem(&open_calls, &tid);
+	now = bpf_ktime_get_ns();
+	if (!enabled || (open_failed && ret >= 0) || now - call.begin_ns < open_min_ns)
+		return 0;
+	e = EVENT_BEGIN(open, ENTRY_TRACEPOINT, id);
+	if (!e)
+		return 0;
+	if (call.how && !bpf_probe_read_user(how, sizeof(how), call.how)) {
+		call.flags = how[0];
+		call.mode = how[1];
+	}
+	e->flags = call.flags;
+	if (call.flags & (0100 | 020000000)) /* O_CREAT, O_TMPFILE: else it is not looked at */
+		e->mode = call.mode & 07777;
+	if (ret < 0)
+		e->error = -ret;
+	else
+		e->fd = ret;
+	e->duration_ns = now - call.begin_ns;
+	if (open_stack)
+		event_stacks(ctx, ENTRY_TRACEPOINT, e);
+	e->path = event_user_str(e->text, 0, call.path);
+	EVENT_SEND(open, e, ENTRY_TRACEPOINT, e->path);
+	return 0;
+}
+
+#define OPEN_EXIT(name)                                                                            \
+	SEC("?tracepoint/syscalls/sys_exit_" #name)                                                \
+	int open_exit_##name(struct syscall_exit *ctx)                                             \
+	{                                                                                          \
+		return open_exit(ctx);                                                             \
+	}
+OPEN_EXIT(open)
+OPEN_EXIT(creat)
+OPEN_EXIT(openat)
+OPEN_EXIT(openat2)

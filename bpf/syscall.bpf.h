@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* The contexts of programs on syscalls:sys_enter_NAME and sys_exit_NAME (the tracepoint's `format`
+ * in tracefs; the same for every call and on all 64-bit processors). */
+#ifndef BPF_SYSCALL_BPF_H
+#define BPF_SYSCALL_BPF_H
+
+#include "bpf/wire.h"
+
+struct syscall_enter {
+	__u64 common;
+	__u32 number, pad;
+	__u64 args[6];
+};
+
+struct syscall_exit {
+	__u64 common;
+	__u32 number, pad;
+	__s64 ret;
+};
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/probe/metrics.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "obrec.skel.h"
+#include "record/intake/cells.h"
+#include "record/probe/probe.h"
+
+/* Of a cell in the kernel beside its numbers by CPU: key, links of the table. */
+enum { CELL_OVERHEAD = 128, CELLS_MIN = 4096, CELLS_MAX = 32768, BATCH = 4096 };
+
+struct metrics {
+	struct probe_env *env;
+	struct cells *cells;
+	uint64_t from_ns, others; /* the interval's start; metric_other_cnt as last seen */
+	bool named;		  /* series were written */
+	unsigned cpus;
+	uint32_t batch;		  /* keys that a call may bring */
+	struct metric_key *keys;
+	struct metric_cell *values; /* by CPU */
+	int err;
+};
+
+void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		     size_t sz)
+{
+	snprintf(text, sz, "%.*s", WIRE_COMM_LEN, (const char *)part);
+}
+
+/* Those of each probe with events, before its own. */
+static const struct series event_series[SERIES_OWN] = {
+	[SERIES_EVENTS] = {"events", "", SERIES_COUNTER, "process", series_key_comm},
+	[SERIES_THROTTLED] = {"throttled", "", SERIES_COUNTER, "process", series_key_comm},
+};
+
+/* NULL: there is none of that number. */
+static const struct series *series_of(size_t probe, unsigned number)
+{
+	const struct series *own = probes[probe]->series;
+
+	if (number < SERIES_OWN)
+		return probes[probe]->event ? &event_series[number] : NULL;
+	for (unsigned i = SERIES_OWN; own && own->name; i++, own++)
+		if (i == number)
+			return own;
+	return NULL;
+}
+
+static bool is_on(const struct probe_env *env, size_t probe)
+{
+	return env->opts->probes >> probe & 1;
+}
+
+/* Calls fn for each series of the probes that are on. */
+static void each_series(struct probe_env *env, void *ctx,
+			void (*fn)(void *ctx, const struct series *s, size_t probe, unsigned number))
+{
+	for (size_t i = 0; probes[i]; i++)
+		for (unsigned n = 0; n < SERIES_MAX && is_on(env, i); n++)
+			if (series_of(i, n))
+				fn(ctx, series_of(i, n), i, n);
+}
+
+struct places {
+	uint32_t *at; /* metric_other_at */
+	uint32_t cnt;
+};
+
+/* The first place is nobody's: what has no series of its own would go there. */
+static void place_others(void *ctx, const struct series *s, size_t probe, unsigned number)
+{
+	struct places *p = ctx;
+
+	p->at[SERIES_NUMBER(probe, number)] = p->cnt;
+	p->cnt += s->kind == SERIES_HISTOGRAM ? METRIC_BUCKETS : 1;
+}
+
+static void set_rates(struct probe_env *env)
+{
+	uint32_t *rates = (uint32_t *)env->skel->rodata->event_rates;
+
+	for (size_t i = 0; probes[i]; i++)
+		if (is_on(env, i) && probes[i]->event)
+			rates[i] = probe_env__option(env, probes[i], "rate");
+}
+
+int metrics_prepare(struct probe_env *env)
+{
+	struct obrec_bpf *skel = env->skel;
+	struct places p = {.at = skel->bss->metric_other_at, .cnt = 1};
+	unsigned cpus = env->features->cpus;
+	uint64_t cells = env->opts->max_mem / 32 / (CELL_OVERHEAD + sizeof(struct metric_cell) * cpus);
+	int err;
+
+	each_series(env, &p, place_others);
+	if (p.cnt == 1)
+		return 0;
+	set_rates(env);
+	cells = cells < CELLS_MIN ? CELLS_MIN : cells > CELLS_MAX ? CELLS_MAX : cells;
+	err = bpf_map__set_max_entries(skel->maps.metrics, cells);
+	return err ? err : bpf_map__set_max_entries(skel->maps.metric_others, p.cnt);
+}
+
+int metrics__new(struct metrics **out, struct probe_env *env)
+{
+	struct metrics *m;
+	int err = 0, cpus = libbpf_num_possible_cpus();
+
+	*out = NULL;
+	if (bpf_map__max_entries(env->skel->maps.metrics) == 1)
+		return 0;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	*out = m;
+	m->env = env;
+	m->cpus = cpus > 0 ? cpus : 1;
+	m->batch = BATCH;
+	m->keys = malloc(m->batch * sizeof(*m->keys));
+	m->values = malloc(m->batch * m->cpus * sizeof(*m->values));
+	err = m->keys && m->values ? cells__new(&m->cells) : -ENOMEM;
+	return err;
+}
+
+void metrics__free(struct metrics *m)
+{
+	if (!m)
+		return;
+	cells__free(m->cells);
+	free(m->keys);
+	free(m->values);
+	free(m);
+}
+
+static void note(struct metrics *m, int err)
+{
+	if (err && !m->err)
+		m->err = err;
+}
+
+static void write_series(void *ctx, const struct series *s, size_t probe, unsigned number)
+{
+	struct metrics *m = ctx;
+	struct rec_series r = {
+		.id = SERIES_NUMBER(probe, number) + 1,
+		.probe = span_of(probes[probe]->name),
+		.name = span_of(s->name),
+		.kind = span_of(s->kind == SERIES_HISTOGRAM ? "histogram" : "counter"),
+		.unit = span_of(s->unit),
+		.keys = span_of(s->keys),
+	};
+
+	note(m, obz_writer__put(m->env->writer, REC_series, &r));
+}
+
+/* What was counted under a key since it was seen last. `text`: instead of the key's own. */
+static void write_cell(struct metrics *m, const struct metric_key *key,
+		       const struct metric_cell *now, const char *text)
+{
+	const struct series *s = series_of(key->series / SERIES_MAX, key->series % SERIES_MAX);
+	struct metric_cell grown;
+	struct rec_cell r;
+	char own[512] = "";
+	int err = s ? cells__grown(m->cells, key, now, &grown) : -ENOENT;
+
+	if (err || !(grown.count | grown.sum)) {
+		note(m, err == -ENOMEM ? err : 0);
+		return;
+	}
+	if (!text && s->key_text)
+		s->key_text(m->env, (const uint64_t *)key->part, own, sizeof(own));
+	r = (struct rec_cell){
+		.ts_ns = m->from_ns,
+		.series = key->series + 1,
+		.key = span_of(text ? text : own),
+		.count = grown.count,
+		.sum = grown.sum,
+	};
+	if (s->kind == SERIES_HISTOGRAM) {
+		r.low = metric_low(key->bucket);
+		r.high = metric_low(key->bucket + 1);
+	}
+	note(m, obz_writer__put(m->env->writer, REC_cell, &r));
+}
+
+static struct metric_cell sum_up(const struct metric_cell *by_cpu, unsigned cpus)
+{
+	struct metric_cell sum = {0};
+
+	for (unsigned i = 0; i < cpus; i++) {
+		sum.count += by_cpu[i].count;
+		sum.sum += by_cpu[i].sum;
+	}
+	return sum;
+}
+
+/* Keys that are added meanwhile may be met twice or not at all, which cells.h does not mind. */
+static int read_cells(struct metrics *m)
+{
+	int fd = bpf_map__fd(m->env->skel->maps.metrics), err = 0;
+	uint32_t at = 0, cnt;
+	bool first = true;
+
+	while (!err) {
+		cnt = m->batch;
+		err = bpf_map_lookup_batch(fd, first ? NULL : &at, &at, m->keys, m->values, &cnt,
+					   NULL);
+		if (err && errno != ENOENT) /* ENOSPC: more in one bucket than a batch holds */
+			return -errno;
+		first = false;
+		for (uint32_t i = 0; i < cnt; i++) {
+			struct metric_cell now = sum_up(&m->values[i * m->cpus], m->cpus);
+
+			write_cell(m, &m->keys[i], &now, NULL);
+		}
+	}
+	return 0;
+}
+
+static void read_others(void *ctx, const struct series *s, size_t probe, unsigned number)
+{
+	struct metrics *m = ctx;
+	struct metric_key key = {.series = SERIES_NUMBER(probe, number)};
+	uint32_t at = m->env->skel->bss->metric_other_at[key.series];
+	struct metric_cell now;
+
+	memset(key.part, 0xff, sizeof(key.part)); /* no key of a process or thing */
+	for (; key.bucket < (s->kind == SERIES_HISTOGRAM ? METRIC_BUCKETS : 1); key.bucket++, at++)
+		if (!bpf_map_lookup_elem(bpf_map__fd(m->env->skel->maps.metric_others), &at, &now) &&
+		    now.count)
+			write_cell(m, &key, &now, "(other)");
+}
+
+int metrics__tick(struct metrics *m, uint64_t now_ns)
+{
+	uint64_t others;
+
+	if (!m)
+		return 0;
+	if (!m->from_ns)
+		m->from_ns = m->env->start_ns;
+	if (!m->named)
+		each_series(m->env, m, write_series);
+	m->named = true;
+	note(m, read_cells(m));
+	others = __atomic_load_n(&m->env->skel->bss->metric_other_cnt, __ATOMIC_ACQUIRE);
+	if (others != m->others)
+		each_series(m->env, m, read_others);
+	m->others = others;
+	m->from_ns = now_ns;
+	return m->err;
+}
+
+void metrics__reanchor(struct metrics *m)
+{
+	if (m)
+		m->named = false;
+}

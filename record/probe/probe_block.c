@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Block requests (bpf/probe/block.bpf.c). */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/probe/block.h"
+#include "format/records.h"
+#include "obrec.skel.h"
+#include "record/probe/hooks.h"
+#include "record/probe/probe.h"
+
+extern const struct probe probe_block_entry;
+
+static const struct hook hooks[] = {
+	{"block_insert_5_10", "block:block_rq_insert", HOOK_RAW_TP, HOOK_OPTIONAL},
+	{"block_insert", "block:block_rq_insert", HOOK_RAW_TP, HOOK_INSTEAD},
+	{"block_issue_5_10", "block:block_rq_issue", HOOK_RAW_TP, HOOK_OPTIONAL},
+	{"block_issue", "block:block_rq_issue", HOOK_RAW_TP, HOOK_INSTEAD},
+	{"block_complete", "block:block_rq_complete", HOOK_RAW_TP, HOOK_REQUIRED},
+	{0},
+};
+
+static const struct variant variants[] = {
+	{"tracepoint", "raw_tp/block_rq_insert, block_rq_issue, block_rq_complete", NULL, hooks},
+	{0},
+};
+
+static const struct probe_option options[] = {
+	PROBE_OPTION_RATE(1000),
+	{"min", PROBE_TIME, 0, "requests from this on are recorded singly"},
+	{"stack", PROBE_FLAG, 0, "with the stacks that led to them, also as samples"},
+	{0},
+};
+
+/* The disk's name, "8:16" of one that is gone. */
+static void dev_text(uint32_t dev, char *text, size_t sz)
+{
+	char path[64], target[256];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
+	len = readlink(path, target, sizeof(target) - 1);
+	if (len > 0) {
+		target[len] = 0;
+		snprintf(text, sz, "%.63s",
+			 strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+	} else {
+		snprintf(text, sz, "%u:%u", dev >> 20, dev & 0xfffff);
+	}
+}
+
+static const char *op_text(uint64_t op)
+{
+	static const char *const names[BLOCK_OP_CNT + 1] = {
+#define X(number, name) [number] = name,
+		BLOCK_OPS(X)
+#undef X
+	};
+
+	return op <= BLOCK_OP_CNT && names[op] ? names[op] : "other";
+}
+
+static void latency_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			size_t sz)
+{
+	char disk[64];
+
+	dev_text(part[BLOCK_PART_DEV], disk, sizeof(disk));
+	snprintf(text, sz, "%s\t%s", disk, op_text(part[BLOCK_PART_OP]));
+}
+
+static void size_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		     size_t sz)
+{
+	size_t len;
+
+	series_key_comm(env, part, text, sz);
+	len = strlen(text);
+	text[len] = '\t';
+	latency_key(env, part, text + len + 1, sz - len - 1);
+}
+
+static const struct series series[] = {
+	[SERIES_block_device - SERIES_OWN] = {"latency", "ns", SERIES_HISTOGRAM, "disk\toperation",
+					      latency_key},
+	[SERIES_block_queued - SERIES_OWN] = {"queued", "ns", SERIES_HISTOGRAM, "disk\toperation",
+					      latency_key},
+	[SERIES_block_size - SERIES_OWN] = {"size", "bytes", SERIES_HISTOGRAM,
+					    "process\tdisk\toperation", size_key},
+	{0},
+};
+
+static int prepare(struct probe_env *env)
+{
+	env->skel->rodata->block_min_ns = probe_env__option(env, &probe_block_entry, "min");
+	env->skel->rodata->block_stack = probe_env__option(env, &probe_block_entry, "stack");
+	return 0;
+}
+
+const struct probe probe_block_entry = {
+	.name = "block",
+	.event = REC_block,
+	.variants = variants,
+	.series = series,
+	.options = options,
+	.prepare = prepare,
+};

@@ -1,0 +1,33 @@
+# Sections: each by its own name and by the classic tools', as text, CSV and JSON, in the report and in the page.
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+export TZ=UTC XDG_CACHE_HOME=$PWD/cache
+obana=$TOP/$B/obana
+"$TOP/$B/tests/tools/mkobz" a.obz <"$TOP/tests/cli/events.obt" || exit 1
+"$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt" || exit 1
+$obana show --list
+for name in $($obana show --list | awk '{ print $1 }'); do echo "--- $name"; $obana show "$name" a.obz 2>&1; done
+echo "--- an interval, a condition, a limit"
+$obana show biolatency a.obz --interval 1s
+$obana show opensnoop a.obz --where "errno <> 0" --csv
+$obana show biosnoop a.obz --limit 1 --json
+$obana show runqlat a.obz --from 1s
+echo "--- errors"
+$obana show nosuch a.obz 2>&1; echo "exit $?"
+$obana show opens a.obz --interval 1s 2>&1; echo "exit $?"
+$obana show opens a.obz --where "nosuch = 1" 2>&1; echo "exit $?"
+$obana show opens a.obz --where "1); DELETE FROM open; --" 2>&1; echo "exit $?"
+$obana show opens small.obz 2>&1; echo "exit $?"
+echo "--- report and page"
+$obana report a.obz
+{ echo "rename open page_fault"; cat "$TOP/tests/cli/events.obt"; } | "$TOP/$B/tests/tools/mkobz" newer.obz; $obana report newer.obz | grep ^Events
+$obana report a.obz --html=- | python3 -c '
+import re, sys
+import xml.dom.minidom
+page = sys.stdin.read()
+maps = re.findall(r"<svg class=\"heatmap\".*?</svg>", page, re.S)
+for m in maps: xml.dom.minidom.parseString(m); print(len(re.findall("<rect ", m)), "cells,", len(re.findall("<text ", m)), "labels")
+print(len(re.findall("<pre>", page)), "histograms,", re.findall("<h2[^>]*>([^<]*)", page))
+print("\x1b" in page)'
+echo "--- metrics"
+$obana export prometheus a.obz -o - | grep '_\(open\|runq\|block\)_'

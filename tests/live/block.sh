@@ -1,0 +1,42 @@
+# A known number of direct reads and writes on a loop device: each is a row, a sample and counted in three histograms, and the
+# counts and bytes are those of the disk's own account (/sys/block/DISK/stat); beyond the rate the histograms stay complete.
+. tests/live/lib.inc
+. tests/live/carriers.inc
+command -v losetup >/dev/null || skip "needs losetup"
+"$OBREC" --list | grep -q '^block .* yes' || skip "no probe 'block': $("$OBREC" --list | grep '^block ')"
+truncate -s 16M "$T/image"
+loop=$(losetup -f --show "$T/image" 2>"$T/err") || skip "no loop device: $(cat "$T/err")"
+trap 'losetup -d "$loop"; cleanup' EXIT
+disk=${loop#/dev/}
+read_all="dd if=$loop of=/dev/null bs=16k iflag=direct count=200 status=none"
+write_some="dd if=/dev/zero of=$loop bs=4k oflag=direct count=100 status=none"
+account() { awk '{print $1, $3 * 512, $5, $7 * 512}' "/sys/block/$disk/stat"; } # reads, bytes, writes, bytes
+counts() { # SERIES KEY-PREFIX
+	counted "$T/b.obz" block "$1" "$2"
+}
+
+settled() { [ "$(account)" = "$(sleep 0.2; account)" ]; } # what opens a new disk reads it
+eventually "nobody else uses $disk" settled
+before=$(account)
+"$OBREC" -q -e biolatency:rate=0,stack -o "$T/b.obz" --debuginfo none -- sh -c "$read_all; $write_some"
+diff=$(paste -d' ' <(echo "$before") <(account) | awk '{print $5 - $1, $6 - $2, $7 - $3, $8 - $4}')
+read -r reads read_bytes writes write_bytes <<<"$diff"
+is "reads and writes of dd" "$reads $writes" "200 100"
+tab=$(printf '\t')
+is "reads counted by latency" "$(counts latency "$disk${tab}read")" $reads
+is "writes counted by latency" "$(counts latency "$disk${tab}write")" $writes
+is "reads counted by time in the queue" "$(counts queued "$disk${tab}read")" $reads
+is "reads counted by size, of dd" "$(counts size "dd${tab}$disk${tab}read")" $reads
+size=$(series "$T/b.obz" block size)
+is "bytes in the histogram" "$(rows "$T/b.obz" cell "r.sum if r.series == $size and '$disk' in r.key else None" | awk '{n += $1} END {print n}')" $((read_bytes + write_bytes))
+is "each size has a bucket of its own that holds it" "$(rows "$T/b.obz" cell "next(b for b in (4096, 16384) if r.low <= b < r.high) if r.series == $size and '$disk' in r.key else None" | sort -un | xargs)" "4096 16384"
+is "rows" "$(rows "$T/b.obz" block "(r.op, r.bytes, r.error) if r.disk == '$disk' else None" | sort | uniq -c | xargs)" "200 (read, 16384, 0) 100 (write, 4096, 0)"
+is "sectors of the reads, in order" "$(rows "$T/b.obz" block "r.sector if r.op == 'read' and r.disk == '$disk' else None" | awk '$1 == (NR - 1) * 32 {n++} END {print n}')" 200
+is "with stacks, a thread, and time on the device" "$(rows "$T/b.obz" block "r.kernel_stack > 0 and r.user_stack > 0 and r.thread > 0 and r.device_ns > 0 if r.disk == '$disk' else None" | sort -u)" True
+is "samples" "$(rows "$T/b.obz" sample "1 if r.kind == 3 else None" | wc -l)" "$(rows "$T/b.obz" block 1 | wc -l)"
+
+"$OBREC" -q -e block:rate=10 -o "$T/b.obz" --debuginfo none -- sh -c "$read_all"
+is "counted, beyond the rate" "$(counts latency "$disk${tab}read") $(counts events dd)" "200 200"
+sent=$(rows "$T/b.obz" block "1 if r.disk == '$disk' else None" | wc -l)
+is "what was left out was counted" $((sent + $(counts throttled dd))) 200
+within "rows at 10 a second" "$sent" 1 199

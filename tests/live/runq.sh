@@ -1,0 +1,70 @@
+# Three processes that compete for one CPU and one that naps beside them: how often and how long each waited for it, as the cells
+# say, is what the kernel's own account (/proc/self/schedstat) says; waits beyond the bound are rows too.
+. tests/live/lib.inc
+. tests/live/carriers.inc
+command -v cc >/dev/null || skip "needs a C compiler"
+[ -e /proc/self/schedstat ] || skip "no /proc/self/schedstat (CONFIG_SCHED_INFO)"
+"$OBREC" --list | grep -q '^runq .* yes' || skip "no probe 'runq': $("$OBREC" --list | grep '^runq ')"
+cat >"$T/queue.c" <<'C'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static unsigned long long delay, turns;
+static void account(int sign)
+{
+	unsigned long long d, n;
+	FILE *f = fopen("/proc/self/schedstat", "r");
+
+	if (!f || fscanf(f, "%*u %llu %llu", &d, &n) != 2) _exit(1);
+	fclose(f);
+	delay += sign * d;
+	turns += sign * n;
+}
+static void work(int i)
+{
+	struct timespec nap = {0, 300000}, used = {0};
+	char name[16];
+
+	snprintf(name, sizeof(name), "rq-%d", i);
+	prctl(PR_SET_NAME, name);
+	account(-1); /* under another name until here */
+	for (int n = 0; i == 3 && n < 1000; n++) nanosleep(&nap, NULL);
+	while (i < 3 && used.tv_sec * 1000 + used.tv_nsec / 1000000 < 500) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	account(1);
+	printf("%s %llu %llu\n", name, turns, delay);
+	fflush(stdout);
+	_exit(0);
+}
+int main(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	for (int i = 0; i < 4; i++)
+		if (!fork()) work(i);
+	while (wait(NULL) > 0) ;
+}
+C
+cc -O2 -o "$T/queue" "$T/queue.c"
+"$OBREC" -e runqlat:min=1ms,rate=0 --debuginfo none -o "$T/r.obz" -- "$T/queue" >"$T/account" 2>"$T/err" || fail "$(cat "$T/err")"
+is "those that gave account" "$(wc -l <"$T/account")" 4
+latency=$(series "$T/r.obz" runq latency)
+rows "$T/r.obz" cell "(r.key.split('\t')[0], r.count, r.sum, r.low, r.high) if r.series == $latency and r.low * r.count <= r.sum < r.high * r.count else None" |
+	tr -d "(),'" >"$T/cells"
+is "each cell's mean is within its range" "$(wc -l <"$T/cells")" "$(rows "$T/r.obz" cell "1 if r.series == $latency else None" | wc -l)"
+while read -r name turns delay; do
+	read -r count sum < <(awk -v name="$name" '$1 == name {n += $2; s += $3} END {print n + 0, s + 0}' "$T/cells")
+	# a few may fall between name and account, at either end
+	within "turns of $name ($count of $turns)" $((count - turns)) -2 20
+	within "waited by $name (${sum} of $delay ns), in percent" $((sum * 100 / (delay + 1))) 90 110
+done <"$T/account"
+events=$(counted "$T/r.obz" runq events rq-)
+[ "$events" -gt 10 ] || fail "$events waits of 1 ms among three that compete"
+is "rows of long waits" "$(rows "$T/r.obz" runq "r.wait_ns >= 1000000 and r.thread > 0" | sort | uniq -c | xargs)" "$(counted "$T/r.obz" runq events) True"
+is "long waits in the cells, which tell them within a bucket" $(($(awk '$4 >= 1000000 {n += $2} END {print n + 0}' "$T/cells") <= $(counted "$T/r.obz" runq events))) 1
