@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hash index over entries that lie in an array of their owner: 4 bytes a slot, nothing copied.
- * The owner says how an entry is hashed and compared. Entries are numbered from 0 and never
+ * A hash index over entries that lie in an array of their owner: 8 bytes a slot, nothing copied.
+ * The owner hashes and compares. Entries are numbered from 0 and never
  * removed. Growing arrays live here too.
  */
 #ifndef ANALYZE_INDEX_H
@@ -46,15 +46,20 @@ static inline uint64_t hash_mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
+/* The hash beside the entry: what is not meant is passed over without a look at its entry, which is
+ * a cache miss, and a table that grows asks the owner nothing. */
+struct index_slot {
+	uint32_t hash;	/* its low half */
+	uint32_t entry; /* + 1, 0 is free */
+};
+
 struct index {
-	uint32_t *slots; /* entry + 1, 0 is free */
+	struct index_slot *slots;
 	uint32_t cap, used;
 };
 
-struct index_ops {
-	uint64_t (*hash)(const void *owner, uint32_t entry);
-	bool (*equal)(const void *owner, uint32_t entry, const void *key);
-};
+/* Is `entry` what `key` says? */
+typedef bool (*index_equal_fn)(const void *owner, uint32_t entry, const void *key);
 
 static inline void index_fini(struct index *ix)
 {
@@ -62,49 +67,71 @@ static inline void index_fini(struct index *ix)
 	*ix = (struct index){0};
 }
 
-static inline bool index_find(const struct index *ix, const struct index_ops *ops,
-			      const void *owner, uint64_t hash, const void *key, uint32_t *entry)
+static inline bool index_find(const struct index *ix, index_equal_fn equal, const void *owner,
+			      uint64_t hash, const void *key, uint32_t *entry)
 {
 	uint32_t mask = ix->cap - 1;
 
 	if (!ix->cap)
 		return false;
-	for (uint32_t i = hash & mask; ix->slots[i]; i = (i + 1) & mask)
-		if (ops->equal(owner, ix->slots[i] - 1, key)) {
-			*entry = ix->slots[i] - 1;
+	for (uint32_t i = hash & mask; ix->slots[i].entry; i = (i + 1) & mask)
+		if (ix->slots[i].hash == (uint32_t)hash &&
+		    equal(owner, ix->slots[i].entry - 1, key)) {
+			*entry = ix->slots[i].entry - 1;
 			return true;
 		}
 	return false;
 }
 
-static inline void index_put_(uint32_t *slots, uint32_t mask, uint64_t hash, uint32_t entry)
+/* For memory that is fetched while others are looked up: first where `hash` belongs ... */
+static inline void index_ahead(const struct index *ix, uint64_t hash)
 {
-	uint32_t i = hash & mask;
+	if (ix->cap)
+		__builtin_prefetch(&ix->slots[hash & (ix->cap - 1)]);
+}
 
-	while (slots[i])
+/* ... then what is probably the entry, if there is one. */
+static inline bool index_guess(const struct index *ix, uint64_t hash, uint32_t *entry)
+{
+	uint32_t mask = ix->cap - 1;
+
+	if (!ix->cap)
+		return false;
+	for (uint32_t i = hash & mask; ix->slots[i].entry; i = (i + 1) & mask)
+		if (ix->slots[i].hash == (uint32_t)hash) {
+			*entry = ix->slots[i].entry - 1;
+			return true;
+		}
+	return false;
+}
+
+static inline void index_put_(struct index_slot *slots, uint32_t mask, struct index_slot slot)
+{
+	uint32_t i = slot.hash & mask;
+
+	while (slots[i].entry)
 		i = (i + 1) & mask;
-	slots[i] = entry + 1;
+	slots[i] = slot;
 }
 
 /* Adds an entry that index_find did not find. 0 or -ENOMEM. */
-static inline int index_add(struct index *ix, const struct index_ops *ops, const void *owner,
-			    uint64_t hash, uint32_t entry)
+static inline int index_add(struct index *ix, uint64_t hash, uint32_t entry)
 {
 	if (ix->used >= ix->cap / 4 * 3) {
-		uint32_t cap = ix->cap ? ix->cap * 2 : 64,
-			 *slots = ix->cap <= UINT32_MAX / 2 ? calloc(cap, 4) : NULL;
+		uint32_t cap = ix->cap ? ix->cap * 2 : 64;
+		struct index_slot *slots =
+			ix->cap <= UINT32_MAX / 2 ? calloc(cap, sizeof(*slots)) : NULL;
 
 		if (!slots)
 			return -ENOMEM;
 		for (uint32_t i = 0; i < ix->cap; i++)
-			if (ix->slots[i])
-				index_put_(slots, cap - 1, ops->hash(owner, ix->slots[i] - 1),
-					   ix->slots[i] - 1);
+			if (ix->slots[i].entry)
+				index_put_(slots, cap - 1, ix->slots[i]);
 		free(ix->slots);
 		ix->slots = slots;
 		ix->cap = cap;
 	}
-	index_put_(ix->slots, ix->cap - 1, hash, entry);
+	index_put_(ix->slots, ix->cap - 1, (struct index_slot){hash, entry + 1});
 	ix->used++;
 	return 0;
 }

@@ -21,11 +21,6 @@ static uint64_t key_hash(const struct binary *k)
 			((uint64_t)k->capture << 40 | (uint64_t)k->content << 8 | k->type));
 }
 
-static uint64_t binary_hash(const void *owner, uint32_t i)
-{
-	return key_hash(&((const struct binaries *)owner)->v[i]);
-}
-
 static bool binary_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct binary *b = &((const struct binaries *)owner)->v[i], *k = key;
@@ -33,8 +28,6 @@ static bool binary_equal(const void *owner, uint32_t i, const void *key)
 	return b->build_id == k->build_id && b->path == k->path && b->capture == k->capture &&
 	       b->content == k->content && b->type == k->type;
 }
-
-static const struct index_ops binary_ops = {binary_hash, binary_equal};
 
 static uint32_t base_name(struct binaries *b, uint32_t path)
 {
@@ -50,14 +43,14 @@ static uint32_t intern(struct binaries *b, struct binary key)
 	uint64_t hash = key_hash(&key);
 	uint32_t i;
 
-	if (index_find(&b->index, &binary_ops, b, hash, &key, &i))
+	if (index_find(&b->index, binary_equal, b, hash, &key, &i))
 		return i;
 	if (array_reserve(&b->v, &b->cap, b->cnt + 1))
 		return 0;
 	key.name = base_name(b, key.path);
 	i = b->cnt;
 	b->v[i] = key;
-	if (index_add(&b->index, &binary_ops, b, hash, i))
+	if (index_add(&b->index, hash, i))
 		return 0;
 	b->cnt++;
 	return i;

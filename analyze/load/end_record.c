@@ -43,17 +43,10 @@ struct tally {
 	uint64_t last_ns;
 };
 
-static uint64_t hash_stack(const void *owner, uint32_t entry)
-{
-	return hash_mix(((const struct tally *)owner)->stacks[entry].id);
-}
-
 static bool equal_stack(const void *owner, uint32_t entry, const void *key)
 {
 	return ((const struct tally *)owner)->stacks[entry].id == *(const uint32_t *)key;
 }
-
-static const struct index_ops stack_ops = {hash_stack, equal_stack};
 
 int tally__new(struct tally **out)
 {
@@ -113,7 +106,7 @@ static int add_stacks(struct tally *t, const struct rec_stack *s, size_t cnt)
 		uint32_t entry;
 		int err;
 
-		if (index_find(&t->by_id, &stack_ops, t, hash_mix(s[i].id), &s[i].id, &entry))
+		if (index_find(&t->by_id, equal_stack, t, hash_mix(s[i].id), &s[i].id, &entry))
 			continue;
 		if (t->stack_cnt == MAX_STACKS)
 			return 0;
@@ -121,7 +114,7 @@ static int add_stacks(struct tally *t, const struct rec_stack *s, size_t cnt)
 		if (err)
 			return err;
 		t->stacks[t->stack_cnt] = (struct known_stack){s[i].id, s[i].error};
-		err = index_add(&t->by_id, &stack_ops, t, hash_mix(s[i].id), t->stack_cnt++);
+		err = index_add(&t->by_id, hash_mix(s[i].id), t->stack_cnt++);
 		if (err)
 			return err;
 	}
@@ -136,7 +129,7 @@ static void add_samples(struct tally *t, const struct rec_sample *s, size_t cnt)
 
 		if (!s[i].user_stack) /* a kernel thread has none */
 			continue;
-		if (index_find(&t->by_id, &stack_ops, t, hash_mix(s[i].user_stack),
+		if (index_find(&t->by_id, equal_stack, t, hash_mix(s[i].user_stack),
 			       &s[i].user_stack, &entry) &&
 		    t->stacks[entry].error < ERRORS)
 			t->samples[kind][t->stacks[entry].error] += s[i].count;

@@ -22,19 +22,12 @@ static uint64_t function_key_hash(const struct function *k)
 	return hash_mix(hash_mix((uint64_t)k->name << 32 | k->file) ^ k->binary);
 }
 
-static uint64_t function_hash(const void *owner, uint32_t i)
-{
-	return function_key_hash(&((const struct frames *)owner)->functions[i]);
-}
-
 static bool function_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct function *f = &((const struct frames *)owner)->functions[i], *k = key;
 
 	return f->name == k->name && f->file == k->file && f->binary == k->binary;
 }
-
-static const struct index_ops function_ops = {function_hash, function_equal};
 
 int frames__new(struct frames **out, struct strings *strings, struct binaries *binaries)
 {
@@ -62,7 +55,7 @@ static uint32_t add_function(struct frames *f, uint32_t name, uint32_t file, uin
 	uint64_t hash = function_key_hash(&key);
 	uint32_t i;
 
-	if (index_find(&f->function_index, &function_ops, f, hash, &key, &i))
+	if (index_find(&f->function_index, function_equal, f, hash, &key, &i))
 		return i;
 	if (array_reserve(&f->functions, &f->function_cap, f->function_cnt + 1)) {
 		f->failed = -ENOMEM;
@@ -70,7 +63,7 @@ static uint32_t add_function(struct frames *f, uint32_t name, uint32_t file, uin
 	}
 	i = f->function_cnt;
 	f->functions[i] = key;
-	if (index_add(&f->function_index, &function_ops, f, hash, i)) {
+	if (index_add(&f->function_index, hash, i)) {
 		f->failed = -ENOMEM;
 		return 0;
 	}

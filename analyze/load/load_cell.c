@@ -27,13 +27,6 @@ struct cell_load {
 	struct bulk series, counter, histogram;
 };
 
-static uint64_t series_hash(const void *owner, uint32_t i)
-{
-	const struct series *s = &((const struct cell_load *)owner)->v[i];
-
-	return hash_mix((uint64_t)s->capture << 32 | s->id);
-}
-
 static bool series_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct series *s = &((const struct cell_load *)owner)->v[i], *k = key;
@@ -41,14 +34,12 @@ static bool series_equal(const void *owner, uint32_t i, const void *key)
 	return s->capture == k->capture && s->id == k->id;
 }
 
-static const struct index_ops series_ops = {series_hash, series_equal};
-
 static struct series *find_series(const struct cell_load *c, uint32_t capture, uint32_t id)
 {
 	struct series key = {.capture = capture, .id = id};
 	uint32_t i;
 
-	return index_find(&c->index, &series_ops, c, hash_mix((uint64_t)capture << 32 | id), &key,
+	return index_find(&c->index, series_equal, c, hash_mix((uint64_t)capture << 32 | id), &key,
 			  &i)
 		       ? &c->v[i]
 		       : NULL;
@@ -83,7 +74,7 @@ static struct series *new_series(struct load *l, struct cell_load *c, uint32_t c
 		return NULL;
 	c->v[c->cnt] = (struct series){capture, id, strings__add(l->strings, budget_name(probe)),
 				       strings__add(l->strings, budget_name(name))};
-	if (index_add(&c->index, &series_ops, c, hash_mix((uint64_t)capture << 32 | id), c->cnt))
+	if (index_add(&c->index, hash_mix((uint64_t)capture << 32 | id), c->cnt))
 		return NULL;
 	return &c->v[c->cnt++];
 }

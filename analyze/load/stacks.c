@@ -29,25 +29,11 @@ static uint64_t hash_pair(uint64_t a, uint64_t b)
 	return hash_mix(a ^ hash_mix(b));
 }
 
-static uint64_t location_hash(const void *owner, uint32_t i)
-{
-	const struct location *l = &((const struct stacks *)owner)->locations[i];
-
-	return hash_pair(l->address, l->binary);
-}
-
 static bool location_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct location *l = &((const struct stacks *)owner)->locations[i], *k = key;
 
 	return l->address == k->address && l->binary == k->binary;
-}
-
-static uint64_t node_hash(const void *owner, uint32_t i)
-{
-	const struct node *n = &((const struct stacks *)owner)->nodes[i];
-
-	return hash_pair(n->caller, n->location);
 }
 
 static bool node_equal(const void *owner, uint32_t i, const void *key)
@@ -57,23 +43,12 @@ static bool node_equal(const void *owner, uint32_t i, const void *key)
 	return n->caller == k->caller && n->location == k->location;
 }
 
-static uint64_t stack_hash(const void *owner, uint32_t i)
-{
-	const struct stack *s = &((const struct stacks *)owner)->stacks[i];
-
-	return hash_pair((uint64_t)s->user << 32 | s->kernel, s->error);
-}
-
 static bool stack_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct stack *s = &((const struct stacks *)owner)->stacks[i], *k = key;
 
 	return s->user == k->user && s->kernel == k->kernel && s->error == k->error;
 }
-
-static const struct index_ops location_ops = {location_hash, location_equal};
-static const struct index_ops node_ops = {node_hash, node_equal};
-static const struct index_ops stack_ops = {stack_hash, stack_equal};
 
 int stacks__new(struct stacks **out)
 {
@@ -105,39 +80,50 @@ void stacks__free(struct stacks *s)
 	free(s);
 }
 
-uint32_t stacks__location(struct stacks *s, uint32_t binary, uint64_t address)
+static uint32_t location_of(struct stacks *s, uint32_t binary, uint64_t address)
 {
 	struct location key = {.address = address, .binary = binary};
 	uint64_t hash = hash_pair(address, binary);
 	uint32_t i;
 
-	if (index_find(&s->location_index, &location_ops, s, hash, &key, &i))
+	if (index_find(&s->location_index, location_equal, s, hash, &key, &i))
 		return i;
 	i = s->location_cnt;
 	if (i >= MAX_LOCATIONS || array_reserve(&s->locations, &s->location_cap, i + 1))
 		return STACK_NO_NODE;
 	s->locations[i] = key;
-	if (index_add(&s->location_index, &location_ops, s, hash, i))
+	if (index_add(&s->location_index, hash, i))
 		return STACK_NO_NODE;
 	s->location_cnt++;
 	return i;
 }
 
-uint32_t stacks__node(struct stacks *s, uint32_t caller, uint32_t location)
+void stacks__step(const struct stacks *s, const struct stack_step *from, struct stack_step *step)
 {
-	struct node key = {caller, location};
-	uint64_t hash = hash_pair(caller, location);
+	uint64_t location = hash_pair(step->address, step->binary);
+
+	step->hash = hash_mix(location + (from ? from->hash : 0));
+	index_ahead(&s->location_index, location);
+	index_ahead(&s->node_index, step->hash);
+}
+
+uint32_t stacks__node(struct stacks *s, uint32_t caller, const struct stack_step *step)
+{
+	struct node key = {.caller = caller};
 	uint32_t i;
 
-	if (caller == STACK_NO_NODE || location == STACK_NO_NODE)
+	if (caller == STACK_NO_NODE)
 		return STACK_NO_NODE;
-	if (index_find(&s->node_index, &node_ops, s, hash, &key, &i))
+	key.location = location_of(s, step->binary, step->address);
+	if (key.location == STACK_NO_NODE)
+		return STACK_NO_NODE;
+	if (index_find(&s->node_index, node_equal, s, step->hash, &key, &i))
 		return i;
 	i = s->node_cnt;
 	if (i >= MAX_NODES || array_reserve(&s->nodes, &s->node_cap, i + 1))
 		return STACK_NO_NODE;
 	s->nodes[i] = key;
-	if (index_add(&s->node_index, &node_ops, s, hash, i))
+	if (index_add(&s->node_index, step->hash, i))
 		return STACK_NO_NODE;
 	s->node_cnt++;
 	return i;
@@ -160,13 +146,13 @@ uint32_t stacks__add(struct stacks *s, struct stack stack)
 	}
 	if (stack.user == STACK_NO_NODE || stack.kernel == STACK_NO_NODE)
 		return overflow(s);
-	if (index_find(&s->stack_index, &stack_ops, s, hash, &stack, &i))
+	if (index_find(&s->stack_index, stack_equal, s, hash, &stack, &i))
 		return i;
 	i = s->cnt;
 	if (i >= MAX_STACKS || array_reserve(&s->stacks, &s->cap, i + 1))
 		return overflow(s);
 	s->stacks[i] = stack;
-	if (index_add(&s->stack_index, &stack_ops, s, hash, i))
+	if (index_add(&s->stack_index, hash, i))
 		return overflow(s);
 	s->cnt++;
 	return i;

@@ -38,9 +38,20 @@ struct location {
 int stacks__new(struct stacks **s);
 void stacks__free(struct stacks *s);
 
-/* The number of what is given, new or known. STACK_NO_NODE past the limits or out of memory. */
-uint32_t stacks__location(struct stacks *s, uint32_t binary, uint64_t address);
-uint32_t stacks__node(struct stacks *s, uint32_t caller, uint32_t location);
+/*
+ * A node is made of its caller's and a step. The hash is that of the whole way from the root, so
+ * that those of a stack are known before any of its nodes: first __step for each from the root on,
+ * which fetches what __node will read, then __node for each.
+ */
+struct stack_step {
+	uint64_t address;
+	uint32_t binary;
+	uint64_t hash; /* set by __step */
+};
+
+void stacks__step(const struct stacks *s, const struct stack_step *from, struct stack_step *step);
+/* The node's number, new or known. STACK_NO_NODE past the limits or out of memory. */
+uint32_t stacks__node(struct stacks *s, uint32_t caller, const struct stack_step *step);
 /* Never fails: what does not fit is one of the two stacks that exist from the start, lost and
  * overflowed. */
 uint32_t stacks__add(struct stacks *s, struct stack stack);

@@ -17,19 +17,12 @@ static uint64_t weight_key_hash(const struct weight *k)
 	return hash_mix(hash_mix(k->thread) ^ ((uint64_t)k->kind << 32 | k->stack));
 }
 
-static uint64_t weight_hash(const void *owner, uint32_t i)
-{
-	return weight_key_hash(&((const struct weights *)owner)->v[i]);
-}
-
 static bool weight_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct weight *w = &((const struct weights *)owner)->v[i], *k = key;
 
 	return w->thread == k->thread && w->kind == k->kind && w->stack == k->stack;
 }
-
-static const struct index_ops weight_ops = {weight_hash, weight_equal};
 
 int weights__new(struct weights **out, bool by_thread)
 {
@@ -49,16 +42,38 @@ void weights__free(struct weights *w)
 	free(w);
 }
 
-int weights__add(struct weights *w, const struct weight *add)
+static struct weight key_of(const struct weights *w, const struct weight *add)
 {
 	struct weight key = *add;
-	uint64_t hash;
-	uint32_t i;
 
 	if (!w->by_thread || w->merged)
 		key.thread = 0;
-	hash = weight_key_hash(&key);
-	if (index_find(&w->index, &weight_ops, w, hash, &key, &i)) {
+	return key;
+}
+
+void weights__ahead(const struct weights *w, const struct weight *add)
+{
+	struct weight key = key_of(w, add);
+
+	index_ahead(&w->index, weight_key_hash(&key));
+}
+
+void weights__guess(const struct weights *w, const struct weight *add)
+{
+	struct weight key = key_of(w, add);
+	uint32_t i;
+
+	if (index_guess(&w->index, weight_key_hash(&key), &i))
+		__builtin_prefetch(&w->v[i]);
+}
+
+int weights__add(struct weights *w, const struct weight *add)
+{
+	struct weight key = key_of(w, add);
+	uint64_t hash = weight_key_hash(&key);
+	uint32_t i;
+
+	if (index_find(&w->index, weight_equal, w, hash, &key, &i)) {
 		w->v[i].count += add->count;
 		w->v[i].value += add->value;
 		return 0;
@@ -70,7 +85,7 @@ int weights__add(struct weights *w, const struct weight *add)
 	if (array_reserve(&w->v, &w->cap, w->cnt + 1))
 		return -ENOMEM;
 	w->v[w->cnt] = key;
-	if (index_add(&w->index, &weight_ops, w, hash, w->cnt))
+	if (index_add(&w->index, hash, w->cnt))
 		return -ENOMEM;
 	w->cnt++;
 	return 0;

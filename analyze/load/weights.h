@@ -23,6 +23,10 @@ void weights__free(struct weights *w);
 /* 0 or -ENOMEM. Past a limit threads are not told apart any more (__merged). */
 int weights__add(struct weights *w, const struct weight *add);
 
+/* Of what will soon be added: first all __ahead, then all __guess, to have it in the cache. */
+void weights__ahead(const struct weights *w, const struct weight *add);
+void weights__guess(const struct weights *w, const struct weight *add);
+
 size_t weights__cnt(const struct weights *w);
 const struct weight *weights__get(const struct weights *w,
 				  size_t i); /* by stack, then kind, after __sort */

@@ -23,8 +23,23 @@ struct definition {
 
 #define MAX_DEFINITIONS (3u << 20) /* about 80 MB; later ones count as lost */
 
+/* A sample that counts, on its way. */
+struct admitted {
+	const struct rec_sample *row;
+	uint64_t ts_ns; /* CLOCK_REALTIME */
+	struct weight weight;
+};
+enum { BATCH = 64 };
+
 struct span_ns {
 	uint64_t from, to; /* --from, --to for one capture */
+};
+
+/* A frame of a definition, from the root. */
+struct level {
+	uint64_t frame; /* as recorded */
+	struct stack_step step;
+	uint32_t node;
 };
 
 struct profile {
@@ -33,20 +48,17 @@ struct profile {
 	struct definition *v;
 	size_t cnt, cap;
 	/* the definition before, from its root: neighbours share most of their frames */
-	uint64_t *last_frames;
-	uint32_t *last_nodes;
-	size_t last_cnt, last_frames_cap, last_nodes_cap;
+	struct level *last;
+	size_t last_cnt, last_cap;
 	uint32_t last_capture;
 	bool rows; /* of the sample table */
 	struct bulk sample;
 	struct weights *threads; /* by kind and thread, whatever the stack */
 };
 
-static uint64_t definition_hash(const void *owner, uint32_t i)
+static uint64_t definition_hash(uint32_t capture, uint32_t id)
 {
-	const struct definition *d = &((const struct profile *)owner)->v[i];
-
-	return hash_mix((uint64_t)d->capture << 32 | d->id);
+	return hash_mix((uint64_t)capture << 32 | id);
 }
 
 static bool definition_equal(const void *owner, uint32_t i, const void *key)
@@ -56,44 +68,69 @@ static bool definition_equal(const void *owner, uint32_t i, const void *key)
 	return d->capture == k->capture && d->id == k->id;
 }
 
-static const struct index_ops definition_ops = {definition_hash, definition_equal};
-
 static struct definition *find_definition(const struct profile *p, uint32_t capture, uint32_t id)
 {
 	struct definition key = {.capture = capture, .id = id};
 	uint32_t i;
 
-	return index_find(&p->index, &definition_ops, p, hash_mix((uint64_t)capture << 32 | id),
+	return index_find(&p->index, definition_equal, p, definition_hash(capture, id),
 			  &key, &i)
 		       ? &p->v[i]
 		       : NULL;
 }
 
+/* See index_ahead(). */
+static void definition_ahead(const struct profile *p, uint32_t capture, const struct rec_sample *r)
+{
+	index_ahead(&p->index, definition_hash(capture, r->user_stack));
+	if (r->kernel_stack)
+		index_ahead(&p->index, definition_hash(capture, r->kernel_stack));
+}
+
+static void definition_guess(const struct profile *p, uint32_t capture, const struct rec_sample *r)
+{
+	uint32_t i;
+
+	if (index_guess(&p->index, definition_hash(capture, r->user_stack), &i))
+		__builtin_prefetch(&p->v[i]);
+	if (r->kernel_stack &&
+	    index_guess(&p->index, definition_hash(capture, r->kernel_stack), &i))
+		__builtin_prefetch(&p->v[i]);
+}
+
+/* How many frames from the root on are those of the definition before. */
+static size_t shared_frames(const struct profile *p, uint32_t capture, struct u64_span frames)
+{
+	size_t n = 0;
+
+	if (p->last_capture != capture)
+		return 0;
+	while (n < frames.len && n < p->last_cnt &&
+	       p->last[n].frame == frames.v[frames.len - 1 - n])
+		n++;
+	return n;
+}
+
 /* The node of frames given leaf first. */
 static uint32_t node_of(struct load *l, struct profile *p, uint32_t capture, struct u64_span frames)
 {
-	uint32_t node = 0;
-	bool shared = p->last_capture == capture;
+	size_t shared = shared_frames(p, capture, frames);
+	uint32_t node;
 
-	if (array_reserve(&p->last_frames, &p->last_frames_cap, frames.len) ||
-	    array_reserve(&p->last_nodes, &p->last_nodes_cap, frames.len))
+	if (array_reserve(&p->last, &p->last_cap, frames.len))
 		return STACK_NO_NODE;
-	for (size_t i = 0; i < frames.len; i++) {
+	for (size_t i = shared; i < frames.len; i++) {
 		uint64_t frame = frames.v[frames.len - 1 - i];
 
-		shared = shared && i < p->last_cnt && p->last_frames[i] == frame;
-		if (shared) {
-			node = p->last_nodes[i];
-			continue;
-		}
-		node = stacks__node(
-			l->stacks, node,
-			stacks__location(l->stacks,
-					 binaries__find(l->binaries, capture, frame_binary(frame)),
-					 frame_address(frame)));
-		p->last_frames[i] = frame;
-		p->last_nodes[i] = node;
+		p->last[i].frame = frame;
+		p->last[i].step = (struct stack_step){
+			.address = frame_address(frame),
+			.binary = binaries__find(l->binaries, capture, frame_binary(frame))};
+		stacks__step(l->stacks, i ? &p->last[i - 1].step : NULL, &p->last[i].step);
 	}
+	node = shared ? p->last[shared - 1].node : 0;
+	for (size_t i = shared; i < frames.len; i++)
+		p->last[i].node = node = stacks__node(l->stacks, node, &p->last[i].step);
 	p->last_cnt = frames.len;
 	p->last_capture = capture;
 	return node;
@@ -108,8 +145,7 @@ static int define_stack(struct load *l, struct profile *p, uint32_t capture,
 		return -ENOMEM;
 	p->v[p->cnt] = (struct definition){capture, r->id, node_of(l, p, capture, r->frames),
 					   r->error < STACK_LOST ? r->error : STACK_LOST - 1, 0};
-	if (index_add(&p->index, &definition_ops, p, hash_mix((uint64_t)capture << 32 | r->id),
-		      p->cnt))
+	if (index_add(&p->index, definition_hash(capture, r->id), p->cnt))
 		return -ENOMEM;
 	p->cnt++;
 	return 0;
@@ -163,27 +199,68 @@ static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t captu
 	return stack;
 }
 
-static int add_sample(struct load *l, struct profile *p, uint32_t capture,
-		      const struct rec_sample *r)
+/* One that counts; false: it is left out. */
+static bool admit(const struct load *l, const struct profile *p, uint32_t capture,
+		  const struct rec_sample *r, struct admitted *a)
 {
 	uint64_t ts_ns = r->ts_ns + l->captures->v[capture].to_realtime;
 	uint32_t kind = sample_kinds__index(l->kinds, capture, r->kind);
-	struct weight w = {capture_row(capture, r->thread), kind, 0, r->count, r->value};
-	int err;
 
 	if (l->opts.kinds && !(l->opts.kinds >> kind & 1))
-		return 0;
+		return false;
 	if (!r->count && !r->value)
-		return 0; /* stands for nothing */
+		return false; /* stands for nothing */
 	if (ts_ns < p->spans[capture].from || ts_ns >= p->spans[capture].to)
-		return 0;
-	err = weights__add(p->threads, &w);
-	w.stack = stack_of(l, p, capture, r);
-	if (!err && l->opts.weights)
-		err = weights__add(l->weights, &w);
-	if (!err && p->rows)
-		err = add_row(&p->sample, capture, r, sample_kinds__get(l->kinds, kind)->name,
-			      ts_ns, w.stack);
+		return false;
+	*a = (struct admitted){
+		r, ts_ns, {capture_row(capture, r->thread), kind, 0, r->count, r->value}};
+	return true;
+}
+
+/* With a million stacks nearly every look-up is a cache miss, so those of a batch are made to
+ * overlap: each round fetches what the next one reads. */
+static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct admitted *v,
+		     size_t cnt)
+{
+	bool weights = l->opts.weights;
+	int err = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		definition_ahead(p, capture, v[i].row);
+	for (size_t i = 0; i < cnt; i++)
+		definition_guess(p, capture, v[i].row);
+	for (size_t i = 0; i < cnt && !err; i++) {
+		err = weights__add(p->threads, &v[i].weight);
+		v[i].weight.stack = stack_of(l, p, capture, v[i].row);
+		if (weights)
+			weights__ahead(l->weights, &v[i].weight);
+	}
+	for (size_t i = 0; weights && i < cnt; i++)
+		weights__guess(l->weights, &v[i].weight);
+	for (size_t i = 0; i < cnt && !err; i++) {
+		if (weights)
+			err = weights__add(l->weights, &v[i].weight);
+		if (!err && p->rows)
+			err = add_row(&p->sample, capture, v[i].row,
+				      sample_kinds__get(l->kinds, v[i].weight.kind)->name,
+				      v[i].ts_ns, v[i].weight.stack);
+	}
+	return err;
+}
+
+static int add_samples(struct load *l, struct profile *p, uint32_t capture,
+		       const struct rec_sample *rows, size_t cnt)
+{
+	struct admitted batch[BATCH];
+	int err = 0;
+
+	for (size_t i = 0, n = 0; i < cnt && !err; i++) {
+		n += admit(l, p, capture, &rows[i], &batch[n]);
+		if (n == BATCH || i + 1 == cnt) {
+			err = add_batch(l, p, capture, batch, n);
+			n = 0;
+		}
+	}
 	return err;
 }
 
@@ -280,8 +357,7 @@ static int profile_rows(struct load *l, void *state, uint32_t capture, enum rec_
 			err = define_stack(l, state, capture, row);
 			break;
 		case REC_sample:
-			err = add_sample(l, state, capture, row);
-			break;
+			return add_samples(l, state, capture, rows, cnt);
 		default:
 			return 0;
 		}
@@ -352,8 +428,7 @@ static void profile_free(void *state)
 	bulk_close(&p->sample);
 	weights__free(p->threads);
 	index_fini(&p->index);
-	free(p->last_frames);
-	free(p->last_nodes);
+	free(p->last);
 	free(p->spans);
 	free(p->v);
 	free(p);

@@ -11,17 +11,10 @@
 #include "analyze/traffic/services.h"
 #include "analyze/traffic/traffic_note.h"
 
-static uint64_t node_hash(const void *owner, uint32_t i)
-{
-	return intern_hash(span_of(((const struct topology *)owner)->nodes[i].name), index_seed);
-}
-
 static bool node_equal(const void *owner, uint32_t i, const void *key)
 {
 	return !strcmp(((const struct topology *)owner)->nodes[i].name, key);
 }
-
-static const struct index_ops node_ops = {node_hash, node_equal};
 
 static int node_of(struct topology *t, const char *name, uint32_t *node)
 {
@@ -30,7 +23,7 @@ static int node_of(struct topology *t, const char *name, uint32_t *node)
 
 	name = name ? name : "";
 	hash = intern_hash(span_of(name), index_seed);
-	if (index_find(&t->by_name, &node_ops, t, hash, name, node))
+	if (index_find(&t->by_name, node_equal, t, hash, name, node))
 		return 0;
 	*node = t->node_cnt;
 	err = array_reserve(&t->nodes, &t->node_cap, t->node_cnt + 1);
@@ -40,7 +33,7 @@ static int node_of(struct topology *t, const char *name, uint32_t *node)
 	if (!t->nodes[*node].name)
 		return -ENOMEM;
 	t->node_cnt++;
-	return index_add(&t->by_name, &node_ops, t, hash, *node);
+	return index_add(&t->by_name, hash, *node);
 }
 
 static int64_t number_or(sqlite3_stmt *s, int col)
@@ -113,7 +106,7 @@ static void add_place(void *ctx, const struct service *service)
 	struct topology *t = ctx;
 	uint32_t node;
 
-	if (!index_find(&t->by_name, &node_ops, t, intern_hash(span_of(service->name), index_seed),
+	if (!index_find(&t->by_name, node_equal, t, intern_hash(span_of(service->name), index_seed),
 			service->name, &node))
 		return;
 	t->placed |= *service->region || *service->cluster;

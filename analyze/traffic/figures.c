@@ -23,17 +23,10 @@ static uint64_t key_hash(const struct figure_key *k)
 	return hash_mix(h ^ ((uint64_t)k->connection << 32 | k->slot));
 }
 
-static uint64_t figure_hash(const void *owner, uint32_t i)
-{
-	return key_hash(&((const struct figures *)owner)->v[i].key);
-}
-
 static bool figure_equal(const void *owner, uint32_t i, const void *key)
 {
 	return !memcmp(&((const struct figures *)owner)->v[i].key, key, sizeof(struct figure_key));
 }
-
-static const struct index_ops ops = {figure_hash, figure_equal};
 
 int figures__new(struct figures **f)
 {
@@ -57,7 +50,7 @@ static struct figure *figure_of(struct figures *f, const struct figure_key *key)
 	uint64_t hash = key_hash(key);
 	uint32_t i;
 
-	if (index_find(&f->index, &ops, f, hash, key, &i))
+	if (index_find(&f->index, figure_equal, f, hash, key, &i))
 		return &f->v[i];
 	if ((key->target && f->cnt >= MAX_TARGETS) || (key->method && f->cnt >= MAX_METHODS)) {
 		struct figure_key other = *key;
@@ -69,7 +62,7 @@ static struct figure *figure_of(struct figures *f, const struct figure_key *key)
 	if (array_reserve(&f->v, &f->cap, f->cnt + 1))
 		return NULL;
 	f->v[f->cnt] = (struct figure){.key = *key};
-	if (index_add(&f->index, &ops, f, hash, f->cnt))
+	if (index_add(&f->index, hash, f->cnt))
 		return NULL;
 	return &f->v[f->cnt++];
 }
@@ -152,7 +145,7 @@ const struct figure *figures__find(const struct figures *f, const struct figure_
 {
 	uint32_t i;
 
-	return index_find(&f->index, &ops, f, key_hash(key), key, &i) ? &f->v[i] : NULL;
+	return index_find(&f->index, figure_equal, f, key_hash(key), key, &i) ? &f->v[i] : NULL;
 }
 
 size_t figures__cnt(const struct figures *f)

@@ -8,13 +8,6 @@ struct conn_key {
 	uint32_t capture, id;
 };
 
-static uint64_t conn_hash(const void *owner, uint32_t entry)
-{
-	const struct conn *c = ((const struct traffic *)owner)->conns[entry];
-
-	return hash_mix(capture_row(c->capture, c->rec.id));
-}
-
 static bool conn_equal(const void *owner, uint32_t entry, const void *key)
 {
 	const struct conn *c = ((const struct traffic *)owner)->conns[entry];
@@ -23,15 +16,13 @@ static bool conn_equal(const void *owner, uint32_t entry, const void *key)
 	return c->capture == k->capture && c->rec.id == k->id;
 }
 
-static const struct index_ops conn_ops = {conn_hash, conn_equal};
-
 struct conn *traffic_known_conn(struct traffic *t, uint32_t capture, uint32_t id)
 {
 	struct conn_key key = {capture, id};
 	uint64_t hash = hash_mix(capture_row(capture, id));
 	uint32_t entry;
 
-	return index_find(&t->by_id, &conn_ops, t, hash, &key, &entry) ? t->conns[entry] : NULL;
+	return index_find(&t->by_id, conn_equal, t, hash, &key, &entry) ? t->conns[entry] : NULL;
 }
 
 static struct conn *new_conn(struct traffic *t, uint32_t capture, uint32_t id)
@@ -49,7 +40,7 @@ static struct conn *new_conn(struct traffic *t, uint32_t capture, uint32_t id)
 	c->rec.id = id;
 	c->number = t->conn_cnt;
 	t->conns[t->conn_cnt] = c;
-	if (index_add(&t->by_id, &conn_ops, t, hash, t->conn_cnt)) {
+	if (index_add(&t->by_id, hash, t->conn_cnt)) {
 		free(c);
 		return NULL;
 	}

@@ -14,17 +14,10 @@ static uint64_t port_key(uint32_t port)
 	return hash_mix(port ^ index_seed);
 }
 
-static uint64_t port_hash(const void *owner, uint32_t i)
-{
-	return port_key(((const struct traffic *)owner)->conns[i]->rec.local_port);
-}
-
 static bool port_equal(const void *owner, uint32_t i, const void *key)
 {
 	return ((const struct traffic *)owner)->conns[i]->rec.local_port == *(const uint32_t *)key;
 }
-
-static const struct index_ops port_ops = {port_hash, port_equal};
 
 int traffic_index_ports(struct traffic *t)
 {
@@ -37,11 +30,11 @@ int traffic_index_ports(struct traffic *t)
 
 		if (c->rec.transport != TRANSPORT_UDP || !c->rec.local_port)
 			continue;
-		if (index_find(&t->by_port, &port_ops, t, hash, &c->rec.local_port, &first)) {
+		if (index_find(&t->by_port, port_equal, t, hash, &c->rec.local_port, &first)) {
 			c->next_bound = t->conns[first]->next_bound;
 			t->conns[first]->next_bound = i + 1;
 		} else {
-			err = index_add(&t->by_port, &port_ops, t, hash, i);
+			err = index_add(&t->by_port, hash, i);
 		}
 	}
 	return err;
@@ -85,7 +78,7 @@ const struct conn *traffic_datagram_other(const struct conn *c, struct span addr
 	uint32_t i, seen = 0;
 
 	if (c->rec.transport != TRANSPORT_UDP || c->other || !addr.len || !port ||
-	    !index_find(&t->by_port, &port_ops, t, port_key(port), &port, &i))
+	    !index_find(&t->by_port, port_equal, t, port_key(port), &port, &i))
 		return NULL;
 	for (uint32_t n = i + 1; n && seen < MAX_BOUND; n = t->conns[n - 1]->next_bound, seen++)
 		if (may_be_other(c, t->conns[n - 1], addr, at_ns))

@@ -77,14 +77,6 @@ static uint64_t tuple_key(const struct tuple *t)
 	return hash_mix(h ^ intern_hash(t->remote, index_seed));
 }
 
-static uint64_t tuple_hash(const void *owner, uint32_t i)
-{
-	const struct ends *e = owner;
-	struct tuple t = tuple_of(e->t->conns[i], e->by_bytes);
-
-	return tuple_key(&t);
-}
-
 static bool tuple_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct ends *e = owner;
@@ -95,8 +87,6 @@ static bool tuple_equal(const void *owner, uint32_t i, const void *key)
 	       a.sent == b->sent && a.received == b->received && span_same(a.local, b->local) &&
 	       span_same(a.remote, b->remote);
 }
-
-static const struct index_ops tuple_ops = {tuple_hash, tuple_equal};
 
 static int by_tuple(const void *a, const void *b)
 {
@@ -126,9 +116,9 @@ static int ends_add(struct ends *e, struct conn *c)
 	uint64_t hash = tuple_key(&key);
 	uint32_t first;
 
-	if (!index_find(&e->ix, &tuple_ops, e, hash, &key, &first)) {
+	if (!index_find(&e->ix, tuple_equal, e, hash, &key, &first)) {
 		first = c->number;
-		if (index_add(&e->ix, &tuple_ops, e, hash, first))
+		if (index_add(&e->ix, hash, first))
 			return -ENOMEM;
 	}
 	e->v[++e->cnt] = (struct end){c, traffic_real_ns(c, c->rec.opened_ns, 0), first};
@@ -241,7 +231,7 @@ static void find_other(struct ends *e, uint32_t place)
 	struct nearest n = {.c = c, .apart = UINT64_MAX};
 	uint32_t there;
 
-	if (c->other || !index_find(&e->ix, &tuple_ops, e, tuple_key(&key), &key, &there))
+	if (c->other || !index_find(&e->ix, tuple_equal, e, tuple_key(&key), &key, &there))
 		return;
 	look_around(e, &n, there, e->v[place].opened_ns);
 	if (e->v[place].opened_ns) /* when others were is not known */

@@ -11,12 +11,16 @@
 
 static uint32_t chain(struct stacks *s, const uint64_t *root_first, size_t cnt)
 {
+	struct stack_step steps[8];
 	uint32_t node = 0;
 
+	for (size_t i = 0; i < cnt; i++) {
+		steps[i] = (struct stack_step){.address = root_first[i] & UINT32_MAX,
+					       .binary = root_first[i] >> 32};
+		stacks__step(s, i ? &steps[i - 1] : NULL, &steps[i]);
+	}
 	for (size_t i = 0; i < cnt; i++)
-		node = stacks__node(
-			s, node,
-			stacks__location(s, root_first[i] >> 32, root_first[i] & UINT32_MAX));
+		node = stacks__node(s, node, &steps[i]);
 	return node;
 }
 
