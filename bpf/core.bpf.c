@@ -13,7 +13,6 @@ const volatile __u64 wakeup_sz = 128 << 10; /* queued bytes that wake obrec up *
 
 bool enabled;
 __u32 target_slots[TARGET_SLOTS];
-__u64 procs_changes;
 __u32 epoch; /* advanced by obrec now and then: every stack is sent again */
 
 struct scratch_map scratch SEC(".maps");
@@ -38,15 +37,9 @@ struct {
 	__type(value, struct sent);
 } stacks SEC(".maps");
 
-static __always_inline __u64 sent_key(const struct wire_stack *stack)
-{
-	return stack->hash ^ (epoch + 1ULL) << 32;
-}
-
-/* -1 when it was lost. */
 static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames)
 {
-	__u64 key = sent_key(stack);
+	__u64 key = stack->hash ^ (epoch + 1ULL) << 32;
 	__u32 set = stack->hash & 65535, cnt = stack->frame_cnt;
 	struct sent *sent = bpf_map_lookup_elem(&stacks, &set);
 
@@ -56,21 +49,9 @@ static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames
 	stack->hdr.size = sizeof(*stack) + cnt * sizeof(__u64);
 	if (ring_output(stack, sizeof(*stack) + cnt * sizeof(__u64),
 			sizeof(*stack) + max_frames * sizeof(__u64), LOSS_RING_STACK))
-		return -1;
+		return 0;
 	sent->key[1] = sent->key[0];
 	sent->key[0] = key;
-	return 0;
-}
-
-/* The same for a user stack. That of a sample is often one of the last few, and they are noted
- * beside the walk, which is in the cache; the table's page seldom is. */
-static __always_inline int stack_send_user(struct unwind_walk *w)
-{
-	__u64 key = sent_key(&w->stack), *noted = &w->sent[w->stack.hash & (UNWIND_SENT - 1)];
-
-	if (*noted == key || stack_send(&w->stack, WIRE_MAX_FRAMES))
-		return 0;
-	*noted = key;
 	return 0;
 }
 
@@ -102,7 +83,7 @@ __noinline int stack_take_user(__u32 entry)
 	if (w->stack.error) /* it may end at an address that only this process's mappings explain */
 		w->stack.hash ^= (__u64)s->sample.tgid << 32;
 	s->sample.user_stack = w->stack.hash;
-	return stack_send_user(w);
+	return stack_send(&w->stack, WIRE_MAX_FRAMES);
 }
 
 __noinline int stack_none_user(__u32 entry)
@@ -118,7 +99,7 @@ __noinline int stack_none_user(__u32 entry)
 	w->stack.error = STACK_NOT_TAKEN;
 	w->stack.hash = WIRE_NOT_TAKEN;
 	s->sample.user_stack = WIRE_NOT_TAKEN;
-	return stack_send_user(w);
+	return stack_send(&w->stack, WIRE_MAX_FRAMES);
 }
 
 /* On its own, so that what follows is not verified for each place where the loop may end. */
@@ -191,7 +172,6 @@ int core_fork(struct bpf_raw_tracepoint_args *ctx)
 	target_slots[child & (TARGET_SLOTS - 1)] = TARGET_SLOT_ASK; /* obrec will know */
 	if (bpf_map_update_elem(&procs, &child, &copy, BPF_ANY))
 		loss_count(LOSS_PROCS_FULL);
-	add_atomically(&procs_changes, 1); /* the number may have been another's */
 	return 0;
 }
 
@@ -208,6 +188,5 @@ int core_exec(struct bpf_raw_tracepoint_args *ctx)
 	p->range_cnt = 0;
 	p->jit_binary = 0;
 	p->generation = 0;
-	add_atomically(&procs_changes, 1);
 	return 0;
 }

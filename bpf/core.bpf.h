@@ -71,8 +71,6 @@ extern bool enabled;		       /* set once all probes are attached */
 /* By tgid, folded: 0, the only process there that has an entry in procs and is a target, or
  * TARGET_SLOT_ASK. Nearly all are told by it, without a look-up. */
 extern __u32 target_slots[TARGET_SLOTS];
-/* Moved on behind every change of map `procs`: what was copied before may be out of date. */
-extern __u64 procs_changes;
 
 /*
  * Walks the current task's user stack from `regs` and `proc` of the scratch, sends it unless obrec
@@ -224,48 +222,12 @@ static __always_inline bool is_recorded(__u32 tgid)
 }
 
 /* For the unwinder; all zero (no ranges) when nothing is known of the process yet. */
-static __always_inline void copy_proc(struct unwind_walk *w, const struct proc *from)
+static __always_inline void copy_proc(struct proc *to, const struct proc *from)
 {
-	w->proc_of = 0;
 	if (from)
-		w->proc = *from;
+		*to = *from;
 	else
-		__builtin_memset(&w->proc, 0, sizeof(w->proc));
-}
-
-/*
- * is_target() and copy_proc() for samples, of which a CPU often takes several of one process: a
- * look-up in the map is six cache lines and three pages that have long left the caches by the next
- * sample, and what the last one found lies where the unwinder reads it. Whoever holds the slot
- * calls proc_take() after proc_find().
- */
-struct proc_found {
-	struct proc *p; /* NULL: not known yet */
-	__u64 changes;	/* before it was looked up */
-	bool held;	/* w has it already */
-};
-
-static __always_inline bool proc_find(const struct unwind_walk *w, __u32 tgid, struct proc_found *f)
-{
-	__u64 changes = *(volatile __u64 *)&procs_changes, later;
-
-	f->changes = changes;
-	f->held = tgid && w->proc_of == tgid && w->proc_changes == changes;
-	if (f->held)
-		return true;
-	/* 0, but the key depends on it: no CPU looks up first and reads procs_changes then. */
-	later = changes;
-	asm volatile("%0 ^= %0" : "+r"(later));
-	return is_target(tgid + (__u32)later, &f->p);
-}
-
-static __always_inline void proc_take(struct unwind_walk *w, __u32 tgid, const struct proc_found *f)
-{
-	if (f->held)
-		return;
-	copy_proc(w, f->p);
-	w->proc_changes = f->changes;
-	w->proc_of = f->p ? tgid : 0;
+		__builtin_memset(to, 0, sizeof(*to));
 }
 
 #endif

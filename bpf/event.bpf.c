@@ -50,6 +50,6 @@ __noinline int event_user_stack(__u32 entry)
 	regs = (void *)w->regs;
 	if (current_user_regs(regs) || !regs->ip)
 		return 0;
-	copy_proc(w, bpf_map_lookup_elem(&procs, &tgid));
+	copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &tgid));
 	return stack_take_user(entry);
 }

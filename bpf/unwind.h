@@ -95,8 +95,6 @@ enum unwind_rbx { UNWIND_RBX_OFF, UNWIND_RBX_KNOWN, UNWIND_RBX_LOST };
 
 #define UNWIND_WINDOW 512
 
-#define UNWIND_SENT 8 /* a power of two */
-
 struct unwind_walk {
 	__u64 pc; /* to look up: a return address less one, or exact */
 	__u64 sp, fp;
@@ -110,13 +108,8 @@ struct unwind_walk {
 	__u32 entry; /* cache entry of the last frame, UNWIND_NO_ENTRY before the first */
 	__u32 next;  /* the one it expects to be next */
 
-	/* What goes in: the process's value of map `procs`, the registers of user mode. The value
-	 * still holds for process proc_of while proc_changes is the map's (core.bpf.h). */
+	/* What goes in: the process's value of map `procs`, the registers of user mode. */
 	struct proc proc;
-	__u32 proc_of; /* tgid; 0: none */
-	__u32 pad;
-	__u64 proc_changes;
-	__u64 sent[UNWIND_SENT]; /* stacks sent last, by hash (core.bpf.c) */
 	__u64 regs[UNWIND_PT_CNT];
 	__u64 window[UNWIND_WINDOW / 8]; /* a piece of the user stack, fetched at once */
 

@@ -21,11 +21,15 @@ static __always_inline bool passed_over(__u32 thin)
 /* The stacks of the current task as interrupted; only a sample from kernel mode has a kernel stack.
  */
 static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s,
-					struct unwind_walk *w)
+					struct proc *p)
 {
-	struct arch_regs *regs = (void *)w->regs;
+	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_PERF));
+	struct arch_regs *regs;
 	long sz;
 
+	if (!w)
+		return;
+	regs = (void *)w->regs;
 	if (USER_MODE(&ctx->regs)) {
 		COPY_CTX_REGS(regs, &ctx->regs);
 	} else {
@@ -37,6 +41,7 @@ static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scrat
 	}
 	if (!regs->ip) /* an io_uring worker, which has an mm but no user side */
 		return;
+	copy_proc(&w->proc, p);
 	stack_take_user(ENTRY_PERF);
 }
 
@@ -45,11 +50,10 @@ int cpu_sample(struct perf_event_ctx *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 thin = *(volatile __u32 *)&cpu_thin & 15;
-	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_PERF));
-	struct proc_found found = {};
 	struct scratch *s;
+	struct proc *p;
 
-	if (!w || !enabled || passed_over(thin) || !proc_find(w, id >> 32, &found))
+	if (!enabled || passed_over(thin) || !is_target(id >> 32, &p))
 		return 0;
 	s = scratch_claim(ENTRY_PERF);
 	if (!s)
@@ -62,8 +66,7 @@ int cpu_sample(struct perf_event_ctx *ctx)
 		.value = cpu_period_ns << thin,
 	};
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
-	proc_take(w, id >> 32, &found);
-	take_stacks(ctx, s, w);
+	take_stacks(ctx, s, p);
 	sample_send(ENTRY_PERF);
 	scratch_release(s);
 	return 0;

@@ -100,7 +100,7 @@ __noinline int offcpu_resolve(__u32 tid)
 	s->sample.kernel_stack = t->kernel_stack;
 	regs = (void *)w->regs;
 	if (!current_user_regs(regs) && regs->ip == t->ip && regs->sp == t->sp) {
-		copy_proc(w, bpf_map_lookup_elem(&procs, &t->tgid));
+		copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &t->tgid));
 		stack_take_user(ENTRY_TRACEPOINT);
 	} else {
 		stack_none_user(ENTRY_TRACEPOINT);
@@ -121,7 +121,7 @@ static __always_inline void walk_now(struct offcpu_thread *t, __u32 tid)
 		return;
 	begin_sample(s, t, tid, 0, 0);
 	if (!current_user_regs((void *)w->regs) && ((struct arch_regs *)w->regs)->ip) {
-		copy_proc(w, bpf_map_lookup_elem(&procs, &t->tgid));
+		copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &t->tgid));
 		stack_take_user(ENTRY_TRACEPOINT);
 		t->user_stack = s->sample.user_stack;
 		t->flags |= OFFCPU_WALKED;

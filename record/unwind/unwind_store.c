@@ -52,7 +52,7 @@ int unwind_store__new(struct unwind_store **out, const struct unwind_maps *maps,
 
 	if (!s)
 		return -ENOMEM;
-	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1, NULL, NULL};
+	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1, NULL};
 	s->memory = !maps;
 	s->max_row_bytes = max_row_bytes;
 	runs__init(&s->runs, RANGE_SEG_CNT);
@@ -316,13 +316,6 @@ static void forget_target(struct unwind_store *s, uint32_t tgid)
 		slot[tgid % TARGET_SLOTS] = 0;
 }
 
-/* What CPUs remember of map `procs` is out of date, once the map has what is new. */
-static void note_change(struct unwind_store *s)
-{
-	if (s->maps.procs_changes)
-		__atomic_add_fetch(s->maps.procs_changes, 1, __ATOMIC_RELEASE);
-}
-
 int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 			  uint32_t jit_binary, const struct range *ranges, size_t range_cnt)
 {
@@ -350,7 +343,6 @@ int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 	note_target(s, tgid, flags);
 	if (!err && !s->memory && bpf_map_update_elem(s->maps.procs, &tgid, &value, BPF_ANY))
 		err = errno == E2BIG || errno == ENOMEM ? -ENOSPC : -errno;
-	note_change(s);
 	if (err) {
 		if (run.cnt)
 			runs__retire(&s->runs, run, now());
@@ -375,7 +367,6 @@ int unwind_store__remove(struct unwind_store *s, uint32_t tgid)
 	if (!s->memory)
 		bpf_map_delete_elem(s->maps.procs,
 				    &tgid); /* a child's copy, made in the kernel, as well */
-	note_change(s);
 	if (!p)
 		return -ENOENT;
 	*at = p->next;

@@ -18,7 +18,6 @@ struct unwind_store;
 struct unwind_maps {
 	int procs, range_segs, row_segs, pages, rules;
 	uint32_t *target_slots; /* see bpf/core.bpf.h; NULL: nobody looks */
-	__u64 *procs_changes;	/* likewise */
 };
 
 /* maps NULL: plain memory, for unwind_user.h alone. */

@@ -472,24 +472,6 @@ static void test_processes(void)
 	unwind_store__free(s);
 }
 
-/* CPUs keep what they copied from map `procs` until this number moves. */
-static void test_changes(void)
-{
-	struct unwind_store *s;
-	__u64 changes = 7, before;
-	/* no map: what is written goes nowhere, as it may in part when a write fails */
-	struct unwind_maps maps = {-1, -1, -1, -1, -1, NULL, &changes};
-
-	CHECK(!unwind_store__new(&s, &maps, 1 << 20));
-	before = changes;
-	CHECK(unwind_store__publish(s, 1, PROC_TARGET, 0, NULL, 0) && changes != before,
-	      "a process's value");
-	before = changes;
-	CHECK(unwind_store__remove(s, 1) == -ENOENT && changes != before,
-	      "a child's copy, which the store does not know");
-	unwind_store__free(s);
-}
-
 int main(void)
 {
 	test_without_sections();
@@ -499,6 +481,5 @@ int main(void)
 	test_runs();
 	test_tables();
 	test_processes();
-	test_changes();
 	return failed;
 }
