@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/load/captures.h"
+#include "analyze/load/event_tables.h"
 #include "analyze/store/store.h"
 #include "analyze/store/table.h"
 #include "format/text.h"
@@ -36,6 +38,9 @@ static const char *const contract[] = {
 	"SELECT capture_id, probe, series, key, start_ns, low, high, count FROM histogram",
 	"SELECT capture_id, probe, series, key, start_ns, count, sum FROM counter",
 	"SELECT capture_id, probe, ts_ns, thread_id, fields FROM event",
+	"SELECT capture_id, ts_ns, thread_id, stack_id, message_id, path FROM open",
+	"SELECT capture_id, ts_ns, thread_id, stack_id, message_id, device_ns FROM block",
+	"SELECT capture_id, ts_ns, thread_id, stack_id, message_id, wait_ns FROM runq",
 	"SELECT capture_id, source, cause, count FROM loss",
 };
 
@@ -66,9 +71,13 @@ static int prepare(struct store *s, const char *sql)
 
 static void test_protection(void)
 {
+	struct captures none = {0};
+	struct event_tables *events;
 	struct store *s;
 
 	CHECK(!store__open(&s, NULL));
+	CHECK(!event_tables__new(&events, &none, s));
+	event_tables__free(events);
 	store__protect(s);
 	for (size_t i = 0; i < sizeof(contract) / sizeof(*contract); i++)
 		CHECK(!prepare(s, contract[i]), "%s: %s", contract[i],

@@ -135,7 +135,7 @@ static void test_special(void)
 	char c;
 
 	CHECK(!place_find(&p, "plain/fifo", &why));
-	CHECK(place_open_special(&p, O_NONBLOCK, &why) == -ENXIO && strstr(why, "nobody reads"));
+	CHECK(place_open_special(&p, O_NONBLOCK, &why) == -ENXIO && strstr(why, "no process reads"));
 	reader = open("plain/fifo", O_RDONLY | O_NONBLOCK);
 	fd = place_open_special(&p, O_NONBLOCK, &why);
 	CHECK(fd >= 0 && write(fd, "x", 1) == 1 && read(reader, &c, 1) == 1);

@@ -299,7 +299,7 @@ static void test_stalled_reader(void)
 	pthread_join(server, NULL);
 	CHECK(obz_writer__finish(w) == -ETIMEDOUT);
 	CHECK(obz_writer__close_to(w, END_JSON, &told) == -ETIMEDOUT);
-	CHECK(strstr(told.error, "nobody read it"), "%s", told.error);
+	CHECK(strstr(told.error, "did not read"), "%s", told.error);
 	CHECK(told.end_json && strstr(told.end_json, "sample: not written"));
 	CHECK(!told.samples, "%llu", (unsigned long long)told.samples);
 	free(told.end_json);
