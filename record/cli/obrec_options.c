@@ -106,7 +106,8 @@ static const struct option_def table[] = {
 	 "file of build-ids, one per line, whose symbols are not included", option_set_string,
 	 AT(record.debuginfo.exclude_file)},
 	{"debuginfo-cache", 0, ARG_REQUIRED, "DIR",
-	 "cache extracted symbols in this directory for later captures", option_set_string,
+	 "cache symbols extracted as a whole (--debuginfo full or symtab) in this directory "
+	 "for later captures", option_set_string,
 	 AT(record.debuginfo.cache_dir)},
 	{.help = "Output"},
 	{"output", 'o', ARG_REQUIRED, "FILE",

@@ -31,6 +31,9 @@
 
 #define MEMBER_NAME_SZ 128
 
+/* Binaries whose files are kept open for the DWARF of addresses that are hit later. */
+#define OPEN_MAX 100
+
 struct debuginfo {
 	struct debuginfo_opts opts;
 	struct exclude_list *exclude;
@@ -39,6 +42,7 @@ struct debuginfo {
 	struct hit_list hits;
 	pthread_mutex_t hits_lock; /* of all items' hits */
 	unsigned owing;		   /* the committer's: items with hits to be extracted */
+	unsigned open;		   /* likewise: items that wait for hits */
 	sem_t extractor_work, committer_work;
 	atomic_bool hurry, stop, cancel_extractor, cancel_all;
 	pthread_t extractor, committer;
@@ -343,19 +347,63 @@ static void consider_all(struct debuginfo *d)
 			consider(d, d->queue.by_binary[i]);
 }
 
+/* Of those that nobody works on: with nothing left to be done if there is one, and of these the one
+ * whose turn was longest ago. */
+static struct item *longest_idle(struct debuginfo *d)
+{
+	struct item *found = NULL;
+
+	pthread_mutex_lock(&d->hits_lock);
+	for (unsigned i = 0; i < 1u << 16; i++) {
+		struct item *it = d->queue.by_binary[i];
+		struct item_hits *h = it && it->work ? it->work->hits : NULL;
+		const struct item_hits *f = found ? found->work->hits : NULL;
+
+		if (!h || !h->ready || h->queued || !h->due_ns || it->last)
+			continue;
+		if (!f || !h->cnt > !f->cnt || (!h->cnt == !f->cnt && h->due_ns < f->due_ns))
+			found = it;
+	}
+	pthread_mutex_unlock(&d->hits_lock);
+	return found;
+}
+
+/* Descriptors are few: one of the binaries gets what was hit up to now, and is let go. */
+static void close_one(struct debuginfo *d)
+{
+	struct item *it = longest_idle(d);
+
+	if (!it)
+		return;
+	it->last = true;
+	queue_hits(d, it);
+}
+
+static void explain_last(struct item *it)
+{
+	struct slim_member *m = &it->work->m;
+	const char *symbols = m->fd >= 0 || !it->symbols ? m->symbols : it->symbols;
+
+	if (it->last && !m->why[0] && symbols && !strcmp(symbols, "dwarf"))
+		snprintf(m->why, sizeof(m->why),
+			 "no DWARF of addresses hit later: more than %d binaries", OPEN_MAX);
+}
+
 /* True: the item goes on to its DWARF at once. */
 static bool next_stage(struct debuginfo *d, struct item *it)
 {
 	bool more = it->stage == ITEM_SYMBOLS && wants_dwarf(d) && !it->work->m.failed;
 	struct item_hits *h = it->work->hits;
 
-	if (h && !it->work->m.failed) {
+	if (h && !it->work->m.failed && !it->last) {
+		d->open += !h->ready;
 		it->stage = ITEM_DWARF;
 		h->ready = true;
 		h->queued = false;
 		return false; /* when it has hits */
 	}
 	if (h) {
+		d->open -= h->ready;
 		owe(d, it, false);
 		debug_queue__settle(&d->queue, it);
 		return false;
@@ -378,6 +426,7 @@ static void commit(struct debuginfo *d, struct item *it, bool fresh)
 	uint32_t binary;
 
 	if (fresh) {
+		explain_last(it);
 		add_member(d, it);
 		debug_queue__note(&d->queue, it);
 		more = next_stage(d, it);
@@ -391,6 +440,8 @@ static void commit(struct debuginfo *d, struct item *it, bool fresh)
 	}
 	if (fresh && it->work)
 		consider(d, it);
+	if (fresh && d->open > OPEN_MAX)
+		close_one(d);
 	if (more) {
 		debug_queue__put_back(&d->queue, it);
 		sem_post(&d->extractor_work);

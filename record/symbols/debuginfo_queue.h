@@ -42,6 +42,7 @@ struct item {
 	bool alternate;		/* a dwz file: no binary asked for it */
 	bool done;
 	bool owes; /* it has hits to be extracted; the committer's */
+	bool last; /* what is extracted now is the last; the committer's */
 
 	struct item *next, *ready_next, *hash_next; /* the queue's own */
 	struct want *wants, *told; /* told: have a record, and get another if it changes */

@@ -10,7 +10,7 @@ query() { "$OBANA" query "$T/d.obz" "$1" --csv | tail -n +2; }
 n=$(query "SELECT sum(count) FROM sample WHERE kind='cpu'")
 within "samples" "$n" 500 100000
 while read -r _ stage _ share _ planned _ _ _ function; do
-	got=$(query "SELECT 100.0 * max(total_share) / (SELECT total_share FROM hot_function WHERE kind='cpu' AND function='run_stage')
+	got=$(query "SELECT 100.0 * max(total_share) / (SELECT max(total_share) FROM hot_function WHERE kind='cpu' AND (function = 'run_stage' OR function LIKE '%::run_stage%'))
 		FROM hot_function WHERE kind='cpu' AND function LIKE '%$function(%'")
 	read -r low high < <(awk -v p=$share -v n=$n 'BEGIN {d = 4 * sqrt(p * (100 - p) / n); print p - d, p + d}')
 	within "stage $stage: percent (its own account: $share)" "$got" "$low" "$high"

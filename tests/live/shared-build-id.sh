@@ -31,12 +31,12 @@ is "warnings" "$(grep -c 'has the build-id of another file' "$T/obrec.err")" 1
 
 for round in 1 2; do
 	for p in forged decent; do
-		capture 10 ${!p} -v -e cpu -F 299 --debuginfo-cache "$T/kept" -o "$T/$p.obz"
+		capture 10 ${!p} -v -e cpu -F 299 --debuginfo full --debuginfo-cache "$T/kept" -o "$T/$p.obz"
 		is "with a cache, $p" "$(names "$T/$p.obz" $p)" ${p}_function
 	done
 done
 is "kept" "$(ls "$T"/kept/fe/*.debug.zst | wc -l)" 2
 touch "$T/before"
-capture 10 $copy -e cpu -F 299 --debuginfo-cache "$T/kept" -o "$T/copy.obz"
+capture 10 $copy -e cpu -F 299 --debuginfo full --debuginfo-cache "$T/kept" -o "$T/copy.obz"
 is "with a cache, the copy" "$(names "$T/copy.obz" copy)" decent_function
 is "kept anew" "$(find "$T/kept/fe" -newer "$T/before" -type f | wc -l)" 0
