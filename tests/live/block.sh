@@ -3,7 +3,7 @@
 . tests/live/lib.inc
 . tests/live/carriers.inc
 command -v losetup >/dev/null || skip "needs losetup"
-"$OBREC" --list | grep -q '^block .* yes' || skip "no probe 'block': $("$OBREC" --list | grep '^block ')"
+grep -q '^block .* yes' "$T/list" || skip "no probe 'block': $(grep '^block ' "$T/list")"
 truncate -s 16M "$T/image"
 loop=$(losetup -f --show "$T/image" 2>"$T/err") || skip "no loop device: $(cat "$T/err")"
 trap 'losetup -d "$loop"; cleanup' EXIT

@@ -3,7 +3,7 @@
 . tests/live/lib.inc
 . tests/live/carriers.inc
 command -v cc >/dev/null || skip "needs a C compiler"
-"$OBREC" --list | grep -q '^open .* yes' || skip "no probe 'open': $("$OBREC" --list | grep '^open ')"
+grep -q '^open .* yes' "$T/list" || skip "no probe 'open': $(grep '^open ' "$T/list")"
 cat >"$T/opens.c" <<'C'
 #include <fcntl.h>
 #include <linux/openat2.h>

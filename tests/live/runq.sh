@@ -4,7 +4,7 @@
 . tests/live/carriers.inc
 command -v cc >/dev/null || skip "needs a C compiler"
 [ -e /proc/self/schedstat ] || skip "no /proc/self/schedstat (CONFIG_SCHED_INFO)"
-"$OBREC" --list | grep -q '^runq .* yes' || skip "no probe 'runq': $("$OBREC" --list | grep '^runq ')"
+grep -q '^runq .* yes' "$T/list" || skip "no probe 'runq': $(grep '^runq ' "$T/list")"
 cat >"$T/queue.c" <<'C'
 #define _GNU_SOURCE
 #include <sched.h>
