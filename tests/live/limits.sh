@@ -23,20 +23,20 @@ recorded() {
 	is "$1: size" "$(sed "s|^obrec: $2: \([^,]*\), .*|\1|" <<<"$line")" "$(sed -n "s|^archive .*, \([^,]*\), complete|\1|p" "$T/info")"
 }
 
-status=0; "$OBREC" -d 60s -F 999 -e cpu -p $demo --max-size 64K -o "$T/max.obz" 2>"$T/err" || status=$?
+status=0; "$OBREC" -d 60s -F 999 -e cpu --debuginfo none -p $demo --max-size 64K -o "$T/max.obz" 2>"$T/err" || status=$?
 recorded "--max-size" "$T/max.obz" 0 max-size
 within "--max-size: bytes" "$(stat -c %s "$T/max.obz")" 20000 65536
 
-status=0; (ulimit -f 64; exec "$OBREC" -d 60s -F 999 -e cpu -p $demo -o "$T/limit.obz") 2>"$T/err" || status=$?
+status=0; (ulimit -f 64; exec "$OBREC" -d 60s -F 999 -e cpu --debuginfo none -p $demo -o "$T/limit.obz") 2>"$T/err" || status=$?
 recorded "ulimit -f" "$T/limit.obz" 3 file-size-limit
 within "ulimit -f: bytes" "$(stat -c %s "$T/limit.obz")" 20000 65536
 
 mkdir "$T/small"; mount -t tmpfs -o size=64k tmpfs "$T/small"
-status=0; "$OBREC" -d 60s -F 999 -e cpu -p $demo -o "$T/small/full.obz" 2>"$T/err" || status=$?
+status=0; "$OBREC" -d 60s -F 999 -e cpu --debuginfo none -p $demo -o "$T/small/full.obz" 2>"$T/err" || status=$?
 recorded "disk full" "$T/small/full.obz" 3 disk-full
 
 # equal samples folded over an interval are refused as rows and counted as samples
-status=0; "$OBREC" -d 60s -F 999 -e cpu -p $demo --interval 500ms --max-size 64K -o "$T/folded.obz" 2>"$T/err" || status=$?
+status=0; "$OBREC" -d 60s -F 999 -e cpu --debuginfo none -p $demo --interval 500ms --max-size 64K -o "$T/folded.obz" 2>"$T/err" || status=$?
 recorded "--interval" "$T/folded.obz" 0 max-size
 
 # no room for a header: one line, no file

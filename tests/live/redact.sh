@@ -109,7 +109,7 @@ for payload in head 16384; do
 	is "$payload: secrets in the archive" "$(found "$T/$payload.obz")" "77001122 ${secret}Literal "
 	is "$payload: messages" "$(all "$T/$payload.obz")" "$(all "$T/plain.obz")"
 done
-[[ $("$OBANA" info "$T/head.obz") == *"not kept"*"unknown protocols"* ]] || fail "info does not say what was not kept"
+[[ $("$OBANA" info "$T/head.obz") == *"not captured"*"unknown protocols"* ]] || fail "info does not say what was not captured"
 is "the command line" "$(sql "$T/head.obz" "SELECT substr(cmdline, instr(cmdline, 'mysql')) FROM process WHERE pid = $ftp" | tr -d '"')" \
 	"mysql -p************* --token ************* API_KEY=************* https://u:*************@h/?sig=************* -H Authorization:**************"
 recorded unknown --payload-unknown

@@ -62,7 +62,8 @@ while read -r name turns delay; do
 	read -r count sum < <(awk -v name="$name" '$1 == name {n += $2; s += $3} END {print n + 0, s + 0}' "$T/cells")
 	# a few may fall between name and account, at either end
 	within "turns of $name ($count of $turns)" $((count - turns)) -2 20
-	within "waited by $name (${sum} of $delay ns), in percent" $((sum * 100 / (delay + 1))) 90 110
+	# and each of those may have waited long, on a busy machine
+	within "waited by $name, ms" $((sum / 1000000)) $((delay * 9 / 10000000 - 2 * 50)) $((delay * 11 / 10000000 + (count > turns ? count - turns + 2 : 2) * 50))
 done <"$T/account"
 events=$(counted "$T/r.obz" runq events rq-)
 [ "$events" -gt 10 ] || fail "$events waits of 1 ms among three that compete"
