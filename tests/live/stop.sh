@@ -58,7 +58,7 @@ for ((i = 0; i < 4${FULL:+ + 16}; i++)); do
 	ms=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000)); kill -9 $obrec; obrec_wait
 	status=0; "$OBANA" report "$T/kill.obz" >"$T/out" 2>"$T/err" || status=$?
 	is "kill -9 after $ms ms: report's exit" $status 3
-	grep -qi cut "$T/out" "$T/err" || fail "the report does not say that the archive was cut"
+	grep -qi truncated "$T/out" "$T/err" || fail "the report does not say that the archive is truncated"
 	within "kill -9 after $ms ms: ms kept" "$(sql "$T/kill.obz" 'SELECT ifnull((max(ts_ns)-min(ts_ns))/1e6, 0) FROM sample' || true)" $((ms - 1300)) $((ms + 1500))
 done
 

@@ -70,7 +70,7 @@ eventually "its workers" two_workers
 workers=$(pgrep -d, -P $master)
 pids+=(${workers//,/ })
 obrec_start -p $alone,$master -o "$T/w.obz"; obrec_stop
-is "children there before: a line" "$(grep -c "process $master has 2 children .* not be recorded: .*(-p $master,\$(pgrep -d, -P $master))" "$T/obrec.err") of $(grep -c children "$T/obrec.err")" "1 of 1"
+is "children there before: a line" "$(grep -c "process $master already has 2 children, not recorded: .*-p $master,\$(pgrep -d, -P $master)" "$T/obrec.err") of $(grep -c children "$T/obrec.err")" "1 of 1"
 obrec_start -p $master,$(pgrep -d, -P $master) -o "$T/w.obz"; worked 20 ${workers//,/ }; obrec_stop
 is "named as it says: no line" "$(grep -c child "$T/obrec.err")" 0
 is "named as it says: recorded" "$(comms "$T/w.obz" | tr -d '"')" spin-two
