@@ -139,7 +139,7 @@ static inline const char *check_attributes(const char *p, const char *end, bool 
 	static const char known[] =
 		" charset class content d data-diff data-grows data-unit data-v encoding fill "
 		"height http-equiv id lang marker-end markerHeight markerUnits markerWidth name "
-		"nonce orient refX refY rx scope stroke-width text-anchor fill-opacity version viewBox "
+		"nonce orient refX refY rx scope stroke-width text-anchor title fill-opacity version viewBox "
 		"width x xmlns y ";
 	size_t n;
 
