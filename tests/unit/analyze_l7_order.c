@@ -21,6 +21,8 @@ struct client {
 	unsigned known;	    /* calls after which some are lost; 0: KNOWN */
 	unsigned stalls;    /* calls are lost in runs of up to so many, one time in a thousand */
 	unsigned floor;	    /* percent of the pairs whose calls arrived */
+	unsigned late_floor; /* the same where it was joined late and nothing else lost */
+	unsigned pauses; /* one time in so many it stands still before it asks, whatever waits */
 	bool even; /* it seems to ask one by one, whoever joins late: nothing tells how many wait */
 };
 
@@ -95,6 +97,57 @@ static const struct client clients[] = {
 	/* Some have none: they are known up to the first loss only. */
 	{.name = "up to eight more", .depth = 8, .refill = 4, .random = true, .per_call = 3},
 	{.name = "up to three", .depth = 3, .refill = 2, .random = true, .per_call = 2},
+	/* Idle at times, which tells. */
+	{.name = "up to eight more, silent at times",
+	 .depth = 8,
+	 .refill = 4,
+	 .silent = 50,
+	 .random = true,
+	 .per_call = 3,
+	 .floor = 90,
+	 .late_floor = 99},
+	{.name = "up to three, silent at times",
+	 .depth = 3,
+	 .refill = 2,
+	 .silent = 50,
+	 .random = true,
+	 .per_call = 1,
+	 .floor = 90,
+	 .late_floor = 99},
+	{.name = "up to eight, silent once",
+	 .depth = 8,
+	 .refill = 4,
+	 .silent = 500,
+	 .random = true,
+	 .per_call = 3,
+	 .late_floor = 95},
+	/* Its pauses look like silence, but for what they leave to be read at once. */
+	{.name = "one by one, pauses", .depth = 1, .per_call = 1, .pauses = 200, .floor = 97},
+	{.name = "up to eight, pauses",
+	 .depth = 8,
+	 .random = true,
+	 .per_call = 8,
+	 .pauses = 200,
+	 .floor = 97},
+	{.name = "up to eight more, pauses",
+	 .depth = 8,
+	 .refill = 4,
+	 .random = true,
+	 .per_call = 3,
+	 .pauses = 200},
+	{.name = "eight or seven, pauses",
+	 .depth = 8,
+	 .refill = 7,
+	 .hesitates = 4,
+	 .per_call = 4,
+	 .pauses = 200},
+	{.name = "sixteen, pauses",
+	 .depth = 16,
+	 .refill = 15,
+	 .per_call = 5,
+	 .floor = 80,
+	 .even = true,
+	 .pauses = 200},
 	{.name = "eight, rarely seven",
 	 .depth = 8,
 	 .refill = 7,
@@ -201,6 +254,46 @@ static void converse(struct calls *t, const struct client *k)
 	}
 }
 
+/* The same by time: answers come one after the other and wait to be read, the client takes its time
+ * for each of its steps, and stands still now and then. */
+static void converse_timed(struct calls *t, const struct client *k)
+{
+	enum { WAY = 20000, STEP = 5000, SERVICE = 50000, PAUSE = 50000000 };
+	static uint64_t ready_ns[REQUESTS];
+	unsigned asked = 0, answered = 0;
+	uint64_t free_ns = 0;
+
+	*t = (struct calls){.now_ns = 1000000, .timed = true};
+	while (answered < REQUESTS) {
+		unsigned n = 0;
+
+		if (!random_below(k->pauses))
+			t->now_ns += PAUSE;
+		if (asked < REQUESTS && asked - answered <= k->refill) {
+			unsigned upto = k->random ? 1 + random_below(k->depth) : k->depth;
+
+			upto -= k->hesitates && !random_below(k->hesitates);
+			while (asked < REQUESTS && asked - answered < upto) {
+				t->now_ns += STEP + random_below(STEP);
+				if (free_ns < t->now_ns + WAY)
+					free_ns = t->now_ns + WAY;
+				free_ns += SERVICE + random_below(SERVICE);
+				ready_ns[asked] = free_ns + WAY;
+				say(t, k, true, asked++, 1);
+			}
+		}
+		t->now_ns += STEP + random_below(STEP);
+		if (answered < asked && t->now_ns < ready_ns[answered])
+			t->now_ns = ready_ns[answered];
+		while (answered + n < asked && n < k->per_call &&
+		       ready_ns[answered + n] <= t->now_ns)
+			n++;
+		if (n)
+			say(t, k, false, answered, n);
+		answered += n;
+	}
+}
+
 /* ---- what is made of it ---- */
 
 struct result {
@@ -247,13 +340,13 @@ static bool one_client(const struct client *k)
 {
 	static struct calls t;
 	static bool lost[MAX_CALLS];
-	struct result all = {0}, whole = {0}, joined = {0};
-	uint64_t expected = 0, joined_due = 0;
+	struct result all = {0}, whole = {0}, joined = {0}, late = {0};
+	uint64_t expected = 0, joined_due = 0, late_due = 0;
 	bool bad;
 
 	seed = FIRST_SEED;
 	for (unsigned s = 0; s < SEEDS; s++) {
-		converse(&t, k);
+		(k->pauses ? converse_timed : converse)(&t, k);
 		memset(lost, 0, sizeof(lost));
 		run(&t, lost, &whole, false);
 		lose(k, k->known ? k->known : KNOWN, t.cnt, lost);
@@ -263,16 +356,22 @@ static bool one_client(const struct client *k)
 		memset(lost, true, LATE);
 		joined_due += calls_due(&t, lost);
 		run(&t, lost, &joined, true);
+		memset(lost + LATE, 0, sizeof(lost) - LATE);
+		late_due += calls_due(&t, lost);
+		run(&t, lost, &late, true);
 		calls_fini(&t);
 	}
 	bad = whole.made != SEEDS * REQUESTS || whole.wrong || whole.alone ||
 	      all.wrong * 10000 > expected || all.made * 100 < expected * k->floor || !all.lost_why;
 	bad |= !k->even && joined.wrong * 100 > joined_due;
+	bad |= !k->even && late.wrong * 100 > late_due;
+	bad |= late.made * 100 < late_due * k->late_floor;
 	printf("%-32s %6llu pairs whose calls arrived, %6.2f %% made, %llu wrong; joined late "
-	       "%6.2f %%, %llu%s\n",
+	       "%6.2f %%, %llu; that alone %6.2f %%, %llu%s\n",
 	       k->name, (unsigned long long)expected, 100.0 * all.made / expected,
 	       (unsigned long long)all.wrong, 100.0 * joined.made / joined_due,
-	       (unsigned long long)joined.wrong, bad ? "  FAILED" : "");
+	       (unsigned long long)joined.wrong, 100.0 * late.made / late_due,
+	       (unsigned long long)late.wrong, bad ? "  FAILED" : "");
 	return bad;
 }
 

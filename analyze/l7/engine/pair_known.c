@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyze/l7/engine/pair_known.h"
+#include "analyze/l7/engine/pair_silence.h"
 
 void pair_known_end(struct pair_order *p)
 {
@@ -31,10 +32,11 @@ void pair_known_lose(struct pair_order *p, enum l7_why why)
 {
 	if (!p->unsure)
 		pair_known_end(p);
+	pair_silence_doubt(p);
 	p->sure_cnt = 0;
 	p->why = why;
 	p->resps.tail = 0;
-	p->begun_idle = p->windowed = false;
+	p->windowed = false;
 }
 
 void pair_known_retract(struct pair_order *p)
@@ -81,8 +83,9 @@ static void refill(struct pair_order *p, size_t ahead, size_t outstanding)
 	}
 	waiting_move(&all, &p->reqs, p->reqs.cnt);
 	p->reqs = all;
+	pair_silence_doubt(p);
 	p->sure_cnt = 0;
-	p->unsure = p->begun_idle = false;
+	p->unsure = false;
 	p->early = 0;
 	p->derived = true;
 }

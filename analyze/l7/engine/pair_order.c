@@ -28,21 +28,11 @@
 #include <stdlib.h>
 
 #include "analyze/l7/engine/pair_known.h"
+#include "analyze/l7/engine/pair_silence.h"
 
-/* Silence: so many times the longest answer, and this long at least. */
-enum { SILENCE_FACTOR = 8 };
 /* Windows, and messages besides, that are held back in hope of a turn, or until one number of those
  * that may be outstanding is left. */
 enum { HELD_WINDOWS = 8, HELD_MIN = 256 };
-#define SILENCE_MIN_NS 10000000ull
-
-static bool has_quiet(const struct waiting_list *reqs)
-{
-	for (const struct waiting *w = reqs->oldest; w; w = w->next)
-		if (w->m.quiet)
-			return true;
-	return false;
-}
 
 static bool only_quiet(const struct waiting_list *reqs)
 {
@@ -59,25 +49,6 @@ static bool seen_to_wait(const struct waiting_list *reqs)
 		if (!w->m.quiet && !w->missed)
 			return true;
 	return false;
-}
-
-static size_t tails(const struct waiting_list *reqs, const struct waiting_list *resps)
-{
-	if (has_quiet(reqs))
-		return 0;
-	return reqs->tail < resps->tail ? reqs->tail : resps->tail;
-}
-
-/* Nothing was missed in between, and none is left over. */
-static bool agree(const struct waiting_list *reqs, const struct waiting_list *resps)
-{
-	return reqs->cnt == resps->cnt && tails(reqs, resps) == reqs->cnt;
-}
-
-static void settle_old(struct pair_order *p, bool proven)
-{
-	waiting_hand_out_tail(p->out, &p->old_reqs, &p->old_resps,
-			      proven ? tails(&p->old_reqs, &p->old_resps) : 0, p->old_why);
 }
 
 /* Of one that overlaps, as much as may be settled at a turn. */
@@ -109,7 +80,7 @@ static void end_burst(struct pair_order *p)
 	}
 	if (!p->unsure)
 		return;
-	settle_old(p, false);
+	pair_silence_settle_old(p, false);
 	p->old_reqs = p->reqs;
 	p->old_resps = p->resps;
 	p->old_why = p->why;
@@ -118,28 +89,6 @@ static void end_burst(struct pair_order *p)
 	/* The new one's first requests are missing: its end has to tell. */
 	p->unsure = p->hole_since;
 	p->derived = true;
-}
-
-static void end_silence(struct pair_order *p)
-{
-	if (p->begun_idle && agree(&p->reqs, &p->resps)) {
-		waiting_hand_out_tail(p->out, &p->reqs, &p->resps, p->reqs.cnt, p->why);
-		p->unsure = p->hole_since;
-		p->derived = true;
-	} else {
-		waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
-	}
-	p->sure_cnt = 0;
-	p->begun_idle = p->unsure && !p->hole_since;
-}
-
-static bool is_silent(const struct pair_order *p, const struct l7_message *m)
-{
-	uint64_t long_ns = SILENCE_FACTOR * p->longest_ns;
-
-	if (long_ns < SILENCE_MIN_NS)
-		long_ns = SILENCE_MIN_NS;
-	return m->first_ns > p->latest_ns && m->first_ns - p->latest_ns > long_ns;
 }
 
 /* A message, and what was missed before it. */
@@ -193,12 +142,11 @@ void pair_order_request(struct pair_order *p, const struct l7_message *m)
 	pair_possible_learn(&p->possible, m);
 	if (p->tracked)
 		pair_possible_request(&p->possible);
-	if (p->unsure && !pair_known_bursts(p)) {
-		if (!awaits_turn(p) && is_silent(p, m))
-			end_silence(p);
-	} else if (p->answered) {
+	if (p->answered && p->unsure && !pair_known_bursts(p))
+		pair_silence_turn(p, m);
+	else if (p->answered)
 		end_burst(p);
-	}
+	p->late &= p->unsure || !p->answered || p->reqs.cnt || !pair_silence_before(p, m);
 	p->answered = p->hole_since = false;
 	if (p->reqs.cnt >= WAITING_MAX) {
 		struct waiting *w = waiting_take(&p->reqs, p->reqs.oldest);
@@ -208,6 +156,7 @@ void pair_order_request(struct pair_order *p, const struct l7_message *m)
 		free(w);
 	}
 	add(p, &p->reqs, m);
+	p->level++;
 	let_go(p);
 }
 
@@ -229,7 +178,7 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 		return;
 	}
 	p->calm |= !p->unsure && !p->derived && only_quiet(&p->reqs);
-	if (!p->derived && m->last_ns > w->m.first_ns && m->last_ns - w->m.first_ns > p->longest_ns)
+	if (!p->derived && !p->late && m->last_ns > w->m.first_ns && m->last_ns - w->m.first_ns > p->longest_ns)
 		p->longest_ns = m->last_ns - w->m.first_ns;
 	pair_hand_out(p->out, &w->m, m, true, 0);
 	free(w);
@@ -238,7 +187,8 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 /* All answers of the burst before had come, or else it overlaps. */
 static void prove_burst(struct pair_order *p)
 {
-	settle_old(p, true);
+	if (!p->begun_idle)
+		pair_silence_settle_old(p, true);
 	if (!p->may_overlap)
 		return;
 	p->may_overlap = false;
@@ -265,8 +215,9 @@ static void regain_order(struct pair_order *p, const struct waiting *named)
 
 	while (p->reqs.oldest != named)
 		waiting_push(&before, waiting_take(&p->reqs, p->reqs.oldest));
+	pair_silence_doubt(p);
 	waiting_hand_out(p->out, &before, &p->resps, p->why);
-	p->unsure = p->begun_idle = false;
+	p->unsure = false;
 	p->sure_cnt = 0;
 }
 
@@ -310,11 +261,12 @@ void pair_order_response(struct pair_order *p, const struct l7_message *m)
 	p->window.none |= m->takes != L7_OLDEST;
 	see(p, m);
 	if (pair_known_contradicted(p)) {
-		settle_old(p, false);
+		pair_silence_settle_old(p, false);
 		p->calm = p->may_overlap = false;
 		pair_known_retract(p);
 	}
 	prove_burst(p);
+	pair_silence_response(p, m);
 	pair_known_find(p, false);
 	pair_window_response(&p->window, pair_known_outstanding(p));
 	if (m->takes != L7_OLDEST && take_chosen(p, m)) {
@@ -328,6 +280,8 @@ void pair_order_response(struct pair_order *p, const struct l7_message *m)
 		pair_possible_response(&p->possible, m, &p->reqs, is_doubtful(p, m));
 	if (p->unsure && !p->sure_cnt) {
 		add(p, &p->resps, m);
+		if (p->resps.cnt > p->reqs.cnt)
+			pair_silence_doubt(p);
 		if (p->resps.cnt > WAITING_MAX)
 			waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
 		let_go(p);
@@ -349,6 +303,7 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 {
 	pair_window_hole(&p->window);
 	pair_missed_hole(&p->missed, requests);
+	p->level = p->floor = 0;
 	if (requests) {
 		p->hole_since = true;
 		p->reqs.tail = 0;
@@ -357,9 +312,9 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 			pair_known_end(p);
 		}
 		p->why = why;
-		p->begun_idle = false;
+		pair_silence_doubt(p);
 	} else {
-		settle_old(p, false);
+		pair_silence_settle_old(p, false);
 		p->may_overlap = false;
 		/* Nobody waits: there was no answer to be missed, unless its request was too. */
 		if (!p->unsure && !p->reqs.cnt && !p->overlaps) {
@@ -390,8 +345,9 @@ struct waiting *pair_order_take_oldest(struct pair_order *p)
 
 void pair_order_fini(struct pair_order *p)
 {
-	settle_old(p, agree(&p->old_reqs, &p->old_resps));
-	if (p->unsure && agree(&p->reqs, &p->resps) && pair_known_bursts(p))
+	pair_silence_settle_old(p, waiting_agree(&p->old_reqs, &p->old_resps));
+	if (p->unsure && waiting_agree(&p->reqs, &p->resps) &&
+	    (pair_known_bursts(p) || p->begun_idle))
 		waiting_hand_out_tail(p->out, &p->reqs, &p->resps, p->reqs.cnt, p->why);
 	else
 		waiting_hand_out(p->out, &p->reqs, &p->resps, p->unsure ? p->why : L7_UNANSWERED);

@@ -29,10 +29,13 @@ struct pair_order {
 	bool overlaps;	  /* it asks on while answers are still to come: no burst ends */
 	bool calm;	  /* it was seen to wait for all answers first */
 	bool may_overlap; /* unless the missing answers turn out to be lost */
-	bool begun_idle;  /* what is held began after silence */
+	bool begun_idle;  /* what is held began after silence, with all answered, as it seems */
+	unsigned idle_turns; /* since then, at which all was answered by that */
+	int64_t level, floor; /* requests less responses since the last hole; the fewest */
 	bool unasked;	  /* tracked since responses were missed while no request waited */
 	uint64_t doubtful_ns[2]; /* when responses, requests came that may be parts of one */
 	uint64_t latest_ns;	 /* the end of the last message */
+	uint64_t usual_ns;	 /* from requests to the next answer, on average */
 	uint64_t longest_ns;	 /* that an answer took while all was known */
 };
 

@@ -119,3 +119,23 @@ void waiting_hand_out_tail(struct pair_out *out, struct waiting_list *reqs,
 		free(resp);
 	}
 }
+
+static bool has_quiet(const struct waiting_list *reqs)
+{
+	for (const struct waiting *w = reqs->oldest; w; w = w->next)
+		if (w->m.quiet)
+			return true;
+	return false;
+}
+
+size_t waiting_tails(const struct waiting_list *reqs, const struct waiting_list *resps)
+{
+	if (has_quiet(reqs))
+		return 0;
+	return reqs->tail < resps->tail ? reqs->tail : resps->tail;
+}
+
+bool waiting_agree(const struct waiting_list *reqs, const struct waiting_list *resps)
+{
+	return reqs->cnt == resps->cnt && waiting_tails(reqs, resps) == reqs->cnt;
+}

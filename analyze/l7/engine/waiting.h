@@ -52,4 +52,10 @@ void waiting_hand_out(struct pair_out *out, struct waiting_list *reqs, struct wa
 void waiting_hand_out_tail(struct pair_out *out, struct waiting_list *reqs,
 			   struct waiting_list *resps, size_t n, enum l7_why why);
 
+/* How many of the newest belong together, if those are all: bytes were missed before them in
+ * either. 0 where a request may stay without an answer. */
+size_t waiting_tails(const struct waiting_list *reqs, const struct waiting_list *resps);
+/* Nothing was missed in between, and none is left over. */
+bool waiting_agree(const struct waiting_list *reqs, const struct waiting_list *resps);
+
 #endif
