@@ -14,12 +14,12 @@
  * behind them shows when the next one comes, without a hole before it; until then the burst waits.
  *
  * A client that asks on while answers are still to come has no such bursts; one that was not yet
- * seen to wait for all is taken for such. Where one number of outstanding requests alone is possible
- * by the bytes that were missed and by the kinds of answers (pair_possible.h), that tells which the
- * next response belongs to, and those that were held back. So it does where the client keeps a
- * number of them on their way (pair_window.h), if that is possible; else its order is taken for
- * known again only when what passed between two long silences agrees in number. What was taken for
- * known by a burst or a window and turns out impossible is known no longer.
+ * seen to wait for all is taken for such. Where one number of outstanding requests alone is
+ * possible by the bytes that were missed and by the kinds of answers (pair_possible.h), that tells
+ * which the next response belongs to, and those that were held back. So it does where the client
+ * keeps a number of them on their way (pair_window.h), if that is possible; else its order is taken
+ * for known again only when what passed between two long silences agrees in number. What was taken
+ * for known by a burst or a window and turns out impossible is known no longer.
  *
  * Requests may be quiet: answered only where that says something. Then the parser chooses the
  * request that a response takes, and numbers prove nothing. A response that names its request, one
@@ -178,7 +178,8 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 		return;
 	}
 	p->calm |= !p->unsure && !p->derived && only_quiet(&p->reqs);
-	if (!p->derived && !p->late && m->last_ns > w->m.first_ns && m->last_ns - w->m.first_ns > p->longest_ns)
+	if (!p->derived && !p->late && m->last_ns > w->m.first_ns &&
+	    m->last_ns - w->m.first_ns > p->longest_ns)
 		p->longest_ns = m->last_ns - w->m.first_ns;
 	pair_hand_out(p->out, &w->m, m, true, 0);
 	free(w);
