@@ -14,13 +14,13 @@ struct client {
 	const char *name;
 	unsigned depth, refill, silent;
 	bool random;
-	unsigned hesitates; /* one time in so many it asks for one less */
-	bool alike;	    /* all requests are of one length, and all responses */
-	unsigned changes;   /* after so many times its depth is half of that, and again */
-	unsigned per_call;  /* messages in a call at most */
-	unsigned known;	    /* calls after which some are lost; 0: KNOWN */
-	unsigned stalls;    /* calls are lost in runs of up to so many, one time in a thousand */
-	unsigned floor;	    /* percent of the pairs whose calls arrived */
+	unsigned hesitates;  /* one time in so many it asks for one less */
+	bool alike;	     /* all requests are of one length, and all responses */
+	unsigned changes;    /* after so many times its depth is half of that, and again */
+	unsigned per_call;   /* messages in a call at most */
+	unsigned known;	     /* calls after which some are lost; 0: KNOWN */
+	unsigned stalls;     /* calls are lost in runs of up to so many, one time in a thousand */
+	unsigned floor;	     /* percent of the pairs whose calls arrived */
 	unsigned late_floor; /* the same where it was joined late and nothing else lost */
 	unsigned pauses; /* one time in so many it stands still before it asks, whatever waits */
 	bool even; /* it seems to ask one by one, whoever joins late: nothing tells how many wait */
@@ -340,8 +340,8 @@ static bool one_client(const struct client *k)
 {
 	static struct calls t;
 	static bool lost[MAX_CALLS];
-	struct result all = {0}, whole = {0}, joined = {0}, late = {0};
-	uint64_t expected = 0, joined_due = 0, late_due = 0;
+	struct result all = {0}, whole = {0}, joined = {0}, late = {0}, unheard = {0};
+	uint64_t expected = 0, joined_due = 0, late_due = 0, unheard_due = 0;
 	bool bad;
 
 	seed = FIRST_SEED;
@@ -359,12 +359,18 @@ static bool one_client(const struct client *k)
 		memset(lost + LATE, 0, sizeof(lost) - LATE);
 		late_due += calls_due(&t, lost);
 		run(&t, lost, &late, true);
+		/* And the answer that was being read when it was joined. */
+		lost[LATE] = lost[LATE + 1 + (t.v[LATE].piece.dir == L7_RECEIVED)] = true;
+		lost[LATE] &= t.v[LATE].piece.dir == L7_RECEIVED;
+		unheard_due += calls_due(&t, lost);
+		run(&t, lost, &unheard, true);
 		calls_fini(&t);
 	}
 	bad = whole.made != SEEDS * REQUESTS || whole.wrong || whole.alone ||
 	      all.wrong * 10000 > expected || all.made * 100 < expected * k->floor || !all.lost_why;
 	bad |= !k->even && joined.wrong * 100 > joined_due;
 	bad |= !k->even && late.wrong * 100 > late_due;
+	bad |= k->depth == 1 && (unheard.made != unheard_due || unheard.wrong);
 	bad |= late.made * 100 < late_due * k->late_floor;
 	printf("%-32s %6llu pairs whose calls arrived, %6.2f %% made, %llu wrong; joined late "
 	       "%6.2f %%, %llu; that alone %6.2f %%, %llu%s\n",

@@ -199,6 +199,7 @@ struct l7_protocol {
 	bool state_stays; /* it may hold pointers into itself: it is not moved (l7_conn__rest) */
 	void (*fini)(void *state);
 	bool pair_by_id;
+	bool asks_singly;  /* in order, and clients ask on when they have the answer */
 	bool datagrams;	   /* it is spoken in datagrams, too */
 	uint16_t ports[6]; /* well-known, a hint for weak bids; 0 ends */
 };
@@ -274,9 +275,11 @@ size_t l7_conn__held(const struct l7_conn *c);
 uint64_t l7_conn__now_ns(const struct l7_conn *c);
 
 /*
- * Until its next piece comes, a connection that waits for nothing can take a fraction of its memory:
- * __rest takes it, or gives NULL and leaves it as it is; __wake makes one of it again, or gives NULL
- * and leaves it. What messages wait for is not counted in __held. The arena must be the caller's.
+ * Until its next piece comes, a connection that waits for nothing can take a fraction of its
+ * memory:
+ * __rest takes it, or gives NULL and leaves it as it is; __wake makes one of it again, or gives
+ * NULL and leaves it. What messages wait for is not counted in __held. The arena must be the
+ * caller's.
  */
 struct l7_rest;
 struct l7_rest *l7_conn__rest(struct l7_conn *c);

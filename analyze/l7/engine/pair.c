@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/l7/engine/pair.h"
 
-void pair_init(struct pair *p, bool by_id, bool late,
+void pair_init(struct pair *p, const struct l7_protocol *protocol, bool late,
 	       void (*sink)(void *ctx, const struct l7_exchange *x), void *ctx)
 {
-	*p = (struct pair){.by_id = by_id, .out = {.sink = sink, .ctx = ctx}};
-	if (by_id)
+	*p = (struct pair){.by_id = protocol->pair_by_id, .out = {.sink = sink, .ctx = ctx}};
+	if (p->by_id)
 		p->ids = (struct pair_id){.out = &p->out};
 	else
-		p->order = (struct pair_order){.out = &p->out, .late = late};
+		p->order = (struct pair_order){.out = &p->out,
+					       .late = late,
+					       .asks_singly = protocol->asks_singly,
+					       .floor = INT64_MAX};
 }
 
 void pair_moved(struct pair *p, void *ctx)

@@ -17,7 +17,7 @@ struct pair {
 };
 
 /* `late`: others may have come before the first. */
-void pair_init(struct pair *p, bool by_id, bool late,
+void pair_init(struct pair *p, const struct l7_protocol *protocol, bool late,
 	       void (*sink)(void *ctx, const struct l7_exchange *x), void *ctx);
 /* It stands elsewhere now. */
 void pair_moved(struct pair *p, void *ctx);

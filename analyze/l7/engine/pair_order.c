@@ -134,6 +134,8 @@ void pair_order_request(struct pair_order *p, const struct l7_message *m)
 		p->unasked = false;
 	}
 	see(p, m);
+	if (p->late && p->asks_singly && !p->heard)
+		waiting_hand_out(p->out, &p->reqs, &p->resps, L7_LOST);
 	pair_known_turn(p);
 	if (p->tracked)
 		pair_possible_settle(&p->possible);
@@ -259,6 +261,7 @@ static bool take_chosen(struct pair_order *p, const struct l7_message *m)
 
 void pair_order_response(struct pair_order *p, const struct l7_message *m)
 {
+	p->heard = true;
 	p->window.none |= m->takes != L7_OLDEST;
 	see(p, m);
 	if (pair_known_contradicted(p)) {
@@ -304,7 +307,8 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 {
 	pair_window_hole(&p->window);
 	pair_missed_hole(&p->missed, requests);
-	p->level = p->floor = 0;
+	p->level = 0;
+	p->floor = INT64_MAX;
 	if (requests) {
 		p->hole_since = true;
 		p->reqs.tail = 0;

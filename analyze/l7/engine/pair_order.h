@@ -16,23 +16,25 @@ struct pair_order {
 	struct pair_window window;
 	struct pair_missed missed;
 	struct pair_possible possible; /* while tracked */
-	size_t early; /* responses while no request waited */
+	size_t early;		       /* responses while no request waited */
 	enum l7_why why, old_why;
-	bool unsure;	  /* which response belongs to which request is not known, */
-	size_t sure_cnt;  /* but for this many of the oldest requests */
-	bool tracked;	  /* bytes were missed, and what is possible is more than one number */
-	bool answered;	  /* the last message was a response */
-	bool hole_since;  /* requests were missed since the last message */
-	bool derived;	  /* sure again since a burst's end: that may turn out wrong */
-	bool windowed;	  /* so by its window alone */
-	bool late;	  /* requests may have waited before the first; nothing shows it yet */
-	bool overlaps;	  /* it asks on while answers are still to come: no burst ends */
-	bool calm;	  /* it was seen to wait for all answers first */
-	bool may_overlap; /* unless the missing answers turn out to be lost */
-	bool begun_idle;  /* what is held began after silence, with all answered, as it seems */
-	unsigned idle_turns; /* since then, at which all was answered by that */
+	bool unsure;	      /* which response belongs to which request is not known, */
+	size_t sure_cnt;      /* but for this many of the oldest requests */
+	bool tracked;	      /* bytes were missed, and what is possible is more than one number */
+	bool answered;	      /* the last message was a response */
+	bool hole_since;      /* requests were missed since the last message */
+	bool derived;	      /* sure again since a burst's end: that may turn out wrong */
+	bool windowed;	      /* so by its window alone */
+	bool late;	      /* requests may have waited before the first; nothing shows it yet */
+	bool overlaps;	      /* it asks on while answers are still to come: no burst ends */
+	bool asks_singly;     /* and clients of its protocol do */
+	bool heard;	      /* a response came */
+	bool calm;	      /* it was seen to wait for all answers first */
+	bool may_overlap;     /* unless the missing answers turn out to be lost */
+	bool begun_idle;      /* what is held began after silence, with all answered, as it seems */
+	unsigned idle_turns;  /* since then, at which all was answered by that */
 	int64_t level, floor; /* requests less responses since the last hole; the fewest */
-	bool unasked;	  /* tracked since responses were missed while no request waited */
+	bool unasked;	      /* tracked since responses were missed while no request waited */
 	uint64_t doubtful_ns[2]; /* when responses, requests came that may be parts of one */
 	uint64_t latest_ns;	 /* the end of the last message */
 	uint64_t usual_ns;	 /* from requests to the next answer, on average */

@@ -31,7 +31,7 @@ void speak_take(struct l7_conn *c, const struct l7_protocol *p, int requests_sen
 	c->protocol = p;
 	c->parser = (struct l7_parser){
 		.engine = c, .opts = &c->opts, .state = state, .arena = c->arena};
-	pair_init(&c->pair, p->pair_by_id, c->opts.late, deliver, c);
+	pair_init(&c->pair, p, c->opts.late, deliver, c);
 }
 
 void speak_flush(struct l7_conn *c)

@@ -385,5 +385,6 @@ const struct l7_protocol l7_http1 = {
 	.finish = http1_finish,
 	.state_sz = sizeof(struct http1),
 	.fini = http1_fini,
+	.asks_singly = true, /* RFC 9112 9.3.2 allows more; hardly any client does */
 	.ports = {80, 8080, 8000, 3000},
 };
