@@ -19,6 +19,17 @@ const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id)
 	return pair_pending(&c->pair, id);
 }
 
+void l7_grow(struct l7_parser *parser, uint64_t id, const struct l7_view *view, uint64_t size)
+{
+	struct l7_message *m = (struct l7_message *)l7_pending(parser, id);
+
+	if (!m)
+		return;
+	m->size += size;
+	if (view->ts_ns > m->last_ns)
+		m->last_ns = view->ts_ns;
+}
+
 const struct l7_message *l7_pending_next(const struct l7_message *m)
 {
 	return pair_next(m);

@@ -153,6 +153,9 @@ struct l7_parser {
  * NULL when there is none. A response's form can depend on it (HEAD, prepared statements). */
 const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id);
 
+/* So much of the view followed that waiting request, and belongs to it: bulk data. */
+void l7_grow(struct l7_parser *parser, uint64_t id, const struct l7_view *view, uint64_t size);
+
 /* In order: the request that waits behind that one; NULL: none. */
 const struct l7_message *l7_pending_next(const struct l7_message *m);
 

@@ -30,6 +30,7 @@ struct batch {
 
 struct postgresql {
 	bool tls_asked, lost;
+	bool copying; /* COPY FROM STDIN, or both ways: requests are bulk data */
 	struct order order;
 	struct names statements, portals;
 	struct response resp;

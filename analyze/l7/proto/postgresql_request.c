@@ -185,6 +185,15 @@ static void on_sync(struct postgresql *s, struct l7_parser *parser, const struct
 	s->batch.executes = false;
 }
 
+static void grow(const struct postgresql *s, struct l7_parser *parser, const struct l7_view *v,
+		 uint64_t size)
+{
+	const struct order_item *req = order_front(&s->order);
+
+	if (req)
+		l7_grow(parser, req->id, v, size);
+}
+
 /* One message; true: m is to be handed out. */
 static bool on_frontend(struct postgresql *s, struct l7_parser *parser, const struct l7_view *v,
 			const struct pg_message *k, struct l7_message *m)
@@ -227,7 +236,11 @@ static bool on_frontend(struct postgresql *s, struct l7_parser *parser, const st
 	case 'S':
 		on_sync(s, parser, v, k, m);
 		return m->type != L7_SKIP;
-	default: /* COPY data, passwords, Flush */
+	case 'd':
+		s->copying = true;
+		grow(s, parser, v, 1 + (uint64_t)k->len);
+		return false;
+	default: /* end of COPY, passwords, Flush */
 		return false;
 	}
 }
@@ -258,6 +271,12 @@ int64_t postgresql_request(struct postgresql *s, struct l7_parser *parser, const
 		postgresql_deliver_lost(s, parser);
 	if (pg_is_startup(v))
 		return startup(s, parser, v, m);
+	/* Where its messages begin is not followed: of most calls only the heads are there. Its end
+	 * is the server's answer. */
+	if (s->copying) {
+		grow(s, parser, v, v->known);
+		return v->known;
+	}
 	while (off < v->len) {
 		struct pg_message k;
 		enum pg_at at = pg_message_at(v, off, PG_FRONTEND, &k);

@@ -171,6 +171,8 @@ static void collect(struct postgresql *s, const struct l7_view *v, uint64_t size
 
 		*r = (struct response){.active = true, .first_ns = v->ts_ns, .dir = dir};
 	}
+	if (!r->first_ns)
+		r->first_ns = v->ts_ns;
 	r->last_ns = v->ts_ns;
 	r->size += size;
 }
@@ -197,6 +199,7 @@ static bool on_message(struct postgresql *s, struct l7_parser *parser, const str
 			collect(s, v, 1 + k->len);
 		return false;
 	case 'Z':
+		s->copying = false;
 		collect(s, v, 1 + k->len);
 		return on_ready(s, parser, m);
 	default:
@@ -205,7 +208,11 @@ static bool on_message(struct postgresql *s, struct l7_parser *parser, const str
 	if (!asked)
 		return false;
 	collect(s, v, 1 + k->len);
+	s->copying = k->type == 'G' || k->type == 'W' || (s->copying && !strchr("CEZ", k->type));
 	switch (k->type) {
+	case 'G': /* it asks for data, and answers behind them */
+		s->resp.first_ns = 0;
+		return false;
 	case 'E':
 		on_error(&s->resp, c);
 		if (!on_executed(s, parser, m))
@@ -290,6 +297,7 @@ static int64_t lost_rest(struct postgresql *s, struct l7_parser *parser, const s
 	bool ends = !v->cut && v->len >= 6 && pg_is_ready(v->p + v->len - 6);
 
 	pass_lost(s, v);
+	s->copying &= !ends;
 	if (ends)
 		postgresql_deliver_lost(s, parser);
 	return v->known;
