@@ -164,8 +164,6 @@ static bool is_login(const struct mysql_packet *k)
 /* Packets that are not a command's first. */
 static int64_t continuation(struct mysql *s, const struct mysql_packet *k, struct l7_message *m)
 {
-	if (s->infile && !k->len)
-		s->infile = false;
 	if (s->fragment) {
 		s->fragment = k->len == MYSQL_MAX_PACKET;
 		s->held.size += 4 + k->len;
@@ -186,6 +184,16 @@ int64_t mysql_request(struct mysql *s, struct l7_parser *parser, const struct l7
 	bool in_step = s->synced && !parser->after_hole;
 	int64_t n;
 
+	/* Where the packets of a file begin is not followed: of most calls only the heads are
+	 * there. Its end is the server's answer. */
+	if (s->infile && !parser->after_hole &&
+	    (at == MYSQL_SHORT || k.seq || 4 + k.len != v->known)) {
+		const struct order_item *req = order_front(&s->order);
+
+		if (req)
+			l7_grow(parser, req->id, v, v->known);
+		return v->known;
+	}
 	if (at == MYSQL_SHORT)
 		return v->cut && v->len >= 4 ? (int64_t)v->known : L7_PARTIAL;
 	if (k.have < k.len && k.have < SQL_KEPT && !v->cut && !v->last)

@@ -21,7 +21,7 @@ static void finish_response(struct mysql *s, struct l7_parser *parser, struct l7
 			     (unsigned long long)r->affected);
 	m->type = L7_RESPONSE;
 	m->id = r->id;
-	m->first_ns = r->first_ns;
+	m->first_ns = r->first_ns ? r->first_ns : r->last_ns;
 	m->last_ns = r->last_ns;
 	m->size = r->size;
 	m->dir = r->dir;
@@ -146,6 +146,7 @@ static bool on_first(struct mysql *s, struct l7_parser *parser, const struct mys
 		set_status(r, "%s", "OK", 0);
 	if (*k->p == 0xff && k->have >= 3 && k->p[1] == 0xff && k->p[2] == 0xff)
 		return false; /* MariaDB's report of progress */
+	s->infile = false;
 	if (*k->p == 0xff) {
 		on_error(r, c);
 		if (login)
@@ -180,8 +181,9 @@ static bool on_first(struct mysql *s, struct l7_parser *parser, const struct mys
 			on_login_end(s, m);
 		return end_of_result(r, flags);
 	}
-	if (*k->p == 0xfb) {
+	if (*k->p == 0xfb) { /* it asks for a file, and answers behind it */
 		s->infile = true;
+		r->first_ns = 0;
 		return false;
 	}
 	r->columns = mysql_lenenc(&c);
@@ -287,6 +289,7 @@ static int64_t pass_lost(struct mysql *s, const struct l7_view *v)
 {
 	s->resp.lost = true;
 	s->resp.size += v->known;
+	s->resp.first_ns = s->resp.first_ns ? s->resp.first_ns : v->ts_ns;
 	s->resp.last_ns = v->ts_ns;
 	return v->known;
 }
@@ -344,6 +347,7 @@ int64_t mysql_response(struct mysql *s, struct l7_parser *parser, const struct l
 		    r->cmd != COM_CHANGE_USER && r->at != RESULT_FIRST)
 			return pass_lost(s, v);
 		r->seq = k.seq;
+		r->first_ns = r->first_ns ? r->first_ns : v->ts_ns;
 		off += 4 + k.len;
 		if (on_packet(s, parser, &k, m)) {
 			r->size += off;

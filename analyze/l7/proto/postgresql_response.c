@@ -11,7 +11,7 @@ static void describe_response(struct postgresql *s, struct l7_parser *parser, st
 
 	m->type = L7_RESPONSE;
 	m->id = id;
-	m->first_ns = r->first_ns;
+	m->first_ns = r->first_ns ? r->first_ns : r->last_ns;
 	m->last_ns = r->last_ns;
 	m->size = r->size;
 	m->dir = r->dir;
