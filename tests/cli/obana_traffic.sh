@@ -40,6 +40,10 @@ run messages server.obz --peer 10.1.0.7 --json
 run messages server.obz --slower 1700us --protocol http --format 'latency_ns,target'
 run messages server.obz --connection 3 --format '%{method} %{target}\t%{status} 100%%'
 run report server.obz
+# in the page, traffic comes first, with the map of services
+"$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt"
+$obana report server.obz small.obz --html=- 2>/dev/null | grep -o '<h2[^>]*>[^<]*\|<h3>Calls [^<]*\|<svg class="[a-z]*"' | sed 's/.*>//'
+run show services server.obz client.obz
 run query "SELECT * FROM endpoint" server.obz
 run query "SELECT * FROM edge" server.obz client.obz --services services.csv
 run query "SELECT low, high, sum(count) FROM histogram GROUP BY low" server.obz
