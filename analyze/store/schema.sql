@@ -229,6 +229,20 @@ CREATE TABLE figure_bucket( -- latencies of figures of level method
 	high_ns INTEGER, -- upper bound
 	count INTEGER, -- calls of at most high_ns, cumulative
 	PRIMARY KEY(figure_id, high_ns)) WITHOUT ROWID;
+CREATE VIEW latency_histogram AS -- latencies of requests by range
+	-- role: client | server
+	-- service: name of this end
+	-- peer: name of the other end
+	-- protocol: http1, redis, ...
+	-- method: GET, SELECT, ...
+	-- low: low < latency, in ns
+	-- high: latency <= high
+	-- count: calls in the range
+SELECT role, service, peer, protocol, method, low, high, count
+FROM (SELECT f.*, ifnull(lag(b.high_ns) OVER w, 0) AS low, b.high_ns AS high,
+	b.count - ifnull(lag(b.count) OVER w, 0) AS count
+	FROM figure_bucket b JOIN figure f ON f.rowid = b.figure_id
+	WINDOW w AS (PARTITION BY b.figure_id ORDER BY b.high_ns)) WHERE count > 0;
 CREATE TABLE flow( -- edges; what both ends of a connection recorded counts once
 	client TEXT, -- name of the client
 	server TEXT, -- name of the server

@@ -221,8 +221,7 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 
 static bool wants_figures(const struct load *l)
 {
-	return load__wants(l, "figure") || load__wants(l, "figure_bucket") ||
-	       load__wants(l, "histogram");
+	return load__wants(l, "figure") || load__wants(l, "figure_bucket");
 }
 
 static int traffic_begin(struct load *l, void **state)
@@ -346,8 +345,6 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_offsets(t);
 	if (!err && t->figures)
 		err = traffic_write_figures(t);
-	if (!err && load__wants(l, "histogram"))
-		err = traffic_write_histogram(t);
 	if (!err && t->edges)
 		err = traffic_write_flows(t);
 	return err;
@@ -392,8 +389,8 @@ static void traffic_free(void *state)
 const struct loader load_traffic_entry = {
 	.streams = (const char *const[]){"net", "health", "payload", NULL},
 	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
-					"figure_bucket", "histogram", "flow", "clock_offset",
-					"unkept", "scaling", NULL},
+					"figure_bucket", "flow", "clock_offset", "unkept",
+					"scaling", NULL},
 	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,
 	.rows = traffic_rows,

@@ -125,7 +125,6 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 
 int traffic_write_connections(struct traffic *t);
 int traffic_write_figures(struct traffic *t);
-int traffic_write_histogram(struct traffic *t); /* after the figures */
 int traffic_write_flows(struct traffic *t);
 int traffic_write_offsets(struct traffic *t);
 int traffic_write_unkept(struct traffic *t);

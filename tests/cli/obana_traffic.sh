@@ -46,7 +46,7 @@ $obana report server.obz small.obz --html=- 2>/dev/null | grep -o '<h2[^>]*>[^<]
 run show services server.obz client.obz
 run query "SELECT * FROM endpoint" server.obz
 run query "SELECT * FROM edge" server.obz client.obz --services services.csv
-run query "SELECT low, high, sum(count) FROM histogram GROUP BY low" server.obz
+run query "SELECT low, high, sum(count) FROM latency_histogram GROUP BY low" server.obz
 # exported as well: edges; endpoints are not told apart by connection
 $obana report server.obz client.obz --sqlite=both.sqlite >/dev/null 2>&1; $obana export sqlite server.obz client.obz -o too.sqlite 2>/dev/null
 for f in both too; do sqlite3 $f.sqlite "SELECT client, server, protocol, calls FROM edge ORDER BY 1, 2, 3; SELECT * FROM endpoint ORDER BY 1, 2, 3, 4, 5"; done | cat -v
