@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The lines a report begins with: what was recorded, how, and what was lost. */
 #include "analyze/load/event_tables.h"
+#include "analyze/load/loss_effects.h"
 #include "analyze/report/report_impl.h"
 
 #include <math.h>
@@ -97,18 +98,34 @@ uint64_t report_number(const struct report *r, const char *sql)
 	return v;
 }
 
+/* Of those that affect one thing. */
+static uint64_t put_loss(const struct report *r, const struct loss_effect *e)
+{
+	char sql[96], text[192], buf[24];
+	uint64_t lost;
+
+	snprintf(sql, sizeof(sql), "SELECT sum(count) FROM loss WHERE affects = '%s'", e->name);
+	lost = report_number(r, sql);
+	if (!lost)
+		return 0;
+	snprintf(text, sizeof(text), "%s %s", format_count(buf, lost), e->meaning);
+	warning(r, "Losses", text);
+	return lost;
+}
+
 static void put_losses(const struct report *r)
 {
-	uint64_t lost = report_number(r, "SELECT sum(count) FROM loss_cause");
-	char text[96], buf[24];
+	bool samples = report_number(r, "SELECT EXISTS (SELECT 1 FROM kind_total)");
+	uint64_t lost = 0;
 
-	if (!lost) {
-		fact(r, "Losses", "none");
-		return;
-	}
-	snprintf(text, sizeof(text), "%s events lost: the counts below are lower bounds",
-		 format_count(buf, lost));
-	warning(r, "Losses", text);
+	for (const struct loss_effect *e = loss_effects; e->name; e++)
+		if (samples || strcmp(e->name, "symbols")) /* nothing needs them */
+			lost += put_loss(r, e);
+	if (!lost)
+		fact(r, "Losses",
+		     report_number(r, "SELECT sum(count) FROM loss")
+			     ? "none of what is shown; see losses by cause"
+			     : "none");
 }
 
 static void put_unkept(const struct report *r)

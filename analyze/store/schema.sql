@@ -291,7 +291,8 @@ CREATE TABLE loss( -- what was not recorded, by cause
 	capture_id INTEGER, -- capture.id
 	source TEXT, -- probe or part of obrec
 	cause TEXT, -- why
-	count INTEGER -- events
+	count INTEGER, -- events
+	affects TEXT -- traffic | samples | symbols | events | counts | all: what it makes lower bounds or incomplete
 );
 CREATE TABLE program( -- cost of BPF programs
 	capture_id INTEGER, -- capture.id
@@ -438,7 +439,8 @@ CREATE VIEW loss_cause AS -- losses of all captures by cause
 	-- source: probe or part of obrec
 	-- cause: why
 	-- count: events
-SELECT source, cause, sum(count) AS count FROM loss GROUP BY source, cause HAVING sum(count) > 0;
+	-- affects: traffic | samples | symbols | events | counts | all
+SELECT source, cause, sum(count) AS count, affects FROM loss GROUP BY source, cause HAVING sum(count) > 0;
 
 CREATE VIEW program_cost AS -- cost of BPF programs per run
 	-- capture_id: capture.id

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/load/loss_effects.h"
 #include "analyze/traffic/traffic_note.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ static void put_note(const struct analysis *a, size_t capture, const char *title
 
 void traffic_note(const struct analysis *a, FILE *out)
 {
-	uint64_t lost = number(a, "SELECT sum(count) FROM loss");
+	uint64_t lost = number(a, "SELECT sum(count) FROM loss WHERE affects = 'traffic'");
 	char buf[24];
 
 	for (size_t i = 0; i < a->captures.cnt; i++) {
@@ -42,10 +43,7 @@ void traffic_note(const struct analysis *a, FILE *out)
 		put_note(a, i, "Payload", traffic_unnamed_text, out);
 	}
 	if (lost)
-		fprintf(out,
-			"Losses    %s events lost: calls, errors and bytes are lower bounds, and "
-			"calls with one half lost have no latency\n",
-			format_count(buf, lost));
+		fprintf(out, "Losses    %s %s\n", format_count(buf, lost), loss_meaning("traffic"));
 }
 
 char *traffic_sql(const struct analysis *a, const char *sql)

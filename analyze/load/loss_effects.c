@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/load/loss_effects.h"
+
+#include <string.h>
+
+#include "format/record.h"
+
+const struct loss_effect loss_effects[] = {
+#define EFFECT(name, meaning) {#name, meaning},
+#define CAUSE(source, begins, effect)
+#define STREAM(stream, effect)
+#include "analyze/load/loss_effects.def"
+	{0},
+};
+
+static const struct {
+	const char *source, *begins, *effect;
+} causes[] = {
+#define EFFECT(name, meaning)
+#define CAUSE(source, begins, effect) {source, begins, #effect},
+#define STREAM(stream, effect)
+#include "analyze/load/loss_effects.def"
+};
+
+static const struct {
+	const char *stream, *effect;
+} streams[] = {
+#define EFFECT(name, meaning)
+#define CAUSE(source, begins, effect)
+#define STREAM(stream, effect) {stream, #effect},
+#include "analyze/load/loss_effects.def"
+};
+
+const char *loss_meaning(const char *effect)
+{
+	const struct loss_effect *e = loss_effects;
+
+	while (e->name && strcmp(e->name, effect))
+		e++;
+	return e->name ? e->meaning : "";
+}
+
+static bool is(struct span s, const char *text)
+{
+	return s.len == strlen(text) && !memcmp(s.p, text, s.len);
+}
+
+static bool begins(struct span s, const char *text)
+{
+	size_t len = strlen(text);
+
+	return s.len >= len && !memcmp(s.p, text, len);
+}
+
+/* "payload: not written": of a kind of record. */
+static const char *of_kind(struct span cause)
+{
+	const char *colon = cause.len ? memchr(cause.p, ':', cause.len) : NULL;
+	const struct span name = {cause.p, colon ? (size_t)(colon - cause.p) : cause.len};
+
+	for (unsigned i = 0; i < rec_info_cnt; i++) {
+		if (!is(name, rec_infos[i].name))
+			continue;
+		for (size_t k = 0; k < sizeof(streams) / sizeof(*streams); k++)
+			if (!strcmp(rec_infos[i].stream, streams[k].stream))
+				return streams[k].effect;
+	}
+	return "all";
+}
+
+const char *loss_affects(struct span source, struct span cause)
+{
+	if (is(source, "archive"))
+		return of_kind(cause);
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (is(source, causes[i].source) && begins(cause, causes[i].begins))
+			return causes[i].effect;
+	return "all";
+}
