@@ -86,7 +86,7 @@ static int list_sections(void)
 static int write_section(const struct opts *o, const struct section *s, const char *kind,
 			 sqlite3_stmt *stmt)
 {
-	const struct section_args args = {o->limit, o->interval_ns, kind};
+	const struct section_args args = {o->limit, o->limit, o->interval_ns, kind};
 	unsigned limit = o->limit < UINT32_MAX ? o->limit : UINT32_MAX;
 	bool text = o->style.format == TABLE_TEXT;
 	long rows;

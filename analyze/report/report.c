@@ -32,7 +32,7 @@ static uint64_t count_rows(const struct report *r, const char *sql, struct secti
 	sqlite3_stmt *stmt = NULL;
 	uint64_t cnt = 0;
 
-	args.limit = INT64_MAX;
+	args.limit = args.few = INT64_MAX;
 	if (!prepare(r, all, &args, &stmt) && sqlite3_step(stmt) == SQLITE_ROW)
 		cnt = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
@@ -40,11 +40,18 @@ static uint64_t count_rows(const struct report *r, const char *sql, struct secti
 	return cnt;
 }
 
+static bool is_cut(const struct section *s, const struct section_args *args, long rows)
+{
+	return rows > 0 && ((strstr(s->sql, ":limit") && (uint64_t)rows >= args->limit) ||
+			    (strstr(s->sql, ":few") && (uint64_t)rows >= args->few));
+}
+
 /* kind: its index. Nothing is shown without rows. */
 static int put_section(const struct report *r, const struct section *s, uint32_t kind)
 {
 	const struct named_kind *named = sample_kinds__get(r->a->load.kinds, kind);
-	const struct section_args args = {.limit = r->limit, .kind = named->name};
+	const struct section_args args = {
+		.limit = r->limit, .few = (r->limit + 3) / 4, .kind = named->name};
 	char *sql = section_sql(s, named);
 	sqlite3_stmt *stmt = NULL;
 	long rows = prepare(r, sql, &args, &stmt);
@@ -55,7 +62,7 @@ static int put_section(const struct report *r, const struct section *s, uint32_t
 	if (rows < 0)
 		put_error(r, s);
 	sqlite3_finalize(stmt);
-	if (rows >= r->limit && strstr(s->sql, ":limit")) {
+	if (is_cut(s, &args, rows)) {
 		all = count_rows(r, sql, args);
 		if (all > (uint64_t)rows)
 			r->page->more(r->page->ctx, all - rows);

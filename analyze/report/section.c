@@ -120,6 +120,9 @@ void section_bind(sqlite3_stmt *stmt, const struct section_args *args)
 
 	if (at)
 		sqlite3_bind_int64(stmt, at, args->limit);
+	at = sqlite3_bind_parameter_index(stmt, ":few");
+	if (at)
+		sqlite3_bind_int64(stmt, at, args->few);
 	at = sqlite3_bind_parameter_index(stmt, ":interval");
 	if (at)
 		sqlite3_bind_int64(stmt, at, args->interval_ns ? args->interval_ns : INT64_MAX);

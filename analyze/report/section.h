@@ -4,10 +4,11 @@
  * one file section_PROBE.def and one line in sections.def; report, page and `obana show` are
  * generic over them. The tables a section needs are those its SQL reads.
  *
- * Parameters a section may use: :limit, rows of a table; :interval, nanoseconds, for columns of
- * time; :kind, a sample kind: such a section is there once for each kind, under its title, and in
- * its SQL $UNIT is the ending of a column of the kind's values, $VALUE a column of them, $COUNT one
- * of its counts. A column "?name" is left out of text where no row has a value in it.
+ * Parameters a section may use: :limit, rows of a table; :few, a quarter of it; :interval, ns, for
+ * columns of time; :kind, a sample kind: such a section is there once for each kind, under its
+ * title, and in its SQL $UNIT is the ending of a column of the kind's values, $VALUE a column of
+ * them, $COUNT one of its counts. A column "?name" is left out of text where no row has a value in
+ * it.
  */
 #ifndef ANALYZE_SECTION_H
 #define ANALYZE_SECTION_H
@@ -66,7 +67,7 @@ int section_prepare(const struct section *s, struct load *l);
 
 /* Binds the parameters that the statement has. */
 struct section_args {
-	uint64_t limit, interval_ns;
+	uint64_t limit, few, interval_ns;
 	const char *kind; /* its name */
 };
 void section_bind(sqlite3_stmt *stmt, const struct section_args *args);

@@ -259,6 +259,25 @@ CREATE TABLE flow( -- edges; what both ends of a connection recorded counts once
 	server_ns INTEGER, -- the same at the server: the difference is the network's
 	unpaired INTEGER -- as in figure
 );
+CREATE TABLE rate( -- calls over time; what both ends of a connection recorded counts once
+	client TEXT, -- name of the client; NULL: there are too many to distinguish them
+	server TEXT, -- name of the server; NULL: as client
+	protocol TEXT, -- http1, redis, ...
+	start_ns INTEGER, -- of the interval
+	interval_ns INTEGER, -- its length: 1 s, more in captures of more than 2 minutes
+	calls INTEGER, -- requests
+	errors INTEGER -- of them failed
+);
+CREATE TABLE surge( -- clients that suddenly made many more calls
+	client TEXT, -- name of the client; NULL: there are too many to distinguish them
+	server TEXT, -- name of the server; NULL: as client
+	protocol TEXT, -- http1, redis, ...
+	start_ns INTEGER, -- from when on
+	end_ns INTEGER, -- until when; or the end of the capture
+	qps_before REAL, -- calls a second until then
+	qps_after REAL, -- calls a second from then on
+	calls INTEGER -- more than there would have been
+);
 CREATE TABLE series( -- what probes count, by key
 	capture_id INTEGER, -- capture.id
 	probe TEXT, -- name of the probe

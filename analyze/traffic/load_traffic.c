@@ -8,6 +8,7 @@
 
 #include "format/text.h"
 #include "analyze/traffic/payload_order.h"
+#include "analyze/traffic/rates.h"
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_note.h"
 
@@ -241,7 +242,9 @@ static int traffic_begin(struct load *l, void **state)
 	if (!t->spans || !t->scales || strings__new(&t->strings) || intern__new(&t->addresses) ||
 	    payload_order__new(&t->order, feed) ||
 	    (wants_figures(l) && figures__new(&t->figures)) ||
-	    (load__wants(l, "flow") && figures__new(&t->edges)))
+	    (load__wants(l, "flow") && figures__new(&t->edges)) ||
+	    ((load__wants(l, "rate") || load__wants(l, "surge")) &&
+	     rates__new(&t->rates, t->start_ns)))
 		return -ENOMEM;
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, t->spans[i]);
@@ -347,6 +350,8 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_figures(t);
 	if (!err && t->edges)
 		err = traffic_write_flows(t);
+	if (!err && t->rates)
+		err = traffic_write_rates(t);
 	return err;
 }
 
@@ -377,6 +382,7 @@ static void traffic_free(void *state)
 	free(t->unkept);
 	figures__free(t->figures);
 	figures__free(t->edges);
+	rates__free(t->rates);
 	strings__free(t->strings);
 	intern__free(t->addresses);
 	sqlite3_finalize(t->process);
@@ -390,7 +396,7 @@ const struct loader load_traffic_entry = {
 	.streams = (const char *const[]){"net", "health", "payload", NULL},
 	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
 					"figure_bucket", "flow", "clock_offset", "unkept",
-					"scaling", NULL},
+					"scaling", "rate", "surge", NULL},
 	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,
 	.rows = traffic_rows,

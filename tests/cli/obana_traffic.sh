@@ -40,6 +40,8 @@ run messages server.obz --peer 10.1.0.7 --json
 run messages server.obz --slower 1700us --protocol http --format 'latency_ns,target'
 run messages server.obz --connection 3 --format '%{method} %{target}\t%{status} 100%%'
 run report server.obz
+# a call recorded at both ends is a row of what stands out, and not the client's
+$obana report server.obz client.obz 2>/dev/null | sed -n '/^Findings/,/^$/p; /as client/,/^$/p'
 # in the page, traffic comes first, with the map of services
 "$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt"
 $obana report server.obz small.obz --html=- 2>/dev/null | grep -o '<h2[^>]*>[^<]*\|<h3>Calls [^<]*\|<svg class="[a-z]*"' | sed 's/.*>//'
