@@ -5,18 +5,27 @@
 
 #include "format/record.h"
 
-const struct loss_effect loss_effects[] = {
-#define EFFECT(name, meaning) {#name, meaning},
+const char *const loss_effects[] = {
+#define EFFECT(name, one, many, meaning) #name,
 #define CAUSE(source, begins, effect)
 #define STREAM(stream, effect)
 #include "analyze/load/loss_effects.def"
-	{0},
+	NULL,
+};
+
+static const struct {
+	const char *one, *many, *meaning;
+} texts[] = {
+#define EFFECT(name, one, many, meaning) {one, many, meaning},
+#define CAUSE(source, begins, effect)
+#define STREAM(stream, effect)
+#include "analyze/load/loss_effects.def"
 };
 
 static const struct {
 	const char *source, *begins, *effect;
 } causes[] = {
-#define EFFECT(name, meaning)
+#define EFFECT(name, one, many, meaning)
 #define CAUSE(source, begins, effect) {source, begins, #effect},
 #define STREAM(stream, effect)
 #include "analyze/load/loss_effects.def"
@@ -25,19 +34,20 @@ static const struct {
 static const struct {
 	const char *stream, *effect;
 } streams[] = {
-#define EFFECT(name, meaning)
+#define EFFECT(name, one, many, meaning)
 #define CAUSE(source, begins, effect)
 #define STREAM(stream, effect) {stream, #effect},
 #include "analyze/load/loss_effects.def"
 };
 
-const char *loss_meaning(const char *effect)
+void loss_text(struct strbuf *b, const char *effect, uint64_t count)
 {
-	const struct loss_effect *e = loss_effects;
+	char buf[24];
 
-	while (e->name && strcmp(e->name, effect))
-		e++;
-	return e->name ? e->meaning : "";
+	for (size_t i = 0; loss_effects[i]; i++)
+		if (!strcmp(loss_effects[i], effect))
+			strbuf_addf(b, "%s %s %s", format_count(buf, count),
+				    count == 1 ? texts[i].one : texts[i].many, texts[i].meaning);
 }
 
 static bool is(struct span s, const char *text)

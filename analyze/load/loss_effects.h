@@ -3,16 +3,16 @@
 #ifndef ANALYZE_LOSS_EFFECTS_H
 #define ANALYZE_LOSS_EFFECTS_H
 
+#include <stdint.h>
+
 #include "format/text.h"
 
 /* loss.affects of a source and cause. */
 const char *loss_affects(struct span source, struct span cause);
 
-/* All of them, in the order in which reports name them, with what each means for what is shown. */
-struct loss_effect {
-	const char *name, *meaning;
-};
-extern const struct loss_effect loss_effects[]; /* the last has no name */
-const char *loss_meaning(const char *effect);
+/* All of them, in the order in which reports name them; NULL ends. */
+extern const char *const loss_effects[];
+/* "2 traffic events lost: calls are lower bounds": what so many mean for what is shown. */
+void loss_text(struct strbuf *b, const char *effect, uint64_t count);
 
 #endif

@@ -99,17 +99,19 @@ uint64_t report_number(const struct report *r, const char *sql)
 }
 
 /* Of those that affect one thing. */
-static uint64_t put_loss(const struct report *r, const struct loss_effect *e)
+static uint64_t put_loss(const struct report *r, const char *effect)
 {
-	char sql[96], text[192], buf[24];
+	struct strbuf text = {0};
+	char sql[96];
 	uint64_t lost;
 
-	snprintf(sql, sizeof(sql), "SELECT sum(count) FROM loss WHERE affects = '%s'", e->name);
+	snprintf(sql, sizeof(sql), "SELECT sum(count) FROM loss WHERE affects = '%s'", effect);
 	lost = report_number(r, sql);
 	if (!lost)
 		return 0;
-	snprintf(text, sizeof(text), "%s %s", format_count(buf, lost), e->meaning);
-	warning(r, "Losses", text);
+	loss_text(&text, effect, lost);
+	warning(r, "Losses", text.p ? text.p : "");
+	strbuf_fini(&text);
 	return lost;
 }
 
@@ -118,9 +120,9 @@ static void put_losses(const struct report *r)
 	bool samples = report_number(r, "SELECT EXISTS (SELECT 1 FROM kind_total)");
 	uint64_t lost = 0;
 
-	for (const struct loss_effect *e = loss_effects; e->name; e++)
-		if (samples || strcmp(e->name, "symbols")) /* nothing needs them */
-			lost += put_loss(r, e);
+	for (const char *const *e = loss_effects; *e; e++)
+		if (samples || strcmp(*e, "symbols")) /* nothing needs them */
+			lost += put_loss(r, *e);
 	if (!lost)
 		fact(r, "Losses",
 		     report_number(r, "SELECT sum(count) FROM loss")

@@ -35,15 +35,18 @@ static void put_note(const struct analysis *a, size_t capture, const char *title
 void traffic_note(const struct analysis *a, FILE *out)
 {
 	uint64_t lost = number(a, "SELECT sum(count) FROM loss WHERE affects = 'traffic'");
-	char buf[24];
+	struct strbuf text = {0};
 
 	for (size_t i = 0; i < a->captures.cnt; i++) {
 		put_note(a, i, "Sampled", traffic_scaled_text, out);
 		put_note(a, i, "Payload", traffic_unkept_text, out);
 		put_note(a, i, "Payload", traffic_unnamed_text, out);
 	}
-	if (lost)
-		fprintf(out, "Losses    %s %s\n", format_count(buf, lost), loss_meaning("traffic"));
+	if (!lost)
+		return;
+	loss_text(&text, "traffic", lost);
+	fprintf(out, "Losses    %s\n", text.p ? text.p : "");
+	strbuf_fini(&text);
 }
 
 char *traffic_sql(const struct analysis *a, const char *sql)

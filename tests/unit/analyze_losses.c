@@ -35,12 +35,17 @@ static const struct {
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct strbuf text = {0};
 		const char *affects =
 			loss_affects(span_of(cases[i].source), span_of(cases[i].cause));
 
 		CHECK(!strcmp(affects, cases[i].affects), "%s, %s: %s", cases[i].source,
 		      cases[i].cause, affects);
-		CHECK(*loss_meaning(affects), "%s means nothing", affects);
+		loss_text(&text, affects, 1);
+		loss_text(&text, affects, 2);
+		CHECK(text.p && !strncmp(text.p, "1 ", 2) && strstr(text.p, "2 "), "%s: %s",
+		      affects, text.p ? text.p : "nothing");
+		strbuf_fini(&text);
 	}
 	return failed;
 }
