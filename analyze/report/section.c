@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/text.h"
+#include "analyze/traffic/traffic_note.h"
 
 const struct section sections[] = {
 #define SECTION(name, probe, heading, title, aliases, as, ...)                                     \

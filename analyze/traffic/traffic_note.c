@@ -49,20 +49,6 @@ void traffic_note(const struct analysis *a, FILE *out)
 	strbuf_fini(&text);
 }
 
-char *traffic_sql(const struct analysis *a, const char *sql)
-{
-	bool any = number(a, "SELECT EXISTS (SELECT 1 FROM figure WHERE unpaired) OR "
-			     "EXISTS (SELECT 1 FROM flow WHERE unpaired)");
-	char *copy = strdup(sql), *at = copy ? strstr(copy, TRAFFIC_UNPAIRED) : NULL;
-
-	if (at && !any) {
-		char *rest = at + strlen(TRAFFIC_UNPAIRED);
-
-		memmove(at, rest, strlen(rest) + 1);
-	}
-	return copy;
-}
-
 double traffic_seconds(const struct load *l)
 {
 	uint64_t longest = 1;
