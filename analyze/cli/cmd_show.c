@@ -65,10 +65,11 @@ static const struct cli cli = {
 	.program = "obana show",
 	.synopsis = "NAME ARCHIVE.obz ... [options]\n--list",
 	.summary = "one section of the report",
-	.details =
-		"NAME is a section's name or that of the classic tool that shows the same. "
-		"Histograms show powers of two; percentiles come from the ranges as counted, and "
-		"their error is given.",
+	.details = "NAME is a section's name or that of the classic tool that shows the same. "
+		   "A section of samples is of --kind, by default on-CPU or what was "
+		   "recorded. Histograms show powers of two; percentiles come from the ranges as "
+		   "counted, and "
+		   "their error is given.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -84,11 +85,12 @@ static int list_sections(void)
 }
 
 static int write_section(const struct opts *o, const struct section *s, const char *kind,
-			 sqlite3_stmt *stmt)
+			 const char *sql, sqlite3_stmt *stmt)
 {
 	const struct section_args args = {o->limit, o->limit, o->interval_ns, kind};
 	unsigned limit = o->limit < UINT32_MAX ? o->limit : UINT32_MAX;
 	bool text = o->style.format == TABLE_TEXT;
+	uint64_t more;
 	long rows;
 
 	section_bind(stmt, &args);
@@ -102,6 +104,9 @@ static int write_section(const struct opts *o, const struct section *s, const ch
 		rows = table_write(stmt, &o->style, stdout);
 	if (!rows && text)
 		message_warn("show: nothing recorded for %s", s->name);
+	more = text ? section_left_out(sqlite3_db_handle(stmt), sql, &args, rows) : 0;
+	if (more)
+		printf("and %llu more: see --limit\n", (unsigned long long)more);
 	return rows < 0 ? (int)rows : 0;
 }
 
@@ -163,7 +168,7 @@ static int show(const struct opts *o, struct analysis *a, const struct section *
 		rest = sql = sql_of(o, s, kind);
 		err = sql ? store__prepare(a->store, &rest, &stmt) : -ENOMEM;
 		if (!err)
-			err = write_section(o, s, kind->name, stmt);
+			err = write_section(o, s, kind->name, sql, stmt);
 		if (err)
 			message_error("show: %s", sqlite3_errmsg(store__db(a->store)));
 	} else if (err == -EINVAL || err == -EACCES) {

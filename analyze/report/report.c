@@ -9,43 +9,6 @@
 #include "format/text.h"
 #include "analyze/report/report_impl.h"
 
-static void put_error(const struct report *r, const struct section *s)
-{
-	message_error("report: %s: %s", s->name, sqlite3_errmsg(r->db));
-}
-
-static int prepare(const struct report *r, const char *sql, const struct section_args *args,
-		   sqlite3_stmt **stmt)
-{
-	if (!sql)
-		return -ENOMEM;
-	if (sqlite3_prepare_v2(r->db, sql, -1, stmt, NULL))
-		return -EIO;
-	section_bind(*stmt, args);
-	return 0;
-}
-
-/* How many rows a table has that was cut. */
-static uint64_t count_rows(const struct report *r, const char *sql, struct section_args args)
-{
-	char *all = sqlite3_mprintf("SELECT count(*) FROM (%s)", sql);
-	sqlite3_stmt *stmt = NULL;
-	uint64_t cnt = 0;
-
-	args.limit = args.few = INT64_MAX;
-	if (!prepare(r, all, &args, &stmt) && sqlite3_step(stmt) == SQLITE_ROW)
-		cnt = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	sqlite3_free(all);
-	return cnt;
-}
-
-static bool is_cut(const struct section *s, const struct section_args *args, long rows)
-{
-	return rows > 0 && ((strstr(s->sql, ":limit") && (uint64_t)rows >= args->limit) ||
-			    (strstr(s->sql, ":few") && (uint64_t)rows >= args->few));
-}
-
 /* kind: its index. Nothing is shown without rows. */
 static int put_section(const struct report *r, const struct section *s, uint32_t kind)
 {
@@ -54,19 +17,19 @@ static int put_section(const struct report *r, const struct section *s, uint32_t
 		.limit = r->limit, .few = (r->limit + 3) / 4, .kind = named->name};
 	char *sql = section_sql(s, named);
 	sqlite3_stmt *stmt = NULL;
-	long rows = prepare(r, sql, &args, &stmt);
-	uint64_t all;
+	long rows = !sql ? -ENOMEM : sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) ? -EIO : 0;
+	uint64_t more;
 
-	if (!rows)
+	if (!rows) {
+		section_bind(stmt, &args);
 		rows = r->page->section(r->page->ctx, s, kind, stmt);
-	if (rows < 0)
-		put_error(r, s);
-	sqlite3_finalize(stmt);
-	if (is_cut(s, &args, rows)) {
-		all = count_rows(r, sql, args);
-		if (all > (uint64_t)rows)
-			r->page->more(r->page->ctx, all - rows);
 	}
+	if (rows < 0)
+		message_error("report: %s: %s", s->name, sqlite3_errmsg(r->db));
+	sqlite3_finalize(stmt);
+	more = section_left_out(r->db, sql, &args, rows);
+	if (more)
+		r->page->more(r->page->ctx, more);
 	free(sql);
 	return rows < 0 ? (int)rows : 0;
 }

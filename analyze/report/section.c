@@ -131,3 +131,22 @@ void section_bind(sqlite3_stmt *stmt, const struct section_args *args)
 	if (at)
 		sqlite3_bind_text(stmt, at, args->kind, -1, SQLITE_STATIC);
 }
+
+uint64_t section_left_out(sqlite3 *db, const char *sql, const struct section_args *args, long rows)
+{
+	const struct section_args all = {INT64_MAX, INT64_MAX, args->interval_ns, args->kind};
+	bool cut = rows > 0 && ((strstr(sql, ":limit") && (uint64_t)rows >= args->limit) ||
+				(strstr(sql, ":few") && (uint64_t)rows >= args->few));
+	char *count = cut ? sqlite3_mprintf("SELECT count(*) FROM (%s)", sql) : NULL;
+	sqlite3_stmt *stmt = NULL;
+	uint64_t cnt = 0;
+
+	if (count && !sqlite3_prepare_v2(db, count, -1, &stmt, NULL)) {
+		section_bind(stmt, &all);
+		if (sqlite3_step(stmt) == SQLITE_ROW)
+			cnt = sqlite3_column_int64(stmt, 0);
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_free(count);
+	return cnt > (uint64_t)rows && cut ? cnt - rows : 0;
+}

@@ -71,6 +71,8 @@ struct section_args {
 	const char *kind; /* its name */
 };
 void section_bind(sqlite3_stmt *stmt, const struct section_args *args);
+/* How many rows a table would have beyond those it has with args, which are `rows`. */
+uint64_t section_left_out(sqlite3 *db, const char *sql, const struct section_args *args, long rows);
 
 /* The rows of a HISTOGRAM as text: range, count, bar, with percentiles; at most `limit` of them are
  * drawn, the rest a line each. Returns how many rows there were, or -EIO, -ENOMEM. */

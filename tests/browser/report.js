@@ -21,6 +21,7 @@ test(async b => {
 	await b.open(page);
 	await b.settle();
 	assert(await b.eval(`document.querySelectorAll("svg.topology rect.serves").length`) > 3, "the map of services");
+	assert(await b.eval(`document.querySelectorAll("svg.timeline rect title").length`) > 3, "requests over time");
 	const before = (await cells(b, "calls")).map(Number);
 	assert(before.length > 3);
 	await clickHead(b, "calls");

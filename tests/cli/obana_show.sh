@@ -11,6 +11,7 @@ echo "--- an interval, a condition, a limit"
 $obana show biolatency a.obz --interval 1s
 $obana show opensnoop a.obz --where "errno <> 0" --csv
 $obana show biosnoop a.obz --limit 1 --json
+$obana show opens a.obz --limit 1
 $obana show runqlat a.obz --from 1s
 $obana show open-time a.obz --limit 1
 $obana show open-time a.obz --where "name = 'server'" --csv
