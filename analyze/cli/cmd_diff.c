@@ -196,23 +196,43 @@ static int write_svg(const struct diff *d)
 	return err;
 }
 
+/* How many rows there would be without a limit. */
+static uint64_t count_all(sqlite3 *db, const char *sql)
+{
+	char *all = sqlite3_mprintf("SELECT count(*) FROM (%s)", sql);
+	sqlite3_stmt *stmt = NULL;
+	uint64_t cnt = 0;
+
+	if (all && !sqlite3_prepare_v2(db, all, -1, &stmt, NULL) &&
+	    !sqlite3_bind_int64(stmt, 1, INT64_MAX) && sqlite3_step(stmt) == SQLITE_ROW)
+		cnt = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	sqlite3_free(all);
+	return cnt;
+}
+
 static int table(const struct diff *d, const char *title, const char *sql)
 {
 	sqlite3 *db = store__db(d->store);
 	struct table_style style = d->opts->style;
+	uint64_t limit = d->opts->limit, all;
 	sqlite3_stmt *stmt = NULL;
-	int err = 0;
+	bool limited;
+	long rows = -1;
 
 	style.title = title;
 	table_style_names(&style, d->opts->common.load.names);
-	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
-	    (sqlite3_bind_parameter_count(stmt) && sqlite3_bind_int64(stmt, 1, d->opts->limit)) ||
-	    table_write(stmt, &style, stdout) < 0) {
+	if (!sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) &&
+	    (!sqlite3_bind_parameter_count(stmt) || !sqlite3_bind_int64(stmt, 1, limit)))
+		rows = table_write(stmt, &style, stdout);
+	if (rows < 0)
 		message_error("diff: %s", sqlite3_errmsg(db));
-		err = -EIO;
-	}
+	limited = sqlite3_bind_parameter_count(stmt);
 	sqlite3_finalize(stmt);
-	return err;
+	if (limited && rows > 0 && (uint64_t)rows >= limit &&
+	    (all = count_all(db, sql)) > (uint64_t)rows)
+		printf("and %llu more: see --limit\n", (unsigned long long)(all - rows));
+	return rows < 0 ? -EIO : 0;
 }
 
 #define COLUMNS(what)                                                                              \
@@ -226,12 +246,14 @@ static int table(const struct diff *d, const char *title, const char *sql)
 	"ORDER BY abs(change_time_share) DESC, abs(change_qps) DESC, role, service, method, "      \
 	"target"
 
-/* `more`: columns that not all captures have. */
-#define CHANGED(more)                                                                              \
+#define UNPAIRED(side)                                                                             \
+	"CASE WHEN EXISTS (SELECT 1 FROM diff_call WHERE unpaired_share) THEN " side               \
+	"_unpaired_share END AS \"?" side "_unpaired_share\", "
+#define CHANGED                                                                                    \
 	REQUESTS("change_time_share, round(old_qps, 1) AS old_qps, "                               \
 		 "round(new_qps, 1) AS new_qps, old_p50_ns, new_p50_ns, old_p99_ns, new_p99_ns, "  \
-		 "old_error_share, new_error_share, " more                                         \
-		 "role, protocol, service, method, target")                                        \
+		 "old_error_share, new_error_share, " UNPAIRED("old")                              \
+			 UNPAIRED("new") "role, protocol, service, method, target")                \
 	" LIMIT ?1"
 
 static bool has_samples(const struct diff *d)
@@ -244,30 +266,16 @@ static bool has_calls(const struct diff *d)
 	return d->notes[0] || d->notes[1];
 }
 
-static bool has_unpaired(const struct diff *d)
-{
-	sqlite3_stmt *stmt = NULL;
-	bool any = !sqlite3_prepare_v2(store__db(d->store),
-				       "SELECT 1 FROM diff_call WHERE unpaired_share LIMIT 1", -1,
-				       &stmt, NULL) &&
-		   sqlite3_step(stmt) == SQLITE_ROW;
-
-	sqlite3_finalize(stmt);
-	return any;
-}
-
 static int write_text(const struct diff *d)
 {
-	const struct {
+	static const struct {
 		const char *title, *sql;
 	} tables[] = {
 		{"\nGrew most, by self time", GREW("self")},
 		{"\nShrank most, by self time", SHRANK("self")},
 		{"\nGrew most, by total time", GREW("total")},
 		{"\nShrank most, by total time", SHRANK("total")},
-		{"\nRequests: largest changes, by total latency",
-		 has_unpaired(d) ? CHANGED("old_unpaired_share, new_unpaired_share, ")
-				 : CHANGED("")},
+		{"\nRequests: largest changes, by total latency", CHANGED},
 	};
 	struct strbuf head = {0};
 	char scale[128];

@@ -68,7 +68,7 @@ static bool to_stdout(const struct export_file *f)
 static int report(const struct opts *o, struct analysis *a, const char *archive)
 {
 	bool silent = false;
-	int err = report_prepare(&a->load);
+	int err = report_prepare(&a->load, false);
 
 	if (!err)
 		err = draw_prepare(&a->load, &o->export.draw);

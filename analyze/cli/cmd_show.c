@@ -56,7 +56,7 @@ static const struct option_def options[] = {
 	{"limit", 'n', ARG_REQUIRED, "N", "rows of a table (default: all)", set, OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL, "comma-separated values", set, OPT_CSV},
 	{"json", 0, ARG_NONE, NULL, "an array of objects", set, OPT_JSON},
-	TIME_OPTIONS,
+	FILTER_OPTIONS,
 	SYMBOL_OPTIONS,
 	{0},
 };
@@ -65,70 +65,117 @@ static const struct cli cli = {
 	.program = "obana show",
 	.synopsis = "NAME ARCHIVE.obz ... [options]\n--list",
 	.summary = "one section of the report",
-	.details =
-		"NAME is a section's name or that of the classic tool that shows the same. "
-		"Histograms show powers of two; percentiles come from the ranges as counted, and "
-		"their error is given.",
+	.details = "NAME is a section's name or that of the classic tool that shows the same. "
+		   "A section of samples is of --kind, by default on-CPU or what was "
+		   "recorded. Histograms show powers of two; percentiles come from the ranges as "
+		   "counted, and "
+		   "their error is given.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
 
 static int list_sections(void)
 {
-	static const char *const as[] = {[SECTION_TABLE] = "table",
-					 [SECTION_LISTING] = "table",
-					 [SECTION_HISTOGRAM] = "histogram",
-					 [SECTION_HEATMAP] = "heat map"};
-
 	for (size_t i = 0; i < section_cnt; i++)
-		printf("%-18s %-10s %-12s %s: %s\n", sections[i].name, as[sections[i].as],
-		       sections[i].aliases, sections[i].heading, sections[i].title);
+		printf("%-18s %-10s %-12s %s: %s\n", sections[i].name, section_form(sections[i].as),
+		       sections[i].aliases,
+		       section_of_kind(&sections[i]) ? "Samples of a kind" : sections[i].heading,
+		       sections[i].title);
 	return fflush(stdout) || ferror(stdout) ? EXIT_FAIL : EXIT_OK;
 }
 
-static int write_section(const struct opts *o, const struct section *s, sqlite3_stmt *stmt)
+static int write_section(const struct opts *o, const struct section *s, const char *kind,
+			 const char *sql, sqlite3_stmt *stmt)
 {
+	const struct section_args args = {o->limit, o->limit, o->interval_ns, kind};
+	unsigned limit = o->limit < UINT32_MAX ? o->limit : UINT32_MAX;
+	bool text = o->style.format == TABLE_TEXT;
+	uint64_t more;
 	long rows;
 
-	section_bind(stmt, o->limit, o->interval_ns);
-	if (o->style.format != TABLE_TEXT)
-		rows = table_write(stmt, &o->style, stdout);
-	else if (s->as == SECTION_HISTOGRAM)
+	section_bind(stmt, &args);
+	if (text && s->as == SECTION_HISTOGRAM)
 		rows = histogram_text(stmt, NULL, UINT32_MAX, stdout);
-	else if (s->as == SECTION_HEATMAP)
+	else if (text && s->as == SECTION_HEATMAP)
 		rows = heatmap_text(stmt, NULL, stdout);
+	else if (text && s->as == SECTION_TIMELINE)
+		rows = timeline_text(stmt, NULL, limit, stdout);
 	else
 		rows = table_write(stmt, &o->style, stdout);
-	if (!rows && o->style.format == TABLE_TEXT)
+	if (!rows && text)
 		message_warn("show: nothing recorded for %s", s->name);
+	more = text ? section_left_out(sqlite3_db_handle(stmt), sql, &args, rows) : 0;
+	if (more)
+		printf("and %llu more: see --limit\n", (unsigned long long)more);
 	return rows < 0 ? (int)rows : 0;
+}
+
+/* That of --kind, else cpu or what there is, as flame graphs have it. */
+static uint32_t choose_kind(const struct load *l)
+{
+	uint64_t there = l->opts.kinds;
+
+	for (size_t i = 0; !l->opts.kinds && i < weights__cnt(l->weights); i++)
+		there |= 1ull << weights__get(l->weights, i)->kind;
+	return there ? __builtin_ctzll(there) : 0;
+}
+
+static char *sql_of(const struct opts *o, const struct section *s, const struct named_kind *kind)
+{
+	char *sql = section_sql(s, kind), *all = NULL;
+
+	if (sql && !o->where)
+		return sql;
+	if (sql && asprintf(&all, "SELECT * FROM (%s) WHERE (%s)", sql, o->where) < 0)
+		all = NULL;
+	free(sql);
+	return all;
+}
+
+/* A condition may read anything, samples as rows too. */
+static int prepare(const struct opts *o, struct analysis *a, const struct section *s)
+{
+	struct load *l = &a->load;
+	char *sql = sql_of(o, s, sample_kinds__get(l->kinds, 0));
+	int err = -ENOMEM;
+
+	if (sql && o->where)
+		err = store__tables_of(a->store, sql, &l->wanted);
+	else if (sql)
+		err = section_prepare(s, l);
+	if (sql && section_of_kind(s))
+		l->opts.weights = true;
+	free(sql);
+	return err;
 }
 
 static int show(const struct opts *o, struct analysis *a, const struct section *s)
 {
-	char *sql = o->where ? sqlite3_mprintf("SELECT * FROM (%s) WHERE (%s)", s->sql, o->where)
-			     : sqlite3_mprintf("%s", s->sql);
-	const char *rest = sql;
+	const struct named_kind *kind = NULL;
+	char *sql = NULL;
+	const char *rest;
 	sqlite3_stmt *stmt = NULL;
-	int err = sql ? store__tables_of(a->store, sql, &a->load.wanted) : -ENOMEM;
+	int err = prepare(o, a, s);
 
 	if (!err)
 		err = load__run(&a->load);
-	else if (sql)
+	else
 		message_error("show: %s", sqlite3_errmsg(store__db(a->store)));
 	if (!err) {
 		analysis__warn(a);
 		store__protect(a->store);
-		err = store__prepare(a->store, &rest, &stmt);
+		kind = sample_kinds__get(a->load.kinds, choose_kind(&a->load));
+		rest = sql = sql_of(o, s, kind);
+		err = sql ? store__prepare(a->store, &rest, &stmt) : -ENOMEM;
 		if (!err)
-			err = write_section(o, s, stmt);
+			err = write_section(o, s, kind->name, sql, stmt);
 		if (err)
 			message_error("show: %s", sqlite3_errmsg(store__db(a->store)));
 	} else if (err == -EINVAL || err == -EACCES) {
 		err = -EIO; /* an error in the SQL is no usage error */
 	}
 	sqlite3_finalize(stmt);
-	sqlite3_free(sql);
+	free(sql);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = errno ? -errno : -EIO;
 	return err;

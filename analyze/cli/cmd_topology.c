@@ -96,10 +96,12 @@ static const char shown_sql[] =
 
 static const char edges_sql[] =
 	"SELECT round(calls / ?1, 1) AS qps, calls, errors, 1.0 * errors / nullif(calls, 0) AS "
-	"error_share, " TRAFFIC_UNPAIRED
-	"p50_ns, p99_ns, server_ns AS server_mean_ns, client_ns - server_ns AS "
-	"network_mean_ns, request_bytes, response_bytes, protocol, client, server FROM shown_edge "
-	"ORDER BY rowid";
+	"error_share, " TRAFFIC_UNPAIRED(
+		"shown_edge") "p50_ns, p99_ns, server_ns AS server_mean_ns, client_ns - server_ns "
+			      "AS "
+			      "network_mean_ns, request_bytes, response_bytes, protocol, client, "
+			      "server FROM shown_edge "
+			      "ORDER BY rowid";
 
 #define NODE_COLUMNS                                                                               \
 	"round(calls_in / ?1, 1) AS \"qps in\", round(calls_out / ?1, 1) AS \"qps out\", "         \
@@ -189,10 +191,9 @@ static int make_tables(struct store *store, const struct topology *t)
 	return err;
 }
 
-static int table(const struct analysis *a, const char *statement, const char *title, double seconds,
+static int table(const struct analysis *a, const char *sql, const char *title, double seconds,
 		 FILE *out)
 {
-	char *sql = traffic_sql(a, statement);
 	sqlite3 *db = store__db(a->store);
 	struct table_style style = table_style_for(out);
 	sqlite3_stmt *stmt = NULL;
@@ -202,14 +203,13 @@ static int table(const struct analysis *a, const char *statement, const char *ti
 	snprintf(head, sizeof(head), "\n%s%s%s", style.colour ? "\033[1;36m" : "", title,
 		 style.colour ? "\033[0m" : "");
 	style.title = head;
-	if (!sql || sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) ||
 	    (sqlite3_bind_parameter_count(stmt) && sqlite3_bind_double(stmt, 1, seconds)) ||
 	    table_write(stmt, &style, out) < 0) {
 		message_error("topology: %s", sqlite3_errmsg(db));
 		err = -EIO;
 	}
 	sqlite3_finalize(stmt);
-	free(sql);
 	return err;
 }
 

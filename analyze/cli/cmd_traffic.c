@@ -51,8 +51,8 @@ static const struct section {
 #define FIRST "strftime('%H:%M:%f', first_ns / 1e9, 'unixepoch', 'localtime') AS first, "
 #define RATE "round(calls / ?2, 1) AS qps, "
 #define CALLS                                                                                      \
-	RATE "calls, errors, 1.0 * errors / nullif(calls, 0) AS error_share, " TRAFFIC_UNPAIRED    \
-	     "p50_ns, p95_ns, p99_ns, max_ns, request_bytes, response_bytes, "
+	RATE "calls, errors, 1.0 * errors / nullif(calls, 0) AS error_share, " TRAFFIC_UNPAIRED(   \
+		"figure") "p50_ns, p95_ns, p99_ns, max_ns, request_bytes, response_bytes, "
 #define DATA                                                                                       \
 	"start_ns, role, service, peer, protocol, method, target, " RATE "calls, errors, "         \
 	"unpaired, request_bytes, response_bytes, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, "       \
@@ -234,9 +234,9 @@ static bool of_connections(const struct section *s)
 }
 
 /* The column of time only where there are intervals. Malloc'ed. */
-static char *sql_of(const struct opts *o, const struct analysis *a, const struct section *s)
+static char *sql_of(const struct opts *o, const struct section *s)
 {
-	char *sql = traffic_sql(a, o->style.format == TABLE_TEXT ? s->text : s->data), *at;
+	char *sql = strdup(o->style.format == TABLE_TEXT ? s->text : s->data), *at;
 
 	if (sql && !o->common.load.traffic.interval_ns && (at = strstr(sql, TIME)))
 		memmove(at, at + strlen(TIME), strlen(at + strlen(TIME)) + 1);
@@ -289,7 +289,7 @@ static int show(const struct opts *o, struct analysis *a, const struct section *
 	uint64_t limit = limit_of(o);
 	struct table_style style = o->style;
 	sqlite3_stmt *stmt = NULL;
-	char title[128], *sql = sql_of(o, a, s);
+	char title[128], *sql = sql_of(o, s);
 	long rows, all;
 
 	if (!sql)

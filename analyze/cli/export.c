@@ -39,7 +39,7 @@ static int prepare_html(struct load *l, const struct export_opts *o)
 {
 	int err = prepare_stacks(l, o);
 
-	return err ? err : report_prepare(l);
+	return err ? err : report_prepare(l, true);
 }
 
 static int write_html(const struct exporter *self, const struct analysis *a,

@@ -31,7 +31,8 @@ const struct man_section obana_manual[] = {
 	 "A request's latency is measured from its last byte to the last byte of its response, in "
 	 "the recorded process.\n\n"},
 	{"LIMITATIONS",
-	 "If events were lost, calls, errors and bytes are lower bounds. A call with only its "
+	 "If traffic events were lost, calls, errors and bytes are lower bounds. A call with only "
+	 "its "
 	 "request or only its response captured counts once, as unpaired, without latency; tables "
 	 "show the share. In SQL, table message has one row per half of such a call: sum(is_call) "
 	 "counts calls.\n\n"

@@ -76,7 +76,7 @@ char *analysis__subtitle(const struct analysis *a)
 			strbuf_addf(&b, ", %s", damage);
 	}
 	if (lost)
-		strbuf_addf(&b, ", %s events lost", format_count(buf, lost));
+		strbuf_addf(&b, ", %s event%s lost", format_count(buf, lost), lost == 1 ? "" : "s");
 	if (b.failed)
 		strbuf_fini(&b);
 	return b.p;

@@ -4,6 +4,7 @@
 #include "analyze/load/load.h"
 
 #include "format/text.h"
+#include "analyze/load/loss_effects.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -22,11 +23,11 @@ static int health_begin(struct load *l, void **state)
 		return -ENOMEM;
 	/* One row a capture, source and cause: the temporary tables add up and keep the last. */
 	if (store__exec(l->store, "CREATE TEMP TABLE loss_part(capture_id, source, cause, count, "
-				  "PRIMARY KEY(capture_id, source, cause));"
+				  "affects, PRIMARY KEY(capture_id, source, cause));"
 				  "CREATE TEMP TABLE program_part(capture_id, name, runs, run_ns, "
 				  "PRIMARY KEY(capture_id, name));") ||
 	    insert_open(&h->loss, l->store,
-			"INSERT INTO loss_part VALUES(?,?,?,?) "
+			"INSERT INTO loss_part VALUES(?,?,?,?,?) "
 			"ON CONFLICT DO UPDATE SET count = count + excluded.count") ||
 	    insert_open(&h->program, l->store,
 			"INSERT OR REPLACE INTO program_part VALUES(?,?,?,?)") ||
@@ -43,6 +44,7 @@ static int add_loss(struct insert *in, uint32_t capture, struct span source, str
 	insert_span(in, budget_name(source));
 	insert_span(in, budget_name(cause));
 	insert_int(in, count);
+	insert_text(in, loss_affects(source, cause));
 	return insert_run(in);
 }
 

@@ -17,7 +17,8 @@ int diff_endpoints_prepare(struct load *l)
 /* Of a side; ?1: seconds. */
 #define CALLS                                                                                      \
 	"SELECT role, service, protocol, method, target, calls, calls / ?1 AS qps, "               \
-	"1.0 * errors / nullif(calls, 0) AS error_share, " TRAFFIC_UNPAIRED                        \
+	"1.0 * errors / nullif(calls, 0) AS error_share, "                                         \
+	"1.0 * unpaired / nullif(calls, 0) AS unpaired_share, "                                    \
 	"sum_ns / 1e9 / ?1 AS time_share, mean_ns, p50_ns, p95_ns, p99_ns "                        \
 	"FROM figure WHERE level = 'endpoint'"
 enum { SERVICE = 1 }; /* its column */

@@ -27,6 +27,7 @@ struct html {
 	char nonce[40];
 	unsigned headings;
 	bool in_facts, full_names;
+	struct strbuf heading; /* not written yet: nothing stands below it so far */
 	struct strbuf text;
 	int err;
 };
@@ -88,13 +89,6 @@ static void fact(struct html *h, const char *open, const char *what, const char 
 	put_element(h, "<dd>", text, "</dd></div>\n");
 }
 
-static void end_facts(struct html *h)
-{
-	if (h->in_facts)
-		put(h, "</dl>\n");
-	h->in_facts = false;
-}
-
 void html__fact(struct html *h, const char *what, const char *text)
 {
 	fact(h, "<div>", what, text);
@@ -110,29 +104,70 @@ void html__full_names(struct html *h)
 	h->full_names = true;
 }
 
+static void end_facts(struct html *h)
+{
+	if (h->in_facts)
+		put(h, "</dl>\n");
+	h->in_facts = false;
+}
+
+/* Something other than facts comes. */
+static void begin(struct html *h)
+{
+	end_facts(h);
+	if (!h->heading.len)
+		return;
+	fprintf(h->out, "<h2 id=\"part%u\">", ++h->headings);
+	put_escaped(h, (struct span){h->heading.p, h->heading.len});
+	put(h, "</h2>\n");
+	h->heading.len = 0;
+}
+
 void html__heading(struct html *h, const char *text)
 {
-	char open[40];
-
-	end_facts(h);
-	snprintf(open, sizeof(open), "<h2 id=\"part%u\">", ++h->headings);
-	put_element(h, open, text, "</h2>\n");
+	h->heading.len = 0;
+	strbuf_addf(&h->heading, "%s", text);
+	if (h->heading.failed)
+		h->err = -ENOMEM;
 }
 
 void html__note(struct html *h, const char *text)
 {
-	end_facts(h);
+	begin(h);
 	put_element(h, "<p>", text, "</p>\n");
 }
 
-static void put_head(struct html *h, sqlite3_stmt *stmt)
+/* A bit per optional column that no row has a value in; the statement is reset. */
+static uint64_t empty_columns(sqlite3_stmt *stmt)
+{
+	int cols = sqlite3_column_count(stmt) < 64 ? sqlite3_column_count(stmt) : 64;
+	uint64_t empty = 0;
+
+	for (int c = 0; c < cols; c++)
+		empty |= (uint64_t)value_is_optional(stmt, c) << c;
+	while (empty && sqlite3_step(stmt) == SQLITE_ROW)
+		for (int c = 0; c < cols; c++)
+			if (sqlite3_column_type(stmt, c) != SQLITE_NULL)
+				empty &= ~(1ull << c);
+	sqlite3_reset(stmt);
+	return empty;
+}
+
+static bool is_shown(uint64_t empty, int col)
+{
+	return col >= 64 || !(empty >> col & 1);
+}
+
+static void put_head(struct html *h, sqlite3_stmt *stmt, uint64_t empty)
 {
 	struct strbuf head = {0};
 
 	put(h, "<div class=\"scroll\"><table>\n<thead><tr>");
 	for (int c = 0; c < sqlite3_column_count(stmt); c++) {
-		const char *name = sqlite3_column_name(stmt, c);
+		const char *name = value_column(stmt, c);
 
+		if (!is_shown(empty, c))
+			continue;
 		head.len = 0;
 		value_heading(&head, name ? name : "", true);
 		put(h, "<th scope=\"col\">");
@@ -177,7 +212,7 @@ static void put_cell(struct html *h, sqlite3_stmt *stmt, int col, struct strbuf 
 	number = value_text(text, stmt, col, true, !h->full_names);
 	if (number && sqlite3_column_type(stmt, col) != SQLITE_NULL)
 		fprintf(h->out, "<td class=\"%s\" data-v=\"%.17g\">",
-			is_share(sqlite3_column_name(stmt, col)) ? "n share" : "n",
+			is_share(value_column(stmt, col)) ? "n share" : "n",
 			sqlite3_column_double(stmt, col));
 	else if (!h->full_names && value_is_function(stmt, col))
 		open_function(h, stmt, col, text);
@@ -191,20 +226,22 @@ static void put_cell(struct html *h, sqlite3_stmt *stmt, int col, struct strbuf 
 
 long html__table(struct html *h, const char *title, sqlite3_stmt *stmt)
 {
+	uint64_t empty = empty_columns(stmt);
 	struct strbuf text = {0};
 	long rows = 0;
 	int rc;
 
-	end_facts(h);
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !h->err) {
 		if (!rows++) {
+			begin(h);
 			if (title)
 				put_element(h, "<h3>", title, "</h3>\n");
-			put_head(h, stmt);
+			put_head(h, stmt, empty);
 		}
 		put(h, "<tr>");
 		for (int c = 0; c < sqlite3_column_count(stmt); c++)
-			put_cell(h, stmt, c, &text);
+			if (is_shown(empty, c))
+				put_cell(h, stmt, c, &text);
 		put(h, "</tr>\n");
 	}
 	if (rows)
@@ -215,7 +252,7 @@ long html__table(struct html *h, const char *title, sqlite3_stmt *stmt)
 
 void html__text(struct html *h, const char *title, const char *text)
 {
-	end_facts(h);
+	begin(h);
 	put_element(h, "<h3>", title, "</h3>\n");
 	put(h, "<pre>");
 	for (size_t len; *text; text += len + (text[len] == '\n')) { /* a newline would be &#10; */
@@ -228,7 +265,7 @@ void html__text(struct html *h, const char *title, const char *text)
 
 void html__drawing(struct html *h, const char *title, const char *svg)
 {
-	end_facts(h);
+	begin(h);
 	put_element(h, "<h3>", title, "</h3>\n<div class=\"scroll\">\n");
 	put(h, svg);
 	put(h, "</div>\n");
@@ -236,7 +273,7 @@ void html__drawing(struct html *h, const char *title, const char *svg)
 
 FILE *html__graph(struct html *h)
 {
-	end_facts(h);
+	begin(h);
 	put(h, "<div class=\"graph\">\n");
 	return h->out;
 }
@@ -268,6 +305,7 @@ int html__close(struct html *h)
 		h->err = errno ? -errno : -EIO;
 	err = h->err;
 	strbuf_fini(&h->text);
+	strbuf_fini(&h->heading);
 	free(h);
 	return err;
 }

@@ -20,6 +20,7 @@ void html__warning(struct html *h, const char *what, const char *text);
 
 /* Names of functions in tables: short ones, the full ones appear when pointed at; or full ones. */
 void html__full_names(struct html *h);
+/* Written once something stands below it. */
 void html__heading(struct html *h, const char *text);
 void html__note(struct html *h, const char *text);
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The summary: facts of the captures, then tables, each a view of schema.sql. As text, or as an
- * HTML page with graphs. */
+/* The summary: facts of the captures, then the sections of sections.def. As text, or as an HTML
+ * page with graphs. */
 #ifndef ANALYZE_REPORT_H
 #define ANALYZE_REPORT_H
 
@@ -10,8 +10,9 @@
 #include "analyze/graph/draw.h"
 #include "analyze/report/section.h"
 
-/* The tables it reads; before load__run. */
-int report_prepare(struct load *l);
+/* The tables it reads; before load__run. page: with those of its map, which takes a row of figures
+ * for each connection. */
+int report_prepare(struct load *l, bool page);
 /* All tables there are, for a database that others read. */
 int report_prepare_all(struct load *l);
 
@@ -28,12 +29,10 @@ struct report_page {
 	void (*warning)(void *ctx, const char *what, const char *text); /* a fact that matters */
 	void (*heading)(void *ctx, const char *text);
 	void (*note)(void *ctx, const char *text);
-	/* The rows of a fresh statement, nothing without rows; their number, or negative errno. */
-	long (*table)(void *ctx, const char *title, sqlite3_stmt *stmt);
-	int (*graph)(void *ctx, uint32_t kind); /* sample_kinds.h; NULL: no graphs */
-	/* A histogram or heat map of a fresh statement, nothing without rows; 0 or negative errno.
-	 */
-	int (*drawn)(void *ctx, const struct section *s, sqlite3_stmt *stmt);
+	/* The rows of a fresh statement, nothing without rows; their number, or negative errno.
+	 * kind: index of the sample kind of those that are of one. */
+	long (*section)(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt);
+	void (*more)(void *ctx, uint64_t rows); /* of the section before, not shown */
 };
 
 int report_write(const struct analysis *a, const struct report_page *page, unsigned limit);

@@ -7,7 +7,10 @@
 #include "analyze/report/report.h"
 #include "analyze/store/table.h"
 
-enum { HISTOGRAMS_DRAWN = 2 }; /* the rest of a section is a line each */
+enum {
+	HISTOGRAMS_DRAWN = 2, /* the rest of a section is a line each */
+	CURVES_DRAWN = 8,
+};
 
 struct text_page {
 	FILE *out;
@@ -48,48 +51,56 @@ static void text_note(void *ctx, const char *text)
 	fprintf(((struct text_page *)ctx)->out, "\n%s\n", text);
 }
 
-static long text_table(void *ctx, const char *title, sqlite3_stmt *stmt)
+/* "On CPU: by process". */
+static void add_title(const struct text_page *p, const struct section *s, struct strbuf *b)
+{
+	const char *title = s->title;
+
+	strbuf_addf(b, "\n%s%s: ", p->style.colour ? "\033[1;36m" : "", p->heading);
+	strbuf_addf(b, "%c%s%s",
+		    islower((unsigned char)title[1]) ? tolower((unsigned char)*title) : *title,
+		    title + 1, p->style.colour ? "\033[0m" : "");
+}
+
+/* Heat maps and maps are for `obana show` and the page: they are wide. */
+static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt)
 {
 	const struct text_page *p = ctx;
 	struct table_style style = p->style;
-	struct strbuf head = {0};
-	long rows;
-
-	strbuf_addf(&head, "\n%s", style.colour ? "\033[1;36m" : "");
-	if (p->heading)
-		strbuf_addf(&head, "%s: ", p->heading);
-	strbuf_addf(&head, "%c%s%s",
-		    p->heading && islower((unsigned char)title[1]) ? tolower((unsigned char)*title)
-								   : *title,
-		    title + 1, style.colour ? "\033[0m" : "");
-	style.title = head.p;
-	rows = table_write(stmt, &style, p->out);
-	strbuf_fini(&head);
-	return rows;
-}
-
-/* Heat maps are for `obana show` and the page: they are wide. */
-static int text_drawn(void *ctx, const struct section *s, sqlite3_stmt *stmt)
-{
-	const struct text_page *p = ctx;
 	struct strbuf title = {0};
 	long rows;
 
-	if (s->as != SECTION_HISTOGRAM)
-		return 0;
-	strbuf_addf(&title, "\n%s%s: %c%s%s", p->style.colour ? "\033[1;36m" : "", s->heading,
-		    tolower((unsigned char)*s->title), s->title + 1,
-		    p->style.colour ? "\033[0m" : "");
-	rows = histogram_text(stmt, title.p, HISTOGRAMS_DRAWN, p->out);
+	add_title(p, s, &title);
+	style.title = title.p;
+	switch (s->as) {
+	case SECTION_HEATMAP:
+	case SECTION_MAP:
+		rows = 0;
+		break;
+	case SECTION_HISTOGRAM:
+		rows = histogram_text(stmt, title.p, HISTOGRAMS_DRAWN, p->out);
+		break;
+	case SECTION_TIMELINE:
+		rows = timeline_text(stmt, title.p, CURVES_DRAWN, p->out);
+		break;
+	default:
+		rows = table_write(stmt, &style, p->out);
+	}
 	strbuf_fini(&title);
-	return rows < 0 ? (int)rows : 0;
+	return rows;
+}
+
+static void text_more(void *ctx, uint64_t rows)
+{
+	fprintf(((struct text_page *)ctx)->out, "and %llu more: see --limit\n",
+		(unsigned long long)rows);
 }
 
 int report_write_text(const struct analysis *a, unsigned limit, FILE *out)
 {
 	struct text_page p = {.out = out, .style = table_style_for(out)};
-	const struct report_page page = {&p,	    text_fact,	text_warning, text_heading,
-					 text_note, text_table, NULL,	      text_drawn};
+	const struct report_page page = {&p,	    text_fact,	  text_warning, text_heading,
+					 text_note, text_section, text_more};
 	int err;
 
 	table_style_names(&p.style, a->load.opts.names);

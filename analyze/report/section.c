@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/report/section.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "format/text.h"
+#include "analyze/traffic/traffic_note.h"
 
 const struct section sections[] = {
 #define SECTION(name, probe, heading, title, aliases, as, ...)                                     \
@@ -11,16 +16,16 @@ const struct section sections[] = {
 const size_t section_cnt = sizeof(sections) / sizeof(*sections);
 
 /* "b" of "a,b". */
-static int listed(const char *list, const char *name)
+static bool listed(const char *list, const char *name)
 {
 	size_t len = strlen(name), n;
 
 	for (; *list; list += n + (list[n] == ',')) {
 		n = strcspn(list, ",");
 		if (n == len && !memcmp(list, name, len))
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 const struct section *section_find(const char *name)
@@ -31,13 +36,117 @@ const struct section *section_find(const char *name)
 	return NULL;
 }
 
-void section_bind(sqlite3_stmt *stmt, uint64_t limit, uint64_t interval_ns)
+const char *section_form(enum section_as as)
+{
+	static const char *const forms[] = {
+		[SECTION_TABLE] = "table",
+		[SECTION_LISTING] = "table",
+		[SECTION_HISTOGRAM] = "histogram",
+		[SECTION_HEATMAP] = "heat map",
+		[SECTION_TIMELINE] = "timeline",
+		[SECTION_GRAPH] = "graph",
+		[SECTION_MAP] = "map",
+	};
+
+	return forms[as];
+}
+
+bool section_of_kind(const struct section *s)
+{
+	return !*s->heading;
+}
+
+char *section_sql(const struct section *s, const struct named_kind *kind)
+{
+	const char *unit = *kind->unit ? "_" : "",
+		   *value = strcmp(kind->unit, "ns") ? "value" : "time";
+	struct strbuf b = {0};
+
+	for (const char *p = s->sql; *p;) {
+		size_t len = strcspn(p, "$");
+
+		strbuf_add(&b, p, len);
+		p += len;
+		if (!strncmp(p, "$UNIT", 5)) {
+			strbuf_addf(&b, "%s%s", unit, kind->unit);
+			p += 5;
+		} else if (!strncmp(p, "$VALUE", 6)) {
+			strbuf_addf(&b, "%s%s%s", value, unit, kind->unit);
+			p += 6;
+		} else if (!strncmp(p, "$COUNT", 6)) {
+			strbuf_addf(&b, "\"%s\"", kind->count_name);
+			p += 6;
+		} else if (*p) {
+			strbuf_add(&b, p++, 1);
+		}
+	}
+	strbuf_add(&b, "", 1);
+	if (b.failed)
+		strbuf_fini(&b);
+	return b.p;
+}
+
+/* What the views of weights are made of (stack_id: a column, see store__tables_of). They are added
+ * up in memory instead, by function. */
+static const char *const rows[] = {"sample", "frame", "stack", "stack_frame", "stack_id", NULL};
+
+static bool is_rows(const char *table)
+{
+	for (const char *const *r = rows; *r; r++)
+		if (!strcmp(*r, table))
+			return true;
+	return false;
+}
+
+int section_prepare(const struct section *s, struct load *l)
+{
+	struct name_set tables = {0};
+	char *sql = section_sql(s, sample_kinds__get(l->kinds, 0));
+	int err = sql ? store__tables_of(l->store, sql, &tables) : -ENOMEM;
+
+	for (size_t i = 0; i < tables.cnt && !err; i++) {
+		bool samples = is_rows(tables.v[i]);
+
+		l->opts.weights |= samples;
+		err = name_set_add(&l->wanted, samples ? "function" : tables.v[i]);
+	}
+	name_set_fini(&tables);
+	free(sql);
+	return err;
+}
+
+void section_bind(sqlite3_stmt *stmt, const struct section_args *args)
 {
 	int at = sqlite3_bind_parameter_index(stmt, ":limit");
 
 	if (at)
-		sqlite3_bind_int64(stmt, at, limit);
+		sqlite3_bind_int64(stmt, at, args->limit);
+	at = sqlite3_bind_parameter_index(stmt, ":few");
+	if (at)
+		sqlite3_bind_int64(stmt, at, args->few);
 	at = sqlite3_bind_parameter_index(stmt, ":interval");
 	if (at)
-		sqlite3_bind_int64(stmt, at, interval_ns ? interval_ns : INT64_MAX);
+		sqlite3_bind_int64(stmt, at, args->interval_ns ? args->interval_ns : INT64_MAX);
+	at = sqlite3_bind_parameter_index(stmt, ":kind");
+	if (at)
+		sqlite3_bind_text(stmt, at, args->kind, -1, SQLITE_STATIC);
+}
+
+uint64_t section_left_out(sqlite3 *db, const char *sql, const struct section_args *args, long rows)
+{
+	const struct section_args all = {INT64_MAX, INT64_MAX, args->interval_ns, args->kind};
+	bool cut = rows > 0 && ((strstr(sql, ":limit") && (uint64_t)rows >= args->limit) ||
+				(strstr(sql, ":few") && (uint64_t)rows >= args->few));
+	char *count = cut ? sqlite3_mprintf("SELECT count(*) FROM (%s)", sql) : NULL;
+	sqlite3_stmt *stmt = NULL;
+	uint64_t cnt = 0;
+
+	if (count && !sqlite3_prepare_v2(db, count, -1, &stmt, NULL)) {
+		section_bind(stmt, &all);
+		if (sqlite3_step(stmt) == SQLITE_ROW)
+			cnt = sqlite3_column_int64(stmt, 0);
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_free(count);
+	return cnt > (uint64_t)rows && cut ? cnt - rows : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Histograms as who knows bcc expects them: range, count, bar; with percentiles, which come from
- *the buckets as they were counted, while the ranges drawn are powers of two.
+ * the buckets as they were counted, while the ranges drawn are powers of two.
  *
  *	sda read: 40 values, p50 393 us, p90 393 us, p99 393 us, max 524 us (+-33%)
  *	     262 us -> 524 us     : 40       |****************************************|
@@ -9,37 +9,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyze/base/index.h"
 #include "analyze/report/section.h"
+#include "analyze/report/section_value.h"
 #include "analyze/store/buckets.h"
 #include "format/text.h"
 
-enum { BAR = 40, VALUE_SZ = 32 };
-
-enum unit { UNIT_NONE, UNIT_NS, UNIT_BYTES };
-
-/* By the ending of a column's name. */
-static enum unit unit_of(sqlite3_stmt *stmt, int col)
-{
-	const char *name = sqlite3_column_name(stmt, col), *end = name ? strrchr(name, '_') : NULL;
-
-	return !end			? UNIT_NONE
-	       : !strcmp(end, "_ns")	? UNIT_NS
-	       : !strcmp(end, "_bytes") ? UNIT_BYTES
-					: UNIT_NONE;
-}
-
-static const char *value_of(char *buf, int64_t v, enum unit unit)
-{
-	if (unit == UNIT_NS)
-		return format_duration(buf, v);
-	if (unit == UNIT_BYTES)
-		return format_bytes(buf, v);
-	snprintf(buf, VALUE_SZ, "%lld", (long long)v);
-	return buf;
-}
+enum { BAR = 40 };
 
 /* ---- histograms ---- */
 
@@ -97,16 +74,6 @@ static int by_total(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void put_when(int64_t ns, FILE *out)
-{
-	time_t t = ns / 1000000000;
-	char when[32];
-	struct tm tm;
-
-	if (ns && localtime_r(&t, &tm) && strftime(when, sizeof(when), "%H:%M:%S", &tm))
-		fprintf(out, "%s ", when);
-}
-
 static void put_summary(struct histogram *h, enum unit unit, FILE *out)
 {
 	static const struct {
@@ -119,7 +86,8 @@ static void put_summary(struct histogram *h, enum unit unit, FILE *out)
 	int64_t max = 0;
 
 	strbuf_escape(&name, ESCAPE_TERMINAL, span_of(h->name));
-	put_when(h->start_ns, out);
+	if (h->start_ns)
+		fprintf(out, "%s ", time_of(buf, h->start_ns));
 	fprintf(out, "%s%s%s", name.len ? name.p : "", name.len ? ": " : "",
 		format_count(buf, h->buckets.total));
 	fprintf(out, " value%s", h->buckets.total == 1 ? "" : "s");

@@ -229,6 +229,20 @@ CREATE TABLE figure_bucket( -- latencies of figures of level method
 	high_ns INTEGER, -- upper bound
 	count INTEGER, -- calls of at most high_ns, cumulative
 	PRIMARY KEY(figure_id, high_ns)) WITHOUT ROWID;
+CREATE VIEW latency_histogram AS -- latencies of requests by range
+	-- role: client | server
+	-- service: name of this end
+	-- peer: name of the other end
+	-- protocol: http1, redis, ...
+	-- method: GET, SELECT, ...
+	-- low: low < latency, in ns
+	-- high: latency <= high
+	-- count: calls in the range
+SELECT role, service, peer, protocol, method, low, high, count
+FROM (SELECT f.*, ifnull(lag(b.high_ns) OVER w, 0) AS low, b.high_ns AS high,
+	b.count - ifnull(lag(b.count) OVER w, 0) AS count
+	FROM figure_bucket b JOIN figure f ON f.rowid = b.figure_id
+	WINDOW w AS (PARTITION BY b.figure_id ORDER BY b.high_ns)) WHERE count > 0;
 CREATE TABLE flow( -- edges; what both ends of a connection recorded counts once
 	client TEXT, -- name of the client
 	server TEXT, -- name of the server
@@ -244,6 +258,25 @@ CREATE TABLE flow( -- edges; what both ends of a connection recorded counts once
 	client_ns INTEGER, -- mean of the calls both ends saw, at the client
 	server_ns INTEGER, -- the same at the server: the difference is the network's
 	unpaired INTEGER -- as in figure
+);
+CREATE TABLE rate( -- calls over time; what both ends of a connection recorded counts once
+	client TEXT, -- name of the client; NULL: there are too many to distinguish them
+	server TEXT, -- name of the server; NULL: as client
+	protocol TEXT, -- http1, redis, ...
+	start_ns INTEGER, -- of the interval
+	interval_ns INTEGER, -- its length: 1 s, more in captures of more than 2 minutes
+	calls INTEGER, -- requests
+	errors INTEGER -- of them failed
+);
+CREATE TABLE surge( -- clients that suddenly made many more calls
+	client TEXT, -- name of the client; NULL: there are too many to distinguish them
+	server TEXT, -- name of the server; NULL: as client
+	protocol TEXT, -- http1, redis, ...
+	start_ns INTEGER, -- from when on
+	end_ns INTEGER, -- until when; or the end of the capture
+	qps_before REAL, -- calls a second until then
+	qps_after REAL, -- calls a second from then on
+	calls INTEGER -- more than there would have been
 );
 CREATE TABLE series( -- what probes count, by key
 	capture_id INTEGER, -- capture.id
@@ -277,7 +310,8 @@ CREATE TABLE loss( -- what was not recorded, by cause
 	capture_id INTEGER, -- capture.id
 	source TEXT, -- probe or part of obrec
 	cause TEXT, -- why
-	count INTEGER -- events
+	count INTEGER, -- events
+	affects TEXT -- traffic | samples | symbols | events | counts | all: what it makes lower bounds or incomplete
 );
 CREATE TABLE program( -- cost of BPF programs
 	capture_id INTEGER, -- capture.id
@@ -424,7 +458,8 @@ CREATE VIEW loss_cause AS -- losses of all captures by cause
 	-- source: probe or part of obrec
 	-- cause: why
 	-- count: events
-SELECT source, cause, sum(count) AS count FROM loss GROUP BY source, cause HAVING sum(count) > 0;
+	-- affects: traffic | samples | symbols | events | counts | all
+SELECT source, cause, sum(count) AS count, affects FROM loss GROUP BY source, cause HAVING sum(count) > 0;
 
 CREATE VIEW program_cost AS -- cost of BPF programs per run
 	-- capture_id: capture.id

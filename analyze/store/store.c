@@ -232,6 +232,11 @@ void insert_int(struct insert *in, int64_t v)
 	sqlite3_bind_int64(in->stmt, ++in->column, v);
 }
 
+void insert_real(struct insert *in, double v)
+{
+	sqlite3_bind_double(in->stmt, ++in->column, v);
+}
+
 void insert_text(struct insert *in, const char *text)
 {
 	sqlite3_bind_text(in->stmt, ++in->column, text, -1, SQLITE_STATIC);

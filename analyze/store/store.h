@@ -58,6 +58,7 @@ struct insert {
 };
 int insert_open(struct insert *in, struct store *s, const char *sql);
 void insert_int(struct insert *in, int64_t v);
+void insert_real(struct insert *in, double v);
 void insert_text(struct insert *in, const char *text); /* NULL: NULL */
 void insert_span(struct insert *in, struct span text); /* lives until insert_run */
 void insert_null(struct insert *in);

@@ -31,6 +31,7 @@ struct sheet {
 	size_t rows; /* buffered in cells */
 	size_t *widths;
 	bool *right; /* numbers */
+	bool *empty; /* optional, and no row has a value: not written */
 };
 
 struct table_style table_style_for(FILE *out)
@@ -79,7 +80,7 @@ static struct cell make_cell(const struct sheet *t, int col)
 
 static struct cell make_head(const struct sheet *t, int col)
 {
-	const char *name = sqlite3_column_name(t->stmt, col);
+	const char *name = value_column(t->stmt, col);
 	struct strbuf b = {0};
 	struct cell c = {0};
 
@@ -111,6 +112,8 @@ static int read_sample(struct sheet *t)
 				t->widths[c] = width;
 			if (!row[c].number && row[c].width)
 				t->right[c] = false;
+			if (row[c].width)
+				t->empty[c] = false;
 		}
 		if (t->rows == SAMPLE_ROWS)
 			break;
@@ -129,7 +132,7 @@ static size_t room_for_last(const struct sheet *t)
 	size_t used = t->style->indent ? strlen(t->style->indent) : 0;
 
 	for (int c = 0; c + 1 < t->cols; c++)
-		used += t->widths[c] + 2;
+		used += t->empty[c] ? 0 : t->widths[c] + 2;
 	return t->style->width > used + 8 ? t->style->width - used : 0;
 }
 
@@ -153,6 +156,8 @@ static void text_row(const struct sheet *t, const struct cell *row)
 		bool last = c + 1 == t->cols;
 		size_t room = last ? room_for_last(t) : 0;
 
+		if (t->empty[c])
+			continue;
 		if (t->right[c])
 			pad(t->out, gap);
 		if (room && row[c].width > room)
@@ -228,6 +233,8 @@ static int write_sheet(struct sheet *t, long *rows)
 		t->heads[c] = make_head(t, c);
 		t->widths[c] = t->heads[c].width;
 		t->right[c] = true;
+		/* The last ends the line. */
+		t->empty[c] = c + 1 < t->cols && t->style->human && value_is_optional(t->stmt, c);
 	}
 	rc = read_sample(t);
 	*rows = t->rows;
@@ -263,7 +270,8 @@ static int write_aligned(sqlite3_stmt *stmt, const struct table_style *style, FI
 	t.cells = calloc((size_t)t.cols * SAMPLE_ROWS, sizeof(*t.cells));
 	t.widths = calloc(t.cols, sizeof(*t.widths));
 	t.right = calloc(t.cols, sizeof(*t.right));
-	if (t.heads && t.cells && t.widths && t.right)
+	t.empty = calloc(t.cols, sizeof(*t.empty));
+	if (t.heads && t.cells && t.widths && t.right && t.empty)
 		rc = write_sheet(&t, rows);
 	free_cells(t.heads, t.cols);
 	free_cells(t.cells, t.rows * t.cols);
@@ -271,6 +279,7 @@ static int write_aligned(sqlite3_stmt *stmt, const struct table_style *style, FI
 	free(t.cells);
 	free(t.widths);
 	free(t.right);
+	free(t.empty);
 	return rc;
 }
 
@@ -288,7 +297,7 @@ static int write_csv(sqlite3_stmt *stmt, FILE *out, long *rows)
 	for (int c = 0; c < cols; c++) {
 		if (c)
 			strbuf_add(&b, ",", 1);
-		strbuf_escape(&b, ESCAPE_CSV, span_of(sqlite3_column_name(stmt, c)));
+		strbuf_escape(&b, ESCAPE_CSV, span_of(value_column(stmt, c)));
 	}
 	strbuf_add(&b, "\n", 1);
 	put(out, &b);
@@ -316,7 +325,7 @@ static int write_json(sqlite3_stmt *stmt, FILE *out, long *rows)
 		strbuf_addf(&b, "%s{", (*rows)++ ? ",\n" : "");
 		for (int c = 0; c < cols; c++) {
 			strbuf_addf(&b, "%s\"", c ? "," : "");
-			strbuf_escape(&b, ESCAPE_JSON, span_of(sqlite3_column_name(stmt, c)));
+			strbuf_escape(&b, ESCAPE_JSON, span_of(value_column(stmt, c)));
 			strbuf_addf(&b, "\":");
 			value_json(&b, stmt, c);
 		}

@@ -24,6 +24,9 @@ struct table_style {
 	const char *title; /* text: a line before, when there are rows; NULL: none */
 };
 
+/* A column "?name" is called "name"; in human text it is left out where no row (of the first 2000)
+ * has a value, unless it is the last. */
+
 /* Steps stmt (just prepared or reset) to its end. Returns the number of rows, or -EIO:
  * sqlite3_errmsg has the cause. A result without rows gives nothing but a heading (CSV) or []
  * (JSON). */

@@ -7,6 +7,20 @@
 
 #include "analyze/base/name_short.h"
 
+bool value_is_optional(sqlite3_stmt *stmt, int col)
+{
+	const char *name = sqlite3_column_name(stmt, col);
+
+	return name && *name == '?' && isalpha((unsigned char)name[1]);
+}
+
+const char *value_column(sqlite3_stmt *stmt, int col)
+{
+	const char *name = sqlite3_column_name(stmt, col);
+
+	return name && value_is_optional(stmt, col) ? name + 1 : name;
+}
+
 static bool ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), k = strlen(end);
@@ -48,7 +62,7 @@ static void add_int(struct strbuf *b, int64_t v)
 /* By the name's ending; false: as it is. */
 static bool add_human(struct strbuf *b, sqlite3_stmt *stmt, int col, int type)
 {
-	const char *name = sqlite3_column_name(stmt, col);
+	const char *name = value_column(stmt, col);
 	char buf[24];
 
 	if (!name || (type != SQLITE_INTEGER && type != SQLITE_FLOAT))
@@ -75,7 +89,7 @@ static bool add_human(struct strbuf *b, sqlite3_stmt *stmt, int col, int type)
 
 bool value_is_function(sqlite3_stmt *stmt, int col)
 {
-	const char *name = sqlite3_column_name(stmt, col);
+	const char *name = value_column(stmt, col);
 
 	return name && !strcmp(name, "function");
 }

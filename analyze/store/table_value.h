@@ -15,6 +15,9 @@ bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human, bool 
 bool value_is_function(sqlite3_stmt *stmt, int col);
 void value_csv(struct strbuf *b, sqlite3_stmt *stmt, int col);
 void value_json(struct strbuf *b, sqlite3_stmt *stmt, int col);
+/* The column's name, without the ? of one that is left out of text where no row has a value. */
+const char *value_column(sqlite3_stmt *stmt, int col);
+bool value_is_optional(sqlite3_stmt *stmt, int col);
 void value_heading(struct strbuf *b, const char *name, bool human);
 
 #endif

@@ -276,21 +276,24 @@ static void put_labels(struct drawing *d)
 
 /* ---- the page ---- */
 
-/* The colours and fonts of flamegraph.css. */
+/* The colours and fonts of flamegraph.css. In a page, they are for this picture alone. */
 static const char style[] =
-	"<style>svg{background:#ffffff}"
-	"text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:#1c1917}"
-	".title{font:600 15px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu Sans\",sans-serif}"
-	".dim,.label{fill:#57534e;font:11px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu "
+	"<style>.topology{background:#ffffff}"
+	".topology text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;"
+	"fill:#1c1917}"
+	".topology .title{font:600 15px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu "
 	"Sans\",sans-serif}"
-	".label{font-size:10px;fill:#292524;paint-order:stroke;stroke:#ffffff;stroke-width:3px;"
-	"stroke-linejoin:round}"
-	".name{font-weight:600}rect{stroke:#6b6560;stroke-width:.6}"
-	".serves{fill:#f7c48f}.calls{fill:#9cc9ec}rect.bad{stroke:#b91c1c;stroke-width:2}"
-	"rect.place{fill:#78716c;fill-opacity:.06;stroke-dasharray:4 3}"
-	"text.place{font-weight:600;fill:#57534e}"
-	".edge{fill:none;stroke:#78716c;opacity:.8}.edge.bad{stroke:#b91c1c}"
-	"g:hover>.edge{stroke:#1d4ed8;opacity:1}</style>\n<defs>";
+	".topology .dim,.topology .label{fill:#57534e;font:11px system-ui,\"Segoe "
+	"UI\",Helvetica,Arial,\"DejaVu Sans\",sans-serif}"
+	".topology .label{font-size:10px;fill:#292524;paint-order:stroke;stroke:#ffffff;"
+	"stroke-width:3px;stroke-linejoin:round}"
+	".topology .name{font-weight:600}.topology rect{stroke:#6b6560;stroke-width:.6}"
+	".topology .serves{fill:#f7c48f}.topology .calls{fill:#9cc9ec}"
+	".topology rect.bad{stroke:#b91c1c;stroke-width:2}"
+	".topology rect.place{fill:#78716c;fill-opacity:.06;stroke-dasharray:4 3}"
+	".topology text.place{font-weight:600;fill:#57534e}"
+	".topology .edge{fill:none;stroke:#78716c;opacity:.8}.topology .edge.bad{stroke:#b91c1c}"
+	".topology g:hover>.edge{stroke:#1d4ed8;opacity:1}</style>\n<defs>";
 
 static void put_marker(FILE *out, const char *id, const char *colour)
 {
@@ -336,7 +339,8 @@ static void draw(struct drawing *d, const char *subtitle)
 	if (w < 560)
 		w = 560;
 	fprintf(d->out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"<svg class=\"topology\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+		"height=\"%.0f\" "
 		"viewBox=\"0 0 %.0f %.0f\">\n%s",
 		w, l->h, w, l->h, style);
 	put_marker(d->out, "to", "#78716c");

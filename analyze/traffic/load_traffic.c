@@ -8,6 +8,7 @@
 
 #include "format/text.h"
 #include "analyze/traffic/payload_order.h"
+#include "analyze/traffic/rates.h"
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_note.h"
 
@@ -221,8 +222,7 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 
 static bool wants_figures(const struct load *l)
 {
-	return load__wants(l, "figure") || load__wants(l, "figure_bucket") ||
-	       load__wants(l, "histogram");
+	return load__wants(l, "figure") || load__wants(l, "figure_bucket");
 }
 
 static int traffic_begin(struct load *l, void **state)
@@ -242,7 +242,9 @@ static int traffic_begin(struct load *l, void **state)
 	if (!t->spans || !t->scales || strings__new(&t->strings) || intern__new(&t->addresses) ||
 	    payload_order__new(&t->order, feed) ||
 	    (wants_figures(l) && figures__new(&t->figures)) ||
-	    (load__wants(l, "flow") && figures__new(&t->edges)))
+	    (load__wants(l, "flow") && figures__new(&t->edges)) ||
+	    ((load__wants(l, "rate") || load__wants(l, "surge")) &&
+	     rates__new(&t->rates, t->start_ns)))
 		return -ENOMEM;
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, t->spans[i]);
@@ -346,10 +348,10 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_offsets(t);
 	if (!err && t->figures)
 		err = traffic_write_figures(t);
-	if (!err && load__wants(l, "histogram"))
-		err = traffic_write_histogram(t);
 	if (!err && t->edges)
 		err = traffic_write_flows(t);
+	if (!err && t->rates)
+		err = traffic_write_rates(t);
 	return err;
 }
 
@@ -380,6 +382,7 @@ static void traffic_free(void *state)
 	free(t->unkept);
 	figures__free(t->figures);
 	figures__free(t->edges);
+	rates__free(t->rates);
 	strings__free(t->strings);
 	intern__free(t->addresses);
 	sqlite3_finalize(t->process);
@@ -392,8 +395,8 @@ static void traffic_free(void *state)
 const struct loader load_traffic_entry = {
 	.streams = (const char *const[]){"net", "health", "payload", NULL},
 	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
-					"figure_bucket", "histogram", "flow", "clock_offset",
-					"unkept", "scaling", NULL},
+					"figure_bucket", "flow", "clock_offset", "unkept",
+					"scaling", "rate", "surge", NULL},
 	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,
 	.rows = traffic_rows,

@@ -75,6 +75,7 @@ struct traffic {
 	struct strings *strings;
 	struct intern *addresses;
 	struct figures *figures; /* of requests; NULL: not wanted */
+	struct rates *rates;	 /* by time; NULL: not wanted */
 	struct figures *edges;	 /* by connection instead of method and target; NULL: not wanted */
 	sqlite3_stmt *process;	 /* a process by its row id */
 	sqlite3_stmt *process_of_pid;
@@ -125,7 +126,10 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 
 int traffic_write_connections(struct traffic *t);
 int traffic_write_figures(struct traffic *t);
-int traffic_write_histogram(struct traffic *t); /* after the figures */
+/* other: its other end, where that was recorded. */
+int traffic_add_rate(const struct conn *c, const struct conn *other, uint32_t peer,
+		     uint32_t protocol, uint64_t at_ns, double calls, double errors);
+int traffic_write_rates(struct traffic *t);
 int traffic_write_flows(struct traffic *t);
 int traffic_write_offsets(struct traffic *t);
 int traffic_write_unkept(struct traffic *t);

@@ -218,6 +218,9 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 				(c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
 		err = figures__add(t->edges, &edge, &what);
 	}
+	if (t->rates && !err)
+		err = traffic_add_rate(c, other, edge.peer, edge.protocol, at_ns, call * weight,
+				       what.error * weight);
 	return err;
 }
 
@@ -285,7 +288,7 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 		return;
 	call = is_call(c, x);
 	weight = weigh(c, x, call);
-	if (t->figures || t->edges)
+	if (t->figures || t->edges || t->rates)
 		t->err = add_figures(c, x, at, weight, call);
 	if (!t->err && t->rows)
 		t->err = add_row(c, x, status, call);

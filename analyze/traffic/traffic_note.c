@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/load/loss_effects.h"
 #include "analyze/traffic/traffic_note.h"
 
 #include <string.h>
@@ -33,33 +34,19 @@ static void put_note(const struct analysis *a, size_t capture, const char *title
 
 void traffic_note(const struct analysis *a, FILE *out)
 {
-	uint64_t lost = number(a, "SELECT sum(count) FROM loss");
-	char buf[24];
+	uint64_t lost = number(a, "SELECT sum(count) FROM loss WHERE affects = 'traffic'");
+	struct strbuf text = {0};
 
 	for (size_t i = 0; i < a->captures.cnt; i++) {
 		put_note(a, i, "Sampled", traffic_scaled_text, out);
 		put_note(a, i, "Payload", traffic_unkept_text, out);
 		put_note(a, i, "Payload", traffic_unnamed_text, out);
 	}
-	if (lost)
-		fprintf(out,
-			"Losses    %s events lost: calls, errors and bytes are lower bounds, and "
-			"calls with one half lost have no latency\n",
-			format_count(buf, lost));
-}
-
-char *traffic_sql(const struct analysis *a, const char *sql)
-{
-	bool any = number(a, "SELECT EXISTS (SELECT 1 FROM figure WHERE unpaired) OR "
-			     "EXISTS (SELECT 1 FROM flow WHERE unpaired)");
-	char *copy = strdup(sql), *at = copy ? strstr(copy, TRAFFIC_UNPAIRED) : NULL;
-
-	if (at && !any) {
-		char *rest = at + strlen(TRAFFIC_UNPAIRED);
-
-		memmove(at, rest, strlen(rest) + 1);
-	}
-	return copy;
+	if (!lost)
+		return;
+	loss_text(&text, "traffic", lost);
+	fprintf(out, "Losses    %s\n", text.p ? text.p : "");
+	strbuf_fini(&text);
 }
 
 double traffic_seconds(const struct load *l)

@@ -20,10 +20,10 @@ bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf
 /* What was not written because no protocol could be named for it. */
 bool traffic_unnamed_text(const struct analysis *a, size_t capture, struct strbuf *b);
 
-/* Of figures and edges. traffic_sql gives a statement's copy, malloc'ed, without it where all calls
- * are whole. */
-#define TRAFFIC_UNPAIRED "1.0 * unpaired / nullif(calls, 0) AS unpaired_share, "
-char *traffic_sql(const struct analysis *a, const char *sql);
+/* Of figures or edges, the table `from`: a column of text that is there when it has some. */
+#define TRAFFIC_UNPAIRED(from)                                                                     \
+	"CASE WHEN EXISTS (SELECT 1 FROM " from " WHERE unpaired) THEN 1.0 * unpaired / "          \
+	"nullif(calls, 0) END AS \"?unpaired_share\", "
 
 /* How long was looked at: the longest capture, within --from and --to; never 0. */
 double traffic_seconds(const struct load *l);

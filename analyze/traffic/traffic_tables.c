@@ -244,18 +244,3 @@ int traffic_write_figures(struct traffic *t)
 	insert_close(&in);
 	return err;
 }
-
-int traffic_write_histogram(struct traffic *t)
-{
-	return store__exec(
-		t->load->store,
-		"INSERT INTO histogram(capture_id, probe, series, key, low, high, count) "
-		"SELECT (connection_id >> 32) + 1, 'l7', 'latency', key_, low, high, count FROM (SELECT f.connection_id, "
-		"ifnull(f.protocol, '') || ' ' || ifnull(f.method, '') || ' ' || ifnull(f.role, "
-		"'') "
-		"|| ' ' || f.service || ' ' || f.peer AS key_, "
-		"ifnull(lag(b.high_ns) OVER w, 0) AS low, b.high_ns AS high, "
-		"b.count - ifnull(lag(b.count) OVER w, 0) AS count "
-		"FROM figure_bucket b JOIN figure f ON f.rowid = b.figure_id "
-		"WINDOW w AS (PARTITION BY b.figure_id ORDER BY b.high_ns)) WHERE count > 0");
-}

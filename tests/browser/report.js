@@ -20,6 +20,8 @@ test(async b => {
 	assert(!/(src|href)\s*=\s*["']?(https?:)?\/\//i.test(fs.readFileSync(page, "utf8")), "something comes from outside");
 	await b.open(page);
 	await b.settle();
+	assert(await b.eval(`document.querySelectorAll("svg.topology rect.serves").length`) > 3, "the map of services");
+	assert(await b.eval(`document.querySelectorAll("svg.timeline rect title").length`) > 3, "requests over time");
 	const before = (await cells(b, "calls")).map(Number);
 	assert(before.length > 3);
 	await clickHead(b, "calls");

@@ -13,6 +13,7 @@ $obana diff old.obz new.obz 2>&1
 ls *.svg
 echo "--- as recorded, one row of each"
 $obana diff --absolute -n 1 old.obz new.obz 2>/dev/null | grep -A 2 'Grew most, by self'
+$obana diff -n 1 old.obz new.obz 2>/dev/null | grep -A 3 "by total"
 echo "--- blocked time did not change"
 $obana diff --kind offcpu old.obz new.obz 2>/dev/null
 echo "--- for scripts"

@@ -22,5 +22,7 @@ $obana query "SELECT kind, sum(count), sum(value) FROM sample GROUP BY kind; SEL
 echo "--- one of them"
 $obana export folded kinds.obz --kind kind-9 -o - 2>&1; $obana export folded kinds.obz --kind offcpu -o - 2>&1; echo "exit $?"
 $obana flamegraph kinds.obz --kind lock -o - | grep -o 'data-unit="[a-z]*"\|<title>[^<]*' | head -n 2
+$obana show functions kinds.obz; $obana show threads kinds.obz --kind kind-9; $obana show functions kinds.obz --kind kind-9 --csv
+$obana show functions kinds.obz --where "(SELECT count(*) FROM sample) = 3" --json # a condition on the rows
 echo "--- recovered"
 $obana recover kinds.obz -o rec.obz 2>/dev/null; $obana info rec.obz --json | python3 -c 'import json, sys; print(json.load(sys.stdin))' | grep -o "'stacks': {.*'programs'"

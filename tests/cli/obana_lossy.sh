@@ -86,3 +86,17 @@ P
 }
 mem 0; mem 5
 run diff --endpoints mem0.obz mem5.obz --csv
+
+echo "what a loss affects"
+lose() { # SOURCE CAUSE: of a capture with samples, of one with traffic
+	for f in small traffic-server; do
+		sed "/^loss /d; s|\"losses\":\[[^]]*\]|\"losses\":[{\"source\":\"$1\",\"cause\":\"$2\",\"count\":2}]|" "$TOP/tests/cli/$f.obt" | "$TOP/$B/tests/tools/mkobz" lost.obz
+		echo "$1, $2: $($obana report lost.obz | grep ^Losses) $($obana report lost.obz | grep -c "^    2.*$1  *$2") $($obana traffic lost.obz | grep -c ^Losses)"
+	done
+}
+lose target "mappings not readable (CAP_SYS_PTRACE)"
+lose "unwind table" "malformed"
+lose ring "sample: ring buffer full"
+lose ring "payload: ring buffer full"
+lose ring "event: ring buffer full"
+lose somewhere "somehow"

@@ -11,7 +11,10 @@ echo "--- an interval, a condition, a limit"
 $obana show biolatency a.obz --interval 1s
 $obana show opensnoop a.obz --where "errno <> 0" --csv
 $obana show biosnoop a.obz --limit 1 --json
+$obana show opens a.obz --limit 1
 $obana show runqlat a.obz --from 1s
+$obana show open-time a.obz --limit 1
+$obana show open-time a.obz --where "name = 'server'" --csv
 echo "--- errors"
 $obana show nosuch a.obz 2>&1; echo "exit $?"
 $obana show opens a.obz --interval 1s 2>&1; echo "exit $?"
@@ -25,7 +28,7 @@ $obana report a.obz --html=- | python3 -c '
 import re, sys
 import xml.dom.minidom
 page = sys.stdin.read()
-maps = re.findall(r"<svg class=\"heatmap\".*?</svg>", page, re.S)
+maps = re.findall(r"<svg class=\"(?:heatmap|timeline)\".*?</svg>", page, re.S)
 for m in maps: xml.dom.minidom.parseString(m); print(len(re.findall("<rect ", m)), "cells,", len(re.findall("<text ", m)), "labels")
 print(len(re.findall("<pre>", page)), "histograms,", re.findall("<h2[^>]*>([^<]*)", page))
 print("\x1b" in page)'

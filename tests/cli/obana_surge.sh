@@ -37,6 +37,7 @@ print("flush", *[r for _, r in sorted(rows)], "flush", *stats, 'end {"complete":
 P
 "$TOP/$B/tests/tools/mkobz" surge.obz <surge.obt || exit 1
 echo "by the second, who asks:"; $obana traffic surge.obz --interval 1s --by caller
+echo "the report begins with it:"; $obana report surge.obz | sed -n '/^Findings/,/^$/p; /over time/,/^$/p'; $obana show surges surge.obz --json
 echo "bytes, most first:"; $obana traffic surge.obz --interval 1s --by peer --limit 1 | sed -n '/^TIME/,$p'
 
 # edges again, from the rows of messages and connections alone
@@ -104,6 +105,7 @@ for key, b in buckets.items():
 print(len(types), "families,", len(seen), "values,", len(buckets), "histograms")
 P
 "$TOP/$B/tests/tools/mkobz" sampled.obz <"$TOP/tests/cli/traffic-sampled.obt" || exit 1
+echo "of what fails, a part"; $obana report mesh.obz --limit 5 | sed -n '/^Findings: failing/,/^$/p'
 for what in server.obz sampled.obz mesh.obz surge.obz; do
 	$obana export prometheus $what -o m.prom 2>/dev/null && python3 rules.py <m.prom || echo "rules broken by $what"
 	if command -v promtool >/dev/null; then promtool check metrics <m.prom >promtool.out 2>&1 || { echo "promtool objects to $what"; cat promtool.out; }; fi

@@ -40,9 +40,15 @@ run messages server.obz --peer 10.1.0.7 --json
 run messages server.obz --slower 1700us --protocol http --format 'latency_ns,target'
 run messages server.obz --connection 3 --format '%{method} %{target}\t%{status} 100%%'
 run report server.obz
+# a call recorded at both ends is a row of what stands out, and not the client's
+$obana report server.obz client.obz 2>/dev/null | sed -n '/^Findings/,/^$/p; /as client/,/^$/p'
+# in the page, traffic comes first, with the map of services
+"$TOP/$B/tests/tools/mkobz" small.obz <"$TOP/tests/cli/small.obt"
+$obana report server.obz small.obz --html=- 2>/dev/null | grep -o '<h2[^>]*>[^<]*\|<h3>Calls [^<]*\|<svg class="[a-z]*"' | sed 's/.*>//'
+run show services server.obz client.obz
 run query "SELECT * FROM endpoint" server.obz
 run query "SELECT * FROM edge" server.obz client.obz --services services.csv
-run query "SELECT low, high, sum(count) FROM histogram GROUP BY low" server.obz
+run query "SELECT low, high, sum(count) FROM latency_histogram GROUP BY low" server.obz
 # exported as well: edges; endpoints are not told apart by connection
 $obana report server.obz client.obz --sqlite=both.sqlite >/dev/null 2>&1; $obana export sqlite server.obz client.obz -o too.sqlite 2>/dev/null
 for f in both too; do sqlite3 $f.sqlite "SELECT client, server, protocol, calls FROM edge ORDER BY 1, 2, 3; SELECT * FROM endpoint ORDER BY 1, 2, 3, 4, 5"; done | cat -v

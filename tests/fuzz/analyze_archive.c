@@ -67,6 +67,9 @@ static const struct {
 	{&cmd_query_entry, {"SELECT * FROM event", PATH, "--json"}, JSON},
 	{&cmd_schema_entry, {PATH}, TEXT},
 	{&cmd_export_entry, {"json", PATH, "-o-"}, JSON},
+	{&cmd_show_entry, {"open-time", PATH}, TEXT},
+	{&cmd_show_entry, {"functions", PATH}, TEXT},
+	{&cmd_show_entry, {"services", PATH, "--csv"}, TEXT_CSV},
 };
 
 enum { RUNS = sizeof(runs) / sizeof(*runs) };

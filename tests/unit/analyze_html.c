@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/report/html.h"
+#include "format/text.h"
 #include "analyze_profile.h"
 
 #define EVIL "<script>window.evil=1</script>"
@@ -36,6 +37,7 @@ static int page(sqlite3 *db, FILE *out)
 	assert(feed_profile(&profile_svg_inline, html__graph(h)) <= 0);
 	html__graph_end(h);
 	assert(html__table(h, "hottest " EVIL, some) == 4 || ferror(out));
+	html__heading(h, "Nothing stands below");
 	html__heading(h, "Second");
 	assert(feed_profile(&profile_svg_inline, html__graph(h)) <= 0);
 	html__graph_end(h);
@@ -52,6 +54,45 @@ static unsigned count(const char *text, const char *part)
 	for (; (text = strstr(text, part)); text++)
 		n++;
 	return n;
+}
+
+/* An optional column is left out where no row has a value, whatever comes before or after it. */
+static void optional_columns(sqlite3 *db)
+{
+	static const struct {
+		const char *sql, *heads, *cells;
+	} cases[] = {
+		{"SELECT 1 AS a, NULL AS \"?b\", 2 AS c", "A|C|", "1|2|"},
+		{"SELECT 1 AS a, x AS \"?b_ns\", 2 AS c FROM (SELECT NULL AS x UNION ALL SELECT 5)",
+		 "A|B|C|", "1||2|1|5 ns|2|"},
+		{"SELECT NULL AS \"?a\", NULL AS \"?b\", NULL AS c", "C|", "|"},
+		{"SELECT NULL AS a, 'x' AS \"?\"", "A|?|", "|x|"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		sqlite3_stmt *s = prepare(db, cases[i].sql);
+		struct strbuf heads = {0}, cells = {0};
+		struct html *h;
+		char *text;
+		size_t sz;
+		FILE *out = open_memstream(&text, &sz);
+
+		assert(!html__open(&h, "t", out) && html__table(h, NULL, s) > 0);
+		assert(!html__close(h) && !fclose(out));
+		for (const char *p = text; (p = strstr(p, "<t")); p++) {
+			bool head = !strncmp(p, "<th scope", 9);
+
+			if (!head && strncmp(p, "<td", 3))
+				continue;
+			p = strchr(p, '>') + 1;
+			strbuf_addf(head ? &heads : &cells, "%.*s|", (int)strcspn(p, "<"), p);
+		}
+		assert(!strcmp(heads.p, cases[i].heads) && !strcmp(cells.p, cases[i].cells));
+		strbuf_fini(&heads);
+		strbuf_fini(&cells);
+		free(text);
+		sqlite3_finalize(s);
+	}
 }
 
 static void broken_statement(sqlite3 *db)
@@ -81,7 +122,8 @@ int main(int argc, char **argv)
 	assert(out && !page(db, out) && !fclose(out));
 	assert(!strstr(text, EVIL) &&
 	       count(text, "&lt;script&gt;window.evil=1&lt;/script&gt;") == 8);
-	assert(count(text, "<table>") == 1 && !strstr(text, "nothing to see"));
+	assert(count(text, "<table>") == 1 && !strstr(text, "nothing to see") &&
+	       count(text, "<h2 ") == 2 && !strstr(text, "Nothing stands below"));
 	assert(count(text, "<svg ") == 2 && count(text, "<script nonce=\"") == 2 &&
 	       count(text, "<script") == 2);
 	assert(strstr(text, "<th scope=\"col\">SELF %</th><th scope=\"col\">SELF</th>"));
@@ -89,6 +131,7 @@ int main(int argc, char **argv)
 			    "data-v=\"1500000000\">1.50 s</td>"));
 	assert(strstr(text, "<td>\\xff&lt;b&gt;</td>"));
 	free(text);
+	optional_columns(db);
 	broken_statement(db);
 	assert(full && page(db, full) == -ENOSPC);
 	fclose(full);

@@ -153,6 +153,13 @@ static void test_writers(void)
 		{{.format = TABLE_TEXT, .width = 20},
 		 "SELECT 1 AS a, '0123456789abcdefghij' AS b",
 		 "a  b\n1  0123456789abcdef…\n"},
+		{{.format = TABLE_TEXT, .human = true},
+		 "SELECT 1 AS a, NULL AS \"?b\", 2 AS c",
+		 "A  C\n1  2\n"},
+		{{.format = TABLE_TEXT, .human = true},
+		 "SELECT 1 AS a, NULL AS \"?b_share\", 2 AS c UNION ALL SELECT 3, 0.5, 4",
+		 "A     B %  C\n1          2\n3  50.00%  4\n"},
+		{{.format = TABLE_JSON}, "SELECT NULL AS \"?b\"", "[{\"b\":null}]\n"},
 	};
 	struct store *s;
 

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The lines a report begins with: what was recorded, how, and what was lost. */
+#include "analyze/load/event_tables.h"
+#include "analyze/load/loss_effects.h"
+#include "analyze/report/report_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/text.h"
+#include "analyze/traffic/traffic_note.h"
+
+static void fact(const struct report *r, const char *what, const char *text)
+{
+	r->page->fact(r->page->ctx, what, text);
+}
+
+static void warning(const struct report *r, const char *what, const char *text)
+{
+	r->page->warning(r->page->ctx, what, text);
+}
+
+static void add_when(struct strbuf *b, const struct capture *c)
+{
+	time_t t = c->started_ns / 1000000000;
+	char when[64], buf[24];
+	struct tm tm;
+
+	if (c->started_ns && localtime_r(&t, &tm) &&
+	    strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm))
+		strbuf_addf(b, "%s, ", when);
+	strbuf_addf(b, "%s", format_duration(buf, c->duration_ns));
+}
+
+static void put_state(const struct report *r, const struct capture *c)
+{
+	char damage[256];
+	struct strbuf b = {0};
+	bool damaged = capture_damaged(c, damage, sizeof(damage));
+
+	strbuf_addf(&b, "%s: ", c->path);
+	if (damaged)
+		strbuf_addf(&b, "%s; this report shows what is readable", damage);
+	else
+		strbuf_addf(&b, "complete%s%s", *c->stop_reason ? ", stopped by " : "",
+			    c->stop_reason);
+	(damaged ? warning : fact)(r, "Archive", b.p);
+	strbuf_fini(&b);
+}
+
+/* "cpu" of "cpu,l4", not of "offcpu". */
+bool report_in_list(const char *list, const char *name)
+{
+	size_t len = strlen(name), n;
+
+	for (; *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n == len && !memcmp(list, name, len))
+			return true;
+	}
+	return false;
+}
+
+static void put_capture(const struct report *r, const struct capture *c)
+{
+	struct strbuf b = {0};
+
+	strbuf_addf(&b, "%s, Linux %s %s", *c->host ? c->host : "unknown", c->kernel, c->arch);
+	if (c->cpus)
+		strbuf_addf(&b, ", %llu CPU%s", (unsigned long long)c->cpus,
+			    c->cpus == 1 ? "" : "s");
+	fact(r, "Host", b.p);
+	b.len = 0;
+	add_when(&b, c);
+	fact(r, "When", b.p);
+	if (*c->command)
+		fact(r, "Command", c->command);
+	b.len = 0;
+	strbuf_addf(&b, "%s", c->probes);
+	if (c->freq && (!*c->probes || report_in_list(c->probes, "cpu")))
+		strbuf_addf(&b, "%s%llu Hz", b.len ? ", " : "", (unsigned long long)c->freq);
+	if (b.len)
+		fact(r, "Probes", b.p);
+	strbuf_fini(&b);
+	put_state(r, c);
+}
+
+uint64_t report_number(const struct report *r, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	uint64_t v = 0;
+
+	if (!sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) && sqlite3_step(stmt) == SQLITE_ROW)
+		v = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return v;
+}
+
+/* Of those that affect one thing. */
+static uint64_t put_loss(const struct report *r, const char *effect)
+{
+	struct strbuf text = {0};
+	char sql[96];
+	uint64_t lost;
+
+	snprintf(sql, sizeof(sql), "SELECT sum(count) FROM loss WHERE affects = '%s'", effect);
+	lost = report_number(r, sql);
+	if (!lost)
+		return 0;
+	loss_text(&text, effect, lost);
+	warning(r, "Losses", text.p ? text.p : "");
+	strbuf_fini(&text);
+	return lost;
+}
+
+static void put_losses(const struct report *r)
+{
+	bool samples = report_number(r, "SELECT EXISTS (SELECT 1 FROM kind_total)");
+	uint64_t lost = 0;
+
+	for (const char *const *e = loss_effects; *e; e++)
+		if (samples || strcmp(*e, "symbols")) /* nothing needs them */
+			lost += put_loss(r, *e);
+	if (!lost)
+		fact(r, "Losses",
+		     report_number(r, "SELECT sum(count) FROM loss")
+			     ? "none of what is shown; see losses by cause"
+			     : "none");
+}
+
+static void put_unkept(const struct report *r)
+{
+	for (size_t i = 0; i < r->a->captures.cnt; i++) {
+		struct strbuf b = {0};
+
+		if (traffic_unkept_text(r->a, i, &b))
+			warning(r, "Payload", b.p);
+		strbuf_fini(&b);
+		if (traffic_unnamed_text(r->a, i, &b))
+			warning(r, "Payload", b.p);
+		strbuf_fini(&b);
+	}
+}
+
+/* How accurate a share of the samples is. */
+static void put_sampled(const struct report *r)
+{
+	uint64_t samples = report_number(r, "SELECT count FROM kind_total WHERE kind = 'cpu'");
+	char text[160], buf[24];
+
+	if (!samples)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s on-CPU samples; 95 %% confidence interval of a share: 1 %% +- %.2g %%",
+		 format_count(buf, samples),
+		 200 * sqrt(0.01 * 0.99 / samples)); /* two standard deviations */
+	fact(r, "Sampled", text);
+}
+
+/* 1,203,444 */
+static const char *whole(char buf[32], uint64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = 0;
+	return buf;
+}
+
+static bool has_section(const char *probe)
+{
+	for (size_t i = 0; i < section_cnt; i++)
+		if (!strcmp(sections[i].probe, probe))
+			return true;
+	return false;
+}
+
+/* Of each kind of event: what was recorded singly, and how many there were. */
+static void put_events(const struct report *r)
+{
+	const struct event_tables *t = r->a->load.events;
+
+	for (size_t i = 0; i < event_tables__cnt(t); i++) {
+		const struct event_table *e = event_tables__get(t, i);
+		char sql[256], text[192], some[32], all[32];
+		uint64_t shown, total;
+
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", e->name);
+		shown = report_number(r, sql);
+		snprintf(sql, sizeof(sql),
+			 "SELECT sum(count) FROM counter WHERE probe = '%s' AND series = 'events'",
+			 e->kind);
+		total = report_number(r, sql);
+		if (shown && !has_section(e->kind)) {
+			snprintf(text, sizeof(text), "%s: %s; see obana query \"SELECT * FROM %s\"",
+				 e->kind, format_count(some, shown), e->name);
+			fact(r, "Events", text);
+			continue;
+		}
+		if (total <= shown)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%s: %s of %s shown; counts and percentiles are of all", e->kind,
+			 whole(some, shown), whole(all, total));
+		fact(r, "Events", text);
+	}
+}
+
+/* What --cpu-budget left out, and whether that was made up for. */
+static void put_thinning(const struct report *r)
+{
+	static const struct {
+		const char *what, *text;
+	} whats[] = {
+		{"cpu",
+		 "on-CPU samples were throttled down to %.3g%% for --cpu-budget (%.0f steps): "
+		 "samples are weighted, values are scaled"},
+		{"offcpu",
+		 "off-CPU waits were throttled down to %.3g%% for --cpu-budget (%.0f steps): "
+		 "values are scaled, except for times at 0%%, when none were recorded"},
+		{"processes",
+		 "process events were read less often, down to %.3g%%, for --cpu-budget (%.0f "
+		 "steps): stacks of new processes may be incomplete"},
+	};
+	char sql[160], text[320];
+
+	for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+		uint64_t steps, kept;
+
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM thinning WHERE what = '%s'",
+			 whats[i].what);
+		steps = report_number(r, sql);
+		if (!steps)
+			continue;
+		snprintf(sql, sizeof(sql),
+			 "SELECT CAST(min(kept) * 1000000 AS INTEGER) FROM thinning WHERE what = "
+			 "'%s'",
+			 whats[i].what);
+		kept = report_number(r, sql);
+		snprintf(text, sizeof(text), whats[i].text, kept / 1e4, (double)steps);
+		warning(r, "Throttled", text);
+	}
+}
+
+static void put_scaled(const struct report *r)
+{
+	for (size_t i = 0; i < r->a->captures.cnt; i++) {
+		struct strbuf b = {0};
+
+		if (traffic_scaled_text(r->a, i, &b))
+			fact(r, "Sampled", b.p ? b.p : "");
+		strbuf_fini(&b);
+	}
+}
+
+void report_facts(const struct report *r)
+{
+	for (size_t i = 0; i < r->a->captures.cnt; i++)
+		put_capture(r, &r->a->captures.v[i]);
+	put_sampled(r);
+	put_thinning(r);
+	put_scaled(r);
+	put_unkept(r);
+	put_events(r);
+	put_losses(r);
+}
+
+/* The tables that these lines read, beside those of sections. */
+int report_facts_prepare(struct load *l)
+{
+	static const char *const tables[] = {"capture",	    "series", "counter", "loss",
+					     "thinning",    "unkept", "scaling", "function",
+					     "sample_kind", NULL};
+	int err = name_set_add_all(&l->wanted, tables);
+
+	for (size_t i = 0; i < event_tables__cnt(l->events) && !err; i++)
+		err = name_set_add(&l->wanted, event_tables__get(l->events, i)->name);
+	return err;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the report share. */
+#ifndef ANALYZE_REPORT_IMPL_H
+#define ANALYZE_REPORT_IMPL_H
+
+#include "analyze/report/report.h"
+
+struct report {
+	const struct analysis *a;
+	const struct report_page *page;
+	sqlite3 *db;
+	unsigned limit;
+};
+
+/* The first column of the first row; 0: none. */
+uint64_t report_number(const struct report *r, const char *sql);
+bool report_in_list(const char *list, const char *name); /* "cpu" of "cpu,l4", not of "offcpu" */
+
+void report_facts(const struct report *r);
+int report_facts_prepare(struct load *l);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Calls by client, server, protocol and time: at most RATE_SLOTS intervals of one length, a second
+ * or as often doubled as it takes. Beyond RATE_MAX of them clients are not distinguished any more,
+ * beyond twice as many nothing is.
+ */
+#ifndef ANALYZE_RATES_H
+#define ANALYZE_RATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RATE_SLOTS = 120, RATE_MAX = 4096 };
+
+struct rate_key {
+	uint32_t client, server, protocol; /* strings; 0: not distinguished */
+};
+
+struct rate {
+	struct rate_key key;
+	double calls[RATE_SLOTS], errors[RATE_SLOTS];
+};
+
+struct rates;
+
+int rates__new(struct rates **r, uint64_t start_ns);
+void rates__free(struct rates *r);
+
+/* 0 or -ENOMEM. What is before the start counts at the start. */
+int rates__add(struct rates *r, const struct rate_key *key, uint64_t at_ns, double calls,
+	       double errors);
+
+size_t rates__cnt(const struct rates *r);
+const struct rate *rates__get(const struct rates *r, size_t i);
+uint64_t rates__interval_ns(const struct rates *r);
+
+#endif
