@@ -184,7 +184,7 @@ ok, eof_ok = b"\0\0\0\2\0\0\0", b"\xfe\0\0\2\0\0\0"
 CAPS = PROTOCOL_41 | SECURE | DEPRECATE_EOF | ATTRIBUTES
 enter = [("<", greeting(CAPS)), (">", login(CAPS)), ("<", packet(2, ok))]
 select = [("<", packet(1, b"\1") + packet(2, column(b"a")) + packet(3, b"\1" + b"1") + packet(4, eof_ok))]
-attributes = b"\2\1" + b"\0" + b"\1" + b"\xfe\0" + lenenc(b"trace") + b"\3\0" + lenenc(b"n") + lenenc(b"secret-value") + le(4, 77)
+attributes = b"\2\1" + b"\0" + b"\1" + b"\xfe\0" + lenenc(b"trace") + b"\3\0" + lenenc(b"n") + lenenc(b"blue and green") + le(4, 77)
 c.row("MySQL: query attributes").tcp(3306, enter + [(">", packet(0, b"\3\0\1SELECT a FROM t"))] + select
                                      + [(">", packet(0, b"\3" + attributes + b"SELECT b FROM t WHERE i = 5"))] + select
                                      + [(">", packet(0, b"\3\1\1\1\1\xfe\0" + lenenc(b"x") + b"DELETE FROM t")), ("<", packet(1, ok)),
@@ -201,6 +201,10 @@ old = CAPS & ~DEPRECATE_EOF
 c.row("MySQL: FIELD_LIST with EOF").tcp(3306, [("<", greeting(old)), (">", login(old)), ("<", packet(2, ok)), (">", packet(0, b"\4t\0")),
                                                ("<", packet(1, column(b"a") + b"\xfb") + packet(2, b"\xfe\0\0\2\0")),
                                                (">", packet(0, b"\3\0\1DELETE FROM t")), ("<", packet(1, ok))])
+c.row("MySQL: others that end without EOF").tcp(3306, enter + [
+    (">", packet(0, b"\x1b\0\0")), ("<", packet(1, eof_ok)),
+    (">", packet(0, b"\x1c" + le(4, 1, 10))), ("<", packet(1, b"\0\0\0011") + packet(2, eof_ok)),
+    (">", packet(0, b"\x1c" + le(4, 1, 10))), ("<", packet(1, eof_ok)), (">", packet(0, b"\x0e")), ("<", packet(1, ok))])
 c.row("MySQL: ERR in place of a greeting").tcp(3306, [("<", packet(0, b"\xff" + le(2, 1040) + b"Too many connections"))])
 c.row("MySQL: the same with an SQLSTATE").tcp(3306, [
     ("<", packet(0, b"\xff" + le(2, 1129) + b"#HY000Host '10.0.0.9' is blocked because of many connection errors"))])
@@ -314,7 +318,8 @@ doc = bson(text(b"name", b"x"))
 okay, failed = bson(number(b"ok", 1)), bson(number(b"ok", 0), text(b"errmsg", b"no such thing"), b"\x10code\0" + le(4, 59))
 c.row("MongoDB: OP_COMMAND").tcp(27017, [
     (">", mongo(1, 0, 2010, b"db\0find\0" + bson(text(b"find", b"people")) + bson())), ("<", mongo(9, 1, 2011, okay + bson())),
-    (">", mongo(2, 0, 2010, b"db\0nope\0" + bson(text(b"nope", b"people")) + bson())), ("<", mongo(10, 2, 2011, failed + bson()))])
+    (">", mongo(2, 0, 2010, b"db\0nope\0" + bson() + bson(text(b"nope", b"people")))), ("<", mongo(10, 2, 2011, bson() + failed)),
+    (">", mongo(3, 0, 2010, b"admin\0isMaster\0" + bson(b"\x10isMaster\0" + le(4, 1)) + bson())), ("<", mongo(11, 3, 2011, okay + bson()))])
 c.row("MongoDB: OP_INSERT and its siblings").tcp(27017, [
     (">", mongo(1, 0, 2002, le(4, 0) + b"db.people\0" + doc + doc)), (">", mongo(2, 0, 2001, le(4, 0) + b"db.people\0" + le(4, 1) + doc + doc)),
     (">", mongo(3, 0, 2006, le(4, 0) + b"db.people\0" + le(4, 1) + doc)), (">", mongo(4, 0, 2005, le(4, 0) + b"db.people\0" + le(4, 10) + le(8, 77))),
@@ -410,6 +415,16 @@ c.row("DNS: AXFR, signed").tcp(53, [
     (">", over_tcp(dns(1, 0, ("z.test", AXFR), more=[tsig(1)]))),
     ("<", over_tcp(dns(1, 0x8400, ("z.test", AXFR), [soa, address], more=[tsig(1)]), dns(1, 0x8400, None, [address] * 3), dns(1, 0x8400, None, [soa], more=[tsig(1)]))),
     (">", over_tcp(dns(2, 0, ("z.test", A)))), ("<", over_tcp(dns(2, 0x8400, ("z.test", A), [address])))])
+zone = [soa] + [rr("host%d.z.test" % i, A, 1, bytes((10, 1, i >> 8, i & 255))) for i in range(300)]
+answer = over_tcp(dns(1, 0x8400, ("z.test", AXFR), zone, more=[tsig(1)])) + over_tcp(dns(1, 0x8400, None, zone[1:] + [soa], more=[tsig(1)]))
+c.row("DNS: AXFR in many segments").tcp(53, [(">", over_tcp(dns(1, 0, ("z.test", AXFR))))]
+                                        + [("<", answer[at:at + 1460]) for at in range(0, len(answer), 1460)])
+c.row("DNS: AXFR, refused").tcp(53, [(">", over_tcp(dns(1, 0, ("z.test", AXFR)))), ("<", over_tcp(dns(1, 0x8005, ("z.test", AXFR)))),
+                                     (">", over_tcp(dns(2, 0, ("z.test", A)))), ("<", over_tcp(dns(2, 0x8400, ("z.test", A), [address])))])
+c.row("DNS: AXFR that ends early").tcp(53, [(">", over_tcp(dns(1, 0, ("z.test", AXFR)))), ("<", over_tcp(dns(1, 0x8400, ("z.test", AXFR), zone[:50])))], end="rst")
+c.row("DNS: an answer in several segments").tcp(53, [(">", over_tcp(dns(1, 0x100, ("a.test", 16)))), ("<", over_tcp(dns(
+    1, 0x8180, ("a.test", 16), [rr("a.test", 16, 1, b"\xc8" + b"x" * 200)] * 20))[:1460]), ("<", over_tcp(dns(
+        1, 0x8180, ("a.test", 16), [rr("a.test", 16, 1, b"\xc8" + b"x" * 200)] * 20))[1460:])])
 c.row("DNS: a malformed answer beside valid queries").udp(53, [
     (">", dns(1, 0x100, ("a.test", A))), ("<", dns(1, 0x8180, ("a.test", A), [b"\xc0\xff" + be(2, 1, 1) + be(4, 5) + be(2, 4) + b"abcd"])),
     (">", dns(2, 0x100, ("b.test", A))), ("<", dns(2, 0x8180, ("b.test", A), [rr("b.test", A, 1, b"abcd")]))])
@@ -431,7 +446,9 @@ c.row("NATS, joined late").tcp(4222, [("<", b"MSG news 1 5\r\nhello\r\n"), (">",
 
 # ---- a key of both sides' details stands once
 
-c.row("details: Cassandra, compressed").tcp(9042, [(">", cql(0, 3, 7, b"\x01\0" + b"x" * 40, 1)), ("<", cql(1, 3, 8, b"\x01\0" + b"x" * 40, 1))])
+c.row("details: Cassandra, compressed").tcp(9042, [
+    (">", cql(0, 1, 1, be(2, 2) + string(b"CQL_VERSION") + string(b"3.0.0") + string(b"COMPRESSION") + string(b"lz4"))), ("<", cql(1, 1, 2, b"")),
+    (">", cql(0, 3, 7, b"\x01\0" + b"x" * 40, 1)), ("<", cql(1, 3, 8, b"\x01\0" + b"x" * 40, 1))])
 
 if __name__ == "__main__":
     if sys.argv[1] == "--rows":
