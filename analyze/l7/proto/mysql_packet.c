@@ -221,7 +221,7 @@ static int answer(const struct l7_view *v, const struct mysql_packet *k)
 	if (numbered(v) > 2)
 		return 85;
 	if (!*k->p)
-		return k->len >= 7 && k->len < 1024 ? 60 : 0;
+		return k->len < 7 || k->len >= 1024 ? 0 : numbered(v) ? 60 : 40;
 	if (*k->p == 0xff)
 		return k->have >= 9 && k->p[3] == '#' && k->p[4] >= '0' ? 80 : 0;
 	if (mysql_is_eof(k))

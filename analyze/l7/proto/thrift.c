@@ -280,7 +280,7 @@ static int looks_like(const struct l7_view *v, unsigned *type)
 	whole = thrift_skip_struct(&r, 0);
 	/* What is there to its end ends with its struct, and without a frame with its call. */
 	if (r.bad || (!whole && h.framed && h.frame <= v->len) ||
-	    (whole && h.framed && h.frame <= v->len && r.c.p != r.c.end))
+	    (whole && h.framed && (h.frame > v->len || r.c.p != r.c.end)))
 		return 0;
 	/* A datagram is a message, from its beginning to its end. */
 	if (v->datagram && !v->cut && (!whole || r.c.p != r.c.end))
