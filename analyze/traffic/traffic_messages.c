@@ -24,8 +24,9 @@ static const char *value_end(const char *p, const char *end)
 	bool text = false;
 
 	for (; p < end; p++) {
-		if (text) {
-			p += *p == '\\';
+		if (text && *p == '\\') {
+			p++;
+		} else if (text) {
 			text = *p != '"';
 		} else if (*p == '"') {
 			text = true;

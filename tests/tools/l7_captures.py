@@ -223,7 +223,7 @@ def fields(**kw):
 startup = be(4, 8 + 4 + 22) + be(4, 0x30000) + b"user\0u\0database\0d\0app" + b"\0\0"
 startup = be(4, 4 + 4 + len(b"user\0u\0database\0d\0\0")) + be(4, 0x30000) + b"user\0u\0database\0d\0\0"
 ready = pg(b"Z", b"I")
-for code, text in (("28P01", 'password authentication failed for user "u"'), ("28000", 'no pg_hba.conf entry for host "10.0.0.9"')):
+for code, text in (("28P01", 'password authentication failed for user "u"'), ("28000", 'no pg_hba.conf entry for host "10.0.0.9", user "u", database "d", "edns":1')):
     ask = [("<", pg(b"R", be(4, 5) + b"salt")), (">", pg(b"p", b"md5" + b"0" * 32 + b"\0"))] if code == "28P01" else []
     c.row("PostgreSQL: FATAL %s" % code).tcp(5432, [(">", startup)] + ask + [("<", pg(b"E", fields(S="FATAL", V="FATAL", C=code, M=text)))])
 c.row("PostgreSQL: FATAL in the middle").tcp(5432, [
