@@ -157,7 +157,10 @@ GUESS_FN bool dns_at(const __u8 *p)
 {
 	if (p[12] == 32 && !p[45] && !p[46] && (p[47] == 32 || p[47] == 33))
 		return false;
-	return !(p[2] & 0x78) && !(p[3] & 0x40) && !p[4] && p[5] == 1 && !p[6] && !p[8] && !p[10];
+	/* Queries, NOTIFY, UPDATE. */
+	if ((p[2] & 0x78) && (p[2] & 0x78) != 0x20 && (p[2] & 0x78) != 0x28)
+		return false;
+	return !(p[3] & 0x40) && !p[4] && p[5] == 1 && !p[6] && !p[8] && !p[10];
 }
 
 GUESS_FN bool is_dns(const __u8 *d, __u32 have, __u32 call, bool dgram)
