@@ -17,7 +17,61 @@ static void bind_span(struct bulk *in, struct span s)
 		bulk_null(in);
 }
 
-/* Both sides' details in one object. */
+/* Where a JSON value that begins at p ends: before a comma or a brace that is not inside it. */
+static const char *value_end(const char *p, const char *end)
+{
+	unsigned depth = 0;
+	bool text = false;
+
+	for (; p < end; p++) {
+		if (text && *p == '\\') {
+			p++;
+		} else if (text) {
+			text = *p != '"';
+		} else if (*p == '"') {
+			text = true;
+		} else if (*p == '{' || *p == '[') {
+			depth++;
+		} else if ((*p == ',' || *p == '}' || *p == ']') && !depth) {
+			break;
+		} else if (*p == '}' || *p == ']') {
+			depth--;
+		}
+	}
+	return p < end ? p : end;
+}
+
+static bool has_key(struct span object, struct span key)
+{
+	const char *p = object.p + 1, *end = object.p + object.len;
+
+	while (p < end) {
+		const char *next = value_end(p, end);
+
+		if ((size_t)(next - p) > key.len && !memcmp(p, key.p, key.len) && p[key.len] == ':')
+			return true;
+		p = next + 1;
+	}
+	return false;
+}
+
+/* The response's fields that the request has not told; keys are without escapes. */
+static void add_fields(struct strbuf *b, struct span x, struct span y)
+{
+	const char *p = y.p + 1, *end = y.p + y.len - 1;
+
+	while (p < end) {
+		const char *next = value_end(p, end), *colon = memchr(p, ':', next - p);
+
+		if (!colon || !has_key(x, (struct span){p, colon - p})) {
+			strbuf_add(b, ",", 1);
+			strbuf_add(b, p, next - p);
+		}
+		p = next + 1;
+	}
+}
+
+/* Both sides' details in one object; what both tell is the request's. */
 static void bind_detail(struct bulk *in, struct strbuf *b, const struct l7_message *q,
 			const struct l7_message *a)
 {
@@ -26,8 +80,8 @@ static void bind_detail(struct bulk *in, struct strbuf *b, const struct l7_messa
 
 	if (x.len > 2 && y.len > 2) {
 		strbuf_add(b, x.p, x.len - 1);
-		strbuf_add(b, ",", 1);
-		strbuf_add(b, y.p + 1, y.len - 1);
+		add_fields(b, x, y);
+		strbuf_add(b, "}", 1);
 		bulk_span(in, (struct span){b->p, b->len});
 	} else {
 		bind_span(in, x.len > 2 ? x : y);

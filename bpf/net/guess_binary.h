@@ -150,11 +150,17 @@ GUESS_FN bool is_postgresql(const __u8 *d, __u32 have, __u32 call)
 	}
 }
 
-/* ---- DNS (RFC 1035): one question, no odd bits; over TCP behind its length ---- */
+/* ---- DNS (RFC 1035): one question, no odd bits, none of NetBIOS (a name of 32 letters of type NB
+ * or NBSTAT); over TCP behind its length ---- */
 
 GUESS_FN bool dns_at(const __u8 *p)
 {
-	return !(p[2] & 0x78) && !(p[3] & 0x40) && !p[4] && p[5] == 1 && !p[6] && !p[8] && !p[10];
+	if (p[12] == 32 && !p[45] && !p[46] && (p[47] == 32 || p[47] == 33))
+		return false;
+	/* Queries, NOTIFY, UPDATE. */
+	if ((p[2] & 0x78) && (p[2] & 0x78) != 0x20 && (p[2] & 0x78) != 0x28)
+		return false;
+	return !(p[3] & 0x40) && !p[4] && p[5] == 1 && !p[6] && !p[8] && !p[10];
 }
 
 GUESS_FN bool is_dns(const __u8 *d, __u32 have, __u32 call, bool dgram)

@@ -34,6 +34,35 @@ GUESS_FN __u32 next_alike(const __u8 *d, __u32 slot, __u32 have)
 
 /* ---- HTTP/1 (RFC 9112) ---- */
 
+/* Methods besides the usual ones, by their words and a path. */
+GUESS_FN bool is_other_method(const __u8 *d)
+{
+	switch (be32(0)) {
+	case word4('N', 'O', 'T', 'I'):
+		return text4(4, 'F', 'Y', ' ', '/');
+	case word4('Q', 'U', 'E', 'R'):
+		return at(4) == 'Y' && at(5) == ' ' && at(6) == '/';
+	case word4('S', 'E', 'A', 'R'):
+		return text4(4, 'C', 'H', ' ', '/');
+	case word4('R', 'E', 'P', 'O'):
+		return text4(4, 'R', 'T', ' ', '/');
+	case word4('P', 'R', 'O', 'P'):
+		return (at(4) == 'F' || at(4) == 'P') && at(5) >= 'A' && at(5) <= 'I';
+	case word4('S', 'U', 'B', 'S'):
+		return text4(7, 'B', 'E', ' ', '/');
+	case word4('U', 'N', 'S', 'U'):
+		return text4(9, 'B', 'E', ' ', '/');
+	case word4('M', '-', 'S', 'E'):
+		return text4(4, 'A', 'R', 'C', 'H');
+	case word4('C', 'C', 'M', '_'):
+		return text4(4, 'P', 'O', 'S', 'T');
+	case word4('R', 'P', 'C', '_'):
+		return text4(4, 'I', 'N', '_', 'D') || text4(4, 'O', 'U', 'T', '_');
+	default:
+		return false;
+	}
+}
+
 GUESS_FN bool is_http1(const __u8 *d)
 {
 	if (text4(0, 'H', 'T', 'T', 'P'))
@@ -45,7 +74,9 @@ GUESS_FN bool is_http1(const __u8 *d)
 	if (text4(0, 'D', 'E', 'L', 'E') || text4(0, 'C', 'O', 'N', 'N'))
 		return text4(3, 'E', 'T', 'E', ' ') ||
 		       (text4(4, 'E', 'C', 'T', ' ') && at(8) != '{');
-	return text4(3, 'I', 'O', 'N', 'S') || text4(2, 'T', 'C', 'H', ' ');
+	if (text4(3, 'I', 'O', 'N', 'S')) /* RTSP has it, too */
+		return at(8) == '/' || at(8) == '*' || at(8) == 'h';
+	return text4(2, 'T', 'C', 'H', ' ') || is_other_method(d);
 }
 
 /* Behind an empty line, of whose four bytes one is at a multiple of four; which one, its value
@@ -78,7 +109,8 @@ GUESS_FN __u32 http1_size(const __u8 *d, __u32 slot, __u32 have)
 {
 	__u32 found = 0;
 
-	if (at(0) == 'P' || text4(0, 'H', 'T', 'T', 'P') || at(0) == 'C')
+	if ((at(0) != 'G' && at(0) != 'H' && at(0) != 'D' && at(0) != 'O') ||
+	    text4(0, 'H', 'T', 'T', 'P'))
 		return 0;
 	for (__u32 from = 12; !found && from < GUESS_BYTES && from + 4 < have;
 	     from += GUESS_STRETCH)

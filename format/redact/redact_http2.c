@@ -220,8 +220,9 @@ static void fragment(struct redact_http2 *h, struct redact_call *c, size_t at, s
 
 /* ---- frames ---- */
 
-/* A frame's head as RFC 9113 6 allows it. */
-static bool is_frame(const uint8_t *f)
+/* A frame's head as RFC 9113 6 allows it. `odd`: even with flags that have no meaning, which are to
+ * be ignored (4.1). */
+static bool is_frame(const uint8_t *f, bool odd)
 {
 	static const struct {
 		uint8_t flags, stream; /* stream: 0 none, 1 one, 2 either */
@@ -241,7 +242,7 @@ static bool is_frame(const uint8_t *f)
 	bool stream = f[5] | f[6] | f[7] | f[8];
 	uint32_t sz = be24(f);
 
-	if (f[3] > CONTINUATION || f[5] & 0x80 || f[4] & ~types[f[3]].flags)
+	if (f[3] > CONTINUATION || f[5] & 0x80 || (!odd && f[4] & ~types[f[3]].flags))
 		return false;
 	if (types[f[3]].stream != 2 && types[f[3]].stream != stream)
 		return false;
@@ -266,12 +267,12 @@ static void lose_step(struct redact_http2 *h)
 	h->left = 0;
 }
 
-static void begin_frame(struct redact_http2 *h)
+static void begin_frame(struct redact_http2 *h, bool sure)
 {
 	const uint8_t *f = h->head;
 
 	h->head_sz = 0;
-	if (f[3] <= CONTINUATION && !is_frame(f)) {
+	if (f[3] <= CONTINUATION && !is_frame(f, sure)) {
 		lose_step(h);
 		return;
 	}
@@ -324,7 +325,7 @@ static void walk(struct redact_http2 *h, struct redact_call *c, size_t at)
 			memcpy(h->head + h->head_sz, c->p + at, n);
 			h->head_sz += n;
 			if (h->head_sz == FRAME_HEAD)
-				begin_frame(h);
+				begin_frame(h, (*c->conn)->http2_sure);
 		} else {
 			if (is_block(h->type))
 				in_block(h, c, at, n);
@@ -409,7 +410,7 @@ static bool decodes(const uint8_t *f, size_t have)
 
 /* Frames from `at` to the end of what was kept; the last may go on. *sure: a header block is among
  * them. */
-static bool is_chain(const struct redact_call *c, uint64_t at, bool *sure)
+static bool is_chain(const struct redact_call *c, uint64_t at, bool odd, bool *sure)
 {
 	unsigned cnt = 0;
 
@@ -417,7 +418,7 @@ static bool is_chain(const struct redact_call *c, uint64_t at, bool *sure)
 	for (; at + FRAME_HEAD <= c->kept; cnt++) {
 		const uint8_t *f = c->p + at;
 
-		if (!is_frame(f) || be24(f) > MAX_FRAME)
+		if (!is_frame(f, odd) || be24(f) > MAX_FRAME)
 			return false;
 		if (f[3] == HEADERS && !decodes(f, c->kept - at))
 			return false;
@@ -435,8 +436,8 @@ static size_t find_frames(const struct redact_call *c)
 	bool sure;
 
 	for (size_t i = 0; i < last; i++)
-		if (c->p[i] < 0x10 && c->p[i + 3] <= CONTINUATION && is_frame(c->p + i) &&
-		    is_chain(c, i, &sure) && sure)
+		if (c->p[i] < 0x10 && c->p[i + 3] <= CONTINUATION && is_frame(c->p + i, false) &&
+		    is_chain(c, i, false, &sure) && sure)
 			return i;
 	return SIZE_MAX;
 }
@@ -530,7 +531,7 @@ static bool resume(struct redact_http2 *h, struct redact_call *c)
 {
 	bool sure;
 
-	h->in_step = is_chain(c, 0, &sure);
+	h->in_step = is_chain(c, 0, (*c->conn)->http2_sure, &sure);
 	if (!h->in_step)
 		redact_mask(c, 0, c->kept, '*');
 	return h->in_step;
@@ -548,7 +549,7 @@ static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 		first = (*c->conn)->side[c->dir].first;
 		if (h && !first->start[0]) {
 			memcpy(h->head, first->start, FRAME_HEAD);
-			begin_frame(h);
+			begin_frame(h, false);
 		}
 		return h;
 	}

@@ -163,6 +163,9 @@ const struct l7_message *l7_pending_next(const struct l7_message *m);
  * one parse fills; the caller sets first_ns, last_ns, size and dir. */
 void l7_deliver(struct l7_parser *parser, const struct l7_message *m);
 
+/* Its end was not seen: it says so, and that it is larger than what was. */
+void l7_partial(struct l7_parser *parser, struct l7_message *m);
+
 /* The direction that carries requests. */
 enum l7_dir l7_requests_dir(const struct l7_parser *parser);
 

@@ -303,6 +303,11 @@ uint64_t stream_time(const struct stream *s, uint64_t pos)
 	return lo < end ? s->marks[lo].ts_ns : 0;
 }
 
+uint64_t stream_end(const struct stream *s)
+{
+	return s->mark_cnt ? s->marks[s->mark_first + s->mark_cnt - 1].end : s->front;
+}
+
 uint64_t stream_gap_ns(const struct stream *s)
 {
 	if (s->cnt < 2 || at(s, 0)->pos + at(s, 0)->len == at(s, 1)->pos)

@@ -74,6 +74,9 @@ uint64_t stream_gap_ns(const struct stream *s);
  * `enough` on is looked at. */
 uint64_t stream_known_end(const struct stream *s, uint64_t enough);
 
+/* Behind the last byte that has passed. */
+uint64_t stream_end(const struct stream *s);
+
 /* When the byte at pos passed; the first known time after it where it was lost. 0: not yet. */
 uint64_t stream_time(const struct stream *s, uint64_t pos);
 

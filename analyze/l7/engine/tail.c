@@ -6,10 +6,37 @@
  */
 #include <stdlib.h>
 
+#include "format/text.h"
+
 #include "analyze/l7/engine/conn.h"
 
-/* A response that overtakes the end of its request: that counts as it is, its last bytes as
- * nothing. */
+void l7_partial(struct l7_parser *parser, struct l7_message *m)
+{
+	static const char request[] = "{\"request_bytes\":\"at least\"}";
+	struct span more = span_of(m->type == L7_RESPONSE ? L7_NO_END : request);
+
+	if (m->partial)
+		return;
+	m->partial = true;
+	m->no_end = m->type == L7_RESPONSE;
+	m->detail = m->detail.len <= 2 ? more
+				       : l7_text(parser, "%.*s,%s", (int)m->detail.len - 1,
+						 m->detail.p, more.p + 1);
+}
+
+/* It ends at `end`, as it said: what has not passed by then does not count. */
+static void leave_unseen(struct l7_conn *c, const struct direction *d, struct l7_message *m,
+			 uint64_t end)
+{
+	uint64_t seen = stream_end(&d->stream);
+
+	if (m->type == L7_SKIP || seen >= end)
+		return;
+	m->size -= end - seen < m->size ? end - seen : m->size;
+	l7_partial(&c->parser, m);
+}
+
+/* A response that overtakes the end of its request: that counts as far as it was seen. */
 static void overtake(struct l7_conn *c, struct direction *other, const struct l7_message *resp)
 {
 	struct l7_message *q = other->tail ? &other->tail->m : NULL;
@@ -18,6 +45,7 @@ static void overtake(struct l7_conn *c, struct direction *other, const struct l7
 	    (c->pair.by_id && q->id != resp->id))
 		return;
 	q->last_ns = resp->first_ns;
+	leave_unseen(c, other, q, other->tail_end);
 	c->stats.messages++;
 	pair_add(&c->pair, q);
 	q->type = L7_SKIP;
@@ -27,6 +55,7 @@ void tail_finish(struct l7_conn *c, struct direction *d, struct l7_message *m, u
 {
 	if (m->type == L7_RESPONSE && !m->interim)
 		overtake(c, &c->dir[!dir_of(c, d)], m);
+	leave_unseen(c, d, m, end);
 	m->last_ns = stream_time(&d->stream, end - 1);
 	if (!m->last_ns)
 		m->last_ns = m->first_ns > c->now_ns ? m->first_ns : c->now_ns;

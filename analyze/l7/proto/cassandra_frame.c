@@ -8,6 +8,7 @@ enum {
 	BODY_MAX = 1 << 28, /* native_protocol_v5.spec, 2.3 */
 	SEGMENT_MAX = (1 << 17) - 1,
 	ID_MAX = 64,
+	EMPTY_MAX = 8,
 	MD5_SZ = 16 /* what a prepared id is */
 };
 
@@ -75,8 +76,9 @@ enum cql_at cql_envelope_at(const uint8_t *p, size_t have, struct cql_envelope *
 		return CQL_NOT;
 	if (e->stream >> 15 && (e->opcode != CQL_EVENT && e->opcode != CQL_ERROR))
 		return CQL_NOT;
-	if ((e->opcode == CQL_OPTIONS || e->opcode == CQL_READY) && e->len &&
-	    !(e->flags & ~CQL_COMPRESSED))
+	/* Their bodies are empty, which takes a few bytes where it is compressed. */
+	if ((e->opcode == CQL_OPTIONS || e->opcode == CQL_READY) &&
+	    e->len > (e->flags & CQL_COMPRESSED ? EMPTY_MAX : 0) && !(e->flags & ~CQL_COMPRESSED))
 		return CQL_NOT;
 	e->p = c.p;
 	e->have = have - CQL_HEAD < e->len ? have - CQL_HEAD : e->len;

@@ -6,8 +6,9 @@
  *   question   name type:16 class:16          name: labels, or a pointer to an earlier place
  *   record     name type:16 class:16 ttl:32 length:16 bytes        over TCP: length:16 message
  *
- * Paired by id and question. Whatever is not NOERROR counts as an error, as a status of 4xx does in
- * HTTP: the one who asked did not get what it asked for; the status tells NXDOMAIN from SERVFAIL.
+ * Paired by id and question; the messages of a zone (AXFR) are one response. Whatever is not
+ * NOERROR counts as an error, as a status of 4xx does in HTTP: the one who asked did not get what
+ * it asked for; the status tells NXDOMAIN from SERVFAIL.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -21,13 +22,26 @@ enum {
 	LABEL_MAX = 63,
 	JUMPS_MAX = 32,
 	RECORDS_MAX = 4096,
+	TYPE_SOA = 6,
 	TYPE_OPT = 41,
+	TYPE_TKEY = 249,
+	TYPE_AXFR = 252,
+	NETBIOS_SZ = 32,
 	RECENT = 16,
 };
 
 enum opcode { QUERY = 0, IQUERY = 1, STATUS = 2, NOTIFY = 4, UPDATE = 5, DSO = 6 };
 
+/* A zone on its way: messages up to the SOA record that it began with (RFC 5936 2.2). */
+struct transfer {
+	uint64_t key; /* 0: none */
+	uint64_t first_ns, last_ns, pos, size;
+	unsigned answers, soas;
+	uint16_t id;
+};
+
 struct dns {
+	struct transfer transfer;
 	/* The last questions asked: an answer may come without one. */
 	struct {
 		uint16_t id;
@@ -53,6 +67,8 @@ struct message {
 	uint8_t extended; /* upper bits of the response code */
 	bool dnssec_ok;
 	bool exact; /* whole, and its records end where it does */
+	unsigned answers, soas;			    /* the latter among the former */
+	uint16_t record, first_answer, last_answer; /* types; of the record at hand */
 };
 
 static uint16_t be16(const uint8_t *p)
@@ -176,8 +192,9 @@ static enum name read_record(struct message *m, size_t *at)
 		return n;
 	if (*at + 10 > m->len)
 		return NAME_SHORT;
+	m->record = be16(p);
 	if (first)
-		m->type = be16(p);
+		m->type = m->record;
 	m->has_name |= first;
 	if (be16(p) == TYPE_OPT) {
 		m->edns = true;
@@ -189,6 +206,22 @@ static enum name read_record(struct message *m, size_t *at)
 	}
 	*at += 10 + be16(p + 8);
 	return *at > m->len ? NAME_SHORT : NAME_GOOD;
+}
+
+/* NetBIOS's name service (RFC 1002 4.2) has the same form: names of 16 octets, each as two letters
+ * from A to P (RFC 1001 14.1), of type NB or NBSTAT. */
+static bool is_netbios(const struct message *m)
+{
+	const uint8_t *p = m->p + HEAD, *end = m->p + m->len;
+
+	if (m->len < HEAD + 1 + NETBIOS_SZ || *p++ != NETBIOS_SZ)
+		return false;
+	for (size_t i = 0; i < NETBIOS_SZ; i++, p++)
+		if (*p < 'A' || *p > 'P')
+			return false;
+	while (p < end && *p && *p <= LABEL_MAX) /* the scope */
+		p += 1 + *p;
+	return end - p < 3 || (!p[1] && (p[2] == 0x20 || p[2] == 0x21));
 }
 
 /* False: not DNS. A message that was kept in part is read as far as it goes. */
@@ -207,15 +240,22 @@ static bool read_message(struct message *m)
 		m->counts[i] = be16(m->p + 6 + 2 * i);
 	/* A bit that must be zero; a question has no response code. */
 	if (m->flags & 0x40 || !known_opcode(m->flags >> 11 & 15) ||
-	    (!(m->flags & 0x8000) && m->flags & 15) || m->questions > 64)
+	    (!(m->flags & 0x8000) && m->flags & 15) || m->questions > 64 || is_netbios(m))
 		return false;
 	records = m->counts[0] + m->counts[1] + m->counts[2];
 	if (records > RECORDS_MAX)
 		return false;
 	for (unsigned i = 0; i < m->questions && !n; i++)
 		n = read_question(m, &at);
-	for (unsigned i = 0; i < records && !n; i++)
+	for (unsigned i = 0; i < records && !n; i++) {
 		n = read_record(m, &at);
+		if (i >= m->counts[0])
+			continue;
+		m->soas += m->record == TYPE_SOA;
+		m->last_answer = m->record;
+		m->first_answer = i ? m->first_answer : m->record;
+	}
+	m->answers = m->counts[0];
 	if (n == NAME_BAD || (n == NAME_SHORT && m->whole))
 		return false;
 	m->exact = !n && m->whole && at == m->len;
@@ -312,7 +352,7 @@ static void fill_detail(struct l7_parser *parser, const struct message *m, bool 
 	struct span json = {"", 0};
 
 	if (response)
-		json = l7_text(parser, "{\"answers\":%u%s%s", m->counts[0],
+		json = l7_text(parser, "{\"answers\":%u%s%s", m->answers,
 			       m->flags & 0x200 ? ",\"truncated\":true" : "",
 			       m->flags & 0x400 ? ",\"authoritative\":true" : "");
 	if (m->edns)
@@ -354,6 +394,68 @@ static void fill(struct l7_parser *parser, const struct message *m, struct l7_me
 	fill_detail(parser, m, response, out);
 }
 
+static void end_transfer(struct transfer *t, struct l7_message *out)
+{
+	out->type = L7_RESPONSE;
+	out->id = t->key;
+	out->first_ns = t->first_ns;
+	out->pos = t->pos;
+	out->size = t->size;
+	t->key = 0;
+}
+
+/* Its end is not known. */
+static void deliver_transfer(struct l7_parser *parser)
+{
+	struct transfer *t = &((struct dns *)parser->state)->transfer;
+	struct l7_message m = {
+		.last_ns = t->last_ns, .dir = !l7_requests_dir(parser), .status = {"NOERROR", 7}};
+
+	if (!t->key)
+		return;
+	m.detail = l7_text(parser, "{\"answers\":%u}", t->answers);
+	end_transfer(t, &m);
+	l7_partial(parser, &m);
+	l7_deliver(parser, &m);
+}
+
+/* Messages of a zone are one response. */
+static void follow_transfer(struct l7_parser *parser, const struct l7_view *v, struct message *m,
+			    uint64_t total, struct l7_message *out)
+{
+	struct transfer *t = &((struct dns *)parser->state)->transfer;
+	bool goes_on = t->key && m->id == t->id && (!m->has_question || key_of(m) == t->key),
+	     begins = !goes_on && m->has_question && m->type == TYPE_AXFR && !out->is_error &&
+		      m->first_answer == TYPE_SOA && l7_pending(parser, out->id);
+
+	if (begins) {
+		deliver_transfer(parser);
+		*t = (struct transfer){
+			.key = out->id, .id = m->id, .first_ns = v->ts_ns, .pos = v->pos};
+	} else if (!goes_on) {
+		return;
+	}
+	t->last_ns = v->ts_ns;
+	t->size += total;
+	t->answers += m->answers;
+	t->soas += m->soas;
+	if (!out->is_error && m->exact && (t->soas < 2 || m->last_answer != TYPE_SOA)) {
+		*out = (struct l7_message){0};
+		return;
+	}
+	m->answers = t->answers;
+	fill_detail(parser, m, true, out);
+	end_transfer(t, out);
+	if (!m->exact)
+		l7_partial(parser, out);
+}
+
+static void dns_hole(struct l7_parser *parser, bool requests)
+{
+	if (!requests)
+		deliver_transfer(parser);
+}
+
 static int64_t dns_parse(struct l7_parser *parser, const struct l7_view *v, struct l7_message *out)
 {
 	struct message m = {0};
@@ -369,14 +471,25 @@ static int64_t dns_parse(struct l7_parser *parser, const struct l7_view *v, stru
 	if (!read_message(&m))
 		return m.len < HEAD && v->cut ? L7_PARTIAL : L7_BAD;
 	fill(parser, &m, out);
+	if (m.flags & 0x8000 && !v->datagram)
+		follow_transfer(parser, v, &m, total, out);
 	return total;
 }
 
 /* ---- bidding ---- */
 
-enum shape { OTHER, NOTHING, SURE };
+/* BEGINS: an answer that goes on in the next call, if it is one. */
+enum shape { OTHER, NOTHING, BEGINS, SURE };
 
-static enum shape looks_like(const struct l7_view *v, bool *response)
+/* May records be among the answers of a question? */
+static bool tells(const struct message *m)
+{
+	unsigned opcode = m->flags >> 11 & 15;
+
+	return opcode == UPDATE || opcode == NOTIFY || m->type == TYPE_TKEY || !m->id;
+}
+
+static enum shape looks_like(const struct l7_view *v, bool *response, uint16_t *id)
 {
 	struct message m = {0};
 	uint64_t total;
@@ -389,11 +502,12 @@ static enum shape looks_like(const struct l7_view *v, bool *response)
 		return total >= 2 + HEAD + 5 ? NOTHING : OTHER;
 	if (!read_message(&m) || (!m.has_question && !m.counts[0]))
 		return OTHER;
+	*response = m.flags & 0x8000;
+	*id = m.id;
 	/* A message of another length than its call's is not told from chance. */
 	if (!v->datagram && total > v->known)
-		return OTHER;
-	*response = m.flags & 0x8000;
-	if (!*response && m.counts[0] && m.id)
+		return *response && m.has_question && m.counts[0] ? BEGINS : OTHER;
+	if (!*response && m.counts[0] && !tells(&m))
 		return OTHER;
 	return m.exact || (!m.whole && m.has_question && m.questions == 1) ? SURE : OTHER;
 }
@@ -401,9 +515,21 @@ static enum shape looks_like(const struct l7_view *v, bool *response)
 static int dns_bid(const struct l7_view *sent, const struct l7_view *received, int *requests_sent)
 {
 	bool sends = false, receives = false;
-	enum shape s = looks_like(sent, &sends), r = looks_like(received, &receives);
+	uint16_t sent_id = 0, received_id = 0;
+	enum shape s = looks_like(sent, &sends, &sent_id),
+		   r = looks_like(received, &receives, &received_id);
 
-	if (s == OTHER || r == OTHER || (s == NOTHING && r == NOTHING))
+	if (s == SURE && r == BEGINS)
+		r = !sends && sent_id == received_id ? SURE : OTHER;
+	if (r == SURE && s == BEGINS)
+		s = !receives && sent_id == received_id ? SURE : OTHER;
+	/* A question is one whatever it is answered with. */
+	if ((s == SURE && !sends && r == OTHER) || (r == SURE && !receives && s == OTHER)) {
+		*requests_sent = s == SURE;
+		return 72;
+	}
+	if (s == OTHER || r == OTHER || s == BEGINS || r == BEGINS ||
+	    (s == NOTHING && r == NOTHING))
 		return 0;
 	if (s == SURE && r == SURE) {
 		if (sends == receives)
@@ -419,6 +545,8 @@ const struct l7_protocol l7_dns = {
 	.name = "dns",
 	.bid = dns_bid,
 	.parse = dns_parse,
+	.hole = dns_hole,
+	.finish = deliver_transfer,
 	.state_sz = sizeof(struct dns),
 	.pair_by_id = true,
 	.datagrams = true,

@@ -8,9 +8,9 @@
  *   response  0 exception, 1 value, 2 null; with attachments 3, 4, 5
  *             a text where status is not 20
  *
- * Bodies are values of Hessian 2, or lines of JSON; of others the calls are seen, and not what they
- * call. Paired by id. Either side may send events (heartbeats) and, for callbacks, calls: each
- * counts its own ids.
+ * Bodies are values of Hessian 2 or Kryo, or lines of JSON; of others the calls are seen, and not
+ * what they call. Paired by id. Either side may send events (heartbeats) and, for callbacks, calls:
+ * each counts its own ids.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -18,9 +18,15 @@
 #include "analyze/l7/proto/hessian.h"
 
 enum { REQUEST = 0x80, TWO_WAY = 0x40, EVENT = 0x20, SERIALIZATION = 0x1f };
-enum { HESSIAN2 = 2, FASTJSON = 6, GSON = 16 };
+enum { HESSIAN2 = 2, FASTJSON = 6, KRYO = 8, GSON = 16, KRYO2 = 25 };
 enum { STATUS_OK = 20 };
-enum { HEADER_SZ = 16, BODY_MAX = 1 << 28, NAME_MAX_LEN = 256, WAIT_MAX = 1 << 16 };
+enum {
+	HEADER_SZ = 16,
+	BODY_MAX = 1 << 28,
+	NAME_MAX_LEN = 256,
+	WAIT_MAX = 1 << 16,
+	KRYO_ASCII = 64
+};
 #define OTHER_SIDE (1ull << 63) /* in ids of what the server asks */
 
 struct header {
@@ -32,7 +38,8 @@ struct header {
 struct call {
 	struct span dubbo, path, version, method;
 	bool generic;
-	bool cut; /* the method is not in view */
+	bool cut;		  /* the method is not in view */
+	char room[4][KRYO_ASCII]; /* of texts that are not in the bytes as they are */
 };
 
 static const char *const serializations[SERIALIZATION + 1] = {
@@ -41,7 +48,7 @@ static const char *const serializations[SERIALIZATION + 1] = {
 	[4] = "compactedjava",
 	[FASTJSON] = "fastjson",
 	[7] = "nativejava",
-	[8] = "kryo",
+	[KRYO] = "kryo",
 	[9] = "fst",
 	[10] = "hessian",
 	[11] = "avro",
@@ -50,7 +57,7 @@ static const char *const serializations[SERIALIZATION + 1] = {
 	[21] = "protobuf-json",
 	[22] = "protobuf",
 	[23] = "fastjson2",
-	[25] = "kryo2",
+	[KRYO2] = "kryo2",
 	[27] = "msgpack",
 };
 
@@ -133,8 +140,61 @@ static bool json_line(struct l7_cursor *c, struct span *s)
 	return true;
 }
 
-static bool text(struct l7_cursor *c, unsigned flags, struct span *s)
+static bool is_kryo(unsigned flags)
 {
+	return (flags & SERIALIZATION) == KRYO || (flags & SERIALIZATION) == KRYO2;
+}
+
+/* What the next so many characters take in UTF-8, one for a half of a surrogate pair. */
+static struct span kryo_chars(struct l7_cursor *c, uint64_t cnt)
+{
+	const uint8_t *begin = c->p;
+
+	for (uint64_t i = 0; i < cnt && !c->cut; i++) {
+		uint8_t b = l7_be(c, 1);
+
+		l7_take(c, b < 0x80 ? 0 : b < 0xe0 ? 1 : 2);
+	}
+	return c->cut ? (struct span){"", 0} : (struct span){(const char *)begin, c->p - begin};
+}
+
+/*
+ * Kryo's text (com.esotericsoftware.kryo.io.Output.writeString): ASCII of 2 to 63 characters with
+ * the high bit of its last one set; else 1 + how many, from the first byte's low six bits on, of
+ * which 0x40 says that more follow. 0: null.
+ */
+static bool kryo_string(struct l7_cursor *c, struct span *s, char room[KRYO_ASCII])
+{
+	uint64_t first, more = 0;
+
+	*s = (struct span){"", 0};
+	if (c->cut || c->p == c->end) {
+		c->cut = true;
+		return true;
+	}
+	if (*c->p & 0x80) {
+		first = l7_be(c, 1);
+		if (first & 0x40 && !l7_varint(c, 4, &more) && !c->cut)
+			return false;
+		first = (first & 0x3f) | more << 6;
+		*s = kryo_chars(c, first ? first - 1 : 0);
+		return true;
+	}
+	while (s->len < KRYO_ASCII && c->p + s->len < c->end && !(c->p[s->len] & 0x80)) {
+		room[s->len] = c->p[s->len];
+		s->len++;
+	}
+	if (s->len == KRYO_ASCII)
+		return false;
+	room[s->len] = c->p + s->len < c->end ? c->p[s->len] & 0x7f : 0;
+	s->p = room;
+	return l7_take(c, ++s->len) || c->cut;
+}
+
+static bool text(struct l7_cursor *c, unsigned flags, struct span *s, char room[KRYO_ASCII])
+{
+	if (is_kryo(flags))
+		return kryo_string(c, s, room);
 	return is_json(flags) ? json_line(c, s) : hessian_string(c, s);
 }
 
@@ -155,7 +215,7 @@ static struct l7_cursor body_of(const struct l7_view *v, const struct header *h)
 
 static bool is_readable(unsigned flags)
 {
-	return (flags & SERIALIZATION) == HESSIAN2 || is_json(flags);
+	return (flags & SERIALIZATION) == HESSIAN2 || is_json(flags) || is_kryo(flags);
 }
 
 /* False: that is no call. */
@@ -165,28 +225,31 @@ static bool read_call(struct l7_cursor c, unsigned flags, struct call *q)
 	struct span types, first;
 	int32_t dubbox;
 
-	*q = (struct call){{"", 0}, {"", 0}, {"", 0}, {"", 0}, false, false};
+	q->dubbo = q->path = q->version = q->method = (struct span){"", 0};
+	q->generic = q->cut = false;
 	if (!is_readable(flags))
 		return true;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct span s;
 
-		if (!text(&c, flags, &s) || !is_name(s) ||
+		/* Kryo can be set up in other ways, too. */
+		if (!text(&c, flags, &s, q->room[i]) || !is_name(s) ||
 		    (!i && s.len && (*s.p < '0' || *s.p > '9')))
-			return false;
+			return is_kryo(flags);
 		q->cut = c.cut;
 		if (c.cut)
 			return true;
 		*parts[i] = s;
 	}
 	if (!q->method.len)
-		return false;
-	/* What is called without its interface at hand is named by the first argument. */
-	if (!l7_is(q->method, "$invoke") && !l7_is(q->method, "$invokeAsync"))
+		return is_kryo(flags);
+	/* What is called without its interface at hand is named by the first argument. Kryo's are
+	 * objects. */
+	if (is_kryo(flags) || (!l7_is(q->method, "$invoke") && !l7_is(q->method, "$invokeAsync")))
 		return true;
 	if (!is_json(flags) && c.p < c.end && *c.p >= 0x80)
 		hessian_int(&c, &dubbox); /* dubbox has a number before the types */
-	if (text(&c, flags, &types) && text(&c, flags, &first) && !c.cut && first.len &&
+	if (text(&c, flags, &types, NULL) && text(&c, flags, &first, NULL) && !c.cut && first.len &&
 	    is_name(first)) {
 		q->method = first;
 		q->generic = true;
@@ -199,13 +262,14 @@ static bool read_call(struct l7_cursor c, unsigned flags, struct call *q)
 
 static bool event(struct l7_cursor c, const struct header *h, struct l7_message *m)
 {
+	char room[KRYO_ASCII];
 	struct span s;
 
 	m->method = (struct span){"heartbeat", 9};
 	if (h->flags & TWO_WAY)
 		return false;
 	m->method = (struct span){"event", 5};
-	if (is_readable(h->flags) && text(&c, h->flags, &s) && l7_is(s, "R"))
+	if (is_readable(h->flags) && text(&c, h->flags, &s, room) && l7_is(s, "R"))
 		m->method = (struct span){"readonly", 8};
 	return c.cut && h->size;
 }
@@ -213,14 +277,14 @@ static bool event(struct l7_cursor c, const struct header *h, struct l7_message 
 static bool describe_call(struct l7_parser *parser, const struct header *h, const struct call *q,
 			  struct l7_message *m)
 {
-	m->method = q->method;
-	m->target = q->path;
+	m->method = is_kryo(h->flags) ? l7_keep(parser, q->method) : q->method;
+	m->target = is_kryo(h->flags) ? l7_keep(parser, q->path) : q->path;
 	if (is_readable(h->flags) && q->dubbo.len)
 		m->detail =
 			l7_text(parser, "{\"version\":\"%s\",\"dubbo\":\"%s\"%s}",
 				l7_json(parser, q->version, 64).p, l7_json(parser, q->dubbo, 32).p,
 				q->generic ? ",\"generic\":true" : "");
-	else if (!is_readable(h->flags))
+	else if (!is_readable(h->flags) || is_kryo(h->flags))
 		m->detail = l7_text(parser, "{\"serialization\":\"%s\"}",
 				    serializations[h->flags & SERIALIZATION]);
 	return q->cut;
@@ -244,13 +308,14 @@ static bool describe_result(struct l7_parser *parser, struct l7_cursor c, const 
 {
 	const char *name = status_name(h->status);
 	struct span type = {"", 0}, what = {"", 0};
+	char room[KRYO_ASCII];
 	int32_t kind = 1;
 
 	m->status = (struct span){name, strlen(name)};
 	if (h->flags & EVENT)
 		return false;
 	if (h->status != STATUS_OK) {
-		if (is_readable(h->flags) && !text(&c, h->flags, &what))
+		if (is_readable(h->flags) && !text(&c, h->flags, &what, room))
 			what.len = 0;
 		set_error(parser, m, type, what);
 		return c.cut;
@@ -260,13 +325,15 @@ static bool describe_result(struct l7_parser *parser, struct l7_cursor c, const 
 	if (is_json(h->flags)) {
 		kind = c.p < c.end ? *c.p - '0' : 1;
 		c.cut = c.p == c.end;
+	} else if (is_kryo(h->flags)) {
+		kind = l7_be(&c, 1);
 	} else if (!hessian_int(&c, &kind)) {
 		kind = 1;
 	}
 	if (c.cut || (kind != 0 && kind != 3))
 		return c.cut && h->size;
 	m->status = (struct span){"EXCEPTION", 9};
-	if (!is_json(h->flags))
+	if (!is_json(h->flags) && !is_kryo(h->flags))
 		hessian_exception(&c, &type, &what);
 	set_error(parser, m, type, what);
 	return c.cut;

@@ -18,6 +18,7 @@
 #include "analyze/l7/proto/http1_head.h"
 
 enum { MAX_HEAD = 1 << 18 };
+#define CHUNK_MAX (1ULL << 40)
 
 /* One direction. Small: there may be 100,000 connections. */
 struct side {
@@ -34,7 +35,9 @@ struct http1 {
 
 static bool begins_message(const struct l7_view *v)
 {
-	return v->requests ? http1_method_at(v->p, v->len) != 0 : http1_response_at(v->p, v->len);
+	if (!v->requests)
+		return http1_response_at(v->p, v->len);
+	return http1_method_at(v->p, v->len) || (v->cut && http1_method_cut(v->p, v->len));
 }
 
 static void fill(struct l7_parser *parser, const struct http1_words *s, bool requests,
@@ -83,22 +86,6 @@ static void end_body(struct side *s)
 	s->waiting = NULL;
 }
 
-/* A body's rest was not seen. */
-static void say_partial(struct l7_parser *parser, struct l7_message *m)
-{
-	static const char request[] = "{\"request_bytes\":\"at least\"}";
-
-	m->partial = true;
-	m->no_end = m->type == L7_RESPONSE;
-	if (m->no_end)
-		m->detail = span_of(L7_NO_END);
-	else if (!m->detail.len)
-		m->detail = span_of(request);
-	else
-		m->detail = l7_text(parser, "%.*s,%s", (int)m->detail.len - 1, m->detail.p,
-				    request + 1);
-}
-
 /* What waits goes out; the body goes on where nobody sees it, or this is its end. */
 static void deliver_waiting(struct l7_parser *parser, bool requests, bool goes_on)
 {
@@ -110,10 +97,30 @@ static void deliver_waiting(struct l7_parser *parser, bool requests, bool goes_o
 		fill_waiting(parser, s, requests, &m);
 		m.dir = requests ? dir : !dir;
 		if (goes_on)
-			say_partial(parser, &m);
+			l7_partial(parser, &m);
 		l7_deliver(parser, &m);
 	}
 	end_body(s);
+}
+
+/* Digits, zeros among them, as many as there are. */
+static bool chunk_size(const uint8_t *p, const uint8_t *end, uint64_t *len)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	const uint8_t *begin = p;
+
+	*len = 0;
+	for (; p < end; p++) {
+		const char *at = memchr(digits, *p, sizeof(digits) - 1);
+		unsigned d = at ? at - digits : 0;
+
+		if (!at)
+			break;
+		*len = *len * 16 + (d > 15 ? d - 6 : d);
+		if (*len > CHUNK_MAX)
+			return false;
+	}
+	return p > begin;
 }
 
 /* Chunks from `at` on (RFC 9112 7.1): how far whole ones reach; *done behind the last and its
@@ -123,21 +130,12 @@ static int64_t chunks(const struct l7_view *v, size_t at, bool *done)
 	*done = false;
 	for (;;) {
 		const uint8_t *nl = at < v->len ? memchr(v->p + at, '\n', v->len - at) : NULL;
-		uint64_t len = 0;
-		size_t i = at;
+		uint64_t len;
+		size_t i;
 
 		if (!nl)
 			return at;
-		for (; i < v->len && i - at < 16; i++) {
-			const char *digit = memchr("0123456789abcdefABCDEF", v->p[i], 22);
-			unsigned d;
-
-			if (!digit)
-				break;
-			d = strchr("0123456789abcdefABCDEF", v->p[i]) - "0123456789abcdefABCDEF";
-			len = len * 16 + (d > 15 ? d - 6 : d);
-		}
-		if (i == at || len > 1ULL << 40)
+		if (!chunk_size(v->p + at, nl, &len))
 			return -1;
 		i = nl - v->p + 1;
 		if (!len) {
@@ -201,6 +199,7 @@ static void answer_early(struct l7_parser *parser, struct side *requests, const 
 	if (!requests->in_chunks || requests->answered || l7_pending(parser, 0))
 		return;
 	fill_waiting(parser, requests, true, &m);
+	l7_partial(parser, &m);
 	m.dir = l7_requests_dir(parser);
 	requests->answered = true;
 	l7_deliver(parser, &m);
@@ -250,6 +249,8 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 			return L7_BAD;
 		s->in_chunks = true;
 		err = continue_chunks(parser, s, v, h.sz, m) == L7_BAD;
+		if (err)
+			s->size = h.sz;
 		return err ? L7_BAD : s->size ? (int64_t)s->size : (int64_t)(s->size = h.sz);
 	}
 	if (!v->requests && !h.has_length && !h.head_only && !h.upgrade) {
@@ -278,7 +279,10 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 		return begin_message(parser, s, v, m);
 	if (s->unknown_body || parser->after_hole)
 		return v->known;
-	return v->len < 12 && !v->cut && !v->last ? L7_PARTIAL : L7_BAD;
+	return !v->cut && !v->last &&
+			       (v->len < 12 || (v->requests && http1_method_cut(v->p, v->len)))
+		       ? L7_PARTIAL
+		       : L7_BAD;
 }
 
 /* Where the body ends is known no longer, whose it is still is. */

@@ -7,14 +7,29 @@
 #include "format/text.h"
 #include "analyze/l7/proto/client_address.h"
 
-enum { MAX_LINE_SCAN = 65536 };
+enum { MAX_LINE_SCAN = 65536, METHOD_MAX = 32 };
+#define LENGTH_END (1ull << 60) /* longer bodies there are none */
 
+/* Those that are known by their word alone; any other token by the line it begins. */
 static const char *const methods[] = {"GET",	   "POST",   "PUT",	"HEAD",	  "DELETE",
 				      "OPTIONS",   "PATCH",  "CONNECT", "TRACE",  "PROPFIND",
 				      "PROPPATCH", "MKCOL",  "COPY",	"MOVE",	  "LOCK",
 				      "UNLOCK",	   "REPORT", "PURGE",	"SEARCH", NULL};
 
-size_t http1_method_at(const uint8_t *p, size_t len)
+/* A token (RFC 9110 5.6.2) with a blank behind it; 0: none. */
+static size_t token_at(const uint8_t *p, size_t len)
+{
+	static const char others[] = "!#$%&'*+-.^_`|~";
+	size_t n = 0;
+
+	while (n < len && n <= METHOD_MAX &&
+	       ((p[n] >= 'A' && p[n] <= 'Z') || (p[n] >= 'a' && p[n] <= 'z') ||
+		(p[n] >= '0' && p[n] <= '9') || (p[n] && strchr(others, p[n]))))
+		n++;
+	return n && n <= METHOD_MAX && n < len && p[n] == ' ' ? n : 0;
+}
+
+static size_t known_at(const uint8_t *p, size_t len)
 {
 	for (const char *const *m = methods; *m; m++) {
 		size_t n = strlen(*m);
@@ -23,6 +38,35 @@ size_t http1_method_at(const uint8_t *p, size_t len)
 			return n;
 	}
 	return 0;
+}
+
+/* SP HTTP/1.x [CR] LF at the end of the line, without the LF. */
+static bool ends_request(const uint8_t *p, const uint8_t *nl)
+{
+	nl -= nl > p && nl[-1] == '\r';
+	return nl - p > 10 && !memcmp(nl - 9, " HTTP/1.", 8) && nl[-1] >= '0' && nl[-1] <= '9';
+}
+
+size_t http1_method_at(const uint8_t *p, size_t len)
+{
+	size_t n = known_at(p, len);
+	const uint8_t *nl;
+
+	if (n)
+		return n;
+	n = token_at(p, len);
+	nl = n ? memchr(p, '\n', len < MAX_LINE_SCAN ? len : MAX_LINE_SCAN) : NULL;
+	return nl && ends_request(p + n, nl) ? n : 0;
+}
+
+size_t http1_method_cut(const uint8_t *p, size_t len)
+{
+	size_t n = token_at(p, len);
+
+	return n && n + 1 < len && (p[n + 1] == '/' || p[n + 1] == '*') && len < MAX_LINE_SCAN &&
+			       !memchr(p, '\n', len)
+		       ? n
+		       : 0;
 }
 
 bool http1_response_at(const uint8_t *p, size_t len)
@@ -55,12 +99,15 @@ static bool contains_word(struct span s, const char *word)
 	return false;
 }
 
+/* Any number of digits (RFC 9110 8.6), zeros among them. */
 static void content_length(struct http1_head *h, struct span value)
 {
 	h->length = 0;
-	for (size_t i = 0; i < value.len && i < 18 && value.p[i] >= '0' && value.p[i] <= '9'; i++) {
+	for (size_t i = 0; i < value.len && value.p[i] >= '0' && value.p[i] <= '9'; i++) {
 		h->length = h->length * 10 + (value.p[i] - '0');
-		h->has_length = true;
+		h->has_length = h->length < LENGTH_END;
+		if (!h->has_length)
+			return;
 	}
 }
 
@@ -195,24 +242,55 @@ static const char *find(struct span s, struct span what)
 	return NULL;
 }
 
+/* Bytes before the first of `stop`. */
+static size_t until(struct span s, struct span stop)
+{
+	size_t n = 0;
+
+	while (n < s.len && !memchr(stop.p, s.p[n], stop.len))
+		n++;
+	return n;
+}
+
+/* absolute-form (RFC 9112 3.2.2): bytes of the scheme and the authority. */
+static size_t origin_size(struct span target)
+{
+	size_t n = until(target, span_of(":/?#"));
+
+	if (!n || n + 3 > target.len || memcmp(target.p + n, "://", 3))
+		return 0;
+	n += 3;
+	return n + until((struct span){target.p + n, target.len - n}, span_of("/?#"));
+}
+
 /* Path only, without query, ids folded; CONNECT's authority as it is. */
 static void set_target(struct http1_words *s, struct span target, bool connect)
 {
-	const char *p;
+	size_t n = connect || !target.len || *target.p == '/' ? 0 : origin_size(target);
+	const char *end;
 
-	if (!connect && target.len > 8 && (p = find(target, span_of("://")))) {
-		p += 3;
-		while (p < target.p + target.len && *p != '/')
-			p++;
-		target = (struct span){p, target.p + target.len - p};
-	}
-	p = memchr(target.p, '?', target.len);
-	if (p)
-		target.len = p - target.p;
+	target = (struct span){target.p + n, target.len - n};
+	if ((end = memchr(target.p, '?', target.len)))
+		target.len = end - target.p;
+	if ((end = memchr(target.p, '#', target.len)))
+		target.len = end - target.p;
 	s->target_sz = connect ? copy(s->target, sizeof(s->target), target)
 			       : l7_fold(target, s->target, sizeof(s->target)).len;
 	if (!s->target_sz)
 		s->target[s->target_sz++] = '/';
+}
+
+/* Of a line that is cut: what may be the beginning of " HTTP/1.x" belongs to it no longer. */
+static size_t cut_target(struct span target)
+{
+	static const char version[] = " HTTP/1.";
+	const char *blank = memchr(target.p, ' ', target.len);
+	size_t left = blank ? target.p + target.len - blank : 0;
+
+	return blank && !memcmp(blank, version,
+				left < sizeof(version) - 1 ? left : sizeof(version) - 1)
+		       ? (size_t)(blank - target.p)
+		       : target.len;
 }
 
 int http1_read_request(struct l7_parser *parser, struct http1_words *s, const struct l7_view *v,
@@ -222,6 +300,7 @@ int http1_read_request(struct l7_parser *parser, struct http1_words *s, const st
 	const uint8_t *nl = http1_first_line_end(v), *end;
 	struct span target;
 
+	n = n ? n : http1_method_cut(v->p, v->len);
 	s->method_sz = copy(s->method, sizeof(s->method), (struct span){(const char *)v->p, n});
 	h->connect = n == 7 && !memcmp(v->p, "CONNECT", 7);
 	target.p = (const char *)v->p + n + 1;
@@ -238,6 +317,7 @@ int http1_read_request(struct l7_parser *parser, struct http1_words *s, const st
 			return -1;
 	} else {
 		target.len = (const char *)end - target.p;
+		target.len = cut_target(target);
 		h->partial = true;
 		h->sz = v->len;
 	}

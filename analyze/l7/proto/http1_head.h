@@ -20,11 +20,13 @@ struct http1_head {
 struct http1_words {
 	size_t method_sz, target_sz, detail_sz;
 	bool is_error;
-	char method[16], target[256], status[4], detail[768];
+	char method[32], target[256], status[4], detail[768];
 };
 
-/* Length of the method word when the bytes begin a request (or may, cut short), else 0. */
+/* Length of the method's word when the bytes begin a request, else 0. */
 size_t http1_method_at(const uint8_t *p, size_t len);
+/* The same of a line whose end is not there: what else it may be, its caller knows. */
+size_t http1_method_cut(const uint8_t *p, size_t len);
 bool http1_response_at(const uint8_t *p, size_t len);
 /* Where the first line ends; NULL when that is not in view. */
 const uint8_t *http1_first_line_end(const struct l7_view *v);

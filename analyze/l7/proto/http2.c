@@ -466,7 +466,7 @@ static int64_t http2_parse(struct l7_parser *parser, const struct l7_view *v, st
 		return L7_PARTIAL;
 	/* The server begins with its settings; anything else is joined late. */
 	if (parser->after_hole ||
-	    (!s->begun && (v->requests || v->p[3] != H2_SETTINGS || v->p[4]))) {
+	    (!s->begun && (v->requests || v->p[3] != H2_SETTINGS || v->p[4] & H2_ACK))) {
 		s->lost = true;
 		forget(h, v->requests);
 	}
@@ -503,9 +503,9 @@ static void http2_fini(void *state)
 /* The shape, but no larger header block than any receiver takes (SETTINGS_MAX_FRAME_SIZE, RFC 9113
  * 4.2) may come first: only what was seen to be a connection could have agreed on more. Bodies are
  * not held to it: servers of gRPC do take larger ones. */
-static enum h2_shape bid_shape(const struct l7_view *v, int *requests)
+static enum h2_shape bid_shape(const struct l7_view *v, bool odd, int *requests)
 {
-	enum h2_shape shape = h2_shape(v, requests);
+	enum h2_shape shape = h2_shape(v, odd, requests);
 	struct h2_frame f;
 
 	if (shape == H2_NOTHING || shape == H2_BEGINS || v->len < H2_FRAME_HEAD ||
@@ -518,9 +518,13 @@ static enum h2_shape bid_shape(const struct l7_view *v, int *requests)
 static int http2_bid(const struct l7_view *sent, const struct l7_view *received, int *requests_sent)
 {
 	int sends, receives;
-	enum h2_shape a = bid_shape(sent, &sends), b = bid_shape(received, &receives);
-	enum h2_shape least = a < b ? a : b, most = a < b ? b : a;
+	enum h2_shape a = bid_shape(sent, false, &sends),
+		      b = bid_shape(received, a == H2_BEGINS, &receives), least, most;
 
+	if (b == H2_BEGINS)
+		a = bid_shape(sent, true, &sends);
+	least = a < b ? a : b;
+	most = a < b ? b : a;
 	if (sends >= 0 && sends != receives)
 		*requests_sent = sends;
 	else if (sends < 0 && receives >= 0)

@@ -43,7 +43,8 @@ enum h2_flags {
 struct h2_frame {
 	uint32_t len; /* of the payload */
 	enum h2_type type;
-	uint8_t flags;
+	uint8_t flags; /* those that its type has */
+	bool odd;      /* it had others */
 	uint32_t stream;
 };
 
@@ -58,8 +59,9 @@ bool h2_payload(const struct h2_frame *f, const uint8_t *p, size_t have, uint32_
 /* How the bytes look that begin a connection or, joined late, a call. */
 /* H2_FRAMES_WEAK: heads that chance may have made, too. */
 enum h2_shape { H2_NOTHING, H2_OTHER, H2_FRAMES_WEAK, H2_FRAMES, H2_FRAMES_SURE, H2_BEGINS };
-/* *requests: 1 when they are requests, 0 responses, -1 they do not tell. */
-enum h2_shape h2_shape(const struct l7_view *v, int *requests);
+/* *requests: 1 when they are requests, 0 responses, -1 they do not tell. `odd`: even where flags
+ * are set that have no meaning, as who speaks HTTP/2 for sure may do. */
+enum h2_shape h2_shape(const struct l7_view *v, bool odd, int *requests);
 
 /* Frames from `from` on that end where the call ends, or so many that it does not matter. */
 bool h2_chain(const struct l7_view *v, size_t from);

@@ -18,7 +18,7 @@ static uint32_t be32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 }
 
-/* Flags that RFC 9113 gives a type; others must not be sent. */
+/* Flags that RFC 9113 gives a type; others must not be sent, and are to be ignored (4.1). */
 static uint8_t flags_of(enum h2_type type)
 {
 	switch (type) {
@@ -74,9 +74,9 @@ bool h2_frame(const uint8_t *p, struct h2_frame *f)
 			       .type = p[3],
 			       .flags = p[4],
 			       .stream = be32(p + 5)};
-	if (f->stream & 1u << 31 || f->flags & ~flags_of(f->type))
-		return false;
-	return length_fits(f);
+	f->odd = f->flags & ~flags_of(f->type);
+	f->flags &= flags_of(f->type);
+	return !(f->stream & 1u << 31) && length_fits(f);
 }
 
 bool h2_payload(const struct h2_frame *f, const uint8_t *p, size_t have, uint32_t *before,
@@ -175,7 +175,9 @@ static unsigned weight_of(const struct h2_frame *f, const uint8_t *p, size_t hav
 	}
 }
 
-static enum h2_shape shape_from(const struct l7_view *v, size_t at, unsigned most, int *requests)
+/* `odd`: flags that are not defined tell nothing; else they tell that it is something else. */
+static enum h2_shape shape_from(const struct l7_view *v, size_t at, unsigned most, bool odd,
+				int *requests)
 {
 	unsigned frames = 0, sure = 0, weight = 0;
 	enum h2_shape shape;
@@ -187,7 +189,7 @@ static enum h2_shape shape_from(const struct l7_view *v, size_t at, unsigned mos
 
 		if (have < H2_FRAME_HEAD)
 			break;
-		if (!h2_frame(p, &f) || f.len > MAX_SURE_FRAME)
+		if (!h2_frame(p, &f) || f.len > MAX_SURE_FRAME || (f.odd && !odd))
 			return H2_OTHER;
 		frames++;
 		p += H2_FRAME_HEAD;
@@ -202,26 +204,26 @@ static enum h2_shape shape_from(const struct l7_view *v, size_t at, unsigned mos
 	return frames ? shape : H2_NOTHING;
 }
 
-enum h2_shape h2_shape(const struct l7_view *v, int *requests)
+enum h2_shape h2_shape(const struct l7_view *v, bool odd, int *requests)
 {
 	size_t n = v->len < H2_PREFACE_SZ ? v->len : H2_PREFACE_SZ;
 
 	*requests = -1;
 	if (n >= 3 && !memcmp(v->p, H2_PREFACE, n)) {
 		enum h2_shape rest =
-			n < H2_PREFACE_SZ ? H2_NOTHING : shape_from(v, n, UINT_MAX, requests);
+			n < H2_PREFACE_SZ ? H2_NOTHING : shape_from(v, n, UINT_MAX, true, requests);
 
 		*requests = 1;
 		return rest == H2_OTHER ? H2_OTHER : n < H2_PREFACE_SZ ? H2_FRAMES : H2_BEGINS;
 	}
-	return shape_from(v, 0, UINT_MAX, requests);
+	return shape_from(v, 0, UINT_MAX, odd, requests);
 }
 
 bool h2_in_step(const struct l7_view *v, size_t from)
 {
 	int requests;
 
-	return shape_from(v, from, IN_STEP, &requests) != H2_OTHER;
+	return shape_from(v, from, IN_STEP, false, &requests) != H2_OTHER;
 }
 
 bool h2_chain(const struct l7_view *v, size_t from)
@@ -232,7 +234,7 @@ bool h2_chain(const struct l7_view *v, size_t from)
 	while (at + H2_FRAME_HEAD <= v->len) {
 		struct h2_frame f;
 
-		if (!h2_frame(v->p + at, &f) || f.len > MAX_SURE_FRAME)
+		if (!h2_frame(v->p + at, &f) || f.len > MAX_SURE_FRAME || f.odd)
 			return false;
 		at += H2_FRAME_HEAD + f.len;
 		if (++frames == IN_STEP)

@@ -328,6 +328,16 @@ static int64_t kafka_parse(struct l7_parser *parser, const struct l7_view *v, st
 
 /* ---- bidding ---- */
 
+/* librdkafka before 1.0 sends an empty array with ApiVersions 0, which has no fields. */
+static bool ends_at(const struct head *h, const uint8_t *walked, const uint8_t *end)
+{
+	static const uint8_t none[4];
+
+	return walked == end ||
+	       (h->key == KAFKA_API_VERSIONS && !h->version && end - walked == sizeof(none) &&
+		!memcmp(walked, none, sizeof(none)));
+}
+
 /* 0: no request; else how sure, by how much of it agrees with its description. */
 static int looks_like(const uint8_t *p, size_t len, uint64_t known, struct head *h)
 {
@@ -340,7 +350,7 @@ static int looks_like(const uint8_t *p, size_t len, uint64_t known, struct head 
 	whole = h->frame <= len;
 	kafka_walk(&f, h->body, h->frame - (h->body.p - p), h->api->request, h->version,
 		   h->flexible);
-	if (f.bad || (whole && !f.open && (!f.whole || f.end != p + h->frame)))
+	if (f.bad || (whole && !f.open && (!f.whole || !ends_at(h, f.end, p + h->frame))))
 		return 0;
 	if (h->frame < len && request_head(&next, p + h->frame, len - h->frame) == HEAD_NOT)
 		return 0;

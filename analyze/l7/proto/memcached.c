@@ -182,6 +182,11 @@ static void look(const struct l7_view *v, int *requests, int *responses)
 	}
 	*requests = request_at(p, len);
 	*responses = response_at(p, len);
+	/* Lines that others have as well have not this head. */
+	if (v->datagram) {
+		*requests += *requests == 1;
+		*responses += *responses == 1;
+	}
 }
 
 /* Both sides as far as they can be told. */

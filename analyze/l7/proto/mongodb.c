@@ -8,6 +8,7 @@
  *             section: 0 document | 1 size:4 name NUL documents
  *   QUERY     flags:4  db.collection NUL  skip:4  return:4  document
  *   REPLY     flags:4  cursor:8  from:4  count:4  documents
+ *   COMMAND   db NUL  command NUL  document  document (3.2)    COMMANDREPLY  document  document
  *   COMPRESSED  opcode:4  size:4  compressor:1  the rest of that message
  *
  * A command is a document whose first field is its name. Paired by request id. A request with

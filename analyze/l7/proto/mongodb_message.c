@@ -8,7 +8,13 @@ enum { MESSAGE_MAX = 48000000 };
 
 static bool is_request_op(uint32_t op)
 {
-	return op == OP_MSG || (op >= OP_UPDATE && op <= OP_KILL_CURSORS && op != 2003);
+	return op == OP_MSG || op == OP_COMMAND ||
+	       (op >= OP_UPDATE && op <= OP_KILL_CURSORS && op != 2003);
+}
+
+static bool is_response_op(uint32_t op)
+{
+	return op == OP_REPLY || op == OP_COMMANDREPLY;
 }
 
 bool mongodb_header_at(const uint8_t *p, size_t len, struct mongodb_header *h)
@@ -20,12 +26,13 @@ bool mongodb_header_at(const uint8_t *p, size_t len, struct mongodb_header *h)
 	h->response_to = l7_le(&c, 4);
 	h->op = l7_le(&c, 4);
 	return !c.cut && h->size >= MONGODB_HEADER_SZ + 9 && h->size <= MESSAGE_MAX &&
-	       (is_request_op(h->op) || h->op == OP_REPLY || h->op == OP_COMPRESSED);
+	       (is_request_op(h->op) || is_response_op(h->op) || h->op == OP_COMPRESSED);
 }
 
 bool mongodb_is_response(const struct mongodb_header *h)
 {
-	return h->op == OP_REPLY || (h->response_to && (h->op == OP_MSG || h->op == OP_COMPRESSED));
+	return is_response_op(h->op) ||
+	       (h->response_to && (h->op == OP_MSG || h->op == OP_COMPRESSED));
 }
 
 static bool is_name(struct span s, size_t max)
@@ -116,10 +123,50 @@ static bool read_reply(struct mongodb_message *m, struct l7_cursor *c)
 	return !m->count || read_doc(m, c);
 }
 
+static bool is_same(struct span a, struct span b)
+{
+	return a.len == b.len && !memcmp(a.p, b.p, a.len);
+}
+
+/* Of two documents, in whose order servers and their documentation differ, that which is wanted:
+ * the arguments, which begin with the command's name; the result, and not "$"-fields about it. */
+static bool read_docs(struct mongodb_message *m, struct l7_cursor *c)
+{
+	struct bson_field first;
+	struct bson b;
+
+	for (int i = 0; i < 2; i++) {
+		if (!read_doc(m, c))
+			return false;
+		if (!m->found)
+			return true;
+		b = m->doc;
+		if (bson_next(&b, &first) &&
+		    (m->command.len ? is_same(first.name, m->command) : *first.name.p != '$'))
+			return true;
+		l7_take(c, m->doc.size);
+	}
+	return true;
+}
+
+static bool read_command_op(struct mongodb_message *m, struct l7_cursor *c)
+{
+	if (m->op == OP_COMMAND) {
+		m->space = l7_cstring(c);
+		m->command = l7_cstring(c);
+		if (!c->cut &&
+		    (!is_name(m->space, MONGODB_NAME) || !is_name(m->command, MONGODB_NAME)))
+			return false;
+	}
+	return read_docs(m, c);
+}
+
 static bool read_body(struct mongodb_message *m, struct l7_cursor c)
 {
 	if (m->op == OP_MSG)
 		return read_sections(m, &c);
+	if (m->op == OP_COMMAND || m->op == OP_COMMANDREPLY)
+		return read_command_op(m, &c);
 	return m->op == OP_REPLY ? read_reply(m, &c) : read_old(m, &c);
 }
 
@@ -138,7 +185,7 @@ static bool read_compressed(struct mongodb_message *m, struct l7_cursor c, uint8
 	m->compressor = "";
 	if (c.cut)
 		return true;
-	if ((m->op != OP_REPLY && !is_request_op(m->op)) || size > MESSAGE_MAX ||
+	if ((!is_response_op(m->op) && !is_request_op(m->op)) || size > MESSAGE_MAX ||
 	    id >= sizeof(names) / sizeof(names[0]))
 		return false;
 	m->compressor = names[id];
@@ -164,7 +211,7 @@ bool mongodb_message_read(struct mongodb_message *m, const struct l7_view *v, ui
 {
 	struct l7_cursor c = l7_cursor(v);
 
-	*m = (struct mongodb_message){.space = {"", 0}, .sequence = {"", 0}};
+	*m = (struct mongodb_message){.space = {"", 0}, .command = {"", 0}, .sequence = {"", 0}};
 	if (!mongodb_header_at(v->p, v->len, &m->h))
 		return false;
 	if (m->h.size < v->len)

@@ -13,6 +13,8 @@ enum opcode {
 	OP_GET_MORE = 2005,
 	OP_DELETE = 2006,
 	OP_KILL_CURSORS = 2007,
+	OP_COMMAND = 2010, /* of 3.2 to 4.0, mostly among servers */
+	OP_COMMANDREPLY = 2011,
 	OP_COMPRESSED = 2012,
 	OP_MSG = 2013,
 };
@@ -35,7 +37,8 @@ struct mongodb_message {
 	uint32_t op; /* of what was compressed */
 	uint32_t flags, count;
 	uint64_t cursor;
-	struct span space;	/* db.collection of the old opcodes */
+	struct span space;	/* db.collection of the old opcodes, db of OP_COMMAND */
+	struct span command;	/* of OP_COMMAND */
 	struct span sequence;	/* name of the first section of documents */
 	const char *compressor; /* NULL: not compressed */
 	bool opaque;		/* compressed, and not to be opened */

@@ -132,8 +132,8 @@ bool mongodb_request(struct l7_parser *parser, const struct mongodb_message *q,
 		     struct l7_message *m)
 {
 	struct command cmd = {.name = {"", 0}, .db = {"", 0}, .collection = {"", 0}};
-	bool enough = true,
-	     command = q->op == OP_MSG || (q->op == OP_QUERY && is_command_space(q->space));
+	bool enough = true, command = q->op == OP_MSG || q->op == OP_COMMAND ||
+				      (q->op == OP_QUERY && is_command_space(q->space));
 
 	if (q->opaque) {
 		m->method = (struct span){"compressed", 10};
@@ -142,6 +142,11 @@ bool mongodb_request(struct l7_parser *parser, const struct mongodb_message *q,
 		if (q->op == OP_QUERY) {
 			cmd.db = (struct span){q->space.p, q->space.len - 5};
 			enough |= cmd.name.len != 0;
+		}
+		if (q->op == OP_COMMAND) {
+			cmd.db = q->space;
+			cmd.name = q->command;
+			enough |= cmd.name.len && !q->short_end;
 		}
 		if (!cmd.name.len)
 			cmd.name = command_of(q->sequence);
@@ -154,7 +159,8 @@ bool mongodb_request(struct l7_parser *parser, const struct mongodb_message *q,
 		m->target = mongodb_bounded(q->space, MONGODB_SPACE);
 		enough = q->space.len || q->op == OP_KILL_CURSORS;
 	}
-	m->type = q->op == OP_QUERY || q->op == OP_GET_MORE ? L7_REQUEST : L7_ONEWAY;
+	m->type = q->op == OP_QUERY || q->op == OP_GET_MORE || q->op == OP_COMMAND ? L7_REQUEST
+										   : L7_ONEWAY;
 	if (q->op == OP_MSG)
 		m->type = q->flags & MORE_TO_COME ? L7_ONEWAY : L7_REQUEST;
 	if (q->compressor)

@@ -4,6 +4,8 @@
 #include "analyze/l7/proto/mysql_packet.h"
 #include "analyze/l7/proto/sqltext.h"
 
+enum { ATTRIBUTES_MAX = 65535, REFUSAL_MAX = 512 };
+
 enum mysql_at mysql_packet_at(const struct l7_view *v, uint64_t off, struct mysql_packet *k)
 {
 	const uint8_t *p = v->p + off;
@@ -58,6 +60,80 @@ struct span mysql_string(struct l7_cursor *c)
 	return s;
 }
 
+/* Bytes of a value in the binary protocol. */
+static uint64_t value_size(struct l7_cursor *c, unsigned type)
+{
+	static const uint8_t fixed[] = {
+		[1] = 1, [2] = 2, [3] = 4, [4] = 4, [5] = 8, [6] = 0, [8] = 8, [9] = 4, [13] = 2};
+
+	switch (type) {
+	case 7: /* date and time: as many bytes as they need */
+	case 10:
+	case 11:
+	case 12:
+		return l7_be(c, 1);
+	case 6:
+		return 0;
+	default:
+		return type < sizeof(fixed) && fixed[type] ? fixed[type] : mysql_lenenc(c);
+	}
+}
+
+/*
+ * CLIENT_QUERY_ATTRIBUTES, which MySQL 8's clients agree on: how many, always 1 set; if there are
+ * some, a bit for each that is NULL, 1, the type:2 and name of each, their values. Text of SQL has
+ * no 1 for its second byte, so that no login is needed to know.
+ */
+static bool pass_attributes(struct l7_cursor *c)
+{
+	uint64_t cnt = mysql_lenenc(c);
+	const uint8_t *nulls, *types;
+	struct l7_cursor names;
+
+	if (l7_be(c, 1) != 1 || cnt > ATTRIBUTES_MAX)
+		return false;
+	nulls = cnt ? l7_take(c, (cnt + 7) / 8) : c->p;
+	if (cnt && l7_be(c, 1) != 1)
+		return c->cut;
+	types = c->p;
+	for (uint64_t i = 0; i < cnt && !c->cut; i++) {
+		l7_take(c, 2);
+		l7_take(c, mysql_lenenc(c));
+	}
+	names = l7_cursor_at(types, c->end - types);
+	for (uint64_t i = 0; i < cnt && !c->cut; i++) {
+		unsigned type = l7_le(&names, 2) & 0xff;
+
+		l7_take(&names, mysql_lenenc(&names));
+		if (!(nulls[i / 8] >> i % 8 & 1))
+			l7_take(c, value_size(c, type));
+	}
+	return true;
+}
+
+struct span mysql_query_text(const struct mysql_packet *k)
+{
+	struct l7_cursor c = l7_cursor_at(k->p + 1, k->have - 1), text = c;
+
+	if (k->have < 3 || !pass_attributes(&text))
+		text = c;
+	return text.cut ? (struct span){"", 0}
+			: (struct span){(const char *)text.p, l7_left(&text)};
+}
+
+bool mysql_is_refusal(const struct mysql_packet *k)
+{
+	unsigned code = k->have < 12 ? 0 : k->p[1] | k->p[2] << 8;
+
+	if (k->seq || k->len > REFUSAL_MAX || k->have < k->len || *k->p != 0xff || code < 1000 ||
+	    code >= 5000)
+		return false;
+	for (size_t i = 3; i < k->len; i++)
+		if (k->p[i] < ' ' || k->p[i] == 0x7f)
+			return false;
+	return true;
+}
+
 /* ---- bidding ---- */
 
 static bool greeting(const struct l7_view *v, const struct mysql_packet *k)
@@ -87,14 +163,12 @@ static bool login(const struct mysql_packet *k)
 /* 0: no command; else how sure. */
 static int command(const struct l7_view *v, const struct mysql_packet *k)
 {
-	struct span sql = {(const char *)k->p + 1, k->have ? k->have - 1 : 0};
-
 	if (k->seq || !k->len || !k->have || 4 + (uint64_t)k->len > v->known)
 		return 0;
 	switch (*k->p) {
 	case COM_QUERY:
 	case COM_STMT_PREPARE:
-		return sql_begins(sql, SQL_MYSQL) ? 85 : 0;
+		return sql_begins(mysql_query_text(k), SQL_MYSQL) ? 85 : 0;
 	case COM_STMT_EXECUTE:
 		/* id:4, flags:1, iterations:4, always 1 */
 		return k->have >= 10 && k->p[5] <= 15 && !memcmp(k->p + 6, "\1\0\0", 4) ? 80 : 0;
@@ -147,7 +221,7 @@ static int answer(const struct l7_view *v, const struct mysql_packet *k)
 	if (numbered(v) > 2)
 		return 85;
 	if (!*k->p)
-		return k->len >= 7 && k->len < 1024 ? 60 : 0;
+		return k->len < 7 || k->len >= 1024 ? 0 : numbered(v) ? 60 : 40;
 	if (*k->p == 0xff)
 		return k->have >= 9 && k->p[3] == '#' && k->p[4] >= '0' ? 80 : 0;
 	if (mysql_is_eof(k))
@@ -172,6 +246,8 @@ static int looks_like(const struct l7_view *v)
 		return 0;
 	if (greeting(v, &k))
 		return -100;
+	if (mysql_is_refusal(&k) && 4 + (uint64_t)k.len == v->known)
+		return -90;
 	if (login(&k))
 		return 95;
 	return command(v, &k) ? command(v, &k) : -answer(v, &k);

@@ -54,6 +54,11 @@ enum mysql_at mysql_packet_at(const struct l7_view *v, uint64_t off, struct mysq
 bool mysql_is_eof(const struct mysql_packet *k);
 unsigned mysql_eof_flags(const struct mysql_packet *k);
 
+/* The text of a COM_QUERY, without query attributes; empty: it was not kept. */
+struct span mysql_query_text(const struct mysql_packet *k);
+/* An ERR in place of a greeting: no login follows. */
+bool mysql_is_refusal(const struct mysql_packet *k);
+
 uint64_t mysql_lenenc(struct l7_cursor *c);
 struct span mysql_string(struct l7_cursor *c); /* up to its zero, or the end */
 

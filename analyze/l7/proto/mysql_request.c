@@ -17,11 +17,13 @@ static void remember_digest(struct mysql *s, const struct l7_message *m, struct 
 static void name_sql(struct mysql *s, struct l7_parser *parser, struct l7_message *m,
 		     const struct mysql_packet *k, unsigned cmd)
 {
-	struct span sql = {(const char *)k->p + 1, k->have - 1};
+	struct span sql = cmd == COM_QUERY ? mysql_query_text(k)
+					   : (struct span){(const char *)k->p + 1, k->have - 1};
 	struct span keyword = sql_keyword(sql, SQL_MYSQL, s->method, sizeof(s->method));
 
 	m->target = sql_digest(sql, SQL_MYSQL, k->have < k->len, s->target, DIGEST_MAX);
-	m->detail = l7_text(parser, "{\"sql\":\"%s\"}", l7_json(parser, sql, SQL_SHOWN).p);
+	if (sql.len)
+		m->detail = l7_text(parser, "{\"sql\":\"%s\"}", l7_json(parser, sql, SQL_SHOWN).p);
 	if (cmd == COM_STMT_PREPARE) {
 		remember_digest(s, m, keyword);
 		m->method = (struct span){"PREPARE", 7};

@@ -95,6 +95,13 @@ static unsigned on_ok(struct response *r, struct l7_cursor c)
 	return c.cut ? 0 : flags;
 }
 
+/* What ends rows where EOF is deprecated: an OK whose first byte is EOF's. A row that begins so is
+ * longer than any packet. */
+static bool is_end(const struct mysql_packet *k)
+{
+	return k->len >= 7 && k->len < MYSQL_MAX_PACKET && *k->p == 0xfe;
+}
+
 /* A result ends: true when it was the last. */
 static bool end_of_result(struct response *r, unsigned flags)
 {
@@ -161,6 +168,8 @@ static bool on_first(struct mysql *s, struct l7_parser *parser, const struct mys
 		return true;
 	if (r->cmd == COM_STMT_PREPARE && !*k->p)
 		return on_prepared(s, parser, c);
+	if (is_end(k))
+		return end_of_result(r, on_ok(r, c));
 	if (r->cmd == COM_STMT_FETCH && *k->p != 0xff) {
 		r->at = RESULT_ROWS;
 		r->has_rows = true;
@@ -214,7 +223,7 @@ static bool on_packet(struct mysql *s, struct l7_parser *parser, const struct my
 	}
 	switch (r->at) {
 	case RESULT_COLUMNS:
-		if (mysql_is_eof(k))
+		if (mysql_is_eof(k) || is_end(k))
 			return true; /* of COM_FIELD_LIST */
 		if (!--r->columns)
 			r->at = RESULT_ROWS;
@@ -238,7 +247,7 @@ static bool on_packet(struct mysql *s, struct l7_parser *parser, const struct my
 		}
 		return end_of_result(r, flags);
 	}
-	if (*k->p == 0xfe && k->len >= 7 && k->len < MYSQL_MAX_PACKET)
+	if (is_end(k))
 		return end_of_result(r, on_ok(r, c));
 	r->rows++;
 	r->set_rows++;
@@ -282,6 +291,20 @@ static bool on_greeting(struct mysql *s, const struct mysql_packet *k)
 	s->server_caps |= (uint32_t)l7_le(&c, 2) << 16;
 	s->greeted = true;
 	return true;
+}
+
+/* An ERR in place of the greeting: too many connections, a host that is not allowed. */
+static void on_refusal(struct l7_parser *parser, const struct mysql_packet *k, struct l7_message *m)
+{
+	struct response r = {0};
+
+	on_error(&r, l7_cursor_at(k->p, k->have));
+	m->type = L7_ONEWAY;
+	m->method = (struct span){"CONNECT", 7};
+	m->is_error = true;
+	m->status = l7_text(parser, "%.*s", (int)r.status_sz, r.status);
+	m->detail = l7_text(parser, "{\"error\":\"%s\"}",
+			    l7_json(parser, (struct span){r.text, r.text_sz}, 200).p);
 }
 
 /* All of the view belongs to a response whose end will not be seen. */
@@ -340,6 +363,10 @@ int64_t mysql_response(struct mysql *s, struct l7_parser *parser, const struct l
 			return r->active ? pass_lost(s, v) : (int64_t)v->known;
 		if (!r->active && on_greeting(s, &k))
 			return off + 4 + k.len;
+		if (!r->active && !s->synced && !off && mysql_is_refusal(&k)) {
+			on_refusal(parser, &k, m);
+			return 4 + k.len;
+		}
 		if (!r->active && !begin_response(s, parser, v, &k))
 			return stray(s, v, &k, off);
 		parser->after_hole = false;

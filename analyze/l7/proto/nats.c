@@ -378,6 +378,19 @@ static size_t nats_resync(const struct l7_view *v, size_t from)
 
 /* ---- bidding ---- */
 
+/* MSN Messenger has a MSG of three words and a length, too: of a text with a head, and without a
+ * line's end behind it. Clients of NATS number their subscriptions. */
+static bool is_messenger(const struct l7_view *v, const struct line *l)
+{
+	static const char mime[] = "MIME-Version:";
+	size_t left = v->len - l->size, n = left < sizeof(mime) - 1 ? left : sizeof(mime) - 1;
+	uint64_t sid;
+
+	if (!is_verb(l->v[0], "MSG"))
+		return false;
+	return !number(l->v[2], &sid) || (n && !memcmp(v->p + l->size, mime, n));
+}
+
 /* 3: NATS only, 2: likely, 1: other protocols have such lines as well, 0: not. */
 static int looks_like(const struct l7_view *v, enum side side)
 {
@@ -393,6 +406,8 @@ static int looks_like(const struct l7_view *v, enum side side)
 	if (!got)
 		return !l.verb->max && l.v[1].len ? 3 : 0;
 	if (l.size < 3 || v->p[l.size - 2] != '\r' || !payload_size(&l, &n))
+		return 0;
+	if (is_messenger(v, &l))
 		return 0;
 	if (l.verb->payload) /* what follows the payload is a line's end */
 		return l.size + n > v->len || !memcmp(v->p + l.size + n - 2, "\r\n", 2) ? 3 : 0;

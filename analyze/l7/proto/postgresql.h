@@ -14,7 +14,7 @@ enum waits { STARTUP, QUERY, EXECUTE, BATCH, SYNC };
 struct response {
 	bool active;
 	uint64_t first_ns, last_ns, size, rows;
-	bool is_error, has_rows, complete, copy;
+	bool is_error, is_fatal, has_rows, complete, copy;
 	enum l7_dir dir;
 	char status[32], text[200];
 	size_t status_sz, text_sz;

@@ -48,7 +48,8 @@ void postgresql_deliver_lost(struct postgresql *s, struct l7_parser *parser)
 	s->lost = false;
 }
 
-/* Field type:1, text 0, ...: C is the SQLSTATE, M the message. */
+/* Field type:1, text 0, ...: C is the SQLSTATE, M the message, S the severity, V the same in no
+ * language but English. */
 static void on_error(struct response *r, struct l7_cursor c)
 {
 	if (r->is_error)
@@ -59,7 +60,9 @@ static void on_error(struct response *r, struct l7_cursor c)
 		char field = *c.p++;
 		struct span text = pg_string(&c);
 
-		if (field == 'C') {
+		if (field == 'S' || field == 'V') {
+			r->is_fatal |= l7_is(text, "FATAL") || l7_is(text, "PANIC");
+		} else if (field == 'C') {
 			r->status_sz = text.len < 5 ? text.len : 5;
 			memcpy(r->status, text.p, r->status_sz);
 		} else if (field == 'M') {
@@ -162,6 +165,18 @@ static bool on_executed(struct postgresql *s, struct l7_parser *parser, struct l
 	return true;
 }
 
+/* The connection ends with this error (54.2.9), as with any during the login: no ReadyForQuery
+ * comes.
+ */
+static bool on_fatal(struct postgresql *s, struct l7_parser *parser, struct l7_message *m)
+{
+	const struct order_item *req = order_front(&s->order);
+
+	if (!s->resp.is_fatal && !(req && req->kind == STARTUP))
+		return false;
+	return on_ready(s, parser, m);
+}
+
 static void collect(struct postgresql *s, const struct l7_view *v, uint64_t size)
 {
 	struct response *r = &s->resp;
@@ -216,7 +231,7 @@ static bool on_message(struct postgresql *s, struct l7_parser *parser, const str
 	case 'E':
 		on_error(&s->resp, c);
 		if (!on_executed(s, parser, m))
-			return false;
+			return on_fatal(s, parser, m);
 		skip_to_sync(s, parser, v);
 		return true;
 	case 'C':

@@ -180,6 +180,11 @@ static const struct command *command_of(struct span method)
 	return &other;
 }
 
+static bool has_key(const struct command *c)
+{
+	return c->sz && c->key != KEYLESS && c->key < CONTAINER;
+}
+
 static bool is_word(struct span s, const char *word)
 {
 	return s.len == strlen(word) && !strncasecmp(s.p, word, s.len);
@@ -240,10 +245,11 @@ bool redis_is_subscription(struct span word)
 
 bool redis_begins_line(struct span word)
 {
-	static const char *const words[] = {"PING",	  "INFO",   "GET",    "SET",   "DEL",
-					    "EXISTS",	  "INCR",   "MULTI",  "ROLE",  "DBSIZE",
-					    "SELECT",	  "CONFIG", "CLIENT", "HELLO", "SUBSCRIBE",
-					    "PSUBSCRIBE", NULL};
+	/* Others have QUIT, AUTH and the like, too, and "+OK" for an answer. */
+	static const char *const words[] = {"PING",   "INFO",	"MULTI",  "ROLE",  "DBSIZE",
+					    "SELECT", "CONFIG", "CLIENT", "HELLO", NULL};
+	char upper[32];
 
-	return listed(word, words);
+	return listed(word, words) || redis_is_subscription(word) ||
+	       has_key(command_of(l7_upper(word, upper, sizeof(upper))));
 }

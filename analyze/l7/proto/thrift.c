@@ -30,6 +30,7 @@ struct thrift {
 	bool cut;    /* the hole is the end of a reply, which was not kept */
 	bool counts; /* calls had different ids */
 	uint32_t last_seqid;
+	uint32_t peer;	     /* of the message at hand */
 	unsigned skipped[2]; /* calls in a row, after a hole, that began no message */
 };
 
@@ -98,6 +99,8 @@ static bool is_call_of(const struct l7_parser *parser, const struct order_item *
 	if (item->kind != h->seqid)
 		return false;
 	call = l7_pending(parser, item->id);
+	if (call && call->peer != ((const struct thrift *)parser->state)->peer)
+		return false;
 	a = call ? short_name(call->method) : b;
 	return a.len == b.len && !memcmp(a.p, b.p, a.len);
 }
@@ -224,6 +227,7 @@ static int64_t thrift_parse(struct l7_parser *parser, const struct l7_view *v, s
 	enum verdict verdict = thrift_head_of(&h, v);
 	struct thrift_reader r, body;
 
+	s->peer = v->peer;
 	s->hole |= parser->after_hole && !v->requests;
 	if (verdict == HEAD_SHORT)
 		return v->len > NAME_MAX_LEN + 4096 ? L7_BAD : L7_PARTIAL;
@@ -276,7 +280,10 @@ static int looks_like(const struct l7_view *v, unsigned *type)
 	whole = thrift_skip_struct(&r, 0);
 	/* What is there to its end ends with its struct, and without a frame with its call. */
 	if (r.bad || (!whole && h.framed && h.frame <= v->len) ||
-	    (whole && h.framed && h.frame <= v->len && r.c.p != r.c.end))
+	    (whole && h.framed && (h.frame > v->len || r.c.p != r.c.end)))
+		return 0;
+	/* A datagram is a message, from its beginning to its end. */
+	if (v->datagram && !v->cut && (!whole || r.c.p != r.c.end))
 		return 0;
 	if (h.encoding == OLD && !whole && r.c.p - h.body < 3)
 		return 0;
@@ -320,5 +327,6 @@ const struct l7_protocol l7_thrift = {
 	.state_sz = sizeof(struct thrift),
 	.fini = thrift_fini,
 	.pair_by_id = true,
+	.datagrams = true,
 	.ports = {9090, 9091, 9083, 10000},
 };
