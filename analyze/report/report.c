@@ -519,7 +519,7 @@ static int put_rest(const struct report *r)
 		"SELECT 1.0 * self_value / nullif((SELECT sum(self_value) FROM binary_symbols), 0) "
 		"AS self_share, self_value AS self_ns, symbols, name AS binary, why FROM "
 		"binary_symbols "
-		"WHERE symbols <> 'dwarf' ORDER BY self_value DESC, name LIMIT 30");
+		"WHERE symbols <> 'dwarf' OR why <> '' ORDER BY self_value DESC, name LIMIT 30");
 
 	if (err)
 		return err;
