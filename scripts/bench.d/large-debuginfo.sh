@@ -62,11 +62,11 @@ cd "$OLDPWD"
 head_row
 start "$T/prog"; p=$!
 sleep 1
-for mode in symtab auto; do
+for mode in symtab auto; do # readers are the nursery's children, which wait4() does not tell of
 	measured "$OBREC" -q -e cpu -F 499 --debuginfo $mode -d 5s -p $p -o "$T/$mode.obz"
-	row "$mode, DWARF of $((sz / 1000000)) MB: CPU s" "$cpu"
+	row "$mode, DWARF of $((sz / 1000000)) MB: CPU s without reader processes" "$cpu"
 	row "$mode: wall s" "$wall"
-	row "$mode: peak resident of the largest process, MiB" $((rss >> 10))
+	row "$mode: peak resident without reader processes, MiB" $((rss >> 10))
 	row "$mode: archive, kB" $(($(stat -c %s "$T/$mode.obz") / 1000))
 	row "$mode: addresses on stacks" "$(sql "$T/$mode.obz" "SELECT count(DISTINCT address || ' ' || binary_id) FROM frame")"
 	row "$mode: frames with a line" "$(sql "$T/$mode.obz" "SELECT round(100.0 * sum(f.line > 0) / count(*), 1) || ' %' FROM frame f JOIN binary b ON b.id = f.binary_id WHERE b.path = '$T/prog'")"
