@@ -226,7 +226,7 @@ static void note_symbols(struct group *g, const struct symbol_image *image)
 
 	b->symbols = strings__add(f->strings, span_of(kind));
 	if (!strcmp(kind, "dwarf"))
-		b->why = 0;
+		b->why = agreed ? b->why : 0;
 	else if (why && (!b->why || !(none || agreed)))
 		b->why = strings__add(f->strings, span_of(why));
 	else if (!b->why && none)

@@ -45,7 +45,7 @@ static int load(struct dwarf *d, struct elf_image *elf, struct elf_image *alt, s
 	if (!err)
 		err = unit_map_build(&d->map, &d->file, m);
 	if (!err && any_split(&d->file))
-		dwarf_package_open(&d->package, d->path, m);
+		dwarf_package_open(&d->package, &(struct split_place){.path = d->path}, m);
 	return meter_over(m) ? -E2BIG : err;
 }
 
@@ -277,12 +277,13 @@ static int do_item(void *ctx, unsigned worker, size_t index)
 	struct batch *b = ctx;
 	struct worker *w = &b->workers[worker];
 	struct item *it = &b->items[index];
+	const struct split_place place = {.path = b->d->path};
 	struct dwarf_split split;
 	int err;
 
 	if (!it->unit)
 		return answer_without_unit(b, w, it);
-	if (dwarf_split_open(&split, &b->d->package, it->unit, b->d->path, &w->meter)) {
+	if (dwarf_split_open(&split, &b->d->package, it->unit, &place, &w->meter)) {
 		err = answer_in_unit(b, w, it, split.unit);
 		abbrev_cache_drop(&w->abbrevs, &split.file);
 		name_memo_fini(&w->names);

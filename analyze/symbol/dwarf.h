@@ -19,9 +19,9 @@ int dwarf__open(struct dwarf **d, struct elf_image *elf, struct elf_image *alt, 
 		struct budget *budget);
 void dwarf__close(struct dwarf *d);
 
-/* Something that the file refers to was not found: answers may get better another time. */
 /* Whether one of its units has the address. */
 bool dwarf__covers(const struct dwarf *d, uint64_t addr);
+/* Something that the file refers to was not found: answers may get better another time. */
 bool dwarf__incomplete(const struct dwarf *d);
 
 /* addrs ascending, without repeats; answers are appended to the empty `out`, ascending. */

@@ -4,19 +4,26 @@
 #include <limits.h>
 #include <stdio.h>
 
-bool dwarf_package_open(struct dwarf_package *p, const char *path, struct meter *m)
+static struct elf_image *open_at(const struct split_place *place, const char *path)
+{
+	return place->open ? place->open(place->ctx, path) : elf_image__open_path(path);
+}
+
+bool dwarf_package_open(struct dwarf_package *p, const struct split_place *place, struct meter *m)
 {
 	char full[4096];
 
 	*p = (struct dwarf_package){0};
-	if (!path || snprintf(full, sizeof(full), "%s.dwp", path) >= (int)sizeof(full))
+	if (!place->path ||
+	    snprintf(full, sizeof(full), "%s.dwp", place->path) >= (int)sizeof(full))
 		return false;
-	p->elf = elf_image__open_path(full);
+	p->elf = open_at(place, full);
 	if (!p->elf)
 		return false;
 	budget_add_file(m->budget, elf_image__file(p->elf).len);
 	dwarf_file_init(&p->file, p->elf, true, m);
 	p->index = elf_image__debug(p->elf, "cu_index", m);
+	p->type_index = elf_image__debug(p->elf, "tu_index", m);
 	return true;
 }
 
@@ -123,11 +130,12 @@ static bool open_in_package(struct dwarf_split *s, const struct dwarf_package *p
 
 /* Opening a file is worth some thousand steps, whether it is one or not. Each is searched for its
  * sections by name. */
-static bool open_dwo(struct dwarf_split *s, const char *path, struct meter *m)
+static bool open_dwo(struct dwarf_split *s, const struct split_place *place, const char *path,
+		     struct meter *m)
 {
 	if (!meter_work(m, 4096))
 		return false;
-	s->elf = elf_image__open_path(path);
+	s->elf = open_at(place, path);
 	if (!s->elf || !meter_work(m, elf_image__section_cnt(s->elf) * 64))
 		return false;
 	budget_add_file(m->budget, elf_image__file(s->elf).len);
@@ -135,21 +143,21 @@ static bool open_dwo(struct dwarf_split *s, const char *path, struct meter *m)
 	return true;
 }
 
-static bool open_beside(struct dwarf_split *s, const char *image_path, const char *name,
+static bool open_beside(struct dwarf_split *s, const struct split_place *place, const char *name,
 			struct meter *m)
 {
-	const char *slash = image_path ? strrchr(image_path, '/') : NULL;
+	const char *slash = place->path ? strrchr(place->path, '/') : NULL;
 	const char *base = strrchr(name, '/');
 	char full[4096];
 
-	if (!slash || snprintf(full, sizeof(full), "%.*s/%s", (int)(slash - image_path), image_path,
-			       base ? base + 1 : name) >= (int)sizeof(full))
+	if (!slash || snprintf(full, sizeof(full), "%.*s/%s", (int)(slash - place->path),
+			       place->path, base ? base + 1 : name) >= (int)sizeof(full))
 		return false;
-	return open_dwo(s, full, m);
+	return open_dwo(s, place, full, m);
 }
 
-static bool open_file(struct dwarf_split *s, const struct dwarf_unit *skeleton, const char *path,
-		      struct meter *m)
+static bool open_file(struct dwarf_split *s, const struct dwarf_unit *skeleton,
+		      const struct split_place *place, struct meter *m)
 {
 	const char *name = skeleton->dwo_name;
 	const char *dir = name[0] != '/' && skeleton->comp_dir ? skeleton->comp_dir : "";
@@ -157,9 +165,9 @@ static bool open_file(struct dwarf_split *s, const struct dwarf_unit *skeleton, 
 
 	if (snprintf(full, sizeof(full), "%s%s%s", dir, *dir ? "/" : "", name) <
 		    (int)sizeof(full) &&
-	    open_dwo(s, full, m))
+	    open_dwo(s, place, full, m))
 		return true;
-	return open_beside(s, path, name, m);
+	return open_beside(s, place, name, m);
 }
 
 /* Names of hostile files may be longer than is good to look at. */
@@ -168,24 +176,49 @@ static bool fits_path(const char *name)
 	return strnlen(name, PATH_MAX) < PATH_MAX;
 }
 
-bool dwarf_split_open(struct dwarf_split *s, const struct dwarf_package *p,
-		      const struct dwarf_unit *skeleton, const char *path, struct meter *m)
+static bool find_unit(struct dwarf_split *s, uint64_t id, struct meter *m)
 {
+	if (dwarf_file_load(&s->file, m))
+		return false;
+	for (size_t i = 0; i < s->file.unit_cnt && !s->unit; i++)
+		if (s->file.units[i].has_id && s->file.units[i].id == id)
+			s->unit = &s->file.units[i];
+	return s->unit != NULL;
+}
+
+/* An object file has a section for each type unit, all of one name. */
+static bool find_in_sections(struct dwarf_split *s, uint64_t id, struct meter *m)
+{
+	const struct elf_section *section;
+
+	for (size_t i = 1; (section = elf_image__section(s->elf, i)) && meter_work(m, 16); i++) {
+		if (strcmp(section->name, ".debug_info.dwo"))
+			continue;
+		dwarf_file_fini(&s->file);
+		s->file.sec.info = elf_image__unpacked(s->elf, section, m);
+		if (find_unit(s, id, m))
+			return true;
+	}
+	return false;
+}
+
+bool dwarf_split_open(struct dwarf_split *s, const struct dwarf_package *p,
+		      const struct dwarf_unit *skeleton, const struct split_place *place,
+		      struct meter *m)
+{
+	bool found;
+
 	*s = (struct dwarf_split){0};
 	if (!skeleton->dwo_name || !skeleton->has_id || !fits_path(skeleton->dwo_name) ||
 	    (skeleton->comp_dir && !fits_path(skeleton->comp_dir)))
 		return false;
-	if (!open_in_package(s, p, skeleton->id, m) && !open_file(s, skeleton, path, m)) {
-		elf_image__close(s->elf);
-		s->elf = NULL;
-		return false;
-	}
-	if (!dwarf_file_load(&s->file, m)) {
-		for (size_t i = 0; i < s->file.unit_cnt && !s->unit; i++)
-			if (s->file.units[i].has_id && s->file.units[i].id == skeleton->id)
-				s->unit = &s->file.units[i];
-	}
-	if (!s->unit) { /* another build's file */
+	if (open_in_package(s, p, skeleton->id, m))
+		found = find_unit(s, skeleton->id, m);
+	else if (open_file(s, skeleton, place, m))
+		found = find_in_sections(s, skeleton->id, m);
+	else
+		found = false;
+	if (!found) { /* or another build's file */
 		dwarf_split_close(s);
 		return false;
 	}

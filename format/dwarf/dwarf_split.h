@@ -6,15 +6,22 @@
 
 #include "format/dwarf/dwarf_unit.h"
 
+/* Where the files are looked for. */
+struct split_place {
+	const char *path; /* of the image, beside which they may be; NULL: there is none */
+	struct elf_image *(*open)(void *ctx, const char *path); /* NULL: elf_image__open_path() */
+	void *ctx;
+};
+
 /* A package, opened once an image. */
 struct dwarf_package {
 	struct elf_image *elf;
 	struct dwarf_file file; /* whole sections; its units are not loaded */
-	struct bytes index;
+	struct bytes index, type_index;
 };
 
-/* The file beside `path` with ".dwp" added; false: there is none. */
-bool dwarf_package_open(struct dwarf_package *p, const char *path, struct meter *m);
+/* The file beside the image with ".dwp" added to its name; false: there is none. */
+bool dwarf_package_open(struct dwarf_package *p, const struct split_place *place, struct meter *m);
 void dwarf_package_close(struct dwarf_package *p);
 
 struct dwarf_split {
@@ -23,10 +30,10 @@ struct dwarf_split {
 	struct dwarf_unit *unit;
 };
 
-/* path: of the image, beside which a .dwo is looked for when it is not where it was built. False:
- * not to be had. */
+/* In the package, else where it was built, else beside the image. False: not to be had. */
 bool dwarf_split_open(struct dwarf_split *s, const struct dwarf_package *p,
-		      const struct dwarf_unit *skeleton, const char *path, struct meter *m);
+		      const struct dwarf_unit *skeleton, const struct split_place *place,
+		      struct meter *m);
 void dwarf_split_close(struct dwarf_split *s);
 
 #endif

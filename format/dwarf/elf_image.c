@@ -313,7 +313,12 @@ struct bytes elf_image__data(struct elf_image *e, const struct elf_section *s)
 	return bytes_sub(e->file, s->off, s->sz);
 }
 
-static struct bytes inflate_section(struct elf_image *e, const struct elf_section *s, bool zdebug,
+static bool is_zdebug(const struct elf_section *s)
+{
+	return !strncmp(s->name, ".zdebug_", 8);
+}
+
+static struct bytes inflate_section(struct elf_image *e, const struct elf_section *s,
 				    struct meter *m)
 {
 	struct inflated *in = &e->inflated[s - e->sections];
@@ -324,7 +329,7 @@ static struct bytes inflate_section(struct elf_image *e, const struct elf_sectio
 
 	if (in->tried)
 		return in->data;
-	if (zdebug) { /* "ZLIB", the size as eight big-endian bytes */
+	if (is_zdebug(s)) { /* "ZLIB", the size as eight big-endian bytes */
 		if (cursor_u32(&c) != 0x42494c5a)
 			return (struct bytes){0};
 		sz = __builtin_bswap64(cursor_u64(&c));
@@ -340,6 +345,14 @@ static struct bytes inflate_section(struct elf_image *e, const struct elf_sectio
 	return in->data;
 }
 
+struct bytes elf_image__unpacked(struct elf_image *e, const struct elf_section *s, struct meter *m)
+{
+	if (!s)
+		return (struct bytes){0};
+	return is_zdebug(s) || (s->flags & SHF_COMPRESSED) ? inflate_section(e, s, m)
+							   : elf_image__data(e, s);
+}
+
 struct bytes elf_image__debug(struct elf_image *e, const char *name, struct meter *m)
 {
 	const struct elf_section *s;
@@ -347,12 +360,11 @@ struct bytes elf_image__debug(struct elf_image *e, const char *name, struct mete
 
 	snprintf(full, sizeof(full), ".debug_%s", name);
 	s = elf_image__find(e, full);
-	if (s)
-		return s->flags & SHF_COMPRESSED ? inflate_section(e, s, false, m)
-						 : elf_image__data(e, s);
-	snprintf(full, sizeof(full), ".zdebug_%s", name);
-	s = elf_image__find(e, full);
-	return s ? inflate_section(e, s, true, m) : (struct bytes){0};
+	if (!s) {
+		snprintf(full, sizeof(full), ".zdebug_%s", name);
+		s = elf_image__find(e, full);
+	}
+	return elf_image__unpacked(e, s, m);
 }
 
 static bool take_build_id(struct elf_image *e, struct bytes notes)

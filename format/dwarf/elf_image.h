@@ -46,8 +46,10 @@ struct bytes elf_image__file(const struct elf_image *e);
 /* The bytes of a section; empty for NOBITS and what is out of bounds. */
 struct bytes elf_image__data(struct elf_image *e, const struct elf_section *s);
 
-/* The bytes of ".debug_NAME" ("info", "info.dwo"), or of ".zdebug_NAME", whatever its compression;
- * empty also when unpacking it is more than m affords. */
+/* The same, decompressed; empty also when unpacking it is more than m affords. */
+struct bytes elf_image__unpacked(struct elf_image *e, const struct elf_section *s, struct meter *m);
+
+/* The bytes of ".debug_NAME" ("info", "info.dwo") or ".zdebug_NAME", whatever its compression. */
 struct bytes elf_image__debug(struct elf_image *e, const char *name, struct meter *m);
 
 /* Hex of the GNU build-id, NUL-terminated, or "". */

@@ -145,12 +145,21 @@ static void give_back_hits(struct debuginfo *d, struct item *it, const uint64_t 
 
 static void note_covered(struct debuginfo *d, struct item *it, const struct extract_alt *alt)
 {
-	if (it->stage != ITEM_DWARF || !it->work->hits) {
+	struct item_hits *h = it->work->hits;
+	struct slim_member *m = &it->work->m;
+
+	if (it->stage != ITEM_DWARF || !h) {
 		free(alt->covered);
+		free(alt->missing);
 		return;
 	}
 	pthread_mutex_lock(&d->hits_lock);
-	item_hits_done(it->work->hits, alt->covered, alt->covered_cnt, clock_now_ns());
+	item_hits_done(h, alt->covered, alt->covered_cnt, clock_now_ns());
+	item_hits_miss(h, alt->missing, alt->missing_cnt);
+	if (h->missing_cnt && !m->why[0])
+		snprintf(m->why, sizeof(m->why),
+			 "%zu .dwo file%s not found (split DWARF): only functions and lines there",
+			 h->missing_cnt, h->missing_cnt > 1 ? "s" : "");
 	pthread_mutex_unlock(&d->hits_lock);
 }
 

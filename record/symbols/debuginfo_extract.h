@@ -33,6 +33,8 @@ struct extract_alt {
 	/* Of an excerpt instead: for which addresses there is no need to ask again. The caller's. */
 	struct excerpt_range *covered;
 	size_t covered_cnt;
+	uint64_t *missing; /* units without their .dwo file, by offset; the caller's */
+	size_t missing_cnt;
 };
 
 /*

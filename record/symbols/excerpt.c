@@ -127,6 +127,14 @@ static void queue_unit(struct excerpt_work *x, struct src_unit *su, const uint64
 	x->queue = su;
 }
 
+static bool note_missing(struct excerpt_work *x, struct excerpt *e, uint64_t off)
+{
+	if (meter_grow(x->m, &e->missing, &x->missing_cap, e->missing_cnt + 1, sizeof(off)))
+		return false;
+	e->missing[e->missing_cnt++] = off;
+	return true;
+}
+
 /* The unit with the DIEs: the skeleton itself where there is no more to be had. */
 static struct src_unit *unit_of(struct excerpt_work *x, const struct excerpt_opts *opts,
 				uint32_t number, struct excerpt *e)
@@ -134,10 +142,10 @@ static struct src_unit *unit_of(struct excerpt_work *x, const struct excerpt_opt
 	struct dwarf_unit *u = &x->file.units[number];
 	struct src_file *sf;
 
-	if (!u->dwo_name || !opts->path)
+	if (!u->dwo_name || !opts->split)
 		return excerpt_unit(x, x->files[0], number);
 	sf = add_file(x, NULL);
-	if (sf && dwarf_split_open(&sf->split, &x->package, u, opts->path, x->m))
+	if (sf && dwarf_split_open(&sf->split, &x->package, u, opts->split, x->m))
 		return list_units(x, sf)
 			       ? NULL
 			       : excerpt_unit(x, sf, (size_t)(sf->split.unit - sf->f->units));
@@ -145,7 +153,8 @@ static struct src_unit *unit_of(struct excerpt_work *x, const struct excerpt_opt
 		x->file_cnt--;
 		free(sf);
 	}
-	e->incomplete = true;
+	if (!note_missing(x, e, u->off))
+		return NULL;
 	return excerpt_unit(x, x->files[0], number);
 }
 
@@ -286,7 +295,7 @@ static bool any_split(const struct dwarf_file *f)
 	return false;
 }
 
-static int load(struct excerpt_work *x, struct elf_image *alt, const char *path)
+static int load(struct excerpt_work *x, struct elf_image *alt, const struct split_place *split)
 {
 	int err = dwarf_file_load(&x->file, x->m);
 
@@ -296,8 +305,8 @@ static int load(struct excerpt_work *x, struct elf_image *alt, const char *path)
 		err = dwarf_file_load(&x->alt, x->m);
 	if (!err)
 		err = unit_map_build(&x->map, &x->file, x->m);
-	if (!err && path && any_split(&x->file))
-		dwarf_package_open(&x->package, path, x->m);
+	if (!err && split && any_split(&x->file))
+		dwarf_package_open(&x->package, split, x->m);
 	if (!err)
 		err = add_file(x, &x->file) ? list_units(x, x->files[0]) : meter_error(x->m);
 	if (!err && alt)
@@ -310,7 +319,7 @@ static int make(struct excerpt_work *x, struct elf_image *elf, struct elf_image 
 {
 	uint64_t *addrs = meter_calloc(x->m, opts->cnt + 1, sizeof(*addrs));
 	struct range_list_of covered = {0};
-	int err = addrs ? load(x, alt, opts->path) : meter_error(x->m);
+	int err = addrs ? load(x, alt, opts->split) : meter_error(x->m);
 
 	elf_image__release_pages(elf); /* a page a unit was read */
 	if (!err)
@@ -388,5 +397,6 @@ void excerpt_fini(struct excerpt *e)
 {
 	free(e->elf);
 	free(e->covered);
+	free(e->missing);
 	*e = (struct excerpt){0};
 }

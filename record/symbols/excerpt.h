@@ -17,10 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct split_place;
+
 struct excerpt_opts {
 	int fd;		       /* the file with the DWARF; borrowed */
 	int alt_fd;	       /* dwz's common file, borrowed; -1: none */
-	const char *path;      /* beside which .dwo and .dwp files are; NULL: none are looked for */
+	const struct split_place *split; /* of .dwo and .dwp files; NULL: none are looked for */
 	const uint64_t *addrs; /* ascending, without repeats */
 	size_t cnt;
 	uint64_t mem_max; /* bytes; 0: EXCERPT_MEM_MAX */
@@ -37,7 +39,8 @@ struct excerpt {
 	size_t sz;
 	struct excerpt_range *covered; /* all of it holds what the whole DWARF says; ascending */
 	size_t covered_cnt;
-	bool incomplete; /* a .dwo file was not to be had */
+	uint64_t *missing; /* units whose .dwo file was not to be had: offsets in .debug_info */
+	size_t missing_cnt;
 };
 
 /* 0; -ENOENT: there is no DWARF; -E2BIG: it takes more than mem_max; -EBADMSG, -ENOMEM. */

@@ -72,6 +72,7 @@ struct excerpt_work {
 	struct dwarf_file file, alt;
 	struct unit_map map;
 	struct dwarf_package package;
+	size_t missing_cap;
 	struct src_file **files;
 	size_t file_cnt, file_cap;
 	struct src_unit *queue;

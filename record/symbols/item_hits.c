@@ -23,6 +23,7 @@ void item_hits_free(struct item_hits *h)
 		return;
 	free(h->v);
 	free(h->covered);
+	free(h->missing);
 	free(h);
 }
 
@@ -67,14 +68,25 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static size_t sort_once_each(uint64_t *v, size_t cnt)
+{
+	size_t n = 0;
+
+	if (cnt)
+		qsort(v, cnt, sizeof(*v), by_value);
+	for (size_t i = 0; i < cnt; i++)
+		if (!n || v[n - 1] != v[i])
+			v[n++] = v[i];
+	return n;
+}
+
 size_t item_hits_take(struct item_hits *h, uint64_t **v)
 {
 	size_t n = 0;
 
-	if (h->cnt)
-		qsort(h->v, h->cnt, sizeof(*h->v), by_value);
+	h->cnt = sort_once_each(h->v, h->cnt);
 	for (size_t i = 0; i < h->cnt; i++)
-		if (!is_covered(h, h->v[i]) && (!n || h->v[n - 1] != h->v[i]))
+		if (!is_covered(h, h->v[i]))
 			h->v[n++] = h->v[i];
 	*v = h->v;
 	h->v = NULL;
@@ -114,4 +126,16 @@ void item_hits_done(struct item_hits *h, struct excerpt_range *covered, size_t c
 	}
 	h->covered = all;
 	h->covered_cnt = n;
+}
+
+void item_hits_miss(struct item_hits *h, uint64_t *units, size_t cnt)
+{
+	uint64_t *all = cnt ? reallocarray(h->missing, h->missing_cnt + cnt, sizeof(*all)) : NULL;
+
+	if (all) {
+		memcpy(all + h->missing_cnt, units, cnt * sizeof(*all));
+		h->missing = all;
+		h->missing_cnt = sort_once_each(all, h->missing_cnt + cnt);
+	}
+	free(units);
 }

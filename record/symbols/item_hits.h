@@ -18,6 +18,8 @@ struct item_hits {
 	size_t cnt, cap;
 	struct excerpt_range *covered; /* ascending: in the archive */
 	size_t covered_cnt;
+	uint64_t *missing; /* units without their .dwo file, ascending, once each */
+	size_t missing_cnt;
 	uint64_t due_ns, period_ns;
 	bool ready;  /* the symbol table is done; nobody works on it */
 	bool queued; /* for the extractor, or there */
@@ -33,5 +35,7 @@ size_t item_hits_take(struct item_hits *h, uint64_t **v);
 /* Takes over what a batch covered; the next one is due later. */
 void item_hits_done(struct item_hits *h, struct excerpt_range *covered, size_t cnt,
 		    uint64_t now_ns);
+/* Takes over which units had no .dwo file. */
+void item_hits_miss(struct item_hits *h, uint64_t *units, size_t cnt);
 
 #endif

@@ -51,13 +51,22 @@ static void put_alternate(struct parcel *answer, const struct extract_alt *alt)
 	close(alt->fd);
 }
 
-/* Until the next answer. */
-static const struct excerpt_range *kept_ranges(const struct extract_alt *alt)
+/* Frees *last, of the answer before: this process answers one request after the other. */
+static void put_array(struct parcel *answer, void *p, size_t cnt, size_t sz, void **last)
 {
-	static struct excerpt_range *last;
+	free(*last);
+	*last = p;
+	parcel_put_u64(answer, cnt);
+	if (cnt)
+		parcel_put_tail(answer, p, cnt * sz);
+}
 
-	free(last);
-	return last = alt->covered;
+static void put_excerpt(struct parcel *answer, const struct extract_alt *alt)
+{
+	static void *covered, *missing;
+
+	put_array(answer, alt->covered, alt->covered_cnt, sizeof(*alt->covered), &covered);
+	put_array(answer, alt->missing, alt->missing_cnt, sizeof(*alt->missing), &missing);
 }
 
 int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer)
@@ -94,9 +103,7 @@ int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer
 		return err;
 	put_member(answer, &m);
 	put_alternate(answer, &alt);
-	parcel_put_u64(answer, alt.covered_cnt);
-	if (alt.covered_cnt) /* this process answers one request after the other */
-		parcel_put_tail(answer, kept_ranges(&alt), alt.covered_cnt * sizeof(*alt.covered));
+	put_excerpt(answer, &alt);
 	return 0;
 }
 
@@ -126,17 +133,23 @@ static void ask(struct parcel *m, const struct extract_job *job)
 }
 
 /* As many as there is memory for: what is missing is asked for again. */
-static void take_covered(struct parcel *answer, struct extract_alt *alt)
+static void *take_array(struct parcel *answer, size_t *cnt, size_t sz)
 {
-	size_t cnt = parcel_get_u64(answer);
-	const struct excerpt_range *r =
-		cnt ? parcel_get_tail(answer, cnt, sizeof(*alt->covered)) : NULL;
+	const void *p = *cnt ? parcel_get_tail(answer, *cnt, sz) : NULL;
+	void *copy = p ? malloc(*cnt * sz) : NULL;
 
-	alt->covered = r ? malloc(cnt * sizeof(*r)) : NULL;
-	if (!alt->covered)
-		return;
-	memcpy(alt->covered, r, cnt * sizeof(*r));
-	alt->covered_cnt = cnt;
+	if (!copy)
+		*cnt = 0;
+	return copy ? memcpy(copy, p, *cnt * sz) : NULL;
+}
+
+/* Arrays follow all else. */
+static void take_excerpt(struct parcel *answer, struct extract_alt *alt)
+{
+	alt->covered_cnt = parcel_get_u64(answer);
+	alt->missing_cnt = parcel_get_u64(answer);
+	alt->covered = take_array(answer, &alt->covered_cnt, sizeof(*alt->covered));
+	alt->missing = take_array(answer, &alt->missing_cnt, sizeof(*alt->missing));
 }
 
 static const char *known_kind(struct span s)
@@ -160,7 +173,7 @@ static void take(struct parcel *answer, struct slim_member *m, struct extract_al
 	alt->file_sz = parcel_get_u64(answer);
 	m->fd = parcel_take_fd(answer, 0);
 	alt->fd = parcel_take_fd(answer, 1);
-	take_covered(answer, alt);
+	take_excerpt(answer, alt);
 }
 
 static void say(struct slim_member *m, const char *why)

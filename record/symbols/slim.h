@@ -29,7 +29,7 @@ struct slim_info {
 	uint64_t size;	     /* of the slim ELF, bytes */
 	uint64_t dwarf_sz;   /* DWARF found, taken or not */
 	bool dwarf_too_big;  /* it was left out for its size */
-	bool split; /* skeleton units: the rest is in .dwo or .dwp files, which are not carried */
+	bool split; /* skeleton units: only excerpts carry what is in .dwo or .dwp files */
 };
 
 /* Gets the next bytes; a negative return stops the writing and is returned. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "analyze/symbol/symbol.h"
+#include "format/dwarf/dwarf_split.h"
 #include "record/symbols/debuginfo.h"
 #include "record/symbols/excerpt.h"
 #include "record/symbols/slim_elf.h"
@@ -157,12 +158,13 @@ static int memory_file(const void *p, size_t sz)
 static void add_part(struct given *g, int fd, int alt_fd, const char *path, const uint64_t *addrs,
 		     size_t cnt)
 {
+	const struct split_place split = {.path = path};
 	struct excerpt_opts opts = {
-		.fd = fd, .alt_fd = alt_fd, .path = path, .addrs = addrs, .cnt = cnt};
+		.fd = fd, .alt_fd = alt_fd, .split = &split, .addrs = addrs, .cnt = cnt};
 	struct excerpt e;
 
 	assert(!excerpt_make(&e, &opts));
-	assert(e.elf && e.covered_cnt && !e.incomplete);
+	assert(e.elf && e.covered_cnt && !e.missing_cnt);
 	for (size_t i = 1; i < e.covered_cnt; i++)
 		assert(e.covered[i].lo >= e.covered[i - 1].hi);
 	g->parts[g->part_cnt++] = memory_file(e.elf, e.sz);
@@ -286,6 +288,8 @@ int main(void)
 	compare("compressed", "prog", NULL);
 	assert(build("g++", "-gsplit-dwarf"));
 	compare("split", "prog", NULL);
+	assert(build("g++", "-gsplit-dwarf -fdebug-types-section"));
+	compare("split, type units", "prog", NULL);
 	assert(build("g++", "-flto"));
 	compare("of link-time optimization", "prog", NULL);
 	if (!sh("command -v %s", "dwz") && build("g++", "-gdwarf-4") &&
