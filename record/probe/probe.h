@@ -20,11 +20,10 @@
 
 struct file_facts;
 struct intake;
+struct json_object;
 struct loss;
 struct obrec_bpf;
-struct tls_files;
 struct tracker;
-struct traffic;
 struct wire_hdr;
 struct unwind_store;
 
@@ -40,11 +39,6 @@ struct probe_env {
 	struct loss *loss;
 	struct links links;
 	struct obz_writer *writer;
-	struct traffic *traffic; /* probe l4's */
-	struct tls_files *tls;	 /* probe tls's */
-	struct bpf_link
-		*offcpu_links[2];	/* of `links`: its switch and system call hooks, or NULL */
-	uint64_t offcpu_from_ns;	/* waits are known since then; 0: start_ns */
 	uint64_t start_ns, stop_ns;	/* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 	void *state[RECORD_MAX_PROBES]; /* state_sz bytes each, zeroed */
 };
@@ -117,6 +111,8 @@ struct probe {
 	void (*reanchor)(struct probe_env *env);
 	/* `enabled` was cleared just now, links still stand: hand in what is open. */
 	void (*finish)(struct probe_env *env);
+	/* What it adds to the end record. */
+	void (*conclude)(const struct probe_env *env, struct json_object *end);
 	/* A step of --cpu-budget that concerns it; cpu_budget.h says what the level means. */
 	void (*thin)(struct probe_env *env, unsigned level);
 	void (*free)(struct probe_env *env);

@@ -4,6 +4,7 @@
  * traffic of the session; l7 adds payload to it.
  */
 #include <errno.h>
+#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,10 @@
 #include "record/host/rdonly_cast.h"
 #include "record/traffic/traffic_intake.h"
 #include "obrec.skel.h"
+
+struct l4 {
+	struct traffic *traffic;
+};
 
 /* Some 10 MB, for kernels where the maps cannot grow. */
 enum { SOCKS_PREALLOCATED = 32768, OTHERS_PREALLOCATED = 4096 };
@@ -87,6 +92,11 @@ static const struct variant variants[] = {
 	[BY_KPROBE] = {"kprobe", "kprobes on TCP and UDP functions", by_kprobe},
 	{0},
 };
+
+static struct l4 *state(const struct probe_env *env)
+{
+	return probe_env__state(env, &probe_l4_entry);
+}
 
 static unsigned variant(const struct probe_env *env)
 {
@@ -318,7 +328,7 @@ static int attach(struct probe_env *env)
 		.keep_unnamed = env->opts->keep_unnamed,
 		.tls = env->skel->rodata->net_tls,
 	};
-	int err = traffic__new(&env->traffic, &opts);
+	int err = traffic__new(&state(env)->traffic, &opts);
 
 	if (err)
 		message_error("cannot record traffic: %s", strerror(-err));
@@ -328,7 +338,7 @@ static int attach(struct probe_env *env)
 static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 {
 	if (hdr->kind == WIRE_SOCK && hdr->size == sizeof(struct wire_sock)) {
-		traffic__sock(env->traffic, (const void *)hdr);
+		traffic__sock(state(env)->traffic, (const void *)hdr);
 		return true;
 	}
 	if (hdr->kind == WIRE_PAYLOAD && hdr->size >= sizeof(struct wire_payload)) {
@@ -336,7 +346,7 @@ static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 
 		if (p->kept > hdr->size - sizeof(*p))
 			return false;
-		traffic__payload(env->traffic, p);
+		traffic__payload(state(env)->traffic, p);
 		return true;
 	}
 	return false;
@@ -345,7 +355,7 @@ static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 /* Where the exits cannot be had, each datagram stays counted as one of an unknown sender. */
 static void drained(struct probe_env *env)
 {
-	traffic__drained(env->traffic);
+	traffic__drained(state(env)->traffic);
 	if (env->skel->bss->net_exits_state == NET_DEMAND_WANTED && !env->links.closed)
 		attach_exits(env);
 	if (env->skel->bss->net_splice_state == NET_DEMAND_WANTED && !env->links.closed)
@@ -354,23 +364,38 @@ static void drained(struct probe_env *env)
 
 static int tick(struct probe_env *env, uint64_t now_ns, bool last)
 {
-	return traffic__poll(env->traffic, now_ns, last);
+	return traffic__poll(state(env)->traffic, now_ns, last);
 }
 
 static void reanchor(struct probe_env *env)
 {
-	traffic__reanchor(env->traffic);
+	traffic__reanchor(state(env)->traffic);
+}
+
+/* Calls whose payload was left out, as no protocol could be named for it. */
+static void conclude(const struct probe_env *env, struct json_object *end)
+{
+	struct traffic_counts counts = traffic__counts(state(env)->traffic);
+	struct json_object *o;
+
+	if (!counts.unnamed)
+		return;
+	o = json_object_new_object();
+	json_object_object_add(o, "calls", json_object_new_uint64(counts.unnamed));
+	json_object_object_add(o, "bytes", json_object_new_uint64(counts.unnamed_bytes));
+	json_object_object_add(end, "payload_unnamed", o);
 }
 
 static void free_traffic(struct probe_env *env)
 {
-	traffic__free(env->traffic);
-	env->traffic = NULL;
+	if (state(env))
+		traffic__free(state(env)->traffic);
 }
 
 const struct probe probe_l4_entry = {
 	.name = "l4",
 	.variants = variants,
+	.state_sz = sizeof(struct l4),
 	.prepare = prepare,
 	.attach = attach,
 	.facts = FILE_FACT_SPLICE,
@@ -379,5 +404,6 @@ const struct probe probe_l4_entry = {
 	.drained = drained,
 	.tick = tick,
 	.reanchor = reanchor,
+	.conclude = conclude,
 	.free = free_traffic,
 };

@@ -28,6 +28,18 @@ enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536, THREAD_SZ = 160 };
 
 enum { BY_BTF, BY_CLASSIC };
 
+enum { LINK_SWITCH, LINK_SYS_EXIT, LINK_CNT };
+
+struct offcpu {
+	struct bpf_link *links[LINK_CNT]; /* of env->links, or NULL */
+	uint64_t from_ns;		  /* waits are known since then; 0: start_ns */
+};
+
+static struct offcpu *state(const struct probe_env *env)
+{
+	return probe_env__state(env, &probe_offcpu_entry);
+}
+
 static bool by_classic(const struct features *f, char *why, size_t why_sz)
 {
 	if (features_has_tracepoint(f, "sched", "sched_switch"))
@@ -79,8 +91,6 @@ static int prepare(struct probe_env *env)
 	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
 }
 
-enum { LINK_SWITCH, LINK_SYS_EXIT };
-
 static int attach_one(struct probe_env *env, int which, struct bpf_program *prog)
 {
 	struct bpf_link *link = bpf_program__attach(prog);
@@ -90,7 +100,7 @@ static int attach_one(struct probe_env *env, int which, struct bpf_program *prog
 		message_error("cannot attach to '%s': %s",
 			      which == LINK_SWITCH ? "sched_switch" : "sys_exit", strerror(-err));
 	else
-		env->offcpu_links[which] = link;
+		state(env)->links[which] = link;
 	return err;
 }
 
@@ -115,9 +125,9 @@ static int attach(struct probe_env *env)
 
 static void detach(struct probe_env *env, int which)
 {
-	if (env->offcpu_links[which])
-		links__drop(&env->links, env->offcpu_links[which]);
-	env->offcpu_links[which] = NULL;
+	if (state(env)->links[which])
+		links__drop(&env->links, state(env)->links[which]);
+	state(env)->links[which] = NULL;
 }
 
 /* Runs an iterator over all tasks; `out` gets what it writes (may be NULL). */
@@ -190,7 +200,7 @@ static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
 {
 	struct probe_env *env = ctx;
 	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
-	struct offcpu_thread t = {.tgid = tgid, .since_ns = env->offcpu_from_ns};
+	struct offcpu_thread t = {.tgid = tgid, .since_ns = state(env)->from_ns};
 	uint64_t before, after;
 
 	if (!strchr("SDTtI", thread_state(tgid, tid, &before) ?: 'X'))
@@ -208,10 +218,10 @@ static int start(struct probe_env *env)
 {
 	int err;
 
-	env->offcpu_from_ns = env->offcpu_from_ns ?: env->start_ns;
+	state(env)->from_ns = state(env)->from_ns ?: env->start_ns;
 	if (!is_typed(env))
 		return tracker__each_thread(env->tracker, note_asleep, env);
-	env->skel->bss->offcpu_start_ns = env->offcpu_from_ns;
+	env->skel->bss->offcpu_start_ns = state(env)->from_ns;
 	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
 	if (err)
 		message_warn("waits in progress at the start are missed: %s", strerror(-err));
@@ -306,7 +316,7 @@ static void finish(struct probe_env *env)
 	struct offcpu_thread t;
 	size_t cnt = 0;
 
-	if (!env->offcpu_links[LINK_SWITCH]) /* turned off */
+	if (!state(env)->links[LINK_SWITCH]) /* turned off */
 		return;
 	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
 		qsort(open, cnt, sizeof(*open), by_tid);
@@ -341,7 +351,7 @@ static void turn_off(struct probe_env *env)
 /* As at its start. */
 static void turn_on(struct probe_env *env)
 {
-	env->offcpu_from_ns = clock_now_ns();
+	state(env)->from_ns = clock_now_ns();
 	if (!attach_switch(env))
 		start(env);
 }
@@ -353,11 +363,11 @@ static void thin(struct probe_env *env, unsigned level)
 	env->skel->bss->offcpu_early = early;
 	if (early)
 		detach(env, LINK_SYS_EXIT);
-	else if (!env->offcpu_links[LINK_SYS_EXIT])
+	else if (!state(env)->links[LINK_SYS_EXIT])
 		attach_sys_exit(env);
-	if (off && env->offcpu_links[LINK_SWITCH])
+	if (off && state(env)->links[LINK_SWITCH])
 		turn_off(env);
-	else if (!off && !env->offcpu_links[LINK_SWITCH])
+	else if (!off && !state(env)->links[LINK_SWITCH])
 		turn_on(env);
 }
 
@@ -365,6 +375,7 @@ const struct probe probe_offcpu_entry = {
 	.name = "offcpu",
 	.urgent = true,
 	.variants = variants,
+	.state_sz = sizeof(struct offcpu),
 	.prepare = prepare,
 	.attach = attach,
 	.start = start,

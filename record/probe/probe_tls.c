@@ -39,6 +39,13 @@ struct tls_files {
 	struct idmap attached;
 };
 
+extern const struct probe probe_tls_entry;
+
+static struct tls_files *state(const struct probe_env *env)
+{
+	return probe_env__state(env, &probe_tls_entry);
+}
+
 static bool available(const struct features *f, char *why, size_t why_sz)
 {
 	if (access("/sys/bus/event_source/devices/uprobe", F_OK)) {
@@ -52,9 +59,6 @@ static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
 
-	env->tls = calloc(1, sizeof(*env->tls));
-	if (!env->tls)
-		return -ENOMEM;
 	tls_attach_prepare(env);
 	skel->rodata->net_tls = true;
 	return bpf_map__set_max_entries(skel->maps.net_scratch, env->features->cpus * SLOTS_A_CPU);
@@ -128,9 +132,9 @@ static bool may_hang(struct probe_env *env, const struct file_facts *facts, cons
 static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 		 const struct stat *st, const char *path)
 {
-	struct tls_file *f = find(env->tls, st);
+	struct tls_file *f = find(state(env), st);
 
-	if (!f && facts->tls_cnt && !may_hang(env, facts, path) && (f = add(env->tls, st)))
+	if (!f && facts->tls_cnt && !may_hang(env, facts, path) && (f = add(state(env), st)))
 		attach_file(env, f, fd, path, facts->tls, facts->tls_cnt);
 	if (f)
 		f->users++;
@@ -139,18 +143,18 @@ static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 
 static void file_gone(struct probe_env *env, const struct stat *st)
 {
-	struct tls_file *f = find(env->tls, st), *first, **at;
+	struct tls_file *f = find(state(env), st), *first, **at;
 
 	if (!f || --f->users)
 		return;
-	first = idmap_get(&env->tls->attached, key_of(st));
+	first = idmap_get(&state(env)->attached, key_of(st));
 	for (at = &first; *at != f; at = &(*at)->other)
 		;
 	*at = f->other;
 	if (first)
-		idmap_put(&env->tls->attached, key_of(st), first);
+		idmap_put(&state(env)->attached, key_of(st), first);
 	else
-		idmap_del(&env->tls->attached, key_of(st));
+		idmap_del(&state(env)->attached, key_of(st));
 	if (f->links.cnt)
 		links__let_go(&f->links); /* it takes the kernel a while */
 	free(f);
@@ -197,7 +201,7 @@ static void finish(struct probe_env *env)
 {
 	struct tls_file *f;
 
-	for (size_t i = 0; (f = idmap_next(&env->tls->attached, &i));)
+	for (size_t i = 0; (f = idmap_next(&state(env)->attached, &i));)
 		for (; f; f = f->other)
 			links__take(&env->links, &f->links);
 }
@@ -206,17 +210,15 @@ static void free_files(struct probe_env *env)
 {
 	struct tls_file *f, *other;
 
-	if (!env->tls)
+	if (!state(env))
 		return;
-	for (size_t i = 0; (f = idmap_next(&env->tls->attached, &i));)
+	for (size_t i = 0; (f = idmap_next(&state(env)->attached, &i));)
 		for (; f; f = other) {
 			other = f->other;
 			links__fini(&f->links);
 			free(f);
 		}
-	idmap_fini(&env->tls->attached);
-	free(env->tls);
-	env->tls = NULL;
+	idmap_fini(&state(env)->attached);
 }
 
 const struct probe probe_tls_entry = {
@@ -225,6 +227,7 @@ const struct probe probe_tls_entry = {
 	.urgent = true,
 	.attaches_files = true,
 	.facts = FILE_FACT_TLS,
+	.state_sz = sizeof(struct tls_files),
 	.available = available,
 	.prepare = prepare,
 	.attach = attach,

@@ -9,7 +9,6 @@
 #include "format/text.h"
 #include "record/host/memory.h"
 #include "record/session/session_impl.h"
-#include "record/traffic/traffic_intake.h"
 
 const char *stop_reason_name(enum stop_reason r)
 {
@@ -131,25 +130,11 @@ static struct json_object *stacks_json(const struct session *s)
 	return o;
 }
 
-/* Calls whose payload was left out, as no protocol could be named for it. */
-static struct json_object *unnamed_json(const struct traffic_counts *counts)
-{
-	struct json_object *o = json_object_new_object();
-
-	add_u64(o, "calls", counts->unnamed);
-	add_u64(o, "bytes", counts->unnamed_bytes);
-	return o;
-}
-
 char *session__end_json(const struct session *s, enum stop_reason reason)
 {
 	struct json_object *root = json_object_new_object();
 	struct json_object *losses = json_object_new_array(), *programs = json_object_new_array();
-	struct traffic_counts traffic = {0};
 	char *text;
-
-	if (s->env.traffic)
-		traffic = traffic__counts(s->env.traffic);
 
 	json_object_object_add(root, "complete", json_object_new_boolean(true));
 	add_string(root, "stop_reason", stop_reason_name(reason));
@@ -158,8 +143,9 @@ char *session__end_json(const struct session *s, enum stop_reason reason)
 	json_object_object_add(root, "losses", losses);
 	json_object_object_add(root, "stacks", stacks_json(s));
 	json_object_object_add(root, "symbols", session_symbols_json(s));
-	if (traffic.unnamed)
-		json_object_object_add(root, "payload_unnamed", unnamed_json(&traffic));
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->conclude)
+			probes[i]->conclude(&s->env, root);
 	if (s->stats_fd >= 0)
 		program_cost_each(s->skel->obj, add_program, programs);
 	json_object_object_add(root, "programs", programs);
