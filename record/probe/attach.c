@@ -151,9 +151,5 @@ const char *attach_name(const struct attach_plan *plan, size_t i)
 
 unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
 {
-	size_t i = 0;
-
-	while (probes[i] != probe)
-		i++;
-	return env->plan->variant[i];
+	return env->plan->variant[probe_number(probe)];
 }

@@ -35,7 +35,7 @@ bool probe_is_called(size_t number, const char *word, size_t len)
 	return false;
 }
 
-static size_t number_of(const struct probe *probe)
+size_t probe_number(const struct probe *probe)
 {
 	size_t i = 0;
 
@@ -46,13 +46,13 @@ static size_t number_of(const struct probe *probe)
 
 void *probe_env__state(const struct probe_env *env, const struct probe *probe)
 {
-	return env->state[number_of(probe)];
+	return env->state[probe_number(probe)];
 }
 
 uint64_t probe_env__option(const struct probe_env *env, const struct probe *probe, const char *name)
 {
 	const struct probe_option *o = probe->options;
-	size_t i = number_of(probe);
+	size_t i = probe_number(probe);
 
 	while (strcmp(o->name, name))
 		o++;

@@ -41,6 +41,7 @@ struct probe_env {
 	struct obz_writer *writer;
 	uint64_t start_ns, stop_ns;	/* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 	void *state[RECORD_MAX_PROBES]; /* state_sz bytes each, zeroed */
+	struct bpf_link **attached[RECORD_MAX_PROBES]; /* of `links`, by hook; NULL: it is not */
 };
 
 /* An option of a probe's own: -e NAME:option=value. */
@@ -133,6 +134,7 @@ extern const struct probe_info probe_infos[];
 /* Is the word the probe's name or one of its aliases? */
 bool probe_is_called(size_t number, const char *word, size_t len);
 
+size_t probe_number(const struct probe *probe);
 void *probe_env__state(const struct probe_env *env, const struct probe *probe);
 /* What was given for an option, or its default. */
 uint64_t probe_env__option(const struct probe_env *env, const struct probe *probe,

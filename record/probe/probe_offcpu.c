@@ -15,6 +15,7 @@
 #include "format/records.h"
 #include "format/text.h"
 #include "record/probe/cpu_budget.h"
+#include "record/probe/hooks.h"
 #include "record/intake/intake.h"
 #include "record/base/loss.h"
 #include "record/probe/probe.h"
@@ -28,11 +29,8 @@ enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536, THREAD_SZ = 160 };
 
 enum { BY_BTF, BY_CLASSIC };
 
-enum { LINK_SWITCH, LINK_SYS_EXIT, LINK_CNT };
-
 struct offcpu {
-	struct bpf_link *links[LINK_CNT]; /* of env->links, or NULL */
-	uint64_t from_ns;		  /* waits are known since then; 0: start_ns */
+	uint64_t from_ns; /* waits are known since then; 0: start_ns */
 };
 
 static struct offcpu *state(const struct probe_env *env)
@@ -40,28 +38,28 @@ static struct offcpu *state(const struct probe_env *env)
 	return probe_env__state(env, &probe_offcpu_entry);
 }
 
-static bool by_classic(const struct features *f, char *why, size_t why_sz)
-{
-	if (features_has_tracepoint(f, "sched", "sched_switch"))
-		return true;
-	snprintf(why, why_sz,
-		 "no tracepoint sched:sched_switch (CONFIG_TRACEPOINTS, or tracefs "
-		 "is not mounted on /sys/kernel/tracing)");
-	return false;
-}
+/* Those that --cpu-budget may take away. */
+#define SWITCH "sched:sched_switch"
+#define SYS_EXIT "raw_syscalls:sys_exit"
 
-static bool by_btf(const struct features *f, char *why, size_t why_sz)
-{
-	if (f->kernel_btf)
-		return by_classic(f, why, why_sz);
-	snprintf(why, why_sz, "needs the kernel's own BTF (CONFIG_DEBUG_INFO_BTF)");
-	return false;
-}
+static const struct hook by_btf[] = {
+	HOOK("offcpu_switch", SWITCH, HOOK_TP_BTF),
+	HOOK("offcpu_sys_exit", SYS_EXIT, HOOK_RAW_TP),
+	HOOK("offcpu_asleep", "task", HOOK_RUN),
+	HOOK("offcpu_open", "task", HOOK_RUN),
+	{0},
+};
+static const struct hook by_classic[] = {
+	HOOK("offcpu_switch_raw", SWITCH, HOOK_RAW_TP),
+	HOOK("offcpu_sys_exit", SYS_EXIT, HOOK_RAW_TP),
+	{0},
+};
 
 static const struct variant variants[] = {
 	[BY_BTF] = {"btf", "tp_btf/sched_switch; stacks of sleeping threads by task iterators",
-		    by_btf},
-	[BY_CLASSIC] = {"classic", "raw_tp/sched_switch; sleeping threads from /proc", by_classic},
+		    NULL, by_btf},
+	[BY_CLASSIC] = {"classic", "raw_tp/sched_switch; sleeping threads from /proc", NULL,
+			by_classic},
 	{0},
 };
 
@@ -70,18 +68,17 @@ static bool is_typed(const struct probe_env *env)
 	return probe_env__variant(env, &probe_offcpu_entry) == BY_BTF;
 }
 
+static bool attached(const struct probe_env *env, const char *hook)
+{
+	return hook_is_attached(env, &probe_offcpu_entry, hook);
+}
+
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
 	const struct record_opts *o = env->opts;
-	bool typed = is_typed(env);
 	uint64_t threads;
 
-	bpf_program__set_autoload(skel->progs.offcpu_switch, typed);
-	bpf_program__set_autoload(skel->progs.offcpu_switch_raw, !typed);
-	bpf_program__set_autoload(skel->progs.offcpu_sys_exit, true);
-	bpf_program__set_autoload(skel->progs.offcpu_asleep, typed);
-	bpf_program__set_autoload(skel->progs.offcpu_open, typed);
 	skel->rodata->offcpu_period_ns = o->offcpu_period_ns;
 	skel->rodata->offcpu_min_ns = o->offcpu_min_ns;
 	skel->rodata->offcpu_max_ns = o->offcpu_max_ns ? o->offcpu_max_ns : UINT64_MAX;
@@ -89,45 +86,6 @@ static int prepare(struct probe_env *env)
 	while (threads > 1024 && threads * THREAD_SZ > o->max_mem / 16)
 		threads /= 2;
 	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
-}
-
-static int attach_one(struct probe_env *env, int which, struct bpf_program *prog)
-{
-	struct bpf_link *link = bpf_program__attach(prog);
-	int err = links__keep(&env->links, link);
-
-	if (err)
-		message_error("cannot attach to '%s': %s",
-			      which == LINK_SWITCH ? "sched_switch" : "sys_exit", strerror(-err));
-	else
-		state(env)->links[which] = link;
-	return err;
-}
-
-static int attach_switch(struct probe_env *env)
-{
-	return attach_one(env, LINK_SWITCH,
-			  is_typed(env) ? env->skel->progs.offcpu_switch
-					: env->skel->progs.offcpu_switch_raw);
-}
-
-static int attach_sys_exit(struct probe_env *env)
-{
-	return attach_one(env, LINK_SYS_EXIT, env->skel->progs.offcpu_sys_exit);
-}
-
-static int attach(struct probe_env *env)
-{
-	int err = attach_switch(env);
-
-	return err ? err : attach_sys_exit(env);
-}
-
-static void detach(struct probe_env *env, int which)
-{
-	if (state(env)->links[which])
-		links__drop(&env->links, state(env)->links[which]);
-	state(env)->links[which] = NULL;
 }
 
 /* Runs an iterator over all tasks; `out` gets what it writes (may be NULL). */
@@ -316,7 +274,7 @@ static void finish(struct probe_env *env)
 	struct offcpu_thread t;
 	size_t cnt = 0;
 
-	if (!state(env)->links[LINK_SWITCH]) /* turned off */
+	if (!attached(env, SWITCH)) /* turned off */
 		return;
 	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
 		qsort(open, cnt, sizeof(*open), by_tid);
@@ -343,7 +301,7 @@ static void turn_off(struct probe_env *env)
 
 	env->stop_ns = clock_now_ns();
 	finish(env);
-	detach(env, LINK_SWITCH);
+	hook_detach(env, &probe_offcpu_entry, SWITCH);
 	while (!bpf_map_get_next_key(fd, NULL, &tid) && !bpf_map_delete_elem(fd, &tid))
 		;
 }
@@ -352,7 +310,7 @@ static void turn_off(struct probe_env *env)
 static void turn_on(struct probe_env *env)
 {
 	state(env)->from_ns = clock_now_ns();
-	if (!attach_switch(env))
+	if (!hook_attach(env, &probe_offcpu_entry, SWITCH))
 		start(env);
 }
 
@@ -362,12 +320,12 @@ static void thin(struct probe_env *env, unsigned level)
 
 	env->skel->bss->offcpu_early = early;
 	if (early)
-		detach(env, LINK_SYS_EXIT);
-	else if (!state(env)->links[LINK_SYS_EXIT])
-		attach_sys_exit(env);
-	if (off && state(env)->links[LINK_SWITCH])
+		hook_detach(env, &probe_offcpu_entry, SYS_EXIT);
+	else if (!attached(env, SYS_EXIT))
+		hook_attach(env, &probe_offcpu_entry, SYS_EXIT);
+	if (off && attached(env, SWITCH))
 		turn_off(env);
-	else if (!off && !state(env)->links[LINK_SWITCH])
+	else if (!off && !attached(env, SWITCH))
 		turn_on(env);
 }
 
@@ -377,7 +335,6 @@ const struct probe probe_offcpu_entry = {
 	.variants = variants,
 	.state_sz = sizeof(struct offcpu),
 	.prepare = prepare,
-	.attach = attach,
 	.start = start,
 	.finish = finish,
 	.thin = thin,

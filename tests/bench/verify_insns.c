@@ -17,6 +17,8 @@
 #include <sys/resource.h>
 
 #include "bpf/unwind.h"
+#include "record/probe/hooks.h"
+#include "record/probe/metrics.h"
 #include "record/probe/probe.h"
 #include "obrec.skel.h"
 
@@ -49,8 +51,11 @@ static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
 	bpf_program__set_autoload(skel->progs.core_fork, true);
 	bpf_program__set_autoload(skel->progs.core_exec, true);
 	for (size_t i = 0; probes[i]; i++)
-		if (probes[i]->prepare(&env))
+		if (hooks_prepare(&env, i) || probes[i]->prepare(&env))
 			printf("# probe %s cannot be prepared\n", probes[i]->name);
+	hooks_free(&env);
+	if (metrics_prepare(&env))
+		printf("# cells cannot be prepared\n");
 	return skel;
 }
 
