@@ -131,6 +131,28 @@ static int add_probe(void *ctx, const char *word, size_t len)
 	return colon ? add_option(list, colon + 1, word + len - colon - 1) : 0;
 }
 
+/* Who leaves out what others need means those as well, unless they are named. */
+static uint64_t with_needs(uint64_t set, uint64_t named)
+{
+	size_t i = 0;
+
+	while (probes[i])
+		i++;
+	while (i--) {
+		uint64_t needed = probes[i]->needs ? 1ULL << probe_number(probes[i]->needs) : 0;
+
+		if (!(set >> i & 1) || (set & needed) == needed)
+			continue;
+		if (named >> i & 1) {
+			set |= needed;
+			named |= needed;
+		} else {
+			set &= ~(1ULL << i);
+		}
+	}
+	return set;
+}
+
 int option_set_events(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct options *o = ctx;
@@ -146,18 +168,9 @@ int option_set_events(void *ctx, const struct option_def *def, const char *arg)
 				   : option_error(def,
 						  "unknown probe in '%s'; see obrec --list", arg);
 	o->events_given |= list.replaced;
+	list.set = with_needs(list.set, list.named);
 	if (!list.set)
 		return option_error(def, "'%s' enables no probe", arg);
-	/* Clear text is payload, payload belongs to connections. Who leaves out payload means both.
-	 */
-	if (list.set & probe_bit("tls") && !(list.set & probe_bit("l7"))) {
-		if (list.named & probe_bit("tls"))
-			list.set |= probe_bit("l7");
-		else
-			list.set &= ~probe_bit("tls");
-	}
-	if (list.set & probe_bit("l7"))
-		list.set |= probe_bit("l4");
 	o->record.probes = list.set;
 	o->record.required = list.named & list.set;
 	return 0;

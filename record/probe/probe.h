@@ -75,6 +75,7 @@ void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 
 struct probe {
 	const char *name;
+	const struct probe *needs; /* one before it in the list, without which it is nothing */
 	unsigned event; /* the kind of record (REC_NAME) that it sends as events; 0: none */
 	const struct series *series;	    /* ended by one without name */
 	const struct probe_option *options; /* at most RECORD_PROBE_OPTIONS; likewise */
@@ -118,8 +119,6 @@ struct probe {
 	void (*thin)(struct probe_env *env, unsigned level);
 	void (*free)(struct probe_env *env);
 };
-
-extern const struct probe probe_l4_entry; /* l7 stands on it */
 
 /* In the order of format/probes.def, NULL-terminated. */
 extern const struct probe *const probes[];

@@ -20,6 +20,8 @@
 #include "record/traffic/traffic_intake.h"
 #include "obrec.skel.h"
 
+extern const struct probe probe_l4_entry;
+
 struct l4 {
 	struct traffic *traffic;
 };

@@ -4,10 +4,7 @@
 #include "record/probe/probe.h"
 #include "obrec.skel.h"
 
-static bool available(const struct features *f, char *why, size_t why_sz)
-{
-	return attach_choose(&probe_l4_entry, f, 0, why, why_sz) >= 0;
-}
+extern const struct probe probe_l4_entry;
 
 /* What is named but cannot be guessed is somewhere in what is not known. */
 static uint64_t keep_of(uint64_t chosen)
@@ -31,6 +28,6 @@ static int prepare(struct probe_env *env)
 const struct probe probe_l7_entry = {
 	.name = "l7",
 	.bulky = true,
-	.available = available,
+	.needs = &probe_l4_entry,
 	.prepare = prepare,
 };

@@ -39,7 +39,7 @@ struct tls_files {
 	struct idmap attached;
 };
 
-extern const struct probe probe_tls_entry;
+extern const struct probe probe_l7_entry, probe_tls_entry;
 
 static struct tls_files *state(const struct probe_env *env)
 {
@@ -52,7 +52,7 @@ static bool available(const struct features *f, char *why, size_t why_sz)
 		snprintf(why, why_sz, "no uprobes (CONFIG_UPROBE_EVENTS)");
 		return false;
 	}
-	return attach_choose(&probe_l4_entry, f, 0, why, why_sz) >= 0;
+	return true;
 }
 
 static int prepare(struct probe_env *env)
@@ -223,6 +223,7 @@ static void free_files(struct probe_env *env)
 
 const struct probe probe_tls_entry = {
 	.name = "tls",
+	.needs = &probe_l7_entry,
 	.bulky = true,
 	.urgent = true,
 	.attaches_files = true,

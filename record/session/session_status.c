@@ -186,6 +186,18 @@ static void list_options(size_t i)
 		printf("  also called       %s\n", probe_infos[i].aliases);
 }
 
+/* The number of the variant that would be taken, -EOPNOTSUPP: none, of it or what it needs. */
+static int choose(const struct record_opts *opts, size_t i, const struct features *f, char *why,
+		  size_t why_sz)
+{
+	int taken = attach_choose(probes[i], f, opts->attach[i], why, why_sz);
+
+	for (const struct probe *p = probes[i]->needs; p && taken >= 0; p = p->needs)
+		if (attach_choose(p, f, 0, why, why_sz) < 0)
+			return -EOPNOTSUPP;
+	return taken;
+}
+
 int session_list_probes(const struct record_opts *opts)
 {
 	struct features f;
@@ -194,9 +206,7 @@ int session_list_probes(const struct record_opts *opts)
 
 	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "DESCRIPTION OR REASON");
 	for (size_t i = 0; probes[i]; i++) {
-		taken = err
-				?: attach_choose(probes[i], &f, opts->attach[i], reason,
-						 sizeof(reason));
+		taken = err ?: choose(opts, i, &f, reason, sizeof(reason));
 		printf("%-10s %-8s %-10s %s\n", probes[i]->name, probe_infos[i].by_default ? "yes" : "no",
 		       taken >= 0 ? "yes" : "no", err || taken >= 0 ? probe_infos[i].title : reason);
 		if (!err)
