@@ -194,7 +194,8 @@ static int attach_one(struct probe_env *env, size_t i, size_t n)
 	int err;
 
 	if (h->how == HOOK_PERF)
-		return perf_events_attach(&env->links, prog, h->target, env->opts->freq);
+		return perf_events_attach(&env->links, prog, h->target,
+					  probe_env__option(env, probes[i], "freq"));
 	link = attach_program(env, h, prog);
 	err = links__keep(&env->links, link);
 	if (!err)

@@ -30,8 +30,8 @@ static const struct variant variants[] = {
 
 static const struct probe_option options[] = {
 	PROBE_OPTION_RATE(1000),
-	{"min", PROBE_TIME, 0, "requests from this on are recorded singly"},
-	{"stack", PROBE_FLAG, 0, "with the stacks that led to them, also as samples"},
+	OPTION("min", PROBE_TIME, 0, "requests from this on are recorded singly"),
+	OPTION("stack", PROBE_FLAG, 0, "with the stacks that led to them, also as samples"),
 	{0},
 };
 

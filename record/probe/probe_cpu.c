@@ -4,6 +4,8 @@
 #include "record/probe/hooks.h"
 #include "record/probe/probe.h"
 
+extern const struct probe probe_cpu_entry;
+
 static const struct hook by_cycles[] = {HOOK("cpu_sample", "cycles", HOOK_PERF), {0}};
 static const struct hook by_clock[] = {HOOK("cpu_sample", "clock", HOOK_PERF), {0}};
 
@@ -13,9 +15,17 @@ static const struct variant variants[] = {
 	{0},
 };
 
+static const struct probe_option options[] = {
+	OPTION("freq", PROBE_COUNT, 99, "samples per second and CPU (default 99)", .min = 1,
+	       .max = 20000, .takes = "a number of samples per second from 1 to 20000",
+	       .key = "freq", .alias = {ALIAS("freq", 'F', "HZ")}),
+	{0},
+};
+
 static int prepare(struct probe_env *env)
 {
-	env->skel->rodata->cpu_period_ns = 1000000000ULL / env->opts->freq;
+	env->skel->rodata->cpu_period_ns =
+		1000000000ULL / probe_env__option(env, &probe_cpu_entry, "freq");
 	return 0;
 }
 
@@ -23,5 +33,6 @@ const struct probe probe_cpu_entry = {
 	.name = "cpu",
 	.urgent = true,
 	.variants = variants,
+	.options = options,
 	.prepare = prepare,
 };

@@ -13,14 +13,12 @@
 #include "record/traffic/datagrams.h"
 #include "record/probe/hooks.h"
 #include "record/probe/probe.h"
+#include "record/probe/probe_l4.h"
 #include "record/binary/read_file.h"
 #include "record/process/process.h"
 #include "record/host/procfs.h"
 #include "record/host/rdonly_cast.h"
-#include "record/traffic/traffic_intake.h"
 #include "obrec.skel.h"
-
-extern const struct probe probe_l4_entry;
 
 struct l4 {
 	struct traffic *traffic;
@@ -122,6 +120,11 @@ static const struct variant variants[] = {
 static struct l4 *state(const struct probe_env *env)
 {
 	return probe_env__state(env, &probe_l4_entry);
+}
+
+struct traffic *probe_l4_traffic(const struct probe_env *env)
+{
+	return state(env)->traffic;
 }
 
 static unsigned variant(const struct probe_env *env)
@@ -231,10 +234,6 @@ static int attach(struct probe_env *env)
 		.socks_fd = bpf_map__fd(env->skel->maps.net_socks),
 		.others_fd = bpf_map__fd(env->skel->maps.net_others),
 		.gone_fd = bpf_program__fd(env->skel->progs.net_gone),
-		.redact = env->opts->redact,
-		.redact_sql = env->opts->redact_sql,
-		.keep_unnamed = env->opts->keep_unnamed,
-		.tls = env->skel->rodata->net_tls,
 	};
 	int err = traffic__new(&state(env)->traffic, &opts);
 

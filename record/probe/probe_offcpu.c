@@ -63,6 +63,32 @@ static const struct variant variants[] = {
 	{0},
 };
 
+static const struct probe_option options[] = {
+	OPTION("period", PROBE_TIME, 10000000,
+	       "off-CPU sampling period: take one sample per DURATION of accumulated blocked "
+	       "time of a thread (default 10ms; 0s: every wait)",
+	       .key = "offcpu_period_ns", .alias = {ALIAS("offcpu-period", 0, "DURATION")}),
+	OPTION("min", PROBE_TIME, 0, "ignore waits shorter than this", .key = "offcpu_min_ns",
+	       .alias = {ALIAS("offcpu-min", 0, "DURATION")}),
+	OPTION("max", PROBE_TIME, 0, "ignore waits longer than this", .key = "offcpu_max_ns",
+	       .alias = {ALIAS("offcpu-max", 0, "DURATION")}),
+	{0},
+};
+
+static const char *conflict(const struct record_opts *o)
+{
+	uint64_t max = probe_option(o, &probe_offcpu_entry, "max");
+
+	return max && max < probe_option(o, &probe_offcpu_entry, "min")
+		       ? "--offcpu-max is less than --offcpu-min"
+		       : NULL;
+}
+
+static uint64_t option(const struct probe_env *env, const char *name)
+{
+	return probe_env__option(env, &probe_offcpu_entry, name);
+}
+
 static bool is_typed(const struct probe_env *env)
 {
 	return probe_env__variant(env, &probe_offcpu_entry) == BY_BTF;
@@ -79,9 +105,9 @@ static int prepare(struct probe_env *env)
 	const struct record_opts *o = env->opts;
 	uint64_t threads;
 
-	skel->rodata->offcpu_period_ns = o->offcpu_period_ns;
-	skel->rodata->offcpu_min_ns = o->offcpu_min_ns;
-	skel->rodata->offcpu_max_ns = o->offcpu_max_ns ? o->offcpu_max_ns : UINT64_MAX;
+	skel->rodata->offcpu_period_ns = option(env, "period");
+	skel->rodata->offcpu_min_ns = option(env, "min");
+	skel->rodata->offcpu_max_ns = option(env, "max") ?: UINT64_MAX;
 	threads = o->target.pid_cnt ? THREADS_OF_PIDS : THREADS_OF_ALL;
 	while (threads > 1024 && threads * THREAD_SZ > o->max_mem / 16)
 		threads /= 2;
@@ -163,8 +189,8 @@ static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
 
 	if (!strchr("SDTtI", thread_state(tgid, tid, &before) ?: 'X'))
 		return 0;
-	if (env->opts->offcpu_period_ns)
-		t.carry_ns = random() % env->opts->offcpu_period_ns;
+	if (option(env, "period"))
+		t.carry_ns = random() % option(env, "period");
 	if (bpf_map_update_elem(fd, &tid, &t, BPF_NOEXIST))
 		return 0;
 	if (!strchr("SDTtI", thread_state(tgid, tid, &after) ?: 'X') || before != after)
@@ -187,12 +213,12 @@ static int start(struct probe_env *env)
 }
 
 /* The same rule as in BPF, for a wait that the end cuts off. */
-static uint64_t weigh(const struct record_opts *o, const struct offcpu_thread *t, uint64_t wait)
+static uint64_t weigh(const struct probe_env *env, const struct offcpu_thread *t, uint64_t wait)
 {
 	unsigned thin = OFFCPU_THIN(t->flags);
-	uint64_t period = o->offcpu_period_ns << OFFCPU_PERIOD_SHIFT(thin);
+	uint64_t period = env->skel->rodata->offcpu_period_ns << OFFCPU_PERIOD_SHIFT(thin);
 
-	if (wait < o->offcpu_min_ns || (o->offcpu_max_ns && wait > o->offcpu_max_ns))
+	if (wait < env->skel->rodata->offcpu_min_ns || wait > env->skel->rodata->offcpu_max_ns)
 		return 0;
 	wait <<= thin;
 	if (wait >= period)
@@ -245,7 +271,7 @@ static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thr
 	};
 
 	if (t->since_ns && env->stop_ns > t->since_ns)
-		s.value += weigh(env->opts, t, env->stop_ns - t->since_ns);
+		s.value += weigh(env, t, env->stop_ns - t->since_ns);
 	if (!s.value)
 		return;
 	if (open) {
@@ -333,6 +359,8 @@ const struct probe probe_offcpu_entry = {
 	.name = "offcpu",
 	.urgent = true,
 	.variants = variants,
+	.options = options,
+	.conflict = conflict,
 	.state_sz = sizeof(struct offcpu),
 	.prepare = prepare,
 	.start = start,

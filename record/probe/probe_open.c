@@ -26,9 +26,9 @@ static const struct variant variants[] = {
 
 static const struct probe_option options[] = {
 	PROBE_OPTION_RATE(2000),
-	{"min", PROBE_TIME, 0, "leave out those that took less"},
-	{"failed", PROBE_FLAG, 0, "only those that failed"},
-	{"stack", PROBE_FLAG, 0, "with user and kernel stacks"},
+	OPTION("min", PROBE_TIME, 0, "leave out those that took less"),
+	OPTION("failed", PROBE_FLAG, 0, "only those that failed"),
+	OPTION("stack", PROBE_FLAG, 0, "with user and kernel stacks"),
 	{0},
 };
 

@@ -39,7 +39,8 @@ static const struct variant variants[] = {
 
 static const struct probe_option options[] = {
 	PROBE_OPTION_RATE(200),
-	{"min", PROBE_TIME, 10000000, "waits from this on are recorded singly (default 10ms)"},
+	OPTION("min", PROBE_TIME, 10000000,
+	       "waits from this on are recorded singly (default 10ms)"),
 	{0},
 };
 

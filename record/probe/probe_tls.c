@@ -18,6 +18,7 @@
 #include "record/base/idmap.h"
 #include "record/base/loss.h"
 #include "record/probe/probe.h"
+#include "record/probe/probe_l4.h"
 #include "record/binary/read_file.h"
 #include "record/probe/tls_attach.h"
 #include "record/binary/tls_find.h"
@@ -185,6 +186,7 @@ static int attach(struct probe_env *env)
 	const struct target_spec *to = &env->opts->target;
 	glob_t g = {0};
 
+	traffic__expect_tls(probe_l4_traffic(env));
 	if (to->pid_cnt && !env->opts->command_pid)
 		return 0;
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {

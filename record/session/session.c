@@ -310,7 +310,8 @@ static int make_thin(struct session *s)
 		.packer = s->packer,
 		.readers = s->readers,
 		.budget_per_64k = s->opts.budget_per_64k,
-		.sample_per_64k = s->opts.payload_max ? s->opts.sample_per_64k : 0,
+		.sample_per_64k =
+			s->skel->rodata->net_payload_on ? s->skel->rodata->net_sample_per_64k : 0,
 		.stepped = on_step,
 		.ctx = s,
 	};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/option.h"
 #include "format/record.h"
 #include "format/text.h"
 #include "record/host/memory.h"
@@ -171,17 +172,21 @@ static void list_variants(const struct probe *p, const struct features *f, int t
 	}
 }
 
+enum { OPTION_COLUMN = 30 };
+
 /* What -e NAME:... takes, and the other names. */
 static void list_options(size_t i)
 {
+	static const char *const types[] = {
+		[PROBE_FLAG] = "flag",	 [PROBE_COUNT] = "number", [PROBE_TIME] = "duration",
+		[PROBE_SHARE] = "share", [PROBE_WORD] = "word",
+	};
 	const struct probe_option *o = probes[i]->options;
 
-	for (; o && o->name; o++)
-		printf("  :%-16s %-10s %s\n", o->name,
-		       o->type == PROBE_FLAG   ? "flag"
-		       : o->type == PROBE_TIME ? "duration"
-					       : "number",
-		       o->doc);
+	for (; o && o->name; o++) {
+		printf("  :%-16s %-10s ", o->name, types[o->type]);
+		option_wrap(stdout, o->doc, OPTION_COLUMN);
+	}
 	if (*probe_infos[i].aliases)
 		printf("  also called       %s\n", probe_infos[i].aliases);
 }

@@ -208,11 +208,7 @@ static int verify_all(struct attach_plan *plan, const struct record_opts *opts, 
 int main(int argc, char **argv)
 {
 	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
-	struct record_opts opts = {.freq = 99,
-				   .offcpu_period_ns = 10000000,
-				   .payload_max = 512,
-				   .sample_per_64k = 65536,
-				   .direction = 3};
+	struct record_opts opts = {0};
 	long limit = argc > 1 ? atol(argv[1]) : 200000;
 	struct attach_plan plan = {0};
 	struct verified v = {0};
