@@ -21,6 +21,7 @@
 struct file_facts;
 struct intake;
 struct json_object;
+struct lever;
 struct loss;
 struct obrec_bpf;
 struct tracker;
@@ -105,6 +106,7 @@ struct probe {
 	const char *(*conflict)(const struct record_opts *opts);
 	/* What obz.json says of the options that have no key. */
 	void (*describe)(const struct record_opts *opts, struct json_object *options);
+	const struct lever *lever; /* what --cpu-budget may thin; NULL: nothing */
 	size_t state_sz;
 	bool bulky;  /* sends records in masses: the rings are larger */
 	bool urgent; /* news of processes cannot wait: it places stacks by them, or attaches */
@@ -141,8 +143,10 @@ struct probe {
 	void (*finish)(struct probe_env *env);
 	/* What it adds to the end record. */
 	void (*conclude)(const struct probe_env *env, struct json_object *end);
-	/* A step of --cpu-budget that concerns it; cpu_budget.h says what the level means. */
+	/* A step of --cpu-budget moves its lever to this level. */
 	void (*thin)(struct probe_env *env, unsigned level);
+	/* Of 65536, what is kept at level 0; 0: there is nothing to thin. NULL: all. */
+	uint32_t (*thinnable)(const struct probe_env *env);
 	void (*free)(struct probe_env *env);
 };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* On-CPU sampling (bpf/probe/cpu.bpf.c), for whoever runs; who is recorded is decided in BPF. */
+#include "bpf/wire.h"
+#include "format/records.h"
 #include "obrec.skel.h"
+#include "record/probe/cpu_budget.h"
 #include "record/probe/hooks.h"
 #include "record/probe/probe.h"
 
@@ -29,10 +32,25 @@ static int prepare(struct probe_env *env)
 	return 0;
 }
 
+static void thin(struct probe_env *env, unsigned level)
+{
+	env->skel->bss->cpu_thin = level;
+}
+
+static const struct lever lever = {
+	.name = "cpu",
+	.end = 10,
+	.wire = WIRE_SAMPLE,
+	.sample = SAMPLE_cpu,
+	.programs = (const struct lever_program[]){{"cpu_", 0}, {0}},
+};
+
 const struct probe probe_cpu_entry = {
 	.name = "cpu",
 	.urgent = true,
 	.variants = variants,
 	.options = options,
+	.lever = &lever,
 	.prepare = prepare,
+	.thin = thin,
 };

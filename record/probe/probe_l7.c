@@ -9,6 +9,7 @@
 #include "format/option.h"
 #include "format/text.h"
 #include "obrec.skel.h"
+#include "record/probe/cpu_budget.h"
 #include "record/probe/probe.h"
 #include "record/probe/probe_l4.h"
 
@@ -220,12 +221,35 @@ static int attach(struct probe_env *env)
 	return err;
 }
 
+static void thin(struct probe_env *env, unsigned level)
+{
+	env->skel->bss->net_thin = level;
+}
+
+static uint32_t thinnable(const struct probe_env *env)
+{
+	return env->skel->rodata->net_payload_on ? env->skel->rodata->net_sample_per_64k : 0;
+}
+
+/* Counting a call's bytes is never thinned, but what comes with payload is most of it. */
+enum { COUNT_NS = 250 };
+
+static const struct lever lever = {
+	.name = "payload",
+	.end = 10,
+	.wire = WIRE_PAYLOAD,
+	.programs = (const struct lever_program[]){{"net_s", COUNT_NS}, {0}},
+};
+
 const struct probe probe_l7_entry = {
 	.name = "l7",
 	.bulky = true,
 	.needs = &probe_l4_entry,
 	.options = options,
 	.describe = describe,
+	.lever = &lever,
 	.prepare = prepare,
 	.attach = attach,
+	.thin = thin,
+	.thinnable = thinnable,
 };

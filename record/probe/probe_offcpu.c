@@ -340,10 +340,29 @@ static void turn_on(struct probe_env *env)
 		start(env);
 }
 
+/*
+ * Two levels spare what thinning cannot, its hooks: from the first on the end of system calls is
+ * not looked at (the stack is walked when the wait begins), at the second nothing is recorded.
+ */
+enum { LEVEL_EARLY = 9, LEVEL_OFF = 11, SWITCH_NS = 64, SYS_EXIT_NS = 40 };
+
+static const struct lever lever = {
+	.name = "offcpu",
+	.end = LEVEL_OFF,
+	.early = LEVEL_EARLY,
+	.off = LEVEL_OFF,
+	.wire = WIRE_SAMPLE,
+	.sample = SAMPLE_offcpu,
+	.programs = (const struct lever_program[]){{"offcpu_switch", SWITCH_NS},
+						   {"offcpu_", SYS_EXIT_NS},
+						   {0}},
+};
+
 static void thin(struct probe_env *env, unsigned level)
 {
-	bool early = level >= OFFCPU_LEVEL_EARLY, off = level >= OFFCPU_LEVEL_OFF;
+	bool early = level >= LEVEL_EARLY, off = level >= LEVEL_OFF;
 
+	env->skel->bss->offcpu_thin = level;
 	env->skel->bss->offcpu_early = early;
 	if (early)
 		hook_detach(env, &probe_offcpu_entry, SYS_EXIT);
@@ -361,6 +380,7 @@ const struct probe probe_offcpu_entry = {
 	.variants = variants,
 	.options = options,
 	.conflict = conflict,
+	.lever = &lever,
 	.state_sz = sizeof(struct offcpu),
 	.prepare = prepare,
 	.start = start,
