@@ -56,6 +56,9 @@ int cli_parse(const struct cli *cli, void *ctx, int argc, char **argv, bool perm
 	      bool *after_dashes);
 
 void cli_help(const struct cli *cli, FILE *out);
+/* Text as in --help: wrapped, all its lines from column `from` on; the first one is there already.
+ */
+void option_wrap(FILE *out, const char *text, int from);
 /* commands[0] is the program itself. */
 void cli_man(const struct cli *const *commands, size_t cnt, FILE *out);
 void cli_completion(const struct cli *const *commands, size_t cnt, const char *shell, FILE *out);

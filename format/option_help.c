@@ -27,6 +27,11 @@ static void wrap(FILE *out, const char *text, size_t len, int from)
 	fputc('\n', out);
 }
 
+void option_wrap(FILE *out, const char *text, int from)
+{
+	wrap(out, text, strlen(text), from);
+}
+
 /* "-d, --duration DURATION", "--flamegraph[=FILE]" */
 static int names(FILE *out, const struct option_def *d)
 {

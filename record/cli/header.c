@@ -49,26 +49,21 @@ static struct json_object *options_json(const struct options *o)
 {
 	struct json_object *j = json_object_new_object();
 
-	add_u64(j, "freq", o->record.freq);
+	for (size_t i = 0; probes[i]; i++) {
+		const struct probe_option *p = probes[i]->options;
+
+		for (; p && p->name; p++)
+			if (p->key)
+				add_u64(j, p->key, probe_option(&o->record, probes[i], p->name));
+		if (probes[i]->describe)
+			probes[i]->describe(&o->record, j);
+	}
 	add_u64(j, "duration_ns", o->record.duration_ns);
 	add_u64(j, "interval_ns", o->record.interval_ns);
-	add_u64(j, "offcpu_period_ns", o->record.offcpu_period_ns);
-	add_u64(j, "offcpu_min_ns", o->record.offcpu_min_ns);
-	add_u64(j, "offcpu_max_ns", o->record.offcpu_max_ns);
 	add_u64(j, "max_size", o->max_sz);
 	add_u64(j, "cpu_budget_per_64k", o->record.budget_per_64k);
-	add_u64(j, "payload_max", o->record.payload_max);
-	if (o->record.payload_many)
-		add_u64(j, "payload_many", o->record.payload_many);
-	add_u64(j, "sample_per_64k", o->record.sample_per_64k);
-	add_string(j, "redact",
-		   !o->record.redact	  ? "none"
-		   : o->record.redact_sql ? "sql"
-					  : "secrets");
 	if (redact_names_added())
 		add_u64(j, "redact_names", redact_names_added());
-	if (o->l7)
-		add_string(j, "l7", o->l7);
 	return j;
 }
 

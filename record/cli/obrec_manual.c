@@ -75,6 +75,10 @@ const struct man_section obrec_manual[] = {
 	 "Record the whole system at 49 Hz for hours, at no more than 5 % of a CPU:\n\n"
 	 "  obrec -a -F 49 --interval 10s --cpu-budget 5% --max-size 2G -o host.obz\n\n"},
 	{"NOTES",
+	 "Options of probes are given as -e PROBE:OPTION=VALUE (obrec --list shows them); -F, "
+	 "--offcpu-*, and those of payload are other names of such: -e "
+	 "cpu:freq=49,l7:payload=none. In a list of probes, protocols are separated by +: -e "
+	 "l7:protocols=redis+http.\n\n"
 	 "Every loss is counted by cause and stored in the archive. Reports print the losses and "
 	 "the share of complete stacks.\n\n"
 	 "Bytes, calls and connections are counted completely, whatever --payload, --l7, --sample "

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of obrec's options; what they do is in options_value.c, options_probes.c and
- * options_traffic.c. */
+/* The table of obrec's options; what they do is in options_value.c and options_probes.c. Options of
+ * probes stand in the files of those. */
 #include <stddef.h>
 
 #include "format/text.h"
 #include "format/redact/redact_names.h"
-#include "record/cli/options_set.h"
-
-enum { DEFAULT_FREQ = 99 };
-#define DEFAULT_OFFCPU_PERIOD_NS 10000000ULL
+#include "record/cli/probe_options.h"
 
 #define AT(member) .data = offsetof(struct options, member)
+
+/* Where those of probes come. */
+static int aliases_here(void *ctx, const struct option_def *def, const char *arg)
+{
+	return -EINVAL;
+}
 
 static const struct option_def table[] = {
 	{.help = "Targets"},
@@ -47,43 +50,11 @@ static const struct option_def table[] = {
 	 "stop after this time, as in 500ms 10s 5m 1h; default: on Ctrl-C, when COMMAND "
 	 "exits, or when all targets have exited",
 	 option_set_positive_duration, AT(record.duration_ns)},
-	{"freq", 'F', ARG_REQUIRED, "HZ", "samples per second and CPU (default 99)",
-	 option_set_freq, 0},
 	{"interval", 0, ARG_REQUIRED, "DURATION",
 	 "aggregate identical samples per interval instead of storing the time of each; "
 	 "for captures of hours",
 	 option_set_duration, AT(record.interval_ns)},
-	{"offcpu-period", 0, ARG_REQUIRED, "DURATION",
-	 "off-CPU sampling period: take one sample per DURATION of accumulated blocked "
-	 "time of a thread (default 10ms; 0s: every wait)",
-	 option_set_duration, AT(record.offcpu_period_ns)},
-	{"offcpu-min", 0, ARG_REQUIRED, "DURATION", "ignore waits shorter than this",
-	 option_set_duration, AT(record.offcpu_min_ns)},
-	{"offcpu-max", 0, ARG_REQUIRED, "DURATION", "ignore waits longer than this",
-	 option_set_duration, AT(record.offcpu_max_ns)},
-	{.help = "Traffic"},
-	{"payload", 0, ARG_REQUIRED, "HOW",
-	 "bytes captured per call: none, head (default: 512 bytes, and up to 16 KiB of "
-	 "calls that carry many messages: pipelines, HTTP/2), or a byte count; for HTTP/2 "
-	 "also frame headers and header blocks beyond the limit",
-	 option_set_payload, 0},
-	{"l7", 0, ARG_REQUIRED, "NAME[,NAME...]",
-	 "capture the payload of these protocols only, as far as the kernel can detect "
-	 "them (http: HTTP/1 and HTTP/2; undetected ones: the first 4 KiB in each "
-	 "direction); bytes and calls are counted for all",
-	 option_set_l7, 0},
-	{"sample", 0, ARG_REQUIRED, "SHARE",
-	 "capture the payload of this share of connections, as in 10%; byte counts stay "
-	 "complete",
-	 option_set_sample, 0},
-	{"direction", 0, ARG_REQUIRED, "WHICH",
-	 "capture the payload of requests served (in), made (out), or both (default)",
-	 option_set_direction, 0},
-	{"redact", 0, ARG_OPTIONAL, "sql",
-	 "mask secrets before anything is written (default): credentials, cookies, "
-	 "logins, and values with names such as password, token, api_key; with sql also "
-	 "literals in SQL statements",
-	 option_set_redact, 0},
+	{.set = aliases_here},
 	{"redact-names", 0, ARG_REQUIRED, "FILE",
 	 "also mask the values of these names: header fields, parameters, form and JSON "
 	 "fields, command-line options; one per line, * matches any characters, # starts "
@@ -91,12 +62,6 @@ static const struct option_def table[] = {
 	 option_set_redact_names, 0},
 	{"no-tls", 0, ARG_NONE, NULL,
 	 "do not capture plaintext of TLS connections; same as -e -tls", option_set_no_tls, 0},
-	{"payload-unknown", 0, ARG_NONE, NULL,
-	 "also capture payload of unrecognized protocols, whose secrets cannot be masked; "
-	 "bytes and calls are always counted",
-	 option_set_true, AT(record.keep_unnamed)},
-	{"no-redact", 0, ARG_NONE, NULL, "do not mask secrets in payload", option_set_false,
-	 AT(record.redact)},
 	{.help = "Symbols"},
 	{"debuginfo", 0, ARG_REQUIRED, "HOW",
 	 "symbols to include: auto (default: DWARF of the functions that were hit), full, "
@@ -148,6 +113,21 @@ static const struct option_def table[] = {
 	{0},
 };
 
+enum { TABLE_MAX = 128 };
+static struct option_def whole[TABLE_MAX + 1]; /* the last one ends it */
+
+static void make_whole(void)
+{
+	size_t cnt = 0;
+
+	for (const struct option_def *d = table; d < table + sizeof(table) / sizeof(*table) - 1;
+	     d++)
+		if (d->set == aliases_here)
+			cnt += probe_option_aliases(whole + cnt, TABLE_MAX - cnt);
+		else if (cnt < TABLE_MAX)
+			whole[cnt++] = *d;
+}
+
 static const struct cli cli = {
 	.program = "obrec",
 	.synopsis = "[-d DURATION] [-p PID[,PID...] | -a | --comm NAME | --cgroup PATH] [-e "
@@ -167,7 +147,7 @@ static const struct cli cli = {
 		"COMMAND gets SIGTERM.\n\n"
 		"Ctrl-C stops the capture cleanly; a second Ctrl-C skips what is left to do.\n\n"
 		"obrec needs root, or CAP_BPF and CAP_PERFMON; see CAPABILITIES in obrec(1).",
-	.options = table,
+	.options = whole,
 	.exit_status = obrec_exit_status,
 	.sections = obrec_manual,
 };
@@ -190,10 +170,6 @@ static int check(struct options *o, char **argv, int rest, bool after_dashes)
 	}
 	if (!choices)
 		t->all = true;
-	if (o->record.offcpu_max_ns && o->record.offcpu_max_ns < o->record.offcpu_min_ns) {
-		message_error("--offcpu-max is less than --offcpu-min");
-		return -EINVAL;
-	}
 	return 0;
 }
 
@@ -203,19 +179,13 @@ int options_parse(struct options *o, int argc, char **argv)
 	int rest = argc, err;
 
 	*o = (struct options){
-		.record = {.probes = options_default_probes(),
-			   .payload_max = DEFAULT_PAYLOAD,
-			   .payload_many = PAYLOAD_MANY,
-			   .sample_per_64k = 65536,
-			   .direction = 3,
-			   .redact = true,
-			   .freq = DEFAULT_FREQ,
-			   .offcpu_period_ns = DEFAULT_OFFCPU_PERIOD_NS},
+		.record = {.probes = options_default_probes()},
 		.ready_fd = -1,
 	};
 	o->record.target.inherit = true;
 	o->record.target.pids = o->pids;
 	o->record.target.label_env = o->label_env;
+	make_whole();
 	err = cli_parse(&cli, o, argc, argv, false, &rest, &after_dashes);
 	if (!err)
 		err = check(o, argv, rest, after_dashes);

@@ -15,9 +15,8 @@ struct options {
 	uint64_t max_sz;			/* 0: no bound */
 	const char *labels[OPTIONS_MAX_LABELS]; /* "K=V" */
 	size_t label_cnt;
-	const char *l7; /* --l7 as given; NULL: all protocols */
-	int ready_fd;	/* -1: none */
-	int verbosity;	/* -1 quiet, 0, 1 verbose */
+	int ready_fd;  /* -1: none */
+	int verbosity; /* -1 quiet, 0, 1 verbose */
 	bool list;
 	bool events_given; /* -e named some: the default set is gone */
 	char **command; /* -- COMMAND ARG..., NULL-terminated; NULL: none */

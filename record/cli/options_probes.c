@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "format/text.h"
-#include "record/cli/options_set.h"
+#include "record/cli/probe_options.h"
 #include "record/probe/attach.h"
 #include "record/probe/probe.h"
 
@@ -45,19 +45,8 @@ struct probe_list {
 	uint64_t set, named;
 	uint64_t current; /* whom options belong to */
 	bool replaced;
-	char why[256];
+	char why[512];
 };
-
-static int parse_option(const struct probe_option *o, const char *arg, uint64_t *v)
-{
-	if (!arg) {
-		*v = 1;
-		return o->type == PROBE_FLAG ? 0 : -EINVAL;
-	}
-	if (o->type == PROBE_TIME)
-		return parse_duration_ns(arg, v);
-	return o->type == PROBE_FLAG ? -EINVAL : parse_u64(arg, v);
-}
 
 /* "option" or "option=value" of probe number i. -ENOENT: it has none of that name. */
 static int set_option(struct probe_list *list, size_t i, const char *word, size_t len)
@@ -65,21 +54,17 @@ static int set_option(struct probe_list *list, size_t i, const char *word, size_
 	const struct probe_option *o = probes[i]->options;
 	const char *eq = memchr(word, '=', len);
 	size_t name_len = eq ? (size_t)(eq - word) : len;
-	char value[64];
+	char value[256];
 
 	snprintf(value, sizeof(value), "%.*s", eq ? (int)(len - name_len - 1) : 0,
 		 eq ? eq + 1 : "");
-	for (unsigned n = 0; o && o[n].name; n++) {
+	for (size_t n = 0; o && o[n].name; n++) {
 		if (strlen(o[n].name) != name_len || memcmp(o[n].name, word, name_len))
 			continue;
-		list->opts->options_given[i] |= 1 << n;
-		if (!parse_option(&o[n], eq ? value : NULL, &list->opts->option[i][n]))
+		if (!probe_option_parse(list->opts, i, n, eq ? value : NULL))
 			return 0;
 		snprintf(list->why, sizeof(list->why), "'%.*s': option '%s' of probe '%s' takes %s",
-			 (int)len, word, o[n].name, probes[i]->name,
-			 o[n].type == PROBE_FLAG   ? "no value"
-			 : o[n].type == PROBE_TIME ? "a duration with its unit (10ms)"
-						   : "a number");
+			 (int)len, word, o[n].name, probes[i]->name, probe_option_takes(&o[n]));
 		return -EINVAL;
 	}
 	return -ENOENT;
@@ -131,6 +116,25 @@ static int add_probe(void *ctx, const char *word, size_t len)
 	return colon ? add_option(list, colon + 1, word + len - colon - 1) : 0;
 }
 
+/* Who leaves out what others need means those as well, unless they are named. */
+static uint64_t with_needs(uint64_t set, uint64_t named)
+{
+	uint64_t needed[RECORD_MAX_PROBES];
+	size_t cnt = 0;
+
+	for (; probes[cnt]; cnt++)
+		needed[cnt] = probes[cnt]->needs ? 1ULL << probe_number(probes[cnt]->needs) : 0;
+	for (size_t i = cnt; i--;)
+		if (set & named & 1ULL << i) {
+			set |= needed[i];
+			named |= needed[i];
+		}
+	for (size_t i = 0; i < cnt; i++)
+		if ((set & needed[i]) != needed[i])
+			set &= ~(1ULL << i);
+	return set;
+}
+
 int option_set_events(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct options *o = ctx;
@@ -146,18 +150,9 @@ int option_set_events(void *ctx, const struct option_def *def, const char *arg)
 				   : option_error(def,
 						  "unknown probe in '%s'; see obrec --list", arg);
 	o->events_given |= list.replaced;
+	list.set = with_needs(list.set, list.named);
 	if (!list.set)
 		return option_error(def, "'%s' enables no probe", arg);
-	/* Clear text is payload, payload belongs to connections. Who leaves out payload means both.
-	 */
-	if (list.set & probe_bit("tls") && !(list.set & probe_bit("l7"))) {
-		if (list.named & probe_bit("tls"))
-			list.set |= probe_bit("l7");
-		else
-			list.set &= ~probe_bit("tls");
-	}
-	if (list.set & probe_bit("l7"))
-		list.set |= probe_bit("l4");
 	o->record.probes = list.set;
 	o->record.required = list.named & list.set;
 	return 0;
@@ -196,6 +191,8 @@ int option_set_attach(void *ctx, const struct option_def *def, const char *arg)
 
 int options_check_probes(struct options *o)
 {
+	if (probe_options_check(&o->record))
+		return -EINVAL;
 	for (size_t i = 0; probes[i] && !o->list; i++) {
 		if (o->record.attach[i] && !(o->record.probes >> i & 1)) {
 			message_error("--attach: probe '%s' is not enabled", probes[i]->name);

@@ -8,13 +8,11 @@
 #include "format/option.h"
 #include "record/cli/obrec_options.h"
 
-enum { DEFAULT_PAYLOAD = 512, PAYLOAD_MANY = 16384 };
-
 typedef int option_setter(void *ctx, const struct option_def *def, const char *arg);
 
 /* options_value.c; def->data is the field's offset in struct options */
 option_setter option_set_budget, option_set_debuginfo, option_set_duration, option_set_false,
-	option_set_freq, option_set_label, option_set_label_env, option_set_max_mem, option_set_pid,
+	option_set_label, option_set_label_env, option_set_max_mem, option_set_pid,
 	option_set_positive_duration, option_set_quiet, option_set_ready_fd, option_set_ring,
 	option_set_size, option_set_string, option_set_true, option_set_verbose;
 
@@ -22,10 +20,6 @@ option_setter option_set_budget, option_set_debuginfo, option_set_duration, opti
 option_setter option_set_events, option_set_no_tls, option_set_attach;
 uint64_t options_default_probes(void);
 int options_check_probes(struct options *o); /* and marks those forced as required */
-
-/* options_traffic.c */
-option_setter option_set_payload, option_set_l7, option_set_sample, option_set_direction,
-	option_set_redact;
 
 /* obrec_manual.c */
 extern const char obrec_exit_status[];

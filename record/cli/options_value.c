@@ -6,7 +6,7 @@
 #include "record/host/memory.h"
 #include "record/cli/options_set.h"
 
-enum { MAX_FREQ = 20000, RING_MIN = 64 << 10, RING_MAX = 64 << 20 };
+enum { RING_MIN = 64 << 10, RING_MAX = 64 << 20 };
 
 int option_each_word(const char *list, int (*fn)(void *ctx, const char *word, size_t len),
 		     void *ctx)
@@ -118,18 +118,6 @@ int option_set_true(void *ctx, const struct option_def *def, const char *arg)
 int option_set_false(void *ctx, const struct option_def *def, const char *arg)
 {
 	*(bool *)field(ctx, def) = false;
-	return 0;
-}
-
-int option_set_freq(void *ctx, const struct option_def *def, const char *arg)
-{
-	struct options *o = ctx;
-	uint64_t v;
-
-	if (parse_u64(arg, &v) || !v || v > MAX_FREQ)
-		return option_error(def, "'%s' is not a number of samples per second from 1 to %d",
-				    arg, MAX_FREQ);
-	o->record.freq = v;
 	return 0;
 }
 

@@ -38,24 +38,15 @@ int attach_choose(const struct probe *probe, const struct features *f, unsigned 
 	return -EOPNOTSUPP;
 }
 
-/* Payload belongs to connections. */
-static bool lacks_l4(const struct attach_plan *plan, size_t i)
-{
-	size_t l4 = 0;
-
-	while (probes[l4] && probes[l4] != &probe_l4_entry)
-		l4++;
-	return !strcmp(probes[i]->name, "l7") && !(plan->probes >> l4 & 1);
-}
-
 /* One wanted probe. `why` gets the reason when it is not available. */
 static int plan_probe(struct attach_plan *plan, const struct record_opts *opts, size_t i, char *why,
 		      size_t why_sz)
 {
+	const struct probe *needs = probes[i]->needs;
 	int variant;
 
-	if (lacks_l4(plan, i)) {
-		snprintf(why, why_sz, "requires probe 'l4'");
+	if (needs && !(plan->probes >> probe_number(needs) & 1)) {
+		snprintf(why, why_sz, "requires probe '%s'", needs->name);
 		return -EOPNOTSUPP;
 	}
 	variant = attach_choose(probes[i], &plan->features, opts->attach[i], why, why_sz);
@@ -151,9 +142,5 @@ const char *attach_name(const struct attach_plan *plan, size_t i)
 
 unsigned probe_env__variant(const struct probe_env *env, const struct probe *probe)
 {
-	size_t i = 0;
-
-	while (probes[i] != probe)
-		i++;
-	return env->plan->variant[i];
+	return env->plan->variant[probe_number(probe)];
 }

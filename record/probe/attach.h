@@ -33,8 +33,9 @@ struct attach_plan {
  */
 int attach_plan_make(struct attach_plan *plan, const struct record_opts *opts);
 
-/* Can it work here, and how? `forced`: 0, or 1 + the number of the only variant allowed. Returns
- * the variant's number (0 for a probe without), or -EOPNOTSUPP with one line in `why`. */
+/* Can it work here, and how (what it needs aside)? `forced`: 0, or 1 + the number of the only
+ * variant allowed. Returns the variant's number (0 for a probe without), or -EOPNOTSUPP with one
+ * line in `why`. */
 int attach_choose(const struct probe *probe, const struct features *f, unsigned forced, char *why,
 		  size_t why_sz);
 

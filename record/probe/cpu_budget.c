@@ -9,74 +9,70 @@
  */
 enum { CALM = 4, HASTY = 6, SETTLED, PATIENCE_MAX = 240, MAX_STEP = 3 };
 
-unsigned budget_max_level(enum budget_lever l)
-{
-	return l == LEVER_OFFCPU      ? OFFCPU_LEVEL_OFF
-	       : l == LEVER_PROCESSES ? PROCESSES_LEVEL_END
-				      : 10;
-}
-
 /* As far as halving goes. */
-static unsigned last_half(enum budget_lever l)
+static unsigned last_half(const struct lever *l)
 {
-	return l == LEVER_OFFCPU ? OFFCPU_LEVEL_OFF - 1 : budget_max_level(l);
+	return l->off ? l->off - 1 : l->end;
 }
 
 /* The dearest one that has a level left. What makes less than a twentieth of it is no use. */
-static enum budget_lever dearest(const struct budget *b, const struct budget_use *use)
+static int dearest(const struct budget *b, const struct budget_use *use)
 {
-	enum budget_lever best = LEVER_CNT;
+	int best = BUDGET_NONE;
 
-	for (int i = 0; i < LEVER_CNT; i++)
-		if (b->level[i] < last_half(i) && use->cost_ns[i] > use->used_ns / 20 &&
-		    (best == LEVER_CNT || use->cost_ns[i] > use->cost_ns[best]))
+	for (int i = 0; i < b->cnt; i++)
+		if (b->level[i] < last_half(b->lever[i]) && use->cost_ns[i] > use->used_ns / 20 &&
+		    (best < 0 || use->cost_ns[i] > use->cost_ns[best]))
 			best = i;
 	return best;
 }
 
 /* The one whose return costs least. */
-static enum budget_lever cheapest(const struct budget *b, const struct budget_use *use)
+static int cheapest(const struct budget *b, const struct budget_use *use)
 {
-	enum budget_lever best = LEVER_CNT;
+	int best = BUDGET_NONE;
 
-	for (int i = 0; i < LEVER_CNT; i++)
+	for (int i = 0; i < b->cnt; i++)
 		if (b->level[i] && b->calm >= b->patience[i] &&
-		    (best == LEVER_CNT || use->cost_ns[i] < use->cost_ns[best]))
+		    (best < 0 || use->cost_ns[i] < use->cost_ns[best]))
 			best = i;
 	return best;
 }
 
-static void halve(struct budget *b, const struct budget_use *use, enum budget_lever l,
-		  uint64_t limit)
+static void halve(struct budget *b, const struct budget_use *use, int l, uint64_t limit)
 {
-	for (int i = 0; i < MAX_STEP && b->level[l] < last_half(l); i++) {
+	for (int i = 0; i < MAX_STEP && b->level[l] < last_half(b->lever[l]); i++) {
 		b->level[l]++;
 		if (use->used_ns - use->cost_ns[l] + (use->cost_ns[l] >> (i + 1)) <= limit)
 			break;
 	}
 }
 
-/* Nothing more can be halved: the hooks themselves. */
-static bool drop_hooks(struct budget *b, const struct budget_use *use)
+/* Nothing more can be halved: the dearest hooks themselves. */
+static int drop_hooks(struct budget *b, const struct budget_use *use)
 {
-	unsigned *level = &b->level[LEVER_OFFCPU];
+	int best = BUDGET_NONE;
 
-	if (use->offcpu_hooks_ns <= use->used_ns / 20 || *level == OFFCPU_LEVEL_OFF)
-		return false;
-	*level = *level < OFFCPU_LEVEL_EARLY ? OFFCPU_LEVEL_EARLY : OFFCPU_LEVEL_OFF;
-	return true;
+	for (int i = 0; i < b->cnt; i++)
+		if (b->level[i] < b->lever[i]->off && use->hooks_ns[i] > use->used_ns / 20 &&
+		    (best < 0 || use->hooks_ns[i] > use->hooks_ns[best]))
+			best = i;
+	if (best >= 0)
+		b->level[best] = b->level[best] < b->lever[best]->early ? b->lever[best]->early
+									: b->lever[best]->off;
+	return best;
 }
 
-static enum budget_lever thin_out(struct budget *b, const struct budget_use *use, uint64_t limit)
+static int thin_out(struct budget *b, const struct budget_use *use, uint64_t limit)
 {
-	enum budget_lever l = dearest(b, use);
+	int l = dearest(b, use);
 
 	b->calm = 0;
-	if (l != LEVER_CNT)
+	if (l >= 0)
 		halve(b, use, l, limit);
-	else if (drop_hooks(b, use))
-		l = LEVER_OFFCPU;
-	if (l == LEVER_CNT)
+	else
+		l = drop_hooks(b, use);
+	if (l < 0)
 		return l;
 	if (b->since_restored[l] <= HASTY)
 		b->patience[l] =
@@ -85,17 +81,17 @@ static enum budget_lever thin_out(struct budget *b, const struct budget_use *use
 	return l;
 }
 
-static enum budget_lever restore(struct budget *b, const struct budget_use *use, uint64_t limit)
+static int restore(struct budget *b, const struct budget_use *use, uint64_t limit)
 {
-	enum budget_lever l;
+	int l;
 
 	b->calm++;
 	l = cheapest(b, use);
-	if (l == LEVER_CNT)
+	if (l < 0)
 		return l;
 	if (use->used_ns + use->cost_ns[l] > limit / 10 * 8) {
 		b->calm = 0;
-		return LEVER_CNT;
+		return BUDGET_NONE;
 	}
 	b->calm = 0;
 	b->level[l]--;
@@ -103,11 +99,11 @@ static enum budget_lever restore(struct budget *b, const struct budget_use *use,
 	return l;
 }
 
-enum budget_lever budget_step(struct budget *b, const struct budget_use *use)
+int budget_step(struct budget *b, const struct budget_use *use)
 {
 	uint64_t limit = use->interval_ns / 65536 * b->per_64k;
 
-	for (int i = 0; i < LEVER_CNT; i++) {
+	for (int i = 0; i < b->cnt; i++) {
 		if (!b->patience[i]) { /* the first measurement */
 			b->patience[i] = CALM;
 			b->since_restored[i] = SETTLED;

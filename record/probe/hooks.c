@@ -8,25 +8,96 @@
 
 #include "format/text.h"
 #include "obrec.skel.h"
+#include "record/probe/perf_events.h"
 #include "record/probe/probe.h"
 
-static bool hook_possible(const struct hook *h, const struct features *f, char *why, size_t why_sz)
+static bool tracepoint_possible(const struct hook *h, const struct features *f, char *why,
+				size_t why_sz)
 {
 	const char *colon = strchr(h->target, ':');
 	char group[32];
 
-	snprintf(group, sizeof(group), "%.*s", (int)(colon ? colon - h->target : 0), h->target);
-	if (!features_has_tracepoint(f, group, colon ? colon + 1 : h->target)) {
-		snprintf(why, why_sz, "no tracepoint %s%s", h->target,
-			 strncmp(h->target, "syscalls:", 9)
-				 ? " (CONFIG_TRACEPOINTS)"
-				 : " (CONFIG_FTRACE_SYSCALLS, or tracefs is not mounted on "
-				   "/sys/kernel/tracing)");
-		return false;
-	}
 	if (h->how == HOOK_TP_BTF && !f->kernel_btf) {
 		snprintf(why, why_sz, "needs the kernel's own BTF (CONFIG_DEBUG_INFO_BTF)");
 		return false;
+	}
+	snprintf(group, sizeof(group), "%.*s", (int)(colon ? colon - h->target : 0), h->target);
+	if (features_has_tracepoint(f, group, colon ? colon + 1 : h->target))
+		return true;
+	if (h->since)
+		snprintf(why, why_sz, "no tracepoint %s (added in Linux %s)", h->target, h->since);
+	else
+		snprintf(why, why_sz,
+			 "no tracepoint %s (%s, or tracefs is not mounted on /sys/kernel/tracing)",
+			 h->target,
+			 strstr(group, "syscalls") ? "CONFIG_FTRACE_SYSCALLS"
+						   : "CONFIG_TRACEPOINTS");
+	return false;
+}
+
+/* The first of its functions that the kernel has; false: none. */
+static bool function_of(const struct hook *h, const struct features *f, char *func, size_t sz)
+{
+	for (const char *at = h->target; *at; at += strspn(at, "|")) {
+		int len = strcspn(at, "|");
+
+		snprintf(func, sz, "%.*s", len, at);
+		if (features_has_function(f, func))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+static bool function_possible(const struct hook *h, const struct features *f, char *why,
+			      size_t why_sz)
+{
+	char func[64];
+
+	if (function_of(h, f, func, sizeof(func)))
+		return true;
+	snprintf(why, why_sz, "the kernel has no function %s", h->target);
+	return false;
+}
+
+static bool hook_possible(const struct hook *h, const struct features *f, char *why, size_t why_sz)
+{
+	if (h->always)
+		return true;
+	switch (h->how) {
+	case HOOK_TRACEPOINT:
+	case HOOK_RAW_TP:
+	case HOOK_TP_BTF:
+		return tracepoint_possible(h, f, why, why_sz);
+	case HOOK_FENTRY:
+	case HOOK_KPROBE:
+		return function_possible(h, f, why, why_sz);
+	case HOOK_PERF:
+		return perf_events_possible(h->target, f, why, why_sz);
+	case HOOK_RUN:
+		break;
+	}
+	return true;
+}
+
+static bool is_meant(const struct hook *h, const struct features *f)
+{
+	return !h->when || h->when(f);
+}
+
+/* May hooks on functions be set at all? Tried on the first. */
+static bool functions_possible(const struct hook *h, const struct features *f, char *why,
+			       size_t why_sz)
+{
+	char func[64];
+
+	for (; h && h->prog; h++) {
+		if (h->how != HOOK_FENTRY && h->how != HOOK_KPROBE)
+			continue;
+		if (!function_of(h, f, func, sizeof(func)))
+			return true; /* which is the next to be said */
+		return h->how == HOOK_FENTRY ? features_try_fentry(f, func, why, why_sz)
+					     : features_try_kprobe(func, why, why_sz);
 	}
 	return true;
 }
@@ -35,8 +106,10 @@ bool variant_possible(const struct variant *v, const struct features *f, char *w
 {
 	if (v->possible && !v->possible(f, why, why_sz))
 		return false;
+	if (!functions_possible(v->hooks, f, why, why_sz))
+		return false;
 	for (const struct hook *h = v->hooks; h && h->prog; h++)
-		if (h->need != HOOK_OPTIONAL && !hook_possible(h, f, why, why_sz))
+		if (h->need != HOOK_OPTIONAL && is_meant(h, f) && !hook_possible(h, f, why, why_sz))
 			return false;
 	return true;
 }
@@ -58,50 +131,143 @@ static struct bpf_program *program(const struct probe_env *env, const struct hoo
 	return prog;
 }
 
+static int prepare_one(struct probe_env *env, const struct probe *probe, const struct hook *h)
+{
+	struct bpf_program *prog = program(env, h);
+	char why[256], func[64];
+	int err;
+
+	if (!prog)
+		return -ENOENT;
+	if (!is_meant(h, env->features))
+		return 0;
+	if (h->need == HOOK_OPTIONAL && !hook_possible(h, env->features, why, sizeof(why))) {
+		message_verbose("probe '%s': %s", probe->name, why);
+		return 0;
+	}
+	err = bpf_program__set_autoload(prog, true);
+	if (!err && h->how == HOOK_FENTRY && function_of(h, env->features, func, sizeof(func)))
+		err = bpf_program__set_attach_target(prog, 0, func);
+	return err;
+}
+
 int hooks_prepare(struct probe_env *env, size_t i)
 {
-	char why[256];
+	const struct hook *hooks = hooks_of(env, i);
+	size_t cnt = 0;
+	int err = 0;
 
+	while (hooks[cnt].prog)
+		cnt++;
+	env->attached[i] = calloc(cnt + 1, sizeof(*env->attached[i]));
 	if (probes[i]->state_sz)
 		env->state[i] = calloc(1, probes[i]->state_sz);
-	if (probes[i]->state_sz && !env->state[i])
+	if (!env->attached[i] || (probes[i]->state_sz && !env->state[i]))
 		return -ENOMEM;
-	for (const struct hook *h = hooks_of(env, i); h->prog; h++) {
-		struct bpf_program *prog = program(env, h);
+	for (size_t n = 0; n < cnt && !err; n++)
+		err = prepare_one(env, probes[i], &hooks[n]);
+	return err;
+}
 
-		if (!prog)
-			return -ENOENT;
-		if (h->need != HOOK_OPTIONAL || hook_possible(h, env->features, why, sizeof(why)))
-			bpf_program__set_autoload(prog, true);
-		else
-			message_verbose("probe '%s': %s", probes[i]->name, why);
-	}
-	return 0;
+static struct bpf_link *attach_program(const struct probe_env *env, const struct hook *h,
+				       struct bpf_program *prog)
+{
+	char func[64];
+
+	if (h->how == HOOK_KPROBE && function_of(h, env->features, func, sizeof(func)))
+		return bpf_program__attach_kprobe(prog, false, func);
+	return bpf_program__attach(prog);
+}
+
+/* The place has fewer arguments than the program takes. */
+static bool is_other_kernel(const struct hook *h, int err)
+{
+	return h->how <= HOOK_TP_BTF && h->need == HOOK_OPTIONAL && err == -EINVAL;
+}
+
+/* Hook number n of probe number i. */
+static int attach_one(struct probe_env *env, size_t i, size_t n)
+{
+	const struct hook *h = &hooks_of(env, i)[n];
+	struct bpf_program *prog = program(env, h);
+	struct bpf_link *link;
+	int err;
+
+	if (h->how == HOOK_PERF)
+		return perf_events_attach(&env->links, prog, h->target,
+					  probe_env__option(env, probes[i], "freq"));
+	link = attach_program(env, h, prog);
+	err = links__keep(&env->links, link);
+	if (!err)
+		env->attached[i][n] = link;
+	else if (!is_other_kernel(h, err))
+		message_error("cannot attach to '%s': %s", h->target, strerror(-err));
+	return err;
 }
 
 int hooks_attach(struct probe_env *env, size_t i)
 {
+	const struct hook *hooks = hooks_of(env, i);
 	bool before = false; /* is attached */
 
-	for (const struct hook *h = hooks_of(env, i); h->prog; h++) {
-		struct bpf_program *prog = program(env, h);
+	for (size_t n = 0; hooks[n].prog; n++) {
+		const struct hook *h = &hooks[n];
 		int err;
 
-		if (!bpf_program__autoload(prog) || (h->need == HOOK_INSTEAD && before))
+		if (!bpf_program__autoload(program(env, h)) || h->later || h->how == HOOK_RUN ||
+		    (h->need == HOOK_INSTEAD && before))
 			continue;
-		err = links__keep(&env->links, bpf_program__attach(prog));
+		err = attach_one(env, i, n);
 		before = !err;
-		/* the place has fewer arguments than the program takes */
-		if (err && !(h->need == HOOK_OPTIONAL && err == -EINVAL)) {
-			message_error("cannot attach to '%s': %s", h->target, strerror(-err));
+		if (err && !is_other_kernel(h, err))
 			return err;
-		}
 	}
 	return 0;
 }
 
+/* The hook that is loaded for the target: its number, -ENOENT when there is none. */
+static int find(const struct probe_env *env, size_t i, const char *target)
+{
+	const struct hook *hooks = hooks_of(env, i);
+
+	for (int n = 0; hooks[n].prog; n++)
+		if (!strcmp(hooks[n].target, target) &&
+		    bpf_program__autoload(program(env, &hooks[n])))
+			return n;
+	return -ENOENT;
+}
+
+int hook_attach(struct probe_env *env, const struct probe *probe, const char *target)
+{
+	size_t i = probe_number(probe);
+	int n = find(env, i, target);
+
+	return n < 0 ? n : attach_one(env, i, n);
+}
+
+void hook_detach(struct probe_env *env, const struct probe *probe, const char *target)
+{
+	size_t i = probe_number(probe);
+	int n = find(env, i, target);
+
+	if (n < 0 || !env->attached[i][n])
+		return;
+	links__drop(&env->links, env->attached[i][n]);
+	env->attached[i][n] = NULL;
+}
+
+bool hook_is_attached(const struct probe_env *env, const struct probe *probe, const char *target)
+{
+	size_t i = probe_number(probe);
+	int n = find(env, i, target);
+
+	return n >= 0 && env->attached[i][n];
+}
+
 void hooks_free(struct probe_env *env)
 {
-	for (size_t i = 0; probes[i]; i++)
+	for (size_t i = 0; probes[i]; i++) {
 		free(env->state[i]);
+		free(env->attached[i]);
+	}
 }

@@ -35,7 +35,7 @@ bool probe_is_called(size_t number, const char *word, size_t len)
 	return false;
 }
 
-static size_t number_of(const struct probe *probe)
+size_t probe_number(const struct probe *probe)
 {
 	size_t i = 0;
 
@@ -46,17 +46,35 @@ static size_t number_of(const struct probe *probe)
 
 void *probe_env__state(const struct probe_env *env, const struct probe *probe)
 {
-	return env->state[number_of(probe)];
+	return env->state[probe_number(probe)];
+}
+
+static size_t option_number(const struct probe *probe, const char *name)
+{
+	size_t n = 0;
+
+	while (strcmp(probe->options[n].name, name))
+		n++;
+	return n;
+}
+
+uint64_t probe_option(const struct record_opts *opts, const struct probe *probe, const char *name)
+{
+	size_t i = probe_number(probe), n = option_number(probe, name);
+
+	return opts->options_given[i] >> n & 1 ? opts->option[i][n] : probe->options[n].value;
+}
+
+void probe_option_give(struct record_opts *opts, const struct probe *probe, const char *name,
+		       uint64_t value)
+{
+	size_t i = probe_number(probe), n = option_number(probe, name);
+
+	opts->options_given[i] |= 1 << n;
+	opts->option[i][n] = value;
 }
 
 uint64_t probe_env__option(const struct probe_env *env, const struct probe *probe, const char *name)
 {
-	const struct probe_option *o = probe->options;
-	size_t i = number_of(probe);
-
-	while (strcmp(o->name, name))
-		o++;
-	return env->opts->options_given[i] >> (o - probe->options) & 1
-		       ? env->opts->option[i][o - probe->options]
-		       : o->value;
+	return probe_option(env->opts, probe, name);
 }

@@ -20,11 +20,11 @@
 
 struct file_facts;
 struct intake;
+struct json_object;
+struct lever;
 struct loss;
 struct obrec_bpf;
-struct tls_files;
 struct tracker;
-struct traffic;
 struct wire_hdr;
 struct unwind_store;
 
@@ -40,29 +40,47 @@ struct probe_env {
 	struct loss *loss;
 	struct links links;
 	struct obz_writer *writer;
-	struct traffic *traffic; /* probe l4's */
-	struct tls_files *tls;	 /* probe tls's */
-	struct bpf_link
-		*offcpu_links[2];	/* of `links`: its switch and system call hooks, or NULL */
-	uint64_t offcpu_from_ns;	/* waits are known since then; 0: start_ns */
 	uint64_t start_ns, stop_ns;	/* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 	void *state[RECORD_MAX_PROBES]; /* state_sz bytes each, zeroed */
+	struct bpf_link **attached[RECORD_MAX_PROBES]; /* of `links`, by hook; NULL: it is not */
 };
 
 /* An option of a probe's own: -e NAME:option=value. */
 struct probe_option {
 	const char *name;
-	enum { PROBE_FLAG, PROBE_COUNT, PROBE_TIME } type;
-	uint64_t value; /* unless it is given: a flag's is 0; times are ns */
+	enum { PROBE_FLAG, PROBE_COUNT, PROBE_TIME, PROBE_SHARE, PROBE_WORD } type;
+	uint64_t value; /* unless it is given: a flag's is 0; times are ns, shares of 65536 */
 	const char *doc;
+	uint64_t min, max; /* of a count; max 0: any */
+	const char *takes; /* what its value has to be, for errors; NULL: as all of its type */
+	/* PROBE_WORD: *value is what was set so far. */
+	int (*parse)(const char *word, uint64_t *value);
+	const char *key; /* its name in the options of obz.json; NULL: it is not there */
+	/* Options of obrec that stand for it. */
+	struct probe_alias {
+		const char *name;
+		char letter;	     /* 0: none */
+		const char *metavar; /* NULL: takes no argument */
+		const char *given;   /* instead of the argument, when there is none; may be NULL */
+		const char *doc;     /* NULL: the option's */
+	} alias[2];
+	const char *heading; /* of the help, before its aliases; NULL: goes on */
 };
+
+#define OPTION(name_, type_, value_, doc_, ...)                                                    \
+	{                                                                                          \
+		.name = name_, .type = type_, .value = value_, .doc = doc_, __VA_ARGS__            \
+	}
+
+#define ALIAS(name_, letter_, metavar_, ...)                                                       \
+	{                                                                                          \
+		.name = name_, .letter = letter_, .metavar = metavar_, __VA_ARGS__                 \
+	}
 
 /* Every probe with events has it. */
 #define PROBE_OPTION_RATE(rate)                                                                    \
-	{                                                                                          \
-		"rate", PROBE_COUNT, rate,                                                         \
-			"events of each process and second that are recorded singly; 0: all"       \
-	}
+	OPTION("rate", PROBE_COUNT, rate,                                                          \
+	       "events of each process and second that are recorded singly; 0: all")
 
 /* What is counted in the kernel under SERIES_OWN + its position; bpf/metric.bpf.h. */
 struct series {
@@ -80,9 +98,15 @@ void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 
 struct probe {
 	const char *name;
+	const struct probe *needs; /* one before it in the list, without which it is nothing */
 	unsigned event; /* the kind of record (REC_NAME) that it sends as events; 0: none */
 	const struct series *series;	    /* ended by one without name */
 	const struct probe_option *options; /* at most RECORD_PROBE_OPTIONS; likewise */
+	/* Why the options given do not agree, one line; NULL: they do. */
+	const char *(*conflict)(const struct record_opts *opts);
+	/* What obz.json says of the options that have no key. */
+	void (*describe)(const struct record_opts *opts, struct json_object *options);
+	const struct lever *lever; /* what --cpu-budget may thin; NULL: nothing */
 	size_t state_sz;
 	bool bulky;  /* sends records in masses: the rings are larger */
 	bool urgent; /* news of processes cannot wait: it places stacks by them, or attaches */
@@ -117,12 +141,14 @@ struct probe {
 	void (*reanchor)(struct probe_env *env);
 	/* `enabled` was cleared just now, links still stand: hand in what is open. */
 	void (*finish)(struct probe_env *env);
-	/* A step of --cpu-budget that concerns it; cpu_budget.h says what the level means. */
+	/* What it adds to the end record. */
+	void (*conclude)(const struct probe_env *env, struct json_object *end);
+	/* A step of --cpu-budget moves its lever to this level. */
 	void (*thin)(struct probe_env *env, unsigned level);
+	/* Of 65536, what is kept at level 0; 0: there is nothing to thin. NULL: all. */
+	uint32_t (*thinnable)(const struct probe_env *env);
 	void (*free)(struct probe_env *env);
 };
-
-extern const struct probe probe_l4_entry; /* l7 stands on it */
 
 /* In the order of format/probes.def, NULL-terminated. */
 extern const struct probe *const probes[];
@@ -137,8 +163,12 @@ extern const struct probe_info probe_infos[];
 /* Is the word the probe's name or one of its aliases? */
 bool probe_is_called(size_t number, const char *word, size_t len);
 
+size_t probe_number(const struct probe *probe);
 void *probe_env__state(const struct probe_env *env, const struct probe *probe);
-/* What was given for an option, or its default. */
+/* What was given for an option, or its default; and to give it. */
+uint64_t probe_option(const struct record_opts *opts, const struct probe *probe, const char *name);
+void probe_option_give(struct record_opts *opts, const struct probe *probe, const char *name,
+		       uint64_t value);
 uint64_t probe_env__option(const struct probe_env *env, const struct probe *probe,
 			   const char *name);
 

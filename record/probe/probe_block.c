@@ -15,11 +15,11 @@ extern const struct probe probe_block_entry;
 enum { REQUESTS = 16384 }; /* under way at a time */
 
 static const struct hook hooks[] = {
-	{"block_insert_5_10", "block:block_rq_insert", HOOK_RAW_TP, HOOK_OPTIONAL},
-	{"block_insert", "block:block_rq_insert", HOOK_RAW_TP, HOOK_INSTEAD},
-	{"block_issue_5_10", "block:block_rq_issue", HOOK_RAW_TP, HOOK_OPTIONAL},
-	{"block_issue", "block:block_rq_issue", HOOK_RAW_TP, HOOK_INSTEAD},
-	{"block_complete", "block:block_rq_complete", HOOK_RAW_TP, HOOK_REQUIRED},
+	HOOK("block_insert_5_10", "block:block_rq_insert", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
+	HOOK("block_insert", "block:block_rq_insert", HOOK_RAW_TP, .need = HOOK_INSTEAD),
+	HOOK("block_issue_5_10", "block:block_rq_issue", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
+	HOOK("block_issue", "block:block_rq_issue", HOOK_RAW_TP, .need = HOOK_INSTEAD),
+	HOOK("block_complete", "block:block_rq_complete", HOOK_RAW_TP),
 	{0},
 };
 
@@ -30,8 +30,8 @@ static const struct variant variants[] = {
 
 static const struct probe_option options[] = {
 	PROBE_OPTION_RATE(1000),
-	{"min", PROBE_TIME, 0, "requests from this on are recorded singly"},
-	{"stack", PROBE_FLAG, 0, "with the stacks that led to them, also as samples"},
+	OPTION("min", PROBE_TIME, 0, "requests from this on are recorded singly"),
+	OPTION("stack", PROBE_FLAG, 0, "with the stacks that led to them, also as samples"),
 	{0},
 };
 

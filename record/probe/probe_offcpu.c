@@ -15,6 +15,7 @@
 #include "format/records.h"
 #include "format/text.h"
 #include "record/probe/cpu_budget.h"
+#include "record/probe/hooks.h"
 #include "record/intake/intake.h"
 #include "record/base/loss.h"
 #include "record/probe/probe.h"
@@ -28,96 +29,89 @@ enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536, THREAD_SZ = 160 };
 
 enum { BY_BTF, BY_CLASSIC };
 
-static bool by_classic(const struct features *f, char *why, size_t why_sz)
+struct offcpu {
+	uint64_t from_ns; /* waits are known since then; 0: start_ns */
+};
+
+static struct offcpu *state(const struct probe_env *env)
 {
-	if (features_has_tracepoint(f, "sched", "sched_switch"))
-		return true;
-	snprintf(why, why_sz,
-		 "no tracepoint sched:sched_switch (CONFIG_TRACEPOINTS, or tracefs "
-		 "is not mounted on /sys/kernel/tracing)");
-	return false;
+	return probe_env__state(env, &probe_offcpu_entry);
 }
 
-static bool by_btf(const struct features *f, char *why, size_t why_sz)
-{
-	if (f->kernel_btf)
-		return by_classic(f, why, why_sz);
-	snprintf(why, why_sz, "needs the kernel's own BTF (CONFIG_DEBUG_INFO_BTF)");
-	return false;
-}
+/* Those that --cpu-budget may take away. */
+#define SWITCH "sched:sched_switch"
+#define SYS_EXIT "raw_syscalls:sys_exit"
+
+static const struct hook by_btf[] = {
+	HOOK("offcpu_switch", SWITCH, HOOK_TP_BTF),
+	HOOK("offcpu_sys_exit", SYS_EXIT, HOOK_RAW_TP),
+	HOOK("offcpu_asleep", "task", HOOK_RUN),
+	HOOK("offcpu_open", "task", HOOK_RUN),
+	{0},
+};
+static const struct hook by_classic[] = {
+	HOOK("offcpu_switch_raw", SWITCH, HOOK_RAW_TP),
+	HOOK("offcpu_sys_exit", SYS_EXIT, HOOK_RAW_TP),
+	{0},
+};
 
 static const struct variant variants[] = {
 	[BY_BTF] = {"btf", "tp_btf/sched_switch; stacks of sleeping threads by task iterators",
-		    by_btf},
-	[BY_CLASSIC] = {"classic", "raw_tp/sched_switch; sleeping threads from /proc", by_classic},
+		    NULL, by_btf},
+	[BY_CLASSIC] = {"classic", "raw_tp/sched_switch; sleeping threads from /proc", NULL,
+			by_classic},
 	{0},
 };
+
+static const struct probe_option options[] = {
+	OPTION("period", PROBE_TIME, 10000000,
+	       "off-CPU sampling period: take one sample per DURATION of accumulated blocked "
+	       "time of a thread (default 10ms; 0s: every wait)",
+	       .key = "offcpu_period_ns", .alias = {ALIAS("offcpu-period", 0, "DURATION")}),
+	OPTION("min", PROBE_TIME, 0, "ignore waits shorter than this", .key = "offcpu_min_ns",
+	       .alias = {ALIAS("offcpu-min", 0, "DURATION")}),
+	OPTION("max", PROBE_TIME, 0, "ignore waits longer than this", .key = "offcpu_max_ns",
+	       .alias = {ALIAS("offcpu-max", 0, "DURATION")}),
+	{0},
+};
+
+static const char *conflict(const struct record_opts *o)
+{
+	uint64_t max = probe_option(o, &probe_offcpu_entry, "max");
+
+	return max && max < probe_option(o, &probe_offcpu_entry, "min")
+		       ? "--offcpu-max is less than --offcpu-min"
+		       : NULL;
+}
+
+static uint64_t option(const struct probe_env *env, const char *name)
+{
+	return probe_env__option(env, &probe_offcpu_entry, name);
+}
 
 static bool is_typed(const struct probe_env *env)
 {
 	return probe_env__variant(env, &probe_offcpu_entry) == BY_BTF;
 }
 
+static bool attached(const struct probe_env *env, const char *hook)
+{
+	return hook_is_attached(env, &probe_offcpu_entry, hook);
+}
+
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
 	const struct record_opts *o = env->opts;
-	bool typed = is_typed(env);
 	uint64_t threads;
 
-	bpf_program__set_autoload(skel->progs.offcpu_switch, typed);
-	bpf_program__set_autoload(skel->progs.offcpu_switch_raw, !typed);
-	bpf_program__set_autoload(skel->progs.offcpu_sys_exit, true);
-	bpf_program__set_autoload(skel->progs.offcpu_asleep, typed);
-	bpf_program__set_autoload(skel->progs.offcpu_open, typed);
-	skel->rodata->offcpu_period_ns = o->offcpu_period_ns;
-	skel->rodata->offcpu_min_ns = o->offcpu_min_ns;
-	skel->rodata->offcpu_max_ns = o->offcpu_max_ns ? o->offcpu_max_ns : UINT64_MAX;
+	skel->rodata->offcpu_period_ns = option(env, "period");
+	skel->rodata->offcpu_min_ns = option(env, "min");
+	skel->rodata->offcpu_max_ns = option(env, "max") ?: UINT64_MAX;
 	threads = o->target.pid_cnt ? THREADS_OF_PIDS : THREADS_OF_ALL;
 	while (threads > 1024 && threads * THREAD_SZ > o->max_mem / 16)
 		threads /= 2;
 	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
-}
-
-enum { LINK_SWITCH, LINK_SYS_EXIT };
-
-static int attach_one(struct probe_env *env, int which, struct bpf_program *prog)
-{
-	struct bpf_link *link = bpf_program__attach(prog);
-	int err = links__keep(&env->links, link);
-
-	if (err)
-		message_error("cannot attach to '%s': %s",
-			      which == LINK_SWITCH ? "sched_switch" : "sys_exit", strerror(-err));
-	else
-		env->offcpu_links[which] = link;
-	return err;
-}
-
-static int attach_switch(struct probe_env *env)
-{
-	return attach_one(env, LINK_SWITCH,
-			  is_typed(env) ? env->skel->progs.offcpu_switch
-					: env->skel->progs.offcpu_switch_raw);
-}
-
-static int attach_sys_exit(struct probe_env *env)
-{
-	return attach_one(env, LINK_SYS_EXIT, env->skel->progs.offcpu_sys_exit);
-}
-
-static int attach(struct probe_env *env)
-{
-	int err = attach_switch(env);
-
-	return err ? err : attach_sys_exit(env);
-}
-
-static void detach(struct probe_env *env, int which)
-{
-	if (env->offcpu_links[which])
-		links__drop(&env->links, env->offcpu_links[which]);
-	env->offcpu_links[which] = NULL;
 }
 
 /* Runs an iterator over all tasks; `out` gets what it writes (may be NULL). */
@@ -190,13 +184,13 @@ static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
 {
 	struct probe_env *env = ctx;
 	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
-	struct offcpu_thread t = {.tgid = tgid, .since_ns = env->offcpu_from_ns};
+	struct offcpu_thread t = {.tgid = tgid, .since_ns = state(env)->from_ns};
 	uint64_t before, after;
 
 	if (!strchr("SDTtI", thread_state(tgid, tid, &before) ?: 'X'))
 		return 0;
-	if (env->opts->offcpu_period_ns)
-		t.carry_ns = random() % env->opts->offcpu_period_ns;
+	if (option(env, "period"))
+		t.carry_ns = random() % option(env, "period");
 	if (bpf_map_update_elem(fd, &tid, &t, BPF_NOEXIST))
 		return 0;
 	if (!strchr("SDTtI", thread_state(tgid, tid, &after) ?: 'X') || before != after)
@@ -208,10 +202,10 @@ static int start(struct probe_env *env)
 {
 	int err;
 
-	env->offcpu_from_ns = env->offcpu_from_ns ?: env->start_ns;
+	state(env)->from_ns = state(env)->from_ns ?: env->start_ns;
 	if (!is_typed(env))
 		return tracker__each_thread(env->tracker, note_asleep, env);
-	env->skel->bss->offcpu_start_ns = env->offcpu_from_ns;
+	env->skel->bss->offcpu_start_ns = state(env)->from_ns;
 	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
 	if (err)
 		message_warn("waits in progress at the start are missed: %s", strerror(-err));
@@ -219,12 +213,12 @@ static int start(struct probe_env *env)
 }
 
 /* The same rule as in BPF, for a wait that the end cuts off. */
-static uint64_t weigh(const struct record_opts *o, const struct offcpu_thread *t, uint64_t wait)
+static uint64_t weigh(const struct probe_env *env, const struct offcpu_thread *t, uint64_t wait)
 {
 	unsigned thin = OFFCPU_THIN(t->flags);
-	uint64_t period = o->offcpu_period_ns << OFFCPU_PERIOD_SHIFT(thin);
+	uint64_t period = env->skel->rodata->offcpu_period_ns << OFFCPU_PERIOD_SHIFT(thin);
 
-	if (wait < o->offcpu_min_ns || (o->offcpu_max_ns && wait > o->offcpu_max_ns))
+	if (wait < env->skel->rodata->offcpu_min_ns || wait > env->skel->rodata->offcpu_max_ns)
 		return 0;
 	wait <<= thin;
 	if (wait >= period)
@@ -277,7 +271,7 @@ static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thr
 	};
 
 	if (t->since_ns && env->stop_ns > t->since_ns)
-		s.value += weigh(env->opts, t, env->stop_ns - t->since_ns);
+		s.value += weigh(env, t, env->stop_ns - t->since_ns);
 	if (!s.value)
 		return;
 	if (open) {
@@ -306,7 +300,7 @@ static void finish(struct probe_env *env)
 	struct offcpu_thread t;
 	size_t cnt = 0;
 
-	if (!env->offcpu_links[LINK_SWITCH]) /* turned off */
+	if (!attached(env, SWITCH)) /* turned off */
 		return;
 	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
 		qsort(open, cnt, sizeof(*open), by_tid);
@@ -333,7 +327,7 @@ static void turn_off(struct probe_env *env)
 
 	env->stop_ns = clock_now_ns();
 	finish(env);
-	detach(env, LINK_SWITCH);
+	hook_detach(env, &probe_offcpu_entry, SWITCH);
 	while (!bpf_map_get_next_key(fd, NULL, &tid) && !bpf_map_delete_elem(fd, &tid))
 		;
 }
@@ -341,23 +335,42 @@ static void turn_off(struct probe_env *env)
 /* As at its start. */
 static void turn_on(struct probe_env *env)
 {
-	env->offcpu_from_ns = clock_now_ns();
-	if (!attach_switch(env))
+	state(env)->from_ns = clock_now_ns();
+	if (!hook_attach(env, &probe_offcpu_entry, SWITCH))
 		start(env);
 }
 
+/*
+ * Two levels spare what thinning cannot, its hooks: from the first on the end of system calls is
+ * not looked at (the stack is walked when the wait begins), at the second nothing is recorded.
+ */
+enum { LEVEL_EARLY = 9, LEVEL_OFF = 11, SWITCH_NS = 64, SYS_EXIT_NS = 40 };
+
+static const struct lever lever = {
+	.name = "offcpu",
+	.end = LEVEL_OFF,
+	.early = LEVEL_EARLY,
+	.off = LEVEL_OFF,
+	.wire = WIRE_SAMPLE,
+	.sample = SAMPLE_offcpu,
+	.programs = (const struct lever_program[]){{"offcpu_switch", SWITCH_NS},
+						   {"offcpu_", SYS_EXIT_NS},
+						   {0}},
+};
+
 static void thin(struct probe_env *env, unsigned level)
 {
-	bool early = level >= OFFCPU_LEVEL_EARLY, off = level >= OFFCPU_LEVEL_OFF;
+	bool early = level >= LEVEL_EARLY, off = level >= LEVEL_OFF;
 
+	env->skel->bss->offcpu_thin = level;
 	env->skel->bss->offcpu_early = early;
 	if (early)
-		detach(env, LINK_SYS_EXIT);
-	else if (!env->offcpu_links[LINK_SYS_EXIT])
-		attach_sys_exit(env);
-	if (off && env->offcpu_links[LINK_SWITCH])
+		hook_detach(env, &probe_offcpu_entry, SYS_EXIT);
+	else if (!attached(env, SYS_EXIT))
+		hook_attach(env, &probe_offcpu_entry, SYS_EXIT);
+	if (off && attached(env, SWITCH))
 		turn_off(env);
-	else if (!off && !env->offcpu_links[LINK_SWITCH])
+	else if (!off && !attached(env, SWITCH))
 		turn_on(env);
 }
 
@@ -365,8 +378,11 @@ const struct probe probe_offcpu_entry = {
 	.name = "offcpu",
 	.urgent = true,
 	.variants = variants,
+	.options = options,
+	.conflict = conflict,
+	.lever = &lever,
+	.state_sz = sizeof(struct offcpu),
 	.prepare = prepare,
-	.attach = attach,
 	.start = start,
 	.finish = finish,
 	.thin = thin,

@@ -9,11 +9,10 @@ extern const struct probe probe_open_entry;
 
 enum { OPEN_CALLS = 8192 }; /* under way at a time */
 
-#define HOOKS(name, need)                                                                          \
-	{"open_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT, need},                 \
-	{                                                                                          \
-		"open_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT, need              \
-	}
+#define HOOKS(name, need_)                                                                         \
+	HOOK("open_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT, .need = need_),    \
+		HOOK("open_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT,              \
+		     .need = need_)
 static const struct hook hooks[] = {
 	HOOKS(openat, HOOK_REQUIRED), HOOKS(openat2, HOOK_OPTIONAL), /* 5.6 */
 	HOOKS(open, HOOK_OPTIONAL), /* not on arm64, where openat does it */
@@ -27,9 +26,9 @@ static const struct variant variants[] = {
 
 static const struct probe_option options[] = {
 	PROBE_OPTION_RATE(2000),
-	{"min", PROBE_TIME, 0, "leave out those that took less"},
-	{"failed", PROBE_FLAG, 0, "only those that failed"},
-	{"stack", PROBE_FLAG, 0, "with user and kernel stacks"},
+	OPTION("min", PROBE_TIME, 0, "leave out those that took less"),
+	OPTION("failed", PROBE_FLAG, 0, "only those that failed"),
+	OPTION("stack", PROBE_FLAG, 0, "with user and kernel stacks"),
 	{0},
 };
 

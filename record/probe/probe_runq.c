@@ -19,15 +19,15 @@ struct runq {
 };
 
 static const struct hook by_btf[] = {
-	{"runq_switch", "sched:sched_switch", HOOK_TP_BTF, HOOK_REQUIRED},
-	{"runq_wakeup", "sched:sched_wakeup", HOOK_TP_BTF, HOOK_REQUIRED},
-	{"runq_new", "sched:sched_wakeup_new", HOOK_TP_BTF, HOOK_REQUIRED},
+	HOOK("runq_switch", "sched:sched_switch", HOOK_TP_BTF),
+	HOOK("runq_wakeup", "sched:sched_wakeup", HOOK_TP_BTF),
+	HOOK("runq_new", "sched:sched_wakeup_new", HOOK_TP_BTF),
 	{0},
 };
 static const struct hook by_classic[] = {
-	{"runq_switch_raw", "sched:sched_switch", HOOK_RAW_TP, HOOK_REQUIRED},
-	{"runq_wakeup_raw", "sched:sched_wakeup", HOOK_RAW_TP, HOOK_REQUIRED},
-	{"runq_new_raw", "sched:sched_wakeup_new", HOOK_RAW_TP, HOOK_REQUIRED},
+	HOOK("runq_switch_raw", "sched:sched_switch", HOOK_RAW_TP),
+	HOOK("runq_wakeup_raw", "sched:sched_wakeup", HOOK_RAW_TP),
+	HOOK("runq_new_raw", "sched:sched_wakeup_new", HOOK_RAW_TP),
 	{0},
 };
 
@@ -39,7 +39,8 @@ static const struct variant variants[] = {
 
 static const struct probe_option options[] = {
 	PROBE_OPTION_RATE(200),
-	{"min", PROBE_TIME, 10000000, "waits from this on are recorded singly (default 10ms)"},
+	OPTION("min", PROBE_TIME, 10000000,
+	       "waits from this on are recorded singly (default 10ms)"),
 	{0},
 };
 

@@ -18,6 +18,7 @@
 #include "record/base/idmap.h"
 #include "record/base/loss.h"
 #include "record/probe/probe.h"
+#include "record/probe/probe_l4.h"
 #include "record/binary/read_file.h"
 #include "record/probe/tls_attach.h"
 #include "record/binary/tls_find.h"
@@ -39,22 +40,26 @@ struct tls_files {
 	struct idmap attached;
 };
 
+extern const struct probe probe_l7_entry, probe_tls_entry;
+
+static struct tls_files *state(const struct probe_env *env)
+{
+	return probe_env__state(env, &probe_tls_entry);
+}
+
 static bool available(const struct features *f, char *why, size_t why_sz)
 {
 	if (access("/sys/bus/event_source/devices/uprobe", F_OK)) {
 		snprintf(why, why_sz, "no uprobes (CONFIG_UPROBE_EVENTS)");
 		return false;
 	}
-	return attach_choose(&probe_l4_entry, f, 0, why, why_sz) >= 0;
+	return true;
 }
 
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
 
-	env->tls = calloc(1, sizeof(*env->tls));
-	if (!env->tls)
-		return -ENOMEM;
 	tls_attach_prepare(env);
 	skel->rodata->net_tls = true;
 	return bpf_map__set_max_entries(skel->maps.net_scratch, env->features->cpus * SLOTS_A_CPU);
@@ -128,9 +133,9 @@ static bool may_hang(struct probe_env *env, const struct file_facts *facts, cons
 static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 		 const struct stat *st, const char *path)
 {
-	struct tls_file *f = find(env->tls, st);
+	struct tls_file *f = find(state(env), st);
 
-	if (!f && facts->tls_cnt && !may_hang(env, facts, path) && (f = add(env->tls, st)))
+	if (!f && facts->tls_cnt && !may_hang(env, facts, path) && (f = add(state(env), st)))
 		attach_file(env, f, fd, path, facts->tls, facts->tls_cnt);
 	if (f)
 		f->users++;
@@ -139,18 +144,18 @@ static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 
 static void file_gone(struct probe_env *env, const struct stat *st)
 {
-	struct tls_file *f = find(env->tls, st), *first, **at;
+	struct tls_file *f = find(state(env), st), *first, **at;
 
 	if (!f || --f->users)
 		return;
-	first = idmap_get(&env->tls->attached, key_of(st));
+	first = idmap_get(&state(env)->attached, key_of(st));
 	for (at = &first; *at != f; at = &(*at)->other)
 		;
 	*at = f->other;
 	if (first)
-		idmap_put(&env->tls->attached, key_of(st), first);
+		idmap_put(&state(env)->attached, key_of(st), first);
 	else
-		idmap_del(&env->tls->attached, key_of(st));
+		idmap_del(&state(env)->attached, key_of(st));
 	if (f->links.cnt)
 		links__let_go(&f->links); /* it takes the kernel a while */
 	free(f);
@@ -181,6 +186,7 @@ static int attach(struct probe_env *env)
 	const struct target_spec *to = &env->opts->target;
 	glob_t g = {0};
 
+	traffic__expect_tls(probe_l4_traffic(env));
 	if (to->pid_cnt && !env->opts->command_pid)
 		return 0;
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
@@ -197,7 +203,7 @@ static void finish(struct probe_env *env)
 {
 	struct tls_file *f;
 
-	for (size_t i = 0; (f = idmap_next(&env->tls->attached, &i));)
+	for (size_t i = 0; (f = idmap_next(&state(env)->attached, &i));)
 		for (; f; f = f->other)
 			links__take(&env->links, &f->links);
 }
@@ -206,25 +212,25 @@ static void free_files(struct probe_env *env)
 {
 	struct tls_file *f, *other;
 
-	if (!env->tls)
+	if (!state(env))
 		return;
-	for (size_t i = 0; (f = idmap_next(&env->tls->attached, &i));)
+	for (size_t i = 0; (f = idmap_next(&state(env)->attached, &i));)
 		for (; f; f = other) {
 			other = f->other;
 			links__fini(&f->links);
 			free(f);
 		}
-	idmap_fini(&env->tls->attached);
-	free(env->tls);
-	env->tls = NULL;
+	idmap_fini(&state(env)->attached);
 }
 
 const struct probe probe_tls_entry = {
 	.name = "tls",
+	.needs = &probe_l7_entry,
 	.bulky = true,
 	.urgent = true,
 	.attaches_files = true,
 	.facts = FILE_FACT_TLS,
+	.state_sz = sizeof(struct tls_files),
 	.available = available,
 	.prepare = prepare,
 	.attach = attach,

@@ -18,17 +18,7 @@ struct record_opts {
 	uint64_t probes;	   /* bit i: probe i of format/probes.def */
 	uint64_t required;	   /* of these: named by the user, so not to be left out */
 	uint64_t duration_ns;	   /* 0: no bound */
-	unsigned freq;		   /* samples per second and CPU */
 	uint64_t interval_ns;	   /* fold equal samples over this long; 0: keep each one's time */
-	uint64_t offcpu_period_ns; /* a thread is recorded each time its waits add up to this; 0:
-				      every wait */
-	uint64_t offcpu_min_ns, offcpu_max_ns; /* only waits within; max 0: no bound */
-	uint32_t payload_max;  /* bytes of a call's payload that are kept; 0: none */
-	uint32_t payload_many; /* of calls that carry several messages; 0: as of any call */
-	uint64_t l7; /* protocols whose payload is kept: bits by enum net_protocol; 0: all */
-	uint32_t sample_per_64k; /* connections of 65536 whose payload is kept */
-	uint32_t direction;	 /* of payload: bit 0 as client, bit 1 as server */
-	bool redact, redact_sql, keep_unnamed;
 	bool bound_mem; /* max_mem was asked for: stop rather than take more */
 	uint64_t max_mem; /* bytes of unwind rows, rings and tables; 0: default */
 	struct debuginfo_opts debuginfo;

@@ -147,8 +147,7 @@ static void on_sample(void *ctx, const struct wire_sample *sample)
 	struct session *s = ctx;
 
 	s->events++;
-	if (sample->hdr.probe == SAMPLE_cpu || sample->hdr.probe == SAMPLE_offcpu)
-		thin__event(s->thin, sample->hdr.probe == SAMPLE_cpu ? LEVER_CPU : LEVER_OFFCPU);
+	thin__record(s->thin, &sample->hdr);
 	intake__sample(s->intake, sample);
 }
 
@@ -159,8 +158,7 @@ static void on_other(void *ctx, const struct wire_hdr *hdr)
 	s->events++;
 	if (hdr->kind == WIRE_EVENT && intake__event(s->intake, hdr))
 		return;
-	if (hdr->kind == WIRE_PAYLOAD)
-		thin__event(s->thin, LEVER_PAYLOAD);
+	thin__record(s->thin, hdr);
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->record && probes[i]->record(&s->env, hdr))
 			return;
@@ -291,31 +289,37 @@ static void count_costs(struct session *s)
 			strerror(-s->stats_fd));
 }
 
-static void on_step(void *ctx, enum budget_lever lever, unsigned level)
+static void on_step(void *ctx, const struct lever *lever, unsigned level)
 {
 	struct session *s = ctx;
 
-	if (lever == LEVER_PROCESSES)
+	if (lever == &thin_processes)
 		tracker__wake_less(s->tracker, level);
-	for (size_t i = 0; lever == LEVER_OFFCPU && probes[i]; i++)
-		if (session_wants(s, i) && probes[i]->thin)
+	for (size_t i = 0; probes[i]; i++)
+		if (probes[i]->lever == lever)
 			probes[i]->thin(&s->env, level);
 }
 
 static int make_thin(struct session *s)
 {
 	const struct thin_opts opts = {
-		.skel = s->skel,
+		.programs = s->skel->obj,
 		.writer = s->writer,
 		.packer = s->packer,
 		.readers = s->readers,
 		.budget_per_64k = s->opts.budget_per_64k,
-		.sample_per_64k = s->opts.payload_max ? s->opts.sample_per_64k : 0,
 		.stepped = on_step,
 		.ctx = s,
 	};
+	int err = thin__new(&s->thin, &opts);
 
-	return thin__new(&s->thin, &opts);
+	for (size_t i = 0; probes[i] && !err; i++)
+		if (session_wants(s, i) && probes[i]->lever)
+			thin__add(s->thin, probes[i]->lever,
+				  probes[i]->thinnable ? probes[i]->thinnable(&s->env) : 65536);
+	if (!err)
+		thin__add(s->thin, &thin_processes, 65536);
+	return err;
 }
 
 int session__new(struct session **out, const struct record_opts *opts, struct obz_writer *writer,

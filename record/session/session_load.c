@@ -109,9 +109,10 @@ static uint32_t max_bulky(const struct session *s, bool more)
 }
 
 /* What is kept of a call in one record. */
-static uint32_t largest_payload(const struct record_opts *o)
+static uint32_t largest_payload(const struct obrec_bpf *skel)
 {
-	uint32_t most = o->payload_max > o->payload_many ? o->payload_max : o->payload_many;
+	uint32_t one = skel->rodata->net_payload_max, many = skel->rodata->net_payload_many;
+	uint32_t most = one > many ? one : many;
 
 	return (most > NET_FRAMES_MAX ? most : NET_FRAMES_MAX) + NET_FRAMES_MORE;
 }
@@ -123,7 +124,7 @@ static int prepare_payload_rings(struct session *s)
 	unsigned cnt = bpf_map__max_entries(skel->maps.net_scratch);
 	bool more = cnt > s->plan.features.cpus;
 	uint64_t budget = s->opts.max_mem / (more ? 4 : 8);
-	uint32_t kept = largest_payload(&s->opts);
+	uint32_t kept = largest_payload(skel);
 	uint32_t sz = ring_size(s, budget, cnt, max_bulky(s, more));
 	int err;
 

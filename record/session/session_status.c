@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/option.h"
 #include "format/record.h"
 #include "format/text.h"
 #include "record/host/memory.h"
 #include "record/session/session_impl.h"
-#include "record/traffic/traffic_intake.h"
 
 const char *stop_reason_name(enum stop_reason r)
 {
@@ -131,25 +131,11 @@ static struct json_object *stacks_json(const struct session *s)
 	return o;
 }
 
-/* Calls whose payload was left out, as no protocol could be named for it. */
-static struct json_object *unnamed_json(const struct traffic_counts *counts)
-{
-	struct json_object *o = json_object_new_object();
-
-	add_u64(o, "calls", counts->unnamed);
-	add_u64(o, "bytes", counts->unnamed_bytes);
-	return o;
-}
-
 char *session__end_json(const struct session *s, enum stop_reason reason)
 {
 	struct json_object *root = json_object_new_object();
 	struct json_object *losses = json_object_new_array(), *programs = json_object_new_array();
-	struct traffic_counts traffic = {0};
 	char *text;
-
-	if (s->env.traffic)
-		traffic = traffic__counts(s->env.traffic);
 
 	json_object_object_add(root, "complete", json_object_new_boolean(true));
 	add_string(root, "stop_reason", stop_reason_name(reason));
@@ -158,8 +144,9 @@ char *session__end_json(const struct session *s, enum stop_reason reason)
 	json_object_object_add(root, "losses", losses);
 	json_object_object_add(root, "stacks", stacks_json(s));
 	json_object_object_add(root, "symbols", session_symbols_json(s));
-	if (traffic.unnamed)
-		json_object_object_add(root, "payload_unnamed", unnamed_json(&traffic));
+	for (size_t i = 0; probes[i]; i++)
+		if (session_wants(s, i) && probes[i]->conclude)
+			probes[i]->conclude(&s->env, root);
 	if (s->stats_fd >= 0)
 		program_cost_each(s->skel->obj, add_program, programs);
 	json_object_object_add(root, "programs", programs);
@@ -185,19 +172,35 @@ static void list_variants(const struct probe *p, const struct features *f, int t
 	}
 }
 
+enum { OPTION_COLUMN = 30 };
+
 /* What -e NAME:... takes, and the other names. */
 static void list_options(size_t i)
 {
+	static const char *const types[] = {
+		[PROBE_FLAG] = "flag",	 [PROBE_COUNT] = "number", [PROBE_TIME] = "duration",
+		[PROBE_SHARE] = "share", [PROBE_WORD] = "word",
+	};
 	const struct probe_option *o = probes[i]->options;
 
-	for (; o && o->name; o++)
-		printf("  :%-16s %-10s %s\n", o->name,
-		       o->type == PROBE_FLAG   ? "flag"
-		       : o->type == PROBE_TIME ? "duration"
-					       : "number",
-		       o->doc);
+	for (; o && o->name; o++) {
+		printf("  :%-16s %-10s ", o->name, types[o->type]);
+		option_wrap(stdout, o->doc, OPTION_COLUMN);
+	}
 	if (*probe_infos[i].aliases)
 		printf("  also called       %s\n", probe_infos[i].aliases);
+}
+
+/* The number of the variant that would be taken, -EOPNOTSUPP: none, of it or what it needs. */
+static int choose(const struct record_opts *opts, size_t i, const struct features *f, char *why,
+		  size_t why_sz)
+{
+	int taken = attach_choose(probes[i], f, opts->attach[i], why, why_sz);
+
+	for (const struct probe *p = probes[i]->needs; p && taken >= 0; p = p->needs)
+		if (attach_choose(p, f, 0, why, why_sz) < 0)
+			return -EOPNOTSUPP;
+	return taken;
 }
 
 int session_list_probes(const struct record_opts *opts)
@@ -208,9 +211,7 @@ int session_list_probes(const struct record_opts *opts)
 
 	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "DESCRIPTION OR REASON");
 	for (size_t i = 0; probes[i]; i++) {
-		taken = err
-				?: attach_choose(probes[i], &f, opts->attach[i], reason,
-						 sizeof(reason));
+		taken = err ?: choose(opts, i, &f, reason, sizeof(reason));
 		printf("%-10s %-8s %-10s %s\n", probes[i]->name, probe_infos[i].by_default ? "yes" : "no",
 		       taken >= 0 ? "yes" : "no", err || taken >= 0 ? probe_infos[i].title : reason);
 		if (!err)

@@ -10,31 +10,37 @@
 #include "format/archive.h"
 #include "record/probe/cpu_budget.h"
 
-struct obrec_bpf;
+struct bpf_object;
 struct packer;
 struct readers;
 struct thin;
+struct wire_hdr;
 
 struct thin_opts {
-	struct obrec_bpf *skel;
+	struct bpf_object *programs;
 	struct obz_writer *writer;
 	const struct packer *packer;
 	const struct readers *readers;
 	uint64_t budget_per_64k; /* of one CPU */
-	uint32_t sample_per_64k; /* connections whose payload is kept when nothing is thinned */
-	/* Told of each step, for what takes more than a number in the kernel. */
-	void (*stepped)(void *ctx, enum budget_lever lever, unsigned level);
+	/* Carries a step out. */
+	void (*stepped)(void *ctx, const struct lever *lever, unsigned level);
 	void *ctx;
 };
+
+/* How often news of processes wake obrec; at the end it only polls. Each session adds it. */
+extern const struct lever thin_processes;
 
 /* On the thread that records: its time is what counts. */
 int thin__new(struct thin **t, const struct thin_opts *opts);
 void thin__free(struct thin *t);
 
-/* A record came that this lever could have spared. */
-void thin__event(struct thin *t, enum budget_lever lever);
+/* One more, before the first tick. all_per_64k: what is kept when nothing is thinned. */
+void thin__add(struct thin *t, const struct lever *lever, uint32_t all_per_64k);
 
-/* Following processes, between these two: its time is put down to LEVER_PROCESSES. */
+/* A record came, which a lever could have spared perhaps. */
+void thin__record(struct thin *t, const struct wire_hdr *hdr);
+
+/* Following processes, between these two: its time is put down to thin_processes. */
 void thin__begin_processes(struct thin *t);
 void thin__end_processes(struct thin *t);
 

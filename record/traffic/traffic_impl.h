@@ -34,6 +34,7 @@ struct known {
 
 struct traffic {
 	struct traffic_opts opts;
+	bool redact_sql, tls;
 	struct idmap socks;	   /* id -> struct known */
 	struct idmap early[2];	   /* seq_key() -> sequence number, of those not announced yet, now
 				      and before the last sweep */

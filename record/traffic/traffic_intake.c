@@ -6,11 +6,12 @@
 
 #include "record/traffic/traffic_impl.h"
 
-static int open_payloads(struct traffic *t)
+int traffic__redact(struct traffic *t, bool sql, bool keep_unnamed)
 {
 	int err;
 
-	if (t->opts.keep_unnamed)
+	t->redact_sql = sql;
+	if (keep_unnamed)
 		return payloads__new(&t->payloads, traffic_write_payload, t);
 	err = unnamed__new(&t->unnamed, traffic_write_payload, t);
 	if (!err)
@@ -18,6 +19,11 @@ static int open_payloads(struct traffic *t)
 	if (!err)
 		payloads__on_end(t->payloads, traffic_end_payload);
 	return err;
+}
+
+void traffic__expect_tls(struct traffic *t)
+{
+	t->tls = true;
 }
 
 int traffic__new(struct traffic **out, const struct traffic_opts *opts)
@@ -29,7 +35,7 @@ int traffic__new(struct traffic **out, const struct traffic_opts *opts)
 	t->opts = *opts;
 	t->keys = calloc(TRAFFIC_BATCH, sizeof(*t->keys));
 	t->values = calloc(TRAFFIC_BATCH, sizeof(*t->values));
-	if (!t->keys || !t->values || (opts->redact && open_payloads(t))) {
+	if (!t->keys || !t->values) {
 		traffic__free(t);
 		return -ENOMEM;
 	}

@@ -19,9 +19,6 @@ struct traffic_opts {
 	struct obz_writer *writer;
 	struct tracker *tracker;
 	struct loss *loss;
-	bool redact, redact_sql; /* secrets, and literals in SQL */
-	bool keep_unnamed;	 /* payload whose protocol nobody can name */
-	bool tls;		 /* clear text of TLS is listened to */
 	int socks_fd;		 /* map net_socks */
 	int others_fd;		 /* map net_others */
 	int gone_fd;		 /* program net_gone */
@@ -29,6 +26,12 @@ struct traffic_opts {
 
 int traffic__new(struct traffic **t, const struct traffic_opts *opts);
 void traffic__free(struct traffic *t);
+
+/* Before records come. Secrets in payload are masked, with sql also literals in SQL; payload whose
+ * protocol nobody can name is left out, but with keep_unnamed. */
+int traffic__redact(struct traffic *t, bool sql, bool keep_unnamed);
+/* Clear text of TLS is listened to. */
+void traffic__expect_tls(struct traffic *t);
 
 /* Records of the rings, checked for size. */
 void traffic__sock(struct traffic *t, const struct wire_sock *s);

@@ -21,7 +21,7 @@ static bool begins_tls(const struct wire_payload *p)
 
 static void look_for_tls(struct traffic *t, const struct wire_payload *p)
 {
-	struct known *k = t->opts.tls && begins_tls(p) ? idmap_get(&t->socks, p->sock) : NULL;
+	struct known *k = t->tls && begins_tls(p) ? idmap_get(&t->socks, p->sock) : NULL;
 
 	if (k)
 		k->sealed = true;
@@ -68,7 +68,7 @@ void traffic_write_payload(void *ctx, const struct wire_payload *p, struct paylo
 		if (flow->lost[p->dir & 1])
 			redact__lost(&flow->redact, p->dir);
 		flow->lost[p->dir & 1] = false;
-		if (redact__apply(&flow->redact, t->opts.redact_sql, &call)) {
+		if (redact__apply(&flow->redact, t->redact_sql, &call)) {
 			r.data.p = (const char *)t->masked;
 			r.flags |= PAYLOAD_REDACTED;
 		}

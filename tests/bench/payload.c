@@ -120,10 +120,10 @@ static double run(const struct kind *k, double *bytes)
 			 &(struct traffic_opts){.writer = w,
 						.tracker = tracker,
 						.loss = loss,
-						.redact = true,
 						.socks_fd = -1,
 						.others_fd = -1,
-						.gone_fd = -1}))
+						.gone_fd = -1}) ||
+	    traffic__redact(t, false, false))
 		abort();
 	*bytes = -(double)obz_writer__bytes(w);
 	begin = cpu_ns();

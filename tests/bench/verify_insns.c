@@ -17,10 +17,12 @@
 #include <sys/resource.h>
 
 #include "bpf/unwind.h"
+#include "record/probe/hooks.h"
+#include "record/probe/metrics.h"
 #include "record/probe/probe.h"
 #include "obrec.skel.h"
 
-enum { PROGRAMS_MAX = 64, LOG_SZ = 1 << 20, LOG_STATS = 4, CODE_SZ = 1 << 18 };
+enum { PROGRAMS_MAX = 96, LOG_SZ = 1 << 20, LOG_STATS = 4, CODE_SZ = 1 << 18 };
 
 struct verified {
 	char *log[PROGRAMS_MAX];
@@ -49,8 +51,11 @@ static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
 	bpf_program__set_autoload(skel->progs.core_fork, true);
 	bpf_program__set_autoload(skel->progs.core_exec, true);
 	for (size_t i = 0; probes[i]; i++)
-		if (probes[i]->prepare(&env))
+		if (hooks_prepare(&env, i) || probes[i]->prepare(&env))
 			printf("# probe %s cannot be prepared\n", probes[i]->name);
+	hooks_free(&env);
+	if (metrics_prepare(&env))
+		printf("# cells cannot be prepared\n");
 	return skel;
 }
 
@@ -203,11 +208,7 @@ static int verify_all(struct attach_plan *plan, const struct record_opts *opts, 
 int main(int argc, char **argv)
 {
 	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
-	struct record_opts opts = {.freq = 99,
-				   .offcpu_period_ns = 10000000,
-				   .payload_max = 512,
-				   .sample_per_64k = 65536,
-				   .direction = 3};
+	struct record_opts opts = {0};
 	long limit = argc > 1 ? atol(argv[1]) : 200000;
 	struct attach_plan plan = {0};
 	struct verified v = {0};

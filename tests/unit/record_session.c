@@ -23,7 +23,7 @@
 #include "format/clock.h"
 #include "format/text.h"
 #include "record/reader/reader_process.h"
-#include "record/probe/record_opts.h"
+#include "record/probe/probe.h"
 #include "record/session/session.h"
 #include "check.h"
 
@@ -301,10 +301,12 @@ static uint64_t sum(unsigned kind, uint32_t tid, uint64_t *cnt)
 #define CPU 1
 #define OFFCPU 2
 
-static const struct record_opts base = {
+extern const struct probe probe_cpu_entry, probe_offcpu_entry;
+
+enum { FREQ = 499 };
+
+static struct record_opts base = {
 	.duration_ns = 2000000000,
-	.freq = 499,
-	.offcpu_period_ns = 10000000,
 	.stats = true,
 	.debuginfo = {.mode = DEBUGINFO_NONE},
 };
@@ -328,7 +330,7 @@ static void test_cpu(void)
 	       writer.stacks);
 	CHECK(r.reason == STOP_DURATION);
 	/* a thread that gets little of a busy machine is there by chance when it is looked at */
-	chance = 3e9 / base.freq * sqrt((double)cnt) * (1 - (double)run / r.wall_ns);
+	chance = 3e9 / FREQ * sqrt((double)cnt) * (1 - (double)run / r.wall_ns);
 	CHECK(v + chance > run * 0.85 && v < run * 1.05 + chance, "%.3f of %.3f s", v / 1e9,
 	      run / 1e9);
 	CHECK(r.status.lost == 0, "%lu lost", r.status.lost);
@@ -352,7 +354,7 @@ static void test_offcpu(const char *name, void (*what)(void), uint64_t period_ns
 
 	usleep(20000);
 	o.probes = OFFCPU;
-	o.offcpu_period_ns = period_ns;
+	probe_option_give(&o, &probe_offcpu_entry, "period", period_ns);
 	if (record(pid, o, &r, NULL)) {
 		CHECK(0, "%s: not recorded", name);
 		return;
@@ -403,7 +405,7 @@ static void test_tiny_ring(void)
 
 	o.probes = OFFCPU;
 	o.ring_sz = 4096;
-	o.offcpu_period_ns = 0;
+	probe_option_give(&o, &probe_offcpu_entry, "period", 0);
 	if (record(pid, o, &r, dawdle)) {
 		CHECK(0, "tiny ring: not recorded");
 		return;
@@ -443,6 +445,7 @@ static void test_target_exit(void)
 
 int main(int argc, char **argv)
 {
+	probe_option_give(&base, &probe_cpu_entry, "freq", FREQ);
 	message_init("record_session", getenv("SHOW") ? 1 : -1);
 	if (geteuid()) {
 		printf("needs root\n");

@@ -69,12 +69,12 @@ static size_t in_use(void)
 int main(void)
 {
 	for (int redact = 0; redact < 2; redact++) {
-		const struct traffic_opts opts = {
-			.redact = redact, .socks_fd = -1, .others_fd = -1, .gone_fd = -1};
+		const struct traffic_opts opts = {.socks_fd = -1, .others_fd = -1, .gone_fd = -1};
 		struct traffic *t;
 		size_t before, most;
 
 		CHECK(!traffic__new(&t, &opts));
+		CHECK(!redact || !traffic__redact(t, false, false));
 		payload(t, 1);
 		CHECK(announced(t, 1) == 1001, "at once");
 		payload(t, 2);

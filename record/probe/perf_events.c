@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record/probe/perf_events.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf/wire.h"
+#include "format/text.h"
+#include "record/base/links.h"
+#include "record/host/features.h"
+
+/* A hardware counter stands still when idle, and arm64's refuses to be told so. */
+static const struct event {
+	const char *name;
+	unsigned type, config;
+	bool exclude_idle;
+} events[] = {
+	{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false},
+	{"clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true},
+};
+
+static const struct event *event_of(const char *name)
+{
+	const struct event *e = events;
+
+	while (strcmp(e->name, name))
+		e++;
+	return e;
+}
+
+static int open_event(const struct event *e, unsigned cpu, unsigned freq)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = e->type,
+		.config = e->config,
+		.freq = 1,
+		.sample_freq = freq,
+		.exclude_idle = e->exclude_idle,
+		.disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+bool perf_events_possible(const char *name, const struct features *f, char *why, size_t why_sz)
+{
+	const struct event *e = event_of(name);
+	int fd;
+
+	if (e->type == PERF_TYPE_HARDWARE && !f->pmu) {
+		snprintf(why, why_sz, "no hardware counters (a virtual machine without PMU?)");
+		return false;
+	}
+	fd = open_event(e, 0, 1);
+	if (fd >= 0)
+		close(fd);
+	else if (fd != -ENODEV) /* CPU 0 may be offline */
+		features_explain_perf(fd, why, why_sz);
+	return fd >= 0 || fd == -ENODEV;
+}
+
+static int attach_cpu(struct links *links, struct bpf_program *prog, const struct event *e,
+		      unsigned cpu, unsigned freq)
+{
+	int fd = open_event(e, cpu, freq), err;
+	char why[256];
+
+	if (fd == -ENODEV) /* went offline */
+		return 0;
+	if (fd < 0) {
+		features_explain_perf(fd, why, sizeof(why));
+		message_error("cannot sample CPU %u at %u Hz: %s", cpu, freq, why);
+		return fd;
+	}
+	err = links__keep(links, bpf_program__attach_perf_event(prog, fd));
+	if (err) {
+		message_error("cannot attach to the perf event of CPU %u: %s", cpu, strerror(-err));
+		close(fd);
+	}
+	return err;
+}
+
+int perf_events_attach(struct links *links, struct bpf_program *prog, const char *name,
+		       unsigned freq)
+{
+	unsigned cpus[WIRE_MAX_CPUS];
+	int cnt = features_online_cpus(cpus, WIRE_MAX_CPUS), err = 0;
+
+	if (cnt < 0) {
+		message_error("cannot read the list of online CPUs: %s", strerror(-cnt));
+		return cnt;
+	}
+	for (int i = 0; i < cnt && !err; i++)
+		err = attach_cpu(links, prog, event_of(name), cpus[i], freq);
+	return err;
+}
