@@ -5,7 +5,7 @@
 # make fuzz       fuzz targets, bounded count      make bench       benchmarks against the peers
 # make static     both without any shared library, build/static
 # make dist       archive and Debian packages of those, build/dist; BTF="KERNEL..." (scripts/btf)
-# make install    PREFIX, DESTDIR                  V=1 shows commands, SAN=1 builds with ASan and UBSan
+# make install    PREFIX, DESTDIR; install-obana   V=1 shows commands, SAN=1 builds with ASan and UBSan
 # make CROSS=aarch64-linux-gnu    builds for another processor into build/aarch64-linux-gnu (scripts/deps test)
 #
 # Layers are kept by what each may include and link: format/ knows neither libbpf nor views, analyze/ never links
@@ -57,7 +57,7 @@ ANALYZE_A := $(B)/libanalyze.a
 SKEL := $(B)/obrec.skel.h
 
 .DELETE_ON_ERROR:
-.PHONY: all obrec obana static dist newest-clang units unit fuzz-build workload check fuzz bench install clean print-%
+.PHONY: all obrec obana static dist newest-clang units unit fuzz-build workload check fuzz bench install install-obrec install-obana clean print-%
 all: obrec obana
 obrec: $(B)/obrec
 obana: $(B)/obana
@@ -223,16 +223,19 @@ check: all static units workload fuzz-build
 bench: all
 	$(Q)scripts/bench
 
-# FROM: the programs to install; TEXTS: where those lie that print manual and completion, for FROM may not run here
+# FROM: the programs to install; TEXTS: where those lie that print manual and completion, for FROM may not run here.
+# ZSH and FISH: their folders for completions, under PREFIX
 FROM ?= $(B)
 TEXTS ?= $(FROM)
-install: all
-	install -D -m 755 $(FROM)/obrec $(DESTDIR)$(PREFIX)/bin/obrec
-	install -D -m 755 $(FROM)/obana $(DESTDIR)$(PREFIX)/bin/obana
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	for t in obrec obana; do \
-		$(TEXTS)/$$t --man > $(DESTDIR)$(PREFIX)/share/man/man1/$$t.1 && \
-		$(TEXTS)/$$t --completion=bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t || exit 1; done
+ZSH ?= share/zsh/site-functions
+FISH ?= share/fish/vendor_completions.d
+install: install-obrec install-obana
+install-obrec install-obana: install-%: %
+	$(Q)install -D -m 755 $(FROM)/$* $(DESTDIR)$(PREFIX)/bin/$*
+	$(Q)install -d $(addprefix $(DESTDIR)$(PREFIX)/,share/man/man1 share/bash-completion/completions $(ZSH) $(FISH))
+	$(Q)cd $(DESTDIR)$(PREFIX) && p=$(abspath $(TEXTS)/$*) && $$p --man >share/man/man1/$*.1 && \
+		$$p --completion=bash >share/bash-completion/completions/$* && \
+		$$p --completion=zsh >$(ZSH)/_$* && $$p --completion=fish >$(FISH)/$*.fish
 
 clean:
 	rm -rf $(B)

@@ -278,4 +278,15 @@ static __always_inline void add_atomically(__u64 *to, __u64 n)
 	__atomic_fetch_add(to, n, __ATOMIC_RELAXED);
 }
 
+/*
+ * Where paths meet. The verifier prunes states only where two jumps and eight instructions have
+ * passed since it last did (is_state_visited() of kernel/bpf/verifier.c); these are two jumps, which
+ * it removes from the program in the end. Without, a path is often verified again to its end for
+ * each branch before, though all that follows is the same.
+ */
+static __always_inline void verifier_join(void)
+{
+	asm volatile("goto +0; goto +0");
+}
+
 #endif

@@ -224,7 +224,7 @@ GUESS_FN bool look_segment(const __u8 *d, __u32 have, __u32 from)
 		if (!(i & 7))
 			crc ^= at(i / 8) << 16;
 		crc <<= 1;
-		crc ^= -(crc >> 24 & 1) & 0x1974f0b;
+		crc ^= (crc >> 24 & 1) * 0x1974f0b;
 	}
 	return (crc & 0xffffff) == le24(3);
 }

@@ -7,15 +7,15 @@
 
 GUESS_FN __u32 look_alike(const __u8 *d, __u32 have, __u32 from)
 {
-	__u32 begin = be32(0), first = at(0);
+	__u32 begin = be32(0);
 
 	if (have > GUESS_BYTES / 2)
 		have = GUESS_BYTES / 2;
 	d += from;
 	for (__u32 i = 4; i < 4 + GUESS_STRETCH && from + i < have; i += 2) {
-		if (at(i) == first && at(i - 1) == '\n' && be32(i) == begin)
+		if (at(i - 1) == '\n' && be32(i) == begin)
 			return from + i;
-		if (at(i) == '\n' && at(i + 1) == first && be32(i + 1) == begin)
+		if (at(i) == '\n' && be32(i + 1) == begin)
 			return from + i + 1;
 	}
 	return 0;
@@ -120,26 +120,22 @@ GUESS_FN __u32 http1_size(const __u8 *d, __u32 slot, __u32 have)
 
 /* ---- Redis (RESP) ---- */
 
-/* The number from d[1] to its CRLF; its value, and the position behind the CRLF in *end; -1 for
- * none. "-1" counts as 0. */
-GUESS_FN __s64 resp_number(const __u8 *d, __u32 have, __u32 *end)
+/* The size of a line "$5", with the string it tells of, or of a line with another number: 0 when it
+ * is none; with "-1" there is no string. */
+GUESS_FN __u32 look_number(const __u8 *d, __u32 have, __u32 from)
 {
-	__s64 v = 0;
+	__u64 v = 0;
 
-	if (have >= 5 && text4(1, '-', '1', '\r', '\n')) {
-		*end = 5;
-		return 0;
-	}
+	if (have >= 5 && text4(1, '-', '1', '\r', '\n'))
+		return 5;
 	for (__u32 i = 1; i < 12 && i < have; i++) {
-		if (at(i) == '\r' && i > 1) {
-			*end = i + 2;
-			return v;
-		}
-		if (at(i) < '0' || at(i) > '9')
-			return -1;
+		if (at(i) == '\r' && i > 1)
+			return at(0) == '$' ? i + 4 + v : i + 2;
+		if (at(i) - '0' > 9)
+			return 0;
 		v = v * 10 + (at(i) - '0');
 	}
-	return -1;
+	return 0;
 }
 
 GUESS_FN bool is_digit(__u32 c)
@@ -147,15 +143,15 @@ GUESS_FN bool is_digit(__u32 c)
 	return c - '0' <= 9;
 }
 
-GUESS_FN bool is_redis(const __u8 *d, __u32 have)
+GUESS_FN bool is_redis(const __u8 *d, __u32 slot, __u32 have)
 {
-	__u32 end;
+	const __u32 from = 0;
 
 	switch (at(0)) {
 	case '*':
 	case '$':
 	case ':':
-		return resp_number(d, have, &end) >= 0;
+		return GUESS_LOOK(number);
 	case '+':
 		return text4(0, '+', 'O', 'K', '\r') || text4(0, '+', 'P', 'O', 'N') ||
 		       text4(0, '+', 'Q', 'U', 'E');
@@ -184,19 +180,15 @@ GUESS_FN __u32 look_array(const __u8 *d, __u32 have, __u32 from)
 
 GUESS_FN __u32 redis_size(const __u8 *d, __u32 slot, __u32 have)
 {
-	__u32 end = 0, found = 0;
-	__s64 v;
+	__u32 from = 0, found = 0;
 
 	if (at(0) == '+')
 		return 5;
 	if (at(0) == '-')
 		return 0;
-	v = resp_number(d, have, &end);
-	if (at(0) == '$' && v >= 0)
-		return end == 5 && !v ? end : end + v + 2;
-	if (at(0) == ':')
-		return end;
-	for (__u32 from = 0; !found && from < GUESS_BYTES && from + 4 < have; from += GUESS_STRETCH)
+	if (at(0) != '*')
+		return GUESS_LOOK(number);
+	for (; !found && from < GUESS_BYTES && from + 4 < have; from += GUESS_STRETCH)
 		found = GUESS_LOOK(array);
 	return found;
 }

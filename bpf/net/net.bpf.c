@@ -127,14 +127,18 @@ static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 
 		return 0;
 	seq = typed ? count_typed(sk, s, tgid, dir, ret, &pos)
 		    : count_read(sk, s, tgid, dir, ret, &pos);
+	verifier_join();
 	if (is_others_call(s, &c, current, typed))
 		c.nr = NR_none;
 	else if (of_many(&c))
 		one_of_many(&c);
+	c.nr = net_number(c.nr);
+	verifier_join();
 	if (has_moved(sk, s, typed))
 		net_sock_moved(s->key);
+	verifier_join();
 	if (wants_payload(s, dir) && !waits_for_exit(s, dir, &c, tgid))
-		take_payload(s, dir, ret, pos, seq, &c, true);
+		take_payload(s, dir, ret, pos, seq, &c, net_buffers_of(c.nr), true);
 	return 0;
 }
 
@@ -191,7 +195,7 @@ static __always_inline int on_splice(struct sock *sk, const struct call *c)
 		return 0;
 	count(sk, s, tgid, NET_RECEIVED, moved, &pos, true);
 	if (wants_payload(s, NET_RECEIVED))
-		take_payload(s, NET_RECEIVED, moved, pos, first, c, true);
+		take_payload(s, NET_RECEIVED, moved, pos, first, c, BUF_NONE, true);
 	return 0;
 }
 

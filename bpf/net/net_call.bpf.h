@@ -135,7 +135,10 @@ static __always_inline bool uses_io_uring(struct task_struct *task, bool typed)
 
 	if (!bpf_core_field_exists(t->io_uring))
 		return false;
-	return typed ? t->io_uring : BPF_CORE_READ(t, io_uring);
+	if (typed) /* as in sock_inode() */
+		return ((struct task_struct___io_uring *)cast_typed(struct task_struct, t))
+			->io_uring;
+	return BPF_CORE_READ(t, io_uring);
 }
 
 /*
@@ -154,26 +157,12 @@ static __always_inline bool of_many(const struct call *c)
 	return c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
 }
 
-static __always_inline enum buffers buffers_of(__u64 nr, __u32 *dir)
-{
-	*dir = nr == NR_write || nr == NR_writev || nr == NR_sendto || nr == NR_sendmsg
-		       ? NET_SENT
-		       : NET_RECEIVED;
-	switch (nr) {
-	case NR_read:
-	case NR_write:
-	case NR_sendto:
-	case NR_recvfrom:
-		return BUF_PLAIN;
-	case NR_readv:
-	case NR_writev:
-		return BUF_IOVEC;
-	case NR_sendmsg:
-	case NR_recvmsg:
-		return BUF_MSGHDR;
-	}
-	return BUF_NONE;
-}
+/* The same number, unknown to the verifier, which then prunes states that differ in it alone. */
+int net_number(__u64 number);
+/* How that system call names its buffers: enum buffers and, shifted, enum net_dir. */
+int net_buffers_of(__u64 nr);
+#define BUFFERS_HOW 0xff
+#define BUFFERS_DIR 8
 
 struct user_msghdr { /* ABI: <linux/socket.h> on 64-bit */
 	__u64 name;

@@ -134,6 +134,8 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 		unclaim_scratch(n);
 		return false;
 	}
+	frames = forget(n, frames);
+	http2 = forget(n, http2);
 	if (http2 && !frames && GUESS_PROTOCOL(guess) == NET_PROTO_http2) {
 		frames_found(s, dir, pos, record_of(n)->data[0] == 'P');
 		frames = true;
@@ -145,6 +147,7 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 		many = len > net_payload_max;
 	else
 		many = !datagram && carries_many(s, guess, dir, len);
+	many = forget(n, many);
 	if (many && net_payload_many)
 		*kept = copy_payload(slot, how, c, len < net_payload_many ? len : net_payload_many);
 	if (frames)
@@ -152,25 +155,26 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 	return true;
 }
 
-/* One call of the current task on `s` has moved `len` bytes. `fetch`: as in count_bytes(). */
+/* One call of the current task on `s` has moved `len` bytes, in the buffers that net_buffers_of()
+ * tells of. `fetch`: as in count_bytes(). */
 static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 len, __u64 pos,
-					 __u32 tcp_seq, const struct call *c, bool fetch)
+					 __u32 tcp_seq, const struct call *c, __u32 buffers,
+					 bool fetch)
 {
-	__u32 call_dir, slot, kept;
-	enum buffers how = buffers_of(c->nr, &call_dir);
+	__u32 slot, kept;
+	enum buffers how = buffers & BUFFERS_HOW;
 	struct net_scratch *n = len ? payload_begin(s, dir, len, pos, tcp_seq, c->who, fetch) : NULL;
 
 	if (!n)
 		return;
-	/* Else newer clangs learn from the comparison what dir can be, and drop masks that the
-	 * verifier needs. */
-	asm volatile("" : "+r"(call_dir));
 	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
 	 * tcp(7): with MSG_TRUNC the bytes are thrown away, and the buffer is not written. */
-	if (call_dir != dir || (s->transport == IPPROTO_TCP && c->flags & MSG_TRUNC))
+	if (buffers >> BUFFERS_DIR != dir || (s->transport == IPPROTO_TCP && c->flags & MSG_TRUNC))
 		how = BUF_NONE;
 	slot = bpf_get_smp_processor_id();
 	kept = copy_payload(slot, how, c, want_of(s, len));
+	if (!__builtin_constant_p(buffers))
+		how = forget(n, how);
 	if (!choose(n, slot, s, dir, len, how, c, &kept))
 		return;
 	if (!s->remote.family && record_of(n)->flags & PAYLOAD_DATAGRAM && how != BUF_NONE)

@@ -56,7 +56,8 @@ static __always_inline int on_entry(struct sock *sk, int len, __u32 transport, _
 	if (is_others_call(s, &c, (void *)bpf_get_current_task(), false))
 		c.nr = NR_none;
 	if (wants_payload(s, dir) && !left_to_exit(s, dir, &c))
-		take_payload(s, dir, len, pos, first_seq(sk, s, dir, len), &c, false);
+		take_payload(s, dir, len, pos, first_seq(sk, s, dir, len), &c, net_buffers_of(c.nr),
+			     false);
 	return 0;
 }
 

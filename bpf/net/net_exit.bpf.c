@@ -28,7 +28,7 @@ static __always_inline int take_message(__u64 sk, __u32 dir, __u64 user, __u64 p
 	if (pos == ~0ULL)
 		count((void *)sk, s, c.who >> 32, dir, len, &pos, fetch);
 	if (wants_any_payload(s))
-		take_payload(s, dir, len, pos, 0, &c, fetch);
+		take_payload(s, dir, len, pos, 0, &c, net_buffers_of(c.nr), fetch);
 	return len;
 }
 
@@ -88,8 +88,7 @@ static __always_inline void on_data(const struct call *c, __s64 ret, bool fetch)
 {
 	__u32 tgid = c->who >> 32;
 	bool many = of_many(c);
-	__u32 dir;
-	enum buffers how = buffers_of(c->nr, &dir);
+	__u32 buffers = net_buffers_of(c->nr), dir = buffers >> BUFFERS_DIR;
 	bool traced = net_by == NET_BY_SOCK; /* counted by a hook on the socket */
 	struct net_sock *s;
 	struct sock *sk;
@@ -97,7 +96,7 @@ static __always_inline void on_data(const struct call *c, __s64 ret, bool fetch)
 
 	if (c->nr == NR_sendfile || c->nr == NR_splice)
 		dir = NET_SENT;
-	else if (how == BUF_NONE && !many)
+	else if (!(buffers & BUFFERS_HOW) && !many)
 		return;
 	if (c->flags & MSG_PEEK)
 		return;
@@ -108,6 +107,8 @@ static __always_inline void on_data(const struct call *c, __s64 ret, bool fetch)
 		sk = sock_of_fd(c->arg[2]);
 	if (!sk || (!ret && !is_datagram(sk, false)))
 		return;
+	dir = net_number(dir);
+	verifier_join();
 	s = sock_get(sk, tgid, 0);
 	if (!s)
 		return;
@@ -128,11 +129,12 @@ static __always_inline void on_data(const struct call *c, __s64 ret, bool fetch)
 	if (traced && !left_to_exit(s, dir, c))
 		return;
 	if (traced)
-		pos = s->bytes[dir] - ret;
+		pos = s->bytes[dir & 1] - ret;
 	else
 		count(sk, s, tgid, dir, ret, &pos, fetch);
+	verifier_join();
 	if (wants_payload(s, dir))
-		take_payload(s, dir, ret, pos, first_seq(sk, s, dir, ret), c, fetch);
+		take_payload(s, dir, ret, pos, first_seq(sk, s, dir, ret), c, buffers, fetch);
 }
 
 /* Servers make calls by the million, and nearly all on connected sockets. */

@@ -5,6 +5,7 @@
 /* guess_bytes.h */
 int net_look_alike(__u32 slot, __u32 have, __u32 from);
 int net_look_empty(__u32 slot, __u32 have, __u32 from);
+int net_look_number(__u32 slot, __u32 have, __u32 from);
 int net_look_array(__u32 slot, __u32 have, __u32 from);
 int net_look_segment(__u32 slot, __u32 have, __u32 from);
 #define GUESS_LOOK(name) net_look_##name(slot, have, from)
@@ -22,6 +23,7 @@ const volatile __u64 net_l7_keep = 0;
 	}
 LOOK(alike)
 LOOK(empty)
+LOOK(number)
 LOOK(array)
 LOOK(segment)
 #undef LOOK

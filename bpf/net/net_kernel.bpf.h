@@ -138,10 +138,12 @@ int net_take_plain(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns);
 int net_take_plain_5_10(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns);
 
 /* `typed`: see kernel.bpf.h; else the pointer may come from anywhere. */
+/* By a cast: for each pointer read from a trusted struct, the verifier looks up four names in all of
+ * the kernel's BTF (btf_nested_type_is_trusted()), which takes a millisecond. */
 static __always_inline __u64 sock_inode(struct sock *sk, bool typed)
 {
 	if (typed)
-		return sk->sk_socket->file->f_inode->i_ino;
+		return cast_typed(struct sock, sk)->sk_socket->file->f_inode->i_ino;
 	return BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
 }
 

@@ -29,6 +29,7 @@ enum { NET_PIECES = 4 };
 struct net_scratch {
 	struct net_ring ring;
 	__u64 busy;			      /* claim_scratch() */
+	__u32 forgotten, pad2;		      /* forget() */
 	struct user_iovec pieces[NET_PIECES]; /* of a vector, those being gathered */
 	struct net_walk walk;
 	__u64 at; /* the record that is being put together, in `data` */
@@ -80,6 +81,17 @@ static __always_inline struct wire_payload *record_of(const struct net_scratch *
 	if (at > NET_RING_ASIDE(net_ring_mask + 1))
 		at = 0;
 	return (void *)(n->data + at + BPF_RINGBUF_HDR_SZ);
+}
+
+/* The same number, unknown to the verifier, which then prunes states that differ in it alone. */
+static __always_inline __u32 forget(struct net_scratch *n, __u32 number)
+{
+	volatile __u32 *place = &n->forgotten;
+
+	*place = number;
+	number = *place;
+	verifier_join();
+	return number;
 }
 
 /* `fetch`: as in count_bytes(). The cheaper way, since to give the scratch back is a mere store

@@ -95,11 +95,17 @@ static __always_inline bool wants_exits(const struct net_sock *s)
 	return true;
 }
 
-/* Tells obrec of the socket as w->sock says: new, its end known better, or gone. */
-static __always_inline void announce(struct sock *sk, struct wire_sock *w, bool closed)
+/* Tells obrec of the socket that stands in the slot: new, its end known better, or gone. Global,
+ * with scalars only: verified once, and not for each of those. */
+__noinline int net_sock_announce(__u64 key, __u32 at, __u32 closed)
 {
+	struct sock_slot *slot = bpf_map_lookup_elem(&net_sock_slots, &at);
 	__u64 id = bpf_get_current_pid_tgid();
+	struct wire_sock *w;
 
+	if (!slot)
+		return 0;
+	w = &slot->w;
 	w->hdr.kind = WIRE_SOCK;
 	w->hdr.probe = 0;
 	w->hdr.size = sizeof(*w);
@@ -110,19 +116,23 @@ static __always_inline void announce(struct sock *sk, struct wire_sock *w, bool 
 	if (id >> 32 == w->sock.tgid) /* a segment's arrival runs in whatever process is there */
 		bpf_get_current_comm(w->comm, sizeof(w->comm));
 	if (w->sock.transport > 256 && !closed)
-		read_unix(sk, w);
+		read_unix((void *)key, w);
 	ring_send(w, sizeof(*w), sizeof(*w), LOSS_RING_NET, ~0ULL, wants_exits(&w->sock));
+	return 0;
 }
 
-static __always_inline void announce_entry(struct sock *sk, const struct net_sock *s, bool closed)
+/* The same of the entry under `key`, of the socket `sk`. */
+__noinline int net_sock_announce_entry(__u64 sk, __u64 key, __u32 closed)
 {
-	struct sock_slot *slot = slot_claim();
+	const struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
+	struct sock_slot *slot = s ? slot_claim() : NULL;
 
 	if (!slot)
-		return;
+		return 0;
 	slot->w.sock = *s;
-	announce(sk, &slot->w, closed);
+	net_sock_announce(sk, slot->at, closed);
 	slot_release(slot);
+	return 0;
 }
 
 static __always_inline bool is_sampled(__u32 id)
@@ -228,7 +238,7 @@ static __always_inline void enter(struct sock *sk, struct sock_slot *slot, __u64
 	if (bpf_map_update_elem(&net_socks, &key, &slot->w.sock, BPF_ANY))
 		loss_count(LOSS_NET_SOCKS);
 	else
-		announce(sk, &slot->w, false);
+		net_sock_announce((__u64)sk, slot->at, false);
 }
 
 static __always_inline void sock_new(struct sock *sk, __u64 inode, __u32 tgid, __u32 flags)
@@ -260,7 +270,7 @@ static __always_inline void move_others(__u64 from, __u64 to)
  * Another socket needs its place: what was counted waits under its number, which is no address,
  * for obrec's next look. In a full table the ring has to take it.
  */
-static __always_inline void retire(struct sock *sk, struct net_sock *s)
+static __always_inline void retire(__u64 sk, struct net_sock *s, __u64 entry)
 {
 	__u64 key = s->id;
 
@@ -269,17 +279,17 @@ static __always_inline void retire(struct sock *sk, struct net_sock *s)
 	if (s->flags & NET_SHARED)
 		move_others(s->key, key);
 	if (bpf_map_update_elem(&net_socks, &key, s, BPF_ANY))
-		announce_entry(sk, s, true);
+		net_sock_announce_entry(sk, entry, true);
 }
 
 /* Accepted by one process and served by another, forked since or handed the descriptor: it is whose
  * bytes move first. */
-static __always_inline void adopt(struct sock *sk, struct net_sock *s, __u32 tgid)
+static __always_inline void adopt(__u64 key, struct net_sock *s, __u32 tgid)
 {
 	if (s->calls[NET_SENT] || s->calls[NET_RECEIVED])
 		return;
 	s->tgid = tgid;
-	announce_entry(sk, s, false);
+	net_sock_announce_entry(key, key, false);
 }
 
 /* ---- what other processes move ---- */
@@ -337,7 +347,7 @@ __noinline int net_sock_share(__u64 sk, __u32 tgid, __u32 dir, __u32 len)
 	u = bpf_map_lookup_elem(&net_socks, &key);
 	if (!u || u->shared != s->id) {
 		if (u)
-			retire((void *)sk, u);
+			retire(sk, u, key);
 		share_new(s, key, tgid);
 		u = bpf_map_lookup_elem(&net_socks, &key);
 	}
@@ -355,11 +365,11 @@ __noinline int net_sock_settle(__u64 key, __u64 inode, __u32 tgid, __u32 flags)
 
 	if (s && s->inode == inode && !(flags && s->closed_ns)) {
 		if (s->tgid != tgid)
-			adopt((void *)key, s, tgid);
+			adopt(key, s, tgid);
 		return 0;
 	}
 	if (s)
-		retire((void *)key, s);
+		retire(key, s, key);
 	sock_new((void *)key, inode, tgid, flags);
 	return 0;
 }
@@ -371,7 +381,7 @@ __noinline int net_sock_moved(__u64 key)
 	if (!s)
 		return 0;
 	read_addrs((void *)key, s);
-	announce_entry((void *)key, s, false);
+	net_sock_announce_entry(key, key, false);
 	return 0;
 }
 

@@ -138,7 +138,7 @@ int ring__watch(struct ring *r, int epoll_fd)
 	return 0;
 }
 
-unsigned ring__consume(struct ring *r)
+unsigned ring__drain(struct ring *r)
 {
 	return ring_read(r->views, r->cnt + r->payload_cnt, &r->handler);
 }

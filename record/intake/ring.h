@@ -21,6 +21,6 @@ int ring__add_payload(struct ring *r, int fd, unsigned cnt, uint32_t sz);
 int ring__watch(struct ring *r, int epoll_fd);
 
 /* ring_read() of them all. */
-unsigned ring__consume(struct ring *r);
+unsigned ring__drain(struct ring *r);
 
 #endif

@@ -67,7 +67,7 @@ static int drain(struct session *s)
 	tracker__drain(s->tracker);
 	thin__end_processes(s->thin);
 	/* Behind a slow reader of the archive, what is lost is lost in the rings, and counted. */
-	n = obz_writer__behind(s->writer) ? 0 : ring__consume(s->ring);
+	n = obz_writer__behind(s->writer) ? 0 : ring__drain(s->ring);
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->drained)
 			probes[i]->drained(&s->env);

@@ -85,7 +85,8 @@ kill -INT $obrec; obrec_wait
 is "exit" $status 0
 tail -n 1 "$T/obrec.err"
 # 320 KiB for each were 125 MiB. 48 that are idle are kept, those of two rounds may be there at once; obrec itself needs some.
-within "KiB more, a binary" $(((end - start) * 1024 / (5 * N))) 1 250
+within "MiB at the end" "$end" 10 2000
+within "KiB more, a binary" $((end > start ? (end - start) * 1024 / (5 * N) : 0)) 0 250
 # For symbols those of 100 stay open, two each; kept for all they were 885 and more.
 within "descriptors" "$fds" 10 800
 is "binaries that are two" "$(sql "$T/m.obz" "SELECT count(*) - count(DISTINCT build_id) FROM binary WHERE path LIKE '$T/bin/%'")" 0
