@@ -1,6 +1,8 @@
 # Both programs build without a warning with Debian 13's compilers and libraries, in a chroot of it, and run there.
 set -e
 cd "$TOP"
+cached=${OBREC_DEBIAN:-${XDG_CACHE_HOME:-$HOME/.cache}/obrec/debian}/trixie
+[ -n "${DEBIAN13-}" ] || [ -e "$cached/packages" ] || { echo "takes minutes to get a Debian 13: DEBIAN13=1 does" >&2; exit 77; }
 packages=$(LIST=1 scripts/deps build | tr ' ' '\n' | grep -vx git | xargs)
 root=$(scripts/debian trixie $packages) || { echo "${root##*$'\n'}" >&2; exit 77; }
 d=$(mktemp -d "$root/root/build.XXXXXX")
