@@ -15,7 +15,6 @@ bool enabled;
 __u32 target_slots[TARGET_SLOTS];
 __u32 epoch; /* advanced by obrec now and then: every stack is sent again */
 
-struct scratch_map scratch SEC(".maps");
 struct procs_map procs SEC(".maps");
 struct losses_map losses SEC(".maps");
 
@@ -68,12 +67,12 @@ static __always_inline bool stack_amid_exec(const struct unwind_walk *w)
 __noinline int stack_take_user(__u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
-	__u32 slot = unwind_slot(entry);
-	struct unwind_walk *w = unwind_walk_of(slot);
+	struct unwind_walk *w;
 
-	if (!s || !w)
+	if (!s)
 		return 0;
-	unwind_run(slot);
+	w = &s->walk;
+	unwind_run(unwind_slot(entry));
 	if (stack_amid_exec(w)) {
 		s->sample.user_stack = 0;
 		return 0;
@@ -89,10 +88,11 @@ __noinline int stack_take_user(__u32 entry)
 __noinline int stack_none_user(__u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
-	struct unwind_walk *w = unwind_walk_of(unwind_slot(entry));
+	struct unwind_walk *w;
 
-	if (!s || !w)
+	if (!s)
 		return 0;
+	w = &s->walk;
 	w->stack.hdr.probe = s->sample.hdr.probe;
 	w->stack.tgid = 0;
 	w->stack.frame_cnt = 0;

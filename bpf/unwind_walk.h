@@ -86,10 +86,10 @@ static __always_inline struct unwind_cached *unwind_cache_take(struct unwind_wal
 	__u32 hash = unwind_cache_hash(w->pc), at = hash & (UNWIND_CACHE_EXACT - 1);
 
 	if (!unwind_exact(w)) {
-		at = c->turn;
+		at = w->turn;
 		if (at < UNWIND_CACHE_EXACT || at >= UNWIND_CACHE_CNT)
 			at = UNWIND_CACHE_EXACT;
-		c->turn = at + 1;
+		w->turn = at + 1;
 		c->index[hash] = at;
 	}
 	unwind_follows(w, c, at);

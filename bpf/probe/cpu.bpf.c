@@ -23,13 +23,10 @@ static __always_inline bool passed_over(__u32 thin)
 static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s,
 					struct proc *p)
 {
-	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_PERF));
-	struct arch_regs *regs;
+	struct unwind_walk *w = &s->walk;
+	struct arch_regs *regs = (void *)w->regs;
 	long sz;
 
-	if (!w)
-		return;
-	regs = (void *)w->regs;
 	if (USER_MODE(&ctx->regs)) {
 		COPY_CTX_REGS(regs, &ctx->regs);
 	} else {
@@ -55,7 +52,7 @@ int cpu_sample(struct perf_event_ctx *ctx)
 
 	if (!enabled || passed_over(thin) || !is_target(id >> 32, &p))
 		return 0;
-	s = scratch_claim(ENTRY_PERF);
+	s = scratch_claim_nested(ENTRY_PERF);
 	if (!s)
 		return 0;
 	s->sample = (struct wire_sample){
@@ -68,6 +65,6 @@ int cpu_sample(struct perf_event_ctx *ctx)
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
 	take_stacks(ctx, s, p);
 	sample_send(ENTRY_PERF);
-	scratch_release(s);
+	scratch_release_nested(s);
 	return 0;
 }
