@@ -53,6 +53,8 @@ extern bool enabled;		       /* set once all probes are attached */
 /* By tgid, folded: 0, the only process there that has an entry in procs and is a target, or
  * TARGET_SLOT_ASK. Nearly all are told by it, without a look-up. */
 extern __u32 target_slots[TARGET_SLOTS];
+/* struct target_proc's; words, for the skeleton's header knows no types of ours. */
+extern __u64 target_procs[TARGET_PROCS][sizeof(struct target_proc) / 8];
 
 /*
  * Walks the current task's user stack from `regs` and `proc` of the scratch, sends it unless obrec
@@ -208,6 +210,11 @@ static __always_inline void scratch_release(struct scratch *s)
 	unclaim(&s->busy);
 }
 
+static __always_inline bool is_target_proc(const struct proc *p)
+{
+	return (p->flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
+}
+
 /* Is this process recorded? *p is its entry, NULL when it is recorded but not known yet. */
 static __always_inline bool is_target(__u32 tgid, struct proc **p)
 {
@@ -216,7 +223,7 @@ static __always_inline bool is_target(__u32 tgid, struct proc **p)
 		return false;
 	*p = bpf_map_lookup_elem(&procs, &tgid);
 	if (*p)
-		return ((*p)->flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
+		return is_target_proc(*p);
 	return target_all && tgid && tgid != self_tgid;
 }
 
@@ -238,6 +245,32 @@ static __always_inline void copy_proc(struct proc *to, const struct proc *from)
 		*to = *from;
 	else
 		__builtin_memset(to, 0, sizeof(*to));
+}
+
+static __always_inline struct target_proc *target_proc_of(__u32 tgid)
+{
+	return (void *)target_procs[tgid & (TARGET_PROCS - 1)];
+}
+
+/*
+ * is_target() and copy_proc() by the short way; false: they have to do it. Each load's address
+ * depends on what was read before, so that no processor changes their order.
+ */
+static __always_inline bool target_take(struct proc *to, __u32 tgid)
+{
+	const struct target_proc *t = target_proc_of(tgid);
+	__u32 generation = *(volatile const __u32 *)&t->proc.generation;
+	__u64 after = generation;
+
+	if (!generation || t->tgid != tgid)
+		return false;
+	asm volatile("%0 &= 0" : "+r"(after));
+	t = (const void *)t + after;
+	*to = t->proc;
+	after = to->flags ^ to->ranges ^ to->range_cnt ^ to->jit_binary;
+	asm volatile("%0 &= 0" : "+r"(after));
+	t = (const void *)t + after;
+	return *(volatile const __u32 *)&t->proc.generation == generation && t->tgid == tgid;
 }
 
 #endif

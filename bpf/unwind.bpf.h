@@ -34,6 +34,7 @@ struct scratch {
 	struct wire_stack kernel; /* and its frames, in one piece */
 	__u64 kernel_frames[WIRE_MAX_KERNEL_FRAMES + 1];
 } __attribute__((aligned(4096)));
+_Static_assert(sizeof(struct scratch) == 8192, "two pages");
 
 /* An array and not a per-CPU one: its look-up is inlined on every kernel. MMAPABLE: values begin on
  * a page. */
