@@ -13,9 +13,9 @@ const volatile __u64 wakeup_sz = 128 << 10; /* queued bytes that wake obrec up *
 
 bool enabled;
 __u32 target_slots[TARGET_SLOTS];
+__u64 target_procs[TARGET_PROCS][sizeof(struct target_proc) / 8];
 __u32 epoch; /* advanced by obrec now and then: every stack is sent again */
 
-struct scratch_map scratch SEC(".maps");
 struct procs_map procs SEC(".maps");
 struct losses_map losses SEC(".maps");
 
@@ -68,12 +68,12 @@ static __always_inline bool stack_amid_exec(const struct unwind_walk *w)
 __noinline int stack_take_user(__u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
-	__u32 slot = unwind_slot(entry);
-	struct unwind_walk *w = unwind_walk_of(slot);
+	struct unwind_walk *w;
 
-	if (!s || !w)
+	if (!s)
 		return 0;
-	unwind_run(slot);
+	w = &s->walk;
+	unwind_run(unwind_slot(entry));
 	if (stack_amid_exec(w)) {
 		s->sample.user_stack = 0;
 		return 0;
@@ -89,10 +89,11 @@ __noinline int stack_take_user(__u32 entry)
 __noinline int stack_none_user(__u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
-	struct unwind_walk *w = unwind_walk_of(unwind_slot(entry));
+	struct unwind_walk *w;
 
-	if (!s || !w)
+	if (!s)
 		return 0;
+	w = &s->walk;
 	w->stack.hdr.probe = s->sample.hdr.probe;
 	w->stack.tgid = 0;
 	w->stack.frame_cnt = 0;
@@ -154,6 +155,14 @@ __noinline int sample_send(__u32 entry)
 	return ring_output(&s->sample, sizeof(s->sample), sizeof(s->sample), LOSS_RING_SAMPLE);
 }
 
+static __always_inline void target_forget(__u32 tgid)
+{
+	struct target_proc *t = target_proc_of(tgid);
+
+	if (t->tgid == tgid)
+		t->proc.generation = 0;
+}
+
 /* A child has its parent's mappings: it is recorded from its first instruction, with complete
  * stacks. */
 SEC("?raw_tp/sched_process_fork")
@@ -172,6 +181,7 @@ int core_fork(struct bpf_raw_tracepoint_args *ctx)
 	target_slots[child & (TARGET_SLOTS - 1)] = TARGET_SLOT_ASK; /* obrec will know */
 	if (bpf_map_update_elem(&procs, &child, &copy, BPF_ANY))
 		loss_count(LOSS_PROCS_FULL);
+	target_forget(child); /* the number may have been another's */
 	return 0;
 }
 
@@ -188,5 +198,6 @@ int core_exec(struct bpf_raw_tracepoint_args *ctx)
 	p->range_cnt = 0;
 	p->jit_binary = 0;
 	p->generation = 0;
+	target_forget(tgid);
 	return 0;
 }

@@ -12,9 +12,6 @@
 #include "bpf/wire.h"
 #include "bpf/unwind.bpf.h"
 
-/* wire_stack is followed by room for its frames. */
-#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
-
 /*
  * Entry contexts, each with a scratch of its own: a perf interrupt lands inside tracepoint
  * programs, and a tracepoint fires inside a system call's or uprobe's program.
@@ -22,20 +19,6 @@
 enum entry { ENTRY_PERF, ENTRY_TRACEPOINT, ENTRY_UPROBE, ENTRY_CNT };
 _Static_assert(ENTRY_CNT == UNWIND_CONTEXTS, "a slot for each");
 
-/* Per CPU and entry context; whoever holds it holds the unwinder's slot of that context too. */
-struct scratch {
-	__u64 busy; /* claim() */
-	struct wire_sample sample;
-	struct wire_stack kernel; /* and its frames, in one piece */
-	__u64 kernel_frames[WIRE_MAX_KERNEL_FRAMES + 1];
-};
-
-struct scratch_map {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, ENTRY_CNT);
-	__type(key, __u32);
-	__type(value, struct scratch);
-};
 struct procs_map {
 	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: 5.10 allows nothing else in perf_event */
 	__uint(max_entries, 32768);
@@ -60,7 +43,6 @@ struct rings_map {
 	__array(values, struct ring);
 };
 extern struct rings_map rings SEC(".maps");
-extern struct scratch_map scratch SEC(".maps");
 extern struct procs_map procs SEC(".maps");
 extern struct losses_map losses SEC(".maps");
 
@@ -71,6 +53,8 @@ extern bool enabled;		       /* set once all probes are attached */
 /* By tgid, folded: 0, the only process there that has an entry in procs and is a target, or
  * TARGET_SLOT_ASK. Nearly all are told by it, without a look-up. */
 extern __u32 target_slots[TARGET_SLOTS];
+/* struct target_proc's; words, for the skeleton's header knows no types of ours. */
+extern __u64 target_procs[TARGET_PROCS][sizeof(struct target_proc) / 8];
 
 /*
  * Walks the current task's user stack from `regs` and `proc` of the scratch, sends it unless obrec
@@ -177,13 +161,15 @@ static __always_inline void unclaim(__u64 *busy)
 
 static __always_inline struct scratch *scratch_of(__u32 entry)
 {
-	return bpf_map_lookup_elem(&scratch, &entry);
+	__u32 slot = unwind_slot(entry);
+
+	return bpf_map_lookup_elem(&unwind_slots, &slot);
 }
 
 /* Claims the scratch; NULL (counted) when the context is entered twice on this CPU. */
 static __always_inline struct scratch *scratch_claim(__u32 entry)
 {
-	struct scratch *s = bpf_map_lookup_elem(&scratch, &entry);
+	struct scratch *s = scratch_of(entry);
 
 	if (!s)
 		return NULL;
@@ -193,9 +179,40 @@ static __always_inline struct scratch *scratch_claim(__u32 entry)
 	return NULL;
 }
 
+/*
+ * The same where nothing but an interrupt can come between, which is over before this goes on: no
+ * locked instruction, for which the processor would wait until the cold line is there, and at the
+ * end until all that was written is.
+ */
+static __always_inline struct scratch *scratch_claim_nested(__u32 entry)
+{
+	struct scratch *s = scratch_of(entry);
+
+	if (!s)
+		return NULL;
+	if (!*(volatile __u64 *)&s->busy) {
+		*(volatile __u64 *)&s->busy = 1;
+		barrier();
+		return s;
+	}
+	loss_count(LOSS_SCRATCH);
+	return NULL;
+}
+
+static __always_inline void scratch_release_nested(struct scratch *s)
+{
+	barrier();
+	*(volatile __u64 *)&s->busy = 0;
+}
+
 static __always_inline void scratch_release(struct scratch *s)
 {
 	unclaim(&s->busy);
+}
+
+static __always_inline bool is_target_proc(const struct proc *p)
+{
+	return (p->flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
 }
 
 /* Is this process recorded? *p is its entry, NULL when it is recorded but not known yet. */
@@ -206,7 +223,7 @@ static __always_inline bool is_target(__u32 tgid, struct proc **p)
 		return false;
 	*p = bpf_map_lookup_elem(&procs, &tgid);
 	if (*p)
-		return ((*p)->flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
+		return is_target_proc(*p);
 	return target_all && tgid && tgid != self_tgid;
 }
 
@@ -228,6 +245,32 @@ static __always_inline void copy_proc(struct proc *to, const struct proc *from)
 		*to = *from;
 	else
 		__builtin_memset(to, 0, sizeof(*to));
+}
+
+static __always_inline struct target_proc *target_proc_of(__u32 tgid)
+{
+	return (void *)target_procs[tgid & (TARGET_PROCS - 1)];
+}
+
+/*
+ * is_target() and copy_proc() by the short way; false: they have to do it. Each load's address
+ * depends on what was read before, so that no processor changes their order.
+ */
+static __always_inline bool target_take(struct proc *to, __u32 tgid)
+{
+	const struct target_proc *t = target_proc_of(tgid);
+	__u32 generation = *(volatile const __u32 *)&t->proc.generation;
+	__u64 after = generation;
+
+	if (!generation || t->tgid != tgid)
+		return false;
+	asm volatile("%0 &= 0" : "+r"(after));
+	t = (const void *)t + after;
+	*to = t->proc;
+	after = to->flags ^ to->ranges ^ to->range_cnt ^ to->jit_binary;
+	asm volatile("%0 &= 0" : "+r"(after));
+	t = (const void *)t + after;
+	return *(volatile const __u32 *)&t->proc.generation == generation && t->tgid == tgid;
 }
 
 #endif

@@ -7,6 +7,7 @@ struct unwind_slots_map unwind_slots SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* values begin on a page */
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct unwind_cache));
@@ -60,7 +61,7 @@ struct {
 
 static __always_inline struct unwind_walk *uw_walk(__u32 slot)
 {
-	return bpf_map_lookup_elem(&unwind_slots, &slot);
+	return unwind_walk_of(slot);
 }
 
 static __always_inline struct unwind_cache *uw_cache(__u32 slot)

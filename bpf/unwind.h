@@ -82,9 +82,8 @@ struct unwind_cached {
 struct unwind_cache {
 	struct unwind_cached entry[UNWIND_CACHE_CNT];
 	__u16 index[1 << UNWIND_CACHE_INDEX_BITS];
-	__u32 turn;
-	__u32 pad;
 };
+_Static_assert(sizeof(struct unwind_cache) % 4096 == 0, "whole pages");
 
 #define UNWIND_CONTEXTS 3 /* slots a CPU: one for each entry context that may interrupt another */
 
@@ -107,6 +106,8 @@ struct unwind_walk {
 	__u64 rbx;
 	__u32 entry; /* cache entry of the last frame, UNWIND_NO_ENTRY before the first */
 	__u32 next;  /* the one it expects to be next */
+	__u32 turn;  /* the cache entry to be taken next */
+	__u32 pad;
 
 	/* What goes in: the process's value of map `procs`, the registers of user mode. */
 	struct proc proc;

@@ -86,10 +86,10 @@ static __always_inline struct unwind_cached *unwind_cache_take(struct unwind_wal
 	__u32 hash = unwind_cache_hash(w->pc), at = hash & (UNWIND_CACHE_EXACT - 1);
 
 	if (!unwind_exact(w)) {
-		at = c->turn;
+		at = w->turn;
 		if (at < UNWIND_CACHE_EXACT || at >= UNWIND_CACHE_CNT)
 			at = UNWIND_CACHE_EXACT;
-		c->turn = at + 1;
+		w->turn = at + 1;
 		c->index[hash] = at;
 	}
 	unwind_follows(w, c, at);
@@ -442,9 +442,9 @@ static __always_inline void unwind_restart(struct unwind_walk *w, __u32 careful)
 	w->regs_from = UNWIND_REGS_KERNEL;
 	w->careful = careful;
 	w->entry = UNWIND_NO_ENTRY;
-	w->next = 0;
 	w->rbx = w->regs[UNWIND_PT_BX];
 	w->pc = w->regs[UNWIND_PT_IP];
+	w->next = unwind_cache_hash(w->pc) & (UNWIND_CACHE_EXACT - 1);
 	w->sp = w->regs[UNWIND_PT_SP];
 	w->fp = w->regs[UNWIND_PT_BP];
 }
@@ -518,6 +518,8 @@ UW_FUNC int unwind_frames(__u32 slot)
 			e = &c->entry[w->next & (UNWIND_CACHE_CNT - 1)];
 		}
 		head = uw_load32(&e->rule);
+		if ((head & CFA_KIND_MASK) == CFA_END && !unwind_record(w, e->frame))
+			return 1;
 		if (w->careful || (head & UNWIND_USUAL_MASK) != UNWIND_USUAL)
 			goto odd;
 		if (head & UNWIND_USUAL_BY_FP && !unwind_fp_sound(w))

@@ -162,6 +162,18 @@ struct page {
 	__u32 row_cnt;
 };
 
+/*
+ * The values of map `procs` once more, by tgid, folded: half a cache line where a look-up in the
+ * map is many lines and pages. 0 as generation: nothing here, the map tells; so it is while obrec
+ * writes. No generation comes twice, so what was read between two reads of the same one is whole.
+ */
+#define TARGET_PROCS 1024 /* a power of two */
+struct target_proc {
+	__u32 tgid;
+	__u32 pad;
+	struct proc proc;
+};
+
 #define TARGET_SLOTS 4096 /* a power of two */
 #define TARGET_SLOT_ASK ~0u /* more than one process, or no simple one: map `procs` tells */
 

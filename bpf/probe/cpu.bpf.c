@@ -20,16 +20,11 @@ static __always_inline bool passed_over(__u32 thin)
 
 /* The stacks of the current task as interrupted; only a sample from kernel mode has a kernel stack.
  */
-static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s,
-					struct proc *p)
+static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s)
 {
-	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_PERF));
-	struct arch_regs *regs;
+	struct arch_regs *regs = (void *)s->walk.regs;
 	long sz;
 
-	if (!w)
-		return;
-	regs = (void *)w->regs;
 	if (USER_MODE(&ctx->regs)) {
 		COPY_CTX_REGS(regs, &ctx->regs);
 	} else {
@@ -41,8 +36,20 @@ static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scrat
 	}
 	if (!regs->ip) /* an io_uring worker, which has an mm but no user side */
 		return;
-	copy_proc(&w->proc, p);
 	stack_take_user(ENTRY_PERF);
+}
+
+/* Whether the process is recorded; its value for the walk. */
+static __always_inline bool take_proc(struct proc *to, __u32 tgid)
+{
+	struct proc *p;
+
+	if (target_take(to, tgid))
+		return is_target_proc(to);
+	if (!is_target(tgid, &p))
+		return false;
+	copy_proc(to, p);
+	return true;
 }
 
 SEC("?perf_event")
@@ -50,14 +57,15 @@ int cpu_sample(struct perf_event_ctx *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 thin = *(volatile __u32 *)&cpu_thin & 15;
+	struct proc proc;
 	struct scratch *s;
-	struct proc *p;
 
-	if (!enabled || passed_over(thin) || !is_target(id >> 32, &p))
+	if (!enabled || passed_over(thin) || !take_proc(&proc, id >> 32))
 		return 0;
-	s = scratch_claim(ENTRY_PERF);
+	s = scratch_claim_nested(ENTRY_PERF);
 	if (!s)
 		return 0;
+	s->walk.proc = proc;
 	s->sample = (struct wire_sample){
 		.hdr.probe = SAMPLE_cpu,
 		.ts_ns = bpf_ktime_get_ns(),
@@ -66,8 +74,8 @@ int cpu_sample(struct perf_event_ctx *ctx)
 		.value = cpu_period_ns << thin,
 	};
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
-	take_stacks(ctx, s, p);
+	take_stacks(ctx, s);
 	sample_send(ENTRY_PERF);
-	scratch_release(s);
+	scratch_release_nested(s);
 	return 0;
 }

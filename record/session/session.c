@@ -47,6 +47,7 @@ static int make_store(struct session *s)
 		.pages = bpf_map__fd(s->skel->maps.unwind_pages),
 		.rules = bpf_map__fd(s->skel->maps.unwind_rules),
 		.target_slots = s->skel->bss->target_slots,
+		.target_procs = (void *)s->skel->bss->target_procs,
 	};
 
 	int err = unwind_store__new(&s->store, &maps, s->opts.max_mem / 2);

@@ -52,7 +52,7 @@ int unwind_store__new(struct unwind_store **out, const struct unwind_maps *maps,
 
 	if (!s)
 		return -ENOMEM;
-	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1, NULL};
+	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1, NULL, NULL};
 	s->memory = !maps;
 	s->max_row_bytes = max_row_bytes;
 	runs__init(&s->runs, RANGE_SEG_CNT);
@@ -316,6 +316,33 @@ static void forget_target(struct unwind_store *s, uint32_t tgid)
 		slot[tgid % TARGET_SLOTS] = 0;
 }
 
+void target_proc__note(struct target_proc *procs, uint32_t tgid, const struct proc *value)
+{
+	struct target_proc *t = procs + tgid % TARGET_PROCS;
+	struct proc *to = &t->proc;
+
+	if (!value && t->tgid != tgid)
+		return;
+	__atomic_store_n(&to->generation, 0, __ATOMIC_RELAXED);
+	if (!value)
+		return;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&t->tgid, tgid, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->flags, value->flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->ranges, value->ranges, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->range_cnt, value->range_cnt, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->jit_binary, value->jit_binary, __ATOMIC_RELAXED);
+	__atomic_store_n(&to->generation, value->generation, __ATOMIC_RELEASE);
+}
+
+/* Before the map is written: an exec clears the map, then this, so that neither holds what the
+ * other lost. */
+static void note_proc(struct unwind_store *s, uint32_t tgid, const struct proc *value)
+{
+	if (s->maps.target_procs)
+		target_proc__note(s->maps.target_procs, tgid, value);
+}
+
 int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 			  uint32_t jit_binary, const struct range *ranges, size_t range_cnt)
 {
@@ -341,9 +368,12 @@ int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 		value.ranges = run.pos;
 	}
 	note_target(s, tgid, flags);
+	if (!err)
+		note_proc(s, tgid, &value);
 	if (!err && !s->memory && bpf_map_update_elem(s->maps.procs, &tgid, &value, BPF_ANY))
 		err = errno == E2BIG || errno == ENOMEM ? -ENOSPC : -errno;
 	if (err) {
+		note_proc(s, tgid, NULL);
 		if (run.cnt)
 			runs__retire(&s->runs, run, now());
 		if (p != *at)
@@ -364,6 +394,7 @@ int unwind_store__remove(struct unwind_store *s, uint32_t tgid)
 	struct published **at = find(s, tgid), *p = *at;
 
 	forget_target(s, tgid);
+	note_proc(s, tgid, NULL);
 	if (!s->memory)
 		bpf_map_delete_elem(s->maps.procs,
 				    &tgid); /* a child's copy, made in the kernel, as well */

@@ -17,7 +17,8 @@ struct unwind_store;
 /* File descriptors of the BPF maps. */
 struct unwind_maps {
 	int procs, range_segs, row_segs, pages, rules;
-	uint32_t *target_slots; /* see bpf/core.bpf.h; NULL: nobody looks */
+	uint32_t *target_slots;		  /* see bpf/core.bpf.h; NULL: nobody looks */
+	struct target_proc *target_procs; /* wire.h; likewise */
 };
 
 /* maps NULL: plain memory, for unwind_user.h alone. */
@@ -44,6 +45,8 @@ void unwind_store__drop(struct unwind_store *s, const struct unwind_place *at);
  */
 int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 			  uint32_t jit_binary, const struct range *ranges, size_t range_cnt);
+/* Writes a process's value to where samples look first (wire.h); NULL: takes it away. */
+void target_proc__note(struct target_proc *procs, uint32_t tgid, const struct proc *value);
 int unwind_store__remove(struct unwind_store *s, uint32_t tgid);
 
 /* Frees places retired more than a second ago; called now and then. */

@@ -472,6 +472,28 @@ static void test_processes(void)
 	unwind_store__free(s);
 }
 
+/* Two processes fold to one place: the last one has it, and keeps it when the other goes. */
+static void test_target_procs(void)
+{
+	const struct proc a = {1, 2, 3, 4, 5, 0}, b = {6, 7, 8, 9, 10, 0};
+	const uint32_t tgid = 77, other = tgid + TARGET_PROCS;
+	static struct target_proc procs[TARGET_PROCS];
+	const struct target_proc *at = &procs[tgid];
+
+	target_proc__note(procs, tgid, NULL);
+	CHECK(!at->tgid && !at->proc.generation);
+	target_proc__note(procs, tgid, &a);
+	CHECK(at->tgid == tgid && !memcmp(&at->proc, &a, sizeof(a)));
+	target_proc__note(procs, other, &b);
+	CHECK(at->tgid == other && !memcmp(&at->proc, &b, sizeof(b)));
+	target_proc__note(procs, tgid, NULL);
+	CHECK(at->tgid == other && at->proc.generation == b.generation);
+	target_proc__note(procs, other, NULL);
+	CHECK(!at->proc.generation, "%u", at->proc.generation);
+	for (size_t i = 0; i < TARGET_PROCS; i++)
+		CHECK(i == tgid || !procs[i].tgid, "%zu", i);
+}
+
 int main(void)
 {
 	test_without_sections();
@@ -481,5 +503,6 @@ int main(void)
 	test_runs();
 	test_tables();
 	test_processes();
+	test_target_procs();
 	return failed;
 }
