@@ -17,12 +17,14 @@
 
 /*
  * Entry contexts, each with a scratch of its own: a perf interrupt lands inside tracepoint
- * programs, and a tracepoint fires inside a system call's or uprobe's program.
+ * programs, a tracepoint fires inside a system call's or uprobe's program, and a device's interrupt
+ * (with the tracepoints in it) inside any of them.
  */
-enum entry { ENTRY_PERF, ENTRY_TRACEPOINT, ENTRY_UPROBE, ENTRY_CNT };
-_Static_assert(ENTRY_CNT == UNWIND_CONTEXTS, "a slot for each");
+enum entry { ENTRY_PERF, ENTRY_TRACEPOINT, ENTRY_UPROBE, ENTRY_INTERRUPT, ENTRY_CNT };
+_Static_assert(ENTRY_INTERRUPT == UNWIND_CONTEXTS, "a slot for each that takes stacks");
 
-/* Per CPU and entry context; whoever holds it holds the unwinder's slot of that context too. */
+/* Per CPU and entry context; whoever holds it holds the unwinder's slot of that context too, but in
+ * an interrupt, whose stacks are nobody's. */
 struct scratch {
 	__u64 busy; /* claim() */
 	struct wire_sample sample;
