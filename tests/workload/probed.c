@@ -3,11 +3,11 @@
  * A known number of what the probes open, block and runq see. Each waits for a byte on stdin before
  * it begins, prints what it did, and waits for another before it ends.
  *
- *   probed opens COUNT        COUNT times: one that succeeds, one that fails with ENOENT, one with
- * EISDIR probed names COUNT        COUNT calls of open(2), each by a process of another name probed
- * reads DEVICE COUNT [names]   direct reads of 16 KiB, one after the other; each under a name
- *   probed queue MS           three processes that compete for one CPU until each has used MS of
- * it, a fourth that naps
+ *   probed opens N             N that succeed, N that fail with ENOENT, N with EISDIR
+ *   probed names N             N opens, each under another name
+ *   probed reads DEV N [named] direct reads of 16 KiB; with a third word each under another name
+ *   probed queue MS            three processes that compete for one CPU until each has used MS of
+ *                              it, and a fourth that naps beside them
  */
 #include <errno.h>
 #include <fcntl.h>
