@@ -14,9 +14,10 @@
 
 /*
  * Entry contexts, each with a scratch of its own: a perf interrupt lands inside tracepoint
- * programs, and a tracepoint fires inside a system call's or uprobe's program.
+ * programs, a tracepoint fires inside a system call's or uprobe's program, and a device's interrupt
+ * (with the tracepoints in it) inside any of them.
  */
-enum entry { ENTRY_PERF, ENTRY_TRACEPOINT, ENTRY_UPROBE, ENTRY_CNT };
+enum entry { ENTRY_PERF, ENTRY_TRACEPOINT, ENTRY_UPROBE, ENTRY_INTERRUPT, ENTRY_CNT };
 _Static_assert(ENTRY_CNT == UNWIND_CONTEXTS, "a slot for each");
 
 struct procs_map {

@@ -85,7 +85,7 @@ struct unwind_cache {
 };
 _Static_assert(sizeof(struct unwind_cache) % 4096 == 0, "whole pages");
 
-#define UNWIND_CONTEXTS 3 /* slots a CPU: one for each entry context that may interrupt another */
+#define UNWIND_CONTEXTS 4 /* slots a CPU: one for each entry context that may interrupt another */
 
 /* Where registers other than rsp and rbp can be had: only in a frame that was interrupted. */
 enum unwind_regs { UNWIND_REGS_NONE, UNWIND_REGS_KERNEL, UNWIND_REGS_SIGNAL };

@@ -4,9 +4,11 @@
  *
  *	{"table":"process","id":1,"pid":4711,...}
  *
- * Columns are those of `obana schema`, NULL is null; a table's rows follow each other.
+ * Columns are those of `obana schema`, NULL is null; a table's rows follow each other, in the order
+ * of time where they have one: in an archive those of several CPUs are mixed up by milliseconds.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "format/text.h"
@@ -37,11 +39,20 @@ static int write_row(struct strbuf *b, const char *table, sqlite3_stmt *s, FILE 
 	return fwrite(b->p, 1, b->len, out) == b->len ? 0 : errno ? -errno : -EIO;
 }
 
+static char *rows_of(sqlite3 *db, const char *table)
+{
+	bool timed = !sqlite3_table_column_metadata(db, NULL, table, "ts_ns", NULL, NULL, NULL,
+						    NULL, NULL);
+
+	return sqlite3_mprintf("SELECT * FROM \"%w\"%s", table,
+			       timed ? " ORDER BY ts_ns, rowid" : "");
+}
+
 static int write_table(sqlite3 *db, const char *table, FILE *out)
 {
 	struct strbuf b = {0};
 	sqlite3_stmt *s = NULL;
-	char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
+	char *sql = rows_of(db, table);
 	int rc, err = sql ? 0 : -ENOMEM;
 
 	if (!err && sqlite3_prepare_v2(db, sql, -1, &s, NULL))

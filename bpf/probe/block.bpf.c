@@ -165,7 +165,7 @@ static __always_inline void block_count(const struct block_request *r, __u32 dev
 
 static __always_inline void block_sample(const struct block_request *r, __u64 now, __u64 value)
 {
-	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	struct scratch *s = scratch_of(ENTRY_INTERRUPT);
 
 	if (!s)
 		return;
@@ -179,7 +179,7 @@ static __always_inline void block_sample(const struct block_request *r, __u64 no
 		.value = value,
 	};
 	__builtin_memcpy(s->sample.comm, r->comm, WIRE_COMM_LEN);
-	sample_send(ENTRY_TRACEPOINT);
+	sample_send(ENTRY_INTERRUPT);
 }
 
 static __always_inline __u32 block_texts(struct event_block *e, struct gendisk *disk, __u32 op)
@@ -219,7 +219,7 @@ int block_complete(struct bpf_raw_tracepoint_args *ctx)
 	block_count(&r, dev, op, queued_ns, device_ns, bytes);
 	if (queued_ns + device_ns < block_min_ns)
 		return 0;
-	e = EVENT_BEGIN_AS(block, ENTRY_TRACEPOINT, r.who, r.comm);
+	e = EVENT_BEGIN_AS(block, ENTRY_INTERRUPT, r.who, r.comm);
 	if (!e)
 		return 0;
 	e->user_stack = r.user_stack;
@@ -232,6 +232,6 @@ int block_complete(struct bpf_raw_tracepoint_args *ctx)
 	e->error = block_error(ctx->args[1]);
 	if (block_stack)
 		block_sample(&r, now, queued_ns + device_ns);
-	EVENT_SEND(block, e, ENTRY_TRACEPOINT, block_texts(e, disk, op));
+	EVENT_SEND(block, e, ENTRY_INTERRUPT, block_texts(e, disk, op));
 	return 0;
 }

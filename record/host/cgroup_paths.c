@@ -13,17 +13,29 @@
 
 /* Reading thousands of directories for each unknown one is bounded by time. */
 #define LOOK_NS 500000000ULL
-/* The root's, which all are in where the unified hierarchy is not used (cgroup v1). */
+/* The root's. */
 #define ROOT_ID 1
+
+static bool is_of(const char *dir, long type)
+{
+	struct statfs st;
+
+	return !statfs(dir, &st) && st.f_type == type;
+}
+
+bool cgroup_paths_v1(void)
+{
+	return is_of("/sys/fs/cgroup/memory", CGROUP_SUPER_MAGIC) ||
+	       is_of("/sys/fs/cgroup/cpu", CGROUP_SUPER_MAGIC);
+}
 
 /* Where the unified hierarchy is mounted, by systemd's habit; NULL: nowhere. */
 static const char *root(void)
 {
 	static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
-	struct statfs st;
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
-		if (!statfs(roots[i], &st) && st.f_type == CGROUP2_SUPER_MAGIC)
+		if (is_of(roots[i], CGROUP2_SUPER_MAGIC))
 			return roots[i];
 	return NULL;
 }
@@ -56,13 +68,15 @@ const char *cgroup_paths__of(struct cgroup_paths *c, uint64_t id)
 	const char *path = idmap_get(&c->paths, id);
 	uint64_t now = clock_now_ns();
 
+	if (id == ROOT_ID)
+		return c->v1 ? "/ (cgroup v1)" : "/";
 	if (!path && now - c->looked_ns >= LOOK_NS) {
 		look(c);
 		c->looked_ns = now;
 		path = idmap_get(&c->paths, id);
 	}
-	if (path || id == ROOT_ID)
-		return path ? path : "/";
+	if (path)
+		return path;
 	snprintf(c->unknown, sizeof(c->unknown), "cgroup %llu", (unsigned long long)id);
 	return c->unknown;
 }

@@ -5,6 +5,7 @@
 
 #include "bpf/probe/runq.h"
 #include "format/records.h"
+#include "format/text.h"
 #include "obrec.skel.h"
 #include "record/host/cgroup_paths.h"
 #include "record/probe/hooks.h"
@@ -63,6 +64,11 @@ static const struct series series[] = {
 
 static int prepare(struct probe_env *env)
 {
+	struct runq *r = probe_env__state(env, &probe_runq_entry);
+
+	r->cgroups.v1 = cgroup_paths_v1();
+	if (r->cgroups.v1)
+		message_warn("probe 'runq' distinguishes cgroups v2 only, and this host uses v1");
 	env->skel->rodata->runq_min_ns = probe_env__option(env, &probe_runq_entry, "min");
 	return bpf_map__set_max_entries(env->skel->maps.runq_since, THREADS);
 }

@@ -52,12 +52,20 @@ int main(void)
 }
 C
 cc -O2 -o "$T/queue" "$T/queue.c"
-"$OBREC" -e runqlat:min=1ms,rate=0 --debuginfo none -o "$T/r.obz" -- "$T/queue" >"$T/account" 2>"$T/err" || fail "$(cat "$T/err")"
+# in a cgroup of its own (v2), where one can be made
+at=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts) path=/obrec-runq-$$
+group=$at$path
+if [ "$at" ] && mkdir "$group" 2>"$T/err"; then trap 'cleanup; rmdir "$group"' EXIT; else group='' path=/; fi
+"$OBREC" -e runqlat:min=1ms,rate=0 --debuginfo none -o "$T/r.obz" -- sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; exec "$0"' "$T/queue" "$group" >"$T/account" 2>"$T/err" || fail "$(cat "$T/err")"
+v1=$(awk '$3 == "cgroup" && $4 ~ /memory|cpu/' /proc/mounts | wc -l)
+is "cgroups v1 are named as what is not distinguished" "$(grep -c 'cgroups v2 only' "$T/err")" $((v1 > 0))
 is "those that gave account" "$(wc -l <"$T/account")" 4
 latency=$(series "$T/r.obz" runq latency)
 rows "$T/r.obz" cell "(r.key.split('\t')[0], r.count, r.sum, r.low, r.high) if r.series == $latency and r.low * r.count <= r.sum < r.high * r.count else None" |
 	tr -d "(),'" >"$T/cells"
 is "each cell's mean is within its range" "$(wc -l <"$T/cells")" "$(rows "$T/r.obz" cell "1 if r.series == $latency else None" | wc -l)"
+[ -n "$group" ] || [ $v1 = 0 ] || path="/ (cgroup v1)"
+is "their cgroup" "$(rows "$T/r.obz" cell "r.key.split('\t')[1] if r.series == $latency and r.key.startswith('rq-') else None" | sort -u)" "$path"
 while read -r name turns delay; do
 	read -r count sum < <(awk -v name="$name" '$1 == name {n += $2; s += $3} END {print n + 0, s + 0}' "$T/cells")
 	# a few may fall between name and account, at either end
