@@ -113,7 +113,7 @@ static bool pass_attributes(struct l7_cursor *c)
 
 struct span mysql_query_text(const struct mysql_packet *k)
 {
-	struct l7_cursor c = l7_cursor_at(k->p + 1, k->have - 1), text = c;
+	struct l7_cursor c = l7_cursor_at(k->p + 1, k->have ? k->have - 1 : 0), text = c;
 
 	if (k->have < 3 || !pass_attributes(&text))
 		text = c;
@@ -125,8 +125,8 @@ bool mysql_is_refusal(const struct mysql_packet *k)
 {
 	unsigned code = k->have < 12 ? 0 : k->p[1] | k->p[2] << 8;
 
-	if (k->seq || k->len > REFUSAL_MAX || k->have < k->len || *k->p != 0xff || code < 1000 ||
-	    code >= 5000)
+	if (k->seq || k->len > REFUSAL_MAX || k->have < k->len || code < 1000 || code >= 5000 ||
+	    *k->p != 0xff)
 		return false;
 	for (size_t i = 3; i < k->len; i++)
 		if (k->p[i] < ' ' || k->p[i] == 0x7f)
