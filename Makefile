@@ -41,7 +41,7 @@ DEPFLAGS = -MMD -MP
 
 FORMAT_LIBS := -larchive -lzstd -ljson-c
 RECORD_LIBS := -lbpf -lm -ldw -lelf -lz -llzma -lnettle -lseccomp
-ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -lpcap -lnettle
+ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -llzma -lnettle
 
 FORMAT_SRC := $(wildcard format/*.c format/*/*.c)
 RECORD_SRC := $(wildcard record/*/*.c)

@@ -85,12 +85,16 @@ static const struct cli cli = {
 	.program = "obana import",
 	.synopsis = "FILE.pcap [-o FILE.obz] [options]",
 	.summary = "convert a packet capture to an archive",
-	.details = "Reads pcap and pcapng files of tcpdump, Wireshark and others; - is stdin. TCP "
-		   "streams are reassembled, and every command works on the archive as on one of "
-		   "obrec. A packet capture has no processes: each connection is shown from the "
-		   "side of its server, and all servers are one process with the name of the file. "
-		   "IP fragments are ignored and counted. Exit status 3: the capture is truncated; "
-		   "what could be read is in the archive.",
+	.details = "Reads pcap and pcapng files of tcpdump, Wireshark and others, also compressed "
+		   "with gzip, zstd or xz; - is stdin. TCP streams and IP fragments are "
+		   "reassembled, and every command works on the archive as on one of obrec. A "
+		   "packet capture has no processes: each connection is shown from the side of its "
+		   "server, and all servers are one process with the name of the file. Connections "
+		   "inside a tunnel (GRE, ERSPAN, IP-in-IP, PPPoE, MPLS, VXLAN, Geneve, GTP-U) are "
+		   "read; their process has the name of the tunnel. Where the capture lacks the "
+		   "beginning of a connection, its content tells which end is the server, else its "
+		   "ports. What is left out is counted by kind. Exit status 3: the capture is "
+		   "truncated; what could be read is in the archive.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -225,13 +229,20 @@ static void summary(const struct import_counts *c)
 {
 	char packets[24], connections[24], flows[24];
 
+	for (uint32_t i = 0; i < c->left_out.cnt; i++) {
+		const struct left_out_row *row = &c->left_out.rows[i];
+		char text[48];
+
+		message_warn("left out: %" PRIu64 " %s", row->cnt,
+			     left_out_text(&row->kind, text, sizeof(text)));
+	}
 	message_warn("%s packets: %s TCP connections, %s datagram flows",
 		     format_count(packets, c->packets), format_count(connections, c->connections),
 		     format_count(flows, c->flows));
 }
 
 /* *cut: the capture ended too early; what it held was written. */
-static int convert(struct target *t, pcap_t *p, const char *input, bool *cut)
+static int convert(struct target *t, struct pcap_file *p, const char *input, bool *cut)
 {
 	const struct import_sink sink = {on_begin, on_put, t};
 	const struct import_opts o = {t->host, t->opts->payload, import_limits, t->opts->redact,
@@ -246,7 +257,7 @@ static int convert(struct target *t, pcap_t *p, const char *input, bool *cut)
 	err = import__read(im, p);
 	*cut = err == -EBADMSG;
 	if (*cut)
-		message_error("%s: %s", input, pcap_geterr(p));
+		message_error("%s: %s", input, pcap_file__error(p));
 	if (!err || *cut)
 		err = finish(t, im, *cut ? "capture file truncated" : "end of capture file");
 	if (!err)
@@ -257,12 +268,12 @@ static int convert(struct target *t, pcap_t *p, const char *input, bool *cut)
 	return err;
 }
 
-static pcap_t *open_capture(const char *input)
+static struct pcap_file *open_capture(const char *input)
 {
-	char text[PCAP_ERRBUF_SIZE] = "";
+	char text[256];
 	FILE *f = strcmp(input, "-") ? fopen(input, "rbe") : fdopen(dup(STDIN_FILENO), "rb");
 	struct stat st;
-	pcap_t *p;
+	struct pcap_file *p;
 
 	if (f && !fstat(fileno(f), &st) && S_ISDIR(st.st_mode))
 		errno = EISDIR;
@@ -272,19 +283,10 @@ static pcap_t *open_capture(const char *input)
 			fclose(f);
 		return NULL;
 	}
-	p = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
-	if (!p) {
-		message_error("%s: not a packet capture: %s", input, text);
-		fclose(f);
-	} else if (!packet_link_known(pcap_datalink(p))) {
-		const char *name = pcap_datalink_val_to_name(pcap_datalink(p));
-
-		message_error("%s: its link type %s (%d) is not supported", input,
-			      name ? name : "unknown", pcap_datalink(p));
-		pcap_close(p);
-		p = NULL;
-	}
-	return p;
+	if (!pcap_file__open(&p, f, text, sizeof(text)))
+		return p;
+	message_error("%s: %s", input, text);
+	return NULL;
 }
 
 /* The input's name without its folders. */
@@ -300,7 +302,7 @@ static int import(const struct opts *o, const char *input)
 	bool cut = false;
 	struct target t = {.opts = o, .host = base_name(input), .fd = -1, .path = o->output};
 	struct output out;
-	pcap_t *p = open_capture(input);
+	struct pcap_file *p = open_capture(input);
 	int err;
 
 	if (!p)
@@ -314,7 +316,7 @@ static int import(const struct opts *o, const char *input)
 			close(t.fd);
 		err = output_close(&out, err);
 	}
-	pcap_close(p);
+	pcap_file__free(p);
 	return err ? EXIT_FAIL : cut ? EXIT_PARTIAL : EXIT_OK;
 }
 

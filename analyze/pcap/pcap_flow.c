@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "format/redact/redact.h"
+#include "analyze/pcap/pcap_undecided.h"
 
 static uint64_t mix(uint64_t x)
 {
@@ -26,9 +27,9 @@ uint64_t endpoint_hash(const struct endpoint *e, uint64_t seed)
 
 /* The same for both directions. */
 static struct flow **bucket(const struct flow_table *t, const struct endpoint *a,
-			    const struct endpoint *b, uint8_t proto)
+			    const struct endpoint *b, uint8_t proto, uint64_t net)
 {
-	uint64_t h = endpoint_hash(a, t->seed) + endpoint_hash(b, t->seed) + proto;
+	uint64_t h = endpoint_hash(a, t->seed) + endpoint_hash(b, t->seed) + proto + net;
 
 	return &t->buckets[mix(h) & (t->bucket_cnt - 1)];
 }
@@ -56,7 +57,7 @@ static void grow(struct flow_table *t)
 	t->bucket_cnt = cnt * 2;
 	for (uint32_t i = 0; i < cnt; i++)
 		for (f = old[i]; f; f = next) {
-			struct flow **b = bucket(t, &f->end[0], &f->end[1], f->proto);
+			struct flow **b = bucket(t, &f->end[0], &f->end[1], f->proto, f->net);
 
 			next = f->chain;
 			f->chain = *b;
@@ -67,7 +68,7 @@ static void grow(struct flow_table *t)
 
 struct flow *flow_table__find(struct flow_table *t, const struct packet *pk)
 {
-	struct flow *f = *bucket(t, &pk->from, &pk->to, pk->proto);
+	struct flow *f = *bucket(t, &pk->from, &pk->to, pk->proto, pk->net);
 
 	for (; f; f = f->chain) {
 		bool forth = endpoint_equal(&f->end[0], &pk->from) &&
@@ -75,10 +76,27 @@ struct flow *flow_table__find(struct flow_table *t, const struct packet *pk)
 		bool back = endpoint_equal(&f->end[1], &pk->from) &&
 			    endpoint_equal(&f->end[0], &pk->to);
 
-		if (f->proto == pk->proto && (forth || back))
+		if (f->proto == pk->proto && f->net == pk->net && (forth || back))
 			return f;
 	}
 	return NULL;
+}
+
+void flow_swap(struct flow *f)
+{
+	const struct endpoint end = f->end[0];
+	const struct tcp_side side = f->side[0];
+	const struct flow_window window = f->window[0];
+	uint64_t position = f->position[0];
+
+	f->end[0] = f->end[1];
+	f->end[1] = end;
+	f->side[0] = f->side[1];
+	f->side[1] = side;
+	f->window[0] = f->window[1];
+	f->window[1] = window;
+	f->position[0] = f->position[1];
+	f->position[1] = position;
 }
 
 static void unlink_flow(struct flow_list *l, struct flow *f)
@@ -113,8 +131,8 @@ static int make_room(struct flow_table *t)
 	return flow_table__remove(t, f);
 }
 
-int flow_table__add(struct flow_table *t, const struct endpoint *local,
-		    const struct endpoint *remote, uint8_t proto, struct flow **out)
+int flow_table__add(struct flow_table *t, const struct packet *pk, bool sender_local,
+		    struct flow **out)
 {
 	struct flow *f, **b;
 	int err = make_room(t);
@@ -124,12 +142,13 @@ int flow_table__add(struct flow_table *t, const struct endpoint *local,
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	f->end[0] = *local;
-	f->end[1] = *remote;
-	f->proto = proto;
+	f->end[0] = sender_local ? pk->from : pk->to;
+	f->end[1] = sender_local ? pk->to : pk->from;
+	f->proto = pk->proto;
+	f->net = pk->net;
 	if (t->cnt >= t->bucket_cnt && t->bucket_cnt < 1u << 30)
 		grow(t);
-	b = bucket(t, local, remote, proto);
+	b = bucket(t, &pk->from, &pk->to, pk->proto, pk->net);
 	f->chain = *b;
 	*b = f;
 	t->cnt++;
@@ -158,7 +177,7 @@ void flow_table__close(struct flow_table *t, struct flow *f)
 
 int flow_table__remove(struct flow_table *t, struct flow *f)
 {
-	struct flow **at = bucket(t, &f->end[0], &f->end[1], f->proto);
+	struct flow **at = bucket(t, &f->end[0], &f->end[1], f->proto, f->net);
 	int err = t->gone(t->ctx, f);
 
 	while (*at != f)
@@ -207,6 +226,7 @@ void flow_table__fini(struct flow_table *t)
 			tcp_side__fini(&f->side[0], &pool);
 			tcp_side__fini(&f->side[1], &pool);
 			redact_conn__free(f->redact);
+			undecided__free(f->undecided);
 			free(f);
 		}
 	free(t->buckets);

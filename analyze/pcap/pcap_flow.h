@@ -15,19 +15,30 @@ struct flow_counts {
 	uint64_t retransmits;
 };
 
+/* Receive windows (RFC 7323): what one end is ready to take. */
+struct flow_window {
+	bool syn_seen;
+	uint8_t scale;
+	uint32_t most; /* that it offered yet */
+};
+
 struct flow {
 	struct endpoint end[2]; /* the local side (the server's), the remote one */
 	uint8_t proto;
 	bool closed;
+	uint64_t net; /* the virtual network of its addresses */
 	uint32_t id;
+	uint32_t process;
 	uint32_t role;
 	uint64_t opened_ns, last_ns;
 	uint32_t first_seq; /* of the SYN that opened it */
 	bool has_syn;
-	struct tcp_side side[2]; /* bytes sent by end[0], by end[1] */
-	uint64_t position[2];	 /* datagrams */
+	struct tcp_side side[2];      /* bytes sent by end[0], by end[1] */
+	struct flow_window window[2]; /* that they offer */
+	uint64_t position[2];	      /* datagrams */
 	struct flow_counts counts;
-	struct redact_conn *redact; /* what it carries over, owned */
+	struct redact_conn *redact;  /* what it carries over, owned */
+	struct undecided *undecided; /* which end is the server; owned */
 
 	struct flow *chain;	    /* in its hash bucket */
 	struct flow *older, *newer; /* by last use, among the open or the closed ones */
@@ -59,11 +70,15 @@ int flow_table__init(struct flow_table *t, const struct flow_limits *l, flow_gon
 		     void *ctx);
 void flow_table__fini(struct flow_table *t); /* tells nobody */
 
+/* Its ends change places. */
+void flow_swap(struct flow *f);
+
 /* In either direction; NULL when there is none. */
 struct flow *flow_table__find(struct flow_table *t, const struct packet *pk);
-/* A new one with these ends; makes room. *f; 0 or negative errno. */
-int flow_table__add(struct flow_table *t, const struct endpoint *local,
-		    const struct endpoint *remote, uint8_t proto, struct flow **f);
+/* A new one for the packet, whose sender is its local end or not; makes room. *f; 0 or negative
+ * errno. */
+int flow_table__add(struct flow_table *t, const struct packet *pk, bool sender_local,
+		    struct flow **f);
 void flow_table__touch(struct flow_table *t, struct flow *f, uint64_t now_ns);
 void flow_table__close(struct flow_table *t, struct flow *f);
 int flow_table__remove(struct flow_table *t, struct flow *f);

@@ -6,10 +6,10 @@
 #ifndef ANALYZE_PCAP_IMPORT_H
 #define ANALYZE_PCAP_IMPORT_H
 
-#include <pcap/pcap.h>
-
 #include "format/records.h"
+#include "analyze/pcap/pcap_file.h"
 #include "analyze/pcap/pcap_flow.h"
+#include "analyze/pcap/pcap_left_out.h"
 #include "analyze/pcap/pcap_records.h"
 
 struct import_opts {
@@ -24,26 +24,27 @@ extern const struct flow_limits import_limits;
 
 /* What became of the packets. Losses are those of IMPORT_LOSSES. */
 #define IMPORT_LOSSES(X)                                                                           \
-	X(fragments, "IP fragments")                                                               \
+	X(fragments, "IP fragments whose datagram is not whole")                                   \
 	X(cut, "packets truncated or damaged before their payload")                                \
 	X(missing, "TCP bytes not in the capture")                                                 \
 	X(forgotten, "connections evicted: too many at once")
 struct import_counts {
-	uint64_t packets, others, connections, flows; /* flows: of datagrams */
+	uint64_t packets, connections, flows; /* flows: of datagrams */
 	uint64_t first_ns, last_ns;
 #define X(name, text) uint64_t name;
 	IMPORT_LOSSES(X)
 #undef X
+	struct left_out left_out; /* what is no loss: not of TCP or UDP, or there twice */
 };
 
 struct import;
 
 int import__new(struct import **im, const struct import_opts *o, const struct import_sink *sink);
 void import__free(struct import *im);
-/* To the end of p. -EBADMSG: the file is cut or damaged there (pcap_geterr); what was read is good.
- */
-int import__read(struct import *im, pcap_t *p);
-/* The last records. */
+/* To the end of c. -EBADMSG: the file is cut or damaged there (pcap_file__error); what was read is
+ * good. */
+int import__read(struct import *im, struct pcap_file *c);
+/* The last records; with them the counts are whole. */
 int import__finish(struct import *im);
 const struct import_counts *import__counts(const struct import *im);
 

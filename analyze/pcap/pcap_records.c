@@ -6,7 +6,7 @@
 
 #include "format/redact/redact.h"
 
-static struct span address_text(const struct endpoint *e, char *buf, size_t sz)
+struct span address_text(const struct endpoint *e, char *buf, size_t sz)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	bool v4 = !memcmp(e->addr, mapped, 12);
@@ -17,10 +17,10 @@ static struct span address_text(const struct endpoint *e, char *buf, size_t sz)
 
 int flow_put_connection(struct flow_records *to, const struct flow *f)
 {
-	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
+	char local[ADDRESS_TEXT_MAX], remote[ADDRESS_TEXT_MAX];
 	const struct rec_connection r = {
 		.id = f->id,
-		.process = PROCESS_ID,
+		.process = f->process,
 		.transport = f->proto,
 		.local_addr = address_text(&f->end[0], local, sizeof(local)),
 		.local_port = f->end[0].port,
@@ -83,8 +83,9 @@ int flow_put_stat(struct flow_records *to, struct flow *f, uint64_t ts_ns)
 
 static void mask(struct flow_records *to, struct flow *f, struct rec_payload *r)
 {
-	const struct redact_payload call = {r->direction, r->position, r->len, r->data.len,
-					    (const uint8_t *)r->data.p, to->masked};
+	const struct redact_payload call = {
+		r->direction, r->position, r->len, r->data.len, (const uint8_t *)r->data.p,
+		to->masked};
 	struct redact_conn *alone = NULL;
 
 	if (redact__apply(r->flags & PAYLOAD_DATAGRAM ? &alone : &f->redact, to->redact_sql,
@@ -111,7 +112,7 @@ int flow_put_payload(struct flow_records *to, struct flow *f, int dir, uint64_t 
 		uint32_t len = off + n == kept ? s->len - off : n;
 		struct rec_payload r = {
 			.connection = f->id,
-			.thread = THREAD_ID,
+			.thread = f->process,
 			.ts_ns = s->ts_ns,
 			.direction = dir,
 			.position = pos + off,

@@ -6,8 +6,7 @@
 #include "format/records.h"
 #include "analyze/pcap/pcap_flow.h"
 
-/* No process is known: all is one's. */
-enum { PROCESS_ID = 1, THREAD_ID = 1, STRING_MAX = 65535 };
+enum { STRING_MAX = 65535, ADDRESS_TEXT_MAX = 46 };
 
 /* Where the records go; a non-zero result ends the work and is returned. */
 struct import_sink {
@@ -23,6 +22,9 @@ struct flow_records {
 	struct flow *changed;	    /* that moved bytes since their last statistics */
 	uint8_t masked[STRING_MAX]; /* a segment's bytes while secrets are masked */
 };
+
+/* v4-mapped IPv6 as IPv4; in buf of ADDRESS_TEXT_MAX. */
+struct span address_text(const struct endpoint *e, char *buf, size_t sz);
 
 int flow_put_connection(struct flow_records *to, const struct flow *f);
 /* Segments of a direction come in the order of their bytes; datagrams stand for themselves. */

@@ -34,7 +34,7 @@ static struct endpoint *slot_of(const struct servers *s, const struct endpoint *
 	return &s->slots[i];
 }
 
-static void learn(struct servers *s, const struct endpoint *e)
+void servers__learn(struct servers *s, const struct endpoint *e)
 {
 	struct endpoint *slot = slot_of(s, e);
 
@@ -73,7 +73,7 @@ bool servers__is_sender(struct servers *s, const struct packet *first, bool *sur
 	if (first->proto == TRANSPORT_TCP && first->flags & TCP_SYN) {
 		bool answers = first->flags & TCP_ACK;
 
-		learn(s, answers ? &first->from : &first->to);
+		servers__learn(s, answers ? &first->from : &first->to);
 		return answers;
 	}
 	if (from != to)

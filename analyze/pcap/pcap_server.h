@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which end of a connection is the server: by its SYN, by other connections to the same port, or
- * guessed from the ports. */
+/* Which end of a connection is the server: by its SYN, else by other connections to the same port,
+ * else guessed from the ports. Without a SYN its content has the last word (pcap_undecided.h). */
 #ifndef ANALYZE_PCAP_SERVER_H
 #define ANALYZE_PCAP_SERVER_H
 
@@ -15,6 +15,9 @@ struct servers {
 
 int servers__init(struct servers *s);
 void servers__fini(struct servers *s);
+
+/* That end accepts connections. */
+void servers__learn(struct servers *s, const struct endpoint *e);
 
 /*
  * The first packet seen of a connection: whether its sender is the server. *sure is false when the

@@ -213,11 +213,11 @@ static void measure(struct tcp_side *t, uint32_t ack, uint64_t ts_ns)
 
 int tcp_side__ack(struct tcp_side *t, uint32_t ack, uint64_t ts_ns, const struct tcp_sink *k)
 {
-	if (!t->begun)
-		return 0;
 	if (!t->has_acked || !tcp_is_old(ack, t->acked))
 		t->acked = ack;
 	t->has_acked = true;
+	if (!t->begun)
+		return 0;
 	measure(t, ack, ts_ns);
 	return settle(t, k);
 }

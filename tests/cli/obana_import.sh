@@ -6,7 +6,7 @@ obana=$OBANA
 for f in ethernet pcapng sll2; do tail -c +2 "$TOP/tests/fuzz/analyze_import/$f" >$f.pcap; done # behind the byte of the fuzz target
 head -c 500 ethernet.pcap >cut.pcap
 head -c 24 ethernet.pcap >nothing.pcap
-{ head -c 20 ethernet.pcap; printf '\151\0\0\0'; } >wifi.pcap
+{ head -c 20 ethernet.pcap; printf '\275\0\0\0'; } >usb.pcap
 run() { echo "> obana $*"; "$obana" "$@" 2>&1; echo "exit $?"; }
 
 run import ethernet.pcap
@@ -21,7 +21,7 @@ run import cut.pcap
 run query "SELECT stop_reason, bytes_received FROM capture JOIN connection" cut.pcap.obz --csv
 run import nothing.pcap
 run import - -o - <ethernet.pcap | grep -a -c obz.end.json
-run import wifi.pcap -o x.obz
+run import usb.pcap -o x.obz
 run import ng.obz -o x.obz
 run import missing.pcap -o x.obz
 run import . -o x.obz

@@ -79,9 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct import_sink sink = {on_begin, on_put, NULL};
 	struct import_opts o = {"fuzz", UINT32_MAX, import_limits, false, false};
-	char text[PCAP_ERRBUF_SIZE];
+	char text[256];
 	struct import *im;
-	pcap_t *p;
+	struct pcap_file *p = NULL;
 	FILE *f;
 
 	if (size < 2)
@@ -93,13 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		o.payload = 3;
 	payload_limit = o.payload;
 	f = fmemopen((void *)(data + 1), size - 1, "rb");
-	p = f ? pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text)
-	      : NULL;
-	if (!p) {
-		if (f)
-			fclose(f);
+	if (!f || pcap_file__open(&p, f, text, sizeof(text)))
 		return 0;
-	}
 	memset(seen, 0, sizeof(seen));
 	require(!import__new(&im, &o, &sink));
 	import__read(im, p);
@@ -107,6 +102,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < MAX_CONNECTIONS; i++)
 		require(seen[i].bytes[0] == seen[i].told[0] && seen[i].bytes[1] == seen[i].told[1]);
 	import__free(im);
-	pcap_close(p);
+	pcap_file__free(p);
 	return 0;
 }

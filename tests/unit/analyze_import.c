@@ -11,6 +11,15 @@
 
 /* ---- a capture file in memory ---- */
 
+enum {
+	LINK_NULL = 0,
+	LINK_EN10MB = 1,
+	LINK_RAW = 101,
+	LINK_LOOP = 108,
+	LINK_LINUX_SLL = 113,
+	LINK_LINUX_SLL2 = 276,
+};
+
 struct capture {
 	FILE *f;
 	char *p;
@@ -62,23 +71,23 @@ static size_t link_header(const struct capture *c, uint8_t *p, bool v6, int vlan
 	size_t n = 0;
 
 	switch (c->link) {
-	case DLT_EN10MB:
+	case LINK_EN10MB:
 		n = 12;
 		for (; vlans; vlans--) {
 			n += b16(p + n, vlans > 1 ? 0x88a8 : 0x8100);
 			n += b16(p + n, 7);
 		}
 		return n + b16(p + n, type);
-	case DLT_NULL:
+	case LINK_NULL:
 		p[0] = v6 ? 10 : 2;
 		return 4;
-	case DLT_LOOP:
+	case LINK_LOOP:
 		p[3] = v6 ? 30 : 2;
 		return 4;
-	case DLT_LINUX_SLL:
+	case LINK_LINUX_SLL:
 		b16(p + 14, type);
 		return 16;
-	case DLT_LINUX_SLL2:
+	case LINK_LINUX_SLL2:
 		b16(p, type);
 		return 20;
 	}
@@ -227,20 +236,19 @@ static char *import_text(struct capture *c, int *result)
 	struct strbuf b = {0};
 	const struct import_sink sink = {on_begin, on_put, &b};
 	struct import_opts o = {"test", payload, import_limits, false, false};
-	char text[PCAP_ERRBUF_SIZE];
+	char text[256];
 	struct import *im = NULL;
-	pcap_t *p;
+	struct pcap_file *p = NULL;
 
 	if (max_connections)
 		o.limits.max_cnt = max_connections;
 	fclose(c->f);
-	p = pcap_fopen_offline_with_tstamp_precision(fmemopen(c->p, c->sz, "rb"),
-						     PCAP_TSTAMP_PRECISION_NANO, text);
+	CHECK(!pcap_file__open(&p, fmemopen(c->p, c->sz, "rb"), text, sizeof(text)), "%s", text);
 	CHECK(p && !import__new(&im, &o, &sink), "%s", text);
 	*result = import__read(im, p);
 	CHECK(!import__finish(im));
 	import__free(im);
-	pcap_close(p);
+	pcap_file__free(p);
 	free(c->p);
 	strbuf_add(&b, "", 1);
 	return b.p;
@@ -262,7 +270,7 @@ static void test_life(void)
 {
 	struct capture c;
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	handshake(&c, 100, 500);
 	tcp(&c, CLIENT, TCP_ACK, 101, 501, "request");
 	tcp(&c, SERVER, TCP_ACK, 501, 108, "answer");
@@ -273,7 +281,7 @@ static void test_life(void)
 	       CONN "1\n< 0+7 seq 101 'request'\n> 0+6 seq 501 'answer'\n"
 		    "stat 6/1 sent 7/1 received, again 0\n" CONN "1\nclose 1\n");
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	handshake(&c, 100, 500);
 	tcp(&c, CLIENT, TCP_ACK, 101, 501, "one");
 	tcp(&c, SERVER, TCP_RST, 501, 0, "");
@@ -285,7 +293,7 @@ static void test_life(void)
 		    "90001 'two'\n"
 		    "stat 0/0 sent 3/1 received, again 0\n");
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	tcp(&c, CLIENT, TCP_ACK, 101, 501, "one");
 	tcp(&c, CLIENT, TCP_SYN, 100, 0, "");
 	tcp(&c, CLIENT, TCP_ACK, 104, 501, "two");
@@ -293,7 +301,7 @@ static void test_life(void)
 	       CONN "0\n< 0+3 seq 101 'one'\n< 3+3 seq 104 'two'\nstat 0/0 sent 6/2 received, "
 		    "again 0\n");
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	tcp(&c, SERVER, TCP_ACK, 501, 108, "answer");
 	tcp(&c, CLIENT, TCP_ACK, 108, 507, "next");
 	expect("joined in the middle, the server first", &c,
@@ -305,7 +313,7 @@ static void test_order(void)
 {
 	struct capture c;
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	handshake(&c, 0xfffffffa, 500);
 	tcp(&c, CLIENT, TCP_ACK, 0xfffffffb, 501, "abc");
 	tcp(&c, CLIENT, TCP_ACK, 1, 501, "ghi"); /* before "def", over the wrap */
@@ -316,7 +324,7 @@ static void test_order(void)
 	       CONN "1\n< 0+3 seq 4294967291 'abc'\n< 3+3 seq 4294967294 'def'\n< 6+3 seq 1 'ghi'\n"
 		    "< 9+2 seq 4 'jk'\nstat 0/0 sent 11/4 received, again 0\n");
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	handshake(&c, 100, 500);
 	tcp(&c, SERVER, TCP_ACK, 501, 101, "abc");
 	tcp(&c, SERVER, TCP_ACK, 501, 101, "abc");
@@ -324,7 +332,7 @@ static void test_order(void)
 	expect("the server sends again", &c,
 	       CONN "1\n> 0+3 seq 501 'abc'\nstat 3/1 sent 0/0 received, again 1\n");
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	handshake(&c, 100, 500);
 	tcp(&c, CLIENT, TCP_ACK, 101, 501, "abc");
 	tcp(&c, CLIENT, TCP_ACK, 114, 501, "xyz");
@@ -335,14 +343,14 @@ static void test_order(void)
 		    "117 'end'\n"
 		    "stat 3/1 sent 9/3 received, again 0\nlost 10 TCP bytes not in the capture\n");
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	handshake(&c, 100, 500);
 	tcp(&c, CLIENT, TCP_ACK, 111, 501, "xyz");
 	expect("a hole at the end", &c,
 	       CONN "1\n< 10+3 seq 111 'xyz'\nstat 0/0 sent 3/1 received, again 0\n"
 		    "lost 10 TCP bytes not in the capture\n");
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	handshake(&c, 100, 500);
 	for (uint32_t i = 0; i < 5000; i++)
 		tcp(&c, CLIENT, TCP_ACK, 111 + 2 * i, 501, "x");
@@ -356,8 +364,8 @@ static void test_order(void)
 
 static void test_wrapping(void)
 {
-	static const int links[] = {DLT_EN10MB, DLT_NULL,      DLT_LOOP,
-				    DLT_RAW,	DLT_LINUX_SLL, DLT_LINUX_SLL2};
+	static const int links[] = {LINK_EN10MB, LINK_NULL,      LINK_LOOP,
+				    LINK_RAW,	LINK_LINUX_SLL, LINK_LINUX_SLL2};
 	const struct wrap wraps[] = {
 		{0},
 		{.vlans = 2},
@@ -370,11 +378,9 @@ static void test_wrapping(void)
 
 	for (size_t l = 0; l < sizeof(links) / sizeof(*links); l++)
 		for (size_t w = 0; w < sizeof(wraps) / sizeof(*wraps); w++) {
-			if (wraps[w].vlans && links[l] != DLT_EN10MB)
+			if (wraps[w].vlans && links[l] != LINK_EN10MB)
 				continue;
-			/* DLT_RAW in memory is LINKTYPE_RAW, 101, in files. */
-			capture_open(&c, links[l] == DLT_RAW ? 101 : links[l]);
-			c.link = links[l];
+			capture_open(&c, links[l]);
 			tcp_wrapped(&c, &wraps[w], CLIENT, TCP_SYN, 100, 0, "");
 			tcp_wrapped(&c, &wraps[w], CLIENT, TCP_ACK, 101, 501, "text");
 			expect("wrapped", &c,
@@ -392,14 +398,14 @@ static void test_left_out(void)
 			  v6 = {.v6 = true, .extensions = true, .fragment = 1}, plain = {0};
 	struct capture c;
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	udp(&c, &first, CLIENT, "begin");
 	udp(&c, &later, CLIENT, "end");
 	udp(&c, &v6, CLIENT, "six");
 	frame(&c, (const uint8_t *)"\1\1\1\1\1\1\2\2\2\2\2\2\x08\x06 arp", 18);
-	expect("fragments, ARP", &c, "lost 3 IP fragments\n");
+	expect("fragments, ARP", &c, "lost 3 IP fragments whose datagram is not whole\n");
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	c.snap = 14 + 20 + 8 + 3;
 	udp(&c, &plain, CLIENT, "question");
 	c.snap = 30;
@@ -413,7 +419,7 @@ static void test_left_out(void)
 /* A capture that begins with a datagram from the client. */
 static void capture_datagram(struct capture *c, const char *text)
 {
-	capture_open(c, DLT_EN10MB);
+	capture_open(c, LINK_EN10MB);
 	udp(c, &(struct wrap){0}, CLIENT, text);
 }
 
@@ -429,7 +435,7 @@ static void test_bounds(void)
 	struct capture c;
 
 	memset(big, 'b', sizeof(big) - 1);
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	tcp_wrapped(&c, &(struct wrap){.no_length = true}, CLIENT, TCP_ACK, 101, 501, big);
 	expect("longer than a record's string", &c,
 	       CONN "0\n< 0+65535 seq 101 'bbbbbbbbbbbbbbbbbbbb'...65535\n"
@@ -477,7 +483,7 @@ static void test_cut_file(void)
 	int result;
 	char *got;
 
-	capture_open(&c, DLT_EN10MB);
+	capture_open(&c, LINK_EN10MB);
 	tcp(&c, CLIENT, TCP_ACK, 101, 501, "whole");
 	tcp(&c, CLIENT, TCP_ACK, 106, 501, "not whole");
 	fflush(c.f);

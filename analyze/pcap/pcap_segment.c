@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/pcap/pcap_segment.h"
+
+/* Bytes of the client that the capture may lack. */
+enum { UNSEEN_MAX = 1 << 20, SCALE_MAX = 14 };
+
+bool segment_reopens(const struct flow *f, int dir, const struct packet *pk)
+{
+	const struct tcp_side *t = &f->side[dir];
+
+	if ((pk->flags & (TCP_SYN | TCP_ACK)) != TCP_SYN)
+		return false;
+	if (f->has_syn)
+		return pk->seq != f->first_seq;
+	/* One that was captured behind its first bytes, or sent again, is its own. */
+	return t->begun ? pk->seq + 1 != t->next - (uint32_t)t->pos : f->closed;
+}
+
+bool segment_is_earlier(const struct flow *f, const struct packet *pk)
+{
+	const struct tcp_side *client = &f->side[1];
+	uint32_t first = f->first_seq + 1, sent = client->next - first + client->fin;
+
+	if (!f->has_syn || f->side[0].begun || (pk->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN)
+		return false;
+	if (!(pk->flags & TCP_ACK))
+		return true;
+	if (!(pk->flags & (TCP_SYN | TCP_RST)))
+		sent += UNSEEN_MAX;
+	return pk->ack - first > sent;
+}
+
+bool segment_resets(const struct flow *f, int dir, const struct packet *pk)
+{
+	const struct tcp_side *t = &f->side[dir];
+	uint32_t expected = t->has_acked ? t->acked : t->next, window = f->window[!dir].most;
+
+	if (!t->begun && !t->has_acked)
+		return true;
+	/* Of what is on its way the receiver took more than the capture shows; and a FIN counts. */
+	if (t->begun && !tcp_is_old(t->next, expected) && t->next - expected > window)
+		window = t->next - expected;
+	return pk->seq - expected <= (uint64_t)window + 1;
+}
+
+bool segment_is_probe(const struct tcp_side *t, const struct packet *pk)
+{
+	if (pk->len != 1 || pk->flags & (TCP_SYN | TCP_FIN | TCP_RST))
+		return false;
+	/* Without what it follows: the last byte of what is written has PSH (RFC 9293, 3.9.1). */
+	return t && t->has_acked ? pk->seq + 1 == t->acked : !(pk->flags & TCP_PSH);
+}
+
+bool segment_is_old(const struct tcp_side *t, const struct packet *pk)
+{
+	return t->begun && tcp_is_old(pk->seq + pk->len - 1, t->next);
+}
+
+void segment_note_window(struct flow_window *w, const struct packet *pk)
+{
+	uint32_t size;
+
+	if (pk->flags & TCP_SYN) {
+		w->syn_seen = true;
+		w->scale = pk->scale ? pk->scale - 1 : 0;
+		size = pk->window; /* never scaled */
+	} else {
+		size = (uint32_t)pk->window << (w->syn_seen ? w->scale : SCALE_MAX);
+	}
+	if (size > w->most)
+		w->most = size;
+}
