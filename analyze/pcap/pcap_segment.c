@@ -40,7 +40,8 @@ bool segment_resets(const struct flow *f, int dir, const struct packet *pk)
 	/* Of what is on its way the receiver took more than the capture shows; and a FIN counts. */
 	if (t->begun && !tcp_is_old(t->next, expected) && t->next - expected > window)
 		window = t->next - expected;
-	return pk->seq - expected <= (uint64_t)window + 1;
+	/* Some do not count their FIN. */
+	return pk->seq - expected + t->fin <= (uint64_t)window + 1 + t->fin;
 }
 
 bool segment_is_probe(const struct tcp_side *t, const struct packet *pk)

@@ -13,7 +13,7 @@ struct tcp_held {
 };
 
 /* What one direction and all together hold back for a hole. */
-enum { HELD_MAX = 4 << 20, HELD_CNT_MAX = 4096 };
+enum { HELD_MAX = 4 << 20, HELD_CNT_MAX = 4096, WINDOW_MAX = 1 << 16 };
 #define POOL_MAX (64u << 20)
 
 static size_t held_cost(const struct tcp_held *h)
@@ -42,6 +42,9 @@ void tcp_side__begin(struct tcp_side *t, uint32_t next)
 {
 	t->begun = true;
 	t->next = next;
+	/* What was acknowledged before must be near, or it was of another connection. */
+	if (t->acked - next + WINDOW_MAX > 2 * WINDOW_MAX)
+		t->has_acked = false;
 }
 
 static void check_finished(struct tcp_side *t)

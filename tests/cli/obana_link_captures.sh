@@ -11,7 +11,7 @@ for f in "$T"/in/*; do
 	(cd "$T/in" && "$OBANA" import "$cause" -o "$T/out.obz" 2>&1) | sed -n "s/^obana: \($cause: \)\?/    /; /    wrote/d; p"
 	[ -e "$T/out.obz" ] || continue
 	"$OBANA" query "SELECT comm || ', ' || transport || ' ' || local_addr || ':' || local_port || ' ' || ifnull(role, 'role unknown') || ', ' || bytes_sent
-		|| ' sent ' || bytes_received || ' received' || iif(retransmits, ', again ' || retransmits, '') || ': '
+		|| ' sent ' || bytes_received || ' received' || iif(retransmits, ', again ' || retransmits, '') || iif(closed_ns, ', closed: ', ', open: ')
 		|| ifnull(group_concat(iif(m.id IS NULL, NULL, ifnull(m.method, '-') || ' ' || ifnull(m.target, '-') || ' ' || ifnull(m.status, '-') || iif(m.paired, '', ' unpaired')), ', '), 'no message') AS c
 		FROM connection c LEFT JOIN message m ON m.connection_id = c.id JOIN process p ON p.id = c.process_id GROUP BY c.id ORDER BY c.id" \
 		"$T/out.obz" --csv | sed '1d; s/\r$//; s/^"\(.*\)"$/\1/; s/^/        /'

@@ -127,10 +127,10 @@ def dns(id, name, answer=False):
 # ---- files ----
 
 def pcap(link, frames, order="<", magic=0xa1b2c3d4, snap=262144):
-    out = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, snap, link)
+    out = [struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, snap, link)]
     for i, f in enumerate(frames):
-        out += struct.pack(order + "IIII", 1000000000 + i // 100, i % 100 * 1000, min(len(f), snap), len(f)) + f[:snap]
-    return out
+        out.append(struct.pack(order + "IIII", 1000000000 + i // 100, i % 100 * 1000, min(len(f), snap), len(f)) + f[:snap])
+    return b"".join(out)
 
 
 def block(type, body, order="<"):
@@ -193,7 +193,7 @@ def outer(proto, body, back=False):
 
 def is_back(p):
     """From the server."""
-    return p[12:16] == address(B)
+    return p[12:16] in (address(B), address("192.0.2.2"))
 
 
 def over_udp(port, body, back):
@@ -213,6 +213,12 @@ def gtpu(p):
     # with an extension (PDU session container), as in 5G
     body = b"\0\0\0\x85" + b"\1\0\1\0" + p
     return over_udp(2152, b"\x34\xff" + be16(len(body)) + be32(9 if is_back(p) else 8) + body, is_back(p))
+
+
+def nested(p, times):
+    for _ in range(times):
+        p = ipv4(*(("192.0.2.2", "192.0.2.1") if is_back(p) else ("192.0.2.1", "192.0.2.2")), 4, p)
+    return ethernet(p)
 
 
 def ppp_tunnel(p):
@@ -283,6 +289,8 @@ TUNNELS = {  # cause: Ethernet frame of a packet
     "geneve": geneve,
     "gtpu": gtpu,
     "vxlan_in_gre": lambda p: outer(47, b"\0\0\x08\0" + vxlan(p)[14:], is_back(p)),
+    "nested_six_times": lambda p: nested(p, 6),
+    "nested_too_deeply": lambda p: nested(p, 60),
     "nothing_but_vxlan_port": lambda p: over_udp(4789, b"syslog, say", is_back(p)),
     "arp": lambda p: ethernet(b"\0\1\x08\0\6\4\0\1" + b"\0" * 20, 0x0806),
     "icmp": lambda p: ethernet(ipv4(A, B, 1, b"\x08\0\0\0\0\0\0\0")),
@@ -426,6 +434,7 @@ CONNECTIONS = {  # cause: file
     "reset_with_stale_ack": lambda n: ether(Conversation().c(SYN).s(RST | ACK, seq=0, ack=4242).s(SYN | ACK).c(ACK).ask(n).close().packets),
     "reset_without_ack": lambda n: ether(Conversation().c(SYN).s(RST, seq=0).s(SYN | ACK).c(ACK).ask(n).close().packets),
     "reset_out_of_window": lambda n: ether(Conversation().open().s(RST, seq=5001 + 9000).c(RST, seq=1001 + 0x30000000).ask(n).close().packets),
+    "reset_behind_fin": lambda n: ether(Conversation().open().ask(n).c(FIN | ACK).s(ACK).c(RST, seq=1028 + len(n)).packets),
     "reset_in_window": lambda n: ether(Conversation().open().ask(n).s(RST).c(PSH | ACK, get(n)).packets),
     "earlier_segments": earlier_segments,
     "datagrams_twice": lambda n: names(*((a, 1, i, 64) for a, i in ((True, 10), (True, 10), (False, 20), (False, 20)))),

@@ -99,6 +99,7 @@ struct wrap {
 	bool v6, extensions;
 	int vlans, padding;
 	uint16_t fragment; /* IPv4: flags and offset; IPv6: offset and flag */
+	uint16_t id;
 	bool no_length;	   /* IPv4's is 0: divided later by the card */
 };
 
@@ -109,6 +110,7 @@ static size_t ip_header(uint8_t *p, const struct wrap *w, int from, int proto, s
 	if (!w->v6) {
 		p[0] = 0x45;
 		b16(p + 2, w->no_length ? 0 : 20 + len);
+		b16(p + 4, w->id);
 		b16(p + 6, w->fragment);
 		p[9] = proto;
 		b32(p + 12, 0x0a000000 + from);
@@ -404,6 +406,24 @@ static void test_left_out(void)
 	udp(&c, &v6, CLIENT, "six");
 	frame(&c, (const uint8_t *)"\1\1\1\1\1\1\2\2\2\2\2\2\x08\x06 arp", 18);
 	expect("fragments, ARP", &c, "lost 3 IP fragments whose datagram is not whole\n");
+
+	/* No more datagrams wait than have room; the fragments of the others are lost at once. */
+	capture_open(&c, LINK_EN10MB);
+	for (uint32_t i = 0; i < 9000; i++)
+		udp(&c, &(struct wrap){.fragment = 0x2000, .id = i + 1}, CLIENT, "begins 8");
+	expect("many fragments alone", &c, "lost 9000 IP fragments whose datagram is not whole\n");
+
+	/* What nobody knows does not wait for ever for its server. */
+	capture_open(&c, LINK_EN10MB);
+	for (uint32_t i = 0; i < 65; i++)
+		tcp(&c, CLIENT, TCP_PSH | TCP_ACK, 101 + i, 501, "?");
+	int result;
+	char *got = import_text(&c, &result);
+
+	CHECK(!strncmp(got, CONN "0\n< 0+1 seq 101", strlen(CONN "0\n< 0+1 seq 101")) &&
+		      strstr(got, "< 64+1 seq 165"),
+	      "%s", got);
+	free(got);
 
 	capture_open(&c, LINK_EN10MB);
 	c.snap = 14 + 20 + 8 + 3;
