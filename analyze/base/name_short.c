@@ -54,9 +54,8 @@ static void add(struct strbuf *b, struct span s)
 
 /* ---- tokens */
 
-/*
- * Length of the operator symbol after "operator" at `at`. 0: a conversion operator or a word (new).
- */
+/* Length of the operator symbol after "operator" at `at`. 0: a conversion operator or a word
+ * (new). */
 static size_t operator_sign(struct span s, size_t at)
 {
 	static const char *const signs[] = {"<=>", "<<=", ">>=", "->*", "()", "[]", "->",
@@ -405,10 +404,9 @@ static size_t group_end(struct span s, size_t at)
 	return 0;
 }
 
-/*
- * Appends a group unchanged if it is short, otherwise with the contents of nested groups replaced
- * by "...". A list that is still too long becomes "..." itself. A lambda, "{...}", keeps its word.
- */
+/* Appends a group unchanged if it is short, otherwise with the contents of nested groups
+ * replaced by "...". A list that is still too long becomes "..." itself. A lambda, "{...}",
+ * keeps its word. */
 static void abridge_group(struct strbuf *b, struct span g)
 {
 	size_t start = b->len, at = 1;
@@ -455,9 +453,8 @@ static bool is_keyword(struct span s, size_t end)
 	return false;
 }
 
-/*
- * Bytes before the name. Only functions made from templates, which end in '>', have a return type.
- */
+/* Bytes before the name. Only functions made from templates, which end in '>', have a return
+ * type. */
 static size_t return_type(struct span s)
 {
 	size_t name = 0, at = 0;

@@ -13,9 +13,8 @@ struct strings;
 int strings__new(struct strings **s);
 void strings__free(struct strings *s);
 
-/*
- * Returns the id of the text, adding it if new. 0: NULL, or out of memory (sticky, see __failed).
- */
+/* Returns the id of the text, adding it if new. 0: NULL, or out of memory (sticky, see
+ * __failed). */
 uint32_t strings__add(struct strings *s, struct span text);
 /* Looks up without adding. 0: not found. */
 uint32_t strings__find(const struct strings *s, struct span text);

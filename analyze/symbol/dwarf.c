@@ -138,9 +138,8 @@ static void narrow(struct lookup *l, uint64_t lo, uint64_t hi)
 		l->hi = hi;
 }
 
-/*
- * The innermost frame's line is from the line table, that of each outer frame from its call site.
- */
+/* The innermost frame's line is from the line table, that of each outer frame from its call
+ * site. */
 static void add_chain(struct batch *b, struct worker *w, const struct dwarf_unit *u,
 		      struct lookup *l)
 {

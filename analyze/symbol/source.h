@@ -37,9 +37,8 @@ void source_close(struct source *src);
 /* A referenced file was not found, so later runs may give better answers. */
 bool source_incomplete(const struct source *src);
 
-/*
- * One of the files found on this machine belongs to another user, so its contents are not trusted.
- */
+/* One of the files found on this machine belongs to another user, so its contents are not
+ * trusted. */
 bool source_doubtful(const struct source *src);
 
 /* addrs: ascending, unique. Appends answers to `out`, which must be empty. Sets kind and why to the
