@@ -91,7 +91,7 @@ struct diff {
 	struct store *store;
 	const char *paths[2];
 	char *about[2]; /* "host a, 60 s" */
-	char *notes[2]; /* limits of its traffic statistics; NULL: no traffic */
+	char *notes[2]; /* caveats on its traffic statistics; NULL: none */
 	double factor;
 	bool damaged;
 };
