@@ -227,8 +227,8 @@ int flamegraph__add(struct flamegraph *f, const struct profile_frame *frames, si
 			return -ENOMEM;
 		found = find_child(f, node, func, f->node_max, &node);
 		if (!found) {
-			/* An eighth of the limit is reserved for these nodes. Beyond that, the
-			 * weight is added to the caller's self. */
+			/* These nodes may exceed the limit by an eighth. Beyond that, the weight is
+			 * added to the caller's self. */
 			found = find_child(f, node, FLAME_DEEPER, f->node_max / 8 * 9, &node);
 			f->cut_cnt++;
 			i = cnt;

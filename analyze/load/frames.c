@@ -215,8 +215,8 @@ static int make_image(struct group *g, struct symbolizer *symbolizer, struct sym
 	return err || !archived ? err : symbol_image__in_archive(*image, &archive);
 }
 
-/* Stores the kind of symbols that was actually used. The reason is the symbolizer's, otherwise the
- * recorder's. */
+/* Stores the kind of symbols that was actually used. The recorder's reason is kept if the result is
+ * the same or "none"; otherwise it is the symbolizer's. */
 static void note_symbols(struct group *g, const struct symbol_image *image)
 {
 	struct frames *f = g->frames;

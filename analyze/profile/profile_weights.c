@@ -174,7 +174,7 @@ static int write_threads(struct load *l, const struct weights *threads)
 	return err;
 }
 
-/* Weights of the same error are inserted separately; the upsert does what GROUP BY does in the
+/* Sums consecutive weights of the same kind and error. The upsert replaces the GROUP BY of the
  * view. */
 static int write_errors(struct load *l)
 {

@@ -12,9 +12,8 @@ struct source_opts {
 	const struct symbol_archive *archive; /* archive of the image; NULL: none */
 };
 
-/* Finds the file with this build-id (hex) for which `has` finds DWARF or a symbol table. Searches
- * the .build-id trees of the debug directories, the image's archive and, if enabled,
- * debuginfod-find. NULL: not found. */
+/* Finds the ELF file with this build-id (hex): in the image's archive, in the .build-id trees of
+ * the debug directories, then, if enabled, by debuginfod-find. NULL: not found. */
 struct elf_image *debug_file_by_id(const char *hex, const struct source_opts *opts);
 
 /* Finds the file named by .gnu_debuglink of e. path: path of e, may be NULL. NULL: no file with a

@@ -250,7 +250,8 @@ const struct pooled *name_pool__add_scoped(struct name_pool *p, const char *text
 	return n ? &n->pub : NULL;
 }
 
-/* Charges some steps per byte of the name, and per byte of the output, whose length they limit. */
+/* Demangles a name if the budget covers the work, estimated from its length, and a copy of the
+ * result. */
 static char *demangle(const char *text, struct meter *m)
 {
 	char *demangled;
