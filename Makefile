@@ -2,15 +2,15 @@
 #
 # make            build/obrec and build/obana      make obana       only the analyser (no libbpf, no clang)
 # make unit       unit tests                       make check       all tests
-# make fuzz       fuzz targets, bounded count      make bench       benchmarks against the peers
-# make static     both without any shared library, build/static
-# make dist       archive and Debian packages of those, build/dist; BTF="KERNEL..." (scripts/btf)
+# make fuzz       fuzz targets, limited runs       make bench       benchmarks against other tools
+# make static     both as static executables, build/static
+# make dist       tar archive and Debian packages of these, build/dist; BTF="KERNEL..." (scripts/btf)
 # make install    PREFIX, DESTDIR; install-obana   V=1 shows commands, SAN=1 builds with ASan and UBSan
-# make CROSS=aarch64-linux-gnu    builds for another processor into build/aarch64-linux-gnu (scripts/deps test)
+# make CROSS=aarch64-linux-gnu    cross build in build/aarch64-linux-gnu (scripts/deps test)
 #
-# Layers are kept by what each may include and link: format/ knows neither libbpf nor views, analyze/ never links
-# libbpf, bpf/ is reached by record/ alone. Includes are written from the top of the tree, and each layer is compiled
-# with a top of its own, $(B)/layer/NAME, that holds the folders it may see and no others.
+# Layers are enforced by what each may include and link: format/ uses neither libbpf nor views, analyze/ never links
+# libbpf, only record/ includes bpf/. Include paths start at the top of the tree. Each layer is compiled with an include
+# directory of its own, $(B)/layer/NAME, which contains only the folders that the layer may use.
 
 SAN ?=
 CROSS ?=
@@ -46,7 +46,7 @@ ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -llzma -lnettle
 FORMAT_SRC := $(wildcard format/*.c format/*/*.c)
 RECORD_SRC := $(wildcard record/*/*.c)
 ANALYZE_SRC := $(wildcard analyze/*/*.c analyze/*/*/*.c)
-# what others refer to comes first: libbpf 1.1 loses the place of a map that is used before it is defined
+# files that define maps come first: libbpf 1.1 loses the position of a map that is used before it is defined
 BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/metric.bpf.c bpf/event.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread)
 BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 
@@ -73,10 +73,10 @@ $(B)/obrec: $(B)/record/obrec_main.o $(RECORD_A) $(FORMAT_A)
 $(B)/obana: $(B)/analyze/obana_main.o $(ANALYZE_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(FORMAT_LIBS) $(ANALYZE_LIBS) $(LDFLAGS)
 
-# ---- the same objects without shared libraries: Debian's compilers make all code position independent
+# ---- static executables from the same objects: Debian's compilers make all code position independent
 
-# Left out at the link: what no function reaches (libarchive brings all its formats, and by xar libxml2 and ICU). A warning is an
-# error: glibc's tell of name services and dlopen, which need glibc's own libraries of the same version at run time.
+# The linker drops unreferenced code (libarchive contains all its formats, and through xar libxml2 and ICU). Warnings are errors:
+# glibc warns of name services and dlopen, which need shared libraries of the same glibc version at run time.
 STATIC_LDFLAGS := -static-pie -s -Wl,--gc-sections -Wl,--fatal-warnings
 static: $(B)/static/obrec $(B)/static/obana
 $(B)/static/obrec: $(B)/record/obrec_main.o $(RECORD_A) $(FORMAT_A)
@@ -86,13 +86,13 @@ $(B)/static/obana: $(B)/analyze/obana_main.o $(ANALYZE_A) $(FORMAT_A) $(B)/scrip
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread $(STATIC_LDFLAGS) -Wl,--wrap=dlopen -o $@ $^ $(FORMAT_LIBS) $(ANALYZE_LIBS) -llzma $(LDFLAGS)
 
-# manual and completion are printed by programs that run here
+# manual pages and completions are printed by programs built for the host
 DEB_ARCH := $(if $(filter x86,$(ARCH)),amd64,$(ARCH))
 dist: static all
 	$(if $(CROSS),$(Q)$(MAKE) -s CROSS= B=build static)
 	+$(Q)B=$(B) VERSION=$(VERSION) ARCH=$(DEB_ARCH) TEXTS=$(if $(CROSS),build,$(B))/static CROSS=$(CROSS) scripts/dist $(BTF)
 
-# ---- what each layer may include: sees_LAYER, the folders and files of its top
+# ---- what each layer may include: sees_LAYER, the folders and files in its include directory
 
 sees_format := format
 sees_record := record format bpf
@@ -111,7 +111,7 @@ $(B)/%.o: %.c | $(B)/version.h $(LAYER_STAMPS)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -pthread $(call top,$<) -I$(B) -c -o $@ $<
 $(call obj,$(RECORD_SRC) record/obrec_main.c): | $(SKEL)
 
-# ---- the kernel side: one object a probe, linked into one skeleton
+# ---- BPF programs: one object per probe, linked into one skeleton
 
 BPF_CFLAGS := -target bpf -ffreestanding -D__TARGET_ARCH_$(ARCH) -O2 -g -mcpu=v3 -Wall -Werror -Wno-unused-function
 BPF_SYS := $(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
@@ -120,7 +120,7 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(LAYER_STAMPS)
 	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) $(call top,$<) -I$(BPF_SYS) -c -o $@ $<
 $(B)/obrec.bpf.o: $(patsubst %.bpf.c,$(B)/%.bpf.o,$(BPF_SRC))
 	$(call say,BPFLINK,$@)$(BPFTOOL) gen object $@ $^
-# the same with the newest clang there is, for tests: what it makes of the programs is verified as well
+# built with the newest clang installed, for tests: its BPF code must also pass the verifier
 NEWEST_CLANG = $(lastword $(shell ls /usr/bin/clang-[0-9]* 2>/dev/null | grep -xE '.*/clang-[0-9]+' | sort -V))
 newest-clang:
 	$(Q)[ -n "$(NEWEST_CLANG)" ] || { echo "no clang-N in /usr/bin (scripts/deps test)"; exit 1; }
@@ -128,12 +128,12 @@ newest-clang:
 $(SKEL): $(B)/obrec.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name obrec_bpf > $@
 
-# ---- text that becomes C strings
+# ---- text files embedded as C strings
 
 $(B)/version.h: FORCE
 	@mkdir -p $(@D); echo '#define OBREC_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define OBREC_VERSION "$(VERSION)"' > $@
 FORCE:
-# foo.sql, foo.js, ... -> $(B)/foo.sql.h with the bytes, for #include between braces of a char array
+# foo.sql, foo.js, ... -> $(B)/foo.sql.h with the bytes, to #include in the initializer of a char array
 EMBED_SRC := $(foreach e,sql js css html,$(wildcard analyze/*/*.$(e)))
 EMBED := $(patsubst %,$(B)/%.h,$(notdir $(EMBED_SRC)))
 vpath %.sql $(sort $(dir $(EMBED_SRC)))
@@ -144,7 +144,7 @@ $(EMBED): $(B)/%.h: % scripts/embed
 	$(call say,EMBED,$<)scripts/embed $< > $@
 $(call obj,$(ANALYZE_SRC)): | $(EMBED)
 
-# ---- tests: tests/unit/LAYER_x.c and tests/fuzz/LAYER_x.c link what LAYER may link, others both programs
+# ---- tests: tests/unit/LAYER_x.c and tests/fuzz/LAYER_x.c link what LAYER may link; others link both programs
 
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/*.c))
 link_record := $(RECORD_A) $(FORMAT_A)
@@ -159,7 +159,7 @@ libs_format := $(FORMAT_LIBS)
 $(UNIT): $(B)/tests/unit/%: $(B)/tests/unit/%.o $$(link_$$(call layer,$$*))
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_$(call layer,$*)) $(LDFLAGS)
 $(patsubst tests/unit/%.c,$(B)/tests/unit/%.o,$(wildcard tests/unit/record_*.c)): | $(SKEL)
-# what the benchmarks and comparisons run, made with the tests that use it
+# programs for benchmarks and comparisons, built with the tests that use them
 $(B)/tests/bench/symbolize $(B)/tests/tools/thinned: %: %.o $(ANALYZE_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_analyze) $(LDFLAGS)
 $(B)/tests/bench/format_encode: $(B)/tests/bench/format_encode.o $(FORMAT_A)
@@ -169,7 +169,7 @@ $(B)/tests/bench/redact: $(B)/tests/bench/redact.o $(FORMAT_A)
 $(B)/tests/bench/verify_insns.o $(B)/tests/bench/payload.o: | $(SKEL)
 $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/bare_tracepoint: %: %.o $(RECORD_A) $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(RECORD_LIBS) $(FORMAT_LIBS) $(LDFLAGS)
-# archives for tests, from a description
+# generators of archives for tests
 $(B)/tests/tools/mkobz $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop $(B)/tests/tools/fuzzseed: %: %.o $(FORMAT_A)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $^ $(libs_format) $(LDFLAGS)
 units: $(UNIT) $(B)/tests/bench/verify_insns $(B)/tests/bench/payload $(B)/tests/bench/symbolize $(B)/tests/bench/format_encode $(B)/tests/bench/redact $(B)/tests/tools/mkobz $(B)/tests/tools/thinned $(B)/tests/bench/synthetic $(B)/tests/bench/traffic $(B)/tests/bench/call_loop $(B)/tests/bench/bare_tracepoint
@@ -188,12 +188,12 @@ $(FUZZ_B)/librecord.a: $(call fuzzobj,$(RECORD_SRC))
 $(FUZZ_B)/libanalyze.a: $(call fuzzobj,$(ANALYZE_SRC))
 $(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/o/tests/fuzz/%.o $$(subst $(B)/,$(FUZZ_B)/,$$(link_$$(call layer,$$*)))
 	$(call say,LD,$@)$(CLANG) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs_$(call layer,$*))
-# with what makes their seeds
+# includes the generators of the seeds
 fuzz-build: $(FUZZ) $(B)/tests/tools/mkobz $(B)/tests/tools/fuzzseed
 fuzz: fuzz-build
 	$(Q)scripts/run-tests fuzz
 
-# ---- programs to be recorded: NAME, and NAME-fp (frame pointers), NAME-static, NAME-static-pie
+# ---- workloads to record: NAME, and NAME-fp (frame pointers), NAME-static, NAME-static-pie
 
 flavour = -O2 -g $(if $(findstring -fp,$1),-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer,-fomit-frame-pointer) \
 	$(if $(findstring -static-pie,$1),-static-pie,$(if $(findstring -static,$1),-static)) -pthread
@@ -213,7 +213,7 @@ $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 workload: $(DEMO) $(DEEP) $(TOOLS) $(B)/workload/heap.so
 $(B)/workload/heap.so: tests/workload/heap.c
 	$(call say,WORKLOAD,$@)mkdir -p $(@D) && $(CC) -O2 -Wall -shared -fPIC -o $@ $<
-# 214 MB of DWARF; for benchmarks: it takes minutes
+# 214 MB of DWARF, for benchmarks; takes minutes to build
 $(B)/workload/big: tests/workload/bigcxx.py
 	$(call say,WORKLOAD,$@)python3 $< $(B)/workload/big-src && $(MAKE) -s -C $(B)/workload/big-src && cp -f $(B)/workload/big-src/big $@
 
@@ -223,8 +223,8 @@ check: all static units workload fuzz-build
 bench: all
 	$(Q)scripts/bench
 
-# FROM: the programs to install; TEXTS: where those lie that print manual and completion, for FROM may not run here.
-# ZSH and FISH: their folders for completions, under PREFIX
+# FROM: the programs to install; TEXTS: programs that print manual pages and completions, since FROM may not run on the host.
+# ZSH, FISH: their completion directories, relative to PREFIX
 FROM ?= $(B)
 TEXTS ?= $(FROM)
 ZSH ?= share/zsh/site-functions

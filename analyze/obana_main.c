@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana: finds the command, lets it run. */
+/* obana: finds the command and runs it. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const struct command *const commands[] = {
 	NULL,
 };
 
-/* Filled from the commands at the start; ends with NULL. */
+/* Filled from the commands at startup; NULL-terminated. */
 static const struct cli *command_clis[sizeof(commands) / sizeof(*commands)];
 
 static const struct option_def no_options[] = {{0}};
@@ -39,7 +39,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Levenshtein's distance, of short words. */
+/* Levenshtein distance, for short words. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[32], n = strlen(b), diagonal, above;
@@ -63,7 +63,7 @@ static size_t distance(const char *a, const char *b)
 static int unknown(const char *name)
 {
 	struct strbuf near = {0};
-	size_t best = 3; /* further away is no help */
+	size_t best = 3; /* larger distances are not suggested */
 
 	for (size_t i = 0; commands[i]; i++)
 		best = least(best, distance(name, commands[i]->name));
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	int rest, err;
 
 	message_init("obana", 0);
-	signal(SIGXFSZ, SIG_IGN); /* an error of the write that meets the limit */
+	signal(SIGXFSZ, SIG_IGN); /* exceeding the limit then is a write error */
 	for (size_t i = 0; commands[i]; i++)
 		command_clis[i] = commands[i]->cli;
 	err = cli_parse(&obana_cli, NULL, argc, argv, false, &rest, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hash index over entries that lie in an array of their owner: 8 bytes a slot, nothing copied.
- * The owner hashes and compares. Entries are numbered from 0 and never
- * removed. Growing arrays live here too.
+ * Hash index over the entries of an array that the owner keeps: 8 bytes per slot, no copies of
+ * entries. The owner hashes and compares. Entries are numbered from 0 and never removed. Also
+ * contains growable arrays.
  */
 #ifndef ANALYZE_INDEX_H
 #define ANALYZE_INDEX_H
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for `need` elements; contents kept. 0 or -ENOMEM. */
+/* Grows an array to at least `need` elements and keeps its contents. 0 or -ENOMEM. */
 static inline int array_reserve_(void **p, size_t *cap, size_t need, size_t elem_sz)
 {
 	size_t want = *cap;
@@ -34,8 +34,8 @@ static inline int array_reserve_(void **p, size_t *cap, size_t need, size_t elem
 }
 #define array_reserve(ptr, cap, need) array_reserve_((void **)(ptr), cap, need, sizeof(**(ptr)))
 
-/* Archives may be hostile, so the places of their ids must not be foreseeable: set once, before
- * anything is added. */
+/* Archives are untrusted: the seed makes slot positions of their ids unpredictable. Set once,
+ * before anything is added. */
 extern uint64_t index_seed;
 
 static inline uint64_t hash_mix(uint64_t x)
@@ -46,11 +46,11 @@ static inline uint64_t hash_mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* The hash beside the entry: what is not meant is passed over without a look at its entry, which is
- * a cache miss, and a table that grows asks the owner nothing. */
+/* The slot stores the hash, so most mismatches are rejected without reading the entry (a cache
+ * miss), and growing the table does not call the owner. */
 struct index_slot {
-	uint32_t hash;	/* its low half */
-	uint32_t entry; /* + 1, 0 is free */
+	uint32_t hash;	/* lower 32 bits */
+	uint32_t entry; /* entry number + 1; 0: free */
 };
 
 struct index {
@@ -58,7 +58,7 @@ struct index {
 	uint32_t cap, used;
 };
 
-/* Is `entry` what `key` says? */
+/* Whether `entry` matches `key`. */
 typedef bool (*index_equal_fn)(const void *owner, uint32_t entry, const void *key);
 
 static inline void index_fini(struct index *ix)
@@ -83,14 +83,15 @@ static inline bool index_find(const struct index *ix, index_equal_fn equal, cons
 	return false;
 }
 
-/* For memory that is fetched while others are looked up: first where `hash` belongs ... */
+/* Prefetching for batched look-ups: index_ahead() prefetches the slot for `hash` ... */
 static inline void index_ahead(const struct index *ix, uint64_t hash)
 {
 	if (ix->cap)
 		__builtin_prefetch(&ix->slots[hash & (ix->cap - 1)]);
 }
 
-/* ... then what is probably the entry, if there is one. */
+/* ... index_guess() then returns the first entry with this hash, without comparing keys, so that
+ * the caller can prefetch it. */
 static inline bool index_guess(const struct index *ix, uint64_t hash, uint32_t *entry)
 {
 	uint32_t mask = ix->cap - 1;

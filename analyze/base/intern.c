@@ -26,7 +26,7 @@ struct intern {
 	uint32_t *slots; /* id + 1, open addressing; 0: empty */
 	uint32_t slot_cnt;
 	uint64_t seed;
-	size_t held; /* by chunks */
+	size_t held; /* bytes in chunks */
 };
 
 static uint64_t mum(uint64_t a, uint64_t b)
@@ -36,7 +36,7 @@ static uint64_t mum(uint64_t a, uint64_t b)
 	return (uint64_t)r ^ (uint64_t)(r >> 64);
 }
 
-/* Multiply and fold, eight bytes a step (the idea of wyhash). */
+/* Multiply and fold, eight bytes per step, as in wyhash. */
 uint64_t intern_hash(struct span s, uint64_t seed)
 {
 	uint64_t h = seed ^ mum(s.len ^ 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db), v;
@@ -58,7 +58,7 @@ uint64_t intern_seed(void)
 {
 	uint64_t seed = 0x2545f4914f6cdd1d;
 
-	/* A predictable seed is only slower on hostile names, so failure is no error. */
+	/* A predictable seed only makes hostile names slower, so failure is not an error. */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
 		seed ^= (uintptr_t)&seed;
 	return seed | 1;
@@ -141,7 +141,7 @@ static int grow(struct intern *t)
 	return 0;
 }
 
-/* Where it is or would be; there are slots. */
+/* Returns the slot that holds s or the free slot where it belongs. The table must have slots. */
 static uint32_t slot_of(const struct intern *t, struct span s, uint32_t hash)
 {
 	uint32_t at;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an archive may cost, by its bytes (FORMAT.md, 7): a few bytes can be made to stand for
- * millions of rows. The bounds lie above what obrec can write, whose chunks take a kilobyte of the
- * file at least and hold 1 MiB at most. What is beyond is left out and counted.
+ * Limits on the rows and memory that an archive may use, in proportion to its size (FORMAT.md,
+ * section 7): a few compressed bytes can expand to millions of rows. The limits are above what
+ * obrec writes, whose chunks occupy at least 1 KiB of the file and hold at most 1 MiB. Rows beyond
+ * a limit are skipped and counted.
  */
 #ifndef ANALYZE_BUDGET_H
 #define ANALYZE_BUDGET_H
@@ -14,22 +15,22 @@
 #include "format/records.h"
 
 enum {
-	BUDGET_ROWS = 1 << 18,	      /* of a stream, and */
-	BUDGET_ROWS_PER_BYTE = 32,    /* by byte of its members */
-	BUDGET_TEXT = 64,	      /* so many bytes of a row's text count as another row, */
-	BUDGET_ITEMS = 8,	      /* and so many elements of its lists */
-	BUDGET_NAME = 4096,	      /* bytes of a path, command line, address or other name */
-	BUDGET_MEMORY = 64 << 20,     /* of an archive, for what is held until the end, and */
-	BUDGET_MEMORY_PER_BYTE = 256, /* by byte of the archive */
+	BUDGET_ROWS = 1 << 18,	      /* rows per stream, plus */
+	BUDGET_ROWS_PER_BYTE = 32,    /* rows per byte of its members */
+	BUDGET_TEXT = 64,	      /* text bytes of a row that count as one more row */
+	BUDGET_ITEMS = 8,	      /* list elements of a row that count as one more row */
+	BUDGET_NAME = 4096,	      /* maximum bytes of a path, command line or other name */
+	BUDGET_MEMORY = 64 << 20,     /* bytes per archive for data held until the end, plus */
+	BUDGET_MEMORY_PER_BYTE = 256, /* bytes per byte of the archive */
 };
 
-/* Zeroed it is that of an empty archive. */
+/* Zero-initialized: the budget of an empty archive. */
 struct budget {
 	uint64_t archive_sz, held;
 	uint64_t rows_left_out;
 };
 
-/* Memory that is held from now on, by archive. False: that is too much; it is not counted then. */
+/* Accounts for memory about to be held. False: over the limit, not accounted. */
 static inline bool budget_hold(struct budget *b, uint64_t sz)
 {
 	if (b->held + sz > BUDGET_MEMORY + BUDGET_MEMORY_PER_BYTE * b->archive_sz)
@@ -38,7 +39,7 @@ static inline bool budget_hold(struct budget *b, uint64_t sz)
 	return true;
 }
 
-/* The same of what is there already: the next to be held may be too much. */
+/* Accounts for memory already held, even beyond the limit. */
 static inline void budget_add(struct budget *b, uint64_t sz)
 {
 	b->held += sz;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two passes over the text. The first replaces types, innermost first, so that defaults can be
- * compared with what they stand for; the second drops the return type and abridges what is long.
- * Both know brackets from operators: "operator<", "->", "(4)<(5)" in an expression.
+ * Two passes over the text. The first replaces types, innermost first, so that default arguments
+ * can be compared with their expansion. The second drops the return type and abridges long lists.
+ * Both distinguish brackets from operators: "operator<", "->", "(4)<(5)" in an expression.
  */
 #include "analyze/base/name_short.h"
 
@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-	NAME_MAX_SZ = 64 << 10, /* longer ones are left alone, as are those nested deeper */
+	NAME_MAX_SZ = 64 << 10, /* longer names, and names nested deeper, are not shortened */
 	DEPTH_MAX = 100,
 	ARGS_MAX = 16,
-	LONG_NAME = 96, /* up to here nothing is abridged */
+	LONG_NAME = 96, /* names up to this length are not abridged */
 	LONG_LIST = 48,
 };
 
@@ -54,7 +54,8 @@ static void add(struct strbuf *b, struct span s)
 
 /* ---- tokens */
 
-/* Bytes of the operator's sign behind "operator" at `at`; 0: it is a conversion or a word (new). */
+/* Length of the operator symbol after "operator" at `at`. 0: a conversion operator or a word
+ * (new). */
 static size_t operator_sign(struct span s, size_t at)
 {
 	static const char *const signs[] = {"<=>", "<<=", ">>=", "->*", "()", "[]", "->",
@@ -67,8 +68,8 @@ static size_t operator_sign(struct span s, size_t at)
 }
 
 /*
- * Bytes of the token at `at` that has no bracket to match: a word, with "operator" its sign; "->";
- * any other byte. 0: a bracket. in_parens: within "(...)", where a '<' behind a ')' compares.
+ * Length of the non-bracket token at `at`: a word ("operator" includes its symbol), "->", or any
+ * other byte. 0: a bracket. in_parens: within "(...)", where '<' after ')' is a comparison.
  */
 static size_t plain_token(struct span s, size_t at, bool in_parens)
 {
@@ -107,8 +108,8 @@ static char closing(char open)
 
 /* ---- first pass: types */
 
-/* Arguments from the last on that are left out when they are these, behind the first one (NULL: and
- * the second). $0 and $1 stand for those. */
+/* Default template arguments, dropped from the end while they match. They follow the first
+ * argument, or the first two. $0 and $1 stand for those. */
 static const struct template_defaults {
 	const char *name, *args[3];
 } templates[] = {
@@ -146,11 +147,11 @@ static const struct template_defaults {
 	{"priority_queue", {"std::vector<$0>", "std::less<$0>"}},
 };
 
-/* Of maps by hash, behind key and value. */
+/* For hash maps, after key and value type. */
 static const char *const hash_map_args[] = {"std::hash<$0>", "std::equal_to<$0>",
 					    "std::allocator<std::pair<$0 const, $1>>"};
 
-/* What is called by another name when only the character is left. */
+/* Templates with an alias for when only the character type is left. */
 static const struct {
 	const char *prefix, *character, *name;
 } characters[] = {
@@ -158,11 +159,11 @@ static const struct {
 	{"basic_", "char16_t", "u16"}, {"basic_", "char32_t", "u32"},
 };
 
-/* Scopes that a library puts its own version in. */
+/* Inline namespaces in which libraries put their versions. */
 static const char *const inline_scopes[] = {"__cxx11", "__1", "__2", "__ndk1", "_V2"};
 
 struct args {
-	size_t start[ARGS_MAX + 1], cnt; /* offsets in the output; the end of the last is len */
+	size_t start[ARGS_MAX + 1], cnt; /* offsets in the output; the last argument ends at len */
 };
 
 static struct span arg(const struct strbuf *b, const struct args *a, size_t i, size_t end)
@@ -172,7 +173,7 @@ static struct span arg(const struct strbuf *b, const struct args *a, size_t i, s
 	return (struct span){b->p + a->start[i], next - a->start[i]};
 }
 
-/* Whether text is the pattern; in pairs a compiler may put "const" first. */
+/* Whether text matches the pattern. In pairs, a compiler may put "const" first. */
 static bool is_default(const struct strbuf *b, const struct args *a, struct span text,
 		       const char *pattern)
 {
@@ -195,7 +196,7 @@ static bool is_default(const struct strbuf *b, const struct args *a, struct span
 	return at == text.len;
 }
 
-/* first: the number of the first of `defaults`. */
+/* first: argument index of defaults[0]. */
 static void drop_defaults(struct strbuf *b, struct args *a, const char *const *defaults, size_t cnt,
 			  size_t first)
 {
@@ -208,7 +209,7 @@ static void drop_defaults(struct strbuf *b, struct args *a, const char *const *d
 	}
 }
 
-/* "std::basic_string<char": the alias in the place of both. */
+/* Replaces "std::basic_string<char" by its alias. */
 static bool use_alias(struct strbuf *b, size_t name_at, struct span name, const struct args *a)
 {
 	struct span only = arg(b, a, 0, b->len);
@@ -230,8 +231,8 @@ static bool use_alias(struct strbuf *b, size_t name_at, struct span name, const 
 	return false;
 }
 
-/* The '<' is at open in the output, all arguments are behind it. True: the closing one is not
- * wanted. */
+/* The '<' is at `open` in the output, followed by all arguments. True: the caller must omit the
+ * closing '>'. */
 static bool shorten_template(struct strbuf *b, size_t open, struct args *a)
 {
 	size_t at = open;
@@ -267,7 +268,8 @@ struct types {
 	struct strbuf *out;
 };
 
-/* Marks that say nothing of the function: [abi:cxx11], and of Rust the crate's number in hex. */
+/* Length of a tag that does not help to identify the function: [abi:cxx11], or a Rust crate number
+ * in hex. */
 static size_t mark(struct span s, size_t at)
 {
 	size_t n = at + 1, hex;
@@ -285,7 +287,7 @@ static size_t mark(struct span s, size_t at)
 	return hex >= 8 && hex <= 16 && has(s, n, "]::") ? n + 1 - at : 0;
 }
 
-/* "__cxx11::" and such behind "::". */
+/* Length of an inline namespace such as "__cxx11::" after "::". */
 static size_t inline_scope(const struct types *t)
 {
 	struct span done = {t->out->p, t->out->len};
@@ -303,7 +305,7 @@ static size_t inline_scope(const struct types *t)
 
 static bool types_in(struct types *t, char close, unsigned depth);
 
-/* The bracket at t->at and all within. */
+/* Processes the bracket at t->at and its contents. */
 static bool types_group(struct types *t, unsigned depth)
 {
 	char open = t->in.p[t->at], close = closing(open);
@@ -324,7 +326,7 @@ static bool types_group(struct types *t, unsigned depth)
 	return true;
 }
 
-/* Up to the bracket `close` (0: the end), which is left. */
+/* Processes text up to the bracket `close` (0: the end), which is not consumed. */
 static bool types_in(struct types *t, char close, unsigned depth)
 {
 	size_t open = t->out->len ? t->out->len - 1 : 0;
@@ -375,7 +377,7 @@ static bool types_in(struct types *t, char close, unsigned depth)
 
 /* ---- second pass: long lists */
 
-/* The offset behind the group at `at`; 0: it is not closed. */
+/* Offset after the group at `at`. 0: the group is not closed. */
 static size_t group_end(struct span s, size_t at)
 {
 	char open[DEPTH_MAX];
@@ -402,8 +404,9 @@ static size_t group_end(struct span s, size_t at)
 	return 0;
 }
 
-/* A group as it is when it is short, else with "..." for what the groups in it hold; of these a
- * list is "..." itself when that is still long. A lambda, "{...}", keeps its word. */
+/* Appends a group unchanged if it is short, otherwise with the contents of nested groups
+ * replaced by "...". A list that is still too long becomes "..." itself. A lambda, "{...}",
+ * keeps its word. */
 static void abridge_group(struct strbuf *b, struct span g)
 {
 	size_t start = b->len, at = 1;
@@ -450,7 +453,8 @@ static bool is_keyword(struct span s, size_t end)
 	return false;
 }
 
-/* Bytes before the name: only functions made from templates have a return type, and end in '>'. */
+/* Bytes before the name. Only functions made from templates, which end in '>', have a return
+ * type. */
 static size_t return_type(struct span s)
 {
 	size_t name = 0, at = 0;
@@ -460,7 +464,7 @@ static size_t return_type(struct span s)
 
 		if (n) {
 			if (has(s, at, "operator") && !has_word(s, at + 8))
-				return name; /* what follows may have spaces of its own */
+				return name; /* the rest may contain spaces */
 			at += n;
 			if (s.p[at - 1] == ' ')
 				name = at;
@@ -503,7 +507,7 @@ static void abridge(struct strbuf *b, struct span s)
 
 /* ---- Rust */
 
-/* "::h" and 16 hex digits: which of several of that name it is. */
+/* Removes "::h" and 16 hex digits, which distinguish Rust functions of the same name. */
 static struct span without_hash(struct span s)
 {
 	enum { HASH = 19 };
@@ -516,7 +520,7 @@ static struct span without_hash(struct span s)
 	return (struct span){s.p, s.len - HASH};
 }
 
-/* What the legacy mangling writes for signs. */
+/* Escapes for symbols in Rust's legacy mangling. */
 static const struct {
 	const char *escape, *text;
 } escapes[] = {
@@ -551,7 +555,8 @@ static bool is_escaped(struct span s)
 
 /* ---- the whole */
 
-/* Paths and dots before any bracket: of Go, Java, JavaScript, Python, clones of C functions. */
+/* Whether paths or dots come before any bracket: names of Go, Java, JavaScript, Python, clones of C
+ * functions. */
 static bool is_foreign(struct span s)
 {
 	for (size_t i = 0; i < s.len && !strchr("<({", s.p[i]); i++)

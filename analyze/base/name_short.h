@@ -13,13 +13,12 @@
 #include "format/text.h"
 
 /*
- * Appends the short form: never empty nor longer than the name, its brackets as balanced as they
- * were. Names of other languages than C++ and Rust, and what cannot be parsed, are appended as they
- * are.
+ * Appends the short form. It is not empty, is not longer than the name, and keeps brackets balanced
+ * if they were. Names that are not C++ or Rust or cannot be parsed are appended unchanged.
  */
 void name_short(struct strbuf *b, struct span name);
 
-/* --names. By default: short where somebody looks, on terminals and in drawings. */
+/* --names. The default is short on terminals and in drawings. */
 enum name_style { NAMES_DEFAULT, NAMES_SHORT, NAMES_FULL };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana diff: what grew and what shrank from one capture to another. */
+/* obana diff: compares two captures and shows what increased and what decreased. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ struct diff {
 	struct store *store;
 	const char *paths[2];
 	char *about[2]; /* "host a, 60 s" */
-	char *notes[2]; /* what its figures of traffic are worth; NULL: it has none */
+	char *notes[2]; /* caveats on its traffic statistics; NULL: none */
 	double factor;
 	bool damaged;
 };
@@ -132,7 +132,7 @@ static int feed(struct diff *d, struct analysis *a, int which)
 	return draw_write(a, &o->draw, &side.sink, NULL);
 }
 
-/* One archive after the other, so that memory holds one at a time. An exit code. */
+/* Loads one archive at a time to limit memory. Returns an exit code. */
 static int load_side(struct diff *d, int which)
 {
 	char *path = (char *)d->paths[which];
@@ -196,7 +196,7 @@ static int write_svg(const struct diff *d)
 	return err;
 }
 
-/* How many rows there would be without a limit. */
+/* Number of rows without the limit. */
 static uint64_t count_all(sqlite3 *db, const char *sql)
 {
 	char *all = sqlite3_mprintf("SELECT count(*) FROM (%s)", sql);
@@ -324,7 +324,7 @@ static int write_tables(const struct diff *d)
 	return err;
 }
 
-/* Of requests alone there is nothing to draw. */
+/* A diff of requests only has no flame graph. */
 static bool draws(const struct diff *d)
 {
 	return !d->opts->endpoints && (d->opts->output || has_samples(d) || !has_calls(d));

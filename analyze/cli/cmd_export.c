@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana export: what was recorded in the formats of other programs. */
+/* obana export: writes a capture in the formats of other programs. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana flamegraph: one picture, as asked for. */
+/* obana flamegraph: draws one flame graph. */
 #include <errno.h>
 #include <string.h>
 

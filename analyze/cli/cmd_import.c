@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana import: an archive from a packet capture, as if obrec had recorded its servers. */
+/* obana import: converts a packet capture to an archive, as if obrec had recorded its servers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -105,7 +105,7 @@ struct target {
 	const char *host;
 	struct obz_writer *w;
 	int fd;
-	const char *path; /* as the user named it, for errors */
+	const char *path; /* as given by the user, for errors */
 };
 
 static void add_string(struct json_object *o, const char *key, const char *value)
@@ -127,7 +127,7 @@ static void add_list(struct json_object *o, const char *key, char *const *v, int
 	json_object_object_add(o, key, list);
 }
 
-/* Packets carry real time only, so the archive's monotonic clock is that as well. */
+/* Packets have only real time, so the archive's monotonic clock is set to real time. */
 static struct json_object *header_json(const struct target *t, uint64_t first_ns)
 {
 	char *const probes[] = {"l4", "l7"};
@@ -165,7 +165,7 @@ static int on_begin(void *ctx, uint64_t first_ns)
 		t->w = NULL;
 		message_error("%s: %s", t->path, strerror(-err));
 	} else {
-		t->fd = -1; /* the writer's now */
+		t->fd = -1; /* owned by the writer now */
 	}
 	return err;
 }
@@ -241,7 +241,7 @@ static void summary(const struct import_counts *c)
 		     format_count(flows, c->flows));
 }
 
-/* *cut: the capture ended too early; what it held was written. */
+/* *cut: the capture is truncated; what it contains was written. */
 static int convert(struct target *t, struct pcap_file *p, const char *input, bool *cut)
 {
 	const struct import_sink sink = {on_begin, on_put, t};
@@ -289,7 +289,7 @@ static struct pcap_file *open_capture(const char *input)
 	return NULL;
 }
 
-/* The input's name without its folders. */
+/* File name of the input without directories. */
 static const char *base_name(const char *input)
 {
 	const char *slash = strrchr(input, '/');
@@ -325,7 +325,7 @@ static int run(int argc, char **argv)
 	struct opts o = {.payload = UINT32_MAX, .redact = true, .argc = argc + 1};
 	int rest, code, err;
 
-	/* As it was typed, before parsing moves the operands. */
+	/* Copied before parsing reorders the operands. */
 	o.argv = malloc((argc + 1) * sizeof(*o.argv));
 	if (!o.argv)
 		return EXIT_FAIL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * obana info: what an archive says of itself. A whole one answers from its two ends, whatever its
- * size; of a cut one the chunks are decoded and counted.
+ * obana info: describes an archive. For a complete one it reads only the first and last member,
+ * whatever the size. For a truncated one the chunks are decoded and counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static const struct cli cli = {
 	.exit_status = cli_exit_status,
 };
 
-/* An archive's two ends; `end` counted from the chunks when it is lost. */
+/* First and last member of an archive. If the last is lost, `end` is counted from the chunks. */
 struct info {
 	const char *path;
 	struct obz_reader *reader;
@@ -57,7 +57,7 @@ static int count_chunks(struct info *in)
 	for (size_t i = 0; i < cnt && !err; i++) {
 		err = tally__add(t, in->reader, &m[i]);
 		if (err == -EBADMSG)
-			err = 0; /* is counted as damage */
+			err = 0; /* already counted as damage */
 	}
 	if (!err)
 		in->end = tally__json(t, in->reader);
@@ -79,7 +79,7 @@ static int info_open(struct info *in, const char *path)
 	}
 	text = obz_reader__header(in->reader);
 	in->header = text ? json_parse(text, strlen(text)) : NULL;
-	/* counting looks through the whole file, and may yet find the end */
+	/* counting scans the whole file and may find the end */
 	if (!obz_reader__end(in->reader) && !obz_reader__parts(in->reader)) {
 		err = count_chunks(in);
 		if (err)
@@ -122,7 +122,7 @@ static void line(const char *name, const char *value)
 	strbuf_fini(&b);
 }
 
-/* "a, b" of an array, "k=v, k=v" of an object. */
+/* Prints "a, b" for an array, "k=v, k=v" for an object. */
 static void list_line(const char *name, struct json_object *o, const char *between)
 {
 	struct strbuf b = {0};
@@ -146,8 +146,8 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* An option's value by the unit its name in the header ends with; returns the name's length without
- * that. */
+/* Formats an option's value by the unit in its name's suffix. Returns the length of the name
+ * without the suffix. */
 static size_t option_text(const char *name, struct json_object *value, char text[24])
 {
 	static const char *const bytes[] = {"_size", "payload_max", "payload_many"};
@@ -171,7 +171,7 @@ static size_t option_text(const char *name, struct json_object *value, char text
 	return len;
 }
 
-/* "name 6.00 s, name 512 B": what was asked for; 0 is what was not. */
+/* Prints the options in use: "name 6.00 s, name 512 B". A value of 0 means not used. */
 static void options_line(struct json_object *o)
 {
 	struct strbuf b = {0};
@@ -268,7 +268,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
-/* Counts by name under a heading; the share of `whole` when it is not 0. */
+/* Prints counts by name under a heading, as shares of `whole` if that is not 0. */
 static void print_counts(const char *heading, struct json_object *o, uint64_t whole, bool bytes)
 {
 	if (!o || !json_object_object_length(o))
@@ -314,7 +314,8 @@ static void print_stacks(struct json_object *stacks)
 	}
 }
 
-/* By the leaf of the user stack; the recorder counts them, so that nothing has to be read. */
+/* Kind of symbols at the leaves of user stacks. The recorder counts them, so no chunk has to be
+ * read. */
 static void print_symbols(struct json_object *symbols)
 {
 	uint64_t total = symbols ? json_u64(symbols, "samples") : 0;
@@ -425,7 +426,7 @@ static void print_json(const struct info *in)
 	struct strbuf path = {0}, text = {0};
 
 	strbuf_escape(&path, ESCAPE_TERMINAL,
-		      span_of(in->path)); /* JSON is UTF-8, names need not be */
+		      span_of(in->path)); /* JSON is UTF-8, file names may not be */
 	json_object_object_add(o, "archive", json_object_new_string(path.p ? path.p : ""));
 	strbuf_fini(&path);
 	add_u64(o, "size", obz_reader__size(in->reader));
@@ -440,7 +441,7 @@ static void print_json(const struct info *in)
 	json_object_object_add(o, "damage", damage);
 	json_object_object_add(o, "header", json_object_get(in->header));
 	json_object_object_add(o, "end", json_object_get(in->end));
-	/* json-c passes on whatever is not ASCII */
+	/* json-c copies bytes that are not ASCII unchanged */
 	strbuf_escape(&text, ESCAPE_JSON_TEXT,
 		      span_of(json_object_to_json_string_ext(
 			      o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)));
@@ -449,7 +450,7 @@ static void print_json(const struct info *in)
 	json_object_put(o);
 }
 
-/* Those of a merged archive one after the other. Returns the exit code so far. */
+/* The parts of a merged archive, one by one. Returns the exit code so far. */
 static int show(const struct opts *o, const char *path, bool more, int rc)
 {
 	struct info in;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * obana merge: many archives in one file, each as it is: the captures keep their uuids, hosts,
- * clocks, labels and what is wrong with them, and every command reads the one as it reads the many.
- * The file is a tar: FORMAT.md, 8.
+ * obana merge: combines several archives in one file without changing them. Captures keep their
+ * uuids, hosts, clocks, labels and damage, and all commands read the file as they read the separate
+ * archives. The file is a tar: FORMAT.md, section 8.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "format/text.h"
 #include "format/ustar.h"
 
-#define PART_MAX 077777777777ull /* what tar's header can say */
+#define PART_MAX 077777777777ull /* maximum size in a tar header */
 
 struct opts {
 	const char *output;
@@ -77,7 +77,8 @@ static int write_header(int fd, const char *name, uint64_t sz)
 	return write_all(fd, block, sizeof(block));
 }
 
-/* obz.json: what an older obana refuses to read, and where the parts lie. */
+/* Writes obz.json: the required features, so that an older obana refuses the file, and the
+ * positions of the parts. */
 static int write_list(int fd, const struct captures *c)
 {
 	struct json_object *o = json_object_new_object(), *format = json_object_new_object();

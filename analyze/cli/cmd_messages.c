@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana messages: every request with its response. */
+/* obana messages: lists requests with their responses. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum { OPT_FORMAT, OPT_LIMIT, OPT_CSV, OPT_JSON };
 struct opts {
 	struct common_opts common;
 	struct table_style style;
-	const char *format; /* NULL: the usual columns */
+	const char *format; /* NULL: default columns */
 };
 
 static int set(void *ctx, const struct option_def *def, const char *arg)
@@ -85,18 +85,18 @@ static const struct cli cli = {
 	.exit_status = cli_exit_status,
 };
 
-/* ---- the format ---- */
+/* ---- format strings ---- */
 
-/* Text with a column behind it; the last has none. */
+/* Text followed by a column; the last piece has no column. */
 struct piece {
 	struct strbuf text;
-	int column; /* of the statement; -1: none */
+	int column; /* in the statement; -1: none */
 };
 
 struct format {
 	struct piece *v;
 	size_t cnt, cap;
-	struct strbuf columns; /* of the SELECT */
+	struct strbuf columns; /* of SELECT */
 	int column_cnt;
 };
 
@@ -211,8 +211,8 @@ static int write_rows(const struct opts *o, struct analysis *a, const struct for
 	struct strbuf sql = {0};
 	int err = 0;
 
-	/* Sorted are a time and a number of each, not the whole rows; LIMIT keeps SQLite from
-	 * dropping that order. */
+	/* Sorts only a time and a number per row instead of whole rows. LIMIT keeps SQLite from
+	 * dropping the ORDER BY of the subquery. */
 	strbuf_addf(&sql,
 		    "SELECT %s FROM (SELECT id AS at FROM message ORDER BY ifnull(request_ns, "
 		    "response_ns), id LIMIT -1) CROSS JOIN exchange ON exchange.id = at",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana query: any SQL over the tables. Only what a statement reads is loaded. */
+/* obana query: runs SQL over the tables. Only the tables that the statement reads are loaded. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,8 @@ static const char list_tables[] =
 	"s.name NOT LIKE 'sqlite_%' "
 	"GROUP BY s.name ORDER BY s.type, s.rowid";
 
-/* SQL, not a file's name: has blanks (and is no file), is empty, or is "-". */
+/* Whether an operand is SQL rather than a file name: it contains blanks (and no such file exists),
+ * is empty, or is "-". */
 static bool looks_like_sql(const char *s)
 {
 	return !*s || !strcmp(s, "-") || (s[strcspn(s, " \t\n;")] && access(s, F_OK));
@@ -80,7 +81,7 @@ static int sql_error(const struct store *s, int err)
 		message_error("query: only read-only statements are allowed: SELECT, VALUES, WITH");
 	else
 		message_error("query: %s", sqlite3_errmsg(store__db(s)));
-	return err == -ENOMEM ? err : -EIO; /* an error in the SQL is no usage error */
+	return err == -ENOMEM ? err : -EIO; /* an SQL error is not a usage error */
 }
 
 static bool blank(const char *sql)
@@ -130,7 +131,7 @@ static int query(const struct opts *o, struct analysis *a, const char *sql)
 	return run_statements(a->store, sql, &o->style);
 }
 
-/* Takes the SQL out of the operands. */
+/* Removes the SQL from the operands. */
 static int find_sql(char **operands, int *cnt, char **sql)
 {
 	for (int i = 0; i < *cnt; i++) {
@@ -158,7 +159,7 @@ static int run(int argc, char **argv)
 
 	if (err)
 		return exit_code(err);
-	o.style.human = false; /* figures as they are: scripts read them */
+	o.style.human = false; /* raw values, for scripts */
 	o.style.short_names = false;
 	o.style.width = 0;
 	cnt = argc - rest;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana recover: what is intact of a damaged archive, byte for byte, as a whole one. */
+/* obana recover: copies the intact parts of a damaged archive unchanged into a new, complete
+ * archive. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -39,7 +40,7 @@ static const struct cli cli = {
 	.exit_status = cli_exit_status,
 };
 
-/* The sums of what was copied, and that chunks were lost on the way. */
+/* Totals of the copied chunks, and the number of chunks lost. */
 static char *end_json(const struct tally *t, struct obz_reader *r)
 {
 	struct obz_damage d = obz_reader__damage(r);
@@ -62,7 +63,7 @@ static char *end_json(const struct tally *t, struct obz_reader *r)
 	return text;
 }
 
-/* Copies what is intact; counts in t and *copied. Damage is the reader's to count. */
+/* Copies intact members and counts them in t and *copied. Damage is counted by the reader. */
 static int copy_members(struct obz_reader *r, struct obz_writer *w, struct tally *t, size_t *copied)
 {
 	size_t cnt;
@@ -73,7 +74,7 @@ static int copy_members(struct obz_reader *r, struct obz_writer *w, struct tally
 
 		if (m[i].type != OBZ_CHUNK && m[i].type != OBZ_DEBUG)
 			continue;
-		/* decoding a chunk checks it */
+		/* chunks are checked by decoding them */
 		err = m[i].type == OBZ_DEBUG ? obz_reader__check(r, &m[i]) : 0;
 		if (!err)
 			err = tally__add(t, r, &m[i]);
@@ -106,7 +107,7 @@ static int copy_archive(struct obz_reader *r, int fd, const char *output)
 	int err;
 
 	if (!*wo.uuid)
-		wo.uuid = NULL; /* nothing left but debuginfo */
+		wo.uuid = NULL; /* only debuginfo is left */
 	err = obz_writer__new(&w, fd, &wo);
 	if (err) {
 		message_error("%s: %s", output, strerror(-err));
@@ -129,7 +130,7 @@ static int copy_archive(struct obz_reader *r, int fd, const char *output)
 	return err;
 }
 
-/* A new file, or a special one as it is. */
+/* Creates a new file, or opens a special file as it is. */
 static int open_output(struct place *p, const char *output)
 {
 	const char *why;

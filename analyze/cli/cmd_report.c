@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana report: the summary, and the files that go with it. */
+/* obana report: prints the summary and writes additional output files. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -80,7 +80,8 @@ static int report(const struct opts *o, struct analysis *a, const char *archive)
 		return err;
 	for (int i = 0; i < EXPORT_CNT; i++)
 		silent |= to_stdout(&o->files[i]);
-	/* Files first: who reads the text through `head` wants them whole all the same. */
+	/* Files are written first, so that they are complete even if stdout is closed early, as by
+	 * `head`. */
 	err = export_write(o->files, a, &o->export, archive);
 	if (silent)
 		analysis__warn(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * obana schema: the tables for who writes SQL. Descriptions are the comments of the statements that
- * made the tables (schema.sql has the form): SQLite keeps their text.
+ * obana schema: describes the tables for SQL queries. Descriptions are the comments in the CREATE
+ * statements, whose text SQLite stores (see schema.sql for the form).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -65,7 +65,7 @@ static const struct example {
 			      "'app'"},
 };
 
-/* The text behind "-- " of a line, to its end. */
+/* Text after "-- ", until the end of the line. */
 static struct span rest_of(const char *comment)
 {
 	comment += 2;
@@ -73,7 +73,7 @@ static struct span rest_of(const char *comment)
 	return (struct span){comment, strcspn(comment, "\n")};
 }
 
-/* Of the table itself: behind its name. */
+/* Description of a table: the comment after its name. */
 static struct span table_doc(const char *sql)
 {
 	const char *end = strchr(sql, '\n'), *comment = strstr(sql, "-- ");
@@ -81,7 +81,7 @@ static struct span table_doc(const char *sql)
 	return comment && (!end || comment < end) ? rest_of(comment) : (struct span){"", 0};
 }
 
-/* Of a column: a line `name TYPE, -- text`, or of a view `-- name: text`. */
+/* Description of a column: a line `name TYPE, -- text`, or for a view `-- name: text`. */
 static struct span column_doc(const char *sql, const char *name)
 {
 	size_t len = strlen(name);
@@ -128,7 +128,7 @@ static struct json_object *columns_of(sqlite3 *db, const char *table, const char
 	return columns;
 }
 
-/* Is it among the names? No names: all are. */
+/* Whether the table is among the names. Without names all tables are. */
 static bool chosen(const struct name_set *names, const char *table)
 {
 	return !names->cnt || name_set_has(names, table);
@@ -224,7 +224,7 @@ static int show(const struct opts *o, const struct analysis *a, const struct nam
 	return err;
 }
 
-/* A table's name, not a file's: a word, and no file of that name. */
+/* Whether an operand is a table name rather than a file: a word, and no such file exists. */
 static bool is_table_name(const char *s)
 {
 	for (const char *p = s; *p; p++)

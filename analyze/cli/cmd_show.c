@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana show: one section of the report by itself. */
+/* obana show: prints one section of the report. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static int write_section(const struct opts *o, const struct section *s, const ch
 	return rows < 0 ? (int)rows : 0;
 }
 
-/* That of --kind, else cpu or what there is, as flame graphs have it. */
+/* The kind of --kind, otherwise the first kind present (usually cpu), as for flame graphs. */
 static uint32_t choose_kind(const struct load *l)
 {
 	uint64_t there = l->opts.kinds;
@@ -132,7 +132,7 @@ static char *sql_of(const struct opts *o, const struct section *s, const struct 
 	return all;
 }
 
-/* A condition may read anything, samples as rows too. */
+/* A --where condition may read any table, including rows of samples. */
 static int prepare(const struct opts *o, struct analysis *a, const struct section *s)
 {
 	struct load *l = &a->load;
@@ -172,7 +172,7 @@ static int show(const struct opts *o, struct analysis *a, const struct section *
 		if (err)
 			message_error("show: %s", sqlite3_errmsg(store__db(a->store)));
 	} else if (err == -EINVAL || err == -EACCES) {
-		err = -EIO; /* an error in the SQL is no usage error */
+		err = -EIO; /* an SQL error is not a usage error */
 	}
 	sqlite3_finalize(stmt);
 	free(sql);

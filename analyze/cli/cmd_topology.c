@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana topology: services and the edges between them. */
+/* obana topology: shows services and the calls between them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { OPT_DOT, OPT_SVG, OPT_JSON, OPT_FOCUS, OPT_DEPTH, OPT_OUTPUT, OPT_LIMIT };
 
-#define LIMIT_SVG 60 /* boxes that a picture can hold */
+#define LIMIT_SVG 60 /* maximum boxes in a drawing */
 
 struct opts {
 	struct common_opts common;
@@ -87,7 +87,7 @@ static const struct cli cli = {
 	.exit_status = cli_exit_status,
 };
 
-/* What is shown, narrowed and merged, as tables. */
+/* Filters and merges the edges to be shown into temporary tables. */
 static const char shown_sql[] =
 	"CREATE TEMP TABLE shown_edge(client, server, protocol, calls, errors, request_bytes, "
 	"response_bytes, p50_ns, p99_ns, client_ns, server_ns, unpaired);"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana traffic: bytes, calls, errors and latencies by who talks to whom about what. */
+/* obana traffic: bytes, calls, errors and latencies by service, peer and request. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ struct opts {
 };
 
 /*
- * What can be shown. ?1: rows (of an interval, when there are intervals), ?2: seconds it all took,
- * ?3: length of an interval in nanoseconds or NULL, ?4: start of the first.
+ * Available tables. ?1: maximum rows (per interval, if there are intervals), ?2: total seconds, ?3:
+ * length of an interval in nanoseconds or NULL, ?4: start of the first interval.
  */
 static const struct section {
 	const char *name, *title, *text, *data;
@@ -40,8 +40,8 @@ static const struct section {
 	" FROM connection c LEFT JOIN connection_stat s ON s.connection_id = c.id "                \
 	"WHERE side_wanted(c.role, c.service, c.peer, c.remote_addr, c.protocol, c.id) "
 #define L4_FROM L4_WANTED "GROUP BY 1, role, service, peer, transport"
-/* A row is of the second before it, or of less when the connection is younger: its middle counts.
- */
+/* A statistics row covers the second before it, or less if the connection is younger. It belongs to
+ * the interval that contains its middle. */
 #define SLOT "(max(s.ts_ns - 500000000, ifnull(c.opened_ns, 0), ?4) - ?4) / ?3 * ?3 + ?4"
 #define RANKED(columns, order)                                                                     \
 	"SELECT " columns                                                                          \
@@ -58,7 +58,7 @@ static const struct section {
 	"unpaired, request_bytes, response_bytes, min_ns, mean_ns, p50_ns, p95_ns, p99_ns, "       \
 	"max_ns, first_ns, last_ns, connection_id"
 #define LEVEL(name) "WITH figures AS (SELECT * FROM figure WHERE level = '" name "') "
-/* Not the halves of calls that are another's. */
+/* Without rows that have only unpaired halves of other rows' calls. */
 #define CALLED(name)                                                                               \
 	"WITH figures AS (SELECT * FROM figure WHERE level = '" name "' AND calls > 0) "
 	{"peer", "Connections by peer",
@@ -90,7 +90,7 @@ static const struct section {
 };
 #define SECTION_CNT (sizeof(sections) / sizeof(*sections))
 
-/* Who only connected, or speaks what nobody here knows. */
+/* Peers without known calls: only connected, or an unknown protocol. */
 #define SILENT                                                                                     \
 	"WITH figures AS (SELECT NULL AS start_ns, min(ifnull(c.opened_ns, s.ts_ns)) AS "          \
 	"first_ns, "                                                                               \
@@ -222,7 +222,7 @@ static void side_wanted(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	sqlite3_result_int(ctx, message_filter_wants_side(f, &facts));
 }
 
-/* Of connections as a whole nothing can be said about some messages. */
+/* Filters by message properties do not apply to statistics of whole connections. */
 static bool about_messages(const struct message_filter *f)
 {
 	return f->method || f->target || f->status || f->errors || f->slower_ns;
@@ -233,7 +233,7 @@ static bool of_connections(const struct section *s)
 	return strstr(s->text, "FROM connection ");
 }
 
-/* The column of time only where there are intervals. Malloc'ed. */
+/* SQL with a time column only if there are intervals. Malloc'ed. */
 static char *sql_of(const struct opts *o, const struct section *s)
 {
 	char *sql = strdup(o->style.format == TABLE_TEXT ? s->text : s->data), *at;
@@ -259,7 +259,7 @@ static int prepare(const struct opts *o, struct analysis *a, const char *sql, ui
 	return 0;
 }
 
-/* How many rows there would be without a limit. */
+/* Number of rows without the limit. */
 static long count_all(const struct opts *o, struct analysis *a, const char *sql)
 {
 	struct strbuf b = {0};
@@ -310,7 +310,7 @@ static int show(const struct opts *o, struct analysis *a, const struct section *
 	return rows < 0 ? -EIO : 0;
 }
 
-/* CSV holds one table. */
+/* CSV can hold only one table. */
 static unsigned chosen(const struct opts *o, size_t cnt)
 {
 	unsigned all = (1u << cnt) - 1, last = 1u << (cnt - 1);

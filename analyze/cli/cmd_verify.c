@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana verify: every checksum and every column of every member; says what is damaged and where. */
+/* obana verify: checks every checksum and every column of every member, and reports what is damaged
+ * and where. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static int worse(int a, int b)
 	return a == EXIT_FAIL || b == EXIT_OK ? a : b;
 }
 
-/* Those of a merged archive, which is closed. */
+/* Verifies the parts of a merged archive and closes it. */
 static int verify_parts(const struct opts *o, const char *path, struct obz_reader *r)
 {
 	int rc = EXIT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One obana command is one `const struct command` and one line in commands.def. */
+/* An obana command is one `const struct command` and one line in commands.def. */
 #ifndef ANALYZE_COMMAND_H
 #define ANALYZE_COMMAND_H
 
@@ -7,7 +7,7 @@
 
 struct command {
 	const char *name;
-	const struct cli *cli; /* its own options, help, manual page, completion */
+	const struct cli *cli; /* options, help, manual page, completion */
 	/* argv[0] is the command's name. Returns an exit code. */
 	int (*run)(int argc, char **argv);
 };

@@ -14,7 +14,7 @@ const char common_kind_help[] = "only samples of these kinds:"
 #include "format/kinds.def"
 	;
 
-/* Names are looked up when the archives are open: they may have kinds of their own. */
+/* Names are resolved when the archives are open, since archives may define kinds. */
 static int set_kinds(struct common_opts *o, const struct option_def *def, const char *arg)
 {
 	if (!*arg)
@@ -25,8 +25,7 @@ static int set_kinds(struct common_opts *o, const struct option_def *def, const 
 	return 0;
 }
 
-/* Wall-clock time, local: today's date comes from nowhere, so a bare time of day is on the
- * capture's first day. */
+/* Local wall-clock time. A time without a date is on the day on which the capture started. */
 static bool parse_wall_clock(const char *arg, struct moment *m)
 {
 	static const char *const forms[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S",
@@ -117,8 +116,8 @@ static bool is_word(const char *s)
 		       0;
 }
 
-/* METHOD:PATH=NAME; a method may have colons itself (multiplexed: Service:method), a key of a map
- * an equals sign. */
+/* METHOD:PATH=NAME. A method may contain colons (multiplexed: Service:method), a map key an equals
+ * sign. */
 static int set_thrift_arg(struct common_opts *o, const struct option_def *def, const char *arg)
 {
 	const char *equals = strrchr(arg, '='),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options that several commands share. A command's own struct begins with struct common_opts. */
+/* Options shared by several commands. A command's own struct must begin with struct common_opts. */
 #ifndef ANALYZE_OPTIONS_H
 #define ANALYZE_OPTIONS_H
 
@@ -33,7 +33,7 @@ enum common_option {
 
 int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 
-/* For the end of an option table, before {0}. */
+/* To be used at the end of an option table, before {0}. */
 #define SYMBOL_OPTIONS                                                                             \
 	SERVICES_OPTION, {.help = "Symbols"},                                                      \
 		{"debug-dir",                                                                      \
@@ -96,7 +96,7 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 		"to", 0, ARG_REQUIRED, "TIME", "end here, likewise", common_option_set, OPTION_TO  \
 	}
 
-extern const char common_kind_help[]; /* names the kinds there are */
+extern const char common_kind_help[]; /* lists the known kinds */
 #define FILTER_OPTIONS                                                                             \
 	{                                                                                          \
 		"kind",	    0, ARG_REQUIRED, "KIND[,KIND]", common_kind_help, common_option_set,   \
@@ -182,7 +182,7 @@ extern const char common_kind_help[]; /* names the kinds there are */
 		 OPTION_CONNECTION},                                                                 \
 		TIME_OPTIONS
 
-/* Fills in what was left to defaults; after parsing. */
+/* Sets defaults. Call after parsing. */
 int common_opts_finish(struct common_opts *o);
 void common_opts_fini(struct common_opts *o);
 

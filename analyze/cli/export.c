@@ -33,7 +33,7 @@ STACKS(folded, ".folded");
 STACKS(pprof, ".pb.gz");
 STACKS(speedscope, ".speedscope.json");
 
-/* ---- the others ---- */
+/* ---- other formats ---- */
 
 static int prepare_html(struct load *l, const struct export_opts *o)
 {
@@ -98,7 +98,7 @@ const struct exporter *exporter_find(const char *name)
 	return NULL;
 }
 
-/* ---- several at once ---- */
+/* ---- several files ---- */
 
 int export_open_database(const struct export_file files[EXPORT_CNT], const char *archive,
 			 struct output *database)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files for other programs: a format is one `const struct exporter` and one line in exporters.def.
- */
+/* Output files for other programs. A format is one `const struct exporter` and one line in
+ * exporters.def. */
 #ifndef ANALYZE_EXPORT_H
 #define ANALYZE_EXPORT_H
 
@@ -15,12 +15,12 @@ struct export_opts {
 
 struct exporter {
 	const char *name;		 /* "pprof" */
-	const char *suffix;		 /* of a file name: ".pb.gz" */
+	const char *suffix;		 /* file name suffix: ".pb.gz" */
 	enum output_as as;		 /* OUTPUT_DATABASE: the store itself is the file */
-	const struct profile_sink *sink; /* of those that write stacks */
-	/* The tables it reads; before load__run. 0 or negative errno. */
+	const struct profile_sink *sink; /* for formats that contain stacks */
+	/* Adds the tables it reads. Called before load__run. 0 or negative errno. */
 	int (*prepare)(struct load *l, const struct export_opts *o);
-	/* After load__run. 0 or negative errno, reported. out: NULL for a database. */
+	/* Called after load__run. 0 or negative errno, reported. out: NULL for a database. */
 	int (*write)(const struct exporter *self, const struct analysis *a,
 		     const struct export_opts *o, FILE *out);
 };
@@ -36,13 +36,13 @@ extern const struct exporter *const exporters[EXPORT_CNT];
 /* By name; NULL: none. */
 const struct exporter *exporter_find(const char *name);
 
-/* A file to write; NULL path: beside the archive. */
+/* A file to write. path NULL: beside the archive. */
 struct export_file {
 	bool wanted;
 	const char *path;
 };
 
-/* Opens the database among them if one is wanted, whose path analysis__open takes. */
+/* Opens the database if it is among the files. Its path is passed to analysis__open. */
 int export_open_database(const struct export_file files[EXPORT_CNT], const char *archive,
 			 struct output *database);
 int export_prepare(const struct export_file files[EXPORT_CNT], struct load *l,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All tables as JSON, one object a line, so that neither side holds more than a row:
+ * Writes all tables as JSON, one object per line, so that neither writer nor reader needs more than
+ * one row in memory:
  *
  *	{"table":"process","id":1,"pid":4711,...}
  *
- * Columns are those of `obana schema`, NULL is null; a table's rows follow each other, in the order
- * of time where they have one: in an archive those of several CPUs are mixed up by milliseconds.
+ * Columns are those of `obana schema`; NULL is null. The rows of a table are adjacent and sorted by
+ * time, if the table has one: in an archive, rows of different CPUs are out of order by
+ * milliseconds.
  */
 #include <errno.h>
 #include <stdbool.h>

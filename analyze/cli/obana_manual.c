@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sections of obana's manual page after its commands. */
+/* Sections of obana's manual page after the list of commands. */
 #include "analyze/cli/command.h"
 
 const struct man_section obana_manual[] = {

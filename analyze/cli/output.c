@@ -28,7 +28,7 @@ static int fail(struct output *o, int err, const char *why)
 	return err;
 }
 
-/* The descriptor in the form that is wanted. */
+/* Stores the descriptor in the requested form. */
 static int take(struct output *o, int fd, enum output_as as)
 {
 	if (as == OUTPUT_ARCHIVE && isatty(fd)) {
@@ -45,7 +45,7 @@ static int take(struct output *o, int fd, enum output_as as)
 	return as == OUTPUT_DATABASE ? 0 : -ENOMEM;
 }
 
-/* A name that nobody else has, made by creating the file. */
+/* Finds a unique name by creating the file. */
 static int make_temporary(struct output *o, enum output_as as)
 {
 	mode_t mask = umask(0);
@@ -68,7 +68,7 @@ static int make_temporary(struct output *o, enum output_as as)
 	return take(o, fd, as);
 }
 
-/* A device, a FIFO, a descriptor: written to as it is. */
+/* Devices, FIFOs and descriptors are written directly. */
 static int open_special(struct output *o, enum output_as as)
 {
 	const char *why;
@@ -109,7 +109,7 @@ int output_open(struct output *o, const char *path, const char *archive, const c
 	return err;
 }
 
-/* Where a link led when it was opened. */
+/* Renames the file to the place that a link referred to when it was opened. */
 static int put_in_place(struct output *o)
 {
 	const char *why;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A result file: written under a temporary name and renamed when whole, to where a link leads; a
- * previous file is renamed to NAME.old. Devices, FIFOs and descriptors are written to as they are.
- */
+/* Output files. A file is written under a temporary name and renamed when it is complete, at the
+ * target of a symbolic link; a previous file is renamed to NAME.old. Devices, FIFOs and descriptors
+ * are written directly. */
 #ifndef ANALYZE_OUTPUT_H
 #define ANALYZE_OUTPUT_H
 
@@ -11,24 +11,24 @@
 #include "format/place.h"
 
 struct output {
-	char *path, *temporary; /* NULL: stdout; no temporary: a special file */
+	char *path, *temporary; /* NULL: stdout; no temporary: special file */
 	struct place place;
 	FILE *file; /* OUTPUT_STREAM */
-	int fd;	    /* OUTPUT_ARCHIVE: for somebody who closes it; -1 */
+	int fd;	    /* OUTPUT_ARCHIVE: closed by the caller; or -1 */
 };
 
 enum output_as {
 	OUTPUT_STREAM,	 /* output.file */
-	OUTPUT_DATABASE, /* somebody else writes output.temporary; a special file is an error */
+	OUTPUT_DATABASE, /* the caller writes output.temporary; a special file is an error */
 	OUTPUT_ARCHIVE,	 /* output.fd; a terminal is an error */
 };
 
-/* path: NULL for ARCHIVE's name with its .obz replaced by `suffix` (".flamegraph.svg"), "-" for
- * stdout. Reported; negative errno. */
+/* path: NULL for ARCHIVE's name with .obz replaced by `suffix` (".flamegraph.svg"), "-" for stdout.
+ * Errors are reported; negative errno. */
 int output_open(struct output *o, const char *path, const char *archive, const char *suffix,
 		enum output_as as);
-/* Puts the file in place (err 0; says so on stderr) or removes what was begun. Returns err or its
- * own. */
+/* If err is 0, renames the file to its final name and prints that on stderr. Otherwise removes it.
+ * Returns err or its own error. */
 int output_close(struct output *o, int err);
 
 #endif

@@ -13,7 +13,7 @@ struct feed {
 	size_t value;
 	struct profile_frame *frames;
 	size_t frame_cap;
-	struct strbuf names; /* of groups, without ids */
+	struct strbuf names; /* group names without ids */
 };
 
 static int diff_begin(const struct profile_sink *self, void **state,
@@ -51,7 +51,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Names of groups go into one buffer that must not move once they are pointed to. */
+/* Group names are stored in one buffer, which must not move once there are pointers into it. */
 static size_t groups_sz(const struct profile_stack *s)
 {
 	size_t sz = 1;

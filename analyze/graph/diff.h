@@ -8,21 +8,23 @@
 #include "analyze/graph/flamegraph.h"
 
 /*
- * Feeds one side into f (borrowed), in time. Where the same code is named differently on both
- * sides, it is made one: a binary counts by its name without folders, an inlined call as a call, a
- * process or thread without its id.
+ * Adds one side to f (borrowed), weighted by time. Names that differ between captures for the same
+ * code are normalized: binaries lose their directories, inlined calls become calls, processes and
+ * threads lose their ids.
  */
 struct diff_side {
 	struct profile_sink sink;
 	struct flamegraph *f;
-	int which; /* 0 old, 1 new */
+	int which; /* 0: old, 1: new */
 };
 void diff_side_init(struct diff_side *s, struct flamegraph *f, int which);
 
-/* Scales the new side to the old one's time; returns by what, 1 when either has none. */
+/* Scales the new side to the total time of the old one. Returns the factor; 1 if either side is
+ * empty. */
 double diff_normalize(struct flamegraph *f);
 
-/* Makes the table diff_function in db, a row a function; the shares are of the old side's time. */
+/* Creates table diff_function in db, one row per function. Shares are relative to the old side's
+ * time. */
 int diff_store(const struct flamegraph *f, sqlite3 *db);
 
 #endif

@@ -19,8 +19,8 @@ struct draw {
 	const struct draw_opts *opts;
 	const struct profile_sink *sink;
 	void *state;
-	uint64_t kinds; /* that are shown */
-	bool apart;	/* each kind has values of its own (pprof), not one for all */
+	uint64_t kinds; /* kinds shown */
+	bool apart;	/* separate values per kind (pprof) instead of one for all */
 	struct profile_type types[2 * SAMPLE_KIND_CNT];
 	size_t type_cnt;
 	struct thread_name *threads;
@@ -73,7 +73,7 @@ int draw_prepare(struct load *l, const struct draw_opts *o)
 	return 0;
 }
 
-/* ---- whose a stack is ---- */
+/* ---- groups of a stack ---- */
 
 static uint32_t labelled(const struct draw *d, const char *text, int64_t number)
 {
@@ -191,7 +191,8 @@ static void fill_frame(const struct draw *d, struct profile_frame *to, const str
 	};
 }
 
-/* Why a stack does not reach its thread's start stands where the missing frames would be. */
+/* If a stack does not reach the start of its thread, the reason is shown in place of the missing
+ * frames. */
 static int add_note(struct draw *d, uint32_t stack, struct strbuf *note, size_t *cnt)
 {
 	const char *error = stack_error_text(stacks__get(d->l->stacks, stack).error);
@@ -265,9 +266,10 @@ static int add_stack(struct draw *d, const struct weight *w)
 	return err;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole graph ---- */
 
-/* What was asked for; else cpu, or what there is. pprof holds all kinds side by side. */
+/* Selects the requested kinds. Default: cpu, otherwise the first kind present; for pprof all
+ * kinds. */
 static void choose_kinds(struct draw *d)
 {
 	uint64_t present = 0;
@@ -281,13 +283,13 @@ static void choose_kinds(struct draw *d)
 		d->kinds = present ? present & -present : 1;
 }
 
-/* As pprof and speedscope call it. */
+/* Unit as named by pprof and speedscope. */
 static const char *unit_name(const struct named_kind *k)
 {
 	return !strcmp(k->unit, "ns") ? "nanoseconds" : *k->unit ? k->unit : "count";
 }
 
-/* Of several kinds in one graph. */
+/* Unit of several kinds in one graph. */
 static const char *common_unit(const struct draw *d)
 {
 	const char *unit = NULL;
@@ -317,7 +319,7 @@ static size_t choose_types(struct draw *d)
 		d->types[d->type_cnt++] =
 			(struct profile_type){kind_of(d, k)->name, unit_name(kind_of(d, k))};
 	}
-	/* Graphs show samples where these are what was measured; pprof users expect the value. */
+	/* Graphs show samples if samples were measured; pprof users expect the value. */
 	return d->apart || strcmp(first->count_name, "samples") ? 1 : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tree of a flame graph as stacks are added. */
+/* The tree of a flame graph while stacks are added. */
 #include "analyze/graph/flamegraph_tree.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static uint32_t node_hash(const struct flamegraph *f, uint32_t parent, uint32_t 
 	return h ^ h >> 32;
 }
 
-/* Doubles an array and empties its table of slots, twice as long. */
+/* Doubles an array, and clears and doubles its hash table. */
 static int grow(void **items, size_t item_sz, uint32_t *cap, uint32_t **slots)
 {
 	uint32_t more = *cap ? *cap * 2 : 1024, *new_slots;
@@ -80,7 +80,7 @@ static bool same(const struct flamegraph *f, uint32_t id, const char *s)
 	return !strcmp(intern__get(f->strings, id).p, s ? s : "");
 }
 
-/* Index of the function, added when new; UINT32_MAX when out of memory. */
+/* Index of the function, adding it if new. UINT32_MAX: out of memory. */
 static uint32_t find_func(struct flamegraph *f, const struct profile_frame *frame)
 {
 	uint64_t hash = func_hash(f, frame);
@@ -96,7 +96,7 @@ static uint32_t find_func(struct flamegraph *f, const struct profile_frame *fram
 		    !same(f, fn->name, frame->name) || !same(f, fn->binary, frame->binary))
 			continue;
 		if (fn->line != frame->line)
-			fn->line = 0; /* several lines: the file is all they share */
+			fn->line = 0; /* several lines: only the file is common */
 		return fn - f->funcs;
 	}
 	fn = &f->funcs[f->func_cnt];
@@ -114,7 +114,8 @@ static uint32_t find_func(struct flamegraph *f, const struct profile_frame *fram
 	return f->func_cnt - 1;
 }
 
-/* The child of `parent` for that function: 1 found or made, 0 no more room, or -ENOMEM. */
+/* Finds or adds the child of `parent` for a function. 1: found or added, 0: limit reached, or
+ * -ENOMEM. */
 static int find_child(struct flamegraph *f, uint32_t parent, uint32_t func, uint32_t max,
 		      uint32_t *child)
 {
@@ -157,8 +158,7 @@ int flamegraph__new(struct flamegraph **out, unsigned flags)
 	f->seed = intern_seed();
 	err = intern__add(f->strings, span_of("")) == INTERN_FAILED ? -ENOMEM : 0;
 	for (uint32_t i = 0; !err && i < FLAME_FUNCS; i++) {
-		/* No binary has an empty-line name, so that no frame of a capture is taken for
-		 * these. */
+		/* No binary is named "\n", so no frame of a capture can be mistaken for these. */
 		struct profile_frame frame = {
 			.name = names[i], .binary = "\n", .kind = PROFILE_NOTE};
 
@@ -203,7 +203,7 @@ static size_t leading_groups(const struct profile_frame *frames, size_t cnt)
 	return n;
 }
 
-/* Sums must not overflow; past the bound (73 years of nanoseconds) they stay where they are. */
+/* Sums saturate at the limit (73 years of nanoseconds) instead of overflowing. */
 static void add_weight(struct flamegraph *f, uint32_t node, int which, uint64_t weight)
 {
 	if (weight > FLAME_MAX_WEIGHT - f->weight[which])
@@ -227,8 +227,8 @@ int flamegraph__add(struct flamegraph *f, const struct profile_frame *frames, si
 			return -ENOMEM;
 		found = find_child(f, node, func, f->node_max, &node);
 		if (!found) {
-			/* An eighth more is set aside for saying so; beyond that it is the caller's
-			 * self. */
+			/* These nodes may exceed the limit by an eighth. Beyond that, the weight is
+			 * added to the caller's self. */
 			found = find_child(f, node, FLAME_DEEPER, f->node_max / 8 * 9, &node);
 			f->cut_cnt++;
 			i = cnt;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Makes every svg.flamegraph of the document live: it reads the graph from the <metadata> elements (their format is told
- * in flamegraph_data.c), lays it out for the width there is and draws the rows that are in sight. Nothing is fetched,
- * evaluated or written as markup: names reach the page through textContent alone.
+ * Makes every svg.flamegraph of the document interactive: reads the graph from the <metadata> elements (format:
+ * flamegraph_data.c), lays it out for the available width and draws the visible rows. Nothing is fetched, evaluated or
+ * inserted as markup: names are set only through textContent.
  */
 (function () {
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg", XHTML = "http://www.w3.org/1999/xhtml";
 const ROW = 17, PAD = 8;
-const NARROW = 760;	/* px: the controls take lines of their own */
-const ALONE = 0.7;	/* px: narrower siblings are drawn as one box ... */
-const RUN = 2;		/* ... of about this width, which can be zoomed into, */
-const FAINT = 0.1;	/* and what then is still narrower than this is not drawn. */
-const OUTLINED = 8;	/* px: summed up frames so wide have a dashed outline */
+const NARROW = 760;	/* px: below this the controls have separate lines */
+const ALONE = 0.7;	/* px: narrower siblings are merged into boxes ... */
+const RUN = 2;		/* ... of about this width, which can be zoomed; */
+const FAINT = 0.1;	/* merged boxes narrower than this are not drawn */
+const OUTLINED = 8;	/* px: merged frames of at least this width have a dashed outline */
 const KINDS = "uikjgn";
 const KIND_NAMES = ["user", "inlined", "kernel", "JIT", "group", ""];
-const SMALL = 0;	/* the frame that stands for those too light to be in the file */
+const SMALL = 0;	/* the frame for merged frames, which are not in the file */
 
 function el(name, attrs, parent, text) {
 	const e = document.createElementNS(SVG, name);
@@ -48,7 +48,7 @@ function numbers(text) {
 	};
 }
 
-/* The same hash as in flamegraph_static.c, of the name's UTF-8. */
+/* Same hash as in flamegraph_static.c, over the UTF-8 bytes of the name. */
 function shade(name) {
 	let h = 2166136261;
 	for (const b of new TextEncoder().encode(name))
@@ -69,7 +69,7 @@ function decodeFrames(svg) {
 	return frames;
 }
 
-/* Boxes are in preorder: the children of i begin at i + 1, the sibling after c is end[c]. */
+/* Boxes are in preorder: the first child of i is i + 1, the next sibling of c is end[c]. */
 function decode(svg) {
 	const diff = svg.hasAttribute("data-diff");
 	const next = numbers(svg.querySelector(".fg-boxes").textContent), n = next();
@@ -109,7 +109,7 @@ function decode(svg) {
 	return g;
 }
 
-/* ---- figures and names for people ---- */
+/* ---- formatting of numbers and names ---- */
 
 function scaled(v, units, step) {
 	let u = 0;
@@ -132,7 +132,7 @@ function percent(part, all) {
 	return (p !== 0 && p < 0.01 ? "<0.01" : p.toFixed(2)) + "%";
 }
 
-/* A name without what stands in (), <> or {}, but for "operator()", "(anonymous namespace)" and the like. */
+/* Removes the contents of (), <> and {} from a name, except "operator()", "(anonymous namespace)" and similar. */
 function plain(name) {
 	let out = "", depth = 0;
 	for (let i = 0; i < name.length; i++) {
@@ -157,7 +157,7 @@ function plain(name) {
 	return out.replace(/ const$/, "").replace(/^::/, "") || name;
 }
 
-/* As much of a name as goes into `room` characters; of code, the last part of the name says most. */
+/* Shortens a name to `room` characters. For code, the last component of the name is preferred. */
 function fit(name, room, code) {
 	if (room < 3)
 		return "";
@@ -172,11 +172,11 @@ function fit(name, room, code) {
 	return Array.from(last || bare).slice(0, room - 1).join("") + "\u2026";
 }
 
-/* ---- what is shown where ---- */
+/* ---- layout ---- */
 
 /*
- * A view is a range of siblings, first..last, at full width: one frame, or a run of narrow ones. Returns rows by depth
- * of boxes {x, w, i, last, count, faded}, where i..last is again a range of siblings.
+ * A view shows a range of siblings, first..last, at full width: one frame, or several narrow ones. Returns rows by depth
+ * of boxes {x, w, i, last, count, faded}, where i..last is also a range of siblings.
  */
 function layout(g, view, width) {
 	const rows = [], inner = width - 2 * PAD, top = g.depth[view.first];
@@ -220,7 +220,7 @@ function layout(g, view, width) {
 	return { rows: rows, base: base };
 }
 
-/* Weight of the matching frames in a view, each sample once, and of frames whose names are not in the file. */
+/* Weight of the matching frames in a view, counting each sample once, and of merged frames, whose names are unknown. */
 function matched(g, view, hit) {
 	let sum = 0, unknown = 0;
 	const end = g.end[view.last];
@@ -240,7 +240,7 @@ function matched(g, view, hit) {
 	return { sum: sum, unknown: unknown };
 }
 
-/* ---- the live graph ---- */
+/* ---- the interactive graph ---- */
 
 class Flamegraph {
 	constructor(svg, first) {
@@ -273,7 +273,7 @@ class Flamegraph {
 			this.reveal(this.g.depth[this.view.first]);
 	}
 
-	/* The advance of a character in the font that is really there. */
+	/* Measures the width of a character in the font in use. */
 	measure() {
 		const probe = el("text", { x: 0, y: -100 }, this.svg, "0".repeat(50));
 		this.char = (probe.getComputedTextLength && probe.getComputedTextLength() / 50) || 6.63;
@@ -327,7 +327,7 @@ class Flamegraph {
 		this.frames.textContent = "";
 		this.rows = [];
 		this.placeControls();
-		/* Rooted at the bottom: keep what is under the pointer there. */
+		/* With the root at the bottom, scroll to keep the same rows under the pointer. */
 		if (!this.down && before && this.height !== before)
 			this.scroller().scrollBy(0, this.height - before);
 		this.drawInSight();
@@ -361,7 +361,7 @@ class Flamegraph {
 		return window;
 	}
 
-	/* The part of the graph in sight, in its own coordinates. */
+	/* The visible part of the graph, in graph coordinates. */
 	sight() {
 		const at = this.svg.getBoundingClientRect(), s = this.scroller();
 		const clip = s === window ? { top: 0, bottom: window.innerHeight } : s.getBoundingClientRect();
@@ -373,7 +373,7 @@ class Flamegraph {
 		return this.headHeight + (this.down ? depth : this.plan.rows.length - 1 - depth) * ROW;
 	}
 
-	/* Rows are drawn when they first come into sight; the header stays on top of it. */
+	/* Rows are drawn when they first become visible; the header stays at the top. */
 	drawInSight() {
 		if (!this.plan)
 			return;
@@ -413,7 +413,7 @@ class Flamegraph {
 			(b.i === this.focus ? " fg-focus" : "");
 	}
 
-	/* Whether a box, or anything in a run of narrow ones, matches. */
+	/* Whether a box, or any frame of a merged box, matches. */
 	hits(b) {
 		const g = this.g;
 		if (!this.hit)
@@ -530,7 +530,7 @@ class Flamegraph {
 
 	clicked(b) {
 		if (b.i === this.view.first && b.last === this.view.last)
-			this.zoom(0, 0); /* again: back out */
+			this.zoom(0, 0); /* second click: zoom out */
 		else
 			this.zoom(b.i, b.last);
 	}
@@ -542,7 +542,7 @@ class Flamegraph {
 		this.pattern = pattern;
 		this.input.classList.remove("fg-bad");
 		if (pattern)
-			try { /* capitals ask for themselves */
+			try { /* case-sensitive if the pattern has upper case */
 				re = new RegExp(pattern, /[A-Z]/.test(pattern.replace(/\\./g, "")) ? "" : "i");
 			} catch (e) {
 				this.input.classList.add("fg-bad");
@@ -573,7 +573,7 @@ class Flamegraph {
 		t.textContent = text;
 	}
 
-	/* ---- the address keeps the view: #s=PATTERN&z=FIRST-LAST, or ?s=PATTERN ---- */
+	/* ---- the view is stored in the URL: #s=PATTERN&z=FIRST-LAST, or ?s=PATTERN ---- */
 
 	remember() {
 		if (!this.remembers || this.recalling)
@@ -586,7 +586,7 @@ class Flamegraph {
 		try {
 			history.replaceState(null, "", parts.length ? "#" + parts.join("&") : location.pathname + location.search);
 		} catch (e) {
-			/* a sandboxed or data: document has no address to keep */
+			/* sandboxed and data: documents have no URL */
 		}
 	}
 
@@ -598,7 +598,7 @@ class Flamegraph {
 				if (at > 0)
 					want[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1));
 			} catch (e) {
-				/* not ours */
+				/* not one of our parameters */
 			}
 		}
 		this.recalling = true;
@@ -611,7 +611,7 @@ class Flamegraph {
 		this.recalling = false;
 	}
 
-	/* ---- pointer and keys ---- */
+	/* ---- mouse and keyboard ---- */
 
 	boxAt(target) {
 		const e = target.closest && target.closest(".fg-frame");
@@ -657,7 +657,7 @@ class Flamegraph {
 
 	key(e) {
 		const typing = document.activeElement === this.input;
-		if (e.key === "f" && (e.ctrlKey || e.metaKey) && !typing) { /* twice: the browser's own */
+		if (e.key === "f" && (e.ctrlKey || e.metaKey) && !typing) { /* a second Ctrl-F opens the browser's search */
 			e.preventDefault();
 			this.input.focus();
 			this.input.select();
@@ -676,7 +676,7 @@ class Flamegraph {
 		}
 	}
 
-	/* First what is searched for, then the zoom. */
+	/* Resets the search first, then the zoom. */
 	escape(typing) {
 		if (this.pattern) {
 			this.input.value = "";
@@ -689,7 +689,7 @@ class Flamegraph {
 			this.input.blur();
 	}
 
-	/* The focus goes from box to box as they are drawn. */
+	/* Moves the focus to an adjacent box. */
 	move(key) {
 		const rows = this.plan.rows, g = this.g, deeper = key === (this.down ? "ArrowDown" : "ArrowUp");
 		let depth, at;
@@ -711,7 +711,7 @@ class Flamegraph {
 			this.setFocus(b, depth);
 	}
 
-	/* Scrolls no further than needed for a row to be in sight, below the header. */
+	/* Scrolls the minimum needed to show a row below the header. */
 	reveal(depth) {
 		const y = this.rowY(depth), s = this.sight();
 		if (y < s.top + this.headHeight)

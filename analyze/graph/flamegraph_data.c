@@ -7,11 +7,12 @@
  *   frames   count, then of each: name, kind, binary, file (indices of strings), line, label
  *   boxes    count, then of each, in preorder: frame, number of children, self (of a diff: both)
  *
- * Label 0 is the name. Frame 0 is "(N small frames)": N stands in the place of the number of
- * children.
+ * Label 0: the label is the name. Frame 0 is "(N small frames)", where N is stored in place of the
+ * number of children.
  *
- * Numbers are base 64 with the digits A-Za-z0-9-_, five bits each, low ones first, 32 added to all
- * but the last: letters only, so nothing has to be escaped, and most numbers take one or two.
+ * Numbers are base 64 with the digits A-Za-z0-9-_, five bits per digit, least significant first;
+ * all digits but the last have 32 added. Nothing has to be escaped, and most numbers take one or
+ * two digits.
  */
 #include "analyze/graph/flamegraph_data.h"
 
@@ -20,8 +21,8 @@
 
 #include "analyze/graph/flamegraph_name.h"
 
-/* Strings take at most about this; long ones are shortened as far as needed, but not below LEAST.
- * Labels take more up to LABELS_SZ, then the names stand in boxes too. */
+/* Approximate limit for all strings. Long ones are shortened as needed, but not below STRING_LEAST.
+ * Labels are limited to LABELS_SZ in addition; the remaining boxes show the name. */
 #define STRINGS_SZ (1u << 20)
 #define LABELS_SZ (STRINGS_SZ / 4)
 #define STRING_LEAST 64
@@ -42,7 +43,7 @@ static void add_number(struct strbuf *b, uint64_t v)
 	strbuf_add(b, text, len);
 }
 
-/* Ids in order of first use, so that those used most tend to be short. */
+/* Ids in order of first use, so that frequently used ids tend to be short. */
 struct ids {
 	uint32_t *of; /* by old id; 0: none yet */
 	uint32_t *list;
@@ -53,7 +54,7 @@ static bool ids_init(struct ids *ids, size_t n)
 {
 	ids->of = calloc(n, sizeof(*ids->of));
 	ids->list = malloc((n + 1) * sizeof(*ids->list));
-	ids->cnt = 1; /* the caller's old id 0 is 0 */
+	ids->cnt = 1; /* old id 0 stays 0 */
 	return ids->of && ids->list;
 }
 
@@ -84,11 +85,11 @@ static size_t shortened_sz(const struct flamegraph *f, const struct ids *strings
 	return sum;
 }
 
-/* What is not called in its box by its name: labels come behind the other strings. */
+/* Labels of boxes that differ from the name. They follow the other strings. */
 struct labels {
-	uint32_t *of; /* by function in the file: 0, or 1 + number of the label */
+	uint32_t *of; /* by function in the file: 0, or label number + 1 */
 	uint32_t cnt;
-	struct strbuf text; /* each after a newline, escaped */
+	struct strbuf text; /* escaped, each after a newline */
 };
 
 static bool labels_make(struct labels *l, const struct flame_drawing *d, const struct ids *funcs)
@@ -139,7 +140,7 @@ static bool add_strings(struct flame_drawing *d, const struct ids *strings,
 	return true;
 }
 
-/* All strings have their numbers before the first label gets one. */
+/* All strings are numbered before the labels. */
 static void number_strings(const struct flamegraph *f, const struct ids *funcs, struct ids *strings)
 {
 	for (uint32_t i = 0; i < funcs->cnt; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The SVG being written; each part appends to the document. */
+/* The SVG document while it is written; each part appends to it. */
 #ifndef ANALYZE_FLAMEGRAPH_DRAWING_H
 #define ANALYZE_FLAMEGRAPH_DRAWING_H
 
@@ -13,7 +13,7 @@ struct flame_drawing {
 	struct strbuf out;
 };
 
-/* Of an inverted graph depth 0 is on top. */
+/* In an inverted graph, depth 0 is at the top. */
 static inline bool flame_grows_down(const struct flame_drawing *d)
 {
 	return d->f->flags & FLAME_INVERTED;

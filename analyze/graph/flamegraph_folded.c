@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Folded stacks, the lines of stackcollapse.pl: "root;...;leaf N". */
+/* Folded stacks, the format of stackcollapse.pl: "root;...;leaf N". */
 #include "analyze/graph/flamegraph_tree.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ struct folder {
 	const struct flamegraph *f;
 	uint32_t *first, *kids; /* children of n: kids[first[n]..first[n + 1]) */
 	struct strbuf path;
-	size_t *len; /* of the path, by depth */
+	size_t *len; /* path length by depth */
 	FILE *out;
 };
 
@@ -43,7 +43,7 @@ static void make_families(struct folder *o)
 			by_name, (void *)f);
 }
 
-/* What would end the frame or the line, or act on a terminal, is replaced. */
+/* Replaces characters that would end the frame or the line or control a terminal. */
 static void add_frame(struct strbuf *path, struct span name)
 {
 	size_t at;
@@ -95,7 +95,7 @@ int flamegraph__write_folded(const struct flamegraph *f, FILE *out)
 	if (!todo || !depth || !o.first || !o.kids)
 		goto cleanup;
 	for (uint32_t i = 1; i < n;
-	     i++) { /* the root, "all", is no frame: its children have depth 0 */
+	     i++) { /* the root, "all", is not a frame: its children have depth 0 */
 		depth[i] = f->nodes[i].parent ? depth[f->nodes[i].parent] + 1 : 0;
 		if (depth[i] > deepest)
 			deepest = depth[i];

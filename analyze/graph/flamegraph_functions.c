@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A flame graph's tree by function, and the scaling of one side of a diff. */
+/* Totals of a flame graph by function, and scaling of one side of a diff. */
 #include "analyze/graph/flamegraph_tree.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@ uint64_t flamegraph__weight(const struct flamegraph *f, int which)
 	return f->weight[which];
 }
 
-/* What rounding takes from one node the next one gets: the sum comes out exactly. */
+/* The rounding error of each node is carried to the next, so the sum is exact. */
 void flamegraph__scale(struct flamegraph *f, int which, uint64_t total)
 {
 	unsigned __int128 carry = 0;
@@ -27,7 +27,7 @@ void flamegraph__scale(struct flamegraph *f, int which, uint64_t total)
 	f->weight[which] = total;
 }
 
-/* Boxes come in preorder: `path` holds the functions from the root to the box before. */
+/* Boxes are in preorder: `path` holds the functions from the root to the previous box. */
 static void add_up(const struct flamegraph *f, const struct flame_layout *l,
 		   struct flame_function *sums, uint32_t *path, uint32_t *on_path)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the tree to boxes in drawing order, the lightest ones summed up. */
+/* Converts the tree to boxes in drawing order and merges the lightest ones. */
 #include "analyze/graph/flamegraph_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of each node while laying out, all arrays by node. */
+/* State of each node during layout; all arrays are indexed by node. */
 struct work {
 	const struct flamegraph *f;
 	uint64_t (*total)[2];
 	uint64_t *width; /* total[0] + total[1] */
 	uint32_t *depth;
-	uint32_t *first; /* first[n]..first[n + 1] in `kids`: the kept children */
+	uint32_t *first; /* kept children: kids[first[n]..first[n + 1]) */
 	uint32_t *kids;
-	uint32_t *dropped; /* children without a box of their own */
+	uint32_t *dropped; /* number of children without a box */
 	uint32_t max_depth;
-	uint64_t least; /* kept is what is wider, or as wide and at most so deep */
+	uint64_t least; /* keep: wider, or equal and at most this deep */
 	uint32_t deepest;
 };
 
@@ -59,13 +59,14 @@ static void sum_up(struct work *w)
 		w->width[i] = w->total[i][0] + w->total[i][1];
 }
 
-/* A child is never wider than its parent and always deeper, so what this keeps is a tree. */
+/* Chooses which nodes to keep. A child is never wider than its parent and always deeper, so the
+ * kept nodes form a tree. */
 static int choose(struct work *w, size_t max)
 {
 	uint32_t n = w->f->node_cnt, *at_depth;
 	size_t room = max;
 
-	w->least = 1; /* without weight in either capture: nothing to draw */
+	w->least = 1; /* nodes without weight in either capture are not drawn */
 	w->deepest = UINT32_MAX;
 	if (n <= max)
 		return 0;
@@ -84,7 +85,8 @@ static int choose(struct work *w, size_t max)
 	for (w->deepest = 0; w->deepest < w->max_depth && at_depth[w->deepest] <= room;
 	     w->deepest++)
 		room -= at_depth[w->deepest];
-	/* Equals of one depth are kept or left out together; at least the root's own row stays. */
+	/* Nodes of equal width and depth are kept or dropped together. At least the root's row is
+	 * kept. */
 	w->deepest = w->deepest ? w->deepest - 1 : 0;
 	free(at_depth);
 	return 0;
@@ -110,7 +112,7 @@ static int by_width(const void *a, const void *b, void *ctx)
 	return order ? order : x < y ? -1 : 1;
 }
 
-/* Fills first, kids and dropped: a counting sort by parent, then each family by width. */
+/* Fills first, kids and dropped: a counting sort by parent, then each node's children by width. */
 static void make_families(struct work *w)
 {
 	const struct flame_node *nodes = w->f->nodes;
@@ -125,7 +127,7 @@ static void make_families(struct work *w)
 	for (uint32_t i = 0; i <= n; i++) {
 		sum += w->first[i];
 		w->first[i] =
-			sum; /* the end of the family; filling from behind makes it the start */
+			sum; /* end of the children; filling from the end turns it into the start */
 	}
 	for (uint32_t i = n - 1; i > 0; i--)
 		if (kept(w, i))
@@ -136,7 +138,7 @@ static void make_families(struct work *w)
 				sizeof(*w->kids), by_width, w);
 }
 
-/* The box for all children of `node` that were left out. */
+/* The box that stands for all dropped children of `node`. */
 static struct flame_box small_box(const struct work *w, uint32_t node)
 {
 	struct flame_box b = {
@@ -164,7 +166,8 @@ static void emit(struct flame_layout *l, const struct work *w, uint32_t node)
 	};
 }
 
-/* Preorder with a stack of nodes yet to draw; SMALL_OF marks the small box of a node. */
+/* Preorder traversal with a stack of nodes to draw. SMALL_OF marks the box for the dropped children
+ * of a node. */
 #define SMALL_OF (UINT32_C(1) << 31)
 static void walk(struct flame_layout *l, const struct work *w, uint32_t *todo)
 {

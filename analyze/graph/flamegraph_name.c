@@ -17,7 +17,7 @@ void flame_add_name(struct strbuf *b, struct span name, size_t max)
 		while (len && ((unsigned char)name.p[len] & 0xc0) == 0x80)
 			len--;
 	}
-	for (size_t i = 0; i < len; i++) /* a name is one line */
+	for (size_t i = 0; i < len; i++) /* a name is a single line */
 		line[i] = strchr("\n\r\t", name.p[i]) && name.p[i] ? ' ' : name.p[i];
 	strbuf_escape(b, ESCAPE_XML, (struct span){line, len});
 	if (len < name.len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names as a drawing shows them. */
+/* Names as shown in drawings. */
 #ifndef ANALYZE_FLAMEGRAPH_NAME_H
 #define ANALYZE_FLAMEGRAPH_NAME_H
 
@@ -7,12 +7,11 @@
 
 enum { FLAME_NAME_MAX = 4096 };
 
-/* A name for show, escaped, cut to `max` bytes at a character's end with "..." in the rest's place.
- */
+/* Appends an escaped name, truncated to `max` bytes at a character boundary and then ending in
+ * "...". */
 void flame_add_name(struct strbuf *b, struct span name, size_t max);
 
-/* Appends what a function is called in its box; it is code that a compiler named, or called as it
- * is. */
+/* Appends the label of a function's box: the short name for compiled code, otherwise the name. */
 void flame_add_label(struct strbuf *b, const struct flame_drawing *d, uint32_t func);
 
 #endif

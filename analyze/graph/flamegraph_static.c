@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The frames as plain SVG elements, for viewers that run no script. */
+/* The frames as plain SVG elements, for viewers without scripts. */
 #include "analyze/graph/flamegraph_static.h"
 
 #include <stdlib.h>
@@ -7,20 +7,19 @@
 
 #include "analyze/graph/flamegraph_name.h"
 
-/* More elements than this make the file heavy and show nothing more. */
+/* More elements make the file large without showing more. */
 #define STATIC_MAX 6000
-/* Narrower boxes are drawn as one with their narrow siblings; what is left below FAINT is not
- * drawn. */
+/* Narrower boxes are merged with their narrow siblings; a merged box below FAINT is not drawn. */
 #define STATIC_LEAST 0.5
 #define STATIC_FAINT 0.1
 
-/* Summed up frames so wide have a dashed outline. */
+/* Merged frames of at least this width have a dashed outline. */
 #define OUTLINED 8
 
 #define TEXT_CHAR 6.63 /* advance of an 11 px monospace character */
 #define TEXT_PAD 3
 
-/* A stable hash (FNV-1a): the same function has the same shade in every graph. */
+/* A stable hash (FNV-1a), so that a function has the same shade in every graph. */
 static unsigned shade(struct span name)
 {
 	uint32_t h = 2166136261;
@@ -30,12 +29,12 @@ static unsigned shade(struct span name)
 	return (h ^ h >> 16) & 3;
 }
 
-/* Kind letter and shade, or step of change: the CSS class, as flamegraph.js gives it. */
+/* CSS class as in flamegraph.js: letter of the kind and shade, or step of change. */
 struct flame_class {
 	char name[4];
 };
 
-/* Of a diff: 0 (shrank by far) to 8 (grew by far); 4 is about the same. */
+/* Change in a diff: 0 (large decrease) to 8 (large increase); 4: about the same. */
 static unsigned change_step(uint64_t was, uint64_t is)
 {
 	static const double steps[] = {0.05, 0.15, 0.35, 0.65};
@@ -70,8 +69,8 @@ static struct flame_class class_of(const struct flame_drawing *d, const struct f
 
 struct canvas {
 	struct flame_drawing *d;
-	bool measure;	  /* find out the deepest row, draw nothing */
-	uint32_t deepest; /* of what is drawn */
+	bool measure;	  /* only determine the deepest row */
+	uint32_t deepest; /* deepest row drawn */
 	double top, least, scale;
 };
 
@@ -128,7 +127,7 @@ static void draw_frame(const struct canvas *c, const struct flame_box *b, double
 	strbuf_fini(&label);
 }
 
-/* A row's siblings too narrow to draw, as one box. They follow their wider siblings. */
+/* Draws the siblings that are too narrow as one box, after the wider ones. */
 static void draw_narrow(const struct canvas *c, uint32_t depth, double x, double w)
 {
 	strbuf_addf(&c->d->out,
@@ -160,20 +159,20 @@ static double least_width(const struct flame_layout *l, double scale)
 		widths[i] = flame_width(&l->boxes[i]);
 	most = flame_kth_largest(widths, l->cnt, STATIC_MAX) * scale;
 	free(widths);
-	/* Of many equal boxes either all or none are drawn. */
+	/* Of many equal boxes, either all or none are drawn. */
 	return most > least ? most * 1.0000001 : least;
 }
 
 /*
- * Boxes come in preorder, siblings widest first: x[d] is where the next box of depth d starts,
- * narrow[d] where the narrow ones of the family at depth d began (-1: none). A family ends when a
- * shallower box comes.
+ * Boxes are in preorder, siblings widest first. x[d]: start of the next box at depth d. narrow[d]:
+ * start of the narrow siblings at depth d, -1: none. A group of siblings ends at the next box of
+ * smaller depth.
  */
 static void walk(struct canvas *c, double *x, double *narrow)
 {
 	const struct flame_layout *l = &c->d->layout;
 	uint32_t hidden = UINT32_MAX,
-		 open = 0; /* below `hidden` nothing is drawn; `open` families */
+		 open = 0; /* below `hidden` nothing is drawn; `open`: sibling groups */
 
 	x[0] = FLAME_PAD;
 	narrow[0] = -1;

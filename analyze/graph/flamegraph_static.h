@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The drawing that works without script. */
+/* The drawing without scripts. */
 #ifndef ANALYZE_FLAMEGRAPH_STATIC_H
 #define ANALYZE_FLAMEGRAPH_STATIC_H
 
 #include "analyze/graph/flamegraph_drawing.h"
 
-/* Frames wide enough to be seen. Returns the height of its rows; `measure`: that alone. */
+/* Draws the frames that are wide enough to be visible. Returns the height of the rows. `measure`:
+ * only returns the height. */
 double flame_draw_static(struct flame_drawing *d, double top, bool measure);
 
 #endif

@@ -13,7 +13,7 @@ const char flamegraph_js[] = {
 #include "flamegraph.js.h"
 };
 
-/* Boxes in the data: about 5 bytes each. */
+/* Maximum boxes in the data: about 5 bytes each. */
 #define BOXES_MAX 200000
 #define HEAD_HEIGHT 72
 
@@ -63,7 +63,7 @@ static void add_text(struct strbuf *out, const char *class, int y, const char *t
 	strbuf_addf(out, "%s</text>\n", more);
 }
 
-/* What the reader must know of this picture besides the subtitle. */
+/* Description of the drawing beyond the subtitle. */
 static void describe(const struct flame_drawing *d, char *text, size_t sz)
 {
 	char left[24], all[24], cut[24];
@@ -113,7 +113,7 @@ static void open_svg(struct flame_drawing *d, double height)
 	strbuf_addf(&d->out, "<rect class=\"fg-bg\" width=\"100%%\" height=\"100%%\"/>\n");
 }
 
-/* The whole document; false when the data's names are too many for its size. */
+/* Writes the whole document. False: the names exceed the size limit. */
 static bool compose(struct flame_drawing *d)
 {
 	bool fits;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside of a flame graph: the tree as it grows, and the layout made of it for drawing. */
+/* Internals of flame graphs: the tree while it is built, and the layout for drawing. */
 #ifndef ANALYZE_FLAMEGRAPH_TREE_H
 #define ANALYZE_FLAMEGRAPH_TREE_H
 
@@ -7,25 +7,25 @@
 #include "analyze/base/intern.h"
 
 /*
- * Bounds: 4 million nodes are about 250 MB with all that is made of them. What does not fit is
- * counted under a FLAME_DEEPER child of the last frame that did.
+ * Limit: 4 million nodes take about 250 MB including everything derived from them. Frames beyond it
+ * are counted in a FLAME_DEEPER child of the last frame that fits.
  */
 #define FLAME_MAX_NODES (4u << 20)
-/* Sums of weights stay below, so that no addition overflows. */
+/* Sums of weights stay below this, so that additions do not overflow. */
 #define FLAME_MAX_WEIGHT (UINT64_C(1) << 61)
 
-/* A function in a binary, as drawn; strings are ids in `strings`, 0 is "". */
+/* A function in a binary, as drawn. Strings are ids in `strings`, 0 is "". */
 struct flame_func {
 	uint32_t name, binary, file, line;
 	enum profile_kind kind;
 	uint64_t hash;
 };
 
-/* Functions that every graph has, by index. */
+/* Functions present in every graph, by index. */
 enum { FLAME_SMALL, FLAME_ALL, FLAME_DEEPER, FLAME_FUNCS };
 
 struct flame_node {
-	uint32_t parent; /* always a lower index; the root is node 0, its own parent */
+	uint32_t parent; /* always a lower index; the root, node 0, is its own parent */
 	uint32_t func;
 	uint64_t self[2];
 };
@@ -35,35 +35,35 @@ struct flamegraph {
 	uint64_t seed;
 	struct intern *strings;
 	struct flame_func *funcs;
-	uint32_t func_cnt, func_cap, *func_slots; /* index + 1; twice func_cap */
+	uint32_t func_cnt, func_cap, *func_slots; /* index + 1; size is twice func_cap */
 	struct flame_node *nodes;
 	uint32_t node_max; /* FLAME_MAX_NODES */
 	uint32_t node_cnt, node_cap, *node_slots;
 	uint64_t weight[2];
 	uint64_t stack_cnt;
-	uint64_t cut_cnt; /* stacks that did not fit in whole */
+	uint64_t cut_cnt; /* truncated stacks */
 };
 
-/* One box of the drawing. Boxes are in preorder; siblings heaviest first, the small ones' box last.
- */
+/* One box of the drawing. Boxes are in preorder, siblings heaviest first, the box of small ones
+ * last. */
 struct flame_box {
 	uint32_t func;
 	uint32_t depth;
-	uint32_t kids; /* FLAME_SMALL: how many siblings it stands for */
+	uint32_t kids; /* FLAME_SMALL: number of siblings merged */
 	uint64_t self[2], total[2];
 };
 
 struct flame_layout {
 	struct flame_box *boxes;
 	size_t cnt;
-	uint32_t depth;	   /* of the deepest box */
-	uint32_t left_out; /* nodes of the tree that have no box of their own */
+	uint32_t depth;	   /* maximum depth of the boxes */
+	uint32_t left_out; /* nodes of the tree without a box of their own */
 };
 
 /*
- * Keeps at most about max_boxes nodes, the heaviest (of equals, those nearer the root); the others
- * are summed up in a FLAME_SMALL box beside their kept siblings, so that at each level nothing is
- * missing.
+ * Keeps about max_boxes nodes at most, the heaviest (among equals, those nearest to the root). The
+ * others are merged into a FLAME_SMALL box beside their kept siblings, so that each level is
+ * complete.
  */
 int flame_layout_make(struct flame_layout *l, const struct flamegraph *f, size_t max_boxes);
 void flame_layout_fini(struct flame_layout *l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sinks that write a flame graph's tree. */
+/* The sinks that output the tree of a flame graph. */
 #include "analyze/profile/profile.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What every command does: parse, open the archives, load, show, close. */
+/* Frame of every command: parse options, open the archives, load, print, close. */
 #ifndef ANALYZE_ANALYSIS_H
 #define ANALYZE_ANALYSIS_H
 
@@ -13,21 +13,21 @@ struct analysis {
 	struct load load;
 };
 
-/* Opens archives and an empty store (sqlite_path: as store__open). Reported on failure; negative
- * errno. */
+/* Opens archives and an empty store (sqlite_path as in store__open). Errors are reported; returns 0
+ * or negative errno. */
 int analysis__open(struct analysis *a, const struct common_opts *opts, char *const *paths,
 		   size_t cnt, const char *sqlite_path);
-/* Frees all; an exit code: EXIT_PARTIAL when the work succeeded on archives that are cut or
- * damaged. */
+/* Frees everything and returns an exit code: EXIT_PARTIAL if the command succeeded on truncated or
+ * damaged archives. */
 int analysis__close(struct analysis *a, int err);
 
-/* An exit code for a function's result: 0 or more, or negative errno. */
+/* Exit code for a function's result: 0 or more, or negative errno. */
 int exit_code(int err);
 
-/* "host a, 60 s, 2 losses": what a picture's subtitle says of all captures. Malloc'ed. */
+/* Subtitle of a drawing for all captures: "host a, 60 s, 2 losses". Malloc'ed. */
 char *analysis__subtitle(const struct analysis *a);
 
-/* One line on stderr for each archive that is cut or damaged. */
+/* Prints one line on stderr for each truncated or damaged archive. */
 void analysis__warn(const struct analysis *a);
 
 #endif

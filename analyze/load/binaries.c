@@ -4,13 +4,13 @@
 #include "format/text.h"
 #include "analyze/base/index.h"
 
-#define IDS 0x10000 /* of one archive */
+#define IDS 0x10000 /* ids per archive */
 
 struct binaries {
 	struct strings *strings;
 	struct binary *v;
 	size_t cnt, cap;
-	struct index index; /* of those that share a key */
+	struct index index; /* by key; captures may share binaries */
 	uint32_t **maps;    /* capture -> archive id -> number */
 	size_t map_cnt, map_cap;
 };
@@ -108,12 +108,11 @@ int binaries__define(struct binaries *b, uint32_t capture, const struct rec_bina
 	if (!map)
 		return -ENOMEM;
 	if (!r->id || r->id >= FRAME_BINARY_KERNEL)
-		return 0; /* outside the format: nothing can refer to it */
+		return 0; /* outside the format: no record can refer to it */
 	key.build_id = strings__add(b->strings, r->build_id);
 	key.path = strings__add(b->strings, r->path);
 	key.content = strings__add(b->strings, span_of(content));
-	if (!r->build_id.len) { /* generated code, or a file that could not be read: the capture's
-				   own */
+	if (!r->build_id.len) { /* generated or unreadable: not shared with other captures */
 		key.capture = capture + 1;
 		if (r->path.len >= 4 && !memcmp(r->path.p, "[jit", 4))
 			key.type = BINARY_JIT;
@@ -157,7 +156,7 @@ int binaries__debuginfo(struct binaries *b, uint32_t capture, const struct rec_d
 	return strings__failed(b->strings);
 }
 
-/* Modules have rows of their own, as `perf` shows them: [nf_conntrack]. */
+/* Kernel modules are separate binaries, as in `perf`: [nf_conntrack]. */
 static uint32_t module_of(struct binaries *b, uint32_t capture, struct span module)
 {
 	struct binary key = {.type = BINARY_KERNEL, .capture = capture + 1};
@@ -177,7 +176,7 @@ static int by_address(const void *a, const void *b)
 					: (x->name > y->name) - (x->name < y->name);
 }
 
-/* Records are repeated now and then; each once is enough. */
+/* Sorts symbols and removes the duplicates that repeated records cause. */
 static void sort_host(struct binary *binary)
 {
 	struct host_symbol *h = binary->host;
@@ -202,8 +201,9 @@ int binaries__symbol(struct binaries *b, uint32_t capture, const struct rec_symb
 	if (r->module.len && r->module.len < 256)
 		module = module_of(b, capture, r->module);
 	binary = &b->v[i];
-	/* The repetitions of a long capture do not pile up. Where few are found there is room for
-	 * as many as there are, so that each is sorted a few times at most. */
+	/* Duplicates are removed before the array grows, so that they do not accumulate in a long
+	 * capture. The capacity is then at least twice the count, so each symbol is sorted only a
+	 * few times. */
 	if (binary->host_cnt == binary->host_cap) {
 		if (!binary->host_sorted)
 			sort_host(binary);
@@ -234,7 +234,7 @@ const struct host_symbol *binaries__symbol_at(struct binaries *b, uint32_t i, ui
 
 	if (!binary->host_sorted)
 		sort_host(binary);
-	for (hi = binary->host_cnt; lo < hi;) { /* the first above the address */
+	for (hi = binary->host_cnt; lo < hi;) { /* finds the first one above the address */
 		size_t mid = lo + (hi - lo) / 2;
 
 		if (binary->host[mid].address <= address)

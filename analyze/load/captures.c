@@ -12,7 +12,7 @@
 
 #include "format/text.h"
 
-#define DEBUG_MAX_SZ (4ULL << 30) /* of one decompressed debug member */
+#define DEBUG_MAX_SZ (4ULL << 30) /* per decompressed debug member */
 #define HASH_BLOCK_SZ (256u << 10)
 
 static const char *json_text(struct json_object *o, const char *key)
@@ -40,7 +40,7 @@ static struct json_object *json_array(struct json_object *o, const char *key)
 		       : NULL;
 }
 
-/* A word as a shell would need it, so that the command line can be pasted. */
+/* Appends a word quoted for a shell, so that the command line can be pasted. */
 static void add_word(struct strbuf *b, const char *word)
 {
 	if (*word &&
@@ -78,7 +78,7 @@ static char *join(struct json_object *list, const char *between, bool quote)
 	return b.p;
 }
 
-/* When the end is missing, the chunks' own time ranges tell how long the capture went on. */
+/* If the end is missing, the duration is estimated from the time ranges of the chunks. */
 static uint64_t last_event_ns(struct capture *c)
 {
 	size_t cnt;
@@ -118,7 +118,7 @@ static int read_ends(struct capture *c)
 	if (json_object_object_get_ex(c->header, "options", &options)) {
 		c->freq = json_number(options, "freq");
 		c->payload = json_number(options, "payload_max");
-		if (!c->payload) /* of an import */
+		if (!c->payload) /* imported archive */
 			c->payload = json_number(options, "payload");
 		c->payload_many = json_number(options, "payload_many") != 0;
 		kept = json_number(options, "sample_per_64k");
@@ -144,8 +144,9 @@ static int read_ends(struct capture *c)
 }
 
 /*
- * dwz's common file serves some binaries, but thousands of records may name one member: what is
- * unpacked again stays within some times what the members hold.
+ * Debug members are decompressed again if several binaries use them, as with dwz's common file. A
+ * hostile archive may refer to one member in thousands of records, so the bytes decompressed again
+ * are limited to a multiple of those decompressed once.
  */
 struct unpacking {
 	uint64_t first, again; /* bytes */
@@ -194,7 +195,7 @@ static bool seen_before(const struct captures *c, const char *uuid)
 
 static int open_one(struct captures *c, const char *path, bool part);
 
-/* A merged archive's; one that is lost does not take the others with it. */
+/* Opens the parts of a merged archive. One that cannot be opened is skipped. */
 static int open_parts(struct captures *c, const char *path, size_t parts)
 {
 	int err = 0;
@@ -376,7 +377,8 @@ struct debug_member *captures__find_debug(const struct captures *c, size_t captu
 	return d || !member || !*member || c->cnt > 1 ? d : find_debug(in, member);
 }
 
-/* The parts' names are the first one's with ".N" before ".debug.zst", so they stand together. */
+/* Further parts have the first one's name with ".N" before ".debug.zst", so they are adjacent when
+ * sorted. */
 struct debug_member *captures__debug_part(const struct captures *c, size_t capture,
 					  const struct debug_member *first, size_t number)
 {
@@ -386,7 +388,7 @@ struct debug_member *captures__debug_part(const struct captures *c, size_t captu
 
 	if (len <= strlen(end) || strcmp(first->m->name + len - strlen(end), end))
 		return NULL;
-	len -= strlen(end) - 1; /* with the dot */
+	len -= strlen(end) - 1; /* including the dot */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -423,7 +425,7 @@ static int hash_bytes(const struct obz_reader *r, const struct debug_member *d,
 	return err;
 }
 
-/* A part that cannot be read is not read for symbols either. */
+/* A part that cannot be read is not used for symbols either. */
 static int hash_member(const struct captures *c, size_t capture, struct debug_member *d)
 {
 	const struct obz_reader *r = c->v[capture].reader;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The archives a command was given: open, with what their first and last member say, for the whole
- * run. */
+/* The archives given to a command. They stay open for the whole run, with their first and last
+ * member parsed. */
 #ifndef ANALYZE_CAPTURES_H
 #define ANALYZE_CAPTURES_H
 
@@ -13,31 +13,31 @@
 #include "format/archive.h"
 #include "analyze/base/load_budget.h"
 
-/* Symbols of one build-id, as this archive has them. */
+/* A debug member of the archive: symbols of one build-id. */
 struct debug_member {
 	const struct obz_member *m;
-	char content[33]; /* hash of its bytes in hex; empty: not computed so far */
-	int8_t unpacked;  /* 1 once already, -1 in vain */
+	char content[33]; /* hex hash of its bytes; empty: not computed yet */
+	int8_t unpacked;  /* 1: decompressed before, -1: failed */
 };
 
 struct capture {
-	const char *path; /* as given; FILE#N of a merged archive */
-	char *own_path;	  /* the same, when it is ours */
+	const char *path; /* as given; FILE#N for a part of a merged archive */
+	char *own_path;	  /* path, if allocated */
 	struct obz_reader *reader;
-	struct json_object *header, *end;				 /* NULL: lost, cut */
-	const char *uuid, *host, *kernel, *arch, *version, *stop_reason; /* "" when not known */
+	struct json_object *header, *end;				 /* NULL: lost, truncated */
+	const char *uuid, *host, *kernel, *arch, *version, *stop_reason; /* "": not known */
 	char *command;	      /* argv joined, quoted where needed */
-	char *probes;	      /* comma list */
-	bool complete;	      /* the recorder ended it itself */
+	char *probes;	      /* comma-separated */
+	bool complete;	      /* ended by the recorder itself */
 	uint64_t started_ns;  /* CLOCK_REALTIME */
-	uint64_t duration_ns; /* when cut: until the last event */
-	uint64_t to_realtime; /* add to an archive's time, modulo 2^64 */
+	uint64_t duration_ns; /* truncated archive: until the last event */
+	uint64_t to_realtime; /* added to archive times, modulo 2^64 */
 	uint64_t cpus, freq;  /* 0: not known */
-	uint64_t payload;     /* bytes kept of a call; more of pipelines when: */
+	uint64_t payload;     /* bytes captured per call; more for pipelines if: */
 	bool payload_many;
-	uint64_t unnamed_calls, unnamed_bytes; /* left out: no protocol could be named */
-	double sample;		    /* share of connections whose payload was kept; 1: all */
-	struct debug_member *debug; /* by name */
+	uint64_t unnamed_calls, unnamed_bytes; /* skipped: unknown protocol */
+	double sample;		    /* share of connections with payload; 1: all */
+	struct debug_member *debug; /* sorted by name */
 	size_t debug_cnt;
 	struct budget budget;
 };
@@ -51,7 +51,7 @@ struct captures {
 	struct unpacking *unpacking;
 };
 
-/* Ids of several captures lie side by side in one table: the archive's id in the lower 32 bits. */
+/* Row id that is unique across captures: the archive's id is in the lower 32 bits. */
 static inline int64_t capture_row(size_t capture, uint32_t id)
 {
 	return (int64_t)capture << 32 | id;
@@ -61,30 +61,31 @@ static inline int64_t capture_id(size_t capture)
 	return capture + 1;
 }
 
-/* Opens all, in this order; an archive given twice is taken once. Reports on one line; -errno. */
+/* Opens all archives in order; one given twice is opened once. Errors are reported on one line. 0
+ * or negative errno. */
 int captures__open(struct captures *c, char *const *paths, size_t cnt);
 void captures__close(struct captures *c);
 
-/* A member of the stream? */
+/* Whether the member belongs to the stream. */
 bool capture_streams(const struct obz_member *m, const char *stream);
 
-/* Is anything missing or broken? Known in full once all chunks were decoded. `what` (if not NULL)
- * gets a phrase. */
+/* Whether anything is missing or damaged. Complete only after all chunks were decoded. `what` (if
+ * not NULL) is set to a phrase. */
 bool capture_damaged(const struct capture *c, char *what, size_t sz);
 bool captures_damaged(const struct captures *c);
 
-/* The debug member for a build-id; where only one archive was given, else the one that its record
- * names. NULL: none. Both may be NULL. */
+/* The debug member for a build-id. If there is none and only one archive was given: the one that
+ * `member`, from the binary's record, names. NULL: none. Both names may be NULL. */
 struct debug_member *captures__find_debug(const struct captures *c, size_t capture,
 					  const char *member, const char *build_id);
-/* Another member of the same binary, by a number from 0; NULL: there are no more. */
+/* Further debug member of the same binary, numbered from 0. NULL: no more. */
 struct debug_member *captures__debug_part(const struct captures *c, size_t capture,
 					  const struct debug_member *first, size_t number);
-/* A new fd of it, decompressed, or negative errno. -EFBIG: it was unpacked before, and that has been
- * done too often. */
+/* Returns a new fd of the decompressed member, or negative errno. -EFBIG: over the limit of
+ * repeated decompression. */
 int captures__open_debug(const struct captures *c, size_t capture, struct debug_member *d);
-/* What tells it, parts included, from others of that build-id, 32 hex digits; "" where d is NULL or cannot be read.
- */
+/* Content hash of the member including its parts, 32 hex digits. It distinguishes members of the
+ * same build-id. "": d is NULL or cannot be read. */
 const char *captures__content(const struct captures *c, size_t capture, struct debug_member *d);
 
 #endif

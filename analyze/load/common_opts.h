@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options common to commands; a command's own struct begins with it. */
+/* Options shared by commands. The option struct of a command begins with this one. */
 #ifndef ANALYZE_COMMON_OPTS_H
 #define ANALYZE_COMMON_OPTS_H
 
@@ -11,13 +11,13 @@
 
 struct common_opts {
 	struct load_opts load;
-	const char *debug_dirs[MAX_DEBUG_DIRS + 2]; /* /usr/lib/debug comes last */
+	const char *debug_dirs[MAX_DEBUG_DIRS + 2]; /* /usr/lib/debug is last */
 	size_t debug_dir_cnt;
 	const char *cache_dir;
 	bool no_cache;
 	char *default_cache_dir;		    /* owned */
 	struct services *services;		    /* owned; load.traffic refers to it */
-	struct l7_arg thrift_args[MAX_THRIFT_ARGS]; /* strings owned; likewise */
+	struct l7_arg thrift_args[MAX_THRIFT_ARGS]; /* strings owned, likewise */
 	size_t thrift_arg_cnt;
 };
 

@@ -10,7 +10,7 @@
 #include "analyze/base/index.h"
 #include "analyze/base/intern.h"
 
-/* Stacks by id, for the error of each. */
+/* Stacks by id, to find the error of each. */
 struct known_stack {
 	uint32_t id, error;
 };
@@ -20,9 +20,9 @@ struct program_cost {
 };
 
 enum { ERRORS = 32 };
-#define MAX_STACKS (3u << 20) /* about 50 MB; the errors of later ones are not known */
+#define MAX_STACKS (3u << 20) /* about 50 MB; errors of later stacks are unknown */
 enum { NAME_MAX_SZ = 200 };
-#define MAX_NAMES (1u << 16) /* of losses, of programs: more are counted as one */
+#define MAX_NAMES (1u << 16) /* of losses and of programs; further ones share one entry */
 
 struct tally {
 	uint64_t records[REC_KIND_MAX];
@@ -31,7 +31,7 @@ struct tally {
 	struct index by_id;
 	struct sample_kinds *kinds;
 	uint64_t samples[SAMPLE_KIND_CNT][ERRORS], unknown[SAMPLE_KIND_CNT];
-	struct intern *losses; /* source, NUL, cause */
+	struct intern *losses; /* "source\0cause" */
 	uint64_t *loss_counts;
 	size_t loss_cap;
 	struct intern *programs;
@@ -77,7 +77,7 @@ void tally__free(struct tally *t)
 	free(t);
 }
 
-/* The element of an array that goes with a string; new ones are zero. */
+/* Array element for a string; zero-initialized if new. */
 #define slot_of(t, strings, array, cap, text)                                                      \
 	({                                                                                         \
 		size_t before_ = (t)->cap;                                                         \
@@ -90,7 +90,7 @@ void tally__free(struct tally *t)
 		ok_ ? &(t)->array[id_] : NULL;                                                     \
 	})
 
-/* As much of a name as is shown; `others`, when there are too many. */
+/* Truncates a name to its displayed length. Returns `others` if there are too many names. */
 static struct span bounded(const struct intern *names, struct span name, size_t max,
 			   struct span others)
 {
@@ -127,7 +127,7 @@ static void add_samples(struct tally *t, const struct rec_sample *s, size_t cnt)
 		uint32_t kind = sample_kinds__index(t->kinds, 0, s[i].kind);
 		uint32_t entry;
 
-		if (!s[i].user_stack) /* a kernel thread has none */
+		if (!s[i].user_stack) /* kernel threads have none */
 			continue;
 		if (index_find(&t->by_id, equal_stack, t, hash_mix(s[i].user_stack),
 			       &s[i].user_stack, &entry) &&
@@ -179,7 +179,7 @@ static int add_programs(struct tally *t, const struct rec_program *p, size_t cnt
 		if (!c)
 			return -ENOMEM;
 		*c = (struct program_cost){p[i].runs,
-					   p[i].run_ns}; /* since the start: the last row holds */
+					   p[i].run_ns}; /* cumulative: the last row is the total */
 	}
 	return 0;
 }
@@ -237,7 +237,7 @@ static void add_u64(struct json_object *o, const char *key, uint64_t v)
 	json_object_object_add(o, key, json_object_new_uint64(v));
 }
 
-/* Foreign bytes as valid JSON text of a sane length. */
+/* Converts untrusted bytes to valid JSON text of limited length. */
 static void add_span(struct json_object *o, const char *key, struct span s)
 {
 	struct strbuf b = {0};

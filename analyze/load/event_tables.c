@@ -13,7 +13,7 @@ struct event_tables {
 	size_t cnt;
 };
 
-/* What all kinds have, as fields and as columns. */
+/* Fields and columns common to all kinds. */
 static const char *const common_fields[] = {"ts_ns", "thread", "user_stack", "kernel_stack", NULL};
 static const char *const common_columns[] = {"capture_id", "ts_ns",	 "thread_id",
 					     "stack_id",   "message_id", NULL};
@@ -34,7 +34,7 @@ int event_tables__find(const struct event_tables *t, const char *kind)
 	return -1;
 }
 
-/* A word that SQL does not take without quotes. */
+/* Whether the name is an SQL keyword that needs quotes. */
 static bool reserved(const char *name)
 {
 	return sqlite3_keyword_check(name, strlen(name));
@@ -69,7 +69,7 @@ static void add_column(struct event_table *t, const struct rec_field *f)
 	t->column_cnt += !has_column(t, c->name);
 }
 
-/* Is it the name of a table, view or index already, or of a kind's? */
+/* Whether the name is already used by a table, view, index or event kind. */
 static bool taken(const struct event_tables *t, struct store *store, const char *name)
 {
 	sqlite3_stmt *s = NULL;
@@ -88,7 +88,7 @@ static bool taken(const struct event_tables *t, struct store *store, const char 
 	return found;
 }
 
-/* A kind's columns, and its table when it is new. */
+/* Adds the columns of a kind, and its table if it is new. */
 static void add_kind(struct event_tables *t, struct store *store, const struct rec_info *info)
 {
 	struct event_table *table;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One table for each kind of event, made from records.def and from the schemas of the archives: a
- * kind that this build does not know has one too. Columns: capture_id, ts_ns, thread_id, stack_id,
- * message_id, then the kind's own fields; where captures disagree about these, all of them.
+ * One table per event kind, made from records.def and the schemas of the archives, so kinds unknown
+ * to this build get a table too. Columns: capture_id, ts_ns, thread_id, stack_id, message_id, then
+ * the fields of the kind; the union if captures differ.
  *
- * Names come from archives: a word each (rec_name_ok), and with a trailing _ where they are taken
- * or reserved.
+ * Names come from archives. Each is a single word (rec_name_ok), with "_" appended if it is taken
+ * or a reserved word.
  */
 #ifndef ANALYZE_EVENT_TABLES_H
 #define ANALYZE_EVENT_TABLES_H
@@ -19,7 +19,7 @@ struct event_column {
 	const char *field; /* as in the archives; borrowed from a schema */
 	char name[REC_NAME_MAX + 2];
 	const char *doc, *unit;
-	const char *type; /* of SQL; empty where captures disagree */
+	const char *type; /* SQL type; empty if captures disagree */
 };
 
 struct event_table {
@@ -33,7 +33,7 @@ struct event_table {
 struct captures;
 struct event_tables;
 
-/* Makes the tables and the view `event`. captures live as long as this. 0 or negative errno,
+/* Creates the tables and the view `event`. captures must outlive the result. 0 or negative errno,
  * reported. */
 int event_tables__new(struct event_tables **t, const struct captures *captures,
 		      struct store *store);
@@ -41,7 +41,7 @@ void event_tables__free(struct event_tables *t);
 
 size_t event_tables__cnt(const struct event_tables *t);
 const struct event_table *event_tables__get(const struct event_tables *t, size_t i);
-/* Of a kind; -1: none (there are too many). */
+/* Table index of a kind; -1: none (too many kinds). */
 int event_tables__find(const struct event_tables *t, const char *kind);
 
 #endif

@@ -83,7 +83,7 @@ static void add_frame(struct frames *f, struct location *l, struct frame frame)
 	f->v[f->cnt++] = frame;
 }
 
-/* Where nothing is known the binary stands for the function: "[libfoo.so]". */
+/* If nothing is known, the function is named after the binary: "[libfoo.so]". */
 static uint32_t unnamed_function(struct frames *f, uint32_t binary)
 {
 	const char *name = strings__get(f->strings, binaries__get(f->binaries, binary)->name);
@@ -96,7 +96,7 @@ static uint32_t unnamed_function(struct frames *f, uint32_t binary)
 	return add_function(f, id, 0, binary);
 }
 
-/* Locations of one binary, by address. */
+/* Locations of one binary, sorted by address. */
 struct group {
 	struct frames *frames;
 	struct location **locations;
@@ -149,7 +149,8 @@ static void take_chain(void *ctx, size_t index, const struct symbol_frame *chain
 					 .function = unnamed_function(f, g->binary)});
 }
 
-/* Where the record says that there is none, a member of that name is not this binary's. */
+/* If the record says that there is no debug member, one with a matching name belongs to another
+ * binary. */
 static struct debug_member *debug_of(const struct group *g)
 {
 	const struct binary *b = binaries__get(g->frames->binaries, g->binary);
@@ -205,7 +206,7 @@ static int make_image(struct group *g, struct symbolizer *symbolizer, struct sym
 	struct debug_member *debug = debug_of(g);
 	struct symbol_archive archive = {captures__content(g->captures, b->origin, debug),
 					 open_part, open_by_id, content_by_id, g};
-	/* A member that cannot even be hashed is not to be had. */
+	/* A member that cannot be hashed is treated as missing. */
 	bool archived = debug && *archive.content;
 	int err = symbolizer__image(symbolizer, build_id && *build_id ? build_id : NULL,
 				    strings__get(g->frames->strings, b->path),
@@ -214,14 +215,16 @@ static int make_image(struct group *g, struct symbolizer *symbolizer, struct sym
 	return err || !archived ? err : symbol_image__in_archive(*image, &archive);
 }
 
-/* What the symbolizer really had to work with; its reasons, else the recorder's. */
+/* Stores the kind of symbols that was actually used. The recorder's reason is kept if the result is
+ * the same or "none"; otherwise it is the symbolizer's. */
 static void note_symbols(struct group *g, const struct symbol_image *image)
 {
 	struct frames *f = g->frames;
 	struct binary *b = binaries__get(f->binaries, g->binary);
 	const char *why = NULL, *kind = symbol_image__kind(image, &why);
 	bool none = !strcmp(kind, "none");
-	/* The recorder saw the machine: it knows more of the same result. */
+	/* If both have the same result, the recorder's reason is more specific, since it ran on the
+	 * recorded host. */
 	bool agreed = b->symbols && !strcmp(strings__get(f->strings, b->symbols), kind);
 
 	b->symbols = strings__add(f->strings, span_of(kind));
@@ -277,7 +280,7 @@ static int resolve_group(struct group *g, struct symbolizer *symbolizer)
 		return g->frames->failed;
 	}
 	err = resolve_elf(g, symbolizer);
-	for (size_t i = 0; i < g->cnt; i++) /* after an error: none goes without a frame */
+	for (size_t i = 0; i < g->cnt; i++) /* also after an error: every location needs a frame */
 		if (!g->locations[i]->frame_cnt)
 			take_chain(g, i, NULL, 0);
 	if (err && err != -ENOMEM) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Locations to frames: what was executing at each, inlined calls spelled out, functions interned.
- */
+/* Maps locations to frames: the code at each location, with inlined calls expanded and functions
+ * interned. */
 #ifndef ANALYZE_FRAMES_H
 #define ANALYZE_FRAMES_H
 
@@ -21,7 +21,7 @@ struct frame {
 	uint64_t address;
 	uint32_t function, binary, file, line; /* file: string */
 	uint8_t kind;			       /* enum frame_kind */
-	bool inlined;			       /* into the next one */
+	bool inlined;			       /* inlined into the next frame */
 };
 
 struct function {
@@ -33,8 +33,8 @@ struct frames;
 int frames__new(struct frames **f, struct strings *strings, struct binaries *binaries);
 void frames__free(struct frames *f);
 
-/* Fills location.first_frame and .frame_cnt of every location, and what became of each binary's
- * symbols. Once. */
+/* Sets first_frame and frame_cnt of every location, and the symbol status of each binary. To be
+ * called once. */
 int frames__resolve(struct frames *f, struct stacks *stacks, const struct captures *captures,
 		    const struct symbolizer_opts *opts);
 

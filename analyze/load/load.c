@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chunks are decoded by several threads, but handed to the loaders one at a time and in the
- * archive's order: a thread that has decoded chunk N waits until N-1 was taken. So the result does
- * not depend on timing, loaders need no locks, and memory holds one chunk a thread.
+ * Chunks are decoded by several threads but passed to the loaders one at a time and in archive
+ * order: the thread that decoded chunk N waits until chunk N-1 was taken. So the result does not
+ * depend on timing, loaders need no locks, and memory holds one chunk per thread.
  */
 #include "analyze/load/load.h"
 
@@ -24,7 +24,7 @@ static const struct loader *const loaders[] = {
 #undef LOADER
 };
 #define LOADER_CNT (sizeof(loaders) / sizeof(*loaders))
-#define MAX_JOBS 16 /* each holds a decoded chunk; the loaders take them one at a time */
+#define MAX_JOBS 16 /* each holds a decoded chunk, and loaders run one at a time */
 #define NSEC 1000000000ull
 
 struct job {
@@ -32,7 +32,7 @@ struct job {
 	const struct obz_member *member;
 };
 
-/* What is left to one stream of one archive (load_budget.h). */
+/* Remaining budget of one stream of one archive (load_budget.h). */
 struct meter {
 	uint64_t left;
 	atomic_bool spent;
@@ -49,7 +49,7 @@ struct run {
 	atomic_size_t next;
 	pthread_mutex_t lock;
 	pthread_cond_t turned;
-	size_t turn; /* whose chunk is being taken */
+	size_t turn; /* chunk whose turn it is */
 	int err;
 	struct progress progress;
 };
@@ -62,7 +62,8 @@ static bool lists(const char *const *names, const char *name)
 	return false;
 }
 
-/* Streams in the order of the loaders' lists: identity comes before what refers to it. */
+/* Streams in the order of the loaders' lists: identity records come before records that refer to
+ * them. */
 static int add_jobs(struct run *r, const char *stream)
 {
 	for (uint32_t c = 0; c < r->load->captures->cnt; c++) {
@@ -138,7 +139,7 @@ static void pass_turn(struct taker *t)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* What a row costs: its text and lists cost as much as so many rows. */
+/* Cost of a row, counting text and lists as additional rows. */
 static uint64_t cost_of(const struct rec_info *info, const uint8_t *row)
 {
 	uint64_t text = 0, items = 0;
@@ -154,7 +155,7 @@ static uint64_t cost_of(const struct rec_info *info, const uint8_t *row)
 	return 1 + text / BUDGET_TEXT + items / BUDGET_ITEMS;
 }
 
-/* How many of the rows the stream's budget allows. */
+/* Number of rows that the stream's budget allows. */
 static size_t afford(struct meter *m, const struct rec_info *info, const uint8_t *rows, size_t cnt)
 {
 	size_t n = 0;
@@ -191,7 +192,7 @@ static int take_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt
 	return r->err;
 }
 
-/* A chunk of a stream that is spent is only counted. */
+/* Only counts the rows of a chunk whose stream is over its budget. */
 static void leave_out(struct run *r, const struct job *job)
 {
 	struct capture *c = &r->load->captures->v[job->capture];
@@ -214,7 +215,8 @@ static void *decode_chunks(void *arg)
 		if (t.job >= r->cnt)
 			return NULL;
 		job = &r->jobs[t.job];
-		/* A damaged chunk is counted by the reader, and what could be decoded was taken. */
+		/* A damaged chunk is counted by the reader. Rows decoded before the damage were
+		 * loaded. */
 		spent = r->meters[job->meter].spent;
 		if (!spent)
 			err = obz_reader__decode(r->load->captures->v[job->capture].reader,
@@ -240,14 +242,14 @@ static int decode_all(struct run *r)
 		want = r->cnt;
 	while (started + 1 < want && !pthread_create(&threads[started], NULL, decode_chunks, r))
 		started++;
-	decode_chunks(r); /* this thread is one of them */
+	decode_chunks(r); /* this thread takes part */
 	for (size_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 	progress_done(&r->progress);
 	return r->err;
 }
 
-/* --kind, among the kinds there are. */
+/* Selects the kinds of --kind among the known ones. */
 static int choose_kinds(struct load *l, const char *list)
 {
 	struct strbuf known = {0};
@@ -259,7 +261,7 @@ static int choose_kinds(struct load *l, const char *list)
 
 		len = strcspn(p, ",");
 		index = sample_kinds__find(l->kinds, p, len);
-		if (index < 0 && sscanf(p, "kind-%u", &number) == 1) /* none has named it */
+		if (index < 0 && sscanf(p, "kind-%u", &number) == 1) /* a kind without a name */
 			index = sample_kinds__index(l->kinds, UINT32_MAX, number);
 		if (index >= 0) {
 			l->opts.kinds |= 1ull << index;
@@ -332,7 +334,7 @@ static bool is_wanted(const struct load *l, const struct loader *loader)
 	return l->opts.weights && loader == &load_profile_entry;
 }
 
-/* Where a moment lies for one capture, CLOCK_REALTIME. */
+/* A moment in CLOCK_REALTIME for one capture. */
 static uint64_t moment_ns(const struct moment *m, const struct capture *c)
 {
 	time_t start = c->started_ns / NSEC;
@@ -355,7 +357,7 @@ void load__span(const struct load *l, size_t capture, uint64_t span[2])
 	span[1] = l->opts.to.set ? moment_ns(&l->opts.to, c) : UINT64_MAX;
 }
 
-/* What the wanted loaders read themselves is wanted too. */
+/* Adds the tables that the wanted loaders read. */
 static int add_needs(struct load *l)
 {
 	int err = 0;
@@ -395,7 +397,7 @@ int load__run(struct load *l)
 			loaders[i]->free(r.state[i]);
 	free(r.jobs);
 	free(r.meters);
-	if (err && err != -EIO) /* the store has spoken for itself */
+	if (err && err != -EIO) /* the store has already reported */
 		message_error("loading: %s", strerror(-err));
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One row an archive, from its first and last member. Comes last: damage is known once everything
- * was read. */
+/* One row per archive, from its first and last member. This loader is last: damage is known only
+ * after everything was read. */
 #include "analyze/load/load.h"
 
 static int capture_begin(struct load *l, void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What probes counted: series, and their cells as counters and histograms. */
+/* Series of the probes, and their cells as counters and histograms. */
 #include "analyze/load/load.h"
 
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "format/record.h"
 #include "format/text.h"
 
-/* A series of an archive, by (capture, id); names are l->strings'. */
+/* A series of an archive, by (capture, id). Names are in l->strings. */
 struct series {
 	uint32_t capture, id, probe, name;
 };
 
-enum { SERIES_MAX = 1 << 16 }; /* cells of later ones are of series-N */
+enum { SERIES_MAX = 1 << 16 }; /* cells of further series are named series-N */
 
 struct cell_load {
 	struct index index;
@@ -79,7 +79,7 @@ static struct series *new_series(struct load *l, struct cell_load *c, uint32_t c
 	return &c->v[c->cnt++];
 }
 
-/* Sent again now and then: the first holds. */
+/* Definitions are repeated in the stream; the first is used. */
 static int add_series(struct load *l, struct cell_load *c, uint32_t capture,
 		      const struct rec_series *r)
 {

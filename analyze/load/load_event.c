@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Events of all kinds, into the tables that event_tables.c made. */
+/* Loads events of all kinds into the tables made by event_tables.c. */
 #include "analyze/load/load.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include "format/record.h"
 #include "format/text.h"
 
-/* How the rows of one capture's kind become those of a table: found at its first row. */
+/* Maps the rows of a kind in one capture to a table. Set up at its first row. */
 struct event_map {
 	bool found;
 	int table; /* -1: not wanted */
 	const struct rec_field *ts, *thread, *user_stack, *kernel_stack;
-	const struct rec_field *own[EVENT_COLUMNS_MAX]; /* NULL: this capture has none */
+	const struct rec_field *own[EVENT_COLUMNS_MAX]; /* NULL: not in this capture */
 };
 
 struct event_load {
@@ -34,7 +34,8 @@ static bool event_wanted(const struct load *l)
 	return false;
 }
 
-/* Stacks take all that stacks are made of: only when somebody reads the column. */
+/* Stacks are loaded only if the column is read, since they need everything that stacks
+ * consist of. */
 static int event_need(struct load *l)
 {
 	return load__wants(l, "stack_id") || load__wants(l, "stack")

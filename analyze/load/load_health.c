@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Losses and what the BPF programs cost. The end member has the totals; without it the records add
- * up to them. */
+/* Losses and BPF program cost. Totals are in the end member; if that is missing, the records are
+ * added up. */
 #include "analyze/load/load.h"
 
 #include "format/text.h"
@@ -21,7 +21,8 @@ static int health_begin(struct load *l, void **state)
 	*state = h;
 	if (!h)
 		return -ENOMEM;
-	/* One row a capture, source and cause: the temporary tables add up and keep the last. */
+	/* One row per capture, source and cause. The temporary tables add up losses and keep the
+	 * last cost. */
 	if (store__exec(l->store, "CREATE TEMP TABLE loss_part(capture_id, source, cause, count, "
 				  "affects, PRIMARY KEY(capture_id, source, cause));"
 				  "CREATE TEMP TABLE program_part(capture_id, name, runs, run_ns, "

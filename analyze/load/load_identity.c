@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Processes, threads and labels. A record sent again replaces the earlier one. */
+/* Processes, threads and labels. A repeated record replaces the earlier one. */
 #include <json-c/json.h>
 
 #include "analyze/load/load.h"
@@ -20,7 +20,7 @@ static const char *const inserts[INSERT_CNT] = {
 		"= (excluded.pid, "
 		"excluded.ppid, excluded.comm, excluded.exe, excluded.cmdline, excluded.cgroup, "
 		"excluded.container_id, excluded.started_ns, excluded.ns_pid, excluded.netns)",
-	/* An exit may be all that is left of a process. */
+	/* The exit may be the only record of a process that was not lost. */
 	[EXIT] = "INSERT INTO process(id, capture_id, exited_ns) VALUES(?,?,?) "
 		 "ON CONFLICT(id) DO UPDATE SET exited_ns = excluded.exited_ns",
 	[THREAD] = "INSERT OR REPLACE INTO thread(id, process_id, tid, comm) VALUES(?,?,?,?)",
@@ -131,7 +131,7 @@ static int identity_rows(struct load *l, void *state, uint32_t capture, enum rec
 	return err;
 }
 
-/* What obrec was given by --label stands in the archive's first member. */
+/* Labels given with obrec --label are in the archive's first member. */
 static int add_capture_labels(struct insert *in, const struct captures *captures)
 {
 	struct json_object *labels;
@@ -153,7 +153,8 @@ static int add_capture_labels(struct insert *in, const struct captures *captures
 	return err;
 }
 
-/* Whatever is referred to is there, so that joins lose nothing when chunks were lost. */
+/* Adds missing rows for everything that is referred to, so that joins drop nothing if chunks were
+ * lost. */
 static int identity_finish(struct load *l, void *state)
 {
 	struct identity *id = state;

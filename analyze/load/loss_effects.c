@@ -62,7 +62,7 @@ static bool begins(struct span s, const char *text)
 	return s.len >= len && !memcmp(s.p, text, len);
 }
 
-/* "payload: not written": of a kind of record. */
+/* Causes that name a kind of record: "payload: not written". */
 static const char *of_kind(struct span cause)
 {
 	const char *colon = cause.len ? memchr(cause.p, ':', cause.len) : NULL;

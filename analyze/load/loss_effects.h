@@ -7,12 +7,13 @@
 
 #include "format/text.h"
 
-/* loss.affects of a source and cause. */
+/* Value of loss.affects for a source and cause. */
 const char *loss_affects(struct span source, struct span cause);
 
-/* All of them, in the order in which reports name them; NULL ends. */
+/* All values, in the order of reports; NULL-terminated. */
 extern const char *const loss_effects[];
-/* "2 traffic events lost: calls are lower bounds": what so many mean for what is shown. */
+/* Appends what a number of losses means for the output: "2 traffic events lost: calls are lower
+ * bounds". */
 void loss_text(struct strbuf *b, const char *effect, uint64_t count);
 
 #endif

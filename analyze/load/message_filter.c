@@ -16,7 +16,7 @@ static void copy(char *to, struct span s)
 	to[len] = 0;
 }
 
-/* "5xx" against "503" */
+/* "5xx" matches "503" */
 static bool is_class(const char *pattern, const char *text)
 {
 	return strlen(pattern) == 3 && isdigit((unsigned char)*pattern) &&
@@ -39,7 +39,7 @@ static bool matches(const char *list, struct span s)
 	return false;
 }
 
-/* Of a name also what stands behind its slash: nginx of a container's nginx. */
+/* Also matches the part after the last slash: nginx for the nginx of a container. */
 static bool matches_name(const char *list, struct span s)
 {
 	const char *slash = s.p ? memrchr(s.p, '/', s.len) : NULL;

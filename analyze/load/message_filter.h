@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Filters of messages. */
+/* Message filters. */
 #ifndef ANALYZE_MESSAGE_FILTER_H
 #define ANALYZE_MESSAGE_FILTER_H
 
@@ -8,11 +8,11 @@
 
 #include "format/records.h"
 
-/* Lists are comma-separated patterns (* and ?), case ignored; NULL: all. */
+/* Lists are comma-separated patterns with * and ?, case-insensitive. NULL: all. */
 struct message_filter {
 	const char *protocol, *method, *target, *peer, *role, *service;
-	const char *status; /* besides, 5xx stands for 500 to 599 */
-	uint64_t slower_ns; /* at least this long; unpaired ones are not */
+	const char *status; /* 5xx also matches 500 to 599 */
+	uint64_t slower_ns; /* minimum latency; unpaired messages do not match */
 	bool errors;
 	bool one_connection;
 	int64_t connection;
@@ -20,7 +20,7 @@ struct message_filter {
 
 struct message_facts {
 	struct span protocol, method, target, status, role, service;
-	struct span peer, peer_addr; /* either may match */
+	struct span peer, peer_addr; /* a match of either is sufficient */
 	uint64_t latency_ns;
 	bool timed, error;
 	int64_t connection;
@@ -28,7 +28,7 @@ struct message_facts {
 
 bool message_filter_any(const struct message_filter *f);
 bool message_filter_wants(const struct message_filter *f, const struct message_facts *m);
-/* What can be told before there is a message. */
+/* Whether a message can match, from what is known before it is complete. */
 bool message_filter_wants_side(const struct message_filter *f, const struct message_facts *m);
 
 #endif

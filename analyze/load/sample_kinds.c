@@ -11,7 +11,7 @@
 #include "analyze/base/index.h"
 #include "format/record.h"
 
-/* A number of one capture. */
+/* Kind number of one capture. */
 struct number {
 	uint32_t capture, number, index;
 };
@@ -21,7 +21,7 @@ struct sample_kinds {
 	size_t cnt;
 	struct number *numbers;
 	size_t number_cnt, number_cap;
-	struct number last; /* that was asked for */
+	struct number last; /* last one looked up */
 };
 
 enum { OTHER = SAMPLE_KIND_CNT - 1 };
@@ -41,7 +41,8 @@ static bool only(const char *s, const char *chars, size_t max)
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 
-/* What is no word stays empty; a title that is no plain text is the name. */
+/* Unit and count name stay empty if they are not a word. The title defaults to the name if it is
+ * not plain text. */
 static void fill(struct named_kind *to, const char *name, const char *title, const char *unit,
 		 const char *count_name)
 {
@@ -57,7 +58,7 @@ static void fill(struct named_kind *to, const char *name, const char *title, con
 		snprintf(to->count_name, sizeof(to->count_name), "%s", count_name);
 }
 
-/* The index of a name, new or known. */
+/* Index of a name, adding it if new. */
 static uint32_t index_of(struct sample_kinds *k, const char *name, const char *title,
 			 const char *unit, const char *count_name)
 {
@@ -104,7 +105,7 @@ static bool name_ok(const char *name)
 	return *name >= 'a' && *name <= 'z' && only(name, LOWER "0123456789_-", 32);
 }
 
-/* One of schema.json's "sample_kinds". */
+/* Adds one element of "sample_kinds" in schema.json. */
 static int add_named(struct sample_kinds *k, uint32_t capture, struct json_object *o)
 {
 	uint64_t number = json_object_get_uint64(json_object_object_get(o, "number"));
@@ -157,7 +158,7 @@ void sample_kinds__free(struct sample_kinds *k)
 	free(k);
 }
 
-/* Of a capture whose schema does not name it. */
+/* Index of a number that the capture's schema does not name. */
 static uint32_t unnamed(struct sample_kinds *k, uint32_t capture, uint32_t number)
 {
 	char name[32];
@@ -168,7 +169,7 @@ static uint32_t unnamed(struct sample_kinds *k, uint32_t capture, uint32_t numbe
 			return i;
 	snprintf(name, sizeof(name), "kind-%u", number);
 	index = index_of(k, name, "", "", "");
-	if (index != OTHER) /* of those there may be any number */
+	if (index != OTHER) /* their number is not limited, so they are not stored */
 		add_number(k, capture, number, index);
 	return index;
 }

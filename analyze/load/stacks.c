@@ -4,7 +4,7 @@
 #include "format/records.h"
 #include "analyze/base/index.h"
 
-/* About 60 bytes a stack in all at these limits, well within the program's 512 MB. */
+/* At these limits about 60 bytes per stack in total, well within the program's 512 MB. */
 #define MAX_LOCATIONS (1u << 20)
 #define MAX_NODES (6u << 20)
 #define MAX_STACKS (1u << 20)

@@ -3,7 +3,7 @@
 
 #include "analyze/base/index.h"
 
-#define MAX_BY_THREAD (1u << 20) /* about 50 MB, and the graph made of it several times that */
+#define MAX_BY_THREAD (1u << 20) /* about 50 MB, and several times that for the graph */
 
 struct weights {
 	struct index index;
@@ -114,7 +114,7 @@ static int by_stack(const void *a, const void *b)
 
 void weights__sort(struct weights *w)
 {
-	index_fini(&w->index); /* positions change: nothing can be added any more */
+	index_fini(&w->index); /* sorting moves the entries: nothing can be added after it */
 	if (w->cnt)
 		qsort(w->v, w->cnt, sizeof(*w->v), by_stack);
 }

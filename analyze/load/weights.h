@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples added up in memory by kind, stack and (when asked for) thread: all that reports and flame
- * graphs need. */
+/* Samples aggregated in memory by kind, stack and optionally thread. Sufficient for reports and
+ * flame graphs. */
 #ifndef ANALYZE_WEIGHTS_H
 #define ANALYZE_WEIGHTS_H
 
@@ -11,7 +11,7 @@
 struct weights;
 
 struct weight {
-	int64_t thread; /* row id; 0 when threads are not told apart */
+	int64_t thread; /* row id; 0 if not by thread */
 	uint32_t kind;	/* enum sample_kind */
 	uint32_t stack; /* stacks.h */
 	uint64_t count, value;
@@ -20,16 +20,16 @@ struct weight {
 int weights__new(struct weights **w, bool by_thread);
 void weights__free(struct weights *w);
 
-/* 0 or -ENOMEM. Past a limit threads are not told apart any more (__merged). */
+/* 0 or -ENOMEM. Beyond a limit, weights are no longer kept by thread (__merged). */
 int weights__add(struct weights *w, const struct weight *add);
 
-/* Of what will soon be added: first all __ahead, then all __guess, to have it in the cache. */
+/* Prefetches for weights about to be added: call __ahead for all of them, then __guess for all. */
 void weights__ahead(const struct weights *w, const struct weight *add);
 void weights__guess(const struct weights *w, const struct weight *add);
 
 size_t weights__cnt(const struct weights *w);
 const struct weight *weights__get(const struct weights *w,
-				  size_t i); /* by stack, then kind, after __sort */
+				  size_t i); /* after __sort: by stack, then kind */
 void weights__sort(struct weights *w);
 bool weights__merged(const struct weights *w);
 

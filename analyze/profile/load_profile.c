@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples and their stacks. Definitions go into the model (stacks.h); each sample becomes a row of
- * `sample`, or is added up in memory, or both, as the command asks. profile_tables.c writes the
- * other tables at the end.
+ * Loads samples and their stacks. Stack definitions go into the model (stacks.h). Each sample
+ * becomes a row of `sample`, or is aggregated in memory, or both, as the command requires.
+ * profile_tables.c writes the other tables at the end.
  */
 #include "analyze/load/load.h"
 
@@ -12,18 +12,19 @@
 #include "analyze/base/index.h"
 #include "analyze/profile/profile_tables.h"
 
-/* stack.error of a pair whose definition has not come yet: | capture. Resolved at the end. */
+/* stack.error of a pair that is not fully defined yet, combined with the capture number. Resolved
+ * at the end. */
 #define PENDING 0x80000000u
 
 /* A stack of an archive, by (capture, id). */
 struct definition {
 	uint32_t capture, id, node, error;
-	uint32_t alone; /* the stack of samples that have nothing else, + 1 */
+	uint32_t alone; /* stack of samples without a kernel stack, + 1 */
 };
 
-#define MAX_DEFINITIONS (3u << 20) /* about 80 MB; later ones count as lost */
+#define MAX_DEFINITIONS (3u << 20) /* about 80 MB; further ones count as lost */
 
-/* A sample that counts, on its way. */
+/* A sample that passed the filters. */
 struct admitted {
 	const struct rec_sample *row;
 	uint64_t ts_ns; /* CLOCK_REALTIME */
@@ -35,7 +36,7 @@ struct span_ns {
 	uint64_t from, to; /* --from, --to for one capture */
 };
 
-/* A frame of a definition, from the root. */
+/* One frame of a definition, counted from the root. */
 struct level {
 	uint64_t frame; /* as recorded */
 	struct stack_step step;
@@ -47,13 +48,13 @@ struct profile {
 	struct index index;
 	struct definition *v;
 	size_t cnt, cap;
-	/* the definition before, from its root: neighbours share most of their frames */
+	/* previous definition, from the root: consecutive ones share most frames */
 	struct level *last;
 	size_t last_cnt, last_cap;
 	uint32_t last_capture;
-	bool rows; /* of the sample table */
+	bool rows; /* write rows of the sample table */
 	struct bulk sample;
-	struct weights *threads; /* by kind and thread, whatever the stack */
+	struct weights *threads; /* by kind and thread, without stacks */
 };
 
 static uint64_t definition_hash(uint32_t capture, uint32_t id)
@@ -98,7 +99,7 @@ static void definition_guess(const struct profile *p, uint32_t capture, const st
 		__builtin_prefetch(&p->v[i]);
 }
 
-/* How many frames from the root on are those of the definition before. */
+/* Number of frames from the root that equal those of the previous definition. */
 static size_t shared_frames(const struct profile *p, uint32_t capture, struct u64_span frames)
 {
 	size_t n = 0;
@@ -111,7 +112,7 @@ static size_t shared_frames(const struct profile *p, uint32_t capture, struct u6
 	return n;
 }
 
-/* The node of frames given leaf first. */
+/* Node of a list of frames, which is leaf first. */
 static uint32_t node_of(struct load *l, struct profile *p, uint32_t capture, struct u64_span frames)
 {
 	size_t shared = shared_frames(p, capture, frames);
@@ -151,8 +152,8 @@ static int define_stack(struct load *l, struct profile *p, uint32_t capture,
 	return 0;
 }
 
-/* The stack of a sample. What is not defined yet: a pending one when there is still hope, else what
- * is known. */
+/* Stack of a sample. If a part is not defined yet: a pending stack if `hope` (the definition may
+ * still follow), otherwise the part that is known. */
 static struct stack combine(const struct profile *p, uint32_t capture, uint32_t user_id,
 			    uint32_t kernel_id, bool hope)
 {
@@ -184,7 +185,7 @@ static int add_row(struct bulk *in, uint32_t capture, const struct rec_sample *r
 	return bulk_row(in);
 }
 
-/* Most samples have a user stack only; theirs is remembered. */
+/* Most samples have only a user stack; the result is cached for these. */
 static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t capture,
 			 const struct rec_sample *r)
 {
@@ -199,7 +200,7 @@ static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t captu
 	return stack;
 }
 
-/* One that counts; false: it is left out. */
+/* Applies the filters. False: the sample is skipped. */
 static bool admit(const struct load *l, const struct profile *p, uint32_t capture,
 		  const struct rec_sample *r, struct admitted *a)
 {
@@ -209,7 +210,7 @@ static bool admit(const struct load *l, const struct profile *p, uint32_t captur
 	if (l->opts.kinds && !(l->opts.kinds >> kind & 1))
 		return false;
 	if (!r->count && !r->value)
-		return false; /* stands for nothing */
+		return false; /* empty sample */
 	if (ts_ns < p->spans[capture].from || ts_ns >= p->spans[capture].to)
 		return false;
 	*a = (struct admitted){
@@ -217,8 +218,8 @@ static bool admit(const struct load *l, const struct profile *p, uint32_t captur
 	return true;
 }
 
-/* With a million stacks nearly every look-up is a cache miss, so those of a batch are made to
- * overlap: each round fetches what the next one reads. */
+/* With a million stacks almost every look-up is a cache miss, so the look-ups of a batch are
+ * overlapped: each pass prefetches what the next one reads. */
 static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct admitted *v,
 		     size_t cnt)
 {
@@ -295,7 +296,7 @@ static int profile_begin(struct load *l, void **state)
 	return bulk_open(&p->sample, l->store, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?)");
 }
 
-/* Captures may disagree about a build-id. */
+/* Captures may have different content for a build-id. */
 static const char *content_of(const struct load *l, uint32_t capture, struct span build_id)
 {
 	char id[160];
@@ -307,7 +308,7 @@ static const char *content_of(const struct load *l, uint32_t capture, struct spa
 				 captures__find_debug(l->captures, capture, NULL, id));
 }
 
-/* Binaries, their names and symbols: nothing but the archive's budget bounds how much they take. */
+/* Memory of binaries, their names and symbols, which is limited only by the archive's budget. */
 static size_t definitions_held(const struct load *l)
 {
 	return strings__held(l->strings) + binaries__cnt(l->binaries) * sizeof(struct binary);

@@ -2,10 +2,10 @@
 /*
  * pprof's profile.proto (github.com/google/pprof/blob/main/proto/profile.proto), gzipped.
  *
- * Only two of protobuf's wire types are needed, varints and length-delimited bytes, and fields may
- * come in any order: so samples are written as they come and the tables they point to at the end.
- * Functions, locations and mappings are interned as their encoded bodies; the id, which is the
- * place in the table, is put before the body at the end.
+ * Only two of protobuf's wire types are needed, varint and length-delimited, and fields may come in
+ * any order. So samples are written as they arrive, and the tables they refer to at the end.
+ * Functions, locations and mappings are interned as their encoded bodies. Their id, the position in
+ * the table, is prepended when the table is written.
  */
 #include "analyze/profile/profile.h"
 
@@ -45,16 +45,16 @@ enum {
 enum { LOCATION_MAPPING = 2, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
-enum { ID = 1 }; /* of each table's message */
+enum { ID = 1 }; /* field number in every table message */
 
 struct pprof {
 	FILE *file;
 	z_stream z;
 	size_t type_cnt;
 	struct intern *strings, *mappings, *functions, *locations;
-	uint64_t *limits; /* of addresses, by mapping */
+	uint64_t *limits; /* end of addresses, by mapping */
 	uint32_t limit_cap;
-	struct strbuf out, sample, part, body, line; /* being encoded; kept for their memory */
+	struct strbuf out, sample, part, body, line; /* encoding buffers, reused */
 	int err;				     /* sticky */
 };
 
@@ -71,7 +71,7 @@ static void put_varint(struct strbuf *b, uint64_t v)
 	strbuf_add(b, bytes, len);
 }
 
-/* Zero is the default and not written. */
+/* Zero is the default and is omitted. */
 static void put_number(struct strbuf *b, unsigned field, uint64_t v)
 {
 	if (!v)
@@ -107,7 +107,7 @@ static void deflate_out(struct pprof *p, const char *bytes, size_t len, int flus
 	} while (!p->z.avail_out);
 }
 
-/* Writes and empties `b`. */
+/* Writes `b` and empties it. */
 static void write_out(struct pprof *p, struct strbuf *b)
 {
 	if (b->failed)
@@ -130,7 +130,7 @@ static uint32_t intern(struct pprof *p, struct intern *table, struct span bytes)
 	return id;
 }
 
-/* Ids of messages count from 1. */
+/* Message ids start at 1. */
 static uint32_t intern_body(struct pprof *p, struct intern *table)
 {
 	if (p->body.failed)
@@ -180,8 +180,8 @@ static uint32_t mapping_id(struct pprof *p, const struct profile_frame *f)
 }
 
 /*
- * The location of frames[*i], and of those it was inlined into, which share its address: one
- * location with a line each, innermost first. *i is left at the outermost of them.
+ * Location of frames[*i] and the frames it was inlined into, which share its address: one location
+ * with one line per frame, innermost first. *i is set to the outermost of them.
  */
 static uint32_t location_id(struct pprof *p, const struct profile_frame *frames, size_t *i)
 {
@@ -225,7 +225,7 @@ static void write_table(struct pprof *p, unsigned field, const struct intern *ta
 	}
 }
 
-/* Strings of protobuf are UTF-8: other bytes are spelled out. */
+/* Protobuf strings must be UTF-8; other bytes are escaped. */
 static void write_strings(struct pprof *p)
 {
 	for (uint32_t i = 0; i < intern__count(p->strings); i++) {
@@ -290,14 +290,14 @@ static int pprof_begin(const struct profile_sink *self, void **state,
 		return -ENOMEM;
 	p->file = out;
 	p->type_cnt = info->type_cnt;
-	/* 16: a gzip header; its time stays 0, so that equal profiles are equal files. */
+	/* 16: gzip header. Its time stays 0, so that equal profiles give identical files. */
 	if (deflateInit2(&p->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
 	    intern__new(&p->strings) || intern__new(&p->mappings) || intern__new(&p->functions) ||
 	    intern__new(&p->locations)) {
 		pprof_free(p);
 		return -ENOMEM;
 	}
-	intern(p, p->strings, span_of("")); /* string 0 */
+	intern(p, p->strings, span_of("")); /* string 0 is empty */
 	write_info(p, info);
 	*state = p;
 	return 0;
@@ -319,7 +319,7 @@ static void put_label(struct pprof *p, const struct profile_label *l)
 static int pprof_stack(void *state, const struct profile_stack *s)
 {
 	struct pprof *p = state;
-	struct strbuf *ids = &p->out; /* until the sample is whole */
+	struct strbuf *ids = &p->out; /* unused until the sample is complete */
 
 	p->sample.len = ids->len = 0;
 	for (size_t i = s->cnt; i-- > 0;)

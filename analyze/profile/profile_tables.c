@@ -141,7 +141,7 @@ static int write_stack_frames(struct load *l)
 	return err;
 }
 
-/* Samples whose thread's record was lost still belong to somebody, so that joins lose nothing. */
+/* Adds rows for threads of samples whose thread record was lost, so that joins drop nothing. */
 static int write_lost_threads(struct load *l, const struct weights *threads)
 {
 	struct insert thread, process;

@@ -10,7 +10,7 @@ struct total {
 	uint64_t self_count, self_value, count, value;
 };
 
-/* Totals by kind, allocated when the kind is seen. */
+/* Totals by kind, allocated when the kind first occurs. */
 struct totals {
 	struct total *of[SAMPLE_KIND_CNT];
 	size_t cnt;
@@ -29,14 +29,14 @@ static void totals_fini(struct totals *t)
 		free(t->of[k]);
 }
 
-/* What the stack at hand consists of: its functions, each once, the leaf's first. */
+/* Functions of the current stack without duplicates, leaf first. */
 struct content {
 	uint32_t *functions;
 	size_t cnt, cap;
 	uint32_t leaf_binary;
 	uint32_t *locs;
 	size_t loc_cap;
-	uint32_t *seen; /* by function: number of the stack that had it last, + 1 */
+	uint32_t *seen; /* by function: last stack that contained it, + 1 */
 };
 
 static int content_read(struct content *c, const struct load *l, uint32_t stack)
@@ -174,7 +174,8 @@ static int write_threads(struct load *l, const struct weights *threads)
 	return err;
 }
 
-/* One row a weight would do; the view's GROUP BY is done by the insert. */
+/* Sums consecutive weights of the same kind and error. The upsert replaces the GROUP BY of the
+ * view. */
 static int write_errors(struct load *l)
 {
 	struct insert in;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The weight views of schema.sql, computed in memory: the same content without the rows of sample
- * and stack_frame. */
+/* Computes the weight views of schema.sql in memory: the same content without rows of sample and
+ * stack_frame. */
 #ifndef ANALYZE_PROFILE_WEIGHTS_H
 #define ANALYZE_PROFILE_WEIGHTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Speedscope's file format (https://www.speedscope.app/file-format-schema.json), one "sampled"
+/* Speedscope's file format (https://www.speedscope.app/file-format-schema.json), with one "sampled"
  * profile. */
 #include "analyze/profile/profile.h"
 
@@ -17,7 +17,7 @@ struct speedscope {
 	const char *unit;
 	char *title;
 	struct intern *frames; /* name, file, line as bytes */
-	struct strbuf shared;  /* the same as JSON */
+	struct strbuf shared;  /* the frames as JSON */
 	uint64_t *weights, total;
 	size_t cnt, cap;
 	struct strbuf text;
@@ -33,7 +33,7 @@ static void speedscope_free(struct speedscope *s)
 	free(s);
 }
 
-/* Their FileFormat.ValueUnit has no count. */
+/* FileFormat.ValueUnit of speedscope has no count. */
 static const char *unit_of(const char *unit)
 {
 	return !strcmp(unit, "nanoseconds") || !strcmp(unit, "bytes") ? unit : "none";
@@ -89,7 +89,7 @@ static void add_frame(struct speedscope *s, const struct profile_frame *f, const
 
 static uint32_t frame_id(struct speedscope *s, const struct profile_frame *f)
 {
-	/* Its tooltip shows file and line; the binary is better than nothing. */
+	/* Speedscope's tooltip shows file and line. Without a source file, the binary is shown. */
 	const char *file = f->file && *f->file ? f->file : f->binary ? f->binary : "";
 	uint32_t id, before = intern__count(s->frames);
 
@@ -105,7 +105,7 @@ static uint32_t frame_id(struct speedscope *s, const struct profile_frame *f)
 	return id;
 }
 
-/* Numbers are most of the file. */
+/* Numbers are most of the file, so this avoids printf(). */
 static void put_id(FILE *out, uint32_t id, bool first)
 {
 	char text[12], *p = text + sizeof(text);

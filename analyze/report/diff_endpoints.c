@@ -14,22 +14,22 @@ int diff_endpoints_prepare(struct load *l)
 	return name_set_add_all(&l->wanted, tables);
 }
 
-/* Of a side; ?1: seconds. */
+/* Calls of one side; ?1: seconds. */
 #define CALLS                                                                                      \
 	"SELECT role, service, protocol, method, target, calls, calls / ?1 AS qps, "               \
 	"1.0 * errors / nullif(calls, 0) AS error_share, "                                         \
 	"1.0 * unpaired / nullif(calls, 0) AS unpaired_share, "                                    \
 	"sum_ns / 1e9 / ?1 AS time_share, mean_ns, p50_ns, p95_ns, p99_ns "                        \
 	"FROM figure WHERE level = 'endpoint'"
-enum { SERVICE = 1 }; /* its column */
+enum { SERVICE = 1 }; /* column in CALLS */
 
 #define OLD_AND_NEW(what)                                                                          \
 	"max(" what ") FILTER (WHERE side = 0) AS old_" what ", "                                  \
 	"max(" what ") FILTER (WHERE side = 1) AS new_" what ", "
 
 /*
- * A container has another id after each deployment: services are told by what comes behind it,
- * where that is no other's name too.
+ * Container ids change with each deployment, so services are matched by the name after the id,
+ * unless several services have that name.
  */
 int diff_endpoints_init(struct store *to)
 {
@@ -56,7 +56,8 @@ int diff_endpoints_init(struct store *to)
 						  "change_qps, * FROM pair");
 }
 
-/* What traffic_names.c makes of a container's process: twelve digits of its id, and its name. */
+/* Removes the container id from a service name, which traffic_names.c makes of twelve digits of the
+ * id and the process name. */
 static const char *without_container(const char *service)
 {
 	enum { ID_SZ = 12 };

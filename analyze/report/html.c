@@ -21,13 +21,13 @@ static const char html_js[] = {
 struct html {
 	FILE *out;
 	/*
-	 * Only the two scripts that carry it run: should a name of an archive ever get past the
-	 * escaping, it is still inert. Random, so that no archive can hold it.
+	 * Only the two scripts with this nonce run, so a name from an archive that got past the
+	 * escaping would not be executed. It is random, so no archive can contain it.
 	 */
 	char nonce[40];
 	unsigned headings;
 	bool in_facts, full_names;
-	struct strbuf heading; /* not written yet: nothing stands below it so far */
+	struct strbuf heading; /* not written yet: nothing follows it so far */
 	struct strbuf text;
 	int err;
 };
@@ -111,7 +111,7 @@ static void end_facts(struct html *h)
 	h->in_facts = false;
 }
 
-/* Something other than facts comes. */
+/* Ends the facts and writes the pending heading before other content. */
 static void begin(struct html *h)
 {
 	end_facts(h);
@@ -137,7 +137,7 @@ void html__note(struct html *h, const char *text)
 	put_element(h, "<p>", text, "</p>\n");
 }
 
-/* A bit per optional column that no row has a value in; the statement is reset. */
+/* Bit mask of the optional columns without values; resets the statement. */
 static uint64_t empty_columns(sqlite3_stmt *stmt)
 {
 	int cols = sqlite3_column_count(stmt) < 64 ? sqlite3_column_count(stmt) : 64;
@@ -185,7 +185,7 @@ static bool is_share(const char *column)
 	return len >= 5 && !strcmp(column + len - 5, "share");
 }
 
-/* The cell of a function begins, `shown` being what is in it. */
+/* Starts the cell of a function. `shown`: its content. */
 static void open_function(struct html *h, sqlite3_stmt *stmt, int col, const struct strbuf *shown)
 {
 	struct strbuf full = {0};
@@ -203,7 +203,7 @@ static void open_function(struct html *h, sqlite3_stmt *stmt, int col, const str
 	strbuf_fini(&full);
 }
 
-/* Numbers carry their value for sorting; shares are given a bar by the script. */
+/* Numbers have their value as attribute, for sorting. The script adds bars to shares. */
 static void put_cell(struct html *h, sqlite3_stmt *stmt, int col, struct strbuf *text)
 {
 	bool number;

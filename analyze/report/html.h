@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One self-contained HTML page, written to `out` as it is made: facts, then sections of tables and
- * graphs, in the order of the calls. Every string is escaped here. Write errors are kept until
+ * Writes one self-contained HTML page to `out` as it is generated: facts, then sections of tables
+ * and graphs, in the order of the calls. All strings are escaped here. Write errors are deferred to
  * html__close.
  */
 #ifndef ANALYZE_HTML_H
@@ -13,31 +13,32 @@
 struct html;
 
 int html__open(struct html **h, const char *title, FILE *out); /* 0 or -ENOMEM */
-/* A line of what was recorded: "Host", "web-3, Linux 6.1". Losses and damage are warnings: they
- * stand out. */
+/* A fact about the capture: "Host", "web-3, Linux 6.1". Losses and damage are shown as warnings. */
 void html__fact(struct html *h, const char *what, const char *text);
 void html__warning(struct html *h, const char *what, const char *text);
 
-/* Names of functions in tables: short ones, the full ones appear when pointed at; or full ones. */
+/* Shows full function names in tables. Default: short names, with the full name as tooltip. */
 void html__full_names(struct html *h);
-/* Written once something stands below it. */
+/* Written only if content follows. */
 void html__heading(struct html *h, const char *text);
 void html__note(struct html *h, const char *text);
 /*
- * The rows of a statement, just prepared or reset, under a smaller heading (NULL: none), columns as
- * in table.h's human style. Nothing at all without rows. Returns their number, or -EIO:
- * sqlite3_errmsg has the cause.
+ * Writes the rows of a statement (just prepared or reset) under a subheading (NULL: none), with
+ * columns as in the human style of table.h. Writes nothing if there are no rows. Returns the number
+ * of rows, or -EIO: see sqlite3_errmsg.
  */
 long html__table(struct html *h, const char *title, sqlite3_stmt *stmt);
-/* Preformatted text, escaped here; an SVG of our own making, as it is. */
+/* html__text writes preformatted text, escaped here; html__drawing writes a trusted SVG
+ * unchanged. */
 void html__text(struct html *h, const char *title, const char *text);
 void html__drawing(struct html *h, const char *title, const char *svg);
-/* A place for an SVG: feed profile_svg_inline (or flamegraph__write_svg with style.embedded) to
- * what is returned, then call html__graph_end. */
+/* Starts an SVG: pass the returned file to profile_svg_inline (or to flamegraph__write_svg with
+ * style.embedded), then call html__graph_end. */
 FILE *html__graph(struct html *h);
 void html__graph_end(struct html *h);
 
-/* Finishes the page and frees h, not `out`. 0 or -errno of the first failure. */
+/* Finishes the page and frees h, but does not close `out`. Returns 0 or the first error as negative
+ * errno. */
 int html__close(struct html *h);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Of the report page: tables sort by a click on a heading, shares have bars, headings are linked at the top. */
+/* Script of the report page: sorts a table when a heading is clicked, adds bars to shares, and links headings at the top. */
 (function () {
 "use strict";
 
@@ -9,12 +9,12 @@ function key(row, column) {
 }
 
 function compare(a, b, sign) {
-	if (typeof a !== typeof b) /* what is not known comes last either way */
+	if (typeof a !== typeof b) /* unknown values are last in both orders */
 		return typeof a === "number" ? -1 : 1;
 	return sign * (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/* First the largest number or the first name; then the other way round. */
+/* Sorts numbers in descending and names in ascending order first; a second click reverses the order. */
 function sort(table, column) {
 	const head = table.tHead.rows[0].cells[column], body = table.tBodies[0], numeric = head.classList.contains("n");
 	const first = numeric ? "descending" : "ascending", other = numeric ? "ascending" : "descending";

@@ -9,8 +9,8 @@
 #include "format/text.h"
 
 /*
- * A metric's statement gives its value first and, for histograms, the bucket's bound in
- * nanoseconds (NULL: +Inf) as column `le`; the other columns are labels by their names.
+ * The statement of a metric returns the value first. For histograms, column `le` is the upper bound
+ * in nanoseconds (NULL: +Inf). All other columns are labels.
  */
 static const struct metric {
 	const char *name, *type, *help, *sql;
@@ -64,7 +64,7 @@ int prometheus_prepare(struct load *l)
 	return name_set_add_all(&l->wanted, tables);
 }
 
-/* Backslash, quote and newline are escaped; control bytes and broken UTF-8 are shown as \xNN. */
+/* Escapes backslash, quote and newline. Control bytes and invalid UTF-8 are written as \xNN. */
 static void add_label_value(struct strbuf *b, const char *s)
 {
 	struct strbuf clean = {0};
@@ -78,7 +78,8 @@ static void add_label_value(struct strbuf *b, const char *s)
 	strbuf_fini(&clean);
 }
 
-/* {name="value",...} of the columns from `from` on; left open, so that more can follow. */
+/* Writes {name="value",...} for the columns from `from` on, without the closing brace, so that more
+ * labels can follow. */
 static void add_labels(struct strbuf *b, sqlite3_stmt *s, int from)
 {
 	for (int c = from; c < sqlite3_column_count(s); c++) {
@@ -149,7 +150,7 @@ static int write_histogram(sqlite3 *db, const struct metric *m, FILE *out)
 	return rc == SQLITE_DONE ? 0 : -EIO;
 }
 
-/* ---- what probes counted: a metric for each series, its key's parts as labels ---- */
+/* ---- series of probes: a metric per series, with the parts of its key as labels ---- */
 
 static const char all_series[] =
 	"SELECT probe, series, kind, unit, keys FROM series GROUP BY probe, "
@@ -164,14 +165,15 @@ static const char cells_of[] =
 	"() FROM histogram WHERE probe = ?1 AND series = ?2 AND key = ?3 GROUP "
 	"BY high ORDER BY high";
 
-/* A word of a metric's or label's name, whatever was given. */
+/* Appends a valid part of a metric or label name, made from any string. */
 static void add_word(struct strbuf *b, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		strbuf_add(b, isalnum((unsigned char)s[i]) ? &s[i] : "_", 1);
 }
 
-/* process="server",disk="sda": the parts that `keys` names; others are part3="...". */
+/* Appends labels for the parts of a key: process="server",disk="sda". Parts not named by `keys` are
+ * labelled part3="...". */
 static void add_parts(struct strbuf *b, const char *keys, const char *key)
 {
 	for (unsigned i = 1; key; i++) {

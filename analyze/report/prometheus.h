@@ -7,7 +7,7 @@
 
 #include "analyze/load/analysis.h"
 
-/* The tables it reads; before load__run. 0 or -ENOMEM. */
+/* Adds the tables it reads. Call before load__run. 0 or -ENOMEM. */
 int prometheus_prepare(struct load *l);
 int prometheus_write(const struct analysis *a, FILE *out); /* 0 or -EIO, reported */
 

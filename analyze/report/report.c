@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sections in their order, after the facts. */
+/* Writes the facts, then the sections in order. */
 #include "analyze/report/report.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "format/text.h"
 #include "analyze/report/report_impl.h"
 
-/* kind: its index. Nothing is shown without rows. */
+/* kind: its index. Writes nothing if there are no rows. */
 static int put_section(const struct report *r, const struct section *s, uint32_t kind)
 {
 	const struct named_kind *named = sample_kinds__get(r->a->load.kinds, kind);
@@ -34,7 +34,7 @@ static int put_section(const struct report *r, const struct section *s, uint32_t
 	return rows < 0 ? (int)rows : 0;
 }
 
-/* Those of one heading. */
+/* End of the sections with the same heading. */
 static size_t group_end(size_t first)
 {
 	size_t end = first + 1;
@@ -58,7 +58,8 @@ static int put_group(const struct report *r, const char *heading, size_t from, s
 
 /* ---- sample kinds ---- */
 
-/* A capture of traffic alone has no samples to be missed. */
+/* Whether samples were requested: a capture of traffic only has none, and that is not worth a
+ * note. */
 static bool samples_asked_for(const struct report *r)
 {
 	const struct captures *c = &r->a->captures;
@@ -97,7 +98,7 @@ static bool has_samples(const struct report *r, const char *kind)
 	return found;
 }
 
-/* A group for each kind there is. */
+/* Writes a group of sections for each kind that occurs. */
 static int put_kinds(const struct report *r, size_t from, size_t to)
 {
 	bool none = true;
@@ -116,7 +117,7 @@ static int put_kinds(const struct report *r, size_t from, size_t to)
 	return err;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole report ---- */
 
 int report_prepare(struct load *l, bool page)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines a report begins with: what was recorded, how, and what was lost. */
+/* The first lines of a report: what was recorded, how, and what was lost. */
 #include "analyze/load/event_tables.h"
 #include "analyze/load/loss_effects.h"
 #include "analyze/report/report_impl.h"
@@ -50,7 +50,7 @@ static void put_state(const struct report *r, const struct capture *c)
 	strbuf_fini(&b);
 }
 
-/* "cpu" of "cpu,l4", not of "offcpu". */
+/* Finds "cpu" in "cpu,l4", but not in "offcpu". */
 bool report_in_list(const char *list, const char *name)
 {
 	size_t len = strlen(name), n;
@@ -98,7 +98,7 @@ uint64_t report_number(const struct report *r, const char *sql)
 	return v;
 }
 
-/* Of those that affect one thing. */
+/* Writes the losses with one effect. */
 static uint64_t put_loss(const struct report *r, const char *effect)
 {
 	struct strbuf text = {0};
@@ -121,7 +121,7 @@ static void put_losses(const struct report *r)
 	uint64_t lost = 0;
 
 	for (const char *const *e = loss_effects; *e; e++)
-		if (samples || strcmp(*e, "symbols")) /* nothing needs them */
+		if (samples || strcmp(*e, "symbols")) /* symbols are not needed */
 			lost += put_loss(r, *e);
 	if (!lost)
 		fact(r, "Losses",
@@ -144,7 +144,7 @@ static void put_unkept(const struct report *r)
 	}
 }
 
-/* How accurate a share of the samples is. */
+/* Confidence interval of a share of the samples. */
 static void put_sampled(const struct report *r)
 {
 	uint64_t samples = report_number(r, "SELECT count FROM kind_total WHERE kind = 'cpu'");
@@ -182,7 +182,7 @@ static bool has_section(const char *probe)
 	return false;
 }
 
-/* Of each kind of event: what was recorded singly, and how many there were. */
+/* For each kind of event: individual records and total number of events. */
 static void put_events(const struct report *r)
 {
 	const struct event_tables *t = r->a->load.events;
@@ -213,7 +213,7 @@ static void put_events(const struct report *r)
 	}
 }
 
-/* What --cpu-budget left out, and whether that was made up for. */
+/* What --cpu-budget skipped, and whether values are scaled to compensate. */
 static void put_thinning(const struct report *r)
 {
 	static const struct {
@@ -272,7 +272,7 @@ void report_facts(const struct report *r)
 	put_losses(r);
 }
 
-/* The tables that these lines read, beside those of sections. */
+/* Adds the tables that these lines read in addition to those of the sections. */
 int report_facts_prepare(struct load *l)
 {
 	static const char *const tables[] = {"capture",	    "series", "counter", "loss",

@@ -48,7 +48,7 @@ static int put_graph(const struct html_page *p, uint32_t kind)
 	return err;
 }
 
-/* Services that a picture can hold. */
+/* Maximum number of services in the service map. */
 enum { MAP_SERVICES = 40 };
 
 static int put_map(const struct html_page *p)

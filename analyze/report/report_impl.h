@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the report share. */
+/* Shared by the files of the report. */
 #ifndef ANALYZE_REPORT_IMPL_H
 #define ANALYZE_REPORT_IMPL_H
 
@@ -12,7 +12,7 @@ struct report {
 	unsigned limit;
 };
 
-/* The first column of the first row; 0: none. */
+/* First column of the first row; 0: no rows. */
 uint64_t report_number(const struct report *r, const char *sql);
 bool report_in_list(const char *list, const char *name); /* "cpu" of "cpu,l4", not of "offcpu" */
 

@@ -8,14 +8,14 @@
 #include "analyze/store/table.h"
 
 enum {
-	HISTOGRAMS_DRAWN = 2, /* the rest of a section is a line each */
+	HISTOGRAMS_DRAWN = 2, /* further ones of a section are one line each */
 	CURVES_DRAWN = 8,
 };
 
 struct text_page {
 	FILE *out;
 	struct table_style style;
-	const char *heading; /* begins the titles of the tables below it */
+	const char *heading; /* prefix of the titles of its tables */
 };
 
 static void put_line(const struct text_page *p, const char *colour, const char *what,
@@ -62,7 +62,7 @@ static void add_title(const struct text_page *p, const struct section *s, struct
 		    title + 1, p->style.colour ? "\033[0m" : "");
 }
 
-/* Heat maps and maps are for `obana show` and the page: they are wide. */
+/* Heat maps and maps are left to `obana show` and the page, because they are wide. */
 static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt)
 {
 	const struct text_page *p = ctx;
@@ -108,7 +108,7 @@ int report_write_text(const struct analysis *a, unsigned limit, FILE *out)
 
 	if (!err && (fflush(out) || ferror(out))) {
 		err = errno ? -errno : -EIO;
-		if (err != -EPIPE) /* whoever reads has seen enough */
+		if (err != -EPIPE) /* EPIPE: the reader has closed the pipe */
 			message_error("standard output: %s", strerror(-err));
 	}
 	return err;

@@ -15,7 +15,7 @@ const struct section sections[] = {
 };
 const size_t section_cnt = sizeof(sections) / sizeof(*sections);
 
-/* "b" of "a,b". */
+/* Finds "b" in "a,b". */
 static bool listed(const char *list, const char *name)
 {
 	size_t len = strlen(name), n;
@@ -86,8 +86,8 @@ char *section_sql(const struct section *s, const struct named_kind *kind)
 	return b.p;
 }
 
-/* What the views of weights are made of (stack_id: a column, see store__tables_of). They are added
- * up in memory instead, by function. */
+/* Tables under the weight views (stack_id: a column, see store__tables_of). Sections use weights
+ * aggregated in memory by function instead. */
 static const char *const rows[] = {"sample", "frame", "stack", "stack_frame", "stack_id", NULL};
 
 static bool is_rows(const char *table)

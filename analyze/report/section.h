@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A part of the report by itself: a title, SQL, and how its rows are shown. Sections of a probe are
- * one file section_PROBE.def and one line in sections.def; report, page and `obana show` are
- * generic over them. The tables a section needs are those its SQL reads.
+ * A section of the report: title, SQL, and the form of its rows. The sections of a probe are in one
+ * file section_PROBE.def, with one line in sections.def; text report, page and `obana show` work
+ * with any section. A section needs the tables that its SQL reads.
  *
- * Parameters a section may use: :limit, rows of a table; :few, a quarter of it; :interval, ns, for
- * columns of time; :kind, a sample kind: such a section is there once for each kind, under its
- * title, and in its SQL $UNIT is the ending of a column of the kind's values, $VALUE a column of
- * them, $COUNT one of its counts. A column "?name" is left out of text where no row has a value in
- * it.
+ * Parameters of the SQL: :limit, rows of a table; :few, a quarter of it; :interval, ns, for columns
+ * of time; :kind, a sample kind. A section with :kind is repeated for each kind under the title of
+ * the kind, and in its SQL $UNIT is the suffix of a column of the kind's values, $VALUE a column of
+ * values and $COUNT a column of counts. A column "?name" is omitted from text if no row has a
+ * value.
  */
 #ifndef ANALYZE_SECTION_H
 #define ANALYZE_SECTION_H
@@ -21,15 +21,16 @@
 #include "analyze/load/load.h"
 
 /*
- * TABLE      any columns
- * LISTING    the same, every event: `obana show` alone prints it
- * HISTOGRAM  start_ns, name, low_UNIT, high_UNIT, count: one for each start and name
- * HEATMAP    start_ns, low_UNIT, high_UNIT, count: intervals across, values upwards
- * TIMELINE   start_ns, interval_ns, name, WHAT_UNIT: a curve of it for each name, whose rows follow
- * each other GRAPH      as TABLE; the page draws the flame graph of :kind above it MAP        as
- * TABLE; the page draws services and their calls above it UNIT is ns, bytes or nothing: low, high.
- * The text of the report leaves out HEATMAP and MAP, which are wide, as long as nobody asks for
- * them.
+ *   TABLE      any columns
+ *   LISTING    likewise, one row per event; only in `obana show`
+ *   HISTOGRAM  start_ns, name, low_UNIT, high_UNIT, count: one for each start and name
+ *   HEATMAP    start_ns, low_UNIT, high_UNIT, count: x is the interval, y the value
+ *   TIMELINE   start_ns, interval_ns, name, WHAT_UNIT: one curve per name; its rows are adjacent
+ *   GRAPH      as TABLE; the page draws the flame graph of :kind above it
+ *   MAP        as TABLE; the page draws services and their calls above it
+ *
+ * UNIT is ns, bytes or nothing: low, high. The text report omits HEATMAP and MAP, which are wide,
+ * unless they are requested.
  */
 enum section_as {
 	SECTION_TABLE,
@@ -43,10 +44,10 @@ enum section_as {
 
 struct section {
 	const char *name;    /* "runq-latency" */
-	const char *probe;   /* "runq"; empty: of samples, traffic, the capture */
-	const char *heading; /* "Run queue"; empty: the title of :kind */
-	const char *title;   /* below the heading: "Latency" */
-	const char *aliases; /* comma list: what classic tools call it */
+	const char *probe;   /* "runq"; empty: samples, traffic, or the capture */
+	const char *heading; /* "Run queue"; empty: title of :kind */
+	const char *title;   /* under the heading: "Latency" */
+	const char *aliases; /* comma-separated names of equivalent tools */
 	enum section_as as;
 	const char *sql;
 };
@@ -54,31 +55,32 @@ struct section {
 extern const struct section sections[];
 extern const size_t section_cnt;
 
-/* By its name or an alias; NULL: none. */
+/* Finds a section by name or alias; NULL: none. */
 const struct section *section_find(const char *name);
 const char *section_form(enum section_as as); /* "heat map" */
 bool section_of_kind(const struct section *s);
 
-/* The SQL for a sample kind, malloc'ed; NULL: out of memory. */
+/* SQL for a sample kind, malloc'ed. NULL: out of memory. */
 char *section_sql(const struct section *s, const struct named_kind *kind);
-/* Adds what it reads to l->wanted. Samples come added up, not as rows. 0 or negative errno;
- * sqlite3_errmsg has the cause. */
+/* Adds the tables it reads to l->wanted. Samples are aggregated, not loaded as rows. 0 or negative
+ * errno: see sqlite3_errmsg. */
 int section_prepare(const struct section *s, struct load *l);
 
-/* Binds the parameters that the statement has. */
+/* Binds those parameters that the statement has. */
 struct section_args {
 	uint64_t limit, few, interval_ns;
-	const char *kind; /* its name */
+	const char *kind; /* name of the kind */
 };
 void section_bind(sqlite3_stmt *stmt, const struct section_args *args);
-/* How many rows a table would have beyond those it has with args, which are `rows`. */
+/* Number of rows that a table has in addition to the `rows` that it shows with args. */
 uint64_t section_left_out(sqlite3 *db, const char *sql, const struct section_args *args, long rows);
 
-/* The rows of a HISTOGRAM as text: range, count, bar, with percentiles; at most `limit` of them are
- * drawn, the rest a line each. Returns how many rows there were, or -EIO, -ENOMEM. */
+/* Writes the rows of a HISTOGRAM as text: range, count, bar, and percentiles. At most `limit`
+ * histograms are drawn, the others take one line each. Returns the number of rows, or -EIO,
+ * -ENOMEM. */
 long histogram_text(sqlite3_stmt *stmt, const char *title, unsigned limit, FILE *out);
-/* A HEATMAP, a TIMELINE as text, as SVG. Of a TIMELINE, at most `limit` names, those of the largest
- * sums. */
+/* Write a HEATMAP or TIMELINE as text or SVG. A TIMELINE shows at most `limit` names, those with
+ * the largest sums. */
 long heatmap_text(sqlite3_stmt *stmt, const char *title, FILE *out);
 long heatmap_svg(sqlite3_stmt *stmt, FILE *out);
 long timeline_text(sqlite3_stmt *stmt, const char *title, unsigned limit, FILE *out);

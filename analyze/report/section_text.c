@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Histograms as who knows bcc expects them: range, count, bar; with percentiles, which come from
- * the buckets as they were counted, while the ranges drawn are powers of two.
+ * Histograms in the form of bcc: range, count, bar; and percentiles. Percentiles are computed from
+ * the original buckets, while the ranges drawn are powers of two.
  *
  *	sda read: 40 values, p50 393 us, p90 393 us, p99 393 us, max 524 us (+-33%)
  *	     262 us -> 524 us     : 40       |****************************************|
@@ -41,7 +41,7 @@ static void histograms_fini(struct histograms *h)
 	free(h->v);
 }
 
-/* Rows of one start and name follow each other. */
+/* Rows of one start and name are adjacent. */
 static int take_row(struct histograms *h, sqlite3_stmt *stmt)
 {
 	int64_t start_ns = sqlite3_column_int64(stmt, 0);
@@ -62,7 +62,7 @@ static int take_row(struct histograms *h, sqlite3_stmt *stmt)
 			   sqlite3_column_int64(stmt, 3), sqlite3_column_int64(stmt, 4));
 }
 
-/* In time; of one time, those of most values first. */
+/* Sorts by time, then by number of values in descending order. */
 static int by_total(const void *a, const void *b)
 {
 	const struct histogram *x = a, *y = b;
@@ -154,11 +154,11 @@ long histogram_text(sqlite3_stmt *stmt, const char *title, unsigned limit, FILE 
 
 enum { SLOTS = 60, RANGES = 64 };
 
-/* Counts by slot of time and power of two. */
+/* Counts by time slot and power of two. */
 struct heat {
 	uint64_t at[SLOTS][RANGES], most;
 	int64_t first_ns, slot_ns;
-	int slots, low, high; /* ranges in use: low <= n < high */
+	int slots, low, high; /* ranges used: low <= n < high */
 	enum unit unit;
 };
 
@@ -204,7 +204,7 @@ static long heat_fill(struct heat *h, sqlite3_stmt *stmt)
 	return rc == SQLITE_DONE ? rows : -EIO;
 }
 
-/* 0 for nothing, else 1 to `steps`, by the logarithm. */
+/* 0: no values; otherwise 1 to `steps`, logarithmic. */
 static int heat_step(uint64_t count, uint64_t most, int steps)
 {
 	int of = range_of(count), all = range_of(most);
@@ -239,7 +239,7 @@ long heatmap_text(sqlite3_stmt *stmt, const char *title, FILE *out)
 	return rows;
 }
 
-/* Cells of 12 by 14, the time below, the values at the left. */
+/* Cells of 12 x 14, time axis below, value axis on the left. */
 long heatmap_svg(sqlite3_stmt *stmt, FILE *out)
 {
 	enum { LEFT = 80, WIDTH = 12, HEIGHT = 14 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values over time: a row of columns for each name, drawn to the row's own largest.
+ * Values over time: one line of columns per name, scaled to the maximum of the line.
  *
  *	web http  |..:-=+*#%@| 12000 requests, at most 1900/s
  */
@@ -26,7 +26,7 @@ struct timeline {
 	int64_t first_ns, slot_ns;
 	int slots;
 	enum unit unit;
-	const char *what; /* "requests"; bytes, ns: the unit says it */
+	const char *what; /* "requests"; for bytes and ns: see unit */
 };
 
 static void timeline_fini(struct timeline *t)
@@ -36,7 +36,7 @@ static void timeline_fini(struct timeline *t)
 	free(t->v);
 }
 
-/* How much time a column stands for: whole intervals of the rows. Leaves the statement reset. */
+/* Determines the time per column in whole intervals. Resets the statement. */
 static long find_span(struct timeline *t, sqlite3_stmt *stmt)
 {
 	int64_t last_ns = 0, interval_ns = NSEC;
@@ -58,7 +58,7 @@ static long find_span(struct timeline *t, sqlite3_stmt *stmt)
 	return rc == SQLITE_DONE ? rows : -EIO;
 }
 
-/* Rows of one name follow each other. */
+/* Rows of one name are adjacent. */
 static struct curve *curve_of(struct timeline *t, const char *name)
 {
 	if (t->cnt && !strcmp(t->v[t->cnt - 1].name, name))

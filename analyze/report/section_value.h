@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of histograms, heat maps and timelines, in the unit that their column's name ends with. */
+/* Values of histograms, heat maps and timelines, in the unit given by the suffix of the column
+ * name. */
 #ifndef ANALYZE_SECTION_VALUE_H
 #define ANALYZE_SECTION_VALUE_H
 

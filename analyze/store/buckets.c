@@ -11,7 +11,7 @@ int buckets_add(struct buckets *b, int64_t low, int64_t high, uint64_t count)
 {
 	if (!count)
 		return 0;
-	if (high <= low) /* hostile */
+	if (high <= low) /* hostile input */
 		high = low < INT64_MAX ? low + 1 : low;
 	if (array_reserve(&b->v, &b->cap, b->cnt + 1))
 		return -ENOMEM;
@@ -52,7 +52,7 @@ int64_t buckets_quantile(struct buckets *b, double p, double *error)
 	return middle;
 }
 
-/* The power of two at or below v; 0 of 0. */
+/* Largest power of two <= v; 0 for 0. */
 static int64_t power_below(int64_t v)
 {
 	return v > 0 ? (int64_t)1 << (63 - __builtin_clzll(v)) : 0;
@@ -71,7 +71,7 @@ int buckets_coarse(const struct buckets *b, struct buckets *to)
 		first = n < first ? n : first;
 		last = n > last ? n : last;
 	}
-	for (int n = first; n <= last && !err; n++) { /* those of nothing between stay */
+	for (int n = first; n <= last && !err; n++) { /* keeps empty ranges in between */
 		int64_t low = n ? (int64_t)1 << (n - 1) : 0;
 
 		if (array_reserve(&to->v, &to->cap, to->cnt + 1))

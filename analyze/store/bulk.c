@@ -7,14 +7,14 @@
 
 #include "format/text.h"
 
-/* Texts begin at multiples of this: while they differ little in length those behind them keep their
- * places, and need not be bound again. */
+/* Texts are aligned to multiples of this. While their lengths differ little, the following texts
+ * keep their positions and need not be bound again. */
 enum { TEXT_STEP = 32 };
 
 struct bulk_value {
-	enum { VALUE_NULL, VALUE_INT, VALUE_TEXT } kind; /* what a fresh statement has is NULL */
-	uint32_t len;					 /* of a text */
-	int64_t v;					 /* the number, or where in texts */
+	enum { VALUE_NULL, VALUE_INT, VALUE_TEXT } kind; /* fresh statements hold NULL */
+	uint32_t len;					 /* text length */
+	int64_t v;					 /* number, or offset in texts */
 };
 
 static struct bulk_value *next(struct bulk *b)
@@ -132,7 +132,7 @@ static bool same(const struct bulk_value *a, const struct bulk_value *b)
 	return a->v == b->v && a->kind == b->kind && a->len == b->len;
 }
 
-/* Binding costs more than looking whether it is there: much is the same in all rows. */
+/* Binding costs more than comparing, and many values are the same in all rows. */
 static int put_many(struct bulk *b)
 {
 	bool moved = b->bound_texts != b->texts.p;

@@ -37,7 +37,7 @@ static void quantile_final(sqlite3_context *c)
 		buckets_fini(&q->buckets);
 }
 
-/* The next part of s, whose length is returned; *s is moved behind it, NULL after the last. */
+/* Returns the length of the next part of s. *s is set to the text after it, NULL after the last. */
 static size_t next_part(const char **s)
 {
 	size_t len = strcspn(*s, "\t");

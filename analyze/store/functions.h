@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What obana adds to SQL:
+ * SQL functions added by obana:
  *
- *	quantile(p, low, high, count)   aggregate, of a histogram's rows: buckets_quantile()
- *	part(key, keys, name)           of a key of parts joined by tabs, the one that `keys` calls
- *so; NULL: none
+ *	quantile(p, low, high, count)   aggregate over the rows of a histogram: buckets_quantile()
+ *	part(key, keys, name)           part of a tab-separated key, by its name in `keys`; or NULL
  */
 #ifndef ANALYZE_FUNCTIONS_H
 #define ANALYZE_FUNCTIONS_H

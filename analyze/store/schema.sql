@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- What obana knows of the archives it was given. Tables are filled from records, views say what reports show.
+-- Contents of the archives given to obana. Tables are filled from records; views define what reports show.
 --
--- Times are integer nanoseconds of CLOCK_REALTIME, durations end in _ns as well. Ids are obana's own: several
--- captures lie side by side. A kernel address is negative (64 bits, signed): printf('%x', address) shows it.
+-- Times are integer nanoseconds of CLOCK_REALTIME; durations also end in _ns. Ids are assigned by obana, since the
+-- tables hold several captures. Kernel addresses are negative (64 bits, signed): print them by printf('%x', address).
 --
--- `obana schema` reads the descriptions from here: the comment behind a table's or view's name, and one line a
--- column, `name TYPE, -- description`; of a view, whose columns have no lines, `-- name: description`.
--- Tables of events (and the view event) are made from each archive's own schema: load_event.c.
+-- `obana schema` prints the descriptions in this file: the comment after the name of a table or view, and one line
+-- per column, `name TYPE, -- description`. Columns of a view have no such line; they use `-- name: description`.
+-- Tables of events (and the view event) are made from the schema of each archive: load_event.c.
 
 CREATE TABLE capture( -- one row for each archive
 	id INTEGER PRIMARY KEY, -- 1, 2, ... in the order given
@@ -328,8 +328,8 @@ CREATE TABLE thinning( -- steps of --cpu-budget
 	kept REAL -- share recorded from ts_ns on
 );
 
--- ---- weights: what samples add up to. obana can fill these four itself while it loads, without the rows of
--- sample and stack_frame; the definitions are these.
+-- ---- weights: totals of samples. These four views define the content; obana can also compute it while loading,
+-- without the rows of sample and stack_frame.
 
 CREATE VIEW function_weight(kind, function_id, self_count, self_value, total_count, total_value) AS -- samples by function; a function counts once in a stack, however often it is there
 	-- kind: sample_kind.name
@@ -534,9 +534,9 @@ SELECT m.id, strftime('%H:%M:%S', ifnull(m.request_ns, m.response_ns) / 10000000
 FROM message m LEFT JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
 	LEFT JOIN capture a ON a.id = c.capture_id;
 
--- Both are added up while obana loads, without a row for each message. calls: requests, as far as either half was seen; a response
--- whose request is not known is a row without method. They, errors and bytes are scaled to all where connections were sampled or
--- thinned out. Percentiles are of the nearest rank, of 64 and fewer calls exact, of more right to 0.4 %.
+-- Both are aggregated while obana loads, without a row per message. calls: requests of which the request or the response was
+-- captured; a response without a known request is in a row without method. calls, errors and bytes are scaled up if connections
+-- were sampled or throttled. Percentiles use the nearest rank; they are exact for up to 64 calls, otherwise within 0.4 %.
 CREATE VIEW endpoint AS -- calls by endpoint, added up while loading; scaled where connections were sampled
 	-- protocol: http1, redis, ...
 	-- role: client | server

@@ -18,8 +18,8 @@ static const char schema[] = {
 #include "schema.sql.h"
 };
 
-/* Nothing needs to survive a crash before store__commit, so no journal; the cache bounds the
- * memory. */
+/* Nothing has to survive a crash before store__commit, so there is no journal. The cache size
+ * limits memory. */
 static const char bulk_load[] =
 	"PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; PRAGMA temp_store = FILE;"
@@ -38,10 +38,10 @@ int store__open(struct store **out, const char *path)
 
 	if (!s)
 		return -ENOMEM;
-	/* Nobody asks how much memory it has: counting takes a lock for each piece. */
+	/* Memory statistics are not used, and counting takes a lock per allocation. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	s->file = path != NULL;
-	/* Loaders take turns: SQLite's own lock would cost a fifth of an insert. */
+	/* Loaders run one at a time; SQLite's own lock would cost a fifth of an insert. */
 	if (sqlite3_open_v2(path ? path : "", &s->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 			    NULL)) {
@@ -67,7 +67,7 @@ int store__commit(struct store *s)
 
 	if (!s->file)
 		return 0;
-	/* One fsync at the end is all the durability a new file needs. */
+	/* A new file needs only one fsync, at the end. */
 	err = store__exec(s, "COMMIT; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; PRAGMA "
 			     "user_version = 1; COMMIT");
 	return err ? err : store__exec(s, "BEGIN");
@@ -91,7 +91,7 @@ int store__exec(struct store *s, const char *sql)
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? store__failed(s) : 0;
 }
 
-/* ---- what foreign SQL may do ---- */
+/* ---- restrictions for SQL of users ---- */
 
 static int only_read(void *ctx, int action, const char *a, const char *b, const char *db,
 		     const char *trigger)
@@ -124,12 +124,12 @@ int store__prepare(struct store *s, const char **sql, sqlite3_stmt **stmt)
 		return s->denied ? -EACCES : -EINVAL;
 	if (!*stmt || sqlite3_stmt_readonly(*stmt))
 		return 0;
-	sqlite3_finalize(*stmt); /* VACUUM INTO asks the authorizer nothing */
+	sqlite3_finalize(*stmt); /* VACUUM INTO does not call the authorizer */
 	*stmt = NULL;
 	return -EACCES;
 }
 
-/* ---- which tables ---- */
+/* ---- tables that a statement reads ---- */
 
 bool name_set_has(const struct name_set *set, const char *name)
 {
@@ -179,7 +179,7 @@ static int collect_tables(void *ctx, int action, const char *a, const char *b, c
 	if (action == SQLITE_READ && a && name_set_add(c->tables, a))
 		return SQLITE_DENY;
 	if (action == SQLITE_READ && b && !strcmp(b, "stack_id") && name_set_add(c->tables, b))
-		return SQLITE_DENY; /* what it names takes long to load: see load_event.c */
+		return SQLITE_DENY; /* a column that is slow to load: see load_event.c */
 	return only_read(c->store, action, a, b, db, trigger);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The SQLite database between loading and showing. A store owns its connection; failures are
- * reported once, here, and come back as -EIO.
+ * The SQLite database that loaders fill and commands read. A store owns its connection. Errors are
+ * reported once, here, and returned as -EIO.
  */
 #ifndef ANALYZE_STORE_H
 #define ANALYZE_STORE_H
@@ -15,41 +15,41 @@
 
 struct store;
 
-/* An empty database with all tables and views. path NULL: private and temporary, in memory while it
- * is small, gone on close; else a new file. */
+/* Creates an empty database with all tables and views. path NULL: private and temporary, in memory
+ * while small, deleted on close. Otherwise a new file. */
 int store__open(struct store **s, const char *path);
-/* Makes a file whole (what is loaded is committed and on disk); nothing for a temporary one. */
+/* Commits a file and flushes it to disk. No effect on a temporary database. */
 int store__commit(struct store *s);
 void store__close(struct store *s);
 
 sqlite3 *store__db(const struct store *s);
 int store__exec(struct store *s, const char *sql);
-/* Reports what went wrong with its database last. Returns -EIO. */
+/* Reports the last error of the database. Returns -EIO. */
 int store__failed(const struct store *s);
 
 /*
- * Foreign SQL: once __protect was called, statements can read and nothing else: no writes, ATTACH,
- * PRAGMA or extensions. __prepare takes the next statement off *sql (NULL stmt: only blanks were
- * left); -EACCES: it would do more than read; -EINVAL: sqlite3_errmsg has the cause.
+ * For SQL of users. After __protect, statements can only read: no writes, ATTACH, PRAGMA or
+ * extensions. __prepare consumes the next statement of *sql (NULL stmt: only blanks were left).
+ * -EACCES: the statement does more than read; -EINVAL: see sqlite3_errmsg.
  */
 void store__protect(struct store *s);
 int store__prepare(struct store *s, const char **sql, sqlite3_stmt **stmt);
 
-/* Names of the tables and views a statement would read, itself not run. The set is freed with
+/* Names of the tables and views that a statement reads, without running it. Free with
  * name_set_fini. */
 struct name_set {
 	char **v;
 	size_t cnt, cap;
 };
 int store__tables_of(struct store *s, const char *sql, struct name_set *tables);
-/* All tables there are, in the order they were made. 0 or -errno, reported. */
+/* All tables in order of creation. 0 or negative errno, reported. */
 int store__tables(struct store *s, struct name_set *tables);
 bool name_set_has(const struct name_set *set, const char *name);
 int name_set_add(struct name_set *set, const char *name);
-int name_set_add_all(struct name_set *set, const char *const *names); /* the last is NULL */
+int name_set_add_all(struct name_set *set, const char *const *names); /* NULL-terminated */
 void name_set_fini(struct name_set *set);
 
-/* Rows into a table: bind the columns in order, then run. Errors are kept until insert_run or
+/* Inserts rows: bind the columns in order, then run. Errors are deferred to insert_run or
  * insert_close. */
 struct insert {
 	struct store *store;
@@ -59,8 +59,8 @@ struct insert {
 int insert_open(struct insert *in, struct store *s, const char *sql);
 void insert_int(struct insert *in, int64_t v);
 void insert_real(struct insert *in, double v);
-void insert_text(struct insert *in, const char *text); /* NULL: NULL */
-void insert_span(struct insert *in, struct span text); /* lives until insert_run */
+void insert_text(struct insert *in, const char *text); /* NULL: SQL NULL */
+void insert_span(struct insert *in, struct span text); /* must be valid until insert_run */
 void insert_null(struct insert *in);
 int insert_run(struct insert *in);
 void insert_close(struct insert *in);

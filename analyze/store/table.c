@@ -11,9 +11,10 @@
 #include "format/text.h"
 #include "analyze/store/table_value.h"
 
-/* Widths are those of the first rows; later ones may stick out, but memory stays small. */
+/* Column widths are taken from the first rows. Later values may be wider, but memory stays
+ * small. */
 #define SAMPLE_ROWS 2000
-/* So does a cell that is wider: one of 4000 characters would make each row as long. */
+/* Wider cells do not widen the column: one of 4000 characters would make every row that long. */
 #define WIDTH_MAX 200
 
 struct cell {
@@ -30,8 +31,8 @@ struct sheet {
 	struct cell *heads, *cells;
 	size_t rows; /* buffered in cells */
 	size_t *widths;
-	bool *right; /* numbers */
-	bool *empty; /* optional, and no row has a value: not written */
+	bool *right; /* numeric, right-aligned */
+	bool *empty; /* optional column without values: not written */
 };
 
 struct table_style table_style_for(FILE *out)
@@ -55,7 +56,7 @@ void table_style_names(struct table_style *style, enum name_style names)
 		style->short_names = names == NAMES_SHORT;
 }
 
-/* Code points; the escaping has left no control or broken ones. */
+/* Code points. Escaping has removed control characters and invalid sequences. */
 static size_t width_of(const char *s)
 {
 	size_t n = 0;
@@ -126,7 +127,7 @@ static void pad(FILE *out, size_t n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* How much of the last column fits; it is cut only on a terminal. */
+/* Width left for the last column, which is truncated only on a terminal. */
 static size_t room_for_last(const struct sheet *t)
 {
 	size_t used = t->style->indent ? strlen(t->style->indent) : 0;
@@ -136,7 +137,7 @@ static size_t room_for_last(const struct sheet *t)
 	return t->style->width > used + 8 ? t->style->width - used : 0;
 }
 
-/* Bytes of the first `width` code points. */
+/* Length in bytes of the first `width` code points. */
 static size_t prefix(const char *s, size_t width)
 {
 	const char *p = s;
@@ -207,11 +208,11 @@ static void box_row(const struct sheet *t, const struct cell *row)
 	fputs("│\n", t->out);
 }
 
-/* The rows beyond the sample, one by one. */
+/* Writes the rows after the sample, one by one. */
 static int write_rest(struct sheet *t, int rc, long *rows,
 		      void (*write_row)(const struct sheet *, const struct cell *))
 {
-	struct cell *row = t->cells; /* the sample was written */
+	struct cell *row = t->cells; /* reused: the sample was written */
 
 	while (rc == SQLITE_ROW && (rc = sqlite3_step(t->stmt)) == SQLITE_ROW && !ferror(t->out)) {
 		free_cells(row, t->cols);
@@ -233,7 +234,7 @@ static int write_sheet(struct sheet *t, long *rows)
 		t->heads[c] = make_head(t, c);
 		t->widths[c] = t->heads[c].width;
 		t->right[c] = true;
-		/* The last ends the line. */
+		/* The last column ends the line, so it is always written. */
 		t->empty[c] = c + 1 < t->cols && t->style->human && value_is_optional(t->stmt, c);
 	}
 	rc = read_sample(t);

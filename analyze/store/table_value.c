@@ -41,11 +41,11 @@ static void add_real(struct strbuf *b, double v)
 
 	snprintf(buf, sizeof(buf), "%.15g", v);
 	if (isfinite(v) && !strpbrk(buf, ".e"))
-		strcat(buf, ".0"); /* stays a real, as the sqlite3 shell shows it */
+		strcat(buf, ".0"); /* remains a real, as in the sqlite3 shell */
 	strbuf_addf(b, "%s", buf);
 }
 
-/* What printf would, in a third of the time: most cells are numbers. */
+/* Same as printf in a third of the time: most cells are numbers. */
 static void add_int(struct strbuf *b, int64_t v)
 {
 	uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
@@ -59,7 +59,7 @@ static void add_int(struct strbuf *b, int64_t v)
 	strbuf_add(b, p, buf + sizeof(buf) - p);
 }
 
-/* By the name's ending; false: as it is. */
+/* Formats by the suffix of the column name. False: no known suffix. */
 static bool add_human(struct strbuf *b, sqlite3_stmt *stmt, int col, int type)
 {
 	const char *name = value_column(stmt, col);
@@ -71,7 +71,7 @@ static bool add_human(struct strbuf *b, sqlite3_stmt *stmt, int col, int type)
 		double percent = 100 * sqlite3_column_double(stmt, col);
 
 		if (percent > 0 && percent < 0.005)
-			strbuf_addf(b, "<0.01%%"); /* few are not none */
+			strbuf_addf(b, "<0.01%%"); /* small but not zero */
 		else
 			strbuf_addf(b, "%.2f%%", percent);
 		return true;
@@ -171,7 +171,7 @@ void value_heading(struct strbuf *b, const char *name, bool human)
 		strbuf_add(&text, &c, 1);
 	}
 	if (human &&
-	    ends_with(name, "share")) { /* "self_share" is a column of percents beside "self" */
+	    ends_with(name, "share")) { /* "self_share" is a percent column beside "self" */
 		text.len = len > 6 ? len - 6 : 0;
 		strbuf_addf(&text, "%s", text.len ? " %" : "%");
 	}

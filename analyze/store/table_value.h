@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One column's value of a statement's row as text, for table.c. */
+/* Formats one column of a statement's row as text, for table.c. */
 #ifndef ANALYZE_TABLE_VALUE_H
 #define ANALYZE_TABLE_VALUE_H
 
@@ -8,14 +8,14 @@
 
 #include "format/text.h"
 
-/* Escaped for a terminal. True when it is a number (to the right). human, short_names: see struct
+/* Escaped for a terminal. True: a number, to be right-aligned. human, short_names: see struct
  * table_style. */
 bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human, bool short_names);
-/* Whether the column holds names of functions. */
+/* Whether the column holds function names. */
 bool value_is_function(sqlite3_stmt *stmt, int col);
 void value_csv(struct strbuf *b, sqlite3_stmt *stmt, int col);
 void value_json(struct strbuf *b, sqlite3_stmt *stmt, int col);
-/* The column's name, without the ? of one that is left out of text where no row has a value. */
+/* Column name without the "?" that marks optional columns. */
 const char *value_column(sqlite3_stmt *stmt, int col);
 bool value_is_optional(sqlite3_stmt *stmt, int col);
 void value_heading(struct strbuf *b, const char *name, bool human);

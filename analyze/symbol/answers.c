@@ -60,7 +60,7 @@ int answers_merge(struct answers *a, const struct answers *more)
 {
 	struct answers both = {0};
 	size_t i = 0, k = 0;
-	uint64_t done = 0; /* everything below is settled */
+	uint64_t done = 0; /* addresses below are done */
 	int err = 0;
 
 	while (!err && (i < a->cnt || k < more->cnt)) {

@@ -49,7 +49,7 @@ char *cache_path(const char *dir, const struct cache_name *name)
 		       : path;
 }
 
-/* Frames and strings are checked where they are used; here, what look-ups rely on. */
+/* Checks what look-ups rely on. Frames and strings are checked where they are used. */
 static bool answers_ok(const struct cache *c)
 {
 	uint64_t at = 0;
@@ -99,7 +99,8 @@ struct cache *cache_parse(void *data, size_t sz)
 	return c;
 }
 
-/* The whole file in memory, or NULL. Not mapped: what was checked must not change. */
+/* Reads a whole file, or returns NULL. It is not mapped, because its contents must not change after
+ * validation. */
 static void *read_file(const char *path, size_t *sz)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -120,7 +121,7 @@ static void *read_file(const char *path, size_t *sz)
 		len += (size_t)n;
 	}
 	if (data)
-		futimens(fd, NULL); /* used now: the last to be pruned */
+		futimens(fd, NULL); /* marks the file as used, for pruning */
 	close(fd);
 	*sz = len;
 	return data;

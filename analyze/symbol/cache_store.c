@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writing the cache: strings once each, a new file renamed over the old one, the directory kept
- * within bounds. */
+/* Writes the cache. Each string is stored once, the new file is renamed over the old one, and the
+ * directory is kept within its size limit. */
 #include "analyze/symbol/cache.h"
 
 #include <dirent.h>
@@ -21,8 +21,8 @@ struct writer {
 	struct cache_frame *frames;
 	char *strings;
 	size_t answer_cnt, frame_cnt, string_sz, string_cap;
-	struct placed_name *names; /* by address; pooled strings are unique */
-	size_t name_cnt, name_cap; /* cap is a power of two */
+	struct placed_name *names; /* hashed by address; pooled strings are unique */
+	size_t name_cnt, name_cap; /* cap: a power of two */
 	uint32_t alt_id, alt_content;
 };
 
@@ -181,7 +181,7 @@ static bool write_file(const struct writer *w, const char *path)
 	return ok;
 }
 
-/* All directories above the file. */
+/* Makes all directories above the file. */
 static void make_dirs(char *path)
 {
 	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
@@ -283,8 +283,8 @@ void cache_store(const char *dir, const struct cache_name *name, const struct ca
 	if (!path)
 		return;
 	make_dirs(path);
-	/* Another run may have added to it since ours began. What cannot be joined is not worth
-	 * failing for. */
+	/* Another process may have added answers since this run began. If they cannot be merged
+	 * they are dropped. */
 	if (!old || !same_alt(old, alt) || cache_read(old, pool, &kept) ||
 	    answers_merge(&all, known) || answers_merge(&all, &kept) ||
 	    !write_answers(path, alt, &all))

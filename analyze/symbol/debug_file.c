@@ -12,7 +12,7 @@
 
 extern char **environ;
 
-/* Consumes e; NULL unless it has that build-id. */
+/* Consumes e. NULL unless it has that build-id. */
 static struct elf_image *checked(struct elf_image *e, const char *hex)
 {
 	if (e && elf_image__is(e, hex))
@@ -40,7 +40,7 @@ static bool is_build_id(const char *hex)
 	return !hex[n] && n >= 4 && n <= 128;
 }
 
-/* `debuginfod-find debuginfo ID` prints the path of the file it fetched. */
+/* `debuginfod-find debuginfo ID` prints the path of the fetched file. */
 static struct elf_image *ask_debuginfod(const char *hex)
 {
 	char *argv[] = {"debuginfod-find", "debuginfo", (char *)hex, NULL}, line[PATH_MAX];
@@ -89,7 +89,7 @@ struct elf_image *debug_file_by_id(const char *hex, const struct source_opts *op
 	return e;
 }
 
-/* The CRC of .gnu_debuglink is zlib's over the whole file. */
+/* The CRC in .gnu_debuglink is zlib's CRC-32 of the whole file. */
 static struct elf_image *try_link(const char *path, uint32_t crc, struct meter *m)
 {
 	struct elf_image *e = elf_image__open_path(path);
@@ -151,8 +151,8 @@ static const char *hex_of(struct cursor id, char *buf, size_t sz)
 	return buf;
 }
 
-/* File name and build-id: .gnu_debugaltlink holds just these; .debug_sup (DWARF 5, 7.3.6) a
- * version, a flag and a length too. */
+/* Reads file name and build-id. .gnu_debugaltlink holds only these; .debug_sup (DWARF 5, 7.3.6)
+ * also has a version, a flag and a length. */
 static const char *read_alt_link(struct elf_image *e, char *hex, size_t sz)
 {
 	struct cursor c = cursor_at(elf_image__data(e, elf_image__find(e, ".gnu_debugaltlink")), 0);

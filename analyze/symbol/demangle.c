@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* C++ and Rust names by libiberty, in the form that llvm-symbolizer prints where the two differ
- * simply. */
+/* Demangles C++ and Rust names with libiberty. The output follows llvm-symbolizer where that is
+ * easy. */
 #include "analyze/symbol/symbol.h"
 
 #include <ctype.h>
@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Substitutions let a short hostile name expand without end. Of 300,000 names in LLVM, Node and
- * libstdc++ none grew more than 30 times. What is longer than libiberty's own limit for C++ fails.
+ * Substitutions can expand a short hostile name exponentially. Of 300,000 names in LLVM, Node and
+ * libstdc++, none grew by more than a factor of 30. Names longer than libiberty's own limit for C++
+ * fail.
  */
 enum {
 	MANGLED_MAX = 32 << 10,
@@ -34,8 +35,8 @@ struct sink {
 	jmp_buf too_long;
 };
 
-/* The demanglers keep their state on the stack and give their callback no way to stop them, hence
- * the jump. */
+/* The demanglers keep their state on the stack and offer the callback no way to stop them, so
+ * longjmp() is used. */
 static void take(const char *s, size_t len, void *arg)
 {
 	struct sink *k = arg;
@@ -75,7 +76,7 @@ static char *demangle_with(demangle_fn fn, const char *name, int options)
 	return text;
 }
 
-/* "_Z", or up to four underscores as some assemblers prepend one. */
+/* "_Z", with up to four underscores: some assemblers prepend one. */
 static const char *itanium_start(const char *name)
 {
 	size_t n = strspn(name, "_");
@@ -83,7 +84,7 @@ static const char *itanium_start(const char *name)
 	return n >= 1 && n <= 4 && name[n] == 'Z' ? name + n - 1 : NULL;
 }
 
-/* ---- C++: what a name is printed from, counted before it is printed */
+/* ---- C++: limit on the expansion of a name, checked before it is printed */
 
 static bool is_leaf(const struct demangle_component *c)
 {
@@ -154,9 +155,10 @@ static struct counted *find_counted(const struct counter *k, const struct demang
 }
 
 /*
- * Nodes of the tree that is printed, those behind substitutions each time they are met, up to max.
- * A pack expansion's pattern is walked over once more, in search of the pack, and before anything
- * comes out that could be counted. As deep as the name is long, which libiberty bounds.
+ * Counts the nodes of the tree that is printed, up to max, including those behind substitutions at
+ * each use. The pattern of a pack expansion is counted once more, because libiberty first searches
+ * it for the pack without printing. The recursion depth is bounded by the length of the name, which
+ * libiberty limits.
  */
 static size_t count(const struct counter *k, const struct demangle_component *c)
 {
@@ -174,7 +176,7 @@ static size_t count(const struct counter *k, const struct demangle_component *c)
 		cost *= 2;
 	if (cost > k->max)
 		cost = k->max;
-	*find_counted(k, c) = (struct counted){c, cost}; /* it may have moved on */
+	*find_counted(k, c) = (struct counted){c, cost}; /* the slot may have moved */
 	return cost;
 }
 
@@ -183,7 +185,7 @@ static bool affordable(const struct demangle_component *tree, const char *name)
 	struct counter k = {.mask = 64, .max = growth_max(name)};
 	bool ok;
 
-	while (k.mask < 4 * strlen(name)) /* there are at most two nodes a byte */
+	while (k.mask < 4 * strlen(name)) /* at most two nodes per byte */
 		k.mask *= 2;
 	k.v = calloc(k.mask, sizeof(*k.v));
 	k.mask--;
@@ -192,8 +194,7 @@ static bool affordable(const struct demangle_component *tree, const char *name)
 	return ok;
 }
 
-/* References to what came before, behind the first pack expansion ("Dp", or "sp" in expressions).
- */
+/* Number of back references after the first pack expansion ("Dp", or "sp" in expressions). */
 static unsigned references_in_packs(const char *name)
 {
 	static const char base36[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -208,8 +209,9 @@ static unsigned references_in_packs(const char *name)
 	return n;
 }
 
-/* The tree alone cannot be had of some names ("sr"), which cplus_demangle_v3_callback reads twice:
- * these pass where they cannot have grown much. */
+/* For some names ("sr") cplus_demangle_v3_components builds no tree, while
+ * cplus_demangle_v3_callback, which parses them twice, succeeds. These are accepted if they cannot
+ * expand much. */
 static bool itanium_affordable(const char *name)
 {
 	struct demangle_component *tree;
@@ -224,7 +226,7 @@ static bool itanium_affordable(const char *name)
 	return ok;
 }
 
-/* gcc's clones (".isra.0", ".cold") are shown as llvm does: "f() (.isra.0)". */
+/* gcc's clones (".isra.0", ".cold") are printed as by llvm: "f() (.isra.0)". */
 static char *demangle_itanium(const char *name, int options)
 {
 	const char *dot = strchr(name, '.');
@@ -247,9 +249,9 @@ static char *demangle_itanium(const char *name, int options)
 	return whole;
 }
 
-/* A binder ("FG", "DG", base 62, "_") says how many lifetimes there are, and libiberty counts them
- * up also where it prints nothing. Rust's compiler has few. An identifier can look like one
- * ("3CFG11push_x"), as 5 of the 40,000 functions of rustc do: these stay mangled. */
+/* A binder ("FG", "DG", base 62, "_") gives a number of lifetimes, and libiberty iterates over them
+ * even when it prints nothing. rustc writes few. An identifier may look like a binder
+ * ("3CFG11push_x"), as in 5 of the 40,000 functions of rustc; such names stay mangled. */
 static bool binds_too_much(const char *name)
 {
 	for (const char *p = name; (p = strchr(p, 'G')); p++) {

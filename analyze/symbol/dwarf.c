@@ -17,7 +17,7 @@ struct dwarf {
 	struct budget *budget;
 	char *path;
 	atomic_bool incomplete;
-	atomic_ullong touched; /* bytes read since pages were last given back */
+	atomic_ullong touched; /* bytes read since pages were last released */
 };
 
 static bool any_split(const struct dwarf_file *f)
@@ -33,7 +33,7 @@ static int load(struct dwarf *d, struct elf_image *elf, struct elf_image *alt, s
 	int err;
 
 	dwarf_file_init(&d->file, elf, false, m);
-	if (alt) { /* first: directories of compilation may be strings of it */
+	if (alt) { /* opened first: compilation directories may be strings in it */
 		dwarf_file_init(&d->alt, alt, false, m);
 		d->file.alt = &d->alt;
 	}
@@ -98,7 +98,7 @@ bool dwarf__incomplete(const struct dwarf *d)
 	return atomic_load(&d->incomplete);
 }
 
-/* The addresses of one unit, or some of those in none. */
+/* Addresses of one unit, or a slice of those in no unit. */
 struct item {
 	const struct dwarf_unit *unit;
 	size_t first, cnt;
@@ -117,13 +117,13 @@ struct batch {
 	struct dwarf *d;
 	const struct symtab *symtab;
 	struct name_pool *pool;
-	uint64_t *addrs; /* by item, ascending in each */
+	uint64_t *addrs; /* grouped by item, ascending within each */
 	struct item *items;
 	size_t item_cnt;
 	struct worker *workers;
 };
 
-/* What is known of one address while its chain is put together. */
+/* State of one address while its chain is built. */
 struct lookup {
 	uint64_t addr, lo, hi;
 	struct answer_frame frames[CHAIN_MAX];
@@ -138,7 +138,8 @@ static void narrow(struct lookup *l, uint64_t lo, uint64_t hi)
 		l->hi = hi;
 }
 
-/* The innermost frame's line is the line table's, each outer one's that of the call. */
+/* The innermost frame's line is from the line table, that of each outer frame from its call
+ * site. */
 static void add_chain(struct batch *b, struct worker *w, const struct dwarf_unit *u,
 		      struct lookup *l)
 {
@@ -174,8 +175,8 @@ static void add_chain(struct batch *b, struct worker *w, const struct dwarf_unit
 }
 
 /*
- * The outermost function is called as the symbol table calls it, where that knows: clones (".cold",
- * ".isra.0") and assembler functions have no better name, and llvm-symbolizer does so.
+ * The outermost function gets its name from the symbol table, if it has one: clones (".cold",
+ * ".isra.0") and assembler functions have no better name. llvm-symbolizer does the same.
  */
 static void add_symbol(struct batch *b, struct worker *w, struct lookup *l)
 {
@@ -199,7 +200,7 @@ static bool answered(const struct answers *a, uint64_t addr)
 	return a->cnt && addr < a->v[a->cnt - 1].hi;
 }
 
-/* A chain has an end, but every address may have one of its own. */
+/* The chain length is limited (CHAIN_MAX), but every address may have its own chain. */
 static int add_answer(struct worker *w, struct item *it, const struct lookup *l)
 {
 	uint64_t sz = sizeof(struct answer) + l->cnt * sizeof(struct answer_frame);
@@ -262,8 +263,8 @@ static int answer_in_unit(struct batch *b, struct worker *w, struct item *it,
 	return err;
 }
 
-/* Pages of a mapped file count as resident until given back; strings and ranges are about as much
- * again as DIEs. */
+/* Releases pages of the mapped file, which count as resident. The limit allows for strings and
+ * ranges, about as large as the DIEs. */
 static void bound_memory(struct dwarf *d, uint64_t bytes)
 {
 	if (atomic_fetch_add(&d->touched, bytes) + bytes < UINT64_C(32) << 20)
@@ -294,13 +295,13 @@ static int do_item(void *ctx, unsigned worker, size_t index)
 		err = answer_in_unit(b, w, it, it->unit);
 	}
 	bound_memory(b->d, it->unit->end - it->unit->off);
-	/* What has no result for want of means is not an answer. */
+	/* An empty result caused by the budget is an error, not an answer. */
 	return !err && meter_over(&w->meter) ? -E2BIG : err;
 }
 
 struct placed {
 	uint64_t addr;
-	uint32_t unit; /* 1 + index, 0: none */
+	uint32_t unit; /* 1 + index; 0: none */
 };
 
 static int by_unit(const void *a, const void *b)
@@ -312,7 +313,7 @@ static int by_unit(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-enum { SLICE = 512 }; /* of addresses without a unit */
+enum { SLICE = 512 }; /* addresses without a unit, per item */
 
 static int make_items(struct batch *b, const uint64_t *addrs, size_t cnt)
 {
@@ -359,7 +360,7 @@ static int by_answer(const void *a, const void *b)
 	return x->lo < y->lo ? -1 : x->lo > y->lo;
 }
 
-/* Units interleave in the address space: their answers are put into one order. */
+/* Sorts the answers of all units, whose addresses may interleave. */
 static int gather(struct batch *b, struct answers *out)
 {
 	struct answer_ref *refs;

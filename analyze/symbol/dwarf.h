@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An image's DWARF: which units there are is read at once, what is in a unit only when an address
- * falls into it. */
+/* DWARF of an image. The list of units is read on open; a unit's contents are read when an address
+ * in it is looked up. */
 #ifndef ANALYZE_SYMBOL_DWARF_H
 #define ANALYZE_SYMBOL_DWARF_H
 
@@ -11,20 +11,19 @@
 struct dwarf;
 
 /*
- * Borrows elf, alt (dwz's common file, or NULL) and the budget until __close. path: the image's,
- * for split DWARF; may be NULL. -ENOENT: no DWARF in it; -E2BIG, here and below: more than the
- * budget.
+ * Borrows elf, alt (dwz's common file, or NULL) and the budget until __close. path: the image's
+ * path, for split DWARF; may be NULL. -ENOENT: no DWARF. -E2BIG, here and below: over budget.
  */
 int dwarf__open(struct dwarf **d, struct elf_image *elf, struct elf_image *alt, const char *path,
 		struct budget *budget);
 void dwarf__close(struct dwarf *d);
 
-/* Whether one of its units has the address. */
+/* Whether one of its units covers the address. */
 bool dwarf__covers(const struct dwarf *d, uint64_t addr);
-/* Something that the file refers to was not found: answers may get better another time. */
+/* A referenced file was not found, so later runs may give better answers. */
 bool dwarf__incomplete(const struct dwarf *d);
 
-/* addrs ascending, without repeats; answers are appended to the empty `out`, ascending. */
+/* addrs: ascending, unique. Appends answers in ascending order to `out`, which must be empty. */
 int dwarf__resolve(struct dwarf *d, const struct symtab *symtab, struct name_pool *pool,
 		   const uint64_t *addrs, size_t cnt, unsigned jobs, struct answers *out);
 

@@ -13,8 +13,8 @@ struct walk {
 	const struct abbrev_table *ab;
 	struct meter *meter;
 	struct scope_walk scopes;
-	uint32_t func; /* whose ranges are being added */
-	bool wanted;   /* one of them holds a wanted address */
+	uint32_t func; /* function whose ranges are being added */
+	bool wanted;   /* the function has a wanted address */
 };
 
 static bool wants(const struct func_table *t, uint64_t lo, uint64_t hi)
@@ -78,9 +78,9 @@ static int read_ranges(struct walk *w, const struct abbrev *a, struct cursor *c)
 	return c->bad ? 0 : dwarf_ranges(w->u, &r, w->meter, add_range, w);
 }
 
-enum { UNWANTED = UINT32_MAX }; /* in nest: within a function nobody asks for */
+enum { UNWANTED = UINT32_MAX }; /* in nest: inside a function without wanted addresses */
 
-/* A function or inlined call; *nest becomes what its children are in. */
+/* Adds a function or inlined call. *nest: set to the enclosing function of its children. */
 static int add_func(struct walk *w, const struct abbrev *a, uint64_t off, struct cursor *c,
 		    uint32_t *nest)
 {
@@ -108,7 +108,7 @@ static int add_func(struct walk *w, const struct abbrev *a, uint64_t off, struct
 	return err;
 }
 
-/* Attributes may take no bytes, so that the unit's size is no measure of them. */
+/* Attributes may have no bytes, so the unit's size does not bound their number. */
 static uint64_t die_work(const struct abbrev *a)
 {
 	return a->fixed_sz < 0 || a->has_pc ? 1 + a->attr_cnt : 1;
@@ -186,15 +186,15 @@ static int add_segment(struct func_table *t, uint64_t lo, uint64_t hi, uint32_t 
 }
 
 /*
- * Turns nested ranges into flat segments. Ranges are visited by their start, at one start in the
- * order of DIEs (parents come before children); those open are a stack, linked through `order`,
- * which is not needed any more.
+ * Flattens nested ranges into disjoint segments. Ranges are visited by start address, then in the
+ * order of DIEs (parents come before children). Open ranges form a stack linked through `order`,
+ * which is no longer needed.
  */
 static int flatten(struct func_table *t, struct meter *m)
 {
 	enum { NONE = UINT32_MAX };
 	uint32_t top = NONE;
-	uint64_t at = 0; /* segments are made up to here */
+	uint64_t at = 0; /* end of the segments so far */
 	int err = meter_sort(m, t->range_cnt) ? 0 : -E2BIG;
 
 	if (t->range_cnt && !err)

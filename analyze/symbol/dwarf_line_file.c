@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of a line table's files; apart, as whoever only copies tables needs no pool of names. */
+/* File names of a line table. A separate file, since callers that only copy tables need no name
+ * pool. */
 #include <stdio.h>
 
 #include "analyze/symbol/name_pool.h"
 #include "format/dwarf/dwarf_line.h"
 
-/* Joins as llvm's path append does: one separator between, empty parts left out. No more of a part
- * is read than fits. */
+/* Appends a path component as llvm's path::append does: one separator between components, empty
+ * ones skipped. Reads no more of it than fits. */
 static void append_path(char *buf, size_t sz, const char *part)
 {
 	size_t len = strlen(buf);
@@ -38,7 +39,7 @@ const struct pooled *line_table_file(struct line_table *t, uint64_t index, struc
 	const char *dir;
 
 	if (t->version < 5)
-		index--; /* of 0: no file, and none has the greatest index */
+		index--; /* index 0 (no file) becomes the maximum, which does not exist */
 	if (index >= t->file_cnt)
 		return NULL;
 	f = &t->files[index];

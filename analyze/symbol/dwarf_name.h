@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of functions: the linkage name where DWARF has one, else the name with the scopes around
- * it, as a demangler would print them:
+ * Function names: the linkage name if DWARF has one, otherwise the name qualified by its enclosing
+ * scopes, as a demangler would print it:
  *
  *   feed::Feed::~Feed    (anonymous namespace)::tally    main::{lambda}::operator()
  */
@@ -11,7 +11,7 @@
 #include "format/dwarf/dwarf_scope.h"
 #include "analyze/symbol/name_pool.h"
 
-/* Names by DIE: inlined functions, and what many of them stand in, are met many times. */
+/* Names by DIE. Inlined functions and common scopes are looked up many times. */
 struct name_table {
 	struct name_slot {
 		uint64_t key;
@@ -20,13 +20,13 @@ struct name_table {
 	size_t cnt, cap;
 };
 
-/* A worker's own. Init with {0}. */
+/* One per worker. Initialize with {0}. */
 struct name_memo {
-	const struct dwarf_file *file; /* that the keys are offsets in */
+	const struct dwarf_file *file; /* file in which the keys are offsets */
 	struct name_table functions, scopes;
 };
 
-/* What all steps need. */
+/* Common parameters of the look-up functions. */
 struct name_search {
 	struct name_memo *memo;
 	struct abbrev_cache *abbrevs;
@@ -34,18 +34,17 @@ struct name_search {
 	struct meter *meter;
 };
 
-/* The name of the function at die_off, or NULL; and where it was called if it is an inlined call.
- */
+/* Name of the function at die_off, or NULL. site: set to the call site of an inlined call. */
 const struct pooled *dwarf_func_name(const struct name_search *s, const struct dwarf_unit *u,
 				     uint64_t die_off, struct call_site *site);
 void name_memo_fini(struct name_memo *m);
 
-/* The slot of a key, which is not 0; its own is 0 when it is new: fill it in and count it. NULL: no
- * room. */
+/* Slot of a nonzero key. If the slot's own key is 0, the slot is new: the caller fills it in and
+ * increments cnt. NULL: out of memory or budget. */
 struct name_slot *name_table_slot(struct name_table *t, uint64_t key, struct meter *meter);
 
-/* The name with its scopes, where the unit's language has them, else the name alone. `asking`: the
- * unit that the function's code is in. */
+/* Qualified name if the unit's language has scopes, otherwise the plain name. `asking`: the unit
+ * that contains the function's code. */
 const struct pooled *dwarf_scoped_name(const struct name_search *s, const struct die_name *n,
 				       const struct dwarf_unit *asking);
 

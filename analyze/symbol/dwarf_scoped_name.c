@@ -5,22 +5,22 @@
 #include "analyze/symbol/symbol.h"
 #include "format/dwarf/symbol_budget.h"
 
-/* No more than these, for hostile files: the name alone is shown then. Templates' arguments make
- * real ones some thousand bytes long. */
+/* Limits for hostile files; beyond them only the plain name is shown. Template arguments make real
+ * names up to some thousand bytes long. */
 enum { SCOPES_MAX = 32, SCOPED_MAX = 16 << 10 };
 
-/* One level around a function, innermost first. */
+/* One scope around a function, innermost first. */
 struct level {
-	uint64_t key; /* in the memo */
+	uint64_t key; /* key in the memo */
 	const char *name;
 	char *owned; /* or NULL */
-	bool whole;  /* what is around it is in the name */
+	bool whole;  /* the name includes the enclosing scopes */
 };
 
 struct chain {
 	struct level v[SCOPES_MAX];
 	size_t cnt;
-	const char *known; /* what the outermost level stands in; NULL: nothing */
+	const char *known; /* enclosing scope of the outermost level; NULL: none */
 };
 
 static bool starts_with(const char *s, const char *start)
@@ -28,7 +28,7 @@ static bool starts_with(const char *s, const char *start)
 	return !strncmp(s, start, strlen(start));
 }
 
-/* Of a lambda's class gcc 12 and clang say no name. */
+/* gcc 12 and clang give the class of a lambda no name. */
 static bool is_lambda_member(const char *name)
 {
 	static const char *const members[] = {"operator()", "_FUN", "__invoke", "<lambda",
@@ -40,7 +40,7 @@ static bool is_lambda_member(const char *name)
 	return false;
 }
 
-/* "typedef struct { ... } T": gcc gives the class T's linkage name. */
+/* "typedef struct { ... } T": gcc gives the class the linkage name of T. */
 static char *name_of_typedef(const char *linkage, struct meter *m)
 {
 	char mangled[256];
@@ -80,7 +80,7 @@ static bool name_level(struct level *l, const struct die_name *n, const char *in
 	default:
 		if (l->name)
 			return true;
-		if (n->attrs.has_signature) /* the name is in a type unit */
+		if (n->attrs.has_signature) /* its name is in a type unit */
 			return false;
 		if (n->linkage)
 			l->name = l->owned = name_of_typedef(n->linkage, m);
@@ -90,7 +90,7 @@ static bool name_level(struct level *l, const struct die_name *n, const char *in
 	}
 }
 
-/* Collects levels up to one that is known. False: one has no name, or there are too many. */
+/* Collects levels up to one whose name is known. False: one has no name, or there are too many. */
 static bool collect(const struct name_search *s, struct chain *c, struct die d, const char *inner)
 {
 	while (scope_around(&d, s->abbrevs, s->meter)) {
@@ -122,7 +122,7 @@ static bool collect(const struct name_search *s, struct chain *c, struct die d, 
 	return true;
 }
 
-/* "outer::inner" in buf; false: too long. */
+/* Writes "outer::inner" to buf. False: too long. */
 static bool join(char *buf, const char *outer, const char *inner, struct meter *m)
 {
 	size_t a = strnlen(outer, SCOPED_MAX), b = strnlen(inner, SCOPED_MAX);
@@ -135,7 +135,7 @@ static bool join(char *buf, const char *outer, const char *inner, struct meter *
 	return true;
 }
 
-/* All levels' names, each of which is then known; NULL: there is none. */
+/* Joins the names of all levels and memoizes each. NULL: no name. */
 static const char *join_levels(const struct name_search *s, const struct chain *c, char *buf)
 {
 	const char *outer = c->known;
@@ -163,7 +163,7 @@ static const char *join_levels(const struct name_search *s, const struct chain *
 const struct pooled *dwarf_scoped_name(const struct name_search *s, const struct die_name *n,
 				       const struct dwarf_unit *asking)
 {
-	/* dwz's units may not say their language */
+	/* dwz's units may have no language */
 	const struct dwarf_unit *u = n->last.u->language ? n->last.u : asking;
 	struct chain c = {0};
 	char buf[SCOPED_MAX];

@@ -14,7 +14,7 @@ struct node {
 	struct pooled pub;
 	uint64_t hash;
 	bool symbol; /* demangled is final */
-	bool scoped; /* it is one of several for this text */
+	bool scoped; /* one of several qualified names of this text */
 };
 
 struct chunk {
@@ -27,7 +27,7 @@ struct name_pool {
 	pthread_mutex_t lock;
 	struct chunk *chunks;
 	struct node **table;
-	size_t cnt, cap; /* cap is a power of two */
+	size_t cnt, cap; /* cap: a power of two */
 };
 
 int name_pool__new(struct name_pool **out)
@@ -89,7 +89,7 @@ static const char *copy(struct name_pool *p, const char *text)
 	return mem ? memcpy(mem, text, sz) : NULL;
 }
 
-/* Eight bytes at a time: C++ names are long, and every frame's is looked up. */
+/* Eight bytes at a time: C++ names are long, and the name of every frame is looked up. */
 static uint64_t hash_text(const char *s)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325), word;
@@ -104,7 +104,7 @@ static uint64_t hash_text(const char *s)
 	return h;
 }
 
-/* scoped: as pooled, or NULL for the text by itself. */
+/* scoped: pooled qualified name, or NULL for the text alone. */
 static bool is_node(const struct node *n, uint64_t hash, const char *text, const char *scoped)
 {
 	return n->hash == hash && (n->scoped ? n->pub.demangled : NULL) == scoped &&
@@ -168,7 +168,7 @@ static struct node *get_locked(struct name_pool *p, const char *text)
 	return n;
 }
 
-/* Many scopes have a function of the same name: such a node is found by both. */
+/* Functions of the same name exist in many scopes, so such a node is found by both names. */
 static struct node *get_scoped_locked(struct name_pool *p, const char *text, const char *scoped)
 {
 	struct node *bare = get_locked(p, text), *whole = get_locked(p, scoped), **s, *n;
@@ -189,7 +189,7 @@ static struct node *get_scoped_locked(struct name_pool *p, const char *text, con
 	return n;
 }
 
-/* For copying a text, and looking it up. */
+/* Charges the budget for copying and looking up a text. */
 static bool affords(struct meter *m, size_t len)
 {
 	return !m || (meter_work(m, 8 + len / 4) && meter_bytes(m, sizeof(struct node) + len));
@@ -250,8 +250,8 @@ const struct pooled *name_pool__add_scoped(struct name_pool *p, const char *text
 	return n ? &n->pub : NULL;
 }
 
-/* Of a name's bytes each takes some steps to demangle, and of the text, which is bounded by them.
- */
+/* Demangles a name if the budget covers the work, estimated from its length, and a copy of the
+ * result. */
 static char *demangle(const char *text, struct meter *m)
 {
 	char *demangled;
@@ -279,7 +279,7 @@ const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text
 	pthread_mutex_unlock(&p->lock);
 	if (done)
 		return n ? &n->pub : NULL;
-	demangled = demangle(text, m); /* slow, so outside the lock */
+	demangled = demangle(text, m); /* slow, so done outside the lock */
 	pthread_mutex_lock(&p->lock);
 	set_demangled(p, n, demangled);
 	pthread_mutex_unlock(&p->lock);

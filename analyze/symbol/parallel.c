@@ -54,7 +54,7 @@ int parallel_run(unsigned jobs, size_t cnt, int (*fn)(void *ctx, unsigned worker
 		return -ENOMEM;
 	for (unsigned i = 0; i < jobs; i++)
 		workers[i] = (struct worker){.run = &r, .index = i};
-	/* With fewer threads than wished for the work is done all the same. */
+	/* If fewer threads can be started, those do all the work. */
 	while (started < jobs &&
 	       !pthread_create(&workers[started].thread, NULL, work, &workers[started]))
 		started++;

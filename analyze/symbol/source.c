@@ -12,7 +12,7 @@ static void count_file(struct source *src, const struct elf_image *e)
 		budget_add_file(&src->budget, elf_image__file(e).len);
 }
 
-/* What is looked up after the DWARF proved too much is paid for anew. */
+/* Resets the budget for look-ups made after the DWARF has exceeded it. */
 static void begin_budget(struct source *src)
 {
 	struct budget *reserve = src->budget.reserve;
@@ -58,7 +58,7 @@ static void name_kind(struct source *src, const char *why)
 					       : "no symbols";
 }
 
-/* Symbols first: they must be had when the DWARF takes more than it may. */
+/* Loaded before the DWARF, so that symbols are available even if the DWARF exceeds the budget. */
 static int load_symtab(struct symtab *t, struct source *src, struct elf_image *e)
 {
 	struct meter m = {.budget = &src->budget};
@@ -86,7 +86,7 @@ static int open_dwarf(struct source *src, struct elf_image *e, const char *path,
 	return 0;
 }
 
-/* Of one that cannot be read the others do without. */
+/* A part that cannot be read is skipped. */
 static int open_part(struct source *src, int fd, const char *path, const struct source_opts *opts)
 {
 	struct source_part p = {0};
@@ -111,7 +111,7 @@ static int open_part(struct source *src, int fd, const char *path, const struct 
 	return 0;
 }
 
-enum { PARTS_MAX = 1024 }; /* a long capture has some dozen */
+enum { PARTS_MAX = 1024 }; /* a long capture has a few dozen */
 
 static int open_parts(struct source *src, const char *path, const struct source_opts *opts)
 {
@@ -133,7 +133,7 @@ static int open_parts(struct source *src, const char *path, const struct source_
 	return 0;
 }
 
-/* The separate file's symbol table, if it has one, is the fuller. */
+/* The symbol table of the separate file is preferred, as it is more complete. */
 static int open_separate(struct source *src, const char *id_hex, const char *path,
 			 const struct source_opts *opts)
 {
@@ -167,7 +167,7 @@ static int open_separate(struct source *src, const char *id_hex, const char *pat
 	return 0;
 }
 
-/* What is on this machine when the caller has no file: a debug file, or the very binary. */
+/* If the caller has no file, searches this machine for a debug file or the binary itself. */
 static struct elf_image *find_elsewhere(const char *id_hex, const char *path,
 					const struct source_opts *opts)
 {
@@ -237,9 +237,9 @@ bool source_doubtful(const struct source *src)
 }
 
 /*
- * The linker writes the version into the names of .symtab: "clock_nanosleep@@GLIBC_2.17". Returns
- * the length without it. Other names have an "@" as well, but not one that only a name like a
- * version's follows.
+ * The linker appends the version to names in .symtab: "clock_nanosleep@@GLIBC_2.17". Returns the
+ * length without it. Other names may contain "@" too, but not followed only by characters of a
+ * version name.
  */
 static size_t unversioned(const char *name)
 {
@@ -269,7 +269,7 @@ static const struct pooled *add_name(struct name_pool *pool, const char *name, s
 	return pooled;
 }
 
-/* Where names are more than may be, the rest of the addresses go without. */
+/* Over budget, the remaining addresses get no answer. */
 static int add_from_symtab(struct source *src, struct name_pool *pool, uint64_t addr,
 			   struct meter *m, struct answers *out)
 {
@@ -330,7 +330,7 @@ static int resolve_by_symtab(struct source *src, struct name_pool *pool, const u
 	return err;
 }
 
-/* Each alone: what a part does not cover another may know. */
+/* Looks each address up separately: one that a part does not cover may be in another. */
 static int add_each_from_symtab(struct source *src, struct name_pool *pool, const uint64_t *addrs,
 				size_t cnt, struct answers *out)
 {
@@ -350,7 +350,8 @@ static int add_each_from_symtab(struct source *src, struct name_pool *pool, cons
 	return err;
 }
 
-/* Splits addrs, in order: those that d covers go to `in`, the others to the front. */
+/* Moves the addresses that d covers to `in` and the others to the front of addrs, keeping the
+ * order. */
 static size_t split_covered(const struct dwarf *d, uint64_t *addrs, size_t *cnt, uint64_t *in)
 {
 	size_t in_cnt = 0, left = 0;
@@ -378,7 +379,7 @@ static int resolve_covered(struct source *src, struct dwarf *d, struct name_pool
 	return err;
 }
 
-/* The first file that covers an address answers for it. */
+/* The first file that covers an address is used for it. */
 static int resolve_by_parts(struct source *src, struct name_pool *pool, const uint64_t *addrs,
 			    size_t cnt, unsigned jobs, struct answers *out)
 {

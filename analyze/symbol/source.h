@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files that hold one image's symbols, found and opened, and the looking up in them. */
+/* Finds and opens the files that hold the symbols of one image, and looks addresses up in them. */
 #ifndef ANALYZE_SYMBOL_SOURCE_H
 #define ANALYZE_SYMBOL_SOURCE_H
 
@@ -9,39 +9,40 @@
 #include "format/dwarf/elf_image.h"
 #include "analyze/symbol/symtab.h"
 
-/* One more file with DWARF of the image. */
+/* An additional file with DWARF of the image. */
 struct source_part {
 	struct elf_image *elf, *alt;
 	struct dwarf *dwarf;
 };
 
 struct source {
-	struct elf_image *main;	    /* what open() gave */
-	struct elf_image *separate; /* a debug file found for it */
-	struct elf_image *alt;	    /* dwz's common file of the one with the DWARF */
+	struct elf_image *main;	    /* file returned by open() */
+	struct elf_image *separate; /* separate debug file found for it */
+	struct elf_image *alt;	    /* dwz's common file of the file with the DWARF */
 	struct symtab symtab;
 	struct dwarf *dwarf;
-	struct source_part *parts; /* DWARF that the archive has in further members */
+	struct source_part *parts; /* DWARF in further members of the archive */
 	size_t part_cnt, part_cap;
 	const char *kind, *why;
 	bool alt_missing, main_found, too_big;
 	struct budget budget;
 };
 
-/* fd (consumed) is the image's file, or negative errno. Always leaves a usable source, if only of
- * kind "none". reserve: what all sources share; borrowed. */
+/* fd (consumed): file of the image, or negative errno. Always leaves a usable source, if only of
+ * kind "none". reserve: budget shared by all sources; borrowed. */
 int source_open(struct source *src, int fd, const char *id_hex, const char *path,
 		const struct source_opts *opts, struct budget *reserve);
 void source_close(struct source *src);
 
-/* Something the files refer to was not found, so answers may get better another time. */
+/* A referenced file was not found, so later runs may give better answers. */
 bool source_incomplete(const struct source *src);
 
-/* A file that was found on this machine is another user's, who may say of it what he likes. */
+/* One of the files found on this machine belongs to another user, so its contents are not
+ * trusted. */
 bool source_doubtful(const struct source *src);
 
-/* addrs ascending, without repeats; answers are appended to the empty `out`. Afterwards kind and
- * why say what they are from. */
+/* addrs: ascending, unique. Appends answers to `out`, which must be empty. Sets kind and why to the
+ * origin of the answers. */
 int source_resolve(struct source *src, struct name_pool *pool, const uint64_t *addrs, size_t cnt,
 		   unsigned jobs, struct answers *out);
 

@@ -11,8 +11,8 @@
 struct symbolizer {
 	struct symbolizer_opts opts;
 	struct name_pool *pool;
-	struct budget reserve; /* of all images together */
-	pthread_mutex_t lock;  /* the list of images */
+	struct budget reserve; /* shared by all images */
+	pthread_mutex_t lock;  /* protects the list of images */
 	struct symbol_image *images;
 };
 
@@ -23,10 +23,10 @@ struct symbol_image {
 	int (*open)(void *ctx);
 	void *open_ctx;
 	bool archived;
-	struct symbol_archive archive; /* its content is our own */
-	char *alt_id, *alt_content;    /* of what was read so far; NULL: none */
+	struct symbol_archive archive; /* with its own copy of content */
+	char *alt_id, *alt_content;    /* dwz file used so far; NULL: none */
 	bool cache_tried;
-	bool worth_keeping;	/* answers from DWARF that the cache does not have */
+	bool worth_keeping;	/* has answers from DWARF that the cache lacks */
 	const char *kind, *why; /* of the file when last opened */
 	struct cache *cache;
 	struct answers known;
@@ -37,7 +37,7 @@ char *symbol_cache_dir(void)
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char *dir = NULL;
 
-	/* The XDG base directory specification: relative paths are to be ignored. */
+	/* XDG Base Directory specification: relative paths must be ignored. */
 	if (base && base[0] == '/')
 		return asprintf(&dir, "%s/obana/symbols", base) < 0 ? NULL : dir;
 	if (!home || home[0] != '/')
@@ -145,7 +145,7 @@ const char *symbol_image__kind(const struct symbol_image *im, const char **why)
 		*why = im->why;
 	if (im->kind)
 		return im->kind;
-	return im->known.cnt ? "dwarf" : "none"; /* the cache has nothing else */
+	return im->known.cnt ? "dwarf" : "none"; /* the cache holds nothing else */
 }
 
 void symbolizer__cost(const struct symbolizer *s, struct symbol_cost *c)
@@ -168,7 +168,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The addresses not answered yet, ascending, once each. */
+/* Addresses without an answer yet, ascending, unique. */
 static uint64_t *unknown_addrs(const struct symbol_image *im, const uint64_t *addrs, size_t cnt,
 			       size_t *unknown_cnt)
 {
@@ -193,7 +193,7 @@ static const char *content_of_alt(const struct symbol_image *im, const char *id)
 	return im->archived ? im->archive.content_by_id(im->archive.ctx, id) : "";
 }
 
-/* What it says must come from the files that this archive has. */
+/* Cached answers are used only if they come from the files in this archive. */
 static struct cache *open_cache(const struct symbol_image *im)
 {
 	struct cache_name name = cache_name(im);
@@ -209,7 +209,7 @@ static struct cache *open_cache(const struct symbol_image *im)
 	return c;
 }
 
-/* What the cache answers; *unknown keeps the rest. */
+/* Takes answers from the cache. *unknown keeps the remaining addresses. */
 static int learn_from_cache(struct symbol_image *im, uint64_t *unknown, size_t *cnt)
 {
 	struct symbolizer *s = im->owner;
@@ -239,7 +239,7 @@ static bool note_alt(struct symbol_image *im, const struct source *src)
 {
 	struct elf_image *alt = src->alt;
 
-	/* all parts are of one file, which has one */
+	/* all parts belong to one file, which has one dwz file */
 	for (size_t i = 0; i < src->part_cnt && !alt; i++)
 		alt = src->parts[i].alt;
 	if (!alt || im->alt_id)
@@ -249,8 +249,8 @@ static bool note_alt(struct symbol_image *im, const struct source *src)
 	return im->alt_content != NULL;
 }
 
-/* The files are closed again at once: of a whole system's binaries, only one's mappings and indexes
- * are held. */
+/* Closes the files again at once, so that only one binary's mappings and indexes are held at a
+ * time, even for a whole system. */
 static int learn_from_file(struct symbol_image *im, const uint64_t *unknown, size_t cnt)
 {
 	struct symbolizer *s = im->owner;
@@ -299,11 +299,11 @@ static void fill(struct symbol_frame *out, const struct answer_frame *in)
 	}
 }
 
-/* Real chains are 3 to 10 frames long on average. Those of a hostile file may all be as long as can
- * be, and the caller keeps a frame of each for every address. */
+/* Real chains have 3 to 10 frames on average. A hostile file can make every chain as long as
+ * allowed, and the caller stores each frame of every address. */
 enum { FRAMES_PER_ADDRESS = 64 };
 
-/* *left: frames that may be given still; with too few the function alone is. */
+/* *left: frames that may still be returned. If too few, only the function is returned. */
 static void emit(const struct symbol_image *im, const struct answer *x, size_t index, symbol_fn fn,
 		 void *ctx, size_t *left)
 {
@@ -316,7 +316,7 @@ static void emit(const struct symbol_image *im, const struct answer *x, size_t i
 		return;
 	}
 	frames = im->known.frames + x->first;
-	if (!im->owner->opts.inlines || cnt > *left) { /* by name, with the innermost line */
+	if (!im->owner->opts.inlines || cnt > *left) { /* function alone, innermost line */
 		fill(&chain[0], &frames[cnt - 1]);
 		chain[0].file = frames[0].file ? frames[0].file->text : NULL;
 		chain[0].line = frames[0].line;

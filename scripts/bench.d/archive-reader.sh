@@ -6,7 +6,7 @@ build/tests/bench/format_encode | sed 's/^/    /'
 start "$WORKLOAD/demo" 60; p=$!
 sleep 0.3
 "$OBREC" -q -e cpu -d 2s -F 99 -p $p --debuginfo none -o "$T/s.obz"
-# A debug member of 8 GB (ustar's limit) in the middle (its bytes are a hole): info must not read it.
+# A sparse debug member of 8 GB (ustar's limit) in the middle of the archive: info must not read it.
 python3 - "$T/s.obz" "$T/big.obz" <<'PY'
 import sys
 src = open(sys.argv[1], "rb").read()

@@ -1,4 +1,4 @@
-# Archive bytes a sample on the demo workload, 60 s at 99 Hz, against perf record --call-graph dwarf of the same seconds
+# Archive bytes per sample on the demo workload, 60 s at 99 Hz, against perf record --call-graph dwarf at the same time
 . scripts/bench.d/lib.inc
 SECS=${BENCH_SECONDS:-60}
 start "$WORKLOAD/demo" $((SECS + 60)); p=$!

@@ -1,10 +1,10 @@
 # --cpu-budget under a fork storm, 2,000 threads, hundreds of thousands of switches, 1,000 mappings (BUDGET_SECONDS, BUDGET)
-# What obrec and its programs use in the last two thirds of each run, of one CPU; the first third is there to settle. A program's
-# time goes on while others' interrupts, or the host of a virtual machine, have its CPU: BUDGET_WINDOWS windows are looked at, up
-# to the first of at most BUDGET_WITHIN percent, and the least counts.
+# CPU usage of obrec and its BPF programs in the last two thirds of each run, in percent of one CPU; the first third is warm-up.
+# BPF run time includes interrupts and time stolen by the host of a virtual machine. So up to BUDGET_WINDOWS windows are measured,
+# until one is at most BUDGET_WITHIN percent, and the minimum is reported.
 . scripts/bench.d/lib.inc
 SECONDS_EACH=${BUDGET_SECONDS:-45} BUDGET=${BUDGET:-5%} WINDOWS=${BUDGET_WINDOWS:-1} WITHIN=${BUDGET_WITHIN:-0}
-# used PID: ns of CPU so far, of its recording thread and of its programs; and when
+# used PID: CPU time so far of its recording thread and its BPF programs, and the current time, in ns
 used() {
 	local hz own bpf
 	hz=$(getconf CLK_TCK)
@@ -16,7 +16,7 @@ head_row
 for load in forks threads switches mappings; do
 	ready=$T/ready
 	rm -f "$ready"; mkfifo "$ready"
-	"$WORKLOAD/burden" $load 3600 >"$T/count" & load_pid=$! # its end would be obrec's, however late the last window ends
+	"$WORKLOAD/burden" $load 3600 >"$T/count" & load_pid=$! # long enough for all windows: obrec would end with it
 	pids+=($load_pid)
 	sleep 1
 	case $load in forks) target=-a;; *) target="-p $load_pid";; esac

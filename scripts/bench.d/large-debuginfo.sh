@@ -1,4 +1,4 @@
-# extracting DWARF of the functions hit, of a program with BENCH_DWARF_MB=256 MB of it and up to 500 units hit
+# extraction of DWARF for the functions sampled, from a program with BENCH_DWARF_MB=256 MB of DWARF and up to 500 units sampled
 . scripts/bench.d/lib.inc
 MB=${BENCH_DWARF_MB:-256}
 cd "$T"
@@ -40,10 +40,10 @@ int entry() {
 }
 C
 g++ -O2 -g3 -c -o part.o part.cc
-# As many copies, each with symbols of its own, as make up the size.
+# Enough copies to reach the size, each with unique symbols.
 each=$(size -A part.o | awk '/debug_(info|abbrev|line|str|rnglists|loclists|aranges|macro)/ {n += $2} END {print n}')
 cnt=$((MB * 1000000 / each + 1)) hit=$((cnt < 500 ? cnt : 500))
-{ nm -g --defined-only part.o | awk '{print $3}'; readelf -gW part.o | sed -n 's/^COMDAT.*\[\(_.*\)\].*/\1/p'; } | sort -u >names # groups' too
+{ nm -g --defined-only part.o | awk '{print $3}'; readelf -gW part.o | sed -n 's/^COMDAT.*\[\(_.*\)\].*/\1/p'; } | sort -u >names # including COMDAT groups
 for i in $(seq $cnt); do
 	awk -v p="u${i}_" '{print $1, p $1}' names >map
 	objcopy --redefine-syms=map part.o u$i.o
@@ -62,7 +62,7 @@ cd "$OLDPWD"
 head_row
 start "$T/prog"; p=$!
 sleep 1
-for mode in symtab auto; do # readers are the nursery's children, which wait4() does not tell of
+for mode in symtab auto; do # readers are children of another process, so wait4() does not count them
 	measured "$OBREC" -q -e cpu -F 499 --debuginfo $mode -d 5s -p $p -o "$T/$mode.obz"
 	row "$mode, DWARF of $((sz / 1000000)) MB: CPU s without reader processes" "$cpu"
 	row "$mode: wall s" "$wall"

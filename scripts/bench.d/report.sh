@@ -1,4 +1,4 @@
-# obana report --flamegraph: against perf script and perf report on the same seconds, on 100,000 samples, and its memory
+# obana report --flamegraph: time against perf script and perf report for the same period and for 100,000 samples, and memory
 . scripts/bench.d/lib.inc
 make -s build/tests/bench/synthetic
 head_row
@@ -29,7 +29,7 @@ row "100,000 samples, 10,000 stacks, cached, s" "$wall" - - "<= 1 s"
 measured "$OBANA" export sqlite "$T/s.obz" -o "$T/s.sqlite"
 row "the same into SQLite, all tables, s" "$wall"
 
-# what grows with the archive
+# growth with the size of the archive
 synthetic 10000000 1000000
 size=$(stat -c %s "$T/s.obz")
 measured "$OBANA" report "$T/s.obz" --flamegraph="$T/s.svg"

@@ -1,15 +1,15 @@
-# an hour on a churning host: memory flat, losses counted, archive readable (SOAK_SECONDS, SOAK_RATE, SOAK_KINDS)
-# Processes, connections, threads, dlopen and dlclose, generated code without end, at SOAK_RATE rounds a second.
+# one hour on a busy host: constant memory, losses counted, archive readable (SOAK_SECONDS, SOAK_RATE, SOAK_KINDS)
+# The load creates processes, connections, threads, generated code, and runs dlopen and dlclose, SOAK_RATE times per second.
 . scripts/bench.d/lib.inc
 SOAK=${SOAK_SECONDS:-3600} RATE=${SOAK_RATE:-50} KINDS=${SOAK_KINDS:-pctlj}
-step=$((SOAK / 60 > 0 ? SOAK / 60 : 1)) # seconds between two looks; the load is there until after the last
+step=$((SOAK / 60 > 0 ? SOAK / 60 : 1)) # seconds between measurements; the load runs until after the last
 ready=$T/ready
 mkfifo "$ready"
 libs=$(ldconfig -p | sed -n 's/.*=> \(.*\/lib\(z\|lzma\|elf\|dw\|sqlite3\|archive\|zstd\|crypto\|ssl\|xml2\|bz2\|expat\)\.so.*\)/\1/p' | sort -u)
 # shellcheck disable=SC2086
 "$WORKLOAD/churn" $((SOAK + 2 * step + 60)) "$RATE" "$KINDS" $libs >"$T/rounds" & churn=$!
 pids+=($churn)
-# SOAK_TARGET=churn leaves the rest of the host out: its new binaries keep their tables
+# SOAK_TARGET=churn excludes the rest of the host, where unwind tables of new binaries would stay loaded
 target=-a
 [ "${SOAK_TARGET-}" != churn ] || target="-p $churn"
 # shellcheck disable=SC2086
@@ -17,7 +17,7 @@ target=-a
 pids+=($obrec)
 read -r -t 120 <"$ready" || { cat "$T/err"; exit 1; }
 
-# KiB of obrec's own: the rings that it has mapped are the same from the start
+# obrec's private memory in KiB: the mapped ring buffers have a constant size
 own() { awk '/^RssAnon/{print $2}' /proc/$obrec/status; }
 begin=$SECONDS
 while [ $((SECONDS - begin)) -lt "$SOAK" ]; do
@@ -29,8 +29,8 @@ kill -INT $obrec; rc=0; wait $obrec || rc=$?
 stop=$(calc "($(date +%s%N) - $stop) / 1e9")
 [ $rc = 0 ] || { cat "$T/err"; echo "obrec ended with $rc"; exit 1; }
 
-# The least of the last third against that of the third before: what goes up and down by bursts does not matter, and in the first
-# third tables get their size.
+# Compares the minimum of the last third with that of the second third: short peaks do not matter, and in the first third tables
+# grow to their size.
 read -r first last rounds peak fds cpu < <(awk -v n="$SOAK" '
 	{ third = int($1 * 3 / n) + 1; if (third > 3) third = 3; if (!(third in low) || $3 < low[third]) { low[third] = $3; at[third] = $2 } }
 	$3 > peak { peak = $3 }
@@ -49,5 +49,5 @@ row "losses counted" "$(sql "$T/soak.obz" 'SELECT ifnull(sum(count), 0) FROM los
 row "seconds to stop" "$stop"
 "$OBANA" verify "$T/soak.obz" >/dev/null || { echo "the archive is not whole"; exit 1; }
 sql "$T/soak.obz" 'SELECT source, cause, sum(count) FROM loss GROUP BY 1, 2 ORDER BY 3 DESC' | sed 's/^/    /'
-# A mebibyte for tables that double.
+# Allows one MiB for tables that double.
 [ "$(calc "($last - $first - 1024) * 1024 <= 16 * $rounds" 0)" = 1 ] || { echo "memory grows"; cat "$T/series"; exit 1; }

@@ -1,16 +1,16 @@
-# obrec's start, until every probe is attached: CPU seconds, peak resident memory, what the verifier walks for each program
+# obrec's startup until every probe is attached: CPU seconds, peak resident memory, instructions verified per program
 . scripts/bench.d/lib.inc
 make -s build/tests/bench/verify_insns
 ROUNDS=${BENCH_ROUNDS:-5}
 
-# starting ARG...: by then its CPU seconds in $user and $sys, those of its helpers (tables, symbols) in $helpers, wall seconds in $wall, its peak
-# resident KiB in $rss
+# starting ARG...: measures until obrec is ready: CPU seconds in $user and $sys, those of its child processes (tables, symbols) in $helpers, wall
+# seconds in $wall, peak resident KiB in $rss
 starting() {
 	python3 - "$T/started" "$OBREC" -q -o "$T/s.obz" "$@" <<'PY'
 import os, signal, subprocess, sys, time
 
 def cpu(pid):
-    """Seconds of a process: user, system, and those of the children that are there or gone."""
+    """CPU seconds of a process: user, system, and those of its running and finished children."""
     f = [int(n) for n in open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[11:15]]
     below = f[2] + f[3]
     for task in os.listdir("/proc/%d/task" % pid):
@@ -39,7 +39,7 @@ PY
 start_row() {
 	local name=$1 cpu_max=$2 mem_max=$3 users=() systems=() boths=() below=() walls=() sizes=()
 	shift 3
-	starting "$@" # its files are in the page cache then
+	starting "$@" # warms the page cache
 	for _ in $(seq "$ROUNDS"); do
 		starting "$@"
 		users+=("$user") systems+=("$sys") boths+=("$both") below+=("$helpers") walls+=("$wall") sizes+=("$rss")

@@ -1,11 +1,11 @@
-# Cold and cached symbolizing with inlined calls of a large C++ library, against llvm-symbolizer on the same addresses
+# Symbolization of a large C++ library with inlined calls, uncached and cached, against llvm-symbolizer on the same addresses
 . scripts/bench.d/lib.inc
-# BENCH_IMAGE names another ELF file than the generated program
+# BENCH_IMAGE: an ELF file to use instead of the generated program
 image=${BENCH_IMAGE:-build/workload/big}
 [ -e "$image" ] || make -s "$image"
 make -s build/tests/bench/symbolize
 symbolize=build/tests/bench/symbolize
-# 20,000 addresses: in each function at its start and somewhere in it
+# 20,000 addresses: the start of each function and an address within it
 nm -S -t d --defined-only "$image" | awk 'BEGIN{srand(1)} NF==4 && tolower($3) ~ /[twi]/ {
 	a=$1+0; s=$2+0; if (s<1) s=1; print a; for (i=0;i<2;i++) print a+int(rand()*s)}' | sort -nu |
 	awk 'BEGIN{srand(2)} {print rand(), $1}' | sort -n | awk 'NR <= 20000 {print $2}' >"$T/addrs"
@@ -13,7 +13,7 @@ n=$(wc -l <"$T/addrs")
 dwarf=$(readelf -SW "$image" | grep -o '\.debug_.*' | python3 -c 'import sys; print(sum(int(l.split()[4], 16) for l in sys.stdin) >> 20)')
 head_row
 run() { OUT=$T/$1 measured sh -c 'f=$1; shift; exec "$@" <"$f"' - "$T/addrs" "${@:2}" || true; }
-cat "$image" >/dev/null # both read it from memory
+cat "$image" >/dev/null # warms the page cache for both
 run ours "$symbolize" -m "$image"; w1=$wall c1=$cpu r1=$rss
 run llvm llvm-symbolizer --no-demangle --obj="$image"
 row "cold, $n addresses, $dwarf MB DWARF: s" "$w1" "$wall" "$(calc "$wall/$w1" 1)x" "> 1x"

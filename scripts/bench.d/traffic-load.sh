@@ -1,4 +1,4 @@
-# obana: messages a second and core, from archives of a million and of ten million, and its memory
+# obana: messages per second and core for archives of one and of ten million messages, and memory
 . scripts/bench.d/lib.inc
 make -s build/tests/bench/traffic
 head_row

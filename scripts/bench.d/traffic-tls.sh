@@ -1,10 +1,10 @@
-# CPU a request over TLS (server, client and obrec together), alone, with l4,l7, and with tls: nginx by OpenSSL, a Go server
+# CPU time per TLS request (server, client and obrec together) without obrec, with l4,l7 and with tls: nginx (OpenSSL), a Go server
 . scripts/bench.d/lib.inc
 for c in nginx h2load openssl pgrep; do have $c || { echo "needs $c"; exit 0; }; done
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
 N=${BENCH_REQUESTS:-20000} ROUNDS=5
 
-# us_a_request PID PORT [PROBES]: of all that run for it
+# us_a_request PID PORT [PROBES]: CPU time per request of all processes involved
 us_a_request() {
 	local pid=$1 port=$2 server ours=0
 	if [ $# = 3 ]; then recording -p "$pid" -e "$3" --debuginfo none -o "$T/$3.obz"; ours=$(per_thread_ns $o); fi

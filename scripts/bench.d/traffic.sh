@@ -1,10 +1,10 @@
-# redis-benchmark and wrk with l4,l7 on, against tcpdump -w and strace; what a call costs; obana's messages a second
+# redis-benchmark and wrk with l4,l7, against tcpdump -w and strace; cost per call; messages per second of obana
 . scripts/bench.d/lib.inc
 make -s build/tests/bench/call_loop build/tests/bench/bare_tracepoint
 loop=build/tests/bench/call_loop
 
-# ratio A B DIGITS ROUND...: A/B over the fields of each round, its median and the median's standard error (from the quartiles). Not of
-# the medians: the machine's own speed moves by a tenth and more within a minute. One round is off by 2 to 3 %, however long it is.
+# ratio A B DIGITS ROUND...: median of A/B of each round, and its standard error (from the quartiles). Not the ratio of the medians,
+# since the machine's speed varies by 10 % and more within a minute. The error of one round is 2 to 3 %, however long it is.
 ratio() {
 	local of="($1) / ($2)" digits=$3
 	shift 3
@@ -13,7 +13,7 @@ ratio() {
 		END {printf "%.*f+-%.*f", d, r[int((NR + 1) / 2)], d, 0.93 * (r[NR + 1 - int((NR + 3) / 4)] - r[int((NR + 3) / 4)]) / sqrt(NR)}'
 }
 
-# compare NAME PORT PID RATE-COMMAND: alternating, without anything, under obrec, under tcpdump
+# compare NAME PORT PID RATE-COMMAND: alternates between no tool, obrec and tcpdump
 compare() {
 	local name=$1 port=$2 pid=$3 plain=() with=() dump=() rounds=() t
 	"$4" >/dev/null
@@ -33,7 +33,7 @@ compare() {
 		"$(awk '/received by filter/ {all += $1} /dropped by kernel/ {no += $1} END {if (all) printf "%d%%", 100 * no / all; else print "-"}' "$T/$name.tcpdump" 2>/dev/null)" - 0
 }
 
-# messages NAME: how many a second of CPU obana makes of the archive
+# messages NAME: messages of the archive that obana processes per CPU second
 messages() {
 	local n
 	n=$(sql "$T/$1.obz" "SELECT count(*) FROM message")
@@ -68,7 +68,7 @@ if have nginx && have wrk; then
 	messages nginx
 fi
 
-# a process that is no target, while another is; and where empty programs are on the same tracepoints
+# overhead for a process that is not a target while another one is, compared with empty programs on the same tracepoints
 plain=() with=() bare=()
 for i in 1 2 3 4 5 6 7 8; do
 	plain+=("$($loop getppid 0.4) $($loop exchange 0.4)")
@@ -83,7 +83,7 @@ row "no target: getppid, ns; peer: nothing on" "${w[0]}" "${p[0]}" "$(calc "${w[
 row "no target: socket call, ns; peer: nothing on" "$(calc "${w[1]}/2" 0)" "$(calc "${p[1]}/2" 0)" "$(calc "(${w[1]}-${p[1]})/2" 0) ns"
 row "the same; peer: a bare tracepoint" "$(calc "${w[1]}/2" 0)" "$(calc "$e/2" 0)" "$(calc "(${w[1]}-$e)/2" 0) ns" "<= 60"
 
-# obrec's own share at 100,000 calls a second, and the programs' time in each call
+# obrec's CPU share at 100,000 calls per second, and BPF program time per call
 $loop exchange 4 50000 >"$T/paced" & l=$!
 recording -p $l -e l4,l7 -o "$T/paced.obz"
 before=$(per_thread_ns $o); sleep 2; used=$(($(per_thread_ns $o) - before)); stopped; wait $l || true
