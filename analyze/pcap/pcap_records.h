@@ -27,7 +27,8 @@ struct flow_records {
 struct span address_text(const struct endpoint *e, char *buf, size_t sz);
 
 int flow_put_connection(struct flow_records *to, const struct flow *f);
-/* Segments of a direction must come in byte order. Each datagram stands for itself. */
+/* Segments of a direction must come in the order of their bytes. Each datagram stands for itself.
+ */
 int flow_put_payload(struct flow_records *to, struct flow *f, int dir, uint64_t pos,
 		     const struct tcp_segment *s);
 int flow_put_stat(struct flow_records *to, struct flow *f, uint64_t ts_ns);

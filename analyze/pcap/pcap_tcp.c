@@ -12,7 +12,7 @@ struct tcp_held {
 	char data[];
 };
 
-/* Limits of data held behind holes, per direction and for all. */
+/* Limits of data held because of holes, per direction and for all. */
 enum { HELD_MAX = 4 << 20, HELD_CNT_MAX = 4096, WINDOW_MAX = 1 << 16 };
 #define POOL_MAX (64u << 20)
 
@@ -98,7 +98,7 @@ static int drain(struct tcp_side *t, uint64_t ts_ns, const struct tcp_sink *k)
 	return err;
 }
 
-/* Continues behind the first hole. */
+/* Continues after the first hole. */
 static int give_up(struct tcp_side *t, const struct tcp_sink *k)
 {
 	uint32_t missing = t->held->seq - t->next;
@@ -150,7 +150,7 @@ static bool is_too_much(const struct tcp_side *t, const struct tcp_pool *pool)
 	       (t->held_sz > HELD_MAX || t->held_cnt > HELD_CNT_MAX || pool->held > POOL_MAX);
 }
 
-/* Did the receiver acknowledge bytes behind the first hole? Then only the capture is missing the
+/* Did the receiver acknowledge bytes after the first hole? Then only the capture is missing the
  * bytes of the hole. */
 static bool is_received(const struct tcp_side *t)
 {

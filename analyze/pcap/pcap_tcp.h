@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reassembles one direction of a TCP connection: each byte once, in order. Positions count from the
- * first byte seen (or the SYN). A hole is given up when the receiver acknowledged data behind it
+ * first byte seen (or the SYN). A hole is given up when the receiver acknowledged data after it
  * (then only the capture missed it), or when too much data waits for it. It stays a gap in the
  * positions.
  */
@@ -13,7 +13,7 @@
 
 #include "format/records.h"
 
-/* Bytes that wait behind holes, in all connections together. */
+/* Bytes that wait because of holes, in all connections together. */
 struct tcp_pool {
 	uint64_t held;
 };

@@ -59,7 +59,7 @@ static bool gap_is_final(const struct l7_conn *c, const struct stream *s)
 	return c->finished || is_over(c, stream_first_ns(s));
 }
 
-/* The same for a gap behind the first piece. */
+/* The same for a gap after the first piece. */
 static bool is_cut_off(const struct l7_conn *c, const struct stream *s)
 {
 	uint64_t since_ns = stream_gap_ns(s);

@@ -160,7 +160,7 @@ const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id)
 /* Adds `size` bytes of the view to that waiting request: bulk data that follows it. */
 void l7_grow(struct l7_parser *parser, uint64_t id, const struct l7_view *view, uint64_t size);
 
-/* Pairing in order: the request waiting behind m. NULL: none. */
+/* Pairing in order: the request that waits after m. NULL: none. */
 const struct l7_message *l7_pending_next(const struct l7_message *m);
 
 /* Passes a message to pairing ahead of the one that parse fills. It ended before this view, but its

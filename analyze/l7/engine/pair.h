@@ -24,7 +24,7 @@ void pair_moved(struct pair *p, void *ctx);
 /* Copies the message. Messages come in time order. */
 void pair_add(struct pair *p, const struct l7_message *m);
 const struct l7_message *pair_pending(struct pair *p, uint64_t id);
-/* In order: the request waiting behind a message that pair_pending returned. */
+/* In order: the request that waits after a message that pair_pending returned. */
 const struct l7_message *pair_next(const struct l7_message *m);
 /* By id: delivers the request unpaired. */
 void pair_give_up(struct pair *p, uint64_t id);

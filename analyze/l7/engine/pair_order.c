@@ -11,7 +11,7 @@
  * their burst ends. Most clients send the next request only after all responses have come, so a
  * request after responses begins a new burst with nothing outstanding. Then the last responses
  * belong to the last requests, as many as came after the holes of both directions. When the next
- * response comes without a hole before it, no response was lost behind them; until then the burst
+ * response comes without a hole before it, no response was lost after them; until then the burst
  * is held.
  *
  * A client that sends requests while responses are outstanding (it overlaps) has no bursts. A

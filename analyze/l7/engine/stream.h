@@ -68,13 +68,13 @@ void stream_consume(struct stream *s, uint64_t n);
  * there is none yet. */
 bool stream_skip(struct stream *s);
 
-/* Time of the piece after a gap behind the first piece; 0: no gap. */
+/* Time of the piece after a gap that follows the first piece; 0: no gap. */
 uint64_t stream_gap_ns(const struct stream *s);
 
 /* Returns the end of the bytes known without a gap from the front on. Stops at `enough`. */
 uint64_t stream_known_end(const struct stream *s, uint64_t enough);
 
-/* Position behind the last byte received. */
+/* Position after the last byte received. */
 uint64_t stream_end(const struct stream *s);
 
 /* Time of the byte at pos. If it was lost, the first known time after it. 0: not received yet. */

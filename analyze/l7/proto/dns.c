@@ -100,7 +100,7 @@ static size_t label_text(char *dst, const uint8_t *p, size_t len)
 enum name { NAME_GOOD, NAME_SHORT, NAME_BAD };
 
 /*
- * Reads the name at *at and moves *at behind it. Pointers only lead backwards, so the loop ends.
+ * Reads the name at *at and moves *at past it. Pointers only lead backwards, so the loop ends.
  * `text` (NULL: not wanted) must have room for four octets per octet of the name.
  */
 static enum name read_name(const struct message *m, size_t *at, char *text, size_t *text_sz)

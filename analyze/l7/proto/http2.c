@@ -504,8 +504,9 @@ static void http2_fini(void *state)
 
 /*
  * The shape of the view. The first header block must not exceed the size that every receiver
- * accepts (SETTINGS_MAX_FRAME_SIZE, RFC 9113 4.2), because larger ones require negotiation, which
- * would have been seen. Bodies are not restricted: some gRPC servers accept larger ones.
+ * accepts (SETTINGS_MAX_FRAME_SIZE, RFC 9113 4.2), because a larger size is plausible only on a
+ * connection already known as HTTP/2. Bodies are not restricted: some gRPC servers accept larger
+ * ones.
  */
 static enum h2_shape bid_shape(const struct l7_view *v, bool odd, int *requests)
 {

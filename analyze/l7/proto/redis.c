@@ -32,7 +32,7 @@ struct redis {
 	struct redis_name name;
 };
 
-/* Reads a line up to CRLF and moves the cursor behind it. */
+/* Reads a line up to CRLF and moves the cursor past it. */
 static struct span line(struct l7_cursor *c)
 {
 	size_t left = c->end - c->p;
