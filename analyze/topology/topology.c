@@ -207,8 +207,7 @@ int topology__narrow(struct topology *t, const char *focus, unsigned depth)
 
 		n->shown = focus ? is_named(n, focus) : !(called && called[i]);
 		n->focus = focus && n->shown;
-		n->calls_in = n->calls_out = n->errors_in = n->bytes = 0; /* recomputed for the
-									   * shown part */
+		n->calls_in = n->calls_out = n->errors_in = n->bytes = 0; /* of the shown part */
 		found |= n->shown;
 	}
 	free(called);

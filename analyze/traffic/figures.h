@@ -33,8 +33,7 @@ enum figure_part {
 
 struct figure_call {
 	bool error, unpaired, timed;
-	bool half;     /* the other half of a call that was counted: only its error and bytes are
-			* added */
+	bool half;     /* second half of a counted call: adds only error and bytes */
 	double weight; /* number of calls this one stands for (--sample) */
 	uint64_t at_ns, latency_ns, request_bytes, response_bytes;
 	int64_t connection_id; /* a connection on which it was seen */
@@ -65,7 +64,6 @@ int figures__put(struct figures *to, const struct figure_key *key, const struct 
 const struct figure *figures__find(const struct figures *f, const struct figure_key *key);
 size_t figures__cnt(const struct figures *f);
 const struct figure *figures__get(const struct figures *f, size_t i);
-unsigned figures__merged(const struct figures *f); /* dimensions no longer distinguished: bits of
-						    * enum figure_part */
+unsigned figures__merged(const struct figures *f); /* bits of enum figure_part */
 
 #endif

@@ -129,8 +129,7 @@ static int feed(void *conn, const struct l7_piece *piece)
 		err = l7_conn__feed(c->l7, piece);
 	budget_add(budget_of(c), strings__held(t->strings) - names);
 	if (!err && !hold_l7(c)) {
-		finish_l7(c); /* remains in the list of live connections, with nothing left to
-			       * finish */
+		finish_l7(c); /* stays in the live list, with nothing to finish */
 		c->spent = true;
 	}
 	return err ? err : t->err;

@@ -48,8 +48,7 @@ struct payload_order {
 	struct block *block; /* the block being filled */
 	struct block *spare; /* reused, because new memory costs one page fault per page */
 	size_t held_sz;
-	uint64_t newest_ns, looked_ns; /* newest record; value of newest_ns when v was last
-					* examined */
+	uint64_t newest_ns, looked_ns; /* looked_ns: newest_ns when v was last examined */
 };
 
 static bool comes_first(const struct place *x, const struct place *y)

@@ -5,8 +5,7 @@
 
 enum {
 	LEAST_INTERVALS = 4,
-	LEAST_RATIO = 12, /* of log-likelihoods: probability by chance 6e-6, for each of about
-			   * 7000 ranges */
+	LEAST_RATIO = 12, /* of log-likelihoods: by chance 6e-6 for each of ~7000 ranges */
 	LEAST_CALLS = 20, /* minimum increase */
 };
 

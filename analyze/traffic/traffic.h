@@ -38,15 +38,13 @@ struct conn {
 	uint32_t anchor[2];		  /* TCP sequence number of position 0, by enum l7_dir */
 	union {
 		struct l7_conn *l7;	  /* NULL until payload comes */
-		struct l7_rest *rest;	  /* when resting: the compact form of a long-idle
-					   * connection */
+		struct l7_rest *rest;	  /* when resting: compact form, long idle */
 	};
 	uint32_t l7_held;		  /* its memory as charged to the archive's budget */
 	bool resting;
 	bool spent;			  /* memory limit exceeded: further payload is dropped */
 	uint64_t messages, whole;	  /* whole: messages of which no half was missed */
-	uint64_t alone;			  /* unpaired requests that a later unpaired response may
-					   * answer */
+	uint64_t alone;			  /* requests that an unpaired response may answer */
 	struct scale_sum sum;		  /* of messages in `figures` */
 	const struct l7_protocol *speaks; /* protocol of the last message */
 	uint64_t unkept_unpaired;	  /* unpaired because payload was not captured */

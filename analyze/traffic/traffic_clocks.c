@@ -7,8 +7,7 @@
 
 static uint64_t mark_hash(uint32_t seq)
 {
-	uint64_t x = (seq + 1) * 0x9e3779b97f4a7c15ull; /* must be the same in all runs and for
-							 * all archives */
+	uint64_t x = (seq + 1) * 0x9e3779b97f4a7c15ull; /* the same in all runs and archives */
 
 	return x ^ x >> 29;
 }

@@ -7,8 +7,7 @@
 #include "analyze/traffic/traffic.h"
 
 struct flows {
-	struct figures *counted, *by_client, *by_server; /* by_client and by_server: of the same
-							  * calls */
+	struct figures *counted, *by_client, *by_server; /* the last two: same calls */
 };
 
 static void flows_free(struct flows *f)

@@ -28,7 +28,6 @@ bool traffic_unnamed_text(const struct analysis *a, size_t capture, struct strbu
 
 /* Duration of the longest capture, within --from and --to; never 0. */
 double traffic_seconds(const struct load *l);
-uint64_t traffic_start_ns(const struct captures *c); /* start of the first capture,
-						      * CLOCK_REALTIME */
+uint64_t traffic_start_ns(const struct captures *c); /* first start, CLOCK_REALTIME */
 
 #endif

@@ -7,8 +7,7 @@
 
 /* Zeroed initial state: no piece was added. */
 struct bidding {
-	bool given_up;		      /* no protocol was recognized, and no more bids are
-				       * requested */
+	bool given_up;		      /* not recognized; no more bids are requested */
 	bool moved;		      /* the first pieces were skipped as unrecognized */
 	unsigned pieces, pieces_here; /* pieces_here: since the front last moved */
 	size_t kept_bytes;

@@ -22,8 +22,7 @@ struct direction {
 	bool begun;	      /* a piece was received; the first one began at position `begin` */
 	uint64_t begin;
 	bool parsed;
-	struct waiting *tail; /* a message whose last byte (before tail_end) has not been seen
-			       * yet */
+	struct waiting *tail; /* a message whose end, tail_end, has not been seen */
 	uint64_t tail_end;
 };
 

@@ -96,8 +96,7 @@ struct l7_message {
 	bool cut;     /* the end is unknown, because bytes were not captured. The engine skips the
 		       * rest of the call, whatever parse returned, and treats what follows as after
 		       * a hole */
-	bool opaque_after;   /* the rest of both directions is another protocol (Upgrade,
-			      * CONNECT, STARTTLS) */
+	bool opaque_after;   /* what follows is another protocol (Upgrade, CONNECT, STARTTLS) */
 	const char *goes_on; /* name of the protocol that both directions switch to; the oldest
 			      * waiting request is its first request, with id 1 */
 	bool no_end;	     /* response: its end was not seen; the last byte came later */
@@ -110,8 +109,7 @@ struct l7_message {
 	struct span target;   /* path template, key pattern, statement digest, topic */
 	struct span status;   /* "200", "OK", "ERR" */
 	struct span detail;   /* JSON object text with further attributes; empty for none */
-	const char *protocol; /* protocol on top of the connection's (gRPC over HTTP/2); NULL:
-			       * the connection's protocol */
+	const char *protocol; /* NULL: that of the connection; else for example gRPC over HTTP/2 */
 
 	/* Set by the engine from the bytes consumed. A parser that assembles a message from several
 	 * frames sets the first two. */
@@ -122,8 +120,7 @@ struct l7_message {
 	uint64_t last_ns;	       /* time of the last byte */
 	uint64_t pos; /* of its first byte in its direction, unless the parser set it */
 	enum l7_dir dir;
-	uint32_t peer; /* of its piece: requests and responses are paired only within the same
-			* peer */
+	uint32_t peer; /* of its piece; only messages of the same peer are paired */
 };
 
 enum l7_why {
@@ -144,8 +141,7 @@ struct l7_exchange {
 /* Parser context, for the calls to the engine below. */
 struct l7_parser {
 	void *state;	 /* of the protocol, for both directions: state_sz bytes, zeroed at first */
-	bool after_hole; /* bytes before this view are missing in this direction: state may be
-			  * stale */
+	bool after_hole; /* bytes before this view are missing; state may be stale */
 	void *engine;
 	struct arena *arena; /* for l7_text and l7_keep */
 	const struct l7_conn_opts *opts;
@@ -213,12 +209,10 @@ struct l7_protocol {
 	 * NULL. */
 	void (*finish)(struct l7_parser *parser);
 	size_t state_sz;
-	bool state_stays; /* state may hold pointers into itself and must not be moved
-			   * (l7_conn__rest) */
+	bool state_stays; /* state must not be moved: it may point into itself */
 	void (*fini)(void *state);
 	bool pair_by_id;
-	bool asks_singly;  /* pairing in order; clients send a request only after the previous
-			    * response */
+	bool asks_singly;  /* in order; clients send one request at a time */
 	bool datagrams;	   /* also used over datagrams */
 	uint16_t ports[6]; /* well-known ports, a hint for weak bids; 0 ends the list */
 };
@@ -255,10 +249,8 @@ struct l7_arg {
 struct l7_conn_opts {
 	enum l7_role role;
 	uint16_t server_port; /* 0: not known */
-	bool late;	      /* it was open before capture began: requests may have been
-			       * outstanding */
-	bool open;	      /* it was still open when capture ended: the last message may
-			       * continue */
+	bool late;	      /* open before capture; requests may be outstanding */
+	bool open;	      /* still open after capture; the last message may continue */
 	const struct l7_protocol *only; /* NULL: detect by bids */
 	void (*sink)(void *ctx, struct l7_conn *conn, const struct l7_exchange *x);
 	void *ctx;
@@ -286,8 +278,7 @@ struct l7_stats {
 	/* Places where payload was not captured and therefore the next message boundary was
 	 * unknown; bytes not captured there, and the size of the longest call among them. */
 	uint64_t unkept_places, unkept_bytes, unkept_call;
-	uint64_t missing; /* messages that those places must have held, as far as pairing can
-			   * tell */
+	uint64_t missing; /* messages that those places held, as far as known */
 };
 struct l7_stats l7_conn__stats(const struct l7_conn *c);
 

@@ -26,21 +26,16 @@ struct pair_order {
 	bool derived;	      /* order recovered at the end of a burst; may turn out wrong */
 	bool windowed;	      /* the same, based on the window alone */
 	bool late;	      /* requests may have been outstanding before the first one seen */
-	bool overlaps;	      /* the client sends requests while responses are outstanding: no
-			       * burst ends */
+	bool overlaps;	      /* requests are sent before all responses come: no bursts */
 	bool asks_singly;     /* clients of the protocol send one request at a time */
 	bool heard;	      /* a response was seen */
-	bool calm;	      /* the client was seen to wait for all responses before the next
-			       * request */
+	bool calm;	      /* the client was seen to wait for all responses */
 	bool may_overlap;     /* it may overlap, unless the missing responses turn out to be lost */
-	bool begun_idle;      /* the held messages began after silence, presumably with all
-			       * requests answered */
+	bool begun_idle;      /* held messages began after silence; assumes all answered before */
 	unsigned idle_turns;  /* turns since then at which, by that assumption, all was answered */
 	int64_t level, floor; /* requests minus responses since the last hole; the minimum */
-	bool unasked;	      /* tracked because responses were missed while no request was
-			       * waiting */
-	uint64_t doubtful_ns[2]; /* first_ns of the last response, request that may be a part of
-				  * an earlier message */
+	bool unasked;	      /* tracked: responses were missed, no request was waiting */
+	uint64_t doubtful_ns[2]; /* first_ns of the last doubtful response, request */
 	uint64_t latest_ns;	 /* end of the last message */
 	uint64_t usual_ns;	 /* average time from requests to the next response */
 	uint64_t longest_ns;	 /* longest response time, decaying */

@@ -5,10 +5,8 @@
 
 enum {
 	CONFIRMED = 48, /* responses needed that part of the requests do not allow */
-	TELLS = 3,	/* that part is at least 1 / TELLS: rules out chance, unless requests are
-			 * cyclic */
-	TAIL_MIN = 64,	/* requests needed since the hole, besides TAIL_TIMES the number
-			 * outstanding; */
+	TELLS = 3,	/* at least 1 / TELLS of them: rules out chance, unless cyclic */
+	TAIL_MIN = 64,	/* requests needed, plus TAIL_TIMES the number outstanding; */
 	TAIL_TIMES = 4, /* no client keeps a longer cycle outstanding */
 };
 enum { WORDS = PAIR_POSSIBLE_CNT / 64, NONE = -PAIR_POSSIBLE_LEAST }; /* the bit of number 0 */

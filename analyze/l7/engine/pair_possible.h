@@ -15,8 +15,7 @@
 #include "analyze/l7/engine/waiting.h"
 
 enum {
-	PAIR_POSSIBLE_LEAST = -64, /* negative: responses to requests that a hole just seen must
-				    * have held */
+	PAIR_POSSIBLE_LEAST = -64, /* negative: responses to requests missed in a hole */
 	PAIR_POSSIBLE_CNT = 256,
 	PAIR_POSSIBLE_MOST = PAIR_POSSIBLE_CNT + PAIR_POSSIBLE_LEAST - 1
 };

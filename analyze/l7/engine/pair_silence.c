@@ -2,12 +2,10 @@
 #include "analyze/l7/engine/pair_silence.h"
 
 enum {
-	SILENCE_FACTOR = 4, /* a silence exceeds this many times the longest response time, and
-			     * SILENCE_MIN_NS */
+	SILENCE_FACTOR = 4, /* minimum length of a silence, in longest response times */
 	FORGET = 256,	    /* the longest response time decays by 1 / FORGET with each response */
 	USUAL = 16, /* the average moves by 1 / USUAL of the difference with each response */
-	QUICK = 2,  /* a response this many times faster than average belongs to an earlier
-		     * request */
+	QUICK = 2,  /* a response this much faster than average answers an earlier request */
 	TURNS = 4,  /* turns that confirm a silence */
 };
 #define SILENCE_MIN_NS 10000000ull

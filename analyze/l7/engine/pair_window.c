@@ -3,8 +3,7 @@
 
 enum {
 	ALIKE = 3,   /* turns needed since the hole to tell what is outstanding */
-	ENOUGH = 16, /* equal turns needed before, to rule out chance; doubled each time turns
-		      * differ */
+	ENOUGH = 16, /* equal turns needed before; doubled each time turns differ */
 	MOST_TIMES = 10,
 };
 

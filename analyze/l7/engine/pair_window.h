@@ -21,8 +21,7 @@ enum { PAIR_WINDOW_MOST = 1024 }; /* more outstanding requests are not considere
 #define PAIR_WINDOW_UNKNOWN INT64_MIN
 
 struct pair_window {
-	int64_t out;	 /* requests minus responses: outstanding requests, not counting missed
-			  * messages */
+	int64_t out;	 /* requests minus responses, not counting missed messages */
 	int64_t turn;	 /* `out` at the last turn */
 	int64_t level;	 /* `out` at the turns before, equal since the last hole */
 	size_t size;	 /* requests outstanding at turns while the order was known; 0: not known */

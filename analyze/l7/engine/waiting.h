@@ -24,8 +24,7 @@ struct waiting_list {
 	size_t cnt;
 	size_t text_sz;	       /* of all entries */
 	size_t tail;	       /* entries added since bytes of that direction were last missed */
-	struct waiting *found; /* result of the last waiting_nth, the found_at-th entry; NULL:
-				* not valid */
+	struct waiting *found; /* entry found_at, by waiting_nth; NULL: not valid */
 	size_t found_at;
 };
 

@@ -22,8 +22,7 @@ struct amqp_channel {
 	uint16_t number;
 	bool confirms, counted; /* counted: every publish since confirm.select was seen */
 	uint64_t published;
-	uint16_t close_code[2]; /* reply code of the client's, server's close that waits for its
-				 * answer */
+	uint16_t close_code[2];		 /* reply code of the client's, server's unanswered close */
 	struct amqp_content *content[2]; /* by sender: client, server */
 };
 

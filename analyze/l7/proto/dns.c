@@ -69,8 +69,7 @@ struct message {
 	bool dnssec_ok;
 	bool exact; /* complete, and the records end at its end */
 	unsigned answers, soas;			    /* soas: SOA records among the answers */
-	uint16_t record, first_answer, last_answer; /* record types; record: of the current
-						     * record */
+	uint16_t record, first_answer, last_answer; /* record types; record: the current one */
 };
 
 static uint16_t be16(const uint8_t *p)

@@ -23,8 +23,7 @@ enum {
 	BLOCK_MAX = 1 << 20,
 	WAIT_MAX = 1 << 16,
 	FIRST_HEADERS_MAX = 1 << 14,
-	RESYNC_TRIES = 64, /* after this many frames with unreadable headers, resynchronization
-			    * fails */
+	RESYNC_TRIES = 64, /* resynchronization fails after this many unreadable headers */
 };
 
 /* State of one direction. */
