@@ -10,8 +10,8 @@
 
 /* ---- which end is the server ---- */
 
-/* What waited goes on, now that its ends are known. Not within tcp_side__*: sides may change
- * places. */
+/* Passes on the held data, now that the ends are known. Must not be called from tcp_side__*,
+ * because the sides may be swapped. */
 static int settle(struct conns *c, struct flow *f, enum l7_role role)
 {
 	struct undecided *u = f->undecided;
@@ -29,7 +29,7 @@ static int settle(struct conns *c, struct flow *f, enum l7_role role)
 		servers__learn(&c->servers, &f->end[0]);
 	err = flow_put_connection(&c->records, f);
 	while (!err && undecided__next(u, &dir, &pos, &s)) {
-		/* Each second keeps its own statistics, late as they are. */
+		/* Each second has its own statistics, even if written late. */
 		if (f->changed_at && s.ts_ns / SECOND != at_ns / SECOND)
 			err = flow_put_stat(&c->records, f, at_ns);
 		at_ns = s.ts_ns;
@@ -58,7 +58,7 @@ static int put_payload(struct conns *c, struct flow *f, int dir, uint64_t pos,
 	return flow_put_payload(&c->records, f, dir, pos, s);
 }
 
-/* ---- life ---- */
+/* ---- beginning and end of connections ---- */
 
 struct emit_to {
 	struct conns *conns;
@@ -93,7 +93,7 @@ static int close_flow(struct conns *c, struct flow *f)
 
 	if (!err && f->changed_at)
 		err = flow_put_stat(&c->records, f, f->last_ns);
-	/* Again, as a reader may have lost the chunk with the first. */
+	/* Repeated, because a reader may have lost the chunk with the first record. */
 	if (!err)
 		err = flow_put_connection(&c->records, f);
 	if (!err)
@@ -102,7 +102,7 @@ static int close_flow(struct conns *c, struct flow *f)
 	return err;
 }
 
-/* Before the table frees it. Its end is not known, so no close is told. */
+/* Called before the table frees the flow. No close is recorded, because its time is unknown. */
 static int on_gone(void *ctx, struct flow *f)
 {
 	struct conns *c = ctx;
@@ -154,8 +154,8 @@ static int dir_of(const struct flow *f, const struct packet *pk)
 	return endpoint_equal(&f->end[0], &pk->from) && endpoint_equal(&f->end[1], &pk->to) ? 0 : 1;
 }
 
-/* The file's order is better than its clock: packets of one connection never go back in time,
- * unless the clock was set. */
+/* The order of the file is more reliable than its timestamps: time never goes backwards within a
+ * connection, unless the clock was set. */
 static void keep_order(const struct flow *f, struct packet *pk)
 {
 	if (pk->ts_ns < f->last_ns && f->last_ns - pk->ts_ns < SECOND)
@@ -195,7 +195,7 @@ static int add_segment(struct conns *c, struct flow *f, const struct packet *pk)
 		tcp_side__begin(t, syn ? s.seq : s.seq + 1);
 	if (pk->flags & TCP_ACK)
 		err = tcp_side__ack(&f->side[!dir], pk->ack, pk->ts_ns, &other_sink);
-	if (!err && pk->flags & TCP_RST) /* its payload is text for people (RFC 9293, 3.5.2) */
+	if (!err && pk->flags & TCP_RST) /* its payload is a diagnostic text (RFC 9293, 3.5.2) */
 		return close_flow(c, f);
 	segment_note_window(&f->window[dir], pk);
 	if (!err)
@@ -207,8 +207,8 @@ static int add_segment(struct conns *c, struct flow *f, const struct packet *pk)
 	return err ? err : settle_if_over(c, f);
 }
 
-/* What a packet without a connection may begin: not what remains of one that ended before the
- * capture, and not the probe of one that is idle. */
+/* Can a packet without a connection begin one? Not the remains of a connection that ended before
+ * the capture, and not a keep-alive probe. */
 static bool opens(const struct packet *pk)
 {
 	if (pk->flags & TCP_SYN)
@@ -216,7 +216,7 @@ static bool opens(const struct packet *pk)
 	return pk->len && !(pk->flags & TCP_RST) && !segment_is_probe(NULL, pk);
 }
 
-/* Whether it belongs to its ports' connection; what does not is counted. */
+/* Does the packet belong to the connection of its ports? Those that do not are counted. */
 static bool belongs(struct conns *c, const struct flow *f, const struct packet *pk)
 {
 	int dir = dir_of(f, pk);
@@ -236,7 +236,7 @@ static bool belongs(struct conns *c, const struct flow *f, const struct packet *
 	return true;
 }
 
-/* What a SYN tells of the local end: its sender is the client, that of the answer the server. */
+/* Role of the local end: the sender of a SYN is the client, the sender of a SYN-ACK the server. */
 static enum l7_role by_syn(const struct flow *f, const struct packet *pk)
 {
 	bool sender_serves = pk->flags & TCP_ACK, sender_local = !dir_of(f, pk);
@@ -257,7 +257,7 @@ int conns__tcp(struct conns *c, struct packet *pk)
 		return err;
 	if (!f)
 		err = open_flow(c, pk, &f);
-	else if (f->undecided && pk->flags & TCP_SYN) /* it was captured behind its first bytes */
+	else if (f->undecided && pk->flags & TCP_SYN) /* captured after the first data */
 		err = settle(c, f, by_syn(f, pk));
 	if (err)
 		return err;

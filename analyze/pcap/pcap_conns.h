@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From packets of TCP and UDP to the records of their connections. */
+/* Turns TCP and UDP packets into records of their connections. */
 #ifndef ANALYZE_PCAP_CONNS_H
 #define ANALYZE_PCAP_CONNS_H
 
@@ -7,7 +7,8 @@
 #include "analyze/pcap/pcap_server.h"
 #include "analyze/pcap/pcap_undecided.h"
 
-/* TCP segments that do not belong to the connection of their ports. They are left out, counted. */
+/* TCP segments that match the ports of a connection but do not belong to it. They are dropped and
+ * counted. */
 #define STRAYS(X)                                                                                  \
 	X(earlier, "TCP segments of an earlier connection")                                        \
 	X(resets, "TCP resets out of the window")                                                  \
@@ -21,7 +22,7 @@ struct conns {
 	struct tcp_pool pool;
 	struct undecided_pool undecided;
 	uint32_t last_id;
-	uint64_t tcp_cnt, udp_cnt, missing; /* missing: bytes of TCP */
+	uint64_t tcp_cnt, udp_cnt, missing; /* missing: TCP bytes */
 #define X(name, text) uint64_t name;
 	STRAYS(X)
 #undef X

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ethernet and what rides on EtherTypes: tags, LLC, PPP, MPLS. */
+/* Ethernet and the protocols identified by EtherTypes: tags, LLC, PPP, MPLS. */
 #include "analyze/pcap/pcap_walk.h"
 
 enum { ETHERTYPE_MIN = 0x600, LLC_SNAP = 0xaa, LLC_IP = 0x06 };
@@ -14,7 +14,7 @@ enum packet_kind layer_ethernet(struct walk *w)
 	if (type >= ETHERTYPE_MIN)
 		return walk_to(w, 14, BY_ETHERTYPE, type);
 	skip(&w->r, 14);
-	limit(&w->r, type); /* its length */
+	limit(&w->r, type); /* length of the frame */
 	w->next = layer_llc;
 	return PACKET_OK;
 }
@@ -36,7 +36,7 @@ enum packet_kind layer_vntag(struct walk *w)
 	return walk_to(w, 6, BY_ETHERTYPE, be16(&w->r, 4));
 }
 
-/* 802.1ah: flags and the number of the service (4), then the customer's frame. */
+/* 802.1ah: flags and service identifier (4), then the customer's frame. */
 enum packet_kind layer_backbone(struct walk *w)
 {
 	uint32_t service = be32(&w->r, 0) & 0xffffff;
@@ -48,8 +48,8 @@ enum packet_kind layer_backbone(struct walk *w)
 }
 
 /*
- * 802.2: DSAP (1) | SSAP (1) | control (1 or 2). SNAP (RFC 1042) adds OUI (3) | EtherType (2); of
- * an OUI of its own, the type is another thing.
+ * 802.2: DSAP (1) | SSAP (1) | control (1 or 2). SNAP (RFC 1042) adds OUI (3) | EtherType (2); with
+ * other OUIs the type is not an EtherType.
  */
 enum packet_kind layer_llc(struct walk *w)
 {
@@ -72,7 +72,7 @@ enum packet_kind layer_llc(struct walk *w)
 				      "vendor");
 }
 
-/* RFC 1661, 1662: address and control may be left out, and the first byte of the protocol's. */
+/* RFC 1661, 1662: address and control may be omitted, and so may the first byte of the protocol. */
 enum packet_kind layer_ppp(struct walk *w)
 {
 	if (u8(&w->r, 0) == 0xff && u8(&w->r, 1) == 3)
@@ -99,9 +99,9 @@ enum packet_kind layer_pppoe(struct walk *w)
 }
 
 /*
- * RFC 3032: label (20 bits) | class (3) | last (1) | TTL (8), until the last. What follows has no
- * type: IP by its first nibble (RFC 4928), 0 begins the control word of a pseudowire (RFC 4448),
- * else it is Ethernet.
+ * RFC 3032: label (20 bits) | class (3) | last (1) | TTL (8), repeated until the last. The payload
+ * has no type: the first nibble identifies IP (RFC 4928), 0 is the control word of a pseudowire
+ * (RFC 4448), anything else is Ethernet.
  */
 enum packet_kind layer_mpls(struct walk *w)
 {
@@ -116,7 +116,7 @@ enum packet_kind layer_mpls(struct walk *w)
 	if (!has(&w->r, 1))
 		return PACKET_SHORT;
 	nibble = u8(&w->r, 0) >> 4;
-	/* Each direction has labels of its own, which name no tunnel. */
+	/* Labels differ by direction, so they do not identify a tunnel. */
 	walk_into(w, "MPLS", false, 0);
 	if (nibble == 4 || nibble == 6)
 		return walk_on(w, 0, layer_ip);

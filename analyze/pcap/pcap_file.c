@@ -134,7 +134,7 @@ int pcap_begin(struct pcap_file *c, const uint8_t magic[4])
 	err = file_read(c, PCAP_HEAD_SZ - 4, "file header bytes");
 	if (err)
 		return err;
-	/* Above are the length of a frame check sequence, and flags. */
+	/* The upper bits are flags and the length of the frame check sequence. */
 	i.link = file_u32(c, c->buf + 16) & 0xffff;
 	c->next = pcap_next;
 	return file_add_interface(c, &i);
@@ -161,7 +161,7 @@ static int begin(struct pcap_file *c)
 	return 0;
 }
 
-/* One whose frames can be taken apart is enough: the others' are counted. */
+/* One supported link type is sufficient; frames of other link types are counted. */
 static bool any_known(const struct pcap_file *c)
 {
 	for (size_t i = 0; i < c->interface_cnt; i++)

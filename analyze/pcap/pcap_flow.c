@@ -25,7 +25,7 @@ uint64_t endpoint_hash(const struct endpoint *e, uint64_t seed)
 	return mix(mix(a ^ seed) ^ b ^ (uint64_t)e->port << 48);
 }
 
-/* The same for both directions. */
+/* The bucket is the same for both directions. */
 static struct flow **bucket(const struct flow_table *t, const struct endpoint *a,
 			    const struct endpoint *b, uint8_t proto, uint64_t net)
 {
@@ -38,7 +38,7 @@ int flow_table__init(struct flow_table *t, const struct flow_limits *l, flow_gon
 		     void *ctx)
 {
 	*t = (struct flow_table){.limits = *l, .gone = gone, .ctx = ctx, .bucket_cnt = 64};
-	/* Whoever made the capture must not foresee the buckets. */
+	/* A random seed, so that the author of a capture cannot cause hash collisions. */
 	if (getrandom(&t->seed, sizeof(t->seed), 0) != sizeof(t->seed))
 		return -EIO;
 	t->buckets = calloc(t->bucket_cnt, sizeof(*t->buckets));
@@ -52,7 +52,7 @@ static void grow(struct flow_table *t)
 	struct flow **buckets = calloc(cnt * 2, sizeof(*buckets));
 
 	if (!buckets)
-		return; /* longer chains do as well */
+		return; /* keep the table; longer chains work, too */
 	t->buckets = buckets;
 	t->bucket_cnt = cnt * 2;
 	for (uint32_t i = 0; i < cnt; i++)

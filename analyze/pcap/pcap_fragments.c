@@ -11,12 +11,12 @@
 enum {
 	BUCKETS = 1 << 10,
 	DATAGRAMS_MAX = 1 << 12,
-	PIECES_MAX = 1 << 11, /* of a datagram: more than the smallest MTU of 68 makes */
+	PIECES_MAX = 1 << 11, /* per datagram: more than the smallest MTU of 68 gives */
 	HELD_MAX = 32 << 20,
 	DATAGRAM_MAX = 65535,
 };
-#define WAIT_NS 30000000000ull /* as Linux: net.ipv4.ipfrag_time */
-#define AGAIN_NS 1000000000ull /* after that the number was taken again */
+#define WAIT_NS 30000000000ull /* as in Linux: net.ipv4.ipfrag_time */
+#define AGAIN_NS 1000000000ull /* later fragments belong to a new datagram with the same id */
 
 struct piece {
 	struct piece *next;
@@ -31,12 +31,12 @@ struct datagram {
 	struct fragment key;
 	enum datagram_state state;
 	struct piece *first, *last;
-	uint32_t piece_cnt, total, have; /* total 0: its end is not known */
-	uint64_t seen_ns;		 /* the first fragment, or when it was whole */
+	uint32_t piece_cnt, total, have; /* total 0: not known yet */
+	uint64_t seen_ns;		 /* time of the first fragment, or of completion */
 	uint64_t held;
 };
 
-/* The bytes of a datagram that became whole in this packet. */
+/* The bytes of a datagram completed by this packet. */
 struct whole {
 	struct whole *next;
 	uint8_t bytes[];
@@ -57,7 +57,7 @@ int fragments__new(struct fragments **out)
 	if (!f)
 		return -ENOMEM;
 	*out = f;
-	/* Whoever made the capture must not foresee the buckets. */
+	/* A random seed, so that the author of a capture cannot cause hash collisions. */
 	return getrandom(&f->seed, sizeof(f->seed), 0) == sizeof(f->seed) ? 0 : -EIO;
 }
 
@@ -87,7 +87,7 @@ static void drop_pieces(struct fragments *f, struct datagram *d)
 	d->held = 0;
 }
 
-/* Its fragments, and those that still come, are lost. */
+/* Counts its fragments as lost, including those that come later. */
 static void give_up(struct fragments *f, struct datagram *d)
 {
 	if (d->state != DATAGRAM_WAITS)
@@ -154,7 +154,7 @@ static void make_room(struct fragments *f, uint64_t now_ns)
 
 enum placed { PLACED, AGAIN, OVERLAPS };
 
-/* Where the fragment goes: behind *at, NULL for the front. */
+/* Finds the place of a fragment: after *at; NULL: at the front. */
 static enum placed place(const struct datagram *d, const struct fragment *part, struct piece **at)
 {
 	uint32_t from = part->offset, to = from + part->bytes.len;
@@ -195,7 +195,7 @@ static bool insert(struct fragments *f, struct datagram *d, const struct fragmen
 	return true;
 }
 
-/* Whether the fragment can be one of a datagram at all, and agrees about its end. */
+/* Is the fragment valid, and consistent with the known end of the datagram? */
 static bool is_sound(const struct datagram *d, const struct fragment *part)
 {
 	uint32_t end = part->offset + part->bytes.len;
@@ -207,7 +207,7 @@ static bool is_sound(const struct datagram *d, const struct fragment *part)
 	return part->more || !d->last || d->last->offset + d->last->len <= end;
 }
 
-/* Bytes are joined up to the first that was not captured. */
+/* Joins the bytes up to the first one not captured. */
 static bool join(struct fragments *f, struct datagram *d, struct rest *whole)
 {
 	struct whole *w = malloc(sizeof(*w) + d->total);

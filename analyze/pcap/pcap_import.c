@@ -81,7 +81,7 @@ static int on_frame(struct import *im, const struct pcap_frame *frame)
 	case PACKET_OTHER:
 		left_out__add(&im->counts.left_out, &pk.kind, 1);
 		break;
-	case PACKET_FRAGMENT: /* counted where they wait */
+	case PACKET_FRAGMENT: /* counted in fragments__lost() */
 		break;
 	case PACKET_SHORT:
 		im->counts.cut++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the packets of a capture file to the records that obrec writes of sockets. Processes are
- * unknown, so each connection is recorded from its server's side: "sent" is what the server sent.
+ * Converts the packets of a capture file to the records that obrec writes for sockets. Processes
+ * are unknown, so each connection is recorded from its server's side: "sent" means sent by the
+ * server.
  */
 #ifndef ANALYZE_PCAP_IMPORT_H
 #define ANALYZE_PCAP_IMPORT_H
@@ -13,16 +14,16 @@
 #include "analyze/pcap/pcap_records.h"
 
 struct import_opts {
-	const char *name; /* the process's */
-	uint32_t payload; /* bytes kept of each segment or datagram */
+	const char *name; /* process name */
+	uint32_t payload; /* bytes captured per segment or datagram */
 	struct flow_limits limits;
-	bool redact, redact_sql; /* secrets are masked, and literals in SQL */
+	bool redact, redact_sql; /* mask secrets; mask literals in SQL */
 };
 
-/* Limits that suit most captures. */
+/* Default limits, suitable for most captures. */
 extern const struct flow_limits import_limits;
 
-/* What became of the packets. Losses are those of IMPORT_LOSSES. */
+/* Packet counts. Losses are those of IMPORT_LOSSES. */
 #define IMPORT_LOSSES(X)                                                                           \
 	X(fragments, "IP fragments whose datagram is not whole")                                   \
 	X(cut, "packets truncated or damaged before their payload")                                \
@@ -34,17 +35,17 @@ struct import_counts {
 #define X(name, text) uint64_t name;
 	IMPORT_LOSSES(X)
 #undef X
-	struct left_out left_out; /* what is no loss: not of TCP or UDP, or there twice */
+	struct left_out left_out; /* not losses: other protocols than TCP and UDP, and duplicates */
 };
 
 struct import;
 
 int import__new(struct import **im, const struct import_opts *o, const struct import_sink *sink);
 void import__free(struct import *im);
-/* To the end of c. -EBADMSG: the file is cut or damaged there (pcap_file__error); what was read is
- * good. */
+/* Reads to the end of c. -EBADMSG: the file is truncated or damaged there (pcap_file__error); what
+ * was read before is valid. */
 int import__read(struct import *im, struct pcap_file *c);
-/* The last records; with them the counts are whole. */
+/* Writes the last records. The counts are final afterwards. */
 int import__finish(struct import *im);
 const struct import_counts *import__counts(const struct import *im);
 

@@ -27,7 +27,7 @@ static void v4_address(struct endpoint *e, const uint8_t *p)
 	memcpy(e->addr + 12, p, 4);
 }
 
-/* A datagram's part: the whole takes its place as soon as it is there. */
+/* Adds a fragment. Parsing continues with the whole datagram once it is complete. */
 static enum packet_kind join(struct walk *w, struct fragment *part)
 {
 	struct rest whole;
@@ -52,7 +52,7 @@ enum packet_kind layer_ipv4(struct walk *w)
 
 	if (!has(r, 20) || header < 20 || u8(r, 0) >> 4 != 4)
 		return PACKET_SHORT;
-	if (!total) /* the network card divides it later: the frame's length holds */
+	if (!total) /* segmentation offload: use the frame's length */
 		total = r->len;
 	if (total < header || total > r->len)
 		return PACKET_SHORT;
@@ -90,7 +90,7 @@ static enum packet_kind skip_fragment(struct walk *w, uint8_t *proto)
 	w->pk->ip_id = part.id;
 	if (!skip(&w->r, 8))
 		return PACKET_SHORT;
-	if (!(place & 0xfff9)) /* whole in itself (RFC 6946) */
+	if (!(place & 0xfff9)) /* an atomic fragment (RFC 6946) */
 		return PACKET_OK;
 	kind = join(w, &part);
 	*proto = part.proto;
@@ -143,12 +143,12 @@ enum packet_kind layer_ipv6(struct walk *w)
 	skip(&w->r, 40);
 	if (len > w->r.len)
 		return PACKET_SHORT;
-	if (len) /* 0: a jumbogram, or divided later */
+	if (len) /* 0: a jumbogram, or segmentation offload */
 		limit(&w->r, len);
 	return skip_extensions(w, proto);
 }
 
-/* RFC 4302, in both versions: next (1) | length in words, less two (1). */
+/* RFC 4302, in both versions: next header (1) | length in words, minus two (1). */
 enum packet_kind layer_ah(struct walk *w)
 {
 	return walk_to(w, (u8(&w->r, 1) + 2) * 4, BY_IP, u8(&w->r, 0));
@@ -185,7 +185,7 @@ enum packet_kind layer_tcp(struct walk *w)
 	pk->flags = u8(r, 13);
 	pk->window = be16(r, 14);
 	pk->scale = pk->flags & TCP_SYN ? window_scale(r, header) : 0;
-	/* Cut within its options: the payload's length is known all the same. */
+	/* Truncated within the options; the payload length is known. */
 	if (!skip(r, header)) {
 		r->len -= header;
 		r->cap = 0;
@@ -193,7 +193,8 @@ enum packet_kind layer_tcp(struct walk *w)
 	return PACKET_OK;
 }
 
-/* A tunnel's port is a hint: what does not begin as the tunnel does is a datagram like others. */
+/* The port is only a hint of a tunnel: data that does not parse as the tunnel is an ordinary
+ * datagram. */
 enum packet_kind layer_udp(struct walk *w)
 {
 	struct rest *r = &w->r;

@@ -7,8 +7,8 @@
 #include "analyze/pcap/pcap_link.h"
 
 /*
- * To read another layer: its function in the file of its kind, and a row here. A row without a
- * function names what is left out, for the line that counts it.
+ * To support another layer, add its function to the file of its kind and a row here. A row without
+ * a function gives a name to packets that are counted but not parsed.
  */
 static const struct layer {
 	enum layer_space space;
@@ -16,7 +16,7 @@ static const struct layer {
 	layer_fn parse;
 	const char *name;
 } layers[] = {
-	/* IEEE 802 numbers of IANA */
+	/* EtherTypes of the IANA registry of IEEE 802 numbers */
 	{BY_ETHERTYPE, 0x0800, layer_ipv4, NULL},
 	{BY_ETHERTYPE, 0x86dd, layer_ipv6, NULL},
 	{BY_ETHERTYPE, 0x8100, layer_vlan, NULL},
@@ -30,7 +30,7 @@ static const struct layer {
 	{BY_ETHERTYPE, 0x6558, layer_ethernet, NULL}, /* transparent bridging */
 	{BY_ETHERTYPE, 0x88e7, layer_backbone, NULL},
 	{BY_ETHERTYPE, 0x8926, layer_vntag, NULL},
-	{BY_ETHERTYPE, 0x8870, layer_llc, NULL}, /* of jumbo frames */
+	{BY_ETHERTYPE, 0x8870, layer_llc, NULL}, /* for jumbo frames */
 	{BY_ETHERTYPE, 0x88be, layer_erspan2, NULL},
 	{BY_ETHERTYPE, 0x22eb, layer_erspan3, NULL},
 	{BY_ETHERTYPE, 0x0806, NULL, "ARP"},
@@ -48,7 +48,7 @@ static const struct layer {
 	{BY_ETHERTYPE, 0x8902, NULL, "CFM"},
 	{BY_ETHERTYPE, 0x9000, NULL, "Ethernet loopback test"},
 
-	/* protocol numbers of IANA */
+	/* IANA protocol numbers */
 	{BY_IP, 6, layer_tcp, NULL},
 	{BY_IP, 17, layer_udp, NULL},
 	{BY_IP, 4, layer_ipip, NULL},
@@ -72,7 +72,7 @@ static const struct layer {
 	{BY_IP, 132, NULL, "SCTP"},
 	{BY_IP, 136, NULL, "UDP-Lite"},
 
-	/* PPP numbers of IANA */
+	/* IANA PPP numbers */
 	{BY_PPP, 0x0021, layer_ipv4, NULL},
 	{BY_PPP, 0x0057, layer_ipv6, NULL},
 	{BY_PPP, 0x0281, layer_mpls, NULL},
@@ -87,13 +87,13 @@ static const struct layer {
 	{BY_PPP, 0x8021, NULL, "PPP IPCP"},
 	{BY_PPP, 0x8057, NULL, "PPP IPv6CP"},
 
-	/* DSAPs of IEEE 802.2; SNAP and IP are read in layer_llc */
+	/* DSAPs of IEEE 802.2; SNAP and IP are parsed in layer_llc */
 	{BY_LLC, 0x42, NULL, "STP"},
 	{BY_LLC, 0xe0, NULL, "IPX"},
 	{BY_LLC, 0xf0, NULL, "NetBEUI"},
 	{BY_LLC, 0xfe, NULL, "IS-IS"},
 
-	/* ports of IANA; 8472 is Linux's own for VXLAN */
+	/* IANA ports; 8472 is the Linux default for VXLAN */
 	{BY_UDP, 4789, layer_vxlan, NULL},
 	{BY_UDP, 8472, layer_vxlan, NULL},
 	{BY_UDP, 4790, layer_vxlan_gpe, NULL},
@@ -148,7 +148,8 @@ void walk_into(struct walk *w, const char *name, bool has_id, uint32_t id)
 	struct packet *pk = w->pk;
 	struct packet_outer o = {.name = name, .has_id = has_id, .id = id};
 
-	/* Addresses are those of the tunnel's packet, until the inner ones are read. */
+	/* At this point the addresses are those of the tunnel packet; the inner ones are parsed
+	 * later. */
 	for (int i = 0; i < 16; i++)
 		o.has_ends |= pk->from.addr[i] || pk->to.addr[i];
 	o.from = pk->from;

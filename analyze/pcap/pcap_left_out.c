@@ -34,7 +34,7 @@ const char *left_out_text(const struct packet_kind_id *kind, char *buf, size_t s
 {
 	if (kind->name)
 		return kind->name;
-	/* Numbers as their registries write them. */
+	/* Number formats as in the registries. */
 	snprintf(buf, sz, kind->id > 255 || *kind->space == 'L' ? "%s 0x%02x" : "%s %u",
 		 kind->space, kind->id);
 	return buf;

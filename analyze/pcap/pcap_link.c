@@ -6,7 +6,8 @@ static enum packet_kind link_raw(struct walk *w)
 	return walk_on(w, 0, layer_ip);
 }
 
-/* An address family that differs by system and byte order: the datagram tells. */
+/* The address family, whose values and byte order depend on the system. The datagram identifies
+ * itself. */
 static enum packet_kind link_null(struct walk *w)
 {
 	return walk_on(w, 4, layer_ip);
@@ -16,7 +17,7 @@ static enum packet_kind link_sll(struct walk *w)
 {
 	uint16_t type = be16(&w->r, 14);
 
-	/* 1 and 4 are frames of 802.3 and 802.2 (linux/if_ether.h). */
+	/* 1 and 4 are 802.3 and 802.2 frames (linux/if_ether.h). */
 	return type == 4 ? walk_on(w, 16, layer_llc) : walk_to(w, 16, BY_ETHERTYPE, type);
 }
 
@@ -28,7 +29,7 @@ static enum packet_kind link_sll2(struct walk *w)
 }
 
 /*
- * PPP in HDLC-like framing (RFC 1662), or Cisco's, on one wire:
+ * PPP in HDLC-like framing (RFC 1662), or Cisco HDLC, on the same link type:
  *   address (1) | control (1) | PPP: protocol (2); Cisco: EtherType (2)
  */
 static enum packet_kind link_hdlc(struct walk *w)
@@ -40,7 +41,7 @@ static enum packet_kind link_hdlc(struct walk *w)
 	return walk_on(w, 0, layer_ppp);
 }
 
-/* The direction stands in place of the address (pppd), or before the frame. */
+/* The direction replaces the address (pppd), or precedes the frame. */
 static enum packet_kind link_ppp_pppd(struct walk *w)
 {
 	return walk_on(w, u8(&w->r, 1) == 3 ? 2 : 1, layer_ppp);
@@ -51,13 +52,14 @@ static enum packet_kind link_ppp_direction(struct walk *w)
 	return walk_on(w, 1, layer_ppp);
 }
 
-/* A frame check, source and destination (6 each), then LLC. */
+/* Frame control, destination and source (6 each), then LLC. */
 static enum packet_kind link_fddi(struct walk *w)
 {
 	return walk_on(w, 13, layer_llc);
 }
 
-/* Access and frame control, destination, source; its highest bit says that a route follows. */
+/* Access control, frame control, destination, source; the highest bit of the source indicates a
+ * route. */
 static enum packet_kind link_token_ring(struct walk *w)
 {
 	uint32_t route = u8(&w->r, 8) & 0x80 ? u8(&w->r, 14) & 31 : 0;
@@ -80,7 +82,7 @@ static enum packet_kind link_frame_relay(struct walk *w)
 {
 	uint32_t at = 2;
 
-	if (u8(&w->r, at) != 3) /* Cisco's: the EtherType */
+	if (u8(&w->r, at) != 3) /* Cisco encapsulation: EtherType */
 		return walk_to(w, 4, BY_ETHERTYPE, be16(&w->r, 2));
 	at++;
 	if (!u8(&w->r, at))
@@ -95,7 +97,7 @@ static enum packet_kind link_frame_relay(struct walk *w)
 	return walk_out(w, BY_LINK, w->frame->link, "frame relay management");
 }
 
-/* BSD's log of a packet filter: its header's length first, padded to 4. */
+/* BSD packet filter log: the header begins with its length, padded to 4. */
 static enum packet_kind link_pflog(struct walk *w)
 {
 	return walk_on(w, (u8(&w->r, 0) + 3u) & ~3u, layer_ip);
@@ -106,8 +108,7 @@ static enum packet_kind link_firewire(struct walk *w)
 	return walk_to(w, 18, BY_ETHERTYPE, be16(&w->r, 16));
 }
 
-/* version (1) | flags (1) | length of this header (2) | link type of what follows (4); all little
- * endian. */
+/* Version (1) | flags (1) | header length (2) | link type of the payload (4); all little-endian. */
 static enum packet_kind link_ppi(struct walk *w)
 {
 	return link_inside(w, le16(&w->r, 2), le32(&w->r, 4));
@@ -121,7 +122,7 @@ static enum packet_kind link_ipnet(struct walk *w)
 
 /*
  * family (1) | version (1) | resource (2), then attributes: length (2) | type (2) | value, padded
- * to 4; type 9 is the datagram. Numbers of attributes are in the byte order of the writer.
+ * to 4. Type 9 is the datagram. Attribute numbers are in the writer's byte order.
  */
 static enum packet_kind link_nflog(struct walk *w)
 {
@@ -146,7 +147,7 @@ static enum packet_kind link_nflog(struct walk *w)
 	return walk_out(w, BY_LINK, w->frame->link, "NFLOG without packet");
 }
 
-/* Apple: length of this header (4), kind (4), link type of what follows (4); little endian. */
+/* Apple: header length (4), kind (4), link type of the payload (4); little-endian. */
 static enum packet_kind link_pktap(struct walk *w)
 {
 	return link_inside(w, le32(&w->r, 0), le32(&w->r, 8));
@@ -167,7 +168,8 @@ static enum packet_kind link_enc(struct walk *w)
 	return walk_on(w, 12, layer_ip);
 }
 
-/* To read another link type: a function, and a row. Without a function it is an error by name. */
+/* To support another link type, add a function and a row. A row without a function gives the name
+ * for the error message. */
 static const struct link_type {
 	uint32_t link;
 	layer_fn parse;
@@ -178,7 +180,7 @@ static const struct link_type {
 	{6, link_token_ring, "IEEE802_5"},
 	{9, layer_ppp, "PPP"},
 	{10, link_fddi, "FDDI"},
-	{12, link_raw, "RAW"}, /* 12 and 14 are what BSDs wrote for 101 */
+	{12, link_raw, "RAW"}, /* 12 and 14: written by BSDs for 101 */
 	{14, link_raw, "RAW"},
 	{50, link_hdlc, "PPP_HDLC"},
 	{51, layer_pppoe, "PPP_ETHER"},
@@ -195,7 +197,7 @@ static const struct link_type {
 	{122, link_fibre_channel, "IP_OVER_FC"},
 	{127, layer_radiotap, "IEEE802_11_RADIOTAP"},
 	{138, link_firewire, "APPLE_IP_OVER_IEEE1394"},
-	{149, link_pktap, "PKTAP"}, /* USER2, which Apple took */
+	{149, link_pktap, "PKTAP"}, /* USER2, used by Apple */
 	{163, layer_avs, "IEEE802_11_AVS"},
 	{166, link_ppp_pppd, "PPP_PPPD"},
 	{192, link_ppi, "PPI"},
@@ -255,6 +257,6 @@ enum packet_kind link_begin(struct walk *w)
 {
 	enum packet_kind kind = link_inside(w, 0, w->frame->link);
 
-	/* With none of its bytes no frame can be named. */
+	/* A frame without captured bytes cannot be classified. */
 	return kind == PACKET_OK && !has(&w->r, 1) ? PACKET_SHORT : kind;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pcapng: sections of blocks, each with a type and its length before and behind its body. A section
- * has its own byte order and its own interfaces; packets name theirs, which tells their link type
- * and the unit of their time.
+ * pcapng: sections of blocks. Each block has a type, and its length before and after the body. A
+ * section has its own byte order and interfaces. A packet names its interface, which gives the link
+ * type and time unit.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum {
 	BLOCK_INTERFACE = 1,
-	BLOCK_PACKET_OLD = 2, /* obsolete: 16 bits of interface, 16 of drops */
+	BLOCK_PACKET_OLD = 2, /* obsolete: 16-bit interface, 16-bit drop count */
 	BLOCK_PACKET_SIMPLE = 3,
 	BLOCK_PACKET = 6,
 	BLOCK_SECTION = 0x0a0d0d0a,
@@ -20,7 +20,7 @@ enum {
 	OPTION_TSOFFSET = 14,
 };
 
-/* Whose length tells the byte order: a section's is read before it is known. */
+/* The section header tells the byte order, so it is read before that is known. */
 static int begin_section(struct pcap_file *c, const uint8_t length[4])
 {
 	uint32_t len;
@@ -43,7 +43,7 @@ static uint64_t units_of(uint8_t resolution)
 	uint64_t units = 1;
 	unsigned exponent = resolution & 0x7f, base = resolution & 0x80 ? 2 : 10;
 
-	/* What does not fit counts so slowly that it would say nothing. */
+	/* A finer unit does not fit; 64-bit times in it would cover almost no time. */
 	while (exponent-- && units < UINT64_MAX / 16)
 		units *= base;
 	return units;
@@ -80,7 +80,7 @@ static int add_interface(struct pcap_file *c, const uint8_t *p, size_t sz)
 	return file_add_interface(c, &i);
 }
 
-/* Where the parts of a packet block are: bytes before the packet's, and whether it has a time. */
+/* Parses a packet block, depending on its type. */
 static int packet(struct pcap_file *c, uint32_t type, const uint8_t *p, size_t sz,
 		  struct pcap_frame *frame)
 {
@@ -119,7 +119,7 @@ static int packet(struct pcap_file *c, uint32_t type, const uint8_t *p, size_t s
 	return 1;
 }
 
-/* The block's body is read; 0: it holds no packet. */
+/* Parses a block whose body was read. 0: it holds no packet. */
 static int take(struct pcap_file *c, uint32_t type, size_t sz, struct pcap_frame *frame)
 {
 	switch (type) {

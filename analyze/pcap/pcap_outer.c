@@ -32,7 +32,7 @@ int outer_put_process(const struct import_sink *sink, uint32_t id, const char *n
 	return err ? err : sink->put(sink->ctx, REC_thread, &thread);
 }
 
-/* "VXLAN 42 10.0.0.1-10.0.0.2": the same for both directions. */
+/* Formats "VXLAN 42 10.0.0.1-10.0.0.2"; the same for both directions. */
 static void add_name(struct strbuf *b, const struct packet_outer *o)
 {
 	char a[ADDRESS_TEXT_MAX], z[ADDRESS_TEXT_MAX];

@@ -34,8 +34,8 @@ int flow_put_connection(struct flow_records *to, const struct flow *f)
 	return to->sink.put(to->sink.ctx, REC_connection, &r);
 }
 
-/* Each end's round trips reach from the place of the capture to the other end: together they are
- * the whole way, wherever it was made. */
+/* The round-trip time to each end is measured from the point of capture. The sum is the time of the
+ * whole path, wherever the capture was made. */
 static uint32_t round_trip(const struct flow *f)
 {
 	return f->side[0].srtt_us + f->side[1].srtt_us;
@@ -96,8 +96,8 @@ static void mask(struct flow_records *to, struct flow *f, struct rec_payload *r)
 	redact_conn__free(alone);
 }
 
-/* Strings have a bound, so what was captured of a very long segment takes several records; the last
- * one counts what was not kept. */
+/* The length of strings is limited, so a very long segment takes several records. The last one also
+ * counts the bytes not captured. */
 int flow_put_payload(struct flow_records *to, struct flow *f, int dir, uint64_t pos,
 		     const struct tcp_segment *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/pcap/pcap_segment.h"
 
-/* Bytes of the client that the capture may lack. */
+/* UNSEEN_MAX: bytes of the client that the capture may be missing. */
 enum { UNSEEN_MAX = 1 << 20, SCALE_MAX = 14 };
 
 bool segment_reopens(const struct flow *f, int dir, const struct packet *pk)
@@ -12,7 +12,8 @@ bool segment_reopens(const struct flow *f, int dir, const struct packet *pk)
 		return false;
 	if (f->has_syn)
 		return pk->seq != f->first_seq;
-	/* One that was captured behind its first bytes, or sent again, is its own. */
+	/* A SYN captured after the first data, or a retransmitted one, belongs to this
+	 * connection. */
 	return t->begun ? pk->seq + 1 != t->next - (uint32_t)t->pos : f->closed;
 }
 
@@ -37,10 +38,10 @@ bool segment_resets(const struct flow *f, int dir, const struct packet *pk)
 
 	if (!t->begun && !t->has_acked)
 		return true;
-	/* Of what is on its way the receiver took more than the capture shows; and a FIN counts. */
+	/* The receiver may have received more than the capture shows; a FIN counts, too. */
 	if (t->begun && !tcp_is_old(t->next, expected) && t->next - expected > window)
 		window = t->next - expected;
-	/* Some do not count their FIN. */
+	/* Some stacks do not count their own FIN. */
 	return pk->seq - expected + t->fin <= (uint64_t)window + 1 + t->fin;
 }
 
@@ -48,7 +49,7 @@ bool segment_is_probe(const struct tcp_side *t, const struct packet *pk)
 {
 	if (pk->len != 1 || pk->flags & (TCP_SYN | TCP_FIN | TCP_RST))
 		return false;
-	/* Without what it follows: the last byte of what is written has PSH (RFC 9293, 3.9.1). */
+	/* No earlier acknowledgement: the last byte of ordinary data has PSH (RFC 9293, 3.9.1). */
 	return t && t->has_acked ? pk->seq + 1 == t->acked : !(pk->flags & TCP_PSH);
 }
 

@@ -24,7 +24,7 @@ void servers__fini(struct servers *s)
 	*s = (struct servers){0};
 }
 
-/* Its slot, or the free one where it would go. */
+/* Returns the slot of e, or the free slot for it. */
 static struct endpoint *slot_of(const struct servers *s, const struct endpoint *e)
 {
 	uint32_t i = endpoint_hash(e, s->seed) % SLOTS;
@@ -58,7 +58,7 @@ static bool is_of_protocol(uint16_t port)
 	return false;
 }
 
-/* The less, the more likely a server's. From 32768 on Linux takes ports for clients. */
+/* A lower rank is more likely a server. Linux assigns ports from 32768 to clients. */
 static int port_rank(uint16_t port)
 {
 	return port < 1024 ? 0 : is_of_protocol(port) ? 1 : port < 32768 ? 2 : 3;

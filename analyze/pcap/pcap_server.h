@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which end of a connection is the server: by its SYN, else by other connections to the same port,
- * else guessed from the ports. Without a SYN its content has the last word (pcap_undecided.h). */
+/*
+ * Decides which end of a connection is the server: by the SYN, else by other connections to the
+ * same port, else by a guess from the ports. Without a SYN the content takes precedence
+ * (pcap_undecided.h).
+ */
 #ifndef ANALYZE_PCAP_SERVER_H
 #define ANALYZE_PCAP_SERVER_H
 
@@ -8,7 +11,7 @@
 
 /* Ends that were seen to accept connections; bounded. */
 struct servers {
-	struct endpoint *slots; /* port 0 is free */
+	struct endpoint *slots; /* port 0: empty slot */
 	uint32_t cnt;
 	uint64_t seed;
 };
@@ -16,12 +19,13 @@ struct servers {
 int servers__init(struct servers *s);
 void servers__fini(struct servers *s);
 
-/* That end accepts connections. */
+/* Notes that this end accepts connections. */
 void servers__learn(struct servers *s, const struct endpoint *e);
 
 /*
- * The first packet seen of a connection: whether its sender is the server. *sure is false when the
- * ports do not tell (the answer then is the lower one, or who was asked first).
+ * Is the sender of the first packet seen of a connection the server? *sure is false if the ports do
+ * not tell; the server then is assumed to be the end with the lower port (TCP) or the receiver
+ * (UDP).
  */
 bool servers__is_sender(struct servers *s, const struct packet *first, bool *sure);
 

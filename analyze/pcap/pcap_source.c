@@ -10,9 +10,9 @@
 #include <zstd.h>
 
 enum { IN_SZ = 1 << 16, MAGIC_SZ = 6, ZSTD_WINDOW_LOG = 27 };
-#define XZ_MEMORY (128ull << 20) /* of the decoder; xz -9 takes 65 MiB */
+#define XZ_MEMORY (128ull << 20) /* limit of the decoder; xz -9 needs 65 MiB */
 
-/* Bytes that wait to be decompressed, and room for what comes of them; both are moved on. */
+/* Input to be decompressed, and the output buffer. The decoder advances both. */
 struct pump {
 	const uint8_t *in;
 	size_t in_sz;
@@ -20,9 +20,9 @@ struct pump {
 	size_t out_sz;
 };
 
-enum pumped { PUMPED, PUMPED_END, PUMPED_BAD }; /* END: the next member may follow */
+enum pumped { PUMPED, PUMPED_END, PUMPED_BAD }; /* END: another member may follow */
 
-/* One kind of compressed file; `state` is its decoder. */
+/* A compression format; `state` is its decoder. */
 struct filter {
 	const char *name, *magic;
 	size_t magic_sz;
@@ -33,9 +33,9 @@ struct filter {
 
 struct source {
 	FILE *f;
-	const struct filter *filter; /* NULL: as it is */
+	const struct filter *filter; /* NULL: not compressed */
 	void *state;
-	bool ended, between; /* between: members of a compressed file */
+	bool ended, between; /* between: between members of a compressed file */
 	const char *error;
 	const uint8_t *at;
 	size_t left;
@@ -213,7 +213,7 @@ static size_t read_plain(struct source *s, uint8_t *to, size_t n)
 	return got;
 }
 
-/* One step of the decoder; it may give bytes that it holds without any more of the file. */
+/* One step of the decoder. It may output buffered bytes without reading more input. */
 static void pump(struct source *s, struct pump *p)
 {
 	bool more = refill(s);
@@ -229,7 +229,7 @@ static void pump(struct source *s, struct pump *p)
 	done = s->filter->pump(s->state, p);
 	s->at = p->in;
 	s->left = p->in_sz;
-	/* What follows a whole member and is none itself is padding, as gzip(1) takes it. */
+	/* Data after a complete member that is not a member is padding, as in gzip(1). */
 	if (done == PUMPED_BAD && s->between)
 		s->ended = true;
 	else if (done == PUMPED_BAD)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The bytes of a capture file in order, decompressed when they are gzip, zstd or xz. Memory is
- * bounded whatever the file says. */
+/* Reads the bytes of a capture file in order and decompresses gzip, zstd and xz. Memory is bounded
+ * for any file content. */
 #ifndef ANALYZE_PCAP_SOURCE_H
 #define ANALYZE_PCAP_SOURCE_H
 
@@ -10,12 +10,12 @@
 
 struct source;
 
-/* Takes f over, on failure as well. 0 or -ENOMEM. */
+/* Takes ownership of f, on failure as well. 0 or -ENOMEM. */
 int source__new(struct source **s, FILE *f);
 void source__free(struct source *s);
-/* Up to n bytes; less at the end of the file or at an error. */
+/* Reads up to n bytes; fewer at the end of the file or on an error. */
 size_t source__read(struct source *s, void *to, size_t n);
-/* What ended it too early; NULL: its end was whole. */
+/* The reason of a premature end; NULL: none. */
 const char *source__error(const struct source *s);
 
 #endif

@@ -12,7 +12,7 @@ struct tcp_held {
 	char data[];
 };
 
-/* What one direction and all together hold back for a hole. */
+/* Limits of data held because of holes, per direction and for all. */
 enum { HELD_MAX = 4 << 20, HELD_CNT_MAX = 4096, WINDOW_MAX = 1 << 16 };
 #define POOL_MAX (64u << 20)
 
@@ -42,26 +42,26 @@ void tcp_side__begin(struct tcp_side *t, uint32_t next)
 {
 	t->begun = true;
 	t->next = next;
-	/* What was acknowledged before must be near, or it was of another connection. */
+	/* An earlier acknowledgement that is far away belongs to another connection. */
 	if (t->acked - next + WINDOW_MAX > 2 * WINDOW_MAX)
 		t->has_acked = false;
 }
 
 static void check_finished(struct tcp_side *t)
 {
-	/* Without a hole in between: else the bytes before the FIN are still missing. */
+	/* Only without a hole in between; otherwise bytes before the FIN are still missing. */
 	if (t->fin && (t->next == t->fin_seq || tcp_is_old(t->fin_seq, t->next)))
 		t->finished = true;
 }
 
-/* A segment at `next` or before it: what is new of it goes out. */
+/* Takes a segment at or before `next` and emits its new bytes. */
 static int take(struct tcp_side *t, struct tcp_segment s, const struct tcp_sink *k)
 {
 	uint32_t over = t->next - s.seq;
 	int err;
 
 	if (over >= s.len) {
-		/* One byte before the next is how a keep-alive asks. */
+		/* A keep-alive probe sends the byte before the next one again. */
 		t->retransmits += !(s.len == 1 && over == 1);
 		return 0;
 	}
@@ -80,7 +80,8 @@ static int take(struct tcp_side *t, struct tcp_segment s, const struct tcp_sink 
 	return err;
 }
 
-/* What no longer waits. A byte counts as there when the hole before it closed, not when it came. */
+/* Emits held segments that are now contiguous. Their time is when the hole before them was
+ * closed. */
 static int drain(struct tcp_side *t, uint64_t ts_ns, const struct tcp_sink *k)
 {
 	int err = 0;
@@ -97,7 +98,7 @@ static int drain(struct tcp_side *t, uint64_t ts_ns, const struct tcp_sink *k)
 	return err;
 }
 
-/* Goes on behind the first hole. */
+/* Continues after the first hole. */
 static int give_up(struct tcp_side *t, const struct tcp_sink *k)
 {
 	uint32_t missing = t->held->seq - t->next;
@@ -149,9 +150,8 @@ static bool is_too_much(const struct tcp_side *t, const struct tcp_pool *pool)
 	       (t->held_sz > HELD_MAX || t->held_cnt > HELD_CNT_MAX || pool->held > POOL_MAX);
 }
 
-/* Whether the receiver has bytes from behind the first hole on: only the capture lacks what is
- * before.
- */
+/* Did the receiver acknowledge bytes after the first hole? Then only the capture is missing the
+ * bytes of the hole. */
 static bool is_received(const struct tcp_side *t)
 {
 	return t->held && t->has_acked && !tcp_is_old(t->acked, t->next) &&
@@ -164,7 +164,7 @@ static int settle(struct tcp_side *t, const struct tcp_sink *k)
 
 	while (!err && (is_received(t) || is_too_much(t, k->pool)))
 		err = give_up(t, k);
-	/* The last bytes were not captured, but received. */
+	/* The last bytes were received but not captured. */
 	if (t->fin && !t->finished && !t->held && t->has_acked &&
 	    !tcp_is_old(t->acked, t->fin_seq)) {
 		t->holes++;
@@ -208,7 +208,7 @@ static void measure(struct tcp_side *t, uint32_t ack, uint64_t ts_ns)
 		uint64_t us = (ts_ns - t->timed_ns + 999) / 1000;
 		uint32_t rtt = us < 0x1fffffff ? us : 0x1fffffff;
 
-		/* RFC 6298: an eighth of the way to each new measurement. */
+		/* RFC 6298: smoothed with a weight of 1/8 for each new measurement. */
 		t->srtt_us = t->srtt_us ? ((uint64_t)t->srtt_us * 7 + rtt + 4) / 8 : rtt;
 	}
 	t->timed_ns = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tunnels over IP and UDP. Those over UDP leave the walk as it is when a datagram is not theirs. */
+/* Tunnels over IP and UDP. Functions for UDP leave the walk unchanged if the datagram is not of
+ * that tunnel. */
 #include "analyze/pcap/pcap_walk.h"
 
 enum { ETH_BRIDGED = 0x6558, ETH_ERSPAN = 0x88be };
@@ -23,8 +24,8 @@ enum packet_kind layer_mpls_in_ip(struct walk *w)
 	return walk_on(w, 0, layer_mpls);
 }
 
-/* Source routes (RFC 1701): family (2) | offset (1) | length (1) | that many bytes; the last has
- * neither. The header's size with them. */
+/* Size of the header including source routes (RFC 1701): family (2) | offset (1) | length (1) |
+ * that many bytes. Family and length of the last are 0. */
 static uint32_t behind_routes(const struct rest *r, uint32_t at)
 {
 	uint32_t family, len;
@@ -61,7 +62,7 @@ enum packet_kind layer_gre(struct walk *w)
 		header = behind_routes(&w->r, header);
 	if (w->r.len <= header)
 		return walk_out(w, BY_IP, 47, "GRE without payload");
-	/* ERSPAN's first type has no header of its own, and no sequence. */
+	/* ERSPAN type I has no header and no sequence number. */
 	if (type == ETH_ERSPAN && !sequence) {
 		walk_into(w, "ERSPAN", false, 0);
 		return walk_on(w, header, layer_ethernet);
@@ -78,8 +79,8 @@ enum packet_kind layer_erspan2(struct walk *w)
 	return walk_on(w, 8, layer_ethernet);
 }
 
-/* Four bytes more than type 2: time; the last bit says that 8 bytes of the platform follow. The
- * frame type (bits 10 to 14 of the last word's half) is 0 for Ethernet, 2 for IP. */
+/* Type 2 plus 4 bytes for the time. The last bit indicates 8 further platform-specific bytes. The
+ * frame type (bits 10 to 14 of the lower half of the last word) is 0 for Ethernet, 2 for IP. */
 enum packet_kind layer_erspan3(struct walk *w)
 {
 	uint16_t last = be16(&w->r, 10);
@@ -88,7 +89,7 @@ enum packet_kind layer_erspan3(struct walk *w)
 	return walk_on(w, last & 1 ? 20 : 12, last >> 10 & 31 ? layer_ip : layer_ethernet);
 }
 
-/* RFC 7348: flags (1; 8: with a number) | reserved (3) | number (3) | reserved (1). */
+/* RFC 7348: flags (1; 8: VNI valid) | reserved (3) | VNI (3) | reserved (1). */
 enum packet_kind layer_vxlan(struct walk *w)
 {
 	if (!has(&w->r, 8) || !(u8(&w->r, 0) & 8) || u8(&w->r, 7) || w->r.len < 8 + 14)
@@ -97,7 +98,7 @@ enum packet_kind layer_vxlan(struct walk *w)
 	return walk_on(w, 8, layer_ethernet);
 }
 
-/* draft-ietf-nvo3-vxlan-gpe: as above, its fourth byte says what follows. */
+/* draft-ietf-nvo3-vxlan-gpe: as above; the fourth byte is the next protocol. */
 enum packet_kind layer_vxlan_gpe(struct walk *w)
 {
 	uint8_t next = u8(&w->r, 3);
@@ -108,8 +109,8 @@ enum packet_kind layer_vxlan_gpe(struct walk *w)
 	return walk_on(w, 8, next == 3 ? layer_ethernet : layer_ip);
 }
 
-/* RFC 8926: version (2 bits) | length of options in words (6) | flags (1 byte) | type (2) | number
- * (3) | reserved (1) | options. */
+/* RFC 8926: version (2 bits) | options length in words (6) | flags (1 byte) | type (2) | VNI (3) |
+ * reserved (1) | options. */
 enum packet_kind layer_geneve(struct walk *w)
 {
 	uint32_t header = 8 + (u8(&w->r, 0) & 63) * 4;
@@ -125,7 +126,8 @@ enum packet_kind layer_geneve(struct walk *w)
 /*
  * 3GPP TS 29.281: version 1 (3 bits) | protocol type 1 | reserved | E S PN | message type 255 (1
  * byte) | length (2) | tunnel (4) | with any of E, S, PN: sequence (2), N-PDU (1), next extension
- * (1); an extension: length in words (1) | ... | next (1). Other messages are datagrams as others.
+ * (1). An extension: length in words (1) | ... | next (1). Other messages are treated as ordinary
+ * datagrams.
  */
 enum packet_kind layer_gtpu(struct walk *w)
 {
@@ -150,7 +152,7 @@ enum packet_kind layer_gtpu(struct walk *w)
 	version = u8(&w->r, at) >> 4;
 	if (version != 4 && version != 6)
 		return PACKET_OK;
-	/* Each direction has a tunnel of its own: their numbers name none. */
+	/* Tunnel numbers differ by direction, so they do not identify the tunnel. */
 	walk_into(w, "GTP-U", false, 0);
 	return walk_on(w, at, layer_ip);
 }

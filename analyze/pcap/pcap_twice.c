@@ -8,12 +8,12 @@
 
 #include "analyze/pcap/pcap_flow.h"
 
-/* Numbers of 16 bits come again in the time of 65536 datagrams, with other payload. */
+/* 16-bit identifications repeat after 65536 datagrams, with different payload. */
 enum { SLOTS = 1 << 14 };
 #define MOMENT_NS 100000000ull
 
 struct twice_slot {
-	uint64_t hash, path, ts_ns; /* hash 0: free */
+	uint64_t hash, path, ts_ns; /* hash 0: empty */
 };
 
 int twice__init(struct twice *t)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packets that were captured more than once on their way through one host or switch. They have the
- * same identification, ports, numbers and payload within a moment; where IP gives them none, they
- * also must have been captured at another place (interface, link addresses, VLAN, hop limit).
+ * Detects packets that were captured more than once on their way through one host or switch. They
+ * have the same IP identification, ports, sequence numbers and payload within a short time. If IP
+ * provides no identification, they must also have been captured at a different place (interface,
+ * link addresses, VLAN, hop limit).
  */
 #ifndef ANALYZE_PCAP_TWICE_H
 #define ANALYZE_PCAP_TWICE_H
@@ -13,12 +14,12 @@ struct twice_slot;
 
 struct twice {
 	struct twice_slot *slots;
-	uint64_t seed, cnt; /* cnt: those found */
+	uint64_t seed, cnt; /* cnt: duplicates found */
 };
 
 int twice__init(struct twice *t);
 void twice__fini(struct twice *t);
-/* Whether it was there a moment ago; remembers it. */
+/* Was the packet seen a moment ago? Remembers the packet. */
 bool twice__seen(struct twice *t, const struct packet *pk);
 
 #endif

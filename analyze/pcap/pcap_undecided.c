@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one connection, and of all. */
+/* Limits per connection, and for all. */
 enum { PIECES_MAX = 64, HELD_MAX = 1 << 18 };
 #define POOL_MAX (64u << 20)
 
@@ -23,7 +23,7 @@ struct undecided {
 	struct l7_conn *l7;
 	struct piece *first, **end, *taken;
 	uint32_t cnt;
-	uint64_t held, counted; /* counted: in the pool */
+	uint64_t held, counted; /* counted: bytes counted in the pool */
 };
 
 static void no_sink(void *ctx, struct l7_conn *conn, const struct l7_exchange *x)

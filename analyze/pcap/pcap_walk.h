@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How a frame is taken apart: each layer's function reads its header, moves behind it, and says
- * which layer comes next. Which function that is, is in two tables: link types (pcap_link.c), and
- * everything named by an EtherType, IP protocol, port and the like (pcap_layers.c).
+ * How a frame is parsed: the function of each layer reads its header, skips it, and sets the next
+ * layer. Two tables map numbers to functions: link types (pcap_link.c), and everything identified
+ * by an EtherType, IP protocol, port or the like (pcap_layers.c).
  */
 #ifndef ANALYZE_PCAP_WALK_H
 #define ANALYZE_PCAP_WALK_H
 
 #include "analyze/pcap/pcap_packet.h"
 
-/* What is left of the frame: captured bytes, and how many there were. */
+/* The rest of the frame: captured bytes, and length on the wire. */
 struct rest {
 	const uint8_t *p;
 	uint32_t cap, len;
@@ -26,10 +26,10 @@ struct walk {
 	const struct pcap_frame *frame;
 };
 
-/* The spaces of numbers that name a layer. */
+/* Number spaces that identify a layer. */
 enum layer_space { BY_ETHERTYPE, BY_IP, BY_PPP, BY_LLC, BY_UDP, BY_WIFI, BY_LINK };
 
-/* Bytes past the capture read as zero; who needs them checks with has(). */
+/* Bytes beyond the capture read as zero. Callers that need the bytes check with has(). */
 static inline uint8_t u8(const struct rest *r, uint32_t at)
 {
 	return at < r->cap ? r->p[at] : 0;
@@ -70,32 +70,32 @@ static inline bool skip(struct rest *r, uint32_t n)
 	return true;
 }
 
-/* Cuts off what follows the datagram (padding of short Ethernet frames). */
+/* Cuts off bytes after the datagram (padding of short Ethernet frames). */
 static inline void limit(struct rest *r, uint32_t len)
 {
 	r->len = r->len < len ? r->len : len;
 	r->cap = r->cap < len ? r->cap : len;
 }
 
-/* Behind a header of n bytes comes that layer. */
+/* Skips a header of n bytes; `next` parses what follows. */
 static inline enum packet_kind walk_on(struct walk *w, uint32_t n, layer_fn next)
 {
 	w->next = next;
 	return skip(&w->r, n) ? PACKET_OK : PACKET_SHORT;
 }
 
-/* Behind n bytes comes what the number names; PACKET_OTHER where nobody reads that. */
+/* Skips n bytes; the number identifies the next layer. PACKET_OTHER: not supported. */
 enum packet_kind walk_to(struct walk *w, uint32_t n, enum layer_space space, uint32_t id);
-/* The function of a UDP port; NULL: none. */
+/* The function for a UDP port; NULL: none. */
 layer_fn walk_port(uint16_t port);
-/* Ends here: `name` is left out. */
+/* Ends parsing: the packet is counted under `name` and not converted. */
 enum packet_kind walk_out(struct walk *w, enum layer_space space, uint32_t id, const char *name);
-/* What follows is inside of that tunnel; `id` where has_id. */
+/* The rest of the packet is inside that tunnel; `id` is valid if has_id. */
 void walk_into(struct walk *w, const char *name, bool has_id, uint32_t id);
-/* The addresses that follow belong to that virtual network. */
+/* The following addresses belong to that virtual network. */
 void walk_net(struct walk *w, const char *name, uint32_t id);
 
-/* IPv4 or IPv6, as the first nibble says. */
+/* IPv4 or IPv6, by the first nibble. */
 enum packet_kind layer_ip(struct walk *w);
 enum packet_kind layer_ipv4(struct walk *w);
 enum packet_kind layer_ipv6(struct walk *w);

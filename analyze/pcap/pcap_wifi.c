@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* IEEE 802.11 (9.2, 9.3 of the 2020 edition), and the headers that capturing puts before it. */
+/* IEEE 802.11 (9.2, 9.3 of the 2020 edition), and the headers that capture tools add before it. */
 #include "analyze/pcap/pcap_link.h"
 
 enum { TYPE_DATA = 2, SUBTYPE_NULL = 4, SUBTYPE_QOS = 8 };
@@ -52,8 +52,8 @@ enum packet_kind layer_wifi(struct walk *w)
 }
 
 /*
- * https://www.radiotap.org: version (1) | pad (1) | length (2) | words of bits, which fields are
- * present, each with bit 31 saying that another follows | fields, aligned. All little endian.
+ * https://www.radiotap.org: version (1) | pad (1) | length (2) | bitmap words of present fields, in
+ * which bit 31 indicates another word | fields, aligned. All little-endian.
  */
 enum packet_kind layer_radiotap(struct walk *w)
 {
@@ -72,14 +72,14 @@ enum packet_kind layer_radiotap(struct walk *w)
 	return data_frame(w, padded);
 }
 
-/* AVS: version (4) | length (4), big endian. */
+/* AVS: version (4) | length (4), big-endian. */
 enum packet_kind layer_avs(struct walk *w)
 {
 	return walk_on(w, be32(&w->r, 4), layer_wifi);
 }
 
-/* Prism: message (4) | length (4), in the byte order of its host; 144 bytes. Some drivers write AVS
- * there. */
+/* Prism: message (4) | length (4), in the host's byte order; 144 bytes. Some drivers write AVS
+ * instead. */
 enum packet_kind layer_prism(struct walk *w)
 {
 	if ((be32(&w->r, 0) & 0xfffff000) == 0x80211000)

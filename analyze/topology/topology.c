@@ -84,7 +84,7 @@ static int add_edge(struct topology *t, sqlite3_stmt *s)
 	return 0;
 }
 
-/* One more place of a service: it may be in several. */
+/* Adds a region or cluster to the list of a service, which may be in several. */
 static void add_part(char **list, const char *part)
 {
 	size_t len = strlen(part);
@@ -159,7 +159,7 @@ void topology__fini(struct topology *t)
 	*t = (struct topology){0};
 }
 
-/* Those somebody else calls. */
+/* Nodes called by other nodes. */
 static bool *find_called(const struct topology *t)
 {
 	bool *called = calloc(t->node_cnt + 1, sizeof(*called));
@@ -169,7 +169,8 @@ static bool *find_called(const struct topology *t)
 	return called;
 }
 
-/* One hop further; with `both`, against the edges as well. False: nothing is new. */
+/* Extends the selection by one hop; with `both`, against the direction of edges, too. False: no
+ * node was added. */
 static bool spread(struct topology *t, bool both)
 {
 	bool *near = calloc(t->node_cnt + 1, sizeof(*near)), grown = false;
@@ -188,7 +189,7 @@ static bool spread(struct topology *t, bool both)
 	return grown;
 }
 
-/* Also by what stands behind a slash: nginx of a container's nginx. */
+/* Also matches the part after a slash: "nginx" matches the nginx of a container. */
 static bool is_named(const struct topology_node *n, const char *pattern)
 {
 	const char *slash = strrchr(n->name, '/');
@@ -206,13 +207,13 @@ int topology__narrow(struct topology *t, const char *focus, unsigned depth)
 
 		n->shown = focus ? is_named(n, focus) : !(called && called[i]);
 		n->focus = focus && n->shown;
-		n->calls_in = n->calls_out = n->errors_in = n->bytes = 0; /* of what is shown */
+		n->calls_in = n->calls_out = n->errors_in = n->bytes = 0; /* of the shown part */
 		found |= n->shown;
 	}
 	free(called);
 	if (focus && !found)
 		return -ENOENT;
-	for (size_t i = 0; i < t->node_cnt && !found; i++) /* all are called, in circles */
+	for (size_t i = 0; i < t->node_cnt && !found; i++) /* all nodes are called: cycles only */
 		t->nodes[i].shown = true;
 	for (unsigned hop = 0; hop < (depth ? depth : t->node_cnt); hop++)
 		if (!spread(t, focus != NULL))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Services and the edges between them, as a picture needs them. Owns its strings. */
+/* Services and the edges between them, as input for drawing. Owns its strings. */
 #ifndef ANALYZE_TOPOLOGY_H
 #define ANALYZE_TOPOLOGY_H
 
@@ -12,22 +12,22 @@
 
 struct topology_node {
 	char *name;
-	char *region, *cluster; /* of --services; several are joined by +; NULL: not known */
+	char *region, *cluster; /* from --services; several are joined with +; NULL: not known */
 	int64_t calls_in, calls_out, errors_in, bytes;
-	uint32_t merged; /* how many services this stands for; 0: one */
+	uint32_t merged; /* number of services this node stands for; 0: one */
 	bool shown, focus;
 };
 
 struct topology_edge {
-	uint32_t client, server; /* nodes */
+	uint32_t client, server; /* node indexes */
 	char *protocol;		 /* NULL: not known */
 	int64_t calls, errors, unpaired, request_bytes, response_bytes;
 	int64_t p50_ns, p99_ns;	      /* -1: not known */
-	int64_t client_ns, server_ns; /* means at both ends; -1 */
+	int64_t client_ns, server_ns; /* mean latencies at both ends; -1: not known */
 	bool shown;
 };
 
-/* Numbers of a hostile archive may be any. */
+/* Saturating: a malicious archive may contain any numbers. */
 static inline int64_t topology_add(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -42,24 +42,24 @@ static inline int64_t topology_bytes(const struct topology_edge *e)
 
 struct topology {
 	struct topology_node *nodes;
-	struct topology_edge *edges; /* most calls first */
+	struct topology_edge *edges; /* by calls, descending */
 	size_t node_cnt, node_cap, edge_cnt, edge_cap;
 	double seconds;
-	bool placed;	 /* some have a region or cluster */
-	uint32_t merged; /* services that are not shown by themselves */
+	bool placed;	 /* at least one node has a region or cluster */
+	uint32_t merged; /* services merged into other nodes */
 	struct index by_name;
 };
 
-/* From the table flow, once it is loaded. 0 or negative errno, reported. */
+/* Reads the table flow, once it is loaded. 0 or negative errno, reported. */
 int topology__load(struct topology *t, const struct analysis *a);
 void topology__fini(struct topology *t);
 
-/* Leaves what is at most `depth` hops (0: any) from `focus`, or, when that is NULL, from the
- * services nobody calls. -ENOENT: there is no such service. */
+/* Keeps the nodes within `depth` hops (0: any number) of `focus` or, if that is NULL, of the
+ * services that nobody calls. -ENOENT: there is no such service. */
 int topology__narrow(struct topology *t, const char *focus, unsigned depth);
 
-/* Leaves at most `limit` of the services shown, those with most calls; the others become one for
- * all that only call, one for all that are only called, one for the rest. 0 or -ENOMEM. */
+/* Keeps at most `limit` of the services shown, those with the most calls. The others are merged:
+ * into one node for pure clients, one for pure servers, one for the rest. 0 or -ENOMEM. */
 int topology__merge(struct topology *t, size_t limit);
 
 struct topology_writer {
@@ -68,8 +68,8 @@ struct topology_writer {
 };
 extern const struct topology_writer topology_dot, topology_svg, topology_json;
 
-char *topology_rate(char *buf, double rate); /* calls a second; buf of 24 bytes */
-/* "1.2k/s 0.3% errors p50 1.2 ms p99 3 ms"; into b of a strbuf. */
+char *topology_rate(char *buf, double rate); /* calls per second; buf of 24 bytes */
+/* Appends "1.2k/s 0.3% errors p50 1.2 ms p99 3 ms" to b. */
 struct strbuf;
 void topology_label(struct strbuf *b, const struct topology *t, const struct topology_edge *e);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which layer each service stands in, and the pieces of lines between layers. */
+/* Assigns services to layers and creates the parts of lines between layers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/topology/topology_layers.h"
 
-/* By item: list[at[i] .. at[i + 1]); none to itself. */
+/* Lines by item: list[at[i] .. at[i + 1]); without self-loops. */
 struct lines {
 	uint32_t *at, *list;
 };
@@ -15,7 +15,7 @@ struct search {
 	struct layout *l;
 	uint32_t *item; /* by node */
 	struct lines out, in;
-	uint32_t *out_left, *in_left; /* lines to and from those not placed yet */
+	uint32_t *out_left, *in_left; /* lines to and from items not placed yet */
 	uint32_t *rank, *queue;
 	bool *placed;
 };
@@ -30,15 +30,15 @@ static uint32_t called(const struct search *s, const struct layout_line *line)
 	return s->item[s->l->t->edges[line->edge].server];
 }
 
-/* ---- which lines run back ---- */
+/* ---- which lines are reversed ---- */
 
 static uint32_t other_end(const struct search *s, uint32_t line, bool from_caller)
 {
 	return from_caller ? called(s, &s->l->lines[line]) : caller(s, &s->l->lines[line]);
 }
 
-/* One that is placed counts no longer at its neighbours; those left without lines on one side can
- * be placed next. */
+/* Removes a placed item from the counts of its neighbours. Neighbours left without lines on one
+ * side are queued. */
 static void leave(struct search *s, uint32_t item, uint32_t *queue, size_t *end)
 {
 	s->placed[item] = true;
@@ -55,7 +55,7 @@ static void leave(struct search *s, uint32_t item, uint32_t *queue, size_t *end)
 	}
 }
 
-/* In a circle: who calls most and is called least. */
+/* In a cycle: the item with the most outgoing minus incoming lines. */
 static uint32_t best_source(const struct search *s)
 {
 	uint32_t best = LAYOUT_NONE;
@@ -69,9 +69,11 @@ static uint32_t best_source(const struct search *s)
 	return best;
 }
 
-/* Those nobody calls go to the front of an order, those who call nobody to its end, then one out of
- * a circle to the front, and so on; lines against that order run back. (Eades, Lin, Smyth: "A fast
- * and effective heuristic for the feedback arc set problem", 1993.) */
+/*
+ * Sources go to the front of an order, sinks to its end, then one item of a cycle to the front, and
+ * so on. Lines against that order are reversed. (Eades, Lin, Smyth: "A fast and effective heuristic
+ * for the feedback arc set problem", 1993.)
+ */
 static void find_back(struct search *s)
 {
 	struct layout *l = s->l;
@@ -110,7 +112,7 @@ static void ends(const struct search *s, const struct layout_line *line, uint32_
 	*right = line->back ? a : b;
 }
 
-/* The longest path from the left; without circles as many rounds as there are layers do. */
+/* Longest path from the left. Without cycles, as many rounds as there are layers suffice. */
 static void find_layers(struct search *s)
 {
 	struct layout *l = s->l;
@@ -130,7 +132,7 @@ static void find_layers(struct search *s)
 	}
 }
 
-/* Those that nothing leads to stand next to what they call. */
+/* Moves items without incoming lines next to what they call. */
 static void pull_right(struct search *s)
 {
 	struct layout *l = s->l;
@@ -162,7 +164,7 @@ static int add_part(struct layout *l, uint32_t from, uint32_t to)
 	return 0;
 }
 
-/* Through all layers between, in the band of where it ends. */
+/* Adds a part for each layer crossed, in the band of the item where the line ends. */
 static int add_parts(const struct search *s, struct layout_line *line)
 {
 	struct layout *l = s->l;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A step of layout__make: layers of the items (services only so far), and the lines' parts. */
+/* A step of layout__make: assigns layers to items (only services at this point) and creates the
+ * parts of lines. */
 #ifndef ANALYZE_TOPOLOGY_LAYERS_H
 #define ANALYZE_TOPOLOGY_LAYERS_H
 

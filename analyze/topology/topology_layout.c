@@ -10,11 +10,11 @@
 enum {
 	GAP_X = 330,
 	GAP_Y = 26,
-	GAP_LINE = 12, /* above and below a line that passes */
+	GAP_LINE = 12, /* above and below a line that crosses a layer */
 	BOX_H = 44,
-	PITCH = 14, /* between lines at a box's side */
+	PITCH = 14, /* between lines at the side of a box */
 	BAND_GAP = 34,
-	BAND_TOP = 24, /* of a box around: its name */
+	BAND_TOP = 24, /* of a frame: space for its name */
 	BAND_PAD = 14,
 	ROUNDS = 12,
 };
@@ -24,7 +24,7 @@ double layout_x(const struct layout_item *item)
 	return LAYOUT_MARGIN + item->layer * (double)(LAYOUT_BOX_W + GAP_X);
 }
 
-/* ---- what there is ---- */
+/* ---- items and bands ---- */
 
 static bool same(const char *a, const char *b)
 {
@@ -39,7 +39,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->cluster ? x->cluster : "", y->cluster ? y->cluster : "");
 }
 
-/* Places are few. */
+/* Linear search: there are few places. */
 static int find_bands(struct layout *l)
 {
 	for (size_t i = 0; i < l->item_cnt; i++) {
@@ -132,7 +132,7 @@ static void find_heights(struct layout *l)
 	}
 }
 
-/* ---- places from top to bottom ---- */
+/* ---- vertical positions ---- */
 
 static const struct layout *sorting; /* qsort has no context */
 
@@ -155,7 +155,7 @@ static double gap(const struct layout_item *a, const struct layout_item *b)
 	return a->node == LAYOUT_NONE || b->node == LAYOUT_NONE ? GAP_LINE : GAP_Y;
 }
 
-/* The mean of its neighbours in the layers on the left, the right, or both. */
+/* Mean position of its neighbours in the left layer, the right layer, or both. */
 static void find_want(struct layout *l, uint32_t i, bool left, bool right)
 {
 	struct layout_item *item = &l->items[i];
@@ -169,7 +169,8 @@ static void find_want(struct layout *l, uint32_t i, bool left, bool right)
 	item->want = cnt ? sum / cnt : middle(item);
 }
 
-/* One column of one band: everyone as near to what it wants as order and room allow. */
+/* Places one column of one band: each item as close to its preferred position as order and room
+ * allow. */
 static void place_column(struct layout *l, const uint32_t *v, size_t cnt, double top, double room)
 {
 	double y = top;
@@ -206,7 +207,7 @@ static size_t column_len(const struct layout *l, const uint32_t *order, size_t i
 	return n;
 }
 
-/* Bands are as high as their highest column; gaps depend on the order. */
+/* The height of a band is that of its highest column; gaps depend on the order. */
 static void find_band_heights(struct layout *l, const uint32_t *order)
 {
 	for (size_t i = 0; i < l->band_cnt; i++)
@@ -263,7 +264,8 @@ static void place_all(struct layout *l, const uint32_t *order)
 	}
 }
 
-/* The order that neighbours want, from left and right in turn; then the places. */
+/* Orders items by the positions of neighbours, alternating between left and right, then places
+ * them. */
 static int find_places(struct layout *l)
 {
 	uint32_t *order = calloc(l->item_cnt + 1, sizeof(*order));
@@ -309,7 +311,7 @@ static void find_extents(struct layout *l)
 	}
 }
 
-/* ---- where lines begin and end ---- */
+/* ---- ends of lines ---- */
 
 static bool sorting_ends;
 

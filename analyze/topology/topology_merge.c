@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Many services become few, so that a picture of 60,000 callers can be looked at. */
+/* Merges services, so that a topology of 60,000 callers can be drawn. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/topology/topology.h"
 
-/* What the merged ones have in common. */
+/* The kinds of merged nodes. */
 enum kind { CALLERS, CALLED, BOTH, KIND_CNT };
 
 static const char *const kind_names[] = {"other callers", "other called", "others"};
 
 static const struct topology *sorting; /* qsort has no context */
 
-/* The most important first. */
+/* Most important first. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct topology_node *x = &sorting->nodes[*(const uint32_t *)a],
@@ -65,7 +65,7 @@ static enum kind kind_of(unsigned ends)
 	return ends == 1 ? CALLERS : ends == 2 ? CALLED : BOTH;
 }
 
-/* By node: 1 it calls, 2 it is called. */
+/* By node: bit 0: it calls, bit 1: it is called. */
 static unsigned char *find_ends(const struct topology *t)
 {
 	unsigned char *ends = calloc(t->node_cnt + 1, 1);
@@ -78,7 +78,7 @@ static unsigned char *find_ends(const struct topology *t)
 	return ends;
 }
 
-/* The node that stands for `cnt` of a kind. */
+/* Adds a node that represents `cnt` nodes of a kind. */
 static int add_group(struct topology *t, enum kind kind, uint32_t cnt, uint32_t *node)
 {
 	char *name;
@@ -101,7 +101,7 @@ static void add_node(struct topology_node *to, struct topology_node *from)
 	from->shown = false;
 }
 
-/* `order` from `keep` on goes into groups; into[node] is where it went. */
+/* Merges the nodes of `order` from `keep` on into groups; into[node] is the node's group. */
 static int make_groups(struct topology *t, const uint32_t *order, size_t keep, size_t cnt,
 		       uint32_t *into)
 {
@@ -112,7 +112,7 @@ static int make_groups(struct topology *t, const uint32_t *order, size_t keep, s
 	for (size_t i = keep; i < cnt && !err; i++)
 		size[kind_of(ends[order[i]])]++;
 	for (int k = 0; k < KIND_CNT && !err; k++)
-		if (size[k] > 1) { /* a single one stays what it is */
+		if (size[k] > 1) { /* a single node is not merged */
 			err = add_group(t, k, size[k], &group[k]);
 			t->merged += size[k];
 		}
@@ -129,7 +129,7 @@ static int make_groups(struct topology *t, const uint32_t *order, size_t keep, s
 	return err;
 }
 
-/* Figures of several edges; percentiles of the whole cannot be told from those of its parts. */
+/* Adds up edges. Percentiles are dropped, because they cannot be merged. */
 static void add_edge(struct topology_edge *to, struct topology_edge *from)
 {
 	to->calls = topology_add(to->calls, from->calls);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A topology as a picture: one SVG, no script, nothing from outside. */
+/* Writes a topology as a single SVG, without scripts or external resources. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "analyze/topology/topology_layout.h"
 
 enum { MAX_NAME = 28, LABEL_H = 12, ARROW = 9, MAX_LABELS = 1000 };
-#define LABEL_CHAR 5.9 /* width of a letter of a label */
+#define LABEL_CHAR 5.9 /* width of a character in a label */
 
 struct rect {
 	double x, y, w, h;
@@ -19,7 +19,7 @@ struct drawing {
 	FILE *out;
 	struct rect *taken; /* by boxes and labels */
 	size_t taken_cnt, taken_cap;
-	unsigned labels, hidden; /* lines with a label; without room for one */
+	unsigned labels, hidden; /* lines with a label; lines whose label did not fit */
 };
 
 static size_t letters(const char *text)
@@ -57,7 +57,7 @@ static void put_title(FILE *out, const char *text)
 	strbuf_fini(&b);
 }
 
-/* ---- room ---- */
+/* ---- occupied areas ---- */
 
 static void take(struct drawing *d, struct rect r)
 {
@@ -110,7 +110,7 @@ static void put_box(struct drawing *d, double x1, double y1, double x2, double y
 	take(d, (struct rect){x1 + 10, y1 + 4, letters(name) * 7.5, 16});
 }
 
-/* Around the services of a cluster, and of a region around those. */
+/* Draws frames around the services of each cluster, and around the clusters of each region. */
 static void put_places(struct drawing *d)
 {
 	const struct layout *l = &d->l;
@@ -148,7 +148,7 @@ static struct ends ends_of(const struct layout *l, const struct layout_part *p)
 			     layout_x(&l->items[p->to]), p->y2};
 }
 
-/* From left to right, or from right to left, as the call goes. */
+/* In the direction of the call. */
 static void put_path(struct drawing *d, const struct layout_line *line, const char *attributes)
 {
 	const struct layout *l = &d->l;
@@ -177,7 +177,7 @@ static void put_loop(struct drawing *d, const struct layout_item *item, const ch
 		x - 44, y - 22, x - 14, y - 22, x - 14, y, attributes);
 }
 
-/* On a curve that begins and ends level. */
+/* y on a curve whose ends are horizontal. */
 static double curve_y(const struct ends *e, double t)
 {
 	double s = 1 - t;
@@ -197,7 +197,8 @@ static bool put_label_at(struct drawing *d, double x, double y, const char *text
 	return true;
 }
 
-/* Where its lines have more room: at the end of fewer; else along the first and the last part. */
+/* Places the label at the end with fewer lines, where there is more room; else along the first and
+ * the last part. */
 static bool put_label(struct drawing *d, const struct layout_line *line, const char *text)
 {
 	static const double along[] = {.5, .35, .65, .22, .78};
@@ -258,7 +259,7 @@ static void put_line(struct drawing *d, const struct layout_line *line)
 	strbuf_fini(&title);
 }
 
-/* Those with most calls first; above all lines. */
+/* Lines with the most calls first; drawn above all lines. */
 static void put_labels(struct drawing *d)
 {
 	for (size_t i = 0; i < d->l.line_cnt; i++) {
@@ -276,7 +277,7 @@ static void put_labels(struct drawing *d)
 
 /* ---- the page ---- */
 
-/* The colours and fonts of flamegraph.css. In a page, they are for this picture alone. */
+/* Colours and fonts of flamegraph.css. Inside a page the rules apply to this drawing only. */
 static const char style[] =
 	"<style>.topology{background:#ffffff}"
 	".topology text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;"
@@ -304,7 +305,7 @@ static void put_marker(FILE *out, const char *id, const char *colour)
 		id, ARROW, colour);
 }
 
-/* What colours mean, and what could not be written. */
+/* Explains the colours, and counts labels that did not fit. */
 static void put_legend(struct drawing *d)
 {
 	static const struct {

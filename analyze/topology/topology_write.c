@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A topology for graphviz, and as numbers. */
+/* Writes a topology as Graphviz DOT and as JSON. */
 #include <string.h>
 
 #include "format/text.h"
@@ -7,7 +7,7 @@
 
 /* ---- DOT ---- */
 
-/* As DOT's quoted strings want it. */
+/* Escapes a DOT quoted string. */
 static void put_dot(FILE *out, const char *s)
 {
 	struct strbuf b = {0};
@@ -28,7 +28,7 @@ static bool same(const char *a, const char *b)
 	return !strcmp(a ? a : "", b ? b : "");
 }
 
-/* The services of one place; graphviz draws a box around a subgraph called cluster*. */
+/* The services of one cluster; Graphviz draws a box around a subgraph named cluster*. */
 static void put_dot_place(const struct topology *t, const struct topology_node *place, FILE *out)
 {
 	for (size_t i = 0; i < t->node_cnt; i++) {
@@ -59,7 +59,7 @@ static bool place_before(const struct topology *t, size_t i, bool region_only)
 	return false;
 }
 
-/* Of one region: box after box. */
+/* All clusters of a region. */
 static void put_dot_region(const struct topology *t, size_t first, FILE *out)
 {
 	const struct topology_node *r = &t->nodes[first];

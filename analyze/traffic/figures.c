@@ -3,7 +3,7 @@
 
 #include "analyze/base/index.h"
 
-/* So many figures may differ by target (about 100 MB), so many by method (400 MB). */
+/* Limits of aggregates distinguished by target (about 100 MB) and by method (400 MB). */
 #define MAX_TARGETS (1u << 18)
 #define MAX_METHODS (1u << 20)
 

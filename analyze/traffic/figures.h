@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages added up in memory as they are loaded, by what tells them apart: all that reports of
- * traffic need, without a row each. A coarser view is merged from the finest.
+ * Aggregates of messages, built in memory while they are loaded, by role, service, peer and so on.
+ * They are sufficient for all traffic reports, so no row per message is needed. Coarser views are
+ * merged from the finest one.
  */
 #ifndef ANALYZE_FIGURES_H
 #define ANALYZE_FIGURES_H
@@ -11,14 +12,14 @@
 
 struct figures;
 
-/* Numbers of strings (strings.h); 0: not told apart. */
+/* Numbers of strings (strings.h); 0: not distinguished. */
 struct figure_key {
 	uint32_t role, service, peer, protocol, method, target;
-	uint32_t connection; /* its number + 1 */
-	uint32_t slot;	     /* number of the interval + 1 */
+	uint32_t connection; /* connection number + 1 */
+	uint32_t slot;	     /* interval number + 1 */
 };
 
-/* What a figure may be told apart by. */
+/* Dimensions of aggregates. */
 enum figure_part {
 	BY_ROLE = 1,
 	BY_SERVICE = 2,
@@ -32,16 +33,16 @@ enum figure_part {
 
 struct figure_call {
 	bool error, unpaired, timed;
-	bool half;     /* of a call that was counted: only its error and its bytes are added */
-	double weight; /* how many calls this one stands for (--sample) */
+	bool half;     /* second half of a counted call: adds only error and bytes */
+	double weight; /* number of calls this one stands for (--sample) */
 	uint64_t at_ns, latency_ns, request_bytes, response_bytes;
-	int64_t connection_id; /* one where it was seen */
+	int64_t connection_id; /* a connection on which it was seen */
 };
 
 struct figure {
 	struct figure_key key;
 	double calls, errors, unpaired, request_bytes, response_bytes;
-	uint64_t seen; /* calls that are behind it, not scaled */
+	uint64_t seen; /* number of calls seen, not scaled */
 	struct latency latency;
 	uint64_t first_ns, last_ns;
 	int64_t connection_id;
@@ -50,16 +51,16 @@ struct figure {
 int figures__new(struct figures **f);
 void figures__free(struct figures *f);
 
-/* 0 or -ENOMEM. Past a limit of figures, new targets are not told apart any more, past another new
- * methods neither: __merged. */
+/* 0 or -ENOMEM. Beyond a limit on the number of aggregates, new targets are no longer
+ * distinguished; beyond a second limit, neither are new methods. See __merged. */
 int figures__add(struct figures *f, const struct figure_key *key, const struct figure_call *call);
 
-/* The same messages, told apart by these parts (bits of enum figure_part) only. */
+/* Merges the same messages by these dimensions only (bits of enum figure_part). */
 int figures__merge(struct figures **coarse, const struct figures *fine, unsigned parts);
-/* One figure into another set, under another key. */
+/* Adds one aggregate to another set, under another key. */
 int figures__put(struct figures *to, const struct figure_key *key, const struct figure *figure);
 
-/* NULL: none. */
+/* NULL: not found. */
 const struct figure *figures__find(const struct figures *f, const struct figure_key *key);
 size_t figures__cnt(const struct figures *f);
 const struct figure *figures__get(const struct figures *f, size_t i);

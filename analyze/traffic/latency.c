@@ -55,7 +55,7 @@ static int count(struct latency *l, uint64_t ns, uint64_t times)
 	return 0;
 }
 
-/* The few become buckets. */
+/* Moves the separate values into buckets. */
 static int spread(struct latency *l)
 {
 	int err = 0;
@@ -69,7 +69,7 @@ static int spread(struct latency *l)
 
 static int keep_few(struct latency *l, uint64_t ns)
 {
-	if (!(l->cnt & (l->cnt - 1)) || !l->few) { /* powers of two: time to grow */
+	if (!(l->cnt & (l->cnt - 1)) || !l->few) { /* powers of two: the array is full */
 		uint64_t *grown = realloc(l->few, (l->cnt ? 2 * l->cnt : 1) * sizeof(*grown));
 
 		if (!grown)
@@ -160,7 +160,7 @@ static uint64_t in_blocks(const struct latency *l, uint64_t rank)
 		const struct latency_block *b = &l->blocks[i];
 
 		for (uint64_t k = 0; k < 2 * SUB; k++) {
-			if (b->count[k] >= rank) /* the bucket's middle */
+			if (b->count[k] >= rank) /* middle of the bucket */
 				return within(l, (k << b->scale) + ((1ull << b->scale) >> 1));
 			rank -= b->count[k];
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distribution of many durations in little memory: a few are kept as they are; more go into
- * buckets of 1/128 of their size, so that a percentile is right to 0.4 %.
+ * The distribution of many durations in little memory. A few values are stored as they are; more go
+ * into buckets of 1/128 of their value, so a percentile is accurate to 0.4 %.
  */
 #ifndef ANALYZE_LATENCY_H
 #define ANALYZE_LATENCY_H
@@ -12,10 +12,10 @@
 
 struct latency_block;
 
-/* Zeroed is empty. */
+/* A zeroed struct is empty. */
 struct latency {
 	uint64_t cnt, sum, min, max;
-	uint64_t *few; /* all of them, while cnt is small; NULL afterwards */
+	uint64_t *few; /* all values while cnt is small; NULL afterwards */
 	struct latency_block *blocks;
 	uint32_t block_cnt;
 };
@@ -24,9 +24,9 @@ int latency__add(struct latency *l, uint64_t ns); /* 0 or -ENOMEM */
 int latency__merge(struct latency *to, const struct latency *from);
 void latency__fini(struct latency *l);
 
-/* Nearest rank; 0 when empty. */
+/* By nearest rank; 0 when empty. */
 uint64_t latency__percentile(const struct latency *l, unsigned percent);
-/* How many are at most `ns` (to the buckets' precision). */
+/* Number of values up to `ns` (at bucket precision). */
 uint64_t latency__at_most(const struct latency *l, uint64_t ns);
 
 #endif

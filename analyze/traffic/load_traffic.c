@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections and messages. The stream `net` is read first, of all captures, so that every
- * connection and its other end are known when payload comes; so is `health`, for the shares of
- * payload that were kept.
+ * Loads connections and messages. The stream `net` of all captures is read first, so that every
+ * connection and its other end are known when payload comes. So is `health`, for the share of
+ * payload that was captured.
  */
 #include <errno.h>
 
@@ -38,8 +38,8 @@ static struct budget *budget_of(const struct conn *c)
 	return &c->traffic->load->captures->v[c->capture].budget;
 }
 
-/* Where there are very many, those that were silent for so long rest: few say anything within it.
- */
+/* If there are more connections than this, those silent for AWAKE_NS are compacted. Few of them
+ * send anything within that time. */
 #define AWAKE_NS 1000000000ull
 enum { AWAKE_CNT = 4096 };
 
@@ -72,7 +72,7 @@ static int wake(struct conn *c)
 	return 0;
 }
 
-/* A connection that is over needs its parser no longer. */
+/* Frees the parser of a finished connection. */
 static void finish_l7(struct conn *c)
 {
 	if (!c->l7)
@@ -92,7 +92,7 @@ static void finish_l7(struct conn *c)
 	c->l7_held = 0;
 }
 
-/* Is the parser's memory within what the archive may cost? */
+/* Is the parser's memory within the archive's budget? */
 static bool hold_l7(struct conn *c)
 {
 	size_t sz = l7_conn__held(c->l7);
@@ -129,13 +129,14 @@ static int feed(void *conn, const struct l7_piece *piece)
 		err = l7_conn__feed(c->l7, piece);
 	budget_add(budget_of(c), strings__held(t->strings) - names);
 	if (!err && !hold_l7(c)) {
-		finish_l7(c); /* stays among the live ones: there is nothing left of it to end */
+		finish_l7(c); /* stays in the live list, with nothing to finish */
 		c->spent = true;
 	}
 	return err ? err : t->err;
 }
 
-/* Those closed for long: what they carried was handed on. The others may rest. */
+/* Finishes connections closed for long, whose payload has been passed on. Others may be
+ * compacted. */
 static void finish_closed(struct traffic *t, uint64_t before_ns, uint64_t now_ns)
 {
 	size_t left = 0;
@@ -199,10 +200,10 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 			err = t->err;
 			continue;
 		}
-		if (!c->service) /* its record was lost */
+		if (!c->service) /* its connection record was lost */
 			c->service = c->peer = strings__add(t->strings, span_of("[unknown]"));
 		c->tls |= !!(rows[i].flags & PAYLOAD_TLS);
-		/* Never both streams: handshakes and what else was not clear text say nothing. */
+		/* Never use both streams: handshakes and other encrypted data carry no messages. */
 		if (c->rec.tls && !(rows[i].flags & PAYLOAD_TLS))
 			continue;
 		traffic_anchor(c, &rows[i]);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Payload of different CPUs is not quite in order in the archive: it is held back for half a second
- * of record time, less when that is very much, and handed on sorted.
+ * Payload of different CPUs is not quite in time order in the archive. It is held for half a second
+ * of record time, or less if the memory limit is reached, and passed on sorted.
  *
- * What comes is a mix of long runs (a CPU's ring buffer each), so runs are merged, and each record
- * takes part in few merges: what is held is looked at again when half as much time has come anew.
+ * The input is a mix of long runs (one per CPU ring buffer), so runs are merged. To limit the
+ * number of merges per record, the held records are examined again only after half of that time has
+ * been added.
  */
 #include "analyze/traffic/payload_order.h"
 
@@ -16,18 +17,18 @@
 #include "analyze/base/index.h"
 
 #define HOLD_NS 500000000ULL
-#define HOLD_SZ (32u << 20) /* of payload and its descriptions */
+#define HOLD_SZ (32u << 20) /* of payload and record headers */
 #define BLOCK_SZ (1u << 20)
 #define PAGE_SZ 4096
 
-/* Memory of many records: freed when the last of them is handed on. */
+/* Memory for many records. Freed when its last record has been passed on. */
 struct block {
-	struct block *next; /* spare ones */
+	struct block *next; /* in the list of spare blocks */
 	size_t used, sz, live;
 	char bytes[];
 };
 
-/* A payload record held back, its bytes behind it. */
+/* A held payload record, followed by its bytes. */
 struct held {
 	void *conn;
 	struct block *block;
@@ -41,13 +42,13 @@ struct place {
 };
 
 struct payload_order {
-	struct place *v, *merged; /* v: sorted up to `sorted`, then as it came */
+	struct place *v, *merged; /* v: sorted up to `sorted`, in input order after that */
 	size_t cnt, cap, merged_cap, sorted;
 	int (*feed)(void *conn, const struct l7_piece *piece);
-	struct block *block; /* the one that is being filled */
-	struct block *spare; /* to be filled again: fresh memory costs a page fault each page */
+	struct block *block; /* the block being filled */
+	struct block *spare; /* reused, because new memory costs one page fault per page */
 	size_t held_sz;
-	uint64_t newest_ns, looked_ns; /* of all; when v was last looked through */
+	uint64_t newest_ns, looked_ns; /* looked_ns: newest_ns when v was last examined */
 };
 
 static bool comes_first(const struct place *x, const struct place *y)
@@ -56,7 +57,7 @@ static bool comes_first(const struct place *x, const struct place *y)
 
 	if (x->ts_ns != y->ts_ns)
 		return x->ts_ns < y->ts_ns;
-	/* Of one moment: what was received comes before what was sent because of it. */
+	/* At equal times received data comes before data sent in reply. */
 	if (p->dir != q->dir)
 		return p->dir == L7_RECEIVED;
 	return p->pos < q->pos;
@@ -139,7 +140,7 @@ static void merge(const struct place *a, size_t a_cnt, const struct place *b, si
 	memcpy(to + a_cnt, b, b_cnt * sizeof(*b));
 }
 
-/* Neighbouring runs of v into `to`. Returns how many runs there were. */
+/* Merges adjacent runs of v into `to`. Returns the number of runs there were. */
 static size_t merge_pairs(const struct place *v, size_t cnt, struct place *to)
 {
 	size_t runs = 0;
@@ -164,7 +165,7 @@ static int sort(struct payload_order *o)
 	}
 	if (array_reserve(&o->merged, &o->merged_cap, o->cap))
 		return -ENOMEM;
-	/* what is new by itself, in turns between both arrays; then with what was sorted */
+	/* sort the new records, alternating between both arrays; then merge with the sorted ones */
 	while (run_end(o->v, old, o->cnt) < o->cnt) {
 		merge_pairs(o->v + old, fresh, o->merged);
 		memcpy(o->v + old, o->merged, fresh * sizeof(*o->v));
@@ -177,7 +178,7 @@ static int sort(struct payload_order *o)
 
 /* ---- in and out ---- */
 
-/* Hands on what came up to then, in order. */
+/* Passes on all records up to until_ns, in order. */
 static int hand_on(struct payload_order *o, size_t max, uint64_t until_ns)
 {
 	size_t n = 0;
@@ -230,11 +231,11 @@ static struct block *take_block(struct payload_order *o, size_t sz)
 	}
 	b = aligned_alloc(PAGE_SZ, (sizeof(*b) + sz + PAGE_SZ - 1) / PAGE_SZ * PAGE_SZ);
 	if (b)
-		madvise(b, sizeof(*b) + sz, MADV_POPULATE_WRITE); /* all its pages at once */
+		madvise(b, sizeof(*b) + sz, MADV_POPULATE_WRITE); /* fault in all pages at once */
 	return b;
 }
 
-/* Room for one record; NULL: out of memory. */
+/* Allocates memory for one record. NULL: out of memory. */
 static struct held *held_new(struct payload_order *o, size_t data_sz)
 {
 	size_t sz = (sizeof(struct held) + data_sz + 15) & ~(size_t)15;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Payload as it lies in the archive, handed on in the order of time. */
+/* Sorts the payload of an archive by time. */
 #ifndef ANALYZE_PAYLOAD_ORDER_H
 #define ANALYZE_PAYLOAD_ORDER_H
 
@@ -7,19 +7,20 @@
 
 struct payload_order;
 
-/* feed gets each piece with the connection it was held for; 0 or negative errno, which ends the
- * release. */
+/* feed is called for each piece with the connection it was held for. It returns 0 or negative
+ * errno, which ends the release. */
 int payload_order__new(struct payload_order **o,
 		       int (*feed)(void *conn, const struct l7_piece *piece));
 void payload_order__free(struct payload_order *o);
 
-/* Takes a copy. */
+/* Copies the piece. */
 int payload_order__hold(struct payload_order *o, void *conn, const struct l7_piece *piece);
-/* Hands on what nothing older can come before any more; all of it at a capture's end. */
+/* Passes on the pieces before which no older ones can come; with `all`, at the end of a capture,
+ * every piece. */
 int payload_order__release(struct payload_order *o, bool all);
-/* So much is held that half of it is to be handed on. */
+/* The limit is reached: half of what is held is to be released. */
 bool payload_order__full(const struct payload_order *o);
 uint64_t
-payload_order__newest_ns(const struct payload_order *o); /* 0: none since a capture began */
+payload_order__newest_ns(const struct payload_order *o); /* 0: none since the capture began */
 
 #endif

@@ -9,7 +9,7 @@
 
 struct rates {
 	struct index index;
-	struct rate **v; /* each by itself: there are few, and they are long */
+	struct rate **v; /* allocated separately: they are few but large */
 	size_t cnt, cap;
 	uint64_t start_ns, interval_ns;
 };

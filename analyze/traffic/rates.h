@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls by client, server, protocol and time: at most RATE_SLOTS intervals of one length, a second
- * or as often doubled as it takes. Beyond RATE_MAX of them clients are not distinguished any more,
- * beyond twice as many nothing is.
+ * Calls by client, server, protocol and time: up to RATE_SLOTS intervals of equal length, 1 s
+ * doubled as often as necessary. Beyond RATE_MAX keys clients are no longer distinguished; beyond
+ * twice as many, nothing is.
  */
 #ifndef ANALYZE_RATES_H
 #define ANALYZE_RATES_H
@@ -14,7 +14,7 @@
 enum { RATE_SLOTS = 120, RATE_MAX = 4096 };
 
 struct rate_key {
-	uint32_t client, server, protocol; /* strings; 0: not distinguished */
+	uint32_t client, server, protocol; /* string numbers; 0: not distinguished */
 };
 
 struct rate {
@@ -27,7 +27,7 @@ struct rates;
 int rates__new(struct rates **r, uint64_t start_ns);
 void rates__free(struct rates *r);
 
-/* 0 or -ENOMEM. What is before the start counts at the start. */
+/* 0 or -ENOMEM. Calls before the start count at the start. */
 int rates__add(struct rates *r, const struct rate_key *key, uint64_t at_ns, double calls,
 	       double errors);
 

@@ -13,7 +13,7 @@
 
 #define FIELD_CNT 4
 
-/* Where an entry lies in the order of look-ups: address masked to its prefix. */
+/* The lookup key of an entry; the address is masked to its prefix. */
 struct place {
 	uint8_t family; /* 4, 6; 0: a Unix path */
 	uint8_t bits;
@@ -32,7 +32,7 @@ struct entry {
 struct services {
 	struct entry *v;
 	size_t cnt, cap;
-	uint8_t used[2][129]; /* prefix lengths there are, of each family */
+	uint8_t used[2][129]; /* prefix lengths in use, by family */
 };
 
 static int compare(const struct place *a, const struct place *b)
@@ -64,7 +64,7 @@ static void mask(uint8_t *addr, unsigned bits)
 	}
 }
 
-/* An address alone. False: it is none. */
+/* Parses an address. False: not an address. */
 static bool read_address(const char *text, struct place *p)
 {
 	memset(p->addr, 0, sizeof(p->addr));
@@ -78,7 +78,7 @@ static bool read_address(const char *text, struct place *p)
 	return true;
 }
 
-/* ADDRESS[/BITS], cut at the slash. */
+/* Parses ADDRESS[/BITS]; overwrites the slash. */
 static bool read_network(char *text, struct place *p)
 {
 	char *slash = strchr(text, '/');
@@ -97,7 +97,7 @@ static bool read_network(char *text, struct place *p)
 	return true;
 }
 
-/* The first column. Returns what is wrong with it, or NULL. */
+/* Parses the first column. Returns an error message or NULL. */
 static const char *read_place(char *text, struct place *p)
 {
 	char *port = NULL, *end;
@@ -127,7 +127,7 @@ static const char *read_place(char *text, struct place *p)
 	return NULL;
 }
 
-/* Splits one line in place. Returns the number of fields; 0: quotes are not closed. */
+/* Splits one line in place. Returns the number of fields; 0: unbalanced quotes. */
 static size_t split(char *line, char **fields)
 {
 	size_t cnt = 0;
@@ -174,7 +174,7 @@ static int bad_line(const char *path, size_t line, const char *what)
 	return -EINVAL;
 }
 
-/* `text` becomes the entry's, or is freed. */
+/* Takes ownership of `text`, on failure as well. */
 static int add_line(struct services *s, const char *path, size_t line, char *text)
 {
 	struct entry e = {.line = line, .text = text};
@@ -280,7 +280,7 @@ static const struct service *find_at(const struct services *s, const struct plac
 {
 	size_t lo = 0, hi = s->cnt;
 
-	/* the first of equal ones: what the file says first holds */
+	/* of equal entries take the first in the file */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 

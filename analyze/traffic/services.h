@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What addresses are called: a table "cidr-or-ip[:port],service[,region[,cluster]]" that a user
- * keeps. */
+/* Names of addresses: a user-supplied table "cidr-or-ip[:port],service[,region[,cluster]]". */
 #ifndef ANALYZE_SERVICES_H
 #define ANALYZE_SERVICES_H
 
@@ -11,19 +10,22 @@
 struct services;
 
 struct service {
-	const char *name, *region, *cluster; /* the latter two "" when not given */
+	const char *name, *region, *cluster; /* region and cluster are "" when not given */
 };
 
-/* Reads a CSV file (RFC 4180 quotes, # remarks, an optional heading). A bad line is reported with
- * its number: -EINVAL; a file that cannot be read: another negative errno, reported. */
+/* Reads a CSV file (RFC 4180 quotes, # comments, optional heading). -EINVAL: a bad line, reported
+ * with its number. Another negative errno: the file cannot be read, reported. */
 int services__open(struct services **s, const char *path);
 void services__free(struct services *s);
 
-/* The entry for an address as the archive writes it: one with this port before one without, the
- * longest prefix first. Unix sockets by their path. NULL: none; s may be NULL. */
+/*
+ * Returns the entry for an address in archive format. Entries with this port precede entries
+ * without a port, then the longest prefix wins. Unix sockets are found by path. NULL: none; s may
+ * be NULL.
+ */
 const struct service *services__find(const struct services *s, struct span addr, uint32_t port);
 
-/* Every entry; s may be NULL. */
+/* Calls fn for every entry; s may be NULL. */
 void services__each(const struct services *s, void (*fn)(void *ctx, const struct service *service),
 		    void *ctx);
 

@@ -5,13 +5,13 @@
 
 enum {
 	LEAST_INTERVALS = 4,
-	LEAST_RATIO = 12, /* of log-likelihoods: 6e-6 by chance, for each of some 7000 stretches */
-	LEAST_CALLS = 20, /* more than there would have been */
+	LEAST_RATIO = 12, /* of log-likelihoods: by chance 6e-6 for each of ~7000 ranges */
+	LEAST_CALLS = 20, /* minimum increase */
 };
 
 #define LEAST_FACTOR 1.5
 
-/* k of them where `expected` would be as the mean has it. */
+/* Contribution to the log-likelihood of k calls where `expected` are the mean. */
 static double part(double k, double expected)
 {
 	return k > 0 ? k * log(k / expected) : 0;
@@ -36,7 +36,7 @@ static double sum_of(const double *counts, unsigned from, unsigned to)
 	return sum;
 }
 
-/* The stretch, and its likelihood ratio; 0: none has more than the rest. */
+/* Finds the range; returns its likelihood ratio. 0: no range exceeds the rest. */
 static double find_stretch(const double *counts, unsigned cnt, struct surge *s)
 {
 	double total = sum_of(counts, 0, cnt), best = 0;
@@ -68,7 +68,7 @@ bool surge_find(const double *counts, unsigned cnt, struct surge *s)
 	if (cnt < LEAST_INTERVALS)
 		return false;
 	ratio = find_stretch(counts, cnt, s);
-	if (!(ratio > 0) || !s->from) /* it was so from the start on */
+	if (!(ratio > 0) || !s->from) /* high from the start: no increase */
 		return false;
 	in = sum_of(counts, s->from, s->to);
 	rest = sum_of(counts, 0, s->from);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether there were suddenly many more, from when on and how long. */
+/* Detects a sudden increase in counts: when it began and how long it lasted. */
 #ifndef ANALYZE_SURGE_H
 #define ANALYZE_SURGE_H
 
@@ -7,14 +7,14 @@
 
 struct surge {
 	unsigned from, to;    /* intervals: from <= i < to */
-	double before, after; /* means of an interval: of all before it, of those in it */
+	double before, after; /* mean per interval: of all intervals before it, of those in it */
 };
 
 /*
- * In counts of equal intervals, the stretch that differs most from the rest (Kulldorff's scan
- * statistic for Poisson counts), if it is no part of a restless whole: the likelihood ratio is
- * divided by how much more the counts scatter than Poisson's would. False: nothing rose by half and
- * by more than chance would.
+ * Finds the range of equal intervals that differs most from the rest (Kulldorff's scan statistic
+ * for Poisson counts). The likelihood ratio is divided by the overdispersion of the counts relative
+ * to Poisson, so that generally volatile counts are not reported. False: no increase of at least
+ * half that exceeds chance.
  */
 bool surge_find(const double *counts, unsigned cnt, struct surge *s);
 

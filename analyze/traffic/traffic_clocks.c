@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How far apart the clocks of two archives are: calls that both saw tell. */
+/* Clock offsets between archives, from calls that both saw. */
 #include <stdlib.h>
 
 #include "analyze/traffic/traffic_clocks.h"
@@ -7,7 +7,7 @@
 
 static uint64_t mark_hash(uint32_t seq)
 {
-	uint64_t x = (seq + 1) * 0x9e3779b97f4a7c15ull; /* the same in every run and archive */
+	uint64_t x = (seq + 1) * 0x9e3779b97f4a7c15ull; /* the same in all runs and archives */
 
 	return x ^ x >> 29;
 }
@@ -30,7 +30,7 @@ void marks_add(struct marks *m, enum l7_dir dir, struct mark mark)
 struct offset {
 	uint32_t a, b; /* captures, a < b */
 	int64_t there,
-		back; /* the least seen: the difference of the clocks, plus or minus the way */
+		back; /* smallest values seen: the clock offset, plus or minus the transit time */
 	uint64_t pairs[2];
 };
 
@@ -39,7 +39,7 @@ static void compare_marks(const struct conn *from, const struct conn *to, int64_
 {
 	const struct marks *x = from->marks, *y = to->marks;
 
-	/* What numbers clear text has depends on how much of it each end has seen. */
+	/* Sequence numbers of clear text depend on how much of it each end has seen. */
 	if (from->tls && from->anchor[L7_SENT] != to->anchor[L7_RECEIVED])
 		return;
 	for (uint32_t i = 0; i < x->cnt[L7_SENT]; i++)
@@ -55,7 +55,7 @@ static void compare_marks(const struct conn *from, const struct conn *to, int64_
 		}
 }
 
-/* All pairs there may be, each at its place. */
+/* Number of pairs of captures; each has a fixed index. */
 static size_t pairs_of(size_t captures)
 {
 	return captures * (captures - 1) / 2;
@@ -82,7 +82,7 @@ static int write_offset(struct insert *in, const struct offset *o)
 	return insert_run(in);
 }
 
-/* As NTP does: a call that was sent in one capture and received in the other, both ways. */
+/* As in NTP: uses calls sent in one capture and received in the other, in both directions. */
 int traffic_write_offsets(struct traffic *t)
 {
 	size_t captures = t->load->captures->cnt;

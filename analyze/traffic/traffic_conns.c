@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections by the ids that records give them, and what is counted of each. */
+/* Connections by record id, and their counters. */
 #include <errno.h>
 
 #include "analyze/traffic/traffic.h"
@@ -48,7 +48,7 @@ static struct conn *new_conn(struct traffic *t, uint32_t capture, uint32_t id)
 	return c;
 }
 
-/* Besides itself: its places in tables and in what is sorted, and its names. */
+/* Memory per connection in addition to the struct: table and sort entries, names. */
 enum { CONN_EXTRA_SZ = 64 };
 
 struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
@@ -68,7 +68,7 @@ struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
 	return c;
 }
 
-/* Most addresses are those of many connections. */
+/* Addresses are interned, because most occur in many connections. */
 static int own(struct conn *c, struct span *to, struct span s)
 {
 	struct intern *all = c->traffic->addresses;

@@ -7,7 +7,7 @@
 #include "analyze/traffic/traffic_distance.h"
 #include "analyze/traffic/traffic_names.h"
 
-enum { MAX_BOUND = 64 }; /* sockets of one port that are looked at */
+enum { MAX_BOUND = 64 }; /* limit of sockets examined per port */
 
 static uint64_t port_key(uint32_t port)
 {
@@ -52,7 +52,7 @@ static bool open_at(const struct conn *d, uint64_t real)
 			       TRAFFIC_SLACK_NS;
 }
 
-/* Can datagrams of c at addr be d's? Both are UDP, d is bound to their port. */
+/* Can datagrams between c and addr belong to d? Both must be UDP, and d bound to their port. */
 static bool may_be_other(const struct conn *c, const struct conn *d, struct span addr,
 			 uint64_t at_ns)
 {
@@ -62,7 +62,7 @@ static bool may_be_other(const struct conn *c, const struct conn *d, struct span
 		return false;
 	if (any_address(d->rec.local_addr) ? !here : !span_same(d->rec.local_addr, addr))
 		return false;
-	/* What either is connected to must be the other. */
+	/* If a socket is connected, the other must be its peer. */
 	if (d->rec.remote_addr.len && !any_address(c->rec.local_addr) &&
 	    !span_same(d->rec.remote_addr, c->rec.local_addr))
 		return false;
@@ -86,7 +86,7 @@ const struct conn *traffic_datagram_other(const struct conn *c, struct span addr
 	return NULL;
 }
 
-/* ADDRESS:PORT or [ADDRESS]:PORT, as records write it. */
+/* Splits ADDRESS:PORT or [ADDRESS]:PORT, as in records. */
 static struct span split_port(struct span s, uint32_t *port)
 {
 	const char *colon = s.len ? memrchr(s.p, ':', s.len) : NULL;

@@ -38,7 +38,7 @@ uint64_t traffic_distance(const struct conn *a, const struct conn *b)
 	if (traffic_is_loopback(a->rec.remote_addr) &&
 	    (!traffic_same_host(a, b) || a->rec.netns != b->rec.netns))
 		return UINT64_MAX;
-	/* Clocks of two hosts may be far apart: the nearest is taken then. */
+	/* Clocks of two hosts may differ by any amount; then the nearest end is used. */
 	if (traffic_same_host(a, b) &&
 	    (opened_a > closed_b + TRAFFIC_SLACK_NS || opened_b > closed_a + TRAFFIC_SLACK_NS))
 		return UINT64_MAX;

@@ -9,39 +9,39 @@
 #include "analyze/traffic/traffic_distance.h"
 #include "analyze/traffic/traffic_nat.h"
 
-enum { NEAR_MAX = 64 }; /* looked at before and after it; more prove nothing */
+enum { NEAR_MAX = 64 }; /* candidates examined before and after; more prove nothing */
 
-/* What tells connections apart, as one end has it. */
+/* Identifies a connection as seen by one end. */
 struct tuple {
 	uint32_t transport, capture, local_port, remote_port;
 	uint64_t sent, received;
 	struct span local, remote;
 };
 
-/* One that has no other end yet; `tuple` is the number of the first one with its tuple. */
+/* An end without a match so far; `tuple` is the number of the first end with the same tuple. */
 struct end {
 	struct conn *c;
 	uint64_t opened_ns;
 	uint32_t tuple;
 };
 
-/* Ends by tuple and by when they were opened, from 1 on. Those that are matched are passed over:
- * before[i] and after[i] are i itself, or one nearer to the next that is not. */
+/* Ends ordered by tuple and open time, numbered from 1. before[i] and after[i] skip matched ends:
+ * they are i itself, or an index closer to the next unmatched end. */
 struct ends {
 	struct traffic *t;
-	bool by_bytes; /* of Unix sockets, whose tuples are seldom one connection's */
+	bool by_bytes; /* for Unix sockets, whose tuples are seldom unique to a connection */
 	struct index ix;
 	struct end *v;
 	uint32_t *before, *after, cnt;
 };
 
-/* The path of either end; those without match any. */
+/* The path of either end; an empty path matches any. */
 static struct span path_of(const struct conn *c)
 {
 	return c->rec.local_addr.len ? c->rec.local_addr : c->rec.remote_addr;
 }
 
-/* Unix sockets have no ports: processes stand for them. */
+/* Unix sockets have no ports; process ids are used instead. */
 static struct tuple tuple_of(const struct conn *c, bool by_bytes)
 {
 	if (traffic_is_unix(c))
@@ -153,7 +153,7 @@ static void ends_fini(struct ends *e)
 	free(e->after);
 }
 
-/* From i on, the first that is not matched: 0 or cnt + 1 when there is none. */
+/* Returns the first unmatched end from i on. 0 or cnt + 1: none. */
 static uint32_t unmatched(uint32_t *way, uint32_t i)
 {
 	while (way[i] != i)
@@ -161,7 +161,7 @@ static uint32_t unmatched(uint32_t *way, uint32_t i)
 	return i;
 }
 
-/* Where one of that tuple, time and capture is or would be. */
+/* Returns the index of that tuple, time and capture, or where it would be. */
 static uint32_t place_of(const struct ends *e, uint32_t tuple, uint64_t opened_ns,
 			 const struct conn *c)
 {
@@ -181,7 +181,7 @@ static uint32_t place_of(const struct ends *e, uint32_t tuple, uint64_t opened_n
 	return from;
 }
 
-/* The nearest to c so far. */
+/* The candidate nearest to c so far. */
 struct nearest {
 	const struct conn *c;
 	uint64_t apart;
@@ -198,7 +198,7 @@ static void compare(const struct ends *e, struct nearest *n, uint32_t place)
 	}
 }
 
-/* Among those of the tuple that were opened about then. */
+/* Examines ends of the tuple opened at about the same time. */
 static void look_around(struct ends *e, struct nearest *n, uint32_t tuple, uint64_t opened_ns)
 {
 	uint32_t at = place_of(e, tuple, opened_ns, n->c), i = at;
@@ -234,7 +234,7 @@ static void find_other(struct ends *e, uint32_t place)
 	if (c->other || !index_find(&e->ix, tuple_equal, e, tuple_key(&key), &key, &there))
 		return;
 	look_around(e, &n, there, e->v[place].opened_ns);
-	if (e->v[place].opened_ns) /* when others were is not known */
+	if (e->v[place].opened_ns) /* others may have an unknown open time */
 		look_around(e, &n, there, 0);
 	if (!n.place)
 		return;
@@ -261,7 +261,7 @@ static bool mirrors_bytes(const struct conn *a, const struct conn *b)
 	return a->bytes[0] == b->bytes[1] && a->bytes[1] == b->bytes[0];
 }
 
-/* Both sockets of a socketpair name who made them, and were made one after the other. */
+/* Both sockets of a socketpair name the process that created them, and have consecutive inodes. */
 static int by_inode(const void *a, const void *b)
 {
 	const struct conn *x = *(const struct conn *const *)a, *y = *(const struct conn *const *)b;
@@ -305,7 +305,7 @@ static int find_socketpairs(struct traffic *t)
 	return 0;
 }
 
-/* Of Unix sockets between the same two processes bytes tell which belong together, else times. */
+/* Unix sockets between the same two processes are matched by byte counts, otherwise by times. */
 int traffic_find_ends(struct traffic *t)
 {
 	int err = find_others(t, true);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which connection is the other end of which: that of the mirrored addresses, in the same network
- * namespace when the addresses mean something there only, alive at the same time when both clocks
- * are one. Unix sockets have no addresses: their ends name each other's process, those of a
- * socketpair the process that made both.
+ * Finds the other end of each connection: the one with mirrored addresses, in the same network
+ * namespace if the addresses are local to it, and alive at the same time if both ends share a
+ * clock. Unix sockets have no addresses: each end names the other's process, and the ends of a
+ * socketpair name the process that created both.
  */
 #ifndef ANALYZE_TRAFFIC_ENDS_H
 #define ANALYZE_TRAFFIC_ENDS_H

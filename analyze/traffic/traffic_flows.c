@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Edges between services: messages of connections that have both ends in the archives count once,
- * and tell what the network took. */
+/* Edges between services. Messages of connections with both ends in the archives count once; the
+ * difference between the two ends is the network time. */
 #include <math.h>
 
 #include "format/text.h"
 #include "analyze/traffic/traffic.h"
 
 struct flows {
-	struct figures *counted, *by_client, *by_server; /* the latter two: of the same calls */
+	struct figures *counted, *by_client, *by_server; /* the last two: same calls */
 };
 
 static void flows_free(struct flows *f)
@@ -27,8 +27,8 @@ static struct figure_key edge_key(const struct figure_key *k, bool server)
 	};
 }
 
-/* Of what both ends recorded one end counts; of datagrams, which have no connection, the client's
- * socket, which stands for them. Ends that were taken apart count each for itself. */
+/* If both ends were recorded, one of them counts. Datagrams have no connection: they count at the
+ * client's socket. Ends found not to match count separately. */
 static bool is_counted(const struct conn *c, bool served)
 {
 	if (!c || c->other)
@@ -62,7 +62,7 @@ static int add_messages(struct traffic *t, struct flows *f)
 	return err;
 }
 
-/* What is encrypted, unknown or not parsed still has bytes. */
+/* Adds connections without messages (encrypted, unrecognized or not parsed) for their bytes. */
 static int add_silent(struct traffic *t, struct flows *f)
 {
 	int err = 0;

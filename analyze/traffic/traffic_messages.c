@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What becomes of a message: a row of the table, a call in the figures. */
+/* Processes messages: a row in the table, a call in the aggregates. */
 #include "format/text.h"
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_note.h"
@@ -17,7 +17,7 @@ static void bind_span(struct bulk *in, struct span s)
 		bulk_null(in);
 }
 
-/* Where a JSON value that begins at p ends: before a comma or a brace that is not inside it. */
+/* End of a JSON value that begins at p: the next comma or brace outside it. */
 static const char *value_end(const char *p, const char *end)
 {
 	unsigned depth = 0;
@@ -55,7 +55,7 @@ static bool has_key(struct span object, struct span key)
 	return false;
 }
 
-/* The response's fields that the request has not told; keys are without escapes. */
+/* Adds the fields of the response that the request does not have. Keys contain no escapes. */
 static void add_fields(struct strbuf *b, struct span x, struct span y)
 {
 	const char *p = y.p + 1, *end = y.p + y.len - 1;
@@ -71,7 +71,7 @@ static void add_fields(struct strbuf *b, struct span x, struct span y)
 	}
 }
 
-/* Both sides' details in one object; what both tell is the request's. */
+/* Merges the details of both messages into one object; the request's fields take precedence. */
 static void bind_detail(struct bulk *in, struct strbuf *b, const struct l7_message *q,
 			const struct l7_message *a)
 {
@@ -100,7 +100,7 @@ static void bind_times(struct bulk *in, const struct conn *c, const struct l7_ex
 		bind_time(in, c, a->last_ns);
 	else
 		bulk_null(in);
-	/* Threads may read the clock in another order than the bytes passed. */
+	/* Threads may read the clock in a different order than the bytes passed. */
 	if (x->paired)
 		bulk_int(in, a->last_ns > q->last_ns ? a->last_ns - q->last_ns : 0);
 	else
@@ -111,7 +111,8 @@ static void bind_times(struct bulk *in, const struct conn *c, const struct l7_ex
 		bulk_null(in);
 }
 
-/* Threads may read the clock in another order than the bytes passed. */
+/* 0 if the times are reversed: threads may read the clock in a different order than the bytes
+ * passed. */
 static uint64_t latency_of(const struct l7_exchange *x)
 {
 	uint64_t from = x->request->last_ns, to = x->response->last_ns;
@@ -119,7 +120,7 @@ static uint64_t latency_of(const struct l7_exchange *x)
 	return to > from ? to - from : 0;
 }
 
-/* The message's own (gRPC over HTTP/2), else its connection's. */
+/* The protocol of the message (gRPC over HTTP/2), else that of its connection. */
 static uint32_t protocol_of(const struct conn *c, const struct l7_exchange *x)
 {
 	const char *own = (x->request ? x->request : x->response)->protocol;
@@ -127,7 +128,7 @@ static uint32_t protocol_of(const struct conn *c, const struct l7_exchange *x)
 	return own ? strings__add(c->traffic->strings, span_of(own)) : c->protocol;
 }
 
-/* The datagram's, else its connection's. */
+/* The peer of the datagram, else that of the connection. */
 static uint32_t peer_of(const struct conn *c, const struct l7_exchange *x, struct span *addr,
 			const struct conn **other)
 {
@@ -146,9 +147,10 @@ static bool is_oneway(const struct l7_exchange *x)
 }
 
 /*
- * Of a call both halves may come alone. In order, a response alone answers one of the requests
- * alone before it that no pair has passed, which one is not known: it is no call of its own. What
- * pairs by id names its call: halves that did not meet are of two.
+ * Should an exchange be counted as a call? Both halves of a call may be delivered unpaired. With
+ * pairing in order, an unpaired response answers one of the unpaired requests since the last pair.
+ * It is unknown which one, so the response is not counted as a call. With pairing by id, unpaired
+ * halves belong to different calls.
  */
 static bool is_call(struct conn *c, const struct l7_exchange *x)
 {
@@ -178,7 +180,7 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 	int err;
 
 	t->message_id++;
-	bulk_null(in); /* the next number, with no look whether it is taken */
+	bulk_null(in); /* next row id, without a uniqueness check */
 	bulk_int(in, capture_row(c->capture, c->rec.id));
 	bulk_text(in, strings__get(t->strings, protocol_of(c, x)));
 	bind_span(in, q ? q->method : a->method);
@@ -210,7 +212,7 @@ static uint32_t slot_of(const struct traffic *t, uint64_t at_ns)
 	return at_ns > t->start_ns ? (at_ns - t->start_ns) / interval + 1 : 1;
 }
 
-/* The text's number; of what figures tell apart no longer, only where it is known. */
+/* Number of the text. For dimensions no longer distinguished, only of texts already known. */
 static uint32_t part_of(const struct traffic *t, enum figure_part part, struct span text)
 {
 	if (!text.len)
@@ -219,7 +221,7 @@ static uint32_t part_of(const struct traffic *t, enum figure_part part, struct s
 						  : strings__add(t->strings, text);
 }
 
-/* How many calls this one stands for, added to those of its connection. */
+/* Returns the number of calls that this one represents, and adds it to the connection's sum. */
 static double weigh(struct conn *c, const struct l7_exchange *x, bool call)
 {
 	const struct traffic *t = c->traffic;
@@ -267,7 +269,7 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 		err = figures__add(t->figures, &key, &what);
 	}
 	if (t->edges && !err) {
-		if (other) /* datagrams are told apart by their client's socket */
+		if (other) /* datagrams are distinguished by the client's socket */
 			edge.connection =
 				(c->other || c->rec.role == ROLE_CLIENT ? c : other)->number + 1;
 		err = figures__add(t->edges, &edge, &what);

@@ -6,7 +6,7 @@
 #include "format/text.h"
 #include "analyze/traffic/services.h"
 
-/* Of the statement's process: its first columns are comm and container. */
+/* Name of the process selected by the statement: its first columns are comm and container. */
 static void process_name(sqlite3_stmt *s, char *buf, size_t sz)
 {
 	const char *comm, *container;

@@ -7,15 +7,15 @@
 #include "analyze/traffic/traffic_distance.h"
 
 /*
- * Opened while both were recorded, both count from the same byte. Older ones count from where each
- * was first seen: then the places may be as far apart as either has moved since, a little more for
- * what was under way, and only what fits nothing else is taken.
+ * Connections opened during both captures count from the same byte. Older ones count from where
+ * each end was first seen. Their positions may then differ by as much as either has moved since,
+ * plus data in transit (UNDER_WAY), and only unique matches are accepted.
  */
 #define UNDER_WAY (1u << 16)
 #define MOVED_MAX (1u << 29)
-enum { NEAR_MAX = 64 }; /* looked at in one's neighbourhood; more prove nothing */
+enum { NEAR_MAX = 64 }; /* neighbours examined; more prove nothing */
 
-/* One that might be, and the only one found that fits. */
+/* An end without a match, and the only candidate found. */
 struct lone {
 	struct conn *c;
 	struct lone *fits;
@@ -45,7 +45,7 @@ static bool is_near(const struct conn *a, const struct conn *b, enum l7_dir dir)
 	return most <= MOVED_MAX && (uint64_t)llabs(apart) <= most + UNDER_WAY;
 }
 
-/* Are they the ends of one connection, as far as numbers tell? */
+/* Can a and b be the ends of one connection, by their sequence numbers? */
 static bool fit(const struct conn *a, const struct conn *b)
 {
 	bool from_begin = a->rec.opened_ns && b->rec.opened_ns;
@@ -64,7 +64,7 @@ static void note(struct lone *a, struct lone *b)
 	a->fits = b;
 }
 
-/* The first whose anchor is `seq` or more. */
+/* The first end with an anchor of at least `seq`. */
 static size_t find(const struct lone *v, size_t cnt, uint32_t seq)
 {
 	size_t from = 0, to = cnt;
@@ -80,7 +80,7 @@ static size_t find(const struct lone *v, size_t cnt, uint32_t seq)
 	return from;
 }
 
-/* Among those whose received stream stands where this one's sent does. */
+/* Searches the ends whose received stream is where the sent stream of this one is. */
 static void find_fitting(struct lone *v, size_t cnt, struct lone *a)
 {
 	uint64_t sent = a->c->bytes[L7_SENT];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls by time as rows, and those who suddenly made many more. */
+/* Call rates over time as rows, and clients with sudden increases. */
 #include <math.h>
 
 #include "analyze/traffic/rates.h"
 #include "analyze/traffic/surge.h"
 #include "analyze/traffic/traffic.h"
 
-/* A connection of which both ends were recorded counts at the server's. */
+/* A connection recorded at both ends counts at the server's end. */
 int traffic_add_rate(const struct conn *c, const struct conn *other, uint32_t peer,
 		     uint32_t protocol, uint64_t at_ns, double calls, double errors)
 {
@@ -62,8 +62,8 @@ static int write_surge(const struct traffic *t, struct insert *in, const struct 
 }
 
 /*
- * The intervals that were looked at from their beginning to their end. The very first is not among
- * them: what goes on at the start is found within it.
+ * Finds the intervals that were captured completely. The first interval is excluded, because
+ * existing connections are discovered during it.
  */
 static void find_whole(const struct traffic *t, unsigned *first, unsigned *end)
 {

@@ -13,7 +13,7 @@ int scale_add(struct scale *s, const struct rec_thinning *r)
 		return 0;
 	if (array_reserve(&s->steps, &s->cap, s->cnt + 1))
 		return -ENOMEM;
-	/* Where nothing is kept, what still passes was chosen before. */
+	/* When the share is 0, data that still comes was selected at the previous share. */
 	s->steps[s->cnt++] =
 		(struct scale_step){r->ts_ns, r->to_per_64k ? r->to_per_64k : r->from_per_64k};
 	return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What figures are worth that were scaled: written as they are loaded, told as they are shown. */
+/* Accuracy of scaled statistics: stored when they are loaded, printed when they are shown. */
 #include <math.h>
 
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_note.h"
 
-/* What messages of a capture add up to. */
+/* Sums of the messages of a capture. */
 struct scaled {
 	uint64_t connections, seen;
 	double calls, variance;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both ends of connections: their names, and what payload tells of them. What TCP's sequence
- * numbers contradict is taken apart again.
+ * Both ends of connections: their names, and what payload tells about them. Ends whose TCP sequence
+ * numbers contradict each other are separated again.
  */
 #include <stdlib.h>
 
@@ -82,8 +82,8 @@ void traffic_anchor(struct conn *c, const struct rec_payload *r)
 		marks_add(c->marks, dir, (struct mark){r->tcp_seq + r->len, r->ts_ns});
 }
 
-/* Where both know a stream's place, they must agree; positions begin where each end was first seen.
- */
+/* If both ends know the stream position, the positions must agree. They are relative to where each
+ * end was first seen. */
 static bool contradict(const struct conn *a, const struct conn *b, enum l7_dir dir)
 {
 	enum l7_dir back = dir == L7_SENT ? L7_RECEIVED : L7_SENT;
@@ -108,8 +108,8 @@ void traffic_check_sides(struct traffic *t)
 	}
 }
 
-/* Of two ends the one counts that saw more messages whole, so that a lossy end is not taken for the
- * one with more calls; then that with more halves, then the client's. */
+/* Of two ends the one that saw more complete messages is counted, so that an end with losses is not
+ * preferred for having more calls. Then the one with more halves, then the client's. */
 bool traffic_counted(const struct conn *c)
 {
 	const struct conn *d = c->other ? c->traffic->conns[c->other - 1] : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What was learned of connections, and messages added up, as rows. */
+/* Writes connections and aggregated messages as rows. */
 #include <math.h>
 
 #include "format/text.h"
@@ -114,7 +114,7 @@ int traffic_write_connections(struct traffic *t)
 	return err;
 }
 
-/* ---- figures ---- */
+/* ---- aggregates ---- */
 
 static const struct {
 	const char *name;
@@ -145,7 +145,7 @@ static void latency_or_null(struct insert *in, const struct latency *l)
 			insert_null(in);
 }
 
-/* What was counted without weight, as if nothing had been left out. */
+/* Scales a value that was counted without weights. */
 static int64_t scaled(const struct figure *g, uint64_t v)
 {
 	return g->calls == g->seen || !g->seen ? (int64_t)v : llround(v * (g->calls / g->seen));
@@ -178,7 +178,7 @@ static int write_figure(struct traffic *t, struct insert *in, const char *level,
 	return insert_run(in);
 }
 
-/* The steps usual for request durations; the last holds all. */
+/* Usual bucket bounds for request durations; the last one holds all. */
 static const uint64_t steps_us[] = {50,	    100,     250,     500,     1000,	2500,
 				    5000,   10000,   25000,   50000,   100000,	250000,
 				    500000, 1000000, 2500000, 5000000, 10000000};
@@ -199,7 +199,7 @@ static int write_buckets(struct traffic *t, const struct figure *g)
 	return err;
 }
 
-/* An endpoint belongs to whoever serves it: for calls that were made, to the other end. */
+/* An endpoint belongs to the service that serves it: for outgoing calls, the other end. */
 static int merge_endpoints(struct figures **out, const struct traffic *t)
 {
 	uint32_t server = strings__add(t->strings, span_of("server"));

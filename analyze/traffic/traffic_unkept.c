@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What was missed because payload was not kept, by capture and protocol: the table `unkept`. */
+/* What was missed because payload was not captured, by capture and protocol: the table `unkept`. */
 #include <errno.h>
 
 #include "format/text.h"
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_note.h"
 
-enum { MOST = 65535 }; /* of --payload */
+enum { MOST = 65535 }; /* maximum of --payload */
 
 int traffic_add_unkept(struct traffic *t, const struct conn *c)
 {
@@ -67,7 +67,7 @@ static void add_amount(struct strbuf *b, const char *before, uint64_t n, const c
 		strbuf_addf(b, "%s%s %s", before, format_count(buf, n), n == 1 ? one : many);
 }
 
-/* What would have kept them. */
+/* Adds the option that would have captured the payload. */
 static void add_advice(struct strbuf *b, const struct capture *c, uint64_t longest)
 {
 	uint64_t enough = (longest + 1023) / 1024 * 1024;

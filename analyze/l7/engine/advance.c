@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A direction is read at its front. */
+/* Parses both directions at their fronts, in time order. */
 #include <string.h>
 
 #include "analyze/l7/engine/conn.h"
 
 #define MAX_BUFFER (1u << 20)
-#define MAX_PIECES (1u << 13)  /* held besides: of some nothing was kept */
+#define MAX_PIECES (1u << 13)  /* limit of pieces held; pieces without captured bytes count, too */
 #define REORDER_NS 50000000ULL /* how long a gap may still be filled */
 
-/* Bytes are missing at the front: nobody knows how many messages. */
+/* Bytes are missing at the front; the number of messages in them is unknown. */
 static void lost_step(struct l7_conn *c, struct direction *d, enum l7_why why)
 {
 	if (!d->after_hole)
@@ -20,7 +20,7 @@ static void lost_step(struct l7_conn *c, struct direction *d, enum l7_why why)
 	pair_hole(&c->pair, is_requests(c, dir_of(c, d)), why);
 }
 
-/* So are they where `missed` bytes of the front's call were not kept. */
+/* The same, where `missed` bytes of the front's call were not captured. */
 static void unkept_step(struct l7_conn *c, struct direction *d, uint64_t missed)
 {
 	uint64_t call = stream_call_len(&d->stream);
@@ -39,15 +39,15 @@ static void add_missed(struct direction *d, uint64_t n)
 	d->missed += n < L7_MISSED_UNKNOWN - before ? n : L7_MISSED_UNKNOWN - 1 - before;
 }
 
-/* Nothing more may be held: what waits here waits no longer. */
+/* The buffer limit is reached: nothing more is held for data that is missing. */
 static bool is_full(const struct l7_conn *c, const struct stream *s)
 {
 	return s->held > (c->opts.max_buffer ? c->opts.max_buffer : MAX_BUFFER) ||
 	       s->cnt > MAX_PIECES;
 }
 
-/* So long a gap may still be filled by a piece that comes late, unless too much waits for it, in
- * either direction. */
+/* Has the time expired in which a late piece may fill the gap? A full buffer in either direction
+ * ends it, too. */
 static bool is_over(const struct l7_conn *c, uint64_t since_ns)
 {
 	return c->now_ns > since_ns + REORDER_NS || is_full(c, &c->dir[L7_SENT].stream) ||
@@ -59,7 +59,7 @@ static bool gap_is_final(const struct l7_conn *c, const struct stream *s)
 	return c->finished || is_over(c, stream_first_ns(s));
 }
 
-/* The same of a gap that lies behind the first piece. */
+/* The same for a gap after the first piece. */
 static bool is_cut_off(const struct l7_conn *c, const struct stream *s)
 {
 	uint64_t since_ns = stream_gap_ns(s);
@@ -67,7 +67,7 @@ static bool is_cut_off(const struct l7_conn *c, const struct stream *s)
 	return since_ns && is_over(c, since_ns);
 }
 
-/* A gap that may still be filled: what came later in either direction waits for it. */
+/* The gap may still be filled: later data of either direction waits for it. */
 static bool blocked(const struct l7_conn *c, enum l7_dir dir)
 {
 	const struct stream *s = &c->dir[dir].stream;
@@ -83,8 +83,8 @@ static uint64_t tail_end_ns(const struct direction *d)
 	return d->tail ? stream_time(&d->stream, d->tail_end - 1) : 0;
 }
 
-/* Messages are paired in the order of their ends: does the other direction have something before
- * this one's? It is so where a gap held both up. */
+/* Messages are paired in the order of their ends. Does the other direction have data from before
+ * end_ns? This happens when a gap delayed both directions. */
 static bool is_ahead(const struct l7_conn *c, const struct direction *d, uint64_t end_ns)
 {
 	uint64_t other_ns = stream_first_ns(&c->dir[!dir_of(c, d)].stream);
@@ -92,7 +92,7 @@ static bool is_ahead(const struct l7_conn *c, const struct direction *d, uint64_
 	return other_ns && other_ns < end_ns;
 }
 
-/* A message of the other direction that waits, and ended before this one, goes first. */
+/* Releases a waiting message of the other direction that ended before this one. */
 static void release_earlier(struct l7_conn *c, struct direction *d, uint64_t end_ns)
 {
 	struct direction *other = &c->dir[!dir_of(c, d)];
@@ -102,7 +102,8 @@ static void release_earlier(struct l7_conn *c, struct direction *d, uint64_t end
 		tail_release(c, other);
 }
 
-/* Nothing moves any more, nor can anything come before them. */
+/* Releases a waiting message whose end has passed when nothing can be parsed and nothing earlier
+ * can come. */
 static bool release_ended(struct l7_conn *c)
 {
 	for (int d = 0; d < 2; d++)
@@ -113,7 +114,7 @@ static bool release_ended(struct l7_conn *c)
 	return false;
 }
 
-/* parse gave `n` bytes. */
+/* Consumes `n` bytes, the result of parse. */
 static void accept(struct l7_conn *c, struct direction *d, const struct l7_view *view,
 		   struct l7_message *m, uint64_t n)
 {
@@ -167,7 +168,7 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 		speak_switch(c, goes_on);
 }
 
-/* Out of step at the front: to the next boundary, or past this piece. */
+/* Out of sync at the front: skips to the next boundary, or past this piece. */
 static void resync(struct l7_conn *c, struct direction *d, const struct l7_view *view, size_t from)
 {
 	size_t off = view->len;
@@ -175,7 +176,8 @@ static void resync(struct l7_conn *c, struct direction *d, const struct l7_view 
 	c->stats.resyncs++;
 	if (c->protocol->resync && from < view->len)
 		off = c->protocol->resync(view, from);
-	/* What was kept goes on behind that; else with what was not. */
+	/* If captured bytes follow, they were lost; otherwise the rest of the call was not
+	 * captured. */
 	if (off == view->len && view->cut)
 		unkept_step(c, d, view->known - view->len);
 	else
@@ -194,7 +196,7 @@ static void on_bad(struct l7_conn *c, struct direction *d, const struct l7_view 
 	resync(c, d, view, 1);
 }
 
-/* memset itself is faster than the `rep stos` that a size known here becomes. */
+/* Calls memset through an opaque size: GCC turns a constant size into slower `rep stos`. */
 static void clear(struct l7_message *m)
 {
 	size_t sz = sizeof(*m);
@@ -220,8 +222,8 @@ static int64_t parse_front(struct l7_conn *c, struct direction *d, struct l7_vie
 	}
 }
 
-/* Of one direction the first bytes are there, of the other they are not: lost before anybody knew
- * what they were. */
+/* If the first bytes of the other direction were seen and those of this one were not, they were
+ * lost before the protocol was known. */
 static void begin_parsing(struct l7_conn *c, struct direction *d)
 {
 	const struct direction *other = &c->dir[!dir_of(c, d)];
@@ -234,7 +236,7 @@ static void begin_parsing(struct l7_conn *c, struct direction *d)
 	d->parsed = true;
 }
 
-/* One step at the front; false when nothing more can be done now. */
+/* One step at the front. False: nothing more can be done now. */
 static bool step(struct l7_conn *c, enum l7_dir dir)
 {
 	struct direction *d = &c->dir[dir];
@@ -293,8 +295,7 @@ static bool holds(const struct l7_conn *c)
 	return d[0].stream.cnt || d[1].stream.cnt || d[0].tail || d[1].tail;
 }
 
-/* Both directions from their fronts, in the order of time; at the same time the request goes first.
- */
+/* Parses both directions in time order. At equal times the request comes first. */
 void advance(struct l7_conn *c)
 {
 	bool moved = true;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_SZ = 960 }; /* with its head a size that malloc has at hand */
+enum { CHUNK_SZ = 960 }; /* with its header a malloc size class */
 
 struct arena_chunk {
 	struct arena_chunk *next;

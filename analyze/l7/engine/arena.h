@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a parser prints and keeps until its message was delivered. */
+/* Memory for strings of the message being parsed. It is reset once the message is delivered. */
 #ifndef ANALYZE_L7_ARENA_H
 #define ANALYZE_L7_ARENA_H
 
@@ -7,14 +7,14 @@
 
 struct arena_chunk;
 
-/* Zeroed it is empty. */
+/* A zeroed arena is empty. */
 struct arena {
-	struct arena_chunk *chunks; /* the one that is being filled comes first */
+	struct arena_chunk *chunks; /* the first chunk is the one being filled */
 };
 
-/* sz bytes; NULL: out of memory. */
+/* Allocates sz bytes. NULL: out of memory. */
 char *arena_add(struct arena *a, size_t sz);
-/* Nothing of it is used any more; memory for the next message stays. */
+/* Invalidates all allocations. Keeps memory for the next message. */
 void arena_reset(struct arena *a);
 void arena_fini(struct arena *a);
 

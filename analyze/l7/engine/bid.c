@@ -4,15 +4,15 @@
 #include <stdlib.h>
 
 enum {
-	BID_BYTES = 1 << 18, /* kept bytes of both directions after which an unknown connection is
-				given up */
+	BID_BYTES = 1 << 18, /* captured bytes of both directions after which an unrecognized
+			      * connection is given up */
 	BID_PIECES = 64,
-	BID_WAIT = 16,	   /* pieces after which one direction alone has to do */
-	BID_SETTLE = 6,	   /* pieces after which a short one is taken for what it is */
-	BID_MIN = 16,	   /* a piece shorter than this is joined with the next for bidding */
+	BID_WAIT = 16,	   /* pieces after which one direction alone is sufficient */
+	BID_SETTLE = 6,	   /* pieces after which a short piece is judged as it is */
+	BID_MIN = 16,	   /* a shorter piece is joined with the next for bidding */
 	SURE = 90,	   /* a bid that needs no second direction */
 	ENOUGH = 50,	   /* a bid that needs no port */
-	ENOUGH_LATER = 70, /* the same behind pieces that nobody knew */
+	ENOUGH_LATER = 70, /* the same after pieces that no protocol recognized */
 };
 
 static bool port_fits(const struct l7_protocol *p, uint16_t port)
@@ -23,8 +23,8 @@ static bool port_fits(const struct l7_protocol *p, uint16_t port)
 	return false;
 }
 
-/* What each direction begins with. Servers may read or write a header first: what follows it
- * belongs to the picture, in a copy. */
+/* The beginning of each direction. Servers may read or write a header separately, so a short piece
+ * is joined with what follows, in a copy. */
 static void bid_views(struct stream *const dir[2], struct l7_view view[2], uint8_t *copy[2])
 {
 	for (int d = 0; d < 2; d++) {
@@ -33,7 +33,7 @@ static void bid_views(struct stream *const dir[2], struct l7_view view[2], uint8
 
 		view[d] = (struct l7_view){.p = (const uint8_t *)""};
 		copy[d] = NULL;
-		/* Nobody can tell from what is not there. */
+		/* Skip bytes that were not captured. */
 		while ((at = stream_look(s, &view[d])) == STREAM_UNKEPT || at == STREAM_GAP)
 			stream_skip(s);
 		if (view[d].len && view[d].len < BID_MIN)
@@ -67,8 +67,8 @@ static const struct l7_protocol *best_bid(const struct l7_conn_opts *opts,
 }
 
 /*
- * Nobody knows what the fronts begin with: joined in the middle of a message, perhaps. The older
- * one moves to its next piece, which may begin one. False: wait for more.
+ * No protocol recognizes the fronts: capture may have begun in the middle of a message. Moves the
+ * older front to its next piece, which may begin a message. False: wait for more.
  */
 static bool move_on(struct bidding *b, struct stream *const dir[2], const struct l7_view view[2],
 		    bool now)

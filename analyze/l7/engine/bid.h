@@ -5,27 +5,28 @@
 
 #include "analyze/l7/engine/stream.h"
 
-/* Zeroed nothing came yet. */
+/* Zeroed initial state: no piece was added. */
 struct bidding {
-	bool given_up;		      /* nobody knows it */
-	bool moved;		      /* nobody knew its first pieces */
-	unsigned pieces, pieces_here; /* since the front moved, while nobody knows it */
+	bool given_up;		      /* not recognized; no more bids are requested */
+	bool moved;		      /* the first pieces were skipped as unrecognized */
+	unsigned pieces, pieces_here; /* pieces_here: since the front last moved */
 	size_t kept_bytes;
-	uint64_t passed; /* bytes that nobody knew */
+	uint64_t passed; /* bytes skipped as unrecognized */
 };
 
-/* To be asked about another piece. */
+/* Adds a piece for the next bids. */
 void bidding_add(struct bidding *b, const struct l7_piece *piece);
 
 /*
- * Asks, as often as there is something new to ask about: the fronts of `dir`, by enum l7_dir, move
- * over what nobody knows. NULL: nobody yet, or, with given_up, ever. `now`: nothing more will come.
- * *requests_sent as bid left it, -1 where the content does not tell.
+ * Requests bids while there is new data. Moves the fronts of `dir` (indexed by enum l7_dir) past
+ * unrecognized bytes. Returns NULL when no protocol is recognized yet or, if given_up is set, when
+ * none will be. `now`: no more data will come. *requests_sent is as bid set it, or -1 if the
+ * content does not tell.
  */
 const struct l7_protocol *bidding_settle(struct bidding *b, const struct l7_conn_opts *opts,
 					 struct stream *const dir[2], bool now, int *requests_sent);
 
-/* Contradicted: begins anew in the middle of the connection. */
+/* Restarts detection in the middle of the connection, after parsing contradicted the protocol. */
 void bidding_again(struct bidding *b);
 
 #endif

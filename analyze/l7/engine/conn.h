@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inside of a connection, and its steps, each of which uses those before it: messages that end
- * (tail.c), the protocol it speaks (speak.c), what lies at the fronts of its directions
- * (advance.c). engine.c is its life.
+ * Internals of a connection. Each step uses only those before it: ending messages (tail.c),
+ * selecting the protocol (speak.c), parsing at the fronts of both directions (advance.c). engine.c
+ * creates, feeds and finishes connections.
  */
 #ifndef ANALYZE_L7_CONN_H
 #define ANALYZE_L7_CONN_H
@@ -15,14 +15,14 @@
 struct direction {
 	struct stream stream;
 	bool after_hole;
-	bool spans; /* a message went on in the next call: what begins one may be the middle of it
-		     */
-	uint64_t missed_from; /* after a hole: where it began */
-	uint64_t missed;      /* before the next message */
-	bool begun;	      /* one of its pieces came, the first at this position */
+	bool spans; /* a message continued in the next call, so the first bytes of a call may be
+		     * the middle of a message */
+	uint64_t missed_from; /* after a hole: its position */
+	uint64_t missed;      /* bytes missed before the next message */
+	bool begun;	      /* a piece was received; the first one began at position `begin` */
 	uint64_t begin;
 	bool parsed;
-	struct waiting *tail; /* a message whose last byte, that before tail_end, has not passed */
+	struct waiting *tail; /* a message whose end, tail_end, has not been seen */
 	uint64_t tail_end;
 };
 
@@ -33,7 +33,7 @@ struct l7_conn {
 	struct direction dir[2];
 	struct l7_parser parser;
 	struct pair pair;
-	struct arena own_arena, *arena; /* the latter is used */
+	struct arena own_arena, *arena; /* `arena` is the one in use: own_arena or the caller's */
 	struct l7_stats stats;
 	enum l7_dir first_dir;
 	bool begun, opaque, finished;
@@ -52,21 +52,21 @@ static inline enum l7_dir dir_of(const struct l7_conn *c, const struct direction
 	return d == &c->dir[L7_SENT] ? L7_SENT : L7_RECEIVED;
 }
 
-/* A message whose last byte has passed, that before `end`, goes to pairing. */
+/* Passes a message to pairing. Its last byte, the one before `end`, has been seen. */
 void tail_finish(struct l7_conn *c, struct direction *d, struct l7_message *m, uint64_t end);
-/* Its last byte is still to come: a copy waits until tail_release. */
+/* Holds a copy until tail_release, because the last byte of the message has not been seen. */
 void tail_hold(struct l7_conn *c, struct direction *d, struct l7_message *m, uint64_t end);
 void tail_release(struct l7_conn *c, struct direction *d);
 
-/* From here on the connection speaks p; without memory still nobody's. */
+/* Sets the protocol of the connection. Without memory the connection stays unrecognized. */
 void speak_take(struct l7_conn *c, const struct l7_protocol *p, int requests_sent);
-/* What parsers and pairing still hold goes out. */
+/* Delivers everything that the parser and pairing still hold. */
 void speak_flush(struct l7_conn *c);
 void speak_drop(struct l7_conn *c);
-/* To another one; the roles stay. */
+/* Switches to the protocol called name; the roles stay. */
 void speak_switch(struct l7_conn *c, const char *name);
 
-/* Parses both directions as far as they are known. */
+/* Parses both directions as far as data is available. */
 void advance(struct l7_conn *c);
 
 #endif

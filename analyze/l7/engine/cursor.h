@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads bytes within their bounds, or marks the cursor cut; never past the end. What is read from a
- * cut cursor is 0 or empty, so that a parser asks once, at the end.
+ * A bounds-checked reader. A read past the end marks the cursor as cut. Reads from a cut cursor
+ * return 0 or empty, so a parser needs to check `cut` only once, at the end.
  */
 #ifndef ANALYZE_L7_CURSOR_H
 #define ANALYZE_L7_CURSOR_H
@@ -65,7 +65,7 @@ static inline uint64_t l7_le(struct l7_cursor *c, unsigned n)
 	return v;
 }
 
-/* Groups of seven bits, the lowest first; false: it does not end within `max` bytes. */
+/* Reads a varint: groups of seven bits, lowest first. False: it does not end within `max` bytes. */
 static inline bool l7_varint(struct l7_cursor *c, unsigned max, uint64_t *v)
 {
 	*v = 0;
@@ -86,13 +86,13 @@ static inline struct span l7_bytes(struct l7_cursor *c, uint64_t n)
 	return p ? (struct span){(const char *)p, n} : (struct span){"", 0};
 }
 
-/* As many bytes as the `n` bytes in front of them tell (big endian). */
+/* Reads an n-byte big-endian length, then that many bytes. */
 static inline struct span l7_counted(struct l7_cursor *c, unsigned n)
 {
 	return l7_bytes(c, l7_be(c, n));
 }
 
-/* Up to a NUL, which is passed. */
+/* Reads up to a NUL and skips the NUL. */
 static inline struct span l7_cstring(struct l7_cursor *c)
 {
 	const uint8_t *nul = c->cut || c->p == c->end ? NULL : memchr(c->p, 0, l7_left(c));

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * One connection: bidding, then parsing both directions in the order of time, then pairing.
- */
+/* One connection: protocol detection, then parsing both directions in time order, then pairing. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analyze/l7/engine/conn.h"
 
-enum { TABLES_SZ = 4096 };   /* what a parser with tables of its own may hold beside its state */
-enum { CONTRADICTIONS = 8 }; /* bad parses in a row after which the protocol is asked for again */
+enum { TABLES_SZ = 4096 };   /* memory of the tables of a parser, besides its state */
+enum { CONTRADICTIONS = 8 }; /* consecutive parse errors after which detection restarts */
 
-/* ---- what parsers call ---- */
+/* ---- called by parsers ---- */
 
 const struct l7_message *l7_pending(const struct l7_parser *parser, uint64_t id)
 {
@@ -85,7 +83,7 @@ static void settle(struct l7_conn *c, bool now)
 		speak_take(c, p, requests_sent);
 }
 
-/* Nobody's bytes: counted, not held. */
+/* Bytes of an unrecognized protocol: counted, not held. */
 static void pass_over(struct l7_conn *c)
 {
 	for (int d = 0; d < 2; d++) {
@@ -122,7 +120,7 @@ int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece)
 	} else if (c->protocol) {
 		advance(c);
 		if (c->bad_in_row >= CONTRADICTIONS) {
-			/* Replaced after repeated contradiction. */
+			/* After repeated contradiction the protocol is detected again. */
 			speak_drop(c);
 			bidding_again(&c->bidding);
 			c->bad_in_row = 0;
@@ -130,7 +128,7 @@ int l7_conn__feed(struct l7_conn *c, const struct l7_piece *piece)
 	}
 	if (!c->protocol && c->bidding.given_up)
 		pass_over(c);
-	arena_fini(&c->own_arena); /* there may be many connections */
+	arena_fini(&c->own_arena); /* saves memory: there may be many connections */
 	return stream_own(&c->dir[piece->dir].stream);
 }
 

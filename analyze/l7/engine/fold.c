@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names without what varies: path templates and key patterns; and small text helpers of the
+/* Removes the variable parts of names (path templates, key patterns); small text helpers for
  * parsers. */
 #include <ctype.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "format/text.h"
 #include "analyze/l7/engine/l7.h"
 
-/* A token this long with digits in it is an identifier, not a word. */
+/* A token of at least this length with digits in it is an identifier, not a word. */
 enum { TOKEN_MIN = 16, HEX_MIN = 8 };
 
 enum { SEPARATOR = 1, DIGIT = 2, HEX = 4 };
@@ -39,7 +39,7 @@ static bool is_uuid(const char *p, size_t len)
 	return len == sizeof(shape) - 1 || !isalnum((unsigned char)p[sizeof(shape) - 1]);
 }
 
-/* A segment, up to a separator. */
+/* A segment up to a separator. */
 struct word {
 	size_t len, digits, hex;
 };
@@ -56,7 +56,7 @@ static struct word word_at(const char *p, size_t left)
 	return s;
 }
 
-/* What stands for it; NULL: the segment itself. */
+/* The placeholder of a segment. NULL: the segment is used as it is. */
 static const char *stand_in(const struct word *s)
 {
 	if (!s->digits)

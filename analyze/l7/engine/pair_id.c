@@ -10,7 +10,7 @@ static struct waiting **bucket_of(const struct pair_id *p, uint64_t id)
 	return &p->buckets[(id * 0x9e3779b97f4a7c15ull >> 32) & (p->bucket_cnt - 1)];
 }
 
-/* Where the link to the oldest of that id is; peer 0: of anyone. NULL: none waits. */
+/* Returns the link to the oldest request with that id. peer 0: any peer. NULL: none is waiting. */
 static struct waiting **find(const struct pair_id *p, uint64_t id, uint32_t peer)
 {
 	struct waiting **at;
@@ -31,7 +31,7 @@ static struct waiting *take_at(struct pair_id *p, struct waiting **at)
 	return waiting_take(&p->reqs, w);
 }
 
-/* Behind those of its bucket: of equal ids the oldest is found first. */
+/* Appends to the bucket, so that the oldest of equal ids is found first. */
 static void link_last(struct pair_id *p, struct waiting *w)
 {
 	struct waiting **at = bucket_of(p, w->m.id);
@@ -60,7 +60,7 @@ static bool grow(struct pair_id *p)
 	return true;
 }
 
-/* A request that stays alone. */
+/* Delivers a request unpaired. */
 static void give_up(struct pair_id *p, struct waiting **at)
 {
 	struct waiting *w = take_at(p, at);
@@ -82,7 +82,8 @@ static void give_up_oldest(struct pair_id *p)
 
 void pair_id_request(struct pair_id *p, const struct l7_message *m)
 {
-	/* An id is used again: the answer to the one before was lost, or it was asked anew. */
+	/* An id in use comes again: the response to the earlier request was lost, or the request
+	 * was retried. */
 	struct waiting **before = m->id ? find(p, m->id, m->peer) : NULL, *w;
 
 	if (before)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* By id a response takes the request of its id. Zeroed but for `out` it is ready. */
+/* Pairing by id: a response takes the request with its id. Ready to use when zeroed except for
+ * `out`. */
 #ifndef ANALYZE_L7_PAIR_ID_H
 #define ANALYZE_L7_PAIR_ID_H
 
@@ -9,16 +10,16 @@
 struct pair_id {
 	struct pair_out *out;
 	struct waiting_list reqs;
-	struct waiting **buckets; /* bucket_cnt of them, a power of two */
+	struct waiting **buckets; /* bucket_cnt entries, a power of two */
 	size_t bucket_cnt;
-	uint64_t holes[2];  /* in responses, in requests */
-	enum l7_why why[2]; /* the last of each */
+	uint64_t holes[2];  /* number of holes in responses, in requests */
+	enum l7_why why[2]; /* cause of the last hole of each */
 };
 
 void pair_id_request(struct pair_id *p, const struct l7_message *m);
 void pair_id_response(struct pair_id *p, const struct l7_message *m);
 const struct l7_message *pair_id_pending(const struct pair_id *p, uint64_t id);
-/* The request waits no longer. */
+/* Delivers the request unpaired. */
 void pair_id_give_up(struct pair_id *p, uint64_t id);
 void pair_id_hole(struct pair_id *p, bool requests, enum l7_why why);
 void pair_id_fini(struct pair_id *p);

@@ -49,8 +49,8 @@ void pair_known_retract(struct pair_order *p)
 	p->window.size = 0;
 }
 
-/* It was seen to, before anything was lost; that
- * what was not kept comes again and again leaves nobody the time. */
+/* The client was seen to do so before anything was lost. With L7_NOT_KEPT it is assumed, because
+ * holes are too frequent to observe it. */
 bool pair_known_bursts(const struct pair_order *p)
 {
 	return !p->overlaps && (p->calm || p->why == L7_NOT_KEPT);
@@ -61,8 +61,8 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* So many requests are outstanding: the newest. Those of them that were missed have others stand
- * for them, behind the `ahead` that were sure. */
+/* Sets the number of requests outstanding, which are the newest. Placeholders for missed ones are
+ * inserted after the `ahead` oldest, which are sure. */
 static void refill(struct pair_order *p, size_t ahead, size_t outstanding)
 {
 	static const struct l7_message nothing;
@@ -90,15 +90,15 @@ static void refill(struct pair_order *p, size_t ahead, size_t outstanding)
 	p->derived = true;
 }
 
-/* Of the requests since the hole the newest, as many as are outstanding, wait; those before them
- * belong to the responses held, from the newest back. */
+/* The newest requests since the hole stay waiting, as many as are outstanding. Those before them
+ * are paired with the held responses, from the newest back. */
 static void end_turn(struct pair_order *p, size_t outstanding)
 {
 	size_t since = smaller(p->reqs.tail, p->reqs.cnt - p->sure_cnt), wait;
 	struct waiting_list sure = {0}, old = {0};
 
 	if (p->sure_cnt + (p->sure_cnt ? since : 0) > outstanding) {
-		p->window.size = 0; /* it is no window */
+		p->window.size = 0; /* not a window */
 		return;
 	}
 	wait = smaller(since, outstanding);
@@ -116,7 +116,8 @@ int64_t pair_known_outstanding(const struct pair_order *p)
 	return p->unsure ? PAIR_WINDOW_UNKNOWN : (int64_t)p->reqs.cnt - (int64_t)p->early;
 }
 
-/* What was missed was all of one size: its number is known, from here on. */
+/* If the missed messages all had one size, their number is known, and so is the number
+ * outstanding. */
 static void count_alike(struct pair_order *p)
 {
 	int64_t more;
@@ -142,8 +143,8 @@ static void find_by_window(struct pair_order *p)
 	p->windowed = !p->unsure;
 }
 
-/* What is left of all that is possible, and before a request the client's window, if they do not
- * contradict each other. */
+/* Recovers the order from the only number possible or, before a request, from the client's window,
+ * if the two do not contradict each other. */
 void pair_known_find(struct pair_order *p, bool request)
 {
 	int64_t only;

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether the order is known: how that ends, and how it is found again, for pair_order.c. */
+/* Whether the order of requests and responses is known: how it is lost and recovered, for
+ * pair_order.c. */
 #ifndef ANALYZE_L7_PAIR_KNOWN_H
 #define ANALYZE_L7_PAIR_KNOWN_H
 
 #include "analyze/l7/engine/pair_order.h"
 
-/* From here on it is not, but for those that are sure. */
+/* The order is unknown from here on, except for the requests counted in sure_cnt. */
 void pair_known_end(struct pair_order *p);
-/* It may not be: responses were missed that no request seen can have had. If the next request is
- * seen too, it is. */
+/* The order may be unknown: responses were missed although no request was waiting. It is known
+ * again if the next request is seen without a hole before it. */
 void pair_known_doubt(struct pair_order *p);
-/* Nor of any that waits. */
+/* The order is unknown for all waiting requests. */
 void pair_known_lose(struct pair_order *p, enum l7_why why);
-/* It was taken for known, and never was. */
+/* The order was assumed to be known, but the assumption was wrong. */
 void pair_known_retract(struct pair_order *p);
 
-/* Does the client ask on only when all answers have come? */
+/* Does the client wait for all responses before it sends the next request? */
 bool pair_known_bursts(const struct pair_order *p);
 
-/* How many requests are outstanding, or PAIR_WINDOW_UNKNOWN; less than none: answers came to
- * requests that must have been missed. */
+/* Number of outstanding requests, or PAIR_WINDOW_UNKNOWN. Negative: responses came whose requests
+ * must have been missed. */
 int64_t pair_known_outstanding(const struct pair_order *p);
-/* Before a request: what the turn before it says against the order. */
+/* Before a request: checks the assumed order against the turn before it. */
 void pair_known_turn(struct pair_order *p);
-/* Before a response: what was taken for known is not possible. */
+/* Before a response: is the assumed order impossible? */
 bool pair_known_contradicted(const struct pair_order *p);
-/* Before a request or response: if the order is not known, is it now? */
+/* Before a request or response: tries to recover the order. */
 void pair_known_find(struct pair_order *p, bool request);
 
 #endif

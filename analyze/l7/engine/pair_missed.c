@@ -2,8 +2,8 @@
 #include "analyze/l7/engine/pair_missed.h"
 
 enum {
-	ENOUGH = 64, /* messages of one size and no other */
-	SOME = 16,   /* messages, before which their lengths tell nothing */
+	ENOUGH = 64, /* messages needed, all of one size */
+	SOME = 16,   /* messages needed before lengths give bounds */
 };
 
 void pair_missed_begin(struct pair_missed *p)

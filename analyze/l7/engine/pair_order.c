@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pairs by order, and what becomes of the order when bytes were missed.
+ * Pairs in order, and handles the order when bytes are missed.
  *
  *   requests   1 2 3 4 . . 7 8           9 ...      . missed
  *   responses            1 2 . . 5 6 7 8     9 ...
  *              |-------- a burst ------| the next
  *
- * Missed requests leave those that wait before them as they were: their answers come first. Missed
- * responses may have been those of any that wait. Either way what comes then is held back until its
- * burst is over: most clients ask on only when all answers have come, so that a request after
- * responses begins another burst, with nothing outstanding. Then the last responses belong to the
- * last requests, as many as came behind the holes of both directions. That no response was lost
- * behind them shows when the next one comes, without a hole before it; until then the burst waits.
+ * Missed requests do not affect the requests waiting before them, whose responses come first.
+ * Missed responses may belong to any waiting request. In both cases later messages are held until
+ * their burst ends. Most clients send the next request only after all responses have come, so a
+ * request after responses begins a new burst with nothing outstanding. Then the last responses
+ * belong to the last requests, as many as came after the holes of both directions. When the next
+ * response comes without a hole before it, no response was lost after them; until then the burst
+ * is held.
  *
- * A client that asks on while answers are still to come has no such bursts; one that was not yet
- * seen to wait for all is taken for such. Where one number of outstanding requests alone is
- * possible by the bytes that were missed and by the kinds of answers (pair_possible.h), that tells
- * which the next response belongs to, and those that were held back. So it does where the client
- * keeps a number of them on their way (pair_window.h), if that is possible; else its order is taken
- * for known again only when what passed between two long silences agrees in number. What was taken
- * for known by a burst or a window and turns out impossible is known no longer.
+ * A client that sends requests while responses are outstanding (it overlaps) has no bursts. A
+ * client not yet seen to wait for all responses is treated in the same way. If the missed bytes and
+ * the kinds of responses leave only one possible number of outstanding requests (pair_possible.h),
+ * that number tells which requests the next response and the held responses belong to. So does the
+ * number that a client keeps outstanding (pair_window.h), if it is possible. Otherwise the order is
+ * known again only when the requests and responses between two long silences agree in number
+ * (pair_silence.h). An order derived from a burst or a window is dropped if it turns out to be
+ * impossible.
  *
- * Requests may be quiet: answered only where that says something. Then the parser chooses the
- * request that a response takes, and numbers prove nothing. A response that names its request, one
- * that came behind the hole, proves the order.
+ * Requests may be quiet: answered only if there is something to report. Then the parser chooses the
+ * request that a response takes, and counts prove nothing. A response that names its request proves
+ * the order if that request came after the hole.
  */
 #include <stdlib.h>
 
 #include "analyze/l7/engine/pair_known.h"
 #include "analyze/l7/engine/pair_silence.h"
 
-/* Windows, and messages besides, that are held back in hope of a turn, or until one number of those
- * that may be outstanding is left. */
+/* Limit of messages held for a turn, or until one possible number is left: HELD_WINDOWS windows and
+ * HELD_MIN messages. */
 enum { HELD_WINDOWS = 8, HELD_MIN = 256 };
 
 static bool only_quiet(const struct waiting_list *reqs)
@@ -42,7 +44,7 @@ static bool only_quiet(const struct waiting_list *reqs)
 	return true;
 }
 
-/* Those that were missed may have been asked since. */
+/* Missed requests do not count, because they may have been sent since. */
 static bool seen_to_wait(const struct waiting_list *reqs)
 {
 	for (const struct waiting *w = reqs->oldest; w; w = w->next)
@@ -51,14 +53,15 @@ static bool seen_to_wait(const struct waiting_list *reqs)
 	return false;
 }
 
-/* Of one that overlaps, as much as may be settled at a turn. */
+/* For a client that overlaps: few enough messages are held to be settled at a turn. */
 static bool awaits_turn(const struct pair_order *p)
 {
 	return (pair_window_hopeful(&p->window) || p->possible.uncommon) &&
 	       p->reqs.cnt + p->resps.cnt <= HELD_WINDOWS * p->window.size + HELD_MIN;
 }
 
-/* Else nothing is held that silence did not begin: it may go on for hours. */
+/* Otherwise messages are held only after a silence, because the order may stay unknown for
+ * hours. */
 static bool holds(const struct pair_order *p)
 {
 	return p->unsure && (pair_known_bursts(p) || p->begun_idle || awaits_turn(p));
@@ -71,7 +74,8 @@ static void let_go(struct pair_order *p)
 	waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
 }
 
-/* A request after responses: the burst before is complete, if the client is of that kind. */
+/* A request after responses: the previous burst is complete, if the client waits for all
+ * responses. */
 static void end_burst(struct pair_order *p)
 {
 	if (p->unsure ? p->sure_cnt : seen_to_wait(&p->reqs)) {
@@ -86,12 +90,12 @@ static void end_burst(struct pair_order *p)
 	p->old_why = p->why;
 	p->reqs = p->resps = (struct waiting_list){0};
 	p->sure_cnt = 0;
-	/* The new one's first requests are missing: its end has to tell. */
+	/* The first requests of the new burst were missed, so its end must tell. */
 	p->unsure = p->hole_since;
 	p->derived = true;
 }
 
-/* A message, and what was missed before it. */
+/* Updates the estimate of missed messages before m. */
 static void see(struct pair_order *p, const struct l7_message *m)
 {
 	bool requests = m->type == L7_REQUEST;
@@ -101,7 +105,7 @@ static void see(struct pair_order *p, const struct l7_message *m)
 		pair_possible_missed(&p->possible, requests, &range);
 }
 
-/* May it be a part of one that began before bytes were missed? */
+/* May m be a part of a message that began before bytes were missed? */
 static bool is_doubtful(struct pair_order *p, const struct l7_message *m)
 {
 	uint64_t *doubtful_ns = &p->doubtful_ns[m->type == L7_REQUEST];
@@ -166,7 +170,7 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 {
 	struct waiting *w;
 
-	/* Taken for known, and never was. */
+	/* The order was assumed to be known, but was not. */
 	if ((p->derived || p->late) && !pair_possible_fits(&p->reqs.oldest->m, m)) {
 		pair_known_retract(p);
 		add(p, &p->resps, m);
@@ -187,7 +191,7 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 	free(w);
 }
 
-/* All answers of the burst before had come, or else it overlaps. */
+/* All responses of the previous burst had come; otherwise the client overlaps. */
 static void prove_burst(struct pair_order *p)
 {
 	if (!p->begun_idle)
@@ -201,7 +205,7 @@ static void prove_burst(struct pair_order *p)
 	p->overlaps = true;
 }
 
-/* How many came after it. */
+/* Number of requests after w. */
 static size_t younger(const struct waiting *w)
 {
 	size_t n = 0;
@@ -211,7 +215,7 @@ static size_t younger(const struct waiting *w)
 	return n;
 }
 
-/* What came before the request that a response named has had its answers. */
+/* A response named a request after the hole: the requests before it have been answered. */
 static void regain_order(struct pair_order *p, const struct waiting *named)
 {
 	struct waiting_list before = {0};
@@ -224,8 +228,8 @@ static void regain_order(struct pair_order *p, const struct waiting *named)
 	p->sure_cnt = 0;
 }
 
-/* To the request that the parser chose; quiet ones before it were passed over. True: done, false:
- * it is the oldest. */
+/* Pairs m with the request that the parser chose and skips quiet requests before it. True: done.
+ * False: the chosen request is the oldest. */
 static bool take_chosen(struct pair_order *p, const struct l7_message *m)
 {
 	bool named = m->takes == L7_BY_NAME;
@@ -321,7 +325,8 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 	} else {
 		pair_silence_settle_old(p, false);
 		p->may_overlap = false;
-		/* Nobody waits: there was no answer to be missed, unless its request was too. */
+		/* No request is waiting: no response can be missing, unless its request was missed,
+		 * too. */
 		if (!p->unsure && !p->reqs.cnt && !p->overlaps) {
 			pair_known_doubt(p);
 			return;
@@ -334,8 +339,8 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 
 const struct l7_message *pair_order_pending(struct pair_order *p)
 {
-	/* While unsure the responses held have taken as many of the oldest, if the burst is whole.
-	 */
+	/* While unsure, the held responses took as many of the oldest requests, if the burst is
+	 * complete. */
 	const struct waiting *w = waiting_nth(&p->reqs, p->resps.cnt);
 
 	return w && !w->missed ? &w->m : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In order a response takes the oldest waiting request (pair_order.c says what becomes of that
- * order after a hole). Zeroed but for `out` it is ready. */
+/* Pairing in order: a response takes the oldest waiting request. pair_order.c describes how the
+ * order is handled after a hole. Ready to use when zeroed except for `out`. */
 #ifndef ANALYZE_L7_PAIR_ORDER_H
 #define ANALYZE_L7_PAIR_ORDER_H
 
@@ -12,39 +12,39 @@ struct pair_order {
 	struct pair_out *out;
 	struct waiting_list reqs;
 	struct waiting_list resps;		 /* only while unsure */
-	struct waiting_list old_reqs, old_resps; /* the burst before, until its end is proven */
+	struct waiting_list old_reqs, old_resps; /* the previous burst, until its end is proven */
 	struct pair_window window;
 	struct pair_missed missed;
 	struct pair_possible possible; /* while tracked */
-	size_t early;		       /* responses while no request waited */
+	size_t early;		       /* responses received while no request was waiting */
 	enum l7_why why, old_why;
-	bool unsure;	      /* which response belongs to which request is not known, */
-	size_t sure_cnt;      /* but for this many of the oldest requests */
-	bool tracked;	      /* bytes were missed, and what is possible is more than one number */
+	bool unsure;	      /* it is unknown which response belongs to which request, */
+	size_t sure_cnt;      /* except for this many of the oldest requests */
+	bool tracked;	      /* bytes were missed, and more than one number may be outstanding */
 	bool answered;	      /* the last message was a response */
 	bool hole_since;      /* requests were missed since the last message */
-	bool derived;	      /* sure again since a burst's end: that may turn out wrong */
-	bool windowed;	      /* so by its window alone */
-	bool late;	      /* requests may have waited before the first; nothing shows it yet */
-	bool overlaps;	      /* it asks on while answers are still to come: no burst ends */
-	bool asks_singly;     /* and clients of its protocol do */
-	bool heard;	      /* a response came */
-	bool calm;	      /* it was seen to wait for all answers first */
-	bool may_overlap;     /* unless the missing answers turn out to be lost */
-	bool begun_idle;      /* what is held began after silence, with all answered, as it seems */
-	unsigned idle_turns;  /* since then, at which all was answered by that */
-	int64_t level, floor; /* requests less responses since the last hole; the fewest */
-	bool unasked;	      /* tracked since responses were missed while no request waited */
-	uint64_t doubtful_ns[2]; /* when responses, requests came that may be parts of one */
-	uint64_t latest_ns;	 /* the end of the last message */
-	uint64_t usual_ns;	 /* from requests to the next answer, on average */
-	uint64_t longest_ns;	 /* that an answer took while all was known */
+	bool derived;	      /* order recovered at the end of a burst; may turn out wrong */
+	bool windowed;	      /* the same, based on the window alone */
+	bool late;	      /* requests may have been outstanding before the first one seen */
+	bool overlaps;	      /* requests are sent before all responses come: no bursts */
+	bool asks_singly;     /* clients of the protocol send one request at a time */
+	bool heard;	      /* a response was seen */
+	bool calm;	      /* the client was seen to wait for all responses */
+	bool may_overlap;     /* it may overlap, unless the missing responses turn out to be lost */
+	bool begun_idle;      /* held messages began after silence; assumes all answered before */
+	unsigned idle_turns;  /* turns since then at which, by that assumption, all was answered */
+	int64_t level, floor; /* requests minus responses since the last hole; the minimum */
+	bool unasked;	      /* tracked: responses were missed, no request was waiting */
+	uint64_t doubtful_ns[2]; /* first_ns of the last doubtful response, request */
+	uint64_t latest_ns;	 /* end of the last message */
+	uint64_t usual_ns;	 /* average time from requests to the next response */
+	uint64_t longest_ns;	 /* longest response time, decaying */
 };
 
 void pair_order_request(struct pair_order *p, const struct l7_message *m);
 void pair_order_response(struct pair_order *p, const struct l7_message *m);
 const struct l7_message *pair_order_pending(struct pair_order *p);
-/* The oldest request, the caller's to free; NULL: none waits. */
+/* Removes the oldest request, which the caller frees. NULL: none is waiting. */
 struct waiting *pair_order_take_oldest(struct pair_order *p);
 void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why);
 void pair_order_fini(struct pair_order *p);

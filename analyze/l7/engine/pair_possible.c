@@ -4,12 +4,12 @@
 #include "analyze/l7/engine/pair_possible.h"
 
 enum {
-	CONFIRMED = 48, /* answers, each of which one request in so many at least does not allow: */
-	TELLS = 3,	/* no chance, but where requests come in a cycle */
-	TAIL_MIN = 64,	/* longer cycles than these requests, and so many times the number, */
-	TAIL_TIMES = 4, /* nobody keeps on their way */
+	CONFIRMED = 48, /* responses needed that part of the requests do not allow */
+	TELLS = 3,	/* at least 1 / TELLS of them: rules out chance, unless cyclic */
+	TAIL_MIN = 64,	/* requests needed, plus TAIL_TIMES the number outstanding; */
+	TAIL_TIMES = 4, /* no client keeps a longer cycle outstanding */
 };
-enum { WORDS = PAIR_POSSIBLE_CNT / 64, NONE = -PAIR_POSSIBLE_LEAST }; /* the bit of none */
+enum { WORDS = PAIR_POSSIBLE_CNT / 64, NONE = -PAIR_POSSIBLE_LEAST }; /* the bit of number 0 */
 
 static bool is_set(const struct pair_possible *p, size_t bit)
 {
@@ -42,7 +42,7 @@ static uint64_t word(const struct pair_possible *p, int64_t i)
 	return i >= 0 && i < WORDS ? p->bits[i] : 0;
 }
 
-/* The set, each number by n larger; PAIR_POSSIBLE_CNT at most, either way. */
+/* The set with n added to each number; abs(n) <= PAIR_POSSIBLE_CNT. */
 static struct pair_possible moved(const struct pair_possible *p, int64_t n)
 {
 	struct pair_possible to = *p;
@@ -58,7 +58,7 @@ static struct pair_possible moved(const struct pair_possible *p, int64_t n)
 		to.more |= is_set(p, bit);
 	for (int64_t bit = 0; bit < -n; bit++)
 		to.fewer |= is_set(p, bit);
-	/* What lay beyond may be anything that is now within. */
+	/* A number from out of range may be any of those shifted in. */
 	if (p->fewer && n > 0)
 		set(&to, 0, n);
 	if (p->more && n < 0)
@@ -79,7 +79,7 @@ static uint64_t bounded(uint64_t n)
 	return n < PAIR_POSSIBLE_CNT ? n : PAIR_POSSIBLE_CNT;
 }
 
-/* Contradicted: nothing is known. */
+/* An empty set is a contradiction: nothing is known. */
 static void settle(struct pair_possible *p)
 {
 	if (is_empty(p))
@@ -119,7 +119,7 @@ void pair_possible_missed(struct pair_possible *p, bool requests, const struct p
 	p->hole[requests] = false;
 	p->confirmed = 0;
 	*p = moved(p, requests ? least : -least);
-	/* In steps that double what they cover. */
+	/* Each step doubles the range covered. */
 	for (int64_t covered = 0; covered < spread;) {
 		int64_t step = covered < spread - covered ? covered + 1 : spread - covered;
 		struct pair_possible further = moved(p, requests ? step : -step);
@@ -174,7 +174,7 @@ void pair_possible_response(struct pair_possible *p, const struct l7_message *m,
 	settle(p);
 }
 
-/* How many there are below the bit `end`, and one of them. */
+/* How many numbers there are below the bit `end`; *one: one of them. */
 static unsigned count_below(const struct pair_possible *p, size_t end, int64_t *one)
 {
 	unsigned cnt = p->fewer;

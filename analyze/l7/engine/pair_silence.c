@@ -2,11 +2,11 @@
 #include "analyze/l7/engine/pair_silence.h"
 
 enum {
-	SILENCE_FACTOR = 4, /* so many times the longest answer, and this long at least */
-	FORGET = 256,	    /* by so small a part what took longest counts less with each answer */
-	USUAL = 16, /* by so large a part of the difference an answer changes what is usual */
-	QUICK = 2,  /* so much quicker than that: it had come before it was asked for */
-	TURNS = 4,  /* that confirm a silence */
+	SILENCE_FACTOR = 4, /* minimum length of a silence, in longest response times */
+	FORGET = 256,	    /* the longest response time decays by 1 / FORGET with each response */
+	USUAL = 16, /* the average moves by 1 / USUAL of the difference with each response */
+	QUICK = 2,  /* a response this much faster than average answers an earlier request */
+	TURNS = 4,  /* turns that confirm a silence */
 };
 #define SILENCE_MIN_NS 10000000ull
 
@@ -39,7 +39,7 @@ static void begin(struct pair_order *p)
 	p->idle_turns = 0;
 }
 
-/* All was answered, as it was at the silence. */
+/* All requests were answered, as they were before the silence. */
 static void confirm(struct pair_order *p)
 {
 	waiting_hand_out_tail(p->out, &p->reqs, &p->resps, p->reqs.cnt, p->why);

@@ -2,9 +2,8 @@
 #include "analyze/l7/engine/pair_window.h"
 
 enum {
-	ALIKE = 3,   /* turns since the hole tell what is outstanding */
-	ENOUGH = 16, /* before that are no chance; twice as many each time that they were not alike
-		      */
+	ALIKE = 3,   /* turns needed since the hole to tell what is outstanding */
+	ENOUGH = 16, /* equal turns needed before; doubled each time turns differ */
 	MOST_TIMES = 10,
 };
 
@@ -13,7 +12,7 @@ static bool see_turn(struct pair_window *w, bool known)
 	int64_t before = known ? (int64_t)w->size : w->level;
 	bool same = before == w->turn || (!known && !w->alike);
 
-	/* A client that begins sends more and more at first. */
+	/* A client that starts increases its window at first. */
 	w->breaks += !same && (w->turn < before || w->agree >= ENOUGH);
 	w->agree = same ? w->agree + 1 : 0;
 	if (known && !same)

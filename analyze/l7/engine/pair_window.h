@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many requests a client keeps on their way. One that asks on as soon as it has answers, up to
- * a number, is never idle; but each time answers follow its requests (a turn) that number is
- * outstanding again. After a hole this tells how many are.
+ * How many requests a client keeps outstanding. A client that sends a request as soon as a response
+ * arrives, up to a maximum, is never idle. But whenever a response follows its requests (a turn),
+ * that maximum is outstanding again. After a hole this tells how many requests are outstanding.
  *
  *   requests   1 2 3 4     5 6     7     8       four are outstanding at each turn |
  *   responses          | 1 2  | 3  |   4  | 5
  *
  * A turn counts once the next request came: nothing was missed in either direction up to there.
- * Zeroed it is ready.
+ * Ready to use when zeroed.
  */
 #ifndef ANALYZE_L7_PAIR_WINDOW_H
 #define ANALYZE_L7_PAIR_WINDOW_H
@@ -17,35 +17,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PAIR_WINDOW_MOST = 1024 }; /* more outstanding are no window */
+enum { PAIR_WINDOW_MOST = 1024 }; /* more outstanding requests are not considered a window */
 #define PAIR_WINDOW_UNKNOWN INT64_MIN
 
 struct pair_window {
-	int64_t out;	 /* requests less responses: those outstanding, but for what was missed */
-	int64_t turn;	 /* of them at the last turn */
-	int64_t level;	 /* and at those before, alike since the last hole */
-	size_t size;	 /* outstanding at the turns while all was known; 0: not known */
-	unsigned alike;	 /* how many of those */
-	unsigned agree;	 /* turns in a row that were alike, but for what holes hid */
-	unsigned breaks; /* how often they were not */
-	bool asked, turned; /* and nothing was missed since */
-	bool none;	    /* the protocol has requests that may stay without an answer */
+	int64_t out;	 /* requests minus responses, not counting missed messages */
+	int64_t turn;	 /* `out` at the last turn */
+	int64_t level;	 /* `out` at the turns before, equal since the last hole */
+	size_t size;	 /* requests outstanding at turns while the order was known; 0: not known */
+	unsigned alike;	 /* number of turns at `level` */
+	unsigned agree;	 /* consecutive equal turns, ignoring those that holes hid */
+	unsigned breaks; /* how often turns differed */
+	bool asked, turned; /* asked: a request since the last response; turned: a turn to be
+			     * counted. Cleared by holes */
+	bool none;	    /* the protocol has requests that may stay unanswered: no window */
 };
 
-/* `known`: so many are outstanding before it, or PAIR_WINDOW_UNKNOWN. */
+/* `known`: requests outstanding before this message, or PAIR_WINDOW_UNKNOWN. */
 void pair_window_request(struct pair_window *w, int64_t known);
 void pair_window_response(struct pair_window *w, int64_t known);
 void pair_window_hole(struct pair_window *w);
-/* Before a request: the turn, if there was one, counts. False: it was not as those before. */
+/* Before a request: counts the pending turn, if any. False: it differed from those before. */
 bool pair_window_turn(struct pair_window *w, int64_t known);
 
-/* It may become known, or is. */
+/* Is the window known, or can it still become known? */
 static inline bool pair_window_hopeful(const struct pair_window *w)
 {
 	return w->size && !w->none;
 }
 
-/* How many are outstanding now; -1: not known. */
+/* Requests outstanding now; -1: not known. */
 int64_t pair_window_outstanding(const struct pair_window *w);
 
 #endif

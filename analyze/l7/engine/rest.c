@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A connection at rest: hundreds of thousands may be open and silent, and most of what one is made
- * of is zero or a small number. Of each word of eight bytes the significant ones are kept.
+ * The compact form of an idle connection. Hundreds of thousands of connections may be open and
+ * silent, and most of their words are zero or small numbers. Of each 8-byte word only the
+ * significant bytes are stored.
  *
  *   sizes   of all words, two in a byte     | bytes
  *   0 0 3 1 0 6 ...                         | 41 20 0f  07  a0 5c 33 12 7f 00 ...
@@ -13,7 +14,8 @@
 
 enum { MARKS = 2, STATE_MAX = 8192 };
 
-/* What is packed: the connection with its marks, which lie apart else, and its parser's state. */
+/* What is packed: the connection, its marks (allocated separately otherwise), and the parser's
+ * state. */
 struct unpacked {
 	struct l7_conn c;
 	struct mark marks[2][MARKS];
@@ -21,7 +23,7 @@ struct unpacked {
 };
 
 struct l7_rest {
-	uint16_t sz, cnt; /* bytes in all; words */
+	uint16_t sz, cnt; /* size in bytes; number of words */
 	uint8_t bytes[];
 };
 
@@ -50,7 +52,7 @@ static struct l7_rest *pack(const uint64_t *words, size_t cnt)
 		unsigned n = significant(words[i]);
 
 		r->bytes[i / 2] |= n << 4 * (i % 2);
-		memcpy(to, &words[i], n); /* little-endian, as all that obana runs on */
+		memcpy(to, &words[i], n); /* little-endian, like all hosts that obana supports */
 		to += n;
 	}
 	return r;
@@ -78,7 +80,7 @@ static size_t state_sz(const struct l7_conn *c)
 	return p && !p->state_stays && p->state_sz <= STATE_MAX ? p->state_sz : 0;
 }
 
-/* At most a few thousand: sizes fit in 16 bits. */
+/* At most a few thousand words, so sizes fit in 16 bits. */
 static size_t words_of(const struct l7_conn *c)
 {
 	return offsetof(struct unpacked, state) / 8 + (state_sz(c) + 7) / 8;
@@ -111,7 +113,7 @@ struct l7_rest *l7_conn__rest(struct l7_conn *c)
 		s->marks = NULL;
 		s->cap = s->first = s->mark_cap = s->mark_first = 0;
 	}
-	/* what points into the connection itself */
+	/* clear pointers into the connection itself */
 	u.c.parser.engine = NULL;
 	u.c.parser.opts = NULL;
 	u.c.pair.out.ctx = NULL;
@@ -132,7 +134,7 @@ struct l7_rest *l7_conn__rest(struct l7_conn *c)
 	return r;
 }
 
-/* Its marks and state, in memory of their own again. */
+/* Moves marks and state into separate allocations again. */
 static bool take_apart(struct l7_conn *c, const struct unpacked *u)
 {
 	for (int d = 0; d < 2; d++) {

@@ -4,7 +4,8 @@
 
 #include "analyze/l7/engine/conn.h"
 
-/* Who asks: the content, else what the recorder knew, else who spoke first. */
+/* Which side is the client: by the content, else as the recorder reported, else by who sent
+ * first. */
 static enum l7_role decide_role(const struct l7_conn *c, int requests_sent)
 {
 	if (requests_sent >= 0)

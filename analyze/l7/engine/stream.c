@@ -29,7 +29,7 @@ void stream_fini(struct stream *s)
 	*s = (struct stream){0};
 }
 
-/* Room for one more element behind the live ones of a deque kept in an array. */
+/* Makes room for one more element at the end of a deque in an array. */
 static int reserve(void **array, size_t *first, size_t cnt, size_t *cap, size_t elem_sz)
 {
 	if (*first + cnt < *cap)
@@ -60,14 +60,14 @@ static void add_mark(struct stream *s, uint64_t end, uint64_t ts_ns)
 
 	while (i && m[i - 1].end > end)
 		i--;
-	if (i && m[i - 1].end == end) /* it had passed before */
+	if (i && m[i - 1].end == end) /* received before */
 		return;
 	memmove(m + i + 1, m + i, (s->mark_cnt - i) * sizeof(*m));
 	m[i] = (struct mark){end, ts_ns};
 	s->mark_cnt++;
 }
 
-/* Cuts `n` bytes off the piece's beginning. */
+/* Removes the first `n` bytes of the piece. */
 static void trim(struct segment *seg, uint64_t n)
 {
 	size_t kept = n < seg->kept ? n : seg->kept;
@@ -89,7 +89,7 @@ static void drop_passed(struct stream *s)
 		s->first++;
 		s->cnt--;
 	}
-	/* One mark below the front stays: the time of the byte before it. */
+	/* Keep one mark below the front: the time of the byte before it. */
 	while (s->mark_cnt > 1 && s->marks[s->mark_first + 1].end <= s->front) {
 		s->mark_first++;
 		s->mark_cnt--;
@@ -119,7 +119,7 @@ int stream_push(struct stream *s, const struct l7_piece *piece)
 		s->front = seg.pos;
 	}
 	add_mark(s, seg.pos + seg.len, seg.ts_ns);
-	/* The rest of a message that waits for its end: there may be a million such pieces. */
+	/* Data of a message that waits for its end: there may be a million such pieces. */
 	if (seg.pos + seg.len <= s->front) {
 		drop_passed(s);
 		return 0;
@@ -128,7 +128,7 @@ int stream_push(struct stream *s, const struct l7_piece *piece)
 		return -ENOMEM;
 	while (i && at(s, i - 1)->pos > seg.pos)
 		i--;
-	/* Each byte once: what the piece before it has is cut off; so is what lies behind the
+	/* Each byte is kept once: cut off what the previous piece has, and what lies before the
 	 * front. */
 	if (i && at(s, i - 1)->pos + at(s, i - 1)->len > seg.pos) {
 		uint64_t over = at(s, i - 1)->pos + at(s, i - 1)->len - seg.pos;
@@ -161,12 +161,12 @@ int stream_own(struct stream *s)
 	if (!s->borrowed)
 		return 0;
 	while (!at(s, --i)->borrowed)
-		; /* the piece that came last is behind most others */
+		; /* the last piece pushed is near the end */
 	seg = at(s, i);
 	s->borrowed = seg->borrowed = false;
 	copy = malloc(seg->kept ? seg->kept : 1);
 	if (!copy) {
-		/* Its bytes are gone, its length is still known. */
+		/* The bytes are lost; the length is still known. */
 		seg->p = NULL;
 		seg->kept = 0;
 		return -ENOMEM;
@@ -321,7 +321,7 @@ uint64_t stream_first_ns(const struct stream *s)
 
 	if (!s->cnt)
 		return 0;
-	/* Pieces that were joined keep their own times. */
+	/* Joined pieces keep their own times. */
 	ts_ns = at(s, 0)->pos <= s->front ? stream_time(s, s->front) : 0;
 	return ts_ns ? ts_ns : at(s, 0)->ts_ns;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A message may reach past the bytes seen so far (a body of which only the head was kept, or which
- * is still on its way): it waits as its direction's `tail` until its last byte passed, so that its
- * times are right and nothing after it is parsed before.
+ * A message may extend beyond the bytes seen so far: a body of which only the beginning was
+ * captured, or which is still being sent. It waits as the `tail` of its direction until its last
+ * byte has passed. Its times are then right, and nothing after it is parsed earlier.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,8 @@ void l7_partial(struct l7_parser *parser, struct l7_message *m)
 						 m->detail.p, more.p + 1);
 }
 
-/* It ends at `end`, as it said: what has not passed by then does not count. */
+/* The message ends at `end`, by its own length. Bytes that have not been seen are subtracted from
+ * its size. */
 static void leave_unseen(struct l7_conn *c, const struct direction *d, struct l7_message *m,
 			 uint64_t end)
 {
@@ -36,7 +37,7 @@ static void leave_unseen(struct l7_conn *c, const struct direction *d, struct l7
 	l7_partial(&c->parser, m);
 }
 
-/* A response that overtakes the end of its request: that counts as far as it was seen. */
+/* The response comes before the end of its request: the request counts as far as it was seen. */
 static void overtake(struct l7_conn *c, struct direction *other, const struct l7_message *resp)
 {
 	struct l7_message *q = other->tail ? &other->tail->m : NULL;

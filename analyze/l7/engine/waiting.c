@@ -83,7 +83,7 @@ void waiting_move(struct waiting_list *to, struct waiting_list *from, size_t n)
 void waiting_hand_out(struct pair_out *out, struct waiting_list *reqs, struct waiting_list *resps,
 		      enum l7_why why)
 {
-	/* What one side lacks the other shows; both may lack more. */
+	/* The difference of both sides is a minimum: each side may lack more. */
 	if (why == L7_NOT_KEPT)
 		out->missing +=
 			reqs->cnt > resps->cnt ? reqs->cnt - resps->cnt : resps->cnt - reqs->cnt;

@@ -5,11 +5,11 @@
  *   frame     type:1  channel:2  size:4 (big endian)  payload  0xCE
  *   method    class:2  method:2  arguments          header  class:2  0:2  body size:8  properties
  *
- * A method that asks is answered on its channel by its -ok (get: by get-ok or get-empty), whichever
- * side asks; answers come in order. A content (publish, deliver, return, get-ok) is its method, a
- * header and bodies, between which frames of other channels may stand: one message, given out with
- * its last body. What the server closes a channel for is answered by that: the reply code is its
- * status.
+ * A synchronous method is answered on its channel by its -ok method (get: by get-ok or get-empty),
+ * whichever side sent it; answers come in order. A content (publish, deliver, return, get-ok)
+ * consists of its method, a header and bodies, with frames of other channels possibly in between.
+ * It is one message, delivered with its last body. If the server closes a channel, the close
+ * answers the method that caused it, and the reply code is the status.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum { SIZE_END = 12 /* of a header's body size */ };
 
-/* The answer's status: that of the close it answers, EMPTY, or OK. */
+/* Status of an answer: that of the close it answers, EMPTY, or OK. */
 static void set_answer(struct amqp *s, struct amqp_content *k, const struct amqp_frame *f,
 		       const struct amqp_args *a, struct amqp_channel *ch, bool server)
 {
@@ -45,7 +45,7 @@ static void set_answer(struct amqp *s, struct amqp_content *k, const struct amqp
 		s->frame_max = a->number[0];
 }
 
-/* Fills k of a method frame. */
+/* Fills k from a method frame. */
 static void begin(struct amqp *s, struct l7_parser *parser, const struct l7_view *v,
 		  const struct amqp_frame *f, struct amqp_channel *ch, struct amqp_content *k)
 {
@@ -110,7 +110,7 @@ static int64_t greeting(const struct l7_view *v, struct l7_message *m)
 {
 	if (v->len < AMQP_GREETING_SZ)
 		return L7_PARTIAL;
-	if (!v->requests) { /* a server that does not speak what was offered */
+	if (!v->requests) { /* a server that does not support the version offered */
 		m->type = L7_ONEWAY;
 		m->method = (struct span){"protocol-header", 15};
 		m->status = (struct span){"0-9-1", 5};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Contents of AMQP: a method, its header and bodies, gathered on their channel. */
+/* AMQP contents: a method, its header and bodies, assembled per channel. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum {
 	SHOWN_MAX = 128,
 	CHANNELS_MAX = 1024,
 	FRAME_MIN = 4096,
-	FRAME_SIZE = 131072 /* what peers agree on where nothing else is known */
+	FRAME_SIZE = 131072 /* what peers agree on, if nothing else is known */
 };
 
 #define CONTENT_MAX (1ull << 40)
@@ -71,7 +71,7 @@ void amqp_add(struct amqp_content *k, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(k->detail + at, sizeof(k->detail) - at, fmt, ap);
 	va_end(ap);
-	if (n < 0 || (size_t)n >= sizeof(k->detail) - at) /* whole members only */
+	if (n < 0 || (size_t)n >= sizeof(k->detail) - at) /* only complete members */
 		k->detail[at] = 0;
 }
 
@@ -109,7 +109,7 @@ void amqp_add_text(struct l7_parser *parser, struct amqp_content *k, const char 
 		amqp_add(k, ",\"%s\":\"%s\"", name, l7_json(parser, s, SHOWN_MAX).p);
 }
 
-/* exchange/routing key, queue, or virtual host: what the method is about. */
+/* The object of a method: exchange/routing key, queue, or virtual host. */
 static void set_target(struct amqp_content *k, const struct amqp_args *a)
 {
 	char name[256], key[256];
@@ -152,7 +152,7 @@ void amqp_describe(struct l7_parser *parser, struct amqp_content *k, const struc
 	if (strchr(k->method->args, 'c'))
 		snprintf(k->status, sizeof(k->status), "%u", a->code);
 	amqp_add_text(parser, k, k->method->kind == AMQP_ASKS ? "reply" : "reason", a->text);
-	/* A broker that did not take a message, or could not route it. */
+	/* The broker rejected a message, or could not route it. */
 	k->m.is_error = (server && k->method->class_id == 60 &&
 			 (k->method->id == 120 || k->method->id == 50)) ||
 			(k->method->kind == AMQP_ASKS && a->code && a->code != 200);
@@ -160,7 +160,7 @@ void amqp_describe(struct l7_parser *parser, struct amqp_content *k, const struc
 
 /* ---- header and bodies ---- */
 
-/* What header and bodies will take, when each body but the last is as large as it may be. */
+/* Wire size of header and bodies, if all bodies but the last have the maximum size. */
 static uint64_t bodies_size(uint64_t body, uint64_t frame_max)
 {
 	uint64_t room = frame_max - AMQP_FRAME_EXTRA;
@@ -169,8 +169,9 @@ static uint64_t bodies_size(uint64_t body, uint64_t frame_max)
 }
 
 /*
- * Where calls are not kept whole the heads of the bodies to come may never be seen: their sizes are
- * told by the content's and by the largest frame, as peers send a content in one piece. 0: unknown.
+ * If calls are not captured completely, the headers of later bodies may never be seen. Their sizes
+ * are derived from the content size and the largest frame, because peers send a content in one
+ * piece. 0: unknown.
  */
 static uint64_t unseen_bodies(const struct amqp *s, const struct amqp_content *k,
 			      const struct l7_view *v, uint64_t off, uint64_t frame_max)
@@ -187,7 +188,8 @@ static uint64_t unseen_bodies(const struct amqp *s, const struct amqp_content *k
 	return 0;
 }
 
-/* `n` bytes of the content lie in view; with what is known to lie behind them it may be whole. */
+/* Consumes `n` bytes of the content in view. With the bytes known to follow, the content may be
+ * complete. */
 static int64_t go_on(struct amqp *s, struct l7_parser *parser, const struct l7_view *v,
 		     struct amqp_content **at, uint64_t n, uint64_t frame_max, struct l7_message *m)
 {
@@ -234,12 +236,12 @@ int64_t amqp_on_content(struct amqp *s, struct l7_parser *parser, const struct l
 	struct amqp_content **at = &ch->content[!v->requests], *k = *at;
 	uint64_t n = AMQP_FRAME_EXTRA + (uint64_t)f->size, max = s->frame_max ?: FRAME_SIZE;
 
-	/* Without its method, which was not seen; or a header twice. */
+	/* Not expected: its method was not seen, or a second header. */
 	if (!k || (f->type == AMQP_HEADER) == k->header)
 		return n;
 	if (f->type == AMQP_HEADER) {
 		on_header(parser, k, f);
-		if (!k->header) { /* its size was not kept */
+		if (!k->header) { /* its size was not captured */
 			amqp_content_message(parser, k, m);
 			m->size += n;
 			m->cut = true;
@@ -251,7 +253,7 @@ int64_t amqp_on_content(struct amqp *s, struct l7_parser *parser, const struct l
 		return L7_BAD;
 	} else {
 		k->left -= f->size;
-		/* One that another follows is as large as may be. */
+		/* A body followed by another one has the maximum size. */
 		s->frame_max = k->left ? n : s->frame_max;
 		max = n;
 	}

@@ -6,12 +6,12 @@
 enum { FRAME_END = 0xce, FRAME_MAX = 1 << 26, METHOD_MAX = 1 << 20, HEADER_MIN = 14, BASIC = 60 };
 
 /*
- * The arguments' layout, one character each:
- *   w n  2, 4 octets to pass   b  bits   d  delivery tag:8   c  reply code:2   i  class:2 method:2
- *   m    a number:4 to show    s S  short, long string or table to pass
+ * Layout of the arguments, one character each:
+ *   w n  2, 4 octets to skip   b  bits   d  delivery tag:8   c  reply code:2   i  class:2 method:2
+ *   m    a number:4 to show    s S  short, long string or table to skip
  *   q x k g e v  short strings: queue, exchange, routing key, consumer tag, text, virtual host
  *
- * Behind the last one named anything may follow.
+ * Anything may follow the last one listed.
  */
 #define C AMQP_FROM_CLIENT
 #define S AMQP_FROM_SERVER
@@ -37,7 +37,7 @@ static const struct amqp_method methods[] = {
 	{20, 21, "channel.flow-ok", B, AMQP_ANSWERS, .answers = 20, .args = "b"},
 	{20, 40, "channel.close", B, AMQP_ASKS, .args = "cei"},
 	{20, 41, "channel.close-ok", B, AMQP_ANSWERS, .answers = 40, .args = ""},
-	{30, 10, "access.request", C, AMQP_ASKS, .args = "sb"}, /* clients from before 0-9-1 */
+	{30, 10, "access.request", C, AMQP_ASKS, .args = "sb"}, /* clients older than 0-9-1 */
 	{30, 11, "access.request-ok", S, AMQP_ANSWERS, .answers = 10, .args = "w"},
 	{40, 10, "exchange.declare", C, AMQP_ASKS, .args = "wxsbS", .no_wait = 16},
 	{40, 11, "exchange.declare-ok", S, AMQP_ANSWERS, .answers = 10, .args = ""},
@@ -191,7 +191,7 @@ enum amqp_at amqp_frame_at(const struct l7_view *v, size_t off, struct amqp_fram
 		unsigned class_id = l7_be(&c, 2);
 
 		f->method = amqp_method_find(class_id, l7_be(&c, 2));
-		/* Connection methods have channel 0, all others another. */
+		/* Connection methods use channel 0, all others do not. */
 		if (!f->method || (class_id == 10) != !f->channel)
 			return AMQP_NOT;
 		return AMQP_FRAME;
@@ -206,7 +206,7 @@ bool amqp_is_greeting(const uint8_t *p, size_t len)
 
 /* ---- where frames begin, and whose they are ---- */
 
-/* How much a frame says: 0 nothing, 1 what a body's does, 2 what cannot be chance. */
+/* Weight of a frame as evidence: 0 none, 1 like a body frame, 2 certain. */
 static int weight(const struct l7_view *v, size_t off, struct amqp_frame *f)
 {
 	bool whole;
@@ -235,7 +235,7 @@ size_t amqp_resync(const struct l7_view *v, size_t from)
 	return v->len;
 }
 
-/* Points of the frames from the beginning on; *from: who may send them. */
+/* Evidence from the frames at the beginning; *from: who may send them. */
 static int chain(const struct l7_view *v, unsigned *from)
 {
 	int points = 0;
@@ -274,6 +274,6 @@ int amqp_bid(const struct l7_view *sent, const struct l7_view *received, int *re
 		*requests_sent = 1;
 	else if ((s && s_from == AMQP_FROM_SERVER) || (r && r_from == AMQP_FROM_CLIENT))
 		*requests_sent = 0;
-	/* One side may stand in the middle of a body. */
+	/* One side may begin in the middle of a body. */
 	return (sent->len && !s) || (received->len && !r) ? 80 : s + r > 2 ? 97 : 92;
 }

@@ -15,20 +15,20 @@ struct amqp_method {
 	const char *name;
 	uint8_t from;
 	enum amqp_kind kind;
-	bool content;	  /* a header frame and bodies follow */
+	bool content;	  /* header and body frames follow */
 	uint16_t answers; /* the method of its class that it answers */
-	uint8_t no_wait;  /* the bit of its bits by which no answer is wanted */
+	uint8_t no_wait;  /* mask in the `bits` argument of the flag that requests no answer */
 	const char *args; /* see amqp_method.c */
 };
 
-/* The arguments that are shown; empty where the method has none. */
+/* The arguments that are shown; empty if the method has none. */
 struct amqp_args {
 	struct span queue, exchange, key, tag, text, vhost;
 	uint64_t delivery;
 	uint32_t number[2];
 	uint16_t code, class_id, method_id;
 	uint8_t bits;
-	bool cut; /* they go on after what was kept */
+	bool cut; /* they extend beyond the captured bytes */
 	bool bad;
 };
 
@@ -36,9 +36,9 @@ struct amqp_frame {
 	uint8_t type;
 	uint16_t channel;
 	uint32_t size;	  /* of the payload */
-	const uint8_t *p; /* payload, `have` bytes of it in view */
+	const uint8_t *p; /* payload, of which `have` bytes are in view */
 	size_t have;
-	const struct amqp_method *method; /* of a method frame, once its head is in view */
+	const struct amqp_method *method; /* of a method frame, once its header is in view */
 };
 
 enum amqp_at { AMQP_FRAME, AMQP_SHORT, AMQP_NOT };
@@ -49,7 +49,7 @@ size_t amqp_method_index(const struct amqp_method *m);
 const struct amqp_method *amqp_method_by_index(size_t i);
 struct amqp_args amqp_method_args(const struct amqp_frame *f);
 
-/* "AMQP" 0 0 9 1; as much of it as is there. */
+/* Do the bytes begin with "AMQP" 0 0 9 1, as far as they are present? */
 bool amqp_is_greeting(const uint8_t *p, size_t len);
 
 size_t amqp_resync(const struct l7_view *v, size_t from);

@@ -19,7 +19,8 @@ static void give_up(struct amqp *s, struct l7_parser *parser, size_t i)
 	order_take(&s->order, i);
 }
 
-/* Of what waits on the channel (all channels: -1) for that side all but the newest `keep`. */
+/* Gives up all but the newest `keep` requests of that side that wait on the channel (-1: all
+ * channels). */
 static void give_up_old(struct amqp *s, struct l7_parser *parser, int channel, bool server,
 			size_t keep)
 {
@@ -37,13 +38,13 @@ static void give_up_old(struct amqp *s, struct l7_parser *parser, int channel, b
 
 uint64_t amqp_ask(struct amqp *s, struct l7_parser *parser, const struct amqp_frame *f, bool server)
 {
-	/* Most wait for an answer before they ask again on a channel. */
+	/* Most clients wait for an answer before they send the next request on a channel. */
 	if (s->lost_answers[server] && !s->order.pipelines)
 		give_up_old(s, parser, f->channel, server, 0);
 	return order_push(&s->order, kind_of(f->channel, server, f->method));
 }
 
-/* What waited longer there than what is answered has lost its own. */
+/* Older requests of that channel have lost their answers. */
 uint64_t amqp_answered(struct amqp *s, struct l7_parser *parser, const struct amqp_frame *f,
 		       bool server)
 {
@@ -105,7 +106,7 @@ void amqp_after_hole(struct amqp *s, struct l7_parser *parser, const struct l7_v
 		c->counted &= server;
 	}
 	s->lost_answers[!server] = s->lost_questions[server] = true;
-	/* Of both: an answer may be another question's. */
+	/* For both sides, because the answer may belong to another request. */
 	for (int side = 0; side < 2; side++)
 		if (s->lost_answers[side] && s->lost_questions[side])
 			give_up_old(s, parser, -1, side, 0);

@@ -51,10 +51,10 @@ static uint64_t varint(struct l7_cursor *c)
 struct field {
 	unsigned number, wire;
 	uint64_t value;	  /* of a varint */
-	struct span text; /* of what has a length */
+	struct span text; /* of a length-delimited field */
 };
 
-/* False at the end, or where no field is (*bad). */
+/* False: end of data, or not a field (*bad). */
 static bool next_field(struct l7_cursor *c, struct field *f, bool *bad)
 {
 	uint64_t key, len;
@@ -114,7 +114,7 @@ static void response_meta(struct meta *m, struct span s)
 	}
 }
 
-/* What of the meta is in view; `cut`: its end is not. */
+/* Parses the part of the meta in view; `cut`: its end is missing. */
 static struct meta read_meta(const uint8_t *p, size_t len, bool cut)
 {
 	struct l7_cursor c = {p, p + len, false};
@@ -207,7 +207,7 @@ static int64_t brpc_parse(struct l7_parser *parser, const struct l7_view *v, str
 	if (meta.bad)
 		return L7_BAD;
 	m->id = meta.correlation_id;
-	/* A response without an error may go without its RpcResponseMeta. */
+	/* A successful response may omit its RpcResponseMeta. */
 	if (meta.request)
 		describe_request(parser, &meta, m);
 	else if (!v->requests || meta.response)
@@ -253,7 +253,7 @@ static int brpc_bid(const struct l7_view *sent, const struct l7_view *received, 
 		*requests_sent = 1;
 	else if (r == 1 || s == 2)
 		*requests_sent = 0;
-	/* One side may stand in the middle of a body. */
+	/* One side may begin in the middle of a body. */
 	return (sent->len && !s) || (received->len && !r) ? 80 : 98;
 }
 

@@ -12,7 +12,7 @@ static uint64_t size_at(const struct l7_cursor *c, uint64_t min, uint64_t more, 
 	return at.cut ? UINT64_MAX : n + more;
 }
 
-/* Bytes of a value of that type at the cursor; UINT64_MAX: its size is not in view. */
+/* Size of a value of that type at the cursor. UINT64_MAX: the size is not in view. */
 static uint64_t value_size(const struct l7_cursor *c, uint8_t type, bool *bad)
 {
 	struct l7_cursor at = *c;
@@ -47,7 +47,7 @@ static uint64_t value_size(const struct l7_cursor *c, uint8_t type, bool *bad)
 		return size_at(c, 1, 4 + 12, bad);
 	case 19: /* decimal */
 		return 16;
-	case 6: /* undefined, null, the ends of the order */
+	case 6: /* undefined, null, min key, max key */
 	case 10:
 	case 0x7f:
 	case 0xff:

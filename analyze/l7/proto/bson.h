@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Walks BSON documents (bsonspec.org), also those whose end is not in view. */
+/* Iterates over BSON documents (bsonspec.org), including truncated ones. */
 #ifndef ANALYZE_L7_BSON_H
 #define ANALYZE_L7_BSON_H
 
@@ -14,28 +14,28 @@ enum {
 	BSON_INT32 = 16,
 	BSON_INT64 = 18,
 };
-enum { BSON_EMPTY = 5 }; /* bytes of a document without fields */
+enum { BSON_EMPTY = 5 }; /* size of a document without fields */
 
 struct bson {
 	struct l7_cursor c;
-	uint64_t size; /* on the wire, as its head says */
-	bool ended;    /* its last byte was met */
+	uint64_t size; /* on the wire, as its header says */
+	bool ended;    /* the last byte was reached */
 	bool bad;
 };
 
 struct bson_field {
 	uint8_t type;
 	struct span name;
-	struct span value; /* what of it is in view */
+	struct span value; /* the part in view */
 };
 
-/* A document at p, of which `len` bytes are in view. */
+/* Starts a document at p, of which `len` bytes are in view. */
 void bson_begin(struct bson *b, const uint8_t *p, size_t len);
-/* False at the end, of the document or of what is in view. */
+/* False at the end of the document or of the bytes in view. */
 bool bson_next(struct bson *b, struct bson_field *f);
-/* The field's text; empty when it is none or cut. */
+/* The text of a field; empty if it has another type or is truncated. */
 struct span bson_text(const struct bson_field *f);
-/* False: not a number, or cut. */
+/* False: not a number, or truncated. */
 bool bson_number(const struct bson_field *f, double *v);
 void bson_inner(const struct bson_field *f, struct bson *b);
 

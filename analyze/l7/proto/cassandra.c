@@ -4,13 +4,13 @@
  * doc/native_protocol_v5.spec).
  *
  *   envelope  version:1  flags:1  stream:2  opcode:1  length:4 (big endian)  body
- *   segment   version 5, behind READY or AUTHENTICATE: a header with its CRC, one or more whole
+ *   segment   version 5, after READY or AUTHENTICATE: a header with its CRC, one or more whole
  *             envelopes or a part of one, a CRC (cassandra_frame.c)
  *
- * Paired by stream id; an EVENT is pushed, nobody answers it. A client uses a stream's id again as
- * soon as it was answered, so that behind a hole an answer may be another request's: see
- * after_hole. Bodies that are compressed are named by their envelope only; in compressed segments
- * the envelope itself is, and nothing is named.
+ * Paired by stream id. An EVENT is pushed and has no answer. A client reuses a stream id as soon as
+ * it was answered, so after a hole an answer may belong to another request: see after_hole. Of
+ * compressed bodies only the envelope is reported. In compressed segments the envelope itself is
+ * compressed, and nothing is reported.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 enum { DETAIL_MAX = 1024, STATUS_MAX = 24 };
 
-/* An envelope that goes on in the next segments. */
+/* An envelope that continues in the next segments. */
 struct held {
 	uint64_t left;
 	struct l7_message m;
@@ -28,23 +28,23 @@ struct held {
 };
 
 struct half {
-	uint32_t segment_left; /* of the segment's payload at hand */
-	unsigned head;	       /* bytes of its header */
+	uint32_t segment_left; /* of the current segment's payload */
+	unsigned head;	       /* size of its header */
 	struct held *held;
 };
 
 struct cassandra {
-	struct half half[2]; /* the client's, the server's */
+	struct half half[2]; /* client, server */
 	struct cql_bodies bodies;
-	bool cuts;	  /* calls are not kept whole */
-	uint32_t waiting; /* requests */
-	bool reused; /* a stream was asked on again before it was answered: that answer was lost */
-	/* When an answer behind a hole was seen; requests older than stale_ns may have been
-	 * answered there, as a later one was answered since. */
+	bool cuts;	  /* calls were not captured completely */
+	uint32_t waiting; /* number of requests waiting */
+	bool reused; /* a stream id was reused before its answer was seen: that answer was lost */
+	/* hole_ns: time of an answer seen after a hole. stale_ns: requests older than this may have
+	 * been answered in that hole, because a later request was answered since. */
 	uint64_t hole_ns, stale_ns;
 };
 
-/* Nobody can tell whether an answer is that of a request from before a hole. */
+/* Gives up a request from before a hole, because it is unknown whether the answer belongs to it. */
 static void drop_stale(struct cassandra *s, struct l7_parser *parser, uint64_t id)
 {
 	const struct l7_message *q = l7_pending(parser, id);
@@ -95,7 +95,7 @@ static struct span hold_text(char *dst, size_t sz, struct span s)
 	return held;
 }
 
-/* False without memory. */
+/* False: out of memory. */
 static bool hold(struct half *h, const struct l7_message *m, uint64_t left)
 {
 	struct held *k = malloc(sizeof(*k));
@@ -121,7 +121,7 @@ static void release(struct l7_parser *parser, struct half *h, struct l7_message 
 	h->held = NULL;
 }
 
-/* Its end is not known: that much was sent. */
+/* Delivers an envelope whose end is unknown, with the size seen so far. */
 static void release_cut(struct l7_parser *parser, struct half *h)
 {
 	struct l7_message m;
@@ -150,8 +150,9 @@ static int64_t continued(struct l7_parser *parser, struct half *h, const struct 
 /* ---- parsing ---- */
 
 /*
- * Bytes before this view are missing. Where answers are, and one request alone waits, its own was
- * among them; one of several may still come. (A stream that was asked on again explains them.)
+ * Bytes before this view are missing. If they are answers and only one request was waiting, its
+ * answer was among them. With several requests, an answer may still come. (A reused stream id
+ * explains the missing bytes.)
  */
 static void after_hole(struct cassandra *s, struct l7_parser *parser, const struct l7_view *v,
 		       const struct cql_envelope *e)
@@ -170,7 +171,7 @@ static void after_hole(struct cassandra *s, struct l7_parser *parser, const stru
 		s->hole_ns = v->ts_ns;
 }
 
-/* The envelope at `at` of the view, of which `in_segment` bytes (0: all) lie in the segment. */
+/* Parses the envelope at `at` of the view; `in_segment` bytes of it (0: all) are in the segment. */
 static int64_t envelope(struct cassandra *s, struct l7_parser *parser, struct half *h,
 			const struct l7_view *v, uint64_t at, uint32_t in_segment,
 			struct l7_message *m)
@@ -209,7 +210,8 @@ static int64_t envelope(struct cassandra *s, struct l7_parser *parser, struct ha
 	if (s->cuts && at + in_segment + CQL_CRC_SZ + h->head > v->len) {
 		uint64_t left = total - in_segment, segments = (left + in_segment - 1) / in_segment;
 
-		/* The next segments' heads may never be seen; all but the last are as large. */
+		/* The headers of the next segments may never be seen. All segments but the last
+		 * have the same size. */
 		m->size = total;
 		return at + in_segment + CQL_CRC_SZ + left + segments * (h->head + CQL_CRC_SZ);
 	}
@@ -240,7 +242,7 @@ static int64_t cassandra_parse(struct l7_parser *parser, const struct l7_view *v
 	if (is == CQL_SHORT) {
 		struct cql_envelope e;
 
-		/* Shorter than an envelope's head, too. */
+		/* May be shorter than the header of an envelope. */
 		return cql_envelope_at(v->p, v->len, &e) == CQL_NOT && v->len >= 8 ? L7_BAD
 										   : L7_PARTIAL;
 	}

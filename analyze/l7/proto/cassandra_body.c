@@ -18,7 +18,7 @@ static const char *consistency(unsigned c)
 	return c < sizeof(names) / sizeof(names[0]) ? names[c] : NULL;
 }
 
-/* What stands in front of a body by its flags: tracing id, warnings, payload. */
+/* Skips what precedes the body, as its flags tell: tracing id, warnings, payload. */
 static struct l7_cursor body_of(const struct cql_envelope *e)
 {
 	struct l7_cursor c = l7_cursor_at(e->p, e->have);
@@ -39,7 +39,7 @@ static struct l7_cursor body_of(const struct cql_envelope *e)
 	return c;
 }
 
-/* [long string], as much of it as is there. */
+/* Reads a [long string], as far as it is present. */
 static struct span statement(struct l7_cursor *c, bool *cut)
 {
 	uint32_t n = l7_be(c, 4);
@@ -70,7 +70,7 @@ static void on_statement(struct cql_bodies *s, struct l7_parser *parser,
 			    level && !c->cut ? level : "", level && !c->cut ? "\"" : "");
 }
 
-/* What a prepared id stands for; the id itself where its preparation was not seen. */
+/* Looks up a prepared id; uses the id itself if its preparation was not seen. */
 static void name_prepared(struct cql_bodies *s, struct l7_parser *parser, struct span id,
 			  struct l7_message *m)
 {
@@ -98,7 +98,7 @@ static void on_execute(struct cql_bodies *s, struct l7_parser *parser, const str
 		m->detail = l7_text(parser, "{\"consistency\":\"%s\"}", level);
 }
 
-/* type:1  count:2  then of each: 0 and its text, or 1 and its id; values */
+/* type:1  count:2  then for each: 0 and its text, or 1 and its id; values */
 static void on_batch(struct cql_bodies *s, struct l7_parser *parser, struct l7_cursor *c,
 		     struct l7_message *m)
 {
@@ -167,7 +167,8 @@ static void on_prepared(struct cql_bodies *s, const struct l7_message *request, 
 		names_put(&s->prepared, id, (struct span){"EXECUTE", 7}, request->target);
 }
 
-/* Metadata: flags:4 columns:4; without column definitions (4) the rows' number follows. */
+/* Metadata: flags:4 columns:4; the number of rows follows if there are no column definitions (flag
+ * 4). */
 static void on_rows(struct l7_parser *parser, struct l7_cursor *c, struct l7_message *m)
 {
 	uint32_t flags = l7_be(c, 4), columns = l7_be(c, 4), rows;
@@ -177,7 +178,7 @@ static void on_rows(struct l7_parser *parser, struct l7_cursor *c, struct l7_mes
 	m->detail = l7_text(parser, "{\"columns\":%u}", columns);
 	if (!(flags & 4))
 		return;
-	if (flags & 2) { /* where the next page begins */
+	if (flags & 2) { /* paging state */
 		int32_t sz = (int32_t)l7_be(c, 4);
 
 		l7_take(c, sz > 0 ? sz : 0);

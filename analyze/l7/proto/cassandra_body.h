@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bodies of Cassandra's envelopes, as far as they are shown. */
+/* Parses the bodies of Cassandra envelopes, as far as they are shown. */
 #ifndef ANALYZE_L7_CASSANDRA_BODY_H
 #define ANALYZE_L7_CASSANDRA_BODY_H
 
@@ -8,9 +8,9 @@
 
 enum { CQL_DIGEST = 1024 };
 
-/* What a connection's bodies need of those before; names_fini at its end. */
+/* State that bodies of a connection need from earlier ones; free with names_fini. */
 struct cql_bodies {
-	struct names prepared; /* by id */
+	struct names prepared; /* statements by id */
 	char digest[CQL_DIGEST];
 };
 

@@ -9,7 +9,7 @@ enum {
 	SEGMENT_MAX = (1 << 17) - 1,
 	ID_MAX = 64,
 	EMPTY_MAX = 8,
-	MD5_SZ = 16 /* what a prepared id is */
+	MD5_SZ = 16 /* size of a prepared id */
 };
 
 const char *cql_opcode_name(unsigned opcode)
@@ -76,7 +76,7 @@ enum cql_at cql_envelope_at(const uint8_t *p, size_t have, struct cql_envelope *
 		return CQL_NOT;
 	if (e->stream >> 15 && (e->opcode != CQL_EVENT && e->opcode != CQL_ERROR))
 		return CQL_NOT;
-	/* Their bodies are empty, which takes a few bytes where it is compressed. */
+	/* These have empty bodies, which take a few bytes if compressed. */
 	if ((e->opcode == CQL_OPTIONS || e->opcode == CQL_READY) &&
 	    e->len > (e->flags & CQL_COMPRESSED ? EMPTY_MAX : 0) && !(e->flags & ~CQL_COMPRESSED))
 		return CQL_NOT;
@@ -87,7 +87,7 @@ enum cql_at cql_envelope_at(const uint8_t *p, size_t have, struct cql_envelope *
 
 /* ---- segments ---- */
 
-/* native_protocol_v5.spec, 2.2: CRC-24 of a header's first bytes. */
+/* native_protocol_v5.spec, 2.2: CRC-24 of the first bytes of a header. */
 static uint32_t crc24(const uint8_t *p, unsigned n)
 {
 	uint32_t crc = 0x875060;
@@ -110,7 +110,7 @@ enum cql_at cql_segment_at(const uint8_t *p, size_t have, struct cql_segment *s)
 
 		if (c.cut)
 			return CQL_SHORT;
-		/* Bits that are always 0, before what takes longer. */
+		/* Check the bits that are always 0 first; the CRC takes longer. */
 		if (bits >> (n == 5 ? 35 : 18) || crc != crc24(p, n))
 			continue;
 		s->head = n + 3;
@@ -132,7 +132,7 @@ static bool is_words(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* What a body says of its opcode: 0 it is none, 1 it may be, 2 it is. */
+/* Does the body match its opcode? 0 no, 1 possibly, 2 certainly. */
 static int body_fits(const struct cql_envelope *e)
 {
 	struct l7_cursor c = l7_cursor_at(e->p, e->have);
@@ -191,8 +191,8 @@ static int body_fits(const struct cql_envelope *e)
 	}
 }
 
-/* How much stands at the front: points of envelopes; *from: 1 the client's, 2 the server's, 3 not
- * told. Where segments are there is no doubt. */
+/* Evidence from the envelopes at the front; *from: 1 client, 2 server, 3 unknown. Segments leave no
+ * doubt. */
 static int chain(const struct l7_view *v, unsigned *from)
 {
 	struct cql_segment s = {0};
@@ -258,6 +258,6 @@ int cql_bid(const struct l7_view *sent, const struct l7_view *received, int *req
 		*requests_sent = 0;
 	if (both)
 		return s + r >= 4 ? 97 : 85;
-	/* The other side may stand in the middle of an envelope. */
+	/* The other side may begin in the middle of an envelope. */
 	return s + r >= 4 ? 92 : sent->len && received->len ? 70 : 85;
 }

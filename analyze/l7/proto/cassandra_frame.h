@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Envelopes and segments of Cassandra's native protocol, and the bid on them. */
+/* Envelopes and segments of the Cassandra native protocol, and the bid on them. */
 #ifndef ANALYZE_L7_CASSANDRA_FRAME_H
 #define ANALYZE_L7_CASSANDRA_FRAME_H
 
@@ -32,20 +32,20 @@ struct cql_envelope {
 	bool response;
 	uint16_t stream;
 	uint32_t len;	  /* of the body */
-	const uint8_t *p; /* body, `have` of its bytes are in view */
+	const uint8_t *p; /* body, of which `have` bytes are in view */
 	size_t have;
 };
 
-/* Version 5: what envelopes stand in once both sides have agreed. */
+/* Version 5: contains envelopes once both sides have agreed. */
 struct cql_segment {
-	unsigned head; /* bytes of its header: 6, or 8 with compression */
-	uint32_t len;  /* of the payload on the wire; a CRC of 4 follows */
-	uint32_t raw;  /* of the payload before compression; 0: it is not compressed */
-	bool whole;    /* it holds whole envelopes */
+	unsigned head; /* header size: 6, or 8 with compression */
+	uint32_t len;  /* payload length on the wire; a 4-byte CRC follows */
+	uint32_t raw;  /* payload length before compression; 0: not compressed */
+	bool whole;    /* contains whole envelopes */
 };
 
 enum cql_at { CQL_IS, CQL_SHORT, CQL_NOT };
-/* From p on, `have` bytes of it in view. */
+/* Parses the header at p, of which `have` bytes are in view. */
 enum cql_at cql_envelope_at(const uint8_t *p, size_t have, struct cql_envelope *e);
 enum cql_at cql_segment_at(const uint8_t *p, size_t have, struct cql_segment *s);
 

@@ -23,7 +23,7 @@ static struct span until(struct span s, const char *ends)
 	return (struct span){s.p, n};
 }
 
-/* "[2001:db8::17]:4711", 192.0.2.43:47011: without what is not the address */
+/* Strips everything but the address: "[2001:db8::17]:4711", 192.0.2.43:47011 */
 static struct span bare(struct span s)
 {
 	const char *colon;
@@ -42,7 +42,7 @@ static struct span first_listed(struct span v)
 	return until(v, ",");
 }
 
-/* Of the first element of "for=192.0.2.43;proto=http, for=198.51.100.17" */
+/* The first element of "for=192.0.2.43;proto=http, for=198.51.100.17" */
 static struct span forwarded_for(struct span v)
 {
 	v = until(v, ",");

@@ -6,9 +6,9 @@
  *   question   name type:16 class:16          name: labels, or a pointer to an earlier place
  *   record     name type:16 class:16 ttl:32 length:16 bytes        over TCP: length:16 message
  *
- * Paired by id and question; the messages of a zone (AXFR) are one response. Whatever is not
- * NOERROR counts as an error, as a status of 4xx does in HTTP: the one who asked did not get what
- * it asked for; the status tells NXDOMAIN from SERVFAIL.
+ * Paired by id and question. The messages of a zone transfer (AXFR) are one response. Every
+ * response code other than NOERROR counts as an error, like a 4xx status in HTTP: the client did
+ * not get what it asked for. The status distinguishes NXDOMAIN from SERVFAIL.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ enum {
 
 enum opcode { QUERY = 0, IQUERY = 1, STATUS = 2, NOTIFY = 4, UPDATE = 5, DSO = 6 };
 
-/* A zone on its way: messages up to the SOA record that it began with (RFC 5936 2.2). */
+/* A zone transfer in progress: messages up to a second copy of the first SOA record (RFC 5936
+ * 2.2). */
 struct transfer {
 	uint64_t key; /* 0: none */
 	uint64_t first_ns, last_ns, pos, size;
@@ -42,7 +43,7 @@ struct transfer {
 
 struct dns {
 	struct transfer transfer;
-	/* The last questions asked: an answer may come without one. */
+	/* The last questions, for answers that come without a question. */
 	struct {
 		uint16_t id;
 		uint64_t key;
@@ -51,24 +52,24 @@ struct dns {
 	char target[NAME_MAX_SZ * 4 + 1], method[16], status[16];
 };
 
-/* A message as far as it was kept. */
+/* The captured part of a message. */
 struct message {
 	const uint8_t *p;
-	size_t len; /* bytes here */
-	bool whole; /* all of them */
+	size_t len; /* bytes captured */
+	bool whole; /* all bytes were captured */
 	uint16_t id, flags, questions, counts[3];
 	uint16_t type, class;
 	char name[NAME_MAX_SZ * 4 + 1];
 	size_t name_sz;
 	bool has_question;
-	bool has_name; /* of its first record: it has no question */
+	bool has_name; /* of its first record, if there is no question */
 	bool edns;
 	uint16_t udp_size;
 	uint8_t extended; /* upper bits of the response code */
 	bool dnssec_ok;
-	bool exact; /* whole, and its records end where it does */
-	unsigned answers, soas;			    /* the latter among the former */
-	uint16_t record, first_answer, last_answer; /* types; of the record at hand */
+	bool exact; /* complete, and the records end at its end */
+	unsigned answers, soas;			    /* soas: SOA records among the answers */
+	uint16_t record, first_answer, last_answer; /* record types; record: the current one */
 };
 
 static uint16_t be16(const uint8_t *p)
@@ -78,7 +79,8 @@ static uint16_t be16(const uint8_t *p)
 
 /* ---- names ---- */
 
-/* A label's octets as text (RFC 4343 2.1), in lower case: names differ by no more. */
+/* Writes the octets of a label as text (RFC 4343 2.1), in lower case, because names are
+ * case-insensitive. */
 static size_t label_text(char *dst, const uint8_t *p, size_t len)
 {
 	size_t n = 0;
@@ -97,8 +99,8 @@ static size_t label_text(char *dst, const uint8_t *p, size_t len)
 enum name { NAME_GOOD, NAME_SHORT, NAME_BAD };
 
 /*
- * The name at *at, which moves behind it. Pointers lead backwards only, so it ends. `text` (NULL:
- * not wanted) has room for four octets for each of a name's.
+ * Reads the name at *at and moves *at past it. Pointers only lead backwards, so the loop ends.
+ * `text` (NULL: not wanted) must have room for four octets per octet of the name.
  */
 static enum name read_name(const struct message *m, size_t *at, char *text, size_t *text_sz)
 {
@@ -153,7 +155,7 @@ static enum name read_name(const struct message *m, size_t *at, char *text, size
 
 static bool known_class(unsigned class)
 {
-	class &= 0x7fff; /* mDNS: a unicast answer is wanted, the cache is to be flushed */
+	class &= 0x7fff; /* mDNS: top bit requests a unicast response or a cache flush */
 	return class == 1 || class == 3 || class == 4 || class == 254 || class == 255;
 }
 
@@ -208,7 +210,7 @@ static enum name read_record(struct message *m, size_t *at)
 	return *at > m->len ? NAME_SHORT : NAME_GOOD;
 }
 
-/* NetBIOS's name service (RFC 1002 4.2) has the same form: names of 16 octets, each as two letters
+/* NetBIOS name service (RFC 1002 4.2) has the same format: names of 16 octets, each as two letters
  * from A to P (RFC 1001 14.1), of type NB or NBSTAT. */
 static bool is_netbios(const struct message *m)
 {
@@ -219,12 +221,12 @@ static bool is_netbios(const struct message *m)
 	for (size_t i = 0; i < NETBIOS_SZ; i++, p++)
 		if (*p < 'A' || *p > 'P')
 			return false;
-	while (p < end && *p && *p <= LABEL_MAX) /* the scope */
+	while (p < end && *p && *p <= LABEL_MAX) /* skip the scope */
 		p += 1 + *p;
 	return end - p < 3 || (!p[1] && (p[2] == 0x20 || p[2] == 0x21));
 }
 
-/* False: not DNS. A message that was kept in part is read as far as it goes. */
+/* Parses a message, as far as it was captured. False: not DNS. */
 static bool read_message(struct message *m)
 {
 	enum name n = NAME_GOOD;
@@ -238,7 +240,7 @@ static bool read_message(struct message *m)
 	m->questions = be16(m->p + 4);
 	for (int i = 0; i < 3; i++)
 		m->counts[i] = be16(m->p + 6 + 2 * i);
-	/* A bit that must be zero; a question has no response code. */
+	/* A reserved bit must be zero, and queries have no response code. */
 	if (m->flags & 0x40 || !known_opcode(m->flags >> 11 & 15) ||
 	    (!(m->flags & 0x8000) && m->flags & 15) || m->questions > 64 || is_netbios(m))
 		return false;
@@ -262,7 +264,7 @@ static bool read_message(struct message *m)
 	return true;
 }
 
-/* The message in view; over TCP behind its length. */
+/* Finds the message in view; over TCP after its length. */
 static void frame(const struct l7_view *v, struct message *m, uint64_t *total)
 {
 	size_t skip = v->datagram ? 0 : 2;
@@ -313,7 +315,7 @@ static struct span code_name(unsigned code, char *buf, size_t sz)
 
 /* ---- pairing ---- */
 
-/* FNV-1a of the question, beside the id. */
+/* FNV-1a of the question, combined with the id. */
 static uint64_t key_of(const struct message *m)
 {
 	uint64_t h = 0xcbf29ce484222325ULL;
@@ -332,7 +334,7 @@ static void remember(struct dns *d, uint16_t id, uint64_t key)
 	d->recent[at].key = key;
 }
 
-/* An answer without its question (FORMERR, some REFUSED): the last one asked under that id. */
+/* For a response without a question (FORMERR, some REFUSED): the last question with that id. */
 static uint64_t recall(const struct dns *d, uint16_t id)
 {
 	for (unsigned i = 1; i <= RECENT; i++) {
@@ -388,7 +390,7 @@ static void fill(struct l7_parser *parser, const struct message *m, struct l7_me
 		out->status = code_name(code, d->status, sizeof(d->status));
 		out->is_error = code != 0;
 	}
-	/* mDNS: what is announced, or asked of everyone, has neither id nor question to go by. */
+	/* mDNS: announcements and multicast queries have no id or question to pair by. */
 	if (!m->id && !m->has_question)
 		out->type = L7_ONEWAY;
 	fill_detail(parser, m, response, out);
@@ -404,7 +406,7 @@ static void end_transfer(struct transfer *t, struct l7_message *out)
 	t->key = 0;
 }
 
-/* Its end is not known. */
+/* Delivers a transfer whose end is unknown. */
 static void deliver_transfer(struct l7_parser *parser)
 {
 	struct transfer *t = &((struct dns *)parser->state)->transfer;
@@ -419,7 +421,7 @@ static void deliver_transfer(struct l7_parser *parser)
 	l7_deliver(parser, &m);
 }
 
-/* Messages of a zone are one response. */
+/* The messages of a zone transfer are one response. */
 static void follow_transfer(struct l7_parser *parser, const struct l7_view *v, struct message *m,
 			    uint64_t total, struct l7_message *out)
 {
@@ -478,10 +480,10 @@ static int64_t dns_parse(struct l7_parser *parser, const struct l7_view *v, stru
 
 /* ---- bidding ---- */
 
-/* BEGINS: an answer that goes on in the next call, if it is one. */
+/* BEGINS: possibly a response that continues in the next call. */
 enum shape { OTHER, NOTHING, BEGINS, SURE };
 
-/* May records be among the answers of a question? */
+/* Can the answer records belong to the question? */
 static bool tells(const struct message *m)
 {
 	unsigned opcode = m->flags >> 11 & 15;
@@ -497,14 +499,14 @@ static enum shape looks_like(const struct l7_view *v, bool *response, uint16_t *
 	if (!v->len)
 		return NOTHING;
 	frame(v, &m, &total);
-	/* Many read or write the length in a call of its own. */
+	/* Many programs read or write the length in a separate call. */
 	if (!v->datagram && v->known == 2 && v->len == 2)
 		return total >= 2 + HEAD + 5 ? NOTHING : OTHER;
 	if (!read_message(&m) || (!m.has_question && !m.counts[0]))
 		return OTHER;
 	*response = m.flags & 0x8000;
 	*id = m.id;
-	/* A message of another length than its call's is not told from chance. */
+	/* If the size differs from that of the call, it may be a coincidence. */
 	if (!v->datagram && total > v->known)
 		return *response && m.has_question && m.counts[0] ? BEGINS : OTHER;
 	if (!*response && m.counts[0] && !tells(&m))
@@ -523,7 +525,7 @@ static int dns_bid(const struct l7_view *sent, const struct l7_view *received, i
 		r = !sends && sent_id == received_id ? SURE : OTHER;
 	if (r == SURE && s == BEGINS)
 		s = !receives && sent_id == received_id ? SURE : OTHER;
-	/* A question is one whatever it is answered with. */
+	/* A query is recognized whatever the other side sends. */
 	if ((s == SURE && !sends && r == OTHER) || (r == SURE && !receives && s == OTHER)) {
 		*requests_sent = s == SURE;
 		return 72;

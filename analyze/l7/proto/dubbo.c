@@ -8,9 +8,9 @@
  *   response  0 exception, 1 value, 2 null; with attachments 3, 4, 5
  *             a text where status is not 20
  *
- * Bodies are values of Hessian 2 or Kryo, or lines of JSON; of others the calls are seen, and not
- * what they call. Paired by id. Either side may send events (heartbeats) and, for callbacks, calls:
- * each counts its own ids.
+ * Bodies are Hessian 2 or Kryo values, or lines of JSON. With other serializations the calls are
+ * seen, but not their methods. Paired by id. Either side may send events (heartbeats) and, for
+ * callbacks, calls, with ids of its own.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +27,7 @@ enum {
 	WAIT_MAX = 1 << 16,
 	KRYO_ASCII = 64
 };
-#define OTHER_SIDE (1ull << 63) /* in ids of what the server asks */
+#define OTHER_SIDE (1ull << 63) /* set in ids of requests by the server */
 
 struct header {
 	uint8_t flags, status;
@@ -39,7 +39,7 @@ struct call {
 	struct span dubbo, path, version, method;
 	bool generic;
 	bool cut;		  /* the method is not in view */
-	char room[4][KRYO_ASCII]; /* of texts that are not in the bytes as they are */
+	char room[4][KRYO_ASCII]; /* buffers for texts that need decoding */
 };
 
 static const char *const serializations[SERIALIZATION + 1] = {
@@ -93,7 +93,7 @@ static const char *status_name(unsigned status)
 	}
 }
 
-/* As far as `len` reaches; four bytes at least. */
+/* Parses the header as far as `len` reaches; len must be at least four. */
 static bool header_at(const uint8_t *p, size_t len, struct header *h)
 {
 	struct l7_cursor c = l7_cursor_at(p, len);
@@ -117,7 +117,7 @@ static bool is_json(unsigned flags)
 	return (flags & SERIALIZATION) == FASTJSON || (flags & SERIALIZATION) == GSON;
 }
 
-/* A line of JSON: a text without its quotes, or a word. */
+/* Reads a line of JSON: a string without its quotes, or a word. */
 static bool json_line(struct l7_cursor *c, struct span *s)
 {
 	size_t left = l7_left(c);
@@ -145,7 +145,7 @@ static bool is_kryo(unsigned flags)
 	return (flags & SERIALIZATION) == KRYO || (flags & SERIALIZATION) == KRYO2;
 }
 
-/* What the next so many characters take in UTF-8, one for a half of a surrogate pair. */
+/* Reads cnt characters in UTF-8. A surrogate pair counts as two. */
 static struct span kryo_chars(struct l7_cursor *c, uint64_t cnt)
 {
 	const uint8_t *begin = c->p;
@@ -159,9 +159,9 @@ static struct span kryo_chars(struct l7_cursor *c, uint64_t cnt)
 }
 
 /*
- * Kryo's text (com.esotericsoftware.kryo.io.Output.writeString): ASCII of 2 to 63 characters with
- * the high bit of its last one set; else 1 + how many, from the first byte's low six bits on, of
- * which 0x40 says that more follow. 0: null.
+ * Reads a Kryo string (com.esotericsoftware.kryo.io.Output.writeString): ASCII of 2 to 63
+ * characters with the high bit of the last one set; otherwise a varint of length + 1, of which the
+ * first byte has six bits, and 0x40 in it indicates more bytes. 0: null.
  */
 static bool kryo_string(struct l7_cursor *c, struct span *s, char room[KRYO_ASCII])
 {
@@ -218,7 +218,7 @@ static bool is_readable(unsigned flags)
 	return (flags & SERIALIZATION) == HESSIAN2 || is_json(flags) || is_kryo(flags);
 }
 
-/* False: that is no call. */
+/* False: not a call. */
 static bool read_call(struct l7_cursor c, unsigned flags, struct call *q)
 {
 	struct span *const parts[] = {&q->dubbo, &q->path, &q->version, &q->method};
@@ -232,7 +232,7 @@ static bool read_call(struct l7_cursor c, unsigned flags, struct call *q)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		struct span s;
 
-		/* Kryo can be set up in other ways, too. */
+		/* Kryo may be configured differently. */
 		if (!text(&c, flags, &s, q->room[i]) || !is_name(s) ||
 		    (!i && s.len && (*s.p < '0' || *s.p > '9')))
 			return is_kryo(flags);
@@ -243,8 +243,7 @@ static bool read_call(struct l7_cursor c, unsigned flags, struct call *q)
 	}
 	if (!q->method.len)
 		return is_kryo(flags);
-	/* What is called without its interface at hand is named by the first argument. Kryo's are
-	 * objects. */
+	/* Generic calls are named by their first argument. With Kryo the arguments are objects. */
 	if (is_kryo(flags) || (!l7_is(q->method, "$invoke") && !l7_is(q->method, "$invokeAsync")))
 		return true;
 	if (!is_json(flags) && c.p < c.end && *c.p >= 0x80)
@@ -258,7 +257,7 @@ static bool read_call(struct l7_cursor c, unsigned flags, struct call *q)
 	return true;
 }
 
-/* ---- messages; true: more of it should come first ---- */
+/* ---- messages; true: more bytes are needed first ---- */
 
 static bool event(struct l7_cursor c, const struct header *h, struct l7_message *m)
 {
@@ -373,7 +372,7 @@ static int64_t dubbo_parse(struct l7_parser *parser, const struct l7_view *v, st
 
 enum looks { NOTHING, CALLS, ANSWERS, EVENTS };
 
-/* *whole: more than a part of the header is there. */
+/* *whole: more than a part of the header is in view. */
 static enum looks looks_like(const struct l7_view *v, bool *whole)
 {
 	struct header h = {0};
@@ -415,7 +414,7 @@ static int dubbo_bid(const struct l7_view *sent, const struct l7_view *received,
 		*requests_sent = 0;
 	if (!(s && whole[0]) && !(r && whole[1]))
 		return 75;
-	/* One side may stand in the middle of a body. */
+	/* One side may begin in the middle of a body. */
 	return (sent->len && !s) || (received->len && !r) ? 80 : 98;
 }
 

@@ -10,7 +10,7 @@ static uint8_t peek(const struct l7_cursor *c)
 	return !c->cut && c->p < c->end ? *c->p : 0;
 }
 
-/* Lengths count UTF-16 units, the bytes are UTF-8. */
+/* Lengths count UTF-16 units; the bytes are UTF-8. */
 static bool characters(struct l7_cursor *c, uint32_t n, struct span *s)
 {
 	const uint8_t *begin = c->p;
@@ -71,7 +71,7 @@ bool hessian_int(struct l7_cursor *c, int32_t *v)
 	return true;
 }
 
-/* Passes a value that holds no others; false: it does. */
+/* Skips a value that contains no other values. False: it does. */
 static bool skip_simple(struct l7_cursor *c)
 {
 	uint8_t tag = peek(c);
@@ -86,9 +86,9 @@ static bool skip_simple(struct l7_cursor *c)
 	/* Booleans, small longs, 0.0 and 1.0. */
 	if (tag == 'T' || tag == 'F' || (tag >= 0xd8 && tag <= 0xef) || tag == '[' || tag == '\\')
 		return true;
-	if (tag == 'Q') /* an object that was met before */
+	if (tag == 'Q') /* a reference to an earlier object */
 		return hessian_int(c, &v);
-	/* Longs, doubles, dates by their size. */
+	/* Longs, doubles, dates: by size. */
 	if (tag >= 0xf0 || tag == ']')
 		l7_take(c, 1);
 	else if ((tag >= 0x38 && tag <= 0x3f) || tag == '^')
@@ -102,7 +102,7 @@ static bool skip_simple(struct l7_cursor *c)
 	return true;
 }
 
-/* 'C' class, number of fields, their names; then the object: its class' number, the values */
+/* 'C' class, number of fields, field names; then the object: class number, values */
 bool hessian_exception(struct l7_cursor *c, struct span *type, struct span *text)
 {
 	int32_t fields, at = -1, number;

@@ -5,11 +5,11 @@
  *   request    METHOD SP target SP HTTP/1.x CRLF  *(name: value CRLF)  CRLF  body
  *   response   HTTP/1.x SP code SP reason CRLF    *(name: value CRLF)  CRLF  body
  *
- * In order. A body ends by Content-Length, by its last chunk, or with the connection; none follows
- * HEAD, 1xx, 204, 304. After CONNECT and 101 the bytes are another protocol's (HTTP/2's: the
- * connection goes on as that). A message that does not tell its length is handed out at its end;
- * until then its head waits here. Where bytes of it were missed, or the recording ended first, it
- * goes out as far as it was seen, and says so.
+ * Paired in order. A body ends by Content-Length, with its last chunk, or with the connection.
+ * HEAD, 1xx, 204 and 304 have no body. After CONNECT and 101 the bytes belong to another protocol
+ * (for HTTP/2 parsing continues). A message of unknown length is delivered at its end; until then
+ * its header is held here. If bytes of it were missed, or capture ended first, it is delivered with
+ * the size seen, and marked so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +20,13 @@
 enum { MAX_HEAD = 1 << 18 };
 #define CHUNK_MAX (1ULL << 40)
 
-/* One direction. Small: there may be 100,000 connections. */
+/* One direction. Small, because there may be 100,000 connections. */
 struct side {
 	bool in_chunks, until_close;
-	bool answered;	   /* before its last chunk: it was handed out then */
-	bool unknown_body; /* what follows a message whose end is not known */
+	bool answered;	   /* delivered before its last chunk, when the response came */
+	bool unknown_body; /* what follows a message of unknown length */
 	uint64_t pos, first_ns, last_ns, size;
-	struct http1_words *waiting; /* of the message whose end has not come */
+	struct http1_words *waiting; /* strings of the message whose end has not come */
 };
 
 struct http1 {
@@ -54,7 +54,7 @@ static void fill(struct l7_parser *parser, const struct http1_words *s, bool req
 	m->detail = l7_keep(parser, (struct span){s->detail, s->detail_sz});
 }
 
-/* What waited for its end. */
+/* Fills m from the held message. */
 static void fill_waiting(struct l7_parser *parser, const struct side *s, bool requests,
 			 struct l7_message *m)
 {
@@ -86,7 +86,7 @@ static void end_body(struct side *s)
 	s->waiting = NULL;
 }
 
-/* What waits goes out; the body goes on where nobody sees it, or this is its end. */
+/* Delivers the held message. goes_on: its body continues unseen; otherwise it ends here. */
 static void deliver_waiting(struct l7_parser *parser, bool requests, bool goes_on)
 {
 	struct side *s = &((struct http1 *)parser->state)->side[requests];
@@ -103,7 +103,7 @@ static void deliver_waiting(struct l7_parser *parser, bool requests, bool goes_o
 	end_body(s);
 }
 
-/* Digits, zeros among them, as many as there are. */
+/* Reads any number of digits, including leading zeros. */
 static bool chunk_size(const uint8_t *p, const uint8_t *end, uint64_t *len)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
@@ -123,8 +123,8 @@ static bool chunk_size(const uint8_t *p, const uint8_t *end, uint64_t *len)
 	return p > begin;
 }
 
-/* Chunks from `at` on (RFC 9112 7.1): how far whole ones reach; *done behind the last and its
- * trailers. */
+/* Parses chunks from `at` on (RFC 9112 7.1) and returns the end of the complete ones. *done: past
+ * the last chunk and its trailers. */
 static int64_t chunks(const struct l7_view *v, size_t at, bool *done)
 {
 	*done = false;
@@ -155,14 +155,14 @@ static int64_t chunks(const struct l7_view *v, size_t at, bool *done)
 				}
 			}
 		}
-		/* A chunk may reach past the view: its end is where the next one begins. */
+		/* A chunk may extend beyond the view: it ends where the next one begins. */
 		at = i + len + 2;
 		if (at >= v->len)
 			return at;
 	}
 }
 
-/* The body's chunks; the message goes out with the last. */
+/* Parses chunks of the body; the message is delivered with the last one. */
 static int64_t continue_chunks(struct l7_parser *parser, struct side *s, const struct l7_view *v,
 			       size_t at, struct l7_message *m)
 {
@@ -183,7 +183,7 @@ static int64_t continue_chunks(struct l7_parser *parser, struct side *s, const s
 	return n;
 }
 
-/* All that comes is of the body. */
+/* All further data belongs to the body. */
 static int64_t continue_until_close(struct side *s, const struct l7_view *v)
 {
 	s->size += v->known;
@@ -191,7 +191,7 @@ static int64_t continue_until_close(struct side *s, const struct l7_view *v)
 	return v->known; /* L7_SKIP */
 }
 
-/* An answer to a request whose chunks still come: the request counts as it is. */
+/* The response comes before the last chunk of its request: the request is delivered as it is. */
 static void answer_early(struct l7_parser *parser, struct side *requests, const struct l7_view *v)
 {
 	struct l7_message m = {.last_ns = v->ts_ns};
@@ -224,7 +224,7 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 	m->interim = !v->requests && h.code < 200 && h.code != 101;
 	m->opaque_after = h.upgrade;
 	if (!v->requests && h.code == 101 && h.h2c) {
-		/* RFC 7540 3.2: the answer comes as that of stream 1. */
+		/* RFC 7540 3.2: the response comes as that of stream 1. */
 		m->opaque_after = false;
 		m->interim = true;
 		m->goes_on = "http2";
@@ -232,7 +232,7 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 	if (!v->requests && !m->interim)
 		answer_early(parser, &((struct http1 *)parser->state)->side[1], v);
 	if (h.partial && !h.has_length && !h.head_only) {
-		/* The end of the head, and with it the body's length, was not kept. */
+		/* The end of the header, and with it the length of the body, was not captured. */
 		fill(parser, &w, v->requests, m);
 		m->cut = true;
 		s->unknown_body = true;
@@ -272,7 +272,7 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 		return continue_until_close(s, v);
 	if (s->in_chunks)
 		return continue_chunks(parser, s, v, 0, m);
-	/* Empty lines before a request are passed over (RFC 9112 2.2). */
+	/* Skip empty lines before a request (RFC 9112 2.2). */
 	if (v->requests && v->len >= 2 && v->p[0] == '\r' && v->p[1] == '\n')
 		return 2;
 	if (begins_message(v))
@@ -285,7 +285,7 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 		       : L7_BAD;
 }
 
-/* Where the body ends is known no longer, whose it is still is. */
+/* The end of the body is unknown from here on; the message it belongs to is still known. */
 static void http1_hole(struct l7_parser *parser, bool requests)
 {
 	struct side *s = &((struct http1 *)parser->state)->side[requests];
@@ -312,8 +312,8 @@ static void http1_fini(void *state)
 
 /* ---- bidding ---- */
 
-/* What stands behind a method's word: a path, a URI, *, or CONNECT's authority. Other protocols
- * have the words, too ("DELETE FROM"). */
+/* Is a method followed by a path, a URI, *, or CONNECT's authority? Other protocols have the same
+ * words ("DELETE FROM"). */
 static bool target_at(const struct l7_view *v, size_t at)
 {
 	const uint8_t *p = v->p + at, *end = v->p + v->len;
@@ -328,8 +328,7 @@ static bool target_at(const struct l7_view *v, size_t at)
 	       (p[1] == '/' || (p[1] >= '0' && p[1] <= '9'));
 }
 
-/* 2: begins a message, 1: nothing there, 0: something else (the middle of a body, or another
- * protocol). */
+/* 2: begins a message, 1: empty, 0: something else (the middle of a body, or another protocol). */
 static int looks_like(const struct l7_view *v, bool *request)
 {
 	const uint8_t *nl;
@@ -360,11 +359,12 @@ static int http1_bid(const struct l7_view *sent, const struct l7_view *received,
 	if (s == 2 && r == 2 && sent_request == received_request)
 		return 0;
 	*requests_sent = s == 2 ? sent_request : !received_request;
-	/* The middle of a body on the other side, or another protocol: the next call tells. */
+	/* The other side is in the middle of a body, or it is another protocol: the next call
+	 * decides. */
 	return s == 2 && r == 2 ? 98 : s && r ? 85 : 45;
 }
 
-/* A line that can only begin a message. */
+/* Finds a line that can only begin a message. */
 static size_t http1_resync(const struct l7_view *v, size_t from)
 {
 	for (size_t i = from; i < v->len;) {
@@ -389,6 +389,6 @@ const struct l7_protocol l7_http1 = {
 	.finish = http1_finish,
 	.state_sz = sizeof(struct http1),
 	.fini = http1_fini,
-	.asks_singly = true, /* RFC 9112 9.3.2 allows more; hardly any client does */
+	.asks_singly = true, /* RFC 9112 9.3.2 allows pipelining, but hardly any client uses it */
 	.ports = {80, 8080, 8000, 3000},
 };

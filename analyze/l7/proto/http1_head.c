@@ -8,15 +8,15 @@
 #include "analyze/l7/proto/client_address.h"
 
 enum { MAX_LINE_SCAN = 65536, METHOD_MAX = 32 };
-#define LENGTH_END (1ull << 60) /* longer bodies there are none */
+#define LENGTH_END (1ull << 60) /* longer than any body */
 
-/* Those that are known by their word alone; any other token by the line it begins. */
+/* Methods recognized by the word alone; any other token needs a complete request line. */
 static const char *const methods[] = {"GET",	   "POST",   "PUT",	"HEAD",	  "DELETE",
 				      "OPTIONS",   "PATCH",  "CONNECT", "TRACE",  "PROPFIND",
 				      "PROPPATCH", "MKCOL",  "COPY",	"MOVE",	  "LOCK",
 				      "UNLOCK",	   "REPORT", "PURGE",	"SEARCH", NULL};
 
-/* A token (RFC 9110 5.6.2) with a blank behind it; 0: none. */
+/* Length of a token (RFC 9110 5.6.2) followed by a blank; 0: none. */
 static size_t token_at(const uint8_t *p, size_t len)
 {
 	static const char others[] = "!#$%&'*+-.^_`|~";
@@ -40,7 +40,7 @@ static size_t known_at(const uint8_t *p, size_t len)
 	return 0;
 }
 
-/* SP HTTP/1.x [CR] LF at the end of the line, without the LF. */
+/* Does the line end in SP HTTP/1.x [CR]? nl points to its LF. */
 static bool ends_request(const uint8_t *p, const uint8_t *nl)
 {
 	nl -= nl > p && nl[-1] == '\r';
@@ -99,7 +99,7 @@ static bool contains_word(struct span s, const char *word)
 	return false;
 }
 
-/* Any number of digits (RFC 9110 8.6), zeros among them. */
+/* Any number of digits (RFC 9110 8.6), including leading zeros. */
 static void content_length(struct http1_head *h, struct span value)
 {
 	h->length = 0;
@@ -119,7 +119,7 @@ static void client(struct http1_head *h, struct span name, struct span value)
 		h->client = client;
 }
 
-/* Told apart by their first letters: most are none of these. */
+/* Dispatches on the first letter, because most fields are not relevant. */
 static void header(struct http1_head *h, struct span name, struct span value)
 {
 	switch (*name.p | 0x20) {
@@ -148,8 +148,8 @@ static void header(struct http1_head *h, struct span name, struct span value)
 	}
 }
 
-/* Lines from `at` to the empty one. 0, or L7_PARTIAL's meaning in h->partial, -1 for a line that is
- * no header. */
+/* Reads lines from `at` to the empty line. 0; h->partial is set if the end is missing. -1: a line
+ * that is not a header field. */
 static int read_headers(struct http1_head *h, const struct l7_view *v, size_t at)
 {
 	for (;;) {
@@ -231,7 +231,7 @@ static void end_detail(struct http1_words *s)
 		s->detail[s->detail_sz++] = '}';
 }
 
-/* As memmem, for what begins with a byte that is seldom there. */
+/* Like memmem, but fast if the first byte is rare. */
 static const char *find(struct span s, struct span what)
 {
 	const char *p = s.p, *end = s.p + s.len;
@@ -242,7 +242,7 @@ static const char *find(struct span s, struct span what)
 	return NULL;
 }
 
-/* Bytes before the first of `stop`. */
+/* Number of bytes before the first of `stop`. */
 static size_t until(struct span s, struct span stop)
 {
 	size_t n = 0;
@@ -252,7 +252,7 @@ static size_t until(struct span s, struct span stop)
 	return n;
 }
 
-/* absolute-form (RFC 9112 3.2.2): bytes of the scheme and the authority. */
+/* absolute-form (RFC 9112 3.2.2): size of scheme and authority. */
 static size_t origin_size(struct span target)
 {
 	size_t n = until(target, span_of(":/?#"));
@@ -263,7 +263,7 @@ static size_t origin_size(struct span target)
 	return n + until((struct span){target.p + n, target.len - n}, span_of("/?#"));
 }
 
-/* Path only, without query, ids folded; CONNECT's authority as it is. */
+/* The path without query, with ids folded; for CONNECT the authority as it is. */
 static void set_target(struct http1_words *s, struct span target, bool connect)
 {
 	size_t n = connect || !target.len || *target.p == '/' ? 0 : origin_size(target);
@@ -280,7 +280,7 @@ static void set_target(struct http1_words *s, struct span target, bool connect)
 		s->target[s->target_sz++] = '/';
 }
 
-/* Of a line that is cut: what may be the beginning of " HTTP/1.x" belongs to it no longer. */
+/* Size of a truncated target, without a possible beginning of " HTTP/1.x". */
 static size_t cut_target(struct span target)
 {
 	static const char version[] = " HTTP/1.";

@@ -7,12 +7,12 @@
  *   gRPC       POST /pkg.Service/Method, content-type application/grpc; DATA is flag:8 length:32
  *              bytes, repeated; the response ends with grpc-status
  *
- * Paired by stream. Frames of a message are passed over one by one, and the message goes out with
- * its last; a request whose response is complete before it ended (an early refusal, a call that the
- * server ends) goes out then. Bodies need not be kept: a frame tells its length. Header blocks that
- * were not kept leave the tables of HPACK unknown, and names with them. Where heads of frames were
- * missed, each stream that was open may have had some, its last among them: what is known of it is
- * less than all, and said to be.
+ * Paired by stream. The frames of a message are consumed one by one, and the message is delivered
+ * with the last one. If the response is complete before the request has ended (an early refusal, a
+ * call that the server ends), the request is delivered then. Bodies need not be captured, because a
+ * frame contains its length. If header blocks were not captured, the HPACK tables are unknown, and
+ * so are header names. If frame headers were missed, any open stream may have lost frames,
+ * including its last one. Its messages are then marked as partial.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +23,17 @@ enum {
 	BLOCK_MAX = 1 << 20,
 	WAIT_MAX = 1 << 16,
 	FIRST_HEADERS_MAX = 1 << 14,
-	RESYNC_TRIES = 64, /* frames whose headers cannot be read: there is no step to find */
+	RESYNC_TRIES = 64, /* resynchronization fails after this many unreadable headers */
 };
 
-/* One direction. */
+/* State of one direction. */
 struct side {
 	bool begun;
-	bool lost; /* out of step: where the next frame begins is not known */
+	bool lost; /* out of sync: the position of the next frame is unknown */
 	struct hpack *hpack;
-	/* a header block that goes on in CONTINUATION frames */
+	/* a header block that continues in CONTINUATION frames */
 	bool open, given_up;
-	struct h2_frame frame; /* the one that began it */
+	struct h2_frame frame; /* the frame that began it */
 	uint8_t *block;
 	size_t block_sz;
 	uint64_t first_ns, size;
@@ -42,8 +42,8 @@ struct side {
 struct http2 {
 	struct side side[2]; /* responses, requests */
 	struct h2_streams streams;
-	bool sure;	 /* it is HTTP/2, whatever is met in the middle of a body */
-	uint32_t newest; /* request begun; identifiers only grow */
+	bool sure;	 /* certainly HTTP/2, whatever the middle of a body looks like */
+	uint32_t newest; /* newest stream with a request; stream ids only increase */
 };
 
 static uint32_t be32(const uint8_t *p)
@@ -59,7 +59,7 @@ static void close_block(struct side *s)
 	s->open = s->given_up = false;
 }
 
-/* ---- the end of a side, of a stream ---- */
+/* ---- end of a half, of a stream ---- */
 
 static void respond(struct l7_parser *parser, struct h2_stream *s, struct l7_message *m)
 {
@@ -96,7 +96,7 @@ static void on_reset(struct l7_parser *parser, const struct l7_view *v, const st
 
 	if (!s)
 		return;
-	/* "No error" after a status: the rest of the request is not wanted (RFC 9113 8.1). */
+	/* "No error" after a status: the rest of the request is not needed (RFC 9113 8.1). */
 	s->reset = code || v->requests || !s->half[0].begun;
 	s->reset_by_client = v->requests;
 	s->reset_code = code;
@@ -108,7 +108,7 @@ static void on_reset(struct l7_parser *parser, const struct l7_view *v, const st
 
 /* ---- header blocks ---- */
 
-/* The stream that a header block belongs to; NULL: one that is over. */
+/* The stream of a header block. NULL: the stream is closed. */
 static struct h2_stream *stream_of(struct l7_parser *parser, uint32_t id, bool requests)
 {
 	struct http2 *h = parser->state;
@@ -162,7 +162,7 @@ static void begin_half(struct h2_half *half, uint64_t ts_ns, bool is_begin)
 	half->no_begin = half->missed;
 }
 
-/* A whole block, or as much of it as was kept. `f` is the frame that began it. */
+/* Handles a complete block, or the captured part of one. `f` is the frame that began it. */
 static void on_block(struct l7_parser *parser, const struct l7_view *v, const struct h2_frame *f,
 		     const uint8_t *p, size_t sz, bool whole, struct l7_message *m)
 {
@@ -191,7 +191,7 @@ static void on_block(struct l7_parser *parser, const struct l7_view *v, const st
 	}
 	half = &s->half[requests];
 	if (!half->begun) {
-		/* Trailers of a response that was not seen begin. */
+		/* These are trailers of a response that was not seen. */
 		half->missed |= !requests && !s->half[1].begun && s->head.status < 0;
 		begin_half(half, side->first_ns,
 			   requests ? s->head.method.len > 0 : s->head.status >= 0);
@@ -205,7 +205,7 @@ static void on_block(struct l7_parser *parser, const struct l7_view *v, const st
 		end_stream(parser, s, requests, m);
 }
 
-/* A fragment: `have` of its `sz` bytes were kept. */
+/* Handles a fragment of which `have` of `sz` bytes were captured. */
 static int64_t on_fragment(struct l7_parser *parser, const struct l7_view *v,
 			   const struct h2_frame *f, const uint8_t *p, size_t have, size_t sz,
 			   struct l7_message *m)
@@ -275,7 +275,8 @@ static int64_t on_headers(struct l7_parser *parser, const struct l7_view *v,
 
 /* ---- bodies ---- */
 
-/* Counts gRPC's messages among `sz` bytes, `have` of them kept. False: wants to see more first. */
+/* Counts gRPC messages in `sz` bytes, of which `have` were captured. False: more bytes are needed
+ * first. */
 static bool count_messages(struct h2_half *half, const uint8_t *p, size_t have, size_t sz,
 			   bool more_comes)
 {
@@ -307,7 +308,7 @@ static bool count_messages(struct h2_half *half, const uint8_t *p, size_t have, 
 	return true;
 }
 
-/* Names are not known, but the body may tell: one message of gRPC just as long. */
+/* Header names are unknown, but the body may be a single gRPC message of exactly this length. */
 static bool is_grpc_body(const uint8_t *p, size_t have, size_t sz)
 {
 	return sz >= 5 && have >= 5 && p[0] <= 1 && be32(p + 1) == sz - 5;
@@ -323,7 +324,7 @@ static int64_t on_data(struct l7_parser *parser, const struct l7_view *v, const 
 	size_t have = v->len - H2_FRAME_HEAD, sz;
 	uint32_t before, after;
 
-	/* A response may have begun in a hole; a request of that kind would have no name. */
+	/* A response may have begun in a hole. A request that began in a hole has no name. */
 	if (!half || (!half->begun && (v->requests || !half->missed)))
 		return H2_FRAME_HEAD + f->len;
 	if (!half->begun)
@@ -346,7 +347,7 @@ static int64_t on_data(struct l7_parser *parser, const struct l7_view *v, const 
 
 /* ---- frames ---- */
 
-/* A connection that ends because of an error says so; the frame belongs to no stream. */
+/* A connection error; the frame belongs to no stream. */
 static void on_goaway(uint32_t code, struct l7_message *m)
 {
 	if (!code)
@@ -381,7 +382,7 @@ static int64_t on_frame(struct l7_parser *parser, const struct l7_view *v, struc
 	struct h2_frame f;
 
 	if (!h2_frame(v->p, &f)) {
-		/* Frames of other types are to be passed over (RFC 9113 5.5). */
+		/* Unknown frame types are to be ignored (RFC 9113 5.5). */
 		bool other = s->begun && !parser->after_hole && f.type > H2_CONTINUATION &&
 			     !(f.stream >> 31) && f.len <= WAIT_MAX && !s->open;
 
@@ -404,7 +405,7 @@ static int64_t on_frame(struct l7_parser *parser, const struct l7_view *v, struc
 	}
 }
 
-/* What was known of this direction is stale. */
+/* Header tables and message counts of this direction are no longer valid. */
 static void forget(struct http2 *h, bool requests)
 {
 	hpack__lost(h->side[requests].hpack);
@@ -413,14 +414,14 @@ static void forget(struct http2 *h, bool requests)
 		s->half[requests].uncounted |= s->half[requests].begun;
 }
 
-/* Frames of this direction were, of any stream that is open. */
+/* Frames of this direction were missed; they may belong to any open stream. */
 static void miss(struct http2 *h, bool requests)
 {
 	for (struct h2_stream *s = h->streams.oldest; s; s = s->newer)
 		s->half[requests].missed |= !s->half[requests].ended;
 }
 
-/* Frames from there to the call's end, that look like HTTP/2's. */
+/* Finds consecutive HTTP/2 frames that reach to the end of the call. */
 static size_t http2_resync(const struct l7_view *v, size_t from)
 {
 	unsigned tries = RESYNC_TRIES;
@@ -435,8 +436,8 @@ static size_t http2_resync(const struct l7_view *v, size_t from)
 	return v->len;
 }
 
-/* Bytes of this direction were missed, or those before were never seen: finds the step, and gives
- * what to pass over on the way; 0 where a frame begins. */
+/* Bytes of this direction were missed, or capture began later: finds the next frame. Returns the
+ * number of bytes to skip; 0 at the beginning of a frame. */
 static int64_t find_step(struct http2 *h, struct side *s, const struct l7_view *v)
 {
 	size_t at = h2_in_step(v, 0) ? 0 : http2_resync(v, 1);
@@ -464,7 +465,7 @@ static int64_t http2_parse(struct l7_parser *parser, const struct l7_view *v, st
 	}
 	if (v->len < H2_FRAME_HEAD)
 		return L7_PARTIAL;
-	/* The server begins with its settings; anything else is joined late. */
+	/* A server begins with SETTINGS; otherwise capture began later. */
 	if (parser->after_hole ||
 	    (!s->begun && (v->requests || v->p[3] != H2_SETTINGS || v->p[4] & H2_ACK))) {
 		s->lost = true;
@@ -500,9 +501,12 @@ static void http2_fini(void *state)
 
 /* ---- bidding ---- */
 
-/* The shape, but no larger header block than any receiver takes (SETTINGS_MAX_FRAME_SIZE, RFC 9113
- * 4.2) may come first: only what was seen to be a connection could have agreed on more. Bodies are
- * not held to it: servers of gRPC do take larger ones. */
+/*
+ * The shape of the view. The first header block must not exceed the size that every receiver
+ * accepts (SETTINGS_MAX_FRAME_SIZE, RFC 9113 4.2), because a larger size is plausible only on a
+ * connection already known as HTTP/2. Bodies are not restricted: some gRPC servers accept larger
+ * ones.
+ */
 static enum h2_shape bid_shape(const struct l7_view *v, bool odd, int *requests)
 {
 	enum h2_shape shape = h2_shape(v, odd, requests);
@@ -530,10 +534,10 @@ static int http2_bid(const struct l7_view *sent, const struct l7_view *received,
 	else if (sends < 0 && receives >= 0)
 		*requests_sent = !receives;
 	else if (sends >= 0)
-		return 0; /* both ask, or both answer */
+		return 0; /* both are requests, or both are responses */
 	if (most == H2_BEGINS)
 		return a == H2_OTHER || b == H2_OTHER ? 30 : 100;
-	/* One side may have been joined in the middle of a frame. */
+	/* One side may begin in the middle of a frame. */
 	if (a == H2_OTHER || b == H2_OTHER)
 		return most == H2_FRAMES_SURE ? 55 : 0;
 	if (most == H2_FRAMES_SURE)

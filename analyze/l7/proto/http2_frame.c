@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The shape of HTTP/2's frames (RFC 9113 4.1, 6), by which a connection is known and joined late.
- */
+/* Format of HTTP/2 frames (RFC 9113 4.1, 6), for detection, also when capture began later. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 enum {
 	MAX_SURE_FRAME = 1 << 20,
 	MAX_SETTING = 16,
-	IN_STEP = 64, /* frames in a row are no chance */
+	IN_STEP = 64, /* this many consecutive frames rule out chance */
 };
 
 static uint32_t be32(const uint8_t *p)
@@ -18,7 +17,7 @@ static uint32_t be32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 }
 
-/* Flags that RFC 9113 gives a type; others must not be sent, and are to be ignored (4.1). */
+/* Flags that RFC 9113 defines for a type. Others must not be sent, and are to be ignored (4.1). */
 static uint8_t flags_of(enum h2_type type)
 {
 	switch (type) {
@@ -94,7 +93,7 @@ bool h2_payload(const struct h2_frame *f, const uint8_t *p, size_t have, uint32_
 	return (uint64_t)*before + *after <= f->len;
 }
 
-/* ---- joined late ---- */
+/* ---- detection when capture began later ---- */
 
 struct tell {
 	bool request, response, odd;
@@ -115,8 +114,8 @@ static void tell_field(void *ctx, const struct hpack_field *f)
 		t->request |= l7_is(f->name, requests[i]);
 }
 
-/* Does this HEADERS frame decode, read without what was before? *sure: its whole block is here, or
- * what was kept of it. */
+/* Does this HEADERS frame decode without earlier state? *sure is incremented if the whole block, or
+ * all of it that was captured, is in view. */
 static bool is_block(const struct l7_view *v, const struct h2_frame *f, const uint8_t *p,
 		     size_t have, int *requests, unsigned *sure)
 {
@@ -144,7 +143,7 @@ static bool is_block(const struct l7_view *v, const struct h2_frame *f, const ui
 	return true;
 }
 
-/* Setting identifiers run from 1; GREASE (0x?a?a) aside they are small. */
+/* Setting identifiers start at 1 and are small, except for GREASE (0x?a?a). */
 static bool is_settings(const struct h2_frame *f, const uint8_t *p, size_t have)
 {
 	if (f->flags & H2_ACK || !f->len || have < f->len)
@@ -155,13 +154,13 @@ static bool is_settings(const struct h2_frame *f, const uint8_t *p, size_t have)
 	return true;
 }
 
-/* How little a head is chance's: lengths that its type fixes, a body that ends in view. */
+/* Weight of a frame header as evidence: lengths fixed by its type, a body that ends in view. */
 static unsigned weight_of(const struct h2_frame *f, const uint8_t *p, size_t have)
 {
 	switch (f->type) {
 	case H2_DATA:
 		return f->len && have >= f->len;
-	case H2_WINDOW_UPDATE: /* by 0 is an error */
+	case H2_WINDOW_UPDATE: /* an increment of 0 is an error */
 		return have >= 4 && !(p[0] & 0x80) && be32(p) ? 2 : 0;
 	case H2_SETTINGS:
 		return f->flags & H2_ACK ? 2 : 0;
@@ -175,7 +174,7 @@ static unsigned weight_of(const struct h2_frame *f, const uint8_t *p, size_t hav
 	}
 }
 
-/* `odd`: flags that are not defined tell nothing; else they tell that it is something else. */
+/* `odd`: ignore undefined flags. Otherwise they show that it is another protocol. */
 static enum h2_shape shape_from(const struct l7_view *v, size_t at, unsigned most, bool odd,
 				int *requests)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known of each stream of an HTTP/2 connection, and its messages, gRPC's among them. */
+/* State of each stream of an HTTP/2 connection, and its messages, including gRPC. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { STREAMS_MAX = 4096, TEXT_MAX = 1024 };
 
-/* ---- heads ---- */
+/* ---- header fields ---- */
 
 static bool named(const struct hpack_field *f, const char *name)
 {
@@ -27,7 +27,7 @@ static void keep(struct span *dst, const struct hpack_field *f)
 	*dst = (struct span){p, n};
 }
 
-/* Decimal, up to `digits`; H2_STATUS_UNKNOWN otherwise. */
+/* Parses a decimal of up to `digits` digits; H2_STATUS_UNKNOWN otherwise. */
 static int number(const struct hpack_field *f, size_t digits)
 {
 	int v = 0;
@@ -42,7 +42,7 @@ static int number(const struct hpack_field *f, size_t digits)
 	return v;
 }
 
-/* application/grpc, application/grpc+proto; grpc-web is another thing. */
+/* application/grpc, application/grpc+proto; grpc-web is a different protocol. */
 static bool is_grpc(struct span type)
 {
 	static const char grpc[] = "application/grpc";
@@ -226,7 +226,7 @@ const char *h2_error_name(uint32_t code)
 	return code < sizeof(names) / sizeof(names[0]) ? names[code] : "unknown";
 }
 
-/* A JSON object that grows in parser memory: text "" or "{...": the caller closes it. */
+/* Appends to a JSON object in parser memory: "" or "{..."; the caller closes it. */
 static void add_text(struct l7_parser *parser, struct span *json, const char *key,
 		     struct span value)
 {
@@ -260,7 +260,7 @@ static void fill(const struct h2_stream *s, const struct h2_half *half, struct l
 	m->protocol = s->grpc ? "grpc" : NULL;
 }
 
-/* "/pkg.Service/Method" is target "pkg.Service", method "Method". */
+/* "/pkg.Service/Method" gives target "pkg.Service", method "Method". */
 static void fill_rpc(struct span path, struct l7_message *m)
 {
 	const char *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
@@ -274,7 +274,7 @@ static void fill_rpc(struct span path, struct l7_message *m)
 		m->target.p++, m->target.len--;
 }
 
-/* The path without its query, ids folded; CONNECT has only an authority. */
+/* The path without query, with ids folded; CONNECT has only an authority. */
 static void fill_path(struct h2_stream *s, struct l7_message *m)
 {
 	const struct h2_head *h = &s->head;

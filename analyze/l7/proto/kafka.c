@@ -5,14 +5,13 @@
  *   request    length:4  API key:2  version:2  correlation id:4  client id  [tags]  body
  *   response   length:4  correlation id:4  [tags]  body
  *
- * Tags only in the flexible versions of an API, and never in the header of ApiVersions' response,
- * which clients read before they know what the server speaks. A response tells neither its API nor
- * its version: the request with its correlation id does. Brokers answer in the order of requests,
- * so what is older than an answered request has no answer any more. Produce with acks=0 has none at
- * all. After SaslHandshake version 0 the mechanism's own tokens follow, with a length and nothing
- * else.
+ * Only flexible versions of an API have tags. The response header of ApiVersions never has tags,
+ * because clients read it before they know what the server supports. A response contains neither
+ * its API nor its version; the request with its correlation id does. Brokers answer in order, so
+ * requests older than an answered one will not be answered. Produce with acks=0 has no response.
+ * After SaslHandshake version 0 come tokens of the mechanism, which have only a length.
  *
- * An error is an error code other than 0, of the response or of any topic or partition in it.
+ * An error is a non-zero error code of the response or of any topic or partition in it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,17 +23,17 @@
 
 enum {
 	LENGTH_SZ = 4,
-	HEADER_MIN = 8, /* of a request, behind the length: key, version, correlation id */
+	HEADER_MIN = 8, /* of a request, after the length: key, version, correlation id */
 	CLIENT_MAX = 1024,
-	LOOK_MAX = 4096, /* of a frame, waited for */
+	LOOK_MAX = 4096, /* bytes of a frame needed for parsing */
 	CALLS_MAX = 4096,
-	EARLIER_MAX = 1000, /* requests in flight when joined late */
+	EARLIER_MAX = 1000, /* maximum of requests in flight if capture begins later */
 	UUID_SZ = 16,
 	LONG_MIN = 512,
 };
 #define FRAME_MAX (1u << 30)
 
-/* Asked, and not answered yet: items[first .. first + cnt), oldest first. */
+/* Requests not answered yet: items[first .. first + cnt), oldest first. */
 struct call {
 	uint32_t id;
 	uint8_t key, version;
@@ -43,13 +42,13 @@ struct call {
 struct kafka {
 	struct call *calls;
 	size_t first, cnt, cap;
-	struct names topics; /* by id, from answers to Metadata */
+	struct names topics; /* names by id, from Metadata responses */
 	bool begun;	     /* a request was seen */
 	bool raw_sasl;
 };
 
 struct head {
-	uint64_t frame; /* on the wire, with the length */
+	uint64_t frame; /* size on the wire, including the length */
 	unsigned key, version;
 	uint32_t id;
 	const struct kafka_api *api;
@@ -93,7 +92,7 @@ static const struct call *call_find(const struct kafka *k, uint32_t id)
 	return NULL;
 }
 
-/* It is answered; what was asked before it never will be. */
+/* Removes the answered request and the older ones, which will not be answered. */
 static void call_answered(struct kafka *k, struct l7_parser *parser, uint32_t id)
 {
 	while (k->cnt) {
@@ -136,7 +135,7 @@ static enum verdict request_head(struct head *h, const uint8_t *p, size_t len)
 	if (!h->api || h->version > h->api->latest)
 		return HEAD_NOT;
 	h->flexible = h->version >= h->api->flexible;
-	h->has_client = h->key != 7 || h->version > 0; /* ControlledShutdown 0 goes without */
+	h->has_client = h->key != 7 || h->version > 0; /* ControlledShutdown 0 has no client id */
 	if (h->has_client) {
 		client_sz = (int16_t)l7_be(&c, 2);
 		if (client_sz < -1 || client_sz > CLIENT_MAX ||
@@ -159,7 +158,7 @@ static enum verdict request_head(struct head *h, const uint8_t *p, size_t len)
 	return HEAD_OK;
 }
 
-/* As Kafka writes it: base64 for URLs. */
+/* As Kafka prints it: URL-safe base64. */
 static struct span id_text(struct l7_parser *parser, struct span id)
 {
 	static const char digits[] =
@@ -223,7 +222,7 @@ static void describe_request(struct l7_parser *parser, const struct head *h,
 			    l7_json(parser, h->client, 128).p, (int)more.len, more.p);
 }
 
-/* Enough of the frame to look into, or all that will come. */
+/* Is enough of the frame in view for parsing, or all that will come? */
 static bool enough(const struct l7_view *v, uint64_t frame)
 {
 	return v->len >= frame || v->len >= LOOK_MAX || v->cut || v->last;
@@ -284,7 +283,7 @@ static void describe_response(struct l7_parser *parser, const struct call *call,
 	kafka_walk(&f, body, left, api->response, call->version, flexible);
 	m->is_error = f.error != 0;
 	name = kafka_error(f.error);
-	/* Bytes that were not kept may hold the first code. */
+	/* The first code may be in bytes that were not captured. */
 	if (f.has_error || f.whole)
 		m->status = name ? span_of(name) : l7_text(parser, "ERROR_%d", f.error);
 	if (f.message.len)
@@ -300,7 +299,7 @@ static int64_t response(struct l7_parser *parser, const struct l7_view *v, struc
 	uint32_t id = l7_be(&c, 4);
 	const struct call *call;
 
-	/* Answers to what was asked before, or their rest. */
+	/* Responses to requests before the capture, or the rest of such a response. */
 	if (!k->begun)
 		return v->known;
 	if (v->len < LENGTH_SZ || (v->len < LENGTH_SZ + 4 && size >= 4))
@@ -338,7 +337,7 @@ static bool ends_at(const struct head *h, const uint8_t *walked, const uint8_t *
 		!memcmp(walked, none, sizeof(none)));
 }
 
-/* 0: no request; else how sure, by how much of it agrees with its description. */
+/* 0: not a request; else the confidence, by how much of it matches its description. */
 static int looks_like(const uint8_t *p, size_t len, uint64_t known, struct head *h)
 {
 	struct kafka_found f = {0};
@@ -354,16 +353,16 @@ static int looks_like(const uint8_t *p, size_t len, uint64_t known, struct head 
 		return 0;
 	if (h->frame < len && request_head(&next, p + h->frame, len - h->frame) == HEAD_NOT)
 		return 0;
-	/* Without a client's name little tells it from other numbers. */
+	/* Without a client id the evidence is weak. */
 	if (!h->client.len)
 		return h->frame == known && f.whole ? 55 : 0;
 	if (whole && f.whole)
 		return 95;
-	/* A frame that fills its call, or a long one that needs several. */
+	/* The frame fills its call, or is long and needs several calls. */
 	return h->frame == known ? 85 : known >= LONG_MIN ? 55 : 0;
 }
 
-/* Could this be the answer to a request of about then? */
+/* Could this be a response to a request sent shortly before? */
 static bool is_answer(const struct l7_view *v, uint32_t id)
 {
 	struct l7_cursor c = l7_cursor(v);
@@ -386,7 +385,7 @@ static int kafka_bid(const struct l7_view *sent, const struct l7_view *received,
 
 		if (bid && other->len && is_answer(other, h.id))
 			bid = bid < 85 ? bid + 20 : 97;
-		else if (other->len) /* in the middle of an answer? */
+		else if (other->len) /* possibly in the middle of a response */
 			bid = bid >= 85 ? 80 : bid / 2;
 		if (bid <= best)
 			continue;
@@ -396,7 +395,7 @@ static int kafka_bid(const struct l7_view *sent, const struct l7_view *received,
 	return best;
 }
 
-/* Where a call holds several requests. */
+/* For calls that contain several requests. */
 static size_t kafka_resync(const struct l7_view *v, size_t from)
 {
 	struct head h;

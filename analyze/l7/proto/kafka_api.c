@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fields of each API's request and response, words separated by spaces:
+ * The fields of each API's request and response, as words separated by spaces:
  *
  *   b h w q      integers of 1, 2, 4, 8 bytes      u  a UUID
  *   s y          string, bytes (both nullable)     [ ... ]  an array of structs
@@ -8,9 +8,9 @@
  *   E M          error code, its text              A  acks
  *   < ... >      an array of a bare value          .  what follows is not described
  *
- * A word's numbers are the versions that have it: "w3" from 3 on, "w-3" up to 3, "w1-3" both; an
- * array's follow its bracket. Tagged fields stand at the end of each struct of flexible versions
- * and are not named here. Taken from the message descriptions of Apache Kafka
+ * The numbers of a word are the versions that have it: "w3" from 3 on, "w-3" up to 3, "w1-3" both;
+ * those of an array follow its bracket. Each struct of a flexible version ends with tagged fields,
+ * which are not listed. Taken from the message descriptions of Apache Kafka
  * (clients/src/main/resources/common/message).
  */
 #include "analyze/l7/proto/kafka_api.h"
@@ -128,7 +128,7 @@ static const struct kafka_api apis[] = {
 	[94] = {"UnregisterController", 0, 0, "w", "w E M"},
 };
 
-/* From -1 on. */
+/* Index 0 is code -1. */
 static const char *const errors[] = {
 	"UNKNOWN_SERVER_ERROR",
 	"OK",

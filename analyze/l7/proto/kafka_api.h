@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kafka's requests and responses by API and version (kafka.apache.org/protocol), and a walk over
+ * Requests and responses of Kafka by API and version (kafka.apache.org/protocol), and a walk over
  * their fields that finds topics, groups and error codes.
  */
 #ifndef ANALYZE_L7_KAFKA_API_H
@@ -13,49 +13,49 @@ enum {
 	KAFKA_METADATA = 3,
 	KAFKA_SASL_HANDSHAKE = 17,
 	KAFKA_API_VERSIONS = 18,
-	KAFKA_NEVER = 127, /* `flexible` of those that never are */
+	KAFKA_NEVER = 127, /* `flexible` of APIs that never are */
 };
 
-/* `request` and `response` as kafka_api.c describes. */
+/* `request` and `response`: format strings, see kafka_api.c. */
 struct kafka_api {
 	const char *name;
 	uint8_t flexible; /* first version with tagged fields and compact lengths */
-	uint8_t latest;	  /* that there may be */
+	uint8_t latest;	  /* latest version accepted */
 	const char *request, *response;
 };
 
 /* NULL: no such API. */
 const struct kafka_api *kafka_api(unsigned key);
-/* "UNKNOWN_TOPIC_OR_PARTITION"; NULL: not known by name. */
+/* "UNKNOWN_TOPIC_OR_PARTITION"; NULL: unknown code. */
 const char *kafka_error(int code);
 
 enum { KAFKA_TOPICS = 4 };
 
-/* What a walk finds. Spans into the view. */
+/* Result of a walk. Spans point into the view. */
 struct kafka_found {
-	struct span topics[KAFKA_TOPICS]; /* names; 16 bytes of an id where there is no name */
+	struct span topics[KAFKA_TOPICS]; /* names; 16-byte ids if there is no name */
 	bool is_id[KAFKA_TOPICS];
-	unsigned topic_cnt;  /* all of them */
+	unsigned topic_cnt;  /* number of all topics */
 	struct span group;   /* the first of group, transactional id, key, mechanism */
-	struct span message; /* the first error's text */
-	int error;	     /* the first that is not 0 */
-	bool has_error;	     /* an error code was there */
+	struct span message; /* text of the first error */
+	int error;	     /* the first code that is not 0 */
+	bool has_error;	     /* there was an error code */
 	int acks;	     /* of Produce */
 	bool has_acks;
-	bool whole;	    /* to the end of what the description says */
+	bool whole;	    /* walked to the end of the description */
 	bool bad;	    /* contradicts the description */
-	bool open;	    /* the description ends before the message does */
+	bool open;	    /* the description ends before the message */
 	const uint8_t *end; /* where the walk ended */
-	/* Topics that have a name and an id. */
+	/* Called for topics that have both a name and an id. */
 	void (*learn)(void *ctx, struct span id, struct span name);
 	void *ctx;
 };
 
-/* `left`: bytes of the message on the wire from c->p on, of which the cursor may have fewer. */
+/* `left`: bytes of the message on the wire from c->p on; the cursor may have fewer. */
 void kafka_walk(struct kafka_found *f, struct l7_cursor c, uint64_t left, const char *fields,
 		unsigned version, bool flexible);
 
-/* An unsigned varint; a tagged-field section. */
+/* Reads an unsigned varint; skips a tagged-field section. */
 uint64_t kafka_varint(struct l7_cursor *c);
 void kafka_tags(struct l7_cursor *c);
 

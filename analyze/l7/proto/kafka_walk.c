@@ -12,7 +12,7 @@ struct walk {
 	uint64_t left; /* on the wire, from begin on */
 	unsigned version;
 	bool flexible;
-	struct span topic; /* the last name, while its id may follow */
+	struct span topic; /* last name, as long as its id may follow */
 };
 
 uint64_t kafka_varint(struct l7_cursor *c)
@@ -47,7 +47,8 @@ static bool going(const struct walk *w)
 	return !w->f->bad && !w->f->open && !w->c.cut;
 }
 
-/* A length of `n` bytes, or a compact one; -1: null. What cannot be in the message is bad. */
+/* Reads a length of `n` bytes, or a compact one. -1: null. A length larger than the message is
+ * bad. */
 static int64_t length(struct walk *w, unsigned n)
 {
 	int64_t len;
@@ -182,7 +183,7 @@ static unsigned number(const char **p)
 	return n;
 }
 
-/* A word's versions, at *p behind its letter; *p moves to the next word. */
+/* Parses the versions of a word, at *p after its letter, and moves *p to the next word. */
 static bool in_version(const char **p, unsigned version)
 {
 	unsigned from = number(p), to = 255;
@@ -206,7 +207,7 @@ static bool closes(char ch)
 	return ch == ']' || ch == '>';
 }
 
-/* Behind the bracket that closes the array at p. */
+/* Returns the position after the bracket that closes the array at p. */
 static const char *behind(const char *p)
 {
 	for (unsigned depth = 1; *p && depth; p++)
@@ -216,7 +217,7 @@ static const char *behind(const char *p)
 	return p;
 }
 
-/* The fields of one struct, or a bare value. */
+/* Walks the fields of one struct, or a bare value. */
 static void walk_struct(struct walk *w, const char *p, unsigned depth, bool bare)
 {
 	if (depth > DEPTH_MAX)

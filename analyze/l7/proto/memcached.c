@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memcached (github.com/memcached/memcached doc/protocol.txt): text and meta commands; the binary
- * protocol stands in memcached_binary.c.
+ * memcached (github.com/memcached/memcached doc/protocol.txt): text and meta commands. The binary
+ * protocol is in memcached_binary.c.
  *
  *   get KEY ...\r\n                            VALUE KEY FLAGS BYTES [CAS]\r\n DATA\r\n ... END\r\n
  *   set KEY FLAGS TIME BYTES [noreply]\r\n DATA\r\n        STORED\r\n
  *   mg KEY FLAG ...\r\n                        VA BYTES FLAG ...\r\n DATA\r\n  HD ...  EN\r\n
  *   ms KEY BYTES FLAG ...\r\n DATA\r\n         HD  NS  EX  NF
  *
- * In order. noreply is one-way; meta's q is answered only where that says something
- * (memcached_pair.c), its O is an id. In UDP eight bytes stand in front of each datagram: request
- * id, number, count, 0 (16 bits each).
+ * Paired in order. noreply is one-way. A meta command with flag q is answered only if there is
+ * something to report (memcached_pair.c); flag O is an id. A UDP datagram begins with request id,
+ * sequence number, datagram count, 0 (16 bits each).
  */
 #include <string.h>
 
@@ -32,8 +32,8 @@ static bool udp_head(const struct l7_view *v, uint16_t *id, uint16_t *number, ui
 	return !l7_be(&c, 2) && !c.cut && *number < *count && c.p < c.end;
 }
 
-/* All of an answer that is in this one; `more`: others go on with it, and are not looked at. A
- * server may as well send each value in a frame of its own. */
+/* Parses the part of a response in this datagram. `more`: it continues in other datagrams, which
+ * are not parsed. A server may also send each value in a datagram of its own. */
 static void udp_response(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
 			 uint32_t salt, bool more)
 {
@@ -117,8 +117,8 @@ static void memcached_finish(struct l7_parser *parser)
 
 /* ---- bidding ---- */
 
-/* 3: it can be nothing else, 2: a command or an answer as memcached's are, 1: other protocols have
- * such lines as well, 0: neither. */
+/* 3: only memcached; 2: a valid memcached command or response; 1: a line that other protocols have,
+ * too; 0: neither. */
 static int request_at(const uint8_t *p, size_t len)
 {
 	size_t n = mc_line_size(p, len);
@@ -182,21 +182,21 @@ static void look(const struct l7_view *v, int *requests, int *responses)
 	}
 	*requests = request_at(p, len);
 	*responses = response_at(p, len);
-	/* Lines that others have as well have not this head. */
+	/* Other protocols with such lines do not have this header. */
 	if (v->datagram) {
 		*requests += *requests == 1;
 		*responses += *responses == 1;
 	}
 }
 
-/* Both sides as far as they can be told. */
+/* Confidence for both directions combined. */
 static int both(int q, int a, bool q_empty, bool a_empty)
 {
 	if (q && a)
 		return q + a > 3 ? 97 : q + a > 2 ? 80 : 55;
 	if (q < 2 && a < 2)
 		return 0;
-	/* The other one may stand in the middle of a value. */
+	/* The other side may be in the middle of a value. */
 	if (q ? a_empty : q_empty)
 		return (q | a) == 3 ? 80 : 55;
 	return (q | a) == 3 ? 70 : 0;
@@ -216,7 +216,7 @@ static int memcached_bid(const struct l7_view *sent, const struct l7_view *recei
 	return client > server ? client : server;
 }
 
-/* A line that only memcached has. */
+/* Finds a line that only memcached has. */
 static size_t memcached_resync(const struct l7_view *v, size_t from)
 {
 	for (size_t i = from ? from - 1 : 0; i < v->len;) {

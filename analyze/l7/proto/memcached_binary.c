@@ -5,8 +5,8 @@
  *   magic:8 (80 request, 81 response)  opcode:8  key length:16  extras length:8  0:8
  *   vbucket or status:16  body length:32  opaque:32  cas:64     body: extras, key, value
  *
- * In order; quiet operations are answered only where that says something. STAT is answered by many
- * packets, the last without a key.
+ * Paired in order. Quiet operations are answered only if there is something to report. STAT is
+ * answered by many packets, the last one without a key.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 enum { HEAD_SZ = 24, OP_STAT = 0x10, OP_QUITQ = 0x17 };
 
-/* What an operation must hold. */
+/* Properties of operations. */
 enum { KEYED = 1, VALUED = 2, QUIET = 4, READS = 8 };
 
 static const struct op {
@@ -126,8 +126,8 @@ bool mc_binary_at(const uint8_t *p, size_t len, bool requests)
 	return head_at(p, len, requests, &h) && h.op;
 }
 
-/* An opaque of 0 marks nothing: clients that number no requests send that. `key`: of operations
- * that answer with it. */
+/* An opaque of 0 identifies nothing, because clients that do not number requests send it. `key`:
+ * for operations whose response contains the key. */
 static struct mc_mark mark_of(const struct head *h, struct span key, uint32_t salt)
 {
 	static const char zero[4];
@@ -150,7 +150,7 @@ static bool may(const struct l7_message *q, const void *ctx)
 {
 	const struct head *h = ctx;
 
-	/* Hits of reading ones, errors of all. */
+	/* Quiet reads are answered on hits, all quiet operations on errors. */
 	return h->op && h->op->flags & QUIET && (h->op->flags & READS || h->status);
 }
 
@@ -201,7 +201,7 @@ int64_t mc_binary(struct l7_parser *parser, const struct l7_view *v, struct l7_m
 
 	if (v->len < HEAD_SZ)
 		return *v->p == (v->requests ? 0x80 : 0x81) ? L7_PARTIAL : L7_BAD;
-	/* The server answers to operations that it does not know, too. */
+	/* The server also answers unknown operations. */
 	if (!head_at(v->p, v->len, v->requests, &h) || (parser->after_hole && !h.op))
 		return L7_BAD;
 	n = HEAD_SZ + (int64_t)h.body;

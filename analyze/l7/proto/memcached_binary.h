@@ -5,10 +5,10 @@
 
 #include "analyze/l7/engine/l7.h"
 
-/* `salt` is the datagram's, 0 for a stream. */
+/* `salt`: identifies the datagram; 0 for a stream. */
 int64_t mc_binary(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
 		  uint32_t salt);
-/* A request's or response's head that can be one. */
+/* Can the bytes be the header of a request or response? */
 bool mc_binary_at(const uint8_t *p, size_t len, bool requests);
 
 #endif

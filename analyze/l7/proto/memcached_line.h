@@ -7,7 +7,7 @@
 
 enum { MC_LINE_MAX = 1 << 17, MC_WORDS_MAX = 24 };
 
-/* What stands behind the command. */
+/* Arguments of a command. */
 enum mc_form {
 	MC_BARE,       /* [anything] [noreply] */
 	MC_READ,       /* keys */
@@ -17,7 +17,7 @@ enum mc_form {
 	MC_KEY,	       /* key [number] [noreply] */
 	MC_META,       /* key flags */
 	MC_META_STORE, /* key bytes flags */
-	MC_SILENT,     /* no answer */
+	MC_SILENT,     /* no response */
 };
 
 struct mc_command {
@@ -31,22 +31,25 @@ struct mc_words {
 	size_t total; /* in the line */
 };
 
-/* Up to its end; 0 where that is not in view. */
+/* Size including the line end; 0: the end is not in view. */
 size_t mc_line_size(const uint8_t *p, size_t len);
-/* False: bytes that no command and no answer holds. */
+/* False: bytes that occur in no command or response. */
 bool mc_split(const uint8_t *p, size_t n, struct mc_words *w);
 bool mc_number(struct span s, uint64_t *v);
-/* Times may lie in the past. */
+/* Negative numbers, too, because times may be in the past. */
 bool mc_is_number(struct span s);
 
-/* NULL: none. */
+/* NULL: not a command. */
 const struct mc_command *mc_command(struct span s);
-/* Is it as a client would write it? */
+/* Does the line have the form of that command? */
 bool mc_is_command(const struct mc_command *c, const struct mc_words *w);
-/* The data behind the line, with its \r\n; false: the line is not as it must be. */
+/*
+ * *n: size of the data after the line, including \r
+ * . False: the line is malformed.
+ */
 bool mc_data_size(const struct mc_command *c, const struct mc_words *w, uint64_t *n);
 
-/* Answers: a value's head, of which `bytes` follow; a row, behind which others come; one line. */
+/* Responses: the header of a value of `bytes` bytes; a row, followed by others; a single line. */
 bool mc_is_value(const struct mc_words *w, uint64_t *bytes);
 bool mc_is_row(const struct mc_words *w);
 bool mc_is_plain(const struct mc_words *w);

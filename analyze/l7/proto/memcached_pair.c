@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which request a response of memcached belongs to. Responses come in order, but quiet requests (q
- * of meta, the binary ...Q operations) are answered only where that says something: what follows
- * passes them over.
+ * Finds the request that a memcached response belongs to. Responses come in order. Quiet requests
+ * (meta flag q, the binary ...Q operations) are answered only if there is something to report;
+ * later responses skip them.
  */
 #include "analyze/l7/proto/memcached_pair.h"
 
@@ -31,7 +31,7 @@ static struct mc_mark mark_of(const struct l7_message *q)
 				.key = q->note >> KEY_SHIFT & HASH_MASK};
 }
 
-/* The request of that name, where only one waits. */
+/* The request with that name, if only one is waiting. */
 static const struct l7_message *named(const struct l7_message *q, uint32_t name, size_t *cnt)
 {
 	const struct l7_message *found = NULL;
@@ -72,7 +72,7 @@ const struct l7_message *mc_choose(struct l7_parser *parser, struct mc_mark mark
 	}
 	if (!first->quiet && fits(first, mark, may, ctx))
 		return first;
-	/* The first that can be meant; a quiet one only if no other can. */
+	/* The first request that fits; a quiet one only if no other fits. */
 	m->takes = L7_BY_ORDER;
 	for (q = first; q && !fits(q, mark, may, ctx) && q->quiet;)
 		q = l7_pending_next(q);

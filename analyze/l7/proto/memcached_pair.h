@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A connection of memcached, its limits, and which request a response belongs to: what its text
- * (memcached_text.c) and its binary protocol (memcached_binary.c) both use. */
+/* State and limits of a memcached connection, and matching of responses to requests. Used by the
+ * text protocol (memcached_text.c) and the binary protocol (memcached_binary.c). */
 #ifndef ANALYZE_L7_MEMCACHED_PAIR_H
 #define ANALYZE_L7_MEMCACHED_PAIR_H
 
@@ -16,20 +16,20 @@ struct mc_gather {
 };
 
 struct memcached {
-	uint64_t asked; /* requests so far: the id of the last */
+	uint64_t asked; /* number of requests so far, which is the id of the last */
 	bool watching;
 	struct mc_gather got;
-	uint32_t got_of; /* UDP: whose */
+	uint32_t got_of; /* UDP: datagram salt */
 	char method[32], target[128];
 };
 
-/* What tells which request a response belongs to. */
+/* Identifies the request that a response belongs to. */
 struct mc_mark {
 	uint32_t name, key; /* hashes; 0: none. Name: opaque of meta and binary, id of UDP */
-	bool one;	    /* no two requests on their way are marked so */
+	bool one;	    /* unique among outstanding requests */
 };
 
-/* The request's note: what marks it, and its keys. */
+/* Encodes the request's note: its mark and its number of keys. */
 uint64_t mc_note(struct mc_mark mark, uint64_t keys);
 uint32_t mc_hash(struct span s, uint32_t salt);
 static inline uint64_t mc_keys(const struct l7_message *q)
@@ -37,14 +37,14 @@ static inline uint64_t mc_keys(const struct l7_message *q)
 	return q->note & MC_KEYS_MAX;
 }
 
-/* Which request the response belongs to; NULL: cannot be told. Fills m's takes and id. `may`: can a
- * quiet request be answered so? */
+/* Returns the request that the response belongs to; NULL: unknown. Sets takes and id of m. `may`:
+ * can a quiet request have such a response? */
 const struct l7_message *mc_choose(struct l7_parser *parser, struct mc_mark mark,
 				   bool (*may)(const struct l7_message *q, const void *ctx),
 				   const void *ctx, struct l7_message *m);
 
 void mc_gather_add(struct mc_gather *g, const struct l7_view *v, uint64_t n);
-/* What was gathered belongs to m. */
+/* Adds what was gathered to m. */
 void mc_gather_end(struct mc_gather *g, struct l7_message *m, uint64_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Commands of text and meta, and their answers. */
+/* Text and meta commands, and their responses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool has_word(const struct mc_words *w, size_t from, const char *text)
 	return false;
 }
 
-/* The flag's argument; p NULL: it is not there. */
+/* The argument of the flag; p NULL: the flag is absent. */
 static struct span flag(const struct mc_words *w, size_t from, char f)
 {
 	for (size_t i = from; i < w->cnt; i++)
@@ -28,7 +28,7 @@ static struct span flag(const struct mc_words *w, size_t from, char f)
 	return (struct span){NULL, 0};
 }
 
-/* All keys of one that reads several. */
+/* Lists all keys of a command that reads several. */
 static void name_keys(struct l7_parser *parser, const struct mc_words *w, size_t from,
 		      struct l7_message *m)
 {
@@ -97,14 +97,14 @@ static void describe_request(struct l7_parser *parser, const struct mc_command *
 	m->note = mc_note(mark, keys);
 }
 
-/* A command of which the rest was not kept. */
+/* A command whose end was not captured. */
 static int64_t cut_request(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
 			   uint32_t salt)
 {
 	const struct mc_command *c;
 	struct mc_words w;
 
-	/* A last word that may go on tells nothing. */
+	/* The last word may be incomplete, so it is ignored. */
 	if (!mc_split(v->p, v->len, &w) || w.cnt < 2 || !(c = mc_command(w.v[0])))
 		return L7_BAD;
 	if (w.cnt == w.total && w.cnt > 2) {
@@ -133,7 +133,8 @@ int64_t mc_text_request(struct l7_parser *parser, const struct l7_view *v, struc
 	if (!mc_split(v->p, n, &w) || !w.cnt || w.v[0].len > WORD_MAX)
 		return L7_BAD;
 	c = mc_command(w.v[0]);
-	/* The server answers ERROR to what it does not know; behind a hole it may be a value. */
+	/* The server answers ERROR to unknown commands; after a hole the line may be part of a
+	 * value. */
 	if (parser->after_hole && !(c && mc_is_command(c, &w)))
 		return L7_BAD;
 	if (!c)
@@ -151,7 +152,7 @@ static bool is_meta(struct span s)
 	return s.len == 2 && *s.p != 'O' && *s.p >= 'A' && *s.p <= 'Z';
 }
 
-/* Can a quiet command be answered so? */
+/* Can a quiet command have this response? */
 static bool may(const struct l7_message *q, const void *ctx)
 {
 	struct span s = ((const struct mc_words *)ctx)->v[0];
@@ -162,7 +163,7 @@ static bool may(const struct l7_message *q, const void *ctx)
 		return l7_is(s, "VA") || l7_is(s, "HD");
 	if (l7_is(q->method, "MS"))
 		return l7_is(s, "NS") || l7_is(s, "EX") || l7_is(s, "NF");
-	/* Whether a quiet one is told of what it did not find depends on the server's version. */
+	/* Whether a miss of a quiet command is reported depends on the server's version. */
 	if (l7_is(q->method, "MA"))
 		return l7_is(s, "NS") || l7_is(s, "EX") || l7_is(s, "NF");
 	return l7_is(q->method, "MD") && (l7_is(s, "EX") || l7_is(s, "NF"));
@@ -241,8 +242,7 @@ int64_t mc_end_unseen(struct l7_parser *parser, const struct l7_view *v, struct 
 	return n ? (int64_t)n : (int64_t)v->len;
 }
 
-/* A value of `n` bytes from `at` on. Behind as many as were asked for there is nothing but the end.
- */
+/* Parses a value of `n` bytes at `at`. After as many values as keys only the end can follow. */
 static int64_t value_at(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
 			uint64_t at, uint64_t n)
 {
@@ -264,7 +264,8 @@ static int64_t value_at(struct l7_parser *parser, const struct l7_view *v, struc
 	return at + n;
 }
 
-/* What is not the end of an answer: values, rows, a line of `watch`. 0: it is the end. */
+/* Parses a part that does not end the response: values, rows, a line of `watch`. 0: it is the
+ * end. */
 static int64_t part(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m,
 		    const struct mc_words *w, size_t n)
 {

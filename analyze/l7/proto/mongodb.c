@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * MongoDB's wire protocol (github.com/mongodb/specifications source/message, source/compression;
- * mongodb.com/docs/manual/reference/mongodb-wire-protocol). Everything is little endian.
+ * mongodb.com/docs/manual/reference/mongodb-wire-protocol). All numbers are little-endian.
  *
  *   header    size:4  request id:4  response to:4  opcode:4
  *   MSG       flags:4  sections  [checksum:4]
@@ -11,25 +11,25 @@
  *   COMMAND   db NUL  command NUL  document  document (3.2)    COMMANDREPLY  document  document
  *   COMPRESSED  opcode:4  size:4  compressor:1  the rest of that message
  *
- * A command is a document whose first field is its name. Paired by request id. A request with
- * moreToCome, and the old writes, have no response. In a stream (exhaust) each response answers the
- * one before: the first belongs to the request, those that follow are messages of their own.
+ * A command is a document whose first field is its name. Paired by request id. Requests with
+ * moreToCome, and the old write opcodes, have no response. In an exhaust stream each response
+ * answers the previous one: the first belongs to the request, the others are one-way messages.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/l7/proto/mongodb_message.h"
 
-/* A connection. */
+/* State of a connection. */
 struct mongodb {
-	uint8_t *plain;	  /* of the compressed message at hand, MONGODB_LOOK */
-	bool streaming;	  /* the response that names stream_id belongs to a stream */
-	bool stream_sure; /* moreToCome said so; else an open cursor */
+	uint8_t *plain;	  /* current message after decompression, MONGODB_LOOK bytes */
+	bool streaming;	  /* a response to stream_id belongs to an exhaust stream */
+	bool stream_sure; /* known by moreToCome; otherwise assumed because a cursor is open */
 	uint32_t stream_id;
 	char method[MONGODB_NAME + 1], target[MONGODB_SPACE + 1];
 };
 
-/* The streams' state; the response's type. */
+/* Updates the state of exhaust streams, and sets the type of a response. */
 static void follow_stream(struct l7_parser *parser, const struct mongodb_message *a,
 			  struct l7_message *m)
 {
@@ -53,7 +53,7 @@ static void follow_stream(struct l7_parser *parser, const struct mongodb_message
 		memcpy(s->target, target.p, target.len);
 		s->method[method.len] = s->target[target.len] = 0;
 	} else {
-		return; /* an old reply between a stream's */
+		return; /* an old reply in the middle of a stream */
 	}
 	s->streaming = more;
 	s->stream_sure = a->op == OP_MSG;
@@ -103,7 +103,7 @@ static size_t mongodb_resync(const struct l7_view *v, size_t from)
 	for (size_t i = from; i + MONGODB_HEADER_SZ < v->len; i++) {
 		struct l7_view at = {.p = v->p + i, .len = v->len - i};
 
-		/* The upper half of every opcode, but the reply's, is the same. */
+		/* The upper half of all opcodes except REPLY is the same. */
 		if (((at.p[13] == 7 && !at.p[14]) || at.p[12] == OP_REPLY) && !at.p[15] &&
 		    mongodb_message_read(&msg, &at, NULL))
 			return i;
@@ -119,13 +119,13 @@ static enum looks looks_like(const struct l7_view *v)
 
 	if (v->len < MONGODB_HEADER_SZ || !mongodb_message_read(&msg, v, NULL))
 		return NOTHING;
-	/* A number as small as that of replies says nothing without the rest. */
+	/* REPLY is a small number, so it is weak evidence on its own. */
 	if (msg.op == OP_REPLY && !msg.compressor && !msg.found)
 		return NOTHING;
 	return mongodb_is_response(&msg.h) ? RESPONSE : REQUEST;
 }
 
-/* A reply's header alone, as clients read it. */
+/* Is it only the header of a reply, as clients read it? */
 static bool may_be_reply(const struct l7_view *v)
 {
 	struct mongodb_header h;
@@ -145,7 +145,7 @@ static int mongodb_bid(const struct l7_view *sent, const struct l7_view *receive
 		*requests_sent = 1;
 	else
 		*requests_sent = 0;
-	/* One side may stand in the middle of a document. */
+	/* One side may begin in the middle of a document. */
 	if ((sent->len && !s && !may_be_reply(sent)) ||
 	    (received->len && !r && !may_be_reply(received)))
 		return 80;

@@ -4,7 +4,7 @@
 
 enum { MESSAGE_MAX = 48000000 };
 
-/* ---- what may stand where ---- */
+/* ---- opcodes by direction ---- */
 
 static bool is_request_op(uint32_t op)
 {
@@ -45,7 +45,7 @@ static bool is_name(struct span s, size_t max)
 	return true;
 }
 
-/* ---- bodies: false when it is none ---- */
+/* ---- bodies; false: malformed ---- */
 
 static bool read_doc(struct mongodb_message *m, struct l7_cursor *c)
 {
@@ -128,8 +128,8 @@ static bool is_same(struct span a, struct span b)
 	return a.len == b.len && !memcmp(a.p, b.p, a.len);
 }
 
-/* Of two documents, in whose order servers and their documentation differ, that which is wanted:
- * the arguments, which begin with the command's name; the result, and not "$"-fields about it. */
+/* Selects one of two documents, whose order differs between servers and documentation: the
+ * arguments, which begin with the command's name, or the result, but not "$" fields about it. */
 static bool read_docs(struct mongodb_message *m, struct l7_cursor *c)
 {
 	struct bson_field first;
@@ -170,7 +170,7 @@ static bool read_body(struct mongodb_message *m, struct l7_cursor c)
 	return m->op == OP_REPLY ? read_reply(m, &c) : read_old(m, &c);
 }
 
-/* `plain`: MONGODB_LOOK bytes for what comes out; NULL: not opened. */
+/* `plain`: output buffer of MONGODB_LOOK bytes; NULL: do not decompress. */
 static bool read_compressed(struct mongodb_message *m, struct l7_cursor c, uint8_t *plain)
 {
 	static const char *const names[] = {"noop", "snappy", "zlib", "zstd"};
@@ -200,7 +200,7 @@ static bool read_compressed(struct mongodb_message *m, struct l7_cursor c, uint8
 	if (c.p == c.end)
 		return true;
 	m->opaque = false;
-	/* What was opened is wrong: then it was not what it seemed to be. */
+	/* The decompressed data is invalid, so it was not what it seemed to be. */
 	if (!read_body(m, c))
 		m->opaque = true;
 	m->short_end = l7_left(&c) < size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages of MongoDB: what of one is in view, and what it says. */
+/* MongoDB messages: what is in view, and its content. */
 #ifndef ANALYZE_L7_MONGODB_MESSAGE_H
 #define ANALYZE_L7_MONGODB_MESSAGE_H
 
@@ -13,7 +13,7 @@ enum opcode {
 	OP_GET_MORE = 2005,
 	OP_DELETE = 2006,
 	OP_KILL_CURSORS = 2007,
-	OP_COMMAND = 2010, /* of 3.2 to 4.0, mostly among servers */
+	OP_COMMAND = 2010, /* versions 3.2 to 4.0, mostly between servers */
 	OP_COMMANDREPLY = 2011,
 	OP_COMPRESSED = 2012,
 	OP_MSG = 2013,
@@ -24,40 +24,40 @@ enum {
 	MONGODB_HEADER_SZ = 16,
 	MONGODB_NAME = 64,	/* of commands and databases */
 	MONGODB_SPACE = 255,	/* of db.collection */
-	MONGODB_LOOK = 1 << 16, /* bytes of a message that are looked into at most */
+	MONGODB_LOOK = 1 << 16, /* limit of bytes parsed per message */
 };
 
 struct mongodb_header {
 	uint32_t size, id, response_to, op;
 };
 
-/* What of a message is in view. */
+/* The part of a message that is in view. */
 struct mongodb_message {
 	struct mongodb_header h;
-	uint32_t op; /* of what was compressed */
+	uint32_t op; /* after decompression */
 	uint32_t flags, count;
 	uint64_t cursor;
 	struct span space;	/* db.collection of the old opcodes, db of OP_COMMAND */
 	struct span command;	/* of OP_COMMAND */
 	struct span sequence;	/* name of the first section of documents */
 	const char *compressor; /* NULL: not compressed */
-	bool opaque;		/* compressed, and not to be opened */
-	bool found, short_end;	/* the document; it is not whole */
+	bool opaque;		/* compressed, and cannot be decompressed */
+	bool found, short_end;	/* a document was found; it is truncated */
 	struct bson doc;
 };
 
 bool mongodb_header_at(const uint8_t *p, size_t len, struct mongodb_header *h);
 bool mongodb_is_response(const struct mongodb_header *h);
-/* `plain`: MONGODB_LOOK bytes for what is compressed; NULL: it is not opened. False: no message
- * begins here. */
+/* `plain`: buffer of MONGODB_LOOK bytes for decompression; NULL: do not decompress. False: not the
+ * beginning of a message. */
 bool mongodb_message_read(struct mongodb_message *m, const struct l7_view *v, uint8_t *plain);
 
-/* What is shown of a request, of a response; false: more of it should come first. */
+/* Sets the shown fields of a request, of a response. False: more bytes of it are needed first. */
 bool mongodb_request(struct l7_parser *parser, const struct mongodb_message *q,
 		     struct l7_message *m);
 bool mongodb_outcome(struct l7_parser *parser, const struct mongodb_message *a,
 		     struct l7_message *m);
-/* Its first bytes, `max` at most. */
+/* The first bytes of s, `max` at most. */
 struct span mongodb_bounded(struct span s, size_t max);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Responses of MongoDB: did the command, and every write of it, succeed? */
+/* MongoDB responses: did the command and each of its writes succeed? */
 #include <inttypes.h>
 
 #include "format/text.h"
@@ -11,7 +11,7 @@ struct outcome {
 	struct span code_name, text;
 };
 
-/* A write's error, or the concern's: the command itself went well. */
+/* A write error, or a write concern error: the command itself succeeded. */
 static void read_error(struct bson b, struct outcome *o)
 {
 	struct bson_field f;
@@ -59,7 +59,7 @@ static void read_field(const struct bson_field *f, struct outcome *o)
 	}
 }
 
-/* Codes of write errors, which come without a name. */
+/* Names of the codes of write errors, which come without a name. */
 static const char *name_of_code(int64_t code)
 {
 	switch (code) {
@@ -91,11 +91,11 @@ bool mongodb_outcome(struct l7_parser *parser, const struct mongodb_message *a,
 		if (a->flags & CURSOR_NOT_FOUND)
 			o.code_name = (struct span){"CursorNotFound", 14};
 	} else if (a->op == OP_REPLY && !o.ok_seen && !o.text.len) {
-		o.ok = o.ok_seen = true; /* documents, no command's result */
+		o.ok = o.ok_seen = true; /* documents, not the result of a command */
 	}
 	m->is_error = o.failed || (o.ok_seen && !o.ok);
 	name = name_of_code(o.code);
-	/* Results come before "ok", but for errors: then it is first. */
+	/* Results come before "ok", except for errors, where "ok" comes first. */
 	if (!m->is_error && (o.ok_seen || o.cursor))
 		m->status = (struct span){"OK", 2};
 	else if (m->is_error && o.code_name.len)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Requests of MongoDB: which command, on which collection. */
+/* MongoDB requests: the command and its collection. */
 #include "format/text.h"
 #include "analyze/l7/proto/mongodb_message.h"
 
-/* Names of documents' sequences, by which their command is known. */
+/* The command, derived from the name of its document sequence. */
 static struct span command_of(struct span sequence)
 {
 	static const char *const of[][2] = {{"documents", "insert"},
@@ -22,7 +22,7 @@ struct command {
 	struct span name, db, collection;
 };
 
-/* Their first value is a name, but no collection's. */
+/* Does the command's first value name something other than a collection? */
 static bool names_other(struct span command)
 {
 	static const char *const names[] = {"createUser",
@@ -54,7 +54,7 @@ static bool names_other(struct span command)
 	return false;
 }
 
-/* True when all that is wanted was found. */
+/* True: everything needed was found. */
 static bool read_command(struct bson b, struct command *cmd)
 {
 	struct bson_field f;
@@ -62,7 +62,7 @@ static bool read_command(struct bson b, struct command *cmd)
 
 	if (!bson_next(&b, &f))
 		return b.ended;
-	/* Wrapped, as readers of secondaries did. */
+	/* Wrapped query, as used for reads from secondaries. */
 	if (f.type == BSON_DOCUMENT && (l7_is(f.name, "$query") || l7_is(f.name, "query"))) {
 		bson_inner(&f, &inner);
 		return read_command(inner, cmd);
@@ -93,13 +93,13 @@ struct span mongodb_bounded(struct span s, size_t max)
 	return s.p ? (struct span){s.p, s.len < max ? s.len : max} : (struct span){"", 0};
 }
 
-/* db.collection, of which either may be unknown. */
+/* db.collection; either may be unknown. */
 static struct span space_of(struct l7_parser *parser, const struct command *cmd)
 {
 	struct span db = mongodb_bounded(cmd->db, MONGODB_NAME),
 		    coll = mongodb_bounded(cmd->collection, MONGODB_SPACE - MONGODB_NAME - 1);
 
-	/* Commands of the admin database name whole spaces. */
+	/* Commands of the admin database name db.collection. */
 	if (!db.len || !coll.len || (l7_is(db, "admin") && memchr(coll.p, '.', coll.len)))
 		return coll.len ? coll : db;
 	return l7_text(parser, "%.*s.%.*s", (int)db.len, db.p, (int)coll.len, coll.p);

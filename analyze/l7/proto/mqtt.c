@@ -4,10 +4,10 @@
  *
  *   type << 4 | flags   remaining length: varint of at most 4 bytes   variable header   payload
  *
- * Either side publishes, each with packet ids of its own: an id is paired within the direction of
- * its request. PUBLISH with QoS 0 has no answer, with QoS 1 PUBACK; with QoS 2 the whole of PUBREC,
- * PUBREL and PUBCOMP is one answer, whose last packet counts, or a PUBREC that refuses. An error is
- * a reason code of 0x80 or more, before version 5 a CONNACK other than 0.
+ * Both sides publish, with separate packet ids, so ids are paired within the direction of the
+ * request. PUBLISH with QoS 0 has no response; with QoS 1 it is PUBACK. With QoS 2 the sequence
+ * PUBREC, PUBREL, PUBCOMP is one response, which ends with PUBCOMP or with a PUBREC that reports an
+ * error. An error is a reason code of 0x80 or more; before version 5, a CONNACK other than 0.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 #include "analyze/l7/proto/mqtt_packet.h"
 #include "analyze/l7/proto/names.h"
 
-enum { LOOK_MAX = 4096 /* of a packet, waited for */, CLIENT_MAX = 64 };
+enum { LOOK_MAX = 4096 /* bytes of a packet needed for parsing */, CLIENT_MAX = 64 };
 
 struct mqtt {
-	uint8_t version; /* 0: joined late */
+	uint8_t version; /* 0: unknown, because capture began later */
 	uint8_t client_sz;
 	char client[CLIENT_MAX];
-	struct names aliases; /* of topics: direction and number */
+	struct names aliases; /* of topics, by direction and number */
 };
 
 /* ---- packets ---- */
@@ -34,7 +34,7 @@ static struct span folded(struct l7_parser *parser, struct span topic)
 	return l7_keep(parser, l7_fold(topic, text, sizeof(text)));
 }
 
-/* The pairing key: requester's direction, kind, packet id. */
+/* Pairing key: direction of the request, kind, packet id. */
 static uint64_t key_of(const struct l7_view *v, bool answer, enum mqtt_packet request, unsigned id)
 {
 	return (uint64_t)(v->requests != answer) << 32 | (uint64_t)request << 16 | id;
@@ -57,7 +57,7 @@ static bool connect(struct l7_parser *parser, struct l7_cursor c, struct l7_mess
 	struct span name = mqtt_string(&c), client, json, will = {"", 0};
 	unsigned flags, keepalive, alias;
 
-	s->version = l7_be(&c, 1) & 0x7f; /* a bridge sets the top bit */
+	s->version = l7_be(&c, 1) & 0x7f; /* bridges set the top bit */
 	flags = l7_be(&c, 1);
 	keepalive = l7_be(&c, 2);
 	if (c.cut || (!l7_is(name, "MQTT") && !l7_is(name, "MQIsdp")))
@@ -86,7 +86,7 @@ static bool connect(struct l7_parser *parser, struct l7_cursor c, struct l7_mess
 	return true;
 }
 
-/* The topic, or what its alias stands for. */
+/* The topic, or the topic that its alias refers to. */
 static struct span topic_of(struct l7_parser *parser, const struct l7_view *v, struct span topic,
 			    unsigned alias)
 {
@@ -140,7 +140,7 @@ static bool subscription(struct l7_parser *parser, const struct l7_view *v, stru
 	if (c.cut)
 		return false;
 	if (!mqtt_filters(c, v5, option, topics, &cnt) || (whole && !cnt)) {
-		/* Joined late: it may be the other version. */
+		/* The version is unknown: it may be the other one. */
 		if (s->version || !mqtt_filters(c, true, option, topics, &cnt))
 			return false;
 		s->version = MQTT_5;
@@ -193,7 +193,7 @@ static bool connack(struct l7_parser *parser, const struct l7_view *v, struct mq
 	return true;
 }
 
-/* PUBACK, PUBREC, PUBCOMP: id, in version 5 perhaps a reason and properties. */
+/* PUBACK, PUBREC, PUBCOMP: packet id; in version 5 optionally a reason code and properties. */
 static bool publish_answer(struct l7_parser *parser, const struct l7_view *v, struct mqtt_head *h,
 			   struct l7_message *m)
 {
@@ -205,14 +205,14 @@ static bool publish_answer(struct l7_parser *parser, const struct l7_view *v, st
 	if (h->size > (uint64_t)(c.p - v->p))
 		code = l7_be(&c, 1);
 	if (h->type == MQTT_PUBREC && code < MQTT_REFUSED)
-		return true; /* the rest of the exchange is to come */
+		return true; /* the exchange is not complete */
 	m->type = L7_RESPONSE;
 	m->id = key_of(v, true, MQTT_PUBLISH, id);
 	reason(parser, m, code, code >= MQTT_REFUSED);
 	return true;
 }
 
-/* A code for each topic; version 3.1.1 has none in UNSUBACK. */
+/* One code per topic; UNSUBACK of version 3.1.1 has none. */
 static bool subscription_answer(struct l7_parser *parser, const struct l7_view *v,
 				struct mqtt_head *h, struct l7_message *m)
 {
@@ -229,7 +229,7 @@ static bool subscription_answer(struct l7_parser *parser, const struct l7_view *
 	}
 	m->type = L7_RESPONSE;
 	m->id = key_of(v, true, h->type == MQTT_SUBACK ? MQTT_SUBSCRIBE : MQTT_UNSUBSCRIBE, id);
-	if (!c.cut) /* else the codes were not kept */
+	if (!c.cut) /* otherwise the codes were not captured */
 		reason(parser, m, worst >= MQTT_REFUSED ? worst : 0, worst >= MQTT_REFUSED);
 	return true;
 }
@@ -292,7 +292,7 @@ static int64_t mqtt_parse(struct l7_parser *parser, const struct l7_view *v, str
 		return L7_BAD;
 	if (v->len < h.size && v->len < LOOK_MAX && !v->cut && !v->last)
 		return L7_PARTIAL;
-	/* Not enough of it was kept to tell what it is about. */
+	/* Not enough of it was captured. */
 	if (!describe(parser, v, &h, m))
 		return v->len < h.size ? (m->type = L7_SKIP, (int64_t)h.size) : L7_BAD;
 	return h.size;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Is it MQTT, and whose side? By several packets of possible forms, one behind another. */
+/* Detects MQTT and the direction, from several consecutive packets of valid form. */
 #include "analyze/l7/proto/mqtt_packet.h"
 
 enum { LOOK_PACKETS = 64 };
 
 struct looks {
-	unsigned packets, told; /* told: with content that agrees */
-	bool release, received; /* PUBREL; what is before and behind it */
+	unsigned packets, told; /* told: packets with content that matches */
+	bool release, received; /* release: PUBREL; received: PUBREC or PUBCOMP */
 	bool connect, client, server, bad;
 };
 
-/* Is what h has the form of its type? */
+/* Does the packet have the format of its type? */
 static bool agrees(const struct mqtt_head *h, const uint8_t *p, size_t len, bool *told)
 {
 	struct l7_cursor c = h->body;
@@ -56,7 +56,7 @@ static struct looks look(const struct l7_view *v)
 		if (verdict == MQTT_SHORT)
 			break;
 		l.bad = verdict == MQTT_NOT || !agrees(&h, v->p + at, v->len - at, &told);
-		/* A packet that goes on in the next call is a long one. */
+		/* A packet that continues in the next call is long. */
 		l.bad |= !l.bad && h.size > v->known - at && v->known < 512;
 		if (l.bad)
 			break;

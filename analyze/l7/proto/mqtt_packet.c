@@ -90,7 +90,7 @@ struct span mqtt_string(struct l7_cursor *c)
 	return l7_counted(c, 2);
 }
 
-/* Flags and lengths that there may be. */
+/* Are flags and length valid for the type? */
 static bool is_possible(enum mqtt_packet type, unsigned flags, uint64_t len)
 {
 	switch (type) {

@@ -33,20 +33,20 @@ struct mqtt_head {
 };
 
 enum mqtt_at { MQTT_IS, MQTT_SHORT, MQTT_NOT };
-/* The packet at p, `len` bytes of it in view. */
+/* Parses the packet at p, of which `len` bytes are in view. */
 enum mqtt_at mqtt_head_at(struct mqtt_head *h, const uint8_t *p, size_t len);
 
 const char *mqtt_name(enum mqtt_packet type);
-const char *mqtt_reason(unsigned code);	     /* NULL: none */
-bool mqtt_is_clients(enum mqtt_packet type); /* only clients send it */
+const char *mqtt_reason(unsigned code);	     /* NULL: unknown */
+bool mqtt_is_clients(enum mqtt_packet type); /* sent only by clients */
 bool mqtt_is_servers(enum mqtt_packet type);
 
 struct span mqtt_string(struct l7_cursor *c);
 bool mqtt_is_topic(struct span s, bool filter);
-/* Passes the properties of version 5; false: these are none. */
+/* Skips the properties of version 5. False: not properties. */
 bool mqtt_properties(struct l7_cursor *c, unsigned *alias);
-/* Topics behind the packet id, each with `option` bytes, in version 5 behind properties: the first
- * MQTT_TOPICS, and how many; false: not written so. */
+/* Reads the topics after the packet id, each followed by `option` bytes; in version 5 properties
+ * come first. Returns the first MQTT_TOPICS topics and the number of all. False: malformed. */
 bool mqtt_filters(struct l7_cursor c, bool v5, unsigned option, struct span *topics, unsigned *cnt);
 
 size_t mqtt_resync(const struct l7_view *v, size_t from);

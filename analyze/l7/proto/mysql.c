@@ -6,12 +6,12 @@
  *   packet    length:3 (little endian)  sequence:1  payload
  *   request   sequence 0: command:1, its arguments
  *   response  OK 00 | ERR ff | LOCAL INFILE fb | a result set: column count, columns, [EOF,] rows,
- *             EOF or OK fe; and again while the status says that more results follow
+ *             EOF or OK fe; repeated while the status indicates more results
  *
- * In order, the server speaks only when asked. So a response of which only the heads of calls were
- * kept ends where the next request begins; it is held until then. Whether EOF packets are sent
- * (CLIENT_DEPRECATE_EOF) is seen in the packets themselves: an EOF has 5 bytes, the OK that
- * replaces it at least 7, and a row beginning with fe is longer than 16 MiB.
+ * Paired in order. The server only sends responses. If only the first bytes of calls were captured,
+ * a response therefore ends where the next request begins, and is held until then. Whether EOF
+ * packets are sent (CLIENT_DEPRECATE_EOF) is derived from the packets: an EOF has 5 bytes, the OK
+ * that replaces it at least 7, and a row that begins with fe is longer than 16 MiB.
  */
 #include "analyze/l7/proto/mysql.h"
 

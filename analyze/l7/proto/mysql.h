@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known of a connection, and the parsers of its two directions. */
+/* State of a connection, and the parsers of its two directions. */
 #ifndef ANALYZE_L7_MYSQL_H
 #define ANALYZE_L7_MYSQL_H
 
@@ -10,15 +10,15 @@ enum { SQL_KEPT = 2048, SQL_SHOWN = 256, DIGEST_MAX = 1024 };
 
 enum result {
 	RESULT_FIRST,	/* OK, ERR, INFILE or a column count */
-	RESULT_COLUMNS, /* definitions, then perhaps an EOF */
+	RESULT_COLUMNS, /* definitions, then possibly an EOF */
 	RESULT_ROWS,
-	RESULT_PREPARED, /* what comes after a prepare's OK */
+	RESULT_PREPARED, /* after the OK of a prepare */
 };
 
-/* A response on its way. */
+/* A response in progress. */
 struct response {
 	bool active;
-	bool lost; /* the rest of it was not kept: it ends with the next request */
+	bool lost; /* the rest was not captured: it ends with the next request */
 	enum result at;
 	uint64_t id, first_ns, last_ns, size, columns, rows, affected;
 	uint64_t set_rows; /* of this result set */
@@ -32,16 +32,16 @@ struct response {
 };
 
 struct mysql {
-	bool synced;   /* a request was read: sequence numbers mean something */
+	bool synced;   /* a request was read: sequence numbers are valid */
 	bool greeted;  /* the login is next */
-	bool logs_in;  /* the login is being answered */
+	bool logs_in;  /* the response to the login is next */
 	bool infile;   /* the client sends a file */
-	bool fragment; /* the request goes on in the next packet */
+	bool fragment; /* the request continues in the next packet */
 	uint32_t server_caps, caps;
 	struct order order;
 	struct names statements;
 	struct response resp;
-	struct l7_message held; /* a request of several packets, until its last */
+	struct l7_message held; /* a request of several packets, until the last one */
 	char method[24], target[DIGEST_MAX + 8], last_digest[DIGEST_MAX], last_method[24];
 	size_t last_digest_sz, last_method_sz;
 };
@@ -50,7 +50,7 @@ int64_t mysql_request(struct mysql *s, struct l7_parser *parser, const struct l7
 		      struct l7_message *m);
 int64_t mysql_response(struct mysql *s, struct l7_parser *parser, const struct l7_view *v,
 		       struct l7_message *m);
-/* The response whose rest was not kept ends here. */
+/* Ends and delivers the response whose rest was not captured. */
 void mysql_deliver_lost(struct mysql *s, struct l7_parser *parser);
 
 #endif

@@ -60,14 +60,14 @@ struct span mysql_string(struct l7_cursor *c)
 	return s;
 }
 
-/* Bytes of a value in the binary protocol. */
+/* Size of a value in the binary protocol. */
 static uint64_t value_size(struct l7_cursor *c, unsigned type)
 {
 	static const uint8_t fixed[] = {
 		[1] = 1, [2] = 2, [3] = 4, [4] = 4, [5] = 8, [6] = 0, [8] = 8, [9] = 4, [13] = 2};
 
 	switch (type) {
-	case 7: /* date and time: as many bytes as they need */
+	case 7: /* date and time: variable length */
 	case 10:
 	case 11:
 	case 12:
@@ -80,9 +80,9 @@ static uint64_t value_size(struct l7_cursor *c, unsigned type)
 }
 
 /*
- * CLIENT_QUERY_ATTRIBUTES, which MySQL 8's clients agree on: how many, always 1 set; if there are
- * some, a bit for each that is NULL, 1, the type:2 and name of each, their values. Text of SQL has
- * no 1 for its second byte, so that no login is needed to know.
+ * CLIENT_QUERY_ATTRIBUTES, used by MySQL 8 clients: the number of attributes, the number of sets
+ * (always 1). If there are attributes: a NULL bitmap, 1, type:2 and name of each, their values. The
+ * second byte of SQL text is never 1, so this can be recognized without having seen the login.
  */
 static bool pass_attributes(struct l7_cursor *c)
 {
@@ -160,7 +160,7 @@ static bool login(const struct mysql_packet *k)
 	       (k->len == 32 || k->have < 33 || k->p[32]);
 }
 
-/* 0: no command; else how sure. */
+/* 0: not a command; else the confidence. */
 static int command(const struct l7_view *v, const struct mysql_packet *k)
 {
 	if (k->seq || !k->len || !k->have || 4 + (uint64_t)k->len > v->known)
@@ -192,7 +192,8 @@ static int command(const struct l7_view *v, const struct mysql_packet *k)
 	}
 }
 
-/* Packets one after another to the call's end, numbered from 1 on: how many, 0 if not so. */
+/* Number of consecutive packets up to the end of the call, numbered from 1 on; 0: not such
+ * packets. */
 static unsigned numbered(const struct l7_view *v)
 {
 	struct mysql_packet k;
@@ -211,7 +212,7 @@ static unsigned numbered(const struct l7_view *v)
 	return off == v->known || (v->cut && off < v->known) ? cnt : 0;
 }
 
-/* 0: no response's first packet; else how sure. */
+/* 0: not the first packet of a response; else the confidence. */
 static int answer(const struct l7_view *v, const struct mysql_packet *k)
 {
 	struct mysql_packet next;
@@ -235,13 +236,13 @@ static int answer(const struct l7_view *v, const struct mysql_packet *k)
 	return v->known == 4 + (uint64_t)k->len || v->cut ? 40 : 0;
 }
 
-/* How sure that v carries requests (+) or responses (-); 0: neither. */
+/* Confidence that v carries requests (+) or responses (-); 0: neither. */
 static int looks_like(const struct l7_view *v)
 {
 	struct l7_view whole = *v;
 	struct mysql_packet k;
 
-	whole.last = true; /* what is there now is all there is to judge */
+	whole.last = true; /* judge what is there now */
 	if (mysql_packet_at(&whole, 0, &k) != MYSQL_PACKET)
 		return 0;
 	if (greeting(v, &k))
@@ -263,7 +264,7 @@ int mysql_bid(const struct l7_view *sent, const struct l7_view *received, int *r
 		return 0;
 	*requests_sent = s > 0 || r < 0;
 	best = s > 0 ? s : r > 0 ? r : 0;
-	/* Joined in the middle of a response, its rows tell nothing: then the request decides. */
+	/* Rows in the middle of a response prove nothing: then the request decides. */
 	if (s && r) {
 		int answers = s < 0 ? -s : -r;
 

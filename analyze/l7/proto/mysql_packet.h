@@ -23,7 +23,7 @@ enum mysql_command {
 	COM_BINLOG_DUMP_GTID = 0x1e,
 	COM_RESET_CONNECTION = 0x1f,
 	COM_STMT_BULK_EXECUTE = 0xfa, /* MariaDB */
-	MYSQL_LOGIN = 0x100,	      /* not a command, but answered like one */
+	MYSQL_LOGIN = 0x100,	      /* not a command, but has the same response */
 };
 
 enum mysql_capability {
@@ -43,24 +43,24 @@ enum { MYSQL_MAX_PACKET = 0xffffff, MYSQL_LOOK = 32, MYSQL_LOOK_ERROR = 300 };
 struct mysql_packet {
 	uint32_t len;
 	uint8_t seq;
-	const uint8_t *p; /* its payload, `have` of len bytes in view */
+	const uint8_t *p; /* payload, of which `have` bytes are in view */
 	size_t have;
 };
 
-/* Is the packet at `off` there, as far as its kind can be told? */
+/* Is the packet at `off` complete enough to identify its type? */
 enum mysql_at { MYSQL_PACKET, MYSQL_SHORT };
 enum mysql_at mysql_packet_at(const struct l7_view *v, uint64_t off, struct mysql_packet *k);
 
 bool mysql_is_eof(const struct mysql_packet *k);
 unsigned mysql_eof_flags(const struct mysql_packet *k);
 
-/* The text of a COM_QUERY, without query attributes; empty: it was not kept. */
+/* The text of a COM_QUERY, without query attributes; empty: not captured. */
 struct span mysql_query_text(const struct mysql_packet *k);
-/* An ERR in place of a greeting: no login follows. */
+/* An ERR instead of a greeting: no login follows. */
 bool mysql_is_refusal(const struct mysql_packet *k);
 
 uint64_t mysql_lenenc(struct l7_cursor *c);
-struct span mysql_string(struct l7_cursor *c); /* up to its zero, or the end */
+struct span mysql_string(struct l7_cursor *c); /* up to its NUL or the end */
 
 int mysql_bid(const struct l7_view *sent, const struct l7_view *received, int *requests_sent);
 

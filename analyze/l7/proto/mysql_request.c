@@ -45,7 +45,7 @@ static void name_statement(struct mysql *s, struct l7_message *m, const struct m
 		memcpy(s->target, name->target.p, n);
 		m->target = (struct span){s->target, n};
 	} else if (!c.cut && !memcmp(key.p, "\xff\xff\xff\xff", 4)) {
-		/* MariaDB: the one prepared just before. */
+		/* MariaDB: the last statement prepared. */
 		m->target = (struct span){s->last_digest, s->last_digest_sz};
 	} else if (!c.cut) {
 		const uint8_t *b = (const uint8_t *)key.p;
@@ -119,7 +119,7 @@ static int64_t command(struct mysql *s, struct l7_parser *parser, const struct m
 		name_statement(s, m, k, cmd);
 	if (m->type == L7_REQUEST)
 		m->id = order_push(&s->order, bulk ? COM_STMT_EXECUTE : cmd);
-	/* A replica's stream of events never ends. */
+	/* The event stream to a replica never ends. */
 	m->opaque_after = cmd == COM_BINLOG_DUMP || cmd == COM_BINLOG_DUMP_GTID;
 	s->synced = true;
 	return 4 + k->len;
@@ -163,14 +163,14 @@ static bool is_login(const struct mysql_packet *k)
 	       !memcmp(k->p + 9, zeros, sizeof(zeros));
 }
 
-/* Packets that are not a command's first. */
+/* Parses packets other than the first of a command. */
 static int64_t continuation(struct mysql *s, const struct mysql_packet *k, struct l7_message *m)
 {
 	if (s->fragment) {
 		s->fragment = k->len == MYSQL_MAX_PACKET;
 		s->held.size += 4 + k->len;
 		if (!s->fragment) {
-			/* Its strings are the state's own, but for the text, which is gone. */
+			/* Its strings are in the state, except for the SQL text, which is gone. */
 			*m = s->held;
 			m->detail = (struct span){"", 0};
 		}
@@ -186,8 +186,8 @@ int64_t mysql_request(struct mysql *s, struct l7_parser *parser, const struct l7
 	bool in_step = s->synced && !parser->after_hole;
 	int64_t n;
 
-	/* Where the packets of a file begin is not followed: of most calls only the heads are
-	 * there. Its end is the server's answer. */
+	/* The packets of a file are not followed, because usually only the first bytes of calls are
+	 * captured. The server's response ends the file. */
 	if (s->infile && !parser->after_hole &&
 	    (at == MYSQL_SHORT || k.seq || 4 + k.len != v->known)) {
 		const struct order_item *req = order_front(&s->order);

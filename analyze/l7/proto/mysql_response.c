@@ -36,7 +36,7 @@ static void finish_response(struct mysql *s, struct l7_parser *parser, struct l7
 	*r = (struct response){0};
 }
 
-/* The response whose end was not kept. */
+/* Delivers the response whose end was not captured. */
 void mysql_deliver_lost(struct mysql *s, struct l7_parser *parser)
 {
 	struct l7_message m = {0};
@@ -78,7 +78,7 @@ static void on_error(struct response *r, struct l7_cursor c)
 	memcpy(r->text, c.p, r->text_sz);
 }
 
-/* 00 or fe, affected, insert id, status:2, warnings:2. Its status flags. */
+/* 00 or fe, affected, insert id, status:2, warnings:2. Returns the status flags. */
 static unsigned on_ok(struct response *r, struct l7_cursor c)
 {
 	uint64_t affected;
@@ -95,14 +95,14 @@ static unsigned on_ok(struct response *r, struct l7_cursor c)
 	return c.cut ? 0 : flags;
 }
 
-/* What ends rows where EOF is deprecated: an OK whose first byte is EOF's. A row that begins so is
- * longer than any packet. */
+/* Is it the OK packet that ends rows when EOF is deprecated? Its first byte is that of EOF. A row
+ * that begins with that byte is longer than any packet. */
 static bool is_end(const struct mysql_packet *k)
 {
 	return k->len >= 7 && k->len < MYSQL_MAX_PACKET && *k->p == 0xfe;
 }
 
-/* A result ends: true when it was the last. */
+/* Ends a result. True: it was the last. */
 static bool end_of_result(struct response *r, unsigned flags)
 {
 	r->at = RESULT_FIRST;
@@ -132,7 +132,7 @@ static bool on_prepared(struct mysql *s, struct l7_parser *parser, struct l7_cur
 	return !r->columns;
 }
 
-/* The login's answer is done: what was agreed on holds from now. */
+/* The login is complete: the negotiated capabilities apply from now on. */
 static void on_login_end(struct mysql *s, struct l7_message *m)
 {
 	uint32_t both = s->caps & s->server_caps;
@@ -152,7 +152,7 @@ static bool on_first(struct mysql *s, struct l7_parser *parser, const struct mys
 	if (!r->status_sz)
 		set_status(r, "%s", "OK", 0);
 	if (*k->p == 0xff && k->have >= 3 && k->p[1] == 0xff && k->p[2] == 0xff)
-		return false; /* MariaDB's report of progress */
+		return false; /* a progress report of MariaDB */
 	s->infile = false;
 	if (*k->p == 0xff) {
 		on_error(r, c);
@@ -161,7 +161,7 @@ static bool on_first(struct mysql *s, struct l7_parser *parser, const struct mys
 		return true;
 	}
 	if (login && *k->p) {
-		/* A switch of the method or more of it: the client answers, and so on. */
+		/* Authentication continues: the client answers, and so on. */
 		return false;
 	}
 	if (r->cmd == COM_STATISTICS)
@@ -190,13 +190,14 @@ static bool on_first(struct mysql *s, struct l7_parser *parser, const struct mys
 			on_login_end(s, m);
 		return end_of_result(r, flags);
 	}
-	if (*k->p == 0xfb) { /* it asks for a file, and answers behind it */
+	if (*k->p == 0xfb) { /* requests a file; the response comes after it */
 		s->infile = true;
 		r->first_ns = 0;
 		return false;
 	}
 	r->columns = mysql_lenenc(&c);
-	/* MariaDB's cached metadata, MySQL's optional: a byte tells that no columns follow. */
+	/* MariaDB's cached metadata, MySQL's optional metadata: a byte says that no columns
+	 * follow. */
 	if (k->len == 2 && *k->p < 0xfb && !k->p[1])
 		r->columns = 0;
 	r->at = r->columns ? RESULT_COLUMNS : RESULT_ROWS;
@@ -204,7 +205,7 @@ static bool on_first(struct mysql *s, struct l7_parser *parser, const struct mys
 	return false;
 }
 
-/* One packet of the response; true when it is the last. */
+/* Parses one packet of the response. True: it is the last. */
 static bool on_packet(struct mysql *s, struct l7_parser *parser, const struct mysql_packet *k,
 		      struct l7_message *m)
 {
@@ -224,14 +225,14 @@ static bool on_packet(struct mysql *s, struct l7_parser *parser, const struct my
 	switch (r->at) {
 	case RESULT_COLUMNS:
 		if (mysql_is_eof(k) || is_end(k))
-			return true; /* of COM_FIELD_LIST */
+			return true; /* response to COM_FIELD_LIST */
 		if (!--r->columns)
 			r->at = RESULT_ROWS;
 		return false;
 	case RESULT_PREPARED:
 		if (!mysql_is_eof(k))
 			r->columns--;
-		/* An EOF that follows the last is passed over as what it is. */
+		/* An EOF after the last column is skipped as a packet of its own. */
 		return !r->columns;
 	default:
 		break;
@@ -239,7 +240,7 @@ static bool on_packet(struct mysql *s, struct l7_parser *parser, const struct my
 	if (mysql_is_eof(k)) {
 		unsigned flags = mysql_eof_flags(k);
 
-		/* The one between columns and rows; with a cursor no rows follow. */
+		/* The EOF between columns and rows; with a cursor no rows follow. */
 		if (!r->set_rows && !r->between && !(flags & MYSQL_CURSOR_EXISTS) &&
 		    r->cmd != COM_STMT_FETCH) {
 			r->between = true;
@@ -254,14 +255,14 @@ static bool on_packet(struct mysql *s, struct l7_parser *parser, const struct my
 	return false;
 }
 
-/* The packet with sequence 1 begins the response to the oldest request waiting. */
+/* A packet with sequence 1 begins the response to the oldest waiting request. */
 static bool begin_response(struct mysql *s, struct l7_parser *parser, const struct l7_view *v,
 			   const struct mysql_packet *k)
 {
 	struct order_item *req;
 
-	/* Whole answers were lost. Of two requests the newest waits; a single one may have been
-	 * answered in the hole as well as now. */
+	/* Complete responses may have been lost. Of two requests only the newest is still waiting;
+	 * a single one may have been answered in the hole. */
 	if (parser->after_hole && k->seq == 1)
 		order_give_up(&s->order, parser, s->order.cnt > 1 && !s->order.pipelines ? 1 : 0);
 	req = order_front(&s->order);
@@ -293,7 +294,7 @@ static bool on_greeting(struct mysql *s, const struct mysql_packet *k)
 	return true;
 }
 
-/* An ERR in place of the greeting: too many connections, a host that is not allowed. */
+/* An ERR instead of the greeting: too many connections, or a host that is not allowed. */
 static void on_refusal(struct l7_parser *parser, const struct mysql_packet *k, struct l7_message *m)
 {
 	struct response r = {0};
@@ -307,7 +308,7 @@ static void on_refusal(struct l7_parser *parser, const struct mysql_packet *k, s
 			    l7_json(parser, (struct span){r.text, r.text_sz}, 200).p);
 }
 
-/* All of the view belongs to a response whose end will not be seen. */
+/* The whole view belongs to a response whose end will not be seen. */
 static int64_t pass_lost(struct mysql *s, const struct l7_view *v)
 {
 	s->resp.lost = true;
@@ -317,8 +318,8 @@ static int64_t pass_lost(struct mysql *s, const struct l7_view *v)
 	return v->known;
 }
 
-/* No response begins here: the EOF after a prepare's answer, or the middle of one of which the
- * beginning was lost. */
+/* Not the beginning of a response: the EOF after the response to a prepare, or the middle of a
+ * response whose beginning was lost. */
 static int64_t stray(struct mysql *s, const struct l7_view *v, const struct mysql_packet *k,
 		     uint64_t off)
 {
@@ -342,7 +343,7 @@ int64_t mysql_response(struct mysql *s, struct l7_parser *parser, const struct l
 	uint64_t off = 0;
 
 	if (s->resp.active && parser->after_hole) {
-		/* The next response, or more of this one? */
+		/* The next response, or a part of this one? */
 		struct mysql_packet k;
 
 		if (s->order.cnt > 1 && mysql_packet_at(v, 0, &k) == MYSQL_PACKET && k.seq == 1)

@@ -31,7 +31,8 @@ static void drop(struct names *n, struct name **at)
 	n->cnt--;
 }
 
-/* Rare: only connections that prepare without end come here, once in half a table. */
+/* Called rarely: only for connections that prepare statements without end, once per half a
+ * table. */
 static void forget_older_half(struct names *n)
 {
 	for (size_t i = 0; i < NAMES_MAX; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a connection gave a name to: prepared statements by id or name, portals. Bounded: a full
- * table forgets its oldest. */
+/* Named objects of a connection: prepared statements by id or name, portals. Bounded: a full table
+ * drops its oldest entry. */
 #ifndef ANALYZE_L7_NAMES_H
 #define ANALYZE_L7_NAMES_H
 
@@ -11,16 +11,16 @@ enum { NAMES_MAX = 4096 };
 struct name {
 	struct name *next;
 	struct span key, method, target;
-	uint64_t number; /* in the order of naming */
+	uint64_t number; /* sequence number of the entry */
 };
 
 struct names {
-	struct name **buckets; /* NAMES_MAX of them, from the first put on */
+	struct name **buckets; /* NAMES_MAX entries, allocated with the first name */
 	size_t cnt;
 	uint64_t last_number;
 };
 
-/* Copies; an equal key is replaced. Without memory the name stays unknown. */
+/* Copies the strings; replaces an equal key. Without memory the name is not stored. */
 void names_put(struct names *n, struct span key, struct span method, struct span target);
 /* NULL: unknown. */
 const struct name *names_get(const struct names *n, struct span key);

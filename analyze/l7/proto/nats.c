@@ -7,9 +7,10 @@
  *   client   CONNECT {json}  PUB subject [reply] bytes  HPUB subject [reply] head bytes
  *            SUB subject [queue] sid  UNSUB sid [max]  PING  PONG
  *
- * What is published and delivered is one-way, unless it names a reply subject: the first message on
- * that subject the other way is its response, so that requests go in both directions. PING and PONG
- * pair in order, for each direction; with CONNECT's verbose every command is answered by +OK.
+ * Published and delivered messages are one-way unless they name a reply subject. Then the first
+ * message on that subject in the other direction is the response, so both directions carry
+ * requests. PING and PONG are paired in order, per direction. With CONNECT's verbose option every
+ * command is answered by +OK.
  */
 
 #include <string.h>
@@ -19,22 +20,23 @@
 
 enum { MAX_LINE = 1 << 16, MAX_WORDS = 6, ASKED_SLOTS = 4096 };
 #define MAX_PAYLOAD (64u << 20)
-/* Ids: of pings by direction and of commands that wait for +OK; else a subject's hash. */
+/* Ids of pings, by direction, and of commands that wait for +OK. Other ids are hashes of
+ * subjects. */
 #define PING_ID 0x100000000ull
 #define OK_ID 0x300000000ull
 #define HASH_BIT (1ull << 63)
 
 struct nats {
 	bool verbose;
-	uint32_t pings[2], pongs[2]; /* by who pings: 1 the client */
+	uint32_t pings[2], pongs[2]; /* by sender of the PING: 1 is the client */
 	uint32_t commands, oks;
-	uint8_t asked[ASKED_SLOTS]; /* reply subjects that wait, by hash */
+	uint8_t asked[ASKED_SLOTS]; /* number of reply subjects waiting, by hash */
 	char target[256];
 };
 
 struct line {
 	struct span v[MAX_WORDS];
-	size_t cnt, size; /* words; bytes with the line's end */
+	size_t cnt, size; /* number of words; size including the line end */
 	const struct verb *verb;
 };
 
@@ -42,7 +44,7 @@ enum side { CLIENT = 1, SERVER = 2 };
 
 static const struct verb {
 	const char *name;
-	uint8_t sides, min, max; /* words behind it; max 0: JSON or text */
+	uint8_t sides, min, max; /* min, max: arguments; max 0: JSON or text */
 	bool payload, head;
 } verbs[] = {
 	{"PUB", CLIENT, 2, 3, true, false},
@@ -77,7 +79,7 @@ static bool number(struct span s, uint64_t *v)
 	return true;
 }
 
-/* 1: a line, 0: its end is not here, -1: none of NATS. */
+/* 1: a line, 0: its end is missing, -1: not a NATS line. */
 static int read_line(const uint8_t *p, size_t len, enum side side, struct line *l)
 {
 	const uint8_t *nl = memchr(p, '\n', len < MAX_LINE ? len : MAX_LINE);
@@ -101,7 +103,7 @@ static int read_line(const uint8_t *p, size_t len, enum side side, struct line *
 				if (is_verb(l->v[0], verbs[k].name) && verbs[k].sides & side)
 					l->verb = &verbs[k];
 		if (l->cnt == 1 && (!l->verb || !l->verb->max))
-			break; /* text may hold anything */
+			break; /* text may contain anything */
 	}
 	if (!nl && !l->verb)
 		return len < 9 ? 0 : -1;
@@ -121,7 +123,7 @@ static int read_line(const uint8_t *p, size_t len, enum side side, struct line *
 	return nl != NULL;
 }
 
-/* The bytes behind the line; false: the line is none. */
+/* *n: size of the payload after the line. False: the line is malformed. */
 static bool payload_size(const struct line *l, uint64_t *n)
 {
 	uint64_t head;
@@ -139,7 +141,8 @@ static bool payload_size(const struct line *l, uint64_t *n)
 
 /* ---- pairing ---- */
 
-/* `asked`: the direction of the request that waits on this subject. A connection may ask itself. */
+/* `asked`: direction of the request that waits on this subject. A connection may send requests to
+ * itself. */
 static uint64_t hash(struct span s, enum l7_dir asked)
 {
 	uint64_t h = 14695981039346656037ull;
@@ -154,7 +157,7 @@ static uint8_t *slot(struct nats *s, uint64_t id)
 	return &s->asked[(id >> 20) % ASKED_SLOTS];
 }
 
-/* Does a request of the other direction wait for a message on this subject? */
+/* Is a request of the other direction waiting for a message on this subject? */
 static bool is_awaited(struct l7_parser *parser, uint64_t id, enum l7_dir dir)
 {
 	struct nats *s = parser->state;
@@ -182,8 +185,8 @@ static void ping(struct l7_parser *parser, bool client, bool is_ping, struct l7_
 		m->id = PING_ID * (client + 1ull) + s->pings[client]++;
 		return;
 	}
-	/* The other side's pings are answered in order; those before the first that waits were
-	 * given up behind a hole. */
+	/* Pings of the other side are answered in order. Those before the first one waiting were
+	 * given up after a hole. */
 	client = !client;
 	m->status = (struct span){"PONG", 4};
 	m->type = L7_RESPONSE;
@@ -194,7 +197,7 @@ static void ping(struct l7_parser *parser, bool client, bool is_ping, struct l7_
 		m->type = L7_ONEWAY;
 }
 
-/* Behind a hole nobody knows which ping or command the next answer belongs to. */
+/* After a hole it is unknown which ping or command the next response belongs to. */
 static void forget(struct l7_parser *parser)
 {
 	struct nats *s = parser->state;
@@ -208,7 +211,7 @@ static void forget(struct l7_parser *parser)
 
 /* ---- messages ---- */
 
-/* "NATS/1.0 503" in front of headers. */
+/* "NATS/1.0 503" before the headers. */
 static struct span head_status(const struct l7_view *v, const struct line *l)
 {
 	static const char version[] = "NATS/1.0 ";
@@ -253,14 +256,14 @@ static void message(struct l7_parser *parser, const struct l7_view *v, const str
 			    l->verb->head ? ",\"headers\":true" : "");
 }
 
-/* So is a client that does not say (nats-server server/client.go, defaultOpts). */
+/* The default is verbose (nats-server server/client.go, defaultOpts). */
 static bool is_verbose(const struct line *l)
 {
 	static const char name[] = "\"verbose\"";
 	const char *end = l->v[1].p + l->v[1].len,
 		   *p = memmem(l->v[1].p, l->v[1].len, name, sizeof(name) - 1);
 
-	if (!p) /* unknown where its end was not kept, or it was masked for its password */
+	if (!p) /* unknown if its end was not captured, or was masked because of a password */
 		return l->size && l->v[1].len > 1 && l->v[1].p[1] != '*';
 	p += sizeof(name) - 1;
 	while (p < end && (*p == ' ' || *p == ':'))
@@ -319,7 +322,7 @@ static void describe(struct l7_parser *parser, const struct l7_view *v, const st
 		command(parser, l, m);
 	if (!s->verbose || !v->requests)
 		return;
-	/* A message that has another answer takes its +OK along. */
+	/* A message that has another response includes its +OK. */
 	if (m->type == L7_ONEWAY) {
 		m->type = L7_REQUEST;
 		m->id = OK_ID + s->commands;
@@ -342,7 +345,7 @@ static int64_t nats_parse(struct l7_parser *parser, const struct l7_view *v, str
 	if (!got) {
 		if (v->len >= MAX_LINE)
 			return L7_BAD;
-		/* CONNECT and INFO are often longer than what was kept. */
+		/* CONNECT and INFO are often longer than the captured bytes. */
 		if (!v->cut || !l.verb || l.verb->max)
 			return L7_PARTIAL;
 		describe(parser, v, &l, m);
@@ -351,7 +354,7 @@ static int64_t nats_parse(struct l7_parser *parser, const struct l7_view *v, str
 	}
 	if (!payload_size(&l, &n))
 		return L7_BAD;
-	/* The status stands in the payload. */
+	/* The status is in the payload. */
 	if (l.verb->head && v->len < l.size + 12 && n >= 12 && !v->cut && !v->last)
 		return L7_PARTIAL;
 	describe(parser, v, &l, m);
@@ -378,8 +381,8 @@ static size_t nats_resync(const struct l7_view *v, size_t from)
 
 /* ---- bidding ---- */
 
-/* MSN Messenger has a MSG of three words and a length, too: of a text with a head, and without a
- * line's end behind it. Clients of NATS number their subscriptions. */
+/* MSN Messenger also has a MSG with three words and a length. Its payload is a text with a header,
+ * and is not followed by a line end. NATS clients use numbers as subscription ids. */
 static bool is_messenger(const struct l7_view *v, const struct line *l)
 {
 	static const char mime[] = "MIME-Version:";
@@ -391,7 +394,7 @@ static bool is_messenger(const struct l7_view *v, const struct line *l)
 	return !number(l->v[2], &sid) || (n && !memcmp(v->p + l->size, mime, n));
 }
 
-/* 3: NATS only, 2: likely, 1: other protocols have such lines as well, 0: not. */
+/* 3: NATS only, 2: likely, 1: other protocols have such lines, too, 0: not NATS. */
 static int looks_like(const struct l7_view *v, enum side side)
 {
 	struct line l;
@@ -409,7 +412,7 @@ static int looks_like(const struct l7_view *v, enum side side)
 		return 0;
 	if (is_messenger(v, &l))
 		return 0;
-	if (l.verb->payload) /* what follows the payload is a line's end */
+	if (l.verb->payload) /* the payload is followed by a line end */
 		return l.size + n > v->len || !memcmp(v->p + l.size + n - 2, "\r\n", 2) ? 3 : 0;
 	if (is_verb(l.v[0], "PING") || is_verb(l.v[0], "PONG") || *l.v[0].p == '+')
 		return 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Requests that are answered in their order, for parsers that number them: each gets an id, the
- * response takes the id of the oldest. After a hole the parser decides which are lost, which the
- * engine could not know.
+ * Requests that are answered in order, for parsers that number them. Each request gets an id, and a
+ * response takes the id of the oldest. After a hole the parser decides which requests are lost; the
+ * engine cannot know.
  */
 #ifndef ANALYZE_L7_ORDER_H
 #define ANALYZE_L7_ORDER_H
@@ -15,24 +15,24 @@ enum { ORDER_MAX = 65536 };
 
 struct order_item {
 	uint64_t id;
-	unsigned kind; /* the parser's */
+	unsigned kind; /* private to the parser */
 };
 
 struct order {
-	struct order_item *items; /* items[first .. first + cnt) wait, oldest first */
+	struct order_item *items; /* items[first .. first + cnt) are waiting, oldest first */
 	size_t first, cnt, cap;
 	uint64_t last_id;
-	bool pipelines; /* proved: a request was sent while another waited */
+	bool pipelines; /* proven: a request was sent while another was waiting */
 };
 
-/* A new request; its id. 0 without memory: it will not be paired. */
+/* Adds a request and returns its id. 0: out of memory; the request will not be paired. */
 uint64_t order_push(struct order *o, unsigned kind);
-/* NULL when none waits. */
+/* The oldest request; NULL: none is waiting. */
 struct order_item *order_front(const struct order *o);
 void order_pop(struct order *o);
-/* Takes the i-th oldest out. */
+/* Removes the i-th oldest request. */
 void order_take(struct order *o, size_t i);
-/* All but the newest `keep` will have no response any more. */
+/* No response will come for any but the newest `keep` requests. */
 void order_give_up(struct order *o, struct l7_parser *parser, size_t keep);
 
 #endif

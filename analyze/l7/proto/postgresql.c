@@ -5,12 +5,12 @@
  *   startup   length:4  196608:4  name 0 value 0 ... 0     or a request code: SSL, GSS, cancel
  *   message   type:1  length:4 (big endian, itself included)  body
  *
- * A simple query (Q) is one request, answered up to ReadyForQuery (Z). In the extended protocol
- * each Execute is one request (what was parsed, bound and described for it included), answered by
- * its CommandComplete, EmptyQueryResponse, PortalSuspended or ErrorResponse; after an error the
- * server skips all until Sync. A batch without an Execute is one request, named for what it began
- * with. As the server speaks only when asked, a response of which only heads were kept ends with
- * the next request, where no later one waits (see order.h).
+ * A simple query (Q) is one request; its response ends with ReadyForQuery (Z). In the extended
+ * protocol each Execute, with the preceding Parse, Bind and Describe, is one request. It is
+ * answered by CommandComplete, EmptyQueryResponse, PortalSuspended or ErrorResponse. After an error
+ * the server skips everything up to Sync. A batch without an Execute is one request, named after
+ * its first message. The server only sends responses, so if only the first bytes of calls were
+ * captured, a response ends with the next request, unless a later request is waiting (see order.h).
  */
 #include "analyze/l7/proto/postgresql.h"
 

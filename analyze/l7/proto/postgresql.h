@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known of a connection, and the parsers of its two directions. */
+/* State of a connection, and the parsers of its two directions. */
 #ifndef ANALYZE_L7_POSTGRESQL_H
 #define ANALYZE_L7_POSTGRESQL_H
 
@@ -8,7 +8,7 @@
 
 enum { SQL_KEPT = 2048, SQL_SHOWN = 256, DIGEST_MAX = 1024, KEY_MAX = 64 };
 
-/* What waits for an answer. All but EXECUTE end with ReadyForQuery. */
+/* Requests that wait for a response. All but EXECUTE end with ReadyForQuery. */
 enum waits { STARTUP, QUERY, EXECUTE, BATCH, SYNC };
 
 struct response {
@@ -20,17 +20,17 @@ struct response {
 	size_t status_sz, text_sz;
 };
 
-/* The messages of the extended protocol since the last request was named. */
+/* Messages of the extended protocol since the last request was created. */
 struct batch {
 	bool begun, executes; /* executes: an Execute was seen since the last Sync */
 	uint64_t first_ns, size;
 	const char *begins_with;
-	char key[2][KEY_MAX + 1]; /* portal or statement named last */
+	char key[2][KEY_MAX + 1]; /* last portal or statement named */
 };
 
 struct postgresql {
 	bool tls_asked, lost;
-	bool copying; /* COPY FROM STDIN, or both ways: requests are bulk data */
+	bool copying; /* COPY FROM STDIN, or both directions: requests are bulk data */
 	struct order order;
 	struct names statements, portals;
 	struct response resp;
@@ -44,7 +44,7 @@ int64_t postgresql_request(struct postgresql *s, struct l7_parser *parser, const
 			   struct l7_message *m);
 int64_t postgresql_response(struct postgresql *s, struct l7_parser *parser, const struct l7_view *v,
 			    struct l7_message *m);
-/* The response whose rest was not kept ends here. */
+/* Ends and delivers the response whose rest was not captured. */
 void postgresql_deliver_lost(struct postgresql *s, struct l7_parser *parser);
 
 #endif

@@ -7,11 +7,11 @@
 enum { LOOK = 2048, SMALL_MAX = 1 << 16 };
 #define LEN_MAX (1u << 30)
 
-/* Types with bounds of their length; texts and rows have none. */
+/* Message types with bounds of their length; texts and rows have none. */
 static const struct shape {
 	char type;
 	uint32_t min, max;
-	bool look; /* a parser reads its body */
+	bool look; /* the parser reads its body */
 } frontend[] =
 	{
 		{'Q', 5, LEN_MAX, true},    {'P', 8, LEN_MAX, true},   {'B', 12, LEN_MAX, true},
@@ -77,7 +77,7 @@ bool pg_is_startup(const struct l7_view *v)
 
 	if (c.cut || len < 8 || len > 10000)
 		return false;
-	if (code == PG_VERSION_3) /* the first parameter's name follows */
+	if (code == PG_VERSION_3) /* the name of the first parameter follows */
 		return v->known >= len && v->len > 8 && v->p[8] >= 'a' && v->p[8] <= 'z';
 	return ((code == PG_SSL || code == PG_GSS) && len == 8) || (code == PG_CANCEL && len == 16);
 }
@@ -99,7 +99,7 @@ struct span pg_string(struct l7_cursor *c)
 
 /* ---- bidding ---- */
 
-/* The body says what its type promises. */
+/* Does the body match its type? */
 static int body_fits(enum pg_side side, const struct pg_message *k)
 {
 	struct l7_cursor c = {k->p, k->p + k->have, false};
@@ -122,7 +122,7 @@ static int body_fits(enum pg_side side, const struct pg_message *k)
 	return 1;
 }
 
-/* Points of the chain of messages from the beginning on; 0: it is none. */
+/* Evidence from the chain of messages at the beginning; 0: not messages. */
 static int chain(const struct l7_view *v, enum pg_side side)
 {
 	struct l7_view whole = *v;
@@ -143,7 +143,7 @@ static int chain(const struct l7_view *v, enum pg_side side)
 		off += 1 + (uint64_t)k.len;
 		points += fits;
 	}
-	/* It ends with its call, or says something worth more than a length. */
+	/* The chain ends with its call, or contains better evidence than a length. */
 	return off == v->known || points > 2 || v->cut ? points : points / 2;
 }
 

@@ -16,19 +16,19 @@ enum pg_side { PG_FRONTEND, PG_BACKEND };
 
 struct pg_message {
 	char type;
-	uint32_t len;	  /* as on the wire: of the message without its type */
-	const uint8_t *p; /* its body, `have` of len - 4 bytes in view */
+	uint32_t len;	  /* as on the wire: without the type byte */
+	const uint8_t *p; /* body, of which `have` of len - 4 bytes are in view */
 	size_t have;
 };
 
-/* The message at `off`: there (as far as a parser looks into it), not whole yet, or none. */
+/* The message at `off`: complete (as far as a parser reads it), incomplete, or not a message. */
 enum pg_at { PG_MESSAGE, PG_SHORT, PG_NOT };
 enum pg_at pg_message_at(const struct l7_view *v, uint64_t off, enum pg_side side,
 			 struct pg_message *k);
 
 bool pg_is_startup(const struct l7_view *v);
 bool pg_is_ready(const uint8_t *p);	    /* ReadyForQuery, 6 bytes */
-struct span pg_string(struct l7_cursor *c); /* up to its zero, or the end */
+struct span pg_string(struct l7_cursor *c); /* up to its NUL or the end */
 
 int pg_bid(const struct l7_view *sent, const struct l7_view *received, int *requests_sent);
 

@@ -123,7 +123,7 @@ static void on_bind(struct postgresql *s, const struct pg_message *k)
 
 	if (c.cut)
 		return;
-	/* The text is shown where it was sent: with the Parse of this batch. */
+	/* The SQL text is shown for the batch that contains its Parse. */
 	memcpy(sql, s->sql, sql_sz);
 	set_named(s, names_get(&s->statements, key), "stmt", key);
 	memcpy(s->sql, sql, sql_sz);
@@ -194,7 +194,7 @@ static void grow(const struct postgresql *s, struct l7_parser *parser, const str
 		l7_grow(parser, req->id, v, size);
 }
 
-/* One message; true: m is to be handed out. */
+/* Parses one message. True: m is complete. */
 static bool on_frontend(struct postgresql *s, struct l7_parser *parser, const struct l7_view *v,
 			const struct pg_message *k, struct l7_message *m)
 {
@@ -245,7 +245,7 @@ static bool on_frontend(struct postgresql *s, struct l7_parser *parser, const st
 	}
 }
 
-/* The rest of the call was not kept: what was begun in it counts as one request. */
+/* The rest of the call was not captured: what began in it counts as one request. */
 static int64_t cut_batch(struct postgresql *s, struct l7_parser *parser, const struct l7_view *v,
 			 struct l7_message *m)
 {
@@ -271,8 +271,8 @@ int64_t postgresql_request(struct postgresql *s, struct l7_parser *parser, const
 		postgresql_deliver_lost(s, parser);
 	if (pg_is_startup(v))
 		return startup(s, parser, v, m);
-	/* Where its messages begin is not followed: of most calls only the heads are there. Its end
-	 * is the server's answer. */
+	/* The messages are not followed, because usually only the first bytes of calls are
+	 * captured. The server's response ends the COPY. */
 	if (s->copying) {
 		grow(s, parser, v, v->known);
 		return v->known;

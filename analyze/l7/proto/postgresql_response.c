@@ -28,7 +28,7 @@ static void describe_response(struct postgresql *s, struct l7_parser *parser, st
 		m->detail = l7_text(parser, "{\"rows\":%llu}", (unsigned long long)r->rows);
 }
 
-/* The response of which the end was not kept, before the next request. */
+/* Delivers the response whose end was not captured, before the next request. */
 void postgresql_deliver_lost(struct postgresql *s, struct l7_parser *parser)
 {
 	struct order_item *req = order_front(&s->order);
@@ -48,8 +48,8 @@ void postgresql_deliver_lost(struct postgresql *s, struct l7_parser *parser)
 	s->lost = false;
 }
 
-/* Field type:1, text 0, ...: C is the SQLSTATE, M the message, S the severity, V the same in no
- * language but English. */
+/* Field type:1, text 0, ...: C is the SQLSTATE, M the message, S the localized severity, V the
+ * severity in English. */
 static void on_error(struct response *r, struct l7_cursor c)
 {
 	if (r->is_error)
@@ -102,7 +102,7 @@ static void on_complete(struct response *r, struct span tag)
 	r->status_sz = words;
 }
 
-/* After an error the server answers nothing up to Sync: those requests were skipped. */
+/* After an error the server skips the requests up to Sync without answering. */
 static void skip_to_sync(struct postgresql *s, struct l7_parser *parser, const struct l7_view *v)
 {
 	struct order_item *req;
@@ -130,7 +130,7 @@ static bool sync_waits_twice(const struct order *o)
 	return ends > 1;
 }
 
-/* Z: everything up to the request that asked for it is answered. True: m is its response. */
+/* Z: all requests up to the one that caused it are answered. True: m is its response. */
 static bool on_ready(struct postgresql *s, struct l7_parser *parser, struct l7_message *m)
 {
 	struct order_item *req;
@@ -152,7 +152,7 @@ static bool on_ready(struct postgresql *s, struct l7_parser *parser, struct l7_m
 	return named;
 }
 
-/* The answer to an Execute is whole. */
+/* The response to an Execute is complete. */
 static bool on_executed(struct postgresql *s, struct l7_parser *parser, struct l7_message *m)
 {
 	struct order_item *req = order_front(&s->order);
@@ -165,9 +165,8 @@ static bool on_executed(struct postgresql *s, struct l7_parser *parser, struct l
 	return true;
 }
 
-/* The connection ends with this error (54.2.9), as with any during the login: no ReadyForQuery
- * comes.
- */
+/* The connection ends with this error (54.2.9), as with any error during login. No ReadyForQuery
+ * follows. */
 static bool on_fatal(struct postgresql *s, struct l7_parser *parser, struct l7_message *m)
 {
 	const struct order_item *req = order_front(&s->order);
@@ -192,7 +191,7 @@ static void collect(struct postgresql *s, const struct l7_view *v, uint64_t size
 	r->size += size;
 }
 
-/* One message; true: m is to be handed out. */
+/* Parses one message. True: m is complete. */
 static bool on_message(struct postgresql *s, struct l7_parser *parser, const struct pg_message *k,
 		       const struct l7_view *v, struct l7_message *m)
 {
@@ -225,7 +224,7 @@ static bool on_message(struct postgresql *s, struct l7_parser *parser, const str
 	collect(s, v, 1 + k->len);
 	s->copying = k->type == 'G' || k->type == 'W' || (s->copying && !strchr("CEZ", k->type));
 	switch (k->type) {
-	case 'G': /* it asks for data, and answers behind them */
+	case 'G': /* requests COPY data; the response comes after it */
 		s->resp.first_ns = 0;
 		return false;
 	case 'E':
@@ -256,7 +255,7 @@ static int64_t pass_lost(struct postgresql *s, const struct l7_view *v)
 	return v->known;
 }
 
-/* Requests before the last batch wait in vain: without pipelining their answers were lost. */
+/* Gives up requests before the last batch: without pipelining their responses were lost. */
 static void keep_newest_batch(struct postgresql *s, struct l7_parser *parser)
 {
 	const struct order *o = &s->order;
@@ -270,7 +269,7 @@ static void keep_newest_batch(struct postgresql *s, struct l7_parser *parser)
 	order_give_up(&s->order, parser, o->pipelines ? 0 : o->cnt - n);
 }
 
-/* All of the view is messages, the last of them ReadyForQuery. */
+/* Does the view consist of complete messages, the last of them ReadyForQuery? */
 static bool is_whole_answer(const struct l7_view *v)
 {
 	struct pg_message k;
@@ -283,7 +282,7 @@ static bool is_whole_answer(const struct l7_view *v)
 	return off == v->len;
 }
 
-/* Bytes were lost before this view: is it the rest of a response, or the next one? */
+/* Bytes before this view were lost: does it continue a response, or begin the next one? */
 static void after_hole(struct postgresql *s, struct l7_parser *parser, const struct l7_view *v)
 {
 	bool whole = is_whole_answer(v), another = false;
@@ -298,14 +297,15 @@ static void after_hole(struct postgresql *s, struct l7_parser *parser, const str
 		s->resp = (struct response){0};
 		another = true;
 	}
-	/* A whole answer behind a hole, one batch waiting: the hole may have had its answer. */
+	/* A complete response after a hole while one batch is waiting: its response may have been
+	 * in the hole. */
 	if (whole && !s->resp.active && !another && !sync_waits_twice(&s->order))
 		order_give_up(&s->order, parser, 0);
 	keep_newest_batch(s, parser);
 	s->lost = !whole || s->resp.active;
 }
 
-/* The rest of a response with a gap: it ends with a call that ends with ReadyForQuery, or with the
+/* The rest of a response with a gap. It ends with a call that ends with ReadyForQuery, or with the
  * next request. */
 static int64_t lost_rest(struct postgresql *s, struct l7_parser *parser, const struct l7_view *v)
 {

@@ -6,8 +6,8 @@
  *   response   +OK\r\n  -ERR text\r\n  :1\r\n  $len\r\n...\r\n  *n ...
  *   RESP3      besides: _ # , ( ! = % ~ > |
  *
- * In order, but: pushes and what follows MONITOR or a subscription belong to no request; CLIENT
- * REPLY takes responses away; a SUBSCRIBE to n channels is answered n times.
+ * Paired in order, except that pushes and the output of MONITOR or a subscription belong to no
+ * request, CLIENT REPLY suppresses responses, and a SUBSCRIBE to n channels is answered n times.
  */
 #include <string.h>
 
@@ -21,18 +21,18 @@ enum {
 #define MAX_BULK (512ULL << 20)
 #define MAX_ELEMENTS (1ULL << 20)
 
-/* What commands did to the replies that follow. */
+/* Effects of commands on the replies that follow. */
 struct mode {
 	bool subscribed, no_reply, skip_reply;
 };
 
 struct redis {
 	struct mode mode;
-	bool in_rest; /* of an array whose end is not known */
+	bool in_rest; /* inside an array whose end is unknown */
 	struct redis_name name;
 };
 
-/* A line up to \r\n; the cursor stands behind it. */
+/* Reads a line up to CRLF and moves the cursor past it. */
 static struct span line(struct l7_cursor *c)
 {
 	size_t left = c->end - c->p;
@@ -68,8 +68,8 @@ static bool number(struct span s, int64_t *v)
 	return true;
 }
 
-/* Walks one value. How far it reaches on the wire goes to *over when it is a bulk whose end is not
- * in view. */
+/* Walks one value. If it is a bulk string whose end is not in view, *over is the number of bytes
+ * beyond the view. */
 enum walk { WALK_OK, WALK_CUT, WALK_BAD };
 
 static enum walk bulk(struct l7_cursor *c, int64_t len, struct span *s, uint64_t *over)
@@ -91,8 +91,8 @@ static enum walk bulk(struct l7_cursor *c, int64_t len, struct span *s, uint64_t
 	return memcmp(l7_take(c, 2), "\r\n", 2) ? WALK_BAD : WALK_OK;
 }
 
-/* One value of any type; the cursor at the end with *over set is whole on the wire but for `over`
- * bytes. */
+/* Walks one value of any type. If the cursor is at the end and *over is set, the value is complete
+ * on the wire except for `over` bytes. */
 static enum walk value(struct l7_cursor *c, unsigned depth, uint64_t *over)
 {
 	struct span head, text;
@@ -139,7 +139,7 @@ static enum walk value(struct l7_cursor *c, unsigned depth, uint64_t *over)
 		if (w != WALK_OK)
 			return w;
 	}
-	/* An attribute comes before the value it belongs to. */
+	/* An attribute precedes the value it belongs to. */
 	return *head.p == '|' ? value(c, depth, over) : WALK_OK;
 }
 
@@ -151,7 +151,7 @@ static void apply_request(struct mode *mode, struct l7_message *m, const struct 
 	char word[8];
 
 	m->type = mode->no_reply || mode->skip_reply ? L7_ONEWAY : L7_REQUEST;
-	if (l7_is(m->method, "SET") && cnt > 3) /* with GET it tells what there was */
+	if (l7_is(m->method, "SET") && cnt > 3) /* with GET it returns the old value */
 		m->kinds = 0;
 	mode->skip_reply = false;
 	if (l7_is(m->method, "CLIENT REPLY") && cnt > 2) {
@@ -190,7 +190,7 @@ static int64_t inline_request(struct redis *r, const struct l7_view *v, struct l
 		cnt++;
 	}
 	if (!cnt)
-		return c.p - v->p; /* empty lines are passed over, as the server does */
+		return c.p - v->p; /* skip empty lines, as the server does */
 	if (strspn(args[0].p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") < args[0].len)
 		return L7_BAD;
 	redis_name(&r->name, m, args, cnt);
@@ -218,7 +218,8 @@ static int64_t request(struct redis *r, const struct l7_view *v, struct l7_messa
 	for (int64_t i = 0; i < argc; i++) {
 		head = over ? (struct span){"", 0} : line(&c);
 		if (over || c.cut) {
-			/* Arguments after the kept bytes: the command is known, its end is not. */
+			/* More arguments follow the captured bytes: the command is known, its end
+			 * is not. */
 			m->cut = cnt && v->cut;
 			if (!m->cut)
 				return L7_PARTIAL;
@@ -241,7 +242,7 @@ static int64_t request(struct redis *r, const struct l7_view *v, struct l7_messa
 
 /* ---- responses ---- */
 
-/* The first elements of an aggregate as far as they are bulk or simple strings: "message" and its
+/* The first elements of an aggregate, if they are bulk or simple strings: "message" and its
  * channel. */
 static void first_words(const struct l7_view *v, struct span words[2])
 {
@@ -264,7 +265,7 @@ static void first_words(const struct l7_view *v, struct span words[2])
 	}
 }
 
-/* What MONITOR shows: "+1339518083.107412 [0 127.0.0.1:60866] "get" "key"". */
+/* Output of MONITOR: "+1339518083.107412 [0 127.0.0.1:60866] "get" "key"". */
 static bool is_monitored(const struct l7_view *v)
 {
 	size_t i = 1;
@@ -281,7 +282,7 @@ static bool is_published(struct span word)
 	return l7_is(word, "message") || l7_is(word, "pmessage") || l7_is(word, "smessage");
 }
 
-/* Is it of no request? It is named then. */
+/* Does it belong to no request? Then sets its name. */
 static bool is_push(struct redis *r, struct l7_parser *parser, const struct l7_view *v,
 		    struct l7_message *m)
 {
@@ -304,7 +305,7 @@ static bool is_push(struct redis *r, struct l7_parser *parser, const struct l7_v
 	return true;
 }
 
-/* Those that say less, "+QUEUED" and errors among them, may answer anything. */
+/* Kind of a reply. Others, such as "+QUEUED" and errors, may answer any request. */
 static uint32_t kind_of(const struct l7_view *v)
 {
 	bool null = v->len > 1 && v->p[1] == '-';
@@ -337,7 +338,7 @@ static int64_t response(struct redis *r, struct l7_parser *parser, const struct 
 	uint64_t over = 0;
 	enum walk w;
 
-	/* Elements look like responses; while nobody asks there are none. */
+	/* Elements look like replies, but no replies come while no request is waiting. */
 	r->in_rest &= !l7_pending(parser, 0);
 	if (r->in_rest && *v->p != '>')
 		return v->known;
@@ -359,7 +360,7 @@ static int64_t response(struct redis *r, struct l7_parser *parser, const struct 
 	m->is_error = *v->p == '-' || *v->p == '!';
 	m->status = (struct span){"OK", 2};
 	if (m->is_error) {
-		/* Its first word names the kind: ERR, WRONGTYPE, MOVED. */
+		/* The first word is the error kind: ERR, WRONGTYPE, MOVED. */
 		word = l7_cursor(v);
 		if (*v->p == '!')
 			line(&word);
@@ -380,7 +381,7 @@ static int64_t redis_parse(struct l7_parser *parser, const struct l7_view *v, st
 
 /* ---- bidding ---- */
 
-/* A request in one line, and not HTTP's; its answer has to confirm it. */
+/* A one-line request that is not HTTP. The response must confirm it. */
 static bool begins_line(const struct l7_view *v)
 {
 	struct l7_cursor c = l7_cursor(v);
@@ -393,7 +394,7 @@ static bool begins_line(const struct l7_view *v)
 	       !memmem(text.p, text.len, " HTTP/", 6);
 }
 
-/* 2: a request in full form, 1: a plausible reply, 0: neither. */
+/* 2: a request in array form, 1: a plausible reply, 0: neither. */
 static int looks_like(const struct l7_view *v)
 {
 	struct l7_cursor c = l7_cursor(v);
@@ -442,7 +443,7 @@ static int redis_bid(const struct l7_view *sent, const struct l7_view *received,
 	}
 	if (s && r)
 		return 45;
-	/* "+OK" alone is a word of POP3, too. */
+	/* POP3 also answers "+OK". */
 	return strchr("+-", *(s ? sent : received)->p) ? 15 : 25;
 }
 

@@ -6,7 +6,7 @@
 
 enum { KEYLESS = 0, CONTAINER = 100, CONTAINER_OF_KEYS, BEHIND_STREAMS };
 
-/* Kinds of answers. */
+/* Kinds of replies. */
 enum {
 	ANY = 0,
 	OK = REDIS_OK,
@@ -18,10 +18,10 @@ enum {
 };
 
 /*
- * Where the key stands: behind a number of words (KEYLESS: nowhere), or in a command of two words.
- * Those that count their keys have the count before the first. Then how they are answered, where
- * that is one of few ways, whatever the options. The most frequent come first; those that are not
- * here have their key next to them and any answer.
+ * The position of the key: after a number of words (KEYLESS: none), or in a two-word command.
+ * Commands that count their keys have the count before the first key. Then the possible kinds of
+ * replies, if they are few and independent of options. The most frequent commands come first.
+ * Commands not listed have their key as the first argument, and any reply.
  */
 #define COMMAND(name, key, kinds)                                                                  \
 	{                                                                                          \
@@ -245,7 +245,8 @@ bool redis_is_subscription(struct span word)
 
 bool redis_begins_line(struct span word)
 {
-	/* Others have QUIT, AUTH and the like, too, and "+OK" for an answer. */
+	/* Words such as QUIT and AUTH are excluded, because other protocols have them and also
+	 * answer "+OK". */
 	static const char *const words[] = {"PING",   "INFO",	"MULTI",  "ROLE",  "DBSIZE",
 					    "SELECT", "CONFIG", "CLIENT", "HELLO", NULL};
 	char upper[32];

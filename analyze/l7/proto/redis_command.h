@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What commands of Redis are called, and which of their words is the key. */
+/* Names of Redis commands, and the position of the key among the arguments. */
 #ifndef ANALYZE_L7_REDIS_COMMAND_H
 #define ANALYZE_L7_REDIS_COMMAND_H
 
 #include "analyze/l7/engine/l7.h"
 
-/* Words of a command that are looked at: as far as the key of XREADGROUP with all its options. */
+/* Number of words examined per command: enough for the key of XREADGROUP with all options. */
 enum { REDIS_WORDS = 11 };
 
-/* Kinds of answers (l7_message.kinds). */
+/* Kinds of responses (l7_message.kinds). */
 enum {
 	REDIS_OK = 1,
 	REDIS_PONG = 2,
 	REDIS_INT = 4,
 	REDIS_BULK = 8,
 	REDIS_NIL = 16,
-	REDIS_ARRAY = 32, /* maps and sets, too */
+	REDIS_ARRAY = 32, /* includes maps and sets */
 };
 
 struct redis_name {
 	char method[64], target[128];
 };
 
-/* Method, target and kinds of answers of m, in n; words[0] is the command. */
+/* Sets method, target and response kinds of m, with strings in n; words[0] is the command. */
 void redis_name(struct redis_name *n, struct l7_message *m, const struct span *words, size_t cnt);
 
-/* SUBSCRIBE and those like it, and their opposites, in any case: a command, or what confirms it. */
+/* Is it SUBSCRIBE, a related command or its opposite, in any case? Applies to commands and to their
+ * confirmations. */
 bool redis_is_subscription(struct span word);
 
-/* Does somebody by hand, or a health check, begin a line with this? In any case; words that other
- * protocols answer with "+OK", too, are left out. */
+/* Does a line typed by hand, or sent by a health check, begin with this word, in any case? Words to
+ * which other protocols also answer "+OK" are excluded. */
 bool redis_begins_line(struct span word);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A scanner of SQL words, enough for digests: it knows where strings, comments, numbers and names
- * end in the lexical rules of MySQL, PostgreSQL and CQL, and nothing of grammar.
+ * A scanner of SQL tokens, sufficient for digests. It finds the ends of strings, comments, numbers
+ * and names by the lexical rules of MySQL, PostgreSQL and CQL, and does not parse grammar.
  */
 #include <ctype.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct scan {
 struct token {
 	enum kind kind;
 	struct span text;
-	bool spaced; /* white space or a comment came before */
+	bool spaced; /* preceded by white space or a comment */
 };
 
 static bool word_char(unsigned char c)
@@ -28,7 +28,7 @@ static bool word_char(unsigned char c)
 	return isalnum(c) || c == '_' || c == '$' || c == '@' || c >= 0x80;
 }
 
-/* Behind what a quote opened: doubled quotes, and backslashes where they escape. */
+/* Returns the end of a quoted string. Handles doubled quotes, and backslashes if they escape. */
 static const char *quoted(struct scan *s, const char *p, char quote, bool backslash)
 {
 	for (p++; p < s->end; p++) {
@@ -43,7 +43,7 @@ static const char *quoted(struct scan *s, const char *p, char quote, bool backsl
 	return s->end;
 }
 
-/* $tag$ ... $tag$ of PostgreSQL; NULL when p begins none. */
+/* $tag$ ... $tag$ of PostgreSQL; NULL: p does not begin one. */
 static const char *dollar_quoted(struct scan *s, const char *p)
 {
 	const char *tag = p + 1, *q;
@@ -94,14 +94,14 @@ static const char *number(struct scan *s, const char *p)
 	return p;
 }
 
-/* E'..', B'..', X'..', N'..' and _utf8'..': the string's prefix belongs to it. */
+/* Prefixes of strings: E'..', B'..', X'..', N'..' and _utf8'..'. */
 static bool string_prefix(struct scan *s, const char *p, size_t n)
 {
 	return p + n < s->end && p[n] == '\'' &&
 	       ((n == 1 && strchr("eEbBxXnN", *p)) || (*p == '_' && s->dialect == SQL_MYSQL));
 }
 
-/* Of CQL, where it stands without quotes: 8-4-4-4-12 hexadecimal digits; NULL: none begins here. */
+/* Unquoted UUIDs of CQL: 8-4-4-4-12 hexadecimal digits; NULL: p does not begin one. */
 static const char *uuid(const struct scan *s, const char *p)
 {
 	if (s->dialect != SQL_CQL || s->end - p < 36)
@@ -174,9 +174,9 @@ struct digest {
 	char *dst;
 	size_t at, sz;
 	bool full;
-	bool sign_ok;	 /* a minus here is a number's sign */
-	bool list_ahead; /* IN or VALUES stood here: a list may be folded */
-	size_t open;	 /* offset + 1 of the list's ( while it holds only ? and commas */
+	bool sign_ok;	 /* a minus here is the sign of a number */
+	bool list_ahead; /* after IN or VALUES: a list may be folded */
+	size_t open;	 /* offset + 1 of the list's ( as long as it contains only ? and commas */
 	size_t folded;	 /* end of the list folded last */
 };
 
@@ -196,14 +196,14 @@ static bool is_word(const struct token *t, const char *word)
 	       !strncasecmp(t->text.p, word, t->text.len);
 }
 
-/* A word that stands where literals do. */
+/* A keyword that is a literal. */
 static bool is_constant(const struct token *t)
 {
 	return is_word(t, "NULL") || is_word(t, "DEFAULT") || is_word(t, "TRUE") ||
 	       is_word(t, "FALSE");
 }
 
-/* (?, ?, ?) to (?), and one such list after another to the first. */
+/* Folds (?, ?, ?) to (?), and consecutive lists of this form to the first. */
 static void fold_list(struct digest *d)
 {
 	size_t open = d->open - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statements without what varies, so that equal ones count as one. */
+/* Normalizes SQL statements, so that statements that differ only in literals count as one. */
 #ifndef ANALYZE_L7_SQLTEXT_H
 #define ANALYZE_L7_SQLTEXT_H
 
@@ -8,17 +8,18 @@
 enum sql_dialect { SQL_MYSQL, SQL_POSTGRESQL, SQL_CQL };
 
 /*
- * The digest of `sql` in dst: literals and placeholders become ?, comments go, white space folds to
- * one blank, the lists of IN and VALUES become (?). Names keep their case. `cut`: the text goes on
- * after what was kept; the digest then ends in "...", as it does where dst is full.
+ * Writes the digest of `sql` to dst: literals and placeholders become ?, comments are removed,
+ * white space becomes one blank, the lists of IN and VALUES become (?). Names keep their case.
+ * `cut`: the text continues beyond what was captured. The digest then ends in "...", as it does if
+ * dst is full.
  */
 struct span sql_digest(struct span sql, enum sql_dialect dialect, bool cut, char *dst,
 		       size_t dst_sz);
 
-/* The statement's first word in upper case: SELECT, BEGIN, WITH; empty when it has none. */
+/* The first keyword of the statement in upper case: SELECT, BEGIN, WITH; empty if there is none. */
 struct span sql_keyword(struct span sql, enum sql_dialect dialect, char *dst, size_t dst_sz);
 
-/* Can this begin a statement? Its first word is one of SQL's. */
+/* Can this begin a statement? Its first word must be an SQL keyword. */
 bool sql_begins(struct span sql, enum sql_dialect dialect);
 
 #endif

@@ -9,11 +9,11 @@
  *   old       name length:4  name  type:1  seqid:4  struct
  *   compact   0x82  type << 5 | 1  varint seqid  varint name length  name  struct
  *
- * Paired by sequence id and the method's name. Clients that never count send 0 for all: then in
- * order, and after a hole the newest, as such a client waits for each reply. Without a frame a
- * message ends where its struct does; what cannot be walked, because it was not kept, ends with its
- * call. An error is a TApplicationException or a result with a field other than 0, which holds a
- * declared exception.
+ * Paired by sequence id and method name. Some clients send sequence id 0 in every call. These are
+ * paired in order, and after a hole with the newest call, because such a client waits for each
+ * reply. An unframed message ends where its struct ends. If the struct was not captured completely,
+ * it ends with its call. An error is a TApplicationException, or a result with a field other than
+ * 0, which is a declared exception.
  */
 #include <string.h>
 
@@ -23,15 +23,15 @@
 
 enum { MAX_WALK = 1 << 20, WAITING_MAX = 4096, SKIPPED_MAX = 1024 };
 
-/* A connection: calls that wait, kind is their sequence id. */
+/* State of a connection. order: waiting calls; kind is the sequence id. */
 struct thrift {
 	struct order order;
 	bool hole;   /* in the replies, since the last one */
-	bool cut;    /* the hole is the end of a reply, which was not kept */
-	bool counts; /* calls had different ids */
+	bool cut;    /* the hole is the end of a reply, which was not captured */
+	bool counts; /* calls had different sequence ids */
 	uint32_t last_seqid;
-	uint32_t peer;	     /* of the message at hand */
-	unsigned skipped[2]; /* calls in a row, after a hole, that began no message */
+	uint32_t peer;	     /* of the current message */
+	unsigned skipped[2]; /* consecutive calls after a hole that began no message */
 };
 
 /* TApplicationException: 1 its message, 2 its type. */
@@ -56,7 +56,7 @@ static void application_exception(struct l7_parser *parser, struct thrift_reader
 		m->detail = l7_text(parser, "{\"error\":\"%s\"}", l7_json(parser, s, 200).p);
 }
 
-/* A result's struct: field 0 is the value, any other a declared exception. */
+/* The struct of a result: field 0 is the value, any other a declared exception. */
 static void reply_status(struct l7_parser *parser, struct thrift_reader r, struct l7_message *m)
 {
 	struct thrift_field f;
@@ -68,7 +68,7 @@ static void reply_status(struct l7_parser *parser, struct thrift_reader r, struc
 		return;
 	m->is_error = true;
 	m->status = l7_text(parser, "EXCEPTION_%d", f.id);
-	/* Exceptions mostly begin with their text. */
+	/* Most exceptions have their text first. */
 	r.last_id = 0;
 	for (int i = 1; i <= 2 && f.type == THRIFT_STRUCT; i++) {
 		path[0] = '0' + i;
@@ -82,7 +82,7 @@ static void reply_status(struct l7_parser *parser, struct thrift_reader r, struc
 	}
 }
 
-/* Without the service of a multiplexed call: replies go without it. */
+/* Removes the service of a multiplexed call, because replies do not have it. */
 static struct span short_name(struct span name)
 {
 	const char *colon = memrchr(name.p, ':', name.len);
@@ -105,7 +105,7 @@ static bool is_call_of(const struct l7_parser *parser, const struct order_item *
 	return a.len == b.len && !memcmp(a.p, b.p, a.len);
 }
 
-/* The call a reply belongs to; 0: not known. */
+/* The call that a reply belongs to; 0: unknown. */
 static uint64_t match(struct thrift *s, struct l7_parser *parser, const struct thrift_head *h)
 {
 	struct order *o = &s->order;
@@ -120,7 +120,7 @@ static uint64_t match(struct thrift *s, struct l7_parser *parser, const struct t
 	}
 	if (!found)
 		return 0;
-	/* A single call may have been answered in the hole as well as now. */
+	/* A single waiting call may have been answered in the hole. */
 	if (found == 1 && s->hole && !s->cut && !s->counts) {
 		order_give_up(o, parser, 0);
 		return 0;
@@ -128,7 +128,8 @@ static uint64_t match(struct thrift *s, struct l7_parser *parser, const struct t
 	if (found > 1 && !s->hole)
 		o->pipelines = true;
 	if (found > 1 && s->hole) {
-		/* Equal ids, and replies were lost: the newest waits, where one at a time does. */
+		/* Equal ids, and replies were lost: without pipelining only the newest call is
+		 * waiting. */
 		order_give_up(o, parser, o->pipelines ? 0 : o->cnt - last);
 		if (o->pipelines)
 			return 0;
@@ -136,7 +137,8 @@ static uint64_t match(struct thrift *s, struct l7_parser *parser, const struct t
 	}
 	id = o->items[o->first + first].id;
 	order_take(o, first);
-	/* Without numbers replies come in the order of calls: what was asked before had its own. */
+	/* Without distinct ids replies come in the order of calls: older calls have been
+	 * answered. */
 	if (!s->counts)
 		order_give_up(o, parser, o->cnt - first);
 	return id;
@@ -149,7 +151,7 @@ static bool is_wanted(const struct l7_arg *arg, struct span method)
 	return l7_is(method, arg->method) || l7_is(short_name(method), arg->method);
 }
 
-/* Arguments that were asked for, as far as they were kept. */
+/* The arguments requested by --thrift-arg, as far as they were captured. */
 static struct span shown_args(struct l7_parser *parser, struct span method,
 			      struct thrift_reader body)
 {
@@ -164,7 +166,7 @@ static struct span shown_args(struct l7_parser *parser, struct span method,
 		if (!is_wanted(arg, method) ||
 		    !thrift_value_at(body, arg->path, text, sizeof(text), &value))
 			continue;
-		/* A double may be NaN, which JSON has not. */
+		/* A double may be NaN, which JSON does not support. */
 		is_text = value.type == THRIFT_STRING || value.type == THRIFT_DOUBLE;
 		json = l7_text(parser, "%.*s%s\"%s\":%s%s%s%s", (int)json.len, json.p,
 			       json.len ? "," : "{", l7_json(parser, span_of(arg->name), 64).p,
@@ -253,7 +255,7 @@ static int64_t thrift_parse(struct l7_parser *parser, const struct l7_view *v, s
 			return L7_PARTIAL;
 		m->cut = !whole;
 	} else if (!v->cut && !v->last && v->len < h.frame && v->len < 4096) {
-		return L7_PARTIAL; /* the first fields tell the status */
+		return L7_PARTIAL; /* the first fields contain the status */
 	}
 	s->skipped[v->requests] = 0;
 	describe(parser, &h, body, m);
@@ -262,7 +264,7 @@ static int64_t thrift_parse(struct l7_parser *parser, const struct l7_view *v, s
 
 /* ---- bidding ---- */
 
-/* 0: no; else how sure. Sets *type. */
+/* 0: not Thrift; else the confidence. Sets *type. */
 static int looks_like(const struct l7_view *v, unsigned *type)
 {
 	struct thrift_reader r;
@@ -278,16 +280,16 @@ static int looks_like(const struct l7_view *v, unsigned *type)
 	if (!thrift_body_of(&h, v, &r))
 		return 0;
 	whole = thrift_skip_struct(&r, 0);
-	/* What is there to its end ends with its struct, and without a frame with its call. */
+	/* The frame and the struct must end at the same place. */
 	if (r.bad || (!whole && h.framed && h.frame <= v->len) ||
 	    (whole && h.framed && (h.frame > v->len || r.c.p != r.c.end)))
 		return 0;
-	/* A datagram is a message, from its beginning to its end. */
+	/* A datagram is exactly one message. */
 	if (v->datagram && !v->cut && (!whole || r.c.p != r.c.end))
 		return 0;
 	if (h.encoding == OLD && !whole && r.c.p - h.body < 3)
 		return 0;
-	/* Old binary without a frame: a length and a word prove little. */
+	/* Old binary without a frame: a length and a word are weak evidence. */
 	return h.encoding == STRICT || h.header ? 95
 	       : h.framed			? 90
 	       : h.encoding == COMPACT		? 85
@@ -307,7 +309,7 @@ static int thrift_bid(const struct l7_view *sent, const struct l7_view *received
 		return 0;
 	if (st || rt)
 		*requests_sent = st ? st == CALL || st == ONEWAY : rt == REPLY || rt == EXCEPTION;
-	/* One side in the middle of a message: the other is enough when it is sure. */
+	/* One side begins in the middle of a message: the other is sufficient if it is certain. */
 	if (sent->len && received->len && (!s || !r))
 		return best >= 85 ? 70 : 0;
 	return best;

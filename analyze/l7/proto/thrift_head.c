@@ -13,7 +13,7 @@ static bool is_name(struct span s)
 	for (size_t i = 0; i < s.len; i++) {
 		unsigned char ch = s.p[i], low = ch | 32;
 
-		/* A letter or _ first; : stands between service and method of a multiplexed one. */
+		/* A letter or _ first; : separates service and method of multiplexed calls. */
 		if (!((low >= 'a' && low <= 'z') || ch == '_' ||
 		      (i && ((ch >= '0' && ch <= '9') || (ch && strchr(":./-$", ch))))))
 			return false;
@@ -31,7 +31,7 @@ static enum verdict finish_head(struct thrift_head *h, const struct thrift_reade
 	return h->type >= CALL && h->type <= ONEWAY && is_name(h->name) ? HEAD_OK : HEAD_NOT;
 }
 
-/* The message itself, without a frame. */
+/* Parses the message header, without a frame. */
 static enum verdict message_head(struct thrift_head *h, struct l7_cursor c)
 {
 	struct thrift_reader r = {.c = c, .bool_value = -1};
@@ -116,7 +116,7 @@ enum verdict thrift_head_of(struct thrift_head *h, const struct l7_view *v)
 	if (v->p[0] & 0x80)
 		return message_head(h, c);
 	len = l7_be(&c, 4);
-	/* Framed, or old binary, of which the first word is the name's length. */
+	/* Framed, or old binary, which begins with the length of the name. */
 	if (v->len >= 8 && c.p[0] == HEADER_MAGIC >> 8 && c.p[1] == (HEADER_MAGIC & 255)) {
 		h->frame = 4 + (uint64_t)len;
 		h->framed = true;

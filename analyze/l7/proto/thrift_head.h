@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Headers of Thrift messages, in each of their forms (thrift.c draws them). */
+/* Headers of Thrift messages in all forms (see the drawing in thrift.c). */
 #ifndef ANALYZE_L7_THRIFT_HEAD_H
 #define ANALYZE_L7_THRIFT_HEAD_H
 
@@ -12,8 +12,8 @@ enum encoding { STRICT, OLD, COMPACT };
 
 struct thrift_head {
 	enum encoding encoding;
-	bool framed, header, opaque; /* opaque: transformed (zlib), not looked into */
-	uint64_t frame;		     /* whole size on the wire; 0: not framed */
+	bool framed, header, opaque; /* opaque: transformed (zlib), not parsed */
+	uint64_t frame;		     /* total size on the wire; 0: not framed */
 	unsigned type;
 	uint32_t seqid;
 	struct span name;
@@ -23,7 +23,8 @@ struct thrift_head {
 enum verdict { HEAD_OK, HEAD_SHORT, HEAD_NOT };
 
 enum verdict thrift_head_of(struct thrift_head *h, const struct l7_view *v);
-/* The body's fields, as far as they are in view; false: the frame ends before it. */
+/* Starts r at the fields of the body, as far as they are in view. False: the frame ends before the
+ * body. */
 bool thrift_body_of(const struct thrift_head *h, const struct l7_view *v, struct thrift_reader *r);
 
 #endif

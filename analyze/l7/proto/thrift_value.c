@@ -99,7 +99,7 @@ static bool skip_elements(struct thrift_reader *r, enum thrift_type a, enum thri
 	if (cnt && (!known_type(a) || (b && !known_type(b))))
 		r->bad = true;
 	for (uint64_t i = 0; i < cnt && !r->bad; i++) {
-		/* Elements take a byte at least: a hostile count ends with the view. */
+		/* Each element takes at least one byte, so a malicious count ends with the view. */
 		r->bool_value = -1;
 		if (!thrift_skip(r, a, depth))
 			return false;
@@ -257,7 +257,7 @@ static bool value_text(struct thrift_reader *r, enum thrift_type type, char *dst
 	return !r->c.cut && !r->bad;
 }
 
-/* A value that was asked for. */
+/* The value to be found. */
 struct wanted {
 	char *dst;
 	size_t dst_sz;
@@ -267,7 +267,7 @@ struct wanted {
 static bool value_at(struct thrift_reader *r, enum thrift_type type, const char *path,
 		     const struct wanted *w, unsigned depth);
 
-/* A number at the path's beginning, then its end or a dot: *rest. */
+/* Parses a number at the beginning of the path, followed by its end or a dot: *rest. */
 static bool path_number(const char *path, long *n, const char **rest)
 {
 	char *end;
@@ -314,7 +314,7 @@ static bool element_at(struct thrift_reader *r, const char *path, const struct w
 	return value_at(r, type, rest, w, depth + 1);
 }
 
-/* The key is a word of the path: a string, a number, true, false. */
+/* Finds a map entry whose key is a word of the path: a string, a number, true, false. */
 static bool entry_at(struct thrift_reader *r, const char *path, const struct wanted *w,
 		     unsigned depth)
 {

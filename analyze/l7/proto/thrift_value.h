@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Apache Thrift values: binary and compact encodings behind one reader
- * (github.com/apache/thrift doc/specs/thrift-{binary,compact}-protocol.md), bounded in depth and by
- * the view.
+ * Apache Thrift values: one reader for the binary and compact encodings (github.com/apache/thrift
+ * doc/specs/thrift-{binary,compact}-protocol.md). Bounded in depth and by the view.
  */
 #ifndef ANALYZE_L7_THRIFT_VALUE_H
 #define ANALYZE_L7_THRIFT_VALUE_H
 
 #include "analyze/l7/engine/l7.h"
 
-/* Types as the binary protocol numbers them; those of the compact one are mapped to them. */
+/* Type numbers of the binary protocol; those of the compact protocol are mapped to them. */
 enum thrift_type {
 	THRIFT_STOP = 0,
 	THRIFT_BOOL = 2,
@@ -29,9 +28,9 @@ enum thrift_type {
 struct thrift_reader {
 	struct l7_cursor c;
 	bool compact;
-	bool bad;	 /* no Thrift value */
-	uint64_t over;	 /* a string goes on so many bytes behind what was kept */
-	int bool_value;	 /* compact: a field's header holds its boolean; -1: it does not */
+	bool bad;	 /* not a Thrift value */
+	uint64_t over;	 /* bytes of a string beyond the captured data */
+	int bool_value;	 /* compact: boolean value in the field header; -1: none */
 	int16_t last_id; /* compact: field ids are deltas */
 };
 
@@ -40,11 +39,11 @@ struct thrift_field {
 	int16_t id;
 };
 
-/* false: STOP, or the end (c.cut), or no field (bad). */
+/* False: STOP, end of data (c.cut), or not a field (bad). */
 bool thrift_next_field(struct thrift_reader *r, struct thrift_field *f);
-/* Passes over a value. False: c.cut, bad, or over. */
+/* Skips a value. False: c.cut, bad, or over. */
 bool thrift_skip(struct thrift_reader *r, enum thrift_type type, unsigned depth);
-/* To the end of a struct of which the reader stands in front of a field. */
+/* Skips to the end of a struct; the reader is before a field. */
 bool thrift_skip_struct(struct thrift_reader *r, unsigned depth);
 
 uint64_t thrift_varint(struct thrift_reader *r);
@@ -56,10 +55,10 @@ struct thrift_value {
 };
 
 /*
- * The value at `path` of the struct in front of the reader, as text in dst: numbers, true and
- * false, strings as they are. The path's words lead through structs by field id, through lists and
- * sets by index, through maps by key: "1.3.0.name". False: not there (any more), or not a plain
- * value.
+ * Converts the value at `path` in the struct before the reader to text in dst: numbers, true and
+ * false, strings as they are. The words of the path select struct fields by id, list and set
+ * elements by index, map values by key: "1.3.0.name". False: not present, beyond the captured data,
+ * or not a scalar or string.
  */
 bool thrift_value_at(struct thrift_reader r, const char *path, char *dst, size_t dst_sz,
 		     struct thrift_value *value);

@@ -5,7 +5,7 @@
 
 #include "analyze/l7/proto/unpack.h"
 
-enum { WINDOW_LOG_MAX = 23 }; /* 8 MiB: what zstd's usual levels need, and no more at a time */
+enum { WINDOW_LOG_MAX = 23 }; /* 8 MiB: enough for the usual levels of zstd; limits memory */
 
 /* ---- snappy (github.com/google/snappy format_description.txt): literals and copies ---- */
 
@@ -14,7 +14,7 @@ struct out {
 	size_t len, cap;
 };
 
-/* False: full, or a copy of what is not there. */
+/* False: the output is full, or the copy refers to missing data. */
 static bool copy(struct out *o, uint64_t back, size_t n)
 {
 	if (!back || back > o->len)
@@ -57,7 +57,7 @@ static bool element(struct out *o, struct l7_cursor *c)
 static size_t snappy(struct l7_cursor c, uint8_t *dst, size_t dst_sz)
 {
 	struct out o = {dst, 0, dst_sz};
-	uint64_t size; /* of all */
+	uint64_t size; /* total */
 
 	l7_varint(&c, 5, &size);
 	while (!c.cut && c.p < c.end && o.len < o.cap && element(&o, &c))

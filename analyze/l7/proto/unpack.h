@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens compressed parts of messages, never more than asked for, also when their end is missing. */
+/* Decompresses parts of messages up to a given size, including truncated ones. */
 #ifndef ANALYZE_L7_UNPACK_H
 #define ANALYZE_L7_UNPACK_H
 
@@ -7,7 +7,7 @@
 
 enum unpack { UNPACK_SNAPPY, UNPACK_ZLIB, UNPACK_ZSTD };
 
-/* Fills dst with the first dst_sz bytes at most of what `src` holds; how many came out. */
+/* Decompresses at most the first dst_sz bytes of `src` into dst. Returns the number of bytes. */
 size_t unpack(enum unpack how, struct span src, uint8_t *dst, size_t dst_sz);
 
 #endif
