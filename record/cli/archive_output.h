@@ -10,7 +10,7 @@ struct output {
 	int fd;		     /* owned by the writer */
 	char path[PATH_MAX]; /* as given; "-": stdout */
 	struct place place;
-	bool made, kept; /* made: a new file was created; kept: the previous one was renamed to .old */
+	bool made, kept; /* a new file was created; the previous one was renamed to .old */
 	struct stat st;	 /* of the new file */
 };
 
