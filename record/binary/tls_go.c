@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both functions return through closures that they deferred (to unlock). These are called one by
- * one | and find the results already in the frame: | | call *rax once for each | mov rax, [rsp +
- * disp] the count | mov ..., [rsp + ...] | add rsp, ...; pop rbp (or mov rbp, [rsp + ...] before) |
- * ret | | A return instruction and all instructions before it must be single-stepped. The jump at
- * the entry | of a closure can be emulated, and the count is found above the closure's return
- * address. So most | returns are probed there. Returns before the first defer (errors) are probed
- * at the return | instruction. So are all returns if obrec cannot determine where the count is
- * stored.
+ * Both functions return through closures that they deferred (to unlock). These are called one by one
+ * and find the results already in the frame:
+ *
+ *	call *rax			once for each
+ *	mov rax, [rsp + disp]		the count
+ *	mov ..., [rsp + ...]
+ *	add rsp, ...; pop rbp		(or mov rbp, [rsp + ...] before)
+ *	ret
+ *
+ * A return instruction and all instructions before it must be single-stepped. The jump at the entry
+ * of a closure can be emulated, and the count is found above the closure's return address. So most
+ * returns are probed there. Returns before the first defer (errors) are probed at the return
+ * instruction. So are all returns if obrec cannot determine where the count is stored.
  */
 #include <gelf.h>
 #include <stdio.h>

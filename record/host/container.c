@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Container runtimes name a container's cgroup by its id, in one of these forms: | | /docker/ID
- * cgroupfs driver | /system.slice/docker-ID.scope systemd driver |
- * /system.slice/cri-containerd-ID.scope likewise; also crio-, libpod- |
- * /kubepods/burstable/podUID/ID Kubernetes on cgroupfs |
- * /.../kubepods-podUID.slice:cri-containerd:ID containerd's own form of slice:prefix:name |
- * /ecs/TASK/ID-NUMBER Fargate: 32 digits and a number | /lxc/NAME, /lxc.payload.NAME LXC has names,
- * no ids | | ID has 64 hex digits, with some runtimes 32. A podUID contains dashes and so never
- * matches. | Monitor processes of a container (conmon, lxc.monitor) are not part of it.
+ * Container runtimes name a container's cgroup by its id, in one of these forms:
+ *
+ *   /docker/ID                                       cgroupfs driver
+ *   /system.slice/docker-ID.scope                    systemd driver
+ *   /system.slice/cri-containerd-ID.scope            likewise; also crio-, libpod-
+ *   /kubepods/burstable/podUID/ID                    Kubernetes on cgroupfs
+ *   /.../kubepods-podUID.slice:cri-containerd:ID     containerd's own form of slice:prefix:name
+ *   /ecs/TASK/ID-NUMBER                              Fargate: 32 digits and a number
+ *   /lxc/NAME, /lxc.payload.NAME                     LXC has names, no ids
+ *
+ * ID has 64 hex digits, with some runtimes 32. A podUID contains dashes and so never matches.
+ * Monitor processes of a container (conmon, lxc.monitor) are not part of it.
  */
 #include <ctype.h>
 #include <stdbool.h>
