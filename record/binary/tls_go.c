@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both functions return through closures that they deferred (to unlock). These are called one by one
- * and find the results already in the frame:
+ * Both functions return through closures that they deferred (to unlock). These are called one by
+ * one and find the results already in the frame:
  *
  *	call *rax			once for each
  *	mov rax, [rsp + disp]		the count

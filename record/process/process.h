@@ -59,9 +59,8 @@ struct tracker_opts {
 int tracker__new(struct tracker **t, const struct tracker_opts *opts);
 void tracker__free(struct tracker *t);
 
-/*
- * Starts following (side-band first), then scans. On return the tables of all targets are loaded.
- */
+/* Starts following (side-band first), then scans. Loads the tables of all targets before it
+ * returns. */
 int tracker__start(struct tracker *t);
 
 /* Handles pending side-band records. Call it when epoll reports them and on the timer. */

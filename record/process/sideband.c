@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A perf event of type "dummy" counts nothing but reports mmap, comm, fork and exit. It must be
- * opened on each CPU, each with its own ring, so the records of one process may be in several rings.
- * They are merged by time stamp:
+ * opened on each CPU, each with its own ring, so the records of one process may be in several
+ * rings. They are merged by time stamp:
  *
- *     now = clock; copy all rings to the queue; sort it; return records older than `now`
+ *     now = clock; copy all rings to the queue; sort it; return records not newer than `now`
  *
- * A record with a time stamp before `now` was in its ring when the copy began (the kernel stamps and
- * writes it with preemption disabled), so no older record can arrive later. Newer records wait for
- * the next round. Record layouts: perf_event_open(2).
+ * A record with a time stamp before `now` was in its ring when the copy began (the kernel stamps
+ * and writes it with preemption disabled), so no older record can arrive later. Newer records wait
+ * for the next round. Record layouts: perf_event_open(2).
  */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -35,7 +35,7 @@ void sideband__close(struct sideband *sb);
  * call it during long operations. Afterwards the queue has every record older than the call. */
 void sideband__read(struct sideband *sb);
 
-/* Returns the oldest queued record that is older than the last read. False: none. */
+/* Returns the oldest queued record that is not newer than the last read. False: none. */
 bool sideband__next(struct sideband *sb, struct sideband_record *r);
 
 /* CLOCK_MONOTONIC of the last read. When __next returns false, all earlier records have been

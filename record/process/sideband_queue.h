@@ -24,7 +24,8 @@ char *sideband_queue_room(struct sideband_queue *q);
 void sideband_queue_add(struct sideband_queue *q, uint64_t ts_ns, size_t len);
 void sideband_queue_sort(struct sideband_queue *q);
 
-/* Returns the oldest record that is older than `until`. Valid until another function is called. */
+/* Returns the oldest record that is not newer than `until`. Valid until another function is
+ * called. */
 const char *sideband_queue_next(struct sideband_queue *q, uint64_t until, size_t *len);
 
 /* Frees returned records when they make up most of the queue or a burst has left it large. Under
