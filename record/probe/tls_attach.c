@@ -46,9 +46,8 @@ static struct bpf_program *entry_program(const struct probe_env *env, enum tls_k
 #endif
 	};
 
-	/*
-	 * Without cookies a closure cannot be told where the count is, so every return is probed.
-	 */
+	/* The location of the count cannot be passed to a closure's probe this way, so every return
+	 * is probed. */
 	if (kind == TLS_GO_LATE_RETURN)
 		kind = TLS_GO_RETURN;
 	return progs[kind];
