@@ -95,7 +95,7 @@ static void tell_ready(int fd)
 
 static void restrict_calls(bool attaches)
 {
-#ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer checks at exit with a process that traces this one */
+#ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer traces this process at exit, from another one */
 	int err = seccomp_restrict(attaches ? SECCOMP_ATTACHER : SECCOMP_RECORDER);
 
 	if (err)

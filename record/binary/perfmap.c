@@ -19,7 +19,7 @@
 #define READ_SZ (256u << 10)
 #define READ_MAX_SZ (64u << 20) /* per call; the rest follows at the next call */
 #define OVERLAPS_MAX                                                                               \
-	64 /* how many preceding entries are checked for one that spans an address */
+	64 /* how many preceding entries are examined for one that contains an address */
 
 struct entry {
 	uint64_t start;

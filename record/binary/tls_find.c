@@ -22,7 +22,7 @@
 enum {
 	CODE_SZ = 96,
 	TABLES_MAX =
-		4, /* a file has one of each kind; bounds headers that name the same bytes */
+		4, /* a file has one of each kind; limits headers that all name the same bytes */
 };
 
 struct function {

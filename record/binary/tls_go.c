@@ -40,7 +40,7 @@ struct conn_function {
 	enum tls_kind kind;
 	struct code code;
 	struct code
-		deferred[DEFERRED_MAX]; /* in order of deferring; the last is called first */
+		deferred[DEFERRED_MAX]; /* in the order of deferring; the last is called first */
 };
 
 /* ---- look-up ---- */

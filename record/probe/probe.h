@@ -98,8 +98,8 @@ void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 
 struct probe {
 	const char *name;
-	const struct probe *needs; /* a required probe earlier in the list */
-	unsigned event; /* record kind (REC_NAME) of its events; 0: none */
+	const struct probe *needs;	    /* a required probe earlier in the list */
+	unsigned event;			    /* record kind (REC_NAME) of its events; 0: none */
 	const struct series *series;	    /* ends with an entry without name */
 	const struct probe_option *options; /* likewise; at most RECORD_PROBE_OPTIONS */
 	/* Returns in one line why the options are inconsistent; NULL: they are consistent. */
@@ -108,8 +108,8 @@ struct probe {
 	void (*describe)(const struct record_opts *opts, struct json_object *options);
 	const struct lever *lever; /* what --cpu-budget may throttle; NULL: nothing */
 	size_t state_sz;
-	bool bulky;  /* sends many records: use larger rings */
-	bool urgent; /* process events are urgent: needed for stacks or attaching */
+	bool bulky;	     /* sends many records: use larger rings */
+	bool urgent;	     /* process events are urgent: needed for stacks or attaching */
 	bool attaches_files; /* attaches uprobes in `file`: keep CAP_PERFMON */
 	unsigned facts;	     /* facts that `file` needs: FILE_FACT_* */
 	/* Attach variants, best first; ends with one without name. NULL: no choice. */

@@ -72,7 +72,7 @@ int row_writer__add(struct row_writer *w, uint64_t address, const struct rule *r
 	w->last = address;
 	page = &t->pages[t->page_cnt - 1];
 	if (page->cnt &&
-	    t->rows[t->row_cnt - 1] >> 16 == low) { /* the previous row is empty */
+	    t->rows[t->row_cnt - 1] >> 16 == low) { /* the previous row turned out to be empty */
 		t->rows[t->row_cnt - 1] = low << 16 | id;
 		return 0;
 	}
