@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obrec: options, output, COMMAND and signals around one session. */
+/* obrec: options, output, COMMAND and signals for one session. */
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -23,14 +23,15 @@
 
 static volatile sig_atomic_t stop_requests, stop_signal;
 
-/* Until the capture begins, a signal ends obrec at once, whatever the kernel is asked for. */
+/* Until the capture begins a signal ends obrec at once, even during a long system call. */
 static volatile sig_atomic_t setting_up;
 static const struct output *setup_output;
 static pid_t setup_command;
 
 static const char interrupted[] = "interrupted before the capture began";
 
-/* By the handler: only what that may do. The descriptors take all with them that was attached. */
+/* Runs in the signal handler: async-signal-safe functions only. The kernel detaches the programs
+ * when it closes the descriptors. */
 static void abandon(int sig)
 {
 	struct iovec line[] = {{(char *)"obrec: ", 7},
@@ -41,7 +42,7 @@ static void abandon(int sig)
 	if (setup_output)
 		output_discard(setup_output);
 	if (setup_command) {
-		kill(setup_command, SIGKILL); /* it only waits to be started */
+		kill(setup_command, SIGKILL); /* it is still waiting to be started */
 		waitpid(setup_command, NULL, 0);
 	}
 	_exit(writev(STDERR_FILENO, line, 3) < 0 ? EXIT_FAIL : 128 + sig);
@@ -67,11 +68,14 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGHUP, &stop, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGXFSZ, &ignore, NULL); /* an error of the write that met the limit */
+	sigaction(SIGXFSZ, &ignore, NULL); /* the write that reaches the limit returns an error */
 }
 
-/* Tables of a new binary take megabytes for moments. Given a fixed bound such blocks are mapped on
- * their own and returned at once; glibc would raise the bound and keep them, in pieces. */
+/*
+ * Tables of a new binary need megabytes for a short time. With a fixed threshold glibc maps such
+ * blocks separately and returns them at once; otherwise it raises the threshold and keeps them,
+ * fragmented.
+ */
 static void bound_heap(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
@@ -91,7 +95,7 @@ static void tell_ready(int fd)
 
 static void restrict_calls(bool attaches)
 {
-#ifndef __SANITIZE_ADDRESS__ /* looks for leaks at the end from a process that traces this one */
+#ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer traces this process at exit, from another one */
 	int err = seccomp_restrict(attaches ? SECCOMP_ATTACHER : SECCOMP_RECORDER);
 
 	if (err)
@@ -99,7 +103,7 @@ static void restrict_calls(bool attaches)
 #endif
 }
 
-/* Everything between "ready" and the closed archive; *w is NULL once it is closed. */
+/* Everything from "ready" to the closed archive; *w is NULL once it is closed. */
 static int record(struct options *o, struct session *s, struct obz_writer **w,
 		  const struct output *out, struct command_child *cmd)
 {
@@ -119,7 +123,7 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 	restrict_calls(session__attaches_files(s));
 	tell_ready(o->ready_fd);
 	err = o->command ? command_go(cmd) : 0;
-	if (err && stop_requests) { /* it got the signal, too */
+	if (err && stop_requests) { /* COMMAND received the signal too */
 		message_error("%s", interrupted);
 		return 128 + stop_signal;
 	}
@@ -147,7 +151,7 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 	return err || (lost && lost != OBZ_MAX_SIZE) ? EXIT_PARTIAL : EXIT_OK;
 }
 
-/* A signal finds it made whole, or not begun. */
+/* Blocks signals, so that a handler finds the file either created completely or not at all. */
 static int open_output(struct output *out, const char *path)
 {
 	sigset_t stop, before;
@@ -170,7 +174,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 	struct obz_writer_opts wopts = {.max_sz = o->max_sz};
 	struct obz_writer *w = NULL;
 	struct session *s = NULL;
-	static struct output out; /* the handler's until the capture begins */
+	static struct output out; /* used by the signal handler until the capture begins */
 	char *header = NULL;
 	struct attach_plan plan;
 	int err, rc;
@@ -200,7 +204,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 		return exit_code(err);
 	}
 	rc = record(o, s, &w, &out, cmd);
-	session__free(s); /* its threads write */
+	session__free(s); /* its threads use the writer */
 	if (w)
 		obz_writer__close(w, NULL);
 	if (rc >= 126) /* COMMAND did not start */
@@ -223,7 +227,8 @@ int main(int argc, char **argv)
 	message_init("obrec", o.verbosity);
 	if (o.list)
 		return session_list_probes(&o.record);
-	/* Before the handlers: COMMAND shall start with the signals obrec was given. */
+	/* Before the handlers are installed: COMMAND starts with the signal dispositions given to
+	 * obrec. */
 	if (o.command) {
 		rc = command_prepare(&cmd, o.command);
 		if (rc) {
@@ -234,7 +239,7 @@ int main(int argc, char **argv)
 		o.record.target.pid_cnt = 1;
 	}
 	catch_signals();
-	rc = nursery__new(&nursery, NULL); /* there is one thread so far */
+	rc = nursery__new(&nursery, NULL); /* there is only one thread so far */
 	if (rc) {
 		message_error("cannot fork the reader processes: %s", strerror(-rc));
 		rc = EXIT_FAIL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Linear probing, at most 3/4 full and, but for a small one, at least a quarter; deletion shifts the
- * cluster back, so there are no tombstones. */
+/* Linear probing. The table is at most 3/4 full and, unless small, at least 1/4 full. Deletion
+ * shifts the cluster back, so there are no tombstones. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -73,7 +73,7 @@ void *idmap_del(struct idmap *m, uint64_t key)
 		i = (i + 1) & (m->cap - 1);
 		if (!m->slots[i].value)
 			break;
-		/* An entry may move back to the hole unless its home lies after the hole. */
+		/* An entry may move back to the free slot unless its home slot lies after it. */
 		if (((i - slot_of(m, m->slots[i].key)) & (m->cap - 1)) >=
 		    ((i - hole) & (m->cap - 1))) {
 			m->slots[hole] = m->slots[i];
@@ -83,7 +83,7 @@ void *idmap_del(struct idmap *m, uint64_t key)
 	m->slots[hole].value = NULL;
 	m->cnt--;
 	if (m->cap > MIN_CAP && m->cnt * 4 < m->cap)
-		resize(m, m->cap / 2); /* else it stays as it is */
+		resize(m, m->cap / 2); /* on failure it stays as it is */
 	return value;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A hash table from u64 to a pointer that is not NULL; owns neither. Init with {0}. Not
- * thread-safe. */
+/* Hash table from a u64 key to a non-NULL pointer. It does not own the values. Initialise it with
+ * {0}. Not thread-safe. */
 #ifndef RECORD_IDMAP_H
 #define RECORD_IDMAP_H
 
@@ -19,13 +19,14 @@ struct idmap {
 
 void *idmap_get(const struct idmap *m, uint64_t key);
 int idmap_put(struct idmap *m, uint64_t key, void *value); /* replaces; 0 or -ENOMEM */
-void *idmap_del(struct idmap *m, uint64_t key);		   /* what was there, or NULL */
+void *idmap_del(struct idmap *m, uint64_t key);		   /* the removed value, or NULL */
 void idmap_fini(struct idmap *m);
 
-/* Walk: for (size_t i = 0; (v = idmap_next(m, &i));). Nothing may be put or deleted meanwhile. */
+/* Iteration: for (size_t i = 0; (v = idmap_next(m, &i));). Do not put or delete during it. */
 void *idmap_next(const struct idmap *m, size_t *i);
 
-/* Mixes its argument so that the low bits depend on all of it; for keys made of several numbers. */
+/* Mixes the bits of x so that the low bits depend on all others. Used to build keys from several
+ * numbers. */
 static inline uint64_t idmap_mix(uint64_t x)
 {
 	x ^= x >> 32;

@@ -23,7 +23,7 @@ static void detach(const struct attached *a)
 
 static int keep(struct links *l, struct attached a)
 {
-	/* Once closed, the array is its threads'. */
+	/* Once closed, the array belongs to the detaching threads. */
 	struct attached *all = l->closed ? NULL : realloc(l->all, (l->cnt + 1) * sizeof(*all));
 
 	if (!all) {
@@ -58,7 +58,7 @@ void links__drop(struct links *l, struct bpf_link *link)
 	bpf_link__destroy(link);
 }
 
-/* Those that no other thread has taken. */
+/* Detaches the links that no other thread has taken. */
 static void *detach_rest(void *arg)
 {
 	struct links *l = arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is attached, and its end. The kernel lets nearly each link that goes wait until nothing runs
- * its program any more: tens of milliseconds, of which a recording of many TLS libraries needs
- * hundreds. Those of many at once are one wait.
+ * The set of BPF links of a capture, and how they are detached. For most links the kernel waits for
+ * an RCU grace period when the link is closed, which takes tens of milliseconds. A capture with
+ * many TLS libraries has hundreds of links. Several threads detach them, so the waits overlap.
  */
 #ifndef RECORD_LINKS_H
 #define RECORD_LINKS_H
@@ -17,27 +17,29 @@ struct bpf_link;
 struct links {
 	struct attached *all;
 	size_t cnt;
-	atomic_size_t next; /* that nobody detaches yet */
+	atomic_size_t next; /* index of the next link that no thread detaches yet */
 	pthread_t *threads;
 	size_t thread_cnt;
-	bool closed; /* they are being detached, or have been */
+	bool closed; /* detaching has begun */
 };
 
-/* Take it over; -errno of a NULL link, or the descriptor itself when that is negative; -ECANCELED
- * once they are closed: it is detached at once. */
+/* Take ownership of a link or descriptor. Return the error of a NULL link or of a negative
+ * descriptor. After links__detach() the link is detached at once and -ECANCELED is returned. */
 int links__keep(struct links *l, struct bpf_link *link);
 int links__keep_fd(struct links *l, int fd);
-/* Detaches one, unless they are closed. */
+/* Detaches one link. Does nothing after links__detach(). */
 void links__drop(struct links *l, struct bpf_link *link);
 
-/* Takes all of `from` over, which is left empty; what there is no room for is detached. */
+/* Moves all links of `from` to `to`; `from` is left empty. A link for which memory is short is
+ * detached. */
 void links__take(struct links *to, struct links *from);
-/* Detaches all in a thread of its own and is empty at once. */
+/* Detaches all links in a separate thread. The set is empty on return. */
 void links__let_go(struct links *l);
 
-/* Begins to detach all, and returns: they are closed for good. */
+/* Starts to detach all links and returns. No link can be added afterwards. */
 void links__detach(struct links *l);
-/* Detaches what still is, waits for it. May be called in any state, any number of times. */
+/* Detaches the remaining links and waits until all are detached. May be called in any state and
+ * repeatedly. */
 void links__fini(struct links *l);
 
 #endif

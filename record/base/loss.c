@@ -11,7 +11,7 @@ struct cause {
 	uint64_t count, written;
 };
 
-/* A few dozen pairs at most: searched from the front. */
+/* A few dozen pairs at most: linear search. */
 struct loss {
 	struct cause *causes;
 	size_t cnt;

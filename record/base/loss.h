@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What was not recorded, by source and cause: totals, and what is new since the last `loss` record.
- */
+/* Counts lost data by source and cause: totals, and the increase since the last `loss` record. */
 #ifndef RECORD_LOSS_H
 #define RECORD_LOSS_H
 
@@ -13,10 +12,10 @@ struct loss;
 int loss__new(struct loss **l);
 void loss__free(struct loss *l);
 
-/* The texts are copied. Matches tracker_opts.loss, so that it can be handed over. */
+/* Copies the strings. The signature is that of tracker_opts.loss. */
 void loss__add(void *l, const char *source, const char *cause, uint64_t count);
 
-/* One `loss` record for each pair that grew since the last call. */
+/* Writes one `loss` record for each (source, cause) whose count has grown since the last call. */
 int loss__write(struct loss *l, struct obz_writer *writer, uint64_t ts_ns);
 
 uint64_t loss__total(const struct loss *l);

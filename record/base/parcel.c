@@ -11,11 +11,11 @@
 
 #include "record/base/parcel.h"
 
-#define PACKET_SZ (32u << 10) /* under any socket's send buffer */
+#define PACKET_SZ (32u << 10) /* below the send buffer size of any socket */
 #define BODY_MAX_SZ (1ULL << 30)
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
 
-/* What is in front of the body; `large`: the body is in a memfd, the last of the files. */
+/* Header before the body. `large`: the body is in a memfd, which is the last descriptor. */
 struct head {
 	uint32_t kind;
 	int32_t rc;
@@ -183,7 +183,7 @@ static size_t full_size(const struct parcel *m)
 	return len;
 }
 
-/* The body and its tails as a file that cannot be changed; negative errno. */
+/* Writes the body and its tails to a sealed memfd. Negative errno on error. */
 static int seal(const struct parcel *m, size_t len)
 {
 	int fd = memfd_create("obrec", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
@@ -290,7 +290,7 @@ static int copy_body(struct parcel *m, const char *p, size_t len)
 	return 0;
 }
 
-/* Hands the files out by fd_set; what nobody expects is closed. */
+/* Assigns the descriptors by fd_set; closes unexpected ones. */
 static int take_fds(struct parcel *m, const struct head *head, int *fds, unsigned cnt, int *sealed)
 {
 	unsigned next = 0;
@@ -335,7 +335,7 @@ int parcel_receive(struct parcel *m, int socket, int flags)
 	}
 	memcpy(&head, buf, (size_t)n < sizeof(head) ? (size_t)n : sizeof(head));
 	if ((size_t)n < sizeof(head) || h.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
-		head = (struct head){.large = 1}; /* not one of ours */
+		head = (struct head){.large = 1}; /* invalid: not sent by obrec */
 	m->kind = head.kind;
 	m->rc = head.rc;
 	err = take_fds(m, &head, fds, cnt, &sealed);

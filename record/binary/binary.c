@@ -26,7 +26,7 @@ int binaries__new(struct binaries **out, const struct binaries_opts *opts)
 		return err;
 	}
 	b->opts = *opts;
-	/* One descriptor a binary is kept: for when it is hit, and to compare it. */
+	/* Each binary keeps one descriptor, for its first hit and for comparing contents. */
 	if (!getrlimit(RLIMIT_NOFILE, &r)) {
 		r.rlim_cur = r.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &r);
@@ -66,7 +66,8 @@ static struct binary *add_jit(struct binaries *b, const char *name)
 	return bin;
 }
 
-/* Of every process from now on: an address in it tells nothing but that its code was generated. */
+/* From now on, one binary for the JIT code of all processes. A hit in it says only that the code
+ * was generated. */
 static struct binary *jit_of_all(struct binaries *b)
 {
 	if (!b->jit)
@@ -110,7 +111,7 @@ static void write_record(struct binaries *b, const struct binary *bin)
 	}
 }
 
-/* The descriptor was not kept: the process that had the file may still be there. */
+/* The descriptor was not kept; try again through the process that mapped the file. */
 static void reopen(struct binaries *b, struct binary *bin)
 {
 	struct mapped m = {
@@ -135,7 +136,7 @@ bool binaries__hit(struct binaries *b, struct binary *bin)
 		return false;
 	bin->hit = true;
 	reopen(b, bin);
-	/* Only now, as a file that never was on a stack has lost nobody anything. */
+	/* Reported only now: a file that is in no stack causes no loss. */
 	if (bin->why)
 		binaries_lose(b, "binary", bin->why);
 	if (bin->no_table)

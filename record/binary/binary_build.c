@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which binary a file is: the same build under several inodes is one, in as many containers as it
- * runs, but only while the contents agree (binary_content.h). Contents are compared when a second
- * file claims to be a build known already, so almost no file is read for it.
+ * Finds the binary that a file belongs to. The same build under several inodes (e.g. in several
+ * containers) is one binary, but only if the contents are equal (binary_content.h). Contents are
+ * compared only when a second file has the key of a known build, so few files are read for this.
  *
- * In the archive an id stands for one content, too: the first one that is hit has its build-id,
- * another one of that build-id is named by its content.
+ * In the archive an id also stands for one content. The first binary hit keeps its build-id;
+ * another binary with that build-id is identified by its content.
  */
 #include <nettle/sha1.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "format/text.h"
 #include "record/binary/binary_registry.h"
 
-/* What is cheap to know of a content: its build-id, size and segments. What has no build-id is
- * known as that file. */
+/* Key from cheap properties: build-id, size and segments. Without a build-id the key identifies the
+ * file itself. */
 static uint64_t cheap_key(const struct image *im, const struct stat *st)
 {
 	uint64_t h = idmap_mix(im->loads_hash ^ st->st_size);
@@ -40,7 +40,7 @@ static uint64_t tag_of(struct binaries *b, const struct binary *bin)
 	return *tag;
 }
 
-/* Of the second and further contents that look alike. */
+/* Key for the second and further contents that have the same cheap key. */
 static uint64_t key_of_tag(uint64_t cheap, uint64_t tag)
 {
 	uint64_t key = idmap_mix(cheap ^ tag);
@@ -75,7 +75,7 @@ struct binary *binaries_find_build(struct binaries *b, const struct image *im, i
 	return build->tag ? candidate(b, im, build->key, st->st_size) : NULL;
 }
 
-/* The number of one that was hit and is forgotten; 0: none. */
+/* Returns the id of a dropped binary with this content that was hit; 0: none. */
 static uint32_t recall(struct binaries *b, const struct image *im, int fd, struct build *build)
 {
 	uint32_t id = (uintptr_t)idmap_get(&b->known, build->cheap);
@@ -139,12 +139,12 @@ static bool same_content(struct binaries *b, uint32_t owner, const struct binary
 	if (owner == bin->id)
 		return true;
 	if (!strncmp(bin->image.build_id, "sha1:", 5) && bin->size <= IMAGE_ID_WHOLE_SZ)
-		return true; /* the id says all */
+		return true; /* the id covers the whole content */
 	tag = other ? tag_of(b, other) : b->tags[owner - 1];
 	return tag && tag == tag_of(b, bin);
 }
 
-/* True when the id is its own from now on, or of another file with that content. */
+/* Returns true if the id now belongs to this binary, or to another file with the same content. */
 static bool claim(struct binaries *b, const struct binary *bin, uint32_t *owner)
 {
 	const char *id = bin->image.build_id;
@@ -157,7 +157,9 @@ static bool claim(struct binaries *b, const struct binary *bin, uint32_t *owner)
 	return true;
 }
 
-/* Not even the content tells it apart: a large file that agrees at both ends. */
+/*
+ * Makes the id unique by the binary's number: for a large file whose hashed ends equal another's.
+ */
 static void number_id(struct binary *bin)
 {
 	unsigned char digest[SHA1_DIGEST_SIZE];

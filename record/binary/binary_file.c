@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Three look-ups, cheapest first: (device, inode) as the mapping shows them; the open file's
- * build-id; and only for a file not seen in any guise, its unwind table. A file can be replaced or
- * rewritten under its inode number, so an entry of the first kind is compared with stat(2) of the
- * mapping, at most once a second.
+ * Three look-ups, cheapest first: (device, inode) of the mapping; the build-id of the open file;
+ * the unwind table, only for a file that is not known under any key. A file can be replaced or
+ * rewritten under the same inode number, so an entry of the first kind is checked with stat(2) of
+ * the mapping, at most once a second.
  *
- * All that is read is read by a reader process (readers.h). Mostly its answer is there at once; if
- * not, the file stays `loading`, and its mappings are asked for again when it is known.
+ * A reader process (readers.h) reads all files. Usually it answers at once. If not, the file stays
+ * `loading`, and its mappings are looked up again when the answer arrives.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,23 +22,23 @@
 #define CHECK_NS 1000000000ULL
 #define KEEP_NS 60000000000ULL
 
-/* What a (device, inode) stands for. */
+/* Entry for one (device, inode). */
 struct file {
 	uint32_t major, minor;
 	uint64_t inode, generation;
 	bool generation_known;
 	struct stat st;
 	uint64_t checked_ns;
-	bool awaited;	       /* its end is to be told */
-	bool loading, known;   /* being read; was read once */
+	bool awaited;	       /* file_gone is due when it ends */
+	bool loading, known;   /* read in progress; was read at least once */
 	struct binary *binary; /* NULL: see rc */
-	int rc;		       /* 1; 0: not ELF, its code is generated; -ENOENT: no room for it */
-	struct file *other;    /* of the same hash */
+	int rc;		       /* 1; 0: not ELF, code is generated; -ENOENT: out of room */
+	struct file *other;    /* with the same hash */
 };
 
-/* ---- one that is being read ---- */
+/* ---- a file that is being read ---- */
 
-/* Outlives the mapping that it was begun for. */
+/* Outlives the mapping for which the read was started. */
 struct loading {
 	struct binaries *b;
 	struct file *f; /* NULL: the vDSO */
@@ -61,7 +61,7 @@ static struct loading *loading_new(struct binaries *b, struct file *f, const str
 	return l;
 }
 
-/* `err` as binaries__resolve(); nobody else is told. */
+/* `err` as in binaries__resolve(). Nobody else is notified. */
 static int loading_end(struct loading *l, int err)
 {
 	if (l->f)
@@ -132,9 +132,9 @@ static int load_table(struct loading *l, int fd)
 	return 1;
 }
 
-/* ---- itself ---- */
+/* ---- the file itself ---- */
 
-/* The rest of its life needs no file system's answer. */
+/* From here on no file system has to respond for this file. */
 static void keep_file(struct loading *l, struct file_read *r)
 {
 	struct binaries *b = l->b;
@@ -146,13 +146,13 @@ static void keep_file(struct loading *l, struct file_read *r)
 	bin->pid = l->m.pid;
 	bin->start = l->m.start;
 	bin->end = l->m.end;
-	if (bin->hit) { /* and forgotten: as it was named then */
+	if (bin->hit) { /* known from before: keeps its former name */
 		binaries_settle_id(b, bin);
 		binaries_close(b, bin);
 	}
 }
 
-/* 1: l->binary; -EINPROGRESS: with its table; -ENOMEM. */
+/* Returns 1: l->binary is set; -EINPROGRESS: its table is being read; -ENOMEM. */
 static int take_image(struct loading *l, struct span path, struct file_read *r)
 {
 	struct binaries *b = l->b;
@@ -165,7 +165,7 @@ static int take_image(struct loading *l, struct span path, struct file_read *r)
 	l->binary = binaries_add_build(b, path, &r->image, r->fd, r->st.st_size, &build);
 	if (!l->binary)
 		return -ENOMEM;
-	r->image = (struct image){0}; /* it is the binary's */
+	r->image = (struct image){0}; /* now owned by the binary */
 	fd = r->fd;
 	rc = load_table(l, fd);
 	keep_file(l, r);
@@ -194,7 +194,7 @@ static struct file *find_file(struct binaries *b, const struct mapped *m)
 	return f;
 }
 
-/* The file as it is now; false: not to be known. */
+/* Gets the current stat of the mapped file; false if it is unavailable. */
 static bool stat_mapped(struct binaries *b, const struct mapped *m, struct stat *st)
 {
 	struct reading_request *r;
@@ -208,7 +208,7 @@ static bool stat_mapped(struct binaries *b, const struct mapped *m, struct stat 
 	return !err;
 }
 
-/* Still what is mapped? */
+/* Is the entry still the mapped file? */
 static bool file_fresh(struct binaries *b, struct file *f, const struct mapped *m)
 {
 	uint64_t now = clock_now_ns();
@@ -253,7 +253,7 @@ static struct file *add_file(struct binaries *b, const struct mapped *m)
 	return f;
 }
 
-/* A file that cannot be read still has a name; its addresses are file offsets. */
+/* An unreadable file still has a name; its addresses are file offsets. */
 static struct binary *unreadable(struct binaries *b, struct span path, int err)
 {
 	struct binary *bin;
@@ -283,7 +283,7 @@ static void tell_gone(struct binaries *b, const struct stat *st)
 		b->opts.file_gone(b->opts.file_ctx, st);
 }
 
-/* What is known of it may be outdated. */
+/* Facts known from an earlier read may be outdated. */
 static void take_facts(struct loading *l, const struct file_read *r, struct span path)
 {
 	struct binaries *b = l->b;
@@ -293,12 +293,14 @@ static void take_facts(struct loading *l, const struct file_read *r, struct span
 
 	f->st = r->st;
 	f->awaited = r->fd >= 0 && tell_file(b, r, path);
-	/* Rewritten in place; another one that maps show by the same numbers is there as before. */
+	/*
+	 * Rewritten in place. A different file that has the same numbers in maps is not a rewrite.
+	 */
 	if (awaited && before.st_dev == r->st.st_dev && before.st_ino == r->st.st_ino)
 		tell_gone(b, &before);
 }
 
-/* The reader has answered. */
+/* Handles the answer of the reader. */
 static int load_file(struct loading *l, struct parcel *answer)
 {
 	struct file *f = l->f;
@@ -307,10 +309,10 @@ static int load_file(struct loading *l, struct parcel *answer)
 	struct file_read r;
 	int err = binaries_lose_answer(l->b, read_file_take(answer, &r)), rc = 0;
 
-	if (err == -ENOENT || err == -ESRCH) /* its process has gone */
+	if (err == -ENOENT || err == -ESRCH) /* the process has exited */
 		return -ENOENT;
 	binary_path_deleted(&path);
-	f->known = err != -ETIMEDOUT; /* asked again, should it be mapped again */
+	f->known = err != -ETIMEDOUT; /* read again if it is mapped again */
 	f->generation = l->m.generation;
 	f->generation_known = l->m.generation_known;
 	f->checked_ns = clock_now_ns();
@@ -433,7 +435,9 @@ int binaries__resolve(struct binaries *b, const struct mapped *m, struct binary 
 	return rc;
 }
 
-/* Takes those that are to stay over into a new table, as nothing may be deleted in a walk. */
+/*
+ * Rebuilds the table with the entries to keep, because entries cannot be deleted during iteration.
+ */
 static void keep_files(struct binaries *b,
 		       bool (*keep)(const struct binaries *b, const struct file *f,
 				    uint64_t since_ns),
@@ -461,8 +465,8 @@ static bool keep_none(const struct binaries *b, const struct file *f, uint64_t s
 	return false;
 }
 
-/* One build can have any number of files, of containers and rebuilds; each new look at one costs a
- * read of its headers. What has no build-id is found by its file alone. */
+/* One build can have any number of files (containers, rebuilds), and reading a file again costs a
+ * read of its headers. A binary without build-id can be found only through its file. */
 static bool keep_used(const struct binaries *b, const struct file *f, uint64_t since_ns)
 {
 	const struct binary *bin = f->binary;
@@ -484,6 +488,6 @@ void binaries_drop_files(struct binaries *b, uint64_t since_ns)
 
 void binaries_free_files(struct binaries *b)
 {
-	b->opts.file_gone = NULL; /* who wants to know may be gone itself */
+	b->opts.file_gone = NULL; /* the receiver may already be freed */
 	keep_files(b, keep_none, 0);
 }

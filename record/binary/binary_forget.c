@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A host that starts ever new programs must cost no more memory than what runs on it. Some binaries
- * that nobody maps are kept, for what is started again and again; the others are forgotten with
- * their tables and descriptors. Of one that was hit stays its number: should the same content come
- * back, it is the same binary, as stacks and the archive name it. A number that was never written
- * is given to another binary.
+ * Bounds memory on a host that keeps starting new programs. Some unmapped binaries are kept in case
+ * they are started again; the others are dropped with their tables and descriptors. If a dropped
+ * binary was hit, its id stays reserved, and the same content gets the same id again, because
+ * stacks and the archive refer to it. Ids that were never written are reused.
  */
 #include <stdlib.h>
 
 #include "record/binary/binary_registry.h"
 
 enum { KEEP_IDLE = 48, KEEP_FILES = 256 };
-#define KEEP_IDLE_SZ (256u << 20) /* of files: tables are a tenth of that at most */
-/* Longer than a ring or the unwinder may still speak of it. */
+#define KEEP_IDLE_SZ (256u << 20) /* file sizes; tables are at most a tenth of that */
+/* Longer than the rings or the unwinder may still refer to a binary. */
 #define REST_NS 1000000000ULL
 
 bool binaries__crowded(const struct binaries *b, uint64_t now_ns)
@@ -66,7 +65,7 @@ static int latest_first(const void *x, const void *y)
 	return (*a)->idle_ns > (*b)->idle_ns ? -1 : (*a)->idle_ns < (*b)->idle_ns;
 }
 
-/* Those that nobody maps, the latest first. */
+/* Lists unmapped binaries, most recently used first. */
 static uint32_t list_idle(struct binaries *b, uint64_t now_ns, struct binary **idle)
 {
 	struct binary *bin;
@@ -90,7 +89,7 @@ void binaries__sweep_end(struct binaries *b, uint64_t now_ns)
 	uint64_t size = 0;
 
 	for (uint32_t i = 0; i < cnt; i++) {
-		/* Generated code went with its process; names not known by now are not to come. */
+		/* JIT code ends with its process; names that are still missing will not arrive. */
 		if (!idle[i]->jit && kept < KEEP_IDLE &&
 		    (size += idle[i]->size) <= KEEP_IDLE_SZ) {
 			kept++;

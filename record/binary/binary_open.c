@@ -39,7 +39,7 @@ int binary_stat_mapped(int proc, const struct mapped *m, struct stat *st)
 	return fstatat(proc, name, st, 0) ? -errno : 0;
 }
 
-/* Turns an O_PATH fd, which has opened nothing yet, into one to read from; closes it. */
+/* Reopens an O_PATH descriptor for reading, and closes it. */
 static int reopen_regular(int path_fd, struct stat *st)
 {
 	char self[40];
@@ -57,7 +57,7 @@ static int reopen_regular(int path_fd, struct stat *st)
 	return fd;
 }
 
-/* By name below the process's root directory, whose links must not lead out of it. */
+/* Opens by path below the process's root directory. Symbolic links must not leave it. */
 static int open_by_path(int proc, const struct mapped *m, struct stat *st)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
@@ -83,7 +83,7 @@ static int open_by_path(int proc, const struct mapped *m, struct stat *st)
 	if (fd < 0)
 		return fd;
 	fd = reopen_regular(fd, st);
-	/* The device is not compared: btrfs and overlayfs show another one in maps. */
+	/* The device is not compared: for btrfs and overlayfs maps shows a different one. */
 	if (fd >= 0 && m->inode && st->st_ino != m->inode) {
 		close(fd);
 		return -ESTALE;
@@ -100,8 +100,8 @@ int binary_open_mapped(int proc, const struct mapped *m, struct stat *st)
 	fd = openat(proc, name, O_PATH | O_CLOEXEC);
 	if (fd >= 0)
 		return reopen_regular(fd, st);
-	fd = -errno; /* EPERM without CAP_CHECKPOINT_RESTORE, ENOENT when the mapping has changed
-			since */
+	fd = -errno; /* EPERM without CAP_CHECKPOINT_RESTORE, ENOENT if the mapping has changed
+		      * since */
 	by_path = open_by_path(proc, m, st);
 	return by_path == -ENOENT ? fd : by_path;
 }
@@ -116,7 +116,7 @@ static bool read_memory(pid_t pid, uint64_t address, char *buf, size_t len)
 int binary_open_vdso(const struct mapped *m)
 {
 	size_t len = m->end - m->start;
-	bool compat = m->end <= 1ULL << 32; /* a 32-bit process has another one */
+	bool compat = m->end <= 1ULL << 32; /* a 32-bit process has a different vDSO */
 	char *buf;
 	int fd;
 

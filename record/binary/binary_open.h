@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Opening the file behind a mapping without being led astray: what is mapped is opened, not what
- * now has its name; nothing but regular files; never blocks on a FIFO or touches a device.
- */
+/* Opens the file behind a mapping safely: the mapped file itself, not another one that now has its
+ * name, and regular files only. Never blocks on a FIFO and never opens a device. */
 #ifndef RECORD_BINARY_OPEN_H
 #define RECORD_BINARY_OPEN_H
 
@@ -11,18 +9,18 @@
 
 #include "record/binary/binary.h"
 
-/* An fd and its stat; -ENXIO when it is no regular file, -ESTALE when another file has the name by
- * now. */
+/* Returns a descriptor and fills *st. -ENXIO: not a regular file; -ESTALE: the name now belongs to
+ * another file. */
 int binary_open_mapped(int proc, const struct mapped *m, struct stat *st);
 
-/* Only the stat, by the mapping. */
+/* Fills *st only, through the mapping. */
 int binary_stat_mapped(int proc, const struct mapped *m, struct stat *st);
 
-/* The vDSO of a process as a memfd: obrec's own when it must be the same, else read from the
- * process. */
+/* Returns the vDSO of a process as a memfd: obrec's own if both must be identical, else a copy read
+ * from the process. */
 int binary_open_vdso(const struct mapped *m);
 
-/* Cuts " (deleted)" off; true when it was there. */
+/* Strips a trailing " (deleted)"; returns true if it was present. */
 bool binary_path_deleted(struct span *path);
 
 #endif

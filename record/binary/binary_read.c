@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is asked of readers about a file, where no answer will do as well. */
+/* Requests to readers about a file for which a missing answer is acceptable. */
 #include <errno.h>
 #include <unistd.h>
 

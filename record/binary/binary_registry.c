@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The binaries by their numbers. */
+/* Registry of binaries by id. */
 #include "record/binary/binary_registry.h"
 #include "record/binary/read_jit.h"
 
@@ -33,7 +33,7 @@ struct binary *binaries__next(const struct binaries *b, uint32_t *i)
 
 /* ---- making one ---- */
 
-/* One more number than there were; false when that cannot be. */
+/* Extends the tables by one id; false if that is not possible. */
 static bool grow(struct binaries *b)
 {
 	uint32_t cap = b->cap ? b->cap * 2 : 64, *ids;

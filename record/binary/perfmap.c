@@ -17,23 +17,23 @@
 #define ADDRESSES_MAX (1u << 18)
 #define NAME_MAX_SZ 1024
 #define READ_SZ (256u << 10)
-#define READ_MAX_SZ (64u << 20) /* in one go; the rest the next time */
+#define READ_MAX_SZ (64u << 20) /* per call; the rest follows at the next call */
 #define OVERLAPS_MAX                                                                               \
-	64 /* how many entries before an address are looked at for one that reaches it */
+	64 /* how many preceding entries are examined for one that contains an address */
 
 struct entry {
 	uint64_t start;
-	uint64_t name_off; /* in the file */
+	uint64_t name_off; /* file offset */
 	uint32_t size;
-	uint32_t seq; /* later lines have higher ones */
+	uint32_t seq; /* increases with each line */
 };
 
 struct perfmap {
 	int proc, fd;
 	uint32_t pid;
-	struct entry *entry; /* sorted by start, one for each start */
+	struct entry *entry; /* sorted by start; one per start address */
 	size_t cnt, cap, sorted;
-	uint64_t read_to; /* file offset after the last whole line */
+	uint64_t read_to; /* file offset after the last complete line */
 	uint32_t seq;
 	uint64_t refused;
 	struct idmap seen;     /* addresses hit */
@@ -91,7 +91,9 @@ bool perfmap__hit(struct perfmap *p, uint64_t address)
 
 /* ---- the file ---- */
 
-/* Owned by the process's user or by root: others must not name its functions. */
+/*
+ * Requires that the process's user or root owns the file, so that others cannot name its functions.
+ */
 static bool trusted(const struct perfmap *p, const struct stat *st)
 {
 	char buf[4096], *uid;
@@ -106,7 +108,7 @@ static bool trusted(const struct perfmap *p, const struct stat *st)
 	       (st->st_uid == real || st->st_uid == effective);
 }
 
-/* A symbolic link, a FIFO or a device under that name is not opened for reading. */
+/* Does not open a symbolic link, FIFO or device of that name for reading. */
 static int open_file(struct perfmap *p)
 {
 	struct open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC,
@@ -212,7 +214,7 @@ static int by_start(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* Sorts the new entries in; of those with one start the latest stays. */
+/* Merges the new entries into the sorted array. Of entries with equal start the latest is kept. */
 static int sort_in(struct perfmap *p)
 {
 	size_t a = 0, b = p->sorted, out = 0;
@@ -239,19 +241,21 @@ static int sort_in(struct perfmap *p)
 	return 0;
 }
 
-/* Parses the whole lines of buf, which lie at file offset `at`; returns how many bytes they are. */
+/*
+ * Parses the complete lines of buf, which starts at file offset `at`. Returns their total length.
+ */
 static long parse_lines(struct perfmap *p, const char *buf, size_t len, uint64_t at)
 {
 	const char *last = memrchr(buf, '\n', len);
 	struct span text, line;
 
 	if (!last)
-		return len == READ_SZ ? (long)len : 0; /* no line is that long: skip it */
+		return len == READ_SZ ? (long)len : 0; /* no valid line is that long: skip it */
 	text = (struct span){buf, last + 1 - buf};
 	while (next_line(&text, &line)) {
 		struct perfmap_line l;
 
-		while (line.len && !*line.p) { /* the end of a hole */
+		while (line.len && !*line.p) { /* end of a hole */
 			line.p++;
 			line.len--;
 		}
@@ -261,7 +265,7 @@ static long parse_lines(struct perfmap *p, const char *buf, size_t len, uint64_t
 	return last + 1 - buf;
 }
 
-/* A file of holes can be of any size. */
+/* A sparse file can have any size. */
 static void skip_hole(struct perfmap *p, uint64_t size)
 {
 	off_t data = lseek(p->fd, p->read_to, SEEK_DATA);
@@ -283,7 +287,7 @@ static int read_appended(struct perfmap *p)
 		return err;
 	if (fstat(p->fd, &st))
 		return -errno;
-	if ((uint64_t)st.st_size < p->read_to) { /* written anew */
+	if ((uint64_t)st.st_size < p->read_to) { /* the file was rewritten */
 		p->cnt = p->sorted = 0;
 		p->read_to = 0;
 	}
@@ -292,7 +296,7 @@ static int read_appended(struct perfmap *p)
 	buf = malloc(READ_SZ);
 	if (!buf)
 		return -ENOMEM;
-	/* Only up to the size seen, and not for ever: its writer may never stop. */
+	/* Bounded by the size at open and by READ_MAX_SZ: the writer may never stop. */
 	for (uint64_t left = READ_MAX_SZ; p->read_to < (uint64_t)st.st_size && left >= READ_SZ;
 	     left -= READ_SZ) {
 		skip_hole(p, st.st_size);
@@ -308,7 +312,7 @@ static int read_appended(struct perfmap *p)
 	return n < 0 ? -EIO : err;
 }
 
-/* ---- looking up ---- */
+/* ---- look-up ---- */
 
 static const struct entry *find(const struct perfmap *p, uint64_t address)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names a JIT compiler gives its code: /tmp/perf-PID.map in the process's own mount and pid
- * namespace, a text file it only appends to (kernel tools/perf/Documentation/jit-interface.txt).
- * Only names of addresses that were hit are asked for, so the index holds where each name lies, not
- * the name. In a reader process: the file is the target's, and read piece by piece, its holes
- * skipped.
+ * Symbol names of JIT code: /tmp/perf-PID.map in the process's mount and pid namespace, a text file
+ * to which the process only appends (kernel tools/perf/Documentation/jit-interface.txt). Only names
+ * of hit addresses are needed, so the index stores the file offset of each name. Runs in a reader
+ * process, because the target controls the file. The file is read in pieces and holes are skipped.
  */
 #ifndef RECORD_PERFMAP_H
 #define RECORD_PERFMAP_H
@@ -23,21 +22,21 @@ struct perfmap_line {
 };
 int perfmap_line_parse(struct span line, struct perfmap_line *l); /* -EBADMSG */
 
-/* `proc`: directory fd of /proc, borrowed. The file is opened when the first address is looked up,
- * or later. */
+/* `proc`: descriptor of the /proc directory, borrowed. The file is opened at the first lookup or
+ * later. */
 int perfmap__new(struct perfmap **p, int proc, uint32_t pid);
 void perfmap__free(struct perfmap *p);
 
-/* Remember an address; true when it is new. */
+/* Adds an address to the pending lookups; returns true if it is new. */
 bool perfmap__hit(struct perfmap *p, uint64_t address);
-/* Those that no symbol is known for yet; valid until the next call. */
+/* Pending addresses without a symbol; valid until the next call. */
 size_t perfmap__unresolved(const struct perfmap *p, const uint64_t **address);
 
 /*
- * Reads what was appended and calls fn once for each symbol, not reported before, that holds a
- * remembered address; of several entries over an address the latest counts. Addresses without one
- * stay remembered for the next time. *refused: entries or addresses beyond the bounds since the
- * last call.
+ * Reads appended lines and calls fn once for each symbol that contains a pending address and was
+ * not reported before. If several entries cover an address, the latest applies. Addresses without a
+ * symbol stay pending. *refused: number of entries or addresses rejected because of limits since
+ * the last call.
  */
 int perfmap__resolve(struct perfmap *p, void (*fn)(void *ctx, const struct perfmap_line *symbol),
 		     void *ctx, uint64_t *refused);

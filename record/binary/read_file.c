@@ -184,7 +184,7 @@ static void get_facts(struct parcel *m, struct file_facts *f)
 		f->tls_cnt = 0;
 }
 
-/* Its root directory, where separate debug files are looked for. */
+/* Sends the process's root directory, used to look up separate debug files. */
 static void put_root(struct parcel *m, int proc, uint32_t pid)
 {
 	struct stat ns = {0}, dir = {0};
@@ -332,10 +332,8 @@ static enum table_lack lack_of(int err)
 				 : LACK_MEMORY;
 }
 
-/*
- * A file can claim any size at no cost (holes), and all of a section is read, if not at once. The
- * largest real .eh_frame are some tens of MiB.
- */
+/* A sparse file can claim any size, and a whole section is read eventually. The largest real
+ * .eh_frame sections have some tens of MiB. */
 static bool too_large(Elf *elf, int fd)
 {
 	Elf_Scn *scn = NULL;
@@ -346,7 +344,7 @@ static bool too_large(Elf *elf, int fd)
 	if (fstat(fd, &st))
 		return true;
 	if (elf_getshdrstrndx(elf, &names) || !elf_nextscn(elf, NULL))
-		return st.st_size > CFI_MAX_SZ; /* its extent is not told */
+		return st.st_size > CFI_MAX_SZ; /* size of the section unknown */
 	while ((scn = elf_nextscn(elf, scn))) {
 		const char *name =
 			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
@@ -373,7 +371,8 @@ static int build_table(int fd, uint64_t room, struct unwind_table *t)
 
 int read_table_serve(int proc, struct parcel *request, struct parcel *answer)
 {
-	/* Of this one process, until it is asked again: the answer borrows its arrays. */
+	/* One table per reader process, valid until the next request: the answer borrows its
+	 * arrays. */
 	static struct unwind_table t;
 	uint64_t room = parcel_get_u64(request);
 	int fd = reopen(request->fd[0]), err;
@@ -404,7 +403,7 @@ void read_table_ask(struct parcel *m, int fd, uint64_t room)
 	parcel_put_fd(m, 0, fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
 
-/* Every index lies within. */
+/* Checks that all indices are in range. */
 static bool is_sound(const struct unwind_table *t)
 {
 	for (size_t i = 0; i < t->page_cnt; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file behind a mapping, opened and parsed by a reader process. obrec itself gets descriptors
- * that have opened nothing (O_PATH): a file system is not asked when such a one is closed, and a
- * reader can open the file through it later, whatever has become of its name and process.
+ * A reader process opens and parses the file behind a mapping. obrec itself holds only O_PATH
+ * descriptors: closing one does not call the file system, and a reader can reopen the file through
+ * it even after its name or process is gone.
  */
 #ifndef RECORD_READ_FILE_H
 #define RECORD_READ_FILE_H
@@ -14,65 +14,66 @@
 #include "record/base/parcel.h"
 #include "record/binary/tls_sites.h"
 
-/* ---- what is mapped ---- */
+/* ---- a mapped file ---- */
 
-/* What a probe wants to know of a file (struct probe). */
+/* What a probe needs to know about a file (struct probe). */
 enum { FILE_FACT_TLS = 1, FILE_FACT_SPLICE = 2 };
 
 struct file_facts {
 	bool may_splice;
-	bool remote; /* the file system is served by a process or another host, and may not answer
-		      */
+	bool remote; /* served by a process or another host; may not answer */
 	struct tls_site tls[TLS_SITES_MAX]; /* names point into the answer */
 	size_t tls_cnt;
 };
 
 struct file_read {
-	struct stat st;	 /* of it: device, inode, size, mtime */
-	int fd, root_fd; /* O_PATH, the caller's: the file; the process's root directory, -1: none
-			  */
+	struct stat st;	 /* of the file: device, inode, size, mtime */
+	int fd, root_fd; /* O_PATH, owned by the caller: the file; the process's root (-1: none) */
 	struct {
 		ino_t mnt_ns, ino;
 		dev_t dev;
 	} root;
-	struct image image; /* load_cnt 0: it is no ELF image, and why not is in image_err */
-	int image_err;	    /* of image_read() */
+	struct image image; /* load_cnt 0: not an ELF image, see image_err */
+	int image_err;	    /* result of image_read() */
 	struct file_facts facts;
 };
 
 int read_file_serve(int proc, struct parcel *request, struct parcel *answer);
 void read_file_ask(struct parcel *m, const struct mapped *what, unsigned facts);
-/* 0; -ENXIO: no regular file, -ESTALE, -EPERM, ... as binary_open_mapped(). Nothing is the caller's
- * then. */
+/* Returns 0. -ENXIO: not a regular file; -ESTALE, -EPERM, ... as binary_open_mapped(). On error
+ * nothing is owned by the caller. */
 int read_file_take(struct parcel *answer, struct file_read *f);
 void file_read_fini(struct file_read *f);
 
-/* Only the stat, to see whether it is still the same file. */
+/* Reads only the stat, to check whether the file has changed. */
 int read_stat_serve(int proc, struct parcel *request, struct parcel *answer);
 void read_stat_ask(struct parcel *m, const struct mapped *what);
 int read_stat_take(struct parcel *answer, struct stat *st);
 
-/* ---- its unwind table ---- */
+/* ---- unwind table of a file ---- */
 
 int read_table_serve(int proc, struct parcel *request, struct parcel *answer);
-/* fd: O_PATH, dup'ed. room: bytes that building it may take. */
+/* fd: O_PATH, dup'ed. room: memory limit in bytes for building the table. */
 void read_table_ask(struct parcel *m, int fd, uint64_t room);
-/* *t points into the answer, and is checked. NULL, or why it has no rows or not all. */
+/* *t points into the answer and has been validated. Returns NULL, or why rows are missing or
+ * incomplete. */
 const char *read_table_take(struct parcel *answer, struct unwind_table *t);
 
-/* ---- its content, when it is hit ---- */
+/* ---- content of a file that was hit ---- */
 
 int read_content_serve(int proc, struct parcel *request, struct parcel *answer);
-/* The file of `fd` (dup'ed), or where that is -1, what is mapped there, if it is still the image
- * that was seen, of that size. `sum`: its image_content_id() is wanted though it has a build-id. */
+/*
+ * Identifies the file `fd` (dup'ed) or, if fd is -1, the file mapped at `what`, provided it still
+ * has the image `seen` and that size. `sum`: compute image_content_id() even if it has a build-id.
+ */
 void read_content_ask(struct parcel *m, int fd, const struct mapped *what, const struct image *seen,
 		      uint64_t size, bool sum);
-/* 0 and its O_PATH descriptor; id: its build-id, else image_content_id(). -ESTALE: it has changed.
- */
+/* Returns 0 and an O_PATH descriptor. id: build-id, else image_content_id(). -ESTALE: the file has
+ * changed. */
 int read_content_take(struct parcel *answer, int *fd, char id[IMAGE_ID_CAP]);
 
 int read_tag_serve(int proc, struct parcel *request, struct parcel *answer);
-/* content_tag() of the file; the answer's is 0 where that failed. */
+/* Requests content_tag() of the file; the answer is 0 on error. */
 void read_tag_ask(struct parcel *m, int fd, const struct content_key *key);
 uint64_t read_tag_take(struct parcel *answer);
 

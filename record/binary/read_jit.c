@@ -9,7 +9,7 @@
 
 /* ---- in the reader ---- */
 
-enum { KEPT = 64 }; /* indices of that many processes */
+enum { KEPT = 64 }; /* number of processes whose indices are kept */
 
 static struct kept {
 	uint64_t serial; /* of the process's struct jit_names; 0: none */
@@ -42,7 +42,7 @@ static void put_symbol(void *ctx, const struct perfmap_line *l)
 {
 	struct parcel *m = ctx;
 
-	if (!l->start) /* which is the end */
+	if (!l->start) /* the end marker */
 		return;
 	parcel_put_u64(m, l->start);
 	parcel_put_u64(m, l->size);
@@ -62,7 +62,7 @@ int read_jit_serve(int proc, struct parcel *request, struct parcel *answer)
 	for (uint64_t i = 0; i < cnt; i++)
 		perfmap__hit(map, address[i]);
 	err = perfmap__resolve(map, put_symbol, answer, &refused);
-	parcel_put_u64(answer, 0); /* no symbol begins there: the end */
+	parcel_put_u64(answer, 0); /* end marker: no symbol starts at 0 */
 	parcel_put_u64(answer, refused);
 	cnt = perfmap__unresolved(map, &address);
 	parcel_put_u64(answer, cnt);
@@ -70,7 +70,7 @@ int read_jit_serve(int proc, struct parcel *request, struct parcel *answer)
 	return err;
 }
 
-/* ---- outside ---- */
+/* ---- in obrec ---- */
 
 #define ADDRESSES_MAX (1u << 18)
 #define AGAIN_NS 250000000ULL
@@ -80,10 +80,10 @@ struct jit_names {
 	uint64_t serial;
 	uint32_t pid;
 	bool asked;
-	uint64_t next_ns, again_ns; /* when to ask; how long after the last time */
+	uint64_t next_ns, again_ns; /* time of the next request; current interval */
 	struct idmap seen;	    /* addresses hit */
 	struct idmap reported;	    /* 1 + symbol starts */
-	uint64_t *pending;	    /* without a name; the first asked_cnt are being asked for */
+	uint64_t *pending;	    /* without a name; the first asked_cnt are in flight */
 	size_t pending_cnt, pending_cap, asked_cnt;
 	uint64_t refused;
 };
@@ -151,7 +151,7 @@ void jit_names__ask(struct jit_names *j, struct parcel *m)
 	parcel_put_u64(m, j->serial);
 	parcel_put_u64(m, j->pid);
 	parcel_put_u64(m, j->pending_cnt);
-	/* Copied: more addresses may come before it is sent. */
+	/* Copied, because addresses may be added before the message is sent. */
 	while (m->len % 8)
 		parcel_put(m, "", 1);
 	parcel_put(m, j->pending, j->pending_cnt * sizeof(*j->pending));
@@ -167,7 +167,7 @@ static void report(struct jit_names *j, const struct perfmap_line *l,
 		fn(ctx, l);
 }
 
-/* In place of what was asked for stands what of it is still without a name. */
+/* Replaces the requested addresses by those that still have no name. */
 static void keep_unresolved(struct jit_names *j, const uint64_t *address, size_t cnt)
 {
 	if (cnt > j->asked_cnt)

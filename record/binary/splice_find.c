@@ -8,7 +8,7 @@
 
 enum { TABLES_MAX = 2 };
 
-/* Of a section of dynamic symbols; the first is none. */
+/* Searches a dynamic symbol section; the first symbol is the null symbol. */
 static bool has_splice(Elf *elf, Elf_Data *data, const GElf_Shdr *sh, size_t cnt)
 {
 	GElf_Sym sym;
@@ -31,7 +31,7 @@ static bool is_go(Elf *elf, size_t names, const GElf_Shdr *sh)
 	return name && strstr(name, "gopclntab");
 }
 
-/* More than any file's; libelf takes all of it into memory. */
+/* Larger than that of any real file; libelf loads all of it into memory. */
 #define SYMBOLS_MAX_SZ (64u << 20)
 
 static bool is_readable(Elf *elf, int fd, const GElf_Shdr *sh)

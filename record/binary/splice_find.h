@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which programs and libraries may call splice(2). Pure: reads the file only. */
+/* Finds programs and libraries that may call splice(2). Pure: only reads the file. */
 #ifndef RECORD_SPLICE_FIND_H
 #define RECORD_SPLICE_FIND_H
 
 #include <stdbool.h>
 
-/*
- * Whether the ELF file takes splice() from another one, or has no other to take it from: Go and
- * static programs. False also for what cannot be read, and for who calls it by syscall(2) or
- * dlsym(3).
- */
+/* Returns true if the ELF file imports splice() or has no imports at all (Go and static programs).
+ * Returns false for unreadable files, and for code that uses syscall(2) or dlsym(3). */
 bool splice_find(int fd);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A uprobe costs half a microsecond where the kernel can imitate the instruction it replaces (x86:
- * push, nop, jumps and calls), and up to 20 where it has to let the processor execute it alone.
- * OpenSSL's SSL_read and SSL_write begin with `sub rsp`; all they do is to call an inner function
- * with the same arguments and a pointer to the length, and that begins with a push. So they are
- * listened to there, which takes SSL_read_ex and BIOs along. Only a prologue that is known,
- * instruction by instruction, to leave the arguments alone is followed.
+ * A uprobe costs 0.5 us if the kernel can emulate the replaced instruction (x86: push, nop, jumps
+ * and calls), and up to 20 us if it must single-step it. OpenSSL's SSL_read and SSL_write begin
+ * with `sub rsp` and only call an inner function with the same arguments and a pointer to the
+ * length. That function begins with a push, so the probe is placed there; this also covers
+ * SSL_read_ex and BIOs. The call is followed only if every instruction of the prologue is known not
+ * to change the arguments.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -22,13 +22,13 @@
 enum {
 	CODE_SZ = 96,
 	TABLES_MAX =
-		4, /* a file has one of either kind; thousands of headers can name the same bytes */
+		4, /* a file has one of each kind; limits headers that all name the same bytes */
 };
 
 struct function {
 	const char *name;
 	enum tls_kind kind;
-	enum tls_kind inner; /* of the function it calls */
+	enum tls_kind inner; /* kind of the inner function */
 };
 
 static const struct function functions[] = {
@@ -57,7 +57,7 @@ struct finder {
 	int fd;
 	Elf *elf;
 	struct tls_sites sites;
-	uint64_t address[FUNCTIONS]; /* 0: not there */
+	uint64_t address[FUNCTIONS]; /* 0: not found */
 };
 
 /* ---- instructions ---- */
@@ -95,10 +95,8 @@ static bool is_imitated(const struct code *c, size_t at)
 #endif
 }
 
-/*
- * The length of an instruction that neither moves the stack pointer nor touches the arguments, so
- * that a probe may stand behind it; 0: another.
- */
+/* Returns the length of an instruction that neither moves the stack pointer nor changes the
+ * arguments, so that a probe may be placed after it; 0: any other instruction. */
 static size_t before_probe(const struct code *c, size_t at)
 {
 	static const struct {
@@ -117,7 +115,9 @@ static size_t before_probe(const struct code *c, size_t at)
 	return 0;
 }
 
-/* The same of one on the way to the inner call, with the length's place set up. */
+/*
+ * The same for an instruction before the inner call, including the set-up of the length argument.
+ */
 static size_t before_call(const struct code *c, size_t at)
 {
 	if (IS(c, at, "\xf3\x0f\x1e\xfa")) /* endbr64 */
@@ -145,7 +145,8 @@ static size_t before_call(const struct code *c, size_t at)
 	return 0;
 }
 
-/* The function that is called with this one's own arguments; 0: not clear. */
+/* Returns the address of the inner function that is called with the same arguments; 0: not
+ * recognised. */
 static uint64_t inner_of(const struct code *c, uint64_t address)
 {
 	size_t at = 0, len;
@@ -159,10 +160,8 @@ static uint64_t inner_of(const struct code *c, uint64_t address)
 	return address + at + 5 + rel;
 }
 
-/*
- * GnuTLS: gnutls_record_recv() ends in a jump to the function that takes the kind of record besides
- * (GNUTLS_APPLICATION_DATA): mov rdx, rsi; ...; mov esi, 23; add rsp, 8; jmp.
- */
+/* GnuTLS: gnutls_record_recv() ends with a tail call of the function that also takes the record
+ * type (GNUTLS_APPLICATION_DATA): mov rdx, rsi; ...; mov esi, 23; add rsp, 8; jmp. */
 static uint64_t typed_of(const struct code *c, uint64_t address)
 {
 	static const char end[] = "\xbe\x17\x00\x00\x00\x48\x83\xc4\x08\xe9";
@@ -179,7 +178,7 @@ static uint64_t typed_of(const struct code *c, uint64_t address)
 	return 0;
 }
 
-/* The place for a probe at the entry of a function; false: it costs a single step. */
+/* Finds the place for a probe at a function's entry. False: it needs a single step. */
 static bool entry_of(const struct finder *f, uint64_t offset, uint64_t *place)
 {
 	struct code c;
@@ -197,7 +196,7 @@ static bool entry_of(const struct finder *f, uint64_t offset, uint64_t *place)
 
 /* ---- sites ---- */
 
-/* Functions that share an inner one have one site. */
+/* Functions with the same inner function share one site. */
 static void add_site(struct finder *f, uint64_t offset, enum tls_kind kind, bool step,
 		     const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Both functions return through closures that they deferred (to unlock), called one by one with
- * the results in the frame already:
+ * Both functions return through closures that they deferred (to unlock). These are called one by
+ * one and find the results already in the frame:
  *
  *	call *rax			once for each
  *	mov rax, [rsp + disp]		the count
@@ -9,10 +9,10 @@
  *	add rsp, ...; pop rbp		(or mov rbp, [rsp + ...] before)
  *	ret
  *
- * A return instruction has to be single-stepped, and so has all before it; the jump at the entry of
- * the closure is imitated, and finds the count above its return address. So that is where most
- * returns are noticed. Those before anything was deferred (errors) are noticed where they are, and
- * so are all where obrec cannot tell a probe where the count stands.
+ * A return instruction and all instructions before it must be single-stepped. The jump at the entry
+ * of a closure can be emulated, and the count is found above the closure's return address. So most
+ * returns are probed there. Returns before the first defer (errors) are probed at the return
+ * instruction. So are all returns if obrec cannot determine where the count is stored.
  */
 #include <gelf.h>
 #include <stdio.h>
@@ -28,9 +28,9 @@
 
 enum { TABLE_MAX_SZ = 256 << 20, DEFERRED_MAX = 2, NAME_SZ = 64 };
 
-/* A function: its code as it is in the file. */
+/* A function and its code as stored in the file. */
 struct code {
-	uint64_t start, end; /* addresses; end 0: not there */
+	uint64_t start, end; /* addresses; end 0: not found */
 	uint64_t offset;
 	uint8_t *bytes;
 };
@@ -40,12 +40,12 @@ struct conn_function {
 	enum tls_kind kind;
 	struct code code;
 	struct code
-		deferred[DEFERRED_MAX]; /* in the order of deferring, the last is called first */
+		deferred[DEFERRED_MAX]; /* in the order of deferring; the last is called first */
 };
 
-/* ---- what is where ---- */
+/* ---- look-up ---- */
 
-/* Before anything is read that other programs have as well. */
+/* Checked before any section is read that other programs also have. */
 static bool is_go(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -64,7 +64,7 @@ static bool is_go(Elf *elf)
 	return false;
 }
 
-/* Closures are numbered by the function; those made for defer are named so since Go 1.22. */
+/* Closures are numbered per function. Since Go 1.22 those made for defer have names that say so. */
 static int deferred_number(const char *rest)
 {
 	static const char *const names[] = {".func", ".deferwrap"};
@@ -132,9 +132,10 @@ static bool read_code(int fd, Elf *elf, struct code *c)
 /* ---- instructions ---- */
 
 /*
- * Functions begin with a look at how much stack is left: cmp rsp, [r14 + 16]; jbe, or with more of
- * it lea r12, [rsp - ...]; cmp r12, [r14 + 16]; jbe. R14 is the goroutine, so it also tells that
- * arguments are in registers (Go 1.17). The jump is imitated. Its place, 0: another beginning.
+ * A function begins with a stack check: cmp rsp, [r14 + 16]; jbe or, for a larger frame, lea r12,
+ * [rsp - ...]; cmp r12, [r14 + 16]; jbe. R14 holds the goroutine, which implies that arguments are
+ * passed in registers (Go 1.17). The kernel emulates the jump. Returns its offset; 0: another
+ * prologue.
  */
 static size_t entry_of(const struct code *c)
 {
@@ -153,10 +154,10 @@ static size_t entry_of(const struct code *c)
 	return code[at] == 0x76 || (code[at] == 0x0f && code[at + 1] == 0x86) ? at : 0;
 }
 
-/* What leads to a return without a jump. */
+/* The straight-line code that leads to a return. */
 struct way {
-	unsigned calls;	    /* of closures */
-	uint32_t result_at; /* where the count is loaded from after them, from rsp; 0: it is not */
+	unsigned calls;	    /* number of closure calls */
+	uint32_t result_at; /* offset from rsp of the count loaded after the calls; 0: none */
 };
 
 static bool is_load_of_count(const uint8_t *p, size_t len, uint32_t *at)
@@ -171,12 +172,12 @@ static bool is_load_of_count(const uint8_t *p, size_t len, uint32_t *at)
 	return *at < TLS_GO_MAX_SZ;
 }
 
-/* Moves to and from the frame, and its end. */
+/* Accepts moves to and from the frame, and the epilogue. */
 static bool leads_on(const uint8_t *p, size_t len)
 {
 	if (p[0] == 0x90 || p[0] == 0x5d) /* nop; pop rbp */
 		return true;
-	if (p[0] == 0xc6) /* mov byte [rsp + ...], imm8: which closures are left */
+	if (p[0] == 0xc6) /* mov byte [rsp + ...], imm8: bit mask of pending closures */
 		return len > 3 && p[2] == 0x24;
 	if (len < 3 || (p[0] & 0xfb) != 0x48) /* REX.W, REX.WR */
 		return false;
@@ -199,7 +200,9 @@ static void follow(struct way *w, const uint8_t *p, size_t len)
 
 /* ---- sites ---- */
 
-/* The closure whose entry stands for returns: the first deferred that can be listened to. */
+/*
+ * Index of the closure whose entry stands for returns: the first deferred one that can be probed.
+ */
 static unsigned listened(const struct conn_function *fn)
 {
 	for (unsigned i = 0; i < DEFERRED_MAX; i++)
@@ -208,7 +211,8 @@ static unsigned listened(const struct conn_function *fn)
 	return DEFERRED_MAX;
 }
 
-/* All of its returns, or false. `*result_at`: where closures find the count, 0: in no place. */
+/* Adds all return instructions, or returns false. *result_at: stack offset of the count in
+ * closures, 0: unknown. */
 static bool add_returns(struct tls_sites *to, const struct conn_function *fn, uint32_t *result_at)
 {
 	const struct code *c = &fn->code;
@@ -252,7 +256,7 @@ static void add_function(struct tls_sites *to, const struct conn_function *fn)
 		all = tls_sites_add(to, &(struct tls_site){d->offset + entry_of(d), TLS_GO_DEFERRED,
 							   false, fn->name, result_at});
 	}
-	/* A call whose return is missed seems never to end. */
+	/* A call without a probed return would never end. */
 	if (!all || !tls_sites_add(to, &site))
 		to->cnt = before;
 }

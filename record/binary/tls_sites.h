@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The places of a file that are to be probed. */
+/* Places in a file where uprobes are attached. */
 #ifndef RECORD_TLS_SITES_H
 #define RECORD_TLS_SITES_H
 
@@ -13,11 +13,11 @@
 enum { TLS_SITES_MAX = 64 };
 
 struct tls_site {
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* file offset */
 	enum tls_kind kind;
-	bool step; /* the instruction there has to be single-stepped */
+	bool step; /* the instruction must be single-stepped */
 	const char *name;
-	uint32_t result_at; /* TLS_GO_DEFERRED */
+	uint32_t result_at; /* TLS_GO_DEFERRED: stack offset of the byte count */
 };
 
 struct tls_sites {
@@ -25,10 +25,10 @@ struct tls_sites {
 	size_t cnt;
 };
 
-/* False when there are too many, or the place has one already. */
+/* Returns false if the table is full or the place is already in it. */
 bool tls_sites_add(struct tls_sites *s, const struct tls_site *site);
 
-/* Where executable code of that address lies in the file. */
+/* Converts the address of executable code to a file offset. */
 bool tls_file_offset(Elf *elf, uint64_t address, uint64_t *offset);
 
 #endif

@@ -5,12 +5,12 @@
 
 #include "record/binary/tls_symbols.h"
 
-/* A file can claim any size at no cost. */
+/* A sparse file can claim any size at no cost. */
 #define SECTION_MAX_SZ (512u << 20)
 
 enum { PIECE = 32 << 10, NAME_MAX_SZ = 64, STEM_SZ = 4 };
 
-/* Up to sz bytes; fewer at the file's end. */
+/* Reads up to sz bytes; fewer at the end of the file. */
 static size_t read_piece(int fd, uint64_t off, void *buf, size_t sz)
 {
 	ssize_t n;
@@ -47,7 +47,8 @@ static void compare(const char *p, size_t left, uint64_t at, struct tls_symbol *
 	}
 }
 
-/* Names that begin before `end`. They have few beginnings: the piece is searched for these. */
+/* Searches for names that begin before `end`. The names share few prefixes, so the piece is
+ * searched for these. */
 static void search_piece(const char *piece, size_t len, size_t end, uint64_t off,
 			 struct tls_symbol *of, size_t cnt)
 {

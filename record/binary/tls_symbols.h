@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Functions of a symbol table by their names. The tables of large programs have a hundred megabytes
- * and more; they are read in pieces, and the symbols only when one of the names is there.
- */
+/* Finds functions in a symbol table by name. Tables of large programs exceed 100 MB, so they are
+ * read in pieces, and symbols are read only if one of the names occurs in the strings. */
 #ifndef RECORD_TLS_SYMBOLS_H
 #define RECORD_TLS_SYMBOLS_H
 
@@ -14,14 +12,17 @@
 enum { TLS_SYMBOL_PLACES = 32 };
 
 struct tls_symbol {
-	const char *name; /* of 4 to 63 bytes */
+	const char *name; /* 4 to 63 bytes */
 	uint64_t address; /* 0: not found */
-	/* Of the name in the strings: on its own, and as the end of longer ones. */
+	/*
+	 * Offsets in the string table, including those where it is the suffix of a longer string.
+	 */
 	uint64_t at[TLS_SYMBOL_PLACES];
 	unsigned at_cnt;
 };
 
-/* symbols, strings: the sections, of a 64-bit file. Fills `address` of the functions defined. */
+/* symbols, strings: section headers of a 64-bit file. Sets `address` of the functions that are
+ * defined. */
 void tls_symbols_find(int fd, const GElf_Shdr *symbols, const GElf_Shdr *strings,
 		      struct tls_symbol *of, size_t cnt);
 

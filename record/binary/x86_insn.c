@@ -11,7 +11,7 @@
 
 enum { INSN_MAX = 15 };
 
-/* What follows an opcode. */
+/* Operand bytes that follow an opcode. */
 enum operands {
 	NONE = 0,
 	M = 1,	  /* ModRM */
@@ -21,7 +21,7 @@ enum operands {
 	D = 16,	  /* 4 bytes */
 	V = 32,	  /* as Z, 8 with REX.W */
 	O = 64,	  /* an address: 8 bytes, 4 with address size prefix */
-	BAD = 128 /* not in 64-bit mode; prefixes and escapes are taken off before */
+	BAD = 128 /* invalid in 64-bit mode; prefixes and escapes are consumed before */
 };
 
 static const uint8_t one_byte[256] = {
@@ -43,7 +43,7 @@ static const uint8_t one_byte[256] = {
 	/* f */ BAD, 0, BAD, BAD, 0, 0, M, M, 0, 0, 0, 0, 0, 0, M, M,
 };
 
-/* After 0f. */
+/* Two-byte opcodes (0f xx). */
 static const uint8_t two_byte[256] = {
 	/* 0 */ M, M, M, M, BAD, 0, 0, 0, 0, 0, BAD, 0, BAD, M, 0, M | B,
 	/* 1 */ M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
@@ -108,7 +108,7 @@ static uint8_t read_prefixes(struct insn *i)
 	}
 }
 
-/* The map and the opcode; what it takes. */
+/* Reads the opcode and its map; returns the operand flags. */
 static uint8_t read_opcode(struct insn *i)
 {
 	uint8_t b = read_prefixes(i), first;
@@ -181,7 +181,7 @@ size_t x86_insn_len(const uint8_t *p, size_t avail)
 		return 0;
 	if (takes & M)
 		modrm = read_modrm(&i);
-	/* test r/m, immediate shares its opcodes with not, neg, mul, div. */
+	/* test r/m, immediate has the same opcode as not, neg, mul and div. */
 	if (!i.map && i.opcode == 0xf6 && !(modrm & 0x30))
 		takes |= B;
 	if (!i.map && i.opcode == 0xf7 && !(modrm & 0x30))

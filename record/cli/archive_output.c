@@ -10,7 +10,7 @@
 #include "format/text.h"
 #include "record/cli/archive_output.h"
 
-/* What was opened is no terminal. */
+/* The opened file is not a terminal. */
 static int take(struct output *out, int fd, const char **why)
 {
 	if (fd >= 0 && isatty(fd)) {
@@ -42,7 +42,7 @@ static void put_old_back(const struct place *p)
 	renameat(p->dir, old, p->dir, p->name);
 }
 
-/* A new file, where an earlier archive becomes FILE.old. */
+/* Creates the file; an existing archive is renamed to FILE.old. */
 static int make_file(struct output *out, const char **why)
 {
 	int err = place_keep_old(&out->place, why);
@@ -62,7 +62,7 @@ static int make_file(struct output *out, const char **why)
 	return err;
 }
 
-/* Devices and pipes are written to as they are. */
+/* Writes to devices and pipes directly. */
 static int open_place(struct output *out, const char **why)
 {
 	const struct place *p = &out->place;
@@ -98,7 +98,7 @@ int output_open(struct output *out, const char *path)
 	return err;
 }
 
-/* Only what is still the file that was made. */
+/* Removes it only if it is still the file that was created. */
 void output_discard(const struct output *out)
 {
 	const struct place *p = &out->place;

@@ -29,8 +29,8 @@ static void add_probe(void *ctx, const char *name)
 	json_object_array_add(ctx, json_object_new_string(name));
 }
 
-/* One offset between the clocks: monotonic is read on both sides of the others, the middle is kept.
- */
+/* Reads the offset between the clocks: monotonic is read before and after the others, and the mean
+ * is used. */
 static struct json_object *clocks(uint64_t *realtime)
 {
 	struct json_object *c = json_object_new_object();
@@ -67,7 +67,7 @@ static struct json_object *options_json(const struct options *o)
 	return j;
 }
 
-/* {"l4": "tracepoint", ...}: how the probes that have a choice are attached. */
+/* {"l4": "tracepoint", ...}: variants of the probes that have a choice. */
 static struct json_object *attach_json(const struct record_opts *o)
 {
 	struct json_object *j = json_object_new_object();
@@ -92,7 +92,7 @@ static struct json_object *labels_json(const struct options *o)
 	return j;
 }
 
-/* Its own command line: COMMAND's secrets are in it, too. */
+/* obrec's command line with secrets masked: it includes the arguments of COMMAND. */
 static struct json_object *argv_json(int argc, char **argv)
 {
 	struct json_object *list = json_object_new_array();

@@ -16,7 +16,7 @@ static void child(char **argv, int start_fd, int error_fd)
 	char go;
 	int err;
 
-	/* obrec gone before the start: nothing to record for. */
+	/* obrec exited before the start: do not run COMMAND. */
 	if (read(start_fd, &go, 1) != 1)
 		_exit(127);
 	signal(SIGPIPE, SIG_DFL);
@@ -66,7 +66,7 @@ int command_go(struct command_child *c)
 		err = errno;
 	close(c->start_fd);
 	c->start_fd = -1;
-	/* Ends with the exec, which closes the other end, or with its errno. */
+	/* Returns when exec closes the other end, or with the errno of exec. */
 	while (!err && read(c->error_fd, &err, sizeof(err)) < 0)
 		err = errno == EINTR ? 0 : errno;
 	close(c->error_fd);

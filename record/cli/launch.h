@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* -- COMMAND: a child that waits until the probes are attached, then executes; reaped for its
- * status. */
+/*
+ * -- COMMAND: a child process that waits until the probes are attached, then executes the command.
+ */
 #ifndef RECORD_COMMAND_H
 #define RECORD_COMMAND_H
 
@@ -9,18 +10,18 @@
 
 struct command_child {
 	pid_t pid;    /* 0: none */
-	int start_fd; /* a byte written here lets it go */
-	int error_fd; /* errno of a failed exec comes back here */
+	int start_fd; /* a byte written here starts COMMAND */
+	int error_fd; /* receives errno of a failed exec */
 };
 
-/* Forks; the child waits. 0 or -errno. */
+/* Forks; the child waits. Returns 0 or -errno. */
 int command_prepare(struct command_child *c, char **argv);
 
-/* Lets it execute. Returns 0, or -errno of its exec (it has ended then). */
+/* Starts COMMAND. Returns 0, or -errno of exec (the child has then exited). */
 int command_go(struct command_child *c);
 
-/* Ends it (SIGTERM, after five seconds SIGKILL) where it still runs, and reaps it. Exit status as a
- * shell gives it (128+N for signal N), or 0 when it was this call that ended it. */
+/* Stops the child if it is still running (SIGTERM, after five seconds SIGKILL) and reaps it.
+ * Returns the exit status as a shell does (128+N for signal N), or 0 if this call stopped it. */
 int command_finish(struct command_child *c);
 
 #endif

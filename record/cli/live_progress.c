@@ -114,7 +114,7 @@ static void add_symbols(struct strbuf *b, struct json_object *end)
 	strbuf_addf(b, ")");
 }
 
-/* Those in the archive; what of all that were taken is not there is among the losses. */
+/* Samples in the archive; the missing ones are among the losses. */
 static void add_samples(struct strbuf *b, uint64_t written, const struct session_status *st)
 {
 	strbuf_addf(b, ", %llu samples", (unsigned long long)written);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Progress: one line that is redrawn on a terminal, and one last line.
- */
+/* Progress display: one line redrawn on a terminal, and a final summary line. */
 #ifndef RECORD_PROGRESS_H
 #define RECORD_PROGRESS_H
 
@@ -10,7 +9,7 @@
 struct progress {
 	const struct obz_writer *writer;
 	uint64_t started_ns, shown_ns;
-	uint64_t duration_ns; /* 0: open end */
+	uint64_t duration_ns; /* 0: unlimited */
 	bool on;	      /* stderr is a terminal and not -q */
 	bool stopping;
 };
@@ -18,13 +17,13 @@ struct progress {
 void progress_init(struct progress *p, const struct obz_writer *writer, uint64_t duration_ns,
 		   int verbosity);
 
-/* session__run's tick: ctx is the struct progress. */
+/* Callback of session__run; ctx is the struct progress. */
 void progress_tick(void *ctx, const struct session_status *st);
 
-/* Takes the line away. */
+/* Erases the line. */
 void progress_fini(struct progress *p);
 
-/* The last line: what the closed archive holds, what was lost and why. */
+/* Prints the summary line: contents of the closed archive, and losses by cause. */
 void progress_summary(const struct output *out, const struct obz_written *written,
 		      const struct session_status *st);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sections of obrec's manual page after its options. */
+/* Sections of obrec's manual page that follow the options. */
 #include "record/cli/options_set.h"
 
 const char obrec_exit_status[] =

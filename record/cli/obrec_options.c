@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of obrec's options; what they do is in options_value.c and options_probes.c. Options of
- * probes stand in the files of those. */
+/* Option table of obrec. The setters are in options_value.c and options_probes.c; options of probes
+ * are in the probes' files. */
 #include <stddef.h>
 
 #include "format/text.h"
@@ -9,7 +9,7 @@
 
 #define AT(member) .data = offsetof(struct options, member)
 
-/* Where those of probes come. */
+/* Marks where the aliases of probe options are inserted. */
 static int aliases_here(void *ctx, const struct option_def *def, const char *arg)
 {
 	return -EINVAL;
@@ -114,7 +114,7 @@ static const struct option_def table[] = {
 };
 
 enum { TABLE_MAX = 128 };
-static struct option_def whole[TABLE_MAX + 1]; /* the last one ends it */
+static struct option_def whole[TABLE_MAX + 1]; /* the last one is the terminator */
 
 static void make_whole(void)
 {

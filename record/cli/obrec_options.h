@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obrec's command line. The option table is the one source of parser, --help, manual page and
+/* Command line of obrec. The option table is the single source for parser, --help, manual page and
  * completion. */
 #ifndef RECORD_OPTIONS_H
 #define RECORD_OPTIONS_H
@@ -12,25 +12,25 @@
 struct options {
 	struct record_opts record;
 	const char *output;			/* NULL: default name, "-": stdout */
-	uint64_t max_sz;			/* 0: no bound */
+	uint64_t max_sz;			/* 0: no limit */
 	const char *labels[OPTIONS_MAX_LABELS]; /* "K=V" */
 	size_t label_cnt;
 	int ready_fd;  /* -1: none */
 	int verbosity; /* -1 quiet, 0, 1 verbose */
 	bool list;
-	bool events_given; /* -e named some: the default set is gone */
+	bool events_given; /* -e replaced the default set */
 	char **command; /* -- COMMAND ARG..., NULL-terminated; NULL: none */
 
-	/* behind the pointers in record.target */
+	/* storage for the pointers in record.target */
 	uint32_t pids[OPTIONS_MAX_PIDS];
 	const char *label_env[OPTIONS_MAX_LABELS];
 };
 
-/* Fills `o` from argv; strings stay argv's. 0, 1 when answered (--help ...), -EINVAL after one line
- * on stderr. */
+/* Parses argv into `o`; strings still point into argv. Returns 0; 1: handled (--help ...); -EINVAL
+ * after one line on stderr. */
 int options_parse(struct options *o, int argc, char **argv);
 
-/* Names of the probes in `probes`: calls fn for each, in their order. */
+/* Calls fn with the name of each probe in `probes`, in list order. */
 void options_each_probe(uint64_t probes, void (*fn)(void *ctx, const char *name), void *ctx);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which probes are on, with their own options, and how they are attached. */
+/* Selection of probes, their options and their attach variants. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ void options_each_probe(uint64_t set, void (*fn)(void *ctx, const char *name), v
 			fn(ctx, probes[i]->name);
 }
 
-/* Those that a name, an alias or a set stands for. */
+/* Returns the probes that a name, an alias or a set stands for. */
 static uint64_t probes_called(const char *word, size_t len)
 {
 	uint64_t set = 0;
@@ -39,16 +39,16 @@ static uint64_t probe_bit(const char *name)
 	return probes_called(name, strlen(name));
 }
 
-/* The first word without sign replaces the default set; +x and -x change what is there. */
+/* The first word without a sign replaces the default set; +x and -x modify the set. */
 struct probe_list {
 	struct record_opts *opts;
 	uint64_t set, named;
-	uint64_t current; /* whom options belong to */
+	uint64_t current; /* the probes to which following options apply */
 	bool replaced;
 	char why[512];
 };
 
-/* "option" or "option=value" of probe number i. -ENOENT: it has none of that name. */
+/* Sets "option" or "option=value" of probe i. -ENOENT: no such option. */
 static int set_option(struct probe_list *list, size_t i, const char *word, size_t len)
 {
 	const struct probe_option *o = probes[i]->options;
@@ -70,7 +70,7 @@ static int set_option(struct probe_list *list, size_t i, const char *word, size_
 	return -ENOENT;
 }
 
-/* For a set or an alias of several, each that has the option gets it. */
+/* For a set or an alias of several probes, each that has the option gets it. */
 static int add_option(struct probe_list *list, const char *word, size_t len)
 {
 	int err = -ENOENT;
@@ -116,7 +116,7 @@ static int add_probe(void *ctx, const char *word, size_t len)
 	return colon ? add_option(list, colon + 1, word + len - colon - 1) : 0;
 }
 
-/* Who leaves out what others need means those as well, unless they are named. */
+/* Excluding a probe also excludes those that require it, unless they are named. */
 static uint64_t with_needs(uint64_t set, uint64_t named)
 {
 	uint64_t needed[RECORD_MAX_PROBES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the table of obrec's options calls for each: the parts of struct options' parser. */
+/* Setter functions of the option table. */
 #ifndef RECORD_OPTIONS_SET_H
 #define RECORD_OPTIONS_SET_H
 
@@ -10,7 +10,7 @@
 
 typedef int option_setter(void *ctx, const struct option_def *def, const char *arg);
 
-/* options_value.c; def->data is the field's offset in struct options */
+/* options_value.c; def->data: offset of the field in struct options */
 option_setter option_set_budget, option_set_debuginfo, option_set_duration, option_set_false,
 	option_set_label, option_set_label_env, option_set_max_mem, option_set_pid,
 	option_set_positive_duration, option_set_quiet, option_set_ready_fd, option_set_ring,
@@ -19,13 +19,13 @@ option_setter option_set_budget, option_set_debuginfo, option_set_duration, opti
 /* options_probes.c */
 option_setter option_set_events, option_set_no_tls, option_set_attach;
 uint64_t options_default_probes(void);
-int options_check_probes(struct options *o); /* and marks those forced as required */
+int options_check_probes(struct options *o); /* also marks forced probes as required */
 
 /* obrec_manual.c */
 extern const char obrec_exit_status[];
 extern const struct man_section obrec_manual[];
 
-/* Calls fn(word) for each part of a comma list; an empty part is an error (-EINVAL). */
+/* Calls fn(word) for each part of a comma-separated list. -EINVAL if a part is empty. */
 int option_each_word(const char *list, int (*fn)(void *ctx, const char *word, size_t len),
 		     void *ctx);
 

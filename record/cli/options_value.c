@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options that take a number, a word or a list of such. */
+/* Options that take a number, a word, or a list of these. */
 #include <stddef.h>
 #include <string.h>
 

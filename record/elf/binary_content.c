@@ -11,7 +11,7 @@
 
 #define BLOCK_SZ (64u << 10)
 
-/* The hash has two uses of one key; they never meet. */
+/* Domain separation: all uses share one key. */
 enum use { USE_FILE = 1, USE_BYTES, USE_PLACES };
 
 static void begin(const struct content_key *k, struct umac64_ctx *mac, enum use use)
@@ -76,7 +76,7 @@ static int add_block(struct umac64_ctx *mac, int fd, unsigned char *buf, uint64_
 	return 0;
 }
 
-/* Where the block of each stride of the file is; the whole stride when that is no larger. */
+/* Position of the block in each stride of the file; the whole stride if it is not larger. */
 static uint64_t place(const struct content_key *k, uint64_t at, uint64_t stride)
 {
 	return stride > BLOCK_SZ ? at + idmap_mix(k->places ^ at) % (stride - BLOCK_SZ + 1) : at;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two files of one build-id, are they one build? A build-id is what a file says of itself, and
- * whoever makes a program can give it another's, with the same size, segments and notes. So what is
- * compared is a keyed hash (UMAC-64, RFC 4418) of the bytes and the owner. Its key is secret: no
- * file can be made to fit.
+ * Decides whether two files with one build-id have the same content. Anyone can build a program
+ * with the build-id, size, segments and notes of another. Therefore obrec compares a keyed hash
+ * (UMAC-64, RFC 4418) of the bytes and the owner. The key is secret, so a file cannot be crafted to
+ * match.
  *
- * All of a file up to `max` bytes counts. Of a larger one as many, in blocks at places that follow
- * from the key: another file of the same owner, which differs in little of that, may pass for it.
+ * Files up to `max` bytes are hashed completely. Of larger files, `max` bytes are hashed in blocks
+ * whose positions derive from the key. Another file of the same owner that differs in few bytes may
+ * then be taken for the same.
  */
 #ifndef RECORD_BINARY_CONTENT_H
 #define RECORD_BINARY_CONTENT_H
@@ -24,14 +25,14 @@ struct content_key {
 };
 
 void content_key_init(struct content_key *k, const unsigned char secret[CONTENT_KEY_SZ]);
-/* One of this process: 0 or negative errno. */
+/* A random key for this process. Returns 0 or a negative errno. */
 int content_key_random(struct content_key *k);
 
-/* Not 0 in *tag. -ECANCELED when *cancel (may be NULL) was set, else what fstat and pread gave;
- * -EIO: the file was cut meanwhile. */
+/* Sets *tag, which is never 0. -ECANCELED: *cancel (may be NULL) was set; -EIO: the file was
+ * truncated meanwhile; else the error of fstat or pread. */
 int content_tag(const struct content_key *k, int fd, uint64_t max, const atomic_bool *cancel,
 		uint64_t *tag);
-/* The same of a few bytes. */
+/* The same hash for a short byte string. */
 uint64_t content_tag_bytes(const struct content_key *k, const void *p, size_t len);
 
 #endif

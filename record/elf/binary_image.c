@@ -24,7 +24,7 @@ static void hex(char *to, const unsigned char *p, size_t len)
 	*to = 0;
 }
 
-/* Looks for the GNU build-id among `len` bytes of notes; gelf_getnote checks each one's bounds. */
+/* Searches `len` bytes of notes for the GNU build-id; gelf_getnote checks bounds. */
 static void find_build_id(struct image *im, Elf *elf, uint64_t offset, uint64_t len, uint64_t align,
 			  uint64_t *left)
 {
@@ -65,12 +65,12 @@ static int add_load(struct image *im, const GElf_Phdr *ph)
 
 static int read_segments(struct image *im, Elf *elf)
 {
-	uint64_t notes_left = NOTES_MAX_SZ; /* of all segments, which may be the same */
+	uint64_t notes_left = NOTES_MAX_SZ; /* of all segments together, which may overlap */
 	size_t cnt;
 
 	if (elf_getphdrnum(elf, &cnt))
 		return -EBADMSG;
-	if (cnt > 4096) /* the kernel's own bound is 64 KiB of program headers */
+	if (cnt > 4096) /* the kernel accepts at most 64 KiB of program headers */
 		return -EBADMSG;
 	for (size_t i = 0; i < cnt; i++) {
 		GElf_Phdr ph;
@@ -96,7 +96,7 @@ int image_read(struct image *im, int fd)
 
 	*im = (struct image){0};
 	elf_version(EV_CURRENT);
-	/* Read, not mapped: a file that is truncated meanwhile must not kill obrec. */
+	/* Read, not mapped: truncation of a mapped file would raise SIGBUS. */
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
 		return -ENOEXEC;
@@ -120,7 +120,7 @@ void image_fini(struct image *im)
 	im->load_cnt = 0;
 }
 
-/* Where a segment's pages lie in the file: mmap(2) rounds both ends. */
+/* Compares pages: mmap(2) rounds both ends of a segment. */
 static bool covers(const struct image_load *l, uint64_t offset, uint64_t page)
 {
 	uint64_t begin = l->offset & ~(page - 1), end = l->offset + l->file_sz;
@@ -133,7 +133,7 @@ bool image_bias(const struct image *im, uint64_t start, uint64_t offset, uint64_
 	uint64_t page = sysconf(_SC_PAGESIZE);
 	const struct image_load *best = NULL;
 
-	/* A page at the border of two segments is mapped for each; the executable one that begins
+	/* A page shared by two segments is mapped for each; the executable segment that begins
 	 * there is meant. */
 	for (size_t i = 0; i < im->load_cnt; i++) {
 		const struct image_load *l = &im->loads[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What obrec must know of an ELF file before it can be unwound or named: its segments and its
- * build-id. Pure; fuzzed. */
+/* ELF segments and build-id: what obrec needs before it can unwind or symbolize a file. Pure;
+ * fuzzed. */
 #ifndef RECORD_BINARY_IMAGE_H
 #define RECORD_BINARY_IMAGE_H
 
@@ -23,19 +23,17 @@ struct image {
 	char build_id[IMAGE_ID_CAP]; /* hex; empty when the file has none */
 };
 
-/* 0; -ENOEXEC: not an ELF program or library of this machine's byte order;
- * -EBADMSG: one with headers that cannot be; -EIO, -ENOMEM. */
+/* Returns 0. -ENOEXEC: not an ELF program or library of this byte order; -EBADMSG: invalid headers;
+ * -EIO, -ENOMEM. */
 int image_read(struct image *im, int fd);
 void image_fini(struct image *im);
 
-/*
- * Address minus ELF virtual address, for a mapping of the file's `offset` at `start`. False when no
- * segment is there (then the ELF address is taken to be the file offset).
- */
+/* Computes the load bias (address minus ELF virtual address) of a mapping of file offset `offset`
+ * at `start`. Returns false if no segment matches; then file offsets serve as ELF addresses. */
 bool image_bias(const struct image *im, uint64_t start, uint64_t offset, uint64_t *bias);
 
-/* "sha1:HEX" of the content: names a file without a build-id. Over this size only of its first and
- * last half of that, as the recorder waits for it. */
+/* "sha1:HEX" of the content, the id of a file without a build-id. Above this size only the first
+ * and last half of that many bytes are hashed, because the recorder waits for the result. */
 #define IMAGE_ID_WHOLE_SZ (128 << 20)
 int image_content_id(int fd, char id[IMAGE_ID_CAP]);
 void image_id_of_digest(char id[IMAGE_ID_CAP], const unsigned char sha1[20]);

@@ -11,9 +11,9 @@
 
 #include "format/clock.h"
 
-/* Reading thousands of directories for each unknown one is bounded by time. */
+/* Rate limit: a look-up of an unknown id may read thousands of directories. */
 #define LOOK_NS 500000000ULL
-/* The root's. */
+/* id of the root cgroup */
 #define ROOT_ID 1
 
 static bool is_of(const char *dir, long type)
@@ -29,7 +29,7 @@ bool cgroup_paths_v1(void)
 	       is_of("/sys/fs/cgroup/cpu", CGROUP_SUPER_MAGIC);
 }
 
-/* Where the unified hierarchy is mounted, by systemd's habit; NULL: nowhere. */
+/* Mount point of the unified hierarchy, as systemd mounts it; NULL: none. */
 static const char *root(void)
 {
 	static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runtimes name a container's cgroup after its id, in one of these ways:
+ * Container runtimes name a container's cgroup by its id, in one of these forms:
  *
  *   /docker/ID                                       cgroupfs driver
  *   /system.slice/docker-ID.scope                    systemd driver
@@ -10,8 +10,8 @@
  *   /ecs/TASK/ID-NUMBER                              Fargate: 32 digits and a number
  *   /lxc/NAME, /lxc.payload.NAME                     LXC has names, no ids
  *
- * ID is 64 hex digits, or 32 with some runtimes. A podUID has dashes and so is never taken for one.
- * The monitors that sit beside a container (conmon, lxc.monitor) are not in it.
+ * ID has 64 hex digits, with some runtimes 32. A podUID contains dashes and so never matches.
+ * Monitor processes of a container (conmon, lxc.monitor) are not part of it.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -59,7 +59,7 @@ static size_t take(struct span s, char id[CONTAINER_ID_CAP])
 	return s.len;
 }
 
-/* The id in one component of the path; `parent` is the component above it. */
+/* Finds an id in one path component; `parent` is the component above. */
 static size_t component_id(struct span c, struct span parent, char id[CONTAINER_ID_CAP])
 {
 	struct span tail;
@@ -87,7 +87,7 @@ static size_t component_id(struct span c, struct span parent, char id[CONTAINER_
 	return 0;
 }
 
-/* Cuts the last component off *path. */
+/* Removes the last component from *path. */
 static struct span pop(struct span *path)
 {
 	size_t end = path->len, i;

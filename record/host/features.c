@@ -26,7 +26,7 @@
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
-/* The first line of a /proc or /sys text, "" when there is none. */
+/* Reads the first line of a /proc or /sys file; "" if there is none. */
 static void first_line(const char *path, char *line, size_t sz)
 {
 	FILE *f = fopen(path, "re");
@@ -39,11 +39,8 @@ static void first_line(const char *path, char *line, size_t sz)
 	fclose(f);
 }
 
-/*
- * BPF programs have the process ids of the initial namespace, side-band records those of obrec's,
- * its user those that /proc shows. Were they not the same, other processes would be recorded than
- * were named, or none.
- */
+/* BPF programs see pids of the initial namespace, side-band records those of obrec's namespace, and
+ * users those of /proc. If these differ, the wrong processes would be recorded, or none. */
 static int check_namespaces(char *why, size_t sz)
 {
 	char self[16];
@@ -66,7 +63,7 @@ static int check_namespaces(char *why, size_t sz)
 	return 0;
 }
 
-/* Offsets of a time namespace (time_namespaces(7)); a kernel without has none. */
+/* Checks for offsets of a time namespace (time_namespaces(7)); older kernels have none. */
 static bool clocks_are_moved(void)
 {
 	FILE *f = fopen("/proc/self/timens_offsets", "re");
@@ -80,7 +77,8 @@ static bool clocks_are_moved(void)
 	return moved;
 }
 
-/* By a process in it: init, or who brought obrec into another one, which it may read more often. */
+/* Tries the time namespaces of obrec's ancestors up to init. Those of its parent may be accessible
+ * when that of init is not. */
 static void enter_initial_time_ns(void)
 {
 	int proc = procfs_open(NULL);
@@ -103,9 +101,9 @@ static void enter_initial_time_ns(void)
 }
 
 /*
- * In a time namespace obrec's clocks, and the times that /proc shows it, are not those of BPF
- * programs and perf events. Targets may be in any. So obrec enters the initial one; it has one
- * thread so far, and COMMAND, forked before, stays where it was.
+ * In a time namespace obrec's clocks and the times in /proc differ from those of BPF programs and
+ * perf events. Targets may be in any namespace, so obrec enters the initial one. It has a single
+ * thread at this point. COMMAND, which was forked before, stays in its namespace.
  */
 static int use_host_clocks(char *why, size_t sz)
 {
@@ -137,7 +135,7 @@ static int check_privilege(char *why, size_t sz)
 	return 0;
 }
 
-/* libbpf would take its time, or wait for ever on a FIFO, and say little. */
+/* libbpf could block forever on a FIFO, and its error messages are vague. */
 static int check_btf_file(const char *path, char *why, size_t sz)
 {
 	struct stat st;
@@ -158,8 +156,8 @@ static int check_btf_file(const char *path, char *why, size_t sz)
 	return 0;
 }
 
-/* To f->btf_file: this kernel's, beside obrec (in the unpacked archive), else where its package has
- * it. */
+/* Sets f->btf_file to the BTF of this kernel: next to obrec (unpacked release archive), else in its
+ * package's directory. */
 static bool find_shipped_btf(struct features *f)
 {
 	char exe[sizeof(f->btf_file) / 2];
@@ -240,7 +238,7 @@ static bool has_atomic_fetch(void)
 	return fd >= 0;
 }
 
-/* Parsed at the first question, as it takes 6 ms and as many MB; NULL: not asked for. */
+/* Parsed at first use, as it takes 6 ms and 6 MB; NULL: not parsed. */
 static struct btf *kernel_btf;
 
 int features_btf_id(const struct features *f, const char *name, unsigned kind)
@@ -286,9 +284,11 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 	f->task_pt_regs =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1;
 	f->atomic_fetch = has_atomic_fetch();
-	/* Hash maps without preallocation: before fba1a1c6c912 ("bpf: Convert hash map to
-	 * bpf_mem_alloc.", 6.1) an update in a tracing program could deadlock in the allocator. Not
-	 * to be found by trying; the allocator's type tells. */
+	/*
+	 * Hash maps without preallocation: before fba1a1c6c912 ("bpf: Convert hash map to
+	 * bpf_mem_alloc.", 6.1) an update in a tracing program could deadlock in the allocator.
+	 * This cannot be tried safely, so the allocator's type is looked up in BTF.
+	 */
 	f->map_alloc = features_btf_id(f, "bpf_mem_alloc", BTF_KIND_STRUCT);
 	f->rdonly_cast = features_btf_id(f, "bpf_rdonly_cast", BTF_KIND_FUNC);
 	f->uprobe_multi = uprobe_multi__possible();
@@ -343,7 +343,7 @@ void features_explain_perf(int err, char *why, size_t why_sz)
 
 	if (err == -EACCES || err == -EPERM) {
 		first_line("/proc/sys/kernel/perf_event_paranoid", value, sizeof(value));
-		/* Debian's and Ubuntu's own levels: above 2 CAP_PERFMON does not count. */
+		/* Levels specific to Debian and Ubuntu: above 2, CAP_PERFMON has no effect. */
 		snprintf(why, why_sz,
 			 privilege_has(CAP_PERFMON)
 				 ? "sysctl kernel.perf_event_paranoid is %d: this kernel "

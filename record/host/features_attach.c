@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Hooks on kernel functions, tried on one: a host may forbid to patch its kernel's code. */
+/* Tries to attach to a kernel function: a host may forbid patching of kernel code. */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -12,7 +12,7 @@
 
 #include "record/host/features.h"
 
-enum { KERNEL_ENOTSUPP = 524 }; /* include/linux/errno.h: never meant for user space */
+enum { KERNEL_ENOTSUPP = 524 }; /* include/linux/errno.h; not part of the user-space headers */
 
 bool features_has_function(const struct features *f, const char *name)
 {

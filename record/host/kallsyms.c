@@ -12,7 +12,7 @@
 #include "format/text.h"
 #include "record/host/ksym_table.h"
 
-#define RELOAD_NS (5ULL * 1000000000) /* a load takes some 40 ms */
+#define RELOAD_NS (5ULL * 1000000000) /* a load takes about 40 ms */
 
 struct kallsyms {
 	struct obz_writer *writer;
@@ -20,7 +20,7 @@ struct kallsyms {
 	bool loaded;
 	uint64_t loaded_ns;
 	struct ksym_table table;
-	uint64_t *hits; /* start addresses of the symbols written; open hash, 0 is free */
+	uint64_t *hits; /* start addresses of the symbols written; open addressing, 0: free */
 	size_t hit_cnt, hit_cap;
 };
 
@@ -71,19 +71,19 @@ static int load(struct kallsyms *k)
 {
 	int err;
 
-	ksym_table__fini(&k->table); /* the old one first: never two in memory */
+	ksym_table__fini(&k->table); /* the old one first, so that memory holds only one */
 	k->loaded = true;
 	k->loaded_ns = clock_now_ns();
 	err = ksym_table__load(&k->table, k->symbols_fd, k->modules_fd);
 	if (!err || err == -ENOMEM)
 		return err;
 	message_warn("kernel symbols could not be read: %s", strerror(-err));
-	return 0; /* the recording goes on without them */
+	return 0; /* continue without kernel symbols */
 }
 
-/* ---- which were written */
+/* ---- set of symbols written */
 
-/* The slot of an address: its own, or the free one where it belongs. */
+/* Returns the slot of an address, or the free slot for it. */
 static uint64_t *slot_of(uint64_t *hits, size_t cap, uint64_t address)
 {
 	size_t i = address * 0x9E3779B97F4A7C15ULL >> 20 & (cap - 1);
@@ -93,7 +93,7 @@ static uint64_t *slot_of(uint64_t *hits, size_t cap, uint64_t address)
 	return &hits[i];
 }
 
-/* 1: it was there, 0: it is there now. */
+/* Returns 1 if the address was known, 0 if it was added. */
 static int note_hit(struct kallsyms *k, uint64_t address)
 {
 	uint64_t *slot;

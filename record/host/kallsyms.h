@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kernel symbols of the addresses hit, from /proc/kallsyms, written as `symbol` records (binary
- * 0xffff) once each. Kernel, module and BPF program text alike. The table is loaded at the first
- * hit, and again (at most every few seconds) when an address is in none of its symbols: modules and
- * BPF programs come while recording.
+ * Symbolizes kernel addresses from /proc/kallsyms: kernel, modules and BPF programs. Each symbol
+ * hit is written once as a `symbol` record (binary 0xffff). The table is loaded at the first hit.
+ * It is reloaded, at most every few seconds, if an address has no symbol, because modules and BPF
+ * programs may be loaded during the capture.
  */
 #ifndef RECORD_KALLSYMS_H
 #define RECORD_KALLSYMS_H
@@ -14,19 +14,20 @@
 
 struct kallsyms;
 
-/* Opens the files and keeps them: what may be seen is decided at the opening, privileges may be
- * dropped afterwards. -EPERM when addresses are hidden; one line was said that names the sysctl. */
+/* Opens the files and keeps them open: the kernel checks permission at open, so privileges may be
+ * dropped afterwards. -EPERM: addresses are hidden; one line that names the sysctl was printed. */
 int kallsyms__new(struct kallsyms **k, struct obz_writer *writer);
 void kallsyms__free(struct kallsyms *k);
 
-/* Its symbol's record is written at the first hit. -ENOENT: no symbol is there; else the writer's
- * error. */
+/*
+ * Writes the symbol's record at its first hit. -ENOENT: no symbol found; else the writer's error.
+ */
 int kallsyms__hit(struct kallsyms *k, uint64_t address);
 
-/* Writes the records of all symbols hit so far again, for captures of hours. */
+/* Writes the records of all symbols hit so far again, for long captures. */
 int kallsyms__reanchor(struct kallsyms *k);
 
-/* The same from other files; modules may be NULL. For tests. */
+/* Same with other files, for tests. modules may be NULL. */
 int kallsyms__new_from(struct kallsyms **k, struct obz_writer *writer, const char *symbols,
 		       const char *modules);
 

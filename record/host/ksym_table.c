@@ -9,13 +9,12 @@
 
 #define BLOCK_SZ (64u << 10)
 #define MAX_SYMBOLS (4u << 20)
-/* How far a symbol reaches when nothing after it says where it ends: BPF programs and the last of a
- * module. */
+/* Maximum size of a symbol whose end is unknown: BPF programs and the last symbol of a module. */
 #define MAX_OPEN_SZ (128u << 10)
 
 /* ---- lines of a file, read in blocks */
 
-/* 0 at a whole line, 1 to go on. A negative return stops. */
+/* Returns 0 or 1 to continue. A negative value stops. */
 typedef int (*line_fn)(void *ctx, char *line, size_t len);
 
 static int each_line(int fd, line_fn fn, void *ctx)
@@ -107,7 +106,7 @@ static bool ends_with(const struct ksym_line *l, const char *tail)
 	return l->name_len >= len && !strcmp(l->name + l->name_len - len, tail);
 }
 
-/* Labels of the linker script (vmlinux.lds.h) are not functions: any alias is better. */
+/* Labels of the linker script (vmlinux.lds.h) are not functions: any alias is preferred. */
 static bool is_label(const struct ksym_line *l, bool *end)
 {
 	*end = !strcmp(l->name, "_etext") || !strcmp(l->name, "_einittext") ||
@@ -116,7 +115,7 @@ static bool is_label(const struct ksym_line *l, bool *end)
 	       !strcmp(l->name, "_sinittext") || ends_with(l, "text_start");
 }
 
-/* The plain global name of several at one address: sys_x before __do_sys_x. */
+/* Prefers the plain global name of several at one address: sys_x before __do_sys_x. */
 static uint8_t rank_of(const struct ksym_line *l)
 {
 	unsigned rank = l->type == 'T' ? 0 : l->type == 'W' || l->type == 'w' ? 16 : 32;
@@ -142,7 +141,7 @@ static int grow(void **p, size_t *cap, size_t want, size_t entsize, size_t first
 	return 0;
 }
 
-/* Lines of a module follow each other, so the last one is nearly always it. */
+/* Symbols of a module are consecutive, so it is nearly always the last one. */
 static int module_index(struct ksym_table *t, const char *name)
 {
 	struct kmodule *m;
@@ -249,7 +248,7 @@ int ksym_table__load(struct ksym_table *t, int symbols_fd, int modules_fd)
 	if (!err && !t->cnt)
 		err = -EPERM;
 	if (!err && t->module_cnt > 1 && modules_fd >= 0)
-		each_line(modules_fd, add_module_end, t); /* without it ends are estimated */
+		each_line(modules_fd, add_module_end, t); /* on failure module ends are estimated */
 	if (err) {
 		ksym_table__fini(t);
 		return err;
@@ -291,7 +290,7 @@ static uint64_t end_of(const struct ksym_table *t, const struct ksym *s)
 	uint64_t end = s->address + MAX_OPEN_SZ;
 	bool last = next == t->syms + t->cnt;
 
-	/* BPF programs are each their own: what follows one need not touch it */
+	/* BPF programs are separate: the next one need not be adjacent */
 	if (!last && next->module == s->module && strcmp(ksym_module(t, s), "bpf"))
 		return next->address;
 	if (t->modules[s->module].end > s->address && t->modules[s->module].end < end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* /proc/kallsyms as a sorted table of text symbols: 16 bytes a symbol, names in one block. */
+/* /proc/kallsyms as a sorted table of text symbols: 16 bytes per symbol, names in one block. */
 #ifndef RECORD_KSYM_TABLE_H
 #define RECORD_KSYM_TABLE_H
 
@@ -11,13 +11,13 @@ struct ksym {
 	uint64_t address;
 	uint32_t name;	 /* offset in names */
 	uint16_t module; /* index in modules; 0: the kernel proper */
-	uint8_t rank;	 /* of aliases the lowest is kept */
-	uint8_t end;	 /* a label after the last function of its part: nothing is there */
+	uint8_t rank;	 /* of aliases, the symbol with the lowest rank is kept */
+	uint8_t end;	 /* end label of a section: no function starts here */
 };
 
 struct kmodule {
 	char name[64];
-	uint64_t end; /* of its text at most; 0: not known */
+	uint64_t end; /* upper bound of its text; 0: unknown */
 };
 
 struct ksym_table {
@@ -29,15 +29,15 @@ struct ksym_table {
 	size_t module_cnt, module_cap;
 };
 
-/* Reads both from their beginning; modules_fd may be -1. -EPERM: all addresses are 0. */
+/* Reads both files from the start; modules_fd may be -1. -EPERM: all addresses are 0. */
 int ksym_table__load(struct ksym_table *t, int symbols_fd, int modules_fd);
 void ksym_table__fini(struct ksym_table *t);
 
-/* Whether text addresses are shown, from the first block alone: 0, -EPERM, -ENODATA (no text
+/* Checks in the first block whether text addresses are visible: 0, -EPERM, -ENODATA (no text
  * symbol), or a read error. */
 int ksym_table_visible(int symbols_fd);
 
-/* The symbol an address lies in, and its size; NULL when there is none. */
+/* Returns the symbol that contains the address, and its size; NULL: none. */
 const struct ksym *ksym_table_find(const struct ksym_table *t, uint64_t address, uint64_t *size);
 
 static inline const char *ksym_name(const struct ksym_table *t, const struct ksym *s)

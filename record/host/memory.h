@@ -7,22 +7,21 @@
 
 struct bpf_object;
 
-/* Less does not hold the smallest rings and tables, kernel symbols and one process's unwind rows.
- */
+/* Minimum for the smallest rings and tables, kernel symbols and the unwind rows of one process. */
 #define MEMORY_MIN (64ULL << 20)
 
-/* Kept free of --max-mem, for what is taken between two looks, and by extracting symbols. */
+/* The part of --max-mem kept free for allocations between two checks and for symbol extraction. */
 uint64_t memory_reserve(uint64_t max_mem);
 
-/* Bytes of the BPF maps of an object, as the kernel accounts for them. What is mapped into obrec
- * (rings) is in its resident memory. */
+/* Memory of the BPF maps of an object in bytes, as accounted by the kernel. Excludes what is mapped
+ * into obrec (rings); that is part of its resident memory. */
 uint64_t memory_of_maps(const struct bpf_object *obj);
 
-/* Resident bytes of this process, 0 when not known. */
+/* Resident memory of this process in bytes; 0: unknown. */
 uint64_t memory_resident(void);
 
-/* Gives the kernel what lies free within the heap: after a burst of processes or connections that
- * is nearly all of it, under a few pieces that stay. */
+/* Calls malloc_trim(). After a burst of processes or connections most of the heap is free but
+ * cannot shrink, because a few live blocks lie above. */
 void memory_give_back(void);
 
 #endif

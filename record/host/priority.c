@@ -8,8 +8,10 @@
 #include "record/host/priority.h"
 
 #define NICE_RAISED (-10)
-/* From 6.12 (857b158dc5e8 "sched/eevdf: Use sched_attr::sched_runtime to set request/slice
- * suggestion") a thread that asks for short slices is let in sooner; older kernels ignore it. */
+/*
+ * Since 6.12 (857b158dc5e8 "sched/eevdf: Use sched_attr::sched_runtime to set request/slice
+ * suggestion") a thread that requests a short slice is scheduled earlier; older kernels ignore it.
+ */
 #define SLICE_NS 100000
 
 /* struct sched_attr of sched_setattr(2), which glibc 2.36 does not have. */
@@ -31,7 +33,7 @@ static void set(int nice, uint64_t slice_ns)
 
 void priority_raise(void)
 {
-	/* a priority somebody gave obrec on purpose stays */
+	/* keep a priority that was set explicitly */
 	if (sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0))
 		set(NICE_RAISED, SLICE_NS);
 }

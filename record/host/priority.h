@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * obrec's one busy thread must be on a CPU within microseconds of an exec: until it has published
- * the new program's mappings, that program's stacks cannot be walked. It needs little time, but at
- * once.
+ * Raises the scheduling priority of obrec's main thread. It must run within microseconds of an
+ * exec, because stacks of the new program cannot be unwound until its mappings are published. It
+ * needs little CPU time, but low latency.
  */
 #ifndef RECORD_PRIORITY_H
 #define RECORD_PRIORITY_H
 
-/* Of the calling thread, where that is allowed; threads and processes it makes later inherit it. */
+/* Apply to the calling thread, if permitted. Threads and processes created later inherit the
+ * priority. */
 void priority_raise(void);
 void priority_lower(void);
 

@@ -10,7 +10,8 @@
 #include "format/text.h"
 #include "record/host/privilege.h"
 
-/* By system call: libcap's functions take a libc and a kernel that know the newest ones. */
+/* Uses the system calls directly: libcap must match libc and kernel to know the newest
+ * capabilities. */
 struct sets {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 };
@@ -82,7 +83,8 @@ void privilege_warn(bool pids)
 			message_warn("without %s: %s", optional[i].name, optional[i].lost);
 }
 
-/* What of `keep` the thread has; the older, wider one stands in for those split from it. */
+/* Returns the capabilities of `keep` that are in the set. Where a newer one is missing, the older,
+ * wider one from which it was split is kept. */
 static uint64_t reduce(uint64_t set, uint64_t keep)
 {
 	uint64_t kept = set & keep;
@@ -100,7 +102,7 @@ static void drop_to(uint64_t keep)
 	uint64_t kept = reduce(effective(), keep);
 	struct sets s = {0};
 
-	/* Needs CAP_SETPCAP; without it no_new_privs alone keeps exec from giving anything. */
+	/* Requires CAP_SETPCAP; without it no_new_privs alone prevents a gain through exec. */
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (!in(kept, cap))
 			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
@@ -115,16 +117,19 @@ static void drop_to(uint64_t keep)
 
 void privilege_drop_session(bool command, bool attaches)
 {
-	/* Maps for new binaries' tables (before 5.19 every bpf(2)); mappings and memory of new
-	 * processes; their files; the extractor is given normal priority at the end. */
+	/*
+	 * Needed for: creating maps for tables of new binaries (before 5.19 every bpf(2)), mappings
+	 * and memory of new processes, their files, and normal priority for the extractor at the
+	 * end.
+	 */
 	uint64_t keep = BIT(CAP_BPF) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) |
 			BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_SYS_NICE);
 
-	/* Newer kernels let it read mappings, see may_access_mm(). */
+	/* Newer kernels allow reading mappings with CAP_PERFMON, see may_access_mm(). */
 	if (attaches || !privilege_has(CAP_SYS_PTRACE))
 		keep |= BIT(CAP_PERFMON);
 	drop_to(command ? keep | BIT(CAP_KILL) : keep);
-	/* Its memory holds what processes said to each other. */
+	/* Its memory contains captured payload. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
@@ -139,7 +144,7 @@ void privilege_drop_reader(void)
 			BIT(CAP_CHECKPOINT_RESTORE);
 
 	if (!privilege_has(CAP_SYS_PTRACE))
-		keep |= BIT(CAP_PERFMON); /* newer kernels let it read mappings */
+		keep |= BIT(CAP_PERFMON); /* newer kernels allow reading mappings with it */
 	drop_to(keep);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Capabilities: what is missing is named before the start, those no longer needed are dropped
- * once everything is attached. They belong to threads: each of obrec's gives up its own.
- */
+/* Capabilities. Missing ones are reported before the start; those no longer needed are dropped
+ * after attaching. Capabilities are per thread, so each thread drops its own. */
 #ifndef RECORD_PRIVILEGE_H
 #define RECORD_PRIVILEGE_H
 
@@ -18,26 +16,27 @@
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
-/* In the calling thread's effective set? CAP_BPF, CAP_PERFMON and CAP_CHECKPOINT_RESTORE are part
- * of CAP_SYS_ADMIN. */
+/* Returns true if the calling thread has `cap` effective. CAP_SYS_ADMIN implies CAP_BPF,
+ * CAP_PERFMON and CAP_CHECKPOINT_RESTORE. */
 bool privilege_has(int cap);
 
-/* Can anything be recorded? Else -EPERM with the missing capabilities named in `why` (one line). */
+/* Returns 0 if recording is possible, else -EPERM with the missing capabilities in `why` (one
+ * line). */
 int privilege_check(char *why, size_t why_sz);
 
-/* One warning for each capability without which something is lost. pids: processes were named, so
- * that reading them is checked one by one. */
+/* Warns once for each missing capability that limits the capture. pids: processes were given by
+ * pid, so access to them is checked individually. */
 void privilege_warn(bool pids);
 
 /*
- * The calling thread keeps what a recording needs while it runs (`session`: its main thread), or
- * what reading files takes, and loses everything else for good: effective, permitted, inheritable,
- * ambient and bounding set, what execve(2) could give. command: one was started, which may have to
- * be ended as another user. attaches: probes are attached to files that are still to come.
+ * Drops all capabilities of the calling thread except those needed while recording (`session`: the
+ * main thread) or for reading files (worker): from the effective, permitted, inheritable, ambient
+ * and bounding sets. This is permanent and applies to execve(2). command: keep what is needed to
+ * stop COMMAND if it runs as another user. attaches: probes will be attached to more files.
  */
 void privilege_drop_session(bool command, bool attaches);
 void privilege_drop_worker(void);
-/* Of a process that reads what targets control: their memory, mappings and files. */
+/* For a reader process, which reads memory, mappings and files of targets. */
 void privilege_drop_reader(void);
 
 #endif

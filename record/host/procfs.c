@@ -59,8 +59,8 @@ long procfs_link(int proc, uint32_t pid, const char *name, char *buf, size_t cap
 	return n;
 }
 
-/* proc(5): "PID (COMM) STATE PPID ..."; COMM may hold anything, parentheses too, so its end is the
- * last one. */
+/* proc(5): "PID (COMM) STATE PPID ..."; COMM may contain any character including parentheses, so it
+ * ends at the last one. */
 int procfs_stat_parse(const char *text, size_t len, struct procfs_stat *st)
 {
 	const char *open = memchr(text, '(', len), *close = memrchr(text, ')', len);
@@ -100,7 +100,7 @@ bool procfs_gone(int proc, uint32_t pid)
 	struct procfs_stat st;
 	int err = procfs_stat(proc, pid, &st);
 
-	/* A dead leader is a zombie that counts as one thread until it is reaped. */
+	/* An exited leader is a zombie that counts as one thread until it is reaped. */
 	return err ? err == -ENOENT || err == -ESRCH
 		   : (st.state == 'Z' || st.state == 'X') && st.threads <= 1;
 }
@@ -113,9 +113,9 @@ int procfs_status_parse(const char *text, uint32_t *tgid, uint32_t *ns_pid)
 	if (!t)
 		return -EBADMSG;
 	*tgid = *ns_pid = strtoul(t + 6, NULL, 10);
-	if (!ns) /* a kernel without CONFIG_PID_NS */
+	if (!ns) /* kernel without CONFIG_PID_NS */
 		return 0;
-	/* One number for each nested namespace, the innermost last. */
+	/* One number per nested namespace, innermost last. */
 	for (ns += 7; *ns == '\t' || *ns == ' '; ns = end) {
 		unsigned long v = strtoul(ns, &end, 10);
 
@@ -136,7 +136,7 @@ int procfs_status(int proc, uint32_t pid, uint32_t *tgid, uint32_t *ns_pid)
 
 bool procfs_in_initial_ns(const char *kind)
 {
-	/* PROC_*_INIT_INO of include/linux/proc_ns.h, the same since there are such namespaces. */
+	/* PROC_*_INIT_INO of include/linux/proc_ns.h; unchanged since namespaces were added. */
 	static const struct {
 		const char *kind;
 		ino_t inode;
@@ -148,7 +148,7 @@ bool procfs_in_initial_ns(const char *kind)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
-	if (stat(path, &st)) /* not there: a kernel without such namespaces */
+	if (stat(path, &st)) /* missing: kernel without this namespace */
 		return true;
 	for (size_t i = 0; i < sizeof(initial) / sizeof(*initial); i++)
 		if (!strcmp(initial[i].kind, kind))
@@ -225,8 +225,8 @@ size_t maps_path_unescape(char *path, size_t len)
 	return o;
 }
 
-/* Lines are at most PATH_MAX and a head of about 80 bytes; newlines in paths are escaped by the
- * kernel (4 for 1). */
+/* A line has at most PATH_MAX bytes and about 80 more; the kernel escapes a newline in a path as 4
+ * bytes. */
 #define MAPS_BUF (4 * PATH_MAX + 65536)
 
 int procfs_each_map(int proc, uint32_t pid, int (*fn)(void *ctx, const struct maps_line *m),
@@ -286,7 +286,9 @@ bool next_line(struct span *text, struct span *line)
 	return true;
 }
 
-/* cgroups(7): "HIERARCHY:CONTROLLERS:PATH"; a controller name has no colon, a path may. */
+/*
+ * cgroups(7): "HIERARCHY:CONTROLLERS:PATH". A path may contain colons, a controller name may not.
+ */
 int cgroup_line_parse(struct span line, struct cgroup_line *c)
 {
 	const char *a = memchr(line.p, ':', line.len), *b, *end = line.p + line.len;

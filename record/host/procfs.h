@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The texts of /proc: bounded reading, and parsers that take any bytes. A directory fd stands for
- * /proc, so that tests can lend a tree of their own. Negative errno on error.
- */
+/* Reads /proc with bounds; the parsers accept any bytes. /proc is given as a directory descriptor
+ * so that tests can use their own tree. Functions return a negative errno on error. */
 #ifndef RECORD_PROCFS_H
 #define RECORD_PROCFS_H
 
@@ -11,11 +9,11 @@
 
 #include "format/records.h"
 
-int procfs_open(const char *root); /* NULL: /proc; the directory fd */
+int procfs_open(const char *root); /* NULL: /proc; returns a directory descriptor */
 
-/* Reads at most cap-1 bytes of /proc/PID/NAME, NUL-terminated; returns how many. */
+/* Reads at most cap-1 bytes of /proc/PID/NAME, NUL-terminated. Returns the length. */
 long procfs_read(int proc, uint32_t pid, const char *name, char *buf, size_t cap);
-/* The target of the link /proc/PID/NAME, NUL-terminated; returns its length. */
+/* Reads the target of the link /proc/PID/NAME, NUL-terminated. Returns its length. */
 long procfs_link(int proc, uint32_t pid, const char *name, char *buf, size_t cap);
 
 struct procfs_stat {
@@ -28,14 +26,16 @@ struct procfs_stat {
 
 int procfs_stat_parse(const char *text, size_t len, struct procfs_stat *st);
 int procfs_stat(int proc, uint32_t pid, struct procfs_stat *st);
-/* Have all threads of this process exited? */
+/* Returns true if all threads of the process have exited. */
 bool procfs_gone(int proc, uint32_t pid);
 
-/* From /proc/PID/status: the thread group, and the pid in the innermost pid namespace. */
+/* From /proc/PID/status: thread group id, and pid in the innermost pid namespace. */
 int procfs_status_parse(const char *text, uint32_t *tgid, uint32_t *ns_pid);
 int procfs_status(int proc, uint32_t pid, uint32_t *tgid, uint32_t *ns_pid);
 
-/* Is obrec in the host's namespace of this kind: "pid", "user", "cgroup", "time"? */
+/*
+ * Returns true if obrec is in the initial namespace of this kind: "pid", "user", "cgroup", "time".
+ */
 bool procfs_in_initial_ns(const char *kind);
 
 struct maps_line {
@@ -45,30 +45,30 @@ struct maps_line {
 	struct span path; /* as printed: "\012" stands for a newline */
 };
 
-/* One line without its newline; -EBADMSG when it is not one. */
+/* Parses one line without its newline. -EBADMSG if it is malformed. */
 int maps_line_parse(struct span line, struct maps_line *m);
 
-/* Calls fn for each line of /proc/PID/maps until it returns non-zero, which is returned. */
+/* Calls fn for each line of /proc/PID/maps until it returns non-zero; returns that value. */
 int procfs_each_map(int proc, uint32_t pid, int (*fn)(void *ctx, const struct maps_line *m),
 		    void *ctx);
 
-/* Replaces "\012" by the newline it stands for, in place; returns the new length. */
+/* Replaces "\012" by a newline in place; returns the new length. */
 size_t maps_path_unescape(char *path, size_t len);
 
 struct cgroup_line {
-	struct span controllers; /* "" for v2, "name=systemd", "cpu,cpuacct" */
+	struct span controllers; /* "" for v2; else e.g. "name=systemd", "cpu,cpuacct" */
 	struct span path;
 };
 int cgroup_line_parse(struct span line, struct cgroup_line *c);
 
-/* Cuts the first line off *text. False at the end. */
+/* Removes the first line from *text. Returns false at the end. */
 bool next_line(struct span *text, struct span *line);
 
-/* The path that tells most: v2's, else systemd's, else the first one below the root. Empty when
- * there is none. */
+/* Returns the most specific path: that of v2, else of systemd, else the first one below the root.
+ * Empty if there is none. */
 struct span cgroup_pick(struct span text);
 
-/* Calls fn for each number among the entries of a directory of /proc ("." or "PID/task"). */
+/* Calls fn for each numeric entry of a directory of /proc ("." or "PID/task"). */
 int procfs_each_id(int proc, const char *dir, int (*fn)(void *ctx, uint32_t id), void *ctx);
 
 #endif

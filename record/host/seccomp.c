@@ -16,12 +16,12 @@ enum {
 };
 
 /*
- * By name, as libseccomp knows those of each processor; one that it does not know is left out. Each
- * with the variants that an older or newer libc takes. To add one: `strace -f` of all that the role
- * does says what is missing.
+ * By name, as libseccomp translates them for each processor; unknown names are skipped. Includes
+ * the variants used by older and newer libcs. To find a missing call, run `strace -f` on all that
+ * the role does.
  */
 static const struct {
-	const char *names; /* blanks between */
+	const char *names; /* separated by spaces */
 	unsigned roles;
 } allowed[] = {
 	{"read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 close lseek",
@@ -32,7 +32,7 @@ static const struct {
 	{"poll ppoll select pselect6 epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2",
 	 ALL},
 	{"eventfd2 timerfd_create timerfd_settime signalfd4", ALL},
-	{"recvmsg sendmsg recvfrom sendto recvmmsg sendmmsg shutdown", ALL}, /* of open sockets */
+	{"recvmsg sendmsg recvfrom sendto recvmmsg sendmmsg shutdown", ALL}, /* on open sockets */
 	{"mmap mmap2 munmap mremap mprotect madvise brk mincore", ALL},
 	{"futex futex_waitv futex_wake futex_wait set_robust_list get_robust_list rseq", ALL},
 	{"set_tid_address membarrier sched_yield getcpu sched_getaffinity arch_prctl", ALL},
@@ -40,18 +40,19 @@ static const struct {
 	{"rt_sigsuspend pause restart_syscall tgkill exit exit_group", ALL}, /* tgkill: abort() */
 	{"getpid gettid getppid getuid geteuid getgid getegid uname sysinfo getrusage times", ALL},
 	{"clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrandom", ALL},
-	{"prctl capget capset seccomp getrlimit prlimit64 setrlimit", ALL}, /* to give up more */
+	{"prctl capget capset seccomp getrlimit prlimit64 setrlimit", ALL}, /* to drop more
+									     * privileges */
 	{"process_vm_readv", ALL},
 	/* worker threads and their priority */
 	{"sched_setscheduler sched_getscheduler sched_setattr sched_getattr sched_getparam", ALL},
 	{"getpriority setpriority ioprio_set ioprio_get", ALL},
 	/* the archive and the symbol cache */
-	{"fallocate", ALL}, /* room for what is unpacked */
+	{"fallocate", ALL}, /* reserves space for unpacked files */
 	{"fdatasync fsync sync_file_range sendfile copy_file_range splice", BOTH},
-	{"ftruncate", ALL}, /* what a reader answers may be a file */
+	{"ftruncate", ALL}, /* a reader may answer with a file */
 	{"rename renameat renameat2 unlink unlinkat link linkat mkdir mkdirat", ALL},
 	{"fchmod fchmodat fchown umask utimensat", ALL},
-	{"socketpair", BOTH}, /* to a reader */
+	{"socketpair", BOTH}, /* to reader processes */
 	{"ioctl", BOTH},      /* perf events, the terminal */
 	{"bpf", BOTH},
 	{"perf_event_open", ATT}, /* uprobes before Linux 6.6 */
@@ -59,7 +60,7 @@ static const struct {
 	{"fork vfork clone3", NURSE},
 };
 
-/* These would only be missed as an error of its own. */
+/* Dangerous calls: EPERM, so that a failure is not mistaken for a missing system call. */
 static const char *const refused =
 	"execve execveat ptrace process_vm_writev process_madvise kcmp pidfd_getfd "
 	"init_module finit_module delete_module kexec_load kexec_file_load reboot "
@@ -76,7 +77,7 @@ static const char *const refused =
 	"kill tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal "
 	"bpf perf_event_open fork vfork";
 
-/* Calls fn for each number among the names that this processor has. */
+/* Calls fn for each number of those names that exist on this processor. */
 static int each(scmp_filter_ctx f, const char *names, int (*fn)(scmp_filter_ctx f, int nr))
 {
 	char name[32];
@@ -106,7 +107,7 @@ static int allow(scmp_filter_ctx f, int nr)
 	return seccomp_rule_add(f, SCMP_ACT_ALLOW, nr, 0);
 }
 
-/* What the role allows is not refused again. */
+/* Refuses a call unless the role's list allows it. */
 static int refuse(scmp_filter_ctx f, int nr)
 {
 	int err = seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), nr, 0);
@@ -114,15 +115,15 @@ static int refuse(scmp_filter_ctx f, int nr)
 	return err == -EEXIST ? 0 : err;
 }
 
-/* Threads only, but for the nursery. clone3 has its flags in memory, where no filter can look; a
- * libc without it takes clone. */
+/* Allows threads only, except in the nursery. clone3 passes its flags in memory, which a filter
+ * cannot read; without clone3 libc uses clone. */
 static int allow_threads(scmp_filter_ctx f, enum seccomp_role role)
 {
 	int nr = SCMP_SYS(clone), err;
 
 	if (role == SECCOMP_NURSERY)
 		return allow(f, nr);
-	/* The flags are the first argument on all of obrec's processors. */
+	/* The flags are the first argument on all supported processors. */
 	err = seccomp_rule_add(f, SCMP_ACT_ALLOW, nr, 1,
 			       SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
 	return err ? err
@@ -135,7 +136,8 @@ static int fill(scmp_filter_ctx f, enum seccomp_role role)
 	int err = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
 
 	err = err ? err : seccomp_attr_set(f, SCMP_FLTATR_CTL_TSYNC, 1);
-	err = err ? err : seccomp_attr_set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, no list */
+	err = err ? err : seccomp_attr_set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree, not a
+									     * list */
 	err = err ? err : allow_threads(f, role);
 	for (size_t i = 0; !err && i < sizeof(allowed) / sizeof(*allowed); i++)
 		if (allowed[i].roles & role)

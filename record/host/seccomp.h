@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process of obrec may still ask of the kernel once it reads what targets wrote: an
- * allow-list of system calls by role (the table in seccomp.c), for all its threads and for good.
- * What is dangerous (execve, ptrace, mount, modules, other users' ids, new sockets, ...) fails with
- * EPERM, everything else with ENOSYS, as on a kernel without it, so that a libc tries another way.
- * Nothing is killed.
+ * Seccomp filters for processes of obrec that read data written by targets: a system call
+ * allow-list per role (table in seccomp.c), permanent and for all threads. Dangerous calls (execve,
+ * ptrace, mount, modules, changing user ids, new sockets, ...) fail with EPERM. All others fail
+ * with ENOSYS, as on an older kernel, so that libc uses a fallback. No process is killed.
  *
- * Filters add up: a child has its parent's as well, and may restrict itself further. COMMAND is
- * forked before there is any.
+ * Filters accumulate: a child inherits its parent's and may restrict itself further. COMMAND is
+ * forked before any filter is installed.
  */
 #ifndef RECORD_SECCOMP_H
 #define RECORD_SECCOMP_H
 
 enum seccomp_role {
-	SECCOMP_RECORDER = 1, /* rings, BPF maps, the archive; may end COMMAND */
-	SECCOMP_ATTACHER = 2, /* the same, and attaches probes to files that are still to come */
-	SECCOMP_READER = 4,   /* reads files and memory of targets, answers on what is open: no BPF,
-			       * no perf events, no signals to others, no new processes */
-	SECCOMP_NURSERY = 8,  /* a reader that forks, ends and awaits readers */
+	SECCOMP_RECORDER = 1, /* rings, BPF maps, archive; may kill COMMAND */
+	SECCOMP_ATTACHER = 2, /* RECORDER, plus attaching probes to files */
+	SECCOMP_READER = 4,   /* reads files and memory of targets, replies on open descriptors: no
+			       * BPF, no perf events, no signals to others, no new processes */
+	SECCOMP_NURSERY = 8,  /* a READER that forks, kills and reaps readers */
 };
 
 /*
- * To be called when the process has all its sockets and descriptors; sets no_new_privs. 0, or
- * negative errno (-EINVAL: a kernel without seccomp; -ECANCELED: not all threads could be
- * restricted): the process goes on without, which the caller says.
+ * Call it when the process has opened all its sockets and descriptors. Sets no_new_privs. Returns 0
+ * or a negative errno (-EINVAL: kernel without seccomp; -ECANCELED: not all threads could be
+ * restricted). On error the process continues without a filter and the caller reports it.
  */
 int seccomp_restrict(enum seccomp_role role);
 

@@ -8,7 +8,7 @@
 
 #include "record/host/uprobe_multi.h"
 
-/* <linux/bpf.h> of 6.6; what is built with may be older. */
+/* From <linux/bpf.h> of 6.6; build headers may be older. */
 #define TRACE_UPROBE_MULTI ((enum bpf_attach_type)48)
 enum { UPROBE_MULTI_RETURN = 1 };
 struct link_create {
@@ -48,7 +48,8 @@ bool uprobe_multi__possible(void)
 	attr.prog_fd = fd;
 	err = link_create(&attr);
 	close(fd);
-	return err == -EBADF; /* it looked at the path, and that is no file */
+	return err == -EBADF; /* supported: the kernel got as far as checking the path, which is not
+			       * a file */
 }
 
 void uprobe_multi__choose(struct bpf_program *prog)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many uprobes in a file by one link (6.6, 89ae89f53d20, "bpf: Add multi uprobe link"). Removing a
- * uprobe makes the kernel wait for all processors; here it waits once for all. libbpf has it since
- * 1.3, which is newer than what is built with.
+ * Attaches many uprobes of a file with one link (Linux 6.6, 89ae89f53d20, "bpf: Add multi uprobe
+ * link"). The kernel waits for a grace period when it removes a uprobe; with one link it waits once
+ * for all. libbpf supports this since 1.3; obrec is built with an older one.
  */
 #ifndef RECORD_UPROBE_MULTI_H
 #define RECORD_UPROBE_MULTI_H
@@ -14,11 +14,11 @@
 
 bool uprobe_multi__possible(void);
 
-/* Before loading: it can be attached by uprobe_multi__attach() only. */
+/* Call before loading. The program can then be attached only by uprobe_multi__attach(). */
 void uprobe_multi__choose(struct bpf_program *prog);
 
-/* At these places, each with a cookie, in processes that run it now or later. A descriptor: closing
- * it detaches; or -errno. */
+/* Attaches at the given offsets, each with a cookie, in all processes that execute the file now or
+ * later. Returns a descriptor (closing it detaches) or -errno. */
 int uprobe_multi__attach(const struct bpf_program *prog, const char *path, const uint64_t *offsets,
 			 const uint64_t *cookies, uint32_t cnt, bool at_return);
 

@@ -17,7 +17,7 @@ static void *worker_main(void *arg)
 	struct start *start = arg, mine = *start;
 
 	privilege_drop_worker();
-	sem_post(&start->dropped); /* *start is gone from here on */
+	sem_post(&start->dropped); /* *start is invalid after this */
 	return mine.run(mine.arg);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The threads beside the main one: reading files, writing, syncing. */
+/* Threads besides the main thread: they read files, write and sync. */
 #ifndef RECORD_WORKER_H
 #define RECORD_WORKER_H
 
 #include <pthread.h>
 
 /*
- * Starts one: no signal reaches it (they are the main thread's), and when this returns it has given
- * up what it does not need, so that "ready" is never told by a process with more than it keeps.
- * 0 or negative errno.
+ * Starts a thread. It receives no signals; these go to the main thread. It has dropped its
+ * privileges before this function returns, so that all are dropped when obrec reports "ready".
+ * Returns 0 or a negative errno.
  */
 int worker_start(pthread_t *thread, void *(*run)(void *), void *arg);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What cells of the kernel (bpf/metric.h) have grown by: they only grow, and are read again and
- * again, some perhaps twice or not at all in one reading; the difference to what was seen before is
- * told once.
+ * Computes by how much the kernel's metric cells (bpf/metric.h) have grown. Cells only grow and are
+ * read repeatedly. One pass over the map may return a cell twice or not at all. Each increase is
+ * reported once.
  */
 #ifndef RECORD_CELLS_H
 #define RECORD_CELLS_H
@@ -14,7 +14,8 @@ struct cells;
 int cells__new(struct cells **c);
 void cells__free(struct cells *c);
 
-/* What is new of the key since it was seen last. 0 or -ENOMEM: it will be told at the next call. */
+/* Sets *grown to the increase since the key was last seen. Returns 0, or -ENOMEM; then the next
+ * call reports it. */
 int cells__grown(struct cells *c, const struct metric_key *key, const struct metric_cell *now,
 		 struct metric_cell *grown);
 

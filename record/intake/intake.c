@@ -19,11 +19,11 @@ struct intake {
 	struct fold *fold;
 	uint64_t samples, user_stacks, complete;
 	uint64_t by_error[STACK_KINDS][MAX_ERRORS];
-	uint64_t *by_leaf; /* by binary */
-	int err;	   /* first of a write */
+	uint64_t *by_leaf; /* indexed by binary */
+	int err;	   /* first write error */
 };
 
-/* A defined stack's entry says its error, and the binary of its leaf. */
+/* `error` of a defined entry: the walk's error, and the binary of the leaf frame. */
 enum { ERROR_BITS = 12, BINARIES = 1 << 16 };
 #define ERROR_MASK ((1u << ERROR_BITS) - 1)
 
@@ -35,7 +35,7 @@ int intake__new(struct intake **out, const struct intake_opts *opts)
 	if (!in)
 		return err;
 	in->opts = *opts;
-	in->by_leaf = calloc(BINARIES, sizeof(*in->by_leaf)); /* pages that are used count only */
+	in->by_leaf = calloc(BINARIES, sizeof(*in->by_leaf)); /* only touched pages take memory */
 	err = in->by_leaf ? stacks__new(&in->stacks) : -ENOMEM;
 	if (!err)
 		err = fold__new(&in->fold, opts->writer, opts->interval_ns);
@@ -69,8 +69,9 @@ static void count(struct intake *in, unsigned kind, unsigned error, uint64_t n)
 		in->complete += n;
 }
 
-/* Frames that BPF could place are only reported, the others are looked up; returns the frame as
- * archived. */
+/*
+ * Reports frames that BPF has resolved, and looks up the others. Returns the frame for the archive.
+ */
 static uint64_t resolve(struct intake *in, uint32_t tgid, uint64_t frame, bool first)
 {
 	if (frame_binary(frame) == FRAME_BINARY_KERNEL) {
@@ -93,7 +94,7 @@ static void write_stack(struct intake *in, uint32_t id, const uint64_t *frames, 
 	note(in, obz_writer__put(in->opts.writer, REC_stack, &r));
 }
 
-/* Samples that came before count as those that follow. */
+/* Samples that arrived before the definition are counted with it. */
 static void define(struct intake *in, struct stack_entry *e, uint32_t error, uint32_t leaf)
 {
 	uint32_t waited[STACK_KINDS];
@@ -126,7 +127,7 @@ void intake__stack(struct intake *in, const struct wire_stack *s)
 	e->current = true;
 }
 
-/* The archive's id of a stack; a user stack is counted by how its walk ended. */
+/* Returns the archive's id of a stack. User stacks are counted by the result of the unwind. */
 static uint32_t stack_id(struct intake *in, uint64_t hash, unsigned kind, bool user)
 {
 	struct stack_entry *e;
@@ -170,7 +171,7 @@ void intake__sample(struct intake *in, const struct wire_sample *s)
 	note(in, fold__add(in->fold, &r));
 }
 
-/* The archive's id of a stack that is no sample's. */
+/* Returns the archive's id of a stack that belongs to no sample. */
 static uint32_t event_stack(struct intake *in, uint64_t hash)
 {
 	struct stack_entry *e = hash ? stacks__get(in->stacks, hash) : NULL;
@@ -185,12 +186,12 @@ static uint32_t event_thread(struct intake *in, uint64_t who, const char *task_c
 	char comm[WIRE_COMM_LEN + 1] = {0};
 
 	memcpy(comm, task_comm, WIRE_COMM_LEN);
-	if (!(who >> 32)) /* nobody: the idle task */
+	if (!(who >> 32)) /* the idle task */
 		return 0;
 	return tracker__thread(in->opts.tracker, who >> 32, who, comm, ts_ns);
 }
 
-/* The first four are those that each event has: ts_ns, thread, user_stack, kernel_stack. */
+/* The first four fields of every event: ts_ns, thread, user_stack, kernel_stack. */
 enum { EVENT_TS, EVENT_THREAD, EVENT_USER_STACK, EVENT_KERNEL_STACK };
 
 static uint64_t event_number(struct intake *in, unsigned i, uint64_t v, const char *comm,
@@ -201,7 +202,7 @@ static uint64_t event_number(struct intake *in, unsigned i, uint64_t v, const ch
 	return i == EVENT_USER_STACK || i == EVENT_KERNEL_STACK ? event_stack(in, v) : v;
 }
 
-/* Fills the record's struct from its fields as sent. False: its strings are longer than it is. */
+/* Fills the record's struct from the fields as sent. False: its strings exceed the record. */
 static bool event_fill(struct intake *in, const struct rec_info *info, const struct wire_hdr *hdr,
 		       void *rec)
 {
@@ -247,7 +248,7 @@ int intake__flush(struct intake *in, uint64_t now_ns)
 	return in->err;
 }
 
-/* Of a stack whose definition did not come, and will not. */
+/* For a stack whose definition was lost. */
 static void give_up(void *ctx, struct stack_entry *e)
 {
 	struct intake *in = ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From ring records to archive records: samples get their thread and stack ids, a stack's frames
- * are resolved and its binaries and kernel symbols asked for. Counts what came, for the progress
- * line and obz.end.json.
+ * Converts ring records to archive records. Assigns thread and stack ids to samples, resolves the
+ * frames of stacks, and reports hits to binaries and kernel symbols. Counts records for the
+ * progress line and obz.end.json.
  */
 #ifndef RECORD_INTAKE_H
 #define RECORD_INTAKE_H
@@ -23,7 +23,7 @@ struct intake_opts {
 	struct tracker *tracker;
 	struct kallsyms *kallsyms; /* NULL: kernel addresses are hidden */
 	struct loss *loss;
-	uint64_t interval_ns; /* fold samples over this long */
+	uint64_t interval_ns; /* aggregate identical samples per interval */
 };
 
 int intake__new(struct intake **in, const struct intake_opts *opts);
@@ -31,29 +31,29 @@ void intake__free(struct intake *in);
 
 void intake__stack(struct intake *in, const struct wire_stack *s);
 void intake__sample(struct intake *in, const struct wire_sample *s);
-/* A typed row of whatever kind (bpf/event.h). False: there is none like it. */
+/* Handles a typed event (bpf/event.h). Returns false if the kind is unknown. */
 bool intake__event(struct intake *in, const struct wire_hdr *hdr);
 
-/* Writes folded rows that are due at now_ns (UINT64_MAX: all). The first error of any write since
+/* Writes the aggregated rows due at now_ns (UINT64_MAX: all). Returns the first write error since
  * the start. */
 int intake__flush(struct intake *in, uint64_t now_ns);
 
-/* All stacks are about to come again (every minute or so); those whose definition was lost and that
- * are forgotten are written as intake__finish() does. */
+/* Starts a new epoch (every minute or so), in which the kernel sends all stacks again. Old stacks
+ * whose definition was lost are dropped and written as by intake__finish(). */
 void intake__advance(struct intake *in);
 
-/* No more records will come: stacks whose definition was lost are written as "not taken" and
+/* The last record has been read: stacks whose definition was lost are written as "not taken" and
  * counted. */
 void intake__finish(struct intake *in);
 
 struct intake_counts {
 	uint64_t samples, user_stacks, complete;
 };
-/* Samples whose user stack has its leaf in that binary. */
+/* Number of samples whose user stack has its leaf frame in that binary. */
 uint64_t intake__leaves(const struct intake *in, uint32_t binary);
 struct intake_counts intake__counts(const struct intake *in);
 
-/* Samples of a kind whose user stack ended with `error`. */
+/* Number of samples of a kind whose user stack ended with `error`. */
 uint64_t intake__stacks(const struct intake *in, unsigned kind, unsigned error);
 
 #endif

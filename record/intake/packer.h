@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A thread that encodes and writes chunks at usual priority: each takes milliseconds, and the
- * thread that records, which is urgent, would take them from what is recorded. */
+/* Thread that compresses and writes chunks at normal priority. A chunk takes milliseconds of CPU
+ * time, which the main thread with its raised priority would take from the recorded programs. */
 #ifndef RECORD_PACKER_H
 #define RECORD_PACKER_H
 
@@ -12,6 +12,6 @@ struct packer;
 
 int packer__new(struct packer **p, struct obz_writer *writer);
 void packer__free(struct packer *p);
-uint64_t packer__cpu_ns(const struct packer *p); /* what it took so far */
+uint64_t packer__cpu_ns(const struct packer *p); /* CPU time used so far */
 
 #endif

@@ -13,16 +13,16 @@
 struct ring {
 	struct ring_handler handler;
 	int *fds;
-	struct ring_view *views; /* the kernel's, then those in `payload` */
+	struct ring_view *views; /* the kernel's rings, then those in `payload` */
 	unsigned cnt, payload_cnt;
 	uint32_t sz;
 	size_t page_sz;
-	char *payload; /* the array, mapped */
+	char *payload; /* the mapped array */
 	size_t payload_sz;
 };
 
-/* The consumer's page is ours to write; the producer's is not, and behind it are the data. They
- * could be mapped twice in a row, so that records never wrap, but would count twice as resident. */
+/* The consumer page is writable; the producer page and the data after it are not. Mapping the data
+ * twice in a row would avoid wrapped records, but count twice as resident. */
 static int map_one(const struct ring *r, int fd, struct ring_view *v)
 {
 	void *p = mmap(NULL, r->page_sz, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -36,7 +36,7 @@ static int map_one(const struct ring *r, int fd, struct ring_view *v)
 	v->producer = p;
 	v->data = (const char *)p + r->page_sz;
 	v->sz = r->sz;
-	v->joined = malloc(r->sz); /* as much of it as a record needs becomes memory */
+	v->joined = malloc(r->sz); /* only the touched part takes memory */
 	return v->joined ? 0 : -ENOMEM;
 }
 
@@ -126,8 +126,8 @@ void ring__free(struct ring *r)
 	free(r);
 }
 
-/* Edge-triggered: only the kernel's wake-ups count, not that something lies in a ring, which is
- * nearly always so. */
+/* Edge-triggered: wait for the kernel's wake-up, not for a non-empty ring, which is nearly always
+ * the case. */
 int ring__watch(struct ring *r, int epoll_fd)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = r};

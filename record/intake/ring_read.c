@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * By hand rather than by libbpf's ring_buffer__consume(): that goes on as long as records arrive,
- * so with a producer faster than obrec it never returns, and takes one ring after the other: after
- * obrec stood still, what one CPU wrote since would come before all that another did. Layout and
+ * Replaces libbpf's ring_buffer__consume() for two reasons. That function runs as long as records
+ * arrive, so it never returns if the producer is faster than obrec. It also reads one ring after
+ * the other, so after a delay all records of one CPU would precede those of the next. Layout and
  * memory order: Documentation/bpf/ringbuf.rst, kernel/bpf/ringbuf.c.
  */
 #include "record/intake/ring_read.h"
@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* One ring is read on so far beyond the next one's time: changing between them costs. */
+/* A ring is read this far beyond the time of the next ring, because switching costs time. */
 #define BEYOND_NS 5000000ULL
 
-/* The kernel reads our position with every record it writes: each store takes the cache line away
- * from it, so room is given back in pieces. */
+/* The kernel reads the consumer position with every record. Each store takes the cache line from
+ * it, so the position is updated in steps of this size. */
 enum { GIVE_BACK = 64 << 10 };
 
-/* All but stacks, which belong to the sample behind them, begin alike. */
+/* All records except stacks, which belong to the sample that follows, start with these fields. */
 struct timed {
 	struct wire_hdr hdr;
 	__u64 ts_ns;
@@ -51,8 +51,8 @@ bad:
 	h->bad(h->ctx);
 }
 
-/* 0: at once. In a ring that waits all is so much later that the others have been read up to its
- * time when its turn comes. */
+/* 0: read at once. In a ring with `waits` set, times are shifted so that the other rings have been
+ * read up to the record's time before its turn. */
 static uint64_t time_of(const struct ring_view *v, const struct wire_hdr *hdr, size_t size)
 {
 	if (size < sizeof(struct timed) || hdr->kind == WIRE_STACK)
@@ -60,7 +60,7 @@ static uint64_t time_of(const struct ring_view *v, const struct wire_hdr *hdr, s
 	return ((const struct timed *)hdr)->ts_ns + (v->waits ? BEYOND_NS + 1 : 0);
 }
 
-/* The record whose head is at `p`. */
+/* Returns the record with header `p`. */
 static const void *record_at(const struct ring_view *v, const char *p, uint32_t size)
 {
 	size_t first = v->data + v->sz - p - BPF_RINGBUF_HDR_SZ;
@@ -73,7 +73,7 @@ static const void *record_at(const struct ring_view *v, const char *p, uint32_t 
 	return v->joined;
 }
 
-/* What was written until then. */
+/* Reads the records up to the given time. */
 static unsigned read_until(struct ring_view *v, const struct ring_handler *h, uint64_t until_ns)
 {
 	unsigned long at = *v->consumer, given = at;
@@ -110,8 +110,8 @@ static unsigned read_until(struct ring_view *v, const struct ring_handler *h, ui
 	return cnt;
 }
 
-/* The ring whose next record is the oldest, and the time of the one after it; NULL: all are read.
- */
+/* Returns the ring with the oldest next record, and the time of the second oldest; NULL: all are
+ * read. */
 static struct ring_view *oldest(struct ring_view *v, unsigned cnt, uint64_t *second_ns)
 {
 	struct ring_view *first = NULL;
@@ -136,7 +136,8 @@ unsigned ring_read(struct ring_view *v, unsigned cnt, const struct ring_handler 
 	struct ring_view *first;
 	unsigned handled = 0;
 
-	/* Those that wait come last: what their records refer to was written before. */
+	/* Rings with `waits` set are last in the array. Their limit is read first, because what
+	 * their records refer to was written before. */
 	for (unsigned i = cnt; i-- > 0;)
 		v[i].end = __atomic_load_n(v[i].producer, __ATOMIC_ACQUIRE);
 	for (unsigned i = 0; i < cnt; i++)

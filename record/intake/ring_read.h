@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads the records of BPF ring buffers, one a CPU, in the order of their times. Over plain memory;
- * owns nothing. */
+/* Reads BPF ring buffers, one per CPU, in time order. Works on plain memory; owns nothing. */
 #ifndef RECORD_RING_READ_H
 #define RECORD_RING_READ_H
 
@@ -9,35 +8,36 @@
 
 #include "bpf/wire.h"
 
-/* Called for each whole, checked record; must not keep it. */
+/* Called for each complete, checked record. Must not keep the pointer. */
 struct ring_handler {
 	void (*stack)(void *ctx, const struct wire_stack *s);
 	void (*sample)(void *ctx, const struct wire_sample *s);
-	void (*other)(void *ctx, const struct wire_hdr *hdr); /* a probe's own kind */
-	void (*bad)(void *ctx);				      /* not a record this build knows */
+	void (*other)(void *ctx, const struct wire_hdr *hdr); /* kind defined by a probe */
+	void (*bad)(void *ctx);				      /* unknown or malformed record */
 	void *ctx;
 };
 
-/* One ring of `sz` bytes. A record that goes on beyond their end does so behind them or, where there
- * is a buffer `joined` of `sz` bytes for it to be put together, at their beginning. */
+/*
+ * A ring of `sz` bytes. A record that wraps continues after the end of the data (mapped twice) or,
+ * if there is a buffer `joined` of `sz` bytes, at the beginning; it is then copied together there.
+ */
 struct ring_view {
 	unsigned long *consumer;
 	const unsigned long *producer;
 	const char *data;
 	char *joined;
 	uint32_t sz;
-	bool waits; /* what its records refer to may stand in other rings, no later */
-	/* ring_read()'s own: how far it goes, and when what comes next was written */
+	bool waits; /* its records may refer to older ones in other rings */
+	/* private to ring_read(): read limit, and time of the next record */
 	unsigned long end;
 	uint64_t next_ns;
 };
 
 /*
- * Hands over what is queued in `cnt` rings at the call, oldest first to within some milliseconds,
- * as far as each CPU wrote in order: who reads the archive holds back only so much. Rings that wait
- * come behind the others.
- * Returns how many of the records were of the kinds that cannot wait (payload can: nothing has to
- * be looked up for it).
+ * Passes on what is queued in `cnt` rings at the time of the call, oldest first to within some
+ * milliseconds, provided each CPU wrote in order. The reader of the archive relies on that bound.
+ * Rings with `waits` set come after the others. Returns the number of urgent records: all except
+ * payload, which needs no look-up.
  */
 unsigned ring_read(struct ring_view *v, unsigned cnt, const struct ring_handler *h);
 

@@ -6,15 +6,15 @@
 
 #include "record/intake/sample_fold.h"
 
-/* More distinct rows than this in one interval are written early: memory stays bounded. */
+/* If an interval has more distinct rows, they are written early to bound memory. */
 enum { MAX_ROWS = 65536, SLOTS = 2 * MAX_ROWS };
 
 struct fold {
 	struct obz_writer *writer;
 	uint64_t interval_ns;
-	uint64_t ends_ns; /* of the interval being folded */
+	uint64_t ends_ns; /* end of the current interval */
 	struct rec_sample *rows;
-	uint32_t *slots; /* row + 1, 0 free; open addressing */
+	uint32_t *slots; /* row + 1, 0: free; open addressing */
 	uint32_t cnt;
 };
 
@@ -67,7 +67,7 @@ static int write_rows(struct fold *f)
 {
 	int err = 0;
 
-	/* What is refused counts as not written. */
+	/* Rows that the writer refuses are not counted as written. */
 	for (uint32_t i = 0; i < f->cnt; i++) {
 		int e = obz_writer__put(f->writer, REC_sample, &f->rows[i]);
 

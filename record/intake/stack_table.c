@@ -5,7 +5,7 @@
 
 #include "record/intake/stack_table.h"
 
-/* Open addressing; the hash is one already, so its low bits choose the slot. hash 0 is free. */
+/* Open addressing. The key is a hash already, so its low bits choose the slot. hash 0: free. */
 enum { SLOTS_MIN = 1024, WAITING_MIN = 64 };
 
 _Static_assert(sizeof(struct stack_entry) == 16, "four to a cache line");
@@ -18,7 +18,8 @@ struct stacks {
 	struct stack_entry *slots;
 	size_t cap, cnt;
 	uint32_t last_id;
-	/* Of few stacks samples come first, so their counts lie apart; 0 is no place. */
+	/* Only a few stacks have samples before their definition, so these counts are stored
+	 * separately; index 0 is unused. */
 	struct waiting *waiting;
 	size_t waiting_cap, waiting_end, waiting_live;
 };
@@ -57,7 +58,7 @@ static struct stack_entry *find(struct stack_entry *slots, size_t cap, uint64_t 
 	return &slots[i];
 }
 
-/* Moves all, or what was used in this epoch, to a table of `cap` slots. */
+/* Moves all entries, or those used in this epoch, to a table of `cap` slots. */
 static int rebuild(struct stacks *s, size_t cap, bool only_used)
 {
 	struct stack_entry *slots = calloc(cap, sizeof(*slots));
@@ -137,14 +138,14 @@ void stacks__define(struct stacks *s, struct stack_entry *e, uint32_t error,
 	memset(waited, 0, sizeof(struct waiting));
 	if (!e->defined && e->error) {
 		memcpy(waited, &s->waiting[e->error], sizeof(struct waiting));
-		if (!--s->waiting_live) /* mostly at once */
+		if (!--s->waiting_live) /* usually the case */
 			s->waiting_end = 0;
 	}
 	e->defined = true;
 	e->error = error;
 }
 
-/* Leaves out the places of those that were defined meanwhile. */
+/* Removes the places of entries that have been defined. */
 static void waiting_pack(struct stacks *s)
 {
 	struct waiting *packed = NULL;
@@ -186,7 +187,7 @@ void stacks__advance(struct stacks *s, size_t keep, stack_fn lost, void *ctx)
 		else if (!e->defined)
 			lost(ctx, e);
 	}
-	while (cap > SLOTS_MIN && stay < cap / 4) /* after a burst */
+	while (cap > SLOTS_MIN && stay < cap / 4) /* shrink after a burst */
 		cap /= 2;
 	if (stay < s->cnt || cap < s->cap)
 		rebuild(s, cap, forget);

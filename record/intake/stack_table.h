@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stack ids: the kernel names a stack by the hash of its frames, the archive by a small number. An
- * entry is made by whichever comes first, a sample or the definition: they may come through
- * different rings. On a host that never rests this is obrec's largest table: entries are small.
+ * Maps stack hashes, as used by the kernel, to the small ids of the archive. A sample and the
+ * stack's definition may come through different rings, so the first of either creates the entry. On
+ * a busy host this is the largest table of obrec, so entries are small.
  */
 #ifndef RECORD_STACKS_H
 #define RECORD_STACKS_H
@@ -19,9 +19,9 @@ struct stack_entry {
 	uint64_t hash;
 	uint32_t id;
 	uint32_t used : 1;    /* in this epoch */
-	uint32_t current : 1; /* its definition came in this epoch; set by who wrote it */
-	uint32_t defined : 1; /* in any */
-	uint32_t error : 29;  /* once defined; before, the place of its samples' counts */
+	uint32_t current : 1; /* defined in this epoch; set by the writer */
+	uint32_t defined : 1; /* defined in any epoch */
+	uint32_t error : 29;  /* once defined; before that, the index of its waiting counts */
 };
 
 struct stacks;
@@ -29,23 +29,24 @@ struct stacks;
 int stacks__new(struct stacks **s);
 void stacks__free(struct stacks *s);
 
-/* The entry of a hash, made when needed; lent until the next call. NULL: out of memory. */
+/* Returns the entry of a hash, creating it if needed. Valid until the next call. NULL: out of
+ * memory. */
 struct stack_entry *stacks__get(struct stacks *s, uint64_t hash);
 
-/* Counts a sample that came before the definition. False: out of memory. */
+/* Counts a sample that arrived before the definition. False: out of memory. */
 bool stacks__wait(struct stacks *s, struct stack_entry *e, unsigned kind);
 
-/* The entry is defined from now on; how many samples had come before, by kind. */
+/* Marks the entry as defined; returns in `waited` how many samples arrived before, by kind. */
 void stacks__define(struct stacks *s, struct stack_entry *e, uint32_t error,
 		    uint32_t waited[STACK_KINDS]);
 
-/* May define the entry. */
+/* The callback may define the entry. */
 typedef void (*stack_fn)(void *ctx, struct stack_entry *e);
 
 /*
- * A new epoch: the kernel sends every stack again that is used in it. With more than `keep` of
- * them, those not used in the last one are forgotten (they come back under other ids), the
- * undefined among them after a call of `lost`.
+ * Starts a new epoch, in which the kernel sends every used stack again. If there are more than
+ * `keep` entries, those not used in the last epoch are dropped (they will return with other ids).
+ * `lost` is called first for the undefined ones.
  */
 void stacks__advance(struct stacks *s, size_t keep, stack_fn lost, void *ctx);
 

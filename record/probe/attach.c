@@ -38,7 +38,7 @@ int attach_choose(const struct probe *probe, const struct features *f, unsigned 
 	return -EOPNOTSUPP;
 }
 
-/* One wanted probe. `why` gets the reason when it is not available. */
+/* Plans one requested probe. `why` gets the reason if it is unavailable. */
 static int plan_probe(struct attach_plan *plan, const struct record_opts *opts, size_t i, char *why,
 		      size_t why_sz)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Attach points are alternatives: a probe that has several lists them in its `variants`, best
- * first. The first that this kernel has is taken, unless --attach names another.
- */
+/* Attach variants: a probe with several ways to attach lists them in `variants`, best first. The
+ * first one available on this kernel is used unless --attach selects another. */
 #ifndef RECORD_ATTACH_H
 #define RECORD_ATTACH_H
 
@@ -14,35 +12,39 @@ struct probe;
 struct variant {
 	const char *name;
 	const char *doc; /* what it attaches to */
-	/* Does this kernel have it? Else one line why not. NULL: if it has what the hooks need. */
+	/* Returns true if the kernel supports it, else the reason in one line. NULL: check the
+	 * hooks only. */
 	bool (*possible)(const struct features *f, char *why, size_t why_sz);
-	const struct hook *hooks; /* attached as they stand (hooks.h); NULL: the probe does it */
+	const struct hook *hooks; /* attached generically (hooks.h); NULL: the probe attaches
+				   * itself */
 };
 
-/* What is recorded with, known before anything is loaded. */
+/* Features, probes and variants of a capture, determined before loading. */
 struct attach_plan {
 	struct features features;
-	uint64_t probes; /* what is wanted and available, bits as in record_opts.probes */
-	unsigned char variant[RECORD_MAX_PROBES]; /* of each probe that has variants */
+	uint64_t probes; /* requested and available probes, bits as in record_opts.probes */
+	unsigned char variant[RECORD_MAX_PROBES]; /* per probe with variants */
 };
 
 /*
- * Finds out what this kernel has and chooses a variant for each wanted probe. One that is not
- * available is left out with a warning unless it is required or the last one. Reports its errors;
- * -EPERM or -EOPNOTSUPP when privilege or kernel support is missing.
+ * Detects kernel features and chooses a variant for each requested probe. An unavailable probe is
+ * skipped with a warning unless it is required or no other is left. Reports its errors; -EPERM or
+ * -EOPNOTSUPP: privilege or kernel support is missing.
  */
 int attach_plan_make(struct attach_plan *plan, const struct record_opts *opts);
 
-/* Can it work here, and how (what it needs aside)? `forced`: 0, or 1 + the number of the only
- * variant allowed. Returns the variant's number (0 for a probe without), or -EOPNOTSUPP with one
- * line in `why`. */
+/*
+ * Chooses the variant of one probe; the probe it requires is not considered. `forced`: 0, or 1 +
+ * the number of the only variant allowed. Returns the variant's number (0 for a probe without
+ * variants), or -EOPNOTSUPP with the reason in `why` (one line).
+ */
 int attach_choose(const struct probe *probe, const struct features *f, unsigned forced, char *why,
 		  size_t why_sz);
 
-/* One PROBE=VARIANT of --attach; -EINVAL with the choices named in `why`. */
+/* Parses one PROBE=VARIANT of --attach. -EINVAL with the choices listed in `why`. */
 int attach_parse(unsigned char *forced, const char *word, size_t len, char *why, size_t why_sz);
 
-/* The name of what is taken for probe number i; NULL where there is no choice. */
+/* Returns the name of the chosen variant of probe i; NULL: it has no variants. */
 const char *attach_name(const struct attach_plan *plan, size_t i);
 
 #endif

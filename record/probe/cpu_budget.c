@@ -4,18 +4,21 @@
 #include "record/probe/cpu_budget.h"
 
 /*
- * Restored only after this many calm measurements, and only when the doubled cost leaves a margin:
- * or it would swing. What was restored and had to be taken again within HASTY is waited for longer.
+ * A lever is restored only after this many calm measurements, and only if doubling its cost leaves
+ * a margin; this avoids oscillation. If it must be throttled again within HASTY measurements, its
+ * required number doubles.
  */
 enum { CALM = 4, HASTY = 6, SETTLED, PATIENCE_MAX = 240, MAX_STEP = 3 };
 
-/* As far as halving goes. */
+/* The last level reached by halving. */
 static unsigned last_half(const struct lever *l)
 {
 	return l->off ? l->off - 1 : l->end;
 }
 
-/* The dearest one that has a level left. What makes less than a twentieth of it is no use. */
+/*
+ * Returns the most expensive lever with a level left. Ignores those below 1/20 of the total cost.
+ */
 static int dearest(const struct budget *b, const struct budget_use *use)
 {
 	int best = BUDGET_NONE;
@@ -27,7 +30,7 @@ static int dearest(const struct budget *b, const struct budget_use *use)
 	return best;
 }
 
-/* The one whose return costs least. */
+/* Returns the lever that is cheapest to restore. */
 static int cheapest(const struct budget *b, const struct budget_use *use)
 {
 	int best = BUDGET_NONE;
@@ -48,7 +51,7 @@ static void halve(struct budget *b, const struct budget_use *use, int l, uint64_
 	}
 }
 
-/* Nothing more can be halved: the dearest hooks themselves. */
+/* Nothing can be halved further: detach the most expensive hooks. */
 static int drop_hooks(struct budget *b, const struct budget_use *use)
 {
 	int best = BUDGET_NONE;
@@ -109,7 +112,7 @@ int budget_step(struct budget *b, const struct budget_use *use)
 			b->since_restored[i] = SETTLED;
 		}
 		if (b->since_restored[i] < SETTLED && ++b->since_restored[i] == SETTLED)
-			b->patience[i] = CALM; /* that went well */
+			b->patience[i] = CALM; /* restoring was successful */
 	}
 	return use->used_ns > limit ? thin_out(b, use, limit) : restore(b, use, limit);
 }

@@ -35,7 +35,7 @@ static bool tracepoint_possible(const struct hook *h, const struct features *f, 
 	return false;
 }
 
-/* The first of its functions that the kernel has; false: none. */
+/* Finds the first of its functions that the kernel has; false: none. */
 static bool function_of(const struct hook *h, const struct features *f, char *func, size_t sz)
 {
 	for (const char *at = h->target; *at; at += strspn(at, "|")) {
@@ -85,7 +85,7 @@ static bool is_meant(const struct hook *h, const struct features *f)
 	return !h->when || h->when(f);
 }
 
-/* May hooks on functions be set at all? Tried on the first. */
+/* Checks whether hooks on functions can be attached at all, by trying the first one. */
 static bool functions_possible(const struct hook *h, const struct features *f, char *why,
 			       size_t why_sz)
 {
@@ -95,7 +95,7 @@ static bool functions_possible(const struct hook *h, const struct features *f, c
 		if (h->how != HOOK_FENTRY && h->how != HOOK_KPROBE)
 			continue;
 		if (!function_of(h, f, func, sizeof(func)))
-			return true; /* which is the next to be said */
+			return true; /* the missing function is reported next */
 		return h->how == HOOK_FENTRY ? features_try_fentry(f, func, why, why_sz)
 					     : features_try_kprobe(func, why, why_sz);
 	}
@@ -179,13 +179,13 @@ static struct bpf_link *attach_program(const struct probe_env *env, const struct
 	return bpf_program__attach(prog);
 }
 
-/* The place has fewer arguments than the program takes. */
+/* The tracepoint has fewer arguments than the program reads. */
 static bool is_other_kernel(const struct hook *h, int err)
 {
 	return h->how <= HOOK_TP_BTF && h->need == HOOK_OPTIONAL && err == -EINVAL;
 }
 
-/* Hook number n of probe number i. */
+/* Attaches hook n of probe i. */
 static int attach_one(struct probe_env *env, size_t i, size_t n)
 {
 	const struct hook *h = &hooks_of(env, i)[n];
@@ -208,7 +208,7 @@ static int attach_one(struct probe_env *env, size_t i, size_t n)
 int hooks_attach(struct probe_env *env, size_t i)
 {
 	const struct hook *hooks = hooks_of(env, i);
-	bool before = false; /* is attached */
+	bool before = false; /* already attached */
 
 	for (size_t n = 0; hooks[n].prog; n++) {
 		const struct hook *h = &hooks[n];
@@ -225,7 +225,7 @@ int hooks_attach(struct probe_env *env, size_t i)
 	return 0;
 }
 
-/* The hook that is loaded for the target: its number, -ENOENT when there is none. */
+/* Returns the number of the loaded hook for the target; -ENOENT: none. */
 static int find(const struct probe_env *env, size_t i, const char *target)
 {
 	const struct hook *hooks = hooks_of(env, i);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Hooks as data: which programs a variant of a probe needs, and where they are attached. What a
- * probe with `hooks` in its variants would do in prepare() and attach() is done here.
- */
+/* Hooks as data: the programs that a variant of a probe needs, and where they are attached. For a
+ * variant with `hooks` these functions do the work of prepare() and attach(). */
 #ifndef RECORD_HOOKS_H
 #define RECORD_HOOKS_H
 
@@ -17,52 +15,53 @@ enum hook_how {
 	HOOK_TP_BTF,
 	HOOK_FENTRY,
 	HOOK_KPROBE,
-	HOOK_PERF, /* perf_events.h, on each CPU, with the probe's option "freq" */
-	HOOK_RUN,  /* nowhere: an iterator or the like, which the probe runs */
+	HOOK_PERF, /* perf_events.h, on each CPU, frequency from the probe's option "freq" */
+	HOOK_RUN,  /* not attached: an iterator etc. that the probe runs */
 };
 
 enum hook_need {
 	HOOK_REQUIRED,
-	HOOK_OPTIONAL, /* not on all kernels or processors; left out there */
-	HOOK_INSTEAD,  /* required where the optional one before it is left out */
+	HOOK_OPTIONAL, /* skipped on kernels or processors without the target */
+	HOOK_INSTEAD,  /* required where the preceding optional hook is skipped */
 };
 
-/* The program's SEC() names the place as well, but for functions; libbpf attaches by that. */
+/* Except for functions, the program's SEC() also names the target; libbpf attaches by it. */
 struct hook {
-	const char *prog; /* ended by one without */
-	/* GROUP:NAME of the tracepoint, NAME alone where it has no group; a function, or several
-	 * separated by '|', of which the first is taken that this kernel has; a perf event. */
+	const char *prog; /* NULL ends the list */
+	/* Tracepoint GROUP:NAME, or NAME if it has no group; a function, or several separated by
+	 * '|', of which the first that exists is used; or a perf event. */
 	const char *target;
 	enum hook_how how;
 	enum hook_need need;
-	bool always; /* all kernels from 5.10 on have the target: it is not looked for */
-	bool later;  /* attached when the probe says so: hook_attach() */
-	/* Only where this is so: of programs for several kernels one is taken. NULL: everywhere. */
+	bool always; /* target exists on all kernels since 5.10: not checked */
+	bool later;  /* attached on demand with hook_attach() */
+	/* Condition for using this hook, to choose between programs for different kernels. NULL:
+	 * always. */
 	bool (*when)(const struct features *f);
-	const char *since; /* the kernel that brought the target; may be NULL */
+	const char *since; /* kernel version that added the target; may be NULL */
 };
 
-/* One of a list, with the other fields by name; {0} ends it. */
+/* A list element; further fields by name. {0} ends the list. */
 #define HOOK(program, at, how_, ...)                                                               \
 	{                                                                                          \
 		.prog = program, .target = at, .how = how_, __VA_ARGS__                            \
 	}
 
-/* Does this kernel have what the variant needs? Else one line why not. */
+/* Returns true if the kernel supports the variant, else the reason in one line. */
 bool variant_possible(const struct variant *v, const struct features *f, char *why, size_t why_sz);
 
-/* Chooses the programs of the variant that is taken for probe number i, if it has hooks. */
+/* Selects the programs of the chosen variant of probe i, if it has hooks. */
 int hooks_prepare(struct probe_env *env, size_t i);
-/* Attaches those. Reports its errors. */
+/* Attaches them. Reports its errors. */
 int hooks_attach(struct probe_env *env, size_t i);
 
-/* One of them alone, by its target: of a probe that comes and goes while it records. Reports its
- * errors; -ENOENT: it was left out. */
+/* Attaches one hook by its target, for probes that attach on demand. Reports its errors; -ENOENT:
+ * the hook was skipped. */
 int hook_attach(struct probe_env *env, const struct probe *probe, const char *target);
 void hook_detach(struct probe_env *env, const struct probe *probe, const char *target);
 bool hook_is_attached(const struct probe_env *env, const struct probe *probe, const char *target);
 
-/* The states of probes that have one, and links; hooks_prepare() makes them. */
+/* Frees the states and links of probes, which hooks_prepare() allocated. */
 void hooks_free(struct probe_env *env);
 
 #endif

@@ -12,18 +12,18 @@
 #include "record/intake/cells.h"
 #include "record/probe/probe.h"
 
-/* Of a cell in the kernel beside its numbers by CPU: key, links of the table. */
+/* Memory of a cell besides its values per CPU: key and table links. */
 enum { CELL_OVERHEAD = 128, CELLS_MIN = 4096, CELLS_MAX = 32768, BATCH = 4096 };
 
 struct metrics {
 	struct probe_env *env;
 	struct cells *cells;
-	uint64_t from_ns, others; /* the interval's start; metric_other_cnt as last seen */
-	bool named;		  /* series were written */
+	uint64_t from_ns, others; /* start of the interval; last metric_other_cnt */
+	bool named;		  /* series definitions have been written */
 	unsigned cpus;
-	uint32_t batch; /* keys that a call may bring */
+	uint32_t batch; /* keys per batch call */
 	struct metric_key *keys;
-	struct metric_cell *values; /* by CPU */
+	struct metric_cell *values; /* per CPU */
 	int err;
 };
 
@@ -33,13 +33,13 @@ void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 	snprintf(text, sz, "%.*s", WIRE_COMM_LEN, (const char *)part);
 }
 
-/* Those of each probe with events, before its own. */
+/* Series of each probe with events; they precede its own. */
 static const struct series event_series[SERIES_OWN] = {
 	[SERIES_EVENTS] = {"events", "", SERIES_COUNTER, "process", series_key_comm},
 	[SERIES_THROTTLED] = {"throttled", "", SERIES_COUNTER, "process", series_key_comm},
 };
 
-/* NULL: there is none of that number. */
+/* NULL: no such series. */
 static const struct series *series_of(size_t probe, unsigned number)
 {
 	const struct series *own = probes[probe]->series;
@@ -57,7 +57,7 @@ static bool is_on(const struct probe_env *env, size_t probe)
 	return env->opts->probes >> probe & 1;
 }
 
-/* Calls fn for each series of the probes that are on. */
+/* Calls fn for each series of the enabled probes. */
 static void each_series(struct probe_env *env, void *ctx,
 			void (*fn)(void *ctx, const struct series *s, size_t probe,
 				   unsigned number))
@@ -73,7 +73,7 @@ struct places {
 	uint32_t cnt;
 };
 
-/* The first place is nobody's: what has no series of its own would go there. */
+/* Index 0 is reserved: keys of series without a place go there. */
 static void place_others(void *ctx, const struct series *s, size_t probe, unsigned number)
 {
 	struct places *p = ctx;
@@ -161,7 +161,7 @@ static void write_series(void *ctx, const struct series *s, size_t probe, unsign
 	note(m, obz_writer__put(m->env->writer, REC_series, &r));
 }
 
-/* What was counted under a key since it was seen last. `text`: instead of the key's own. */
+/* Writes the increase of a key since it was last seen. `text`: replaces the key's text. */
 static void write_cell(struct metrics *m, const struct metric_key *key,
 		       const struct metric_cell *now, const char *text)
 {
@@ -202,7 +202,7 @@ static struct metric_cell sum_up(const struct metric_cell *by_cpu, unsigned cpus
 	return sum;
 }
 
-/* Keys that are added meanwhile may be met twice or not at all, which cells.h does not mind. */
+/* Keys added during iteration may be returned twice or not at all; cells.h allows for this. */
 static int read_cells(struct metrics *m)
 {
 	int fd = bpf_map__fd(m->env->skel->maps.metrics), err = 0;
@@ -213,7 +213,7 @@ static int read_cells(struct metrics *m)
 		cnt = m->batch;
 		err = bpf_map_lookup_batch(fd, first ? NULL : &at, &at, m->keys, m->values, &cnt,
 					   NULL);
-		if (err && errno != ENOENT) /* ENOSPC: more in one bucket than a batch holds */
+		if (err && errno != ENOENT) /* ENOSPC: a bucket has more keys than a batch */
 			return -errno;
 		first = false;
 		for (uint32_t i = 0; i < cnt; i++) {
@@ -232,7 +232,7 @@ static void read_others(void *ctx, const struct series *s, size_t probe, unsigne
 	uint32_t at = m->env->skel->bss->metric_other_at[key.series];
 	struct metric_cell now;
 
-	memset(key.part, 0xff, sizeof(key.part)); /* no key of a process or thing */
+	memset(key.part, 0xff, sizeof(key.part)); /* not a valid key */
 	for (; key.bucket < (s->kind == SERIES_HISTOGRAM ? METRIC_BUCKETS : 1); key.bucket++, at++)
 		if (!bpf_map_lookup_elem(bpf_map__fd(m->env->skel->maps.metric_others), &at,
 					 &now) &&

@@ -14,7 +14,7 @@
 #include "record/base/links.h"
 #include "record/host/features.h"
 
-/* A hardware counter stands still when idle, and arm64's refuses to be told so. */
+/* A hardware counter stops when the CPU is idle, and that of arm64 rejects exclude_idle. */
 static const struct event {
 	const char *name;
 	unsigned type, config;

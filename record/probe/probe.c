@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The list of probes, and what any of them may ask about itself. */
+/* The list of probes, and functions common to all. */
 #include "record/probe/probe.h"
 
 #include <string.h>

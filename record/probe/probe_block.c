@@ -12,7 +12,7 @@
 
 extern const struct probe probe_block_entry;
 
-enum { REQUESTS = 16384 }; /* under way at a time */
+enum { REQUESTS = 16384 }; /* in flight at a time */
 
 static const struct hook hooks[] = {
 	HOOK("block_insert_5_10", "block:block_rq_insert", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
@@ -35,7 +35,7 @@ static const struct probe_option options[] = {
 	{0},
 };
 
-/* The disk's name, "8:16" of one that is gone. */
+/* Name of the disk; "8:16" if it was removed. */
 static void dev_text(uint32_t dev, char *text, size_t sz)
 {
 	char path[64], target[256];

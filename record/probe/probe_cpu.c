@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* On-CPU sampling (bpf/probe/cpu.bpf.c), for whoever runs; who is recorded is decided in BPF. */
+/* On-CPU sampling (bpf/probe/cpu.bpf.c) of all processes; the BPF program filters targets. */
 #include "bpf/wire.h"
 #include "format/records.h"
 #include "obrec.skel.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Bytes and calls of every socket (bpf/net/net.bpf.c), attached in one of four ways. It owns the
- * traffic of the session; l7 adds payload to it.
- */
+/* Bytes and calls of every socket (bpf/net/net.bpf.c), attached in one of four variants. Owns the
+ * session's traffic; l7 adds payload to it. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -24,13 +22,11 @@ struct l4 {
 	struct traffic *traffic;
 };
 
-/* Some 10 MB, for kernels where the maps cannot grow. */
+/* About 10 MB, for kernels where the maps cannot grow. */
 enum { SOCKS_PREALLOCATED = 32768, OTHERS_PREALLOCATED = 4096 };
 
-/*
- * Tracepoints before the exits of system calls: these do not see io_uring, and run for every call.
- * Exits before the entries of functions, which know only what a call is asked to move.
- */
+/* Tracepoints are preferred to system call exits, which do not see io_uring and run for every call.
+ * Exits are preferred to function entries, which see only the requested size of a call. */
 enum { BY_TRACEPOINT, BY_SYSCALL, BY_FENTRY, BY_KPROBE };
 
 #define SEND "sock:sock_send_length"
@@ -39,7 +35,7 @@ enum { BY_TRACEPOINT, BY_SYSCALL, BY_FENTRY, BY_KPROBE };
 #define STATE "sock:inet_sock_set_state"
 #define EXITS "raw_syscalls:sys_exit"
 
-/* The programs that dereference what the kernel hands them, else those that have it read. */
+/* Typed programs dereference kernel pointers directly; the others use helpers to read memory. */
 static bool is_typed(const struct features *f)
 {
 	return f->task_pt_regs && f->rdonly_cast;
@@ -60,8 +56,8 @@ static bool lacks_atomic_fetch(const struct features *f)
 	return !f->atomic_fetch;
 }
 
-/* Without the exits datagrams are counted as of unknown senders; functions need them for Unix
- * sockets. */
+/* Without the exits, datagrams are counted for unknown senders. Function hooks need the exits for
+ * Unix sockets. */
 #define HOOKS_OF_ALL(need_exits)                                                                   \
 	HOOK("net_sys_exit", EXITS, HOOK_RAW_TP, .need = need_exits, .later = true,                \
 	     .when = has_atomic_fetch),                                                            \
@@ -71,7 +67,8 @@ static bool lacks_atomic_fetch(const struct features *f)
 		HOOK("net_tcp_state_missed", STATE, HOOK_RAW_TP, .always = true),                  \
 		HOOK("net_gone", "", HOOK_RUN)
 
-/* To splice makes what any process receives by TCP dearer, by some 40 ns a call: on demand. */
+/* The splice hook adds about 40 ns to each TCP receive of every process, so it is attached on
+ * demand. */
 static const struct hook by_tracepoint[] = {
 	HOOK("net_sock_send", SEND, HOOK_TP_BTF, .when = is_typed, .since = "6.3"),
 	HOOK("net_sock_send_raw", SEND, HOOK_RAW_TP, .when = is_raw, .since = "6.3"),
@@ -88,11 +85,11 @@ static const struct hook by_tracepoint[] = {
 static const struct hook by_syscall[] = {HOOKS_OF_ALL(HOOK_REQUIRED), {0}};
 
 /*
- * Called with the socket's lock held, so that sequence numbers stand still: not tcp_sendmsg, nor
- * tcp_recvmsg.
+ * Functions that run with the socket lock held, so that sequence numbers do not change; thus not
+ * tcp_sendmsg or tcp_recvmsg.
  *
- * do_tcp_sendpages: gone in 6.5, dc97391e6610 ("sock: Remove ->sendpage*() in favour of
- * sendmsg(...)"). __tcp_cleanup_rbuf: 6.2; the inner one is there for callers without ->recvmsg.
+ * do_tcp_sendpages: removed in 6.5, dc97391e6610 ("sock: Remove ->sendpage*() in favour of
+ * sendmsg(...)"). __tcp_cleanup_rbuf: 6.2; the inner one is hooked for callers without ->recvmsg.
  */
 #define HOOKS_OF_FUNCTIONS(p, how)                                                                 \
 	HOOK(p "tcp_send", "tcp_sendmsg_locked", how),                                             \
@@ -132,7 +129,7 @@ static unsigned variant(const struct probe_env *env)
 	return probe_env__variant(env, &probe_l4_entry);
 }
 
-/* Of the typed programs. */
+/* For the typed programs. */
 static int put_casts(struct probe_env *env)
 {
 	struct bpf_program *const progs[] = {env->skel->progs.net_sock_send,
@@ -190,8 +187,8 @@ static int attach_splice(struct probe_env *env)
 	return err;
 }
 
-/* Who may splice by the looks of its symbols; who does so in another way the kernel side finds out.
- */
+/* Detects by symbols which programs may call splice(). Other callers are detected by the BPF
+ * program. */
 static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 		 const struct stat *st, const char *path)
 {
@@ -207,8 +204,8 @@ static int receives_datagrams(void *ctx, uint32_t tgid, uint32_t tid)
 	return tgid == tid && datagrams_received(ctx, tgid);
 }
 
-/* Has a target a socket whose datagrams, wanted by l7, may come from anyone? A command gets it
- * before obrec hears of it. */
+/* Returns true if a target has a socket that receives datagrams from any sender and l7 captures
+ * payload. A COMMAND opens its sockets before obrec is notified. */
 static bool datagrams_come(struct probe_env *env)
 {
 	struct datagrams d = {0};
@@ -263,7 +260,7 @@ static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 	return false;
 }
 
-/* Where the exits cannot be had, each datagram stays counted as one of an unknown sender. */
+/* Without the exits each datagram stays counted for an unknown sender. */
 static void drained(struct probe_env *env)
 {
 	traffic__drained(state(env)->traffic);
@@ -283,7 +280,7 @@ static void reanchor(struct probe_env *env)
 	traffic__reanchor(state(env)->traffic);
 }
 
-/* Calls whose payload was left out, as no protocol could be named for it. */
+/* Reports calls whose payload was omitted because the protocol is unknown. */
 static void conclude(const struct probe_env *env, struct json_object *end)
 {
 	struct traffic_counts counts = traffic__counts(state(env)->traffic);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What probes that add to connections take from l4, which owns their traffic. */
+/* Access for probes that extend l4, which owns the session's traffic. */
 #ifndef RECORD_PROBE_L4_H
 #define RECORD_PROBE_L4_H
 
@@ -9,7 +9,7 @@ struct probe_env;
 
 extern const struct probe probe_l4_entry;
 
-/* From its attach() on. */
+/* Valid after attach() of l4. */
 struct traffic *probe_l4_traffic(const struct probe_env *env);
 
 #endif

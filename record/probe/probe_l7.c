@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The first bytes of what sockets send and receive: a choice of probe l4, which does the work. */
+/* Payload: the first bytes that sockets send and receive. Probe l4 does the work; this one sets its
+ * options. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@ extern const struct probe probe_l7_entry;
 
 /* ---- options ---- */
 
-/* Bytes of a call that are captured, and above them those of a call that carries several messages;
- * 0 there: as of any call. */
+/* Bytes captured per call, and a higher limit for calls that carry several messages; 0: the same
+ * limit. */
 enum { DEFAULT_MAX = 512, DEFAULT_MANY = 16384, MANY_SHIFT = 32 };
 #define PAYLOAD_HEAD ((uint64_t)DEFAULT_MANY << MANY_SHIFT | DEFAULT_MAX)
 
@@ -35,7 +36,7 @@ static int parse_payload(const char *word, uint64_t *value)
 	return 0;
 }
 
-/* obana shows gRPC by its own name, the kernel sees HTTP/2. */
+/* obana distinguishes gRPC; the kernel side only sees HTTP/2. */
 #define BIT(name) (1ull << NET_PROTO_##name)
 static const struct {
 	const char *name;
@@ -66,7 +67,7 @@ static int add_protocol(const char *word, size_t len, uint64_t *set)
 	return -EINVAL;
 }
 
-/* Separated by commas, or + within a list of probes. */
+/* Separated by commas, or by + within a list of probes. */
 static int parse_protocols(const char *word, uint64_t *value)
 {
 	for (;; word++) {
@@ -94,7 +95,7 @@ static int parse_redact(const char *word, uint64_t *value)
 	return 0;
 }
 
-/* As client, as server. */
+/* Client and server side. */
 enum { DIRECTION_OUT = 1, DIRECTION_IN = 2 };
 
 static int parse_direction(const char *word, uint64_t *value)
@@ -153,7 +154,7 @@ static void add_string(struct json_object *o, const char *key, const char *value
 	json_object_object_add(o, key, json_object_new_string(value));
 }
 
-/* Names for the bits, as few as will do. */
+/* Describes the bits with as few names as possible. */
 static void describe_protocols(uint64_t set, struct json_object *to)
 {
 	struct strbuf names = {0};
@@ -188,7 +189,7 @@ static void describe(const struct record_opts *opts, struct json_object *to)
 
 /* ---- */
 
-/* What is named but cannot be guessed is somewhere in what is not known. */
+/* A selected protocol that the kernel cannot detect is among the undetected payload. */
 static uint64_t keep_of(uint64_t chosen)
 {
 	return chosen & ~guess_known() ? chosen | 1 << NET_PROTO_UNKNOWN : chosen;
@@ -231,7 +232,7 @@ static uint32_t thinnable(const struct probe_env *env)
 	return env->skel->rodata->net_payload_on ? env->skel->rodata->net_sample_per_64k : 0;
 }
 
-/* Counting a call's bytes is never thinned, but what comes with payload is most of it. */
+/* Cost of counting a call, which is never throttled; most of the cost comes with payload. */
 enum { COUNT_NS = 250 };
 
 static const struct lever lever = {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Off-CPU time (bpf/probe/offcpu.bpf.c). Waits that are open at the start are given to the kernel side by
- * an iterator over all tasks, those open at the end are handed in here.
- */
+/* Off-CPU time (bpf/probe/offcpu.bpf.c). Waits in progress at the start are passed to the BPF side
+ * by a task iterator. Waits in progress at the end are reported here. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -24,13 +22,13 @@
 
 extern const struct probe probe_offcpu_entry;
 
-/* Threads with a state of their own, 140 bytes each; more are counted as lost. */
+/* Maximum number of tracked threads, 140 bytes each; further ones are counted as lost. */
 enum { THREADS_OF_PIDS = 16384, THREADS_OF_ALL = 65536, THREAD_SZ = 160 };
 
 enum { BY_BTF, BY_CLASSIC };
 
 struct offcpu {
-	uint64_t from_ns; /* waits are known since then; 0: start_ns */
+	uint64_t from_ns; /* waits are tracked since then; 0: start_ns */
 };
 
 static struct offcpu *state(const struct probe_env *env)
@@ -38,7 +36,7 @@ static struct offcpu *state(const struct probe_env *env)
 	return probe_env__state(env, &probe_offcpu_entry);
 }
 
-/* Those that --cpu-budget may take away. */
+/* Hooks that --cpu-budget may detach. */
 #define SWITCH "sched:sched_switch"
 #define SYS_EXIT "raw_syscalls:sys_exit"
 
@@ -114,7 +112,7 @@ static int prepare(struct probe_env *env)
 	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
 }
 
-/* Runs an iterator over all tasks; `out` gets what it writes (may be NULL). */
+/* Runs an iterator over all tasks. `out` receives its output (may be NULL). */
 static int iterate(struct bpf_program *prog, struct offcpu_open **out, size_t *cnt)
 {
 	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
@@ -158,7 +156,7 @@ static int iterate(struct bpf_program *prog, struct offcpu_open **out, size_t *c
 	return 0;
 }
 
-/* State letter and number of switches of a thread, from /proc; 0 when it is gone. */
+/* Returns state letter and context switches of a thread, from /proc; 0: it is gone. */
 static char thread_state(uint32_t tgid, uint32_t tid, uint64_t *switches)
 {
 	unsigned long voluntary = 0, forced = 0;
@@ -179,7 +177,7 @@ static char thread_state(uint32_t tgid, uint32_t tid, uint64_t *switches)
 	return state;
 }
 
-/* For the classic form: what the iterator does, from outside. */
+/* For kernels without the iterator: does the same from user space. */
 static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
 {
 	struct probe_env *env = ctx;
@@ -212,7 +210,7 @@ static int start(struct probe_env *env)
 	return 0;
 }
 
-/* The same rule as in BPF, for a wait that the end cuts off. */
+/* The same rule as in BPF, for a wait cut off by the end of the capture. */
 static uint64_t weigh(const struct probe_env *env, const struct offcpu_thread *t, uint64_t wait)
 {
 	unsigned thin = OFFCPU_THIN(t->flags);
@@ -226,7 +224,7 @@ static uint64_t weigh(const struct probe_env *env, const struct offcpu_thread *t
 	return (t->carry_ns + wait) / period * period;
 }
 
-/* Has the thread stayed where the iterator saw it? */
+/* Returns true if the thread is still in the wait that the iterator saw. */
 static bool still(const struct offcpu_open *open)
 {
 	uint64_t switches = 0;
@@ -235,7 +233,8 @@ static bool still(const struct offcpu_open *open)
 	return state && state != 'R' && switches == open->switches;
 }
 
-/* The user stack of a thread that sleeps on, walked from here; its hash, or that of "not taken". */
+/* Unwinds the user stack of a sleeping thread from user space; returns its hash, or that of "not
+ * taken". */
 static uint64_t walk(struct probe_env *env, struct unwind_user *u, const struct offcpu_open *open)
 {
 	struct {
@@ -290,7 +289,7 @@ static int by_tid(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* Waits still going on, and those that ended without a hook since. */
+/* Reports waits in progress, and waits that ended without a hook. */
 static void finish(struct probe_env *env)
 {
 	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
@@ -300,7 +299,7 @@ static void finish(struct probe_env *env)
 	struct offcpu_thread t;
 	size_t cnt = 0;
 
-	if (!attached(env, SWITCH)) /* turned off */
+	if (!attached(env, SWITCH)) /* detached */
 		return;
 	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
 		qsort(open, cnt, sizeof(*open), by_tid);
@@ -319,7 +318,7 @@ static void finish(struct probe_env *env)
 	free(open);
 }
 
-/* As at the end of the recording: what is open is handed in up to now. */
+/* As at the end of the capture: reports waits in progress up to now. */
 static void turn_off(struct probe_env *env)
 {
 	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
@@ -332,7 +331,7 @@ static void turn_off(struct probe_env *env)
 		;
 }
 
-/* As at its start. */
+/* As at the start of the capture. */
 static void turn_on(struct probe_env *env)
 {
 	state(env)->from_ns = clock_now_ns();
@@ -341,8 +340,9 @@ static void turn_on(struct probe_env *env)
 }
 
 /*
- * Two levels spare what thinning cannot, its hooks: from the first on the end of system calls is
- * not looked at (the stack is walked when the wait begins), at the second nothing is recorded.
+ * Two levels save hook cost, which sampling less cannot. From LEVEL_EARLY on the hook on system
+ * call exit is detached, and the stack is unwound when the wait begins. At LEVEL_OFF nothing is
+ * recorded.
  */
 enum { LEVEL_EARLY = 9, LEVEL_OFF = 11, SWITCH_NS = 64, SYS_EXIT_NS = 40 };
 

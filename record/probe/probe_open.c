@@ -7,7 +7,7 @@
 
 extern const struct probe probe_open_entry;
 
-enum { OPEN_CALLS = 8192 }; /* under way at a time */
+enum { OPEN_CALLS = 8192 }; /* in flight at a time */
 
 #define HOOKS(name, need_)                                                                         \
 	HOOK("open_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT, .need = need_),    \
@@ -15,7 +15,7 @@ enum { OPEN_CALLS = 8192 }; /* under way at a time */
 		     .need = need_)
 static const struct hook hooks[] = {
 	HOOKS(openat, HOOK_REQUIRED), HOOKS(openat2, HOOK_OPTIONAL), /* 5.6 */
-	HOOKS(open, HOOK_OPTIONAL), /* not on arm64, where openat does it */
+	HOOKS(open, HOOK_OPTIONAL), /* not on arm64, which only has openat */
 	HOOKS(creat, HOOK_OPTIONAL),  {0},
 };
 

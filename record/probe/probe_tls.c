@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clear text of TLS connections (bpf/probe/tls.bpf.c): uprobes in every TLS library that a target maps,
- * each file once for all processes, until none maps it. Libraries of the system are attached
- * beforehand where programs are still to start, as those may be done before their mappings are
- * read.
+ * Plaintext of TLS connections (bpf/probe/tls.bpf.c). Attaches uprobes to every TLS library that a
+ * target maps, once per file for all processes, until no target maps it. If programs are still to
+ * be started, the system's libraries are attached beforehand, because a short-lived program may
+ * exit before its mappings are read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,16 +24,16 @@
 #include "record/binary/tls_find.h"
 #include "obrec.skel.h"
 
-enum { SLOTS_A_CPU = 3 }; /* scratch: one of a call, PLAIN_SLOTS of net_plain.bpf.c */
+enum { SLOTS_A_CPU = 3 }; /* scratch slots: one for the call, PLAIN_SLOTS of net_plain.bpf.c */
 
-/* One with places to attach to. */
+/* A file with TLS sites. */
 struct tls_file {
 	dev_t dev;
 	ino_t ino;
 	struct timespec mtime;
-	unsigned users;		/* who told of it, and shall tell of its end */
-	struct links links;	/* until the recording's end */
-	struct tls_file *other; /* of the same hash */
+	unsigned users;		/* references; each ends with file_gone */
+	struct links links;	/* until the end of the capture */
+	struct tls_file *other; /* next with the same hash */
 };
 
 struct tls_files {
@@ -119,8 +119,8 @@ static struct tls_file *add(struct tls_files *t, const struct stat *st)
 	return NULL;
 }
 
-/* The kernel reads the file to attach to it: from a file system that does not answer it would wait,
- * and obrec with it. */
+/* The kernel reads the file when it attaches. If its file system does not respond, obrec would
+ * block. */
 static bool may_hang(struct probe_env *env, const struct file_facts *facts, const char *path)
 {
 	if (facts->remote) {
@@ -157,7 +157,7 @@ static void file_gone(struct probe_env *env, const struct stat *st)
 	else
 		idmap_del(&state(env)->attached, key_of(st));
 	if (f->links.cnt)
-		links__let_go(&f->links); /* it takes the kernel a while */
+		links__let_go(&f->links); /* in another thread: detaching takes long */
 	free(f);
 }
 
@@ -173,7 +173,7 @@ static void attach_path(struct probe_env *env, const char *path)
 		return;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		facts.tls_cnt = tls_find(fd, facts.tls);
-		file(env, &facts, fd, &st, path); /* a user who never goes */
+		file(env, &facts, fd, &st, path); /* holds a reference until the end */
 	}
 	close(fd);
 }
@@ -198,7 +198,7 @@ static int attach(struct probe_env *env)
 	return 0;
 }
 
-/* With all others, which is one wait. */
+/* Detached together with all other links, so that they share one wait. */
 static void finish(struct probe_env *env)
 {
 	struct tls_file *f;

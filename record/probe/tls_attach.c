@@ -23,7 +23,7 @@ static bool has_return(enum tls_kind kind)
 	return !is_go(kind) && kind != TLS_FREE;
 }
 
-/* ---- one link for each site ---- */
+/* ---- one link per site ---- */
 
 static struct bpf_program *entry_program(const struct probe_env *env, enum tls_kind kind)
 {
@@ -46,7 +46,8 @@ static struct bpf_program *entry_program(const struct probe_env *env, enum tls_k
 #endif
 	};
 
-	/* Which count a closure finds cannot be told to it, so each return is watched. */
+	/* The location of the count cannot be passed to a closure's probe this way, so every return
+	 * is probed. */
 	if (kind == TLS_GO_LATE_RETURN)
 		kind = TLS_GO_RETURN;
 	return progs[kind];
@@ -81,7 +82,7 @@ static int attach_each(const struct probe_env *env, const char *path, const stru
 	for (size_t i = 0; i < cnt && !err; i++) {
 		enum tls_kind kind = sites[i].kind;
 
-		/* The return first: a call whose return is missed seems never to end. */
+		/* Return first: a call whose return is missed would never end. */
 		err = attach_one(links, return_program(env, kind), path, sites[i].offset, true);
 		if (!err)
 			err = attach_one(links, entry_program(env, kind), path, sites[i].offset,
@@ -90,7 +91,7 @@ static int attach_each(const struct probe_env *env, const char *path, const stru
 	return err;
 }
 
-/* ---- one link for many ---- */
+/* ---- one link for many sites ---- */
 
 struct places {
 	uint64_t offsets[TLS_SITES_MAX], cookies[TLS_SITES_MAX];
@@ -123,7 +124,7 @@ static int attach_all(const struct probe_env *env, const char *path, const struc
 			add(&returns, &sites[i]);
 		if (!is_go(sites[i].kind))
 			add(&entries, &sites[i]);
-		else if (sites[i].kind != TLS_GO_LATE_RETURN) /* its closure stands for it */
+		else if (sites[i].kind != TLS_GO_LATE_RETURN) /* covered by its closure */
 			add(&go, &sites[i]);
 	}
 	err = attach_places(links, env->skel->progs.tls_returns, path, &returns, true);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Ids are handed out by need: a process, thread, binary or mapping reaches the archive when a
- * sample refers to it, so a host's idle majority costs nothing there.
- */
+/* Ids are assigned on demand: a process, thread, binary or mapping is written to the archive when a
+ * sample refers to it. Idle processes of a host add nothing to it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +15,14 @@
 #include "record/binary/read_jit.h"
 #include "record/reader/readers.h"
 
-#define QUICK_NS 5000000ULL   /* processes that may have ended */
+#define QUICK_NS 5000000ULL   /* check for ended processes */
 #define JIT_NS 250000000ULL   /* names of JIT code */
-#define SLOW_NS 1000000000ULL /* cgroup members, mappings to write, places to free */
-#define KEEP_NS 3000000000ULL /* how long what ended is remembered */
-#define DESCRIBE_PER_S 300    /* at most, of processes that have no sample yet; */
-#define DESCRIBE_ALL_PER_S 30 /* of a whole system, most never will */
-#define IDLE_WAKES_MAX 50     /* in 100 ms, since a target's last, for records that make no haste */
-#define LAZY_WAKES_MAX 6      /* where nobody waits for them */
+#define SLOW_NS 1000000000ULL /* cgroup members, mappings to write, ranges to free */
+#define KEEP_NS 3000000000ULL /* how long ended processes and threads are kept */
+#define DESCRIBE_PER_S 300    /* limit for processes without samples; */
+#define DESCRIBE_ALL_PER_S 30 /* lower for a whole system, as most are never sampled */
+#define IDLE_WAKES_MAX 50     /* wake-ups per 100 ms since the last target event */
+#define LAZY_WAKES_MAX 6      /* the same without urgent probes */
 #define WAKE_NS 100000000ULL
 
 static int64_t boot_offset(void)
@@ -42,7 +40,7 @@ static unsigned describe_budget(const struct tracker *t)
 
 /* ---- life ---- */
 
-/* Its binary may have got its table, or become known at all. */
+/* A file has been read: its binary or its unwind table may now be available. */
 static void on_file_late(void *ctx)
 {
 	struct tracker *t = ctx;
@@ -115,7 +113,7 @@ void tracker__free(struct tracker *t)
 	free(t);
 }
 
-/* What readers have answered meanwhile. */
+/* Handles late answers of readers. */
 static void take_late(struct tracker *t)
 {
 	struct process *p;
@@ -135,7 +133,7 @@ int tracker__start(struct tracker *t)
 
 	if (t->opts.store) {
 		unwind_store__publish(t->opts.store, t->self, PROC_IGNORE, 0, NULL, 0);
-		/* and its readers, of which there is none yet */
+		/* also excludes its readers, none of which exists yet */
 		unwind_store__publish(t->opts.store, nursery__pid(t->opts.nursery),
 				      PROC_IGNORE | PROC_INHERIT, 0, NULL, 0);
 	}
@@ -169,14 +167,14 @@ static void publish(struct tracker *t)
 	table_publish(t);
 }
 
-/* Returns how many records there were. */
+/* Returns the number of records handled. */
 static unsigned handle_queued(struct tracker *t)
 {
 	struct sideband_record r;
 	unsigned all = 0;
 
-	/* Handling takes time (a new binary's table: up to 100 ms), in which more may come; but not
-	 * for ever. */
+	/* Handling takes time (up to 100 ms for a new binary's table), so more records may have
+	 * arrived. The number of rounds is bounded. */
 	for (int round = 0; round < 8; round++) {
 		unsigned handled = 0;
 
@@ -186,8 +184,8 @@ static unsigned handle_queued(struct tracker *t)
 
 			tracker_handle(t, &r);
 			handled++;
-			/* A table was built, which takes long: others must not wait for more of
-			 * that. */
+			/* Building a table takes long; publish first so that other processes do not
+			 * wait longer. */
 			if (binaries__loaded(t->binaries) != known) {
 				publish(t);
 				sideband__read(t->sideband);
@@ -201,10 +199,8 @@ static unsigned handle_queued(struct tracker *t)
 	return all;
 }
 
-/*
- * On a host that forks and execs a lot elsewhere, obrec must not be woken for each of its records;
- * but those of targets must be seen at once, and where one was, more will follow.
- */
+/* Limits wake-ups on a host where processes outside the target fork and exec a lot. Events of
+ * targets must be handled at once, and after one more are expected, so they reset the limit. */
 static void limit_wakes(struct tracker *t, uint64_t now, unsigned handled)
 {
 	if (handled && t->relevant && !t->opts.target.all && t->wakes_max == IDLE_WAKES_MAX) {
@@ -225,7 +221,7 @@ void tracker__wake_less(struct tracker *t, unsigned level)
 	t->wakes_max = (t->opts.urgent ? IDLE_WAKES_MAX : LAZY_WAKES_MAX) >> level;
 }
 
-/* Mappings of binaries that have been hit, in processes that have samples. */
+/* Writes mappings of hit binaries in processes with samples. */
 static void write_mappings(struct tracker *t)
 {
 	struct process *p;
@@ -246,7 +242,7 @@ static int adopt_member(void *ctx, uint32_t pid)
 {
 	struct tracker *t = ctx;
 
-	/* Of the cgroup's directory or its descendants: no need to ask again. */
+	/* From the cgroup's directory or a descendant: no further check. */
 	if (!table_live(t, pid))
 		scan_adopt(t, pid, true);
 	return 0;
@@ -301,7 +297,7 @@ int tracker__drain(struct tracker *t)
 
 /* ---- what samples ask ---- */
 
-/* A process that was sampled but is in no table: its fork is not known, and it may be gone. */
+/* A sampled process that is in no table: its fork was not seen, and it may already be gone. */
 static struct process *stranger(struct tracker *t, uint32_t tgid, const char *comm, uint64_t ts_ns)
 {
 	struct process *p = scan_adopt(t, tgid, false);
@@ -313,18 +309,18 @@ static struct process *stranger(struct tracker *t, uint32_t tgid, const char *co
 		return NULL;
 	identity_set_comm(&p->identity,
 			  (struct span){comm, strnlen(comm, sizeof(p->identity.comm))});
-	if (tgid) /* 0 are the idle tasks, which stay */
+	if (tgid) /* 0: the idle tasks, which never exit */
 		table_end(t, p, ts_ns, true);
 	return p;
 }
 
-/* Is all known that had happened by then? */
+/* Returns true if all events up to that time have been read. */
 static bool is_read(const struct tracker *t, uint64_t ts_ns)
 {
 	return !t->sideband || ts_ns <= sideband__horizon(t->sideband);
 }
 
-/* Whose image a tgid was at that time, written; NULL: not to be known. */
+/* Returns the image of a tgid at that time, with its record written; NULL: unknown. */
 static struct process *written_process(struct tracker *t, uint32_t tgid, const char *comm,
 				       uint64_t ts_ns)
 {
@@ -386,7 +382,7 @@ uint64_t tracker__frame(struct tracker *t, uint32_t tgid, uint64_t address)
 {
 	uint64_t frame = find_frame(t, tgid, address);
 
-	/* Most likely the mapping is so new that its record still waits. */
+	/* Most likely the mapping is new and its record is still queued. */
 	if (frame_binary(frame) == FRAME_BINARY_UNKNOWN && t->sideband) {
 		tracker__drain(t);
 		frame = find_frame(t, tgid, address);
@@ -412,7 +408,8 @@ void tracker__hit(struct tracker *t, uint32_t binary, uint64_t elf_address)
 	if (t->opts.debuginfo && !b->jit)
 		debuginfo__hit(t->opts.debuginfo, binary, elf_address);
 	if (b->jit && jit_names__hit(b->jit, elf_address) &&
-	    clock_now_ns() - t->jit_resolved_ns >= JIT_NS) /* soon: the process may not live long */
+	    clock_now_ns() - t->jit_resolved_ns >= JIT_NS) /* early: the process may be
+							    * short-lived */
 		tracker_read_jit(t, false);
 }
 
@@ -450,14 +447,14 @@ int tracker__finish(struct tracker *t)
 	tracker__drain(t);
 	tracker_check_dying(t, true);
 	tracker_read_jit(t, true);
-	/* What has not been answered by now is lost. */
+	/* Requests still unanswered are lost. */
 	readers__stop(t->opts.readers);
 	take_late(t);
 	write_mappings(t);
 	return 0;
 }
 
-/* ---- threads of now ---- */
+/* ---- current threads ---- */
 
 struct each {
 	uint32_t tgid;
@@ -486,7 +483,8 @@ int tracker__each_thread(struct tracker *t, int (*fn)(void *ctx, uint32_t tgid, 
 			continue;
 		e.tgid = p->tgid;
 		snprintf(dir, sizeof(dir), "%u/task", p->tgid);
-		err = procfs_each_id(t->proc, dir, each_task, &e); /* negative: it is gone */
+		err = procfs_each_id(t->proc, dir, each_task, &e); /* negative: the process is
+								    * gone */
 	}
 	return err > 0 ? err : 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which processes are recorded and what they have mapped: scans /proc once, then follows perf side-band
- * records (mmap2, comm, fork, exit). Publishes unwind ranges, writes the identity records (process, thread,
- * label, binary, mapping), asks for debuginfo. Runs on the session's one thread.
+ * Tracks which processes are recorded and what they have mapped. Scans /proc once, then follows
+ * perf side-band records (mmap2, comm, fork, exit). Publishes unwind ranges, writes the identity
+ * records (process, thread, label, binary, mapping), and requests debuginfo. Runs on the session's
+ * main thread.
  */
 #ifndef RECORD_PROCESS_H
 #define RECORD_PROCESS_H
@@ -21,7 +22,7 @@ struct file_facts;
 struct nursery;
 struct readers;
 
-/* Who to record. Exactly one of the choices; borrowed for the tracker's life. */
+/* Selects the processes to record. Exactly one choice; borrowed for the tracker's lifetime. */
 struct target_spec {
 	bool all;
 	bool inherit;	   /* children of targets are targets */
@@ -36,12 +37,12 @@ struct target_spec {
 struct tracker_opts {
 	struct target_spec target;
 	struct obz_writer *writer;
-	struct nursery *nursery;    /* with its readers never recorded */
+	struct nursery *nursery;    /* it and its readers are never recorded */
 	struct readers *readers;
 	unsigned facts;		    /* struct binaries_opts */
-	struct unwind_store *store; /* NULL: no unwinding wanted */
-	struct debuginfo *debuginfo; /* NULL: none wanted */
-	bool urgent; /* its news are waited for: they wake more often */
+	struct unwind_store *store; /* NULL: no unwinding */
+	struct debuginfo *debuginfo; /* NULL: no debuginfo */
+	bool urgent; /* process events are urgent: allow more wake-ups */
 	int epoll_fd;		    /* perf ring fds are added here with data.ptr = the tracker */
 	void (*loss)(void *ctx, const char *source, const char *cause, uint64_t count);
 	void *loss_ctx;
@@ -52,47 +53,52 @@ struct tracker_opts {
 	void *file_ctx;
 	uint64_t (*room)(void *ctx, uint64_t file_sz); /* struct binaries_opts */
 	void *room_ctx;
-	const char *proc_root; /* NULL: /proc; tests lend a tree of their own */
+	const char *proc_root; /* NULL: /proc; tests use their own tree */
 };
 
 int tracker__new(struct tracker **t, const struct tracker_opts *opts);
 void tracker__free(struct tracker *t);
 
-/* Start following (side-band first), then scan: every target's tables are loaded when this returns. */
+/* Starts following (side-band first), then scans. Loads the tables of all targets before it
+ * returns. */
 int tracker__start(struct tracker *t);
 
-/* Handle pending side-band records; call when epoll says so and on the timer. */
+/* Handles pending side-band records. Call it when epoll reports them and on the timer. */
 int tracker__drain(struct tracker *t);
 
-/* News of processes wake the caller half as often with each level, 0 as at first. What they say is
- * not lost, but stacks taken before it is read break where they meet a new mapping. */
+/* Halves the wake-ups by process events with each level; 0: initial rate. Events are not lost, but
+ * a stack sampled before a mapping event is read is truncated at the new mapping. */
 void tracker__wake_less(struct tracker *t, unsigned level);
 
-/* Ids for a sample; identity records are written at first use. 0 when the process cannot be known. */
+/* Returns the thread id for a sample; writes identity records at first use. 0: unknown process. */
 uint32_t tracker__thread(struct tracker *t, uint32_t tgid, uint32_t tid, const char *comm, uint64_t ts_ns);
 
-/* The process id of a tgid at that time, likewise. */
+/* Returns the process id of a tgid at that time; otherwise as tracker__thread(). */
 uint32_t tracker__process(struct tracker *t, uint32_t tgid, const char *comm, uint64_t ts_ns);
 
-/* The binary id and ELF address for an address in a process, for frames that BPF could not resolve.
- * Returns the packed frame, binary 0 when no mapping is known. */
+/* Resolves an address in a process to binary id and ELF address, for frames that BPF could not
+ * resolve. Returns the packed frame; binary 0: no mapping known. */
 uint64_t tracker__frame(struct tracker *t, uint32_t tgid, uint64_t address);
 
-/* A recorded stack has a frame in this binary: write its record, want its debuginfo (once each). */
-/* Where a file was found, as its process sees it; NULL: it is no file, or forgotten. */
+/*
+ * tracker__file() returns the path of a binary as its process sees it; NULL: no file, or dropped.
+ * tracker__hit() reports a stack frame in a binary: writes its record and requests debuginfo, once
+ * each.
+ */
 const char *tracker__file(const struct tracker *t, uint32_t binary);
 void tracker__hit(struct tracker *t, uint32_t binary, uint64_t elf_address);
 
-/* How many targets live; 0 after the last exit. With --comm/--cgroup later ones may still come. */
+/* Returns the number of live targets; 0 after the last exit. With --comm and --cgroup more may
+ * appear. */
 size_t tracker__live_targets(const struct tracker *t);
 
-/* Write all identity records again (long captures), so that later chunks stand alone. */
+/* Writes all identity records again (long captures), so that later chunks can be read alone. */
 int tracker__reanchor(struct tracker *t);
 
-/* JIT symbols (perf-PID.map) of hit addresses, read at exit of a process and at the end. */
+/* Reads JIT symbols (perf-PID.map) of hit addresses: when a process exits and at the end. */
 int tracker__finish(struct tracker *t);
 
-/* Threads of all live targets, for probes that need a snapshot. Calls fn(ctx, tgid, tid) for each. */
+/* Calls fn(ctx, tgid, tid) for each thread of all live targets, for probes that need a snapshot. */
 int tracker__each_thread(struct tracker *t, int (*fn)(void *ctx, uint32_t tgid, uint32_t tid), void *ctx);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Side-band records, in order of time. One that is older than what /proc told about the process is
- * already contained in it and skipped: a mapping by when its mappings were read last
- * (maps_as_of_ns), all else by when it was taken in (known_ns).
+ * Handles side-band records in time order. A record older than the state read from /proc is
+ * skipped: a mapping if older than the last read of the mappings (maps_as_of_ns), any other record
+ * if older than known_ns.
  *
- * An exec shows as COMM with its flag, then MMAP2 of the program, the loader and [vdso], then of
- * what the loader maps; nothing tells of munmap (scan_ended_maps()). A process ends with the exit of
- * its last thread, which need not be the leader: after the leader's exit record /proc is asked.
+ * An exec appears as COMM with the exec flag, then MMAP2 of the program, the loader and [vdso],
+ * then what the loader maps. munmap is not reported (scan_ended_maps()). A process ends when its
+ * last thread exits, which need not be the leader: after the leader's exit record /proc is checked.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 /* ---- mappings ---- */
 
 /*
- * A process may be gone when its first sample is handled, so it is described as soon as its
- * arguments are in place: after [vdso] is mapped, certainly once the loader maps the first library.
- * Not each of thousands, however.
+ * A process may be gone when its first sample is handled. It is therefore described as soon as its
+ * arguments are set up: after [vdso] is mapped, at the latest when the loader maps the first
+ * library. The rate is limited.
  */
 static void describe_early(struct tracker *t, struct process *p, struct span name)
 {
@@ -32,7 +32,7 @@ static void describe_early(struct tracker *t, struct process *p, struct span nam
 	if (p->identity.cmdline || p->described || !t->describe_budget || (!vdso && p->maps.cnt < 4))
 		return;
 	t->describe_budget--;
-	table_publish(t); /* it is being sampled already, and /proc takes a while */
+	table_publish(t); /* it is already sampled, and reading /proc takes time */
 	tracker_describe(t, p);
 }
 
@@ -80,7 +80,7 @@ static void on_fork(struct tracker *t, const struct sideband_record *r)
 	}
 	if (old && old->known_ns > r->ts_ns)
 		return;
-	if (old) /* its exit was lost */
+	if (old) /* its exit record was lost */
 		table_end(t, old, r->ts_ns, false);
 	if (!parent) {
 		if (t->opts.target.all)
@@ -88,7 +88,7 @@ static void on_fork(struct tracker *t, const struct sideband_record *r)
 		return;
 	}
 	match = parent->by_match &&
-		!t->opts.target.pid_cnt; /* it has its parent's name and cgroup */
+		!t->opts.target.pid_cnt; /* its name and cgroup are those of the parent */
 	if (!parent->target || !(t->opts.target.inherit || match))
 		return;
 	t->relevant = true;
@@ -125,8 +125,8 @@ static void on_exec(struct tracker *t, const struct sideband_record *r, const ch
 
 	if (old && old->known_ns > r->ts_ns)
 		return;
-	/* A pid was asked for as the process that had it then: a later owner of the number is not
-	 * meant. */
+	/* A pid given by the user means the process that had it at the start, not a later one with
+	 * the same pid. */
 	match = t->opts.target.pid_cnt ? old && old->by_match
 				       : target__wants(t->target, r->pid, comm);
 	target = match || (old && old->target && t->opts.target.inherit);
@@ -151,7 +151,7 @@ static void on_exec(struct tracker *t, const struct sideband_record *r, const ch
 	}
 	p->by_match = match;
 	p->known_ns = p->maps_as_of_ns = r->ts_ns;
-	p->live = 1; /* the others have exited before its record */
+	p->live = 1; /* the other threads exited before exec completed */
 	identity_set_comm(&p->identity, r->name);
 	table_set_target(t, p, true);
 }

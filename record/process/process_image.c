@@ -30,7 +30,7 @@ void process_inherit(struct process *child, const struct process *parent)
 	memcpy(to->comm, from->comm, sizeof(to->comm));
 	memcpy(to->container_id, from->container_id, sizeof(to->container_id));
 	to->netns = from->netns;
-	if (from->ns_pid == parent->tgid) /* both in the host's pid namespace */
+	if (from->ns_pid == parent->tgid) /* both in the initial pid namespace */
 		to->ns_pid = child->tgid;
 	to->exe = from->exe ? strdup(from->exe) : NULL;
 	to->cmdline = from->cmdline ? strdup(from->cmdline) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One program image of one process, its threads that were seen, and what the archive says of them.
- * The tracker owns images and keeps those that ended for some seconds, for samples still on their
- * way.
+ * One program image of a process (from exec to the next exec or exit), its known threads, and what
+ * is in the archive about them. The tracker owns images. It keeps ended ones for some seconds for
+ * samples that arrive late.
  */
 #ifndef RECORD_PROCESS_IMAGE_H
 #define RECORD_PROCESS_IMAGE_H
@@ -15,46 +15,48 @@
 #include "record/process/process_maps.h"
 
 struct thread {
-	uint32_t id, tid;	       /* id is 0 until its record is written */
-	struct process *process;       /* NULL: freed; the thread waits to be */
-	struct thread *prev, *sibling; /* in the process's list */
-	struct thread *older;	       /* the one that had this tid before */
+	uint32_t id, tid;	       /* id: 0 until its record is written */
+	struct process *process;       /* NULL: freed; the thread will be freed later */
+	struct thread *prev, *sibling; /* list of the process's threads */
+	struct thread *older;	       /* the previous thread with this tid */
 	struct thread *next_ended;
-	uint64_t started_ns, ended_ns; /* 0: not known; lives */
-	bool queued;		       /* among the ended ones */
+	uint64_t started_ns, ended_ns; /* 0: unknown / still alive */
+	bool queued;		       /* in the list of ended threads */
 	char comm[16];
 };
 
-/* What /proc tells about a process; strings are malloc'ed or NULL. */
+/* Properties of a process from /proc. Strings are malloc'ed or NULL. */
 struct identity {
 	uint32_t ns_pid;
 	char comm[16];
 	char *exe, *cmdline, *cgroup;
 	char container_id[80];
 	uint64_t netns;
-	char **labels; /* KEY=VALUE of the wanted environment variables */
+	char **labels; /* KEY=VALUE of the requested environment variables */
 	size_t label_cnt;
 };
 
 struct process {
 	uint32_t id; /* 0 until its record is written */
 	uint32_t tgid, ppid;
-	uint64_t started_ns, ended_ns; /* 0: lives */
-	uint64_t known_ns;	       /* every exec, name, thread and exit before this is known */
-	uint64_t maps_as_of_ns;	       /* maps hold every change before this; not before known_ns */
-	struct process *older; /* the image before exec, or of a former process of this pid */
+	uint64_t started_ns, ended_ns; /* ended_ns 0: alive */
+	uint64_t known_ns;	       /* all execs, names, threads and exits before this time are
+					* known */
+	uint64_t maps_as_of_ns;	       /* maps contain all changes before this time; not earlier
+					* than known_ns */
+	struct process *older; /* image before exec, or of an earlier process with this pid */
 	struct maps maps;
-	size_t maps_read;      /* how many /proc showed at the last look */
-	struct binary *jit;    /* of its generated code; NULL: none */
-	bool jit_own;	       /* else it is that of the process it was forked from */
-	bool target, by_match; /* recorded; for its own properties, not by inheritance */
-	bool dirty;	       /* ranges are to be published */
-	bool dying;	       /* its leader exited: to be seen whether others live on */
-	uint32_t live;	       /* threads, when all of them started in view; 0: not known */
-	uint64_t last_exit_ns; /* of one of its threads */
+	size_t maps_read;      /* number of mappings in /proc at the last look */
+	struct binary *jit;    /* for its JIT code; NULL: none */
+	bool jit_own;	       /* false: shared with the process it was forked from */
+	bool target, by_match; /* recorded; by_match: for its own properties, not by inheritance */
+	bool dirty;	       /* ranges must be published */
+	bool dying;	       /* leader exited: check whether other threads are alive */
+	uint32_t live;	       /* number of threads if all were seen starting; 0: unknown */
+	uint64_t last_exit_ns; /* last exit of one of its threads */
 	bool unwritten;	       /* some mappings may have to be written */
-	bool unreadable;       /* its mappings: no permission */
-	bool described;	       /* its identity was read, or is being */
+	bool unreadable;       /* no permission to read its mappings */
+	bool described;	       /* identity has been read or requested */
 	struct process *next_dirty, *next_ended;
 	struct thread *threads;
 	struct identity identity;
@@ -64,16 +66,16 @@ void identity_set_comm(struct identity *id, struct span name);
 
 void identity_free_labels(struct identity *id);
 
-/* The child of a fork knows what its parent does. */
+/* Copies the parent's state to a forked child. */
 void process_inherit(struct process *child, const struct process *parent);
-void process_free(struct process *p); /* not its threads */
+void process_free(struct process *p); /* does not free its threads */
 
-/* Records into the archive; ids are set by the caller. */
+/* Write records to the archive; the caller sets the ids. */
 int process_write(struct obz_writer *w, const struct process *p);
 int process_write_exit(struct obz_writer *w, const struct process *p);
 int thread_write(struct obz_writer *w, const struct thread *t);
-/* Mappings whose binary has been hit and that were not written yet; with `again` the written ones
- * only. */
+/* Writes mappings whose binary was hit and that are not yet written; with `again` only those
+ * already written. */
 int process_write_mappings(struct obz_writer *w, struct process *p, bool again);
 
 #endif

@@ -58,7 +58,7 @@ static int reserve(struct maps *m, size_t cnt)
 	return 0;
 }
 
-/* Replaces m->v[at..at+drop) by `cnt` new ones. */
+/* Replaces m->v[at..at+drop) with `cnt` mappings. */
 static void splice(struct maps *m, size_t at, size_t drop, const struct map *with, size_t cnt)
 {
 	memmove(m->v + at + cnt, m->v + at + drop, (m->cnt - at - drop) * sizeof(*m->v));
@@ -67,9 +67,9 @@ static void splice(struct maps *m, size_t at, size_t drop, const struct map *wit
 }
 
 /*
- * What of the old mappings [first, last) sticks out on either side of `mid` stays as a piece of its
- * own, or makes `mid` wider when it is the same file. A neighbour that only touches `mid` and
- * continues it is taken in as well.
+ * Computes what replaces the old mappings [first, last) when `mid` is added. Parts that extend
+ * beyond `mid` stay as separate mappings, or extend `mid` if they are of the same file. An adjacent
+ * mapping that `mid` continues is merged as well.
  */
 static size_t pieces(struct maps *m, size_t *first, size_t *last, struct map mid, struct map out[3])
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the tracker asks reader processes. Mostly the answer is there at once. What is late is put
- * in place when it comes, if the process still has the image it was asked about.
- */
+/* Requests of the tracker to reader processes. Usually the answer arrives at once. A late answer is
+ * applied when it arrives, if the process still has the same image. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,7 +10,7 @@
 #include "record/process/read_process.h"
 #include "record/reader/readers.h"
 
-/* Whom a late answer is about. */
+/* The process a late answer is about. */
 struct asked {
 	struct tracker *t;
 	uint32_t tgid, binary;
@@ -41,7 +39,7 @@ static int lose_answer(struct tracker *t, int err, const char *what)
 	return err;
 }
 
-/* ---- who it is ---- */
+/* ---- identity ---- */
 
 static void take_identity(struct tracker *t, struct process *p, struct parcel *answer)
 {
@@ -82,7 +80,7 @@ void tracker_describe(struct tracker *t, struct process *p)
 	free(a);
 }
 
-/* ---- its mappings ---- */
+/* ---- mappings ---- */
 
 static int take_maps(struct tracker *t, struct process *p, struct parcel *answer, uint64_t ts_ns,
 		     bool below)
@@ -135,7 +133,7 @@ int tracker_read_maps(struct tracker *t, struct process *p, bool late)
 	return err;
 }
 
-/* ---- names of its generated code ---- */
+/* ---- names of JIT code ---- */
 
 struct symbols_of {
 	struct tracker *t;
@@ -165,7 +163,7 @@ static void on_names_late(void *ctx, struct reading_request *r)
 	struct asked *a = ctx;
 	struct binary *b = binaries__get(a->t->binaries, a->binary);
 
-	/* A number of generated code that was hit is never another's. */
+	/* The id of a JIT binary that was hit is never reused. */
 	if (b && b->jit)
 		take_names(a->t, b, &r->m);
 	free(a);

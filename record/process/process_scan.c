@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Taking in processes that run already. The side-band is on before, so what changes during a scan
- * is queued; each process's known_ns and maps_as_of_ns tell which queued records its scan has seen.
- */
+/* Adopts running processes. The side-band is opened first, so changes during a scan are queued.
+ * known_ns and maps_as_of_ns of a process tell which queued records its scan already covers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +23,7 @@ static uint64_t start_time(const struct tracker *t, const struct procfs_stat *st
 	return ns > 0 ? ns : 1;
 }
 
-/* One of obrec's own. */
+/* Returns true for obrec's own reader processes. */
 static bool is_reader(const struct tracker *t, uint32_t tgid, uint32_t ppid)
 {
 	uint32_t nursery = nursery__pid(t->opts.nursery);
@@ -36,7 +34,7 @@ static bool is_reader(const struct tracker *t, uint32_t tgid, uint32_t ppid)
 struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 {
 	struct process *p = table_live(t, tgid);
-	uint64_t now = clock_now_ns(); /* what happens from here on has a record, too */
+	uint64_t now = clock_now_ns(); /* later events have a side-band record */
 	struct procfs_stat st;
 	int err;
 
@@ -56,14 +54,14 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 	p->unreadable = err == -EACCES || err == -EPERM;
 	if (p->unreadable)
 		tracker_lose(t, "target", "mappings not readable (CAP_SYS_PTRACE)", 1);
-	/* A single target may die before its first sample is handled; of a whole system those with
-	 * samples suffice. */
+	/* A target may exit before its first sample is handled, so it is described at once. For a
+	 * whole system it is done at the first sample. */
 	if (!t->opts.target.all)
 		tracker_describe(t, p);
 	return p;
 }
 
-/* During a long scan the rings must not fill up. */
+/* Empties the rings during a long scan. */
 static void breathe(struct tracker *t)
 {
 	if (t->sideband)
@@ -79,7 +77,7 @@ static int adopt_wanted(void *ctx, uint32_t pid)
 
 	if (table_live(t, pid))
 		return 0;
-	/* A v1 cgroup.procs may name a thread's process, never a thread; only be sure. */
+	/* A v1 cgroup.procs should only list processes; check again. */
 	if (target__by_cgroup(t->target) &&
 	    (procfs_status(t->proc, pid, &tgid, &ns_pid) || tgid != pid))
 		return 0;
@@ -91,7 +89,7 @@ static int adopt_wanted(void *ctx, uint32_t pid)
 	return 0;
 }
 
-/* The processes named by -p must be readable: say so rather than record nothing of them. */
+/* The processes given by -p must be readable: report an error instead of recording nothing. */
 static int check_readable(struct tracker *t)
 {
 	for (size_t i = 0; i < t->opts.target.pid_cnt; i++) {
@@ -119,7 +117,7 @@ int scan_targets(struct tracker *t)
 	return err ? err : check_readable(t);
 }
 
-/* ---- again ---- */
+/* ---- repeated reads ---- */
 
 static void read_maps_again(struct tracker *t, struct process *p)
 {
@@ -127,8 +125,7 @@ static void read_maps_again(struct tracker *t, struct process *p)
 	struct maps before = p->maps;
 
 	p->maps = (struct maps){0};
-	/* Gone in between, its leader dead, or no permission: the old ones are the best there is.
-	 */
+	/* The process or its leader has exited, or permission is missing: keep the old mappings. */
 	if (tracker_read_maps(t, p, false) || !p->maps.cnt) {
 		maps_fini(&p->maps);
 		p->maps = before;
@@ -140,7 +137,7 @@ static void read_maps_again(struct tracker *t, struct process *p)
 	table_mark_dirty(t, p);
 }
 
-/* As many more that a look pays. */
+/* Number of additional mappings that justifies another read. */
 enum { MAPS_MORE = 64 };
 
 static void forget_ended_maps(struct tracker *t, struct process *p)
@@ -182,7 +179,7 @@ static void refresh(struct tracker *t, struct process *p)
 	read_maps_again(t, p);
 }
 
-/* A child whose fork record was lost. */
+/* Adopts a child whose fork record was lost. */
 static int adopt_child(void *ctx, uint32_t pid)
 {
 	struct tracker *t = ctx;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Images of one pid form a chain, latest first: exec puts a new one in front, and so does a reused
- * pid. A sample finds its image by time. What ended stays for KEEP_NS, as samples may come late.
- */
+/* Images of one pid form a chain, latest first: exec and reuse of a pid add a new one in front. A
+ * sample is assigned by its time. Ended images are kept for KEEP_NS, as samples may arrive late. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +28,8 @@ struct process *table_at(struct tracker *t, uint32_t tgid, uint64_t ts_ns)
 {
 	struct process *p = idmap_get(&t->processes, tgid);
 
-	/* An exiting thread runs on a little after its exit record, so the end is not compared. */
+	/* An exiting thread runs a little longer than its exit record says, so the end is not
+	 * compared. */
 	while (p && p->started_ns > ts_ns && p->older)
 		p = p->older;
 	return p;
@@ -95,13 +94,13 @@ void table_set_recent(struct tracker *t, struct thread *th)
 		t->recent[th->tid % RECENT] = th;
 }
 
-/* ---- what the archive gets ---- */
+/* ---- records in the archive ---- */
 
 uint32_t table_write(struct tracker *t, struct process *p)
 {
 	if (p->id)
 		return p->id;
-	/* Even if it was read before: servers rename themselves after the fork. */
+	/* Read again: servers rename themselves after fork. */
 	if (!p->ended_ns && p->tgid)
 		tracker_describe(t, p);
 	p->id = ++t->process_ids;
@@ -129,9 +128,9 @@ void table_end(struct tracker *t, struct process *p, uint64_t ts_ns, bool replac
 	t->ended_tail = &p->next_ended;
 }
 
-/* ---- what the unwinder gets ---- */
+/* ---- ranges for the unwinder ---- */
 
-#define RANGES_MAX (RANGE_SEG_CNT - 1) /* of one process lie in one segment of the arena */
+#define RANGES_MAX (RANGE_SEG_CNT - 1) /* ranges of a process are in one segment of the arena */
 
 static bool reserve_ranges(struct tracker *t, size_t cnt)
 {
@@ -157,8 +156,8 @@ static void publish_one(struct tracker *t, struct process *p)
 		return;
 	if (!reserve_ranges(t, p->maps.cnt))
 		return;
-	/* Generated code is left out: the unwinder takes every address outside for it when there is
-	 * a JIT binary. */
+	/* JIT code has no ranges: if there is a JIT binary, the unwinder assigns all other
+	 * addresses to it. */
 	for (size_t i = 0; i < p->maps.cnt; i++) {
 		const struct map *m = &p->maps.v[i];
 		struct range *r = &t->ranges[cnt];
@@ -270,7 +269,7 @@ void table_end_gone(struct tracker *t, uint64_t now_ns)
 	struct process *p;
 
 	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
-		if (p->ended_ns || !p->tgid) /* 0 are the idle tasks */
+		if (p->ended_ns || !p->tgid) /* 0: the idle tasks */
 			continue;
 		for (struct thread *th = p->threads; th; th = th->sibling)
 			if (!th->queued && !is_there(t, th))
@@ -282,15 +281,15 @@ void table_end_gone(struct tracker *t, uint64_t now_ns)
 
 void table_thread_started(struct tracker *t, struct process *p, uint32_t tid, uint64_t ts_ns)
 {
-	/* A thread is entered at its first sample; a reused number must not become the one before.
-	 */
+	/* Threads are entered at their first sample; a reused tid must not be taken for the
+	 * previous thread. */
 	if (!idmap_get(&t->threads, tid))
 		return;
 	table_thread_ended(t, tid, ts_ns);
 	add_thread(t, p, tid, ts_ns);
 }
 
-/* Out of its process's list and its tid's chain. */
+/* Removes a thread from its process's list and its tid's chain. */
 static void unlink_thread(struct tracker *t, struct thread *th)
 {
 	struct thread *latest = idmap_get(&t->threads, th->tid);
@@ -317,7 +316,7 @@ static void unlink_thread(struct tracker *t, struct thread *th)
 	th->prev = th->sibling = th->older = NULL;
 }
 
-/* ---- forgetting ---- */
+/* ---- freeing ---- */
 
 static void unlink_process(struct tracker *t, struct process *p)
 {
@@ -342,7 +341,7 @@ static void free_process(struct tracker *t, struct process *p)
 		struct thread *th = p->threads;
 
 		unlink_thread(t, th);
-		if (!th->queued) /* else the queue frees it */
+		if (!th->queued) /* otherwise freed with the queue */
 			free(th);
 	}
 	if (p->dirty) {
@@ -403,7 +402,7 @@ void table_free(struct tracker *t)
 	size_t i;
 
 	table_sweep(t, UINT64_MAX);
-	/* Only the living are left. Deleting moves entries, so one walk may miss some. */
+	/* Only live processes remain. Deletion moves entries, so one iteration may miss some. */
 	while (t->processes.cnt)
 		for (i = 0; (p = idmap_next(&t->processes, &i));)
 			free_process(t, p);

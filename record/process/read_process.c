@@ -19,7 +19,9 @@
 
 /* ---- in the reader ---- */
 
-/* The process's root directory as obrec sees it: what chroot(2) hides is cut off its paths. */
+/*
+ * The process's root directory as seen by obrec. This prefix (chroot(2)) is removed from its paths.
+ */
 struct root_prefix {
 	char path[4096];
 	size_t len; /* 0: the root itself */
@@ -40,7 +42,7 @@ static struct span cut_root(const struct root_prefix *r, struct span path)
 	return path;
 }
 
-/* Nothing when there is none: a kernel thread, or a process whose memory is gone. */
+/* Empty for a kernel thread or a process without memory. */
 static void put_exe(struct parcel *m, int proc, uint32_t pid)
 {
 	char buf[4096];
@@ -64,7 +66,7 @@ static void put_comm(struct parcel *m, int proc, uint32_t pid)
 	parcel_put_span(m, (struct span){buf, n > 0 ? n : 0});
 }
 
-/* Arguments are separated by NULs; a process that rewrote its title leaves a tail of them. */
+/* Arguments are separated by NULs; a process that rewrote its title leaves trailing NULs. */
 static void put_cmdline(struct parcel *m, int proc, uint32_t pid)
 {
 	char buf[CMDLINE_MAX_SZ];
@@ -86,7 +88,7 @@ static void put_cgroup(struct parcel *m, int proc, uint32_t pid)
 	struct span text = {buf, n > 0 ? n : 0}, line, path = cgroup_pick(text);
 
 	container_id_of_cgroup(path, container);
-	/* Some runtimes make a cgroup in one controller only. */
+	/* Some runtimes create a cgroup in one controller only. */
 	while (!container[0] && next_line(&text, &line)) {
 		struct cgroup_line c;
 
@@ -190,7 +192,7 @@ int read_maps_serve(int proc, struct parcel *request, struct parcel *answer)
 	return err < 0 ? err : 0;
 }
 
-/* ---- outside ---- */
+/* ---- in obrec ---- */
 
 void read_process_ask(struct parcel *m, uint32_t pid, const char *const *label_env,
 		      size_t label_env_cnt)
@@ -240,8 +242,7 @@ void read_process_take(struct parcel *m, struct process *p)
 		return;
 	id->ns_pid = parcel_get_u64(m);
 	exe = parcel_get_span(m);
-	/* An exiting process has left its memory and its cgroup: what was known before is better.
-	 */
+	/* An exiting process no longer has memory or cgroup: keep what is known. */
 	if (!exe.len && p->maps.cnt)
 		return;
 	set(&id->exe, exe);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A perf event of type "dummy" counts nothing but reports mmap, comm, fork and exit. It must be
- * opened on each CPU, and each has its own ring, so the records of one process may lie in several.
- * They are merged by their time stamp:
+ * opened on each CPU, each with its own ring, so the records of one process may be in several
+ * rings. They are merged by time stamp:
  *
- *     now = clock; copy all rings to the queue; sort it; hand out what is not younger than `now`
+ *     now = clock; copy all rings to the queue; sort it; return records not newer than `now`
  *
- * A record stamped before `now` was in its ring when the copy began (the kernel stamps and writes
- * it with preemption off), so nothing older can turn up later; what is younger waits for the next
- * round. Record layouts: perf_event_open(2).
+ * A record with a time stamp before `now` was in its ring when the copy began (the kernel stamps
+ * and writes it with preemption disabled), so no older record can arrive later. Newer records wait
+ * for the next round. Record layouts: perf_event_open(2).
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -27,7 +27,7 @@
 #include "record/process/sideband.h"
 #include "record/process/sideband_queue.h"
 
-#define RINGS_SZ (16u << 20) /* all CPUs together, at most */
+#define RINGS_SZ (16u << 20) /* limit for all CPUs together */
 #define RING_MAX_SZ (512u << 10)
 #define RING_MIN_SZ (32u << 10)
 
@@ -86,7 +86,7 @@ static int map_ring(struct ring *r, size_t data_sz)
 			r->map_sz = page + data_sz;
 			return 0;
 		}
-		if (errno != EPERM && errno != ENOMEM) /* EPERM: beyond perf_event_mlock_kb */
+		if (errno != EPERM && errno != ENOMEM) /* EPERM: above perf_event_mlock_kb */
 			break;
 	}
 	return -errno;
@@ -144,7 +144,7 @@ int sideband__open(struct sideband **out, int epoll_fd, void *ptr)
 		data_sz /= 2;
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		err = add_cpu(sb, cpu, data_sz);
-		if (err && err != -ENODEV && err != -ENXIO) /* those: the CPU is offline */
+		if (err && err != -ENODEV && err != -ENXIO) /* these mean that the CPU is offline */
 			break;
 		err = 0;
 	}
@@ -178,8 +178,8 @@ void sideband__wake(struct sideband *sb, bool on)
 	if (sb->asleep == !on || sb->epoll_fd < 0)
 		return;
 	sb->asleep = !on;
-	/* Taken out, not only asked for no events: perf wakes whoever waits, whatever for, and
-	 * epoll_wait(2) would look and sleep again for each record. */
+	/* Remove the descriptors instead of clearing their events: perf wakes all waiters in any
+	 * case, and epoll_wait(2) would check and sleep again for each record. */
 	for (unsigned i = 0; i < sb->ring_cnt; i++)
 		epoll_ctl(sb->epoll_fd, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, sb->ring[i].fd, &ev);
 }
@@ -197,7 +197,7 @@ static void copy_out(const struct ring *r, uint64_t at, char *to, size_t len)
 	memcpy(to + first, data, len - first);
 }
 
-/* Queues one whole record that begins at ring position `at`. */
+/* Queues one complete record at ring position `at`. */
 static void enqueue(struct sideband *sb, const struct ring *ring, uint64_t at, size_t len)
 {
 	struct sideband_record r;
@@ -221,7 +221,7 @@ static void read_ring(struct sideband *sb, struct ring *ring)
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE),
 		 tail = ring->page->data_tail;
 
-	if (head - tail > ring->data_sz) { /* cannot be; but it would run wild here */
+	if (head - tail > ring->data_sz) { /* should not happen; prevents reading out of bounds */
 		sb->lost.malformed++;
 		tail = head;
 	}

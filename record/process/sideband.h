@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Perf's side-band: what every process of the host maps, forks, executes, renames and when it
- * exits, in order of time over all CPUs. Owns its perf events and rings. Single-threaded.
- */
+/* Perf side-band: mmap, fork, exec, comm and exit of all processes of the host, in time order over
+ * all CPUs. Owns its perf events and rings. Single-threaded. */
 #ifndef RECORD_SIDEBAND_H
 #define RECORD_SIDEBAND_H
 
@@ -18,48 +16,45 @@ enum sideband_type { SIDEBAND_MMAP, SIDEBAND_COMM, SIDEBAND_FORK, SIDEBAND_EXIT 
 struct sideband_record {
 	enum sideband_type type;
 	uint64_t ts_ns;	     /* CLOCK_MONOTONIC */
-	uint32_t pid, tid;   /* fork: of the child; pid is the thread group */
-	uint32_t ppid, ptid; /* fork: who forked; exit: the parent */
-	bool exec;	     /* comm: the name came with an execve(2) */
-	/* mmap: an executable mapping, as it was then */
+	uint32_t pid, tid;   /* fork: the child's; pid is the thread group */
+	uint32_t ppid, ptid; /* fork: the forking thread; exit: the parent */
+	bool exec;	     /* comm: set by execve(2) */
+	/* mmap: the executable mapping at that time */
 	uint64_t start, end, offset, inode, generation;
 	uint32_t major, minor;
-	struct span name; /* comm, or the path as the process sees it; lives until the next __next
-			     or __read */
+	struct span name; /* comm, or path as seen by the process; valid until the next __next or
+			   * __read */
 };
 
-/*
- * One event and ring a CPU; their descriptors are added to epoll_fd (-1: none) with data.ptr =
- * `ptr`. Reports errors on one line: -EPERM, -EACCES, -EOPNOTSUPP.
- */
+/* Opens one event and ring per CPU and adds the descriptors to epoll_fd (-1: none) with data.ptr =
+ * `ptr`. Reports errors on one line: -EPERM, -EACCES, -EOPNOTSUPP. */
 int sideband__open(struct sideband **sb, int epoll_fd, void *ptr);
 void sideband__close(struct sideband *sb);
 
-/*
- * Copies what the rings hold to the queue, which frees the rings for more. Cheap when they are
- * empty; call it during long work. Every record older than the call is then in the queue.
- */
+/* Copies the records from the rings to the queue, which frees the rings. Cheap if they are empty;
+ * call it during long operations. Afterwards the queue has every record older than the call. */
 void sideband__read(struct sideband *sb);
 
-/* The oldest queued record not younger than the last read. False when there is none. */
+/* Returns the oldest queued record that is not newer than the last read. False: none. */
 bool sideband__next(struct sideband *sb, struct sideband_record *r);
 
-/* CLOCK_MONOTONIC of the last read: everything before it has been returned once __next says false.
- */
+/* CLOCK_MONOTONIC of the last read. When __next returns false, all earlier records have been
+ * returned. */
 uint64_t sideband__horizon(const struct sideband *sb);
 
-/* What was lost since the last call: records the kernel dropped, or that made no sense or room. */
+/* Losses since the last call: records dropped by the kernel, malformed, or without room in the
+ * queue. */
 struct sideband_lost {
 	uint64_t ring_full, malformed, queue_full;
 };
 struct sideband_lost sideband__lost(struct sideband *sb);
 
-/* Whether a record should wake the caller at once (at first yes); without it only polling finds
- * them. */
+/* Enables or disables wake-up of the caller per record (initially on). If off, records are found
+ * only by polling. */
 void sideband__wake(struct sideband *sb, bool on);
 
-/* One perf record with its header (`len` bytes, foreign): 1 parsed, 0 of no interest, -EBADMSG.
- * Pure. */
+/* Parses one perf record with its header (`len` bytes, untrusted). Returns 1: parsed, 0:
+ * irrelevant, or -EBADMSG. Pure. */
 int sideband_parse(const void *rec, size_t len, struct sideband_record *r, uint64_t *lost);
 
 #endif

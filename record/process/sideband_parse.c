@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One record of perf's side-band; layouts: perf_event_open(2). */
+/* Parser for one perf side-band record; layouts: perf_event_open(2). */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static uint64_t u64_at(const char *p, size_t off)
 	return v;
 }
 
-/* The NUL-padded text from `off` to the trailer. */
+/* Returns the NUL-padded text from `off` to the trailer. */
 static struct span text_at(const char *p, size_t off, size_t end)
 {
 	return (struct span){p + off, strnlen(p + off, end - off)};

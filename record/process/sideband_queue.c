@@ -8,12 +8,12 @@
 #define QUEUE_KEEP_SZ (1u << 20)
 #define BYTES_MIN 65536
 #define ENTRIES_MIN 512
-#define RECORD_MAX_SZ 65536 /* struct perf_event_header has 16 bits for it */
+#define RECORD_MAX_SZ 65536 /* struct perf_event_header has a 16-bit size */
 
 struct sideband_entry {
 	uint64_t ts_ns;
-	uint64_t seq; /* keeps the order of equal times */
-	size_t off;   /* in the queue's bytes */
+	uint64_t seq; /* preserves the order of equal times */
+	size_t off;   /* offset in the queue's bytes */
 	uint32_t len;
 };
 
@@ -50,7 +50,7 @@ static bool make_room(struct sideband_queue *q, size_t len)
 
 char *sideband_queue_room(struct sideband_queue *q)
 {
-	/* Aligned, for the header is read in place. */
+	/* Aligned, because the header is read in place. */
 	q->bytes_len = (q->bytes_len + 7) & ~(size_t)7;
 	return make_room(q, RECORD_MAX_SZ) ? q->bytes + q->bytes_len : NULL;
 }
@@ -94,7 +94,7 @@ static void shrink_entries(struct sideband_queue *q)
 	q->entry_cap = cap;
 }
 
-/* Empty, but large since a burst; or mostly handed out. */
+/* Empty but still large after a burst, or mostly returned. */
 static bool worth_compacting(const struct sideband_queue *q, size_t left)
 {
 	return left ? q->bytes_len >= QUEUE_KEEP_SZ && left <= q->next
@@ -137,7 +137,7 @@ const char *sideband_queue_next(struct sideband_queue *q, uint64_t until, size_t
 {
 	const struct sideband_entry *e;
 
-	if (q->next == q->entry_cnt) { /* all handed out: start over at the front */
+	if (q->next == q->entry_cnt) { /* all returned: start again at the front */
 		q->next = q->entry_cnt = q->bytes_len = 0;
 		return NULL;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A cgroup is asked for as /proc/PID/cgroup shows it ("/system.slice/nginx.service"), in any
- * hierarchy, or as the directory ("/sys/fs/cgroup/memory/web"). Who is in it is read from the
- * cgroup.procs files of its directories, which is cheap enough to repeat every second; one process
- * is asked about through its /proc/PID/cgroup.
+ * A cgroup is given as in /proc/PID/cgroup ("/system.slice/nginx.service"), in any hierarchy, or as
+ * a directory ("/sys/fs/cgroup/memory/web"). Its members are read from the cgroup.procs files of
+ * its directories, which is cheap enough for every second. A single process is checked with its
+ * /proc/PID/cgroup.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,8 +29,8 @@ struct target {
 	uint32_t self;
 	/* --cgroup: the path below the root, and its directory in each hierarchy that has it. */
 	char *path;
-	/* Only in this hierarchy (an absolute directory was named): its controllers as in
-	 * /proc/PID/cgroup; else NULL. */
+	/* Set if an absolute directory was given: match only in this hierarchy (its controllers as
+	 * in /proc/PID/cgroup); else NULL. */
 	char *controllers;
 	char *dir[DIRS_MAX];
 	unsigned dir_cnt;
@@ -46,7 +46,7 @@ bool target__by_cgroup(const struct target *t)
 	return t->spec->cgroup != NULL;
 }
 
-/* ---- checking what was asked for ---- */
+/* ---- checking the arguments ---- */
 
 static int check_pids(const struct target *t)
 {
@@ -84,7 +84,7 @@ static bool is_named(const struct target_spec *spec, uint32_t pid, size_t *at)
 
 struct left_out {
 	const struct target *t;
-	unsigned *children; /* of each pid named */
+	unsigned *children; /* per given pid */
 };
 
 static int count_left_out(void *ctx, uint32_t pid)
@@ -100,8 +100,8 @@ static int count_left_out(void *ctx, uint32_t pid)
 	return 0;
 }
 
-/* A server's master that forked its workers before: without them the capture would be empty, and
- * look as if nothing had happened. */
+/* Warns about existing children, e.g. workers forked by a server's master. Without them the capture
+ * would be empty for no visible reason. */
 static void warn_of_left_out(const struct target *t)
 {
 	struct left_out l = {t, calloc(t->spec->pid_cnt, sizeof(*l.children))};
@@ -134,9 +134,9 @@ bool cgroup_contains(struct span below, struct span path)
 
 /* A mounted hierarchy, from one line of /proc/self/mountinfo (proc(5)). */
 struct hierarchy {
-	struct span root;	 /* which of its cgroups is mounted, */
-	struct span mount_point; /* where */
-	struct span options;	 /* names its controllers; empty for v2 */
+	struct span root;	 /* the cgroup that is mounted, */
+	struct span mount_point; /* and where */
+	struct span options;	 /* contain its controllers; empty for v2 */
 };
 
 static struct span word(struct span *line)
@@ -168,19 +168,19 @@ static bool hierarchy_parse(struct span line, struct hierarchy *h)
 	word(&line);
 	h->root = word(&line);
 	h->mount_point = word(&line);
-	/* Above the root of obrec's cgroup namespace: which of its cgroups a process is in cannot
-	 * be told, as /proc/PID/cgroup counts steps up and down from that root. */
+	/* Outside obrec's cgroup namespace: membership cannot be determined, because
+	 * /proc/PID/cgroup shows paths relative to that root. */
 	return !has_prefix(h->root, span_of("/.."));
 }
 
-/* The directory of `path` under a mounted hierarchy, when it is there; malloc'ed. */
+/* Returns the directory of `path` in a mounted hierarchy if it exists; malloc'ed. */
 static char *hierarchy_dir(const struct hierarchy *h, const char *path)
 {
 	struct span p = span_of(path);
 	struct stat st;
 	char *dir;
 
-	if (h->root.len > 1) { /* a part of it is mounted, as in a container */
+	if (h->root.len > 1) { /* only a part is mounted, as in a container */
 		if (!cgroup_contains(h->root, p))
 			return NULL;
 		p.p += h->root.len;
@@ -228,7 +228,7 @@ static bool take_directory(struct target *t, const struct hierarchy *h, const ch
 	return true;
 }
 
-/* With a slash in front and none behind; malloc'ed. */
+/* Adds a leading slash and removes trailing ones; malloc'ed. */
 static char *normalize(const char *asked)
 {
 	size_t len;
@@ -307,7 +307,7 @@ void target__free(struct target *t)
 	free(t);
 }
 
-/* ---- deciding ---- */
+/* ---- matching ---- */
 
 static bool in_cgroup(const struct target *t, uint32_t pid)
 {
@@ -357,13 +357,13 @@ static int read_procs(int dir, int (*fn)(void *, uint32_t), void *ctx)
 		return 0;
 	}
 	while (!err && fscanf(f, "%u", &pid) == 1)
-		if (pid) /* 0: in another pid namespace */
+		if (pid) /* 0: a process in another pid namespace */
 			err = fn(ctx, pid);
 	fclose(f);
 	return err;
 }
 
-/* Takes fd. A cgroup that vanishes meanwhile is skipped. */
+/* Takes ownership of fd. A cgroup that disappears meanwhile is skipped. */
 static int walk(int fd, int depth, int (*fn)(void *, uint32_t), void *ctx)
 {
 	int err = read_procs(fd, fn, ctx);

@@ -16,18 +16,18 @@
 #include "record/reader/reader_process.h"
 #include "record/host/seccomp.h"
 
-/* A section header can claim any size, and libelf takes what it claims. */
+/* A section header can claim any size, and libelf allocates it. */
 #define MEMORY_MAX_SZ (4ULL << 30)
 
 struct nursery {
 	pid_t pid;
 	int socket;
-	pthread_mutex_t lock; /* a question and its answer */
+	pthread_mutex_t lock; /* for a request and its answer */
 };
 
 /* ---- in the nursery ---- */
 
-/* Ends with its parent; that may have ended before this could be asked for. */
+/* Requests SIGKILL when the parent exits; checks whether it has exited already. */
 static void end_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -35,19 +35,19 @@ static void end_with(pid_t parent)
 		_exit(0);
 }
 
-/* Ctrl-C reaches the whole group of a terminal: only obrec decides on it. */
+/* Ctrl-C is sent to the terminal's whole process group; only obrec handles it. */
 static void ignore_signals(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], SIG_IGN); /* SIGCHLD: children leave no zombies */
+		signal(signals[i], SIG_IGN); /* SIGCHLD: children become no zombies */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Nobody shall wait for the end of a pipe that a reader left behind still holds. */
+/* An abandoned reader must not keep pipes open whose end others wait for. */
 static void close_all_but(int keep1, int keep2)
 {
 	int low = keep1 < keep2 ? keep1 : keep2, high = keep1 < keep2 ? keep2 : keep1;
@@ -62,7 +62,7 @@ static void close_all_but(int keep1, int keep2)
 	syscall(SYS_close_range, high + 1, ~0U, 0);
 }
 
-/* Without a filter it goes on: obrec says so of itself. */
+/* Continues if the filter cannot be installed; obrec reports that for itself. */
 static void restrict_to(enum seccomp_role role)
 {
 #ifndef __SANITIZE_ADDRESS__
@@ -80,7 +80,7 @@ static void become_reader(int socket, int control, int proc, pid_t parent)
 	_exit(0);
 }
 
-/* Each message brings the socket of a new reader; the answer is its pid. */
+/* Each message has the socket of a new reader; the answer is its pid. */
 static void tend(int control, int proc)
 {
 	pid_t self = getpid(), pid;
@@ -108,7 +108,7 @@ static void be_nursery(int control, const char *proc_root, pid_t parent)
 	prctl(PR_SET_NAME, "obrec-nursery");
 	ignore_signals();
 	setrlimit(RLIMIT_CORE, &none);
-#if !defined(__SANITIZE_ADDRESS__) /* which reserves terabytes */
+#if !defined(__SANITIZE_ADDRESS__) /* AddressSanitizer reserves terabytes */
 	setrlimit(RLIMIT_AS, &memory);
 #else
 	(void)memory;
@@ -123,7 +123,7 @@ static void be_nursery(int control, const char *proc_root, pid_t parent)
 	_exit(0);
 }
 
-/* ---- outside ---- */
+/* ---- in obrec ---- */
 
 int nursery__new(struct nursery **out, const char *proc_root)
 {
@@ -160,7 +160,7 @@ void nursery__free(struct nursery *n)
 		return;
 	close(n->socket);
 	kill(n->pid, SIGKILL);
-	waitpid(n->pid, NULL, 0); /* it touches nothing that could hold it */
+	waitpid(n->pid, NULL, 0); /* it never blocks in the kernel */
 	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
@@ -170,7 +170,7 @@ pid_t nursery__pid(const struct nursery *n)
 	return n->pid;
 }
 
-/* Its pid, or negative errno. Takes `socket`. */
+/* Returns the pid or a negative errno. Takes ownership of `socket`. */
 static int fork_reader(struct nursery *n, int socket)
 {
 	struct parcel m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One reader process, from outside and from inside. */
+/* One reader process: both sides. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,12 +12,10 @@
 #include "format/clock.h"
 #include "record/reader/reader_process.h"
 
-/* ---- outside ---- */
+/* ---- in obrec ---- */
 
-/*
- * Linux's /proc/PID/schedstat: time on a CPU, time spent waiting for one. Where it is missing
- * (CONFIG_SCHED_INFO), all time not on a CPU seems blocked.
- */
+/* Reads /proc/PID/schedstat: time on a CPU and time waiting for one. If it is missing
+ * (CONFIG_SCHED_INFO), all time not on a CPU counts as blocked. */
 static void read_use(pid_t pid, uint64_t *cpu_ns, uint64_t *delay_ns)
 {
 	char path[40], text[80];
@@ -74,7 +72,7 @@ void reader_end(struct reader *r, int *left)
 	*r = (struct reader){.socket = -1, .pidfd = -1};
 }
 
-/* ---- inside ---- */
+/* ---- in the reader ---- */
 
 int reader_reopen(int path_fd, int flags)
 {
@@ -106,7 +104,7 @@ void reader_serve(int socket, int proc)
 				    ? serve[request.kind](proc, &request, &answer)
 				    : -ENOSYS;
 		if (answer.bad || parcel_send(&answer, socket)) {
-			/* It does not fit: say so in one that does. */
+			/* The answer is too large: send an error instead. */
 			parcel_fini(&answer);
 			answer.rc = -ENOMEM;
 			if (parcel_send(&answer, socket))

@@ -15,21 +15,20 @@
 #define SEC 1000000000ULL
 
 enum {
-	WORKERS_MAX = 16, /* each mostly blocked, where there are so many */
-	LEFT_MAX = 64,	  /* given up and not ended yet: no new ones are made */
+	WORKERS_MAX = 16, /* with this many, most are blocked */
+	LEFT_MAX = 64,	  /* abandoned and still alive: no new readers are started */
 	POLL_MS = 10,
-	TOO_SLOW_MS = 2, /* who serves for longer is not waited for by the next request */
+	TOO_SLOW_MS = 2, /* a reader busy for longer is not awaited by the next request */
 };
 
-#define BLOCKED_NS SEC	     /* longer than a disk takes for what is read at once */
-#define CPU_NS (20 * SEC)    /* the largest tables take a tenth of that */
-#define LOOK_NS (20 * MSEC)  /* between two looks at what a reader uses */
-#define AVOID_NS (30 * SEC)  /* who made a reader stuck */
-#define SETTLE_NS (30 * SEC) /* the start, on whatever machine */
+#define BLOCKED_NS SEC	     /* longer than a disk needs for one request */
+#define CPU_NS (20 * SEC)    /* the largest tables need a tenth of it */
+#define LOOK_NS (20 * MSEC)  /* interval of checks of a reader's usage */
+#define AVOID_NS (30 * SEC)  /* after blocking a reader */
+#define SETTLE_NS (30 * SEC) /* limit for the start, on any machine */
 #define SLUGGISH_NS (200 * MSEC)
 
-/* How long a single wait and all of them may take, and how much of the latter comes back a second.
- */
+/* Limits for a single wait and for all waits, and how much of the latter is restored per second. */
 static const struct patience {
 	uint64_t once_ns, least_ns, all_ns, back_ns;
 } patience[] = {
@@ -51,9 +50,9 @@ struct readers {
 	struct worker worker[WORKERS_MAX];
 	unsigned worker_cnt;
 	struct reading_request *queue, **queue_tail;
-	struct reading_request *late, **late_tail; /* answered, to be delivered */
+	struct reading_request *late, **late_tail; /* answered, not yet delivered */
 	enum readers_mood mood;
-	uint64_t left_ns, credited_ns; /* of patience; when it was last given back */
+	uint64_t left_ns, credited_ns; /* wait time left; when it was last restored */
 	struct idmap avoid;	       /* about -> until when, ms */
 	int left[LEFT_MAX];	       /* pidfds */
 	unsigned left_cnt, given_up;
@@ -153,7 +152,7 @@ static void refuse(struct readers *p, struct reading_request *r, int err)
 	answered(p, r);
 }
 
-/* When that ends is the value itself, in milliseconds: there is nothing to free. */
+/* The value itself is the expiry in milliseconds, so there is nothing to free. */
 static bool is_avoided(struct readers *p, uint64_t about)
 {
 	uint64_t until_ms = about ? (uintptr_t)idmap_get(&p->avoid, about) : 0;
@@ -200,7 +199,7 @@ uint64_t readers__cpu_ns(const struct readers *p)
 	return sum;
 }
 
-/* Those given up that have ended meanwhile are forgotten. */
+/* Removes abandoned readers that have exited. */
 static void reap(struct readers *p)
 {
 	for (unsigned i = 0; i < p->left_cnt;) {
@@ -229,7 +228,7 @@ static void give_up(struct readers *p, struct worker *w)
 	refuse(p, r, -ETIMEDOUT);
 }
 
-/* The reader has ended by itself: what it read made its parser fail. */
+/* The reader exited by itself: its parser crashed on the data. */
 static void died(struct readers *p, struct worker *w)
 {
 	struct reading_request *r = w->serves;
@@ -256,7 +255,7 @@ static struct worker *idle_worker(struct readers *p)
 			return &p->worker[i];
 	for (unsigned i = 0; i < p->worker_cnt; i++)
 		if (!too_slow(&p->worker[i], now))
-			return NULL; /* it will be free in a moment */
+			return NULL; /* it will be free soon */
 	reap(p);
 	if (p->worker_cnt == WORKERS_MAX || p->left_cnt + p->worker_cnt >= LEFT_MAX)
 		return NULL;
@@ -279,7 +278,7 @@ static void refuse_all(struct readers *p, int err)
 	p->queue_tail = &p->queue;
 }
 
-/* Gives what is queued to who is free. */
+/* Assigns queued requests to idle readers. */
 static void dispatch(struct readers *p)
 {
 	if (p->stopped)
@@ -288,7 +287,7 @@ static void dispatch(struct readers *p)
 		struct reading_request *r = p->queue;
 		struct worker *w = idle_worker(p);
 
-		/* None at all, and none can be had. */
+		/* There is no reader, and none can be started. */
 		if (!w && p->worker_cnt)
 			return;
 		p->queue = r->next;
@@ -327,7 +326,7 @@ static void take_answer(struct readers *p, struct worker *w)
 	answered(p, r);
 }
 
-/* Is it stuck? True when it was given up. */
+/* Checks whether a reader is stuck. Returns true if it was abandoned. */
 static bool look(struct readers *p, struct worker *w, uint64_t now)
 {
 	if (now - w->looked_ns < LOOK_NS)
@@ -340,7 +339,7 @@ static bool look(struct readers *p, struct worker *w, uint64_t now)
 	return true;
 }
 
-/* One round of answers and looks. */
+/* One round of receiving answers and checking readers. */
 static void pump(struct readers *p, int timeout_ms)
 {
 	struct pollfd fd[WORKERS_MAX];
@@ -350,9 +349,9 @@ static void pump(struct readers *p, int timeout_ms)
 	for (unsigned i = 0; i < cnt; i++)
 		fd[i] = (struct pollfd){.fd = p->worker[i].reader.socket, .events = POLLIN};
 	if (poll(fd, cnt, timeout_ms) < 0)
-		return; /* a signal: whoever waits looks at it */
+		return; /* a signal: the waiting caller handles it */
 	now = clock_now_ns();
-	/* From the end, as who goes is replaced by the last. */
+	/* Backwards, because a removed reader is replaced by the last. */
 	while (cnt--) {
 		struct worker *w = &p->worker[cnt];
 
@@ -364,7 +363,7 @@ static void pump(struct readers *p, int timeout_ms)
 	dispatch(p);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 struct reading_request *readers__ask(struct readers *p, struct parcel *m, uint32_t pid,
 				     uint64_t device)
@@ -376,7 +375,7 @@ struct reading_request *readers__ask(struct readers *p, struct parcel *m, uint32
 		return NULL;
 	}
 	r->m = *m;
-	/* Of different kinds, so never equal. */
+	/* The two never have equal values. */
 	r->about[0] = pid;
 	r->about[1] = device ? device | 1ULL << 63 : 0;
 	*p->queue_tail = r;
@@ -385,7 +384,7 @@ struct reading_request *readers__ask(struct readers *p, struct parcel *m, uint32
 	return r;
 }
 
-/* What may be waited for now. */
+/* Returns the wait time currently allowed. */
 static uint64_t credit(struct readers *p, uint64_t now)
 {
 	const struct patience *is = &patience[p->mood];
@@ -445,7 +444,7 @@ void readers__stop(struct readers *p)
 	readers__deliver(p);
 }
 
-/* Nothing is under way, but what a blocked reader serves. */
+/* Returns true if nothing is in flight except in blocked readers. */
 static bool is_settled(const struct readers *p)
 {
 	if (p->queue)

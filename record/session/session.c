@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A session's life: made piece by piece, in the order the pieces need each other; freed in the
- * reverse one. */
+/* Creation and end of a session: its parts are created in order of dependency and freed in reverse
+ * order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 
 #define SYNC_PERIOD_NS (3 * SEC_NS)
 
-/* Before 5.11 maps count against RLIMIT_MEMLOCK; where it may not be raised it does not matter or
- * loading says so. */
+/* Before 5.11 maps count against RLIMIT_MEMLOCK. If it cannot be raised, either it does not matter
+ * or loading reports it. */
 static void raise_memlock(void)
 {
 	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
@@ -66,7 +66,7 @@ static int make_symbols(struct session *s)
 	if (s->opts.bound_mem)
 		opts.mem_max = memory_reserve(s->opts.max_mem);
 	err = kallsyms__new(&s->kallsyms, s->writer);
-	if (err) /* it said why */
+	if (err) /* already reported */
 		s->kallsyms = NULL;
 	return debuginfo__new(&s->debuginfo, &opts);
 }
@@ -77,7 +77,7 @@ static bool on_file(void *ctx, const struct file_facts *facts, int fd, const str
 	struct session *s = ctx;
 	bool awaited = false;
 
-	if (s->env.links.closed) /* the news left over at the stop */
+	if (s->env.links.closed) /* process events left over at the stop */
 		return false;
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->file)
@@ -94,7 +94,7 @@ static void on_file_gone(void *ctx, const struct stat *st)
 			probes[i]->file_gone(&s->env, st);
 }
 
-/* An unwind table takes less than its file. */
+/* An unwind table is smaller than its file. */
 static uint64_t table_room(void *ctx, uint64_t file_sz)
 {
 	uint64_t left = session_memory_left(ctx);
@@ -124,7 +124,7 @@ static int make_tracker(struct session *s)
 		.room_ctx = s,
 	};
 
-	/* Who is chosen by name or group is a target once its news are read, not before. */
+	/* A process selected by name or cgroup becomes a target only when its event is read. */
 	opts.urgent = opts.target.comm || opts.target.cgroup;
 	for (size_t i = 0; probes[i]; i++) {
 		if (!session_wants(s, i))
@@ -217,7 +217,7 @@ static int cannot_set_up(int err)
 	return err;
 }
 
-/* Everything between the loaded programs and the attached probes. */
+/* Creates everything between the loaded programs and the attached probes. */
 static int make_parts(struct session *s)
 {
 	int err;
@@ -238,7 +238,7 @@ static int make_parts(struct session *s)
 		err = metrics__new(&s->metrics, &s->env);
 	if (err)
 		return cannot_set_up(err);
-	err = make_tracker(s); /* reports by itself: no such process */
+	err = make_tracker(s); /* reports its errors: no such process */
 	s->env.tracker = s->tracker;
 	return err ? err : cannot_set_up(make_intake(s));
 }
@@ -277,7 +277,8 @@ static void init(struct session *s, const struct record_opts *opts, struct obz_w
 	s->env.features = &s->plan.features;
 }
 
-/* Needs CAP_SYS_ADMIN; where somebody else has it counted already, there is nothing to ask for. */
+/* Requires CAP_SYS_ADMIN. If another process has enabled the statistics, nothing needs to be
+ * done. */
 static void count_costs(struct session *s)
 {
 	s->stats_fd = program_cost_enable();

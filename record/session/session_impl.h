@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The inside of a session, shared by session.c (life), session_load.c, session_run.c and
+/* Internals of a session, shared by session.c (creation and end), session_load.c, session_run.c and
  * session_status.c only. */
 #ifndef RECORD_SESSION_IMPL_H
 #define RECORD_SESSION_IMPL_H
@@ -25,7 +25,7 @@
 #include "obrec.skel.h"
 
 struct session {
-	struct record_opts opts; /* a copy, with target.pids pointing at `command` for -- COMMAND */
+	struct record_opts opts; /* a copy; for -- COMMAND target.pids points to `command` */
 	uint32_t command;
 	struct obz_writer *writer;
 	struct nursery *nursery; /* borrowed */
@@ -40,13 +40,13 @@ struct session {
 	struct loss *loss;
 	struct intake *intake;
 	struct ring *ring;
-	uint32_t payload_ring_sz; /* 0: payload has no rings of its own */
+	uint32_t payload_ring_sz; /* 0: no separate payload rings */
 	struct metrics *metrics;
 	struct packer *packer;
 	struct syncer *syncer;
 	struct thin *thin;		    /* NULL: no budget */
 	int epoll_fd, command_fd, stats_fd; /* -1: none */
-	uint64_t lost_in_bpf[LOSS_CNT];	    /* as last read */
+	uint64_t lost_in_bpf[LOSS_CNT];	    /* values last read */
 	uint64_t missed_in_bpf;
 	uint64_t events;
 	uint64_t started_ns, stopped_ns;
@@ -60,16 +60,17 @@ static inline bool session_wants(const struct session *s, size_t probe)
 	return s->opts.probes >> probe & 1;
 }
 
-/* Opens the skeleton, prepares the wanted probes, loads. Reports its errors. */
+/* Opens the skeleton, prepares the enabled probes, and loads. Reports its errors. */
 int session_load(struct session *s);
 
-/* Bytes that --max-mem leaves, without what is kept free; UINT64_MAX: there is no bound. */
+/* Returns the bytes left of --max-mem, without the reserve; UINT64_MAX: no limit. */
 uint64_t session_memory_left(const struct session *s);
 
-/* What programs miss is a loss from here on, when they are enabled, until stopped_ns is set. */
+/* Called when programs are enabled: skipped runs count as losses from now until stopped_ns is
+ * set. */
 void session_miss_from_now(struct session *s);
 
-/* Adds what was lost in the kernel since the last call to the loss table. */
+/* Adds the kernel-side losses since the last call to the loss table. */
 void session_read_losses(struct session *s);
 
 /* session_symbols.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From the skeleton to loaded programs: what is wanted and possible, how big, and why not. */
+/* Opens, prepares and loads the BPF programs: selection, sizes of maps and rings, error
+ * messages. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,24 +18,28 @@ enum {
 	DEFAULT_MEM = 256 << 20,
 	MIN_RING = 64 << 10,
 	MAX_RING = 1 << 20,
-	MAX_RING_SOCKS = 4 << 20,  /* new and closed sockets, without what they carry */
-	MAX_RING_BULKY = 32 << 20, /* a few tenths of a second of what one CPU can send */
+	MAX_RING_SOCKS = 4 << 20,  /* socket records without payload */
+	MAX_RING_BULKY = 32 << 20, /* some tenths of a second of the most that one CPU can send */
 	USUAL_RING_BULKY = 8 << 20,
 	WAKEUP = 128 << 10,
-	WAKEUP_PAYLOAD = 256 << 10, /* with less, or by a timer alone, nginx answers fewer */
+	WAKEUP_PAYLOAD = 256 << 10, /* with less, or with a timer only, nginx serves fewer
+				     * requests */
 };
 
-/* One wake-up serves hundreds of records, yet takes the CPU for no more than a few tenths of a
- * millisecond: a server that waits longer for its clients' CPU runs out of requests. */
+/*
+ * Ring fill level that wakes obrec. One wake-up should handle hundreds of records, but use the CPU
+ * for only some tenths of a millisecond: a longer run delays the clients of a server on that CPU,
+ * and the server becomes idle.
+ */
 static uint32_t wakeup_size(uint32_t ring_sz, uint32_t most)
 {
 	return most < ring_sz / 2 ? most : ring_sz / 2;
 }
 
-/* The line of a failed load that says why; libbpf hands its messages over without a context. */
+/* The line that explains a failed load; libbpf's print callback has no context argument. */
 static char load_error[256];
 
-/* The verifier's log ends with the reason and, after it, statistics. */
+/* The verifier's log ends with the reason, followed by statistics. */
 static void keep_reason(const char *log)
 {
 	const char *end = strstr(log, "\nprocessed "), *line;
@@ -69,7 +74,8 @@ static int on_libbpf_message(enum libbpf_print_level level, const char *fmt, va_
 	return 0;
 }
 
-/* Programs prepared: whether payload gets rings of its own (bpf/net/net_payload.bpf.h). */
+/* Call after the programs are prepared: returns true if payload has its own rings
+ * (bpf/net/net_payload.bpf.h). */
 static bool has_payload_rings(const struct obrec_bpf *skel)
 {
 #if defined(__x86_64__)
@@ -87,7 +93,7 @@ static bool is_bulky(const struct session *s)
 	return false;
 }
 
-/* Of `max` bytes at most, all `cnt` together of no more than `budget`. */
+/* Returns the size of a ring: at most `max` bytes, and all `cnt` together at most `budget`. */
 static uint32_t ring_size(const struct session *s, uint64_t budget, unsigned cnt, uint32_t max)
 {
 	uint32_t sz = MIN_RING;
@@ -99,8 +105,8 @@ static uint32_t ring_size(const struct session *s, uint64_t budget, unsigned cnt
 	return sz;
 }
 
-/* Of a ring for what sockets carry, where there are `more` of them than are filled. All of a ring
- * is memory from the start, so the most only where memory was granted. */
+/* Size limit of a payload ring; `more`: there are more rings than are filled. A ring is resident
+ * from the start, so the maximum is used only if a memory limit was given. */
 static uint32_t max_bulky(const struct session *s, bool more)
 {
 	if (s->opts.bound_mem)
@@ -108,7 +114,7 @@ static uint32_t max_bulky(const struct session *s, bool more)
 	return more ? USUAL_RING_BULKY / 2 : USUAL_RING_BULKY;
 }
 
-/* What is kept of a call in one record. */
+/* Bytes captured per call in one record. */
 static uint32_t largest_payload(const struct obrec_bpf *skel)
 {
 	uint32_t one = skel->rodata->net_payload_max, many = skel->rodata->net_payload_many;
@@ -117,7 +123,7 @@ static uint32_t largest_payload(const struct obrec_bpf *skel)
 	return (most > NET_FRAMES_MAX ? most : NET_FRAMES_MAX) + NET_FRAMES_MORE;
 }
 
-/* Their sizes; there are more of them than are filled where clear text is taken. */
+/* Sets the sizes of the payload rings; with TLS plaintext there are more rings than are filled. */
 static int prepare_payload_rings(struct session *s)
 {
 	struct obrec_bpf *skel = s->skel;
@@ -184,7 +190,7 @@ static int prepare(struct session *s)
 	return err ? err : prepare_rings(s);
 }
 
-/* Before 5.11 maps count against RLIMIT_MEMLOCK, and raising it takes a capability. */
+/* Before 5.11 maps count against RLIMIT_MEMLOCK; raising it requires a capability. */
 static const char *load_hint(int err)
 {
 	struct rlimit r;
@@ -245,7 +251,7 @@ static uint64_t read_loss(int fd, uint32_t which)
 	return sum;
 }
 
-/* One program is there for what another misses, and counts what it made up for. */
+/* One program only handles what another misses, and counts those events. */
 static void add_missed(void *sum, const struct program_cost *c)
 {
 	if (strcmp(c->name, "net_tcp_state_missed"))

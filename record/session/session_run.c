@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The loop of a recording, and its orderly end. */
+/* Main loop of a capture, and its clean end. */
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <poll.h>
@@ -23,12 +23,12 @@
 #define MEMORY_NS (100 * MSEC_NS)
 #define DEBUGINFO_NS (10 * SEC_NS)
 
-/* Rings that fill fast wake the loop by themselves; the timer only bounds how old a record gets
- * that names a process or an address to look up. */
+/* Rings that fill quickly wake the loop. The timer only limits the age of records that need a
+ * process or an address look-up. */
 enum { POLL_MIN_MS = 10, POLL_MAX_MS = 100, BUSY_RECORDS = 200, WAIT_MS = 100 };
 
 struct loop {
-	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns, memory_ns; /* when next */
+	uint64_t tick_ns, flush_ns, epoch_ns, cost_ns, memory_ns; /* next times */
 	int poll_ms;
 	bool command_gone, out_of_memory;
 };
@@ -54,7 +54,7 @@ enum stop_reason stop_reason_last(enum stop_reason reason, int err)
 {
 	enum stop_reason last = reason_of(err);
 
-	/* other errors are told by themselves */
+	/* other errors are reported separately */
 	return reason == STOP_ERROR || !last || last == STOP_ERROR ? reason : last;
 }
 
@@ -62,11 +62,12 @@ static int drain(struct session *s)
 {
 	int n;
 
-	/* Mappings first: a sample's frames may lie in one that was made just before it. */
+	/* Mappings first: a sample's frames may be in a mapping made just before it. */
 	thin__begin_processes(s->thin);
 	tracker__drain(s->tracker);
 	thin__end_processes(s->thin);
-	/* Behind a slow reader of the archive, what is lost is lost in the rings, and counted. */
+	/* If the reader of the archive is slow, losses occur in the rings, where they are
+	 * counted. */
 	n = obz_writer__behind(s->writer) ? 0 : ring__drain(s->ring);
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->drained)
@@ -82,7 +83,7 @@ static void wait(struct session *s, struct loop *l)
 	for (int i = 0; i < n; i++)
 		if (ev[i].data.ptr == &s->command_fd)
 			l->command_gone = true;
-	if (obz_writer__behind(s->writer)) /* the rings are full, and ready for ever */
+	if (obz_writer__behind(s->writer)) /* the rings are full and stay readable */
 		poll(NULL, 0, POLL_MAX_MS);
 	n = drain(s);
 	if (n > BUSY_RECORDS && l->poll_ms > POLL_MIN_MS)
@@ -116,10 +117,10 @@ static bool out_of_memory(const struct session *s)
 	return !session_memory_left(s);
 }
 
-/* What is done now and then; the first error of writing. */
+/* Runs the periodic tasks; returns the first write error. */
 static int periodic(struct session *s, struct loop *l, uint64_t now)
 {
-	int err = obz_writer__refuses(s->writer); /* nothing more comes in, whatever is read */
+	int err = obz_writer__refuses(s->writer); /* the writer accepts no more data */
 
 	if (err)
 		return err;
@@ -171,7 +172,7 @@ static enum stop_reason check(const struct session *s, const struct loop *l, uin
 	return STOP_NONE;
 }
 
-/* Not past the duration's end. */
+/* Not beyond the end of the capture. */
 static void bound_poll(const struct session *s, struct loop *l, uint64_t now)
 {
 	uint64_t left_ms;
@@ -222,10 +223,9 @@ enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,
 }
 
 /*
- * What is open at the stop is asked for at once, before it moves on. Detaching takes the kernel its
- * time and goes on beside the rest, until session__free(). Only a program that still found
- * `enabled` set has to be waited for: a grace period of RCU, which membarrier(2) waits for but with
- * nohz_full.
+ * Waits in progress at the stop are read at once, before they end. Detaching takes time and
+ * continues in the background until session__free(). Programs that still saw `enabled` set must
+ * have finished: membarrier(2) waits for an RCU grace period, except with nohz_full.
  */
 static void stop_probes(struct session *s)
 {
@@ -241,8 +241,7 @@ static void stop_probes(struct session *s)
 		links__fini(&s->env.links);
 }
 
-/* Symbols not extracted yet: waited for, but not longer than a person who pressed Ctrl-C again
- * wants to. */
+/* Waits for pending symbols, but returns soon after a second Ctrl-C. */
 static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *stop, int requests,
 			     void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
@@ -263,7 +262,7 @@ static void finish_debuginfo(struct session *s, const volatile sig_atomic_t *sto
 		loss__add(s->loss, "file access", "a file with symbols timed out", timed_out);
 }
 
-/* What each part of the end took, for --verbose. */
+/* Duration of each part of the end, for --verbose. */
 struct split {
 	uint64_t from_ns;
 	char text[128];
@@ -284,14 +283,15 @@ int session__finish(struct session *s, const volatile sig_atomic_t *stop,
 		    void (*tick)(void *ctx, const struct session_status *st), void *ctx)
 {
 	struct split split = {.from_ns = clock_now_ns()};
-	int requests = *stop ? 1 : 0; /* one more, pressed at once perhaps, is the second */
+	int requests = *stop ? 1 : 0; /* another one, even immediately, is the second */
 	int err;
 
 	priority_lower();
 	obz_writer__hurry(s->writer);
 	stop_probes(s);
 	part_ends(&split, "last programs");
-	for (int i = 0; i < 2; i++) /* a mapping of before the last sample may have come after it */
+	for (int i = 0; i < 2; i++) /* a mapping older than the last sample may have been read after
+				     * it */
 		drain(s);
 	intake__finish(s->intake);
 	tracker__finish(s->tracker);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a session says of itself: counts while it runs, the end record, the list of probes. */
+/* Status of a session: counts while it runs, the end record, the list of probes. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ struct session_status session__status(const struct session *s)
 	};
 }
 
-/* What is taken until the next look, and by the symbols' last compression, shall not go over it. */
+/* Leaves room for allocations until the next check and for the last compression of symbols. */
 uint64_t session_memory_left(const struct session *s)
 {
 	struct unwind_store_stats st;
@@ -89,8 +89,7 @@ static void add_program(void *list, const struct program_cost *c)
 	json_object_array_add(list, o);
 }
 
-/* {"total": n, "complete": n, "<why not>": n}: samples by how the walk of their user stack ended.
- */
+/* {"total": n, "complete": n, "<why not>": n}: samples by result of their user stack unwind. */
 static struct json_object *stacks_of(const struct session *s, unsigned kind)
 {
 	static const struct {
@@ -155,7 +154,8 @@ char *session__end_json(const struct session *s, enum stop_reason reason)
 	return text;
 }
 
-/* Which would be taken, which are there as well, and why others are not. */
+/* Lists the variant that would be used, the other available ones, and why the rest are not
+ * available. */
 static void list_variants(const struct probe *p, const struct features *f, int taken)
 {
 	char why[256];
@@ -174,7 +174,7 @@ static void list_variants(const struct probe *p, const struct features *f, int t
 
 enum { OPTION_COLUMN = 30 };
 
-/* What -e NAME:... takes, and the other names. */
+/* Lists the options of -e NAME:... and their aliases. */
 static void list_options(size_t i)
 {
 	static const char *const types[] = {
@@ -191,7 +191,8 @@ static void list_options(size_t i)
 		printf("  also called       %s\n", probe_infos[i].aliases);
 }
 
-/* The number of the variant that would be taken, -EOPNOTSUPP: none, of it or what it needs. */
+/* Returns the number of the variant that would be used. -EOPNOTSUPP: none, for the probe or one it
+ * requires. */
 static int choose(const struct record_opts *opts, size_t i, const struct features *f, char *why,
 		  size_t why_sz)
 {
@@ -220,7 +221,7 @@ int session_list_probes(const struct record_opts *opts)
 	}
 	if (!err)
 		return EXIT_OK;
-	/* What keeps all from being taken is said once, after what there would be. */
+	/* A reason that affects all probes is printed once, after the list. */
 	fflush(stdout);
 	message_error("no probe is available: %s", why);
 	return EXIT_UNSUPPORTED;

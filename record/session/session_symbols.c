@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Binaries without symbols, for the end record: {"samples": user stacks, "without": those whose
- * leaf is in such a binary, "binaries": [{"path", "samples"}, ...]}, most samples first. */
+/*
+ * Binaries without symbols, for the end record: {"samples": number of user stacks, "without":
+ * number whose leaf is in such a binary, "binaries": [{"path", "samples"}, ...]}, most samples
+ * first.
+ */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "record/session/syncer.h"
 #include "record/host/worker.h"
 
-enum { GIVE_BACK = 20 }; /* every so many periods */
+enum { GIVE_BACK = 20 }; /* number of periods */
 
 struct syncer {
 	pthread_t thread;

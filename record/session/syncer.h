@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A thread for what the hot one must not wait for: every few seconds it brings the archive to the
- * disk, and every twenty times it calls malloc_trim(), for which it
- * takes the lock of each thread's, of one under SCHED_IDLE too. */
+/*
+ * Thread for slow work that must not block the main thread: syncs the archive to disk every period,
+ * and calls malloc_trim() every 20 periods. malloc_trim() takes the locks of all threads' heaps,
+ * including those of threads under SCHED_IDLE.
+ */
 #ifndef RECORD_SYNCER_H
 #define RECORD_SYNCER_H
 
@@ -12,6 +14,6 @@
 struct syncer;
 
 int syncer__new(struct syncer **s, struct obz_writer *writer, uint64_t period_ns);
-void syncer__free(struct syncer *s); /* ends the thread; does not wait for the next period */
+void syncer__free(struct syncer *s); /* stops the thread without waiting for the period */
 
 #endif

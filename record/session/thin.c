@@ -12,14 +12,14 @@
 #include "record/session/thin.h"
 
 #define PERIOD_NS 500000000ULL
-/* At most, in obrec, for one record of a ring: more is another's doing. */
+/* Upper bound of obrec's cost per ring record; anything above has other causes. */
 #define EVENT_NS 8000
 
 enum { PROCESSES_END = 6 };
 
 const struct lever thin_processes = {.name = "processes", .end = PROCESSES_END};
 
-/* What the programs of each lever cost so far, and of it what their mere running did. */
+/* Cost of each lever's programs so far, and the part of it spent in runs that record nothing. */
 struct bpf_time {
 	uint64_t of[BUDGET_LEVERS], hooks[BUDGET_LEVERS], other;
 };
@@ -29,9 +29,9 @@ struct thin {
 	struct budget budget;
 	uint32_t all_per_64k[BUDGET_LEVERS];
 	uint64_t next_ns, last_ns, cpu_ns;
-	struct bpf_time bpf; /* as last read */
+	struct bpf_time bpf; /* values last read */
 	uint64_t processes_ns, processes_from_ns;
-	int processes; /* the lever's number */
+	int processes; /* number of the lever */
 	uint64_t events[BUDGET_LEVERS];
 	unsigned steps;
 };
@@ -158,7 +158,7 @@ static int record_step(struct thin *t, int lever, unsigned from, uint64_t now_ns
 	return obz_writer__put(t->opts.writer, REC_thinning, &r);
 }
 
-/* What each lever cost since the last time. */
+/* Computes the cost of each lever since the last call. */
 static void measure(struct thin *t, struct budget_use *use)
 {
 	struct bpf_read now = {.budget = &t->budget};
@@ -199,7 +199,7 @@ int thin__tick(struct thin *t, uint64_t now_ns)
 	measure(t, &use);
 	use.interval_ns = now_ns - t->last_ns;
 	t->last_ns = now_ns;
-	if (use.interval_ns > 10 * PERIOD_NS) /* the first one */
+	if (use.interval_ns > 10 * PERIOD_NS) /* the first measurement */
 		return 0;
 	memcpy(before, t->budget.level, sizeof(before));
 	lever = budget_step(&t->budget, &use);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two threads. The committer, at normal priority, extracts symbol tables as soon as a binary was
- * hit (milliseconds each), adds what is finished to the archive and writes the records. The
- * extractor reads and compresses DWARF under SCHED_IDLE. Were the extractor to do that as well, it
- * could be preempted for seconds on a busy host while it holds the writer's lock, and the session's
- * thread would wait for it. For the same reason the session hands its wishes over through a
- * lock-free list, to the committer. At the end the committer extracts too, and the extractor is
- * raised or, where that is not permitted, hands its job over.
+ * Two threads. The committer, at normal priority, extracts symbol tables as soon as a binary is hit
+ * (milliseconds each), adds results to the archive and writes the records. The extractor reads and
+ * compresses DWARF under SCHED_IDLE. The extractor must not write to the archive: on a busy host it
+ * could be preempted for seconds while it holds the writer's lock, and the main thread would wait.
+ * For the same reason the main thread passes requests to the committer, through a lock-free list.
+ * At the end the committer also extracts. The extractor's priority is raised or, if that is not
+ * permitted, its job is passed to the committer.
  */
 #include "record/symbols/debuginfo.h"
 
@@ -31,7 +31,7 @@
 
 #define MEMBER_NAME_SZ 128
 
-/* Binaries whose files are kept open for the DWARF of addresses that are hit later. */
+/* Number of binaries whose files are kept open for addresses hit later. */
 #define OPEN_MAX 100
 
 struct debuginfo {
@@ -40,8 +40,8 @@ struct debuginfo {
 	struct debuginfo_cache cache;
 	struct debug_queue queue;
 	struct hit_list hits;
-	pthread_mutex_t hits_lock; /* of all items' hits */
-	unsigned owing;		   /* the committer's: items with hits to be extracted */
+	pthread_mutex_t hits_lock; /* for the hits of all items */
+	unsigned owing;		   /* used by the committer: items with hits to extract */
 	unsigned open;		   /* likewise: items that wait for hits */
 	sem_t extractor_work, committer_work;
 	atomic_bool hurry, stop, cancel_extractor, cancel_all;
@@ -49,11 +49,11 @@ struct debuginfo {
 	struct extractor background, helping; /* of the two threads */
 	bool started;
 
-	atomic_uint pending;	   /* records owed, and alternate files */
-	pthread_mutex_t idle_lock; /* of `idle` alone */
+	atomic_uint pending;	   /* records to write, and alternate files */
+	pthread_mutex_t idle_lock; /* protects `idle` only */
 	pthread_cond_t idle;	   /* pending became 0 */
 	_Atomic uint64_t dwarf_total;
-	_Atomic(const char *) *symbols; /* by binary: of its last record */
+	_Atomic(const char *) *symbols; /* indexed by binary: symbols in its last record */
 	atomic_int write_err;
 };
 
@@ -103,7 +103,7 @@ static bool wants_dwarf(const struct debuginfo *d)
 	return d->opts.mode == DEBUGINFO_AUTO || d->opts.mode == DEBUGINFO_FULL;
 }
 
-/* The cache keeps one member an id: not what is only the first half. */
+/* A symbol table is not cached if DWARF follows: the cache has one member per id. */
 static const struct debuginfo_cache *cache_for(const struct debuginfo *d, const struct item *it)
 {
 	static const struct debuginfo_cache none = {.fd = -1};
@@ -111,7 +111,7 @@ static const struct debuginfo_cache *cache_for(const struct debuginfo *d, const 
 	return it->stage == ITEM_SYMBOLS && wants_dwarf(d) ? &none : &d->cache;
 }
 
-/* The member of the symbol table has that already. */
+/* Drops a member without DWARF: the archive already has the symbol table. */
 static void drop_lesser(const struct item *it, struct slim_member *m)
 {
 	if (it->stage != ITEM_DWARF || it->alternate || !it->members || m->fd < 0 ||
@@ -121,7 +121,7 @@ static void drop_lesser(const struct item *it, struct slim_member *m)
 	m->fd = -1;
 }
 
-/* The addresses to extract DWARF of; the caller's. */
+/* Returns the addresses to extract DWARF for; owned by the caller. */
 static uint64_t *take_hits(struct debuginfo *d, struct item *it, size_t *cnt)
 {
 	uint64_t *v = NULL;
@@ -163,7 +163,7 @@ static void note_covered(struct debuginfo *d, struct item *it, const struct extr
 	pthread_mutex_unlock(&d->hits_lock);
 }
 
-/* Nothing more is known of it, nothing to be changed. */
+/* Nothing to extract: returns the item with its previous result. */
 static void nothing_new(struct debuginfo *d, struct item *it)
 {
 	it->work->m = (struct slim_member){.fd = -1, .symbols = it->symbols};
@@ -212,7 +212,7 @@ static void extract(struct debuginfo *d, struct extractor *by, struct item *it,
 	drop_lesser(it, &w->m);
 	if (!strcmp(w->m.symbols, "dwarf"))
 		atomic_fetch_add(&d->dwarf_total, w->m.raw_sz);
-	atomic_fetch_add(&d->pending, 1); /* before another thread can be done with it */
+	atomic_fetch_add(&d->pending, 1); /* before another thread can finish it */
 	if (alt.id[0] &&
 	    debug_queue__push_alternate(&d->queue, it, alt.id, alt.fd, alt.file_sz, alt.tag))
 		sem_post(&d->extractor_work);
@@ -253,7 +253,7 @@ static void *extractor_main(void *arg)
 
 /* ---- committing */
 
-/* number: 0 is the first's, which has none. */
+/* number 0: the first member, whose name has no number. */
 static void member_name(const struct item *it, unsigned number, char name[MEMBER_NAME_SZ])
 {
 	static const char end[] = ".debug.zst";
@@ -285,7 +285,7 @@ static void add_member(struct debuginfo *d, struct item *it)
 	note_error(d, err);
 }
 
-/* ---- hits: items of DEBUGINFO_AUTO wait until some are due */
+/* ---- hits: items of DEBUGINFO_AUTO wait until a batch is due */
 
 static void queue_hits(struct debuginfo *d, struct item *it)
 {
@@ -348,7 +348,7 @@ static void take_in_hits(struct debuginfo *d, struct hit_batch *b)
 	}
 }
 
-/* All that owe something, now and then: they are few. */
+/* Checks all items with hits to extract; there are few. */
 static void consider_all(struct debuginfo *d)
 {
 	for (unsigned i = 0; d->owing && i < 1u << 16; i++)
@@ -356,8 +356,8 @@ static void consider_all(struct debuginfo *d)
 			consider(d, d->queue.by_binary[i]);
 }
 
-/* Of those that nobody works on: with nothing left to be done if there is one, and of these the one
- * whose turn was longest ago. */
+/* Returns an item that no thread works on: one without pending hits if possible, and of these the
+ * one used least recently. */
 static struct item *longest_idle(struct debuginfo *d)
 {
 	struct item *found = NULL;
@@ -377,7 +377,7 @@ static struct item *longest_idle(struct debuginfo *d)
 	return found;
 }
 
-/* Descriptors are few: one of the binaries gets what was hit up to now, and is let go. */
+/* Too many open files: extracts the hits of one binary so far and closes its file. */
 static void close_one(struct debuginfo *d)
 {
 	struct item *it = longest_idle(d);
@@ -398,7 +398,7 @@ static void explain_last(struct item *it)
 			 "no DWARF of addresses hit later: more than %d binaries", OPEN_MAX);
 }
 
-/* True: the item goes on to its DWARF at once. */
+/* Returns true if the item's DWARF is to be extracted next. */
 static bool next_stage(struct debuginfo *d, struct item *it)
 {
 	bool more = it->stage == ITEM_SYMBOLS && wants_dwarf(d) && !it->work->m.failed;
@@ -409,7 +409,7 @@ static bool next_stage(struct debuginfo *d, struct item *it)
 		it->stage = ITEM_DWARF;
 		h->ready = true;
 		h->queued = false;
-		return false; /* when it has hits */
+		return false; /* later, when it has hits */
 	}
 	if (h) {
 		d->open -= h->ready;
@@ -479,7 +479,7 @@ static void wait_for_work(struct debuginfo *d)
 		wait_sem(&d->committer_work);
 }
 
-/* Wishes that came before a hit are taken in before it. */
+/* A request pushed before a hit is accepted before it. */
 static void take_in(struct debuginfo *d)
 {
 	struct hit_batch *hits = hit_list_take(&d->hits);
@@ -489,7 +489,7 @@ static void take_in(struct debuginfo *d)
 	consider_all(d);
 }
 
-/* With a bound of memory one extracts at a time. */
+/* With a memory limit only one thread extracts at a time. */
 static bool helps(const struct debuginfo *d)
 {
 	return atomic_load(&d->hurry) && (!d->opts.mem_max || atomic_load(&d->cancel_extractor));
@@ -645,8 +645,8 @@ static void begin_hurry(struct debuginfo *d)
 		return;
 	if (d->opts.mode == DEBUGINFO_AUTO)
 		hand_over(d);
-	/* Leaving SCHED_IDLE takes CAP_SYS_NICE or RLIMIT_NICE; without, the committer gets the
-	 * job. */
+	/* Leaving SCHED_IDLE requires CAP_SYS_NICE or RLIMIT_NICE; otherwise the committer takes
+	 * the job. */
 	if (!extractor__set_idle(&d->background, false))
 		atomic_store(&d->cancel_extractor, true);
 	sem_post(&d->committer_work);

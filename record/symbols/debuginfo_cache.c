@@ -15,14 +15,14 @@
 #include <zstd.h>
 
 #define HEX "0123456789abcdef"
-#define TRAILER_MAGIC 0x184D2A5B /* one of zstd's sixteen skippable frames */
+#define TRAILER_MAGIC 0x184D2A5B /* one of the 16 magic numbers of zstd's skippable frames */
 #define TRAILER_VERSION 2
-#define TAGGED_MAX_SZ (1u << 30) /* of larger files only parts are compared */
+#define TAGGED_MAX_SZ (1u << 30) /* larger files are hashed only partly */
 
-/* The skippable frame after the member: what the member holds and how it was asked for. Host byte
- * order: the cache does not travel. */
+/* Skippable frame after the member: contents of the member and the mode requested. Host byte order:
+ * a cache is used on one host only. */
 struct trailer {
-	uint32_t magic, size; /* of what follows these two */
+	uint32_t magic, size; /* size of the rest of the frame */
 	uint32_t version;
 	uint32_t mode; /* enum debuginfo_mode */
 	uint64_t sz, raw_sz;
@@ -30,7 +30,7 @@ struct trailer {
 	char symbols[16];
 	char why[WHY_SZ];
 	char alt_id[BUILD_ID_HEX_SZ + 7];
-	uint32_t crc; /* of all before it */
+	uint32_t crc; /* CRC of all preceding fields */
 	uint32_t reserved;
 };
 _Static_assert(sizeof(struct trailer) % 8 == 0, "no padding");
@@ -43,7 +43,7 @@ bool debuginfo_member_name(char *name, size_t sz, const char *id)
 	bool sha1 = !strncmp(id, "sha1:", 5);
 	const char *hex = sha1 ? id + 5 : id;
 
-	/* 100 bytes are the archive's bound on names */
+	/* names in the archive have at most 100 bytes */
 	if (strlen(hex) < 4 || len > 70 || strspn(hex, HEX) != strlen(hex))
 		return false;
 	if (sha1)
@@ -80,8 +80,8 @@ static int open_dir(const char *dir, const char **why)
 	return fd;
 }
 
-/* Whole under its name at once, as two may begin a cache at the same time: the first one's stays.
- */
+/* Creates the key file atomically: if two processes create a cache at the same time, the first key
+ * stays. */
 static int make_secret(int dir_fd)
 {
 	unsigned char secret[CONTENT_KEY_SZ];
@@ -189,12 +189,12 @@ int debuginfo_temp(int dir_fd)
 
 /* ---- reading */
 
-/* Whether what was kept answers what is asked now. */
+/* Returns true if the stored member satisfies the request. */
 static bool answers(const struct trailer *t, enum debuginfo_mode mode)
 {
 	if (mode == DEBUGINFO_SYMTAB || t->mode == DEBUGINFO_SYMTAB)
 		return mode == t->mode;
-	/* auto left DWARF out for its size, perhaps: `full` asks again */
+	/* auto may have omitted DWARF because of its size: `full` extracts again */
 	return !strcmp(t->symbols, "dwarf") || mode == t->mode;
 }
 
@@ -261,8 +261,8 @@ static int write_trailer(enum debuginfo_mode mode, const struct slim_member *m)
 	return pwrite(m->fd, &t, sizeof(t), m->sz) == sizeof(t) ? 0 : -EIO;
 }
 
-/* Where unnamed files cannot be made or linked (overlayfs before Linux 6.3, NFS) the bytes are
- * copied. */
+/* Copies the bytes if unnamed files cannot be created or linked (overlayfs before Linux 6.3,
+ * NFS). */
 static int copy_to(int dir_fd, const char *temp, const struct slim_member *m)
 {
 	int fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), err = 0;
@@ -292,13 +292,13 @@ int debuginfo_cache_put(const struct debuginfo_cache *c, const char *id, uint64_
 	err = write_trailer(mode, m);
 	if (err)
 		return err;
-	*strchr(name, '/') = 0; /* its directory alone */
+	*strchr(name, '/') = 0; /* only the directory part */
 	if (mkdirat(dir_fd, name, 0700) && errno != EEXIST)
 		return -errno;
 	name[strlen(name)] = '/';
 	snprintf(temp, sizeof(temp), "%s.%d.tmp", name, (int)getpid());
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", m->fd);
-	unlinkat(dir_fd, temp, 0); /* of an obrec that was killed just here and had our pid */
+	unlinkat(dir_fd, temp, 0); /* left by a killed obrec with the same pid */
 	if (linkat(AT_FDCWD, self, dir_fd, temp, AT_SYMLINK_FOLLOW))
 		err = copy_to(dir_fd, temp, m);
 	if (!err && renameat(dir_fd, temp, dir_fd, name))

@@ -30,7 +30,7 @@ static int add(struct exclude_list *l, const char *id)
 	return l->ids[l->cnt++] ? 0 : -ENOMEM;
 }
 
-/* Cuts the comment and the blanks around the id; lower case. */
+/* Strips the comment and surrounding blanks; converts to lower case. */
 static char *trim(char *line)
 {
 	char *end;

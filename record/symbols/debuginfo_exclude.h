@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --exclude-buildids FILE: binaries whose symbols must not leave the host. */
+/* --exclude-buildids FILE: binaries whose symbols must not be captured. */
 #ifndef RECORD_DEBUGINFO_EXCLUDE_H
 #define RECORD_DEBUGINFO_EXCLUDE_H
 
@@ -7,8 +7,8 @@
 
 struct exclude_list;
 
-/* One build-id (or sha1:HEX) a line, any case; # begins a comment. Reports what is wrong with file
- * and line: -EINVAL, or what opening it gave. */
+/* One build-id (or sha1:HEX) per line, in any case; # starts a comment. Reports errors with file
+ * and line: -EINVAL, or the error of open. */
 int exclude_list__load(struct exclude_list **l, const char *path);
 bool exclude_list__has(const struct exclude_list *l, const char *id);
 void exclude_list__free(struct exclude_list *l);

@@ -17,11 +17,11 @@
 #include "format/dwarf/dwarf_split.h"
 #include "record/symbols/slim.h"
 
-/* Level 3 against 1: 10 % smaller (libc6-dbg 3.46 against 3.86 MB), 240 against 340 MB/s, and it
- * runs when nothing else does. */
+/* Level 3 compared with 1: 10 % smaller (libc6-dbg 3.46 against 3.86 MB), 240 against 340 MB/s; it
+ * runs at idle priority. */
 #define ZSTD_LEVEL 3
 
-/* Its tables and window of 2 MiB, and what comes out. */
+/* Tables, a window of 2 MiB, and the output buffer. */
 #define PACKER_MEMORY (5u << 20)
 
 static void because(struct slim_member *m, const char *fmt, ...)
@@ -49,14 +49,14 @@ static int write_all(int fd, const char *p, size_t len)
 	return 0;
 }
 
-/* ---- the sink: one zstd frame into a file */
+/* ---- the sink: writes one zstd frame to a file */
 
 struct packer {
 	ZSTD_CCtx *z;
 	char *out;
 	size_t out_cap;
 	int fd;
-	uint64_t sz, max; /* what comes out, and may */
+	uint64_t sz, max; /* output size and its limit */
 	const atomic_bool *cancel;
 };
 
@@ -96,7 +96,7 @@ static bool is_in_memory(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC;
 }
 
-/* A slim ELF, or bytes as they are. */
+/* Content of the member: a slim ELF, or raw bytes. */
 struct content {
 	const struct slim *slim;
 	const void *p;
@@ -149,7 +149,7 @@ struct work {
 	struct stat st, debug_st;
 };
 
-/* The file that has the DWARF, else the symbols. */
+/* Returns the file with the DWARF, else the one with the symbols. */
 static const struct slim_elf *source(const struct work *w)
 {
 	return w->has_debug ? &w->debug.elf : &w->binary;
@@ -164,7 +164,7 @@ static bool changed(int fd, const struct stat *before)
 {
 	struct stat st;
 
-	/* not ctime: a program that is replaced by a new file loses its name only */
+	/* ctime is not compared: it changes when another file replaces this one's name */
 	return fstat(fd, &st) || st.st_size != before->st_size ||
 	       st.st_mtim.tv_sec != before->st_mtim.tv_sec ||
 	       st.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
@@ -193,7 +193,7 @@ static uint64_t dwarf_bound(const struct extract_job *job)
 					     : 0;
 }
 
-/* Why it is less than was asked for; nothing when it is all. */
+/* Explains why less than requested was found; empty if all was found. */
 static void explain(const struct work *w, const struct slim_info *info, struct slim_member *m)
 {
 	char hex[BUILD_ID_HEX_SZ], sz[24], max[24];
@@ -226,7 +226,7 @@ static void explain(const struct work *w, const struct slim_info *info, struct s
 		because(m, "no .symtab; dynsym only");
 }
 
-/* Of --max-mem, when all is done as planned; -1: not even that. */
+/* Returns what is left of --max-mem after the planned work; -1: not enough for it. */
 static int64_t memory_left(const struct work *w, bool dwarf)
 {
 	uint64_t need =
@@ -257,13 +257,13 @@ static int slim_down(const struct work *w, uint64_t dwarf_max, struct slim_membe
 	return err;
 }
 
-/* A file whose DWARF cannot be read may still have good symbol tables. */
+/* A file with unreadable DWARF may still have usable symbol tables. */
 static int slim_down_what_can_be(const struct work *w, struct slim_member *m)
 {
 	uint64_t bound = dwarf_bound(w->job);
 	int err;
 
-	/* 0 would mean that none is wanted */
+	/* 0 would request no DWARF */
 	err = slim_down(w, wants_dwarf(w->job) && !bound ? 1 : bound, m);
 	if ((err == -EBADMSG || err == -E2BIG) && bound) {
 		const char *why = err == -E2BIG ? "DWARF exceeds the memory left by --max-mem"
@@ -310,13 +310,13 @@ static void fail(struct slim_member *m, int err, const char *why)
 
 /* ---- the DWARF of some addresses */
 
-/* That there is none is told as of a whole file. */
+/* Explains missing DWARF as for a whole file. */
 static void explain_no_dwarf(const struct work *w, struct slim_member *m)
 {
 	struct slim *s = NULL;
 	struct slim_info info;
 
-	m->failed = true; /* nor will there be any for other addresses */
+	m->failed = true; /* the same applies to all other addresses */
 	if (slim__plan(&s, &w->binary, w->has_debug ? &w->debug.elf : NULL, 0))
 		return;
 	info = slim__info(s);
@@ -335,7 +335,8 @@ static void no_excerpt(const struct work *w, int err, struct slim_member *m)
 					  : strerror(-err));
 }
 
-/* Below the target's root, where its paths lead, else on the host, where it may have been built. */
+/* Opens a .dwo file below the target's root, else on the host, where the program may have been
+ * built. */
 static struct elf_image *open_split(void *ctx, const char *path)
 {
 	const struct extract_job *job = ctx;
@@ -430,7 +431,7 @@ static int extract_file(struct work *w, struct slim_member *m, struct extract_al
 
 /* ---- the cache */
 
-/* A kept member is no answer when its alternate file was not kept, or when better symbols were
+/* Rejects a cached member if its alternate file is not cached, or if better symbols have been
  * installed since. */
 static bool from_cache(const struct extract_job *job, uint64_t tag, struct slim_member *m,
 		       struct extract_alt *alt)
@@ -457,8 +458,11 @@ static bool from_cache(const struct extract_job *job, uint64_t tag, struct slim_
 	return good;
 }
 
-/* Kept for every file of this content, so nothing that one container alone says; and nothing of a
- * file that was touched in between (its times can be set back, but not ctime). */
+/*
+ * A cached member is used for every file with this content, so it must not depend on information
+ * from a container. The file must not have changed meanwhile (its times can be reset, but not
+ * ctime).
+ */
 static bool worth_keeping(const struct work *w)
 {
 	struct stat st;
@@ -515,7 +519,7 @@ int debuginfo_extract(const struct extract_job *job, struct slim_member *m, stru
 	return err;
 }
 
-/* ---- alone, for tools and tests */
+/* ---- stand-alone, for tools and tests */
 
 static int file_sink(void *ctx, const void *data, size_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One binary to one compressed slim ELF: cache, search, plan, compression, and the reason when it
- * is less than asked. */
+/* Extracts one compressed slim ELF from a binary: cache, search, plan, compression, and the reason
+ * if less than requested was found. */
 #ifndef RECORD_DEBUGINFO_EXTRACT_H
 #define RECORD_DEBUGINFO_EXTRACT_H
 
@@ -13,33 +13,33 @@
 struct extract_job {
 	const char *id;	  /* build-id or sha1:HEX */
 	const char *path; /* as the process sees it */
-	int fd, root_fd;  /* borrowed; fd -1: the cache alone, root_fd -1: none */
+	int fd, root_fd;  /* borrowed; fd -1: use the cache only; root_fd -1: none */
 	enum debuginfo_mode mode;
 	uint64_t dwarf_max; /* with DEBUGINFO_AUTO */
-	uint64_t mem_max;   /* bytes that it may take; 0: no bound */
+	uint64_t mem_max;   /* memory limit in bytes; 0: unlimited */
 	const struct debuginfo_cache *cache;
-	uint64_t tag; /* its content in the cache, where fd is -1 */
-	const uint64_t *addrs; /* with DEBUGINFO_AUTO: DWARF of these alone; ascending, once each */
+	uint64_t tag; /* its content tag in the cache if fd is -1 */
+	const uint64_t *addrs; /* with DEBUGINFO_AUTO: DWARF of these only; ascending, unique */
 	size_t addr_cnt;
 	const atomic_bool *cancel;
 };
 
-/* The dwz alternate file of what was extracted: to be had as a member of its own. */
+/* The dwz alternate file of what was extracted; it must become a separate member. */
 struct extract_alt {
 	char id[BUILD_ID_HEX_SZ]; /* empty: none */
-	int fd;			  /* owned by the caller; -1: it is in the cache, */
-	uint64_t tag;		  /* as this content */
+	int fd;			  /* owned by the caller; -1: in the cache under `tag` */
+	uint64_t tag;		  /* content tag in the cache */
 	uint64_t file_sz;
-	/* Of an excerpt instead: for which addresses there is no need to ask again. The caller's. */
+	/* For an excerpt: addresses that need no further request. Owned by the caller. */
 	struct excerpt_range *covered;
 	size_t covered_cnt;
-	uint64_t *missing; /* units without their .dwo file, by offset; the caller's */
+	uint64_t *missing; /* offsets of units without .dwo file; owned by the caller */
 	size_t missing_cnt;
 };
 
 /*
- * Fills m (its fd is the caller's) and alt. Without symbols m->fd is -1, m->symbols "none" and
- * m->why says why; that is not an error. -ECANCELED when *cancel was set; then nothing is filled.
+ * Fills m (the caller owns its fd) and alt. Without symbols m->fd is -1, m->symbols is "none" and
+ * m->why has the reason; that is not an error. -ECANCELED: *cancel was set and nothing is filled.
  */
 int debuginfo_extract(const struct extract_job *job, struct slim_member *m,
 		      struct extract_alt *alt);

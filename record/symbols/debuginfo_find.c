@@ -19,8 +19,8 @@
 
 /* ---- opening */
 
-/* Where openat2 is not to be had (seccomp filters of some containers): one component at a time, no
- * symbolic links at all. */
+/* Fallback if openat2 is unavailable (seccomp filters of some containers): opens one component at a
+ * time and follows no symbolic links. */
 static int walk_in_root(int root_fd, const char *path)
 {
 	int fd = openat(root_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -71,7 +71,8 @@ int open_regular_in_root(int root_fd, const char *path)
 
 	if (at < 0)
 		return at;
-	/* O_PATH opens nothing, so a device or FIFO is seen before it is touched. */
+	/* O_PATH does not open the file, so devices and FIFOs are detected before they are
+	 * touched. */
 	if (fstat(at, &st) || !S_ISREG(st.st_mode)) {
 		close(at);
 		return -EINVAL;
@@ -92,9 +93,9 @@ void debug_file__close(struct debug_file *f)
 	f->fd = -1;
 }
 
-/* ---- does it belong */
+/* ---- matching */
 
-/* The checksum of .gnu_debuglink is the CRC-32 of the whole file, as gzip's. */
+/* The checksum in .gnu_debuglink is the CRC-32 of the whole file, as in gzip. */
 static bool crc_matches(const struct slim_elf *e, uint32_t want)
 {
 	unsigned char *buf = malloc(CRC_BLOCK_SZ);
@@ -113,8 +114,8 @@ static bool crc_matches(const struct slim_elf *e, uint32_t want)
 	return ok && crc == want;
 }
 
-/* With a build-id the id decides (reading all of a large file for its CRC would prove no more),
- * else the CRC. */
+/* Compares build-ids if there is one (a CRC over a large file would prove no more), else the
+ * CRC. */
 static bool belongs(const struct debug_file *f, const struct slim_elf *binary, const char *build_id,
 		    const uint32_t *crc)
 {
@@ -123,7 +124,7 @@ static bool belongs(const struct debug_file *f, const struct slim_elf *binary, c
 	if (binary &&
 	    (f->elf.is32 != binary->is32 || f->elf.ehdr.e_machine != binary->ehdr.e_machine))
 		return false;
-	/* A stripped copy, or a link to the binary itself, is of no use. */
+	/* A stripped copy, or a link to the binary itself, is useless. */
 	if (!slim_elf_has_dwarf(&f->elf) &&
 	    !slim_elf_has_bytes(&f->elf, slim_elf_find_type(&f->elf, SHT_SYMTAB)))
 		return false;
@@ -199,8 +200,8 @@ bool debug_file_known(int root_fd, const char *build_id)
 	return fd >= 0;
 }
 
-/* gdb's order: beside the binary, in .debug beside it, in the same directory below /usr/lib/debug.
- */
+/* Same order as gdb: beside the binary, in .debug beside it, in the same directory below
+ * /usr/lib/debug. */
 static bool try_debuglink(const struct search *s, const char *binary_path, const char *name)
 {
 	const char *slash = strrchr(binary_path, '/');
@@ -235,8 +236,8 @@ static bool search_root(const struct search *s, const char *binary_path, const c
 	return try_build_id(s) || (link && try_debuglink(s, binary_path, link));
 }
 
-/* Calls `one` for the host's root, then for the target's: what a container brings along may be
- * forged, and what it names may be in use elsewhere. */
+/* Calls `one` for the host's root, then for the target's: files of a container may be forged, and
+ * share an id with files in use elsewhere. */
 static int search_roots(struct search *s, int root_fd,
 			bool (*one)(const struct search *, const char *, const char *),
 			const char *from, const char *link)
@@ -272,7 +273,7 @@ int debug_file__find(struct debug_file *f, int root_fd, const char *path, const 
 	return search_roots(&s, root_fd, search_root, path, linked ? link : NULL);
 }
 
-/* Whoever makes a program can make an alternate file for it and give that the id of anything. */
+/* Only trusted owners: anyone can build an alternate file with any id. */
 static bool trusted(int fd)
 {
 	struct stat st;

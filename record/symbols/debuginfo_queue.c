@@ -9,12 +9,12 @@
 
 #include "record/symbols/item_hits.h"
 
-/* One binary that waits for its record, with an item of its own until it is known whether the id
+/* A binary that waits for its record. It has its own item until it is known whether its id already
  * has one. */
 struct want {
 	struct want *next;
 	uint32_t binary;
-	bool again; /* it has had a record */
+	bool again; /* a record was already written */
 	struct item *fresh;
 };
 
@@ -77,7 +77,7 @@ static void free_wants(struct want *w)
 	}
 }
 
-/* Takes fd whatever comes. */
+/* Always takes ownership of fd. */
 static struct item_work *work_new(const char *path, int fd, uint64_t file_sz, int root_fd, int *err)
 {
 	struct item_work *w = calloc(1, sizeof(*w));
@@ -102,7 +102,7 @@ static struct item_work *work_new(const char *path, int fd, uint64_t file_sz, in
 	return NULL;
 }
 
-/* Takes fd whatever comes. */
+/* Always takes ownership of fd. */
 static struct item *item_new(const char *id, const char *path, int fd, uint64_t file_sz,
 			     int root_fd, int *err)
 {
@@ -118,7 +118,7 @@ static struct item *item_new(const char *id, const char *path, int fd, uint64_t 
 	return NULL;
 }
 
-/* FNV-1a; ids are build-ids, any hash spreads them. */
+/* FNV-1a; ids are build-ids, so any hash distributes well. */
 static struct item **bucket_of(struct debug_queue *q, const char *id)
 {
 	uint32_t h = 2166136261u;
@@ -161,7 +161,7 @@ static void add_ready(struct debug_queue *q, struct item *it)
 	q->ready = it;
 }
 
-/* ---- coming in */
+/* ---- input */
 
 int debug_queue__push(struct debug_queue *q, uint32_t binary, int fd, uint64_t file_sz, int root_fd,
 		      const char *path, const char *id)
@@ -209,7 +209,7 @@ int debug_queue__push_alternate(struct debug_queue *q, const struct item *of, co
 	return it != NULL;
 }
 
-/* The member of that name is in the archive and is not this binary's. */
+/* The archive already has a member of that name, for another binary. */
 static void refuse(struct debug_queue *q, struct item *it)
 {
 	it->work->m = (struct slim_member){.fd = -1, .symbols = "none", .failed = true};
@@ -219,7 +219,7 @@ static void refuse(struct debug_queue *q, struct item *it)
 	add_ready(q, it);
 }
 
-/* Each wish becomes an item or joins the one of its id. */
+/* Turns each request into an item, or adds it to the item with the same id. */
 bool debug_queue__take_in(struct debug_queue *q)
 {
 	struct want *w = atomic_exchange(&q->incoming, NULL), *next;
@@ -254,7 +254,7 @@ bool debug_queue__take_in(struct debug_queue *q)
 	return more;
 }
 
-/* ---- going out */
+/* ---- output */
 
 struct item *debug_queue__next(struct debug_queue *q, enum item_stage stage)
 {
@@ -305,7 +305,7 @@ struct item *debug_queue__next_ready(struct debug_queue *q, bool *fresh)
 	return it;
 }
 
-/* DWARF that could not be had leaves what the symbol table gave, and the reason. */
+/* If DWARF extraction fails, the result of the symbol table stays, with the reason. */
 static void take_over(struct item *it, const struct slim_member *m)
 {
 	if (!it->symbols || !strcmp(it->symbols, "none") || !strcmp(m->symbols, "dwarf"))

@@ -56,7 +56,7 @@ struct src_file *excerpt_target(struct excerpt_work *x, const struct dwarf_unit 
 				     : v->cls == ATTR_REF_ALT ? u->file->alt
 							      : NULL;
 
-	/* the last one's, mostly: split units come one after the other */
+	/* usually the last one: split units are processed one by one */
 	for (size_t i = x->file_cnt; f && i-- > 0;)
 		if (x->files[i]->f == f)
 			return x->files[i];
@@ -101,7 +101,7 @@ static void work_fini(struct excerpt_work *x)
 	free(x->names);
 }
 
-/* ---- addresses to units */
+/* ---- mapping addresses to units */
 
 struct placed {
 	uint64_t addr;
@@ -135,7 +135,7 @@ static bool note_missing(struct excerpt_work *x, struct excerpt *e, uint64_t off
 	return true;
 }
 
-/* The unit with the DIEs: the skeleton itself where there is no more to be had. */
+/* Returns the unit with the DIEs; the skeleton itself if the split unit is unavailable. */
 static struct src_unit *unit_of(struct excerpt_work *x, const struct excerpt_opts *opts,
 				uint32_t number, struct excerpt *e)
 {
@@ -187,7 +187,7 @@ static int place(struct excerpt_work *x, const struct excerpt_opts *opts, uint64
 	return err;
 }
 
-/* ---- what each unit answers for */
+/* ---- ranges covered by each unit */
 
 static int add_range(struct excerpt_work *x, struct range_list_of *l, uint64_t lo, uint64_t hi)
 {
@@ -223,7 +223,7 @@ static void sort_ranges(struct range_list_of *l)
 	l->cnt = n;
 }
 
-/* Addresses in no function have a line at least. */
+/* Addresses outside all functions get at least a line. */
 static int add_lone_addresses(struct excerpt_work *x, struct src_unit *su)
 {
 	struct range_list_of *l = &su->ranges;
@@ -240,7 +240,7 @@ static int add_lone_addresses(struct excerpt_work *x, struct src_unit *su)
 	return err;
 }
 
-/* What it says of addresses that are another unit's does not count. */
+/* Ignores what the unit says about addresses of another unit. */
 static int cut_to_unit(struct excerpt_work *x, struct src_unit *su)
 {
 	uint32_t number = (uint32_t)(su->skeleton - x->file.units);
@@ -285,7 +285,7 @@ static int settle_ranges(struct excerpt_work *x, struct range_list_of *covered)
 	return err;
 }
 
-/* ---- all of it */
+/* ---- main function */
 
 static bool any_split(const struct dwarf_file *f)
 {
@@ -321,7 +321,7 @@ static int make(struct excerpt_work *x, struct elf_image *elf, struct elf_image 
 	struct range_list_of covered = {0};
 	int err = addrs ? load(x, alt, opts->split) : meter_error(x->m);
 
-	elf_image__release_pages(elf); /* a page a unit was read */
+	elf_image__release_pages(elf); /* one page per unit was read */
 	if (!err)
 		err = place(x, opts, addrs, e);
 	if (!err && x->queue) {
@@ -330,7 +330,7 @@ static int make(struct excerpt_work *x, struct elf_image *elf, struct elf_image 
 			err = settle_ranges(x, &covered);
 		if (!err)
 			err = excerpt_write_units(x);
-		if (!err && !x->info.len) /* units whose first DIE cannot be read */
+		if (!err && !x->info.len) /* units whose first DIE is unreadable */
 			covered.cnt = 0;
 		else if (!err)
 			err = excerpt_write_elf(x, elf, e);
@@ -350,7 +350,7 @@ static struct elf_image *open_image(int fd)
 	return own >= 0 && !elf_image__open(&elf, own, &why) ? elf : NULL;
 }
 
-/* Compressed sections are unpacked into unnamed files, which is no memory. */
+/* Compressed sections are decompressed into unnamed files, so they need no memory. */
 enum { STEPS_PER_BYTE = 4 };
 #define UNPACKED_MAX (8ULL << 30)
 

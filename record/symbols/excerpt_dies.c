@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which DIEs are copied. */
+/* Selects the DIEs to copy. */
 #include <dwarf.h>
 
 #include "record/symbols/excerpt_impl.h"
 
-/* How a DIE stands to the functions around it, as obana's func_table sees it. */
+/* How a DIE is nested in functions, with the same rules as obana's func_table. */
 enum nest { NEST_NONE, NEST_KEPT, NEST_UNWANTED };
 
 struct level {
@@ -19,13 +19,13 @@ struct walk {
 	const struct abbrev_table *ab;
 	struct level *levels;
 	size_t depth, level_cap;
-	bool look;   /* for functions that hold a wanted address */
-	bool wanted; /* a range holds one */
+	bool look;   /* search for functions that contain a wanted address */
+	bool wanted; /* a range contains a wanted address */
 	struct u64_list targets;
 	size_t target;
 };
 
-/* What a name can be qualified by. */
+/* Returns true for scopes that qualify a name. */
 static bool is_scope(unsigned tag)
 {
 	switch (tag) {
@@ -152,7 +152,7 @@ static int want_die(struct excerpt_work *x, const struct dwarf_unit *from,
 
 	if (!f)
 		return 0;
-	if (!su) /* there is no unit at that place, or no memory */
+	if (!su) /* no unit at that offset, or out of memory */
 		return meter_over(x->m) ? -E2BIG : 0;
 	if (excerpt_kept(su, v->u))
 		return 0;
@@ -179,7 +179,7 @@ static int want_references(struct excerpt_work *x, const struct dwarf_unit *u, u
 	return err ? err : want_die(x, u, &d.specification);
 }
 
-/* ---- the walk over a unit */
+/* ---- traversal of a unit */
 
 static int keep(struct walk *w, uint64_t off, uint64_t parent)
 {
@@ -191,8 +191,8 @@ static int keep(struct walk *w, uint64_t off, uint64_t parent)
 	return want_references(w->x, su->u, off);
 }
 
-/* A DIE and the scopes around it. Blocks within a function are left out, what is in them moves up.
- */
+/* Keeps a DIE and its enclosing scopes. Blocks within a function are omitted; their contents move
+ * up. */
 static int keep_in_scopes(struct walk *w, uint64_t off)
 {
 	uint64_t parent = 0;
@@ -250,8 +250,7 @@ static int answer_for_range(void *ctx, uint64_t lo, uint64_t hi)
 	return 0;
 }
 
-/* As obana's func_table nests them: in a function that nobody asks for no inlined call is looked
- * at. */
+/* Nested as in obana's func_table: inlined calls are examined only in wanted functions. */
 static int visit_function(struct walk *w, const struct abbrev *a, struct cursor c, enum nest *nest,
 			  bool *take)
 {
@@ -325,7 +324,7 @@ static int walk_unit(struct walk *w)
 			w->depth--;
 			continue;
 		}
-		/* references that are followed may have taken the table's place in the cache */
+		/* following references may have evicted the table from the cache */
 		w->ab = abbrev_cache_get(&w->x->abbrevs, w->su->u, w->x->m);
 		a = w->ab ? abbrev_table_find(w->ab, code) : NULL;
 		if (!a || !meter_work(w->x->m, 1 + (a->fixed_sz < 0 ? a->attr_cnt : 0)))
@@ -351,7 +350,8 @@ static int visit_unit(struct excerpt_work *x, struct src_unit *su)
 	size_t left = 0;
 	int err = 0;
 
-	su->targets = (struct u64_list){0}; /* those found on the way are for the next time */
+	su->targets = (struct u64_list){0}; /* targets found from here on belong to the next
+					     * visit */
 
 	for (size_t i = 0; i < targets.cnt; i++)
 		if (!excerpt_kept(su, targets.v[i]))
@@ -371,10 +371,10 @@ static int visit_unit(struct excerpt_work *x, struct src_unit *su)
 	return err;
 }
 
-/* Rounds: a name is two or three references away, so few are needed. */
+/* Bound on the number of rounds: a name is two or three references away. */
 enum { VISITS_MAX = 64 };
 
-/* Pages of the mapped file count as resident until given back. */
+/* Pages of the mapped file are resident until released. */
 enum { RELEASE_SZ = 16 << 20 };
 
 int excerpt_choose(struct excerpt_work *x)

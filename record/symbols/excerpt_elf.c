@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ELF file around an excerpt's sections. */
+/* Writes the ELF file around the sections of an excerpt. */
 #include <ctype.h>
 #include <elf.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 enum { SECTIONS = 8 };
 
-/* The GNU build-id's note, from hex. */
+/* Writes the GNU build-id note from hex. */
 static int put_note(struct excerpt_work *x, struct out *o, const char *hex)
 {
 	size_t len = strlen(hex) / 2;

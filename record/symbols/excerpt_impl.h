@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside excerpt: excerpt.c finds the units, excerpt_dies.c chooses DIEs, excerpt_write.c writes
- * them, excerpt_lines.c the line tables, excerpt_elf.c the file around. */
+/* Internals of excerpt. excerpt.c: finds units; excerpt_dies.c: selects DIEs; excerpt_write.c:
+ * writes them; excerpt_lines.c: line tables; excerpt_elf.c: the ELF file. */
 #ifndef RECORD_EXCERPT_IMPL_H
 #define RECORD_EXCERPT_IMPL_H
 
@@ -18,8 +18,8 @@ struct out {
 };
 
 struct kept_die {
-	uint64_t off, parent; /* parent: of those kept; 0: it is the unit's own */
-	uint32_t at;	      /* where it was written */
+	uint64_t off, parent; /* parent: the nearest kept DIE; 0: the unit DIE */
+	uint32_t at;	      /* output offset */
 };
 
 struct u64_list {
@@ -34,24 +34,24 @@ struct range_list_of {
 
 struct src_unit {
 	struct dwarf_unit *u;
-	const struct dwarf_unit *skeleton; /* has the lines; u itself unless that is split */
-	const uint64_t *wanted;		   /* addresses of it; NULL: it is only referred to */
+	const struct dwarf_unit *skeleton; /* has the line table; equals u unless u is split */
+	const uint64_t *wanted;		   /* addresses in it; NULL: the unit is only referred to */
 	size_t wanted_cnt;
 	struct kept_die *kept;
 	size_t kept_cnt, kept_cap, sorted; /* the first `sorted` are in order */
-	struct u64_list targets;	   /* DIEs referred to, not visited yet */
-	struct range_list_of ranges;	   /* what it answers for */
+	struct u64_list targets;	   /* DIEs referred to, not yet visited */
+	struct range_list_of ranges;	   /* addresses it covers */
 	bool queued;
 	struct src_unit *next_queued;
-	uint8_t *used_files; /* bits, by number in the line table */
+	uint8_t *used_files; /* bit set by file number in the line table */
 	size_t used_cnt;
 };
 
-/* A file's units by their number; NULL: nothing of it is needed. */
+/* The units of a file by number; NULL: not needed. */
 struct src_file {
 	struct dwarf_file *f;
 	struct src_unit **units;
-	struct dwarf_split split; /* whose file it is, when split.unit is set */
+	struct dwarf_split split; /* owner of the file, if split.unit is set */
 };
 
 struct ref_fixup {
@@ -90,7 +90,7 @@ struct excerpt_work {
 	unsigned decl_cnt;
 };
 
-/* What is copied of a DIE. */
+/* The attributes copied from a DIE. */
 struct die_copy {
 	uint16_t tag;
 	struct attr_value name, linkage, origin, specification, call_file, call_line, language;
@@ -98,17 +98,17 @@ struct die_copy {
 	bool has_pc;
 };
 
-/* From the DIE at off. False: damaged. */
+/* Reads the DIE at off. False: malformed. */
 bool excerpt_read_die(struct excerpt_work *x, const struct dwarf_unit *u, uint64_t off,
 		      struct die_copy *d);
-/* The file and offset that a reference leads to, or NULL. */
+/* Returns the file and offset to which a reference points, or NULL. */
 struct src_file *excerpt_target(struct excerpt_work *x, const struct dwarf_unit *u,
 				const struct attr_value *v);
 struct src_unit *excerpt_unit(struct excerpt_work *x, struct src_file *f, size_t number);
 struct src_unit *excerpt_unit_at(struct excerpt_work *x, struct src_file *f, uint64_t off);
 const struct kept_die *excerpt_kept(const struct src_unit *su, uint64_t off);
 
-/* Visits all queued units until no reference leads to a DIE that is not kept. */
+/* Visits all queued units until all referenced DIEs are kept. */
 int excerpt_choose(struct excerpt_work *x);
 
 int excerpt_write_units(struct excerpt_work *x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Line tables: a new header (version 5, whatever it was) before the sequences that are needed, byte
- * for byte. Numbers of files stay; names that nothing refers to are empty. */
+/* Line tables: a new header (always version 5), followed by the needed sequences, copied unchanged.
+ * File numbers stay the same; names that are not referred to are empty. */
 #include <dwarf.h>
 
 #include "record/symbols/excerpt_impl.h"
@@ -12,7 +12,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* An address of each sequence that is needed: those asked for, and the start of each range. */
+/* Returns one address for each needed sequence: the hit addresses and the start of each range. */
 static uint64_t *addresses(struct excerpt_work *x, const struct src_unit *su, size_t *cnt)
 {
 	uint64_t *v = meter_calloc(x->m, su->wanted_cnt + su->ranges.cnt + 1, sizeof(*v));
@@ -45,8 +45,8 @@ static int put_string(struct excerpt_work *x, const char *s)
 	return out_str(x, &x->line, s ? s : "");
 }
 
-/* Version 5 numbers both lists from 0, those before from 1: they get a first entry that is not
- * used. */
+/* Version 5 numbers both lists from 0, earlier ones from 1: for these an unused first entry is
+ * added. */
 static int put_names(struct excerpt_work *x, const struct src_unit *su, const struct line_table *t)
 {
 	static const uint8_t dir_format[] = {1, DW_LNCT_path, DW_FORM_string};

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The units and DIEs that were chosen, as DWARF 5 with abbreviations, strings and ranges of its
- * own. */
+/* Writes the selected units and DIEs as DWARF 5 with new abbreviations, strings and ranges. */
 #include <dwarf.h>
 
 #include "record/symbols/excerpt_impl.h"
 
-/* What a DIE can have, in this order. References are offsets in .debug_info, as they may lead to
- * any unit. */
+/* Possible attributes of a DIE, in this order. References are offsets in .debug_info, because they
+ * may lead to any unit. */
 static const struct {
 	uint8_t form;
 	uint16_t name;
@@ -53,7 +52,7 @@ int out_put(struct excerpt_work *x, struct out *o, const void *p, size_t len)
 
 int out_uint(struct excerpt_work *x, struct out *o, uint64_t v, unsigned sz)
 {
-	return out_put(x, o, &v, sz); /* little-endian, as the machines that obrec runs on */
+	return out_put(x, o, &v, sz); /* little-endian, as all supported hosts */
 }
 
 int out_uleb(struct excerpt_work *x, struct out *o, uint64_t v)
@@ -74,7 +73,7 @@ int out_str(struct excerpt_work *x, struct out *o, const char *s)
 	return out_put(x, o, s, strlen(s) + 1);
 }
 
-/* ---- strings, each once */
+/* ---- deduplicated strings */
 
 static struct name_slot *find_name(struct excerpt_work *x, const char *s)
 {
@@ -148,7 +147,7 @@ static int note_range(void *ctx, uint64_t lo, uint64_t hi)
 	return 0;
 }
 
-/* One header serves all lists: they are referred to by offset. */
+/* One header for all lists: they are referred to by offset. */
 static int put_ranges(struct excerpt_work *x, const struct range_list_of *l, uint64_t *at)
 {
 	static const uint8_t header[12] = {0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0};
@@ -167,7 +166,7 @@ static int put_ranges(struct excerpt_work *x, const struct range_list_of *l, uin
 
 /* ---- DIEs */
 
-/* The abbreviation's code, 0: there are more kinds than a real file has. */
+/* Returns the abbreviation code; 0: more kinds than in any real file. */
 static unsigned declare(struct excerpt_work *x, uint16_t tag, uint16_t mask, bool children,
 			int *err)
 {
@@ -358,7 +357,7 @@ static int put_die(struct excerpt_work *x, struct src_unit *su, struct kept_die 
 	return err;
 }
 
-/* Those kept are in the order of the file: a DIE's children follow it. */
+/* Kept DIEs are in file order: children follow their parent. */
 static int put_dies(struct excerpt_work *x, struct src_unit *su)
 {
 	struct u64_list open = {0};

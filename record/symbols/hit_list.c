@@ -10,7 +10,7 @@ enum { SEEN_MIN = 1 << 12, SEEN_MAX = 1 << 19, BINARIES = 1 << 16 };
 int hit_list_init(struct hit_list *l, uint64_t mem_max)
 {
 	*l = (struct hit_list){.seen_max = SEEN_MAX};
-	/* a sixteenth: the rest is for extracting */
+	/* at most 1/16 of the memory; the rest is for extraction */
 	while (mem_max && l->seen_max > SEEN_MIN && l->seen_max * sizeof(*l->seen) > mem_max / 16)
 		l->seen_max /= 2;
 	l->generation = calloc(BINARIES, sizeof(*l->generation));
@@ -42,7 +42,7 @@ void hit_list_renew(struct hit_list *l, uint32_t binary)
 		l->generation[binary]++;
 }
 
-/* Fibonacci hashing, twice; 0 marks a free slot. */
+/* Two rounds of Fibonacci hashing; 0: a free slot. */
 static uint64_t hash_of(uint64_t addr, uint64_t key)
 {
 	uint64_t h = (addr ^ key << 48 ^ key >> 16) * 0x9e3779b97f4a7c15u;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Addresses that stacks hit, on their way from the session's thread to who extracts DWARF for them:
- * each once a binary, handed over in batches through a lock-free list.
- */
+/* Passes hit addresses from the main thread to the threads that extract DWARF: each address once
+ * per binary, in batches through a lock-free list. */
 #ifndef RECORD_HIT_LIST_H
 #define RECORD_HIT_LIST_H
 
@@ -22,12 +20,12 @@ struct hit_batch {
 };
 
 struct hit_list {
-	/* the session's thread's */
+	/* used by the main thread only */
 	uint64_t *seen; /* hashes; 0: free */
 	uint32_t seen_cnt, seen_cap, seen_max;
-	uint16_t *generation; /* by binary: its number was given to another */
+	uint16_t *generation; /* by binary: increases when its number is reused */
 	struct hit_batch *fresh;
-	uint64_t since_ns; /* of the first in fresh */
+	uint64_t since_ns; /* time of the first entry in fresh */
 	_Atomic(struct hit_batch *) ready;
 };
 
@@ -36,14 +34,14 @@ void hit_list_fini(struct hit_list *l);
 
 /* The number stands for a new binary from now on. */
 void hit_list_renew(struct hit_list *l, uint32_t binary);
-/* True: the batch is full, or old enough to be handed over. Beyond some hundred thousand, addresses
- * are left out. */
+/* Returns true if the batch is full or old enough to be handed over. Beyond some hundred thousand
+ * addresses further ones are dropped. */
 bool hit_list_add(struct hit_list *l, uint32_t binary, uint64_t addr, uint64_t now_ns);
 bool hit_list_due(const struct hit_list *l, uint64_t now_ns);
-/* True: there was something. */
+/* Returns true if there was a batch. */
 bool hit_list_hand_over(struct hit_list *l);
 
-/* Any thread: all that was handed over, to be freed. */
+/* Any thread: takes all batches handed over; the caller frees them. */
 struct hit_batch *hit_list_take(struct hit_list *l);
 
 #endif

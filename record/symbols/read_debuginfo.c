@@ -51,7 +51,7 @@ static void put_alternate(struct parcel *answer, const struct extract_alt *alt)
 	close(alt->fd);
 }
 
-/* Frees *last, of the answer before: this process answers one request after the other. */
+/* Frees *last, the array of the previous answer: this process serves one request at a time. */
 static void put_array(struct parcel *answer, void *p, size_t cnt, size_t sz, void **last)
 {
 	free(*last);
@@ -107,7 +107,7 @@ int read_debuginfo_serve(int proc, struct parcel *request, struct parcel *answer
 	return 0;
 }
 
-/* ---- outside ---- */
+/* ---- in obrec ---- */
 
 static int dup_or_none(int fd)
 {
@@ -132,7 +132,7 @@ static void ask(struct parcel *m, const struct extract_job *job)
 		parcel_put_tail(m, job->addrs, job->addr_cnt * sizeof(*job->addrs));
 }
 
-/* As many as there is memory for: what is missing is asked for again. */
+/* Takes as many entries as memory allows; missing ones are requested again. */
 static void *take_array(struct parcel *answer, size_t *cnt, size_t sz)
 {
 	const void *p = *cnt ? parcel_get_tail(answer, *cnt, sz) : NULL;
@@ -143,7 +143,7 @@ static void *take_array(struct parcel *answer, size_t *cnt, size_t sz)
 	return copy ? memcpy(copy, p, *cnt * sz) : NULL;
 }
 
-/* Arrays follow all else. */
+/* Arrays follow all other fields. */
 static void take_excerpt(struct parcel *answer, struct extract_alt *alt)
 {
 	alt->covered_cnt = parcel_get_u64(answer);
@@ -182,7 +182,8 @@ static void say(struct slim_member *m, const char *why)
 	snprintf(m->why, sizeof(m->why), "%s", why);
 }
 
-/* 0 when it has answered. It has used no CPU for a while though it had one: blocked. */
+/* Returns 0 when the reader has answered. A reader that had a CPU available but used none for a
+ * while is blocked. */
 static int await(struct extractor *x, const atomic_bool *cancel)
 {
 	struct pollfd fd = {.fd = x->reader.socket, .events = POLLIN};

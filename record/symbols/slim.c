@@ -9,17 +9,15 @@
 #include "record/symbols/slim_layout.h"
 #include "record/symbols/slim_mini.h"
 
-/*
- * What the analyser reads of DWARF 2 to 5. Not among them: .debug_loc and loclists (variables),
- * frame (the stacks are unwound), macro, pubnames, names and gdb_index (look-up by name).
- */
+/* DWARF 2 to 5 sections that the analyser reads. Omitted: .debug_loc and loclists (variables),
+ * frame (stacks are already unwound), macro, pubnames, names and gdb_index (look-up by name). */
 static const char *const dwarf_sections[] = {
 	".debug_info",	   ".debug_types",  ".debug_abbrev",   ".debug_line",
 	".debug_line_str", ".debug_str",    ".debug_aranges",  ".debug_str_offsets",
 	".debug_addr",	   ".debug_ranges", ".debug_rnglists",
 };
 
-/* ".debug_X" or ".zdebug_X" of the list: its plain name, else NULL. */
+/* Returns the plain name of a listed ".debug_X" or ".zdebug_X", else NULL. */
 static const char *dwarf_name(const char *name)
 {
 	if (name[0] != '.')
@@ -31,9 +29,9 @@ static const char *dwarf_name(const char *name)
 	return NULL;
 }
 
-/* ---- choosing sections */
+/* ---- selecting sections */
 
-/* Gives a section of the slim ELF its bytes. */
+/* Assigns the source of a section's bytes. */
 static bool fill(struct slim_section *to, const struct slim_elf *from, size_t index,
 		 const char *name)
 {
@@ -45,8 +43,8 @@ static bool fill(struct slim_section *to, const struct slim_elf *from, size_t in
 	return true;
 }
 
-/* The place of `from`'s section: the base's own number, or its empty twin in a debug file, or a new
- * one at the end. */
+/* Returns the place for a section of `from`: the base's own number, its empty counterpart in a
+ * debug file, or a new one at the end. */
 static struct slim_section *place_of(struct slim *s, const struct slim_elf *from, size_t index)
 {
 	const Elf64_Shdr *h = &from->shdrs[index];
@@ -62,7 +60,7 @@ static struct slim_section *place_of(struct slim *s, const struct slim_elf *from
 	return slim_append(s);
 }
 
-/* A symbol table and its strings; false when `from` has none of that type that can be read. */
+/* Takes a symbol table and its strings. False: `from` has no readable one of that type. */
 static bool take_symbols(struct slim *s, const struct slim_elf *from, uint32_t type)
 {
 	size_t index = slim_elf_find_type(from, type), link, entry;
@@ -93,8 +91,8 @@ static void take_section(struct slim *s, const struct slim_elf *from, const char
 		fill(place_of(s, from, index), from, index, name);
 }
 
-/* The base's table with nothing in it: allocated sections keep their place in memory, the others
- * become inactive. */
+/* Copies the base's section table without contents: allocated sections keep their addresses, the
+ * others become inactive. */
 static void outline(struct slim *s)
 {
 	for (size_t i = 1; i < s->base->shdr_cnt; i++) {
@@ -118,11 +116,13 @@ static uint64_t dwarf_size(const struct slim_elf *e)
 
 	for (size_t i = 1; i < e->shdr_cnt; i++)
 		if (dwarf_name(slim_elf_name(e, i)) && slim_part_of(&part, e, i))
-			sum += part.out_sz; /* at most 65,279 of at most 8 GiB: no overflow */
+			sum += part.out_sz; /* at most 65,279 sections of at most 8 GiB: no
+					     * overflow */
 	return sum;
 }
 
-/* Skeleton units: DW_UT_skeleton in DWARF 5, .debug_addr beside DWARF 4 in GNU's form before it. */
+/* Has skeleton units: DW_UT_skeleton in DWARF 5, .debug_addr with DWARF 4 in the earlier GNU
+ * format. */
 static bool is_split(const struct slim_elf *e)
 {
 	size_t index = slim_elf_find(e, ".debug_info");
@@ -184,8 +184,8 @@ static void choose(struct slim *s, const struct slim_elf *binary, const struct s
 		take_section(s, binary, ".gnu_debuglink");
 }
 
-/* Sections of a real file do not share bytes; without this a small file could describe a boundless
- * one. */
+/* Sections of a real file do not overlap; without this check a small file could describe an
+ * unlimited size. */
 static bool sections_overlap(const struct slim *s, uint64_t file_sz)
 {
 	uint64_t sum = 0;
@@ -227,7 +227,7 @@ static uint64_t table_size(const struct slim_elf *e)
 	return e->shdr_cnt * sizeof(*e->shdrs) + e->phdr_cnt * sizeof(*e->phdrs) + e->names_sz;
 }
 
-/* Unpacking the one DWARF section that takes most. */
+/* Memory for decompressing the most demanding DWARF section. */
 static uint64_t decoder_size(const struct slim_elf *e)
 {
 	struct slim_part part;

@@ -9,9 +9,9 @@
 
 #include "record/elf/file_holes.h"
 
-#define MAX_NAMES_SZ (4u << 20) /* .shstrtab of real files: a few KiB */
+#define MAX_NAMES_SZ (4u << 20) /* real files have a few KiB of .shstrtab */
 #define MAX_NOTES_SZ (64u << 10)
-#define MAX_ALL_NOTES_SZ (1u << 20) /* of sections that may be the same bytes */
+#define MAX_ALL_NOTES_SZ (1u << 20) /* total over sections, which may share bytes */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define HOST_DATA ELFDATA2LSB
@@ -45,7 +45,7 @@ int slim_elf_read(const struct slim_elf *e, uint64_t off, void *buf, size_t len)
 	return 0;
 }
 
-/* ---- headers; 32-bit ones are widened, so that nothing else knows the class */
+/* ---- headers; 32-bit ones are widened, so that no other code depends on the class */
 
 static int load_ehdr(struct slim_elf *e)
 {
@@ -83,7 +83,7 @@ static int load_ehdr(struct slim_elf *e)
 	return 0;
 }
 
-/* cnt entries of `entsize` bytes at off, into malloc'ed memory. cnt is 16 bits wide, so memory is
+/* Reads cnt entries of `entsize` bytes at off into malloc'ed memory. cnt has 16 bits, so memory is
  * bounded. */
 static int load_table(struct slim_elf *e, uint64_t off, size_t cnt, size_t entsize, void **table)
 {
@@ -139,8 +139,8 @@ static int load_shdrs(struct slim_elf *e)
 	Elf32_Shdr *narrow;
 	int err;
 
-	/* From SHN_LORESERVE on sections are numbered otherwise; no linked file has that many, and
-	 * some are added. */
+	/* From SHN_LORESERVE on numbering differs; no linked file has that many sections, and some
+	 * are added here. */
 	if (!e->ehdr.e_shoff || !cnt)
 		return bad(e, "no section headers");
 	if (e->ehdr.e_shentsize != (e->is32 ? sizeof(Elf32_Shdr) : sizeof(Elf64_Shdr)) ||
@@ -275,8 +275,8 @@ static void to_hex(char hex[BUILD_ID_HEX_SZ], const unsigned char *p, size_t len
 	hex[2 * len] = 0;
 }
 
-/* Notes are (name size, descriptor size, type) and both blobs padded to 4 (gABI; GNU notes of x86
- * with 8 are others). */
+/* A note has name size, descriptor size and type; both blobs are padded to 4 bytes (gABI; x86 GNU
+ * property notes use 8). */
 static bool build_id_in_notes(const unsigned char *p, size_t len, char hex[BUILD_ID_HEX_SZ])
 {
 	while (len >= sizeof(Elf64_Nhdr)) {
@@ -324,7 +324,7 @@ void slim_elf_build_id(const struct slim_elf *e, char hex[BUILD_ID_HEX_SZ])
 	}
 }
 
-/* The bytes of a small section: a NUL-terminated string, then what follows it. Returns the string's
+/* Reads a small section: a NUL-terminated string and what follows it. Returns the string's
  * length. */
 static ssize_t read_link(const struct slim_elf *e, const char *name, unsigned char *buf, size_t cap,
 			 size_t *len)
@@ -349,7 +349,7 @@ int slim_elf_debuglink(const struct slim_elf *e, char name[256], uint32_t *crc)
 
 	if (n < 0)
 		return n;
-	at = (n + 4) & ~3UL; /* the CRC is 4-aligned after the NUL */
+	at = (n + 4) & ~3UL; /* the CRC is aligned to 4 after the NUL */
 	if (n > 255 || at + 4 > len || memchr(buf, '/', n))
 		return -EBADMSG;
 	memcpy(name, buf, n + 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The headers of one ELF file, read with bounds into 64-bit form. Not libelf: nothing is mapped (a
- * file cut while it is read must not raise SIGBUS) and memory is bounded before it is allocated,
- * whatever the file says. The descriptor is borrowed.
+ * Reads the headers of one ELF file, with bounds, into 64-bit form. libelf is not used: a mapped
+ * file that is truncated would raise SIGBUS, and memory must be bounded before it is allocated. The
+ * descriptor is borrowed.
  */
 #ifndef RECORD_SLIM_ELF_H
 #define RECORD_SLIM_ELF_H
@@ -25,32 +25,33 @@ struct slim_elf {
 	size_t shdr_cnt;
 	char *names; /* .shstrtab, NUL-terminated */
 	size_t names_sz;
-	const char *why; /* what was wrong when load failed; static text */
+	const char *why; /* reason of a failed load; static text */
 };
 
-/* 0, or -EBADMSG (not an ELF file one can use: `why` says what), -ENOMEM, or what pread gave. */
+/* Returns 0, -EBADMSG (not a usable ELF file; see `why`), -ENOMEM, or the error of pread. */
 int slim_elf__load(struct slim_elf *e, int fd);
 void slim_elf__fini(struct slim_elf *e);
 
 /* Never NULL. */
 const char *slim_elf_name(const struct slim_elf *e, size_t index);
-/* The first section called `name`, 0 when there is none. */
+/* Returns the first section of that name, 0 if there is none. */
 size_t slim_elf_find(const struct slim_elf *e, const char *name);
-/* The first section of that type, 0 when there is none. */
+/* Returns the first section of that type, 0 if there is none. */
 size_t slim_elf_find_type(const struct slim_elf *e, uint32_t type);
-/* True when the section has bytes and they lie in the file. */
+/* Returns true if the section has bytes and they are within the file. */
 bool slim_elf_has_bytes(const struct slim_elf *e, size_t index);
-/* True when it has .debug_info (or .zdebug_info) with bytes. */
+/* Returns true if it has a non-empty .debug_info (or .zdebug_info). */
 bool slim_elf_has_dwarf(const struct slim_elf *e);
 
-/* Exactly len bytes at off: 0, -EBADMSG when the file ends before, or what pread gave. */
+/* Reads exactly len bytes at off. Returns 0, -EBADMSG if the file is shorter, or the error of
+ * pread. */
 int slim_elf_read(const struct slim_elf *e, uint64_t off, void *buf, size_t len);
 
-/* The GNU build-id in hex; empty when there is none. */
+/* The GNU build-id in hex; empty if there is none. */
 void slim_elf_build_id(const struct slim_elf *e, char hex[BUILD_ID_HEX_SZ]);
 
-/* .gnu_debuglink: file name (no slash) and CRC. .gnu_debugaltlink: path and build-id. -ENOENT when
- * there is none. */
+/* .gnu_debuglink: file name (without slash) and CRC. .gnu_debugaltlink: path and build-id. -ENOENT:
+ * none. */
 int slim_elf_debuglink(const struct slim_elf *e, char name[256], uint32_t *crc);
 int slim_elf_altlink(const struct slim_elf *e, char path[4096], char hex[BUILD_ID_HEX_SZ]);
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGN 16 /* of every section's bytes; the most any kept one asks for */
+#define ALIGN 16 /* for every section; the largest that a kept section requires */
 
 struct slim_section *slim_append(struct slim *s)
 {
 	return &s->sections[s->cnt++];
 }
 
-/* Names of real files share little; those of a hostile one may all be the same megabytes. */
+/* Names in real files overlap little; in a malicious file all may share the same megabytes. */
 #define NAMES_MAX_SZ (4u << 20)
 
 static int make_names(struct slim *s)
@@ -44,7 +44,7 @@ static int make_names(struct slim *s)
 	return 0;
 }
 
-/* Offsets and sizes of all sections; returns where the section headers begin. */
+/* Sets offsets and sizes of all sections; returns the offset of the section headers. */
 static uint64_t lay_out(struct slim *s)
 {
 	uint64_t at = s->head_sz;
@@ -63,7 +63,7 @@ static uint64_t lay_out(struct slim *s)
 	return (at + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
 }
 
-/* The build-id's section, the only one of notes that has bytes; NULL: none. */
+/* Returns the build-id section, the only note section with bytes; NULL: none. */
 static const Elf64_Shdr *notes_of(const struct slim *s)
 {
 	for (size_t i = 1; i < s->cnt; i++)

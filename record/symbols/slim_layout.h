@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Inside slim: the plan of the file, made by slim.c (which sections) and slim_layout.c (where, and
- * the headers). */
+/* Internals of slim: the plan of the file, made by slim.c (selection of sections) and slim_layout.c
+ * (offsets and headers). */
 #ifndef RECORD_SLIM_LAYOUT_H
 #define RECORD_SLIM_LAYOUT_H
 
 #include "record/symbols/slim.h"
 #include "record/symbols/slim_part.h"
 
-/* One section of the slim ELF. part.out_sz 0: only its header is there. */
+/* One section of the slim ELF. part.out_sz 0: header only. */
 struct slim_section {
 	Elf64_Shdr h;
 	const char *name;
@@ -15,7 +15,7 @@ struct slim_section {
 };
 
 struct slim {
-	const struct slim_elf *base; /* gives section numbers and program headers */
+	const struct slim_elf *base; /* provides section numbers and program headers */
 	struct slim_elf mini;
 	bool has_mini;
 	struct slim_section *sections;
@@ -27,11 +27,11 @@ struct slim {
 	struct slim_info info;
 };
 
-/* A new section at the end; the caller of slim__plan made room for SLIM_EXTRA_SECTIONS. */
+/* Appends a section. slim__plan reserves room for SLIM_EXTRA_SECTIONS. */
 #define SLIM_EXTRA_SECTIONS 10
 struct slim_section *slim_append(struct slim *s);
 
-/* Adds the section names' own section, fixes all offsets, makes the headers. */
+/* Adds the section name table, sets all offsets, creates the headers. */
 int slim_lay_out(struct slim *s);
 
 #endif

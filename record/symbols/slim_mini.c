@@ -12,7 +12,7 @@
 
 #define MAX_MINI_SZ (32u << 20)
 #define BLOCK_SZ (64u << 10)
-#define MAX_SECTIONS 256 /* each is looked for among the binary's; real ones have some thirty */
+#define MAX_SECTIONS 256 /* each is searched in the binary; real ones have about thirty */
 #define MAX_NAME_LEN 255
 
 static int write_all(int fd, const unsigned char *p, size_t len)
@@ -73,7 +73,7 @@ static int unpack_to_memfd(const struct slim_elf *e, size_t section)
 	return err ? err : fd;
 }
 
-/* The binary's number of each section of the mini ELF: objcopy renumbers what it keeps. */
+/* Maps section numbers of the mini ELF to those of the binary: objcopy renumbers sections. */
 static uint16_t *number_map(const struct slim_elf *mini, const struct slim_elf *binary)
 {
 	uint16_t *map = calloc(mini->shdr_cnt, sizeof(*map));
@@ -90,7 +90,7 @@ static uint16_t *number_map(const struct slim_elf *mini, const struct slim_elf *
 	return map;
 }
 
-/* A section the binary lacks becomes SHN_ABS, so that the symbol stays a defined one. */
+/* A section missing in the binary becomes SHN_ABS, so that the symbol stays defined. */
 static uint16_t renumbered(const uint16_t *map, size_t cnt, uint16_t shndx)
 {
 	if (shndx == SHN_UNDEF || shndx >= SHN_LORESERVE)

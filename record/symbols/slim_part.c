@@ -8,10 +8,10 @@
 #include <zstd.h>
 
 #define BLOCK_SZ (SLIM_PART_BLOCKS / 2)
-#define INFLATE_MEMORY (64u << 10) /* zconf.h: 32 KiB and 7 */
-#define ZLIB_MAX_RATIO 1040	   /* deflate cannot do better than 1032:1 */
+#define INFLATE_MEMORY (64u << 10) /* zconf.h: 32 KiB and 7 KiB */
+#define ZLIB_MAX_RATIO 1040	   /* deflate compresses at most 1032:1 */
 #define ZSTD_WINDOW_LOG_MAX                                                                        \
-	24 /* memory a section may ask for: 16 MiB; compilers and linkers stay at 8 */
+	24 /* log2 of the largest window: 16 MiB; compilers and linkers use 8 MiB */
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -44,7 +44,7 @@ static bool from_chdr(struct slim_part *part, const struct slim_elf *e)
 	return true;
 }
 
-/* The older GNU form: "ZLIB", the size as 8 bytes big-endian, a zlib stream (binutils,
+/* The older GNU format: "ZLIB", 8-byte big-endian size, zlib stream (binutils,
  * --compress-debug-sections=zlib-gnu). */
 static bool from_zdebug(struct slim_part *part, const struct slim_elf *e)
 {
@@ -86,8 +86,8 @@ bool slim_part_of(struct slim_part *part, const struct slim_elf *e, size_t secti
 	return part->out_sz <= SLIM_MAX_SZ;
 }
 
-/* RFC 8878, 3.1.1.1: the magic number, a descriptor, then the window's exponent and eighths; absent
- * where the window is the content itself. */
+/* RFC 8878, 3.1.1.1: magic number, descriptor, then the window's exponent and mantissa; without
+ * these the window is the content size. */
 static uint64_t zstd_window(const struct slim_part *part)
 {
 	unsigned char h[6];
@@ -104,7 +104,7 @@ uint64_t slim_part_memory(const struct slim_part *part)
 	switch (part->coding) {
 	case SLIM_ZLIB:
 		return INFLATE_MEMORY;
-	case SLIM_ZSTD: /* the window, two blocks, the context */
+	case SLIM_ZSTD: /* window, two blocks, context */
 		return zstd_window(part) + (512u << 10);
 	default:
 		return 0;
@@ -113,7 +113,7 @@ uint64_t slim_part_memory(const struct slim_part *part)
 
 /* ---- writing */
 
-/* A bounded window on the source, refilled as it is used up. */
+/* A bounded buffer over the source, refilled as it is consumed. */
 struct input {
 	const struct slim_elf *file;
 	uint64_t off, left;
@@ -142,7 +142,7 @@ static int write_plain(struct input *in, slim_sink sink, void *ctx)
 	return err;
 }
 
-/* One step: out_sz is what is still owed. 1 at the end of the last stream. */
+/* One step; out_sz: bytes still expected. Returns 1 at the end of the last stream. */
 static int inflate_block(z_stream *z, struct input *in, uint64_t *out_sz, unsigned char *out,
 			 slim_sink sink, void *ctx)
 {
@@ -158,14 +158,14 @@ static int inflate_block(z_stream *z, struct input *in, uint64_t *out_sz, unsign
 	z->next_out = out, z->avail_out = BLOCK_SZ;
 	rc = inflate(z, Z_NO_FLUSH);
 	len = BLOCK_SZ - z->avail_out;
-	/* Z_BUF_ERROR: no progress, the input ended too early */
+	/* Z_BUF_ERROR: no progress, the input ended early */
 	if ((rc != Z_OK && rc != Z_STREAM_END) || len > *out_sz)
 		return -EBADMSG;
 	*out_sz -= len;
 	err = len ? sink(ctx, out, len) : 0;
 	if (err || rc == Z_OK)
 		return err;
-	/* `ld -r` joins .zdebug_ sections by putting their streams one after the other */
+	/* `ld -r` concatenates the streams of .zdebug_ sections */
 	return *out_sz && inflateReset(z) == Z_OK ? 0 : 1;
 }
 
@@ -202,7 +202,7 @@ static int write_zstd(struct input *in, uint64_t out_sz, unsigned char *out, sli
 		while (!err && ib.pos < ib.size) {
 			ZSTD_outBuffer ob = {out, BLOCK_SZ, 0};
 
-			do { /* a full output may leave more behind */
+			do { /* a full output buffer may leave more data */
 				ob.pos = 0;
 				rc = ZSTD_decompressStream(z, &ob, &ib);
 				if (ZSTD_isError(rc) || ob.pos > out_sz) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One stretch of a slim ELF and where its bytes come from. */
+/* A contiguous part of a slim ELF and the source of its bytes. */
 #ifndef RECORD_SLIM_PART_H
 #define RECORD_SLIM_PART_H
 
@@ -20,15 +20,15 @@ struct slim_part {
 	uint64_t out_sz;
 };
 
-/* Where and how a section's bytes lie, looking through SHF_COMPRESSED and .zdebug_; false when that
- * is damaged. */
+/* Locates a section's bytes and their coding, for SHF_COMPRESSED and .zdebug_ too. False:
+ * malformed. */
 bool slim_part_of(struct slim_part *part, const struct slim_elf *e, size_t section);
 
-/* Memory that reading and unpacking take: of all parts, and of this one besides. */
+/* Memory for reading and decompressing: for all parts together, and in addition for this one. */
 #define SLIM_PART_BLOCKS (256u << 10)
 uint64_t slim_part_memory(const struct slim_part *part);
 
-/* Sends exactly out_sz bytes to the sink; -EBADMSG when the source gives more or less. */
+/* Sends exactly out_sz bytes to the sink. -EBADMSG: the source has more or fewer. */
 int slim_part_write(const struct slim_part *part, slim_sink sink, void *ctx);
 
 #endif

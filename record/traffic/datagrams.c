@@ -77,7 +77,7 @@ static bool read_tables(struct datagrams *d, uint32_t pid)
 	return d->inodes.cnt > before;
 }
 
-/* Are there any in the process's network namespace? */
+/* Returns true if the process's network namespace has such a socket. */
 static bool space_has_one(struct datagrams *d, uint32_t pid)
 {
 	char path[32];
@@ -86,7 +86,7 @@ static bool space_has_one(struct datagrams *d, uint32_t pid)
 
 	snprintf(path, sizeof(path), "%u/ns/net", pid);
 	if (fstatat(d->proc, path, &st, 0))
-		return false; /* it is gone, or its descriptors cannot be read either */
+		return false; /* the process is gone, or its descriptors are unreadable too */
 	which = idmap_get(&d->spaces, st.st_ino);
 	if (!which) {
 		which = read_tables(d, pid) ? &d->spaces : &d->inodes;

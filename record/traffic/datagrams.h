@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sockets that receive datagrams from any sender. */
+/* Finds sockets that receive datagrams from any sender. */
 #ifndef RECORD_DATAGRAMS_H
 #define RECORD_DATAGRAMS_H
 
@@ -8,15 +8,15 @@
 
 #include "record/base/idmap.h"
 
-/* Those of a network namespace are read once, for all of its processes. Init with the descriptor of
- * /proc (procfs.h), which stays the caller's. */
+/* The sockets of a network namespace are read once for all of its processes. Initialise with the
+ * descriptor of /proc (procfs.h), which is borrowed. */
 struct datagrams {
 	int proc;
-	struct idmap spaces; /* by inode: &spaces where there are such sockets, else &inodes */
-	struct idmap inodes; /* of such sockets */
+	struct idmap spaces; /* namespace inode -> &spaces if it has such sockets, else &inodes */
+	struct idmap inodes; /* inodes of such sockets */
 };
 
-/* Has the process a UDP socket that is bound and not connected? */
+/* Returns true if the process has a UDP socket that is bound but not connected. */
 bool datagrams_received(struct datagrams *d, uint32_t pid);
 void datagrams_fini(struct datagrams *d);
 

@@ -10,28 +10,28 @@
 #include "record/traffic/unnamed.h"
 
 enum {
-	PASSES = 2,		/* over the rings that a record waits for those before it */
-	LINGER = 4,		/* that a closed connection is remembered */
+	PASSES = 2,		/* passes over the rings that a record waits for preceding ones */
+	LINGER = 4,		/* passes that a closed connection is kept */
 	HELD_MAX = 16 * 1 << 20 /* bytes */
 };
 
 struct held {
 	struct held *next;
 	uint64_t pass;
-	struct wire_payload record; /* and its data */
+	struct wire_payload record; /* followed by its data */
 };
 
 struct side {
-	uint64_t next;		  /* position of what comes in turn */
-	bool seen;		  /* anything yet */
-	struct held *held, *last; /* by position */
+	uint64_t next;		  /* position of the next byte expected */
+	bool seen;		  /* a record was received */
+	struct held *held, *last; /* sorted by position */
 };
 
 struct flow {
 	uint64_t key;
-	bool waits;	 /* in the list of those that hold records */
-	bool orphan;	 /* was of no known connection at the last sweep */
-	uint64_t closed; /* the pass in which it was, 0: open */
+	bool waits;	 /* in the list of flows that hold records */
+	bool orphan;	 /* belonged to no known connection at the last sweep */
+	uint64_t closed; /* pass in which it was closed; 0: open */
 	struct payload_flow carried;
 	struct side side[2];
 	struct flow *next_waiting, *next_closed;
@@ -84,7 +84,7 @@ void payloads__free(struct payloads *ps)
 	free(ps);
 }
 
-/* Clear text has positions of its own: it is another flow. */
+/* Plaintext has separate positions, so it is a separate flow. */
 static uint64_t key_of(uint32_t connection, bool plain)
 {
 	return connection | (uint64_t)plain << 32;
@@ -122,7 +122,7 @@ static size_t size_of(const struct wire_payload *p)
 	return sizeof(struct held) + p->kept;
 }
 
-/* What is in turn now; `before`: so is what was held since that pass or longer. */
+/* Passes on what is next in order, and what has been held since pass `before` or longer. */
 static void release(struct payloads *ps, struct flow *f, struct side *s, uint64_t before)
 {
 	struct held *h;
@@ -146,7 +146,7 @@ static bool hold(struct payloads *ps, struct flow *f, struct side *s, const stru
 		return false;
 	h->pass = ps->pass;
 	memcpy(&h->record, p, sizeof(*p) + p->kept);
-	/* Nearly always behind all others. */
+	/* Nearly always it comes after all others. */
 	if (*at && s->last->record.pos <= p->pos)
 		at = &s->last->next;
 	while (*at && (*at)->record.pos <= p->pos)
@@ -170,7 +170,7 @@ void payloads__put(struct payloads *ps, const struct wire_payload *p)
 	struct flow *f;
 	struct side *s;
 
-	/* A datagram stands for itself. */
+	/* A datagram needs no ordering. */
 	f = p->flags & PAYLOAD_DATAGRAM ? NULL
 					: flow_of(ps, key_of(p->sock, p->flags & PAYLOAD_TLS));
 	if (!f) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The traffic from inside: traffic_intake.c owns it and takes sockets, traffic_rows.c knows connections
- * and writes what is known of them, traffic_payload.c writes calls, traffic_poll.c looks at the
- * kernel side's map every second.
+ * Internals of traffic. traffic_intake.c: owner, socket records; traffic_rows.c: known connections
+ * and their rows; traffic_payload.c: payload rows; traffic_poll.c: reads the kernel's socket map
+ * every second.
  */
 #ifndef RECORD_TRAFFIC_IMPL_H
 #define RECORD_TRAFFIC_IMPL_H
@@ -18,70 +18,72 @@
 
 enum { TRAFFIC_BATCH = 512, ADDR_SZ = NET_UNIX_PATH + INET6_ADDRSTRLEN };
 
-/* A connection as the archive knows it. */
+/* A connection in the archive. */
 struct known {
 	struct net_sock sock; /* as last read; its counts are written */
 	uint32_t process;
-	uint64_t polled;       /* number of the poll that saw it last */
-	uint64_t told_ns;      /* when the newest announcement was made */
-	uint32_t begin_seq[2]; /* TCP, by enum net_dir: of position 0; 0: not known, or told */
+	uint64_t polled;       /* number of the last poll that saw it */
+	uint64_t told_ns;      /* time of the latest socket record */
+	uint32_t begin_seq[2]; /* TCP, by enum net_dir: sequence number of position 0; 0: unknown,
+				* or written */
 	bool has_seq[2];
-	bool closed; /* its end is written; kept for what comes late, as rings are read in turn */
-	bool sealed; /* began with TLS, not clear text out of it */
+	bool closed; /* end written; kept for late records, as rings are read in turn */
+	bool sealed; /* began with TLS, not with plaintext of it */
 	uint8_t path_sz;
-	char *path; /* Unix sockets: not NUL-terminated */
+	char *path; /* Unix sockets; not NUL-terminated */
 };
 
 struct traffic {
 	struct traffic_opts opts;
 	bool redact_sql, tls;
 	struct idmap socks;	   /* id -> struct known */
-	struct idmap early[2];	   /* seq_key() -> sequence number, of those not announced yet, now
-				      and before the last sweep */
+	struct idmap early[2];	   /* seq_key() -> sequence number of connections without socket
+				    * record so far: current, and before the last sweep */
 	struct payloads *payloads; /* NULL: nothing is masked */
-	struct unnamed *unnamed;   /* NULL: what is not named is written as well */
+	struct unnamed *unnamed;   /* NULL: payload of unknown protocols is written */
 	struct traffic_counts counts;
 	uint64_t polls;
-	int err; /* first of a write */
+	int err; /* first write error */
 	uint64_t *keys;
 	struct net_sock *values;
-	uint8_t masked[NET_MAX_PAYLOAD]; /* a call's bytes while secrets are masked */
+	uint8_t masked[NET_MAX_PAYLOAD]; /* bytes of a call while secrets are masked */
 };
 
 /* ---- traffic_rows.c ---- */
 
 void traffic_put(struct traffic *t, enum rec_kind kind, const void *rec);
-/* Text of an address into buf; empty when there is none. */
+/* Formats an address into buf; empty if there is none. */
 struct span traffic_addr_text(const struct net_addr *a, char *buf, size_t sz);
-/* Takes what other processes moved on the socket out of its counts: they have rows of their own. */
+/* Subtracts from a socket's counts what other processes transferred; that has separate rows. */
 void traffic_own_counts(struct traffic *t, struct net_sock *s);
-/* A connection seen for the first time; NULL, counted: out of memory. */
+/* Adds a new connection. NULL: out of memory (counted). */
 struct known *traffic_know(struct traffic *t, const struct net_sock *s, const char *comm,
 			   uint64_t ts_ns);
-/* Each true when it changed: its process, its addresses, whether its clear text comes. */
+/* Update process, addresses, or presence of plaintext; return true if it changed. */
 bool traffic_adopted(struct traffic *t, struct known *k, const struct net_sock *s, const char *comm,
 		     uint64_t ts_ns);
 bool traffic_moved(struct known *k, const struct net_sock *s);
 bool traffic_became_tls(struct known *k, uint32_t flags);
-/* By these obana finds the two ends of a connection whatever their addresses were translated to on
- * the way. */
+/* Notes the sequence number. obana uses it to match both ends of a connection across address
+ * translation. */
 bool traffic_note_seq(struct traffic *t, const struct wire_payload *p);
 void traffic_write_connection(struct traffic *t, const struct known *k);
-/* What moved since the last row. */
+/* Writes the traffic since the last row. */
 void traffic_write_stat(struct traffic *t, struct known *k, const struct net_sock *now,
 			uint64_t ts_ns);
 void traffic_write_close(struct traffic *t, struct known *k, uint64_t closed_ns);
-/* Of a program that carries its library within, nameless, or has one that is not known. */
+/* Counts plaintext not captured: the program has a statically linked, stripped or unknown TLS
+ * library. */
 void traffic_count_unread(struct traffic *t, struct known *k);
 void traffic_forget(struct traffic *t, struct known *k);
-/* Forgets what came of connections that never became known: the rings lost them. */
+/* Frees sequence numbers of connections whose socket record was lost. */
 void traffic_sweep_early(struct traffic *t);
 
 /* ---- traffic_payload.c ---- */
 
-/* For payloads__new(). */
+/* Callback for payloads__new(). */
 void traffic_write_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow);
-/* The same through what holds it until it is named; its end. */
+/* The same, with payload of unknown protocols held back; and its end. */
 void traffic_take_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow);
 void traffic_end_payload(void *ctx, struct payload_flow *flow);
 

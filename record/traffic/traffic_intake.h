@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From sockets and payload in the rings to the records connection, connection_stat,
- * connection_close and payload. Counts come from the map of sockets, read every second, so that
- * they are complete whatever the rings lost.
+ * Converts socket and payload records of the rings into the records connection, connection_stat,
+ * connection_close and payload. Counts are read from the socket map every second, so they are
+ * complete even if ring records are lost.
  */
 #ifndef RECORD_TRAFFIC_H
 #define RECORD_TRAFFIC_H
@@ -27,28 +27,29 @@ struct traffic_opts {
 int traffic__new(struct traffic **t, const struct traffic_opts *opts);
 void traffic__free(struct traffic *t);
 
-/* Before records come. Secrets in payload are masked, with sql also literals in SQL; payload whose
- * protocol nobody can name is left out, but with keep_unnamed. */
+/* Call before the first record. Masks secrets in payload, with `sql` also literals in SQL. Omits
+ * payload of unknown protocols unless keep_unnamed is set. */
 int traffic__redact(struct traffic *t, bool sql, bool keep_unnamed);
-/* Clear text of TLS is listened to. */
+/* TLS plaintext will be captured. */
 void traffic__expect_tls(struct traffic *t);
 
-/* Records of the rings, checked for size. */
+/* Ring records, already checked for size. */
 void traffic__sock(struct traffic *t, const struct wire_sock *s);
 void traffic__payload(struct traffic *t, const struct wire_payload *p);
-/* All rings were read once more. */
+/* All rings have been read once more. */
 void traffic__drained(struct traffic *t);
 
-/* What moved since the last call. `last`: the capture ends. The first error of any write. */
+/* Writes the traffic since the last call. `last`: end of the capture. Returns the first write
+ * error. */
 int traffic__poll(struct traffic *t, uint64_t now_ns, bool last);
 
-/* All connections again, before chunks that shall stand alone (every minute or so); what came of
- * some that never became known is forgotten. */
+/* Writes all connections again (every minute or so), so that later chunks can be read alone. Frees
+ * state of connections that never became known. */
 void traffic__reanchor(struct traffic *t);
 
 struct traffic_counts {
 	uint64_t connections, payloads, bytes;
-	uint64_t unnamed, unnamed_bytes; /* calls written without their bytes, for want of a protocol */
+	uint64_t unnamed, unnamed_bytes; /* calls written without payload: protocol unknown */
 };
 struct traffic_counts traffic__counts(const struct traffic *t);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Payload records: secrets masked, peers and threads named. */
+/* Writes payload records: masks secrets, adds peers and threads. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "format/text.h"
 #include "record/traffic/traffic_impl.h"
 
-/* RFC 8446, 5.1: the first record of a stream is a handshake's, client_hello or server_hello; of
- * one that is joined later, application_data. */
+/* RFC 8446, 5.1: a stream begins with a handshake record, client_hello or server_hello. A stream
+ * joined later may begin with application_data. */
 static bool begins_tls(const struct wire_payload *p)
 {
 	const uint8_t *d = p->data;
@@ -27,7 +27,7 @@ static void look_for_tls(struct traffic *t, const struct wire_payload *p)
 		k->sealed = true;
 }
 
-/* When it comes, not when it is named. */
+/* On arrival, not when the protocol is detected. */
 static void note_seq(struct traffic *t, const struct wire_payload *p, struct payload_flow *flow)
 {
 	bool noted = flow && flow->seq_noted[p->dir & 1];
@@ -38,7 +38,7 @@ static void note_seq(struct traffic *t, const struct wire_payload *p, struct pay
 		flow->seq_noted[p->dir & 1] = noted;
 }
 
-/* `flow`: what was carried over of its connection, NULL where nothing is masked. */
+/* `flow`: state of the connection; NULL if nothing is masked. */
 void traffic_write_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow)
 {
 	struct traffic *t = ctx;
@@ -73,7 +73,7 @@ void traffic_write_payload(void *ctx, const struct wire_payload *p, struct paylo
 			r.flags |= PAYLOAD_REDACTED;
 		}
 	} else if (flow) {
-		r.data.len = 0; /* never unmasked */
+		r.data.len = 0; /* never written unmasked */
 	}
 	if (p->flags & PAYLOAD_UNNAMED) {
 		t->counts.unnamed++;
@@ -83,7 +83,7 @@ void traffic_write_payload(void *ctx, const struct wire_payload *p, struct paylo
 	traffic_put(t, REC_payload, &r);
 }
 
-/* Is held until its protocol is known. */
+/* Holds it until its protocol is known. */
 void traffic_take_payload(void *ctx, const struct wire_payload *p, struct payload_flow *flow)
 {
 	struct traffic *t = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every second: what the map of sockets counted, and which are gone. */
+/* Once a second: reads the counts in the socket map and detects closed sockets. */
 #include <bpf/bpf.h>
 #include <errno.h>
 
@@ -7,7 +7,8 @@
 
 #define LINGER_NS 200000000ULL
 
-/* An open TCP socket is asked for in one of so many polls: its end may have been missed. */
+/* An open TCP socket is checked in every TURNS-th poll, because the event of its end may have been
+ * missed. */
 enum { TURNS = 16 };
 
 static bool tells_its_end(const struct net_sock *s)
@@ -15,7 +16,7 @@ static bool tells_its_end(const struct net_sock *s)
 	return s->transport == IPPROTO_TCP && !(s->flags & NET_SHARE);
 }
 
-/* The struct sock may be another socket's by now: that entry stays. */
+/* If the struct sock was reused by another socket, the entry stays. */
 static void remove_entry(struct traffic *t, uint64_t key, const struct net_sock *s)
 {
 	struct net_sock now;
@@ -28,9 +29,9 @@ static void remove_entry(struct traffic *t, uint64_t key, const struct net_sock 
 }
 
 /*
- * Sockets that have been closed, which no event tells of UDP and Unix sockets: the kernel side is
- * asked of a few at once. Their end is known to the second. What is closed and not gone may still
- * be read: it is taken as open.
+ * Asks the kernel side about a few sockets at a time, because no event reports the end of UDP and
+ * Unix sockets. Their end is known with a precision of one second. A socket that is closed but
+ * still exists may still be read; it is treated as open.
  */
 static void ask_if_gone(struct traffic *t, struct net_sock *socks[NET_GONE_SOCKS], size_t cnt,
 			uint64_t now_ns)
@@ -53,8 +54,8 @@ static void ask_if_gone(struct traffic *t, struct net_sock *socks[NET_GONE_SOCKS
 			socks[i]->closed_ns = now_ns;
 }
 
-/* One that lost its place to another (net_sock.bpf.c, retire()), or has no file, is gone with its
- * CLOSE. */
+/* A socket that was replaced by another (net_sock.bpf.c, retire()), or has no file, ends with its
+ * CLOSE and is not asked about. */
 static bool is_asked_for(const struct traffic *t, uint64_t key, const struct net_sock *s, bool last)
 {
 	if (!tells_its_end(s))
@@ -64,7 +65,7 @@ static bool is_asked_for(const struct traffic *t, uint64_t key, const struct net
 	return (s->id + t->polls) % TURNS == 0;
 }
 
-/* In what was read, closed_ns stays, or comes, where the socket is over for obrec. */
+/* In the values read, keeps or sets closed_ns only where the socket has ended for obrec. */
 static void find_ends(struct traffic *t, size_t cnt, uint64_t now_ns, bool last)
 {
 	struct net_sock *socks[NET_GONE_SOCKS];
@@ -94,7 +95,7 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 	struct known *k = idmap_get(&t->socks, s->id);
 
 	if (!k) {
-		/* Its announcement is still in a ring, or was lost. */
+		/* Its socket record is still in a ring, or was lost. */
 		k = traffic_know(t, s, "", now_ns);
 		if (!k)
 			return;
@@ -112,7 +113,7 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 	}
 }
 
-/* Those that are over, and sockets that left the map without a word (their end was lost). */
+/* Drops ended connections, and sockets that left the map without an event (it was lost). */
 static void drop_unseen(struct traffic *t)
 {
 	struct known *gone[TRAFFIC_BATCH], *k;
@@ -143,8 +144,8 @@ int traffic__poll(struct traffic *t, uint64_t now_ns, bool last)
 		int err = bpf_map_lookup_batch(t->opts.socks_fd, first ? NULL : &in, &out, t->keys,
 					       t->values, &cnt, &opts);
 
-		/* ENOENT: that was the last batch. ENOSPC: a bucket larger than the batch, passed
-		 * over by nobody: see TRAFFIC_BATCH. */
+		/* ENOENT: that was the last batch. ENOSPC: a bucket is larger than the batch; see
+		 * TRAFFIC_BATCH. */
 		more = !err;
 		if (err && errno != ENOENT) {
 			loss__add(t->opts.loss, "l4", "socket table not readable", 1);

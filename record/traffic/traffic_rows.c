@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections as the archive knows them, and their rows. */
+/* Known connections and their rows. */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@ void traffic_put(struct traffic *t, enum rec_kind kind, const void *rec)
 		t->err = err;
 }
 
-/* Text of an address into buf; empty when there is none. */
 struct span traffic_addr_text(const struct net_addr *a, char *buf, size_t sz)
 {
 	if (!a->family || !inet_ntop(a->family == 4 ? AF_INET : AF_INET6, a->addr, buf, sz))
@@ -24,7 +23,7 @@ struct span traffic_addr_text(const struct net_addr *a, char *buf, size_t sz)
 	return span_of(buf);
 }
 
-/* An abstract name begins with a zero byte, shown as @; a path may have zeros behind it. */
+/* An abstract name begins with a zero byte, shown as @; a path may be followed by zeros. */
 static struct span path_text(const struct known *k, char *buf)
 {
 	size_t n = k->path_sz;
@@ -44,12 +43,12 @@ static uint64_t less(uint64_t all, uint64_t others, uint64_t told)
 	return all > others && all - others > told ? all - others : told;
 }
 
-/* The kernel side's are of all processes that use the socket; the others have rows of their own.
- * These are read later, and may be ahead. */
+/* The kernel side counts all processes that use the socket together; the other processes have
+ * separate rows. Those are read later and may be ahead. */
 void traffic_own_counts(struct traffic *t, struct net_sock *s)
 {
 	const struct known *k = idmap_get(&t->socks, s->id);
-	uint64_t id = s->id; /* the key of those that lost their place to another socket */
+	uint64_t id = s->id; /* key of sockets that were replaced by another */
 	struct net_others o;
 
 	if (!(s->flags & NET_SHARED) || (bpf_map_lookup_elem(t->opts.others_fd, &id, &o) &&
@@ -108,8 +107,6 @@ static void take_seq(struct known *k, unsigned dir, uint32_t seq)
 	k->begin_seq[dir] = seq;
 }
 
-/* By these obana finds the two ends of a connection whatever their addresses were translated to on
- * the way. */
 bool traffic_note_seq(struct traffic *t, const struct wire_payload *p)
 {
 	struct known *k = p->tcp_seq ? idmap_get(&t->socks, p->sock) : NULL;
@@ -144,7 +141,7 @@ struct known *traffic_know(struct traffic *t, const struct net_sock *s, const ch
 	}
 	k->sock = *s;
 	k->polled = t->polls;
-	/* Nothing of its traffic is written yet. */
+	/* None of its traffic is written yet. */
 	memset(k->sock.bytes, 0, sizeof(k->sock.bytes));
 	memset(k->sock.calls, 0, sizeof(k->sock.calls));
 	k->sock.retransmits = 0;
@@ -156,9 +153,8 @@ struct known *traffic_know(struct traffic *t, const struct net_sock *s, const ch
 	return k;
 }
 
-/* Its process is known only when its first bytes move (net_sock.bpf.h, adopt()): true when that
- * changed.
- */
+/* Its process is known only after the first transfer (net_sock.bpf.h, adopt()). Returns true if it
+ * changed. */
 bool traffic_adopted(struct traffic *t, struct known *k, const struct net_sock *s, const char *comm,
 		     uint64_t ts_ns)
 {
@@ -169,7 +165,7 @@ bool traffic_adopted(struct traffic *t, struct known *k, const struct net_sock *
 	return true;
 }
 
-/* connect() was given its port, or a datagram socket a peer. */
+/* connect() has assigned its port, or a peer to a datagram socket. */
 bool traffic_moved(struct known *k, const struct net_sock *s)
 {
 	bool same = !memcmp(&k->sock.local, &s->local, sizeof(s->local)) &&
@@ -180,7 +176,7 @@ bool traffic_moved(struct known *k, const struct net_sock *s)
 	return !same;
 }
 
-/* Its clear text has begun to come. */
+/* Its plaintext has begun to arrive. */
 bool traffic_became_tls(struct known *k, uint32_t flags)
 {
 	bool now = flags & ~k->sock.flags & NET_TLS;
@@ -189,7 +185,6 @@ bool traffic_became_tls(struct known *k, uint32_t flags)
 	return now;
 }
 
-/* What moved since the last row. */
 void traffic_write_stat(struct traffic *t, struct known *k, const struct net_sock *now,
 			uint64_t ts_ns)
 {
@@ -214,7 +209,6 @@ void traffic_write_stat(struct traffic *t, struct known *k, const struct net_soc
 	k->begin_seq[NET_SENT] = k->begin_seq[NET_RECEIVED] = 0;
 }
 
-/* Of a program that carries its library within, nameless, or has one that is not known. */
 void traffic_count_unread(struct traffic *t, struct known *k)
 {
 	if (k->sealed && !(k->sock.flags & NET_TLS))

@@ -9,15 +9,15 @@
 #include "record/traffic/unnamed_guess.h"
 
 enum {
-	SHORT = 16,	/* bytes: a shorter call is looked at with the one before */
-	ENOUGH = 2,	/* points */
-	EACH = 4,	/* calls of which one point is needed */
-	REMEMBERED = 16 /* calls, after which all count half */
+	SHORT = 16,	/* bytes: a shorter call is examined together with the one before */
+	ENOUGH = 2,	/* points required */
+	EACH = 4,	/* one point per so many calls is required */
+	REMEMBERED = 16 /* number of calls after which points and calls are halved */
 };
 
 struct waiting {
 	struct waiting *next;
-	struct wire_payload record; /* and its data */
+	struct wire_payload record; /* followed by its data */
 };
 
 struct unnamed_flow {
@@ -27,7 +27,7 @@ struct unnamed_flow {
 	uint8_t calls, points[GUESS_PROTOCOLS];
 	struct {
 		uint8_t p[SHORT], sz;
-	} before[2]; /* a short call, by direction */
+	} before[2]; /* last short call, by direction */
 };
 
 struct unnamed {
@@ -79,7 +79,7 @@ void unnamed_flow__free(struct unnamed_flow *f)
 	free(f);
 }
 
-/* Without its bytes. */
+/* Passes it on without its bytes. */
 static void hand_on_bare(struct unnamed *u, const struct wire_payload *p, struct payload_flow *flow)
 {
 	struct wire_payload bare = *p;
@@ -102,7 +102,8 @@ static void hold(struct unnamed *u, const struct wire_payload *p, struct payload
 	struct unnamed_flow *f = flow->unnamed;
 	struct waiting *w = NULL;
 
-	/* The oldest go first; of all connections those wait on that came before. */
+	/* Beyond the limit per connection its oldest records are passed on. Beyond the total limit
+	 * this connection's records are passed on, and other connections keep theirs. */
 	while (f->first && f->sz + size_of(p) > UNNAMED_FLOW_MAX)
 		give_up_first(u, flow);
 	if (size_of(p) <= UNNAMED_FLOW_MAX && u->sz + size_of(p) <= UNNAMED_MAX)
@@ -121,7 +122,7 @@ static void hold(struct unnamed *u, const struct wire_payload *p, struct payload
 	u->sz += size_of(p);
 }
 
-/* A call by itself, or behind the short one before it. */
+/* Guesses from a call alone, or together with the short call before it. */
 static struct guess guess(struct unnamed_flow *f, const struct wire_payload *p)
 {
 	const unsigned dir = p->dir & 1;
@@ -143,7 +144,7 @@ static struct guess guess(struct unnamed_flow *f, const struct wire_payload *p)
 	return g;
 }
 
-/* Short calls that begin something are no sign of anything else. */
+/* A short call without a guess is not counted against other protocols. */
 static bool names(struct unnamed_flow *f, const struct wire_payload *p)
 {
 	struct guess g = guess(f, p);

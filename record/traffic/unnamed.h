@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Payload of a protocol not recognized yet. The position of secrets is known only for recognized
- * ones, so payload is held until the protocol is detected from the bytes of both directions,
- * and then handed on in the order in which it came. What finds no room, or ends unnamed, is handed
- * on without its bytes, flagged PAYLOAD_UNNAMED: calls and positions stay complete. The guesses are
- * the kernel's (bpf/net/guess.def), which know every protocol of format/protocols.def.
+ * Holds payload whose protocol is not yet detected. Secrets can be located only in a known
+ * protocol, so payload is held until the protocol is detected from the bytes of both directions,
+ * and is then passed on in order. Payload that exceeds the limits, or is undetected at the end, is
+ * passed on without its bytes and flagged PAYLOAD_UNNAMED, so that calls and positions stay
+ * complete. Detection uses the kernel's rules (bpf/net/guess.def), which cover every protocol of
+ * format/protocols.def.
  */
 #ifndef RECORD_UNNAMED_H
 #define RECORD_UNNAMED_H
@@ -12,8 +13,8 @@
 #include "record/traffic/payloads.h"
 
 enum {
-	UNNAMED_FLOW_MAX = 16 << 10, /* bytes held of a connection */
-	UNNAMED_MAX = 8 << 20,	     /* and of all, their records' heads included */
+	UNNAMED_FLOW_MAX = 16 << 10, /* bytes held per connection */
+	UNNAMED_MAX = 8 << 20,	     /* bytes held in total, including record headers */
 };
 
 struct unnamed;
@@ -22,10 +23,10 @@ struct unnamed_flow;
 int unnamed__new(struct unnamed **u, payloads_fn *fn, void *ctx); /* 0 or -ENOMEM */
 void unnamed__free(struct unnamed *u);
 
-/* A record in its turn; flow->unnamed and flow->named are this module's. */
+/* Takes a record in order. flow->unnamed and flow->named belong to this module. */
 void unnamed__put(struct unnamed *u, const struct wire_payload *p, struct payload_flow *flow);
-/* The connection is gone, or the capture: what is held of it is handed on. */
+/* The connection or the capture has ended: passes on what is held. */
 void unnamed__end(struct unnamed *u, struct payload_flow *flow);
-void unnamed_flow__free(struct unnamed_flow *f); /* drops what is held */
+void unnamed_flow__free(struct unnamed_flow *f); /* drops held records */
 
 #endif

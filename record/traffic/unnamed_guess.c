@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a call's bytes say of the protocol, and how surely. */
+/* Guesses the protocol from the bytes of a call, and how certain the guess is. */
 #include <ctype.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@ static uint32_t be(const uint8_t *d)
 	return (uint32_t)d[0] << 24 | d[1] << 16 | d[2] << 8 | d[3];
 }
 
-/* ---- how sure the kernel's guesses are: SURE by themselves, else one more is needed ---- */
+/* ---- reliability of the kernel's guesses: SURE alone, otherwise a second one is needed ---- */
 
-/* "+OK" and "-ERR" are POP3's and others' as well. */
+/* POP3 and others also use "+OK" and "-ERR". */
 static int sure_redis(const uint8_t *d, uint32_t call)
 {
 	(void)call;
@@ -60,9 +60,9 @@ SURE_WHEN(nats, d[0] != '-')
 SURE_WHEN(http2, d[0] == 'P')
 SURE_WHEN(postgresql, be(d) == call) /* a start-up message */
 
-/* ---- what a connection that is joined later says, beyond the kernel's guesses ---- */
+/* ---- rules for connections joined later, in addition to the kernel's ---- */
 
-/* MQTT: a packet that fills the call, its topic text. */
+/* MQTT: a packet that fills the call, with a text topic. */
 static bool is_mqtt_later(const uint8_t *d, uint32_t have, uint32_t call)
 {
 	uint32_t left, at = 2, topic;
@@ -91,20 +91,20 @@ static bool is_mqtt_later(const uint8_t *d, uint32_t have, uint32_t call)
 	return true;
 }
 
-/* NATS: what keeps a connection alive. */
+/* NATS: keep-alive messages. */
 static bool is_nats_later(const uint8_t *d, uint32_t have, uint32_t call)
 {
 	return have == 6 && call == 6 && (!memcmp(d, "PING\r\n", 6) || !memcmp(d, "PONG\r\n", 6));
 }
 
-/* Kafka: a client without a name. */
+/* Kafka: a client without client id. */
 static bool is_kafka_later(const uint8_t *d, uint32_t have, uint32_t call)
 {
 	return have >= 14 && be(d) + 4 == call && !d[4] && d[5] <= 92 && !d[6] && d[7] < 20 &&
 	       d[12] == 0xff && d[13] == 0xff;
 }
 
-/* Thrift's older binary protocol: a name by its length, and a message's type; framed or not. */
+/* Thrift's older binary protocol: a length-prefixed name and a message type; framed or not. */
 static bool is_thrift_later(const uint8_t *d, uint32_t have, uint32_t call)
 {
 	uint32_t at = have >= 8 && be(d) + 4 == call ? 4 : 0, sz;
@@ -126,7 +126,7 @@ static bool is_thrift_later(const uint8_t *d, uint32_t have, uint32_t call)
 	X(kafka)                                                                                   \
 	X(thrift)
 
-/* RFC 8446 5.1: a handshake's first record, or one of application data: nothing in it is clear. */
+/* RFC 8446 5.1: first record of a handshake, or application data: contains no plaintext. */
 static bool is_tls(const uint8_t *d, uint32_t have)
 {
 	return have >= 6 && d[1] == 3 &&
@@ -137,7 +137,7 @@ static bool is_tls(const uint8_t *d, uint32_t have)
 struct guess guess_protocol(const uint8_t *p, uint32_t kept, uint32_t call, uint64_t pos,
 			    bool dgram)
 {
-	uint8_t d[GUESS_BYTES + 16] = {0}; /* some tests look a little beyond */
+	uint8_t d[GUESS_BYTES + 16] = {0}; /* some tests read slightly beyond */
 	const uint32_t have = kept < GUESS_BYTES ? kept : GUESS_BYTES;
 	uint32_t size;
 

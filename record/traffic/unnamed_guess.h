@@ -13,7 +13,7 @@ struct guess {
 	uint8_t points;	  /* enum guess_points */
 };
 
-/* Of the call's first `kept` bytes, of `call`, at position `pos` of its direction. */
+/* Guesses from the first `kept` of `call` bytes of a call at position `pos` of its direction. */
 struct guess guess_protocol(const uint8_t *p, uint32_t kept, uint32_t call, uint64_t pos,
 			    bool dgram);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Segments of memory that the BPF unwinder reads: inner maps of one element, written through mmap.
- * Without an outer map they are plain memory files, so that everything above can be used and tested
- * without BPF.
+ * Memory segments that the BPF unwinder reads: inner maps with one element, written through mmap.
+ * Without an outer map they are memfds, so that higher layers can be used and tested without BPF.
  */
 #ifndef RECORD_UNWIND_ARENA_H
 #define RECORD_UNWIND_ARENA_H
@@ -22,16 +21,16 @@ struct arena {
 int arena__init(struct arena *a, const char *name, int outer_fd, size_t seg_sz, uint32_t max_segs);
 void arena__fini(struct arena *a);
 
-/* One more segment. 0, -ENOSPC at max_segs, or why it cannot be made. */
+/* Adds a segment. Returns 0, -ENOSPC at max_segs, or the error of its creation. */
 int arena__grow(struct arena *a);
 
-/* Maps one segment for writing (reading: arena_map_fd with its fd); NULL on failure. arena_unmap()
- * when done, soon: what is mapped is resident. */
+/* Maps one segment for writing (for reading use arena_map_fd with its fd); NULL on error. Call
+ * arena_unmap() soon: mapped memory is resident. */
 void *arena__map(const struct arena *a, uint32_t seg);
 void *arena_map_fd(int fd, size_t size, int writable);
 void arena_unmap(void *p, size_t size);
 
-/* A map of its own where there is no BPF. -errno. */
+/* Returns a memfd instead of a BPF map, or -errno. */
 int arena_memory_fd(const char *name, size_t size);
 
 #endif

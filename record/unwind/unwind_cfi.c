@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CIEs and FDEs: their heads. The programs in them are run by unwind_cfi_run.c. */
+/* Reads the headers of CIEs and FDEs. unwind_cfi_run.c runs their programs. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +7,20 @@
 
 #include "record/unwind/unwind_cfi.h"
 
-/* Sections are gone through in order or, where functions were moved about, from here to there; a
- * longer piece would be read for one entry then. */
+/* Sections are read in order or, if functions were reordered, at random; a larger piece would then
+ * be read for each entry. */
 #define PIECE_SZ (8u << 10)
 #define CIE_PIECE_SZ 512u
-/* Of programs nothing real comes near it: an entry that is larger is not read. */
+/* Larger entries are not read; programs in real files are far smaller. */
 #define ENTRY_MAX_SZ (256u << 10)
-/* What a CIE says is gone through anew for each of its FDEs; real ones take less than 100 bytes. */
+/* A CIE is parsed again for each of its FDEs; real ones have fewer than 100 bytes. */
 #define CIE_MAX_SZ 1024u
 
 struct entry {
 	struct cursor body; /* after the CIE id or pointer */
-	size_t next;	    /* 0: nothing can be read on from here */
+	size_t next;	    /* 0: cannot continue from here */
 	uint64_t id;	    /* as read */
-	size_t id_offset;   /* where it was read */
+	size_t id_offset;   /* its offset */
 	bool is_cie;
 };
 
@@ -31,7 +31,7 @@ void cfi_file__fini(struct cfi_file *f)
 	*f = (struct cfi_file){.fd = -1};
 }
 
-/* Makes [from, from + len) be at hand, or what there is of it. */
+/* Reads [from, from + len) into the piece, or as much of it as exists. */
 static void read_piece(const struct cfi_section *s, struct cfi_piece *p, size_t from, size_t len,
 		       size_t usual)
 {
@@ -52,8 +52,8 @@ static void read_piece(const struct cfi_section *s, struct cfi_piece *p, size_t 
 	p->cnt = n < 0 ? 0 : n;
 }
 
-/* At most `len` bytes of the section from `from` on, fewer where it ends. What was read before of
- * the same kind, CIEs or others, is overwritten. */
+/* Returns at most `len` bytes of the section at `from`, fewer at its end. Overwrites the previous
+ * bytes of the same kind, CIE or other. */
 static struct cursor bytes_at(const struct cfi_section *s, size_t from, size_t len, bool cie)
 {
 	struct cfi_piece *p;
@@ -71,7 +71,7 @@ static struct cursor bytes_at(const struct cfi_section *s, size_t from, size_t l
 			       false};
 }
 
-/* Length and id. CFI_END, CFI_BAD, or anything else. */
+/* Reads length and id. Returns CFI_END, CFI_BAD, or another value on success. */
 static enum cfi_entry entry_head(const struct cfi_section *s, size_t offset, bool cie,
 				 struct entry *e)
 {
@@ -102,7 +102,7 @@ static enum cfi_entry entry_head(const struct cfi_section *s, size_t offset, boo
 	e->body = bytes_at(s, offset, len, cie);
 	if (e->body.bad)
 		return CFI_BAD;
-	/* .eh_frame keeps 4 bytes for the pointer even after a 64-bit length */
+	/* .eh_frame has a 4-byte pointer even with a 64-bit length */
 	e->id = cursor_uint(&e->body, wide && s->debug_frame ? 8 : 4);
 	e->is_cie = s->debug_frame ? e->id == (wide ? ~0ULL : 0xffffffffULL) : e->id == 0;
 	if (!e->body.bad)
@@ -111,7 +111,7 @@ static enum cfi_entry entry_head(const struct cfi_section *s, size_t offset, boo
 	return CFI_BAD;
 }
 
-/* The augmentation's data, of which the string tells the fields. False: cannot be read past. */
+/* Reads the augmentation data; the string lists its fields. False: cannot be skipped. */
 static bool read_augmentation(const struct cfi_section *s, const char *aug, struct cursor *c,
 			      struct cfi_cie *cie)
 {
@@ -141,7 +141,7 @@ static bool read_augmentation(const struct cfi_section *s, const char *aug, stru
 			break;
 		case 'B': /* pointer authentication, aarch64 */
 			break;
-		default: /* an unknown field, and all after it, are skipped by the length */
+		default: /* an unknown field and all that follow are skipped by the length */
 			return !c->bad && !data.bad;
 		}
 	}
@@ -216,7 +216,7 @@ enum cfi_entry cfi_next(const struct cfi_section *s, size_t *offset, struct cfi_
 		if (e.next)
 			*offset = e.next;
 		return CFI_BAD;
-	case CFI_CIE: /* a terminator in the middle: partial links leave them */
+	case CFI_CIE: /* a terminator in the middle: left by partial links */
 		*offset = e.next;
 		return CFI_CIE;
 	default:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Call frame information as bytes: cursor, encoded pointers, CIEs and FDEs, and the interpreter of
- * their programs. DWARF 5 section 6.4, Linux Standard Base Core 5.0 chapter 10.6, x86-64
- * psABI 3.6.2. Borrows the section's bytes.
+ * Call frame information (CFI) as bytes: cursor, encoded pointers, CIEs and FDEs, and the
+ * interpreter of their programs. DWARF 5 section 6.4, Linux Standard Base Core 5.0 chapter 10.6,
+ * x86-64 psABI 3.6.2. The section's bytes are borrowed.
  */
 #ifndef RECORD_UNWIND_CFI_H
 #define RECORD_UNWIND_CFI_H
@@ -13,7 +13,7 @@
 
 #include "bpf/unwind.h"
 
-/* Reads past the end, and numbers of more than 64 bits, give 0 and set bad. */
+/* Reading past the end, or a number of more than 64 bits, returns 0 and sets bad. */
 struct cursor {
 	const uint8_t *p, *end;
 	bool bad;
@@ -24,30 +24,30 @@ int64_t cursor_sint(struct cursor *c, unsigned size);
 uint64_t cursor_uleb(struct cursor *c);
 int64_t cursor_sleb(struct cursor *c);
 void cursor_skip(struct cursor *c, uint64_t n);
-struct cursor cursor_take(struct cursor *c, uint64_t n); /* the next n bytes as their own cursor */
+struct cursor cursor_take(struct cursor *c, uint64_t n); /* cursor over the next n bytes */
 
-/* A part of a section that is at hand: bytes `from` to `from` + `cnt`. */
+/* The part of a section in memory: bytes `from` to `from` + `cnt`. */
 struct cfi_piece {
 	uint8_t *bytes;
 	size_t cap, from, cnt;
 };
 
-/* A section that is read from a file as it is gone through. */
+/* A section read piecewise from a file. */
 struct cfi_file {
 	int fd;
-	uint64_t offset; /* of the section in it */
+	uint64_t offset; /* file offset of the section */
 	struct cfi_piece entries, cies;
 };
 
 struct cfi_section {
-	const uint8_t *data; /* all of it; NULL: it is in a file, */
+	const uint8_t *data; /* the whole section; NULL: read from `file` */
 	struct cfi_file *file;
 	size_t size;
 	uint64_t address;	/* ELF address of data, for pc-relative pointers */
 	uint64_t text, datarel; /* bases of DW_EH_PE_textrel and _datarel */
 	bool debug_frame;	/* not .eh_frame */
-	bool until_zero;	/* its end is not known: a zero length ends it */
-	bool follow_rbx;	/* rules tell where rbx is */
+	bool until_zero;	/* unknown size: ended by a zero length */
+	bool follow_rbx;	/* rules include the location of rbx */
 };
 
 struct cfi_cie {
@@ -70,13 +70,15 @@ enum cfi_entry { CFI_END, CFI_CIE, CFI_FDE, CFI_BAD };
 
 void cfi_file__fini(struct cfi_file *f);
 
-/* What lies at *offset, which moves to the next entry. An FDE's CIE is read into *cie unless it is
- * there already (by offset). CFI_BAD with *offset moved: one entry was unusable; not moved: the
- * rest of the section is. Of a file, what was read before is overwritten. */
+/*
+ * Reads the entry at *offset, which advances to the next. An FDE's CIE is read into *cie unless
+ * *cie already has it (by offset). CFI_BAD with *offset advanced: one unusable entry; not advanced:
+ * the rest of the section is unusable. For a file, the previous entry is overwritten.
+ */
 enum cfi_entry cfi_next(const struct cfi_section *s, size_t *offset, struct cfi_cie *cie,
 			struct cfi_fde *fde);
 
-/* DW_EH_PE-encoded pointer (without DW_EH_PE_indirect) at c, which points into s. */
+/* Reads a DW_EH_PE-encoded pointer (without DW_EH_PE_indirect) at c, which points into s. */
 uint64_t cfi_pointer(const struct cfi_section *s, struct cursor *c, uint8_t enc,
 		     uint8_t address_size, uint64_t func);
 
@@ -92,19 +94,20 @@ struct cfi_rows {
 
 int cfi_rows_add(struct cfi_rows *rows, uint64_t address, const struct rule *rule); /* 0, -ENOMEM */
 
-/* Interprets an FDE: rows from fde->start on, none at or after fde->end. 0, -EBADMSG, -ENOMEM. */
+/* Runs an FDE's program: rows from fde->start up to, not including, fde->end. Returns 0, -EBADMSG,
+ * -ENOMEM. */
 int cfi_run(const struct cfi_section *s, const struct cfi_cie *cie, const struct cfi_fde *fde,
 	    struct cfi_rows *rows);
 
-/* A DWARF expression as a place: reg + off, or *(reg + off) + add, or relative to the CFA; lazy PLT
- * entries' CFA. */
+/* A DWARF expression as a location: reg + off, or *(reg + off) + add, or relative to the CFA; or
+ * the CFA of lazy PLT entries. */
 enum cfi_place { PLACE_REG, PLACE_CFA, PLACE_DEREF, PLACE_PLT, PLACE_UNKNOWN };
 struct cfi_expr {
 	enum cfi_place place;
 	uint32_t reg;
 	int64_t off, add;
 };
-/* with_cfa: the CFA is on the stack when the expression begins. */
+/* with_cfa: the CFA is initially on the stack. */
 struct cfi_expr cfi_expression(struct cursor c, bool with_cfa);
 
 #endif

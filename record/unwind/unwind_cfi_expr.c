@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The few forms of DWARF expressions that compilers and assembly authors write in call frame
- * information. */
+/* The few forms of DWARF expressions that occur in call frame information, from compilers and
+ * hand-written assembly. */
 #include <dwarf.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static bool is_plt(struct cursor c, struct cfi_expr *e)
 	return true;
 }
 
-/* A constant is a place without a register. */
+/* A constant is represented as a place without register. */
 #define PLACE_CONST ((enum cfi_place)(PLACE_UNKNOWN + 1))
 
 static bool push_constant(struct cursor *c, uint8_t op, int64_t *v)
@@ -85,7 +85,7 @@ static bool add(struct cfi_expr *e, int64_t n)
 	return !__builtin_add_overflow(*to, n, to);
 }
 
-/* plus and minus of a constant, in either order where that makes no difference. */
+/* Adds or subtracts a constant; for addition in either order. */
 static bool combine(struct cfi_expr *a, const struct cfi_expr *b, uint8_t op)
 {
 	struct cfi_expr c;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Runs the program of an FDE, after that of its CIE, and turns each row of the table that it
- * describes (DWARF 5, 6.4.1) into a struct rule. Of the columns only the return address and rbp are
- * followed.
- */
+/* Runs the program of a CIE and then of an FDE, and converts each row of the described table (DWARF
+ * 5, 6.4.1) to a struct rule. Tracks only the columns of the return address and rbp. */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +24,7 @@ enum column_how {
 
 struct column {
 	enum column_how how;
-	int64_t n; /* offset, or register */
+	int64_t n; /* offset or register */
 	struct cursor expr;
 };
 
@@ -43,14 +40,14 @@ struct machine {
 	const struct cfi_section *section;
 	const struct cfi_cie *cie;
 	const struct cfi_fde *fde;
-	struct cfi_rows *rows; /* NULL while the CIE's program runs */
+	struct cfi_rows *rows; /* NULL while running the CIE's program */
 	struct state now, initial;
 	struct state remembered[REMEMBER_MAX];
 	unsigned remembered_cnt;
 	uint64_t loc;
 };
 
-/* ---- a row as a rule ---- */
+/* ---- converting a row to a rule ---- */
 
 static const struct rule rule_bad = {.cfa = CFA_BAD};
 
@@ -91,7 +88,7 @@ static bool convert_cfa(const struct state *s, struct rule *r)
 	return true;
 }
 
-/* enum rule_saved and its offset; -1 when it cannot be said. */
+/* Returns enum rule_saved and sets its offset; -1: not representable. */
 static int convert_column(const struct column *c, int16_t *off)
 {
 	struct cfi_expr e;
@@ -210,7 +207,7 @@ static int advance_to(struct machine *m, uint64_t loc)
 {
 	int err;
 
-	if (loc < m->loc) /* also what an advance past the address space comes to */
+	if (loc < m->loc) /* also catches an advance beyond the address space */
 		return -EBADMSG;
 	err = emit(m, loc);
 	m->loc = loc;
@@ -258,7 +255,8 @@ static void restore_column(struct machine *m, uint64_t reg)
 		*c = *column_of(m, &m->initial, reg);
 }
 
-/* A factored offset in bytes; out of all reason becomes what convert_column refuses. */
+/* Converts a factored offset to bytes; an unreasonable one becomes a value that convert_column
+ * rejects. */
 static int64_t factored(struct machine *m, int64_t n)
 {
 	return __builtin_mul_overflow(n, m->cie->data_align, &n) ? INT64_MAX : n;
@@ -306,7 +304,7 @@ static int step_cfa(struct machine *m, struct cursor *c, uint8_t op)
 		m->now.cfa_expr = cursor_take(c, cursor_uleb(c));
 		return 0;
 	}
-	/* the others change a rule of register and offset */
+	/* the others change a rule with register and offset */
 	if (!m->now.cfa_set || m->now.cfa_is_expr)
 		return -EBADMSG;
 	if (op == DW_CFA_def_cfa_register)
@@ -398,7 +396,8 @@ static int step(struct machine *m, struct cursor *c)
 	case DW_CFA_GNU_args_size:
 		cursor_uleb(c);
 		return 0;
-	case CFA_NEGATE_RA_STATE: /* signed or not, the walk takes the address out (UNWIND_CODE) */
+	case CFA_NEGATE_RA_STATE: /* signed or not: the unwinder strips the signature
+				   * (UNWIND_CODE) */
 		return 0;
 	case DW_CFA_def_cfa:
 	case DW_CFA_def_cfa_sf:
@@ -426,7 +425,7 @@ static int run(struct machine *m, struct cursor c)
 int cfi_run(const struct cfi_section *s, const struct cfi_cie *cie, const struct cfi_fde *fde,
 	    struct cfi_rows *rows)
 {
-	struct machine m; /* large: only what is read is set */
+	struct machine m; /* large: only the fields that are read are initialised */
 	int err;
 
 	m.section = s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bounds-checked reading of CFI bytes, and the pointer encodings of LSB Core 10.5. */
+/* Bounds-checked reader for CFI bytes, and the pointer encodings of LSB Core 10.5. */
 #include <dwarf.h>
 
 #include "record/unwind/unwind_cfi.h"
@@ -59,7 +59,7 @@ int64_t cursor_sleb(struct cursor *c)
 		if (shift < 64)
 			v |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
-		if (shift > 140) { /* padding without an end */
+		if (shift > 140) { /* endless padding */
 			c->bad = true;
 			return 0;
 		}

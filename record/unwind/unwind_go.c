@@ -8,10 +8,10 @@
 #define MAGIC_1_18 0xfffffff0u
 #define MAGIC_1_20 0xfffffff1u
 
-/* Functions share tables of stack depths, but a table has two bytes a step, and each function some
- * fifty of its own: a hundred steps for each are far more than real ones take. */
+/* Functions share stack depth tables. A table has two bytes per step and each function about fifty
+ * bytes of its own, so a hundred steps per function are far more than real files need. */
 #define STEPS_PER_BYTE 2
-#define NAME_MAX_SZ 256 /* longer names are none that matter, and many may overlap */
+#define NAME_MAX_SZ 256 /* longer names are irrelevant, and many may overlap */
 
 static struct cursor at(const struct go_table *g, uint64_t off)
 {
@@ -43,7 +43,8 @@ void go_table__open(struct go_table *g, const struct unwind_image *im)
 	g->text = im->go_text;
 	if (magic != MAGIC_1_16) {
 		text = cursor_uint(&c, 8);
-		if (unwind_image_has_code(im, text, text + 1)) /* else it is left to a relocation */
+		if (unwind_image_has_code(im, text, text + 1)) /* else the address is set by a
+								* relocation */
 			g->text = text;
 	}
 	g->names = cursor_uint(&c, 8);
@@ -59,10 +60,8 @@ void go_table__open(struct go_table *g, const struct unwind_image *im)
 					   : 0;
 }
 
-/*
- * TOPFRAME functions of runtime/asm_amd64.s, and those that go on on another stack: what called
- * them is not on this one.
- */
+/* TOPFRAME functions of runtime/asm_amd64.s, and functions that switch stacks: their caller is not
+ * on this stack. */
 static enum go_kind kind_of(const char *name)
 {
 	static const char *const outermost[] = {"goexit",      "mstart",     "rt0_go",
@@ -115,7 +114,7 @@ bool go_table__function(const struct go_table *g, size_t i, struct go_function *
 	return true;
 }
 
-/* One row, if it says something new; see cfi_run for how rows grow. */
+/* Adds a row if it differs from the previous one; see cfi_run for growth. */
 static int add(struct cfi_rows *rows, uint64_t address, const struct rule *rule)
 {
 	if (rows->cnt && !memcmp(&rows->v[rows->cnt - 1].rule, rule, sizeof(*rule)))
@@ -162,7 +161,7 @@ int go_table__run(struct go_table *g, const struct go_function *f, struct cfi_ro
 		    delta > f->end - pc)
 			return -EBADMSG;
 		rule.off = depth + 8;
-		/* code that pops its own return address for a while, such as rawVforkSyscall */
+		/* code that temporarily pops its return address, such as rawVforkSyscall */
 		err = add(rows, pc, depth < 0 ? &bad : &rule);
 		pc += delta;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Go's own tables (.gopclntab, which strip keeps): where functions are, how far each instruction's
- * stack pointer is from the return address, and the functions at which a stack ends. Layouts of
- * Go 1.16, 1.18 and 1.20 (runtime/symtab.go).
+ * Go's own tables (.gopclntab, which strip keeps): addresses of functions, the distance from the
+ * stack pointer to the return address at each instruction, and the functions where a stack ends.
+ * Layouts of Go 1.16, 1.18 and 1.20 (runtime/symtab.go).
  */
 #ifndef RECORD_UNWIND_GO_H
 #define RECORD_UNWIND_GO_H
@@ -18,7 +18,7 @@ enum go_kind {
 struct go_table {
 	struct cursor all;
 	uint64_t text, nfunc;
-	uint64_t steps_left; /* of all functions' stack depths */
+	uint64_t steps_left; /* limit for stack depth entries of all functions */
 	uint64_t names, pctab, functab;
 	unsigned version; /* 16, 18, 20; 0: no table */
 };
@@ -26,14 +26,14 @@ struct go_table {
 struct go_function {
 	uint64_t start, end;
 	enum go_kind kind;
-	uint64_t pcsp;	  /* where its stack depths are */
-	const char *name; /* in the table; "" for a long one */
+	uint64_t pcsp;	  /* position of its stack depth table */
+	const char *name; /* points into the table; "" if too long */
 };
 
 void go_table__open(struct go_table *g, const struct unwind_image *im);
 bool go_table__function(const struct go_table *g, size_t i, struct go_function *f);
-/* The rows of a function; 0, -EBADMSG, -ENOMEM. Functions that share more than is believed are bad.
- */
+/* Computes the rows of a function. Returns 0, -EBADMSG, -ENOMEM. Functions that share more table
+ * entries than is plausible are malformed. */
 int go_table__run(struct go_table *g, const struct go_function *f, struct cfi_rows *rows);
 
 #endif

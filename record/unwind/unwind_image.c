@@ -6,9 +6,9 @@
 
 #include "record/unwind/unwind_image.h"
 
-#define EH_FRAME_HDR_SZ 64 /* more than its fields take before the table */
+#define EH_FRAME_HDR_SZ 64 /* larger than its fields before the table */
 #define INFLATED_MAX (512u << 20)
-#define DEFLATE_RATIO_MAX 1040 /* zlib cannot do better: a larger claim is a lie */
+#define DEFLATE_RATIO_MAX 1040 /* zlib compresses at most 1032:1; a higher ratio is invalid */
 
 static void code_add(struct unwind_image *im, uint64_t start, uint64_t size)
 {
@@ -37,8 +37,8 @@ static void read_plt(struct unwind_image *im, const char *name, const GElf_Shdr 
 	    !(sh->sh_flags & SHF_EXECINSTR) || end < start)
 		return;
 #if ARCH_ARM64
-	/* the first entry, which the others go through: stp x16, x30, [sp, #-16]!, then seven more
-	 * instructions (elfnn-aarch64.c of binutils); the others keep to registers */
+	/* the first entry, used by the others: stp x16, x30, [sp, #-16]!, then seven more
+	 * instructions (elfnn-aarch64.c of binutils); the other entries do not use the stack */
 	if (!strcmp(name, ".plt") && sh->sh_size >= 32) {
 		stub_add(im, STUB_CALLED, start, start + 4);
 		stub_add(im, STUB_PUSHED, start + 4, start + 32);
@@ -50,8 +50,9 @@ static void read_plt(struct unwind_image *im, const char *name, const GElf_Shdr 
 }
 
 /*
- * arm64's vDSO does not describe its signal trampoline (vdso/sigreturn.S tells why): two
- * instructions at a known symbol. It is returned to, not called, so it is looked up one below.
+ * arm64's vDSO has no unwind information for its signal trampoline (see vdso/sigreturn.S): two
+ * instructions at a known symbol. It is returned to, not called, so it is looked up at its address
+ * minus one.
  */
 static void read_sigreturn(struct unwind_image *im, Elf_Scn *scn, const GElf_Shdr *sh)
 {
@@ -76,7 +77,7 @@ bool unwind_image_has_code(const struct unwind_image *im, uint64_t start, uint64
 	return false;
 }
 
-/* What the section comes to when it is inflated; 0: that cannot be. */
+/* Returns the decompressed size of the section; 0: invalid. */
 static uint64_t inflated_size(const struct image_frames *f)
 {
 	uint64_t size = 0;
@@ -86,7 +87,7 @@ static uint64_t inflated_size(const struct image_frames *f)
 	if (!f->gnu) {
 		size = gelf_getchdr(f->scn, &ch) ? ch.ch_size : 0;
 	} else {
-		/* "ZLIB", then the size as 8 bytes, big endian */
+		/* "ZLIB", then the size as 8 bytes, big-endian */
 		raw = elf_rawdata(f->scn, NULL);
 		if (!raw || !raw->d_buf || raw->d_size < 12 || memcmp(raw->d_buf, "ZLIB", 4))
 			return 0;
@@ -111,7 +112,7 @@ static bool take(uint64_t *room, uint64_t size)
 	return true;
 }
 
-/* All of it in memory. */
+/* Loads the whole section into memory. */
 static int load_frames(struct unwind_image *im, struct image_frames *f, uint64_t *room)
 {
 	uint64_t size;
@@ -222,7 +223,8 @@ struct segments {
 	unsigned load_cnt;
 };
 
-/* .eh_frame of an image without section headers: PT_GNU_EH_FRAME's second field points to it. */
+/* .eh_frame of an image without section headers: the second field of PT_GNU_EH_FRAME points to
+ * it. */
 static void read_eh_frame_hdr(struct unwind_image *im, Elf *elf, const struct segments *seg)
 {
 	const GElf_Phdr *hdr = &seg->eh_frame_hdr;

@@ -22,7 +22,8 @@ static int push_row(struct unwind_table *t, uint32_t low, uint32_t rule)
 	return 0;
 }
 
-/* Opens pages up to the address's; each begins with the rule in force, unless that is none. */
+/* Opens pages up to that of the address. Each begins with the current rule unless that is
+ * RULE_ID_NONE. */
 static int pages_until(struct row_writer *w, uint64_t address)
 {
 	struct unwind_table *t = w->t;
@@ -71,7 +72,7 @@ int row_writer__add(struct row_writer *w, uint64_t address, const struct rule *r
 	w->last = address;
 	page = &t->pages[t->page_cnt - 1];
 	if (page->cnt &&
-	    t->rows[t->row_cnt - 1] >> 16 == low) { /* the row before turned out empty */
+	    t->rows[t->row_cnt - 1] >> 16 == low) { /* the previous row turned out to be empty */
 		t->rows[t->row_cnt - 1] = low << 16 | id;
 		return 0;
 	}

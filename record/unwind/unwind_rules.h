@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A set of rules, numbered in the order they came, at most as many as a row's 16 bits can name. */
+/* A set of rules, numbered in order of insertion, limited to what a row's 16 bits can address. */
 #ifndef RECORD_UNWIND_RULES_H
 #define RECORD_UNWIND_RULES_H
 
@@ -20,9 +20,9 @@ struct rule_set {
 
 int rule_set__init(struct rule_set *s); /* 0, -ENOMEM */
 void rule_set__fini(struct rule_set *s);
-/* The rule's number; RULE_ID_BAD once the set is full. 0, -ENOMEM. */
+/* Gets the number of a rule; RULE_ID_BAD if the set is full. Returns 0 or -ENOMEM. */
 int rule_set__intern(struct rule_set *s, const struct rule *rule, uint32_t *id);
-/* Ends interning: the caller owns the rules. */
+/* Ends interning; the caller owns the rules. */
 struct rule *rule_set__take(struct rule_set *s);
 
 #endif

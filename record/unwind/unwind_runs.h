@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Places for runs of entries in segments: first fit, merged when freed; a freed run rests for a
- * while, because a BPF program may still be reading it.
- */
+/* Allocates runs of entries in segments: first fit, merged when freed. A freed run is reused only
+ * after a delay, because a BPF program may still be reading it. */
 #ifndef RECORD_UNWIND_RUNS_H
 #define RECORD_UNWIND_RUNS_H
 
@@ -14,7 +12,7 @@ struct run {
 };
 
 struct runs {
-	uint32_t seg_sz;  /* entries a segment; no run crosses into another */
+	uint32_t seg_sz;  /* entries per segment; a run does not span segments */
 	struct run *free; /* sorted by pos */
 	size_t free_cnt, free_cap;
 	struct resting {
@@ -30,6 +28,6 @@ void runs__fini(struct runs *r);
 int runs__add_segment(struct runs *r, uint32_t seg);	      /* 0, -ENOMEM */
 int runs__alloc(struct runs *r, uint32_t cnt, uint32_t *pos); /* 0; -ENOSPC: add a segment */
 int runs__retire(struct runs *r, struct run run, uint64_t now_ns);
-void runs__reclaim(struct runs *r, uint64_t until_ns); /* those resting since before */
+void runs__reclaim(struct runs *r, uint64_t until_ns); /* frees runs retired before until_ns */
 
 #endif

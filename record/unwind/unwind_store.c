@@ -23,10 +23,10 @@ struct published {
 
 struct unwind_store {
 	struct unwind_maps maps;
-	bool memory; /* no BPF: pages and rules are ours */
+	bool memory; /* no BPF: pages and rules are in own memory */
 	uint64_t max_row_bytes;
 	struct arena rows, ranges;
-	struct range_seg *range_seg[RANGE_SEGS]; /* mapped, once one is written to */
+	struct range_seg *range_seg[RANGE_SEGS]; /* mapped once written to */
 	struct runs runs;			 /* of ranges */
 	struct runs row_runs, page_runs;
 	struct rule_set rules;
@@ -107,7 +107,7 @@ void unwind_store__free(struct unwind_store *s)
 
 /* ---- tables ---- */
 
-/* The rules not yet in the map. */
+/* Writes rules that are not yet in the map. */
 static int write_rules(struct unwind_store *s)
 {
 	const size_t size = RULE_CNT * RULE_STRIDE;
@@ -125,7 +125,7 @@ static int write_rules(struct unwind_store *s)
 	return 0;
 }
 
-/* A place for a page's rows, in one segment. */
+/* Allocates the rows of a page within one segment. */
 static int alloc_rows(struct unwind_store *s, uint32_t cnt, uint32_t *pos)
 {
 	int err = runs__alloc(&s->row_runs, cnt, pos);
@@ -142,7 +142,7 @@ static int alloc_rows(struct unwind_store *s, uint32_t cnt, uint32_t *pos)
 
 struct writing {
 	struct unwind_store *s;
-	uint32_t *rule_of; /* the table's rule numbers -> the store's */
+	uint32_t *rule_of; /* maps rule numbers of the table to those of the store */
 	struct page *pages;
 	struct row_seg *seg; /* mapped, or NULL */
 	uint32_t seg_no;
@@ -177,7 +177,7 @@ static int write_page(struct writing *w, const struct unwind_table *t, size_t i,
 	return 0;
 }
 
-/* The pages of a table, nothing known in them yet. */
+/* Allocates the pages of a table, initially empty. */
 static int alloc_pages(struct writing *w, const struct unwind_table *t, struct unwind_place *at)
 {
 	int err = runs__alloc(&w->s->page_runs, t->page_cnt, &at->first);
@@ -276,8 +276,8 @@ static int alloc_run(struct unwind_store *s, uint32_t cnt, struct run *run)
 	return err;
 }
 
-/* They stay mapped: a segment is 128 KiB and written for each process that starts, and every munmap
- * interrupts the other CPUs that obrec has run on. */
+/* Segments stay mapped: each has 128 KiB and is written for each new process, and every munmap
+ * interrupts other CPUs on which obrec has run. */
 static int write_ranges(struct unwind_store *s, struct run run, uint32_t generation,
 			const struct range *ranges)
 {
@@ -295,7 +295,8 @@ static int write_ranges(struct unwind_store *s, struct run run, uint32_t generat
 	return 0;
 }
 
-/* Before the entry is there: what is not sure has to be asked for. */
+/* Called before the map entry exists. If several pids share a slot, the BPF side must look up the
+ * map. */
 static void note_target(struct unwind_store *s, uint32_t tgid, uint32_t flags)
 {
 	uint32_t *slot = s->maps.target_slots;
@@ -307,7 +308,7 @@ static void note_target(struct unwind_store *s, uint32_t tgid, uint32_t flags)
 	*slot = target && (!*slot || *slot == tgid) ? tgid : TARGET_SLOT_ASK;
 }
 
-/* Its number may come again as another process's. */
+/* The tgid may be reused by another process. */
 static void forget_target(struct unwind_store *s, uint32_t tgid)
 {
 	uint32_t *slot = s->maps.target_slots;
@@ -335,8 +336,8 @@ void target_proc__note(struct target_proc *procs, uint32_t tgid, const struct pr
 	__atomic_store_n(&to->generation, value->generation, __ATOMIC_RELEASE);
 }
 
-/* Before the map is written: an exec clears the map, then this, so that neither holds what the
- * other lost. */
+/* Before the map is written: exec clears the map first and this cache second, so neither keeps a
+ * value that the other has lost. */
 static void note_proc(struct unwind_store *s, uint32_t tgid, const struct proc *value)
 {
 	if (s->maps.target_procs)
@@ -397,7 +398,7 @@ int unwind_store__remove(struct unwind_store *s, uint32_t tgid)
 	note_proc(s, tgid, NULL);
 	if (!s->memory)
 		bpf_map_delete_elem(s->maps.procs,
-				    &tgid); /* a child's copy, made in the kernel, as well */
+				    &tgid); /* also the copy that the kernel made for a child */
 	if (!p)
 		return -ENOENT;
 	*at = p->next;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the sections of an image to a table: list all functions that have unwind information, in
- * order of addresses, then run each one's program and write its rows. A function is described once:
- * .eh_frame is believed before .debug_frame, that before Go's tables; of two that overlap, the
- * later one's start ends the earlier.
+ * Builds a table from the sections of an image: lists all functions with unwind information in
+ * address order, then runs the program of each and writes its rows. Each function is taken from one
+ * source: .eh_frame is preferred to .debug_frame, and that to Go's tables. If two functions
+ * overlap, the start of the later one ends the earlier.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,21 +20,21 @@
 	256 /* bytes of start code without unwind information that are taken to be the outermost   \
 	       frame */
 
-#define GIVE_BACK_CNT (64u << 10) /* functions at once: 1 MiB */
+#define GIVE_BACK_CNT (64u << 10) /* number of functions: 1 MiB */
 
 enum source { SOURCE_EH, SOURCE_DEBUG, SOURCE_GO, SOURCE_STUB, SOURCE_END, SOURCE_CNT };
 
-/* One function: where it is, where its description is. */
+/* A function: its range and the location of its description. */
 struct function {
 	uint64_t start;
 	uint32_t size;
-	uint32_t source : 3, off : 29; /* bytes into the section, or index */
+	uint32_t source : 3, off : 29; /* off: bytes into the section, or index */
 };
 
 struct functions {
 	struct function *v;
 	size_t cnt, cap;
-	size_t gone; /* the first ones, whose memory was given back */
+	size_t gone; /* number of leading entries whose memory was released */
 };
 
 struct build {
@@ -42,12 +42,12 @@ struct build {
 	struct unwind_table *table;
 	struct functions functions;
 	struct go_table go;
-	struct cfi_cie cie[2]; /* of SOURCE_EH and SOURCE_DEBUG: the last one read */
+	struct cfi_cie cie[2]; /* the last CIE read of SOURCE_EH and SOURCE_DEBUG */
 	struct cfi_rows rows;
 	struct row_writer writer;
 	uint64_t room; /* bytes for functions and rows */
 	bool used[SOURCE_CNT];
-	bool wants_rbx; /* a frame is found by rbx */
+	bool wants_rbx; /* the CFA of a frame depends on rbx */
 };
 
 static const struct rule rule_none, rule_end = {.cfa = CFA_END};
@@ -61,7 +61,7 @@ static const struct rule stub_rules[] = {
 			 .saved = RULE_SAVED(SAVED_AT_CFA, SAVED_SAME),
 			 .off = 16,
 			 .ra_off = -8},
-	/* sp, pc and x29 of struct sigcontext, as UNWIND_SIGCTX_OFF has it */
+	/* sp, pc and x29 of struct sigcontext, at UNWIND_SIGCTX_OFF */
 	[STUB_SIGRETURN] = {.cfa = CFA_DEREF | CFA_SIGNAL,
 			    .reg = UNWIND_SP,
 			    .saved = RULE_SAVED(SAVED_AT_SP, SAVED_AT_SP),
@@ -117,15 +117,15 @@ static bool is_sorted(const struct functions *f)
 	return true;
 }
 
-/* Linkers leave them sorted but for a few; a sorted list costs one pass. One function a start is
- * left. */
+/* Linkers emit nearly sorted lists; checking a sorted list takes one pass. Removes functions with
+ * equal start. */
 static int sort(struct build *b)
 {
 	struct functions *f = &b->functions;
 	size_t cnt = 0;
 
 	if (!is_sorted(f)) {
-		if (2 * f->cnt * sizeof(*f->v) > b->room) /* glibc's makes a copy */
+		if (2 * f->cnt * sizeof(*f->v) > b->room) /* qsort() of glibc makes a copy */
 			return -E2BIG;
 		qsort(f->v, f->cnt, sizeof(*f->v), by_start);
 	}
@@ -136,7 +136,7 @@ static int sort(struct build *b)
 	return 0;
 }
 
-/* Does one of the first `cnt`, sorted, overlap [start, end)? */
+/* Returns true if one of the first `cnt` (sorted) functions overlaps [start, end). */
 static bool covered(const struct functions *f, size_t cnt, uint64_t start, uint64_t end)
 {
 	size_t lo = 0, hi = cnt;
@@ -157,7 +157,7 @@ static const struct cfi_section *section_of(const struct build *b, enum source s
 	return source == SOURCE_EH ? &b->image.eh_frame.s : &b->image.debug_frame.s;
 }
 
-/* Lists a section's functions that nothing listed before covers. */
+/* Lists functions of a section that are not covered yet. */
 static int scan_section(struct build *b, enum source source)
 {
 	const struct cfi_section *s = section_of(b, source);
@@ -183,7 +183,7 @@ static int scan_section(struct build *b, enum source source)
 	return err ? err : sort(b);
 }
 
-/* special: the functions that end stacks, which other tables describe as if they did not. */
+/* special: functions where a stack ends, which the other tables do not describe as such. */
 static int scan_go(struct build *b, bool special)
 {
 	size_t known = b->functions.cnt;
@@ -197,7 +197,7 @@ static int scan_go(struct build *b, bool special)
 			b->image.malformed = true;
 			continue;
 		}
-		/* returned to, but not called: looked up one below its start */
+		/* returned to, not called: looked up at its start minus one */
 		if (f.kind == GO_SIGNAL)
 			f.start--;
 		if (special == (f.kind != GO_NORMAL) &&
@@ -208,7 +208,8 @@ static int scan_go(struct build *b, bool special)
 	return err ? err : sort(b);
 }
 
-/* Code that nothing describes: such as tables of jumps to indirect functions in static programs. */
+/* Code without unwind information, such as jump tables for indirect functions in static
+ * programs. */
 static int scan_stubs(struct build *b)
 {
 	const struct unwind_image *im = &b->image;
@@ -222,7 +223,7 @@ static int scan_stubs(struct build *b)
 	return err ? err : sort(b);
 }
 
-/* Start code often has no unwind information, and is the outermost frame. */
+/* Start code often has no unwind information; it is the outermost frame. */
 static int scan_entry(struct build *b)
 {
 	uint64_t start = b->image.entry, end = start + ENTRY_CODE_MAX;
@@ -270,7 +271,7 @@ static int write_function(struct build *b, const struct function *f, uint64_t en
 {
 	int err = run_function(b, f);
 
-	if (err == -EBADMSG) { /* left out whole */
+	if (err == -EBADMSG) { /* omitted completely */
 		b->image.malformed = true;
 		return row_writer__add(&b->writer, f->start, &rule_none);
 	}
@@ -285,7 +286,7 @@ static int write_function(struct build *b, const struct function *f, uint64_t en
 	return err;
 }
 
-/* Those written are not looked at again: their memory goes back while the rows take theirs. */
+/* Releases memory of functions already written while the rows grow. */
 static void give_back(struct functions *f, size_t done)
 {
 	uintptr_t page = sysconf(_SC_PAGESIZE), from, to;
@@ -298,7 +299,8 @@ static void give_back(struct functions *f, size_t done)
 		f->gone = done;
 }
 
-/* What is left to be written and its rows; and these twice, when they are copied into the store. */
+/* Checks the limit for the remaining functions and the rows, and for twice the rows, as they will
+ * be copied into the store. */
 static bool has_room(const struct build *b)
 {
 	size_t rows = b->table->row_cnt * sizeof(*b->table->rows);
@@ -386,7 +388,7 @@ static int build(struct build *b)
 
 	if (!err)
 		err = write_table(b);
-	if (!err && b->wants_rbx) { /* the dynamic linker: once more, with what is said of rbx */
+	if (!err && b->wants_rbx) { /* the dynamic linker: run again with rules for rbx */
 		row_writer__fini(&b->writer);
 		unwind_table__fini(b->table);
 		b->image.eh_frame.s.follow_rbx = b->image.debug_frame.s.follow_rbx = true;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * .eh_frame / .debug_frame of one ELF image as rows and rules. Pure: no BPF, no process; tested and
- * fuzzed in user space. The caller owns the table and frees it with __fini.
- */
+/* Converts .eh_frame / .debug_frame of an ELF image to rows and rules. Pure: no BPF, no process;
+ * tested and fuzzed in user space. The caller owns the table and frees it with __fini. */
 #ifndef RECORD_UNWIND_TABLE_H
 #define RECORD_UNWIND_TABLE_H
 
@@ -10,10 +8,10 @@
 #include <stdint.h>
 #include <libelf.h>
 
-#include "bpf/unwind.h" /* struct rule: the unwinder's own form */
+#include "bpf/unwind.h" /* struct rule: format of the unwinder */
 
-/* Rows of one 64 KiB of ELF address space: rows[first] and the cnt-1 after it; none where nothing
- * is known. */
+/* Rows of 64 KiB of ELF address space: rows[first] and the cnt-1 following; none if nothing is
+ * known. */
 struct unwind_page {
 	uint32_t first, cnt;
 };
@@ -31,17 +29,17 @@ struct unwind_table {
 };
 
 /*
- * Reads CFI by ELF section, else by PT_GNU_EH_FRAME, from the file `fd` that `elf` is of; -1: it is
- * in memory. 0, or -ENODATA (no CFI, or not an image of this processor), -EBADMSG (malformed: the
- * table holds what was readable, whole FDEs only, and is usable), -ENOMEM, -E2BIG (more than `room`
- * bytes would be needed at a time, with the copy that unwind_store__add() makes). Never reads
- * outside the image. Read the image with ELF_C_READ, not mapped: a file cut short meanwhile must
- * not be a SIGBUS.
+ * Reads CFI by ELF section, else by PT_GNU_EH_FRAME, from the file `fd` of `elf`; -1: it is in
+ * memory. Returns 0; -ENODATA: no CFI, or not an image for this processor; -EBADMSG: malformed, the
+ * table has the readable, complete FDEs and can be used; -ENOMEM; -E2BIG: more than `room` bytes
+ * would be needed at a time, including the copy made by unwind_store__add(). Never reads outside
+ * the image. Open the image with ELF_C_READ, not mapped: truncation of a mapped file would raise
+ * SIGBUS.
  */
 int unwind_table__build(Elf *elf, int fd, uint64_t room, struct unwind_table *t);
 void unwind_table__fini(struct unwind_table *t);
 
-/* The rule of an ELF address; NULL outside all pages. */
+/* Returns the rule for an ELF address; NULL outside all pages. */
 const struct rule *unwind_table__find(const struct unwind_table *t, uint64_t address);
 
 #endif

@@ -11,14 +11,14 @@ struct unwind_user {
 	const struct unwind_store *store;
 	unwind_read_fn read;
 	void *read_ctx;
-	void *ranges[RANGE_SEGS], *rows[ROW_SEGS], *pages, *rules; /* mapped when first wanted */
+	void *ranges[RANGE_SEGS], *rows[ROW_SEGS], *pages, *rules; /* mapped on first use */
 	struct unwind_walk walk;
 	struct unwind_cache cache;
 };
 
-static struct unwind_user *env; /* of the walk under way: obrec unwinds on one thread */
+static struct unwind_user *env; /* of the current unwind: only one thread of obrec unwinds */
 
-/* Segment `seg` of a kind of memory, mapped; NULL when there is none. */
+/* Returns segment `seg` of a kind of memory, mapped; NULL if it does not exist. */
 static const void *mapped(void **place, enum unwind_memory what, uint32_t seg)
 {
 	size_t size;
@@ -40,7 +40,7 @@ static void unmap(struct unwind_user *u, void *place, enum unwind_memory what)
 	arena_unmap(place, size);
 }
 
-/* ---- what unwind_walk.h asks for ---- */
+/* ---- functions used by unwind_walk.h ---- */
 
 #define UW_FUNC static
 #ifndef __always_inline
