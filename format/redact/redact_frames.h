@@ -29,11 +29,9 @@ struct redact_framing {
 	uint8_t (*byte)(void *own, const struct redact_call *c, uint8_t ch);
 	void (*body)(void *own, struct redact_call *c, size_t at, size_t n);
 	void (*unseen)(void *own,
-		       uint64_t n); /* missing bytes of the current frame; NULL: its rest is
-				     * masked */
+		       uint64_t n); /* missing bytes; NULL: masks the frame's rest */
 	void (*end)(void *own);	    /* end of a frame */
-	void (*lost)(void *own, struct redact_call *c, size_t from, size_t to); /* synchronization
-										 * lost */
+	void (*lost)(void *own, struct redact_call *c, size_t from, size_t to); /* no sync */
 };
 
 /* Synchronized from position `pos` on. */
