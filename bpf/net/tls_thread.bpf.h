@@ -10,10 +10,10 @@
 struct tls_call {
 	__u64 ssl, buf;
 	__u64 len_at; /* _EX: address where the length is stored */
-	__u64 ts_ns; /* of a write: its last send or, before any, its start */
-	__u64 sk;    /* key in net_socks of the socket used inside the call */
-	__u32 id;    /* net_sock.id; 0: none */
-	__u32 kind;  /* enum tls_kind */
+	__u64 ts_ns;  /* of a write: its last send or, before any, its start */
+	__u64 sk;     /* key in net_socks of the socket used inside the call */
+	__u32 id;     /* net_sock.id; 0: none */
+	__u32 kind;   /* enum tls_kind */
 };
 
 /* `outer`: at the end of a handshake, a read may call back into the program, which then writes. */

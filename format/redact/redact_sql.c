@@ -480,7 +480,7 @@ static bool sniff(struct redact_call *c)
 	memcpy(p + had, c->p, n);
 	n += had;
 	if (n >= STARTUP_SNIFF && is_startup(p, n)) {
-		if (p[5] != 3) { /* asks for encryption, may be refused: repeat */
+		if (p[5] != 3) { /* requests encryption: startup may follow */
 			s = redact_first(c);
 			if (s) {
 				s->sniff_pos += STARTUP_SNIFF;
