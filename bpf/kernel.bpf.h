@@ -212,9 +212,8 @@ static __always_inline const struct arch_regs *current_regs_typed(struct task_st
 		bpf_probe_read_kernel(numbers, sizeof(numbers), known);
 		user_regs_at = at = numbers[0] - numbers[1];
 	}
-	/*
-	 * Since 7.x the result is an untyped memory pointer, for which bounded offsets are allowed.
-	 */
+	/* Since 7.x the verifier treats `stack` as untyped memory, to which a bounded offset may be
+	 * added. */
 	at &= STACK_SIZE_MAX - 1;
 	return (void *)cast_typed(struct pt_regs, current->stack + at);
 }

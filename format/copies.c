@@ -60,7 +60,7 @@ void copies_free(struct copies *a, struct copies *spare)
 	}
 }
 
-/* ---- strings met before ---- */
+/* ---- cache of strings ---- */
 
 static inline uint64_t word_at(const char *p)
 {

@@ -191,7 +191,7 @@ static size_t unfinished(const struct redact_call *c, size_t from)
 	while (at > from && (c->p[at - 1] == ' ' || c->p[at - 1] == '\t') &&
 	       c->kept - at < CARRY_MAX)
 		at--;
-	/* Blanks come between "name" and colon. */
+	/* There may be blanks between "name" and colon. */
 	if (at < c->kept && (at == from || c->p[at - 1] != '"'))
 		return c->kept;
 	while (at > from && c->kept - at < CARRY_MAX && !ends_token(c->p[at - 1]))

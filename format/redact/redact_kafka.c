@@ -195,7 +195,7 @@ static const struct redact_framing framing = {
 	.body = body,
 };
 
-/* ---- answers: own is the side that asked ---- */
+/* ---- responses: own is the side that sent the requests ---- */
 
 static int answer_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
