@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* The maps all probes share, sending to the rings, and following fork and exec. */
+/* Maps shared by all probes, sending to the ring buffers, and tracking of fork and exec. */
 #include "bpf/core.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -9,12 +9,12 @@ __u64 user_regs_at;
 const volatile bool never = false;
 const volatile bool target_all = false;
 const volatile __u32 self_tgid = 0;
-const volatile __u64 wakeup_sz = 128 << 10; /* queued bytes that wake obrec up */
+const volatile __u64 wakeup_sz = 128 << 10; /* queued bytes between two wakeups of obrec */
 
 bool enabled;
 __u32 target_slots[TARGET_SLOTS];
 __u64 target_procs[TARGET_PROCS][sizeof(struct target_proc) / 8];
-__u32 epoch; /* advanced by obrec now and then: every stack is sent again */
+__u32 epoch; /* incremented by obrec at times; then every stack is sent again */
 
 struct procs_map procs SEC(".maps");
 struct losses_map losses SEC(".maps");
@@ -22,10 +22,10 @@ struct losses_map losses SEC(".maps");
 struct rings_map rings SEC(".maps");
 
 /*
- * Which stacks obrec has been sent, as a two-way cache of hashes mixed with the epoch. An array and
- * not a hash map: a perf interrupt may come as NMI inside an update, where a locked bucket is a
- * deadlock on 5.10 (before 20b6cc34ea74) and a failure later. A stack that was pushed out, or
- * written by two CPUs at once, is merely sent again.
+ * Stacks already sent to obrec: a two-way cache of hashes combined with the epoch. It is an array,
+ * not a hash map: a perf interrupt may be an NMI that occurs during an update, where a locked
+ * bucket causes a deadlock on 5.10 (before 20b6cc34ea74) and an error on later kernels. A stack
+ * that was evicted, or written by two CPUs at once, is sent again.
  */
 struct sent {
 	__u64 key[2];
@@ -56,9 +56,10 @@ static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames
 }
 
 /*
- * Late in an exec the old program's memory is gone already while its registers are still there;
- * then come the new one's, which has not run yet. Neither has a user stack, as little as a thread
- * that has given up its memory to exit.
+ * Whether the walk failed because the thread is in execve(2). Late in an exec, the old program's
+ * memory is already gone while its registers are still present; they are then replaced by those of
+ * the new program, which has not run yet. Such a thread has no user stack, like one that has
+ * released its memory to exit.
  */
 static __always_inline bool stack_amid_exec(const struct unwind_walk *w)
 {
@@ -80,7 +81,7 @@ __noinline int stack_take_user(__u32 entry)
 	}
 	w->stack.hdr.probe = s->sample.hdr.probe;
 	w->stack.tgid = s->sample.tgid;
-	if (w->stack.error) /* it may end at an address that only this process's mappings explain */
+	if (w->stack.error) /* the last frame may depend on its mappings */
 		w->stack.hash ^= (__u64)s->sample.tgid << 32;
 	s->sample.user_stack = w->stack.hash;
 	return stack_send(&w->stack, WIRE_MAX_FRAMES);
@@ -103,7 +104,9 @@ __noinline int stack_none_user(__u32 entry)
 	return stack_send(&w->stack, WIRE_MAX_FRAMES);
 }
 
-/* On its own, so that what follows is not verified for each place where the loop may end. */
+/*
+ * A separate function, so that the code after the loop is not verified for each exit of the loop.
+ */
 __noinline int pack_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact)
 {
 	struct scratch *s = scratch_of(entry);
@@ -163,7 +166,7 @@ static __always_inline void target_forget(__u32 tgid)
 		t->proc.generation = 0;
 }
 
-/* A child has its parent's mappings: it is recorded from its first instruction, with complete
+/* Gives a child its parent's entry: it is recorded from its first instruction, with complete
  * stacks. */
 SEC("?raw_tp/sched_process_fork")
 int core_fork(struct bpf_raw_tracepoint_args *ctx)
@@ -178,15 +181,16 @@ int core_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (!p || !(p->flags & PROC_INHERIT))
 		return 0;
 	copy = *p;
-	target_slots[child & (TARGET_SLOTS - 1)] = TARGET_SLOT_ASK; /* obrec will know */
+	target_slots[child & (TARGET_SLOTS - 1)] = TARGET_SLOT_ASK; /* until obrec updates the
+								     * slot */
 	if (bpf_map_update_elem(&procs, &child, &copy, BPF_ANY))
 		loss_count(LOSS_PROCS_FULL);
-	target_forget(child); /* the number may have been another's */
+	target_forget(child); /* the tgid may be reused */
 	return 0;
 }
 
-/* The old image's mappings are gone; stacks say "process not known" until obrec has published the
- * new one. */
+/* Removes the mappings of the old image; stacks end with "process not known" until obrec has
+ * published the new ones. */
 SEC("?raw_tp/sched_process_exec")
 int core_exec(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * What every probe uses: who is recorded, scratch memory, stacks, sending. Maps and functions live
- * in core.bpf.c; functions are global, so that each is verified once and not again in every probe,
- * and take scalars only (pointers to memory as arguments of global functions came after 5.10).
+ * Functions and maps that every probe uses: target filter, scratch memory, stacks, sending of
+ * records. Maps and functions are defined in core.bpf.c. The functions are global, so that each is
+ * verified once and not in every probe. They take only scalars, because pointers to memory as
+ * arguments of global functions require kernels newer than 5.10.
  */
 #ifndef BPF_CORE_BPF_H
 #define BPF_CORE_BPF_H
@@ -13,15 +14,15 @@
 #include "bpf/unwind.bpf.h"
 
 /*
- * Entry contexts, each with a scratch of its own: a perf interrupt lands inside tracepoint
- * programs, a tracepoint fires inside a system call's or uprobe's program, and a device's interrupt
- * (with the tracepoints in it) inside any of them.
+ * Entry contexts, each with its own scratch: a perf interrupt may occur inside a tracepoint
+ * program, a tracepoint inside the program of a system call or uprobe, and a device interrupt (with
+ * the tracepoints in its handler) inside any of them.
  */
 enum entry { ENTRY_PERF, ENTRY_TRACEPOINT, ENTRY_UPROBE, ENTRY_INTERRUPT, ENTRY_CNT };
 _Static_assert(ENTRY_CNT == UNWIND_CONTEXTS, "a slot for each");
 
 struct procs_map {
-	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: 5.10 allows nothing else in perf_event */
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: perf_event on 5.10 requires it */
 	__uint(max_entries, 32768);
 	__type(key, __u32); /* tgid */
 	__type(value, struct proc);
@@ -32,7 +33,7 @@ struct losses_map {
 	__type(key, __u32);
 	__type(value, __u64);
 };
-/* One ring a CPU: no two CPUs contend, and a burst on one does not lose another's records. */
+/* One ring per CPU: CPUs do not contend, and a burst on one does not lose records of another. */
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -48,24 +49,26 @@ extern struct procs_map procs SEC(".maps");
 extern struct losses_map losses SEC(".maps");
 
 extern const volatile __u64 wakeup_sz; /* a power of two */
-extern const volatile bool target_all; /* everything is recorded */
-extern const volatile __u32 self_tgid; /* but obrec */
+extern const volatile bool target_all; /* record all processes */
+extern const volatile __u32 self_tgid; /* obrec's own, never recorded */
 extern bool enabled;		       /* set once all probes are attached */
-/* By tgid, folded: 0, the only process there that has an entry in procs and is a target, or
- * TARGET_SLOT_ASK. Nearly all are told by it, without a look-up. */
+/*
+ * Indexed by the low bits of the tgid. 0: no target there; else the tgid of the only process there
+ * that has an entry in procs and is a target, or TARGET_SLOT_ASK. This avoids a map lookup for
+ * nearly all processes.
+ */
 extern __u32 target_slots[TARGET_SLOTS];
-/* struct target_proc's; words, for the skeleton's header knows no types of ours. */
+/* Array of struct target_proc, declared as words because the skeleton header does not know obrec's
+ * types. */
 extern __u64 target_procs[TARGET_PROCS][sizeof(struct target_proc) / 8];
 
-/*
- * Walks the current task's user stack from `regs` and `proc` of the scratch, sends it unless obrec
- * has it, and notes its hash in the sample.
- */
+/* Walks the current task's user stack from `regs` and `proc` of the scratch, sends it unless obrec
+ * already has it, and stores its hash in the sample. */
 int stack_take_user(__u32 entry);
-/* Notes that there is a user stack but that it could not be taken. */
+/* Sets the sample's user stack to "not taken": it exists, but could not be read. */
 int stack_none_user(__u32 entry);
-/* The kernel stack: `cnt` raw addresses in kernel_frames; leaf_exact: the first is no return
- * address. */
+/* Packs and sends the kernel stack: `cnt` raw addresses in kernel_frames. leaf_exact: the first
+ * address is not a return address. */
 int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact);
 /* Sends scratch[entry].sample. */
 int sample_send(__u32 entry);
@@ -78,14 +81,14 @@ static __always_inline void loss_count(__u32 which)
 		add_atomically(v, 1);
 }
 
-/* A wake-up is a microsecond and more, so obrec gets one whenever another `every` bytes (a power of
- * two) are queued, and none for each record while it is late. */
+/* A wakeup costs a microsecond or more. obrec therefore gets one each time another `every` bytes (a
+ * power of two) are queued, and not one per record when it is behind. */
 static __always_inline bool is_wakeup_due(__u64 queued, __u64 more, __u64 every)
 {
 	return (queued & (every - 1)) + more >= every;
 }
 
-/* For what is in no ring of the kernel's. */
+/* Wakes obrec for data that is not in a kernel ring buffer. */
 static __always_inline void wake_up(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -98,8 +101,8 @@ static __always_inline void wake_up(void)
 
 /*
  * Sends a record of at most max_sz (a constant) bytes to obrec unless this CPU's ring already holds
- * `limit` bytes: what comes in masses leaves room for the rest. -1 when it was lost, counted as
- * `loss`. `wake`: obrec hears of it at once.
+ * `limit` bytes: high-volume records leave room for other ones. Returns -1 and counts `loss` when
+ * the record is lost. `wake`: wake obrec immediately.
  */
 static __always_inline int ring_send(void *record, __u64 size, __u64 max_sz, __u32 loss,
 				     __u64 limit, bool wake)
@@ -116,7 +119,7 @@ static __always_inline int ring_send(void *record, __u64 size, __u64 max_sz, __u
 		goto lost;
 	if (wake || is_wakeup_due(queued, size + BPF_RINGBUF_HDR_SZ, wakeup_sz))
 		flags = BPF_RB_FORCE_WAKEUP;
-	/* Here and not earlier: 5.10 forgets the bounds of a number that was spilled. */
+	/* The check is here because the 5.10 verifier loses the bounds of a spilled number. */
 	asm volatile("" : "+r"(size));
 	if (size > max_sz)
 		goto lost;
@@ -139,8 +142,9 @@ static __always_inline int ring_output(void *record, __u64 size, __u64 max_sz, _
 }
 
 /*
- * Memory of a CPU's that several runs want, as one may interrupt or preempt another: `*busy` counts
- * them. Two that claim it amid each other may both go without it, never both with it.
+ * Claims per-CPU memory. A program run may interrupt or preempt another one; `*busy` counts the
+ * runs that claim the memory. When two runs claim at the same time, both may fail, but never both
+ * succeed.
  */
 static __always_inline bool claim(__u64 *busy)
 {
@@ -167,7 +171,8 @@ static __always_inline struct scratch *scratch_of(__u32 entry)
 	return bpf_map_lookup_elem(&unwind_slots, &slot);
 }
 
-/* Claims the scratch; NULL (counted) when the context is entered twice on this CPU. */
+/* Claims the scratch. Returns NULL and counts a loss when the context is already in use on this
+ * CPU. */
 static __always_inline struct scratch *scratch_claim(__u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
@@ -181,9 +186,9 @@ static __always_inline struct scratch *scratch_claim(__u32 entry)
 }
 
 /*
- * The same where nothing but an interrupt can come between, which is over before this goes on: no
- * locked instruction, for which the processor would wait until the cold line is there, and at the
- * end until all that was written is.
+ * As scratch_claim(), for programs that only interrupts can interrupt, which finish before this
+ * program continues. It needs no locked instruction: the processor would wait for the cold cache
+ * line and, on release, for all preceding stores.
  */
 static __always_inline struct scratch *scratch_claim_nested(__u32 entry)
 {
@@ -216,7 +221,9 @@ static __always_inline bool is_target_proc(const struct proc *p)
 	return (p->flags & (PROC_TARGET | PROC_IGNORE)) == PROC_TARGET;
 }
 
-/* Is this process recorded? *p is its entry, NULL when it is recorded but not known yet. */
+/*
+ * Whether the process is recorded. *p is its entry; NULL when it is recorded but has no entry yet.
+ */
 static __always_inline bool is_target(__u32 tgid, struct proc **p)
 {
 	*p = NULL;
@@ -228,7 +235,7 @@ static __always_inline bool is_target(__u32 tgid, struct proc **p)
 	return target_all && tgid && tgid != self_tgid;
 }
 
-/* The same where the entry does not matter. */
+/* As is_target(), without the entry. */
 static __always_inline bool is_recorded(__u32 tgid)
 {
 	__u32 only = target_slots[tgid & (TARGET_SLOTS - 1)];
@@ -239,7 +246,7 @@ static __always_inline bool is_recorded(__u32 tgid)
 	return is_target(tgid, &p);
 }
 
-/* For the unwinder; all zero (no ranges) when nothing is known of the process yet. */
+/* Input of the unwinder; all zero (no ranges) when the process is not known yet. */
 static __always_inline void copy_proc(struct proc *to, const struct proc *from)
 {
 	if (from)
@@ -253,10 +260,8 @@ static __always_inline struct target_proc *target_proc_of(__u32 tgid)
 	return (void *)target_procs[tgid & (TARGET_PROCS - 1)];
 }
 
-/*
- * is_target() and copy_proc() by the short way; false: they have to do it. Each load's address
- * depends on what was read before, so that no processor changes their order.
- */
+/* Fast path of is_target() and copy_proc(); false: use those instead. The address of each load
+ * depends on the previously loaded value, so that no processor reorders the loads. */
 static __always_inline bool target_take(struct proc *to, __u32 tgid)
 {
 	const struct target_proc *t = target_proc_of(tgid);

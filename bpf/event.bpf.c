@@ -4,10 +4,8 @@
 struct events_map events SEC(".maps");
 const volatile __u32 event_rates[64];
 
-/*
- * What each process has sent of each probe in this second, by a hash of both: those that fall
- * together share the bound. Two CPUs at once may let one more through.
- */
+/* Number of events sent in the current second, by a hash of process and probe. Pairs with the same
+ * hash share the limit. Two CPUs at the same time may send one event more. */
 #define RATE_SLOTS 4096
 struct rate {
 	__u32 second, cnt;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Typed rows, from any probe:
+ * Typed events, for use in any probe:
  *
  *	struct event_open *e = EVENT_BEGIN(open, ENTRY_TRACEPOINT, bpf_get_current_pid_tgid());
  *
@@ -10,9 +10,9 @@
  *	e->path = event_user_str(e, 0, path);
  *	EVENT_SEND(open, e, ENTRY_TRACEPOINT, e->path);
  *
- * Each is counted in the series `events` of its probe, by process, before anything else. Of one
- * process and second no more than the probe's rate are sent; the others are counted in `throttled`.
- * What found no room in the ring is a loss.
+ * Every event is first counted by process in the probe's series `events`. Per process and second,
+ * at most the probe's rate is sent; further events are counted in the series `throttled`. An event
+ * that does not fit into the ring buffer is counted as lost.
  */
 #ifndef BPF_EVENT_BPF_H
 #define BPF_EVENT_BPF_H
@@ -20,7 +20,7 @@
 #include "bpf/event.h"
 #include "bpf/metric.bpf.h"
 
-/* Held with the scratch of the same entry context. */
+/* Protected by the claim of the scratch of the same entry context. */
 struct event_scratch {
 	struct wire_hdr hdr;
 	__u64 fields[EVENT_FIELDS_MAX];
@@ -33,12 +33,12 @@ struct events_map {
 	__type(value, struct event_scratch);
 };
 extern struct events_map events SEC(".maps");
-/* By probe number: events a process and second that are sent; set by obrec. */
+/* Maximum of events sent per process and second, by probe number; set by obrec. */
 extern const volatile __u32 event_rates[64];
 
-/* May another event of this process be sent now? */
+/* Whether another event of this process may be sent now. */
 int event_within_rate(__u32 probe, __u32 tgid);
-/* Takes the current task's stacks, as raw addresses in the scratch's kernel_frames, and walks. */
+/* Walks the current task's user stack and stores its hash in the scratch's sample. */
 int event_user_stack(__u32 entry);
 
 static __always_inline void *event_scratch_of(__u32 entry)
@@ -46,8 +46,8 @@ static __always_inline void *event_scratch_of(__u32 entry)
 	return bpf_map_lookup_elem(&events, &entry);
 }
 
-/* The record's buffer with the scratch claimed; NULL: it is not sent, and was counted. `comm` may
- * be NULL: the current task's. */
+/* Returns the record buffer and claims the scratch. NULL: the event is not sent and has been
+ * counted. `comm` NULL: the current task's. */
 static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe, __u64 who,
 					 const char *comm, __u32 comm_at)
 {
@@ -86,8 +86,8 @@ static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe,
 		    __builtin_offsetof(struct event_##name, task_comm))
 #define EVENT_BEGIN(name, entry, who) EVENT_BEGIN_AS(name, entry, who, NULL)
 
-/* The current task's kernel and user stack into the scratch's sample; for programs that run in its
- * context and have claimed the scratch. */
+/* Stores the current task's kernel and user stack in the scratch's sample. For programs that run in
+ * the context of the task and have claimed the scratch. */
 static __always_inline void stacks_take(void *ctx, __u32 entry)
 {
 	struct scratch *s = scratch_of(entry);
@@ -104,7 +104,7 @@ static __always_inline void stacks_take(void *ctx, __u32 entry)
 	event_user_stack(entry);
 }
 
-/* The same into the event. */
+/* As stacks_take(), and stores both stacks in the event. */
 static __always_inline void event_stacks(void *ctx, __u32 entry, void *event)
 {
 	struct scratch *s = scratch_of(entry);
@@ -117,7 +117,7 @@ static __always_inline void event_stacks(void *ctx, __u32 entry, void *event)
 	e->fields[3] = s->sample.kernel_stack;
 }
 
-/* A string of the current process's, behind `at` bytes of others; how long it is. */
+/* Copies a string of the current process to offset `at` of the event's text; returns its length. */
 static __always_inline __u32 event_user_str(char *text, __u32 at, const void *from)
 {
 	long n;

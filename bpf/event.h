@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Ring records of kind WIRE_EVENT, made from format/records.def: struct event_NAME for each kind of
- * record there, and its number EVENT_NAME. All fields are u64 here, so that obrec can hand any of
- * them on without knowing it:
+ * Ring-buffer records of kind WIRE_EVENT, generated from format/records.def: for each record NAME
+ * there, struct event_NAME and the number EVENT_NAME. All fields are u64, so that obrec can forward
+ * any record without knowing its type:
  *
- *   ts_ns                       of the event
+ *   ts_ns                       time of the event
  *   thread                      tgid << 32 | tid
  *   user_stack, kernel_stack    wire_stack.hash, 0 for none
  *   u32, u64                    the number
- *   str                         its length; the bytes of all of them stand in `text`, in order
+ *   str                         its length; the bytes of all strings follow in `text`, in order
  */
 #ifndef BPF_EVENT_H
 #define BPF_EVENT_H
 
 #include "bpf/wire.h"
 
-#define EVENT_STR_MAX 4096  /* of one string */
-#define EVENT_TEXT_MAX 8192 /* of a record's strings */
+#define EVENT_STR_MAX 4096  /* bytes of one string */
+#define EVENT_TEXT_MAX 8192 /* bytes of all strings of a record */
 #define EVENT_FIELDS_MAX 24
 
 enum event_number {

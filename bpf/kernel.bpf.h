@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * The only kernel types and fields obrec uses, relocated at load time (CO-RE), and every difference
- * between kernels, each with the commit that made it. 5.10 is the oldest kernel.
+ * All kernel types and fields that obrec uses, relocated at load time (CO-RE), and all differences
+ * between kernels, each with the commit that introduced it. 5.10 is the oldest supported kernel.
  */
 #ifndef BPF_KERNEL_BPF_H
 #define BPF_KERNEL_BPF_H
@@ -13,10 +13,8 @@
 
 #include "bpf/wire.h"
 
-/*
- * User registers as the kernel lays them out; an ABI (ptrace), so not relocated. The vendor's
- * headers cannot be used: compiled for BPF they pick the 32-bit layout or none.
- */
+/* User registers in the kernel's layout; an ABI (ptrace), so not relocated. The distribution's
+ * headers cannot be used: compiled for BPF, they select the 32-bit layout or none. */
 #if defined(__TARGET_ARCH_x86)
 struct arch_regs {
 	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
@@ -48,7 +46,7 @@ struct perf_event_ctx {
 	__u64 addr;
 };
 
-/* The arguments of a kernel function at its entry. */
+/* Arguments and return value of a kernel function. */
 #if defined(__TARGET_ARCH_x86)
 #define CTX_ARG0(r) ((r)->di)
 #define CTX_ARG1(r) ((r)->si)
@@ -65,7 +63,7 @@ struct perf_event_ctx {
 #define CTX_RET(r) ((r)->regs[0])
 #endif
 
-/* Word by word: the verifier allows nothing else on a context. */
+/* Copies word by word; the verifier allows no other access to a context. */
 #define COPY_CTX_REGS(to, from)                                                                    \
 	do {                                                                                       \
 		_Pragma("unroll") for (unsigned i_ = 0; i_ < sizeof(*(from)) / 8;                  \
@@ -82,7 +80,7 @@ static __always_inline bool syscall_is_exec(const struct arch_regs *regs)
 #endif
 }
 
-#define STACK_SIZE_MAX 65536 /* of a task's kernel stack: arm64 with pages of that size, KASAN */
+#define STACK_SIZE_MAX 65536 /* upper bound of a kernel stack: arm64 with 64 KiB pages, KASAN */
 
 struct mm_struct;
 
@@ -122,13 +120,11 @@ struct task_struct___5_10 {
 #define TASK_DEAD 0x0080
 #define TASK_STOPPED_OR_TRACED 0x000c
 
-/* Set by obrec from what it probed: a reduced BTF has no enum bpf_func_id to ask. */
+/* Set by obrec after probing the kernel: a reduced BTF does not contain enum bpf_func_id. */
 extern const volatile bool have_task_pt_regs;
 
-/*
- * `typed`: the pointer came from a BTF-typed program argument and may be dereferenced; a constant,
- * so that only one of the two ways is left in the program.
- */
+/* `typed`: the pointer is from a BTF-typed program argument and may be dereferenced. It is a
+ * constant, so that the program contains only one of the two variants. */
 static __always_inline __u32 task_pid(struct task_struct *t, bool typed)
 {
 	return typed ? t->pid : BPF_CORE_READ(t, pid);
@@ -139,7 +135,7 @@ static __always_inline __u32 task_tgid(struct task_struct *t, bool typed)
 	return typed ? t->tgid : BPF_CORE_READ(t, tgid);
 }
 
-/* As bpf_get_current_pid_tgid() of that task, without a call. */
+/* Same value as bpf_get_current_pid_tgid() for this task, without a helper call. */
 static __always_inline __u64 task_who_typed(struct task_struct *t)
 {
 	return (__u64)t->tgid << 32 | (__u32)t->pid;
@@ -155,14 +151,14 @@ static __always_inline __u32 task_state(struct task_struct *task, bool typed)
 	return typed ? old->state : BPF_CORE_READ(old, state);
 }
 
-/* Its cgroup in the unified hierarchy: the inode of its directory. */
+/* The task's cgroup in the unified hierarchy: the inode of the cgroup directory. */
 static __always_inline __u64 task_cgroup(struct task_struct *t, bool typed)
 {
 	return typed ? t->cgroups->dfl_cgrp->kn->id : BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
 }
 
-/* No user memory to walk: a kernel thread, or one that has already dropped its mm while it exits.
- */
+/* Whether the task has no user memory: a kernel thread, or a thread that has released its mm in
+ * exit. */
 static __always_inline bool task_is_kernel(struct task_struct *t, bool typed)
 {
 	if (typed)
@@ -171,26 +167,26 @@ static __always_inline bool task_is_kernel(struct task_struct *t, bool typed)
 }
 
 /*
- * The pointer as one to a struct of that type, which typed programs may dereference, by
- * bpf_rdonly_cast() (6.2, a35b9af4ec2c, "bpf: Add a kfunc for generic type cast."). The verifier
- * makes it a move, where each helper is a call. Here it is a call of a helper that does not exist,
- * to which obrec gives the real one's id (record/host/rdonly_cast.h): for an object that names any kfunc
- * libbpf wants the kernel's own BTF, which not all kernels have.
+ * Casts a pointer to a BTF-typed one, which typed programs may dereference, with bpf_rdonly_cast()
+ * (6.2, a35b9af4ec2c, "bpf: Add a kfunc for generic type cast."). The verifier turns it into a
+ * move; a helper would be a call. The object instead calls a helper that does not exist, and obrec
+ * inserts the id of the kfunc (record/host/rdonly_cast.h): for an object that references a kfunc,
+ * libbpf requires the kernel's own BTF, which not all kernels have.
  */
 static void *(*const rdonly_cast)(const void *, __u32 type) = (void *)WIRE_RDONLY_CAST;
 #define cast_typed(type, p) ((type *)rdonly_cast(p, bpf_core_type_id_kernel(type)))
 
 /*
- * Where the registers saved at kernel entry lie. bpf_task_pt_regs() is 5.15, dd6e10fbd9fb ("bpf:
- * Add bpf_task_pt_regs() helper"); before, task_pt_regs() by hand (those kernels have no padding at
- * the stack's top).
+ * Address of the registers saved at kernel entry. bpf_task_pt_regs() requires 5.15, dd6e10fbd9fb
+ * ("bpf: Add bpf_task_pt_regs() helper"); for older kernels this computes task_pt_regs() (those
+ * kernels have no padding at the top of the stack).
  */
 static __always_inline const struct arch_regs *user_regs_place(struct task_struct *t)
 {
 	return BPF_CORE_READ(t, stack) + ARCH_THREAD_SIZE - bpf_core_type_size(struct pt_regs);
 }
 
-/* Of the current task; for bpf_probe_read_kernel(). */
+/* As above, of the current task; to be read with bpf_probe_read_kernel(). */
 static __always_inline const struct arch_regs *current_regs_place(void)
 {
 	if (have_task_pt_regs)
@@ -203,25 +199,26 @@ static __always_inline long current_user_regs(struct arch_regs *to)
 	return bpf_probe_read_kernel(to, sizeof(*to), current_regs_place());
 }
 
-/* The same for typed programs, which may dereference it. */
-extern __u64 user_regs_at; /* in the task's stack; 0: not known yet */
+/* As above, for typed programs, which may dereference the pointer. */
+extern __u64 user_regs_at; /* offset in the kernel stack; 0: not known yet */
 static __always_inline const struct arch_regs *current_regs_typed(struct task_struct *current)
 {
 	__u64 at = user_regs_at;
 
 	if (!at) {
 		const void *known[] = {(void *)bpf_task_pt_regs((void *)current), current->stack};
-		__u64 numbers[2] = {0}; /* for which the verifier does not take pointers it knows */
+		__u64 numbers[2] = {0}; /* typed pointers cannot be subtracted */
 
 		bpf_probe_read_kernel(numbers, sizeof(numbers), known);
 		user_regs_at = at = numbers[0] - numbers[1];
 	}
-	/* A pointer into memory of whatever kind since 7.x, which may be moved within bounds. */
+	/* Since 7.x the verifier treats `stack` as untyped memory, to which a bounded offset may be
+	 * added. */
 	at &= STACK_SIZE_MAX - 1;
 	return (void *)cast_typed(struct pt_regs, current->stack + at);
 }
 
-/* Of a task that need not be the current one. */
+/* Reads the user registers of any task. */
 static __always_inline long task_user_regs(struct task_struct *t, bool typed, struct arch_regs *to)
 {
 	const void *from;
@@ -233,7 +230,7 @@ static __always_inline long task_user_regs(struct task_struct *t, bool typed, st
 	return bpf_probe_read_kernel(to, sizeof(*to), from);
 }
 
-/* The current thread entered the kernel by a system call, not by a fault or interrupt. */
+/* Whether the current thread entered the kernel through a system call, not a fault or interrupt. */
 static __always_inline bool current_in_syscall(void)
 {
 	const struct arch_regs *r;
@@ -256,10 +253,11 @@ static __always_inline bool current_in_syscall(void)
 }
 
 /*
- * Never called, but in a program's code, which by that gets no private stack (6.13, a76ab5731e32,
- * "bpf: Find eligible subprogs for private stack support": not where there are tail calls). Those
- * are one a CPU. Of a uprobe's program several runs may be under way on a CPU, as a task can be
- * preempted in it and no run is skipped: one would go on with another's variables and pointers.
+ * Keeps a program on the task's stack: programs with a tail call, which is never executed here, get
+ * no private stack (6.13, a76ab5731e32, "bpf: Find eligible subprogs for private stack support").
+ * Private stacks are per CPU. A task can be preempted in a uprobe program and no run is skipped, so
+ * several runs may be active on a CPU; with a private stack, they would overwrite each other's
+ * variables and pointers.
  */
 extern const volatile bool never;
 
@@ -270,8 +268,9 @@ static __always_inline void keep_task_stack(void)
 }
 
 /*
- * An addition whose old value nobody asks for, in the form that all kernels know. A stronger order
- * makes newer clangs (seen: 22) emit the fetching one, which kernels before 5.12 refuse.
+ * Atomic addition that does not return the old value, in the form that all kernels support. With a
+ * stronger memory order, newer clangs (seen: 22) emit the fetching instruction, which kernels
+ * before 5.12 reject.
  */
 static __always_inline void add_atomically(__u64 *to, __u64 n)
 {
@@ -279,10 +278,10 @@ static __always_inline void add_atomically(__u64 *to, __u64 n)
 }
 
 /*
- * Where paths meet. The verifier prunes states only where two jumps and eight instructions have
- * passed since it last did (is_state_visited() of kernel/bpf/verifier.c); these are two jumps, which
- * it removes from the program in the end. Without, a path is often verified again to its end for
- * each branch before, though all that follows is the same.
+ * Makes the verifier compare states where paths join. It prunes states only after two jumps and
+ * eight instructions since the last check (is_state_visited() of kernel/bpf/verifier.c); these are
+ * two jumps, which it removes afterwards. Without them, a path is often verified to its end again
+ * for each preceding branch, although the remaining code is the same.
  */
 static __always_inline void verifier_join(void)
 {

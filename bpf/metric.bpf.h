@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Counting in the kernel: hist_add() and count_add() add one occurrence to a cell. Cells only grow;
- * obrec reads them every second and takes differences. Not for perf_event programs: adding a key
- * takes a lock.
+ * Aggregation in the kernel: hist_add() and count_add() add one occurrence to a cell. Cells never
+ * decrease; obrec reads them every second and computes differences. Not for perf_event programs:
+ * inserting a key takes a lock.
  *
  *	struct metric_key key = {};
  *
@@ -15,15 +15,18 @@
 #include "bpf/core.bpf.h"
 #include "bpf/metric.h"
 
-/* By CPU, so that none waits for another. */
+/* Per CPU, to avoid contention. */
 struct metrics_map {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH); /* preallocated: before 6.1 others may not grow */
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH); /* preallocated: needed before 6.1 */
 	__uint(max_entries, 1);			/* obrec sets it */
 	__type(key, struct metric_key);
 	__type(value, struct metric_cell);
 };
-/* By SERIES_NUMBER() of what is on: the place of its first bucket in metric_others, which has what
- * found no room above, whatever its key. */
+/*
+ * metric_other_at: index of the first bucket of each enabled series in metric_others, by
+ * SERIES_NUMBER(). metric_others collects the occurrences, whatever their key, that do not fit into
+ * metrics.
+ */
 struct metric_others_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* obrec sets it */
@@ -33,9 +36,9 @@ struct metric_others_map {
 extern struct metrics_map metrics SEC(".maps");
 extern struct metric_others_map metric_others SEC(".maps");
 extern __u32 metric_other_at[SERIES_NUMBERS];
-/* metric_bucket(), verified once and not along each way that leads to it. */
+/* metric_bucket() as a global function, verified once and not on every path that calls it. */
 int metric_bucket_of(__u64 value);
-extern __u64 metric_other_cnt; /* so that obrec need not look for them */
+extern __u64 metric_other_cnt; /* lets obrec skip metric_others while it is empty */
 
 static __always_inline void metric_add(struct metric_key *key, __u64 value)
 {
@@ -65,7 +68,7 @@ static __always_inline void hist_add(__u32 probe, __u32 series, struct metric_ke
 	metric_add(key, value);
 }
 
-/* One more, of `amount`: bytes perhaps; the cell has both. */
+/* Adds one occurrence of `amount`, for example bytes; the cell stores both count and sum. */
 static __always_inline void count_add(__u32 probe, __u32 series, struct metric_key *key,
 				      __u64 amount)
 {
@@ -74,7 +77,7 @@ static __always_inline void count_add(__u32 probe, __u32 series, struct metric_k
 	metric_add(key, amount);
 }
 
-/* A name as the first two parts; series by process begin with it. */
+/* Stores a process name in the first two parts, where all per-process series have it. */
 static __always_inline void metric_key_comm(struct metric_key *key, const char *comm)
 {
 	__builtin_memcpy(key->part, comm, WIRE_COMM_LEN);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Cells: what probes count in the kernel, by series and key, and the buckets of histograms. Shared
- * with record/cells.c, which reads them, and with its tests.
+ * Cells: counters and histogram buckets that probes maintain in the kernel, by series and key.
+ * Shared with record/cells.c, which reads them, and with its tests.
  *
- * Buckets are log-linear: 32 a power of two, so that a bucket's middle is within 1.6 % of what is
- * in it; below 32 each number has its own.
+ * Buckets are log-linear: 32 per power of two, so that the middle of a bucket is within 1.6 % of
+ * every value in it. Below 32, each value has its own bucket.
  *
  *   index      0 ... 31 | 32 ... 63 | 64 ... 95   | 96 ... 127   | ...
  *   values     0 ... 31 | 32 ... 63 | 64 ... 127  | 128 ... 255  |
@@ -17,22 +17,22 @@
 
 #define METRIC_SUB_BITS 5
 #define METRIC_SUBS (1u << METRIC_SUB_BITS)
-/* Values from here on share the last bucket: 78 hours in ns, 256 TiB. */
+/* Values of 2^48 and more share the last bucket: 78 hours in ns, 256 TiB. */
 #define METRIC_VALUE_BITS 48
 #define METRIC_BUCKETS (METRIC_SUBS * (METRIC_VALUE_BITS - METRIC_SUB_BITS + 1) + 1)
 
-/* Every probe's first series, which are there for each kind of event. */
+/* The first two series exist for every probe with events. */
 enum { SERIES_EVENTS, SERIES_THROTTLED, SERIES_OWN };
-#define SERIES_MAX 16 /* of one probe */
+#define SERIES_MAX 16 /* series per probe */
 #define SERIES_NUMBER(probe, series) ((probe)*SERIES_MAX + (series))
 #define SERIES_NUMBERS (64 * SERIES_MAX)
 
 #define METRIC_KEY_PARTS 4
 
-/* What a series counts by; probes say what the parts are. Unused parts are 0. */
+/* Key of a cell within its series; each probe defines the parts. Unused parts are 0. */
 struct metric_key {
 	__u32 series; /* SERIES_NUMBER() */
-	__u32 bucket; /* 0 of a counter */
+	__u32 bucket; /* 0 for counters */
 	__u64 part[METRIC_KEY_PARTS];
 };
 
@@ -40,8 +40,8 @@ struct metric_cell {
 	__u64 count, sum;
 };
 
-/* The number of the highest bit set; of 0: 0. Without a branch for each bit, and without clz, which
- * BPF got late. */
+/* Number of the highest set bit; 0 for 0. Without branches per bit and without clz, which older BPF
+ * targets do not have. */
 static inline __attribute__((always_inline)) __u32 metric_log2(__u64 v)
 {
 	__u32 n = 0, more;
@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) __u32 metric_bucket(__u64 value)
 	return (log - METRIC_SUB_BITS) * METRIC_SUBS + (value >> (log - METRIC_SUB_BITS));
 }
 
-/* The least value of a bucket; of the one behind the last: the end of all. */
+/* Lowest value of a bucket; for the index after the last bucket, the maximum of u64. */
 static inline __u64 metric_low(__u32 bucket)
 {
 	__u32 log;

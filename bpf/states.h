@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * No program is run on a CPU while it is running there already (6.1, 05b24ff9b2cf, "bpf: Prevent
- * bpf program recursion for raw tracepoint probes"), but segments arrive, hundreds in a row at
- * times, while a task's own socket is in its hands. Two programs follow the changes of a CPU's
- * sockets, one attached behind the other: here the second finds out which of them the first missed.
- * Compiled for BPF and, in the tests, for user space, with interrupts at each barrier().
+ * Finds events that a BPF program missed because it was already running on the CPU.
+ *
+ * The kernel does not run a program on a CPU where it is already running (6.1, 05b24ff9b2cf, "bpf:
+ * Prevent bpf program recursion for raw tracepoint probes"). Segments may arrive, sometimes
+ * hundreds in a row, while a program handles a socket of the current task. Two programs are
+ * therefore attached to socket state changes, one after the other; the second detects which changes
+ * the first one missed. Compiled for BPF and, in the tests, for user space, where barrier()
+ * simulates interrupts.
  */
 #ifndef BPF_STATES_H
 #define BPF_STATES_H
@@ -13,13 +16,14 @@
 #include <stdbool.h>
 #endif
 
-enum { STATES_STALE = 4096 }; /* what is interrupted so often is over, its end was not seen */
+enum { STATES_STALE = 4096 }; /* after so many inner changes, the outer one is taken as finished */
 
-/* A CPU's. A change is a number; those that the first was through with, and the second not yet: */
+/* State of one CPU. A change is identified by a number. `outer` and `inner` are the changes that
+ * the first program has finished and the second one has not: */
 struct states {
-	__u64 outer, inner; /* inner: came amid the outer one */
-	__u64 inner_cnt;    /* since the outer one */
-	__u64 second; /* it is at work, and misses what interrupts it; the first does not */
+	__u64 outer, inner; /* inner: interrupted the outer one */
+	__u64 inner_cnt;    /* number of inner changes since the outer one */
+	__u64 second; /* the second program runs and may miss changes */
 };
 
 static __always_inline void states_first(struct states *st, __u64 change)
@@ -36,8 +40,11 @@ static __always_inline void states_first(struct states *st, __u64 change)
 	barrier();
 }
 
-/* In the second, until states_end(): whether the first missed the change. What interrupts it before
- * its first or behind its last step here may leave its mark in `inner` or `outer`. */
+/*
+ * Called by the second program: whether the first one missed the change. Ends with states_end(). A
+ * change that interrupts it before its first or after its last step here may leave its number in
+ * `inner` or `outer`.
+ */
 static __always_inline bool states_missed(struct states *st, __u64 change)
 {
 	st->second = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* The walk of unwind_walk.h as BPF: its maps and how it reads memory. */
+/* The stack walk of unwind_walk.h for BPF: its maps and its memory access. */
 #include "bpf/kernel.bpf.h"
 #include "bpf/unwind.bpf.h"
 
@@ -7,7 +7,7 @@ struct unwind_slots_map unwind_slots SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* values begin on a page */
+	__uint(map_flags, BPF_F_MMAPABLE); /* values are page-aligned */
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct unwind_cache));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * The walk itself: registers in, frames out. Compiled twice from the same text, as BPF
- * (unwind.bpf.c) and as a user-space program (record/unwind/unwind_user.c). The includer defines, before
- * it includes this file:
+ * The stack walk: computes frames from registers. Compiled twice, as BPF (unwind.bpf.c) and as a
+ * user-space program (record/unwind/unwind_user.c). Before including this file, define:
  *
- *   UW_FUNC               storage of the step functions
+ *   UW_FUNC               storage class of the step functions
  *   uw_walk(slot)         struct unwind_walk *, NULL when there is no such slot
  *   uw_cache(slot)        struct unwind_cache *
  *   uw_ranges(segment)    const struct range_seg *, or NULL
@@ -12,13 +11,13 @@
  *   uw_page(index)        const struct page *, or NULL
  *   uw_rule(index)        const struct rule *, or NULL
  *   uw_read(to, size, at) 0 when `size` bytes of user memory were read
- *   uw_load32(p), uw_load64(p)  what lies at p, which may be unaligned
+ *   uw_load32(p), uw_load64(p)  the value at p, which may be unaligned
  *
- * unwind_frames() goes a few frames up and is called in a loop until it returns nonzero. It is the
- * short way for what nearly all frames are: known to the cache, CFA from rsp or rbp, return address
- * below it. Everything else is unwind_odd()'s. The functions are global and take a slot number
- * because that is what kernels from 5.10 verify once and on their own, whatever loop they are
- * called from; state lies in the slot between calls.
+ * unwind_frames() unwinds several frames and is called in a loop until it returns nonzero. It is
+ * the fast path for nearly all frames: cached, CFA from rsp or rbp, return address below the CFA.
+ * unwind_odd() handles all other frames. The functions are global and take a slot number, because
+ * kernels from 5.10 verify such functions once, independent of the calling loop. The state is in
+ * the slot between calls.
  */
 #ifndef BPF_UNWIND_WALK_H
 #define BPF_UNWIND_WALK_H
@@ -26,16 +25,16 @@
 #include "bpf/unwind.h"
 #include "format/records.h"
 
-#define UNWIND_BATCH 8					   /* frames a call of unwind_frames */
-#define UNWIND_CALLS (WIRE_MAX_FRAMES / UNWIND_BATCH + 16) /* with room for a second start */
+#define UNWIND_BATCH 8					   /* frames per call of unwind_frames */
+#define UNWIND_CALLS (WIRE_MAX_FRAMES / UNWIND_BATCH + 16) /* with a margin for a restart */
 #define UNWIND_OUTERMOST (-1)
-#define UNWIND_AGAIN (-2) /* from the start, following rbx */
+#define UNWIND_AGAIN (-2) /* restart, following rbx */
 #define UNWIND_NOWHERE (1ULL << 63) /* window_at of an empty window */
 #define UNWIND_MAX_FP_FRAME (1u << 20)
 #define UNWIND_HASH_K 0x9e3779b97f4a7c15ULL
 
-/* What a rule's first three bytes are in nearly all frames, three bits aside: reg rsp
- * (or rbp), rbp saved at CFA (or not), by frame pointers (or not). */
+/* The first three bytes of a rule in nearly all frames, except for three bits: register rsp (or
+ * rbp), rbp saved at CFA (or not), frame-pointer record (or not). */
 #define UNWIND_USUAL (CFA_REG | UNWIND_FP << 8 | RULE_SAVED(SAVED_AT_CFA, SAVED_SAME) << 16)
 #define UNWIND_USUAL_SP ((UNWIND_SP ^ UNWIND_FP) << 8)
 _Static_assert((UNWIND_SP & UNWIND_FP) == UNWIND_FP, "sp is fp and more");
@@ -57,7 +56,7 @@ static __always_inline __u32 unwind_cache_hash(__u64 pc)
 	return (__u32)((pc * UNWIND_HASH_K) >> (64 - UNWIND_CACHE_INDEX_BITS));
 }
 
-/* Whether the look-up is of an instruction that was interrupted, not of a return address. */
+/* Whether the lookup is for an interrupted instruction, not for a return address. */
 static __always_inline int unwind_exact(const struct unwind_walk *w)
 {
 	return w->regs_from != UNWIND_REGS_NONE;
@@ -69,7 +68,8 @@ static __always_inline int unwind_is_cached(const struct unwind_walk *w,
 	return (e->pc_next & UNWIND_PC_MASK) == w->pc && e->generation == w->proc.generation;
 }
 
-/* Notes that this frame's entry is number `at`, and in the one before it that this came after. */
+/* Sets the entry of this frame to number `at`, and stores it as the successor in the previous
+ * frame's entry. */
 static __always_inline void unwind_follows(struct unwind_walk *w, struct unwind_cache *c, __u32 at)
 {
 	struct unwind_cached *before = &c->entry[w->entry & (UNWIND_CACHE_CNT - 1)];
@@ -79,7 +79,7 @@ static __always_inline void unwind_follows(struct unwind_walk *w, struct unwind_
 	w->next = at;
 }
 
-/* A place for w->pc, which is not cached. */
+/* Allocates a cache entry for w->pc, which is not cached. */
 static __always_inline struct unwind_cached *unwind_cache_take(struct unwind_walk *w,
 							       struct unwind_cache *c)
 {
@@ -102,7 +102,7 @@ static __always_inline __u64 unwind_hash(__u64 hash, __u64 word)
 	return hash ^ hash >> 32;
 }
 
-/* w->next was guessed wrong: makes it the number of w->pc's entry. Nonzero: there is none. */
+/* Corrects a wrong prediction: sets w->next to the number of w->pc's entry. Nonzero: not cached. */
 UW_FUNC int unwind_seek(__u32 slot)
 {
 	struct unwind_walk *w = uw_walk(slot);
@@ -119,8 +119,8 @@ UW_FUNC int unwind_seek(__u32 slot)
 	return 0;
 }
 
-/* Fetches the piece of stack that begins at `at`; the last of its page where the next page cannot
- * be read. */
+/* Reads UNWIND_WINDOW bytes of stack starting at `at`, or the last ones of its page when the next
+ * page cannot be read. */
 UW_FUNC int unwind_fill(__u32 slot, __u64 at)
 {
 	struct unwind_walk *w = uw_walk(slot);
@@ -140,12 +140,13 @@ UW_FUNC int unwind_fill(__u32 slot, __u64 at)
 }
 
 /*
- * A step of a binary search: [mid + 1, hi) where `upper` is all ones, [lo, mid) where it is 0.
- * Without a branch: the verifier would follow both ways of each step, 7.2 for 70,000 instructions.
+ * A step of a binary search: continues with [mid + 1, hi) when `upper` is all ones, [lo, mid) when
+ * it is 0. Branch-free: the verifier would follow both branches of each step; on 7.2 for 70,000
+ * instructions.
  */
 static __always_inline void unwind_halve(__u32 *lo, __u32 *hi, __u32 mid, __u32 upper)
 {
-	asm volatile("" : "+r"(upper)); /* else the compiler makes a branch of it */
+	asm volatile("" : "+r"(upper)); /* prevents the compiler from creating a branch */
 	*lo += (mid + 1 - *lo) & upper;
 	*hi -= (*hi - mid) & ~upper;
 }
@@ -167,7 +168,8 @@ unwind_find_range(struct unwind_walk *w, const struct range_seg *seg, __u32 head
 		r = &seg->ranges[(head + 1 + mid) & mask];
 		unwind_halve(&lo, &hi, mid, (__s64)(r->start - w->pc - 1) >> 63);
 	}
-	/* lo ranges begin at or below pc; with the head before them, the last of those is entry lo
+	/*
+	 * lo ranges start at or below pc; the head comes before them, so the last one is entry lo
 	 */
 	r = &seg->ranges[(head + lo) & mask];
 	if (!lo || w->pc >= r->end)
@@ -176,7 +178,7 @@ unwind_find_range(struct unwind_walk *w, const struct range_seg *seg, __u32 head
 	return r;
 }
 
-/* The rule of an ELF address; NULL where the tables cannot be read (never in a sound state). */
+/* The rule of an ELF address; NULL when the tables cannot be read (not in a consistent state). */
 static __always_inline const struct rule *unwind_find_rule(__u64 elf, __u32 page0)
 {
 	__u32 low = (__u32)elf & 0xffff, lo = 0, hi, first, mid, id, row;
@@ -203,7 +205,7 @@ static __always_inline const struct rule *unwind_find_rule(__u64 elf, __u32 page
 	return uw_rule(id);
 }
 
-/* Puts what is known of w->pc into the cache. 0, or enum stack_error. */
+/* Looks up w->pc and caches the result. Returns 0 or enum stack_error. */
 UW_FUNC int unwind_find(__u32 slot)
 {
 	struct unwind_walk *w = uw_walk(slot);
@@ -240,7 +242,7 @@ UW_FUNC int unwind_find(__u32 slot)
 		e->rule = *rule;
 		if (e->rule.cfa == CFA_NONE)
 			e->rule = guess;
-		/* the trampoline was not called: its address is exact, but looked up less one, as
+		/* the trampoline was not called: its address is exact, but looked up minus 1, as
 		 * libgcc does */
 		if (e->rule.cfa & CFA_SIGNAL)
 			frame++;
@@ -266,7 +268,7 @@ static __always_inline int unwind_record(struct unwind_walk *w, __u64 frame)
 	return 0;
 }
 
-/* A register before this frame's caller was entered. 0 when it can be known. */
+/* Value of a register in the current frame. Returns 0 when it is known. */
 static __always_inline int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *v)
 {
 	if (reg == UNWIND_SP) {
@@ -279,7 +281,7 @@ static __always_inline int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *v
 	}
 	if (reg >= UNWIND_REG_CNT)
 		return -1;
-	/* so that the compiler keeps the mask of an index, which is all that the verifier sees */
+	/* makes the compiler keep the index mask, which the verifier needs */
 	__asm__ volatile("" : "+r"(reg));
 	if (reg == UNWIND_RBX && w->careful == UNWIND_RBX_KNOWN) {
 		*v = w->rbx;
@@ -294,19 +296,19 @@ static __always_inline int unwind_reg(struct unwind_walk *w, __u32 reg, __u64 *v
 	return -1;
 }
 
-/* A frame-pointer record lies above the stack pointer, and a frame is not huge. */
+/* Whether rbp is plausible: at or above the stack pointer, aligned, and the frame is not huge. */
 static __always_inline int unwind_fp_sound(const struct unwind_walk *w)
 {
 	return w->fp >= w->sp && w->fp - w->sp <= UNWIND_MAX_FP_FRAME && !(w->fp & 7);
 }
 
-/* `guess`: the error when it fails, where frame pointers are only tried for want of a row or table.
- */
+/* Unwinds by frame pointer. `guess`: the error on failure when frame pointers are only tried
+ * because there is no row or table. */
 static __always_inline int unwind_by_fp(struct unwind_walk *w, __u32 guess, __u64 *ra)
 {
 	__u64 fp = w->fp, pair[2];
 
-	if (!fp && w->fp_chain) /* the ABI's mark of the outermost frame */
+	if (!fp && w->fp_chain) /* the ABI's marker of the outermost frame */
 		return UNWIND_OUTERMOST;
 	if (!unwind_fp_sound(w))
 		return guess ? guess : STACK_BAD_FP;
@@ -322,7 +324,7 @@ static __always_inline int unwind_by_fp(struct unwind_walk *w, __u32 guess, __u6
 	return 0;
 }
 
-/* *cfa by any rule. 0 or enum stack_error. */
+/* Computes *cfa by any rule. Returns 0, UNWIND_AGAIN or enum stack_error. */
 static __always_inline int unwind_cfa(struct unwind_walk *w, const struct rule *rule, __u64 *cfa)
 {
 	__u32 kind = rule->cfa & CFA_KIND_MASK;
@@ -344,7 +346,8 @@ static __always_inline int unwind_cfa(struct unwind_walk *w, const struct rule *
 	return 0;
 }
 
-/* A saved register: its address in *at (returns 0), its value in *at (1), or neither is known (-1).
+/*
+ * Locates a saved register. Returns 0: its address is in *at; 1: its value is in *at; -1: unknown.
  */
 static __always_inline int unwind_place(struct unwind_walk *w, __u32 how, __s64 off, __u64 cfa,
 					__u64 *at)
@@ -368,7 +371,7 @@ static __always_inline int unwind_place(struct unwind_walk *w, __u32 how, __s64 
 	return -1;
 }
 
-/* What becomes of rbx in a frame that was just left; only a few tables tell. */
+/* Updates rbx after leaving a frame; only a few tables describe it. */
 static __always_inline void unwind_follow_rbx(struct unwind_walk *w, const struct rule *rule,
 					      __u64 cfa)
 {
@@ -383,7 +386,7 @@ static __always_inline void unwind_follow_rbx(struct unwind_walk *w, const struc
 	w->careful = !at || uw_read(&w->rbx, 8, at) ? UNWIND_RBX_LOST : UNWIND_RBX_KNOWN;
 }
 
-/* Applies any rule. 0 and *ra; UNWIND_OUTERMOST, UNWIND_AGAIN; else enum stack_error. */
+/* Applies any rule. Returns 0 and sets *ra; UNWIND_OUTERMOST, UNWIND_AGAIN; or enum stack_error. */
 static __always_inline int unwind_apply(struct unwind_walk *w, const struct rule *rule, __u64 *ra)
 {
 	__u32 kind = rule->cfa & CFA_KIND_MASK, how_fp = rule->saved >> 4,
@@ -418,8 +421,8 @@ static __always_inline int unwind_apply(struct unwind_walk *w, const struct rule
 		w->regs_from = UNWIND_REGS_SIGNAL;
 		w->regs_at = w->sp + UNWIND_SIGCTX_OFF;
 	} else {
-		/* only what was just interrupted may stand still: its return address can be in a
-		 * register */
+		/* the stack pointer may stay the same only for an interrupted frame, whose return
+		 * address can be in a register */
 		if (cfa < w->sp || (cfa == w->sp && w->regs_from == UNWIND_REGS_NONE))
 			return STACK_NO_PROGRESS;
 		w->regs_from = UNWIND_REGS_NONE;
@@ -449,7 +452,7 @@ static __always_inline void unwind_restart(struct unwind_walk *w, __u32 careful)
 	w->fp = w->regs[UNWIND_PT_BP];
 }
 
-/* One frame up, by whatever it takes. Nonzero: the walk is over. */
+/* Unwinds one frame of any kind. Nonzero: the walk is over. */
 UW_FUNC int unwind_odd(__u32 slot)
 {
 	struct unwind_walk *w = uw_walk(slot);
@@ -489,7 +492,7 @@ UW_FUNC int unwind_odd(__u32 slot)
 		return 1;
 	}
 	ra = UNWIND_CODE(ra);
-	if (!ra) /* the ABI's other mark of the outermost frame: no return address */
+	if (!ra) /* the ABI's other marker of the outermost frame: no return address */
 		return 1;
 	if (ra >= UNWIND_USER_END) {
 		w->stack.error = STACK_NO_MAPPING;
@@ -499,7 +502,7 @@ UW_FUNC int unwind_odd(__u32 slot)
 	return 0;
 }
 
-/* A few frames up. Nonzero: the walk is over. */
+/* Unwinds up to UNWIND_BATCH frames. Nonzero: the walk is over. */
 UW_FUNC int unwind_frames(__u32 slot)
 {
 	struct unwind_walk *w = uw_walk(slot);
@@ -565,7 +568,7 @@ UW_FUNC int unwind_frames(__u32 slot)
 	return 0;
 }
 
-/* Before the first step. Nonzero: there is nothing to walk. */
+/* Prepares the first step. Nonzero: there is nothing to walk. */
 static __always_inline int unwind_begin(struct unwind_walk *w)
 {
 	w->stack.error = STACK_NONE;
@@ -579,7 +582,7 @@ static __always_inline int unwind_begin(struct unwind_walk *w)
 	return w->stack.error;
 }
 
-/* After the last one: the hash covers the error and is never 0. */
+/* Finishes a walk. The hash covers the error and is never 0. */
 static __always_inline void unwind_end(struct unwind_walk *w)
 {
 	__u64 hash = unwind_hash(w->stack.hash, w->stack.error + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * What the BPF programs and obrec share: ring-buffer records, map values, their limits.
- * Private between the two halves of one build; the archive has its own format.
+ * Interface between the BPF programs and obrec: ring-buffer records, map values and their limits.
+ * Private to one build; the archive has its own format.
  */
 #ifndef BPF_WIRE_H
 #define BPF_WIRE_H
@@ -10,17 +10,17 @@
 #include "bpf/arch.h"
 
 #define WIRE_MAX_CPUS 512
-#define WIRE_MAX_FRAMES 768	    /* user frames a walk may record; 127 kernel frames besides */
+#define WIRE_MAX_FRAMES 768	    /* per stack, in addition to the kernel frames */
 #define WIRE_MAX_KERNEL_FRAMES 127
 #define WIRE_COMM_LEN 16
 
-/* Probes by name, as bits of 64. */
+/* Probe numbers; each is a bit number in a 64-bit mask. */
 enum probe_number {
 #define PROBE(name, number, ...) PROBE_##name = number,
 #include "format/probes.def"
 };
 
-/* ---- ring-buffer records: each begins with struct wire_hdr, sizes are multiples of 8 ---- */
+/* ---- ring-buffer records: start with struct wire_hdr; sizes are multiples of 8 ---- */
 
 enum wire_kind {
 	WIRE_STACK = 1,
@@ -33,18 +33,18 @@ enum wire_kind {
 
 struct wire_hdr {
 	__u16 kind; /* enum wire_kind */
-	__u16 probe; /* enum sample_kind of format/records.h; of an event, its record's number */
-	__u32 size; /* whole record */
+	__u16 probe; /* enum sample_kind of format/records.h, or record number */
+	__u32 size; /* size of the whole record */
 };
 
-/* A stack seen for the first time in this epoch. Frames leaf first, packed as format/records.h says. */
+/* A stack, sent once per epoch. Frames are leaf first, packed as described in format/records.h. */
 struct wire_stack {
 	struct wire_hdr hdr;
-	__u64 hash;  /* of the frames and the error, never 0 */
-	__u32 tgid;  /* one process that has it: what resolves frames of binary 0 */
+	__u64 hash;  /* covers the frames and the error; never 0 */
+	__u32 tgid;  /* a process with this stack; used to resolve frames of binary 0 */
 	__u16 frame_cnt;
 	__u16 error; /* enum stack_error */
-	__u64 frames[0]; /* frame_cnt of them (zero-length, so that a record buffer can begin with this) */
+	__u64 frames[0]; /* frame_cnt entries; [0] so that buffers can embed it */
 };
 
 struct wire_sample {
@@ -53,80 +53,84 @@ struct wire_sample {
 	__u32 tgid, tid;
 	__u64 user_stack;   /* wire_stack.hash, 0 for none */
 	__u64 kernel_stack; /* wire_stack.hash, 0 for none */
-	__u64 value;	    /* ns of cpu or blocked time it stands for */
+	__u64 value;	    /* weight: CPU or blocked time in ns */
 	char comm[WIRE_COMM_LEN];
 };
 
-/* The hash of the user stack that exists and was not taken: no frames, STACK_NOT_TAKEN. */
+/* Hash of the placeholder for a user stack that could not be read: no frames, STACK_NOT_TAKEN. */
 #define WIRE_NOT_TAKEN 0x6e6f742074616b65ULL
 
 /* ---- off-CPU: map `offcpu_threads`, key tid ---- */
 
 struct offcpu_thread {
 	__u64 since_ns;	    /* blocked since; 0: not blocked */
-	__u64 carry_ns;	    /* waits shorter than the period, added up; below it */
-	__u64 due_ns;	    /* weight of a sample whose user stack is still to be walked; 0: none */
-	__u64 ended_ns;	    /* of the wait that is due */
-	__u64 kernel_stack; /* of the wait that is due (classic form: that is going on) */
-	__u64 user_stack;   /* OFFCPU_WALKED: taken when it went to sleep */
-	__u64 ip, sp;	    /* user registers of the wait that is due: the walk must find the same */
+	__u64 carry_ns;	    /* sum of waits not yet sampled; less than the period */
+	__u64 due_ns;	    /* weight of the sample pending its user stack; 0: none */
+	__u64 ended_ns;	    /* end of the pending sample's wait */
+	__u64 kernel_stack; /* of the pending wait (classic variant: current wait) */
+	__u64 user_stack;   /* with OFFCPU_WALKED: stack taken when the thread went to sleep */
+	__u64 ip, sp;	    /* user registers of that wait; the walk compares them */
 	__u32 tgid;
 	__u32 flags;
 };
 #define OFFCPU_WALKED 1
-#define OFFCPU_THIN_SHIFT 8 /* log2 of how many waits this one stands for */
+#define OFFCPU_THIN_SHIFT 8 /* log2 of the number of waits this sample represents */
 #define OFFCPU_THIN(flags) ((flags) >> OFFCPU_THIN_SHIFT & 15)
-/* The period grows with it, not so far that a thread has no sample any more. */
+/* The period grows with the throttling level, but is bounded so that every thread still gets
+ * samples. */
 #define OFFCPU_PERIOD_SHIFT(thin) ((thin) < 4 ? (thin) : 4)
 
-/* One for each thread that is blocked, as the iterator `offcpu_open` writes them. */
+/* One record per blocked thread, written by the BPF iterator `offcpu_open`. */
 struct offcpu_open {
 	__u32 tgid, tid;
 	__u64 kernel_stack;
-	__u64 switches; /* how often it left a CPU: tells whether it has moved since */
+	__u64 switches; /* context switches of the thread; a change means that it has run since */
 	__u64 regs[UNWIND_PT_CNT]; /* struct pt_regs; all 0 for a kernel thread */
 	char comm[WIRE_COMM_LEN];
 };
 
-/* ---- who is recorded: map `procs`, key tgid ---- */
+/* ---- recorded processes: map `procs`, key tgid ---- */
 
 enum proc_flags {
-	PROC_TARGET = 1,   /* recorded; without it the entry only lends its mappings */
+	PROC_TARGET = 1,   /* recorded; without this flag the entry only provides mappings */
 	PROC_INHERIT = 2,  /* children become targets at fork, in the kernel */
 	PROC_IGNORE = 4,   /* never recorded: obrec itself */
 };
 
 /*
- * The process's executable ranges lie at `ranges` in the range arena (see below): first one that holds no
- * addresses but the generation as its bias, then range_cnt ranges sorted by start. obrec replaces the whole value after writing a new
- * copy elsewhere, and reuses the old place only after a second. A forked child gets a copy of the
- * value in the kernel.
+ * Process entry. The process's executable ranges start at `ranges` in the range arena (see below):
+ * first a head entry without addresses, whose bias is the generation; then range_cnt ranges sorted
+ * by start. obrec writes a new copy of the ranges elsewhere, then replaces the whole value, and
+ * reuses the old place after a second at the earliest. On fork the kernel side copies the value for
+ * the child.
  */
 struct proc {
 	__u32 flags;
-	__u32 ranges;	  /* arena position of the head: segment << RANGE_SEG_SHIFT | index */
-	__u32 range_cnt;  /* without the head */
-	__u32 generation; /* another number for every content, never 0: key of the unwinder's frame cache */
-	__u32 jit_binary; /* binary id for executable memory outside all ranges; 0: unknown mapping */
+	__u32 ranges;	  /* arena position of the head entry: segment << RANGE_SEG_SHIFT | index */
+	__u32 range_cnt;  /* head entry not included */
+	__u32 generation; /* unique per content, never 0; key of the frame cache */
+	__u32 jit_binary; /* binary id outside all ranges; 0: unknown mapping */
 	__u32 pad;
 };
 
-/* ---- unwind data: three kinds of memory, filled by record/unwind/unwind_store.c, read by unwind_walk.h ----
+/*
+ * ---- unwind data, written by record/unwind/unwind_store.c, read by unwind_walk.h ----
  *
- *   range  (of a process)   address -> binary, bias, its first page
+ *   range  (of a process)   address -> binary, bias, first page of the binary
  *   page   (of a binary)    64 KiB of ELF address space -> its rows
- *   row                     upper 16 bits: low PC in the page, lower 16: rule; sorted; covers until the next;
- *                           a page's first row begins at 0
- *   rule                    how to get CFA, return address and frame pointer; deduplicated over everything
+ *   row                     upper 16 bits: start PC in the page; lower 16 bits: rule. Sorted.
+ *                           A row is valid until the next one; the first of a page starts at 0
+ *   rule                    how to find CFA, return address and frame pointer; deduplicated
+ *                           over all binaries
  *
- * Ranges and rows lie in segments: inner arrays of one element (so that an index is an addition, not a look-up),
- * made when needed.
+ * Ranges and rows are stored in segments: inner array maps with a single element, so that indexing
+ * is an addition, not a lookup. Segments are created when needed.
  */
 
-#define RANGE_SEG_SHIFT 12 /* 4096 ranges = 128 KiB a segment */
+#define RANGE_SEG_SHIFT 12 /* 4096 ranges = 128 KiB per segment */
 #define RANGE_SEG_CNT (1u << RANGE_SEG_SHIFT)
 #define RANGE_SEGS 256
-#define ROW_SEG_SHIFT 16 /* 65536 rows = 256 KiB a segment */
+#define ROW_SEG_SHIFT 16 /* 65536 rows = 256 KiB per segment */
 #define ROW_SEG_CNT (1u << ROW_SEG_SHIFT)
 #define ROW_SEGS 2048
 #define PAGE_SHIFT_ELF 16
@@ -155,7 +159,7 @@ struct row_seg {
 	__u32 rows[ROW_SEG_CNT];
 };
 
-/* The rows of one 64 KiB page, all in one segment. row_cnt 0: nothing known there. */
+/* The rows of one 64 KiB page, all in one segment. row_cnt 0: no unwind information. */
 struct page {
 	__u16 seg;
 	__u16 first;
@@ -163,9 +167,10 @@ struct page {
 };
 
 /*
- * The values of map `procs` once more, by tgid, folded: half a cache line where a look-up in the
- * map is many lines and pages. 0 as generation: nothing here, the map tells; so it is while obrec
- * writes. No generation comes twice, so what was read between two reads of the same one is whole.
+ * Copies of the values of map `procs`, indexed by the low bits of the tgid. Reading one touches
+ * half a cache line; a lookup in the map touches many lines and pages. generation 0: no entry here,
+ * or obrec is writing it; look in the map. Generations are never reused, so data read between two
+ * reads of the same generation is consistent.
  */
 #define TARGET_PROCS 1024 /* a power of two */
 struct target_proc {
@@ -175,12 +180,12 @@ struct target_proc {
 };
 
 #define TARGET_SLOTS 4096 /* a power of two */
-#define TARGET_SLOT_ASK ~0u /* more than one process, or no simple one: map `procs` tells */
+#define TARGET_SLOT_ASK ~0u /* several processes, or unknown: look in map `procs` */
 
-/* The helper that does not exist: a call of bpf_rdonly_cast() (kernel.bpf.h). */
+/* Number of a helper that does not exist; stands for a call of bpf_rdonly_cast() (kernel.bpf.h). */
 #define WIRE_RDONLY_CAST 0x0bca57
 
-/* ---- loss counters: per-CPU array `losses`, index ---- */
+/* ---- loss counters: index into the per-CPU array `losses` ---- */
 #define WIRE_LOSSES(X)                                                                             \
 	X(RING_SAMPLE, "ring", "sample: ring buffer full")                                         \
 	X(RING_STACK, "ring", "stack definition: ring buffer full")                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bytes being written, and a bounds-checked look at foreign ones. Integers are little-endian LEB128
- * varints. */
+/* A growing byte buffer for writing, and bounds-checked reading of untrusted bytes. Integers are
+ * little-endian LEB128 varints. */
 #ifndef FORMAT_BYTES_H
 #define FORMAT_BYTES_H
 
@@ -11,7 +11,7 @@
 
 enum { VARINT_MAX = 10 };
 
-/* A growing buffer; `failed` (out of memory) is sticky. */
+/* A growing buffer. `failed` (out of memory) is sticky. */
 struct bytes {
 	uint8_t *p;
 	size_t len, cap;
@@ -86,8 +86,7 @@ static inline uint64_t unzigzag(uint64_t v)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* Foreign bytes. A read past the end sets `bad`, yields zeros from then on, and never goes further.
- */
+/* Untrusted bytes. A read past the end sets `bad`; all further reads return zeros. */
 struct view {
 	const uint8_t *p, *end;
 	bool bad;
@@ -106,7 +105,7 @@ static inline uint64_t view_varint_slow(struct view *v)
 		uint64_t byte = *v->p++;
 
 		if (shift == 63 && byte > 1)
-			break; /* above 2^64 */
+			break; /* more than 64 bits */
 		r |= (byte & 0x7f) << shift;
 		if (byte < 0x80)
 			return r;
@@ -147,7 +146,7 @@ static inline uint64_t le_get(const uint8_t *p, unsigned width)
 {
 	uint64_t v = 0;
 
-#pragma GCC unroll 8 /* one load, where width is known */
+#pragma GCC unroll 8 /* compiles to one load when width is constant */
 	for (unsigned i = 0; i < width; i++)
 		v |= (uint64_t)p[i] << (8 * i);
 	return v;

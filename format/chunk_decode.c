@@ -43,13 +43,13 @@ struct table {
 	unsigned list_cnt;
 };
 
-/* All tables of a chunk: nothing is handed out before the whole chunk is known to be good. */
+/* All tables of a chunk. No rows are returned before the whole chunk is verified. */
 struct tables {
 	struct table v[REC_KIND_MAX];
 	unsigned cnt;
 	bool seen[REC_KIND_MAX]; /* one table each */
-	uint64_t rows; /* unknown kinds' too */
-	uint64_t sz;   /* of the known ones in memory */
+	uint64_t rows; /* including unknown kinds */
+	uint64_t sz;   /* size in memory of known kinds */
 };
 
 static void tables_fini(struct tables *t)
@@ -67,7 +67,7 @@ static int decode_column(struct view column, const struct schema_column *c,
 	uint64_t *lists;
 	int err;
 
-	/* before memory is taken for the rows: each takes a byte of a column at least */
+	/* before rows are allocated: each has at least one byte per column */
 	if (view_left(&column) < t->cnt || t->list_cnt == LIST_FIELDS_MAX)
 		return -EBADMSG;
 	if (!t->rows)
@@ -95,7 +95,7 @@ static int decode_table(struct view *v, const struct schema *s, struct tables *a
 		if (all->seen[kind])
 			return -EBADMSG;
 		all->seen[kind] = true;
-		/* a schema that lacks most columns makes rows of few bytes */
+		/* with a schema that lacks most columns, a row has few encoded bytes */
 		all->sz += cnt * k->info->sz;
 		if (all->sz > CHUNK_ROWS_SZ_MAX)
 			return -EBADMSG;
@@ -135,8 +135,8 @@ int chunk_decode_tables(const struct schema *s, const uint8_t *raw, size_t len, 
 	return err;
 }
 
-/* Exactly one frame of that size, with a content checksum, no dictionary, no spare bit (RFC
- * 8878, 3.1.1.1). */
+/* Whether there is exactly one frame of that size, with content checksum, without dictionary and
+ * reserved bit (RFC 8878, 3.1.1.1). */
 static bool frame_fits(const uint8_t *frame, size_t sz, uint64_t raw_sz)
 {
 	return sz >= 9 && le_get(frame, 4) == ZSTD_MAGICNUMBER && (frame[4] & 0x04) &&

@@ -14,7 +14,7 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* The archive's time and that of bpf_ktime_get_ns(). */
+/* The clock of the archive and of bpf_ktime_get_ns(). */
 static inline uint64_t clock_now_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The encoder. Each column is one tight loop over rows; a table lookup a row is the dearest thing
- * in it.
+ * Column encoder. Each column is one tight loop over the rows; its main cost is one hash lookup per
+ * row.
  *
- * Lists (stacks) are the heart: a trie of the lists of this chunk, rooted at their ends, finds the
- * earlier row that shares most. Against "share with the row before" that saves a third of the bytes
- * of real stacks, and the sorted dictionary half of the rest: its steps are small, while indexes
- * cost a byte either way.
+ * Lists (stacks) are the largest columns. A trie of this chunk's lists, rooted at their ends, finds
+ * the earlier row with the longest common part. Compared with "share with the previous row", this
+ * saves a third of the bytes of real stacks. The sorted dictionary saves half of the rest, because
+ * its deltas are small, while indexes need one byte either way.
  */
 #include "format/column.h"
 
 #include <errno.h>
 
-/* Open addressing; a slot counts only in the generation that wrote it, so that emptying is free. */
+/* Hash table with open addressing. A slot is valid only in the generation that wrote it, so that
+ * clearing is free. */
 struct slot {
 	uint64_t key;
 	uint32_t extra, value, generation;
@@ -25,15 +26,15 @@ struct table {
 };
 
 struct column_scratch {
-	struct bytes column; /* one whose length is not known before */
+	struct bytes column; /* a column whose length is not known in advance */
 	struct table values, nodes;
-	uint64_t *numbers;    /* of a column */
-	uint64_t *order;      /* the distinct ones, first seen first */
-	struct span *strings; /* the same */
+	uint64_t *numbers;    /* values of a column */
+	uint64_t *order;      /* distinct values in order of first occurrence */
+	struct span *strings; /* likewise */
 	uint32_t *indexes;
 	uint32_t *rank;	    /* first-seen index -> sorted index */
-	uint32_t *node_row; /* the last row that passed through a trie node */
-	uint32_t *path;	    /* nodes of the row before, root first */
+	uint32_t *node_row; /* by trie node: the last row that passed through it */
+	uint32_t *path;	    /* nodes of the previous row, root first */
 	size_t numbers_cap, order_cap, strings_cap, indexes_cap, rank_cap, node_cap, path_cap;
 };
 
@@ -92,7 +93,7 @@ static bool table_clear(struct table *t)
 	return table_reserve(t, 64);
 }
 
-/* The slot of a key, or the free one where it belongs (its generation is then another). */
+/* The slot of a key, or the free slot for it (whose generation is then different). */
 static struct slot *table_find(struct table *t, uint64_t key, uint32_t extra)
 {
 	size_t at = (key + extra * 0x9e3779b9u) * 0x9e3779b97f4a7c15ULL >> 32;
@@ -140,7 +141,7 @@ void column_scratch_free(struct column_scratch *s)
 
 /* ---- numbers ---- */
 
-/* One behind the other, of one width. */
+/* Copies the numbers to a contiguous array of u64. */
 static const uint64_t *take_numbers(struct column_scratch *s, bool wide, const uint8_t *field,
 				    size_t stride, size_t cnt)
 {
@@ -192,14 +193,14 @@ static void put_indexes(struct bytes *out, const uint32_t *indexes, size_t n, si
 	out->len = p - out->p;
 }
 
-/* A dictionary pays only while values come back; past this many distinct ones the rows hold them
- * plainly. */
+/* Maximum size of a dictionary, which saves space only when values repeat. With more distinct
+ * values, they are stored plainly. */
 static size_t dict_max(size_t cnt)
 {
 	return cnt / 2 + 4;
 }
 
-/* Its place in the dictionary, where it may be new; -1: that is full. */
+/* Index of a value in the dictionary, appended when new; -1: the dictionary is full. */
 static int64_t place_number(struct column_scratch *s, uint64_t v, size_t *n, size_t max)
 {
 	struct slot *slot = table_find(&s->values, v, 0);
@@ -248,7 +249,7 @@ static struct span string_at(const uint8_t *field)
 	return v;
 }
 
-/* Of what is below 2^21. */
+/* Size of a varint below 2^21. */
 static size_t varint_size(size_t v)
 {
 	return v < 1 << 7 ? 1 : v < 1 << 14 ? 2 : 3;
@@ -299,9 +300,10 @@ static int64_t place_string(struct column_scratch *s, struct span v, size_t *n, 
 }
 
 /*
- * Numbers the strings by where they stand, which is as good as by what they are: the writer keeps
- * equal ones once (copies.h). How many there are; 0: they would not halve the column, and indexes
- * that are always new ones cost more than lengths that are mostly the same.
+ * Assigns indexes to the strings by address, which is as good as by content because the writer
+ * stores equal strings once (copies.h). Returns the number of distinct strings; 0: a dictionary
+ * would not halve the column, and indexes that are mostly new cost more than lengths that are
+ * mostly equal.
  */
 static int number_strings(const uint8_t *field, size_t stride, size_t cnt, struct column_scratch *s,
 			  size_t *distinct)
@@ -364,7 +366,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts the dictionary, writes it, and leaves in rank[] what became of each first-seen index. */
+/* Sorts and writes the dictionary; rank[] maps first-seen indexes to sorted ones. */
 static int put_sorted(struct bytes *out, struct column_scratch *s, size_t n)
 {
 	uint64_t before = 0;
@@ -388,12 +390,12 @@ struct list_heads {
 
 struct list_state {
 	struct column_scratch *s;
-	struct bytes heads; /* struct list_heads a row */
+	struct bytes heads; /* struct list_heads per row */
 	size_t values, nodes, new_cnt;
 	struct u64_span before;
 };
 
-/* Index of a value in the dictionary, new ones at its end. */
+/* Sets the index of a value in the dictionary; appends new values. */
 static bool list_value(struct list_state *l, uint64_t v)
 {
 	struct column_scratch *s = l->s;
@@ -412,8 +414,8 @@ static bool list_value(struct list_state *l, uint64_t v)
 	return true;
 }
 
-/* How many elements, counted from the end, the trie already has of `v`; path[] holds their nodes.
- */
+/* Number of elements of `v`, counted from its end, that the trie already has; path[] contains their
+ * nodes. */
 static size_t list_walk(struct list_state *l, struct u64_span v, uint32_t *back, uint32_t row)
 {
 	struct column_scratch *s = l->s;
@@ -421,7 +423,7 @@ static size_t list_walk(struct list_state *l, struct u64_span v, uint32_t *back,
 	uint32_t node;
 
 	while (depth < most && v.v[v.len - 1 - depth] == l->before.v[l->before.len - 1 - depth])
-		depth++; /* path[] still holds these nodes */
+		depth++; /* path[] still has these nodes */
 	node = depth ? s->path[depth - 1] : 0;
 	for (; depth < v.len; depth++) {
 		struct slot *slot = table_find(&s->nodes, v.v[v.len - 1 - depth], node);

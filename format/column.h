@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One field of many rows as bytes, and back (FORMAT.md, "Columns"). */
+/* Encodes one field of many rows, and decodes it (FORMAT.md, "Columns"). */
 #ifndef FORMAT_COLUMN_H
 #define FORMAT_COLUMN_H
 
 #include "format/bytes.h"
 #include "format/record.h"
 
-/* Bounds on what a chunk may unfold to; normative. */
+/* Limits of the decoded size of a chunk; normative. */
 enum {
 	COLUMN_STR_MAX = 65535,	      /* bytes of a string */
 	COLUMN_LIST_MAX = 65535,      /* elements of a list */
@@ -16,16 +16,16 @@ enum {
 /* Hash tables and arrays that one encoder reuses from column to column. */
 struct column_scratch;
 struct column_scratch *column_scratch_new(void);
-void column_scratch_clear(struct column_scratch *s); /* as new */
+void column_scratch_clear(struct column_scratch *s); /* resets to the initial state */
 void column_scratch_free(struct column_scratch *s);
 
-/* Appends the column of field f behind its length; rows are cnt structs of `stride` bytes. 0 or
+/* Appends the length and the column of field f; rows are cnt structs of `stride` bytes. 0 or
  * -ENOMEM. */
 int column_encode(struct bytes *out, const struct rec_field *f, const void *rows, size_t stride,
 		  size_t cnt, struct column_scratch *s);
 
-/* At most how many bytes this field of one row adds to its column; of numbers the same for any row.
- */
+/* Upper bound of the bytes that this field of one row adds to its column; for numbers independent
+ * of the row. */
 static inline size_t column_bound(const struct rec_field *f, const void *row)
 {
 	const uint8_t *p = row;
@@ -46,9 +46,8 @@ static inline size_t column_bound(const struct rec_field *f, const void *row)
 }
 
 /*
- * Fills field c->field of cnt rows from a whole column. Strings point into the column's bytes,
- * lists into *lists (malloc'ed, NULL when there are none). -EBADMSG for bytes that no encoder
- * writes.
+ * Sets field c->field of cnt rows from a complete column. Strings point into the column's bytes,
+ * lists into *lists (malloc'ed, NULL when there are none). -EBADMSG: bytes that no encoder writes.
  */
 int column_decode(struct view *v, const struct schema_column *c, void *rows, size_t stride,
 		  size_t cnt, uint64_t **lists);

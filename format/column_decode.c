@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The decoder of columns. Its input is hostile: every count is held against the bytes left before
- * it is used. */
+/* Column decoder. The input is untrusted: every count is checked against the remaining bytes before
+ * use. */
 #include "format/column.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static int decode_dict(struct view *v, const struct rec_field *f, uint8_t *field
 
 	if (n == 0)
 		return decode_plain(v, f, field, stride, cnt);
-	if (n > view_left(v)) /* each takes a byte at least */
+	if (n > view_left(v)) /* each has at least one byte */
 		return -EBADMSG;
 	values = malloc(n * sizeof(*values));
 	if (!values)
@@ -62,7 +62,7 @@ static int decode_dict(struct view *v, const struct rec_field *f, uint8_t *field
 	return err;
 }
 
-/* cnt lengths, then the bytes. */
+/* Reads cnt lengths, then the bytes. */
 static int take_strings(struct view *v, uint8_t *strings, size_t stride, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {

@@ -60,7 +60,7 @@ void copies_free(struct copies *a, struct copies *spare)
 	}
 }
 
-/* ---- strings met before ---- */
+/* ---- cache of strings ---- */
 
 static inline uint64_t word_at(const char *p)
 {
@@ -70,7 +70,7 @@ static inline uint64_t word_at(const char *p)
 	return word;
 }
 
-/* The last bytes of a string, less than 8. */
+/* The last bytes (at most 7) of a string as a word. */
 static uint64_t last_word(const char *p, size_t sz, bool is_all)
 {
 	uint64_t word = 0;
@@ -88,7 +88,7 @@ static inline uint64_t mix(uint64_t h, uint64_t word)
 	return h << 32 | h >> 32;
 }
 
-/* Four products at a time: one alone would wait for the one before. */
+/* Computes four products in parallel, to avoid waiting for each multiplication. */
 static uint64_t hash(const char *p, size_t len)
 {
 	uint64_t a = len, b = 1, c = 2, d = 3;
@@ -107,7 +107,7 @@ static uint64_t hash(const char *p, size_t len)
 	return mix(mix(mix(a, b), c), d);
 }
 
-/* Not where strings hardly ever come back. */
+/* False when strings rarely repeat. */
 static bool is_worth_it(const struct copies_known *k)
 {
 	return k->sought_sz < TRIAL_SZ || k->found_sz >= k->sought_sz / 8;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Copies of strings and lists, freed all at once. Blocks go round: those of one set become
- * the spare ones, of which the next is made. */
+/* Copies of strings and lists, freed all at once. Blocks are recycled: those of a freed set become
+ * spare blocks for the next one. */
 #ifndef FORMAT_COPIES_H
 #define FORMAT_COPIES_H
 
@@ -9,13 +9,13 @@
 
 struct copies_block;
 
-/* Zeroed: empty. */
+/* Empty when zeroed. */
 struct copies {
 	struct copies_block *blocks;
 };
 
-/* Strings that a set of copies holds, found again by what they are: of each set those met last;
- * none any more when hardly any was. Zeroed: none yet. */
+/* Cache of strings in a set of copies, by content; each cache set holds the most recent ones. The
+ * cache is disabled when lookups hardly ever hit. Empty when zeroed. */
 enum { COPIES_SETS = 256, COPIES_WAYS = 4 };
 struct copies_known {
 	uint64_t sought_sz, found_sz;
@@ -25,13 +25,13 @@ struct copies_known {
 	} sets[COPIES_SETS][COPIES_WAYS];
 };
 
-/* NULL: out of memory. */
+/* Copies len bytes; NULL: out of memory. */
 void *copies_add(struct copies *a, struct copies *spare, const void *p, size_t len);
-/* The same, of a string as it is already held where that is known. */
+/* As copies_add(), for a string; returns the existing copy when the cache has it. */
 const char *copies_string(struct copies *a, struct copies *spare, struct copies_known *known,
 			  const char *p, uint32_t len);
 
-/* The blocks go to `spare`; NULL, and those of unusual size: they are freed. */
+/* Moves the blocks to `spare`. Frees blocks of unusual size, and all when `spare` is NULL. */
 void copies_free(struct copies *a, struct copies *spare);
 
 #endif

@@ -9,7 +9,7 @@
 enum {
 	STATIC_CNT = 61,
 	DEFAULT_MAX = 4096,
-	LIMIT_MAX = 1 << 20, /* of the table, whatever the peer says */
+	LIMIT_MAX = 1 << 20, /* limit of the table size, whatever the peer requests */
 	ENTRY_OVERHEAD = 32, /* RFC 7541 4.1 */
 	SYMBOLS = 256,
 	CODE_MAX = 30,
@@ -106,13 +106,13 @@ struct entry {
 	char text[];
 };
 
-/* Newest first. What was in the table before is older than all of them, so an entry goes when it
- * and the newer ones pass the maximum. */
+/* Entries, newest first. Unknown entries are older than all of them, so an entry is evicted when
+ * its size and that of newer ones exceed the maximum. */
 struct hpack {
 	struct entry *newest;
 	size_t max;
-	bool before;	    /* entries may exist that are not known */
-	char *name, *value; /* decoded strings of the field at hand */
+	bool before;	    /* unknown entries may exist */
+	char *name, *value; /* decoded strings of the current field */
 	size_t name_cap, value_cap;
 };
 
@@ -191,9 +191,9 @@ static void insert(struct hpack *h, const struct hpack_field *f)
 /* ---- strings ---- */
 
 /*
- * Canonical decoding: the codes of one length are consecutive numbers, first[len] the least of
- * them; sorted[] has the octets in the order of their codes, base[len] where those of that length
- * begin.
+ * Canonical Huffman decoding: the codes of one length are consecutive numbers. first[len] is the
+ * lowest of them. sorted[] has the octets in the order of their codes; base[len] is the start of
+ * those with that length.
  */
 struct decoder {
 	uint32_t first[CODE_MAX + 2];
@@ -241,7 +241,8 @@ static int reserve(char **buf, size_t *cap, size_t sz)
 	return 0;
 }
 
-/* Octets out, at most 8/5 of those in. Padding is less than eight ones (RFC 7541 5.2). */
+/* Decodes Huffman code; the output has at most 8/5 of the input octets. Padding is less than eight
+ * ones (RFC 7541 5.2). */
 static int huffman(const uint8_t *p, size_t sz, char *dst, size_t *dst_sz)
 {
 	const struct decoder *d = decoder();
@@ -373,7 +374,7 @@ static int literal(struct hpack *h, struct cursor *c, unsigned bits, struct hpac
 		return err;
 	if (index) {
 		err = look_up(h, index, f);
-		/* The entry may go when this one is inserted: keep its name. */
+		/* Inserting this entry may evict the other one: copy its name. */
 		if (!err)
 			err = reserve(&h->name, &h->name_cap, f->name.len + 1);
 		if (!err)
@@ -428,7 +429,7 @@ int hpack__decode_part(struct hpack *h, const uint8_t *p, size_t sz,
 	while (c.p < c.end && !err) {
 		err = field(h, &c, &f, &is_field);
 		f.cut = err == -ENODATA;
-		/* A value that is cut short is still where a secret may stand. */
+		/* A truncated value may also be a secret. */
 		if ((!err || (f.cut && f.raw_sz)) && is_field)
 			fn(ctx, &f);
 		if (!err)

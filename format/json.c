@@ -15,7 +15,7 @@ enum { SEAL_LEN = 21 };
 
 static uint32_t crc_table[256];
 
-/* Reflected polynomial 0xedb88320 (ISO 3309, as zlib has it). */
+/* Reflected polynomial 0xedb88320 (ISO 3309, as in zlib). */
 static void crc_table_make(void)
 {
 	for (uint32_t i = 0; i < 256; i++) {

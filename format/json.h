@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The archive's JSON members. tar has no checksum of its payload, so each text ends with a seal:
- * its last key is "crc32", the CRC-32 (as in zlib) in hex of all bytes before the comma that
- * precedes it.
+ * The archive's JSON members. tar has no payload checksum, so each text ends with a seal: its last
+ * key is "crc32", the hexadecimal CRC-32 (as in zlib) of all bytes before the comma that precedes
+ * the key.
  */
 #ifndef FORMAT_JSON_H
 #define FORMAT_JSON_H
@@ -12,19 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Compact text of an object, sealed, with a newline; malloc'ed, *len without the NUL. NULL: no
+/* Compact text of an object with seal and newline; malloc'ed; *len without the NUL. NULL: no
  * memory. */
 char *json_seal(struct json_object *o, size_t *len);
 
-/* Parses foreign text of at most 16 levels; NULL when it is not one whole object. */
+/* Parses untrusted text with at most 16 levels; NULL when it is not exactly one object. */
 struct json_object *json_parse(const char *text, size_t len);
 
-/* Whether a member's text ends with the seal that fits it; it need not be JSON yet. */
+/* Whether a member's text ends with a valid seal; does not check that it is JSON. */
 bool json_sealed(const char *text, size_t len);
 
-/* The value, or NULL when o is none, has no such key or one of another type. */
+/* The value; NULL when o is NULL or has no such key or one of another type. */
 struct json_object *json_get(struct json_object *o, const char *key, enum json_type type);
-/* Likewise; "" and 0 for want of a value. Numbers below zero are 0. */
+/* As json_get(); "" or 0 when there is no value. Negative numbers become 0. */
 const char *json_string(struct json_object *o, const char *key);
 uint64_t json_u64(struct json_object *o, const char *key);
 

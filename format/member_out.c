@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libarchive makes header and padding; what it hands to the write callback is gathered, so that a
- * member is one write(2). Only members above PIECE take several. On a short write a regular file is
- * cut back to the last member's end: what is on disk is a valid archive at every moment, but for
- * the member under way.
+ * Writes members. libarchive creates header and padding; the output of its write callback is
+ * collected, so that a member is one write(2), or several for members larger than PIECE. After a
+ * short write, a regular file is truncated to the end of the last complete member. The file on disk
+ * is therefore always a valid archive, except for the member being written.
  */
 #include "format/member_out.h"
 
@@ -29,7 +29,7 @@ static la_ssize_t gather(struct archive *a, void *arg, const void *p, size_t len
 	struct member_out *o = arg;
 
 	bytes_add(&o->buf, p, len);
-	return len; /* a failure is kept in buf: libarchive would refuse all later members */
+	return len; /* errors are stored in buf: libarchive would refuse all later members */
 }
 
 uint64_t member_out_sz(uint64_t payload)
@@ -37,7 +37,7 @@ uint64_t member_out_sz(uint64_t payload)
 	return BLOCK + (payload + BLOCK - 1) / BLOCK * BLOCK;
 }
 
-/* A closed pipe or the file size limit shall be an error here, not the end of the process. */
+/* Makes a closed pipe or the file size limit an error instead of a fatal signal. */
 struct quiet {
 	sigset_t before, pending;
 };
@@ -53,8 +53,8 @@ static void quiet_begin(struct quiet *q)
 	sigpending(&q->pending);
 }
 
-/* Takes away a signal that came meanwhile: with EPIPE or EFBIG, or with a write cut short by them.
- */
+/* Removes a signal that became pending: together with EPIPE or EFBIG, or with a short write caused
+ * by them. */
 static void quiet_end(const struct quiet *q)
 {
 	int err = errno;
@@ -83,9 +83,10 @@ static ssize_t write_quietly(int fd, const void *p, size_t len)
 }
 
 /*
- * A full disk must not cost the archive its end: no member is begun unless the disk has room for it
- * and for the end after it. The room is set aside beyond the end of the file; close gives back what
- * is left. RLIMIT_FSIZE is not asked there, for the file's size stays.
+ * Ensures that a full disk does not prevent the end of the archive: no member is started unless the
+ * disk has room for it and for the end after it. The room is preallocated beyond the end of the
+ * file; closing releases the rest. RLIMIT_FSIZE does not apply, because the file size does not
+ * change.
  */
 static int claim(struct member_out *o, uint64_t sz)
 {
@@ -106,22 +107,21 @@ static int claim(struct member_out *o, uint64_t sz)
 	quiet_end(&q);
 	if (err == ENOSPC || err == EDQUOT || err == EFBIG)
 		return -err;
-	o->no_claim = err && err != EINTR; /* other errors will show when it is written */
+	o->no_claim = err && err != EINTR; /* other errors appear when it is written */
 	return 0;
 }
 
 static void unclaim(const struct member_out *o)
 {
 	if (o->seekable && !o->no_claim && !o->torn && ftruncate(o->fd, o->base + o->bytes))
-		return; /* it costs 16 KiB */
+		return; /* saves 16 KiB */
 }
 
 void member_out_fini(struct member_out *o)
 {
 	if (o->tar) {
 		unclaim(o);
-		archive_write_free(o->tar); /* puts tar's end into buf, if that was not done: nobody
-					       writes it */
+		archive_write_free(o->tar); /* may put the tar end into buf; not written */
 	}
 	o->tar = NULL;
 	bytes_fini(&o->buf);
@@ -162,7 +162,7 @@ int member_out_init(struct member_out *o, int fd)
 	return 0;
 }
 
-/* Until a pipe or socket takes something; what else is written to always does. */
+/* Waits until a pipe or socket is writable; other files always are. */
 static int await_room(struct member_out *o)
 {
 	struct pollfd p = {.fd = o->fd, .events = POLLOUT};
@@ -175,12 +175,12 @@ static int await_room(struct member_out *o)
 		if (n < 0 && errno != EINTR)
 			return -errno;
 	}
-	o->torn = true; /* it would be waited for again */
+	o->torn = true; /* prevents waiting for it again */
 	return -ETIMEDOUT;
 }
 
-/* Of a pipe that has room, as much as it surely has: the descriptor is shared with others, and
- * cannot be told not to block. */
+/* Writes only as much as a writable pipe surely accepts: its descriptor is shared with others and
+ * must not be made non-blocking. */
 static ssize_t write_some(struct member_out *o, const void *p, size_t len)
 {
 	int err;
@@ -197,7 +197,7 @@ static ssize_t write_some(struct member_out *o, const void *p, size_t len)
 	return write_quietly(o->fd, p, o->blocks && len > PIPE_BUF ? PIPE_BUF : len);
 }
 
-/* Puts out what was gathered. The first error is kept for the member's end. */
+/* Writes the collected bytes. The first error is stored until the end of the member. */
 static void put_out(struct member_out *o)
 {
 	size_t done = 0;
@@ -217,7 +217,7 @@ static void put_out(struct member_out *o)
 	o->buf.failed = false;
 }
 
-/* Counts a whole member, or takes back what is out of a failed one. */
+/* Counts a complete member, or removes the written part of a failed one. */
 static int settle(struct member_out *o)
 {
 	int err = o->err;
@@ -298,12 +298,12 @@ int member_out_copy(struct member_out *o, const char *name, int from, uint64_t o
 		ssize_t n = o->err ? (ssize_t)want : pread(from, piece, want, off);
 
 		if (n <= 0 && !(n < 0 && errno == EINTR)) {
-			o->err = n ? -errno : -EIO; /* it became shorter */
+			o->err = n ? -errno : -EIO; /* the file became shorter */
 			n = want;
 		}
 		if (n < 0)
 			continue;
-		/* after an error libarchive still gets its bytes, which go nowhere */
+		/* after an error libarchive still gets the data, which is discarded */
 		archive_write_data(o->tar, piece, n);
 		off += n;
 		sz -= n;

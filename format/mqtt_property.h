@@ -3,8 +3,8 @@
 #ifndef FORMAT_MQTT_PROPERTY_H
 #define FORMAT_MQTT_PROPERTY_H
 
-/* How the value of a property is written: bytes, or 's' a string or binary data, 'p' a pair, 'v' a
- * varint; 0: no such property. */
+/* Encoding of a property's value: number of bytes; 's': string or binary data; 'p': pair of
+ * strings; 'v': varint; 0: no such property. */
 static inline char mqtt_property_kind(unsigned id)
 {
 	static const char kinds[] = {

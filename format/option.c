@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command line's parser. What getopt_long does, driven by the table that also makes the help
- * texts. */
+/* Command line parser. Works like getopt_long, from the table that also provides the help texts. */
 #include "format/option.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@ const char cli_exit_status[] = "0\tsuccess\n"
 
 enum builtin { BUILTIN_HELP = 1, BUILTIN_VERSION, BUILTIN_MAN, BUILTIN_COMPLETION };
 
-/* The hidden ones are for packagers: `make install` runs them. */
+/* The hidden options are for packagers: `make install` uses them. */
 const struct option_def option_builtins[] = {
 	{"help", 'h', ARG_NONE, NULL, "show this help", NULL, BUILTIN_HELP},
 	{"version", 'V', ARG_NONE, NULL, "show the version", NULL, BUILTIN_VERSION},
@@ -45,7 +44,7 @@ int option_error(const struct option_def *def, const char *fmt, ...)
 struct parse {
 	const struct cli *cli;
 	void *ctx;
-	int argc, at; /* at: the argument being looked at */
+	int argc, at; /* at: index of the current argument */
 	char **argv;
 };
 
@@ -57,10 +56,8 @@ static const struct option_def *by_letter(const struct option_def *table, char l
 	return NULL;
 }
 
-/*
- * The option whose name is, or for want of that alone begins with, name[0..len). *many is set when
- * several begin so. Hidden ones are not abbreviated.
- */
+/* The option named name[0..len), or else the only one with that prefix. *many is set when several
+ * have the prefix. Hidden options cannot be abbreviated. */
 static const struct option_def *by_name(const struct cli *cli, const char *name, size_t len,
 					bool *many)
 {
@@ -196,7 +193,7 @@ static int parse_letters(struct parse *p, const char *s)
 	return 0;
 }
 
-/* Moves argv[from] to `to` <= from; what lies between goes up by one. */
+/* Moves argv[from] to `to` <= from; the arguments between move up by one. */
 static void rotate(char **argv, int to, int from)
 {
 	char *moved = argv[from];
@@ -209,7 +206,7 @@ int cli_parse(const struct cli *cli, void *ctx, int argc, char **argv, bool perm
 	      bool *after_dashes)
 {
 	struct parse p = {.cli = cli, .ctx = ctx, .argc = argc, .at = 1, .argv = argv};
-	int options = 1; /* argv[1..options) are options that were seen, operands follow */
+	int options = 1; /* argv[1..options) are options already parsed; operands follow */
 	bool dashes = false;
 	int err = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One table of options gives the parser, --help, the manual page and shell completion.
- * A program has a `struct cli`; a program with commands (obana) has one table a command besides.
+ * A table of options defines the parser, --help, the manual page and shell completion. Each program
+ * has a `struct cli`; a program with commands (obana) has one more per command.
  */
 #ifndef FORMAT_OPTION_H
 #define FORMAT_OPTION_H
@@ -13,22 +13,22 @@
 enum option_arg { ARG_NONE, ARG_REQUIRED, ARG_OPTIONAL };
 
 /*
- * `set` gets the argument (NULL when there is none) and the caller's ctx; it returns 0, or prints
- * one line with option_error() and returns -EINVAL. An entry with `name` NULL ends the table; one
- * with only `help` is a heading.
+ * `set` gets the caller's ctx and the argument (NULL: none). It returns 0, or prints one line with
+ * option_error() and returns -EINVAL. An entry with `name` NULL ends the table; one with only
+ * `help` is a heading.
  */
 struct option_def {
 	const char *name; /* long name, without dashes */
-	char letter;	  /* 0: none */
+	char letter;	  /* 0: no short option */
 	enum option_arg arg;
 	const char *metavar;
 	const char *help;
 	int (*set)(void *ctx, const struct option_def *def, const char *arg);
-	long data; /* free for `set` */
+	long data; /* for use by `set` */
 };
 
-/* A section of the manual page. Lines of text: a paragraph, "- item", "tag\ttext", or an example
- * that begins with a space. */
+/* A section of the manual page. Each line of text is a paragraph, "- item", "tag\ttext", or an
+ * example, which starts with a space. */
 struct man_section {
 	const char *title, *text;
 };
@@ -39,25 +39,27 @@ struct cli {
 	const char *summary;  /* one line */
 	const char *details;  /* paragraphs for --help and the manual page; may be NULL */
 	const struct option_def *options;
-	const char *exit_status; /* text of a section; NULL: none */
-	/* Those of a program's commands, NULL-terminated; NULL when it has none. */
+	const char *exit_status; /* text of section EXIT STATUS; NULL: none */
+	/* The program's commands, NULL-terminated; NULL: no commands. */
 	const struct cli *const *commands;
-	const struct man_section *sections; /* of the manual page alone; title NULL ends them */
+	const struct man_section *sections; /* only in the manual page; ended by title NULL */
 };
 
 extern const char cli_exit_status[]; /* exit codes common to both tools */
 
-/* Parses argv[1..], which is reordered when permute is set; *rest is the index of the first operand
- * ("--" is skipped and noted in *after_dashes).
- * --help, --version, --man and --completion=bash|zsh|fish are answered here.
- * Returns 0, 1 when it was answered (exit 0), -EINVAL after one line on stderr (exit 2).
- * permute: operands and options may mix (obana); else options end at the first operand (obrec). */
+/*
+ * Parses argv[1..]; reorders it when permute is set. *rest: index of the first operand ("--" is
+ * skipped; *after_dashes tells whether it was present). Handles --help, --version, --man and
+ * --completion=bash|zsh|fish. Returns 0; 1 when one of those was handled (exit 0); -EINVAL after
+ * one line on stderr (exit 2). permute: options and operands may be mixed (obana); otherwise
+ * options end at the first operand (obrec).
+ */
 int cli_parse(const struct cli *cli, void *ctx, int argc, char **argv, bool permute, int *rest,
 	      bool *after_dashes);
 
 void cli_help(const struct cli *cli, FILE *out);
-/* Text as in --help: wrapped, all its lines from column `from` on; the first one is there already.
- */
+/* Prints text as in --help: wrapped, each line indented to column `from`; the cursor is already
+ * there in the first line. */
 void option_wrap(FILE *out, const char *text, int from);
 /* commands[0] is the program itself. */
 void cli_man(const struct cli *const *commands, size_t cnt, FILE *out);
@@ -67,7 +69,8 @@ void cli_completion(const struct cli *const *commands, size_t cnt, const char *s
 int option_error(const struct option_def *def, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Values with units; 0 or -EINVAL. Durations need one (ns us ms s m h d); sizes take K M G T (1024). */
+/* Parse values with units; 0 or -EINVAL. Durations require a unit (ns us ms s m h d); sizes accept
+ * K M G T (1024). */
 int parse_duration_ns(const char *s, uint64_t *ns);
 int parse_size(const char *s, uint64_t *bytes);
 int parse_u64(const char *s, uint64_t *v);

@@ -4,7 +4,7 @@
 
 #include "format/option_table.h"
 
-/* What completes an option's argument follows from its metavar: FILE, PATH, DIR; or "a|b|c". */
+/* Completion of an option's argument depends on its metavar: FILE, PATH, DIR; or "a|b|c". */
 static bool takes_file(const struct option_def *d)
 {
 	return d->metavar && (strstr(d->metavar, "FILE") || strstr(d->metavar, "PATH") ||
@@ -42,7 +42,7 @@ static void each_shown(const struct cli *cli, FILE *out, entry_fn fn, void *arg)
 				fn(out, d, arg);
 }
 
-/* s without the characters in `drop`, and with '\'' made safe inside single quotes. */
+/* Prints s without the characters in `drop`, and with '\'' escaped for single quotes. */
 static void quoted(FILE *out, const char *s, const char *drop)
 {
 	for (; *s; s++) {

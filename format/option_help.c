@@ -7,7 +7,7 @@
 
 enum { HELP_COLUMN = 30, HELP_WIDTH = 90 };
 
-/* Prints `len` bytes of text from column `from`, wrapped; all its lines begin there. */
+/* Prints `len` bytes of text, wrapped, with every line starting at column `from`. */
 static void wrap(FILE *out, const char *text, size_t len, int from)
 {
 	const char *end = text + len;
@@ -64,7 +64,7 @@ static void help_entry(FILE *out, const struct option_def *d)
 	wrap(out, d->help, strlen(d->help), HELP_COLUMN);
 }
 
-/* A built-in whose letter the program uses itself is shown without it. */
+/* A built-in option without its letter when the program uses that letter. */
 static struct option_def builtin_of(const struct cli *cli, const struct option_def *b)
 {
 	struct option_def d = *b;
@@ -82,7 +82,7 @@ static const char *command_name(const struct cli *cli)
 	return space ? space + 1 : cli->program;
 }
 
-/* The synopsis has a line for each form of the call. */
+/* Prints the synopsis, which has one line per form of the command. */
 static void usage(FILE *out, const struct cli *cli)
 {
 	const char *p = cli->synopsis ? cli->synopsis : "";
@@ -128,7 +128,7 @@ void cli_help(const struct cli *cli, FILE *out)
 			wrap(out, help, strlen(help), HELP_COLUMN);
 		}
 	}
-	if (!cli->options || cli->options->name) /* a heading brings its own blank line */
+	if (!cli->options || cli->options->name) /* a heading prints its own blank line */
 		fputc('\n', out);
 	for (const struct option_def *d = cli->options; d && option_any(d); d++)
 		help_entry(out, d);
@@ -143,7 +143,7 @@ void cli_help(const struct cli *cli, FILE *out)
 
 /* ---- manual page (man(7)) ---- */
 
-/* Text that roff takes literally. Lines starting with '.' or '\'' are protected. */
+/* Prints text escaped for roff. Lines starting with '.' or '\'' are protected. */
 static void roff(FILE *out, const char *s, size_t len, bool line_start)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parser and the writers of help, manual page and completion share. */
+/* Shared by the parser and the writers of help, manual page and completion. */
 #ifndef FORMAT_OPTION_TABLE_H
 #define FORMAT_OPTION_TABLE_H
 
 #include "format/option.h"
 
-/* --help and the like, which every program has; those without help text are hidden. */
+/* --help and other options of every program; those without help text are hidden. */
 extern const struct option_def option_builtins[];
 
 /* False for the entry that ends a table; a heading has only `help`. */

@@ -11,7 +11,7 @@ struct unit {
 	uint64_t factor;
 };
 
-/* A decimal number as digits and a power of ten: exact, and no locale's decimal comma. */
+/* A decimal number as digits and a power of ten: exact, and independent of the locale. */
 struct decimal {
 	uint64_t digits;
 	uint64_t divisor;

@@ -14,8 +14,8 @@ enum { LINKS_MAX = 40 };
 
 struct walk {
 	int dir;
-	char rest[PATH_MAX]; /* of the path, from dir on */
-	unsigned links;	     /* followed so far */
+	char rest[PATH_MAX]; /* remaining path, relative to dir */
+	unsigned links;	     /* number of links followed */
 };
 
 bool place_trusted(const struct stat *st)
@@ -24,9 +24,10 @@ bool place_trusted(const struct stat *st)
 }
 
 /*
- * Linux's rule for sticky directories (may_follow_link() in fs/namei.c) in all that others can
- * write, where a link of somebody trusted may also be a hard link that somebody else made. The last
- * component decides what is overwritten: of that, links of others are followed nowhere.
+ * Applies Linux's rule for sticky directories (may_follow_link() in fs/namei.c) to all directories
+ * writable by others. There, a link owned by a trusted user may be a hard link created by somebody
+ * else. The last component determines which file is overwritten; links of others are never followed
+ * there.
  */
 static bool may_follow(const struct stat *dir, const struct stat *link, bool last)
 {
@@ -35,7 +36,7 @@ static bool may_follow(const struct stat *dir, const struct stat *link, bool las
 	return !last && link->st_uid == dir->st_uid && !(dir->st_mode & S_IWOTH);
 }
 
-/* The number of the caller's own descriptor that an absolute path names, or -1. */
+/* The file descriptor of the caller that an absolute path names, or -1. */
 static int own_fd(const char *path)
 {
 	static const char *const dirs[] = {"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
@@ -57,7 +58,7 @@ static int own_fd(const char *path)
 	return -1;
 }
 
-/* An absolute path starts at the root; 1: it is one of the caller's descriptors, in p. */
+/* Sets the starting directory. 1: the path is one of the caller's descriptors, stored in p. */
 static int start(struct walk *w, struct place *p)
 {
 	bool absolute = w->rest[0] == '/';
@@ -76,7 +77,7 @@ static int start(struct walk *w, struct place *p)
 	return w->dir < 0 ? -errno : 0;
 }
 
-/* Links of /proc beyond its root lead to things that their text does not name. */
+/* Whether a link is a magic link of /proc, whose text does not name its target. */
 static bool is_magic(int dir, const struct stat *st)
 {
 	struct statfs fs;
@@ -84,7 +85,7 @@ static bool is_magic(int dir, const struct stat *st)
 	return !fstatfs(dir, &fs) && fs.f_type == PROC_SUPER_MAGIC && st->st_ino != 1;
 }
 
-/* Puts a link's target before the rest. */
+/* Prepends a link's target to the rest. */
 static int follow(struct walk *w, const char *name, const struct stat *link, bool last,
 		  const char **why)
 {
@@ -115,7 +116,7 @@ static int follow(struct walk *w, const char *name, const struct stat *link, boo
 	return 0;
 }
 
-/* Cuts the first name off the rest; *last: nothing follows, not even a slash. */
+/* Removes the first name from the rest; *last: nothing follows, not even a slash. */
 static int next_name(struct walk *w, char *name, bool *last)
 {
 	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/");
@@ -143,7 +144,7 @@ static int enter(struct walk *w, const char *name)
 	return 0;
 }
 
-/* One name further; 1: p tells what is there. */
+/* Resolves one name. 1: done, p describes the result. */
 static int step(struct walk *w, struct place *p, const char **why)
 {
 	bool last;
@@ -167,7 +168,7 @@ static int step(struct walk *w, struct place *p, const char **why)
 	return 1;
 }
 
-/* Where links led. Without /proc the path as given has to do. */
+/* Sets the path after following links; without /proc, the path as given. */
 static void name_place(struct place *p)
 {
 	char self[40], dir[PATH_MAX];
@@ -243,7 +244,7 @@ int place_open_special(const struct place *p, int flags, const char **why)
 	if (p->kind == PLACE_FD ||
 	    (!fstat(fd, &st) && st.st_dev == p->st.st_dev && st.st_ino == p->st.st_ino))
 		return fd;
-	close(fd); /* exchanged meanwhile */
+	close(fd); /* the file was replaced meanwhile */
 	return refuse(why, NULL, -EAGAIN);
 }
 

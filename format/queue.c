@@ -87,7 +87,7 @@ static size_t row_bound(const struct queue_kind *k, const void *rec)
 	return sum;
 }
 
-/* A dictionary's strings are kept once: by where they stand, the encoder tells them. */
+/* Stores strings of dictionary columns once; the encoder compares them by address. */
 static const char *keep_string(struct queue_stream *s, struct copies *spare,
 			       const struct rec_field *f, struct span v)
 {
@@ -95,7 +95,7 @@ static const char *keep_string(struct queue_stream *s, struct copies *spare,
 					 : copies_add(&s->copies, spare, v.p, v.len);
 }
 
-/* Copies what the row's strings and lists point to. */
+/* Copies the data of the row's strings and lists. */
 static bool keep_spans(struct queue_stream *s, struct copies *spare, const struct queue_kind *k,
 		       uint8_t *row)
 {
@@ -121,7 +121,7 @@ static bool keep_spans(struct queue_stream *s, struct copies *spare, const struc
 	return true;
 }
 
-/* The most an encoded chunk of that raw bound can take in the archive. */
+/* Maximum size in the archive of an encoded chunk with this raw bound. */
 static uint64_t member_bound(size_t raw)
 {
 	return member_out_sz(CHUNK_HEADER_SZ + raw + raw / 128 + 512);
@@ -133,10 +133,10 @@ static uint64_t within(uint64_t v, uint64_t low, uint64_t high)
 }
 
 /*
- * Room kept when there is a bound: for the end member, and in all a sixteenth of the archive for
- * identity and health, which come late (symbols of JIT code, what became of binaries) and are what
- * makes the rest readable. A small archive keeps less: a quarter is not for the records at most,
- * as long as the end fits.
+ * Reserve when there is a size limit: for the end member, and a sixteenth of the archive for
+ * identity and health rows, which are written late (symbols of JIT code, state of binaries) and are
+ * needed to interpret the rest. A small archive reserves less: at most a quarter, as long as the
+ * end fits.
  */
 static uint64_t reserve(const struct obz_writer *w, bool reserved)
 {
@@ -156,10 +156,8 @@ bool queue_has_room(const struct obz_writer *w, uint64_t sz, bool reserved)
 	return !w->max_sz || taken <= w->max_sz;
 }
 
-/*
- * Whether a stream is full: there is a bound, and no room. Encoding turns bounds into sizes, which
- * are far smaller: worth it before (-EAGAIN).
- */
+/* Sets s->full when there is a limit and no room. Encoding replaces upper bounds by real sizes,
+ * which are far smaller; -EAGAIN: encode first, then retry. */
 static int fill(struct obz_writer *w, struct queue_stream *s, size_t bound, bool last)
 {
 	uint64_t need;
@@ -175,7 +173,7 @@ static int fill(struct obz_writer *w, struct queue_stream *s, size_t bound, bool
 	return 0;
 }
 
-/* The rows are the chunk's; the next ones get the room that an encoded chunk's had. */
+/* Moves the rows to the chunk. The next rows use the buffer of an earlier encoded chunk. */
 static void seal_rows(struct queue_chunk *c, struct queue_kind *k)
 {
 	c->tables[c->table_cnt++] = (struct chunk_table){k->info, k->rows, k->cnt};
@@ -282,7 +280,7 @@ void queue_trim(struct obz_writer *w)
 		free(k->spare);
 		k->spare = NULL;
 		k->spare_cap = 0;
-		if (k->cnt) /* put since the flush */
+		if (k->cnt) /* rows were added since the flush */
 			continue;
 		free(k->rows);
 		k->rows = NULL;

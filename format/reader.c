@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Opening looks at both ends only: obz.json at the start, obz.end.json found backwards from tar's
- * two zero blocks. So `info` costs the same for any size.
+ * Opening reads only both ends: obz.json at the start, and obz.end.json, searched backwards from
+ * the two zero blocks of tar. The cost is independent of the size.
  */
 #include "format/reader.h"
 
@@ -16,7 +16,7 @@ enum { FORMAT_MAJOR = 1 };
 
 /* ---- the end ---- */
 
-/* A header at `at` of the tail whose member ends where tar's zero blocks begin. */
+/* Whether there is a header at `at` of the tail whose member ends at the zero blocks. */
 static bool is_end_header(const uint8_t *tail, size_t at, size_t zeros, struct ustar_header *h)
 {
 	return !ustar_header_get(h, tail + at) && !strcmp(h->name, "obz.end.json") &&
@@ -24,10 +24,8 @@ static bool is_end_header(const uint8_t *tail, size_t at, size_t zeros, struct u
 	       at + USTAR_BLOCK + ustar_padded(h->sz) == zeros;
 }
 
-/*
- * Looks for the end member in the last len bytes of the whole blocks, from behind. tar's zero
- * blocks after it may be short or missing: nothing of the capture is lost with them.
- */
+/* Searches backwards for the end member in the last len bytes of the complete blocks. The zero
+ * blocks after it may be incomplete or missing, without loss of data. */
 static void find_end_in(struct obz_reader *r, size_t len)
 {
 	uint64_t from = r->sz - r->sz % USTAR_BLOCK - len;
@@ -55,7 +53,7 @@ static void find_end_in(struct obz_reader *r, size_t len)
 
 static void find_end(struct obz_reader *r)
 {
-	/* most ends are in the last 64 KiB; only when they are not is more read */
+	/* most ends are within the last 64 KiB; otherwise more is read */
 	static const size_t tails[] = {64 << 10, READER_META_MAX + 4 * USTAR_BLOCK};
 	uint64_t whole = r->sz - r->sz % USTAR_BLOCK;
 
@@ -69,7 +67,8 @@ static void find_end(struct obz_reader *r)
 
 enum { PARTS_MAX = 4096 };
 
-/* A merged archive: the others follow obz.json, each a member, in the order of its list. */
+/* Reads the parts of a merged archive: they follow obz.json, each as a member, in the order of its
+ * list. */
 static int read_parts(struct obz_reader *r, struct json_object *o)
 {
 	struct json_object *list = json_get(o, "captures", json_type_array);
@@ -87,7 +86,7 @@ static int read_parts(struct obz_reader *r, struct json_object *o)
 		at += USTAR_BLOCK;
 		left = at < r->sz ? r->sz - at : 0;
 		r->parts[r->part_cnt++] = (struct reader_part){at, sz < left ? sz : left};
-		if (sz > left) /* cut: what follows is missing */
+		if (sz > left) /* truncated: the rest is missing */
 			at = r->sz;
 		else
 			at += ustar_padded(sz);
@@ -142,7 +141,7 @@ static int read_header(struct obz_reader *r)
 	return err;
 }
 
-/* The end of one archive behind the cut remains of another is not its end. */
+/* Ignores the end of a different archive that follows a truncated one. */
 static void check_end(struct obz_reader *r)
 {
 	struct json_object *o = r->end ? json_parse(r->end, strlen(r->end)) : NULL;
@@ -158,7 +157,7 @@ static void check_end(struct obz_reader *r)
 	json_object_put(o);
 }
 
-/* schema.json is the second member; else the walk finds it. */
+/* schema.json is the second member; otherwise the walk finds it. */
 static void read_schema(struct obz_reader *r)
 {
 	uint8_t block[USTAR_BLOCK];
@@ -174,7 +173,7 @@ static void read_schema(struct obz_reader *r)
 		r->schema_text = reader_json(r, at + USTAR_BLOCK, h.sz);
 }
 
-/* The header is lost: the first intact chunk says whose this is. */
+/* The header is damaged: takes the uuid from the first intact chunk. */
 static void find_uuid(struct obz_reader *r)
 {
 	size_t cnt;
@@ -201,7 +200,7 @@ static int read_ends(struct obz_reader *r)
 	if (r->header)
 		read_schema(r);
 	else {
-		/* is anything of an archive left? the walk knows */
+		/* the walk finds out whether this is an archive at all */
 		reader_walk(r);
 		if (!r->member_cnt)
 			return reader_fail(r, -EBADMSG,
@@ -231,7 +230,7 @@ int obz_reader__raw(const struct obz_reader *r, uint64_t at, void *buf, size_t s
 	return reader_get(r, buf, at, sz);
 }
 
-/* "FILE#N", when there is no file of that name: a part of a merged archive. */
+/* Opens "FILE#N", when no file has that name, as a part of a merged archive. */
 static int open_part(struct obz_reader *r, const char *path, const char *hash)
 {
 	char *file = strndup(path, hash - path), *end;
@@ -344,5 +343,5 @@ void obz_reader__on_damage(struct obz_reader *r, obz_damage_fn fn, void *arg)
 	r->on_damage = fn;
 	r->on_damage_arg = arg;
 	if (r->walked)
-		reader_unwalk(r); /* open had to look: the listener shall hear of it too */
+		reader_unwalk(r); /* walk again later, so that the listener is called */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Payloads: chunks decoded, debug members decompressed, each checksum held against its bytes. */
+/* Reads payloads: decodes chunks, decompresses debug members, verifies checksums. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "format/spool.h"
 
 enum {
-	RATIO_MAX = 200, /* of debug members beyond RATIO_FREE; debug sections reach 20 */
+	RATIO_MAX = 200, /* debug members beyond RATIO_FREE; real ones reach 20 */
 	RATIO_FREE = 1 << 20,
 	WINDOW_LOG_MAX = 27
 };
@@ -95,7 +95,7 @@ int obz_reader__chunk_info(struct obz_reader *r, const struct obz_member *m,
 
 	if (m->type != OBZ_CHUNK)
 		return -EINVAL;
-	/* all but later versions are this long */
+	/* only headers of later versions are longer */
 	if (len > CHUNK_HEADER_SZ)
 		len = CHUNK_HEADER_SZ;
 	err = reader_get(r, buf, m->offset, len);
@@ -134,7 +134,7 @@ int obz_reader__decode(struct obz_reader *r, const struct obz_member *m, obz_row
 	s = slot_take(r);
 	if (!s)
 		return -ENOMEM;
-	if (s->cap < m->sz) { /* bounded by the walk */
+	if (s->cap < m->sz) { /* limited by the walk */
 		free(s->in);
 		s->in = malloc(m->sz);
 		s->cap = s->in ? m->sz : 0;
@@ -156,8 +156,7 @@ int obz_reader__decode(struct obz_reader *r, const struct obz_member *m, obz_row
 
 /* ---- debug members ---- */
 
-/* The frame's own promise of its size, held against ratio and bound before anything is allocated.
- */
+/* Checks the frame's stated size against the ratio and the limit before anything is allocated. */
 static const char *frame_problem(struct obz_reader *r, const struct obz_member *m, uint64_t max_sz,
 				 uint64_t *raw_sz)
 {
@@ -177,7 +176,7 @@ static const char *frame_problem(struct obz_reader *r, const struct obz_member *
 	return NULL;
 }
 
-/* Into fd, or nowhere (-1). */
+/* Decompresses to fd; -1: only verifies. */
 static const char *unpack(struct obz_reader *r, const struct obz_member *m, uint64_t raw_sz,
 			  struct spool *out)
 {
@@ -281,7 +280,7 @@ int obz_reader__check(struct obz_reader *r, const struct obz_member *m)
 	case OBZ_META:
 		problem = json_problem(r, m);
 		break;
-	case OBZ_UNKNOWN: /* of a later version; no way to tell */
+	case OBZ_UNKNOWN: /* of a later version: cannot be verified */
 		break;
 	}
 	return problem ? bad(r, m, problem) : 0;

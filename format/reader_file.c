@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The archive's bytes and what is found wrong with them. The file is read with pread, never mapped:
- * one that shrinks meanwhile is an error, not a SIGBUS. A stream is spooled first.
+ * Reads the archive's bytes and counts damage. The file is read with pread, not mapped: when it
+ * shrinks meanwhile, this is an error, not a SIGBUS. Streams are first copied to a spool file.
  */
 #include "format/reader.h"
 
@@ -45,7 +45,7 @@ int reader_open_file(struct obz_reader *r, const char *path)
 	bool in = !strcmp(path, "-");
 	struct stat st;
 
-	/* a FIFO of that name shall not hang the open; reading it then waits as it should */
+	/* do not block when opening a FIFO; reading it then blocks as usual */
 	r->fd = in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (r->fd < 0 || fstat(r->fd, &st))
 		return reader_fail(r, -errno, "%s", strerror(errno));

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From header to header. Where the next one is not intact, 512-byte boundaries are searched for a
- * tar header with a name of ours or for a chunk's own header; what lies between is counted as
- * damage. A tar reader would take a zeroed block for the end; here only the end member ends an
- * archive.
+ * Walks from header to header. When the next one is not intact, searches the 512-byte boundaries
+ * for a tar header with a valid name or for a chunk header; the bytes between count as damage. A
+ * tar reader would treat a zeroed block as the end; here only the end member ends an archive.
  */
 #include "format/reader.h"
 
@@ -17,8 +16,8 @@
 
 enum {
 	WINDOW = 256 << 10,
-	NEAR = 64 << 10,       /* a step within this is worth reading through */
-	SEARCH_MAX = 256 << 20 /* without header and any member after it: not an archive */
+	NEAR = 64 << 10,       /* for shorter steps, read the bytes between */
+	SEARCH_MAX = 256 << 20 /* without a header or member in this range: not an archive */
 };
 
 const uint8_t *reader_peek(struct obz_reader *r, uint64_t off, size_t len)
@@ -45,7 +44,8 @@ const uint8_t *reader_peek(struct obz_reader *r, uint64_t off, size_t len)
 	return r->window;
 }
 
-/* An intact chunk header of this archive; of any, while the archive's uuid is not known. */
+/* Whether there is an intact chunk header of this archive; of any archive when the uuid is not
+ * known. */
 static bool chunk_at(struct obz_reader *r, uint64_t off, struct chunk_header *h)
 {
 	uint64_t left = r->sz - off;
@@ -86,7 +86,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The archive's only copy of a name; NULL when it was met before (or memory is short). */
+/* The archive's only copy of a name; NULL when the name exists (or memory is short). */
 static const char *new_name(struct obz_reader *r, const char *name)
 {
 	char *copy = strdup(name), **at = copy ? tsearch(copy, &r->names, by_name) : NULL;
@@ -158,7 +158,7 @@ static char *checked_json(struct obz_reader *r, const struct obz_member *m)
 	return NULL;
 }
 
-/* The ends are known from open; what was not found there may stand elsewhere in a damaged file. */
+/* Header and end are known from open; those not found there may be elsewhere in a damaged file. */
 static void add_meta(struct obz_reader *r, struct obz_member *m, const char *name, uint64_t off)
 {
 	char **keep = !strcmp(name, "obz.json")	     ? &r->header
@@ -198,7 +198,7 @@ static void add_member(struct obz_reader *r, const struct ustar_header *h, uint6
 	add(r, &m);
 }
 
-/* A boundary from which the walk can go on. */
+/* Whether the walk can continue from this boundary. */
 static bool is_plausible(struct obz_reader *r, uint64_t off)
 {
 	const uint8_t *block = reader_peek(r, off, USTAR_BLOCK);
@@ -227,7 +227,7 @@ static uint64_t search(struct obz_reader *r, uint64_t from, uint64_t to)
 	return to;
 }
 
-/* Past the zero blocks at off, to the next other one. */
+/* Skips the zero blocks at off. */
 static uint64_t skip_zeros(struct obz_reader *r, uint64_t off)
 {
 	static const uint8_t zeros[USTAR_BLOCK];
@@ -251,8 +251,8 @@ static bool is_tar(struct obz_reader *r, uint64_t off)
 	return off >= r->sz || (block && (ustar_is_zero(block) || !ustar_header_get(&h, block)));
 }
 
-/* Another one begins inside the member that was added last: bytes of it are lost. Nobody reads it,
- * so that no byte is read as a part of many. */
+/* Removes the last member, because another one starts inside it: some of its bytes are lost.
+ * Nothing has read it yet, so no byte is read as part of two members. */
 static void drop_last(struct obz_reader *r, uint64_t off)
 {
 	struct obz_member *m = &r->members[--r->member_cnt];
@@ -262,7 +262,7 @@ static void drop_last(struct obz_reader *r, uint64_t off)
 		       off, obz_member_name(m, name), "truncated: another member starts inside");
 }
 
-/* One member at off, whose header is intact; returns where to go on. */
+/* Adds the member at off, whose header is intact; returns the offset to continue at. */
 static uint64_t step(struct obz_reader *r, const struct ustar_header *h, uint64_t off)
 {
 	uint64_t payload = off + USTAR_BLOCK, next = payload + ustar_padded(h->sz), inner;
@@ -280,14 +280,14 @@ static uint64_t step(struct obz_reader *r, const struct ustar_header *h, uint64_
 		return r->sz;
 	if (is_tar(r, next))
 		return next;
-	/* where bytes were lost inside, what follows begins before this member's end */
+	/* when bytes inside are missing, the next member starts before this one's end */
 	inner = search(r, payload + USTAR_BLOCK, next);
 	if (inner < next && r->member_cnt > before)
 		drop_last(r, off);
 	return inner;
 }
 
-/* No intact header at off. */
+/* Handles an offset without an intact header. */
 static uint64_t stumble(struct obz_reader *r, uint64_t off)
 {
 	const uint8_t *block = reader_peek(r, off, USTAR_BLOCK);
@@ -308,7 +308,7 @@ static uint64_t stumble(struct obz_reader *r, uint64_t off)
 	}
 	next = skip_zeros(r, off);
 	if (next > off) {
-		if (!r->end || off < r->end_offset) /* else it is tar's end */
+		if (!r->end || off < r->end_offset) /* otherwise it is the end of the tar file */
 			skipped(r, off, next - off, "zeroed");
 		return next;
 	}
@@ -318,7 +318,7 @@ static uint64_t stumble(struct obz_reader *r, uint64_t off)
 	return next;
 }
 
-/* Chunks that the end counts but that were not met. */
+/* Counts chunks that the end member lists but that were not found. */
 static void check_counts(struct obz_reader *r)
 {
 	struct json_object *end =
@@ -329,7 +329,7 @@ static void check_counts(struct obz_reader *r)
 		json_object_object_foreach(chunks, name, value)
 		{
 			(void)value;
-			stream_of(r, name); /* those of which not one was met, too */
+			stream_of(r, name); /* also streams without any chunk found */
 		}
 	}
 	for (unsigned i = 0; chunks && i < r->stream_cnt; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * records.def as data: what a kind's fields are called, how they are encoded and where they lie in
- * its struct; and the schema of an archive, which may be of an older or newer records.def.
+ * records.def as data: name, encoding and struct offset of each field of a kind; and the schema of
+ * an archive, which may be from an older or newer records.def.
  */
 #ifndef FORMAT_RECORD_H
 #define FORMAT_RECORD_H
@@ -31,16 +31,16 @@ struct rec_info {
 extern const struct rec_info rec_infos[]; /* in the order of records.def */
 extern const unsigned rec_info_cnt;
 
-/* NULL for a number that records.def does not have. */
+/* NULL for a number that is not in records.def. */
 const struct rec_info *rec_info(unsigned number);
 
-/* Where ts_ns lies, the row's time; -1 when the kind has none. */
+/* Offset of ts_ns, the row's time; -1 when the kind has none. */
 int rec_ts_offset(const struct rec_info *info);
 
 /* Streams in order of first appearance. */
 enum { REC_STREAM_MAX = 16, REC_STREAM_NAME_MAX = 23 };
 const char *rec_stream(unsigned index); /* NULL beyond the last */
-int rec_stream_index(const char *name); /* -1: none of ours */
+int rec_stream_index(const char *name); /* -1: unknown */
 
 /* Kinds of samples, in the order of kinds.def. */
 struct rec_sample_kind {
@@ -52,14 +52,15 @@ extern const unsigned rec_sample_kind_cnt;
 
 /* ---- an archive's schema ---- */
 
-/* The stream whose kinds need not be ours: their rows are laid out as the archive's schema says. */
+/* The stream that may contain kinds unknown to this build; their rows have the layout of the
+ * archive's schema. */
 #define REC_EVENT_STREAM "event"
 enum { REC_EVENT_FIELDS_MAX = 64, REC_NAME_MAX = 47 };
 
-/* A word that can name a table or column: a-z, then a-z 0-9 _, at most REC_NAME_MAX. */
+/* Whether the name is valid for a table or column: a-z, then a-z 0-9 _, at most REC_NAME_MAX. */
 bool rec_name_ok(const char *name);
 
-/* One column as the archive has it; field NULL: not ours, or of another type: skipped. */
+/* One column of the archive; field NULL: unknown, or of another type; skipped. */
 struct schema_column {
 	const struct rec_field *field;
 	enum rec_type type;
@@ -67,8 +68,8 @@ struct schema_column {
 };
 
 struct schema_kind {
-	const struct rec_info *info; /* NULL: unknown to us, skipped */
-	struct rec_info *own;	     /* it, when it was made from the archive's schema */
+	const struct rec_info *info; /* NULL: unknown, skipped */
+	struct rec_info *own;	     /* same as info, when created from the archive's schema */
 	unsigned column_cnt;
 	struct schema_column *columns;
 };
@@ -80,7 +81,7 @@ struct schema {
 /* schema.json without its seal; malloc'ed. */
 char *schema_text(void);
 
-/* NULL text: our own. -EBADMSG: not a schema; -ENOMEM. */
+/* text NULL: this build's schema. -EBADMSG: not a schema; -ENOMEM. */
 int schema_load(struct schema *s, const char *text, size_t len);
 void schema_fini(struct schema *s);
 

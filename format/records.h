@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The record kinds of records.def as C: one struct rec_X a kind, enum rec_kind, enums of coded values. */
+/* C declarations from records.def: struct rec_X per kind, enum rec_kind, enums of coded values. */
 #ifndef FORMAT_RECORDS_H
 #define FORMAT_RECORDS_H
 
@@ -39,13 +39,11 @@ enum rec_kind {
 enum sample_kind {
 #define KIND(name, number, title, unit, count_name) SAMPLE_##name = number,
 #include "format/kinds.def"
-	SAMPLE_KIND_END /* beyond the last number */
+	SAMPLE_KIND_END /* greater than the last number */
 };
 
-/*
- * stack.error: why the walk ended before the thread's first frame; appended only. The text is what
- * `obana info` and the stack table show.
- */
+/* stack.error: why the walk ended before the thread's first frame; append only. The text is shown
+ * by `obana info` and in the stack table. */
 #define STACK_ERRORS(X)                                                                            \
 	X(NONE, 0, "complete")                                                                     \
 	X(NO_PROCESS, 1, "process not known yet")                                                  \
@@ -76,10 +74,10 @@ enum transport {
 enum role { ROLE_UNKNOWN = 0, ROLE_CLIENT = 1, ROLE_SERVER = 2 };
 
 enum payload_flags {
-	PAYLOAD_DATAGRAM = 1, /* a message boundary by itself */
-	PAYLOAD_TLS = 2,      /* clear text from inside a TLS library */
+	PAYLOAD_DATAGRAM = 1, /* each payload is one message */
+	PAYLOAD_TLS = 2,      /* plaintext captured inside a TLS library */
 	PAYLOAD_REDACTED = 4, /* parts of data were masked */
-	PAYLOAD_UNNAMED = 8,  /* none of data is kept: no protocol could be named for it */
+	PAYLOAD_UNNAMED = 8,  /* data was dropped: no protocol was identified */
 };
 
 #define FRAME_BINARY_UNKNOWN 0u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* schema.json: written from records.def, read back as the map from an archive's columns to our
- * fields. */
+/* schema.json: written from records.def, and read as the mapping from an archive's columns to the
+ * fields of this build. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ char *schema_text(void)
 	return text;
 }
 
-/* What no decoder of ours could read is left to be skipped. */
+/* Whether this build can decode the column; others are skipped. */
 static bool readable(enum rec_type type, enum rec_encoding e)
 {
 	switch (type) {
@@ -120,8 +120,8 @@ static struct schema_column column_of(const struct rec_info *info, struct json_o
 	return (struct schema_column){ours, type, encoding};
 }
 
-/* Two columns of one name would write one field twice: lists of the first would be lost sight of.
- */
+/* Whether the field has a column already. Two columns with the same name would write a field twice
+ * and leak the lists of the first one. */
 static bool already(const struct schema_kind *k, const struct rec_field *f)
 {
 	for (unsigned i = 0; i < k->column_cnt; i++)
@@ -132,7 +132,7 @@ static bool already(const struct schema_kind *k, const struct rec_field *f)
 
 /* ---- kinds of events, laid out as the archive's schema says ---- */
 
-/* Lists have no column; names that could not name one are left out. */
+/* Lists have no column; invalid names are skipped. */
 static bool is_event_field(struct json_object *field)
 {
 	int type = name_index(type_names, 4, json_string(field, "type"));
@@ -168,7 +168,7 @@ static int own_add(struct rec_info *own, struct rec_field *to, const struct rec_
 	return to->name && to->unit ? 0 : -ENOMEM;
 }
 
-/* Our fields first, at their places, then what the archive has besides. */
+/* First the fields of this build, at their offsets, then the archive's additional ones. */
 static int own_fill(struct rec_info *own, const struct rec_info *ours, struct json_object *fields)
 {
 	struct rec_field *to = (struct rec_field *)own->fields;
@@ -194,7 +194,7 @@ static int own_fill(struct rec_info *own, const struct rec_info *ours, struct js
 	return err;
 }
 
-/* *own stays NULL for what is no event. */
+/* *own stays NULL when the kind is not an event. */
 static int own_new(struct rec_info **own, const struct rec_info *ours, struct json_object *kind,
 		   struct json_object *fields)
 {
@@ -242,7 +242,7 @@ static int load_kind(struct schema *s, struct json_object *kind)
 	if (k->own)
 		info = k->own;
 	if (!info)
-		return 0; /* unknown: chunks say how long it is, which is all that skipping needs */
+		return 0; /* unknown: chunks contain its length, which suffices for skipping */
 	k->columns = calloc(cnt + 1, sizeof(*k->columns));
 	if (!k->columns)
 		return -ENOMEM;

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* File systems without O_TMPFILE have a name for a moment. */
+/* On file systems without O_TMPFILE, the file has a name for a moment. */
 static int file_in(const char *dir)
 {
 	char path[4096];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bytes of unknown number on their way to somewhere else: an anonymous file in TMPDIR, gone with
- * its fd. */
+/* Temporary storage for data of unknown size: an anonymous file in TMPDIR, which is deleted when
+ * its fd is closed. */
 #ifndef FORMAT_SPOOL_H
 #define FORMAT_SPOOL_H
 
@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 struct spool {
-	int fd; /* -1 until something was written */
+	int fd; /* -1 until data was written */
 	uint64_t sz;
 };
 
-/* An unnamed file in TMPDIR, else /tmp, else in memory; negative errno. */
+/* Opens an unnamed file in TMPDIR, else /tmp, else in memory; negative errno on failure. */
 int spool_file(void);
 
 void spool_init(struct spool *s);

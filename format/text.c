@@ -13,7 +13,7 @@ void strbuf_fini(struct strbuf *b)
 	*b = (struct strbuf){0};
 }
 
-/* Room for `more` bytes and the NUL that always follows. */
+/* Makes room for `more` bytes and the terminating NUL. */
 static bool reserve(struct strbuf *b, size_t more)
 {
 	size_t need, cap;
@@ -56,7 +56,7 @@ static void addv(struct strbuf *b, const char *fmt, va_list ap)
 	if (b->failed)
 		return;
 	va_copy(again, ap);
-	/* Mostly there is room already. */
+	/* In most cases there is enough room. */
 	n = vsnprintf(b->p ? b->p + b->len : NULL, b->p ? b->cap - b->len : 0, fmt, ap);
 	if (n < 0) {
 		b->failed = 1;
@@ -115,9 +115,9 @@ static size_t utf8_len(const unsigned char *p, size_t left, uint32_t *code)
 }
 
 /*
- * Characters that act instead of showing: C0, DEL and C1 controls, the line separators that end a
- * JavaScript line, bidirectional controls (they make a terminal show another text), and
- * noncharacters (illegal in XML).
+ * Whether a character has an effect instead of a glyph: C0, DEL and C1 controls, the line
+ * separators that end a JavaScript line, bidirectional controls (they make a terminal show a
+ * different text), and noncharacters (invalid in XML).
  */
 static bool is_active(uint32_t c)
 {
@@ -163,8 +163,7 @@ static const char *entity(enum escape how, const char *p, const char *end)
 			return "\\t";
 		case '\r':
 			return "\\r";
-		case '<': /* JSON may stand in an HTML script element, which "</" and "<!" would end
-			   */
+		case '<': /* JSON may be in an HTML script element, which "</" and "<!" would end */
 			return next == '/' || next == '!' ? "\\u003c" : NULL;
 		}
 		return NULL;
@@ -174,7 +173,7 @@ static const char *entity(enum escape how, const char *p, const char *end)
 		       : *p == '\r' ? "\r"
 		       : *p == '\t' ? "\t"
 				    : NULL;
-	case ESCAPE_JSON_TEXT: /* has escaped these itself */
+	case ESCAPE_JSON_TEXT: /* these are already escaped */
 	case ESCAPE_TERMINAL:
 		return NULL;
 	}
@@ -194,7 +193,7 @@ static void add_inert(struct strbuf *b, enum escape how, const unsigned char *p,
 		strbuf_addf(b, json ? "\\u%04x" : "\\x%02x", p[i]);
 }
 
-/* Stands for itself in every form. */
+/* Needs no escaping in any form. */
 static bool is_plain(unsigned char c)
 {
 	return c >= ' ' && c < 0x7f && c != '<' && c != '>' && c != '&' && c != '"' && c != '\'' &&
@@ -235,10 +234,10 @@ static bool is_number(struct span s)
 	return n && i == s.len;
 }
 
-/* Would a spreadsheet compute it? */
+/* Whether a spreadsheet would evaluate it. */
 static bool is_formula(struct span s)
 {
-	/* One of these alone, as "-" for nothing, calculates nothing. */
+	/* A single character, such as "-" for "none", is not evaluated. */
 	return s.len > 1 && memchr("=+-@\t\r\n", *s.p, 7) && !is_number(s);
 }
 
@@ -247,7 +246,7 @@ void strbuf_escape(struct strbuf *b, enum escape how, struct span s)
 	const char *p = s.p, *end, *plain = p;
 	bool quote = how == ESCAPE_CSV && wants_quotes(s);
 
-	if (!s.len) /* its pointer may be NULL */
+	if (!s.len) /* the pointer may be NULL */
 		return;
 	end = p + s.len;
 	if (quote)
@@ -348,7 +347,7 @@ void message_init(const char *program, int verbosity)
 	message_level = verbosity;
 }
 
-/* One write, so that lines of several threads do not mix. */
+/* Uses a single write, so that lines of several threads do not mix. */
 static void message(const char *fmt, va_list ap)
 {
 	struct strbuf text = {0}, line = {0};
@@ -363,7 +362,7 @@ static void message(const char *fmt, va_list ap)
 	strbuf_add(&line, "\n", 1);
 	if (line.p)
 		n = write(STDERR_FILENO, line.p, line.len);
-	(void)n; /* nowhere to say that stderr is gone */
+	(void)n; /* there is no way to report that stderr is closed */
 	strbuf_fini(&text);
 	strbuf_fini(&line);
 }

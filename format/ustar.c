@@ -9,7 +9,8 @@
 
 enum { OFF_SIZE = 124, OFF_CHECKSUM = 148, OFF_TYPE = 156, OFF_MAGIC = 257, OFF_PREFIX = 345 };
 
-/* Octal digits, then NUL or space; base-256 sizes of other tars are none of ours. */
+/* Parses octal digits followed by NUL or space. Base-256 sizes, as of other tar writers, are not
+ * used here. */
 static bool octal_get(const uint8_t *p, unsigned digits, uint64_t *v)
 {
 	*v = 0;
@@ -35,7 +36,8 @@ int ustar_header_get(struct ustar_header *h, const uint8_t block[USTAR_BLOCK])
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 	uint64_t sum;
 
-	/* the checksum's own two last bytes are under no checksum: everyone writes NUL and space */
+	/* the last two bytes of the checksum field are not checked; every writer has NUL and space
+	 * there */
 	if (!octal_get(block + OFF_CHECKSUM, 6, &sum) ||
 	    memcmp(block + OFF_CHECKSUM + 6, "\0 ", 2) || sum != checksum(block))
 		return -EBADMSG;
@@ -99,7 +101,7 @@ static bool chunk_name(const char *name, char *stream, uint64_t *seq)
 	return true;
 }
 
-/* ".debug.zst", or ".N.debug.zst" of a later member of the same id. */
+/* ".debug.zst", or ".N.debug.zst" for a later member with the same id. */
 static bool debug_suffix(const char *p)
 {
 	size_t len;
@@ -129,7 +131,8 @@ static bool debug_name(const char *name)
 	return len && debug_suffix(p + 3 + len);
 }
 
-/* Members of later versions: relative, no empty, "." or ".." parts, harmless characters only. */
+/* Names allowed for members of later versions: relative; no empty, "." or ".." components; only
+ * harmless characters. */
 static bool harmless(const char *name)
 {
 	for (const char *p = name; *p; p++) {

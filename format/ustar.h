@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reader's side of tar: one 512-byte header at a time, so that a damaged archive can be walked,
- * and the grammar of member names. POSIX.1-1988 ustar only; see FORMAT.md.
+ * Reading tar files one 512-byte header at a time, so that damaged archives can be read, and the
+ * syntax of member names. POSIX.1-1988 ustar only; see FORMAT.md.
  */
 #ifndef FORMAT_USTAR_H
 #define FORMAT_USTAR_H
@@ -19,7 +19,7 @@ struct ustar_header {
 	uint64_t sz;
 };
 
-/* 0, or -EBADMSG for a block that is no intact ustar header. */
+/* 0, or -EBADMSG when the block is not an intact ustar header. */
 int ustar_header_get(struct ustar_header *h, const uint8_t block[USTAR_BLOCK]);
 
 void ustar_header_put(const struct ustar_header *h, uint8_t block[USTAR_BLOCK]);
@@ -31,8 +31,8 @@ static inline uint64_t ustar_padded(uint64_t sz)
 	return (sz + USTAR_BLOCK - 1) / USTAR_BLOCK * USTAR_BLOCK;
 }
 
-/* What a name stands for. stream (at least 24 bytes) and seq are set for chunks. False: not a name
- * of ours. */
+/* Parses a member name. Sets stream (at least 24 bytes) and seq for chunks. False: not a valid
+ * name. */
 bool member_name_get(const char *name, enum obz_member_type *type, char *stream, uint64_t *seq);
 
 #endif

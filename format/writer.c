@@ -9,7 +9,7 @@
 
 /* ---- a new archive ---- */
 
-/* RFC 9562, version 4; or the one given. */
+/* A random uuid (RFC 9562, version 4), or the given one. */
 static int make_uuid(struct obz_writer *w, const char *given)
 {
 	uint8_t *u = w->uuid;
@@ -42,7 +42,7 @@ static int put_json(struct obz_writer *w, const char *name, struct json_object *
 	return err;
 }
 
-/* The caller's object with what the writer knows, which comes first. */
+/* The caller's object with the writer's own keys first. */
 static struct json_object *header_of(struct obz_writer *w, const struct obz_writer_opts *opts)
 {
 	struct json_object *given = json_parse(opts->header_json, strlen(opts->header_json)), *o,
@@ -183,7 +183,7 @@ int obz_writer__trim(struct obz_writer *w)
 	pthread_mutex_lock(&w->queue_lock);
 	queue_trim(w);
 	pthread_mutex_unlock(&w->queue_lock);
-	/* what another thread has in hand: next time */
+	/* chunks another thread is handling are written next time */
 	if (!pthread_mutex_trylock(&w->encode_lock)) {
 		chunk_encoder_trim(w->encoder);
 		pthread_mutex_unlock(&w->encode_lock);
@@ -192,7 +192,7 @@ int obz_writer__trim(struct obz_writer *w)
 		member_out_trim(&w->out);
 		pthread_mutex_unlock(&w->write_lock);
 	}
-	drained = writer_drain(w); /* what was left to whoever holds a lock */
+	drained = writer_drain(w); /* chunks left by the threads that held a lock */
 	return drained ? drained : err;
 }
 
@@ -236,7 +236,7 @@ static void add_u64(struct json_object *o, const char *key, uint64_t v)
 	json_object_object_add(o, key, json_object_new_uint64(v));
 }
 
-/* Rows that did not reach the file are losses like any other. */
+/* Adds rows that were not written to the losses. */
 static void add_dropped(struct obz_writer *w, struct json_object *o)
 {
 	struct json_object *losses = json_get(o, "losses", json_type_array);
@@ -304,18 +304,19 @@ static struct json_object *end_of(struct obz_writer *w, const char *end_json)
 	return o;
 }
 
-/* What is written after the rows. */
+/* Writes everything after the rows. */
 static int put_end(struct obz_writer *w, struct json_object *end)
 {
 	int err = end ? put_json(w, "obz.end.json", end) : -EINVAL, tar;
 
 	if (err) {
-		if (!w->err) /* else that is why */
+		if (!w->err) /* otherwise that is the reason */
 			writer_failed(w, err, "obz.end.json");
 		return w->err ? w->err : err;
 	}
 	tar = member_out_end(&w->out);
-	/* without tar's own end an archive is whole too; not so a stream whose reader is gone */
+	/* an archive without the end of the tar file is also complete, unless it is a stream
+	 * without a reader */
 	return w->out.seekable ? 0 : tar;
 }
 

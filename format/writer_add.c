@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Members that are not made of records: debuginfo, and copies from another archive. */
+/* Writes members other than new chunks: debuginfo, and copies from another archive. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static bool has_name(const struct obz_writer *w, const char *name)
 	return false;
 }
 
-/* Takes a name: two threads that bring one binary do not both write it. */
+/* Reserves a name, so that two threads do not both write the same binary. */
 static int claim_name(struct obz_writer *w, const char *name)
 {
 	char **names, *copy = NULL;
@@ -62,8 +62,8 @@ static void release_name(struct obz_writer *w, const char *name)
 	pthread_mutex_unlock(&w->queue_lock);
 }
 
-/* One frame of exactly sz bytes, with content size and checksum; memory stays at a megabyte or two.
- */
+/* Compresses exactly sz bytes to one frame with content size and checksum; uses one or two
+ * megabytes of memory. */
 static int compress(struct obz_writer *w, int fd, uint64_t sz, struct spool *out)
 {
 	ZSTD_CCtx *zstd = ZSTD_createCCtx();
@@ -85,7 +85,7 @@ static int compress(struct obz_writer *w, int fd, uint64_t sz, struct spool *out
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 || (n == 0 && left)) {
-			err = n ? -errno : -EIO; /* it became shorter while it was read */
+			err = n ? -errno : -EIO; /* the file became shorter while reading */
 			break;
 		}
 		at += n;
@@ -103,7 +103,7 @@ static int compress(struct obz_writer *w, int fd, uint64_t sz, struct spool *out
 	return err;
 }
 
-/* Under the write lock; chunks queued meanwhile go out after it. */
+/* Holds the write lock; chunks queued meanwhile are written afterwards. */
 static int write_member(struct obz_writer *w, const char *name, int fd, uint64_t off, uint64_t sz)
 {
 	bool room;
@@ -120,7 +120,7 @@ static int write_member(struct obz_writer *w, const char *name, int fd, uint64_t
 		w->debug_sz += member_out_sz(sz);
 	if (err)
 		writer_failed(w, err, name);
-	/* a full disk now may have room for a chunk later; a torn member is the end */
+	/* a full disk may have room for a chunk later; after a torn member nothing can follow */
 	if (w->out.torn && !w->err)
 		w->err = err;
 	pthread_mutex_unlock(&w->queue_lock);
@@ -128,7 +128,7 @@ static int write_member(struct obz_writer *w, const char *name, int fd, uint64_t
 	return err;
 }
 
-/* Debug members only: the rest is the writer's own. */
+/* Only names of debug members are allowed; the writer creates the others. */
 static int check_name(const char *name)
 {
 	enum obz_member_type type;

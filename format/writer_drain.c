@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chunks from the queue to the file: encoded, written, by the threads that put or by one that
- * serves. */
+/* Encodes and writes queued chunks, in the threads that put rows or in a serving thread. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +7,7 @@
 
 #include "format/writer.h"
 
-/* Beyond it put and flush wait for the file, and encode themselves. */
+/* Beyond these limits put and flush encode themselves and wait for the file. */
 enum { QUEUED_MAX = 16 << 20, SEALED_MAX = 4 };
 #define NONE UINT64_MAX
 
@@ -18,7 +17,7 @@ int writer_failed(struct obz_writer *w, int err, const char *what)
 	return err;
 }
 
-/* Writes the oldest chunk; the write lock is held. False when there is none to be written. */
+/* Writes the oldest chunk; write_lock is held. False when there is none. */
 static bool write_one(struct obz_writer *w, bool despite_error)
 {
 	struct queue_chunk *c = NULL;
@@ -68,8 +67,8 @@ static bool encode_one(struct obz_writer *w, bool despite_error)
 	return true;
 }
 
-/* More than so many sealed chunks, or than so many bytes of encoded ones, and a file to write to.
- */
+/* Whether more sealed chunks, or more bytes of encoded ones, are waiting than given, and there is a
+ * file to write to. */
 static bool waits(struct obz_writer *w, uint64_t sealed, uint64_t encoded_sz)
 {
 	bool yes;
@@ -80,8 +79,8 @@ static bool waits(struct obz_writer *w, uint64_t sealed, uint64_t encoded_sz)
 	return yes;
 }
 
-/* A file may be waited for; a pipe that nobody reads may take for ever: it is left to the thread
- * that serves. */
+/* Whether this thread may block in a write. Files do not block for long; a pipe without a reader
+ * may block forever and is left to the serving thread. */
 static bool may_write(const struct obz_writer *w, bool serves)
 {
 	return serves || !w->served || w->out.seekable;
@@ -92,7 +91,7 @@ static bool take(pthread_mutex_t *lock, bool wait)
 	return wait ? !pthread_mutex_lock(lock) : !pthread_mutex_trylock(lock);
 }
 
-/* Whoever holds a lock looks again after giving it back, so no chunk is left behind. */
+/* The holder of a lock checks again after releasing it, so that no chunk is left behind. */
 static int drain(struct obz_writer *w, bool wait)
 {
 	while (waits(w, 0, NONE) && take(&w->encode_lock, wait || waits(w, SEALED_MAX, NONE))) {

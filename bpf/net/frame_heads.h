@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Which bytes of a call tell of HTTP/2's frames (RFC 9113 4.1): their heads, header blocks, and of
- * other bodies the first few. Compiled for BPF and, in the tests, for user space.
+ * Selects the bytes of a call needed to follow HTTP/2 frames (RFC 9113 4.1): frame headers, header
+ * blocks, and the first bytes of other frame bodies. Compiled for BPF and, in the tests, for user
+ * space.
  */
 #ifndef BPF_FRAMES_H
 #define BPF_FRAMES_H
@@ -13,20 +14,20 @@
 enum {
 	FRAME_HEAD = 9,
 	FRAME_PREFACE = 24,
-	FRAME_BODY = 16,    /* kept of a body: padding's length, the head of gRPC's first message */
-	FRAME_BLOCK = 8192, /* and of a header block */
-	FRAME_GAP = 64,	    /* what is worth leaving out */
+	FRAME_BODY = 16,    /* captured of a body: padding length, header of a gRPC message */
+	FRAME_BLOCK = 8192, /* bytes captured of a header block */
+	FRAME_GAP = 64,	    /* minimum size of a gap to skip */
 };
 
-/* A call at hand: offsets in it. */
+/* Parser state of a call; all positions are offsets in the call. */
 struct frames {
-	__u32 from, have; /* the bytes in view: what comes before was dealt with */
-	__u32 next;	  /* where the next head begins; beyond the call, too */
-	__u32 until;	  /* what is kept of the frame before it ends there */
-	__u32 head;	  /* the first bytes, four at most, of a head that the call's end cuts */
-	__u8 head_sz;	  /* of that, bytes that were seen */
+	__u32 from, have; /* the available bytes; earlier ones are done */
+	__u32 next;	  /* start of the next frame header; may be beyond the call */
+	__u32 until;	  /* end of the bytes captured of the previous frame */
+	__u32 head;	  /* first bytes (at most 4) of a header cut at the call's end */
+	__u8 head_sz;	  /* number of bytes seen of that header */
 	__u8 block;	  /* the frame before `next` carries header fields */
-	__u8 lost;	  /* where the next head begins is not known */
+	__u8 lost;	  /* the position of the next header is not known */
 };
 
 static __always_inline bool frame_type_fits(__u32 sz, __u32 type)
@@ -39,10 +40,10 @@ static __always_inline bool frame_type_fits(__u32 sz, __u32 type)
 		return sz <= 600;
 	if (type == 6) /* PING */
 		return sz == 8;
-	return type < 10 || sz <= 16384; /* extensions: what must be taken without agreement */
+	return type < 10 || sz <= 16384; /* extensions: default SETTINGS_MAX_FRAME_SIZE */
 }
 
-/* A frame of that size and type, whose body begins at `at`. */
+/* Advances over a frame of the given size and type, whose body starts at `at`. */
 static __always_inline void frame_take(struct frames *f, __u32 at, __u32 sz, __u32 type)
 {
 	__u32 most = FRAME_BODY;
@@ -54,7 +55,7 @@ static __always_inline void frame_take(struct frames *f, __u32 at, __u32 sz, __u
 	f->next = at + sz;
 }
 
-/* Takes the frame whose head stands at d, the place of f->next; false: it is none. */
+/* Parses the frame header at d, which is the byte at f->next; false: not a valid header. */
 static __always_inline bool frame_read(struct frames *f, const __u8 *d)
 {
 	__u32 sz = d[0] << 16 | d[1] << 8 | d[2], type = d[3];
@@ -65,13 +66,13 @@ static __always_inline bool frame_read(struct frames *f, const __u8 *d)
 	return true;
 }
 
-/* May what lies in front of the next head be left out? Not of the bytes that a call begins with. */
+/* Whether to skip the bytes before the next header; never at the start of a call. */
 static __always_inline bool frame_gap(const struct frames *f)
 {
 	return f->from && f->next - f->until > FRAME_GAP;
 }
 
-/* The rest of a head that was cut: `have` bytes at d begin the call, of `len`. */
+/* Completes a header that was cut: the call, of length `len`, starts with the `have` bytes at d. */
 static __always_inline void frame_join(struct frames *f, const __u8 *d, __u32 have, __u32 len)
 {
 	__u32 i;
@@ -89,7 +90,9 @@ static __always_inline void frame_join(struct frames *f, const __u8 *d, __u32 ha
 	frame_take(f, i, f->head >> 8, f->head & 0xff);
 }
 
-/* A head begins at d, the place of f->next, and `sz` bytes of it end the call. */
+/*
+ * Stores the start of a header at d, which is the byte at f->next: the last `sz` bytes of the call.
+ */
 static __always_inline void frame_cut(struct frames *f, const __u8 *d, __u32 sz)
 {
 	f->head = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* Guesses of protocols that are made of numbers; see guess.h. */
+/* Guesses of binary protocols; see guess.h. */
 #ifndef BPF_GUESS_BINARY_H
 #define BPF_GUESS_BINARY_H
 
@@ -13,7 +13,7 @@ GUESS_FN bool is_http2(const __u8 *d)
 
 	if (text4(0, 'P', 'R', 'I', ' '))
 		return true;
-	/* Larger frames must be agreed on, and hardly are. */
+	/* Larger frames require SETTINGS_MAX_FRAME_SIZE, which is rare. */
 	if (len > 16384 || stream >> 31)
 		return false;
 	switch (type) {
@@ -38,7 +38,7 @@ GUESS_FN bool is_http2(const __u8 *d)
 	}
 }
 
-/* Only DATA may be long: whatever else begins here, more frames are likely. */
+/* Only DATA may be long. After any other frame, more frames are likely. */
 GUESS_FN __u32 http2_size(const __u8 *d)
 {
 	return at(0) == 'P' || at(3) ? 9 : 9 + be24(0);
@@ -65,16 +65,15 @@ GUESS_FN __u32 thrift_size(const __u8 *d)
 	return thrift_at(d) ? 0 : 4 + be32(0);
 }
 
-/* ---- MongoDB: a header with one of the opcodes from 2001 on; that of old replies is too small to
- * tell ---- */
+/* ---- MongoDB: a header with an opcode from 2001 on; the opcode of old replies (1) is too
+ * unspecific ---- */
 
 GUESS_FN bool is_mongodb(const __u8 *d)
 {
 	return at(12) >= 0xd1 && at(12) <= 0xdd && be24(13) == 0x070000 && at(3) <= 2;
 }
 
-/* ---- Kafka: a request's head and its client's name; brokers read the length before it apart ----
- */
+/* ---- Kafka: request header with client name; brokers read the preceding length separately ---- */
 
 GUESS_FN bool kafka_at(const __u8 *p)
 {
@@ -89,13 +88,13 @@ GUESS_FN bool is_kafka(const __u8 *d, __u32 call)
 	return at(9) + 10 <= call && kafka_at(d);
 }
 
-/* 0 where the length was read before. */
+/* 0 when the length was read by an earlier call. */
 GUESS_FN __u32 kafka_size(const __u8 *d, __u32 call)
 {
 	return be32(0) < call ? 4 + be32(0) : 0;
 }
 
-/* ---- MySQL: a command, a greeting, or an answer that fills the call ---- */
+/* ---- MySQL: a command, a greeting, or a response that fills the call ---- */
 
 GUESS_FN bool is_mysql(const __u8 *d, __u32 have, __u32 call)
 {
@@ -108,7 +107,7 @@ GUESS_FN bool is_mysql(const __u8 *d, __u32 have, __u32 call)
 	if (seq == 1 && len + 4 == call)
 		return (!first && len >= 7) ||
 		       (first == 0xff && len > 8 && have > 8 && at(7) == '#');
-	/* a result set: its column count alone in the first packet, then a definition */
+	/* a result set: the first packet has only the column count; then a column definition */
 	return seq == 1 && len == 1 && first && have >= 13 && at(8) == 2 && at(9) == 3 &&
 	       text4(9, 3, 'd', 'e', 'f');
 }
@@ -150,8 +149,8 @@ GUESS_FN bool is_postgresql(const __u8 *d, __u32 have, __u32 call)
 	}
 }
 
-/* ---- DNS (RFC 1035): one question, no odd bits, none of NetBIOS (a name of 32 letters of type NB
- * or NBSTAT); over TCP behind its length ---- */
+/* ---- DNS (RFC 1035): one question, no unusual bits, not NetBIOS (a name of 32 letters of type NB
+ * or NBSTAT); over TCP after the length field ---- */
 
 GUESS_FN bool dns_at(const __u8 *p)
 {
@@ -170,7 +169,7 @@ GUESS_FN bool is_dns(const __u8 *d, __u32 have, __u32 call, bool dgram)
 	return have >= 19 && be16(0) >= 17 && be16(0) + 2 <= call && dns_at(d + 2);
 }
 
-/* ---- AMQP 0-9-1: the greeting, or a frame's head and what its payload begins with ---- */
+/* ---- AMQP 0-9-1: the protocol header, or a frame header and the start of its payload ---- */
 
 GUESS_FN bool is_amqp(const __u8 *d)
 {
@@ -185,7 +184,7 @@ GUESS_FN bool is_amqp(const __u8 *d)
 	return at(0) == 1 && at(8) && at(8) <= 90 && at(8) % 5 == 0 && !at(7) && !at(9) && at(10);
 }
 
-/* With the header and bodies of a content: publish, return, deliver, get-ok. */
+/* Includes the content header and bodies of publish, return, deliver, get-ok. */
 GUESS_FN __u32 amqp_size(const __u8 *d, __u32 have)
 {
 	__u32 i = 0;
@@ -203,7 +202,7 @@ GUESS_FN __u32 amqp_size(const __u8 *d, __u32 have)
 	return i + (be32(i + 15) ? 16 : 8) + be32(i + 3) + be32(i + 15) + (be32(i + 15) >> 17) * 8;
 }
 
-/* ---- Cassandra, versions 3 to 5: envelopes; version 5's segments, whose head has a CRC ---- */
+/* ---- Cassandra, versions 3 to 5: envelopes; segments of version 5, whose header has a CRC ---- */
 
 GUESS_FN bool is_envelope(const __u8 *d)
 {
@@ -211,7 +210,7 @@ GUESS_FN bool is_envelope(const __u8 *d)
 
 	if (version < 3 || version > 5 || at(1) > 31 || opcode > 16 || at(5) > 15)
 		return false;
-	/* Opcodes of responses and of requests; streams below 0 are the server's. */
+	/* Opcodes of responses and of requests; the server uses negative stream ids. */
 	return (at(0) >> 7 ? 0x1514du : 0xaea2u) >> opcode & 1 &&
 	       (!(at(2) >> 7) || opcode == 12 || !opcode);
 }

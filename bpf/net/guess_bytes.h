@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* What the tests of guess_text.h and guess_binary.h are written in; guess.h takes the names away
- * again. */
+/* Helpers for the tests in guess_text.h and guess_binary.h; guess.h undefines them at its end. */
 #ifndef BPF_GUESS_BYTES_H
 #define BPF_GUESS_BYTES_H
 
@@ -10,13 +9,14 @@
 
 #include "bpf/net/net.h"
 
-enum { GUESS_BYTES = 512 }; /* can be read at `d`, whatever `have` is */
+enum { GUESS_BYTES = 512 }; /* readable bytes at `d`, independent of `have` */
 
 /*
- * A search goes in stretches: look_NAME(d, have, from) looks at one, from at(from + 4) on. In the
- * kernel it is a function of its own, which finds `d` by `slot`: the verifier sees one stretch, and
- * not each step of the whole search with all that could have been found before it. The search ends at
- * a constant as well as at `have`: 5.10 forgets that a number was made smaller than one.
+ * A search is split into stretches: look_NAME(d, have, from) examines one, starting at at(from +
+ * 4). In the kernel it is a separate function, which finds `d` by `slot`: the verifier then checks
+ * one stretch, and not each step of the whole search with all earlier results. The search is
+ * bounded by a constant as well as by `have`, because the 5.10 verifier loses an upper bound that
+ * results from a minimum.
  */
 enum { GUESS_STRETCH = 16 };
 #ifndef GUESS_LOOK

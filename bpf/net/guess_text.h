@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* Guesses of protocols that are made of lines; see guess.h. */
+/* Guesses of text protocols; see guess.h. */
 #ifndef BPF_GUESS_TEXT_H
 #define BPF_GUESS_TEXT_H
 
@@ -21,7 +21,7 @@ GUESS_FN __u32 look_alike(const __u8 *d, __u32 have, __u32 from)
 	return 0;
 }
 
-/* Where the next line begins that begins with the same four bytes; 0: there is none near. */
+/* Start of the next line that begins with the same four bytes; 0: none within the search range. */
 GUESS_FN __u32 next_alike(const __u8 *d, __u32 slot, __u32 have)
 {
 	__u32 found = 0;
@@ -34,7 +34,7 @@ GUESS_FN __u32 next_alike(const __u8 *d, __u32 slot, __u32 have)
 
 /* ---- HTTP/1 (RFC 9112) ---- */
 
-/* Methods besides the usual ones, by their words and a path. */
+/* Less common methods, followed by a path. */
 GUESS_FN bool is_other_method(const __u8 *d)
 {
 	switch (be32(0)) {
@@ -74,13 +74,13 @@ GUESS_FN bool is_http1(const __u8 *d)
 	if (text4(0, 'D', 'E', 'L', 'E') || text4(0, 'C', 'O', 'N', 'N'))
 		return text4(3, 'E', 'T', 'E', ' ') ||
 		       (text4(4, 'E', 'C', 'T', ' ') && at(8) != '{');
-	if (text4(3, 'I', 'O', 'N', 'S')) /* RTSP has it, too */
+	if (text4(3, 'I', 'O', 'N', 'S')) /* RTSP also has this method */
 		return at(8) == '/' || at(8) == '*' || at(8) == 'h';
 	return text4(2, 'T', 'C', 'H', ' ') || is_other_method(d);
 }
 
-/* Behind an empty line, of whose four bytes one is at a multiple of four; which one, its value
- * tells, so that few ways lead through the loop. */
+/* Position after an empty line. One of its four bytes is at a multiple of four; its value
+ * determines which one, which keeps the number of paths through the loop small. */
 GUESS_FN __u32 look_empty(const __u8 *d, __u32 have, __u32 from)
 {
 	const __u32 crlf = '\r' << 8 | '\n';
@@ -104,7 +104,7 @@ GUESS_FN __u32 look_empty(const __u8 *d, __u32 have, __u32 from)
 	return 0;
 }
 
-/* Of a request without a body. */
+/* Size of a request without a body. */
 GUESS_FN __u32 http1_size(const __u8 *d, __u32 slot, __u32 have)
 {
 	__u32 found = 0;
@@ -120,8 +120,8 @@ GUESS_FN __u32 http1_size(const __u8 *d, __u32 slot, __u32 have)
 
 /* ---- Redis (RESP) ---- */
 
-/* The size of a line "$5", with the string it tells of, or of a line with another number: 0 when it
- * is none; with "-1" there is no string. */
+/* Size of a line such as "$5" with the string that follows it, or of a line with another number; 0
+ * when it is neither. "$-1" has no string. */
 GUESS_FN __u32 look_number(const __u8 *d, __u32 have, __u32 from)
 {
 	__u64 v = 0;
@@ -163,7 +163,7 @@ GUESS_FN bool is_redis(const __u8 *d, __u32 slot, __u32 have)
 	}
 }
 
-/* The next array's beginning, of whose first two bytes one is at an even place. */
+/* Start of the next array. One of its first two bytes is at an even offset. */
 GUESS_FN __u32 look_array(const __u8 *d, __u32 have, __u32 from)
 {
 	if (have > GUESS_BYTES - 2)
@@ -193,11 +193,13 @@ GUESS_FN __u32 redis_size(const __u8 *d, __u32 slot, __u32 have)
 	return found;
 }
 
-/* ---- memcached: text and meta commands and answers, binary; in UDP behind a frame ---- */
+/*
+ * ---- memcached: text and meta commands and responses, binary; over UDP after a frame header ----
+ */
 
 GUESS_FN bool memcached_at(const __u8 *d)
 {
-	if ((at(0) & 0xfe) == 0x80) /* 80 01 begins Thrift as well */
+	if ((at(0) & 0xfe) == 0x80) /* Thrift also starts with 80 01 */
 		return at(1) <= 0x24 && !at(2) && at(4) <= 20 && !at(5) && !(be32(8) >> 30) &&
 		       (at(0) == 0x81 || at(1) != 1 || at(4) == 8);
 	switch (be32(0)) {
@@ -240,7 +242,7 @@ GUESS_FN bool is_memcached(const __u8 *d, __u32 have, bool dgram)
 	return have >= 12 && !at(4) && at(5) && !be16(6) && memcached_at(d + 8);
 }
 
-/* To the next one that begins as this one does, or to the answer's end. */
+/* Up to the next command with the same start, or to the end of the response. */
 GUESS_FN __u32 memcached_size(const __u8 *d, __u32 slot, __u32 have)
 {
 	if (at(0) & 0x80)
@@ -248,7 +250,7 @@ GUESS_FN __u32 memcached_size(const __u8 *d, __u32 slot, __u32 have)
 	return next_alike(d, slot, have);
 }
 
-/* ---- NATS: its commands in capitals, as clients and servers write them ---- */
+/* ---- NATS: upper-case commands, as clients and servers write them ---- */
 
 GUESS_FN bool is_nats(const __u8 *d)
 {
@@ -273,7 +275,7 @@ GUESS_FN bool is_nats(const __u8 *d)
 	}
 }
 
-/* To the next one that begins as this one does. */
+/* Up to the next command with the same start. */
 GUESS_FN __u32 nats_size(const __u8 *d, __u32 slot, __u32 have)
 {
 	return next_alike(d, slot, have);

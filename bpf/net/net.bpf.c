@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Traffic: what sockets of the targets send and receive, complete counts (l4) and payload heads
- * (l7).
+ * Traffic: what sockets of the targets send and receive; complete counts (l4) and the first payload
+ * bytes (l7).
  *
- * Three ways lead to a call's bytes. From 6.3 on the tracepoints sock_send_length and
- * sock_recv_length (6e6eda44b939, "sock: add tracepoint for send recv length") fire once for each
- * message of any socket, in the caller's context, inside its system call: its registers still say
- * where the buffer is. They cost nothing to system calls that do not touch sockets, and count
- * io_uring and sendfile as well. Before, the exit of the system calls is watched (raw_tp/sys_exit),
- * where registers and the real return value are at hand; kretprobes are not used, as they miss
- * calls under load, and fexit is not, as before 5.12 a trampoline that tasks sleep in may be freed.
+ * There are three ways to see the bytes of a call. From 6.3 on, the tracepoints sock_send_length
+ * and sock_recv_length (6e6eda44b939, "sock: add tracepoint for send recv length") fire once per
+ * message of any socket, in the caller's context, inside its system call: its registers still
+ * contain the buffer's address. They cost nothing for system calls that do not use sockets, and
+ * include io_uring and sendfile. On older kernels, the exit of system calls is hooked
+ * (raw_tp/sys_exit), where registers and the return value are available. kretprobes are not used
+ * because they miss calls under load; fexit is not used because before 5.12 a trampoline in which
+ * tasks sleep may be freed.
  *
- * Kernels without tracepoints on system calls have the entries of the protocols' functions, by
- * fentry or kprobe. What a call will move is not known there; TCP's sequence numbers make up for it
- * at the next call.
+ * On kernels without system call tracepoints, the entries of the protocol functions are hooked, by
+ * fentry or kprobe. The number of bytes that a call will transfer is not known there; TCP sequence
+ * numbers provide it at the next call.
  *
- * A datagram's sender is in the caller's memory only when the call returns, so what unconnected
- * sockets receive is taken at the exit in all ways. Where sockets have tracepoints these exits are
- * attached when the first process needs them: a watched exit makes all calls of the host dearer.
+ * The sender of a datagram is in the caller's memory only when the call returns. Data received on
+ * unconnected sockets is therefore always captured at the exit. On kernels with socket tracepoints,
+ * these exits are hooked when the first process needs them, because a hooked exit slows down all
+ * system calls of the host.
  */
 #include "bpf/net/net_choice.bpf.h"
 #include "bpf/net/net_many.bpf.h"
 
 const volatile __u32 net_by = NET_BY_EXIT;
-const volatile bool net_exits = true; /* the exits of sendmmsg and recvmmsg are watched */
+const volatile bool net_exits = true; /* exits of sendmmsg and recvmmsg are hooked */
 
 __u32 net_thin;
 __u32 net_exits_state;
 __u32 net_splice_state;
 bool net_at_exit[256];
 
-/* Whether the end of what the peer sends was read: copied_seq counts it. */
+/* Whether the end of the stream was read: copied_seq includes it. */
 static __always_inline bool ended(struct sock *sk)
 {
 	struct tcp_sock *tp = (void *)sk;
@@ -39,8 +41,11 @@ static __always_inline bool ended(struct sock *sk)
 	       BPF_CORE_READ(tp, copied_seq) == BPF_CORE_READ(tp, rcv_nxt);
 }
 
-/* `len` bytes were received, the last before number `end`; returns the first one's. The end of the
- * stream is a number of its own (RFC 9293, 3.4): a call that comes to it takes it along. */
+/*
+ * `len` bytes were received, ending before sequence number `end`; returns the number of the first
+ * byte. The end of the stream has its own sequence number (RFC 9293, 3.4), which the call that
+ * reads the end includes.
+ */
 static __always_inline __u32 received_until(struct sock *sk, struct net_sock *s, __u32 end,
 					    __u32 len)
 {
@@ -55,7 +60,7 @@ static __always_inline __u32 received_until(struct sock *sk, struct net_sock *s,
 	return end - len;
 }
 
-/* As count(), with the sequence number of the call's first byte. */
+/* As count(); returns the sequence number of the call's first byte. */
 static __always_inline __u32 count_typed(struct sock *sk, struct net_sock *s, __u32 tgid, __u32 dir,
 					 __u32 len, __u64 *pos)
 {
@@ -83,14 +88,15 @@ static __always_inline __u32 count_read(struct sock *sk, struct net_sock *s, __u
 	return seq;
 }
 
-/* One message of a call with many is what sendmsg and recvmsg move. */
+/* Rewrites a call of sendmmsg or recvmmsg as a sendmsg or recvmsg of its current message. */
 static __always_inline void one_of_many(struct call *c)
 {
 	c->arg[1] += (__u64)net_many_next(c->arg[1], c->arg[2]) * sizeof(struct user_mmsghdr);
 	c->nr = c->nr == NR_sendmmsg ? NR_sendmsg : NR_recvmsg;
 }
 
-/* A datagram whose sender stands in the caller's memory later: true when its exit takes it. */
+/* Whether a datagram is captured at the exit of the call, because its sender is not in the caller's
+ * memory before. */
 static __always_inline bool waits_for_exit(const struct net_sock *s, __u32 dir,
 					   const struct call *c, __u32 tgid)
 {
@@ -102,7 +108,7 @@ static __always_inline bool waits_for_exit(const struct net_sock *s, __u32 dir,
 	return net_exits_state == NET_DEMAND_ON;
 }
 
-/* `typed`, a constant: sk may be dereferenced. A probe read costs 10 ns, and a call takes ten. */
+/* `typed`, a constant: sk may be dereferenced. A probe read costs 10 ns, and a call needs ten. */
 static __always_inline int on_sock(struct sock *sk, int ret, __u32 flags, __u32 dir, bool typed)
 {
 	struct task_struct *current =
@@ -154,7 +160,7 @@ int net_sock_recv(__u64 *ctx)
 	return on_sock((void *)ctx[0], ctx[1], ctx[2], NET_RECEIVED, true);
 }
 
-/* Where the kernel does not carry its own BTF. */
+/* For kernels without their own BTF. */
 SEC("?raw_tp/sock_send_length")
 int net_sock_send_raw(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -168,10 +174,10 @@ int net_sock_recv_raw(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * splice() out of a TCP socket ends in no tracepoint of the above; tcp_read_sock() comes by here,
- * with the lock held and copied_seq where it has come to. The end of the stream is a number of its
- * own (RFC 9293, 3.4), and no byte. What the first splice of a connection moves that was joined in
- * its middle is not known, and nothing of what is spliced out of Unix sockets.
+ * splice() from a TCP socket fires none of the tracepoints above. tcp_read_sock() calls this
+ * function with the lock held and copied_seq updated. The end of the stream has its own sequence
+ * number (RFC 9293, 3.4) and is not a byte. Not counted: bytes of the first splice() of a
+ * connection that existed before the capture, and bytes spliced from Unix sockets.
  */
 static __always_inline int on_splice(struct sock *sk, const struct call *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* What of a system call is verified once, for all programs that ask. */
+/* System call functions that are verified once for all programs. */
 #include "bpf/net/net_call.bpf.h"
 
 __noinline int net_flags_of(__u64 nr, __u64 arg2, __u64 arg3)

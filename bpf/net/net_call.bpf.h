@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* The system call that a program runs in: whose it is, its number and arguments, how it names its
- * buffers. */
+/* The current system call of a program: its thread, number, arguments and kind of buffers. */
 #ifndef BPF_NET_CALL_BPF_H
 #define BPF_NET_CALL_BPF_H
 
 #include "bpf/net/net_sock.bpf.h"
 
-/* How a system call names its buffers. */
+/* How a system call passes its buffers. */
 enum buffers { BUF_NONE, BUF_PLAIN, BUF_IOVEC, BUF_MSGHDR };
 
 struct call {
-	__u64 who; /* as bpf_get_current_pid_tgid() */
+	__u64 who; /* value of bpf_get_current_pid_tgid() */
 	__u64 nr, arg[3];
-	__u32 flags; /* of one that receives */
+	__u32 flags; /* MSG_... flags of a receiving call */
 };
-enum { NR_none = -1 }; /* also what the kernel has for interrupts */
+enum { NR_none = -1 }; /* also the number that the kernel uses for interrupts */
 
 #if defined(__TARGET_ARCH_x86)
 enum {
@@ -56,10 +55,10 @@ enum {
 };
 #endif
 
-/* The flags of a call that receives, by its arguments; 0 for others. */
+/* Flags of a receiving call, from its arguments; 0 for other calls. */
 int net_flags_of(__u64 nr, __u64 arg2, __u64 arg3);
 
-/* Of the registers only what is needed: they are large, and the stack is small. */
+/* Reads only the registers needed: struct arch_regs is large, and the stack is small. */
 static __always_inline long current_call(struct call *c)
 {
 	const struct arch_regs *regs = current_regs_place();
@@ -93,8 +92,8 @@ static __always_inline long current_call(struct call *c)
 	return 0;
 }
 
-/* The same where bpf_task_pt_regs() exists and its result may be read: far cheaper, and the less
- * is read the better, as each word becomes a dozen instructions. */
+/* As current_call(), for kernels with bpf_task_pt_regs() and dereferenceable results: much cheaper.
+ * Reads as little as possible, because each word becomes a dozen instructions. */
 static __always_inline void current_call_typed(struct call *c, struct task_struct *current,
 					       __u32 flags)
 {
@@ -110,7 +109,7 @@ static __always_inline void current_call_typed(struct call *c, struct task_struc
 	c->flags = flags;
 }
 
-/* Where sendto() and recvfrom() name a datagram's other side: their fifth argument. */
+/* Address of a datagram's peer in sendto() and recvfrom(): their fifth argument. */
 static __always_inline __u64 current_peer(void)
 {
 	const struct arch_regs *regs = current_regs_place();
@@ -128,7 +127,7 @@ struct task_struct___io_uring {
 	void *io_uring;
 } __attribute__((preserve_access_index));
 
-/* The task has used io_uring. */
+/* Whether the task has used io_uring. */
 static __always_inline bool uses_io_uring(struct task_struct *task, bool typed)
 {
 	struct task_struct___io_uring *t = (void *)task;
@@ -142,9 +141,10 @@ static __always_inline bool uses_io_uring(struct task_struct *task, bool typed)
 }
 
 /*
- * Is the call another one, whose buffer is not the socket's? io_uring moves bytes when the thread
- * returns from whatever call it is in, and the kernel's own sockets, which have no file, are behind
- * calls on file systems. `current`: the current task, typed or not.
+ * Whether the current system call is not the one that transfers the socket's data, so that its
+ * buffer is unrelated. io_uring transfers data when the thread returns from any system call, and
+ * file systems use the kernel's own sockets, which have no file. `current`: the current task, typed
+ * or not.
  */
 static __always_inline bool is_others_call(const struct net_sock *s, const struct call *c,
 					   struct task_struct *current, bool typed)
@@ -157,9 +157,10 @@ static __always_inline bool of_many(const struct call *c)
 	return c->nr == NR_sendmmsg || c->nr == NR_recvmmsg;
 }
 
-/* The same number, unknown to the verifier, which then prunes states that differ in it alone. */
+/* Returns its argument as a value unknown to the verifier, which can then prune states that differ
+ * only in it. */
 int net_number(__u64 number);
-/* How that system call names its buffers: enum buffers and, shifted, enum net_dir. */
+/* How a system call passes its buffers: enum buffers, and enum net_dir << BUFFERS_DIR. */
 int net_buffers_of(__u64 nr);
 #define BUFFERS_HOW 0xff
 #define BUFFERS_DIR 8
@@ -175,9 +176,9 @@ struct user_iovec {
 };
 
 /*
- * Is a call's payload left to its exit? Only there does the caller's memory say who sent a datagram
- * (whoever takes it with read() is not told); whom it sends to it says all the time, but the entry
- * of a function does not tell what will go.
+ * Whether a call's payload is captured at its exit. The sender of a datagram is in the caller's
+ * memory only at the exit (read() does not return it). The destination is available at any time,
+ * but at the entry of a function the transferred length is not known.
  */
 static __always_inline bool left_to_exit(const struct net_sock *s, __u32 dir, const struct call *c)
 {
@@ -188,7 +189,7 @@ static __always_inline bool left_to_exit(const struct net_sock *s, __u32 dir, co
 
 extern __u32 net_exits_state; /* enum net_on_demand */
 
-/* By process, folded: whether some payload was ever left to an exit. */
+/* Whether any payload was captured at a system call exit, indexed by the low bits of the tgid. */
 extern bool net_at_exit[256];
 static __always_inline bool *at_exit_of(__u32 tgid)
 {

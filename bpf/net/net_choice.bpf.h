@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* What a call is kept for: the memory of guesses on each socket, --l7, calls of many messages. */
+/* Selects the bytes to capture of a call: protocol state per socket, --l7, calls with several
+ * messages. */
 #ifndef BPF_NET_CHOICE_BPF_H
 #define BPF_NET_CHOICE_BPF_H
 
 #include "bpf/net/net_frames.bpf.h"
 
-extern const volatile __u32 net_payload_many; /* of a call with several messages; 0: no more */
+extern const volatile __u32 net_payload_many; /* captured of a call with several messages; 0: off */
 extern const volatile __u64 net_l7_keep;      /* --l7: bits by enum net_protocol; 0: no filter */
 
 enum {
 	DOUBTS_MAX = 3,
-	UNSURE_CALLS = 32,    /* a socket not known by then is looked at no more */
-	PIPELINED_CALLS = 32, /* of more than PIPELINED_FREE bytes, without a new sign */
+	UNSURE_CALLS = 32,    /* no guess after so many calls without result */
+	PIPELINED_CALLS = 32, /* of more than PIPELINED_FREE bytes, since the last evidence */
 	PIPELINED_FREE = 4096,
-	GUESS_WANT = 64, /* bytes looked at of what will be left out */
+	GUESS_WANT = 64, /* bytes examined of calls that --l7 excludes */
 };
 #define GUESS_PROTOCOL(guess) ((guess)&0xff)
 #define GUESS_SIZE(guess) ((guess) >> 8)
 
-/* net_guess.bpf.c: the guess for the call in that scratch: its protocol and, shifted, the size of
- * its first message (cut at 8 MiB; 0: not known). */
+/* Guesses the protocol of the call in this scratch (net_guess.bpf.c). Returns the protocol and,
+ * shifted by 8, the size of its first message (at most 8 MiB; 0: not known). */
 int net_guess(__u32 slot, __u32 have, __u32 call, __u32 dgram);
 
 static __always_inline void remember(struct net_sock *s, __u32 protocol)
@@ -37,7 +38,8 @@ static __always_inline void remember(struct net_sock *s, __u32 protocol)
 	}
 }
 
-/* --l7: is this call one of those? Traffic that is not known keeps its first bytes each way. */
+/* Whether --l7 selects this call. Of unknown traffic, the first bytes of each direction are
+ * captured. */
 static __always_inline bool is_chosen(struct net_sock *s, __u32 dir, __u32 kept)
 {
 	if (!net_l7_keep)
@@ -53,9 +55,10 @@ static __always_inline bool is_chosen(struct net_sock *s, __u32 dir, __u32 kept)
 }
 
 /*
- * Does the call carry several messages, so that its head is not enough? A message larger than its
- * call is noted, as its rest is looked for no messages. What does not tell (a call that begins
- * within a message, an answer of HTTP/1) is taken for what was seen on the socket before.
+ * Whether the call carries several messages, so that its first bytes are not sufficient. The rest
+ * of a message larger than its call is stored in `left` and not examined. A call without evidence
+ * (one that starts within a message, an HTTP/1 response) is treated like earlier calls of the
+ * socket.
  */
 static __always_inline bool carries_many(struct net_sock *s, __u32 guess, __u32 dir, __u32 len)
 {
@@ -84,9 +87,11 @@ static __always_inline bool carries_many(struct net_sock *s, __u32 guess, __u32 
 	return true;
 }
 
-/* Without a filter, short calls of known sockets are kept as they are. Requests of HTTP/1 are
- * looked at all the same, as answers to a pipeline do not tell what they are, but for one as long
- * as the last that came alone. */
+/*
+ * Without a filter, short calls of sockets with a known protocol are captured without a guess.
+ * HTTP/1 requests are still examined, because responses do not show pipelining, unless the call is
+ * as long as the last single message.
+ */
 static __always_inline bool wants_guess(const struct net_sock *s, const struct net_scratch *n,
 					__u32 dir, __u32 len)
 {
@@ -113,8 +118,7 @@ static __always_inline __u32 want_of(const struct net_sock *s, __u32 len)
 	return len < want ? len : want;
 }
 
-/* Of the `*kept` bytes of a call in that scratch: whether they are sent, and how many in the end.
- */
+/* Decides whether the call in the scratch is sent; sets *kept to the number of bytes to send. */
 static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net_sock *s, __u32 dir,
 				   __u32 len, enum buffers how, const struct call *c, __u32 *kept)
 {
@@ -140,7 +144,7 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 		frames_found(s, dir, pos, record_of(n)->data[0] == 'P');
 		frames = true;
 	}
-	frames &= how != BUF_NONE; /* where they begin may still be known behind it */
+	frames &= how != BUF_NONE; /* the position of a later frame may still be known */
 	if (frames)
 		many = frames_begin(n, slot, s, dir, how, c, *kept);
 	else if (http2)
@@ -155,8 +159,8 @@ static __always_inline bool choose(struct net_scratch *n, __u32 slot, struct net
 	return true;
 }
 
-/* One call of the current task on `s` has moved `len` bytes, in the buffers that net_buffers_of()
- * tells of. `fetch`: as in count_bytes(). */
+/* Handles a call of the current task that transferred `len` bytes on `s`. `buffers`: result of
+ * net_buffers_of(). `fetch`: as in count_bytes(). */
 static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 len, __u64 pos,
 					 __u32 tcp_seq, const struct call *c, __u32 buffers,
 					 bool fetch)
@@ -167,8 +171,8 @@ static __always_inline void take_payload(struct net_sock *s, __u32 dir, __u32 le
 
 	if (!n)
 		return;
-	/* sendfile and splice move bytes that are in no buffer of the process: their length counts.
-	 * tcp(7): with MSG_TRUNC the bytes are thrown away, and the buffer is not written. */
+	/* sendfile and splice transfer data without a buffer in the process: only the length is
+	 * counted. tcp(7): with MSG_TRUNC the data is discarded and the buffer is not written. */
 	if (buffers >> BUFFERS_DIR != dir || (s->transport == IPPROTO_TCP && c->flags & MSG_TRUNC))
 		how = BUF_NONE;
 	slot = bpf_get_smp_processor_id();

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* Traffic at the entries of the protocols' functions; see net.bpf.c for when. */
+/* Traffic at the entries of the protocol functions; net.bpf.c describes when they are used. */
 #include "bpf/net/net_choice.bpf.h"
 
 extern const volatile bool net_exits;
 
 /*
- * What a TCP socket has moved by its sequence numbers, with the socket's lock held. A send counts
- * what it is asked to; when less went (write_seq tells at the next one) the retry counts nothing
- * new. tcp_cleanup_rbuf() is called at the end of a receive, and before it with what it has so far
- * when it goes on. Returns whether bytes moved; *pos is the call's first.
+ * Counts the bytes of a TCP socket by its sequence numbers; the socket's lock is held. A send
+ * counts the requested bytes; when fewer were sent (write_seq shows it at the next send), the retry
+ * counts nothing new. tcp_cleanup_rbuf() is called at the end of a receive, and before that with
+ * the bytes so far when the receive continues. Returns whether bytes were transferred; *pos is the
+ * position of the call's first byte.
  */
 static __always_inline bool count_tcp(struct sock *sk, struct net_sock *s, __u32 tgid, __u32 dir,
 				      __u32 len, __u64 *pos)
@@ -69,7 +70,7 @@ static __always_inline int on_udp_send(struct sock *sk, int len)
 	return on_entry(sk, len, IPPROTO_UDP, NET_SENT);
 }
 
-/* Each function once as fentry and once as kprobe; user space names the kernel's function. */
+/* Each function as fentry and as kprobe; user space sets the name of the kernel function. */
 #define ENTRY(name, call, ...)                                                                     \
 	SEC("?fentry")                                                                             \
 	int net_fentry_##name(__u64 *ctx)                                                          \

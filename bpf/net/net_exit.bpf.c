@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* Traffic at the ends of system calls: all of it, or what only their end tells. */
+/* Traffic at the exits of system calls: all of it, or only what is not known earlier. */
 #include "bpf/net/net_choice.bpf.h"
 #include "bpf/net/net_many.bpf.h"
 
@@ -14,7 +14,7 @@ static __always_inline __u32 length_of(__u64 message)
 	return len;
 }
 
-/* `pos`: where it lies, ~0: it is still to be counted. */
+/* `pos`: stream position; ~0: not counted yet. */
 static __always_inline int take_message(__u64 sk, __u32 dir, __u64 user, __u64 pos, bool fetch)
 {
 	struct call c = {.who = bpf_get_current_pid_tgid(),
@@ -32,7 +32,7 @@ static __always_inline int take_message(__u64 sk, __u32 dir, __u64 user, __u64 p
 	return len;
 }
 
-/* Global for the verifier's sake, as are those below: it sees them once, whatever led there. */
+/* Global, like the functions below, so that the verifier checks it once and not for each caller. */
 __noinline int net_take_message(__u64 sk, __u32 dir, __u64 user, __u64 pos)
 {
 	return take_message(sk, dir, user, pos, true);
@@ -43,7 +43,7 @@ __noinline int net_take_message_5_10(__u64 sk, __u32 dir, __u64 user, __u64 pos)
 	return take_message(sk, dir, user, pos, false);
 }
 
-/* What the first messages of a vector came to. */
+/* Total length of the first `cnt` messages of a vector. */
 __noinline int net_length_of_many(__u64 user, __u32 cnt)
 {
 	__u32 sum = 0;
@@ -53,7 +53,7 @@ __noinline int net_length_of_many(__u64 user, __u32 cnt)
 	return sum;
 }
 
-/* sendmmsg and recvmmsg: `cnt` messages went, each with its length. */
+/* sendmmsg and recvmmsg: `cnt` messages were transferred, each with its own length. */
 static __always_inline int take_messages(__u64 sk, __u32 dir, __u64 user, __u32 cnt, bool fetch)
 {
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk);
@@ -137,7 +137,8 @@ static __always_inline void on_data(const struct call *c, __s64 ret, bool fetch)
 		take_payload(s, dir, ret, pos, first_seq(sk, s, dir, ret), c, buffers, fetch);
 }
 
-/* Servers make calls by the million, and nearly all on connected sockets. */
+/* Fast check that the exit needs no work: servers make millions of calls, nearly all on connected
+ * sockets. */
 static __always_inline bool tells_nothing(__u32 tgid)
 {
 	return net_by == NET_BY_SOCK && !*at_exit_of(tgid);

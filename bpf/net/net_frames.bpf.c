@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Through the frames of a call, window after window of the caller's memory: what tells of streams
- * is sent as records of their own, each as long as what lies up to the next.
+ * Parses the frames of a call, reading the caller's memory window by window. Frame headers and
+ * header blocks are sent as separate records; the length of each record extends to the next one.
  */
 #include "bpf/net/net_frames.bpf.h"
 
 enum {
-	FRAMES_AT_ONCE = 64, /* of those in view, before anything else is looked at */
+	FRAMES_AT_ONCE = 64, /* parsed in the window before the next step */
 	STEPS_AT_ONCE = 16,
 	STEPS_MAX = 512, /* a call */
 	WINDOW = 2048,
-	PIECES_A_WINDOW = 64, /* of a vector; more are another step */
+	PIECES_A_WINDOW = 64, /* pieces of a vector; more take another step */
 	DATA_MASK = NET_MAX_PAYLOAD - 1,
 };
 
@@ -21,7 +21,8 @@ static __always_inline struct net_scratch *scratch_at(__u32 slot)
 
 _Static_assert(NET_FRAMES_MORE == FRAME_BLOCK + WINDOW, "read on to a block's end");
 
-/* Past a frame whose head is in view. 1; 0: there is none, or a gap behind it; -1: out of step. */
+/* Advances over a frame whose header is in the window. Returns 1; 0: there is none, or a gap
+ * follows; -1: not a valid frame. */
 __noinline int net_frames_head(__u32 slot)
 {
 	struct net_scratch *n = scratch_at(slot);
@@ -39,8 +40,8 @@ __noinline int net_frames_head(__u32 slot)
 	return !frame_gap(f);
 }
 
-/* Past those whose heads are in view. 0: all of them, or up to a gap; 1: more are; -1: out of step.
- */
+/* Advances over the frames whose headers are in the window. Returns 0: all, or up to a gap; 1:
+ * there are more; -1: not a valid frame. */
 __noinline int net_frames_heads(__u32 slot)
 {
 	int more = 1;
@@ -50,8 +51,8 @@ __noinline int net_frames_heads(__u32 slot)
 	return more;
 }
 
-/* Bytes behind those in view, `want` at most: how many, 0 when the next piece of the vector is
- * another. */
+/* Appends at most `want` bytes to the window. Returns their number; 0 when the next bytes are in
+ * another piece of the vector. */
 __noinline int net_frames_piece(__u32 slot, __u32 want)
 {
 	struct net_scratch *n = scratch_at(slot);
@@ -78,7 +79,7 @@ __noinline int net_frames_piece(__u32 slot, __u32 want)
 	len = w->piece_sz - off;
 	if (len > want)
 		len = want;
-	/* Here and not earlier: the verifier forgets the bounds of a number that was moved. */
+	/* The check is here because the verifier loses the bounds of a number that was moved. */
 	asm volatile("" : "+r"(len));
 	if (len > WINDOW || have >= NET_MAX_PAYLOAD || have + len > net_kept_max)
 		return -1;
@@ -88,7 +89,7 @@ __noinline int net_frames_piece(__u32 slot, __u32 want)
 	return len;
 }
 
-/* Up to `want` bytes more come into view. 1; -1: they cannot be had. */
+/* Appends up to `want` bytes to the window. Returns 1; -1: they cannot be read. */
 __noinline int net_frames_read(__u32 slot, __u32 want)
 {
 	__u32 got = 0;
@@ -105,7 +106,7 @@ __noinline int net_frames_read(__u32 slot, __u32 want)
 	return 1;
 }
 
-/* What is in view goes out, up to the next head, which comes first in what follows. */
+/* Sends the window up to the next header, which starts the next window. */
 __noinline int net_frames_send(__u32 slot)
 {
 	struct net_scratch *n = scratch_at(slot);
@@ -134,7 +135,7 @@ __noinline int net_frames_send(__u32 slot)
 	return 0;
 }
 
-/* 1: another step; 0: at the call's end; -1: out of step. */
+/* Returns 1: another step is needed; 0: the end of the call; -1: not a valid frame. */
 __noinline int net_frames_step(__u32 slot)
 {
 	struct net_scratch *n = scratch_at(slot);
@@ -158,7 +159,8 @@ __noinline int net_frames_step(__u32 slot)
 	return net_frames_read(slot, len - f->from - f->have);
 }
 
-/* As net_frames_step(), several of them: the verifier sees a loop of loops, not one long one. */
+/* Several steps of net_frames_step(): the verifier needs less for two nested loops than for one
+ * long one. */
 __noinline int net_frames_steps(__u32 slot)
 {
 	int more = 1;

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * HTTP/2: the frames of a call of any length, so that what tells of streams is kept however much
- * lies between. A socket knows for each direction where the next frame begins.
+ * HTTP/2: parses the frames of a call of any length, so that frame headers and header blocks are
+ * captured regardless of the data between them. A socket stores the position of the next frame for
+ * each direction.
  */
 #ifndef BPF_NET_FRAMES_BPF_H
 #define BPF_NET_FRAMES_BPF_H
 
 #include "bpf/net/net_payload.bpf.h"
 
-/* net_frames.bpf.c, on the scratch's `walk`; scalars only, as net_gather(). */
-/* Sets out on a call of which `have` bytes are in the scratch, with the arguments that name its
- * buffers; whether frames begin behind those. */
+/* Functions of net_frames.bpf.c, which use `walk` of the scratch; scalar arguments only, as for
+ * net_gather(). */
+/* Starts parsing a call. `have` bytes of it are in the scratch; the arguments describe its buffers.
+ * Returns whether frames start after those bytes. */
 int net_frames_begin(__u32 slot, __u32 how, __u64 arg1, __u64 arg2, __u32 have);
-/* Goes on to the call's end. All but the last piece is sent to obrec; the scratch's record is that,
- * and what is returned are the bytes kept of it. */
+/* Parses to the end of the call. All but the last record are sent to obrec; the last one stays in
+ * the scratch. Returns the bytes captured of it. */
 int net_frames_end(__u32 slot, __u32 have);
 
-/* Is it known where the next frame begins, in a call at `pos` or behind it? */
+/* Whether the position of the next frame is known, at or after the call's position `pos`. */
 static __always_inline bool frames_known(const struct net_sock *s, __u32 dir, __u32 pos)
 {
 	__s32 ahead = s->frame[dir & 1] - pos;
@@ -25,14 +27,14 @@ static __always_inline bool frames_known(const struct net_sock *s, __u32 dir, __
 	return state && (state & FRAME_HEAD_SEEN ? !ahead : ahead >= 0);
 }
 
-/* A frame, or the preface and a frame, begins the call. */
+/* Sets the position: the call starts with a frame, or with the preface and a frame. */
 static __always_inline void frames_found(struct net_sock *s, __u32 dir, __u32 pos, bool preface)
 {
 	s->frame[dir & 1] = pos + (preface ? FRAME_PREFACE : 0);
 	s->frame_state[dir & 1] = FRAME_KNOWN;
 }
 
-/* Sets out on the call; whether frames begin behind the `have` bytes in the scratch. */
+/* Starts parsing the call; returns whether frames start after the `have` bytes in the scratch. */
 static __always_inline bool frames_begin(struct net_scratch *n, __u32 slot,
 					 const struct net_sock *s, __u32 dir, enum buffers how,
 					 const struct call *c, __u32 have)
@@ -46,7 +48,7 @@ static __always_inline bool frames_begin(struct net_scratch *n, __u32 slot,
 	return net_frames_begin(slot, how, c->arg[1], c->arg[2], have) > 0;
 }
 
-/* To its end: `pos` and `len` are the call's. */
+/* Parses to the end of the call, whose position and length are `pos` and `len`. */
 static __always_inline __u32 frames_end(struct net_scratch *n, __u32 slot, struct net_sock *s,
 					__u32 dir, __u32 pos, __u32 len, __u32 have)
 {

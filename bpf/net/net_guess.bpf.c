@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* The kernel's guesses (guess.def), as programs ask for them. */
+/* Protocol guesses (guess.def) as functions for BPF programs. */
 #include "bpf/net/net_choice.bpf.h"
 
 /* guess_bytes.h */
@@ -28,10 +28,8 @@ LOOK(array)
 LOOK(segment)
 #undef LOOK
 
-/*
- * Each test is a global function, verified once and for itself: in
- * one piece, the ways through one multiply those through the next (140,000 instructions for ten).
- */
+/* Each test is a global function and verified separately: in one function, the paths of the tests
+ * multiply (140,000 instructions for ten tests). */
 #define GUESS(name, test, sz)                                                                      \
 	__noinline int net_guess_##name(__u32 slot, __u32 have, __u32 call, __u32 dgram)           \
 	{                                                                                          \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Sockets as the traffic probes see them: the kernel fields, who a socket is, its entry in
- * `net_socks`. Include after core.bpf.h.
+ * Kernel types of sockets, and map `net_socks`. Include after core.bpf.h.
  */
 #ifndef BPF_NET_KERNEL_BPF_H
 #define BPF_NET_KERNEL_BPF_H
@@ -120,7 +119,7 @@ struct task_struct___files {
 	struct files_struct *files;
 } __attribute__((preserve_access_index));
 
-/* No memory until sockets are seen; a hundred thousand connections are a usual proxy's. */
+/* Not preallocated. Sized for proxies, which often have a hundred thousand connections. */
 struct net_socks_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 131072);
@@ -130,16 +129,18 @@ struct net_socks_map {
 };
 extern struct net_socks_map net_socks SEC(".maps");
 
-/* net_plain.bpf.c: at ts_ns a TLS library took or gave `len` bytes of clear text, at `user`, for
- * the socket of that key; PLAIN_ID() has its id and the direction (functions have five arguments at
- * most). -1: there is none. */
+/*
+ * A TLS library sent or received `len` bytes of plaintext at ts_ns, at user address `user`, for the
+ * socket with this key (net_plain.bpf.c). PLAIN_ID() combines the socket's id and the direction,
+ * because functions have at most five arguments. Returns -1 when there is no such socket.
+ */
 #define PLAIN_ID(id, dir) ((id) | (__u64)(dir) << 32)
 int net_take_plain(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns);
 int net_take_plain_5_10(__u64 sk, __u64 id_dir, __u64 user, __u32 len, __u64 ts_ns);
 
-/* `typed`: see kernel.bpf.h; else the pointer may come from anywhere. */
-/* By a cast: for each pointer read from a trusted struct, the verifier looks up four names in all of
- * the kernel's BTF (btf_nested_type_is_trusted()), which takes a millisecond. */
+/* `typed`: see kernel.bpf.h; otherwise the pointer may be from any source. */
+/* Uses a cast: for each pointer read from a trusted struct, the verifier looks up four names in the
+ * whole BTF of the kernel (btf_nested_type_is_trusted()), which takes a millisecond. */
 static __always_inline __u64 sock_inode(struct sock *sk, bool typed)
 {
 	if (typed)
@@ -147,7 +148,7 @@ static __always_inline __u64 sock_inode(struct sock *sk, bool typed)
 	return BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
 }
 
-/* struct sock of the current task's descriptor, or NULL when it is no socket. */
+/* struct sock of a file descriptor of the current task; NULL when it is not a socket. */
 static __always_inline struct sock *sock_of_fd(__u32 fd)
 {
 	struct task_struct___files *task = (void *)bpf_get_current_task();
@@ -159,7 +160,7 @@ static __always_inline struct sock *sock_of_fd(__u32 fd)
 	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
 	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
 		return NULL;
-	/* Any file has private_data: a socket's points back to the file. */
+	/* Every file has private_data; that of a socket points back to the file. */
 	socket = BPF_CORE_READ(file, private_data);
 	if (!socket || BPF_CORE_READ(socket, file) != file)
 		return NULL;

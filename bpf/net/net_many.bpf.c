@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Which message of its sendmmsg or recvmmsg a thread has just moved, where each is told on its own
- * (tracepoints on sockets): the first, or the one behind the last, until the call is at its end:
- * all moved, or one failed. What fails before it comes to the socket, a bad pointer, leaves the
- * next call with the same vector a message too far.
+ * Finds which message of a sendmmsg or recvmmsg a thread has just transferred, where each message
+ * is a separate event (tracepoints on sockets): the first, or the one after the last, until the
+ * call ends because all were transferred or one failed. A failure before the socket is reached, for
+ * example a bad pointer, makes the next call with the same vector start one message too late.
  */
 #include "bpf/net/net_many.bpf.h"
 

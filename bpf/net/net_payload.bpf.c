@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* Vectors of buffers into the scratch. */
+/* Copies I/O vectors to the scratch. */
 #include "bpf/net/net_payload.bpf.h"
 
 const volatile bool net_payload_on = false;
@@ -20,7 +20,7 @@ __noinline int net_copy(__u32 slot, __u64 user, __u32 want)
 
 	if (!n)
 		return 0;
-	/* Here and not earlier: the verifier forgets the bounds of a number that was moved. */
+	/* The check is here because the verifier loses the bounds of a number that was moved. */
 	asm volatile("" : "+r"(want));
 	if (want > NET_MAX_PAYLOAD - 1)
 		want = NET_MAX_PAYLOAD - 1;
@@ -28,9 +28,9 @@ __noinline int net_copy(__u32 slot, __u64 user, __u32 want)
 }
 
 /*
- * All at once, as to read is dearer than the bytes. Global, with scalars only, as is the one below:
- * the verifier sees each loop once and not once a caller, and what comes of the pieces is just a
- * number.
+ * Reads all pieces with one call, because the call costs more than the bytes. Global with scalar
+ * arguments, like the function below: the verifier checks each loop once and not for each caller,
+ * and the result is only a number.
  */
 __noinline int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want)
 {
@@ -41,7 +41,7 @@ __noinline int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want)
 	if (!n)
 		return GATHER_ENDS(have);
 	sz = (__u64)(cnt < NET_PIECES ? cnt : NET_PIECES) * sizeof(n->pieces[0]);
-	/* Here and not earlier: see net_copy(). */
+	/* The check is here for the reason given in net_copy(). */
 	asm volatile("" : "+r"(sz));
 	if (sz > sizeof(n->pieces) || !read_user(n->pieces, sz, iov))
 		return GATHER_ENDS(have);
@@ -62,8 +62,8 @@ __noinline int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want)
 	return have;
 }
 
-/* As net_gather_some(), up to IOVECS_AT_ONCE: two short loops take the verifier less than one long
- * loop. */
+/* As net_gather_some(), up to IOVECS_AT_ONCE: the verifier needs less for two short loops than for
+ * a long one. */
 __noinline int net_gather_more(__u64 iov, __u32 cnt, __u32 have, __u32 want)
 {
 	for (__u32 i = 0; i < IOVECS_AT_ONCE && i < cnt && have < want; i += NET_PIECES) {

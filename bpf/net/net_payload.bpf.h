@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Payload: the bytes of a call in this CPU's scratch, whose they are, sent to obrec.
+ * Captures payload: copies the bytes of a call to this CPU's scratch, adds their source, sends them
+ * to obrec.
  *
- * With net_ring_mask the scratch is a ring of its own, and a record is put together where obrec
- * reads it: the way through a ring of the kernel's (look-up, lock, copy, commit) took a server
- * that answers 70,000 requests a second two in a hundred of its time. Without, there is room for
- * one record, and the kernel's ring takes a copy of each: before 6.0 an array's elements end at 4
- * MiB ("bpf: remove obsolete KMALLOC_MAX_SIZE restriction on array map value size"), and on arm64
- * it takes a stronger store than these programs have to keep `producer` behind what it tells of.
+ * With net_ring_mask, the scratch contains its own ring, and a record is assembled where obrec
+ * reads it. Using a kernel ring buffer (lookup, lock, copy, commit) cost a server with 70,000
+ * requests per second 2 % of its CPU time. Without net_ring_mask, the scratch has room for one
+ * record, which is copied to the kernel ring buffer. This is used before 6.0, where array elements
+ * are limited to 4 MiB ("bpf: remove obsolete KMALLOC_MAX_SIZE restriction on array map value
+ * size"), and on arm64, where the update of `producer` requires a release store, which these
+ * programs do not have.
  */
 #ifndef BPF_NET_PAYLOAD_BPF_H
 #define BPF_NET_PAYLOAD_BPF_H
@@ -17,12 +19,12 @@
 #include "bpf/net/tls_thread.bpf.h"
 
 
-/* Through the caller's memory (net_frames.bpf.c). */
+/* State of parsing the caller's memory (net_frames.bpf.c). */
 struct net_walk {
 	struct frames frames;
-	__u32 piece, piece_sz; /* of the vector: its offset in the call */
+	__u32 piece, piece_sz; /* current piece of the vector: its offset in the call */
 	__u64 base;
-	__u64 iov, iov_cnt; /* what comes behind it */
+	__u64 iov, iov_cnt; /* the pieces after it */
 };
 enum { NET_PIECES = 4 };
 
@@ -30,38 +32,39 @@ struct net_scratch {
 	struct net_ring ring;
 	__u64 busy;			      /* claim_scratch() */
 	__u32 forgotten, pad2;		      /* forget() */
-	struct user_iovec pieces[NET_PIECES]; /* of a vector, those being gathered */
+	struct user_iovec pieces[NET_PIECES]; /* pieces of a vector being copied */
 	struct net_walk walk;
-	__u64 at; /* the record that is being put together, in `data` */
+	__u64 at; /* offset in `data` of the record being assembled */
 	__u32 tid, pad;
-	char comm[WIRE_COMM_LEN]; /* of that thread */
+	char comm[WIRE_COMM_LEN]; /* name of thread `tid` */
 	__u8 data[] __attribute__((aligned(NET_RING_DATA)));
 };
 _Static_assert(__builtin_offsetof(struct net_scratch, data) == NET_RING_DATA, "net.h says so");
 
 /*
- * One a CPU; an array, as per-CPU memory comes in 32 KiB at most. Behind them PLAIN_SLOTS a CPU for
- * uprobes: a task may be preempted in these (5.18 on, when they stopped to disable preemption).
+ * One element per CPU; an array, because per-CPU allocations are limited to 32 KiB. After those,
+ * PLAIN_SLOTS elements per CPU for uprobes, in which a task may be preempted (since 5.18, where
+ * they no longer disable preemption).
  */
 struct net_scratch_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(__u32));
-	__uint(value_size, NET_SCRATCH_SZ(0)); /* obrec makes room for rings */
+	__uint(value_size, NET_SCRATCH_SZ(0)); /* obrec adds the size of the rings */
 };
 extern struct net_scratch_map net_scratch SEC(".maps");
 
-extern const volatile __u64 net_ring_mask; /* of a scratch's ring: its size less one; 0: none */
-extern const volatile __u64 net_wakeup_sz; /* queued in it, that wake obrec up */
-extern const volatile __u32 net_kept_max;  /* of a call in one record */
+extern const volatile __u64 net_ring_mask; /* ring size - 1; 0: no ring */
+extern const volatile __u64 net_wakeup_sz; /* queued bytes between wakeups of obrec */
+extern const volatile __u32 net_kept_max;  /* bytes of a call per record */
 extern const volatile __u32 net_payload_max;
 extern const volatile __u64
-	net_ring_limit; /* beyond it samples and stacks have the ring for themselves */
+	net_ring_limit; /* fill level from which the ring is reserved for samples and stacks */
 extern const volatile __u32 net_direction; /* bit 0: as client, bit 1: as server */
-extern const volatile bool net_tls;	   /* clear text is taken in TLS libraries */
+extern const volatile bool net_tls;	   /* plaintext is captured in TLS libraries */
 
-/* A record is about to be put together: behind those in the ring or, where the largest could reach
- * what obrec has not read, beside it, to be lost. */
+/* Sets the place of a new record: after the others in the ring; or outside the ring, to be lost,
+ * when the largest record could overwrite data that obrec has not read. */
 static __always_inline void place_record(struct net_scratch *n)
 {
 	__u64 queued = n->ring.producer - *(volatile __u64 *)&n->ring.consumer;
@@ -83,7 +86,8 @@ static __always_inline struct wire_payload *record_of(const struct net_scratch *
 	return (void *)(n->data + at + BPF_RINGBUF_HDR_SZ);
 }
 
-/* The same number, unknown to the verifier, which then prunes states that differ in it alone. */
+/* Returns `number` as a value unknown to the verifier, which can then prune states that differ only
+ * in it. */
 static __always_inline __u32 forget(struct net_scratch *n, __u32 number)
 {
 	volatile __u32 *place = &n->forgotten;
@@ -94,8 +98,8 @@ static __always_inline __u32 forget(struct net_scratch *n, __u32 number)
 	return number;
 }
 
-/* `fetch`: as in count_bytes(). The cheaper way, since to give the scratch back is a mere store
- * then, which need not wait until all of the record has reached the cache. */
+/* Claims the scratch. `fetch`: as in count_bytes(). That variant is cheaper because the release is
+ * a plain store, which need not wait for the record's stores to reach the cache. */
 static __always_inline bool claim_scratch(struct net_scratch *n, bool fetch)
 {
 	if (fetch && net_ring_mask)
@@ -113,20 +117,20 @@ static __always_inline void unclaim_scratch(struct net_scratch *n)
 	*(volatile __u64 *)&n->busy = 0;
 }
 
-/* net_payload.bpf.c: `want` bytes at `user` into that scratch, global as net_gather(); returns how
- * many, all or none. */
+/* Copies `want` bytes from user address `user` to the scratch (net_payload.bpf.c); global for the
+ * same reason as net_gather(). Returns the number of bytes: all or 0. */
 int net_copy(__u32 slot, __u64 user, __u32 want);
-/* Up to `want` bytes of a vector into this CPU's scratch; returns how many. */
+/* Copies up to `want` bytes of an I/O vector to this CPU's scratch; returns the number of bytes. */
 int net_gather(__u64 iov, __u64 cnt, __u32 want);
-/* The same of a message's vector. */
+/* As net_gather(), for the vector of a struct msghdr. */
 int net_gather_message(__u64 message, __u32 want);
-/* The same of the first NET_PIECES of `cnt` pieces, behind the `have` bytes that are there: how
- * many are there then, or GATHER_ENDS() of it when a piece cannot be had. */
+/* As net_gather(), for the first NET_PIECES of `cnt` pieces, appended to the `have` bytes present.
+ * Returns the new number of bytes, or GATHER_ENDS() of it when a piece cannot be read. */
 int net_gather_some(__u64 iov, __u32 cnt, __u32 have, __u32 want);
 #define GATHER_ENDS(have) (-1 - (int)(have))
 
-/* A call's memory is there, as bytes were moved; but for once the kernel may be moving the page, or
- * another thread has given it back since. */
+/* Reads the memory of a call. It is normally present, because data was just transferred, but the
+ * kernel may be migrating the page, or another thread may have unmapped it. */
 static __always_inline bool read_user(void *to, __u64 sz, __u64 from)
 {
 	if (!bpf_probe_read_user(to, sz, (void *)from))
@@ -145,13 +149,13 @@ static __always_inline __u32 gather(__u64 iov, __u64 cnt, __u32 want)
 	return have < 0 ? GATHER_ENDS(have) : have;
 }
 
-/* Into that scratch; vectors into the CPU's own only. */
+/* Copies to the given scratch; vectors only to the CPU's own scratch. */
 static __always_inline __u32 copy_payload(__u32 slot, enum buffers how, const struct call *c,
 					  __u32 want)
 {
 	switch (how) {
 	case BUF_PLAIN:
-		if (want > c->arg[2]) /* MSG_TRUNC: more came than fits */
+		if (want > c->arg[2]) /* MSG_TRUNC: the length may exceed the buffer */
 			want = c->arg[2];
 		return net_copy(slot, c->arg[1], want);
 	case BUF_IOVEC:
@@ -186,7 +190,7 @@ static __always_inline void read_peer(struct net_addr *to, __u64 user)
 	}
 }
 
-/* Where a datagram's other side is named: by the call, or the message that it moves. */
+/* Reads the peer of a datagram from the call's arguments or from its message. */
 static __always_inline void find_peer(struct net_addr *to, const struct call *c)
 {
 	__u64 user = 0;
@@ -207,7 +211,7 @@ static __always_inline bool wants_any_payload(const struct net_sock *s)
 	return !role || role & net_direction;
 }
 
-/* Of what the socket moved just now. */
+/* Whether to capture what the socket just transferred. */
 static __always_inline bool wants_payload(const struct net_sock *s, __u32 dir)
 {
 	if (net_tls && (tls_moved(s->key, s->id, dir) || s->flags & NET_TLS))
@@ -223,7 +227,7 @@ static __always_inline void payload_fill(struct net_scratch *n, const struct net
 	place_record(n);
 	r = record_of(n);
 
-	if (n->tid != (__u32)who) { /* else it is still there */
+	if (n->tid != (__u32)who) { /* otherwise unchanged */
 		bpf_get_current_comm(n->comm, sizeof(n->comm));
 		n->tid = who;
 	}
@@ -261,7 +265,7 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 	return n;
 }
 
-/* The record is obrec's from now on, and the next one's place is behind it. */
+/* Passes the record to obrec; the next record is placed after it. */
 static __always_inline void publish(struct net_scratch *n, struct wire_payload *r, __u32 sz)
 {
 	__u64 queued = n->ring.producer - *(volatile __u64 *)&n->ring.consumer;

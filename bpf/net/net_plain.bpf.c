@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* Clear text of TLS libraries, as payload of the socket that carries it. */
+/* Plaintext of TLS libraries, captured as payload of the socket that carries it. */
 #include "bpf/net/net_choice.bpf.h"
 
 enum { PLAIN_SLOTS = 2, PLAIN_TRIES = 4 };
 
-/* A free one for a uprobe, claimed. */
+/* Claims a free scratch for a uprobe. */
 static __always_inline struct net_scratch *plain_scratch(__u32 *slot, bool fetch)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -23,7 +23,9 @@ static __always_inline struct net_scratch *plain_scratch(__u32 *slot, bool fetch
 	return NULL;
 }
 
-/* From now on its clear text is recorded. What the cipher text looked like does not count. */
+/*
+ * Starts to capture the socket's plaintext. The protocol guessed from its ciphertext is discarded.
+ */
 static __always_inline void begin_tls(struct net_sock *s)
 {
 	s->flags |= NET_TLS;
@@ -34,8 +36,9 @@ static __always_inline void begin_tls(struct net_sock *s)
 }
 
 /*
- * Clear text has no sequence number. It gets the one that it would have if all since the socket was
- * first seen had been clear, so that both ends, and captures, agree on where the stream began.
+ * Plaintext has no sequence number. It gets the one it would have if everything since the socket
+ * was first seen had been plaintext, so that both ends, and several captures, agree on the start of
+ * the stream.
  */
 static __always_inline __u32 plain_seq(__u64 key, struct net_sock *s, __u32 dir, __u64 pos)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Who a socket is: its entry made, its ends and its role read, told to obrec.
+ * Identity of a socket: creates its entry, reads its addresses and role, announces it to obrec.
  *
- * The role is a fact of the kernel's, whenever the connection was opened: no system call has to be
- * watched for it. An accepted TCP socket is a copy of its listener, backlog included
- * (sk_clone_lock(), from inet_csk_clone_lock()); the port of one that connected was chosen by
- * connect(), which marks the port's bucket (__inet_hash_connect(), fastreuse -1), or bound to it.
+ * The role is in the kernel's data, whenever the connection was opened, so no system call has to be
+ * hooked for it. An accepted TCP socket is a copy of its listener, including the backlog
+ * (sk_clone_lock(), from inet_csk_clone_lock()). The port of a connecting socket was chosen by
+ * connect(), which marks the port's bucket (__inet_hash_connect(), fastreuse -1), or by bind().
  */
 #include "bpf/net/net_call.bpf.h"
 
@@ -17,10 +17,11 @@ struct net_born_map net_born SEC(".maps");
 struct net_others_map net_others SEC(".maps");
 
 /*
- * Where a socket is put together: the stack has no room for one (before 6.13, e00931c02568, "bpf:
- * Enable private stack for eligible subprogs", the programs here and what they call share 512
- * bytes). Some a CPU, as a task may be preempted in a tracepoint's program on newer kernels; each
- * numbers the sockets it makes, an atomic addition gives no old value before 5.12.
+ * Memory where a socket record is assembled: the stack is too small (before 6.13, e00931c02568,
+ * "bpf: Enable private stack for eligible subprogs", these programs and the functions they call
+ * share 512 bytes). Several slots per CPU, because on newer kernels a task may be preempted in a
+ * tracepoint program. Each slot numbers its own sockets, because atomic additions do not return the
+ * old value before 5.12.
  */
 enum { SOCK_SLOTS = 4 };
 struct sock_slot {
@@ -62,7 +63,7 @@ static __always_inline __u32 next_id(struct sock_slot *slot)
 	return (slot->made++ * SOCK_SLOTS + slot->at) * net_cpus + bpf_get_smp_processor_id() + 1;
 }
 
-/* The bound name of a Unix socket or, as clients have none, of its peer. */
+/* Reads the bound name of a Unix socket or, when it has none, as clients, of its peer. */
 static __always_inline void read_unix(struct sock *sk, struct wire_sock *w)
 {
 	struct unix_sock *u = (void *)sk;
@@ -84,8 +85,8 @@ static __always_inline void read_unix(struct sock *sk, struct wire_sock *w)
 			      __builtin_preserve_access_index(&addr->name[0].sun_path));
 }
 
-/* Whether it is the first whose datagrams may come from anyone: the sooner obrec knows, the fewer
- * lack their sender. */
+/* Whether this is the first unconnected datagram socket. obrec is then woken to hook system call
+ * exits, because until then senders are missing. */
 static __always_inline bool wants_exits(const struct net_sock *s)
 {
 	if (!net_payload_on || net_by != NET_BY_SOCK || !unconnected_datagram(s) ||
@@ -95,8 +96,8 @@ static __always_inline bool wants_exits(const struct net_sock *s)
 	return true;
 }
 
-/* Tells obrec of the socket that stands in the slot: new, its end known better, or gone. Global,
- * with scalars only: verified once, and not for each of those. */
+/* Announces the socket in the slot to obrec: new, with updated addresses, or closed. Global with
+ * scalar arguments, so that it is verified once and not for each caller. */
 __noinline int net_sock_announce(__u64 key, __u32 at, __u32 closed)
 {
 	struct sock_slot *slot = bpf_map_lookup_elem(&net_sock_slots, &at);
@@ -113,7 +114,7 @@ __noinline int net_sock_announce(__u64 key, __u32 at, __u32 closed)
 	w->closed = closed;
 	w->path_sz = 0;
 	__builtin_memset(w->comm, 0, sizeof(w->comm));
-	if (id >> 32 == w->sock.tgid) /* a segment's arrival runs in whatever process is there */
+	if (id >> 32 == w->sock.tgid) /* segments arrive in the context of any process */
 		bpf_get_current_comm(w->comm, sizeof(w->comm));
 	if (w->sock.transport > 256 && !closed)
 		read_unix((void *)key, w);
@@ -121,7 +122,7 @@ __noinline int net_sock_announce(__u64 key, __u32 at, __u32 closed)
 	return 0;
 }
 
-/* The same of the entry under `key`, of the socket `sk`. */
+/* As net_sock_announce(), for the entry `key` of the socket `sk`. */
 __noinline int net_sock_announce_entry(__u64 sk, __u64 key, __u32 closed)
 {
 	const struct net_sock *s = bpf_map_lookup_elem(&net_socks, &key);
@@ -144,7 +145,8 @@ static __always_inline bool is_sampled(__u32 id)
 
 enum { SOCK_BINDADDR_LOCK = 4, SOCK_BINDPORT_LOCK = 8 };
 
-/* A listener bound with a backlog of 0, or a client that bound itself to any port: not known. */
+/* Role of a TCP socket. Not known for an accepted socket whose listener has a backlog of 0, and for
+ * a client that bound itself to a random port. */
 static __always_inline __u32 tcp_role(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = (void *)sk;
@@ -157,7 +159,8 @@ static __always_inline __u32 tcp_role(struct sock *sk)
 	return 0;
 }
 
-/* Bound by itself and open to all is a server; clients are given a port. */
+/* A UDP socket that was bound explicitly and is not connected is a server; clients are assigned a
+ * port. */
 static __always_inline __u32 udp_role(struct sock *sk, const struct net_sock *s)
 {
 	__u32 bound = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) &
@@ -168,7 +171,7 @@ static __always_inline __u32 udp_role(struct sock *sk, const struct net_sock *s)
 	return bound & SOCK_BINDPORT_LOCK ? 0 : NET_CLIENT;
 }
 
-/* An accepted socket has its listener's name, the very same object. */
+/* An accepted socket shares the address object of its listener. */
 static __always_inline __u32 unix_role(struct sock *sk)
 {
 	struct unix_sock *u = (void *)sk, *peer = (void *)BPF_CORE_READ(u, peer);
@@ -232,7 +235,7 @@ static __always_inline void sock_fill(struct sock *sk, struct net_sock *s, __u64
 		s->flags |= NET_OPENED;
 }
 
-/* The slot's socket gets its place, and obrec hears of it. */
+/* Inserts the slot's socket into the map and announces it to obrec. */
 static __always_inline void enter(struct sock *sk, struct sock_slot *slot, __u64 key)
 {
 	if (bpf_map_update_elem(&net_socks, &key, &slot->w.sock, BPF_ANY))
@@ -248,7 +251,7 @@ static __always_inline void sock_new(struct sock *sk, __u64 inode, __u32 tgid, _
 
 	if (!slot)
 		return;
-	bpf_map_delete_elem(&net_others, &key); /* of one before */
+	bpf_map_delete_elem(&net_others, &key); /* of an earlier socket */
 	__builtin_memset(&slot->w.sock, 0, sizeof(slot->w.sock));
 	slot->w.sock.id = next_id(slot);
 	sock_fill(sk, &slot->w.sock, inode, tgid, flags);
@@ -266,10 +269,8 @@ static __always_inline void move_others(__u64 from, __u64 to)
 	bpf_map_delete_elem(&net_others, &from);
 }
 
-/*
- * Another socket needs its place: what was counted waits under its number, which is no address,
- * for obrec's next look. In a full table the ring has to take it.
- */
+/* Makes room for another socket: the entry moves to a key that is its id, not an address, until
+ * obrec reads it. When the table is full, it is sent to the ring instead. */
 static __always_inline void retire(__u64 sk, struct net_sock *s, __u64 entry)
 {
 	__u64 key = s->id;
@@ -282,8 +283,8 @@ static __always_inline void retire(__u64 sk, struct net_sock *s, __u64 entry)
 		net_sock_announce_entry(sk, entry, true);
 }
 
-/* Accepted by one process and served by another, forked since or handed the descriptor: it is whose
- * bytes move first. */
+/* Assigns the socket to another process: one process may accept it, and another, forked since or
+ * given the descriptor, may serve it. It belongs to the process of the first transfer. */
 static __always_inline void adopt(__u64 key, struct net_sock *s, __u32 tgid)
 {
 	if (s->calls[NET_SENT] || s->calls[NET_RECEIVED])
@@ -330,7 +331,7 @@ static __always_inline void add_to_others(__u64 sk, struct net_sock *s, __u32 di
 		loss_count(LOSS_NET_OTHERS);
 		return;
 	}
-	/* Lost where another flag is set at the same time, until the next call. */
+	/* May be lost until the next call when another flag is set at the same time. */
 	if (!(s->flags & NET_SHARED))
 		s->flags |= NET_SHARED;
 	add_atomically(&o->bytes[dir & 1], len);
@@ -390,7 +391,7 @@ __noinline int net_sock_has_fd(__u64 key, __u32 fd)
 	return (__u64)sock_of_fd(fd) == key;
 }
 
-/* A protocol on top of TCP (kernel TLS) gives other bytes than came. */
+/* With a protocol on top of TCP (kernel TLS), the received bytes differ from those on the wire. */
 __noinline int net_sock_unseen(__u64 key)
 {
 	struct inet_connection_sock *sk = (void *)key;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * A socket's entry in `net_socks`: who it is, how it is found and announced, its counts. Every room
- * of the traffic probes stands on it.
+ * A socket's entry in `net_socks`: identity, lookup, announcement to obrec, counters. Used by all
+ * files of the traffic probes.
  */
 #ifndef BPF_NET_SOCK_BPF_H
 #define BPF_NET_SOCK_BPF_H
 
 #include "bpf/net/net_kernel.bpf.h"
 
-/* When TCP sockets that nobody has used yet were opened by a peer; LRU, as most of a host's are of
- * no target. */
+/* Time when a peer opened a TCP socket that has not been used yet. LRU, because most sockets of a
+ * host belong to no target. */
 struct net_born_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -17,7 +17,7 @@ struct net_born_map {
 	__type(value, __u64);
 };
 struct net_others_map {
-	__uint(type, BPF_MAP_TYPE_HASH); /* an entry stays as long as its socket's */
+	__uint(type, BPF_MAP_TYPE_HASH); /* an entry lives as long as its socket's */
 	__uint(max_entries, 16384);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u64); /* as in net_socks */
@@ -32,8 +32,8 @@ extern const volatile __u32 net_by;
 extern const volatile bool net_payload_on; /* l7 */
 extern __u32 net_splice_state;		   /* enum net_on_demand */
 
-/* --cpu-budget: one in 2^n of those that --sample chose; connections, so that what is kept is
- * whole, the same ones at every higher n. */
+/* --cpu-budget: captures one in 2^n of the connections that --sample selected. Whole connections
+ * are selected, and a higher n selects a subset of those of a lower n. */
 extern __u32 net_thin;
 
 static __always_inline void read_addrs(struct sock *sk, struct net_sock *s)
@@ -62,7 +62,7 @@ static __always_inline void read_addrs(struct sock *sk, struct net_sock *s)
 		s->remote.family = 0;
 }
 
-/* TCP, UDP and Unix sockets are followed; 0 for others. */
+/* Transport of a TCP, UDP or Unix socket; 0 for others. */
 static __always_inline __u32 transport_of(struct sock *sk)
 {
 	__u16 family = BPF_CORE_READ(sk, __sk_common.skc_family), type = BPF_CORE_READ(sk, sk_type);
@@ -83,19 +83,19 @@ static __always_inline bool thinned_out(__u32 id)
 	return thin && (id * 2654435761u >> 16) >= net_sample_per_64k >> thin;
 }
 
-/* net_sock.bpf.c: the entry is made, given to another process or another socket, as it needs be. */
+/* Creates the entry, or reassigns it to another process or socket (net_sock.bpf.c). */
 int net_sock_settle(__u64 key, __u64 inode, __u32 tgid, __u32 flags);
-/* Of what was counted, this is another process's than the entry's. */
+/* Attributes counted bytes to a process other than the entry's. */
 int net_sock_share(__u64 key, __u32 tgid, __u32 dir, __u32 len);
-/* The socket of that entry has other addresses than before. */
+/* The addresses of the entry's socket have changed. */
 int net_sock_moved(__u64 key);
-/* Some of what the socket received was read by a call that no program saw. */
+/* Some data received on the socket was read by a call that no program saw. */
 int net_sock_unseen(__u64 key);
-/* That descriptor of the current task is the socket. */
+/* Whether the current task's file descriptor `fd` is the socket. */
 int net_sock_has_fd(__u64 key, __u32 fd);
 
-/* The entry of a socket. A struct sock that became another socket since gets another one, and so
- * does a socket that connects once more (only then `flags` are told). */
+/* Returns the entry of a socket. A struct sock that was reused for another socket gets a new entry,
+ * and so does a socket that connects again (`flags` are passed only then). */
 static __always_inline struct net_sock *sock_get_as(struct sock *sk, __u64 inode, __u32 tgid,
 						    __u32 flags)
 {
@@ -104,7 +104,8 @@ static __always_inline struct net_sock *sock_get_as(struct sock *sk, __u64 inode
 
 	if (s && s->inode == inode && s->tgid == tgid && !(flags && s->closed_ns))
 		return s;
-	/* The verifier takes a pointer it knows for no number, which is all a function can have. */
+	/* The verifier does not accept a typed pointer as a number, which is all a global function
+	 * can take. */
 	bpf_probe_read_kernel(&number, sizeof(number), &key);
 	net_sock_settle(number, inode, tgid, flags);
 	s = bpf_map_lookup_elem(&net_socks, &key);
@@ -127,10 +128,11 @@ static __always_inline void tcp_health(struct sock *sk, struct net_sock *s)
 }
 
 /*
- * Counts a call's bytes; their position is what *pos gets. `fetch`, a constant: atomic additions
- * give the old value (5.12, 5ca419f2864a, "bpf: Add BPF_FETCH field / create atomic_fetch_add
- * instruction"; older kernels refuse the instruction even where it is never reached). Without,
- * threads that use one socket at once may be given the same position; the sums are right.
+ * Counts the bytes of a call and sets *pos to their stream position. `fetch`, a constant: atomic
+ * additions return the old value (5.12, 5ca419f2864a, "bpf: Add BPF_FETCH field / create
+ * atomic_fetch_add instruction"; older kernels reject the instruction even where it is
+ * unreachable). Without it, threads that use a socket at the same time may get the same position;
+ * the sums are correct.
  */
 static __always_inline void count_bytes(struct net_sock *s, __u32 tgid, __u32 dir, __u32 len,
 					__u64 *pos, bool fetch)
@@ -165,7 +167,7 @@ static __always_inline __u32 first_seq(struct sock *sk, struct net_sock *s, __u3
 	       len;
 }
 
-/* Bytes that were read of the connection from its beginning on. */
+/* Bytes that the application has read since the start of the connection. */
 static __always_inline __u32 consumed(struct sock *sk)
 {
 	struct tcp_sock *tp = (void *)sk;
@@ -174,15 +176,15 @@ static __always_inline __u32 consumed(struct sock *sk)
 	return BPF_CORE_READ(tp, bytes_received) - waiting;
 }
 
-/* `gap` numbers of what was read of a connection were in no call that was seen: one may be the end,
- * or urgent. */
+/* `gap` sequence numbers of the data read from a connection were in no observed call. A gap of one
+ * may be the end of the stream, or urgent data; a larger one is data that was spliced. */
 static __always_inline void look_for_splice(const struct net_sock *s, __u32 gap)
 {
 	if ((__s32)gap > 1 && net_splice_state != NET_DEMAND_ON)
 		net_sock_unseen(s->key);
 }
 
-/* The counted bytes of a direction end before that sequence number. */
+/* Stores the sequence number after the counted bytes of a direction. */
 static __always_inline void reached(struct net_sock *s, __u32 dir, __u32 seq)
 {
 	s->seq[dir & 1] = seq;
@@ -195,7 +197,7 @@ static __always_inline bool unconnected_datagram(const struct net_sock *s)
 	return s->transport == IPPROTO_UDP && !s->remote.family;
 }
 
-/* By the last four bytes of its address. */
+/* Compares the last four bytes of the address. */
 static __always_inline bool has_other_peer(struct sock *sk, const struct net_sock *s, bool typed)
 {
 	const __u32 *known = (const void *)s->remote.addr;
@@ -209,8 +211,11 @@ static __always_inline bool has_other_peer(struct sock *sk, const struct net_soc
 	return known[3] != v6;
 }
 
-/* A datagram socket was bound, or connected, perhaps once more; or the event that gives a
- * connecting one its port was missed, as no program runs twice at once on a CPU. */
+/*
+ * Whether the addresses have changed: a datagram socket was bound or connected, possibly again; or
+ * the event in which a connecting socket gets its port was missed, because a program is not run
+ * twice at the same time on a CPU.
+ */
 static __always_inline bool has_moved(struct sock *sk, const struct net_sock *s, bool typed)
 {
 	__u16 port;
@@ -225,7 +230,7 @@ static __always_inline bool has_moved(struct sock *sk, const struct net_sock *s,
 	return !s->local.port && BPF_CORE_READ((struct inet_sock *)sk, inet_sport);
 }
 
-/* Datagrams may be empty; a stream's 0 is its end. */
+/* Datagrams may be empty; on a stream, 0 bytes mean its end. */
 static __always_inline bool is_datagram(struct sock *sk, bool typed)
 {
 	return (typed ? sk->sk_type : BPF_CORE_READ(sk, sk_type)) == SOCK_DGRAM;

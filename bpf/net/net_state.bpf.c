@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * When a socket begins and ends. TCP says so itself, system calls need not be watched: each that is
- * watched makes every system call of the host slower, by 0.25 us and more.
+ * Start and end of sockets. TCP has a tracepoint for its state changes, so no system calls are
+ * hooked: each hooked one makes every system call of the host slower, by 0.25 us and more.
  */
 #include "bpf/net/net_call.bpf.h"
 #include "bpf/states.h"
@@ -17,7 +17,7 @@ enum {
 	TCP_LAST_ACK = 9,
 };
 
-/* What was read since the last call that was seen. */
+/* Checks for bytes read since the last observed call. */
 static __always_inline void look_behind(struct sock *sk, const struct net_sock *s)
 {
 	struct tcp_sock *tp = (void *)sk;
@@ -28,7 +28,8 @@ static __always_inline void look_behind(struct sock *sk, const struct net_sock *
 		look_for_splice(s, consumed(sk));
 }
 
-/* close() with a reset. Where it is the peer's the last call that received may be counted later. */
+/* Whether close() sends a reset. For a reset by the peer, the last receiving call may still be
+ * counted later. */
 static __always_inline bool is_abort(__u64 before)
 {
 	struct call c;
@@ -38,8 +39,9 @@ static __always_inline bool is_abort(__u64 before)
 }
 
 /*
- * Only noted: the last send of a TCP socket may be counted after this. (On loopback the peer's RST
- * arrives inside the very send that caused it, before the call's own tracepoint.)
+ * Only stores the time of the close: the last send of a TCP socket may be counted later. (On
+ * loopback, the peer's RST arrives inside the send that caused it, before the tracepoint of that
+ * call.)
  */
 static __always_inline void note_closed(struct sock *sk, __u64 before)
 {
@@ -51,11 +53,11 @@ static __always_inline void note_closed(struct sock *sk, __u64 before)
 	if (net_splice_state != NET_DEMAND_ON && is_abort(before))
 		look_behind(sk, s);
 	s->closed_ns = bpf_ktime_get_ns();
-	tcp_health(sk, s); /* segments may be sent again after the last call */
+	tcp_health(sk, s); /* segments may be retransmitted after the last call */
 }
 
-/* What runs here may have interrupted any process: the entry is only completed, and obrec sees it
- * at its next look. Where the peer opened it, nobody knows yet who will accept it. */
+/* This may run in the context of any process, so it only completes an existing entry, which obrec
+ * reads later. When the peer opened the connection, the accepting process is not known yet. */
 static __always_inline void note_established(struct sock *sk, bool asked)
 {
 	__u64 key = (__u64)sk, now;
@@ -71,7 +73,7 @@ static __always_inline void note_established(struct sock *sk, bool asked)
 		read_addrs(sk, s);
 }
 
-/* By the caller of connect(). */
+/* Runs in the context of the caller of connect(). */
 static __always_inline void note_connect(struct sock *sk)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -80,8 +82,8 @@ static __always_inline void note_connect(struct sock *sk)
 		sock_get(sk, tgid, NET_CLIENT | NET_OPENED);
 }
 
-/* By the caller of close() or shutdown(), on what may never have moved a byte: the entry at its
- * address, if any, may be of one before. */
+/* Runs in the context of the caller of close() or shutdown(). The socket may never have transferred
+ * a byte; an entry at its address may belong to an earlier socket. */
 static __always_inline void note_shutdown(struct sock *sk)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -118,7 +120,8 @@ static __always_inline void note_state(struct bpf_raw_tracepoint_args *ctx)
 	}
 }
 
-/* What the first of the two below missed, and the second noted: segments arrive amid the first. */
+/* Number of changes that the first program below missed and the second one handled: segments arrive
+ * while the first one runs. */
 __u64 net_state_made_up;
 
 struct {
@@ -128,7 +131,7 @@ struct {
 	__type(value, struct states);
 } net_states SEC(".maps");
 
-/* One change: sockets lie further apart than there are states. */
+/* Identifies a change: addresses of sockets differ by more than the number of states. */
 static __always_inline __u64 change(struct bpf_raw_tracepoint_args *ctx)
 {
 	return ctx->args[0] + ctx->args[2];
@@ -147,7 +150,7 @@ int net_tcp_state(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* While the other is not attached neither is enabled: what is not there misses nothing. */
+/* While the other program is not attached, neither is enabled, so no change counts as missed. */
 SEC("?raw_tp/inet_sock_set_state")
 int net_tcp_state_missed(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -164,7 +167,8 @@ int net_tcp_state_missed(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* It has lost its file (sock_orphan()), or has another in its place. TCP goes on without one. */
+/* Whether the socket was released: it has lost its file (sock_orphan()), or its struct sock was
+ * reused. TCP continues without a file. */
 static __always_inline bool is_gone(__u64 key, __u64 inode)
 {
 	struct sock *sk = (void *)(key & ~(__u64)NET_GONE_TCP);
@@ -177,9 +181,9 @@ static __always_inline bool is_gone(__u64 key, __u64 inode)
 }
 
 /*
- * UDP and Unix sockets say nothing, nor does TCP when the application lets go of what is closed.
- * obrec asks of some, each with the address and the inode it had: a bit is set in the answer for
- * each that is gone.
+ * The close of UDP and Unix sockets fires no event, nor does the release of a TCP socket that is
+ * already closed. obrec queries several sockets at once, each by its address and inode; the result
+ * has a bit set for each one that is released.
  */
 SEC("?raw_tp/net_gone")
 int net_gone(struct bpf_raw_tracepoint_args *ctx)

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* What the TLS probe and obrec share: which function of a TLS library a uprobe stands in. */
+/* Interface between the TLS probe and obrec: the kind of function of a TLS library that a uprobe is
+ * attached to. */
 #ifndef BPF_TLS_H
 #define BPF_TLS_H
 
 /*
- * By their arguments; all begin with (session, buffer, length).
- *   READ, WRITE        return how many bytes went
- *   READ_EX, WRITE_EX  return 1, and the count where the next argument that is a pointer points
- *   READ_TYPED         a READ whose second argument is the kind of record (GnuTLS, inside)
+ * Functions by their arguments; all start with (session, buffer, length).
+ *   READ, WRITE        return the number of bytes
+ *   READ_EX, WRITE_EX  return 1; the number of bytes is stored where the next pointer argument
+ *                      points
+ *   READ_TYPED         a READ whose second argument is the record type (GnuTLS, internal)
  *   READ_ELSEWHERE, WRITE_ELSEWHERE
- *                      return how many bytes went, from or to no buffer of the caller's
- *   SESSION            moves nothing of the program's: handshakes, looking ahead, shutting down
- *   FREE               a session's end
- *   GO_...             (*Conn).Read and Write of crypto/tls, in registers. RETURN: a return
- *                      instruction of theirs, as a uretprobe would put an address on the stack that
- *                      Go's runtime does not know. DEFERRED: the entry of a closure that a
- *                      LATE_RETURN calls first, with the count above its return address
+ *                      return the number of bytes; the data is not in a buffer of the caller
+ *   SESSION            transfers no application data: handshake, peek, shutdown
+ *   FREE               frees a session
+ *   GO_...             (*Conn).Read and Write of crypto/tls, arguments in registers. RETURN: one
+ *                      of their return instructions; a uretprobe would put an address on the
+ *                      stack that Go's runtime does not know. DEFERRED: entry of a closure that
+ *                      LATE_RETURN calls first, with the result above its return address
  */
 enum tls_kind {
 	TLS_NONE,
@@ -36,9 +38,9 @@ enum tls_kind {
 	TLS_KIND_CNT
 };
 
-#define TLS_GO_MAX_SZ 65536u /* of a function's code, and of its frame */
+#define TLS_GO_MAX_SZ 65536u /* limit of a function's code size and of its frame size */
 
-/* What a probe that stands in several places is told of each. */
+/* Cookie of a probe that is attached in several places. */
 #define TLS_COOKIE(kind, result_at) ((kind) | (__u64)(result_at) << 8)
 #define TLS_COOKIE_KIND(cookie) ((cookie)&0xff)
 #define TLS_COOKIE_RESULT_AT(cookie) ((__u32)((cookie) >> 8))

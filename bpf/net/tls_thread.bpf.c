@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* Which socket is used inside a call into a TLS library. */
+/* Finds the socket that is used inside a call into a TLS library. */
 #include "bpf/net/tls_thread.bpf.h"
 
 struct tls_threads_map tls_threads SEC(".maps");
@@ -18,7 +18,8 @@ __noinline int tls_moved(__u64 sk, __u32 id, __u32 dir)
 		}
 		return 0;
 	}
-	/* A read may have to answer an alert first, and the other way round. */
+	/* A read may send an alert, and a write may receive data; only the call's own direction
+	 * counts. */
 	if (t->now.kind == TLS_SESSION || (dir == NET_SENT) == is_write(t->now.kind)) {
 		t->now.sk = sk;
 		t->now.id = id;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Block requests, from the scheduler's queue (insert) to the device (issue) and its answer
- * (complete). Whose they are is known at whichever of the first two comes first; the end is in an
+ * Block requests, from the scheduler's queue (insert) to the device (issue) and its response
+ * (complete). The process is known at insert or issue, whichever comes first; complete runs in an
  * interrupt.
  */
 #include "bpf/event.bpf.h"
 #include "bpf/probe/block.h"
 
-const volatile bool block_stack; /* stacks in events, and samples */
+const volatile bool block_stack; /* stacks in events, and stack samples */
 const volatile __u64 block_min_ns;
 
 struct gendisk {
@@ -29,9 +29,9 @@ struct request___5_16 {
 
 #define REQ_OP_MASK 255
 
-/* By address of the request. */
+/* Requests in progress, by their address. */
 struct block_request {
-	__u64 insert_ns, issue_ns; /* 0: it was not */
+	__u64 insert_ns, issue_ns; /* 0: did not happen */
 	__u64 who;
 	__u64 user_stack, kernel_stack;
 	char comm[WIRE_COMM_LEN];
@@ -43,7 +43,9 @@ struct {
 	__type(value, struct block_request);
 } block_requests SEC(".maps");
 
-/* Not static: of several such bpftool 7 gives all but one a wrong place in BTF. */
+/*
+ * Not static: of several static variables, bpftool 7 stores a wrong offset in BTF for all but one.
+ */
 const char block_ops[BLOCK_OP_CNT + 1][BLOCK_OP_LEN] = {
 #define X(number, name) [number] = name,
 	BLOCK_OPS(X)
@@ -63,7 +65,7 @@ static __always_inline void block_take_stacks(void *ctx, struct block_request *r
 	scratch_release(s);
 }
 
-/* A target's request is met first. */
+/* Handles the first event of a target's request. */
 static __always_inline void block_new(void *ctx, __u64 at, bool issued)
 {
 	struct block_request r = {.who = bpf_get_current_pid_tgid()};
@@ -116,8 +118,8 @@ int block_issue(struct bpf_raw_tracepoint_args *ctx)
 
 /*
  * Before 5.11, a54895fa057c ("block: remove the request_queue to argument request based
- * tracepoints"), which stable kernels took later, the queue came first. Where there is no second
- * argument these cannot be attached.
+ * tracepoints"), which was backported to stable kernels, the queue was the first argument. On
+ * kernels without a second argument, these programs cannot be attached.
  */
 SEC("?raw_tp/block_rq_insert")
 int block_insert_5_10(struct bpf_raw_tracepoint_args *ctx)
@@ -140,11 +142,12 @@ static __always_inline struct gendisk *block_disk(struct request *rq)
 	return BPF_CORE_READ(rq, q, disk);
 }
 
-/* By blk_status_t: ENOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, ... */
+/* errno by blk_status_t: ENOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, ... */
 const volatile unsigned char block_errnos[16] = {0,  95, 110, 28, 67, 121, 52,	61,
 						 84, 12, 5,   0,  11, 16,  105, 62};
 
-/* An errno, negative, until 5.15; since then a blk_status_t, whose commonest is BLK_STS_IOERR. */
+/* The status is a negative errno until 5.15; since then it is a blk_status_t, most often
+ * BLK_STS_IOERR. */
 static __always_inline __u32 block_error(int status)
 {
 	if (status <= 0)

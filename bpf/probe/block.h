@@ -5,15 +5,15 @@
 #include "bpf/metric.h"
 
 enum { SERIES_block_device = SERIES_OWN, SERIES_block_queued, SERIES_block_size };
-/* Of the keys, behind the process's name (of latencies: none). */
+/* Key parts after the process name (latency series have no process name). */
 enum { BLOCK_PART_DEV = 2, BLOCK_PART_OP = 3 };
 
-/* enum req_op of the kernel, by number. */
+/* Values of the kernel's enum req_op. */
 #define BLOCK_OPS(X)                                                                               \
 	X(0, "read")                                                                               \
 	X(1, "write") X(2, "flush") X(3, "discard") X(5, "secure erase") X(7, "zone append")       \
 		X(9, "write zeroes")
 #define BLOCK_OP_LEN 16
-#define BLOCK_OP_CNT 10 /* others are "other" */
+#define BLOCK_OP_CNT 10 /* all others are "other" */
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* On-CPU sampling: one perf event a CPU, a sample each period for whoever runs there. */
+/* On-CPU sampling: one perf event per CPU; each period, a sample of the running thread. */
 #include "bpf/core.bpf.h"
 
-const volatile __u64 cpu_period_ns = 10101010; /* what a sample stands for */
+const volatile __u64 cpu_period_ns = 10101010; /* weight of a sample */
 
-/* Only every 2^n-th period is a sample, and stands for as many: --cpu-budget. A cache line a CPU. */
+/* --cpu-budget: only every 2^n-th period is sampled, with 2^n times the weight. One cache line per
+ * CPU. */
 __u32 cpu_thin;
 struct {
 	__u64 seen;
@@ -18,8 +19,7 @@ static __always_inline bool passed_over(__u32 thin)
 	return thin && ++*seen & ((1ULL << thin) - 1);
 }
 
-/* The stacks of the current task as interrupted; only a sample from kernel mode has a kernel stack.
- */
+/* Takes the stacks of the interrupted task. Only a sample in kernel mode has a kernel stack. */
 static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scratch *s)
 {
 	struct arch_regs *regs = (void *)s->walk.regs;
@@ -34,12 +34,12 @@ static __always_inline void take_stacks(struct perf_event_ctx *ctx, struct scrat
 		    current_user_regs(regs))
 			return;
 	}
-	if (!regs->ip) /* an io_uring worker, which has an mm but no user side */
+	if (!regs->ip) /* an io_uring worker: has an mm but no user registers */
 		return;
 	stack_take_user(ENTRY_PERF);
 }
 
-/* Whether the process is recorded; its value for the walk. */
+/* Whether the process is recorded; if so, copies its entry for the walk. */
 static __always_inline bool take_proc(struct proc *to, __u32 tgid)
 {
 	struct proc *p;

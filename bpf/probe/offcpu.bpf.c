@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Off-CPU time: from the switch away from a thread that blocks to the switch back to it (its
- * run-queue wait after the wake-up included; a preempted thread is not blocked).
+ * Off-CPU time: from the context switch away from a blocking thread to the switch back to it. This
+ * includes its run-queue wait after the wakeup. A preempted thread is not blocked.
  *
- * Which waits become samples: every wait of a period or more, with its own length; shorter ones add
- * up in a counter of the thread that starts at a random place below the period, and the wait that
- * carries it over the period stands for one period. So each wait's expected weight is exactly its
- * length, however short, and the overhead is bounded.
+ * Sampling: every wait of one period or more becomes a sample with its own length. Shorter waits
+ * are added up in a counter per thread that starts at a random value below the period. The wait
+ * that makes the counter exceed the period becomes a sample of one period. The expected weight of
+ * each wait is thus exactly its length, however short, and the overhead is bounded.
  *
- * Where the stacks come from: at the switch back the thread is not current yet, so only its kernel
- * stack can be taken. Its user stack is walked when it next runs in a hook of its own, with the
- * same user registers: at the exit of the system call it waited in, or at its next switch away,
- * whichever comes first. A wait outside system calls (a page fault, a stop signal) has no such hook
- * behind it and is walked when it begins.
+ * Stacks: at the switch back, the thread is not current yet, so only its kernel stack can be taken.
+ * Its user stack is walked in the thread's next own hook, when it has the same user registers: at
+ * the exit of the system call in which it waited, or at its next switch away, whichever comes
+ * first. A wait outside system calls (page fault, stop signal) is not followed by such a hook; its
+ * stack is walked when the wait starts.
  */
 #include "bpf/core.bpf.h"
 
@@ -20,10 +20,10 @@ const volatile __u64 offcpu_period_ns = 10000000;
 const volatile __u64 offcpu_min_ns = 0;
 const volatile __u64 offcpu_max_ns = ~0ULL;
 
-/* Under --cpu-budget one wait in 2^n is looked at, at random, and stands for as many; the period
- * grows with it. */
+/* --cpu-budget: one wait in 2^n, selected at random, is used, with 2^n times the weight; the period
+ * grows with n. */
 __u32 offcpu_thin;
-/* Nobody looks at the end of system calls: stacks are walked when a wait begins. */
+/* System call exits are not hooked: stacks are walked when a wait starts. */
 bool offcpu_early;
 
 struct {
@@ -33,8 +33,8 @@ struct {
 	__type(value, struct offcpu_thread);
 } offcpu_threads SEC(".maps");
 
-/* The thread now running on this CPU has a sample due; a cache line each. Spares the others the
- * look-up. */
+/* The thread running on this CPU has a pending sample; avoids the map lookup for all others. One
+ * cache line per CPU. */
 struct {
 	__u64 due;
 	__u64 pad[7];
@@ -45,7 +45,7 @@ static __always_inline __u64 *due_here(void)
 	return &offcpu_cpu[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)].due;
 }
 
-/* What a wait adds to the record: 0 for nothing yet. */
+/* Weight of the sample that a wait produces; 0: no sample. */
 static __always_inline __u64 weigh(struct offcpu_thread *t, __u64 wait)
 {
 	__u32 thin = OFFCPU_THIN(t->flags);
@@ -76,12 +76,11 @@ static __always_inline void begin_sample(struct scratch *s, const struct offcpu_
 	};
 }
 
-/*
- * The steps are global functions (verified once, scalars only); what needs a typed task pointer
- * stays in the programs, between arrive_begin() and arrive_end().
- */
+/* The steps are global functions (verified once, scalar arguments only). Code that needs a typed
+ * task pointer is in the programs, between arrive_begin() and arrive_end(). */
 
-/* A hook in the context of a thread with a sample due: its stack can be walked. */
+/* Called in the context of a thread with a pending sample: walks its user stack and sends the
+ * sample. */
 __noinline int offcpu_resolve(__u32 tid)
 {
 	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
@@ -110,8 +109,8 @@ __noinline int offcpu_resolve(__u32 tid)
 	return 0;
 }
 
-/* The current thread goes to sleep outside a system call: nothing of its own will run before it is
- * back in user mode. */
+/* The current thread goes to sleep outside a system call: no other hook of it runs before it
+ * returns to user mode. */
 static __always_inline void walk_now(struct offcpu_thread *t, __u32 tid)
 {
 	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_TRACEPOINT));
@@ -129,7 +128,7 @@ static __always_inline void walk_now(struct offcpu_thread *t, __u32 tid)
 	scratch_release(s);
 }
 
-/* The counter stays at a random place of the period when that changes. */
+/* Changes the throttling level; the counter keeps a random value within the new period. */
 static __always_inline void set_thin(struct offcpu_thread *t, __u32 thin)
 {
 	__u32 from = OFFCPU_PERIOD_SHIFT(OFFCPU_THIN(t->flags)), to = OFFCPU_PERIOD_SHIFT(thin);
@@ -147,7 +146,7 @@ static __noinline int thread_new(__u32 tid, __u32 tgid)
 
 	long err = bpf_map_update_elem(&offcpu_threads, &tid, &init, BPF_NOEXIST);
 
-	if (!err || err == -17) /* EEXIST: the iterator and a switch met */
+	if (!err || err == -17) /* EEXIST: the iterator and a switch inserted it */
 		return 1;
 	loss_count(LOSS_OFFCPU_STATE);
 	return 0;
@@ -182,7 +181,7 @@ __noinline int offcpu_leave(__u32 tid, __u32 tgid, __u32 state, __u32 is_kernel)
 	return 1;
 }
 
-/* A thread, not current yet, runs again after a wait. Returns 1, with the scratch claimed, when a
+/* A thread that is not current yet runs again after a wait. Returns 1 and claims the scratch when a
  * sample is due. */
 __noinline int offcpu_arrive_begin(__u32 tid)
 {
@@ -201,14 +200,14 @@ __noinline int offcpu_arrive_begin(__u32 tid)
 	if (!s)
 		return 0;
 	begin_sample(s, t, tid, weight + t->due_ns,
-		     now); /* due_ns: of a wait that no hook followed */
+		     now); /* due_ns: pending from a wait without a later hook */
 	s->sample.kernel_stack = t->kernel_stack;
 	t->due_ns = 0;
 	return 1;
 }
 
-/* Its kernel stack is in the sample, its registers in the unwind slot: sends it, or leaves it for
- * offcpu_resolve(). */
+/* The thread's kernel stack is in the sample and its registers are in the unwind slot. Sends the
+ * sample or leaves it to offcpu_resolve(). */
 __noinline int offcpu_arrive_end(__u32 tid, __u32 is_kernel)
 {
 	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
@@ -257,7 +256,7 @@ static __always_inline void arrive(struct task_struct *task, __u32 tid, bool typ
 	offcpu_arrive_end(tid, is_kernel);
 }
 
-/* The classic form sees a thread's kernel stack only when it goes to sleep. */
+/* The classic variant can take a thread's kernel stack only when it goes to sleep. */
 static __always_inline void keep_kernel_stack(void *ctx, __u32 tid)
 {
 	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
@@ -300,15 +299,15 @@ static __always_inline int on_switch(void *ctx, bool preempt, struct task_struct
 	return 0;
 }
 
-/* (preempt, prev, next, ...) on every kernel but 5.18.0: 9c2136be0878 put prev_state behind them.
- */
+/* The arguments are (preempt, prev, next, ...) on every kernel except 5.18.0: 9c2136be0878 appended
+ * prev_state. */
 SEC("?tp_btf/sched_switch")
 int offcpu_switch(__u64 *ctx)
 {
 	return on_switch(ctx, ctx[0], (void *)ctx[1], (void *)ctx[2], true);
 }
 
-/* For kernels without BTF of their own. */
+/* For kernels without their own BTF. */
 SEC("?raw_tp/sched_switch")
 int offcpu_switch_raw(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -337,8 +336,7 @@ struct bpf_iter__task {
 
 __u64 offcpu_start_ns;
 
-/* Run once after the start: threads asleep since before it get a wait that begins with the
- * recording. */
+/* Runs once after the start: a thread already asleep gets a wait that starts with the capture. */
 SEC("?iter/task")
 int offcpu_asleep(struct bpf_iter__task *ctx)
 {
@@ -359,12 +357,12 @@ int offcpu_asleep(struct bpf_iter__task *ctx)
 	if (!t || t->since_ns)
 		return 0;
 	t->since_ns = offcpu_start_ns;
-	if (!task_state(task, true)) /* woken up meanwhile: its switch back may have been before */
+	if (!task_state(task, true)) /* woken up meanwhile: its switch back may have been missed */
 		t->since_ns = 0;
 	return 0;
 }
 
-/* Run once at the end: the threads still asleep, with kernel stack and user registers. */
+/* Runs once at the end: writes the threads still asleep, with kernel stack and user registers. */
 SEC("?iter/task")
 int offcpu_open(struct bpf_iter__task *ctx)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Opening files: open, openat, openat2 and creat, each at its own tracepoints, so that no other
- * system call costs anything. The path is read at the end: the kernel has paged it in by then.
+ * File opens: open, openat, openat2 and creat, each with its own tracepoints, so that other system
+ * calls have no overhead. The path is read at the exit, when the kernel has already paged it in.
  */
 #include "bpf/event.bpf.h"
 #include "bpf/syscall.bpf.h"
 
-const volatile bool open_failed; /* only those that failed */
+const volatile bool open_failed; /* only failed calls */
 const volatile bool open_stack;
 const volatile __u64 open_min_ns;
 
@@ -14,9 +14,9 @@ struct open_call {
 	__u64 begin_ns;
 	const char *path;
 	__u64 flags, mode;
-	const __u64 *how; /* openat2: struct open_how, with both in it */
+	const __u64 *how; /* openat2: struct open_how, which contains both */
 };
-/* By tid. */
+/* Calls in progress, by tid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
@@ -96,7 +96,7 @@ static __always_inline int open_exit(struct syscall_exit *ctx)
 		call.mode = how[1];
 	}
 	e->flags = call.flags;
-	if (call.flags & (0100 | 020000000)) /* O_CREAT, O_TMPFILE: else it is not looked at */
+	if (call.flags & (0100 | 020000000)) /* O_CREAT, O_TMPFILE: else not used */
 		e->mode = call.mode & 07777;
 	if (ret < 0)
 		e->error = -ret;

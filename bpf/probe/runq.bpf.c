@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * How long threads that could run wait for a CPU: from their wake-up, or from when they were pushed
- * off one while runnable, until they are switched to.
+ * Run-queue latency: how long runnable threads wait for a CPU, from their wakeup or preemption
+ * until they are switched to.
  */
 #include "bpf/event.bpf.h"
 #include "bpf/probe/runq.h"
 
-const volatile __u64 runq_min_ns; /* waits from here on are events */
+const volatile __u64 runq_min_ns; /* waits of this length or more become events */
 
-/* By tid: when it became runnable; 0: it runs, or sleeps. Entries go with their threads. */
+/* By tid: time when the thread became runnable; 0: it is running or sleeping. Entries are removed
+ * when threads exit. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
@@ -72,7 +73,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 		runnable(prev, typed);
 	} else if (state & TASK_DEAD) {
 		bpf_map_delete_elem(&runq_since, &tid);
-	} else { /* it may have been woken up while it still ran */
+	} else { /* it may have been woken up while still running */
 		since = bpf_map_lookup_elem(&runq_since, &tid);
 		if (since)
 			*since = 0;
@@ -101,7 +102,7 @@ int runq_new(__u64 *ctx)
 	return 0;
 }
 
-/* For kernels without BTF of their own. */
+/* For kernels without their own BTF. */
 SEC("?raw_tp/sched_switch")
 int runq_switch_raw(struct bpf_raw_tracepoint_args *ctx)
 {

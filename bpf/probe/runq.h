@@ -5,6 +5,6 @@
 #include "bpf/metric.h"
 
 enum { SERIES_runq_latency = SERIES_OWN };
-enum { RUNQ_PART_CGROUP = 2 }; /* of the key, behind the process's name */
+enum { RUNQ_PART_CGROUP = 2 }; /* key part after the process name */
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Clear text from inside TLS libraries: uprobes at the entry and return of the functions that
- * programs read and write through.
+ * Plaintext of TLS libraries: uprobes at the entry and return of their read and write functions.
  *
- * A session belongs to the socket that is read or written inside the call, as tls_thread.bpf.c sees
- * it. Programs that move the cipher text themselves (memory BIOs: node, Python's asyncio) make no
- * such call: theirs is the socket that the thread last received from, unless that carries a
- * protocol that is known or is another session's. This is supposed anew with each step of the
- * handshake until data moves, and replaced by what is seen inside a call.
+ * A session is assigned to the socket that is read or written inside the call, as seen by
+ * tls_thread.bpf.c. Programs that transfer the ciphertext themselves (memory BIOs: node, Python's
+ * asyncio) make no such call. Their sessions are assigned to the socket from which the thread last
+ * received, unless that socket carries a known protocol or belongs to another session. This
+ * assumption is renewed at each step of the handshake until data is transferred, and replaced by a
+ * socket seen inside a call.
  */
 #include "bpf/net/net_kernel.bpf.h"
 #include "bpf/net/tls_thread.bpf.h"
@@ -23,7 +23,7 @@ struct tls_sock {
 };
 enum sure { SUPPOSED, MOVED_DATA, USED_INSIDE };
 
-/* LRU: sessions are freed without a word. */
+/* LRU: a session may be freed without a probed call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -42,7 +42,7 @@ static __always_inline struct tls_thread *thread_of(__u32 tid)
 	return bpf_map_lookup_elem(&tls_threads, &tid);
 }
 
-/* Not one that is known to carry something else. */
+/* Whether the socket may carry TLS: it is not known to carry another protocol. */
 static __always_inline bool may_be_tls(__u64 sk, __u32 id, bool in_use)
 {
 	struct net_sock *s = bpf_map_lookup_elem(&net_socks, &sk);
@@ -50,7 +50,9 @@ static __always_inline bool may_be_tls(__u64 sk, __u32 id, bool in_use)
 	return s && s->id == id && (s->flags & NET_TLS ? in_use : !s->protocol);
 }
 
-/* A session that has moved no data belongs to the socket that the thread just received from. */
+/*
+ * Assigns a session that has transferred no data to the socket from which the thread just received.
+ */
 static __always_inline void suppose(struct tls_thread *t, __u64 ssl, __u32 tgid)
 {
 	struct tls_session key = {.ssl = ssl, .tgid = tgid};
@@ -77,7 +79,7 @@ static __always_inline int enter(struct arch_ctx_regs *regs, __u32 kind, __u64 b
 	t = thread_of(id);
 	if (!t || (kind == TLS_SESSION && t->now.kind))
 		return 0;
-	/* A function that calls another of the same kind is that one call. */
+	/* A nested call of the same kind counts as one call. */
 	if (t->now.kind && (t->now.ssl != ssl || is_write(t->now.kind) != is_write(kind)))
 		t->outer = t->now;
 	t->now.ssl = ssl;
@@ -85,7 +87,7 @@ static __always_inline int enter(struct arch_ctx_regs *regs, __u32 kind, __u64 b
 	t->now.id = 0;
 	t->now.ts_ns = bpf_ktime_get_ns();
 	if (kind == TLS_READ_EX || kind == TLS_WRITE_EX) {
-		/* OpenSSL 3.3 (SSL_write_ex2) has flags before it. */
+		/* SSL_write_ex2 (OpenSSL 3.3) has a flags argument before it. */
 		t->now.len_at = CTX_ARG3(regs) < 4096 ? CTX_ARG4(regs) : CTX_ARG3(regs);
 	}
 	t->now.kind = kind;
@@ -93,7 +95,7 @@ static __always_inline int enter(struct arch_ctx_regs *regs, __u32 kind, __u64 b
 	return 0;
 }
 
-/* The socket of the session that a call on it just ended; NULL: not known. */
+/* The socket of the session whose call just ended; NULL: not known. */
 static __always_inline struct tls_sock *sock_of(struct tls_thread *t, struct tls_session *key,
 						bool reads, bool moved)
 {
@@ -246,7 +248,8 @@ static __always_inline int forget(struct arch_ctx_regs *regs)
 	struct proc *p;
 
 	keep_task_stack();
-	/* OpenSSL counts references: a session that lives on is found again by its next call. */
+	/* OpenSSL counts references: a session that is still in use is found again at its next
+	 * call. */
 	if (enabled && is_target(tgid, &p))
 		bpf_map_delete_elem(&tls_sessions, &key);
 	return 0;
@@ -258,7 +261,8 @@ int tls_free(struct arch_ctx_regs *regs)
 	return forget(regs);
 }
 
-/* Where one probe may stand in many places, all entries and all returns of a file. */
+/* For kernels where one probe can be attached in many places: all entries and all returns of a
+ * file. */
 SEC("?uprobe")
 int tls_entries(struct arch_ctx_regs *regs)
 {

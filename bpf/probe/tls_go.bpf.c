@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Clear text of Go's crypto/tls: of (*Conn).Read and Write. Calls are told apart by their
- * goroutine, which may change its thread; the connection is found through the value itself.
+ * Plaintext of Go's crypto/tls: (*Conn).Read and Write. Calls are identified by their goroutine,
+ * which may change its thread; the connection is found through the Conn value.
  */
 #include "bpf/net/net_kernel.bpf.h"
 #include "bpf/net/tls.h"
@@ -12,8 +12,8 @@ struct tls_goroutine {
 };
 struct tls_go_call {
 	__u64 conn, buf;
-	__u64 ts_ns; /* when it began */
-	__u64 ip;    /* of its entry */
+	__u64 ts_ns; /* start of the call */
+	__u64 ip;    /* address of the function entry */
 	__u64 sk;    /* key of net_socks */
 	__u32 id;    /* net_sock.id; 0: not known yet */
 	__u32 dir;
@@ -21,15 +21,16 @@ struct tls_go_call {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
-	__type(key, struct tls_goroutine); /* which may change its thread in a call */
+	__type(key, struct tls_goroutine); /* may change its thread during a call */
 	__type(value, struct tls_go_call);
 } tls_go_calls SEC(".maps");
 
 #if defined(__TARGET_ARCH_x86)
 /*
- * tls.Conn begins with its net.Conn, an interface: type, pointer. What this points to, net.TCPConn,
- * is a pointer to net.netFD, which begins with poll.FD: a mutex of 16 bytes, the descriptor. It
- * must be that of a stream that was seen; of other types of net.Conn nothing is known.
+ * tls.Conn starts with its net.Conn, an interface: type, pointer. The pointer refers to a
+ * net.TCPConn, which is a pointer to net.netFD, which starts with poll.FD: a mutex of 16 bytes, the
+ * descriptor. The descriptor must be that of a known stream socket. Other types of net.Conn are not
+ * supported.
  */
 static __always_inline void go_find_sock(struct tls_go_call *c)
 {
@@ -59,13 +60,13 @@ static __always_inline int go_enter(struct arch_ctx_regs *regs, __u32 dir)
 	if (!enabled || !is_target(tgid, &p))
 		return 0;
 	call.ts_ns = bpf_ktime_get_ns();
-	/* Now, as another goroutine may close it before the call returns. */
+	/* Done now, because another goroutine may close it before the call returns. */
 	go_find_sock(&call);
 	bpf_map_update_elem(&tls_go_calls, &key, &call, BPF_ANY);
 	return 0;
 }
 
-/* The call in that goroutine has moved n bytes, and is over. */
+/* The goroutine's call has ended and transferred n bytes. */
 static __always_inline int go_moved(struct arch_ctx_regs *regs, __s64 n, bool fetch)
 {
 	struct tls_goroutine key = {.g = regs->r14, .tgid = bpf_get_current_pid_tgid() >> 32};
@@ -98,10 +99,8 @@ static __always_inline int go_leave(struct arch_ctx_regs *regs, bool fetch)
 	return go_moved(regs, regs->ax, fetch);
 }
 
-/*
- * In a closure that the call deferred. After a panic it is the runtime that calls it, and what is
- * above the return address is another frame.
- */
+/* Runs in a closure that the call deferred. After a panic the runtime calls the closure, and
+ * another frame is above the return address. */
 static __always_inline int go_deferred(struct arch_ctx_regs *regs, __u32 result_at)
 {
 	struct tls_goroutine key = {.g = regs->r14, .tgid = bpf_get_current_pid_tgid() >> 32};
@@ -140,7 +139,7 @@ int tls_go_return_5_10(struct arch_ctx_regs *regs)
 	return go_leave(regs, false);
 }
 
-/* Where one probe may stand in many places. */
+/* For kernels where one probe can be attached in many places. */
 SEC("?uprobe")
 int tls_go_sites(struct arch_ctx_regs *regs)
 {

@@ -18,7 +18,7 @@ static void add_size(struct abbrev *a, int sz)
 		a->fixed_sz += sz;
 }
 
-/* Inlined calls are none: what is declared in a function is so in its abstract instance. */
+/* Inlined calls are not scopes: declarations inside a function are in its abstract instance. */
 static bool is_scope(uint64_t tag)
 {
 	switch (tag) {
@@ -36,7 +36,7 @@ static bool is_scope(uint64_t tag)
 	}
 }
 
-/* One entry: code, tag, children flag, then pairs of name and form up to 0, 0. */
+/* Reads one entry: code, tag, children flag, then pairs of name and form up to 0, 0. */
 static int read_entry(struct abbrev_table *t, const struct dwarf_unit *u, struct cursor *c,
 		      uint64_t code, struct meter *m)
 {
@@ -88,7 +88,7 @@ static int by_code(const void *a, const void *b)
 	return x->code < y->code ? -1 : x->code > y->code;
 }
 
-/* An entry costs a step for each of its bytes: tables are shared, and read anew for each unit. */
+/* Charges one step per byte of an entry, because tables are shared and read again for each unit. */
 int abbrev_table_load(struct abbrev_table *t, const struct dwarf_unit *u, uint64_t only_code,
 		      struct meter *m)
 {
@@ -142,7 +142,7 @@ void abbrev_skip(const struct abbrev_table *t, const struct abbrev *a, const str
 		cursor_skip(c, (uint64_t)a->fixed_sz);
 		return;
 	}
-	s = t->attrs + a->first_attr; /* there is one of no fixed size */
+	s = t->attrs + a->first_attr; /* at least one has no fixed size */
 	for (uint32_t i = 0; i < a->attr_cnt; i++, s++) {
 		struct attr_value v;
 

@@ -5,7 +5,7 @@
 
 enum {
 	HOPS_MAX = 16
-}; /* abstract origin, specification, ...: three are normal; a cycle ends here */
+}; /* abstract origin, specification, ...: normally at most three; limits cycles */
 
 static void take_attr(struct die_attrs *out, unsigned name, const struct attr_value *v)
 {

@@ -58,7 +58,7 @@ static void skip_block(struct cursor *c, uint64_t sz, struct attr_value *v)
 	cursor_skip(c, sz);
 }
 
-/* The forms whose size is not fixed. */
+/* Reads forms without a fixed size. */
 static void read_variable(struct cursor *c, const struct dwarf_unit *u, unsigned form,
 			  struct attr_value *v)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Attribute values (section 7.5): reading any form, and what indices and offsets stand for. */
+/* Attribute values (section 7.5): reads all forms and resolves indices and offsets. */
 #ifndef FORMAT_DWARF_FORM_H
 #define FORMAT_DWARF_FORM_H
 
@@ -10,7 +10,7 @@ enum attr_class {
 	ATTR_CONST,
 	ATTR_ADDR,
 	ATTR_ADDR_INDEX,
-	ATTR_OFFSET, /* into a section the attribute implies */
+	ATTR_OFFSET, /* into a section implied by the attribute */
 	ATTR_LIST_INDEX,
 	ATTR_STRING,	 /* in place */
 	ATTR_STR_OFFSET, /* .debug_str */
@@ -28,18 +28,18 @@ struct attr_value {
 	const char *str;
 };
 
-/* Bytes a form takes in this unit, or -1 when that depends on the value. */
+/* Size of a form in this unit, or -1 when it depends on the value. */
 int dwarf_form_size(const struct dwarf_unit *u, unsigned form);
 
-/* Reads one value, `implicit` being DW_FORM_implicit_const's. An unknown form makes the cursor bad.
- */
+/* Reads one value. `implicit`: value of DW_FORM_implicit_const. An unknown form makes the cursor
+ * bad. */
 void dwarf_form_read(struct cursor *c, const struct dwarf_unit *u, unsigned form, int64_t implicit,
 		     struct attr_value *v);
 
-/* NULL when the value is no string or cannot be had. */
+/* NULL when the value is not a string or cannot be read. */
 const char *dwarf_attr_string(const struct dwarf_unit *u, const struct attr_value *v);
 
-/* False when the value is no address or cannot be had. */
+/* False when the value is not an address or cannot be read. */
 bool dwarf_attr_addr(const struct dwarf_unit *u, const struct attr_value *v, uint64_t *addr);
 
 /* Entry `index` of the unit's part of .debug_addr. */

@@ -7,7 +7,7 @@
 
 struct header {
 	struct dwarf_unit
-		u; /* off_sz, addr_sz and version as the line table has them, to read forms by */
+		u; /* off_sz, addr_sz and version of the line table, for reading forms */
 	struct line_params p;
 };
 
@@ -44,7 +44,7 @@ static const char *next_file(struct cursor *c, uint64_t *dir)
 	return c->bad ? NULL : name;
 }
 
-/* Up to version 4: strings up to an empty one; files number from 1. */
+/* Up to version 4: a list of strings ended by an empty one; file numbers start at 1. */
 static int read_names_v2(struct line_table *t, struct cursor *c)
 {
 	const char *name;
@@ -58,8 +58,8 @@ static int read_names_v2(struct line_table *t, struct cursor *c)
 	return err;
 }
 
-/* Version 5: a list of (content, form) pairs, then that many values an entry. Both lists number
- * from 0. */
+/* Version 5: a list of (content, form) pairs, then as many values per entry. Numbers of both lists
+ * start at 0. */
 static int read_names_v5(struct line_table *t, const struct dwarf_unit *u, struct cursor *c,
 			 bool files)
 {
@@ -79,7 +79,7 @@ static int read_names_v5(struct line_table *t, const struct dwarf_unit *u, struc
 		const char *name = NULL;
 		uint64_t dir = 0;
 
-		if (!meter_work(t->meter, 1 + format_cnt)) /* entries may have no bytes at all */
+		if (!meter_work(t->meter, 1 + format_cnt)) /* entries may be empty */
 			return -E2BIG;
 		for (unsigned i = 0; i < format_cnt; i++) {
 			struct attr_value v;
@@ -99,7 +99,7 @@ static int read_names_v5(struct line_table *t, const struct dwarf_unit *u, struc
 	return err;
 }
 
-/* Leaves *c at the program, up to the table's end. -EBADMSG: not to be used. */
+/* Sets *c to the line program, up to the end of the table. -EBADMSG: not usable. */
 static int read_header(struct line_table *t, struct header *h, struct cursor *c)
 {
 	const uint8_t *program, *names;
@@ -127,7 +127,7 @@ static int read_header(struct line_table *t, struct header *h, struct cursor *c)
 	program = c->p + len;
 	h->p.min_inst_len = cursor_u8(c);
 	if (h->u.version >= 4)
-		cursor_u8(c); /* operations in an instruction: only VLIW has more than one */
+		cursor_u8(c); /* operations per instruction: more than one only on VLIW */
 	cursor_u8(c);
 	h->p.line_base = (int8_t)cursor_u8(c);
 	h->p.line_range = cursor_u8(c);
@@ -151,7 +151,7 @@ static int read_header(struct line_table *t, struct header *h, struct cursor *c)
 	return err;
 }
 
-/* True when one of the wanted addresses is in [lo, hi). */
+/* Whether one of the wanted addresses is in [lo, hi). */
 static bool wants(const struct line_table *t, uint64_t lo, uint64_t hi)
 {
 	size_t a = 0, b = t->wanted_cnt;
@@ -184,9 +184,9 @@ static int end_sequence(struct line_table *t, size_t first, const uint8_t *from,
 
 struct machine {
 	struct line_row r;
-	size_t first;	/* row of the sequence */
+	size_t first;	/* first row of the sequence */
 	const uint8_t *from;
-	bool discarded; /* addresses are a linker's tombstone */
+	bool discarded; /* its addresses are the linker's tombstone value */
 };
 
 static int emit(struct line_table *t, struct machine *m)
@@ -265,7 +265,7 @@ static int standard(struct line_table *t, const struct header *h, struct machine
 	}
 }
 
-/* Each byte is a step at most, of which a row comes out. */
+/* Each byte of the program is at most one step and emits at most one row. */
 static int run_program(struct line_table *t, const struct header *h, struct cursor *c)
 {
 	struct machine m;
@@ -290,7 +290,7 @@ static int run_program(struct line_table *t, const struct header *h, struct curs
 			err = standard(t, h, &m, c, op);
 		}
 	}
-	t->row_cnt = m.first; /* a sequence that does not end says nothing */
+	t->row_cnt = m.first; /* drop a sequence without an end */
 	return err;
 }
 
@@ -329,7 +329,7 @@ int line_table_load(struct line_table *t, const struct dwarf_unit *u, const uint
 	return err;
 }
 
-/* The last of the rows at or below the address, within one sequence. */
+/* The last row at or below the address in a sequence. */
 static size_t find_row(const struct line_table *t, const struct line_sequence *s, uint64_t addr)
 {
 	size_t lo = s->first + 1, hi = s->first + s->cnt - 1;

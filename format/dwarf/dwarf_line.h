@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Line tables (section 6.2), DWARF 2 to 5: the rows near wanted addresses, and file names as
- * llvm-symbolizer prints them. */
+/* Line tables (section 6.2) of DWARF 2 to 5: the rows for wanted addresses, and file names as
+ * printed by llvm-symbolizer. */
 #ifndef FORMAT_DWARF_LINE_H
 #define FORMAT_DWARF_LINE_H
 
@@ -16,11 +16,11 @@ struct line_row {
 
 struct line_sequence {
 	uint64_t lo, hi;
-	size_t first, cnt;	  /* rows, the last being the end of the sequence */
-	const uint8_t *from, *to; /* its part of the program */
+	size_t first, cnt;	  /* rows; the last one is the end of the sequence */
+	const uint8_t *from, *to; /* its part of the line program */
 };
 
-/* What the program's opcodes mean. */
+/* Parameters of the line program. */
 struct line_params {
 	uint8_t min_inst_len, line_range, opcode_base;
 	int8_t line_base;
@@ -30,11 +30,11 @@ struct line_params {
 struct line_file {
 	const char *name;
 	uint64_t dir;
-	const struct pooled *path; /* worked out when first asked for */
+	const struct pooled *path; /* computed at first use */
 	bool done;
 };
 
-/* Kept by a worker and reloaded for each unit: the arrays are reused. */
+/* Owned by a worker and reloaded for each unit, to reuse the arrays. */
 struct line_table {
 	const struct dwarf_unit *unit;
 	uint16_t version;
@@ -46,18 +46,18 @@ struct line_table {
 	size_t dir_cnt, dir_cap, file_cnt, file_cap, row_cnt, row_cap, sequence_cnt, sequence_cap;
 	const uint64_t *wanted; /* ascending */
 	size_t wanted_cnt;
-	struct meter *meter; /* while it is loaded */
+	struct meter *meter; /* set while loading */
 };
 
 struct line_hit {
-	uint64_t lo, hi; /* where the row holds */
+	uint64_t lo, hi; /* addresses that the row covers */
 	uint32_t line, file;
 };
 
 /*
- * Reads the table of u (which has one), keeping only sequences that hold one of the wanted
- * addresses, which must live as long as the table is used. Damage ends the reading; what came
- * before it stays.
+ * Reads the line table of u (which must have one). Keeps only sequences that contain a wanted
+ * address; `wanted` must be valid as long as the table is used. Stops at damage and keeps what was
+ * read before.
  */
 int line_table_load(struct line_table *t, const struct dwarf_unit *u, const uint64_t *wanted,
 		    size_t cnt, struct meter *m);

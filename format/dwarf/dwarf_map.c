@@ -17,9 +17,9 @@ struct builder {
 	struct meter *meter;
 	struct endpoint *v;
 	size_t cnt, cap;
-	uint32_t unit;	  /* whose ranges are being read */
-	uint32_t *active; /* by unit: ranges open at the sweep's address */
-	uint32_t *heap;	  /* units opened, least first; closed ones are dropped when on top */
+	uint32_t unit;	  /* unit whose ranges are being read */
+	uint32_t *active; /* by unit: number of ranges open at the current address */
+	uint32_t *heap;	  /* open units, lowest first; closed ones are removed at the top */
 	size_t heap_cnt, heap_cap;
 };
 
@@ -44,7 +44,7 @@ static int add_range(void *ctx, uint64_t lo, uint64_t hi)
 {
 	struct builder *b = ctx;
 
-	if (!meter_work(b->meter, 4)) /* and sorted later on */
+	if (!meter_work(b->meter, 4)) /* includes sorting them later */
 		return -E2BIG;
 	if (!elf_image_has_code(b->f->elf, lo))
 		return 0;
@@ -55,7 +55,8 @@ static int add_range(void *ctx, uint64_t lo, uint64_t hi)
 	return 0;
 }
 
-/* One set of .debug_aranges (section 6.1.2): a unit's offset, then pairs of address and length. */
+/* Reads one set of .debug_aranges (section 6.1.2): a unit's offset, then pairs of address and
+ * length. */
 static int read_set(struct builder *b, struct cursor *c, bool *seen)
 {
 	const uint8_t *start = c->p;
@@ -168,7 +169,7 @@ static void heap_pop(struct builder *b)
 	b->heap[i] = last;
 }
 
-/* The covered stretch from..to of one or more open units. */
+/* Adds the range from..to, which is covered by one or more open units. */
 static int add_stretch(struct unit_map *m, struct builder *b, uint64_t from, uint64_t to)
 {
 	struct unit_range *last = m->cnt ? &m->v[m->cnt - 1] : NULL;
@@ -202,8 +203,8 @@ static int sweep(struct unit_map *m, struct builder *b)
 
 		if (prev < e->addr)
 			err = add_stretch(m, b, prev, e->addr);
-		/* At one address an end may come before its start: the counter wraps, and wraps
-		 * back. */
+		/* At the same address an end may be sorted before its start: the counter wraps,
+		 * then wraps back. */
 		if (e->start && !err) {
 			if (b->active[e->unit]++ == 0)
 				err = heap_push(b, e->unit);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which unit an address belongs to, as llvm decides it (DWARFDebugAranges.cpp): .debug_aranges
- * where it speaks of a unit, else the unit DIE's own ranges; where units overlap, the one that goes
- * on, else the first in the file.
+ * Maps addresses to units, by the same rules as LLVM (DWARFDebugAranges.cpp): by .debug_aranges
+ * when it lists the unit, else by the unit DIE's own ranges. Where units overlap, the one that
+ * continues wins, else the first one in the file.
  */
 #ifndef FORMAT_DWARF_MAP_H
 #define FORMAT_DWARF_MAP_H
@@ -11,7 +11,7 @@
 
 struct unit_range {
 	uint64_t lo, hi;
-	uint32_t unit; /* index in the file's units */
+	uint32_t unit; /* index into the file's units */
 };
 
 struct unit_map {
@@ -25,10 +25,11 @@ void unit_map_fini(struct unit_map *m);
 /* NULL: no unit covers the address. */
 const struct unit_range *unit_map_find(const struct unit_map *m, uint64_t addr);
 
-/* The first range that ends above the address, or NULL. */
+/* The first range whose end is above the address, or NULL. */
 const struct unit_range *unit_map_next(const struct unit_map *m, uint64_t addr);
 
-/* Whether a range that starts at `addr` can be code of this image, and not what a linker discarded.
+/*
+ * Whether a range starting at `addr` can be code of this image, not code discarded by the linker.
  */
 bool elf_image_has_code(const struct elf_image *e, uint64_t addr);
 

@@ -12,8 +12,8 @@ struct range_list {
 	void *ctx;
 };
 
-/* Linkers mark discarded code by the highest address, in .debug_ranges by the one below as that one
- * ends the base. */
+/* Linkers mark discarded code with the highest address; in .debug_ranges with the one below it,
+ * because the highest one selects a base. */
 static int give(const struct range_list *l, uint64_t lo, uint64_t hi)
 {
 	if (lo >= hi || lo >= l->tombstone - 1)
@@ -26,7 +26,7 @@ static uint64_t max_address(const struct dwarf_unit *u)
 	return u->addr_sz == 4 ? UINT32_MAX : UINT64_MAX;
 }
 
-/* Pairs of addresses relative to a base; (max, x) sets the base, (0, 0) ends. */
+/* Reads pairs of addresses relative to a base; (max, x) sets the base, (0, 0) ends the list. */
 static int walk_pairs(struct range_list *l)
 {
 	int err = 0;
@@ -118,7 +118,7 @@ static int walk_list(const struct dwarf_unit *u, const struct attr_value *v, str
 	uint64_t off = v->u;
 
 	if (u->version < 5) {
-		if (u->skeleton) /* GNU split DWARF 4: in the skeleton's file, from its base */
+		if (u->skeleton) /* GNU split DWARF 4: from the skeleton's base */
 			off += skeleton->ranges_base;
 		l.c = cursor_at(skeleton->file->sec.ranges, off);
 		return walk_pairs(&l);
@@ -151,7 +151,7 @@ int dwarf_ranges(const struct dwarf_unit *u, const struct range_attrs *a, struct
 		return lo < hi && lo < max_address(u) - 1 ? fn(ctx, lo, hi) : 0;
 	}
 	switch (a->ranges.cls) {
-	case ATTR_CONST: /* DWARF 3 and before had no form of their own for offsets */
+	case ATTR_CONST: /* DWARF 3 and older have no separate form for offsets */
 	case ATTR_OFFSET:
 	case ATTR_LIST_INDEX:
 		return walk_list(u, &a->ranges, m, fn, ctx);

@@ -10,8 +10,8 @@ struct range_attrs {
 	struct attr_value low_pc, high_pc, ranges;
 };
 
-/* Called once a range, never for empty ones nor those of discarded code. Non-zero stops and is
- * returned. */
+/* Called for each range, except for empty ones and those of discarded code. A nonzero result stops
+ * and is returned. */
 typedef int (*range_fn)(void *ctx, uint64_t lo, uint64_t hi);
 int dwarf_ranges(const struct dwarf_unit *u, const struct range_attrs *a, struct meter *m,
 		 range_fn fn, void *ctx);

@@ -51,7 +51,8 @@ int scope_walk_enter(struct scope_walk *w, uint64_t off, size_t depth, struct me
 	return 0;
 }
 
-/* Those that hold no function are forgotten: it is the last one, as those in it are gone, too. */
+/* Removes a scope without functions: it is the last one, because scopes inside it were removed
+ * before. */
 void scope_walk_leave(struct scope_walk *w, uint64_t end)
 {
 	struct unit_scopes *s = w->s;
@@ -67,7 +68,7 @@ void scope_walk_leave(struct scope_walk *w, uint64_t end)
 		s->v[x->parent - 1].used = true;
 }
 
-/* Two workers may have walked at the same time: the first one's is kept. */
+/* Two workers may walk at the same time: the first result is kept. */
 void scope_walk_end(struct scope_walk *w, const struct dwarf_unit *u, int err)
 {
 	struct unit_scopes *first = NULL;

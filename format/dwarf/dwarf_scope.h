@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which namespaces, types and functions the DIEs of a unit are in. A DIE does not refer to its
- * parent, so a walk over the unit finds out: the one for its functions, or of a unit that is only
- * referred to one of its own, when the first name in it is asked for. All workers share the result.
+ * Enclosing namespaces, types and functions of DIEs. A DIE does not refer to its parent, so the
+ * scopes are found while walking over the unit: in the walk for its functions, or, for a unit that
+ * is only referenced, in a separate walk when the first name in it is needed. All workers share the
+ * result.
  */
 #ifndef FORMAT_DWARF_SCOPE_H
 #define FORMAT_DWARF_SCOPE_H
 
 #include "format/dwarf/dwarf_die.h"
 
-/* A DIE that has functions among its descendants. */
+/* A DIE with functions among its descendants. */
 struct scope {
 	uint64_t off, end;
-	uint32_t parent; /* 1 + index of the scope around it; 0: none */
-	uint32_t depth;	 /* of the DIE, while walking */
+	uint32_t parent; /* 1 + index of the enclosing scope; 0: none */
+	uint32_t depth;	 /* depth of the DIE, used while walking */
 	bool used;
 };
 
@@ -22,34 +23,35 @@ struct unit_scopes {
 	size_t cnt, cap;
 };
 
-/* C++ and the like; false too where the unit does not say its language, as dwz's. */
+/* Whether the unit's language has scopes (C++ and similar); false also for units without a
+ * language, such as dwz's. */
 bool dwarf_unit_has_scopes(const struct dwarf_unit *u);
 
-/* Moves to the scope around a DIE. False: it is in none, or more than is afforded. */
+/* Moves to the enclosing scope of a DIE. False: there is none, or over budget. */
 bool scope_around(struct die *d, struct abbrev_cache *abbrevs, struct meter *m);
 
-/* What a walk over all DIEs of a unit calls. s NULL: nobody wants to know. */
+/* State of collecting scopes in a walk over all DIEs of a unit. s NULL: not collecting. */
 struct scope_walk {
 	struct unit_scopes *s;
-	uint32_t open; /* 1 + index of the innermost; 0: none */
+	uint32_t open; /* 1 + index of the innermost scope; 0: none */
 };
 
-/* Unless the unit's scopes are known, or it has none. */
+/* Starts collecting, unless the unit's scopes are known or its language has none. */
 int scope_walk_begin(struct scope_walk *w, const struct dwarf_unit *u, struct meter *m);
-/* Before the children of a DIE whose abbreviation says that it is a scope. */
+/* Called before the children of a DIE whose abbreviation has `scope` set. */
 int scope_walk_enter(struct scope_walk *w, uint64_t off, size_t depth, struct meter *m);
 void scope_walk_leave(struct scope_walk *w, uint64_t end);
-/* The walk is over; with an error nothing is kept. */
+/* Called at the end of the walk; discards the scopes when err is set. */
 void scope_walk_end(struct scope_walk *w, const struct dwarf_unit *u, int err);
 
-/* At a function. */
+/* Called for each function. */
 static inline void scope_walk_function(struct scope_walk *w)
 {
 	if (w->open)
 		w->s->v[w->open - 1].used = true;
 }
 
-/* After the last child of a DIE of this depth, at the offset where that ends. */
+/* Called after the last child of a DIE of this depth; `end`: its end offset. */
 static inline void scope_walk_up(struct scope_walk *w, size_t depth, uint64_t end)
 {
 	if (w->open && w->s->v[w->open - 1].depth == depth)

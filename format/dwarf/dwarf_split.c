@@ -33,10 +33,8 @@ void dwarf_package_close(struct dwarf_package *p)
 	*p = (struct dwarf_package){0};
 }
 
-/*
- * .debug_cu_index: version, columns, units, slots; slots of hashes; slots of row numbers; a row of
- * section numbers; rows of offsets; rows of sizes.
- */
+/* .debug_cu_index: version, columns, units, slots; slots with hashes; slots with row numbers; a row
+ * with section numbers; rows of offsets; rows of sizes. */
 struct package_index {
 	uint32_t version, columns, units, slots;
 	struct bytes hashes, rows, sections, offsets, sizes;
@@ -47,7 +45,7 @@ static bool read_index(struct bytes b, struct package_index *x)
 	struct cursor c = cursor_at(b, 0);
 	uint64_t off = 16, row;
 
-	x->version = cursor_u32(&c) & 0xffff; /* from version 5 on 16 bits and padding */
+	x->version = cursor_u32(&c) & 0xffff; /* since version 5: 16 bits and padding */
 	x->columns = cursor_u32(&c);
 	x->units = cursor_u32(&c);
 	x->slots = cursor_u32(&c);
@@ -74,7 +72,7 @@ static uint32_t u32_at(struct bytes b, uint64_t index)
 	return cursor_u32(&c);
 }
 
-/* Open addressing as the standard lays down; 0: not there. */
+/* Looks up id by open addressing, as the standard defines it; 0: not found. */
 static uint32_t find_row(const struct package_index *x, uint64_t id, struct meter *m)
 {
 	uint64_t mask = x->slots - 1, slot = id & mask, step = (id >> 32 & mask) | 1;
@@ -128,8 +126,8 @@ static bool open_in_package(struct dwarf_split *s, const struct dwarf_package *p
 	return true;
 }
 
-/* Opening a file is worth some thousand steps, whether it is one or not. Each is searched for its
- * sections by name. */
+/* Opening a file is charged several thousand steps, whether it exists or not, and the search for
+ * its sections by name. */
 static bool open_dwo(struct dwarf_split *s, const struct split_place *place, const char *path,
 		     struct meter *m)
 {
@@ -170,7 +168,7 @@ static bool open_file(struct dwarf_split *s, const struct dwarf_unit *skeleton,
 	return open_beside(s, place, name, m);
 }
 
-/* Names of hostile files may be longer than is good to look at. */
+/* Limits the length of names from untrusted files. */
 static bool fits_path(const char *name)
 {
 	return strnlen(name, PATH_MAX) < PATH_MAX;
@@ -186,7 +184,7 @@ static bool find_unit(struct dwarf_split *s, uint64_t id, struct meter *m)
 	return s->unit != NULL;
 }
 
-/* An object file has a section for each type unit, all of one name. */
+/* An object file has one section per type unit, all with the same name. */
 static bool find_in_sections(struct dwarf_split *s, uint64_t id, struct meter *m)
 {
 	const struct elf_section *section;
@@ -218,7 +216,7 @@ bool dwarf_split_open(struct dwarf_split *s, const struct dwarf_package *p,
 		found = find_in_sections(s, skeleton->id, m);
 	else
 		found = false;
-	if (!found) { /* or another build's file */
+	if (!found) { /* or a file of another build */
 		dwarf_split_close(s);
 		return false;
 	}

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Split DWARF: the unit a skeleton stands for, from a .dwp package or its .dwo file (section 7.3.2
- * and 7.3.5). */
+/* Split DWARF: finds the unit of a skeleton in a .dwp package or a .dwo file (section 7.3.2 and
+ * 7.3.5). */
 #ifndef FORMAT_DWARF_SPLIT_H
 #define FORMAT_DWARF_SPLIT_H
 
 #include "format/dwarf/dwarf_unit.h"
 
-/* Where the files are looked for. */
+/* Where to search for the files. */
 struct split_place {
-	const char *path; /* of the image, beside which they may be; NULL: there is none */
+	const char *path; /* path of the image, whose directory is searched; NULL: none */
 	struct elf_image *(*open)(void *ctx, const char *path); /* NULL: elf_image__open_path() */
 	void *ctx;
 };
 
-/* A package, opened once an image. */
+/* A package, opened once per image. */
 struct dwarf_package {
 	struct elf_image *elf;
-	struct dwarf_file file; /* whole sections; its units are not loaded */
+	struct dwarf_file file; /* complete sections; units are not loaded */
 	struct bytes index, type_index;
 };
 
-/* The file beside the image with ".dwp" added to its name; false: there is none. */
+/* Opens the image's path with ".dwp" appended; false: no such file. */
 bool dwarf_package_open(struct dwarf_package *p, const struct split_place *place, struct meter *m);
 void dwarf_package_close(struct dwarf_package *p);
 
 struct dwarf_split {
-	struct elf_image *elf; /* of a .dwo; NULL for a unit of a package */
+	struct elf_image *elf; /* image of a .dwo; NULL for a unit of a package */
 	struct dwarf_file file;
 	struct dwarf_unit *unit;
 };
 
-/* In the package, else where it was built, else beside the image. False: not to be had. */
+/* Searches the package, then the build directory, then the image's directory. False: not found. */
 bool dwarf_split_open(struct dwarf_split *s, const struct dwarf_package *p,
 		      const struct dwarf_unit *skeleton, const struct split_place *place,
 		      struct meter *m);

@@ -5,7 +5,7 @@
 
 #include "format/dwarf/dwarf_abbrev.h"
 
-/* Section 7.5.1: the unit header of every version; GNU's split DWARF 4 has the plain one. */
+/* Reads the unit header of any version (section 7.5.1); GNU's split DWARF 4 uses the normal one. */
 static int read_header(struct dwarf_unit *u)
 {
 	struct cursor c = cursor_at(u->file->sec.info, u->off);
@@ -44,7 +44,7 @@ static int read_header(struct dwarf_unit *u)
 		u->id = cursor_u64(&c);
 		u->has_id = true;
 		break;
-	default: /* type units: nothing here has an address */
+	default: /* type units contain no addresses */
 		return -EBADMSG;
 	}
 	u->die_off = (uint64_t)(c.p - u->file->sec.info.p);
@@ -99,8 +99,8 @@ static void take_attr(struct dwarf_unit *u, struct unit_attrs *a, unsigned name,
 	}
 }
 
-/* Bases a split unit does not state: it owns its file's (or package contribution's) tables, after
- * their headers. */
+/* Sets bases that a split unit does not specify: its tables follow the headers in its file (or
+ * package contribution). */
 static void set_default_bases(struct dwarf_unit *u)
 {
 	u->str_offsets_base = u->addr_base = u->rnglists_base = u->ranges_base = 0;
@@ -111,8 +111,8 @@ static void set_default_bases(struct dwarf_unit *u)
 	u->addr_base = u->off_sz == 8 ? 16 : 8;
 }
 
-/* Reads the header at u->off and the unit DIE. -EBADMSG: no unit to use; u->end tells where the
- * next one is, or is 0. */
+/* Reads the header at u->off and the unit DIE. -EBADMSG: unit not usable; u->end is the offset of
+ * the next one, or 0. */
 static int load_unit(struct dwarf_unit *u, struct meter *m)
 {
 	struct abbrev_table t;
@@ -146,7 +146,7 @@ static int load_unit(struct dwarf_unit *u, struct meter *m)
 	if (!meter_work(m, 1 + ab->attr_cnt))
 		err = -E2BIG;
 	abbrev_table_fini(&t);
-	/* Only now the bases are known that indices need. */
+	/* The bases that indices need are known only now. */
 	u->name = dwarf_attr_string(u, &a.name);
 	u->comp_dir = dwarf_attr_string(u, &a.comp_dir);
 	u->dwo_name = dwarf_attr_string(u, &a.dwo_name);
@@ -184,7 +184,7 @@ void dwarf_file_init(struct dwarf_file *f, struct elf_image *elf, bool split, st
 	f->sec.aranges = section(elf, "aranges", false, m);
 }
 
-enum { UNITS_MAX = 1 << 20 }; /* no linker makes more; a hostile file could */
+enum { UNITS_MAX = 1 << 20 }; /* more than any linker creates; limits untrusted files */
 
 int dwarf_file_load(struct dwarf_file *f, struct meter *m)
 {
@@ -200,7 +200,7 @@ int dwarf_file_load(struct dwarf_file *f, struct meter *m)
 			break;
 		}
 		err = load_unit(&u, m);
-		if (u.end <= off) /* not even a length to go on by */
+		if (u.end <= off) /* no valid length to continue with */
 			break;
 		off = u.end;
 		if (err == -EBADMSG)

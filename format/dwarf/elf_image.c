@@ -16,7 +16,7 @@ struct elf_image {
 	uint16_t machine;
 	struct elf_section *sections;
 	size_t section_cnt;
-	struct inflated *inflated; /* by section, filled when asked for */
+	struct inflated *inflated; /* by section, filled on demand */
 	struct elf_range *code;
 	size_t code_cnt;
 	char build_id[2 * 64 + 1];
@@ -43,8 +43,8 @@ static void read_section(const struct elf_image *e, struct cursor c, struct elf_
 	s->entsize = get_word(e, &c);
 }
 
-/* Section headers as in gABI chapter 4; e_shnum and e_shstrndx escape to section 0 when too large.
- */
+/* Section headers as in gABI chapter 4; section 0 has the values of e_shnum and e_shstrndx when
+ * they do not fit. */
 static int read_sections(struct elf_image *e, uint64_t shoff, uint64_t shentsize, uint64_t shnum,
 			 uint32_t shstrndx)
 {
@@ -130,10 +130,8 @@ static int read_code_segments(struct elf_image *e, size_t *cap, uint64_t phoff, 
 	return err;
 }
 
-/*
- * Debuggers must know where code can be: linkers leave the DWARF of discarded functions behind,
- * relocated to zero, and in a position-independent file their ranges would cover real ones.
- */
+/* Needed to detect discarded functions: linkers leave their DWARF behind, relocated to zero, and in
+ * a position-independent file their ranges would overlap real ones. */
 static int read_code(struct elf_image *e, uint64_t phoff, uint64_t phentsize, unsigned phnum)
 {
 	size_t cap = 0, n = 0;
@@ -329,7 +327,7 @@ static struct bytes inflate_section(struct elf_image *e, const struct elf_sectio
 
 	if (in->tried)
 		return in->data;
-	if (is_zdebug(s)) { /* "ZLIB", the size as eight big-endian bytes */
+	if (is_zdebug(s)) { /* "ZLIB", then the size as eight big-endian bytes */
 		if (cursor_u32(&c) != 0x42494c5a)
 			return (struct bytes){0};
 		sz = __builtin_bswap64(cursor_u64(&c));
@@ -393,7 +391,7 @@ static bool take_build_id(struct elf_image *e, struct bytes notes)
 	return false;
 }
 
-/* Sections of a real file do not share bytes: all together are not read beyond the file's size. */
+/* Sections of a real file do not overlap: in total at most the file's size is read. */
 const char *elf_image__build_id(struct elf_image *e)
 {
 	uint64_t left = e->file.len;

@@ -12,7 +12,8 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* Debug sections shrink to a third or a fifth; a far larger claim is an attack on memory. */
+/* Whether the stated size is plausible: debug sections compress to a third or a fifth; a much
+ * higher ratio is an attack on memory. */
 static bool believable(uint64_t raw_sz, uint64_t sz)
 {
 	return sz && sz <= raw_sz * 256 + (1 << 16) && sz <= UINT64_C(16) << 30;
@@ -20,7 +21,8 @@ static bool believable(uint64_t raw_sz, uint64_t sz)
 
 enum { STEP = 8 << 20 };
 
-/* Whole pages of what has been read or written so far need not stay resident: files hold them. */
+/* Releases complete pages already read or written; they need not stay resident because files back
+ * them. */
 static void release(const void *p, uint64_t len)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -38,7 +40,7 @@ static bool inflate_zlib(struct bytes raw, uint8_t *out, uint64_t sz)
 
 	if (inflateInit(&z) != Z_OK)
 		return false;
-	while (rc == Z_OK) { /* zlib keeps its window itself, so what is done may go */
+	while (rc == Z_OK) { /* zlib has its own window, so finished pages can be released */
 		uint64_t in_left = raw.len - z.total_in, out_left = sz - z.total_out;
 		const uint8_t *in = z.next_in;
 		uint8_t *done = z.next_out;
@@ -66,7 +68,7 @@ static bool inflate_zstd(struct bytes raw, uint8_t *out, uint64_t sz)
 
 		rc = ZSTD_decompressStream(d, &step, &in);
 		if (!ZSTD_isError(rc) && !step.pos && in.pos == read)
-			break; /* cut short, or more than was said */
+			break; /* truncated, or larger than stated */
 		release(raw.p + read, in.pos - read);
 		release(out + done, step.pos);
 		done += step.pos;
@@ -86,8 +88,8 @@ static int unlinked_file(void)
 	return fd >= 0 ? fd : memfd_create("obana-debug", MFD_CLOEXEC);
 }
 
-/* Room in a file is reserved first: a full disk then is an error here, not a fault at some later
- * store. */
+/* Maps a file of size sz. Its space is allocated first: a full disk then is an error here, not a
+ * fault on a later write. */
 static uint8_t *map_room(uint64_t sz)
 {
 	int fd = unlinked_file();

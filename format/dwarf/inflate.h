@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A decompressed section, in an unlinked file so that its pages need not stay resident. */
+/* A decompressed section, stored in an unlinked file so that its pages need not stay resident. */
 #ifndef FORMAT_INFLATE_H
 #define FORMAT_INFLATE_H
 
@@ -7,11 +7,11 @@
 
 struct inflated {
 	bool tried;
-	struct bytes data; /* empty when it could not be had */
+	struct bytes data; /* empty when decompression failed */
 };
 
-/* type: ELFCOMPRESS_ZLIB or ELFCOMPRESS_ZSTD; sz as the section header claims, checked against the
- * result. */
+/* type: ELFCOMPRESS_ZLIB or ELFCOMPRESS_ZSTD. sz: size from the section header, verified against
+ * the result. */
 void inflated_init(struct inflated *in, uint32_t type, struct bytes raw, uint64_t sz);
 void inflated_fini(struct inflated *in);
 void inflated_release_pages(struct inflated *in);

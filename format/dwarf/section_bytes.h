@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Little-endian bytes from foreign files. Every getter checks its bounds: past the end it returns
- * zero, sets `bad` and moves to the end, so that a loop over a cursor always terminates and callers
- * check once.
+ * Reading little-endian data from untrusted files. Every getter checks bounds: past the end it
+ * returns zero, sets `bad` and moves to the end. Loops over a cursor therefore terminate, and
+ * callers check once.
  */
 #ifndef FORMAT_BYTES_H
 #define FORMAT_BYTES_H
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A borrowed piece of a file. */
+/* A borrowed part of a file. */
 struct bytes {
 	const uint8_t *p;
 	uint64_t len;
@@ -32,7 +32,7 @@ static inline struct bytes bytes_sub(struct bytes b, uint64_t off, uint64_t len)
 	return (struct bytes){b.p + off, len};
 }
 
-/* From `off` to the end; at a wrong offset an empty, bad cursor. */
+/* A cursor from `off` to the end; empty and bad when the offset is out of bounds. */
 static inline struct cursor cursor_at(struct bytes b, uint64_t off)
 {
 	static const uint8_t none[1];
@@ -138,7 +138,7 @@ static inline int64_t cursor_sleb(struct cursor *c)
 	return 0;
 }
 
-/* A terminated string within the bounds, or NULL. */
+/* Reads a NUL-terminated string; NULL when it does not end within the bounds. */
 static inline const char *cursor_str(struct cursor *c)
 {
 	const uint8_t *start = c->p;
@@ -152,7 +152,7 @@ static inline const char *cursor_str(struct cursor *c)
 	return (const char *)start;
 }
 
-/* A string table up to its last NUL, so that all that begins in it ends in it. */
+/* A string table up to its last NUL, so that every string in it is terminated. */
 static inline struct bytes bytes_strings(struct bytes b)
 {
 	const uint8_t *nul = b.len ? memrchr(b.p, 0, b.len) : NULL;
@@ -160,14 +160,14 @@ static inline struct bytes bytes_strings(struct bytes b)
 	return nul ? (struct bytes){b.p, (uint64_t)(nul - b.p) + 1} : (struct bytes){0};
 }
 
-/* Of what bytes_strings() gave. However long the string is, this takes no time: many may overlap.
- */
+/* A string of the result of bytes_strings(). Constant time, whatever its length: many strings may
+ * overlap. */
 static inline const char *bytes_str(struct bytes strings, uint64_t off)
 {
 	return off < strings.len ? (const char *)strings.p + off : NULL;
 }
 
-/* Makes room for `need` elements of `sz` bytes; 0 or -ENOMEM. */
+/* Grows an array to at least `need` elements of `sz` bytes; 0 or -ENOMEM. */
 static inline int grow(void *array_p, size_t *cap, size_t need, size_t sz)
 {
 	size_t n = *cap ? *cap : 16;

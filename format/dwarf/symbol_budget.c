@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "format/dwarf/symbol_budget.h"
 
-/* Handed to a thread at a time, so that threads seldom meet at the common counters. */
+/* Amount given to a thread at a time, so that threads rarely contend for the shared counters. */
 enum { SLICE = 1 << 16 };
 
 static void grant(struct budget *b, enum budget_kind kind, uint64_t n)
@@ -62,7 +62,7 @@ static bool take(struct budget *b, enum budget_kind kind, uint64_t n)
 	return false;
 }
 
-/* From the reserve no more is taken than is needed: what is given back stays with the image. */
+/* Takes only the amount needed from the reserve, because amounts given back stay with the image. */
 bool meter_refill(struct meter *m, enum budget_kind kind, uint64_t n)
 {
 	struct budget *b = m->budget;

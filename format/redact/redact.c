@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who is asked about a call's bytes. */
+/* Selects the redactors for the bytes of a call. */
 #include <stdlib.h>
 
 #include "format/redact/redact_conn.h"
 
-/* Those who know a connection by what it begins with. */
+/* Tries the redactors that recognise a connection by its first bytes. */
 static bool is_known(struct redact_call *c)
 {
 	const struct redact_conn *conn;
@@ -38,7 +38,8 @@ void redact_conn__free(struct redact_conn *conn)
 	free(conn);
 }
 
-/* Nearly always so where there is a connection at all, and told at a look. */
+/* Whether the connection has state for this side: a fast check, nearly always true when there is a
+ * connection. */
 static bool holds(const struct redact_conn *conn, const struct redact_side *s)
 {
 	for (int i = 0; i < REDACTORS; i++)
@@ -47,7 +48,7 @@ static bool holds(const struct redact_conn *conn, const struct redact_side *s)
 	return conn->http2 || conn->sql || s->text || s->first;
 }
 
-/* Frees what says nothing any more. */
+/* Frees state that is no longer needed. */
 static void shrink(struct redact_conn **conn, struct redact_side *s)
 {
 	struct redact_conn nothing;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Masks secrets in payload before it is written: the values of HTTP Authorization,
- * Proxy-Authorization, Cookie and Set-Cookie (HTTP/1 text and HPACK), commands and settings of
- * Redis that carry one, the logins of MySQL, PostgreSQL, Kafka and of what redactors.def names,
- * literals of statements that name a secret (redact_statement.c); with `sql`, all literals and
- * parameters of SQL. Lengths never change, and what carries a secret's length or name stays, so
- * that messages read as before. A secret may span calls, so calls are to be given in the order of
- * their bytes.
+ * Proxy-Authorization, Cookie and Set-Cookie (HTTP/1 text and HPACK); commands and settings of
+ * Redis that carry a secret; the logins of MySQL, PostgreSQL, Kafka and the protocols in
+ * redactors.def; literals of statements that name a secret (redact_statement.c); with `sql`, all
+ * SQL literals and parameters. Lengths never change, and the length and name of a secret are not
+ * masked, so that messages still parse. A secret may span calls, so calls must be passed in stream
+ * order.
  *
- * Here, and not with the recorder, because it is what makes a payload record fit to be written,
- * whoever writes it: obrec from sockets, obana from packets. It knows neither.
+ * This code is in format/ because both obrec (payload from sockets) and obana (payload from
+ * packets) need it before writing payload records. It depends on neither.
  */
 #ifndef FORMAT_REDACT_H
 #define FORMAT_REDACT_H
@@ -18,12 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a connection carries over from call to call; NULL while that is nothing. */
+/* State of a connection between calls; NULL while there is none. */
 struct redact_conn;
 
-/* One call, or datagram: `len` bytes at position `pos` of direction `dir` (0 sent, 1 received), of
- * which the first `kept` are in `data`. Most hold no secret and are copied nowhere; of the others
- * `masked`, with room for as many, or `data` itself, gets all of them. */
+/*
+ * One call or datagram: `len` bytes at position `pos` of direction `dir` (0 sent, 1 received), of
+ * which the first `kept` are in `data`. Most calls contain no secret and are not copied. For the
+ * others, all `kept` bytes are written to `masked`, which has room for them and may be equal to
+ * `data`.
+ */
 struct redact_payload {
 	unsigned dir;
 	uint64_t pos;
@@ -32,11 +35,12 @@ struct redact_payload {
 	uint8_t *masked;
 };
 
-/* True when something was masked: only then `masked` holds the call's bytes. The caller owns *conn,
- * and frees it with the connection. */
+/* Returns true when something was masked; only then `masked` contains the bytes of the call. The
+ * caller owns *conn and frees it with the connection. */
 bool redact__apply(struct redact_conn **conn, bool sql, const struct redact_payload *p);
-/* Bytes of a direction, right before the next call's, will never come: of what they began nothing
- * is carried. */
+/*
+ * Bytes of a direction before the next call are missing: discards the state that depends on them.
+ */
 void redact__lost(struct redact_conn **conn, unsigned dir);
 void redact_conn__free(struct redact_conn *conn);
 

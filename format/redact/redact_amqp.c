@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logins of AMQP 0-9-1: the responses of connection.start-ok and secure-ok (SASL), the secret of
- * connection.update-secret. The client's frames are followed from its greeting on, or from a call
- * that begins with one of these; where bytes were not seen, until a call begins with a frame. Of
- * AMQP 1.0 all that the client's SASL frames hold, which end with its second greeting.
+ * Masks logins of AMQP 0-9-1: the responses of connection.start-ok and secure-ok (SASL), and the
+ * secret of connection.update-secret. The client's frames are tracked from its protocol header on,
+ * or from a call that starts with one of these methods; after missing bytes, from the next call
+ * that starts with a frame. For AMQP 1.0, masks the content of the client's SASL frames, which end
+ * with its second protocol header.
  */
 #include "format/redact/redact_frames.h"
 
 enum {
 	GREETING_SZ = 8,
 	FRAME_HEAD = 7,
-	METHOD_SZ = 4, /* its class and number */
+	METHOD_SZ = 4, /* class and method number */
 	METHOD = 1,
 	START_OK = 10 << 16 | 11,
 	SECURE_OK = 10 << 16 | 21,
@@ -18,19 +19,19 @@ enum {
 	FRAME_MAX = 1 << 26
 };
 
-/* What stands in a method with a secret: tables and long strings (size:4), short ones (size:1). */
+/* Arguments of a method with a secret: tables and long strings (size:4), short strings (size:1). */
 enum part { END, TABLE, SHORT, SECRET };
 static const enum part start_ok[] = {TABLE, SHORT, SECRET, END}, other[] = {SECRET, END};
 
 struct amqp {
 	struct redact_frames frames;
 	bool known, login;
-	bool v1;	 /* AMQP 1.0, at its login */
-	uint8_t greeted; /* bytes of the greeting */
+	bool v1;	 /* AMQP 1.0, during login */
+	uint8_t greeted; /* bytes seen of the protocol header */
 	unsigned client;
 	const enum part *part;
 	uint8_t size_sz;
-	uint32_t size; /* of the part */
+	uint32_t size; /* size of the current argument */
 };
 
 static bool is_secret(uint32_t method)
@@ -43,7 +44,7 @@ static bool is_frame(const uint8_t *p)
 	return ((*p >= 1 && *p <= 3) || *p == 8) && be_get(p + 3, 4) < FRAME_MAX;
 }
 
-/* Of a method its number as well. */
+/* Parses a frame header; for methods includes the method number. */
 static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
 	struct amqp *s = own;
@@ -113,11 +114,11 @@ static const struct redact_framing framing = {
 	.lost = lost,
 };
 
-/* ---- AMQP 1.0, 2.3.1: size 4, where the body begins, type, channel 2 ---- */
+/* ---- AMQP 1.0, 2.3.1: size 4, data offset 1, type 1, channel 2 ---- */
 
 enum { SASL_HEAD = 8, SASL_TYPE = 1, DESCRIPTOR_SZ = 3 };
 
-/* What the body is stays: its descriptor. */
+/* The descriptor, which identifies the body, is not masked. */
 static int sasl_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
 	struct amqp *s = own;
@@ -147,7 +148,8 @@ static const struct redact_framing sasl = {
 
 /* ---- which connections ---- */
 
-/* Told by the greeting, byte by byte through calls; or joined late, by a method with a secret. */
+/* Recognises the protocol header, byte by byte across calls; or, on a connection seen from its
+ * middle on, a method with a secret. */
 static size_t recognise(struct redact_call *c)
 {
 	static const uint8_t greetings[][GREETING_SZ + 1] = {"AMQP\0\0\x09\x01",

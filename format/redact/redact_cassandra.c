@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logins of Cassandra's native protocol (AUTH_RESPONSE) and statements that carry a secret
- * (redact_statement.c); with --redact=sql, literals and what is bound. The client's bytes are
- * followed one by one, from OPTIONS or STARTUP on or from a call that begins with an envelope or a
- * segment of it; where bytes were not seen, until such a call.
+ * Masks logins of Cassandra's native protocol (AUTH_RESPONSE) and statements that contain a secret
+ * (redact_statement.c); with --redact=sql, literals and bound values. The client's bytes are
+ * tracked from OPTIONS or STARTUP on, or from a call that starts with an envelope or a segment
+ * containing one; after missing bytes, from the next such call.
  */
 #include "format/redact/redact_frames.h"
 
@@ -18,23 +18,23 @@ enum {
 	AUTH_RESPONSE = 15,
 	REQUESTS = 0xaea2, /* bits by opcode */
 	COMPRESSED = 1,
-	HARMLESS = 2 | 16, /* flags that change nothing in a request: tracing, beta */
+	HARMLESS = 2 | 16, /* flags that do not change a request: tracing, beta */
 	SEGMENT_SIZE = 0x1ffff,
 	SELF_CONTAINED = 0x20000,
-	PACKED_HEAD = 8, /* of a compressed segment: another length between */
+	PACKED_HEAD = 8, /* of a compressed segment: contains a second length */
 	PACKED_BITS = 17,
 	OPCODE_AT = 4
 };
 
 struct cassandra {
-	bool segmented; /* segments hold the envelopes */
-	bool sure;	/* a head was whole */
+	bool segmented; /* envelopes are in segments */
+	bool sure;	/* a complete header was seen */
 	unsigned client;
 	struct redact_frames segments, envelopes;
-	uint32_t at; /* the place in a body */
+	uint32_t at; /* offset in the body */
 	uint32_t number, text_end, secret_from;
 	struct redact_literal literal;
-	bool packed, masks; /* the segment is compressed; the rest of it is masked */
+	bool packed, masks; /* packed: segment is compressed; masks: its rest is masked */
 	enum { TOKEN, LITERALS_SZ, LITERALS } lz4;
 	uint8_t literal_at;
 };
@@ -66,7 +66,7 @@ static bool is_packed(const uint8_t *p)
 	return crc24(p, 5) == le_get(p + 5, 3);
 }
 
-/* A call that begins with a segment, and that with an envelope. */
+/* Whether a call starts with a segment that starts with an envelope. */
 static bool begins_segment(const struct redact_call *c)
 {
 	return c->kept >= SEGMENT_HEAD + HEAD && is_head(c->p + SEGMENT_HEAD) && is_segment(c->p);
@@ -74,7 +74,7 @@ static bool begins_segment(const struct redact_call *c)
 
 /* ---- envelopes ---- */
 
-/* With a text or, masked with all literals only, nothing but what is bound. */
+/* Whether the request has a statement's text or, with `sql`, bound values. */
 static bool is_statement(unsigned opcode, bool sql)
 {
 	return opcode == QUERY || opcode == PREPARE || opcode == BATCH ||
@@ -106,15 +106,15 @@ static uint8_t envelope_byte(struct cassandra *s, const struct redact_call *c, u
 		s->secret_from = head[1] & COMPRESSED ? 1 : 4;
 		return head[1] & COMPRESSED ? '*' : ch;
 	}
-	if (head[1] & ~HARMLESS) { /* compressed, or a payload in front */
+	if (head[1] & ~HARMLESS) { /* compressed, or with a custom payload first */
 		s->secret_from = 1;
 		return '*';
 	}
 	if (opcode == BATCH && !c->sql) {
-		s->literal.lost = true; /* its statements' sizes are not read */
+		s->literal.lost = true; /* the sizes of its statements are not parsed */
 		return redact_secret_literal(&s->literal, DIALECT_CQL, ch);
 	}
-	/* Of a batch the first statement is read, and all behind it is masked. */
+	/* Of a batch, the first statement is scanned and everything after it is masked. */
 	if (opcode == BATCH && at == 3)
 		s->literal.word = ch;
 	if (at < skip)
@@ -168,7 +168,7 @@ static bool envelope_starts(void *own, const struct redact_call *c)
 	return c->kept >= HEAD && is_head(c->p);
 }
 
-/* What follows the answer to STARTUP stands in segments. */
+/* Data after the response to STARTUP is in segments. */
 static void envelope_end(void *own)
 {
 	struct cassandra *s = own;
@@ -195,7 +195,7 @@ static const struct redact_framing envelopes = {
 
 /* ---- segments ---- */
 
-/* Uncompressed, or compressed, which what stands behind it tells. */
+/* Parses the header of an uncompressed or compressed segment; the bytes after it show which. */
 static int segment_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
 	struct cassandra *s = own;
@@ -209,7 +209,7 @@ static int segment_head(void *own, struct redact_frames *f, const struct redact_
 			return FRAME_BAD;
 		word = le_get(f->head, 5);
 		redact_frame(f, (word & SEGMENT_SIZE) + CRC_SZ, true);
-		s->packed = word >> PACKED_BITS & SEGMENT_SIZE; /* else it did not pay */
+		s->packed = word >> PACKED_BITS & SEGMENT_SIZE; /* 0: stored uncompressed */
 		word >>= PACKED_BITS;
 	} else {
 		redact_frame(f, (word & SEGMENT_SIZE) + CRC_SZ, true);
@@ -222,8 +222,10 @@ static int segment_head(void *own, struct redact_frames *f, const struct redact_
 	return 0;
 }
 
-/* LZ4: a token and the number of literals, then these. No four bytes of an envelope's head repeat
- * before its opcode, so that is one of them; what follows the head of one with secrets is masked.
+/*
+ * LZ4: a token, the number of literals, the literals. No four bytes of an envelope's header repeat
+ * before its opcode, so the opcode is a literal. Everything after the header of an envelope with
+ * secrets is masked.
  */
 static void packed_body(struct cassandra *s, struct redact_call *c, size_t at, size_t n)
 {
@@ -261,7 +263,7 @@ static void segment_unseen(void *own, uint64_t n)
 	struct cassandra *s = own;
 	uint64_t left = s->segments.left + n, open = left > CRC_SZ ? left - CRC_SZ : 0;
 
-	/* Where in the compressed one it goes on is not known. */
+	/* The position in the compressed data is not known. */
 	s->lz4 = LITERALS;
 	s->masks |= s->literal_at < HEAD;
 	s->literal_at = HEAD;
@@ -289,7 +291,7 @@ static const struct redact_framing segments = {
 
 /* ---- which connections ---- */
 
-/* May the client's first bytes be OPTIONS or STARTUP? */
+/* Whether the client's first bytes may be OPTIONS or STARTUP. */
 static bool may_begin(const struct redact_call *c)
 {
 	const uint8_t *p = c->p;
@@ -300,7 +302,7 @@ static bool may_begin(const struct redact_call *c)
 	return n <= OPCODE_AT || ((p[4] == OPTIONS || p[4] == STARTUP) && (n < HEAD || is_head(p)));
 }
 
-/* The client's first call, or one with a login. */
+/* Recognises the client's first call, or one with a login. */
 static bool recognise(struct redact_call *c)
 {
 	bool segment = begins_segment(c);
@@ -345,6 +347,6 @@ bool redact_cassandra(struct redact_call *c)
 		redact_frames_begin(&s->segments, c->pos + c->len);
 	if (s->sure || s->envelopes.in_step)
 		return s->sure;
-	redact_disown(c, REDACT_cassandra); /* it was none */
+	redact_disown(c, REDACT_cassandra); /* not this protocol */
 	return false;
 }

@@ -4,7 +4,7 @@
 #include "format/redact/redact_conn.h"
 #include "format/redact/redact_names.h"
 
-enum how { JOINED = 1, APART, USER, NAMED /* behind --name, which may ask for it */ };
+enum how { JOINED = 1, APART, USER, NAMED /* after --name, which may prompt for the value */ };
 
 static const struct client {
 	const char *name;
@@ -18,10 +18,10 @@ static const struct client {
 
 enum { CLIENTS = sizeof(clients) / sizeof(clients[0]) };
 
-/* What earlier words say about the next. */
+/* State from earlier words. */
 struct command {
-	const struct client *client; /* its first line */
-	uint8_t next;		     /* enum how, of the next word; 0: nothing */
+	const struct client *client; /* first table line of the client */
+	uint8_t next;		     /* enum how of the next word; 0: not a secret */
 };
 
 static void mask(char *from, char *to)
@@ -30,7 +30,7 @@ static void mask(char *from, char *to)
 		memset(from, '*', to - from);
 }
 
-/* The value, without the quotes that a shell would take away. */
+/* Masks a value, except for shell quotes around it. */
 static void mask_value(char *from, char *to)
 {
 	if (from < to && (*from == '"' || *from == '\''))
@@ -56,13 +56,13 @@ static void mask_as(unsigned how, char *from, char *to)
 
 /* ---- names ---- */
 
-/* Directories, as shells keep them. */
+/* Whether a variable is a shell's working directory, not a password: PWD, OLDPWD. */
 static bool is_directory(const char *p, size_t sz)
 {
 	return (sz == 3 && !memcmp(p, "PWD", 3)) || (sz == 6 && !memcmp(p, "OLDPWD", 6));
 }
 
-/* Of options, settings (-Da.b.c) and variables. */
+/* Whether the name of an option, setting (-Da.b.c) or variable is a secret's. */
 static bool is_secret(const char *p, const char *end)
 {
 	const char *last;
@@ -149,7 +149,7 @@ static void one_word(struct command *cmd, char *p, char *end)
 	unsigned how = cmd->next;
 
 	cmd->next = 0;
-	/* An option that asks for its value is followed by another one. */
+	/* An option that prompts for its value is followed by another option. */
 	if (how && !(how == NAMED && end - p > 1 && p[0] == '-' && p[1] == '-')) {
 		mask_as(how, p, end);
 		return;
@@ -168,7 +168,7 @@ static void one_word(struct command *cmd, char *p, char *end)
 		cmd->client = client_of(p, end);
 }
 
-/* Where a word of a shell's ends, its quotes and what they hold included. */
+/* End of a shell word, including its quoted parts. */
 static char *word_end(char *p, char *end)
 {
 	for (char quote = 0; p < end && (quote || *p != ' '); p++) {
@@ -191,7 +191,7 @@ static void shell_words(struct command *cmd, char *p, char *end)
 	}
 }
 
-/* One argument: a header field, a value, or words of its own. */
+/* Processes one argument: a header field, a value, or several words. */
 static void argument(struct command *cmd, char *p, char *end)
 {
 	char *colon = memchr(p, ':', end - p), *space = memchr(p, ' ', end - p);
@@ -203,7 +203,8 @@ static void argument(struct command *cmd, char *p, char *end)
 		mask_value(colon + 1, end);
 		return;
 	}
-	/* A value with blanks is one, behind a name without; in quotes it is a shell's. */
+	/* An argument with blanks is a single value when its name has none; quoted, it is shell
+	 * text. */
 	if (space && !cmd->next &&
 	    !(equals && equals < space && equals[1] != '\'' && equals[1] != '"' &&
 	      is_secret(p, equals))) {
@@ -215,7 +216,7 @@ static void argument(struct command *cmd, char *p, char *end)
 	}
 }
 
-/* Where else they are. */
+/* Masks secrets in other forms (redact_fields.h). */
 static void fields(char *p, char *end)
 {
 	struct redact_call c = {.p = (uint8_t *)p,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is remembered of a connection between its calls, by each redactor; and the call at hand. */
+/* State of a connection between its calls, for each redactor; and the current call. */
 #ifndef FORMAT_REDACT_CONN_H
 #define FORMAT_REDACT_CONN_H
 
@@ -8,43 +8,44 @@
 #include "format/redact/redact_fields.h"
 #include "format/redact/redact_literal.h"
 
-enum { CARRY_MAX = 64 }; /* longer than any token by which a text's secret is known */
+enum { CARRY_MAX = 64 }; /* longer than any token that identifies a secret in text */
 
-/* Within an object of JSON (NATS). */
+/* State within a JSON object (NATS). */
 struct redact_json {
 	bool inside, quoted, escaped;
-	bool value, secret; /* what follows a name */
-	bool odd;	    /* the name is written with escapes */
+	bool value, secret; /* value: after a name; secret: it is a secret's */
+	bool odd;	    /* the name contains escapes */
 	uint8_t name_sz;
 	char name[32];
 };
 
-/* Lines (HTTP/1, inline commands) and Redis. A token that the end of a call cuts is looked at again
- * with the next call's bytes behind it. */
+/* State of lines (HTTP/1, inline commands) and Redis. A token that is cut at the end of a call is
+ * scanned again, followed by the next call's bytes. */
 struct redact_text {
 	uint8_t carry[CARRY_MAX], carry_sz;
-	uint8_t lines_done, names_done; /* of it, by one scan or the other */
-	bool mid;			/* the last call ended within a line of one */
-	bool in_head;			/* of an HTTP/1 message */
-	bool masking;			/* the line's rest is secret */
-	bool folds;	  /* the last line was: one that begins with a space goes on with it */
-	bool lost;	  /* bytes of who knows what, right before the next call */
-	bool gap;	  /* bytes of a head, or of a secret, were not seen */
-	bool unseen;	  /* bytes of Redis' commands were not seen */
-	uint8_t secrets;  /* bulk strings to come that are secret */
-	uint64_t bulk_at; /* where the next of them begins */
+	uint8_t lines_done, names_done; /* bytes of `carry` already done by each scan */
+	bool mid;			/* the last call ended within a line */
+	bool in_head;			/* in the head of an HTTP/1 message */
+	bool masking;			/* the rest of the line is secret */
+	bool folds;	  /* the last line was secret: a line that starts with a space continues
+			   * it */
+	bool lost;	  /* unknown bytes directly before the next call are missing */
+	bool gap;	  /* bytes of a head or of a secret are missing */
+	bool unseen;	  /* bytes of Redis commands are missing */
+	uint8_t secrets;  /* number of following bulk strings that are secret */
+	uint64_t bulk_at; /* position of the next of them */
 	struct redact_json json;
 	struct redact_field field;
 };
 
-/* Framed messages of a direction (redact_frames.h). */
+/* State of the framed messages of a direction (redact_frames.h). */
 struct redact_frames {
 	bool in_step;
-	bool secret; /* the frame at hand is looked into */
-	bool blind;  /* bytes of it were not seen: the rest is masked */
+	bool secret; /* the current frame may contain a secret */
+	bool blind;  /* bytes of it are missing: its rest is masked */
 	uint8_t head[24], head_sz, want;
-	uint64_t left; /* of the frame at hand */
-	uint64_t open; /* of these, what comes before the secret and stays */
+	uint64_t left; /* remaining bytes of the current frame */
+	uint64_t open; /* of these, bytes before the secret, not masked */
 	uint64_t next; /* position after the last call */
 };
 
@@ -54,45 +55,46 @@ enum sql_part {
 	PART_NAMES,
 	PART_TEXT,
 	PART_COMMAND,
-	PART_ATTRIBUTES, /* MySQL: in front of a query's text */
+	PART_ATTRIBUTES, /* MySQL: before a query's text */
 	PART_BIND
 };
 enum bind_part { BIND_FORMATS, BIND_FORMAT, BIND_VALUES, BIND_SIZE, BIND_VALUE };
 
-/* Packets or messages of the client, each with its length in front. */
+/* State of packets or messages, each with its length first. */
 struct redact_packets {
 	struct redact_frames frames;
 	bool mysql, login, startup, goes_on;
-	bool late;   /* joined: it may be another protocol */
-	bool copies; /* PostgreSQL's server: rows of COPY come */
+	bool late;   /* seen from its middle on: may be another protocol */
+	bool copies; /* PostgreSQL server: COPY rows follow */
 	uint8_t command;
-	bool tls, compresses, sealed; /* MySQL: what follows the login is not to be read */
-	bool attributes;	      /* MySQL: queries may have such */
-	uint32_t fixed;		      /* bytes of it to pass before `part` begins */
+	bool tls, compresses, sealed; /* MySQL: data after the login is not readable */
+	bool attributes;	      /* MySQL: queries may have attributes */
+	uint32_t fixed;		      /* bytes to skip before `part` */
 	enum sql_part part, then;
-	uint8_t names; /* NUL-terminated strings to pass */
-	bool fresh;    /* a statement's text begins */
-	bool masks;    /* all that is bound */
+	uint8_t names; /* NUL-terminated strings to skip */
+	bool fresh;    /* at the start of a statement's text */
+	bool masks;    /* mask all bound values */
 	struct redact_literal literal;
-	uint64_t name;	       /* PostgreSQL: hash of the name that is passed */
-	uint64_t secret_names; /* of statements that name a secret, a bit for each */
+	uint64_t name;	       /* PostgreSQL: hash of the current statement name */
+	uint64_t secret_names; /* prepared statements that name a secret, one bit each */
 	enum bind_part bind;
 	uint8_t int_sz;
 	uint32_t number, values;
 };
 
-/* First bytes that cannot be told yet. */
+/* First bytes, not identified yet. */
 struct redact_first {
-	uint8_t start[24], start_sz; /* HTTP/2: a preface */
+	uint8_t start[24], start_sz; /* HTTP/2 preface */
 	uint64_t sniff_pos;
-	uint8_t sniff[36], sniff_sz; /* SQL: a first packet */
+	uint8_t sniff[36], sniff_sz; /* first SQL packet */
 };
 
-/* Of a hundred thousand connections most carry nothing over: what there is has its own memory. */
+/* State of one direction. Allocated in parts, because most of a hundred thousand connections need
+ * none of them. */
 struct redact_side {
 	uint64_t next;		    /* position after the last call */
-	struct redact_text *text;   /* NULL: as if zeroed */
-	struct redact_first *first; /* the same */
+	struct redact_text *text;   /* NULL: same as zeroed */
+	struct redact_first *first; /* likewise */
 	struct redact_packets *packets;
 	struct redact_http2 *http2;
 };
@@ -107,27 +109,27 @@ enum redactor {
 };
 
 struct redact_conn {
-	void *own[REDACTORS]; /* each one's state of the connection; freed by free() */
+	void *own[REDACTORS]; /* state of each redactor; freed with free() */
 	struct redact_side side[2];
-	bool http2, http2_sure; /* sure: seen from its beginning */
+	bool http2, http2_sure; /* sure: seen from its start */
 	bool sql_sure;
 	enum sql_kind sql;
 	unsigned client; /* direction of the SQL client */
 };
 
-/* One call's bytes: as they came until the first of them is masked, then those in `out`. */
+/* The current call: original bytes until the first one is masked, then a copy in `out`. */
 struct redact_call {
 	const uint8_t *p;
 	uint8_t *out;
 	size_t kept, len;
-	size_t all; /* bytes at p, more than `kept` where a part is looked at */
+	size_t all; /* bytes at p; more than `kept` when only a part is scanned */
 	uint64_t pos;
 	unsigned dir;
 	bool sql, masked;
 	struct redact_conn **conn;
 };
 
-/* Before the first change; the record that is looked at is not ours to write. */
+/* Called before the first change: the original record must not be modified. */
 static inline void redact_own_bytes(struct redact_call *c)
 {
 	if (c->p == c->out)
@@ -156,16 +158,15 @@ static inline void redact_mask(struct redact_call *c, size_t from, size_t to, ui
 	c->masked = true;
 }
 
-/* This direction's state, made when there is none; NULL: out of memory. */
+/* This direction's state, created when needed; NULL: out of memory. */
 struct redact_side *redact_side(struct redact_call *c);
 struct redact_first *redact_first(struct redact_call *c);
 
-/* The state of the connection that belongs to `who`, zeroed when it is made; NULL: out of memory.
- */
+/* The connection state of redactor `who`, created zeroed when needed; NULL: out of memory. */
 void *redact_own(struct redact_call *c, enum redactor who, size_t sz);
-/* Frees it. */
+/* Frees the state of redactor `who`. */
 void redact_disown(struct redact_call *c, enum redactor who);
-/* The same, NULL as long as there is none. */
+/* As redact_own(), but NULL when there is none yet. */
 static inline void *redact_has(const struct redact_call *c, enum redactor who)
 {
 	return *c->conn ? (*c->conn)->own[who] : NULL;
@@ -176,15 +177,16 @@ static inline void *redact_has(const struct redact_call *c, enum redactor who)
 #undef REDACTOR
 
 void redact_text(struct redact_call *c);
-/* The two scans of a text. Each returns where an unfinished token begins, else the text's end. */
-bool redact_begins_message(const uint8_t *p, size_t sz); /* of HTTP/1 */
-/* Where bytes before were not seen: may these go on with a header field? */
+/* The two scans of a text, redact_lines() and redact_bulks(), return the start of an unfinished
+ * token, else the end of the text. */
+bool redact_begins_message(const uint8_t *p, size_t sz); /* starts an HTTP/1 message */
+/* After missing bytes: whether these may be the rest of a header field. */
 bool redact_is_cut_field(const uint8_t *p, size_t sz);
 size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit);
 size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos);
-/* From within the object of CONNECT; returns where its line ends, or the text. */
+/* Continues inside the object of CONNECT; returns the end of its line, or of the text. */
 size_t redact_nats(struct redact_json *j, struct redact_call *c, size_t at);
-/* True when the connection speaks it. */
+/* Returns true when the connection uses this protocol. */
 bool redact_sql(struct redact_call *c);
 bool redact_http2(struct redact_call *c);
 void redact_http2_free(struct redact_http2 *h);

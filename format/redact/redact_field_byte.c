@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A secret value, byte by byte: where it ends is for its kind to say. */
+/* Processes a secret value byte by byte; its end depends on its kind. */
 #include <string.h>
 
 #include "format/redact/redact_fields.h"
@@ -25,7 +25,7 @@ static uint8_t until(struct redact_field *f, uint8_t ch, bool end)
 	return end ? done(f, ch) : '*';
 }
 
-/* Does a quote end its string? */
+/* Whether a quote ends the string. */
 static bool is_closing(const struct redact_field *f)
 {
 	return f->level ? f->slashes <= f->level : f->slashes % 2 == 0;
@@ -77,7 +77,8 @@ static uint8_t behind_colon(struct redact_field *f, uint8_t ch)
 	return '*';
 }
 
-/* Strings and numbers in it, the names too; what is beyond its greatest depth does not end it. */
+/* Masks strings, names and numbers in an object or array. Nesting beyond the maximum depth does not
+ * end it. */
 static uint8_t in_nest(struct redact_field *f, uint8_t ch)
 {
 	if (ch < ' ' && !is_space(ch))
@@ -98,7 +99,7 @@ static uint8_t in_nest(struct redact_field *f, uint8_t ch)
 	return ch;
 }
 
-/* The part's own head ends with an empty line; what is no head, is no part. */
+/* The head of a part ends with an empty line; when it is not a valid head, there is no part. */
 static uint8_t in_part_head(struct redact_field *f, uint8_t ch)
 {
 	if (ch == '\r')
@@ -114,7 +115,7 @@ static uint8_t in_part_head(struct redact_field *f, uint8_t ch)
 	return ch;
 }
 
-/* Up to the boundary, a line that begins with "--". */
+/* Masks up to the boundary, a line that starts with "--". */
 static uint8_t in_part(struct redact_field *f, uint8_t ch)
 {
 	if (ch == '\n')

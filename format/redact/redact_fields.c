@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where secret values begin. */
+/* Finds the start of secret values. */
 #include <strings.h>
 
 #include "format/redact/redact_conn.h"
@@ -22,7 +22,7 @@ static bool is_hex(const uint8_t *p, size_t cnt)
 	return true;
 }
 
-/* Is it a secret's, its escapes (%41, \u0041) and brackets (a[b], a.b) aside? */
+/* Whether the name is a secret's, after removing escapes (%41, \u0041) and brackets (a[b], a.b). */
 static bool is_secret(const uint8_t *p, size_t sz, uint8_t escape, unsigned where)
 {
 	size_t n = 0, skip = escape == '%' ? 1 : 2, digits = escape == '%' ? 2 : 4, begin = 0;
@@ -44,9 +44,9 @@ static bool is_secret(const uint8_t *p, size_t sz, uint8_t escape, unsigned wher
 	return (redact_name_where(name + begin, n - begin) | redact_name_where(name, n)) & where;
 }
 
-/* ---- what may begin at a spot ---- */
+/* ---- values that may start at a hit ---- */
 
-/* What stands beside a name, or where none is. */
+/* Characters that end a token: they cannot be part of a name. */
 static const uint8_t ends[256] = {
 	[0 ... ' '] = 1, ['&'] = 1, ['?'] = 1, [';'] = 1, [','] = 1,
 	['{'] = 1,	 ['}'] = 1, ['<'] = 1, ['>'] = 1, ['('] = 1,
@@ -80,7 +80,7 @@ static bool begins_part(const struct redact_call *c, size_t at)
 	return is_secret(c->p + from, to - from, '%', REDACT_IN_QUERY | REDACT_IN_VALUE);
 }
 
-/* Nothing but fields stand before it in the line: no URL, no other text. */
+/* Whether the line contains only form fields before it: no URL, no other text. */
 static bool is_form(const struct redact_field *f, const struct redact_call *c, size_t at)
 {
 	while (at && c->p[at - 1] != '\n')
@@ -89,7 +89,7 @@ static bool is_form(const struct redact_field *f, const struct redact_call *c, s
 	return at || !f->head;
 }
 
-/* Within single quotes, as SQL and shells write them? */
+/* Whether it is inside single quotes, as in SQL and shells. */
 static bool is_quoted(const struct redact_call *c, size_t at)
 {
 	bool quoted = false;
@@ -138,7 +138,7 @@ static size_t at_colon(struct redact_field *f, const struct redact_call *c, size
 	return at + 1;
 }
 
-/* Of scheme://user:password@host the password, or the rest of the call when it may be one. */
+/* Finds the password of scheme://user:password@host, or the rest of the call when it may be one. */
 static size_t at_authority(struct redact_field *f, struct redact_call *c, size_t at)
 {
 	size_t i = at + 3, colon = 0, last = 0;
@@ -160,7 +160,7 @@ static size_t at_authority(struct redact_field *f, struct redact_call *c, size_t
 	return last > at ? last : f->kind ? i : at;
 }
 
-/* Returns where the value begins, or the spot. */
+/* Returns the start of the value, or the position of the hit. */
 static inline size_t look_at(struct redact_field *f, struct redact_call *c, size_t at)
 {
 	if (c->p[at] == '=')
@@ -181,7 +181,7 @@ static size_t go_on(struct redact_field *f, struct redact_call *c, size_t at)
 	return at;
 }
 
-/* Where a name begins that the call's end may cut; of a long token its end is enough. */
+/* Start of a name that may continue after the call; for a long token, only its last bytes. */
 static size_t unfinished(const struct redact_call *c, size_t from)
 {
 	size_t at = c->kept;
@@ -191,7 +191,7 @@ static size_t unfinished(const struct redact_call *c, size_t from)
 	while (at > from && (c->p[at - 1] == ' ' || c->p[at - 1] == '\t') &&
 	       c->kept - at < CARRY_MAX)
 		at--;
-	/* Blanks come between "name" and colon. */
+	/* There may be blanks between "name" and colon. */
 	if (at < c->kept && (at == from || c->p[at - 1] != '"'))
 		return c->kept;
 	while (at > from && c->kept - at < CARRY_MAX && !ends_token(c->p[at - 1]))
@@ -223,7 +223,7 @@ size_t redact_fields(struct redact_field *f, struct redact_call *c, size_t hit)
 			if (f->kind)
 				from = value = go_on(f, c, value);
 			at = value > hit ? value : hit + 1;
-			/* masked bytes are another's */
+			/* after masking, p is a copy */
 			hits.p = c->p;
 		}
 	}

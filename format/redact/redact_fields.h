@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values that are secret by their names, in whatever text: parameters of queries and forms
- * (name=value; names may be percent-encoded, or the last part of a[b]), fields of JSON ("name":
- * value; within strings as \"name\" too, objects and arrays whole), fields of multipart forms
- * (RFC 7578), and the password of a URL (RFC 3986 3.2.1).
+ * Masks values by their names in any text: parameters of queries and forms (name=value; names may
+ * be percent-encoded, or the last part of a[b]); JSON fields ("name": value; also as \"name\"
+ * inside strings; objects and arrays completely); fields of multipart forms (RFC 7578); and the
+ * password of a URL (RFC 3986 3.2.1).
  */
 #ifndef FORMAT_REDACT_FIELDS_H
 #define FORMAT_REDACT_FIELDS_H
@@ -16,40 +16,41 @@ struct redact_call;
 
 enum field_kind {
 	FIELD_NONE,
-	FIELD_EQUALS, /* behind name=, nothing yet */
+	FIELD_EQUALS, /* directly after name= */
 	FIELD_QUERY,
 	FIELD_FORM,
-	FIELD_COLON, /* behind "name":, nothing yet */
+	FIELD_COLON, /* directly after "name": */
 	FIELD_STRING,
 	FIELD_SCALAR,
 	FIELD_NEST, /* an object or array */
-	FIELD_USER, /* of a URL, longer than is carried: a password may follow */
+	FIELD_USER, /* user of a URL, longer than the carried bytes: a password may follow */
 	FIELD_USERINFO,
-	FIELD_PART_HEAD, /* of a multipart form */
+	FIELD_PART_HEAD, /* in the head of a multipart form's part */
 	FIELD_PART,
 };
 
-/* The value at hand. */
+/* The current value. */
 struct redact_field {
 	uint8_t kind;	 /* enum field_kind */
-	bool head;	 /* the call begins in the head of an HTTP/1 message */
-	bool form;	 /* it is of one, FIELD_EQUALS */
-	bool quoted;	 /* FIELD_NEST: within a string */
-	uint8_t quote;	 /* which ends the string, or a parameter within single quotes */
-	uint8_t level;	 /* backslashes before the quotes of this JSON: it is in a string itself */
-	uint8_t slashes; /* met in a row */
-	uint8_t line;	 /* FIELD_PART: 1 at a line's start, 2 behind its '-' */
+	bool head;	 /* the call starts in the head of an HTTP/1 message */
+	bool form;	 /* FIELD_EQUALS: the value is in such a head */
+	bool quoted;	 /* FIELD_NEST: inside a string */
+	uint8_t quote;	 /* quote character that ends the string or the single-quoted parameter */
+	uint8_t level;	 /* backslashes before quotes, when the JSON is inside a string */
+	uint8_t slashes; /* consecutive backslashes */
+	uint8_t line;	 /* FIELD_PART: 1 at the start of a line, 2 after a '-' there */
 	uint16_t depth;
 };
 
-/* Masks them in a call, whose first hit (redact_hits.h) is at `hit`, or at its end. Returns where
- * an unfinished name begins, else its end. */
+/* Masks such values in a call, whose first hit (redact_hits.h) is at `hit`, or at its end. Returns
+ * the start of an unfinished name, else the end of the call. */
 size_t redact_fields(struct redact_field *f, struct redact_call *c, size_t hit);
 
-/* May the name that an earlier call's last bytes began go on in this one? */
+/* Whether this call may continue a name that the last bytes of an earlier call started. */
 bool redact_fields_go_on(const uint8_t *carry, size_t carry_sz, const struct redact_call *c);
 
-/* What to write instead of a value's next byte; f->kind FIELD_NONE: it was the last. */
+/* Returns the replacement of a value's next byte. Afterwards f->kind FIELD_NONE: it was the last
+ * one. */
 uint8_t redact_field_byte(struct redact_field *f, uint8_t ch);
 
 #endif

@@ -21,7 +21,7 @@ static void lose_step(struct redact_frames *f)
 	f->left = f->head_sz = f->want = 0;
 }
 
-/* Bytes of a head; returns how many were its. */
+/* Collects bytes of a header; returns how many were used. */
 static size_t gather(struct redact_frames *f, const struct redact_framing *how, void *own,
 		     const struct redact_call *c, size_t at, size_t n)
 {
@@ -117,7 +117,7 @@ void redact_frames(struct redact_frames *f, const struct redact_framing *how, vo
 {
 	uint64_t pos = c->pos + at;
 
-	/* What goes back, nobody can follow. */
+	/* A position that goes back cannot be tracked. */
 	redact_frames_unseen(f, how, own, pos < f->next ? UINT64_MAX : pos - f->next);
 	if (!f->in_step)
 		f->in_step = how->starts(own, c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where in a text a secret's name may end: at which '=' and ':'. Both are many, and nearly all are
- * told by the characters before them. */
+/* Finds each '=' and ':' of a text where a secret's name may end. Both are frequent; nearly all are
+ * ruled out by the characters before them. */
 #ifndef FORMAT_REDACT_HITS_H
 #define FORMAT_REDACT_HITS_H
 
@@ -9,19 +9,21 @@
 
 struct redact_hits {
 	const uint8_t *p;
-	size_t sz, base; /* where the block at hand begins */
-	uint64_t bits;	 /* one for each of its spots */
+	size_t sz, base; /* base: start of the current block */
+	uint64_t bits;	 /* one bit per '=' or ':' in the block */
 };
 
 enum { HIT_BEFORE = 8 };
 
-/* May a secret's name end at `i`, with escapes, brackets or separators at its end? */
+/*
+ * Whether a secret's name may end at `i`, possibly with escapes, brackets or separators at its end.
+ */
 static inline bool hit_name(const uint8_t *p, size_t i, uint8_t escape)
 {
 	uint64_t last;
 
 	if (i < REDACT_TAIL)
-		return redact_short_marks == UINT64_MAX; /* an added name may be as short */
+		return redact_short_marks == UINT64_MAX; /* an added name may be this short */
 	if (redact_may_end(p + i, i) || redact_is_separator(p[i - 2]) ||
 	    redact_is_separator(p[i - 3]))
 		return true;
@@ -72,7 +74,7 @@ static inline struct redact_hits redact_hits(const uint8_t *p, size_t sz, size_t
 	return h;
 }
 
-/* The next one from `at` on, which never goes back; else the text's end. */
+/* The next hit at or after `at`, which must not decrease; else the end of the text. */
 static inline size_t redact_hits_next(struct redact_hits *h, size_t at)
 {
 	while (h->base < h->sz) {

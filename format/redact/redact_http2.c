@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Secrets in HTTP/2 header blocks (RFC 9113, RFC 7541). The value's octets are replaced by stars,
- * as themselves or in Huffman code, so that the block decodes as before.
+ * Masks secrets in HTTP/2 header blocks (RFC 9113, RFC 7541). The octets of a value are replaced by
+ * stars, plain or Huffman coded, so that the block still decodes.
  *
- * Frames and header blocks are followed byte by byte through calls that cut them anywhere. A field
- * that is cut is kept, as it was, and decoded again with what follows; its name and the length of
- * its value come before the value, so no octet of a secret is passed on before it is known as one.
- * (RFC 7541 4.1 counts an entry by the length of its text. Stars in Huffman code have at most the
- * length of what they stand for, unless a peer codes what grows by it: a reader of the masked block
- * keeps its entries at least as long as the peers do, so that indices mean to it what they do to
- * them.)
+ * Frames and header blocks are tracked byte by byte across calls, which may cut them anywhere. An
+ * incomplete field is stored unmasked and decoded again with the following bytes. Its name and the
+ * length of its value precede the value, so no octet of a secret is output before it is recognised.
+ * (RFC 7541 4.1 defines the size of an entry by the length of its text. Huffman coded stars are at
+ * most as long as the text they replace, unless a peer uses Huffman code that makes the text
+ * longer. A reader of the masked block therefore keeps its entries at least as long as the peers,
+ * and indexes have the same meaning.)
  *
- * Where bytes were not seen: within a frame that is no header block nothing is lost; within a block
- * its rest is masked; across the beginning of a frame everything is masked until a call begins with
- * frames again. Then the table is not known, and a literal whose name stands in the unknown part of
- * it is masked: a reader that has no more than the masked bytes cannot name it either.
+ * Missing bytes: within a frame that is not a header block, nothing is lost. In a block, the rest
+ * is masked. When they include the start of a frame, everything is masked until a call starts with
+ * frames. The dynamic table is then unknown, and a literal whose name is in its unknown part is
+ * masked; a reader that has only the masked bytes cannot name it either.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,11 +37,11 @@ enum {
 	END_HEADERS = 4,
 	PADDED = 8,
 	PRIORITY = 32,
-	MAX_FRAME = 1 << 20, /* of what is taken for a frame when joined late */
+	MAX_FRAME = 1 << 20, /* maximum frame when the connection is seen from its middle on */
 	MAX_BLOCK = 1 << 14,
-	FIELD_MAX = 1 << 16,  /* bytes of a cut field that are kept */
-	PREFACE_SURE = 3,     /* bytes of it by which it is told from other text */
-	SETTINGS_MAX = 6 * 16 /* bytes of the first SETTINGS */
+	FIELD_MAX = 1 << 16,  /* stored bytes of an incomplete field */
+	PREFACE_SURE = 3,     /* bytes that distinguish the preface from other text */
+	SETTINGS_MAX = 6 * 16 /* maximum size of the first SETTINGS */
 };
 #define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 #define PREFACE_SZ (sizeof(PREFACE) - 1)
@@ -50,13 +50,13 @@ enum {
 struct redact_http2 {
 	struct hpack *hpack;
 	bool in_step;
-	bool blind; /* the rest of this block is masked */
+	bool blind; /* mask the rest of this block */
 	uint8_t head[FRAME_HEAD], head_sz, type, flags;
-	uint32_t left;	 /* of the frame's payload */
-	uint32_t before; /* of that, what stands before the fragment */
-	bool padding;	 /* its first byte is the padding's length */
+	uint32_t left;	 /* remaining bytes of the frame's payload */
+	uint32_t before; /* of that, bytes before the fragment */
+	bool padding;	 /* its first byte is the padding length */
 	uint8_t pad;
-	uint8_t *field; /* cut by the end of a call or frame */
+	uint8_t *field; /* field that is cut at the end of a call or frame */
 	size_t field_sz, field_cap;
 	struct redact_body body;
 };
@@ -87,15 +87,15 @@ static bool is_secret(struct span name)
 	return redact_name_where(name.p, name.len) & REDACT_IN_HEADER;
 }
 
-/* Fields being decoded: their bytes are those kept of earlier calls, then those at `at`. */
+/* Fields being decoded: their bytes are the stored ones of earlier calls, then those at `at`. */
 struct fields {
 	struct redact_call *call;
 	const uint8_t *p;
 	size_t at, earlier;
-	size_t cut_from, cut_to; /* a secret's octets that end the bytes at hand */
+	size_t cut_from, cut_to; /* octets of a secret at the end of the available bytes */
 	uint8_t cut_with;
 	struct redact_value
-		cut; /* that is no secret as a whole; its octets are read once they are held */
+		cut; /* incomplete value that is not secret as a whole; scanned when complete */
 	size_t cut_raw;
 };
 
@@ -157,7 +157,7 @@ static int reserve(struct redact_http2 *h, size_t sz)
 	return 0;
 }
 
-/* Keeps a cut field; what is kept already has room. */
+/* Stores an incomplete field, or extends the stored one. */
 static int hold(struct redact_http2 *h, const uint8_t *p, size_t sz)
 {
 	int err = sz > FIELD_MAX ? -EMSGSIZE : reserve(h, sz);
@@ -180,7 +180,7 @@ static int join(struct redact_http2 *h, const uint8_t *p, size_t sz)
 	return 0;
 }
 
-/* What cannot be decoded is masked whole, to the block's end. */
+/* Masks a block that cannot be decoded, up to its end. */
 static void go_blind(struct redact_http2 *h)
 {
 	hpack__lost(h->hpack);
@@ -220,8 +220,8 @@ static void fragment(struct redact_http2 *h, struct redact_call *c, size_t at, s
 
 /* ---- frames ---- */
 
-/* A frame's head as RFC 9113 6 allows it. `odd`: even with flags that have no meaning, which are to
- * be ignored (4.1). */
+/* Whether a frame header is valid by RFC 9113 6. `odd`: also with undefined flags, which receivers
+ * must ignore (4.1). */
 static bool is_frame(const uint8_t *f, bool odd)
 {
 	static const struct {
@@ -296,8 +296,8 @@ static void begin_frame(struct redact_http2 *h, bool sure)
 		end_frame(h);
 }
 
-/* `sz` bytes of a header frame's payload: padding length and priority stand before the fragment,
- * padding behind it (RFC 9113 6.2). */
+/* Processes `sz` bytes of a header frame's payload: padding length and priority precede the
+ * fragment, padding follows it (RFC 9113 6.2). */
 static void in_block(struct redact_http2 *h, struct redact_call *c, size_t at, uint32_t sz)
 {
 	uint32_t n = h->before < sz ? h->before : sz, body;
@@ -341,7 +341,7 @@ static void walk(struct redact_http2 *h, struct redact_call *c, size_t at)
 		redact_mask(c, at, c->kept, '*');
 }
 
-/* Bytes that were not seen. */
+/* Skips missing bytes. */
 static void skip(struct redact_http2 *h, uint64_t n)
 {
 	if (!n || !h->in_step)
@@ -363,7 +363,7 @@ static void skip(struct redact_http2 *h, uint64_t n)
 
 /* ---- which connections ---- */
 
-/* What a field tells of its block: names are printable and have no capitals, values are text. */
+/* Plausibility of a block: names are printable without upper case, values are text. */
 struct look {
 	unsigned fields;
 	bool odd;
@@ -382,7 +382,7 @@ static void look_at(void *ctx, const struct hpack_field *f)
 	l->odd |= !f->name.len;
 }
 
-/* A HEADERS frame's fragment that decodes, read without what was before. */
+/* Whether a HEADERS frame's fragment can be decoded without earlier state. */
 static bool decodes(const uint8_t *f, size_t have)
 {
 	size_t before = (f[4] & PADDED ? 1 : 0) + (f[4] & PRIORITY ? 5 : 0), sz = be24(f), used;
@@ -393,7 +393,7 @@ static bool decodes(const uint8_t *f, size_t have)
 	int err;
 
 	have -= FRAME_HEAD;
-	/* Whole blocks of streams that a client began: nearly all are. */
+	/* Only complete blocks of streams opened by a client, which are nearly all. */
 	if (!(f[4] & END_HEADERS) || !(f[8] & 1))
 		return false;
 	if (sz > MAX_BLOCK || before + pad >= sz || have <= before || hpack__new(&h))
@@ -408,8 +408,8 @@ static bool decodes(const uint8_t *f, size_t have)
 	return good && look.fields && !look.odd;
 }
 
-/* Frames from `at` to the end of what was kept; the last may go on. *sure: a header block is among
- * them. */
+/* Whether the bytes from `at` are a sequence of frames; the last one may be incomplete. *sure: a
+ * header block is among them. */
 static bool is_chain(const struct redact_call *c, uint64_t at, bool odd, bool *sure)
 {
 	unsigned cnt = 0;
@@ -428,8 +428,8 @@ static bool is_chain(const struct redact_call *c, uint64_t at, bool odd, bool *s
 	return cnt && (at >= c->kept || cnt > 1);
 }
 
-/* Joined late: where frames begin in a call, or SIZE_MAX. Of the first call of a direction also the
- * rest of a frame may come first. */
+/* For a connection seen from its middle on: start of the frames in a call, or SIZE_MAX. The first
+ * call of a direction may start with the rest of a frame. */
 static size_t find_frames(const struct redact_call *c)
 {
 	size_t last = c->kept < FRAME_HEAD + 1 ? 0 : c->pos ? 1 : c->kept - FRAME_HEAD;
@@ -442,7 +442,7 @@ static size_t find_frames(const struct redact_call *c)
 	return SIZE_MAX;
 }
 
-/* Does SZ bytes of a stream begin as a client's, or a server's? */
+/* Whether sz bytes match the start of a client's or a server's stream. */
 static bool is_start(const uint8_t *p, size_t sz)
 {
 	static const uint8_t settings[FRAME_HEAD] = {0, 0, 0, SETTINGS};
@@ -453,7 +453,7 @@ static bool is_start(const uint8_t *p, size_t sz)
 	       (sz < 4 || !memcmp(p + 3, settings + 3, (sz < FRAME_HEAD ? sz : FRAME_HEAD) - 3));
 }
 
-/* Collects the first bytes while they look like a beginning. True: it is one, and ends at *at. */
+/* Collects the first bytes while they may be the start of a stream. True: they are, up to *at. */
 static bool has_begun(struct redact_call *c, size_t *at)
 {
 	const struct redact_side *side = *c->conn ? &(*c->conn)->side[c->dir] : NULL;
@@ -465,7 +465,7 @@ static bool has_begun(struct redact_call *c, size_t *at)
 		s->start_sz = 0;
 	if (!c->kept || (!had && c->p[0] && c->p[0] != 'P'))
 		return false;
-	/* Later than the first byte: after an upgrade from HTTP/1. */
+	/* Not at the first byte: after an upgrade from HTTP/1. */
 	if (!had && c->pos && (c->kept < PREFACE_SURE || memcmp(c->p, PREFACE, PREFACE_SURE)))
 		return false;
 	n = c->kept < PREFACE_SZ - had ? c->kept : PREFACE_SZ - had;
@@ -480,7 +480,7 @@ static bool has_begun(struct redact_call *c, size_t *at)
 		s = redact_first(c);
 		if (!s)
 			return false;
-		/* The SETTINGS frame's head is read again. */
+		/* The header of the SETTINGS frame is parsed again. */
 		memcpy(s->start, start, whole);
 		return true;
 	}
@@ -491,7 +491,7 @@ static bool has_begun(struct redact_call *c, size_t *at)
 	return false;
 }
 
-/* The response to an upgrade from HTTP/1 ends where frames begin, both in one call. */
+/* Whether the call contains the response to an upgrade from HTTP/1, followed by frames. */
 static bool has_upgraded(const struct redact_call *c, size_t *at)
 {
 	static const char switching[] = "HTTP/1.1 101";
@@ -526,7 +526,7 @@ static struct redact_http2 *begin(struct redact_call *c, bool known)
 	return h;
 }
 
-/* In step again, where a call begins with frames. */
+/* Synchronizes again when a call starts with frames. */
 static bool resume(struct redact_http2 *h, struct redact_call *c)
 {
 	bool sure;
@@ -537,7 +537,7 @@ static bool resume(struct redact_http2 *h, struct redact_call *c)
 	return h->in_step;
 }
 
-/* The first call of a direction, or of the connection. */
+/* Recognises the protocol at the first call of a direction or of the connection. */
 static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 {
 	struct redact_conn *conn = *c->conn;
@@ -567,7 +567,7 @@ static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 		return NULL;
 	*at = find_frames(c);
 	if (*at == SIZE_MAX && conn && conn->http2) {
-		/* The other direction speaks it: masked until this one can be read. */
+		/* The other direction uses HTTP/2: mask this one until it can be parsed. */
 		*at = 0;
 		h = begin(c, false);
 		if (h)
@@ -577,7 +577,7 @@ static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 	return *at == SIZE_MAX ? NULL : begin(c, false);
 }
 
-/* It was none: what was taken for frames goes on as something else. */
+/* The connection is not HTTP/2: discards its state. */
 static void revoke(struct redact_conn *conn)
 {
 	for (int i = 0; i < 2; i++) {

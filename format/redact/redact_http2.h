@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* HTTP/2's secrets within field values and bodies; redact_http2.c follows the frames. */
+/* Secrets in HTTP/2 field values and bodies; redact_http2.c tracks the frames. */
 #ifndef FORMAT_REDACT_HTTP2_H
 #define FORMAT_REDACT_HTTP2_H
 
 #include "format/hpack.h"
 #include "format/redact/redact_conn.h"
 
-/* A literal value, `raw` octets as they stand in the block, of which those from `earlier` on stand
- * at `at` of the call. */
+/* A literal value: `raw` octets of the block. Those from `earlier` on are at offset `at` of the
+ * call. */
 struct redact_value {
 	const uint8_t *raw;
 	size_t sz, earlier, at;
-	bool huffman, cut; /* cut: more of it follows */
+	bool huffman, cut; /* cut: the value continues */
 };
 
-/* Masks what names in it say is secret; -ENOMEM: cannot be told. */
+/* Masks secrets identified by names in the value. -ENOMEM: not decided. */
 int redact_http2_value(struct redact_call *c, const struct redact_value *v);
 
-/* Bodies of a direction, one at a time. */
+/* Bodies of a direction, one stream at a time. */
 struct redact_body {
 	struct redact_field field;
-	uint8_t carry[CARRY_MAX], carry_sz; /* what may be a name's beginning */
+	uint8_t carry[CARRY_MAX], carry_sz; /* possible start of a name */
 	uint32_t stream;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Secrets within what is no secret as a whole: in the query of :path, in location and referer, in
- * bodies. In Huffman code all that follows one is masked: codes differ in length, and a star takes
- * eight bits, from whichever bit on.
+ * Masks secrets inside values that are not secret as a whole: in the query of :path, in location
+ * and referer, in bodies. In Huffman code everything after a secret is masked, because codes differ
+ * in length, and a star takes eight bits at any bit offset.
  */
 #include "format/redact/redact_http2.h"
 
@@ -26,7 +26,7 @@ static void put(struct redact_call *c, const struct redact_value *v, size_t i, u
 		redact_put(c, v->at + i - v->earlier, octet);
 }
 
-/* From bit `from` on; what is left behind the last star is padding, which is ones. */
+/* Writes stars from bit `from` on; the rest after the last star is padding, which is ones. */
 static void put_stars(struct redact_call *c, const struct redact_value *v, size_t from)
 {
 	size_t stars = v->cut ? SIZE_MAX : (v->sz * 8 - from) / STAR_BITS;
@@ -57,7 +57,7 @@ static int mask_text(struct redact_call *c, const struct redact_value *v, uint8_
 	redact_fields(&field, &t, 0);
 	while (i < sz && before[i] == text[i])
 		i++;
-	/* Of a value that is cut, the first bits of the next code may be here. */
+	/* An incomplete value may contain the first bits of the next code. */
 	if (t.masked ? v->huffman : v->huffman && v->cut && field.kind)
 		put_stars(c, v, hpack_huffman_bits((char *)before, i));
 	for (; t.masked && !v->huffman && i < sz; i++)
@@ -78,7 +78,7 @@ int redact_http2_value(struct redact_call *c, const struct redact_value *v)
 		sz = hpack_huffman_text(v->raw, v->sz, (char *)text);
 	else
 		memcpy(text, v->raw, sz);
-	/* Nearly all others. */
+	/* The common case. */
 	if (memchr(text, '=', sz) || memchr(text, ':', sz))
 		err = mask_text(c, v, text, sz);
 	free(text);
@@ -115,7 +115,7 @@ static void scan_joined(struct redact_body *b, struct redact_call *c, size_t at,
 	free(joined);
 }
 
-/* The call's part by itself, which is copied when it is masked; then so are the others. */
+/* Scans a part of the call as a separate call; masking copies the whole call. */
 static void scan_part(struct redact_body *b, struct redact_call *c, size_t at, size_t sz)
 {
 	struct redact_call part = *c;

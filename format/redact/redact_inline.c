@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Commands that are a line: Redis' as people type them, whose words may be quoted wherever they
- * like and stand behind blanks (sds.c, sdssplitargs), and NATS' CONNECT.
+ * Commands in a line of text: inline commands of Redis, whose words may be quoted anywhere and
+ * follow blanks (sds.c, sdssplitargs), and CONNECT of NATS.
  */
 #include "format/redact/redact_inline.h"
 
@@ -11,14 +11,14 @@
 
 #include "format/redact/redact_names.h"
 
-enum { WORD_MAX = 32, COMMAND_MAX = 8 /* characters of the longest */ };
+enum { WORD_MAX = 32, COMMAND_MAX = 8 /* length of the longest command */ };
 
 struct line {
 	const uint8_t *p;
-	size_t sz, at; /* how much of it is here; where the next word is looked for */
+	size_t sz, at; /* available bytes; position of the next word */
 	char word[WORD_MAX];
-	size_t word_sz; /* may be longer than what is kept of it */
-	bool cut, over; /* the last word has no end yet; there is none */
+	size_t word_sz; /* may be longer than the stored part */
+	bool cut, over; /* cut: the last word is incomplete; over: no more words */
 };
 
 static bool is_blank(uint8_t ch)
@@ -38,7 +38,7 @@ static unsigned hex(uint8_t ch)
 	return ch <= '9' ? ch - '0' : (ch | 32) - 'a' + 10;
 }
 
-/* Behind a backslash in double quotes: \xHH or a character. */
+/* Parses an escape in double quotes: \xHH or a character. */
 static void escape(struct line *l)
 {
 	const uint8_t *p = l->p + l->at;
@@ -54,8 +54,8 @@ static void escape(struct line *l)
 	}
 }
 
-/* Is the line's end at the next character? A carriage return that ends what is here may be of it.
- */
+/* Whether the line ends at the next character. A carriage return at the end of the available bytes
+ * may be part of it. */
 static bool is_end(const struct line *l)
 {
 	const uint8_t *p = l->p + l->at;
@@ -68,7 +68,8 @@ static bool cuts(const struct line *l)
 	return l->at + 1 == l->sz && l->p[l->at] == '\r';
 }
 
-/* One that is longer than `max` is none that matters: nobody asks where it ends. */
+/* Reads the next word. The end of a word longer than `max` is not searched, because no such word
+ * matters. */
 static void next_word(struct line *l, size_t max)
 {
 	uint8_t quote = 0;
@@ -95,7 +96,7 @@ static void next_word(struct line *l, size_t max)
 	l->cut = l->at == l->sz || cuts(l);
 }
 
-/* Of a word that is cut: may it become this one? */
+/* Whether the word equals `want`, or may, when it is incomplete. */
 static bool is(const struct line *l, const char *want)
 {
 	size_t n = strlen(want);
@@ -103,7 +104,7 @@ static bool is(const struct line *l, const char *want)
 	return (l->cut ? l->word_sz <= n : l->word_sz == n) && !memcmp(l->word, want, l->word_sz);
 }
 
-/* The blank behind a word is all that stays of what follows it. */
+/* Start of the secret: everything after a word and one blank. */
 static int behind(const struct line *l)
 {
 	return l->cut ? REDACT_UNDECIDED : is_end(l) ? 0 : (int)l->at + 1;
@@ -121,7 +122,7 @@ bool redact_is_redis_secret(const char *name, size_t sz)
 	return redact_name_is_secret(name, sz);
 }
 
-/* From the first word on that is one of AUTH, AUTH2. */
+/* The secret after the first word AUTH or AUTH2. */
 static int auth_in(struct line *l)
 {
 	for (;;) {
@@ -135,7 +136,7 @@ static int auth_in(struct line *l)
 	}
 }
 
-/* From the value of the first setting on that is secret. */
+/* The secret starts at the value of the first secret setting. */
 static int settings(struct line *l)
 {
 	for (;;) {
@@ -174,7 +175,7 @@ static int config(struct line *l)
 	return at > 0 ? settings(l) : at;
 }
 
-/* The name of the master stands in front. */
+/* The name of the master precedes the setting. */
 static int sentinel(struct line *l)
 {
 	int at;
@@ -224,7 +225,7 @@ static int redis(struct line *l)
 	return undecided ? REDACT_UNDECIDED : 0;
 }
 
-/* NATS': a space need not stand before its object. */
+/* NATS: the space before the object is optional. */
 static int nats(const uint8_t *p, size_t sz)
 {
 	static const char connect[] = "connect";
@@ -245,7 +246,7 @@ static uint32_t start_of(const void *p)
 	return word | 0x20202020;
 }
 
-/* As good as all lines are told here. */
+/* Fast check that rules out nearly all lines. */
 static bool may_be_command(const uint8_t *p, size_t sz)
 {
 	uint32_t start;
@@ -278,6 +279,6 @@ int redact_inline(const uint8_t *p, size_t sz)
 	at = sz >= 4 && start_of(p) == start_of("conn") ? 0 : redis(&l);
 	if (at <= 0 && connect)
 		at = connect;
-	/* A line that is too long to be carried until it can tell is not shown either. */
+	/* A line too long to be stored until it is decided is masked. */
 	return at == REDACT_UNDECIDED && sz > REDACT_CARRIED ? (int)sz : at;
 }

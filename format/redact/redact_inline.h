@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Commands that are a line of text. */
+/* Commands in the form of a text line. */
 #ifndef FORMAT_REDACT_INLINE_H
 #define FORMAT_REDACT_INLINE_H
 
@@ -10,7 +10,9 @@
 
 enum { REDACT_UNDECIDED = -1, REDACT_CARRIED = 64 };
 
-/* A line's first four characters by which it may be one, where neither quotes nor blanks do. */
+/*
+ * First four characters of lines that may be such a command, when they contain no quotes or blanks.
+ */
 #define REDACT_INLINE(X)                                                                           \
 	X("auth")                                                                                  \
 	X("hell")                                                                                  \
@@ -21,18 +23,19 @@ enum { REDACT_UNDECIDED = -1, REDACT_CARRIED = 64 };
 	X("sent")                                                                                  \
 	X("conn")
 
-/* Where what is secret begins in the line of which sz bytes are here, at least 1; 0: nowhere;
- * REDACT_UNDECIDED: it is cut before it can tell. Behind "{" it is NATS' object. */
+/* Start of the secret in a line of which sz bytes (at least 1) are available; 0: none;
+ * REDACT_UNDECIDED: the line is cut before it can be decided. After "{" it is a NATS object. */
 int redact_inline(const uint8_t *p, size_t sz);
-/* Is a setting of Redis, in small letters, one? */
+/* Whether a Redis setting (in lower case) is a secret. */
 bool redact_is_redis_secret(const char *name, size_t sz);
 
-/* The first letters of these, as bits. */
+/* Set of the first letters of REDACT_INLINE. */
 #define REDACT_INLINE_LETTERS                                                                      \
 	(1u << ('a' & 31) | 1u << ('h' & 31) | 1u << ('c' & 31) | 1u << ('m' & 31) |               \
 	 1u << ('s' & 31))
 
-/* Of four bytes at least: a blank or quote in front, or a quote behind such a letter? */
+/* Whether a line, of at least four bytes, starts with a blank or quote, or has a quote after one of
+ * those letters. */
 static inline bool redact_is_quoted(const uint8_t *p)
 {
 	const uint32_t ones = 0x01010101;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Kafka: what SaslAuthenticate and the requests about delegation tokens and SCRAM passwords carry,
- * the answers that hand out tokens, settings from the first one on whose name is a secret's;
- * behind SaslHandshake version 0 the mechanism's own tokens, which have a length and nothing else.
- * The client's requests are followed from the connection's first bytes on, through calls that cut
- * them anywhere; where bytes were not seen, or joined late, a call that begins with such a request
- * gives the step.
+ * Masks secrets of Kafka: the content of SaslAuthenticate and of requests for delegation tokens and
+ * SCRAM passwords; responses that contain tokens; settings from the first one with a secret's name
+ * on; after SaslHandshake version 0 the mechanism's raw tokens, which have only a length. The
+ * client's requests are tracked from the first bytes of the connection, across calls, which may cut
+ * them anywhere. After missing bytes, or when seen from its middle on, tracking starts at a call
+ * that starts with such a request.
  */
 #include "format/redact/redact_frames.h"
 
@@ -19,16 +19,16 @@ enum {
 	DESCRIBE_TOKENS = 41,
 	INCREMENTAL_ALTER = 44,
 	ALTER_SCRAM = 51,
-	KEY_MAX = 96, /* APIs, with room for new ones, below the letters */
+	KEY_MAX = 96, /* highest API key, with room for new ones; below ASCII letters */
 	VERSION_MAX = 30,
 	SECRET_VERSION_MAX = 2,
 	CLIENT_MAX = 1024,
 	LENGTH_SZ = 4,
 	START_SZ = 8,	 /* and key 2, version 2 */
-	HEAD_SZ = 14,	 /* and correlation id 4, size of the client's name 2 */
-	REQUEST_SZ = 10, /* of these, behind the length */
+	HEAD_SZ = 14,	 /* START_SZ, correlation id 4, size of the client's name 2 */
+	REQUEST_SZ = 10, /* of these, after the length */
 	ANSWER_SZ = 8,	 /* length, correlation id */
-	ANSWER_OPEN = 3, /* of an answer with tokens, what may tell the error */
+	ANSWER_OPEN = 3, /* bytes of a response with tokens that may contain the error code */
 	WANTED_MAX = 8,
 };
 #define FRAME_MAX (1u << 30)
@@ -36,13 +36,13 @@ enum {
 
 enum raw { RAW_NOT, RAW_NEXT, RAW_PERHAPS };
 
-/* A direction: whichever way the requests go, and the answers to the other one's. */
+/* One direction: its requests, and its responses to the other direction's requests. */
 struct side {
 	struct redact_frames frames, answers;
-	enum raw raw;		     /* tokens without a head may come */
-	uint32_t wanted[WANTED_MAX]; /* requests whose answers hold secrets */
+	enum raw raw;		     /* tokens without header may follow */
+	uint32_t wanted[WANTED_MAX]; /* requests whose responses contain secrets */
 	uint8_t wanted_cnt;
-	bool settings; /* the request sets some */
+	bool settings; /* the request changes settings */
 	struct redact_literal names;
 };
 
@@ -60,7 +60,7 @@ static uint32_t be32(const uint8_t *p)
 	return be_get(p, 4);
 }
 
-/* All of these look behind the length. */
+/* The following functions examine the bytes after the length. */
 static bool is_start(const uint8_t *p)
 {
 	return be16(p) <= KEY_MAX && be16(p + 2) <= VERSION_MAX;
@@ -79,8 +79,8 @@ static bool has_secret(const uint8_t *p)
 	       key == ALTER_SCRAM;
 }
 
-/* How many bytes behind a head are not secret: the client's name and what tells the secret's
- * length, before version 2 four bytes, from there on tags and a length of a byte. */
+/* Number of bytes after a header that are not secret: the client's name and the secret's length,
+ * which has four bytes before version 2, and later tags and one byte. */
 static uint32_t open_bytes(const uint8_t *p)
 {
 	uint32_t client = be16(p + 8) == 0xffff ? 0 : be16(p + 8);
@@ -93,7 +93,7 @@ static bool sets(const uint8_t *p)
 	return be16(p) == ALTER_CONFIGS || be16(p) == INCREMENTAL_ALTER;
 }
 
-/* The rest of a frame, whose secret begins `open` bytes behind its head. */
+/* Starts the rest of a frame, whose secret is `open` bytes after its header. */
 static int begin(struct side *s, uint32_t open, bool secret)
 {
 	redact_frame(&s->frames, be32(s->frames.head) - (s->frames.head_sz - LENGTH_SZ), secret);
@@ -101,7 +101,7 @@ static int begin(struct side *s, uint32_t open, bool secret)
 	return 0;
 }
 
-/* The oldest goes: nobody has so many on the way. */
+/* Replaces the oldest entry when full, which clients do not reach. */
 static void want(struct side *s, uint32_t correlation)
 {
 	if (s->wanted_cnt == WANTED_MAX) {
@@ -119,7 +119,9 @@ static bool is_wanted(const struct side *asked, uint32_t correlation)
 	return false;
 }
 
-/* First the length, then, where a token may stand, as much as tells it from a request. */
+/*
+ * Reads the length; then, when a token is possible, enough bytes to distinguish it from a request.
+ */
 static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
 	struct side *s = own;
@@ -148,7 +150,7 @@ static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 	return has_secret(p) ? begin(s, open_bytes(p), true) : begin(s, 0, s->settings);
 }
 
-/* A call that begins with a request which holds a secret, or with what follows its length. */
+/* Whether a call starts with a request that contains a secret, with or without its length. */
 static bool starts(void *own, const struct redact_call *c)
 {
 	struct side *s = own;
@@ -159,7 +161,7 @@ static bool starts(void *own, const struct redact_call *c)
 	if (!c->pos || (c->kept >= HEAD_SZ && (has_secret(p + LENGTH_SZ) || sets(p + LENGTH_SZ)) &&
 			is_head(p + LENGTH_SZ) && be32(p) >= REQUEST_SZ && be32(p) <= FRAME_MAX))
 		return true;
-	/* Without its length, DNS over TCP looks alike. */
+	/* Without its length, it is similar to DNS over TCP. */
 	if (c->kept < REQUEST_SZ || !has_secret(p) || !is_head(p) ||
 	    be16(p + 2) > SECRET_VERSION_MAX || !be16(p + 8) || be32(p + 4) >= CORRELATION_MAX)
 		return false;
@@ -169,8 +171,8 @@ static bool starts(void *own, const struct redact_call *c)
 	return true;
 }
 
-/* Settings: names and values, each behind its length, differently in each version. Behind a name
- * that is a secret's all is masked. */
+/* Scans settings: names and values, each after its length, with a layout that depends on the
+ * version. Everything after a secret's name is masked. */
 static void body(void *own, struct redact_call *c, size_t at, size_t n)
 {
 	struct side *s = own;
@@ -193,7 +195,7 @@ static const struct redact_framing framing = {
 	.body = body,
 };
 
-/* ---- answers: own is the side that asked ---- */
+/* ---- responses: own is the side that sent the requests ---- */
 
 static int answer_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
@@ -208,8 +210,7 @@ static int answer_head(void *own, struct redact_frames *f, const struct redact_c
 	return 0;
 }
 
-/* From the direction's first byte on, or from an answer that is wanted, with or without its length.
- */
+/* At the direction's first byte, or at an expected response, with or without its length. */
 static bool answer_starts(void *own, const struct redact_call *c)
 {
 	return !c->pos || (c->kept >= ANSWER_SZ && is_wanted(own, be32(c->p + LENGTH_SZ)) &&
@@ -242,7 +243,7 @@ static bool is_of_use(const struct side *s)
 	return s->frames.in_step || s->wanted_cnt;
 }
 
-/* False always: what else is secret in the messages that it carries is masked as well. */
+/* Always returns false: other secrets in the messages are masked by the text scans. */
 bool redact_kafka(struct redact_call *c)
 {
 	struct kafka *k = redact_has(c, REDACT_kafka);
@@ -252,7 +253,7 @@ bool redact_kafka(struct redact_call *c)
 	if (k)
 		answers(k, c);
 	if (k && !is_of_use(&k->side[0]) && !is_of_use(&k->side[1]))
-		redact_disown(c, REDACT_kafka); /* it was none */
+		redact_disown(c, REDACT_kafka); /* not this protocol */
 	if (k || !made.frames.in_step)
 		return false;
 	k = redact_own(c, REDACT_kafka, sizeof(*k));

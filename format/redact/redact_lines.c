@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines whose rest is secret: header fields by their names (RFC 9110; redact_names.def), folded
- * ones too (RFC 9112 5.2), and Redis' inline commands. */
+/* Masks the rest of lines: header fields by their names (RFC 9110; redact_names.def), including
+ * folded ones (RFC 9112 5.2), and inline commands of Redis. */
 #include "format/redact/redact_conn.h"
 #include "format/redact/redact_hits.h"
 #include "format/redact/redact_inline.h"
 
-/* What a message begins with. */
+/* Words that start a message. */
 #define METHODS(X)                                                                                 \
 	X("GET ")                                                                                  \
 	X("HTTP/1.")                                                                               \
@@ -25,7 +25,7 @@ static bool is_blank(uint8_t ch)
 	return ch == ' ' || ch == '\t';
 }
 
-/* A line's first characters. Letters become small ones, some other characters become others. */
+/* First characters of a line. Maps letters to lower case; also changes some other characters. */
 static inline uint32_t start_of(const void *p)
 {
 	uint32_t word;
@@ -34,8 +34,8 @@ static inline uint32_t start_of(const void *p)
 	return word | 0x20202020;
 }
 
-/* A line's mark, of 64. The factor is one with which hardly a usual header field or command has
- * that of a secret or of a message. */
+/* Hash of a line's start, 0..63. The factor was chosen so that few common header fields or commands
+ * collide with those of a secret or of a message. */
 static inline unsigned mark_of(const void *p)
 {
 	return start_of(p) * 0xdfaa85d7u >> 26;
@@ -62,8 +62,11 @@ bool redact_begins_message(const uint8_t *p, size_t sz)
 	return false;
 }
 
-/* Masks the rest of a line; returns where it ends, at its newline. No header field and no command
- * holds control characters: outside of a head they end what only looks like one. */
+/*
+ * Masks the rest of a line and returns its end, the newline. Header fields and commands contain no
+ * control characters: outside of a head, one ends the secret, because the line is not a field or
+ * command.
+ */
 static size_t mask_rest(struct redact_text *s, struct redact_call *c, size_t at)
 {
 	size_t end = at;
@@ -77,7 +80,7 @@ static size_t mask_rest(struct redact_text *s, struct redact_call *c, size_t at)
 	return end;
 }
 
-/* What a line's beginning of `secret` bytes makes secret; returns where that ends. */
+/* Masks what follows the first `secret` bytes of a line; returns its end. */
 static size_t mask_line(struct redact_text *s, struct redact_call *c, size_t at, size_t secret)
 {
 	bool nats = secret > SOON_SZ && (c->p[at + SOON_SZ - 1] | 32) == 'n';
@@ -86,7 +89,7 @@ static size_t mask_line(struct redact_text *s, struct redact_call *c, size_t at,
 	return nats && c->p[at - 1] == '{' ? redact_nats(&s->json, c, at) : mask_rest(s, c, at);
 }
 
-/* The part of a line that earlier calls began; returns where the next line begins. */
+/* Continues a line from earlier calls; returns the start of the next line. */
 static size_t rest_of_line(struct redact_text *s, struct redact_call *c)
 {
 	const uint8_t *nl;
@@ -96,7 +99,7 @@ static size_t rest_of_line(struct redact_text *s, struct redact_call *c)
 		end = s->masking ? mask_rest(s, c, 0) : redact_nats(&s->json, c, 0);
 		return end < c->kept && c->p[end] == '\n' ? end + 1 : end;
 	}
-	/* What was not seen may have begun a secret, unless a message begins here. */
+	/* The missing bytes may contain the start of a secret, unless a message starts here. */
 	if (!s->gap || redact_begins_message(c->p, c->kept)) {
 		s->gap = false;
 		return 0;
@@ -108,7 +111,7 @@ static size_t rest_of_line(struct redact_text *s, struct redact_call *c)
 	return nl ? end + 1 : end;
 }
 
-/* Is a line, up to `end`, empty? */
+/* Whether a line, up to `end`, is empty. */
 static inline bool is_empty(const struct redact_call *c, size_t at, size_t end)
 {
 	return end == at || (end == at + 1 && c->p[at] == '\r');
@@ -134,8 +137,8 @@ static size_t blanks(const uint8_t *p, size_t at, size_t end)
 	return at;
 }
 
-/* Is a line, up to its colon, a secret's name? Blanks around it are an error that servers forgive.
- */
+/* Whether a line, up to its colon, is a secret's name. Ignores blanks around it, which are an error
+ * that servers accept. */
 static bool is_secret_name(const uint8_t *p, size_t at, size_t colon)
 {
 	size_t begin;
@@ -143,33 +146,33 @@ static bool is_secret_name(const uint8_t *p, size_t at, size_t colon)
 	while (colon > at && is_blank(p[colon - 1]))
 		colon--;
 	begin = blanks(p, at, colon);
-	/* Behind tokens there may be others; ends are enough. */
+	/* Other tokens may precede it; comparing the end is sufficient. */
 	for (size_t i = begin; i < colon; i++)
 		if (!is_token(p[i]))
 			return false;
 	return redact_name_where((const char *)p + begin, colon - begin) & REDACT_IN_HEADER;
 }
 
-/* The same of a line that the call's end cuts before it has a colon: may it get one? */
+/* As is_secret_name(), for a line that is cut before its colon: whether it may become one. */
 static bool may_be_name(const struct redact_call *c, size_t at, bool in_head)
 {
-	/* Of a long one its end is enough. */
+	/* The end of a long one is sufficient. */
 	if (c->kept - at > CARRY_MAX && !in_head)
 		return false;
 	if (c->kept - at > CARRY_MAX)
 		at = c->kept - CARRY_MAX;
-	/* or an answer's first line */
+	/* or the first line of a response */
 	if (!memcmp(c->p + at, "HTTP/1.", c->kept - at < 7 ? c->kept - at : 7))
 		return c->kept - at < 7;
 	at = blanks(c->p, at, c->kept);
 	for (size_t i = at; i < c->kept; i++)
 		if (!is_token(c->p[i]) && !is_blank(c->p[i]))
-			return c->p[i] == '\r' && i == at; /* or the head's end */
+			return c->p[i] == '\r' && i == at; /* or the end of the head */
 	return true;
 }
 
-/* Where a field's secret value begins in the line up to `end`, 0: nowhere; UNDECIDED. *hit: the
- * next in the call. */
+/* Start of a field's secret value in the line up to `end`; 0: none; UNDECIDED. *hit: next hit of
+ * the call. */
 static inline int field_at(const struct redact_call *c, size_t at, size_t end, bool in_head,
 			   struct redact_hits *hits, size_t *hit)
 {
@@ -185,8 +188,8 @@ static inline int field_at(const struct redact_call *c, size_t at, size_t end, b
 	return end == c->kept && may_be_name(c, at, in_head) ? UNDECIDED : 0;
 }
 
-/* May a line that begins so hold a secret, begin a message or, as an empty one, end its head? As
- * good as all others are told here. */
+/* Whether a line with this start may contain a secret, start a message or, when empty, end its
+ * head. Rules out nearly all other lines. */
 static inline bool is_of_note(const uint8_t *p, size_t sz, bool in_head)
 {
 	if (sz < SOON_SZ || redact_is_quoted(p))
@@ -194,14 +197,14 @@ static inline bool is_of_note(const uint8_t *p, size_t sz, bool in_head)
 	return is_marked(p, in_head ? SECRETS : SECRETS | MESSAGES);
 }
 
-/* Of two looks at a line: what one of them knows. */
+/* Combines two results for a line. */
 static int more_of(int a, int b)
 {
 	return a > 0 || (a && b <= 0) ? a : b;
 }
 
-/* A field's rest, or its whole line: text up to a newline, and behind it another field, or the
- * head's end, or nothing. */
+/* Whether this is a field or its rest: text up to a newline, followed by another field, the end of
+ * the head, or nothing. */
 bool redact_is_cut_field(const uint8_t *p, size_t sz)
 {
 	const uint8_t *nl = memchr(p, '\n', sz);
@@ -226,7 +229,7 @@ size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit)
 	size_t at = s->masking || s->gap || s->json.inside ? rest_of_line(s, c) : 0;
 	size_t end = redact_spots_next(&newlines, at);
 
-	/* A field's line that is known already. */
+	/* A field that is already known. */
 	if (s->mid && !at) {
 		at = end + 1;
 		end = redact_spots_next(&newlines, at);
@@ -250,7 +253,7 @@ size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit)
 			end = redact_spots_next(&newlines, at);
 			if (at == end)
 				continue;
-			/* a control character: on with the line */
+			/* a control character: continue with the line */
 		}
 		if (!s->in_head)
 			s->in_head = redact_begins_message(c->p + at, c->kept - at);

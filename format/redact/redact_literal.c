@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Literals in SQL text, told character by character: strings become stars, numbers question marks;
- * names with digits in them, quoted names, parameters and comments stay.
+ * Masks literals in SQL text, character by character: strings become stars, numbers become question
+ * marks. Names with digits, quoted names, parameters and comments are not masked.
  *
- * Where a string ends depends on settings of the server that the text does not tell: whether \'
- * ends it (MySQL's NO_BACKSLASH_ESCAPES and ANSI_QUOTES, PostgreSQL's standard_conforming_strings),
- * and whether a comment of MySQL with a version in it is run. Where the readings part, all that
- * follows in the statement is masked.
+ * The end of a string may depend on server settings that the text does not show: whether \' ends it
+ * (NO_BACKSLASH_ESCAPES and ANSI_QUOTES of MySQL, standard_conforming_strings of PostgreSQL), and
+ * whether a MySQL comment with a version number is executed. Where the interpretations differ, the
+ * rest of the statement is masked.
  */
 #include <ctype.h>
 
@@ -17,7 +17,7 @@ static bool is_digit(uint8_t ch)
 	return ch >= '0' && ch <= '9';
 }
 
-/* Most characters: those of <ctype.h> cost more. */
+/* Fast check for most characters; those of <ctype.h> are slower. */
 static bool is_letter(uint8_t ch)
 {
 	return (ch | 32) >= 'a' && ((ch | 32) <= 'z' || ch >= 0x80);
@@ -37,9 +37,10 @@ static uint8_t lose(struct redact_literal *l)
 static uint8_t quoted(struct redact_literal *l, uint8_t ch)
 {
 	if (l->quote == '$' && l->tag_sz > sizeof(l->tag))
-		return '*'; /* a tag that was too long to be met again: all the rest */
+		return '*'; /* the tag was too long to be compared: mask the rest */
 	if (l->quote == '$') {
-		/* The tag's own characters say nothing; all else until it is whole is secret. */
+		/* The characters of the tag are not secret; everything before the complete closing
+		 * tag is. */
 		l->seen = (uint8_t)l->tag[l->seen] == ch ? l->seen + 1 : ch == '$';
 		if (l->seen == l->tag_sz)
 			l->state = LIT_NONE;
@@ -59,7 +60,7 @@ static uint8_t quoted(struct redact_literal *l, uint8_t ch)
 	return ch;
 }
 
-/* E'...' alone is known to have escapes. */
+/* Only E'...' certainly has escapes. */
 static enum literal_escapes escapes(const struct redact_literal *l, enum sql_dialect dialect,
 				    uint8_t ch)
 {
@@ -71,7 +72,7 @@ static enum literal_escapes escapes(const struct redact_literal *l, enum sql_dia
 static void begin_quote(struct redact_literal *l, enum sql_dialect dialect, uint8_t ch,
 			uint8_t before)
 {
-	/* A doubled quote goes on with the string it stands in. */
+	/* A doubled quote continues its string. */
 	if (before != ch)
 		l->escapes = escapes(l, dialect, ch);
 	l->state = LIT_QUOTED;
@@ -110,8 +111,8 @@ static uint8_t plain(struct redact_literal *l, enum sql_dialect dialect, uint8_t
 	return ch;
 }
 
-/* "$" begins a quotation as $$ or $tag$, or is a parameter as $1, or part of a name. MySQL quotes
- * so since version 9. */
+/* "$" starts a quoted string ($$ or $tag$), a parameter ($1), or is part of a name. MySQL has such
+ * strings since version 9. */
 static uint8_t tag(struct redact_literal *l, enum sql_dialect dialect, uint8_t ch, uint8_t before)
 {
 	if (ch != '$' && (!is_word(ch) || (is_digit(ch) && l->tag_sz == 1))) {
@@ -136,8 +137,8 @@ static void comment(struct redact_literal *l, enum sql_dialect dialect, uint8_t 
 	enum { AFTER_M = 1 };
 	bool mysql = dialect == DIALECT_MYSQL && l->depth == 1;
 
-	/* MySQL runs what a comment holds that begins with ! and, MariaDB, M!; or reads it as
-	 * hints, behind +. */
+	/* MySQL executes the content of a comment that starts with ! or, in MariaDB, M!; after +,
+	 * it contains hints. */
 	if (mysql && ((!before && (ch == '!' || ch == '+')) || (before == AFTER_M && ch == '!'))) {
 		l->state = LIT_NONE;
 		l->run = true;
@@ -155,8 +156,8 @@ static void comment(struct redact_literal *l, enum sql_dialect dialect, uint8_t 
 	l->word = l->e = false;
 }
 
-/* The end of a comment that may be run: a server that did not is there now, in none of the states
- * of one that did but that of plain text. */
+/* The end of a comment that may be executed: a server that did not execute it is now in plain text,
+ * which differs from the state of one that did, unless that is plain text, too. */
 static uint8_t end_run(struct redact_literal *l, uint8_t ch)
 {
 	l->run = false;
@@ -187,7 +188,7 @@ uint8_t redact_literal(struct redact_literal *l, enum sql_dialect dialect, uint8
 		return quoted(l, ch);
 	case LIT_TAG:
 		return tag(l, dialect, ch, before);
-	case LIT_DASHES: /* a comment of MySQL has a space behind these */
+	case LIT_DASHES: /* in MySQL a comment requires a space after them */
 		l->state = isspace(ch) || iscntrl(ch) ? LIT_LINE : LIT_NONE;
 		if (l->state == LIT_NONE)
 			break;

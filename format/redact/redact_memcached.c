@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logins of memcached: what follows the mechanism's name in the binary protocol's SASL_AUTH and
- * SASL_STEP; in its text a `set` whose value is "user password" (memcached -Y), the first one, and
- * the next after each that the server refuses. It cannot be told from one that does not log in, so
- * a value that is no longer than a login, and may hold a space, is masked.
+ * Masks logins of memcached: the data after the mechanism's name in SASL_AUTH and SASL_STEP of the
+ * binary protocol; in the text protocol the first `set`, whose value is "user password" (memcached
+ * -Y), and the next one after each refusal by the server. It cannot be distinguished from a `set`
+ * without login. Therefore a value is masked when it is no longer than a login and may contain a
+ * space.
  */
 #include <ctype.h>
 
@@ -16,18 +17,18 @@ enum {
 	SASL_STEP = 0x22,
 	LOGIN_MAX = 512,
 	SIZE_WORD = 4,	/* set KEY FLAGS TIME SIZE */
-	LINES_MAX = 64, /* of other commands that nobody answers, in front of it */
+	LINES_MAX = 64, /* maximum of unanswered commands before it */
 };
 
-/* The text of the first commands. */
+/* State of parsing the first text commands. */
 struct set {
 	bool inside;
-	bool other;		/* in a command's line that is no set */
-	uint8_t lines;		/* before */
-	bool answer;		/* may say that the login failed */
-	bool answered;		/* a part of a line */
-	uint8_t letters, words; /* of "set"; behind it */
-	bool blank, over;	/* between words; the value comes */
+	bool other;		/* in a command line other than set */
+	uint8_t lines;		/* lines before it */
+	bool answer;		/* the response may contain a login failure */
+	bool answered;		/* part of a response line was seen */
+	uint8_t letters, words; /* letters of "set"; words after it */
+	bool blank, over;	/* blank: between words; over: the value follows */
 	uint32_t size;
 };
 
@@ -65,7 +66,7 @@ static const struct redact_framing framing = {
 	.starts = starts,
 };
 
-/* A byte of the command's line; false: it is none that logs in. */
+/* Processes a byte of the command line; false: not a login. */
 static bool line_byte(struct set *s, uint8_t ch)
 {
 	static const char set[] = "set";
@@ -98,7 +99,7 @@ static bool line_byte(struct set *s, uint8_t ch)
 	return isdigit(ch) && s->size <= LOGIN_MAX;
 }
 
-/* Behind a value: until the server answers another may follow, behind the value's line. */
+/* After the line of a value: another one may follow until the server responds. */
 static void value_end(struct set *s)
 {
 	uint8_t lines = s->lines + 1;
@@ -107,7 +108,7 @@ static void value_end(struct set *s)
 		.inside = lines < LINES_MAX, .other = true, .answer = true, .lines = lines};
 }
 
-/* Returns where it ends, or the call. */
+/* Returns its end or the end of the call. */
 static size_t walk(struct set *s, struct redact_call *c, size_t at)
 {
 	size_t n;
@@ -117,7 +118,7 @@ static size_t walk(struct set *s, struct redact_call *c, size_t at)
 	if (!s->inside || !s->over)
 		return c->kept;
 	n = c->len - at < s->size ? c->len - at : s->size;
-	/* Whole, and without a space, it is no login. */
+	/* A complete value without a space is not a login. */
 	if (!at || n < s->size || at + n > c->kept || memchr(c->p + at, ' ', n))
 		redact_mask(c, at, at + n, '*');
 	s->size -= n;
@@ -132,7 +133,7 @@ static void walk_all(struct set *s, struct redact_call *c)
 		at = walk(s, c, at);
 }
 
-/* May text begin so that is a client's? */
+/* Whether the text may be from a client. */
 static bool begins_text(const struct redact_call *c)
 {
 	static const char *const commands[] = {"set ",	    "get",    "version", "stats",
@@ -148,7 +149,7 @@ static bool begins_text(const struct redact_call *c)
 	return false;
 }
 
-/* A server that wants a login refuses all else. */
+/* A server that requires a login refuses all other commands. */
 static void answer(struct set *s, const struct redact_call *c)
 {
 	bool goes_on = s->answered;
@@ -162,7 +163,7 @@ static void answer(struct set *s, const struct redact_call *c)
 		*s = (struct set){.inside = true, .answered = s->answered};
 }
 
-/* False always: what else is secret in the messages that it carries is masked as well. */
+/* Always returns false: other secrets in the messages are masked by the text scans. */
 bool redact_memcached(struct redact_call *c)
 {
 	struct memcached *s = redact_has(c, REDACT_memcached);
@@ -181,7 +182,7 @@ bool redact_memcached(struct redact_call *c)
 			answer(&s->set, c);
 		return false;
 	}
-	/* What was not seen of the line may be its end: not to be told any more. */
+	/* The missing bytes may contain the end of the line: no longer decidable. */
 	if (s->set.inside && (*c->conn)->side[c->dir].next == c->pos)
 		walk_all(&s->set, c);
 	s->set.inside &= c->kept == c->len || s->set.over;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logins of MongoDB: the payloads of saslStart and saslContinue, also inside of hello, and of their
- * answers; the passwords of createUser and updateUser, the keys of authenticate and copydb and of
- * the answer to usersInfo. Messages are followed by their sizes; only
- * those whose command may carry a secret are looked into, byte by byte. Where bytes were not seen,
- * and until a call begins with a message, whatever could be a secret is masked.
+ * Masks logins of MongoDB: the payloads of saslStart and saslContinue, also inside hello, and of
+ * their responses; the passwords of createUser and updateUser; the keys of authenticate and copydb
+ * and of the response to usersInfo. Messages are tracked by their sizes; only those whose command
+ * may contain a secret are scanned byte by byte. After missing bytes, until a call starts with a
+ * message, everything that may be a secret is masked.
  */
 #include "format/redact/redact_frames.h"
 
@@ -16,7 +16,7 @@ enum {
 	OP_COMPRESSED = 2012,
 	OP_MSG = 2013,
 	TAIL_SZ = 24, /* longer than the longest name */
-	/* In the body of OP_MSG: flags 4, kind 1, size 4, type 1, then the command's name. */
+	/* The body of OP_MSG: flags 4, kind 1, size 4, type 1, then the command's name. */
 	KIND_AT = 4,
 	TYPE_AT = 9,
 };
@@ -24,10 +24,10 @@ enum look { FIRST, SCAN, SIZE, VALUE, COMPRESSOR };
 
 struct side {
 	struct redact_frames frames;
-	uint8_t start[HEADER_SZ], start_sz; /* a first header that is not whole yet */
-	bool astray;			    /* since bytes that were not seen, or were no header */
+	uint8_t start[HEADER_SZ], start_sz; /* first header, incomplete */
+	bool astray;			    /* not synchronized: missing bytes, or no header */
 	enum look look;
-	uint32_t off; /* in the body, before its command is known */
+	uint32_t off; /* offset in the body, before its command is known */
 	bool sasl;    /* a payload is secret */
 	uint8_t tail[TAIL_SZ];
 	bool binary;
@@ -40,7 +40,7 @@ struct mongodb {
 	struct side side[2];
 };
 
-/* First fields of messages that may carry secrets. */
+/* First fields of messages that may contain secrets. */
 static const char *const commands[] = {"saslStart",	  "saslContinue",
 				       "conversationId",  "createUser",
 				       "updateUser",	  "hello",
@@ -50,7 +50,7 @@ static const char *const commands[] = {"saslStart",	  "saslContinue",
 				       "copydbsaslstart", "users",
 				       "topologyVersion", NULL};
 
-/* Replies' opcode is too small a number to tell a connection by. */
+/* The opcode of replies is too small a number to recognise a connection by it. */
 static bool is_header(const uint8_t *p, bool known)
 {
 	uint32_t op = le_get(p + 12, 4), size = le_get(p, 4);
@@ -66,7 +66,7 @@ static bool ends(const struct side *s, const char *name)
 	return n <= TAIL_SZ && !memcmp(s->tail + TAIL_SZ - n, name, n);
 }
 
-/* A string that is a password, or what is made of it. */
+/* Whether the string is a password or derived from one. */
 static bool is_key(const struct side *s)
 {
 	static const char *const names[] = {"\2pwd",	   "\2key",  "\2storedKey",
@@ -78,7 +78,7 @@ static bool is_key(const struct side *s)
 	return false;
 }
 
-/* Behind a name's NUL. */
+/* Called after a name's NUL. */
 static void token(struct side *s)
 {
 	bool payload = ends(s, "\5payload") || ends(s, "\2payload");
@@ -103,7 +103,7 @@ static void first_byte(struct side *s, uint8_t ch)
 {
 	uint32_t off = s->off++;
 
-	/* Its document may stand behind others: then all is looked into. */
+	/* Its document may follow others: then everything is scanned. */
 	if (off == KIND_AT && ch)
 		s->look = SCAN;
 	if (off < TYPE_AT)
@@ -122,7 +122,8 @@ static void first_byte(struct side *s, uint8_t ch)
 	push(s, 0);
 }
 
-/* A string's size counts its NUL, which stays; a binary's kind stands between. */
+/* The size of a string includes its NUL, which is not masked; that of a binary is followed by its
+ * subtype. */
 static void size_byte(struct side *s, uint8_t ch)
 {
 	if (s->size_sz < 4)
@@ -134,8 +135,8 @@ static void size_byte(struct side *s, uint8_t ch)
 	push(s, 0);
 }
 
-/* Of OP_COMPRESSED: the opcode 4, size 4, and how; what is compressed holds no secret (MongoDB's
- * specification of compression), but it need not be. */
+/* OP_COMPRESSED: opcode 4, size 4, compressor 1. Compressed messages contain no secret (MongoDB's
+ * specification of compression), but need not be compressed. */
 static void compressor_byte(struct side *s, uint8_t ch)
 {
 	if (s->off++ < 8)
@@ -195,7 +196,7 @@ static bool starts(void *own, const struct redact_call *c)
 	return c->kept >= HEADER_SZ && is_header(c->p, true);
 }
 
-/* Nobody knows what this is of. */
+/* Handles bytes without known context. */
 static void lost(void *own, struct redact_call *c, size_t from, size_t to)
 {
 	struct side *s = own;
@@ -215,8 +216,8 @@ static const struct redact_framing framing = {
 	.lost = lost,
 };
 
-/* Told by a header, gathered from the first calls or at the beginning of any. Returns how much of
- * the call belongs to it. */
+/* Recognises a header, collected from the first calls or at the start of any call. Returns the
+ * number of bytes of the call that belong to it. */
 static size_t recognise(struct redact_call *c)
 {
 	struct mongodb *m = redact_has(c, REDACT_mongodb);

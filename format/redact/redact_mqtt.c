@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MQTT: the password of CONNECT, what the authentication data of CONNECT and AUTH hold, and of
- * these and PUBLISH the user properties with a secret's name. Each side's bytes are followed from
- * the client's CONNECT on, through calls that cut it anywhere; where bytes were not seen, or joined
- * late, from a call that begins with CONNECT or AUTH.
+ * Masks secrets of MQTT: the password of CONNECT; the authentication data of CONNECT and AUTH; user
+ * properties with a secret's name in these and in PUBLISH. Each side's bytes are tracked from the
+ * client's CONNECT on, across calls, which may cut them anywhere; after missing bytes, or when seen
+ * from the middle on, from a call that starts with CONNECT or AUTH.
  */
 #include "format/mqtt_property.h"
 #include "format/redact/redact_frames.h"
@@ -14,7 +14,7 @@ enum { CONNECT = 0x10, CONNACK = 0x20, PUBLISH = 0x30, AUTH = 0xf0 };
 enum { VERSION_5 = 5, AUTHENTICATION_DATA = 0x16, NAME_MAX_SZ = 32 };
 enum { HAS_WILL = 4, HAS_PASSWORD = 0x40, HAS_USER = 0x80 };
 
-/* What a packet's body consists of, in this order. */
+/* Parts of a packet's body, in order. */
 enum step {
 	NAME,
 	VERSION, /* flags, keep alive */
@@ -26,21 +26,21 @@ enum step {
 	USER,
 	PASSWORD,
 	CONNECT_END,
-	REASON, /* AUTH begins here */
+	REASON, /* AUTH starts here */
 	REASON_PROPERTIES,
 	AUTH_END,
-	TOPIC, /* PUBLISH begins here */
+	TOPIC, /* PUBLISH starts here */
 	PACKET_ID,
 	PUBLISH_PROPERTIES,
 	PUBLISH_END,
 };
 
-/* The next byte is. */
+/* Meaning of the next byte. */
 enum now {
-	NOW_REST, /* of no interest, to the packet's end */
+	NOW_REST, /* not scanned, to the end of the packet */
 	NOW_BYTES,
 	NOW_SIZE,
-	NOW_SPAN, /* how long the properties are */
+	NOW_SPAN, /* length of the properties */
 	NOW_ID,
 	NOW_VARINT,
 };
@@ -48,7 +48,7 @@ enum now {
 struct side {
 	struct redact_frames frames;
 	bool sure, secret, server;
-	bool named; /* the string at hand is a property's name */
+	bool named; /* the current string is a property's name */
 	char name[NAME_MAX_SZ];
 	uint8_t name_sz;
 	uint8_t version, flags, digits, strings;
@@ -71,7 +71,7 @@ static void begin(struct side *s, enum now now, uint32_t count, bool secret)
 	s->number = s->digits = 0;
 }
 
-/* The next step that the packet has. */
+/* Moves to the next part that the packet has. */
 static void advance(struct side *s)
 {
 	bool v5 = s->version == VERSION_5, qos = s->frames.head[0] & 6, will = s->flags & HAS_WILL;
@@ -122,7 +122,7 @@ static void advance(struct side *s)
 	}
 }
 
-/* Behind a field. */
+/* Called after a field. */
 static void next(struct side *s)
 {
 	if (s->properties && s->strings) {
@@ -160,7 +160,7 @@ static void property(struct side *s, uint8_t id)
 
 	s->strings = s->named = kind == 'p';
 	s->name_sz = 0;
-	if (!kind) /* not known: it may be anything */
+	if (!kind) /* unknown property: mask the rest */
 		begin(s, NOW_BYTES, UINT32_MAX, true);
 	else if (kind == 'v')
 		begin(s, NOW_VARINT, 0, false);
@@ -213,7 +213,7 @@ static uint8_t byte(void *own, const struct redact_call *c, uint8_t ch)
 	return out;
 }
 
-/* Its type, and a size of which each byte tells whether another follows. */
+/* Parses the type, and the size, each byte of which shows whether another follows. */
 static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
 	struct side *s = own;
@@ -242,7 +242,7 @@ static int head(void *own, struct redact_frames *f, const struct redact_call *c)
 	return 0;
 }
 
-/* A call that begins with CONNECT, or with AUTH of a method. */
+/* Whether a call starts with CONNECT, or with AUTH that has a method. */
 static bool starts(void *own, const struct redact_call *c)
 {
 	const uint8_t *p = c->p, *end = c->p + c->kept;
@@ -274,7 +274,7 @@ static const struct redact_framing framing = {
 	.byte = byte,
 };
 
-/* A server answers in the version that it was asked in. */
+/* A server responds in the version of the request. */
 static void answers(struct mqtt *m, struct redact_call *c)
 {
 	struct side *asked = &m->side[m->client], *s = &m->side[!m->client];
@@ -286,7 +286,7 @@ static void answers(struct mqtt *m, struct redact_call *c)
 	redact_frames(&s->frames, &framing, s, c, 0);
 }
 
-/* False always: what else is secret in the messages that it carries is masked as well. */
+/* Always returns false: other secrets in the messages are masked by the text scans. */
 bool redact_mqtt(struct redact_call *c)
 {
 	struct mqtt *m = redact_has(c, REDACT_mqtt);

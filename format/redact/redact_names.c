@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-	LOOKED_AT = 96,	  /* last characters of a name, without '-' and '_' */
+	LOOKED_AT = 96,	  /* last characters compared of a name, without '-' and '_' */
 	ADDED_MAX = 1000, /* names */
 	PATTERN_MAX = 64, /* characters of one */
 };
@@ -20,7 +20,7 @@ enum {
 	redact_tail_of(text[sizeof(text) - 4], text[sizeof(text) - 3], text[sizeof(text) - 2])
 
 static const struct {
-	const char *text; /* behind its '*' */
+	const char *text; /* text after its '*' */
 	uint8_t len, any_start, where;
 } known[] = {
 #define SECRET_NAME(text, where)                                                                   \
@@ -29,7 +29,7 @@ static const struct {
 #undef SECRET_NAME
 };
 
-/* Each one's last characters, beside each other: most names are told by them. */
+/* The last characters of each name, contiguous: they suffice to rule out most names. */
 static const uint32_t tails[] = {
 #define SECRET_NAME(text, where) TAIL(text),
 #include "format/redact/redact_names.def"
@@ -72,7 +72,7 @@ static size_t plain(char *to, const char *name, size_t len)
 	return n;
 }
 
-/* '*' stands for any characters; the text is compared to its end. */
+/* Matches a pattern, where '*' is any characters, up to the end of the name. */
 static bool matches(const char *pattern, const char *name, const char *end)
 {
 	const char *star = NULL, *retry = NULL;
@@ -146,7 +146,7 @@ static void add_marks(const char *pattern, size_t n)
 	} else if (n - known_end >= REDACT_TAIL) {
 		redact_short_marks |= mark(pattern + n);
 	} else {
-		redact_short_marks = UINT64_MAX; /* its end is any, or too short to be known by */
+		redact_short_marks = UINT64_MAX; /* its end is a wildcard or too short for a mark */
 	}
 }
 

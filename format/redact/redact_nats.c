@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * NATS' CONNECT: its JSON object's password, token, JWT and signature; all else stays, as what
- * `verbose` says decides which answers follow. A name with an escape in it may be any of them.
+ * Masks the password, token, JWT and signature in the JSON object of NATS CONNECT. Other fields are
+ * not masked, because `verbose` determines which responses follow. A name with an escape counts as
+ * secret.
  */
 #include <strings.h>
 
@@ -21,7 +22,7 @@ static bool is_secret(const struct redact_json *j)
 	return j->name_sz <= sizeof(j->name) && redact_name_is_secret(j->name, j->name_sz);
 }
 
-/* Within quotes. */
+/* Processes a character within quotes. */
 static uint8_t quoted(struct redact_json *j, uint8_t ch)
 {
 	if (ch == '"' && !j->escaped) {

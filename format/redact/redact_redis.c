@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Redis (RESP): AUTH [user] password, also inside HELLO and MIGRATE; settings that are secret, in
- * CONFIG SET and in the answer to CONFIG GET; ACL SETUSER user >password, and the answer to ACL
- * GETUSER; SENTINEL SET auth-pass. */
+/*
+ * Masks secrets of Redis (RESP): AUTH [user] password, also inside HELLO and MIGRATE; secret
+ * settings in CONFIG SET and in the response to CONFIG GET; ACL SETUSER user >password and the
+ * response to ACL GETUSER; SENTINEL SET auth-pass.
+ */
 #include <ctype.h>
 #include <strings.h>
 
@@ -11,7 +13,7 @@
 
 enum { DIGITS_MAX = 9, WORD_MIN = 4, WORD_MAX = 32, ALL = UINT8_MAX, ARRAY = ALL - 1 };
 
-/* Words by which the bulk strings behind them are secret. */
+/* Words after which bulk strings are secret. */
 static const struct {
 	const char *text;
 	uint8_t sz, secrets;
@@ -29,14 +31,14 @@ static const struct {
 
 enum { OTHER = -1, CUT = -2 };
 
-/* "$N\r\n": N, and *at moves behind it. */
+/* Parses "$N\r\n": returns N and moves *at after it. */
 static inline long bulk_size(const struct redact_call *c, size_t *at)
 {
 	const uint8_t *p = c->p + *at;
 	size_t i = *at + 1;
 	long n = 0;
 
-	/* Nearly all of them. */
+	/* The common case. */
 	if (*at + 4 <= c->kept && p[0] == '$' && p[1] >= '0' && p[1] <= '9' && p[2] == '\r' &&
 	    p[3] == '\n') {
 		*at += 4;
@@ -58,8 +60,7 @@ static inline long bulk_size(const struct redact_call *c, size_t *at)
 	return n;
 }
 
-/* Goes on with bulk strings that are secret. Returns where they end, or what is not here yet
- * begins. */
+/* Masks the following secret bulk strings. Returns their end, or the start of an incomplete one. */
 static size_t mask_bulks(struct redact_text *s, struct redact_call *c, size_t at)
 {
 	while (s->secrets) {
@@ -79,8 +80,8 @@ static size_t mask_bulks(struct redact_text *s, struct redact_call *c, size_t at
 	return at;
 }
 
-/* By a word's last two characters: may it be such a word, or a setting's name? As good as all
- * others are told here. A name of --redact-names may be any. */
+/* Whether a word may be one of these or a setting's name, by its last two characters; rules out
+ * nearly all others. With names of --redact-names, any word may be one. */
 static bool may_be_word(const uint8_t *end)
 {
 	uint16_t tail = (end[-2] | 32) << 8 | (end[-1] | 32);
@@ -91,7 +92,7 @@ static bool may_be_word(const uint8_t *end)
 		TAIL('h', '2' | 32)
 		TAIL('e', 'r') /* setuser, masteruser */
 		TAIL('d', 's') /* passwords */
-		TAIL('s', 's') /* requirepass and all that end so */
+		TAIL('s', 's') /* requirepass and others with this end */
 		TAIL('r', 'd') /* password */
 		TAIL('w', 'd')
 		TAIL('e', 'n') /* token */
@@ -103,8 +104,8 @@ static bool may_be_word(const uint8_t *end)
 	return false;
 }
 
-/* How many bulk strings behind the word of size n at `at` are secret; of a word that is cut: what
- * it may become. */
+/* Number of secret bulk strings after the word of size n at `at`; of an incomplete word: of the
+ * words it may become. */
 static unsigned secrets_after(const struct redact_call *c, size_t at, size_t n)
 {
 	size_t have = c->kept - at < n ? c->kept - at : n;
@@ -122,7 +123,7 @@ static unsigned secrets_after(const struct redact_call *c, size_t at, size_t n)
 	return redact_is_redis_secret(name, n);
 }
 
-/* Behind the word of an array, whose head tells how many; CUT, or where its first one begins. */
+/* After a word of an array, whose header has the count: CUT, or the start of its first string. */
 static long array(const struct redact_call *c, size_t at, unsigned *secrets)
 {
 	unsigned n = 0;
@@ -140,8 +141,8 @@ static long array(const struct redact_call *c, size_t at, unsigned *secrets)
 	return at + 2;
 }
 
-/* From `at` on, the bulk string whose word makes others secret. Returns where it, or a cut one,
- * begins, else the text's end; *behind: where those others begin. */
+/* Finds the next bulk string, from `at` on, whose word makes others secret. Returns its start, or
+ * that of an incomplete one, else the end of the text; *behind: start of the secret ones. */
 static size_t find_word(struct redact_text *s, struct redact_call *c, struct redact_spots *dollars,
 			size_t at, size_t *behind)
 {
@@ -174,8 +175,8 @@ static size_t find_word(struct redact_text *s, struct redact_call *c, struct red
 	return c->kept;
 }
 
-/* Behind bytes that were not seen: where the next command or answer begins, for what stands before
- * it may be a secret's rest. */
+/* After missing bytes: start of the next command or response; bytes before it may be the rest of a
+ * secret. */
 static size_t resync(struct redact_text *s, struct redact_call *c)
 {
 	static const char *const answers[] = {"+OK\r\n", "+PONG\r\n", "+QUEUED\r\n", "-ERR ",
@@ -196,7 +197,8 @@ static size_t resync(struct redact_text *s, struct redact_call *c)
 	return at;
 }
 
-/* The state between calls: how many secrets are to come, and where the next one's head stands. */
+/* The state between calls is the number of following secrets and the position of the next one's
+ * header. */
 size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
 {
 	struct redact_spots dollars;
@@ -212,7 +214,7 @@ size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
 	if (s->bulk_at > pos) {
 		uint64_t until = s->bulk_at - pos;
 
-		/* A value that goes on, then two bytes, then the next head. */
+		/* The rest of a value, then two bytes, then the next header. */
 		redact_mask(c, 0, until < 2 ? 0 : until - 2, '*');
 		if (until >= c->kept)
 			return c->kept;
@@ -228,7 +230,7 @@ size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
 		at = mask_bulks(s, c, at);
 		if (at >= c->kept)
 			s->bulk_at = pos + at;
-		else if (s->secrets) /* a head that is cut */
+		else if (s->secrets) /* an incomplete header */
 			return at;
 	}
 	return c->kept;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a character stands in a text, next by next, found 64 bytes at once: lines and bulk strings
- * are short, and a call of memchr for each costs more than all else that is done with them. */
+/* Iterates over the occurrences of a character in a text, 64 bytes at a time. Lines and bulk
+ * strings are short; one memchr() call for each would cost more than all other processing. */
 #ifndef FORMAT_REDACT_SPOTS_H
 #define FORMAT_REDACT_SPOTS_H
 
@@ -15,12 +15,12 @@ enum { SPOTS_BLOCK = 64 };
 
 struct redact_spots {
 	const uint8_t *p;
-	size_t sz, base; /* where the block at hand begins */
-	uint64_t bits;	 /* one for each of its bytes */
+	size_t sz, base; /* base: start of the current block */
+	uint64_t bits;	 /* one bit per byte of the block */
 	uint8_t what;
 };
 
-/* Of 8 bytes, a bit for each that is `ch`: the lowest for the first. */
+/* Bit mask of the bytes equal to `ch` in an 8-byte word; the lowest bit is the first byte. */
 static inline uint64_t spots_of_word(uint64_t word, uint8_t ch)
 {
 	const uint64_t ones = 0x0101010101010101, low = ones * 0x7f;
@@ -48,7 +48,7 @@ static inline uint64_t spots_of_16(const uint8_t *p, uint8_t ch)
 #endif
 }
 
-/* Up to 64; the last ones of them may be looked at twice. */
+/* Bit mask for up to 64 bytes; may examine the last ones twice. */
 static inline uint64_t spots_of(const uint8_t *p, size_t sz, uint8_t ch)
 {
 	uint64_t bits = 0;
@@ -84,7 +84,8 @@ static inline struct redact_spots redact_spots(const uint8_t *p, size_t sz, uint
 	return s;
 }
 
-/* The next block, past such as have none, which memchr does at twice the speed and more. */
+/* Moves to the next block with an occurrence; memchr() skips empty blocks at more than twice the
+ * speed. */
 static inline bool spots_load_next(struct redact_spots *s)
 {
 	const uint8_t *next;
@@ -102,7 +103,7 @@ static inline bool spots_load_next(struct redact_spots *s)
 	return next;
 }
 
-/* The one behind that which was found last, else the text's end. */
+/* The occurrence after the last one found, else the end of the text. */
 static inline size_t redact_spots_after(struct redact_spots *s)
 {
 	s->bits &= s->bits - 1;
@@ -111,7 +112,7 @@ static inline size_t redact_spots_after(struct redact_spots *s)
 	return s->sz;
 }
 
-/* The next one from `at` on, else the text's end; `at` never goes back. */
+/* The next occurrence at or after `at`, else the end of the text; `at` must not decrease. */
 static inline size_t redact_spots_next(struct redact_spots *s, size_t at)
 {
 	do {

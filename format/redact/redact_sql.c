@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Logins of MySQL and PostgreSQL, and statements that carry a secret (redact_statement.c); with
- * --redact=sql, what all statements carry: literals, parameters, the rows of COPY and LOAD DATA.
- * But for these rows only what the client sends has secrets. Its packets are followed from the
- * connection's first bytes on, through calls that cut them anywhere; where bytes were not seen, or
- * joined late, a call that is made of whole packets gives the step.
+ * Masks logins of MySQL and PostgreSQL, and statements that contain a secret (redact_statement.c);
+ * with --redact=sql, all literals and parameters, and the rows of COPY and LOAD DATA. Except for
+ * these rows, only the client sends secrets. Its packets are tracked from the first bytes of the
+ * connection, across calls, which may cut them anywhere. After missing bytes, or when seen from the
+ * middle on, tracking starts at a call that consists of complete packets.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -23,12 +23,12 @@ enum {
 	CLIENT_ZSTD = 0x04,	  /* of the fourth byte, as all below */
 	CLIENT_ATTRIBUTES = 0x08, /* CLIENT_QUERY_ATTRIBUTES */
 	LOGIN_FIXED = 32,    /* capabilities 4, max packet 4, charset 1, 23 zeros; then user NUL */
-	LOGIN_SNIFF = 36,    /* of these and the packet's head, as much as tells a login */
-	HEAD_SZ = 4,	     /* at least */
-	LATE_MIN = 512,	     /* a call so long may be a statement's beginning */
+	LOGIN_SNIFF = 36,    /* header and part of these, enough to recognise a login */
+	HEAD_SZ = 4,	     /* minimum header size */
+	LATE_MIN = 512,	     /* a call of this length may be the start of a statement */
 	STARTUP_SNIFF = 8,   /* length 4, version 4 */
 	GREETING_SNIFF = 6,  /* length 3, sequence 0, protocol 10, first digit of the version */
-	MYSQL_MAX = 0xffffff /* a packet of this size goes on in the next */
+	MYSQL_MAX = 0xffffff /* a packet of this size continues in the next one */
 };
 
 static uint32_t le24(const uint8_t *p)
@@ -58,7 +58,7 @@ static void set_part(struct redact_packets *s, uint32_t fixed, uint8_t names, en
 	s->number = s->values = 0;
 }
 
-/* MySQL's command byte: what the rest of its packet is. */
+/* Handles MySQL's command byte, which determines the rest of the packet. */
 static void command(struct redact_packets *s, bool sql, uint8_t ch)
 {
 	s->command = ch;
@@ -89,9 +89,11 @@ static uint8_t text(struct redact_packets *s, bool sql, uint8_t ch)
 		   : redact_secret_literal(&s->literal, dialect, ch);
 }
 
-/* What stands in front of a query's text, where the client said that it would or no text begins so:
- * how many attributes, and how many sets of them, which is 1. Where there are any they are not
- * read: nobody knows where the text begins. */
+/*
+ * Whether attributes precede a query's text: when the client announced them, or when the text
+ * cannot start with this byte. They start with their number and the number of sets, which is 1.
+ * When there are any, they are not parsed, so the start of the text is unknown.
+ */
 static bool has_attributes(const struct redact_packets *s, uint8_t ch)
 {
 	return s->number || s->attributes || (ch < ' ' && !isspace(ch));
@@ -104,7 +106,8 @@ static void attribute_byte(struct redact_packets *s, uint8_t ch)
 		s->part = PART_TEXT;
 }
 
-/* Bind, behind its two names: formats, then the values, each with its length; true: a value's. */
+/* Processes Bind after its two names: formats, then the values, each with its length. Returns true
+ * for bytes of a value. */
 static bool bind_byte(struct redact_packets *s, uint8_t ch)
 {
 	if (s->bind == BIND_FORMAT || s->bind == BIND_VALUE) {
@@ -131,7 +134,7 @@ static bool bind_byte(struct redact_packets *s, uint8_t ch)
 		s->bind = BIND_SIZE;
 	} else {
 		s->values -= s->values > 0;
-		if (s->number == UINT32_MAX) /* NULL has no bytes */
+		if (s->number == UINT32_MAX) /* NULL value: no bytes */
 			s->number = 0;
 		else if (s->number)
 			s->bind = BIND_VALUE;
@@ -139,8 +142,8 @@ static bool bind_byte(struct redact_packets *s, uint8_t ch)
 	return false;
 }
 
-/* The last of a message's names is that of a statement; of one that names a secret the values do as
- * well. */
+/* Processes a byte of the message's names; the last one is the statement's. When that statement
+ * names a secret, its values are secret, too. */
 static void name_byte(struct redact_packets *s, uint8_t ch)
 {
 	if (ch) {
@@ -181,7 +184,7 @@ static uint8_t byte(struct redact_packets *s, const struct redact_call *c, uint8
 		attribute_byte(s, ch);
 		return ch;
 	case PART_TEXT:
-		if (!s->mysql && !ch) { /* behind PostgreSQL's text are types only */
+		if (!s->mysql && !ch) { /* in PostgreSQL only types follow the text */
 			s->frames.secret = false;
 			return ch;
 		}
@@ -194,8 +197,8 @@ static uint8_t byte(struct redact_packets *s, const struct redact_call *c, uint8
 	return ch;
 }
 
-/* Bytes of a packet. A statement that is here as a whole is looked at once: hardly any names a
- * secret. */
+/* Processes bytes of a packet. A complete statement is checked once for names of secrets, which
+ * hardly any has. */
 static void body(void *own, struct redact_call *c, size_t at, size_t n)
 {
 	struct redact_packets *s = own;
@@ -214,8 +217,8 @@ static void body(void *own, struct redact_call *c, size_t at, size_t n)
 	}
 }
 
-/* A statement that was prepared is remembered by its name, MySQL's as any: its server gives them.
- */
+/* Stores the name of a prepared statement that names a secret; for MySQL it applies to all
+ * statements, because the server assigns their ids. */
 static void packet_end(void *own)
 {
 	struct redact_packets *s = own;
@@ -240,7 +243,7 @@ static int mysql_head(void *own, struct redact_frames *f, const struct redact_ca
 
 	s->goes_on = sz == MYSQL_MAX;
 	s->startup = false;
-	if (more) { /* whatever the part before was */
+	if (more) { /* independent of the previous part */
 		f->left = sz;
 		return 0;
 	}
@@ -251,19 +254,19 @@ static int mysql_head(void *own, struct redact_frames *f, const struct redact_ca
 		s->tls = sz == LOGIN_FIXED;
 		set_part(s, LOGIN_FIXED, 1, PART_MASK);
 	} else if (f->head[3] && s->login) {
-		set_part(s, 0, 0, PART_MASK); /* answers to the server's challenges */
-	} else if (f->head[3]) {	      /* a file that is loaded */
+		set_part(s, 0, 0, PART_MASK); /* responses to the server's challenges */
+	} else if (f->head[3]) {	      /* content of a loaded file */
 		set_part(s, 0, 0, c->sql ? PART_MASK : PART_KEEP);
 	} else {
 		s->login = false;
-		/* Compressed packets have another head: never in step again. */
+		/* Compressed packets have a different header: not tracked any more. */
 		s->sealed = s->compresses;
 		set_part(s, 0, 0, PART_COMMAND);
 	}
 	return s->sealed ? FRAME_BAD : 0;
 }
 
-/* PostgreSQL: type 1, length with itself 4 (big endian); the first message has no type. */
+/* PostgreSQL: type 1, length including itself 4 (big endian); the first message has no type. */
 static int postgresql_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
 	struct redact_packets *s = own;
@@ -286,14 +289,14 @@ static int postgresql_head(void *own, struct redact_frames *f, const struct reda
 		set_part(s, 0, 1, PART_TEXT);
 	else if (type == 'B' && (c->sql || s->secret_names))
 		set_part(s, 0, 2, PART_BIND);
-	else if (type == 'F' && c->sql) /* a function's id, then as above */
+	else if (type == 'F' && c->sql) /* id of a function, then as above */
 		set_part(s, 4, 0, PART_BIND);
 	else
 		set_part(s, 0, 0, PART_KEEP);
 	return 0;
 }
 
-/* Any packets, as they may stand at the beginning of a client's call. */
+/* Whether a client's call starts with packets. */
 static bool starts(void *own, const struct redact_call *c)
 {
 	struct redact_packets *s = own;
@@ -339,7 +342,7 @@ static const struct redact_framing postgresql = {
 	.lost = lost,
 };
 
-/* ---- what PostgreSQL's server copies out ---- */
+/* ---- COPY rows of PostgreSQL's server ---- */
 
 static int rows_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
@@ -358,7 +361,7 @@ static int rows_head(void *own, struct redact_frames *f, const struct redact_cal
 static bool rows_start(void *own, const struct redact_call *c)
 {
 	(void)own;
-	if (c->pos <= 1 && c->kept && (*c->p == 'R' || *c->p == 'E')) /* 1: TLS was refused */
+	if (c->pos <= 1 && c->kept && (*c->p == 'R' || *c->p == 'E')) /* pos 1: TLS was refused */
 		return true;
 	return c->kept >= 5 && *c->p && strchr("RSKZTDCENAGHWdcI123nst", *c->p) &&
 	       be32(c->p + 1) >= 4 && (uint64_t)be32(c->p + 1) + 1 <= c->len;
@@ -391,7 +394,7 @@ static void follow_rows(struct redact_side *side, struct redact_call *c)
 
 /* ---- which connections ---- */
 
-/* Is what begins a direction, as far as it is here, a MySQL server's greeting? */
+/* Whether the available first bytes of a direction are a MySQL server's greeting. */
 static bool is_greeting(const uint8_t *p, size_t sz)
 {
 	static const uint8_t want[] = {0, 0, 0, 0, 10};
@@ -408,7 +411,7 @@ static bool is_login(const uint8_t *p, size_t sz)
 
 	if (sz > 2 && (p[2] || le24(p) < LOGIN_FIXED))
 		return false;
-	if (sz > 3 && p[3] != 1 && p[3] != 2) /* 2: a request for TLS was before */
+	if (sz > 3 && p[3] != 1 && p[3] != 2) /* 2: after a request for TLS */
 		return false;
 	return sz <= 13 || !memcmp(p + 13, zeros, (sz < 32 ? sz : 32) - 13);
 }
@@ -423,11 +426,11 @@ static bool is_startup(const uint8_t *p, size_t sz)
 		return false;
 	if (!memcmp(p + 4, request, n))
 		return true;
-	/* Kafka's Metadata is alike up to the first parameter's name. */
+	/* Kafka's Metadata request is identical up to the first parameter's name. */
 	return !memcmp(p + 4, version, n) && (sz <= STARTUP_SNIFF || isalpha(p[STARTUP_SNIFF]));
 }
 
-/* The client is told: what was collected of it is followed. */
+/* The client is known: processes the bytes collected from it. */
 static void begin(struct redact_call *c, enum sql_kind kind, unsigned client, bool late)
 {
 	struct redact_conn *conn;
@@ -461,7 +464,7 @@ static void begin(struct redact_call *c, enum sql_kind kind, unsigned client, bo
 	s->first->sniff_sz = 0;
 }
 
-/* Told by the first bytes of a direction, collected while they are too few. */
+/* Recognises the protocol by the first bytes of a direction, collected until there are enough. */
 static bool sniff(struct redact_call *c)
 {
 	struct redact_first *s = *c->conn ? (*c->conn)->side[c->dir].first : NULL;
@@ -477,7 +480,7 @@ static bool sniff(struct redact_call *c)
 	memcpy(p + had, c->p, n);
 	n += had;
 	if (n >= STARTUP_SNIFF && is_startup(p, n)) {
-		if (p[5] != 3) { /* encryption is asked for, and may be refused: once more */
+		if (p[5] != 3) { /* requests encryption: startup may follow */
 			s = redact_first(c);
 			if (s) {
 				s->sniff_pos += STARTUP_SNIFF;
@@ -507,7 +510,7 @@ static bool sniff(struct redact_call *c)
 	return false;
 }
 
-/* Of a statement: text, or what stands in front of it. */
+/* Whether the bytes may start a statement's text or precede it. */
 static bool is_text(const uint8_t *p, size_t sz)
 {
 	if (sz > 2 && !p[0] && p[1] == 1)
@@ -518,8 +521,8 @@ static bool is_text(const uint8_t *p, size_t sz)
 	return sz;
 }
 
-/* A packet of a client that matters, from a call's beginning on; one that the call's end cuts by
- * its text. */
+/* Whether the call starts with a relevant client packet; an incomplete one is recognised by its
+ * text. */
 static enum sql_kind late(const struct redact_call *c)
 {
 	const uint8_t *p = c->p;
@@ -555,7 +558,7 @@ static void follow(struct redact_conn *conn, struct redact_side *side, struct re
 {
 	struct redact_packets *s = side->packets;
 
-	if (!s) { /* out of memory: never unmasked */
+	if (!s) { /* out of memory: mask everything */
 		redact_mask(c, 0, c->kept, '*');
 		return;
 	}

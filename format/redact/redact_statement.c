@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statements that carry a secret: CREATE USER ... IDENTIFIED BY, ALTER ROLE ... PASSWORD, CHANGE
- * MASTER TO MASTER_PASSWORD, CREATE SUBSCRIPTION ... CONNECTION 'password=...', dblink(), OPTIONS
- * (password ...), crypt(). No grammar tells them all, a word in each does: behind it literals are
- * masked to the statement's end, be they what it names or not. The words may stand in a string as
- * well, of which the rest is masked then.
+ * Finds statements that contain a secret: CREATE USER ... IDENTIFIED BY, ALTER ROLE ... PASSWORD,
+ * CHANGE MASTER TO MASTER_PASSWORD, CREATE SUBSCRIPTION ... CONNECTION 'password=...', dblink(),
+ * OPTIONS (password ...), crypt(). There is no common grammar, but each has a characteristic word.
+ * All literals after such a word are masked to the end of the statement. The words may also be
+ * inside a string, the rest of which is then masked.
  *
- * Hardly any statement has such a word: of one that is here as a whole two letters of each are
- * looked for, 16 bytes at once.
+ * Hardly any statement has such a word. In a complete statement, two letters of each word are
+ * searched, 16 bytes at a time.
  */
 #include <ctype.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 
 #include "format/redact/redact_literal.h"
 
-/* In small letters, at most 8; and where in it the pair stands by which it is looked for. Each pair
- * is one of PAIRS, but for the last ones, of Kafka's settings. */
+/* Words in lower case, at most 8 letters, and the offset of the pair of letters to search for. Each
+ * pair is one of PAIRS, except for the last ones, which are for Kafka's settings. */
 #define WORDS(X)                                                                                   \
 	X("passw", 2)                                                                              \
 	X("passphr", 2)                                                                            \
@@ -48,7 +48,7 @@ static bool is_word(uint8_t ch)
 	return isalnum(ch) || ch == '_' || ch == '$' || ch >= 0x80;
 }
 
-/* Behind a URL's host, or in no URL. */
+/* Whether the character ends a URL's host. */
 static bool ends_host(uint8_t ch)
 {
 	return ch <= ' ' || strchr("/?#'\"`\\,;)", ch);
@@ -56,7 +56,7 @@ static bool ends_host(uint8_t ch)
 
 /* ---- through calls ---- */
 
-/* The last characters are in the lowest bytes. */
+/* `recent`: the last characters, the latest in the lowest byte. */
 static bool is_name(uint64_t recent)
 {
 	for (unsigned i = 0; i < WORD_CNT; i++) {
@@ -103,7 +103,7 @@ static bool has_user(const uint8_t *p, size_t sz)
 	return false;
 }
 
-/* Is the pair at `at` that of a word? */
+/* Whether the pair at `at` belongs to a word. */
 static bool is_word_at(const uint8_t *p, size_t sz, size_t at)
 {
 	if (p[at] == ':')

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Secrets in text: lines (HTTP/1 header fields and trailers, commands as people type them) and
- * Redis' bulk strings. Both are looked for in whatever is not known to be another protocol, from
- * each line and each '$' on, so nothing need be known of a connection.
+ * Masks secrets in text: lines (HTTP/1 header fields and trailers, inline commands) and bulk
+ * strings of Redis. Both are searched in all data that is not known to be another protocol, at each
+ * line and each '$', so no knowledge of the connection is needed.
  */
 #include <stdlib.h>
 #include <strings.h>
@@ -18,8 +18,8 @@ static bool is_nothing(const struct redact_text *s)
 	       !s->bulk_at && !s->json.inside && !s->field.kind && !s->lost && !s->unseen;
 }
 
-/* Notes what of a text's end is to be seen again, of a long token its end; and what of that by one
- * of the scans alone. */
+/* Stores the end of a text that must be scanned again (of a long token only its end), and how much
+ * of it each scan has already done. */
 static void note_rest(struct redact_text *s, const uint8_t *end, size_t lines, size_t names)
 {
 	lines = lines < CARRY_MAX ? lines : CARRY_MAX;
@@ -31,7 +31,7 @@ static void note_rest(struct redact_text *s, const uint8_t *end, size_t lines, s
 		memcpy(s->carry, end - s->carry_sz, s->carry_sz);
 }
 
-/* A text whose first byte is at `pos`. */
+/* Scans a text whose first byte is at `pos`. */
 static void scan(struct redact_text *s, struct redact_call *c, uint64_t pos)
 {
 	struct redact_hits hits = redact_hits(c->p, c->kept, 0);
@@ -45,7 +45,7 @@ static void scan(struct redact_text *s, struct redact_call *c, uint64_t pos)
 	note_rest(s, c->p + c->kept, c->kept - (lines < bulks ? lines : bulks), c->kept - names);
 }
 
-/* A text behind its first bytes, which one of the scans has done with. */
+/* The text without its first bytes, which one scan has already done. */
 static struct redact_call behind(const struct redact_call *c, size_t done)
 {
 	struct redact_call part = *c;
@@ -57,7 +57,7 @@ static struct redact_call behind(const struct redact_call *c, size_t done)
 	return part;
 }
 
-/* The same of bytes that may be written, each scan from where it is to go on. */
+/* As scan(), for writable bytes; each scan starts where it must continue. */
 static void scan_rest(struct redact_text *s, struct redact_call *c, uint64_t pos)
 {
 	struct redact_call l = behind(c, s->lines_done), n = behind(c, s->names_done);
@@ -73,7 +73,7 @@ static void scan_rest(struct redact_text *s, struct redact_call *c, uint64_t pos
 	note_rest(s, c->p + c->kept, l.kept - (lines < bulks ? lines : bulks), n.kept - names);
 }
 
-/* What is carried stands before the call's bytes. */
+/* Scans the carried bytes followed by the call's bytes. */
 static void scan_joined(struct redact_text *s, struct redact_call *c)
 {
 	size_t earlier = s->carry_sz;
@@ -101,7 +101,7 @@ static void scan_joined(struct redact_text *s, struct redact_call *c)
 	free(many);
 }
 
-/* Was what is carried for nothing? */
+/* Whether the call may continue the carried bytes. */
 static bool goes_on(const struct redact_text *s, const struct redact_call *c)
 {
 	return s->carry_sz && c->kept &&
@@ -125,7 +125,7 @@ static void end(struct redact_side *side)
 	side->text = NULL;
 }
 
-/* Bytes that were not seen may hold the end of the head, or the rest of a secret. */
+/* The missing bytes may contain the end of the head or the rest of a secret. */
 static void lose(struct redact_text *s)
 {
 	s->gap |= s->in_head || s->masking || s->json.inside;
@@ -146,7 +146,7 @@ void redact__lost(struct redact_conn **conn, unsigned dir)
 		side->text->lost = true;
 }
 
-/* A command of Redis, or an answer with several values. */
+/* Whether the call starts with a Redis command or a response with several values. */
 static bool is_array(const struct redact_call *c)
 {
 	return c->kept > 1 && (c->p[0] == '*' || c->p[0] == '%') && c->p[1] >= '1' &&

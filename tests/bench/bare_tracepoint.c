@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bare_tracepoint NAME...: attaches a program that only returns to each of these raw tracepoints,
- * prints "ready" and stays until its input ends: what watching costs before anything is done.
+ * bare_tracepoint NAME...: attaches an empty program to each of these raw tracepoints, prints
+ * "ready" and waits for the end of its input. Measures the cost of attaching alone.
  */
 #include <bpf/bpf.h>
 #include <linux/bpf.h>

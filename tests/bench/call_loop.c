@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a cheap system call costs while something watches: the least of many short rounds, in CPU
- * nanoseconds, so that a busy machine does not show.
+ * Cost of a cheap system call while it is being traced: the minimum of many short rounds, in CPU
+ * nanoseconds, which is not affected by a busy machine.
  *
  *   call_loop getppid [SECONDS]
  *   call_loop exchange [SECONDS [RATE]]
  *
- * An exchange is two calls: 256 bytes ($SIZE) written to a Unix socket and read from its other end.
- * RATE: exchanges a second, in bursts every 10 ms; default: as many as go.
+ * An exchange is two calls: 256 bytes ($SIZE) are written to a Unix socket and read from its other
+ * end. RATE: exchanges per second, in bursts every 10 ms; default: unlimited.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How fast and how small: rows and stacks like those of a profile (a call tree of about 36 levels,
- * few hot leaves) through the chunk encoder and back. Raw bytes are what the records take in
- * memory: the structs, their strings and lists. Prints a line a shape; argument: seconds each
- * (default 1).
+ * Speed and compression of the chunk encoder and decoder, for rows and stacks like those of a
+ * profile (a call tree of about 36 levels, few hot leaves). Raw bytes are the size of the records
+ * in memory: structs, strings and lists. Prints one line per shape; argument: seconds each (default
+ * 1).
  */
 #include <stdio.h>
 #include <time.h>
@@ -20,7 +20,7 @@ static uint64_t next(void)
 	return seed;
 }
 
-/* The lower of three: a few come up most of the time. */
+/* The lowest of three random numbers: few values are frequent. */
 static size_t skewed(size_t n)
 {
 	size_t a = next() % n, b = next() % n, c = next() % n;
@@ -53,7 +53,7 @@ static void make_stacks(void)
 	for (size_t l = 0; l < LEAVES; l++)
 		for (size_t p = 0; p < PCS; p++)
 			leaves[l][p] = frame_pack(1, 0x430000 + l * 0x800 + next() % 400);
-	/* a path branches off an earlier one somewhere */
+	/* a path branches off an earlier one */
 	for (size_t p = 0; p < PATHS; p++)
 		for (size_t d = DEPTH, from = p ? next() % p : 0, at = 6 + next() % 28; d-- > 0;)
 			paths[p][d] = p && DEPTH - 1 - d < at ? paths[from][d]
@@ -71,7 +71,7 @@ static void make_samples(void)
 	size_t sent = 0;
 
 	for (size_t i = 0; i < SAMPLES; i++) {
-		/* a third of the samples bring a stack of their own */
+		/* a third of the samples have a new stack */
 		if (sent < STACKS && (i == 0 || next() % SAMPLES < STACKS * 11 / 10))
 			sent++;
 		samples[i] = (struct rec_sample){
@@ -145,8 +145,8 @@ static int run(const struct shape *s, double seconds)
 	return 0;
 }
 
-/* What ten chunks of a second each come to, tar's share included; with the stacks in them, or all
- * sent before. */
+/* Size of ten chunks of one second each, including tar; with their stacks, or with all stacks sent
+ * before. */
 static int by_second(bool stacks_too)
 {
 	struct chunk_encoder *e = chunk_encoder_new(1);

@@ -22,7 +22,7 @@ static inline int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts them. */
+/* Sorts v. */
 static inline double median(double *v, size_t cnt)
 {
 	qsort(v, cnt, sizeof(*v), by_value);

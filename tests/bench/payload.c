@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What obrec's reading thread pays for a payload record, from the ring's bytes to the compressed
- * chunk: ns of CPU time, the median of several runs, and bytes in the archive. The calls are those
- * of `wrk` on nginx and of `redis-benchmark -c 50`; and such as never come again: ids in requests
- * and answers, random keys. `payload KIND` does one run of one kind, for valgrind --tool=callgrind.
+ * Cost of a payload record in obrec's reading thread, from the ring buffer to the compressed chunk:
+ * ns of CPU time, the median of several runs, and bytes in the archive. The calls are those of
+ * `wrk` with nginx and of `redis-benchmark -c 50`, and calls that never repeat: ids in requests and
+ * responses, random keys. `payload KIND` does one run of one kind, for valgrind --tool=callgrind.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ enum { CONNECTIONS = 50, ROUNDS = 2000, RUNS = 7, HEAD = 512 };
 	"03:57:00 GMT\r\nConnection: keep-alive\r\nETag: \"69213b5c-264\"\r\n"                     \
 	"Accept-Ranges: bytes\r\n\r\n"
 #define SET "*3\r\n$3\r\nSET\r\n$16\r\nkey:000000000042\r\n$3\r\nVXK\r\n"
-/* Another one each time. */
+/* A placeholder for a different number each time. */
 #define NUMBER "############"
 #define FRESH_REQUEST "GET /item/" NUMBER " HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n"
 #define FRESH_RESPONSE                                                                             \
@@ -35,7 +35,7 @@ enum { CONNECTIONS = 50, ROUNDS = 2000, RUNS = 7, HEAD = 512 };
 #define RANDOM_SET "*3\r\n$3\r\nSET\r\n$16\r\nkey:" NUMBER "\r\n$3\r\nVXK\r\n"
 #define TEN(text) text text text text text text text text text text
 
-/* A call and its answer, of `body` bytes more. */
+/* A request and its response, with `body` additional bytes. */
 static const struct kind {
 	const char *name, *call, *answer;
 	size_t body;
@@ -45,7 +45,7 @@ static const struct kind {
 	{"keys", RANDOM_SET, "+OK\r\n", 0},
 };
 
-/* As the kernel would have left it in a ring. */
+/* A record as in the kernel's ring buffer. */
 static void *record(const char *text, size_t body, unsigned dir)
 {
 	size_t sz = strlen(text), kept = sz + body < HEAD ? sz + body : HEAD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What masking costs a call of plain traffic: ns of CPU time, the median of several runs. */
+/* Cost of masking per call of ordinary traffic: ns of CPU time, the median of several runs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { CALLS = 200000, RUNS = 7 };
 
-/* `first` once, then `each` over and over; a copy is made of each, as the recorder does. */
+/* Passes `first` once, then `each` repeatedly; each call is copied, as in the recorder. */
 static void measure(const char *name, bool sql, const char *first, size_t first_sz,
 		    const char *each, size_t sz)
 {

@@ -2,9 +2,10 @@
 /*
  * symbolize [-j JOBS] [-c CACHE_DIR] [-D DEBUG_DIR] [-d] [-m] [-i] [-k] FILE < ADDRESSES
  *
- * Prints as `llvm-symbolizer --obj=FILE` does, without columns: for each address the chain as
- * "name" and "file:line" lines, then an empty line. -m: linkage names; -d: may run debuginfod-find;
- * -i: no inlines; -k: only the kind of symbols; -t: time, and what it cost of its bound, on stderr.
+ * Prints the same as `llvm-symbolizer --obj=FILE`, without columns: for each address the inline
+ * chain as "name" and "file:line" lines, then an empty line. -m: linkage names; -d: may run
+ * debuginfod-find; -i: no inlined functions; -k: only the kind of symbols; -t: time, and the part
+ * of the budget used, on stderr.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /*
  * synthetic OUT.obz SAMPLES STACKS DEPTH BUILD-ID FILE < ADDRESSES
  *
- * A capture of one program, which FILE is (it goes into the archive): its stacks go through the
- * functions whose hex addresses stand on stdin, grown like those of real programs: a common root,
- * branches that fan out, each distinct at the leaf. For benchmarks of obana.
+ * Writes a capture of the program FILE, which is stored in the archive. Its stacks consist of
+ * functions whose hexadecimal addresses are on stdin, and are shaped like those of real programs: a
+ * common root, branches that fan out, distinct leaves. For benchmarks of obana.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,7 +47,8 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 27;
 }
 
-/* Level 0 is the root. A third of the way up there is one path, further up more and more. */
+/* Level 0 is the root. The first third of the levels is one path; then the number of branches
+ * grows. */
 static void make_stack(uint64_t n, size_t depth, const uint64_t *addresses, size_t cnt,
 		       uint64_t *frames)
 {

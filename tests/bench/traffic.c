@@ -2,9 +2,9 @@
 /*
  * traffic OUT.obz redis|http MESSAGES CONNECTIONS PIPELINE [RARE]
  *
- * A server's capture: CONNECTIONS clients, one address each up to 60,000, send MESSAGES requests in
- * calls of PIPELINE, and get as many responses. RARE of the requests come from one more caller,
- * 192.0.2.1. For benchmarks and tests of obana.
+ * Writes a capture of a server: CONNECTIONS clients, with one address each up to 60,000, send
+ * MESSAGES requests in calls of PIPELINE requests, and get as many responses. RARE of the requests
+ * come from one additional client, 192.0.2.1. For benchmarks and tests of obana.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -160,7 +160,7 @@ static void put_identity(struct obz_writer *w)
 	obz_writer__put(w, REC_thread, &t);
 }
 
-/* Every call: PIPELINE requests in, then as many responses out, 100 to 600 us later. */
+/* Each call: PIPELINE requests received, then as many responses sent 100 to 600 us later. */
 static void put_calls(struct obz_writer *w, const uint64_t *n, bool http, uint64_t rare,
 		      struct client *v)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many instructions this kernel's verifier walks for each BPF program:
+ * Number of instructions that this kernel's verifier processes for each BPF program:
  *
  *   verify_insns [LIMIT]      lines "PROGRAM INSNS CHOICE"
  *
- * First what the probes choose on this kernel (CHOICE: used), then what else their other ways to
- * attach load (CHOICE: the variant). Exit status 1 when one does not load or takes LIMIT (default
- * 200000) or more. The kernel allows a million; the room is for other compilers and kernels. So it
- * is when a uprobe's program has a private stack: see keep_task_stack() of kernel.bpf.h.
+ * First the programs that the probes choose on this kernel (CHOICE: used), then those of their
+ * other attach variants (CHOICE: the variant). Exit status 1 when a program does not load or takes
+ * LIMIT instructions (default 200000) or more. The kernel allows a million; the margin is for other
+ * compilers and kernels. Also 1 when the program of a uprobe has a private stack: see
+ * keep_task_stack() of kernel.bpf.h.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -34,7 +35,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
-/* As the session does (session_load.c). */
+/* Opens and prepares the object as the session does (session_load.c). */
 static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
 				       const struct record_opts *opts)
 {
@@ -86,7 +87,7 @@ static const char *statistics(const char *log)
 	return line;
 }
 
-/* The line that says why: the last before the statistics. */
+/* Prints the reason: the last line before the statistics. */
 static void print_reason(const char *name, const char *log)
 {
 	const char *end = statistics(log), *at;
@@ -101,7 +102,7 @@ static void print_reason(const char *name, const char *log)
 		printf("# %s: %.*s\n", name, (int)(end - at), at);
 }
 
-/* Whether two runs of it on a CPU would have one stack. */
+/* Whether two runs of the program on a CPU would share a stack. */
 static bool shares_stack(const struct bpf_program *p)
 {
 #if defined(__x86_64__)
@@ -128,7 +129,7 @@ static bool shares_stack(const struct bpf_program *p)
 #endif
 }
 
-/* Prints those of one load; returns how many are at fault. */
+/* Prints the programs of one load; returns the number of failures. */
 static int print(struct obrec_bpf *skel, struct verified *v, const char *choice, long limit)
 {
 	struct bpf_program *p;
@@ -160,7 +161,7 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 	return bad;
 }
 
-/* Loads what the plan says; programs at fault, of those not printed before. */
+/* Loads the programs of the plan; returns the number of failures among those not printed before. */
 static int verify(const struct attach_plan *plan, const struct record_opts *opts,
 		  struct verified *v, const char *choice, long limit)
 {
@@ -176,7 +177,7 @@ static int verify(const struct attach_plan *plan, const struct record_opts *opts
 	return bad + !!err;
 }
 
-/* What is taken, then each other way to attach that this kernel has. */
+/* First the chosen variants, then each other one that this kernel supports. */
 static int verify_all(struct attach_plan *plan, const struct record_opts *opts, struct verified *v,
 		      long limit)
 {

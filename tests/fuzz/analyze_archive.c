@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hostile archive through the commands: any JSON at both ends, any records between, whole or cut.
- * Nothing crashes or leaks, and what is printed is well-formed: text without control characters,
- * JSON, pages and pictures of their own elements alone.
+ * Runs the commands on a hostile archive: any JSON at both ends, any records between, complete or
+ * truncated. There must be no crash or leak, and the output must be well-formed: text without
+ * control characters, JSON, pages and images with only their own elements.
  *
- * Input: the command, flags, then the header and the end (two bytes of length each); with SCHEMA,
- * edits of the schema: how many, and for each where in it (two bytes) a byte is to stand; then
- * records as in row_bytes.h. A text that is no JSON object goes into the member as it is.
+ * Input: the command, flags, then header and end (each with a length of two bytes); with SCHEMA,
+ * edits of the schema: their number, and for each an offset (two bytes) and the byte to store
+ * there; then records as in row_bytes.h. Text that is not a JSON object is stored in the member
+ * unchanged.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ enum { RAW_HEADER = 1, RAW_END = 2, CUT = 4, FLUSH_OFTEN = 8, SCHEMA = 16, ROWS_
 
 enum output { TEXT, TEXT_TABS, TEXT_CSV, JSON, PAGE, PICTURE, SCRIPTED, BINARY, ARCHIVE };
 
-/* PATH stands for the archive's, OTHER for that of another one. */
+/* PATH is replaced by the archive's path, OTHER by that of another one. */
 static const char PATH[] = "PATH", OTHER[] = "OTHER";
 
 static const struct {
@@ -79,7 +80,7 @@ enum { RUNS = sizeof(runs) / sizeof(*runs) };
 static const char own_text[] = "{\"host\":\"h\",\"started_at_ns\":1700000000000000000,"
 			       "\"stop_reason\":\"duration\",\"duration_ns\":5000000000}";
 
-/* Over the first bytes of a member's text, wherever that is. */
+/* Overwrites the first bytes of a member's text. */
 static void put_raw(int fd, const char *name, struct span text)
 {
 	off_t end = lseek(fd, 0, SEEK_END);
@@ -101,7 +102,7 @@ static void put_raw(int fd, const char *name, struct span text)
 	}
 }
 
-/* Letters become others: a kind of events has another name, stream, fields, units. */
+/* Changes letters, so that an event kind has a different name, stream, fields or units. */
 static char *edited_schema(struct bytes *b)
 {
 	char *schema = schema_text();
@@ -143,7 +144,7 @@ static struct span take_end(struct bytes *b)
 	return take_bytes(b, take(b, 2));
 }
 
-/* Into an empty file. */
+/* Writes the archive to an empty file. */
 static void make_archive(int fd, const char *uuid, unsigned flags, struct bytes *b)
 {
 	struct span header = take_end(b), end = take_end(b);
@@ -170,7 +171,7 @@ static void make_archive(int fd, const char *uuid, unsigned flags, struct bytes 
 
 /* ---- the command ---- */
 
-/* What went to the descriptor of stdout is whole. */
+/* Checks that the archive written to stdout is complete. */
 static void check_archive(void)
 {
 	struct obz_reader *r;
@@ -221,7 +222,7 @@ static void empty(int fd)
 		abort();
 }
 
-/* What it said on stderr. */
+/* Checks the messages on stderr. */
 static void check_messages(void)
 {
 	static char text[1 << 16];
@@ -260,7 +261,7 @@ static void run(unsigned which)
 	check_messages();
 }
 
-/* The commands' messages are looked at, what the fuzzer says is kept. */
+/* Captures the commands' messages on stderr; keeps those of the fuzzer. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static char mask[] = "-close_fd_mask=2";
@@ -287,7 +288,7 @@ static int make_file(const char *name, char path[32])
 	return fd;
 }
 
-/* A process, a thread, a stack, a sample. */
+/* Writes an archive with a process, a thread, a stack and a sample. */
 static void make_other(void)
 {
 	static const uint8_t rows[] = {0, 0, 0,	 0, 1, 1, 1, 1, 1, 1, 2,  2, 2, 2, 2, 1, 3, 1, 1,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Whole capture files: no crash, and what comes out keeps its laws: connections are announced
- * before their payload, each byte of a direction comes at most once and in order, lengths and sums
- * agree.
+ * Imports whole capture files: there must be no crash, and the records must be consistent:
+ * connections are announced before their payload, each byte of a direction occurs at most once and
+ * in order, lengths and sums match.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	/* The first byte chooses the limits, so that the tight ones are met as well. */
+	/* The first byte selects the limits, so that tight ones are tested, too. */
 	if (data[0] & 1)
 		o.limits.max_cnt = 2;
 	if (data[0] & 2)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Hostile conversations: the input is cut into pieces with directions, holes and unkept tails. */
+/*
+ * Hostile conversations: the input is split into calls with directions, gaps and truncated payload.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ static void sink(void *ctx, struct l7_conn *c, const struct l7_exchange *x)
 	}
 }
 
-/* Between two calls a connection may rest. */
+/* Puts the connection to rest between two calls. */
 static struct l7_conn *rest_and_wake(struct l7_conn *c)
 {
 	struct l7_rest *r = l7_conn__rest(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any records, as a hostile archive may hold them: no crash, and the views agree with what is added
- * up in memory. */
+/* Any records, as in a hostile archive: there must be no crash, and the views must match the
+ * aggregates computed in memory. */
 #include "../unit/load_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any text as a function's name: the short form is neither empty nor longer, and its brackets are
- * matched where those of the name were. */
+/* Any text as a function's name: the short form must not be empty or longer than the name, and its
+ * brackets must be balanced when those of the name are. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { DEPTH_MAX = 4096 };
 
-/* Taking every byte for what it looks like, so of a name without operators and arrows. */
+/* Whether brackets are balanced; only for names without operators and arrows. */
 static bool matched(struct span s)
 {
 	static const char open[] = "<([{", close[] = ">)]}";
@@ -29,7 +29,7 @@ static bool matched(struct span s)
 	return !depth;
 }
 
-/* Escapes of Rust's old mangling may stand for any bracket. */
+/* Escapes of Rust's legacy mangling may represent any bracket. */
 static bool is_plain(struct span s)
 {
 	return !memchr(s.p, '$', s.len) && !memchr(s.p, '-', s.len) &&
@@ -39,7 +39,7 @@ static bool is_plain(struct span s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	struct strbuf b = {0};
-	char *copy = malloc(sz ? sz : 1); /* its own size, so that nothing is read behind it */
+	char *copy = malloc(sz ? sz : 1); /* exact size, so that reads after the end are detected */
 	struct span name = {copy, sz};
 
 	if (!copy)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any strings and numbers in every place of the HTML page, with a flame graph in it, and in tables
- * of every format: what comes out is well-formed and nothing of theirs is markup.
+ * Any strings and numbers in every position of the HTML page, with a flame graph in it, and in
+ * tables of every format: the output must be well-formed, and none of the input may become markup.
  *
- * Input: control byte (what follows: its place, and how values are typed), a string up to a zero.
+ * Input: control byte (position of the string that follows, and how values are typed), a string up
+ * to a zero.
  */
 #include "analyze/graph/flamegraph.h"
 #include "analyze/report/html.h"
@@ -79,7 +80,7 @@ static void add_table(struct page *p, struct html *h, unsigned control, const ch
 		abort();
 }
 
-/* The string is the frame's name, and lives as long as the input. */
+/* The string is the frame's name and is valid as long as the input. */
 static void add_frame(struct page *p, unsigned control, char *text)
 {
 	p->frames[p->frame_cnt++] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --services files: any bytes are read or refused, and what was read can be asked. */
+/* --services files: any bytes are accepted or refused; accepted files can be queried. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A binary together with what it refers to: split DWARF's .dwo file or .dwp package, dwz's common
- * file. Both come from the input, so that either may be hostile to the other.
+ * A binary with the file it refers to: a .dwo file or .dwp package of split DWARF, or dwz's common
+ * file. Both are from the input, so that either may be hostile to the other.
  *
- * Input: which of them the second file is (modulo 4: none, a.dwo, prog.dwp, by build-id), three
- * bytes with the length of the binary, the binary, the second file.
+ * Input: kind of the second file (modulo 4: none, a.dwo, prog.dwp, by build-id), length of the
+ * binary (three bytes), the binary, the second file.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static void touch(void *ctx, size_t index, const struct symbol_frame *chain, siz
 	}
 }
 
-/* Spread over the code. */
+/* Chooses addresses spread over the code. */
 static size_t choose_addrs(struct input *in, uint64_t *addrs)
 {
 	const struct elf_range *code;

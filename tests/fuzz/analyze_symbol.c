@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whole ELF images through the symbolizer: headers, symbol tables, all of DWARF, compressed
- * sections. The corpus holds small programs of several compilers and DWARF versions. What a look-up
- * costs stays within its bound, and takes no memory that is not counted. */
+/*
+ * Runs the symbolizer on whole ELF images: headers, symbol tables, all of DWARF, compressed
+ * sections. The corpus has small programs of several compilers and DWARF versions. The cost of
+ * lookups must stay within the budget, and no memory may be allocated that is not charged.
+ */
 #include <sanitizer/allocator_interface.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -40,7 +42,7 @@ static void touch(void *ctx, size_t index, const struct symbol_frame *chain, siz
 	}
 }
 
-/* Addresses where the image has code, and some where no image should. */
+/* Chooses addresses in the image's code, and some outside of any image. */
 static size_t choose_addrs(struct input *in, uint64_t *addrs, size_t max)
 {
 	const struct elf_range *code;
@@ -84,8 +86,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return !__sanitizer_install_malloc_and_free_hooks(note_malloc, note_free);
 }
 
-/* Beyond what is counted: the tables of headers, in proportion to the file, and of the addresses.
- */
+/* Memory that is not charged: the header tables, proportional to the file, and the addresses. */
 static void check_cost(const struct symbolizer *s, size_t sz, size_t cnt, long long before)
 {
 	long long used = atomic_load(&most) - before;

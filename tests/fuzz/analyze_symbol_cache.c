@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Symbol cache files, given the magic, counts that fit and the right checksum so that what lies
- * behind them is reached. */
+/* Symbol cache files. The magic, consistent counts and a valid checksum are inserted, so that the
+ * code after these checks is reached. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Services with any names and any calls between them as each kind of picture, narrowed and merged
- * before: what is written is well-formed and has nothing of the names but text.
+ * Services with any names and any calls between them, filtered and merged, drawn as each kind of
+ * image: the output must be well-formed, and names may occur only as text.
  *
  * Input: a byte of options, the limit, the depth, the title up to a zero; then services (control
- * byte below 128, name, region and cluster up to a zero each) and calls (control byte, client,
+ * byte below 128, name, region and cluster, each up to a zero) and calls (control byte, client,
  * server, protocol, numbers as in row_bytes.h).
  */
 #include "analyze/topology/topology.h"

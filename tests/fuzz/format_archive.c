@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A whole file as an archive: opened, walked, every member decoded, checked and unpacked. CRCs are
- * not held against it in this build, so that what lies behind them is reached. */
+/* Opens a whole file as an archive, walks it, decodes, checks and decompresses every member. This
+ * build does not verify CRCs, so that the code after these checks is reached. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

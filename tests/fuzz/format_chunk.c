@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables of columns, uncompressed. Up to the first NUL the input is a schema; without one, ours.
- * What decodes must encode again to rows that are the same. */
+/* Uncompressed tables of columns. The input up to the first NUL is a schema; without a NUL, this
+ * build's schema is used. Decoded rows must be the same after encoding and decoding them again. */
 #include <stdio.h>
 #include <stdlib.h>
 

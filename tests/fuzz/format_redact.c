@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hostile conversations of both directions, cut anywhere, with holes and unkept tails. Nothing
- * behind what was kept is touched, nothing is read outside of it, a byte is changed into a mask's
- * alone, and stays one when what was masked is masked again. Or (byte 0, bit 1) a conversation of
- * redact_plant.h with a secret in it, of which nothing comes out.
+ * Hostile conversations in both directions, cut anywhere, with gaps and truncated payload. Bytes
+ * after the captured ones must not be changed, nothing may be read outside of the buffer, a byte
+ * may change only to a mask character, and masking the result again must keep the masked bytes.
+ * Alternatively (byte 0, bit 1), a conversation of redact_plant.h with a secret, no part of which
+ * may be left.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct conversation {
 	bool sql;
 };
 
-/* Stars, as themselves and in Huffman code; digits of SQL. */
+/* Mask characters: stars, plain and Huffman coded; digits of SQL. */
 static bool is_mask(uint8_t ch)
 {
 	return ch == '*' || ch == 0xf9 || ch == '?';
@@ -35,7 +36,7 @@ static void one_call(struct conversation *c, unsigned control, const uint8_t *p,
 	memcpy(first, p, sz);
 	first[sz] = GUARD;
 	if (!redact__apply(&c->once, c->sql, &call) && memcmp(first, p, sz))
-		abort(); /* changed, and not said so */
+		abort(); /* changed, but not reported */
 	if (first[sz] != GUARD)
 		abort();
 	memcpy(second, first, sz);
@@ -70,7 +71,7 @@ static size_t next_cut(void *ctx)
 	return next(ctx);
 }
 
-/* Of characters that no row has so many of. */
+/* Writes a secret of characters that are rare in all rows. */
 static void make_secret(char *secret, struct bytes *b)
 {
 	static const char of[] = "QZXJVKW923478650";
@@ -79,7 +80,7 @@ static void make_secret(char *secret, struct bytes *b)
 		secret[i] = of[(next(b) + i) % (sizeof(of) - 1)];
 }
 
-/* Words, and what is no command. */
+/* Writes lines of words that are not commands. */
 static struct planted make_lines(char *to, struct bytes *b)
 {
 	static const char of[] = "bdfgijkl 0123.:;=-_/\n\n";
@@ -91,7 +92,7 @@ static struct planted make_lines(char *to, struct bytes *b)
 	return (struct planted){to, sz ? sz + 2 : 0};
 }
 
-/* row, fillers, secret, lines; then where it is cut */
+/* Input: row, fillers, secret, lines; then the positions of cuts. */
 static void plant_one(struct bytes b)
 {
 	const struct planter *row = &planters[next(&b) % PLANTER_CNT];

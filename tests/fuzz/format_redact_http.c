@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A secret is planted where HTTP and command lines have one, among text of the input's, and the
- * conversation is cut into calls as the input says: no four bytes of it are left in their place.
+ * Inserts a secret where HTTP and command lines may have one, among text of the input, and cuts the
+ * conversation into calls as the input specifies: no four consecutive bytes of it may be left in
+ * place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ enum { FILL_MAX = 64, TEXT_MAX = 1024, LEFT_MAX = 3 };
 static const char secret[] = "Zq7xS3cr3tQz9vW";
 #define SECRET_SZ (sizeof(secret) - 1)
 
-/* '\x1e' is the secret, '\x1f' text of the input's. */
+/* '\x1e' is replaced by the secret, '\x1f' by text of the input. */
 static const struct {
 	const char *text;
 	size_t sz;

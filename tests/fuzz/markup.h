@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether what a program wrote is what it meant to write, whatever names it was given: text without
- * characters that act instead of showing, and markup of its own elements and attributes alone, all
- * closed, with as many scripts as it has itself. Aborts and says where.
+ * Checks that a program's output contains only its own markup, whatever names it was given: text
+ * without control characters; only the program's own elements and attributes, all closed; only the
+ * expected number of scripts. Aborts and prints the location on failure.
  */
 #ifndef TESTS_MARKUP_H
 #define TESTS_MARKUP_H
@@ -30,7 +30,7 @@ __attribute__((noreturn)) static inline void markup_fail(const char *why, const 
 	abort();
 }
 
-/* One character of UTF-8; 0: none. */
+/* Length of one UTF-8 character; 0: invalid. */
 static inline size_t markup_char(const uint8_t *p, size_t left, uint32_t *code)
 {
 	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
@@ -49,7 +49,7 @@ static inline size_t markup_char(const uint8_t *p, size_t left, uint32_t *code)
 		       : len;
 }
 
-/* `allowed`: control characters that the format has. */
+/* `allowed`: control characters that the format uses. */
 static inline void check_text(const char *text, size_t len, const char *allowed)
 {
 	const uint8_t *p = (const uint8_t *)text, *end = p + len;
@@ -67,7 +67,7 @@ static inline void check_text(const char *text, size_t len, const char *allowed)
 	}
 }
 
-/* Values, one a line or alone. */
+/* Checks JSON values, one per line or a single one. */
 static inline void check_json_syntax(const char *text, size_t len)
 {
 	struct json_tokener *t = json_tokener_new_ex(64);
@@ -120,7 +120,7 @@ static inline size_t markup_name(const char *p, const char *end)
 	return n;
 }
 
-/* Behind an & */
+/* Checks what follows an &. */
 static inline void check_entity(const char *p, const char *end)
 {
 	static const char *const known[] = {"lt;", "gt;", "amp;", "quot;"};
@@ -133,7 +133,7 @@ static inline void check_entity(const char *p, const char *end)
 	markup_fail("an & that is not escaped", p, end);
 }
 
-/* Behind an element's name; returns what is behind its >. */
+/* Checks attributes after an element's name; returns the position after its >. */
 static inline const char *check_attributes(const char *p, const char *end, bool *empty)
 {
 	static const char known[] =
@@ -177,7 +177,7 @@ struct markup {
 	unsigned scripts;
 };
 
-/* The text of a script or style is its own until it is closed. */
+/* Skips the content of a script or style element up to its end tag. */
 static inline const char *skip_raw(const char *name, size_t len, const char *p, const char *end)
 {
 	char close[16];
@@ -221,7 +221,7 @@ static inline const char *check_element(struct markup *m, const char *p, const c
 	return p;
 }
 
-/* An HTML page or SVG with so many scripts. */
+/* Checks an HTML page or SVG with the given number of scripts. */
 static inline void check_markup(const char *text, size_t len, unsigned scripts)
 {
 	static const char *const heads[] = {"<!DOCTYPE html>",

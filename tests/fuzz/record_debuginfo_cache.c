@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file of --debuginfo-cache: what is put comes back; then its bytes are changed anywhere, the
- * trailer's checksum made right again, and what get() still takes lies within the file and has
- * strings that end. Names of ids never leave the directory.
+ * A file of --debuginfo-cache: get() must return what was put. Then bytes are changed anywhere and
+ * the trailer's checksum is corrected; the result of get() must still be within the file, with
+ * terminated strings. Names of ids must not leave the directory.
  *
- * Input: mode of put, mode of get, kind of symbols, why, alternate id, an id (each up to a
- * zero); then changes: flags, two bytes of place counted from the end, length byte, bytes.
+ * Input: mode of put, mode of get, kind of symbols, reason, alternate id, an id (each up to a
+ * zero); then changes: flags, position from the end (two bytes), length byte, bytes.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -73,7 +73,7 @@ static void check_name(const char *text)
 	require(strchr(name, '/') == strrchr(name, '/'));
 }
 
-/* The one entry there is, open for changes. */
+/* Opens the only entry for changes. */
 static int open_entry(void)
 {
 	int sub = openat(cache.fd, "ab", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
@@ -112,7 +112,7 @@ static bool get(enum debuginfo_mode mode, struct slim_member *m)
 	return true;
 }
 
-/* One frame of some bytes with its size; returns the trailer's size. */
+/* Puts one frame of a few bytes with its size; returns the trailer's size. */
 static uint64_t put(enum debuginfo_mode mode, struct slim_member *m)
 {
 	static const char raw[64] = "an ELF file";
@@ -137,7 +137,7 @@ static uint64_t put(enum debuginfo_mode mode, struct slim_member *m)
 	return st.st_size - m->sz;
 }
 
-/* The checksum is the last but one word of the trailer. */
+/* Corrects the checksum, the second to last word of the trailer. */
 static void fix_crc(int fd, uint64_t trailer_sz)
 {
 	uint8_t trailer[1024];

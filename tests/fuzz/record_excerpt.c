@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a file with DWARF, and as dwz's common one; addresses all over it. What comes out is
- * an ELF file, and an excerpt of that can be made again. */
+/* Any bytes as a file with DWARF, and as dwz's common file, with addresses spread over it. The
+ * result must be an ELF file from which an excerpt can be made again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as the file behind an executable mapping: identified or refused, the bias computed for
- * any offset. */
+/* Any bytes as the file of an executable mapping: it is identified or refused, and the bias is
+ * computed for any offset. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

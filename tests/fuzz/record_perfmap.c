@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A perf-map of a hostile process, read while it is written: appended to, cut, written anew, with
- * holes up to a terabyte, of another kind or owner, in a /proc made for it. Whatever is in it, a
- * symbol that is reported holds a remembered address, lies within bounds and comes once, its name
- * is a piece of what was written, and what is read is bounded.
+ * A perf-map of a hostile process, read while it is written: appended to, truncated, rewritten,
+ * with holes up to a terabyte, of a different type or owner, in a /proc created for it. Whatever it
+ * contains, a reported symbol must contain a stored address, be within limits and be reported once;
+ * its name must be part of the written text; and the amount read must be bounded.
  *
  * Input: steps of a control byte and its arguments.
  *   0  append: length byte, bytes        3  hole: the file grows by 2^byte without data
- *   1  anew: length byte, bytes          4  hit: an address (as in row_bytes.h)
- *   2  cut to byte/256 of its size       5  lines: count and first number; so many are appended
- *   6  resolve                           7  the file becomes: away, FIFO, link, directory,
- * another's
+ *   1  rewrite: length byte, bytes       4  hit: an address (as in row_bytes.h)
+ *   2  truncate to byte/256 of its size  5  lines: count and first number, appended
+ *   6  resolve                           7  the file becomes: missing, FIFO, link, directory,
+ *                                           another user's
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #include "record/host/procfs.h"
 #include "../unit/row_bytes.h"
 
-/* Never larger for a file system's sake. */
+/* Limits of the file's size and of the work. */
 enum { HOLE_BITS = 40, LINES_MAX = 256, HITS_MAX = 256, REPORTED_MAX = 4096, RESOLVES_MAX = 16 };
 
 static char root[64], file[96];
@@ -57,7 +57,7 @@ static void make_tree(void)
 	char path[128];
 	FILE *f;
 
-	/* in memory where there is room for that */
+	/* in memory when possible */
 	snprintf(root, sizeof(root), "%s/fuzz-perfmap.XXXXXX",
 		 statfs("/dev/shm", &fs) ? "/tmp" : "/dev/shm");
 	require(mkdtemp(root));
@@ -85,7 +85,7 @@ static void write_at_end(struct span s, int flags)
 
 	if (fd < 0)
 		return;
-	if (write(fd, s.p, s.len) < 0) { /* as large as the file system has them */
+	if (write(fd, s.p, s.len) < 0) { /* limited by the file system's maximum file size */
 	}
 	close(fd);
 }
@@ -107,7 +107,7 @@ static void cut(unsigned share)
 	}
 }
 
-/* Functions side by side, some over others. */
+/* Appends adjacent functions, some of which overlap. */
 static void append_lines(unsigned cnt, uint64_t first)
 {
 	static char text[LINES_MAX * 64];

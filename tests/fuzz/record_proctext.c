@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The texts that other processes can shape: the first byte chooses the parser. What comes out must
- * lie within what went in.
+ * Texts that other processes can influence; the first byte selects the parser. The output must be
+ * within the input.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a binary, and as its debug file: the slim ELF is whole, of the size foretold, and
- * slim again as it is. */
+/* Any bytes as a binary, and as its debug file: the slim ELF must be complete, have the predicted
+ * size, and be unchanged when slimmed again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "record/symbols/slim.h"
 
 #define MAX_DWARF                                                                                  \
-	(8u << 20) /* a zlib stream of the input's size may ask for a thousand times as much */
+	(8u << 20) /* a zlib stream may expand to a thousand times the input's size */
 
 static int to_file(void *ctx, const void *p, size_t len)
 {

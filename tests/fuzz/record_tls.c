@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a library: no site is outside of the file, and each is told once. */
+/* Any bytes as a library: every site must be inside the file and be reported once. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>

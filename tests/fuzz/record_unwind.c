@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind tables of hostile images. The first byte chooses what the others are: a whole ELF image,
- * or the bytes of one of the sections read, put into a sound image. A table that comes out must be
- * one that the walk can trust.
+ * Unwind tables of hostile images. The first byte selects what the others are: a whole ELF image,
+ * or the content of one of the parsed sections in a valid image. The resulting table must be safe
+ * for the walk.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -87,7 +87,7 @@ static void check(const struct unwind_table *t)
 	if (t->page_cnt) {
 		require(unwind_table__find(t, t->first_page << PAGE_SHIFT_ELF) != NULL);
 		require(t->rules[0].cfa == CFA_NONE);
-		/* nothing is said of what lies behind the last function */
+		/* there are no rows after the last function */
 		require(!rows || unwind_table__find(t, ((t->first_page + t->page_cnt)
 							<< PAGE_SHIFT_ELF)) == NULL);
 	}

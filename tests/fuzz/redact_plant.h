@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a secret stands in conversations: a row for each protocol and command, of fixed size. A
- * conversation is `other` in the other direction, then start, any number of fillers, head, the
- * secret, tail, and the last three once more; with lines in front where the protocol is one of
- * lines. Wherever it is cut into calls, nothing of the secret may come out.
+ * Positions of secrets in conversations: a row for each protocol and command, of fixed size. A
+ * conversation is `other` in the other direction, then start, any number of fillers, head, secret,
+ * tail, and the last three once more; for line-based protocols with lines before them. No part of
+ * the secret may be left, wherever the conversation is cut into calls.
  */
 #ifndef TESTS_REDACT_PLANT_H
 #define TESTS_REDACT_PLANT_H
@@ -17,7 +17,7 @@
 
 enum {
 	SECRET_SZ = 16,
-	TELLING = 5, /* characters of a secret in a row that tell it */
+	TELLING = 5, /* consecutive characters of a secret that count as leaked */
 	TALK_MAX = 4096
 };
 
@@ -37,7 +37,7 @@ struct planter {
 		s, sizeof(s) - 1                                                                   \
 	}
 #define NONE P("")
-/* Of a protocol that needs no beginning. */
+/* For a protocol that needs no start. */
 #define LINES(name, filler, head, tail)                                                            \
 	{name, false, true, NONE, NONE, P(filler), P(head), P(tail)},
 #define PLAIN(name, filler, head, tail)                                                            \
@@ -66,7 +66,7 @@ struct planter {
 #define MONGO_FIND MONGO("\x2b") "\x16\0\0\0\5payload\0\3\0\0\0\0abc\0"
 #define MQTT5_START "\x10\x0d\0\4MQTT\5\2\0\x3c\0\0\0"
 
-/* One row a command. Sizes count the secret's 16 characters. */
+/* One row per command. Sizes include the secret's 16 characters. */
 static const struct planter planters[] = {
 	/* Redis */
 	PLAIN("redis auth", PING, "*2\r\n$4\r\nAUTH\r\n$16\r\n", "\r\n") PLAIN(
@@ -196,7 +196,7 @@ static size_t plant_put(uint8_t *to, size_t at, struct planted what)
 	return at + what.sz;
 }
 
-/* A conversation's bytes: `lines` in front, so many fillers, the secret in it twice. */
+/* Writes a conversation: `lines` first, the given number of fillers, the secret twice. */
 static size_t plant(uint8_t *to, const struct planter *row, struct planted lines, unsigned fillers,
 		    const char *secret)
 {
@@ -221,7 +221,7 @@ static bool plant_shows(const uint8_t *p, size_t sz, const char *secret)
 	return false;
 }
 
-/* Masks the conversation in place; after how many bytes a call ends is what cuts() says. */
+/* Masks the conversation in place; cuts() returns the length of each call. */
 static void plant_talk(const struct planter *row, uint8_t *talk, size_t sz,
 		       size_t (*cuts)(void *ctx), void *ctx)
 {

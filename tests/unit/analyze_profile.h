@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A small profile that the tests of the profile sinks feed to each of them. */
+/* A small profile used by the tests of all profile sinks. */
 #ifndef TESTS_ANALYZE_PROFILE_H
 #define TESTS_ANALYZE_PROFILE_H
 

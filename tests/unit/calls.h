@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Conversations that lose calls, for the tests of pairing after losses. Fixed seeds: the same on
- * every machine. */
+/* Conversations with lost calls, for the tests of pairing requests and responses after losses.
+ * Fixed seeds, so that results do not depend on the machine. */
 #ifndef TESTS_UNIT_CALLS_H
 #define TESTS_UNIT_CALLS_H
 
@@ -26,18 +26,18 @@ static uint64_t random_below(uint64_t n)
 
 struct call {
 	struct l7_piece piece;
-	unsigned first, cnt; /* its messages */
+	unsigned first, cnt; /* its messages: index of the first one, and their number */
 };
 
-/* One conversation, seen by its client. */
+/* One conversation, as seen by its client. */
 struct calls {
 	struct call v[MAX_CALLS];
 	unsigned cnt;
 	uint64_t pos[2], now_ns;
-	bool timed; /* now_ns is set by whoever converses */
+	bool timed; /* the test sets now_ns */
 };
 
-/* One call more; takes `data`. */
+/* Appends a call; takes ownership of `data`. */
 static void calls_say(struct calls *c, enum l7_dir dir, unsigned first, unsigned cnt, char *data,
 		      size_t sz)
 {
@@ -52,7 +52,7 @@ static void calls_say(struct calls *c, enum l7_dir dir, unsigned first, unsigned
 	c->pos[dir] += sz;
 }
 
-/* Feeds those that were not lost. */
+/* Feeds the calls that were not lost. */
 static void calls_feed(const struct calls *c, const bool *lost, const struct l7_conn_opts *opts)
 {
 	struct l7_conn *conn;
@@ -66,7 +66,7 @@ static void calls_feed(const struct calls *c, const bool *lost, const struct l7_
 	l7_conn__free(conn);
 }
 
-/* Pairs of which no call was lost. */
+/* Number of pairs without a lost call. */
 static uint64_t calls_due(const struct calls *c, const bool *lost)
 {
 	static bool gone[REQUESTS];

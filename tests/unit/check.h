@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CHECK(condition, "detail %d", ...): says where and what failed, goes on. main() returns `failed`. */
+/* CHECK(condition, "detail %d", ...): prints location and detail of a failure and continues. main()
+ * returns `failed`. */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Small ELF images made in memory: sections are bytes put one after the other. */
+/* Builds small ELF images in memory; the data of sections is stored one after the other. */
 #ifndef TESTS_ELF_IMAGE_BUILD_H
 #define TESTS_ELF_IMAGE_BUILD_H
 
@@ -69,7 +69,7 @@ static inline void put_fill(struct buf *b, int c, size_t len)
 enum { IMAGE_SECTIONS = 24, IMAGE_CODE = 0x1000 };
 
 struct image {
-	struct buf data; /* of all sections, from the beginning of the file on */
+	struct buf data; /* of all sections, starting at the beginning of the file */
 	struct buf names;
 	Elf64_Shdr headers[IMAGE_SECTIONS];
 	unsigned cnt;
@@ -89,7 +89,7 @@ static inline void image_init(struct image *im, uint64_t code_sz)
 	put_str(&im->names, ".text");
 }
 
-/* Takes over b's bytes; returns the header for what is not usual. */
+/* Adds a section; takes ownership of b's bytes. Returns its header, for unusual fields. */
 static inline Elf64_Shdr *image_add(struct image *im, const char *name, uint32_t type,
 				    struct buf *b)
 {
@@ -107,7 +107,7 @@ static inline Elf64_Shdr *image_add(struct image *im, const char *name, uint32_t
 	return h;
 }
 
-/* One symbol, strings[offset], for each of cnt pieces of step bytes of code. */
+/* Adds cnt symbols, strings[offset], one per `step` bytes of code. */
 static inline void image_add_symbols(struct image *im, struct buf *strings, unsigned cnt,
 				     uint64_t step, uint32_t first, uint32_t apart)
 {
@@ -129,7 +129,7 @@ static inline void image_add_symbols(struct image *im, struct buf *strings, unsi
 	image_add(im, ".strtab", SHT_STRTAB, strings);
 }
 
-/* Writes the headers behind the sections; more of them, `repeat` times the last, when asked. */
+/* Writes the section headers after the sections; the last one `repeat` more times. */
 static inline void image_finish(struct image *im, unsigned repeat)
 {
 	Elf64_Ehdr e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
@@ -160,7 +160,7 @@ static inline void image_free(struct image *im)
 	*im = (struct image){0};
 }
 
-/* For symbolizer__image(). */
+/* Callback for symbolizer__image(). */
 static inline int image_open(void *ctx)
 {
 	const struct image *im = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A small archive of every kind with known rows, in memory; and a reading of one that counts what
- * is intact. */
+/* Creates a small archive in memory, with known rows of every kind; and reads an archive, counting
+ * its intact parts. */
 #ifndef TESTS_FORMAT_ARCHIVE_H
 #define TESTS_FORMAT_ARCHIVE_H
 
@@ -31,8 +31,8 @@ static const char *const debug_names[] = {
 	".build-id/ab/cdef0123456789.debug.zst",
 	".build-id/sha1/0123456789abcdef0123456789abcdef01234567.debug.zst"};
 
-/* `rows` of each kind in each of `flushes` chunks of each stream; a debug member after the first.
- */
+/* Writes `rows` of each kind to each of `flushes` chunks of each stream, and a debug member after
+ * the first one. */
 static inline int archive_write(int fd, uint64_t seed, size_t flushes, size_t rows,
 				const char *end_json)
 {
@@ -81,7 +81,7 @@ static inline uint8_t *archive_make(uint64_t seed, size_t flushes, size_t rows, 
 	return p;
 }
 
-/* What a reader makes of some bytes. */
+/* Result of reading an archive. */
 struct reading {
 	int err; /* of open */
 	bool header, end;
@@ -149,7 +149,7 @@ static inline struct reading archive_read(int fd)
 	return got;
 }
 
-/* Reads len bytes as an archive; fd is a scratch memfd. */
+/* Reads len bytes as an archive. fd: memfd for temporary use. */
 static inline struct reading archive_read_bytes(int fd, const uint8_t *p, size_t len)
 {
 	if (ftruncate(fd, 0) || pwrite(fd, p, len, 0) != (ssize_t)len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Random rows of any kind, with the extreme values, and their comparison. Deterministic for a seed.
- */
+/* Random rows of any kind, including extreme values, and their comparison. Deterministic for a
+ * seed. */
 #ifndef TESTS_FORMAT_RANDOM_H
 #define TESTS_FORMAT_RANDOM_H
 
@@ -20,7 +20,8 @@ static uint64_t random_u64(void)
 	return random_state;
 }
 
-/* Small, repeated, growing, extreme: each often enough to meet every encoding's edge. */
+/* Small, repeated, growing and extreme numbers, each frequent enough to reach the limits of every
+ * encoding. */
 static uint64_t random_number(enum rec_type type, size_t i)
 {
 	uint64_t max = type == REC_T_u32 ? UINT32_MAX : UINT64_MAX;

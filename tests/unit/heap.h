@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bytes that are allocated and not freed. */
+/* Number of allocated bytes that are not freed. */
 #ifndef TESTS_HEAP_H
 #define TESTS_HEAP_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conversations of tests/l7/PROTOCOL/CASE.in, as analyze_l7.c describes them, in memory.
+ * Reads conversations of tests/l7/PROTOCOL/CASE.in into memory; analyze_l7.c describes the format.
  */
 #ifndef TESTS_UNIT_L7_CASE_H
 #define TESTS_UNIT_L7_CASE_H
@@ -12,7 +12,7 @@
 
 #include "analyze/l7/engine/l7.h"
 
-/* One call; `data` is its own allocation, so that a read past the end is seen. */
+/* One call. `data` is a separate allocation, so that reads past its end are detected. */
 struct l7_call {
 	struct l7_piece piece;
 	bool lost;
@@ -26,10 +26,10 @@ struct l7_case {
 	bool datagrams, open;
 	struct l7_arg args[4]; /* strings owned by method */
 	size_t arg_cnt;
-	char also[32]; /* the part may speak this: HTTP/1's refusal of HTTP/2 */
+	char also[32]; /* another protocol the part may use: HTTP/1 when it refuses HTTP/2 */
 };
 
-/* C escapes; the result is never longer than the text. */
+/* Resolves C escapes; the result is never longer than the text. */
 static inline size_t l7_case_unescape(const char *s, char *dst)
 {
 	size_t n = 0;
@@ -97,7 +97,7 @@ static inline void l7_case_arg(struct l7_case *c, const char *text)
 	c->arg_cnt++;
 }
 
-/* False: not there. */
+/* False: no such file. */
 static inline bool l7_case_read(struct l7_case *c, const char *path)
 {
 	uint64_t pos[2] = {0, 0};

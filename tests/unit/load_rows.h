@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arbitrary bytes as records of one capture, loaded twice: as rows, from which the views compute
- * the weights, and added up in memory, as reports do. Both must agree in every row. Shared by a
- * unit test and a fuzz target.
+ * Loads arbitrary bytes as records of one capture, in two ways: as rows, from which the views
+ * compute the weights, and aggregated in memory, as in reports. Both must give the same rows. Used
+ * by a unit test and a fuzz target.
  */
 #ifndef TESTS_LOAD_ROWS_H
 #define TESTS_LOAD_ROWS_H
@@ -14,7 +14,7 @@
 #include "analyze/store/table.h"
 #include "row_bytes.h"
 
-/* One record; false: no bytes left. Sums of counts must not overflow in SQL. */
+/* Loads one record; false: no bytes left. Sums of counts must not overflow in SQL. */
 static bool load_row(struct bytes *b, const struct loader *loader, struct load *l, void *state,
 		     int *err)
 {
@@ -50,14 +50,14 @@ static const char *const compared[] = {
 	"SELECT * FROM thread_weight ORDER BY 1, 2",
 	"SELECT * FROM error_weight ORDER BY 1, 2",
 	"SELECT * FROM hot_function ORDER BY kind, function_id",
-	/* a sum of shares, in no order of its own: the last digit is open */
+	/* a sum of shares in undefined order: the last digit may differ */
 	"SELECT kind, count, value, round(share, 9), threads, pid, comm, exe, process_id FROM "
 	"hot_process ORDER BY kind, process_id",
 	"SELECT * FROM stack_completeness ORDER BY kind, cause",
 	"SELECT * FROM binary_symbols ORDER BY 1",
 };
 
-/* All the compared views as one text; NULL after an error. Malloc'ed. */
+/* All compared views as one text, malloc'ed; NULL after an error. */
 static char *loaded_text(struct bytes b, bool rows)
 {
 	static const char *const always[] = {"process", "thread", "binary", "function"};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stand-ins for the tracker's neighbours, which write down what they are told: records as lines of
- * text, published ranges by process, tables built, debuginfo wanted. Included by one test program
- * each.
+ * Fakes of the modules that the tracker calls. They log their calls: records as lines of text,
+ * published ranges by process, tables built, debuginfo wanted. Included by one test program each.
  */
 #ifndef TESTS_RECORD_FAKES_H
 #define TESTS_RECORD_FAKES_H
@@ -32,8 +31,8 @@ static inline void fake_readers_free(void)
 	fake_readers = NULL;
 }
 
-/* New ones, in place of those of a tracker that has ended; patient, as a busy machine is no fault of
- * the tracker. The nursery is there already. */
+/* Creates new readers to replace those of a tracker that has ended, with long timeouts for busy
+ * machines. The nursery already exists. */
 static inline struct readers *fake_readers_new(void)
 {
 	fake_readers_free();
@@ -61,7 +60,7 @@ static void fake_log(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* How many lines since `from` contain both texts. */
+/* Number of lines since `from` that contain both texts. */
 static inline size_t fake_count(size_t from, const char *a, const char *b)
 {
 	size_t n = 0;

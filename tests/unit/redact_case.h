@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls in, masked bytes out; one row a case. A case is a connection; each call goes on where the
- * one before in its direction ended. Cases marked so are cut at every position into two and into
- * three calls as well, and must give the same bytes.
+ * Test cases of masking, one row each: calls and their expected masked bytes. A case is a
+ * connection; each call continues the previous one of its direction. Marked cases are also tested
+ * with calls cut at every position into two and three calls, and must give the same bytes.
  */
 #ifndef TESTS_REDACT_CASE_H
 #define TESTS_REDACT_CASE_H
@@ -15,7 +15,7 @@
 
 struct call {
 	unsigned dir;
-	const char *in, *out; /* out NULL: as it was */
+	const char *in, *out; /* out NULL: unchanged */
 	size_t sz, kept;
 };
 
@@ -26,7 +26,7 @@ struct row {
 };
 
 #define SZ(s) (sizeof(s) - 1)
-/* A call and what is left of it; SAME: all; KEPT: only the first n bytes were kept. */
+/* A call and its masked form; SAME: unchanged; KEPT: only the first n bytes were captured. */
 #define C(i, o)                                                                                    \
 	{                                                                                          \
 		0, i, o, SZ(i) + 0 * sizeof(char[SZ(i) == SZ(o) ? 1 : -1]), SZ(i)                  \
@@ -48,7 +48,7 @@ struct row {
 		0, i, o, SZ(i), n                                                                  \
 	}
 
-/* One call, in a buffer of its own size so that ASan sees each byte read outside. */
+/* Processes one call, in a buffer of its exact size, so that ASan detects each read outside. */
 static void apply(struct redact_conn **conn, bool sql, const struct call *c, uint64_t pos,
 		  const char *in, size_t sz, size_t kept, char *out)
 {
@@ -71,7 +71,7 @@ static void show(const char *what, const char *p, size_t sz)
 	printf("\n");
 }
 
-/* The row's calls, number `which` of them cut before a and b. */
+/* Checks the row's calls, with call `which` cut before a and b. */
 static int check(const struct row *row, int which, size_t a, size_t b)
 {
 	struct redact_conn *conn = NULL;

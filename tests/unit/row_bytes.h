@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arbitrary bytes as records of any kind. Small numbers and common strings take one byte, so that
- * what a fuzzer or a random generator makes refers to itself; tests/tools/fuzzseed.c writes the
- * same from an archive.
+ * Interprets arbitrary bytes as records of any kind. Small numbers and common strings take one
+ * byte, so that data of a fuzzer or random generator contains references to itself.
+ * tests/tools/fuzzseed.c writes this format from an archive.
  *
- *   row      kind (modulo 64), then its fields; a kind that does not exist is a sample
+ *   row      kind (modulo 64), then its fields; an unknown kind is a sample
  *   number   0..239: modulo 24; 255: eight bytes follow; else 0xffff
- *   string   0..199: one of eight; 200..254: so many bytes follow less 200; 255: two bytes of
- * length list     0..239: so many frames modulo 12; else one byte with their number; a frame is two
- * numbers
+ *   string   0..199: one of eight; 200..254: that many bytes less 200 follow;
+ *            255: a length of two bytes follows
+ *   list     0..239: that many frames modulo 12; else one byte with their number;
+ *            a frame is two numbers
  */
 #ifndef TESTS_ROW_BYTES_H
 #define TESTS_ROW_BYTES_H
@@ -85,7 +86,7 @@ static inline struct u64_span take_list(struct bytes *b, uint64_t *items)
 	return (struct u64_span){items, cnt};
 }
 
-/* A record's fields lie from &r->process on. False: no bytes left. */
+/* Reads a record; its fields start at &r->process. False: no bytes left. */
 static inline bool take_row(struct bytes *b, struct row *r)
 {
 	r->kind = take(b, 1) % REC_KIND_MAX;

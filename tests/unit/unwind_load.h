@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A process's executable mappings, read once from /proc/PID/maps, as tables in a store. For tests
- * of the unwinder alone. */
+/* Loads the unwind tables of a process's executable mappings, read once from /proc/PID/maps, into a
+ * store. For tests of the unwinder. */
 #ifndef TESTS_UNWIND_LOAD_H
 #define TESTS_UNWIND_LOAD_H
 
@@ -25,7 +25,8 @@ struct loaded {
 	size_t cnt;
 };
 
-/* Of a stopped thread, in the order of struct pt_regs, with which what ptrace gives begins. */
+/* Registers of a stopped thread, in the order of struct pt_regs, which is how the result of ptrace
+ * starts. */
 static inline int thread_registers(int tid, uint64_t words[UNWIND_PT_CNT])
 {
 	uint64_t all[64] = {0};
@@ -37,7 +38,7 @@ static inline int thread_registers(int tid, uint64_t words[UNWIND_PT_CNT])
 	return 0;
 }
 
-/* A file of what is mapped: the file itself, or a copy of the vDSO. */
+/* Opens the mapped file, or a copy of the vDSO. */
 static int load_open(int pid, const char *path, uint64_t start, uint64_t end)
 {
 	char name[64];
@@ -102,7 +103,7 @@ static void load_mapping(struct unwind_store *s, struct loaded *l, int pid, cons
 	close(fd);
 }
 
-/* Binary ids are the ranges' numbers, from 1. 0, or -errno of the store. */
+/* Binary ids are the numbers of the ranges, from 1. Returns 0 or -errno of the store. */
 static int load_process(struct unwind_store *s, struct loaded *l, int pid, uint32_t jit_binary)
 {
 	char name[64], line[4096], perm[8], path[2048];

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes ELF files of a few KiB on disk that ask for much: their sections lie over one hole of 500
- * MiB. Each has a build-id of its own and code at 4096, which `hostile map` runs.
+ * Writes ELF files that use a few KiB of disk space but are expensive to read: their sections
+ * overlap one hole of 500 MiB. Each has its own build-id, and code at 4096 that `hostile map` runs.
  *
  *   badelf KIND FILE [COUNT [NAME]]
  *
- *   plain              nothing to it, and no hole
- *   strtab             the hole for names of sections
- *   symtab, dynsym     COUNT symbol tables, each with the hole for its symbols and its names
+ *   plain              normal file, without a hole
+ *   strtab             the hole is the table of section names
+ *   symtab, dynsym     COUNT symbol tables, each with the hole as symbols and as names
  *   eh_frame, debug_frame, gopclntab, note
- *                      COUNT such sections, each the hole
- *   notes              COUNT program headers of notes, 64 KiB of the hole each
- *   phnum              COUNT program headers, most of them empty; from 65535 on section 0 tells
- *   shnum              COUNT section headers, most of them empty, as section 0 tells
+ *                      COUNT such sections, each with the hole as content
+ *   notes              COUNT program headers of notes, each with 64 KiB of the hole
+ *   phnum              COUNT program headers, mostly empty; from 65535 on in section 0
+ *   shnum              COUNT section headers, mostly empty, in section 0
  *   debuglink, altlink .gnu_debuglink, .gnu_debugaltlink to NAME
  *   compressed, zdebug .debug_info of 2^60 bytes, deflated in either form
  *
- * By hand, as root:
+ * Manual use, as root:
  *
  *   build/workload/badelf symtab /tmp/f 2000; build/workload/hostile map /tmp/f &
  *   build/obrec -d 1s -p $! -o /tmp/a.obz
@@ -40,7 +40,7 @@ enum {
 	SEGMENTS_AT = 0x400000,
 	HOLE_AT = 64 << 20,
 	HOLE_SZ = 500 << 20,
-	NAMES = 1, /* the section of strings, which goes on into the hole */
+	NAMES = 1, /* the string section, which continues into the hole */
 };
 
 static const char strings[] =
@@ -112,7 +112,7 @@ static void symbols(struct file *f, const char *kind, unsigned count, const char
 		    kind[0] == 's' ? SHT_SYMTAB : SHT_DYNSYM, HOLE_AT, HOLE_SZ);
 }
 
-/* The version of Go 1.20: as many functions as have room. */
+/* Format of Go 1.20, with as many functions as fit. */
 static void gopclntab(struct file *f, const char *kind, unsigned count, const char *name)
 {
 	const struct {
@@ -148,7 +148,7 @@ static void notes(struct file *f, const char *kind, unsigned count, const char *
 	f->eh.e_phnum = 3 + count;
 }
 
-/* Section 0 is written over. */
+/* Overwrites section 0 with the counts. */
 static void counted_by_section_0(struct file *f, uint64_t sections, uint32_t segments)
 {
 	Elf64_Shdr first = {.sh_size = sections, .sh_info = segments};
@@ -179,7 +179,7 @@ static void link_to(struct file *f, const char *kind, unsigned count, const char
 	len = kind[0] == 'd' ? (len + 3) / 4 * 4 + 4 : len + 20; /* a checksum, a build-id */
 	put(f, DATA_AT, data, len);
 	add(f, kind[0] == 'd' ? ".gnu_debuglink" : ".gnu_debugaltlink", SHT_PROGBITS, DATA_AT, len);
-	if (kind[0] == 'a') /* looked for only where there is DWARF */
+	if (kind[0] == 'a') /* only searched in files with DWARF */
 		add(f, ".debug_info", SHT_PROGBITS, DATA_AT + 512, 256);
 }
 

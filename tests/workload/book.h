@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An order book per symbol: price levels in maps, first come first served, trades told to a
-// callback.
+// An order book per symbol: price levels in maps, orders served first in, first out; trades are
+// reported to a callback.
 #pragma once
 
 #include <deque>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What makes a recorder dear, without end until SECONDS are over:
+ * Loads that are expensive to record, repeated until SECONDS are over:
  *
- *   burden forks SECONDS      a program started after the other
+ *   burden forks SECONDS      starts one program after the other
  *   burden threads SECONDS    2,000 threads that wake up and sleep
- *   burden switches SECONDS   a byte handed to and fro by pairs of threads: hundreds of thousands a
- * second burden mappings SECONDS   1,000 executable mappings, of which some are made anew all the
- * time
+ *   burden switches SECONDS   pairs of threads exchange a byte: hundreds of thousands per second
+ *   burden mappings SECONDS   1,000 executable mappings, some of which are constantly replaced
  *
- * Prints how often.
+ * Prints the number of repetitions.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -117,7 +116,7 @@ static void switches(void)
 		usleep(100000);
 }
 
-/* Pages of this program, a page apart, so that they do not merge. */
+/* Maps pages of this program, with a gap of a page between mappings so that they do not merge. */
 static void mappings(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);

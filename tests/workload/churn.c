@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A host that never rests. A round consists of KINDS, of
+ * A host with constant activity. A round consists of KINDS:
  *
- *   p  a process starts and ends                c  a connection with a request and its answer
- *   t  a thread computes for a moment           l  a library is loaded at a new address and unloaded
- *   j  a process computes in code of its own making, with no name
+ *   p  a process starts and ends                c  a connection with a request and a response
+ *   t  a thread computes for a moment           l  a library is loaded at a new address, unloaded
+ *   j  a process runs generated code without symbols
  *
- *   churn SECONDS ROUNDS_PER_SECOND KINDS [LIBRARY...]   prints the number of rounds, each second
- *   churn 0 0 - [LIBRARY...]                             "KINDS ROUNDS" on stdin; prints "ran" after each
+ *   churn SECONDS ROUNDS_PER_SECOND KINDS [LIBRARY...]   prints the number of rounds each second
+ *   churn 0 0 - [LIBRARY...]                             reads "KINDS ROUNDS" from stdin; prints
+ *                                                        "ran" after each
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -42,7 +43,7 @@ static void fail(const char *what)
 	exit(1);
 }
 
-/* Answers one request a connection. */
+/* Serves one request per connection. */
 static void *serve(void *arg)
 {
 	int listener = *(int *)arg;
@@ -112,8 +113,8 @@ static void run_thread(void)
 		fail("pthread_create");
 }
 
-/* At an address of its own for thousands of times: below a hole of another size, which is odd lest it be
- * aligned as a huge page and leave room above. */
+/* Loads the library at an address that repeats only after thousands of rounds: below a hole of
+ * varying, odd size, so that the address is not aligned to a huge page. */
 static void run_library(uint64_t round)
 {
 	size_t room = (1 + round % 8192) << 22 | 4096;

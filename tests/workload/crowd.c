@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections in masses, each with Redis' PING and its answer:
+ * Large numbers of connections, each with PING of Redis and its response:
  *
- *   crowd churn N      N short ones with one, one after the other
- *   crowd hold N       N at once with three, all open until a second byte comes on stdin
- *   crowd share N      N pairs of Unix sockets, to each of which two processes send one request
- *                      and the first receives both; open until a second byte comes
+ *   crowd churn N      N connections with one request, one after the other
+ *   crowd hold N       N concurrent ones with three requests, open until a second byte on stdin
+ *   crowd share N      N pairs of Unix sockets; two processes send one request each, the first
+ *                      receives both responses; open until a second byte
  *
- * A process has too few descriptors for that many, so each 15,000 have a server and a client of
- * their own. The servers are there from the start, the clients are children of this process that
- * come with the first byte on stdin: either side can be recorded alone. Prints "SERVER[,SERVER...]",
- * and "done" when all were answered.
+ * One process cannot have that many descriptors, so each 15,000 connections have their own server
+ * and client. The servers exist from the start; the clients are children of this process, started
+ * by the first byte on stdin. Either side can be recorded alone. Prints "SERVER[,SERVER...]", and
+ * "done" after all responses.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -40,7 +40,7 @@ static const char request[] = "*1\r\n$4\r\nPING\r\n", response[] = "+PONG\r\n";
 static char bytes[64];
 static bool hold;
 static int rounds;
-static int answered[2]; /* pipe: a byte each server that is through */
+static int answered[2]; /* pipe: one byte per finished server */
 
 static void wait_byte(void)
 {
@@ -58,7 +58,7 @@ static void listen_at(struct pair *p)
 	NEED(!listen(p->listener, 4096) && !getsockname(p->listener, (void *)&p->address, &sz));
 }
 
-/* Ports of one address do not suffice: the bytes of a closed connection rest in TIME_WAIT. */
+/* One address does not have enough ports, because closed connections stay in TIME_WAIT. */
 static int call(const struct sockaddr_in *to, int number)
 {
 	struct sockaddr_in from = {.sin_family = AF_INET,
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 	printf("done\n");
 	if (hold)
 		wait_byte();
-	/* Those who asked close first: what serves sees its end. */
+	/* Clients close first, so that the server sees the end. */
 	for (int i = 0; i < cnt; i++)
 		end(pairs[i].client);
 	for (int i = 0; i < cnt; i++)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks that are hard to walk, one kind a mode, each burning CPU in its leaf for most of the time:
+ * Stacks that are hard to unwind, one kind per mode; each spends most of its time on the CPU in its
+ * leaf:
  *
  *   deep MODE [SECONDS] [DEPTH]
  *
- * It prints "chain LEAF ... main" before it starts: the functions of a complete stack below libc's,
+ * Prints "chain LEAF ... main" before it starts: the functions of a complete stack below libc's,
  * innermost first; NAME*N is N times NAME. Built in several ways (Makefile): with and without frame
  * pointers, static, static-pie.
  */
@@ -23,7 +24,7 @@
 static volatile uint64_t sink;
 static volatile sig_atomic_t over; /* set by SIGALRM */
 
-/* About 50 us of work that keeps to registers. */
+/* About 50 us of work in registers only. */
 static NOINLINE void burn(void)
 {
 	uint64_t x = sink + 1;
@@ -82,7 +83,7 @@ static NOINLINE void realigned(int n, const char *text)
 {
 	struct aligned a;
 	volatile char *p = __builtin_alloca(
-		n + 1); /* then the pointer must be kept in a register or slot of its own */
+		n + 1); /* the pointer is then kept in its own register or slot */
 
 	memset(&a, 0, sizeof(a));
 	p[n] = text[0];
@@ -184,7 +185,7 @@ static NOINLINE void run_vdso(int depth)
 	sink++;
 }
 
-/* SIGUSR1 every 25 ms of the thread's CPU time; the handler takes most of them. */
+/* Sends SIGUSR1 every 25 ms of the thread's CPU time; the handler uses most of it. */
 static void signal_often(int flags)
 {
 	struct sigaction sa = {.sa_handler = handler, .sa_flags = SA_RESTART | flags};

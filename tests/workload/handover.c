@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections that change hands, served with HTTP; a line for each connection at its server:
+ * HTTP connections that pass between processes. Prints a line for each connection at its server:
  *
  *   PID,CLIENT_PORT,SENDS,SENT,RECEIVES,RECEIVED,REQUESTS,HOST
  *
- * PID: who reads and answers. The host's name says how it came to the connection: `prefork` several
- * accept from one listener; `inherited` the parent accepts, a child forked then answers; `passed`
- * through a Unix socket to another process; `duplicated` read on one descriptor, answered on
- * another; `shared` read by one process, answered by another, a line each; `reused` one number for hundreds of connections, one after the other.
+ * PID: the process that reads and responds. HOST is the way the connection got there: `prefork`:
+ * several processes accept from one listener; `inherited`: the parent accepts, a child forked
+ * afterwards responds; `passed`: sent to another process through a Unix socket; `duplicated`: read
+ * on one descriptor, answered on another; `shared`: read by one process, answered by another, one
+ * line each; `reused`: the same descriptor number for hundreds of connections, one after the other.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -50,7 +51,7 @@ static void ask_once(const struct sockaddr_in *to, const char *way, int number)
 	close(fd);
 }
 
-/* A process that asks on `cnt` connections, one after the other. */
+/* Starts a client process that uses `cnt` connections, one after the other. */
 static pid_t ask(const struct sockaddr_in *to, const char *way, int cnt)
 {
 	pid_t pid = fork();
@@ -221,7 +222,7 @@ static void say_half(const struct sockaddr_in *peer, unsigned long sent, unsigne
 	fflush(stdout);
 }
 
-/* A child answers what its parent has read. */
+/* A child responds to requests that its parent has read. */
 static void serve_halves(int fd)
 {
 	int turn[2];

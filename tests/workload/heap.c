@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * LD_PRELOADed: how many blocks a program has allocated and not freed, all threads together, and how
- * many bytes these are, as two 64-bit numbers in the file HEAP_FILE.
+ * For LD_PRELOAD: writes the number of blocks that a program has allocated and not freed, in all
+ * threads, and their bytes, as two 64-bit numbers to the file HEAP_FILE.
  */
 #include <fcntl.h>
 #include <malloc.h>

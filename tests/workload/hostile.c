@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Targets that do what they can to hold up who looks at them. Each prints "ready PID" once it is
- * what it says, and runs until it is killed.
+ * Target processes that try to block or slow down a recorder. Each prints "ready PID" when it has
+ * reached its state, and runs until it is killed.
  *
  *   hostile [-n COUNT] [-r ROOT] MODE ARG...
  *
- * -n: COUNT processes of it, with FILE.1 to FILE.COUNT. -r: below ROOT, by chroot.
+ * -n: COUNT such processes, with FILE.1 to FILE.COUNT. -r: chroot to ROOT.
  *
- *   map FILE       runs code of FILE at 4096, as badelf makes it
+ *   map FILE       runs code of FILE at 4096, as written by badelf
  *   dlopen FILE    runs work() of the shared object
- *   spin           runs its own code, locked into memory: to be executed from a stuckfs
- *   args FILE      FILE lies over its arguments and environment; since 4.17 the kernel shows none
- *                  then (commit 7f7ccc2ccc2e), before that their reader read FILE
- *   lock FILE      a thread waits for a page of FILE and holds mmap_lock meanwhile, another wants
- *                  to write: who reads cmdline, environ, map_files, memory, and maps before 6.17,
- *                  waits behind them. For a stuckfs that reads nothing (now,read)
+ *   spin           runs its own code, locked into memory: for executing from a stuckfs
+ *   args FILE      maps FILE over its arguments and environment; since 4.17 the kernel then shows
+ *                  none (commit 7f7ccc2ccc2e), before that reading them read FILE
+ *   lock FILE      a thread waits for a page of FILE while holding mmap_lock, another one waits to
+ *                  write: readers of cmdline, environ, map_files, memory, and of maps before 6.17,
+ *                  wait behind them. For a stuckfs that does not read (now,read)
  *   perfmap KIND   runs anonymous memory, with a /tmp/perf-PID.map. KIND: none; hole (1 TiB); ends
- *                  (a line before and one behind the hole); grow (for ever); churn (its size goes
+ *                  (a line before and one after the hole); grow (forever); churn (its size goes
  *                  up and down); lines (10 million); link (to /dev/zero); fifo
- *   maps COUNT DIR maps COUNT pieces of files whose names hold newlines and escapes, and replaces
- *                  them all the time
+ *   maps COUNT DIR maps COUNT parts of files whose names contain newlines and escapes, and
+ *                  constantly replaces them
  *   title          2 MiB of arguments and environment
- *   execs FILE     forks and executes FILE all the time, five at once
+ *   execs FILE     constantly forks and executes FILE, five at once
  *
- * By hand, as root:
+ * Manual use, as root:
  *
  *   mkdir -p /tmp/r/tmp; build/workload/hostile -r /tmp/r perfmap hole &
  *   build/obrec -d 3s -p $! -o /tmp/a.obz
@@ -65,7 +65,7 @@ static const char *file_of(char **arg)
 	return count == 1 ? arg[0] : path;
 }
 
-/* Many leave room for those beside them: all of a kind take less than a tenth of a CPU. */
+/* Sleeps so that many processes together use less than a tenth of a CPU. */
 static void rest(void)
 {
 	usleep(count == 1 ? 1000 : 8000 * count);
@@ -99,7 +99,7 @@ static void do_map(char **arg)
 	run((void (*)(void))(p + PAGE));
 }
 
-/* No page of it is read again once the file cannot be. */
+/* Locks the program into memory, so that no page is read again when the file no longer can be. */
 static void stay(void)
 {
 	NEED(!mlockall(MCL_CURRENT));
@@ -153,7 +153,7 @@ static void *cover_arguments(void *p)
 	return NULL;
 }
 
-/* The pages may hold the main thread's own frames: it never comes back from pause(). */
+/* The covered pages may contain the main thread's own frames, so it never returns from pause(). */
 static void do_args(char **arg)
 {
 	extern char **environ;
@@ -164,14 +164,17 @@ static void do_args(char **arg)
 		to = (uintptr_t)*e + strlen(*e);
 	c = (struct cover){strdup(file_of(arg)), (void *)from,
 			   (to - from + PAGE - 1) / PAGE * PAGE};
-	/* This thread goes on further down: the frames up to here may share a page with what is covered. */
+	/* Continue further down the stack: the frames up to here may share a page with the covered
+	 * memory. */
 	((volatile char *)alloca(4 * PAGE))[0] = 0;
 	start_thread(cover_arguments, &c);
 	for (;;)
 		pause();
 }
 
-/* Of this file, unlike of a page touched, the fault keeps the lock. */
+/*
+ * Reads the page through /proc/self/mem: unlike a fault by touching the page, this keeps the lock.
+ */
 static void *hold_read_lock(void *page)
 {
 	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -182,7 +185,7 @@ static void *hold_read_lock(void *page)
 }
 
 static pid_t writer;
-static volatile bool holder_is_there; /* to make a thread takes the lock as well */
+static volatile bool holder_is_there; /* creating a thread takes the lock, too */
 
 static void *want_write_lock(void *arg)
 {
@@ -194,7 +197,7 @@ static void *want_write_lock(void *arg)
 	return arg;
 }
 
-/* It does nothing else than to wait for that lock, for a tenth of a second. */
+/* Whether the writer does nothing but wait for the lock, during a tenth of a second. */
 static bool writer_waits(void)
 {
 	char path[64], buf[512], *p;
@@ -212,7 +215,7 @@ static bool writer_waits(void)
 	return waits == 100;
 }
 
-/* From there on no thread may ask for memory. */
+/* From here on no thread may allocate memory. */
 static void do_lock(char **arg)
 {
 	char *page;
@@ -267,7 +270,7 @@ static void write_at(int fd, off_t at, const char *name, unsigned from_slot, uns
 	NEED(pwrite(fd, line, n, at) == n);
 }
 
-/* All of one length, so that they can be written in pieces of many. */
+/* Lines of equal length, so that many can be written at once. */
 static void write_lines(int fd, unsigned lines)
 {
 	enum { PIECE = 10000 };
@@ -284,7 +287,7 @@ static void write_lines(int fd, unsigned lines)
 	free(buf);
 }
 
-/* All over the region from the first moments on: the factor is odd, so each has its turn. */
+/* Calls slots spread over the whole region: the factor is odd, so that each slot is reached. */
 static void call_slots(unsigned calls)
 {
 	static unsigned slot;
@@ -368,7 +371,7 @@ static void do_maps(char **arg)
 	}
 	for (unsigned long i = 0;; i++) {
 		off_t piece = i * 7919 % PIECES * 2 *
-			      PAGE; /* never next to each other, or they were one */
+			      PAGE; /* never adjacent, so that they do not merge */
 		char *m = mmap(at[i % want], PAGE, PROT_READ | PROT_EXEC,
 			       MAP_PRIVATE | (at[i % want] ? MAP_FIXED : 0), fd[i % FILES], piece);
 
@@ -411,7 +414,7 @@ static const struct {
 	{"maps", do_maps, 2}, {"title", do_title, 0},	{"execs", do_execs, 1},
 };
 
-/* All but the last: a process of its own for each of the others. */
+/* Forks a process for each but the last. */
 static void multiply(void)
 {
 	pid_t parent = getpid();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* NEED(condition): where it does not hold, the program ends with its line, text and errno. */
+/* NEED(condition): exits with location, condition and errno when it is false. */
 #ifndef WORKLOAD_NEED_H
 #define WORKLOAD_NEED_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Orders, as text messages of two venues, and their parsers: virtual calls into templates whose
-// fields are inlined.
+// Orders as text messages of two venues, and their parsers: virtual calls into templates whose
+// field parsers are inlined.
 #pragma once
 
 #include <array>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A known number of what the probes open, block and runq see. Each waits for a byte on stdin before
- * it begins, prints what it did, and waits for another before it ends.
+ * A known number of events for the probes open, block and runq. Each mode waits for a byte on stdin
+ * before it starts, prints what it did, and waits for another byte before it exits.
  *
  *   probed opens N             N that succeed, N that fail with ENOENT, N with EISDIR
- *   probed names N             N opens, each under another name
- *   probed reads DEV N [named] direct reads of 16 KiB; with a third word each under another name
+ *   probed names N             N opens, each with a different process name
+ *   probed reads DEV N [named] direct reads of 16 KiB; with a third word each with a different name
  *   probed queue MS            three processes that compete for one CPU until each has used MS of
- *                              it, and a fourth that naps beside them
+ *                              it, and a fourth one that sleeps and wakes up
  */
 #include <errno.h>
 #include <fcntl.h>

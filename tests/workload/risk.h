@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// An instrument is an expression; its value is found by virtual calls, `depth` of them deep before
-// the price itself.
+// An instrument is an expression, evaluated by virtual calls, `depth` levels deep before the price
+// itself.
 #pragma once
 
 #include <cmath>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Moves bytes through sockets in every odd way and says what it moved:
+ * Transfers bytes through sockets in unusual ways and prints what was transferred:
  *
- *   sockets [-w|-u]   -w: waits for a byte on stdin once a first connection stands;
- *                     -u: and a UDP socket open to all
+ *   sockets [-w|-u]   -w: waits for a byte on stdin after the first connection is open;
+ *                     -u: also uses an unconnected UDP socket
  *
- * A line each end of each pair: NAME END TRANSPORT LOCAL REMOTE SENDS SENT RECEIVES RECEIVED
- * (LOCAL: the port, or a Unix socket's name). Each message begins with "NAME:"; in and behind
- * some buffers lies the text "not-traffic", which is none.
+ * Prints one line per end of each pair: NAME END TRANSPORT LOCAL REMOTE SENDS SENT RECEIVES
+ * RECEIVED (LOCAL: the port, or a Unix socket's name). Each message starts with "NAME:". Some
+ * buffers contain, in or after the message, the text "not-traffic", which is not sent.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ struct end {
 	unsigned long sends, sent, receives, received;
 };
 
-/* The end that asks and the one that serves. */
+/* The client end and the server end. */
 struct pair {
 	const char *name, *transport;
 	struct end a, b;
@@ -50,7 +50,7 @@ struct pair {
 
 static char message[70000], buf[1 << 20];
 
-/* ---- the account ---- */
+/* ---- accounting ---- */
 
 static ssize_t tx(struct end *e, ssize_t n)
 {
@@ -68,7 +68,7 @@ static ssize_t rx(struct end *e, ssize_t n)
 	return n;
 }
 
-/* What it does to the account when the call returned n messages. */
+/* Accounts for a call that returned n messages. */
 static void many(struct end *e, struct mmsghdr *m, int n, bool sent)
 {
 	for (int i = 0; i < n; i++)
@@ -83,7 +83,7 @@ static void name_of(const union addr *a, socklen_t sz, char *to)
 		sprintf(to, "%d", ntohs(a->in.sin_port));
 }
 
-/* Of both ends, as `e` sees them. */
+/* Addresses of both ends from the view of `e`. */
 struct names {
 	char local[128], remote[128];
 };
@@ -198,7 +198,7 @@ static void exchange(struct pair *p)
 	NEED(rx(&p->a, read(p->a.fd, buf, sizeof(buf))) == 200);
 }
 
-/* A buffer in which other things lie. */
+/* A buffer that contains unrelated data. */
 static char *used_buffer(void)
 {
 	for (size_t i = 0; i < 4096; i += 16)
@@ -267,7 +267,7 @@ static void truncated(void)
 
 	snprintf(message, sizeof(message), "discarded:");
 	tx(&p.a, send(p.a.fd, message, 300, 0));
-	/* TCP throws them away: nothing is in the buffer. */
+	/* TCP discards the data: nothing is written to the buffer. */
 	NEED(rx(&p.b, recv(p.b.fd, used_buffer(), 300, MSG_TRUNC)) == 300);
 	finish(&p);
 	snprintf(message, sizeof(message), "truncated:");
@@ -290,7 +290,7 @@ static void wait_all(void)
 	finish(&p);
 }
 
-/* Non-blocking, with more than the buffers hold. */
+/* Non-blocking, with more data than fits into the socket buffers. */
 static void partial(void)
 {
 	struct pair p = tcp("partial");
@@ -322,13 +322,13 @@ static void half_closed(void)
 	tx(&p.a, send(p.a.fd, message, 100, 0));
 	shutdown(p.a.fd, SHUT_WR);
 	rx(&p.b, recv(p.b.fd, buf, 4096, 0));
-	NEED(!recv(p.b.fd, buf, 4096, 0)); /* the end, and no message */
+	NEED(!recv(p.b.fd, buf, 4096, 0)); /* the end of the stream, not a message */
 	tx(&p.b, send(p.b.fd, message, 200, 0));
 	rx(&p.a, recv(p.a.fd, buf, 4096, 0));
 	finish(&p);
 }
 
-/* The kernel is done with the connection when both ends have closed; what came is read later. */
+/* The kernel closes the connection when both ends have closed; the received data is read later. */
 static void read_late(void)
 {
 	struct pair p = tcp("read-late");
@@ -340,7 +340,7 @@ static void read_late(void)
 	tx(&p.b, send(p.b.fd, message, 200, 0));
 	say(&p, &p.b, &p.a);
 	close(p.b.fd);
-	usleep(2500000); /* two polls of obrec's at least */
+	usleep(2500000); /* at least two polling intervals of obrec */
 	NEED(rx(&p.a, recv(p.a.fd, buf, 4096, 0)) == 200);
 	say_as(&p, &p.a, &n);
 	close(p.a.fd);
@@ -430,7 +430,7 @@ static int answer_of_uring(const struct uring *u)
 	return ((struct io_uring_cqe *)(u->ring + u->p.cq_off.cqes))->res;
 }
 
-/* What io_uring was asked to receive comes while its process reads a pipe into another buffer. */
+/* io_uring receives data while its process reads a pipe into another buffer. */
 static void received_meanwhile(void)
 {
 	struct uring u = {0};
@@ -452,7 +452,7 @@ static void received_meanwhile(void)
 		usleep(200000);
 		_exit(write(turn[1], message, 1) != 1);
 	}
-	tx(&p.a, 100); /* the child's, as nobody else sends there */
+	tx(&p.a, 100); /* sent by the child; nobody else sends there */
 	NEED(read(turn[0], used_buffer(), 4096) == 1);
 	NEED(rx(&p.b, answer_of_uring(&u)) == 100);
 	NEED(waitpid(child, NULL, 0) == child);
@@ -460,7 +460,7 @@ static void received_meanwhile(void)
 	close(u.fd), close(turn[0]), close(turn[1]);
 }
 
-/* One after the other, so that the kernel uses a closed one's memory for the next. */
+/* One after the other, so that the kernel reuses the memory of closed sockets. */
 static void silent(void)
 {
 	for (int i = 0; i < 30; i++) {
@@ -484,7 +484,7 @@ static void vectors(void)
 	finish(&p);
 }
 
-/* More pieces than obrec looks at: their lengths count all the same. */
+/* More buffers than obrec reads: their lengths are still counted. */
 static void bytewise(void)
 {
 	struct pair p = tcp("bytewise");
@@ -535,7 +535,7 @@ static void messages_of(struct mmsghdr *m, struct iovec *v, int cnt, char *at, s
 	}
 }
 
-/* The fourth is too long for a datagram, the second has no byte. */
+/* The fourth message is too long for a datagram; the second one is empty. */
 static void some_of_many(int family, const char *name)
 {
 	struct pair p = datagrams(name, family, true);
@@ -579,7 +579,7 @@ static void unconnected(int family, const char *name)
 	finish(&p);
 }
 
-/* Both have moved bytes before they have a peer. */
+/* Both sockets transfer bytes before they are connected. */
 static void connected_late(void)
 {
 	struct pair p = datagrams("connected-late", AF_INET, false);
@@ -595,7 +595,7 @@ static void connected_late(void)
 	finish(&p);
 }
 
-/* The last peer is the socket's; at one port, as name servers are. */
+/* The last peer counts as the socket's; both have the same port, like name servers. */
 static void connected_twice(int family)
 {
 	struct pair p = datagrams("connected-twice", family, true);
@@ -618,7 +618,7 @@ static void connected_twice(int family)
 	close(p.a.fd), close(p.b.fd), close(other.fd);
 }
 
-/* `sz` bytes in each of two to `to`, where there is one. */
+/* Sends two messages of `sz` bytes each, to `to` when it is set. */
 static void send_two(struct end *e, size_t sz, union addr *to, socklen_t to_sz)
 {
 	struct mmsghdr m[2];
@@ -648,7 +648,8 @@ static void receive_two(struct end *e, union addr *from)
 	many(e, m, 2, false);
 }
 
-/* Who receives so is told of at the ends of its calls; what it sends is not, there, once more. */
+/* What such a socket receives is captured at system call exit; what it sends must not be counted
+ * there again. */
 static void many_unconnected(void)
 {
 	struct pair p = datagrams("many-unconnected", AF_INET, false);
@@ -697,7 +698,7 @@ int main(int argc, char **argv)
 	unconnected(AF_INET, "unconnected-v4");
 	unconnected(AF_INET6, "unconnected-v6");
 	unconnected(AF_UNIX, "unconnected-unix");
-	usleep(500000); /* by then the ends of calls are watched */
+	usleep(500000); /* by then system call exits are hooked */
 	many_unconnected();
 	connected_late();
 	connected_twice(AF_INET);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * HTTP/1.1 at full speed, answers that can be told apart:
+ * HTTP/1.1 at full speed, with distinguishable responses:
  *
  *   storm SECONDS CONNECTIONS DEPTH
  *
- * Request n has "Host: n.example", its answer the status 200 + n % 97; DEPTH requests are under way
- * on a connection, each a call of its own. Waits for a byte on stdin; prints then how many were
- * asked and answered, and the bytes the client sent and received:
+ * Request n has "Host: n.example"; its response has status 200 + n % 97. DEPTH requests are in
+ * flight per connection, each in its own call. Waits for a byte on stdin; then prints the number of
+ * answered requests, and the bytes the client sent and received:
  * REQUESTS SENT RECEIVED
  */
 #include <netinet/in.h>
@@ -26,7 +26,9 @@
 
 enum { CONNECTIONS = 64, MODULUS = 97 };
 
-/* One request or answer, which ends with an empty line; answers are of one size. */
+/*
+ * Reads one request or response, which ends with an empty line; all responses have the same size.
+ */
 static size_t take(int fd, char *buf, size_t sz)
 {
 	size_t have = 0;
@@ -52,13 +54,13 @@ static size_t answer(char *buf, size_t sz, unsigned long n)
 			200 + n % MODULUS);
 }
 
-/* Each connection in a process of its own. */
+/* Serves each connection in its own process. */
 static void serve(int fd)
 {
 	char in[128], out[128];
 	size_t size = request(in, sizeof(in), 0);
 
-	/* The clients' descriptors are inherited: their end is not seen here. */
+	/* The clients' descriptors are inherited, so the end of a connection is not seen here. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (take(fd, in, size) == size) {
 		size_t sz = answer(out, sizeof(out), strtoul(strstr(in, "Host: ") + 6, NULL, 10));
@@ -90,7 +92,7 @@ int main(int argc, char **argv)
 		return 2;
 	signal(SIGCHLD, SIG_IGN);
 	NEED(!bind(listener, (void *)&a, sz) && !listen(listener, CONNECTIONS));
-	/* Inherited by what is accepted. */
+	/* Accepted sockets inherit this. */
 	NEED(!setsockopt(listener, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)));
 	NEED(!getsockname(listener, (void *)&a, &sz));
 	NEED(read(STDIN_FILENO, in, 1) == 1);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A filesystem that stops answering: spoken over /dev/fuse, in a mount namespace of its own, so
- * that it ends with this program.
+ * A FUSE filesystem that stops responding, in its own mount namespace, so that it ends with this
+ * program.
  *
  *   stuckfs DIR FILE WHAT -- COMMAND [ARG...]
  *
- * Below DIR every name is a file with the bytes of FILE. COMMAND runs beside, and is killed when
- * stuckfs ends. On SIGUSR1 it prints "stopped" and from then on takes in requests of the kind WHAT
- * without an answer: who waits for one cannot be killed until stuckfs ends (SIGTERM, SIGKILL).
- * WHAT: all, getattr, open, read, flush, lookup; now,all and so on: from the start, unasked.
+ * Below DIR every name is a file with the content of FILE. COMMAND runs at the same time, and is
+ * killed when stuckfs ends. On SIGUSR1 it prints "stopped" and from then on does not respond to
+ * requests of kind WHAT: processes waiting for one cannot be killed until stuckfs ends (SIGTERM,
+ * SIGKILL). WHAT: all, getattr, open, read, flush, lookup; with prefix "now," (now,all): stopped
+ * from the start.
  *
- * By hand, as root; `kill $d` sets obrec free:
+ * Manual use, as root; `kill $d` unblocks obrec:
  *
  *   build/workload/badelf plain /tmp/f; mkdir /tmp/mnt
  *   build/workload/stuckfs /tmp/mnt /tmp/f all -- build/workload/hostile map /tmp/mnt/x & d=$!
@@ -43,7 +44,7 @@ struct fs {
 	int fuse;
 	const char *file;
 	size_t file_sz;
-	int what; /* opcode that gets no answer, 0: all */
+	int what; /* opcode without response; 0: all */
 	bool stopped;
 };
 
@@ -52,7 +53,7 @@ static void answer(const struct fs *fs, uint64_t unique, int err, const void *bo
 	struct fuse_out_header h = {.len = sizeof(h) + len, .error = -err, .unique = unique};
 	struct iovec v[] = {{&h, sizeof(h)}, {(void *)body, len}};
 
-	if (writev(fs->fuse, v, len ? 2 : 1) < 0 && errno != ENOENT) /* who asked has gone */
+	if (writev(fs->fuse, v, len ? 2 : 1) < 0 && errno != ENOENT) /* the requester has exited */
 		perror("stuckfs: answer");
 }
 
@@ -85,7 +86,7 @@ static void read_file(const struct fs *fs, uint64_t unique, const struct fuse_re
 	answer(fs, unique, 0, fs->file + in->offset, left < in->size ? left : in->size);
 }
 
-/* Each name has an inode of its own. */
+/* Each name has its own inode. */
 static uint64_t id_of(const char *name)
 {
 	uint32_t hash = 2166136261u;
@@ -103,7 +104,7 @@ static void look_up(const struct fs *fs, uint64_t unique, const char *name)
 	answer(fs, unique, 0, &entry, sizeof(entry));
 }
 
-/* Nothing is remembered by the kernel but the pages: each stat, path and open asks again. */
+/* The kernel caches only pages: each stat, path lookup and open sends a request. */
 static void serve(const struct fs *fs, const struct fuse_in_header *h)
 {
 	struct fuse_attr_out attr = {.attr = attr_of(fs, h->nodeid)};
@@ -131,7 +132,7 @@ static void serve(const struct fs *fs, const struct fuse_in_header *h)
 		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
-	case FUSE_INTERRUPT: /* none of them has an answer */
+	case FUSE_INTERRUPT: /* these have no response */
 		break;
 	default:
 		answer(fs, h->unique, ENOSYS, NULL, 0);
@@ -197,7 +198,7 @@ static pid_t start(char **command, const sigset_t *none)
 	return 0;
 }
 
-/* What waits for an answer can only be killed once there is nobody to give one. */
+/* Processes waiting for a response can be killed only when the connection is gone. */
 static int end(const struct fs *fs, pid_t command)
 {
 	close(fs->fuse);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client and a server that talk over each transport with each kind of system call, a known number
- * of times:
+ * A client and a server that communicate over each transport with each kind of system call, a known
+ * number of times:
  *
- *   talk [ROUNDS]      prints a line each end of each way: NAME END TRANSPORT COLUMN VALUE SENDS SENT
- *                      RECEIVES RECEIVED, where COLUMN of obana's table of connections has that
- *                      VALUE; exit status 0 when all went well
+ *   talk [ROUNDS]      prints one line per end of each way: NAME END TRANSPORT COLUMN VALUE SENDS
+ *                      SENT RECEIVES RECEIVED, where COLUMN of obana's table of connections has
+ *                      that VALUE; exit status 0 on success
  *
- * Each round is one request in one call and one answer in one call, received in one call each.
+ * Each round is a request in one call and a response in one call, each received in one call.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@
 
 enum { REQUEST = 96, ANSWER = 224 };
 
-/* How one message moves; at least one call of each family is a way's. */
+/* How a message is transferred; each family of calls is used at least once. */
 enum call { RW, TO_FROM, VECTOR, MSG, MMSG, SENDFILE };
 
 static const struct way {
@@ -51,7 +51,7 @@ union addr {
 	struct sockaddr_un un;
 };
 
-static int file_fd; /* what sendfile sends */
+static int file_fd; /* source of sendfile */
 
 static void die(const char *what)
 {
@@ -59,8 +59,11 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* An address of its own for each run, so that two may run at once: a free port, or a name with the
- * server's process id. Both ends of a Unix socket have one: who has none gets no answer. */
+/*
+ * A separate address for each run, so that two can run at the same time: a free port, or a name
+ * with the server's process id. Both ends of a Unix socket have one, because without an address
+ * there is no response.
+ */
 static socklen_t address(const struct way *w, const char *end, pid_t pid, union addr *a)
 {
 	int len;
@@ -69,7 +72,7 @@ static socklen_t address(const struct way *w, const char *end, pid_t pid, union 
 	a->sa.sa_family = w->family;
 	switch (w->family) {
 	case AF_UNIX:
-		/* behind the NUL that makes it no file's */
+		/* after the NUL of an abstract name */
 		len = snprintf(a->un.sun_path + 1, sizeof(a->un.sun_path) - 1, "talk-%s-%s-%d",
 			       w->name, end, pid);
 		return offsetof(struct sockaddr_un, sun_path) + 1 + len;
@@ -82,7 +85,7 @@ static socklen_t address(const struct way *w, const char *end, pid_t pid, union 
 	}
 }
 
-/* One message in one call; `to`: for datagrams of a socket that is not connected. */
+/* Sends one message in one call; `to`: destination of datagrams on an unconnected socket. */
 static ssize_t send_one(int fd, enum call call, char *buf, size_t len, union addr *to,
 			socklen_t to_sz)
 {
@@ -190,7 +193,7 @@ static void say(const struct way *w, const union addr *server, int rounds)
 	}
 }
 
-/* Whether it went well. */
+/* Returns true on success. */
 static bool talk(const struct way *w, int rounds)
 {
 	int fd = socket(w->family, w->type, 0), status;
