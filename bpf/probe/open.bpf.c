@@ -73,40 +73,47 @@ int open_enter_openat2(struct syscall_enter *ctx)
 	return open_enter(&call);
 }
 
-static __always_inline int open_exit(struct syscall_exit *ctx)
+/* Sends the event of a call that ended. Changes *call, which is not copied: the stack is short of
+ * room below it. */
+static __always_inline void open_send(struct syscall_exit *ctx, struct open_call *call, __u64 id)
 {
-	__u64 id = bpf_get_current_pid_tgid(), how[2] = {}, now;
-	__u32 tid = id;
-	struct open_call *found = bpf_map_lookup_elem(&open_calls, &tid), call;
+	__u64 how[2] = {}, now = bpf_ktime_get_ns();
 	struct event_open *e;
 	long ret = ctx->ret;
 
-	if (!found)
-		return 0;
-	call = *found;
-	bpf_map_delete_elem(&open_calls, &tid);
-	now = bpf_ktime_get_ns();
-	if (!enabled || (open_failed && ret >= 0) || now - call.begin_ns < open_min_ns)
-		return 0;
+	if (!enabled || (open_failed && ret >= 0) || now - call->begin_ns < open_min_ns)
+		return;
 	e = EVENT_BEGIN(open, ENTRY_TRACEPOINT, id);
 	if (!e)
-		return 0;
-	if (call.how && !bpf_probe_read_user(how, sizeof(how), call.how)) {
-		call.flags = how[0];
-		call.mode = how[1];
+		return;
+	if (call->how && !bpf_probe_read_user(how, sizeof(how), call->how)) {
+		call->flags = how[0];
+		call->mode = how[1];
 	}
-	e->flags = call.flags;
-	if (call.flags & (0100 | 020000000)) /* O_CREAT, O_TMPFILE: else not used */
-		e->mode = call.mode & 07777;
+	e->flags = call->flags;
+	if (call->flags & (0100 | 020000000)) /* O_CREAT, O_TMPFILE: else not used */
+		e->mode = call->mode & 07777;
 	if (ret < 0)
 		e->error = -ret;
 	else
 		e->fd = ret;
-	e->duration_ns = now - call.begin_ns;
+	e->duration_ns = now - call->begin_ns;
 	if (open_stack)
 		event_stacks(ctx, ENTRY_TRACEPOINT, e);
-	e->path = event_user_str(e->text, 0, call.path);
+	e->path = event_user_str(e->text, 0, call->path);
 	EVENT_SEND(open, e, ENTRY_TRACEPOINT, e->path);
+}
+
+static __always_inline int open_exit(struct syscall_exit *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 tid = id;
+	struct open_call *call = bpf_map_lookup_elem(&open_calls, &tid);
+
+	if (!call)
+		return 0;
+	open_send(ctx, call, id);
+	bpf_map_delete_elem(&open_calls, &tid);
 	return 0;
 }
 
