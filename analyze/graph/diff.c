@@ -88,6 +88,7 @@ static int make_room(struct feed *d, const struct profile_stack *s)
 static int diff_stack(void *state, const struct profile_stack *s)
 {
 	struct feed *d = state;
+	struct profile_stack own = *s;
 	uint64_t weights[2] = {0};
 
 	if (make_room(d, s))
@@ -110,7 +111,8 @@ static int diff_stack(void *state, const struct profile_stack *s)
 		}
 	}
 	weights[d->side->which] = s->values[d->value];
-	return flamegraph__add(d->side->f, d->frames, s->cnt, weights[0], weights[1]);
+	own.frames = d->frames;
+	return flamegraph__add(d->side->f, &own, weights[0], weights[1]);
 }
 
 static int diff_end(void *state)

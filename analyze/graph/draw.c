@@ -13,6 +13,12 @@ struct thread_name {
 	uint32_t process, thread, cgroup; /* strings */
 };
 
+/* The locations of a stack, leaf first. */
+struct path {
+	uint32_t *locs;
+	size_t cnt, cap;
+};
+
 struct draw {
 	const struct analysis *a;
 	const struct load *l;
@@ -27,8 +33,8 @@ struct draw {
 	size_t thread_cnt, thread_cap;
 	struct profile_frame *frames;
 	size_t frame_cap;
-	uint32_t *locs;
-	size_t loc_cap;
+	struct path path, last;	    /* of this stack and of the one before, which is in frames */
+	const struct weight *drawn; /* the one before */
 };
 
 static const struct named_kind *kind_of(const struct draw *d, uint32_t kind)
@@ -208,24 +214,67 @@ static int add_note(struct draw *d, uint32_t stack, struct strbuf *note, size_t 
 	return 0;
 }
 
-static int add_code(struct draw *d, uint32_t stack, size_t *cnt)
+/* Number of outer locations that both stacks begin with. */
+static size_t common_locations(const struct path *a, const struct path *b)
+{
+	size_t n = 0;
+
+	while (n < a->cnt && n < b->cnt && a->locs[a->cnt - 1 - n] == b->locs[b->cnt - 1 - n])
+		n++;
+	return n;
+}
+
+/* Whether the frames before the code are the same: groups and the note. */
+static bool same_head(const struct draw *d, const struct weight *w)
+{
+	return d->drawn && d->drawn->kind == w->kind && d->drawn->thread == w->thread &&
+	       stacks__get(d->l->stacks, d->drawn->stack).error ==
+		       stacks__get(d->l->stacks, w->stack).error;
+}
+
+/* The stack's code is added to the frames. Those of outer locations that it shares with the stack
+ * before are still there. */
+static int add_code(struct draw *d, const struct weight *w, struct profile_stack *s)
 {
 	const struct location *locations = stacks__locations(d->l->stacks);
-	long walked = stacks__walk(d->l->stacks, stack, &d->locs, &d->loc_cap);
+	struct path *path = &d->path;
+	long walked = stacks__walk(d->l->stacks, w->stack, &path->locs, &path->cap);
+	size_t kept = 0;
 
-	for (long i = walked; i-- > 0;) {
-		const struct location *loc = &locations[d->locs[i]];
+	if (walked < 0)
+		return walked;
+	path->cnt = walked;
+	if (same_head(d, w)) {
+		kept = common_locations(path, &d->last);
+		s->same = s->cnt;
+	}
+	for (size_t i = 0; i < path->cnt; i++) {
+		const struct location *loc = &locations[path->locs[path->cnt - 1 - i]];
 
+		if (i < kept) {
+			s->cnt += loc->frame_cnt;
+			s->same = s->cnt;
+			continue;
+		}
 		for (uint32_t f = loc->frame_cnt; f-- > 0;) {
-			struct profile_frame *to = next_frame(d, *cnt);
+			struct profile_frame *to = next_frame(d, s->cnt);
 
 			if (!to)
 				return -ENOMEM;
 			fill_frame(d, to, frames__get(d->l->frames, loc->first_frame + f));
-			++*cnt;
+			s->cnt++;
 		}
 	}
-	return walked < 0 ? (int)walked : 0;
+	return 0;
+}
+
+static void remember(struct draw *d, const struct weight *w)
+{
+	struct path last = d->last;
+
+	d->last = d->path;
+	d->path = last;
+	d->drawn = w;
 }
 
 static void fill_values(const struct draw *d, const struct weight *w, uint64_t *values)
@@ -256,11 +305,12 @@ static int add_stack(struct draw *d, const struct weight *w)
 	if (!err)
 		err = add_note(d, w->stack, &note, &s.cnt);
 	if (!err)
-		err = add_code(d, w->stack, &s.cnt);
+		err = add_code(d, w, &s);
 	if (!err) {
 		s.frames = d->frames;
 		fill_values(d, w, values);
 		err = d->sink->stack(d->state, &s);
+		remember(d, w);
 	}
 	strbuf_fini(&note);
 	return err;
@@ -350,7 +400,8 @@ static void draw_fini(struct draw *d)
 {
 	free(d->threads);
 	free(d->frames);
-	free(d->locs);
+	free(d->path.locs);
+	free(d->last.locs);
 }
 
 int draw_write(const struct analysis *a, const struct draw_opts *o, const struct profile_sink *sink,

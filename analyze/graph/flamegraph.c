@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/text.h"
+#include "analyze/base/index.h"
 
 static uint64_t func_hash(const struct flamegraph *f, const struct profile_frame *frame)
 {
@@ -191,6 +192,7 @@ void flamegraph__free(struct flamegraph *f)
 	free(f->func_slots);
 	free(f->nodes);
 	free(f->node_slots);
+	free(f->path);
 	free(f);
 }
 
@@ -212,29 +214,43 @@ static void add_weight(struct flamegraph *f, uint32_t node, int which, uint64_t 
 	f->nodes[node].self[which] += weight;
 }
 
-int flamegraph__add(struct flamegraph *f, const struct profile_frame *frames, size_t cnt,
-		    uint64_t weight, uint64_t weight2)
+/* The node of the frames that the path of the stack before has in common. */
+static uint32_t common_node(struct flamegraph *f, const struct profile_stack *stack)
 {
-	size_t groups = leading_groups(frames, cnt);
-	uint32_t node = 0, func;
+	size_t same = f->flags & FLAME_INVERTED ? 0 : stack->same;
 
-	for (size_t i = 0; i < cnt; i++) {
+	if (f->path_cnt > same)
+		f->path_cnt = same;
+	return f->path_cnt ? f->path[f->path_cnt - 1] : 0;
+}
+
+int flamegraph__add(struct flamegraph *f, const struct profile_stack *stack, uint64_t weight,
+		    uint64_t weight2)
+{
+	size_t cnt = stack->cnt, groups = leading_groups(stack->frames, cnt);
+	uint32_t node = common_node(f, stack), func;
+
+	if (array_reserve(&f->path, &f->path_cap, cnt))
+		return -ENOMEM;
+	for (size_t i = f->path_cnt; i < cnt; i++) {
 		bool turn = f->flags & FLAME_INVERTED && i >= groups;
 		int found;
 
-		func = find_func(f, &frames[turn ? cnt - 1 - (i - groups) : i]);
+		func = find_func(f, &stack->frames[turn ? cnt - 1 - (i - groups) : i]);
 		if (func == UINT32_MAX)
 			return -ENOMEM;
 		found = find_child(f, node, func, f->node_max, &node);
+		if (found < 0)
+			return found;
 		if (!found) {
 			/* These nodes may exceed the limit by an eighth. Beyond that, the weight is
 			 * added to the caller's self. */
-			found = find_child(f, node, FLAME_DEEPER, f->node_max / 8 * 9, &node);
+			if (find_child(f, node, FLAME_DEEPER, f->node_max / 8 * 9, &node) < 0)
+				return -ENOMEM;
 			f->cut_cnt++;
-			i = cnt;
+			break;
 		}
-		if (found < 0)
-			return found;
+		f->path[f->path_cnt++] = node;
 	}
 	f->stack_cnt++;
 	add_weight(f, node, 0, weight);

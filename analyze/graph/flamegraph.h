@@ -26,8 +26,8 @@ void flamegraph__free(struct flamegraph *f);
  * Adds one stack, root first. `weight` is in the graph's unit. `weight2`: weight in the other
  * capture of a diff, else 0. Frames with the same name, kind and binary are merged. 0 or -ENOMEM.
  */
-int flamegraph__add(struct flamegraph *f, const struct profile_frame *frames, size_t cnt,
-		    uint64_t weight, uint64_t weight2);
+int flamegraph__add(struct flamegraph *f, const struct profile_stack *stack, uint64_t weight,
+		    uint64_t weight2);
 
 struct flame_style {
 	const char *title, *subtitle; /* subtitle: host, time span, losses */

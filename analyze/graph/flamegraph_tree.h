@@ -39,6 +39,8 @@ struct flamegraph {
 	struct flame_node *nodes;
 	uint32_t node_max; /* FLAME_MAX_NODES */
 	uint32_t node_cnt, node_cap, *node_slots;
+	uint32_t *path; /* nodes of the stack added last, from the root */
+	size_t path_cnt, path_cap;
 	uint64_t weight[2];
 	uint64_t stack_cnt;
 	uint64_t cut_cnt; /* truncated stacks */

@@ -57,7 +57,7 @@ static int add(void *state, const struct profile_stack *stack)
 {
 	struct graph *g = state;
 
-	return flamegraph__add(g->f, stack->frames, stack->cnt, stack->values[g->primary], 0);
+	return flamegraph__add(g->f, stack, stack->values[g->primary], 0);
 }
 
 static int svg_begin(const struct profile_sink *self, void **state, const struct profile_info *info,

@@ -202,6 +202,80 @@ long stacks__walk(const struct stacks *s, uint32_t stack, uint32_t **locs, size_
 	return cnt;
 }
 
+/* Malloc'ed: the position of each node in a depth-first walk. Callers have lower numbers than the
+ * nodes they call. */
+static uint32_t *depth_first(const struct stacks *s)
+{
+	/* Of nodes yet to be placed: how many there are below and including it. Of placed ones: the
+	 * position of the next node that it calls. */
+	uint32_t *left = malloc(s->node_cnt * sizeof(*left));
+	uint32_t *place = malloc(s->node_cnt * sizeof(*place));
+
+	if (!left || !place) {
+		free(left);
+		free(place);
+		return NULL;
+	}
+	for (size_t n = 0; n < s->node_cnt; n++)
+		left[n] = 1;
+	for (size_t n = s->node_cnt; n-- > 1;)
+		left[s->nodes[n].caller] += left[n];
+	place[0] = 0;
+	left[0] = 1;
+	for (size_t n = 1; n < s->node_cnt; n++) {
+		uint32_t *next = &left[s->nodes[n].caller];
+
+		place[n] = *next;
+		*next += left[n];
+		left[n] = place[n] + 1;
+	}
+	free(left);
+	return place;
+}
+
+struct ranked {
+	uint32_t error, user, kernel, stack;
+};
+
+static int by_frames(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->error != y->error)
+		return x->error < y->error ? -1 : 1;
+	if (x->user != y->user)
+		return x->user < y->user ? -1 : 1;
+	if (x->kernel != y->kernel)
+		return x->kernel < y->kernel ? -1 : 1;
+	return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+int stacks__rank(const struct stacks *s, uint32_t **rank)
+{
+	uint32_t *place = depth_first(s);
+	struct ranked *v = malloc(s->cnt * sizeof(*v));
+
+	*rank = malloc(s->cnt * sizeof(**rank));
+	if (!place || !v || !*rank) {
+		free(place);
+		free(v);
+		free(*rank);
+		*rank = NULL;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < s->cnt; i++) {
+		const struct stack *stack = &s->stacks[i];
+
+		v[i] = (struct ranked){stack->error, place[stack->user], place[stack->kernel], i};
+	}
+	free(place);
+	qsort(v, s->cnt, sizeof(*v), by_frames);
+	for (size_t i = 0; i < s->cnt; i++)
+		(*rank)[v[i].stack] = i;
+	free(v);
+	return 0;
+}
+
 const char *stack_error_text(uint32_t error)
 {
 	if (error == STACK_NONE)

@@ -69,6 +69,12 @@ struct location *stacks__locations(struct stacks *s); /* valid until a location 
  * number or -ENOMEM. */
 long stacks__walk(const struct stacks *s, uint32_t stack, uint32_t **locs, size_t *cap);
 
+/*
+ * *rank, malloc'ed: for each stack its position in an order in which stacks that share outer frames
+ * follow each other: by error, then as a depth-first walk of the nodes meets them. 0 or -ENOMEM.
+ */
+int stacks__rank(const struct stacks *s, uint32_t **rank);
+
 /* Column `error` of table stack; NULL: the stack is complete. */
 const char *stack_error_text(uint32_t error);
 

@@ -101,22 +101,23 @@ const struct weight *weights__get(const struct weights *w, size_t i)
 	return &w->v[i];
 }
 
-static int by_stack(const void *a, const void *b)
+static int by_rank(const void *a, const void *b, void *arg)
 {
 	const struct weight *x = a, *y = b;
+	const uint32_t *rank = arg;
 
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (rank[x->stack] > rank[y->stack]) - (rank[x->stack] < rank[y->stack]);
 }
 
-void weights__sort(struct weights *w)
+void weights__sort(struct weights *w, const uint32_t *rank)
 {
 	index_fini(&w->index); /* sorting moves the entries: nothing can be added after it */
 	if (w->cnt)
-		qsort(w->v, w->cnt, sizeof(*w->v), by_stack);
+		qsort_r(w->v, w->cnt, sizeof(*w->v), by_rank, (void *)rank);
 }
 
 bool weights__merged(const struct weights *w)

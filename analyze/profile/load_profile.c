@@ -398,6 +398,18 @@ static int write_kinds(struct load *l)
 	return err;
 }
 
+/* Stacks that share outer frames follow each other, so that drawing them shares the work. */
+static int sort_weights(struct load *l)
+{
+	uint32_t *rank;
+	int err = stacks__rank(l->stacks, &rank);
+
+	if (!err)
+		weights__sort(l->weights, rank);
+	free(rank);
+	return err;
+}
+
 static int profile_finish(struct load *l, void *state)
 {
 	struct profile *p = state;
@@ -410,7 +422,9 @@ static int profile_finish(struct load *l, void *state)
 		return err;
 	resolve_pending(l, p);
 	if (l->opts.weights)
-		weights__sort(l->weights);
+		err = sort_weights(l);
+	if (err)
+		return err;
 	if (weights__merged(l->weights))
 		message_warn("too many stacks and threads: beyond the limit, threads are not "
 			     "distinguished");

@@ -42,6 +42,7 @@ struct profile_stack {
 	const struct profile_frame
 		*frames; /* root first; may begin with PROFILE_GROUP frames */
 	size_t cnt;
+	size_t same; /* leading frames that are those of the stack before; 0 is always right */
 	const uint64_t *values; /* one per type in profile_info.types */
 	const struct profile_label *labels;
 	size_t label_cnt;

@@ -87,7 +87,9 @@ static void add_frame(struct page *p, unsigned control, char *text)
 		(struct profile_frame){.name = text, .binary = text, .kind = (control >> 4) % 6};
 	if (p->frame_cnt < FRAMES_MAX && !(control & 128))
 		return;
-	if (flamegraph__add(p->graph, p->frames, p->frame_cnt, 1u << (control >> 4 & 7), 0))
+	if (flamegraph__add(p->graph,
+			    &(struct profile_stack){.frames = p->frames, .cnt = p->frame_cnt},
+			    1u << (control >> 4 & 7), 0))
 		abort();
 	for (size_t i = 0; i < p->frame_cnt; i++)
 		free((char *)p->frames[i].name);

@@ -21,8 +21,11 @@
 	}
 #define ADD(f, w, w2, ...)                                                                         \
 	do {                                                                                       \
-		const struct profile_frame stack[] = {__VA_ARGS__};                                \
-		assert(!flamegraph__add(f, stack, sizeof(stack) / sizeof(*stack), w, w2));         \
+		const struct profile_frame frames[] = {__VA_ARGS__};                               \
+		const struct profile_stack stack = {.frames = frames,                              \
+						    .cnt = sizeof(frames) / sizeof(*frames)};      \
+                                                                                                   \
+		assert(!flamegraph__add(f, &stack, w, w2));                                        \
 	} while (0)
 
 static void expect(const char *what, const char *got, const char *want)
@@ -214,11 +217,14 @@ static size_t check_sums(const struct flamegraph *f, size_t max)
 	return small;
 }
 
-static struct flamegraph *random_graph(unsigned seed, uint32_t max_nodes)
+/* `told`: the graph is told how much of each stack is that of the one before. */
+static struct flamegraph *random_graph(unsigned seed, uint32_t max_nodes, bool told)
 {
 	struct flamegraph *f;
-	struct profile_frame stack[40];
-	char names[9][8];
+	struct profile_frame last[40];
+	size_t last_depth = 0;
+	struct profile_frame stack[40] = {0};
+	static char names[9][8];
 
 	srand(seed);
 	assert(!flamegraph__new(&f, seed & 1));
@@ -226,7 +232,7 @@ static struct flamegraph *random_graph(unsigned seed, uint32_t max_nodes)
 	for (int i = 0; i < 9; i++)
 		snprintf(names[i], sizeof(names[i]), "f%d", i);
 	for (int n = 0; n < 500; n++) {
-		size_t depth = rand() % 40;
+		size_t depth = rand() % 40, same = 0;
 		uint64_t weight;
 
 		for (size_t d = 0; d < depth; d++)
@@ -234,7 +240,14 @@ static struct flamegraph *random_graph(unsigned seed, uint32_t max_nodes)
 				(struct profile_frame){.name = names[rand() % (d < 9 ? d + 1 : 9)]};
 		/* with ties, zeros and the far end of what fits */
 		weight = rand() % 4 ? (uint64_t)(rand() % 5) : (uint64_t)rand() << 20;
-		assert(!flamegraph__add(f, stack, depth, weight, rand() % 3));
+		while (told && same < depth && same < last_depth &&
+		       stack[same].name == last[same].name)
+			same++;
+		memcpy(last, stack, sizeof(last));
+		last_depth = depth;
+		assert(!flamegraph__add(
+			f, &(struct profile_stack){.frames = stack, .cnt = depth, .same = same},
+			weight, rand() % 3));
 	}
 	return f;
 }
@@ -242,7 +255,7 @@ static struct flamegraph *random_graph(unsigned seed, uint32_t max_nodes)
 static void sums(void)
 {
 	for (unsigned seed = 0; seed < 10; seed++) {
-		struct flamegraph *f = random_graph(seed, FLAME_MAX_NODES);
+		struct flamegraph *f = random_graph(seed, FLAME_MAX_NODES, false);
 
 		assert(check_sums(f, 100000) < f->node_cnt);
 		assert(check_sums(f, 1000) >= f->node_cnt - 1000);
@@ -255,7 +268,8 @@ static void sums(void)
 /* Past the bound of memory the weight stays where the stack still fits. */
 static void bounded(void)
 {
-	struct flamegraph *all = random_graph(4, FLAME_MAX_NODES), *f = random_graph(4, 200);
+	struct flamegraph *all = random_graph(4, FLAME_MAX_NODES, false),
+			  *f = random_graph(4, 200, false);
 
 	assert(f->node_cnt <= 225 && f->cut_cnt > 0 && f->weight[0] == all->weight[0]);
 	check_sums(f, 100000);
@@ -268,6 +282,26 @@ static void bounded(void)
 	assert(f->weight[0] == FLAME_MAX_WEIGHT && f->weight[1] == FLAME_MAX_WEIGHT);
 	check_sums(f, 100);
 	flamegraph__free(f);
+}
+
+/* What the graph is told of the stack before saves work and changes nothing. */
+static void told(void)
+{
+	for (unsigned seed = 0; seed < 10; seed++) {
+		uint32_t max = seed % 3 ? FLAME_MAX_NODES : 200;
+		struct flamegraph *f = random_graph(seed, max, false),
+				  *g = random_graph(seed, max, true);
+
+		assert(f->node_cnt == g->node_cnt && f->func_cnt == g->func_cnt &&
+		       f->cut_cnt == g->cut_cnt && f->stack_cnt == g->stack_cnt);
+		for (uint32_t i = 0; i < f->node_cnt; i++)
+			assert(f->nodes[i].parent == g->nodes[i].parent &&
+			       f->nodes[i].func == g->nodes[i].func &&
+			       f->nodes[i].self[0] == g->nodes[i].self[0] &&
+			       f->nodes[i].self[1] == g->nodes[i].self[1]);
+		flamegraph__free(f);
+		flamegraph__free(g);
+	}
 }
 
 static void kth(void)
@@ -312,6 +346,7 @@ int main(void)
 	identity();
 	sums();
 	bounded();
+	told();
 	kth();
 	full_disk();
 	parts();

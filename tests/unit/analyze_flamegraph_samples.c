@@ -37,8 +37,11 @@
 
 #define ADD(f, w, w2, ...)                                                                         \
 	do {                                                                                       \
-		const struct profile_frame stack[] = {__VA_ARGS__};                                \
-		assert(!flamegraph__add(f, stack, sizeof(stack) / sizeof(*stack), w, w2));         \
+		const struct profile_frame frames[] = {__VA_ARGS__};                               \
+		const struct profile_stack stack = {.frames = frames,                              \
+						    .cnt = sizeof(frames) / sizeof(*frames)};      \
+                                                                                                   \
+		assert(!flamegraph__add(f, &stack, w, w2));                                        \
 	} while (0)
 
 static void small(struct flamegraph *f)
@@ -94,7 +97,8 @@ static void deep(struct flamegraph *f)
 						  .kind = i % 7 ? PROFILE_USER : PROFILE_INLINED};
 	}
 	for (int n = 100; n <= 1000; n += 100)
-		assert(!flamegraph__add(f, stack, n, 10, 0));
+		assert(!flamegraph__add(f, &(struct profile_stack){.frames = stack, .cnt = n}, 10,
+					0));
 }
 
 static uint32_t next(uint64_t *state)
@@ -136,7 +140,8 @@ static void big(struct flamegraph *f)
 								  : fn % 11 == 0 ? PROFILE_KERNEL
 										 : PROFILE_USER};
 		}
-		assert(!flamegraph__add(f, stack, depth, 1000000 + next(&state) % 10000000, 0));
+		assert(!flamegraph__add(f, &(struct profile_stack){.frames = stack, .cnt = depth},
+					1000000 + next(&state) % 10000000, 0));
 	}
 }
 

@@ -63,6 +63,30 @@ static void test_stacks(void)
 	stacks__free(s);
 }
 
+/* Stacks of three frames: in the order of their ranks, each outer path of one frame, and each of
+ * two, begins once. */
+static void check_rank(const struct stacks *s, size_t paths1, size_t paths2)
+{
+	size_t cnt = stacks__cnt(s), cap = 0, begun1 = 0, begun2 = 0;
+	uint32_t *rank, *order = calloc(cnt, sizeof(*order)), *locs = NULL, last[2] = {-1, -1};
+
+	CHECK(order && !stacks__rank(s, &rank));
+	for (size_t i = 0; i < cnt; i++)
+		order[rank[i]] = i + 1;
+	for (size_t i = 0; i < cnt; i++) {
+		CHECK(order[i], "rank %zu is nobody's", i);
+		if (stacks__walk(s, order[i] - 1, &locs, &cap) != 3)
+			continue; /* the predefined ones */
+		begun1 += locs[2] != last[0];
+		begun2 += locs[2] != last[0] || locs[1] != last[1];
+		memcpy(last, (uint32_t[]){locs[2], locs[1]}, sizeof(last));
+	}
+	CHECK(begun1 == paths1 && begun2 == paths2, "%zu, %zu", begun1, begun2);
+	free(rank);
+	free(order);
+	free(locs);
+}
+
 static void test_many(void)
 {
 	struct stacks *s;
@@ -80,21 +104,23 @@ static void test_many(void)
 		CHECK(stacks__cnt(s) == 20002 && last == first + 19999, "round %d: %zu", round,
 		      stacks__cnt(s));
 	}
+	check_rank(s, 7, 301);
 	stacks__free(s);
 }
 
 static void test_weights(void)
 {
+	static const uint32_t rank[] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
 	struct weights *w;
 
 	CHECK(!weights__new(&w, false));
 	for (int i = 0; i < 1000; i++)
 		CHECK(!weights__add(w, &(struct weight){i % 3, 1 + i % 2, i % 10, 1, 5}));
 	CHECK(weights__cnt(w) == 10, "%zu", weights__cnt(w));
-	weights__sort(w);
-	CHECK(weights__get(w, 0)->stack == 0 && weights__get(w, 0)->count == 100 &&
+	weights__sort(w, rank);
+	CHECK(weights__get(w, 0)->stack == 8 && weights__get(w, 0)->count == 100 &&
 	      weights__get(w, 0)->value == 500);
-	CHECK(weights__get(w, 9)->stack == 9 && weights__get(w, 9)->thread == 0);
+	CHECK(weights__get(w, 9)->stack == 1 && weights__get(w, 9)->thread == 0);
 	weights__free(w);
 	CHECK(!weights__new(&w, true));
 	for (int i = 0; i < 30; i++)
