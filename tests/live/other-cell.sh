@@ -42,6 +42,8 @@ is "counts of a name" "$(awk -F, '$1 == "events" && $2 ~ /^n[0-9]/ {print $3}' "
 grep -q "(other)" "$T/out" || { head "$T/out"; fail "not shown"; }
 [ -z "$loop" ] || for series in latency queued size; do
 	read -r _ n sum other < <(of $series)
-	is "$series: requests, beyond the table" "$n $other" "$reads $reads"
-	[ $series != size ] || is "bytes" $sum $((reads * 16384))
+	# About once in 50 runs beside other load, 6.18 calls no tracepoint for one of them.
+	within "$series: requests" "$n" $((reads - 3)) $reads
+	is "$series: those beyond the table" "$other" "$n"
+	[ $series != size ] || is "bytes" $sum $((n * 16384))
 done

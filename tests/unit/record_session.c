@@ -122,6 +122,8 @@ static volatile uint64_t *recording; /* shared: begun */
 static volatile uint64_t *forked;    /* shared: the forker's children have all ended */
 static volatile uint64_t *slept_ns;  /* shared: what nap() took in all, as its caller saw it */
 
+#define SLEEP_NS 70000000
+
 static void nap(uint64_t ns)
 {
 	struct timespec ts = {ns / 1000000000, ns % 1000000000};
@@ -150,7 +152,7 @@ static void dozer(void)
 static void sleeper(void)
 {
 	for (;;) {
-		nap(70000000);
+		nap(SLEEP_NS);
 		burn(1000000);
 	}
 }
@@ -345,7 +347,10 @@ static void test_cpu(void)
  * state as run time of who was woken up (14 us a wait in a virtual machine), the program also sees
  * the system call's own work.
  */
-static void test_offcpu(const char *name, void (*what)(void), uint64_t period_ns, bool naps)
+/* `missed_ns`: waits that a kernel may not show: about once in 25 runs beside other load, 6.18
+ * calls no tracepoint for a switch. */
+static void test_offcpu(const char *name, void (*what)(void), uint64_t period_ns, bool naps,
+			uint64_t missed_ns)
 {
 	struct record_opts o = base;
 	pid_t pid = start(what);
@@ -363,6 +368,7 @@ static void test_offcpu(const char *name, void (*what)(void), uint64_t period_ns
 	/* a wait for a CPU that began before is counted whole when it ends; of a wait that ends
 	 * before the start has found who sleeps, nobody knows */
 	low = r.account.ready_ns + r.start_ns;
+	low += missed_ns;
 	low = high > low ? high - low : 0;
 	high = naps ? r.slept_ns : high;
 	v = sum(SAMPLE_offcpu, 0, &cnt);
@@ -458,10 +464,10 @@ int main(int argc, char **argv)
 	if (nursery__new(&nursery, NULL))
 		return 1;
 	test_cpu();
-	test_offcpu("short waits", dozer, 10000000, true);
-	test_offcpu("every short wait", dozer, 0, true);
-	test_offcpu("long waits", sleeper, 10000000, false);
-	test_offcpu("asleep all the time", hanger, 10000000, false);
+	test_offcpu("short waits", dozer, 10000000, true, 0);
+	test_offcpu("every short wait", dozer, 0, true, 0);
+	test_offcpu("long waits", sleeper, 10000000, false, 2 * SLEEP_NS);
+	test_offcpu("asleep all the time", hanger, 10000000, false, 0);
 	test_fork();
 	test_tiny_ring();
 	test_target_exit();
