@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/store/functions.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/store/buckets.h"
@@ -63,12 +65,28 @@ static void part(sqlite3_context *c, int argc, sqlite3_value **argv)
 	}
 }
 
+static void signal_name(sqlite3_context *c, int argc, sqlite3_value **argv)
+{
+	sqlite3_int64 number = sqlite3_value_int64(argv[0]);
+	const char *name = number > 0 && number < 32 ? sigabbrev_np(number) : NULL;
+	char text[24];
+
+	if (name)
+		snprintf(text, sizeof(text), "SIG%s", name);
+	else
+		snprintf(text, sizeof(text), "%lld", (long long)number);
+	sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+}
+
 int functions_add(sqlite3 *db)
 {
 	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	int rc = sqlite3_create_function_v2(db, "quantile", 4, flags, NULL, NULL, quantile_step,
 					    quantile_final, NULL);
 
+	if (!rc)
+		rc = sqlite3_create_function_v2(db, "part", 3, flags, NULL, part, NULL, NULL, NULL);
 	return rc ? rc
-		  : sqlite3_create_function_v2(db, "part", 3, flags, NULL, part, NULL, NULL, NULL);
+		  : sqlite3_create_function_v2(db, "signal_name", 1, flags, NULL, signal_name, NULL,
+					       NULL, NULL);
 }

@@ -23,7 +23,7 @@ $obana merge all.obz small.obz -o again.obz 2>&1; echo "exit $?"; cmp all.obz ag
 echo "--- cut"
 head -c $(($(stat -c %s all.obz) - $(stat -c %s traffic-client.obz) - 3000)) all.obz >cut.obz
 $obana query "SELECT id, complete, damage FROM capture" cut.obz 2>&1; echo "exit $?"
-head -c 20000 all.obz >cut.obz; $obana verify cut.obz 2>&1; echo "exit $?"
+head -c 20512 all.obz >cut.obz; $obana verify cut.obz 2>&1; echo "exit $?"
 echo "--- errors"
 $obana merge small.obz 2>&1; echo "exit $?"; $obana merge missing.obz -o x.obz 2>&1; echo "exit $?"
 $obana merge small.obz -o /dev/full 2>&1; echo "exit $?"; $obana info - <all.obz | head -n 1; $obana report - <all.obz 2>&1; echo "exit $?"; [ ! -e x.obz ] && echo "nothing left behind"

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Signals (bpf/probe/signal.bpf.c). */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/probe/signal.h"
+#include "format/option.h"
+#include "format/records.h"
+#include "format/text.h"
+#include "obrec.skel.h"
+#include "record/probe/hooks.h"
+#include "record/probe/probe.h"
+
+extern const struct probe probe_signal_entry;
+
+enum { PENDING = 16384 }; /* at a time */
+
+static const struct hook hooks[] = {
+	HOOK("signal_generate", "signal:signal_generate", HOOK_RAW_TP),
+	HOOK("signal_deliver", "signal:signal_deliver", HOOK_RAW_TP),
+	{0},
+};
+
+static const struct variant variants[] = {
+	{"tracepoint", "raw_tp/signal_generate, signal_deliver", NULL, hooks},
+	{0},
+};
+
+/* "TERM", "SIGTERM" or "15". Several add up. */
+static int parse_signal(const char *word, uint64_t *value)
+{
+	const char *name = strncmp(word, "SIG", 3) ? word : word + 3;
+	uint64_t number;
+
+	if (!parse_u64(word, &number)) {
+		if (!number || number > 64)
+			return -1;
+		*value |= 1ull << (number - 1);
+		return 0;
+	}
+	for (int n = 1; n < 32; n++)
+		if (sigabbrev_np(n) && !strcmp(sigabbrev_np(n), name)) {
+			*value |= 1ull << (n - 1);
+			return 0;
+		}
+	return -1;
+}
+
+static const struct probe_option options[] = {
+	PROBE_OPTION_RATE(500),
+	OPTION("only", PROBE_WORD, 0, "only this signal, such as TERM or 15; may be repeated",
+	       .takes = "the name or number of a signal", .parse = parse_signal),
+	OPTION("failed", PROBE_FLAG, 0, "only those that were blocked, ignored or not queued"),
+	OPTION("stack", PROBE_FLAG, 0, "with the sender's user and kernel stacks"),
+	{0},
+};
+
+static void delivery_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			 size_t sz)
+{
+	int number = part[SIGNAL_PART_NUMBER];
+	const char *name = number < 32 ? sigabbrev_np(number) : NULL;
+	size_t len;
+
+	series_key_comm(env, part, text, sz);
+	len = strlen(text);
+	if (name)
+		snprintf(text + len, sz - len, "\tSIG%s", name);
+	else
+		snprintf(text + len, sz - len, "\t%d", number);
+}
+
+static const struct series series[] = {
+	{"delivery", "ns", SERIES_HISTOGRAM, "process\tsignal", delivery_key},
+	{0},
+};
+
+static int prepare(struct probe_env *env)
+{
+	struct obrec_bpf__rodata *to = env->skel->rodata;
+
+	to->signal_only = probe_env__option(env, &probe_signal_entry, "only");
+	to->signal_failed = probe_env__option(env, &probe_signal_entry, "failed");
+	to->signal_stack = probe_env__option(env, &probe_signal_entry, "stack");
+	return bpf_map__set_max_entries(env->skel->maps.signal_pending, PENDING);
+}
+
+const struct probe probe_signal_entry = {
+	.name = "signal",
+	.event = REC_signal,
+	.variants = variants,
+	.series = series,
+	.options = options,
+	.prepare = prepare,
+};
