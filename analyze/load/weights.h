@@ -28,9 +28,9 @@ void weights__ahead(const struct weights *w, const struct weight *add);
 void weights__guess(const struct weights *w, const struct weight *add);
 
 size_t weights__cnt(const struct weights *w);
-const struct weight *weights__get(const struct weights *w,
-				  size_t i);
-/* By kind, then thread, then the rank of the stack (stacks__rank). Nothing can be added after it. */
+const struct weight *weights__get(const struct weights *w, size_t i);
+/* By kind, then thread, then the rank of the stack (stacks__rank). Nothing can be added after it.
+ */
 void weights__sort(struct weights *w, const uint32_t *rank);
 bool weights__merged(const struct weights *w);
 

@@ -36,7 +36,8 @@ struct content {
 	uint32_t leaf_binary;
 	uint32_t *locs;
 	size_t loc_cap;
-	uint32_t *seen; /* by function: last stack that contained it, + 1 */
+	uint32_t *seen; /* by function: the last reading that found it */
+	uint32_t reading;
 };
 
 static int content_read(struct content *c, const struct load *l, uint32_t stack)
@@ -45,19 +46,20 @@ static int content_read(struct content *c, const struct load *l, uint32_t stack)
 	long cnt = stacks__walk(l->stacks, stack, &c->locs, &c->loc_cap);
 
 	c->cnt = 0;
+	c->reading++;
 	for (long i = 0; i < cnt; i++) {
 		const struct location *loc = &locations[c->locs[i]];
 
 		for (uint32_t f = 0; f < loc->frame_cnt; f++) {
 			const struct frame *frame = frames__get(l->frames, loc->first_frame + f);
 
-			if (c->seen[frame->function] == stack + 1)
+			if (c->seen[frame->function] == c->reading)
 				continue;
 			if (array_reserve(&c->functions, &c->cap, c->cnt + 1))
 				return -ENOMEM;
 			if (!c->cnt)
 				c->leaf_binary = frame->binary;
-			c->seen[frame->function] = stack + 1;
+			c->seen[frame->function] = c->reading;
 			c->functions[c->cnt++] = frame->function;
 		}
 	}
