@@ -46,24 +46,36 @@ static __always_inline void *event_scratch_of(__u32 entry)
 	return bpf_map_lookup_elem(&events, &entry);
 }
 
+/* Counts the event; whether it may be sent. A function, as its key would be too much for the stack
+ * of programs that also take stacks: kernels before 6.12 allow 512 bytes for all frames together.
+ */
+static __noinline bool event_admit(__u32 probe, __u64 who, const char *comm)
+{
+	struct metric_key key = {};
+
+	metric_key_comm(&key, comm);
+	count_add(probe, SERIES_EVENTS, &key, 0);
+	if (event_within_rate(probe, who >> 32))
+		return true;
+	count_add(probe, SERIES_THROTTLED, &key, 0);
+	return false;
+}
+
 /* Returns the record buffer and claims the scratch. NULL: the event is not sent and has been
  * counted. `comm` NULL: the current task's. */
 static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe, __u64 who,
 					 const char *comm, __u32 comm_at)
 {
-	struct metric_key key = {};
 	struct event_scratch *e;
+	char current[WIRE_COMM_LEN];
 	struct scratch *s;
 
-	if (comm)
-		metric_key_comm(&key, comm);
-	else
-		bpf_get_current_comm(key.part, WIRE_COMM_LEN);
-	count_add(probe, SERIES_EVENTS, &key, 0);
-	if (!event_within_rate(probe, who >> 32)) {
-		count_add(probe, SERIES_THROTTLED, &key, 0);
-		return NULL;
+	if (!comm) {
+		bpf_get_current_comm(current, sizeof(current));
+		comm = current;
 	}
+	if (!event_admit(probe, who, comm))
+		return NULL;
 	s = scratch_claim(entry);
 	if (!s)
 		return NULL;
@@ -77,7 +89,7 @@ static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe,
 	e->hdr.probe = number;
 	e->fields[0] = bpf_ktime_get_ns();
 	e->fields[1] = who;
-	__builtin_memcpy((char *)e + comm_at, key.part, WIRE_COMM_LEN);
+	bpf_probe_read_kernel((char *)e + comm_at, WIRE_COMM_LEN, comm);
 	return e;
 }
 
