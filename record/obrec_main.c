@@ -93,10 +93,10 @@ static void tell_ready(int fd)
 		message_warn("--ready-fd %d: %s", fd, strerror(errno));
 }
 
-static void restrict_calls(bool attaches)
+static void restrict_calls(void)
 {
 #ifndef __SANITIZE_ADDRESS__ /* LeakSanitizer traces this process at exit, from another one */
-	int err = seccomp_restrict(attaches ? SECCOMP_ATTACHER : SECCOMP_RECORDER);
+	int err = seccomp_restrict(SECCOMP_RECORDER);
 
 	if (err)
 		message_warn("cannot install the seccomp filter: %s", strerror(-err));
@@ -119,8 +119,8 @@ static int record(struct options *o, struct session *s, struct obz_writer **w,
 
 	if (err)
 		return exit_code(err);
-	privilege_drop_session(o->command, session__attaches_files(s));
-	restrict_calls(session__attaches_files(s));
+	privilege_drop_session(o->command);
+	restrict_calls();
 	tell_ready(o->ready_fd);
 	err = o->command ? command_go(cmd) : 0;
 	if (err && stop_requests) { /* COMMAND received the signal too */

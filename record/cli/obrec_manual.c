@@ -36,10 +36,11 @@ const struct man_section obrec_manual[] = {
 	 "After attaching, obrec drops all capabilities except CAP_BPF (unwind tables of new "
 	 "programs), CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE (new processes "
 	 "and "
-	 "their files) and CAP_SYS_NICE, also from the bounding set. It keeps CAP_PERFMON for "
-	 "probe "
-	 "'tls', which attaches to files mapped later, and if CAP_SYS_PTRACE is missing; and "
-	 "CAP_KILL to terminate COMMAND. Its other threads keep only CAP_DAC_READ_SEARCH.\n\n"},
+	 "their files) and CAP_SYS_NICE, also from the bounding set. It keeps CAP_PERFMON if "
+	 "CAP_SYS_PTRACE is missing, and CAP_KILL to terminate COMMAND. Its other threads keep only "
+	 "CAP_DAC_READ_SEARCH. A separate process, obrec-uprobes, attaches probe 'tls' to files "
+	 "mapped later, with CAP_BPF and CAP_PERFMON (and CAP_SYS_ADMIN, where "
+	 "kernel.perf_event_paranoid is above 2 and Linux older than 6.6).\n\n"},
 	{"SECURITY",
 	 "While recording, obrec runs with no_new_privs, is not dumpable, and a seccomp filter "
 	 "denies what it does not need, such as execve, ptrace, mount, and creating sockets or "
@@ -130,7 +131,10 @@ const struct man_section obrec_manual[] = {
 	 "network file systems, where attaching could block obrec.\n"
 	 "- Data sent with SSL_sendfile and packets of GnuTLS are counted by length only.\n"
 	 "- Before Linux 6.6 detaching a uprobe takes about 65 ms: after the archive is complete, "
-	 "obrec exits about 1 s later per Go program recorded this way.\n\n"},
+	 "obrec waits for at most 1.5 s; then this continues in the background.\n"
+	 "- The kernel attaches and detaches uprobes one process after the other, and no process of "
+	 "the host can fork meanwhile. A process that keeps its memory locked (on a file system that "
+	 "does not respond) delays it; obrec continues without (counted).\n\n"},
 	{"SEE ALSO", "obana(1), setcap(8), capabilities(7)\n\n"},
 	{0},
 };

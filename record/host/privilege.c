@@ -115,7 +115,7 @@ static void drop_to(uint64_t keep)
 
 #define BIT(cap) (1ULL << (cap))
 
-void privilege_drop_session(bool command, bool attaches)
+void privilege_drop_session(bool command)
 {
 	/*
 	 * Needed for: creating maps for tables of new binaries (before 5.19 every bpf(2)), mappings
@@ -126,7 +126,7 @@ void privilege_drop_session(bool command, bool attaches)
 			BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_SYS_NICE);
 
 	/* Newer kernels allow reading mappings with CAP_PERFMON, see may_access_mm(). */
-	if (attaches || !privilege_has(CAP_SYS_PTRACE))
+	if (!privilege_has(CAP_SYS_PTRACE))
 		keep |= BIT(CAP_PERFMON);
 	drop_to(command ? keep | BIT(CAP_KILL) : keep);
 	/* Its memory contains captured payload. */
@@ -138,10 +138,16 @@ void privilege_drop_worker(void)
 	drop_to(BIT(CAP_DAC_READ_SEARCH));
 }
 
+void privilege_drop_attacher(bool admin)
+{
+	drop_to(BIT(CAP_BPF) | BIT(CAP_PERFMON) | (admin ? BIT(CAP_SYS_ADMIN) : 0));
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 void privilege_drop_reader(void)
 {
-	uint64_t keep = BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) |
-			BIT(CAP_CHECKPOINT_RESTORE);
+	uint64_t keep =
+		BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE);
 
 	if (!privilege_has(CAP_SYS_PTRACE))
 		keep |= BIT(CAP_PERFMON); /* newer kernels allow reading mappings with it */

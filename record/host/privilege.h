@@ -32,10 +32,12 @@ void privilege_warn(bool pids);
  * Drops all capabilities of the calling thread except those needed while recording (`session`: the
  * main thread) or for reading files (worker): from the effective, permitted, inheritable, ambient
  * and bounding sets. This is permanent and applies to execve(2). command: keep what is needed to
- * stop COMMAND if it runs as another user. attaches: probes will be attached to more files.
+ * stop COMMAND if it runs as another user.
  */
-void privilege_drop_session(bool command, bool attaches);
+void privilege_drop_session(bool command);
 void privilege_drop_worker(void);
+/* For the process that attaches uprobes. admin: CAP_PERFMON does not suffice on this kernel. */
+void privilege_drop_attacher(bool admin);
 /* For a reader process, which reads memory, mappings and files of targets. */
 void privilege_drop_reader(void);
 

@@ -11,8 +11,8 @@ enum {
 	ATT = SECCOMP_ATTACHER,
 	READ = SECCOMP_READER,
 	NURSE = SECCOMP_NURSERY,
-	BOTH = REC | ATT,
-	ALL = BOTH | READ | NURSE,
+	FILES = REC | READ | NURSE,
+	ALL = FILES | ATT,
 };
 
 /*
@@ -42,21 +42,20 @@ static const struct {
 	{"clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrandom", ALL},
 	{"prctl capget capset seccomp getrlimit prlimit64 setrlimit", ALL}, /* to drop more
 									     * privileges */
-	{"process_vm_readv", ALL},
+	{"process_vm_readv", FILES},
 	/* worker threads and their priority */
 	{"sched_setscheduler sched_getscheduler sched_setattr sched_getattr sched_getparam", ALL},
 	{"getpriority setpriority ioprio_set ioprio_get", ALL},
 	/* the archive and the symbol cache */
-	{"fallocate", ALL}, /* reserves space for unpacked files */
-	{"fdatasync fsync sync_file_range sendfile copy_file_range splice", BOTH},
-	{"ftruncate", ALL}, /* a reader may answer with a file */
-	{"rename renameat renameat2 unlink unlinkat link linkat mkdir mkdirat", ALL},
-	{"fchmod fchmodat fchown umask utimensat", ALL},
-	{"socketpair", BOTH}, /* to reader processes */
-	{"ioctl", BOTH},      /* perf events, the terminal */
-	{"bpf", BOTH},
+	{"fallocate", FILES}, /* reserves space for unpacked files */
+	{"fdatasync fsync sync_file_range sendfile copy_file_range splice", REC},
+	{"ftruncate", FILES}, /* a reader may answer with a file */
+	{"rename renameat renameat2 unlink unlinkat link linkat mkdir mkdirat", FILES},
+	{"fchmod fchmodat fchown umask utimensat", FILES},
+	{"socketpair", REC}, /* to reader processes */
+	{"ioctl bpf", REC | ATT},
 	{"perf_event_open", ATT}, /* uprobes before Linux 6.6 */
-	{"kill pidfd_open pidfd_send_signal wait4 waitid", BOTH | NURSE},
+	{"kill pidfd_open pidfd_send_signal wait4 waitid", REC | NURSE},
 	{"fork vfork clone3", NURSE},
 };
 

@@ -13,7 +13,7 @@
 
 enum seccomp_role {
 	SECCOMP_RECORDER = 1, /* rings, BPF maps, archive; may kill COMMAND */
-	SECCOMP_ATTACHER = 2, /* RECORDER, plus attaching probes to files */
+	SECCOMP_ATTACHER = 2, /* attaches uprobes to files; no archive, no new processes */
 	SECCOMP_READER = 4,   /* reads files and memory of targets, replies on open descriptors: no
 			       * BPF, no perf events, no signals to others, no new processes */
 	SECCOMP_NURSERY = 8,  /* a READER that forks, kills and reaps readers */

@@ -58,11 +58,11 @@ void uprobe_multi__choose(struct bpf_program *prog)
 	bpf_program__set_expected_attach_type(prog, TRACE_UPROBE_MULTI);
 }
 
-int uprobe_multi__attach(const struct bpf_program *prog, const char *path, const uint64_t *offsets,
+int uprobe_multi__attach(int prog_fd, const char *path, const uint64_t *offsets,
 			 const uint64_t *cookies, uint32_t cnt, bool at_return)
 {
 	const struct link_create attr = {
-		.prog_fd = bpf_program__fd(prog),
+		.prog_fd = prog_fd,
 		.attach_type = TRACE_UPROBE_MULTI,
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)offsets,

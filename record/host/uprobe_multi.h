@@ -19,7 +19,7 @@ void uprobe_multi__choose(struct bpf_program *prog);
 
 /* Attaches at the given offsets, each with a cookie, in all processes that execute the file now or
  * later. Returns a descriptor (closing it detaches) or -errno. */
-int uprobe_multi__attach(const struct bpf_program *prog, const char *path, const uint64_t *offsets,
+int uprobe_multi__attach(int prog_fd, const char *path, const uint64_t *offsets,
 			 const uint64_t *cookies, uint32_t cnt, bool at_return);
 
 #endif

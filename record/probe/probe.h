@@ -24,6 +24,7 @@ struct lever;
 struct loss;
 struct obrec_bpf;
 struct tracker;
+struct uprobes;
 struct wire_hdr;
 struct unwind_store;
 
@@ -38,6 +39,7 @@ struct probe_env {
 	struct intake *intake;
 	struct loss *loss;
 	struct links links;
+	struct uprobes *uprobes; /* NULL: no probe attaches_files */
 	struct obz_writer *writer;
 	uint64_t start_ns, stop_ns;	/* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 	void *state[RECORD_MAX_PROBES]; /* state_sz bytes each, zeroed */
@@ -110,7 +112,7 @@ struct probe {
 	size_t state_sz;
 	bool bulky;	     /* sends many records: use larger rings */
 	bool urgent;	     /* process events are urgent: needed for stacks or attaching */
-	bool attaches_files; /* attaches uprobes in `file`: keep CAP_PERFMON */
+	bool attaches_files; /* attaches uprobes: uprobes.h */
 	unsigned facts;	     /* facts that `file` needs: FILE_FACT_* */
 	/* Attach variants, best first; ends with one without name. NULL: no choice. */
 	const struct variant *variants;

@@ -20,6 +20,7 @@
 #include "record/probe/probe.h"
 #include "record/probe/probe_l4.h"
 #include "record/binary/read_file.h"
+#include "record/host/uprobes.h"
 #include "record/probe/tls_attach.h"
 #include "record/binary/tls_find.h"
 #include "obrec.skel.h"
@@ -32,7 +33,7 @@ struct tls_file {
 	ino_t ino;
 	struct timespec mtime;
 	unsigned users;		/* references; each ends with file_gone */
-	struct links links;	/* until the end of the capture */
+	uint32_t uprobes;	/* their set */
 	struct tls_file *other; /* next with the same hash */
 };
 
@@ -70,10 +71,15 @@ static int prepare(struct probe_env *env)
 static void attach_file(struct probe_env *env, struct tls_file *f, int fd, const char *path,
 			const struct tls_site *sites, size_t cnt)
 {
-	int err = tls_attach(env, fd, sites, cnt, &f->links);
+	int err;
 
+	f->uprobes = uprobes__set(env->uprobes);
+	err = tls_attach(env, f->uprobes, fd, sites, cnt);
 	if (err) {
-		loss__add(env->loss, "tls", "library: cannot attach", 1);
+		loss__add(env->loss, "tls",
+			  err == -ETIMEDOUT ? "library: attaching timed out"
+					    : "library: cannot attach",
+			  1);
 		message_verbose("%s: cannot attach: %s", path, strerror(-err));
 		return;
 	}
@@ -156,8 +162,7 @@ static void file_gone(struct probe_env *env, const struct stat *st)
 		idmap_put(&state(env)->attached, key_of(st), first);
 	else
 		idmap_del(&state(env)->attached, key_of(st));
-	if (f->links.cnt)
-		links__let_go(&f->links); /* in another thread: detaching takes long */
+	uprobes__detach(env->uprobes, f->uprobes);
 	free(f);
 }
 
@@ -198,16 +203,6 @@ static int attach(struct probe_env *env)
 	return 0;
 }
 
-/* Detached together with all other links, so that they share one wait. */
-static void finish(struct probe_env *env)
-{
-	struct tls_file *f;
-
-	for (size_t i = 0; (f = idmap_next(&state(env)->attached, &i));)
-		for (; f; f = f->other)
-			links__take(&env->links, &f->links);
-}
-
 static void free_files(struct probe_env *env)
 {
 	struct tls_file *f, *other;
@@ -217,7 +212,6 @@ static void free_files(struct probe_env *env)
 	for (size_t i = 0; (f = idmap_next(&state(env)->attached, &i));)
 		for (; f; f = other) {
 			other = f->other;
-			links__fini(&f->links);
 			free(f);
 		}
 	idmap_fini(&state(env)->attached);
@@ -236,6 +230,5 @@ const struct probe probe_tls_entry = {
 	.attach = attach,
 	.file = file,
 	.file_gone = file_gone,
-	.finish = finish,
 	.free = free_files,
 };

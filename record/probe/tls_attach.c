@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <stdio.h>
-
 #include "obrec.skel.h"
 #include "record/probe/tls_attach.h"
 #include "record/host/uprobe_multi.h"
-
-enum { PATH_SZ = 32 };
-
-static void path_of(int fd, char path[PATH_SZ])
-{
-	snprintf(path, PATH_SZ, "/proc/self/fd/%d", fd);
-}
+#include "record/host/uprobes.h"
 
 static bool is_go(enum tls_kind kind)
 {
@@ -64,18 +55,19 @@ static struct bpf_program *return_program(const struct probe_env *env, enum tls_
 	return env->features->atomic_fetch ? skel->progs.tls_return : skel->progs.tls_return_5_10;
 }
 
-static int attach_one(struct links *links, struct bpf_program *prog, const char *path,
-		      uint64_t offset, bool at_return)
+static int attach_one(const struct probe_env *env, uint32_t set, int fd,
+		      const struct bpf_program *prog, uint64_t offset, bool at_return)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = at_return);
+	const struct uprobe_places at = {.prog_fd = prog ? bpf_program__fd(prog) : -1,
+					 .offsets = &offset,
+					 .cnt = 1,
+					 .at_return = at_return};
 
-	if (!prog)
-		return 0;
-	return links__keep(links, bpf_program__attach_uprobe_opts(prog, -1, path, offset, &opts));
+	return prog ? uprobes__attach(env->uprobes, set, fd, &at) : 0;
 }
 
-static int attach_each(const struct probe_env *env, const char *path, const struct tls_site *sites,
-		       size_t cnt, struct links *links)
+static int attach_each(const struct probe_env *env, uint32_t set, int fd,
+		       const struct tls_site *sites, size_t cnt)
 {
 	int err = 0;
 
@@ -83,9 +75,9 @@ static int attach_each(const struct probe_env *env, const char *path, const stru
 		enum tls_kind kind = sites[i].kind;
 
 		/* Return first: a call whose return is missed would never end. */
-		err = attach_one(links, return_program(env, kind), path, sites[i].offset, true);
+		err = attach_one(env, set, fd, return_program(env, kind), sites[i].offset, true);
 		if (!err)
-			err = attach_one(links, entry_program(env, kind), path, sites[i].offset,
+			err = attach_one(env, set, fd, entry_program(env, kind), sites[i].offset,
 					 false);
 	}
 	return err;
@@ -104,17 +96,21 @@ static void add(struct places *p, const struct tls_site *site)
 	p->cookies[p->cnt++] = TLS_COOKIE(site->kind, site->result_at);
 }
 
-static int attach_places(struct links *links, const struct bpf_program *prog, const char *path,
-			 const struct places *p, bool at_return)
+static int attach_places(const struct probe_env *env, uint32_t set, int fd,
+			 const struct bpf_program *prog, const struct places *p, bool at_return)
 {
-	if (!p->cnt)
-		return 0;
-	return links__keep_fd(
-		links, uprobe_multi__attach(prog, path, p->offsets, p->cookies, p->cnt, at_return));
+	const struct uprobe_places at = {.prog_fd = bpf_program__fd(prog),
+					 .offsets = p->offsets,
+					 .cookies = p->cookies,
+					 .cnt = p->cnt,
+					 .at_return = at_return,
+					 .multi = true};
+
+	return p->cnt ? uprobes__attach(env->uprobes, set, fd, &at) : 0;
 }
 
-static int attach_all(const struct probe_env *env, const char *path, const struct tls_site *sites,
-		      size_t cnt, struct links *links)
+static int attach_all(const struct probe_env *env, uint32_t set, int fd,
+		      const struct tls_site *sites, size_t cnt)
 {
 	struct places entries = {0}, returns = {0}, go = {0};
 	int err;
@@ -127,12 +123,12 @@ static int attach_all(const struct probe_env *env, const char *path, const struc
 		else if (sites[i].kind != TLS_GO_LATE_RETURN) /* covered by its closure */
 			add(&go, &sites[i]);
 	}
-	err = attach_places(links, env->skel->progs.tls_returns, path, &returns, true);
+	err = attach_places(env, set, fd, env->skel->progs.tls_returns, &returns, true);
 	if (!err)
-		err = attach_places(links, env->skel->progs.tls_entries, path, &entries, false);
+		err = attach_places(env, set, fd, env->skel->progs.tls_entries, &entries, false);
 #if defined(__x86_64__)
 	if (!err)
-		err = attach_places(links, env->skel->progs.tls_go_sites, path, &go, false);
+		err = attach_places(env, set, fd, env->skel->progs.tls_go_sites, &go, false);
 #endif
 	return err;
 }
@@ -162,12 +158,9 @@ void tls_attach_prepare(struct probe_env *env)
 	}
 }
 
-int tls_attach(const struct probe_env *env, int fd, const struct tls_site *sites, size_t cnt,
-	       struct links *links)
+int tls_attach(const struct probe_env *env, uint32_t set, int fd, const struct tls_site *sites,
+	       size_t cnt)
 {
-	char path[PATH_SZ];
-
-	path_of(fd, path);
-	return env->features->uprobe_multi ? attach_all(env, path, sites, cnt, links)
-					   : attach_each(env, path, sites, cnt, links);
+	return env->features->uprobe_multi ? attach_all(env, set, fd, sites, cnt)
+					   : attach_each(env, set, fd, sites, cnt);
 }

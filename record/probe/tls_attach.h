@@ -9,9 +9,9 @@
 
 /* Call after open, before load. */
 void tls_attach_prepare(struct probe_env *env);
-/* The descriptor is used only during the call. Returns the first error; links attached before it
- * stay in `links`. */
-int tls_attach(const struct probe_env *env, int fd, const struct tls_site *sites, size_t cnt,
-	       struct links *links);
+/* The descriptor is used only during the call. Returns the first error; what was attached before
+ * it stays in the set (uprobes.h). */
+int tls_attach(const struct probe_env *env, uint32_t set, int fd, const struct tls_site *sites,
+	       size_t cnt);
 
 #endif

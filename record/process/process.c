@@ -136,6 +136,9 @@ int tracker__start(struct tracker *t)
 		/* also excludes its readers, none of which exists yet */
 		unwind_store__publish(t->opts.store, nursery__pid(t->opts.nursery),
 				      PROC_IGNORE | PROC_INHERIT, 0, NULL, 0);
+		if (t->opts.uprobes_pid)
+			unwind_store__publish(t->opts.store, t->opts.uprobes_pid, PROC_IGNORE, 0,
+					      NULL, 0);
 	}
 	readers__set_mood(t->opts.readers, READERS_STARTING);
 	err = sideband__open(&t->sideband, t->opts.epoll_fd, t);

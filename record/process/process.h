@@ -38,6 +38,7 @@ struct tracker_opts {
 	struct target_spec target;
 	struct obz_writer *writer;
 	struct nursery *nursery;    /* it and its readers are never recorded */
+	uint32_t uprobes_pid;	    /* nor is this process of obrec's (uprobes.h); 0: none */
 	struct readers *readers;
 	unsigned facts;		    /* struct binaries_opts */
 	struct unwind_store *store; /* NULL: no unwinding */

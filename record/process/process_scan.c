@@ -23,12 +23,12 @@ static uint64_t start_time(const struct tracker *t, const struct procfs_stat *st
 	return ns > 0 ? ns : 1;
 }
 
-/* Returns true for obrec's own reader processes. */
-static bool is_reader(const struct tracker *t, uint32_t tgid, uint32_t ppid)
+/* Returns true for obrec's other processes. */
+static bool is_own(const struct tracker *t, uint32_t tgid, uint32_t ppid)
 {
 	uint32_t nursery = nursery__pid(t->opts.nursery);
 
-	return tgid == nursery || ppid == nursery;
+	return tgid == nursery || ppid == nursery || tgid == t->opts.uprobes_pid;
 }
 
 struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
@@ -39,7 +39,7 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 	int err;
 
 	if (p || tgid == t->self || procfs_stat(t->proc, tgid, &st) || st.state == 'Z' ||
-	    st.state == 'X' || is_reader(t, tgid, st.ppid))
+	    st.state == 'X' || is_own(t, tgid, st.ppid))
 		return p;
 	p = table_add(t, tgid, st.ppid, start_time(t, &st));
 	if (!p)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/host/child.h"
 #include "record/host/privilege.h"
 #include "record/host/procfs.h"
 #include "record/reader/reader_process.h"
@@ -19,48 +19,17 @@
 /* A section header can claim any size, and libelf allocates it. */
 #define MEMORY_MAX_SZ (4ULL << 30)
 
+/* A fork can block in the kernel: see uprobes.h. */
+enum { FORK_MS = 300, END_MS = 300 };
+
 struct nursery {
 	pid_t pid;
 	int socket;
 	pthread_mutex_t lock; /* for a request and its answer */
+	unsigned pending;     /* requests without an answer */
 };
 
 /* ---- in the nursery ---- */
-
-/* Requests SIGKILL when the parent exits; checks whether it has exited already. */
-static void end_with(pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(0);
-}
-
-/* Ctrl-C is sent to the terminal's whole process group; only obrec handles it. */
-static void ignore_signals(void)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
-	sigset_t none;
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], SIG_IGN); /* SIGCHLD: children become no zombies */
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* An abandoned reader must not keep pipes open whose end others wait for. */
-static void close_all_but(int keep1, int keep2)
-{
-	int low = keep1 < keep2 ? keep1 : keep2, high = keep1 < keep2 ? keep2 : keep1;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		if (fd != low && fd != high)
-			dup2(null, fd);
-	syscall(SYS_close_range, 3, low - 1, 0);
-	if (high > low + 1)
-		syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0U, 0);
-}
 
 /* Continues if the filter cannot be installed; obrec reports that for itself. */
 static void restrict_to(enum seccomp_role role)
@@ -73,7 +42,7 @@ static void restrict_to(enum seccomp_role role)
 static void become_reader(int socket, int control, int proc, pid_t parent)
 {
 	close(control);
-	end_with(parent);
+	child_end_with(parent);
 	prctl(PR_SET_NAME, "obrec-reader");
 	restrict_to(SECCOMP_READER);
 	reader_serve(socket, proc);
@@ -106,7 +75,7 @@ static void be_nursery(int control, const char *proc_root, pid_t parent)
 	int proc = procfs_open(proc_root);
 
 	prctl(PR_SET_NAME, "obrec-nursery");
-	ignore_signals();
+	child_ignore_signals();
 	setrlimit(RLIMIT_CORE, &none);
 #if !defined(__SANITIZE_ADDRESS__) /* AddressSanitizer reserves terabytes */
 	setrlimit(RLIMIT_AS, &memory);
@@ -114,10 +83,10 @@ static void be_nursery(int control, const char *proc_root, pid_t parent)
 	(void)memory;
 #endif
 	if (proc >= 0)
-		close_all_but(control, proc);
+		child_close_all_but(control, proc);
 	privilege_drop_reader();
 	restrict_to(SECCOMP_NURSERY);
-	end_with(parent);
+	child_end_with(parent);
 	if (proc >= 0)
 		tend(control, proc);
 	_exit(0);
@@ -160,7 +129,7 @@ void nursery__free(struct nursery *n)
 		return;
 	close(n->socket);
 	kill(n->pid, SIGKILL);
-	waitpid(n->pid, NULL, 0); /* it never blocks in the kernel */
+	child_wait(n->pid, END_MS);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
@@ -170,23 +139,50 @@ pid_t nursery__pid(const struct nursery *n)
 	return n->pid;
 }
 
+/* Receives the next answer: the pid of a reader, or a negative errno. -ETIMEDOUT: none yet. */
+static int next_answer(struct nursery *n, int wait_ms)
+{
+	struct pollfd p = {.fd = n->socket, .events = POLLIN};
+	struct parcel m;
+	int err;
+
+	while (poll(&p, 1, wait_ms) < 0)
+		; /* a signal: the caller handles it */
+	if (!p.revents)
+		return -ETIMEDOUT;
+	n->pending--;
+	err = parcel_receive(&m, n->socket, MSG_DONTWAIT);
+	if (err)
+		return err;
+	err = m.rc;
+	parcel_fini(&m);
+	return err;
+}
+
+/* Readers of which an answer came too late have ended: their sockets are closed. */
+static bool is_behind(struct nursery *n)
+{
+	while (n->pending && next_answer(n, 0) != -ETIMEDOUT)
+		;
+	return n->pending;
+}
+
 /* Returns the pid or a negative errno. Takes ownership of `socket`. */
 static int fork_reader(struct nursery *n, int socket)
 {
 	struct parcel m;
-	int err;
+	int err = -EAGAIN;
 
 	parcel_init(&m, 0);
 	parcel_put_fd(&m, 0, socket);
 	pthread_mutex_lock(&n->lock);
-	err = parcel_send(&m, n->socket);
-	parcel_fini(&m);
-	if (!err)
-		err = parcel_receive(&m, n->socket, 0);
+	if (!is_behind(n))
+		err = parcel_send(&m, n->socket);
+	if (!err) {
+		n->pending++;
+		err = next_answer(n, FORK_MS);
+	}
 	pthread_mutex_unlock(&n->lock);
-	if (err)
-		return err;
-	err = m.rc;
 	parcel_fini(&m);
 	return err;
 }

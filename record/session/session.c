@@ -14,9 +14,12 @@
 #include "record/host/memory.h"
 #include "record/host/priority.h"
 #include "record/host/privilege.h"
+#include "record/host/uprobes.h"
 #include "record/session/session_impl.h"
 
 #define SYNC_PERIOD_NS (3 * SEC_NS)
+
+enum { UPROBES_END_MS = 1500 };
 
 /* Before 5.11 maps count against RLIMIT_MEMLOCK. If it cannot be raised, either it does not matter
  * or loading reports it. */
@@ -111,6 +114,7 @@ static int make_tracker(struct session *s)
 		.target = s->opts.target,
 		.writer = s->writer,
 		.nursery = s->nursery,
+		.uprobes_pid = uprobes__pid(s->env.uprobes),
 		.readers = s->readers,
 		.store = s->store,
 		.debuginfo = s->debuginfo,
@@ -324,6 +328,20 @@ static int make_thin(struct session *s)
 	return err;
 }
 
+/* While there is a single thread. */
+static int make_uprobes(struct session *s)
+{
+	bool wanted = false;
+	int err;
+
+	for (size_t i = 0; probes[i]; i++)
+		wanted |= session_wants(s, i) && probes[i]->attaches_files;
+	err = wanted ? uprobes__new(&s->env.uprobes, s->plan.features.uprobe_multi) : 0;
+	if (err)
+		message_error("cannot fork the process that attaches uprobes: %s", strerror(-err));
+	return err;
+}
+
 int session__new(struct session **out, const struct record_opts *opts, struct obz_writer *writer,
 		 struct nursery *nursery)
 {
@@ -339,6 +357,8 @@ int session__new(struct session **out, const struct record_opts *opts, struct ob
 	message_status("loading BPF programs");
 	if (!err)
 		err = session_load(s);
+	if (!err)
+		err = make_uprobes(s);
 	if (!err)
 		privilege_warn(s->opts.target.pid_cnt);
 	if (!err)
@@ -359,14 +379,6 @@ int session__new(struct session **out, const struct record_opts *opts, struct ob
 	else
 		*out = s;
 	return err;
-}
-
-bool session__attaches_files(const struct session *s)
-{
-	for (size_t i = 0; probes[i]; i++)
-		if (session_wants(s, i) && probes[i]->attaches_files)
-			return true;
-	return false;
 }
 
 int session__start(struct session *s)
@@ -395,6 +407,8 @@ static void end_links(struct session *s)
 	size_t cnt = s->env.links.cnt;
 
 	links__fini(&s->env.links);
+	if (!uprobes__free(s->env.uprobes, UPROBES_END_MS))
+		message_warn("detaching uprobes continues in the background");
 	if (cnt)
 		message_verbose("stopping: detaching %zu BPF links took %.0f ms", cnt,
 				(clock_now_ns() - from_ns) / 1e6);

@@ -61,9 +61,6 @@ int session__new(struct session **s, const struct record_opts *opts, struct obz_
  * starts. */
 int session__start(struct session *s);
 
-/* Returns true if probes will be attached to files during the capture. */
-bool session__attaches_files(const struct session *s);
-
 /* Runs until *stop is set, the duration is over, the targets have exited or the archive is full.
  * Calls `tick` about every 200 ms on the same thread. */
 enum stop_reason session__run(struct session *s, volatile sig_atomic_t *stop,

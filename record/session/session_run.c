@@ -14,6 +14,7 @@
 #include "format/text.h"
 #include "record/host/memory.h"
 #include "record/host/priority.h"
+#include "record/host/uprobes.h"
 #include "record/session/session_impl.h"
 
 #define TICK_NS (200 * MSEC_NS)
@@ -237,6 +238,7 @@ static void stop_probes(struct session *s)
 		if (session_wants(s, i) && probes[i]->finish)
 			probes[i]->finish(&s->env);
 	links__detach(&s->env.links);
+	uprobes__stop(s->env.uprobes);
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		links__fini(&s->env.links);
 }

@@ -35,7 +35,8 @@ mkdir "$T/lib"
 coproc BREED { exec python3 "$T/breed.py" "$lib" "$T/lib" "$T/obrec.err"; }
 pids+=($BREED_PID)
 breed() { echo "$1 $2" >&"${BREED[1]}"; read -r -t 300 <&"${BREED[0]}" || fail "the programs did not run"; }
-links() { ls -l /proc/$obrec/fd | grep -cE 'bpf[-_]link|perf_event' || true; }
+uprobes() { for p in $(cat /proc/$obrec/task/*/children); do [ "$(cat /proc/$p/comm)" != obrec-uprobes ] || echo $p; done; } # obrec's process that holds them
+links() { ls -l /proc/$(uprobes)/fd | grep -cE 'bpf[-_]link|perf_event' || true; }
 attached() { grep -c "$T/lib/$1/.*: SSL_free at " "$T/obrec.err" || true; }
 few() { [ $((($(links) - before) / each)) -le 60 ]; }
 : >"$T/obrec.err"

@@ -15,6 +15,10 @@
  *   lock FILE      a thread waits for a page of FILE while holding mmap_lock, another one waits to
  *                  write: readers of cmdline, environ, map_files, memory, and of maps before 6.17,
  *                  wait behind them. For a stuckfs that does not read (now,read)
+ *   shared FILE LIB
+ *                  executes LIB, too; on SIGUSR1 it does as `lock` and prints "locked". Then the
+ *                  kernel attaches no uprobe to LIB and detaches none, and while it tries to, no
+ *                  process of the host can fork
  *   perfmap KIND   runs anonymous memory, with a /tmp/perf-PID.map. KIND: none; hole (1 TiB); ends
  *                  (a line before and one after the hole); grow (forever); churn (its size goes
  *                  up and down); lines (10 million); link (to /dev/zero); fifo
@@ -215,21 +219,50 @@ static bool writer_waits(void)
 	return waits == 100;
 }
 
-/* From here on no thread may allocate memory. */
-static void do_lock(char **arg)
+/* Before `lock`: afterwards no thread may allocate memory. */
+static char *prepare_lock(const char *file)
 {
 	char *page;
 
 	NEED(!mlockall(MCL_CURRENT));
-	page = map_file(file_of(arg), PAGE, PROT_READ, 0, NULL);
+	page = map_file(file, PAGE, PROT_READ, 0, NULL);
 	start_thread(want_write_lock, NULL);
 	while (!__atomic_load_n(&writer, __ATOMIC_ACQUIRE))
 		usleep(1000);
+	return page;
+}
+
+static void lock(char *page)
+{
 	start_thread(hold_read_lock, page);
 	holder_is_there = true;
 	while (!writer_waits())
 		;
+}
+
+static void do_lock(char **arg)
+{
+	lock(prepare_lock(file_of(arg)));
 	say_ready();
+	run(own_work);
+}
+
+static void do_shared(char **arg)
+{
+	char *page = prepare_lock(file_of(arg));
+	struct stat st;
+	sigset_t set;
+	int sig;
+
+	NEED(!stat(arg[1], &st));
+	map_file(arg[1], st.st_size, PROT_READ | PROT_EXEC, 0, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	say_ready();
+	sigwait(&set, &sig);
+	lock(page);
+	NEED(write(1, "locked\n", 7) == 7);
 	run(own_work);
 }
 
@@ -409,9 +442,10 @@ static const struct {
 	void (*run)(char **arg);
 	int args;
 } modes[] = {
-	{"map", do_map, 1},   {"dlopen", do_dlopen, 1}, {"spin", do_spin, 0},
-	{"args", do_args, 1}, {"lock", do_lock, 1},	{"perfmap", do_perfmap, 1},
-	{"maps", do_maps, 2}, {"title", do_title, 0},	{"execs", do_execs, 1},
+	{"map", do_map, 1},	    {"dlopen", do_dlopen, 1}, {"spin", do_spin, 0},
+	{"args", do_args, 1},	    {"lock", do_lock, 1},     {"shared", do_shared, 2},
+	{"perfmap", do_perfmap, 1}, {"maps", do_maps, 2},     {"title", do_title, 0},
+	{"execs", do_execs, 1},
 };
 
 /* Forks a process for each but the last. */

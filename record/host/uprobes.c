@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "format/clock.h"
+#include "record/host/child.h"
+#include "record/host/uprobes.h"
+#include "record/host/uprobes_serve.h"
+
+#define MSEC 1000000ULL
+
+/* How long obrec may wait for one request, and in total for those that take longer than SOON. The
+ * rings are not read meanwhile. */
+#define SOON_NS (50 * MSEC)
+#define ONCE_NS (1000 * MSEC)
+#define ALL_NS (3000 * MSEC)
+
+struct uprobes {
+	pid_t pid;
+	int socket;
+	uint32_t sets;
+	unsigned pending; /* requests without an answer */
+	uint64_t left_ns; /* of ALL_NS */
+};
+
+int uprobes__new(struct uprobes **out, bool multi)
+{
+	struct uprobes *u = calloc(1, sizeof(*u));
+	pid_t self = getpid();
+	int pair[2], err;
+
+	if (!u)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		free(u);
+		return -errno;
+	}
+	u->pid = fork();
+	if (!u->pid)
+		uprobes_serve(pair[1], self, multi);
+	err = u->pid < 0 ? -errno : 0;
+	close(pair[1]);
+	/* Sending fails rather than waits if the process is blocked. */
+	if (!err && fcntl(pair[0], F_SETFL, O_NONBLOCK))
+		err = -errno;
+	u->socket = pair[0];
+	u->left_ns = ALL_NS;
+	if (err) {
+		close(pair[0]);
+		free(u);
+		return err;
+	}
+	*out = u;
+	return 0;
+}
+
+void uprobes__stop(struct uprobes *u)
+{
+	if (u)
+		shutdown(u->socket, SHUT_RDWR);
+}
+
+bool uprobes__free(struct uprobes *u, int wait_ms)
+{
+	bool ended;
+
+	if (!u)
+		return true;
+	close(u->socket);
+	ended = !child_wait(u->pid, wait_ms);
+	free(u);
+	return ended;
+}
+
+pid_t uprobes__pid(const struct uprobes *u)
+{
+	return u ? u->pid : 0;
+}
+
+uint32_t uprobes__set(struct uprobes *u)
+{
+	return ++u->sets;
+}
+
+/* Waits for the next answer and receives it. -ETIMEDOUT: none yet. */
+static int receive(struct uprobes *u, uint64_t wait_ns, int *rc)
+{
+	uint64_t from = clock_now_ns(), end = from + wait_ns, now = from;
+	struct pollfd p = {.fd = u->socket, .events = POLLIN};
+	struct parcel answer;
+	int err;
+
+	while (poll(&p, 1, now < end ? (end - now) / MSEC + 1 : 0) < 0)
+		now = clock_now_ns(); /* a signal: handled at the end of the wait */
+	now = clock_now_ns();
+	if (now - from > SOON_NS)
+		u->left_ns -= now - from < u->left_ns ? now - from : u->left_ns;
+	if (!p.revents)
+		return -ETIMEDOUT;
+	u->pending--;
+	err = parcel_receive(&answer, u->socket, MSG_DONTWAIT);
+	if (err)
+		return err;
+	*rc = answer.rc;
+	parcel_fini(&answer);
+	return 0;
+}
+
+static uint64_t patience_ns(const struct uprobes *u)
+{
+	uint64_t ns = u->left_ns < ONCE_NS ? u->left_ns : ONCE_NS;
+
+	return ns > SOON_NS ? ns : SOON_NS;
+}
+
+static int send_places(struct uprobes *u, uint32_t set, int file_fd, const struct uprobe_places *p)
+{
+	struct parcel m;
+	int err;
+
+	parcel_init(&m, UPROBES_ATTACH);
+	parcel_put_fd(&m, UPROBES_PROGRAM, fcntl(p->prog_fd, F_DUPFD_CLOEXEC, 3));
+	parcel_put_fd(&m, UPROBES_FILE, fcntl(file_fd, F_DUPFD_CLOEXEC, 3));
+	parcel_put_u64(&m, set);
+	parcel_put_u64(&m, p->multi);
+	parcel_put_u64(&m, p->at_return);
+	parcel_put_u64(&m, p->cnt);
+	parcel_put(&m, p->offsets, p->cnt * sizeof(*p->offsets));
+	if (p->multi)
+		parcel_put(&m, p->cookies, p->cnt * sizeof(*p->cookies));
+	err = parcel_send(&m, u->socket);
+	parcel_fini(&m);
+	u->pending += !err;
+	return err;
+}
+
+int uprobes__attach(struct uprobes *u, uint32_t set, int file_fd, const struct uprobe_places *p)
+{
+	int err = 0, rc = 0;
+
+	while (!err && u->pending)
+		err = receive(u, 0, &rc);
+	if (!err)
+		err = send_places(u, set, file_fd, p);
+	if (!err)
+		err = receive(u, patience_ns(u), &rc);
+	return err ? err : rc;
+}
+
+void uprobes__detach(struct uprobes *u, uint32_t set)
+{
+	struct parcel m;
+
+	parcel_init(&m, UPROBES_DETACH);
+	parcel_put_u64(&m, set);
+	parcel_send(&m, u->socket);
+	parcel_fini(&m);
+}
