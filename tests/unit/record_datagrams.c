@@ -79,6 +79,11 @@ int main(void)
 		CHECK(datagrams_received(&d, i + 1) == rows[i].receives, "%s", rows[i].cause);
 	}
 	CHECK(!datagrams_received(&d, 99), "a process that is gone");
+	d.looked = DATAGRAMS_LOOKED_MAX - 6;
+	CHECK(!datagrams_received(&d, 2) && d.looked < DATAGRAMS_LOOKED_MAX, "%u descriptors read",
+	      d.looked);
+	CHECK(datagrams_received(&d, 2) && datagrams_received(&d, 2),
+	      "too many descriptors to look at");
 	datagrams_fini(&d);
 	close(d.proc);
 	snprintf(command, sizeof(command), "rm -r %s", dir);
