@@ -241,16 +241,6 @@ static void write_mappings(struct tracker *t)
 	t->unwritten = t->hit_since = false;
 }
 
-static int adopt_member(void *ctx, uint32_t pid)
-{
-	struct tracker *t = ctx;
-
-	/* From the cgroup's directory or a descendant: no further check. */
-	if (!table_live(t, pid))
-		scan_adopt(t, pid, true);
-	return 0;
-}
-
 static void chores(struct tracker *t, uint64_t now)
 {
 	if (now >= t->next_quick_ns) {
@@ -267,8 +257,8 @@ static void chores(struct tracker *t, uint64_t now)
 		t->rescan = false;
 		scan_again(t);
 	}
-	if (target__by_cgroup(t->target))
-		target__scan(t->target, adopt_member, t);
+	if (target__by_cgroup(t->target) && now >= t->next_members_ns)
+		tracker_read_members(t, false);
 	scan_ended_maps(t);
 	write_mappings(t);
 	if (now > KEEP_NS)

@@ -7,8 +7,12 @@
 #include "format/clock.h"
 #include "record/process/process_tracker.h"
 #include "record/binary/read_jit.h"
+#include "record/process/read_members.h"
 #include "record/process/read_process.h"
 #include "record/reader/readers.h"
+
+/* After reading a cgroup's members, so many times as long passes until they are read again. */
+enum { MEMBERS_REST = 10 };
 
 /* The process a late answer is about. */
 struct asked {
@@ -131,6 +135,64 @@ int tracker_read_maps(struct tracker *t, struct process *p, bool late)
 	readers__done(r);
 	free(a);
 	return err;
+}
+
+/* ---- members of cgroups ---- */
+
+struct asked_members {
+	struct tracker *t;
+	uint64_t ts_ns;
+	bool check;
+};
+
+static void take_members(struct asked_members *a, struct parcel *answer)
+{
+	struct tracker *t = a->t;
+	uint64_t now = clock_now_ns();
+	uint32_t pid;
+
+	t->members_asked = false;
+	t->next_members_ns = now + MEMBERS_REST * (now - a->ts_ns);
+	lose_answer(t, answer->rc, "members of a cgroup timed out");
+	if (!answer->rc && !read_members_all(answer) && !t->members_cut) {
+		t->members_cut = true;
+		tracker_lose(t, "target", "too many cgroups", 1);
+	}
+	while (!answer->rc && read_members_next(answer, &pid))
+		if (a->check)
+			scan_adopt_wanted(t, pid);
+		else if (!table_live(t, pid))
+			scan_adopt(t, pid, true);
+	free(a);
+}
+
+static void on_members_late(void *ctx, struct reading_request *r)
+{
+	take_members(ctx, &r->m);
+}
+
+void tracker_read_members(struct tracker *t, bool check)
+{
+	struct asked_members *a = t->members_asked ? NULL : calloc(1, sizeof(*a));
+	struct reading_request *r;
+	struct parcel m;
+
+	if (!a)
+		return;
+	*a = (struct asked_members){t, clock_now_ns(), check};
+	target__ask_members(t->target, &m);
+	r = readers__ask(t->opts.readers, &m, 0, 0);
+	if (!r) {
+		free(a);
+		return;
+	}
+	t->members_asked = true;
+	if (readers__await(t->opts.readers, r)) {
+		take_members(a, &r->m);
+		readers__done(r);
+	} else {
+		readers__later(r, on_members_late, a);
+	}
 }
 
 /* ---- names of JIT code ---- */

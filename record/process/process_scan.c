@@ -68,7 +68,7 @@ static void breathe(struct tracker *t)
 		sideband__read(t->sideband);
 }
 
-static int adopt_wanted(void *ctx, uint32_t pid)
+int scan_adopt_wanted(void *ctx, uint32_t pid)
 {
 	struct tracker *t = ctx;
 	uint32_t tgid = pid, ns_pid;
@@ -112,8 +112,12 @@ static int check_readable(struct tracker *t)
 
 int scan_targets(struct tracker *t)
 {
-	int err = target__scan(t->target, adopt_wanted, t);
+	int err = 0;
 
+	if (target__by_cgroup(t->target))
+		tracker_read_members(t, true);
+	else
+		err = target__scan(t->target, scan_adopt_wanted, t);
 	return err ? err : check_readable(t);
 }
 
@@ -205,8 +209,10 @@ void scan_again(struct tracker *t)
 			refresh(t, p);
 		breathe(t);
 	}
-	if (!t->opts.target.pid_cnt)
-		target__scan(t->target, adopt_wanted, t);
+	if (target__by_cgroup(t->target))
+		tracker_read_members(t, true);
+	else if (!t->opts.target.pid_cnt)
+		target__scan(t->target, scan_adopt_wanted, t);
 	if (!t->opts.target.inherit || t->opts.target.all)
 		return;
 	do { /* children of children */

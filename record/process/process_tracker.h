@@ -39,10 +39,13 @@ struct tracker {
 	/* Mappings whose files are being read. */
 	struct waiting_map *waiting, **waiting_tail;
 	size_t waiting_cnt;
-	bool files_came; /* some of them may be resolved now */
+	bool files_came;    /* some of them may be resolved now */
+	bool members_asked; /* and not answered yet */
+	bool members_cut;   /* some were left out: counted */
 	bool draining, rescan, unwritten, hit_since, relevant;
 	unsigned describe_budget, idle_wakes, wakes_max;
-	uint64_t next_quick_ns, next_slow_ns, next_wake_ns; /* when the periodic tasks are due */
+	uint64_t next_quick_ns, next_slow_ns, next_wake_ns,
+		next_members_ns; /* when the periodic tasks are due */
 	uint64_t jit_resolved_ns;
 };
 
@@ -106,6 +109,9 @@ void tracker_describe(struct tracker *t, struct process *p);
 int tracker_read_maps(struct tracker *t, struct process *p, bool late);
 /* Reads names of JIT code. `last`: at the end of the capture. */
 void tracker_read_jit(struct tracker *t, bool last);
+/* Reads the members of the target's cgroup. They are adopted when they are known; `check`: again
+ * one by one. */
+void tracker_read_members(struct tracker *t, bool check);
 
 /* ---- process_events.c ---- */
 
@@ -118,6 +124,8 @@ void tracker_check_dying(struct tracker *t, bool at_once);
 
 /* Adopts a running process from /proc; NULL: it is gone. `match`: it matches the target itself. */
 struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match);
+/* Adopts a candidate, if it matches and is not known yet. */
+int scan_adopt_wanted(void *tracker, uint32_t pid);
 /* Adopts all matching processes not yet known. -EPERM: a process given by pid cannot be read
  * (reported). */
 int scan_targets(struct tracker *t);

@@ -2,8 +2,7 @@
 /*
  * A cgroup is given as in /proc/PID/cgroup ("/system.slice/nginx.service"), in any hierarchy, or as
  * a directory ("/sys/fs/cgroup/memory/web"). Its members are read from the cgroup.procs files of
- * its directories, which is cheap enough for every second. A single process is checked with its
- * /proc/PID/cgroup.
+ * its directories (read_members.h). A single process is checked with its /proc/PID/cgroup.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,10 +17,10 @@
 
 #include "format/text.h"
 #include "record/host/procfs.h"
+#include "record/process/read_members.h"
 #include "record/process/target.h"
 
 #define DIRS_MAX 32
-#define DEPTH_MAX 64
 
 struct target {
 	const struct target_spec *spec;
@@ -345,46 +344,9 @@ bool target__wants(const struct target *t, uint32_t pid, const char *comm)
 
 /* ---- scanning ---- */
 
-static int read_procs(int dir, int (*fn)(void *, uint32_t), void *ctx)
+void target__ask_members(const struct target *t, struct parcel *m)
 {
-	int fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC), err = 0;
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	unsigned pid;
-
-	if (!f) {
-		if (fd >= 0)
-			close(fd);
-		return 0;
-	}
-	while (!err && fscanf(f, "%u", &pid) == 1)
-		if (pid) /* 0: a process in another pid namespace */
-			err = fn(ctx, pid);
-	fclose(f);
-	return err;
-}
-
-/* Takes ownership of fd. A cgroup that disappears meanwhile is skipped. */
-static int walk(int fd, int depth, int (*fn)(void *, uint32_t), void *ctx)
-{
-	int err = read_procs(fd, fn, ctx);
-	DIR *d = fdopendir(fd);
-	struct dirent *e;
-
-	if (!d) {
-		close(fd);
-		return err;
-	}
-	while (!err && depth < DEPTH_MAX && (e = readdir(d))) {
-		int sub;
-
-		if (e->d_type != DT_DIR || e->d_name[0] == '.')
-			continue;
-		sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (sub >= 0)
-			err = walk(sub, depth + 1, fn, ctx);
-	}
-	closedir(d);
-	return err;
+	read_members_ask(m, t->dir, t->dir_cnt);
 }
 
 int target__scan(const struct target *t, int (*fn)(void *ctx, uint32_t pid), void *ctx)
@@ -396,13 +358,5 @@ int target__scan(const struct target *t, int (*fn)(void *ctx, uint32_t pid), voi
 			err = fn(ctx, t->spec->pids[i]);
 		return err;
 	}
-	if (!t->spec->cgroup)
-		return procfs_each_id(t->proc, ".", fn, ctx);
-	for (unsigned i = 0; !err && i < t->dir_cnt; i++) {
-		int fd = open(t->dir[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		if (fd >= 0)
-			err = walk(fd, 0, fn, ctx);
-	}
-	return err;
+	return procfs_each_id(t->proc, ".", fn, ctx);
 }

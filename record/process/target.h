@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/base/parcel.h"
 #include "record/process/process.h"
 
 struct target;
@@ -29,9 +30,12 @@ bool target__by_comm(const struct target *t);
 bool target__by_cgroup(const struct target *t);
 
 /*
- * Calls fn for every candidate process: the given pids, the members of the cgroup, or all of /proc.
+ * Calls fn for every candidate process: the given pids, or all of /proc.
  */
 int target__scan(const struct target *t, int (*fn)(void *ctx, uint32_t pid), void *ctx);
+
+/* With target__by_cgroup() the members of the cgroup are the candidates: asks for them. */
+void target__ask_members(const struct target *t, struct parcel *m);
 
 /* Returns true if `path`, from a line of /proc/PID/cgroup or below a hierarchy's root, is `below`
  * or inside it. Pure. */
