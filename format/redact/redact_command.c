@@ -65,7 +65,7 @@ static bool is_directory(const char *p, size_t sz)
 /* Whether the name of an option, setting (-Da.b.c) or variable is a secret's. */
 static bool is_secret(const char *p, const char *end)
 {
-	const char *last;
+	const char *first = p, *last;
 
 	while (p < end && (*p == '-' || *p == '"' || *p == '\''))
 		p++;
@@ -73,7 +73,7 @@ static bool is_secret(const char *p, const char *end)
 		return false;
 	last = memrchr(p, '.', end - p);
 	last = last ? last + 1 : p;
-	if (last == p && p < end && *p == 'D' && p[-1] == '-')
+	if (last == p && p > first && p < end && *p == 'D' && p[-1] == '-')
 		last++;
 	return redact_name_is_secret(last, end - last) || redact_name_is_secret(p, end - p);
 }

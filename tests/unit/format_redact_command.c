@@ -43,6 +43,7 @@ static const struct {
 	{"--password=", "--password="},
 	{"--password", "--password"},
 	{"-", "-"},
+	{"Dpass=x", "Dpass=x"}, /* without reading before it */
 };
 
 int main(void)
