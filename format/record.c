@@ -5,7 +5,13 @@
 
 #define RECORD(kind, number, stream, doc) static const struct rec_field fields_##kind[] = {
 #define FIELD(kind, type, name, encoding, unit, doc)                                               \
-	{#name, unit, doc, REC_T_##type, REC_E_##encoding, offsetof(struct rec_##kind, name)},
+	{#name,                                                                                    \
+	 unit,                                                                                     \
+	 doc,                                                                                      \
+	 REC_T_##type,                                                                             \
+	 REC_E_##encoding,                                                                         \
+	 REC_TEXT_##type,                                                                          \
+	 offsetof(struct rec_##kind, name)},
 #define END(kind)                                                                                  \
 	}                                                                                          \
 	;

@@ -10,13 +10,30 @@
 
 #include "format/records.h"
 
-enum rec_type { REC_T_u32, REC_T_u64, REC_T_str, REC_T_list };
+enum rec_type {
+	REC_T_u32,
+	REC_T_u64,
+	REC_T_str,
+	REC_T_list,
+	REC_T_command = REC_T_str,
+	REC_T_settings = REC_T_str,
+};
+/* How the text of an event's field is made from what the kernel side sends (event_text.h). */
+enum rec_text {
+	REC_TEXT_u32,
+	REC_TEXT_u64 = REC_TEXT_u32,
+	REC_TEXT_list = REC_TEXT_u32,
+	REC_TEXT_str = REC_TEXT_u32, /* as it is */
+	REC_TEXT_command,
+	REC_TEXT_settings,
+};
 enum rec_encoding { REC_E_PLAIN, REC_E_DELTA, REC_E_DICT, REC_E_RAW, REC_E_SUFFIX };
 
 struct rec_field {
 	const char *name, *unit, *doc;
 	enum rec_type type;
 	enum rec_encoding encoding;
+	enum rec_text text;
 	unsigned offset; /* in the kind's struct */
 };
 

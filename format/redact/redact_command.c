@@ -243,3 +243,34 @@ void redact_command(char *args, size_t sz)
 		fields(p, end);
 	}
 }
+
+/* End of a setting: a comma that is not doubled. */
+static char *setting_end(char *p, char *end)
+{
+	while (p < end && (*p != ',' || (p + 1 < end && p[1] == ',')))
+		p += *p == ',' ? 2 : 1;
+	return p;
+}
+
+void redact_settings(char *text, size_t sz)
+{
+	char *end = text + sz, *nul = memchr(text, 0, sz);
+
+	if (nul) {
+		if (is_secret(text, nul))
+			mask(nul + 1, end);
+		else
+			fields(nul + 1, end);
+		return;
+	}
+	for (char *p = text, *stop; p < end; p = stop + 1) {
+		char *equals;
+
+		stop = setting_end(p, end);
+		equals = memchr(p, '=', stop - p);
+		if (equals && is_secret(p, equals))
+			mask(equals + 1, stop);
+		else
+			fields(p, stop);
+	}
+}

@@ -13,4 +13,11 @@
  */
 void redact_command(char *args, size_t sz);
 
+/*
+ * Masks the secrets of settings such as the data of mount(2), name=value,name=value, in place. A
+ * comma in a value is doubled. A single setting may have a NUL in place of its '='; its value then
+ * has no separators.
+ */
+void redact_settings(char *text, size_t sz);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/intake/event_text.h"
 #include "record/intake/sample_fold.h"
 #include "record/intake/intake.h"
 #include "record/host/kallsyms.h"
@@ -204,7 +205,7 @@ static uint64_t event_number(struct intake *in, unsigned i, uint64_t v, const ch
 
 /* Fills the record's struct from the fields as sent. False: its strings exceed the record. */
 static bool event_fill(struct intake *in, const struct rec_info *info, const struct wire_hdr *hdr,
-		       void *rec)
+		       struct event_texts *texts, void *rec)
 {
 	const uint64_t *v = (const uint64_t *)(hdr + 1);
 	const char *comm = (const char *)(v + info->field_cnt), *text = comm + WIRE_COMM_LEN;
@@ -217,7 +218,7 @@ static bool event_fill(struct intake *in, const struct rec_info *info, const str
 		if (f->type == REC_T_str) {
 			if (v[i] > left)
 				return false;
-			*(struct span *)to = (struct span){text, v[i]};
+			*(struct span *)to = event_text(texts, f->text, (struct span){text, v[i]});
 			text += v[i];
 			left -= v[i];
 		} else if (f->type == REC_T_u64) {
@@ -232,11 +233,13 @@ static bool event_fill(struct intake *in, const struct rec_info *info, const str
 bool intake__event(struct intake *in, const struct wire_hdr *hdr)
 {
 	const struct rec_info *info = rec_info(hdr->probe);
+	struct event_texts texts;
 	uint64_t rec[64] = {0};
 
+	texts.used = 0;
 	if (!info || strcmp(info->stream, "event") || info->sz > sizeof(rec) ||
 	    hdr->size < sizeof(*hdr) + info->field_cnt * sizeof(uint64_t) + WIRE_COMM_LEN ||
-	    !event_fill(in, info, hdr, rec))
+	    !event_fill(in, info, hdr, &texts, rec))
 		return false;
 	note(in, obz_writer__put(in->opts.writer, info->number, rec));
 	return true;

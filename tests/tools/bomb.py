@@ -41,7 +41,7 @@ with open(out, "wb") as f:
     f.write(member("obz.json", sealed({"format": {"major": 1, "minor": 0, "required": []}, "uuid":
         "00010203-0405-0607-0809-0a0b0c0d0e0f", "host": "h", "started_at_ns": 1, "clock": {"monotonic_ns": 1, "realtime_ns": 1}})))
     f.write(member("schema.json", sealed({"records": [{"kind": kind, "number": number, "stream": stream,
-        "fields": [{"name": n, "type": t, "encoding": e, "unit": ""} for t, n, e in fields]}]})))
+        "fields": [{"name": n, "type": t if t in ("u32", "u64", "list") else "str", "encoding": e, "unit": ""} for t, n, e in fields]}]})))
     for seq in range(chunks):
         head = struct.pack("<IIIHH16s24sQIIQQQI", 0x184d2a5b, 96, int.from_bytes(b"OBZC", "little"), 1, 0, uuid,
             stream.encode(), seq, len(raw), rows, 0, 0, 0, len(frame))

@@ -73,6 +73,8 @@ static void put_list(struct u64_span l)
 #define PUT_str(member)                                                                            \
 	put_text(strcmp(#member, "r->build_id") ? member : (struct span){"ab12", 4});
 #define PUT_list put_list
+#define PUT_command PUT_str
+#define PUT_settings PUT_str
 
 static int on_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
 {

@@ -26,7 +26,14 @@
 #include "format/archive.h"
 #include "format/record.h"
 
-enum field_type { TYPE_u32, TYPE_u64, TYPE_str, TYPE_list };
+enum field_type {
+	TYPE_u32,
+	TYPE_u64,
+	TYPE_str,
+	TYPE_list,
+	TYPE_command = TYPE_str,
+	TYPE_settings = TYPE_str,
+};
 
 struct field {
 	const char *record, *name;

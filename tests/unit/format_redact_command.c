@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Command lines in, masked ones out; '|' stands for the NUL between arguments. */
+/* Command lines and settings in, masked ones out; '|' stands for the NUL between arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/redact/redact_command.h"
 
-static const struct {
+struct row {
 	const char *in, *out;
-} rows[] = {
+};
+static const struct row commands[] = {
 	{"app|--password=a b&c|--port=1", "app|--password=*****|--port=1"},
 	{"app|--password|s3|--port|1", "app|--password|**|--port|1"},
 	{"app|--password|--port|1", "app|--password|--port|1"},
@@ -45,30 +46,56 @@ static const struct {
 	{"-", "-"},
 	{"Dpass=x", "Dpass=x"}, /* without reading before it */
 };
+static const struct row settings[] = {
+	{"rw,username=a,password=b,c=d", "rw,username=a,password=*,c=d"},
+	{"pass=a,,b,ro", "pass=****,ro"},
+	{"user=a,pass2=b,password2=c,secret=d", "user=a,pass2=*,password2=*,secret=*"},
+	{"password|a,b=c", "password|*****"},
+	{"size|4k,b", "size|4k,b"},
+	{"source|https://u:p@h/", "source|https://u:*@h/"},
+	{"http://u:p@h/d", "http://u:*@h/d"},
+	{"size=4k,mode=0755", "size=4k,mode=0755"},
+	{"password=", "password="},
+	{"password=,,", "password=**"},
+	{",,password=a", ",,password=*"},
+	{"password|", "password|"},
+	{"a,password=b,", "a,password=*,"},
+	{"", ""},
+	{",", ","},
+};
+
+static int run(void (*redact)(char *text, size_t sz), const struct row *row)
+{
+	size_t sz = strlen(row->in);
+	char *p = malloc(sz + 1), *exact = malloc(sz ? sz : 1);
+	int failed;
+
+	strcpy(p, row->in);
+	for (size_t k = 0; k < sz; k++)
+		if (p[k] == '|')
+			p[k] = 0;
+	memcpy(exact, p, sz);
+	redact(exact, sz);
+	for (size_t k = 0; k < sz; k++)
+		p[k] = exact[k] ? exact[k] : '|';
+	failed = strcmp(p, row->out) != 0;
+	if (failed)
+		printf("got    %s\nwanted %s\n", p, row->out);
+	free(p);
+	free(exact);
+	return failed;
+}
 
 int main(void)
 {
+	size_t command_cnt = sizeof(commands) / sizeof(commands[0]);
+	size_t setting_cnt = sizeof(settings) / sizeof(settings[0]);
 	int failed = 0;
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		size_t sz = strlen(rows[i].in);
-		char *p = malloc(sz + 1), *exact = malloc(sz ? sz : 1);
-
-		strcpy(p, rows[i].in);
-		for (size_t k = 0; k < sz; k++)
-			if (p[k] == '|')
-				p[k] = 0;
-		memcpy(exact, p, sz);
-		redact_command(exact, sz);
-		for (size_t k = 0; k < sz; k++)
-			p[k] = exact[k] ? exact[k] : '|';
-		if (strcmp(p, rows[i].out)) {
-			printf("got    %s\nwanted %s\n", p, rows[i].out);
-			failed++;
-		}
-		free(p);
-		free(exact);
-	}
-	printf("%zu command lines, %d failed\n", sizeof(rows) / sizeof(rows[0]), failed);
+	for (size_t i = 0; i < command_cnt; i++)
+		failed += run(redact_command, &commands[i]);
+	for (size_t i = 0; i < setting_cnt; i++)
+		failed += run(redact_settings, &settings[i]);
+	printf("%zu command lines, %zu settings, %d failed\n", command_cnt, setting_cnt, failed);
 	return failed != 0;
 }

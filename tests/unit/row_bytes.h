@@ -96,6 +96,8 @@ static inline bool take_row(struct bytes *b, struct row *r)
 #define TAKE_u64(m) m = take_number(b, 64);
 #define TAKE_str(m) m = take_text(b);
 #define TAKE_list(m) m = take_list(b, r->items);
+#define TAKE_command TAKE_str
+#define TAKE_settings TAKE_str
 	switch (r->kind) {
 #define RECORD(kind, ...) case REC_##kind:
 #define FIELD(kind, type, name, ...) TAKE_##type(r->kind.name)
