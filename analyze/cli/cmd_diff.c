@@ -65,8 +65,7 @@ static const struct option_def options[] = {
 	 OPT_FORMAT + TABLE_JSON},
 	{"endpoints", 0, ARG_NONE, NULL,
 	 "compare requests only, also with --csv and --json; no flame graph", set, OPT_ENDPOINTS},
-	{"by", 0, ARG_REQUIRED, "LIST",
-	 "split by thread, process, cgroup, outermost first; ids are ignored", set, OPT_BY},
+	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY},
 	FILTER_OPTIONS,
 	SYMBOL_OPTIONS,
 	{0},
@@ -384,7 +383,6 @@ static int run(int argc, char **argv)
 	}
 	o.style.human = o.style.format == TABLE_TEXT;
 	common_opts_finish(&o.common);
-	o.common.load.by_thread = o.draw.by[0] != 0;
 	err = diff(&o, argv + rest);
 	common_opts_fini(&o.common);
 	return err;

@@ -31,8 +31,7 @@ static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
 	 "output file; - is stdout (default: beside the archive, with another suffix)", set,
 	 OPT_OUTPUT},
-	{"by", 0, ARG_REQUIRED, "LIST", "split stacks by thread, process, cgroup; outermost first",
-	 set, OPT_BY},
+	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
 	SYMBOL_OPTIONS,
@@ -112,7 +111,6 @@ static int run(int argc, char **argv)
 	if (rest < argc)
 		e = exporter_find(argv[rest]);
 	common_opts_finish(&o.common);
-	o.common.load.by_thread = o.export.draw.by[0] != 0;
 	if (rest < argc && !e)
 		unknown_format(argv[rest]);
 	else if (rest + 1 >= argc)

@@ -41,8 +41,7 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
 	 "output file; - is stdout (default: ARCHIVE.flamegraph.svg)", set, OPT_OUTPUT},
-	{"by", 0, ARG_REQUIRED, "LIST", "split by thread, process, cgroup; outermost first", set,
-	 OPT_BY},
+	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY},
 	{"inverted", 0, ARG_NONE, NULL, "start from the leaves, with their callers below", set,
 	 OPT_INVERTED},
 	{"title", 0, ARG_REQUIRED, "TEXT", "title of the graph", set, OPT_TITLE},
@@ -88,7 +87,6 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	common_opts_finish(&o.common);
-	o.common.load.by_thread = o.draw.by[0] != 0;
 	err = analysis__open(&a, &o.common, argv + rest, argc - rest, NULL);
 	err = err ? exit_code(err) : analysis__close(&a, draw(&o, &a, argv[rest]));
 	common_opts_fini(&o.common);

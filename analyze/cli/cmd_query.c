@@ -29,6 +29,7 @@ static const struct option_def options[] = {
 	 set_format, TABLE_CSV},
 	{"json", 0, ARG_NONE, NULL, "print a JSON array of objects", set_format, TABLE_JSON},
 	{"box", 0, ARG_NONE, NULL, "draw boxes around tables", set_format, TABLE_BOX},
+	FILTER_OPTIONS,
 	THRIFT_OPTION,
 	SYMBOL_OPTIONS,
 	{0},

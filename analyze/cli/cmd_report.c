@@ -38,14 +38,12 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 static const struct option_def options[] = {
 	{.help = "Files (default: beside the archive, with another suffix; - is stdout, instead "
 		 "of the report)"},
-#define EXPORTER(name, option, what)                                                               \
-	{#option, 0, ARG_OPTIONAL, "FILE", what, set, EXPORT_##name},
+#define EXPORTER(name, option, what) {#option, 0, ARG_OPTIONAL, "FILE", what, set, EXPORT_##name},
 #include "analyze/cli/exporters.def"
 #undef EXPORTER
 	{.help = "Output"},
 	{"limit", 'n', ARG_REQUIRED, "N", "maximum rows per table (default 20)", set, OPT_LIMIT},
-	{"by", 0, ARG_REQUIRED, "LIST", "split graphs by thread, process, cgroup; outermost first",
-	 set, OPT_BY},
+	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
 	SYMBOL_OPTIONS,
@@ -110,8 +108,9 @@ static int run_on(const struct opts *o, char *const *archives, size_t cnt)
 
 static int run(int argc, char **argv)
 {
-	struct opts o = {
-		.common.load.symbols.inlines = true, .common.load.weights = true, .export.limit = 20};
+	struct opts o = {.common.load.symbols.inlines = true,
+			 .common.load.weights = true,
+			 .export.limit = 20};
 	int rest, stdouts = 0, code, err = cli_parse(&cli, &o, argc, argv, true, &rest, NULL);
 
 	if (err)
@@ -125,7 +124,6 @@ static int run(int argc, char **argv)
 	}
 	signal(SIGPIPE, SIG_IGN);
 	common_opts_finish(&o.common);
-	o.common.load.by_thread = o.export.draw.by[0] != 0;
 	code = run_on(&o, argv + rest, argc - rest);
 	common_opts_fini(&o.common);
 	return code;

@@ -199,6 +199,49 @@ static int set_message_filter(struct message_filter *f, const struct option_def 
 	}
 }
 
+static int set_expression(regex_t **re, const char **text, const struct option_def *def,
+			  const char *arg)
+{
+	char why[128];
+	int err = sample_filter_compile(re, arg, why, sizeof(why));
+
+	*text = arg;
+	return err == -EINVAL ? option_error(def, "'%s': %s", arg, why) : err;
+}
+
+static int set_sample_filter(struct sample_filter *f, const struct option_def *def, const char *arg)
+{
+	switch ((enum common_option)def->data) {
+	case OPTION_PID:
+		f->pid = arg;
+		return 0;
+	case OPTION_COMM:
+		f->comm = arg;
+		return 0;
+	case OPTION_THREAD:
+		f->thread = arg;
+		return 0;
+	case OPTION_EXE:
+		f->exe = arg;
+		return 0;
+	case OPTION_CGROUP:
+		f->cgroup = arg;
+		return 0;
+	case OPTION_FOCUS:
+		return set_expression(&f->focus, &f->focus_text, def, arg);
+	case OPTION_IGNORE:
+		return set_expression(&f->ignore, &f->ignore_text, def, arg);
+	case OPTION_CALLERS:
+		f->callers = arg;
+		return 0;
+	case OPTION_CALLEES:
+		f->callees = arg;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
 int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct common_opts *o = ctx;
@@ -236,7 +279,9 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 	case OPTION_THRIFT_ARG:
 		return set_thrift_arg(o, def, arg);
 	default:
-		return set_message_filter(&o->load.traffic.filter, def, arg);
+		return def->data >= OPTION_PID
+			       ? set_sample_filter(&o->load.samples, def, arg)
+			       : set_message_filter(&o->load.traffic.filter, def, arg);
 	}
 }
 
@@ -257,6 +302,7 @@ void common_opts_fini(struct common_opts *o)
 {
 	free(o->default_cache_dir);
 	services__free(o->services);
+	sample_filter_fini(&o->load.samples);
 	while (o->thrift_arg_cnt)
 		free((char *)o->thrift_args[--o->thrift_arg_cnt].method);
 	o->services = NULL;

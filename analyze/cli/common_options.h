@@ -29,6 +29,15 @@ enum common_option {
 	OPTION_ROLE,
 	OPTION_CONNECTION,
 	OPTION_THRIFT_ARG,
+	OPTION_PID,
+	OPTION_COMM,
+	OPTION_THREAD,
+	OPTION_EXE,
+	OPTION_CGROUP,
+	OPTION_FOCUS,
+	OPTION_IGNORE,
+	OPTION_CALLERS,
+	OPTION_CALLEES,
 };
 
 int common_option_set(void *ctx, const struct option_def *def, const char *arg);
@@ -98,9 +107,68 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 
 extern const char common_kind_help[]; /* lists the known kinds */
 #define FILTER_OPTIONS                                                                             \
-	{                                                                                          \
-		"kind",	    0, ARG_REQUIRED, "KIND[,KIND]", common_kind_help, common_option_set,   \
-		OPTION_KIND},                                                                      \
+	{.help = "Samples (LIST: comma-separated, with * and ?; RE: extended regular "             \
+		 "expression)"},                                                                   \
+		{"kind",     0, ARG_REQUIRED, "KIND[,KIND]", common_kind_help, common_option_set,  \
+		 OPTION_KIND},                                                                     \
+		{"pid",	    0, ARG_REQUIRED, "LIST", "only of these processes", common_option_set, \
+		 OPTION_PID},                                                                      \
+		{"comm",                                                                           \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "only of processes of these names",                                               \
+		 common_option_set,                                                                \
+		 OPTION_COMM},                                                                     \
+		{"thread",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "only of threads of these names or ids",                                          \
+		 common_option_set,                                                                \
+		 OPTION_THREAD},                                                                   \
+		{"exe",                                                                            \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "only of these programs, by path or file name",                                   \
+		 common_option_set,                                                                \
+		 OPTION_EXE},                                                                      \
+		{"cgroup",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "only of these cgroups and those below",                                          \
+		 common_option_set,                                                                \
+		 OPTION_CGROUP},                                                                   \
+		{"focus",                                                                          \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "RE",                                                                             \
+		 "only stacks with a function that matches",                                       \
+		 common_option_set,                                                                \
+		 OPTION_FOCUS},                                                                    \
+		{"ignore",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "RE",                                                                             \
+		 "no stacks with a function that matches",                                         \
+		 common_option_set,                                                                \
+		 OPTION_IGNORE},                                                                   \
+		{"callers",                                                                        \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "FUNCTION",                                                                       \
+		 "of each stack only this function and its callers; * and ? as above",             \
+		 common_option_set,                                                                \
+		 OPTION_CALLERS},                                                                  \
+		{"callees",                                                                        \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "FUNCTION",                                                                       \
+		 "of each stack only this function and what it calls",                             \
+		 common_option_set,                                                                \
+		 OPTION_CALLEES},                                                                  \
 		TIME_OPTIONS
 
 #define SERVICES_OPTION                                                                            \

@@ -12,7 +12,6 @@
 
 static int prepare_stacks(struct load *l, const struct export_opts *o)
 {
-	l->opts.weights = true;
 	return draw_prepare(l, &o->draw);
 }
 
@@ -30,6 +29,7 @@ static int write_stacks(const struct exporter *self, const struct analysis *a,
 							.write = write_stacks}
 STACKS(svg, ".flamegraph.svg");
 STACKS(folded, ".folded");
+STACKS(tree, ".tree.txt");
 STACKS(pprof, ".pb.gz");
 STACKS(speedscope, ".speedscope.json");
 

@@ -7,34 +7,29 @@
 
 #include "format/text.h"
 #include "analyze/base/index.h"
+#include "analyze/load/stack_view.h"
+#include "analyze/load/threads.h"
 
-struct thread_name {
-	int64_t id;
-	uint32_t process, thread, cgroup; /* strings */
-};
-
-/* The locations of a stack, leaf first. */
-struct path {
-	uint32_t *locs;
-	size_t cnt, cap;
-};
+/* By default, samples of several programs are drawn by process, or if there are more processes than
+ * these, by program. */
+enum { DEFAULT_PROCESSES = 32 };
 
 struct draw {
 	const struct analysis *a;
 	const struct load *l;
 	const struct draw_opts *opts;
+	enum draw_group by[DRAW_MAX_GROUPS + 1]; /* 0-terminated */
 	const struct profile_sink *sink;
 	void *state;
 	uint64_t kinds; /* kinds shown */
 	bool apart;	/* separate values per kind (pprof) instead of one for all */
 	struct profile_type types[2 * SAMPLE_KIND_CNT];
 	size_t type_cnt;
-	struct thread_name *threads;
-	size_t thread_cnt, thread_cap;
+	uint32_t groups[DRAW_MAX_GROUPS]; /* strings, of the thread of the stack before */
 	struct profile_frame *frames;
 	size_t frame_cap;
-	struct path path, last;	    /* of this stack and of the one before, which is in frames */
-	const struct weight *drawn; /* the one before */
+	struct stack_view view, last; /* of this stack and of the one before, which is in frames */
+	const struct weight *drawn;   /* the one before */
 };
 
 static const struct named_kind *kind_of(const struct draw *d, uint32_t kind)
@@ -42,102 +37,134 @@ static const struct named_kind *kind_of(const struct draw *d, uint32_t kind)
 	return sample_kinds__get(d->l->kinds, kind);
 }
 
+static const char *const group_words[] = {[DRAW_BY_PROGRAM] = "program",
+					  [DRAW_BY_PROCESS] = "process",
+					  [DRAW_BY_THREAD] = "thread",
+					  [DRAW_BY_CGROUP] = "cgroup",
+					  [DRAW_BY_NONE] = "none"};
+
+const char draw_by_help[] =
+	"split stacks by program, process, thread, cgroup, outermost first; or none (default: by "
+	"process if there are several programs, by program if there are many processes)";
+
 int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char *arg)
 {
-	static const struct {
-		const char *name;
-		enum draw_group group;
-	} groups[] = {{"process", DRAW_BY_PROCESS},
-		      {"thread", DRAW_BY_THREAD},
-		      {"cgroup", DRAW_BY_CGROUP}};
 	size_t cnt = 0, len;
 
 	for (const char *p = arg; *p; p += len + (p[len] == ',')) {
 		enum draw_group group = 0;
 
 		len = strcspn(p, ",");
-		for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-			if (strlen(groups[i].name) == len && !memcmp(groups[i].name, p, len))
-				group = groups[i].group;
+		for (size_t i = DRAW_BY_PROGRAM; i <= DRAW_BY_NONE; i++)
+			if (strlen(group_words[i]) == len && !memcmp(group_words[i], p, len))
+				group = i;
 		if (!group && len == 8 && !memcmp(p, "endpoint", 8))
 			return option_error(def, "endpoint: samples are not attributed to requests "
 						 "yet");
 		if (!group || cnt == DRAW_MAX_GROUPS)
-			return option_error(def, "'%s' is not a list of thread, process, cgroup",
+			return option_error(def,
+					    "'%s' is not a list of program, process, thread, "
+					    "cgroup, or none",
 					    arg);
 		o->by[cnt++] = group;
 	}
-	return cnt ? 0 : option_error(def, "needs thread, process or cgroup");
+	return cnt ? 0 : option_error(def, "needs program, process, thread, cgroup or none");
 }
 
 int draw_prepare(struct load *l, const struct draw_opts *o)
 {
 	if (name_set_add(&l->wanted, "loss"))
 		return -ENOMEM;
-	if (o->by[0] && (name_set_add(&l->wanted, "thread") || name_set_add(&l->wanted, "process")))
-		return -ENOMEM;
+	l->opts.weights = true;
+	l->opts.by_thread |= o->by[0] != DRAW_BY_NONE;
 	return 0;
 }
 
 /* ---- groups of a stack ---- */
 
-static uint32_t labelled(const struct draw *d, const char *text, int64_t number)
+static const struct thread *thread_of(const struct draw *d, const struct weight *w)
 {
+	return d->l->threads ? threads__find(d->l->threads, w->thread) : NULL;
+}
+
+static uint32_t group_name(const struct draw *d, enum draw_group by, const struct weight *w)
+{
+	static const struct thread lost = {0};
+	const struct thread *t = thread_of(d, w);
 	struct strbuf b = {0};
+	const char *name;
 	uint32_t id;
 
-	strbuf_addf(&b, "%s (%lld)", text && *text ? text : "[unnamed]", (long long)number);
+	if (!w->thread)
+		return strings__add(d->l->strings, span_of("[several threads]"));
+	name = !t ? "[lost]"
+		  : strings__get(d->l->strings, by == DRAW_BY_THREAD   ? t->comm
+						: by == DRAW_BY_CGROUP ? t->cgroup
+								       : t->process);
+	if (!name || !*name)
+		name = by == DRAW_BY_CGROUP ? "[no cgroup]" : "[unnamed]";
+	t = t ? t : &lost;
+	if (d->a->captures.cnt > 1)
+		strbuf_addf(&b, "%s: ", d->a->captures.v[w->thread >> 32].host);
+	strbuf_addf(&b, "%s", name);
+	if (by == DRAW_BY_PROCESS || by == DRAW_BY_THREAD)
+		strbuf_addf(&b, " (%u)", by == DRAW_BY_PROCESS ? t->pid : t->tid);
 	id = strings__add(d->l->strings, (struct span){b.p, b.len});
 	strbuf_fini(&b);
 	return id;
 }
 
-static int load_threads(struct draw *d)
+static int compare_ids(const void *a, const void *b)
 {
-	sqlite3_stmt *s;
-	int rc;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	if (!d->opts->by[0])
-		return 0;
-	if (sqlite3_prepare_v2(store__db(d->a->store),
-			       "SELECT t.id, t.comm, t.tid, p.comm, p.pid, p.cgroup FROM thread t "
-			       "LEFT JOIN process p ON p.id = t.process_id ORDER BY t.id",
-			       -1, &s, NULL))
-		return -EIO;
-	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *cgroup = (const char *)sqlite3_column_text(s, 5);
-
-		if (array_reserve(&d->threads, &d->thread_cap, d->thread_cnt + 1))
-			break;
-		d->threads[d->thread_cnt++] = (struct thread_name){
-			.id = sqlite3_column_int64(s, 0),
-			.thread = labelled(d, (const char *)sqlite3_column_text(s, 1),
-					   sqlite3_column_int64(s, 2)),
-			.process = labelled(d, (const char *)sqlite3_column_text(s, 3),
-					    sqlite3_column_int64(s, 4)),
-			.cgroup = strings__add(d->l->strings,
-					       span_of(cgroup && *cgroup ? cgroup : "[no cgroup]")),
-		};
-	}
-	sqlite3_finalize(s);
-	return rc == SQLITE_DONE ? strings__failed(d->l->strings) : -ENOMEM;
+	return (x > y) - (x < y);
 }
 
-static const struct thread_name *find_thread(const struct draw *d, int64_t id)
+static size_t count_distinct(uint64_t *v, size_t cnt)
 {
-	size_t lo = 0, hi = d->thread_cnt;
+	size_t distinct = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	if (cnt)
+		qsort(v, cnt, sizeof(*v), compare_ids);
+	for (size_t i = 0; i < cnt; i++)
+		distinct += !i || v[i] != v[i - 1];
+	return distinct;
+}
 
-		if (d->threads[mid].id == id)
-			return &d->threads[mid];
-		if (d->threads[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
+/* Programs are processes of the same name. */
+static int choose_groups(struct draw *d)
+{
+	uint64_t *programs = NULL, *processes = NULL;
+	size_t cnt = 0, program_cap = 0, process_cap = 0;
+	int64_t last = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < DRAW_MAX_GROUPS && d->opts->by[i] != DRAW_BY_NONE; i++)
+		d->by[i] = d->opts->by[i];
+	if (d->opts->by[0] || d->apart)
+		return 0;
+	for (size_t i = 0; i < weights__cnt(d->l->weights) && !err; i++) {
+		const struct weight *w = weights__get(d->l->weights, i);
+		const struct thread *t = thread_of(d, w);
+
+		if (!(d->kinds >> w->kind & 1) || !t || w->thread == last)
+			continue;
+		err = array_reserve(&programs, &program_cap, cnt + 1);
+		if (!err)
+			err = array_reserve(&processes, &process_cap, cnt + 1);
+		if (err)
+			break;
+		programs[cnt] = t->process;
+		processes[cnt++] = (uint64_t)w->thread >> 32 << 32 | t->pid;
+		last = w->thread;
 	}
-	return NULL;
+	if (!err && count_distinct(programs, cnt) > 1)
+		d->by[0] = count_distinct(processes, cnt) > DEFAULT_PROCESSES ? DRAW_BY_PROGRAM
+									      : DRAW_BY_PROCESS;
+	free(programs);
+	free(processes);
+	return err;
 }
 
 /* ---- one stack ---- */
@@ -152,7 +179,6 @@ static struct profile_frame *next_frame(struct draw *d, size_t cnt)
 
 static int add_groups(struct draw *d, const struct weight *w, size_t *cnt)
 {
-	const struct thread_name *t = d->opts->by[0] ? find_thread(d, w->thread) : NULL;
 	struct profile_frame *f;
 
 	if (!d->apart && d->kinds & (d->kinds - 1)) { /* several kinds in one graph */
@@ -162,16 +188,12 @@ static int add_groups(struct draw *d, const struct weight *w, size_t *cnt)
 					    .kind = PROFILE_GROUP};
 		++*cnt;
 	}
-	for (size_t i = 0; i < DRAW_MAX_GROUPS && d->opts->by[i]; i++) {
-		uint32_t name = !t				    ? 0
-				: d->opts->by[i] == DRAW_BY_PROCESS ? t->process
-				: d->opts->by[i] == DRAW_BY_THREAD  ? t->thread
-								    : t->cgroup;
-
-		if (!(f = next_frame(d, *cnt)))
+	for (size_t i = 0; d->by[i]; i++) {
+		if (!d->drawn || d->drawn->thread != w->thread)
+			d->groups[i] = group_name(d, d->by[i], w);
+		if (!d->groups[i] || !(f = next_frame(d, *cnt)))
 			return -ENOMEM;
-		*f = (struct profile_frame){.name = name ? strings__get(d->l->strings, name)
-							 : "[several threads]",
+		*f = (struct profile_frame){.name = strings__get(d->l->strings, d->groups[i]),
 					    .kind = PROFILE_GROUP};
 		++*cnt;
 	}
@@ -204,7 +226,7 @@ static int add_note(struct draw *d, uint32_t stack, struct strbuf *note, size_t 
 	const char *error = stack_error_text(stacks__get(d->l->stacks, stack).error);
 	struct profile_frame *f;
 
-	if (!error)
+	if (!error || d->view.root_cut)
 		return 0;
 	strbuf_addf(note, "[incomplete: %s]", error);
 	if (note->failed || !(f = next_frame(d, *cnt)))
@@ -214,12 +236,12 @@ static int add_note(struct draw *d, uint32_t stack, struct strbuf *note, size_t 
 	return 0;
 }
 
-/* Number of outer locations that both stacks begin with. */
-static size_t common_locations(const struct path *a, const struct path *b)
+/* Number of outer frames that both stacks begin with. */
+static size_t common_frames(const struct stack_view *a, const struct stack_view *b)
 {
 	size_t n = 0;
 
-	while (n < a->cnt && n < b->cnt && a->locs[a->cnt - 1 - n] == b->locs[b->cnt - 1 - n])
+	while (n < a->cnt && n < b->cnt && a->frames[a->cnt - 1 - n] == b->frames[b->cnt - 1 - n])
 		n++;
 	return n;
 }
@@ -228,52 +250,38 @@ static size_t common_locations(const struct path *a, const struct path *b)
 static bool same_head(const struct draw *d, const struct weight *w)
 {
 	return d->drawn && d->drawn->kind == w->kind && d->drawn->thread == w->thread &&
+	       d->last.root_cut == d->view.root_cut &&
 	       stacks__get(d->l->stacks, d->drawn->stack).error ==
 		       stacks__get(d->l->stacks, w->stack).error;
 }
 
-/* The stack's code is added to the frames. Those of outer locations that it shares with the stack
- * before are still there. */
+/* The stack's code is added to the frames. The outer frames that it shares with the stack before
+ * are still there. */
 static int add_code(struct draw *d, const struct weight *w, struct profile_stack *s)
 {
-	const struct location *locations = stacks__locations(d->l->stacks);
-	struct path *path = &d->path;
-	long walked = stacks__walk(d->l->stacks, w->stack, &path->locs, &path->cap);
-	size_t kept = 0;
+	const struct stack_view *v = &d->view;
+	size_t kept = same_head(d, w) ? common_frames(v, &d->last) : 0;
 
-	if (walked < 0)
-		return walked;
-	path->cnt = walked;
-	if (same_head(d, w)) {
-		kept = common_locations(path, &d->last);
-		s->same = s->cnt;
-	}
-	for (size_t i = 0; i < path->cnt; i++) {
-		const struct location *loc = &locations[path->locs[path->cnt - 1 - i]];
+	s->same = same_head(d, w) ? s->cnt + kept : 0;
+	for (size_t i = 0; i < v->cnt; i++, s->cnt++) {
+		struct profile_frame *to;
 
-		if (i < kept) {
-			s->cnt += loc->frame_cnt;
-			s->same = s->cnt;
+		if (i < kept)
 			continue;
-		}
-		for (uint32_t f = loc->frame_cnt; f-- > 0;) {
-			struct profile_frame *to = next_frame(d, s->cnt);
-
-			if (!to)
-				return -ENOMEM;
-			fill_frame(d, to, frames__get(d->l->frames, loc->first_frame + f));
-			s->cnt++;
-		}
+		to = next_frame(d, s->cnt);
+		if (!to)
+			return -ENOMEM;
+		fill_frame(d, to, frames__get(d->l->frames, v->frames[v->cnt - 1 - i]));
 	}
 	return 0;
 }
 
 static void remember(struct draw *d, const struct weight *w)
 {
-	struct path last = d->last;
+	struct stack_view last = d->last;
 
-	d->last = d->path;
-	d->path = last;
+	d->last = d->view;
+	d->view = last;
 	d->drawn = w;
 }
 
@@ -301,7 +309,9 @@ static int add_stack(struct draw *d, const struct weight *w)
 	struct strbuf note = {0};
 	int err;
 
-	err = add_groups(d, w, &s.cnt);
+	err = stack_view__read(&d->view, d->l, w->stack);
+	if (!err)
+		err = add_groups(d, w, &s.cnt);
 	if (!err)
 		err = add_note(d, w->stack, &note, &s.cnt);
 	if (!err)
@@ -373,14 +383,49 @@ static size_t choose_types(struct draw *d)
 	return d->apart || strcmp(first->count_name, "samples") ? 1 : 0;
 }
 
+/* The tree of callers begins at the function, with its callers below. */
+static bool only_callers(const struct load *l)
+{
+	return l->opts.samples.callers && !l->opts.samples.callees;
+}
+
 static char *default_title(const struct draw *d)
 {
-	char *title;
-	const char *what = d->kinds & (d->kinds - 1) ? "Samples by kind"
-						     : kind_of(d, __builtin_ctzll(d->kinds))->title;
+	const struct sample_filter *f = &d->l->opts.samples;
+	bool several = d->kinds & (d->kinds - 1);
+	struct strbuf b = {0};
 
-	return asprintf(&title, "%s%s", what, d->opts->inverted ? ", by leaf" : "") < 0 ? NULL
-											: title;
+	strbuf_addf(&b, "%s",
+		    several ? "Samples by kind" : kind_of(d, __builtin_ctzll(d->kinds))->title);
+	for (size_t i = 0; d->by[i]; i++)
+		strbuf_addf(&b, "%s%s", i || several ? ", " : ", by ", group_words[d->by[i]]);
+	if (d->opts->inverted && !only_callers(d->l))
+		strbuf_addf(&b, ", by leaf");
+	if (f->callees)
+		strbuf_addf(&b, ", callees of %s", f->callees);
+	if (f->callers)
+		strbuf_addf(&b, ", callers of %s", f->callers);
+	if (b.failed)
+		strbuf_fini(&b);
+	return b.p;
+}
+
+/* What was recorded, and what is shown of it. */
+static char *subtitle_of(const struct draw *d)
+{
+	char *about = analysis__subtitle(d->a);
+	struct strbuf b = {0};
+
+	strbuf_addf(&b, "%s, only ", about ? about : "");
+	if (!sample_filter_any(&d->l->opts.samples)) {
+		strbuf_fini(&b);
+		return about;
+	}
+	free(about);
+	sample_filter_text(&d->l->opts.samples, &b);
+	if (b.failed)
+		strbuf_fini(&b);
+	return b.p;
 }
 
 static int feed(struct draw *d)
@@ -398,10 +443,9 @@ static int feed(struct draw *d)
 
 static void draw_fini(struct draw *d)
 {
-	free(d->threads);
 	free(d->frames);
-	free(d->path.locs);
-	free(d->last.locs);
+	stack_view__fini(&d->view);
+	stack_view__fini(&d->last);
 }
 
 int draw_write(const struct analysis *a, const struct draw_opts *o, const struct profile_sink *sink,
@@ -411,12 +455,14 @@ int draw_write(const struct analysis *a, const struct draw_opts *o, const struct
 		.a = a, .l = &a->load, .opts = o, .sink = sink, .apart = sink == &profile_pprof};
 	const struct capture *first = &a->captures.v[0];
 	struct profile_info info = {.types = d.types,
-				    .inverted = o->inverted,
+				    .inverted = o->inverted || only_callers(&a->load),
 				    .full_names = a->load.opts.names == NAMES_FULL};
-	char *title, *subtitle = analysis__subtitle(a);
+	char *title = NULL, *subtitle;
 	int err, ended;
 
 	choose_kinds(&d);
+	err = choose_groups(&d);
+	subtitle = subtitle_of(&d);
 	info.primary = choose_types(&d);
 	info.type_cnt = d.type_cnt;
 	info.started_ns = first->started_ns;
@@ -425,7 +471,8 @@ int draw_write(const struct analysis *a, const struct draw_opts *o, const struct
 	title = default_title(&d);
 	info.title = o->title ? o->title : title;
 	info.subtitle = subtitle;
-	err = title && subtitle ? load_threads(&d) : -ENOMEM;
+	if (!err && (!title || !subtitle))
+		err = -ENOMEM;
 	if (!err)
 		err = sink->begin(sink, &d.state, &info, out);
 	if (!err) {

@@ -7,17 +7,26 @@
 #include "analyze/load/analysis.h"
 #include "analyze/profile/profile.h"
 
-enum draw_group { DRAW_BY_PROCESS = 1, DRAW_BY_THREAD, DRAW_BY_CGROUP };
+enum draw_group {
+	DRAW_BY_PROGRAM = 1,
+	DRAW_BY_PROCESS,
+	DRAW_BY_THREAD,
+	DRAW_BY_CGROUP,
+	DRAW_BY_NONE /* by itself */
+};
 #define DRAW_MAX_GROUPS 4
 
 struct draw_opts {
-	enum draw_group by[DRAW_MAX_GROUPS]; /* outermost first; 0-terminated */
+	enum draw_group by[DRAW_MAX_GROUPS]; /* outermost first; none: by process if there are
+					      * several programs */
 	uint64_t kinds;			     /* bit mask of kinds; 0: chosen by draw_write */
 	bool inverted;
 	const char *title; /* NULL: generated */
 };
 
-/* Parses a comma-separated list of thread, process, cgroup; for an option's `set`. */
+extern const char draw_by_help[];
+/* Parses a comma-separated list of program, process, thread, cgroup, or none; for an option's
+ * `set`. */
 int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char *arg);
 
 /* Adds the tables and the model it needs. Call before load__run. */

@@ -16,6 +16,7 @@
 #include "analyze/base/index.h"
 #include "analyze/base/intern.h"
 #include "analyze/load/event_tables.h"
+#include "analyze/load/threads.h"
 #include "analyze/base/progress.h"
 
 static const struct loader *const loaders[] = {
@@ -292,7 +293,7 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 	if (!err)
 		err = frames__new(&l->frames, l->strings, l->binaries);
 	if (!err)
-		err = weights__new(&l->weights, opts->by_thread);
+		err = weights__new(&l->weights);
 	if (!err)
 		err = sample_kinds__new(&l->kinds);
 	for (size_t i = 0; i < captures->cnt && !err; i++)
@@ -314,6 +315,8 @@ void load__fini(struct load *l)
 	frames__free(l->frames);
 	stacks__free(l->stacks);
 	binaries__free(l->binaries);
+	threads__free(l->threads);
+	free(l->cuts);
 	strings__free(l->strings);
 	name_set_fini(&l->wanted);
 	*l = (struct load){0};

@@ -11,6 +11,7 @@
 #include "analyze/load/captures.h"
 #include "analyze/load/frames.h"
 #include "analyze/load/message_filter.h"
+#include "analyze/load/sample_filter.h"
 #include "analyze/load/sample_kinds.h"
 #include "analyze/load/stacks.h"
 #include "analyze/store/store.h"
@@ -33,7 +34,7 @@ struct traffic_opts {
 	struct message_filter filter;	 /* applies to message tables and statistics */
 	uint64_t interval_ns;		 /* length of intervals in statistics; 0: no intervals */
 	uint64_t max_messages;		 /* maximum rows of table message; 0: all */
-	const struct l7_arg *args; /* Thrift arguments to show; must outlive the load */
+	const struct l7_arg *args;	 /* Thrift arguments to show; must outlive the load */
 	size_t arg_cnt;
 };
 
@@ -41,13 +42,14 @@ struct traffic_opts {
 
 struct load_opts {
 	struct symbolizer_opts symbols;
-	unsigned jobs;	/* 0: all CPUs */
+	unsigned jobs;				 /* 0: all CPUs */
 	const char *kind_lists[LOAD_KIND_LISTS]; /* --kind: comma-separated names; none: all */
 	size_t kind_list_cnt;
 	uint64_t kinds; /* as bits of sample_kinds.h; 0: all. Set by load__init */
 	struct moment from, to;
-	bool weights;	/* aggregate samples in memory: load.weights */
-	bool by_thread; /* separate weights per thread */
+	struct sample_filter samples; /* which samples, of every output */
+	bool weights;		      /* aggregate samples in memory: load.weights */
+	bool by_thread;		      /* separate weights per thread */
 	struct traffic_opts traffic;
 	enum name_style names; /* for output that shows functions */
 };
@@ -70,13 +72,16 @@ struct load {
 	struct stacks *stacks;
 	struct frames *frames;
 	struct weights *weights;
+	struct threads *threads; /* with by_thread or a filter of threads, else NULL */
+	struct stack_cut *cuts;	 /* by stack; NULL: whole stacks. See stack_view.h */
+	uint64_t samples_admitted, samples_seen; /* counts, with and without opts.samples */
 };
 
 struct loader {
 	const char *const *streams, *const *tables; /* NULL-terminated */
 	const char *const *needs;		    /* tables it reads; NULL: none */
-	bool (*wanted)(const struct load *l); /* for tables not in the list; NULL: none */
-	int (*need)(struct load *l);	      /* likewise, for needs */
+	bool (*wanted)(const struct load *l);	    /* for tables not in the list; NULL: none */
+	int (*need)(struct load *l);		    /* likewise, for needs */
 	int (*begin)(struct load *l, void **state);
 	/* Takes rows of one kind from any stream of the loader. Calls are serialized and in archive
 	 * order. */

@@ -24,13 +24,15 @@ static bool weight_equal(const void *owner, uint32_t i, const void *key)
 	return w->thread == k->thread && w->kind == k->kind && w->stack == k->stack;
 }
 
-int weights__new(struct weights **out, bool by_thread)
+int weights__new(struct weights **out)
 {
 	*out = calloc(1, sizeof(**out));
-	if (!*out)
-		return -ENOMEM;
-	(*out)->by_thread = by_thread;
-	return 0;
+	return *out ? 0 : -ENOMEM;
+}
+
+void weights__by_thread(struct weights *w)
+{
+	w->by_thread = true;
 }
 
 void weights__free(struct weights *w)
@@ -118,6 +120,17 @@ void weights__sort(struct weights *w, const uint32_t *rank)
 	index_fini(&w->index); /* sorting moves the entries: nothing can be added after it */
 	if (w->cnt)
 		qsort_r(w->v, w->cnt, sizeof(*w->v), by_rank, (void *)rank);
+}
+
+void weights__filter(struct weights *w, bool (*keep)(const void *ctx, const struct weight *weight),
+		     const void *ctx)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < w->cnt; i++)
+		if (keep(ctx, &w->v[i]))
+			w->v[left++] = w->v[i];
+	w->cnt = left;
 }
 
 bool weights__merged(const struct weights *w)

@@ -17,8 +17,10 @@ struct weight {
 	uint64_t count, value;
 };
 
-int weights__new(struct weights **w, bool by_thread);
+int weights__new(struct weights **w);
 void weights__free(struct weights *w);
+/* Keeps threads apart, which otherwise are one. Call before anything is added. */
+void weights__by_thread(struct weights *w);
 
 /* 0 or -ENOMEM. Beyond a limit, weights are no longer kept by thread (__merged). */
 int weights__add(struct weights *w, const struct weight *add);
@@ -32,6 +34,9 @@ const struct weight *weights__get(const struct weights *w, size_t i);
 /* By kind, then thread, then the rank of the stack (stacks__rank). Nothing can be added after it.
  */
 void weights__sort(struct weights *w, const uint32_t *rank);
+/* Drops the weights for which `keep` is false. Only after __sort. */
+void weights__filter(struct weights *w, bool (*keep)(const void *ctx, const struct weight *weight),
+		     const void *ctx);
 bool weights__merged(const struct weights *w);
 
 #endif

@@ -10,6 +10,8 @@
 #include "format/text.h"
 #include "analyze/store/bulk.h"
 #include "analyze/base/index.h"
+#include "analyze/load/stack_view.h"
+#include "analyze/load/threads.h"
 #include "analyze/profile/profile_tables.h"
 
 /* stack.error of a pair that is not fully defined yet, combined with the capture number. Resolved
@@ -74,8 +76,7 @@ static struct definition *find_definition(const struct profile *p, uint32_t capt
 	struct definition key = {.capture = capture, .id = id};
 	uint32_t i;
 
-	return index_find(&p->index, definition_equal, p, definition_hash(capture, id),
-			  &key, &i)
+	return index_find(&p->index, definition_equal, p, definition_hash(capture, id), &key, &i)
 		       ? &p->v[i]
 		       : NULL;
 }
@@ -200,8 +201,18 @@ static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t captu
 	return stack;
 }
 
+static bool thread_wanted(const struct load *l, int64_t id)
+{
+	const struct thread *t;
+
+	if (!sample_filter_by_thread(&l->opts.samples))
+		return true;
+	t = threads__find(l->threads, id);
+	return t && t->wanted;
+}
+
 /* Applies the filters. False: the sample is skipped. */
-static bool admit(const struct load *l, const struct profile *p, uint32_t capture,
+static bool admit(struct load *l, const struct profile *p, uint32_t capture,
 		  const struct rec_sample *r, struct admitted *a)
 {
 	uint64_t ts_ns = r->ts_ns + l->captures->v[capture].to_realtime;
@@ -213,6 +224,10 @@ static bool admit(const struct load *l, const struct profile *p, uint32_t captur
 		return false; /* empty sample */
 	if (ts_ns < p->spans[capture].from || ts_ns >= p->spans[capture].to)
 		return false;
+	l->samples_seen += r->count;
+	if (!thread_wanted(l, capture_row(capture, r->thread)))
+		return false;
+	l->samples_admitted += r->count;
 	*a = (struct admitted){
 		r, ts_ns, {capture_row(capture, r->thread), kind, 0, r->count, r->value}};
 	return true;
@@ -253,7 +268,8 @@ static int add_samples(struct load *l, struct profile *p, uint32_t capture,
 		       const struct rec_sample *rows, size_t cnt)
 {
 	struct admitted batch[BATCH];
-	int err = 0;
+	bool by_thread = l->opts.by_thread || sample_filter_by_thread(&l->opts.samples);
+	int err = by_thread && !l->threads ? threads__new(&l->threads, l) : 0;
 
 	for (size_t i = 0, n = 0; i < cnt && !err; i++) {
 		n += admit(l, p, capture, &rows[i], &batch[n]);
@@ -270,6 +286,17 @@ static int64_t stack_row(struct load *l, uint32_t capture, uint32_t user, uint32
 	struct rec_sample r = {.user_stack = user, .kernel_stack = kernel};
 
 	return (int64_t)stack_of(l, l->stack_state, capture, &r) + 1;
+}
+
+/* Threads of filters and groups come from tables. */
+static int profile_need(struct load *l)
+{
+	static const char *const tables[] = {"thread", "process", NULL};
+
+	if (sample_filter_by_thread(&l->opts.samples) ||
+	    (l->opts.weights && sample_filter_by_stack(&l->opts.samples)))
+		l->opts.by_thread = true;
+	return l->opts.by_thread ? name_set_add_all(&l->wanted, tables) : 0;
 }
 
 static int profile_begin(struct load *l, void **state)
@@ -291,8 +318,11 @@ static int profile_begin(struct load *l, void **state)
 		p->spans[i] = (struct span_ns){span[0], span[1]};
 	}
 	p->rows = load__wants(l, "sample");
-	if (weights__new(&p->threads, true))
+	if (weights__new(&p->threads))
 		return -ENOMEM;
+	weights__by_thread(p->threads);
+	if (l->opts.by_thread)
+		weights__by_thread(l->weights);
 	return bulk_open(&p->sample, l->store, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?)");
 }
 
@@ -410,6 +440,65 @@ static int sort_weights(struct load *l)
 	return err;
 }
 
+/* ---- stacks that are not shown ---- */
+
+static bool is_shown(const void *ctx, const struct weight *w)
+{
+	const struct load *l = ctx;
+
+	return !l->cuts[w->stack].drop;
+}
+
+/* Samples by thread, of the stacks that are shown. */
+static int count_threads(struct load *l, struct profile *p)
+{
+	int err;
+
+	weights__free(p->threads);
+	err = weights__new(&p->threads);
+	if (!err)
+		weights__by_thread(p->threads);
+	for (size_t i = 0; i < weights__cnt(l->weights) && !err; i++) {
+		struct weight w = *weights__get(l->weights, i);
+
+		w.stack = 0;
+		l->samples_admitted += w.count;
+		err = weights__add(p->threads, &w);
+	}
+	return err;
+}
+
+static int drop_rows(struct load *l)
+{
+	struct insert in = {0};
+	int err = store__exec(l->store, "CREATE TEMP TABLE dropped(stack_id INTEGER PRIMARY KEY)");
+
+	if (!err)
+		err = insert_open(&in, l->store, "INSERT INTO dropped VALUES(?)");
+	for (size_t i = 0; i < stacks__cnt(l->stacks) && !err; i++) {
+		if (!l->cuts[i].drop)
+			continue;
+		insert_int(&in, (int64_t)i + 1);
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err ? err
+		   : store__exec(l->store, "DELETE FROM sample WHERE stack_id IN dropped; "
+					   "DROP TABLE dropped");
+}
+
+static int filter_stacks(struct load *l, struct profile *p)
+{
+	int err = stack_view__cut(l);
+
+	if (!err && l->opts.weights) {
+		weights__filter(l->weights, is_shown, l);
+		l->samples_admitted = 0;
+		err = count_threads(l, p);
+	}
+	return err || !p->rows ? err : drop_rows(l);
+}
+
 static int profile_finish(struct load *l, void *state)
 {
 	struct profile *p = state;
@@ -428,9 +517,12 @@ static int profile_finish(struct load *l, void *state)
 	if (weights__merged(l->weights))
 		message_warn("too many stacks and threads: beyond the limit, threads are not "
 			     "distinguished");
-	if (l->opts.weights || load__wants(l, "binary") || load__wants(l, "function") ||
-	    load__wants(l, "frame") || load__wants(l, "stack_frame"))
+	if (l->opts.weights || sample_filter_by_stack(&l->opts.samples) ||
+	    load__wants(l, "binary") || load__wants(l, "function") || load__wants(l, "frame") ||
+	    load__wants(l, "stack_frame"))
 		err = frames__resolve(l->frames, l->stacks, l->captures, &l->opts.symbols);
+	if (!err && sample_filter_by_stack(&l->opts.samples))
+		err = filter_stacks(l, p);
 	return err ? err : profile_tables_write(l, p->threads);
 }
 
@@ -453,6 +545,7 @@ const struct loader load_profile_entry = {
 	.streams = (const char *const[]){"identity", "profile", NULL},
 	.tables = (const char *const[]){"binary", "function", "frame", "stack", "stack_frame",
 					"sample", "sample_kind", NULL},
+	.need = profile_need,
 	.begin = profile_begin,
 	.rows = profile_rows,
 	.finish = profile_finish,

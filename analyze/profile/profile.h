@@ -76,7 +76,8 @@ struct profile_sink {
 	int (*end)(void *state);
 };
 
-extern const struct profile_sink profile_pprof, profile_folded, profile_svg, profile_speedscope;
+extern const struct profile_sink profile_pprof, profile_folded, profile_svg, profile_speedscope,
+	profile_tree;
 
 /* An SVG for an HTML page (html.h), which provides style and script. */
 extern const struct profile_sink profile_svg_inline;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/load/stack_view.h"
 #include "analyze/profile/profile_weights.h"
 
 static void id_or_null(struct insert *in, uint32_t id)
@@ -103,22 +104,15 @@ static int write_stacks(struct load *l)
 	return err;
 }
 
-static int write_stack(struct load *l, struct insert *in, uint32_t stack, const uint32_t *locs,
-		       long cnt)
+static int write_stack(struct insert *in, uint32_t stack, const struct stack_view *v)
 {
-	const struct location *locations = stacks__locations(l->stacks);
-	int64_t depth = 0;
 	int err = 0;
 
-	for (long i = 0; i < cnt && !err; i++) {
-		const struct location *loc = &locations[locs[i]];
-
-		for (uint32_t f = 0; f < loc->frame_cnt && !err; f++) {
-			insert_int(in, (int64_t)stack + 1);
-			insert_int(in, depth++);
-			insert_int(in, (int64_t)loc->first_frame + f + 1);
-			err = insert_run(in);
-		}
+	for (size_t i = 0; i < v->cnt && !err; i++) {
+		insert_int(in, (int64_t)stack + 1);
+		insert_int(in, i);
+		insert_int(in, (int64_t)v->frames[i] + 1);
+		err = insert_run(in);
 	}
 	return err;
 }
@@ -126,18 +120,17 @@ static int write_stack(struct load *l, struct insert *in, uint32_t stack, const 
 static int write_stack_frames(struct load *l)
 {
 	struct insert in;
-	uint32_t *locs = NULL;
-	size_t cap = 0;
+	struct stack_view v = {0};
 	int err = insert_open(&in, l->store,
 			      "INSERT INTO stack_frame(stack_id, depth, frame_id) VALUES(?,?,?)");
 
 	for (uint32_t i = 0; i < stacks__cnt(l->stacks) && !err; i++) {
-		long cnt = stacks__walk(l->stacks, i, &locs, &cap);
-
-		err = cnt < 0 ? (int)cnt : write_stack(l, &in, i, locs, cnt);
+		err = stack_view__read(&v, l, i);
+		if (!err)
+			err = write_stack(&in, i, &v);
 	}
 	insert_close(&in);
-	free(locs);
+	stack_view__fini(&v);
 	return err;
 }
 

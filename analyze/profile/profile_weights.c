@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/base/index.h"
+#include "analyze/load/stack_view.h"
 
 struct total {
 	uint64_t self_count, self_value, count, value;
@@ -34,36 +35,31 @@ struct content {
 	uint32_t *functions;
 	size_t cnt, cap;
 	uint32_t leaf_binary;
-	uint32_t *locs;
-	size_t loc_cap;
+	struct stack_view stack;
 	uint32_t *seen; /* by function: the last reading that found it */
 	uint32_t reading;
 };
 
 static int content_read(struct content *c, const struct load *l, uint32_t stack)
 {
-	const struct location *locations = stacks__locations(l->stacks);
-	long cnt = stacks__walk(l->stacks, stack, &c->locs, &c->loc_cap);
+	int err = stack_view__read(&c->stack, l, stack);
 
 	c->cnt = 0;
 	c->reading++;
-	for (long i = 0; i < cnt; i++) {
-		const struct location *loc = &locations[c->locs[i]];
+	for (size_t i = 0; i < c->stack.cnt && !err; i++) {
+		const struct frame *frame = frames__get(l->frames, c->stack.frames[i]);
 
-		for (uint32_t f = 0; f < loc->frame_cnt; f++) {
-			const struct frame *frame = frames__get(l->frames, loc->first_frame + f);
-
-			if (c->seen[frame->function] == c->reading)
-				continue;
-			if (array_reserve(&c->functions, &c->cap, c->cnt + 1))
-				return -ENOMEM;
-			if (!c->cnt)
-				c->leaf_binary = frame->binary;
-			c->seen[frame->function] = c->reading;
-			c->functions[c->cnt++] = frame->function;
-		}
+		if (c->seen[frame->function] == c->reading)
+			continue;
+		err = array_reserve(&c->functions, &c->cap, c->cnt + 1);
+		if (err)
+			break;
+		if (!c->cnt)
+			c->leaf_binary = frame->binary;
+		c->seen[frame->function] = c->reading;
+		c->functions[c->cnt++] = frame->function;
 	}
-	return cnt < 0 ? (int)cnt : 0;
+	return err;
 }
 
 static int add_weight(const struct content *c, const struct weight *w, struct totals *functions,
@@ -105,7 +101,7 @@ static int add_all(const struct load *l, struct totals *functions, struct totals
 	}
 	free(c.seen);
 	free(c.functions);
-	free(c.locs);
+	stack_view__fini(&c.stack);
 	return err;
 }
 

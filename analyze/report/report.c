@@ -44,6 +44,12 @@ static size_t group_end(size_t first)
 	return end;
 }
 
+/* A filter of samples is a question about these: other sections do not know its answer. */
+static bool is_shown(const struct load *l, const struct section *s)
+{
+	return section_of_samples(s) || !sample_filter_any(&l->opts.samples);
+}
+
 static int put_group(const struct report *r, const char *heading, size_t from, size_t to,
 		     uint32_t kind)
 {
@@ -51,7 +57,7 @@ static int put_group(const struct report *r, const char *heading, size_t from, s
 
 	r->page->heading(r->page->ctx, heading);
 	for (; from < to && !err; from++)
-		if (sections[from].as != SECTION_LISTING)
+		if (sections[from].as != SECTION_LISTING && is_shown(&r->a->load, &sections[from]))
 			err = put_section(r, &sections[from], kind);
 	return err;
 }
@@ -78,12 +84,12 @@ static bool samples_asked_for(const struct report *r)
 static void put_no_samples(const struct report *r)
 {
 	const struct load_opts *o = &r->a->load.opts;
-	bool filtered = o->kinds || o->from.set || o->to.set;
+	bool filtered = o->kinds || o->from.set || o->to.set || sample_filter_any(&o->samples);
 
 	if (report_number(r, "SELECT EXISTS (SELECT 1 FROM series)") ||
 	    (!samples_asked_for(r) && report_number(r, "SELECT EXISTS (SELECT 1 FROM connection)")))
 		return;
-	r->page->note(r->page->ctx, filtered ? "No samples of that kind and time." : "No samples.");
+	r->page->note(r->page->ctx, filtered ? "No such samples." : "No samples.");
 }
 
 static bool has_samples(const struct report *r, const char *kind)
@@ -124,7 +130,7 @@ int report_prepare(struct load *l, bool page)
 	int err = report_facts_prepare(l);
 
 	for (size_t i = 0; i < section_cnt && !err; i++)
-		if (page || sections[i].as != SECTION_MAP)
+		if ((page || sections[i].as != SECTION_MAP) && is_shown(l, &sections[i]))
 			err = section_prepare(&sections[i], l);
 	if (err)
 		message_error("report: %s", sqlite3_errmsg(store__db(l->store)));

@@ -213,6 +213,21 @@ static void put_events(const struct report *r)
 	}
 }
 
+static void put_filter(const struct report *r)
+{
+	const struct load *l = &r->a->load;
+	struct strbuf b = {0};
+	char shown[32], all[32];
+
+	if (!sample_filter_any(&l->opts.samples))
+		return;
+	sample_filter_text(&l->opts.samples, &b);
+	strbuf_addf(&b, ": %s of %s samples", whole(shown, l->samples_admitted),
+		    whole(all, l->samples_seen));
+	fact(r, "Only", b.p ? b.p : "");
+	strbuf_fini(&b);
+}
+
 /* What --cpu-budget skipped, and whether values are scaled to compensate. */
 static void put_thinning(const struct report *r)
 {
@@ -264,11 +279,14 @@ void report_facts(const struct report *r)
 {
 	for (size_t i = 0; i < r->a->captures.cnt; i++)
 		put_capture(r, &r->a->captures.v[i]);
+	put_filter(r);
 	put_sampled(r);
 	put_thinning(r);
-	put_scaled(r);
-	put_unkept(r);
-	put_events(r);
+	if (!sample_filter_any(&r->a->load.opts.samples)) {
+		put_scaled(r);
+		put_unkept(r);
+		put_events(r);
+	}
 	put_losses(r);
 }
 

@@ -13,6 +13,7 @@ enum {
 };
 
 struct text_page {
+	const struct analysis *a;
 	FILE *out;
 	struct table_style style;
 	const char *heading; /* prefix of the titles of its tables */
@@ -62,6 +63,24 @@ static void add_title(const struct text_page *p, const struct section *s, struct
 		    title + 1, p->style.colour ? "\033[0m" : "");
 }
 
+/* Calls of one kind, if only a part of the stacks is shown: what --callers and --callees ask for.
+ */
+static int put_calls(const struct text_page *p, uint32_t kind)
+{
+	const struct sample_filter *f = &p->a->load.opts.samples;
+	struct draw_opts draw = {.by = {DRAW_BY_NONE}, .kinds = 1ull << kind};
+
+	if (!f->callers && !f->callees)
+		return 0;
+	fprintf(p->out, "\n%s%s: %s%s%s%s%s\n", p->style.colour ? "\033[1;36m" : "", p->heading,
+		f->callees ? "callees of " : "", f->callees ? f->callees : "",
+		f->callees && f->callers ? ", " : "", f->callers ? "callers of " : "",
+		f->callers ? f->callers : "");
+	if (p->style.colour)
+		fputs("\033[0m", p->out);
+	return draw_write(p->a, &draw, &profile_tree, p->out);
+}
+
 /* Heat maps and maps are left to `obana show` and the page, because they are wide. */
 static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt)
 {
@@ -79,6 +98,10 @@ static long text_section(void *ctx, const struct section *s, uint32_t kind, sqli
 		break;
 	case SECTION_HISTOGRAM:
 		rows = histogram_text(stmt, title.p, HISTOGRAMS_DRAWN, p->out);
+		break;
+	case SECTION_GRAPH:
+		rows = put_calls(p, kind);
+		rows = rows ? rows : table_write(stmt, &style, p->out);
 		break;
 	case SECTION_TIMELINE:
 		rows = timeline_text(stmt, title.p, CURVES_DRAWN, p->out);
@@ -98,7 +121,7 @@ static void text_more(void *ctx, uint64_t rows)
 
 int report_write_text(const struct analysis *a, unsigned limit, FILE *out)
 {
-	struct text_page p = {.out = out, .style = table_style_for(out)};
+	struct text_page p = {.a = a, .out = out, .style = table_style_for(out)};
 	const struct report_page page = {&p,	    text_fact,	  text_warning, text_heading,
 					 text_note, text_section, text_more};
 	int err;

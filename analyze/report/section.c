@@ -56,6 +56,11 @@ bool section_of_kind(const struct section *s)
 	return !*s->heading;
 }
 
+bool section_of_samples(const struct section *s)
+{
+	return !strcmp(s->probe, "samples");
+}
+
 char *section_sql(const struct section *s, const struct named_kind *kind)
 {
 	const char *unit = *kind->unit ? "_" : "",

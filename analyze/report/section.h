@@ -44,7 +44,7 @@ enum section_as {
 
 struct section {
 	const char *name;    /* "runq-latency" */
-	const char *probe;   /* "runq"; empty: samples, traffic, or the capture */
+	const char *probe;   /* "runq"; "samples": of any; empty: traffic, or the capture */
 	const char *heading; /* "Run queue"; empty: title of :kind */
 	const char *title;   /* under the heading: "Latency" */
 	const char *aliases; /* comma-separated names of equivalent tools */
@@ -59,6 +59,7 @@ extern const size_t section_cnt;
 const struct section *section_find(const char *name);
 const char *section_form(enum section_as as); /* "heat map" */
 bool section_of_kind(const struct section *s);
+bool section_of_samples(const struct section *s); /* of one kind or all */
 
 /* SQL for a sample kind, malloc'ed. NULL: out of memory. */
 char *section_sql(const struct section *s, const struct named_kind *kind);

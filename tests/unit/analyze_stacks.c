@@ -113,7 +113,7 @@ static void test_weights(void)
 	static const uint32_t rank[] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
 	struct weights *w;
 
-	CHECK(!weights__new(&w, false));
+	CHECK(!weights__new(&w));
 	for (int i = 0; i < 1000; i++)
 		CHECK(!weights__add(w, &(struct weight){i % 3, 1 + i % 2, i % 10, 1, 5}));
 	CHECK(weights__cnt(w) == 10, "%zu", weights__cnt(w));
@@ -122,7 +122,8 @@ static void test_weights(void)
 	      weights__get(w, 0)->value == 500);
 	CHECK(weights__get(w, 9)->stack == 1 && weights__get(w, 9)->thread == 0);
 	weights__free(w);
-	CHECK(!weights__new(&w, true));
+	CHECK(!weights__new(&w));
+	weights__by_thread(w);
 	for (int i = 0; i < 30; i++)
 		CHECK(!weights__add(w, &(struct weight){i % 3, 1, 4, 1, 5}));
 	CHECK(weights__cnt(w) == 3);
