@@ -69,7 +69,7 @@ static bool is_secret(const char *p, const char *end)
 
 	while (p < end && (*p == '-' || *p == '"' || *p == '\''))
 		p++;
-	if (is_directory(p, end - p))
+	if (p >= end || is_directory(p, end - p))
 		return false;
 	last = memrchr(p, '.', end - p);
 	last = last ? last + 1 : p;
