@@ -227,16 +227,26 @@ static bool take_directory(struct target *t, const struct hierarchy *h, const ch
 	return true;
 }
 
-/* Adds a leading slash and removes trailing ones; malloc'ed. */
+/* Each component after one slash, those that are "." left out, as /proc/PID/cgroup has it;
+ * malloc'ed. */
 static char *normalize(const char *asked)
 {
-	size_t len;
-	char *s;
+	char *s = malloc(strlen(asked) + 2), *to = s;
 
-	if (asprintf(&s, "%s%s", asked[0] == '/' ? "" : "/", asked) < 0)
+	if (!s)
 		return NULL;
-	for (len = strlen(s); len > 1 && s[len - 1] == '/';)
-		s[--len] = 0;
+	for (const char *at = asked; *at; at += *at == '/') {
+		size_t len = strcspn(at, "/");
+
+		if (len && !(len == 1 && *at == '.')) {
+			*to++ = '/';
+			to = mempcpy(to, at, len);
+		}
+		at += len;
+	}
+	if (to == s)
+		*to++ = '/';
+	*to = 0;
 	return s;
 }
 

@@ -87,7 +87,7 @@ cgroup() { # NAME HIERARCHY CHECK-ID
 	"$T/spin-one" & a=$!; "$T/spin-two" & b=$!; "$T/other" & c=$!
 	pids+=($a $b $c)
 	echo $a >"$dir/cgroup.procs"; echo $b >"$dir/docker-$id.scope/cgroup.procs"
-	obrec_start --cgroup "$dir" -o "$T/$1.obz"
+	obrec_start --cgroup "${dir%/*}/.//${dir##*/}/." -o "$T/$1.obz" # another spelling
 	worked 20 $a; worked 20 $b
 	(echo $BASHPID >"$dir/cgroup.procs"; exec "$T/spin-two") & local d=$!
 	pids+=($d)
