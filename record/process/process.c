@@ -144,7 +144,7 @@ int tracker__start(struct tracker *t)
 	err = sideband__open(&t->sideband, t->opts.epoll_fd, t);
 	if (!err)
 		err = scan_targets(t);
-	readers__settle(t->opts.readers);
+	readers__settle(t->opts.readers, scan_breathe, t);
 	take_late(t);
 	table_publish(t);
 	readers__set_mood(t->opts.readers, READERS_RECORDING);

@@ -61,9 +61,10 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 	return p;
 }
 
-/* Empties the rings during a long scan. */
-static void breathe(struct tracker *t)
+void scan_breathe(void *tracker)
 {
+	struct tracker *t = tracker;
+
 	if (t->sideband)
 		sideband__read(t->sideband);
 }
@@ -85,7 +86,7 @@ int scan_adopt_wanted(void *ctx, uint32_t pid)
 		return 0;
 	if (target__wants(t->target, pid, by_comm ? st.comm : NULL))
 		scan_adopt(t, pid, true);
-	breathe(t);
+	scan_breathe(t);
 	return 0;
 }
 
@@ -167,7 +168,7 @@ void scan_ended_maps(struct tracker *t)
 		if (p->ended_ns || !p->target || p->maps.cnt < 2 * p->maps_read + MAPS_MORE)
 			continue;
 		forget_ended_maps(t, p);
-		breathe(t);
+		scan_breathe(t);
 	}
 }
 
@@ -195,7 +196,7 @@ static int adopt_child(void *ctx, uint32_t pid)
 	parent = table_live(t, st.ppid);
 	if (parent && parent->target && start_time(t, &st) > parent->started_ns)
 		scan_adopt(t, pid, false);
-	breathe(t);
+	scan_breathe(t);
 	return 0;
 }
 
@@ -207,7 +208,7 @@ void scan_again(struct tracker *t)
 	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
 		if (!p->ended_ns && p->target)
 			refresh(t, p);
-		breathe(t);
+		scan_breathe(t);
 	}
 	if (target__by_cgroup(t->target))
 		tracker_read_members(t, true);

@@ -124,6 +124,8 @@ void tracker_check_dying(struct tracker *t, bool at_once);
 
 /* Adopts a running process from /proc; NULL: it is gone. `match`: it matches the target itself. */
 struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match);
+/* Empties the rings of the side-band during a long scan. */
+void scan_breathe(void *tracker);
 /* Adopts a candidate, if it matches and is not known yet. */
 int scan_adopt_wanted(void *tracker, uint32_t pid);
 /* Adopts all matching processes not yet known. -EPERM: a process given by pid cannot be read

@@ -455,11 +455,12 @@ static bool is_settled(const struct readers *p)
 	return true;
 }
 
-void readers__settle(struct readers *p)
+void readers__settle(struct readers *p, void (*between)(void *ctx), void *ctx)
 {
 	uint64_t end = clock_now_ns() + SETTLE_NS;
 
-	do
+	do {
 		readers__deliver(p);
-	while (!is_settled(p) && clock_now_ns() < end && !poll(NULL, 0, POLL_MS));
+		between(ctx);
+	} while (!is_settled(p) && clock_now_ns() < end && !poll(NULL, 0, POLL_MS));
 }

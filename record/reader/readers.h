@@ -53,8 +53,9 @@ void readers__later(struct reading_request *r, void (*fn)(void *ctx, struct read
 
 /* Calls the functions that are due. Not reentrant. */
 void readers__deliver(struct readers *p);
-/* At the start: waits until all requests are answered, except those of blocked readers. */
-void readers__settle(struct readers *p);
+/* At the start: waits until all requests are answered, except those of blocked readers. Calls
+ * `between` at least once, and every 10 ms: targets decide how long it takes. */
+void readers__settle(struct readers *p, void (*between)(void *ctx), void *ctx);
 
 /* At the end: kills all readers. Requests in flight are answered with -ETIMEDOUT, new ones with
  * -ECANCELED. */

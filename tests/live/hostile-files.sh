@@ -20,6 +20,12 @@ few() { # SIGNAL KIND:COUNT...: targets of each at once
 	held "$1"
 	left
 }
+# forks SIGNAL KIND:COUNT...: beside processes that come and go: none of their events is lost while the targets are read at the start
+forks() {
+	for _ in 1 2; do (while :; do /bin/true; done) & pids+=($!); done
+	few "$@"
+	is "process events lost" "$(lost "$T/a.obz" "source = 'side-band'")" 0
+}
 # What .gnu_debuglink and .gnu_debugaltlink lead to lies beside the file.
 links() {
 	local kind name
@@ -46,6 +52,7 @@ beside gopclntab one INT gopclntab 1
 beside debug_frame one INT debug_frame 1
 beside notes few INT note:1 note:300 notes:4000 notes:60000
 beside frames few INT eh_frame:1 eh_frame:300 debug_frame:300 gopclntab:300
+beside forks forks INT eh_frame:1 eh_frame:300 debug_frame:300 gopclntab:300
 beside headers few INT phnum:4000 phnum:65534 phnum:8000000 shnum:8000000
 beside deflated few INT compressed:1 zdebug:1
 beside links links INT

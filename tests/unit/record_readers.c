@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parcels that arrive whole or not at all; readers that answer, stand still, die and are stopped. */
+/* Parcels that arrive whole or not at all; readers that answer, stand still, die and are stopped.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -179,12 +180,18 @@ static void test_answers(void)
 	readers__free(p);
 }
 
-/* Blocked, as by a file system that does not answer: it is given up, who it was about is left alone,
- * and others have another reader. */
+static void count(void *cnt)
+{
+	++*(unsigned *)cnt;
+}
+
+/* Blocked, as by a file system that does not answer: it is given up, who it was about is left
+ * alone, and others have another reader. */
 static void test_blocked(void)
 {
 	struct readers *p = patient(), *hasty;
 	struct reading_request *r;
+	unsigned rounds = 0;
 	char comm[16];
 	pid_t stopped;
 
@@ -194,13 +201,16 @@ static void test_blocked(void)
 	readers__set_mood(hasty, READERS_STOPPING);
 	p = hasty;
 	r = ask(p, 1); /* starts one */
-	readers__settle(p);
+	readers__settle(p, count, &rounds);
 	CHECK(r && readers__await(p, r), "it had time");
 	readers__done(r);
 	stopped = the_reader();
 	CHECK(stopped > 0, "no reader");
 	kill(stopped, SIGSTOP);
 	r = ask(p, getpid());
+	rounds = 0;
+	readers__settle(p, count, &rounds);
+	CHECK(rounds > 1, "nothing else was done while waiting: %u", rounds);
 	CHECK(!readers__await(p, r), "a stopped one answers");
 	readers__later(r, on_late, NULL);
 	await_late(p, 1);
