@@ -42,7 +42,7 @@ static const struct {
 	{"clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrandom", ALL},
 	{"prctl capget capset seccomp getrlimit prlimit64 setrlimit", ALL}, /* to drop more
 									     * privileges */
-	{"process_vm_readv", FILES},
+	{"process_vm_readv", READ | NURSE}, /* readers are under both filters */
 	/* worker threads and their priority */
 	{"sched_setscheduler sched_getscheduler sched_setattr sched_getattr sched_getparam", ALL},
 	{"getpriority setpriority ioprio_set ioprio_get", ALL},
@@ -61,7 +61,8 @@ static const struct {
 
 /* Dangerous calls: EPERM, so that a failure is not mistaken for a missing system call. */
 static const char *const refused =
-	"execve execveat ptrace process_vm_writev process_madvise kcmp pidfd_getfd "
+	"execve execveat ptrace process_vm_readv process_vm_writev process_madvise kcmp "
+	"pidfd_getfd "
 	"init_module finit_module delete_module kexec_load kexec_file_load reboot "
 	"mount umount2 umount pivot_root chroot move_mount open_tree fsopen fsconfig fsmount "
 	"fspick "

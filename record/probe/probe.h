@@ -23,6 +23,7 @@ struct json_object;
 struct lever;
 struct loss;
 struct obrec_bpf;
+struct readers;
 struct tracker;
 struct uprobes;
 struct wire_hdr;
@@ -36,6 +37,7 @@ struct probe_env {
 	const struct features *features; /* the plan's */
 	struct unwind_store *store;
 	struct tracker *tracker;
+	struct readers *readers;
 	struct intake *intake;
 	struct loss *loss;
 	struct links links;

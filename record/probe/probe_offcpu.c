@@ -17,6 +17,7 @@
 #include "record/intake/intake.h"
 #include "record/base/loss.h"
 #include "record/probe/probe.h"
+#include "record/probe/stack_memory.h"
 #include "record/unwind/unwind_user.h"
 #include "obrec.skel.h"
 
@@ -235,7 +236,8 @@ static bool still(const struct offcpu_open *open)
 
 /* Unwinds the user stack of a sleeping thread from user space; returns its hash, or that of "not
  * taken". */
-static uint64_t walk(struct probe_env *env, struct unwind_user *u, const struct offcpu_open *open)
+static uint64_t walk(struct probe_env *env, struct unwind_user *u, const struct offcpu_open *open,
+		     struct stack_memory *m)
 {
 	struct {
 		struct wire_stack s;
@@ -244,7 +246,8 @@ static uint64_t walk(struct probe_env *env, struct unwind_user *u, const struct 
 	const struct unwind_walk *w = NULL;
 
 	if (u && open)
-		w = unwind_user__thread(u, open->tgid, (const uint64_t *)open->regs);
+		w = unwind_user__thread(u, open->tgid, (const uint64_t *)open->regs,
+					stack_memory_read, m);
 	if (w && w->stack.frame_cnt <= WIRE_MAX_FRAMES && still(open)) {
 		def.s = w->stack;
 		def.s.tgid = open->tgid;
@@ -258,7 +261,7 @@ static uint64_t walk(struct probe_env *env, struct unwind_user *u, const struct 
 }
 
 static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thread *t,
-		    struct unwind_user *u, const struct offcpu_open *open)
+		    struct unwind_user *u, const struct offcpu_open *open, struct stack_memory *m)
 {
 	struct wire_sample s = {
 		.hdr = {.kind = WIRE_SAMPLE, .probe = SAMPLE_offcpu, .size = sizeof(s)},
@@ -278,43 +281,74 @@ static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thr
 		memcpy(s.comm, open->comm, sizeof(s.comm));
 	}
 	if (!open || open->regs[UNWIND_PT_IP])
-		s.user_stack = walk(env, u, open);
+		s.user_stack = walk(env, u, open, m);
 	intake__sample(env->intake, &s);
 }
 
-static int by_tid(const void *a, const void *b)
+static int by_process(const void *a, const void *b)
 {
 	const struct offcpu_open *x = a, *y = b;
 
+	if (x->tgid != y->tgid)
+		return x->tgid < y->tgid ? -1 : 1;
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+struct ending {
+	struct probe_env *env;
+	struct unwind_user *u;
+	int threads; /* the map */
+};
+
+static bool take_thread(int fd, uint32_t tid, struct offcpu_thread *t)
+{
+	return !bpf_map_lookup_elem(fd, &tid, t) && (t->since_ns || t->due_ns);
+}
+
+static void on_open(void *ctx, const struct offcpu_open *open, struct stack_memory *m)
+{
+	struct ending *e = ctx;
+	struct offcpu_thread t;
+
+	if (take_thread(e->threads, open->tid, &t))
+		hand_in(e->env, open->tid, &t, e->u, open, m);
+}
+
+/* Those that the iterator did not see. */
+static void hand_in_others(struct ending *e, const struct offcpu_open *open, size_t cnt)
+{
+	uint32_t *prev = NULL, tid;
+	struct offcpu_thread t;
+
+	while (!bpf_map_get_next_key(e->threads, prev, &tid)) {
+		prev = &tid;
+		if (take_thread(e->threads, tid, &t) &&
+		    !bsearch(&(struct offcpu_open){.tgid = t.tgid, .tid = tid}, open, cnt,
+			     sizeof(*open), by_process))
+			hand_in(e->env, tid, &t, NULL, NULL, NULL);
+	}
 }
 
 /* Reports waits in progress, and waits that ended without a hook. */
 static void finish(struct probe_env *env)
 {
-	int fd = bpf_map__fd(env->skel->maps.offcpu_threads);
+	struct ending e = {.env = env, .threads = bpf_map__fd(env->skel->maps.offcpu_threads)};
 	struct offcpu_open *open = NULL;
-	struct unwind_user *u = NULL;
-	uint32_t *prev = NULL, tid;
-	struct offcpu_thread t;
+	unsigned late = 0;
 	size_t cnt = 0;
 
 	if (!attached(env, SWITCH)) /* detached */
 		return;
-	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt)
-		qsort(open, cnt, sizeof(*open), by_tid);
-	unwind_user__new(&u, env->store);
-	while (!bpf_map_get_next_key(fd, prev, &tid)) {
-		struct offcpu_open key = {.tid = tid};
-
-		prev = &tid;
-		if (bpf_map_lookup_elem(fd, &tid, &t) || (!t.since_ns && !t.due_ns))
-			continue;
-		hand_in(env, tid, &t, u,
-			cnt ? bsearch(&key, open, cnt, sizeof(*open), by_tid) : NULL);
+	unwind_user__new(&e.u, env->store);
+	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt) {
+		qsort(open, cnt, sizeof(*open), by_process);
+		late = stack_memory_each(env->readers, open, cnt, on_open, &e);
 	}
-	if (u)
-		unwind_user__free(u);
+	if (late)
+		loss__add(env->loss, "file access", "the memory of a process timed out", late);
+	hand_in_others(&e, open, cnt);
+	if (e.u)
+		unwind_user__free(e.u);
 	free(open);
 }
 

@@ -244,6 +244,7 @@ static int make_parts(struct session *s)
 		return cannot_set_up(err);
 	err = make_tracker(s); /* reports its errors: no such process */
 	s->env.tracker = s->tracker;
+	s->env.readers = s->readers;
 	return err ? err : cannot_set_up(make_intake(s));
 }
 

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "record/unwind/unwind_arena.h"
 #include "record/unwind/unwind_user.h"
@@ -150,22 +149,13 @@ const struct unwind_walk *unwind_user__walk(struct unwind_user *u, const struct 
 	return &u->walk;
 }
 
-static int read_process(void *ctx, void *to, size_t size, uint64_t at)
-{
-	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)at, size};
-
-	return process_vm_readv(*(const pid_t *)ctx, &local, 1, &remote, 1, 0) == (ssize_t)size
-		       ? 0
-		       : -1;
-}
-
 const struct unwind_walk *unwind_user__thread(struct unwind_user *u, uint32_t tgid,
-					      const uint64_t regs[UNWIND_PT_CNT])
+					      const uint64_t regs[UNWIND_PT_CNT],
+					      unwind_read_fn read, void *ctx)
 {
-	pid_t pid = tgid;
 	struct proc proc;
 
 	if (!unwind_store__proc(u->store, tgid, &proc))
 		return NULL;
-	return unwind_user__walk(u, &proc, regs, read_process, &pid);
+	return unwind_user__walk(u, &proc, regs, read, ctx);
 }

@@ -20,13 +20,14 @@ void unwind_user__free(struct unwind_user *u);
 /*
  * Unwinds a stopped thread of process `tgid` from its user registers in the order of struct pt_regs
  * (cs with the ring; only rip, rsp, rbp and cs are needed unless it was interrupted in a prologue).
- * Memory is read with process_vm_readv. The result (stack: hash, error, frame_cnt; frames) equals
+ * Memory is read by `read`. The result (stack: hash, error, frame_cnt; frames) equals
  * that of the BPF unwinder and is valid until the next call. NULL: the process was never published.
  */
 const struct unwind_walk *unwind_user__thread(struct unwind_user *u, uint32_t tgid,
-					      const uint64_t regs[UNWIND_PT_CNT]);
+					      const uint64_t regs[UNWIND_PT_CNT],
+					      unwind_read_fn read, void *ctx);
 
-/* The same, with memory read by `read`. */
+/* The same, of a process as published. */
 const struct unwind_walk *unwind_user__walk(struct unwind_user *u, const struct proc *proc,
 					    const uint64_t regs[UNWIND_PT_CNT], unwind_read_fn read,
 					    void *ctx);

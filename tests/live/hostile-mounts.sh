@@ -18,6 +18,14 @@ before() {
 	if [ $2 = lookup ]; then is "its file was read" "$(sql "$T/a.obz" "SELECT count(*) FROM binary WHERE path LIKE '%/mnt/x' AND build_id <> ''")" 1; else told; fi
 	left
 }
+# waiting SIGNAL MODE: its threads wait when the capture ends, and their stacks cannot be read
+waiting() {
+	on_stuckfs now,read "$plain" $2
+	targets=$target
+	held "$1" -e cpu,offcpu
+	told
+	left
+}
 # later SIGNAL WHAT FILE: a child of a target of obrec's maps it, and nobody ever answered
 later() {
 	mkfifo "$T/go"
@@ -78,6 +86,8 @@ beside lookup before "" lookup "$plain" map
 beside dlopen before "" all "$lib" dlopen
 beside exec executed INT
 beside lock before INT now,read "$plain" lock
+beside asleep waiting INT asleep
+beside asleep-locked waiting TERM lock
 beside later later TERM getattr "$plain"
 beside storm storm INT
 beside tmp in_root INT tmp "$T/map" perfmap none

@@ -70,9 +70,8 @@ static int walk_threads(pid_t pid, struct unwind_user *u, const struct loaded *l
 		if (!tid || ptrace(PTRACE_SEIZE, tid, NULL, NULL))
 			continue;
 		if (!ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) &&
-		    waitpid(tid, &status, __WALL) == tid &&
-		    !thread_registers(tid, words)) {
-			w = unwind_user__thread(u, pid, words);
+		    waitpid(tid, &status, __WALL) == tid && !thread_registers(tid, words)) {
+			w = unwind_user__thread(u, pid, words, read_process, &pid);
 			ours[cnt].tid = tid;
 			print(&ours[cnt++], w, l);
 		}

@@ -139,7 +139,7 @@ static int step_all(pid_t pid, struct unwind_user *u, const struct loaded *l, st
 										 : WSTOPSIG(status);
 		if (thread_registers(pid, words))
 			return -1;
-		w = unwind_user__thread(u, pid, words);
+		w = unwind_user__thread(u, pid, words, read_process, &pid);
 		n->steps++;
 		if (w && w->stack.error == STACK_NONE && passes(l, w, mark[1]))
 			continue;

@@ -259,7 +259,7 @@ static int run(const struct test *t)
 	}
 	if (!unwind_store__new(&s, NULL, 1 << 30) && !unwind_user__new(&u, s) &&
 	    !load_process(s, &l, pid, 0) && !thread_registers(note->tid, words)) {
-		w = unwind_user__thread(u, pid, words);
+		w = unwind_user__thread(u, pid, words, read_process, &pid);
 		failed = check_frames(t, w, &l);
 		printf("%s: %u frames, %s\n", t->name, w->stack.frame_cnt,
 		       failed ? "wrong" : "right");

@@ -25,6 +25,16 @@ struct loaded {
 	size_t cnt;
 };
 
+/* An unwind_read_fn; ctx: a pid_t. */
+static inline int read_process(void *ctx, void *to, size_t size, uint64_t at)
+{
+	struct iovec local = {to, size}, remote = {(void *)(uintptr_t)at, size};
+
+	return process_vm_readv(*(const pid_t *)ctx, &local, 1, &remote, 1, 0) == (ssize_t)size
+		       ? 0
+		       : -1;
+}
+
 /* Registers of a stopped thread, in the order of struct pt_regs, which is how the result of ptrace
  * starts. */
 static inline int thread_registers(int tid, uint64_t words[UNWIND_PT_CNT])

@@ -15,6 +15,7 @@
  *   lock FILE      a thread waits for a page of FILE while holding mmap_lock, another one waits to
  *                  write: readers of cmdline, environ, map_files, memory, and of maps before 6.17,
  *                  wait behind them. For a stuckfs that does not read (now,read)
+ *   asleep FILE    a thread sleeps whose stack is a page of FILE that was never read
  *   shared FILE LIB
  *                  executes LIB, too; on SIGUSR1 it does as `lock` and prints "locked". Then the
  *                  kernel attaches no uprobe to LIB and detaches none, and while it tries to, no
@@ -42,6 +43,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -247,6 +249,34 @@ static void do_lock(char **arg)
 	run(own_work);
 }
 
+/* The kernel does not use the stack of a thread that sleeps in a system call. */
+static void *sleep_on(void *stack)
+{
+	char *top = (char *)stack + PAGE / 2;
+
+	pthread_setname_np(pthread_self(), "asleep");
+#if defined(__x86_64__)
+	__asm__ volatile("mov %0, %%rsp\n1: mov %1, %%eax\nsyscall\njmp 1b"
+			 :
+			 : "r"(top), "i"(SYS_pause)
+			 : "memory", "rax", "rcx", "r11");
+#elif defined(__aarch64__)
+	__asm__ volatile("mov sp, %0\n1: mov x8, %1\nmov x0, xzr\nmov x1, xzr\nmov x2, xzr\n"
+			 "mov x3, xzr\nsvc 0\nb 1b"
+			 :
+			 : "r"(top), "i"(SYS_ppoll)
+			 : "memory", "x0", "x1", "x2", "x3", "x8");
+#endif
+	return NULL;
+}
+
+static void do_asleep(char **arg)
+{
+	start_thread(sleep_on, map_file(file_of(arg), PAGE, PROT_READ | PROT_WRITE, 0, NULL));
+	say_ready();
+	run(own_work);
+}
+
 static void do_shared(char **arg)
 {
 	char *page = prepare_lock(file_of(arg));
@@ -445,7 +475,7 @@ static const struct {
 	{"map", do_map, 1},	    {"dlopen", do_dlopen, 1}, {"spin", do_spin, 0},
 	{"args", do_args, 1},	    {"lock", do_lock, 1},     {"shared", do_shared, 2},
 	{"perfmap", do_perfmap, 1}, {"maps", do_maps, 2},     {"title", do_title, 0},
-	{"execs", do_execs, 1},
+	{"execs", do_execs, 1},	    {"asleep", do_asleep, 1},
 };
 
 /* Forks a process for each but the last. */
