@@ -2,18 +2,36 @@
 /* The list of probes, and functions common to all. */
 #include "record/probe/probe.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PROBE(name, ...) extern const struct probe probe_##name##_entry;
 #include "format/probes.def"
 
-const struct probe *const probes[] = {
+static bool never(const struct features *f, char *why, size_t why_sz)
+{
+	snprintf(why, why_sz, "no probe has this number");
+	return false;
+}
+
+/* In place of unused numbers. */
+static const struct probe unused = {.name = "", .available = never};
+
+/* Each list begins with unused numbers, which the probes override. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#else
+#pragma GCC diagnostic ignored "-Woverride-init"
+#endif
+
+const struct probe *const probes[RECORD_MAX_PROBES + 1] = {
+	[0 ... RECORD_MAX_PROBES - 1] = &unused,
 #define PROBE(name, number, ...) [number] = &probe_##name##_entry,
 #include "format/probes.def"
-	NULL,
 };
 
-const struct probe_info probe_infos[] = {
+const struct probe_info probe_infos[RECORD_MAX_PROBES] = {
+	[0 ... RECORD_MAX_PROBES - 1] = {"", "", "", "", false},
 #define PROBE(name, number, by_default, title, unit, aliases)                                      \
 	[number] = {#name, title, unit, aliases, by_default},
 #include "format/probes.def"

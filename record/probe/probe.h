@@ -156,7 +156,8 @@ struct probe {
 	void (*free)(struct probe_env *env);
 };
 
-/* In the order of format/probes.def, NULL-terminated. */
+/* By number of format/probes.def, NULL-terminated. An unused number has a probe without a name,
+ * which is never available. */
 extern const struct probe *const probes[];
 
 /* The other fields of a probe's entry in format/probes.def. */

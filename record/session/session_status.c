@@ -212,9 +212,12 @@ int session_list_probes(const struct record_opts *opts)
 
 	printf("%-10s %-8s %-10s %s\n", "PROBE", "DEFAULT", "AVAILABLE", "DESCRIPTION OR REASON");
 	for (size_t i = 0; probes[i]; i++) {
+		if (!*probes[i]->name)
+			continue;
 		taken = err ?: choose(opts, i, &f, reason, sizeof(reason));
-		printf("%-10s %-8s %-10s %s\n", probes[i]->name, probe_infos[i].by_default ? "yes" : "no",
-		       taken >= 0 ? "yes" : "no", err || taken >= 0 ? probe_infos[i].title : reason);
+		printf("%-10s %-8s %-10s %s\n", probes[i]->name,
+		       probe_infos[i].by_default ? "yes" : "no", taken >= 0 ? "yes" : "no",
+		       err || taken >= 0 ? probe_infos[i].title : reason);
 		if (!err)
 			list_variants(probes[i], &f, taken);
 		list_options(i);

@@ -52,7 +52,7 @@ static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
 	bpf_program__set_autoload(skel->progs.core_fork, true);
 	bpf_program__set_autoload(skel->progs.core_exec, true);
 	for (size_t i = 0; probes[i]; i++)
-		if (hooks_prepare(&env, i) || probes[i]->prepare(&env))
+		if (hooks_prepare(&env, i) || (probes[i]->prepare && probes[i]->prepare(&env)))
 			printf("# probe %s cannot be prepared\n", probes[i]->name);
 	hooks_free(&env);
 	if (metrics_prepare(&env))
@@ -187,7 +187,7 @@ static int verify_all(struct attach_plan *plan, const struct record_opts *opts, 
 	for (size_t i = 0; probes[i]; i++) {
 		taken = attach_choose(probes[i], &plan->features, 0, why, sizeof(why));
 		plan->variant[i] = taken < 0 ? 0 : taken;
-		if (taken < 0)
+		if (taken < 0 && *probes[i]->name)
 			printf("# probe %s is not available: %s\n", probes[i]->name, why);
 	}
 	bad = verify(plan, opts, v, "used", limit);
