@@ -142,7 +142,7 @@ static int load_side(struct diff *d, int which)
 		return exit_code(err);
 	err = feed(d, &a, which);
 	if (!err)
-		d->about[which] = analysis__subtitle(&a);
+		d->about[which] = analysis__subtitle(&a, d->opts->endpoints ? NULL : "samples");
 	code = analysis__close(&a, err);
 	d->damaged |= code == EXIT_PARTIAL;
 	if (!err && !d->about[which])

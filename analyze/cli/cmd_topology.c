@@ -238,7 +238,7 @@ static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 
 static char *subtitle_of(const struct analysis *a, const struct topology *t)
 {
-	char *plain = analysis__subtitle(a), *text = NULL;
+	char *plain = analysis__subtitle(a, "traffic"), *text = NULL;
 
 	if (!plain || !t->merged)
 		return plain;

@@ -413,7 +413,7 @@ static char *default_title(const struct draw *d)
 /* What was recorded, and what is shown of it. */
 static char *subtitle_of(const struct draw *d)
 {
-	char *about = analysis__subtitle(d->a);
+	char *about = analysis__subtitle(d->a, "samples");
 	struct strbuf b = {0};
 
 	strbuf_addf(&b, "%s, only ", about ? about : "");

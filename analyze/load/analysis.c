@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/load/common_opts.h"
+#include "analyze/load/loss_effects.h"
 #include "format/text.h"
 
 int analysis__open(struct analysis *a, const struct common_opts *opts, char *const *paths,
@@ -45,22 +46,35 @@ void analysis__warn(const struct analysis *a)
 				     what);
 }
 
-static uint64_t sum_of(const struct analysis *a, const char *sql)
+static uint64_t count_lost(const struct analysis *a, const char *affects)
 {
 	sqlite3_stmt *stmt = NULL;
 	uint64_t sum = 0;
 
-	if (!sqlite3_prepare_v2(store__db(a->store), sql, -1, &stmt, NULL) &&
+	if (!sqlite3_prepare_v2(store__db(a->store),
+				"SELECT sum(count) FROM loss WHERE affects = ?", -1, &stmt, NULL) &&
+	    !sqlite3_bind_text(stmt, 1, affects, -1, SQLITE_STATIC) &&
 	    sqlite3_step(stmt) == SQLITE_ROW)
 		sum = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
 	return sum;
 }
 
-char *analysis__subtitle(const struct analysis *a)
+static void add_lost(struct strbuf *b, const struct analysis *a, const char *affects,
+		     const char *what)
+{
+	uint64_t lost = count_lost(a, affects);
+
+	if (!lost)
+		return;
+	strbuf_addf(b, ", ");
+	loss_name(b, affects, lost);
+	strbuf_addf(b, " %s", what);
+}
+
+char *analysis__subtitle(const struct analysis *a, const char *affects)
 {
 	struct strbuf b = {0};
-	uint64_t lost = sum_of(a, "SELECT sum(count) FROM loss");
 	char buf[24], damage[256];
 
 	for (size_t i = 0; i < a->captures.cnt; i++) {
@@ -75,8 +89,10 @@ char *analysis__subtitle(const struct analysis *a)
 		if (capture_damaged(c, damage, sizeof(damage)))
 			strbuf_addf(&b, ", %s", damage);
 	}
-	if (lost)
-		strbuf_addf(&b, ", %s event%s lost", format_count(buf, lost), lost == 1 ? "" : "s");
+	if (affects) {
+		add_lost(&b, a, affects, "lost");
+		add_lost(&b, a, "all", "of any kind of data");
+	}
 	if (b.failed)
 		strbuf_fini(&b);
 	return b.p;

@@ -24,8 +24,9 @@ int analysis__close(struct analysis *a, int err);
 /* Exit code for a function's result: 0 or more, or negative errno. */
 int exit_code(int err);
 
-/* Subtitle of a drawing for all captures: "host a, 60 s, 2 losses". Malloc'ed. */
-char *analysis__subtitle(const struct analysis *a);
+/* Subtitle of a drawing for all captures: "host a, 60 s, 2 samples or stacks lost". affects: of the
+ * losses that matter to it, see loss_effects.h; NULL: none. Malloc'ed. */
+char *analysis__subtitle(const struct analysis *a, const char *affects);
 
 /* Prints one line on stderr for each truncated or damaged archive. */
 void analysis__warn(const struct analysis *a);

@@ -40,14 +40,22 @@ static const struct {
 #include "analyze/load/loss_effects.def"
 };
 
-void loss_text(struct strbuf *b, const char *effect, uint64_t count)
+void loss_name(struct strbuf *b, const char *effect, uint64_t count)
 {
 	char buf[24];
 
 	for (size_t i = 0; loss_effects[i]; i++)
 		if (!strcmp(loss_effects[i], effect))
-			strbuf_addf(b, "%s %s %s", format_count(buf, count),
-				    count == 1 ? texts[i].one : texts[i].many, texts[i].meaning);
+			strbuf_addf(b, "%s %s", format_count(buf, count),
+				    count == 1 ? texts[i].one : texts[i].many);
+}
+
+void loss_text(struct strbuf *b, const char *effect, uint64_t count)
+{
+	loss_name(b, effect, count);
+	for (size_t i = 0; loss_effects[i]; i++)
+		if (!strcmp(loss_effects[i], effect))
+			strbuf_addf(b, " %s", texts[i].meaning);
 }
 
 static bool is(struct span s, const char *text)

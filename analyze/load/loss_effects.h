@@ -12,6 +12,8 @@ const char *loss_affects(struct span source, struct span cause);
 
 /* All values, in the order of reports; NULL-terminated. */
 extern const char *const loss_effects[];
+/* Appends "2 traffic events". */
+void loss_name(struct strbuf *b, const char *effect, uint64_t count);
 /* Appends what a number of losses means for the output: "2 traffic events lost: calls are lower
  * bounds". */
 void loss_text(struct strbuf *b, const char *effect, uint64_t count);

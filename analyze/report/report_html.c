@@ -54,7 +54,7 @@ enum { MAP_SERVICES = 40 };
 static int put_map(const struct html_page *p)
 {
 	struct topology t;
-	char *subtitle = analysis__subtitle(p->a);
+	char *subtitle = analysis__subtitle(p->a, "traffic");
 	int err = topology__load(&t, p->a);
 
 	if (!err && subtitle)
@@ -135,7 +135,7 @@ int report_write_html(const struct analysis *a, const struct draw_opts *draw, un
 	struct html_page p = {.a = a, .draw = draw};
 	const struct report_page page = {&p,	    html_fact,	  html_warning, html_heading,
 					 html_note, html_section, html_more};
-	char *subtitle = analysis__subtitle(a);
+	char *subtitle = analysis__subtitle(a, NULL);
 	int closed, err = subtitle ? html__open(&p.html, draw->title ? draw->title : subtitle, out)
 				   : -ENOMEM;
 

@@ -92,6 +92,8 @@ lose() { # SOURCE CAUSE: of a capture with samples, of one with traffic
 	for f in small traffic-server; do
 		sed "/^loss /d; s|\"losses\":\[[^]]*\]|\"losses\":[{\"source\":\"$1\",\"cause\":\"$2\",\"count\":2}]|" "$TOP/tests/cli/$f.obt" | "$TOP/$B/tests/tools/mkobz" lost.obz
 		echo "$1, $2: $($obana report lost.obz | grep ^Losses) $($obana report lost.obz | grep -c "^    2.*$1  *$2") $($obana traffic lost.obz | grep -c ^Losses)"
+		case $f in small) draw=flamegraph ;; *) draw="topology --svg" ;; esac
+		echo "    $draw: $($obana $draw lost.obz -o - 2>&1 | grep -o '[0-9]\+ \([a-z ]* lost\|losses of [a-z ]*\)' || echo "nothing lost")"
 	done
 }
 lose target "mappings not readable (CAP_SYS_PTRACE)"
