@@ -113,7 +113,10 @@ static int feed(struct diff *d, struct analysis *a, int which)
 	const struct opts *o = d->opts;
 	struct diff_side side;
 	size_t calls = 0;
-	int err = o->endpoints ? 0 : draw_prepare(&a->load, &o->draw);
+	int err;
+
+	diff_side_init(&side, d->f, which);
+	err = o->endpoints ? 0 : draw_prepare(&a->load, &o->draw, &side.sink);
 
 	if (!err)
 		err = diff_endpoints_prepare(&a->load);
@@ -127,7 +130,6 @@ static int feed(struct diff *d, struct analysis *a, int which)
 		err = take_notes(a, &d->notes[which]);
 	if (err || o->endpoints)
 		return err;
-	diff_side_init(&side, d->f, which);
 	return draw_write(a, &o->draw, &side.sink, NULL);
 }
 

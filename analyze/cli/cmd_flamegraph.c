@@ -63,7 +63,7 @@ static const struct cli cli = {
 static int draw(const struct opts *o, struct analysis *a, const char *archive)
 {
 	struct output out;
-	int err = draw_prepare(&a->load, &o->draw);
+	int err = draw_prepare(&a->load, &o->draw, &profile_svg);
 
 	if (!err)
 		err = load__run(&a->load);

@@ -69,8 +69,6 @@ static int report(const struct opts *o, struct analysis *a, const char *archive)
 	int err = report_prepare(&a->load, false);
 
 	if (!err)
-		err = draw_prepare(&a->load, &o->export.draw);
-	if (!err)
 		err = export_prepare(o->files, &a->load, &o->export);
 	if (!err)
 		err = load__run(&a->load);

@@ -10,9 +10,9 @@
 
 /* ---- formats for stacks: profile.h ---- */
 
-static int prepare_stacks(struct load *l, const struct export_opts *o)
+static int prepare_stacks(const struct exporter *self, struct load *l, const struct export_opts *o)
 {
-	return draw_prepare(l, &o->draw);
+	return draw_prepare(l, &o->draw, self->sink);
 }
 
 static int write_stacks(const struct exporter *self, const struct analysis *a,
@@ -35,9 +35,9 @@ STACKS(speedscope, ".speedscope.json");
 
 /* ---- other formats ---- */
 
-static int prepare_html(struct load *l, const struct export_opts *o)
+static int prepare_html(const struct exporter *self, struct load *l, const struct export_opts *o)
 {
-	int err = prepare_stacks(l, o);
+	int err = draw_prepare(l, &o->draw, &profile_svg_inline);
 
 	return err ? err : report_prepare(l, true);
 }
@@ -51,7 +51,7 @@ static int write_html(const struct exporter *self, const struct analysis *a,
 static const struct exporter export_html = {
 	.name = "html", .suffix = ".html", .prepare = prepare_html, .write = write_html};
 
-static int prepare_all(struct load *l, const struct export_opts *o)
+static int prepare_all(const struct exporter *self, struct load *l, const struct export_opts *o)
 {
 	return report_prepare_all(l);
 }
@@ -68,7 +68,8 @@ static const struct exporter export_sqlite = {.name = "sqlite",
 					      .prepare = prepare_all,
 					      .write = write_sqlite};
 
-static int prepare_prometheus(struct load *l, const struct export_opts *o)
+static int prepare_prometheus(const struct exporter *self, struct load *l,
+			      const struct export_opts *o)
 {
 	return prometheus_prepare(l);
 }
@@ -118,7 +119,7 @@ int export_prepare(const struct export_file files[EXPORT_CNT], struct load *l,
 
 	for (size_t i = 0; i < EXPORT_CNT && !err; i++)
 		if (files[i].wanted)
-			err = exporters[i]->prepare(l, o);
+			err = exporters[i]->prepare(exporters[i], l, o);
 	return err;
 }
 

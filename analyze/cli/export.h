@@ -19,7 +19,7 @@ struct exporter {
 	enum output_as as;		 /* OUTPUT_DATABASE: the store itself is the file */
 	const struct profile_sink *sink; /* for formats that contain stacks */
 	/* Adds the tables it reads. Called before load__run. 0 or negative errno. */
-	int (*prepare)(struct load *l, const struct export_opts *o);
+	int (*prepare)(const struct exporter *self, struct load *l, const struct export_opts *o);
 	/* Called after load__run. 0 or negative errno, reported. out: NULL for a database. */
 	int (*write)(const struct exporter *self, const struct analysis *a,
 		     const struct export_opts *o, FILE *out);

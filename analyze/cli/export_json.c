@@ -18,7 +18,7 @@
 #include "analyze/report/report.h"
 #include "analyze/store/table_value.h"
 
-static int prepare(struct load *l, const struct export_opts *o)
+static int prepare(const struct exporter *self, struct load *l, const struct export_opts *o)
 {
 	return report_prepare_all(l);
 }

@@ -22,9 +22,9 @@ struct draw {
 	const struct profile_sink *sink;
 	void *state;
 	uint64_t kinds; /* kinds shown */
-	bool apart;	/* separate values per kind (pprof) instead of one for all */
+	bool apart;	/* PROFILE_KINDS */
 	struct profile_type types[2 * SAMPLE_KIND_CNT];
-	size_t type_cnt;
+	size_t type_cnt, primary;
 	uint32_t groups[DRAW_MAX_GROUPS]; /* strings, of the thread of the stack before */
 	struct profile_frame *frames;
 	size_t frame_cap;
@@ -71,12 +71,16 @@ int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char 
 	return cnt ? 0 : option_error(def, "needs program, process, thread, cgroup or none");
 }
 
-int draw_prepare(struct load *l, const struct draw_opts *o)
+int draw_prepare(struct load *l, const struct draw_opts *o, const struct profile_sink *sink)
 {
 	if (name_set_add(&l->wanted, "loss"))
 		return -ENOMEM;
 	l->opts.weights = true;
-	l->opts.by_thread |= o->by[0] != DRAW_BY_NONE;
+	l->opts.by_thread |= o->by[0] != DRAW_BY_NONE || sink->wants & PROFILE_LABELS;
+	if (sink->wants & PROFILE_TIMES)
+		l->opts.slots = SLOTS_TIMES;
+	else if (sink->wants & PROFILE_PARTS)
+		l->opts.slots = PROFILE_PART_CNT;
 	return 0;
 }
 
@@ -142,7 +146,7 @@ static int choose_groups(struct draw *d)
 
 	for (size_t i = 0; i < DRAW_MAX_GROUPS && d->opts->by[i] != DRAW_BY_NONE; i++)
 		d->by[i] = d->opts->by[i];
-	if (d->opts->by[0] || d->apart)
+	if (d->opts->by[0] || d->sink->wants & PROFILE_LABELS)
 		return 0;
 	for (size_t i = 0; i < weights__cnt(d->l->weights) && !err; i++) {
 		const struct weight *w = weights__get(d->l->weights, i);
@@ -214,6 +218,8 @@ static void fill_frame(const struct draw *d, struct profile_frame *to, const str
 		.build_id = strings__get(d->l->strings, b->build_id),
 		.file = strings__get(d->l->strings, f->file),
 		.line = f->line,
+		.system_name = strings__get(d->l->strings,
+					    frames__function(d->l->frames, f->function)->linkage),
 		.kind = f->inlined ? PROFILE_INLINED : kinds[f->kind],
 		.address = f->address,
 	};
@@ -285,7 +291,8 @@ static void remember(struct draw *d, const struct weight *w)
 	d->drawn = w;
 }
 
-static void fill_values(const struct draw *d, const struct weight *w, uint64_t *values)
+/* Returns the index of the stack's primary value. */
+static size_t fill_values(const struct draw *d, const struct weight *w, uint64_t *values)
 {
 	size_t at = 0;
 
@@ -294,18 +301,44 @@ static void fill_values(const struct draw *d, const struct weight *w, uint64_t *
 		values[0] = d->type_cnt == 2 ? w->count : w->value;
 		if (d->type_cnt == 2)
 			values[1] = w->value;
-		return;
+		return d->primary;
 	}
 	for (uint32_t k = 0; k < w->kind; k++)
 		at += 2 * (d->kinds >> k & 1);
 	values[at] = w->count;
 	values[at + 1] = w->value;
+	return at + 1;
+}
+
+enum { LABELS = 7 };
+
+static size_t fill_labels(const struct draw *d, const struct weight *w,
+			  struct profile_label labels[LABELS])
+{
+	const struct thread *t = thread_of(d, w);
+	const char *host = d->a->captures.cnt > 1 ? d->a->captures.v[w->thread >> 32].host : NULL;
+	const struct profile_label all[LABELS] = {
+		{.key = "process", .str = t ? strings__get(d->l->strings, t->process) : NULL},
+		{.key = "pid", .num = t ? t->pid : 0},
+		{.key = "thread", .str = t ? strings__get(d->l->strings, t->comm) : NULL},
+		{.key = "tid", .num = t ? t->tid : 0},
+		{.key = "cgroup", .str = t ? strings__get(d->l->strings, t->cgroup) : NULL},
+		{.key = "container", .str = t ? strings__get(d->l->strings, t->container) : NULL},
+		{.key = "host", .str = w->thread ? host : NULL},
+	};
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < LABELS; i++)
+		if ((all[i].str && *all[i].str) || all[i].num)
+			labels[cnt++] = all[i];
+	return cnt;
 }
 
 static int add_stack(struct draw *d, const struct weight *w)
 {
 	uint64_t values[2 * SAMPLE_KIND_CNT];
-	struct profile_stack s = {.values = values};
+	struct profile_label labels[LABELS];
+	struct profile_stack s = {.values = values, .labels = labels};
 	struct strbuf note = {0};
 	int err;
 
@@ -318,7 +351,11 @@ static int add_stack(struct draw *d, const struct weight *w)
 		err = add_code(d, w, &s);
 	if (!err) {
 		s.frames = d->frames;
-		fill_values(d, w, values);
+		s.primary = fill_values(d, w, values);
+		if (d->sink->wants & PROFILE_PARTS)
+			s.part = w->slot;
+		if (d->sink->wants & PROFILE_LABELS)
+			s.label_cnt = fill_labels(d, w, labels);
 		err = d->sink->stack(d->state, &s);
 		remember(d, w);
 	}
@@ -451,8 +488,11 @@ static void draw_fini(struct draw *d)
 int draw_write(const struct analysis *a, const struct draw_opts *o, const struct profile_sink *sink,
 	       FILE *out)
 {
-	struct draw d = {
-		.a = a, .l = &a->load, .opts = o, .sink = sink, .apart = sink == &profile_pprof};
+	struct draw d = {.a = a,
+			 .l = &a->load,
+			 .opts = o,
+			 .sink = sink,
+			 .apart = sink->wants & PROFILE_KINDS};
 	const struct capture *first = &a->captures.v[0];
 	struct profile_info info = {.types = d.types,
 				    .inverted = o->inverted || only_callers(&a->load),
@@ -463,7 +503,7 @@ int draw_write(const struct analysis *a, const struct draw_opts *o, const struct
 	choose_kinds(&d);
 	err = choose_groups(&d);
 	subtitle = subtitle_of(&d);
-	info.primary = choose_types(&d);
+	info.primary = d.primary = choose_types(&d);
 	info.type_cnt = d.type_cnt;
 	info.started_ns = first->started_ns;
 	info.duration_ns = first->duration_ns;

@@ -29,8 +29,8 @@ extern const char draw_by_help[];
  * `set`. */
 int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char *arg);
 
-/* Adds the tables and the model it needs. Call before load__run. */
-int draw_prepare(struct load *l, const struct draw_opts *o);
+/* Adds the tables and the model that a sink needs. Call before load__run. */
+int draw_prepare(struct load *l, const struct draw_opts *o, const struct profile_sink *sink);
 
 /* Call after load__run, once per format. 0 or negative errno, reported. */
 int draw_write(const struct analysis *a, const struct draw_opts *o, const struct profile_sink *sink,

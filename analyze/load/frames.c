@@ -49,9 +49,9 @@ void frames__free(struct frames *f)
 	free(f);
 }
 
-static uint32_t add_function(struct frames *f, uint32_t name, uint32_t file, uint32_t binary)
+/* Of functions of the same name, such as the clones of a constructor, one linkage name is kept. */
+static uint32_t add_function(struct frames *f, struct function key)
 {
-	struct function key = {.name = name, .file = file, .binary = binary};
 	uint64_t hash = function_key_hash(&key);
 	uint32_t i;
 
@@ -93,7 +93,7 @@ static uint32_t unnamed_function(struct frames *f, uint32_t binary)
 	strbuf_addf(&b, *name == '[' ? "%s" : "[%s]", *name ? name : "unknown");
 	id = strings__add(f->strings, (struct span){b.p, b.len});
 	strbuf_fini(&b);
-	return add_function(f, id, 0, binary);
+	return add_function(f, (struct function){.name = id, .binary = binary});
 }
 
 /* Locations of one binary, sorted by address. */
@@ -116,12 +116,26 @@ static void resolve_host(struct group *g)
 			binaries__symbol_at(f->binaries, g->binary, l->address);
 		uint32_t binary = s ? s->binary : g->binary;
 
-		add_frame(f, l,
-			  (struct frame){.kind = g->kind,
-					 .binary = binary,
-					 .function = s ? add_function(f, s->name, 0, binary)
-						       : unnamed_function(f, binary)});
+		add_frame(
+			f, l,
+			(struct frame){
+				.kind = g->kind,
+				.binary = binary,
+				.function = s ? add_function(f, (struct function){.name = s->name,
+										  .binary = binary})
+					      : unnamed_function(f, binary)});
 	}
+}
+
+static uint32_t named_function(const struct group *g, const struct symbol_frame *c, uint32_t file)
+{
+	struct strings *strings = g->frames->strings;
+	struct function key = {
+		.name = strings__add(strings, span_of(c->name)), .file = file, .binary = g->binary};
+
+	if (c->linkage_name && symbol_is_mangled(c->linkage_name))
+		key.linkage = strings__add(strings, span_of(c->linkage_name));
+	return add_function(g->frames, key);
 }
 
 static void take_chain(void *ctx, size_t index, const struct symbol_frame *chain, size_t cnt)
@@ -137,9 +151,7 @@ static void take_chain(void *ctx, size_t index, const struct symbol_frame *chain
 		frame.file = strings__add(f->strings, span_of(c->file));
 		frame.inlined = c->inlined && i + 1 < cnt;
 		frame.function =
-			c->name ? add_function(f, strings__add(f->strings, span_of(c->name)),
-					       frame.file, g->binary)
-				: unnamed_function(f, g->binary);
+			c->name ? named_function(g, c, frame.file) : unnamed_function(f, g->binary);
 		add_frame(f, l, frame);
 	}
 	if (!cnt)

@@ -26,6 +26,7 @@ struct frame {
 
 struct function {
 	uint32_t name, file, binary, line; /* name, file: strings */
+	uint32_t linkage;		   /* string: the mangled name; 0: not mangled */
 };
 
 struct frames;

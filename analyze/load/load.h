@@ -40,6 +40,8 @@ struct traffic_opts {
 
 #define LOAD_KIND_LISTS 8
 
+#define SLOTS_TIMES UINT32_MAX
+
 struct load_opts {
 	struct symbolizer_opts symbols;
 	unsigned jobs;				 /* 0: all CPUs */
@@ -50,6 +52,9 @@ struct load_opts {
 	struct sample_filter samples; /* which samples, of every output */
 	bool weights;		      /* aggregate samples in memory: load.weights */
 	bool by_thread;		      /* separate weights per thread */
+	/* Separate weights by time: that many equal parts of each capture, numbered from 0;
+	 * SLOTS_TIMES: by their time in ns. */
+	uint32_t slots;
 	struct traffic_opts traffic;
 	enum name_style names; /* for output that shows functions */
 };

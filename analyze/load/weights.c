@@ -3,25 +3,27 @@
 
 #include "analyze/base/index.h"
 
-#define MAX_BY_THREAD (1u << 20) /* about 50 MB, and several times that for the graph */
+#define MAX_APART (1u << 20) /* about 60 MB, and several times that for the graph */
 
 struct weights {
 	struct index index;
 	struct weight *v;
 	size_t cnt, cap;
-	bool by_thread, merged;
+	bool by_thread, by_slot, merged;
 };
 
 static uint64_t weight_key_hash(const struct weight *k)
 {
-	return hash_mix(hash_mix(k->thread) ^ ((uint64_t)k->kind << 32 | k->stack));
+	return hash_mix(hash_mix(k->thread ^ hash_mix(k->slot)) ^
+			((uint64_t)k->kind << 32 | k->stack));
 }
 
 static bool weight_equal(const void *owner, uint32_t i, const void *key)
 {
 	const struct weight *w = &((const struct weights *)owner)->v[i], *k = key;
 
-	return w->thread == k->thread && w->kind == k->kind && w->stack == k->stack;
+	return w->thread == k->thread && w->slot == k->slot && w->kind == k->kind &&
+	       w->stack == k->stack;
 }
 
 int weights__new(struct weights **out)
@@ -33,6 +35,11 @@ int weights__new(struct weights **out)
 void weights__by_thread(struct weights *w)
 {
 	w->by_thread = true;
+}
+
+void weights__by_slot(struct weights *w)
+{
+	w->by_slot = true;
 }
 
 void weights__free(struct weights *w)
@@ -50,6 +57,8 @@ static struct weight key_of(const struct weights *w, const struct weight *add)
 
 	if (!w->by_thread || w->merged)
 		key.thread = 0;
+	if (!w->by_slot || w->merged)
+		key.slot = 0;
 	return key;
 }
 
@@ -80,7 +89,7 @@ int weights__add(struct weights *w, const struct weight *add)
 		w->v[i].value += add->value;
 		return 0;
 	}
-	if (w->by_thread && !w->merged && w->cnt >= MAX_BY_THREAD) {
+	if ((w->by_thread || w->by_slot) && !w->merged && w->cnt >= MAX_APART) {
 		w->merged = true;
 		return weights__add(w, add);
 	}
@@ -110,6 +119,8 @@ static int by_rank(const void *a, const void *b, void *arg)
 
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
+	if (x->slot != y->slot)
+		return x->slot < y->slot ? -1 : 1;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	return (rank[x->stack] > rank[y->stack]) - (rank[x->stack] < rank[y->stack]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples aggregated in memory by kind, stack and optionally thread. Sufficient for reports and
- * flame graphs. */
+/* Samples aggregated in memory by kind, stack, and optionally thread and time. Sufficient for
+ * reports and flame graphs. */
 #ifndef ANALYZE_WEIGHTS_H
 #define ANALYZE_WEIGHTS_H
 
@@ -12,6 +12,7 @@ struct weights;
 
 struct weight {
 	int64_t thread; /* row id; 0 if not by thread */
+	uint64_t slot;	/* of time, in any unit; 0 if not by time */
 	uint32_t kind;	/* enum sample_kind */
 	uint32_t stack; /* stacks.h */
 	uint64_t count, value;
@@ -19,10 +20,12 @@ struct weight {
 
 int weights__new(struct weights **w);
 void weights__free(struct weights *w);
-/* Keeps threads apart, which otherwise are one. Call before anything is added. */
+/* Keeps threads, or slots of time, apart, which otherwise are one. Call before anything is added.
+ */
 void weights__by_thread(struct weights *w);
+void weights__by_slot(struct weights *w);
 
-/* 0 or -ENOMEM. Beyond a limit, weights are no longer kept by thread (__merged). */
+/* 0 or -ENOMEM. Beyond a limit, weights are no longer kept by thread and slot (__merged). */
 int weights__add(struct weights *w, const struct weight *add);
 
 /* Prefetches for weights about to be added: call __ahead for all of them, then __guess for all. */
@@ -31,8 +34,8 @@ void weights__guess(const struct weights *w, const struct weight *add);
 
 size_t weights__cnt(const struct weights *w);
 const struct weight *weights__get(const struct weights *w, size_t i);
-/* By kind, then thread, then the rank of the stack (stacks__rank). Nothing can be added after it.
- */
+/* By kind, then slot, then thread, then the rank of the stack (stacks__rank). Nothing can be added
+ * after it. */
 void weights__sort(struct weights *w, const uint32_t *rank);
 /* Drops the weights for which `keep` is false. Only after __sort. */
 void weights__filter(struct weights *w, bool (*keep)(const void *ctx, const struct weight *weight),

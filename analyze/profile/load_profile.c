@@ -201,6 +201,47 @@ static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t captu
 	return stack;
 }
 
+/* See load_opts.slots. Times outside the capture belong to its first or last part. */
+static uint64_t slot_of(const struct load *l, const struct profile *p, uint32_t capture,
+			uint64_t ts_ns)
+{
+	const struct capture *c = &l->captures->v[capture];
+	uint64_t from = c->started_ns, to = from + c->duration_ns;
+
+	if (!l->opts.slots || l->opts.slots == SLOTS_TIMES)
+		return l->opts.slots ? ts_ns : 0;
+	from = p->spans[capture].from > from ? p->spans[capture].from : from;
+	to = p->spans[capture].to < to ? p->spans[capture].to : to;
+	if (ts_ns <= from || to <= from)
+		return 0;
+	return ts_ns >= to ? l->opts.slots - 1
+			   : (unsigned __int128)(ts_ns - from) * l->opts.slots / (to - from);
+}
+
+/* A wait, whose time is that of its end, may have taken several parts of the capture: each gets an
+ * equal share of it. */
+static int add_weight(struct load *l, const struct profile *p, uint32_t capture,
+		      const struct admitted *a)
+{
+	struct weight w = a->weight;
+	uint64_t left = w.value, first, cnt;
+	int err = 0;
+
+	if (!l->opts.slots || l->opts.slots == SLOTS_TIMES || w.count != 1 || w.value > a->ts_ns ||
+	    strcmp(sample_kinds__get(l->kinds, w.kind)->unit, "ns"))
+		return weights__add(l->weights, &w);
+	first = slot_of(l, p, capture, a->ts_ns - w.value);
+	cnt = w.slot - first + 1;
+	for (uint64_t i = 0; i < cnt && !err; i++) {
+		w.slot = first + i;
+		w.count = i + 1 == cnt;
+		w.value = left / (cnt - i);
+		left -= w.value;
+		err = weights__add(l->weights, &w);
+	}
+	return err;
+}
+
 static bool thread_wanted(const struct load *l, int64_t id)
 {
 	const struct thread *t;
@@ -228,8 +269,13 @@ static bool admit(struct load *l, const struct profile *p, uint32_t capture,
 	if (!thread_wanted(l, capture_row(capture, r->thread)))
 		return false;
 	l->samples_admitted += r->count;
-	*a = (struct admitted){
-		r, ts_ns, {capture_row(capture, r->thread), kind, 0, r->count, r->value}};
+	*a = (struct admitted){r,
+			       ts_ns,
+			       {.thread = capture_row(capture, r->thread),
+				.slot = slot_of(l, p, capture, ts_ns),
+				.kind = kind,
+				.count = r->count,
+				.value = r->value}};
 	return true;
 }
 
@@ -255,7 +301,7 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 		weights__guess(l->weights, &v[i].weight);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		if (weights)
-			err = weights__add(l->weights, &v[i].weight);
+			err = add_weight(l, p, capture, &v[i]);
 		if (!err && p->rows)
 			err = add_row(&p->sample, capture, v[i].row,
 				      sample_kinds__get(l->kinds, v[i].weight.kind)->name,
@@ -323,6 +369,8 @@ static int profile_begin(struct load *l, void **state)
 	weights__by_thread(p->threads);
 	if (l->opts.by_thread)
 		weights__by_thread(l->weights);
+	if (l->opts.slots)
+		weights__by_slot(l->weights);
 	return bulk_open(&p->sample, l->store, "INSERT INTO sample VALUES(?,?,?,?,?,?,?,?)");
 }
 
@@ -515,8 +563,8 @@ static int profile_finish(struct load *l, void *state)
 	if (err)
 		return err;
 	if (weights__merged(l->weights))
-		message_warn("too many stacks and threads: beyond the limit, threads are not "
-			     "distinguished");
+		message_warn("too many stacks, threads and times: beyond the limit, threads and "
+			     "times are not distinguished");
 	if (l->opts.weights || sample_filter_by_stack(&l->opts.samples) ||
 	    load__wants(l, "binary") || load__wants(l, "function") || load__wants(l, "frame") ||
 	    load__wants(l, "stack_frame"))

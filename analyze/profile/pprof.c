@@ -147,7 +147,8 @@ static uint32_t function_id(struct pprof *p, const struct profile_frame *f)
 {
 	p->body.len = 0;
 	put_number(&p->body, FUNCTION_NAME, string_id(p, f->name));
-	put_number(&p->body, FUNCTION_SYSTEM_NAME, string_id(p, f->name));
+	put_number(&p->body, FUNCTION_SYSTEM_NAME,
+		   string_id(p, f->system_name ? f->system_name : f->name));
 	put_number(&p->body, FUNCTION_FILE, string_id(p, f->file));
 	return intern_body(p, p->functions);
 }
@@ -356,5 +357,8 @@ static int pprof_end(void *state)
 	return err;
 }
 
-const struct profile_sink profile_pprof = {
-	.name = "pprof", .begin = pprof_begin, .stack = pprof_stack, .end = pprof_end};
+const struct profile_sink profile_pprof = {.name = "pprof",
+					   .wants = PROFILE_KINDS | PROFILE_LABELS,
+					   .begin = pprof_begin,
+					   .stack = pprof_stack,
+					   .end = pprof_end};

@@ -23,10 +23,11 @@ enum profile_kind {
 /* One level of a stack. Only `name` is required. */
 struct profile_frame {
 	const char *name;
-	const char *binary;   /* path or "[kernel]" */
-	const char *build_id; /* hex, of the binary */
-	const char *file;     /* source file */
-	uint32_t line;	      /* executing line, or line of the call; 0: not known */
+	const char *system_name; /* mangled; NULL: as name */
+	const char *binary;	 /* path or "[kernel]" */
+	const char *build_id;	 /* hex, of the binary */
+	const char *file;	 /* source file */
+	uint32_t line;		 /* executing line, or line of the call; 0: not known */
 	enum profile_kind kind;
 	uint64_t address; /* ELF virtual; same for a function and its inlined calls; 0: not */
 };
@@ -39,11 +40,12 @@ struct profile_label {
 };
 
 struct profile_stack {
-	const struct profile_frame
-		*frames; /* root first; may begin with PROFILE_GROUP frames */
+	const struct profile_frame *frames; /* root first; may begin with PROFILE_GROUP frames */
 	size_t cnt;
 	size_t same; /* leading frames that are those of the stack before; 0 is always right */
 	const uint64_t *values; /* one per type in profile_info.types */
+	size_t primary;		/* of values, the one to be shown if only one can be */
+	uint32_t part;		/* PROFILE_PARTS: of the capture */
 	const struct profile_label *labels;
 	size_t label_cnt;
 };
@@ -57,7 +59,7 @@ struct profile_info {
 	const char *title, *subtitle; /* subtitle: host, time span, losses */
 	const struct profile_type *types;
 	size_t type_cnt;
-	size_t primary;	    /* type shown if only one can be */
+	size_t primary;	    /* of types, the one shown if only one can be */
 	int64_t started_ns; /* CLOCK_REALTIME; 0: not known */
 	int64_t duration_ns;
 	int64_t period_ns; /* between samples on one CPU; 0: not known */
@@ -65,11 +67,21 @@ struct profile_info {
 	bool full_names;   /* graphs: see struct flame_style */
 };
 
+/* What a sink gets instead of one value per stack and kind. */
+enum profile_want {
+	PROFILE_KINDS = 1,  /* all kinds, each with types of its own; else kinds are groups */
+	PROFILE_LABELS = 2, /* threads as labels; else as groups, if there are several programs */
+	PROFILE_TIMES = 4,  /* stacks of a kind by time; else aggregated */
+	PROFILE_PARTS = 8,  /* stacks by part of the capture */
+};
+enum { PROFILE_PART_CNT = 16 };
+
 /* An output format. Extended sinks embed this struct and find themselves by `self`. begin()
  * allocates *state. end() finishes the file and frees the state, also after an error. 0 or negative
  * errno. */
 struct profile_sink {
-	const char *name;   /* "pprof" */
+	const char *name; /* "pprof" */
+	unsigned wants;	  /* enum profile_want */
 	int (*begin)(const struct profile_sink *self, void **state, const struct profile_info *info,
 		     FILE *out);
 	int (*stack)(void *state, const struct profile_stack *stack);

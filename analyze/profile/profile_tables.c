@@ -41,9 +41,9 @@ static int write_binaries(struct load *l)
 static int write_functions(struct load *l)
 {
 	struct insert in;
-	int err = insert_open(
-		&in, l->store,
-		"INSERT INTO function(id, name, file, line, binary_id) VALUES(?,?,?,?,?)");
+	int err = insert_open(&in, l->store,
+			      "INSERT INTO function(id, name, file, line, binary_id, linkage_name) "
+			      "VALUES(?,?,?,?,?,?)");
 
 	for (size_t i = 0; i < frames__function_cnt(l->frames) && !err; i++) {
 		const struct function *f = frames__function(l->frames, i);
@@ -53,6 +53,7 @@ static int write_functions(struct load *l)
 		insert_text(&in, strings__get(l->strings, f->file));
 		id_or_null(&in, f->line);
 		id_or_null(&in, f->binary);
+		insert_text(&in, strings__get(l->strings, f->linkage));
 		err = insert_run(&in);
 	}
 	insert_close(&in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Speedscope's file format (https://www.speedscope.app/file-format-schema.json), with one "sampled"
- * profile. */
+ * profile per kind, whose samples are in the order of time. */
 #include "analyze/profile/profile.h"
 
 #include <errno.h>
@@ -13,9 +13,10 @@
 
 struct speedscope {
 	FILE *out;
-	size_t primary;
-	const char *unit;
-	char *title;
+	struct profile_type *types; /* with strings owned */
+	size_t type_cnt;
+	size_t type;	       /* of the profile being written; type_cnt: none */
+	bool any;	       /* profiles were written */
 	struct intern *frames; /* name, file, line as bytes */
 	struct strbuf shared;  /* the frames as JSON */
 	uint64_t *weights, total;
@@ -25,8 +26,12 @@ struct speedscope {
 
 static void speedscope_free(struct speedscope *s)
 {
+	for (size_t i = 0; s->types && i < s->type_cnt; i++) {
+		free((char *)s->types[i].name);
+		free((char *)s->types[i].unit);
+	}
+	free(s->types);
 	intern__free(s->frames);
-	free(s->title);
 	free(s->weights);
 	strbuf_fini(&s->shared);
 	strbuf_fini(&s->text);
@@ -39,6 +44,28 @@ static const char *unit_of(const char *unit)
 	return !strcmp(unit, "nanoseconds") || !strcmp(unit, "bytes") ? unit : "none";
 }
 
+static int copy_types(struct speedscope *s, const struct profile_info *info)
+{
+	s->types = calloc(info->type_cnt, sizeof(*s->types));
+	if (!s->types)
+		return -ENOMEM;
+	s->type = s->type_cnt = info->type_cnt;
+	for (size_t i = 0; i < s->type_cnt; i++) {
+		s->types[i].name = strdup(info->types[i].name);
+		s->types[i].unit = strdup(unit_of(info->types[i].unit));
+		if (!s->types[i].name || !s->types[i].unit)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void write_string(struct speedscope *s, const char *text)
+{
+	s->text.len = 0;
+	strbuf_escape(&s->text, ESCAPE_JSON, span_of(text));
+	fprintf(s->out, "\"%.*s\"", (int)s->text.len, s->text.len ? s->text.p : "");
+}
+
 static int speedscope_begin(const struct profile_sink *self, void **state,
 			    const struct profile_info *info, FILE *out)
 {
@@ -48,23 +75,38 @@ static int speedscope_begin(const struct profile_sink *self, void **state,
 	if (!s)
 		return -ENOMEM;
 	s->out = out;
-	s->primary = info->primary;
-	s->unit = unit_of(info->types[info->primary].unit);
-	strbuf_escape(&s->text, ESCAPE_JSON, span_of(info->title));
-	s->title = strdup(s->text.len ? s->text.p : "");
-	if (!s->title || intern__new(&s->frames)) {
+	if (copy_types(s, info) || intern__new(&s->frames)) {
 		speedscope_free(s);
 		return -ENOMEM;
 	}
-	fprintf(out,
-		"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-		"\"exporter\":\"obana\",\"name\":\"%s\",\"activeProfileIndex\":0,\n"
-		"\"profiles\":[{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\","
-		"\"startValue\":0,"
-		"\"samples\":[",
-		s->title, s->title, s->unit);
+	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+	      "\"exporter\":\"obana\",\"name\":",
+	      out);
+	write_string(s, info->title);
+	fputs(",\"activeProfileIndex\":0,\n\"profiles\":[", out);
 	*state = s;
 	return 0;
+}
+
+static void begin_profile(struct speedscope *s, size_t type)
+{
+	fprintf(s->out, "%s{\"type\":\"sampled\",\"name\":", s->any ? ",\n" : "");
+	write_string(s, s->types[type].name);
+	fprintf(s->out, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[", s->types[type].unit);
+	s->type = type;
+	s->any = true;
+	s->cnt = s->total = 0;
+}
+
+static void end_profile(struct speedscope *s)
+{
+	if (s->type == s->type_cnt)
+		return;
+	fprintf(s->out, "],\n\"weights\":[");
+	for (size_t i = 0; i < s->cnt; i++)
+		fprintf(s->out, i ? ",%" PRIu64 : "%" PRIu64, s->weights[i]);
+	fprintf(s->out, "],\n\"endValue\":%" PRIu64 "}", s->total);
+	s->type = s->type_cnt;
 }
 
 static void put_string(struct strbuf *b, const char *key, const char *value)
@@ -137,9 +179,14 @@ static int keep_weight(struct speedscope *s, uint64_t weight)
 static int speedscope_stack(void *state, const struct profile_stack *stack)
 {
 	struct speedscope *s = state;
-	bool first = !s->cnt;
+	bool first;
 
-	if (keep_weight(s, stack->values[s->primary]))
+	if (stack->primary != s->type) {
+		end_profile(s);
+		begin_profile(s, stack->primary);
+	}
+	first = !s->cnt;
+	if (keep_weight(s, stack->values[s->type]))
 		return -ENOMEM;
 	fputs(first ? "\n[" : ",\n[", s->out);
 	for (size_t i = 0; i < stack->cnt; i++) {
@@ -158,10 +205,8 @@ static int speedscope_end(void *state)
 	struct speedscope *s = state;
 	int err = 0;
 
-	fprintf(s->out, "],\n\"weights\":[");
-	for (size_t i = 0; i < s->cnt; i++)
-		fprintf(s->out, i ? ",%" PRIu64 : "%" PRIu64, s->weights[i]);
-	fprintf(s->out, "],\n\"endValue\":%" PRIu64 "}],\n\"shared\":{\"frames\":[", s->total);
+	end_profile(s);
+	fputs("],\n\"shared\":{\"frames\":[", s->out);
 	if (s->shared.len)
 		fwrite(s->shared.p, 1, s->shared.len, s->out);
 	fprintf(s->out, "]}}\n");
@@ -174,6 +219,7 @@ static int speedscope_end(void *state)
 }
 
 const struct profile_sink profile_speedscope = {.name = "speedscope",
+						.wants = PROFILE_KINDS | PROFILE_TIMES,
 						.begin = speedscope_begin,
 						.stack = speedscope_stack,
 						.end = speedscope_end};

@@ -70,7 +70,8 @@ CREATE TABLE function( -- functions that were on a stack
 	name TEXT, -- demangled
 	file TEXT, -- source file; NULL: not known
 	line INTEGER, -- where it is declared; NULL: not known
-	binary_id INTEGER -- binary.id
+	binary_id INTEGER, -- binary.id
+	linkage_name TEXT -- mangled; NULL: name is not
 );
 CREATE TABLE frame( -- places in the code that were on a stack, one row for each inlined call
 	id INTEGER PRIMARY KEY, -- frame

@@ -74,7 +74,7 @@ int main(void)
 	/* One location for an address, its inlined calls innermost first. */
 	want(text, "1: 0x2000 M=1 leaf /src/eval.h:9 s=0\n");
 	want(text, "step /src/eval.h:5 s=0\n");
-	want(text, "eval(int) /src/eval.cc:31 s=0\n");
+	want(text, "eval(int) /src/eval.cc:31 s=0(_Z4evali)\n");
 	want(text, "2: 0x1234 M=1 main /src/demo.cc:20 s=0\n");
 	want(text, "3: 0xffffffff81234567 M=2 vfs_write :0 s=0\n");
 	want(text, "4: 0x7f0000001000 bad \\xff\\x01 \"name\" ; :0 s=0\n");

@@ -25,8 +25,8 @@ static inline int feed_profile(const struct profile_sink *sink, FILE *out)
 	}
 #define EVAL                                                                                       \
 	{                                                                                          \
-		.name = "eval(int)", .binary = "/usr/bin/demo", .build_id = "abcdef0123",          \
-		.file = "/src/eval.cc", .line = 31, .address = 0x2000                              \
+		.name = "eval(int)", .system_name = "_Z4evali", .binary = "/usr/bin/demo",         \
+		.build_id = "abcdef0123", .file = "/src/eval.cc", .line = 31, .address = 0x2000    \
 	}
 #define STEP                                                                                       \
 	{                                                                                          \
@@ -56,11 +56,12 @@ static inline int feed_profile(const struct profile_sink *sink, FILE *out)
 		{.frames = inlined,
 		 .cnt = 4,
 		 .values = values[0],
+		 .primary = 1,
 		 .labels = labels,
 		 .label_cnt = 2},
-		{.frames = kernel, .cnt = 2, .values = values[1]},
-		{.frames = jit, .cnt = 2, .values = values[2]},
-		{.frames = inlined, .cnt = 4, .values = values[3]},
+		{.frames = kernel, .cnt = 2, .values = values[1], .primary = 1},
+		{.frames = jit, .cnt = 2, .values = values[2], .primary = 1},
+		{.frames = inlined, .cnt = 4, .values = values[3], .primary = 1},
 	};
 	void *state;
 

@@ -115,7 +115,7 @@ static void test_weights(void)
 
 	CHECK(!weights__new(&w));
 	for (int i = 0; i < 1000; i++)
-		CHECK(!weights__add(w, &(struct weight){i % 3, 1 + i % 2, i % 10, 1, 5}));
+		CHECK(!weights__add(w, &(struct weight){i % 3, 0, 1 + i % 2, i % 10, 1, 5}));
 	CHECK(weights__cnt(w) == 10, "%zu", weights__cnt(w));
 	weights__sort(w, rank);
 	CHECK(weights__get(w, 0)->stack == 8 && weights__get(w, 0)->count == 100 &&
@@ -125,7 +125,7 @@ static void test_weights(void)
 	CHECK(!weights__new(&w));
 	weights__by_thread(w);
 	for (int i = 0; i < 30; i++)
-		CHECK(!weights__add(w, &(struct weight){i % 3, 1, 4, 1, 5}));
+		CHECK(!weights__add(w, &(struct weight){i % 3, 0, 1, 4, 1, 5}));
 	CHECK(weights__cnt(w) == 3);
 	weights__free(w);
 }
