@@ -53,8 +53,8 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
-	 "file of the differential flame graph; - is stdout, instead of the tables (default: "
-	 "NEW.diff.svg)",
+	 "also draw the differential flame graph, to this file; - is stdout, instead of the "
+	 "tables",
 	 set, OPT_OUTPUT},
 	{"absolute", 0, ARG_NONE, NULL, "compare times as recorded, not scaled to the same total",
 	 set, OPT_ABSOLUTE},
@@ -78,7 +78,12 @@ static const struct cli cli = {
 	.details = "Captures differ in length and load: times of the new one are scaled to the "
 		   "total of the old one, so values are shares of the total. In the flame graph "
 		   "the width of a frame is its weight in both captures, red if it grew, blue if "
-		   "it shrank. Requests are compared by endpoint, sorted by the change of their "
+		   "it shrank. The tables give the 95 % confidence interval of each change, from "
+		   "the number of samples and from how much the share varies within each "
+		   "capture. A change is not significant, and grey, if among so many functions "
+		   "one of this size is to be expected between captures of the same load "
+		   "(Benjamini-Hochberg, 5 %). Requests are compared by endpoint, sorted by the "
+		   "change of their "
 		   "total latency: 100 % is one call in progress at any time.",
 	.options = options,
 	.exit_status = cli_exit_status,
@@ -86,7 +91,9 @@ static const struct cli cli = {
 
 struct diff {
 	const struct opts *opts;
+	struct draw_opts draw; /* the groups of the old capture apply to both */
 	struct flamegraph *f;
+	struct diff_parts *parts;
 	struct store *store;
 	const char *paths[2];
 	char *about[2]; /* "host a, 60 s" */
@@ -115,9 +122,8 @@ static int feed(struct diff *d, struct analysis *a, int which)
 	size_t calls = 0;
 	int err;
 
-	diff_side_init(&side, d->f, which);
-	err = o->endpoints ? 0 : draw_prepare(&a->load, &o->draw, &side.sink);
-
+	diff_side_init(&side, d->f, d->parts, which);
+	err = o->endpoints ? 0 : draw_prepare(&a->load, &d->draw, &side.sink);
 	if (!err)
 		err = diff_endpoints_prepare(&a->load);
 	if (!err)
@@ -130,7 +136,8 @@ static int feed(struct diff *d, struct analysis *a, int which)
 		err = take_notes(a, &d->notes[which]);
 	if (err || o->endpoints)
 		return err;
-	return draw_write(a, &o->draw, &side.sink, NULL);
+	err = draw_choose_groups(a, &d->draw, &side.sink);
+	return err ? err : draw_write(a, &d->draw, &side.sink, NULL);
 }
 
 /* Loads one archive at a time to limit memory. Returns an exit code. */
@@ -222,6 +229,7 @@ static int table(const struct diff *d, const char *title, const char *sql)
 	long rows = -1;
 
 	style.title = title;
+	style.grey = "?note";
 	table_style_names(&style, d->opts->common.load.names);
 	if (!sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) &&
 	    (!sqlite3_bind_parameter_count(stmt) || !sqlite3_bind_int64(stmt, 1, limit)))
@@ -237,10 +245,14 @@ static int table(const struct diff *d, const char *title, const char *sql)
 }
 
 #define COLUMNS(what)                                                                              \
-	"SELECT change_" what "_share, old_" what "_share, new_" what "_share, binary, function "  \
+	"SELECT change_" what "_share AS \"change share\", interval_" what                         \
+	"_share AS \"+- share\", old_" what "_share AS \"old share\", new_" what                   \
+	"_share AS \"new share\", CASE significant_" what                                          \
+	" WHEN 0 THEN 'not significant' END AS \"?note\", binary, function "                       \
 	"FROM diff_function WHERE kind <> 'group' AND change_" what "_share "
-#define GREW(what) COLUMNS(what) "> 0 ORDER BY change_" what "_share DESC, function LIMIT ?1"
-#define SHRANK(what) COLUMNS(what) "< 0 ORDER BY change_" what "_share, function LIMIT ?1"
+#define ORDER(what) " ORDER BY significant_" what " DESC, change_" what "_share "
+#define GREW(what) COLUMNS(what) "> 0" ORDER(what) "DESC, function LIMIT ?1"
+#define SHRANK(what) COLUMNS(what) "< 0" ORDER(what) ", function LIMIT ?1"
 
 #define REQUESTS(columns)                                                                          \
 	"SELECT " columns " FROM diff_endpoint WHERE change_time_share OR change_qps "             \
@@ -293,7 +305,8 @@ static int write_text(const struct diff *d)
 	strbuf_fini(&head);
 	if (has_samples(d) || !has_calls(d)) {
 		describe_scale(d, scale, sizeof(scale));
-		printf("The %s.\n", scale);
+		printf("The %s.\nShares are of samples; +- is the 95 %% confidence interval.\n",
+		       scale);
 	}
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !err; i++)
 		err = table(d, tables[i].title, tables[i].sql);
@@ -311,7 +324,7 @@ static int write_data(const struct diff *d)
 static int write_tables(const struct diff *d)
 {
 	sqlite3 *db = store__db(d->store);
-	int err = diff_store(d->f, db);
+	int err = diff_store(d->f, d->parts, d->opts->absolute, db);
 
 	if (err) {
 		message_error("diff: %s", err == -ENOMEM ? strerror(ENOMEM) : sqlite3_errmsg(db));
@@ -325,18 +338,12 @@ static int write_tables(const struct diff *d)
 	return err;
 }
 
-/* A diff of requests only has no flame graph. */
-static bool draws(const struct diff *d)
-{
-	return !d->opts->endpoints && (d->opts->output || has_samples(d) || !has_calls(d));
-}
-
 static int load(struct diff *d)
 {
 	int code;
 
-	if (flamegraph__new(&d->f, 0) || store__open(&d->store, NULL) ||
-	    diff_endpoints_init(d->store))
+	if (flamegraph__new(&d->f, 0) || diff_parts__new(&d->parts) ||
+	    store__open(&d->store, NULL) || diff_endpoints_init(d->store))
 		return EXIT_FAIL;
 	code = load_side(d, 0);
 	return code ? code : load_side(d, 1);
@@ -344,18 +351,19 @@ static int load(struct diff *d)
 
 static int diff(const struct opts *o, char *const *paths)
 {
-	struct diff d = {.opts = o, .paths = {paths[0], paths[1]}, .factor = 1};
+	struct diff d = {.opts = o, .draw = o->draw, .paths = {paths[0], paths[1]}, .factor = 1};
 	int err, code = load(&d);
 
 	if (!code) {
 		if (!o->absolute)
 			d.factor = diff_normalize(d.f);
 		err = o->output && !strcmp(o->output, "-") ? 0 : write_tables(&d);
-		if (!err && draws(&d))
+		if (!err && o->output)
 			err = write_svg(&d);
 		code = err ? exit_code(err) : d.damaged ? EXIT_PARTIAL : EXIT_OK;
 	}
 	flamegraph__free(d.f);
+	diff_parts__free(d.parts);
 	store__close(d.store);
 	for (int k = 0; k < 2; k++) {
 		free(d.about[k]);

@@ -11,6 +11,7 @@
 struct feed {
 	const struct diff_side *side;
 	size_t value;
+	bool counted; /* values[0] are counts of samples */
 	struct profile_frame *frames;
 	size_t frame_cap;
 	struct strbuf names; /* group names without ids */
@@ -26,6 +27,7 @@ static int diff_begin(const struct profile_sink *self, void **state,
 		return -ENOMEM;
 	d->side = (const struct diff_side *)((const char *)self - offsetof(struct diff_side, sink));
 	d->value = info->primary;
+	d->counted = info->type_cnt == 2;
 	for (size_t i = 0; i < info->type_cnt; i++)
 		if (!strcmp(info->types[i].unit, "nanoseconds"))
 			d->value = i;
@@ -90,6 +92,7 @@ static int diff_stack(void *state, const struct profile_stack *s)
 	struct feed *d = state;
 	struct profile_stack own = *s;
 	uint64_t weights[2] = {0};
+	int err;
 
 	if (make_room(d, s))
 		return -ENOMEM;
@@ -112,7 +115,11 @@ static int diff_stack(void *state, const struct profile_stack *s)
 	}
 	weights[d->side->which] = s->values[d->value];
 	own.frames = d->frames;
-	return flamegraph__add(d->side->f, &own, weights[0], weights[1]);
+	err = flamegraph__add(d->side->f, &own, weights[0], weights[1]);
+	if (!err && d->side->parts)
+		err = diff_parts__add(d->side->parts, d->side->f, d->side->which, s->part,
+				      s->values[d->value], d->counted ? s->values[0] : 1);
+	return err;
 }
 
 static int diff_end(void *state)
@@ -125,11 +132,16 @@ static int diff_end(void *state)
 	return 0;
 }
 
-void diff_side_init(struct diff_side *s, struct flamegraph *f, int which)
+void diff_side_init(struct diff_side *s, struct flamegraph *f, struct diff_parts *parts, int which)
 {
 	*s = (struct diff_side){
-		.sink = {.name = "diff", .begin = diff_begin, .stack = diff_stack, .end = diff_end},
+		.sink = {.name = "diff",
+			 .wants = PROFILE_PARTS,
+			 .begin = diff_begin,
+			 .stack = diff_stack,
+			 .end = diff_end},
 		.f = f,
+		.parts = parts,
 		.which = which,
 	};
 }
@@ -144,7 +156,21 @@ double diff_normalize(struct flamegraph *f)
 	return (double)old / new;
 }
 
-static int insert(sqlite3_stmt *s, const struct flame_function *fn)
+/* significant: the largest p that is. */
+static void bind_change(sqlite3_stmt *s, int column, const struct diff_change *c,
+			double significant)
+{
+	if (c->interval < 0) {
+		sqlite3_bind_null(s, column);
+		sqlite3_bind_null(s, column + 1);
+		return;
+	}
+	sqlite3_bind_double(s, column, c->interval);
+	sqlite3_bind_int(s, column + 1, c->p <= significant);
+}
+
+static int insert(sqlite3_stmt *s, const struct flame_function *fn, struct diff_change changes[2],
+		  const double significant[2])
 {
 	static const char *const kinds[] = {
 		[PROFILE_USER] = "user", [PROFILE_INLINED] = "user", [PROFILE_KERNEL] = "kernel",
@@ -156,12 +182,45 @@ static int insert(sqlite3_stmt *s, const struct flame_function *fn)
 	for (int k = 0; k < 2; k++) {
 		sqlite3_bind_int64(s, 4 + k, fn->self[k]);
 		sqlite3_bind_int64(s, 6 + k, fn->total[k]);
+		bind_change(s, 8 + 2 * k, &changes[k], significant[k]);
 	}
 	return sqlite3_step(s) == SQLITE_DONE && sqlite3_reset(s) == SQLITE_OK ? 0 : -EIO;
 }
 
-int diff_store(const struct flamegraph *f, sqlite3 *db)
+/* changes: malloc'ed, of self and total by function of the list. */
+static int find_changes(const struct flame_function *list, size_t cnt,
+			const struct diff_parts *parts, bool absolute,
+			struct diff_change (**changes)[2], double significant[2])
 {
+	double *p = malloc((cnt + 1) * sizeof(*p));
+	int err = 0;
+
+	*changes = malloc((cnt + 1) * sizeof(**changes));
+	if (!p || !*changes)
+		err = -ENOMEM;
+	for (int what = DIFF_SELF; what <= DIFF_TOTAL && !err; what++) {
+		size_t found = 0;
+
+		for (size_t i = 0; i < cnt; i++) {
+			const struct diff_change c =
+				diff_parts__change(parts, list[i].id, what, absolute);
+			const uint64_t *of = what == DIFF_SELF ? list[i].self : list[i].total;
+
+			(*changes)[i][what] = c;
+			if (list[i].kind != PROFILE_GROUP && (of[0] || of[1]))
+				p[found++] = c.p;
+		}
+		significant[what] = diff_significant(p, found);
+	}
+	free(p);
+	return err;
+}
+
+int diff_store(const struct flamegraph *f, const struct diff_parts *parts, bool absolute,
+	       sqlite3 *db)
+{
+	struct diff_change(*changes)[2] = NULL;
+	double significant[2];
 	uint64_t all =
 		flamegraph__weight(f, 0) ? flamegraph__weight(f, 0) : flamegraph__weight(f, 1);
 	struct flame_function *list;
@@ -172,10 +231,18 @@ int diff_store(const struct flamegraph *f, sqlite3 *db)
 
 	if (err)
 		return err;
+	err = find_changes(list, cnt, parts, absolute, &changes, significant);
+	if (err) {
+		free(changes);
+		free(list);
+		return err;
+	}
 	if (asprintf(&views,
 		     "CREATE TABLE diff_row(function TEXT, binary TEXT, kind TEXT, old_self_ns "
 		     "INTEGER, "
-		     "new_self_ns INTEGER, old_total_ns INTEGER, new_total_ns INTEGER);"
+		     "new_self_ns INTEGER, old_total_ns INTEGER, new_total_ns INTEGER, "
+		     "interval_self_share REAL, significant_self INTEGER, "
+		     "interval_total_share REAL, significant_total INTEGER);"
 		     "CREATE VIEW diff_function AS SELECT r.*, (new_self_ns - old_self_ns) / t.ns "
 		     "AS "
 		     "change_self_share, (new_total_ns - old_total_ns) / t.ns AS "
@@ -185,16 +252,18 @@ int diff_store(const struct flamegraph *f, sqlite3 *db)
 		     "new_total_share "
 		     "FROM diff_row r, (SELECT %llu.0 AS ns) t WHERE old_total_ns OR new_total_ns",
 		     (unsigned long long)all) < 0) {
+		free(changes);
 		free(list);
 		return -ENOMEM;
 	}
 	if (sqlite3_exec(db, views, NULL, NULL, NULL) ||
-	    sqlite3_prepare_v2(db, "INSERT INTO diff_row VALUES (?, ?, ?, ?, ?, ?, ?)", -1, &s,
-			       NULL))
+	    sqlite3_prepare_v2(db, "INSERT INTO diff_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			       -1, &s, NULL))
 		err = -EIO;
 	for (size_t i = 0; i < cnt && !err; i++)
-		err = insert(s, &list[i]);
+		err = insert(s, &list[i], changes[i], significant);
 	sqlite3_finalize(s);
+	free(changes);
 	free(views);
 	free(list);
 	return err;

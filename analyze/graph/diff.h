@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "analyze/graph/flamegraph.h"
+#include "analyze/graph/diff_parts.h"
 
 /*
  * Adds one side to f (borrowed), weighted by time. Names that differ between captures for the same
@@ -15,16 +15,19 @@
 struct diff_side {
 	struct profile_sink sink;
 	struct flamegraph *f;
-	int which; /* 0: old, 1: new */
+	struct diff_parts *parts; /* NULL: no intervals */
+	int which;		  /* 0: old, 1: new */
 };
-void diff_side_init(struct diff_side *s, struct flamegraph *f, int which);
+void diff_side_init(struct diff_side *s, struct flamegraph *f, struct diff_parts *parts, int which);
 
 /* Scales the new side to the total time of the old one. Returns the factor; 1 if either side is
  * empty. */
 double diff_normalize(struct flamegraph *f);
 
 /* Creates table diff_function in db, one row per function. Shares are relative to the old side's
- * time. */
-int diff_store(const struct flamegraph *f, sqlite3 *db);
+ * time. parts: gives the columns of intervals and significance; NULL: they are NULL. absolute: the
+ * sides were not normalized. */
+int diff_store(const struct flamegraph *f, const struct diff_parts *parts, bool absolute,
+	       sqlite3 *db);
 
 #endif

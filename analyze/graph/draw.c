@@ -478,6 +478,20 @@ static int feed(struct draw *d)
 	return err;
 }
 
+int draw_choose_groups(const struct analysis *a, struct draw_opts *o,
+		       const struct profile_sink *sink)
+{
+	struct draw d = {.a = a, .l = &a->load, .opts = o, .sink = sink};
+	int err;
+
+	choose_kinds(&d);
+	err = choose_groups(&d);
+	memcpy(o->by, d.by, sizeof(o->by));
+	if (!o->by[0])
+		o->by[0] = DRAW_BY_NONE;
+	return err;
+}
+
 static void draw_fini(struct draw *d)
 {
 	free(d->frames);

@@ -32,6 +32,11 @@ int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char 
 /* Adds the tables and the model that a sink needs. Call before load__run. */
 int draw_prepare(struct load *l, const struct draw_opts *o, const struct profile_sink *sink);
 
+/* Sets o->by to what it is by default for these samples, so that other captures are grouped alike.
+ * 0 or -ENOMEM. */
+int draw_choose_groups(const struct analysis *a, struct draw_opts *o,
+		       const struct profile_sink *sink);
+
 /* Call after load__run, once per format. 0 or negative errno, reported. */
 int draw_write(const struct analysis *a, const struct draw_opts *o, const struct profile_sink *sink,
 	       FILE *out);

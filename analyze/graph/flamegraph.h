@@ -50,6 +50,7 @@ void flamegraph__scale(struct flamegraph *f, int which, uint64_t total);
 struct flame_function {
 	const char *name, *binary; /* valid as long as the graph */
 	enum profile_kind kind;
+	uint32_t id; /* of the function in the graph */
 	uint64_t self[2], total[2];
 };
 /* Malloc'ed list. The graph must not be inverted. 0 or -ENOMEM. */

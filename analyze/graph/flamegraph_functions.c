@@ -72,6 +72,7 @@ int flamegraph__functions(const struct flamegraph *f, struct flame_function **li
 		sums[*cnt] = sums[i];
 		sums[*cnt].name = intern__get(f->strings, f->funcs[i].name).p;
 		sums[*cnt].binary = intern__get(f->strings, f->funcs[i].binary).p;
+		sums[*cnt].id = i;
 		sums[(*cnt)++].kind = f->funcs[i].kind;
 	}
 	*list = sums;

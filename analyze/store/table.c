@@ -148,8 +148,20 @@ static size_t prefix(const char *s, size_t width)
 	return p - s;
 }
 
+static bool is_grey(const struct sheet *t, const struct cell *row)
+{
+	for (int c = 0; t->style->colour && t->style->grey && c < t->cols; c++)
+		if (!strcmp(sqlite3_column_name(t->stmt, c), t->style->grey))
+			return row != t->heads && row[c].width;
+	return false;
+}
+
 static void text_row(const struct sheet *t, const struct cell *row)
 {
+	bool grey = is_grey(t, row);
+
+	if (grey)
+		fputs("\033[90m", t->out);
 	if (t->style->indent)
 		fputs(t->style->indent, t->out);
 	for (int c = 0; c < t->cols; c++) {
@@ -170,7 +182,7 @@ static void text_row(const struct sheet *t, const struct cell *row)
 		if (!last)
 			fputs("  ", t->out);
 	}
-	fputc('\n', t->out);
+	fputs(grey ? "\033[0m\n" : "\n", t->out);
 }
 
 static void text_heading(const struct sheet *t)

@@ -18,6 +18,8 @@ struct table_style {
 	bool short_names; /* in column "function" (name_short.h); not in CSV and JSON */
 	bool colour;	  /* escape sequences for the heading */
 	unsigned width;	  /* text: the last column is truncated to fit; 0: unlimited */
+	const char
+		*grey; /* text, in colour: rows with a value in this column are grey; NULL: none */
 	const char *indent;
 	const char *title; /* text: line before the rows, if any; NULL: none */
 };

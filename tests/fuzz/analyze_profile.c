@@ -72,6 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static FILE *null;
 	struct flamegraph *f;
+	struct diff_parts *parts;
+	sqlite3 *db;
 	struct flame_style style = {.title = "t", .diff = true, .embedded = true};
 	char *text = malloc(size + 2);
 
@@ -83,16 +85,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < EXPORT_CNT; i++)
 		if (exporters[i]->sink)
 			feed(exporters[i]->sink, text, size + 2, null, size & 1);
-	assert(!flamegraph__new(&f, 0));
+	assert(!flamegraph__new(&f, 0) && !diff_parts__new(&parts));
 	for (int k = 0; k < 2; k++) {
 		struct diff_side side;
 
-		diff_side_init(&side, f, k);
+		diff_side_init(&side, f, parts, k);
 		feed(&side.sink, text + (k ? 0 : size / 2), size + 2 - (k ? 0 : size / 2), null,
 		     false);
 	}
 	diff_normalize(f);
+	assert(!sqlite3_open(":memory:", &db) && !diff_store(f, parts, false, db));
+	sqlite3_close(db);
 	assert(!flamegraph__write_svg(f, &style, null));
+	diff_parts__free(parts);
 	flamegraph__free(f);
 	free(text);
 	return 0;
