@@ -184,5 +184,8 @@ struct net_ring {
 /* Leaves room after the start of any record for an offset and a length below the limit. */
 #define NET_SCRATCH_SZ(ring_sz) \
 	(NET_RING_DATA + NET_RING_ASIDE(ring_sz) + NET_RECORD_SZ(2 * NET_MAX_PAYLOAD))
+/* Elements for uprobes, after one for each CPU. A uprobe's program can be preempted while it holds
+ * one; the next on the same CPU then needs another. */
+#define NET_PLAIN_SLOTS(cpus) (((cpus)*3 + 1) / 2)
 
 #endif

@@ -2,7 +2,7 @@
 /* Plaintext of TLS libraries, captured as payload of the socket that carries it. */
 #include "bpf/net/net_choice.bpf.h"
 
-enum { PLAIN_SLOTS = 2, PLAIN_TRIES = 4 };
+enum { PLAIN_TRIES = 4 };
 
 /* Claims a free scratch for a uprobe. */
 static __always_inline struct net_scratch *plain_scratch(__u32 *slot, bool fetch)
@@ -12,7 +12,7 @@ static __always_inline struct net_scratch *plain_scratch(__u32 *slot, bool fetch
 	for (__u32 i = 0; i < PLAIN_TRIES; i++) {
 		struct net_scratch *n;
 
-		*slot = net_cpus + (cpu * PLAIN_SLOTS + i) % (net_cpus * PLAIN_SLOTS);
+		*slot = net_cpus + (NET_PLAIN_SLOTS(cpu) + i) % NET_PLAIN_SLOTS(net_cpus);
 		n = bpf_map_lookup_elem(&net_scratch, slot);
 		if (!n)
 			return NULL;

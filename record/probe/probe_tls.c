@@ -25,8 +25,6 @@
 #include "record/binary/tls_find.h"
 #include "obrec.skel.h"
 
-enum { SLOTS_A_CPU = 3 }; /* scratch slots: one for the call, PLAIN_SLOTS of net_plain.bpf.c */
-
 /* A file with TLS sites. */
 struct tls_file {
 	dev_t dev;
@@ -60,10 +58,11 @@ static bool available(const struct features *f, char *why, size_t why_sz)
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
+	unsigned cpus = env->features->cpus;
 
 	tls_attach_prepare(env);
 	skel->rodata->net_tls = true;
-	return bpf_map__set_max_entries(skel->maps.net_scratch, env->features->cpus * SLOTS_A_CPU);
+	return bpf_map__set_max_entries(skel->maps.net_scratch, cpus + NET_PLAIN_SLOTS(cpus));
 }
 
 /* ---- one file ---- */
