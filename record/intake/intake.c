@@ -65,7 +65,7 @@ static void note(struct intake *in, int err)
 
 static void count(struct intake *in, unsigned kind, unsigned error, uint64_t n)
 {
-	in->by_error[kind < STACK_KINDS ? kind : 0][error < MAX_ERRORS ? error : 0] += n;
+	in->by_error[kind][error < MAX_ERRORS ? error : 0] += n;
 	if (error == STACK_NONE)
 		in->complete += n;
 }
@@ -152,7 +152,7 @@ static uint32_t stack_id(struct intake *in, uint64_t hash, unsigned kind, bool u
 	return e->id;
 }
 
-void intake__sample(struct intake *in, const struct wire_sample *s)
+bool intake__sample(struct intake *in, const struct wire_sample *s)
 {
 	char comm[WIRE_COMM_LEN + 1] = {0};
 	struct rec_sample r = {
@@ -162,6 +162,8 @@ void intake__sample(struct intake *in, const struct wire_sample *s)
 		.value = s->value,
 	};
 
+	if (!r.kind || r.kind >= STACK_KINDS)
+		return false;
 	memcpy(comm, s->comm, WIRE_COMM_LEN);
 	in->samples++;
 	r.thread = tracker__thread(in->opts.tracker, s->tgid, s->tid, comm, s->ts_ns);
@@ -170,6 +172,7 @@ void intake__sample(struct intake *in, const struct wire_sample *s)
 	r.user_stack = stack_id(in, s->user_stack, r.kind, true);
 	r.kernel_stack = stack_id(in, s->kernel_stack, r.kind, false);
 	note(in, fold__add(in->fold, &r));
+	return true;
 }
 
 /* Returns the archive's id of a stack that belongs to no sample. */

@@ -30,7 +30,8 @@ int intake__new(struct intake **in, const struct intake_opts *opts);
 void intake__free(struct intake *in);
 
 void intake__stack(struct intake *in, const struct wire_stack *s);
-void intake__sample(struct intake *in, const struct wire_sample *s);
+/* Returns false if the kind is unknown; nothing is then counted. */
+bool intake__sample(struct intake *in, const struct wire_sample *s);
 /* Handles a typed event (bpf/event.h). Returns false if the kind is unknown. */
 bool intake__event(struct intake *in, const struct wire_hdr *hdr);
 

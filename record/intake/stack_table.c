@@ -128,7 +128,7 @@ bool stacks__wait(struct stacks *s, struct stack_entry *e, unsigned kind)
 		e->error = waiting_place(s);
 	if (!e->error)
 		return false;
-	s->waiting[e->error].by_kind[kind < STACK_KINDS ? kind : 0]++;
+	s->waiting[e->error].by_kind[kind]++;
 	return true;
 }
 

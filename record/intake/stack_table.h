@@ -33,7 +33,8 @@ void stacks__free(struct stacks *s);
  * memory. */
 struct stack_entry *stacks__get(struct stacks *s, uint64_t hash);
 
-/* Counts a sample that arrived before the definition. False: out of memory. */
+/* Counts a sample of a kind below STACK_KINDS that arrived before the definition. False: out of
+ * memory. */
 bool stacks__wait(struct stacks *s, struct stack_entry *e, unsigned kind);
 
 /* Marks the entry as defined; returns in `waited` how many samples arrived before, by kind. */

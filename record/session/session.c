@@ -153,7 +153,8 @@ static void on_sample(void *ctx, const struct wire_sample *sample)
 
 	s->events++;
 	thin__record(s->thin, &sample->hdr);
-	intake__sample(s->intake, sample);
+	if (!intake__sample(s->intake, sample))
+		loss__add(s->loss, "ring", "record not understood", 1);
 }
 
 static void on_other(void *ctx, const struct wire_hdr *hdr)

@@ -12,6 +12,7 @@
 #include "format/archive.h"
 #include "record/intake/sample_fold.h"
 #include "record/intake/intake.h"
+#include "record/intake/stack_table.h"
 #include "record/host/kallsyms.h"
 #include "record/base/loss.h"
 #include "record/process/process.h"
@@ -147,6 +148,34 @@ static void test_lost_definition(void)
 	CHECK(writer.stacks[0].id == writer.samples[0].user_stack);
 	CHECK(intake__stacks(in, SAMPLE_cpu, STACK_NOT_TAKEN) == 2);
 	CHECK(loss__total(loss) == 1);
+	intake__free(in);
+	loss__free(loss);
+}
+
+/* Counted as no other kind, and not written. */
+static void test_unknown_kind(void)
+{
+	static const uint16_t kinds[] = {0, STACK_KINDS, 0xffff};
+	struct loss *loss;
+	struct intake *in = make(&loss, 0);
+
+	define(in, 0xaaaa, frame_pack(3, 0x40), STACK_NONE);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct wire_sample s = {
+			.hdr = {.probe = kinds[i]},
+			.tgid = 5,
+			.tid = 5,
+			.user_stack = i ? 0xaaaa : 0xbbbb,
+		};
+
+		CHECK(!intake__sample(in, &s), "kind %u", kinds[i]);
+	}
+	CHECK(writer.sample_cnt == 0 && intake__counts(in).samples == 0);
+	CHECK(intake__counts(in).user_stacks == 0 && intake__leaves(in, 3) == 0);
+	for (unsigned kind = 0; kind < STACK_KINDS; kind++)
+		CHECK(intake__stacks(in, kind, STACK_NONE) == 0, "kind %u", kind);
+	intake__finish(in);
+	CHECK(loss__total(loss) == 0, "its caller counts it");
 	intake__free(in);
 	loss__free(loss);
 }
@@ -316,6 +345,7 @@ int main(void)
 {
 	test_order();
 	test_lost_definition();
+	test_unknown_kind();
 	test_epochs();
 	test_forgotten();
 	test_bound();
