@@ -5,7 +5,7 @@
 #define BPF_TLS_THREAD_BPF_H
 
 #include "bpf/net/net_kernel.bpf.h"
-#include "bpf/net/tls.h"
+#include "bpf/net/net_tls.h"
 
 struct tls_call {
 	__u64 ssl, buf;

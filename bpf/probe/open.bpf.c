@@ -4,7 +4,7 @@
  * calls have no overhead. The path is read at the exit, when the kernel has already paged it in.
  */
 #include "bpf/event.bpf.h"
-#include "bpf/syscall.bpf.h"
+#include "bpf/syscall_args.bpf.h"
 
 const volatile bool open_failed; /* only failed calls */
 const volatile bool open_stack;

@@ -4,7 +4,7 @@
  * which may change its thread; the connection is found through the Conn value.
  */
 #include "bpf/net/net_kernel.bpf.h"
-#include "bpf/net/tls.h"
+#include "bpf/net/net_tls.h"
 
 struct tls_goroutine {
 	__u64 g;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "record/elf/file_holes.h"
-#include "record/binary/tls_go.h"
+#include "record/binary/tls_find_go.h"
 #include "record/binary/tls_find.h"
 #include "record/binary/tls_symbols.h"
 #include "record/binary/x86_insn.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/net/tls.h"
+#include "bpf/net/net_tls.h"
 
 enum { TLS_SITES_MAX = 64 };
 

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/binary/tls_go.h"
+#include "record/binary/tls_find_go.h"
 
 #if defined(__x86_64__)
 #include "record/unwind/unwind_go.h"

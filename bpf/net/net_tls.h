@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /* Interface between the TLS probe and obrec: the kind of function of a TLS library that a uprobe is
  * attached to. */
-#ifndef BPF_TLS_H
-#define BPF_TLS_H
+#ifndef BPF_NET_TLS_H
+#define BPF_NET_TLS_H
 
 /*
  * Functions by their arguments; all start with (session, buffer, length).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds crypto/tls in a Go program through .gopclntab, which strip keeps. */
-#ifndef RECORD_TLS_GO_H
-#define RECORD_TLS_GO_H
+#ifndef RECORD_TLS_FIND_GO_H
+#define RECORD_TLS_FIND_GO_H
 
 #include "record/binary/tls_sites.h"
 
