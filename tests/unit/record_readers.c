@@ -96,20 +96,23 @@ static void test_strange(void)
 
 static struct nursery *nursery;
 
+/* The only one, once those of earlier tests have exited. 0: there is none, or they do not exit. */
 static pid_t the_reader(void)
 {
+	uint64_t end = clock_now_ns() + 60000000000ULL;
 	char path[64];
-	int pid = 0;
-	FILE *f;
+	int pid, cnt, other;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", nursery__pid(nursery),
 		 nursery__pid(nursery));
-	f = fopen(path, "r");
-	if (!f || fscanf(f, "%d", &pid) != 1)
-		pid = 0;
-	if (f)
-		fclose(f);
-	return pid;
+	do {
+		FILE *f = fopen(path, "r");
+
+		cnt = f ? fscanf(f, "%d %d", &pid, &other) : 0;
+		if (f)
+			fclose(f);
+	} while (cnt == 2 && clock_now_ns() < end && !usleep(1000));
+	return cnt == 1 ? pid : 0;
 }
 
 static struct reading_request *ask(struct readers *p, uint32_t pid)
@@ -205,8 +208,7 @@ static void test_blocked(void)
 	CHECK(r && readers__await(p, r), "it had time");
 	readers__done(r);
 	stopped = the_reader();
-	CHECK(stopped > 0, "no reader");
-	kill(stopped, SIGSTOP);
+	CHECK(stopped > 0 && !kill(stopped, SIGSTOP), "no reader");
 	r = ask(p, getpid());
 	rounds = 0;
 	readers__settle(p, count, &rounds);
@@ -225,10 +227,12 @@ static void test_died(void)
 {
 	struct readers *p = patient();
 	char comm[16];
+	pid_t reader;
 	int rc;
 
 	CHECK(!comm_of(p, getpid(), comm), "");
-	kill(the_reader(), SIGKILL);
+	reader = the_reader();
+	CHECK(reader > 0 && !kill(reader, SIGKILL), "no reader");
 	rc = comm_of(p, getppid(), comm);
 	CHECK(rc == -EIO, "%d", rc);
 	CHECK(!comm_of(p, getpid(), comm), "another reader");
@@ -239,9 +243,11 @@ static void test_stopped(void)
 {
 	struct readers *p = patient();
 	char comm[16];
+	pid_t reader;
 
 	CHECK(!comm_of(p, getpid(), comm), "");
-	kill(the_reader(), SIGSTOP);
+	reader = the_reader();
+	CHECK(reader > 0 && !kill(reader, SIGSTOP), "no reader");
 	for (int i = 0; i < 50; i++)
 		readers__later(ask(p, getpid()), on_late, NULL);
 	late_cnt = 0;
