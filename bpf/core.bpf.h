@@ -241,8 +241,10 @@ static __always_inline bool is_recorded(__u32 tgid)
 	__u32 only = target_slots[tgid & (TARGET_SLOTS - 1)];
 	struct proc *p;
 
+	if (only && only == tgid)
+		return true;
 	if (!target_all && only != TARGET_SLOT_ASK)
-		return only && only == tgid;
+		return false;
 	return is_target(tgid, &p);
 }
 
