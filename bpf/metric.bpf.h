@@ -77,6 +77,47 @@ static __always_inline void count_add(__u32 probe, __u32 series, struct metric_k
 	metric_add(key, amount);
 }
 
+static __always_inline bool metric_own_try(struct metric_own *slot, const struct metric_key *key,
+					   __u64 value)
+{
+	bool same = slot->key.series == key->series && slot->key.bucket == key->bucket;
+
+	for (int i = 0; i < METRIC_KEY_PARTS; i++)
+		same &= slot->key.part[i] == key->part[i];
+	if (same && slot->cell.count) {
+		slot->cell.sum += value;
+		slot->cell.count++;
+		return true;
+	}
+	if (slot->cell.count)
+		return false;
+	slot->key = *key;
+	slot->cell.sum = value;
+	barrier();
+	slot->cell.count = 1;
+	return true;
+}
+
+/*
+ * As metric_add(), for a program that runs a million times a second: adds without a call, a lock or
+ * an atomic operation. `own` is an array of struct metric_own that only this program uses, as
+ * programs may interrupt each other but not themselves; obrec finds it by the `own` of struct
+ * probe. A cell that does not fit is added to `metrics`.
+ */
+static __always_inline void metric_own_add(void *own, struct metric_key *key, __u64 value)
+{
+	__u32 at = bpf_get_smp_processor_id() * METRIC_OWN_SLOTS + metric_own_slot(key);
+	struct metric_own *slot = bpf_map_lookup_elem(own, &at);
+
+	if (slot && metric_own_try(slot, key, value))
+		return;
+	at ^= 1;
+	slot = bpf_map_lookup_elem(own, &at);
+	if (slot && metric_own_try(slot, key, value))
+		return;
+	metric_add(key, value);
+}
+
 /* Stores a process name in the first two parts, where all per-process series have it. */
 static __always_inline void metric_key_comm(struct metric_key *key, const char *comm)
 {

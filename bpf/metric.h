@@ -40,6 +40,27 @@ struct metric_cell {
 	__u64 count, sum;
 };
 
+/*
+ * Cells of one program in an array of its own (metric.bpf.h): METRIC_OWN_SLOTS for each CPU. The
+ * cell of a key is in the slot of its hash or the one beside it. A slot with count 0 is free. The
+ * key of a slot never changes.
+ */
+#define METRIC_OWN_SLOTS 2048
+struct metric_own {
+	struct metric_key key;
+	struct metric_cell cell;
+	__u64 pad; /* a cache line */
+};
+
+static inline __attribute__((always_inline)) __u32 metric_own_slot(const struct metric_key *key)
+{
+	__u64 h = ((__u64)key->bucket << 32 | key->series) * 0x9e3779b97f4a7c15ULL;
+
+	for (int i = 0; i < METRIC_KEY_PARTS; i++)
+		h = (h ^ key->part[i]) * 0xff51afd7ed558ccdULL;
+	return (h >> 40) & (METRIC_OWN_SLOTS - 1);
+}
+
 /* Number of the highest set bit; 0 for 0. Without branches per bit and without clz, which older BPF
  * targets do not have. */
 static inline __attribute__((always_inline)) __u32 metric_log2(__u64 v)
@@ -71,6 +92,11 @@ static inline __attribute__((always_inline)) __u32 metric_bucket(__u64 value)
 	log = metric_log2(value);
 	return (log - METRIC_SUB_BITS) * METRIC_SUBS + (value >> (log - METRIC_SUB_BITS));
 }
+
+/* The first of METRIC_COARSE_JOIN buckets, which stands for all: 8 per power of two, the middle
+ * within 6 % of every value. For series with many keys. */
+#define METRIC_COARSE_JOIN 4
+#define METRIC_COARSE(bucket) ((bucket) & ~(METRIC_COARSE_JOIN - 1u))
 
 /* Lowest value of a bucket; for the index after the last bucket, the maximum of u64. */
 static inline __u64 metric_low(__u32 bucket)

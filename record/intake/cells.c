@@ -2,8 +2,6 @@
 #include "record/intake/cells.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,22 +59,61 @@ static int grow(struct cells *c)
 	return 0;
 }
 
+/* Finds or adds a key; NULL: out of memory. */
+static struct seen *get(struct cells *c, const struct metric_key *key)
+{
+	int err = c->cnt * 4 < c->cap * 3 ? 0 : grow(c);
+	struct seen *s = err ? NULL : find(c, key);
+
+	if (!s || s->used)
+		return s;
+	s->key = *key;
+	s->used = true;
+	c->cnt++;
+	return s;
+}
+
 int cells__grown(struct cells *c, const struct metric_key *key, const struct metric_cell *now,
 		 struct metric_cell *grown)
 {
-	struct seen *s;
-	int err = c->cnt * 4 < c->cap * 3 ? 0 : grow(c);
+	struct seen *s = get(c, key);
 
-	if (err)
-		return err;
-	s = find(c, key);
-	if (!s->used) {
-		s->key = *key;
-		s->used = true;
-		c->cnt++;
-	}
+	if (!s)
+		return -ENOMEM;
 	grown->count = now->count - s->cell.count;
 	grown->sum = now->sum - s->cell.sum;
 	s->cell = *now;
 	return 0;
+}
+
+int cells__add(struct cells *c, const struct metric_key *key, const struct metric_cell *more)
+{
+	struct seen *s = get(c, key);
+
+	if (!s)
+		return -ENOMEM;
+	s->cell.count += more->count;
+	s->cell.sum += more->sum;
+	return 0;
+}
+
+bool cells__next(const struct cells *c, size_t *i, struct metric_key *key, struct metric_cell *sum)
+{
+	while (*i < c->cap) {
+		const struct seen *s = &c->slots[(*i)++];
+
+		if (!s->used)
+			continue;
+		*key = s->key;
+		*sum = s->cell;
+		return true;
+	}
+	return false;
+}
+
+void cells__clear(struct cells *c)
+{
+	if (c->cap)
+		memset(c->slots, 0, c->cap * sizeof(*c->slots));
+	c->cnt = 0;
 }

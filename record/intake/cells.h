@@ -7,6 +7,9 @@
 #ifndef RECORD_CELLS_H
 #define RECORD_CELLS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "bpf/metric.h"
 
 struct cells;
@@ -18,5 +21,11 @@ void cells__free(struct cells *c);
  * call reports it. */
 int cells__grown(struct cells *c, const struct metric_key *key, const struct metric_cell *now,
 		 struct metric_cell *grown);
+
+/* For cells in several places: adds them up. -ENOMEM: not added. */
+int cells__add(struct cells *c, const struct metric_key *key, const struct metric_cell *more);
+/* Sets *key and *sum to the next cell after *i, which is 0 at first; false: no more. */
+bool cells__next(const struct cells *c, size_t *i, struct metric_key *key, struct metric_cell *sum);
+void cells__clear(struct cells *c);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "format/text.h"
 #include "obrec.skel.h"
@@ -18,6 +19,11 @@ enum { CELL_OVERHEAD = 128, CELLS_MIN = 4096, CELLS_MAX = 32768, BATCH = 4096 };
 struct metrics {
 	struct probe_env *env;
 	struct cells *cells;
+	/* cells that programs have in arrays of their own, over all arrays so far, and in all now
+	 */
+	struct cells *own, *own_now;
+	const struct metric_own *own_slots[RECORD_MAX_PROBES]; /* NULL: none */
+	size_t own_cnt;					       /* of each */
 	uint64_t from_ns, others; /* start of the interval; last metric_other_cnt */
 	bool named;		  /* series definitions have been written */
 	unsigned cpus;
@@ -79,7 +85,7 @@ static void place_others(void *ctx, const struct series *s, size_t probe, unsign
 	struct places *p = ctx;
 
 	p->at[SERIES_NUMBER(probe, number)] = p->cnt;
-	p->cnt += s->kind == SERIES_HISTOGRAM ? METRIC_BUCKETS : 1;
+	p->cnt += s->kind != SERIES_COUNTER ? METRIC_BUCKETS : 1;
 }
 
 static void set_rates(struct probe_env *env)
@@ -89,6 +95,26 @@ static void set_rates(struct probe_env *env)
 	for (size_t i = 0; probes[i]; i++)
 		if (is_on(env, i) && probes[i]->event)
 			rates[i] = probe_env__option(env, probes[i], "rate");
+}
+
+static struct bpf_map *own_map(const struct probe_env *env, size_t probe)
+{
+	if (!is_on(env, probe) || !probes[probe]->own)
+		return NULL;
+	return bpf_object__find_map_by_name(env->skel->obj, probes[probe]->own);
+}
+
+static int prepare_own(struct probe_env *env)
+{
+	int err = 0;
+
+	for (size_t i = 0; probes[i] && !err; i++) {
+		struct bpf_map *map = own_map(env, i);
+
+		if (map)
+			err = bpf_map__set_max_entries(map, env->features->cpus * METRIC_OWN_SLOTS);
+	}
+	return err;
 }
 
 int metrics_prepare(struct probe_env *env)
@@ -105,8 +131,25 @@ int metrics_prepare(struct probe_env *env)
 		return 0;
 	set_rates(env);
 	cells = cells < CELLS_MIN ? CELLS_MIN : cells > CELLS_MAX ? CELLS_MAX : cells;
-	err = bpf_map__set_max_entries(skel->maps.metrics, cells);
+	err = prepare_own(env);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.metrics, cells);
 	return err ? err : bpf_map__set_max_entries(skel->maps.metric_others, p.cnt);
+}
+
+static int map_own(struct metrics *m)
+{
+	m->own_cnt = m->env->features->cpus * METRIC_OWN_SLOTS;
+	for (size_t i = 0; probes[i]; i++) {
+		struct bpf_map *map = own_map(m->env, i);
+		void *slots = map ? mmap(NULL, m->own_cnt * sizeof(struct metric_own), PROT_READ,
+					 MAP_SHARED, bpf_map__fd(map), 0)
+				  : NULL;
+
+		if (slots == MAP_FAILED)
+			return -errno;
+		m->own_slots[i] = slots;
+	}
+	return 0;
 }
 
 int metrics__new(struct metrics **out, struct probe_env *env)
@@ -127,14 +170,21 @@ int metrics__new(struct metrics **out, struct probe_env *env)
 	m->keys = malloc(m->batch * sizeof(*m->keys));
 	m->values = malloc(m->batch * m->cpus * sizeof(*m->values));
 	err = m->keys && m->values ? cells__new(&m->cells) : -ENOMEM;
-	return err;
+	err = err ? err : cells__new(&m->own);
+	err = err ? err : cells__new(&m->own_now);
+	return err ? err : map_own(m);
 }
 
 void metrics__free(struct metrics *m)
 {
 	if (!m)
 		return;
+	for (size_t i = 0; i < RECORD_MAX_PROBES; i++)
+		if (m->own_slots[i])
+			munmap((void *)m->own_slots[i], m->own_cnt * sizeof(struct metric_own));
 	cells__free(m->cells);
+	cells__free(m->own);
+	cells__free(m->own_now);
 	free(m->keys);
 	free(m->values);
 	free(m);
@@ -153,7 +203,7 @@ static void write_series(void *ctx, const struct series *s, size_t probe, unsign
 		.id = SERIES_NUMBER(probe, number) + 1,
 		.probe = span_of(probes[probe]->name),
 		.name = span_of(s->name),
-		.kind = span_of(s->kind == SERIES_HISTOGRAM ? "histogram" : "counter"),
+		.kind = span_of(s->kind != SERIES_COUNTER ? "histogram" : "counter"),
 		.unit = span_of(s->unit),
 		.keys = span_of(s->keys),
 	};
@@ -161,15 +211,16 @@ static void write_series(void *ctx, const struct series *s, size_t probe, unsign
 	note(m, obz_writer__put(m->env->writer, REC_series, &r));
 }
 
-/* Writes the increase of a key since it was last seen. `text`: replaces the key's text. */
-static void write_cell(struct metrics *m, const struct metric_key *key,
+/* Writes the increase of a key since it was last seen in `seen`. `text`: replaces the key's text.
+ */
+static void write_cell(struct metrics *m, struct cells *seen, const struct metric_key *key,
 		       const struct metric_cell *now, const char *text)
 {
 	const struct series *s = series_of(key->series / SERIES_MAX, key->series % SERIES_MAX);
 	struct metric_cell grown;
 	struct rec_cell r;
 	char own[512] = "";
-	int err = s ? cells__grown(m->cells, key, now, &grown) : -ENOENT;
+	int err = s ? cells__grown(seen, key, now, &grown) : -ENOENT;
 
 	if (err || !(grown.count | grown.sum)) {
 		note(m, err == -ENOMEM ? err : 0);
@@ -184,9 +235,10 @@ static void write_cell(struct metrics *m, const struct metric_key *key,
 		.count = grown.count,
 		.sum = grown.sum,
 	};
-	if (s->kind == SERIES_HISTOGRAM) {
+	if (s->kind != SERIES_COUNTER) {
 		r.low = metric_low(key->bucket);
-		r.high = metric_low(key->bucket + 1);
+		r.high = metric_low(key->bucket +
+				    (s->kind == SERIES_COARSE ? METRIC_COARSE_JOIN : 1));
 	}
 	note(m, obz_writer__put(m->env->writer, REC_cell, &r));
 }
@@ -219,7 +271,7 @@ static int read_cells(struct metrics *m)
 		for (uint32_t i = 0; i < cnt; i++) {
 			struct metric_cell now = sum_up(&m->values[i * m->cpus], m->cpus);
 
-			write_cell(m, &m->keys[i], &now, NULL);
+			write_cell(m, m->cells, &m->keys[i], &now, NULL);
 		}
 	}
 	return 0;
@@ -233,11 +285,38 @@ static void read_others(void *ctx, const struct series *s, size_t probe, unsigne
 	struct metric_cell now;
 
 	memset(key.part, 0xff, sizeof(key.part)); /* not a valid key */
-	for (; key.bucket < (s->kind == SERIES_HISTOGRAM ? METRIC_BUCKETS : 1); key.bucket++, at++)
+	for (; key.bucket < (s->kind != SERIES_COUNTER ? METRIC_BUCKETS : 1); key.bucket++, at++)
 		if (!bpf_map_lookup_elem(bpf_map__fd(m->env->skel->maps.metric_others), &at,
 					 &now) &&
 		    now.count)
-			write_cell(m, &key, &now, "(other)");
+			write_cell(m, m->cells, &key, &now, "(other)");
+}
+
+/* A slot that was taken just now may be seen with part of its key; then it is not in its place. */
+static bool is_in_place(const struct metric_own *slot, size_t at)
+{
+	return slot->cell.count &&
+	       (metric_own_slot(&slot->key) & ~1u) == (at & (METRIC_OWN_SLOTS - 1) & ~1u);
+}
+
+static void read_own(struct metrics *m)
+{
+	struct metric_key key;
+	struct metric_cell sum;
+	int err = 0;
+
+	cells__clear(m->own_now);
+	for (size_t p = 0; p < RECORD_MAX_PROBES; p++)
+		for (size_t i = 0; m->own_slots[p] && i < m->own_cnt && !err; i++) {
+			struct metric_own slot =
+				*(const volatile struct metric_own *)&m->own_slots[p][i];
+
+			if (is_in_place(&slot, i))
+				err = cells__add(m->own_now, &slot.key, &slot.cell);
+		}
+	note(m, err);
+	for (size_t i = 0; cells__next(m->own_now, &i, &key, &sum);)
+		write_cell(m, m->own, &key, &sum, NULL);
 }
 
 int metrics__tick(struct metrics *m, uint64_t now_ns)
@@ -252,12 +331,28 @@ int metrics__tick(struct metrics *m, uint64_t now_ns)
 		each_series(m->env, m, write_series);
 	m->named = true;
 	note(m, read_cells(m));
+	read_own(m);
 	others = __atomic_load_n(&m->env->skel->bss->metric_other_cnt, __ATOMIC_ACQUIRE);
 	if (others != m->others)
 		each_series(m->env, m, read_others);
 	m->others = others;
 	m->from_ns = now_ns;
 	return m->err;
+}
+
+void metrics_add(struct probe_env *env, const struct metric_key *key, uint64_t value)
+{
+	int fd = bpf_map__fd(env->skel->maps.metrics), cpus = libbpf_num_possible_cpus();
+	struct metric_cell *by_cpu = cpus > 0 ? calloc(cpus, sizeof(*by_cpu)) : NULL;
+
+	if (!by_cpu)
+		return;
+	if (bpf_map_lookup_elem(fd, key, by_cpu)) /* a new key */
+		memset(by_cpu, 0, cpus * sizeof(*by_cpu));
+	by_cpu->count++;
+	by_cpu->sum += value;
+	bpf_map_update_elem(fd, key, by_cpu, BPF_ANY);
+	free(by_cpu);
 }
 
 void metrics__reanchor(struct metrics *m)

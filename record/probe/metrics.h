@@ -19,6 +19,10 @@ void metrics__free(struct metrics *m);
 /* Ends the current interval. Returns the first write error. */
 int metrics__tick(struct metrics *m, uint64_t now_ns);
 
+/* Adds an occurrence of a counter, in addition to those of the programs, which must have ended. */
+struct metric_key;
+void metrics_add(struct probe_env *env, const struct metric_key *key, uint64_t value);
+
 /* Writes the series definitions again at the next tick. */
 void metrics__reanchor(struct metrics *m);
 

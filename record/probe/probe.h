@@ -89,7 +89,8 @@ struct probe_option {
 /* A metric counted in the kernel under SERIES_OWN + its position; bpf/metric.bpf.h. */
 struct series {
 	const char *name, *unit; /* unit of the values; "": plain count */
-	enum { SERIES_COUNTER, SERIES_HISTOGRAM } kind;
+	/* SERIES_COARSE: a histogram whose programs use METRIC_COARSE(). */
+	enum { SERIES_COUNTER, SERIES_HISTOGRAM, SERIES_COARSE } kind;
 	const char *keys; /* names of the key's parts, joined by tabs */
 	/* Formats a key as text, its parts joined by tabs. NULL: no key. */
 	void (*key_text)(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
@@ -105,6 +106,7 @@ struct probe {
 	const struct probe *needs;	    /* a required probe earlier in the list */
 	unsigned event;			    /* record kind (REC_NAME) of its events; 0: none */
 	const struct series *series;	    /* ends with an entry without name */
+	const char *own;		    /* map of struct metric_own; NULL: none */
 	const struct probe_option *options; /* likewise; at most RECORD_PROBE_OPTIONS */
 	/* Returns in one line why the options are inconsistent; NULL: they are consistent. */
 	const char *(*conflict)(const struct record_opts *opts);

@@ -38,6 +38,21 @@ static void test_buckets(void)
 	CHECK(metric_bucket((1ULL << METRIC_VALUE_BITS) - 1) == METRIC_BUCKETS - 2);
 }
 
+/* Each coarse bucket begins and ends where a fine one does, and is wide enough for no more than 6
+ * %. */
+static void test_coarse(void)
+{
+	for (uint64_t v = 1; v < 1ULL << 40; v += v / 7 + 1) {
+		uint32_t b = METRIC_COARSE(metric_bucket(v));
+		uint64_t low = metric_low(b), high = metric_low(b + METRIC_COARSE_JOIN);
+
+		CHECK(low <= v && v < high);
+		CHECK(METRIC_COARSE(metric_bucket(high)) == b + METRIC_COARSE_JOIN);
+		CHECK(v < METRIC_SUBS || (high - low) * 8 <= low);
+	}
+	CHECK(METRIC_COARSE(METRIC_BUCKETS - 1) == METRIC_BUCKETS - 1);
+}
+
 static void test_log2(void)
 {
 	CHECK(metric_log2(0) == 0);
@@ -91,11 +106,72 @@ static void test_many(void)
 	cells__free(c);
 }
 
+/* A cell in several places is added up; a clear forgets all but keeps working. */
+static void test_add(void)
+{
+	enum { KEYS = 5000, PLACES = 3 };
+	struct metric_key key = {0};
+	struct metric_cell sum;
+	uint64_t seen = 0, count = 0, total = 0;
+	struct cells *c;
+
+	CHECK(!cells__new(&c));
+	for (int round = 0; round < 2; round++) {
+		cells__clear(c);
+		seen = count = total = 0;
+		for (uint64_t i = 0; i < KEYS * PLACES; i++) {
+			key.part[1] = i % KEYS;
+			CHECK(!cells__add(c, &key, &(struct metric_cell){1, i % KEYS}));
+		}
+		for (size_t i = 0; cells__next(c, &i, &key, &sum); seen++) {
+			CHECK(sum.count == PLACES && sum.sum == PLACES * key.part[1]);
+			count += sum.count;
+			total += key.part[1];
+		}
+		CHECK(seen == KEYS && count == KEYS * PLACES &&
+		      total == (uint64_t)KEYS * (KEYS - 1) / 2);
+	}
+	cells__clear(c);
+	seen = 0;
+	CHECK(!cells__next(c, &(size_t){0}, &key, &sum));
+	cells__free(c);
+}
+
+/* Keys that differ in one part only are spread over all slots. */
+static void test_own_slots(void)
+{
+	enum { KEYS = METRIC_OWN_SLOTS / 2 };
+	static unsigned char used[METRIC_OWN_SLOTS];
+
+	for (int part = 0; part < METRIC_KEY_PARTS + 1; part++) {
+		unsigned distinct = 0;
+
+		memset(used, 0, sizeof(used));
+		for (uint64_t i = 0; i < KEYS; i++) {
+			struct metric_key key = {.series = 7};
+			uint32_t slot;
+
+			if (part < METRIC_KEY_PARTS)
+				key.part[part] = i;
+			else
+				key.bucket = i;
+			slot = metric_own_slot(&key);
+			CHECK(slot < METRIC_OWN_SLOTS);
+			distinct += !used[slot];
+			used[slot] = 1;
+		}
+		CHECK(distinct > KEYS / 2); /* 79 % of them when spread at random */
+	}
+}
+
 int main(void)
 {
 	test_buckets();
+	test_coarse();
+	test_add();
+	test_own_slots();
 	test_log2();
 	test_grown();
 	test_many();
-	return 0;
+	return failed;
 }
