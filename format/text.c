@@ -333,6 +333,45 @@ char *format_duration(char *buf, uint64_t ns)
 	return buf;
 }
 
+/* Numbers of include/linux/errno.h, which programs never see. */
+static const char *kernel_errno(uint32_t number)
+{
+	static const char *const names[] = {
+		[0] = "ERESTARTSYS",
+		[1] = "ERESTARTNOINTR",
+		[2] = "ERESTARTNOHAND",
+		[3] = "ENOIOCTLCMD",
+		[4] = "ERESTART_RESTARTBLOCK",
+		[5] = "EPROBE_DEFER",
+		[6] = "EOPENSTALE",
+		[7] = "ENOPARAM",
+		[9] = "EBADHANDLE",
+		[10] = "ENOTSYNC",
+		[11] = "EBADCOOKIE",
+		[12] = "ENOTSUPP",
+		[13] = "ETOOSMALL",
+		[14] = "ESERVERFAULT",
+		[15] = "EBADTYPE",
+		[16] = "EJUKEBOX",
+		[17] = "EIOCBQUEUED",
+		[18] = "ERECALLCONFLICT",
+	};
+
+	number -= 512;
+	return number < sizeof(names) / sizeof(*names) ? names[number] : NULL;
+}
+
+char *format_errno(char *buf, uint32_t number)
+{
+	const char *name = number && number < 512 ? strerrorname_np(number) : kernel_errno(number);
+
+	if (name)
+		snprintf(buf, 24, "%s", name);
+	else
+		snprintf(buf, 24, "%u", number);
+	return buf;
+}
+
 /* ---- messages ---- */
 
 static const char *message_program = "obrec";

@@ -36,6 +36,9 @@ char *format_bytes(char *buf, uint64_t bytes);
 char *format_count(char *buf, uint64_t n);
 char *format_duration(char *buf, uint64_t ns);
 
+/* "ENOENT", also of numbers that only the kernel uses; else the number. As above. */
+char *format_errno(char *buf, uint32_t number);
+
 static inline struct span span_of(const char *s)
 {
 	return (struct span){s, s ? __builtin_strlen(s) : 0};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/store/buckets.h"
+#include "format/text.h"
 
 struct quantile {
 	struct buckets buckets;
@@ -78,15 +79,32 @@ static void signal_name(sqlite3_context *c, int argc, sqlite3_value **argv)
 	sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
 }
 
+static void errno_name(sqlite3_context *c, int argc, sqlite3_value **argv)
+{
+	sqlite3_int64 number = sqlite3_value_int64(argv[0]);
+	char text[24];
+
+	if (number > 0 && number <= UINT32_MAX)
+		sqlite3_result_text(c, format_errno(text, number), -1, SQLITE_TRANSIENT);
+}
+
 int functions_add(sqlite3 *db)
 {
+	static const struct {
+		const char *name;
+		int args;
+		void (*fn)(sqlite3_context *c, int argc, sqlite3_value **argv);
+	} functions[] = {
+		{"part", 3, part},
+		{"signal_name", 1, signal_name},
+		{"errno_name", 1, errno_name},
+	};
 	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	int rc = sqlite3_create_function_v2(db, "quantile", 4, flags, NULL, NULL, quantile_step,
 					    quantile_final, NULL);
 
-	if (!rc)
-		rc = sqlite3_create_function_v2(db, "part", 3, flags, NULL, part, NULL, NULL, NULL);
-	return rc ? rc
-		  : sqlite3_create_function_v2(db, "signal_name", 1, flags, NULL, signal_name, NULL,
-					       NULL, NULL);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions) && !rc; i++)
+		rc = sqlite3_create_function_v2(db, functions[i].name, functions[i].args, flags,
+						NULL, functions[i].fn, NULL, NULL, NULL);
+	return rc;
 }

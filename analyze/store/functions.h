@@ -5,6 +5,7 @@
  *	quantile(p, low, high, count)   aggregate over the rows of a histogram: buckets_quantile()
  *	part(key, keys, name)           part of a tab-separated key, by its name in `keys`; or NULL
  *	signal_name(number)             "SIGTERM"; the number where it has no name (Linux)
+ *	errno_name(number)              "ENOENT"; NULL for 0
  */
 #ifndef ANALYZE_FUNCTIONS_H
 #define ANALYZE_FUNCTIONS_H
