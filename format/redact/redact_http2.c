@@ -82,8 +82,14 @@ static bool is_block(unsigned type)
 
 /* ---- header blocks ---- */
 
+/* gRPC adds "-bin" to the name when the value is binary. */
 static bool is_secret(struct span name)
 {
+	static const char binary[] = "-bin";
+	size_t n = sizeof(binary) - 1;
+
+	if (name.len > n && !memcmp(name.p + name.len - n, binary, n))
+		name.len -= n;
 	return redact_name_where(name.p, name.len) & REDACT_IN_HEADER;
 }
 

@@ -43,6 +43,9 @@ static const struct row {
 		"subscription-key:**\r\n\r\n"),
 	SECRETS("http/1: trailers", "HTTP/1.1 200 OK\r\n\r\n0\r\nX-Auth-Token: abc\r\n\r\n",
 		"HTTP/1.1 200 OK\r\n\r\n0\r\nX-Auth-Token:****\r\n\r\n"),
+	SECRETS("http/1: signature with its hash's size",
+		"POST / HTTP/1.1\r\nX-Hub-Signature-256: sha256=ab\r\n\r\n",
+		"POST / HTTP/1.1\r\nX-Hub-Signature-256:**********\r\n\r\n"),
 	NONE("http/1: usual fields",
 	     "GET /?page=2&q=x HTTP/1.1\r\nHost: h:80\r\nAccept: a;q=0.9\r\nIdempotency-Key: 1\r\n"
 	     "Sec-WebSocket-Key: k\r\nConnection: close\r\nX-Request-ID: 7\r\nX-Tokens: 3\r\n\r\n"),
@@ -84,6 +87,11 @@ static const struct row {
 		",\"token\":null}\n",
 		"{\"a\":{\"client_secret\":\"*\"},\"otp\":****,\"refresh_token\":[\"**\",{\"*\":*}]"
 		",\"token\":null}\n"),
+	SECRETS("json: several of a kind",
+		"{\"passwords\":[\"ab\",\"c\"],\"access_tokens\":{\"a\":\"b\"},\"api_keys\":[\"d\"]"
+		"}\n",
+		"{\"passwords\":[\"**\",\"*\"],\"access_tokens\":{\"*\":\"*\"},\"api_keys\":[\"*\"]"
+		"}\n"),
 	SECRETS("json: escaped names, JSON in a string",
 		"{\"pass\\u0077ord\":\"a\",\"m\":\"{\\\"token\\\":\\\"b c\\\",\\\"d\\\":1}\"}\n",
 		"{\"pass\\u0077ord\":\"*\",\"m\":\"{\\\"token\\\":\\\"****\",\\\"d\\\":1}\"}\n"),
@@ -103,6 +111,11 @@ static const struct row {
 		H2 "\0\0\x1e\1\5\0\0\0\1"
 		   "\4\x0e/?token=**&c=d"
 		   "\x0f\x24\x0bh://u:*@h/x"),
+	SECRETS("http/2: binary metadata of gRPC",
+		H2 "\0\0\x13\1\5\0\0\0\1"
+		   "\0\x0dx-a-token-bin\3abc",
+		H2 "\0\0\x13\1\5\0\0\0\1"
+		   "\0\x0dx-a-token-bin\3***"),
 	SECRETS("http/2: in Huffman code all behind it",
 		H2 "\0\0\x16\1\5\0\0\0\1"
 		   "\4\x94\x60\x91\xff\x9d\xa0\x0f\xc2\x4f\xd4\xb5\x40\x86\x49\x61\x52\xbf\x9f\x8a"
