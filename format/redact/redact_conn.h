@@ -64,8 +64,10 @@ enum bind_part { BIND_FORMATS, BIND_FORMAT, BIND_VALUES, BIND_SIZE, BIND_VALUE }
 struct redact_packets {
 	struct redact_frames frames;
 	bool mysql, login, startup, goes_on;
-	bool late;   /* seen from its middle on: may be another protocol */
-	bool copies; /* PostgreSQL server: COPY rows follow */
+	bool late;     /* seen from its middle on: may be another protocol */
+	bool copies;   /* PostgreSQL server: COPY rows follow */
+	bool echoes;   /* client: errors of the server may repeat a secret it has sent */
+	bool answered; /* client: the server has sent something since */
 	uint8_t command;
 	bool tls, compresses, sealed; /* MySQL: data after the login is not readable */
 	bool attributes;	      /* MySQL: queries may have attributes */

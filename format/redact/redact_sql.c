@@ -2,9 +2,10 @@
 /*
  * Masks logins of MySQL and PostgreSQL, and statements that contain a secret (redact_statement.c);
  * with --redact=sql, all literals and parameters, and the rows of COPY and LOAD DATA. Except for
- * these rows, only the client sends secrets. Its packets are tracked from the first bytes of the
- * connection, across calls, which may cut them anywhere. After missing bytes, or when seen from the
- * middle on, tracking starts at a call that consists of complete packets.
+ * these rows and the text of errors, which may repeat a statement, only the client sends secrets.
+ * Its packets are tracked from the first bytes of the connection, across calls, which may cut them
+ * anywhere. After missing bytes, or when seen from the middle on, tracking starts at a call that
+ * consists of complete packets.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ enum {
 	HEAD_SZ = 4,	     /* minimum header size */
 	LATE_MIN = 512,	     /* a call of this length may be the start of a statement */
 	STARTUP_SNIFF = 8,   /* length 4, version 4 */
+	ERR_HEAD = 9,	     /* 0xff, code 2, '#', state 5; then the text of an error */
 	GREETING_SNIFF = 6,  /* length 3, sequence 0, protocol 10, first digit of the version */
 	MYSQL_MAX = 0xffffff /* a packet of this size continues in the next one */
 };
@@ -223,7 +225,9 @@ static void packet_end(void *own)
 {
 	struct redact_packets *s = own;
 	uint64_t name = 1ULL << s->name % 64;
+	bool bound = s->mysql ? s->command == COM_STMT_EXECUTE : s->frames.head[0] == 'B';
 
+	s->echoes |= s->literal.named || (bound && s->secret_names & name);
 	if (s->mysql && s->command == COM_STMT_PREPARE && s->literal.named)
 		s->secret_names = UINT64_MAX;
 	else if (!s->mysql && s->frames.head[0] == 'P' && s->literal.named)
@@ -342,23 +346,40 @@ static const struct redact_framing postgresql = {
 	.lost = lost,
 };
 
-/* ---- COPY rows of PostgreSQL's server ---- */
+/* ---- answers: errors, and COPY rows of PostgreSQL ---- */
 
-static int rows_head(void *own, struct redact_frames *f, const struct redact_call *c)
+static int answer_head(void *own, struct redact_frames *f, const struct redact_call *c)
+{
+	struct redact_packets *s = own;
+	uint8_t type = f->head[0];
+
+	if (!isalnum(type) || be32(f->head + 1) < 4)
+		return FRAME_BAD;
+	if (c->sql && (type == 'd' || type == 'H' || type == 'W'))
+		s->copies = true;
+	else if (type == 'C' || type == 'Z')
+		s->copies = false;
+	s->command = 0;
+	return redact_frame(f, be32(f->head + 1) - 4, type == 'E' || (c->sql && type == 'd'));
+}
+
+/* Masks rows, and all fields of an error but its severity and code. Each field is its kind and
+ * then a NUL-terminated string. */
+static uint8_t answer_byte(void *own, const struct redact_call *c, uint8_t ch)
 {
 	struct redact_packets *s = own;
 
 	(void)c;
-	if (!isalnum(f->head[0]) || be32(f->head + 1) < 4)
-		return FRAME_BAD;
-	if (f->head[0] == 'd' || f->head[0] == 'H' || f->head[0] == 'W')
-		s->copies = true;
-	else if (f->head[0] == 'C' || f->head[0] == 'Z')
-		s->copies = false;
-	return redact_frame(f, be32(f->head + 1) - 4, f->head[0] == 'd');
+	if (s->frames.head[0] == 'd')
+		return '*';
+	if (!s->command || !ch) {
+		s->command = ch;
+		return ch;
+	}
+	return strchr("SVC", s->command) ? ch : '*';
 }
 
-static bool rows_start(void *own, const struct redact_call *c)
+static bool answer_starts(void *own, const struct redact_call *c)
 {
 	(void)own;
 	if (c->pos <= 1 && c->kept && (*c->p == 'R' || *c->p == 'E')) /* pos 1: TLS was refused */
@@ -367,7 +388,7 @@ static bool rows_start(void *own, const struct redact_call *c)
 	       be32(c->p + 1) >= 4 && (uint64_t)be32(c->p + 1) + 1 <= c->len;
 }
 
-static void rows_lost(void *own, struct redact_call *c, size_t from, size_t to)
+static void answer_lost(void *own, struct redact_call *c, size_t from, size_t to)
 {
 	struct redact_packets *s = own;
 
@@ -375,21 +396,61 @@ static void rows_lost(void *own, struct redact_call *c, size_t from, size_t to)
 		redact_mask(c, from, to, '*');
 }
 
-static const struct redact_framing rows = {
+static const struct redact_framing postgresql_answers = {
 	.head_sz = 5,
-	.head = rows_head,
-	.starts = rows_start,
-	.lost = rows_lost,
+	.head = answer_head,
+	.starts = answer_starts,
+	.byte = answer_byte,
+	.lost = answer_lost,
 };
 
-static void follow_rows(struct redact_side *side, struct redact_call *c)
+static int reply_head(void *own, struct redact_frames *f, const struct redact_call *c)
 {
-	if (!side->packets)
-		side->packets = calloc(1, sizeof(*side->packets));
-	if (side->packets)
-		redact_frames(&side->packets->frames, &rows, side->packets, c, 0);
-	else
+	struct redact_packets *s = own;
+
+	(void)c;
+	s->number = 0;
+	return redact_frame(f, le24(f->head), true);
+}
+
+/* Masks the text of ERR_Packet. */
+static uint8_t reply_byte(void *own, const struct redact_call *c, uint8_t ch)
+{
+	struct redact_packets *s = own;
+
+	(void)c;
+	if (!s->number)
+		s->frames.secret = ch == 0xff;
+	return s->number++ < ERR_HEAD ? ch : '*';
+}
+
+static bool reply_starts(void *own, const struct redact_call *c)
+{
+	(void)own;
+	return c->kept >= HEAD_SZ && c->p[3] == 1 && le24(c->p) + HEAD_SZ <= c->len;
+}
+
+static const struct redact_framing mysql_answers = {
+	.head_sz = HEAD_SZ,
+	.head = reply_head,
+	.starts = reply_starts,
+	.byte = reply_byte,
+};
+
+/* `first`: the call starts with a message, because the client has sent something before it. */
+static void follow_answers(struct redact_side *side, struct redact_call *c, bool mysql, bool first)
+{
+	struct redact_packets *s = side->packets;
+
+	if (!s)
+		s = side->packets = calloc(1, sizeof(*s));
+	if (!s) {
 		redact_mask(c, 0, c->kept, '*');
+		return;
+	}
+	if (first && (!s->frames.in_step || s->frames.next != c->pos))
+		redact_frames_begin(&s->frames, c->pos);
+	redact_frames(&s->frames, mysql ? &mysql_answers : &postgresql_answers, s, c, 0);
 }
 
 /* ---- which connections ---- */
@@ -562,9 +623,22 @@ static void follow(struct redact_conn *conn, struct redact_side *side, struct re
 		redact_mask(c, 0, c->kept, '*');
 		return;
 	}
+	if (s->answered)
+		s->answered = s->echoes = false;
 	redact_frames(&s->frames, s->mysql ? &mysql : &postgresql, s, c, 0);
 	if (s->tls && !s->frames.left)
 		conn->sql = SQL_NOT;
+}
+
+static void answer(struct redact_conn *conn, struct redact_call *c)
+{
+	struct redact_packets *client = conn->side[conn->client].packets;
+	bool first = client && !client->answered;
+
+	if (client)
+		client->answered = true;
+	if (c->sql || !client || client->echoes)
+		follow_answers(&conn->side[c->dir], c, conn->sql == SQL_MYSQL, first);
 }
 
 bool redact_sql(struct redact_call *c)
@@ -585,7 +659,7 @@ bool redact_sql(struct redact_call *c)
 		return false;
 	if (conn->client == c->dir)
 		follow(conn, &conn->side[c->dir], c);
-	else if (c->sql && conn->sql == SQL_POSTGRESQL)
-		follow_rows(&conn->side[c->dir], c);
+	else if (conn->sql)
+		answer(conn, c);
 	return conn->sql && conn->sql_sure;
 }

@@ -195,7 +195,68 @@ static const struct row rows[] = {
 	 false,
 	 {SAME(STARTUP), KEPT("Q\0\0\0\x0dselect 1\0Q\0\0\0\x10 set passw", 6, NULL),
 	  C("= 's3cret'\0", "***********"), SAME("Q\0\0\0\x0fselect 'a'\0")}},
+	{"postgresql error that repeats a secret",
+	 false,
+	 true,
+	 {C(STARTUP "Q\0\0\0\x20"
+		    "alter rol u password 's3cr'\0",
+	    STARTUP "Q\0\0\0\x20"
+		    "alter rol u password '****'\0"),
+	  R("E\0\0\0\x1e"
+	    "SERROR\0C42601\0Mat \"s3cr\"\0\0"
+	    "Z\0\0\0\5I",
+	    "E\0\0\0\x1e"
+	    "SERROR\0C42601\0M*********\0\0"
+	    "Z\0\0\0\5I"),
+	  SAME("Q\0\0\0\x0e"
+	       "selec 'a'\0"),
+	  RSAME("E\0\0\0\x1b"
+		"SERROR\0C42601\0Mat \"a\"\0\0")}},
+	{"postgresql error that repeats a literal",
+	 true,
+	 true,
+	 {SAME(STARTUP),
+	  RSAME("R\0\0\0\x8\0\0\0\0"
+		"Z\0\0\0\5I"),
+	  C("Q\0\0\0\x0e"
+	    "selec 'a'\0",
+	    "Q\0\0\0\x0e"
+	    "selec '*'\0"),
+	  R("E\0\0\0\x1b"
+	    "SERROR\0C42601\0Mat \"a\"\0\0",
+	    "E\0\0\0\x1b"
+	    "SERROR\0C42601\0M******\0\0")}},
 	/* ---- MySQL ---- */
+	{"mysql error that repeats a secret",
+	 false,
+	 true,
+	 {C(PLAIN_LOGIN "******"
+			"\x21\0\0\0"
+			"\3"
+			"alter usr u identified by 's3cr'",
+	    PLAIN_LOGIN "******"
+			"\x21\0\0\0"
+			"\3"
+			"alter usr u identified by '****'"),
+	  R("\x16\0\0\1"
+	    "\xff\x28\4#42000"
+	    "near ''s3cr''",
+	    "\x16\0\0\1"
+	    "\xff\x28\4#42000"
+	    "*************"),
+	  SAME("\x0a\0\0\0"
+	       "\3"
+	       "selec 'a'"),
+	  RSAME("\x15\0\0\1"
+		"\xff\x28\4#42000"
+		"near 'selec'"),
+	  SAME("\x17\0\0\0"
+	       "\3"
+	       "select password from u"),
+	  RSAME("\x01\0\0\1"
+		"\1"
+		"\x04\0\0\2"
+		"s3cr")}},
 	{"mysql file that is loaded",
 	 true,
 	 true,
@@ -222,6 +283,10 @@ static const struct row rows[] = {
 	 true,
 	 {C(LOGIN("\x85", "\x09", "\1") "******\x16\0\0\0\3\1\1\0\1\xfd\0\2id\3abcselect 1",
 	    LOGIN("\x85", "\x09", "\1") "******\x16\0\0\0\3\1********************")}},
+	{"mysql error of a login, which repeats none",
+	 false,
+	 true,
+	 {SAME(PLAIN_LOGIN "******"), RSAME("\x16\0\0\2\xff\x15\4#28000Access denied")}},
 	{"mysql parameters of a statement that names a secret",
 	 false,
 	 true,
