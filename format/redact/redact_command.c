@@ -78,8 +78,13 @@ static bool is_secret(const char *p, const char *end)
 	return redact_name_is_secret(last, end - last) || redact_name_is_secret(p, end - p);
 }
 
+/* Also -HNAME and --header=NAME. */
 static bool is_header(const char *p, const char *end)
 {
+	const char *equals = memchr(p, '=', end - p);
+
+	if (equals && end - p > 2 && p[0] == '-' && p[1] == '-')
+		p = equals + 1;
 	while (p < end && (*p == '"' || *p == '\''))
 		p++;
 	if (end - p > 2 && !memcmp(p, "-H", 2))
