@@ -229,6 +229,8 @@ int place_open_special(const struct place *p, int flags, const char **why)
 	struct stat st;
 	int fd, err;
 
+	if (p->kind == PLACE_SPECIAL && !place_trusted(&p->st))
+		return refuse(why, "it belongs to another user", -EACCES);
 	if (p->kind == PLACE_FD)
 		fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
 	else

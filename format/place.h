@@ -34,9 +34,9 @@ void place_close(struct place *p);
 bool place_trusted(const struct stat *st);
 
 /*
- * Opens PLACE_SPECIAL or PLACE_FD (a duplicate) for writing. With O_NONBLOCK in flags, a FIFO
- * without reader is an error; otherwise waits for a reader. Returns a descriptor, or negative errno
- * and *why.
+ * Opens PLACE_SPECIAL, unless it belongs to another user, or PLACE_FD (a duplicate) for writing.
+ * With O_NONBLOCK in flags, a FIFO without reader is an error; otherwise waits for a reader.
+ * Returns a descriptor, or negative errno and *why.
  */
 int place_open_special(const struct place *p, int flags, const char **why);
 

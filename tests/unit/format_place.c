@@ -151,6 +151,15 @@ static void test_special(void)
 	CHECK(!unlink("plain/fifo") && !mkfifo("plain/fifo", 0600));
 	close(reader);
 	place_close(&p);
+	/* what another user laid is not opened, nor waited for */
+	if (geteuid())
+		return;
+	CHECK(!mkfifo("sticky/pipe", 0666) && !chown("sticky/pipe", OTHER, OTHER));
+	CHECK(!place_find(&p, "sticky/pipe", &why));
+	reader = open("sticky/pipe", O_RDONLY | O_NONBLOCK);
+	CHECK(place_open_special(&p, 0, &why) == -EACCES && strstr(why, "another user"));
+	close(reader);
+	place_close(&p);
 }
 
 /* In `dir`: what becomes of name when it is kept. */
