@@ -28,7 +28,8 @@ const char *obz_strerror(int err);
 
 struct obz_writer_opts {
 	const char *header_json; /* complete obz.json; the writer adds "uuid" and "format" */
-	uint64_t max_sz; /* 0: no limit; else put/add return OBZ_MAX_SIZE rather than exceed it */
+	uint64_t max_sz; /* 0: no limit; else put/add return full_err rather than exceed it */
+	int full_err;	 /* 0: OBZ_MAX_SIZE */
 	int zstd_level;	 /* 0: 1 */
 	/*
 	 * For copies of members of an archive (recover, merge); NULL: a new uuid, this build's

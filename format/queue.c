@@ -247,7 +247,7 @@ int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool la
 	if (err)
 		return err;
 	if (s->full)
-		return OBZ_MAX_SIZE;
+		return w->full_err;
 	if (k->cnt == k->cap) {
 		size_t cap = k->cap ? k->cap * 2 : 64;
 		uint8_t *rows = realloc(k->rows, cap * k->info->sz);

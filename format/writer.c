@@ -35,7 +35,7 @@ static int put_json(struct obz_writer *w, const char *name, struct json_object *
 	int err = text ? 0 : -ENOMEM;
 
 	if (!err && w->max_sz && w->out.bytes + member_out_sz(len) + 1024 > w->max_sz)
-		err = OBZ_MAX_SIZE;
+		err = w->full_err;
 	if (!err)
 		err = member_out_put(&w->out, name, text, len);
 	free(text);
@@ -116,6 +116,7 @@ int obz_writer__new(struct obz_writer **out, int fd, const struct obz_writer_opt
 	pthread_mutex_init(&w->queue_lock, NULL);
 	pthread_cond_init(&w->due, NULL);
 	w->max_sz = opts->max_sz;
+	w->full_err = opts->full_err ? opts->full_err : OBZ_MAX_SIZE;
 	w->zstd_level = opts->zstd_level ? opts->zstd_level : 1;
 	queue_init(w);
 	w->encoder = chunk_encoder_new(w->zstd_level);
@@ -226,7 +227,7 @@ int obz_writer__refuses(struct obz_writer *w)
 	for (unsigned s = 0; s < w->stream_cnt; s++)
 		full |= w->streams[s].full;
 	pthread_mutex_unlock(&w->queue_lock);
-	return full ? OBZ_MAX_SIZE : 0;
+	return full ? w->full_err : 0;
 }
 
 /* ---- the end ---- */

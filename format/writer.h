@@ -91,6 +91,7 @@ struct obz_writer {
 	uint64_t debug_sz;
 
 	uint64_t max_sz;
+	int full_err; /* at max_sz */
 	int zstd_level;
 	uint8_t uuid[16];
 	char uuid_text[37];
@@ -103,7 +104,7 @@ struct obz_writer {
 void queue_init(struct obz_writer *w);
 void queue_fini(struct obz_writer *w);
 
-/* -E2BIG, OBZ_MAX_SIZE, -ENOMEM, -EINVAL; -EAGAIN: retry after all chunks are encoded. `last`: all
+/* -E2BIG, w->full_err, -ENOMEM, -EINVAL; -EAGAIN: retry after all chunks are encoded. `last`: all
  * are encoded. */
 int queue_put(struct obz_writer *w, enum rec_kind kind, const void *rec, bool last);
 

@@ -113,7 +113,7 @@ static int write_member(struct obz_writer *w, const char *name, int fd, uint64_t
 	room = queue_has_room(w, member_out_sz(sz), false);
 	pthread_mutex_unlock(&w->queue_lock);
 	pthread_mutex_lock(&w->write_lock);
-	err = w->err ? w->err : room ? member_out_copy(&w->out, name, fd, off, sz) : OBZ_MAX_SIZE;
+	err = w->err ? w->err : room ? member_out_copy(&w->out, name, fd, off, sz) : w->full_err;
 	pthread_mutex_unlock(&w->write_lock);
 	pthread_mutex_lock(&w->queue_lock);
 	if (!err && !strncmp(name, ".build-id/", 10))

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -168,6 +170,29 @@ static int open_output(struct output *out, const char *path)
 	return err;
 }
 
+enum { FILE_LIMIT_ROOM = 4 << 10 };
+
+/*
+ * The file size limit of the process (ulimit -f) bounds the archive as --max-size does, so that
+ * what is captured first is kept. With the reserve for the end, the bound stays below what a write
+ * needs.
+ */
+static void bound_size(struct obz_writer_opts *opts, int fd)
+{
+	struct rlimit limit;
+	struct stat st;
+	uint64_t room;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || getrlimit(RLIMIT_FSIZE, &limit) ||
+	    limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur <= FILE_LIMIT_ROOM)
+		return;
+	room = limit.rlim_cur - FILE_LIMIT_ROOM;
+	if (opts->max_sz && opts->max_sz <= room)
+		return;
+	opts->max_sz = room;
+	opts->full_err = -EFBIG;
+}
+
 static int open_and_record(struct options *o, int argc, char **argv, struct command_child *cmd,
 			   struct nursery *nursery)
 {
@@ -188,6 +213,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 	err = open_output(&out, o->output);
 	if (err)
 		return EXIT_FAIL;
+	bound_size(&wopts, out.fd);
 	header = header_json(o, argc, argv);
 	wopts.header_json = header;
 	err = header ? obz_writer__new(&w, out.fd, &wopts) : -ENOMEM;

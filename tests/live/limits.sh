@@ -31,6 +31,11 @@ status=0; (ulimit -f 64; exec "$OBREC" -d 60s -F 999 -e cpu --debuginfo none -p 
 recorded "ulimit -f" "$T/limit.obz" 3 file-size-limit
 within "ulimit -f: bytes" "$(stat -c %s "$T/limit.obz")" 20000 65536
 
+# also when debuginfo of many binaries wants the room, and rows come in bursts
+"$WORKLOAD/demo" 3600 >/dev/null & pids+=($!)
+status=0; (ulimit -f 96; exec "$OBREC" -d 60s -F 2999 -a -e cpu -o "$T/all.obz") 2>"$T/err" || status=$?
+recorded "ulimit -f, all processes" "$T/all.obz" 3 file-size-limit
+
 mkdir "$T/small"; mount -t tmpfs -o size=64k tmpfs "$T/small"
 status=0; "$OBREC" -d 60s -F 999 -e cpu --debuginfo none -p $demo -o "$T/small/full.obz" 2>"$T/err" || status=$?
 recorded "disk full" "$T/small/full.obz" 3 disk-full
