@@ -13,6 +13,9 @@
  * Every event is first counted by process in the probe's series `events`. Per process and second,
  * at most the probe's rate is sent; further events are counted in the series `throttled`. An event
  * that does not fit into the ring buffer is counted as lost.
+ *
+ * Events of a probe's other records are begun with EVENT_BEGIN_OF() and counted in two series of
+ * their own, one after the other: NAME_events and NAME_throttled.
  */
 #ifndef BPF_EVENT_BPF_H
 #define BPF_EVENT_BPF_H
@@ -49,22 +52,25 @@ static __always_inline void *event_scratch_of(__u32 entry)
 /* Counts the event; whether it may be sent. A function, as its key would be too much for the stack
  * of programs that also take stacks: kernels before 6.12 allow 512 bytes for all frames together.
  */
-static __noinline bool event_admit(__u32 probe, __u64 who, const char *comm)
+static __noinline bool event_admit(__u32 probe, __u32 series, __u32 bound, const char *comm)
 {
 	struct metric_key key = {};
 
 	metric_key_comm(&key, comm);
-	count_add(probe, SERIES_EVENTS, &key, 0);
-	if (event_within_rate(probe, who >> 32))
+	count_add(probe, series, &key, 0);
+	if (event_within_rate(probe, bound))
 		return true;
-	count_add(probe, SERIES_THROTTLED, &key, 0);
+	count_add(probe, series + 1, &key, 0);
 	return false;
 }
 
-/* Returns the record buffer and claims the scratch. NULL: the event is not sent and has been
- * counted. `comm` NULL: the current task's. */
-static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe, __u64 who,
-					 const char *comm, __u32 comm_at)
+/*
+ * Returns the record buffer and claims the scratch. NULL: the event is not sent and has been
+ * counted. `series`: of all events; the next one is of those throttled. `bound`: tgid whose rate is
+ * limited. `comm` NULL: the current task's.
+ */
+static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe, __u32 series,
+					 __u32 bound, __u64 who, const char *comm, __u32 comm_at)
 {
 	struct event_scratch *e;
 	char current[WIRE_COMM_LEN];
@@ -74,7 +80,7 @@ static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe,
 		bpf_get_current_comm(current, sizeof(current));
 		comm = current;
 	}
-	if (!event_admit(probe, who, comm))
+	if (!event_admit(probe, series, bound, comm))
 		return NULL;
 	s = scratch_claim(entry);
 	if (!s)
@@ -93,9 +99,11 @@ static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe,
 	return e;
 }
 
-#define EVENT_BEGIN_AS(name, entry, who, comm_)                                                    \
-	event_begin(entry, EVENT_##name, PROBE_##name, who, comm_,                                 \
+#define EVENT_BEGIN_OF(probe, name, series, bound, entry, who, comm_)                              \
+	event_begin(entry, EVENT_##name, PROBE_##probe, series, bound, who, comm_,                 \
 		    __builtin_offsetof(struct event_##name, task_comm))
+#define EVENT_BEGIN_AS(name, entry, who, comm_)                                                    \
+	EVENT_BEGIN_OF(name, name, SERIES_EVENTS, (who) >> 32, entry, who, comm_)
 #define EVENT_BEGIN(name, entry, who) EVENT_BEGIN_AS(name, entry, who, NULL)
 
 /* Stores the current task's kernel and user stack in the scratch's sample. For programs that run in

@@ -194,9 +194,11 @@ static void put_events(const struct report *r)
 
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", e->name);
 		shown = report_number(r, sql);
-		snprintf(sql, sizeof(sql),
-			 "SELECT sum(count) FROM counter WHERE probe = '%s' AND series = 'events'",
-			 e->kind);
+		snprintf(
+			sql, sizeof(sql),
+			"SELECT sum(count) FROM counter WHERE (probe = '%s' AND series = 'events') "
+			"OR series = '%s_events'",
+			e->kind, e->kind);
 		total = report_number(r, sql);
 		if (shown && !has_section(e->kind)) {
 			snprintf(text, sizeof(text), "%s: %s; see obana query \"SELECT * FROM %s\"",

@@ -44,7 +44,7 @@ enum section_as {
 
 struct section {
 	const char *name;    /* "runq-latency" */
-	const char *probe;   /* "runq"; "samples": of any; empty: traffic, or the capture */
+	const char *probe;   /* "runq", or a record; "samples": of any; empty: traffic, capture */
 	const char *heading; /* "Run queue"; empty: title of :kind */
 	const char *title;   /* under the heading: "Latency" */
 	const char *aliases; /* comma-separated names of equivalent tools */
