@@ -51,3 +51,79 @@ __noinline int event_user_stack(__u32 entry)
 	copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &tgid));
 	return stack_take_user(entry);
 }
+
+/* ---- text ---- */
+
+/* The last string of an event has the room that is left: the largest of these steps. */
+#define EVENT_ROOM(at, copy)                                                                       \
+	do {                                                                                       \
+		if ((at) <= EVENT_END - EVENT_STR_MAX)                                             \
+			copy(EVENT_STR_MAX);                                                       \
+		else if ((at) <= EVENT_END - 1024)                                                 \
+			copy(1024);                                                                \
+		else if ((at) <= EVENT_END - 128)                                                  \
+			copy(128);                                                                 \
+	} while (0)
+
+/* Length of a string of which `n` bytes with the NUL were copied, `room` at most; `next` is the
+ * byte in place of that NUL if the string was cut. */
+static __always_inline int text_len(long n, __u32 room, char next)
+{
+	if (n <= 0)
+		return EVENT_CUT;
+	return (n - 1) | (n == room && next ? EVENT_CUT : 0);
+}
+
+__noinline int event_user_text(__u32 entry, __u32 at, __u64 from)
+{
+	struct event_scratch *e = event_scratch_of(entry);
+	__u32 room = 0;
+	char next = 0;
+	long n = -1;
+
+	if (!e)
+		return 0;
+#define COPY(sz) n = bpf_probe_read_user_str((char *)e + at, room = sz, (void *)from)
+	EVENT_ROOM(at, COPY);
+#undef COPY
+	if (n == room)
+		bpf_probe_read_user(&next, sizeof(next), (void *)(from + n - 1));
+	return text_len(n, room, next);
+}
+
+__noinline int event_kernel_text(__u32 entry, __u32 at, __u64 from)
+{
+	struct event_scratch *e = event_scratch_of(entry);
+	__u32 room = 0;
+	char next = 0;
+	long n = -1;
+
+	if (!e)
+		return 0;
+#define COPY(sz) n = bpf_probe_read_kernel_str((char *)e + at, room = sz, (void *)from)
+	EVENT_ROOM(at, COPY);
+#undef COPY
+	if (n == room)
+		bpf_probe_read_kernel(&next, sizeof(next), (void *)(from + n - 1));
+	return text_len(n, room, next);
+}
+
+__noinline int event_user_bytes(__u32 entry, __u32 at, __u64 from, __u32 len)
+{
+	struct event_scratch *e = event_scratch_of(entry);
+	__u32 most = 0;
+	long err = -1;
+
+	if (!e)
+		return 0;
+#define COPY(sz)                                                                                   \
+	do {                                                                                       \
+		most = len < sz ? len : sz;                                                        \
+		asm volatile("" : "+r"(most));                                                     \
+		if (most <= sz)                                                                    \
+			err = bpf_probe_read_user((char *)e + at, most, (void *)from);             \
+	} while (0)
+	EVENT_ROOM(at, COPY);
+#undef COPY
+	return (err ? 0 : most) | (err || most < len ? EVENT_CUT : 0);
+}

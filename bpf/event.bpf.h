@@ -28,6 +28,11 @@ struct event_scratch {
 	struct wire_hdr hdr;
 	__u64 fields[EVENT_FIELDS_MAX];
 	char rest[WIRE_COMM_LEN + EVENT_TEXT_MAX];
+	struct event_path {
+		__u64 node, mount; /* to be prepended next */
+		__u64 root, root_mount;
+		__u64 at; /* start of what is built so far */
+	} path;
 };
 struct events_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -41,6 +46,25 @@ extern const volatile __u32 event_rates[64];
 
 /* Whether another event of this process may be sent now. */
 int event_within_rate(__u32 probe, __u32 tgid);
+/*
+ * Append to the text of the event in progress. `at`: position in the record (EVENT_TEXT_AT). They
+ * return the number of bytes added, without NUL; plus EVENT_CUT if these are not all: the string is
+ * longer than EVENT_STR_MAX or the room left, or not readable.
+ */
+int event_user_text(__u32 entry, __u32 at, __u64 from);
+int event_kernel_text(__u32 entry, __u32 at, __u64 from);
+/* As above, `len` bytes of the current process, which may contain NULs. */
+int event_user_bytes(__u32 entry, __u32 at, __u64 from, __u32 len);
+/* As above, the absolute path of a directory entry, as the current process sees it. A path of more
+ * than EVENT_PATH_DEPTH components, or too long, starts with "...". */
+int event_path(__u32 entry, __u32 at, __u64 dentry, __u64 mount);
+int event_cwd(__u32 entry, __u32 at); /* of the current process */
+#define EVENT_CUT 0x10000
+#define EVENT_LEN(n) ((n) & (EVENT_CUT - 1))
+#define EVENT_TEXT_AT(name) __builtin_offsetof(struct event_##name, text)
+#define EVENT_PATH_DEPTH 128
+/* End of the room for text: event_send() takes less than EVENT_TEXT_MAX bytes of any record. */
+#define EVENT_END (sizeof(struct wire_hdr) + WIRE_COMM_LEN + EVENT_TEXT_MAX - 8)
 /* Walks the current task's user stack and stores its hash in the scratch's sample. */
 int event_user_stack(__u32 entry);
 
