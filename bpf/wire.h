@@ -95,6 +95,7 @@ enum proc_flags {
 	PROC_TARGET = 1,   /* recorded; without this flag the entry only provides mappings */
 	PROC_INHERIT = 2,  /* children become targets at fork, in the kernel */
 	PROC_IGNORE = 4,   /* never recorded: obrec itself */
+	PROC_ENDED = 8,	   /* was a target until a moment ago */
 };
 
 /*

@@ -116,6 +116,7 @@ struct probe {
 	size_t state_sz;
 	bool bulky;	     /* sends many records: use larger rings */
 	bool urgent;	     /* process events are urgent: needed for stacks or attaching */
+	bool ends;	     /* sees processes end, perhaps after obrec: keep their entries a while */
 	bool attaches_files; /* attaches uprobes: uprobes.h */
 	unsigned facts;	     /* facts that `file` needs: FILE_FACT_* */
 	/* Attach variants, best first; ends with one without name. NULL: no choice. */

@@ -52,8 +52,12 @@ static int make_store(struct session *s)
 		.target_slots = s->skel->bss->target_slots,
 		.target_procs = (void *)s->skel->bss->target_procs,
 	};
+	int err;
 
-	int err = unwind_store__new(&s->store, &maps, s->opts.max_mem / 2);
+	/* Recording all, a process without an entry is a target. */
+	for (size_t i = 0; probes[i] && !s->opts.target.all; i++)
+		maps.linger |= session_wants(s, i) && probes[i]->ends;
+	err = unwind_store__new(&s->store, &maps, s->opts.max_mem / 2);
 
 	s->env.store = s->store;
 	return err;

@@ -21,6 +21,13 @@ struct published {
 	struct run run; /* cnt 0: no ranges */
 };
 
+/* Entries with PROC_ENDED, oldest first, in a circle. */
+enum { ENDED_MAX = 4096 };
+struct ended {
+	uint32_t tgid;
+	uint64_t at_ns;
+};
+
 struct unwind_store {
 	struct unwind_maps maps;
 	bool memory; /* no BPF: pages and rules are in own memory */
@@ -34,6 +41,8 @@ struct unwind_store {
 	uint32_t generation;
 	uint64_t table_cnt;
 	struct published *procs[PROC_BUCKETS];
+	struct ended ended[ENDED_MAX];
+	uint32_t ended_from, ended_to; /* counts; positions modulo ENDED_MAX */
 };
 
 static uint64_t now(void)
@@ -52,7 +61,7 @@ int unwind_store__new(struct unwind_store **out, const struct unwind_maps *maps,
 
 	if (!s)
 		return -ENOMEM;
-	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1, NULL, NULL};
+	s->maps = maps ? *maps : (struct unwind_maps){-1, -1, -1, -1, -1, NULL, NULL, false};
 	s->memory = !maps;
 	s->max_row_bytes = max_row_bytes;
 	runs__init(&s->runs, RANGE_SEG_CNT);
@@ -390,6 +399,34 @@ int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 	return 0;
 }
 
+/* ---- processes that have ended ---- */
+
+/* Its tgid may have been published again since. */
+static void drop_ended(struct unwind_store *s)
+{
+	uint32_t tgid = s->ended[s->ended_from++ % ENDED_MAX].tgid;
+	struct proc value;
+
+	if (!bpf_map_lookup_elem(s->maps.procs, &tgid, &value) && value.flags == PROC_ENDED)
+		bpf_map_delete_elem(s->maps.procs, &tgid);
+}
+
+/* Removes the entry, also one that the kernel made for a child. */
+static void drop_proc(struct unwind_store *s, uint32_t tgid)
+{
+	const struct proc ended = {.flags = PROC_ENDED};
+
+	if (!s->maps.linger) {
+		bpf_map_delete_elem(s->maps.procs, &tgid);
+		return;
+	}
+	if (bpf_map_update_elem(s->maps.procs, &tgid, &ended, BPF_EXIST))
+		return;
+	if (s->ended_to - s->ended_from == ENDED_MAX)
+		drop_ended(s);
+	s->ended[s->ended_to++ % ENDED_MAX] = (struct ended){tgid, now()};
+}
+
 int unwind_store__remove(struct unwind_store *s, uint32_t tgid)
 {
 	struct published **at = find(s, tgid), *p = *at;
@@ -397,8 +434,7 @@ int unwind_store__remove(struct unwind_store *s, uint32_t tgid)
 	forget_target(s, tgid);
 	note_proc(s, tgid, NULL);
 	if (!s->memory)
-		bpf_map_delete_elem(s->maps.procs,
-				    &tgid); /* also the copy that the kernel made for a child */
+		drop_proc(s, tgid);
 	if (!p)
 		return -ENOENT;
 	*at = p->next;
@@ -415,6 +451,9 @@ void unwind_store__reclaim(struct unwind_store *s, uint64_t now_ns)
 	runs__reclaim(&s->runs, now_ns - REST_NS);
 	runs__reclaim(&s->row_runs, now_ns - REST_NS);
 	runs__reclaim(&s->page_runs, now_ns - REST_NS);
+	while (s->ended_from != s->ended_to &&
+	       s->ended[s->ended_from % ENDED_MAX].at_ns < now_ns - REST_NS)
+		drop_ended(s);
 }
 
 struct unwind_store_stats unwind_store__stats(const struct unwind_store *s)

@@ -19,6 +19,9 @@ struct unwind_maps {
 	int procs, range_segs, row_segs, pages, rules;
 	uint32_t *target_slots;		  /* see bpf/core.bpf.h; NULL: unused */
 	struct target_proc *target_procs; /* wire.h; likewise */
+	/* Processes removed have PROC_ENDED for a second, for programs that see them end after
+	 * obrec does. */
+	bool linger;
 };
 
 /* maps NULL: plain memory, for unwind_user.h only. */
