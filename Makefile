@@ -206,7 +206,7 @@ $(DEEP): tests/workload/deep.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
 TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps probed \
-	handover crowd storm hostile badelf stuckfs)
+	handover crowd storm hostile badelf stuckfs security)
 $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$*) -o $@ $< -ldl

@@ -1,0 +1,3 @@
+# See security.inc.
+KERNEL=6.12
+. tests/kernels/security.inc

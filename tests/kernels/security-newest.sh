@@ -1,0 +1,3 @@
+# See security.inc.
+KERNEL=newest
+. tests/kernels/security.inc
