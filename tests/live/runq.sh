@@ -68,8 +68,9 @@ is "each cell's mean is within its range" "$(wc -l <"$T/cells")" "$(rows "$T/r.o
 is "their cgroup" "$(rows "$T/r.obz" cell "r.key.split('\t')[1] if r.series == $latency and r.key.startswith('rq-') else None" | sort -u)" "$path"
 while read -r name turns delay; do
 	read -r count sum < <(awk -v name="$name" '$1 == name {n += $2; s += $3} END {print n + 0, s + 0}' "$T/cells")
-	# a few may fall between name and account, at either end
-	within "turns of $name ($count of $turns)" $((count - turns)) -2 20
+	# A few may fall between name and account, at either end. On a busy host the account of 6.18 has up to 1 % more turns than
+	# sched_switch has switches: bpftrace counts on that tracepoint exactly what the cells hold.
+	within "turns of $name ($count of $turns)" $((count - turns)) $((-2 - turns / 50)) 20
 	# and each of those may have waited long, on a busy machine
 	within "waited by $name, ms" $((sum / 1000000)) $((delay * 9 / 10000000 - 2 * 50)) $((delay * 11 / 10000000 + (count > turns ? count - turns + 2 : 2) * 50))
 done <"$T/account"
