@@ -157,13 +157,26 @@ static const char all_series[] =
 	"series ORDER BY probe, series";
 static const char keys_of[] =
 	"SELECT DISTINCT key FROM %s WHERE probe = ?1 AND series = ?2 ORDER BY 1";
-static const char count_of[] =
-	"SELECT sum(count) FROM counter WHERE probe = ?1 AND series = ?2 AND "
-	"key = ?3";
+#define OF_KEY " FROM counter WHERE probe = ?1 AND series = ?2 AND key = ?3"
+static const char count_of[] = "SELECT nullif(sum(count), 0)" OF_KEY;
+static const char sum_of[] = "SELECT sum(sum)" OF_KEY;
+static const char mean_of[] = "SELECT 1.0 * sum(sum) / sum(count)" OF_KEY;
+#undef OF_KEY
 static const char cells_of[] =
 	"SELECT high, sum(sum(count)) OVER (ORDER BY high), sum(sum(sum)) OVER "
 	"() FROM histogram WHERE probe = ?1 AND series = ?2 AND key = ?3 GROUP "
 	"BY high ORDER BY high";
+
+/* The metrics of a series. */
+static const struct form {
+	const char *kind, *type, *suffix, *sql;
+	bool in_unit; /* of values; only if the series has a unit */
+} forms[] = {
+	{"counter", "counter", "_total", count_of, false},
+	{"counter", "counter", "_total", sum_of, true},
+	{"gauge", "gauge", "", mean_of, true},
+	{"histogram", "histogram", "", cells_of, true},
+};
 
 /* Appends a valid part of a metric or label name, made from any string. */
 static void add_word(struct strbuf *b, const char *s, size_t len)
@@ -194,11 +207,12 @@ static void add_parts(struct strbuf *b, const char *keys, const char *key)
 	}
 }
 
-static void write_count(sqlite3_stmt *s, const char *name, const char *labels, FILE *out)
+static void write_number(sqlite3_stmt *s, const struct form *f, const char *name,
+			 const char *labels, double unit, FILE *out)
 {
-	if (sqlite3_step(s) == SQLITE_ROW)
-		fprintf(out, "%s_total{%s} %lld\n", name, labels,
-			(long long)sqlite3_column_int64(s, 0));
+	if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL)
+		fprintf(out, "%s%s{%s} %.15g\n", name, f->suffix, labels,
+			sqlite3_column_double(s, 0) / unit);
 }
 
 static void write_cells(sqlite3_stmt *s, const char *name, const char *labels, double unit,
@@ -226,12 +240,13 @@ static int prepare_series(sqlite3 *db, sqlite3_stmt **stmt, const char *sql, sql
 	return rc;
 }
 
-static int write_keys(sqlite3 *db, sqlite3_stmt *series, const char *name, FILE *out)
+static int write_keys(sqlite3 *db, sqlite3_stmt *series, const struct form *f, const char *name,
+		      FILE *out)
 {
-	const char *kind = (const char *)sqlite3_column_text(series, 2),
-		   *unit = (const char *)sqlite3_column_text(series, 3),
+	const char *unit = (const char *)sqlite3_column_text(series, 3),
 		   *parts = (const char *)sqlite3_column_text(series, 4);
-	bool histogram = !strcmp(kind, "histogram");
+	double scale = f->in_unit && !strcmp(unit, "ns") ? 1e9 : 1;
+	bool histogram = f->sql == cells_of;
 	sqlite3_stmt *keys = NULL, *cells = NULL;
 	char sql[128];
 	int rc;
@@ -239,17 +254,16 @@ static int write_keys(sqlite3 *db, sqlite3_stmt *series, const char *name, FILE 
 	snprintf(sql, sizeof(sql), keys_of, histogram ? "histogram" : "counter");
 	rc = prepare_series(db, &keys, sql, series);
 	if (!rc)
-		rc = prepare_series(db, &cells, histogram ? cells_of : count_of, series);
+		rc = prepare_series(db, &cells, f->sql, series);
 	while (!rc && sqlite3_step(keys) == SQLITE_ROW) {
 		struct strbuf labels = {0};
 
 		add_parts(&labels, parts, (const char *)sqlite3_column_text(keys, 0));
 		sqlite3_bind_value(cells, 3, sqlite3_column_value(keys, 0));
 		if (histogram)
-			write_cells(cells, name, labels.p ? labels.p : "",
-				    strcmp(unit, "ns") ? 1 : 1e9, out);
+			write_cells(cells, name, labels.p ? labels.p : "", scale, out);
 		else
-			write_count(cells, name, labels.p ? labels.p : "", out);
+			write_number(cells, f, name, labels.p ? labels.p : "", scale, out);
 		sqlite3_reset(cells);
 		strbuf_fini(&labels);
 	}
@@ -258,38 +272,55 @@ static int write_keys(sqlite3 *db, sqlite3_stmt *series, const char *name, FILE 
 	return rc;
 }
 
+/* obana_PROBE_SERIES_UNIT */
+static void add_name(struct strbuf *b, sqlite3_stmt *series, bool in_unit)
+{
+	const char *unit = (const char *)sqlite3_column_text(series, 3);
+
+	strbuf_addf(b, "obana_");
+	for (int i = 0; i < 2; i++) {
+		add_word(b, (const char *)sqlite3_column_text(series, i),
+			 sqlite3_column_bytes(series, i));
+		strbuf_addf(b, "%s", i ? "" : "_");
+	}
+	if (in_unit && *unit) {
+		strbuf_addf(b, "_");
+		add_word(b, strcmp(unit, "ns") ? unit : "seconds",
+			 strcmp(unit, "ns") ? strlen(unit) : 7);
+	}
+	strbuf_add(b, "", 1);
+}
+
+static bool has_form(sqlite3_stmt *series, const struct form *f)
+{
+	return !strcmp(f->kind, (const char *)sqlite3_column_text(series, 2)) &&
+	       (f->sql != sum_of || *(const char *)sqlite3_column_text(series, 3));
+}
+
+static int write_form(sqlite3 *db, sqlite3_stmt *series, const struct form *f, FILE *out)
+{
+	struct strbuf name = {0};
+	int rc = SQLITE_NOMEM;
+
+	add_name(&name, series, f->in_unit);
+	if (!name.failed) {
+		fprintf(out, "# HELP %s%s What a probe counted.\n# TYPE %s%s %s\n", name.p,
+			f->suffix, name.p, f->suffix, f->type);
+		rc = write_keys(db, series, f, name.p, out);
+	}
+	strbuf_fini(&name);
+	return rc;
+}
+
 static int write_series(sqlite3 *db, FILE *out)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db, all_series, -1, &s, NULL);
 
-	while (!rc && sqlite3_step(s) == SQLITE_ROW) {
-		struct strbuf name = {0};
-		const char *unit = (const char *)sqlite3_column_text(s, 3);
-		bool histogram = !strcmp((const char *)sqlite3_column_text(s, 2), "histogram");
-
-		strbuf_addf(&name, "obana_");
-		for (int i = 0; i < 2; i++) {
-			add_word(&name, (const char *)sqlite3_column_text(s, i),
-				 sqlite3_column_bytes(s, i));
-			strbuf_addf(&name, "%s", i ? "" : "_");
-		}
-		if (histogram && *unit) {
-			strbuf_addf(&name, "_");
-			add_word(&name, strcmp(unit, "ns") ? unit : "seconds",
-				 strcmp(unit, "ns") ? strlen(unit) : 7);
-		}
-		strbuf_add(&name, "", 1);
-		if (name.failed) {
-			rc = SQLITE_NOMEM;
-		} else {
-			fprintf(out, "# HELP %s%s What a probe counted.\n# TYPE %s%s %s\n", name.p,
-				histogram ? "" : "_total", name.p, histogram ? "" : "_total",
-				histogram ? "histogram" : "counter");
-			rc = write_keys(db, s, name.p, out);
-		}
-		strbuf_fini(&name);
-	}
+	while (!rc && sqlite3_step(s) == SQLITE_ROW)
+		for (size_t i = 0; !rc && i < sizeof(forms) / sizeof(*forms); i++)
+			if (has_form(s, &forms[i]))
+				rc = write_form(db, s, &forms[i], out);
 	sqlite3_finalize(s);
 	return rc ? -EIO : 0;
 }

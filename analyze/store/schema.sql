@@ -283,7 +283,7 @@ CREATE TABLE series( -- what probes count, by key
 	capture_id INTEGER, -- capture.id
 	probe TEXT, -- name of the probe
 	series TEXT, -- name of the series
-	kind TEXT, -- counter | histogram
+	kind TEXT, -- counter | histogram | gauge: in counter, count: readings, sum: of their values
 	unit TEXT, -- of low, high and sum: ns, bytes, ...; empty: plain counts
 	keys TEXT -- what the parts of a key are, joined by tabs
 );
