@@ -447,9 +447,21 @@ int tracker__finish(struct tracker *t)
 	return 0;
 }
 
-/* ---- current threads ---- */
+/* ---- current processes and threads ---- */
+
+int tracker__each_target(struct tracker *t, int (*fn)(void *ctx, uint32_t tgid), void *ctx)
+{
+	struct process *p;
+	int err = 0;
+
+	for (size_t i = 0; err <= 0 && (p = idmap_next(&t->processes, &i));)
+		if (!p->ended_ns && p->target)
+			err = fn(ctx, p->tgid); /* negative: the process is gone */
+	return err > 0 ? err : 0;
+}
 
 struct each {
+	struct tracker *t;
 	uint32_t tgid;
 	int (*fn)(void *ctx, uint32_t tgid, uint32_t tid);
 	void *ctx;
@@ -462,22 +474,20 @@ static int each_task(void *ctx, uint32_t tid)
 	return e->fn(e->ctx, e->tgid, tid);
 }
 
+static int each_process(void *ctx, uint32_t tgid)
+{
+	struct each *e = ctx;
+	char dir[32];
+
+	e->tgid = tgid;
+	snprintf(dir, sizeof(dir), "%u/task", tgid);
+	return procfs_each_id(e->t->proc, dir, each_task, e);
+}
+
 int tracker__each_thread(struct tracker *t, int (*fn)(void *ctx, uint32_t tgid, uint32_t tid),
 			 void *ctx)
 {
-	struct each e = {.fn = fn, .ctx = ctx};
-	struct process *p;
-	int err = 0;
+	struct each e = {.t = t, .fn = fn, .ctx = ctx};
 
-	for (size_t i = 0; err <= 0 && (p = idmap_next(&t->processes, &i));) {
-		char dir[32];
-
-		if (p->ended_ns || !p->target)
-			continue;
-		e.tgid = p->tgid;
-		snprintf(dir, sizeof(dir), "%u/task", p->tgid);
-		err = procfs_each_id(t->proc, dir, each_task, &e); /* negative: the process is
-								    * gone */
-	}
-	return err > 0 ? err : 0;
+	return tracker__each_target(t, each_process, &e);
 }

@@ -102,4 +102,7 @@ int tracker__finish(struct tracker *t);
 /* Calls fn(ctx, tgid, tid) for each thread of all live targets, for probes that need a snapshot. */
 int tracker__each_thread(struct tracker *t, int (*fn)(void *ctx, uint32_t tgid, uint32_t tid), void *ctx);
 
+/* The same for each live target. */
+int tracker__each_target(struct tracker *t, int (*fn)(void *ctx, uint32_t tgid), void *ctx);
+
 #endif

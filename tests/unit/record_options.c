@@ -119,8 +119,8 @@ static void test_refused(void)
 		"--redact=all",
 		"-e l7:unknown=1",
 		"--no-redact=1",
-		"-e -cpu,-l4",
-		"-e -cpu,-l4,-l7,-tls",
+		"-e -cpu,-l4,-host",
+		"-e -cpu,-l4,-l7,-tls,-host",
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -136,11 +136,11 @@ static void test_sets(void)
 	static const struct {
 		const char *line, *probes;
 	} cases[] = {
-		{"-q", "cpu,l4,l7,tls"},      {"-e -l4", "cpu"},
-		{"-e -l7", "cpu,l4"},	      {"-e -tls", "cpu,l4,l7"},
-		{"--no-tls", "cpu,l4,l7"},    {"-e tls", "l4,l7,tls"},
-		{"-e l7,-l4", "l4,l7"},	      {"-e +tls,-l7", "cpu,l4,l7,tls"},
-		{"-e @sched", "offcpu,runq"},
+		{"-q", "cpu,l4,l7,tls,host"},	{"-e -l4", "cpu,host"},
+		{"-e -l7", "cpu,l4,host"},	{"-e -tls", "cpu,l4,l7,host"},
+		{"--no-tls", "cpu,l4,l7,host"}, {"-e tls", "l4,l7,tls"},
+		{"-e l7,-l4", "l4,l7"},		{"-e +tls,-l7", "cpu,l4,l7,tls,host"},
+		{"-e @sched", "offcpu,runq"},	{"-e @all", all + 1},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
