@@ -27,10 +27,12 @@ void options_each_probe(uint64_t set, void (*fn)(void *ctx, const char *name), v
 /* Returns the probes that a name, an alias or a set stands for. */
 static uint64_t probes_called(const char *word, size_t len)
 {
+	bool all = len == 4 && !memcmp(word, "@all", len);
 	uint64_t set = 0;
 
 	for (size_t i = 0; probes[i]; i++)
-		set |= (uint64_t)probe_is_called(i, word, len) << i;
+		if (*probes[i]->name && (all || probe_is_called(i, word, len)))
+			set |= 1ULL << i;
 	return set;
 }
 
@@ -42,8 +44,8 @@ static uint64_t probe_bit(const char *name)
 /* The first word without a sign replaces the default set; +x and -x modify the set. */
 struct probe_list {
 	struct record_opts *opts;
-	uint64_t set, named;
-	uint64_t current; /* the probes to which following options apply */
+	uint64_t set, named, required; /* a set takes what this kernel has of it */
+	uint64_t current;	       /* the probes to which following options apply */
 	bool replaced;
 	char why[512];
 };
@@ -113,6 +115,7 @@ static int add_probe(void *ctx, const char *word, size_t len)
 	}
 	list->set |= called;
 	list->named |= called;
+	list->required |= word[!!sign] == '@' ? 0 : called;
 	return colon ? add_option(list, colon + 1, word + len - colon - 1) : 0;
 }
 
@@ -142,19 +145,20 @@ int option_set_events(void *ctx, const struct option_def *def, const char *arg)
 		.opts = &o->record,
 		.set = o->record.probes,
 		.named = o->record.required,
+		.required = o->record.required,
 		.replaced = o->events_given,
 	};
 
 	if (option_each_word(arg, add_probe, &list))
-		return list.why[0] ? option_error(def, "%s", list.why)
-				   : option_error(def,
-						  "unknown probe in '%s'; see obrec --list", arg);
+		return list.why[0]
+			       ? option_error(def, "%s", list.why)
+			       : option_error(def, "unknown probe in '%s'; see obrec --list", arg);
 	o->events_given |= list.replaced;
 	list.set = with_needs(list.set, list.named);
 	if (!list.set)
 		return option_error(def, "'%s' enables no probe", arg);
 	o->record.probes = list.set;
-	o->record.required = list.named & list.set;
+	o->record.required = list.required & list.set;
 	return 0;
 }
 

@@ -133,6 +133,10 @@ static void test_refused(void)
 
 static void test_sets(void)
 {
+	static const char all[] =
+#define PROBE(name, ...) "," #name
+#include "format/probes.def"
+		;
 	static const struct {
 		const char *line, *probes;
 	} cases[] = {
@@ -144,7 +148,7 @@ static void test_sets(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char line[64], set[128] = "";
+		char line[64], set[512] = "";
 		int err;
 
 		snprintf(line, sizeof(line), "%s", cases[i].line);
