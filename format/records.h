@@ -80,6 +80,9 @@ enum payload_flags {
 	PAYLOAD_TLS = 2,      /* plaintext captured inside a TLS library */
 	PAYLOAD_REDACTED = 4, /* parts of data were masked */
 	PAYLOAD_UNNAMED = 8,  /* data was dropped: no protocol was identified */
+	/* Sent while received bytes waited to be read; while none did. Neither: it is not known. */
+	PAYLOAD_UNREAD = 16,
+	PAYLOAD_ALL_READ = 32,
 };
 
 #define FRAME_BINARY_UNKNOWN 0u

@@ -87,7 +87,7 @@ struct inet_connection_sock {
 	const struct tcp_ulp_ops *icsk_ulp_ops;
 } __attribute__((preserve_access_index));
 struct tcp_sock {
-	__u32 copied_seq, write_seq, rcv_nxt, srtt_us, total_retrans;
+	__u32 copied_seq, write_seq, rcv_nxt, rcv_wup, snd_una, snd_nxt, srtt_us, total_retrans;
 	__u64 bytes_received;
 } __attribute__((preserve_access_index));
 struct sockaddr_un {

@@ -248,6 +248,32 @@ static __always_inline void payload_fill(struct net_scratch *n, const struct net
 	__builtin_memset(&r->peer, 0, sizeof(r->peer));
 }
 
+static __always_inline bool all_read(const struct tcp_sock *tp)
+{
+	return BPF_CORE_READ(tp, rcv_nxt) == BPF_CORE_READ(tp, copied_seq);
+}
+
+/*
+ * Did received bytes wait to be read when these were sent? If they wait now, they may have come
+ * since. A transmitted segment acknowledges all that has come (rcv_wup), and what comes in response
+ * to it acknowledges its bytes.
+ */
+static __always_inline __u32 unread_of(const struct net_sock *s, __u32 dir, __u32 len, __u32 seq)
+{
+	const struct tcp_sock *tp = (const void *)s->key;
+
+	if (dir != NET_SENT || s->transport != IPPROTO_TCP)
+		return 0;
+	if (all_read(tp))
+		return PAYLOAD_ALL_READ;
+	if (net_by == NET_BY_ENTRY || (__s32)(BPF_CORE_READ(tp, snd_una) - seq) <= 0)
+		return PAYLOAD_UNREAD;
+	if (BPF_CORE_READ(tp, rcv_wup) == BPF_CORE_READ(tp, copied_seq) &&
+	    (__s32)(BPF_CORE_READ(tp, snd_nxt) - (seq + len)) >= 0)
+		return PAYLOAD_ALL_READ;
+	return 0;
+}
+
 static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u32 dir, __u32 len,
 							 __u64 pos, __u32 tcp_seq, __u64 who,
 							 bool fetch)
@@ -262,6 +288,7 @@ static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u
 		return NULL;
 	}
 	payload_fill(n, s, dir, len, pos, tcp_seq, who);
+	record_of(n)->flags |= unread_of(s, dir, len, tcp_seq);
 	return n;
 }
 
