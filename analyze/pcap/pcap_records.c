@@ -118,7 +118,8 @@ int flow_put_payload(struct flow_records *to, struct flow *f, int dir, uint64_t 
 			.position = pos + off,
 			.len = len,
 			.tcp_seq = f->proto == TRANSPORT_TCP ? s->seq + (uint32_t)off : 0,
-			.flags = f->proto == TRANSPORT_UDP ? PAYLOAD_DATAGRAM : 0,
+			/* What was received is in the capture before. */
+			.flags = f->proto == TRANSPORT_UDP ? PAYLOAD_DATAGRAM : PAYLOAD_ALL_READ,
 			.peer = {"", 0},
 			.data = {s->data.p + off, n},
 		};

@@ -168,11 +168,19 @@ static int end_capture(struct traffic *t)
 	return err ? err : t->err;
 }
 
+static enum l7_unread unread_of(uint32_t flags)
+{
+	return flags & PAYLOAD_UNREAD	  ? L7_UNREAD_SOME
+	       : flags & PAYLOAD_ALL_READ ? L7_UNREAD_NONE
+					  : L7_UNREAD_UNKNOWN;
+}
+
 static int hold(struct conn *c, const struct rec_payload *r)
 {
 	struct traffic *t = c->traffic;
 	const struct l7_piece piece = {
 		.dir = r->direction ? L7_RECEIVED : L7_SENT,
+		.unread = unread_of(r->flags),
 		.pos = r->position,
 		.len = r->len,
 		.ts_ns = r->ts_ns,

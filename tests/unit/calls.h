@@ -34,7 +34,8 @@ struct calls {
 	struct call v[MAX_CALLS];
 	unsigned cnt;
 	uint64_t pos[2], now_ns;
-	bool timed; /* the test sets now_ns */
+	bool timed;	       /* the test sets now_ns */
+	enum l7_unread unread; /* when the next request is sent */
 };
 
 /* Appends a call; takes ownership of `data`. */
@@ -45,6 +46,7 @@ static void calls_say(struct calls *c, enum l7_dir dir, unsigned first, unsigned
 	c->v[c->cnt++] = (struct call){.piece = {.dir = dir,
 						 .pos = c->pos[dir],
 						 .len = sz,
+						 .unread = c->unread,
 						 .ts_ns = c->now_ns,
 						 .data = {data, sz}},
 				       .first = first,

@@ -139,6 +139,7 @@ static void accept(struct l7_conn *c, struct direction *d, const struct l7_view 
 	m->dir = dir_of(c, d);
 	m->pos = m->pos ? m->pos : begin;
 	m->peer = view->peer;
+	m->unread = m->dir == L7_SENT ? view->unread : L7_UNREAD_NONE;
 	if (!m->first_ns)
 		m->first_ns = view->ts_ns;
 	if (m->cut)

@@ -25,11 +25,15 @@
 enum l7_dir { L7_SENT = 0, L7_RECEIVED = 1 };
 enum l7_role { L7_ROLE_UNKNOWN = 0, L7_CLIENT = 1, L7_SERVER = 2 };
 
+/* Received bytes that waited to be read. */
+enum l7_unread { L7_UNREAD_UNKNOWN = 0, L7_UNREAD_NONE, L7_UNREAD_SOME };
+
 /* The bytes of one system call, datagram or TCP segment: `len` bytes in all, of which the first
  * data.len were captured. */
 struct l7_piece {
 	enum l7_dir dir;
-	uint64_t pos; /* of its first byte in this direction of the connection */
+	enum l7_unread unread; /* when it was sent */
+	uint64_t pos;	       /* of its first byte in this direction of the connection */
 	uint64_t len;
 	uint64_t ts_ns;
 	struct span data;
@@ -54,6 +58,7 @@ struct l7_view {
 	bool full; /* the buffer limit is reached: no more bytes of the message are added */
 	bool datagram;
 	uint32_t peer; /* of the piece */
+	enum l7_unread unread;
 };
 
 /* Result of parse: size of the whole message on the wire, or one of these. The size may exceed
@@ -120,7 +125,8 @@ struct l7_message {
 	uint64_t last_ns;	       /* time of the last byte */
 	uint64_t pos; /* of its first byte in its direction, unless the parser set it */
 	enum l7_dir dir;
-	uint32_t peer; /* of its piece; only messages of the same peer are paired */
+	uint32_t peer;	       /* of its piece; only messages of the same peer are paired */
+	enum l7_unread unread; /* responses that waited to be read when the request was sent */
 };
 
 enum l7_why {
@@ -128,6 +134,8 @@ enum l7_why {
 			* request came before the capture */
 	L7_NOT_KEPT,   /* the other half may be in bytes that were not captured */
 	L7_LOST,       /* the other half may be in bytes that were lost */
+	L7_LATE,       /* capture began while requests may have been outstanding: it is unknown
+			* which response answers which request */
 };
 
 /* A request with its response. */

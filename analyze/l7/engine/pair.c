@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/l7/engine/pair.h"
+#include "analyze/l7/engine/pair_known.h"
 
 void pair_init(struct pair *p, const struct l7_protocol *protocol, bool late,
 	       void (*sink)(void *ctx, const struct l7_exchange *x), void *ctx)
 {
 	*p = (struct pair){.by_id = protocol->pair_by_id, .out = {.sink = sink, .ctx = ctx}};
-	if (p->by_id)
+	if (p->by_id) {
 		p->ids = (struct pair_id){.out = &p->out};
-	else
-		p->order = (struct pair_order){.out = &p->out,
-					       .late = late,
-					       .asks_singly = protocol->asks_singly,
-					       .floor = INT64_MAX};
+		return;
+	}
+	p->order = (struct pair_order){.out = &p->out,
+				       .late = late,
+				       .asks_singly = protocol->asks_singly,
+				       .doubtful_ns = {UINT64_MAX, UINT64_MAX},
+				       .idle.lowest = INT64_MAX};
+	if (late)
+		pair_known_lose(&p->order, L7_LATE);
 }
 
 void pair_moved(struct pair *p, void *ctx)
@@ -45,6 +50,8 @@ void pair_add(struct pair *p, const struct l7_message *m)
 	case L7_ONEWAY:
 		if (!p->by_id)
 			p->order.missed.alone = true;
+		if (!p->by_id && m->dir == L7_RECEIVED)
+			p->order.idle.pushes = true;
 		p->out.sink(p->out.ctx, &alone);
 		break;
 	case L7_SKIP:

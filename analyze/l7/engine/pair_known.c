@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "analyze/l7/engine/pair_known.h"
-#include "analyze/l7/engine/pair_silence.h"
 
 void pair_known_end(struct pair_order *p)
 {
@@ -32,7 +31,7 @@ void pair_known_lose(struct pair_order *p, enum l7_why why)
 {
 	if (!p->unsure)
 		pair_known_end(p);
-	pair_silence_doubt(p);
+	p->idle.begun = false;
 	p->sure_cnt = 0;
 	p->why = why;
 	p->resps.tail = 0;
@@ -83,11 +82,12 @@ static void refill(struct pair_order *p, size_t ahead, size_t outstanding)
 	}
 	waiting_move(&all, &p->reqs, p->reqs.cnt);
 	p->reqs = all;
-	pair_silence_doubt(p);
+	p->idle.begun = false;
 	p->sure_cnt = 0;
 	p->unsure = false;
 	p->early = 0;
 	p->derived = true;
+	p->by_idle = false;
 }
 
 /* The newest requests since the hole stay waiting, as many as are outstanding. Those before them
@@ -171,4 +171,61 @@ void pair_known_turn(struct pair_order *p)
 {
 	if (!pair_window_turn(&p->window, pair_known_outstanding(p)) && !p->unsure && p->windowed)
 		pair_known_retract(p);
+}
+
+/* ---- idle moments ---- */
+
+/* Delivers what is held: `outstanding` of the requests are not answered, and of the others the
+ * newest of both sides correspond. */
+static void settle_idle(struct pair_order *p, size_t outstanding)
+{
+	struct waiting_list open = {0}, q = {0};
+	size_t n = waiting_tails(&p->reqs, &p->resps), cnt = p->reqs.cnt;
+
+	if (outstanding > cnt)
+		outstanding = cnt;
+	n = smaller(n, p->reqs.tail - smaller(p->reqs.tail, outstanding));
+	waiting_move(&q, &p->reqs, cnt - outstanding);
+	waiting_move(&open, &p->reqs, outstanding);
+	waiting_hand_out_tail(p->out, &q, &p->resps, n, p->why);
+	p->reqs = open;
+}
+
+static void confirm_idle(struct pair_order *p, size_t outstanding, bool seen)
+{
+	if (p->hole_since || !waiting_tails(&p->reqs, &p->resps))
+		return;
+	settle_idle(p, outstanding);
+	p->idle.begun = false;
+	p->unsure = p->tracked = false;
+	p->derived = true;
+	p->by_idle = seen;
+	p->calm |= !p->idle.uneven;
+	p->overlaps |= p->idle.uneven;
+}
+
+static bool tells(const struct pair_order *p)
+{
+	return pair_idle_seen(&p->idle) ||
+	       (!p->overlaps && pair_idle_likely(&p->idle, p->asks_singly));
+}
+
+void pair_known_idle(struct pair_order *p)
+{
+	p->idle.begun |= !p->hole_since && !p->sure_cnt &&
+			 (!p->tracked || pair_possible_has(&p->possible, 1) /* this request */);
+}
+
+void pair_known_answered(struct pair_order *p)
+{
+	if (p->unsure && p->idle.begun && !pair_known_bursts(p) && tells(p))
+		confirm_idle(p, p->idle.level - p->idle.lowest + 1, pair_idle_seen(&p->idle));
+}
+
+bool pair_known_at_end(struct pair_order *p)
+{
+	if (!p->unsure || !p->idle.begun || !(tells(p) || (p->asks_singly && !p->overlaps)))
+		return false;
+	settle_idle(p, p->idle.level - p->idle.lowest);
+	return true;
 }

@@ -29,4 +29,13 @@ bool pair_known_contradicted(const struct pair_order *p);
 /* Before a request or response: tries to recover the order. */
 void pair_known_find(struct pair_order *p, bool request);
 
+/* Before a request at the lowest level (pair_idle.h), while the order is unknown. */
+void pair_known_idle(struct pair_order *p);
+/* Before a response, which idle.level includes: recovers the order if idle moments tell. Not before
+ * a request, because responses that were lost are noticed only at the next one. */
+void pair_known_answered(struct pair_order *p);
+/* The end: delivers the held responses with their requests, if idle moments tell. False: they do
+ * not. */
+bool pair_known_at_end(struct pair_order *p);
+
 #endif

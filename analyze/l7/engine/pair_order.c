@@ -19,9 +19,9 @@
  * the kinds of responses leave only one possible number of outstanding requests (pair_possible.h),
  * that number tells which requests the next response and the held responses belong to. So does the
  * number that a client keeps outstanding (pair_window.h), if it is possible. Otherwise the order is
- * known again only when the requests and responses between two long silences agree in number
- * (pair_silence.h). An order derived from a burst or a window is dropped if it turns out to be
- * impossible.
+ * known again only when idle moments show, at which all is answered (pair_idle.h). So it is when
+ * capture begins after the connection was opened. An order derived from a burst or a window is
+ * dropped if it turns out to be impossible.
  *
  * Requests may be quiet: answered only if there is something to report. Then the parser chooses the
  * request that a response takes, and counts prove nothing. A response that names its request proves
@@ -30,11 +30,10 @@
 #include <stdlib.h>
 
 #include "analyze/l7/engine/pair_known.h"
-#include "analyze/l7/engine/pair_silence.h"
 
-/* Limit of messages held for a turn, or until one possible number is left: HELD_WINDOWS windows and
- * HELD_MIN messages. */
-enum { HELD_WINDOWS = 8, HELD_MIN = 256 };
+/* Limits of messages held for a turn, or until one possible number is left: HELD_WINDOWS windows
+ * and HELD_MIN messages; and until an idle moment is confirmed, unlikely or likely. */
+enum { HELD_WINDOWS = 8, HELD_MIN = 256, HELD_IDLE = 512, HELD_LIKELY = 4096 };
 
 static bool only_quiet(const struct waiting_list *reqs)
 {
@@ -60,15 +59,36 @@ static bool awaits_turn(const struct pair_order *p)
 	       p->reqs.cnt + p->resps.cnt <= HELD_WINDOWS * p->window.size + HELD_MIN;
 }
 
-/* Otherwise messages are held only after a silence, because the order may stay unknown for
- * hours. */
+/* The order may stay unknown for hours. */
 static bool holds(const struct pair_order *p)
 {
-	return p->unsure && (pair_known_bursts(p) || p->begun_idle || awaits_turn(p));
+	return p->unsure && (pair_known_bursts(p) || p->idle.begun || awaits_turn(p));
+}
+
+static void bound_idle(struct pair_order *p)
+{
+	size_t most = p->idle.score || !p->idle.uneven ? HELD_LIKELY : HELD_IDLE,
+	       cnt = p->reqs.cnt + p->resps.cnt;
+	struct waiting_list q = {0}, a = {0};
+
+	if (!p->idle.begun || pair_known_bursts(p) || cnt <= most)
+		return;
+	cnt = (p->reqs.cnt < p->resps.cnt ? p->reqs.cnt : p->resps.cnt) / 2;
+	waiting_move(&q, &p->reqs, cnt);
+	waiting_move(&a, &p->resps, cnt);
+	waiting_hand_out(p->out, &q, &a, p->why);
+}
+
+static void settle_old(struct pair_order *p, bool proven)
+{
+	waiting_hand_out_tail(p->out, &p->old_reqs, &p->old_resps,
+			      proven ? waiting_tails(&p->old_reqs, &p->old_resps) : 0, p->old_why);
 }
 
 static void let_go(struct pair_order *p)
 {
+	if (p->unsure)
+		bound_idle(p);
 	if (!p->unsure || holds(p) || p->sure_cnt)
 		return;
 	waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
@@ -84,7 +104,7 @@ static void end_burst(struct pair_order *p)
 	}
 	if (!p->unsure)
 		return;
-	pair_silence_settle_old(p, false);
+	settle_old(p, false);
 	p->old_reqs = p->reqs;
 	p->old_resps = p->resps;
 	p->old_why = p->why;
@@ -93,6 +113,7 @@ static void end_burst(struct pair_order *p)
 	/* The first requests of the new burst were missed, so its end must tell. */
 	p->unsure = p->hole_since;
 	p->derived = true;
+	p->by_idle = false;
 }
 
 /* Updates the estimate of missed messages before m. */
@@ -119,8 +140,6 @@ static void add(struct pair_order *p, struct waiting_list *l, const struct l7_me
 {
 	struct waiting *w = waiting_new(m);
 
-	if (m->last_ns > p->latest_ns)
-		p->latest_ns = m->last_ns;
 	if (w)
 		waiting_push(l, w);
 	if (w && p->unsure && is_doubtful(p, m))
@@ -129,8 +148,23 @@ static void add(struct pair_order *p, struct waiting_list *l, const struct l7_me
 		pair_known_lose(p, L7_LOST);
 }
 
+/* A response waits to be read, but no request is known to be outstanding. */
+static bool is_behind(const struct pair_order *p, const struct l7_message *m)
+{
+	return m->unread == L7_UNREAD_SOME && !p->idle.pushes && p->derived && !p->unsure &&
+	       !p->reqs.cnt;
+}
+
 void pair_order_request(struct pair_order *p, const struct l7_message *m)
 {
+	bool lowest;
+
+	if (is_behind(p, m)) {
+		p->calm = p->may_overlap = false;
+		p->overlaps = true;
+		pair_known_retract(p);
+	}
+	lowest = pair_idle_request(&p->idle, m);
 	p->window.none |= m->quiet;
 	if (!p->hole_since) {
 		p->early = 0;
@@ -139,7 +173,7 @@ void pair_order_request(struct pair_order *p, const struct l7_message *m)
 	}
 	see(p, m);
 	if (p->late && p->asks_singly && !p->heard)
-		waiting_hand_out(p->out, &p->reqs, &p->resps, L7_LOST);
+		waiting_hand_out(p->out, &p->reqs, &p->resps, L7_LATE);
 	pair_known_turn(p);
 	if (p->tracked)
 		pair_possible_settle(&p->possible);
@@ -148,11 +182,12 @@ void pair_order_request(struct pair_order *p, const struct l7_message *m)
 	pair_possible_learn(&p->possible, m);
 	if (p->tracked)
 		pair_possible_request(&p->possible);
-	if (p->answered && p->unsure && !pair_known_bursts(p))
-		pair_silence_turn(p, m);
-	else if (p->answered)
+	if (p->unsure && !pair_known_bursts(p)) {
+		if (lowest)
+			pair_known_idle(p);
+	} else if (p->answered) {
 		end_burst(p);
-	p->late &= p->unsure || !p->answered || p->reqs.cnt || !pair_silence_before(p, m);
+	}
 	p->answered = p->hole_since = false;
 	if (p->reqs.cnt >= WAITING_MAX) {
 		struct waiting *w = waiting_take(&p->reqs, p->reqs.oldest);
@@ -162,7 +197,6 @@ void pair_order_request(struct pair_order *p, const struct l7_message *m)
 		free(w);
 	}
 	add(p, &p->reqs, m);
-	p->level++;
 	let_go(p);
 }
 
@@ -171,7 +205,7 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 	struct waiting *w;
 
 	/* The order was assumed to be known, but was not. */
-	if ((p->derived || p->late) && !pair_possible_fits(&p->reqs.oldest->m, m)) {
+	if (p->derived && !pair_possible_fits(&p->reqs.oldest->m, m)) {
 		pair_known_retract(p);
 		add(p, &p->resps, m);
 		return;
@@ -183,10 +217,7 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 		free(w);
 		return;
 	}
-	p->calm |= !p->unsure && !p->derived && only_quiet(&p->reqs);
-	if (!p->derived && !p->late && m->last_ns > w->m.first_ns &&
-	    m->last_ns - w->m.first_ns > p->longest_ns)
-		p->longest_ns = m->last_ns - w->m.first_ns;
+	p->calm |= !p->unsure && (!p->derived || p->by_idle) && only_quiet(&p->reqs);
 	pair_hand_out(p->out, &w->m, m, true, 0);
 	free(w);
 }
@@ -194,14 +225,12 @@ static void take_pair(struct pair_order *p, const struct l7_message *m)
 /* All responses of the previous burst had come; otherwise the client overlaps. */
 static void prove_burst(struct pair_order *p)
 {
-	if (!p->begun_idle)
-		pair_silence_settle_old(p, true);
+	settle_old(p, true);
 	if (!p->may_overlap)
 		return;
 	p->may_overlap = false;
-	if (!p->overlaps && (p->derived || p->late))
+	if (!p->overlaps && p->derived && !p->by_idle)
 		pair_known_retract(p);
-	p->late = false;
 	p->overlaps = true;
 }
 
@@ -222,7 +251,7 @@ static void regain_order(struct pair_order *p, const struct waiting *named)
 
 	while (p->reqs.oldest != named)
 		waiting_push(&before, waiting_take(&p->reqs, p->reqs.oldest));
-	pair_silence_doubt(p);
+	p->idle.begun = false;
 	waiting_hand_out(p->out, &before, &p->resps, p->why);
 	p->unsure = false;
 	p->sure_cnt = 0;
@@ -265,16 +294,20 @@ static bool take_chosen(struct pair_order *p, const struct l7_message *m)
 
 void pair_order_response(struct pair_order *p, const struct l7_message *m)
 {
+	/* A response that was being read when capture began may not have been seen. */
+	if (p->late && !p->heard && p->tracked)
+		pair_possible_reset(&p->possible);
 	p->heard = true;
 	p->window.none |= m->takes != L7_OLDEST;
 	see(p, m);
 	if (pair_known_contradicted(p)) {
-		pair_silence_settle_old(p, false);
+		settle_old(p, false);
 		p->calm = p->may_overlap = false;
 		pair_known_retract(p);
 	}
 	prove_burst(p);
-	pair_silence_response(p, m);
+	pair_idle_response(&p->idle, m);
+	pair_known_answered(p);
 	pair_known_find(p, false);
 	pair_window_response(&p->window, pair_known_outstanding(p));
 	if (m->takes != L7_OLDEST && take_chosen(p, m)) {
@@ -288,15 +321,11 @@ void pair_order_response(struct pair_order *p, const struct l7_message *m)
 		pair_possible_response(&p->possible, m, &p->reqs, is_doubtful(p, m));
 	if (p->unsure && !p->sure_cnt) {
 		add(p, &p->resps, m);
-		if (p->resps.cnt > p->reqs.cnt)
-			pair_silence_doubt(p);
 		if (p->resps.cnt > WAITING_MAX)
 			waiting_hand_out(p->out, &p->reqs, &p->resps, p->why);
 		let_go(p);
 		return;
 	}
-	if (m->last_ns > p->latest_ns)
-		p->latest_ns = m->last_ns;
 	if (p->reqs.cnt) {
 		take_pair(p, m);
 		return;
@@ -311,8 +340,7 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 {
 	pair_window_hole(&p->window);
 	pair_missed_hole(&p->missed, requests);
-	p->level = 0;
-	p->floor = INT64_MAX;
+	pair_idle_hole(&p->idle);
 	if (requests) {
 		p->hole_since = true;
 		p->reqs.tail = 0;
@@ -321,9 +349,8 @@ void pair_order_hole(struct pair_order *p, bool requests, enum l7_why why)
 			pair_known_end(p);
 		}
 		p->why = why;
-		pair_silence_doubt(p);
 	} else {
-		pair_silence_settle_old(p, false);
+		settle_old(p, false);
 		p->may_overlap = false;
 		/* No request is waiting: no response can be missing, unless its request was missed,
 		 * too. */
@@ -355,10 +382,10 @@ struct waiting *pair_order_take_oldest(struct pair_order *p)
 
 void pair_order_fini(struct pair_order *p)
 {
-	pair_silence_settle_old(p, waiting_agree(&p->old_reqs, &p->old_resps));
-	if (p->unsure && waiting_agree(&p->reqs, &p->resps) &&
-	    (pair_known_bursts(p) || p->begun_idle))
+	settle_old(p, waiting_agree(&p->old_reqs, &p->old_resps));
+	if (p->unsure && waiting_agree(&p->reqs, &p->resps) && pair_known_bursts(p))
 		waiting_hand_out_tail(p->out, &p->reqs, &p->resps, p->reqs.cnt, p->why);
-	else
+	else if (!pair_known_at_end(p))
 		waiting_hand_out(p->out, &p->reqs, &p->resps, p->unsure ? p->why : L7_UNANSWERED);
+	waiting_hand_out(p->out, &p->reqs, &p->resps, L7_UNANSWERED);
 }

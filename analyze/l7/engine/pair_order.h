@@ -4,6 +4,7 @@
 #ifndef ANALYZE_L7_PAIR_ORDER_H
 #define ANALYZE_L7_PAIR_ORDER_H
 
+#include "analyze/l7/engine/pair_idle.h"
 #include "analyze/l7/engine/pair_possible.h"
 #include "analyze/l7/engine/pair_window.h"
 #include "analyze/l7/engine/waiting.h"
@@ -18,27 +19,23 @@ struct pair_order {
 	struct pair_possible possible; /* while tracked */
 	size_t early;		       /* responses received while no request was waiting */
 	enum l7_why why, old_why;
-	bool unsure;	      /* it is unknown which response belongs to which request, */
-	size_t sure_cnt;      /* except for this many of the oldest requests */
-	bool tracked;	      /* bytes were missed, and more than one number may be outstanding */
-	bool answered;	      /* the last message was a response */
-	bool hole_since;      /* requests were missed since the last message */
-	bool derived;	      /* order recovered at the end of a burst; may turn out wrong */
-	bool windowed;	      /* the same, based on the window alone */
-	bool late;	      /* requests may have been outstanding before the first one seen */
-	bool overlaps;	      /* requests are sent before all responses come: no bursts */
-	bool asks_singly;     /* clients of the protocol send one request at a time */
-	bool heard;	      /* a response was seen */
-	bool calm;	      /* the client was seen to wait for all responses */
-	bool may_overlap;     /* it may overlap, unless the missing responses turn out to be lost */
-	bool begun_idle;      /* held messages began after silence; assumes all answered before */
-	unsigned idle_turns;  /* turns since then at which, by that assumption, all was answered */
-	int64_t level, floor; /* requests minus responses since the last hole; the minimum */
-	bool unasked;	      /* tracked: responses were missed, no request was waiting */
+	bool unsure;	  /* it is unknown which response belongs to which request, */
+	size_t sure_cnt;  /* except for this many of the oldest requests */
+	bool tracked;	  /* bytes were missed, and more than one number may be outstanding */
+	bool answered;	  /* the last message was a response */
+	bool hole_since;  /* requests were missed since the last message */
+	bool derived;	  /* order recovered at the end of a burst; may turn out wrong */
+	bool windowed;	  /* the same, based on the window alone */
+	bool by_idle;	  /* the same, from idle moments */
+	bool late;	  /* requests may have been outstanding before the first one seen */
+	bool overlaps;	  /* requests are sent before all responses come: no bursts */
+	bool asks_singly; /* clients of the protocol send one request at a time */
+	bool heard;	  /* a response was seen */
+	bool calm;	  /* the client was seen to wait for all responses */
+	bool may_overlap; /* it may overlap, unless the missing responses turn out to be lost */
+	bool unasked;	  /* tracked: responses were missed, no request was waiting */
 	uint64_t doubtful_ns[2]; /* first_ns of the last doubtful response, request */
-	uint64_t latest_ns;	 /* end of the last message */
-	uint64_t usual_ns;	 /* average time from requests to the next response */
-	uint64_t longest_ns;	 /* longest response time, decaying */
+	struct pair_idle idle;	 /* `begun`: only while unsure */
 };
 
 void pair_order_request(struct pair_order *p, const struct l7_message *m);

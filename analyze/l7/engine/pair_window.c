@@ -4,7 +4,7 @@
 enum {
 	ALIKE = 3,   /* turns needed since the hole to tell what is outstanding */
 	ENOUGH = 16, /* equal turns needed before; doubled each time turns differ */
-	MOST_TIMES = 10,
+	MOST_TIMES = 5,
 };
 
 static bool see_turn(struct pair_window *w, bool known)
@@ -57,7 +57,7 @@ void pair_window_hole(struct pair_window *w)
 int64_t pair_window_outstanding(const struct pair_window *w)
 {
 	unsigned times = w->breaks < MOST_TIMES ? w->breaks : MOST_TIMES,
-		 enough = (unsigned)ENOUGH << times;
+		 enough = (unsigned)ENOUGH << 5 * times;
 	int64_t out = (int64_t)w->size - w->level + w->out;
 
 	if (!pair_window_hopeful(w) || w->alike < ALIKE || w->agree < enough || out < 0)

@@ -109,6 +109,7 @@ int stream_push(struct stream *s, const struct l7_piece *piece)
 		.borrowed = true,
 		.datagram = piece->datagram,
 		.peer = piece->peer,
+		.unread = piece->unread,
 	};
 	size_t i = s->cnt;
 
@@ -201,6 +202,7 @@ enum stream_at stream_look(const struct stream *s, struct l7_view *view)
 	view->cut = seg->kept < seg->len;
 	view->datagram = seg->datagram;
 	view->peer = seg->peer;
+	view->unread = seg->unread;
 	view->pos = s->front;
 	view->ts_ns = stream_time(s, s->front);
 	if (off >= seg->kept)

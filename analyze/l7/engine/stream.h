@@ -14,6 +14,7 @@ struct segment {
 	bool borrowed; /* p belongs to the caller until stream_own */
 	bool datagram;
 	uint32_t peer;
+	enum l7_unread unread;
 };
 
 /* Time at which all bytes before `end` had passed. Kept for every piece at or after the front, and

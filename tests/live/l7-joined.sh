@@ -1,0 +1,30 @@
+# A connection joined while its requests overlap: nothing is paired wrongly, and all is paired from the first idle moment on.
+. tests/live/l7.inc
+command -v redis-server >/dev/null || skip "needs redis-server"
+free_port; serve_redis
+
+sz='((unicode(target) - 97) * 8 + unicode(substr(target, 2)) - 97)'
+
+# joined HOW: records its client, whose answers are as long as what it asks for says
+joined() {
+	start python3 -B tests/live/overlap_client.py $port $1
+	client=$!
+	worked 10 $client
+	a=$T/a.obz
+	obrec_start -q -p $client -e l4,l7 --debuginfo none -o "$a"
+	worked 60 $client
+	obrec_stop $1
+	kill $client
+	is "$1: losses" "$(lost "$a")" 0
+	is "$1: paired wrongly" "$(q "SELECT count(*) FROM message WHERE paired AND response_bytes != 5 + $sz + length($sz)")" 0
+}
+all="SELECT count(*) FROM message"
+share() { q "SELECT count(*) * 1000 / ($all) FROM message WHERE paired"; }
+
+joined window
+joined single
+within "single: paired, in thousandths" "$(share)" 999 1000
+joined drain
+idle="SELECT min(request_ns) FROM (SELECT request_ns, request_ns - lag(request_ns) OVER (ORDER BY request_ns) AS pause FROM message) WHERE pause > 50000000"
+within "drain: paired since it was idle, in thousandths" \
+	"$(q "SELECT count(*) FILTER (WHERE paired) * 1000 / count(*) FROM message WHERE request_ns >= ($idle)")" 999 1000
