@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/text.h"
 #include "analyze/cli/command.h"
@@ -24,10 +25,11 @@ static const struct cli obana_cli = {
 	.program = "obana",
 	.synopsis = "COMMAND [ARCHIVE.obz ...] [options]",
 	.summary = "analyse archives recorded by obrec",
-	.details = "obana reads archives of obrec on any machine, without root and without the "
-		   "recorded binaries. `obana COMMAND --help` describes a command. Tables go to "
-		   "stdout, all other output to stderr; colour and progress are shown on terminals "
-		   "only, and NO_COLOR is honoured.",
+	.details =
+		"obana reads archives of obrec on any machine, without root and without the "
+		"recorded binaries. `obana help COMMAND` describes a command; `obana ARCHIVE.obz` "
+		"is `obana report ARCHIVE.obz`. Tables go to stdout, all other output to stderr; "
+		"colour and progress are shown on terminals only, and NO_COLOR is honoured.",
 	.options = no_options,
 	.exit_status = cli_exit_status,
 	.commands = command_clis,
@@ -78,8 +80,31 @@ static int unknown(const char *name)
 	return EXIT_USAGE;
 }
 
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+/* `help [COMMAND]`: argv[0] is "help". */
+static int help(int argc, char **argv)
+{
+	static char option[] = "--help";
+	const struct command *c;
+
+	if (argc < 2) {
+		cli_help(&obana_cli, stdout);
+		return EXIT_OK;
+	}
+	c = find(argv[1]);
+	return c ? c->run(2, (char *[]){argv[1], option, NULL}) : unknown(argv[1]);
+}
+
 int main(int argc, char **argv)
 {
+	const struct command *c;
 	int rest, err;
 
 	message_init("obana", 0);
@@ -93,8 +118,12 @@ int main(int argc, char **argv)
 		cli_help(&obana_cli, stderr);
 		return EXIT_USAGE;
 	}
-	for (size_t i = 0; commands[i]; i++)
-		if (!strcmp(commands[i]->name, argv[rest]))
-			return commands[i]->run(argc - rest, argv + rest);
+	c = find(argv[rest]);
+	if (c)
+		return c->run(argc - rest, argv + rest);
+	if (!strcmp(argv[rest], "help"))
+		return help(argc - rest, argv + rest);
+	if (!access(argv[rest], F_OK)) /* an archive alone: its report */
+		return cmd_report_entry.run(argc - rest + 1, argv + rest - 1);
 	return unknown(argv[rest]);
 }
