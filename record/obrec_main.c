@@ -261,8 +261,11 @@ int main(int argc, char **argv)
 			message_error("%s: cannot fork: %s", o.command[0], strerror(-rc));
 			return EXIT_FAIL;
 		}
-		o.pids[0] = o.record.command_pid = setup_command = cmd.pid;
-		o.record.target.pid_cnt = 1;
+		o.record.command_pid = setup_command = cmd.pid;
+		if (!o.record.target.all) {
+			o.pids[0] = cmd.pid;
+			o.record.target.pid_cnt = 1;
+		}
 	}
 	catch_signals();
 	rc = nursery__new(&nursery, NULL); /* there is only one thread so far */

@@ -144,7 +144,8 @@ static const struct cli cli = {
 		"With -- COMMAND, obrec starts COMMAND, records it from its first instruction, "
 		"stops "
 		"when it exits, and exits with its status. If the capture ends first (-d, Ctrl-C), "
-		"COMMAND gets SIGTERM.\n\n"
+		"COMMAND gets SIGTERM. With -a, the whole system is recorded while COMMAND "
+		"runs.\n\n"
 		"Ctrl-C stops the capture cleanly; a second Ctrl-C skips what is left to do.\n\n"
 		"obrec needs root, or CAP_BPF and CAP_PERFMON; see CAPABILITIES in obrec(1).",
 	.options = whole,
@@ -163,9 +164,11 @@ static int check(struct options *o, char **argv, int rest, bool after_dashes)
 		message_error("no COMMAND after --");
 		return -EINVAL;
 	}
-	choices = !!t->pid_cnt + t->all + !!t->comm + !!t->cgroup + !!o->command;
+	/* With -a, COMMAND only bounds the capture, as with perf. */
+	choices = !!t->pid_cnt + t->all + !!t->comm + !!t->cgroup + (o->command && !t->all);
 	if (choices > 1) {
-		message_error("-p, -a, --comm, --cgroup and COMMAND exclude each other");
+		message_error("-p, -a, --comm, --cgroup and COMMAND exclude each other; only -a "
+			      "goes with COMMAND");
 		return -EINVAL;
 	}
 	if (!choices)

@@ -38,6 +38,13 @@ is "-p A -p B: both" "$(comms "$T/p2.obz" | tr -d '"')" spin-one,spin-two
 obrec_start -q -o "$T/a.obz"; worked 20 $other; obrec_stop
 is "-a: one of all" "$(recorded "$T/a.obz" $other)" 1
 is "-a: obrec itself" "$(sql "$T/a.obz" "SELECT count(*) FROM process WHERE comm = 'obrec' AND cmdline LIKE '%$T/a.obz%'")" 0
+
+# -a with COMMAND: all while COMMAND runs, COMMAND too, and its exit status
+status=0
+"$OBREC" -q -a -o "$T/ac.obz" -- sh -c '"$0" 1; exit 7' "$T/spin-two" || status=$?
+is "-a -- COMMAND: exit status" $status 7
+is "-a -- COMMAND: why it stopped" "$(sql "$T/ac.obz" "SELECT stop_reason FROM capture" | tr -d '"')" command-exit
+is "-a -- COMMAND: COMMAND and another" "$(comms "$T/ac.obz" | tr ',' '\n' | tr -d '"' | grep -c '^spin-\(one\|two\)$')" 2
 kill $one $two
 
 # --comm, also of those that start later
