@@ -52,6 +52,16 @@ __noinline int event_user_stack(__u32 entry)
 	return stack_take_user(entry);
 }
 
+__noinline int event_count_error(__u32 probe, __u32 series, __u32 error)
+{
+	struct metric_key key = {};
+
+	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	key.part[METRIC_PART_ERROR] = error;
+	count_add(probe, series, &key, 0);
+	return 0;
+}
+
 /* ---- text ---- */
 
 /* The last string of an event has the room that is left: the largest of these steps. */

@@ -65,6 +65,8 @@ int event_cwd(__u32 entry, __u32 at); /* of the current process */
 #define EVENT_PATH_DEPTH 128
 /* End of the room for text: event_send() takes less than EVENT_TEXT_MAX bytes of any record. */
 #define EVENT_END (sizeof(struct wire_hdr) + WIRE_COMM_LEN + EVENT_TEXT_MAX - 8)
+/* Counts a failed call of the current process in a series by process and error. */
+int event_count_error(__u32 probe, __u32 series, __u32 error);
 /* Walks the current task's user stack and stores its hash in the scratch's sample. */
 int event_user_stack(__u32 entry);
 

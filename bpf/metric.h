@@ -28,6 +28,7 @@ enum { SERIES_EVENTS, SERIES_THROTTLED, SERIES_OWN };
 #define SERIES_NUMBERS (64 * SERIES_MAX)
 
 #define METRIC_KEY_PARTS 4
+#define METRIC_PART_ERROR 2 /* errno, after the process name, in series by both */
 
 /* Key of a cell within its series; each probe defines the parts. Unused parts are 0. */
 struct metric_key {

@@ -193,7 +193,6 @@ static __always_inline int exec_exit(struct syscall_exit *ctx)
 {
 	__u32 tid = bpf_get_current_pid_tgid(), at;
 	struct exec_call *found = bpf_map_lookup_elem(&exec_calls, &tid), call;
-	struct metric_key key = {};
 	struct event_exec *e;
 
 	if (!found)
@@ -202,9 +201,7 @@ static __always_inline int exec_exit(struct syscall_exit *ctx)
 	bpf_map_delete_elem(&exec_calls, &tid);
 	if (!enabled || ctx->ret >= 0)
 		return 0;
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
-	key.part[EXEC_PART_ERROR] = -ctx->ret;
-	count_add(PROBE_exec, SERIES_exec_failed, &key, 0);
+	event_count_error(PROBE_exec, SERIES_exec_failed, -ctx->ret);
 	e = exec_begin(call.begin_ns, &at);
 	if (!e)
 		return 0;

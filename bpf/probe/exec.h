@@ -11,7 +11,6 @@ enum {
 	SERIES_exec_exits,
 	SERIES_exec_lifetime,
 };
-/* Key parts after the process name: errno, and exit code as of wait(2). */
-enum { EXEC_PART_ERROR = 2, EXEC_PART_CODE = 2 };
+enum { EXEC_PART_CODE = 2 }; /* key part after the process name: exit code as of wait(2) */
 
 #endif

@@ -40,20 +40,6 @@ static const struct probe_option options[] = {
 	{0},
 };
 
-static void failed_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
-		       size_t sz)
-{
-	const char *name = strerrorname_np(part[EXEC_PART_ERROR]);
-	size_t len;
-
-	series_key_comm(env, part, text, sz);
-	len = strlen(text);
-	if (name)
-		snprintf(text + len, sz - len, "\t%s", name);
-	else
-		snprintf(text + len, sz - len, "\t%llu", (unsigned long long)part[EXEC_PART_ERROR]);
-}
-
 static void exits_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		      size_t sz)
 {
@@ -77,7 +63,7 @@ static const struct series series[] = {
 	[SERIES_exec_exit_throttled -
 		SERIES_OWN] = {"exit_throttled", "", SERIES_COUNTER, "process", series_key_comm},
 	[SERIES_exec_failed -
-		SERIES_OWN] = {"failed", "", SERIES_COUNTER, "process\terror", failed_key},
+		SERIES_OWN] = {"failed", "", SERIES_COUNTER, "process\terror", series_key_error},
 	[SERIES_exec_exits - SERIES_OWN] = {"exits", "", SERIES_COUNTER, "process\tend", exits_key},
 	[SERIES_exec_lifetime -
 		SERIES_OWN] = {"lifetime", "ns", SERIES_HISTOGRAM, "process", series_key_comm},
