@@ -17,6 +17,7 @@ enum rec_type {
 	REC_T_list,
 	REC_T_command = REC_T_str,
 	REC_T_settings = REC_T_str,
+	REC_T_address = REC_T_str,
 };
 /* How the text of an event's field is made from what the kernel side sends (event_text.h). */
 enum rec_text {
@@ -26,6 +27,7 @@ enum rec_text {
 	REC_TEXT_str = REC_TEXT_u32, /* as it is */
 	REC_TEXT_command,
 	REC_TEXT_settings,
+	REC_TEXT_address, /* of a struct sockaddr: without the port */
 };
 enum rec_encoding { REC_E_PLAIN, REC_E_DELTA, REC_E_DICT, REC_E_RAW, REC_E_SUFFIX };
 

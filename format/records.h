@@ -32,6 +32,7 @@ enum rec_kind {
 #define REC_TYPE_list struct u64_span
 #define REC_TYPE_command struct span
 #define REC_TYPE_settings struct span
+#define REC_TYPE_address struct span
 #define RECORD(kind, number, stream, doc) struct rec_##kind {
 #define FIELD(kind, type, name, encoding, unit, doc) REC_TYPE_##type name;
 #define END(kind) };

@@ -75,6 +75,7 @@ static void put_list(struct u64_span l)
 #define PUT_list put_list
 #define PUT_command PUT_str
 #define PUT_settings PUT_str
+#define PUT_address PUT_str
 
 static int on_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
 {

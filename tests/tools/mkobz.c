@@ -33,6 +33,7 @@ enum field_type {
 	TYPE_list,
 	TYPE_command = TYPE_str,
 	TYPE_settings = TYPE_str,
+	TYPE_address = TYPE_str,
 };
 
 struct field {

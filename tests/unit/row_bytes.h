@@ -98,6 +98,7 @@ static inline bool take_row(struct bytes *b, struct row *r)
 #define TAKE_list(m) m = take_list(b, r->items);
 #define TAKE_command TAKE_str
 #define TAKE_settings TAKE_str
+#define TAKE_address TAKE_str
 	switch (r->kind) {
 #define RECORD(kind, ...) case REC_##kind:
 #define FIELD(kind, type, name, ...) TAKE_##type(r->kind.name)
