@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A known number of events for the probes exec, ... Each mode waits for a byte on stdin before it
+ * A known number of events for the probes exec, bind Each mode waits for a byte on stdin before it
  * starts, and prints its pid and what it did.
  *
  *   security exec N    N programs run that exit with 3, N calls that fail with ENOENT, N with
  *                      EACCES; and one each of: arguments of 40 KB, run and not found; run by a
  *                      thread; run by a descriptor; not found at a path that is not in memory;
  *                      killed; crashed; threads that use CPU time and memory
+ *   security bind N    N listeners with SO_REUSEADDR and SO_REUSEPORT, N calls that fail with
+ *                      EADDRINUSE; and one each of bind_once()
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -175,6 +182,91 @@ static int do_exec(int cnt, char *dir)
 	return 0;
 }
 
+/* ---- bind ---- */
+
+enum { BACKLOG = 7 };
+
+/* Returns errno of a bind to an address of 4 or 16 bytes; *port: asked for, then got. */
+static int bind_to(int fd, int family, const char *text, int *port)
+{
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(*port)};
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(*port)};
+	struct sockaddr *a = family == AF_INET ? (void *)&in : (void *)&in6;
+	socklen_t len = family == AF_INET ? sizeof(in) : sizeof(in6);
+
+	inet_pton(family, text, family == AF_INET ? (void *)&in.sin_addr : (void *)&in6.sin6_addr);
+	if (bind(fd, a, len))
+		return errno;
+	getsockname(fd, a, &len);
+	*port = ntohs(family == AF_INET ? in.sin_port : in6.sin6_port);
+	return 0;
+}
+
+static int bind_unix(int fd, const char *name, size_t len)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+
+	memcpy(un.sun_path, name, len);
+	return bind(fd, (void *)&un, offsetof(struct sockaddr_un, sun_path) + len) ? errno : 0;
+}
+
+static void set(int fd, int level, int option)
+{
+	int on = 1;
+
+	if (setsockopt(fd, level, option, &on, sizeof(on)))
+		printf("no option %d: %s\n", option, strerror(errno));
+}
+
+/* One call of each kind, in this order. */
+static void bind_once(const char *dir)
+{
+	int udp6 = socket(AF_INET6, SOCK_DGRAM, 0), free4 = socket(AF_INET, SOCK_STREAM, 0);
+	int other = socket(AF_INET, SOCK_STREAM, 0), mapped = socket(AF_INET6, SOCK_STREAM, 0);
+	int stream = socket(AF_UNIX, SOCK_STREAM, 0), abstract = socket(AF_UNIX, SOCK_DGRAM, 0);
+	int port = 0, none = 0, any = 0;
+	char path[100];
+
+	set(udp6, SOL_IP, IP_TRANSPARENT);
+	setsockopt(udp6, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3);
+	printf("once %d", bind_to(udp6, AF_INET6, "::1", &port));
+	set(free4, SOL_IP, IP_FREEBIND);
+	set(free4, SOL_IP, IP_BIND_ADDRESS_NO_PORT);
+	printf(" %d", bind_to(free4, AF_INET, "192.0.2.1", &none));
+	printf(" %d", bind_to(other, AF_INET, "192.0.2.1", &none));
+	printf(" %d", bind_to(mapped, AF_INET6, "::ffff:127.0.0.1", &any));
+	snprintf(path, sizeof(path), "%s/known", dir);
+	printf(" %d", bind_unix(stream, path, strlen(path) + 1));
+	printf(" %d", listen(stream, BACKLOG) ? errno : 0);
+	unlink(path);
+	printf(" %d", bind_unix(abstract, "\0known", 6));
+	printf(" %d", bind_unix(socket(AF_UNIX, SOCK_STREAM, 0), "/missing/known", 14));
+	printf(" %d", listen(udp6, BACKLOG) ? errno : 0);
+	printf(" %d", bind_to(-1, AF_INET, "127.0.0.1", &none));
+	printf(" %d\nports %d %d\n", bind_to(0, AF_INET, "127.0.0.1", &none), port, any);
+}
+
+static int do_bind(int cnt, char *dir)
+{
+	int bound = 0, listening = 0, in_use = 0;
+
+	for (int i = 0; i < cnt; i++) {
+		int a = socket(AF_INET, SOCK_STREAM, 0), b = socket(AF_INET, SOCK_STREAM, 0),
+		    port = 0;
+
+		set(a, SOL_SOCKET, SO_REUSEADDR);
+		set(a, SOL_SOCKET, SO_REUSEPORT);
+		bound += !bind_to(a, AF_INET, "127.0.0.1", &port) && port;
+		listening += !listen(a, BACKLOG);
+		in_use += bind_to(b, AF_INET, "127.0.0.1", &port) == EADDRINUSE;
+		close(a);
+		close(b);
+	}
+	printf("bind %d %d %d\n", bound, listening, in_use);
+	bind_once(dir);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -182,7 +274,10 @@ int main(int argc, char **argv)
 		int (*run)(int cnt, char *dir);
 	} modes[] = {
 		{"exec", do_exec},
+		{"bind", do_bind},
 	};
+
+	struct stat net = {0};
 
 	if (argc > 2 && !strcmp(argv[1], "exit"))
 		return atoi(argv[2]);
@@ -192,7 +287,8 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], modes[i].name))
 			continue;
 		await();
-		printf("pid %d\n", getpid());
+		stat("/proc/self/ns/net", &net);
+		printf("pid %d netns %lu\n", getpid(), net.st_ino);
 		return modes[i].run(atoi(argv[2]), argc > 3 ? argv[3] : ".");
 	}
 	return 2;
