@@ -112,3 +112,8 @@ bool pair_idle_likely(const struct pair_idle *i, bool singly)
 {
 	return !i->uneven && (singly ? i->times >= LIKELY_SINGLY : i->turns >= LIKELY);
 }
+
+bool pair_idle_even(const struct pair_idle *i)
+{
+	return !i->uneven && i->turns && i->turns == i->times;
+}

@@ -49,5 +49,7 @@ void pair_idle_response(struct pair_idle *i, const struct l7_message *m);
  * is known. */
 bool pair_idle_seen(const struct pair_idle *i);
 bool pair_idle_likely(const struct pair_idle *i, bool singly);
+/* Nothing speaks against it: each request followed a response, and none waited to be read. */
+bool pair_idle_even(const struct pair_idle *i);
 
 #endif

@@ -224,7 +224,9 @@ void pair_known_answered(struct pair_order *p)
 
 bool pair_known_at_end(struct pair_order *p)
 {
-	if (!p->unsure || !p->idle.begun || !(tells(p) || (p->asks_singly && !p->overlaps)))
+	bool even = p->asks_singly || pair_idle_even(&p->idle);
+
+	if (!p->unsure || !p->idle.begun || !(tells(p) || (even && !p->overlaps)))
 		return false;
 	settle_idle(p, p->idle.level - p->idle.lowest);
 	return true;
