@@ -67,8 +67,12 @@ struct socket {
 	struct file *file;
 	struct sock *sk;
 } __attribute__((preserve_access_index));
+struct sk_buff_head {
+	__u32 qlen;
+} __attribute__((preserve_access_index));
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
 	__u16 sk_type, sk_protocol;
 	__u32 sk_max_ack_backlog;
 	__u8 sk_shutdown;

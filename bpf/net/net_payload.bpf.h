@@ -18,7 +18,6 @@
 #include "bpf/net/frame_heads.h"
 #include "bpf/net/tls_thread.bpf.h"
 
-
 /* State of parsing the caller's memory (net_frames.bpf.c). */
 struct net_walk {
 	struct frames frames;
@@ -248,7 +247,7 @@ static __always_inline void payload_fill(struct net_scratch *n, const struct net
 	__builtin_memset(&r->peer, 0, sizeof(r->peer));
 }
 
-static __always_inline bool all_read(const struct tcp_sock *tp)
+static __always_inline bool all_read(struct tcp_sock *tp)
 {
 	return BPF_CORE_READ(tp, rcv_nxt) == BPF_CORE_READ(tp, copied_seq);
 }
@@ -260,8 +259,11 @@ static __always_inline bool all_read(const struct tcp_sock *tp)
  */
 static __always_inline __u32 unread_of(const struct net_sock *s, __u32 dir, __u32 len, __u32 seq)
 {
-	const struct tcp_sock *tp = (const void *)s->key;
+	struct tcp_sock *tp = (void *)s->key;
+	struct sock *sk = (void *)s->key;
 
+	if (dir == NET_SENT && s->transport == TRANSPORT_UNIX_STREAM)
+		return BPF_CORE_READ(sk, sk_receive_queue.qlen) ? 0 : PAYLOAD_ALL_READ;
 	if (dir != NET_SENT || s->transport != IPPROTO_TCP)
 		return 0;
 	if (all_read(tp))

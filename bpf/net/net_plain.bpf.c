@@ -74,7 +74,7 @@ static __always_inline int take_plain(__u64 key, __u64 id_dir, __u64 user, __u32
 		return 0;
 	payload_fill(n, s, dir, len, pos, plain_seq(key, s, dir, pos), c.who);
 	record_of(n)->flags = PAYLOAD_TLS;
-	if (dir == NET_SENT && s->transport == IPPROTO_TCP && all_read((const void *)key))
+	if (dir == NET_SENT && s->transport == IPPROTO_TCP && all_read((void *)key))
 		record_of(n)->flags |= PAYLOAD_ALL_READ;
 	record_of(n)->ts_ns = ts_ns;
 	kept = copy_payload(slot, BUF_PLAIN, &c, want_of(s, len));

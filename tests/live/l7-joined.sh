@@ -1,13 +1,13 @@
 # A connection joined while its requests overlap: nothing is paired wrongly, and all is paired from the first idle moment on.
 . tests/live/l7.inc
 command -v redis-server >/dev/null || skip "needs redis-server"
-free_port; serve_redis
+free_port; serve_redis --unixsocket "$T/redis.sock"
 
 sz='((unicode(target) - 97) * 8 + unicode(substr(target, 2)) - 97)'
 
-# joined HOW: records its client, whose answers are as long as what it asks for says
+# joined HOW [SOCKET]: records its client, whose answers are as long as what it asks for says
 joined() {
-	start python3 -B tests/live/overlap_client.py $port $1
+	start python3 -B tests/live/overlap_client.py "${2:-$port}" $1
 	client=$!
 	worked 10 $client
 	a=$T/a.obz
@@ -24,6 +24,9 @@ share() { q "SELECT count(*) * 1000 / ($all) FROM message WHERE paired"; }
 joined window
 joined single
 within "single: paired, in thousandths" "$(share)" 999 1000
+joined single "$T/redis.sock"
+within "single, Unix socket: paired, in thousandths" "$(share)" 999 1000
+joined window "$T/redis.sock"
 joined drain
 idle="SELECT min(request_ns) FROM (SELECT request_ns, request_ns - lag(request_ns) OVER (ORDER BY request_ns) AS pause FROM message) WHERE pause > 50000000"
 within "drain: paired since it was idle, in thousandths" \

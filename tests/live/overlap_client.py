@@ -1,11 +1,15 @@
-"""python3 overlap_client.py PORT HOW: asks a Redis server for keys aa to hh at random, whose values are 0 to 63 bytes. HOW:
+"""python3 overlap_client.py PORT|SOCKET HOW: asks a Redis server for keys aa to hh at random, whose values are 0 to 63 bytes. HOW:
 single: one request at a time, without a pause; window: never fewer than one of two outstanding; drain: some of ten requests' answers are read before it
 asks more, and now and then all, followed by a pause."""
 import random, socket, sys, time
 
-port, how = int(sys.argv[1]), sys.argv[2]
-s = socket.create_connection(("127.0.0.1", port))
-s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+where, how = sys.argv[1:]
+if where.isdigit():
+    s = socket.create_connection(("127.0.0.1", int(where)))
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+else:
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(where)
 waiting, data = [], b""
 names = [b"%c%c" % (97 + n // 8, 97 + n % 8) for n in range(64)]
 
