@@ -41,7 +41,7 @@ payload connection=1 thread=1 ts_ns=1400000000 direction=0 position=20 $get
 payload connection=4 thread=1 ts_ns=1400001000 direction=1 position=20 $get
 payload connection=4 thread=1 ts_ns=1400002000 direction=0 position=7 $ok
 payload connection=1 thread=1 ts_ns=1400003000 direction=1 position=7 $ok
-payload connection=5 thread=1 ts_ns=1500000000 direction=0 position=0 $get
+payload connection=5 thread=1 ts_ns=1500000000 direction=0 position=0 flags=32 $get
 payload connection=6 thread=1 ts_ns=1500001000 direction=1 position=0 $get
 payload connection=6 thread=1 ts_ns=1500002000 direction=0 position=0 $ok
 payload connection=5 thread=1 ts_ns=1500003000 direction=1 position=0 $ok

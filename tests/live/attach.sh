@@ -57,8 +57,8 @@ if unshare -m true 2>/dev/null; then
 	hidden --debuginfo none
 	is "default probes, l4 not available: exit" $status 0
 	is "lines that name what is left out" "$(grep -cE "probe 'l[47]' is skipped" "$T/err")" 2
-	is "probes in the archive" "$("$OBANA" info "$T/h.obz" | sed -nE 's/^probes +//p')" cpu
-	for asked in +l4 l7,cpu -cpu; do
+	is "probes in the archive" "$("$OBANA" info "$T/h.obz" | sed -nE 's/^probes +//p')" "cpu, host"
+	for asked in +l4 l7,cpu -cpu,-host; do
 		rm -f "$T/h.obz"; hidden -e $asked
 		is "-e $asked, not available: exit" $status 4
 		grep -q available "$T/err" || { cat "$T/err"; fail "does not say so"; }
