@@ -84,7 +84,7 @@ static __always_inline int text_len(long n, __u32 room, char next)
 	return (n - 1) | (n == room && next ? EVENT_CUT : 0);
 }
 
-__noinline int event_user_text(__u32 entry, __u32 at, __u64 from)
+static __always_inline int take_text(__u32 entry, __u32 at, __u64 from, bool user)
 {
 	struct event_scratch *e = event_scratch_of(entry);
 	__u32 room = 0;
@@ -93,29 +93,26 @@ __noinline int event_user_text(__u32 entry, __u32 at, __u64 from)
 
 	if (!e)
 		return 0;
-#define COPY(sz) n = bpf_probe_read_user_str((char *)e + at, room = sz, (void *)from)
+#define COPY(sz)                                                                                   \
+	n = user ? bpf_probe_read_user_str((char *)e + at, room = sz, (void *)from)                \
+		 : bpf_probe_read_kernel_str((char *)e + at, room = sz, (void *)from)
 	EVENT_ROOM(at, COPY);
 #undef COPY
-	if (n == room)
+	if (n == room && user)
 		bpf_probe_read_user(&next, sizeof(next), (void *)(from + n - 1));
+	else if (n == room)
+		bpf_probe_read_kernel(&next, sizeof(next), (void *)(from + n - 1));
 	return text_len(n, room, next);
+}
+
+__noinline int event_user_text(__u32 entry, __u32 at, __u64 from)
+{
+	return take_text(entry, at, from, true);
 }
 
 __noinline int event_kernel_text(__u32 entry, __u32 at, __u64 from)
 {
-	struct event_scratch *e = event_scratch_of(entry);
-	__u32 room = 0;
-	char next = 0;
-	long n = -1;
-
-	if (!e)
-		return 0;
-#define COPY(sz) n = bpf_probe_read_kernel_str((char *)e + at, room = sz, (void *)from)
-	EVENT_ROOM(at, COPY);
-#undef COPY
-	if (n == room)
-		bpf_probe_read_kernel(&next, sizeof(next), (void *)(from + n - 1));
-	return text_len(n, room, next);
+	return take_text(entry, at, from, false);
 }
 
 __noinline int event_user_bytes(__u32 entry, __u32 at, __u64 from, __u32 len)

@@ -372,6 +372,17 @@ char *format_errno(char *buf, uint32_t number)
 	return buf;
 }
 
+char *format_signal(char *buf, uint32_t number)
+{
+	const char *name = number < 32 ? sigabbrev_np(number) : NULL;
+
+	if (name)
+		snprintf(buf, 24, "SIG%s", name);
+	else
+		snprintf(buf, 24, "%u", number);
+	return buf;
+}
+
 /* ---- messages ---- */
 
 static const char *message_program = "obrec";

@@ -38,6 +38,8 @@ char *format_duration(char *buf, uint64_t ns);
 
 /* "ENOENT", also of numbers that only the kernel uses; else the number. As above. */
 char *format_errno(char *buf, uint32_t number);
+/* "SIGTERM"; the number where it has no name. */
+char *format_signal(char *buf, uint32_t number);
 
 static inline struct span span_of(const char *s)
 {

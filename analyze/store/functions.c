@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/store/functions.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyze/store/buckets.h"
@@ -69,14 +67,12 @@ static void part(sqlite3_context *c, int argc, sqlite3_value **argv)
 static void signal_name(sqlite3_context *c, int argc, sqlite3_value **argv)
 {
 	sqlite3_int64 number = sqlite3_value_int64(argv[0]);
-	const char *name = number > 0 && number < 32 ? sigabbrev_np(number) : NULL;
 	char text[24];
 
-	if (name)
-		snprintf(text, sizeof(text), "SIG%s", name);
+	if (number >= 0 && number <= UINT32_MAX)
+		sqlite3_result_text(c, format_signal(text, number), -1, SQLITE_TRANSIENT);
 	else
-		snprintf(text, sizeof(text), "%lld", (long long)number);
-	sqlite3_result_text(c, text, -1, SQLITE_TRANSIENT);
+		sqlite3_result_value(c, argv[0]);
 }
 
 static void errno_name(sqlite3_context *c, int argc, sqlite3_value **argv)

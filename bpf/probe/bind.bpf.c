@@ -48,26 +48,13 @@ struct bind_call {
 	__u32 fd;
 	int arg; /* length of the address; backlog */
 };
-/* Calls in progress, by tid. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);
-	__type(value, struct bind_call);
-} bind_calls SEC(".maps");
+CALLS_IN_PROGRESS(bind_calls, bind_call);
 
 static __always_inline int bind_enter(__u32 fd, __u64 addr, int arg)
 {
-	__u64 id = bpf_get_current_pid_tgid();
 	struct bind_call call = {.addr = addr, .fd = fd, .arg = arg};
-	__u32 tid = id;
 
-	if (!enabled || !is_recorded(id >> 32))
-		return 0;
-	call.begin_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&bind_calls, &tid, &call, BPF_ANY))
-		loss_count(LOSS_PENDING);
-	return 0;
+	return call_begin(&bind_calls, &call);
 }
 
 SEC("?tracepoint/syscalls/sys_enter_bind")

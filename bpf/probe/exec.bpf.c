@@ -58,13 +58,7 @@ struct exec_call {
 	__u64 begin_ns;
 	__u64 path, args;
 };
-/* Calls in progress, by tid. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);
-	__type(value, struct exec_call);
-} exec_calls SEC(".maps");
+CALLS_IN_PROGRESS(exec_calls, exec_call);
 
 static __always_inline struct task_struct *parent_of(struct task_struct *task)
 {
@@ -80,16 +74,9 @@ static __always_inline __u32 uid_of(struct task_struct *task)
 
 static __always_inline int exec_enter(__u64 path, __u64 args)
 {
-	__u64 id = bpf_get_current_pid_tgid();
 	struct exec_call call = {.path = path, .args = args};
-	__u32 tid = id;
 
-	if (!enabled || !is_recorded(id >> 32))
-		return 0;
-	call.begin_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&exec_calls, &tid, &call, BPF_ANY))
-		loss_count(LOSS_PENDING);
-	return 0;
+	return call_begin(&exec_calls, &call);
 }
 
 SEC("?tracepoint/syscalls/sys_enter_execve")

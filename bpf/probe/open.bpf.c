@@ -16,26 +16,7 @@ struct open_call {
 	__u64 flags, mode;
 	const __u64 *how; /* openat2: struct open_how, which contains both */
 };
-/* Calls in progress, by tid. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);
-	__type(value, struct open_call);
-} open_calls SEC(".maps");
-
-static __always_inline int open_enter(struct open_call *call)
-{
-	__u64 id = bpf_get_current_pid_tgid();
-	__u32 tid = id;
-
-	if (!enabled || !is_recorded(id >> 32))
-		return 0;
-	call->begin_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&open_calls, &tid, call, BPF_ANY))
-		loss_count(LOSS_PENDING);
-	return 0;
-}
+CALLS_IN_PROGRESS(open_calls, open_call);
 
 SEC("?tracepoint/syscalls/sys_enter_open")
 int open_enter_open(struct syscall_enter *ctx)
@@ -43,7 +24,7 @@ int open_enter_open(struct syscall_enter *ctx)
 	struct open_call call = {
 		.path = (void *)ctx->args[0], .flags = ctx->args[1], .mode = ctx->args[2]};
 
-	return open_enter(&call);
+	return call_begin(&open_calls, &call);
 }
 
 SEC("?tracepoint/syscalls/sys_enter_creat")
@@ -53,7 +34,7 @@ int open_enter_creat(struct syscall_enter *ctx)
 				 .flags = 01 | 0100 | 01000, /* O_WRONLY | O_CREAT | O_TRUNC */
 				 .mode = ctx->args[1]};
 
-	return open_enter(&call);
+	return call_begin(&open_calls, &call);
 }
 
 SEC("?tracepoint/syscalls/sys_enter_openat")
@@ -62,7 +43,7 @@ int open_enter_openat(struct syscall_enter *ctx)
 	struct open_call call = {
 		.path = (void *)ctx->args[1], .flags = ctx->args[2], .mode = ctx->args[3]};
 
-	return open_enter(&call);
+	return call_begin(&open_calls, &call);
 }
 
 SEC("?tracepoint/syscalls/sys_enter_openat2")
@@ -70,7 +51,7 @@ int open_enter_openat2(struct syscall_enter *ctx)
 {
 	struct open_call call = {.path = (void *)ctx->args[1], .how = (void *)ctx->args[2]};
 
-	return open_enter(&call);
+	return call_begin(&open_calls, &call);
 }
 
 /* Sends the event of a call that ended. Changes *call, which is not copied: the stack is short of

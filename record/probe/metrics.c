@@ -39,19 +39,20 @@ void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 	snprintf(text, sz, "%.*s", WIRE_COMM_LEN, (const char *)part);
 }
 
+void series_key_add(char *text, size_t sz, const char *part)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, sz - len, "\t%s", part);
+}
+
 void series_key_error(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		      size_t sz)
 {
-	const char *name = strerrorname_np(part[METRIC_PART_ERROR]);
-	size_t len;
+	char name[24];
 
 	series_key_comm(env, part, text, sz);
-	len = strlen(text);
-	if (name)
-		snprintf(text + len, sz - len, "\t%s", name);
-	else
-		snprintf(text + len, sz - len, "\t%llu",
-			 (unsigned long long)part[METRIC_PART_ERROR]);
+	series_key_add(text, sz, format_errno(name, part[METRIC_PART_ERROR]));
 }
 
 /* Series of each probe with events; they precede its own. */

@@ -100,6 +100,8 @@ struct series {
 /* Formats a key that is a process name. */
 void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		     size_t sz);
+/* Appends a part to a key's text. */
+void series_key_add(char *text, size_t sz, const char *part);
 /* Formats a key of process name and error. */
 void series_key_error(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		      size_t sz);

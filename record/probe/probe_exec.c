@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Programs run, processes ended (bpf/probe/exec.bpf.c). */
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpf/probe/exec.h"
 #include "format/records.h"
+#include "format/text.h"
 #include "obrec.skel.h"
 #include "record/probe/hooks.h"
 #include "record/probe/probe.h"
@@ -44,17 +44,15 @@ static void exits_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PART
 		      size_t sz)
 {
 	int code = part[EXEC_PART_CODE];
-	const char *name = sigabbrev_np(WTERMSIG(code));
-	size_t len;
+	char end[40], name[24];
 
-	series_key_comm(env, part, text, sz);
-	len = strlen(text);
 	if (WIFEXITED(code))
-		snprintf(text + len, sz - len, "\t%d", WEXITSTATUS(code));
-	else if (name)
-		snprintf(text + len, sz - len, "\tSIG%s", name);
-	else
-		snprintf(text + len, sz - len, "\tsignal %d", WTERMSIG(code));
+		snprintf(end, sizeof(end), "%d", WEXITSTATUS(code));
+	else /* a signal without a name is no exit status */
+		snprintf(end, sizeof(end), "%s%s", WTERMSIG(code) < 32 ? "" : "signal ",
+			 format_signal(name, WTERMSIG(code)));
+	series_key_comm(env, part, text, sz);
+	series_key_add(text, sz, end);
 }
 
 static const struct series series[] = {

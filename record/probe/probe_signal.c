@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Signals (bpf/probe/signal.bpf.c). */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bpf/probe/signal.h"
@@ -59,16 +58,10 @@ static const struct probe_option options[] = {
 static void delivery_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 			 size_t sz)
 {
-	int number = part[SIGNAL_PART_NUMBER];
-	const char *name = number < 32 ? sigabbrev_np(number) : NULL;
-	size_t len;
+	char name[24];
 
 	series_key_comm(env, part, text, sz);
-	len = strlen(text);
-	if (name)
-		snprintf(text + len, sz - len, "\tSIG%s", name);
-	else
-		snprintf(text + len, sz - len, "\t%d", number);
+	series_key_add(text, sz, format_signal(name, part[SIGNAL_PART_NUMBER]));
 }
 
 static const struct series series[] = {

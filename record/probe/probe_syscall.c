@@ -122,22 +122,17 @@ static const struct syscall_info *info_of(struct probe_env *env, uint64_t nr)
 static void call_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		     size_t sz)
 {
-	size_t len;
-
 	series_key_comm(env, part, text, sz);
-	len = strlen(text);
-	snprintf(text + len, sz - len, "\t%s", info_of(env, part[SYSCALL_PART_NUMBER])->name);
+	series_key_add(text, sz, info_of(env, part[SYSCALL_PART_NUMBER])->name);
 }
 
 static void error_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		      size_t sz)
 {
 	char name[24];
-	size_t len;
 
 	call_key(env, part, text, sz);
-	len = strlen(text);
-	snprintf(text + len, sz - len, "\t%s", format_errno(name, part[SYSCALL_PART_ERROR]));
+	series_key_add(text, sz, format_errno(name, part[SYSCALL_PART_ERROR]));
 }
 
 static const struct series series[] = {
