@@ -7,7 +7,7 @@
  *	if (!e)
  *		return 0;
  *	event_stacks(ctx, ENTRY_TRACEPOINT, open_stack);
- *	e->path = event_user_str(e, 0, path);
+ *	e->path = EVENT_LEN(event_user_text(ENTRY_TRACEPOINT, EVENT_TEXT_AT(open), path));
  *	EVENT_SEND(open, e, ENTRY_TRACEPOINT, e->path);
  *
  * Every event is first counted by process in the probe's series `events`. Per process and second,
@@ -161,16 +161,6 @@ static __always_inline void event_stacks(void *ctx, __u32 entry, void *event)
 	stacks_take(ctx, entry);
 	e->fields[2] = s->sample.user_stack;
 	e->fields[3] = s->sample.kernel_stack;
-}
-
-/* Copies a string of the current process to offset `at` of the event's text; returns its length. */
-static __always_inline __u32 event_user_str(char *text, __u32 at, const void *from)
-{
-	long n;
-
-	at &= EVENT_TEXT_MAX / 2 - 1;
-	n = bpf_probe_read_user_str(text + at, EVENT_STR_MAX, from);
-	return n > 0 && n <= EVENT_STR_MAX ? n - 1 : 0;
 }
 
 static __always_inline void event_send(__u32 entry, void *event, __u32 fixed_sz, __u32 text_sz)

@@ -191,9 +191,8 @@ static int write_svg(const struct diff *d)
 	style.subtitle = subtitle.p;
 	if (d->opts->draw.title)
 		style.title = d->opts->draw.title;
-	err = subtitle.failed
-		      ? -ENOMEM
-		      : output_open(&out, d->opts->output, d->paths[1], ".diff.svg", OUTPUT_STREAM);
+	err = subtitle.failed ? -ENOMEM
+			      : output_open(&out, d->opts->output, NULL, NULL, OUTPUT_STREAM);
 	if (!err) {
 		err = flamegraph__write_svg(d->f, &style, out.file);
 		if (err)

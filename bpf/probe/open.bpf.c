@@ -81,7 +81,8 @@ static __always_inline void open_send(struct syscall_exit *ctx, struct open_call
 	e->duration_ns = now - call->begin_ns;
 	if (open_stack)
 		event_stacks(ctx, ENTRY_TRACEPOINT, e);
-	e->path = event_user_str(e->text, 0, call->path);
+	e->path = EVENT_LEN(
+		event_user_text(ENTRY_TRACEPOINT, EVENT_TEXT_AT(open), (__u64)call->path));
 	EVENT_SEND(open, e, ENTRY_TRACEPOINT, e->path);
 }
 

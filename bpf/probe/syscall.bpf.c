@@ -247,11 +247,11 @@ static __always_inline __u32 take_path(struct event_syscall *e, __u32 at, __u32 
 {
 	const __u64 *args = &e->arg0;
 
-	if (!n || at >= EVENT_TEXT_MAX / 2)
+	if (!n)
 		return 0;
 	n--;
 	asm volatile("%0 &= 7" : "+r"(n)); /* what follows the six is a number too */
-	return event_user_str(e->text, at, (void *)args[n]);
+	return EVENT_LEN(event_user_text(ENTRY_TRACEPOINT, EVENT_TEXT_AT(syscall) + at, args[n]));
 }
 
 static __always_inline __u32 take_texts(struct event_syscall *e, const struct syscall_info *info)
