@@ -216,9 +216,9 @@ static void test_same_time(const char *dir)
 		CHECK(wait(&status) > 0 && !status, "writer");
 	c = cache_open(dir, &name);
 	CHECK(c && !cache_read(c, pool, &all), "not whole");
-	/* Two may join theirs to the same old file, and one is lost; the last writer's are all
-	 * there. */
-	CHECK(all.cnt >= ROUNDS && all.cnt <= WRITERS * ROUNDS, "%zu", all.cnt);
+	/* Two may join theirs to the same old file, and what one added is lost; what the last one
+	 * stored is there. */
+	CHECK(all.cnt >= 1 && all.cnt <= WRITERS * ROUNDS, "%zu", all.cnt);
 	answers_fini(&all);
 	cache_close(c);
 }
