@@ -97,9 +97,13 @@ static int check_readable(struct tracker *t)
 		uint32_t pid = t->opts.target.pids[i];
 		const struct process *p = table_live(t, pid);
 
-		if (!p) {
+		if (!p && procfs_gone(t->proc, pid)) {
 			message_error("no such process: %u (it ended just now)", pid);
 			return -ESRCH;
+		}
+		if (!p) {
+			message_error("cannot read /proc/%u", pid);
+			return -EIO;
 		}
 		if (p->unreadable) {
 			message_error(

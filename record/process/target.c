@@ -53,13 +53,13 @@ static int check_pids(const struct target *t)
 		uint32_t pid = t->spec->pids[i], tgid, ns;
 		int err = procfs_status(t->proc, pid, &tgid, &ns);
 
-		if (err == -EACCES || err == -EPERM) {
-			message_error("cannot read /proc/%u: %s", pid, strerror(-err));
-			return -EPERM;
-		}
-		if (err) {
+		if (err == -ENOENT || err == -ESRCH) {
 			message_error("no such process: %u", pid);
 			return -ESRCH;
+		}
+		if (err) {
+			message_error("cannot read /proc/%u: %s", pid, strerror(-err));
+			return err == -EACCES ? -EPERM : err;
 		}
 		if (tgid != pid) {
 			message_error("no such process: %u is a thread of process %u", pid, tgid);

@@ -2,6 +2,7 @@
 /* Opens, prepares and loads the BPF programs: selection, sizes of maps and rings, error
  * messages. */
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +203,32 @@ static const char *load_hint(int err)
 	       "CAP_SYS_RESOURCE)";
 }
 
+/* What libbpf needs besides maps and programs: BTF, and two at a time to find out what the kernel
+ * has. Where it gets none it takes the kernel for one that lacks the feature. */
+#define LOADER_FDS 8
+
+static int check_descriptors(const struct bpf_object *obj)
+{
+	unsigned need = LOADER_FDS, used = 0;
+	struct bpf_program *prog;
+	struct bpf_map *map;
+	struct rlimit r;
+	DIR *d;
+
+	bpf_object__for_each_map(map, obj) need += bpf_map__autocreate(map);
+	bpf_object__for_each_program(prog, obj) need += bpf_program__autoload(prog);
+	d = opendir("/proc/self/fd");
+	while (d && readdir(d))
+		used++;
+	if (d)
+		closedir(d);
+	if (d && (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur >= used + need))
+		return 0;
+	message_error("too few open files are allowed (%lu): set 'ulimit -n' to 1024 or more",
+		      (unsigned long)r.rlim_cur);
+	return -EMFILE;
+}
+
 int session_load(struct session *s)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open);
@@ -226,6 +253,7 @@ int session_load(struct session *s)
 	}
 	err = prepare(s);
 	features_forget_btf();
+	err = err ? err : check_descriptors(s->skel->obj);
 	if (err)
 		return err;
 	load_error[0] = 0;
