@@ -6,11 +6,18 @@
  *   burden threads SECONDS    2,000 threads that wake up and sleep
  *   burden switches SECONDS   pairs of threads exchange a byte: hundreds of thousands per second
  *   burden mappings SECONDS   1,000 executable mappings, some of which are constantly replaced
+ *   burden opens SECONDS      opens and closes a file
+ *   burden calls SECONDS      a system call that does nothing
+ *   burden signals SECONDS    sends itself a signal that it handles
+ *   burden binds SECONDS      binds a socket to a port
+ *   burden reads SECONDS DEV  reads 4 KiB of the device, past the page cache
  *
  * Prints the number of repetitions.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -18,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +36,7 @@ extern char **environ;
 
 static atomic_ulong count;
 static double end_s;
+static const char *device;
 
 static double now(void)
 {
@@ -136,19 +145,69 @@ static void mappings(void)
 	}
 }
 
+static void opens(void)
+{
+	for (; now() < end_s; count++) {
+		int fd = open("/dev/null", O_RDONLY);
+
+		need(fd >= 0 && !close(fd), "open");
+	}
+}
+
+static void calls(void)
+{
+	for (; now() < end_s; count++)
+		syscall(SYS_getppid);
+}
+
+static void on_signal(int signo)
+{
+	(void)signo;
+}
+
+static void signals(void)
+{
+	signal(SIGUSR1, on_signal);
+	for (; now() < end_s; count++)
+		need(!raise(SIGUSR1), "raise");
+}
+
+static void binds(void)
+{
+	for (; now() < end_s; count++) {
+		struct sockaddr_in any = {.sin_family = AF_INET,
+					  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		need(fd >= 0 && !bind(fd, (void *)&any, sizeof(any)) && !close(fd), "bind");
+	}
+}
+
+static void reads(void)
+{
+	int fd = open(device ? device : "", O_RDONLY | O_DIRECT);
+	off_t sz = lseek(fd, 0, SEEK_END);
+	void *page;
+
+	need(fd >= 0 && sz >= PAGE && !posix_memalign(&page, PAGE, PAGE), "device");
+	for (; now() < end_s; count++)
+		need(pread(fd, page, PAGE, (off_t)(count * PAGE) % (sz / PAGE * PAGE)) == PAGE,
+		     "read");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"forks", forks},
-		     {"threads", threads},
-		     {"switches", switches},
-		     {"mappings", mappings}};
+	} modes[] = {{"forks", forks},	     {"threads", threads}, {"switches", switches},
+		     {"mappings", mappings}, {"opens", opens},	   {"calls", calls},
+		     {"signals", signals},   {"binds", binds},	   {"reads", reads}};
 
 	if (argc < 3)
 		return 2;
 	end_s = now() + atof(argv[2]);
+	device = argv[3];
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (strcmp(argv[1], modes[i].name))
 			continue;

@@ -1,0 +1,66 @@
+# What an event costs with a probe: ns in BPF and throughput kept by a load that does nothing else, against libbpf-tools
+# Each round runs the load alone, with obrec and with the peer; the medians of BENCH_ROUNDS rounds are reported.
+. scripts/bench.d/lib.inc
+ROUNDS=${BENCH_ROUNDS:-3} SECS=${BENCH_SECONDS:-4}
+stats=$(sysctl -n kernel.bpf_stats_enabled)
+disk=
+trap 'sysctl -qw kernel.bpf_stats_enabled=$stats; for p in "${pids[@]}"; do kill "$p" 2>/dev/null || true; done; [ -z "$disk" ] || losetup -d "$disk"; rm -rf "$T"' EXIT
+sysctl -qw kernel.bpf_stats_enabled=1
+
+# bpf_ns PID: time its programs have run
+bpf_ns() { cat /proc/"$1"/fdinfo/* 2>/dev/null | awk '/^prog_id/ {id = $2} /^run_time_ns/ {print id, $2}' | sort -u | awk '{s += $2} END {printf "%d", s}'; }
+# load MODE: waits for a byte on $T/go; its pid in $load
+load() {
+	rm -f "$T/go"; mkfifo "$T/go"
+	sh -c 'read -r _; exec "$@"' - "$WORKLOAD/burden" "$1" "$SECS" "$disk" <"$T/go" >"$T/count" & load=$!
+	exec {go}>"$T/go"
+}
+run() { echo >&$go; exec {go}>&-; wait "$load"; count=$(<"$T/count"); }
+
+# round MODE PROBE PEER...: adds to the files base, ours and peer ("count ns"); the peer's arguments have PID for the load's pid
+round() {
+	local mode=$1 probe=$2 p; shift 2
+	load "$mode"; run; echo "$count 0" >>"$T/base"
+	load "$mode"
+	recording --stats -e "$probe" -p "$load" --debuginfo none -o "$T/p.obz"
+	run
+	wait "$o" # it ends with its target
+	echo "$count $("$OBANA" info --json "$T/p.obz" | python3 -c 'import json, sys; print(sum(p["run_ns"] for p in json.load(sys.stdin)["end"]["programs"]))')" >>"$T/ours"
+	[ $# != 0 ] && have "$1" || return 0
+	load "$mode"
+	"${@//PID/$load}" >/dev/null 2>&1 & p=$!
+	for ((i = 0; i < 100; i++)); do # attached
+		sleep 0.1
+		kill -0 $p 2>/dev/null || break
+		[ -z "$(find /proc/$p/fd -lname 'anon_inode:bpf*link' -o -lname 'anon_inode:\[perf_event\]' 2>/dev/null)" ] || break
+	done
+	sleep 1
+	run
+	if kill -0 $p 2>/dev/null; then
+		echo "$count $(bpf_ns $p)" >>"$T/peer"
+		kill -INT $p
+	fi
+	wait $p 2>/dev/null || true
+}
+each() { awk '{printf "%.1f\n", $2 / $1}' "$1" | sort -n | awk '{v[NR] = $1} END {print NR ? v[int((NR + 1) / 2)] : "-"}'; }
+rate() { awk '{print $1}' "$1" | sort -n | awk '{v[NR] = $1} END {print NR ? v[int((NR + 1) / 2)] : "-"}'; }
+ratio() { case "$1 $2" in *-*) echo - ;; *) calc "$1 / $2" ;; esac; }
+
+# probe NAME MODE TARGET PEER...
+probe() {
+	local name=$1 mode=$2 target=$3 i base ours peer; shift 3
+	rm -f "$T/base" "$T/ours" "$T/peer"; : >"$T/peer"
+	for ((i = 0; i < ROUNDS; i++)); do round "$mode" "$name" "$@"; done
+	base=$(rate "$T/base") ours=$(rate "$T/ours") peer=$(rate "$T/peer")
+	row "$name: BPF ns an event${1:+, beside $1}" "$(each "$T/ours")" "$(each "$T/peer")" "$(ratio "$(each "$T/ours")" "$(each "$T/peer")")" "$target"
+	row "$name: throughput kept, of $(calc "$base / $SECS" 0)/s" "$(ratio "$ours" "$base")" "$(ratio "$peer" "$base")" "$(ratio "$ours" "$peer")"
+}
+head_row
+probe syscall calls - syscount -p PID
+probe open opens - opensnoop -p PID
+probe signal signals - sigsnoop -p PID
+probe bind binds - bindsnoop -p PID
+probe exec forks - execsnoop
+probe runq switches "<= 300 a switch" runqlat -p PID
+truncate -s 64M "$T/image"
+if disk=$(losetup -f --show "$T/image"); then probe block reads "<= 1500" biolatency; fi
