@@ -41,6 +41,26 @@ int option_error(const struct option_def *def, const char *fmt, ...)
 	return -EINVAL;
 }
 
+const char *option_next_word(const char **at, size_t *len)
+{
+	const char *word = *at + strspn(*at, ", |");
+
+	*len = strcspn(word, ", |");
+	*at = word + *len;
+	return *len ? word : NULL;
+}
+
+int option_choice(const struct option_def *def, const char *word, size_t len)
+{
+	const char *at = def->values, *value;
+	size_t n;
+
+	for (int i = 0; (value = option_next_word(&at, &n)); i++)
+		if (n == len && !memcmp(value, word, len))
+			return i;
+	return option_error(def, "'%.*s' is none of %s", (int)len, word, def->values);
+}
+
 struct parse {
 	const struct cli *cli;
 	void *ctx;

@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Entries of a table may omit the last fields of struct option_def. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 enum option_arg { ARG_NONE, ARG_REQUIRED, ARG_OPTIONAL };
 
 /*
@@ -25,6 +28,10 @@ struct option_def {
 	const char *help;
 	int (*set)(void *ctx, const struct option_def *def, const char *arg);
 	long data; /* for use by `set` */
+	/* The words that the argument may be, separated by ", " (for completion and
+	 * option_choice()). NULL: any, or those of a metavar "a|b|c". */
+	const char *values;
+	bool list; /* the argument is a comma-separated list of them */
 };
 
 /* A section of the manual page. Each line of text is a paragraph, "- item", "tag\ttext", or an
@@ -39,6 +46,7 @@ struct cli {
 	const char *summary;  /* one line */
 	const char *details;  /* paragraphs for --help and the manual page; may be NULL */
 	const struct option_def *options;
+	const char *operands;	 /* words that the first operand may be, as option_def.values */
 	const char *exit_status; /* text of section EXIT STATUS; NULL: none */
 	/* The program's commands, NULL-terminated; NULL: no commands. */
 	const struct cli *const *commands;
@@ -64,6 +72,9 @@ void option_wrap(FILE *out, const char *text, int from);
 /* commands[0] is the program itself. */
 void cli_man(const struct cli *const *commands, size_t cnt, FILE *out);
 void cli_completion(const struct cli *const *commands, size_t cnt, const char *shell, FILE *out);
+
+/* The position of word[0..len) in def->values; -EINVAL after one line on stderr. */
+int option_choice(const struct option_def *def, const char *word, size_t len);
 
 /* "PROGRAM: --NAME: MESSAGE" on stderr; returns -EINVAL. */
 int option_error(const struct option_def *def, const char *fmt, ...)

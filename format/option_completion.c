@@ -4,23 +4,40 @@
 
 #include "format/option_table.h"
 
-/* Completion of an option's argument depends on its metavar: FILE, PATH, DIR; or "a|b|c". */
+/* An option's argument is one of its values, or a file if the metavar has FILE, PATH or DIR. */
 static bool takes_file(const struct option_def *d)
 {
 	return d->metavar && (strstr(d->metavar, "FILE") || strstr(d->metavar, "PATH") ||
 			      strstr(d->metavar, "DIR"));
 }
 
-static bool takes_words(const struct option_def *d)
+static const char *values_of(const struct option_def *d)
 {
-	return d->metavar && strchr(d->metavar, '|') != NULL;
+	if (d->values)
+		return d->values;
+	return d->metavar && strchr(d->metavar, '|') ? d->metavar : NULL;
 }
 
-/* "a|b|c" as "a b c" */
-static void words(FILE *out, const struct option_def *d)
+static bool is_before(const char *values, const char *end, const char *word, size_t len)
 {
-	for (const char *p = d->metavar; *p; p++)
-		fputc(*p == '|' ? ' ' : *p, out);
+	const char *other;
+	size_t n;
+
+	while ((other = option_next_word(&values, &n)) && other < end)
+		if (n == len && !memcmp(other, word, len))
+			return true;
+	return false;
+}
+
+/* "a, b, a" as "a b": sets of probes are named by each of their probes. */
+static void words(FILE *out, const char *values)
+{
+	const char *at = values, *word;
+	size_t len;
+
+	while ((word = option_next_word(&at, &len)))
+		if (!is_before(values, word, word, len))
+			fprintf(out, "%s%.*s", word > values ? " " : "", (int)len, word);
 }
 
 static const char *last_word(const struct cli *cli)
@@ -62,55 +79,100 @@ static void bash_name(FILE *out, const struct option_def *d, void *arg)
 		fprintf(out, "-%c ", d->letter);
 }
 
+/* "--name VALUE" and "--name=VALUE", where prev is "--name" and "--name=". */
 static void bash_case(FILE *out, const struct option_def *d, void *arg)
 {
-	const char *command = arg;
+	const char *command = arg, *values = values_of(d);
 
-	if (d->arg != ARG_REQUIRED)
+	if (d->arg == ARG_NONE)
 		return;
-	fprintf(out, "\t%s:--%s", command, d->name);
-	if (d->letter)
+	fprintf(out, "\t%s:--%s=", command, d->name);
+	if (d->arg == ARG_REQUIRED)
+		fprintf(out, " | %s:--%s", command, d->name);
+	if (d->arg == ARG_REQUIRED && d->letter)
 		fprintf(out, " | %s:-%c", command, d->letter);
 	fputs(") ", out);
 	if (takes_file(d))
 		fputs("compopt -o default; return ;;\n", out);
-	else if (takes_words(d)) {
-		fputs("COMPREPLY=($(compgen -W '", out);
-		words(out, d);
-		fputs("' -- \"$cur\")); return ;;\n", out);
+	else if (values) {
+		fputs("__obrec_values '", out);
+		words(out, values);
+		fprintf(out, "'%s; return ;;\n", d->list ? " ," : "");
 	} else
 		fputs("return ;;\n", out);
 }
+
+static void bash_operands(FILE *out, const struct cli *cli, const char *command)
+{
+	if (!cli->operands)
+		return;
+	fprintf(out, "\t%s:*) [ ${#line[@]} = 2 ] && { __obrec_values '", command);
+	words(out, cli->operands);
+	fputs("'; return; } ;;\n", out);
+}
+
+/* Replies with the words $1 that continue $cur; with $2, behind its last comma, and + or -. Takes
+ * off the replies what readline leaves in place. */
+static const char bash_values[] =
+	"__obrec_values()\n"
+	"{\n"
+	"\tlocal head= kept\n"
+	"\tif [ -n \"$2\" ]; then\n"
+	"\t\t[[ $cur == *,* ]] && head=${cur%,*},\n"
+	"\t\t[[ ${cur:${#head}} == [+-]* ]] && head+=${cur:${#head}:1}\n"
+	"\t\tcompopt -o nospace\n"
+	"\tfi\n"
+	"\tkept=${cur%\"${cur##*[\"$COMP_WORDBREAKS\"]}\"}\n"
+	"\tCOMPREPLY=($(compgen -P \"$head\" -W \"$1\" -- \"${cur:${#head}}\"))\n"
+	"\tCOMPREPLY=(\"${COMPREPLY[@]#\"$kept\"}\")\n"
+	"}\n";
+
+/* Splits the line at blanks: COMP_WORDS is split at COMP_WORDBREAKS, which has =, : and @. */
+static const char bash_line[] = "\tlocal cur=${COMP_LINE:0:COMP_POINT} prev command= line\n"
+				"\tcur=${cur##*[[:space:]]}\n"
+				"\tread -ra line <<<\"${COMP_LINE:0:COMP_POINT-${#cur}}\"\n"
+				"\tprev=${line[${#line[@]}-1]}\n"
+				"\t[[ $cur == --*=* ]] && prev=${cur%%=*}= cur=${cur#*=}\n"
+				"\tCOMPREPLY=()\n";
 
 static void bash(const struct cli *const *commands, size_t cnt, FILE *out)
 {
 	const char *program = commands[0]->program;
 
-	fprintf(out, "# bash completion for %s\n_%s()\n{\n", program, program);
-	fputs("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=\n",
-	      out);
-	fputs("\tCOMPREPLY=()\n", out);
+	fprintf(out, "# bash completion for %s\n%s_%s()\n{\n%s", program, bash_values, program,
+		bash_line);
 	if (cnt > 1)
-		fputs("\t[ \"$COMP_CWORD\" -gt 1 ] && command=${COMP_WORDS[1]}\n", out);
+		fputs("\t[ ${#line[@]} -gt 1 ] && command=${line[1]}\n", out);
 	fputs("\tcase $command:$prev in\n", out);
 	for (size_t i = 0; i < cnt; i++)
 		each_shown(commands[i], out, bash_case, (void *)(i ? last_word(commands[i]) : ""));
 	fputs("\tesac\n\tcase $command:$cur in\n", out);
 	for (size_t i = 0; i < cnt; i++) {
-		fprintf(out, "\t%s:-*) COMPREPLY=($(compgen -W '", i ? last_word(commands[i]) : "");
+		const char *command = i ? last_word(commands[i]) : "";
+
+		fprintf(out, "\t%s:-*) __obrec_values '", command);
 		each_shown(commands[i], out, bash_name, NULL);
-		fputs("' -- \"$cur\")); return ;;\n", out);
+		fputs("'; return ;;\n", out);
+		bash_operands(out, commands[i], command);
 	}
 	if (cnt > 1) {
-		fputs("\t:*) COMPREPLY=($(compgen -W '", out);
+		fputs("\t:*) __obrec_values '", out);
 		for (size_t i = 1; i < cnt; i++)
 			fprintf(out, "%s ", last_word(commands[i]));
-		fputs("' -- \"$cur\")); return ;;\n", out);
+		fputs("'; return ;;\n", out);
 	}
 	fprintf(out, "\tesac\n\tcompopt -o default\n}\ncomplete -F _%s %s\n", program, program);
 }
 
 /* ---- zsh ---- */
+
+/* The word behind the last comma, and behind + or -, is replaced. */
+static void zsh_values(FILE *out, const char *values, bool list)
+{
+	fputs(list ? "{compset -P \"*,\"; compset -P \"[+-]\"; compadd -S \"\" - " : "(", out);
+	words(out, values);
+	fputc(list ? '}' : ')', out);
+}
 
 static void zsh_entry(FILE *out, const struct option_def *d, void *arg)
 {
@@ -130,11 +192,8 @@ static void zsh_entry(FILE *out, const struct option_def *d, void *arg)
 			fputc(':', out);
 			if (takes_file(d))
 				fputs("_files", out);
-			else if (takes_words(d)) {
-				fputc('(', out);
-				words(out, d);
-				fputc(')', out);
-			}
+			else if (values_of(d))
+				zsh_values(out, values_of(d), d->list);
 		}
 		fputs("' \\\n", out);
 	}
@@ -160,6 +219,11 @@ static void zsh(const struct cli *const *commands, size_t cnt, FILE *out)
 		fprintf(out, "%s)\n\tshift words; (( CURRENT-- ))\n\t_arguments \\\n",
 			last_word(commands[i]));
 		each_shown(commands[i], out, zsh_entry, NULL);
+		if (commands[i]->operands) {
+			fputs("\t\t'1:what:", out);
+			zsh_values(out, commands[i]->operands, false);
+			fputs("' \\\n", out);
+		}
 		fputs("\t\t'*:archive:_files' ;;\n", out);
 	}
 	fputs("esac\n", out);
@@ -187,10 +251,10 @@ static void fish_entry(FILE *out, const struct option_def *d, void *arg)
 		fprintf(out, " -s %c", d->letter);
 	if (d->arg == ARG_REQUIRED)
 		fputs(takes_file(d) ? " -r -F" : " -x", out);
-	if (takes_words(d)) {
-		fputs(" -a '", out);
-		words(out, d);
-		fputc('\'', out);
+	if (values_of(d)) {
+		fputs(d->list ? " -a '(__obrec_list " : " -a '", out);
+		words(out, values_of(d));
+		fputs(d->list ? ")'" : "'", out);
 	}
 	fputs(" -d '", out);
 	for (const char *p = d->help; *p; p++) {
@@ -201,11 +265,19 @@ static void fish_entry(FILE *out, const struct option_def *d, void *arg)
 	fputs("'\n", out);
 }
 
+/* Prints the words behind what the token has up to its last comma, and + or -. */
+static const char fish_list[] = "function __obrec_list\n"
+				"\tset -l head (commandline -ct | "
+				"string replace -r '^(--[^=]*=)?(.*,)?([+-]?).*$' '$2$3')\n"
+				"\tprintf '%s\\n' \"$head\"$argv\n"
+				"end\n";
+
 static void fish(const struct cli *const *commands, size_t cnt, FILE *out)
 {
 	struct fish_where w = {commands[0]->program, cnt > 1 ? "__fish_use_subcommand" : NULL,
 			       NULL};
 
+	fputs(fish_list, out);
 	each_shown(commands[0], out, fish_entry, &w);
 	for (size_t i = 1; i < cnt; i++) {
 		w.command = last_word(commands[i]);
@@ -214,6 +286,12 @@ static void fish(const struct cli *const *commands, size_t cnt, FILE *out)
 		quoted(out, commands[i]->summary ? commands[i]->summary : "", "'\\");
 		fputs("'\n", out);
 		each_shown(commands[i], out, fish_entry, &w);
+		if (!commands[i]->operands)
+			continue;
+		fprintf(out, "complete -c %s -n '__fish_seen_subcommand_from %s' -a '", w.program,
+			w.command);
+		words(out, commands[i]->operands);
+		fputs("'\n", out);
 	}
 }
 

@@ -31,7 +31,8 @@ static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
 	 "output file; - is stdout (default: beside the archive, with another suffix)", set,
 	 OPT_OUTPUT},
-	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY},
+	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY,
+	 .values = draw_by_values, .list = true},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
 	SYMBOL_OPTIONS,
@@ -49,6 +50,11 @@ static const struct cli cli = {
 		   "an object of json is {\"table\":NAME,COLUMN:VALUE,...}, with the columns of "
 		   "`obana schema`.",
 	.options = options,
+	.operands =
+#define EXPORTER(name, option, what) #name ", "
+#include "analyze/cli/exporters.def"
+#undef EXPORTER
+		"",
 	.exit_status = cli_exit_status,
 };
 

@@ -41,7 +41,8 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 static const struct option_def options[] = {
 	{"output", 'o', ARG_REQUIRED, "FILE",
 	 "output file; - is stdout (default: ARCHIVE.flamegraph.svg)", set, OPT_OUTPUT},
-	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY},
+	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY,
+	 .values = draw_by_values, .list = true},
 	{"inverted", 0, ARG_NONE, NULL, "start from the leaves, with their callers below", set,
 	 OPT_INVERTED},
 	{"title", 0, ARG_REQUIRED, "TEXT", "title of the graph", set, OPT_TITLE},

@@ -43,7 +43,8 @@ static const struct option_def options[] = {
 #undef EXPORTER
 	{.help = "Output"},
 	{"limit", 'n', ARG_REQUIRED, "N", "maximum rows per table (default 20)", set, OPT_LIMIT},
-	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY},
+	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY,
+	 .values = draw_by_values, .list = true},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
 	SYMBOL_OPTIONS,

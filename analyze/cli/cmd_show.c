@@ -71,6 +71,7 @@ static const struct cli cli = {
 		   "counted, and "
 		   "their error is given.",
 	.options = options,
+	.operands = section_names,
 	.exit_status = cli_exit_status,
 };
 

@@ -123,19 +123,13 @@ static const struct section rare[] = {
 static int set_by(struct opts *o, const struct option_def *def, const char *arg)
 {
 	for (size_t len; *arg; arg += len + (arg[len] == ',')) {
-		bool known = false;
+		int i;
 
 		len = strcspn(arg, ",");
-		for (size_t i = 0; i < SECTION_CNT; i++)
-			if (strlen(sections[i].name) == len &&
-			    !memcmp(sections[i].name, arg, len)) {
-				o->by |= 1u << i;
-				known = true;
-			}
-		if (!known)
-			return option_error(
-				def, "'%.*s' is none of peer, protocol, endpoint, caller, call",
-				(int)len, arg);
+		i = option_choice(def, arg, len);
+		if (i < 0)
+			return i;
+		o->by |= 1u << i;
 	}
 	o->by_given = true;
 	return o->by ? 0 : option_error(def, "needs a name");
@@ -172,7 +166,7 @@ static const struct option_def options[] = {
 	{.help = "Output"},
 	{"by", 0, ARG_REQUIRED, "LIST",
 	 "print only these tables: peer (bytes and connections), protocol, endpoint, caller, call",
-	 set, OPT_BY},
+	 set, OPT_BY, .values = "peer, protocol, endpoint, caller, call", .list = true},
 	{"interval", 'i', ARG_REQUIRED, "TIME",
 	 "print rows per interval, to show a surge and its source", set, OPT_INTERVAL},
 	{"rare", 0, ARG_NONE, NULL,

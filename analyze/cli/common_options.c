@@ -9,6 +9,18 @@
 #include "format/text.h"
 #include "analyze/traffic/services.h"
 
+const char common_kinds[] =
+#define KIND(name, number, title, unit, count_name) #name ", "
+#include "format/kinds.def"
+	;
+
+/* grpc is a kind of http2. */
+const char common_protocols[] = "grpc, "
+#define PROTOCOL(name, shown) shown ", "
+#include "format/protocols.def"
+#undef PROTOCOL
+	;
+
 const char common_kind_help[] = "only samples of these kinds:"
 #define KIND(name, number, title, unit, count_name) " " #name
 #include "format/kinds.def"
@@ -90,11 +102,11 @@ static int set_jobs(struct common_opts *o, const struct option_def *def, const c
 
 static int set_names(struct common_opts *o, const struct option_def *def, const char *arg)
 {
-	bool is_short = !strcmp(arg, "short");
+	int style = option_choice(def, arg, strlen(arg));
 
-	if (!is_short && strcmp(arg, "full"))
-		return option_error(def, "'%s' is neither short nor full", arg);
-	o->load.names = is_short ? NAMES_SHORT : NAMES_FULL;
+	if (style < 0)
+		return style;
+	o->load.names = NAMES_SHORT + style; /* the values are in the order of the enum */
 	return 0;
 }
 
@@ -155,8 +167,8 @@ static int set_connection(struct message_filter *f, const struct option_def *def
 
 static int set_role(struct message_filter *f, const struct option_def *def, const char *arg)
 {
-	if (strcmp(arg, "client") && strcmp(arg, "server"))
-		return option_error(def, "'%s' is neither client nor server", arg);
+	if (option_choice(def, arg, strlen(arg)) < 0)
+		return -EINVAL;
 	f->role = arg;
 	return 0;
 }

@@ -87,7 +87,8 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 		 "names of functions in text and drawings (default: short on a terminal and in "   \
 		 "drawings; exports and SQL are always full)",                                     \
 		 common_option_set,                                                                \
-		 OPTION_NAMES},                                                                    \
+		 OPTION_NAMES,                                                                     \
+		 .values = "short, full"},                                                         \
 	{                                                                                          \
 		"jobs", 'j', ARG_REQUIRED, "N", "number of threads (default: all CPUs)",           \
 			common_option_set, OPTION_JOBS                                             \
@@ -106,11 +107,15 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg);
 	}
 
 extern const char common_kind_help[]; /* lists the known kinds */
+extern const char common_kinds[], common_protocols[];
 #define FILTER_OPTIONS                                                                             \
 	{.help = "Samples (LIST: comma-separated, with * and ?; RE: extended regular "             \
 		 "expression)"},                                                                   \
-		{"kind",     0, ARG_REQUIRED, "KIND[,KIND]", common_kind_help, common_option_set,  \
-		 OPTION_KIND},                                                                     \
+		{"kind",	   0,                                                              \
+		 ARG_REQUIRED,	   "KIND[,KIND]",                                                  \
+		 common_kind_help, common_option_set,                                              \
+		 OPTION_KIND,	   .values = common_kinds,                                         \
+		 .list = true},                                                                    \
 		{"pid",	    0, ARG_REQUIRED, "LIST", "only of these processes", common_option_set, \
 		 OPTION_PID},                                                                      \
 		{"comm",                                                                           \
@@ -187,67 +192,75 @@ extern const char common_kind_help[]; /* lists the known kinds */
 			common_option_set, OPTION_THRIFT_ARG                                       \
 	}
 
-#define MESSAGE_OPTIONS                                                                              \
-	{.help = "Message filters (lists are comma-separated patterns with * and ?)"},               \
-		{"protocol",	 0, ARG_REQUIRED, "LIST", "with these protocols", common_option_set, \
-		 OPTION_PROTOCOL},                                                                   \
-		{"method",                                                                           \
-		 0,                                                                                  \
-		 ARG_REQUIRED,                                                                       \
-		 "LIST",                                                                             \
-		 "with these methods or commands",                                                   \
-		 common_option_set,                                                                  \
-		 OPTION_METHOD},                                                                     \
-		{"target",                                                                           \
-		 0,                                                                                  \
-		 ARG_REQUIRED,                                                                       \
-		 "LIST",                                                                             \
-		 "with these paths, keys, statements, topics",                                       \
-		 common_option_set,                                                                  \
-		 OPTION_TARGET},                                                                     \
-		{"status",                                                                           \
-		 0,                                                                                  \
-		 ARG_REQUIRED,                                                                       \
-		 "LIST",                                                                             \
-		 "with these status codes: 404, 5xx, ERR",                                           \
-		 common_option_set,                                                                  \
-		 OPTION_STATUS},                                                                     \
-		{"errors", 0, ARG_NONE, NULL, "only errors", common_option_set, OPTION_ERRORS},      \
-		{"slower",                                                                           \
-		 0,                                                                                  \
-		 ARG_REQUIRED,                                                                       \
-		 "TIME",                                                                             \
-		 "with at least this latency, as in 10ms",                                           \
-		 common_option_set,                                                                  \
-		 OPTION_SLOWER},                                                                     \
-		{"role",                                                                             \
-		 0,                                                                                  \
-		 ARG_REQUIRED,                                                                       \
-		 "ROLE",                                                                             \
-		 "client: requests made; server: requests served",                                   \
-		 common_option_set,                                                                  \
-		 OPTION_ROLE},                                                                       \
-		{"service",                                                                          \
-		 0,                                                                                  \
-		 ARG_REQUIRED,                                                                       \
-		 "LIST",                                                                             \
-		 "of these recorded services; a prefix up to a slash may be omitted",                \
-		 common_option_set,                                                                  \
-		 OPTION_SERVICE},                                                                    \
-		{"peer",                                                                             \
-		 0,                                                                                  \
-		 ARG_REQUIRED,                                                                       \
-		 "LIST",                                                                             \
-		 "with these peers, by name (likewise) or address",                                  \
-		 common_option_set,                                                                  \
-		 OPTION_PEER},                                                                       \
-		{"connection",                                                                       \
-		 0,                                                                                  \
-		 ARG_REQUIRED,                                                                       \
-		 "N",                                                                                \
-		 "of this connection only",                                                          \
-		 common_option_set,                                                                  \
-		 OPTION_CONNECTION},                                                                 \
+#define MESSAGE_OPTIONS                                                                            \
+	{.help = "Message filters (lists are comma-separated patterns with * and ?)"},             \
+		{"protocol",                                                                       \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "with these protocols",                                                           \
+		 common_option_set,                                                                \
+		 OPTION_PROTOCOL,                                                                  \
+		 .values = common_protocols,                                                       \
+		 .list = true},                                                                    \
+		{"method",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "with these methods or commands",                                                 \
+		 common_option_set,                                                                \
+		 OPTION_METHOD},                                                                   \
+		{"target",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "with these paths, keys, statements, topics",                                     \
+		 common_option_set,                                                                \
+		 OPTION_TARGET},                                                                   \
+		{"status",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "with these status codes: 404, 5xx, ERR",                                         \
+		 common_option_set,                                                                \
+		 OPTION_STATUS},                                                                   \
+		{"errors", 0, ARG_NONE, NULL, "only errors", common_option_set, OPTION_ERRORS},    \
+		{"slower",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "TIME",                                                                           \
+		 "with at least this latency, as in 10ms",                                         \
+		 common_option_set,                                                                \
+		 OPTION_SLOWER},                                                                   \
+		{"role",                                                                           \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "ROLE",                                                                           \
+		 "client: requests made; server: requests served",                                 \
+		 common_option_set,                                                                \
+		 OPTION_ROLE,                                                                      \
+		 .values = "client, server"},                                                      \
+		{"service",                                                                        \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "of these recorded services; a prefix up to a slash may be omitted",              \
+		 common_option_set,                                                                \
+		 OPTION_SERVICE},                                                                  \
+		{"peer",                                                                           \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "with these peers, by name (likewise) or address",                                \
+		 common_option_set,                                                                \
+		 OPTION_PEER},                                                                     \
+		{"connection",                                                                     \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "N",                                                                              \
+		 "of this connection only",                                                        \
+		 common_option_set,                                                                \
+		 OPTION_CONNECTION},                                                               \
 		TIME_OPTIONS
 
 /* Sets defaults. Call after parsing. */

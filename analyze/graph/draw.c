@@ -37,11 +37,19 @@ static const struct named_kind *kind_of(const struct draw *d, uint32_t kind)
 	return sample_kinds__get(d->l->kinds, kind);
 }
 
-static const char *const group_words[] = {[DRAW_BY_PROGRAM] = "program",
-					  [DRAW_BY_PROCESS] = "process",
-					  [DRAW_BY_THREAD] = "thread",
-					  [DRAW_BY_CGROUP] = "cgroup",
-					  [DRAW_BY_NONE] = "none"};
+#define DRAW_GROUPS(GROUP)                                                                         \
+	GROUP(PROGRAM, "program")                                                                  \
+	GROUP(PROCESS, "process")                                                                  \
+	GROUP(THREAD, "thread")                                                                    \
+	GROUP(CGROUP, "cgroup")                                                                    \
+	GROUP(NONE, "none")
+
+#define GROUP(name, word) [DRAW_BY_##name] = word,
+static const char *const group_words[] = {DRAW_GROUPS(GROUP)};
+#undef GROUP
+#define GROUP(name, word) word ", "
+const char draw_by_values[] = DRAW_GROUPS(GROUP);
+#undef GROUP
 
 const char draw_by_help[] =
 	"split stacks by program, process, thread, cgroup, outermost first; or none (default: by "

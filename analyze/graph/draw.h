@@ -24,7 +24,7 @@ struct draw_opts {
 	const char *title; /* NULL: generated */
 };
 
-extern const char draw_by_help[];
+extern const char draw_by_help[], draw_by_values[];
 /* Parses a comma-separated list of program, process, thread, cgroup, or none; for an option's
  * `set`. */
 int draw_parse_by(struct draw_opts *o, const struct option_def *def, const char *arg);

@@ -13,6 +13,11 @@ const struct section sections[] = {
 	{name, probe, heading, title, aliases, SECTION_##as, __VA_ARGS__},
 #include "analyze/report/sections.def"
 };
+#undef SECTION
+const char section_names[] =
+#define SECTION(name, probe, heading, title, aliases, ...) name "," aliases ","
+#include "analyze/report/sections.def"
+	;
 const size_t section_cnt = sizeof(sections) / sizeof(*sections);
 
 /* Finds "b" in "a,b". */

@@ -54,6 +54,7 @@ struct section {
 
 extern const struct section sections[];
 extern const size_t section_cnt;
+extern const char section_names[]; /* names and aliases, separated by commas */
 
 /* Finds a section by name or alias; NULL: none. */
 const struct section *section_find(const char *name);

@@ -18,7 +18,7 @@ enum net_dir { NET_SENT, NET_RECEIVED };
 /* A socket's protocol as guessed in the kernel. */
 enum net_protocol {
 	NET_PROTO_UNKNOWN,
-#define PROTOCOL(name) NET_PROTO_##name,
+#define PROTOCOL(name, shown) NET_PROTO_##name,
 #include "format/protocols.def"
 #undef PROTOCOL
 	NET_PROTO_CNT

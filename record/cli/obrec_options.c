@@ -15,6 +15,12 @@ static int aliases_here(void *ctx, const struct option_def *def, const char *arg
 	return -EINVAL;
 }
 
+/* Probes, their aliases, and sets of them. */
+static const char probe_words[] = "@all"
+#define PROBE(name, number, by_default, title, unit, aliases) "," #name "," aliases
+#include "format/probes.def"
+	;
+
 static const struct option_def table[] = {
 	{.help = "Targets"},
 	{"pid", 'p', ARG_REQUIRED, "PID[,PID...]",
@@ -38,7 +44,7 @@ static const struct option_def table[] = {
 	 "to and take from the default; x:opt=v,opt gives x options, up to the next probe; may be "
 	 "repeated. An unavailable named probe is an error; unavailable defaults are skipped with a "
 	 "warning",
-	 option_set_events, 0},
+	 option_set_events, 0, .values = probe_words, .list = true},
 	{"list", 0, ARG_NONE, NULL,
 	 "list the probes with their attach variants, and whether this kernel supports "
 	 "them",
@@ -66,7 +72,7 @@ static const struct option_def table[] = {
 	{"debuginfo", 0, ARG_REQUIRED, "HOW",
 	 "symbols to include: auto (default: DWARF of the functions that were hit), full, "
 	 "symtab, none",
-	 option_set_debuginfo, 0},
+	 option_set_debuginfo, 0, .values = "auto, full, symtab, none"},
 	{"exclude-buildids", 0, ARG_REQUIRED, "FILE",
 	 "file of build-ids, one per line, whose symbols are not included", option_set_string,
 	 AT(record.debuginfo.exclude_file)},

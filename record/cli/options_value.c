@@ -134,20 +134,13 @@ int option_set_ready_fd(void *ctx, const struct option_def *def, const char *arg
 
 int option_set_debuginfo(void *ctx, const struct option_def *def, const char *arg)
 {
-	static const char *const names[] = {
-		[DEBUGINFO_AUTO] = "auto",
-		[DEBUGINFO_FULL] = "full",
-		[DEBUGINFO_SYMTAB] = "symtab",
-		[DEBUGINFO_NONE] = "none",
-	};
 	struct options *o = ctx;
+	int mode = option_choice(def, arg, strlen(arg));
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(arg, names[i])) {
-			o->record.debuginfo.mode = i;
-			return 0;
-		}
-	return option_error(def, "'%s' is not one of auto, full, symtab, none", arg);
+	if (mode < 0)
+		return mode;
+	o->record.debuginfo.mode = mode; /* the values are in the order of the enum */
+	return 0;
 }
 
 int option_set_label(void *ctx, const struct option_def *def, const char *arg)

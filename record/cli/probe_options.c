@@ -101,6 +101,8 @@ static struct option_def entry(size_t i, size_t n, size_t a)
 		.help = alias->doc ? alias->doc : o->doc,
 		.set = set_alias,
 		.data = data_of(i, n, a),
+		.values = alias->metavar ? o->values : NULL,
+		.list = o->list,
 	};
 }
 

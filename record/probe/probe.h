@@ -55,8 +55,10 @@ struct probe_option {
 	enum { PROBE_FLAG, PROBE_COUNT, PROBE_TIME, PROBE_SHARE, PROBE_WORD } type;
 	uint64_t value; /* default; 0 for a flag; times in ns, shares in 1/65536 */
 	const char *doc;
-	uint64_t min, max; /* of a count; max 0: unlimited */
-	const char *takes; /* expected value, for errors; NULL: as usual for the type */
+	uint64_t min, max;  /* of a count; max 0: unlimited */
+	const char *takes;  /* expected value, for errors; NULL: as usual for the type */
+	const char *values; /* words that the value may be (struct option_def); NULL: any */
+	bool list;	    /* the value is a list of them */
 	/* PROBE_WORD: *value is the value set so far. */
 	int (*parse)(const char *word, uint64_t *value);
 	const char *key; /* key in the options of obz.json; NULL: not written */
@@ -80,6 +82,8 @@ struct probe_option {
 	{                                                                                          \
 		.name = name_, .letter = letter_, .metavar = metavar_, __VA_ARGS__                 \
 	}
+
+#define TAKES_ONE_OF(words) .takes = "one of " words, .values = words
 
 /* Common to all probes with events. */
 #define PROBE_OPTION_RATE(rate)                                                                    \
@@ -119,9 +123,9 @@ struct probe {
 	void (*describe)(const struct record_opts *opts, struct json_object *options);
 	const struct lever *lever; /* what --cpu-budget may throttle; NULL: nothing */
 	size_t state_sz;
-	bool bulky;	     /* sends many records: use larger rings */
-	bool urgent;	     /* process events are urgent: needed for stacks or attaching */
-	bool ends;	     /* sees processes end, perhaps after obrec: keep their entries a while */
+	bool bulky;  /* sends many records: use larger rings */
+	bool urgent; /* process events are urgent: needed for stacks or attaching */
+	bool ends;   /* sees processes end, perhaps after obrec: keep their entries a while */
 	bool attaches_files; /* attaches uprobes: uprobes.h */
 	unsigned facts;	     /* facts that `file` needs: FILE_FACT_* */
 	/* Attach variants, best first; ends with one without name. NULL: no choice. */

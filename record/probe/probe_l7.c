@@ -44,15 +44,16 @@ static const struct {
 } protocols[] = {
 	{"http", BIT(http1) | BIT(http2)},
 	{"grpc", BIT(http2)},
-#define PROTOCOL(name) {#name, BIT(name)},
+#define PROTOCOL(name, shown) {#name, BIT(name)},
 #include "format/protocols.def"
 #undef PROTOCOL
 };
 #undef BIT
 enum { PROTOCOL_CNT = sizeof(protocols) / sizeof(protocols[0]) };
 
-static const char protocols_taken[] = "a list of: http, grpc"
-#define PROTOCOL(name) ", " #name
+#define LIST_OF "a list of: "
+static const char protocols_taken[] = LIST_OF "http, grpc"
+#define PROTOCOL(name, shown) ", " #name
 #include "format/protocols.def"
 #undef PROTOCOL
 	;
@@ -113,12 +114,14 @@ static const struct probe_option options[] = {
 	       "calls that carry many messages: pipelines, HTTP/2), or a byte count; for HTTP/2 "
 	       "also frame headers and header blocks beyond the limit",
 	       .parse = parse_payload, .takes = "none, head, or a byte count under 65536",
+	       .values = "none, head",
 	       .alias = {ALIAS("payload", 0, "HOW")}, .heading = "Traffic"),
 	OPTION("protocols", PROBE_WORD, 0,
 	       "capture the payload of these protocols only, as far as the kernel can detect "
 	       "them (http: HTTP/1 and HTTP/2; undetected ones: the first 4 KiB in each "
 	       "direction); bytes and calls are counted for all",
 	       .parse = parse_protocols, .takes = protocols_taken,
+	       .values = protocols_taken + sizeof(LIST_OF) - 1, .list = true,
 	       .alias = {ALIAS("l7", 0, "NAME[,NAME...]")}),
 	OPTION("sample", PROBE_SHARE, 65536,
 	       "capture the payload of this share of connections, as in 10%; byte counts stay "
@@ -127,13 +130,13 @@ static const struct probe_option options[] = {
 	       .alias = {ALIAS("sample", 0, "SHARE")}),
 	OPTION("direction", PROBE_WORD, DIRECTION_OUT | DIRECTION_IN,
 	       "capture the payload of requests served (in), made (out), or both (default)",
-	       .parse = parse_direction, .takes = "one of in, out, both",
+	       .parse = parse_direction, TAKES_ONE_OF("in, out, both"),
 	       .alias = {ALIAS("direction", 0, "WHICH")}),
 	OPTION("redact", PROBE_WORD, REDACT_SECRETS,
 	       "mask secrets before anything is written (default): credentials, cookies, "
 	       "logins, and values with names such as password, token, api_key; with sql also "
 	       "literals in SQL statements",
-	       .parse = parse_redact, .takes = "one of sql, secrets, none",
+	       .parse = parse_redact, TAKES_ONE_OF("sql, secrets, none"),
 	       .alias = {ALIAS("redact", 0, "sql", .given = "secrets"),
 			 ALIAS("no-redact", 0, NULL, .given = "none",
 			       .doc = "do not mask secrets in payload")}),

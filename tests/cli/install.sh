@@ -12,8 +12,40 @@ for t in obrec obana; do
 	if command -v groff >/dev/null; then groff -man -ww -Tutf8 "$d/usr/share/man/man1/$t.1" 2>&1 >"$d/page"; [ -s "$d/page" ]; fi
 	bash -ec "source '$d/usr/share/bash-completion/completions/$t'; complete -p $t"
 done
-bash -ec "source '$d/usr/share/bash-completion/completions/obrec'; COMP_WORDS=(obrec --cgr); COMP_CWORD=1; _obrec; echo \"\${COMPREPLY[@]}\""
+complete() { # SHELL LINE: the words that the end of the line may become
+	local program=${2%% *}
+	case $1 in
+	bash) COMP_LINE=$2 COMP_POINT=${#2} bash -ec "source '$shares/bash-completion/completions/$program'; compopt() { :; }
+		_$program; printf '%s\n' \"\${COMPREPLY[@]}\"" ;;
+	fish) HOME=$d XDG_DATA_HOME= fish --private -c "source '$shares/fish/vendor_completions.d/$program.fish'; complete -C '$2'" | cut -f 1 ;;
+	esac
+}
 shares=$d/usr/share
+echo "== values"
+complete bash "obrec --cgr"
+while IFS= read -r line; do
+	complete bash "$line" | paste -sd ' ' | sed "s/^/$line: /"
+done <<-END
+	obrec --debuginfo s
+	obrec --debuginfo=s
+	obrec -e cpu,of
+	obrec -e +of
+	obrec -e @di
+	obrec --events=cpu,biol
+	obrec --l7 redis,po
+	obrec --direction b
+	obrec --redact=
+	obana flamegraph a.obz --kind cpu,o
+	obana messages --role=c
+	obana export sp
+	obana show runq-l
+END
+if command -v fish >/dev/null; then # bash adds what readline has to replace, fish the whole token
+	for line in "obrec --debuginfo s" "obrec -e cpu,of" "obrec -e +of" "obrec --l7=redis,po" "obana messages --role=c" "obana export sp"; do
+		words=$(complete fish "$line")
+		grep -qx "${line##*[ =]}[a-z]*" <<<"${words##*=}" || echo "fish: $line: $words"
+	done
+fi
 for t in obrec obana; do
 	! command -v zsh >/dev/null || zsh -n "$shares/zsh/site-functions/_$t"
 	! command -v fish >/dev/null || fish -n "$shares/fish/vendor_completions.d/$t.fish"

@@ -149,10 +149,27 @@ static int one_case(const char *in_path, bool write)
 	return bad;
 }
 
+/* The list names the protocols as their parsers do: completion offers these names. */
+static int names_that_differ(void)
+{
+	static const char *const shown[] = {
+#define PROTOCOL(name, shown) shown,
+#include "format/protocols.def"
+#undef PROTOCOL
+	};
+	int failed = 0;
+
+	for (size_t i = 0; l7_protocols[i]; i++)
+		if (strcmp(l7_protocols[i]->name, shown[i]))
+			failed += printf("'%s' is listed as '%s'\n", l7_protocols[i]->name,
+					 shown[i]) > 0;
+	return failed;
+}
+
 int main(void)
 {
 	const char *golden = getenv("GOLDEN");
-	int failed = 0;
+	int failed = names_that_differ();
 	glob_t g;
 
 	if (glob("tests/l7/*/*.in", 0, NULL, &g))

@@ -25,6 +25,8 @@ static const struct option_def options[] = {
 	{"duration", 'd', ARG_REQUIRED, "DURATION", "how long (10s, 5m); a unit is required", set,
 	 0},
 	{"direction", 0, ARG_REQUIRED, "in|out|both", "one's direction", set, 0},
+	{"kind", 'k', ARG_REQUIRED, "KIND[,KIND]", "of these kinds", set, 0,
+	 .values = "cpu, off,block,@all, @all", .list = true},
 	{"quiet", 'q', ARG_NONE, NULL, "say nothing", set, 0},
 	{"verbose", 'v', ARG_NONE, NULL, "say more", set, 0},
 	{"html", 0, ARG_OPTIONAL, "FILE",
@@ -124,7 +126,12 @@ static char *text_of(void (*write)(FILE *))
 	return p;
 }
 
-static const struct cli sub = {.program = "prog sub", .summary = "a command", .options = options};
+static const struct cli sub = {
+	.program = "prog sub",
+	.summary = "a command",
+	.options = options,
+	.operands = "svg, sql",
+};
 static const struct cli *const both[] = {&cli, &sub};
 static void write_help(FILE *f)
 {
@@ -185,18 +192,30 @@ static void test_bash(void)
 {
 	char path[] = "/tmp/format_option.XXXXXX", cmd[512], line[256] = "";
 	FILE *f = fdopen(mkstemp(path), "w");
-	static const char *const words[][2] = {{"prog --dur", "--duration "},
-					       {"prog s", "sub "},
-					       {"prog sub --direction o", "out "},
-					       {"prog sub --qu", "--quiet "}};
+	static const char *const words[][2] = {
+		{"prog --dur", "--duration "},
+		{"prog s", "sub "},
+		{"prog sub --direction o", "out "},
+		{"prog sub --direction=o", "out "},
+		{"prog sub --qu", "--quiet "},
+		{"prog sub s", "svg sql "},
+		{"prog sub svg s", ""},
+		{"prog sub -k ", "cpu off block @all "},
+		{"prog sub -k cpu,o", "cpu,off "},
+		{"prog sub --kind=cpu,-o", "cpu,-off "},
+		{"prog sub --kind +", "+cpu +off +block +@all "},
+		{"prog sub -k cpu,@", "all "}, /* readline completes what is behind the @ */
+		{"prog sub -k n", ""},
+	};
 
 	write_bash(f);
 	fclose(f);
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		line[0] = 0;
 		snprintf(cmd, sizeof(cmd),
-			 "bash -c '. %s; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); "
-			 "compopt() { :; }; _prog; "
-			 "printf \"%%s \" ${COMPREPLY[@]}' 2>&1",
+			 "bash -c '. %s; COMP_LINE=\"%s\"; COMP_POINT=${#COMP_LINE}; "
+			 "COMP_WORDBREAKS=\"@=:\"; compopt() { :; }; _prog; "
+			 "[ -z \"$COMPREPLY\" ] || printf \"%%s \" ${COMPREPLY[@]}' 2>&1",
 			 path, words[i][0]);
 		f = popen(cmd, "r");
 		if (!fgets(line, sizeof(line), f))
@@ -205,6 +224,15 @@ static void test_bash(void)
 		      words[i][0], line);
 	}
 	unlink(path);
+}
+
+static void test_choice(void)
+{
+	const struct option_def *kind = &options[3];
+
+	CHECK(!strcmp(kind->name, "kind"));
+	CHECK(option_choice(kind, "cpu", 3) == 0 && option_choice(kind, "block,x", 5) == 2);
+	CHECK(option_choice(kind, "bloc", 4) == -EINVAL && option_choice(kind, "", 0) == -EINVAL);
 }
 
 static void test_values(void)
@@ -247,6 +275,7 @@ int main(void)
 	test_parse();
 	test_texts();
 	test_bash();
+	test_choice();
 	test_values();
 	return failed;
 }

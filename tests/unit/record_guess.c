@@ -14,7 +14,7 @@
 
 static const char *const names[] = {
 	"-",
-#define PROTOCOL(name) #name,
+#define PROTOCOL(name, shown) #name,
 #include "format/protocols.def"
 #undef PROTOCOL
 };
