@@ -19,8 +19,11 @@ const struct man_section obana_manual[] = {
 	{"FILES",
 	 "~/.cache/obana/symbols\tcache of symbols, by build-id; see --cache-dir\n"
 	 "/usr/lib/debug\tseparate debug files, searched after the archive and --debug-dir\n\n"},
-	{"ENVIRONMENT", "DEBUGINFOD_URLS\tservers for --debuginfod\n"
-			"NO_COLOR\tdisables colour\n\n"},
+	{"ENVIRONMENT",
+	 "DEBUGINFOD_URLS\tservers for --debuginfod\n"
+	 "NO_COLOR\tdisables colour\n"
+	 "COLUMNS\twidth of tables in text: wider ones are cut, and columns left out; "
+	 "default: the terminal's, and in a pipe unlimited\n\n"},
 	{"NOTES",
 	 "Flame graphs: each box is a function; boxes below it are its callers, boxes above it its "
 	 "callees. The width is the share of samples (on-CPU) or of blocked time (off-CPU); the "

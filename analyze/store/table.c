@@ -3,12 +3,15 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "format/option.h"
 #include "format/text.h"
+#include "analyze/store/table_fit.h"
 #include "analyze/store/table_value.h"
 
 /* Column widths are taken from the first rows. Later values may be wider, but memory stays
@@ -16,6 +19,7 @@
 #define SAMPLE_ROWS 2000
 /* Wider cells do not widen the column: one of 4000 characters would make every row that long. */
 #define WIDTH_MAX 200
+#define WIDTH_MIN 40 /* of a line */
 
 struct cell {
 	char *text;
@@ -30,23 +34,35 @@ struct sheet {
 	int cols;
 	struct cell *heads, *cells;
 	size_t rows; /* buffered in cells */
-	size_t *widths;
-	bool *right; /* numeric, right-aligned */
-	bool *empty; /* optional column without values: not written */
+	/* Numbers are right-aligned; with `cut`, text is cut to the width of its column. */
+	struct fit_column *columns;
+	bool cut, narrow;	/* narrow: services are without the container's id */
+	struct strbuf left_out; /* headings of columns that are not written, to fit */
 };
+
+/* Of COLUMNS (as with ls) or the terminal. 0: unlimited, or too narrow for tables. */
+static unsigned width_for(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	uint64_t width = 0;
+	struct winsize ws;
+
+	if (columns && !parse_u64(columns, &width))
+		return width >= WIDTH_MIN && width <= INT_MAX ? width : 0;
+	if (isatty(fileno(out)) && !ioctl(fileno(out), TIOCGWINSZ, &ws) && ws.ws_col >= WIDTH_MIN)
+		return ws.ws_col;
+	return 0;
+}
 
 struct table_style table_style_for(FILE *out)
 {
-	struct table_style style = {.human = true};
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	struct winsize ws;
+	struct table_style style = {.human = true, .width = width_for(out)};
 
 	if (!isatty(fileno(out)))
 		return style;
 	style.short_names = true;
 	style.colour = !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
-	if (!ioctl(fileno(out), TIOCGWINSZ, &ws) && ws.ws_col >= 40)
-		style.width = ws.ws_col;
 	return style;
 }
 
@@ -72,6 +88,8 @@ static struct cell make_cell(const struct sheet *t, int col)
 	struct cell c;
 
 	c.number = value_text(&b, t->stmt, col, t->style->human, t->style->short_names);
+	if (t->narrow && value_is_service(t->stmt, col))
+		value_short_service(&b);
 	if (!b.p)
 		strbuf_add(&b, "", 0);
 	c.text = b.p;
@@ -97,6 +115,14 @@ static void free_cells(struct cell *cells, size_t cnt)
 		free(cells[i].text);
 }
 
+static void widen(struct sheet *t, int col, size_t width)
+{
+	if (width > WIDTH_MAX)
+		width = WIDTH_MAX;
+	if (width > t->columns[col].width)
+		t->columns[col].width = width;
+}
+
 /* Reads up to SAMPLE_ROWS rows; returns the last step's result. */
 static int read_sample(struct sheet *t)
 {
@@ -107,14 +133,11 @@ static int read_sample(struct sheet *t)
 
 		for (int c = 0; c < t->cols; c++) {
 			row[c] = make_cell(t, c);
-			size_t width = row[c].width < WIDTH_MAX ? row[c].width : WIDTH_MAX;
-
-			if (width > t->widths[c])
-				t->widths[c] = width;
+			widen(t, c, row[c].width);
 			if (!row[c].number && row[c].width)
-				t->right[c] = false;
+				t->columns[c].number = false;
 			if (row[c].width)
-				t->empty[c] = false;
+				t->columns[c].omitted = false;
 		}
 		if (t->rows == SAMPLE_ROWS)
 			break;
@@ -127,14 +150,61 @@ static void pad(FILE *out, size_t n)
 	fprintf(out, "%*s", (int)n, "");
 }
 
-/* Width left for the last column, which is truncated only on a terminal. */
-static size_t room_for_last(const struct sheet *t)
+static bool is_written(const struct sheet *t, int col)
+{
+	return !t->columns[col].omitted && !t->columns[col].left_out;
+}
+
+static size_t line_width(const struct sheet *t)
 {
 	size_t used = t->style->indent ? strlen(t->style->indent) : 0;
 
-	for (int c = 0; c + 1 < t->cols; c++)
-		used += t->empty[c] ? 0 : t->widths[c] + 2;
-	return t->style->width > used + 8 ? t->style->width - used : 0;
+	for (int c = 0; c < t->cols; c++)
+		used += !is_written(t, c) ? 0
+					  : t->columns[c].width + (c + 1 < t->cols ? TABLE_GAP : 0);
+	return used;
+}
+
+/* Services without the prefix, in the buffered cells. */
+static void shorten_services(struct sheet *t)
+{
+	for (int c = 0; c < t->cols; c++) {
+		if (!value_is_service(t->stmt, c))
+			continue;
+		t->columns[c].width = t->heads[c].width;
+		for (size_t r = 0; r < t->rows; r++) {
+			struct cell *cell = &t->cells[r * t->cols + c];
+			struct strbuf b = {.p = cell->text, .len = strlen(cell->text)};
+
+			value_short_service(&b);
+			cell->width = width_of(cell->text);
+			widen(t, c, cell->width);
+		}
+	}
+}
+
+/* Cuts columns, and leaves some out, if a line would be longer than the style says. */
+static int fit(struct sheet *t)
+{
+	size_t indent = t->style->indent ? strlen(t->style->indent) : 0, used;
+	struct fit_column *last = &t->columns[t->cols - 1];
+
+	if (!t->style->width)
+		return 0;
+	t->cut = true;
+	t->narrow = line_width(t) > t->style->width;
+	if (t->narrow) {
+		shorten_services(t);
+		table_fit(t->columns, t->cols, t->style->width - indent);
+	}
+	for (int c = 0; c < t->cols; c++)
+		if (t->columns[c].left_out)
+			strbuf_addf(&t->left_out, "%s%s", t->left_out.len ? ", " : "",
+				    t->heads[c].text);
+	used = line_width(t);
+	if (used < t->style->width) /* for rows after the sample */
+		last->width += last->number ? 0 : t->style->width - used;
+	return t->left_out.failed ? -ENOMEM : 0;
 }
 
 /* Length in bytes of the first `width` code points. */
@@ -158,29 +228,31 @@ static bool is_grey(const struct sheet *t, const struct cell *row)
 
 static void text_row(const struct sheet *t, const struct cell *row)
 {
-	bool grey = is_grey(t, row);
+	bool grey = is_grey(t, row), any = false;
 
 	if (grey)
 		fputs("\033[90m", t->out);
 	if (t->style->indent)
 		fputs(t->style->indent, t->out);
 	for (int c = 0; c < t->cols; c++) {
-		size_t gap = t->widths[c] > row[c].width ? t->widths[c] - row[c].width : 0;
+		size_t gap =
+			t->columns[c].width > row[c].width ? t->columns[c].width - row[c].width : 0;
 		bool last = c + 1 == t->cols;
-		size_t room = last ? room_for_last(t) : 0;
+		size_t room = t->cut && !t->columns[c].number ? t->columns[c].width : SIZE_MAX;
 
-		if (t->empty[c])
+		if (!is_written(t, c))
 			continue;
-		if (t->right[c])
+		if (any)
+			pad(t->out, TABLE_GAP);
+		any = true;
+		if (t->columns[c].number)
 			pad(t->out, gap);
-		if (room && row[c].width > room)
+		if (row[c].width > room)
 			fprintf(t->out, "%.*s…", (int)prefix(row[c].text, room - 1), row[c].text);
 		else
 			fputs(row[c].text ? row[c].text : "", t->out);
-		if (!t->right[c] && !last)
+		if (!t->columns[c].number && !last)
 			pad(t->out, gap);
-		if (!last)
-			fputs("  ", t->out);
 	}
 	fputs(grey ? "\033[0m\n" : "\n", t->out);
 }
@@ -196,11 +268,25 @@ static void text_heading(const struct sheet *t)
 		fputs("\033[0m", t->out);
 }
 
+static void text_left_out(const struct sheet *t)
+{
+	struct strbuf b = {0};
+
+	if (!t->left_out.len)
+		return;
+	strbuf_addf(&b, "without %s", t->left_out.p);
+	if (b.p && width_of(b.p) > t->style->width)
+		fprintf(t->out, "%.*s…\n", (int)prefix(b.p, t->style->width - 1), b.p);
+	else
+		fprintf(t->out, "%s\n", b.p ? b.p : "");
+	strbuf_fini(&b);
+}
+
 static void box_rule(const struct sheet *t, const char *left, const char *cross, const char *end)
 {
 	for (int c = 0; c < t->cols; c++) {
 		fputs(c ? cross : left, t->out);
-		for (size_t i = 0; i < t->widths[c] + 2; i++)
+		for (size_t i = 0; i < t->columns[c].width + 2; i++)
 			fputs("─", t->out);
 	}
 	fprintf(t->out, "%s\n", end);
@@ -209,13 +295,14 @@ static void box_rule(const struct sheet *t, const char *left, const char *cross,
 static void box_row(const struct sheet *t, const struct cell *row)
 {
 	for (int c = 0; c < t->cols; c++) {
-		size_t gap = t->widths[c] > row[c].width ? t->widths[c] - row[c].width : 0;
+		size_t gap =
+			t->columns[c].width > row[c].width ? t->columns[c].width - row[c].width : 0;
 
 		fputs("│ ", t->out);
-		if (t->right[c])
+		if (t->columns[c].number)
 			pad(t->out, gap);
 		fputs(row[c].text ? row[c].text : "", t->out);
-		pad(t->out, (t->right[c] ? 0 : gap) + 1);
+		pad(t->out, (t->columns[c].number ? 0 : gap) + 1);
 	}
 	fputs("│\n", t->out);
 }
@@ -244,10 +331,12 @@ static int write_sheet(struct sheet *t, long *rows)
 
 	for (int c = 0; c < t->cols; c++) {
 		t->heads[c] = make_head(t, c);
-		t->widths[c] = t->heads[c].width;
-		t->right[c] = true;
+		t->columns[c].name = value_column(t->stmt, c);
+		t->columns[c].width = t->heads[c].width;
+		t->columns[c].number = true;
 		/* The last column ends the line, so it is always written. */
-		t->empty[c] = c + 1 < t->cols && t->style->human && value_is_optional(t->stmt, c);
+		t->columns[c].omitted =
+			c + 1 < t->cols && t->style->human && value_is_optional(t->stmt, c);
 	}
 	rc = read_sample(t);
 	*rows = t->rows;
@@ -255,6 +344,8 @@ static int write_sheet(struct sheet *t, long *rows)
 		return rc;
 	if (!t->rows && !box)
 		return rc;
+	if (!box && fit(t))
+		return SQLITE_NOMEM;
 	if (box)
 		box_rule(t, "┌", "┬", "┐");
 	if (box) {
@@ -268,6 +359,7 @@ static int write_sheet(struct sheet *t, long *rows)
 	rc = write_rest(t, rc, rows, write_row);
 	if (box)
 		box_rule(t, "└", "┴", "┘");
+	text_left_out(t);
 	return rc;
 }
 
@@ -281,18 +373,15 @@ static int write_aligned(sqlite3_stmt *stmt, const struct table_style *style, FI
 		return sqlite3_step(stmt);
 	t.heads = calloc(t.cols, sizeof(*t.heads));
 	t.cells = calloc((size_t)t.cols * SAMPLE_ROWS, sizeof(*t.cells));
-	t.widths = calloc(t.cols, sizeof(*t.widths));
-	t.right = calloc(t.cols, sizeof(*t.right));
-	t.empty = calloc(t.cols, sizeof(*t.empty));
-	if (t.heads && t.cells && t.widths && t.right && t.empty)
+	t.columns = calloc(t.cols, sizeof(*t.columns));
+	if (t.heads && t.cells && t.columns)
 		rc = write_sheet(&t, rows);
 	free_cells(t.heads, t.cols);
 	free_cells(t.cells, t.rows * t.cols);
 	free(t.heads);
 	free(t.cells);
-	free(t.widths);
-	free(t.right);
-	free(t.empty);
+	free(t.columns);
+	strbuf_fini(&t.left_out);
 	return rc;
 }
 

@@ -17,7 +17,7 @@ struct table_style {
 		       headings */
 	bool short_names; /* in column "function" (name_short.h); not in CSV and JSON */
 	bool colour;	  /* escape sequences for the heading */
-	unsigned width;	  /* text: the last column is truncated to fit; 0: unlimited */
+	unsigned width;	  /* text: columns are cut and left out to fit; 0: unlimited */
 	const char
 		*grey; /* text, in colour: rows with a value in this column are grey; NULL: none */
 	const char *indent;
@@ -31,7 +31,8 @@ struct table_style {
  * sqlite3_errmsg. A result without rows prints only a heading (CSV) or [] (JSON). */
 long table_write(sqlite3_stmt *stmt, const struct table_style *style, FILE *out);
 
-/* Style for out. On a terminal: colour (unless NO_COLOR is set), width and short names. */
+/* Style for out. On a terminal: colour (unless NO_COLOR is set), width and short names. COLUMNS, if
+ * set, is the width. */
 struct table_style table_style_for(FILE *out);
 /* Applies --names; NAMES_DEFAULT leaves the style unchanged. */
 void table_style_names(struct table_style *style, enum name_style names);

@@ -7,6 +7,8 @@
 
 #include "analyze/base/name_short.h"
 
+enum { CONTAINER_ID_MIN = 12 }; /* digits */
+
 bool value_is_optional(sqlite3_stmt *stmt, int col)
 {
 	const char *name = sqlite3_column_name(stmt, col);
@@ -92,6 +94,28 @@ bool value_is_function(sqlite3_stmt *stmt, int col)
 	const char *name = value_column(stmt, col);
 
 	return name && !strcmp(name, "function");
+}
+
+bool value_is_service(sqlite3_stmt *stmt, int col)
+{
+	static const char *const columns[] = {"service", "peer",   "called",
+					      "client",	 "server", "other"};
+	const char *name = value_column(stmt, col);
+
+	for (size_t i = 0; name && i < sizeof(columns) / sizeof(*columns); i++)
+		if (!strcmp(name, columns[i]))
+			return true;
+	return false;
+}
+
+void value_short_service(struct strbuf *name)
+{
+	size_t id = name->p ? strspn(name->p, "0123456789abcdef") : 0;
+
+	if (id < CONTAINER_ID_MIN || name->p[id] != '/' || !name->p[id + 1])
+		return;
+	name->len -= id + 1;
+	memmove(name->p, name->p + id + 1, name->len + 1);
 }
 
 static void add_short(struct strbuf *b, struct span name)

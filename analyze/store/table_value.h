@@ -13,6 +13,10 @@
 bool value_text(struct strbuf *b, sqlite3_stmt *stmt, int col, bool human, bool short_names);
 /* Whether the column holds function names. */
 bool value_is_function(sqlite3_stmt *stmt, int col);
+/* Whether the column holds names of services. */
+bool value_is_service(sqlite3_stmt *stmt, int col);
+/* Removes the container's id in front of a service's name. */
+void value_short_service(struct strbuf *name);
 void value_csv(struct strbuf *b, sqlite3_stmt *stmt, int col);
 void value_json(struct strbuf *b, sqlite3_stmt *stmt, int col);
 /* Column name without the "?" that marks optional columns. */
