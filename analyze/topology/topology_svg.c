@@ -6,6 +6,7 @@
 
 #include "format/text.h"
 #include "analyze/topology/topology_layout.h"
+#include "analyze/topology/topology_style.h"
 
 enum { MAX_NAME = 28, LABEL_H = 12, ARROW = 9, MAX_LABELS = 1000 };
 #define LABEL_CHAR 5.9 /* width of a character in a label */
@@ -76,6 +77,14 @@ static bool is_free(const struct drawing *d, struct rect r)
 	return true;
 }
 
+/* Covers what is drawn below a text, so that no line runs through it. */
+static void put_cover(const struct drawing *d, struct rect r)
+{
+	fprintf(d->out,
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"cover\"/>\n",
+		r.x, r.y, r.w, r.h);
+}
+
 /* ---- boxes ---- */
 
 static void put_node(struct drawing *d, const struct layout_item *item)
@@ -83,35 +92,49 @@ static void put_node(struct drawing *d, const struct layout_item *item)
 	const struct topology *t = d->l.t;
 	const struct topology_node *n = &t->nodes[item->node];
 	char what[96], in[24], to[24];
+	const char *level = error_level(n->errors_in, n->calls_in);
 	double x = layout_x(item), y = item->y + item->h / 2;
 
 	fprintf(d->out, "<g>");
 	put_title(d->out, n->name);
 	fprintf(d->out,
 		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"6\" "
-		"class=\"%s%s\"/>\n",
+		"class=\"%s%s%s\"/>\n",
 		x, item->y, LAYOUT_BOX_W, item->h, n->calls_in ? "serves" : "calls",
-		n->errors_in ? " bad" : "");
+		level ? " " : "", level ? level : "");
 	put_text(d->out, x + 10, y - 4, "name", n->name, MAX_NAME);
 	snprintf(what, sizeof(what), "in %s/s, out %s/s",
 		 topology_rate(in, n->calls_in / t->seconds),
 		 topology_rate(to, n->calls_out / t->seconds));
-	put_text(d->out, x + 10, y + 12, "dim", what, sizeof(what));
+	put_text(d->out, x + 10, y + 12, "rates", what, sizeof(what));
 	fprintf(d->out, "</g>\n");
 }
 
-static void put_box(struct drawing *d, double x1, double y1, double x2, double y2, const char *name)
+struct box {
+	double x1, y1, x2, y2;
+	const char *name;
+};
+
+static void put_frame(struct drawing *d, const struct box *b)
 {
 	fprintf(d->out,
 		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"10\" "
 		"class=\"place\"/>\n",
-		x1, y1, x2 - x1, y2 - y1);
-	put_text(d->out, x1 + 10, y1 + 16, "place", name, 60);
-	take(d, (struct rect){x1 + 10, y1 + 4, letters(name) * 7.5, 16});
+		b->x1, b->y1, b->x2 - b->x1, b->y2 - b->y1);
 }
 
-/* Draws frames around the services of each cluster, and around the clusters of each region. */
-static void put_places(struct drawing *d)
+static void put_frame_name(struct drawing *d, const struct box *b)
+{
+	struct rect r = {b->x1 + 8, b->y1 + 4, letters(b->name) * 7.5, 16};
+
+	put_cover(d, r);
+	put_text(d->out, b->x1 + 10, b->y1 + 16, "place", b->name, 60);
+	take(d, r);
+}
+
+/* Calls put for the frames around the services of each cluster, and around the clusters of each
+ * region. */
+static void each_place(struct drawing *d, void (*put)(struct drawing *d, const struct box *b))
 {
 	const struct layout *l = &d->l;
 
@@ -127,12 +150,13 @@ static void put_places(struct drawing *d)
 			x2 = last->x2 > x2 ? last->x2 : x2;
 		}
 		if (first->region)
-			put_box(d, x1 - 28, first->y - 24 - (first->cluster ? 26 : 0), x2 + 28,
-				last->y + last->h + (last->cluster ? 30 : 14), first->region);
+			put(d, &(struct box){x1 - 28, first->y - 24 - (first->cluster ? 26 : 0),
+					     x2 + 28, last->y + last->h + (last->cluster ? 30 : 14),
+					     first->region});
 		for (const struct layout_band *b = first; b <= last; b++)
 			if (b->cluster)
-				put_box(d, b->x1 - 14, b->y - 24, b->x2 + 14, b->y + b->h + 14,
-					b->cluster);
+				put(d, &(struct box){b->x1 - 14, b->y - 24, b->x2 + 14,
+						     b->y + b->h + 14, b->cluster});
 	}
 }
 
@@ -185,59 +209,131 @@ static double curve_y(const struct ends *e, double t)
 	return e->y1 * (s * s * s + 3 * s * s * t) + e->y2 * (t * t * t + 3 * s * t * t);
 }
 
-static bool put_label_at(struct drawing *d, double x, double y, const char *text)
+static double curve_x(const struct ends *e, double t)
 {
-	double w = letters(text) * LABEL_CHAR;
-	const struct rect r = {x, y - 10, w, LABEL_H};
+	double s = 1 - t, middle = (e->x1 + e->x2) / 2;
+
+	return e->x1 * s * s * s + 3 * middle * s * t + e->x2 * t * t * t;
+}
+
+/* y of the curve at x. The curve runs from left to right, and either up or down. */
+static double curve_at(const struct ends *e, double x)
+{
+	double low = 0, high = 1;
+
+	for (int i = 0; i < 20; i++) {
+		double t = (low + high) / 2;
+
+		if (curve_x(e, t) < x)
+			low = t;
+		else
+			high = t;
+	}
+	return curve_y(e, low);
+}
+
+static bool meets(const struct ends *e, const struct rect *r)
+{
+	double left = fmax(r->x, e->x1), right = fmin(r->x + r->w, e->x2), a, b;
+
+	if (left >= right || fmax(e->y1, e->y2) < r->y || fmin(e->y1, e->y2) > r->y + r->h)
+		return false;
+	a = curve_at(e, left);
+	b = curve_at(e, right);
+	return fmax(a, b) > r->y && fmin(a, b) < r->y + r->h;
+}
+
+static bool is_crossed(const struct drawing *d, const struct rect *r)
+{
+	const struct layout *l = &d->l;
+
+	for (size_t i = 0; i < l->line_cnt; i++)
+		for (uint32_t k = 0; k < l->lines[i].cnt; k++) {
+			const struct layout_part *p = &l->parts[l->lines[i].first + k];
+			struct ends e = ends_of(l, p), joint = e;
+
+			/* between the part before and this one, where a box would be */
+			joint.x1 = k ? e.x1 - LAYOUT_BOX_W : e.x1;
+			joint.y1 = k ? p[-1].y2 : e.y1;
+			joint.x2 = e.x1;
+			joint.y2 = e.y1;
+			if (meets(&e, r) || meets(&joint, r))
+				return true;
+		}
+	return false;
+}
+
+/* clear: only where no line runs. */
+static bool put_label_at(struct drawing *d, double x, double y, const char *text, bool clear)
+{
+	const struct rect r = {x, y - 10, letters(text) * LABEL_CHAR, LABEL_H};
+	bool crossed;
 
 	if (!is_free(d, r))
 		return false;
+	crossed = is_crossed(d, &r);
+	if (crossed && clear)
+		return false;
 	take(d, r);
+	if (crossed)
+		put_cover(d, r);
 	put_text(d->out, x, y, "label", text, SIZE_MAX);
 	return true;
 }
 
-/* Places the label at the end with fewer lines, where there is more room; else along the first and
- * the last part. */
-static bool put_label(struct drawing *d, const struct layout_line *line, const char *text)
+/* Above or below a point of a line, which is at the side `align` of the text: 0 left, 1 right. */
+static bool put_label_beside(struct drawing *d, double x, double y, double align, const char *text,
+			     bool clear)
+{
+	x -= letters(text) * LABEL_CHAR * align;
+	return put_label_at(d, x, y - 4, text, clear) || put_label_at(d, x, y + 12, text, clear);
+}
+
+/* At the end with fewer lines, where there is more room; else along the first and the last part. */
+static bool put_label_along(struct drawing *d, const struct layout_line *line, const char *text,
+			    bool clear)
 {
 	static const double along[] = {.5, .35, .65, .22, .78};
 	const struct layout *l = &d->l;
-	const struct layout_part *first, *last;
-	double w = letters(text) * LABEL_CHAR;
-	struct ends a, b;
-	bool left_first;
+	const struct layout_part *first = &l->parts[line->first], *last = first + line->cnt - 1;
+	struct ends a = ends_of(l, first), b = ends_of(l, last);
+	bool left_first = l->out_at[first->from + 1] - l->out_at[first->from] <=
+			  l->in_at[last->to + 1] - l->in_at[last->to];
 
-	if (!line->cnt)
-		return put_label_at(d, layout_x(&l->items[line->item]) + LAYOUT_BOX_W - 8,
-				    l->items[line->item].y - 14, text);
-	first = &l->parts[line->first];
-	last = first + line->cnt - 1;
-	a = ends_of(l, first);
-	b = ends_of(l, last);
-	left_first = l->out_at[first->from + 1] - l->out_at[first->from] <=
-		     l->in_at[last->to + 1] - l->in_at[last->to];
 	for (int i = 0; i < 2; i++) {
 		bool left = left_first == !i;
 
-		if (put_label_at(d, left ? a.x1 + ARROW + 3 : b.x2 - ARROW - 3 - w,
-				 (left ? a.y1 : b.y2) - 3, text))
+		if (put_label_beside(d, left ? a.x1 + ARROW + 3 : b.x2 - ARROW - 3,
+				     left ? a.y1 : b.y2, left ? 0 : 1, text, clear))
 			return true;
 	}
 	for (size_t i = 0; i < 2 * sizeof(along) / sizeof(*along); i++) {
 		const struct ends *e = i & 1 ? &b : &a;
 		double t = along[i / 2];
 
-		if (put_label_at(d, e->x1 + (e->x2 - e->x1) * t - w / 2, curve_y(e, t) - 3, text))
+		if (put_label_beside(d, e->x1 + (e->x2 - e->x1) * t, curve_y(e, t), .5, text,
+				     clear))
 			return true;
 	}
 	return false;
+}
+
+/* Prefers places where no line runs; else the lines below the label are covered. */
+static bool put_label(struct drawing *d, const struct layout_line *line, const char *text)
+{
+	const struct layout_item *item = &d->l.items[line->item];
+
+	if (!line->cnt)
+		return put_label_at(d, layout_x(item) + LAYOUT_BOX_W - 8, item->y - 14, text,
+				    false);
+	return put_label_along(d, line, text, true) || put_label_along(d, line, text, false);
 }
 
 static void put_line(struct drawing *d, const struct layout_line *line)
 {
 	const struct topology *t = d->l.t;
 	const struct topology_edge *e = &t->edges[line->edge];
+	const char *level = error_level(e->errors, e->calls);
 	struct strbuf label = {0}, title = {0};
 	char attributes[128];
 
@@ -245,9 +341,9 @@ static void put_line(struct drawing *d, const struct layout_line *line)
 	strbuf_addf(&title, "%s → %s: %s", t->nodes[e->client].name, t->nodes[e->server].name,
 		    label.p ? label.p : "");
 	snprintf(attributes, sizeof(attributes),
-		 "class=\"%s\" stroke-width=\"%.1f\" marker-end=\"url(#%s)\"",
-		 e->errors ? "edge bad" : "edge", 1 + log10(1 + e->calls / t->seconds) * 0.6,
-		 e->errors ? "bad" : "to");
+		 "class=\"edge%s%s\" stroke-width=\"%.1f\" marker-end=\"url(#%s)\"",
+		 level ? " " : "", level ? level : "", 1 + log10(1 + e->calls / t->seconds) * 0.6,
+		 level ? level : "to");
 	fprintf(d->out, "<g>");
 	put_title(d->out, title.p ? title.p : "");
 	if (line->cnt)
@@ -277,53 +373,27 @@ static void put_labels(struct drawing *d)
 
 /* ---- the page ---- */
 
-/* Colours and fonts of flamegraph.css. Inside a page the rules apply to this drawing only. */
-static const char style[] =
-	"<style>.topology{background:#ffffff}"
-	".topology text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;"
-	"fill:#1c1917}"
-	".topology .title{font:600 15px system-ui,\"Segoe UI\",Helvetica,Arial,\"DejaVu "
-	"Sans\",sans-serif}"
-	".topology .dim,.topology .label{fill:#57534e;font:11px system-ui,\"Segoe "
-	"UI\",Helvetica,Arial,\"DejaVu Sans\",sans-serif}"
-	".topology .label{font-size:10px;fill:#292524;paint-order:stroke;stroke:#ffffff;"
-	"stroke-width:3px;stroke-linejoin:round}"
-	".topology .name{font-weight:600}.topology rect{stroke:#6b6560;stroke-width:.6}"
-	".topology .serves{fill:#f7c48f}.topology .calls{fill:#9cc9ec}"
-	".topology rect.bad{stroke:#b91c1c;stroke-width:2}"
-	".topology rect.place{fill:#78716c;fill-opacity:.06;stroke-dasharray:4 3}"
-	".topology text.place{font-weight:600;fill:#57534e}"
-	".topology .edge{fill:none;stroke:#78716c;opacity:.8}.topology .edge.bad{stroke:#b91c1c}"
-	".topology g:hover>.edge{stroke:#1d4ed8;opacity:1}</style>\n<defs>";
-
-static void put_marker(FILE *out, const char *id, const char *colour)
+static void put_key(struct drawing *d, double x, const char *cls, const char *text)
 {
-	fprintf(out,
-		"<marker id=\"%s\" viewBox=\"0 0 9 8\" refX=\"9\" refY=\"4\" markerWidth=\"%d\" "
-		"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
-		"<path d=\"M0 0L9 4L0 8z\" fill=\"%s\"/></marker>",
-		id, ARROW, colour);
+	fprintf(d->out,
+		"<rect x=\"%.1f\" y=\"53\" width=\"14\" height=\"10\" rx=\"2\" class=\"%s\"/>\n", x,
+		cls);
+	put_text(d->out, x + 20, 62, "dim", text, 40);
 }
 
 /* Explains the colours, and counts labels that did not fit. */
 static void put_legend(struct drawing *d)
 {
-	static const struct {
-		const char *cls, *text;
-		double w;
-	} keys[] = {{"calls", "only calls", 90},
-		    {"serves", "serves", 74},
-		    {"serves bad", "had errors", 94}};
 	double x = LAYOUT_MARGIN - 28;
 	char text[96];
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		fprintf(d->out,
-			"<rect x=\"%.1f\" y=\"53\" width=\"14\" height=\"10\" rx=\"2\" "
-			"class=\"%s\"/>\n",
-			x, keys[i].cls);
-		put_text(d->out, x + 20, 62, "dim", keys[i].text, 40);
-		x += keys[i].w;
+	put_key(d, x, "calls", "only calls");
+	put_key(d, x += 90, "serves", "serves");
+	x += 74;
+	for (const struct error_level *l = error_levels; l->cls; l++) {
+		snprintf(text, sizeof(text), "serves %s", l->cls);
+		put_key(d, x, text, l->text);
+		x += l->w;
 	}
 	if (!d->hidden)
 		return;
@@ -340,16 +410,13 @@ static void draw(struct drawing *d, const char *subtitle)
 	if (w < 560)
 		w = 560;
 	fprintf(d->out,
-		"<svg class=\"topology\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
-		"height=\"%.0f\" "
-		"viewBox=\"0 0 %.0f %.0f\">\n%s",
-		w, l->h, w, l->h, style);
-	put_marker(d->out, "to", "#78716c");
-	put_marker(d->out, "bad", "#b91c1c");
-	fprintf(d->out, "</defs>\n");
+		"<svg class=\"topology\" xmlns=\"http://www.w3.org/2000/svg\" width=\"100%%\" "
+		"style=\"max-width:%.0fpx\" viewBox=\"0 0 %.0f %.0f\">\n",
+		w, w, l->h);
+	topology_style(d->out, ARROW);
 	put_text(d->out, LAYOUT_MARGIN - 28, 26, "title", "Services", 100);
 	put_text(d->out, LAYOUT_MARGIN - 28, 43, "dim", subtitle, 400);
-	put_places(d);
+	each_place(d, put_frame);
 	for (size_t i = 0; i < l->line_cnt; i++)
 		put_line(d, &l->lines[i]);
 	for (size_t i = 0; i < l->item_cnt; i++) {
@@ -360,6 +427,7 @@ static void draw(struct drawing *d, const char *subtitle)
 		put_node(d, item);
 		take(d, (struct rect){layout_x(item), item->y, LAYOUT_BOX_W, item->h});
 	}
+	each_place(d, put_frame_name);
 	put_labels(d);
 	put_legend(d);
 	fprintf(d->out, "</svg>\n");
