@@ -18,7 +18,7 @@ wrong 2 "process ids" -p 1,,2
 wrong 2 exclude -a -p 1
 wrong 2 exclude -p 1 -- true
 wrong 2 "unknown probe" -e nosuch
-wrong 2 "no probe" -e -cpu,-l4,-l7,-tls,-host
+wrong 2 "no probe" -e -@all
 wrong 2 "samples per second" -F 0
 wrong 2 "http, grpc, http1, redis" --l7 redis,nosuch
 wrong 2 KEY=VALUE --label x
