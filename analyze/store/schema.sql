@@ -223,7 +223,8 @@ CREATE TABLE figure( -- aggregates of messages, sampling scaled back; what a lev
 	last_ns INTEGER, -- time of the last
 	connection_id INTEGER, -- where it was seen first
 	timed INTEGER, -- how many have a latency
-	sum_ns INTEGER -- sum of latencies
+	sum_ns INTEGER, -- sum of latencies
+	repeated INTEGER -- 1: all its calls are in rows of the other end of their connections, too
 );
 CREATE TABLE figure_bucket( -- latencies of figures of level method
 	figure_id INTEGER, -- figure.rowid
@@ -484,10 +485,11 @@ CREATE VIEW peer_traffic AS -- bytes and calls of connections by peer
 	-- rtt_ns: mean smoothed round-trip time
 	-- first_ns: when the first was opened
 	-- protocol: of their messages
+	-- repeated: 1: all are the clients' ends of connections of which the other end is in another row
 SELECT role, service, peer, transport, count(*) AS connections, sum(bytes_received) AS in_bytes,
 	sum(bytes_sent) AS out_bytes, sum(receives) AS receives, sum(sends) AS sends, sum(retransmits) AS retransmits,
 	CAST(1000 * avg(nullif(srtt_us, 0)) AS INTEGER) AS rtt_ns, min(opened_ns) AS first_ns,
-	max(protocol) AS protocol
+	max(protocol) AS protocol, min(role IS 'client' AND other_id IS NOT NULL) AS repeated
 FROM connection GROUP BY role, service, peer, transport;
 
 CREATE VIEW exchange AS -- messages with all that is known of them, as `obana messages` shows them

@@ -101,6 +101,7 @@ int figures__put(struct figures *to, const struct figure_key *key, const struct 
 
 	if (!g)
 		return -ENOMEM;
+	g->repeated = from->repeated && (g->repeated || !g->connection_id);
 	g->calls += from->calls;
 	g->seen += from->seen;
 	g->errors += from->errors;
@@ -139,6 +140,11 @@ int figures__merge(struct figures **out, const struct figures *fine, unsigned pa
 		*out = NULL;
 	}
 	return err;
+}
+
+void figures__set_repeated(struct figures *f, size_t i)
+{
+	f->v[i].repeated = true;
 }
 
 const struct figure *figures__find(const struct figures *f, const struct figure_key *key)

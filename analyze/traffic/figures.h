@@ -46,6 +46,7 @@ struct figure {
 	struct latency latency;
 	uint64_t first_ns, last_ns;
 	int64_t connection_id;
+	bool repeated; /* all its calls are in the rows of their other end, too */
 };
 
 int figures__new(struct figures **f);
@@ -59,6 +60,9 @@ int figures__add(struct figures *f, const struct figure_key *key, const struct f
 int figures__merge(struct figures **coarse, const struct figures *fine, unsigned parts);
 /* Adds one aggregate to another set, under another key. */
 int figures__put(struct figures *to, const struct figure_key *key, const struct figure *figure);
+
+/* Marks the i-th; what is merged is repeated if all its parts are. */
+void figures__set_repeated(struct figures *f, size_t i);
 
 /* NULL: not found. */
 const struct figure *figures__find(const struct figures *f, const struct figure_key *key);

@@ -251,7 +251,7 @@ static int traffic_begin(struct load *l, void **state)
 	if (!t->spans || !t->scales || strings__new(&t->strings) || intern__new(&t->addresses) ||
 	    payload_order__new(&t->order, feed) ||
 	    (wants_figures(l) && figures__new(&t->figures)) ||
-	    (load__wants(l, "flow") && figures__new(&t->edges)) ||
+	    ((wants_figures(l) || load__wants(l, "flow")) && figures__new(&t->edges)) ||
 	    ((load__wants(l, "rate") || load__wants(l, "surge")) &&
 	     rates__new(&t->rates, t->start_ns)))
 		return -ENOMEM;
@@ -357,7 +357,7 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_offsets(t);
 	if (!err && t->figures)
 		err = traffic_write_figures(t);
-	if (!err && t->edges)
+	if (!err && load__wants(l, "flow"))
 		err = traffic_write_flows(t);
 	if (!err && t->rates)
 		err = traffic_write_rates(t);

@@ -130,6 +130,8 @@ void traffic_learn(struct conn *c);
 void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x);
 
 int traffic_write_connections(struct traffic *t);
+/* Marks aggregates of which all calls were recorded at their other end, too. 0 or -ENOMEM. */
+int traffic_mark_repeats(const struct traffic *t);
 int traffic_write_figures(struct traffic *t);
 /* other: its other end, if recorded. */
 int traffic_add_rate(const struct conn *c, const struct conn *other, uint32_t peer,

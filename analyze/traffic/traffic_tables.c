@@ -161,8 +161,7 @@ static int write_figure(struct traffic *t, struct insert *in, const char *level,
 
 	insert_text(in, level);
 	if (k->slot)
-		insert_int(in, t->start_ns +
-				       (k->slot - 1) * t->load->opts.traffic.interval_ns);
+		insert_int(in, t->start_ns + (k->slot - 1) * t->load->opts.traffic.interval_ns);
 	else
 		insert_null(in);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -175,6 +174,7 @@ static int write_figure(struct traffic *t, struct insert *in, const char *level,
 	insert_int(in, g->connection_id);
 	insert_int(in, scaled(g, g->latency.cnt));
 	insert_int(in, scaled(g, g->latency.sum));
+	insert_int(in, g->repeated);
 	return insert_run(in);
 }
 
@@ -237,8 +237,10 @@ int traffic_write_figures(struct traffic *t)
 	struct insert in;
 	int err = insert_open(
 		&in, t->load->store,
-		"INSERT INTO figure VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+		"INSERT INTO figure VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 
+	if (!err)
+		err = traffic_mark_repeats(t);
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels) && !err; i++)
 		err = write_level(t, &in, levels[i].name, levels[i].parts);
 	insert_close(&in);

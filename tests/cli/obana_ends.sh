@@ -33,3 +33,17 @@ python3 make.py | "$TOP/$B/tests/tools/mkobz" ends.obz || exit 1
 timeout 30 "$OBANA" query "SELECT transport, peer LIKE 'peer%' AS named, count(*) AS ends, count(other_id) AS found,
 	sum(abs(other_id - id) = 1 AND (other_id - 1) >> 1 = (id - 1) >> 1) AS matched, sum(counted) AS counted, min(peer), count(DISTINCT peer) AS peers
 	FROM connection GROUP BY 1, 2 ORDER BY 1, 2" ends.obz --csv || echo "exit $?"
+
+# A call recorded at both ends is one row of the report: the server's, or the client's where that has more complete calls
+for n in server client; do "$TOP/$B/tests/tools/mkobz" $n.obz <"$TOP/tests/cli/traffic-$n.obt" || exit 1; done
+grep -v '^payload connection=1 .*direction=0' "$TOP/tests/cli/traffic-server.obt" | "$TOP/$B/tests/tools/mkobz" deaf.obz || exit 1
+for what in server.obz client.obz "server.obz client.obz" "deaf.obz client.obz"; do
+	echo "report of $what:"
+	for s in protocols endpoints endpoints-called peers failing; do
+		"$OBANA" show $s $what --json | python3 -c '
+import json, sys
+for r in json.load(sys.stdin):
+    if r["protocol" if "protocol" in r else "transport"] in ("http", "tcp"):
+        print(sys.argv[1] + ":", *[ascii(r[k]) for k in ("role", "service", "called", "peer", "target", "calls", "errors", "connections") if k in r])' $s
+	done
+done
