@@ -277,6 +277,42 @@ static void put_scaled(const struct report *r)
 	}
 }
 
+/* "10.0.0.13 -> shop, http: 60 -> 120 requests/s at 14:32:40". */
+static void put_surge(const struct report *r, sqlite3_stmt *stmt)
+{
+	const char *names[] = {(const char *)sqlite3_column_text(stmt, 0),
+			       (const char *)sqlite3_column_text(stmt, 1),
+			       (const char *)sqlite3_column_text(stmt, 2)};
+	time_t at = sqlite3_column_int64(stmt, 3) / 1000000000;
+	struct strbuf b = {0};
+	char when[16];
+	struct tm tm;
+
+	if (!localtime_r(&at, &tm) || !strftime(when, sizeof(when), "%H:%M:%S", &tm))
+		return;
+	strbuf_addf(&b, "%s -> %s, %s: %.4g -> %.4g requests/s at %s",
+		    names[0] ? names[0] : "(other)", names[1] ? names[1] : "(other)",
+		    names[2] ? names[2] : "unknown", sqlite3_column_double(stmt, 4),
+		    sqlite3_column_double(stmt, 5), when);
+	warning(r, "Surge", b.p ? b.p : "");
+	strbuf_fini(&b);
+}
+
+/* The largest ones; section "surges" has the others. */
+static void put_surges(const struct report *r)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	if (!sqlite3_prepare_v2(r->db,
+				"SELECT client, server, protocol, start_ns, qps_before, qps_after "
+				"FROM surge ORDER BY calls DESC, start_ns, client, server, "
+				"protocol LIMIT 3",
+				-1, &stmt, NULL))
+		while (sqlite3_step(stmt) == SQLITE_ROW)
+			put_surge(r, stmt);
+	sqlite3_finalize(stmt);
+}
+
 void report_facts(const struct report *r)
 {
 	for (size_t i = 0; i < r->a->captures.cnt; i++)
@@ -290,6 +326,8 @@ void report_facts(const struct report *r)
 		put_events(r);
 	}
 	put_losses(r);
+	if (!sample_filter_any(&r->a->load.opts.samples))
+		put_surges(r);
 }
 
 /* Adds the tables that these lines read in addition to those of the sections. */
@@ -297,7 +335,7 @@ int report_facts_prepare(struct load *l)
 {
 	static const char *const tables[] = {"capture",	    "series", "counter", "loss",
 					     "thinning",    "unkept", "scaling", "function",
-					     "sample_kind", NULL};
+					     "sample_kind", "surge",  NULL};
 	int err = name_set_add_all(&l->wanted, tables);
 
 	for (size_t i = 0; i < event_tables__cnt(l->events) && !err; i++)

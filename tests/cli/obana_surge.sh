@@ -37,7 +37,7 @@ print("flush", *[r for _, r in sorted(rows)], "flush", *stats, 'end {"complete":
 P
 "$TOP/$B/tests/tools/mkobz" surge.obz <surge.obt || exit 1
 echo "by the second, who asks:"; $obana traffic surge.obz --interval 1s --by caller
-echo "the report begins with it:"; $obana report surge.obz | sed -n '/^Findings/,/^$/p; /over time/,/^$/p'; $obana show surges surge.obz --json
+echo "the report begins with it:"; $obana report surge.obz | sed -n '/^Surge/p; /^Findings/,/^$/p; /over time/,/^$/p'; $obana show surges surge.obz --json
 echo "bytes, most first:"; $obana traffic surge.obz --interval 1s --by peer --limit 1 | sed -n '/^TIME/,$p'
 
 # edges again, from the rows of messages and connections alone
@@ -114,3 +114,25 @@ echo "sampling given back:"
 $obana query "SELECT sum(calls) AS calls, (SELECT count(*) FROM message) AS kept FROM figure WHERE level = 'method'" sampled.obz --csv
 $obana export prometheus sampled.obz -o - 2>/dev/null | sed -n 's/^obana_requests_total{.*} //p' | awk '{ n += $1 } END { print n }'
 $obana export prometheus sampled.obz -o - 2>/dev/null | grep -E '^# HELP obana_requests_total|_count\{'
+
+# One of six steady callers, 60 requests a second, doubles from 22:13:32 on; a line tells who, from what to what, and when. What is as
+# uneven from second to second for all is not told, nor what starts high.
+python3 - >double.obt <<'P'
+print('header {"host":"h","kernel":"6.1","arch":"x86_64","cpus":2,"version":"1","started_at_ns":1700000000000000000,"clock":{"monotonic_ns":1000000000,"realtime_ns":1700000000000000000,"boottime_ns":1000000000},"argv":["obrec"],"probes":["l4","l7"],"options":{"freq":99},"labels":{}}')
+print('process id=1 pid=10 ppid=1 started_ns=1 comm=shop exe=/shop')
+for n in range(6):
+    print(f"connection id={n + 1} process=1 cookie={n + 1} transport=6 local_addr=10.0.0.1 local_port=80 remote_addr=10.0.0.{n + 20} remote_port={4000 + n} role=2 opened_ns=1000000000 sampled=1")
+rows, at = [], [[0, 0] for _ in range(6)]
+for second in range(20):
+    for n in range(6):
+        cnt = (120 if second >= 12 else 60) if n == 3 else (20, 140)[second * 7 % 5 % 2] if n == 4 else 200 - 60 * (second > 5) if n == 5 else 60
+        for i in range(cnt):
+            t = 1000000000 + second * 1000000000 + i * 4000000 + n * 1000
+            for d, text, later in ((1, "GET /buy HTTP/1.1\\x0d\\x0aHost: s\\x0d\\x0a\\x0d\\x0a", 0), (0, "HTTP/1.1 200 X\\x0d\\x0aContent-Length: 0\\x0d\\x0a\\x0d\\x0a", 500000)):
+                length = len(text.replace("\\x0d", "R").replace("\\x0a", "N"))
+                rows.append((t + later, f'payload connection={n + 1} ts_ns={t + later} direction={d} position={at[n][d]} len={length} data="{text}"'))
+                at[n][d] += length
+print("flush", *[r for _, r in sorted(rows)], 'end {"complete":true,"stop_reason":"duration","duration_ns":20000000000,"losses":[]}', sep="\n")
+P
+"$TOP/$B/tests/tools/mkobz" double.obz <double.obt || exit 1
+$obana report double.obz | grep '^Surge'
