@@ -88,19 +88,35 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-/* `help [COMMAND]`: argv[0] is "help". */
+/* ---- the command help ---- */
+
+static const struct cli help_cli = {.program = "obana help",
+				    .synopsis = "[COMMAND]",
+				    .summary = "describe a command",
+				    .options = no_options,
+				    .operands =
+#define COMMAND(name) #name ","
+#include "analyze/cli/commands.def"
+#undef COMMAND
+};
+
 static int help(int argc, char **argv)
 {
 	static char option[] = "--help";
 	const struct command *c;
+	int rest, err = cli_parse(&help_cli, NULL, argc, argv, true, &rest, NULL);
 
-	if (argc < 2) {
+	if (err)
+		return err > 0 ? EXIT_OK : EXIT_USAGE;
+	if (rest >= argc) {
 		cli_help(&obana_cli, stdout);
 		return EXIT_OK;
 	}
-	c = find(argv[1]);
-	return c ? c->run(2, (char *[]){argv[1], option, NULL}) : unknown(argv[1]);
+	c = find(argv[rest]);
+	return c ? c->run(2, (char *[]){argv[rest], option, NULL}) : unknown(argv[rest]);
 }
+
+const struct command cmd_help_entry = {.name = "help", .cli = &help_cli, .run = help};
 
 int main(int argc, char **argv)
 {
@@ -121,8 +137,6 @@ int main(int argc, char **argv)
 	c = find(argv[rest]);
 	if (c)
 		return c->run(argc - rest, argv + rest);
-	if (!strcmp(argv[rest], "help"))
-		return help(argc - rest, argv + rest);
 	if (!access(argv[rest], F_OK)) /* an archive alone: its report */
 		return cmd_report_entry.run(argc - rest + 1, argv + rest - 1);
 	return unknown(argv[rest]);

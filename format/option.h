@@ -29,7 +29,8 @@ struct option_def {
 	int (*set)(void *ctx, const struct option_def *def, const char *arg);
 	long data; /* for use by `set` */
 	/* The words that the argument may be, separated by ", " (for completion and
-	 * option_choice()). NULL: any, or those of a metavar "a|b|c". */
+	 * option_choice()); those with a colon are completed behind it only. NULL: any, or those of
+	 * a metavar "a|b|c". */
 	const char *values;
 	bool list; /* the argument is a comma-separated list of them */
 };

@@ -29,15 +29,32 @@ static bool is_before(const char *values, const char *end, const char *word, siz
 	return false;
 }
 
+static void put_word(FILE *out, const char *word, size_t len, const char *colon)
+{
+	for (size_t i = 0; i < len; i++)
+		if (word[i] == ':')
+			fputs(colon, out);
+		else
+			fputc(word[i], out);
+}
+
 /* "a, b, a" as "a b": sets of probes are named by each of their probes. */
-static void words(FILE *out, const char *values)
+static void words_with(FILE *out, const char *values, const char *colon)
 {
 	const char *at = values, *word;
 	size_t len;
 
-	while ((word = option_next_word(&at, &len)))
-		if (!is_before(values, word, word, len))
-			fprintf(out, "%s%.*s", word > values ? " " : "", (int)len, word);
+	while ((word = option_next_word(&at, &len))) {
+		if (is_before(values, word, word, len))
+			continue;
+		fputs(word > values ? " " : "", out);
+		put_word(out, word, len, colon);
+	}
+}
+
+static void words(FILE *out, const char *values)
+{
+	words_with(out, values, ":");
 }
 
 static const char *last_word(const struct cli *cli)
@@ -111,19 +128,20 @@ static void bash_operands(FILE *out, const struct cli *cli, const char *command)
 	fputs("'; return; } ;;\n", out);
 }
 
-/* Replies with the words $1 that continue $cur; with $2, behind its last comma, and + or -. Takes
- * off the replies what readline leaves in place. */
+/* Replies with the words $1 that continue $cur; with $2, behind its last comma, and + or -. Words
+ * with a colon are left out up to it. Takes off the replies what readline leaves in place. */
 static const char bash_values[] =
 	"__obrec_values()\n"
 	"{\n"
-	"\tlocal head= kept\n"
+	"\tlocal head= kept skip=\n"
 	"\tif [ -n \"$2\" ]; then\n"
 	"\t\t[[ $cur == *,* ]] && head=${cur%,*},\n"
 	"\t\t[[ ${cur:${#head}} == [+-]* ]] && head+=${cur:${#head}:1}\n"
 	"\t\tcompopt -o nospace\n"
 	"\tfi\n"
+	"\t[[ ${cur:${#head}} == *:* ]] || skip='*:*'\n"
 	"\tkept=${cur%\"${cur##*[\"$COMP_WORDBREAKS\"]}\"}\n"
-	"\tCOMPREPLY=($(compgen -P \"$head\" -W \"$1\" -- \"${cur:${#head}}\"))\n"
+	"\tCOMPREPLY=($(compgen -P \"$head\" -X \"$skip\" -W \"$1\" -- \"${cur:${#head}}\"))\n"
 	"\tCOMPREPLY=(\"${COMPREPLY[@]#\"$kept\"}\")\n"
 	"}\n";
 
@@ -166,12 +184,17 @@ static void bash(const struct cli *const *commands, size_t cnt, FILE *out)
 
 /* ---- zsh ---- */
 
-/* The word behind the last comma, and behind + or -, is replaced. */
+/* The word behind the last comma, and behind + or -, is replaced. Colons end a part of the
+ * specification, unless they are escaped. */
 static void zsh_values(FILE *out, const char *values, bool list)
 {
-	fputs(list ? "{compset -P \"*,\"; compset -P \"[+-]\"; compadd -S \"\" - " : "(", out);
-	words(out, values);
-	fputc(list ? '}' : ')', out);
+	fputs(list ? "{local -a all; all=(" : "(", out);
+	words_with(out, values, "\\:");
+	fputc(')', out);
+	if (list)
+		fputs("; compset -P \"*,\"; compset -P \"[+-]\"; "
+		      "[[ $PREFIX == *\\:* ]] || all=(${all\\:#*\\:*}); compadd -S \"\" -a all}",
+		      out);
 }
 
 static void zsh_entry(FILE *out, const struct option_def *d, void *arg)
@@ -265,10 +288,13 @@ static void fish_entry(FILE *out, const struct option_def *d, void *arg)
 	fputs("'\n", out);
 }
 
-/* Prints the words behind what the token has up to its last comma, and + or -. */
+/* Prints the words behind what the token has up to its last comma, and + or -. Words with a colon
+ * only if the token has it. */
 static const char fish_list[] = "function __obrec_list\n"
 				"\tset -l head (commandline -ct | "
 				"string replace -r '^(--[^=]*=)?(.*,)?([+-]?).*$' '$2$3')\n"
+				"\tcommandline -ct | string match -qr ':[^,]*$'; "
+				"or set argv (string match -v '*:*' -- $argv)\n"
 				"\tprintf '%s\\n' \"$head\"$argv\n"
 				"end\n";
 

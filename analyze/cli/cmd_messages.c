@@ -22,6 +22,13 @@ enum { OPT_FORMAT, OPT_LIMIT, OPT_CSV, OPT_JSON };
 	"id,request_ns,response_ns,latency_ns,first_byte_ns,protocol,role,service,peer,method,"    \
 	"target,status,error,request_bytes,response_bytes,paired,oneway,connection,detail,client"
 
+/* All columns of view `exchange`. */
+#define COLUMNS                                                                                    \
+	"id, time, request_ns, response_ns, latency_ns, first_byte_ns, protocol, role, service, "  \
+	"peer, method, target, status, error, request_bytes, response_bytes, paired, oneway, "     \
+	"connection, transport, local_addr, local_port, remote_addr, remote_port, tls, pid, "      \
+	"comm, container_id, host, detail, peer_addr, client"
+
 struct opts {
 	struct common_opts common;
 	struct table_style style;
@@ -54,7 +61,7 @@ static const struct option_def options[] = {
 	{"format", 'f', ARG_REQUIRED, "FORMAT",
 	 "columns to print, as in time,method,target, or a format for one line per message, as "
 	 "in '%{method} %{target}\\t%{latency_ns}'",
-	 set, OPT_FORMAT},
+	 set, OPT_FORMAT, .values = COLUMNS, .list = true},
 	{"limit", 'n', ARG_REQUIRED, "N", "print at most the first N complete messages", set,
 	 OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL,
@@ -72,13 +79,10 @@ static const struct cli cli = {
 	.program = "obana messages",
 	.synopsis = "ARCHIVE.obz ... [options]",
 	.summary = "list requests with their responses",
-	.details = "Messages are in order of time. Columns are those of view `exchange`: id, time, "
-		   "request_ns, response_ns, latency_ns, first_byte_ns, protocol, role, service, "
-		   "peer, method, target, status, error, request_bytes, response_bytes, paired, "
-		   "oneway, connection, transport, local_addr, local_port, remote_addr, "
-		   "remote_port, tls, pid, comm, container_id, host, detail, peer_addr, and client "
-		   "(the original client as named by the request: X-Forwarded-For, X-Real-IP, "
-		   "Forwarded, a client id). In a format %% is a percent sign; \\n and \\t are "
+	.details = "Messages are in order of time. Columns are those of view `exchange`: " COLUMNS
+		   ". client is the original client as named by the request: X-Forwarded-For, "
+		   "X-Real-IP, Forwarded, a client id. In a format %% is a percent sign; \\n and "
+		   "\\t are "
 		   "escapes as in C. A request without latency is unpaired: its response was not "
 		   "captured, or none exists.",
 	.options = options,

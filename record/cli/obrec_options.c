@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Option table of obrec. The setters are in options_value.c and options_probes.c; options of probes
  * are in the probes' files. */
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "format/text.h"
 #include "format/redact/redact_names.h"
+#include "format/option_table.h"
 #include "record/cli/probe_options.h"
+#include "record/probe/attach.h"
+#include "record/probe/probe.h"
 
 #define AT(member) .data = offsetof(struct options, member)
 
@@ -15,11 +21,8 @@ static int aliases_here(void *ctx, const struct option_def *def, const char *arg
 	return -EINVAL;
 }
 
-/* Probes, their aliases, and sets of them. */
-static const char probe_words[] = "@all"
-#define PROBE(name, number, by_default, title, unit, aliases) "," #name "," aliases
-#include "format/probes.def"
-	;
+/* Words for completion, by make_words(). */
+static char probe_words[16384], attach_words[4096];
 
 static const struct option_def table[] = {
 	{.help = "Targets"},
@@ -51,7 +54,7 @@ static const struct option_def table[] = {
 	 option_set_true, AT(list)},
 	{"attach", 0, ARG_REQUIRED, "PROBE=VARIANT",
 	 "attach a probe by this variant only (see --list); comma-separated, repeatable",
-	 option_set_attach, 0},
+	 option_set_attach, 0, .values = attach_words, .list = true},
 	{"duration", 'd', ARG_REQUIRED, "DURATION",
 	 "stop after this time, as in 500ms 10s 5m 1h; default: on Ctrl-C, when COMMAND "
 	 "exits, or when all targets have exited",
@@ -121,6 +124,49 @@ static const struct option_def table[] = {
 
 enum { TABLE_MAX = 128 };
 static struct option_def whole[TABLE_MAX + 1]; /* the last one is the terminator */
+
+static void add_words(char *to, size_t sz, const char *fmt, ...)
+{
+	size_t len = strlen(to);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(to + len, sz - len, fmt, ap);
+	va_end(ap);
+}
+
+/* "block:stack", "block:min=", "l7:direction=in". */
+static void add_option_words(const char *probe, const struct probe_option *o)
+{
+	const char *at = o->values, *word;
+	size_t len;
+
+	if (!at)
+		add_words(probe_words, sizeof(probe_words), ",%s:%s%s", probe, o->name,
+			  o->type == PROBE_FLAG ? "" : "=");
+	while (at && (word = option_next_word(&at, &len)))
+		add_words(probe_words, sizeof(probe_words), ",%s:%s=%.*s", probe, o->name, (int)len,
+			  word);
+}
+
+/* Probes, their aliases, sets and options; and their attach variants. */
+static void make_words(void)
+{
+	strcpy(probe_words, "@all");
+	for (size_t i = 0; probes[i]; i++) {
+		const struct probe *p = probes[i];
+
+		if (!*p->name)
+			continue;
+		add_words(probe_words, sizeof(probe_words), ",%s,%s", p->name,
+			  probe_infos[i].aliases);
+		for (const struct probe_option *o = p->options; o && o->name; o++)
+			add_option_words(p->name, o);
+		for (const struct variant *v = p->variants; v && v->name; v++)
+			add_words(attach_words, sizeof(attach_words), "%s%s=%s",
+				  *attach_words ? "," : "", p->name, v->name);
+	}
+}
 
 static void make_whole(void)
 {
@@ -194,6 +240,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	o->record.target.inherit = true;
 	o->record.target.pids = o->pids;
 	o->record.target.label_env = o->label_env;
+	make_words();
 	make_whole();
 	err = cli_parse(&cli, o, argc, argv, false, &rest, &after_dashes);
 	if (!err)

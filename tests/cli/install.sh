@@ -35,13 +35,24 @@ done <<-END
 	obrec --l7 redis,po
 	obrec --direction b
 	obrec --redact=
+	obrec -e block:
+	obrec -e cpu,offcpu:m
+	obrec --events=l7:direction=
+	obrec -e -blo
+	obrec --attach=l4=s
+	obrec --attach cpu=clock,runq=
+	obana messages --format ti
+	obana messages -f time,remote_
+	obana help sc
+	obana hel
 	obana flamegraph a.obz --kind cpu,o
 	obana messages --role=c
 	obana export sp
 	obana show runq-l
 END
 if command -v fish >/dev/null; then # bash adds what readline has to replace, fish the whole token
-	for line in "obrec --debuginfo s" "obrec -e cpu,of" "obrec -e +of" "obrec --l7=redis,po" "obana messages --role=c" "obana export sp"; do
+	for line in "obrec --debuginfo s" "obrec -e cpu,of" "obrec -e +of" "obrec --l7=redis,po" "obana messages --role=c" "obana export sp" \
+		"obrec -e block:st" "obrec --attach l4=s" "obana messages --format=time,met" "obana help sc"; do
 		words=$(complete fish "$line")
 		grep -qx "${line##*[ =]}[a-z]*" <<<"${words##*=}" || echo "fish: $line: $words"
 	done

@@ -37,6 +37,8 @@ run export prometheus thinned.obz -o - | grep -E '_(requests_total|seconds_count
 run messages server.obz --status 5xx
 run messages server.obz --limit 2 --csv
 run messages server.obz --peer 10.1.0.7 --json
+columns=$($obana query "SELECT * FROM exchange LIMIT 0" server.obz --csv | sed 's/,/, /g')
+$obana messages --help | tr -s ' \n' ' ' | grep -F ": ${columns:?}. " >/dev/null || echo "help of messages does not name the columns $columns"
 run messages server.obz --slower 1700us --protocol http --format 'latency_ns,target'
 run messages server.obz --connection 3 --format '%{method} %{target}\t%{status} 100%%'
 run report server.obz

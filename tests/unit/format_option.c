@@ -26,7 +26,7 @@ static const struct option_def options[] = {
 	 0},
 	{"direction", 0, ARG_REQUIRED, "in|out|both", "one's direction", set, 0},
 	{"kind", 'k', ARG_REQUIRED, "KIND[,KIND]", "of these kinds", set, 0,
-	 .values = "cpu, off,block,@all, @all", .list = true},
+	 .values = "cpu, off,block,block:min=,block:max=5,@all, @all", .list = true},
 	{"quiet", 'q', ARG_NONE, NULL, "say nothing", set, 0},
 	{"verbose", 'v', ARG_NONE, NULL, "say more", set, 0},
 	{"html", 0, ARG_OPTIONAL, "FILE",
@@ -206,6 +206,8 @@ static void test_bash(void)
 		{"prog sub --kind +", "+cpu +off +block +@all "},
 		{"prog sub -k cpu,@", "all "}, /* readline completes what is behind the @ */
 		{"prog sub -k n", ""},
+		{"prog sub -k cpu,block:", "min= max=5 "}, /* likewise behind the colon */
+		{"prog sub -k cpu,block:m,block", "m,block "},
 	};
 
 	write_bash(f);
