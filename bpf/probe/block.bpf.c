@@ -2,7 +2,8 @@
 /*
  * Block requests, from the scheduler's queue (insert) to the device (issue) and its response
  * (complete). The process is known at insert or issue, whichever comes first; complete runs in an
- * interrupt.
+ * interrupt. A request that the device refuses for now is requeued: the kernel inserts and issues
+ * it again, which its process has not begun. A device may complete a request in parts.
  */
 #include "bpf/event.bpf.h"
 #include "bpf/probe/block.h"
@@ -17,10 +18,30 @@ struct gendisk {
 struct request_queue {
 	struct gendisk *disk; /* 5.15, d152c682f03c ("block: add an explicit ->disk backpointer") */
 } __attribute__((preserve_access_index));
+struct block_device {
+	unsigned int bd_dev;
+} __attribute__((preserve_access_index));
 struct request {
 	struct request_queue *q;
+	struct block_device *part; /* 5.11, 8446fe9255be ("block: switch partition lookup to use
+				      struct block_device") */
 	unsigned int cmd_flags, __data_len;
 	__u64 __sector;
+} __attribute__((preserve_access_index));
+struct hd_struct {
+	int partno;
+} __attribute__((preserve_access_index));
+struct request___5_10 {
+	struct hd_struct *part;
+} __attribute__((preserve_access_index));
+/* 6.10, 1116b9fa15c0 ("bdev: infrastructure for flags") */
+struct block_device___6_10 {
+	struct {
+		int counter;
+	} __bd_flags;
+} __attribute__((preserve_access_index));
+struct block_device___6_9 {
+	__u8 bd_partno;
 } __attribute__((preserve_access_index));
 /* 5.17, f3fa33acca9f ("block: remove the ->rq_disk field in struct request") */
 struct request___5_16 {
@@ -28,12 +49,20 @@ struct request___5_16 {
 } __attribute__((preserve_access_index));
 
 #define REQ_OP_MASK 255
+/* enum req_flag_bits, the same from 5.10 on. */
+#define REQ_SYNC (1u << 11)
+#define REQ_META (1u << 12)
+#define REQ_FUA (1u << 17)
+#define REQ_PREFLUSH (1u << 18)
+#define REQ_RAHEAD (1u << 19)
 
 /* Requests in progress, by their address. */
 struct block_request {
 	__u64 insert_ns, issue_ns; /* 0: did not happen */
-	__u64 who;
+	__u64 who, cgroup;
 	__u64 user_stack, kernel_stack;
+	__u32 dev, done; /* done: bytes completed so far */
+	__u32 requeued;
 	char comm[WIRE_COMM_LEN];
 };
 struct {
@@ -42,6 +71,18 @@ struct {
 	__type(key, __u64);
 	__type(value, struct block_request);
 } block_requests SEC(".maps");
+
+/* Of each disk, its recorded requests. */
+struct block_disk {
+	__u64 next_sector;	  /* after the last request */
+	__u64 in_flight, busy_ns; /* busy_ns: since when there are any */
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct block_disk);
+} block_disks SEC(".maps");
 
 /*
  * Not static: of several static variables, bpftool 7 stores a wrong offset in BTF for all but one.
@@ -52,6 +93,38 @@ const char block_ops[BLOCK_OP_CNT + 1][BLOCK_OP_LEN] = {
 #undef X
 		[BLOCK_OP_CNT] = "other",
 };
+
+static __always_inline struct gendisk *block_disk_of(struct request *rq)
+{
+	struct request___5_16 *old = (void *)rq;
+
+	if (bpf_core_field_exists(old->rq_disk))
+		return BPF_CORE_READ(old, rq_disk);
+	return BPF_CORE_READ(rq, q, disk);
+}
+
+static __always_inline __u32 block_dev_of(struct request *rq)
+{
+	struct gendisk *disk = block_disk_of(rq);
+
+	return BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor);
+}
+
+/* The kernel has no part where the accounting of the disk is turned off. */
+static __always_inline __u32 block_partition_of(struct request *rq)
+{
+	struct request___5_10 *old = (void *)rq;
+	struct block_device___6_10 *new = (void *)BPF_CORE_READ(rq, part);
+	struct block_device___6_9 *part = (void *)new;
+
+	if (!new)
+		return 0;
+	if (bpf_core_field_exists(new->__bd_flags))
+		return BPF_CORE_READ(new, __bd_flags.counter) & 255;
+	if (bpf_core_field_exists(part->bd_partno))
+		return BPF_CORE_READ(part, bd_partno);
+	return BPF_CORE_READ(old, part, partno);
+}
 
 static __always_inline void block_take_stacks(void *ctx, struct block_request *r)
 {
@@ -65,6 +138,42 @@ static __always_inline void block_take_stacks(void *ctx, struct block_request *r
 	scratch_release(s);
 }
 
+/* The device has the request from now on. */
+static __noinline void block_enter(struct block_request *r, bool again)
+{
+	struct block_disk *disk = bpf_map_lookup_elem(&block_disks, &r->dev), new = {};
+	struct metric_key key = {.part[BLOCK_PART_DEV] = r->dev};
+	__u64 before, now = bpf_ktime_get_ns();
+
+	if (!r->issue_ns)
+		r->issue_ns = now;
+	if (!disk) {
+		bpf_map_update_elem(&block_disks, &r->dev, &new, BPF_NOEXIST);
+		disk = bpf_map_lookup_elem(&block_disks, &r->dev);
+	}
+	if (!disk)
+		return;
+	before = __sync_fetch_and_add(&disk->in_flight, 1);
+	if (!before)
+		disk->busy_ns = now;
+	if (!again)
+		hist_add(PROBE_block, SERIES_block_in_flight, &key, before + 1);
+}
+
+static __noinline struct block_disk *block_leave(__u32 dev, __u64 now)
+{
+	struct block_disk *disk = bpf_map_lookup_elem(&block_disks, &dev);
+	struct metric_key key = {.part[BLOCK_PART_DEV] = dev};
+	__u64 since;
+
+	if (!disk)
+		return NULL;
+	since = disk->busy_ns;
+	if (__sync_fetch_and_add(&disk->in_flight, -1ULL) == 1 && now > since)
+		count_add(PROBE_block, SERIES_block_busy, &key, now - since);
+	return disk;
+}
+
 /* Handles the first event of a target's request. */
 static __always_inline void block_new(void *ctx, __u64 at, bool issued)
 {
@@ -72,21 +181,41 @@ static __always_inline void block_new(void *ctx, __u64 at, bool issued)
 
 	if (!is_recorded(r.who >> 32))
 		return;
+	r.dev = block_dev_of((void *)at);
+	r.cgroup = bpf_get_current_cgroup_id();
 	if (issued)
-		r.issue_ns = bpf_ktime_get_ns();
+		block_enter(&r, false);
 	else
 		r.insert_ns = bpf_ktime_get_ns();
 	bpf_get_current_comm(r.comm, sizeof(r.comm));
 	if (block_stack)
 		block_take_stacks(ctx, &r);
-	if (bpf_map_update_elem(&block_requests, &at, &r, BPF_ANY))
-		loss_count(LOSS_PENDING);
+	if (!bpf_map_update_elem(&block_requests, &at, &r, BPF_ANY))
+		return;
+	loss_count(LOSS_PENDING);
+	if (issued)
+		block_leave(r.dev, bpf_ktime_get_ns());
+}
+
+/* Forgets a request that ended without an event. */
+static __always_inline void block_forget(const struct block_request *r)
+{
+	if (r->issue_ns && !r->requeued)
+		block_leave(r->dev, bpf_ktime_get_ns());
 }
 
 static __always_inline int on_insert(void *ctx, __u64 at)
 {
-	if (enabled)
-		block_new(ctx, at, false);
+	struct block_request *r;
+
+	if (!enabled)
+		return 0;
+	r = bpf_map_lookup_elem(&block_requests, &at);
+	if (r && r->requeued)
+		return 0;
+	if (r)
+		block_forget(r);
+	block_new(ctx, at, false);
 	return 0;
 }
 
@@ -97,10 +226,25 @@ static __always_inline int on_issue(void *ctx, __u64 at)
 	if (!enabled)
 		return 0;
 	r = bpf_map_lookup_elem(&block_requests, &at);
-	if (r && !r->issue_ns)
-		r->issue_ns = bpf_ktime_get_ns();
-	else if (!r)
-		block_new(ctx, at, true);
+	if (r && (!r->issue_ns || r->requeued)) {
+		block_enter(r, r->requeued);
+		r->requeued = 0;
+		return 0;
+	}
+	if (r)
+		block_forget(r);
+	block_new(ctx, at, true);
+	return 0;
+}
+
+static __always_inline int on_requeue(__u64 at)
+{
+	struct block_request *r = bpf_map_lookup_elem(&block_requests, &at);
+
+	if (!r || !r->issue_ns || r->requeued)
+		return 0;
+	r->requeued = 1;
+	block_leave(r->dev, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -114,6 +258,12 @@ SEC("?raw_tp/block_rq_issue")
 int block_issue(struct bpf_raw_tracepoint_args *ctx)
 {
 	return on_issue(ctx, ctx->args[0]);
+}
+
+SEC("?raw_tp/block_rq_requeue")
+int block_requeue(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_requeue(ctx->args[0]);
 }
 
 /*
@@ -133,13 +283,10 @@ int block_issue_5_10(struct bpf_raw_tracepoint_args *ctx)
 	return on_issue(ctx, ctx->args[1]);
 }
 
-static __always_inline struct gendisk *block_disk(struct request *rq)
+SEC("?raw_tp/block_rq_requeue")
+int block_requeue_5_10(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct request___5_16 *old = (void *)rq;
-
-	if (bpf_core_field_exists(old->rq_disk))
-		return BPF_CORE_READ(old, rq_disk);
-	return BPF_CORE_READ(rq, q, disk);
+	return on_requeue(ctx->args[1]);
 }
 
 /* errno by blk_status_t: ENOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, ... */
@@ -155,15 +302,27 @@ static __always_inline __u32 block_error(int status)
 	return block_errnos[status & 15] ?: 5;
 }
 
-static __always_inline void block_count(const struct block_request *r, __u32 dev, __u32 op,
-					__u64 queued_ns, __u64 device_ns, __u64 bytes)
+static __always_inline void block_count(const struct block_request *r, __u32 op, __u64 queued_ns,
+					__u64 device_ns, __u64 bytes)
 {
-	struct metric_key key = {.part[BLOCK_PART_DEV] = dev, .part[BLOCK_PART_OP] = op};
+	struct metric_key key = {.part[BLOCK_PART_DEV] = r->dev, .part[BLOCK_PART_OP] = op};
 
 	hist_add(PROBE_block, SERIES_block_device, &key, device_ns);
 	hist_add(PROBE_block, SERIES_block_queued, &key, queued_ns);
+	key.part[BLOCK_PART_CGROUP] = r->cgroup;
+	hist_add(PROBE_block, SERIES_block_cgroup, &key, device_ns);
 	metric_key_comm(&key, r->comm);
 	hist_add(PROBE_block, SERIES_block_size, &key, bytes);
+}
+
+static __always_inline void block_count_pattern(struct block_disk *disk, __u32 dev, __u64 sector,
+						__u64 bytes)
+{
+	struct metric_key key = {.part[BLOCK_PART_DEV] = dev};
+
+	key.part[BLOCK_PART_RANDOM] = disk->next_sector != sector;
+	disk->next_sector = sector + (bytes >> 9);
+	count_add(PROBE_block, SERIES_block_pattern, &key, bytes);
 }
 
 static __always_inline void block_sample(const struct block_request *r, __u64 now, __u64 value)
@@ -185,14 +344,66 @@ static __always_inline void block_sample(const struct block_request *r, __u64 no
 	sample_send(ENTRY_INTERRUPT);
 }
 
-static __always_inline __u32 block_texts(struct event_block *e, struct gendisk *disk, __u32 op)
+/* Writes what blk_fill_rwbs() of the kernel does; returns the length. */
+static __always_inline __u32 block_rwbs(char *to, __u32 op, __u32 flags)
+{
+	__u32 n = 0;
+
+	if (flags & REQ_PREFLUSH)
+		to[n++ & 7] = 'F';
+	to[n++ & 7] = op == 0		   ? 'R'
+		      : op == 1		   ? 'W'
+		      : op == 2		   ? 'F'
+		      : op == 3 || op == 5 ? 'D'
+					   : 'N';
+	if (op == 5)
+		to[n++ & 7] = 'E';
+	if (flags & REQ_FUA)
+		to[n++ & 7] = 'F';
+	if (flags & REQ_RAHEAD)
+		to[n++ & 7] = 'A';
+	if (flags & REQ_SYNC)
+		to[n++ & 7] = 'S';
+	if (flags & REQ_META)
+		to[n++ & 7] = 'M';
+	return n;
+}
+
+static __always_inline __u32 block_texts(struct event_block *e, struct gendisk *disk, __u32 op,
+					 __u32 flags)
 {
 	long n = bpf_probe_read_kernel_str(e->text, 32, disk->disk_name);
+	__u32 name = n > 0 ? (n - 1) & 31 : 0, verb;
 
-	e->disk = n > 0 ? (n - 1) & 31 : 0;
-	n = bpf_probe_read_kernel_str(e->text + e->disk, BLOCK_OP_LEN, block_ops[op]);
-	e->op = n > 0 ? (n - 1) & 15 : 0;
-	return e->disk + e->op;
+	n = bpf_probe_read_kernel_str(e->text + name, BLOCK_OP_LEN, block_ops[op]);
+	verb = n > 0 ? (n - 1) & 15 : 0;
+	e->disk = name;
+	e->op = verb;
+	e->rwbs = block_rwbs(e->text + name + verb, flags & REQ_OP_MASK, flags);
+	return name + verb + e->rwbs;
+}
+
+static __always_inline void block_event(struct bpf_raw_tracepoint_args *ctx,
+					const struct block_request *r, __u64 now, __u32 op,
+					__u32 flags, __u64 bytes)
+{
+	struct event_block *e = EVENT_BEGIN_AS(block, ENTRY_INTERRUPT, r->who, r->comm);
+	struct request *rq = (void *)ctx->args[0];
+
+	if (!e)
+		return;
+	e->user_stack = r->user_stack;
+	e->kernel_stack = r->kernel_stack;
+	e->queued_ns = r->insert_ns ? r->issue_ns - r->insert_ns : 0;
+	e->device_ns = now - r->issue_ns;
+	e->dev = r->dev;
+	e->partno = block_partition_of(rq);
+	e->sector = BPF_CORE_READ(rq, __sector) - (r->done >> 9);
+	e->bytes = bytes;
+	e->error = block_error(ctx->args[1]);
+	if (block_stack)
+		block_sample(r, now, e->queued_ns + e->device_ns);
+	EVENT_SEND(block, e, ENTRY_INTERRUPT, block_texts(e, block_disk_of(rq), op, flags));
 }
 
 SEC("?raw_tp/block_rq_complete")
@@ -201,40 +412,35 @@ int block_complete(struct bpf_raw_tracepoint_args *ctx)
 	__u64 at = ctx->args[0], now = bpf_ktime_get_ns(), bytes = (__u32)ctx->args[2];
 	struct block_request *found = bpf_map_lookup_elem(&block_requests, &at), r;
 	struct request *rq = (void *)at;
+	struct block_disk *disk;
 	__u64 queued_ns, device_ns;
-	struct event_block *e;
-	struct gendisk *disk;
-	__u32 dev, op;
+	__u32 op, flags;
 
 	if (!found)
 		return 0;
+	if (bytes < BPF_CORE_READ(rq, __data_len)) {
+		found->done += bytes;
+		return 0;
+	}
 	r = *found;
 	bpf_map_delete_elem(&block_requests, &at);
-	if (!enabled || !r.issue_ns)
+	if (!r.issue_ns)
 		return 0;
+	disk = block_leave(r.dev, now);
+	if (!enabled)
+		return 0;
+	bytes += r.done;
 	queued_ns = r.insert_ns ? r.issue_ns - r.insert_ns : 0;
 	device_ns = now - r.issue_ns;
-	disk = block_disk(rq);
-	dev = BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor);
-	op = BPF_CORE_READ(rq, cmd_flags) & REQ_OP_MASK;
+	op = flags = BPF_CORE_READ(rq, cmd_flags);
+	op &= REQ_OP_MASK;
 	if (op >= BLOCK_OP_CNT || !block_ops[op][0])
 		op = BLOCK_OP_CNT;
-	block_count(&r, dev, op, queued_ns, device_ns, bytes);
-	if (queued_ns + device_ns < block_min_ns)
-		return 0;
-	e = EVENT_BEGIN_AS(block, ENTRY_INTERRUPT, r.who, r.comm);
-	if (!e)
-		return 0;
-	e->user_stack = r.user_stack;
-	e->kernel_stack = r.kernel_stack;
-	e->queued_ns = queued_ns;
-	e->device_ns = device_ns;
-	e->dev = dev;
-	e->sector = BPF_CORE_READ(rq, __sector);
-	e->bytes = bytes;
-	e->error = block_error(ctx->args[1]);
-	if (block_stack)
-		block_sample(&r, now, queued_ns + device_ns);
-	EVENT_SEND(block, e, ENTRY_INTERRUPT, block_texts(e, disk, op));
+	block_count(&r, op, queued_ns, device_ns, bytes);
+	if (disk && bytes)
+		block_count_pattern(disk, r.dev, BPF_CORE_READ(rq, __sector) - (r.done >> 9),
+				    bytes);
+	if (queued_ns + device_ns >= block_min_ns)
+		block_event(ctx, &r, now, op, flags, bytes);
 	return 0;
 }

@@ -7,24 +7,33 @@
 #include "bpf/probe/block.h"
 #include "format/records.h"
 #include "obrec.skel.h"
+#include "record/host/cgroup_paths.h"
 #include "record/probe/hooks.h"
 #include "record/probe/probe.h"
 
 extern const struct probe probe_block_entry;
 
-enum { REQUESTS = 16384 }; /* in flight at a time */
+enum { REQUESTS = 16384, DISKS = 1024 }; /* in flight at a time */
+
+struct block {
+	struct cgroup_paths cgroups;
+};
 
 static const struct hook hooks[] = {
 	HOOK("block_insert_5_10", "block:block_rq_insert", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
 	HOOK("block_insert", "block:block_rq_insert", HOOK_RAW_TP, .need = HOOK_INSTEAD),
 	HOOK("block_issue_5_10", "block:block_rq_issue", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
 	HOOK("block_issue", "block:block_rq_issue", HOOK_RAW_TP, .need = HOOK_INSTEAD),
+	HOOK("block_requeue_5_10", "block:block_rq_requeue", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
+	HOOK("block_requeue", "block:block_rq_requeue", HOOK_RAW_TP, .need = HOOK_INSTEAD),
 	HOOK("block_complete", "block:block_rq_complete", HOOK_RAW_TP),
 	{0},
 };
 
 static const struct variant variants[] = {
-	{"tracepoint", "raw_tp/block_rq_insert, block_rq_issue, block_rq_complete", NULL, hooks},
+	{"tracepoint",
+	 "raw_tp/block_rq_insert, block_rq_issue, block_rq_requeue, block_rq_complete", NULL,
+	 hooks},
 	{0},
 };
 
@@ -83,6 +92,33 @@ static void size_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 	latency_key(env, part, text + len + 1, sz - len - 1);
 }
 
+static void cgroup_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		       size_t sz)
+{
+	struct block *b = probe_env__state(env, &probe_block_entry);
+	size_t len;
+
+	snprintf(text, sz, "%s", cgroup_paths__of(&b->cgroups, part[BLOCK_PART_CGROUP]));
+	len = strlen(text);
+	text[len] = '\t';
+	latency_key(env, part, text + len + 1, sz - len - 1);
+}
+
+static void pattern_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			size_t sz)
+{
+	char disk[64];
+
+	dev_text(part[BLOCK_PART_DEV], disk, sizeof(disk));
+	snprintf(text, sz, "%s\t%s", disk, part[BLOCK_PART_RANDOM] ? "random" : "sequential");
+}
+
+static void disk_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		     size_t sz)
+{
+	dev_text(part[BLOCK_PART_DEV], text, sz);
+}
+
 static const struct series series[] = {
 	[SERIES_block_device - SERIES_OWN] = {"latency", "ns", SERIES_HISTOGRAM, "disk\toperation",
 					      latency_key},
@@ -90,14 +126,34 @@ static const struct series series[] = {
 		SERIES_OWN] = {"queued", "ns", SERIES_HISTOGRAM, "disk\toperation", latency_key},
 	[SERIES_block_size - SERIES_OWN] = {"size", "bytes", SERIES_HISTOGRAM,
 					    "process\tdisk\toperation", size_key},
+	[SERIES_block_cgroup - SERIES_OWN] = {"cgroup_latency", "ns", SERIES_HISTOGRAM,
+					      "cgroup\tdisk\toperation", cgroup_key},
+	[SERIES_block_pattern -
+		SERIES_OWN] = {"pattern", "bytes", SERIES_COUNTER, "disk\tpattern", pattern_key},
+	[SERIES_block_in_flight -
+		SERIES_OWN] = {"in_flight", "", SERIES_HISTOGRAM, "disk", disk_key},
+	[SERIES_block_busy - SERIES_OWN] = {"busy", "ns", SERIES_COUNTER, "disk", disk_key},
 	{0},
 };
 
 static int prepare(struct probe_env *env)
 {
+	struct block *b = probe_env__state(env, &probe_block_entry);
+	int err;
+
+	b->cgroups.v1 = cgroup_paths_v1();
 	env->skel->rodata->block_min_ns = probe_env__option(env, &probe_block_entry, "min");
 	env->skel->rodata->block_stack = probe_env__option(env, &probe_block_entry, "stack");
-	return bpf_map__set_max_entries(env->skel->maps.block_requests, REQUESTS);
+	err = bpf_map__set_max_entries(env->skel->maps.block_requests, REQUESTS);
+	return err ? err : bpf_map__set_max_entries(env->skel->maps.block_disks, DISKS);
+}
+
+static void free_cgroups(struct probe_env *env)
+{
+	struct block *b = probe_env__state(env, &probe_block_entry);
+
+	if (b)
+		cgroup_paths__fini(&b->cgroups);
 }
 
 const struct probe probe_block_entry = {
@@ -106,5 +162,7 @@ const struct probe probe_block_entry = {
 	.variants = variants,
 	.series = series,
 	.options = options,
+	.state_sz = sizeof(struct block),
 	.prepare = prepare,
+	.free = free_cgroups,
 };

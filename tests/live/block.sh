@@ -34,6 +34,14 @@ is "rows" "$(rows "$T/b.obz" block "(r.op, r.bytes, r.error) if r.disk == '$disk
 # rows of several CPUs come in any order: dd may move, and with a loop device it does
 is "sectors of the reads, in order of time" "$(rows "$T/b.obz" block "'%d %d' % (r.ts_ns, r.sector) if r.op == 'read' and r.disk == '$disk' else None" | sort -n | awk '$2 == (NR - 1) * 32 {n++} END {print n}')" 200
 is "with stacks, a thread, and time on the device" "$(rows "$T/b.obz" block "r.kernel_stack > 0 and r.user_stack > 0 and r.thread > 0 and r.device_ns > 0 if r.disk == '$disk' else None" | sort -u)" True
+q() { sql "$T/b.obz" "$1"; }
+is "flags" "$(q "SELECT op, rwbs, partno, count(*) FROM block WHERE disk = '$disk' GROUP BY 1, 2, 3" | xargs)" "read,RS,0,200 write,WS,0,100"
+of="FROM counter WHERE probe = 'block' AND key LIKE '$disk%' AND series"
+is "requests, in order or not, and bytes" "$(q "SELECT sum(count), sum(sum) $of = 'pattern'")" "300,$((read_bytes + write_bytes))"
+within "in order: dd's" "$(q "SELECT total(count) $of = 'pattern' AND key LIKE '%sequential'" | cut -d. -f1)" 298 300
+is "busy for as long as they took, one after the other" "$(q "SELECT sum(sum) $of = 'busy'")" "$(q "SELECT sum(device_ns) FROM block WHERE disk = '$disk'")"
+is "in flight" "$(q "SELECT low, sum(count) FROM histogram WHERE probe = 'block' AND series = 'in_flight' AND key = '$disk' GROUP BY 1")" "1,300"
+is "counted by cgroup" "$(q "SELECT sum(count) FROM histogram WHERE probe = 'block' AND series = 'cgroup_latency' AND key LIKE '%$disk%'")" 300
 is "samples" "$(rows "$T/b.obz" sample "1 if r.kind == 3 else None" | wc -l)" "$(rows "$T/b.obz" block 1 | wc -l)"
 
 "$OBREC" -q -e block:rate=10 -o "$T/b.obz" --debuginfo none -- sh -c "$read_all"
@@ -41,3 +49,13 @@ is "counted, beyond the rate" "$(counts latency "$disk${tab}read") $(counts even
 sent=$(rows "$T/b.obz" block "1 if r.disk == '$disk' else None" | wc -l)
 is "what was left out was counted" $((sent + $(counts throttled dd))) 200
 within "rows at 10 a second" "$sent" 1 199
+
+# a partition of the disk, which needs no table
+if addpart "$loop" 1 2048 16384 2>"$T/err"; then
+	mknod "$T/part" b $(tr : ' ' <"/sys/block/$disk/${disk}p1/dev")
+	"$OBREC" -q -e block:rate=0 -o "$T/b.obz" --debuginfo none -- dd if="$T/part" of=/dev/null bs=4k iflag=direct count=7 skip=1 status=none
+	is "reads of the partition" "$(q "SELECT disk, partno, count(*), min(sector) FROM block GROUP BY 1, 2")" "$disk,1,7,2056"
+	delpart "$loop" 1
+else
+	echo "no partition: $(cat "$T/err")"
+fi
