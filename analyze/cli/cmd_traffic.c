@@ -345,8 +345,9 @@ static int show_all(const struct opts *o, struct analysis *a)
 
 static int traffic(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"connection", "connection_stat", "figure", "loss",
-					     "unkept",	   "scaling",	      NULL};
+	static const char *const tables[] = {
+		"connection", "connection_stat", "figure", "loss", "unkept",
+		"late",	      "scaling",	 NULL};
 	int err = name_set_add_all(&a->load.wanted, tables);
 
 	if (!err && sqlite3_create_function(store__db(a->store), "side_wanted", 6, SQLITE_UTF8,

@@ -141,6 +141,9 @@ static void put_unkept(const struct report *r)
 		if (traffic_unnamed_text(r->a, i, &b))
 			warning(r, "Payload", b.p);
 		strbuf_fini(&b);
+		if (traffic_late_text(r->a, i, &b))
+			warning(r, "Pairing", b.p);
+		strbuf_fini(&b);
 	}
 }
 
@@ -333,9 +336,9 @@ void report_facts(const struct report *r)
 /* Adds the tables that these lines read in addition to those of the sections. */
 int report_facts_prepare(struct load *l)
 {
-	static const char *const tables[] = {"capture",	    "series", "counter", "loss",
-					     "thinning",    "unkept", "scaling", "function",
-					     "sample_kind", "surge",  NULL};
+	static const char *const tables[] = {"capture",	 "series",	"counter", "loss",
+					     "thinning", "unkept",	"late",	   "scaling",
+					     "function", "sample_kind", "surge",   NULL};
 	int err = name_set_add_all(&l->wanted, tables);
 
 	for (size_t i = 0; i < event_tables__cnt(l->events) && !err; i++)

@@ -190,6 +190,14 @@ CREATE TABLE unkept( -- calls of which payload was not captured that held more m
 	no_ends INTEGER, -- responses that ended later than seen
 	partials INTEGER -- messages of more bytes than seen
 );
+CREATE TABLE late( -- connections open before the capture whose requests outstanding then leave the order unknown
+	capture_id INTEGER, -- capture.id
+	protocol TEXT, -- of the connections
+	connections INTEGER, -- how many
+	calls INTEGER, -- seen on them
+	unpaired INTEGER, -- of them without latency for it
+	UNIQUE(capture_id, protocol)
+);
 CREATE TABLE scaling( -- captures with payload of a share of the connections, by --sample or --cpu-budget
 	capture_id INTEGER, -- capture.id
 	least REAL, -- the least share

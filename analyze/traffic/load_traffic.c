@@ -351,6 +351,8 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_connections(t);
 	if (!err && load__wants(l, "unkept"))
 		err = traffic_write_unkept(t);
+	if (!err && load__wants(l, "late"))
+		err = traffic_write_late(t);
 	if (!err && load__wants(l, "scaling"))
 		err = traffic_write_scaling(t);
 	if (!err && load__wants(l, "clock_offset"))
@@ -404,7 +406,7 @@ static void traffic_free(void *state)
 const struct loader load_traffic_entry = {
 	.streams = (const char *const[]){"net", "health", "payload", NULL},
 	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
-					"figure_bucket", "flow", "clock_offset", "unkept",
+					"figure_bucket", "flow", "clock_offset", "unkept", "late",
 					"scaling", "rate", "surge", NULL},
 	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,

@@ -48,6 +48,7 @@ struct conn {
 	struct scale_sum sum;		  /* of messages in `figures` */
 	const struct l7_protocol *speaks; /* protocol of the last message */
 	uint64_t unkept_unpaired;	  /* unpaired because payload was not captured */
+	uint64_t late_unpaired;		  /* because their order is unknown: L7_LATE */
 	uint64_t no_ends;		  /* responses whose end was not seen */
 	uint64_t partials;		  /* requests and responses of which bytes were missed */
 	/* numbers of strings in traffic.strings */
@@ -140,6 +141,7 @@ int traffic_write_rates(struct traffic *t);
 int traffic_write_flows(struct traffic *t);
 int traffic_write_offsets(struct traffic *t);
 int traffic_write_unkept(struct traffic *t);
+int traffic_write_late(struct traffic *t);
 int traffic_write_scaling(struct traffic *t);
 /* To be called after the last message of a connection. */
 int traffic_add_unkept(struct traffic *t, const struct conn *c);

@@ -343,6 +343,7 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 	    (t->filtered && !is_wanted(c, x, status)))
 		return;
 	call = is_call(c, x);
+	c->late_unpaired += call && !x->paired && !is_oneway(x) && x->why == L7_LATE;
 	weight = weigh(c, x, call);
 	if (t->figures || t->edges || t->rates)
 		t->err = add_figures(c, x, at, weight, call);

@@ -9,7 +9,7 @@
 #include "analyze/load/analysis.h"
 
 /* Prints notes about sampling, losses and payload that was not captured, if there were any.
- * Requires the tables loss, unkept and scaling. */
+ * Requires the tables loss, unkept, late and scaling. */
 void traffic_note(const struct analysis *a, FILE *out);
 
 /* How statistics of sampled connections were scaled. False: they were not scaled. */
@@ -19,6 +19,9 @@ bool traffic_scaled_text(const struct analysis *a, size_t capture, struct strbuf
 bool traffic_unkept_text(const struct analysis *a, size_t capture, struct strbuf *b);
 /* What was not written because its protocol was not recognized. */
 bool traffic_unnamed_text(const struct analysis *a, size_t capture, struct strbuf *b);
+
+/* Calls that could not be paired because the capture began while requests were outstanding. */
+bool traffic_late_text(const struct analysis *a, size_t capture, struct strbuf *b);
 
 /* A column for the table `from` (figures or edges): the share of unpaired calls, shown only if
  * there are any. */

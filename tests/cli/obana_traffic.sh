@@ -81,3 +81,32 @@ for line in '10.0.0.0/33,x' '10.0.0.1' '10.0.0.1:0,x' 'host,x' '"10.0.0.1,x' '10
 	printf '1.2.3.4,ok\n%s\n' "$line" >bad.csv
 	run traffic server.obz --services bad.csv
 done
+
+# Two connections with a request outstanding at all times, one of which was open before the capture: reports say that its calls have no latency
+python3 - >late.obt <<'P'
+print('header {"host":"h","kernel":"6.1","arch":"x86_64","cpus":2,"version":"1","started_at_ns":1700000000000000000,"clock":{"monotonic_ns":1000000000,"realtime_ns":1700000000000000000,"boottime_ns":1000000000},"argv":["obrec"],"probes":["l4","l7"],"options":{"freq":99},"labels":{}}')
+print('process id=1 pid=10 ppid=1 started_ns=1 comm=shop exe=/shop')
+rows = []
+for n in (1, 2):
+    opened = "opened_ns=1000500000" if n == 2 else ""
+    print(f"connection id={n} process=1 cookie={n} transport=6 local_addr=10.0.0.1 local_port={5000 + n} remote_addr=10.0.0.9 remote_port=6379 role=1 {opened} sampled=1")
+    ask, answer = "*2\\x0d\\x0a$3\\x0d\\x0aGET\\x0d\\x0a$1\\x0d\\x0ak\\x0d\\x0a", "$1\\x0d\\x0av\\x0d\\x0a"
+    at = [0, 0]
+    def put(t, d, text):
+        length = len(text.replace("\\x0d", "R").replace("\\x0a", "N"))
+        rows.append((t, f'payload connection={n} ts_ns={t} direction={d} position={at[d]} len={length} data="{text}"'))
+        at[d] += length
+    t = 1100000000 + n
+    put(t, 0, ask)
+    for i in range(100):
+        t += 1000000
+        put(t, 0, ask)
+        put(t + 300000, 1, answer)
+    put(t + 600000, 1, answer)
+print("flush", *[r for _, r in sorted(rows)], 'end {"complete":true,"stop_reason":"duration","duration_ns":5000000000,"losses":[]}', sep="\n")
+P
+"$TOP/$B/tests/tools/mkobz" late.obz <late.obt || exit 1
+for c in report traffic topology; do $obana $c late.obz | grep ^Pairing || echo "$c does not say it"; done
+$obana messages late.obz --csv 2>&1 >/dev/null
+run query "SELECT * FROM late" late.obz
+$obana traffic late.obz --connection 2 | grep ^Pairing || echo "connection 2 is whole"
