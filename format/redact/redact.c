@@ -53,7 +53,8 @@ static void shrink(struct redact_conn **conn, struct redact_side *s)
 {
 	struct redact_conn nothing;
 
-	if (s->first && !s->first->start_sz && !s->first->sniff_sz && !s->first->sniff_pos) {
+	if (s->first && !s->first->start_sz && !s->first->sniff_sz && !s->first->sniff_pos &&
+	    !s->first->has_head) {
 		free(s->first);
 		s->first = NULL;
 	}

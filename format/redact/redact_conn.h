@@ -87,6 +87,9 @@ struct redact_packets {
 /* First bytes, not identified yet. */
 struct redact_first {
 	uint8_t start[24], start_sz; /* HTTP/2 preface */
+	uint8_t head[9];	     /* HTTP/2, a frame's header that came alone */
+	bool has_head;
+	uint64_t head_pos;
 	uint64_t sniff_pos;
 	uint8_t sniff[36], sniff_sz; /* first SQL packet */
 };

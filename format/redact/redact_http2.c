@@ -15,6 +15,9 @@
  * is masked. When they include the start of a frame, everything is masked until a call starts with
  * frames. The dynamic table is then unknown, and a literal whose name is in its unknown part is
  * masked; a reader that has only the masked bytes cannot name it either.
+ *
+ * A receiver may ask for the header of a frame and for its payload in two calls (Go's server does).
+ * A header alone proves nothing, so it is kept until the block behind it can be decoded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,6 +42,7 @@ enum {
 	PRIORITY = 32,
 	MAX_FRAME = 1 << 20, /* maximum frame when the connection is seen from its middle on */
 	MAX_BLOCK = 1 << 14,
+	LOOK_MAX = 1024,      /* bytes of a block that are decoded to recognise it */
 	FIELD_MAX = 1 << 16,  /* stored bytes of an incomplete field */
 	PREFACE_SURE = 3,     /* bytes that distinguish the preface from other text */
 	SETTINGS_MAX = 6 * 16 /* maximum size of the first SETTINGS */
@@ -414,6 +418,37 @@ static bool decodes(const uint8_t *f, size_t have)
 	return good && look.fields && !look.odd;
 }
 
+/* The call is the header of a block's frame and no more: keeps it for follows_head(). */
+static void hold_head(struct redact_call *c)
+{
+	struct redact_first *s;
+
+	if (c->kept != FRAME_HEAD || c->len != FRAME_HEAD || c->p[3] != HEADERS ||
+	    !is_frame(c->p, false) || !(s = redact_first(c)))
+		return;
+	memcpy(s->head, c->p, FRAME_HEAD);
+	s->head_pos = c->pos;
+	s->has_head = true;
+}
+
+/* Whether the call continues the frame whose header came alone; that is then in `head`. */
+static bool follows_head(struct redact_call *c, uint8_t *head)
+{
+	struct redact_first *s = *c->conn ? (*c->conn)->side[c->dir].first : NULL;
+	uint8_t frame[FRAME_HEAD + LOOK_MAX];
+	size_t n = c->kept < LOOK_MAX ? c->kept : LOOK_MAX;
+
+	if (!s || !s->has_head)
+		return false;
+	s->has_head = false;
+	if (c->pos != s->head_pos + FRAME_HEAD)
+		return false;
+	memcpy(frame, s->head, FRAME_HEAD);
+	memcpy(frame + FRAME_HEAD, c->p, n);
+	memcpy(head, s->head, FRAME_HEAD);
+	return decodes(frame, FRAME_HEAD + n);
+}
+
 /* Whether the bytes from `at` are a sequence of frames; the last one may be incomplete. *sure: a
  * header block is among them. */
 static bool is_chain(const struct redact_call *c, uint64_t at, bool odd, bool *sure)
@@ -537,10 +572,17 @@ static bool resume(struct redact_http2 *h, struct redact_call *c)
 {
 	bool sure;
 
+	if (follows_head(c, h->head)) {
+		h->in_step = true;
+		begin_frame(h, false);
+		return true;
+	}
 	h->in_step = is_chain(c, 0, (*c->conn)->http2_sure, &sure);
-	if (!h->in_step)
-		redact_mask(c, 0, c->kept, '*');
-	return h->in_step;
+	if (h->in_step)
+		return true;
+	hold_head(c);
+	redact_mask(c, 0, c->kept, '*');
+	return false;
 }
 
 /* Recognises the protocol at the first call of a direction or of the connection. */
@@ -548,6 +590,7 @@ static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 {
 	struct redact_conn *conn = *c->conn;
 	const struct redact_first *first;
+	uint8_t head[FRAME_HEAD];
 	struct redact_http2 *h;
 
 	if (has_begun(c, at)) {
@@ -571,6 +614,14 @@ static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 	first = conn ? conn->side[c->dir].first : NULL;
 	if (first && first->start_sz)
 		return NULL;
+	if (follows_head(c, head)) {
+		h = begin(c, false);
+		if (h) {
+			memcpy(h->head, head, FRAME_HEAD);
+			begin_frame(h, false);
+		}
+		return h;
+	}
 	*at = find_frames(c);
 	if (*at == SIZE_MAX && conn && conn->http2) {
 		/* The other direction uses HTTP/2: mask this one until it can be parsed. */
@@ -580,7 +631,10 @@ static struct redact_http2 *recognise(struct redact_call *c, size_t *at)
 			resume(h, c);
 		return h;
 	}
-	return *at == SIZE_MAX ? NULL : begin(c, false);
+	if (*at != SIZE_MAX)
+		return begin(c, false);
+	hold_head(c);
+	return NULL;
 }
 
 /* The connection is not HTTP/2: discards its state. */

@@ -11,7 +11,7 @@ if ! cmp -s tests/live/tls_peer.go "$dir/main.go" || [ ! -x "$dir/plain" ]; then
 fi
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$T/key.pem" -out "$T/cert.pem" -days 2 -subj /CN=localhost 2>/dev/null
 for kind in plain stripped; do
-	free_port; a=$T/$kind.obz
+	free_port 2; a=$T/$kind.obz
 	start "$dir/$kind" serve 127.0.0.1:$port "$T/cert.pem" "$T/key.pem"; server=$!
 	await_port $port $server
 	mkfifo "$T/go-$kind"
@@ -34,3 +34,17 @@ for kind in plain stripped; do
 	grep -aq 'GET /curl' "$T/raw" || fail "no clear text in the archive"
 	! grep -aq sekritC "$T/raw" || fail "a secret is in the archive"
 done
+
+# Joined late: the server asks for a frame's header and for its payload by two calls, and the recording may begin between them.
+start "$dir/plain" serve 127.0.0.1:$((port + 1)) "$T/cert.pem" "$T/key.pem"; server=$!
+await_port $((port + 1)) $server
+start h2load -D 600 -c 1 -m 4 "https://127.0.0.1:$((port + 1))/late" >/dev/null; load=$!
+worked 10 $server
+a=$T/late.obz
+obrec_start -q -p $server -e l4,tls --debuginfo none -o "$a"
+worked 20 $server
+obrec_stop "joined late"
+kill $load
+is "joined late: by role, protocol, method and status" "$(sql "$a" "SELECT DISTINCT role, m.protocol, method, m.status FROM message m JOIN connection c ON c.id = connection_id WHERE paired")" server,http2,GET,200
+within "joined late: paired" "$(sql "$a" "SELECT count(*) FROM message WHERE paired")" 100 100000000
+within "joined late: not paired" "$(sql "$a" "SELECT count(*) FROM message WHERE NOT paired")" 0 16 # of four at a time where it begins, four where it ends, a request or a response each

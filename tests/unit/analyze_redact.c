@@ -31,6 +31,7 @@ static const char *const secrets[] = {
 	"foreign/postgresql-simple-9090-late",
 	/* names and values that came behind bytes which were not seen */
 	"http2/cut-many",
+	"http2/heads-alone", /* the request that was cut where the recording began */
 	"http2/heads-only",
 	"http2/joined-in-body",
 	"http2/late-join-grpc",

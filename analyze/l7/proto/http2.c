@@ -463,6 +463,12 @@ static int64_t http2_parse(struct l7_parser *parser, const struct l7_view *v, st
 		h->sure |= s->begun;
 		return n == H2_PREFACE_SZ ? H2_PREFACE_SZ : L7_PARTIAL;
 	}
+	/* Out of step, a short piece is no start of a header: joined with the next piece, it would
+	 * hide that this one begins with a frame. */
+	if (v->len < H2_FRAME_HEAD && s->lost && h->sure) {
+		miss(h, v->requests);
+		return v->known;
+	}
 	if (v->len < H2_FRAME_HEAD)
 		return L7_PARTIAL;
 	/* A server begins with SETTINGS; otherwise capture began later. */
