@@ -28,8 +28,9 @@ struct draw {
 	uint32_t groups[DRAW_MAX_GROUPS]; /* strings, of the thread of the stack before */
 	struct profile_frame *frames;
 	size_t frame_cap;
-	struct stack_view view, last; /* of this stack and of the one before, which is in frames */
-	const struct weight *drawn;   /* the one before */
+	struct stack_view view;
+	const struct weight *drawn; /* the stack before, which is in frames */
+	bool root_cut;		    /* of the stack before */
 };
 
 static const struct named_kind *kind_of(const struct draw *d, uint32_t kind)
@@ -240,7 +241,7 @@ static int add_note(struct draw *d, uint32_t stack, struct strbuf *note, size_t 
 	const char *error = stack_error_text(stacks__get(d->l->stacks, stack).error);
 	struct profile_frame *f;
 
-	if (!error || d->view.root_cut)
+	if (!error || d->view.outer)
 		return 0;
 	strbuf_addf(note, "[incomplete: %s]", error);
 	if (note->failed || !(f = next_frame(d, *cnt)))
@@ -250,21 +251,11 @@ static int add_note(struct draw *d, uint32_t stack, struct strbuf *note, size_t 
 	return 0;
 }
 
-/* Number of outer frames that both stacks begin with. */
-static size_t common_frames(const struct stack_view *a, const struct stack_view *b)
-{
-	size_t n = 0;
-
-	while (n < a->cnt && n < b->cnt && a->frames[a->cnt - 1 - n] == b->frames[b->cnt - 1 - n])
-		n++;
-	return n;
-}
-
 /* Whether the frames before the code are the same: groups and the note. */
 static bool same_head(const struct draw *d, const struct weight *w)
 {
 	return d->drawn && d->drawn->kind == w->kind && d->drawn->thread == w->thread &&
-	       d->last.root_cut == d->view.root_cut &&
+	       d->root_cut == !!d->view.outer &&
 	       stacks__get(d->l->stacks, d->drawn->stack).error ==
 		       stacks__get(d->l->stacks, w->stack).error;
 }
@@ -274,7 +265,7 @@ static bool same_head(const struct draw *d, const struct weight *w)
 static int add_code(struct draw *d, const struct weight *w, struct profile_stack *s)
 {
 	const struct stack_view *v = &d->view;
-	size_t kept = same_head(d, w) ? common_frames(v, &d->last) : 0;
+	size_t kept = same_head(d, w) ? v->same : 0;
 
 	s->same = same_head(d, w) ? s->cnt + kept : 0;
 	for (size_t i = 0; i < v->cnt; i++, s->cnt++) {
@@ -285,17 +276,14 @@ static int add_code(struct draw *d, const struct weight *w, struct profile_stack
 		to = next_frame(d, s->cnt);
 		if (!to)
 			return -ENOMEM;
-		fill_frame(d, to, frames__get(d->l->frames, v->frames[v->cnt - 1 - i]));
+		fill_frame(d, to, frames__get(d->l->frames, v->frames[i]));
 	}
 	return 0;
 }
 
 static void remember(struct draw *d, const struct weight *w)
 {
-	struct stack_view last = d->last;
-
-	d->last = d->view;
-	d->view = last;
+	d->root_cut = d->view.outer;
 	d->drawn = w;
 }
 
@@ -504,7 +492,6 @@ static void draw_fini(struct draw *d)
 {
 	free(d->frames);
 	stack_view__fini(&d->view);
-	stack_view__fini(&d->last);
 }
 
 int draw_write(const struct analysis *a, const struct draw_opts *o, const struct profile_sink *sink,

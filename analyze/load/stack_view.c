@@ -3,45 +3,58 @@
 
 #include "analyze/base/index.h"
 
-static int read_all(struct stack_view *v, const struct load *l, uint32_t stack)
+/* Returns how many outer frames are those of the reading before. */
+static long read_all(struct stack_view *v, const struct load *l, uint32_t stack)
 {
 	const struct location *locations = stacks__locations(l->stacks);
-	long cnt = stacks__walk(l->stacks, stack, &v->locations, &v->location_cap);
+	long kept = stacks__walk(l->stacks, stack, &v->path), same;
 
-	v->cnt = 0;
-	for (long i = 0; i < cnt; i++) {
-		const struct location *loc = &locations[v->locations[i]];
+	if (kept < 0 || array_reserve(&v->ends, &v->end_cap, v->path.cnt))
+		return -ENOMEM;
+	same = kept ? v->ends[kept - 1] : 0;
+	v->all_cnt = same;
+	for (size_t i = kept; i < v->path.cnt; i++) {
+		const struct location *loc = &locations[v->path.v[i].location];
 
-		if (array_reserve(&v->frames, &v->cap, v->cnt + loc->frame_cnt))
+		if (array_reserve(&v->all, &v->all_cap, v->all_cnt + loc->frame_cnt))
 			return -ENOMEM;
-		for (uint32_t f = 0; f < loc->frame_cnt; f++)
-			v->frames[v->cnt++] = loc->first_frame + f;
+		for (uint32_t f = loc->frame_cnt; f-- > 0;)
+			v->all[v->all_cnt++] = loc->first_frame + f;
+		v->ends[i] = v->all_cnt;
 	}
-	return cnt < 0 ? (int)cnt : 0;
+	return same;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
 }
 
 int stack_view__read(struct stack_view *v, const struct load *l, uint32_t stack)
 {
-	int err = read_all(v, l, stack);
+	const struct stack_cut *c = l->cuts ? &l->cuts[stack] : NULL;
+	size_t cnt = v->cnt, outer = v->outer;
+	long same = read_all(v, l, stack);
 
-	v->root_cut = false;
-	if (!err && l->cuts) {
-		const struct stack_cut *c = &l->cuts[stack];
-
-		if (c->drop)
-			return 0; /* no sample has it, but an event may */
-		v->root_cut = c->first + c->cnt < v->cnt;
+	if (same < 0)
+		return same;
+	v->cnt = v->all_cnt;
+	v->outer = 0;
+	if (c && !c->drop) { /* no sample has a dropped one, but an event may */
 		v->cnt = c->cnt;
-		if (c->first)
-			memmove(v->frames, v->frames + c->first, c->cnt * sizeof(*v->frames));
+		v->outer = v->all_cnt - c->first - c->cnt;
 	}
-	return err;
+	v->frames = v->all + v->outer;
+	v->same = v->outer == outer && (size_t)same > outer ? same - outer : 0;
+	v->same = smaller(v->same, smaller(cnt, v->cnt));
+	return 0;
 }
 
 void stack_view__fini(struct stack_view *v)
 {
-	free(v->frames);
-	free(v->locations);
+	stack_path_fini(&v->path);
+	free(v->all);
+	free(v->ends);
 }
 
 /* By function. Malloc'ed. */
@@ -66,11 +79,12 @@ int stack_view__cut(struct load *l)
 	int err = cuts && functions ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < cnt && !err; i++) {
-		err = read_all(&v, l, i);
+		err = stack_view__read(&v, l, i);
 		if (!err)
 			err = array_reserve(&names, &cap, v.cnt + 1);
 		for (size_t f = 0; f < v.cnt && !err; f++)
-			names[f] = functions[frames__get(l->frames, v.frames[f])->function];
+			names[v.cnt - 1 - f] =
+				functions[frames__get(l->frames, v.frames[f])->function];
 		if (!err)
 			cuts[i] = sample_filter_cut(&l->opts.samples, names, v.cnt);
 	}

@@ -5,13 +5,19 @@
 #define ANALYZE_STACK_VIEW_H
 
 #include "analyze/load/load.h"
+#include "analyze/load/stacks.h"
 
 struct stack_view {
-	uint32_t *frames; /* frames.h; leaf first */
-	size_t cnt, cap;
-	bool root_cut; /* outer frames are not shown */
-	uint32_t *locations;
-	size_t location_cap;
+	const uint32_t *frames; /* frames.h; from the root */
+	size_t cnt;
+	size_t same;  /* so many outer ones are those of the reading before */
+	size_t outer; /* so many outer frames are not shown */
+
+	/* the whole stack */
+	struct stack_path path;
+	uint32_t *all;
+	size_t *ends; /* by level of the path: number of frames up to it */
+	size_t all_cnt, all_cap, end_cap;
 };
 
 /* Call after frames__resolve; the view can be reused. 0 or -ENOMEM. */

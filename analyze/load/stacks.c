@@ -188,18 +188,50 @@ struct location *stacks__locations(struct stacks *s)
 	return s->locations;
 }
 
-long stacks__walk(const struct stacks *s, uint32_t stack, uint32_t **locs, size_t *cap)
+/*
+ * Turns the end of a path, from level `base` on, into the way to `leaf`. Callers have lower numbers
+ * than the nodes they call, so on the way up from both leaves, the first node that is met twice is
+ * where the paths part. Returns how many levels stayed, or -ENOMEM.
+ */
+static long walk_part(const struct stacks *s, uint32_t leaf, size_t base, struct stack_path *p)
 {
-	const uint32_t from[] = {s->stacks[stack].kernel, s->stacks[stack].user};
-	size_t cnt = 0;
+	size_t more = 0, kept;
 
-	for (int part = 0; part < 2; part++)
-		for (uint32_t n = from[part]; n; n = s->nodes[n].caller) {
-			if (array_reserve(locs, cap, cnt + 1))
-				return -ENOMEM;
-			(*locs)[cnt++] = s->nodes[n].location;
-		}
-	return cnt;
+	for (uint32_t n = leaf;; n = s->nodes[n].caller, more++) {
+		while (p->cnt > base && p->v[p->cnt - 1].node > n)
+			p->cnt--;
+		if (!n || (p->cnt > base && p->v[p->cnt - 1].node == n))
+			break;
+	}
+	kept = p->cnt;
+	if (array_reserve(&p->v, &p->cap, kept + more))
+		return -ENOMEM;
+	p->cnt += more;
+	for (size_t i = p->cnt; i-- > kept; leaf = s->nodes[leaf].caller)
+		p->v[i] = (struct stack_level){leaf, s->nodes[leaf].location};
+	return kept;
+}
+
+long stacks__walk(const struct stacks *s, uint32_t stack, struct stack_path *p)
+{
+	const struct stack *to = &s->stacks[stack];
+	bool same_user = to->user == (p->user_cnt ? p->v[p->user_cnt - 1].node : 0);
+	long user = 0, kernel;
+
+	if (!same_user) {
+		p->cnt = p->user_cnt;
+		user = walk_part(s, to->user, 0, p);
+		if (user < 0)
+			return user;
+		p->user_cnt = p->cnt;
+	}
+	kernel = walk_part(s, to->kernel, p->user_cnt, p);
+	return kernel < 0 || same_user ? kernel : user;
+}
+
+void stack_path_fini(struct stack_path *p)
+{
+	free(p->v);
 }
 
 /* Malloc'ed: the position of each node in a depth-first walk. Callers have lower numbers than the

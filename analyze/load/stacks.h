@@ -65,9 +65,18 @@ void stacks__set(struct stacks *s, uint32_t stack, struct stack to);
 size_t stacks__location_cnt(const struct stacks *s);
 struct location *stacks__locations(struct stacks *s); /* valid until a location is added */
 
-/* Stores the locations, leaf first, in *locs (reused and grown, *cap elements). Returns their
- * number or -ENOMEM. */
-long stacks__walk(const struct stacks *s, uint32_t stack, uint32_t **locs, size_t *cap);
+/* The way from the root to the leaf of a stack: its user frames, then its kernel frames. */
+struct stack_path {
+	struct stack_level {
+		uint32_t node, location;
+	} *v;
+	size_t cnt, cap, user_cnt;
+};
+
+/* Turns the path of one stack (zeroed: of none) into that of another. Returns how many outer frames
+ * both share, or -ENOMEM. In the order of ranks, the rest is short. */
+long stacks__walk(const struct stacks *s, uint32_t stack, struct stack_path *path);
+void stack_path_fini(struct stack_path *path);
 
 /*
  * *rank, malloc'ed: for each stack its position in an order in which stacks that share outer frames

@@ -112,7 +112,7 @@ static int write_stack(struct insert *in, uint32_t stack, const struct stack_vie
 	for (size_t i = 0; i < v->cnt && !err; i++) {
 		insert_int(in, (int64_t)stack + 1);
 		insert_int(in, i);
-		insert_int(in, (int64_t)v->frames[i] + 1);
+		insert_int(in, (int64_t)v->frames[v->cnt - 1 - i] + 1);
 		err = insert_run(in);
 	}
 	return err;

@@ -46,7 +46,7 @@ static int content_read(struct content *c, const struct load *l, uint32_t stack)
 
 	c->cnt = 0;
 	c->reading++;
-	for (size_t i = 0; i < c->stack.cnt && !err; i++) {
+	for (size_t i = c->stack.cnt; i-- > 0 && !err;) {
 		const struct frame *frame = frames__get(l->frames, c->stack.frames[i]);
 
 		if (c->seen[frame->function] == c->reading)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/base/index.h"
 #include "analyze/load/binaries.h"
 #include "analyze/load/stacks.h"
 #include "analyze/load/weights.h"
@@ -26,25 +27,25 @@ static uint32_t chain(struct stacks *s, const uint64_t *root_first, size_t cnt)
 
 static void check_walk(const struct stacks *s, uint32_t stack, const uint64_t *want, size_t cnt)
 {
-	uint32_t *locs = NULL;
-	size_t cap = 0;
-	long n = stacks__walk(s, stack, &locs, &cap);
+	struct stack_path p = {0};
 
-	CHECK(n == (long)cnt, "%ld frames", n);
-	for (long i = 0; i < n; i++) {
-		const struct location *l = &stacks__locations((struct stacks *)s)[locs[i]];
+	CHECK(stacks__walk(s, stack, &p) == 0 && p.cnt == cnt, "%zu frames", p.cnt);
+	for (size_t i = 0; i < p.cnt; i++) {
+		const struct location *l =
+			&stacks__locations((struct stacks *)s)[p.v[i].location];
 
-		CHECK(((uint64_t)l->binary << 32 | l->address) == want[i], "frame %ld", i);
+		CHECK(((uint64_t)l->binary << 32 | l->address) == want[i], "frame %zu", i);
 	}
-	free(locs);
+	CHECK(stacks__walk(s, stack, &p) == (long)cnt && p.cnt == cnt, "the same once more");
+	stack_path_fini(&p);
 }
 
 static void test_stacks(void)
 {
 	static const uint64_t user[] = {1ull << 32 | 10, 1ull << 32 | 20, 2ull << 32 | 20},
 			      kernel[] = {9ull << 32 | 5};
-	static const uint64_t whole[] = {9ull << 32 | 5, 2ull << 32 | 20, 1ull << 32 | 20,
-					 1ull << 32 | 10};
+	static const uint64_t whole[] = {1ull << 32 | 10, 1ull << 32 | 20, 2ull << 32 | 20,
+					 9ull << 32 | 5};
 	struct stacks *s;
 	uint32_t a, b;
 
@@ -67,24 +68,65 @@ static void test_stacks(void)
  * two, begins once. */
 static void check_rank(const struct stacks *s, size_t paths1, size_t paths2)
 {
-	size_t cnt = stacks__cnt(s), cap = 0, begun1 = 0, begun2 = 0;
-	uint32_t *rank, *order = calloc(cnt, sizeof(*order)), *locs = NULL, last[2] = {-1, -1};
+	size_t cnt = stacks__cnt(s), begun1 = 0, begun2 = 0;
+	uint32_t *rank, *order = calloc(cnt, sizeof(*order));
+	struct stack_path p = {0};
 
 	CHECK(order && !stacks__rank(s, &rank));
 	for (size_t i = 0; i < cnt; i++)
 		order[rank[i]] = i + 1;
 	for (size_t i = 0; i < cnt; i++) {
 		CHECK(order[i], "rank %zu is nobody's", i);
-		if (stacks__walk(s, order[i] - 1, &locs, &cap) != 3)
-			continue; /* the predefined ones */
-		begun1 += locs[2] != last[0];
-		begun2 += locs[2] != last[0] || locs[1] != last[1];
-		memcpy(last, (uint32_t[]){locs[2], locs[1]}, sizeof(last));
+		long same = stacks__walk(s, order[i] - 1, &p);
+
+		CHECK(same >= 0 && (p.cnt == 3 || !p.cnt), "%zu frames", p.cnt);
+		begun1 += p.cnt && same < 1;
+		begun2 += p.cnt && same < 2;
 	}
 	CHECK(begun1 == paths1 && begun2 == paths2, "%zu, %zu", begun1, begun2);
 	free(rank);
 	free(order);
-	free(locs);
+	stack_path_fini(&p);
+}
+
+/* Paths turned from stack to stack, in an order that jumps, are those walked from nothing. */
+static void test_walk(void)
+{
+	enum { STACKS = 500 };
+	struct stack_path p = {0};
+	struct stacks *s;
+	uint64_t at = 1;
+
+	CHECK(!stacks__new(&s));
+	for (uint64_t i = 0; i < STACKS; i++) {
+		uint64_t user[] = {i % 2, i % 5, i % 35}, kernel[] = {50 + i % 3, 60 + i % 7};
+
+		stacks__add(s, (struct stack){chain(s, user, i % 4), chain(s, kernel, i / 4 % 3),
+					      i % 2});
+	}
+	for (int i = 0; i < 20 * STACKS; i++) {
+		struct stack_path whole = {0}, before = {0};
+		uint32_t stack = at % stacks__cnt(s);
+		long same, want = 0;
+
+		CHECK(!array_reserve(&before.v, &before.cap, p.cnt + 1));
+		before.cnt = p.cnt;
+		for (size_t k = 0; k < p.cnt; k++)
+			before.v[k] = p.v[k];
+		same = stacks__walk(s, stack, &p);
+		CHECK(!stacks__walk(s, stack, &whole) && p.cnt == whole.cnt);
+		for (size_t k = 0; k < p.cnt; k++)
+			CHECK(p.v[k].node == whole.v[k].node, "stack %u, level %zu", stack, k);
+		while (want < (long)p.cnt && want < (long)before.cnt &&
+		       before.v[want].node == p.v[want].node)
+			want++;
+		CHECK(same == want, "%ld frames stayed, not %ld", same, want);
+		stack_path_fini(&whole);
+		stack_path_fini(&before);
+		at = at * 6364136223846793005 + 1442695040888963407;
+	}
+	stack_path_fini(&p);
+	stacks__free(s);
 }
 
 static void test_many(void)
@@ -176,6 +218,7 @@ static void test_binaries(void)
 int main(void)
 {
 	test_stacks();
+	test_walk();
 	test_many();
 	test_weights();
 	test_binaries();
