@@ -62,43 +62,59 @@ static struct weight key_of(const struct weights *w, const struct weight *add)
 	return key;
 }
 
-void weights__ahead(const struct weights *w, const struct weight *add)
+void weights__ahead(const struct weights *w, const struct weight *add, uint32_t hint)
 {
 	struct weight key = key_of(w, add);
 
-	index_ahead(&w->index, weight_key_hash(&key));
+	if (hint)
+		__builtin_prefetch(&w->v[hint - 1]);
+	else
+		index_ahead(&w->index, weight_key_hash(&key));
 }
 
-void weights__guess(const struct weights *w, const struct weight *add)
+void weights__guess(const struct weights *w, const struct weight *add, uint32_t hint)
 {
 	struct weight key = key_of(w, add);
 	uint32_t i;
 
-	if (index_guess(&w->index, weight_key_hash(&key), &i))
+	if (!hint && index_guess(&w->index, weight_key_hash(&key), &i))
 		__builtin_prefetch(&w->v[i]);
 }
 
-int weights__add(struct weights *w, const struct weight *add)
+static int find_or_add(struct weights *w, const struct weight *add, uint32_t *i)
 {
 	struct weight key = key_of(w, add);
 	uint64_t hash = weight_key_hash(&key);
-	uint32_t i;
 
-	if (index_find(&w->index, weight_equal, w, hash, &key, &i)) {
-		w->v[i].count += add->count;
-		w->v[i].value += add->value;
+	if (index_find(&w->index, weight_equal, w, hash, &key, i))
 		return 0;
-	}
 	if ((w->by_thread || w->by_slot) && !w->merged && w->cnt >= MAX_APART) {
 		w->merged = true;
-		return weights__add(w, add);
+		return find_or_add(w, add, i);
 	}
 	if (array_reserve(&w->v, &w->cap, w->cnt + 1))
 		return -ENOMEM;
+	key.count = key.value = 0;
 	w->v[w->cnt] = key;
 	if (index_add(&w->index, hash, w->cnt))
 		return -ENOMEM;
-	w->cnt++;
+	*i = w->cnt++;
+	return 0;
+}
+
+int weights__add(struct weights *w, const struct weight *add, uint32_t *hint)
+{
+	struct weight key = key_of(w, add);
+	uint32_t i = *hint - 1;
+	int err = 0;
+
+	if (i >= w->cnt || !weight_equal(w, i, &key))
+		err = find_or_add(w, add, &i);
+	if (err)
+		return err;
+	w->v[i].count += add->count;
+	w->v[i].value += add->value;
+	*hint = i + 1;
 	return 0;
 }
 

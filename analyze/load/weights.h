@@ -25,12 +25,16 @@ void weights__free(struct weights *w);
 void weights__by_thread(struct weights *w);
 void weights__by_slot(struct weights *w);
 
-/* 0 or -ENOMEM. Beyond a limit, weights are no longer kept by thread and slot (__merged). */
-int weights__add(struct weights *w, const struct weight *add);
+/*
+ * 0 or -ENOMEM. Beyond a limit, weights are no longer kept by thread and slot (__merged).
+ * The caller keeps a hint, at first 0, for what it often adds to the same weight: finds that weight
+ * without a look-up.
+ */
+int weights__add(struct weights *w, const struct weight *add, uint32_t *hint);
 
 /* Prefetches for weights about to be added: call __ahead for all of them, then __guess for all. */
-void weights__ahead(const struct weights *w, const struct weight *add);
-void weights__guess(const struct weights *w, const struct weight *add);
+void weights__ahead(const struct weights *w, const struct weight *add, uint32_t hint);
+void weights__guess(const struct weights *w, const struct weight *add, uint32_t hint);
 
 size_t weights__cnt(const struct weights *w);
 const struct weight *weights__get(const struct weights *w, size_t i);

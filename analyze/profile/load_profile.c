@@ -21,7 +21,9 @@
 /* A stack of an archive, by (capture, id). */
 struct definition {
 	uint32_t capture, id, node, error;
-	uint32_t alone; /* stack of samples without a kernel stack, + 1 */
+	/* of samples without a kernel stack: */
+	uint32_t alone; /* their stack, + 1 */
+	uint32_t hint;	/* weights.h */
 };
 
 #define MAX_DEFINITIONS (3u << 20) /* about 80 MB; further ones count as lost */
@@ -31,6 +33,7 @@ struct admitted {
 	const struct rec_sample *row;
 	uint64_t ts_ns; /* CLOCK_REALTIME */
 	struct weight weight;
+	uint32_t *hint, no_hint;
 };
 enum { BATCH = 64 };
 
@@ -57,6 +60,7 @@ struct profile {
 	bool rows; /* write rows of the sample table */
 	struct bulk sample;
 	struct weights *threads; /* by kind and thread, without stacks */
+	uint32_t hints[64];	 /* for these, by thread */
 };
 
 static uint64_t definition_hash(uint32_t capture, uint32_t id)
@@ -146,7 +150,7 @@ static int define_stack(struct load *l, struct profile *p, uint32_t capture,
 	if (array_reserve(&p->v, &p->cap, p->cnt + 1))
 		return -ENOMEM;
 	p->v[p->cnt] = (struct definition){capture, r->id, node_of(l, p, capture, r->frames),
-					   r->error < STACK_LOST ? r->error : STACK_LOST - 1, 0};
+					   r->error < STACK_LOST ? r->error : STACK_LOST - 1, 0, 0};
 	if (index_add(&p->index, definition_hash(capture, r->id), p->cnt))
 		return -ENOMEM;
 	p->cnt++;
@@ -186,13 +190,15 @@ static int add_row(struct bulk *in, uint32_t capture, const struct rec_sample *r
 	return bulk_row(in);
 }
 
-/* Most samples have only a user stack; the result is cached for these. */
+/* Most samples have only a user stack; the result is cached for these, and their hint returned. */
 static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t capture,
-			 const struct rec_sample *r)
+			 const struct rec_sample *r, uint32_t **hint)
 {
 	struct definition *d = r->kernel_stack ? NULL : find_definition(p, capture, r->user_stack);
 	uint32_t stack;
 
+	if (d)
+		*hint = &d->hint;
 	if (d && d->alone)
 		return d->alone - 1;
 	stack = stacks__add(l->stacks, combine(p, capture, r->user_stack, r->kernel_stack, true));
@@ -229,7 +235,7 @@ static int add_weight(struct load *l, const struct profile *p, uint32_t capture,
 
 	if (!l->opts.slots || l->opts.slots == SLOTS_TIMES || w.count != 1 || w.value > a->ts_ns ||
 	    strcmp(sample_kinds__get(l->kinds, w.kind)->unit, "ns"))
-		return weights__add(l->weights, &w);
+		return weights__add(l->weights, &w, a->hint);
 	first = slot_of(l, p, capture, a->ts_ns - w.value);
 	cnt = w.slot - first + 1;
 	for (uint64_t i = 0; i < cnt && !err; i++) {
@@ -237,7 +243,7 @@ static int add_weight(struct load *l, const struct profile *p, uint32_t capture,
 		w.count = i + 1 == cnt;
 		w.value = left / (cnt - i);
 		left -= w.value;
-		err = weights__add(l->weights, &w);
+		err = weights__add(l->weights, &w, a->hint);
 	}
 	return err;
 }
@@ -269,14 +275,19 @@ static bool admit(struct load *l, const struct profile *p, uint32_t capture,
 	if (!thread_wanted(l, capture_row(capture, r->thread)))
 		return false;
 	l->samples_admitted += r->count;
-	*a = (struct admitted){r,
-			       ts_ns,
-			       {.thread = capture_row(capture, r->thread),
-				.slot = slot_of(l, p, capture, ts_ns),
-				.kind = kind,
-				.count = r->count,
-				.value = r->value}};
+	*a = (struct admitted){.row = r,
+			       .ts_ns = ts_ns,
+			       .weight = {.thread = capture_row(capture, r->thread),
+					  .slot = slot_of(l, p, capture, ts_ns),
+					  .kind = kind,
+					  .count = r->count,
+					  .value = r->value}};
 	return true;
+}
+
+static uint32_t *thread_hint(struct profile *p, const struct weight *w)
+{
+	return &p->hints[(size_t)w->thread % (sizeof(p->hints) / sizeof(p->hints[0]))];
 }
 
 /* With a million stacks almost every look-up is a cache miss, so the look-ups of a batch are
@@ -292,13 +303,14 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 	for (size_t i = 0; i < cnt; i++)
 		definition_guess(p, capture, v[i].row);
 	for (size_t i = 0; i < cnt && !err; i++) {
-		err = weights__add(p->threads, &v[i].weight);
-		v[i].weight.stack = stack_of(l, p, capture, v[i].row);
+		err = weights__add(p->threads, &v[i].weight, thread_hint(p, &v[i].weight));
+		v[i].hint = &v[i].no_hint;
+		v[i].weight.stack = stack_of(l, p, capture, v[i].row, &v[i].hint);
 		if (weights)
-			weights__ahead(l->weights, &v[i].weight);
+			weights__ahead(l->weights, &v[i].weight, *v[i].hint);
 	}
 	for (size_t i = 0; weights && i < cnt; i++)
-		weights__guess(l->weights, &v[i].weight);
+		weights__guess(l->weights, &v[i].weight, *v[i].hint);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		if (weights)
 			err = add_weight(l, p, capture, &v[i]);
@@ -330,8 +342,9 @@ static int add_samples(struct load *l, struct profile *p, uint32_t capture,
 static int64_t stack_row(struct load *l, uint32_t capture, uint32_t user, uint32_t kernel)
 {
 	struct rec_sample r = {.user_stack = user, .kernel_stack = kernel};
+	uint32_t *hint;
 
-	return (int64_t)stack_of(l, l->stack_state, capture, &r) + 1;
+	return (int64_t)stack_of(l, l->stack_state, capture, &r, &hint) + 1;
 }
 
 /* Threads of filters and groups come from tables. */
@@ -511,7 +524,7 @@ static int count_threads(struct load *l, struct profile *p)
 
 		w.stack = 0;
 		l->samples_admitted += w.count;
-		err = weights__add(p->threads, &w);
+		err = weights__add(p->threads, &w, thread_hint(p, &w));
 	}
 	return err;
 }

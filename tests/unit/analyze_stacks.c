@@ -154,10 +154,11 @@ static void test_weights(void)
 {
 	static const uint32_t rank[] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
 	struct weights *w;
+	uint32_t hint = 0;
 
 	CHECK(!weights__new(&w));
 	for (int i = 0; i < 1000; i++)
-		CHECK(!weights__add(w, &(struct weight){i % 3, 0, 1 + i % 2, i % 10, 1, 5}));
+		CHECK(!weights__add(w, &(struct weight){i % 3, 0, 1 + i % 2, i % 10, 1, 5}, &hint));
 	CHECK(weights__cnt(w) == 10, "%zu", weights__cnt(w));
 	weights__sort(w, rank);
 	CHECK(weights__get(w, 0)->stack == 8 && weights__get(w, 0)->count == 100 &&
@@ -167,7 +168,7 @@ static void test_weights(void)
 	CHECK(!weights__new(&w));
 	weights__by_thread(w);
 	for (int i = 0; i < 30; i++)
-		CHECK(!weights__add(w, &(struct weight){i % 3, 0, 1, 4, 1, 5}));
+		CHECK(!weights__add(w, &(struct weight){i % 3, 0, 1, 4, 1, 5}, &hint));
 	CHECK(weights__cnt(w) == 3);
 	weights__free(w);
 }
