@@ -468,6 +468,7 @@ static int feed(struct draw *d)
 	for (size_t i = 0; i < weights__cnt(d->l->weights) && !err; i++) {
 		const struct weight *w = weights__get(d->l->weights, i);
 
+		stack_view__ahead(d->l, i);
 		if (d->kinds >> w->kind & 1)
 			err = add_stack(d, w);
 	}

@@ -50,6 +50,16 @@ int stack_view__read(struct stack_view *v, const struct load *l, uint32_t stack)
 	return 0;
 }
 
+static uint32_t stack_of(const struct load *l, size_t weight)
+{
+	return weight < weights__cnt(l->weights) ? weights__get(l->weights, weight)->stack : 0;
+}
+
+void stack_view__ahead(const struct load *l, size_t i)
+{
+	stacks__ahead(l->stacks, stack_of(l, i + 16), stack_of(l, i + 8));
+}
+
 void stack_view__fini(struct stack_view *v)
 {
 	stack_path_fini(&v->path);

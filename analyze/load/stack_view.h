@@ -22,6 +22,9 @@ struct stack_view {
 
 /* Call after frames__resolve; the view can be reused. 0 or -ENOMEM. */
 int stack_view__read(struct stack_view *v, const struct load *l, uint32_t stack);
+/* Prefetches for readings of the stacks of all weights, in their order: call before that of the
+ * i-th. */
+void stack_view__ahead(const struct load *l, size_t i);
 void stack_view__fini(struct stack_view *v);
 
 /* Sets load.cuts from load.opts.samples, for all stacks. Call after frames__resolve. */

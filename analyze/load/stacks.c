@@ -229,6 +229,12 @@ long stacks__walk(const struct stacks *s, uint32_t stack, struct stack_path *p)
 	return kernel < 0 || same_user ? kernel : user;
 }
 
+void stacks__ahead(const struct stacks *s, uint32_t far, uint32_t near)
+{
+	__builtin_prefetch(&s->stacks[far]);
+	__builtin_prefetch(&s->nodes[s->stacks[near].user]);
+}
+
 void stack_path_fini(struct stack_path *p)
 {
 	free(p->v);

@@ -69,7 +69,7 @@ struct location *stacks__locations(struct stacks *s); /* valid until a location 
 struct stack_path {
 	struct stack_level {
 		uint32_t node, location;
-	} *v;
+	} * v;
 	size_t cnt, cap, user_cnt;
 };
 
@@ -77,6 +77,8 @@ struct stack_path {
  * both share, or -ENOMEM. In the order of ranks, the rest is short. */
 long stacks__walk(const struct stacks *s, uint32_t stack, struct stack_path *path);
 void stack_path_fini(struct stack_path *path);
+/* Prefetches for stacks about to be walked: `far` a while before, `near` half of that. */
+void stacks__ahead(const struct stacks *s, uint32_t far, uint32_t near);
 
 /*
  * *rank, malloc'ed: for each stack its position in an order in which stacks that share outer frames

@@ -9,6 +9,7 @@ struct weights {
 	struct index index;
 	struct weight *v;
 	size_t cnt, cap;
+	size_t limit; /* from here on, threads and slots are merged */
 	bool by_thread, by_slot, merged;
 };
 
@@ -29,17 +30,22 @@ static bool weight_equal(const void *owner, uint32_t i, const void *key)
 int weights__new(struct weights **out)
 {
 	*out = calloc(1, sizeof(**out));
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	(*out)->limit = SIZE_MAX;
+	return 0;
 }
 
 void weights__by_thread(struct weights *w)
 {
 	w->by_thread = true;
+	w->limit = MAX_APART;
 }
 
 void weights__by_slot(struct weights *w)
 {
 	w->by_slot = true;
+	w->limit = MAX_APART;
 }
 
 void weights__free(struct weights *w)
@@ -88,7 +94,7 @@ static int find_or_add(struct weights *w, const struct weight *add, uint32_t *i)
 
 	if (index_find(&w->index, weight_equal, w, hash, &key, i))
 		return 0;
-	if ((w->by_thread || w->by_slot) && !w->merged && w->cnt >= MAX_APART) {
+	if (w->cnt >= w->limit && !w->merged) {
 		w->merged = true;
 		return find_or_add(w, add, i);
 	}
@@ -128,25 +134,99 @@ const struct weight *weights__get(const struct weights *w, size_t i)
 	return &w->v[i];
 }
 
-static int by_rank(const void *a, const void *b, void *arg)
+/* Weights that differ only in their stacks. Their numbers, in `group` by weight, are those in
+ * groups->v, where `count` is that of the weights. */
+static int make_groups(const struct weights *w, struct weights *groups, uint32_t *group)
 {
-	const struct weight *x = a, *y = b;
-	const uint32_t *rank = arg;
+	int err = 0;
+
+	for (size_t i = 0; i < w->cnt && !err; i++) {
+		struct weight key = w->v[i];
+
+		key.stack = 0;
+		err = find_or_add(groups, &key, &group[i]);
+		if (!err)
+			groups->v[group[i]].count++;
+	}
+	return err;
+}
+
+static int by_key(const void *a, const void *b, void *groups)
+{
+	const struct weight *x = &((const struct weight *)groups)[*(const uint32_t *)a],
+			    *y = &((const struct weight *)groups)[*(const uint32_t *)b];
 
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->slot != y->slot)
 		return x->slot < y->slot ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (rank[x->stack] > rank[y->stack]) - (rank[x->stack] < rank[y->stack]);
+	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-void weights__sort(struct weights *w, const uint32_t *rank)
+/* Sets the `value` of each group to the place of its first weight. */
+static int place_groups(struct weights *groups)
 {
+	uint32_t *order = malloc((groups->cnt + 1) * sizeof(*order));
+	uint64_t place = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < groups->cnt; i++)
+		order[i] = i;
+	qsort_r(order, groups->cnt, sizeof(*order), by_key, groups->v);
+	for (size_t i = 0; i < groups->cnt; i++) {
+		groups->v[order[i]].value = place;
+		place += groups->v[order[i]].count;
+	}
+	free(order);
+	return 0;
+}
+
+/* order: the numbers of the weights by the ranks of their stacks. place: zeroed, one more than
+ * there are ranks. */
+static void order_by_rank(const struct weights *w, const uint32_t *rank, size_t rank_cnt,
+			  uint32_t *place, uint32_t *order)
+{
+	for (size_t i = 0; i < w->cnt; i++)
+		place[rank[w->v[i].stack] + 1]++;
+	for (size_t i = 0; i < rank_cnt; i++)
+		place[i + 1] += place[i];
+	for (size_t i = 0; i < w->cnt; i++)
+		order[place[rank[w->v[i].stack]]++] = i;
+}
+
+/* Distributes the weights twice, first by the rank of the stack, then by everything else: there are
+ * millions of them, but few threads. */
+int weights__sort(struct weights *w, const uint32_t *rank, size_t rank_cnt)
+{
+	struct weights groups = {.by_thread = true, .by_slot = true, .limit = SIZE_MAX};
+	uint32_t *place = calloc(rank_cnt + 1, sizeof(*place));
+	uint32_t *order = malloc((w->cnt + 1) * sizeof(*order));
+	uint32_t *group = malloc((w->cnt + 1) * sizeof(*group));
+	struct weight *sorted = malloc((w->cnt + 1) * sizeof(*sorted));
+	int err = place && order && group && sorted ? 0 : -ENOMEM;
+
 	index_fini(&w->index); /* sorting moves the entries: nothing can be added after it */
-	if (w->cnt)
-		qsort_r(w->v, w->cnt, sizeof(*w->v), by_rank, (void *)rank);
+	if (!err)
+		err = make_groups(w, &groups, group);
+	if (!err)
+		err = place_groups(&groups);
+	if (!err) {
+		order_by_rank(w, rank, rank_cnt, place, order);
+		for (size_t i = 0; i < w->cnt; i++)
+			sorted[groups.v[group[order[i]]].value++] = w->v[order[i]];
+		free(w->v);
+		w->v = sorted;
+		w->cap = w->cnt + 1;
+		sorted = NULL;
+	}
+	index_fini(&groups.index);
+	free(groups.v);
+	free(place);
+	free(order);
+	free(group);
+	free(sorted);
+	return err;
 }
 
 void weights__filter(struct weights *w, bool (*keep)(const void *ctx, const struct weight *weight),

@@ -38,9 +38,9 @@ void weights__guess(const struct weights *w, const struct weight *add, uint32_t 
 
 size_t weights__cnt(const struct weights *w);
 const struct weight *weights__get(const struct weights *w, size_t i);
-/* By kind, then slot, then thread, then the rank of the stack (stacks__rank). Nothing can be added
- * after it. */
-void weights__sort(struct weights *w, const uint32_t *rank);
+/* By kind, then slot, then thread, then the rank of the stack (stacks__rank), of which there are
+ * rank_cnt. Nothing can be added after it. 0 or -ENOMEM. */
+int weights__sort(struct weights *w, const uint32_t *rank, size_t rank_cnt);
 /* Drops the weights for which `keep` is false. Only after __sort. */
 void weights__filter(struct weights *w, bool (*keep)(const void *ctx, const struct weight *weight),
 		     const void *ctx);

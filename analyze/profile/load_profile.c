@@ -149,8 +149,12 @@ static int define_stack(struct load *l, struct profile *p, uint32_t capture,
 		return 0;
 	if (array_reserve(&p->v, &p->cap, p->cnt + 1))
 		return -ENOMEM;
-	p->v[p->cnt] = (struct definition){capture, r->id, node_of(l, p, capture, r->frames),
-					   r->error < STACK_LOST ? r->error : STACK_LOST - 1, 0, 0};
+	p->v[p->cnt] = (struct definition){capture,
+					   r->id,
+					   node_of(l, p, capture, r->frames),
+					   r->error < STACK_LOST ? r->error : STACK_LOST - 1,
+					   0,
+					   0};
 	if (index_add(&p->index, definition_hash(capture, r->id), p->cnt))
 		return -ENOMEM;
 	p->cnt++;
@@ -496,7 +500,7 @@ static int sort_weights(struct load *l)
 	int err = stacks__rank(l->stacks, &rank);
 
 	if (!err)
-		weights__sort(l->weights, rank);
+		err = weights__sort(l->weights, rank, stacks__cnt(l->stacks));
 	free(rank);
 	return err;
 }

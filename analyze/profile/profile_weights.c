@@ -94,6 +94,7 @@ static int add_all(const struct load *l, struct totals *functions, struct totals
 	for (size_t i = 0; i < weights__cnt(l->weights) && !err; i++) {
 		const struct weight *w = weights__get(l->weights, i);
 
+		stack_view__ahead(l, i);
 		if (w->stack != stack)
 			err = content_read(&c, l, stack = w->stack);
 		if (!err)

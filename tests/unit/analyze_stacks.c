@@ -31,8 +31,7 @@ static void check_walk(const struct stacks *s, uint32_t stack, const uint64_t *w
 
 	CHECK(stacks__walk(s, stack, &p) == 0 && p.cnt == cnt, "%zu frames", p.cnt);
 	for (size_t i = 0; i < p.cnt; i++) {
-		const struct location *l =
-			&stacks__locations((struct stacks *)s)[p.v[i].location];
+		const struct location *l = &stacks__locations((struct stacks *)s)[p.v[i].location];
 
 		CHECK(((uint64_t)l->binary << 32 | l->address) == want[i], "frame %zu", i);
 	}
@@ -160,7 +159,7 @@ static void test_weights(void)
 	for (int i = 0; i < 1000; i++)
 		CHECK(!weights__add(w, &(struct weight){i % 3, 0, 1 + i % 2, i % 10, 1, 5}, &hint));
 	CHECK(weights__cnt(w) == 10, "%zu", weights__cnt(w));
-	weights__sort(w, rank);
+	CHECK(!weights__sort(w, rank, 10));
 	CHECK(weights__get(w, 0)->stack == 8 && weights__get(w, 0)->count == 100 &&
 	      weights__get(w, 0)->value == 500);
 	CHECK(weights__get(w, 9)->stack == 1 && weights__get(w, 9)->thread == 0);
