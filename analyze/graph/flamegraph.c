@@ -16,69 +16,19 @@ static uint64_t func_hash(const struct flamegraph *f, const struct profile_frame
 	return frame->binary ? intern_hash(span_of(frame->binary), h) : h;
 }
 
-static uint32_t node_hash(const struct flamegraph *f, uint32_t parent, uint32_t func)
-{
-	uint64_t h = ((uint64_t)parent << 32 | func) ^ f->seed;
-
-	h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
-	h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
-	return h ^ h >> 32;
-}
-
-/* Doubles an array, and clears and doubles its hash table. */
-static int grow(void **items, size_t item_sz, uint32_t *cap, uint32_t **slots)
-{
-	uint32_t more = *cap ? *cap * 2 : 1024, *new_slots;
-	void *p;
-
-	if (more > UINT32_MAX / 4)
-		return -ENOMEM;
-	new_slots = calloc((size_t)more * 2, sizeof(*new_slots));
-	p = new_slots ? realloc(*items, more * item_sz) : NULL;
-	if (!p) {
-		free(new_slots);
-		return -ENOMEM;
-	}
-	*items = p;
-	*cap = more;
-	free(*slots);
-	*slots = new_slots;
-	return 0;
-}
-
-static int grow_funcs(struct flamegraph *f)
-{
-	int err = grow((void **)&f->funcs, sizeof(*f->funcs), &f->func_cap, &f->func_slots);
-	uint32_t mask = f->func_cap * 2 - 1;
-
-	for (uint32_t i = 0; !err && i < f->func_cnt; i++) {
-		uint32_t at = f->funcs[i].hash & mask;
-
-		while (f->func_slots[at])
-			at = (at + 1) & mask;
-		f->func_slots[at] = i + 1;
-	}
-	return err;
-}
-
-static int grow_nodes(struct flamegraph *f)
-{
-	int err = grow((void **)&f->nodes, sizeof(*f->nodes), &f->node_cap, &f->node_slots);
-	uint32_t mask = f->node_cap * 2 - 1;
-
-	for (uint32_t i = 0; !err && i < f->node_cnt; i++) {
-		uint32_t at = node_hash(f, f->nodes[i].parent, f->nodes[i].func) & mask;
-
-		while (f->node_slots[at])
-			at = (at + 1) & mask;
-		f->node_slots[at] = i + 1;
-	}
-	return err;
-}
-
 static bool same(const struct flamegraph *f, uint32_t id, const char *s)
 {
 	return !strcmp(intern__get(f->strings, id).p, s ? s : "");
+}
+
+static bool func_equal(const void *owner, uint32_t i, const void *key)
+{
+	const struct flamegraph *f = owner;
+	const struct profile_frame *frame = key;
+	const struct flame_func *fn = &f->funcs[i];
+
+	return fn->kind == frame->kind && same(f, fn->name, frame->name) &&
+	       same(f, fn->binary, frame->binary);
 }
 
 /* Index of the function, adding it if new. UINT32_MAX: out of memory. */
@@ -86,20 +36,15 @@ static uint32_t find_func(struct flamegraph *f, const struct profile_frame *fram
 {
 	uint64_t hash = func_hash(f, frame);
 	struct flame_func *fn;
-	uint32_t at, mask;
+	uint32_t i;
 
-	if (f->func_cnt == f->func_cap && grow_funcs(f))
-		return UINT32_MAX;
-	mask = f->func_cap * 2 - 1;
-	for (at = hash & mask; f->func_slots[at]; at = (at + 1) & mask) {
-		fn = &f->funcs[f->func_slots[at] - 1];
-		if (fn->hash != hash || fn->kind != frame->kind ||
-		    !same(f, fn->name, frame->name) || !same(f, fn->binary, frame->binary))
-			continue;
-		if (fn->line != frame->line)
-			fn->line = 0; /* several lines: only the file is common */
-		return fn - f->funcs;
+	if (index_find(&f->func_index, func_equal, f, hash, frame, &i)) {
+		if (f->funcs[i].line != frame->line)
+			f->funcs[i].line = 0; /* several lines: only the file is common */
+		return i;
 	}
+	if (array_reserve(&f->funcs, &f->func_cap, f->func_cnt + 1))
+		return UINT32_MAX;
 	fn = &f->funcs[f->func_cnt];
 	*fn = (struct flame_func){
 		.name = intern__add(f->strings, span_of(frame->name)),
@@ -107,12 +52,19 @@ static uint32_t find_func(struct flamegraph *f, const struct profile_frame *fram
 		.file = intern__add(f->strings, span_of(frame->file)),
 		.line = frame->line,
 		.kind = frame->kind,
-		.hash = hash,
 	};
 	if (fn->name == INTERN_FAILED || fn->binary == INTERN_FAILED || fn->file == INTERN_FAILED)
 		return UINT32_MAX;
-	f->func_slots[at] = ++f->func_cnt;
-	return f->func_cnt - 1;
+	if (index_add(&f->func_index, hash, f->func_cnt))
+		return UINT32_MAX;
+	return f->func_cnt++;
+}
+
+static bool node_equal(const void *owner, uint32_t i, const void *key)
+{
+	const struct flame_node *n = &((const struct flamegraph *)owner)->nodes[i], *k = key;
+
+	return n->parent == k->parent && n->func == k->func;
 }
 
 /* Finds or adds the child of `parent` for a function. 1: found or added, 0: limit reached, or
@@ -120,24 +72,19 @@ static uint32_t find_func(struct flamegraph *f, const struct profile_frame *fram
 static int find_child(struct flamegraph *f, uint32_t parent, uint32_t func, uint32_t max,
 		      uint32_t *child)
 {
-	uint32_t at, mask;
+	struct flame_node key = {.parent = parent, .func = func};
+	uint64_t hash = hash_mix(f->seed ^ ((uint64_t)parent << 32 | func));
 
-	if (f->node_cnt == f->node_cap && grow_nodes(f))
-		return -ENOMEM;
-	mask = f->node_cap * 2 - 1;
-	for (at = node_hash(f, parent, func) & mask; f->node_slots[at]; at = (at + 1) & mask) {
-		const struct flame_node *n = &f->nodes[f->node_slots[at] - 1];
-
-		if (n->parent == parent && n->func == func) {
-			*child = n - f->nodes;
-			return 1;
-		}
-	}
+	if (index_find(&f->node_index, node_equal, f, hash, &key, child))
+		return 1;
 	if (f->node_cnt >= max)
 		return 0;
-	f->nodes[f->node_cnt] = (struct flame_node){.parent = parent, .func = func};
-	f->node_slots[at] = ++f->node_cnt;
-	*child = f->node_cnt - 1;
+	if (array_reserve(&f->nodes, &f->node_cap, f->node_cnt + 1))
+		return -ENOMEM;
+	f->nodes[f->node_cnt] = key;
+	if (index_add(&f->node_index, hash, f->node_cnt))
+		return -ENOMEM;
+	*child = f->node_cnt++;
 	return 1;
 }
 
@@ -171,7 +118,7 @@ int flamegraph__new(struct flamegraph **out, unsigned flags)
 	if (!err)
 		f->funcs[FLAME_ALL].kind = PROFILE_GROUP;
 	if (!err)
-		err = grow_nodes(f);
+		err = array_reserve(&f->nodes, &f->node_cap, 1);
 	if (err)
 		goto fail;
 	f->nodes[0] = (struct flame_node){.func = FLAME_ALL};
@@ -189,9 +136,9 @@ void flamegraph__free(struct flamegraph *f)
 		return;
 	intern__free(f->strings);
 	free(f->funcs);
-	free(f->func_slots);
+	index_fini(&f->func_index);
 	free(f->nodes);
-	free(f->node_slots);
+	index_fini(&f->node_index);
 	free(f->path);
 	free(f);
 }

@@ -4,6 +4,7 @@
 #define ANALYZE_FLAMEGRAPH_TREE_H
 
 #include "analyze/graph/flamegraph.h"
+#include "analyze/base/index.h"
 #include "analyze/base/intern.h"
 
 /*
@@ -18,7 +19,6 @@
 struct flame_func {
 	uint32_t name, binary, file, line;
 	enum profile_kind kind;
-	uint64_t hash;
 };
 
 /* Functions present in every graph, by index. */
@@ -35,11 +35,12 @@ struct flamegraph {
 	uint64_t seed;
 	struct intern *strings;
 	struct flame_func *funcs;
-	uint32_t func_cnt, func_cap, *func_slots; /* index + 1; size is twice func_cap */
+	struct index func_index, node_index;
+	uint32_t func_cnt, node_cnt;
+	size_t func_cap, node_cap;
 	struct flame_node *nodes;
 	uint32_t node_max; /* FLAME_MAX_NODES */
-	uint32_t node_cnt, node_cap, *node_slots;
-	uint32_t *path; /* nodes of the stack added last, from the root */
+	uint32_t *path;	   /* nodes of the stack added last, from the root */
 	size_t path_cnt, path_cap;
 	uint64_t weight[2];
 	uint64_t stack_cnt;
