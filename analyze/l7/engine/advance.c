@@ -261,6 +261,10 @@ static bool step(struct l7_conn *c, enum l7_dir dir)
 		lost_step(c, d, L7_LOST);
 		return stream_skip(&d->stream);
 	case STREAM_UNKEPT:
+		if (d->parsed && c->protocol->unkept && c->protocol->unkept(&c->parser, &view)) {
+			arena_reset(c->arena);
+			return stream_skip(&d->stream);
+		}
 		unkept_step(c, d, view.known);
 		return stream_skip(&d->stream);
 	case STREAM_BYTES:

@@ -213,6 +213,10 @@ struct l7_protocol {
 	/* Bytes of that direction are missing from here on; pairing has not been told yet. Calls
 	 * l7_deliver for messages that ended before. May be NULL. */
 	void (*hole)(struct l7_parser *parser, bool requests);
+	/* The view has no bytes: `known` bytes were not captured. Returns whether they belong to a
+	 * message that goes on behind them, or ends with them (l7_deliver); otherwise they are a
+	 * hole. May be NULL. */
+	bool (*unkept)(struct l7_parser *parser, const struct l7_view *view);
 	/* No more data will come: calls l7_deliver for messages that waited for their end. May be
 	 * NULL. */
 	void (*finish)(struct l7_parser *parser);

@@ -10,6 +10,16 @@
  * (for HTTP/2 parsing continues). A message of unknown length is delivered at its end; until then
  * its header is held here. If bytes of it were missed, or capture ended first, it is delivered with
  * the size seen, and marked so.
+ *
+ * Of each call only the first bytes may have been captured. Chunks are then followed by position,
+ * as far as their sizes are captured:
+ *
+ *   calls     head 4e20 data ....... | .. data . | 1000 data .. | ... 0 | head       . not captured
+ *   chunks    |- a size captured: its end is known -|- |- again --|
+ *                                                  not captured: blind
+ *
+ * A blind body ends where a call shows chunks again that end with it, or the last chunk; or before
+ * the next message of its direction; a response, before the next request.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +27,13 @@
 #include "format/text.h"
 #include "analyze/l7/proto/http1_head.h"
 
-enum { MAX_HEAD = 1 << 18 };
+enum { MAX_HEAD = 1 << 18, LAST_CHUNK_SZ = 5 };
 #define CHUNK_MAX (1ULL << 40)
 
 /* One direction. Small, because there may be 100,000 connections. */
 struct side {
 	bool in_chunks, until_close;
+	bool blind;	   /* in_chunks: the size of the current chunk was not captured */
 	bool answered;	   /* delivered before its last chunk, when the response came */
 	bool unknown_body; /* what follows a message of unknown length */
 	uint64_t pos, first_ns, last_ns, size;
@@ -72,7 +83,7 @@ static int wait_for_end(struct side *s, const struct http1_words *w, const struc
 	if (!s->waiting)
 		return -1;
 	memcpy(s->waiting, w, sizeof(*w));
-	s->answered = false;
+	s->answered = s->blind = false;
 	s->pos = v->pos;
 	s->first_ns = s->last_ns = v->ts_ns;
 	s->size = 0;
@@ -81,7 +92,7 @@ static int wait_for_end(struct side *s, const struct http1_words *w, const struc
 
 static void end_body(struct side *s)
 {
-	s->in_chunks = s->until_close = false;
+	s->in_chunks = s->until_close = s->blind = false;
 	free(s->waiting);
 	s->waiting = NULL;
 }
@@ -162,6 +173,14 @@ static int64_t chunks(const struct l7_view *v, size_t at, bool *done)
 	}
 }
 
+/* Bytes of the body, of which nothing tells where chunks begin. */
+static int64_t pass_bytes(struct side *s, const struct l7_view *v)
+{
+	s->size += v->known;
+	s->last_ns = v->ts_ns;
+	return v->known; /* L7_SKIP */
+}
+
 /* Parses chunks of the body; the message is delivered with the last one. */
 static int64_t continue_chunks(struct l7_parser *parser, struct side *s, const struct l7_view *v,
 			       size_t at, struct l7_message *m)
@@ -171,6 +190,10 @@ static int64_t continue_chunks(struct l7_parser *parser, struct side *s, const s
 
 	if (n < 0)
 		return L7_BAD;
+	if (n == (int64_t)at && v->cut) {
+		s->blind = true;
+		return pass_bytes(s, v);
+	}
 	if (n == 0)
 		return L7_PARTIAL;
 	s->size += n;
@@ -183,18 +206,10 @@ static int64_t continue_chunks(struct l7_parser *parser, struct side *s, const s
 	return n;
 }
 
-/* All further data belongs to the body. */
-static int64_t continue_until_close(struct side *s, const struct l7_view *v)
-{
-	s->size += v->known;
-	s->last_ns = v->ts_ns;
-	return v->known; /* L7_SKIP */
-}
-
 /* The response comes before the last chunk of its request: the request is delivered as it is. */
 static void answer_early(struct l7_parser *parser, struct side *requests, const struct l7_view *v)
 {
-	struct l7_message m = {.last_ns = v->ts_ns};
+	struct l7_message m = {.last_ns = requests->blind ? requests->last_ns : v->ts_ns};
 
 	if (!requests->in_chunks || requests->answered || l7_pending(parser, 0))
 		return;
@@ -202,6 +217,20 @@ static void answer_early(struct l7_parser *parser, struct side *requests, const 
 	l7_partial(parser, &m);
 	m.dir = l7_requests_dir(parser);
 	requests->answered = true;
+	l7_deliver(parser, &m);
+}
+
+/* The client asks again: it has the whole response. */
+static void end_blind_response(struct l7_parser *parser)
+{
+	struct side *s = &((struct http1 *)parser->state)->side[0];
+	struct l7_message m = {.last_ns = s->last_ns};
+
+	if (!s->blind || s->answered || !s->waiting)
+		return;
+	fill_waiting(parser, s, false, &m);
+	m.dir = !l7_requests_dir(parser);
+	s->answered = true;
 	l7_deliver(parser, &m);
 }
 
@@ -229,7 +258,9 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 		m->interim = true;
 		m->goes_on = "http2";
 	}
-	if (!v->requests && !m->interim)
+	if (v->requests)
+		end_blind_response(parser);
+	else if (!m->interim)
 		answer_early(parser, &((struct http1 *)parser->state)->side[1], v);
 	if (h.partial && !h.has_length && !h.head_only) {
 		/* The end of the header, and with it the length of the body, was not captured. */
@@ -239,12 +270,6 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 		return v->len;
 	}
 	if (h.chunked && !h.head_only) {
-		if (v->cut) {
-			fill(parser, &w, v->requests, m);
-			m->cut = true;
-			s->unknown_body = true;
-			return v->len;
-		}
 		if (wait_for_end(s, &w, v))
 			return L7_BAD;
 		s->in_chunks = true;
@@ -257,10 +282,64 @@ static int64_t begin_message(struct l7_parser *parser, struct side *s, const str
 		if (wait_for_end(s, &w, v))
 			return L7_BAD;
 		s->until_close = true;
-		return continue_until_close(s, v);
+		return pass_bytes(s, v); /* all further data belongs to the body */
 	}
 	fill(parser, &w, v->requests, m);
 	return h.head_only || h.upgrade ? h.sz : h.sz + h.length;
+}
+
+/* Whether the view, a whole call, holds nothing but chunks, as far as it tells. */
+static bool holds_chunks(const struct l7_view *v)
+{
+	bool done;
+
+	return chunks(v, 0, &done) == (int64_t)v->known;
+}
+
+static bool ends_chunks(const struct l7_view *v)
+{
+	static const char last[] = "\r\n0\r\n\r\n";
+	size_t sz = sizeof(last) - 1;
+
+	return !v->cut && v->len >= sz && !memcmp(v->p + v->len - sz, last, sz);
+}
+
+/* A call of a body whose chunks are not followed any more. */
+static int64_t continue_blind(struct l7_parser *parser, struct side *s, const struct l7_view *v,
+			      struct l7_message *m)
+{
+	if (begins_message(v)) {
+		deliver_waiting(parser, v->requests, false);
+		return begin_message(parser, s, v, m);
+	}
+	if (holds_chunks(v)) {
+		s->blind = false;
+		return continue_chunks(parser, s, v, 0, m);
+	}
+	pass_bytes(s, v);
+	if (ends_chunks(v)) {
+		if (!s->answered)
+			fill_waiting(parser, s, v->requests, m);
+		end_body(s);
+	}
+	return v->known;
+}
+
+/* The rest of a call, or a whole call, of which nothing was captured: a body of unknown length goes
+ * on. */
+static bool http1_unkept(struct l7_parser *parser, const struct l7_view *v)
+{
+	struct side *s = &((struct http1 *)parser->state)->side[v->requests];
+
+	if (!s->in_chunks && !s->until_close)
+		return false;
+	pass_bytes(s, v);
+	/* Where a chunk would begin, and too short for one that is not the last. */
+	if (s->in_chunks && !s->blind && v->known == LAST_CHUNK_SZ)
+		deliver_waiting(parser, v->requests, false);
+	else
+		s->blind = s->in_chunks;
+	return true;
 }
 
 static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m)
@@ -269,7 +348,9 @@ static int64_t http1_parse(struct l7_parser *parser, const struct l7_view *v, st
 	struct side *s = &http->side[v->requests];
 
 	if (s->until_close)
-		return continue_until_close(s, v);
+		return pass_bytes(s, v);
+	if (s->blind)
+		return continue_blind(parser, s, v, m);
 	if (s->in_chunks)
 		return continue_chunks(parser, s, v, 0, m);
 	/* Skip empty lines before a request (RFC 9112 2.2). */
@@ -386,6 +467,7 @@ const struct l7_protocol l7_http1 = {
 	.parse = http1_parse,
 	.resync = http1_resync,
 	.hole = http1_hole,
+	.unkept = http1_unkept,
 	.finish = http1_finish,
 	.state_sz = sizeof(struct http1),
 	.fini = http1_fini,
