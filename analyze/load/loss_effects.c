@@ -6,7 +6,7 @@
 #include "format/record.h"
 
 const char *const loss_effects[] = {
-#define EFFECT(name, one, many, meaning) #name,
+#define EFFECT(name, on, one, many, meaning) #name,
 #define CAUSE(source, begins, effect)
 #define STREAM(stream, effect)
 #include "analyze/load/loss_effects.def"
@@ -14,9 +14,9 @@ const char *const loss_effects[] = {
 };
 
 static const struct {
-	const char *one, *many, *meaning;
+	const char *on, *one, *many, *meaning;
 } texts[] = {
-#define EFFECT(name, one, many, meaning) {one, many, meaning},
+#define EFFECT(name, on, one, many, meaning) {#on, one, many, meaning},
 #define CAUSE(source, begins, effect)
 #define STREAM(stream, effect)
 #include "analyze/load/loss_effects.def"
@@ -25,7 +25,7 @@ static const struct {
 static const struct {
 	const char *source, *begins, *effect;
 } causes[] = {
-#define EFFECT(name, one, many, meaning)
+#define EFFECT(name, on, one, many, meaning)
 #define CAUSE(source, begins, effect) {source, begins, #effect},
 #define STREAM(stream, effect)
 #include "analyze/load/loss_effects.def"
@@ -34,11 +34,19 @@ static const struct {
 static const struct {
 	const char *stream, *effect;
 } streams[] = {
-#define EFFECT(name, one, many, meaning)
+#define EFFECT(name, on, one, many, meaning)
 #define CAUSE(source, begins, effect)
 #define STREAM(stream, effect) {stream, #effect},
 #include "analyze/load/loss_effects.def"
 };
+
+const char *loss_effect_on(const char *effect)
+{
+	for (size_t i = 0; loss_effects[i]; i++)
+		if (!strcmp(loss_effects[i], effect))
+			return texts[i].on;
+	return "all";
+}
 
 void loss_name(struct strbuf *b, const char *effect, uint64_t count)
 {

@@ -121,7 +121,7 @@ static void put_losses(const struct report *r)
 	uint64_t lost = 0;
 
 	for (const char *const *e = loss_effects; *e; e++)
-		if (samples || strcmp(*e, "symbols")) /* symbols are not needed */
+		if (samples || strcmp(loss_effect_on(*e), "samples"))
 			lost += put_loss(r, *e);
 	if (!lost)
 		fact(r, "Losses",

@@ -321,7 +321,7 @@ CREATE TABLE loss( -- what was not recorded, by cause
 	source TEXT, -- probe or part of obrec
 	cause TEXT, -- why
 	count INTEGER, -- events
-	affects TEXT -- traffic | samples | symbols | events | counts | all: what it makes lower bounds or incomplete
+	affects TEXT -- traffic | plaintext | peers | doubled | samples | symbols | events | readings | counts | all: what it makes wrong or incomplete
 );
 CREATE TABLE program( -- cost of BPF programs
 	capture_id INTEGER, -- capture.id
@@ -468,7 +468,7 @@ CREATE VIEW loss_cause AS -- losses of all captures by cause
 	-- source: probe or part of obrec
 	-- cause: why
 	-- count: events
-	-- affects: traffic | samples | symbols | events | counts | all
+	-- affects: as in loss
 SELECT source, cause, sum(count) AS count, affects FROM loss GROUP BY source, cause HAVING sum(count) > 0;
 
 CREATE VIEW program_cost AS -- cost of BPF programs per run

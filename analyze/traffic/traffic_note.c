@@ -4,16 +4,32 @@
 
 #include <string.h>
 
-static uint64_t number(const struct analysis *a, const char *sql)
+static uint64_t lost_with(const struct analysis *a, const char *effect)
 {
 	sqlite3_stmt *stmt = NULL;
 	uint64_t v = 0;
 
-	if (!sqlite3_prepare_v2(store__db(a->store), sql, -1, &stmt, NULL) &&
+	if (!sqlite3_prepare_v2(store__db(a->store),
+				"SELECT sum(count) FROM loss WHERE affects = ?", -1, &stmt, NULL) &&
+	    !sqlite3_bind_text(stmt, 1, effect, -1, SQLITE_STATIC) &&
 	    sqlite3_step(stmt) == SQLITE_ROW)
 		v = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
 	return v;
+}
+
+static void put_losses(const struct analysis *a, FILE *out)
+{
+	for (const char *const *e = loss_effects; *e; e++) {
+		uint64_t lost = strcmp(loss_effect_on(*e), "traffic") ? 0 : lost_with(a, *e);
+		struct strbuf text = {0};
+
+		if (!lost)
+			continue;
+		loss_text(&text, *e, lost);
+		fprintf(out, "Losses    %s\n", text.p ? text.p : "");
+		strbuf_fini(&text);
+	}
 }
 
 static void put_note(const struct analysis *a, size_t capture, const char *title,
@@ -34,20 +50,13 @@ static void put_note(const struct analysis *a, size_t capture, const char *title
 
 void traffic_note(const struct analysis *a, FILE *out)
 {
-	uint64_t lost = number(a, "SELECT sum(count) FROM loss WHERE affects = 'traffic'");
-	struct strbuf text = {0};
-
 	for (size_t i = 0; i < a->captures.cnt; i++) {
 		put_note(a, i, "Sampled", traffic_scaled_text, out);
 		put_note(a, i, "Payload", traffic_unkept_text, out);
 		put_note(a, i, "Payload", traffic_unnamed_text, out);
 		put_note(a, i, "Pairing", traffic_late_text, out);
 	}
-	if (!lost)
-		return;
-	loss_text(&text, "traffic", lost);
-	fprintf(out, "Losses    %s\n", text.p ? text.p : "");
-	strbuf_fini(&text);
+	put_losses(a, out);
 }
 
 double traffic_seconds(const struct load *l)
