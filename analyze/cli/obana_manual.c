@@ -8,6 +8,8 @@ const struct man_section obana_manual[] = {
 	 "  obana info cap.obz\n\n"
 	 "Print the report and write a flame graph to cap.flamegraph.svg:\n\n"
 	 "  obana report cap.obz --flamegraph\n\n"
+	 "Show the source lines of a function with their shares:\n\n"
+	 "  obana annotate handle_request cap.obz --source ~/src/server\n\n"
 	 "Draw off-CPU stacks, one tree per thread:\n\n"
 	 "  obana flamegraph cap.obz --kind offcpu --by thread -o waits.svg\n\n"
 	 "List requests that took at least 5 ms:\n\n"
