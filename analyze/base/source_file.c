@@ -9,12 +9,26 @@
 
 enum { MOST = 64 << 20 }; /* bytes of a file */
 
-static bool leads_up(const char *path)
+/* "./math/../sysdeps/a.c" as "sysdeps/a.c": what is left has no "..". Malloc'ed. */
+static char *normal_path(const char *path)
 {
-	for (const char *p = path; (p = strstr(p, "..")); p += 2)
-		if ((p == path || p[-1] == '/') && (!p[2] || p[2] == '/'))
-			return true;
-	return false;
+	char *out = malloc(strlen(path) + 2);
+	size_t at = 0, len;
+
+	for (; out && *path; path += len + (path[len] == '/')) {
+		len = strcspn(path, "/");
+		if (len == 2 && !memcmp(path, "..", 2)) {
+			while (at && out[--at] != '/')
+				;
+		} else if (len && !(len == 1 && *path == '.')) {
+			out[at] = '/';
+			memcpy(out + at + 1, path, len);
+			at += len + 1;
+		}
+	}
+	if (out)
+		out[at] = 0;
+	return out;
 }
 
 static int open_file(int dir, const char *path, size_t *sz)
@@ -35,16 +49,13 @@ static int open_file(int dir, const char *path, size_t *sz)
 static int find_file(const char *dir, const char *path, size_t *sz)
 {
 	int from = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	char *normal = normal_path(path);
 
-	while (from >= 0 && fd < 0 && path) {
-		while (*path == '/')
-			path++;
-		if (*path)
-			fd = open_file(from, path, sz);
-		path = strchr(path, '/');
-	}
+	for (const char *p = normal; from >= 0 && fd < 0 && p && *p; p = strchr(p + 1, '/'))
+		fd = open_file(from, p + 1, sz);
 	if (from >= 0)
 		close(from);
+	free(normal);
 	return fd;
 }
 
@@ -83,7 +94,7 @@ static bool find_lines(struct source_file *s, size_t sz)
 bool source_file__open(struct source_file *s, const char *dir, const char *path)
 {
 	size_t sz = 0;
-	int fd = leads_up(path) ? -1 : find_file(dir, path, &sz);
+	int fd = find_file(dir, path, &sz);
 
 	*s = (struct source_file){0};
 	if (fd < 0)

@@ -18,7 +18,7 @@ struct source_file {
 /*
  * Opens the file beneath dir whose path ends as the recorded one does, as much of it as possible:
  * for /build/app/src/a.c these are DIR/build/app/src/a.c, DIR/app/src/a.c, ... Paths come from
- * archives: none leads out of dir by "..", and only regular files are read. False: none, and *s is
+ * archives: ".." is taken off, so none leads out of dir, and only regular files are read. False: none, and *s is
  * empty.
  */
 bool source_file__open(struct source_file *s, const char *dir, const char *path);
