@@ -42,19 +42,25 @@ static bool key_equal(const void *owner, uint32_t i, const void *key)
 	return !memcmp(&((const struct rates *)owner)->v[i]->key, key, sizeof(struct rate_key));
 }
 
+static uint64_t key_hash(const struct rate_key *k)
+{
+	return hash_mix(hash_mix((uint64_t)k->client << 32 | k->server) ^
+			((uint64_t)k->at_client << 32 | k->protocol));
+}
+
 static struct rate *rate_of(struct rates *r, struct rate_key key)
 {
 	uint64_t hash;
 	uint32_t i;
 
 	for (;;) {
-		hash = hash_mix(hash_mix((uint64_t)key.client << 32 | key.server) ^ key.protocol);
+		hash = key_hash(&key);
 		if (index_find(&r->index, key_equal, r, hash, &key, &i))
 			return r->v[i];
 		if (key.client && r->cnt >= RATE_MAX)
 			key.client = 0;
 		else if (key.server && r->cnt >= 2 * RATE_MAX)
-			key = (struct rate_key){0};
+			key = (struct rate_key){.at_client = key.at_client};
 		else
 			break;
 	}
@@ -98,6 +104,13 @@ int rates__add(struct rates *r, const struct rate_key *key, uint64_t at_ns, doub
 	rate->calls[since_ns / r->interval_ns] += calls;
 	rate->errors[since_ns / r->interval_ns] += errors;
 	return 0;
+}
+
+const struct rate *rates__find(const struct rates *r, const struct rate_key *key)
+{
+	uint32_t i;
+
+	return index_find(&r->index, key_equal, r, key_hash(key), key, &i) ? r->v[i] : NULL;
 }
 
 size_t rates__cnt(const struct rates *r)

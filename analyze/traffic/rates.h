@@ -15,6 +15,7 @@ enum { RATE_SLOTS = 120, RATE_MAX = 4096 };
 
 struct rate_key {
 	uint32_t client, server, protocol; /* string numbers; 0: not distinguished */
+	uint32_t at_client; /* 1: seen by clients of which the server's end was recorded, too */
 };
 
 struct rate {
@@ -31,6 +32,8 @@ void rates__free(struct rates *r);
 int rates__add(struct rates *r, const struct rate_key *key, uint64_t at_ns, double calls,
 	       double errors);
 
+/* NULL: not found. */
+const struct rate *rates__find(const struct rates *r, const struct rate_key *key);
 size_t rates__cnt(const struct rates *r);
 const struct rate *rates__get(const struct rates *r, size_t i);
 uint64_t rates__interval_ns(const struct rates *r);

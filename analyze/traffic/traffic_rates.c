@@ -6,7 +6,6 @@
 #include "analyze/traffic/surge.h"
 #include "analyze/traffic/traffic.h"
 
-/* A connection recorded at both ends counts at the server's end. */
 int traffic_add_rate(const struct conn *c, const struct conn *other, uint32_t peer,
 		     uint32_t protocol, uint64_t at_ns, double calls, double errors)
 {
@@ -16,9 +15,19 @@ int traffic_add_rate(const struct conn *c, const struct conn *other, uint32_t pe
 		.client = client ? c->service : peer,
 		.server = client ? peer : c->service,
 		.protocol = protocol,
+		.at_client = client && other,
 	};
 
-	return client && other ? 0 : rates__add(t->rates, &key, at_ns, calls, errors);
+	return rates__add(t->rates, &key, at_ns, calls, errors);
+}
+
+/* Connections recorded at both ends count at the server's end, if that has messages. */
+static bool counted(const struct traffic *t, const struct rate *r)
+{
+	struct rate_key key = r->key;
+
+	key.at_client = 0;
+	return !r->key.at_client || !rates__find(t->rates, &key);
 }
 
 static void put_names(const struct traffic *t, struct insert *in, const struct rate_key *key)
@@ -99,6 +108,8 @@ int traffic_write_rates(struct traffic *t)
 		const struct rate *r = rates__get(t->rates, i);
 		struct surge s;
 
+		if (!counted(t, r))
+			continue;
 		err = write_rate(t, &rate, r);
 		if (!err && surge_find(r->calls + first, end - first, &s))
 			err = write_surge(t, &surge, r, first, &s);

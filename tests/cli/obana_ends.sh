@@ -37,6 +37,7 @@ timeout 30 "$OBANA" query "SELECT transport, peer LIKE 'peer%' AS named, count(*
 # A call recorded at both ends is one row of the report: the server's, or the client's where that has more complete calls
 for n in server client; do "$TOP/$B/tests/tools/mkobz" $n.obz <"$TOP/tests/cli/traffic-$n.obt" || exit 1; done
 grep -v '^payload connection=1 .*direction=0' "$TOP/tests/cli/traffic-server.obt" | "$TOP/$B/tests/tools/mkobz" deaf.obz || exit 1
+grep -v '^payload connection=1 ' "$TOP/tests/cli/traffic-server.obt" | "$TOP/$B/tests/tools/mkobz" mute.obz || exit 1
 for what in server.obz client.obz "server.obz client.obz" "deaf.obz client.obz"; do
 	echo "report of $what:"
 	for s in protocols endpoints endpoints-called peers failing; do
@@ -46,4 +47,7 @@ for r in json.load(sys.stdin):
     if r["protocol" if "protocol" in r else "transport"] in ("http", "tcp"):
         print(sys.argv[1] + ":", *[ascii(r[k]) for k in ("role", "service", "called", "peer", "target", "calls", "errors", "connections") if k in r])' $s
 	done
+done
+for what in "server.obz client.obz" "deaf.obz client.obz" "mute.obz client.obz"; do
+	"$OBANA" query "SELECT sum(calls), sum(errors) FROM rate WHERE protocol = 'http' AND server LIKE '%nginx' AND client LIKE 'app%'" $what --csv | tail -n 1
 done
