@@ -194,7 +194,7 @@ static int add_line(struct services *s, const char *path, size_t line, char *tex
 				  : NULL;
 	if (!wrong)
 		wrong = read_place(f[0], &e.at);
-	e.service = (struct service){f[1], f[2], f[3]};
+	e.service = (struct service){f[1], f[2], f[3], e.at.port || e.at.path};
 	err = wrong ? bad_line(path, line, wrong) : array_reserve(&s->v, &s->cap, s->cnt + 1);
 	if (err) {
 		free(text);

@@ -3,6 +3,7 @@
 #ifndef ANALYZE_SERVICES_H
 #define ANALYZE_SERVICES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/records.h"
@@ -11,6 +12,7 @@ struct services;
 
 struct service {
 	const char *name, *region, *cluster; /* region and cluster are "" when not given */
+	bool listener; /* the entry has a port, or is a path: it names who listens there */
 };
 
 /* Reads a CSV file (RFC 4180 quotes, # comments, optional heading). -EINVAL: a bad line, reported

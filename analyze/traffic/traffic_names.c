@@ -41,6 +41,14 @@ uint32_t traffic_service_name(struct traffic *t, struct span addr, uint32_t port
 	return s ? strings__add(t->strings, span_of(s->name)) : 0;
 }
 
+uint32_t traffic_listener_name(struct traffic *t, const struct conn *c)
+{
+	const struct service *s = services__find(t->load->opts.traffic.services, c->rec.local_addr,
+						 c->rec.local_port);
+
+	return s && s->listener ? strings__add(t->strings, span_of(s->name)) : 0;
+}
+
 static bool looks_clean(struct span s)
 {
 	return s.p && s.len;

@@ -8,6 +8,8 @@
 
 /* The service that --services assigns to an address; 0: none. */
 uint32_t traffic_service_name(struct traffic *t, struct span addr, uint32_t port);
+/* The same for the process's own end, if it names what listens there; 0: it does not. */
+uint32_t traffic_listener_name(struct traffic *t, const struct conn *c);
 /* Name of the recorded process's own end. */
 uint32_t traffic_own_name(struct traffic *t, const struct conn *c);
 /* Name of the other end by address: ADDRESS, or ADDRESS:PORT if it is a server. */

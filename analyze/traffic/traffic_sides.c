@@ -24,11 +24,80 @@ static void find_shared(struct traffic *t)
 	}
 }
 
+/* A name of --services for what a process listens on. */
+struct listener {
+	uint32_t capture, process, port, name;
+};
+
+static int by_process(const void *a, const void *b)
+{
+	const struct listener *x = a, *y = b;
+
+	if (x->capture != y->capture)
+		return x->capture < y->capture ? -1 : 1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+static int by_port(const void *a, const void *b)
+{
+	const struct listener *x = a, *y = b;
+	int d = by_process(a, b);
+
+	return d ? d : x->port < y->port ? -1 : x->port > y->port;
+}
+
+/* One of each process: that of the lowest port. */
+static size_t keep_first(struct listener *v, size_t cnt)
+{
+	size_t left = 0;
+
+	qsort(v, cnt, sizeof(*v), by_port);
+	for (size_t i = 0; i < cnt; i++)
+		if (!left || by_process(&v[left - 1], &v[i]))
+			v[left++] = v[i];
+	return left;
+}
+
+/* A process has one name, that of its listener, for the calls it makes, too. */
+static int name_processes(struct traffic *t)
+{
+	struct listener *v = NULL;
+	size_t cnt = 0, cap = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < t->conn_cnt && !err; i++) {
+		struct conn *c = t->conns[i];
+		uint32_t name = traffic_listener_name(t, c);
+
+		c->service = name ? name : traffic_own_name(t, c);
+		if (!name || !c->rec.process)
+			continue;
+		err = array_reserve(&v, &cap, cnt + 1);
+		if (!err)
+			v[cnt++] = (struct listener){c->capture, c->rec.process, c->rec.local_port,
+						     name};
+	}
+	cnt = keep_first(v, cnt);
+	for (size_t i = 0; i < t->conn_cnt && cnt && !err; i++) {
+		struct conn *c = t->conns[i];
+		const struct listener key = {c->capture, c->rec.process, 0, 0},
+				      *own = bsearch(&key, v, cnt, sizeof(*v), by_process);
+
+		if (own && !traffic_listener_name(t, c))
+			c->service = own->name;
+	}
+	free(v);
+	return err;
+}
+
 static uint32_t peer_name(struct traffic *t, const struct conn *c)
 {
 	const struct conn *other;
 	uint32_t service = traffic_service_name(t, c->rec.remote_addr, c->rec.remote_port);
 
+	/* A client may be named by what it listens on. */
+	if (c->other && c->rec.role == ROLE_SERVER)
+		return t->conns[c->other - 1]->service;
 	if (service)
 		return service;
 	if (c->shares && !c->other)
@@ -57,8 +126,8 @@ int traffic_find_sides(struct traffic *t)
 	err = traffic_find_ends(t);
 	if (!err)
 		err = traffic_index_ports(t);
-	for (size_t i = 0; i < t->conn_cnt && !err; i++)
-		t->conns[i]->service = traffic_own_name(t, t->conns[i]);
+	if (!err)
+		err = name_processes(t);
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)
 		t->conns[i]->peer = peer_name(t, t->conns[i]);
 	return err ? err : strings__failed(t->strings);
