@@ -59,6 +59,8 @@ int event_user_bytes(__u32 entry, __u32 at, __u64 from, __u32 len);
  * than EVENT_PATH_DEPTH components, or too long, starts with "...". */
 int event_path(__u32 entry, __u32 at, __u64 dentry, __u64 mount);
 int event_cwd(__u32 entry, __u32 at); /* of the current process */
+/* As above, the path of a struct cgroup below the root of its hierarchy. */
+int event_cgroup(__u32 entry, __u32 at, __u64 cgroup);
 #define EVENT_CUT 0x10000
 #define EVENT_LEN(n) ((n) & (EVENT_CUT - 1))
 #define EVENT_TEXT_AT(name) __builtin_offsetof(struct event_##name, text)

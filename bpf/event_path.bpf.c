@@ -32,6 +32,16 @@ struct path {
 struct fs_struct {
 	struct path root, pwd;
 } __attribute__((preserve_access_index));
+struct kernfs_node___name {
+	const char *name;
+} __attribute__((preserve_access_index));
+/* 6.15, 633488947ef6 ("kernfs: Use RCU to access kernfs_node::parent."): it became `__parent`. */
+struct kernfs_node___parent {
+	struct kernfs_node *parent;
+} __attribute__((preserve_access_index));
+struct kernfs_node___rcu {
+	struct kernfs_node *__parent;
+} __attribute__((preserve_access_index));
 struct task_struct___fs {
 	struct fs_struct *fs;
 } __attribute__((preserve_access_index));
@@ -83,6 +93,37 @@ __noinline int event_path_step(__u32 entry)
 	e->path.node = (__u64)parent;
 	return path_prepend(e, BPF_CORE_READ(dentry, d_name.name),
 			    BPF_CORE_READ(dentry, d_name.len));
+}
+
+static __always_inline __u64 kernfs_parent(__u64 node)
+{
+	struct kernfs_node___parent *with_parent = (void *)node;
+	struct kernfs_node___rcu *with_rcu = (void *)node;
+
+	if (bpf_core_field_exists(with_parent->parent))
+		return (__u64)BPF_CORE_READ(with_parent, parent);
+	return (__u64)BPF_CORE_READ(with_rcu, __parent);
+}
+
+/* As event_path_step(), of a cgroup's directory; its length is only known once it was read. */
+__noinline int event_cgroup_step(__u32 entry)
+{
+	struct event_scratch *e = event_scratch_of(entry);
+	struct kernfs_node___name *node;
+	__u64 parent;
+	char *name;
+	long len;
+
+	if (!e)
+		return 0;
+	node = (void *)e->path.node;
+	parent = kernfs_parent(e->path.node);
+	if (!parent)
+		return 0;
+	name = (char *)e + PATH_AT + PATH_SZ;
+	len = bpf_probe_read_kernel_str(name, NAME_SZ, BPF_CORE_READ(node, name));
+	e->path.node = parent;
+	return len > 0 ? path_prepend(e, name, len - 1) : -1;
 }
 
 /* Moves the path to `at`, before where it is; both places may overlap. */
@@ -140,4 +181,21 @@ __noinline int event_cwd(__u32 entry, __u32 at)
 
 	return event_path(entry, at, (__u64)BPF_CORE_READ(fs, pwd.dentry),
 			  (__u64)BPF_CORE_READ(fs, pwd.mnt));
+}
+
+__noinline int event_cgroup(__u32 entry, __u32 at, __u64 cgroup)
+{
+	struct event_scratch *e = event_scratch_of(entry);
+	int more = 0;
+
+	if (!e || !cgroup)
+		return 0;
+	e->path.node = (__u64)BPF_CORE_READ((struct cgroup *)cgroup, kn);
+	e->path.at = PATH_SZ;
+	for (int i = 0; i < EVENT_PATH_DEPTH; i++) {
+		more = event_cgroup_step(entry);
+		if (more <= 0)
+			break;
+	}
+	return event_path_move(entry, at, more != 0);
 }

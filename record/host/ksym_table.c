@@ -2,6 +2,7 @@
 #include "record/host/ksym_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -318,4 +319,26 @@ const struct ksym *ksym_table_find(const struct ksym_table *t, uint64_t address,
 		return NULL;
 	*size = end_of(t, s) - s->address;
 	return address - s->address < *size ? s : NULL;
+}
+
+int ksym_range(const char *func, uint64_t range[2])
+{
+	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	struct ksym_table t = {0};
+	uint64_t size = 0;
+	int err = fd < 0 ? -errno : ksym_table__load(&t, fd, -1);
+	size_t i = 0;
+
+	while (!err && i < t.cnt && (t.syms[i].module || strcmp(ksym_name(&t, &t.syms[i]), func)))
+		i++;
+	if (!err && (i == t.cnt || !ksym_table_find(&t, t.syms[i].address, &size)))
+		err = -ENOENT;
+	if (!err) {
+		range[0] = t.syms[i].address;
+		range[1] = range[0] + size;
+	}
+	ksym_table__fini(&t);
+	if (fd >= 0)
+		close(fd);
+	return err;
 }

@@ -40,6 +40,10 @@ int ksym_table_visible(int symbols_fd);
 /* Returns the symbol that contains the address, and its size; NULL: none. */
 const struct ksym *ksym_table_find(const struct ksym_table *t, uint64_t address, uint64_t *size);
 
+/* Finds where a function of the kernel proper begins and ends. -ENOENT; -EPERM: addresses are
+ * hidden. */
+int ksym_range(const char *func, uint64_t range[2]);
+
 static inline const char *ksym_name(const struct ksym_table *t, const struct ksym *s)
 {
 	return t->names + s->name;

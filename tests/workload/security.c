@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A known number of events for the probes exec, bind Each mode waits for a byte on stdin before it
- * starts, and prints its pid and what it did.
+ * A known number of events for the probes exec, bind, oom. Each mode waits for a byte on stdin
+ * before it starts, and prints its pid and what it did.
  *
  *   security exec N    N programs run that exit with 3, N calls that fail with ENOENT, N with
  *                      EACCES; and one each of: arguments of 40 KB, run and not found; run by a
@@ -9,17 +9,21 @@
  *                      killed; crashed; threads that use CPU time and memory
  *   security bind N    N listeners with SO_REUSEADDR and SO_REUSEPORT, N calls that fail with
  *                      EADDRINUSE; and one each of bind_once()
+ *   security oom N     N processes in a cgroup of their own that use more than its limit, and one
+ *                      that does, of which another process there is killed
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -267,6 +271,164 @@ static int do_bind(int cnt, char *dir)
 	return 0;
 }
 
+/* ---- oom ---- */
+
+enum { OOM_LIMIT = 24 << 20, OOM_FAT = 12 << 20, OOM_THIN = 16 << 20 };
+
+/* Two cgroups: the outer one has a limit, in the inner one are the processes. Version 1 where it
+ * has the memory controller, else version 2, mounted at `root`. */
+struct oom_cgroups {
+	bool v1;
+	char root[300], outer[400], inner[500];
+};
+
+static int write_text(const char *dir, const char *name, const char *text)
+{
+	char path[600];
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static void no_cgroup(const char *what, int err)
+{
+	printf("skip: no memory cgroup: %s: %s\n", what, strerror(err));
+	exit(0);
+}
+
+static void oom_make(struct oom_cgroups *c, const char *dir)
+{
+	char limit[20];
+	int err;
+
+	snprintf(c->root, sizeof(c->root), "/sys/fs/cgroup/memory");
+	c->v1 = !access("/sys/fs/cgroup/memory/memory.limit_in_bytes", F_OK);
+	if (!c->v1) {
+		snprintf(c->root, sizeof(c->root), "%s/cgroups", dir);
+		mkdir(c->root, 0700);
+		if (mount("none", c->root, "cgroup2", 0, NULL))
+			no_cgroup("mount", errno);
+		write_text(c->root, "cgroup.subtree_control", "+memory");
+	}
+	snprintf(c->outer, sizeof(c->outer), "%s/obrec-known-%d", c->root, getpid());
+	snprintf(c->inner, sizeof(c->inner), "%s/inner", c->outer);
+	if (mkdir(c->outer, 0700))
+		no_cgroup(c->outer, errno);
+	snprintf(limit, sizeof(limit), "%d", OOM_LIMIT);
+	err = write_text(c->outer, c->v1 ? "memory.limit_in_bytes" : "memory.max", limit);
+	/* Without swap, or with no accounting of it. */
+	write_text(c->outer, c->v1 ? "memory.memsw.limit_in_bytes" : "memory.swap.max",
+		   c->v1 ? limit : "0");
+	if (!c->v1)
+		write_text(c->outer, "cgroup.subtree_control", "+memory");
+	if (err || mkdir(c->inner, 0700))
+		no_cgroup(c->inner, err ? err : errno);
+}
+
+static void oom_remove(struct oom_cgroups *c)
+{
+	rmdir(c->inner);
+	rmdir(c->outer);
+	if (!c->v1) {
+		umount(c->root);
+		rmdir(c->root);
+	}
+}
+
+/* Kills that the kernel itself has counted. */
+static long oom_kills(struct oom_cgroups *c)
+{
+	char path[600], line[100];
+	long cnt = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", c->inner,
+		 c->v1 ? "memory.oom_control" : "memory.events");
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "oom_kill %ld", &cnt);
+	if (f)
+		fclose(f);
+	return cnt;
+}
+
+static void use_memory(struct oom_cgroups *c, size_t sz)
+{
+	char *memory;
+
+	if (write_text(c->inner, "cgroup.procs", "0"))
+		_exit(1);
+	memory = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		_exit(2);
+	memset(memory, 1, sz);
+}
+
+static void be_hungry(void *cgroups)
+{
+	use_memory(cgroups, 2 * OOM_LIMIT);
+	_exit(3);
+}
+
+static void be_thin(void *cgroups)
+{
+	use_memory(cgroups, OOM_THIN);
+	_exit(0);
+}
+
+/* Uses less than the limit; chosen before others for its oom_score_adj. Returns its pid. */
+static pid_t start_fat(struct oom_cgroups *c)
+{
+	int ready[2];
+	pid_t pid;
+	char go;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(ready[0]);
+		prctl(PR_SET_NAME, "fat");
+		write_text("/proc/self", "oom_score_adj", "900");
+		use_memory(c, OOM_FAT);
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	if (read(ready[0], &go, 1) != 1)
+		pid = -1;
+	close(ready[0]);
+	return pid;
+}
+
+static int do_oom(int cnt, char *dir)
+{
+	int killed = 0, status = 0, thin;
+	struct oom_cgroups c;
+	pid_t fat;
+
+	oom_make(&c, dir);
+	for (int i = 0; i < cnt; i++)
+		killed += run("hungry", be_hungry, &c, NULL) == SIGKILL;
+	fat = start_fat(&c);
+	thin = run("thin", be_thin, &c, NULL);
+	if (fat > 0)
+		waitpid(fat, &status, 0);
+	printf("oom %d thin %d fat %d\n", killed, thin, status);
+	printf("fat %d\n", fat);
+	printf("cgroup %s max %d\n", strrchr(c.outer, '/'), OOM_LIMIT);
+	printf("counted %ld\n", oom_kills(&c));
+	oom_remove(&c);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -275,6 +437,7 @@ int main(int argc, char **argv)
 	} modes[] = {
 		{"exec", do_exec},
 		{"bind", do_bind},
+		{"oom", do_oom},
 	};
 
 	struct stat net = {0};
