@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A known number of events for the probes exec, bind, oom. Each mode waits for a byte on stdin
- * before it starts, and prints its pid and what it did.
+ * A known number of events for the probes exec, bind, oom, mount. Each mode waits for a byte on
+ * stdin before it starts, and prints its pid and what it did.
  *
  *   security exec N    N programs run that exit with 3, N calls that fail with ENOENT, N with
  *                      EACCES; and one each of: arguments of 40 KB, run and not found; run by a
@@ -11,11 +11,15 @@
  *                      EADDRINUSE; and one each of bind_once()
  *   security oom N     N processes in a cgroup of their own that use more than its limit, and one
  *                      that does, of which another process there is killed
+ *   security mount N   in a mount namespace of its own: N file systems mounted and unmounted, N
+ *                      that fail with ENODEV; and one each of mount_once() and mount_in_steps()
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/types.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -429,6 +433,116 @@ static int do_oom(int cnt, char *dir)
 	return 0;
 }
 
+/* ---- mount ---- */
+
+static int mount_it(const char *source, const char *target, const char *type, unsigned long flags,
+		    const char *data)
+{
+	return mount(source, target, type, flags, data) ? errno : 0;
+}
+
+static int unmount_it(const char *target, int flags)
+{
+	return umount2(target, flags) ? errno : 0;
+}
+
+static void mount_unprivileged(void *nothing)
+{
+	if (setuid(65534))
+		_exit(0);
+	_exit(mount_it("known", "/", "tmpfs", 0, NULL));
+}
+
+/* The target is in a page of a file that was not touched yet. */
+static int mount_paged_out(const char *dir)
+{
+	char name[400], *path;
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/page", dir);
+	fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || write(fd, "/missing/paged-out", 19) != 19)
+		return -1;
+	path = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	unlink(name);
+	return unmount_it(path, 0);
+}
+
+/* One call of each kind, in this order. */
+static void mount_once(const char *dir, char *at)
+{
+	printf("once %d", mount_it("known", at, "tmpfs", MS_NOSUID | MS_RDONLY, "size=64k"));
+	printf(" %d", mount_it(NULL, at, NULL, MS_REMOUNT | MS_BIND | MS_NODEV, NULL));
+	printf(" %d", mount_it(at, at, NULL, MS_BIND | MS_REC, NULL));
+	printf(" %d", unmount_it(at, MNT_DETACH));
+	printf(" %d", unmount_it(at, 0));
+	printf(" %d", unmount_it(at, 0));
+	printf(" %d", unmount_it(at, 0x1000));
+	printf(" %d", mount_it("known", "/missing/known", "tmpfs", 0, NULL));
+	printf(" %d", mount_it("known", at, "tmpfs", 0, "size=64k,password=hidden,user=visible"));
+	printf(" %d", run("denied", mount_unprivileged, NULL, NULL) >> 8);
+	printf(" %d", syscall(SYS_pivot_root, at, at) ? errno : 0);
+	printf(" %d\n", mount_paged_out(dir));
+}
+
+static int result_of(long ret)
+{
+	return ret < 0 ? errno : 0;
+}
+
+/* The calls of 5.2; mount_setattr() is of 5.12. */
+static void mount_in_steps(const char *at)
+{
+	enum { SET_FLAG, SET_STRING, SET_FD = 5, CREATE, CLOEXEC = 1, FROM_FD = 4, CLONE = 1 };
+	__u64 change[4] = {MS_NOEXEC, MS_NOSUID, MS_PRIVATE, 0};
+	int fs, mnt, tree, picked;
+
+	fs = syscall(SYS_fsopen, "tmpfs", CLOEXEC);
+	printf("steps %d", result_of(fs));
+	printf(" %d", result_of(syscall(SYS_fsconfig, fs, SET_STRING, "source", "known", 0)));
+	printf(" %d", result_of(syscall(SYS_fsconfig, fs, SET_STRING, "password", "hidden", 0)));
+	printf(" %d", result_of(syscall(SYS_fsconfig, fs, SET_FLAG, "ro", NULL, 0)));
+	printf(" %d", result_of(syscall(SYS_fsconfig, fs, CREATE, NULL, NULL, 0)));
+	mnt = syscall(SYS_fsmount, fs, CLOEXEC, MS_NOSUID | MS_NODEV);
+	printf(" %d", result_of(mnt));
+	printf(" %d", result_of(syscall(SYS_move_mount, mnt, "", AT_FDCWD, at, FROM_FD)));
+	tree = syscall(SYS_open_tree, AT_FDCWD, at, CLONE);
+	printf(" %d", result_of(tree));
+	picked = syscall(SYS_fspick, AT_FDCWD, at, CLOEXEC);
+	printf(" %d", result_of(picked));
+	printf(" %d", result_of(syscall(442, AT_FDCWD, at, 0, change, sizeof(change))));
+	printf(" %d\n", result_of(syscall(SYS_fsopen, "nofs", 0)));
+	printf("fds %d %d %d %d\n", fs, mnt, tree, picked);
+	unmount_it(at, MNT_DETACH);
+}
+
+static int do_mount(int cnt, char *dir)
+{
+	int mounted = 0, unmounted = 0, failed = 0;
+	struct stat ns = {0};
+	char at[300];
+
+	snprintf(at, sizeof(at), "%s/known-%d", dir, getpid());
+	mkdir(at, 0700);
+	if (unshare(CLONE_NEWNS) || mount_it(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+		printf("skip: no mount namespace: %s\n", strerror(errno));
+		return 0;
+	}
+	for (int i = 0; i < cnt; i++) {
+		mounted +=
+			!mount_it("known", at, "tmpfs", MS_NODEV | MS_NOEXEC, "size=64k,mode=700");
+		unmounted += !unmount_it(at, 0);
+		failed += mount_it("known", at, "nofs", 0, NULL) == ENODEV;
+	}
+	stat("/proc/self/ns/mnt", &ns);
+	printf("mount %d %d %d\n", mounted, unmounted, failed);
+	mount_once(dir, at);
+	mount_in_steps(at);
+	printf("at %s mntns %lu\n", at, ns.st_ino);
+	rmdir(at);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -438,6 +552,7 @@ int main(int argc, char **argv)
 		{"exec", do_exec},
 		{"bind", do_bind},
 		{"oom", do_oom},
+		{"mount", do_mount},
 	};
 
 	struct stat net = {0};
