@@ -68,6 +68,15 @@ static __always_inline void hist_add(__u32 probe, __u32 series, struct metric_ke
 	metric_add(key, value);
 }
 
+/* As above, for a series of kind SERIES_COARSE. */
+static __always_inline void hist_add_coarse(__u32 probe, __u32 series, struct metric_key *key,
+					    __u64 value)
+{
+	key->series = SERIES_NUMBER(probe, series);
+	key->bucket = METRIC_COARSE(metric_bucket_of(value));
+	metric_add(key, value);
+}
+
 /* Adds one occurrence of `amount`, for example bytes; the cell stores both count and sum. */
 static __always_inline void count_add(__u32 probe, __u32 series, struct metric_key *key,
 				      __u64 amount)
