@@ -144,7 +144,7 @@ static void test_sets(void)
 		{"-e -l7", "cpu,l4,host"},	{"-e -tls", "cpu,l4,l7,host"},
 		{"--no-tls", "cpu,l4,l7,host"}, {"-e tls", "l4,l7,tls"},
 		{"-e l7,-l4", "l4,l7"},		{"-e +tls,-l7", "cpu,l4,l7,tls,host"},
-		{"-e @sched", "offcpu,runq"},	{"-e @all", all + 1},
+		{"-e @sched", "offcpu,runq,irq"},	{"-e @all", all + 1},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
