@@ -383,6 +383,59 @@ char *format_signal(char *buf, uint32_t number)
 	return buf;
 }
 
+char *format_capability(char *buf, uint32_t number)
+{
+	static const char *const names[] = {
+		"CHOWN",
+		"DAC_OVERRIDE",
+		"DAC_READ_SEARCH",
+		"FOWNER",
+		"FSETID",
+		"KILL",
+		"SETGID",
+		"SETUID",
+		"SETPCAP",
+		"LINUX_IMMUTABLE",
+		"NET_BIND_SERVICE",
+		"NET_BROADCAST",
+		"NET_ADMIN",
+		"NET_RAW",
+		"IPC_LOCK",
+		"IPC_OWNER",
+		"SYS_MODULE",
+		"SYS_RAWIO",
+		"SYS_CHROOT",
+		"SYS_PTRACE",
+		"SYS_PACCT",
+		"SYS_ADMIN",
+		"SYS_BOOT",
+		"SYS_NICE",
+		"SYS_RESOURCE",
+		"SYS_TIME",
+		"SYS_TTY_CONFIG",
+		"MKNOD",
+		"LEASE",
+		"AUDIT_WRITE",
+		"AUDIT_CONTROL",
+		"SETFCAP",
+		"MAC_OVERRIDE",
+		"MAC_ADMIN",
+		"SYSLOG",
+		"WAKE_ALARM",
+		"BLOCK_SUSPEND",
+		"AUDIT_READ",
+		"PERFMON",
+		"BPF",
+		"CHECKPOINT_RESTORE",
+	};
+
+	if (number < sizeof(names) / sizeof(names[0]))
+		snprintf(buf, 24, "CAP_%s", names[number]);
+	else
+		snprintf(buf, 24, "%u", number);
+	return buf;
+}
+
 /* ---- messages ---- */
 
 static const char *message_program = "obrec";

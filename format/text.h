@@ -40,6 +40,8 @@ char *format_duration(char *buf, uint64_t ns);
 char *format_errno(char *buf, uint32_t number);
 /* "SIGTERM"; the number where it has no name. */
 char *format_signal(char *buf, uint32_t number);
+/* "CAP_CHOWN"; likewise. */
+char *format_capability(char *buf, uint32_t number);
 
 static inline struct span span_of(const char *s)
 {

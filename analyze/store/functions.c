@@ -64,15 +64,25 @@ static void part(sqlite3_context *c, int argc, sqlite3_value **argv)
 	}
 }
 
-static void signal_name(sqlite3_context *c, int argc, sqlite3_value **argv)
+static void named(sqlite3_context *c, sqlite3_value *value, char *(*format)(char *, uint32_t))
 {
-	sqlite3_int64 number = sqlite3_value_int64(argv[0]);
+	sqlite3_int64 number = sqlite3_value_int64(value);
 	char text[24];
 
 	if (number >= 0 && number <= UINT32_MAX)
-		sqlite3_result_text(c, format_signal(text, number), -1, SQLITE_TRANSIENT);
+		sqlite3_result_text(c, format(text, number), -1, SQLITE_TRANSIENT);
 	else
-		sqlite3_result_value(c, argv[0]);
+		sqlite3_result_value(c, value);
+}
+
+static void signal_name(sqlite3_context *c, int argc, sqlite3_value **argv)
+{
+	named(c, argv[0], format_signal);
+}
+
+static void capability_name(sqlite3_context *c, int argc, sqlite3_value **argv)
+{
+	named(c, argv[0], format_capability);
 }
 
 static void errno_name(sqlite3_context *c, int argc, sqlite3_value **argv)
@@ -93,6 +103,7 @@ int functions_add(sqlite3 *db)
 	} functions[] = {
 		{"part", 3, part},
 		{"signal_name", 1, signal_name},
+		{"capability_name", 1, capability_name},
 		{"errno_name", 1, errno_name},
 	};
 	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;

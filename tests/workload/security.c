@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A known number of events for the probes exec, bind, oom, mount. Each mode waits for a byte on
- * stdin before it starts, and prints its pid and what it did.
+ * A known number of events for the probes exec, bind, oom, mount, cap. Each mode waits for a byte
+ * on stdin before it starts, and prints its pid and what it did.
  *
  *   security exec N    N programs run that exit with 3, N calls that fail with ENOENT, N with
  *                      EACCES; and one each of: arguments of 40 KB, run and not found; run by a
@@ -13,6 +13,8 @@
  *                      that does, of which another process there is killed
  *   security mount N   in a mount namespace of its own: N file systems mounted and unmounted, N
  *                      that fail with ENODEV; and one each of mount_once() and mount_in_steps()
+ *   security cap N     N calls that need CAP_SYS_BOOT; N by another user, denied; N in a user
+ *                      namespace of its own, denied, and N that need CAP_SYS_CHROOT in that
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -543,16 +545,60 @@ static int do_mount(int cnt, char *dir)
 	return 0;
 }
 
+/* ---- cap ---- */
+
+/* Without its magic numbers, reboot() fails after the check of CAP_SYS_BOOT, for which no other
+ * call asks. Returns the number of calls that were denied. */
+static int no_reboot(int cnt)
+{
+	int denied = 0;
+
+	for (int i = 0; i < cnt; i++)
+		denied += syscall(SYS_reboot, 0, 0, 0, NULL) && errno == EPERM;
+	return denied;
+}
+
+static void cap_denied(void *cnt)
+{
+	if (setuid(65534))
+		_exit(255);
+	_exit(no_reboot(*(int *)cnt));
+}
+
+/* In a user namespace of its own, a process has capabilities for that only. */
+static void cap_own(void *cnt)
+{
+	struct stat ns = {0};
+	int allowed = 0;
+
+	if (unshare(CLONE_NEWUSER))
+		_exit(255);
+	for (int i = 0; i < *(int *)cnt; i++)
+		allowed += !chroot("/");
+	stat("/proc/self/ns/user", &ns);
+	printf("own %d userns %lu\n", allowed, ns.st_ino);
+	_exit(no_reboot(*(int *)cnt));
+}
+
+static int do_cap(int cnt, char *dir)
+{
+	int own = run("own", cap_own, &cnt, NULL) >> 8;
+	struct stat ns = {0};
+
+	stat("/proc/self/ns/user", &ns);
+	printf("cap %d %d %d userns %lu\n", no_reboot(cnt),
+	       run("denied", cap_denied, &cnt, NULL) >> 8, own, ns.st_ino);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(int cnt, char *dir);
 	} modes[] = {
-		{"exec", do_exec},
-		{"bind", do_bind},
-		{"oom", do_oom},
-		{"mount", do_mount},
+		{"exec", do_exec},   {"bind", do_bind}, {"oom", do_oom},
+		{"mount", do_mount}, {"cap", do_cap},
 	};
 
 	struct stat net = {0};
