@@ -3,6 +3,7 @@
 . tests/live/lib.inc
 . tests/live/probes.inc
 . tests/live/irq.inc
+irq_least=0.5
 grep -q '^irq .* yes' "$T/list" || skip "no probe 'irq': $(grep '^irq ' "$T/list")"
 command -v python3 >/dev/null || skip "needs python3"
 out=$T tmp=$T PATH=$(dirname "$OBREC"):$PATH:/usr/sbin
