@@ -44,7 +44,7 @@ int stack_view__read(struct stack_view *v, const struct load *l, uint32_t stack)
 		v->cnt = c->cnt;
 		v->outer = v->all_cnt - c->first - c->cnt;
 	}
-	v->frames = v->all + v->outer;
+	v->frames = v->all ? v->all + v->outer : NULL;
 	v->same = v->outer == outer && (size_t)same > outer ? same - outer : 0;
 	v->same = smaller(v->same, smaller(cnt, v->cnt));
 	return 0;

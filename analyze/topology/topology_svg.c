@@ -411,8 +411,8 @@ static void draw(struct drawing *d, const char *subtitle)
 		w = 560;
 	fprintf(d->out,
 		"<svg class=\"topology\" xmlns=\"http://www.w3.org/2000/svg\" width=\"100%%\" "
-		"style=\"max-width:%.0fpx\" viewBox=\"0 0 %.0f %.0f\">\n",
-		w, w, l->h);
+		"viewBox=\"0 0 %.0f %.0f\">\n<style>.topology{max-width:%.0fpx}</style>\n",
+		w, l->h, w);
 	topology_style(d->out, ARROW);
 	put_text(d->out, LAYOUT_MARGIN - 28, 26, "title", "Services", 100);
 	put_text(d->out, LAYOUT_MARGIN - 28, 43, "dim", subtitle, 400);

@@ -51,7 +51,8 @@ static size_t keep_first(struct listener *v, size_t cnt)
 {
 	size_t left = 0;
 
-	qsort(v, cnt, sizeof(*v), by_port);
+	if (cnt)
+		qsort(v, cnt, sizeof(*v), by_port);
 	for (size_t i = 0; i < cnt; i++)
 		if (!left || by_process(&v[left - 1], &v[i]))
 			v[left++] = v[i];

@@ -28,11 +28,10 @@ struct request {
 	unsigned int cmd_flags, __data_len;
 	__u64 __sector;
 } __attribute__((preserve_access_index));
-struct hd_struct {
-	int partno;
-} __attribute__((preserve_access_index));
-struct request___5_10 {
-	struct hd_struct *part;
+/* Before 5.11 a request's part is of a type that newer kernels do not have; to ask for that makes
+ * libbpf search all modules, which needs CAP_SYS_ADMIN. */
+struct block_device___5_10 {
+	void *bd_part;
 } __attribute__((preserve_access_index));
 /* 6.10, 1116b9fa15c0 ("bdev: infrastructure for flags") */
 struct block_device___6_10 {
@@ -74,8 +73,8 @@ struct {
 
 /* Of each disk, its recorded requests. */
 struct block_disk {
-	__u64 next_sector;	  /* after the last request */
-	__u64 in_flight, busy_ns; /* busy_ns: since when there are any */
+	__u64 next_sector;	   /* after the last request */
+	__u64 in_flight, event_ns; /* event_ns: when that last changed */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -113,17 +112,15 @@ static __always_inline __u32 block_dev_of(struct request *rq)
 /* The kernel has no part where the accounting of the disk is turned off. */
 static __always_inline __u32 block_partition_of(struct request *rq)
 {
-	struct request___5_10 *old = (void *)rq;
 	struct block_device___6_10 *new = (void *)BPF_CORE_READ(rq, part);
 	struct block_device___6_9 *part = (void *)new;
+	struct block_device___5_10 *old = (void *)new;
 
-	if (!new)
+	if (!new || bpf_core_field_exists(old->bd_part))
 		return 0;
 	if (bpf_core_field_exists(new->__bd_flags))
 		return BPF_CORE_READ(new, __bd_flags.counter) & 255;
-	if (bpf_core_field_exists(part->bd_partno))
-		return BPF_CORE_READ(part, bd_partno);
-	return BPF_CORE_READ(old, part, partno);
+	return BPF_CORE_READ(part, bd_partno);
 }
 
 static __always_inline void block_take_stacks(void *ctx, struct block_request *r)
@@ -136,6 +133,22 @@ static __always_inline void block_take_stacks(void *ctx, struct block_request *r
 	r->user_stack = s->sample.user_stack;
 	r->kernel_stack = s->sample.kernel_stack;
 	scratch_release(s);
+}
+
+/*
+ * Adds the time since the disk's last event if it had requests meanwhile; returns how many. Events
+ * of several CPUs at the same time may count what is between them twice: there is no atomic
+ * operation with a result before Linux 5.12.
+ */
+static __always_inline __u64 block_add_busy(struct block_disk *disk, struct metric_key *key,
+					    __u64 now)
+{
+	__u64 before = *(volatile __u64 *)&disk->in_flight, since = disk->event_ns;
+
+	disk->event_ns = now;
+	if (before && now > since)
+		count_add(PROBE_block, SERIES_block_busy, key, now - since);
+	return before;
 }
 
 /* The device has the request from now on. */
@@ -153,9 +166,8 @@ static __noinline void block_enter(struct block_request *r, bool again)
 	}
 	if (!disk)
 		return;
-	before = __sync_fetch_and_add(&disk->in_flight, 1);
-	if (!before)
-		disk->busy_ns = now;
+	before = block_add_busy(disk, &key, now);
+	add_atomically(&disk->in_flight, 1);
 	if (!again)
 		hist_add(PROBE_block, SERIES_block_in_flight, &key, before + 1);
 }
@@ -164,13 +176,11 @@ static __noinline struct block_disk *block_leave(__u32 dev, __u64 now)
 {
 	struct block_disk *disk = bpf_map_lookup_elem(&block_disks, &dev);
 	struct metric_key key = {.part[BLOCK_PART_DEV] = dev};
-	__u64 since;
 
 	if (!disk)
 		return NULL;
-	since = disk->busy_ns;
-	if (__sync_fetch_and_add(&disk->in_flight, -1ULL) == 1 && now > since)
-		count_add(PROBE_block, SERIES_block_busy, &key, now - since);
+	block_add_busy(disk, &key, now);
+	add_atomically(&disk->in_flight, -1ULL);
 	return disk;
 }
 

@@ -18,7 +18,7 @@ struct irq_cpu {
 	__u64 hard_from, soft_from;    /* when the handler began; 0: none runs */
 	__u64 hard_ns;		       /* of all interrupts so far */
 	__u64 hard_before;	       /* hard_ns when the softirq began */
-	__u64 raised_ns[IRQ_SOFT_CNT]; /* first raise that has not been served; 0: none */
+	__u64 raised_ns[16]; /* first raise that has not been served; 0: none */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -116,8 +116,8 @@ int irq_soft_raise(struct bpf_raw_tracepoint_args *ctx)
 	struct irq_cpu *c = irq_this_cpu();
 	__u32 number = ctx->args[0];
 
-	if (c && number < IRQ_SOFT_CNT && !c->raised_ns[number])
-		c->raised_ns[number] = bpf_ktime_get_ns();
+	if (c && number < IRQ_SOFT_CNT && !c->raised_ns[number & 15])
+		c->raised_ns[number & 15] = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -131,8 +131,8 @@ int irq_soft_entry(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!c || number >= IRQ_SOFT_CNT)
 		return 0;
-	raised_ns = c->raised_ns[number];
-	c->raised_ns[number] = 0;
+	raised_ns = c->raised_ns[number & 15];
+	c->raised_ns[number & 15] = 0;
 	c->hard_before = c->hard_ns;
 	c->soft_from = bpf_ktime_get_ns();
 	if (raised_ns)

@@ -44,7 +44,9 @@ struct oom_control {
 	enum oom_constraint constraint;
 } __attribute__((preserve_access_index));
 
-/* 6.2, f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter"): it was an array in here. */
+/* 6.2, f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter"): it was an array in here. Only
+ * types that each kernel has are asked for: for others libbpf searches all modules, which needs
+ * CAP_SYS_ADMIN. */
 struct mm_rss_stat {
 	struct {
 		long counter;
@@ -127,7 +129,7 @@ static __always_inline __u64 oom_rss(struct mm_struct *mm, __u32 of)
 	__s64 pages = 0;
 	__u64 at;
 
-	if (bpf_core_type_exists(struct mm_rss_stat))
+	if (!bpf_core_field_exists(((struct mm_struct___percpu *)mm)->rss_stat[0].count))
 		at = bpf_core_field_offset(struct mm_struct___single, rss_stat) +
 		     of * sizeof(pages);
 	else
