@@ -174,6 +174,8 @@ __noinline int offcpu_leave(__u32 tid, __u32 tgid, __u32 state, __u32 is_kernel)
 			return 0;
 	}
 	set_thin(t, thin);
+	if (t->since_ns)
+		loss_count(LOSS_OFFCPU_UNSEEN);
 	t->since_ns = bpf_ktime_get_ns();
 	if (!is_kernel && (*(volatile bool *)&offcpu_early || !current_in_syscall() ||
 			   state & TASK_STOPPED_OR_TRACED))
