@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Histograms in the form of bcc: range, count, bar; and percentiles. Percentiles are computed from
- * the original buckets, while the ranges drawn are powers of two.
+ * Histograms in the form of bcc: range, count, bar; and percentiles with their error. Percentiles
+ * are computed from the original buckets, while the ranges drawn are powers of two.
  *
- *	sda read: 40 values, p50 393 us, p90 393 us, p99 393 us, max 524 us (+-33%)
+ *	sda read:
+ *	  40 values, p50 393 us, p90 393 us, p99 393 us, max < 524 us (+-33%)
  *	     262 us -> 524 us     : 40       |****************************************|
  */
 #include <errno.h>
@@ -85,12 +86,14 @@ static void put_summary(struct histogram *h, enum unit unit, FILE *out)
 	struct strbuf name = {0};
 	int64_t max = 0;
 
-	strbuf_escape(&name, ESCAPE_TERMINAL, span_of(h->name));
 	if (h->start_ns)
-		fprintf(out, "%s ", time_of(buf, h->start_ns));
-	fprintf(out, "%s%s%s", name.len ? name.p : "", name.len ? ": " : "",
-		format_count(buf, h->buckets.total));
-	fprintf(out, " value%s", h->buckets.total == 1 ? "" : "s");
+		strbuf_addf(&name, "%s%s", time_of(buf, h->start_ns), *h->name ? " " : "");
+	strbuf_escape(&name, ESCAPE_TERMINAL, span_of(h->name));
+	if (name.len)
+		fprintf(out, "%s:\n  ", name.p);
+	strbuf_fini(&name);
+	fprintf(out, "%s value%s", format_count(buf, h->buckets.total),
+		h->buckets.total == 1 ? "" : "s");
 	for (int i = 0; i < 3; i++) {
 		int64_t v = buckets_quantile(&h->buckets, quantiles[i].p, &error);
 
@@ -99,8 +102,7 @@ static void put_summary(struct histogram *h, enum unit unit, FILE *out)
 	}
 	for (size_t i = 0; i < h->buckets.cnt; i++)
 		max = h->buckets.v[i].high > max ? h->buckets.v[i].high : max;
-	fprintf(out, ", max < %s (percentiles +-%.2g%%)\n", value_of(buf, max, unit), 100 * worst);
-	strbuf_fini(&name);
+	fprintf(out, ", max < %s (+-%.2g%%)\n", value_of(buf, max, unit), 100 * worst);
 }
 
 static int put_bars(const struct histogram *h, enum unit unit, FILE *out)
