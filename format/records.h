@@ -76,6 +76,13 @@ enum transport {
 
 enum role { ROLE_UNKNOWN = 0, ROLE_CLIENT = 1, ROLE_SERVER = 2 };
 
+enum close_how {
+	CLOSE_OTHER,	 /* by either side, or not known */
+	CLOSE_RESET,	 /* by an RST */
+	CLOSE_TIMED_OUT, /* no acknowledgement came */
+	CLOSE_UNSEEN,	 /* packet captures: behind bytes that are not in the capture */
+};
+
 enum payload_flags {
 	PAYLOAD_DATAGRAM = 1, /* each payload is one message */
 	PAYLOAD_TLS = 2,      /* plaintext captured inside a TLS library */

@@ -86,11 +86,13 @@ static int flush_sides(struct conns *c, struct flow *f)
 	return err ? err : settle_at_end(c, f);
 }
 
-static int close_flow(struct conns *c, struct flow *f)
+static int close_flow(struct conns *c, struct flow *f, enum close_how how)
 {
-	const struct rec_connection_close r = {f->id, f->last_ns};
+	struct rec_connection_close r = {f->id, f->last_ns, how};
 	int err = flush_sides(c, f);
 
+	if (!tcp_side__is_whole(&f->side[0]) || !tcp_side__is_whole(&f->side[1]))
+		r.how = CLOSE_UNSEEN;
 	if (!err && f->changed_at)
 		err = flow_put_stat(&c->records, f, f->last_ns);
 	/* Repeated, because a reader may have lost the chunk with the first record. */
@@ -196,14 +198,14 @@ static int add_segment(struct conns *c, struct flow *f, const struct packet *pk)
 	if (pk->flags & TCP_ACK)
 		err = tcp_side__ack(&f->side[!dir], pk->ack, pk->ts_ns, &other_sink);
 	if (!err && pk->flags & TCP_RST) /* its payload is a diagnostic text (RFC 9293, 3.5.2) */
-		return close_flow(c, f);
+		return close_flow(c, f, CLOSE_RESET);
 	segment_note_window(&f->window[dir], pk);
 	if (!err)
 		err = tcp_side__segment(t, &s, &sink);
 	if (pk->flags & TCP_FIN)
 		tcp_side__fin(t, s.seq + s.len);
 	if (!err && f->side[0].finished && f->side[1].finished)
-		err = close_flow(c, f);
+		err = close_flow(c, f, CLOSE_OTHER);
 	return err ? err : settle_if_over(c, f);
 }
 

@@ -235,3 +235,10 @@ void tcp_side__fin(struct tcp_side *t, uint32_t seq)
 	t->fin_seq = seq;
 	check_finished(t);
 }
+
+bool tcp_side__is_whole(const struct tcp_side *t)
+{
+	uint32_t end = t->fin ? t->fin_seq : t->has_acked ? t->acked : t->next;
+
+	return t->begun && (end == t->next || tcp_is_old(end, t->next));
+}

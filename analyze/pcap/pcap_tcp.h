@@ -60,6 +60,8 @@ int tcp_side__ack(struct tcp_side *t, uint32_t ack, uint64_t ts_ns, const struct
 void tcp_side__fin(struct tcp_side *t, uint32_t seq);
 /* Gives up all holes at the end of data. */
 int tcp_side__flush(struct tcp_side *t, const struct tcp_sink *k);
+/* Is no byte known to be missing behind the last one in the capture? */
+bool tcp_side__is_whole(const struct tcp_side *t);
 void tcp_side__fini(struct tcp_side *t, struct tcp_pool *pool);
 
 /* Is seq before `next`? Sequence numbers wrap. No window is larger than 1 GiB (RFC 7323), so the

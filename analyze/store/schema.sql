@@ -157,8 +157,8 @@ CREATE TABLE message( -- requests with their responses
 	protocol TEXT, -- http1, redis, mysql, ...
 	method TEXT, -- GET, SELECT, ...
 	target TEXT, -- path, table, topic, ...
-	status TEXT, -- of the response
-	is_error INTEGER, -- 1: the response says so
+	status TEXT, -- of the response; "no answer: ..." if the connection ended first
+	is_error INTEGER, -- 1: the response says so, or there is none because the connection ended
 	request_ns INTEGER, -- last byte of the request
 	response_ns INTEGER, -- last byte of the response
 	latency_ns INTEGER, -- response_ns - request_ns

@@ -81,6 +81,7 @@ static void finish_l7(struct conn *c)
 		c->traffic->err = -ENOMEM;
 		return;
 	}
+	c->ended = !c->spent;
 	l7_conn__finish(c->l7);
 	if (!c->protocol && l7_conn__protocol(c->l7))
 		traffic_learn(c);
@@ -129,8 +130,8 @@ static int feed(void *conn, const struct l7_piece *piece)
 		err = l7_conn__feed(c->l7, piece);
 	budget_add(budget_of(c), strings__held(t->strings) - names);
 	if (!err && !hold_l7(c)) {
-		finish_l7(c); /* stays in the live list, with nothing to finish */
 		c->spent = true;
+		finish_l7(c); /* stays in the live list, with nothing to finish */
 	}
 	return err ? err : t->err;
 }
@@ -317,7 +318,7 @@ static int traffic_rows(struct load *l, void *state, uint32_t capture, enum rec_
 
 			c = traffic_conn(t, capture, r->connection);
 			if (c)
-				c->closed_ns = r->closed_ns;
+				traffic_close(c, r);
 			err = t->err;
 			break;
 		}

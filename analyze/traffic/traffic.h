@@ -33,6 +33,7 @@ struct conn {
 	uint32_t capture, number;  /* number: index in traffic.conns */
 	struct rec_connection rec; /* its strings belong to traffic.addresses */
 	uint64_t closed_ns, bytes[2], calls[2], retransmits;
+	uint64_t all_bytes[2];		  /* before --from and after --to as well */
 	uint32_t srtt_us, pid; /* pid: for Unix sockets */
 	bool tls, anchored[2];
 	uint32_t anchor[2];		  /* TCP sequence number of position 0, by enum l7_dir */
@@ -42,6 +43,8 @@ struct conn {
 	};
 	uint32_t l7_held;		  /* its memory as charged to the archive's budget */
 	bool resting;
+	enum close_how how;		  /* it was closed */
+	bool ended;			  /* all its payload was passed on */
 	bool spent;			  /* memory limit exceeded: further payload is dropped */
 	uint64_t messages, whole;	  /* whole: messages of which no half was missed */
 	uint64_t alone;			  /* requests that an unpaired response may answer */
@@ -107,6 +110,7 @@ struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id);
 struct conn *traffic_known_conn(struct traffic *t, uint32_t capture, uint32_t id);
 int traffic_add_connection(struct conn *c, const struct rec_connection *r);
 int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r);
+void traffic_close(struct conn *c, const struct rec_connection_close *r);
 
 /* Sets names and other ends, once all connections are known. 0 or -ENOMEM. */
 int traffic_find_sides(struct traffic *t);

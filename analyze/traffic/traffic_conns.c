@@ -109,6 +109,12 @@ static void note_seq(struct conn *c, enum l7_dir dir, uint32_t seq)
 	c->anchor[dir] = seq;
 }
 
+void traffic_close(struct conn *c, const struct rec_connection_close *r)
+{
+	c->closed_ns = r->closed_ns;
+	c->how = r->how;
+}
+
 int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
 {
 	struct traffic *t = c->traffic;
@@ -117,6 +123,8 @@ int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
 
 	note_seq(c, L7_SENT, r->sent_seq);
 	note_seq(c, L7_RECEIVED, r->received_seq);
+	c->all_bytes[L7_SENT] += r->bytes_sent;
+	c->all_bytes[L7_RECEIVED] += r->bytes_received;
 	if (at < t->spans[c->capture][0] || at >= t->spans[c->capture][1])
 		return 0;
 	c->bytes[0] += r->bytes_sent;

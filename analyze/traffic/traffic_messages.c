@@ -141,9 +141,61 @@ static uint32_t peer_of(const struct conn *c, const struct l7_exchange *x, struc
 	return traffic_datagram_peer(c, m->peer, m->last_ns, addr, other);
 }
 
-static bool is_oneway(const struct l7_exchange *x)
+/* What became of a request. */
+struct outcome {
+	struct span status;
+	bool error;
+	bool oneway;   /* there is no response to it */
+	bool unpaired; /* there may be, but which it is is not known */
+	bool call;
+	char text[64];
+};
+
+/* Whether all that was sent in answer is known. Of plaintext only the bytes that were captured are
+ * counted. */
+static bool heard_all(const struct conn *c, const struct l7_conn *l7, enum l7_dir dir)
 {
-	return x->request && x->request->type == L7_ONEWAY;
+	uint64_t end = l7_conn__end(l7, dir);
+
+	return c->tls ? end > 0 : end == c->all_bytes[dir];
+}
+
+/* Datagrams to any address may find nobody. */
+static bool has_peer(const struct conn *c)
+{
+	return c->rec.transport != TRANSPORT_UDP ||
+	       (c->rec.role == ROLE_CLIENT && c->rec.remote_addr.len);
+}
+
+/* The connection ended before an answer came. */
+static bool is_unanswered(const struct conn *c, const struct l7_conn *l7,
+			  const struct l7_exchange *x)
+{
+	return x->request && !x->response && x->request->type == L7_REQUEST &&
+	       x->why == L7_UNANSWERED && c->ended && c->how != CLOSE_UNSEEN &&
+	       c->closed_ns >= x->request->last_ns && has_peer(c) &&
+	       heard_all(c, l7, !x->request->dir);
+}
+
+static void outcome_of(struct outcome *o, const struct conn *c, const struct l7_conn *l7,
+		       const struct l7_exchange *x)
+{
+	static const char *const ends[] = {"closed", "reset", "timed out"};
+	const struct l7_message *q = x->request, *a = x->response;
+	char after[24];
+
+	o->status = a ? a->status : q->status;
+	o->error = (a && a->is_error) || (q && q->is_error);
+	o->oneway = q && (q->type == L7_ONEWAY || (!a && q->waits && x->why == L7_UNANSWERED));
+	o->unpaired = !x->paired && !o->oneway;
+	if (!o->unpaired || !is_unanswered(c, l7, x))
+		return;
+	snprintf(o->text, sizeof(o->text), "no answer: %s after %s",
+		 ends[c->how < CLOSE_UNSEEN ? c->how : CLOSE_OTHER],
+		 format_duration(after, c->closed_ns - q->last_ns));
+	o->status = span_of(o->text);
+	o->error = true;
+	o->unpaired = false;
 }
 
 /*
@@ -168,7 +220,7 @@ static bool is_call(struct conn *c, const struct l7_exchange *x)
 	return false;
 }
 
-static int add_row(struct conn *c, const struct l7_exchange *x, struct span status, bool call)
+static int add_row(struct conn *c, const struct l7_exchange *x, const struct outcome *o)
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
@@ -185,17 +237,17 @@ static int add_row(struct conn *c, const struct l7_exchange *x, struct span stat
 	bulk_text(in, strings__get(t->strings, protocol_of(c, x)));
 	bind_span(in, q ? q->method : a->method);
 	bind_span(in, q ? q->target : a->target);
-	bind_span(in, status);
-	bulk_int(in, (a && a->is_error) || (q && q->is_error));
+	bind_span(in, o->status);
+	bulk_int(in, o->error);
 	bind_times(in, c, x);
 	bulk_int(in, q ? q->size : 0);
 	bulk_int(in, a ? a->size : 0);
 	bulk_int(in, x->paired);
-	bulk_int(in, is_oneway(x));
+	bulk_int(in, o->oneway);
 	bind_detail(in, &detail, q, a);
 	bulk_text(in, peer ? strings__get(t->strings, peer_of(c, x, &addr, &other)) : NULL);
 	bulk_text(in, strings__get(t->strings, peer));
-	bulk_int(in, call);
+	bulk_int(in, o->call);
 	err = bulk_row(in);
 	strbuf_fini(&detail);
 	if (!err && t->load->opts.traffic.max_messages == (uint64_t)t->message_id)
@@ -235,7 +287,7 @@ static double weigh(struct conn *c, const struct l7_exchange *x, bool call)
 }
 
 static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_ns, double weight,
-		       bool call)
+		       const struct outcome *o)
 {
 	const struct l7_message *q = x->request, *a = x->response;
 	struct traffic *t = c->traffic;
@@ -248,10 +300,10 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 				       .protocol = protocol_of(c, x),
 			       };
 	const struct figure_call what = {
-		.error = (a && a->is_error) || (q && q->is_error),
-		.unpaired = !x->paired && !is_oneway(x),
+		.error = o->error,
+		.unpaired = o->unpaired,
 		.timed = x->paired,
-		.half = !call,
+		.half = !o->call,
 		.weight = weight,
 		.at_ns = at_ns,
 		.latency_ns = x->paired ? latency_of(x) : 0,
@@ -275,7 +327,7 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 		err = figures__add(t->edges, &edge, &what);
 	}
 	if (t->rates && !err)
-		err = traffic_add_rate(c, other, edge.peer, edge.protocol, at_ns, call * weight,
+		err = traffic_add_rate(c, other, edge.peer, edge.protocol, at_ns, o->call * weight,
 				       what.error * weight);
 	return err;
 }
@@ -285,25 +337,25 @@ static struct span name_span(const struct traffic *t, uint32_t id)
 	return span_of(strings__get(t->strings, id));
 }
 
-static bool is_wanted(struct conn *c, const struct l7_exchange *x, struct span status)
+static bool is_wanted(struct conn *c, const struct l7_exchange *x, const struct outcome *o)
 {
-	const struct l7_message *q = x->request, *a = x->response;
+	const struct l7_message *m = x->request ? x->request : x->response;
 	struct traffic *t = c->traffic;
 	const struct conn *other;
 	struct span addr;
 	uint32_t peer = peer_of(c, x, &addr, &other);
 	const struct message_facts facts = {
 		.protocol = name_span(t, protocol_of(c, x)),
-		.method = (q ? q : a)->method,
-		.target = (q ? q : a)->target,
-		.status = status,
+		.method = m->method,
+		.target = m->target,
+		.status = o->status,
 		.role = name_span(t, c->role),
 		.service = name_span(t, c->service),
 		.peer = name_span(t, peer),
 		.peer_addr = addr,
 		.latency_ns = x->paired ? latency_of(x) : 0,
 		.timed = x->paired,
-		.error = (a && a->is_error) || (q && q->is_error),
+		.error = o->error,
 		.connection = capture_row(c->capture, c->rec.id),
 	};
 
@@ -328,25 +380,25 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 	struct conn *c = conn;
 	struct traffic *t = c->traffic;
 	const struct l7_message *q = x->request, *a = x->response;
-	struct span status = a ? a->status : q->status;
+	struct outcome o;
 	uint64_t at = (q ? q : a)->last_ns + t->load->captures->v[c->capture].to_realtime;
 	double weight;
-	bool call;
 
 	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
 		traffic_learn(c);
-	c->whole += x->paired || is_oneway(x);
+	outcome_of(&o, c, l7, x);
+	c->whole += !o.unpaired;
 	c->unkept_unpaired += x->why == L7_NOT_KEPT;
 	c->no_ends += a && a->no_end;
 	c->partials += (q && q->partial) + (a && a->partial);
 	if (t->err || at < t->spans[c->capture][0] || at >= t->spans[c->capture][1] ||
-	    (t->filtered && !is_wanted(c, x, status)))
+	    (t->filtered && !is_wanted(c, x, &o)))
 		return;
-	call = is_call(c, x);
-	c->late_unpaired += call && !x->paired && !is_oneway(x) && x->why == L7_LATE;
-	weight = weigh(c, x, call);
+	o.call = is_call(c, x);
+	c->late_unpaired += o.call && o.unpaired && x->why == L7_LATE;
+	weight = weigh(c, x, o.call);
 	if (t->figures || t->edges || t->rates)
-		t->err = add_figures(c, x, at, weight, call);
+		t->err = add_figures(c, x, at, weight, &o);
 	if (!t->err && t->rows)
-		t->err = add_row(c, x, status, call);
+		t->err = add_row(c, x, &o);
 }

@@ -76,6 +76,7 @@ struct sock {
 	__u16 sk_type, sk_protocol;
 	__u32 sk_max_ack_backlog;
 	__u8 sk_shutdown;
+	int sk_err;
 	__u8 sk_userlocks : 4;
 	struct socket *sk_socket;
 	struct pid *sk_peer_pid;

@@ -3,6 +3,8 @@
  * Start and end of sockets. TCP has a tracepoint for its state changes, so no system calls are
  * hooked: each hooked one makes every system call of the host slower, by 0.25 us and more.
  */
+#include <linux/errno.h>
+
 #include "bpf/net/net_call.bpf.h"
 #include "bpf/states.h"
 
@@ -38,6 +40,19 @@ static __always_inline bool is_abort(__u64 before)
 	       c.nr == NR_close;
 }
 
+/* tcp_reset() and tcp_write_err() set the error before the state. */
+static __always_inline __u16 closed_how(struct sock *sk)
+{
+	switch (BPF_CORE_READ(sk, sk_err)) {
+	case ECONNRESET:
+	case EPIPE:
+		return NET_RESET;
+	case ETIMEDOUT:
+		return NET_TIMED_OUT;
+	}
+	return 0;
+}
+
 /*
  * Only stores the time of the close: the last send of a TCP socket may be counted later. (On
  * loopback, the peer's RST arrives inside the send that caused it, before the tracepoint of that
@@ -53,6 +68,7 @@ static __always_inline void note_closed(struct sock *sk, __u64 before)
 	if (net_splice_state != NET_DEMAND_ON && is_abort(before))
 		look_behind(sk, s);
 	s->closed_ns = bpf_ktime_get_ns();
+	s->flags |= closed_how(sk);
 	tcp_health(sk, s); /* segments may be retransmitted after the last call */
 }
 

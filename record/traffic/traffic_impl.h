@@ -71,7 +71,8 @@ void traffic_write_connection(struct traffic *t, const struct known *k);
 /* Writes the traffic since the last row. */
 void traffic_write_stat(struct traffic *t, struct known *k, const struct net_sock *now,
 			uint64_t ts_ns);
-void traffic_write_close(struct traffic *t, struct known *k, uint64_t closed_ns);
+void traffic_write_close(struct traffic *t, struct known *k, const struct net_sock *s,
+			 uint64_t closed_ns);
 /* Counts plaintext not captured: the program has a statically linked, stripped or unknown TLS
  * library. */
 void traffic_count_unread(struct traffic *t, struct known *k);

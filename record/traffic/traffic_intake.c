@@ -94,7 +94,8 @@ void traffic__sock(struct traffic *t, const struct wire_sock *w)
 		    traffic_moved(k, &w->sock) | traffic_became_tls(k, w->sock.flags) | is_new)
 			traffic_write_connection(t, k);
 		traffic_write_stat(t, k, &now, w->ts_ns);
-		traffic_write_close(t, k, w->sock.closed_ns ? w->sock.closed_ns : w->ts_ns);
+		traffic_write_close(t, k, &w->sock,
+				    w->sock.closed_ns ? w->sock.closed_ns : w->ts_ns);
 		return;
 	}
 	if (w->ts_ns < k->told_ns || k->closed) {

@@ -109,7 +109,7 @@ static void poll_one(struct traffic *t, uint64_t key, const struct net_sock *s, 
 	traffic_write_stat(t, k, s, now_ns);
 	if (s->closed_ns) {
 		remove_entry(t, key, s);
-		traffic_write_close(t, k, s->closed_ns);
+		traffic_write_close(t, k, s, s->closed_ns);
 	}
 }
 

@@ -227,9 +227,16 @@ void traffic_forget(struct traffic *t, struct known *k)
 	free(k);
 }
 
-void traffic_write_close(struct traffic *t, struct known *k, uint64_t closed_ns)
+void traffic_write_close(struct traffic *t, struct known *k, const struct net_sock *s,
+			 uint64_t closed_ns)
 {
-	struct rec_connection_close r = {.connection = k->sock.id, .closed_ns = closed_ns};
+	struct rec_connection_close r = {
+		.connection = k->sock.id,
+		.closed_ns = closed_ns,
+		.how = s->flags & NET_RESET	  ? CLOSE_RESET
+		       : s->flags & NET_TIMED_OUT ? CLOSE_TIMED_OUT
+						  : CLOSE_OTHER,
+	};
 
 	if (k->closed)
 		return;

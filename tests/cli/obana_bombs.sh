@@ -39,7 +39,7 @@ bomb loss 150 loss 250000 4
 bomb thinning 150 thinning 200000 6
 bomb connection 200 connection 69000 10
 bomb stat 200 connection_stat 100000 10
-bomb close 200 connection_close 500000 3
+bomb close 200 connection_close 340000 3
 bomb payload 200 payload 100000 10
 echo "--- rows of few bytes: the schema has one field of many"
 python3 "$TOP/tests/tools/bomb.py" narrow.obz connection 1000000 3 id

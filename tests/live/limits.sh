@@ -3,7 +3,8 @@
 start "$WORKLOAD/demo" 3600 >/dev/null
 demo=$!
 
-# recorded LIMIT ARCHIVE EXIT REASON [LEAST]: what the closing line in $T/err says is what info and query say; at least so many samples
+# recorded LIMIT ARCHIVE EXIT REASON [LEAST]: what the closing line in $T/err says is what info and query say; at least so many samples (how
+# many fit depends on how many stacks differ: 220 to 440 were seen)
 recorded() {
 	local line samples taken lost
 	line=$(grep "^obrec: $2: [0-9]" "$T/err") || { cat "$T/err"; fail "$1: no closing line"; }
@@ -17,7 +18,7 @@ recorded() {
 	is "$1: stop reason" "$(sql "$2" "SELECT stop_reason FROM capture")" $4
 	grep -q "stopped by $4" <<<"$line" || fail "$1: the line does not give the reason"
 	is "$1: samples" "$(sql "$2" "SELECT total(count) FROM sample" | cut -d. -f1)" $samples
-	within "$1: samples" $samples ${5:-300} 1000000
+	within "$1: samples" $samples ${5:-100} 1000000
 	is "$1: lost" "$(lost "$2")" ${lost:-0}
 	is "$1: samples that are not there" "$(lost "$2" "cause='sample: not written'")" $((${taken:-$samples} - samples))
 	is "$1: size" "$(sed "s|^obrec: $2: \([^,]*\), .*|\1|" <<<"$line")" "$(sed -n "s|^archive .*, \([^,]*\), complete|\1|p" "$T/info")"

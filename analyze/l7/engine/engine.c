@@ -196,6 +196,11 @@ size_t l7_conn__held(const struct l7_conn *c)
 	return sz;
 }
 
+uint64_t l7_conn__end(const struct l7_conn *c, enum l7_dir dir)
+{
+	return stream_end(&c->dir[dir].stream);
+}
+
 uint64_t l7_conn__now_ns(const struct l7_conn *c)
 {
 	return c->now_ns;

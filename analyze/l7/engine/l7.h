@@ -96,6 +96,7 @@ struct l7_message {
 			 * the response kinds it allows. 0: any. Errors fit any request */
 	bool quiet;	/* request, pairing in order: may legitimately stay unanswered. It
 			 * becomes one-way when a later request is answered, or at the end */
+	bool waits;	 /* request that waits for something to happen: it may stay unanswered */
 	enum l7_takes takes;
 	bool interim; /* response: the final one follows (1xx) */
 	bool cut;     /* the end is unknown, because bytes were not captured. The engine skips the
@@ -294,6 +295,8 @@ struct l7_stats {
 };
 struct l7_stats l7_conn__stats(const struct l7_conn *c);
 
+/* Position behind the last byte of a direction. */
+uint64_t l7_conn__end(const struct l7_conn *c, enum l7_dir dir);
 /* Approximate memory in use now. */
 size_t l7_conn__held(const struct l7_conn *c);
 /* Time of the last piece. */

@@ -252,6 +252,7 @@ static int64_t request(struct l7_parser *parser, const struct l7_view *v, struct
 	k->raw_sasl = h.key == KAFKA_SASL_HANDSHAKE && !h.version;
 	describe_request(parser, &h, &f, m);
 	m->type = f.has_acks && !f.acks ? L7_ONEWAY : L7_REQUEST;
+	m->waits = h.key == KAFKA_FETCH || h.key == KAFKA_JOIN_GROUP || h.key == KAFKA_SYNC_GROUP;
 	if (m->type == L7_REQUEST)
 		call_push(k, parser, &h);
 	return h.frame;

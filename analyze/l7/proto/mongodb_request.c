@@ -163,6 +163,9 @@ bool mongodb_request(struct l7_parser *parser, const struct mongodb_message *q,
 										   : L7_ONEWAY;
 	if (q->op == OP_MSG)
 		m->type = q->flags & MORE_TO_COME ? L7_ONEWAY : L7_REQUEST;
+	/* A driver watches its server by one that is answered when the topology changes. */
+	m->waits = l7_is(m->method, "hello") || l7_is(m->method, "isMaster") ||
+		   l7_is(m->method, "ismaster") || l7_is(m->method, "getMore");
 	if (q->compressor)
 		m->detail = l7_text(parser, "{\"compressor\":\"%s\"}", q->compressor);
 	else if (q->op == OP_MSG && q->flags & EXHAUST_ALLOWED)

@@ -120,7 +120,7 @@ static int64_t command(struct mysql *s, struct l7_parser *parser, const struct m
 	if (m->type == L7_REQUEST)
 		m->id = order_push(&s->order, bulk ? COM_STMT_EXECUTE : cmd);
 	/* The event stream to a replica never ends. */
-	m->opaque_after = cmd == COM_BINLOG_DUMP || cmd == COM_BINLOG_DUMP_GTID;
+	m->opaque_after = m->waits = cmd == COM_BINLOG_DUMP || cmd == COM_BINLOG_DUMP_GTID;
 	s->synced = true;
 	return 4 + k->len;
 }

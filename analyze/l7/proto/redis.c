@@ -151,6 +151,7 @@ static void apply_request(struct mode *mode, struct l7_message *m, const struct 
 	char word[8];
 
 	m->type = mode->no_reply || mode->skip_reply ? L7_ONEWAY : L7_REQUEST;
+	m->waits = redis_waits(m->method);
 	if (l7_is(m->method, "SET") && cnt > 3) /* with GET it returns the old value */
 		m->kinds = 0;
 	mode->skip_reply = false;

@@ -243,6 +243,16 @@ bool redis_is_subscription(struct span word)
 	return listed(word, names);
 }
 
+bool redis_waits(struct span word)
+{
+	static const char *const names[] = {"BLPOP",  "BRPOP",	    "BRPOPLPUSH", "BLMOVE",
+					    "BLMPOP", "BZPOPMIN",   "BZPOPMAX",	  "BZMPOP",
+					    "XREAD",  "XREADGROUP", "WAIT",	  "WAITAOF",
+					    "PSYNC",  "SYNC",	    "MONITOR",	  NULL};
+
+	return listed(word, names);
+}
+
 bool redis_begins_line(struct span word)
 {
 	/* Words such as QUIT and AUTH are excluded, because other protocols have them and also

@@ -28,6 +28,8 @@ void redis_name(struct redis_name *n, struct l7_message *m, const struct span *w
 /* Is it SUBSCRIBE, a related command or its opposite, in any case? Applies to commands and to their
  * confirmations. */
 bool redis_is_subscription(struct span word);
+/* Waits for something to happen, or begins a stream without end. */
+bool redis_waits(struct span word);
 
 /* Does a line typed by hand, or sent by a health check, begin with this word, in any case? Words to
  * which other protocols also answer "+OK" are excluded. */
