@@ -249,13 +249,16 @@ static void say_unkept(const struct analysis *a)
 		if (traffic_late_text(a, i, &b))
 			message_warn("%s: %s", a->captures.v[i].path, b.p);
 		strbuf_fini(&b);
+		if (traffic_twice_text(a, i, &b))
+			message_warn("%s", b.p);
+		strbuf_fini(&b);
 	}
 }
 
 static int messages(const struct opts *o, struct analysis *a)
 {
 	static const char *const tables[] = {"connection", "message", "process", "capture",
-					     "unkept",	   "late",    NULL};
+					     "unkept",	   "late",    "twice",	 NULL};
 	bool lines = o->format && strchr(o->format, '%');
 	struct format f = {0};
 	int err = 0;

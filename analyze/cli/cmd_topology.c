@@ -269,8 +269,8 @@ static int write_it(const struct opts *o, const struct analysis *a, struct topol
 
 static int topology(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {"flow",   "clock_offset", "capture", "loss",
-					     "unkept", "late",	       "scaling", NULL};
+	static const char *const tables[] = {"flow", "clock_offset", "capture", "loss", "unkept",
+					     "late", "scaling",	     "twice",	NULL};
 	struct topology t;
 	int err = name_set_add_all(&a->load.wanted, tables);
 

@@ -191,12 +191,15 @@ static const struct cli cli = {
 	.program = "obana traffic",
 	.synopsis = "ARCHIVE.obz ... [options]",
 	.summary = "show traffic: bytes, requests, errors, latencies",
-	.details = "Bytes, calls and connections are complete, whatever was sampled. Latency is "
-		   "measured from the last byte of a request to the last byte of its response, "
-		   "in the recorded process; the error of percentiles is at most 0.4 %. A call "
-		   "with only its request or only its response captured counts once, as "
-		   "unpaired, without latency. A connection recorded at both ends appears twice: "
-		   "as client and as server.",
+	.details =
+		"Bytes, calls and connections are complete, whatever was sampled. Latency is "
+		"measured from the last byte of a request to the last byte of its response, "
+		"in the recorded process; the error of percentiles is at most 0.4 %. A call "
+		"with only its request or only its response captured counts once, as "
+		"unpaired, without latency. A connection recorded at both ends appears twice: "
+		"as client and as server. A process recorded in several archives of one host, as "
+		"with obrec -a and -p at the same time, counts once: from the archive that saw "
+		"more of each connection.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -345,9 +348,9 @@ static int show_all(const struct opts *o, struct analysis *a)
 
 static int traffic(const struct opts *o, struct analysis *a)
 {
-	static const char *const tables[] = {
-		"connection", "connection_stat", "figure", "loss", "unkept",
-		"late",	      "scaling",	 NULL};
+	static const char *const tables[] = {"connection", "connection_stat", "figure",
+					     "loss",	   "unkept",	      "late",
+					     "scaling",	   "twice",	      NULL};
 	int err = name_set_add_all(&a->load.wanted, tables);
 
 	if (!err && sqlite3_create_function(store__db(a->store), "side_wanted", 6, SQLITE_UTF8,

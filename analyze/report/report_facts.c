@@ -144,6 +144,9 @@ static void put_unkept(const struct report *r)
 		if (traffic_late_text(r->a, i, &b))
 			warning(r, "Pairing", b.p);
 		strbuf_fini(&b);
+		if (traffic_twice_text(r->a, i, &b))
+			fact(r, "Twice", b.p);
+		strbuf_fini(&b);
 	}
 }
 
@@ -336,9 +339,9 @@ void report_facts(const struct report *r)
 /* Adds the tables that these lines read in addition to those of the sections. */
 int report_facts_prepare(struct load *l)
 {
-	static const char *const tables[] = {"capture",	 "series",	"counter", "loss",
-					     "thinning", "unkept",	"late",	   "scaling",
-					     "function", "sample_kind", "surge",   NULL};
+	static const char *const tables[] = {
+		"capture", "series",   "counter",     "loss",  "thinning", "unkept", "late",
+		"scaling", "function", "sample_kind", "surge", "twice",	   NULL};
 	int err = name_set_add_all(&l->wanted, tables);
 
 	for (size_t i = 0; i < event_tables__cnt(l->events) && !err; i++)

@@ -198,6 +198,10 @@ CREATE TABLE late( -- connections open before the capture whose requests outstan
 	unpaired INTEGER, -- of them without latency for it
 	UNIQUE(capture_id, protocol)
 );
+CREATE TABLE twice( -- connections that another archive of the same host saw more of: they count there while both recorded
+	capture_id INTEGER, -- capture.id
+	connections INTEGER -- how many
+);
 CREATE TABLE scaling( -- captures with payload of a share of the connections, by --sample or --cpu-budget
 	capture_id INTEGER, -- capture.id
 	least REAL, -- the least share

@@ -11,6 +11,7 @@
 #include "analyze/traffic/rates.h"
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_note.h"
+#include "analyze/traffic/traffic_twice.h"
 
 /* ---- messages ---- */
 
@@ -215,6 +216,8 @@ static int add_payload(struct traffic *t, uint32_t capture, const struct rec_pay
 		/* Never use both streams: handshakes and other encrypted data carry no messages. */
 		if (c->rec.tls && !(rows[i].flags & PAYLOAD_TLS))
 			continue;
+		if (c->twice)
+			continue;
 		traffic_anchor(c, &rows[i]);
 		err = hold(c, &rows[i]);
 		if (!err && payload_order__full(t->order))
@@ -249,13 +252,16 @@ static int traffic_begin(struct load *l, void **state)
 	t->filtered = message_filter_any(&l->opts.traffic.filter);
 	t->spans = calloc(l->captures->cnt + 1, sizeof(*t->spans));
 	t->scales = calloc(l->captures->cnt + 1, sizeof(*t->scales));
-	if (!t->spans || !t->scales || strings__new(&t->strings) || intern__new(&t->addresses) ||
-	    payload_order__new(&t->order, feed) ||
+	t->boot = calloc(l->captures->cnt + 1, sizeof(*t->boot));
+	t->several = calloc(l->captures->cnt + 1, sizeof(*t->several));
+	if (!t->spans || !t->scales || !t->boot || !t->several || strings__new(&t->strings) ||
+	    intern__new(&t->addresses) || payload_order__new(&t->order, feed) ||
 	    (wants_figures(l) && figures__new(&t->figures)) ||
 	    ((wants_figures(l) || load__wants(l, "flow")) && figures__new(&t->edges)) ||
 	    ((load__wants(l, "rate") || load__wants(l, "surge")) &&
 	     rates__new(&t->rates, t->start_ns)))
 		return -ENOMEM;
+	traffic_find_several(t);
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, t->spans[i]);
 	if (sqlite3_prepare_v2(store__db(l->store),
@@ -354,6 +360,8 @@ static int traffic_finish(struct load *l, void *state)
 		err = traffic_write_unkept(t);
 	if (!err && load__wants(l, "late"))
 		err = traffic_write_late(t);
+	if (!err && load__wants(l, "twice"))
+		err = traffic_write_twice(t);
 	if (!err && load__wants(l, "scaling"))
 		err = traffic_write_scaling(t);
 	if (!err && load__wants(l, "clock_offset"))
@@ -391,6 +399,9 @@ static void traffic_free(void *state)
 	for (size_t i = 0; t->scales && i < t->load->captures->cnt; i++)
 		scale_fini(&t->scales[i]);
 	free(t->scales);
+	free(t->boot);
+	free(t->several);
+	free(t->held);
 	free(t->unkept);
 	figures__free(t->figures);
 	figures__free(t->edges);
@@ -408,7 +419,7 @@ const struct loader load_traffic_entry = {
 	.streams = (const char *const[]){"net", "health", "payload", NULL},
 	.tables = (const char *const[]){"connection", "connection_stat", "message", "figure",
 					"figure_bucket", "flow", "clock_offset", "unkept", "late",
-					"scaling", "rate", "surge", NULL},
+					"scaling", "twice", "rate", "surge", NULL},
 	.needs = (const char *const[]){"process", NULL},
 	.begin = traffic_begin,
 	.rows = traffic_rows,

@@ -33,15 +33,15 @@ struct conn {
 	uint32_t capture, number;  /* number: index in traffic.conns */
 	struct rec_connection rec; /* its strings belong to traffic.addresses */
 	uint64_t closed_ns, bytes[2], calls[2], retransmits;
-	uint64_t all_bytes[2];		  /* before --from and after --to as well */
-	uint32_t srtt_us, pid; /* pid: for Unix sockets */
+	uint64_t all_bytes[2]; /* before --from and after --to as well */
+	uint32_t srtt_us, pid; /* pid: for Unix sockets, and with several archives of the host */
 	bool tls, anchored[2];
-	uint32_t anchor[2];		  /* TCP sequence number of position 0, by enum l7_dir */
+	uint32_t anchor[2]; /* TCP sequence number of position 0, by enum l7_dir */
 	union {
-		struct l7_conn *l7;	  /* NULL until payload comes */
-		struct l7_rest *rest;	  /* when resting: compact form, long idle */
+		struct l7_conn *l7;   /* NULL until payload comes */
+		struct l7_rest *rest; /* when resting: compact form, long idle */
 	};
-	uint32_t l7_held;		  /* its memory as charged to the archive's budget */
+	uint32_t l7_held; /* its memory as charged to the archive's budget */
 	bool resting;
 	enum close_how how;		  /* it was closed */
 	bool ended;			  /* all its payload was passed on */
@@ -59,10 +59,19 @@ struct conn {
 	uint32_t other;	     /* number + 1 of the other end; 0: not recorded */
 	uint32_t shares;     /* number + 1 of the connection whose socket its process also uses */
 	struct marks *marks; /* set when the other end is in another archive */
+	uint32_t better,
+		worse; /* number + 1: the same socket in other archives, see traffic_twice.h */
+	bool twice;    /* what is seen here counts in other archives */
 	uint32_t next_bound; /* number + 1 of the next socket bound to the same UDP port */
 };
 
 struct payload_order;
+
+/* A row of statistics, until it is known which archive counts. */
+struct held_stat {
+	uint32_t conn; /* number */
+	struct rec_connection_stat rec;
+};
 
 /* Effects of payload that was not captured. */
 struct unkept {
@@ -98,6 +107,10 @@ struct traffic {
 	uint64_t start_ns;    /* of the first capture, CLOCK_REALTIME */
 	uint64_t (*spans)[2]; /* of --from, --to, by capture, CLOCK_REALTIME */
 	struct scale *scales; /* by capture */
+	uint32_t *boot;	      /* by capture: the first one of the same host since its boot */
+	bool *several;	      /* by capture: there are others of the same */
+	struct held_stat *held;
+	size_t held_cnt, held_cap;
 	int err;
 };
 
@@ -109,8 +122,11 @@ struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id);
 /* The same, but NULL if no record named the connection. */
 struct conn *traffic_known_conn(struct traffic *t, uint32_t capture, uint32_t id);
 int traffic_add_connection(struct conn *c, const struct rec_connection *r);
+/* Counts statistics in the connection, undoes that, writes their row. */
 int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r);
 void traffic_close(struct conn *c, const struct rec_connection_close *r);
+void traffic_take_stat(struct conn *c, const struct rec_connection_stat *r);
+int traffic_write_stat(struct conn *c, const struct rec_connection_stat *r);
 
 /* Sets names and other ends, once all connections are known. 0 or -ENOMEM. */
 int traffic_find_sides(struct traffic *t);
@@ -146,6 +162,7 @@ int traffic_write_flows(struct traffic *t);
 int traffic_write_offsets(struct traffic *t);
 int traffic_write_unkept(struct traffic *t);
 int traffic_write_late(struct traffic *t);
+int traffic_write_twice(struct traffic *t);
 int traffic_write_scaling(struct traffic *t);
 /* To be called after the last message of a connection. */
 int traffic_add_unkept(struct traffic *t, const struct conn *c);

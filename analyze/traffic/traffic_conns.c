@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "analyze/traffic/traffic.h"
+#include "analyze/traffic/traffic_twice.h"
 
 struct conn_key {
 	uint32_t capture, id;
@@ -115,10 +116,52 @@ void traffic_close(struct conn *c, const struct rec_connection_close *r)
 	c->how = r->how;
 }
 
-int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
+void traffic_take_stat(struct conn *c, const struct rec_connection_stat *r)
+{
+	c->bytes[0] -= r->bytes_sent;
+	c->bytes[1] -= r->bytes_received;
+	c->calls[0] -= r->sends;
+	c->calls[1] -= r->receives;
+	c->retransmits -= r->retransmits;
+}
+
+int traffic_write_stat(struct conn *c, const struct rec_connection_stat *r)
 {
 	struct traffic *t = c->traffic;
 	struct bulk *in = &t->stat;
+
+	if (!load__wants(t->load, "connection_stat"))
+		return 0;
+	bulk_int(in, traffic_row(c));
+	bulk_int(in, r->ts_ns + t->load->captures->v[c->capture].to_realtime);
+	bulk_int(in, r->bytes_sent);
+	bulk_int(in, r->bytes_received);
+	bulk_int(in, r->sends);
+	bulk_int(in, r->receives);
+	bulk_int(in, r->retransmits);
+	bulk_int(in, r->srtt_us);
+	return bulk_row(in);
+}
+
+static int hold_stat(struct conn *c, const struct rec_connection_stat *r)
+{
+	struct traffic *t = c->traffic;
+	struct budget *budget = &t->load->captures->v[c->capture].budget;
+
+	if (!budget_hold(budget, sizeof(*t->held))) {
+		traffic_take_stat(c, r);
+		budget->rows_left_out++;
+		return 0;
+	}
+	if (array_reserve(&t->held, &t->held_cap, t->held_cnt + 1))
+		return -ENOMEM;
+	t->held[t->held_cnt++] = (struct held_stat){c->number, *r};
+	return 0;
+}
+
+int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
+{
+	struct traffic *t = c->traffic;
 	uint64_t at = r->ts_ns + t->load->captures->v[c->capture].to_realtime;
 
 	note_seq(c, L7_SENT, r->sent_seq);
@@ -134,15 +177,6 @@ int traffic_add_stat(struct conn *c, const struct rec_connection_stat *r)
 	c->retransmits += r->retransmits;
 	if (r->srtt_us)
 		c->srtt_us = r->srtt_us;
-	if (!load__wants(t->load, "connection_stat"))
-		return 0;
-	bulk_int(in, capture_row(c->capture, c->rec.id));
-	bulk_int(in, at);
-	bulk_int(in, r->bytes_sent);
-	bulk_int(in, r->bytes_received);
-	bulk_int(in, r->sends);
-	bulk_int(in, r->receives);
-	bulk_int(in, r->retransmits);
-	bulk_int(in, r->srtt_us);
-	return bulk_row(in);
+	return t->several[c->capture] && !t->sides_known ? hold_stat(c, r)
+							 : traffic_write_stat(c, r);
 }

@@ -103,7 +103,7 @@ static int by_tuple(const void *a, const void *b)
 
 static bool may_have_other(const struct ends *e, const struct conn *c)
 {
-	if (c->other || c->rec.shares)
+	if (c->other || c->rec.shares || c->twice)
 		return false;
 	if (traffic_is_unix(c))
 		return c->pid && c->rec.peer_pid;
@@ -192,6 +192,10 @@ static void compare(const struct ends *e, struct nearest *n, uint32_t place)
 {
 	uint64_t apart = e->v[place].c == n->c ? UINT64_MAX : traffic_distance(n->c, e->v[place].c);
 
+	/* with a socket in several archives, first its ends in the same one */
+	if (apart != UINT64_MAX && (n->c->better || n->c->worse) &&
+	    n->c->capture != e->v[place].c->capture)
+		apart += TRAFFIC_SLACK_NS;
 	if (apart < n->apart) {
 		n->apart = apart;
 		n->place = place;

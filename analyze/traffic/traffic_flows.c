@@ -5,6 +5,7 @@
 
 #include "format/text.h"
 #include "analyze/traffic/traffic.h"
+#include "analyze/traffic/traffic_twice.h"
 
 struct flows {
 	struct figures *counted, *by_client, *by_server; /* the last two: same calls */
@@ -83,7 +84,7 @@ static int add_silent(struct traffic *t, struct flows *f)
 			traffic_datagram_peer(c, 0, 0, &addr, &d);
 		if (c->shares && t->conns[c->shares - 1]->messages)
 			continue;
-		if (c->messages || (d && (d->messages || (c->other && d->number < c->number))) ||
+		if (c->twice || traffic_has_messages(c) || (d && (d->messages || (c->other && d->number < c->number))) ||
 		    (!c->bytes[0] && !c->bytes[1]))
 			continue;
 		key.protocol = strings__add(t->strings, span_of(c->tls ? "tls" : ""));

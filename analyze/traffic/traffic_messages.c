@@ -3,6 +3,7 @@
 #include "format/text.h"
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_note.h"
+#include "analyze/traffic/traffic_twice.h"
 
 static void bind_time(struct bulk *in, const struct conn *c, uint64_t ns)
 {
@@ -233,7 +234,7 @@ static int add_row(struct conn *c, const struct l7_exchange *x, const struct out
 
 	t->message_id++;
 	bulk_null(in); /* next row id, without a uniqueness check */
-	bulk_int(in, capture_row(c->capture, c->rec.id));
+	bulk_int(in, traffic_row(c));
 	bulk_text(in, strings__get(t->strings, protocol_of(c, x)));
 	bind_span(in, q ? q->method : a->method);
 	bind_span(in, q ? q->target : a->target);
@@ -309,7 +310,7 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 		.latency_ns = x->paired ? latency_of(x) : 0,
 		.request_bytes = q ? q->size : 0,
 		.response_bytes = a ? a->size : 0,
-		.connection_id = capture_row(c->capture, c->rec.id),
+		.connection_id = traffic_row(c),
 	};
 	int err = 0;
 
@@ -356,7 +357,7 @@ static bool is_wanted(struct conn *c, const struct l7_exchange *x, const struct 
 		.latency_ns = x->paired ? latency_of(x) : 0,
 		.timed = x->paired,
 		.error = o->error,
-		.connection = capture_row(c->capture, c->rec.id),
+		.connection = traffic_row(c),
 	};
 
 	return message_filter_wants(&t->load->opts.traffic.filter, &facts);
@@ -384,8 +385,11 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 	uint64_t at = (q ? q : a)->last_ns + t->load->captures->v[c->capture].to_realtime;
 	double weight;
 
-	if (!c->messages++ || !c->protocol || c->speaks != l7_conn__protocol(l7))
+	if (!c->messages || !c->protocol || c->speaks != l7_conn__protocol(l7))
 		traffic_learn(c);
+	if (traffic_is_twice(c, (q ? q : a)->last_ns))
+		return;
+	c->messages++;
 	outcome_of(&o, c, l7, x);
 	c->whole += !o.unpaired;
 	c->unkept_unpaired += x->why == L7_NOT_KEPT;

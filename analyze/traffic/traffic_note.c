@@ -55,6 +55,7 @@ void traffic_note(const struct analysis *a, FILE *out)
 		put_note(a, i, "Payload", traffic_unkept_text, out);
 		put_note(a, i, "Payload", traffic_unnamed_text, out);
 		put_note(a, i, "Pairing", traffic_late_text, out);
+		put_note(a, i, "Twice", traffic_twice_text, out);
 	}
 	put_losses(a, out);
 }

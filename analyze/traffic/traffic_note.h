@@ -23,6 +23,9 @@ bool traffic_unnamed_text(const struct analysis *a, size_t capture, struct strbu
 /* Calls that could not be paired because the capture began while requests were outstanding. */
 bool traffic_late_text(const struct analysis *a, size_t capture, struct strbuf *b);
 
+/* Connections that count in another archive of the host. */
+bool traffic_twice_text(const struct analysis *a, size_t capture, struct strbuf *b);
+
 /* A column for the table `from` (figures or edges): the share of unpaired calls, shown only if
  * there are any. */
 #define TRAFFIC_UNPAIRED(from)                                                                     \

@@ -11,6 +11,7 @@
 #include "analyze/traffic/traffic_distance.h"
 #include "analyze/traffic/traffic_ends.h"
 #include "analyze/traffic/traffic_names.h"
+#include "analyze/traffic/traffic_twice.h"
 
 #define SEQ_SLACK (1u << 20)
 
@@ -124,7 +125,9 @@ int traffic_find_sides(struct traffic *t)
 		if (traffic_is_unix(t->conns[i]))
 			t->conns[i]->pid = traffic_pid(t, t->conns[i]);
 	find_shared(t);
-	err = traffic_find_ends(t);
+	err = traffic_find_twice(t);
+	if (!err)
+		err = traffic_find_ends(t);
 	if (!err)
 		err = traffic_index_ports(t);
 	if (!err)

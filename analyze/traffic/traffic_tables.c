@@ -5,6 +5,7 @@
 #include "format/text.h"
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_note.h"
+#include "analyze/traffic/traffic_twice.h"
 
 static const char *transport_name(uint32_t transport)
 {
@@ -36,7 +37,7 @@ static void bind_span(struct insert *in, struct span s)
 
 static int64_t conn_row(const struct conn *c)
 {
-	return capture_row(c->capture, c->rec.id);
+	return traffic_row(c);
 }
 
 static void seq_or_null(struct insert *in, const struct conn *c, enum l7_dir dir)
@@ -55,10 +56,38 @@ static void optional_time(struct insert *in, const struct conn *c, uint64_t ns)
 		insert_null(in);
 }
 
+/* A connection with its parts in other archives. Times: of the archive of the best part. */
+struct whole {
+	uint64_t opened_ns, closed_ns, bytes[2], calls[2], retransmits;
+	uint32_t protocol, other;
+	bool tls;
+};
+
+static struct whole whole_of(const struct conn *c)
+{
+	struct whole w = {0};
+
+	for (const struct conn *d = c;; d = c->traffic->conns[d->worse - 1]) {
+		for (int i = 0; i < 2; i++) {
+			w.bytes[i] += d->bytes[i];
+			w.calls[i] += d->calls[i];
+		}
+		w.retransmits += d->retransmits;
+		w.opened_ns = w.opened_ns ? w.opened_ns : d->rec.opened_ns;
+		w.closed_ns = w.closed_ns ? w.closed_ns : d->closed_ns;
+		w.protocol = w.protocol ? w.protocol : d->protocol;
+		w.other = w.other ? w.other : d->other;
+		w.tls |= d->tls;
+		if (!d->worse)
+			return w;
+	}
+}
+
 static int write_connection(struct insert *in, const struct conn *c)
 {
 	const struct strings *names = c->traffic->strings;
 	const struct conn *own = c->shares ? c->traffic->conns[c->shares - 1] : c;
+	const struct whole w = whole_of(c);
 
 	insert_int(in, conn_row(c));
 	insert_int(in, capture_id(c->capture));
@@ -72,23 +101,23 @@ static int write_connection(struct insert *in, const struct conn *c)
 	bind_span(in, c->rec.remote_addr);
 	insert_int(in, c->rec.remote_port);
 	insert_text(in, traffic_role(c));
-	insert_text(in, strings__get(names, own->protocol));
-	insert_int(in, c->tls);
-	optional_time(in, c, c->rec.opened_ns);
-	optional_time(in, c, c->closed_ns);
-	insert_int(in, c->bytes[0]);
-	insert_int(in, c->bytes[1]);
-	insert_int(in, c->calls[0]);
-	insert_int(in, c->calls[1]);
-	insert_int(in, c->retransmits);
+	insert_text(in, strings__get(names, own == c ? w.protocol : own->protocol));
+	insert_int(in, w.tls);
+	optional_time(in, c, w.opened_ns);
+	optional_time(in, c, w.closed_ns);
+	insert_int(in, w.bytes[0]);
+	insert_int(in, w.bytes[1]);
+	insert_int(in, w.calls[0]);
+	insert_int(in, w.calls[1]);
+	insert_int(in, w.retransmits);
 	insert_int(in, c->srtt_us);
 	insert_int(in, c->rec.peer_pid);
 	insert_int(in, c->rec.netns);
 	insert_int(in, c->rec.sampled);
 	insert_text(in, strings__get(names, c->service));
 	insert_text(in, strings__get(names, c->peer));
-	if (c->other)
-		insert_int(in, conn_row(c->traffic->conns[c->other - 1]));
+	if (w.other)
+		insert_int(in, conn_row(c->traffic->conns[w.other - 1]));
 	else
 		insert_null(in);
 	insert_int(in, traffic_counted(c));
@@ -109,7 +138,8 @@ int traffic_write_connections(struct traffic *t)
 			      "?,?,?,?,?,?,?,?,?,?)");
 
 	for (size_t i = 0; i < t->conn_cnt && !err; i++)
-		err = write_connection(&in, t->conns[i]);
+		if (!t->conns[i]->better)
+			err = write_connection(&in, t->conns[i]);
 	insert_close(&in);
 	return err;
 }
