@@ -81,8 +81,9 @@ static const struct cli cli = {
 	.summary = "show services and the calls between them",
 	.details = "A service is the name --services gives an address, else a container and "
 		   "process, else the address. A connection recorded at both ends, in one "
-		   "archive or in two, is one edge: its latency is that of the client, and "
-		   "network time is distinguished from server time.",
+		   "archive or in two, is one edge. Its latency is the " TOPOLOGY_RULE
+		   ", or of the end that was recorded (column SIDE); network time is distinguished "
+		   "from server time.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -90,16 +91,17 @@ static const struct cli cli = {
 /* Filters and merges the edges to be shown into temporary tables. */
 static const char shown_sql[] =
 	"CREATE TEMP TABLE shown_edge(client, server, protocol, calls, errors, request_bytes, "
-	"response_bytes, p50_ns, p99_ns, client_ns, server_ns, unpaired);"
+	"response_bytes, p50_ns, p99_ns, client_ns, server_ns, network_ns, "
+	"unpaired, side);"
 	"CREATE TEMP TABLE shown_node(service, region, cluster, calls_in, errors, calls_out, "
 	"bytes);";
 
 static const char edges_sql[] =
 	"SELECT round(calls / ?1, 1) AS qps, calls, errors, 1.0 * errors / nullif(calls, 0) AS "
 	"error_share, " TRAFFIC_UNPAIRED(
-		"shown_edge") "p50_ns, p99_ns, server_ns AS server_mean_ns, client_ns - server_ns "
-			      "AS "
-			      "network_mean_ns, request_bytes, response_bytes, protocol, client, "
+		"shown_edge") "p50_ns, p99_ns, side, server_ns AS server_mean_ns, "
+			      "network_ns AS network_mean_ns, request_bytes, response_bytes, "
+			      "protocol, client, "
 			      "server FROM shown_edge "
 			      "ORDER BY rowid";
 
@@ -113,7 +115,8 @@ static const char placed_sql[] = "SELECT " NODE_COLUMNS ", region, cluster, serv
 
 static const char offsets_sql[] =
 	"SELECT a.host, b.host AS other, CASE WHEN offset_ns < 0 THEN 'behind' ELSE 'ahead' END AS "
-	"clock, abs(offset_ns) AS offset_ns, delay_ns, pairs AS calls FROM clock_offset o "
+	"clock, abs(offset_ns) AS offset_ns, CASE WHEN delay_ns >= 0 THEN delay_ns END "
+	"AS delay_ns, pairs AS calls FROM clock_offset o "
 	"JOIN capture a ON a.id = o.capture_id JOIN capture b ON b.id = o.other_id "
 	"ORDER BY capture_id, o.other_id";
 
@@ -166,7 +169,9 @@ static int add_edge_rows(const struct topology *t, struct insert *in)
 		int_or_null(in, e->p99_ns);
 		int_or_null(in, e->client_ns);
 		int_or_null(in, e->server_ns);
+		int_or_null(in, topology_network_ns(e));
 		insert_int(in, e->unpaired);
+		insert_text(in, *e->side ? e->side : NULL);
 		err = insert_run(in);
 	}
 	return err;
@@ -181,7 +186,7 @@ static int make_tables(struct store *store, const struct topology *t)
 		err = insert_open(&nodes, store, "INSERT INTO shown_node VALUES(?,?,?,?,?,?,?)");
 	if (!err)
 		err = insert_open(&edges, store,
-				  "INSERT INTO shown_edge VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+				  "INSERT INTO shown_edge VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	if (!err)
 		err = add_node_rows(t, &nodes);
 	if (!err)
@@ -221,6 +226,8 @@ static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 	if (t->merged)
 		fprintf(out, "Merged    the %u services with the fewest calls (--limit)\n",
 			t->merged);
+	if (t->edge_cnt)
+		fputs("Latency   " TOPOLOGY_RULE "\n", out);
 	err = make_tables(a->store, t);
 	if (!err)
 		err = table(a, t->placed ? placed_sql : nodes_sql, "Services", t->seconds, out);
@@ -238,15 +245,19 @@ static int write_text(const struct analysis *a, struct topology *t, FILE *out)
 
 static char *subtitle_of(const struct analysis *a, const struct topology *t)
 {
-	char *plain = analysis__subtitle(a, "traffic"), *text = NULL;
+	char *plain = analysis__subtitle(a, "traffic");
+	struct strbuf b = {0};
 
-	if (!plain || !t->merged)
-		return plain;
-	if (asprintf(&text, "%s; the %u services with the fewest calls are merged", plain,
-		     t->merged) < 0)
-		text = NULL;
+	if (!plain)
+		return NULL;
+	strbuf_addf(&b, "%s", plain);
 	free(plain);
-	return text;
+	if (t->merged)
+		strbuf_addf(&b, "; the %u services with the fewest calls are merged", t->merged);
+	strbuf_addf(&b, "; latency " TOPOLOGY_RULE);
+	if (b.failed)
+		strbuf_fini(&b);
+	return b.p;
 }
 
 static int write_it(const struct opts *o, const struct analysis *a, struct topology *t)

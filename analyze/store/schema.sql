@@ -271,7 +271,8 @@ CREATE TABLE flow( -- edges; what both ends of a connection recorded counts once
 	mean_ns INTEGER, -- latency
 	client_ns INTEGER, -- mean of the calls both ends saw, at the client
 	server_ns INTEGER, -- the same at the server: the difference is the network's
-	unpaired INTEGER -- as in figure
+	unpaired INTEGER, -- as in figure, of the side that the latency is of
+	side TEXT -- client | server: where the latency was measured; both: of some calls here, of others there
 );
 CREATE TABLE rate( -- calls over time; what both ends of a connection recorded counts once
 	client TEXT, -- name of the client; NULL: there are too many to distinguish them

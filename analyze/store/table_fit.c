@@ -22,6 +22,7 @@ static const struct {
 	{"connection", CUT_READABLE},
 	{"transport", CUT_READABLE},
 	{"server_mean_ns", CUT_READABLE},
+	{"side", CUT_READABLE},
 	{"qps", CUT_READABLE},
 	{"errors", CUT_READABLE},
 	{"rtt_ns", CUT_READABLE},

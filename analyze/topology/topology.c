@@ -69,8 +69,10 @@ static int add_edge(struct topology *t, sqlite3_stmt *s)
 		.unpaired = sqlite3_column_int64(s, 11),
 		.shown = true,
 	};
+	const char *side = (const char *)sqlite3_column_text(s, 12);
 	int err = node_of(t, (const char *)sqlite3_column_text(s, 0), &e.client);
 
+	snprintf(e.side, sizeof(e.side), "%s", side ? side : "");
 	if (!err)
 		err = node_of(t, (const char *)sqlite3_column_text(s, 1), &e.server);
 	if (!err)
@@ -125,7 +127,7 @@ int topology__load(struct topology *t, const struct analysis *a)
 		    db,
 		    "SELECT client, server, protocol, calls, errors, "
 		    "request_bytes, response_bytes, p50_ns, p99_ns, client_ns, server_ns, "
-		    "unpaired FROM flow "
+		    "unpaired, side FROM flow "
 		    "ORDER BY calls DESC, client, server, protocol",
 		    -1, &s, NULL)) {
 		message_error("topology: %s", sqlite3_errmsg(db));
@@ -248,6 +250,8 @@ void topology_label(struct strbuf *b, const struct topology *t, const struct top
 	strbuf_addf(b, " %s/s", topology_rate(x, e->calls / t->seconds));
 	if (e->errors)
 		strbuf_addf(b, ", %.3g%% errors", 100.0 * e->errors / e->calls);
+	if (e->unpaired)
+		strbuf_addf(b, ", %.3g%% unpaired", 100.0 * e->unpaired / e->calls);
 	if (e->p50_ns >= 0)
 		strbuf_addf(b, ", p50 %s p99 %s", format_duration(x, e->p50_ns),
 			    format_duration(y, e->p99_ns));

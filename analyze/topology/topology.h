@@ -24,8 +24,12 @@ struct topology_edge {
 	int64_t calls, errors, unpaired, request_bytes, response_bytes;
 	int64_t p50_ns, p99_ns;	      /* -1: not known */
 	int64_t client_ns, server_ns; /* mean latencies at both ends; -1: not known */
+	char side[8];		      /* where p50_ns and p99_ns were measured; empty: not known */
 	bool shown;
 };
+
+/* Which end's latency an edge shows. */
+#define TOPOLOGY_RULE "client's, or server's if it paired twice the calls"
 
 /* Saturating: a malicious archive may contain any numbers. */
 static inline int64_t topology_add(int64_t a, int64_t b)
@@ -38,6 +42,13 @@ static inline int64_t topology_add(int64_t a, int64_t b)
 static inline int64_t topology_bytes(const struct topology_edge *e)
 {
 	return topology_add(e->request_bytes, e->response_bytes);
+}
+
+/* Mean time in the network; -1: not known. Where one end missed calls it may be below 0: not known,
+ * either. */
+static inline int64_t topology_network_ns(const struct topology_edge *e)
+{
+	return e->server_ns >= 0 && e->client_ns >= e->server_ns ? e->client_ns - e->server_ns : -1;
 }
 
 struct topology {

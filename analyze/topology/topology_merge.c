@@ -137,6 +137,7 @@ static void add_edge(struct topology_edge *to, struct topology_edge *from)
 	to->unpaired = topology_add(to->unpaired, from->unpaired);
 	to->request_bytes = topology_add(to->request_bytes, from->request_bytes);
 	to->response_bytes = topology_add(to->response_bytes, from->response_bytes);
+	to->side[0] = 0;
 	to->p50_ns = to->p99_ns = to->client_ns = to->server_ns = -1;
 	free(from->protocol);
 }

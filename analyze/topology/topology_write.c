@@ -157,8 +157,12 @@ static void put_edge(const struct topology *t, const struct topology_edge *e, FI
 	put_number(out, "p99_ns", e->p99_ns);
 	put_number(out, "client_ns", e->client_ns);
 	put_number(out, "server_ns", e->server_ns);
-	if (e->client_ns >= 0 && e->server_ns >= 0)
-		fprintf(out, ",\"network_ns\":%lld", (long long)(e->client_ns - e->server_ns));
+	if (topology_network_ns(e) >= 0)
+		put_number(out, "network_ns", topology_network_ns(e));
+	if (e->calls)
+		fprintf(out, ",\"unpaired_share\":%.6f", 1.0 * e->unpaired / e->calls);
+	fputc(',', out);
+	put_json(out, "side", *e->side ? e->side : NULL);
 	fputc('}', out);
 }
 
@@ -197,7 +201,7 @@ static void write_json(const struct topology *t, const char *subtitle, FILE *out
 		put_edge(t, &t->edges[i], out);
 		first = false;
 	}
-	fputs("]}\n", out);
+	fputs("],\n\"latency\":\"" TOPOLOGY_RULE "\"}\n", out);
 }
 
 const struct topology_writer topology_json = {"json", write_json};

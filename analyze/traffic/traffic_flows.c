@@ -7,15 +7,21 @@
 #include "analyze/traffic/traffic.h"
 #include "analyze/traffic/traffic_twice.h"
 
+enum { CLIENT, SERVER, SIDES };
+
 struct flows {
-	struct figures *counted, *by_client, *by_server; /* the last two: same calls */
+	struct figures *counted;
+	struct figures *both[SIDES];  /* same calls, of connections with both ends */
+	struct figures *alone[SIDES]; /* calls of which only this end was recorded */
 };
 
 static void flows_free(struct flows *f)
 {
 	figures__free(f->counted);
-	figures__free(f->by_client);
-	figures__free(f->by_server);
+	for (int side = 0; side < SIDES; side++) {
+		figures__free(f->both[side]);
+		figures__free(f->alone[side]);
+	}
 }
 
 /* service is the client, peer the server. */
@@ -58,7 +64,9 @@ static int add_messages(struct traffic *t, struct flows *f)
 		if (is_counted(c, served))
 			err = figures__put(f->counted, &key, g);
 		if (!err && both_ends(t, c))
-			err = figures__put(served ? f->by_server : f->by_client, &key, g);
+			err = figures__put(f->both[served ? SERVER : CLIENT], &key, g);
+		else if (!err && is_counted(c, served))
+			err = figures__put(f->alone[served ? SERVER : CLIENT], &key, g);
 	}
 	return err;
 }
@@ -84,7 +92,8 @@ static int add_silent(struct traffic *t, struct flows *f)
 			traffic_datagram_peer(c, 0, 0, &addr, &d);
 		if (c->shares && t->conns[c->shares - 1]->messages)
 			continue;
-		if (c->twice || traffic_has_messages(c) || (d && (d->messages || (c->other && d->number < c->number))) ||
+		if (c->twice || traffic_has_messages(c) ||
+		    (d && (d->messages || (c->other && d->number < c->number))) ||
 		    (!c->bytes[0] && !c->bytes[1]))
 			continue;
 		key.protocol = strings__add(t->strings, span_of(c->tls ? "tls" : ""));
@@ -101,18 +110,63 @@ static void int_or_null(struct insert *in, bool known, int64_t v)
 		insert_null(in);
 }
 
-static void mean_or_null(struct insert *in, const struct figure *g)
-{
-	bool known = g && g->latency.cnt;
+/* What the latency of an edge is taken from: TOPOLOGY_RULE. */
+struct timed {
+	const char *side; /* NULL: no call has a latency */
+	struct latency latency;
+	double unpaired;
+};
 
-	int_or_null(in, known, known ? g->latency.sum / g->latency.cnt : 0);
+static int add_timed(struct timed *d, const struct figure *g, int side)
+{
+	static const char *const names[SIDES] = {"client", "server"};
+
+	if (!g)
+		return 0;
+	d->unpaired += g->unpaired;
+	if (g->latency.cnt)
+		d->side = d->side && d->side != names[side] ? "both" : names[side];
+	return latency__merge(&d->latency, &g->latency);
+}
+
+/* Of the calls of connections with both ends, one end's. */
+static int side_of(const struct figure *client, const struct figure *server)
+{
+	if (!client || !server)
+		return client ? CLIENT : SERVER;
+	return server->latency.cnt && server->latency.cnt >= 2 * client->latency.cnt ? SERVER
+										     : CLIENT;
+}
+
+static int find_timed(struct timed *d, const struct flows *f, const struct figure_key *key)
+{
+	const struct figure *both[SIDES] = {figures__find(f->both[CLIENT], key),
+					    figures__find(f->both[SERVER], key)};
+	int side = side_of(both[CLIENT], both[SERVER]), err = add_timed(d, both[side], side);
+
+	for (side = 0; side < SIDES && !err; side++)
+		err = add_timed(d, figures__find(f->alone[side], key), side);
+	return err;
+}
+
+static int64_t mean_of(const struct figure *g)
+{
+	return g && g->latency.cnt ? (int64_t)(g->latency.sum / g->latency.cnt) : -1;
 }
 
 static int write_flow(const struct traffic *t, struct insert *in, const struct flows *f,
 		      const struct figure *g)
 {
-	const struct latency *l = &g->latency;
+	const struct figure *ends[SIDES] = {figures__find(f->both[CLIENT], &g->key),
+					    figures__find(f->both[SERVER], &g->key)};
+	/* means of other calls would differ by more than the network's time */
+	bool alike = ends[CLIENT] && ends[SERVER] && side_of(ends[CLIENT], ends[SERVER]) == CLIENT;
+	int64_t client = alike ? mean_of(ends[CLIENT]) : -1,
+		server = alike ? mean_of(ends[SERVER]) : -1;
 	const char *protocol = strings__get(t->strings, g->key.protocol);
+	struct timed d = {0};
+	const struct latency *l = &d.latency;
+	int err = find_timed(&d, f, &g->key);
 
 	insert_text(in, strings__get(t->strings, g->key.service));
 	insert_text(in, strings__get(t->strings, g->key.peer));
@@ -124,11 +178,13 @@ static int write_flow(const struct traffic *t, struct insert *in, const struct f
 	int_or_null(in, l->cnt, latency__percentile(l, 50));
 	int_or_null(in, l->cnt, latency__percentile(l, 95));
 	int_or_null(in, l->cnt, latency__percentile(l, 99));
-	mean_or_null(in, g);
-	mean_or_null(in, figures__find(f->by_client, &g->key));
-	mean_or_null(in, figures__find(f->by_server, &g->key));
-	insert_int(in, llround(g->unpaired));
-	return insert_run(in);
+	int_or_null(in, l->cnt, l->cnt ? l->sum / l->cnt : 0);
+	int_or_null(in, client >= 0, client);
+	int_or_null(in, server >= 0, server);
+	insert_int(in, llround(d.unpaired < g->calls ? d.unpaired : g->calls));
+	insert_text(in, d.side);
+	latency__fini(&d.latency);
+	return err ? err : insert_run(in);
 }
 
 int traffic_write_flows(struct traffic *t)
@@ -137,17 +193,18 @@ int traffic_write_flows(struct traffic *t)
 	struct insert in = {0};
 	int err = figures__new(&f.counted);
 
-	if (!err)
-		err = figures__new(&f.by_client);
-	if (!err)
-		err = figures__new(&f.by_server);
+	for (int side = 0; side < SIDES && !err; side++) {
+		err = figures__new(&f.both[side]);
+		if (!err)
+			err = figures__new(&f.alone[side]);
+	}
 	if (!err)
 		err = add_messages(t, &f);
 	if (!err && !t->filtered)
 		err = add_silent(t, &f);
 	if (!err)
 		err = insert_open(&in, t->load->store,
-				  "INSERT INTO flow VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+				  "INSERT INTO flow VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	for (size_t i = 0; !err && i < figures__cnt(f.counted); i++)
 		err = write_flow(t, &in, &f, figures__get(f.counted, i));
 	insert_close(&in);

@@ -61,3 +61,18 @@ sed 1d chain.csv >listeners.csv
 for services in chain.csv listeners.csv; do
 	$obana query chain.obz --services $services "SELECT client, server, calls FROM edge ORDER BY 1, 2" --csv
 done
+
+# An edge shows one side's latency, and which: the client's, even where some of its calls are unpaired, unless the server paired twice as
+# many; the share of unpaired calls is of that side; a time in the network below 0 is none
+side() {
+	grep -vE "$2" "$TOP/tests/cli/traffic-client.obt" | "$TOP/$B/tests/tools/mkobz" part.obz || exit 1
+	for to in --json --dot; do $obana topology server.obz part.obz $to | grep -E 'app.u001b.*"http"|app.x1b|http.*p50'; done | sed "s/^/$1: /"
+}
+side whole '^NONE'
+side "a few missing" 'direction=1 .*position=(84|168|336) '
+side "most missing" 'direction=1 position=[0-9]{2,} '
+sed -E 's/^(payload connection=1 .* ts_ns=[0-9]+)0([0-9]{7} direction=0)/\19\2/' "$TOP/tests/cli/traffic-server.obt" | "$TOP/$B/tests/tools/mkobz" slow.obz || exit 1
+$obana query "SELECT client_ns < server_ns FROM flow WHERE client_ns" slow.obz client.obz --csv
+$obana topology slow.obz client.obz --json | grep -c '"network_ns":-'
+$obana topology slow.obz client.obz | grep -c -- ' -[0-9]'
+:
