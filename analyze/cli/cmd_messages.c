@@ -16,7 +16,7 @@
 enum { OPT_FORMAT, OPT_LIMIT, OPT_CSV, OPT_JSON };
 
 #define TEXT_COLUMNS                                                                               \
-	"time,latency_ns,protocol,role,service,peer,status,request_bytes,response_bytes,"          \
+	"time,latency_ns,protocol,role,service,peer,who,status,request_bytes,response_bytes,"          \
 	"connection,method,target"
 #define DATA_COLUMNS                                                                               \
 	"id,request_ns,response_ns,latency_ns,first_byte_ns,protocol,role,service,peer,method,"    \
@@ -27,7 +27,7 @@ enum { OPT_FORMAT, OPT_LIMIT, OPT_CSV, OPT_JSON };
 	"id, time, request_ns, response_ns, latency_ns, first_byte_ns, protocol, role, service, "  \
 	"peer, method, target, status, error, request_bytes, response_bytes, paired, oneway, "     \
 	"connection, transport, local_addr, local_port, remote_addr, remote_port, tls, pid, "      \
-	"comm, container_id, host, detail, peer_addr, client"
+	"comm, container_id, host, detail, peer_addr, client, who"
 
 struct opts {
 	struct common_opts common;
@@ -69,6 +69,7 @@ static const struct option_def options[] = {
 	 "with '",
 	 set, OPT_CSV},
 	{"json", 0, ARG_NONE, NULL, "print a JSON array of objects", set, OPT_JSON},
+	BY_OPTION,
 	THRIFT_OPTION,
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
@@ -294,6 +295,8 @@ static int run(int argc, char **argv)
 		err = -EINVAL;
 	}
 	o.style.human = o.style.format == TABLE_TEXT;
+	if (!err)
+		err = common_check_by(&o.common, "messages");
 	if (!err)
 		err = analysis__open(&a, &o.common, argv + rest, argc - rest, NULL);
 	code = err ? exit_code(err) : analysis__close(&a, messages(&o, &a));

@@ -56,6 +56,8 @@ static const struct option_def options[] = {
 	{"limit", 'n', ARG_REQUIRED, "N", "rows of a table (default: all)", set, OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL, "comma-separated values", set, OPT_CSV},
 	{"json", 0, ARG_NONE, NULL, "an array of objects", set, OPT_JSON},
+	BY_OPTION,
+	THRIFT_OPTION,
 	FILTER_OPTIONS,
 	SYMBOL_OPTIONS,
 	{0},
@@ -201,6 +203,8 @@ static int run_on(struct opts *o, const char *name, char *const *archives, size_
 		return EXIT_USAGE;
 	}
 	table_style_names(&o->style, o->common.load.names);
+	if (common_check_by(&o->common, "show"))
+		return EXIT_USAGE;
 	err = analysis__open(&a, &o->common, archives, cnt, NULL);
 	return err ? exit_code(err) : analysis__close(&a, show(o, &a, s));
 }

@@ -70,6 +70,8 @@ static const struct option_def options[] = {
 	 "show at most N services; those with the fewest calls are merged into one (default: 60 "
 	 "with --svg, else all; 0: all)",
 	 set, OPT_LIMIT},
+	BY_OPTION,
+	THRIFT_OPTION,
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
 	{0},
@@ -315,6 +317,8 @@ static int run(int argc, char **argv)
 		message_error("topology: no archive given; see obana topology --help");
 		err = -EINVAL;
 	}
+	if (!err)
+		err = common_check_by(&o.common, "topology");
 	if (!err)
 		err = analysis__open(&a, &o.common, argv + rest, argc - rest, NULL);
 	code = err ? exit_code(err) : analysis__close(&a, topology(&o, &a));

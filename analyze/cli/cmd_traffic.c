@@ -122,17 +122,27 @@ static const struct section rare[] = {
 
 static int set_by(struct opts *o, const struct option_def *def, const char *arg)
 {
+	bool any = false;
+
 	for (size_t len; *arg; arg += len + (arg[len] == ',')) {
 		int i;
 
 		len = strcspn(arg, ",");
+		any = true;
+		if (common_is_caller_key((struct span){arg, len})) {
+			int err = common_set_by(&o->common, def, (struct span){arg, len});
+
+			if (err)
+				return err;
+			continue;
+		}
 		i = option_choice(def, arg, len);
 		if (i < 0)
 			return i;
 		o->by |= 1u << i;
 	}
-	o->by_given = true;
-	return o->by ? 0 : option_error(def, "needs a name");
+	o->by_given = o->by;
+	return any ? 0 : option_error(def, "needs a name");
 }
 
 static int set(void *ctx, const struct option_def *def, const char *arg)
@@ -165,8 +175,10 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 static const struct option_def options[] = {
 	{.help = "Output"},
 	{"by", 0, ARG_REQUIRED, "LIST",
-	 "print only these tables: peer (bytes and connections), protocol, endpoint, caller, call",
-	 set, OPT_BY, .values = "peer, protocol, endpoint, caller, call", .list = true},
+	 "print only these tables: peer (bytes and connections), protocol, endpoint, caller, "
+	 "call; " BY_HELP,
+	 set, OPT_BY, .values = "peer, protocol, endpoint, caller, call, " CALLER_KEYS,
+	 .list = true},
 	{"interval", 'i', ARG_REQUIRED, "TIME",
 	 "print rows per interval, to show a surge and its source", set, OPT_INTERVAL},
 	{"rare", 0, ARG_NONE, NULL,
@@ -182,6 +194,7 @@ static const struct option_def options[] = {
 	 "print a JSON object of tables, with all rows and plain "
 	 "numbers",
 	 set, OPT_JSON},
+	THRIFT_OPTION,
 	MESSAGE_OPTIONS,
 	SERVICES_OPTION,
 	{0},
@@ -371,7 +384,7 @@ static bool check(const struct opts *o, int archives)
 	if (!archives)
 		message_error("traffic: no archive given; see obana traffic --help");
 	else if (o->rare && (o->by_given || o->common.load.traffic.interval_ns))
-		message_error("traffic: --rare excludes --by and --interval");
+		message_error("traffic: --rare excludes tables of --by, and --interval");
 	else if (o->style.format == TABLE_CSV && o->by & (o->by - 1))
 		message_error("traffic: --csv prints one table; --by names several");
 	else
@@ -387,6 +400,11 @@ static int run(int argc, char **argv)
 
 	if (!err && !check(&o, argc - rest))
 		err = -EINVAL;
+	if (!err)
+		err = common_check_by(&o.common, "traffic");
+	/* the rarest values of what is asked for */
+	if (o.rare && !o.common.by_cnt)
+		o.common.load.traffic.by_args = UINT32_MAX;
 	if (!err)
 		err = analysis__open(&a, &o.common, argv + rest, argc - rest, NULL);
 	code = err ? exit_code(err) : analysis__close(&a, traffic(&o, &a));

@@ -192,6 +192,9 @@ static int set_message_filter(struct message_filter *f, const struct option_def 
 	case OPTION_PEER:
 		f->peer = arg;
 		return 0;
+	case OPTION_DETAIL:
+		f->detail = arg;
+		return 0;
 	case OPTION_SERVICE:
 		f->service = arg;
 		return 0;
@@ -254,6 +257,81 @@ static int set_sample_filter(struct sample_filter *f, const struct option_def *d
 	}
 }
 
+static const char *const caller_keys[] = {
+#define CALLER_KEY(name, help) #name,
+#include "analyze/load/caller_keys.def"
+};
+enum { CALLER_KEY_CNT = sizeof(caller_keys) / sizeof(*caller_keys) };
+
+static bool is_thrift(struct span word)
+{
+	return word.len > 7 && !memcmp(word.p, "thrift:", 7);
+}
+
+static int caller_key(struct span word)
+{
+	for (int i = 0; i < CALLER_KEY_CNT; i++)
+		if (strlen(caller_keys[i]) == word.len && !memcmp(caller_keys[i], word.p, word.len))
+			return i;
+	return -1;
+}
+
+bool common_is_caller_key(struct span word)
+{
+	return is_thrift(word) || caller_key(word) >= 0;
+}
+
+int common_set_by(struct common_opts *o, const struct option_def *def, struct span word)
+{
+	enum caller_key *by = &o->load.traffic.by;
+	int i = caller_key(word);
+
+	if (is_thrift(word)) {
+		if (o->by_cnt == MAX_THRIFT_ARGS)
+			return option_error(def, "names more than %d arguments", MAX_THRIFT_ARGS);
+		o->by_names[o->by_cnt] = word.p + 7;
+		o->by_lens[o->by_cnt++] = word.len - 7;
+		return 0;
+	}
+	if (i < 0)
+		return option_error(def, "'%.*s' is none of %s", (int)word.len, word.p,
+				    def->values);
+	if (*by && *by != BY_NAME + 1 + (enum caller_key)i)
+		return option_error(def, "takes one of process, unit, client");
+	*by = BY_NAME + 1 + i;
+	return 0;
+}
+
+static int set_by(struct common_opts *o, const struct option_def *def, const char *arg)
+{
+	int err = *arg ? 0 : option_error(def, "needs a name");
+
+	for (size_t len; *arg && !err; arg += len + (arg[len] == ',')) {
+		len = strcspn(arg, ",");
+		err = common_set_by(o, def, (struct span){arg, len});
+	}
+	return err;
+}
+
+int common_check_by(struct common_opts *o, const char *command)
+{
+	for (size_t i = 0; i < o->by_cnt; i++) {
+		uint32_t found = 0;
+
+		for (size_t k = 0; k < o->thrift_arg_cnt; k++)
+			if (strlen(o->thrift_args[k].name) == o->by_lens[i] &&
+			    !memcmp(o->thrift_args[k].name, o->by_names[i], o->by_lens[i]))
+				found |= 1u << k;
+		if (!found) {
+			message_error("%s: --by: no --thrift-arg is named '%.*s'", command,
+				      (int)o->by_lens[i], o->by_names[i]);
+			return -EINVAL;
+		}
+		o->load.traffic.by_args |= found;
+	}
+	return 0;
+}
+
 int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 {
 	struct common_opts *o = ctx;
@@ -288,6 +366,8 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 		return set_moment(&o->load.to, def, arg);
 	case OPTION_SERVICES:
 		return set_services(o, arg);
+	case OPTION_BY:
+		return set_by(o, def, arg);
 	case OPTION_THRIFT_ARG:
 		return set_thrift_arg(o, def, arg);
 	default:

@@ -29,6 +29,8 @@ enum common_option {
 	OPTION_ROLE,
 	OPTION_CONNECTION,
 	OPTION_THRIFT_ARG,
+	OPTION_BY,
+	OPTION_DETAIL,
 	OPTION_PID,
 	OPTION_COMM,
 	OPTION_THREAD,
@@ -192,6 +194,23 @@ extern const char common_kinds[], common_protocols[];
 			common_option_set, OPTION_THRIFT_ARG                                       \
 	}
 
+/* Words of --by that tell callers of a name apart; the last one ends with a colon and a name. */
+#define CALLER_KEYS "process, unit, client, thrift:"
+#define BY_HELP                                                                                    \
+	"tell callers of the same name apart: process (NAME(PID)), unit (systemd unit or cgroup), " \
+	"client (address), thrift:NAME (value of that --thrift-arg)"
+#define BY_OPTION                                                                                  \
+	{                                                                                          \
+		"by", 0, ARG_REQUIRED, "LIST", BY_HELP, common_option_set, OPTION_BY,              \
+			.values = CALLER_KEYS, .list = true                                        \
+	}
+/* Takes a word of --by. -EINVAL: reported. */
+struct common_opts;
+int common_set_by(struct common_opts *o, const struct option_def *def, struct span word);
+bool common_is_caller_key(struct span word);
+/* To be called when all options are known. 0 or -EINVAL, reported. */
+int common_check_by(struct common_opts *o, const char *command);
+
 #define MESSAGE_OPTIONS                                                                            \
 	{.help = "Message filters (lists are comma-separated patterns with * and ?)"},             \
 		{"protocol",                                                                       \
@@ -254,6 +273,13 @@ extern const char common_kinds[], common_protocols[];
 		 "with these peers, by name (likewise) or address",                                \
 		 common_option_set,                                                                \
 		 OPTION_PEER},                                                                     \
+		{"detail",                                                                         \
+		 0,                                                                                \
+		 ARG_REQUIRED,                                                                     \
+		 "LIST",                                                                           \
+		 "with such a field of detail: NAME=VALUE",                                        \
+		 common_option_set,                                                                \
+		 OPTION_DETAIL},                                                                   \
 		{"connection",                                                                     \
 		 0,                                                                                \
 		 ARG_REQUIRED,                                                                     \

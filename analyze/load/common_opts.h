@@ -19,6 +19,8 @@ struct common_opts {
 	struct services *services;		    /* owned; load.traffic refers to it */
 	struct l7_arg thrift_args[MAX_THRIFT_ARGS]; /* strings owned, likewise */
 	size_t thrift_arg_cnt;
+	const char *by_names[MAX_THRIFT_ARGS]; /* of --by thrift:NAME */
+	size_t by_lens[MAX_THRIFT_ARGS], by_cnt;
 };
 
 #endif

@@ -29,6 +29,13 @@ struct moment {
 struct services;
 struct l7_arg;
 
+/* What tells callers of the same name apart. */
+enum caller_key {
+	BY_NAME,
+#define CALLER_KEY(name, help) BY_CALLER_##name,
+#include "analyze/load/caller_keys.def"
+};
+
 struct traffic_opts {
 	const struct services *services; /* NULL: none; must outlive the load */
 	struct message_filter filter;	 /* applies to message tables and statistics */
@@ -36,6 +43,8 @@ struct traffic_opts {
 	uint64_t max_messages;		 /* maximum rows of table message; 0: all */
 	const struct l7_arg *args;	 /* Thrift arguments to show; must outlive the load */
 	size_t arg_cnt;
+	enum caller_key by;
+	uint32_t by_args; /* bit by number in args: its value tells callers apart, too */
 };
 
 #define LOAD_KIND_LISTS 8

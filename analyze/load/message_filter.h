@@ -11,6 +11,7 @@
 /* Lists are comma-separated patterns with * and ?, case-insensitive. NULL: all. */
 struct message_filter {
 	const char *protocol, *method, *target, *peer, *role, *service;
+	const char *detail; /* KEY=VALUE of a field of the request or the response */
 	const char *status; /* 5xx also matches 500 to 599 */
 	uint64_t slower_ns; /* minimum latency; unpaired messages do not match */
 	bool errors;
@@ -23,6 +24,7 @@ struct message_facts {
 	struct span peer, peer_addr; /* a match of either is sufficient */
 	uint64_t latency_ns;
 	bool timed, error;
+	struct span detail[2];
 	int64_t connection;
 };
 

@@ -538,6 +538,7 @@ CREATE VIEW exchange AS -- messages with all that is known of them, as `obana me
 	-- detail: JSON
 	-- peer_addr: ADDRESS:PORT of a datagram
 	-- client: as the request itself names it: an address or a client id
+	-- who: made the request: pid, or ADDRESS:PORT
 SELECT m.id, strftime('%H:%M:%S', ifnull(m.request_ns, m.response_ns) / 1000000000, 'unixepoch', 'localtime') ||
 		printf('.%06d', ifnull(m.request_ns, m.response_ns) / 1000 % 1000000) AS time,
 	m.request_ns, m.response_ns, m.latency_ns, m.first_byte_ns, m.protocol, c.role, c.service, ifnull(m.peer, c.peer) AS peer, m.method, m.target,
@@ -546,7 +547,9 @@ SELECT m.id, strftime('%H:%M:%S', ifnull(m.request_ns, m.response_ns) / 10000000
 	m.detail, m.peer_addr,
 	CASE WHEN instr(m.detail, '"client":"') -- as the request itself names it: an address or a client id
 		THEN substr(m.detail, instr(m.detail, '"client":"') + 10,
-			instr(substr(m.detail, instr(m.detail, '"client":"') + 10), '"') - 1) END AS client
+			instr(substr(m.detail, instr(m.detail, '"client":"') + 10), '"') - 1) END AS client,
+	CASE WHEN c.role = 'client' OR c.transport LIKE 'unix%' THEN 'pid ' || CASE c.role WHEN 'client' THEN p.pid ELSE c.peer_pid END
+		ELSE ifnull(m.peer_addr, CASE WHEN instr(c.remote_addr, ':') THEN '[' || c.remote_addr || ']' ELSE c.remote_addr END || ':' || c.remote_port) END AS who
 FROM message m LEFT JOIN connection c ON c.id = m.connection_id LEFT JOIN process p ON p.id = c.process_id
 	LEFT JOIN capture a ON a.id = c.capture_id;
 

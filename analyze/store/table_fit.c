@@ -27,6 +27,7 @@ static const struct {
 	{"errors", CUT_READABLE},
 	{"rtt_ns", CUT_READABLE},
 	{"role", CUT_SHORT},
+	{"who", CUT_SHORT},
 };
 enum { SPARE_CNT = sizeof(spare) / sizeof(*spare) };
 

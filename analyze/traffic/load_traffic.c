@@ -265,12 +265,13 @@ static int traffic_begin(struct load *l, void **state)
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, t->spans[i]);
 	if (sqlite3_prepare_v2(store__db(l->store),
-			       "SELECT comm, container_id, pid FROM process WHERE id = ?", -1,
-			       &t->process, NULL) ||
-	    sqlite3_prepare_v2(store__db(l->store),
-			       "SELECT comm, container_id FROM process WHERE pid = ? AND "
-			       "capture_id = ? ORDER BY started_ns DESC LIMIT 1",
-			       -1, &t->process_of_pid, NULL))
+			       "SELECT comm, container_id, pid, cgroup FROM process WHERE id = ?",
+			       -1, &t->process, NULL) ||
+	    sqlite3_prepare_v2(
+		    store__db(l->store),
+		    "SELECT comm, container_id, pid, cgroup FROM process WHERE pid = ? AND "
+		    "capture_id = ? ORDER BY started_ns DESC LIMIT 1",
+		    -1, &t->process_of_pid, NULL))
 		return -EIO;
 	err = bulk_open(&t->message, l->store,
 			"INSERT INTO message VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");

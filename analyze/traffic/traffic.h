@@ -100,6 +100,7 @@ struct traffic {
 	size_t live_cnt, live_cap;
 	uint32_t capture; /* capture that payload currently comes from */
 	bool filtered;
+	uint64_t arg_names; /* distinct callers by values of arguments */
 	int64_t message_id;
 	struct unkept *unkept;
 	size_t unkept_cnt, unkept_cap;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Processes messages: a row in the table, a call in the aggregates. */
 #include "format/text.h"
+#include "analyze/load/detail.h"
 #include "analyze/traffic/traffic.h"
+#include "analyze/traffic/traffic_names.h"
 #include "analyze/traffic/traffic_note.h"
 #include "analyze/traffic/traffic_twice.h"
 
@@ -18,53 +20,16 @@ static void bind_span(struct bulk *in, struct span s)
 		bulk_null(in);
 }
 
-/* End of a JSON value that begins at p: the next comma or brace outside it. */
-static const char *value_end(const char *p, const char *end)
-{
-	unsigned depth = 0;
-	bool text = false;
-
-	for (; p < end; p++) {
-		if (text && *p == '\\') {
-			p++;
-		} else if (text) {
-			text = *p != '"';
-		} else if (*p == '"') {
-			text = true;
-		} else if (*p == '{' || *p == '[') {
-			depth++;
-		} else if ((*p == ',' || *p == '}' || *p == ']') && !depth) {
-			break;
-		} else if (*p == '}' || *p == ']') {
-			depth--;
-		}
-	}
-	return p < end ? p : end;
-}
-
-static bool has_key(struct span object, struct span key)
-{
-	const char *p = object.p + 1, *end = object.p + object.len;
-
-	while (p < end) {
-		const char *next = value_end(p, end);
-
-		if ((size_t)(next - p) > key.len && !memcmp(p, key.p, key.len) && p[key.len] == ':')
-			return true;
-		p = next + 1;
-	}
-	return false;
-}
-
 /* Adds the fields of the response that the request does not have. Keys contain no escapes. */
 static void add_fields(struct strbuf *b, struct span x, struct span y)
 {
 	const char *p = y.p + 1, *end = y.p + y.len - 1;
+	struct span value;
 
 	while (p < end) {
-		const char *next = value_end(p, end), *colon = memchr(p, ':', next - p);
+		const char *next = detail_value_end(p, end), *colon = memchr(p, ':', next - p);
 
-		if (!colon || !has_key(x, (struct span){p, colon - p})) {
+		if (!colon || !detail_find(x, (struct span){p + 1, colon - p - 2}, &value)) {
 			strbuf_add(b, ",", 1);
 			strbuf_add(b, p, next - p);
 		}
@@ -312,8 +277,11 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 		.response_bytes = a ? a->size : 0,
 		.connection_id = traffic_row(c),
 	};
+	uint32_t *caller = c->rec.role == ROLE_SERVER ? &edge.peer : &edge.service;
 	int err = 0;
 
+	if (t->load->opts.traffic.by_args && q)
+		*caller = traffic_name_with_args(t, *caller, q->detail);
 	if (t->figures) {
 		key = edge;
 		key.slot = slot_of(t, at_ns);
@@ -358,6 +326,7 @@ static bool is_wanted(struct conn *c, const struct l7_exchange *x, const struct 
 		.timed = x->paired,
 		.error = o->error,
 		.connection = traffic_row(c),
+		.detail = {q ? q->detail : span_of(""), a ? a->detail : span_of("")},
 	};
 
 	return message_filter_wants(&t->load->opts.traffic.filter, &facts);

@@ -17,6 +17,10 @@ uint32_t traffic_address_name(struct traffic *t, const struct conn *c, struct sp
 			      uint32_t port);
 /* Name of the other end of a Unix socket, by its pid. */
 uint32_t traffic_pid_name(struct traffic *t, const struct conn *c);
+/* The name of the recorded process's own end, as --by tells it from others of the name. */
+uint32_t traffic_split_name(struct traffic *t, const struct conn *c, uint32_t name);
+/* The caller's name with the values of the call's arguments that --by names. */
+uint32_t traffic_name_with_args(struct traffic *t, uint32_t name, struct span detail);
 /* Pid of the recorded process; 0: not known. */
 uint32_t traffic_pid(struct traffic *t, const struct conn *c);
 

@@ -88,6 +88,8 @@ static int name_processes(struct traffic *t)
 		if (own && !traffic_listener_name(t, c))
 			c->service = own->name;
 	}
+	for (size_t i = 0; i < t->conn_cnt && !err; i++)
+		t->conns[i]->service = traffic_split_name(t, t->conns[i], t->conns[i]->service);
 	free(v);
 	return err;
 }
@@ -100,6 +102,9 @@ static uint32_t peer_name(struct traffic *t, const struct conn *c)
 	/* A client may be named by what it listens on. */
 	if (c->other && c->rec.role == ROLE_SERVER)
 		return t->conns[c->other - 1]->service;
+	if (t->load->opts.traffic.by == BY_CALLER_client && c->rec.role == ROLE_SERVER &&
+	    c->rec.remote_addr.len && !traffic_is_unix(c))
+		return strings__add(t->strings, c->rec.remote_addr);
 	if (service)
 		return service;
 	if (c->shares && !c->other)
