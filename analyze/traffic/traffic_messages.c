@@ -308,7 +308,7 @@ static struct span name_span(const struct traffic *t, uint32_t id)
 
 static bool is_wanted(struct conn *c, const struct l7_exchange *x, const struct outcome *o)
 {
-	const struct l7_message *m = x->request ? x->request : x->response;
+	const struct l7_message *q = x->request, *a = x->response, *m = q ? q : a;
 	struct traffic *t = c->traffic;
 	const struct conn *other;
 	struct span addr;
