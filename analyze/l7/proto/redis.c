@@ -91,21 +91,28 @@ static enum walk bulk(struct l7_cursor *c, int64_t len, struct span *s, uint64_t
 	return memcmp(l7_take(c, 2), "\r\n", 2) ? WALK_BAD : WALK_OK;
 }
 
-/* Walks one value of any type. If the cursor is at the end and *over is set, the value is complete
- * on the wire except for `over` bytes. */
-static enum walk value(struct l7_cursor *c, unsigned depth, uint64_t *over)
+/* What a walk found besides the end of the value. */
+struct found {
+	uint64_t over;	      /* the value is complete on the wire except for these bytes */
+	const uint8_t *error; /* the first error: the value, or within it (EXEC, scripts) */
+};
+
+/* Walks one value of any type. */
+static enum walk value(struct l7_cursor *c, unsigned depth, struct found *f)
 {
 	struct span head, text;
 	uint64_t elements;
 	int64_t n;
 
-	if (*over || c->p == c->end)
+	if (f->over || c->p == c->end)
 		return WALK_CUT;
 	head = line(c);
 	if (c->cut)
 		return WALK_CUT;
 	if (!head.len)
 		return WALK_BAD;
+	if (!f->error && (*head.p == '-' || *head.p == '!'))
+		f->error = (const uint8_t *)head.p;
 	switch (*head.p) {
 	case '+':
 	case '-':
@@ -118,8 +125,9 @@ static enum walk value(struct l7_cursor *c, unsigned depth, uint64_t *over)
 	case '$':
 	case '=':
 	case '!':
-		return number((struct span){head.p + 1, head.len - 1}, &n) ? bulk(c, n, &text, over)
-									   : WALK_BAD;
+		return number((struct span){head.p + 1, head.len - 1}, &n)
+			       ? bulk(c, n, &text, &f->over)
+			       : WALK_BAD;
 	case '*':
 	case '~':
 	case '>':
@@ -134,13 +142,13 @@ static enum walk value(struct l7_cursor *c, unsigned depth, uint64_t *over)
 		return WALK_BAD;
 	elements = n < 0 ? 0 : *head.p == '%' || *head.p == '|' ? 2 * n : n;
 	for (uint64_t i = 0; i < elements; i++) {
-		enum walk w = value(c, depth + 1, over);
+		enum walk w = value(c, depth + 1, f);
 
 		if (w != WALK_OK)
 			return w;
 	}
 	/* An attribute precedes the value it belongs to. */
-	return *head.p == '|' ? value(c, depth, over) : WALK_OK;
+	return *head.p == '|' ? value(c, depth, f) : WALK_OK;
 }
 
 /* ---- requests ---- */
@@ -336,14 +344,14 @@ static int64_t response(struct redis *r, struct l7_parser *parser, const struct 
 			struct l7_message *m)
 {
 	struct l7_cursor c = l7_cursor(v), word;
-	uint64_t over = 0;
+	struct found f = {0};
 	enum walk w;
 
 	/* Elements look like replies, but no replies come while no request is waiting. */
 	r->in_rest &= !l7_pending(parser, 0);
 	if (r->in_rest && *v->p != '>')
 		return v->known;
-	w = value(&c, 0, &over);
+	w = value(&c, 0, &f);
 	if (w == WALK_BAD)
 		return L7_BAD;
 	if (w == WALK_CUT && !v->cut && !v->full)
@@ -358,19 +366,19 @@ static int64_t response(struct redis *r, struct l7_parser *parser, const struct 
 		m->detail = span_of(L7_NO_END);
 	}
 	m->kinds = kind_of(v);
-	m->is_error = *v->p == '-' || *v->p == '!';
+	m->is_error = f.error;
 	m->status = (struct span){"OK", 2};
 	if (m->is_error) {
 		/* The first word is the error kind: ERR, WRONGTYPE, MOVED. */
-		word = l7_cursor(v);
-		if (*v->p == '!')
+		word = l7_cursor_at(f.error, v->p + v->len - f.error);
+		if (*f.error == '!')
 			line(&word);
-		m->status = (struct span){(const char *)word.p + (*v->p == '-'), 0};
+		m->status = (struct span){(const char *)word.p + (*f.error == '-'), 0};
 		while ((const uint8_t *)m->status.p + m->status.len < v->p + v->len &&
 		       m->status.len < 32 && m->status.p[m->status.len] > ' ')
 			m->status.len++;
 	}
-	return c.p - v->p + over;
+	return c.p - v->p + f.over;
 }
 
 static int64_t redis_parse(struct l7_parser *parser, const struct l7_view *v, struct l7_message *m)
