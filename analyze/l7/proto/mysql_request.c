@@ -80,7 +80,7 @@ static const struct command {
 	[0x0f] = {"TIME", false},
 	[0x10] = {"DELAYED_INSERT", false},
 	[COM_CHANGE_USER] = {"CHANGE_USER", false},
-	[COM_BINLOG_DUMP] = {"BINLOG_DUMP", false},
+	[COM_BINLOG_DUMP] = {"BINLOG_DUMP", true},
 	[0x13] = {"TABLE_DUMP", false},
 	[0x14] = {"CONNECT_OUT", false},
 	[0x15] = {"REGISTER_SLAVE", false},
@@ -92,7 +92,7 @@ static const struct command {
 	[0x1b] = {"SET_OPTION", false},
 	[COM_STMT_FETCH] = {"FETCH", false},
 	[0x1d] = {"DAEMON", false},
-	[COM_BINLOG_DUMP_GTID] = {"BINLOG_DUMP_GTID", false},
+	[COM_BINLOG_DUMP_GTID] = {"BINLOG_DUMP_GTID", true},
 	[COM_RESET_CONNECTION] = {"RESET_CONNECTION", false},
 };
 
@@ -120,7 +120,7 @@ static int64_t command(struct mysql *s, struct l7_parser *parser, const struct m
 	if (m->type == L7_REQUEST)
 		m->id = order_push(&s->order, bulk ? COM_STMT_EXECUTE : cmd);
 	/* The event stream to a replica never ends. */
-	m->opaque_after = m->waits = cmd == COM_BINLOG_DUMP || cmd == COM_BINLOG_DUMP_GTID;
+	m->opaque_after = cmd == COM_BINLOG_DUMP || cmd == COM_BINLOG_DUMP_GTID;
 	s->synced = true;
 	return 4 + k->len;
 }

@@ -340,13 +340,45 @@ static uint32_t kind_of(const struct l7_view *v)
 	}
 }
 
+/*
+ * SYNC and PSYNC make a stream of the connection: the reply, a dump without CRLF behind it,
+ * commands that have no replies. Newlines keep the connection alive until the reply. Returns 0 if
+ * this is not the reply to one of them.
+ */
+static int64_t begins_stream(struct l7_parser *parser, const struct l7_view *v,
+			     struct l7_message *m)
+{
+	const struct l7_message *req = l7_pending(parser, 0);
+	bool sync = req && l7_is(req->method, "SYNC");
+	struct l7_cursor c = l7_cursor(v);
+
+	if (!sync && !(req && l7_is(req->method, "PSYNC")))
+		return 0;
+	if (*v->p == '\n') {
+		m->type = L7_SKIP;
+		return 1;
+	}
+	if (*v->p != (sync ? '$' : '+'))
+		return 0;
+	line(&c);
+	if (c.cut)
+		return 0;
+	m->type = L7_RESPONSE;
+	m->opaque_after = true;
+	m->status = (struct span){"OK", 2};
+	return c.p - v->p;
+}
+
 static int64_t response(struct redis *r, struct l7_parser *parser, const struct l7_view *v,
 			struct l7_message *m)
 {
 	struct l7_cursor c = l7_cursor(v), word;
 	struct found f = {0};
+	int64_t stream = begins_stream(parser, v, m);
 	enum walk w;
 
+	if (stream)
+		return stream;
 	/* Elements look like replies, but no replies come while no request is waiting. */
 	r->in_rest &= !l7_pending(parser, 0);
 	if (r->in_rest && *v->p != '>')
