@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A known number of events for the probes exec, bind, oom, mount, cap. Each mode waits for a byte
- * on stdin before it starts, and prints its pid and what it did.
+ * A known number of events for the probes exec, bind, oom, mount, cap, tcp. Each mode waits for a
+ * byte on stdin before it starts, and prints its pid and what it did.
  *
  *   security exec N    N programs run that exit with 3, N calls that fail with ENOENT, N with
  *                      EACCES; and one each of: arguments of 40 KB, run and not found; run by a
@@ -16,10 +16,15 @@
  *   security cap N     N calls that need CAP_SYS_BOOT; N by another user, denied, who reads
  *                      /proc/1/stat; N in a user namespace of its own, denied, and N that need
  * CAP_SYS_CHROOT in that
+ *   security tcp N     in a network namespace of its own: N connections that move TCP_ASKED and
+ *                      TCP_ANSWERED bytes, N connects refused; and those of tcp_once()
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <linux/types.h>
 #include <pthread.h>
 #include <sched.h>
@@ -29,6 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -275,6 +281,134 @@ static int do_bind(int cnt, char *dir)
 	}
 	printf("bind %d %d %d\n", bound, listening, in_use);
 	bind_once(dir);
+	return 0;
+}
+
+/* ---- tcp ---- */
+
+enum { TCP_ASKED = 1000, TCP_ANSWERED = 30000, TCP_TIMEOUTS = 3, TCP_PATIENCE_MS = 500 };
+
+static int tcp_bound(int family, const char *address, int *port)
+{
+	int fd = socket(family, SOCK_STREAM, 0);
+
+	*port = 0;
+	return bind_to(fd, family, address, port) ? -1 : fd;
+}
+
+/* Returns errno of connect(). */
+static int tcp_connect(int fd, int family, const char *address, int port)
+{
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(port)};
+	bool v4 = family == AF_INET;
+
+	inet_pton(family, address, v4 ? (void *)&in.sin_addr : (void *)&in6.sin6_addr);
+	return connect(fd, v4 ? (void *)&in : (void *)&in6, v4 ? sizeof(in) : sizeof(in6)) ? errno
+											   : 0;
+}
+
+static bool tcp_move(int from, int to, size_t len)
+{
+	static char bytes[TCP_ANSWERED];
+
+	return send(from, bytes, len, 0) == (ssize_t)len &&
+	       recv(to, bytes, len, MSG_WAITALL) == (ssize_t)len;
+}
+
+/* The client closes first, or the server by a reset. */
+static bool tcp_talk(int listener, int family, const char *address, int port, bool reset)
+{
+	struct linger at_once = {.l_onoff = 1};
+	int client = socket(family, SOCK_STREAM, 0), server;
+	bool good = !tcp_connect(client, family, address, port);
+	char end;
+
+	server = accept(listener, NULL, NULL);
+	good = tcp_move(client, server, TCP_ASKED) && tcp_move(server, client, TCP_ANSWERED) &&
+	       good;
+	if (reset) {
+		setsockopt(server, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+		close(server);
+		good &= recv(client, &end, 1, 0) < 0 && errno == ECONNRESET;
+		close(client);
+	} else {
+		close(client);
+		good &= !recv(server, &end, 1, 0);
+		close(server);
+	}
+	return good;
+}
+
+/* Connects to a listener with a full queue, which drops what comes: TCP_TIMEOUTS fail, one is given
+ * up. Returns the number of ETIMEDOUT. */
+static int tcp_time_out(void)
+{
+	int port, listener = tcp_bound(AF_INET, "127.0.0.1", &port), cnt = 0, error;
+	int full = socket(AF_INET, SOCK_STREAM, 0), given_up = socket(AF_INET, SOCK_STREAM, 0);
+	struct pollfd waiting[TCP_TIMEOUTS];
+	socklen_t len = sizeof(error);
+	unsigned patience = TCP_PATIENCE_MS;
+
+	listen(listener, 0);
+	tcp_connect(full, AF_INET, "127.0.0.1", port);
+	fcntl(given_up, F_SETFL, O_NONBLOCK);
+	tcp_connect(given_up, AF_INET, "127.0.0.1", port);
+	close(given_up);
+	for (int i = 0; i < TCP_TIMEOUTS; i++) {
+		waiting[i].fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		waiting[i].events = POLLOUT;
+		setsockopt(waiting[i].fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience,
+			   sizeof(patience));
+		tcp_connect(waiting[i].fd, AF_INET, "127.0.0.1", port);
+	}
+	for (int i = 0; i < TCP_TIMEOUTS; i++) {
+		poll(&waiting[i], 1, 60000);
+		error = 0;
+		getsockopt(waiting[i].fd, SOL_SOCKET, SO_ERROR, &error, &len);
+		cnt += error == ETIMEDOUT;
+		close(waiting[i].fd);
+	}
+	close(full);
+	close(listener);
+	return cnt;
+}
+
+/* Another two connections: by IPv6, and ended by a reset. */
+static void tcp_once(int listener, int port)
+{
+	int port6, listener6 = tcp_bound(AF_INET6, "::1", &port6);
+	bool by6;
+
+	listen(listener6, BACKLOG);
+	by6 = tcp_talk(listener6, AF_INET6, "::1", port6, false);
+	printf("once %d %d %d\n", by6, tcp_talk(listener, AF_INET, "127.0.0.1", port, true),
+	       tcp_time_out());
+}
+
+static int do_tcp(int cnt, char *dir)
+{
+	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	int port, closed_port, listener, talked = 0, refused = 0;
+	struct stat ns = {0};
+
+	if (unshare(CLONE_NEWNET) || ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCSIFFLAGS, &lo)) {
+		printf("skip: no network namespace: %s\n", strerror(errno));
+		return 0;
+	}
+	stat("/proc/thread-self/ns/net", &ns);
+	listener = tcp_bound(AF_INET, "127.0.0.1", &port);
+	tcp_bound(AF_INET, "127.0.0.1", &closed_port);
+	listen(listener, BACKLOG);
+	for (int i = 0; i < cnt; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		refused += tcp_connect(fd, AF_INET, "127.0.0.1", closed_port) == ECONNREFUSED;
+		close(fd);
+		talked += tcp_talk(listener, AF_INET, "127.0.0.1", port, false);
+	}
+	printf("tcp %d %d\nat %lu %d %d\n", talked, refused, ns.st_ino, port, closed_port);
+	tcp_once(listener, port);
 	return 0;
 }
 
@@ -604,7 +738,7 @@ int main(int argc, char **argv)
 		int (*run)(int cnt, char *dir);
 	} modes[] = {
 		{"exec", do_exec},   {"bind", do_bind}, {"oom", do_oom},
-		{"mount", do_mount}, {"cap", do_cap},
+		{"mount", do_mount}, {"cap", do_cap},	{"tcp", do_tcp},
 	};
 
 	struct stat net = {0};

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * TCP connections: how long connect() takes or why it fails, and what a connection did in its life.
+ *
+ *   client  CLOSE -> SYN_SENT           by the process that connects
+ *           SYN_SENT -> ESTABLISHED     softirq: connected
+ *           SYN_SENT -> CLOSE           sk_err: why; 0: the program gave up
+ *   server  -> SYN_RECV -> ESTABLISHED  softirq: nobody's yet
+ *   both    -> FIN_WAIT1, LAST_ACK      by the process that closes
+ *           -> CLOSE                    the row is sent, unless it is nobody's
+ *           tcp_destroy_sock            by the process that closes after a reset: the row is sent
+ *
+ * Rows are sent at CLOSE where possible, as tcp_disconnect() clears the counters afterwards.
+ */
+#include "bpf/event.bpf.h"
+#include "bpf/net/net_kernel.bpf.h"
+#include "bpf/probe/tcp.h"
+
+const volatile __u64 tcp_min_ns;	    /* connects of this length or more become events */
+const volatile __u64 tcp_tick_ns = 4000000; /* of jiffies */
+
+enum {
+	TCP_ESTABLISHED = 1,
+	TCP_SYN_SENT,
+	TCP_SYN_RECV,
+	TCP_CLOSE = 7,
+	TCP_CLOSE_WAIT,
+};
+enum { SOCK_DONE = 1 }; /* bit of skc_flags: a FIN was received */
+enum { CHRONO_BUSY, CHRONO_RWND_LIMITED, CHRONO_SNDBUF_LIMITED }; /* enum tcp_chrono, minus 1 */
+
+struct sock___tcp {
+	struct {
+		unsigned long skc_flags;
+	} __sk_common;
+	int sk_err;
+} __attribute__((preserve_access_index));
+struct minmax_sample {
+	__u32 v;
+} __attribute__((preserve_access_index));
+struct minmax {
+	struct minmax_sample s[3];
+} __attribute__((preserve_access_index));
+struct tcp_sock___life {
+	__u64 bytes_sent, bytes_retrans, bytes_received;
+	__u32 segs_out, segs_in, total_retrans, srtt_us, snd_cwnd, lost, chrono_stat[3];
+	struct minmax rtt_min;
+} __attribute__((preserve_access_index));
+
+/* sockaddr_in, sockaddr_in6 */
+struct tcp_in {
+	__u16 family, port;
+	__u32 addr;
+	__u64 zero;
+};
+struct tcp_in6 {
+	__u16 family, port;
+	__u32 flow;
+	__u8 addr[16];
+	__u32 scope;
+};
+
+struct tcp_conn {
+	__u64 begin_ns; /* of the handshake; 0: before the capture */
+	__u64 end_ns;	/* 0: it is open */
+	__u64 who;	/* 0: nobody yet */
+	__u16 role;
+	__u16 connected, failed;
+	__u16 error; /* that ended it */
+	char comm[WIRE_COMM_LEN];
+};
+/* By struct sock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u64);
+	__type(value, struct tcp_conn);
+} tcp_conns SEC(".maps");
+
+static __always_inline void tcp_unseen(void)
+{
+	struct metric_key key = {};
+
+	count_add(PROBE_tcp, SERIES_tcp_unseen, &key, 0);
+}
+
+static __always_inline void tcp_owned_by_current(struct tcp_conn *conn)
+{
+	conn->who = bpf_get_current_pid_tgid();
+	bpf_get_current_comm(conn->comm, sizeof(conn->comm));
+}
+
+static __always_inline void tcp_begin(struct sock *sk, __u32 role)
+{
+	struct tcp_conn conn = {.begin_ns = bpf_ktime_get_ns(), .role = role};
+	__u64 id = (__u64)sk;
+	int err;
+
+	if (bpf_map_lookup_elem(&tcp_conns, &id))
+		tcp_unseen(); /* its end */
+	if (role == ROLE_CLIENT) {
+		tcp_owned_by_current(&conn);
+		if (!is_recorded(conn.who >> 32)) {
+			bpf_map_delete_elem(&tcp_conns, &id);
+			return;
+		}
+	}
+	err = bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_ANY);
+	if (err)
+		loss_count(LOSS_PENDING);
+}
+
+/* A connection whose beginning was not seen. */
+static __always_inline struct tcp_conn *tcp_add(struct sock *sk)
+{
+	struct tcp_conn conn = {.connected = 1};
+	__u64 id = (__u64)sk;
+	int err;
+
+	err = bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_NOEXIST);
+	if (err)
+		loss_count(LOSS_PENDING);
+	return bpf_map_lookup_elem(&tcp_conns, &id);
+}
+
+/* Returns the length of the addresses of both ends, structs sockaddr. */
+static __always_inline __u32 tcp_put_addresses(char *text, struct sock *sk)
+{
+	struct tcp_in6 *in6 = (void *)text;
+	struct tcp_in *in = (void *)text;
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {
+		in[0].family = in[1].family = AF_INET;
+		in[0].addr = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+		in[1].addr = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+		return sizeof(*in);
+	}
+	in6[0].family = in6[1].family = AF_INET6;
+	BPF_CORE_READ_INTO(&in6[0].addr, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
+	BPF_CORE_READ_INTO(&in6[1].addr, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr8);
+	return sizeof(*in6);
+}
+
+#define TCP_PUT_ENDS(e, sk)                                                                        \
+	do {                                                                                       \
+		(e)->local = (e)->remote = tcp_put_addresses((e)->text, sk);                       \
+		(e)->local_port = bpf_ntohs(BPF_CORE_READ((struct inet_sock *)(sk), inet_sport));  \
+		(e)->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));            \
+		(e)->netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);                  \
+	} while (0)
+
+/* A function, as its key would be too much for the stack together with those of its callers. */
+static __noinline int tcp_count_connect(struct sock *sk, __u64 ns, __u32 error, bool failed)
+{
+	struct metric_key key = {};
+	__u32 v4[4] = {0, 0, bpf_htonl(0xffff)};
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {
+		v4[3] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+		__builtin_memcpy(key.part, v4, sizeof(v4));
+	} else {
+		bpf_probe_read_kernel(
+			key.part, 16,
+			__builtin_preserve_access_index(&sk->__sk_common.skc_v6_daddr));
+	}
+	key.part[TCP_PART_PORT] = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	key.part[TCP_PART_ERROR] = error;
+	hist_add_coarse(PROBE_tcp, failed ? SERIES_tcp_failed : SERIES_tcp_connect, &key, ns);
+	return 0;
+}
+
+static __always_inline void tcp_connect_end(struct sock *sk, struct tcp_conn *conn, bool failed)
+{
+	__u64 ns = bpf_ktime_get_ns() - conn->begin_ns;
+	__u32 error = failed ? BPF_CORE_READ((struct sock___tcp *)sk, sk_err) : 0;
+	struct event_tcp_connect *e;
+
+	tcp_count_connect(sk, ns, error, failed);
+	if (ns < tcp_min_ns)
+		return;
+	e = EVENT_BEGIN_OF(tcp, tcp_connect, SERIES_EVENTS, conn->who >> 32, ENTRY_INTERRUPT,
+			   conn->who, conn->comm);
+	if (!e)
+		return;
+	TCP_PUT_ENDS(e, sk);
+	e->duration_ns = ns;
+	e->failed = failed;
+	e->error = error;
+	e->retransmits = BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
+	EVENT_SEND(tcp_connect, e, ENTRY_INTERRUPT, e->local + e->remote);
+}
+
+static __always_inline void tcp_put_life(struct event_tcp_close *e, struct sock *sk)
+{
+	struct tcp_sock___life *tp = (void *)sk;
+	unsigned long flags = BPF_CORE_READ((struct sock___tcp *)sk, __sk_common.skc_flags);
+
+	e->bytes_sent = BPF_CORE_READ(tp, bytes_sent) - BPF_CORE_READ(tp, bytes_retrans);
+	/* It counts the sequence number of a FIN as well. */
+	e->bytes_received = BPF_CORE_READ(tp, bytes_received);
+	if (flags >> SOCK_DONE & 1 && e->bytes_received)
+		e->bytes_received--;
+	e->segments_sent = BPF_CORE_READ(tp, segs_out);
+	e->segments_received = BPF_CORE_READ(tp, segs_in);
+	e->retransmits = BPF_CORE_READ(tp, total_retrans);
+	e->rtt_ns = (__u64)BPF_CORE_READ(tp, srtt_us) * 1000 >> 3;
+	e->min_rtt_ns = (__u64)BPF_CORE_READ(tp, rtt_min.s[0].v) * 1000;
+	if (e->min_rtt_ns == (__u64)~0U * 1000)
+		e->min_rtt_ns = 0; /* not measured */
+	e->lost = BPF_CORE_READ(tp, lost);
+	e->rwnd_limited_ns = BPF_CORE_READ(tp, chrono_stat[CHRONO_RWND_LIMITED]) * tcp_tick_ns;
+	e->sndbuf_limited_ns = BPF_CORE_READ(tp, chrono_stat[CHRONO_SNDBUF_LIMITED]) * tcp_tick_ns;
+	/* tcp_get_info_chrono_stats() */
+	e->busy_ns = BPF_CORE_READ(tp, chrono_stat[CHRONO_BUSY]) * tcp_tick_ns +
+		     e->rwnd_limited_ns + e->sndbuf_limited_ns;
+}
+
+static __always_inline void tcp_send_close(struct sock *sk, const struct tcp_conn *conn)
+{
+	__u64 end_ns = conn->end_ns ? conn->end_ns : bpf_ktime_get_ns();
+	struct event_tcp_close *e;
+
+	if (!is_recorded(conn->who >> 32))
+		return;
+	e = EVENT_BEGIN_OF(tcp, tcp_close, SERIES_tcp_close_events, conn->who >> 32,
+			   ENTRY_INTERRUPT, conn->who, conn->comm);
+	if (!e)
+		return;
+	TCP_PUT_ENDS(e, sk);
+	e->ts_ns = end_ns;
+	e->role = conn->role;
+	e->error = conn->error;
+	e->duration_ns = conn->begin_ns ? end_ns - conn->begin_ns : 0;
+	tcp_put_life(e, sk);
+	EVENT_SEND(tcp_close, e, ENTRY_INTERRUPT, e->local + e->remote);
+}
+
+static __always_inline int tcp_change(struct sock *sk, int old, int new)
+{
+	__u64 id = (__u64)sk;
+	struct tcp_conn *conn;
+	bool open;
+	int error;
+
+	if (new == TCP_SYN_SENT || new == TCP_SYN_RECV) {
+		/* Simultaneous open: still the client's. */
+		if (old != TCP_SYN_SENT)
+			tcp_begin(sk, new == TCP_SYN_SENT ? ROLE_CLIENT : ROLE_SERVER);
+		return 0;
+	}
+	conn = bpf_map_lookup_elem(&tcp_conns, &id);
+	if (new == TCP_ESTABLISHED) {
+		if (!conn)
+			return 0;
+		conn->connected = 1;
+		if (conn->role == ROLE_CLIENT)
+			tcp_connect_end(sk, conn, false);
+		return 0;
+	}
+	if (old == TCP_SYN_SENT) {
+		if (!conn || new != TCP_CLOSE)
+			return 0;
+		conn->failed = 1;
+		tcp_connect_end(sk, conn, true);
+		return 0;
+	}
+	open = old == TCP_ESTABLISHED || old == TCP_CLOSE_WAIT;
+	if (new == TCP_CLOSE_WAIT || (!open && new != TCP_CLOSE))
+		return 0;
+	if (!conn && open)
+		conn = tcp_add(sk);
+	if (!conn)
+		return 0;
+	if (!conn->connected && open) {
+		conn->connected = 1;
+		tcp_unseen(); /* the handshake's end */
+	}
+	error = BPF_CORE_READ((struct sock___tcp *)sk, sk_err);
+	if (!conn->who && open && (new != TCP_CLOSE || !error)) {
+		tcp_owned_by_current(conn);
+		if (!is_recorded(conn->who >> 32)) {
+			bpf_map_delete_elem(&tcp_conns, &id);
+			return 0;
+		}
+	}
+	if (new != TCP_CLOSE)
+		return 0;
+	conn->end_ns = bpf_ktime_get_ns();
+	conn->error = error;
+	if (!conn->who)
+		return 0; /* the process will close it */
+	if (conn->connected)
+		tcp_send_close(sk, conn);
+	bpf_map_delete_elem(&tcp_conns, &id);
+	return 0;
+}
+
+SEC("?raw_tp/inet_sock_set_state")
+int tcp_state(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct sock *sk = (void *)ctx->args[0];
+
+	if (!enabled || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
+		return 0;
+	return tcp_change(sk, ctx->args[1], ctx->args[2]);
+}
+
+SEC("?raw_tp/tcp_destroy_sock")
+int tcp_destroy(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct sock *sk = (void *)ctx->args[0];
+	struct tcp_conn *found, conn;
+	__u64 id = (__u64)sk;
+
+	found = bpf_map_lookup_elem(&tcp_conns, &id);
+	if (!found)
+		return 0;
+	conn = *found;
+	bpf_map_delete_elem(&tcp_conns, &id);
+	if (!enabled || conn.failed)
+		return 0;
+	if (!conn.connected) {
+		if (conn.role == ROLE_CLIENT)
+			tcp_unseen();
+		return 0;
+	}
+	if (!conn.who)
+		tcp_owned_by_current(&conn);
+	tcp_send_close(sk, &conn);
+	return 0;
+}
