@@ -154,7 +154,7 @@ static void outcome_of(struct outcome *o, const struct conn *c, const struct l7_
 	o->error = (a && a->is_error) || (q && q->is_error);
 	o->oneway = q && (q->type == L7_ONEWAY || (!a && q->waits && x->why == L7_UNANSWERED));
 	o->unpaired = !x->paired && !o->oneway;
-	if (!o->unpaired || !is_unanswered(c, l7, x))
+	if (!o->unpaired || o->status.len || !is_unanswered(c, l7, x))
 		return;
 	snprintf(o->text, sizeof(o->text), "no answer: %s after %s",
 		 ends[c->how < CLOSE_UNSEEN ? c->how : CLOSE_OTHER],
