@@ -6,11 +6,10 @@
 #include "bpf/wire.h"
 
 #define NET_MAX_PAYLOAD 65536u /* --payload's upper bound; a power of two */
-#define NET_FRAMES_MAX 16384u  /* bytes of HTTP/2 frames in a record, */
-#define NET_FRAMES_MORE 10240u /* additional bytes to complete a header block */
+#define NET_FRAMES_MAX 16384u	/* bytes of HTTP/2 frames in a record, */
+#define NET_FRAMES_MORE 10240u	/* additional bytes to complete a header block */
 #define NET_UNIX_PATH 108
-#define NET_UNSURE_MAX 4096 /* bytes captured per direction while --l7 does not know the protocol  \
-			     */
+#define NET_UNSURE_MAX 4096 /* bytes captured per direction while --l7 does not know the protocol */
 #define NET_GONE_SOCKS 6    /* per net_gone query: a raw_tp has twelve arguments */
 #define NET_GONE_TCP 1u	    /* added to an address (a multiple of 8): no CLOSE was seen */
 
@@ -39,13 +38,13 @@ struct net_addr {
 enum net_sock_flags {
 	NET_CLIENT = 1,
 	NET_SERVER = 2,
-	NET_SAMPLED_OUT = 4,  /* payload not captured because of --sample */
-	NET_OPENED = 8,	      /* opened during the capture: opened_ns is exact */
-	NET_SEQ = 16,	      /* << enum net_dir: seq is known */
-	NET_TLS = 64,	      /* payload is captured in the TLS library */
-	NET_SHARE = 128,      /* entry for the traffic of another process on the socket */
-	NET_SHARED = 256,     /* a NET_SHARE entry exists for the socket */
-	NET_RESET = 512,      /* closed by the peer's RST */
+	NET_SAMPLED_OUT = 4, /* payload not captured because of --sample */
+	NET_OPENED = 8,	     /* opened during the capture: opened_ns is exact */
+	NET_SEQ = 16,	     /* << enum net_dir: seq is known */
+	NET_TLS = 64,	     /* payload is captured in the TLS library */
+	NET_SHARE = 128,     /* entry for the traffic of another process on the socket */
+	NET_SHARED = 256,    /* a NET_SHARE entry exists for the socket */
+	NET_RESET = 512,     /* closed by the peer's RST */
 	NET_TIMED_OUT = 1024, /* closed because no acknowledgement came */
 };
 
@@ -94,7 +93,7 @@ struct net_sock {
 	};
 	union {
 		struct {
-			__u32 left[2]; /* rest of a message that spans several calls */
+			__u32 left[2];	 /* rest of a message that spans several calls */
 			union {
 				__u32 unsure[2]; /* --l7: bytes captured while unknown */
 				__u32 single[2]; /* without --l7: size of the last complete
@@ -106,8 +105,8 @@ struct net_sock {
 			__u32 frame_head[2]; /* header bytes seen so far, at most four */
 		};
 	};
-	__u64 plain[2]; /* NET_TLS: plaintext bytes */
-	__u64 key;	/* address of its struct sock, as a number */
+	__u64 plain[2];	 /* NET_TLS: plaintext bytes */
+	__u64 key;	 /* address of its struct sock, as a number */
 };
 /* The kernel's allocator adds 64 bytes and rounds up to 256; the next size is 512. */
 _Static_assert(sizeof(struct net_sock) <= 192, "an entry takes twice its memory");
@@ -185,7 +184,7 @@ struct net_ring {
 /* Offset of a record that does not fit into the ring. */
 #define NET_RING_ASIDE(ring_sz) (((ring_sz) + NET_RECORD_SZ(NET_MAX_PAYLOAD)) & ~7ULL)
 /* Leaves room after the start of any record for an offset and a length below the limit. */
-#define NET_SCRATCH_SZ(ring_sz)                                                                    \
+#define NET_SCRATCH_SZ(ring_sz) \
 	(NET_RING_DATA + NET_RING_ASIDE(ring_sz) + NET_RECORD_SZ(2 * NET_MAX_PAYLOAD))
 /* Elements for uprobes, after one for each CPU. A uprobe's program can be preempted while it holds
  * one; the next on the same CPU then needs another. */
