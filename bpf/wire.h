@@ -206,7 +206,8 @@ struct target_proc {
 	X(NET_OTHERS, "l4", "call counted twice: too many sockets shared by processes")           \
 	X(RING_EVENT, "ring", "event: ring buffer full")                                           \
 	X(PENDING, "probe", "operation not followed to its end: table full")                       \
-	X(OFFCPU_UNSEEN, "offcpu", "wait whose end was not seen: no program ran at that switch")
+	X(OFFCPU_UNSEEN, "offcpu", "wait whose end was not seen: no program ran at that switch") \
+	X(FILE_PATHS, "file", "call: path not stored, table of files full")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

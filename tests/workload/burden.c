@@ -11,6 +11,7 @@
  *   burden signals SECONDS    sends itself a signal that it handles
  *   burden binds SECONDS      binds a socket to a port
  *   burden reads SECONDS DEV  reads 4 KiB of the device, past the page cache
+ *   burden preads SECONDS     reads a byte of this program's file, from the page cache
  *
  * Prints the number of repetitions.
  */
@@ -195,6 +196,16 @@ static void reads(void)
 		     "read");
 }
 
+static void preads(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	char byte;
+
+	need(fd >= 0, "open");
+	for (; now() < end_s; count++)
+		need(pread(fd, &byte, 1, 0) == 1, "pread");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -202,7 +213,8 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} modes[] = {{"forks", forks},	     {"threads", threads}, {"switches", switches},
 		     {"mappings", mappings}, {"opens", opens},	   {"calls", calls},
-		     {"signals", signals},   {"binds", binds},	   {"reads", reads}};
+		     {"signals", signals},   {"binds", binds},	   {"reads", reads},
+		     {"preads", preads}};
 
 	if (argc < 3)
 		return 2;

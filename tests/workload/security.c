@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A known number of events for the probes exec, bind, oom, mount, cap, tcp. Each mode waits for a
- * byte on stdin before it starts, and prints its pid and what it did.
+ * A known number of events for the probes exec, bind, oom, mount, cap, tcp, file. Each mode waits
+ * for a byte on stdin before it starts, and prints its pid and what it did.
  *
  *   security exec N    N programs run that exit with 3, N calls that fail with ENOENT, N with
  *                      EACCES; and one each of: arguments of 40 KB, run and not found; run by a
@@ -18,6 +18,8 @@
  * CAP_SYS_CHROOT in that
  *   security tcp N     in a network namespace of its own: N connections that move TCP_ASKED and
  *                      TCP_ANSWERED bytes, N connects refused; and those of tcp_once()
+ *   security file N    N writes and reads of f-plain, N more of a pipe and of memory, N reads that
+ *                      fail with EINVAL; and those of file_once(). Prints the account of each file
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,9 +41,11 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -731,14 +735,113 @@ static int do_cap(int cnt, char *dir)
 	return 0;
 }
 
+/* ---- file ---- */
+
+/* What was done to a file under one of its names. */
+struct account {
+	const char *name;
+	long reads, read_bytes, writes, written_bytes, syncs;
+};
+
+static void did_read(struct account *a, long n)
+{
+	a->reads++;
+	a->read_bytes += n;
+}
+
+static void did_write(struct account *a, long n)
+{
+	a->writes++;
+	a->written_bytes += n;
+}
+
+static void did_sync(struct account *a, long failed)
+{
+	a->syncs += !failed;
+}
+
+static void account_print(const struct account *a)
+{
+	printf("%s %ld %ld %ld %ld %ld\n", a->name, a->reads, a->read_bytes, a->writes,
+	       a->written_bytes, a->syncs);
+}
+
+static int file_new(const char *name)
+{
+	return open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+}
+
+/* Each of the other calls once; a file that is renamed and removed while it is open; copies within
+ * the kernel, the last one to a pipe. */
+static void file_once(int to_pipe)
+{
+	struct account a = {.name = "f-a"}, b = {.name = "f-b"}, c = {.name = "f-c"},
+		       gone = {.name = "f-b (deleted)"};
+	char room[3000] = {0};
+	struct iovec v[] = {{room, 100}, {room + 100, 400}};
+	int fd = file_new("f-a"), to = file_new("f-c");
+
+	did_write(&a, write(fd, room, sizeof(room)));
+	did_write(&a, writev(fd, v, 2));
+	did_write(&a, pwritev(fd, v, 2, 1000));
+	did_write(&a, pwritev2(fd, v, 2, 2000, 0));
+	lseek(fd, 0, SEEK_SET);
+	did_read(&a, readv(fd, v, 2));
+	did_read(&a, preadv(fd, v, 2, 10));
+	did_read(&a, preadv2(fd, v, 2, 20, 0));
+	did_sync(&a, fsync(fd));
+	did_sync(&a, fdatasync(fd));
+	did_sync(&a, sync_file_range(fd, 0, 4096, SYNC_FILE_RANGE_WRITE));
+	rename("f-a", "f-b");
+	for (int i = 0; i < 7; i++)
+		did_write(&b, pwrite(fd, room, 2, i));
+	unlink("f-b");
+	for (int i = 0; i < 5; i++)
+		did_read(&gone, pread(fd, room, 30, i));
+	lseek(fd, 0, SEEK_SET);
+	did_read(&gone, sendfile(to, fd, NULL, 1000));
+	did_write(&c, 1000);
+	did_read(&gone, copy_file_range(fd, NULL, to, NULL, 700, 0));
+	did_write(&c, 700);
+	did_read(&gone, sendfile(to_pipe, fd, NULL, 600));
+	account_print(&a);
+	account_print(&b);
+	account_print(&gone);
+	account_print(&c);
+}
+
+static int do_file(int cnt, char *dir)
+{
+	struct account plain = {.name = "f-plain"}, memory = {.name = "memfd:f-memory (deleted)"};
+	int pipes[2], fd, failed = 0, mem = memfd_create("f-memory", 0);
+	char room[100] = {0};
+
+	if (chdir(dir) || pipe(pipes))
+		return 1;
+	fd = file_new("f-plain");
+	for (int i = 0; i < cnt; i++) {
+		did_write(&plain, write(fd, room, sizeof(room)));
+		did_read(&plain, pread(fd, room, 50, i));
+		did_write(&memory, write(mem, room, 10));
+		failed += pread(fd, room, 50, -2) < 0 && errno == EINVAL;
+		if (write(pipes[1], room, 1) != 1 || read(pipes[0], room, 1) != 1)
+			return 1;
+	}
+	file_once(pipes[1]);
+	account_print(&plain);
+	account_print(&memory);
+	printf("failed %d\n", failed);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(int cnt, char *dir);
 	} modes[] = {
-		{"exec", do_exec},   {"bind", do_bind}, {"oom", do_oom},
-		{"mount", do_mount}, {"cap", do_cap},	{"tcp", do_tcp},
+		{"exec", do_exec}, {"bind", do_bind}, {"oom", do_oom},	 {"mount", do_mount},
+		{"cap", do_cap},   {"tcp", do_tcp},   {"file", do_file},
 	};
 
 	struct stat net = {0};
