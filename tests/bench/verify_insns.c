@@ -23,7 +23,7 @@
 #include "record/probe/probe.h"
 #include "obrec.skel.h"
 
-enum { PROGRAMS_MAX = 96, LOG_SZ = 1 << 20, LOG_STATS = 4, CODE_SZ = 1 << 18 };
+enum { PROGRAMS_MAX = 256, LOG_SZ = 1 << 20, LOG_STATS = 4, CODE_SZ = 1 << 18 };
 
 struct verified {
 	char *log[PROGRAMS_MAX];
@@ -155,8 +155,10 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 				print_reason(bpf_program__name(p), v->log[i]);
 			bad += !loaded || insns < 0 || insns >= limit || shares;
 		}
-		if (++i == PROGRAMS_MAX)
-			break;
+		if (++i == PROGRAMS_MAX) {
+			printf("# more than %d programs\n", PROGRAMS_MAX);
+			return bad + 1;
+		}
 	}
 	return bad;
 }
