@@ -207,6 +207,7 @@ struct target_proc {
 	X(RING_EVENT, "ring", "event: ring buffer full")                                           \
 	X(PENDING, "probe", "operation not followed to its end: table full")                       \
 	X(OFFCPU_UNSEEN, "offcpu", "wait whose end was not seen: no program ran at that switch") \
+	X(WAKER_UNSEEN, "wakers", "waker of a wait not known: woken before it was long enough to count") \
 	X(FILE_PATHS, "file", "call: path not stored, table of files full")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,

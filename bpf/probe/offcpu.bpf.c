@@ -14,7 +14,7 @@
  * first. A wait outside system calls (page fault, stop signal) is not followed by such a hook; its
  * stack is walked when the wait starts.
  */
-#include "bpf/core.bpf.h"
+#include "bpf/probe/offcpu.bpf.h"
 
 const volatile __u64 offcpu_period_ns = 10000000;
 const volatile __u64 offcpu_min_ns = 0;
@@ -26,12 +26,7 @@ __u32 offcpu_thin;
 /* System call exits are not hooked: stacks are walked when a wait starts. */
 bool offcpu_early;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32); /* tid */
-	__type(value, struct offcpu_thread);
-} offcpu_threads SEC(".maps");
+struct offcpu_threads_map offcpu_threads SEC(".maps");
 
 /* The thread running on this CPU has a pending sample; avoids the map lookup for all others. One
  * cache line per CPU. */
@@ -188,19 +183,22 @@ __noinline int offcpu_leave(__u32 tid, __u32 tgid, __u32 state, __u32 is_kernel)
 __noinline int offcpu_arrive_begin(__u32 tid)
 {
 	struct offcpu_thread *t = bpf_map_lookup_elem(&offcpu_threads, &tid);
-	__u64 now, weight;
+	__u64 now, since, weight;
 	struct scratch *s;
 
 	if (!t || !t->since_ns)
 		return 0;
 	now = bpf_ktime_get_ns();
-	weight = weigh(t, now - t->since_ns);
+	since = t->since_ns;
+	weight = weigh(t, now - since);
 	t->since_ns = 0;
 	if (!weight)
 		return 0;
 	s = scratch_claim(ENTRY_TRACEPOINT);
 	if (!s)
 		return 0;
+	if (wakers_on)
+		wakers_tell(tid, since, now, weight);
 	begin_sample(s, t, tid, weight + t->due_ns,
 		     now); /* due_ns: pending from a wait without a later hook */
 	s->sample.kernel_stack = t->kernel_stack;

@@ -38,6 +38,8 @@ bool features_has_tracepoint(const struct features *f, const char *group, const 
 
 /* Returns true if the kernel has a function of exactly this name. */
 bool features_has_function(const struct features *f, const char *name);
+/* Address of a symbol of the kernel's code; 0: there is none, or addresses are hidden. */
+uint64_t features_symbol(const char *name);
 /* Tries to attach to `func`. On failure the reason is in `why` (one line). */
 bool features_try_fentry(const struct features *f, const char *func, char *why, size_t why_sz);
 bool features_try_kprobe(const char *func, char *why, size_t why_sz);

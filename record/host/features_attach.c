@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,21 +15,33 @@
 
 enum { KERNEL_ENOTSUPP = 524 }; /* include/linux/errno.h; not part of the user-space headers */
 
-bool features_has_function(const struct features *f, const char *name)
+/* Finds a symbol of the kernel's code; its address is 0 where it is hidden. */
+static bool find_symbol(const char *name, uint64_t *address)
 {
 	char line[256], symbol[128], type;
 	bool found = false;
-	FILE *syms;
+	FILE *syms = fopen("/proc/kallsyms", "re");
 
-	if (f->kernel_btf)
-		return features_btf_id(f, name, BTF_KIND_FUNC);
-	syms = fopen("/proc/kallsyms", "re");
 	while (syms && !found && fgets(line, sizeof(line), syms))
-		found = sscanf(line, "%*x %c %127s", &type, symbol) == 2 &&
+		found = sscanf(line, "%" SCNx64 " %c %127s", address, &type, symbol) == 3 &&
 			(type == 't' || type == 'T') && !strcmp(symbol, name);
 	if (syms)
 		fclose(syms);
 	return found;
+}
+
+uint64_t features_symbol(const char *name)
+{
+	uint64_t address;
+
+	return find_symbol(name, &address) ? address : 0;
+}
+
+bool features_has_function(const struct features *f, const char *name)
+{
+	uint64_t address;
+
+	return f->kernel_btf ? features_btf_id(f, name, BTF_KIND_FUNC) : find_symbol(name, &address);
 }
 
 static void explain(int err, const char *what, const char *option, char *why, size_t why_sz)
