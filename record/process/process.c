@@ -290,10 +290,15 @@ int tracker__drain(struct tracker *t)
 
 /* ---- what samples ask ---- */
 
-/* A sampled process that is in no table: its fork was not seen, and it may already be gone. */
+/*
+ * A process with records that is in no table: its fork was not seen, and it may already be gone.
+ * Or it is no target, but woke one up or sent it a signal.
+ */
 static struct process *stranger(struct tracker *t, uint32_t tgid, const char *comm, uint64_t ts_ns)
 {
-	struct process *p = scan_adopt(t, tgid, false);
+	bool target = t->opts.target.all || !t->opts.store ||
+		      unwind_store__has_target(t->opts.store, tgid);
+	struct process *p = target ? scan_adopt(t, tgid, false) : scan_bystander(t, tgid);
 
 	if (p)
 		return p;

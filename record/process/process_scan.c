@@ -31,24 +31,39 @@ static bool is_own(const struct tracker *t, uint32_t tgid, uint32_t ppid)
 	return tgid == nursery || ppid == nursery || tgid == t->opts.uprobes_pid;
 }
 
-struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
+/* Adds a running process from /proc; NULL: it is gone, or obrec's. */
+static struct process *add_running(struct tracker *t, uint32_t tgid, bool *is_kernel)
 {
-	struct process *p = table_live(t, tgid);
 	uint64_t now = clock_now_ns(); /* later events have a side-band record */
 	struct procfs_stat st;
-	int err;
+	struct process *p;
 
-	if (p || tgid == t->self || procfs_stat(t->proc, tgid, &st) || st.state == 'Z' ||
+	if (tgid == t->self || procfs_stat(t->proc, tgid, &st) || st.state == 'Z' ||
 	    st.state == 'X' || is_own(t, tgid, st.ppid))
-		return p;
+		return NULL;
 	p = table_add(t, tgid, st.ppid, start_time(t, &st));
 	if (!p)
 		return NULL;
 	identity_set_comm(&p->identity, span_of(st.comm));
+	p->known_ns = p->maps_as_of_ns = now;
+	*is_kernel = st.flags & PROCFS_PF_KTHREAD;
+	return p;
+}
+
+struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
+{
+	struct process *p = table_live(t, tgid);
+	bool is_kernel;
+	int err;
+
+	if (p)
+		return p;
+	p = add_running(t, tgid, &is_kernel);
+	if (!p)
+		return NULL;
 	p->by_match = match;
 	table_set_target(t, p, true);
-	p->known_ns = p->maps_as_of_ns = now;
-	if (st.flags & PROCFS_PF_KTHREAD)
+	if (is_kernel)
 		return p;
 	err = tracker_read_maps(t, p, true);
 	p->unreadable = err == -EACCES || err == -EPERM;
@@ -57,6 +72,16 @@ struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match)
 	/* A target may exit before its first sample is handled, so it is described at once. For a
 	 * whole system it is done at the first sample. */
 	if (!t->opts.target.all)
+		tracker_describe(t, p);
+	return p;
+}
+
+struct process *scan_bystander(struct tracker *t, uint32_t tgid)
+{
+	bool is_kernel;
+	struct process *p = table_live(t, tgid) ?: add_running(t, tgid, &is_kernel);
+
+	if (p)
 		tracker_describe(t, p);
 	return p;
 }

@@ -124,6 +124,8 @@ void tracker_check_dying(struct tracker *t, bool at_once);
 
 /* Adopts a running process from /proc; NULL: it is gone. `match`: it matches the target itself. */
 struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match);
+/* Adds a running process that is not a target, but did something to one; NULL: it is gone. */
+struct process *scan_bystander(struct tracker *t, uint32_t tgid);
 /* Empties the rings of the side-band during a long scan. */
 void scan_breathe(void *tracker);
 /* Adopts a candidate, if it matches and is not known yet. */

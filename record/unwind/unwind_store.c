@@ -353,6 +353,15 @@ static void note_proc(struct unwind_store *s, uint32_t tgid, const struct proc *
 		target_proc__note(s->maps.target_procs, tgid, value);
 }
 
+bool unwind_store__has_target(const struct unwind_store *s, uint32_t tgid)
+{
+	struct proc value;
+
+	return s->memory ? *find(s, tgid) != NULL
+			 : !bpf_map_lookup_elem(s->maps.procs, &tgid, &value) &&
+				   value.flags & PROC_TARGET;
+}
+
 int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 			  uint32_t jit_binary, const struct range *ranges, size_t range_cnt)
 {

@@ -47,6 +47,8 @@ void unwind_store__drop(struct unwind_store *s, const struct unwind_place *at);
  */
 int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 			  uint32_t jit_binary, const struct range *ranges, size_t range_cnt);
+/* Whether the kernel side records the process: it was published as a target, or is the child of one. */
+bool unwind_store__has_target(const struct unwind_store *s, uint32_t tgid);
 /* Writes a process's value to the cache that samples check first (wire.h); NULL: removes it. */
 void target_proc__note(struct target_proc *procs, uint32_t tgid, const struct proc *value);
 int unwind_store__remove(struct unwind_store *s, uint32_t tgid);

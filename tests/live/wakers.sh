@@ -109,3 +109,4 @@ unknown=$(lost "$T/b.obz")
 within "a waker that is not a target: waits it ended (not known or lost: $unknown)" "$(pairs "$T/b.obz" "wk-writer${tab}wk-reader")" $((50 - unknown)) 51
 is "its stack" "$(sql "$T/b.obz" "SELECT DISTINCT coalesce(st.error, 'complete') FROM sample s JOIN thread t ON t.id = s.thread_id JOIN process p ON p.id = t.process_id
 	JOIN stack st ON st.id = s.stack_id WHERE s.kind = 'wakeup' AND p.comm = 'wk-writer'")" "stack not taken"
+is "which is not recorded for it" "$(sql "$T/b.obz" "SELECT group_concat(DISTINCT t.comm) FROM sample s JOIN thread t ON t.id = s.thread_id WHERE kind = 'offcpu'")" wk-reader
