@@ -23,6 +23,37 @@ static bool is_class(const char *pattern, const char *text)
 	       !strcasecmp(pattern + 1, "xx") && *text == *pattern && strlen(text) == 3;
 }
 
+/* The placeholders of folded names also match what they stand for. */
+static bool matches_unfolded(const char *pattern, const char *text)
+{
+	static const struct {
+		const char *holder, *glob;
+	} holders[] = {{"{n}", "@({n}|+([0-9]))"}, {"{id}", "@({id}|+([[:alnum:]]))"}};
+	char glob[5 * MAX_TEXT + 1];
+	size_t len = 0;
+	bool any = false;
+
+	while (*pattern) {
+		size_t i = 0;
+
+		/* what would be an operator here was none before */
+		if (strchr("?*+@!", *pattern) && pattern[1] == '(')
+			return false;
+		while (i < 2 && strncasecmp(pattern, holders[i].holder, strlen(holders[i].holder)))
+			i++;
+		if (i == 2) {
+			glob[len++] = *pattern++;
+			continue;
+		}
+		any = true;
+		memcpy(glob + len, holders[i].glob, strlen(holders[i].glob));
+		len += strlen(holders[i].glob);
+		pattern += strlen(holders[i].holder);
+	}
+	glob[len] = 0;
+	return any && !fnmatch(glob, text, FNM_CASEFOLD | FNM_EXTMATCH);
+}
+
 bool patterns_match(const char *list, struct span s)
 {
 	char text[MAX_TEXT], pattern[MAX_TEXT];
@@ -33,7 +64,8 @@ bool patterns_match(const char *list, struct span s)
 	for (size_t len; *list; list += len + (list[len] == ',')) {
 		len = strcspn(list, ",");
 		copy(pattern, (struct span){list, len});
-		if (!fnmatch(pattern, text, FNM_CASEFOLD) || is_class(pattern, text))
+		if (!fnmatch(pattern, text, FNM_CASEFOLD) || is_class(pattern, text) ||
+		    matches_unfolded(pattern, text))
 			return true;
 	}
 	return false;

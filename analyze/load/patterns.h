@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Comma-separated patterns with * and ?, case-insensitive: the arguments of filters. NULL matches
- * everything. */
+ * everything. {n} also matches a number and {id} a word, as names are shown in reports. */
 #ifndef ANALYZE_PATTERNS_H
 #define ANALYZE_PATTERNS_H
 

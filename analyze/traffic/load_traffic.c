@@ -256,7 +256,8 @@ static int traffic_begin(struct load *l, void **state)
 	t->several = calloc(l->captures->cnt + 1, sizeof(*t->several));
 	if (!t->spans || !t->scales || !t->boot || !t->several || strings__new(&t->strings) ||
 	    intern__new(&t->addresses) || payload_order__new(&t->order, feed) ||
-	    (wants_figures(l) && figures__new(&t->figures)) ||
+	    (wants_figures(l) &&
+	     (figures__new(&t->figures) || name_shapes__new(&t->shapes))) ||
 	    ((wants_figures(l) || load__wants(l, "flow")) && figures__new(&t->edges)) ||
 	    ((load__wants(l, "rate") || load__wants(l, "surge")) &&
 	     rates__new(&t->rates, t->start_ns)))
@@ -368,6 +369,8 @@ static int traffic_finish(struct load *l, void *state)
 	if (!err && load__wants(l, "clock_offset"))
 		err = traffic_write_offsets(t);
 	if (!err && t->figures)
+		err = traffic_fold_targets(t);
+	if (!err && t->figures)
 		err = traffic_write_figures(t);
 	if (!err && load__wants(l, "flow"))
 		err = traffic_write_flows(t);
@@ -405,6 +408,7 @@ static void traffic_free(void *state)
 	free(t->held);
 	free(t->unkept);
 	figures__free(t->figures);
+	name_shapes__free(t->shapes);
 	figures__free(t->edges);
 	rates__free(t->rates);
 	strings__free(t->strings);

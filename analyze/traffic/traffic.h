@@ -13,6 +13,7 @@
 #include "analyze/l7/engine/arena.h"
 #include "analyze/l7/engine/l7.h"
 #include "analyze/load/load.h"
+#include "analyze/traffic/name_shapes.h"
 #include "analyze/traffic/traffic_scale.h"
 
 /* Where calls ended in a direction's stream, and when. Only the marks with the smallest hashes are
@@ -88,6 +89,8 @@ struct traffic {
 	struct strings *strings;
 	struct intern *addresses;
 	struct figures *figures; /* of requests; NULL: not wanted */
+	struct name_shapes *shapes;
+	size_t learn_at; /* number of aggregates at which shapes are learned early */
 	struct rates *rates;	 /* over time; NULL: not wanted */
 	struct figures *edges;	 /* by connection instead of method and target; NULL: not wanted */
 	sqlite3_stmt *process;	 /* selects a process by row id */
@@ -154,6 +157,8 @@ void traffic_message(void *conn, struct l7_conn *l7, const struct l7_exchange *x
 int traffic_write_connections(struct traffic *t);
 /* Marks aggregates of which all calls were recorded at their other end, too. 0 or -ENOMEM. */
 int traffic_mark_repeats(const struct traffic *t);
+/* Folds the targets of aggregates by their shapes. 0 or -ENOMEM. */
+int traffic_fold_targets(struct traffic *t);
 int traffic_write_figures(struct traffic *t);
 /* other: its other end, if recorded. */
 int traffic_add_rate(const struct conn *c, const struct conn *other, uint32_t peer,

@@ -252,6 +252,28 @@ static double weigh(struct conn *c, const struct l7_exchange *x, bool call)
 	return weight;
 }
 
+/* Many names of one shape are folded before they reach the limit of aggregates. */
+enum { LEARN_CNT = 1 << 16 };
+
+int traffic_fold_targets(struct traffic *t)
+{
+	uint32_t server = strings__add(t->strings, span_of("server"));
+
+	return name_shapes__learn(t->shapes, t->strings, server, &t->figures);
+}
+
+static int fold_early(struct traffic *t)
+{
+	size_t cnt = figures__cnt(t->figures);
+	int err;
+
+	if (cnt < LEARN_CNT || cnt < t->learn_at || figures__merged(t->figures))
+		return 0;
+	err = traffic_fold_targets(t);
+	t->learn_at = 2 * figures__cnt(t->figures);
+	return err;
+}
+
 static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_ns, double weight,
 		       const struct outcome *o)
 {
@@ -286,8 +308,15 @@ static int add_figures(struct conn *c, const struct l7_exchange *x, uint64_t at_
 		key = edge;
 		key.slot = slot_of(t, at_ns);
 		key.method = part_of(t, BY_METHOD, (q ? q : a)->method);
-		key.target = part_of(t, BY_TARGET, (q ? q : a)->target);
+		key.target =
+			part_of(t, BY_TARGET,
+				name_shapes__fold(
+					t->shapes,
+					c->rec.role == ROLE_SERVER ? key.service : key.peer,
+					key.protocol, (q ? q : a)->target));
 		err = figures__add(t->figures, &key, &what);
+		if (!err)
+			err = fold_early(t);
 	}
 	if (t->edges && !err) {
 		if (other) /* datagrams are distinguished by the client's socket */
