@@ -41,7 +41,8 @@ bool features_has_function(const struct features *f, const char *name)
 {
 	uint64_t address;
 
-	return f->kernel_btf ? features_btf_id(f, name, BTF_KIND_FUNC) : find_symbol(name, &address);
+	return f->kernel_btf ? features_btf_id(f, name, BTF_KIND_FUNC)
+			     : find_symbol(name, &address);
 }
 
 static void explain(int err, const char *what, const char *option, char *why, size_t why_sz)

@@ -224,6 +224,13 @@ int unwind_store__publish(struct unwind_store *s, uint32_t tgid, uint32_t flags,
 	return 0;
 }
 
+static uint32_t fake_bystander; /* the kernel side has not taken it for a target */
+
+bool unwind_store__has_target(const struct unwind_store *s, uint32_t tgid)
+{
+	return tgid != fake_bystander;
+}
+
 void unwind_store__reclaim(struct unwind_store *s, uint64_t now_ns)
 {
 }

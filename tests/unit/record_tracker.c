@@ -572,6 +572,31 @@ static void test_identity(void)
 	gone(150);
 }
 
+/* A record of a process in no table: it is a target if the kernel side took it for one, else it has
+ * a row and nothing more. */
+static void test_unknown(void)
+{
+	uint32_t pid = 170;
+	struct target_spec spec = {.pids = &pid, .pid_cnt = 1};
+	struct tracker *t;
+
+	fake_process(170, 1, "asked", "/", NULL);
+	fake_process(171, 170, "child", "/", NULL);
+	fake_process(172, 1, "sender", "/", NULL);
+	t = make(&spec);
+	fake_bystander = 172;
+	CHECK(tracker__thread(t, 171, 171, "child", t0) &&
+		      tracker__thread(t, 172, 172, "sender", t0),
+	      "");
+	table_publish(t);
+	CHECK(tracker__live_targets(t) == 2 && fake_proc[170] && fake_proc[171] && !fake_proc[172],
+	      "%zu targets", tracker__live_targets(t));
+	CHECK(fake_count(0, "process ", "pid=172") == 1, "");
+	end(t);
+	fake_bystander = 0;
+	gone(170), gone(171), gone(172);
+}
+
 /* The file of a mapping has been replaced by another, by a FIFO, or is no ELF. */
 static void test_files(void)
 {
@@ -731,6 +756,7 @@ int main(void)
 	test_ended_unseen();
 	test_lost();
 	test_identity();
+	test_unknown();
 	test_files();
 	test_holes();
 	snprintf(cmd, sizeof(cmd), "rm -r %s", root);
