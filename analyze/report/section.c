@@ -96,8 +96,8 @@ char *section_sql(const struct section *s, const struct named_kind *kind)
 	return b.p;
 }
 
-/* Tables under the weight views (stack_id: a column, see store__tables_of). Sections use weights
- * aggregated in memory by function instead. */
+/* Tables under the weight views (stack_id: a column, see store__tables_of). Sections that read the
+ * views use weights aggregated in memory by function instead. */
 static const char *const rows[] = {"sample", "frame", "stack", "stack_frame", "stack_id", NULL};
 
 static bool is_rows(const char *table)
@@ -106,6 +106,16 @@ static bool is_rows(const char *table)
 		if (!strcmp(*r, table))
 			return true;
 	return false;
+}
+
+/* Whether the SQL itself names the table, not only a view that it reads. Names in it are surrounded
+ * by spaces. */
+static bool is_named(const struct section *s, const char *table)
+{
+	char word[32];
+
+	snprintf(word, sizeof(word), " %s ", table);
+	return strstr(s->sql, word);
 }
 
 int section_prepare(const struct section *s, struct load *l)
@@ -119,6 +129,8 @@ int section_prepare(const struct section *s, struct load *l)
 
 		l->opts.weights |= samples;
 		err = name_set_add(&l->wanted, samples ? "function" : tables.v[i]);
+		if (samples && !err && is_named(s, tables.v[i])) /* stacks of events */
+			err = name_set_add(&l->wanted, tables.v[i]);
 	}
 	name_set_fini(&tables);
 	free(sql);
