@@ -58,6 +58,7 @@ probe() {
 head_row
 probe syscall calls - syscount -p PID
 probe open opens - opensnoop -p PID
+probe lock handovers -
 probe file preads - filetop -p PID
 probe signal signals - sigsnoop -p PID
 probe bind binds - bindsnoop -p PID

@@ -11,12 +11,14 @@
  *   burden signals SECONDS    sends itself a signal that it handles
  *   burden binds SECONDS      binds a socket to a port
  *   burden reads SECONDS DEV  reads 4 KiB of the device, past the page cache
+ *   burden handovers SECONDS  waits on a futex for another thread, which waits for it in turn
  *   burden preads SECONDS     reads a byte of this program's file, from the page cache
  *
  * Prints the number of repetitions.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -206,15 +208,44 @@ static void preads(void)
 		need(pread(fd, &byte, 1, 0) == 1, "pread");
 }
 
+static int turn; /* whose it is: a futex */
+
+static void take_turns(int self)
+{
+	for (; now() < end_s; count += self) {
+		while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != self && now() < end_s + 1)
+			syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, !self, NULL, NULL, 0);
+		__atomic_store_n(&turn, !self, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+	__atomic_store_n(&turn, !self, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void *other_turns(void *arg)
+{
+	take_turns(1);
+	return arg;
+}
+
+static void handovers(void)
+{
+	pthread_t t;
+
+	need(!pthread_create(&t, NULL, other_turns, NULL), "pthread_create");
+	take_turns(0);
+	pthread_join(t, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"forks", forks},	     {"threads", threads}, {"switches", switches},
-		     {"mappings", mappings}, {"opens", opens},	   {"calls", calls},
-		     {"signals", signals},   {"binds", binds},	   {"reads", reads},
-		     {"preads", preads}};
+	} modes[] = {{"forks", forks},	     {"threads", threads},    {"switches", switches},
+		     {"mappings", mappings}, {"opens", opens},	      {"calls", calls},
+		     {"signals", signals},   {"binds", binds},	      {"reads", reads},
+		     {"preads", preads},     {"handovers", handovers}};
 
 	if (argc < 3)
 		return 2;

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Waits for locks: of programs (futexes) and of the kernel itself.
+ *
+ * A futex is a word in memory; the kernel does not know what it is for, and most waits are not for
+ * locks: idle workers, joins. Where the word or the memory behind it names the thread that holds a
+ * lock, the owner, the wait is one for a lock, and its time is also accounted to who releases it:
+ *
+ *   PI and robust futexes   the owner's tid in the low 30 bits of the word (futex(2))
+ *   glibc's mutexes         word 2, the owner's tid 8 bytes behind it (struct __pthread_mutex_s)
+ *
+ * The tid is in the process's own pid namespace, and is believed only if the process has such a
+ * thread.
+ */
+#include "bpf/event.bpf.h"
+#include "bpf/probe/lock.h"
+#include "bpf/syscall_args.bpf.h"
+
+const volatile __u64 lock_min_ns;    /* waits of this length or more become events */
+const volatile __u64 lock_period_ns; /* shorter waits are sampled; 0: each is one */
+
+/* Not static: see block_ops. */
+const char lock_operations[LOCK_OPERATION_CNT][LOCK_OPERATION_LEN] = {
+#define X(number, name, text) [number] = text,
+	LOCK_OPERATIONS(X)
+#undef X
+};
+
+/* futex(2): what else the programs look at. */
+enum {
+	FUTEX_WAKE = 1,
+	FUTEX_REQUEUE = 3,
+	FUTEX_CMP_REQUEUE = 4,
+	FUTEX_WAKE_OP = 5,
+	FUTEX_UNLOCK_PI = 7,
+	FUTEX_WAKE_BITSET = 10,
+	FUTEX_CMD_MASK = 127,
+	FUTEX_WAITERS = 0x80000000,
+	FUTEX_TID_MASK = 0x3fffffff,
+};
+#define IS_WAIT(op)                                                                                \
+	(1u << (op) & (1 << LOCK_WAIT | 1 << LOCK_LOCK_PI | 1 << LOCK_WAIT_BITSET |                \
+		       1 << LOCK_WAIT_REQUEUE_PI | 1 << LOCK_LOCK_PI2))
+#define IS_WAKE(op)                                                                                \
+	(1u << (op) & (1 << FUTEX_WAKE | 1 << FUTEX_REQUEUE | 1 << FUTEX_CMP_REQUEUE |             \
+		       1 << FUTEX_WAKE_OP | 1 << FUTEX_UNLOCK_PI | 1 << FUTEX_WAKE_BITSET))
+
+CALLS_IN_PROGRESS(lock_calls, lock_call);
+
+/*
+ * Locks with threads that wait. `state` is their number in the low 16 bits and above that the sum
+ * of the times, in LOCK_TICK, since which each one's waiting is accounted to nobody: at time t,
+ * that is number * t - sum. Both in one word, so that each change is one atomic addition.
+ */
+#define LOCK_TICK_SHIFT 10
+struct lock_word {
+	__u64 state;
+	__u64 released; /* tick of the last release */
+};
+struct lock_place {
+	__u64 address;
+	__u64 tgid;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct lock_place);
+	__type(value, struct lock_word);
+} lock_words SEC(".maps");
+
+/* tids in their pid namespace that were found to be threads of the process, and their real ones. */
+struct lock_thread {
+	__u32 tgid, tid;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct lock_thread);
+	__type(value, __u32);
+} lock_owners SEC(".maps");
+
+/* ---- owners */
+
+struct list_head {
+	struct list_head *next;
+} __attribute__((preserve_access_index));
+struct signal_struct {
+	struct list_head thread_head;
+} __attribute__((preserve_access_index));
+struct upid {
+	int nr;
+} __attribute__((preserve_access_index));
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} __attribute__((preserve_access_index));
+struct task_struct___lock {
+	int pid;
+	struct signal_struct *signal;
+	struct list_head thread_node;
+	struct pid *thread_pid;
+} __attribute__((preserve_access_index));
+
+/* A process with more threads has owners that are not known. */
+#define LOCK_THREADS 512
+
+static __always_inline __u32 tid_in_namespace(struct task_struct___lock *task, __u64 at)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)pid + at);
+	return nr;
+}
+
+/* Real tid of the current process's thread `tid`; 0: it has none. */
+__noinline int lock_owner(__u32 tid)
+{
+	struct lock_thread key = {.tgid = bpf_get_current_pid_tgid() >> 32, .tid = tid};
+	struct task_struct___lock *task = (void *)bpf_get_current_task();
+	__u32 *known, real;
+	struct list_head *head, *node;
+	__u64 at;
+
+	if (!tid)
+		return 0;
+	known = bpf_map_lookup_elem(&lock_owners, &key);
+	if (known)
+		return *known;
+	at = BPF_CORE_READ(task, thread_pid, level) * bpf_core_type_size(struct upid) +
+	     bpf_core_field_offset(struct pid, numbers) + bpf_core_field_offset(struct upid, nr);
+	head = (void *)BPF_CORE_READ(task, signal) +
+	       bpf_core_field_offset(struct signal_struct, thread_head);
+	node = BPF_CORE_READ(head, next);
+	for (int i = 0; i < LOCK_THREADS && node && node != head; i++) {
+		task = (void *)node - bpf_core_field_offset(struct task_struct___lock, thread_node);
+		if (tid_in_namespace(task, at) == tid) {
+			real = BPF_CORE_READ(task, pid);
+			bpf_map_update_elem(&lock_owners, &key, &real, BPF_ANY);
+			return real;
+		}
+		node = BPF_CORE_READ(node, next);
+	}
+	return 0;
+}
+
+/* What may be the tid of who holds a lock at this address, which `operation` waits for. */
+static __always_inline __u32 owner_at(const __u32 *address, __u32 value, __u32 operation)
+{
+	bool pi = operation == LOCK_LOCK_PI || operation == LOCK_LOCK_PI2;
+	__u32 words[3];
+
+	if (value & FUTEX_WAITERS && !pi)
+		return value & FUTEX_TID_MASK;
+	if (!pi && value != 2)
+		return 0;
+	if (bpf_probe_read_user(words, sizeof(words), address))
+		return 0;
+	return pi ? words[0] & FUTEX_TID_MASK : words[2];
+}
+
+/* ---- sampling */
+
+/* Waits of a period or more weigh as much as they are long. A shorter one is a sample of one period
+ * with the probability length / period, so that its expected weight is its length. 0: no sample. */
+static __always_inline __u64 lock_weight(__u64 ns)
+{
+	if (ns >= lock_period_ns)
+		return ns;
+	return ((__u64)bpf_get_prandom_u32() * (lock_period_ns >> 8) >> 24) < ns ? lock_period_ns
+										 : 0;
+}
+
+/* Sends a sample of the current task, whose stacks it takes. Claims and releases the scratch, and
+ * returns whether the sample was sent; its stacks are still there then. */
+static __always_inline bool lock_sample(void *ctx, __u32 entry, __u32 kind, __u64 weight)
+{
+	struct scratch *s = scratch_claim(entry);
+
+	if (!s)
+		return false;
+	stacks_take(ctx, entry);
+	s->sample.hdr.probe = kind;
+	s->sample.ts_ns = bpf_ktime_get_ns();
+	s->sample.tid = bpf_get_current_pid_tgid();
+	s->sample.value = weight;
+	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
+	sample_send(entry);
+	scratch_release(s);
+	return true;
+}
+
+/* ---- who waits and who releases */
+
+static __always_inline struct lock_word *word_of(__u64 address)
+{
+	struct lock_place place = {address, bpf_get_current_pid_tgid() >> 32};
+
+	return bpf_map_lookup_elem(&lock_words, &place);
+}
+
+static __always_inline struct lock_word *word_new(__u64 address)
+{
+	struct lock_place place = {address, bpf_get_current_pid_tgid() >> 32};
+	struct lock_word none = {};
+
+	bpf_map_update_elem(&lock_words, &place, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&lock_words, &place);
+}
+
+#define LOCK_TICK(ns) ((ns) >> LOCK_TICK_SHIFT)
+
+static __always_inline void word_wait(__u64 address, __u64 begin_ns)
+{
+	struct lock_word *w = word_of(address);
+
+	if (!w)
+		w = word_new(address);
+	if (w)
+		add_atomically(&w->state, LOCK_TICK(begin_ns) << 16 | 1);
+}
+
+static __always_inline void word_waited(__u64 address, __u64 begin_ns)
+{
+	struct lock_word *w = word_of(address);
+	__u64 since = LOCK_TICK(begin_ns);
+
+	if (!w || !(w->state & 0xffff))
+		return;
+	if (w->released > since)
+		since = w->released;
+	add_atomically(&w->state, -(since << 16 | 1));
+}
+
+/* Time that threads have waited for who releases the lock now. */
+__noinline int lock_release(__u64 address, __u64 now)
+{
+	struct lock_word *w = word_of(address);
+	__u64 state, ticks;
+
+	if (!w)
+		return 0;
+	state = w->state;
+	now = LOCK_TICK(now);
+	ticks = ((state & 0xffff) * now - (state >> 16)) & (~0ULL >> 16);
+	if (!(state & 0xffff) || ticks >> 31)
+		return 0;
+	w->released = now;
+	add_atomically(&w->state, ticks << 16);
+	return ticks;
+}
+
+static __always_inline int lock_wake(void *ctx, __u64 address)
+{
+	__u64 ns, weight;
+
+	if (!enabled || !is_recorded(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	ns = (__u64)(__u32)lock_release(address, bpf_ktime_get_ns()) << LOCK_TICK_SHIFT;
+	weight = ns ? lock_weight(ns) : 0;
+	if (weight)
+		lock_sample(ctx, ENTRY_TRACEPOINT, SAMPLE_unlock, weight);
+	return 0;
+}
+
+static __always_inline int lock_wait(__u64 address, __u32 value, __u32 operation)
+{
+	struct lock_call call = {.address = address, .value = value, .operation = operation};
+
+	call.who = bpf_get_current_pid_tgid();
+	if (!enabled || !is_recorded(call.who >> 32))
+		return 0;
+	bpf_get_current_comm(call.comm, sizeof(call.comm));
+	call.owner = owner_at((void *)address, value, operation);
+	call_begin(&lock_calls, &call);
+	if (call.owner)
+		word_wait(address, call.begin_ns);
+	return 0;
+}
+
+/* ---- ends of waits */
+
+/* A function, as its key would be too much for the stack of programs that also take stacks. */
+static __noinline int lock_count(__u32 operation, __u32 error, __u64 ns)
+{
+	struct metric_key key = {};
+
+	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	key.part[LOCK_PART_OPERATION] = operation;
+	if (error != 11) /* EAGAIN: the word had changed */
+		hist_add_coarse(PROBE_lock, SERIES_lock_latency, &key, ns);
+	key.part[LOCK_PART_ERROR] = error;
+	count_add(PROBE_lock, SERIES_lock_ended, &key, ns);
+	return 0;
+}
+
+static __always_inline void lock_send(void *ctx, const struct lock_call *call, __u32 owner,
+				      __u32 error, __u64 ns, bool sampled)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct event_lock *e = EVENT_BEGIN(lock, ENTRY_TRACEPOINT, id);
+	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	__u32 operation = call->operation & (LOCK_OPERATION_CNT - 1);
+	long n;
+
+	if (!e)
+		return;
+	e->address = call->address;
+	e->value = call->value;
+	e->wait_ns = ns;
+	e->error = error;
+	e->owner = owner;
+	if (!sampled)
+		event_stacks(ctx, ENTRY_TRACEPOINT, e);
+	else if (s) {
+		e->user_stack = s->sample.user_stack;
+		e->kernel_stack = s->sample.kernel_stack;
+	}
+	n = bpf_probe_read_kernel_str(e->text, LOCK_OPERATION_LEN, lock_operations[operation]);
+	e->operation = n > 0 ? (n - 1) & (LOCK_OPERATION_LEN - 1) : 0;
+	EVENT_SEND(lock, e, ENTRY_TRACEPOINT, e->operation);
+}
+
+static __always_inline void lock_waited(void *ctx, const struct lock_call *call, long ret)
+{
+	__u64 ns = bpf_ktime_get_ns() - call->begin_ns, weight;
+	__u32 error = ret < 0 ? -ret : 0, owner;
+	bool sampled = false;
+
+	if (call->owner)
+		word_waited(call->address, call->begin_ns);
+	if (!enabled)
+		return;
+	if (error >= 512) /* ERESTARTSYS and its like, which programs do not see */
+		error = LOCK_EINTR;
+	lock_count(call->operation, error, ns);
+	weight = lock_weight(ns);
+	if (!weight && ns < lock_min_ns)
+		return;
+	owner = lock_owner(call->owner);
+	if (weight)
+		sampled = lock_sample(ctx, ENTRY_TRACEPOINT, owner ? SAMPLE_lock : SAMPLE_futex,
+				      weight);
+	if (ns >= lock_min_ns)
+		lock_send(ctx, call, owner, error, ns, sampled);
+}
+
+static __always_inline int lock_exit(struct syscall_exit *ctx)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct lock_call *call = bpf_map_lookup_elem(&lock_calls, &tid);
+
+	if (!call)
+		return 0;
+	lock_waited(ctx, call, ctx->ret);
+	bpf_map_delete_elem(&lock_calls, &tid);
+	return 0;
+}
+
+SEC("?tracepoint/syscalls/sys_enter_futex")
+int lock_enter_futex(struct syscall_enter *ctx)
+{
+	__u32 op = ctx->args[1] & FUTEX_CMD_MASK;
+
+	if (op > LOCK_LOCK_PI2)
+		return 0;
+	if (IS_WAIT(op))
+		return lock_wait(ctx->args[0], ctx->args[2], op);
+	if (IS_WAKE(op))
+		return lock_wake(ctx, ctx->args[0]);
+	return 0;
+}
+
+SEC("?tracepoint/syscalls/sys_exit_futex")
+int lock_exit_futex(struct syscall_exit *ctx)
+{
+	return lock_exit(ctx);
+}
+
+/* 6.7, 9f6c532f59b2 ("futex: Add sys_futex_wake()") and following ones. */
+SEC("?tracepoint/syscalls/sys_enter_futex_wake")
+int lock_enter_futex_wake(struct syscall_enter *ctx)
+{
+	return lock_wake(ctx, ctx->args[0]);
+}
+
+SEC("?tracepoint/syscalls/sys_enter_futex_wait")
+int lock_enter_futex_wait(struct syscall_enter *ctx)
+{
+	return lock_wait(ctx->args[0], ctx->args[1], LOCK_CALL_WAIT);
+}
+
+SEC("?tracepoint/syscalls/sys_exit_futex_wait")
+int lock_exit_futex_wait(struct syscall_exit *ctx)
+{
+	return lock_exit(ctx);
+}
+
+/* Of the words that it waits for, the first is recorded. */
+SEC("?tracepoint/syscalls/sys_enter_futex_waitv")
+int lock_enter_futex_waitv(struct syscall_enter *ctx)
+{
+	__u64 first[2] = {}; /* struct futex_waitv: val, uaddr */
+
+	bpf_probe_read_user(first, sizeof(first), (void *)ctx->args[0]);
+	return lock_wait(first[1], first[0], LOCK_CALL_WAITV);
+}
+
+SEC("?tracepoint/syscalls/sys_exit_futex_waitv")
+int lock_exit_futex_waitv(struct syscall_exit *ctx)
+{
+	return lock_exit(ctx);
+}
+
+/* ---- the kernel's own locks */
+
+/* tracefs: events/lock/contention_begin/format and contention_end/format */
+struct contention {
+	__u64 common;
+	__u64 lock;
+	__u32 flags; /* at the end the result */
+};
+
+/* A spinning wait may interrupt another one, or be within a sleeping one. */
+struct kernel_wait_at {
+	__u64 lock;
+	__u64 tid;
+};
+struct kernel_wait {
+	__u64 begin_ns;
+	__u64 flags;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct kernel_wait_at);
+	__type(value, struct kernel_wait);
+} lock_kernel_waits SEC(".maps");
+
+/* include/trace/events/lock.h */
+enum { LCB_F_SPIN = 1, LCB_F_MUTEX = 32 };
+
+SEC("?tracepoint/lock/contention_begin")
+int lock_contention_begin(struct contention *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct kernel_wait_at at = {.lock = ctx->lock, .tid = (__u32)id};
+	struct kernel_wait wait = {.flags = ctx->flags}, *before;
+
+	if (!enabled || !is_recorded(id >> 32))
+		return 0;
+	/* A mutex is first spun for, and a second beginning tells that the thread goes to sleep. */
+	before = bpf_map_lookup_elem(&lock_kernel_waits, &at);
+	if (before && before->flags == (LCB_F_SPIN | LCB_F_MUTEX) && wait.flags == LCB_F_MUTEX) {
+		before->flags = LCB_F_MUTEX;
+		return 0;
+	}
+	wait.begin_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&lock_kernel_waits, &at, &wait, BPF_ANY))
+		loss_count(LOSS_PENDING);
+	return 0;
+}
+
+static __noinline int lock_count_kernel(__u32 flags, __u64 ns)
+{
+	struct metric_key key = {};
+
+	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	key.part[LOCK_PART_OPERATION] = flags;
+	hist_add_coarse(PROBE_lock, SERIES_lock_kernel, &key, ns);
+	return 0;
+}
+
+SEC("?tracepoint/lock/contention_end")
+int lock_contention_end(struct contention *ctx)
+{
+	struct kernel_wait_at at = {.lock = ctx->lock, .tid = (__u32)bpf_get_current_pid_tgid()};
+	struct kernel_wait *wait = bpf_map_lookup_elem(&lock_kernel_waits, &at);
+	__u64 ns, weight;
+
+	if (!wait)
+		return 0;
+	ns = bpf_ktime_get_ns() - wait->begin_ns;
+	if (enabled) {
+		lock_count_kernel(wait->flags, ns);
+		weight = lock_weight(ns);
+		if (weight)
+			lock_sample(ctx, ENTRY_INTERRUPT, SAMPLE_klock, weight);
+	}
+	bpf_map_delete_elem(&lock_kernel_waits, &at);
+	return 0;
+}

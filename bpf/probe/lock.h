@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+#ifndef BPF_LOCK_H
+#define BPF_LOCK_H
+
+#include "bpf/metric.h"
+#include "bpf/wire.h"
+
+enum { SERIES_lock_latency = SERIES_OWN, SERIES_lock_ended, SERIES_lock_kernel };
+/* Key parts after the process name. */
+enum { LOCK_PART_OPERATION = 2, LOCK_PART_ERROR = 3 };
+
+/* Those that wait; numbers up to 13 are futex(2)'s own. */
+#define LOCK_OPERATIONS(X)                                                                         \
+	X(0, WAIT, "wait")                                                                         \
+	X(6, LOCK_PI, "lock_pi")                                                                   \
+	X(9, WAIT_BITSET, "wait_bitset")                                                           \
+	X(11, WAIT_REQUEUE_PI, "wait_requeue_pi")                                                  \
+	X(13, LOCK_PI2, "lock_pi2")                                                                \
+	X(14, CALL_WAIT, "futex_wait()")                                                           \
+	X(15, CALL_WAITV, "futex_waitv()")
+#define LOCK_OPERATION_LEN 16
+#define LOCK_OPERATION_CNT 16
+enum lock_operation {
+#define X(number, name, text) LOCK_##name = number,
+	LOCK_OPERATIONS(X)
+#undef X
+};
+
+#define LOCK_EINTR 4
+#define LOCK_UNFINISHED 4096 /* in place of an errno */
+
+/* A wait in progress: map `lock_calls`, by tid. */
+struct lock_call {
+	__u64 begin_ns;
+	__u64 address;
+	__u64 who;	 /* tgid << 32 | tid */
+	__u32 value;	 /* expected */
+	__u32 operation; /* enum lock_operation */
+	__u32 owner;	 /* may be the tid of one, in the process's pid namespace; 0: none */
+	__u32 pad;
+	char comm[WIRE_COMM_LEN];
+};
+
+#endif

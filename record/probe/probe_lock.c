@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Waits for locks (bpf/probe/lock.bpf.c). Waits in progress at the end are reported here. */
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/event.h"
+#include "bpf/probe/lock.h"
+#include "format/records.h"
+#include "format/text.h"
+#include "obrec.skel.h"
+#include "record/host/procfs.h"
+#include "record/intake/intake.h"
+#include "record/probe/hooks.h"
+#include "record/probe/metrics.h"
+#include "record/probe/probe.h"
+
+extern const struct probe probe_lock_entry;
+
+/* At a time: threads that wait (an idle one does, too), locks, owners, waits for kernel locks. */
+enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192, KERNEL_WAITS = 8192 };
+
+#define SYSCALL(program, call, need_)                                                              \
+	HOOK("lock_" program "_" call, "syscalls:sys_" program "_" call, HOOK_TRACEPOINT,          \
+	     .need = need_)
+#define FUTEXES                                                                                    \
+	SYSCALL("enter", "futex", HOOK_REQUIRED), SYSCALL("exit", "futex", HOOK_REQUIRED),         \
+		SYSCALL("enter", "futex_waitv", HOOK_OPTIONAL), /* 5.16 */                         \
+		SYSCALL("exit", "futex_waitv", HOOK_OPTIONAL),                                     \
+		SYSCALL("enter", "futex_wake", HOOK_OPTIONAL), /* 6.7 */                           \
+		SYSCALL("enter", "futex_wait", HOOK_OPTIONAL),                                     \
+		SYSCALL("exit", "futex_wait", HOOK_OPTIONAL)
+
+/* Not raw tracepoints: their runs are skipped where a task was preempted in one (7.x). */
+static const struct hook all[] = {
+	FUTEXES,
+	HOOK("lock_contention_begin", "lock:contention_begin", HOOK_TRACEPOINT, .since = "5.19"),
+	HOOK("lock_contention_end", "lock:contention_end", HOOK_TRACEPOINT, .since = "5.19"),
+	{0},
+};
+static const struct hook futexes[] = {FUTEXES, {0}};
+
+static const struct variant variants[] = {
+	{"all", "syscalls:sys_enter_futex and its like; lock:contention_begin, contention_end",
+	 NULL, all},
+	{"futex", "syscalls:sys_enter_futex and its like: no kernel locks", NULL, futexes},
+	{0},
+};
+
+static const struct probe_option options[] = {
+	PROBE_OPTION_RATE(200),
+	OPTION("min", PROBE_TIME, 1000000,
+	       "waits on futexes from this on are recorded singly, with their stacks (default "
+	       "1ms)"),
+	OPTION("period", PROBE_TIME, 1000000,
+	       "of shorter waits take one sample per DURATION of waiting (default 1ms; 0s: every "
+	       "wait)"),
+	{0},
+};
+
+static const char *operation_name(uint64_t operation)
+{
+	static const char *const names[LOCK_OPERATION_CNT] = {
+#define X(number, name, text) [number] = text,
+		LOCK_OPERATIONS(X)
+#undef X
+	};
+	const char *name = operation < LOCK_OPERATION_CNT ? names[operation] : NULL;
+
+	return name ? name : "other";
+}
+
+static void operation_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			  size_t sz)
+{
+	series_key_comm(env, part, text, sz);
+	series_key_add(text, sz, operation_name(part[LOCK_PART_OPERATION]));
+}
+
+static void ended_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		      size_t sz)
+{
+	uint64_t error = part[LOCK_PART_ERROR];
+	char name[24];
+
+	operation_key(env, part, text, sz);
+	series_key_add(text, sz,
+		       error == LOCK_UNFINISHED ? "still waiting"
+		       : error			? format_errno(name, error)
+						: "woken");
+}
+
+/* LCB_F_* of include/trace/events/lock.h. */
+static void kernel_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		       size_t sz)
+{
+	static const struct {
+		uint64_t flags;
+		const char *name;
+	} kinds[] = {
+		{0, "semaphore"},
+		{1, "spinlock"},
+		{3, "rwlock, read"},
+		{5, "rwlock, write"},
+		{2, "rwsem, read"},
+		{4, "rwsem, write"},
+		{8, "rt_mutex"},
+		{10, "rwlock, read"},
+		{12, "rwlock, write"},
+		{32, "mutex"},
+		{33, "mutex, spun"},
+		{18, "percpu rwsem, read"},
+		{20, "percpu rwsem, write"},
+	};
+	const char *name = "other";
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].flags == part[LOCK_PART_OPERATION])
+			name = kinds[i].name;
+	series_key_comm(env, part, text, sz);
+	series_key_add(text, sz, name);
+}
+
+static const struct series series[] = {
+	[SERIES_lock_latency - SERIES_OWN] = {"latency", "ns", SERIES_COARSE, "process\toperation",
+					      operation_key},
+	[SERIES_lock_ended - SERIES_OWN] = {"ended", "ns", SERIES_COUNTER,
+					    "process\toperation\tresult", ended_key},
+	[SERIES_lock_kernel -
+		SERIES_OWN] = {"kernel", "ns", SERIES_COARSE, "process\tkind", kernel_key},
+	{0},
+};
+
+static int prepare(struct probe_env *env)
+{
+	struct obrec_bpf *skel = env->skel;
+	int err;
+
+	skel->rodata->lock_min_ns = probe_env__option(env, &probe_lock_entry, "min");
+	skel->rodata->lock_period_ns = probe_env__option(env, &probe_lock_entry, "period");
+	err = bpf_map__set_max_entries(skel->maps.lock_calls, CALLS);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.lock_words, WORDS);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.lock_owners, OWNERS);
+	return err ? err : bpf_map__set_max_entries(skel->maps.lock_kernel_waits, KERNEL_WAITS);
+}
+
+/* ---- waits in progress at the end */
+
+/* Whether the process has such a thread; in a pid namespace of its own, it has none. */
+static bool is_thread(uint32_t tgid, uint32_t tid)
+{
+	char path[32], text[64];
+	int proc = procfs_open(NULL);
+	long len;
+
+	snprintf(path, sizeof(path), "task/%u/comm", tid);
+	len = proc < 0 ? proc : procfs_read(proc, tgid, path, text, sizeof(text));
+	if (proc >= 0)
+		close(proc);
+	return len > 0;
+}
+
+/* A row only of those who wait for a lock: nobody else's waiting is unusual. */
+static void report(struct probe_env *env, const struct lock_call *call)
+{
+	uint64_t ns = env->stop_ns > call->begin_ns ? env->stop_ns - call->begin_ns : 0;
+	struct metric_key key = {
+		.series = SERIES_NUMBER(PROBE_lock, SERIES_lock_ended),
+		.part[LOCK_PART_OPERATION] = call->operation,
+		.part[LOCK_PART_ERROR] = LOCK_UNFINISHED,
+	};
+	const char *operation = operation_name(call->operation);
+	struct {
+		struct event_lock e;
+		char text[LOCK_OPERATION_LEN];
+	} r = {.e = {
+		       .hdr = {.kind = WIRE_EVENT, .probe = REC_lock, .size = sizeof(r)},
+		       .ts_ns = env->stop_ns,
+		       .thread = call->who,
+		       .address = call->address,
+		       .operation = strlen(operation),
+		       .value = call->value,
+		       .wait_ns = ns,
+		       .owner = call->owner,
+		       .unfinished = 1,
+	       }};
+
+	memcpy(key.part, call->comm, sizeof(call->comm));
+	metrics_add(env, &key, ns);
+	if (!call->owner || ns < probe_env__option(env, &probe_lock_entry, "min") ||
+	    !is_thread(call->who >> 32, call->owner))
+		return;
+	memcpy(r.e.task_comm, call->comm, sizeof(call->comm));
+	memcpy(r.e.text, operation, r.e.operation);
+	intake__event(env->intake, &r.e.hdr);
+}
+
+static void finish(struct probe_env *env)
+{
+	int calls = bpf_map__fd(env->skel->maps.lock_calls);
+	struct lock_call call;
+	uint32_t key, *prev = NULL;
+
+	for (; !bpf_map_get_next_key(calls, prev, &key); prev = &key)
+		if (!bpf_map_lookup_elem(calls, &key, &call))
+			report(env, &call);
+}
+
+const struct probe probe_lock_entry = {
+	.name = "lock",
+	.event = REC_lock,
+	.variants = variants,
+	.series = series,
+	.options = options,
+	.prepare = prepare,
+	.finish = finish,
+};

@@ -1,0 +1,54 @@
+# A known number of waits for mutexes (plain, PI, robust), rwlocks, semaphores, condition variables and joins, and for a file's lock in the
+# kernel: each is counted with its result, the waits' time is within 5 % of what the threads measured themselves, and the owner is the
+# thread that held the lock; memory that only looks like an owned mutex names nobody; idle waits are told from contention by their frames;
+# who released a lock is sampled with what others waited for it; deadlocks are rows.
+. tests/live/lib.inc
+. tests/live/security.inc
+security_told lock 20 -e lock:rate=0,min=0s,period=0s
+"$OBANA" info "$archive" --json | grep -q '"lock": *"all"' || result "kernel locks" "not recorded: $(awk '/^lock/ {at = 1} at && $1 == "all" {print; exit}' "$T/list")"
+
+# ---- by name, in the report
+security_run lock named 20 -e lock:rate=0 --debuginfo auto
+is "exit" $status 0
+archive=$T/named.obz
+shown() { "$OBANA" show $1 "$archive" --csv "${@:2}" | tail -n +2; }
+[ "$(asked "SELECT count(*) > 0 FROM function WHERE name LIKE 'pthread_cond_wait%'")" = 1 ] || skip "ok so far; libc's functions have no names here"
+is "what waits are for" "$(shown lock-purpose | awk -F, '$6 !~ /join|other/ {print $1 "," $5 "," $6}' | tr -d '"' | LC_ALL=C sort | xargs -d '\n')" \
+	"160,contention,mutex 20,contention,mutex 20,contention,rwlock 20,contention,semaphore 20,idle,condition variable"
+is "joins are idle" "$(shown lock-purpose | awk -F, '$6 == "join" {print $5}')" idle
+is "the most contended lock, its owners, callers" "$(shown lock-contended | head -n 1 | cut -d, -f1,4-7,11)" 120,0,3,3,mutex,wait_for_it
+is "condition variables, joins among contended locks" "$(shown lock-contended | grep -c 'condition\|join')" 0
+is "longest waits: owners known but for rwlocks and semaphores" "$(shown lock-longest --where "owner IS NULL AND lock NOT IN ('rwlock', 'semaphore')")" ""
+is "waits by owner" "$(shown lock-owners | awk -F, '{n += $1} END {print n}')" 180
+is "who released" "$(shown lock-held | awk -F, '$5 == "hold" {print $3}')" 60
+for name in lock-results lock-latency lock-waits; do
+	"$OBANA" show $name "$archive" >"$T/shown" && grep -q 'wait' "$T/shown" || { cat "$T/shown"; fail "show $name"; }
+done
+
+# ---- two threads that wait for each other
+cat >"$T/dead.c" <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static void *other(void *p) { pthread_mutex_lock(&b); pthread_barrier_wait(&both); pthread_mutex_lock(&a); return p; }
+int main(void)
+{
+	pthread_t t;
+	pthread_barrier_init(&both, NULL, 2);
+	pthread_create(&t, NULL, other, NULL);
+	pthread_mutex_lock(&a);
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(&b);
+	return 0;
+}
+C
+cc -pthread -o "$T/dead" "$T/dead.c" || skip "ok so far; no C compiler"
+obrec_start -e lock:min=0s -o "$T/dead.obz" -- "$T/dead"
+in_futex() { [ "$(cat /proc/"$(pgrep -P $obrec -x dead)"/task/*/syscall | grep -c "^$(case $(uname -m) in x86_64) echo 202 ;; *) echo 98 ;; esac) ")" = 2 ]; }
+eventually "a deadlock" in_futex
+sleep 0.05
+in_futex || fail "a deadlock that ends"
+obrec_stop
+is "each waits for the other" "$(sql "$T/dead.obz" "SELECT count(*), count(DISTINCT l.owner), sum(l.owner = t.tid) FROM lock l JOIN thread t ON t.id = l.thread_id WHERE l.unfinished")" 2,2,0
+is "as a result" "$(sql "$T/dead.obz" "SELECT sum(count) FROM counter WHERE probe = 'lock' AND key LIKE 'dead%still waiting'")" 2
