@@ -205,7 +205,7 @@ $(DEMO): tests/workload/demo.cpp $(wildcard tests/workload/*.h)
 $(DEEP): tests/workload/deep.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
-TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps locks probed \
+TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps locks memory probed \
 	handover crowd storm hostile badelf stuckfs security)
 $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)

@@ -208,7 +208,8 @@ struct target_proc {
 	X(PENDING, "probe", "operation not followed to its end: table full")                       \
 	X(OFFCPU_UNSEEN, "offcpu", "wait whose end was not seen: no program ran at that switch") \
 	X(WAKER_UNSEEN, "wakers", "waker of a wait not known: woken before it was long enough to count") \
-	X(FILE_PATHS, "file", "call: path not stored, table of files full")
+	X(FILE_PATHS, "file", "call: path not stored, table of files full")                        \
+	X(MEM_RESIDENT, "mem", "resident memory of a process: table full")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

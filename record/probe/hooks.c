@@ -195,7 +195,7 @@ static int attach_one(struct probe_env *env, size_t i, size_t n)
 
 	if (h->how == HOOK_PERF)
 		return perf_events_attach(&env->links, prog, h->target,
-					  probe_env__option(env, probes[i], "freq"));
+					  probe_env__option(env, probes[i], h->rate ?: "freq"));
 	link = attach_program(env, h, prog);
 	err = links__keep(&env->links, link);
 	if (!err)

@@ -15,7 +15,7 @@ enum hook_how {
 	HOOK_TP_BTF,
 	HOOK_FENTRY,
 	HOOK_KPROBE,
-	HOOK_PERF, /* perf_events.h, on each CPU, frequency from the probe's option "freq" */
+	HOOK_PERF, /* perf_events.h, on each CPU */
 	HOOK_RUN,  /* not attached: an iterator etc. that the probe runs */
 };
 
@@ -35,6 +35,7 @@ struct hook {
 	enum hook_need need;
 	bool always; /* target exists on all kernels since 5.10: not checked */
 	bool later;  /* attached on demand with hook_attach() */
+	const char *rate; /* HOOK_PERF: option of the probe with the rate; NULL: "freq" */
 	/* Condition for using this hook, to choose between programs for different kernels. NULL:
 	 * always. */
 	bool (*when)(const struct features *f);

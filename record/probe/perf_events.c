@@ -19,9 +19,12 @@ static const struct event {
 	const char *name;
 	unsigned type, config;
 	bool exclude_idle;
+	bool by_period; /* the rate is a number of events per sample */
 } events[] = {
-	{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false},
-	{"clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true},
+	{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false},
+	{"clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, false},
+	{"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, false, true},
+	{"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, true},
 };
 
 static const struct event *event_of(const char *name)
@@ -33,14 +36,14 @@ static const struct event *event_of(const char *name)
 	return e;
 }
 
-static int open_event(const struct event *e, unsigned cpu, unsigned freq)
+static int open_event(const struct event *e, unsigned cpu, unsigned rate)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = e->type,
 		.config = e->config,
-		.freq = 1,
-		.sample_freq = freq,
+		.freq = !e->by_period,
+		.sample_freq = rate, /* or sample_period */
 		.exclude_idle = e->exclude_idle,
 		.disabled = 1,
 	};
@@ -67,16 +70,17 @@ bool perf_events_possible(const char *name, const struct features *f, char *why,
 }
 
 static int attach_cpu(struct links *links, struct bpf_program *prog, const struct event *e,
-		      unsigned cpu, unsigned freq)
+		      unsigned cpu, unsigned rate)
 {
-	int fd = open_event(e, cpu, freq), err;
+	int fd = open_event(e, cpu, rate), err;
 	char why[256];
 
 	if (fd == -ENODEV) /* went offline */
 		return 0;
 	if (fd < 0) {
 		features_explain_perf(fd, why, sizeof(why));
-		message_error("cannot sample CPU %u at %u Hz: %s", cpu, freq, why);
+		message_error("cannot sample CPU %u at %u %s: %s", cpu, rate,
+			      e->by_period ? "events per sample" : "Hz", why);
 		return fd;
 	}
 	err = links__keep(links, bpf_program__attach_perf_event(prog, fd));
@@ -88,7 +92,7 @@ static int attach_cpu(struct links *links, struct bpf_program *prog, const struc
 }
 
 int perf_events_attach(struct links *links, struct bpf_program *prog, const char *name,
-		       unsigned freq)
+		       unsigned rate)
 {
 	unsigned cpus[WIRE_MAX_CPUS];
 	int cnt = features_online_cpus(cpus, WIRE_MAX_CPUS), err = 0;
@@ -98,6 +102,6 @@ int perf_events_attach(struct links *links, struct bpf_program *prog, const char
 		return cnt;
 	}
 	for (int i = 0; i < cnt && !err; i++)
-		err = attach_cpu(links, prog, event_of(name), cpus[i], freq);
+		err = attach_cpu(links, prog, event_of(name), cpus[i], rate);
 	return err;
 }

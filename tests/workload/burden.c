@@ -13,6 +13,7 @@
  *   burden reads SECONDS DEV  reads 4 KiB of the device, past the page cache
  *   burden handovers SECONDS  waits on a futex for another thread, which waits for it in turn
  *   burden preads SECONDS     reads a byte of this program's file, from the page cache
+ *   burden faults SECONDS     touches new pages
  *
  * Prints the number of repetitions.
  */
@@ -237,15 +238,31 @@ static void handovers(void)
 	pthread_join(t, NULL);
 }
 
+static void faults(void)
+{
+	enum { PAGES = 1024 };
+
+	while (now() < end_s) {
+		char *p = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		need(p != MAP_FAILED, "mmap");
+		madvise(p, PAGES * PAGE, MADV_NOHUGEPAGE);
+		for (int i = 0; i < PAGES; i++, count++)
+			p[i * PAGE] = 1;
+		need(!munmap(p, PAGES * PAGE), "munmap");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"forks", forks},	     {"threads", threads},    {"switches", switches},
-		     {"mappings", mappings}, {"opens", opens},	      {"calls", calls},
-		     {"signals", signals},   {"binds", binds},	      {"reads", reads},
-		     {"preads", preads},     {"handovers", handovers}};
+	} modes[] = {{"forks", forks},	     {"threads", threads},     {"switches", switches},
+		     {"mappings", mappings}, {"opens", opens},	       {"calls", calls},
+		     {"signals", signals},   {"binds", binds},	       {"reads", reads},
+		     {"preads", preads},     {"handovers", handovers}, {"faults", faults}};
 
 	if (argc < 3)
 		return 2;
