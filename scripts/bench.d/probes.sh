@@ -1,4 +1,4 @@
-# What an event costs with a probe: ns in BPF and throughput kept by a load that does nothing else, against libbpf-tools
+# What an event costs with a probe: ns in BPF and throughput kept by a load that does nothing else, against libbpf-tools and perf
 # Each round runs the load alone, with obrec and with the peer; the medians of BENCH_ROUNDS rounds are reported.
 . scripts/bench.d/lib.inc
 ROUNDS=${BENCH_ROUNDS:-3} SECS=${BENCH_SECONDS:-4}
@@ -42,7 +42,7 @@ round() {
 	fi
 	wait $p 2>/dev/null || true
 }
-each() { awk '{printf "%.1f\n", $2 / $1}' "$1" | sort -n | awk '{v[NR] = $1} END {print NR ? v[int((NR + 1) / 2)] : "-"}'; }
+each() { awk '{printf "%.1f\n", $2 / $1}' "$1" | sort -n | awk '{v[NR] = $1} END {n = int((NR + 1) / 2); print (v[n] > 0 ? v[n] : "-")}'; } # perf has no BPF
 rate() { awk '{print $1}' "$1" | sort -n | awk '{v[NR] = $1} END {print NR ? v[int((NR + 1) / 2)] : "-"}'; }
 ratio() { case "$1 $2" in *-*) echo - ;; *) calc "$1 / $2" ;; esac; }
 
@@ -63,6 +63,8 @@ probe file preads - filetop -p PID
 probe signal signals - sigsnoop -p PID
 probe bind binds - bindsnoop -p PID
 probe exec forks - execsnoop
+probe mem:step=0 faults "<= 200 a fault" perf record -q -e page-faults -c 97 -o "$T/perf.data" -p PID
+probe mem faults "<= 500 a fault"
 probe runq switches "<= 300 a switch" runqlat -p PID
 truncate -s 64M "$T/image"
 if disk=$(losetup -f --show "$T/image"); then probe block reads "<= 1500" biolatency; fi
