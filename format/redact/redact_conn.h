@@ -56,6 +56,9 @@ enum sql_part {
 	PART_TEXT,
 	PART_COMMAND,
 	PART_ATTRIBUTES, /* MySQL: before a query's text */
+	PART_AUTH_SIZE,	 /* MySQL: one byte, then as many of the answer to the challenge */
+	PART_AUTH,
+	PART_DATABASE, /* MySQL: NUL-terminated name behind it */
 	PART_BIND
 };
 enum bind_part { BIND_FORMATS, BIND_FORMAT, BIND_VALUES, BIND_SIZE, BIND_VALUE };
@@ -71,6 +74,8 @@ struct redact_packets {
 	uint8_t command;
 	bool tls, compresses, sealed; /* MySQL: data after the login is not readable */
 	bool attributes;	      /* MySQL: queries may have attributes */
+	bool auth_sized, database;    /* MySQL: what the login announced */
+	uint64_t behind;	      /* bytes of the packet behind the size of its secret */
 	uint32_t fixed;		      /* bytes to skip before `part` */
 	enum sql_part part, then;
 	uint8_t names; /* NUL-terminated strings to skip */

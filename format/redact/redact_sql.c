@@ -21,6 +21,10 @@ enum {
 	COM_STMT_SEND_LONG_DATA = 0x18,
 	COM_LAST = 0x1f,
 	CLIENT_COMPRESS = 0x20,
+	CLIENT_DATABASE = 0x08,	  /* CLIENT_CONNECT_WITH_DB */
+	CLIENT_SECURE = 0x80,	  /* of the second byte: CLIENT_SECURE_CONNECTION */
+	CLIENT_41 = 0x02,	  /* likewise: CLIENT_PROTOCOL_41 */
+	AUTH_MAX = 250,		  /* longer ones may have a size of several bytes */
 	CLIENT_ZSTD = 0x04,	  /* of the fourth byte, as all below */
 	CLIENT_ATTRIBUTES = 0x08, /* CLIENT_QUERY_ATTRIBUTES */
 	LOGIN_FIXED = 32,    /* capabilities 4, max packet 4, charset 1, 23 zeros; then user NUL */
@@ -65,8 +69,8 @@ static void command(struct redact_packets *s, bool sql, uint8_t ch)
 {
 	s->command = ch;
 	if (ch == COM_CHANGE_USER) {
-		s->login = true;
-		set_part(s, 0, 1, PART_MASK);
+		s->login = s->database = true;
+		set_part(s, 0, 1, PART_AUTH_SIZE);
 	} else if (ch == COM_REGISTER_SLAVE) {
 		set_part(s, 4, 0, PART_MASK); /* id 4, then host, user, password */
 	} else if (ch == COM_QUERY) {
@@ -161,15 +165,40 @@ static void name_byte(struct redact_packets *s, uint8_t ch)
 		s->frames.secret = false;
 }
 
+/* Takes flags from a byte of the login's fixed part. */
+static void login_flags(struct redact_packets *s, uint8_t ch)
+{
+	if (s->fixed == LOGIN_FIXED) {
+		s->compresses = ch & CLIENT_COMPRESS;
+		s->database = ch & CLIENT_DATABASE;
+	} else if (s->fixed == LOGIN_FIXED - 1) {
+		s->auth_sized = (ch & CLIENT_SECURE) && (ch & CLIENT_41);
+	} else if (s->fixed == LOGIN_FIXED - 3) {
+		s->compresses |= ch & CLIENT_ZSTD;
+		s->attributes = ch & CLIENT_ATTRIBUTES;
+	}
+}
+
+/* Masks the answer to the server's challenge, in a login between the names of user and database.
+ * Where its size is not known for sure, all the rest is masked. */
+static uint8_t auth_byte(struct redact_packets *s, uint8_t ch)
+{
+	bool size = s->part == PART_AUTH_SIZE;
+
+	if (size && (!s->auth_sized || ch > AUTH_MAX || ch > s->behind)) {
+		s->part = PART_MASK;
+		return '*';
+	}
+	s->number = size ? ch : s->number - 1;
+	s->part = s->number ? PART_AUTH : s->database ? PART_DATABASE : PART_MASK;
+	return size ? ch : '*';
+}
+
 static uint8_t byte(struct redact_packets *s, const struct redact_call *c, uint8_t ch)
 {
 	if (s->fixed) {
-		if (s->fixed == LOGIN_FIXED) {
-			s->compresses = ch & CLIENT_COMPRESS;
-		} else if (s->login && s->fixed == LOGIN_FIXED - 3) {
-			s->compresses |= ch & CLIENT_ZSTD;
-			s->attributes = ch & CLIENT_ATTRIBUTES;
-		}
+		if (s->login)
+			login_flags(s, ch);
 		s->fixed--;
 		return ch;
 	}
@@ -184,6 +213,12 @@ static uint8_t byte(struct redact_packets *s, const struct redact_call *c, uint8
 		return ch;
 	case PART_ATTRIBUTES:
 		attribute_byte(s, ch);
+		return ch;
+	case PART_AUTH_SIZE:
+	case PART_AUTH:
+		return auth_byte(s, ch);
+	case PART_DATABASE:
+		s->part = ch ? PART_DATABASE : PART_MASK;
 		return ch;
 	case PART_TEXT:
 		if (!s->mysql && !ch) { /* in PostgreSQL only types follow the text */
@@ -215,6 +250,8 @@ static void body(void *own, struct redact_call *c, size_t at, size_t n)
 			s->frames.secret = false;
 			break;
 		}
+		if (s->part == PART_AUTH_SIZE)
+			s->behind = at + s->frames.left - i - 1;
 		redact_put(c, i, byte(s, c, c->p[i]));
 	}
 }
@@ -256,7 +293,7 @@ static int mysql_head(void *own, struct redact_frames *f, const struct redact_ca
 	if (first) {
 		s->login = true;
 		s->tls = sz == LOGIN_FIXED;
-		set_part(s, LOGIN_FIXED, 1, PART_MASK);
+		set_part(s, LOGIN_FIXED, 1, PART_AUTH_SIZE);
 	} else if (f->head[3] && s->login) {
 		set_part(s, 0, 0, PART_MASK); /* responses to the server's challenges */
 	} else if (f->head[3]) {	      /* content of a loaded file */

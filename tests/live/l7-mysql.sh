@@ -34,6 +34,7 @@ for payload in head 16384; do
 		is "$payload: $k, by text or prepared" "$(sql "$a" "SELECT count(*) $tcp AND (method = '$k' OR (method = 'EXECUTE' AND target LIKE '$k%'))")" "$(grown Com_$(echo $k | tr A-Z a-z))"
 	done
 	is "$payload: errors of the missing table" "$(sql "$a" "SELECT count(*) $tcp AND status = '42S02/1146' AND is_error AND target LIKE '% nope'")" 20
+	is "$payload: databases of logins" "$(sql "$a" "SELECT json_extract(m.detail, '$.database'), count(*) $tcp AND method = 'LOGIN' AND json_extract(m.detail, '$.database') IN ('t', 'sb') GROUP BY 1")" "$(printf 'sb,4\nt,20')"
 	is "$payload: not paired" "$(sql "$a" "SELECT count(*) $tcp AND NOT paired AND method NOT IN ('QUIT', 'CLOSE')")" 0
 	is "$payload: protocols" "$(sql "$a" "SELECT group_concat(DISTINCT m.protocol) $tcp")" mysql
 done
