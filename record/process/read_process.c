@@ -235,7 +235,7 @@ static void take_labels(struct parcel *m, struct identity *id)
 void read_process_take(struct parcel *m, struct process *p)
 {
 	struct identity *id = &p->identity;
-	struct span exe, comm, container;
+	struct span exe, comm, cgroup, container;
 	uint64_t netns;
 
 	if (m->rc)
@@ -250,10 +250,14 @@ void read_process_take(struct parcel *m, struct process *p)
 	if (comm.len)
 		identity_set_comm(id, comm);
 	set(&id->cmdline, parcel_get_span(m));
-	set(&id->cgroup, parcel_get_span(m));
+	cgroup = parcel_get_span(m);
 	container = parcel_get_span(m);
-	snprintf(id->container_id, sizeof(id->container_id), "%.*s", (int)container.len,
-		 container.p);
+	/* One that exits is in the root of every cgroup v1: its parent's is right then. */
+	if (exe.len || cgroup.len > 1) {
+		set(&id->cgroup, cgroup);
+		snprintf(id->container_id, sizeof(id->container_id), "%.*s", (int)container.len,
+			 container.p);
+	}
 	netns = parcel_get_u64(m);
 	if (netns)
 		id->netns = netns;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/clock.h"
@@ -183,6 +184,37 @@ static void test_answers(void)
 	readers__free(p);
 }
 
+/* One that has exited keeps the container and cgroup of its parent; one that lives has its own. */
+static void test_exited(void)
+{
+	struct readers *p = patient();
+	struct process child = {.tgid = fork()};
+	struct identity *id = &child.identity;
+	siginfo_t info;
+
+	if (!child.tgid)
+		_exit(0);
+	CHECK(!waitid(P_PID, child.tgid, &info, WEXITED | WNOWAIT), "");
+	for (int alive = 0; alive < 2; alive++) {
+		struct reading_request *r = ask(p, alive ? (uint32_t)getpid() : child.tgid);
+		bool kept;
+
+		free(id->cgroup);
+		id->cgroup = strdup("/docker/0123");
+		strcpy(id->container_id, "0123");
+		CHECK(r && readers__await(p, r) && !r->m.rc, "");
+		read_process_take(&r->m, &child);
+		kept = !strcmp(id->container_id, "0123") && !strcmp(id->cgroup, "/docker/0123");
+		CHECK(kept == !alive, "%s, %s", id->cgroup, id->container_id);
+		readers__done(r);
+	}
+	waitpid(child.tgid, NULL, 0);
+	free(id->exe);
+	free(id->cmdline);
+	free(id->cgroup);
+	readers__free(p);
+}
+
 static void count(void *cnt)
 {
 	++*(unsigned *)cnt;
@@ -268,6 +300,7 @@ int main(void)
 	test_lies();
 	test_strange();
 	test_answers();
+	test_exited();
 	test_blocked();
 	test_died();
 	test_stopped();
