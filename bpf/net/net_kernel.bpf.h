@@ -24,6 +24,22 @@
 #define MSG_PEEK 2
 #define MSG_TRUNC 0x20
 
+/* <net/tcp_states.h> */
+enum {
+	TCP_ESTABLISHED = 1,
+	TCP_SYN_SENT,
+	TCP_SYN_RECV,
+	TCP_FIN_WAIT1,
+	TCP_FIN_WAIT2,
+	TCP_TIME_WAIT,
+	TCP_CLOSE,
+	TCP_CLOSE_WAIT,
+	TCP_LAST_ACK,
+	TCP_LISTEN,
+	TCP_CLOSING,
+	TCP_NEW_SYN_RECV,
+};
+
 struct ns_common {
 	unsigned int inum;
 } __attribute__((preserve_access_index));
@@ -153,24 +169,30 @@ static __always_inline __u64 sock_inode(struct sock *sk, bool typed)
 	return BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
 }
 
+/* struct sock of an open file; NULL when it is not a socket. */
+static __always_inline struct sock *sock_of_file(struct file *file)
+{
+	/* Every file has private_data; that of a socket points back to the file. */
+	struct socket *socket = BPF_CORE_READ(file, private_data);
+	struct sock *sk;
+
+	if (!socket || BPF_CORE_READ(socket, file) != file)
+		return NULL;
+	sk = BPF_CORE_READ(socket, sk);
+	return sk && BPF_CORE_READ(sk, sk_socket) == socket ? sk : NULL;
+}
+
 /* struct sock of a file descriptor of the current task; NULL when it is not a socket. */
 static __always_inline struct sock *sock_of_fd(__u32 fd)
 {
 	struct task_struct___files *task = (void *)bpf_get_current_task();
 	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
 	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
-	struct socket *socket;
-	struct sock *sk;
 
 	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
 	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
 		return NULL;
-	/* Every file has private_data; that of a socket points back to the file. */
-	socket = BPF_CORE_READ(file, private_data);
-	if (!socket || BPF_CORE_READ(socket, file) != file)
-		return NULL;
-	sk = BPF_CORE_READ(socket, sk);
-	return sk && BPF_CORE_READ(sk, sk_socket) == socket ? sk : NULL;
+	return sock_of_file(file);
 }
 
 #endif

@@ -8,17 +8,6 @@
 #include "bpf/net/net_call.bpf.h"
 #include "bpf/states.h"
 
-/* <net/tcp_states.h> */
-enum {
-	TCP_ESTABLISHED = 1,
-	TCP_SYN_SENT,
-	TCP_SYN_RECV,
-	TCP_FIN_WAIT1,
-	TCP_CLOSE = 7,
-	TCP_CLOSE_WAIT = 8,
-	TCP_LAST_ACK = 9,
-};
-
 /* Checks for bytes read since the last observed call. */
 static __always_inline void look_behind(struct sock *sk, const struct net_sock *s)
 {

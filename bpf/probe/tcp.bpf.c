@@ -6,34 +6,25 @@
  *           SYN_SENT -> ESTABLISHED     softirq: connected
  *           SYN_SENT -> CLOSE           sk_err: why; 0: the program gave up
  *   server  -> SYN_RECV -> ESTABLISHED  softirq: nobody's yet
+ *           first read                  by the process that reads
  *   both    -> FIN_WAIT1, LAST_ACK      by the process that closes
  *           -> CLOSE                    the row is sent, unless it is nobody's
  *           tcp_destroy_sock            by the process that closes after a reset: the row is sent
  *
  * Rows are sent at CLOSE where possible, as tcp_disconnect() clears the counters afterwards.
  */
-#include "bpf/event.bpf.h"
-#include "bpf/net/net_kernel.bpf.h"
-#include "bpf/probe/tcp.h"
+#include "bpf/probe/tcp.bpf.h"
 
 const volatile __u64 tcp_min_ns;	    /* connects of this length or more become events */
 const volatile __u64 tcp_tick_ns = 4000000; /* of jiffies */
 
-enum {
-	TCP_ESTABLISHED = 1,
-	TCP_SYN_SENT,
-	TCP_SYN_RECV,
-	TCP_CLOSE = 7,
-	TCP_CLOSE_WAIT,
-};
 enum { SOCK_DONE = 1 }; /* bit of skc_flags: a FIN was received */
 enum { CHRONO_BUSY, CHRONO_RWND_LIMITED, CHRONO_SNDBUF_LIMITED }; /* enum tcp_chrono, minus 1 */
 
-struct sock___tcp {
+struct sock___flags {
 	struct {
 		unsigned long skc_flags;
 	} __sk_common;
-	int sk_err;
 } __attribute__((preserve_access_index));
 struct minmax_sample {
 	__u32 v;
@@ -47,35 +38,8 @@ struct tcp_sock___life {
 	struct minmax rtt_min;
 } __attribute__((preserve_access_index));
 
-/* sockaddr_in, sockaddr_in6 */
-struct tcp_in {
-	__u16 family, port;
-	__u32 addr;
-	__u64 zero;
-};
-struct tcp_in6 {
-	__u16 family, port;
-	__u32 flow;
-	__u8 addr[16];
-	__u32 scope;
-};
-
-struct tcp_conn {
-	__u64 begin_ns; /* of the handshake; 0: before the capture */
-	__u64 end_ns;	/* 0: it is open */
-	__u64 who;	/* 0: nobody yet */
-	__u16 role;
-	__u16 connected, failed;
-	__u16 error; /* that ended it */
-	char comm[WIRE_COMM_LEN];
-};
-/* By struct sock. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u64);
-	__type(value, struct tcp_conn);
-} tcp_conns SEC(".maps");
+struct tcp_conns_map tcp_conns SEC(".maps");
+struct tcp_ports_map tcp_ports SEC(".maps");
 
 static __always_inline void tcp_unseen(void)
 {
@@ -104,6 +68,8 @@ static __always_inline void tcp_begin(struct sock *sk, __u32 role)
 			bpf_map_delete_elem(&tcp_conns, &id);
 			return;
 		}
+	} else {
+		conn.listener = tcp_listener(tcp_port_key(sk));
 	}
 	err = bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_ANY);
 	if (err)
@@ -123,46 +89,12 @@ static __always_inline struct tcp_conn *tcp_add(struct sock *sk)
 	return bpf_map_lookup_elem(&tcp_conns, &id);
 }
 
-/* Returns the length of the addresses of both ends, structs sockaddr. */
-static __always_inline __u32 tcp_put_addresses(char *text, struct sock *sk)
-{
-	struct tcp_in6 *in6 = (void *)text;
-	struct tcp_in *in = (void *)text;
-
-	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {
-		in[0].family = in[1].family = AF_INET;
-		in[0].addr = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
-		in[1].addr = BPF_CORE_READ(sk, __sk_common.skc_daddr);
-		return sizeof(*in);
-	}
-	in6[0].family = in6[1].family = AF_INET6;
-	BPF_CORE_READ_INTO(&in6[0].addr, sk, __sk_common.skc_v6_rcv_saddr.in6_u.u6_addr8);
-	BPF_CORE_READ_INTO(&in6[1].addr, sk, __sk_common.skc_v6_daddr.in6_u.u6_addr8);
-	return sizeof(*in6);
-}
-
-#define TCP_PUT_ENDS(e, sk)                                                                        \
-	do {                                                                                       \
-		(e)->local = (e)->remote = tcp_put_addresses((e)->text, sk);                       \
-		(e)->local_port = bpf_ntohs(BPF_CORE_READ((struct inet_sock *)(sk), inet_sport));  \
-		(e)->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));            \
-		(e)->netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);                  \
-	} while (0)
-
 /* A function, as its key would be too much for the stack together with those of its callers. */
 static __noinline int tcp_count_connect(struct sock *sk, __u64 ns, __u32 error, bool failed)
 {
 	struct metric_key key = {};
-	__u32 v4[4] = {0, 0, bpf_htonl(0xffff)};
 
-	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {
-		v4[3] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
-		__builtin_memcpy(key.part, v4, sizeof(v4));
-	} else {
-		bpf_probe_read_kernel(
-			key.part, 16,
-			__builtin_preserve_access_index(&sk->__sk_common.skc_v6_daddr));
-	}
+	tcp_key_peer(&key, sk);
 	key.part[TCP_PART_PORT] = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
 	key.part[TCP_PART_ERROR] = error;
 	hist_add_coarse(PROBE_tcp, failed ? SERIES_tcp_failed : SERIES_tcp_connect, &key, ns);
@@ -172,7 +104,7 @@ static __noinline int tcp_count_connect(struct sock *sk, __u64 ns, __u32 error, 
 static __always_inline void tcp_connect_end(struct sock *sk, struct tcp_conn *conn, bool failed)
 {
 	__u64 ns = bpf_ktime_get_ns() - conn->begin_ns;
-	__u32 error = failed ? BPF_CORE_READ((struct sock___tcp *)sk, sk_err) : 0;
+	__u32 error = failed ? BPF_CORE_READ(sk, sk_err) : 0;
 	struct event_tcp_connect *e;
 
 	tcp_count_connect(sk, ns, error, failed);
@@ -187,13 +119,13 @@ static __always_inline void tcp_connect_end(struct sock *sk, struct tcp_conn *co
 	e->failed = failed;
 	e->error = error;
 	e->retransmits = BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
-	EVENT_SEND(tcp_connect, e, ENTRY_INTERRUPT, e->local + e->remote);
+	EVENT_SEND(tcp_connect, e, ENTRY_INTERRUPT, 2 * TCP_ADDRESS_SZ);
 }
 
 static __always_inline void tcp_put_life(struct event_tcp_close *e, struct sock *sk)
 {
 	struct tcp_sock___life *tp = (void *)sk;
-	unsigned long flags = BPF_CORE_READ((struct sock___tcp *)sk, __sk_common.skc_flags);
+	unsigned long flags = BPF_CORE_READ((struct sock___flags *)sk, __sk_common.skc_flags);
 
 	e->bytes_sent = BPF_CORE_READ(tp, bytes_sent) - BPF_CORE_READ(tp, bytes_retrans);
 	/* It counts the sequence number of a FIN as well. */
@@ -232,7 +164,17 @@ static __always_inline void tcp_send_close(struct sock *sk, const struct tcp_con
 	e->error = conn->error;
 	e->duration_ns = conn->begin_ns ? end_ns - conn->begin_ns : 0;
 	tcp_put_life(e, sk);
-	EVENT_SEND(tcp_close, e, ENTRY_INTERRUPT, e->local + e->remote);
+	EVENT_SEND(tcp_close, e, ENTRY_INTERRUPT, 2 * TCP_ADDRESS_SZ);
+}
+
+static __always_inline void tcp_listens(struct sock *sk, __u32 tgid)
+{
+	__u64 port = tcp_port_key(sk);
+
+	if (is_recorded(tgid))
+		bpf_map_update_elem(&tcp_ports, &port, &tgid, BPF_ANY);
+	else
+		bpf_map_delete_elem(&tcp_ports, &port);
 }
 
 static __always_inline int tcp_change(struct sock *sk, int old, int new)
@@ -242,6 +184,10 @@ static __always_inline int tcp_change(struct sock *sk, int old, int new)
 	bool open;
 	int error;
 
+	if (new == TCP_LISTEN) {
+		tcp_listens(sk, bpf_get_current_pid_tgid() >> 32);
+		return 0;
+	}
 	if (new == TCP_SYN_SENT || new == TCP_SYN_RECV) {
 		/* Simultaneous open: still the client's. */
 		if (old != TCP_SYN_SENT)
@@ -275,7 +221,7 @@ static __always_inline int tcp_change(struct sock *sk, int old, int new)
 		conn->connected = 1;
 		tcp_unseen(); /* the handshake's end */
 	}
-	error = BPF_CORE_READ((struct sock___tcp *)sk, sk_err);
+	error = BPF_CORE_READ(sk, sk_err);
 	if (!conn->who && open && (new != TCP_CLOSE || !error)) {
 		tcp_owned_by_current(conn);
 		if (!is_recorded(conn->who >> 32)) {
@@ -327,5 +273,65 @@ int tcp_destroy(struct bpf_raw_tracepoint_args *ctx)
 	if (!conn.who)
 		tcp_owned_by_current(&conn);
 	tcp_send_close(sk, &conn);
+	return 0;
+}
+
+struct sock___lock {
+	struct {
+		int owned; /* by a task, not by a softirq */
+	} sk_lock;
+} __attribute__((preserve_access_index));
+
+SEC("?raw_tp/tcp_rcv_space_adjust")
+int tcp_read(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct sock___lock *lock = (void *)ctx->args[0];
+	__u64 id = ctx->args[0];
+	struct tcp_conn *conn;
+
+	if (!enabled)
+		return 0;
+	conn = bpf_map_lookup_elem(&tcp_conns, &id);
+	if (!conn || conn->who || !BPF_CORE_READ(lock, sk_lock.owned) ||
+	    task_is_kernel((void *)bpf_get_current_task(), false))
+		return 0;
+	tcp_owned_by_current(conn);
+	if (!is_recorded(conn->who >> 32))
+		bpf_map_delete_elem(&tcp_conns, &id);
+	return 0;
+}
+
+struct bpf_iter__task_file {
+	struct task_struct *task;
+	struct file *file;
+} __attribute__((preserve_access_index));
+
+/* Runs once after the start: the sockets that targets have. */
+SEC("?iter/task_file")
+int tcp_existing(struct bpf_iter__task_file *ctx)
+{
+	struct tcp_conn conn = {.connected = 1};
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct sock *sk;
+	__u64 id;
+	__u8 state;
+
+	if (!task || !file || !is_recorded(task->tgid))
+		return 0;
+	sk = sock_of_file(file);
+	if (!sk || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
+		return 0;
+	state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	if (state == TCP_LISTEN)
+		tcp_listens(sk, task->tgid);
+	if (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT)
+		return 0;
+	id = (__u64)sk;
+	conn.who = (__u64)task->tgid << 32 | task->pid;
+	bpf_probe_read_kernel(conn.comm, sizeof(conn.comm), task->comm);
+	bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_NOEXIST);
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_CLOSE) /* seen or not */
+		bpf_map_delete_elem(&tcp_conns, &id);
 	return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/probe/hooks.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/text.h"
 #include "obrec.skel.h"
@@ -262,6 +264,49 @@ bool hook_is_attached(const struct probe_env *env, const struct probe *probe, co
 	int n = find(env, i, target);
 
 	return n >= 0 && env->attached[i][n];
+}
+
+int hook_run(struct bpf_program *prog, void **out, size_t *sz)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	size_t len = 0, cap = 0;
+	char *buf = NULL;
+	ssize_t n = 0;
+	int fd, err;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? -errno : 0;
+	while (!err) {
+		if (cap - len < 65536) {
+			char *p = realloc(buf, cap + 262144);
+
+			if (!p) {
+				err = -ENOMEM;
+				break;
+			}
+			buf = p;
+			cap += 262144;
+		}
+		n = read(fd, buf + len, cap - len);
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			err = -errno;
+		if (n > 0)
+			len += n;
+	}
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	if (err || !out) {
+		free(buf);
+		return err;
+	}
+	*out = buf;
+	*sz = len;
+	return 0;
 }
 
 void hooks_free(struct probe_env *env)

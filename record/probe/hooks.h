@@ -6,6 +6,7 @@
 
 #include "record/probe/attach.h"
 
+struct bpf_program;
 struct probe;
 struct probe_env;
 
@@ -61,6 +62,10 @@ int hooks_attach(struct probe_env *env, size_t i);
 int hook_attach(struct probe_env *env, const struct probe *probe, const char *target);
 void hook_detach(struct probe_env *env, const struct probe *probe, const char *target);
 bool hook_is_attached(const struct probe_env *env, const struct probe *probe, const char *target);
+
+/* Runs an iterator. `out`: its output, malloc'ed, of *sz bytes; NULL: not wanted. 0 or a negative
+ * errno. */
+int hook_run(struct bpf_program *prog, void **out, size_t *sz);
 
 /* Frees the states and links of probes, which hooks_prepare() allocated. */
 void hooks_free(struct probe_env *env);

@@ -113,50 +113,6 @@ static int prepare(struct probe_env *env)
 	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
 }
 
-/* Runs an iterator over all tasks. `out` receives its output (may be NULL). */
-static int iterate(struct bpf_program *prog, struct offcpu_open **out, size_t *cnt)
-{
-	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
-	size_t len = 0, cap = 0;
-	char *buf = NULL;
-	ssize_t n = 0;
-	int fd, err;
-
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? -errno : 0;
-	while (!err) {
-		if (cap - len < 65536) {
-			char *p = realloc(buf, cap + 262144);
-
-			if (!p) {
-				err = -ENOMEM;
-				break;
-			}
-			buf = p;
-			cap += 262144;
-		}
-		n = read(fd, buf + len, cap - len);
-		if (n == 0)
-			break;
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
-			err = -errno;
-		if (n > 0)
-			len += n;
-	}
-	if (fd >= 0)
-		close(fd);
-	bpf_link__destroy(link);
-	if (err || !out) {
-		free(buf);
-		return err;
-	}
-	*out = (void *)buf;
-	*cnt = len / sizeof(**out);
-	return 0;
-}
-
 /* Returns state letter and context switches of a thread, from /proc; 0: it is gone. */
 static char thread_state(uint32_t tgid, uint32_t tid, uint64_t *switches)
 {
@@ -205,7 +161,7 @@ static int start(struct probe_env *env)
 	if (!is_typed(env))
 		return tracker__each_thread(env->tracker, note_asleep, env);
 	env->skel->bss->offcpu_start_ns = state(env)->from_ns;
-	err = iterate(env->skel->progs.offcpu_asleep, NULL, NULL);
+	err = hook_run(env->skel->progs.offcpu_asleep, NULL, NULL);
 	if (err)
 		message_warn("waits in progress at the start are missed: %s", strerror(-err));
 	return 0;
@@ -340,7 +296,9 @@ static void finish(struct probe_env *env)
 	if (!attached(env, SWITCH)) /* detached */
 		return;
 	unwind_user__new(&e.u, env->store);
-	if (is_typed(env) && !iterate(env->skel->progs.offcpu_open, &open, &cnt) && cnt) {
+	if (is_typed(env) && !hook_run(env->skel->progs.offcpu_open, (void **)&open, &cnt))
+		cnt /= sizeof(*open);
+	if (cnt) {
 		qsort(open, cnt, sizeof(*open), by_process);
 		late = stack_memory_each(env->readers, open, cnt, on_open, &e);
 	}

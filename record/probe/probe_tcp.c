@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* TCP connections (bpf/probe/tcp.bpf.c). */
+/* TCP connections (bpf/probe/tcp.bpf.c, tcp_flow.bpf.c). */
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "bpf/probe/tcp.h"
@@ -13,16 +14,29 @@
 
 extern const struct probe probe_tcp_entry;
 
-enum { CONNECTIONS = 32768 }; /* followed at a time */
+enum { CONNECTIONS = 32768, PORTS = 4096 }; /* followed at a time */
+
+static bool has_own_btf(const struct features *f)
+{
+	return f->kernel_btf;
+}
 
 static const struct hook hooks[] = {
 	HOOK("tcp_state", "sock:inet_sock_set_state", HOOK_RAW_TP),
 	HOOK("tcp_destroy", "tcp:tcp_destroy_sock", HOOK_RAW_TP),
+	HOOK("tcp_read", "tcp:tcp_rcv_space_adjust", HOOK_RAW_TP),
+	HOOK("tcp_existing", "task_file", HOOK_RUN, .when = has_own_btf),
+	HOOK("tcp_rtt", "tcp:tcp_probe", HOOK_RAW_TP),
+	HOOK("tcp_retransmit", "tcp:tcp_retransmit_skb", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
+	HOOK("tcp_retransmit_sent", "tcp:tcp_retransmit_skb", HOOK_RAW_TP, .need = HOOK_INSTEAD),
+	HOOK("tcp_retransmit_synack", "tcp:tcp_retransmit_synack", HOOK_RAW_TP),
 	{0},
 };
 
 static const struct variant variants[] = {
-	{"tracepoint", "raw_tp/inet_sock_set_state, tcp_destroy_sock", NULL, hooks},
+	{"tracepoint",
+	 "raw_tp/inet_sock_set_state, tcp_destroy_sock, tcp_probe, tcp_retransmit_*, ...", NULL,
+	 hooks},
 	{0},
 };
 
@@ -32,10 +46,10 @@ static const struct probe_option options[] = {
 	{0},
 };
 
-static void peer_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
-		     size_t sz)
+static void address_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			size_t sz)
 {
-	char port[8], peer[INET6_ADDRSTRLEN];
+	char peer[INET6_ADDRSTRLEN];
 	const struct in6_addr *addr = (const void *)part;
 
 	if (IN6_IS_ADDR_V4MAPPED(addr))
@@ -43,6 +57,14 @@ static void peer_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 	else
 		inet_ntop(AF_INET6, addr, peer, sizeof(peer));
 	snprintf(text, sz, "%s", peer);
+}
+
+static void peer_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		     size_t sz)
+{
+	char port[8];
+
+	address_key(env, part, text, sz);
 	snprintf(port, sizeof(port), "%u", (unsigned)part[TCP_PART_PORT] & 0xffff);
 	series_key_add(text, sz, port);
 }
@@ -58,6 +80,22 @@ static void failed_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PAR
 					    : "given up");
 }
 
+static void retransmits_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS],
+			    char *text, size_t sz)
+{
+	static const char *const states[TCP_STATE_CNT] = {
+#define X(number, text) [number] = text,
+		TCP_STATES(X)};
+	static const char *const ca_states[TCP_CA_STATE_CNT] = {TCP_CA_STATES(X)
+#undef X
+	};
+	uint64_t state = part[TCP_PART_STATE], ca_state = part[TCP_PART_CA_STATE];
+
+	address_key(env, part, text, sz);
+	series_key_add(text, sz, state && state < TCP_STATE_CNT ? states[state] : "other");
+	series_key_add(text, sz, ca_state < TCP_CA_STATE_CNT ? ca_states[ca_state] : "other");
+}
+
 static const struct series series[] = {
 	[SERIES_tcp_connect - SERIES_OWN] = {"connect", "ns", SERIES_COARSE, "peer\tport",
 					     peer_key},
@@ -68,18 +106,39 @@ static const struct series series[] = {
 	[SERIES_tcp_close_throttled -
 		SERIES_OWN] = {"close_throttled", "", SERIES_COUNTER, "process", series_key_comm},
 	[SERIES_tcp_unseen - SERIES_OWN] = {"unseen", "", SERIES_COUNTER, "", NULL},
+	[SERIES_tcp_rtt - SERIES_OWN] = {"rtt", "ns", SERIES_COARSE, "peer", address_key},
+	[SERIES_tcp_retransmits - SERIES_OWN] = {"retransmits", "", SERIES_COUNTER,
+						 "peer\tstate\tcongestion", retransmits_key},
+	[SERIES_tcp_retransmit_events -
+		SERIES_OWN] = {"retransmit_events", "", SERIES_COUNTER, "process", series_key_comm},
+	[SERIES_tcp_retransmit_throttled - SERIES_OWN] = {"retransmit_throttled", "",
+							  SERIES_COUNTER, "process",
+							  series_key_comm},
 	{0},
 };
 
 static int prepare(struct probe_env *env)
 {
 	struct timespec tick = {0};
+	int err;
 
 	/* The coarse clocks advance with jiffies. */
 	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && tick.tv_nsec)
 		env->skel->rodata->tcp_tick_ns = tick.tv_nsec;
 	env->skel->rodata->tcp_min_ns = probe_env__option(env, &probe_tcp_entry, "min");
-	return bpf_map__set_max_entries(env->skel->maps.tcp_conns, CONNECTIONS);
+	err = bpf_map__set_max_entries(env->skel->maps.tcp_conns, CONNECTIONS);
+	return err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_ports, PORTS);
+}
+
+static int start(struct probe_env *env)
+{
+	struct bpf_program *existing = env->skel->progs.tcp_existing;
+	int err = bpf_program__autoload(existing) ? hook_run(existing, NULL, NULL) : 0;
+
+	if (err)
+		message_warn("TCP connections that exist at the start are missed until read: %s",
+			     strerror(-err));
+	return 0;
 }
 
 const struct probe probe_tcp_entry = {
@@ -89,4 +148,5 @@ const struct probe probe_tcp_entry = {
 	.series = series,
 	.options = options,
 	.prepare = prepare,
+	.start = start,
 };
