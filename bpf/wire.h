@@ -209,7 +209,8 @@ struct target_proc {
 	X(OFFCPU_UNSEEN, "offcpu", "wait whose end was not seen: no program ran at that switch") \
 	X(WAKER_UNSEEN, "wakers", "waker of a wait not known: woken before it was long enough to count") \
 	X(FILE_PATHS, "file", "call: path not stored, table of files full")                        \
-	X(MEM_RESIDENT, "mem", "resident memory of a process: table full")
+	X(MEM_RESIDENT, "mem", "resident memory of a process: table full") \
+	X(RUNQ_UNSEEN, "runq", "wait whose end was not seen: no program ran at that switch")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)
