@@ -63,15 +63,71 @@ struct runq_wait {
 	__u64 moved_ns;	    /* was migrated while waiting; 0: was not */
 	__u64 throttled_ns; /* of its group on this CPU in total, at since_ns; or NOT_THROTTLED */
 	struct runq_taken taken;
+	__u64 tid; /* 0: the slot is free */
+	__u64 pad[2];
 };
 
-/* By tid. Entries are removed when threads exit. */
+/*
+ * The slot of a thread is that of its tid, modulo RUNQ_SLOTS, or, if that is taken, in a hash
+ * table. Slots are released when threads exit.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RUNQ_SLOTS);
+	__type(key, __u32);
+	__type(value, struct runq_wait);
+} runq_slots SEC(".maps");
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
 	__type(key, __u32);
 	__type(value, struct runq_wait);
 } runq_since SEC(".maps");
+bool runq_hashed; /* runq_since has been used */
+
+static __always_inline struct runq_wait *slot_of(__u32 tid)
+{
+	__u32 at = tid & (RUNQ_SLOTS - 1);
+
+	return bpf_map_lookup_elem(&runq_slots, &at);
+}
+
+static __always_inline struct runq_wait *wait_of(__u32 tid)
+{
+	struct runq_wait *w = slot_of(tid);
+
+	if (w && w->tid == tid)
+		return w;
+	return runq_hashed ? bpf_map_lookup_elem(&runq_since, &tid) : NULL;
+}
+
+static __always_inline struct runq_wait *wait_new(__u32 tid)
+{
+	struct runq_wait *w = slot_of(tid), none = {.tid = tid};
+
+	if (w && !w->tid) {
+		w->tid = tid;
+		return w;
+	}
+	runq_hashed = true;
+	if (bpf_map_update_elem(&runq_since, &tid, &none, BPF_ANY)) {
+		loss_count(LOSS_PENDING);
+		return NULL;
+	}
+	return bpf_map_lookup_elem(&runq_since, &tid);
+}
+
+static __always_inline void wait_free(__u32 tid)
+{
+	struct runq_wait *w = slot_of(tid);
+
+	if (w && w->tid == tid) {
+		w->since_ns = 0;
+		w->tid = 0;
+	} else if (runq_hashed) {
+		bpf_map_delete_elem(&runq_since, &tid);
+	}
+}
 
 struct runq_slice {
 	__u64 from_ns;
@@ -198,14 +254,14 @@ static __always_inline void runnable(struct task_struct *task, bool typed, bool 
 {
 	struct task_struct___sched *t = (void *)task;
 	__u32 tid = task_pid(task, typed);
-	struct runq_wait wait, *w;
+	struct runq_wait *w;
 
 	if (!enabled || !tid)
 		return;
 	/* It is still running, and does not wait before it is switched away from. */
 	if (woken && bpf_core_field_exists(t->on_cpu) && GET(t, on_cpu))
 		return;
-	w = bpf_map_lookup_elem(&runq_since, &tid);
+	w = wait_of(tid);
 	if (!w && !is_recorded(task_tgid(task, typed)))
 		return;
 	if (w && w->since_ns) { /* waits already: preempted while about to sleep, then woken */
@@ -213,14 +269,13 @@ static __always_inline void runnable(struct task_struct *task, bool typed, bool 
 			return;
 		loss_count(LOSS_RUNQ_UNSEEN);
 	}
-	wait.since_ns = now ?: bpf_ktime_get_ns();
-	wait.moved_ns = 0;
-	wait.throttled_ns = throttled_now(task, typed);
-	read_taken(task, typed, &wait.taken);
-	if (w)
-		*w = wait;
-	else if (bpf_map_update_elem(&runq_since, &tid, &wait, BPF_ANY))
-		loss_count(LOSS_PENDING);
+	w = w ?: wait_new(tid);
+	if (!w)
+		return;
+	w->since_ns = now ?: bpf_ktime_get_ns();
+	w->moved_ns = 0;
+	w->throttled_ns = throttled_now(task, typed);
+	read_taken(task, typed, &w->taken);
 }
 
 /* Charges a part of the wait in progress to a slice or, from RUNQ_SLICES on, to a kind. */
@@ -331,7 +386,7 @@ static __always_inline void waited(struct runq_cpu *c, __u32 cpu, struct task_st
 	struct runq_wait *w;
 	__u64 wait_ns, who[2];
 
-	w = tid ? bpf_map_lookup_elem(&runq_since, &tid) : NULL;
+	w = tid ? wait_of(tid) : NULL;
 	if (!w || !w->since_ns)
 		return;
 	wait_ns = at_most(w->since_ns, now, ~0ULL);
@@ -377,10 +432,10 @@ static __always_inline void leaves(struct task_struct *prev, __u32 tid, __u32 st
 		return;
 	}
 	if (state & TASK_DEAD) {
-		bpf_map_delete_elem(&runq_since, &tid);
+		wait_free(tid);
 		return;
 	}
-	w = bpf_map_lookup_elem(&runq_since, &tid);
+	w = wait_of(tid);
 	if (!w || !w->since_ns)
 		return;
 	w->since_ns = 0;
@@ -457,7 +512,7 @@ static __always_inline void migrates(struct task_struct *task, bool typed)
 
 	if (!enabled || !is_recorded(task_tgid(task, typed)))
 		return;
-	w = bpf_map_lookup_elem(&runq_since, &tid);
+	w = wait_of(tid);
 	read_who(task, typed, tid, key.part);
 	key.part[1] &= RUNQ_KIND(1) - 1;
 	if (w && w->since_ns) {

@@ -13,7 +13,7 @@
 
 extern const struct probe probe_runq_entry;
 
-enum { THREADS = 32768 };
+enum { HASHED = 8192 }; /* threads without a slot of their own */
 
 struct runq {
 	struct cgroup_paths cgroups;
@@ -124,7 +124,7 @@ static int prepare(struct probe_env *env)
 		message_warn("probe 'runq' distinguishes cgroups v2 only, and this host uses v1");
 	env->skel->rodata->runq_min_ns = probe_env__option(env, &probe_runq_entry, "min");
 	err = bpf_map__set_max_entries(env->skel->maps.runq_cpus, env->features->cpus);
-	return err ? err : bpf_map__set_max_entries(env->skel->maps.runq_since, THREADS);
+	return err ? err : bpf_map__set_max_entries(env->skel->maps.runq_since, HASHED);
 }
 
 static void free_cgroups(struct probe_env *env)
