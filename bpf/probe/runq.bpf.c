@@ -49,6 +49,11 @@ struct task_struct___sched {
 	bool throttled; /* 6.17: tasks are throttled one by one, when they return to user mode */
 } __attribute__((preserve_access_index));
 
+/* 7.2: on_cpu became a byte. */
+struct task_struct___7_2 {
+	unsigned char on_cpu;
+} __attribute__((preserve_access_index));
+
 #define GET(p, field) (typed ? (p)->field : BPF_CORE_READ(p, field))
 
 /* Time taken from the threads of a CPU, so far. */
@@ -250,16 +255,25 @@ static __always_inline __u64 throttled_until(struct task_struct *task, bool type
 	return throttled_of(c, typed);
 }
 
-static __always_inline void runnable(struct task_struct *task, bool typed, bool woken, __u64 now)
+static __always_inline bool is_running(struct task_struct *task, bool typed)
 {
 	struct task_struct___sched *t = (void *)task;
+	struct task_struct___7_2 *newer = (void *)task;
+
+	if (!bpf_core_field_exists(t->on_cpu)) /* CONFIG_SMP */
+		return false;
+	return bpf_core_field_size(t->on_cpu) == 1 ? GET(newer, on_cpu) : GET(t, on_cpu);
+}
+
+static __always_inline void runnable(struct task_struct *task, bool typed, bool woken, __u64 now)
+{
 	__u32 tid = task_pid(task, typed);
 	struct runq_wait *w;
 
 	if (!enabled || !tid)
 		return;
 	/* It is still running, and does not wait before it is switched away from. */
-	if (woken && bpf_core_field_exists(t->on_cpu) && GET(t, on_cpu))
+	if (woken && is_running(task, typed))
 		return;
 	w = wait_of(tid);
 	if (!w && !is_recorded(task_tgid(task, typed)))
