@@ -1,6 +1,6 @@
 # A known number of waits for mutexes (plain, PI, robust), rwlocks, semaphores, condition variables and joins, and for a file's lock in the
-# kernel: each is counted with its result, the waits' time is within 5 % of what the threads measured themselves, and the owner is the
-# thread that held the lock; memory that only looks like an owned mutex names nobody; idle waits are told from contention by their frames;
+# kernel: each is counted with its result, the waits' time is no longer than what the threads measured themselves nor shorter than what the load
+# held them up, and the owner is the thread that held the lock; memory that only looks like an owned mutex names nobody; idle waits are told from contention by their frames;
 # who released a lock is sampled with what others waited for it; deadlocks are rows.
 . tests/live/lib.inc
 . tests/live/security.inc

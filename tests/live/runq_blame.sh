@@ -5,6 +5,7 @@
 command -v cc >/dev/null || skip "needs a C compiler"
 [ -e /proc/self/schedstat ] || skip "no /proc/self/schedstat (CONFIG_SCHED_INFO)"
 grep -q '^runq .* yes' "$T/list" || skip "no probe 'runq': $(grep '^runq ' "$T/list")"
+[ "$(nproc)" -gt 1 ] || skip "needs a second CPU: those who wait use all of theirs"
 v2=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts)
 v1=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ {print $2; exit}' /proc/mounts)
 [ -n "$v2" ] || skip "no cgroup v2"
