@@ -35,9 +35,10 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
-/* Opens and prepares the object as the session does (session_load.c). */
+/* Opens and prepares the object as the session does (session_load.c). `only`: without the programs
+ * of other probes; NULL: all. */
 static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
-				       const struct record_opts *opts)
+				       const struct record_opts *opts, const struct probe *only)
 {
 	struct obrec_bpf *skel = obrec_bpf__open();
 	const struct features *f = &plan->features;
@@ -51,9 +52,12 @@ static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
 	bpf_map__set_max_entries(skel->maps.unwind_caches, f->cpus * UNWIND_CONTEXTS);
 	bpf_program__set_autoload(skel->progs.core_fork, true);
 	bpf_program__set_autoload(skel->progs.core_exec, true);
-	for (size_t i = 0; probes[i]; i++)
+	for (size_t i = 0; probes[i]; i++) {
+		if (only && probes[i] != only && probes[i]->needs != only)
+			continue;
 		if (hooks_prepare(&env, i) || (probes[i]->prepare && probes[i]->prepare(&env)))
 			printf("# probe %s cannot be prepared\n", probes[i]->name);
+	}
 	hooks_free(&env);
 	if (metrics_prepare(&env))
 		printf("# cells cannot be prepared\n");
@@ -163,11 +167,12 @@ static int print(struct obrec_bpf *skel, struct verified *v, const char *choice,
 	return bad;
 }
 
-/* Loads the programs of the plan; returns the number of failures among those not printed before. */
+/* Loads the programs of the plan, or of one probe; returns the number of failures among those not
+ * printed before. */
 static int verify(const struct attach_plan *plan, const struct record_opts *opts,
-		  struct verified *v, const char *choice, long limit)
+		  const struct probe *only, struct verified *v, const char *choice, long limit)
 {
-	struct obrec_bpf *skel = open_prepared(plan, opts);
+	struct obrec_bpf *skel = open_prepared(plan, opts, only);
 	int bad, err;
 
 	if (!skel)
@@ -192,7 +197,7 @@ static int verify_all(struct attach_plan *plan, const struct record_opts *opts, 
 		if (taken < 0 && *probes[i]->name)
 			printf("# probe %s is not available: %s\n", probes[i]->name, why);
 	}
-	bad = verify(plan, opts, v, "used", limit);
+	bad = verify(plan, opts, NULL, v, "used", limit);
 	for (size_t i = 0; probes[i]; i++) {
 		const struct variant *each = probes[i]->variants;
 		unsigned char best = plan->variant[i];
@@ -201,7 +206,7 @@ static int verify_all(struct attach_plan *plan, const struct record_opts *opts, 
 			plan->variant[i] = n;
 			if (n != best &&
 			    attach_choose(probes[i], &plan->features, n + 1, why, sizeof(why)) >= 0)
-				bad += verify(plan, opts, v, each[n].name, limit);
+				bad += verify(plan, opts, probes[i], v, each[n].name, limit);
 		}
 		plan->variant[i] = best;
 	}
