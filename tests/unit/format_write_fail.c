@@ -353,7 +353,7 @@ static void test_slow_reader(void)
 /* --max-size: never passed, and the end and late identity rows still find room. */
 static void test_max_size(void)
 {
-	static const uint64_t limits[] = {48 << 10,  64 << 10, 100 << 10, 200 << 10,
+	static const uint64_t limits[] = {64 << 10,  80 << 10, 100 << 10, 200 << 10,
 					  400 << 10, 1 << 20,  3 << 20};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {

@@ -140,11 +140,16 @@ static void test_sets(void)
 	static const struct {
 		const char *line, *probes;
 	} cases[] = {
-		{"-q", "cpu,l4,l7,tls,host"},	{"-e -l4", "cpu,host"},
-		{"-e -l7", "cpu,l4,host"},	{"-e -tls", "cpu,l4,l7,host"},
-		{"--no-tls", "cpu,l4,l7,host"}, {"-e tls", "l4,l7,tls"},
-		{"-e l7,-l4", "l4,l7"},		{"-e +tls,-l7", "cpu,l4,l7,tls,host"},
-		{"-e @sched", "offcpu,runq,irq"},	{"-e @all", all + 1},
+		{"-q", "cpu,l4,l7,tls,host"},
+		{"-e -l4", "cpu,host"},
+		{"-e -l7", "cpu,l4,host"},
+		{"-e -tls", "cpu,l4,l7,host"},
+		{"--no-tls", "cpu,l4,l7,host"},
+		{"-e tls", "l4,l7,tls"},
+		{"-e l7,-l4", "l4,l7"},
+		{"-e +tls,-l7", "cpu,l4,l7,tls,host"},
+		{"-e @sched", "offcpu,runq,irq,wakers"},
+		{"-e @all", all + 1},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
