@@ -51,8 +51,9 @@ static struct json_object *options_json(const struct options *o)
 
 	for (size_t i = 0; probes[i]; i++) {
 		const struct probe_option *p = probes[i]->options;
+		bool told = o->record.probes >> i & 1 || probe_infos[i].by_default;
 
-		for (; p && p->name; p++)
+		for (; told && p && p->name; p++)
 			if (p->key)
 				add_u64(j, p->key, probe_option(&o->record, probes[i], p->name));
 		if (probes[i]->describe)
