@@ -218,6 +218,31 @@ static __always_inline const struct arch_regs *current_regs_typed(struct task_st
 	return (void *)cast_typed(struct pt_regs, current->stack + at);
 }
 
+struct file;
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} __attribute__((preserve_access_index));
+struct files_struct {
+	struct fdtable *fdt;
+} __attribute__((preserve_access_index));
+struct task_struct___files {
+	struct files_struct *files;
+} __attribute__((preserve_access_index));
+
+/* An open file of the current task, by its descriptor; NULL: there is none. */
+static __always_inline struct file *current_file(__u32 fd)
+{
+	struct task_struct___files *task = (void *)bpf_get_current_task();
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd))
+		return NULL;
+	return file;
+}
+
 /* Reads the user registers of any task. */
 static __always_inline long task_user_regs(struct task_struct *t, bool typed, struct arch_regs *to)
 {

@@ -86,6 +86,15 @@ static __always_inline void count_add(__u32 probe, __u32 series, struct metric_k
 	metric_add(key, amount);
 }
 
+/* For metric_own_add(). */
+struct metric_own_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* obrec sets it */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct metric_own);
+};
+
 static __always_inline bool metric_own_try(struct metric_own *slot, const struct metric_key *key,
 					   __u64 value)
 {

@@ -129,17 +129,6 @@ struct unix_sock {
 	struct sock *peer;
 } __attribute__((preserve_access_index));
 
-struct fdtable {
-	unsigned int max_fds;
-	struct file **fd;
-} __attribute__((preserve_access_index));
-struct files_struct {
-	struct fdtable *fdt;
-} __attribute__((preserve_access_index));
-struct task_struct___files {
-	struct files_struct *files;
-} __attribute__((preserve_access_index));
-
 /* Not preallocated. Sized for proxies, which often have a hundred thousand connections. */
 struct net_socks_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -185,14 +174,9 @@ static __always_inline struct sock *sock_of_file(struct file *file)
 /* struct sock of a file descriptor of the current task; NULL when it is not a socket. */
 static __always_inline struct sock *sock_of_fd(__u32 fd)
 {
-	struct task_struct___files *task = (void *)bpf_get_current_task();
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+	struct file *file = current_file(fd);
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
-		return NULL;
-	return sock_of_file(file);
+	return file ? sock_of_file(file) : NULL;
 }
 
 #endif

@@ -69,29 +69,16 @@ struct file {
 	unsigned int f_flags;
 	__s64 f_pos;
 } __attribute__((preserve_access_index));
-struct fdtable {
-	unsigned int max_fds;
-	struct file **fd;
-} __attribute__((preserve_access_index));
-struct files_struct {
-	struct fdtable *fdt;
-} __attribute__((preserve_access_index));
-struct task_struct___files {
-	struct files_struct *files;
-} __attribute__((preserve_access_index));
 
 enum { S_FMT = 0170000, S_REG = 0100000, S_BLK = 0060000 };
 
 /* NULL: not a regular file or a block device. */
 static __always_inline struct file *file_of_fd(__u32 fd)
 {
-	struct task_struct___files *task = (void *)bpf_get_current_task();
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+	struct file *file = current_file(fd);
 	__u16 mode;
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
+	if (!file)
 		return NULL;
 	mode = BPF_CORE_READ(file, f_inode, i_mode) & S_FMT;
 	return mode == S_REG || mode == S_BLK ? file : NULL;

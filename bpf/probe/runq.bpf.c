@@ -159,13 +159,7 @@ struct {
 	__type(value, struct runq_cpu);
 } runq_cpus SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* obrec sets it */
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct metric_own);
-} runq_cells SEC(".maps");
+struct metric_own_map runq_cells SEC(".maps");
 
 static __always_inline void cell_add(__u32 series, struct metric_key *key, __u64 value)
 {

@@ -39,13 +39,7 @@ struct {
 	__type(key, __u32);
 	__type(value, struct syscall_info);
 } syscall_infos SEC(".maps");
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* obrec sets it */
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct metric_own);
-} syscall_cells SEC(".maps");
+struct metric_own_map syscall_cells SEC(".maps");
 __u64 syscall_other_cnt; /* in syscall_others */
 
 static __always_inline __u32 slot_of(__u64 id)

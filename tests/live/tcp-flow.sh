@@ -2,72 +2,22 @@
 # state those that the kernel counts (RetransSegs), at both ends. The server listens before the capture.
 . tests/live/lib.inc
 grep -q "^tcp .* yes" "$T/list" || skip "no probe 'tcp': $(grep '^tcp ' "$T/list")"
-for c in ip nft nstat python3; do command -v $c >/dev/null || skip "needs $c"; done
-a=obrec-ta-$$ b=obrec-tb-$$ events=/sys/kernel/tracing/instances/obrec-tcp-$$
-ip netns add $a 2>/dev/null || skip "no network namespaces here"
-ip netns add $b
-trap 'cleanup; ip netns del $a; ip netns del $b; [ ! -d $events ] || rmdir $events' EXIT
-ip link add eth0 netns $a type veth peer name eth0 netns $b 2>/dev/null || skip "no veth devices here"
-ip -n $a addr add 10.97.0.1/24 dev eth0; ip -n $b addr add 10.97.0.2/24 dev eth0
-for ns in $a $b; do
-	ip -n $ns link set lo up; ip -n $ns link set eth0 up
-	# One packet in twelve; of each client port the first SYN and the first SYN-ACK.
-	ip netns exec $ns nft -f - 2>"$T/nft.err" <<'N' || skip "no packet filter here: $(head -n 1 "$T/nft.err")"
-table ip lossy {
-	chain in {
-		type filter hook input priority 0;
-		tcp sport 40000 tcp flags & (syn | ack) == syn limit rate over 1/hour burst 1 packets accept
-		tcp sport 40000 tcp flags & (syn | ack) == syn drop
-		tcp dport 40001 tcp flags & (syn | ack) == (syn | ack) limit rate over 1/hour burst 1 packets accept
-		tcp dport 40001 tcp flags & (syn | ack) == (syn | ack) drop
-		tcp flags & syn == 0 numgen random mod 12 == 0 drop
-	}
-}
-N
-	ip netns exec $ns ip tcp_metrics flush 2>/dev/null || true
-done
-cat >"$T/server.py" <<'P'
-import socket
-l = socket.create_server(("10.97.0.2", 8000))
-print("ready", flush=True)
-while True:
-    s = l.accept()[0]
-    got = 0
-    while got < 300000: got += len(s.recv(65536))
-    s.sendall(b"y" * 300000)
-    s.recv(1)
-    s.close()
-P
-cat >"$T/client.py" <<'P'
-import socket, sys
-sys.stdin.read(1)
-for i in range(4):
-    s = socket.socket()
-    s.bind(("10.97.0.1", 40000 + i))
-    s.connect(("10.97.0.2", 8000))
-    s.sendall(b"x" * 300000)
-    got = 0
-    while got < 300000: got += len(s.recv(65536))
-    s.close()
-print("done", flush=True)
-sys.stdin.read(1)
-P
-mkfifo "$T/go"; exec 8<>"$T/go"
-ip netns exec $b python3 "$T/server.py" >"$T/server" & server=$!; pids+=($server)
-ip netns exec $a python3 "$T/client.py" <"$T/go" >"$T/client" & client=$!; pids+=($client)
-eventually "the server" written "$T/server" ready
+. tests/live/lossy.inc
+events=/sys/kernel/tracing/instances/obrec-tcp-$$
+trap 'lossy_end; [ ! -d $events ] || rmdir $events' EXIT
+# also the first SYN of one client port, the first SYN-ACK of another
+lossy_network 10.97.0 "tcp sport 40000 tcp flags & (syn | ack) == syn limit rate over 1/hour burst 1 packets accept" \
+	"tcp sport 40000 tcp flags & (syn | ack) == syn drop" \
+	"tcp dport 40001 tcp flags & (syn | ack) == (syn | ack) limit rate over 1/hour burst 1 packets accept" \
+	"tcp dport 40001 tcp flags & (syn | ack) == (syn | ack) drop"
+lossy_peers 10.97.0
 mkdir $events 2>/dev/null || skip "no instances of tracefs here"
 echo 20000 >$events/buffer_size_kb
 obrec_start -q -p $server,$client -e tcp:rate=0 --debuginfo none -o "$T/a.obz"
 for e in tcp_probe tcp_retransmit_skb tcp_retransmit_synack; do echo 1 >$events/events/tcp/$e/enable; done
-counted() { ip netns exec $1 nstat -asz TcpRetransSegs | awk '$1 == "TcpRetransSegs" {print $2}'; }
-is "sent again before" "$(counted $a),$(counted $b)" 0,0
-echo >&8
-eventually "the client is through" written "$T/client" "done"
-ended() { [ -z "$(for ns in $a $b; do ip netns exec $ns ss -Htan state established state fin-wait-1 state fin-wait-2 state close-wait state last-ack; done)" ]; }
-eventually "the last connection's end" ended
+lossy_through
 echo 0 >$events/events/enable
-again=$(($(counted $a) + $(counted $b)))
+again=$(($(resent $a) + $(resent $b)))
 obrec_stop
 grep -E '10\.97\.0\.|saddr' $events/trace >"$T/all"
 # BPF does not run over the threads of some hosts' PID 1: what the kernel did amid these may be missing.
