@@ -29,7 +29,7 @@ static bool matches_unfolded(const char *pattern, const char *text)
 	static const struct {
 		const char *holder, *glob;
 	} holders[] = {{"{n}", "@({n}|+([0-9]))"}, {"{id}", "@({id}|+([[:alnum:]]))"}};
-	char glob[5 * MAX_TEXT + 1];
+	char glob[6 * MAX_TEXT]; /* the longer glob is 5.5 times as long as its holder */
 	size_t len = 0;
 	bool any = false;
 
@@ -49,6 +49,9 @@ static bool matches_unfolded(const char *pattern, const char *text)
 		memcpy(glob + len, holders[i].glob, strlen(holders[i].glob));
 		len += strlen(holders[i].glob);
 		pattern += strlen(holders[i].holder);
+		/* no folded name goes on like this, and matching it could take for ever */
+		if (isalnum((unsigned char)*pattern) || *pattern == '{')
+			return false;
 	}
 	glob[len] = 0;
 	return any && !fnmatch(glob, text, FNM_CASEFOLD | FNM_EXTMATCH);

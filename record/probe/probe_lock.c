@@ -200,11 +200,15 @@ static void finish(struct probe_env *env)
 {
 	int calls = bpf_map__fd(env->skel->maps.lock_calls);
 	struct lock_call call;
-	uint32_t key, *prev = NULL;
+	uint32_t key;
 
-	for (; !bpf_map_get_next_key(calls, prev, &key); prev = &key)
+	/* Calls that end meanwhile are removed, after which the next key would be the first again.
+	 */
+	while (!bpf_map_get_next_key(calls, NULL, &key)) {
 		if (!bpf_map_lookup_elem(calls, &key, &call))
 			report(env, &call);
+		bpf_map_delete_elem(calls, &key);
+	}
 }
 
 const struct probe probe_lock_entry = {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/text.h"
+#include "analyze/load/patterns.h"
 #include "check.h"
 
 enum { SERVER = 1, CLIENT = 2, SHOP = 3, OTHER = 4, HTTP = 5 };
@@ -173,8 +174,27 @@ static void test_again(void)
 	set_fini(&s);
 }
 
+/* A filter with a folded name also matches what was folded, however long it is. */
+static void test_filter(void)
+{
+	char many[1600] = "";
+
+	CHECK(patterns_match("k{n}", span_of("k12")) && patterns_match("k{n}", span_of("k{n}")));
+	CHECK(!patterns_match("k{n}", span_of("k")) && !patterns_match("k{n}", span_of("kx")));
+	CHECK(patterns_match("a,session:{id}", span_of("session:a1b2")));
+	for (size_t i = 0; i + 4 < sizeof(many); i += 4)
+		memcpy(many + i, "{id}", 5);
+	CHECK(!patterns_match(
+		many,
+		span_of("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:")));
+	for (size_t i = 0; i + 5 < sizeof(many); i += 5)
+		memcpy(many + i, "{id}/", 6);
+	CHECK(!patterns_match(many, span_of("a1b2/c3/d4")));
+}
+
 int main(void)
 {
+	test_filter();
 	test_rows();
 	test_places();
 	test_services();
