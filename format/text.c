@@ -436,6 +436,18 @@ char *format_capability(char *buf, uint32_t number)
 	return buf;
 }
 
+bool list_has(const char *list, const char *name)
+{
+	size_t len = strlen(name), n;
+
+	for (; *list; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n == len && !memcmp(list, name, len))
+			return true;
+	}
+	return false;
+}
+
 /* ---- messages ---- */
 
 static const char *message_program = "obrec";

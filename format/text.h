@@ -4,6 +4,7 @@
 #define FORMAT_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,6 +43,9 @@ char *format_errno(char *buf, uint32_t number);
 char *format_signal(char *buf, uint32_t number);
 /* "CAP_CHOWN"; likewise. */
 char *format_capability(char *buf, uint32_t number);
+
+/* Whether a comma-separated list has the name: "cpu" of "l4,cpu", not of "offcpu". */
+bool list_has(const char *list, const char *name);
 
 static inline struct span span_of(const char *s)
 {

@@ -60,6 +60,7 @@ struct load_opts {
 	struct moment from, to;
 	struct sample_filter samples; /* which samples, of every output */
 	bool weights;		      /* aggregate samples in memory: load.weights */
+	bool event_stacks;	      /* stack_frame only of stacks that events name */
 	bool by_thread;		      /* separate weights per thread */
 	/* Separate weights by time: that many equal parts of each capture, numbered from 0;
 	 * SLOTS_TIMES: by their time in ns. */

@@ -22,6 +22,8 @@ struct stacks {
 	struct stack *stacks;
 	size_t cnt, cap;
 	bool lost, overflowed; /* stacks 0 and 1 are used */
+	bool *marks;	       /* by stack */
+	size_t mark_cap;
 };
 
 static uint64_t hash_pair(uint64_t a, uint64_t b)
@@ -77,6 +79,7 @@ void stacks__free(struct stacks *s)
 	free(s->locations);
 	free(s->nodes);
 	free(s->stacks);
+	free(s->marks);
 	free(s);
 }
 
@@ -161,6 +164,24 @@ uint32_t stacks__add(struct stacks *s, struct stack stack)
 bool stacks__used(const struct stacks *s, uint32_t stack)
 {
 	return stack == 0 ? s->lost : stack == 1 ? s->overflowed : stack < s->cnt;
+}
+
+int stacks__mark(struct stacks *s, uint32_t stack)
+{
+	size_t cap = s->mark_cap;
+
+	if (stack >= cap) {
+		if (array_reserve(&s->marks, &s->mark_cap, (size_t)stack + 1))
+			return -ENOMEM;
+		memset(s->marks + cap, 0, (s->mark_cap - cap) * sizeof(*s->marks));
+	}
+	s->marks[stack] = true;
+	return 0;
+}
+
+bool stacks__marked(const struct stacks *s, uint32_t stack)
+{
+	return stack < s->mark_cap && s->marks[stack];
 }
 
 size_t stacks__cnt(const struct stacks *s)

@@ -60,6 +60,9 @@ size_t stacks__cnt(const struct stacks *s);
 /* Whether the stack was added. May be wrong for the two predefined stacks. */
 bool stacks__used(const struct stacks *s, uint32_t stack);
 struct stack stacks__get(const struct stacks *s, uint32_t stack);
+/* Marks the stack as one that an event names. 0 or -ENOMEM. */
+int stacks__mark(struct stacks *s, uint32_t stack);
+bool stacks__marked(const struct stacks *s, uint32_t stack);
 /* Replaces the content of a stack. Only after all stacks were added. */
 void stacks__set(struct stacks *s, uint32_t stack, struct stack to);
 size_t stacks__location_cnt(const struct stacks *s);

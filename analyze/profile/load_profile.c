@@ -346,9 +346,11 @@ static int add_samples(struct load *l, struct profile *p, uint32_t capture,
 static int64_t stack_row(struct load *l, uint32_t capture, uint32_t user, uint32_t kernel)
 {
 	struct rec_sample r = {.user_stack = user, .kernel_stack = kernel};
-	uint32_t *hint;
+	uint32_t *hint, stack = stack_of(l, l->stack_state, capture, &r, &hint);
 
-	return (int64_t)stack_of(l, l->stack_state, capture, &r, &hint) + 1;
+	if (stacks__mark(l->stacks, stack))
+		return 0;
+	return (int64_t)stack + 1;
 }
 
 /* Threads of filters and groups come from tables. */

@@ -122,10 +122,13 @@ static int write_stack_frames(struct load *l)
 {
 	struct insert in;
 	struct stack_view v = {0};
+	bool all = !l->opts.event_stacks || load__wants(l, "sample");
 	int err = insert_open(&in, l->store,
 			      "INSERT INTO stack_frame(stack_id, depth, frame_id) VALUES(?,?,?)");
 
 	for (uint32_t i = 0; i < stacks__cnt(l->stacks) && !err; i++) {
+		if (!all && !stacks__marked(l->stacks, i))
+			continue;
 		err = stack_view__read(&v, l, i);
 		if (!err)
 			err = write_stack(&in, i, &v);

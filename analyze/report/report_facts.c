@@ -50,19 +50,6 @@ static void put_state(const struct report *r, const struct capture *c)
 	strbuf_fini(&b);
 }
 
-/* Finds "cpu" in "cpu,l4", but not in "offcpu". */
-bool report_in_list(const char *list, const char *name)
-{
-	size_t len = strlen(name), n;
-
-	for (; *list; list += n + (list[n] == ',')) {
-		n = strcspn(list, ",");
-		if (n == len && !memcmp(list, name, len))
-			return true;
-	}
-	return false;
-}
-
 static void put_capture(const struct report *r, const struct capture *c)
 {
 	struct strbuf b = {0};
@@ -79,7 +66,7 @@ static void put_capture(const struct report *r, const struct capture *c)
 		fact(r, "Command", c->command);
 	b.len = 0;
 	strbuf_addf(&b, "%s", c->probes);
-	if (c->freq && (!*c->probes || report_in_list(c->probes, "cpu")))
+	if (c->freq && (!*c->probes || list_has(c->probes, "cpu")))
 		strbuf_addf(&b, "%s%llu Hz", b.len ? ", " : "", (unsigned long long)c->freq);
 	if (b.len)
 		fact(r, "Probes", b.p);

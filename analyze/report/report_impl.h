@@ -14,7 +14,6 @@ struct report {
 
 /* First column of the first row; 0: no rows. */
 uint64_t report_number(const struct report *r, const char *sql);
-bool report_in_list(const char *list, const char *name); /* "cpu" of "cpu,l4", not of "offcpu" */
 
 void report_facts(const struct report *r);
 int report_facts_prepare(struct load *l);

@@ -20,23 +20,10 @@ const char section_names[] =
 	;
 const size_t section_cnt = sizeof(sections) / sizeof(*sections);
 
-/* Finds "b" in "a,b". */
-static bool listed(const char *list, const char *name)
-{
-	size_t len = strlen(name), n;
-
-	for (; *list; list += n + (list[n] == ',')) {
-		n = strcspn(list, ",");
-		if (n == len && !memcmp(list, name, len))
-			return true;
-	}
-	return false;
-}
-
 const struct section *section_find(const char *name)
 {
 	for (size_t i = 0; i < section_cnt; i++)
-		if (!strcmp(sections[i].name, name) || listed(sections[i].aliases, name))
+		if (!strcmp(sections[i].name, name) || list_has(sections[i].aliases, name))
 			return &sections[i];
 	return NULL;
 }
@@ -118,19 +105,38 @@ static bool is_named(const struct section *s, const char *table)
 	return strstr(s->sql, word);
 }
 
+/* Whether no archive can hold anything for the section, because its probe was not used. */
+static bool is_without(const struct section *s, const struct captures *c)
+{
+	bool is_probe = false;
+
+#define PROBE(name, ...) is_probe |= !strcmp(s->probe, #name);
+#include "format/probes.def"
+	for (size_t i = 0; i < c->cnt && is_probe; i++)
+		is_probe = *c->v[i].probes && !list_has(c->v[i].probes, s->probe);
+	return is_probe;
+}
+
 int section_prepare(const struct section *s, struct load *l)
 {
 	struct name_set tables = {0};
-	char *sql = section_sql(s, sample_kinds__get(l->kinds, 0));
-	int err = sql ? store__tables_of(l->store, sql, &tables) : -ENOMEM;
+	char *sql;
+	int err;
+
+	if (is_without(s, l->captures))
+		return 0;
+	sql = section_sql(s, sample_kinds__get(l->kinds, 0));
+	err = sql ? store__tables_of(l->store, sql, &tables) : -ENOMEM;
 
 	for (size_t i = 0; i < tables.cnt && !err; i++) {
 		bool samples = is_rows(tables.v[i]);
 
 		l->opts.weights |= samples;
 		err = name_set_add(&l->wanted, samples ? "function" : tables.v[i]);
-		if (samples && !err && is_named(s, tables.v[i])) /* stacks of events */
+		if (samples && !err && is_named(s, tables.v[i])) { /* stacks of events */
+			l->opts.event_stacks = true;
 			err = name_set_add(&l->wanted, tables.v[i]);
+		}
 	}
 	name_set_fini(&tables);
 	free(sql);
