@@ -48,6 +48,11 @@ void weights__by_slot(struct weights *w)
 	w->limit = MAX_APART;
 }
 
+bool weights__by_stack(const struct weights *w)
+{
+	return w->merged || (!w->by_thread && !w->by_slot);
+}
+
 void weights__free(struct weights *w)
 {
 	if (!w)

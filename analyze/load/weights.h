@@ -24,6 +24,8 @@ void weights__free(struct weights *w);
  */
 void weights__by_thread(struct weights *w);
 void weights__by_slot(struct weights *w);
+/* Whether weights are by kind and stack alone, from now on. */
+bool weights__by_stack(const struct weights *w);
 
 /*
  * 0 or -ENOMEM. Beyond a limit, weights are no longer kept by thread and slot (__merged).

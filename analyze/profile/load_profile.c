@@ -21,19 +21,33 @@
 /* A stack of an archive, by (capture, id). */
 struct definition {
 	uint32_t capture, id, node, error;
-	/* of samples without a kernel stack: */
-	uint32_t alone; /* their stack, + 1 */
-	uint32_t hint;	/* weights.h */
 };
 
-#define MAX_DEFINITIONS (3u << 20) /* about 80 MB; further ones count as lost */
+/* What the samples of a definition need that have no kernel stack: a cache line for two. */
+struct alone {
+	uint32_t stack; /* + 1; 0: none yet */
+	uint32_t hint;	/* weights.h */
+	uint32_t kind;	/* + 1: of the samples to be added to that weight; 0: none */
+	uint32_t unused;
+	uint64_t count, value; /* of these */
+};
+_Static_assert(sizeof(struct alone) == 32, "");
+
+/* Definitions of a capture by id: obrec numbers them from 1 on. */
+struct numbered {
+	uint32_t *v; /* number of the definition + 1; 0: not here, perhaps in the index */
+	size_t cap, cnt;
+};
+
+#define MAX_DEFINITIONS (3u << 20) /* about 170 MB; further ones count as lost */
 
 /* A sample that passed the filters. */
 struct admitted {
 	const struct rec_sample *row;
 	uint64_t ts_ns; /* CLOCK_REALTIME */
 	struct weight weight;
-	uint32_t *hint, no_hint;
+	struct alone *alone; /* NULL: it has a kernel stack */
+	uint32_t hint;
 };
 enum { BATCH = 64 };
 
@@ -50,9 +64,12 @@ struct level {
 
 struct profile {
 	struct span_ns *spans;
-	struct index index;
+	struct numbered *numbered; /* by capture */
+	size_t capture_cnt;
+	struct index index; /* of definitions with other ids */
 	struct definition *v;
-	size_t cnt, cap;
+	struct alone *alone; /* of each; aligned */
+	size_t cnt, cap, alone_cap;
 	/* previous definition, from the root: consecutive ones share most frames */
 	struct level *last;
 	size_t last_cnt, last_cap;
@@ -75,33 +92,92 @@ static bool definition_equal(const void *owner, uint32_t i, const void *key)
 	return d->capture == k->capture && d->id == k->id;
 }
 
+static bool find_number(const struct profile *p, uint32_t capture, uint32_t id, uint32_t *i)
+{
+	const struct numbered *n = &p->numbered[capture];
+	struct definition key = {.capture = capture, .id = id};
+
+	if (id < n->cap && n->v[id]) {
+		*i = n->v[id] - 1;
+		return true;
+	}
+	return p->index.used &&
+	       index_find(&p->index, definition_equal, p, definition_hash(capture, id), &key, i);
+}
+
 static struct definition *find_definition(const struct profile *p, uint32_t capture, uint32_t id)
 {
-	struct definition key = {.capture = capture, .id = id};
 	uint32_t i;
 
-	return index_find(&p->index, definition_equal, p, definition_hash(capture, id), &key, &i)
-		       ? &p->v[i]
-		       : NULL;
+	return find_number(p, capture, id, &i) ? &p->v[i] : NULL;
+}
+
+static int reserve_number(struct numbered *n, uint32_t id)
+{
+	size_t cap = n->cap;
+
+	if (array_reserve(&n->v, &n->cap, (size_t)id + 1))
+		return -ENOMEM;
+	memset(n->v + cap, 0, (n->cap - cap) * sizeof(*n->v));
+	return 0;
+}
+
+/* Ids that are not dense are hostile, or of a program other than obrec. */
+static int number_definition(struct profile *p, uint32_t capture, uint32_t id, uint32_t i)
+{
+	struct numbered *n = &p->numbered[capture];
+
+	if (id >= n->cap && id / 2 < n->cnt + 2048 && reserve_number(n, id))
+		return -ENOMEM;
+	n->cnt++;
+	if (id >= n->cap)
+		return index_add(&p->index, definition_hash(capture, id), i);
+	n->v[id] = i + 1;
+	return 0;
+}
+
+static int reserve_definition(struct profile *p)
+{
+	struct alone *grown;
+
+	if (array_reserve(&p->v, &p->cap, p->cnt + 1))
+		return -ENOMEM;
+	if (p->alone_cap >= p->cap)
+		return 0;
+	grown = aligned_alloc(sizeof(*grown), p->cap * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	if (p->cnt)
+		memcpy(grown, p->alone, p->cnt * sizeof(*grown));
+	free(p->alone);
+	p->alone = grown;
+	p->alone_cap = p->cap;
+	return 0;
 }
 
 /* See index_ahead(). */
 static void definition_ahead(const struct profile *p, uint32_t capture, const struct rec_sample *r)
 {
-	index_ahead(&p->index, definition_hash(capture, r->user_stack));
-	if (r->kernel_stack)
-		index_ahead(&p->index, definition_hash(capture, r->kernel_stack));
+	const struct numbered *n = &p->numbered[capture];
+
+	if (r->user_stack < n->cap)
+		__builtin_prefetch(&n->v[r->user_stack]);
+	if (r->kernel_stack && r->kernel_stack < n->cap)
+		__builtin_prefetch(&n->v[r->kernel_stack]);
 }
 
 static void definition_guess(const struct profile *p, uint32_t capture, const struct rec_sample *r)
 {
-	uint32_t i;
+	const struct numbered *n = &p->numbered[capture];
+	uint32_t user = r->user_stack < n->cap ? n->v[r->user_stack] : 0;
+	uint32_t kernel = r->kernel_stack && r->kernel_stack < n->cap ? n->v[r->kernel_stack] : 0;
 
-	if (index_guess(&p->index, definition_hash(capture, r->user_stack), &i))
-		__builtin_prefetch(&p->v[i]);
-	if (r->kernel_stack &&
-	    index_guess(&p->index, definition_hash(capture, r->kernel_stack), &i))
-		__builtin_prefetch(&p->v[i]);
+	if (kernel)
+		__builtin_prefetch(&p->v[kernel - 1]);
+	if (user && r->kernel_stack)
+		__builtin_prefetch(&p->v[user - 1]);
+	else if (user)
+		__builtin_prefetch(&p->alone[user - 1]);
 }
 
 /* Number of frames from the root that equal those of the previous definition. */
@@ -147,15 +223,12 @@ static int define_stack(struct load *l, struct profile *p, uint32_t capture,
 {
 	if (!r->id || p->cnt >= MAX_DEFINITIONS || find_definition(p, capture, r->id))
 		return 0;
-	if (array_reserve(&p->v, &p->cap, p->cnt + 1))
+	if (reserve_definition(p))
 		return -ENOMEM;
-	p->v[p->cnt] = (struct definition){capture,
-					   r->id,
-					   node_of(l, p, capture, r->frames),
-					   r->error < STACK_LOST ? r->error : STACK_LOST - 1,
-					   0,
-					   0};
-	if (index_add(&p->index, definition_hash(capture, r->id), p->cnt))
+	p->v[p->cnt] = (struct definition){capture, r->id, node_of(l, p, capture, r->frames),
+					   r->error < STACK_LOST ? r->error : STACK_LOST - 1};
+	p->alone[p->cnt] = (struct alone){0};
+	if (number_definition(p, capture, r->id, p->cnt))
 		return -ENOMEM;
 	p->cnt++;
 	return 0;
@@ -194,20 +267,25 @@ static int add_row(struct bulk *in, uint32_t capture, const struct rec_sample *r
 	return bulk_row(in);
 }
 
-/* Most samples have only a user stack; the result is cached for these, and their hint returned. */
-static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t capture,
-			 const struct rec_sample *r, uint32_t **hint)
+/* Most samples have only a user stack: where they are added up is remembered with it. NULL: it has
+ * a kernel stack as well, or is not defined yet. */
+static struct alone *alone_of(const struct profile *p, uint32_t capture, const struct rec_sample *r)
 {
-	struct definition *d = r->kernel_stack ? NULL : find_definition(p, capture, r->user_stack);
+	uint32_t i;
+
+	return !r->kernel_stack && find_number(p, capture, r->user_stack, &i) ? &p->alone[i] : NULL;
+}
+
+static uint32_t stack_of(struct load *l, const struct profile *p, uint32_t capture,
+			 const struct rec_sample *r, struct alone *alone)
+{
 	uint32_t stack;
 
-	if (d)
-		*hint = &d->hint;
-	if (d && d->alone)
-		return d->alone - 1;
+	if (alone && alone->stack)
+		return alone->stack - 1;
 	stack = stacks__add(l->stacks, combine(p, capture, r->user_stack, r->kernel_stack, true));
-	if (d)
-		d->alone = stack + 1;
+	if (alone)
+		alone->stack = stack + 1;
 	return stack;
 }
 
@@ -230,8 +308,8 @@ static uint64_t slot_of(const struct load *l, const struct profile *p, uint32_t 
 
 /* A wait, whose time is that of its end, may have taken several parts of the capture: each gets an
  * equal share of it. */
-static int add_weight(struct load *l, const struct profile *p, uint32_t capture,
-		      const struct admitted *a)
+static int add_parts(struct load *l, const struct profile *p, uint32_t capture,
+		     const struct admitted *a, uint32_t *hint)
 {
 	struct weight w = a->weight;
 	uint64_t left = w.value, first, cnt;
@@ -239,7 +317,7 @@ static int add_weight(struct load *l, const struct profile *p, uint32_t capture,
 
 	if (!l->opts.slots || l->opts.slots == SLOTS_TIMES || w.count != 1 || w.value > a->ts_ns ||
 	    strcmp(sample_kinds__get(l->kinds, w.kind)->unit, "ns"))
-		return weights__add(l->weights, &w, a->hint);
+		return weights__add(l->weights, &w, hint);
 	first = slot_of(l, p, capture, a->ts_ns - w.value);
 	cnt = w.slot - first + 1;
 	for (uint64_t i = 0; i < cnt && !err; i++) {
@@ -247,7 +325,47 @@ static int add_weight(struct load *l, const struct profile *p, uint32_t capture,
 		w.count = i + 1 == cnt;
 		w.value = left / (cnt - i);
 		left -= w.value;
-		err = weights__add(l->weights, &w, a->hint);
+		err = weights__add(l->weights, &w, hint);
+	}
+	return err;
+}
+
+/* Where weights are by kind and stack alone, those of a stack add up beside it, as its weight would
+ * be another cache miss for each sample. add_rest() adds them to it. */
+static bool adds_up(const struct load *l, const struct admitted *a)
+{
+	return a->alone && a->alone->kind == a->weight.kind + 1 && weights__by_stack(l->weights);
+}
+
+static int add_weight(struct load *l, const struct profile *p, uint32_t capture, struct admitted *a)
+{
+	struct alone *alone = a->alone;
+	int err;
+
+	if (adds_up(l, a)) {
+		alone->count += a->weight.count;
+		alone->value += a->weight.value;
+		return 0;
+	}
+	err = add_parts(l, p, capture, a, alone ? &alone->hint : &a->hint);
+	if (!err && alone && !alone->count && weights__by_stack(l->weights))
+		alone->kind = a->weight.kind + 1;
+	return err;
+}
+
+static int add_rest(struct load *l, const struct profile *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->cnt && !err; i++) {
+		struct alone *a = &p->alone[i];
+		struct weight w = {.kind = a->kind - 1,
+				   .stack = a->stack - 1,
+				   .count = a->count,
+				   .value = a->value};
+
+		if (a->count || a->value)
+			err = weights__add(l->weights, &w, &a->hint);
 	}
 	return err;
 }
@@ -308,13 +426,15 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 		definition_guess(p, capture, v[i].row);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		err = weights__add(p->threads, &v[i].weight, thread_hint(p, &v[i].weight));
-		v[i].hint = &v[i].no_hint;
-		v[i].weight.stack = stack_of(l, p, capture, v[i].row, &v[i].hint);
-		if (weights)
-			weights__ahead(l->weights, &v[i].weight, *v[i].hint);
+		v[i].alone = alone_of(p, capture, v[i].row);
+		v[i].weight.stack = stack_of(l, p, capture, v[i].row, v[i].alone);
+		v[i].hint = v[i].alone ? v[i].alone->hint : 0;
+		if (weights && !adds_up(l, &v[i]))
+			weights__ahead(l->weights, &v[i].weight, v[i].hint);
 	}
 	for (size_t i = 0; weights && i < cnt; i++)
-		weights__guess(l->weights, &v[i].weight, *v[i].hint);
+		if (!adds_up(l, &v[i]))
+			weights__guess(l->weights, &v[i].weight, v[i].hint);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		if (weights)
 			err = add_weight(l, p, capture, &v[i]);
@@ -346,11 +466,10 @@ static int add_samples(struct load *l, struct profile *p, uint32_t capture,
 static int64_t stack_row(struct load *l, uint32_t capture, uint32_t user, uint32_t kernel)
 {
 	struct rec_sample r = {.user_stack = user, .kernel_stack = kernel};
-	uint32_t *hint, stack = stack_of(l, l->stack_state, capture, &r, &hint);
+	struct profile *p = l->stack_state;
+	uint32_t stack = stack_of(l, p, capture, &r, alone_of(p, capture, &r));
 
-	if (stacks__mark(l->stacks, stack))
-		return 0;
-	return (int64_t)stack + 1;
+	return stacks__mark(l->stacks, stack) ? 0 : (int64_t)stack + 1;
 }
 
 /* Threads of filters and groups come from tables. */
@@ -374,7 +493,9 @@ static int profile_begin(struct load *l, void **state)
 	l->stack_state = p;
 	l->stack_row = stack_row;
 	p->spans = calloc(l->captures->cnt + 1, sizeof(*p->spans));
-	if (!p->spans)
+	p->capture_cnt = l->captures->cnt;
+	p->numbered = calloc(p->capture_cnt + 1, sizeof(*p->numbered));
+	if (!p->spans || !p->numbered)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->captures->cnt; i++) {
 		uint64_t span[2];
@@ -577,8 +698,11 @@ static int profile_finish(struct load *l, void *state)
 	if (err)
 		return err;
 	resolve_pending(l, p);
-	if (l->opts.weights)
-		err = sort_weights(l);
+	if (l->opts.weights) {
+		err = add_rest(l, p);
+		if (!err)
+			err = sort_weights(l);
+	}
 	if (err)
 		return err;
 	if (weights__merged(l->weights))
@@ -605,6 +729,10 @@ static void profile_free(void *state)
 	free(p->last);
 	free(p->spans);
 	free(p->v);
+	free(p->alone);
+	for (size_t i = 0; p->numbered && i < p->capture_cnt; i++)
+		free(p->numbered[i].v);
+	free(p->numbered);
 	free(p);
 }
 
