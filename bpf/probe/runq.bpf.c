@@ -175,7 +175,10 @@ static __always_inline void read_who(struct task_struct *task, bool typed, __u32
 		who[1] = RUNQ_KIND(RUNQ_IDLE);
 		return;
 	}
-	bpf_probe_read_kernel(who, WIRE_COMM_LEN, task->comm);
+	if (typed)
+		__builtin_memcpy(who, task->comm, WIRE_COMM_LEN);
+	else
+		bpf_probe_read_kernel(who, WIRE_COMM_LEN, task->comm);
 	who[1] &= RUNQ_KIND(1) - 1;
 	if (GET(task, flags) & PF_KTHREAD)
 		who[1] |= RUNQ_KIND(RUNQ_KERNEL);
@@ -210,6 +213,19 @@ static __always_inline struct cfs_rq *group_of(struct task_struct *task, bool ty
 	struct task_struct___sched *t = (void *)task;
 
 	return GET(t, se.cfs_rq);
+}
+
+/* Time on the run queue of the thread, which the scheduler updates at a wakeup, a switch and a
+ * migration: less than the call of a helper. */
+static __always_inline __u64 clock_of(struct task_struct *task, bool typed)
+{
+	struct cfs_rq *c = NULL;
+	struct rq *rq;
+
+	if (!typed || !bpf_core_field_exists(c->rq))
+		return bpf_ktime_get_ns();
+	rq = group_of(task, typed)->rq;
+	return rq->clock;
 }
 
 static __always_inline void read_taken(struct task_struct *task, bool typed, struct runq_taken *to)
@@ -280,7 +296,7 @@ static __always_inline void runnable(struct task_struct *task, bool typed, bool 
 	w = w ?: wait_new(tid);
 	if (!w)
 		return;
-	w->since_ns = now ?: bpf_ktime_get_ns();
+	w->since_ns = now ?: clock_of(task, typed);
 	w->moved_ns = 0;
 	w->throttled_ns = throttled_now(task, typed);
 	read_taken(task, typed, &w->taken);
@@ -462,7 +478,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	c = enabled ? bpf_map_lookup_elem(&runq_cpus, &cpu) : NULL;
 	if (!c)
 		return 0;
-	now = bpf_ktime_get_ns();
+	now = clock_of(prev, typed);
 	next_tid = task_pid(next, typed);
 	last = &c->slice[c->head & (RUNQ_SLICES - 1)];
 	at = (c->head + 1) & (RUNQ_SLICES - 1);
@@ -524,7 +540,7 @@ static __always_inline void migrates(struct task_struct *task, bool typed)
 	read_who(task, typed, tid, key.part);
 	key.part[1] &= RUNQ_KIND(1) - 1;
 	if (w && w->since_ns) {
-		w->moved_ns = bpf_ktime_get_ns();
+		w->moved_ns = clock_of(task, typed);
 		key.part[RUNQ_PART_WAITING] = 1;
 	}
 	count_add(PROBE_runq, SERIES_runq_migrations, &key, 0);
