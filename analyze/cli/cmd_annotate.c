@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* obana annotate: the source lines of a function with their shares of the samples. */
+/* obana annotate: the source lines, or instructions, of a function with their shares of the
+ * samples. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/base/source_file.h"
+#include "analyze/cli/annotate_code.h"
 #include "analyze/cli/command.h"
 #include "analyze/cli/common_options.h"
 #include "analyze/load/analysis.h"
 #include "analyze/store/table.h"
 #include "format/text.h"
 
-enum { OPT_SOURCE, OPT_LIMIT, OPT_CSV, OPT_JSON };
+enum { OPT_SOURCE, OPT_DISASSEMBLE, OPT_LIMIT, OPT_CSV, OPT_JSON };
 enum {
 	CONTEXT = 2, /* lines before and after those with samples */
 	TAB = 8,
@@ -21,6 +23,8 @@ struct opts {
 	struct common_opts common;
 	struct table_style style;
 	const char *source;
+	bool code;	    /* instructions in place of lines */
+	const char *binary; /* their file; NULL: where it was recorded */
 	uint64_t limit;
 };
 
@@ -31,6 +35,10 @@ static int set(void *ctx, const struct option_def *def, const char *arg)
 	switch (def->data) {
 	case OPT_SOURCE:
 		o->source = arg;
+		return 0;
+	case OPT_DISASSEMBLE:
+		o->code = true;
+		o->binary = arg;
 		return 0;
 	case OPT_LIMIT:
 		if (parse_u64(arg, &o->limit) || !o->limit || o->limit > INT64_MAX)
@@ -47,6 +55,10 @@ static const struct option_def options[] = {
 	 "search source files beneath this directory, by the end of the path that the debug "
 	 "information names (default: the current directory; /: where they were when built)",
 	 set, OPT_SOURCE},
+	{"disassemble", 'd', ARG_OPTIONAL, "BINARY",
+	 "instructions in place of source lines, by objdump, from this file (default: the path at "
+	 "which it was recorded), which must have the recorded build-id",
+	 set, OPT_DISASSEMBLE},
 	{"limit", 'n', ARG_REQUIRED, "N", "functions, if several match (default 5)", set,
 	 OPT_LIMIT},
 	{"csv", 0, ARG_NONE, NULL, "lines with samples as comma-separated values", set, OPT_CSV},
@@ -66,7 +78,8 @@ static const struct cli cli = {
 		   "(--kind, by default on-CPU). Lines come from DWARF: obrec includes it for the "
 		   "functions that were hit, unless --debuginfo says otherwise. Without the source "
 		   "file, line numbers are shown alone. An inlined function is annotated by its "
-		   "own name.",
+		   "own name. With --disassemble, SELF is of the instruction, whatever function is "
+		   "inlined there, and TOTAL of a call includes what it called.",
 	.options = options,
 	.exit_status = cli_exit_status,
 };
@@ -81,13 +94,82 @@ static const char make_lines[] =
 	"min(s.depth) = 0 AS leaf FROM stack_frame s JOIN frame f ON f.id = s.frame_id "
 	"WHERE f.function_id IN (SELECT id FROM function WHERE is_named(name)) "
 	"GROUP BY 1, 2, 3, 4;"
-	"CREATE TEMP TABLE line_weight AS SELECT function_id, file, line, "
-	"sum(value * leaf) AS self, sum(value) AS total FROM place JOIN weight USING (stack_id) "
-	"GROUP BY 1, 2, 3;"
 	"CREATE TEMP TABLE annotated AS SELECT function_id, sum(value * leaf) AS self, sum(value) "
 	"AS total FROM (SELECT function_id, stack_id, max(leaf) AS leaf FROM place GROUP BY 1, 2) "
 	"JOIN weight USING (stack_id) GROUP BY 1;"
 	"CREATE TEMP TABLE annotation(function_id, file, line, self, total, source);";
+
+static const char weigh_lines[] =
+	"CREATE TEMP TABLE line_weight AS SELECT function_id, file, line, "
+	"sum(value * leaf) AS self, sum(value) AS total FROM place JOIN weight USING (stack_id) "
+	"GROUP BY 1, 2, 3";
+/* Likewise of instructions: line is the address, file the symbol. */
+static const char weigh_code[] =
+	"CREATE TEMP TABLE spot AS SELECT DISTINCT function_id, address, symbol_at(binary_id, "
+	"address) AS symbol, instruction_at(binary_id, address) AS instruction FROM frame WHERE "
+	"function_id IN (SELECT function_id FROM annotated ORDER BY total DESC, function_id LIMIT "
+	"most());"
+	"CREATE INDEX temp.spot_address ON spot(function_id, address);"
+	"CREATE TEMP TABLE line_weight AS SELECT function_id, symbol AS file, instruction AS line, "
+	"sum(value * leaf) AS self, sum(value) AS total FROM (SELECT s.stack_id, p.function_id, "
+	"p.symbol, p.instruction, max(e.address = f.address AND e.binary_id = f.binary_id) AS leaf "
+	"FROM stack_frame s JOIN frame f ON f.id = s.frame_id JOIN spot p USING (function_id, "
+	"address) JOIN stack_frame first ON first.stack_id = s.stack_id AND first.depth = 0 JOIN "
+	"frame e ON e.id = first.frame_id GROUP BY 1, 2, 3, 4) JOIN weight USING (stack_id) GROUP "
+	"BY 1, 2, 3";
+
+static const struct code_range *range_of(sqlite3_context *ctx, sqlite3_value **argv)
+{
+	const struct code_range *r = code__find(
+		sqlite3_user_data(ctx), sqlite3_value_int64(argv[0]), sqlite3_value_int64(argv[1]));
+
+	if (!r)
+		sqlite3_result_error_nomem(ctx);
+	return r && r->cnt ? r : NULL;
+}
+
+static void symbol_at(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	const struct code_range *r = range_of(ctx, argv);
+
+	if (r)
+		sqlite3_result_text(ctx, r->name, -1, SQLITE_TRANSIENT);
+}
+
+static void instruction_at(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	uint64_t address = sqlite3_value_int64(argv[1]);
+	const struct code_range *r = range_of(ctx, argv);
+
+	if (r)
+		sqlite3_result_int64(ctx, r->v[code_range__at(r, address)].address);
+}
+
+static void most(sqlite3_context *ctx, int argc, sqlite3_value **argv)
+{
+	sqlite3_result_int64(ctx, *(const uint64_t *)sqlite3_user_data(ctx));
+}
+
+static int weigh(const struct opts *o, struct analysis *a, struct code *code)
+{
+	const struct {
+		const char *name;
+		int argc;
+		void (*fn)(sqlite3_context *ctx, int argc, sqlite3_value **argv);
+		const void *data;
+	} functions[] = {{"symbol_at", 2, symbol_at, code},
+			 {"instruction_at", 2, instruction_at, code},
+			 {"most", 0, most, &o->limit}};
+
+	if (!o->code)
+		return store__exec(a->store, weigh_lines);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (sqlite3_create_function(store__db(a->store), functions[i].name,
+					    functions[i].argc, SQLITE_UTF8,
+					    (void *)functions[i].data, functions[i].fn, NULL, NULL))
+			return -ENOMEM;
+	return store__exec(a->store, weigh_code);
+}
 
 static void is_named(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
@@ -122,7 +204,10 @@ static int choose_kind(struct analysis *a)
 struct annotation {
 	struct insert in;
 	struct source_file source;
-	int64_t function, last; /* last: line added last; 0: none */
+	struct code *code;		/* NULL: of lines */
+	const struct code_range *range; /* in place of source; its lines are instructions */
+	bool context;			/* with lines around */
+	int64_t function, last;		/* last: line added last; 0: none */
 	const char *file;
 };
 
@@ -136,6 +221,21 @@ static void add_source(struct insert *in, struct strbuf *b, struct span line)
 	insert_span(in, (struct span){b->p ? b->p : "", b->len});
 }
 
+static size_t line_cnt(const struct annotation *n)
+{
+	return n->range ? n->range->cnt : n->source.text ? n->source.cnt : 0;
+}
+
+static int64_t line_number(const struct annotation *n, int64_t line)
+{
+	return n->range ? (int64_t)n->range->v[line - 1].address : line;
+}
+
+static struct span line_text(const struct annotation *n, int64_t line)
+{
+	return n->range ? span_of(n->range->v[line - 1].text) : source_file__line(&n->source, line);
+}
+
 /* self, total: NULL for a line of context. */
 static int add_line(struct annotation *n, int64_t line, sqlite3_stmt *weight)
 {
@@ -145,7 +245,7 @@ static int add_line(struct annotation *n, int64_t line, sqlite3_stmt *weight)
 	insert_int(&n->in, n->function);
 	insert_text(&n->in, n->file);
 	if (line)
-		insert_int(&n->in, line);
+		insert_int(&n->in, line_number(n, line));
 	else
 		insert_null(&n->in);
 	for (int i = 3; i < 5; i++)
@@ -153,9 +253,9 @@ static int add_line(struct annotation *n, int64_t line, sqlite3_stmt *weight)
 			insert_int(&n->in, sqlite3_column_int64(weight, i));
 		else
 			insert_null(&n->in);
-	if (n->source.text && line)
-		add_source(&n->in, &b, source_file__line(&n->source, line));
-	else if (n->source.text)
+	if (line_cnt(n) && line)
+		add_source(&n->in, &b, line_text(n, line));
+	else if (line_cnt(n))
 		insert_text(&n->in, "...");
 	else
 		insert_null(&n->in);
@@ -185,14 +285,15 @@ static int end_file(struct annotation *n)
 {
 	int err = 0;
 
-	for (int64_t i = 1; n->source.text && i <= CONTEXT && n->last + i <= n->source.cnt && !err;
-	     i++)
+	for (int64_t i = 1;
+	     n->context && i <= CONTEXT && n->last + i <= (int64_t)line_cnt(n) && !err; i++)
 		err = add_line(n, n->last + i, NULL);
+	n->range = NULL;
 	source_file__close(&n->source);
 	return err;
 }
 
-/* stmt: function_id, file, line, self, total, in that order. */
+/* stmt: function_id, file, line, self, total, binary_id, in that order. */
 static int add_file(struct annotation *n, const struct opts *o, sqlite3_stmt *stmt, char **file)
 {
 	const char *path = (const char *)sqlite3_column_text(stmt, 1);
@@ -202,22 +303,26 @@ static int add_file(struct annotation *n, const struct opts *o, sqlite3_stmt *st
 	n->file = *file = path ? strdup(path) : NULL;
 	n->function = sqlite3_column_int64(stmt, 0);
 	n->last = 0;
-	if (path && !source_file__open(&n->source, o->source, path))
+	if (n->code)
+		n->range = code__find(n->code, sqlite3_column_int64(stmt, 5),
+				      sqlite3_column_int64(stmt, 2));
+	else if (path && !source_file__open(&n->source, o->source, path))
 		message_verbose("annotate: %s: not found beneath %s", path, o->source);
 	return err;
 }
 
-static int annotate_lines(const struct opts *o, struct analysis *a)
+static int annotate_lines(const struct opts *o, struct analysis *a, struct code *code)
 {
-	struct annotation n = {.function = -1};
+	struct annotation n = {
+		.function = -1, .code = code, .context = o->style.format == TABLE_TEXT};
 	sqlite3_stmt *stmt = NULL;
 	char *file = NULL;
 	int err = insert_open(&n.in, a->store, "INSERT INTO annotation VALUES(?,?,?,?,?,?)");
-	bool text = o->style.format == TABLE_TEXT;
 
 	if (!err && sqlite3_prepare_v2(store__db(a->store),
-				       "SELECT * FROM line_weight WHERE line > 0 ORDER BY "
-				       "function_id, file, line",
+				       "SELECT l.*, f.binary_id FROM line_weight l JOIN function f "
+				       "ON f.id = function_id WHERE l.line > 0 ORDER BY "
+				       "function_id, l.file, l.line",
 				       -1, &stmt, NULL))
 		err = -EIO;
 	while (!err && sqlite3_step(stmt) == SQLITE_ROW) {
@@ -227,14 +332,14 @@ static int annotate_lines(const struct opts *o, struct analysis *a)
 		if (n.function != sqlite3_column_int64(stmt, 0) ||
 		    strcmp(n.file ? n.file : "", path ? path : ""))
 			err = add_file(&n, o, stmt, &file);
-		if (!err && text && n.source.text)
+		if (n.range)
+			line = code_range__at(n.range, line) + 1;
+		if (!err && n.context && line_cnt(&n))
 			err = add_context(&n, line);
 		if (!err)
 			err = add_line(&n, line, stmt);
 		n.last = line;
 	}
-	if (!text)
-		source_file__close(&n.source);
 	err = err ? err : end_file(&n);
 	sqlite3_finalize(stmt);
 	insert_close(&n.in);
@@ -250,20 +355,19 @@ static int annotate_lines(const struct opts *o, struct analysis *a)
 static int write_data(const struct opts *o, struct analysis *a)
 {
 	sqlite3_stmt *stmt = NULL;
-	int err = sqlite3_prepare_v2(
-		store__db(a->store),
-		"SELECT f.name AS function, b.name AS binary, n.file, n.line, " SHARE("self")
-			SHARE("total") "n.self AS self_value, n.total AS total_value, n.source "
-				       "FROM annotation n JOIN function f ON f.id = n.function_id "
-				       "JOIN annotated w ON "
-				       "w.function_id = f.id LEFT JOIN binary b ON b.id = "
-				       "f.binary_id ORDER BY w.total "
-				       "DESC, f.name, f.id, n.rowid",
-		-1, &stmt, NULL);
+	char *sql = sqlite3_mprintf(
+		"SELECT f.name AS function, b.name AS binary, %s, " SHARE("self") SHARE("total") //
+		"n.self AS self_value, n.total AS total_value, n.source%s FROM annotation n JOIN "
+		"function f ON f.id = n.function_id JOIN annotated w ON w.function_id = f.id LEFT "
+		"JOIN binary b ON b.id = f.binary_id ORDER BY w.total DESC, f.name, f.id, n.rowid",
+		o->code ? "n.file AS symbol, n.line AS address" : "n.file, n.line",
+		o->code ? " AS instruction" : "");
+	int err = !sql || sqlite3_prepare_v2(store__db(a->store), sql, -1, &stmt, NULL);
 
 	if (err || table_write(stmt, &o->style, stdout) < 0)
 		err = store__failed(a->store);
 	sqlite3_finalize(stmt);
+	sqlite3_free(sql);
 	return err;
 }
 
@@ -272,36 +376,40 @@ static long write_lines(const struct opts *o, struct analysis *a, int64_t functi
 {
 	struct table_style style = o->style;
 	sqlite3_stmt *stmt = NULL;
+	char *sql = sqlite3_mprintf(
+		"SELECT " SHARE("self") SHARE("total") "%s FROM annotation n WHERE function_id = ? "
+						       "AND file IS ? ORDER BY rowid",
+		o->code ? "printf('%x', n.line) AS address, n.source AS instruction"
+			: "n.line, n.source AS \"?source\"");
 	long rows = -EIO;
 
 	style.title = title;
-	if (!sqlite3_prepare_v2(store__db(a->store),
-				"SELECT " SHARE("self") SHARE(
-					"total") "n.line, n.source AS \"?source\" FROM annotation "
-						 "n WHERE function_id = ? AND file IS ? ORDER BY "
-						 "rowid",
-				-1, &stmt, NULL) &&
+	if (sql && !sqlite3_prepare_v2(store__db(a->store), sql, -1, &stmt, NULL) &&
 	    !sqlite3_bind_int64(stmt, 1, function) &&
 	    !sqlite3_bind_text(stmt, 2, file, -1, SQLITE_STATIC))
 		rows = table_write(stmt, &style, stdout);
 	sqlite3_finalize(stmt);
+	sqlite3_free(sql);
 	return rows;
 }
 
 /* "outer (prog): 90.00% of the samples, self 10.00%; src/prog.c". */
-static void add_title(struct strbuf *b, sqlite3_stmt *stmt, const struct table_style *style)
+static void add_title(struct strbuf *b, const struct opts *o, sqlite3_stmt *stmt)
 {
 	const char *binary = (const char *)sqlite3_column_text(stmt, 2),
 		   *file = (const char *)sqlite3_column_text(stmt, 3);
 
-	strbuf_addf(b, "\n%s", style->colour ? "\033[1;36m" : "");
+	strbuf_addf(b, "\n%s", o->style.colour ? "\033[1;36m" : "");
 	strbuf_escape(b, ESCAPE_TERMINAL, span_of((const char *)sqlite3_column_text(stmt, 1)));
 	strbuf_addf(b, " (");
 	strbuf_escape(b, ESCAPE_TERMINAL, span_of(binary ? binary : "unknown"));
 	strbuf_addf(b, "): total %.2f%%, self %.2f%%; ", 100 * sqlite3_column_double(stmt, 5),
 		    100 * sqlite3_column_double(stmt, 4));
-	strbuf_escape(b, ESCAPE_TERMINAL, span_of(file ? file : "no line numbers"));
-	strbuf_addf(b, "%s", style->colour ? "\033[0m" : "");
+	strbuf_escape(b, ESCAPE_TERMINAL,
+		      span_of(file	? file
+			      : o->code ? "no instructions"
+					: "no line numbers"));
+	strbuf_addf(b, "%s", o->style.colour ? "\033[0m" : "");
 }
 
 /* One table for each function and file, the hottest first. Returns how many. */
@@ -325,7 +433,7 @@ static long write_text(const struct opts *o, struct analysis *a)
 		const char *file = (const char *)sqlite3_column_text(stmt, 3);
 		struct strbuf title = {0};
 
-		add_title(&title, stmt, &o->style);
+		add_title(&title, o, stmt);
 		if (write_lines(o, a, sqlite3_column_int64(stmt, 0), file, title.p) == 0)
 			puts(title.p ? title.p : "");
 		strbuf_fini(&title);
@@ -341,6 +449,7 @@ static int annotate(const struct opts *o, struct analysis *a, const char *name)
 	static const char *const tables[] = {"sample", "stack",	      "stack_frame", "frame",
 					     "binary", "sample_kind", "function",    NULL};
 	int err = name_set_add_all(&a->load.wanted, tables);
+	struct code *code = NULL;
 	long shown;
 
 	if (!err)
@@ -352,8 +461,13 @@ static int annotate(const struct opts *o, struct analysis *a, const char *name)
 		err = choose_kind(a);
 	if (!err)
 		err = store__exec(a->store, make_lines);
+	if (!err && o->code)
+		err = code__new(&code, &a->load, o->binary);
 	if (!err)
-		err = annotate_lines(o, a);
+		err = weigh(o, a, code);
+	if (!err)
+		err = annotate_lines(o, a, code);
+	code__free(code);
 	if (err)
 		return err;
 	analysis__warn(a);

@@ -2,15 +2,12 @@
 #include "analyze/symbol/debug_file.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
-extern char **environ;
+#include "analyze/base/helper_program.h"
 
 /* Consumes e. NULL unless it has that build-id. */
 static struct elf_image *checked(struct elf_image *e, const char *hex)
@@ -44,26 +41,16 @@ static bool is_build_id(const char *hex)
 static struct elf_image *ask_debuginfod(const char *hex)
 {
 	char *argv[] = {"debuginfod-find", "debuginfo", (char *)hex, NULL}, line[PATH_MAX];
-	posix_spawn_file_actions_t actions;
-	int fds[2], status = 1;
 	ssize_t len = 0, n;
-	pid_t pid;
+	int fd;
+	pid_t pid = helper_start(argv, &fd);
 
-	if (pipe2(fds, O_CLOEXEC))
+	if (pid < 0)
 		return NULL;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	if (posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ))
-		pid = -1;
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	while (pid > 0 && (n = read(fds[0], line + len, sizeof(line) - 1 - (size_t)len)) > 0)
+	while ((n = read(fd, line + len, sizeof(line) - 1 - (size_t)len)) > 0)
 		len += n;
-	close(fds[0]);
-	if (pid > 0)
-		waitpid(pid, &status, 0);
-	if (status || !len)
+	close(fd);
+	if (!helper_end(pid) || !len)
 		return NULL;
 	line[len] = '\0';
 	line[strcspn(line, "\n")] = '\0';

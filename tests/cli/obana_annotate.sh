@@ -71,3 +71,15 @@ run annotate main
 mkfifo out/prog.c
 echo "> what is no file is not read"
 timeout 5 "$obana" annotate main prog.obz --source out | tail -n +2
+echo "> instructions: as objdump has them, also of a file without symbols"
+run annotate outer prog.obz --disassemble
+"$obana" annotate outer prog.obz --disassemble=prog --csv | tail -n +2 | cut -d, -f3,4,9- | tr -d '"' >code
+cut -d, -f1 code | sort -u
+while IFS=, read -r _ address text; do
+	objdump -dwC --no-show-raw-insn --start-address="$address" --stop-address=$((address + 15)) prog | grep -m1 "^ *$(printf %x "$address"):" |
+		sed 's/^[^:]*:\t//; s/\t/ /g' | grep -qxF -- "$text" || echo "objdump has another than: $address $text"
+done <code
+[ "$(cut -d, -f2 code)" = "$(printf '%d\n' 0x$far 0x$mul | sort -n)" ] || echo "not those with samples: $(cut -d, -f2 code)"
+strip -o bare prog
+diff <("$obana" annotate outer prog.obz --disassemble=prog --csv) <("$obana" annotate outer prog.obz --disassemble=bare --csv) && echo same
+run annotate outer prog.obz --disassemble="$(command -v objdump)" | tail -n 1
