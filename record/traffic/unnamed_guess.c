@@ -30,9 +30,17 @@ static int sure_mysql(const uint8_t *d, uint32_t call)
 	return greets || columns ? GUESS_SURE : GUESS_LIKELY;
 }
 
+/* One request that fills the call, or two in a row. */
 static int sure_kafka(const uint8_t *d, uint32_t call)
 {
-	return be(d) + 4 == call ? GUESS_SURE : GUESS_LIKELY;
+	uint32_t next = be(d) + 4, room = call < GUESS_BYTES ? call : GUESS_BYTES;
+
+	if (next == call)
+		return GUESS_SURE;
+	return next >= 14 && next < room && room - next >= 15 && be(d + next) > 10 &&
+			       be(d + next) < call && kafka_at(d + next + 4)
+		       ? GUESS_SURE
+		       : GUESS_LIKELY;
 }
 
 static int sure_thrift(const uint8_t *d, uint32_t call)
@@ -145,7 +153,7 @@ struct guess guess_protocol(const uint8_t *p, uint32_t kept, uint32_t call, uint
 	if (!pos && !dgram && is_tls(d, have))
 		return (struct guess){NET_PROTO_CNT, GUESS_SURE};
 #define GUESS(name, test, sz)                                                                      \
-	if (guess_##name(d, 0, have, call, dgram, &size))                                             \
+	if (guess_##name(d, 0, have, call, dgram, &size))                                          \
 		return (struct guess){NET_PROTO_##name, dgram ? GUESS_SURE : sure_##name(d, call)};
 #include "bpf/net/guess.def"
 #undef GUESS

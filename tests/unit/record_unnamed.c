@@ -77,6 +77,10 @@ static const struct {
 	{"postgresql", true, {S("\0\0\0\x11\0\3\0\0user\0me\0\0")}},
 	{"postgresql, later", true, {S("Q\0\0\0\x0dSELECT 1\0"), R("T\0\0\0\6\0\0Z\0\0\0\5I")}},
 	{"kafka", true, {S("\0\0\0\x0c\0\x12\0\0\0\0\0\1\0\2me")}},
+	{"kafka, two requests in one call",
+	 true,
+	 {S("\0\0\0\x0c\0\x12\0\0\0\0\0\1\0\2me"
+	    "\0\0\0\x0c\0\3\0\0\0\0\0\2\0\2me")}},
 	{"kafka, a client without a name",
 	 true,
 	 {S("\0\0\0\x0a\0\x0c\0\4\0\0\0\1\xff\xff"), S("\0\0\0\x0a\0\x0c\0\4\0\0\0\2\xff\xff")}},
