@@ -1,7 +1,7 @@
 # Bodies in chunks, of which only the heads of calls are kept: as many bytes as the client counts, at both ends, and nothing unpaired.
 . tests/live/l7.inc
 free_port
-serve python3 -B tests/live/chunks_peer.py server $port
+serve python3 -B tests/live/chunks_peer.py server $port >/dev/null
 mkfifo "$T/go"
 start bash -c "read -r <'$T/go'; exec python3 -B tests/live/chunks_peer.py client $port 20 >'$T/client'"; client=$!
 a=$T/a.obz
