@@ -12,6 +12,8 @@
 
 #include "format/text.h"
 
+#define BOOT_SLACK_NS 2000000000 /* the clock may be set between two archives */
+
 #define DEBUG_MAX_SZ (4ULL << 30) /* per decompressed debug member */
 #define HASH_BLOCK_SZ (256u << 10)
 
@@ -138,6 +140,7 @@ static int read_ends(struct capture *c)
 		c->unnamed_bytes = json_number(unnamed, "bytes");
 	}
 	c->duration_ns = json_number(c->end, "duration_ns");
+	c->from_ns = json_number(c->end, "monotonic_ns");
 	if (!c->duration_ns && (last = last_event_ns(c)) && last + c->to_realtime > c->started_ns)
 		c->duration_ns = last + c->to_realtime - c->started_ns;
 	return c->command && c->probes ? 0 : -ENOMEM;
@@ -452,4 +455,18 @@ const char *captures__content(const struct captures *c, size_t capture, struct d
 	if (!d || (!d->content[0] && hash_member(c, capture, d)))
 		return "";
 	return d->content;
+}
+
+void capture_span(const struct capture *c, uint64_t span[2])
+{
+	span[0] = c->from_ns ? c->from_ns : c->started_ns - c->to_realtime;
+	span[1] = span[0] + c->duration_ns;
+}
+
+bool capture_same_boot(const struct capture *a, const struct capture *b)
+{
+	int64_t apart = (int64_t)(a->to_realtime - b->to_realtime);
+
+	return *a->host && !strcmp(a->host, b->host) && apart <= BOOT_SLACK_NS &&
+	       apart >= -BOOT_SLACK_NS;
 }

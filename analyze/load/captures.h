@@ -31,13 +31,14 @@ struct capture {
 	bool complete;	      /* ended by the recorder itself */
 	uint64_t started_ns;  /* CLOCK_REALTIME */
 	uint64_t duration_ns; /* truncated archive: until the last event */
+	uint64_t from_ns;     /* CLOCK_MONOTONIC: when the probes were attached; 0: not known */
 	uint64_t to_realtime; /* added to archive times, modulo 2^64 */
 	uint64_t cpus, freq;  /* 0: not known */
 	uint64_t payload;     /* bytes captured per call; more for pipelines if: */
 	bool payload_many;
 	uint64_t unnamed_calls, unnamed_bytes; /* skipped: unknown protocol */
-	double sample;		    /* share of connections with payload; 1: all */
-	struct debug_member *debug; /* sorted by name */
+	double sample;			       /* share of connections with payload; 1: all */
+	struct debug_member *debug;	       /* sorted by name */
 	size_t debug_cnt;
 	struct budget budget;
 };
@@ -65,6 +66,11 @@ static inline int64_t capture_id(size_t capture)
  * or negative errno. */
 int captures__open(struct captures *c, char *const *paths, size_t cnt);
 void captures__close(struct captures *c);
+
+/* Its first and last moment by CLOCK_MONOTONIC, which is the same in all archives since a boot. */
+void capture_span(const struct capture *c, uint64_t span[2]);
+/* Whether both are of one host, since the same boot. */
+bool capture_same_boot(const struct capture *a, const struct capture *b);
 
 /* Whether the member belongs to the stream. */
 bool capture_streams(const struct obz_member *m, const char *stream);

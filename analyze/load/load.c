@@ -299,6 +299,8 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 	for (size_t i = 0; i < captures->cnt && !err; i++)
 		err = sample_kinds__schema(l->kinds, i, obz_reader__schema(captures->v[i].reader));
 	if (!err)
+		err = overlap__new(&l->overlap, captures);
+	if (!err)
 		err = event_tables__new(&l->events, captures, store);
 	for (size_t i = 0; i < opts->kind_list_cnt && !err; i++)
 		err = choose_kinds(l, opts->kind_lists[i]);
@@ -316,6 +318,7 @@ void load__fini(struct load *l)
 	stacks__free(l->stacks);
 	binaries__free(l->binaries);
 	threads__free(l->threads);
+	overlap__free(l->overlap);
 	free(l->cuts);
 	strings__free(l->strings);
 	name_set_fini(&l->wanted);

@@ -9,6 +9,7 @@
 #include "analyze/base/name_short.h"
 #include "analyze/load/binaries.h"
 #include "analyze/load/captures.h"
+#include "analyze/load/overlap.h"
 #include "analyze/load/frames.h"
 #include "analyze/load/message_filter.h"
 #include "analyze/load/sample_filter.h"
@@ -89,6 +90,7 @@ struct load {
 	struct weights *weights;
 	struct threads *threads; /* with by_thread or a filter of threads, else NULL */
 	struct stack_cut *cuts;	 /* by stack; NULL: whole stacks. See stack_view.h */
+	struct overlap *overlap; /* NULL: none */
 	uint64_t samples_admitted, samples_seen; /* counts, with and without opts.samples */
 };
 

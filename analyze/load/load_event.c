@@ -141,6 +141,8 @@ static void put_field(struct bulk *b, const uint8_t *row, const struct rec_field
 		bulk_int(b, number(row, f));
 }
 
+enum { OVERLAP_EVENT = 0x10000 }; /* numbers of tables are behind those of sample kinds */
+
 static int add_event(struct load *l, struct event_load *e, const struct event_map *m,
 		     uint32_t capture, const uint8_t *row)
 {
@@ -150,6 +152,9 @@ static int add_event(struct load *l, struct event_load *e, const struct event_ma
 	uint32_t user = number(row, m->user_stack), kernel = number(row, m->kernel_stack);
 
 	if (ts_ns < e->spans[capture][0] || ts_ns >= e->spans[capture][1])
+		return 0;
+	if (!overlap__counts(l->overlap, capture, OVERLAP_EVENT + m->table, number(row, m->thread),
+			     number(row, m->ts), 1))
 		return 0;
 	bulk_int(b, capture_id(capture));
 	bulk_int(b, ts_ns);
@@ -167,6 +172,15 @@ static int add_event(struct load *l, struct event_load *e, const struct event_ma
 	return bulk_row(b);
 }
 
+static int add_threads(struct load *l, uint32_t capture, const struct rec_thread *v, size_t cnt)
+{
+	int err = 0;
+
+	for (size_t i = 0; l->overlap && i < cnt && !err; i++)
+		err = overlap__thread(l->overlap, capture, v[i].id, v[i].tid);
+	return err;
+}
+
 static int event_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
 		      const void *rows, size_t cnt)
 {
@@ -175,6 +189,8 @@ static int event_rows(struct load *l, void *state, uint32_t capture, enum rec_ki
 	struct event_map *m = &e->maps[(size_t)capture * REC_KIND_MAX + kind];
 	int err = 0;
 
+	if (kind == REC_thread)
+		return add_threads(l, capture, rows, cnt);
 	if (!info || strcmp(info->stream, REC_EVENT_STREAM))
 		return 0;
 	if (!m->found)
@@ -210,7 +226,7 @@ static void event_free(void *state)
 }
 
 const struct loader load_event_entry = {
-	.streams = (const char *const[]){REC_EVENT_STREAM, NULL},
+	.streams = (const char *const[]){"identity", REC_EVENT_STREAM, NULL},
 	.tables = (const char *const[]){NULL},
 	.wanted = event_wanted,
 	.need = event_need,

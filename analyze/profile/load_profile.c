@@ -393,6 +393,8 @@ static bool admit(struct load *l, const struct profile *p, uint32_t capture,
 		return false; /* empty sample */
 	if (ts_ns < p->spans[capture].from || ts_ns >= p->spans[capture].to)
 		return false;
+	if (!overlap__counts(l->overlap, capture, kind, r->thread, r->ts_ns, r->count))
+		return false;
 	l->samples_seen += r->count;
 	if (!thread_wanted(l, capture_row(capture, r->thread)))
 		return false;
@@ -574,6 +576,11 @@ static int profile_rows(struct load *l, void *state, uint32_t capture, enum rec_
 			break;
 		case REC_stack:
 			err = define_stack(l, state, capture, row);
+			break;
+		case REC_thread:
+			err = overlap__thread(l->overlap, capture,
+					      ((const struct rec_thread *)row)->id,
+					      ((const struct rec_thread *)row)->tid);
 			break;
 		case REC_sample:
 			return add_samples(l, state, capture, rows, cnt);

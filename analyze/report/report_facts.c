@@ -137,6 +137,25 @@ static void put_unkept(const struct report *r)
 	}
 }
 
+static void put_overlap(const struct report *r)
+{
+	const struct captures *c = &r->a->captures;
+	char buf[24];
+
+	for (size_t i = 0; i < c->cnt; i++) {
+		struct strbuf b = {0};
+		uint64_t cnt = overlap__left_out(r->a->load.overlap, i);
+
+		strbuf_addf(&b,
+			    "%s samples and events of %s are of threads that an archive before it "
+			    "has at the same time: they are not counted again",
+			    format_count(buf, cnt), c->v[i].path);
+		if (cnt)
+			fact(r, "Twice", b.p ? b.p : "");
+		strbuf_fini(&b);
+	}
+}
+
 /* Confidence interval of a share of the samples. */
 static void put_sampled(const struct report *r)
 {
@@ -312,6 +331,7 @@ void report_facts(const struct report *r)
 		put_capture(r, &r->a->captures.v[i]);
 	put_filter(r);
 	put_sampled(r);
+	put_overlap(r);
 	put_thinning(r);
 	if (!sample_filter_any(&r->a->load.opts.samples)) {
 		put_scaled(r);

@@ -8,7 +8,6 @@
 #include "analyze/traffic/traffic_names.h"
 #include "analyze/traffic/traffic_note.h"
 
-#define BOOT_SLACK_NS 2000000000 /* the clock may be set between two archives */
 #define HALF_INTERVAL_NS 500000000ull
 
 enum { NEAR_MAX = 64 }; /* sockets of one inode and address that are looked at */
@@ -18,21 +17,6 @@ static const struct capture *capture_of(const struct conn *c)
 	return &c->traffic->load->captures->v[c->capture];
 }
 
-/* CLOCK_MONOTONIC, which is the same in all archives since a boot. */
-static void span_of_capture(const struct capture *c, uint64_t span[2])
-{
-	span[0] = c->started_ns - c->to_realtime;
-	span[1] = span[0] + c->duration_ns;
-}
-
-static bool same_boot(const struct capture *a, const struct capture *b)
-{
-	int64_t apart = (int64_t)(a->to_realtime - b->to_realtime);
-
-	return *a->host && !strcmp(a->host, b->host) && apart <= BOOT_SLACK_NS &&
-	       apart >= -BOOT_SLACK_NS;
-}
-
 void traffic_find_several(struct traffic *t)
 {
 	const struct captures *all = t->load->captures;
@@ -40,7 +24,7 @@ void traffic_find_several(struct traffic *t)
 	for (uint32_t i = 0; i < all->cnt; i++) {
 		t->boot[i] = i;
 		for (uint32_t k = 0; k < i && t->boot[i] == i; k++) {
-			if (!same_boot(&all->v[k], &all->v[i]))
+			if (!capture_same_boot(&all->v[k], &all->v[i]))
 				continue;
 			t->boot[i] = t->boot[k];
 			t->several[i] = t->several[k] = true;
@@ -105,14 +89,14 @@ static bool is_in(const struct conn *c, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t span[2];
 
-	span_of_capture(capture_of(c), span);
+	capture_span(capture_of(c), span);
 	return from_ns >= span[0] && to_ns <= span[1];
 }
 
 /* The part of c's life that its archive saw. */
 static void life_of(const struct conn *c, uint64_t life[2])
 {
-	span_of_capture(capture_of(c), life);
+	capture_span(capture_of(c), life);
 	if (c->rec.opened_ns > life[0])
 		life[0] = c->rec.opened_ns;
 	if (c->closed_ns && c->closed_ns < life[1])

@@ -139,6 +139,7 @@ char *session__end_json(const struct session *s, enum stop_reason reason)
 	json_object_object_add(root, "complete", json_object_new_boolean(true));
 	add_string(root, "stop_reason", stop_reason_name(reason));
 	add_u64(root, "duration_ns", s->started_ns ? s->stopped_ns - s->started_ns : 0);
+	add_u64(root, "monotonic_ns", s->started_ns);
 	loss__each(s->loss, add_loss, losses);
 	json_object_object_add(root, "losses", losses);
 	json_object_object_add(root, "stacks", stacks_json(s));

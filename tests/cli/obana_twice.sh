@@ -51,3 +51,36 @@ done
 "$OBANA" topology all.obz one.obz >both; "$OBANA" topology all.obz | diff - both
 "$OBANA" messages all.obz one.obz 2>&1 >both | cut -c1-200; "$OBANA" messages all.obz | diff - both && echo same messages
 "$OBANA" merge all.obz one.obz -o merged.obz && echo "merged: $("$OBANA" query "SELECT sum(calls) FROM flow" merged.obz --csv | tail -n 1)"
+echo "> samples and events: of a thread at a moment once, in the first archive that has such of it"
+# take NAME FROM_S THREAD < rows: recorded for 10 s from that moment on; THREAD is the id of what is thread 1 elsewhere
+take() {
+	{
+		sed -n '/^header/p' "$TOP/tests/cli/small.obt"
+		echo "process id=1 pid=100 comm=server"
+		echo "thread id=$3 process=1 tid=100 comm=server"
+		echo "thread id=$(($3 + 1)) process=1 tid=101 comm=worker"
+		cat
+		echo "end {\"complete\":true,\"stop_reason\":\"duration\",\"duration_ns\":10000000000,\"monotonic_ns\":$2000000000,\"losses\":[]}"
+	} | "$TOP/$B/tests/tools/mkobz" "$1.obz" || exit 1
+}
+take wide 10 1 <<'END'
+sample kind=1 ts_ns=12000000000 thread=1 count=1 value=10000000
+open ts_ns=12000000000 thread=1 path=/a
+END
+take part 12 5 <<'END'
+sample kind=1 ts_ns=12500000000 thread=5 count=2 value=20000000
+sample kind=1 ts_ns=12500000000 thread=6 count=4 value=40000000
+sample kind=2 ts_ns=13000000000 thread=5 count=8 value=80000000
+sample kind=1 ts_ns=21000000000 thread=5 count=16 value=160000000
+open ts_ns=13000000000 thread=5 path=/b
+open ts_ns=13000000000 thread=6 path=/c
+open ts_ns=21000000000 thread=5 path=/d
+END
+take after 21 1 <<'END'
+sample kind=1 ts_ns=25000000000 thread=1 count=32 value=320000000
+END
+for what in wide part "wide part" "part wide" "wide after" "wide part after"; do
+	files=(); for f in $what; do files+=("$f.obz"); done
+	echo "$what: $("$OBANA" query "SELECT (SELECT sum(count) FROM sample), (SELECT group_concat(path, ' ') FROM open), (SELECT count(*) FROM sample)" --csv "${files[@]}" | tail -n +2)"
+	"$OBANA" report "${files[@]}" | grep -E '^(Twice|cpu  )'
+done
