@@ -321,6 +321,24 @@ CREATE TABLE counter( -- counts by key; rows of the same series and key add up
 	count INTEGER, -- events
 	sum INTEGER -- of their values, where it is counted
 );
+CREATE TABLE histogram_total( -- rows of histogram, added up over the capture: a hundredth of them
+	capture_id INTEGER, -- capture.id
+	probe TEXT, -- name of the probe
+	series TEXT, -- name of the series
+	key TEXT, -- its parts joined by tabs; (other): keys beyond the bound
+	low INTEGER, -- low <= value
+	high INTEGER, -- value < high
+	count INTEGER, -- values in the range
+	sum INTEGER -- of the values, where it is counted
+);
+CREATE TABLE counter_total( -- rows of counter, added up over the capture
+	capture_id INTEGER, -- capture.id
+	probe TEXT, -- name of the probe
+	series TEXT, -- name of the series
+	key TEXT, -- its parts joined by tabs; (other): keys beyond the bound
+	count INTEGER, -- events
+	sum INTEGER -- of their values, where it is counted
+);
 CREATE TABLE loss( -- what was not recorded, by cause
 	capture_id INTEGER, -- capture.id
 	source TEXT, -- probe or part of obrec
