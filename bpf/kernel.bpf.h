@@ -218,6 +218,12 @@ static __always_inline const struct arch_regs *current_regs_typed(struct task_st
 	return (void *)cast_typed(struct pt_regs, current->stack + at);
 }
 
+/* A writer is about to pause. The tracepoint's arguments differ between kernels, its fields do not.
+ */
+struct trace_event_raw_balance_dirty_pages {
+	long pause; /* ms; not positive: none */
+} __attribute__((preserve_access_index));
+
 struct file;
 struct fdtable {
 	unsigned int max_fds;
@@ -240,6 +246,24 @@ static __always_inline struct file *current_file(__u32 fd)
 	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
 	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd))
 		return NULL;
+	return file;
+}
+
+/* As above, where have_task_pt_regs. `cast`: the program may cast; it gets a pointer to be cast. */
+static __always_inline struct file *current_file_typed(__u32 fd, bool cast)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct fdtable *fdt = ((struct task_struct___files *)task)->files->fdt;
+	__u64 at = bpf_core_field_offset(struct fdtable, fd);
+	struct file *file = NULL;
+
+	if (fd >= fdt->max_fds)
+		return NULL;
+	asm volatile("%0 &= %1" : "+r"(fd) : "i"((1 << 26) - 1)); /* known to the verifier */
+	/* An array of pointers has no type: element `fd` is read as if it were the member. */
+	if (cast)
+		return (void *)cast_typed(struct fdtable, (void *)(fdt->fd + fd) - at)->fd;
+	bpf_probe_read_kernel(&file, sizeof(file), fdt->fd + fd);
 	return file;
 }
 

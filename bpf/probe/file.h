@@ -4,7 +4,13 @@
 
 #include "bpf/metric.h"
 
-enum { SERIES_file_latency = SERIES_OWN, SERIES_file_bytes, SERIES_file_failed };
+enum {
+	SERIES_file_latency = SERIES_OWN,
+	SERIES_file_bytes,
+	SERIES_file_failed,
+	SERIES_file_cache,
+	SERIES_file_paused, /* by process and file */
+};
 /* Key parts after the process name; in `failed` the error is where all series have it. */
 enum { FILE_PART_FILE = 2, FILE_PART_OP = 3 };
 
@@ -12,6 +18,7 @@ enum { FILE_PART_FILE = 2, FILE_PART_OP = 3 };
 enum { FILE_NONE, FILE_OTHER /* without a path: the table is full */, FILE_FIRST };
 #define FILE_PATH_LEN 256
 #define FILE_PATHS 8192
+#define FILE_SLOTS 8192 /* threads; a power of two */
 
 #define FILE_OPS(X) X(FILE_READ, "read") X(FILE_WRITE, "write") X(FILE_SYNC, "sync")
 enum file_op {
@@ -19,6 +26,20 @@ enum file_op {
 	FILE_OPS(X)
 #undef X
 		FILE_OP_CNT
+};
+
+/* Events of the series `cache`, in place of the operation. The last two are by device, the number
+ * of which is in place of the file. */
+#define FILE_CACHE_EVENTS(X)                                                                       \
+	X(FILE_ACCESSED, "accessed")                                                               \
+	X(FILE_MISSED, "missed")                                                                   \
+	X(FILE_DIRTIED, "dirtied")                                                                 \
+	X(FILE_ADDED_OTHER, "added") X(FILE_DIRTIED_OTHER, "dirtied")
+enum file_cache_event {
+#define X(number, text) number,
+	FILE_CACHE_EVENTS(X)
+#undef X
+		FILE_CACHE_EVENT_CNT
 };
 
 /* X(name, operation, argument with the offset; FILE_POS: the file's own position). The calls with

@@ -127,12 +127,7 @@ int reclaim_compaction_end(struct bpf_raw_tracepoint_args *ctx)
 	return reclaim_end(ctx, RECLAIM_COMPACTION, 0);
 }
 
-struct trace_event_raw_balance_dirty_pages {
-	long pause; /* ms; not positive: none */
-} __attribute__((preserve_access_index));
-
-/* Before the pause, whose length the kernel has chosen. The tracepoint's arguments differ between
- * kernels, its fields do not. */
+/* Before the pause, whose length the kernel has chosen. */
 SEC("?tracepoint/writeback/balance_dirty_pages")
 int reclaim_write_back(struct trace_event_raw_balance_dirty_pages *ctx)
 {

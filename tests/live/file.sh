@@ -1,10 +1,14 @@
 # A known number of reads, writes and syncs by each system call: calls, bytes and times by file equal the load's own account and strace's,
-# also of files renamed, removed and copied; pipes are left out; slow calls are rows with position and stacks.
+# also of files renamed, removed and copied; the page cache is missed once for each page of a cold file; pipes are left out; slow calls are rows with position and stacks.
 . tests/live/lib.inc
 . tests/live/security.inc
 security_told file 30 -e filetop:rate=0,min=0s
 for name in filetop file-operations file-slowest fileslower; do
 	"$OBANA" show $name "$archive" >"$T/shown" && grep -q '/f-plain' "$T/shown" || { cat "$T/shown"; fail "show $name"; }
+done
+[ "$(stat -f -c %T "$T")" = tmpfs ] || "$OBANA" show file-cache-files "$archive" | grep -qE '^ *1000 +500 +66.67% +500 +.*/f-cached$' || { "$OBANA" show file-cache-files "$archive"; fail "show file-cache-files"; }
+for name in cachestat file-cache-time; do
+	"$OBANA" show $name "$archive" >"$T/shown" && grep -qi 'dirtied' "$T/shown" || { cat "$T/shown"; fail "show $name"; }
 done
 for name in file-latency file-bytes; do
 	"$OBANA" show $name "$archive" >"$T/shown" && grep -q 'write' "$T/shown" || { cat "$T/shown"; fail "show $name"; }

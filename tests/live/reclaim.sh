@@ -25,7 +25,7 @@ for attempt in 1 2 3 4 5 6 7 8 9 10 11 12; do # the disk keeps up with a writer 
 	dd if=/dev/zero of="$loop" bs=64k seek=512 count=160 status=none & other=$!
 	pids+=($other)
 	begin=$(date +%s%N)
-	"$OBREC" -q -e reclaim:rate=0,min=0s -o "$T/w.obz" -- dd if=/dev/zero of="$loop" bs=64k count=128 status=none
+	"$OBREC" -q -e reclaim:rate=0,min=0s -e file -o "$T/w.obz" -- dd if=/dev/zero of="$loop" bs=64k count=128 status=none
 	took=$(($(date +%s%N) - begin))
 	wait $other
 	[ "$(w "SELECT count(*) FROM stall WHERE cause = 'write-back'")" = 0 ] || break
@@ -37,3 +37,6 @@ within "ms of pauses, of $((took / 1000000)) in all" "$(w "SELECT sum(duration_n
 is "each within the 200 ms that the kernel allows" "$(w "SELECT count(*) FROM stall WHERE duration_ns NOT BETWEEN 1000000 AND 200000000")" 0
 is "where" "$(w "SELECT count(*) FROM stall WHERE stack_id NOT IN (SELECT stack_id FROM stack_frame sf JOIN frame r ON r.id = sf.frame_id JOIN function f ON f.id = r.function_id WHERE f.name LIKE 'balance_dirty_pages%')")" 0
 is "counted" "$(w "SELECT sum(count) FROM histogram WHERE probe = 'reclaim' AND key = 'dd' || char(9) || 'write-back'")" "$(w "SELECT count(*) FROM stall")"
+paused="FROM histogram x JOIN series s USING (capture_id, probe, series) WHERE x.probe = 'file' AND x.series = 'paused'"
+is "by file, of probe 'file'" "$(w "SELECT part(x.key, s.keys, 'process'), part(x.key, s.keys, 'file'), sum(x.count), sum(x.sum) $paused GROUP BY 1, 2")" "dd,$loop,$(w "SELECT count(*), sum(duration_ns) FROM stall")"
+"$OBANA" show file-paused "$T/w.obz" >"$T/shown" && grep -q " dd  *$loop" "$T/shown" || { cat "$T/shown"; fail "show file-paused"; }

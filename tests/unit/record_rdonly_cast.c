@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The casts of the programs on sockets become calls of the kernel's function, and nothing else is
- * changed. Nothing is loaded. */
+/* The casts of the programs on sockets and files become calls of the kernel's function, and nothing
+ * else is changed. Nothing is loaded. */
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +63,8 @@ int main(void)
 	put(skel->progs.net_sock_send);
 	put(skel->progs.net_sock_recv);
 	put(skel->progs.net_sock_splice);
+	bpf_object__for_each_program(prog, skel->obj) if (!strncmp(bpf_program__name(prog),
+								   "file_enter_", 11)) put(prog);
 	/* What is left would be a call of no helper, which no kernel takes. */
 	bpf_object__for_each_program(prog, skel->obj)
 		CHECK(!marks(prog), "%s", bpf_program__name(prog));

@@ -810,6 +810,33 @@ static void file_once(int to_pipe)
 	account_print(&c);
 }
 
+/* Pages that are not in memory, then twice more when they are: $CACHED, a disk, or a file. */
+static int file_cached(void)
+{
+	enum { PAGES = 500 };
+	long page = sysconf(_SC_PAGESIZE);
+	struct account a = {.name = "f-cached"};
+	const char *disk = getenv("CACHED");
+	char *room = calloc(1, page);
+	int fd = disk ? open(disk, O_RDONLY) : file_new("f-cached");
+
+	if (!room || fd < 0)
+		return 1;
+	for (int i = 0; !disk && i < PAGES; i++)
+		did_write(&a, write(fd, room, page));
+	if (!disk)
+		did_sync(&a, fsync(fd));
+	if (posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) ||
+	    posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM)) /* nothing is read ahead */
+		return 1;
+	for (int i = 0; i < 3 * PAGES; i++)
+		did_read(&a, pread(fd, room, page, i % PAGES * page));
+	if (!disk)
+		account_print(&a);
+	printf("cached %d\n", PAGES);
+	return 0;
+}
+
 static int do_file(int cnt, char *dir)
 {
 	struct account plain = {.name = "f-plain"}, memory = {.name = "memfd:f-memory (deleted)"};
@@ -828,6 +855,8 @@ static int do_file(int cnt, char *dir)
 			return 1;
 	}
 	file_once(pipes[1]);
+	if (file_cached())
+		return 1;
 	account_print(&plain);
 	account_print(&memory);
 	printf("failed %d\n", failed);
