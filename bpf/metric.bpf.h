@@ -98,11 +98,12 @@ struct metric_own_map {
 static __always_inline bool metric_own_try(struct metric_own *slot, const struct metric_key *key,
 					   __u64 value)
 {
-	bool same = slot->key.series == key->series && slot->key.bucket == key->bucket;
+	/* Not of comparisons, each of which would be a branch. */
+	__u64 other = (slot->key.series ^ key->series) | (slot->key.bucket ^ key->bucket);
 
 	for (int i = 0; i < METRIC_KEY_PARTS; i++)
-		same &= slot->key.part[i] == key->part[i];
-	if (same && slot->cell.count) {
+		other |= slot->key.part[i] ^ key->part[i];
+	if (!other && slot->cell.count) {
 		slot->cell.sum += value;
 		slot->cell.count++;
 		return true;
