@@ -1,6 +1,8 @@
 # What an event costs with a probe: ns in BPF and throughput kept by a load that does nothing else, against libbpf-tools and perf
 # Each round runs the load alone, with obrec and with the peer; the medians of BENCH_ROUNDS rounds are reported.
+# What a call takes longer is the minimum of many short rounds in CPU time, without kernel.bpf_stats_enabled: another load does not change it.
 . scripts/bench.d/lib.inc
+make -s build/tests/bench/call_loop build/tests/bench/bare_tracepoint
 ROUNDS=${BENCH_ROUNDS:-3} SECS=${BENCH_SECONDS:-4}
 stats=$(sysctl -n kernel.bpf_stats_enabled)
 disk=
@@ -55,11 +57,29 @@ probe() {
 	row "$name: BPF ns an event${1:+, beside $1}" "$(each "$T/ours")" "$(each "$T/peer")" "$(ratio "$(each "$T/ours")" "$(each "$T/peer")")" "$target"
 	row "$name: throughput kept, of $(calc "$base / $SECS" 0)/s" "$(ratio "$ours" "$base")" "$(ratio "$peer" "$base")" "$(ratio "$ours" "$peer")"
 }
+
+# longer PROBE CALL TARGET: ns that a call takes longer with the probe, and with empty programs on sys_enter and sys_exit instead
+longer() {
+	local name=$1 call=$2 target=$3 loop="build/tests/bench/call_loop $2 0.4" i b plain=() with=() bare=() p
+	sysctl -qw kernel.bpf_stats_enabled=0
+	for ((i = 0; i < 2 * ROUNDS; i++)); do
+		plain+=("$($loop)")
+		with+=("$("$OBREC" -q -e "$name" --debuginfo none -o "$T/p.obz" -- $loop 2>>"$T/err")")
+		coproc B { exec build/tests/bench/bare_tracepoint sys_enter sys_exit; }
+		b=$B_PID; read -r <&"${B[0]}" || true
+		bare+=("$($loop)"); kill $b; wait $b 2>/dev/null || true
+	done
+	sysctl -qw kernel.bpf_stats_enabled=1
+	p=$(least "${plain[@]}") with=$(least "${with[@]}") bare=$(least "${bare[@]}")
+	row "$name: ns more a $call; peer: empty programs" "$(calc "$with - $p" 0)" "$(calc "$bare - $p" 0)" "$(calc "$with - $bare" 0) ns" "$target"
+}
 head_row
+longer syscall getppid "<= 100 more"
+longer file pread "<= 400 more"
 probe syscall calls - syscount -p PID
 probe open opens - opensnoop -p PID
 probe lock handovers -
-probe file preads - filetop -p PID
+probe file preads "<= 400 a call" filetop -p PID
 probe signal signals - sigsnoop -p PID
 probe bind binds - bindsnoop -p PID
 probe exec forks - execsnoop

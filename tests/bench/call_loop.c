@@ -4,11 +4,14 @@
  * nanoseconds, which is not affected by a busy machine.
  *
  *   call_loop getppid [SECONDS]
+ *   call_loop pread [SECONDS]
  *   call_loop exchange [SECONDS [RATE]]
  *
- * An exchange is two calls: 256 bytes ($SIZE) are written to a Unix socket and read from its other
- * end. RATE: exchanges per second, in bursts every 10 ms; default: unlimited.
+ * pread: a byte of this program's file, from the page cache. An exchange is two calls: 256 bytes
+ * ($SIZE) are written to a Unix socket and read from its other end. RATE: exchanges per second, in
+ * bursts every 10 ms; default: unlimited.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +22,7 @@
 
 enum { ROUND = 2000, BUF = 4096, BURSTS = 100 };
 
-static int ends[2];
+static int ends[2], file;
 static size_t size = 256;
 static char buf[BUF];
 
@@ -39,6 +42,11 @@ static int exchange(void)
 static int ask(void)
 {
 	return syscall(SYS_getppid) < 0;
+}
+
+static int read_byte(void)
+{
+	return pread(file, buf, 1, 0) != 1;
 }
 
 /* The cost of one of `cnt` calls in ns, or a negative number. */
@@ -61,14 +69,19 @@ static void wait_until(double when)
 
 int main(int argc, char **argv)
 {
-	int (*call)(void) = argc > 1 && !strcmp(argv[1], "exchange") ? exchange : ask;
+	int (*call)(void) = ask;
 	double now = seconds(CLOCK_MONOTONIC), end = now + (argc > 2 ? atof(argv[2]) : 0.5);
 	int rate = argc > 3 ? atoi(argv[3]) : 0;
 	double best = 1e9;
 
+	if (argc > 1 && !strcmp(argv[1], "exchange"))
+		call = exchange;
+	else if (argc > 1 && !strcmp(argv[1], "pread"))
+		call = read_byte;
 	if (getenv("SIZE"))
 		size = strtoul(getenv("SIZE"), NULL, 10) % (BUF + 1);
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+	file = open("/proc/self/exe", O_RDONLY);
+	if (file < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
 		return 1;
 	for (double at = now; at < end; at = rate ? at + 1.0 / BURSTS : seconds(CLOCK_MONOTONIC)) {
 		double ns = round_ns(call, rate ? rate / BURSTS : ROUND);
