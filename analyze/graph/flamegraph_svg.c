@@ -13,8 +13,9 @@ const char flamegraph_js[] = {
 #include "flamegraph.js.h"
 };
 
-/* Maximum boxes in the data: about 5 bytes each. */
+/* Maximum boxes in the data, of about 5 bytes each; in a page, which may have a dozen graphs. */
 #define BOXES_MAX 200000
+#define BOXES_MAX_EMBEDDED 25000
 #define HEAD_HEIGHT 72
 
 static const struct {
@@ -134,7 +135,7 @@ static bool compose(struct flame_drawing *d)
 int flamegraph__write_svg(const struct flamegraph *f, const struct flame_style *style, FILE *out)
 {
 	struct flame_drawing d = {.f = f, .style = style};
-	size_t boxes = BOXES_MAX;
+	size_t boxes = style->embedded ? BOXES_MAX_EMBEDDED : BOXES_MAX;
 	bool fits;
 	int err;
 
