@@ -23,7 +23,7 @@
 
 /* The first two series exist for every probe with events. */
 enum { SERIES_EVENTS, SERIES_THROTTLED, SERIES_OWN };
-#define SERIES_MAX 16 /* series per probe */
+#define SERIES_MAX 32 /* series per probe */
 #define SERIES_NUMBER(probe, series) ((probe)*SERIES_MAX + (series))
 #define SERIES_NUMBERS (64 * SERIES_MAX)
 

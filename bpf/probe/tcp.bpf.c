@@ -12,6 +12,10 @@
  *           tcp_destroy_sock            by the process that closes after a reset: the row is sent
  *
  * Rows are sent at CLOSE where possible, as tcp_disconnect() clears the counters afterwards.
+ *
+ * The time in a state is counted when it is left; of a state that began before the capture, since
+ * its start; of one that goes on at its end, by obrec. There is none in TIME-WAIT: the socket is
+ * gone by then. SYN-RECV is that of the new socket, which begins with the last ACK.
  */
 #include "bpf/probe/tcp.bpf.h"
 
@@ -54,11 +58,14 @@ static __always_inline void tcp_owned_by_current(struct tcp_conn *conn)
 	bpf_get_current_comm(conn->comm, sizeof(conn->comm));
 }
 
-static __always_inline void tcp_begin(struct sock *sk, __u32 role)
+static __always_inline void tcp_begin(struct sock *sk, __u32 role, __u32 state)
 {
-	struct tcp_conn conn = {.begin_ns = bpf_ktime_get_ns(), .role = role};
-	__u64 id = (__u64)sk;
+	struct tcp_conn conn = {.begin_ns = bpf_ktime_get_ns(), .role = role, .state = state};
+	__u64 id = (__u64)sk, at;
+	struct tcp_port *port;
 	int err;
+
+	conn.since_ns = conn.begin_ns;
 
 	if (bpf_map_lookup_elem(&tcp_conns, &id))
 		tcp_unseen(); /* its end */
@@ -69,7 +76,12 @@ static __always_inline void tcp_begin(struct sock *sk, __u32 role)
 			return;
 		}
 	} else {
-		conn.listener = tcp_listener(tcp_port_key(sk));
+		at = tcp_port_key(sk);
+		port = bpf_map_lookup_elem(&tcp_ports, &at);
+		if (port) {
+			conn.listener = port->tgid;
+			__builtin_memcpy(conn.comm, port->comm, sizeof(conn.comm));
+		}
 	}
 	err = bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_ANY);
 	if (err)
@@ -77,9 +89,9 @@ static __always_inline void tcp_begin(struct sock *sk, __u32 role)
 }
 
 /* A connection whose beginning was not seen. */
-static __always_inline struct tcp_conn *tcp_add(struct sock *sk)
+static __always_inline struct tcp_conn *tcp_add(struct sock *sk, __u32 state)
 {
-	struct tcp_conn conn = {.connected = 1};
+	struct tcp_conn conn = {.since_ns = bpf_ktime_get_ns(), .state = state, .connected = 1};
 	__u64 id = (__u64)sk;
 	int err;
 
@@ -167,34 +179,61 @@ static __always_inline void tcp_send_close(struct sock *sk, const struct tcp_con
 	EVENT_SEND(tcp_close, e, ENTRY_INTERRUPT, 2 * TCP_ADDRESS_SZ);
 }
 
-static __always_inline void tcp_listens(struct sock *sk, __u32 tgid)
+static __always_inline void tcp_listens(struct sock *sk, const struct tcp_port *who)
 {
 	__u64 port = tcp_port_key(sk);
 
-	if (is_recorded(tgid))
-		bpf_map_update_elem(&tcp_ports, &port, &tgid, BPF_ANY);
+	if (is_recorded(who->tgid))
+		bpf_map_update_elem(&tcp_ports, &port, who, BPF_ANY);
 	else
 		bpf_map_delete_elem(&tcp_ports, &port);
+}
+
+static __noinline int tcp_count_state(struct tcp_conn *conn, __u32 state, __u32 next, __u64 ns)
+{
+	struct metric_key key = {};
+
+	metric_key_comm(&key, conn->comm);
+	key.part[TCP_PART_STATE] = state;
+	key.part[TCP_PART_NEXT] = next;
+	hist_add_coarse(PROBE_tcp, SERIES_tcp_state, &key, ns);
+	return 0;
+}
+
+static __always_inline void tcp_leave(struct tcp_conn *conn, __u32 state, __u32 next)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (conn->since_ns && tcp_conn_is_recorded(conn))
+		tcp_count_state(conn, state, next, now - conn->since_ns);
+	conn->since_ns = now;
+	conn->state = next;
 }
 
 static __always_inline int tcp_change(struct sock *sk, int old, int new)
 {
 	__u64 id = (__u64)sk;
+	struct tcp_port listens;
 	struct tcp_conn *conn;
 	bool open;
 	int error;
 
 	if (new == TCP_LISTEN) {
-		tcp_listens(sk, bpf_get_current_pid_tgid() >> 32);
+		listens.tgid = bpf_get_current_pid_tgid() >> 32;
+		bpf_get_current_comm(listens.comm, sizeof(listens.comm));
+		tcp_listens(sk, &listens);
 		return 0;
 	}
-	if (new == TCP_SYN_SENT || new == TCP_SYN_RECV) {
-		/* Simultaneous open: still the client's. */
-		if (old != TCP_SYN_SENT)
-			tcp_begin(sk, new == TCP_SYN_SENT ? ROLE_CLIENT : ROLE_SERVER);
+	/* Simultaneous open: SYN-RECV is still the client's. */
+	if ((new == TCP_SYN_SENT || new == TCP_SYN_RECV) && old != TCP_SYN_SENT) {
+		tcp_begin(sk, new == TCP_SYN_SENT ? ROLE_CLIENT : ROLE_SERVER, new);
 		return 0;
 	}
 	conn = bpf_map_lookup_elem(&tcp_conns, &id);
+	if (conn)
+		tcp_leave(conn, old, new);
+	if (new == TCP_SYN_RECV)
+		return 0;
 	if (new == TCP_ESTABLISHED) {
 		if (!conn)
 			return 0;
@@ -214,7 +253,7 @@ static __always_inline int tcp_change(struct sock *sk, int old, int new)
 	if (new == TCP_CLOSE_WAIT || (!open && new != TCP_CLOSE))
 		return 0;
 	if (!conn && open)
-		conn = tcp_add(sk);
+		conn = tcp_add(sk, new);
 	if (!conn)
 		return 0;
 	if (!conn->connected && open) {
@@ -313,6 +352,7 @@ int tcp_existing(struct bpf_iter__task_file *ctx)
 	struct tcp_conn conn = {.connected = 1};
 	struct task_struct *task = ctx->task;
 	struct file *file = ctx->file;
+	struct tcp_port listens;
 	struct sock *sk;
 	__u64 id;
 	__u8 state;
@@ -323,11 +363,16 @@ int tcp_existing(struct bpf_iter__task_file *ctx)
 	if (!sk || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
 		return 0;
 	state = BPF_CORE_READ(sk, __sk_common.skc_state);
-	if (state == TCP_LISTEN)
-		tcp_listens(sk, task->tgid);
+	if (state == TCP_LISTEN) {
+		listens.tgid = task->tgid;
+		bpf_probe_read_kernel(listens.comm, sizeof(listens.comm), task->comm);
+		tcp_listens(sk, &listens);
+	}
 	if (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT)
 		return 0;
 	id = (__u64)sk;
+	conn.since_ns = bpf_ktime_get_ns();
+	conn.state = state;
 	conn.who = (__u64)task->tgid << 32 | task->pid;
 	bpf_probe_read_kernel(conn.comm, sizeof(conn.comm), task->comm);
 	bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_NOEXIST);

@@ -21,16 +21,6 @@ struct tcp_in6 {
 	__u32 scope;
 };
 
-struct tcp_conn {
-	__u64 begin_ns; /* of the handshake; 0: before the capture */
-	__u64 end_ns;	/* 0: it is open */
-	__u64 who;	/* 0: nobody yet */
-	__u32 listener; /* nobody's yet: tgid that listens, 0: not known */
-	__u16 role;
-	__u16 connected, failed;
-	__u16 error; /* that ended it */
-	char comm[WIRE_COMM_LEN];
-};
 /* By struct sock. */
 struct tcp_conns_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -39,13 +29,17 @@ struct tcp_conns_map {
 	__type(value, struct tcp_conn);
 };
 extern struct tcp_conns_map tcp_conns SEC(".maps");
-/* tgid of the target that listens on a port, by namespace and port: the last one that called
- * listen(), where several do. */
+/* The target that listens on a port, by namespace and port: the last one that called listen(),
+ * where several do. */
+struct tcp_port {
+	__u32 tgid;
+	char comm[WIRE_COMM_LEN];
+};
 struct tcp_ports_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
 	__type(key, __u64);
-	__type(value, __u32);
+	__type(value, struct tcp_port);
 };
 extern struct tcp_ports_map tcp_ports SEC(".maps");
 
@@ -57,24 +51,27 @@ static __always_inline __u64 tcp_port_key(struct sock *sk)
 
 static __always_inline __u32 tcp_listener(__u64 port_key)
 {
-	__u32 *tgid = bpf_map_lookup_elem(&tcp_ports, &port_key);
+	struct tcp_port *port = bpf_map_lookup_elem(&tcp_ports, &port_key);
 
-	return tgid ? *tgid : 0;
+	return port ? port->tgid : 0;
+}
+
+static __always_inline bool tcp_conn_is_recorded(const struct tcp_conn *conn)
+{
+	__u32 tgid = conn->who >> 32;
+
+	if (!tgid)
+		tgid = conn->listener;
+	return tgid ? is_recorded(tgid) : target_all;
 }
 
 /* *conn may be NULL: not known. */
 static __always_inline bool tcp_is_recorded(struct sock *sk, struct tcp_conn **conn)
 {
 	__u64 id = (__u64)sk;
-	__u32 tgid;
 
 	*conn = bpf_map_lookup_elem(&tcp_conns, &id);
-	if (!*conn)
-		return target_all;
-	tgid = (*conn)->who >> 32;
-	if (!tgid)
-		tgid = (*conn)->listener;
-	return tgid ? is_recorded(tgid) : target_all;
+	return *conn ? tcp_conn_is_recorded(*conn) : target_all;
 }
 
 /* Stores addresses of both ends, structs sockaddr of TCP_ADDRESS_SZ each. */

@@ -3,6 +3,7 @@
 #define BPF_TCP_H
 
 #include "bpf/metric.h"
+#include "bpf/wire.h"
 
 enum {
 	SERIES_tcp_connect = SERIES_OWN,
@@ -14,11 +15,15 @@ enum {
 	SERIES_tcp_retransmits,
 	SERIES_tcp_retransmit_events,
 	SERIES_tcp_retransmit_throttled,
+	SERIES_tcp_state,
 };
 /* Key parts of series by peer: the address as IPv6 (0 and 1), the port, an errno. */
 enum { TCP_PART_PORT = 2, TCP_PART_ERROR = 3 };
 /* Of retransmits behind the address: state of the connection, of its congestion control. */
 enum { TCP_PART_STATE = 2, TCP_PART_CA_STATE = 3 };
+/* Of time in states, behind the process: the state, and the next one; 0: the capture ended first.
+ */
+enum { TCP_PART_NEXT = 3 };
 
 /* <net/tcp_states.h>, as ss(8) calls them */
 #define TCP_STATES(X)                                                                              \
@@ -44,5 +49,18 @@ enum { TCP_PART_STATE = 2, TCP_PART_CA_STATE = 3 };
 	X(3, "recovery")                                                                           \
 	X(4, "loss")
 #define TCP_CA_STATE_CNT 5
+
+/* map `tcp_conns` by struct sock */
+struct tcp_conn {
+	__u64 begin_ns; /* of the handshake; 0: before the capture */
+	__u64 end_ns;	/* 0: it is open */
+	__u64 since_ns; /* in its state; 0: not known */
+	__u64 who;	/* 0: nobody yet */
+	__u32 listener; /* nobody's yet: tgid that listens, 0: not known */
+	__u16 role, state;
+	__u16 connected, failed;
+	__u16 error; /* that ended it */
+	char comm[WIRE_COMM_LEN];
+};
 
 #endif

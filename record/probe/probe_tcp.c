@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* TCP connections (bpf/probe/tcp.bpf.c, tcp_flow.bpf.c). */
 #include <arpa/inet.h>
+#include <bpf/bpf.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 #include "format/text.h"
 #include "obrec.skel.h"
 #include "record/probe/hooks.h"
+#include "record/probe/metrics.h"
 #include "record/probe/probe.h"
 
 extern const struct probe probe_tcp_entry;
@@ -80,20 +82,40 @@ static void failed_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PAR
 					    : "given up");
 }
 
+static const char *state_name(uint64_t state)
+{
+	static const char *const names[TCP_STATE_CNT] = {
+#define X(number, text) [number] = text,
+		TCP_STATES(X)
+#undef X
+	};
+
+	return state && state < TCP_STATE_CNT ? names[state] : "other";
+}
+
 static void retransmits_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS],
 			    char *text, size_t sz)
 {
-	static const char *const states[TCP_STATE_CNT] = {
+	static const char *const ca_states[TCP_CA_STATE_CNT] = {
 #define X(number, text) [number] = text,
-		TCP_STATES(X)};
-	static const char *const ca_states[TCP_CA_STATE_CNT] = {TCP_CA_STATES(X)
+		TCP_CA_STATES(X)
 #undef X
 	};
-	uint64_t state = part[TCP_PART_STATE], ca_state = part[TCP_PART_CA_STATE];
+	uint64_t ca_state = part[TCP_PART_CA_STATE];
 
 	address_key(env, part, text, sz);
-	series_key_add(text, sz, state && state < TCP_STATE_CNT ? states[state] : "other");
+	series_key_add(text, sz, state_name(part[TCP_PART_STATE]));
 	series_key_add(text, sz, ca_state < TCP_CA_STATE_CNT ? ca_states[ca_state] : "other");
+}
+
+static void state_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		      size_t sz)
+{
+	uint64_t next = part[TCP_PART_NEXT];
+
+	series_key_comm(env, part, text, sz);
+	series_key_add(text, sz, state_name(part[TCP_PART_STATE]));
+	series_key_add(text, sz, next ? state_name(next) : "(end of capture)");
 }
 
 static const struct series series[] = {
@@ -114,6 +136,8 @@ static const struct series series[] = {
 	[SERIES_tcp_retransmit_throttled - SERIES_OWN] = {"retransmit_throttled", "",
 							  SERIES_COUNTER, "process",
 							  series_key_comm},
+	[SERIES_tcp_state -
+		SERIES_OWN] = {"state", "ns", SERIES_COARSE, "process\tstate\tnext", state_key},
 	{0},
 };
 
@@ -141,6 +165,37 @@ static int start(struct probe_env *env)
 	return 0;
 }
 
+/* Counts the time in its state of a connection that is still there. */
+static void count_state(struct probe_env *env, const struct tcp_conn *conn)
+{
+	uint64_t ns = env->stop_ns > conn->since_ns ? env->stop_ns - conn->since_ns : 0;
+	struct metric_key key = {
+		.series = SERIES_NUMBER(PROBE_tcp, SERIES_tcp_state),
+		.bucket = METRIC_COARSE(metric_bucket(ns)),
+		.part[TCP_PART_STATE] = conn->state,
+	};
+
+	memcpy(key.part, conn->comm, sizeof(conn->comm));
+	metrics_add(env, &key, ns);
+}
+
+static void finish(struct probe_env *env)
+{
+	bool all = env->skel->rodata->target_all;
+	int conns = bpf_map__fd(env->skel->maps.tcp_conns);
+	struct tcp_conn conn;
+	uint64_t key;
+
+	/* Those that end meanwhile are removed, after which the next key would be the first again.
+	 */
+	while (!bpf_map_get_next_key(conns, NULL, &key)) {
+		if (!bpf_map_lookup_elem(conns, &key, &conn) && conn.since_ns && !conn.end_ns &&
+		    (all || conn.who || conn.listener))
+			count_state(env, &conn);
+		bpf_map_delete_elem(conns, &key);
+	}
+}
+
 const struct probe probe_tcp_entry = {
 	.name = "tcp",
 	.event = REC_tcp_connect,
@@ -149,4 +204,5 @@ const struct probe probe_tcp_entry = {
 	.options = options,
 	.prepare = prepare,
 	.start = start,
+	.finish = finish,
 };
