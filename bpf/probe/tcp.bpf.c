@@ -44,6 +44,7 @@ struct tcp_sock___life {
 
 struct tcp_conns_map tcp_conns SEC(".maps");
 struct tcp_ports_map tcp_ports SEC(".maps");
+struct tcp_listeners_map tcp_listeners SEC(".maps");
 
 static __always_inline void tcp_unseen(void)
 {
@@ -61,13 +62,15 @@ static __always_inline void tcp_owned_by_current(struct tcp_conn *conn)
 static __always_inline void tcp_begin(struct sock *sk, __u32 role, __u32 state)
 {
 	struct tcp_conn conn = {.begin_ns = bpf_ktime_get_ns(), .role = role, .state = state};
-	__u64 id = (__u64)sk, at;
+	__u64 id = (__u64)sk;
+	struct tcp_conn *before;
+	struct tcp_place at;
 	struct tcp_port *port;
 	int err;
 
 	conn.since_ns = conn.begin_ns;
-
-	if (bpf_map_lookup_elem(&tcp_conns, &id))
+	before = bpf_map_lookup_elem(&tcp_conns, &id);
+	if (before && !before->failed)
 		tcp_unseen(); /* its end */
 	if (role == ROLE_CLIENT) {
 		tcp_owned_by_current(&conn);
@@ -76,8 +79,8 @@ static __always_inline void tcp_begin(struct sock *sk, __u32 role, __u32 state)
 			return;
 		}
 	} else {
-		at = tcp_port_key(sk);
-		port = bpf_map_lookup_elem(&tcp_ports, &at);
+		tcp_place_of(&at, sk);
+		port = tcp_listener_at(&at);
 		if (port) {
 			conn.listener = port->tgid;
 			__builtin_memcpy(conn.comm, port->comm, sizeof(conn.comm));
@@ -179,33 +182,12 @@ static __always_inline void tcp_send_close(struct sock *sk, const struct tcp_con
 	EVENT_SEND(tcp_close, e, ENTRY_INTERRUPT, 2 * TCP_ADDRESS_SZ);
 }
 
-static __always_inline void tcp_listens(struct sock *sk, const struct tcp_port *who)
-{
-	__u64 port = tcp_port_key(sk);
-
-	if (is_recorded(who->tgid))
-		bpf_map_update_elem(&tcp_ports, &port, who, BPF_ANY);
-	else
-		bpf_map_delete_elem(&tcp_ports, &port);
-}
-
-static __noinline int tcp_count_state(struct tcp_conn *conn, __u32 state, __u32 next, __u64 ns)
-{
-	struct metric_key key = {};
-
-	metric_key_comm(&key, conn->comm);
-	key.part[TCP_PART_STATE] = state;
-	key.part[TCP_PART_NEXT] = next;
-	hist_add_coarse(PROBE_tcp, SERIES_tcp_state, &key, ns);
-	return 0;
-}
-
 static __always_inline void tcp_leave(struct tcp_conn *conn, __u32 state, __u32 next)
 {
 	__u64 now = bpf_ktime_get_ns();
 
 	if (conn->since_ns && tcp_conn_is_recorded(conn))
-		tcp_count_state(conn, state, next, now - conn->since_ns);
+		tcp_count_state(conn->comm, state, next, now - conn->since_ns);
 	conn->since_ns = now;
 	conn->state = next;
 }
@@ -213,17 +195,14 @@ static __always_inline void tcp_leave(struct tcp_conn *conn, __u32 state, __u32 
 static __always_inline int tcp_change(struct sock *sk, int old, int new)
 {
 	__u64 id = (__u64)sk;
-	struct tcp_port listens;
 	struct tcp_conn *conn;
 	bool open;
 	int error;
 
-	if (new == TCP_LISTEN) {
-		listens.tgid = bpf_get_current_pid_tgid() >> 32;
-		bpf_get_current_comm(listens.comm, sizeof(listens.comm));
-		tcp_listens(sk, &listens);
+	if (old == TCP_LISTEN || new == TCP_LISTEN)
+		tcp_listen_change(id, old, new);
+	if (new == TCP_LISTEN)
 		return 0;
-	}
 	/* Simultaneous open: SYN-RECV is still the client's. */
 	if ((new == TCP_SYN_SENT || new == TCP_SYN_RECV) && old != TCP_SYN_SENT) {
 		tcp_begin(sk, new == TCP_SYN_SENT ? ROLE_CLIENT : ROLE_SERVER, new);

@@ -29,31 +29,77 @@ struct tcp_conns_map {
 	__type(value, struct tcp_conn);
 };
 extern struct tcp_conns_map tcp_conns SEC(".maps");
-/* The target that listens on a port, by namespace and port: the last one that called listen(),
- * where several do. */
-struct tcp_port {
-	__u32 tgid;
-	char comm[WIRE_COMM_LEN];
-};
+/* The target that listens at a place: the last one that called listen(), where several do. */
 struct tcp_ports_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u64);
+	__type(key, struct tcp_place);
 	__type(value, struct tcp_port);
 };
 extern struct tcp_ports_map tcp_ports SEC(".maps");
+/* The listening sockets of targets. */
+struct tcp_listeners_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u64);
+	__type(value, struct tcp_listen);
+};
+extern struct tcp_listeners_map tcp_listeners SEC(".maps");
 
-static __always_inline __u64 tcp_port_key(struct sock *sk)
+int tcp_listen_change(__u64 sk, __u32 old, __u32 new);
+
+/* The peer's or the socket's own address, as IPv6. */
+static __always_inline void tcp_address(__u64 to[2], struct sock *sk, bool peer)
 {
-	return (__u64)BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum) << 32 |
-	       BPF_CORE_READ(sk, __sk_common.skc_num);
+	__u32 v4[4] = {0, 0, bpf_htonl(0xffff)};
+	const void *v6;
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {
+		v4[3] = peer ? BPF_CORE_READ(sk, __sk_common.skc_daddr)
+			     : BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+		__builtin_memcpy(to, v4, sizeof(v4));
+		return;
+	}
+	v6 = peer ? __builtin_preserve_access_index(&sk->__sk_common.skc_v6_daddr)
+		  : __builtin_preserve_access_index(&sk->__sk_common.skc_v6_rcv_saddr);
+	bpf_probe_read_kernel(to, 16, v6);
 }
 
-static __always_inline __u32 tcp_listener(__u64 port_key)
+static __always_inline void tcp_place_of(struct tcp_place *at, struct sock *sk)
 {
-	struct tcp_port *port = bpf_map_lookup_elem(&tcp_ports, &port_key);
+	at->netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	at->port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	tcp_address(at->addr, sk, false);
+}
 
-	return port ? port->tgid : 0;
+/* Who listens for connections to this address: on it, on all of IPv4, or on all. Sets the address
+ * to that. NULL: no target. */
+static __noinline struct tcp_port *tcp_listener_at(struct tcp_place *at)
+{
+	const __u64 v4_prefix = bpf_cpu_to_be64(0xffff00000000ULL);
+	struct tcp_port *port = bpf_map_lookup_elem(&tcp_ports, at);
+	bool v4 = !at->addr[0] && (at->addr[1] & bpf_cpu_to_be64(~0xffffffffULL)) == v4_prefix;
+
+	if (!port && v4) {
+		at->addr[1] = v4_prefix;
+		port = bpf_map_lookup_elem(&tcp_ports, at);
+	}
+	if (!port) {
+		at->addr[0] = at->addr[1] = 0;
+		port = bpf_map_lookup_elem(&tcp_ports, at);
+	}
+	return port;
+}
+
+/* Of a listening socket. */
+static __always_inline bool tcp_listener_is_recorded(struct sock *sk)
+{
+	struct tcp_port *port;
+	struct tcp_place at;
+
+	tcp_place_of(&at, sk);
+	port = bpf_map_lookup_elem(&tcp_ports, &at);
+	return port ? is_recorded(port->tgid) : target_all;
 }
 
 static __always_inline bool tcp_conn_is_recorded(const struct tcp_conn *conn)
@@ -101,19 +147,49 @@ static __always_inline void tcp_put_addresses(char *text, struct sock *sk)
 		(e)->netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);                  \
 	} while (0)
 
-/* Stores the peer's address as IPv6 in the first two parts. */
 static __always_inline void tcp_key_peer(struct metric_key *key, struct sock *sk)
 {
-	__u32 v4[4] = {0, 0, bpf_htonl(0xffff)};
+	tcp_address(key->part, sk, true);
+}
 
-	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {
-		v4[3] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
-		__builtin_memcpy(key->part, v4, sizeof(v4));
-	} else {
-		bpf_probe_read_kernel(
-			key->part, 16,
-			__builtin_preserve_access_index(&sk->__sk_common.skc_v6_daddr));
+static __noinline int tcp_count_state(const char *comm, __u32 state, __u32 next, __u64 ns)
+{
+	struct metric_key key = {};
+
+	metric_key_comm(&key, comm);
+	key.part[TCP_PART_STATE] = state;
+	key.part[TCP_PART_NEXT] = next;
+	hist_add_coarse(PROBE_tcp, SERIES_tcp_state, &key, ns);
+	return 0;
+}
+
+struct sock___drops {
+	struct {
+		int counter;
+	} sk_drops;
+} __attribute__((preserve_access_index));
+static __always_inline __u32 tcp_drops(struct sock *sk)
+{
+	return BPF_CORE_READ((struct sock___drops *)sk, sk_drops.counter);
+}
+
+/* sk listens. */
+static __always_inline void tcp_listens(struct sock *sk, const struct tcp_port *who)
+{
+	struct tcp_listen l = {.since_ns = bpf_ktime_get_ns(), .drops = tcp_drops(sk)};
+	__u64 id = (__u64)sk;
+	int err;
+
+	tcp_place_of(&l.at, sk);
+	if (!is_recorded(who->tgid)) {
+		bpf_map_delete_elem(&tcp_ports, &l.at);
+		return;
 	}
+	l.who = *who;
+	bpf_map_update_elem(&tcp_ports, &l.at, who, BPF_ANY);
+	err = bpf_map_update_elem(&tcp_listeners, &id, &l, BPF_ANY);
+	if (err)
+		loss_count(LOSS_PENDING);
 }
 
 #endif

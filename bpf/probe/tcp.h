@@ -16,6 +16,10 @@ enum {
 	SERIES_tcp_retransmit_events,
 	SERIES_tcp_retransmit_throttled,
 	SERIES_tcp_state,
+	SERIES_tcp_accept_queue,
+	SERIES_tcp_accept_waiting,
+	SERIES_tcp_overflows,
+	SERIES_tcp_listen_drops,
 };
 /* Key parts of series by peer: the address as IPv6 (0 and 1), the port, an errno. */
 enum { TCP_PART_PORT = 2, TCP_PART_ERROR = 3 };
@@ -24,6 +28,9 @@ enum { TCP_PART_STATE = 2, TCP_PART_CA_STATE = 3 };
 /* Of time in states, behind the process: the state, and the next one; 0: the capture ended first.
  */
 enum { TCP_PART_NEXT = 3 };
+/* Of listening sockets: the address, limit << 32 | port; of overflows, what was dropped. */
+enum { TCP_PART_SEGMENT = 3 };
+enum { TCP_SEGMENT_SYN, TCP_SEGMENT_ACK };
 
 /* <net/tcp_states.h>, as ss(8) calls them */
 #define TCP_STATES(X)                                                                              \
@@ -61,6 +68,23 @@ struct tcp_conn {
 	__u16 connected, failed;
 	__u16 error; /* that ended it */
 	char comm[WIRE_COMM_LEN];
+};
+/* Where a socket listens. */
+struct tcp_place {
+	__u32 netns, port;
+	__u64 addr[2]; /* as IPv6 */
+};
+/* Who listens. */
+struct tcp_port {
+	__u32 tgid;
+	char comm[WIRE_COMM_LEN];
+};
+/* map `tcp_listeners` by struct sock */
+struct tcp_listen {
+	__u64 since_ns;
+	struct tcp_place at;
+	__u32 drops; /* counted so far */
+	struct tcp_port who;
 };
 
 #endif

@@ -134,9 +134,8 @@ int tcp_retransmit_synack(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct sock *listener = (void *)ctx->args[0], *request = (void *)ctx->args[1];
 	struct tcp_again a = {.state = TCP_SYN_RECV, .segments = 1};
-	__u32 tgid = tcp_listener(tcp_port_key(listener));
 
-	if (!enabled || (tgid ? !is_recorded(tgid) : !target_all))
+	if (!enabled || !tcp_listener_is_recorded(listener))
 		return 0;
 	tcp_count_again(request, &a);
 	tcp_send_again(request, NULL, &a);

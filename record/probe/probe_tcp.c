@@ -2,6 +2,7 @@
 /* TCP connections (bpf/probe/tcp.bpf.c, tcp_flow.bpf.c). */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,29 +17,46 @@
 
 extern const struct probe probe_tcp_entry;
 
-enum { CONNECTIONS = 32768, PORTS = 4096 }; /* followed at a time */
+enum { CONNECTIONS = 32768, PORTS = 4096, LISTENERS = 4096 }; /* followed at a time */
+
+struct tcp {
+	bool blind; /* to accept queues */
+};
 
 static bool has_own_btf(const struct features *f)
 {
 	return f->kernel_btf;
 }
 
-static const struct hook hooks[] = {
-	HOOK("tcp_state", "sock:inet_sock_set_state", HOOK_RAW_TP),
-	HOOK("tcp_destroy", "tcp:tcp_destroy_sock", HOOK_RAW_TP),
-	HOOK("tcp_read", "tcp:tcp_rcv_space_adjust", HOOK_RAW_TP),
-	HOOK("tcp_existing", "task_file", HOOK_RUN, .when = has_own_btf),
-	HOOK("tcp_rtt", "tcp:tcp_probe", HOOK_RAW_TP),
-	HOOK("tcp_retransmit", "tcp:tcp_retransmit_skb", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
-	HOOK("tcp_retransmit_sent", "tcp:tcp_retransmit_skb", HOOK_RAW_TP, .need = HOOK_INSTEAD),
-	HOOK("tcp_retransmit_synack", "tcp:tcp_retransmit_synack", HOOK_RAW_TP),
-	{0},
-};
+#define TRACEPOINTS                                                                                \
+	HOOK("tcp_state", "sock:inet_sock_set_state", HOOK_RAW_TP),                                \
+		HOOK("tcp_destroy", "tcp:tcp_destroy_sock", HOOK_RAW_TP),                          \
+		HOOK("tcp_read", "tcp:tcp_rcv_space_adjust", HOOK_RAW_TP),                         \
+		HOOK("tcp_existing", "task_file", HOOK_RUN, .when = has_own_btf),                  \
+		HOOK("tcp_listen_look", "", HOOK_RUN),                                             \
+		HOOK("tcp_rtt", "tcp:tcp_probe", HOOK_RAW_TP),                                     \
+		HOOK("tcp_retransmit", "tcp:tcp_retransmit_skb", HOOK_RAW_TP,                      \
+		     .need = HOOK_OPTIONAL),                                                       \
+		HOOK("tcp_retransmit_sent", "tcp:tcp_retransmit_skb", HOOK_RAW_TP,                 \
+		     .need = HOOK_INSTEAD),                                                        \
+		HOOK("tcp_retransmit_synack", "tcp:tcp_retransmit_synack", HOOK_RAW_TP)
+#define FUNCTIONS(how, HOOK_HOW)                                                                   \
+	HOOK("tcp_syn_" #how, "tcp_conn_request", HOOK_HOW),                                       \
+		HOOK("tcp_ack_" #how, "tcp_v4_syn_recv_sock", HOOK_HOW),                           \
+		HOOK("tcp_ack6_" #how, "tcp_v6_syn_recv_sock", HOOK_HOW, .need = HOOK_OPTIONAL)
+
+static const struct hook by_fentry[] = {FUNCTIONS(fentry, HOOK_FENTRY), TRACEPOINTS, {0}};
+static const struct hook by_kprobe[] = {FUNCTIONS(kprobe, HOOK_KPROBE), TRACEPOINTS, {0}};
+static const struct hook by_tracepoint[] = {TRACEPOINTS, {0}};
 
 static const struct variant variants[] = {
+	{"fentry", "fentry/tcp_conn_request, tcp_v4_syn_recv_sock, v6; the same tracepoints", NULL,
+	 by_fentry},
+	{"kprobe", "kprobe/tcp_conn_request, tcp_v4_syn_recv_sock, v6; the same tracepoints", NULL,
+	 by_kprobe},
 	{"tracepoint",
-	 "raw_tp/inet_sock_set_state, tcp_destroy_sock, tcp_probe, tcp_retransmit_*, ...", NULL,
-	 hooks},
+	 "raw_tp/inet_sock_set_state, tcp_probe, ...: overflows of accept queues not counted", NULL,
+	 by_tracepoint},
 	{0},
 };
 
@@ -118,6 +136,23 @@ static void state_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PART
 	series_key_add(text, sz, next ? state_name(next) : "(end of capture)");
 }
 
+static void listener_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			 size_t sz)
+{
+	char limit[16];
+
+	peer_key(env, part, text, sz);
+	snprintf(limit, sizeof(limit), "%u", (unsigned)(part[TCP_PART_PORT] >> 32));
+	series_key_add(text, sz, limit);
+}
+
+static void overflow_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			 size_t sz)
+{
+	listener_key(env, part, text, sz);
+	series_key_add(text, sz, part[TCP_PART_SEGMENT] == TCP_SEGMENT_SYN ? "SYN" : "ACK");
+}
+
 static const struct series series[] = {
 	[SERIES_tcp_connect - SERIES_OWN] = {"connect", "ns", SERIES_COARSE, "peer\tport",
 					     peer_key},
@@ -138,6 +173,14 @@ static const struct series series[] = {
 							  series_key_comm},
 	[SERIES_tcp_state -
 		SERIES_OWN] = {"state", "ns", SERIES_COARSE, "process\tstate\tnext", state_key},
+	[SERIES_tcp_accept_queue - SERIES_OWN] = {"accept_queue", "", SERIES_HISTOGRAM,
+						  "listener\tport\tlimit", listener_key},
+	[SERIES_tcp_accept_waiting - SERIES_OWN] = {"accept_waiting", "", SERIES_HISTOGRAM,
+						    "listener\tport\tlimit", listener_key},
+	[SERIES_tcp_overflows - SERIES_OWN] = {"overflows", "", SERIES_COUNTER,
+					       "listener\tport\tlimit\tsegment", overflow_key},
+	[SERIES_tcp_listen_drops - SERIES_OWN] = {"listen_drops", "", SERIES_COUNTER,
+						  "listener\tport\tlimit", listener_key},
 	{0},
 };
 
@@ -151,7 +194,8 @@ static int prepare(struct probe_env *env)
 		env->skel->rodata->tcp_tick_ns = tick.tv_nsec;
 	env->skel->rodata->tcp_min_ns = probe_env__option(env, &probe_tcp_entry, "min");
 	err = bpf_map__set_max_entries(env->skel->maps.tcp_conns, CONNECTIONS);
-	return err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_ports, PORTS);
+	err = err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_ports, PORTS);
+	return err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_listeners, LISTENERS);
 }
 
 static int start(struct probe_env *env)
@@ -165,21 +209,53 @@ static int start(struct probe_env *env)
 	return 0;
 }
 
-/* Counts the time in its state of a connection that is still there. */
-static void count_state(struct probe_env *env, const struct tcp_conn *conn)
+/* ---- listening sockets, each second */
+
+static int look(struct probe_env *env)
 {
-	uint64_t ns = env->stop_ns > conn->since_ns ? env->stop_ns - conn->since_ns : 0;
+	int listeners = bpf_map__fd(env->skel->maps.tcp_listeners), err = 0;
+	int prog = bpf_program__fd(env->skel->progs.tcp_listen_look);
+	uint64_t key, next;
+	bool more = !bpf_map_get_next_key(listeners, NULL, &next);
+
+	/* If one is removed meanwhile, those before it are looked at again. */
+	for (int i = 0; more && !err && i < LISTENERS; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &key, .ctx_size_in = sizeof(key));
+
+		key = next;
+		more = !bpf_map_get_next_key(listeners, &key, &next);
+		err = bpf_prog_test_run_opts(prog, &run);
+	}
+	return err;
+}
+
+static int tick(struct probe_env *env, uint64_t now_ns, bool last)
+{
+	struct tcp *tcp = probe_env__state(env, &probe_tcp_entry);
+	int err = last || tcp->blind ? 0 : look(env);
+
+	if (err)
+		message_warn("what waits in accept queues is not known: %s", strerror(-err));
+	tcp->blind |= !!err;
+	return 0;
+}
+
+/* ---- what is still there at the end */
+
+static void count_state(struct probe_env *env, const char *comm, uint32_t state, uint64_t since_ns)
+{
+	uint64_t ns = env->stop_ns > since_ns ? env->stop_ns - since_ns : 0;
 	struct metric_key key = {
 		.series = SERIES_NUMBER(PROBE_tcp, SERIES_tcp_state),
 		.bucket = METRIC_COARSE(metric_bucket(ns)),
-		.part[TCP_PART_STATE] = conn->state,
+		.part[TCP_PART_STATE] = state,
 	};
 
-	memcpy(key.part, conn->comm, sizeof(conn->comm));
+	memcpy(key.part, comm, WIRE_COMM_LEN);
 	metrics_add(env, &key, ns);
 }
 
-static void finish(struct probe_env *env)
+static void finish_conns(struct probe_env *env)
 {
 	bool all = env->skel->rodata->target_all;
 	int conns = bpf_map__fd(env->skel->maps.tcp_conns);
@@ -189,11 +265,28 @@ static void finish(struct probe_env *env)
 	/* Those that end meanwhile are removed, after which the next key would be the first again.
 	 */
 	while (!bpf_map_get_next_key(conns, NULL, &key)) {
-		if (!bpf_map_lookup_elem(conns, &key, &conn) && conn.since_ns && !conn.end_ns &&
-		    (all || conn.who || conn.listener))
-			count_state(env, &conn);
+		if (!bpf_map_lookup_elem(conns, &key, &conn) && conn.since_ns && !conn.failed &&
+		    !conn.end_ns && (all || conn.who || conn.listener))
+			count_state(env, conn.comm, conn.state, conn.since_ns);
 		bpf_map_delete_elem(conns, &key);
 	}
+}
+
+static void finish(struct probe_env *env)
+{
+	int listeners = bpf_map__fd(env->skel->maps.tcp_listeners);
+	struct tcp *tcp = probe_env__state(env, &probe_tcp_entry);
+	struct tcp_listen l;
+	uint64_t key;
+
+	if (!tcp->blind)
+		look(env);
+	while (!bpf_map_get_next_key(listeners, NULL, &key)) {
+		if (!bpf_map_lookup_elem(listeners, &key, &l))
+			count_state(env, l.who.comm, TCP_LISTEN, l.since_ns);
+		bpf_map_delete_elem(listeners, &key);
+	}
+	finish_conns(env);
 }
 
 const struct probe probe_tcp_entry = {
@@ -202,7 +295,9 @@ const struct probe probe_tcp_entry = {
 	.variants = variants,
 	.series = series,
 	.options = options,
+	.state_sz = sizeof(struct tcp),
 	.prepare = prepare,
 	.start = start,
+	.tick = tick,
 	.finish = finish,
 };

@@ -49,7 +49,7 @@ for p in $peers; do kill -INT $p; wait $p || true; done
 is "losses" "$(lost "$T/a.obz")" 0
 of() { sql "$T/a.obz" "SELECT $1 FROM histogram WHERE probe = 'tcp' AND series = 'state' AND $2"; }
 is "transitions" "$(of "replace(replace(key, char(9), ' '), 'python3 ', '') AS k, sum(count)" "1 GROUP BY 1 ORDER BY 1" | xargs -d '\n')" \
-	"CLOSE-WAIT (end of capture),1 CLOSE-WAIT LAST-ACK,1 ESTAB CLOSE-WAIT,2 ESTAB FIN-WAIT-1,2 FIN-WAIT-1 FIN-WAIT-2,2 FIN-WAIT-2 (end of capture),1 FIN-WAIT-2 UNCONN,1 LAST-ACK UNCONN,1 SYN-RECV ESTAB,1 SYN-SENT ESTAB,1"
+	"CLOSE-WAIT (end of capture),1 CLOSE-WAIT LAST-ACK,1 ESTAB CLOSE-WAIT,2 ESTAB FIN-WAIT-1,2 FIN-WAIT-1 FIN-WAIT-2,2 FIN-WAIT-2 (end of capture),1 FIN-WAIT-2 UNCONN,1 LAST-ACK UNCONN,1 LISTEN (end of capture),1 SYN-RECV ESTAB,1 SYN-SENT ESTAB,1"
 read -r _ open_least open_most half_least half_most <<<"$(grep times "$T/ends")"
 all=$(sql "$T/a.obz" "SELECT duration_ns FROM capture")
 # The other one to leave ESTAB so was open before, for less than the capture.

@@ -390,6 +390,25 @@ static void tcp_once(int listener, int port)
 	       tcp_time_out());
 }
 
+/* A value of /proc/net/netstat, which has a line of names and one of values for each prefix. */
+static unsigned long net_count(const char *name)
+{
+	char names[8192], values[8192], *n, *v, *n_at, *v_at;
+	FILE *f = fopen("/proc/thread-self/net/netstat", "r");
+	unsigned long cnt = 0;
+
+	while (f && fgets(names, sizeof(names), f) && fgets(values, sizeof(values), f)) {
+		n = strtok_r(names, " ", &n_at);
+		v = strtok_r(values, " ", &v_at);
+		for (; n && v; n = strtok_r(NULL, " \n", &n_at), v = strtok_r(NULL, " \n", &v_at))
+			if (!strcmp(n, name))
+				cnt = strtoul(v, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return cnt;
+}
+
 static int do_tcp(int cnt, char *dir)
 {
 	struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
@@ -413,6 +432,7 @@ static int do_tcp(int cnt, char *dir)
 	}
 	printf("tcp %d %d\nat %lu %d %d\n", talked, refused, ns.st_ino, port, closed_port);
 	tcp_once(listener, port);
+	printf("full %lu %lu\n", net_count("ListenOverflows"), net_count("ListenDrops"));
 	return 0;
 }
 
