@@ -45,6 +45,7 @@ struct tcp_sock___life {
 struct tcp_conns_map tcp_conns SEC(".maps");
 struct tcp_ports_map tcp_ports SEC(".maps");
 struct tcp_listeners_map tcp_listeners SEC(".maps");
+struct tcp_flows_map tcp_flows SEC(".maps");
 
 static __always_inline void tcp_unseen(void)
 {
@@ -102,6 +103,19 @@ static __always_inline struct tcp_conn *tcp_add(struct sock *sk, __u32 state)
 	if (err)
 		loss_count(LOSS_PENDING);
 	return bpf_map_lookup_elem(&tcp_conns, &id);
+}
+
+static __noinline int tcp_note_flow(struct sock *sk)
+{
+	struct tcp_flow flow = {};
+	__u64 id = (__u64)sk;
+
+	tcp_address(flow.local, sk, false);
+	tcp_address(flow.remote, sk, true);
+	flow.local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	flow.remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	bpf_map_update_elem(&tcp_flows, &flow, &id, BPF_ANY);
+	return 0;
 }
 
 /* A function, as its key would be too much for the stack together with those of its callers. */
@@ -217,6 +231,7 @@ static __always_inline int tcp_change(struct sock *sk, int old, int new)
 		if (!conn)
 			return 0;
 		conn->connected = 1;
+		tcp_note_flow(sk);
 		if (conn->role == ROLE_CLIENT)
 			tcp_connect_end(sk, conn, false);
 		return 0;
@@ -355,6 +370,7 @@ int tcp_existing(struct bpf_iter__task_file *ctx)
 	conn.who = (__u64)task->tgid << 32 | task->pid;
 	bpf_probe_read_kernel(conn.comm, sizeof(conn.comm), task->comm);
 	bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_NOEXIST);
+	tcp_note_flow(sk);
 	if (BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_CLOSE) /* seen or not */
 		bpf_map_delete_elem(&tcp_conns, &id);
 	return 0;

@@ -46,18 +46,32 @@ struct tcp_listeners_map {
 };
 extern struct tcp_listeners_map tcp_listeners SEC(".maps");
 
+/* Connections by address, for dropped packets without a socket. */
+struct tcp_flows_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct tcp_flow);
+	__type(value, __u64);
+};
+extern struct tcp_flows_map tcp_flows SEC(".maps");
+extern const char tcp_states[16][TCP_STATE_LEN];
+
 int tcp_listen_change(__u64 sk, __u32 old, __u32 new);
+
+static __always_inline __u64 tcp_v4_mapped(__u32 addr)
+{
+	return (__u64)addr << 32 | bpf_htonl(0xffff);
+}
 
 /* The peer's or the socket's own address, as IPv6. */
 static __always_inline void tcp_address(__u64 to[2], struct sock *sk, bool peer)
 {
-	__u32 v4[4] = {0, 0, bpf_htonl(0xffff)};
 	const void *v6;
 
 	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {
-		v4[3] = peer ? BPF_CORE_READ(sk, __sk_common.skc_daddr)
-			     : BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
-		__builtin_memcpy(to, v4, sizeof(v4));
+		to[0] = 0;
+		to[1] = tcp_v4_mapped(peer ? BPF_CORE_READ(sk, __sk_common.skc_daddr)
+					   : BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr));
 		return;
 	}
 	v6 = peer ? __builtin_preserve_access_index(&sk->__sk_common.skc_v6_daddr)
@@ -76,12 +90,10 @@ static __always_inline void tcp_place_of(struct tcp_place *at, struct sock *sk)
  * to that. NULL: no target. */
 static __noinline struct tcp_port *tcp_listener_at(struct tcp_place *at)
 {
-	const __u64 v4_prefix = bpf_cpu_to_be64(0xffff00000000ULL);
 	struct tcp_port *port = bpf_map_lookup_elem(&tcp_ports, at);
-	bool v4 = !at->addr[0] && (at->addr[1] & bpf_cpu_to_be64(~0xffffffffULL)) == v4_prefix;
 
-	if (!port && v4) {
-		at->addr[1] = v4_prefix;
+	if (!port && !at->addr[0] && (__u32)at->addr[1] == bpf_htonl(0xffff)) {
+		at->addr[1] = tcp_v4_mapped(0);
 		port = bpf_map_lookup_elem(&tcp_ports, at);
 	}
 	if (!port) {

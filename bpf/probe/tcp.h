@@ -20,6 +20,9 @@ enum {
 	SERIES_tcp_accept_waiting,
 	SERIES_tcp_overflows,
 	SERIES_tcp_listen_drops,
+	SERIES_tcp_drops,
+	SERIES_tcp_drop_events,
+	SERIES_tcp_drop_throttled,
 };
 /* Key parts of series by peer: the address as IPv6 (0 and 1), the port, an errno. */
 enum { TCP_PART_PORT = 2, TCP_PART_ERROR = 3 };
@@ -31,6 +34,14 @@ enum { TCP_PART_NEXT = 3 };
 /* Of listening sockets: the address, limit << 32 | port; of overflows, what was dropped. */
 enum { TCP_PART_SEGMENT = 3 };
 enum { TCP_SEGMENT_SYN, TCP_SEGMENT_ACK };
+/* Of packets dropped, behind the process: number of the reason, address in the kernel. */
+enum { TCP_PART_REASON = 2, TCP_PART_LOCATION = 3 };
+
+/* map `tcp_reasons`: the kernel's names of reasons by number; of those of subsystems etc. the first
+ * entry is used */
+#define TCP_REASONS 512
+#define TCP_REASON_LEN 64
+enum { TCP_REASON_NONE = TCP_REASONS - 1 }; /* the kernel gives none */
 
 /* <net/tcp_states.h>, as ss(8) calls them */
 #define TCP_STATES(X)                                                                              \
@@ -78,6 +89,12 @@ struct tcp_place {
 struct tcp_port {
 	__u32 tgid;
 	char comm[WIRE_COMM_LEN];
+};
+/* map `tcp_flows`: the struct sock by addresses, as IPv6 */
+struct tcp_flow {
+	__u64 local[2], remote[2];
+	__u16 local_port, remote_port;
+	__u32 pad;
 };
 /* map `tcp_listeners` by struct sock */
 struct tcp_listen {

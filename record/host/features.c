@@ -247,8 +247,43 @@ int features_btf_id(const struct features *f, const char *name, unsigned kind)
 
 	if (f->kernel_btf && !kernel_btf)
 		kernel_btf = btf__load_vmlinux_btf();
-	id = kernel_btf ? btf__find_by_name_kind(kernel_btf, name, kind) : 0;
+	id = f->kernel_btf && kernel_btf ? btf__find_by_name_kind(kernel_btf, name, kind) : 0;
 	return id > 0 ? id : 0;
+}
+
+/* Of the kernel, or the file that stands for it. */
+static const struct btf *any_btf(const struct features *f)
+{
+	if (!kernel_btf)
+		kernel_btf =
+			f->kernel_btf ? btf__load_vmlinux_btf() : btf__parse(f->btf_file, NULL);
+	return kernel_btf;
+}
+
+unsigned features_tracepoint_args(const struct features *f, const char *name)
+{
+	const struct btf *btf = any_btf(f);
+	const struct btf_type *t;
+	char type[64];
+	int id;
+
+	/* typedef void (*btf_trace_NAME)(void *, ARG...) */
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	id = btf ? btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) : 0;
+	t = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, id)->type) : NULL;
+	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
+	return t && btf_is_func_proto(t) && btf_vlen(t) ? btf_vlen(t) - 1 : 0;
+}
+
+void features_enum_names(const struct features *f, const char *name, void *ctx,
+			 void (*fn)(void *ctx, const char *name, uint32_t value))
+{
+	const struct btf *btf = any_btf(f);
+	int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_ENUM) : 0;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+
+	for (unsigned i = 0; t && i < btf_vlen(t); i++)
+		fn(ctx, btf__name_by_offset(btf, btf_enum(t)[i].name_off), btf_enum(t)[i].val);
 }
 
 void features_forget_btf(void)

@@ -28,6 +28,11 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 
 /* Returns the id of a type or function (BTF_KIND_...) in the kernel's own BTF; 0: not found. */
 int features_btf_id(const struct features *f, const char *name, unsigned kind);
+/* Number of arguments of a tracepoint's programs, by BTF; 0: not known. */
+unsigned features_tracepoint_args(const struct features *f, const char *name);
+/* Calls fn for each name of an enum of the kernel, by BTF. */
+void features_enum_names(const struct features *f, const char *name, void *ctx,
+			 void (*fn)(void *ctx, const char *name, uint32_t value));
 /* Frees the parsed BTF. The next look-up parses it again. */
 void features_forget_btf(void);
 

@@ -129,23 +129,38 @@ static int put(struct kallsyms *k, const struct ksym *s, uint64_t size)
 	return obz_writer__put(k->writer, REC_symbol, &rec);
 }
 
+/* *s is NULL when there is none. */
+static int find(struct kallsyms *k, uint64_t address, const struct ksym **s, uint64_t *size)
+{
+	int err = k->loaded ? 0 : load(k);
+
+	if (err)
+		return err;
+	*s = ksym_table_find(&k->table, address, size);
+	if (*s || clock_now_ns() - k->loaded_ns <= RELOAD_NS)
+		return 0;
+	err = load(k);
+	if (!err)
+		*s = ksym_table_find(&k->table, address, size);
+	return err;
+}
+
+const char *kallsyms__name(struct kallsyms *k, uint64_t address)
+{
+	const struct ksym *s;
+	uint64_t size;
+
+	return find(k, address, &s, &size) || !s ? NULL : ksym_name(&k->table, s);
+}
+
 int kallsyms__hit(struct kallsyms *k, uint64_t address)
 {
 	const struct ksym *s;
 	uint64_t size;
-	int err;
+	int err = find(k, address, &s, &size);
 
-	if (!k->loaded && (err = load(k)))
+	if (err || !s)
 		return err;
-	s = ksym_table_find(&k->table, address, &size);
-	if (!s && clock_now_ns() - k->loaded_ns > RELOAD_NS) {
-		err = load(k);
-		if (err)
-			return err;
-		s = ksym_table_find(&k->table, address, &size);
-	}
-	if (!s)
-		return 0;
 	err = note_hit(k, s->address);
 	return err < 0 ? err : err ? 0 : put(k, s, size);
 }

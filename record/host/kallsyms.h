@@ -24,6 +24,9 @@ void kallsyms__free(struct kallsyms *k);
  */
 int kallsyms__hit(struct kallsyms *k, uint64_t address);
 
+/* The name of the function that contains the address, valid until the next call; NULL: not known. */
+const char *kallsyms__name(struct kallsyms *k, uint64_t address);
+
 /* Writes the records of all symbols hit so far again, for long captures. */
 int kallsyms__reanchor(struct kallsyms *k);
 

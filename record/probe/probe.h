@@ -20,6 +20,7 @@
 struct file_facts;
 struct intake;
 struct json_object;
+struct kallsyms;
 struct lever;
 struct loss;
 struct obrec_bpf;
@@ -40,6 +41,7 @@ struct probe_env {
 	struct readers *readers;
 	struct intake *intake;
 	struct loss *loss;
+	struct kallsyms *kallsyms; /* NULL: addresses are hidden */
 	struct links links;
 	struct uprobes *uprobes; /* NULL: no probe attaches_files */
 	struct obz_writer *writer;

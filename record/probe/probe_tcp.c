@@ -11,6 +11,7 @@
 #include "format/records.h"
 #include "format/text.h"
 #include "obrec.skel.h"
+#include "record/host/kallsyms.h"
 #include "record/probe/hooks.h"
 #include "record/probe/metrics.h"
 #include "record/probe/probe.h"
@@ -21,7 +22,14 @@ enum { CONNECTIONS = 32768, PORTS = 4096, LISTENERS = 4096 }; /* followed at a t
 
 struct tcp {
 	bool blind; /* to accept queues */
+	char reasons[TCP_REASONS][TCP_REASON_LEN];
 };
+
+/* TCP drops what it has received without the tracepoint, which it uses since Linux 5.18. */
+static bool drops_in_silence(const struct features *f)
+{
+	return !features_has_function(f, "tcp_drop_reason");
+}
 
 static bool has_own_btf(const struct features *f)
 {
@@ -33,6 +41,7 @@ static bool has_own_btf(const struct features *f)
 		HOOK("tcp_destroy", "tcp:tcp_destroy_sock", HOOK_RAW_TP),                          \
 		HOOK("tcp_read", "tcp:tcp_rcv_space_adjust", HOOK_RAW_TP),                         \
 		HOOK("tcp_existing", "task_file", HOOK_RUN, .when = has_own_btf),                  \
+		HOOK("tcp_kfree", "skb:kfree_skb", HOOK_RAW_TP),                                   \
 		HOOK("tcp_listen_look", "", HOOK_RUN),                                             \
 		HOOK("tcp_rtt", "tcp:tcp_probe", HOOK_RAW_TP),                                     \
 		HOOK("tcp_retransmit", "tcp:tcp_retransmit_skb", HOOK_RAW_TP,                      \
@@ -43,7 +52,9 @@ static bool has_own_btf(const struct features *f)
 #define FUNCTIONS(how, HOOK_HOW)                                                                   \
 	HOOK("tcp_syn_" #how, "tcp_conn_request", HOOK_HOW),                                       \
 		HOOK("tcp_ack_" #how, "tcp_v4_syn_recv_sock", HOOK_HOW),                           \
-		HOOK("tcp_ack6_" #how, "tcp_v6_syn_recv_sock", HOOK_HOW, .need = HOOK_OPTIONAL)
+		HOOK("tcp_ack6_" #how, "tcp_v6_syn_recv_sock", HOOK_HOW, .need = HOOK_OPTIONAL),   \
+		HOOK("tcp_drop_" #how, "tcp_drop", HOOK_HOW, .need = HOOK_OPTIONAL,                \
+		     .when = drops_in_silence)
 
 static const struct hook by_fentry[] = {FUNCTIONS(fentry, HOOK_FENTRY), TRACEPOINTS, {0}};
 static const struct hook by_kprobe[] = {FUNCTIONS(kprobe, HOOK_KPROBE), TRACEPOINTS, {0}};
@@ -153,6 +164,18 @@ static void overflow_key(struct probe_env *env, const uint64_t part[METRIC_KEY_P
 	series_key_add(text, sz, part[TCP_PART_SEGMENT] == TCP_SEGMENT_SYN ? "SYN" : "ACK");
 }
 
+static void drop_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		     size_t sz)
+{
+	const struct tcp *tcp = probe_env__state(env, &probe_tcp_entry);
+	uint64_t reason = part[TCP_PART_REASON], at = part[TCP_PART_LOCATION];
+	const char *name = at && env->kallsyms ? kallsyms__name(env->kallsyms, at) : NULL;
+
+	series_key_comm(env, part, text, sz);
+	series_key_add(text, sz, tcp->reasons[reason < TCP_REASONS ? reason : 0]);
+	series_key_add(text, sz, name ?: at ? "" : "tcp_drop");
+}
+
 static const struct series series[] = {
 	[SERIES_tcp_connect - SERIES_OWN] = {"connect", "ns", SERIES_COARSE, "peer\tport",
 					     peer_key},
@@ -181,8 +204,45 @@ static const struct series series[] = {
 					       "listener\tport\tlimit\tsegment", overflow_key},
 	[SERIES_tcp_listen_drops - SERIES_OWN] = {"listen_drops", "", SERIES_COUNTER,
 						  "listener\tport\tlimit", listener_key},
+	[SERIES_tcp_drops - SERIES_OWN] = {"drops", "bytes", SERIES_COUNTER,
+					   "process\treason\tfunction", drop_key},
+	[SERIES_tcp_drop_events -
+		SERIES_OWN] = {"drop_events", "", SERIES_COUNTER, "process", series_key_comm},
+	[SERIES_tcp_drop_throttled -
+		SERIES_OWN] = {"drop_throttled", "", SERIES_COUNTER, "process", series_key_comm},
 	{0},
 };
+
+/* ---- reasons why packets are dropped */
+
+static void name_reason(void *ctx, const char *name, uint32_t value)
+{
+	static const char prefix[] = "SKB_DROP_REASON_";
+	struct tcp *tcp = ctx;
+
+	if (!strncmp(name, prefix, strlen(prefix)) && value < TCP_REASON_NONE)
+		snprintf(tcp->reasons[value], TCP_REASON_LEN, "%s", name + strlen(prefix));
+}
+
+static void name_reasons(struct probe_env *env)
+{
+	struct tcp *tcp = probe_env__state(env, &probe_tcp_entry);
+
+	env->skel->rodata->tcp_kfree_args = features_tracepoint_args(env->features, "kfree_skb");
+	for (uint32_t i = 0; i < TCP_REASON_NONE; i++)
+		snprintf(tcp->reasons[i], TCP_REASON_LEN, i ? "reason %u" : "other", i);
+	features_enum_names(env->features, "skb_drop_reason", tcp, name_reason);
+}
+
+static int attach(struct probe_env *env)
+{
+	struct tcp *tcp = probe_env__state(env, &probe_tcp_entry);
+	int reasons = bpf_map__fd(env->skel->maps.tcp_reasons), err = 0;
+
+	for (uint32_t i = 0; i < TCP_REASONS && !err; i++)
+		err = bpf_map_update_elem(reasons, &i, tcp->reasons[i], BPF_ANY);
+	return err;
+}
 
 static int prepare(struct probe_env *env)
 {
@@ -192,10 +252,12 @@ static int prepare(struct probe_env *env)
 	/* The coarse clocks advance with jiffies. */
 	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && tick.tv_nsec)
 		env->skel->rodata->tcp_tick_ns = tick.tv_nsec;
+	name_reasons(env);
 	env->skel->rodata->tcp_min_ns = probe_env__option(env, &probe_tcp_entry, "min");
 	err = bpf_map__set_max_entries(env->skel->maps.tcp_conns, CONNECTIONS);
 	err = err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_ports, PORTS);
-	return err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_listeners, LISTENERS);
+	err = err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_listeners, LISTENERS);
+	return err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_flows, CONNECTIONS);
 }
 
 static int start(struct probe_env *env)
@@ -297,6 +359,7 @@ const struct probe probe_tcp_entry = {
 	.options = options,
 	.state_sz = sizeof(struct tcp),
 	.prepare = prepare,
+	.attach = attach,
 	.start = start,
 	.tick = tick,
 	.finish = finish,

@@ -75,6 +75,7 @@ static int make_symbols(struct session *s)
 	err = kallsyms__new(&s->kallsyms, s->writer);
 	if (err) /* already reported */
 		s->kallsyms = NULL;
+	s->env.kallsyms = s->kallsyms;
 	return debuginfo__new(&s->debuginfo, &opts);
 }
 

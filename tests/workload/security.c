@@ -344,10 +344,47 @@ static bool tcp_talk(int listener, int family, const char *address, int port, bo
 	return good;
 }
 
-/* Connects to a listener with a full queue, which drops what comes: TCP_TIMEOUTS fail, one is given
- * up. Returns the number of ETIMEDOUT. */
-static int tcp_time_out(void)
+static uint16_t tcp_checksum(const void *data, size_t len, uint32_t sum)
 {
+	for (const uint16_t *w = data; len > 1; len -= 2)
+		sum += *w++;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+/* Sends cnt segments outside of the window on loopback, of an even number of bytes. Returns how
+ * many it sent. */
+static int tcp_forge(int from, int to, size_t len, bool damaged, int cnt)
+{
+	struct {
+		struct tcphdr tcp;
+		char payload[64];
+	} s = {.tcp = {.source = htons(from),
+		       .dest = htons(to),
+		       .seq = htonl(12345),
+		       .doff = sizeof(struct tcphdr) / 4,
+		       .ack = 1}};
+	struct sockaddr_in lo = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int raw = socket(AF_INET, SOCK_RAW, IPPROTO_TCP), sent = 0;
+	size_t sz = sizeof(s.tcp) + len;
+	uint16_t pseudo[] = {htons(IPPROTO_TCP), htons(sz), htons(INADDR_LOOPBACK >> 16),
+			     htons(INADDR_LOOPBACK & 0xffff)};
+
+	s.tcp.check = tcp_checksum(&s, sz,
+				   pseudo[0] + pseudo[1] + 2 * pseudo[2] + 2 * pseudo[3] + damaged);
+	for (int i = 0; i < cnt; i++)
+		sent += sendto(raw, &s, sz, 0, (void *)&lo, sizeof(lo)) == (ssize_t)sz;
+	close(raw);
+	return sent;
+}
+
+/* Connects to a listener with a full queue, which drops what comes: TCP_TIMEOUTS fail, one is given
+ * up; and forges segments for the one that is connected. Returns the number of ETIMEDOUT. */
+static int tcp_time_out(int forge)
+{
+	struct sockaddr_in own = {0};
+	socklen_t own_len = sizeof(own);
 	int port, listener = tcp_bound(AF_INET, "127.0.0.1", &port), cnt = 0, error;
 	int full = socket(AF_INET, SOCK_STREAM, 0), given_up = socket(AF_INET, SOCK_STREAM, 0);
 	struct pollfd waiting[TCP_TIMEOUTS];
@@ -356,6 +393,9 @@ static int tcp_time_out(void)
 
 	listen(listener, 0);
 	tcp_connect(full, AF_INET, "127.0.0.1", port);
+	getsockname(full, (void *)&own, &own_len);
+	printf("forged %d %d\n", tcp_forge(port, ntohs(own.sin_port), 10, true, forge),
+	       tcp_forge(port, ntohs(own.sin_port), 20, false, forge));
 	fcntl(given_up, F_SETFL, O_NONBLOCK);
 	tcp_connect(given_up, AF_INET, "127.0.0.1", port);
 	close(given_up);
@@ -379,7 +419,7 @@ static int tcp_time_out(void)
 }
 
 /* Another two connections: by IPv6, and ended by a reset. */
-static void tcp_once(int listener, int port)
+static void tcp_once(int listener, int port, int forge)
 {
 	int port6, listener6 = tcp_bound(AF_INET6, "::1", &port6);
 	bool by6;
@@ -387,7 +427,7 @@ static void tcp_once(int listener, int port)
 	listen(listener6, BACKLOG);
 	by6 = tcp_talk(listener6, AF_INET6, "::1", port6, false);
 	printf("once %d %d %d\n", by6, tcp_talk(listener, AF_INET, "127.0.0.1", port, true),
-	       tcp_time_out());
+	       tcp_time_out(forge));
 }
 
 /* A value of /proc/net/netstat, which has a line of names and one of values for each prefix. */
@@ -431,7 +471,7 @@ static int do_tcp(int cnt, char *dir)
 		talked += tcp_talk(listener, AF_INET, "127.0.0.1", port, false);
 	}
 	printf("tcp %d %d\nat %lu %d %d\n", talked, refused, ns.st_ino, port, closed_port);
-	tcp_once(listener, port);
+	tcp_once(listener, port, cnt);
 	printf("full %lu %lu\n", net_count("ListenOverflows"), net_count("ListenDrops"));
 	return 0;
 }
