@@ -46,6 +46,7 @@ struct tcp_conns_map tcp_conns SEC(".maps");
 struct tcp_ports_map tcp_ports SEC(".maps");
 struct tcp_listeners_map tcp_listeners SEC(".maps");
 struct tcp_flows_map tcp_flows SEC(".maps");
+struct tcp_calls_map tcp_calls SEC(".maps");
 
 static __always_inline void tcp_unseen(void)
 {
@@ -60,11 +61,21 @@ static __always_inline void tcp_owned_by_current(struct tcp_conn *conn)
 	bpf_get_current_comm(conn->comm, sizeof(conn->comm));
 }
 
+/* The current thread's call to connect(). */
+static __always_inline struct tcp_call *tcp_call_of(struct sock *sk)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct tcp_call *call = bpf_map_lookup_elem(&tcp_calls, &tid);
+
+	return call && call->sk == (__u64)sk ? call : NULL;
+}
+
 static __always_inline void tcp_begin(struct sock *sk, __u32 role, __u32 state)
 {
 	struct tcp_conn conn = {.begin_ns = bpf_ktime_get_ns(), .role = role, .state = state};
 	__u64 id = (__u64)sk;
 	struct tcp_conn *before;
+	struct tcp_call *call;
 	struct tcp_place at;
 	struct tcp_port *port;
 	int err;
@@ -79,6 +90,9 @@ static __always_inline void tcp_begin(struct sock *sk, __u32 role, __u32 state)
 			bpf_map_delete_elem(&tcp_conns, &id);
 			return;
 		}
+		call = tcp_call_of(sk);
+		if (call)
+			call->begun = 1;
 	} else {
 		tcp_place_of(&at, sk);
 		port = tcp_listener_at(&at);
@@ -105,28 +119,21 @@ static __always_inline struct tcp_conn *tcp_add(struct sock *sk, __u32 state)
 	return bpf_map_lookup_elem(&tcp_conns, &id);
 }
 
+static __always_inline void tcp_flow_of(struct tcp_flow *flow, struct sock *sk)
+{
+	tcp_address(flow->local, sk, false);
+	tcp_address(flow->remote, sk, true);
+	flow->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	flow->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+}
+
 static __noinline int tcp_note_flow(struct sock *sk)
 {
 	struct tcp_flow flow = {};
 	__u64 id = (__u64)sk;
 
-	tcp_address(flow.local, sk, false);
-	tcp_address(flow.remote, sk, true);
-	flow.local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
-	flow.remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	tcp_flow_of(&flow, sk);
 	bpf_map_update_elem(&tcp_flows, &flow, &id, BPF_ANY);
-	return 0;
-}
-
-/* A function, as its key would be too much for the stack together with those of its callers. */
-static __noinline int tcp_count_connect(struct sock *sk, __u64 ns, __u32 error, bool failed)
-{
-	struct metric_key key = {};
-
-	tcp_key_peer(&key, sk);
-	key.part[TCP_PART_PORT] = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
-	key.part[TCP_PART_ERROR] = error;
-	hist_add_coarse(PROBE_tcp, failed ? SERIES_tcp_failed : SERIES_tcp_connect, &key, ns);
 	return 0;
 }
 
@@ -135,8 +142,16 @@ static __always_inline void tcp_connect_end(struct sock *sk, struct tcp_conn *co
 	__u64 ns = bpf_ktime_get_ns() - conn->begin_ns;
 	__u32 error = failed ? BPF_CORE_READ(sk, sk_err) : 0;
 	struct event_tcp_connect *e;
+	struct tcp_flow flow = {};
+	struct tcp_call *call;
 
-	tcp_count_connect(sk, ns, error, failed);
+	call = failed && !error ? tcp_call_of(sk) : NULL;
+	if (call) { /* its result says why */
+		call->begun = 0;
+		return;
+	}
+	tcp_flow_of(&flow, sk);
+	tcp_count_connect(&flow, ns, error, failed);
 	if (ns < tcp_min_ns)
 		return;
 	e = EVENT_BEGIN_OF(tcp, tcp_connect, SERIES_EVENTS, conn->who >> 32, ENTRY_INTERRUPT,

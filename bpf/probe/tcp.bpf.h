@@ -7,6 +7,7 @@
 #include "bpf/event.bpf.h"
 #include "bpf/net/net_kernel.bpf.h"
 #include "bpf/probe/tcp.h"
+#include "bpf/syscall_args.bpf.h"
 
 /* sockaddr_in, sockaddr_in6 */
 struct tcp_in {
@@ -55,6 +56,20 @@ struct tcp_flows_map {
 };
 extern struct tcp_flows_map tcp_flows SEC(".maps");
 extern const char tcp_states[16][TCP_STATE_LEN];
+extern const volatile __u64 tcp_min_ns;
+
+/* connect() in progress, by tid. */
+struct tcp_call {
+	__u64 begin_ns, addr, sk;
+	__u32 len, begun; /* begun: a SYN was or will be sent */
+};
+struct tcp_calls_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct tcp_call);
+};
+extern struct tcp_calls_map tcp_calls SEC(".maps");
 
 int tcp_listen_change(__u64 sk, __u32 old, __u32 new);
 
@@ -162,6 +177,19 @@ static __always_inline void tcp_put_addresses(char *text, struct sock *sk)
 static __always_inline void tcp_key_peer(struct metric_key *key, struct sock *sk)
 {
 	tcp_address(key->part, sk, true);
+}
+
+/* A function, as its key would be too much for the stack together with those of its callers. */
+static __noinline int tcp_count_connect(const struct tcp_flow *flow, __u64 ns, __u32 error,
+					bool failed)
+{
+	struct metric_key key = {};
+
+	__builtin_memcpy(key.part, flow->remote, sizeof(flow->remote));
+	key.part[TCP_PART_PORT] = flow->remote_port;
+	key.part[TCP_PART_ERROR] = error;
+	hist_add_coarse(PROBE_tcp, failed ? SERIES_tcp_failed : SERIES_tcp_connect, &key, ns);
+	return 0;
 }
 
 static __noinline int tcp_count_state(const char *comm, __u32 state, __u32 next, __u64 ns)

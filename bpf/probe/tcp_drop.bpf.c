@@ -7,9 +7,10 @@
  *   6.11   + the receiving socket (c53795d48ee8, "net: add rx_sk to trace_kfree_skb")
  *
  * A received packet has no socket of its own any more when TCP drops it, none yet below: its
- * connection is found by its addresses, in any network namespace, or by who listens. Before 5.18
- * TCP freed what it dropped without the tracepoint, in tcp_drop(), which is hooked where functions
- * can be.
+ * connection is found by its addresses, in any network namespace, or by who listens.
+ *
+ * Before 5.18 TCP itself frees what it drops (sequence, window, ...) without the tracepoint, in
+ * functions that are inlined: only what is dropped before is seen, for example wrong checksums.
  */
 #include "bpf/probe/tcp.bpf.h"
 
@@ -260,23 +261,4 @@ int tcp_kfree(struct bpf_raw_tracepoint_args *ctx)
 	if (!d.sk)
 		d.sk = BPF_CORE_READ(skb, sk);
 	return tcp_dropped(ctx, &d);
-}
-
-static __always_inline int tcp_drop_called(void *ctx, __u64 sk, __u64 skb)
-{
-	struct tcp_dropped d = {.sk = (void *)sk, .skb = (void *)skb, .reason = TCP_REASON_NONE};
-
-	return enabled ? tcp_dropped(ctx, &d) : 0;
-}
-
-SEC("?fentry")
-int tcp_drop_fentry(__u64 *ctx)
-{
-	return tcp_drop_called(ctx, ctx[0], ctx[1]);
-}
-
-SEC("?kprobe")
-int tcp_drop_kprobe(struct arch_ctx_regs *regs)
-{
-	return tcp_drop_called(regs, CTX_ARG0(regs), CTX_ARG1(regs));
 }

@@ -3,15 +3,14 @@
  * Listening TCP sockets: how many connections wait to be accepted, and what is dropped because the
  * queue is full.
  *
- *   LISTEN -> SYN_RECV   of a new socket, still the copy of the listening one that sk_clone_lock()
- *                        made, with its queue as it was before this
- * connection each second          obrec runs tcp_listen_look() for each listening socket: its
- * queue, and what it dropped since tcp_conn_request()          a SYN that finds the queue full is
- * dropped; tcp_v4_syn_recv_sock(), v6  so is the last ACK of a handshake
+ *   LISTEN -> SYN_RECV     a new socket, still a copy of the listening one and of its queue
+ *   each second            obrec runs tcp_listen_look() for each listening socket
+ *   tcp_conn_request()     a SYN that finds the queue full is dropped
+ *   tcp_v4_syn_recv_sock() so is the last ACK of a handshake
  *
- * Overflows have no tracepoint before the drop reason TCP_LISTEN_OVERFLOW, which is of ACKs only;
- * they are counted where functions can be hooked. sk_drops counts all that the socket dropped: an
- * ACK twice, and SYNs that are sent again while their SYN-ACK is on its way.
+ * No tracepoint tells an overflow: they are counted where functions can be hooked. Newer kernels
+ * have the drop reason TCP_LISTEN_OVERFLOW, for ACKs only. sk_drops counts all that the socket
+ * dropped: an ACK twice, and SYNs that are sent again while their SYN-ACK is on its way.
  */
 #include "bpf/probe/tcp.bpf.h"
 

@@ -18,18 +18,12 @@
 
 extern const struct probe probe_tcp_entry;
 
-enum { CONNECTIONS = 32768, PORTS = 4096, LISTENERS = 4096 }; /* followed at a time */
+enum { CONNECTIONS = 32768, PORTS = 4096, LISTENERS = 4096, CALLS = 4096 }; /* followed at a time */
 
 struct tcp {
 	bool blind; /* to accept queues */
 	char reasons[TCP_REASONS][TCP_REASON_LEN];
 };
-
-/* TCP drops what it has received without the tracepoint, which it uses since Linux 5.18. */
-static bool drops_in_silence(const struct features *f)
-{
-	return !features_has_function(f, "tcp_drop_reason");
-}
 
 static bool has_own_btf(const struct features *f)
 {
@@ -38,6 +32,10 @@ static bool has_own_btf(const struct features *f)
 
 #define TRACEPOINTS                                                                                \
 	HOOK("tcp_state", "sock:inet_sock_set_state", HOOK_RAW_TP),                                \
+		HOOK("tcp_connect_enter", "syscalls:sys_enter_connect", HOOK_TRACEPOINT,           \
+		     .need = HOOK_OPTIONAL),                                                       \
+		HOOK("tcp_connect_exit", "syscalls:sys_exit_connect", HOOK_TRACEPOINT,             \
+		     .need = HOOK_OPTIONAL),                                                       \
 		HOOK("tcp_destroy", "tcp:tcp_destroy_sock", HOOK_RAW_TP),                          \
 		HOOK("tcp_read", "tcp:tcp_rcv_space_adjust", HOOK_RAW_TP),                         \
 		HOOK("tcp_existing", "task_file", HOOK_RUN, .when = has_own_btf),                  \
@@ -52,9 +50,7 @@ static bool has_own_btf(const struct features *f)
 #define FUNCTIONS(how, HOOK_HOW)                                                                   \
 	HOOK("tcp_syn_" #how, "tcp_conn_request", HOOK_HOW),                                       \
 		HOOK("tcp_ack_" #how, "tcp_v4_syn_recv_sock", HOOK_HOW),                           \
-		HOOK("tcp_ack6_" #how, "tcp_v6_syn_recv_sock", HOOK_HOW, .need = HOOK_OPTIONAL),   \
-		HOOK("tcp_drop_" #how, "tcp_drop", HOOK_HOW, .need = HOOK_OPTIONAL,                \
-		     .when = drops_in_silence)
+		HOOK("tcp_ack6_" #how, "tcp_v6_syn_recv_sock", HOOK_HOW, .need = HOOK_OPTIONAL)
 
 static const struct hook by_fentry[] = {FUNCTIONS(fentry, HOOK_FENTRY), TRACEPOINTS, {0}};
 static const struct hook by_kprobe[] = {FUNCTIONS(kprobe, HOOK_KPROBE), TRACEPOINTS, {0}};
@@ -169,11 +165,11 @@ static void drop_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 {
 	const struct tcp *tcp = probe_env__state(env, &probe_tcp_entry);
 	uint64_t reason = part[TCP_PART_REASON], at = part[TCP_PART_LOCATION];
-	const char *name = at && env->kallsyms ? kallsyms__name(env->kallsyms, at) : NULL;
+	const char *name = env->kallsyms ? kallsyms__name(env->kallsyms, at) : NULL;
 
 	series_key_comm(env, part, text, sz);
 	series_key_add(text, sz, tcp->reasons[reason < TCP_REASONS ? reason : 0]);
-	series_key_add(text, sz, name ?: at ? "" : "tcp_drop");
+	series_key_add(text, sz, name ?: "");
 }
 
 static const struct series series[] = {
@@ -257,6 +253,7 @@ static int prepare(struct probe_env *env)
 	err = bpf_map__set_max_entries(env->skel->maps.tcp_conns, CONNECTIONS);
 	err = err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_ports, PORTS);
 	err = err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_listeners, LISTENERS);
+	err = err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_calls, CALLS);
 	return err ? err : bpf_map__set_max_entries(env->skel->maps.tcp_flows, CONNECTIONS);
 }
 
