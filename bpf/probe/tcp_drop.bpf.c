@@ -9,6 +9,9 @@
  * A received packet has no socket of its own any more when TCP drops it, none yet below: its
  * connection is found by its addresses, in any network namespace, or by who listens.
  *
+ * What a closed socket still has in its queue is dropped only where it has payload: the peer's FIN
+ * is always there.
+ *
  * Before 5.18 TCP itself frees what it drops (sequence, window, ...) without the tracepoint, in
  * functions that are inlined: only what is dropped before is seen, for example wrong checksums.
  */
@@ -47,7 +50,8 @@ struct drop_tcp {
 	__u8 offset, flags;
 };
 
-const volatile __u32 tcp_kfree_args; /* of skb:kfree_skb; 0: not known */
+const volatile __u32 tcp_kfree_args;			     /* of skb:kfree_skb; 0: not known */
+const volatile __u32 tcp_reason_purge = TCP_REASON_NONE + 1; /* QUEUE_PURGE, if there is one */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -232,9 +236,11 @@ static __always_inline int tcp_dropped(void *ctx, struct tcp_dropped *d)
 {
 	struct event_tcp_drop *e;
 
-	if (!tcp_parse(d))
+	if (!tcp_parse(d) || (!d->bytes && d->reason == tcp_reason_purge))
 		return 0;
 	tcp_drop_owner(d);
+	if (!d->bytes && d->sk && d->state == TCP_CLOSE)
+		return 0;
 	if (d->tgid ? !is_recorded(d->tgid) : !target_all)
 		return 0;
 	tcp_count_drop(d);

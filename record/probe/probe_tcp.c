@@ -47,9 +47,11 @@ static bool has_own_btf(const struct features *f)
 		HOOK("tcp_retransmit_sent", "tcp:tcp_retransmit_skb", HOOK_RAW_TP,                 \
 		     .need = HOOK_INSTEAD),                                                        \
 		HOOK("tcp_retransmit_synack", "tcp:tcp_retransmit_synack", HOOK_RAW_TP)
+/* First the function that may have too many arguments for fentry: seven of late, six at most before
+ * 473e3150e30a ("bpf, x86: allow function arguments up to 12 for TRACING", 6.6). */
 #define FUNCTIONS(how, HOOK_HOW)                                                                   \
-	HOOK("tcp_syn_" #how, "tcp_conn_request", HOOK_HOW),                                       \
-		HOOK("tcp_ack_" #how, "tcp_v4_syn_recv_sock", HOOK_HOW),                           \
+	HOOK("tcp_ack_" #how, "tcp_v4_syn_recv_sock", HOOK_HOW),                                   \
+		HOOK("tcp_syn_" #how, "tcp_conn_request", HOOK_HOW),                               \
 		HOOK("tcp_ack6_" #how, "tcp_v6_syn_recv_sock", HOOK_HOW, .need = HOOK_OPTIONAL)
 
 static const struct hook by_fentry[] = {FUNCTIONS(fentry, HOOK_FENTRY), TRACEPOINTS, {0}};
@@ -57,9 +59,9 @@ static const struct hook by_kprobe[] = {FUNCTIONS(kprobe, HOOK_KPROBE), TRACEPOI
 static const struct hook by_tracepoint[] = {TRACEPOINTS, {0}};
 
 static const struct variant variants[] = {
-	{"fentry", "fentry/tcp_conn_request, tcp_v4_syn_recv_sock, v6; the same tracepoints", NULL,
+	{"fentry", "fentry/tcp_v4_syn_recv_sock, v6, tcp_conn_request; the same tracepoints", NULL,
 	 by_fentry},
-	{"kprobe", "kprobe/tcp_conn_request, tcp_v4_syn_recv_sock, v6; the same tracepoints", NULL,
+	{"kprobe", "kprobe/tcp_v4_syn_recv_sock, v6, tcp_conn_request; the same tracepoints", NULL,
 	 by_kprobe},
 	{"tracepoint",
 	 "raw_tp/inet_sock_set_state, tcp_probe, ...: overflows of accept queues not counted", NULL,
@@ -228,6 +230,9 @@ static void name_reasons(struct probe_env *env)
 	for (uint32_t i = 0; i < TCP_REASON_NONE; i++)
 		snprintf(tcp->reasons[i], TCP_REASON_LEN, i ? "reason %u" : "other", i);
 	features_enum_names(env->features, "skb_drop_reason", tcp, name_reason);
+	for (uint32_t i = 0; i < TCP_REASON_NONE; i++)
+		if (!strcmp(tcp->reasons[i], "QUEUE_PURGE"))
+			env->skel->rodata->tcp_reason_purge = i;
 }
 
 static int attach(struct probe_env *env)
