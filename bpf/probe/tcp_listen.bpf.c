@@ -65,11 +65,13 @@ static __noinline int tcp_count_waiting(struct sock *sk)
 	return 0;
 }
 
-static __noinline int tcp_count_drops(struct sock *sk, __u32 cnt)
+/* At its end the socket has lost its port already. */
+static __noinline int tcp_count_drops(struct sock *sk, const struct tcp_listen *l, __u32 cnt)
 {
 	struct metric_key key = {};
 
 	tcp_key_listener(&key, sk);
+	key.part[TCP_PART_PORT] = (key.part[TCP_PART_PORT] & ~0xffffffffULL) | l->at.port;
 	count_add(PROBE_tcp, SERIES_tcp_listen_drops, &key, cnt);
 	return 0;
 }
@@ -80,7 +82,7 @@ static __always_inline void tcp_look(struct sock *sk, struct tcp_listen *l)
 
 	l->drops = drops;
 	if (more)
-		tcp_count_drops(sk, more);
+		tcp_count_drops(sk, l, more);
 }
 
 /* sk goes from or to state LISTEN. */

@@ -18,7 +18,12 @@
 
 extern const struct probe probe_tcp_entry;
 
-enum { CONNECTIONS = 32768, PORTS = 4096, LISTENERS = 4096, CALLS = 4096 }; /* followed at a time */
+enum {
+	CONNECTIONS = 32768,
+	PORTS = 4096,
+	LISTENERS = 4096,
+	CALLS = 16384
+}; /* followed at a time */
 
 struct tcp {
 	bool blind; /* to accept queues */
