@@ -3,7 +3,7 @@
 . tests/live/lib.inc
 grep -q "^tcp .* yes" "$T/list" || skip "no probe 'tcp': $(grep '^tcp ' "$T/list")"
 cat >"$T/queues.py" <<'P'
-import socket, subprocess, sys
+import signal, socket, subprocess, sys
 def counted(name):
     lines = [l.split() for l in open("/proc/net/netstat") if l.startswith("TcpExt")]
     return lines[1][lines[0].index(name)]
@@ -28,7 +28,7 @@ sys.stdin.readline()
 queue.accept(), queue.accept()
 clients.append(socket.create_connection(("127.0.0.1", 4000)))
 print("shown", *(f for l in subprocess.run(["ss", "-Hltn"], capture_output=True, text=True).stdout.splitlines() for f in l.split()[1:4]), flush=True)
-sys.stdin.readline()
+signal.pause()
 P
 unshare -n true 2>/dev/null || skip "no network namespaces here"
 command -v ss >/dev/null || skip "needs ss"
