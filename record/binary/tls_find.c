@@ -17,10 +17,10 @@
 #include "record/binary/tls_find_go.h"
 #include "record/binary/tls_find.h"
 #include "record/binary/tls_symbols.h"
+#include "record/binary/uprobe_place.h"
 #include "record/binary/x86_insn.h"
 
 enum {
-	CODE_SZ = 96,
 	TABLES_MAX =
 		4, /* a file has one of each kind; limits headers that all name the same bytes */
 };
@@ -63,7 +63,7 @@ struct finder {
 /* ---- instructions ---- */
 
 struct code {
-	uint8_t b[CODE_SZ];
+	uint8_t b[UPROBE_CODE_SZ];
 	size_t len;
 };
 
@@ -81,43 +81,8 @@ static bool is_at(const struct code *c, size_t at, const char *bytes, size_t len
 
 #define IS(c, at, bytes) is_at(c, at, bytes, sizeof(bytes) - 1)
 
-/* arch/x86/kernel/uprobes.c: push_setup_xol_ops(), branch_setup_xol_ops() */
-static bool is_imitated(const struct code *c, size_t at)
-{
-#if defined(__x86_64__)
-	uint8_t b = at < c->len ? c->b[at] : 0, next = at + 1 < c->len ? c->b[at + 1] : 0;
-
-	return (b & 0xf8) == 0x50 || (b == 0x41 && (next & 0xf8) == 0x50) || b == 0x90 ||
-	       b == 0xe9 || b == 0xeb || b == 0xe8 || (b & 0xf0) == 0x70 ||
-	       (b == 0x0f && (next & 0xf0) == 0x80);
-#else
-	return at < c->len;
-#endif
-}
-
-/* Returns the length of an instruction that neither moves the stack pointer nor changes the
- * arguments, so that a probe may be placed after it; 0: any other instruction. */
-static size_t before_probe(const struct code *c, size_t at)
-{
-	static const struct {
-		const char *bytes;
-		size_t len;
-	} known[] = {
-		{"\xf3\x0f\x1e\xfa", 4}, /* endbr64 */
-		{"\x48\x85\xff", 3},	 /* test rdi, rdi */
-		{"\x45\x31\xc0", 3},	 /* xor r8d, r8d */
-		{"\x31\xc9", 2},	 /* xor ecx, ecx */
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (is_at(c, at, known[i].bytes, known[i].len))
-			return known[i].len;
-	return 0;
-}
-
-/*
- * The same for an instruction before the inner call, including the set-up of the length argument.
- */
+/* Returns the length of an instruction before the inner call that changes no argument but the
+ * length; 0: any other instruction. */
 static size_t before_call(const struct code *c, size_t at)
 {
 	if (IS(c, at, "\xf3\x0f\x1e\xfa")) /* endbr64 */
@@ -182,16 +147,15 @@ static uint64_t typed_of(const struct code *c, uint64_t address)
 static bool entry_of(const struct finder *f, uint64_t offset, uint64_t *place)
 {
 	struct code c;
-	size_t at = 0, len;
+	size_t at;
 
 	read_code(f, offset, &c);
-	while (!is_imitated(&c, at) && (len = before_probe(&c, at)))
-		at += len;
+	if (!uprobe_place(c.b, c.len, &at)) {
+		*place = offset;
+		return false;
+	}
 	*place = offset + at;
-	if (is_imitated(&c, at))
-		return true;
-	*place = offset;
-	return false;
+	return true;
 }
 
 /* ---- sites ---- */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -26,6 +27,14 @@ struct uprobes {
 	unsigned pending; /* requests without an answer */
 	uint64_t left_ns; /* of ALL_NS */
 };
+
+bool uprobes__possible(char *why, size_t why_sz)
+{
+	if (!access("/sys/bus/event_source/devices/uprobe", F_OK))
+		return true;
+	snprintf(why, why_sz, "no uprobes (CONFIG_UPROBE_EVENTS)");
+	return false;
+}
 
 int uprobes__new(struct uprobes **out, bool multi)
 {

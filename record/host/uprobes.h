@@ -13,10 +13,14 @@
 #define RECORD_UPROBES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct uprobes;
+
+/* Returns true if the kernel has uprobes, else the reason in one line. */
+bool uprobes__possible(char *why, size_t why_sz);
 
 /* Forks the process. Call it while obrec has a single thread. multi: only such places will be
  * attached. */

@@ -15,44 +15,26 @@
 #include <unistd.h>
 
 #include "format/text.h"
-#include "record/base/idmap.h"
 #include "record/base/loss.h"
 #include "record/probe/probe.h"
 #include "record/probe/probe_l4.h"
+#include "record/probe/probed_files.h"
 #include "record/binary/read_file.h"
 #include "record/host/uprobes.h"
 #include "record/probe/tls_attach.h"
 #include "record/binary/tls_find.h"
 #include "obrec.skel.h"
 
-/* A file with TLS sites. */
-struct tls_file {
-	dev_t dev;
-	ino_t ino;
-	struct timespec mtime;
-	unsigned users;		/* references; each ends with file_gone */
-	uint32_t uprobes;	/* their set */
-	struct tls_file *other; /* next with the same hash */
-};
-
-struct tls_files {
-	struct idmap attached;
-};
-
 extern const struct probe probe_l7_entry, probe_tls_entry;
 
-static struct tls_files *state(const struct probe_env *env)
+static struct probed_files *state(const struct probe_env *env)
 {
 	return probe_env__state(env, &probe_tls_entry);
 }
 
 static bool available(const struct features *f, char *why, size_t why_sz)
 {
-	if (access("/sys/bus/event_source/devices/uprobe", F_OK)) {
-		snprintf(why, why_sz, "no uprobes (CONFIG_UPROBE_EVENTS)");
-		return false;
-	}
-	return true;
+	return uprobes__possible(why, why_sz);
 }
 
 static int prepare(struct probe_env *env)
@@ -67,12 +49,11 @@ static int prepare(struct probe_env *env)
 
 /* ---- one file ---- */
 
-static void attach_file(struct probe_env *env, struct tls_file *f, int fd, const char *path,
+static void attach_file(struct probe_env *env, struct probed_file *f, int fd, const char *path,
 			const struct tls_site *sites, size_t cnt)
 {
 	int err;
 
-	f->uprobes = uprobes__set(env->uprobes);
 	err = tls_attach(env, f->uprobes, fd, sites, cnt);
 	if (err) {
 		loss__add(env->loss, "tls",
@@ -86,42 +67,6 @@ static void attach_file(struct probe_env *env, struct tls_file *f, int fd, const
 		message_verbose("%s: %s at %#llx%s", path, sites[i].name,
 				(unsigned long long)sites[i].offset,
 				sites[i].step ? ", single-stepped" : "");
-}
-
-static bool same_file(const struct tls_file *f, const struct stat *st)
-{
-	return f->dev == st->st_dev && f->ino == st->st_ino &&
-	       f->mtime.tv_sec == st->st_mtim.tv_sec && f->mtime.tv_nsec == st->st_mtim.tv_nsec;
-}
-
-static uint64_t key_of(const struct stat *st)
-{
-	return idmap_mix(st->st_ino ^ idmap_mix(st->st_dev));
-}
-
-static struct tls_file *find(const struct tls_files *t, const struct stat *st)
-{
-	struct tls_file *f = idmap_get(&t->attached, key_of(st));
-
-	while (f && !same_file(f, st))
-		f = f->other;
-	return f;
-}
-
-static struct tls_file *add(struct tls_files *t, const struct stat *st)
-{
-	struct tls_file *f = calloc(1, sizeof(*f));
-
-	if (!f)
-		return NULL;
-	f->dev = st->st_dev;
-	f->ino = st->st_ino;
-	f->mtime = st->st_mtim;
-	f->other = idmap_get(&t->attached, key_of(st));
-	if (!idmap_put(&t->attached, key_of(st), f))
-		return f;
-	free(f);
-	return NULL;
 }
 
 /* The kernel reads the file when it attaches. If its file system does not respond, obrec would
@@ -138,9 +83,10 @@ static bool may_hang(struct probe_env *env, const struct file_facts *facts, cons
 static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 		 const struct stat *st, const char *path)
 {
-	struct tls_file *f = find(state(env), st);
+	struct probed_file *f = probed_files_find(state(env), st);
 
-	if (!f && facts->tls_cnt && !may_hang(env, facts, path) && (f = add(state(env), st)))
+	if (!f && facts->tls_cnt && !may_hang(env, facts, path) &&
+	    (f = probed_files_add(env, state(env), st)))
 		attach_file(env, f, fd, path, facts->tls, facts->tls_cnt);
 	if (f)
 		f->users++;
@@ -149,20 +95,7 @@ static bool file(struct probe_env *env, const struct file_facts *facts, int fd,
 
 static void file_gone(struct probe_env *env, const struct stat *st)
 {
-	struct tls_file *f = find(state(env), st), *first, **at;
-
-	if (!f || --f->users)
-		return;
-	first = idmap_get(&state(env)->attached, key_of(st));
-	for (at = &first; *at != f; at = &(*at)->other)
-		;
-	*at = f->other;
-	if (first)
-		idmap_put(&state(env)->attached, key_of(st), first);
-	else
-		idmap_del(&state(env)->attached, key_of(st));
-	uprobes__detach(env->uprobes, f->uprobes);
-	free(f);
+	probed_files_gone(env, state(env), st);
 }
 
 /* ---- the system's libraries ---- */
@@ -204,16 +137,8 @@ static int attach(struct probe_env *env)
 
 static void free_files(struct probe_env *env)
 {
-	struct tls_file *f, *other;
-
-	if (!state(env))
-		return;
-	for (size_t i = 0; (f = idmap_next(&state(env)->attached, &i));)
-		for (; f; f = other) {
-			other = f->other;
-			free(f);
-		}
-	idmap_fini(&state(env)->attached);
+	if (state(env))
+		probed_files_fini(state(env));
 }
 
 const struct probe probe_tls_entry = {
@@ -223,7 +148,7 @@ const struct probe probe_tls_entry = {
 	.urgent = true,
 	.attaches_files = true,
 	.facts = FILE_FACT_TLS,
-	.state_sz = sizeof(struct tls_files),
+	.state_sz = sizeof(struct probed_files),
 	.available = available,
 	.prepare = prepare,
 	.attach = attach,

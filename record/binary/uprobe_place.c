@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "record/binary/uprobe_place.h"
+#include "record/binary/x86_insn.h"
+
+/* arch/x86/kernel/uprobes.c: push_setup_xol_ops(), branch_setup_xol_ops() */
+static bool is_imitated(const uint8_t *code, size_t len, size_t at)
+{
+#if defined(__x86_64__)
+	uint8_t b = at < len ? code[at] : 0, next = at + 1 < len ? code[at + 1] : 0;
+
+	return (b & 0xf8) == 0x50 || (b == 0x41 && (next & 0xf8) == 0x50) || b == 0x90 ||
+	       b == 0xe9 || b == 0xeb || b == 0xe8 || (b & 0xf0) == 0x70 ||
+	       (b == 0x0f && (next & 0xf0) == 0x80);
+#else
+	return at < len;
+#endif
+}
+
+/* Returns the length of an instruction that neither moves the stack pointer nor changes the
+ * arguments, so that a probe may be placed after it; 0: any other instruction. */
+static size_t before_probe(const uint8_t *code, size_t len, size_t at)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+	} known[] = {
+		{"\xf3\x0f\x1e\xfa", 4}, /* endbr64 */
+		{"\x48\x85\xff", 3},	 /* test rdi, rdi */
+		{"\x45\x31\xc0", 3},	 /* xor r8d, r8d */
+		{"\x31\xc9", 2},	 /* xor ecx, ecx */
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (at + known[i].len <= len && !memcmp(code + at, known[i].bytes, known[i].len))
+			return known[i].len;
+	return 0;
+}
+
+bool uprobe_place(const uint8_t *code, size_t len, size_t *skip)
+{
+	size_t at = 0, n;
+
+	while (!is_imitated(code, len, at) && (n = before_probe(code, len, at)))
+		at += n;
+	*skip = is_imitated(code, len, at) ? at : 0;
+	return is_imitated(code, len, at);
+}
+
+#if defined(__x86_64__)
+
+/* Whether the low bits of `number` name rsp; extended: by the bit of REX, then r12. */
+static bool is_sp(unsigned number, bool extended)
+{
+	return (number & 7) == 4 && !extended;
+}
+
+/* Of the two-byte opcodes: those of SSE that write no general register, endbr64, nop; and those
+ * that write `reg`. */
+static bool is_sse(uint8_t opcode)
+{
+	return (opcode >= 0x10 && opcode <= 0x17) || opcode == 0x1e || opcode == 0x1f ||
+	       opcode == 0x28 || opcode == 0x29 || opcode == 0x2a || opcode == 0x2e ||
+	       opcode == 0x2f || (opcode >= 0x51 && opcode <= 0x6f) || opcode == 0x7f ||
+	       opcode == 0xd6 || opcode == 0xef;
+}
+
+static bool writes_reg(uint8_t opcode)
+{
+	return (opcode & 0xf0) == 0x40 || opcode == 0xaf || opcode == 0xb6 || opcode == 0xb7 ||
+	       opcode == 0xbe || opcode == 0xbf;
+}
+
+/* Whether a ModRM instruction leaves rsp alone; `to_reg`: it writes `reg`, else r/m. */
+static bool spares_sp(uint8_t modrm, uint8_t rex, bool to_reg)
+{
+	if (to_reg)
+		return !is_sp(modrm >> 3, rex & 4);
+	return modrm < 0xc0 || !is_sp(modrm, rex & 1);
+}
+
+/* Whether the instruction of n bytes certainly neither branches nor changes rsp. */
+static bool is_plain(const uint8_t *p, size_t n)
+{
+	uint8_t rex = 0, op, modrm;
+	size_t at = 0;
+
+	while (at < n && (p[at] == 0x66 || p[at] == 0xf2 || p[at] == 0xf3))
+		at++;
+	if (at < n && (p[at] & 0xf0) == 0x40)
+		rex = p[at++];
+	if (at >= n)
+		return false;
+	op = p[at];
+	modrm = at + 1 < n ? p[at + 1] : 0;
+	if (op == 0x0f) {
+		op = modrm;
+		return is_sse(op) ||
+		       (writes_reg(op) && at + 2 < n && spares_sp(p[at + 2], rex, true));
+	}
+	if (op < 0x40 && (op & 7) < 4) /* add, or, ..., cmp */
+		return spares_sp(modrm, rex, op & 2);
+	if ((op & 0xf0) == 0xb0)
+		return !is_sp(op, rex & 1);
+	switch (op) {
+	case 0x63: /* movsxd */
+	case 0x69:
+	case 0x6b: /* imul */
+	case 0x8a:
+	case 0x8b:
+	case 0x8d: /* lea */
+		return spares_sp(modrm, rex, true);
+	case 0x80:
+	case 0x81:
+	case 0x83:
+	case 0x84:
+	case 0x85: /* test */
+	case 0x88:
+	case 0x89:
+	case 0xc0:
+	case 0xc1:
+	case 0xc6:
+	case 0xc7:
+	case 0xd0:
+	case 0xd1:
+	case 0xd2:
+	case 0xd3:
+	case 0xf6:
+	case 0xf7:
+		return spares_sp(modrm, rex, false);
+	case 0xc5: /* VEX, of SSE's registers */
+		return at + 2 < n && is_sse(p[at + 2]);
+	default:
+		return op == 0x98 || op == 0x99;
+	}
+}
+
+/* sub rsp, imm8 or imm32; 0: another instruction. */
+static uint32_t lowers_sp(const uint8_t *p, size_t n)
+{
+	uint32_t by = 0;
+
+	if (n == 4 && !memcmp(p, "\x48\x83\xec", 3))
+		by = p[3] < 0x80 ? p[3] : 0;
+	else if (n == 7 && !memcmp(p, "\x48\x81\xec", 3))
+		memcpy(&by, p + 3, sizeof(by));
+	return by % 8 || by >= 1 << 20 ? 0 : by;
+}
+
+bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *below)
+{
+	size_t at = 0, n;
+
+	*skip = *below = 0;
+	for (uint32_t by = 0, more; at < len; at += n, by += more) {
+		if (is_imitated(code, len, at)) {
+			*skip = at;
+			*below = by;
+			return true;
+		}
+		n = x86_insn_len(code + at, len - at);
+		more = n ? lowers_sp(code + at, n) : 0;
+		if (!n || (!more && !is_plain(code + at, n)))
+			return false;
+	}
+	return false;
+}
+
+#else
+
+bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *below)
+{
+	*below = 0;
+	return uprobe_place(code, len, skip);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Chooses the instruction at the beginning of a function where a uprobe is cheapest. Pure. */
+#ifndef RECORD_UPROBE_PLACE_H
+#define RECORD_UPROBE_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { UPROBE_CODE_SZ = 96 }; /* that suffices */
+
+/*
+ * code: the function's first bytes. *skip: length of the instructions before the place; they change
+ * neither arguments nor the stack pointer. Returns false if the instruction there, which is the
+ * first, must be single-stepped.
+ */
+bool uprobe_place(const uint8_t *code, size_t len, size_t *skip);
+
+/*
+ * As above for probes that need only the stack pointer at the entry: any instructions that are
+ * executed one after the other may come before. *below: how far they have lowered the stack
+ * pointer, a multiple of 8.
+ */
+bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *below);
+
+#endif
