@@ -13,6 +13,7 @@
 
 #include "format/text.h"
 #include "record/probe/attach.h"
+#include "record/probe/probe.h"
 #include "record/cli/launch.h"
 #include "record/cli/header.h"
 #include "record/cli/obrec_options.h"
@@ -86,6 +87,8 @@ static void bound_heap(void)
 
 static int exit_code(int err)
 {
+	if (err == -PROBE_NOT_THERE)
+		return EXIT_USAGE;
 	return err == -EPERM || err == -EOPNOTSUPP ? EXIT_UNSUPPORTED : EXIT_FAIL;
 }
 
@@ -262,6 +265,7 @@ int main(int argc, char **argv)
 			return EXIT_FAIL;
 		}
 		o.record.command_pid = setup_command = cmd.pid;
+		o.record.command = *o.command;
 		if (!o.record.target.all) {
 			o.pids[0] = cmd.pid;
 			o.record.target.pid_cnt = 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Selection of probes, their options and their attach variants. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/text.h"
@@ -72,6 +73,29 @@ static int set_option(struct probe_list *list, size_t i, const char *word, size_
 	return -ENOENT;
 }
 
+/* -ENOENT: the probe has no operands. */
+static int set_operand(struct probe_list *list, size_t i, const char *word, size_t len)
+{
+	struct record_opts *opts = list->opts;
+	const char *why = NULL;
+	char *operand;
+
+	if (!probes[i]->operand || !memchr(word, ':', len))
+		return -ENOENT;
+	operand = strndup(word, len);
+	if (!operand || opts->operand_cnt == RECORD_OPERANDS)
+		why = "too many";
+	else
+		why = probes[i]->operand_error(operand);
+	if (!why) {
+		opts->operand[opts->operand_cnt++] = operand; /* until the end */
+		return 0;
+	}
+	snprintf(list->why, sizeof(list->why), "'%.*s': %s", (int)len, word, why);
+	free(operand);
+	return -EINVAL;
+}
+
 /* For a set or an alias of several probes, each that has the option gets it. */
 static int add_option(struct probe_list *list, const char *word, size_t len)
 {
@@ -80,6 +104,8 @@ static int add_option(struct probe_list *list, const char *word, size_t len)
 	for (size_t i = 0; probes[i]; i++) {
 		int one = list->current >> i & 1 ? set_option(list, i, word, len) : -ENOENT;
 
+		if (one == -ENOENT && list->current >> i & 1)
+			one = set_operand(list, i, word, len);
 		if (one == -EINVAL)
 			return one;
 		err = one ? err : 0;
@@ -102,7 +128,7 @@ static int add_probe(void *ctx, const char *word, size_t len)
 
 	if (!called) {
 		list->why[0] = 0;
-		return sign || colon ? -EINVAL : add_option(list, word, len);
+		return sign ? -EINVAL : add_option(list, word, len);
 	}
 	if (!sign && !list->replaced) {
 		list->replaced = true;
@@ -193,8 +219,26 @@ int option_set_attach(void *ctx, const struct option_def *def, const char *arg)
 	return 0;
 }
 
+/* A set leaves out a probe that has nothing to record. */
+static int check_operands(struct record_opts *opts)
+{
+	for (size_t i = 0; probes[i]; i++) {
+		if (!probes[i]->operand || opts->operand_cnt || !(opts->probes >> i & 1))
+			continue;
+		if (opts->required >> i & 1) {
+			message_error("probe '%s' records nothing without -e %s:%s",
+				      probes[i]->name, probes[i]->name, probes[i]->operand);
+			return -EINVAL;
+		}
+		opts->probes &= ~(1ULL << i);
+	}
+	return 0;
+}
+
 int options_check_probes(struct options *o)
 {
+	if (check_operands(&o->record))
+		return -EINVAL;
 	if (probe_options_check(&o->record))
 		return -EINVAL;
 	for (size_t i = 0; probes[i] && !o->list; i++) {

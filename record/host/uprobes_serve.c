@@ -133,10 +133,11 @@ static void detach_all(struct attacher *a)
 }
 
 /* For perf events kernels of Debian and Ubuntu know levels above 2, where CAP_PERFMON does not
- * suffice. */
+ * suffice; nor does it on kernels (seen: 6.18) where they are not needed, unless asked for. */
 static bool needs_admin(bool multi)
 {
-	return !multi && number_in("/proc/sys/kernel/perf_event_paranoid", "%d") > 2;
+	return !multi && (number_in("/proc/sys/kernel/perf_event_paranoid", "%d") > 2 ||
+			  uprobe_multi__possible());
 }
 
 static int answer(int socket, int rc)

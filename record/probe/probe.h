@@ -8,6 +8,7 @@
 #define RECORD_PROBE_H
 
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -75,6 +76,9 @@ struct probe_option {
 	const char *heading; /* heading in --help before its aliases; NULL: same section */
 };
 
+/* attach() returns -PROBE_NOT_THERE if what an operand names does not exist. */
+#define PROBE_NOT_THERE EBADRQC
+
 #define OPTION(name_, type_, value_, doc_, ...)                                                    \
 	{                                                                                          \
 		.name = name_, .type = type_, .value = value_, .doc = doc_, __VA_ARGS__            \
@@ -119,6 +123,10 @@ struct probe {
 	const struct series *series;	    /* ends with an entry without name */
 	const char *own;		    /* map of struct metric_own; NULL: none */
 	const struct probe_option *options; /* likewise; at most RECORD_PROBE_OPTIONS */
+	/* What it records is given as -e NAME:OPERAND, which contains a colon: a placeholder and
+	 * its description; NULL: it has no operands. */
+	const char *operand, *operand_doc;
+	const char *(*operand_error)(const char *word); /* NULL: the word is one */
 	/* Returns in one line why the options are inconsistent; NULL: they are consistent. */
 	const char *(*conflict)(const struct record_opts *opts);
 	/* Adds options without a key to obz.json. */
@@ -128,7 +136,8 @@ struct probe {
 	bool bulky;  /* sends many records: use larger rings */
 	bool urgent; /* process events are urgent: needed for stacks or attaching */
 	bool ends;   /* sees processes end, perhaps after obrec: keep their entries a while */
-	bool attaches_files; /* attaches uprobes: uprobes.h */
+	bool attaches_files; /* attaches uprobes (uprobes.h); with its first variant, if it has
+			      * variants, many with a link where the kernel can */
 	unsigned facts;	     /* facts that `file` needs: FILE_FACT_* */
 	/* Attach variants, best first; ends with one without name. NULL: no choice. */
 	const struct variant *variants;

@@ -10,7 +10,7 @@
 #include "record/process/process.h"
 #include "record/symbols/debuginfo.h"
 
-enum { RECORD_MAX_PROBES = 64, RECORD_PROBE_OPTIONS = 8 };
+enum { RECORD_MAX_PROBES = 64, RECORD_PROBE_OPTIONS = 8, RECORD_OPERANDS = 16 };
 struct attach_plan;
 
 struct record_opts {
@@ -28,9 +28,13 @@ struct record_opts {
 	/* -e PROBE:OPTION=VALUE, by position of the option; valid only if the bit is set */
 	uint64_t option[RECORD_MAX_PROBES][RECORD_PROBE_OPTIONS];
 	unsigned char options_given[RECORD_MAX_PROBES];
+	/* What the one probe with operands records: -e PROBE:OPERAND. */
+	const char *operand[RECORD_OPERANDS];
+	unsigned operand_cnt;
 	const struct attach_plan *plan; /* made earlier; NULL: session__new() makes it */
 	const char *btf;		/* --btf; NULL: the kernel's BTF, then the search path */
 	pid_t command_pid;		/* -- COMMAND, stopped before exec; 0: none */
+	const char *command;		/* its first word; NULL: none */
 	uint64_t budget_per_64k;	/* share of one CPU; 0: unlimited */
 	bool stats;			/* measure the cost of each BPF program */
 	uint32_t ring_sz; /* bytes per ring, a power of two; 0: derived from max_mem */

@@ -338,12 +338,15 @@ static int make_thin(struct session *s)
 /* While there is a single thread. */
 static int make_uprobes(struct session *s)
 {
-	bool wanted = false;
+	bool wanted = false, multi = s->plan.features.uprobe_multi;
 	int err;
 
 	for (size_t i = 0; probes[i]; i++)
-		wanted |= session_wants(s, i) && probes[i]->attaches_files;
-	err = wanted ? uprobes__new(&s->env.uprobes, s->plan.features.uprobe_multi) : 0;
+		if (session_wants(s, i) && probes[i]->attaches_files) {
+			wanted = true;
+			multi &= !s->plan.variant[i];
+		}
+	err = wanted ? uprobes__new(&s->env.uprobes, multi) : 0;
 	if (err)
 		message_error("cannot fork the process that attaches uprobes: %s", strerror(-err));
 	return err;

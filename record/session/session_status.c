@@ -188,6 +188,10 @@ static void list_options(size_t i)
 		printf("  :%-16s %-10s ", o->name, types[o->type]);
 		option_wrap(stdout, o->doc, OPTION_COLUMN);
 	}
+	if (probes[i]->operand) {
+		printf("  :%-27s ", probes[i]->operand);
+		option_wrap(stdout, probes[i]->operand_doc, OPTION_COLUMN);
+	}
 	if (*probe_infos[i].aliases)
 		printf("  also called       %s\n", probe_infos[i].aliases);
 }

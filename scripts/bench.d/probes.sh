@@ -73,6 +73,14 @@ longer() {
 	p=$(least "${plain[@]}") with=$(least "${with[@]}") bare=$(least "${bare[@]}")
 	row "$name: ns more a $call; peer: empty programs" "$(calc "$with - $p" 0)" "$(calc "$bare - $p" 0)" "$(calc "$with - $bare" 0) ns" "$target"
 }
+# added FILE: ns that each call of $T/base takes longer in FILE
+added() { case "$(rate "$1")" in -) echo - ;; *) calc "1e9 * $SECS * (1 / $(rate "$1") - 1 / $(rate "$T/base"))" 0 ;; esac; }
+# function_cost NAME PROBE PEER...: what a call costs the program besides
+function_cost() {
+	local name=$1; shift
+	probe "$1" functions - "${@:2}"
+	row "$name: ns a call takes longer${2:+, beside $2}" "$(added "$T/ours")" "$(added "$T/peer")" "$(ratio "$(added "$T/ours")" "$(added "$T/peer")")" -
+}
 head_row
 longer syscall getppid "<= 100 more"
 longer file pread "<= 400 more"
@@ -85,6 +93,8 @@ probe bind binds - bindsnoop -p PID
 probe exec forks - execsnoop
 probe mem:step=0 faults "<= 200 a fault" perf record -q -e page-faults -c 97 -o "$T/perf.data" -p PID
 probe mem faults "<= 500 a fault"
+function_cost "func" func:burden:burden_function
+function_cost "func by uretprobe" func:uretprobe,burden:burden_function funclatency -p PID :burden_function
 probe runq switches "<= 300 a switch" runqlat -p PID
 truncate -s 64M "$T/image"
 if disk=$(losetup -f --show "$T/image"); then probe block reads "<= 1500" biolatency; fi

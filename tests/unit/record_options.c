@@ -120,6 +120,12 @@ static void test_refused(void)
 		"-e l7:unknown=1",
 		"--no-redact=1",
 		"-e -cpu,-l4,-host",
+		"-e func",
+		"-e func:malloc",
+		"-e func:libc:",
+		"-e func::malloc",
+		"-e syscall:libc:malloc",
+		"-e libc:malloc",
 		"-e -cpu,-l4,-l7,-tls,-host",
 	};
 
@@ -149,7 +155,8 @@ static void test_sets(void)
 		{"-e l7,-l4", "l4,l7"},
 		{"-e +tls,-l7", "cpu,l4,l7,tls,host"},
 		{"-e @sched", "offcpu,runq,irq,wakers"},
-		{"-e @all", all + 1},
+		{"-e func:libc:malloc,@all", all + 1},
+		{"-e func:a:b,min=1s,/bin/c:d*,file", "file,func"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -14,6 +14,7 @@
  *   burden handovers SECONDS  waits on a futex for another thread, which waits for it in turn
  *   burden preads SECONDS     reads a byte of this program's file, from the page cache
  *   burden faults SECONDS     touches new pages
+ *   burden functions SECONDS  calls a function
  *
  * Prints the number of repetitions.
  */
@@ -254,15 +255,32 @@ static void faults(void)
 	}
 }
 
+__attribute__((noinline)) void burden_function(volatile unsigned long *n)
+{
+	if (*n != ~0UL)
+		++*n;
+}
+
+static void functions(void)
+{
+	static volatile unsigned long n;
+
+	while (now() < end_s)
+		for (int i = 0; i < 64; i++)
+			burden_function(&n);
+	count = n;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"forks", forks},	     {"threads", threads},     {"switches", switches},
-		     {"mappings", mappings}, {"opens", opens},	       {"calls", calls},
-		     {"signals", signals},   {"binds", binds},	       {"reads", reads},
-		     {"preads", preads},     {"handovers", handovers}, {"faults", faults}};
+	} modes[] = {{"forks", forks},	      {"threads", threads},	{"switches", switches},
+		     {"mappings", mappings},  {"opens", opens},		{"calls", calls},
+		     {"signals", signals},    {"binds", binds},		{"reads", reads},
+		     {"preads", preads},      {"handovers", handovers}, {"faults", faults},
+		     {"functions", functions}};
 
 	if (argc < 3)
 		return 2;

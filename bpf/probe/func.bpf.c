@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Latency of functions of programs.
+ *
+ * A call ends when its thread executes one of the function's return instructions, or jumps out of
+ * it (tail call), with the stack pointer that the call began with. Functions whose code is not
+ * understood have a uretprobe. Calls that end in no such way (longjmp, exceptions) leave their
+ * frame below the stack pointer of a later entry or return of the thread, by which they are found.
+ */
+#include "bpf/event.bpf.h"
+#include "bpf/probe/func.h"
+
+const volatile __u64 func_min_ns; /* calls of this length or more become events */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);	/* tid */
+	__type(value, struct func_thread);
+} func_threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct func_name);
+} func_names SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct func_place);
+	__type(value, __u32);
+} func_places SEC(".maps");
+
+/* A new thread's; too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct func_thread);
+} func_no_calls SEC(".maps");
+
+#define CALL_AT(t, i) (&(t)->call[(i) & (FUNC_DEPTH - 1)])
+
+/* ---- cells and events */
+
+__noinline int func_count(__u32 function, __u64 ns)
+{
+	struct metric_key key = {};
+
+	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	key.part[FUNC_PART_FUNCTION] = function;
+	hist_add(PROBE_func, SERIES_func_latency, &key, ns);
+	return 0;
+}
+
+__noinline int func_count_unfinished(__u32 function, __u32 reason, __u64 ns)
+{
+	struct metric_key key = {};
+
+	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	key.part[FUNC_PART_FUNCTION] = function;
+	key.part[FUNC_PART_REASON] = reason;
+	count_add(PROBE_func, SERIES_func_unfinished, &key, ns);
+	return 0;
+}
+
+static __always_inline void func_send(__u32 function, __u64 ns)
+{
+	struct event_func *e = EVENT_BEGIN(func, ENTRY_UPROBE, bpf_get_current_pid_tgid());
+	struct scratch *s = scratch_of(ENTRY_UPROBE);
+	struct func_name *name;
+	long n;
+
+	if (!e)
+		return;
+	e->duration_ns = ns;
+	if (s) {
+		s->sample.hdr.probe = 0;
+		s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
+		s->sample.user_stack = 0;
+		event_user_stack(ENTRY_UPROBE);
+		e->user_stack = s->sample.user_stack;
+	}
+	name = bpf_map_lookup_elem(&func_names, &function);
+	if (name) {
+		n = bpf_probe_read_kernel_str(e->text, FUNC_NAME_LEN, name->function);
+		e->function = n > 0 ? (n - 1) & (FUNC_NAME_LEN - 1) : 0;
+		n = bpf_probe_read_kernel_str(e->text + (e->function & (FUNC_NAME_LEN - 1)),
+					      FUNC_BINARY_LEN, name->binary);
+		e->binary = n > 0 ? (n - 1) & (FUNC_BINARY_LEN - 1) : 0;
+	}
+	EVENT_SEND(func, e, ENTRY_UPROBE, e->function + e->binary);
+}
+
+/* ---- calls in progress */
+
+static __always_inline struct func_thread *func_thread_of(__u32 tid)
+{
+	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &tid), *none;
+	__u32 zero = 0;
+
+	if (t)
+		return t;
+	none = bpf_map_lookup_elem(&func_no_calls, &zero);
+	if (!none || bpf_map_update_elem(&func_threads, &tid, none, BPF_NOEXIST))
+		return NULL;
+	return bpf_map_lookup_elem(&func_threads, &tid);
+}
+
+/* Removes the calls whose frames are below `frame`: they did not return. */
+static __always_inline void func_drop(struct func_thread *t, __u64 frame, __u32 reason, __u64 now)
+{
+	for (int i = 0; i < FUNC_DEPTH && t->depth; i++) {
+		struct func_call *c = CALL_AT(t, t->depth - 1);
+
+		if (c->frame >= frame)
+			break;
+		func_count_unfinished(c->function, reason, now - c->begin_ns);
+		t->depth--;
+	}
+}
+
+static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie)
+{
+	__u64 id = bpf_get_current_pid_tgid(), frame = regs->sp + FUNC_COOKIE_BELOW(cookie), depth;
+	__u32 function = FUNC_COOKIE_NUMBER(cookie);
+	struct func_thread *t;
+	struct func_call *c;
+	bool shares;
+
+	keep_task_stack();
+	if (!enabled || !is_recorded(id >> 32))
+		return 0;
+	t = func_thread_of(id);
+	if (!t) {
+		loss_count(LOSS_PENDING);
+		return 0;
+	}
+	/* A call in the same frame is over as well, unless it ended in this one. */
+	c = CALL_AT(t, t->depth - 1);
+	shares = cookie & FUNC_SHARES_FRAME && c->function != function;
+	func_drop(t, frame + !shares, FUNC_SKIPPED, bpf_ktime_get_ns());
+	depth = t->depth;
+	if (depth >= (cookie & FUNC_SHARES_FRAME ? FUNC_RETPROBES : FUNC_DEPTH))
+		return func_count_unfinished(function, FUNC_DEEP, 0);
+	if (!depth)
+		bpf_get_current_comm(t->comm, sizeof(t->comm));
+	c = CALL_AT(t, depth);
+	c->frame = frame;
+	c->function = function;
+	t->depth = depth + 1;
+	c->begin_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* function < 0: not known. */
+static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, __s64 function)
+{
+	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), ns;
+	__u32 tid = id;
+	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &tid);
+	struct func_call *c;
+
+	keep_task_stack();
+	if (!t || !t->depth || !enabled)
+		return 0;
+	func_drop(t, frame, FUNC_SKIPPED, now);
+	if (!t->depth)
+		return 0;
+	c = CALL_AT(t, t->depth - 1);
+	if (c->frame != frame || (function >= 0 && c->function != function))
+		return 0;
+	t->depth--;
+	ns = now - c->begin_ns;
+	func_count(c->function, ns);
+	if (ns >= func_min_ns)
+		func_send(c->function, ns);
+	return 0;
+}
+
+/* The stack pointer of a uretprobe is that behind the return. */
+#if defined(__TARGET_ARCH_x86)
+#define FUNC_RETURN_SZ 8
+#else
+#define FUNC_RETURN_SZ 0
+#endif
+
+/* ---- many places with a link: a cookie tells the function */
+
+SEC("?uprobe")
+int func_entries(struct arch_ctx_regs *regs)
+{
+	return func_enter(regs, bpf_get_attach_cookie(regs));
+}
+
+SEC("?uretprobe")
+int func_returns(struct arch_ctx_regs *regs)
+{
+	return func_leave(regs, regs->sp - FUNC_RETURN_SZ,
+			  FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)));
+}
+
+SEC("?uprobe")
+int func_exits(struct arch_ctx_regs *regs)
+{
+	return func_leave(regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)));
+}
+
+/* ---- a link per place */
+
+SEC("?uprobe")
+int func_entry(struct arch_ctx_regs *regs)
+{
+	struct func_place place = {.position = regs->ip & 0xfff};
+	__u32 *cookie;
+
+	keep_task_stack();
+	bpf_probe_read_user(place.code, sizeof(place.code), (void *)regs->ip + FUNC_CODE_AT);
+	cookie = bpf_map_lookup_elem(&func_places, &place);
+	return cookie ? func_enter(regs, *cookie) : 0;
+}
+
+SEC("?uretprobe")
+int func_return(struct arch_ctx_regs *regs)
+{
+	return func_leave(regs, regs->sp - FUNC_RETURN_SZ, -1);
+}
+
+SEC("?uprobe")
+int func_exit(struct arch_ctx_regs *regs)
+{
+	return func_leave(regs, regs->sp, -1);
+}
+
+/* ---- ends of threads */
+
+static __always_inline int func_forget(__u32 tid, __u32 reason)
+{
+	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &tid);
+
+	if (!t)
+		return 0;
+	if (enabled)
+		func_drop(t, ~0ULL, reason, bpf_ktime_get_ns());
+	bpf_map_delete_elem(&func_threads, &tid);
+	return 0;
+}
+
+SEC("?tracepoint/sched/sched_process_exit")
+int func_thread_exit(void *ctx)
+{
+	return func_forget(bpf_get_current_pid_tgid(), FUNC_EXIT);
+}
+
+/* tracefs: events/sched/sched_process_exec/format */
+struct func_exec_args {
+	__u64 common;
+	__u32 filename, pid, old_pid;
+};
+
+SEC("?tracepoint/sched/sched_process_exec")
+int func_thread_exec(struct func_exec_args *ctx)
+{
+	return func_forget(ctx->old_pid, FUNC_EXEC);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fnmatch.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/binary/func_find.h"
+#include "record/binary/tls_sites.h"
+#include "record/binary/uprobe_place.h"
+#include "record/elf/file_holes.h"
+
+enum {
+	TABLES_MAX = 4,
+	STRINGS_MAX_SZ = 256 << 20,
+	SYMBOLS_MAX_SZ = 512 << 20,
+	PIECE = 32 << 10,
+	NAME_MAX_LEN = 1024,
+	NAMES_MAX = 16 * FUNC_MAX, /* found, with aliases */
+	COLD_MAX = 64 << 10,
+	CODE_MAX_SZ = 1 << 20,
+	PARTS_MAX = 4,
+};
+
+struct named {
+	uint64_t address, size;
+	uint32_t pattern;
+	bool exact;
+	char *name;
+};
+
+struct list {
+	struct named *item;
+	size_t cnt, cap, max, left_out;
+};
+
+struct finder {
+	int fd;
+	Elf *elf;
+	const char *const *patterns;
+	size_t pattern_cnt;
+	bool uretprobes;
+	struct list found, cold;
+	struct func_site site; /* large */
+};
+
+static bool read_fully(int fd, uint64_t off, void *buf, size_t sz)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, buf, sz, off);
+	while (n < 0 && errno == EINTR);
+	return n >= 0 && (size_t)n == sz;
+}
+
+/* ---- symbols ---- */
+
+static void keep(struct list *l, const Elf64_Sym *sym, const char *name, uint32_t pattern,
+		 bool exact)
+{
+	size_t cap = l->cap ? 2 * l->cap : 64;
+	struct named *more;
+
+	if (l->cnt == l->max) {
+		l->left_out++;
+		return;
+	}
+	if (l->cnt == l->cap) {
+		more = realloc(l->item, cap * sizeof(*more));
+		if (!more) {
+			l->left_out++;
+			return;
+		}
+		l->item = more;
+		l->cap = cap;
+	}
+	more = &l->item[l->cnt];
+	*more = (struct named){sym->st_value, sym->st_size, pattern, exact, strdup(name)};
+	l->cnt += !!more->name;
+}
+
+static bool has_wildcards(const char *pattern)
+{
+	return strpbrk(pattern, "*?[\\");
+}
+
+static void match(struct finder *f, const Elf64_Sym *sym, const char *name)
+{
+	if (strstr(name, ".cold")) {
+		keep(&f->cold, sym, name, 0, false);
+		return;
+	}
+	for (size_t i = 0; i < f->pattern_cnt; i++) {
+		bool exact = !has_wildcards(f->patterns[i]);
+
+		if (exact ? strcmp(f->patterns[i], name) : fnmatch(f->patterns[i], name, 0))
+			continue;
+		keep(&f->found, sym, name, i, exact);
+		return;
+	}
+}
+
+static void read_symbols(struct finder *f, const GElf_Shdr *sh, const char *strings, size_t len)
+{
+	Elf64_Sym piece[PIECE / sizeof(Elf64_Sym)];
+	uint64_t cnt = sh->sh_size / sizeof(*piece);
+
+	for (uint64_t at = 0; at < cnt;) {
+		size_t n = sizeof(piece) / sizeof(*piece);
+
+		n = cnt - at < n ? cnt - at : n;
+		if (!read_fully(f->fd, sh->sh_offset + at * sizeof(*piece), piece,
+				n * sizeof(*piece)))
+			return;
+		for (size_t i = 0; i < n; i++) {
+			const Elf64_Sym *s = &piece[i];
+
+			if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
+			    s->st_value && s->st_name < len &&
+			    strnlen(strings + s->st_name, NAME_MAX_LEN) < NAME_MAX_LEN)
+				match(f, s, strings + s->st_name);
+		}
+		at += n;
+	}
+}
+
+static void read_table(struct finder *f, const GElf_Shdr *sh, const GElf_Shdr *strings)
+{
+	char *text;
+
+	if (sh->sh_entsize != sizeof(Elf64_Sym) || sh->sh_size > SYMBOLS_MAX_SZ ||
+	    strings->sh_size > STRINGS_MAX_SZ ||
+	    file_is_hollow(f->fd, sh->sh_offset, sh->sh_size) ||
+	    file_is_hollow(f->fd, strings->sh_offset, strings->sh_size))
+		return;
+	text = calloc(1, strings->sh_size + 1);
+	if (text && read_fully(f->fd, strings->sh_offset, text, strings->sh_size))
+		read_symbols(f, sh, text, strings->sh_size);
+	free(text);
+}
+
+static void read_tables(struct finder *f)
+{
+	GElf_Shdr sh, strings;
+	Elf_Scn *scn = NULL;
+
+	for (int n = 0; n < TABLES_MAX && (scn = elf_nextscn(f->elf, scn));)
+		if (gelf_getshdr(scn, &sh) &&
+		    (sh.sh_type == SHT_DYNSYM || sh.sh_type == SHT_SYMTAB) &&
+		    gelf_getshdr(elf_getscn(f->elf, sh.sh_link), &strings)) {
+			n++;
+			read_table(f, &sh, &strings);
+		}
+}
+
+/* The preferred one of several names of a function comes first. */
+static int by_address(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	size_t x_len = strlen(x->name), y_len = strlen(y->name);
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->exact != y->exact)
+		return x->exact ? -1 : 1;
+	return x_len != y_len ? (x_len < y_len ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static void list_fini(struct list *l)
+{
+	for (size_t i = 0; i < l->cnt; i++)
+		free(l->item[i].name);
+	free(l->item);
+}
+
+/* ---- places ---- */
+
+static void drop_code(struct func_code *part, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		free((void *)part[i].bytes);
+}
+
+static bool read_code(struct finder *f, const struct named *n, struct func_code *c)
+{
+	uint64_t offset;
+	uint8_t *bytes;
+
+	if (!n->size || n->size > CODE_MAX_SZ || !tls_file_offset(f->elf, n->address, &offset))
+		return false;
+	bytes = malloc(n->size);
+	if (!bytes || !read_fully(f->fd, offset, bytes, n->size)) {
+		free(bytes);
+		return false;
+	}
+	*c = (struct func_code){n->address, n->size, bytes};
+	return true;
+}
+
+static bool is_part(const struct named *cold, const char *name)
+{
+	size_t len = strlen(name);
+
+	return !strncmp(cold->name, name, len) && !strncmp(cold->name + len, ".cold", 5);
+}
+
+/* Finds the exits of a function that is probed `skip` bytes behind its start. */
+static bool find_exits(struct finder *f, const struct named *n, struct func_exits *to,
+		       uint64_t skip)
+{
+	struct func_code part[PARTS_MAX];
+	size_t cnt = read_code(f, n, &part[0]);
+	uint64_t offset;
+	bool ok = cnt;
+
+	for (size_t i = 0; i < f->cold.cnt && cnt && cnt < PARTS_MAX; i++)
+		if (is_part(&f->cold.item[i], n->name))
+			cnt += read_code(f, &f->cold.item[i], &part[cnt]);
+	ok = ok && func_exits_find(part, cnt, skip, to);
+	drop_code(part, cnt);
+	for (uint32_t i = 0; ok && i < to->returns + to->jumps; i++) {
+		ok = tls_file_offset(f->elf, to->at[i], &offset);
+		to->at[i] = offset;
+	}
+	return ok;
+}
+
+/* Chooses the place of the entry, and finds those of the exits. */
+static bool find_place(struct finder *f, const struct named *n)
+{
+	struct func_site *s = &f->site;
+	uint8_t code[UPROBE_CODE_SZ];
+	uint64_t offset;
+	size_t skip;
+	ssize_t len;
+
+	memset(s, 0, sizeof(*s));
+	s->name = n->name;
+	s->pattern = n->pattern;
+	if (!tls_file_offset(f->elf, n->address, &offset))
+		return false;
+	len = pread(f->fd, code, sizeof(code), offset);
+	if (len <= 0)
+		return false;
+	if (n->size && (uint64_t)len > n->size)
+		len = n->size;
+	s->step = !uprobe_place_deep(code, len, &skip, &s->below);
+	s->by_return = f->uretprobes || !find_exits(f, n, &s->exits, skip);
+	if (!s->by_return && s->exits.restarts) { /* it would be entered again and again */
+		s->step = true;
+		skip = s->below = 0;
+	}
+	if (s->by_return) { /* the return address must be on top of the stack */
+		s->exits = (struct func_exits){0};
+		s->below = 0;
+		s->step = !uprobe_place(code, len, &skip);
+	}
+	s->entry = offset + skip;
+	s->place.position = s->entry & 0xfff;
+	len = pread(f->fd, s->place.code, sizeof(s->place.code), s->entry + FUNC_CODE_AT);
+	return true;
+}
+
+size_t func_find(int fd, const char *const *patterns, size_t cnt, bool uretprobes,
+		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx)
+{
+	struct finder *f = calloc(1, sizeof(*f));
+	size_t told = 0, left_out = 0;
+	uint64_t last = 0;
+
+	if (!f)
+		return 0;
+	f->fd = fd;
+	f->patterns = patterns;
+	f->pattern_cnt = cnt;
+	f->uretprobes = uretprobes;
+	f->found.max = NAMES_MAX;
+	f->cold.max = COLD_MAX;
+	elf_version(EV_CURRENT);
+	f->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (f->elf && gelf_getclass(f->elf) == ELFCLASS64)
+		read_tables(f);
+	if (f->found.cnt)
+		qsort(f->found.item, f->found.cnt, sizeof(*f->found.item), by_address);
+	for (size_t i = 0; i < f->found.cnt; i++) {
+		const struct named *n = &f->found.item[i];
+
+		if (n->address == last)
+			continue;
+		last = n->address;
+		if (told == FUNC_MAX)
+			left_out++;
+		else if (find_place(f, n)) {
+			told++;
+			if (!fn(ctx, &f->site))
+				break;
+		}
+	}
+	left_out += f->found.left_out;
+	list_fini(&f->found);
+	list_fini(&f->cold);
+	elf_end(f->elf);
+	free(f);
+	return left_out;
+}

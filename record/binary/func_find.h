@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds functions of an ELF file by name, and where to attach uprobes to them. Only reads the file.
+ */
+#ifndef RECORD_FUNC_FIND_H
+#define RECORD_FUNC_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/probe/func.h"
+#include "record/binary/func_exits.h"
+
+enum { FUNC_PATTERNS_MAX = 16 };
+
+struct func_site {
+	const char *name;
+	uint32_t pattern; /* the first that it matches */
+	uint64_t entry;	  /* file offset */
+	uint32_t below;	  /* bytes between the stack pointer there and at the function's start */
+	bool step;	  /* the instruction there must be single-stepped */
+	bool by_return;	  /* `exits` are not known: needs a uretprobe */
+	struct func_exits exits; /* file offsets */
+	struct func_place place; /* of `entry` */
+};
+
+/*
+ * Calls fn for each function that a pattern (fnmatch(3)) matches, at most FUNC_MAX, until it
+ * returns false. Of several names of a function, one that a pattern without wildcards names is
+ * preferred, else the shortest. uretprobes: does not look for exits. Returns the number of
+ * functions left out.
+ */
+size_t func_find(int fd, const char *const *patterns, size_t cnt, bool uretprobes,
+		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx);
+
+#endif

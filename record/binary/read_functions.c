@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/binary/read_functions.h"
+#include "record/reader/reader_process.h"
+
+enum { LAST, ONE };
+
+static bool put_site(void *ctx, const struct func_site *s)
+{
+	struct parcel *answer = ctx;
+
+	parcel_put_u64(answer, ONE);
+	parcel_put_span(answer, (struct span){s->name, strlen(s->name) + 1});
+	parcel_put_u64(answer, s->pattern);
+	parcel_put_u64(answer, s->entry);
+	parcel_put_u64(answer, s->below);
+	parcel_put_u64(answer, s->step);
+	parcel_put_u64(answer, s->by_return);
+	parcel_put(answer, &s->place, sizeof(s->place));
+	parcel_put_u64(answer, s->exits.returns);
+	parcel_put_u64(answer, s->exits.jumps);
+	parcel_put(answer, s->exits.at, (s->exits.returns + s->exits.jumps) * sizeof(*s->exits.at));
+	return !answer->bad;
+}
+
+int read_functions_serve(int proc, struct parcel *request, struct parcel *answer)
+{
+	const char *patterns[FUNC_PATTERNS_MAX];
+	bool uretprobes = parcel_get_u64(request);
+	uint64_t cnt = parcel_get_u64(request), left_out;
+	int fd;
+
+	if (cnt > FUNC_PATTERNS_MAX)
+		return -EBADMSG;
+	for (uint64_t i = 0; i < cnt; i++)
+		patterns[i] = parcel_get_span(request).p; /* with its NUL */
+	if (request->bad)
+		return -EBADMSG;
+	fd = reader_reopen(request->fd[0], O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return fd;
+	left_out = func_find(fd, patterns, cnt, uretprobes, put_site, answer);
+	close(fd);
+	parcel_put_u64(answer, LAST);
+	parcel_put_u64(answer, left_out);
+	return 0;
+}
+
+void read_functions_ask(struct parcel *m, int fd, const char *const *patterns, size_t cnt,
+			bool uretprobes)
+{
+	parcel_init(m, READING_functions);
+	parcel_put_u64(m, uretprobes);
+	parcel_put_u64(m, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		parcel_put_span(m, (struct span){patterns[i], strlen(patterns[i]) + 1});
+	parcel_put_fd(m, 0, fcntl(fd, F_DUPFD_CLOEXEC, 3));
+}
+
+bool read_functions_next(struct parcel *answer, struct func_site *s)
+{
+	struct span name;
+
+	memset(s, 0, sizeof(*s));
+	if (parcel_get_u64(answer) != ONE)
+		return false;
+	name = parcel_get_span(answer);
+	s->name = name.p;
+	s->pattern = parcel_get_u64(answer);
+	s->entry = parcel_get_u64(answer);
+	s->below = parcel_get_u64(answer);
+	s->step = parcel_get_u64(answer);
+	s->by_return = parcel_get_u64(answer);
+	parcel_get(answer, &s->place, sizeof(s->place));
+	s->exits.returns = parcel_get_u64(answer);
+	s->exits.jumps = parcel_get_u64(answer);
+	if (!name.len || name.p[name.len - 1] || s->pattern >= FUNC_PATTERNS_MAX ||
+	    s->below >= FUNC_BELOW_MAX || s->exits.returns > FUNC_EXITS_MAX ||
+	    s->exits.jumps > FUNC_EXITS_MAX - s->exits.returns)
+		answer->bad = true;
+	if (!answer->bad)
+		parcel_get(answer, s->exits.at,
+			   (s->exits.returns + s->exits.jumps) * sizeof(*s->exits.at));
+	return !answer->bad;
+}
+
+uint64_t read_functions_left_out(struct parcel *answer)
+{
+	return parcel_get_u64(answer);
+}

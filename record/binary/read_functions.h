@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Functions of a file by name (func_find.h), found by a reader process. */
+#ifndef RECORD_READ_FUNCTIONS_H
+#define RECORD_READ_FUNCTIONS_H
+
+#include "record/base/parcel.h"
+#include "record/binary/func_find.h"
+
+int read_functions_serve(int proc, struct parcel *request, struct parcel *answer);
+/* fd: O_PATH, dup'ed. */
+void read_functions_ask(struct parcel *m, int fd, const char *const *patterns, size_t cnt,
+			bool uretprobes);
+/* Gets the next function; its name points into the answer. False: there are no more. */
+bool read_functions_next(struct parcel *answer, struct func_site *site);
+/* After the last one: the number of functions left out. */
+uint64_t read_functions_left_out(struct parcel *answer);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where functions are probed: at the beginning and at the ends of code written by hand, and in
+ * files: this program, libc, and damaged ones. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "damaged.h"
+#include "record/binary/func_find.h"
+#include "record/binary/uprobe_place.h"
+
+#if defined(__x86_64__)
+
+#define CODE(bytes) bytes, sizeof(bytes) - 1
+
+static const struct {
+	const char *cause, *code;
+	size_t len;
+	bool cheap;
+	size_t skip;
+	uint32_t below;
+} places[] = {
+	{"push", CODE("\x53\xc3"), true, 0, 0},
+	{"endbr64, push", CODE("\xf3\x0f\x1e\xfa\x55"), true, 4, 0},
+	{"cmp, jle", CODE("\x83\xff\x01\x7e\x13"), true, 3, 0},
+	{"sub rsp, call", CODE("\x48\x83\xec\x18\x31\xf6\xe8\0\0\0\0"), true, 6, 24},
+	{"sub rsp, large", CODE("\x48\x81\xec\x00\x10\0\0\xe8\0\0\0\0"), true, 7, 4096},
+	{"twice", CODE("\x48\x83\xec\x18\x48\x83\xec\x08\xe8\0\0\0\0"), true, 8, 32},
+	{"stores by rsp", CODE("\x48\x83\xec\x18\x48\x89\x7c\x24\x08\x74\x00"), true, 9, 24},
+	{"its copy", CODE("\x48\x89\xe7\x74\x00"), true, 3, 0},
+	{"r12 is not rsp", CODE("\x49\x89\xfc\x74\x00"), true, 3, 0},
+	{"rsp is set", CODE("\x48\x89\xfc\x74\x00"), false, 0, 0},
+	{"rsp is loaded", CODE("\x48\x8b\x27\x74\x00"), false, 0, 0},
+	{"rsp is computed", CODE("\x48\x8d\x64\x24\xe8\x74\x00"), false, 0, 0},
+	{"rsp is aligned", CODE("\x48\x83\xe4\xf0\xe8\0\0\0\0"), false, 0, 0},
+	{"by a register", CODE("\x48\x29\xc4\xe8\0\0\0\0"), false, 0, 0},
+	{"not by words", CODE("\x48\x83\xec\x04\xe8\0\0\0\0"), false, 0, 0},
+	{"upwards", CODE("\x48\x83\xec\xf8\xe8\0\0\0\0"), false, 0, 0},
+	{"pop", CODE("\x58\x74\x00"), false, 0, 0},
+	{"exchanged", CODE("\x48\x94\x74\x00"), false, 0, 0},
+	{"mov esp, imm", CODE("\xbc\0\0\0\0\x74\x00"), false, 0, 0},
+	{"mov r12d, imm", CODE("\x41\xbc\0\0\0\0\x74\x00"), true, 6, 0},
+	{"cmov into rsp", CODE("\x48\x0f\x44\xe0\x74\x00"), false, 0, 0},
+	{"ret first", CODE("\xc3\x74\x00"), false, 0, 0},
+	{"syscall", CODE("\x0f\x05\x74\x00"), false, 0, 0},
+	{"indirect call", CODE("\xff\xd0\x74\x00"), false, 0, 0},
+	{"to its end", CODE("\x31\xc0"), false, 0, 0},
+};
+
+static void test_places(void)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		size_t skip = 99;
+		uint32_t below = 99;
+		bool cheap = uprobe_place_deep((const uint8_t *)places[i].code, places[i].len,
+					       &skip, &below);
+
+		CHECK(cheap == places[i].cheap && skip == places[i].skip &&
+			      below == places[i].below,
+		      "%s: %d, %zu, %u", places[i].cause, cheap, skip, below);
+	}
+}
+
+/* At address 100; a part at 500 holds `cold`. */
+static const struct {
+	const char *cause, *code;
+	size_t len;
+	const char *cold;
+	size_t cold_len;
+	bool known;
+	uint32_t returns, jumps;
+	bool restarts;
+} ends[] = {
+	{"ret", CODE("\x90\xc3"), CODE(""), true, 1, 0, false},
+	{"three", CODE("\x74\x01\xc3\xf3\xc3\xc2\x08\x00"), CODE(""), true, 3, 0, false},
+	{"c3 is an operand", CODE("\xb8\xc3\xc3\xc3\xc3\xc3"), CODE(""), true, 1, 0, false},
+	{"none", CODE("\xeb\xfe"), CODE(""), true, 0, 1, false}, /* to its start */
+	{"tail call", CODE("\x90\xe9\0\1\0\0"), CODE(""), true, 0, 1, false},
+	{"tail call, near", CODE("\x90\xeb\x7f"), CODE(""), true, 0, 1, false},
+	{"conditional jump out", CODE("\x0f\x84\0\1\0\0\xc3"), CODE(""), true, 1, 0, false},
+	{"jump within", CODE("\x90\xeb\x00\xc3"), CODE(""), true, 1, 0, false},
+	{"by a pointer", CODE("\x5b\xff\xe0"), CODE(""), true, 0, 1, false},
+	{"by a pointer in memory", CODE("\xff\x25\0\0\0\0"), CODE(""), true, 0, 1, false},
+	{"by one in r8", CODE("\x41\xff\xe0"), CODE(""), true, 0, 1, false},
+	{"switch, by a sum", CODE("\x48\x01\xd0\xff\xe0\xc3"), CODE(""), true, 1, 0, false},
+	{"switch, by a table", CODE("\xff\x24\xc5\0\0\0\0\xc3"), CODE(""), true, 1, 0, false},
+	{"switch, not tracked", CODE("\x3e\xff\xe0\xc3"), CODE(""), true, 1, 0, false},
+	{"call", CODE("\xff\xd0\xe8\0\0\0\0\xc3"), CODE(""), true, 1, 0, false},
+	{"into the cold part", CODE("\xe9\x8b\1\0\0"), CODE("\x90\xc3"), true, 1, 0, false},
+	{"out of the cold part", CODE("\xc3"), CODE("\xe9\0\1\0\0"), true, 1, 1, false},
+	{"back from there", CODE("\x90\xc3"), CODE("\xe9\x6c\xfe\xff\xff"), true, 1, 0, true},
+	{"a loop", CODE("\x90\x90\x75\xfd\xc3"), CODE(""), true, 1, 0, true},
+	{"not code", CODE("\x90\x06\xc3"), CODE(""), false, 0, 0, false},
+	{"cut off", CODE("\x90\xe9\0"), CODE(""), false, 0, 0, false},
+	{"empty", CODE(""), CODE(""), false, 0, 0, false},
+};
+
+static void test_ends(void)
+{
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		const struct func_code part[] = {
+			{100, ends[i].len, (const uint8_t *)ends[i].code},
+			{500, ends[i].cold_len, (const uint8_t *)ends[i].cold}};
+		struct func_exits e;
+		bool known = func_exits_find(part, 1 + !!ends[i].cold_len, 1, &e);
+
+		CHECK(known == ends[i].known, "%s", ends[i].cause);
+		CHECK(!known || (e.returns == ends[i].returns && e.jumps == ends[i].jumps &&
+				 e.restarts == ends[i].restarts),
+		      "%s: %u, %u, %d", ends[i].cause, e.returns, e.jumps, e.restarts);
+	}
+}
+
+static void test_many_ends(void)
+{
+	static uint8_t code[FUNC_EXITS_MAX + 1];
+	const struct func_code part = {100, sizeof(code), code};
+	struct func_exits e;
+
+	memset(code, 0xc3, sizeof(code));
+	CHECK(!func_exits_find(&part, 1, 0, &e));
+}
+
+#else
+static void test_places(void)
+{
+}
+static void test_ends(void)
+{
+}
+static void test_many_ends(void)
+{
+}
+#endif
+
+struct found {
+	size_t cnt, by_return;
+	char name[64];
+};
+
+static bool count(void *ctx, const struct func_site *s)
+{
+	struct found *f = ctx;
+
+	f->cnt++;
+	f->by_return += s->by_return;
+	snprintf(f->name, sizeof(f->name), "%s", s->name);
+	return true;
+}
+
+static struct found find(int fd, const char *pattern, bool uretprobes)
+{
+	struct found f = {0};
+
+	func_find(fd, &pattern, 1, uretprobes, count, &f);
+	return f;
+}
+
+/* Functions of two names are found once, by the name asked for. */
+__attribute__((noinline, used)) void found_once(void)
+{
+	__asm__ volatile("");
+}
+void found_alias(void) __attribute__((alias("found_once"), used));
+
+static void test_files(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY), libc;
+	struct link_map *map = dlopen("libc.so.6", RTLD_LAZY);
+	struct found f = find(fd, "main", false);
+
+	CHECK(f.cnt == 1 && !strcmp(f.name, "main"));
+	f = find(fd, "*", true);
+	CHECK(f.cnt >= 2 && f.by_return == f.cnt);
+	f = find(fd, "found_*", false);
+	CHECK(f.cnt == 1, "%zu", f.cnt);
+	f = find(fd, "found_alias", false);
+	CHECK(f.cnt == 1 && !strcmp(f.name, "found_alias"), "%s", f.name);
+	f = find(fd, "mai", false);
+	CHECK(!f.cnt);
+	libc = map ? open(map->l_name, O_RDONLY) : -1;
+	CHECK(libc >= 0, "%s", strerror(errno));
+	f = find(libc, "malloc", false);
+	CHECK(f.cnt == 1 && !strcmp(f.name, "malloc"));
+	f = find(libc, "*", false);
+	CHECK(f.cnt == FUNC_MAX, "%zu", f.cnt);
+#if defined(__x86_64__)
+	CHECK(f.by_return < f.cnt / 20, "%zu of %zu", f.by_return, f.cnt);
+#endif
+	close(libc);
+	close(fd);
+}
+
+static void find_any(int fd)
+{
+	find(fd, "[a-z]*", false);
+}
+
+int main(void)
+{
+	test_places();
+	test_ends();
+	test_many_ends();
+	test_files();
+	each_damaged(find_any);
+	return failed;
+}
