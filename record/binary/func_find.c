@@ -252,10 +252,11 @@ static bool find_place(struct finder *f, const struct named *n)
 		s->step = true;
 		skip = s->below = 0;
 	}
-	if (s->by_return) { /* the return address must be on top of the stack */
+	if (s->by_return) {
 		s->exits = (struct func_exits){0};
+		if (s->below) /* the return address must be on top of the stack */
+			s->step = !uprobe_place(code, len, &skip);
 		s->below = 0;
-		s->step = !uprobe_place(code, len, &skip);
 	}
 	s->entry = offset + skip;
 	s->place.position = s->entry & 0xfff;

@@ -48,14 +48,14 @@ each() { awk '{printf "%.1f\n", $2 / $1}' "$1" | sort -n | awk '{v[NR] = $1} END
 rate() { awk '{print $1}' "$1" | sort -n | awk '{v[NR] = $1} END {print NR ? v[int((NR + 1) / 2)] : "-"}'; }
 ratio() { case "$1 $2" in *-*) echo - ;; *) calc "$1 / $2" ;; esac; }
 
-# probe NAME MODE TARGET PEER...
+# probe NAME MODE TARGET PEER...; its name in the table is $label if that is set
 probe() {
 	local name=$1 mode=$2 target=$3 i base ours peer; shift 3
 	rm -f "$T/base" "$T/ours" "$T/peer"; : >"$T/peer"
 	for ((i = 0; i < ROUNDS; i++)); do round "$mode" "$name" "$@"; done
 	base=$(rate "$T/base") ours=$(rate "$T/ours") peer=$(rate "$T/peer")
-	row "$name: BPF ns an event${1:+, beside $1}" "$(each "$T/ours")" "$(each "$T/peer")" "$(ratio "$(each "$T/ours")" "$(each "$T/peer")")" "$target"
-	row "$name: throughput kept, of $(calc "$base / $SECS" 0)/s" "$(ratio "$ours" "$base")" "$(ratio "$peer" "$base")" "$(ratio "$ours" "$peer")"
+	row "${label:-$name}: BPF ns an event${1:+, beside $1}" "$(each "$T/ours")" "$(each "$T/peer")" "$(ratio "$(each "$T/ours")" "$(each "$T/peer")")" "$target"
+	row "${label:-$name}: throughput kept, of $(calc "$base / $SECS" 0)/s" "$(ratio "$ours" "$base")" "$(ratio "$peer" "$base")" "$(ratio "$ours" "$peer")"
 }
 
 # longer PROBE CALL TARGET: ns that a call takes longer with the probe, and with empty programs on sys_enter and sys_exit instead
@@ -75,11 +75,11 @@ longer() {
 }
 # added FILE: ns that each call of $T/base takes longer in FILE
 added() { case "$(rate "$1")" in -) echo - ;; *) calc "1e9 * $SECS * (1 / $(rate "$1") - 1 / $(rate "$T/base"))" 0 ;; esac; }
-# function_cost NAME PROBE PEER...: what a call costs the program besides
+# function_cost NAME OPTIONS PEER...: of probe func, and what a call costs the program
 function_cost() {
-	local name=$1; shift
-	probe "$1" functions - "${@:2}"
-	row "$name: ns a call takes longer${2:+, beside $2}" "$(added "$T/ours")" "$(added "$T/peer")" "$(ratio "$(added "$T/ours")" "$(added "$T/peer")")" -
+	local label=$1
+	probe "func:$2$WORKLOAD/burden:burden_function" functions - "${@:3}"
+	row "$1: ns a call takes longer${3:+, beside $3}" "$(added "$T/ours")" "$(added "$T/peer")" "$(ratio "$(added "$T/ours")" "$(added "$T/peer")")"
 }
 head_row
 longer syscall getppid "<= 100 more"
@@ -93,8 +93,8 @@ probe bind binds - bindsnoop -p PID
 probe exec forks - execsnoop
 probe mem:step=0 faults "<= 200 a fault" perf record -q -e page-faults -c 97 -o "$T/perf.data" -p PID
 probe mem faults "<= 500 a fault"
-function_cost "func" func:burden:burden_function
-function_cost "func by uretprobe" func:uretprobe,burden:burden_function funclatency -p PID :burden_function
+function_cost func ""
+function_cost "func:uretprobe" uretprobe, funclatency "$(realpath "$WORKLOAD/burden"):burden_function"
 probe runq switches "<= 300 a switch" runqlat -p PID
 truncate -s 64M "$T/image"
 if disk=$(losetup -f --show "$T/image"); then probe block reads "<= 1500" biolatency; fi
