@@ -66,17 +66,20 @@ __noinline int func_count_unfinished(__u32 function, __u32 reason, __u64 ns)
 	return 0;
 }
 
-static __always_inline void func_send(__u32 function, __u64 ns)
+/* entry: ENTRY_UPROBE, or that of functions of the kernel. */
+static __always_inline void func_send(void *ctx, __u32 entry, __u32 function, __u64 ns)
 {
-	struct event_func *e = EVENT_BEGIN(func, ENTRY_UPROBE, bpf_get_current_pid_tgid());
-	struct scratch *s = scratch_of(ENTRY_UPROBE);
+	struct event_func *e = EVENT_BEGIN(func, entry, bpf_get_current_pid_tgid());
+	struct scratch *s = scratch_of(entry);
 	struct func_name *name;
 	long n;
 
 	if (!e)
 		return;
 	e->duration_ns = ns;
-	if (s) {
+	if (entry != ENTRY_UPROBE)
+		event_stacks(ctx, entry, e);
+	else if (s) {
 		s->sample.hdr.probe = 0;
 		s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
 		s->sample.user_stack = 0;
@@ -91,7 +94,7 @@ static __always_inline void func_send(__u32 function, __u64 ns)
 					      FUNC_BINARY_LEN, name->binary);
 		e->binary = n > 0 ? (n - 1) & (FUNC_BINARY_LEN - 1) : 0;
 	}
-	EVENT_SEND(func, e, ENTRY_UPROBE, e->function + e->binary);
+	EVENT_SEND(func, e, entry, e->function + e->binary);
 }
 
 /* ---- calls in progress */
@@ -109,23 +112,26 @@ static __always_inline struct func_thread *func_thread_of(__u32 tid)
 	return bpf_map_lookup_elem(&func_threads, &tid);
 }
 
-/* Removes the calls whose frames are below `frame`: they did not return. */
-static __always_inline void func_drop(struct func_thread *t, __u64 frame, __u32 reason, __u64 now)
+/* Removes the calls whose frames are below `frame`, by which they did not return; `kernel`: only
+ * of the same stack, as interrupts have others. */
+static __always_inline void func_drop(struct func_thread *t, __u64 frame, __u32 reason, __u64 now,
+				      bool kernel)
 {
 	for (int i = 0; i < FUNC_DEPTH && t->depth; i++) {
 		struct func_call *c = CALL_AT(t, t->depth - 1);
 
-		if (c->frame >= frame)
+		if (c->frame >= frame || (kernel && (c->frame ^ frame) >= FUNC_KERNEL_STACK))
 			break;
 		func_count_unfinished(c->function, reason, now - c->begin_ns);
 		t->depth--;
 	}
 }
 
-static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie)
+static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, bool kernel)
 {
 	__u64 id = bpf_get_current_pid_tgid(), frame = regs->sp + FUNC_COOKIE_BELOW(cookie), depth;
 	__u32 function = FUNC_COOKIE_NUMBER(cookie);
+	__u32 most = cookie & FUNC_SHARES_FRAME && !kernel ? FUNC_RETPROBES : FUNC_DEPTH;
 	struct func_thread *t;
 	struct func_call *c;
 	bool shares;
@@ -133,7 +139,7 @@ static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie)
 	keep_task_stack();
 	if (!enabled || !is_recorded(id >> 32))
 		return 0;
-	t = func_thread_of(id);
+	t = func_thread_of((__u32)id | (kernel ? FUNC_KERNEL : 0));
 	if (!t) {
 		loss_count(LOSS_PENDING);
 		return 0;
@@ -141,9 +147,9 @@ static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie)
 	/* A call in the same frame is over as well, unless it ended in this one. */
 	c = CALL_AT(t, t->depth - 1);
 	shares = cookie & FUNC_SHARES_FRAME && c->function != function;
-	func_drop(t, frame + !shares, FUNC_SKIPPED, bpf_ktime_get_ns());
+	func_drop(t, frame + !shares, FUNC_SKIPPED, bpf_ktime_get_ns(), kernel);
 	depth = t->depth;
-	if (depth >= (cookie & FUNC_SHARES_FRAME ? FUNC_RETPROBES : FUNC_DEPTH))
+	if (depth >= most)
 		return func_count_unfinished(function, FUNC_DEEP, 0);
 	if (!depth)
 		bpf_get_current_comm(t->comm, sizeof(t->comm));
@@ -156,17 +162,18 @@ static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie)
 }
 
 /* function < 0: not known. */
-static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, __s64 function)
+static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, __s64 function,
+				      bool kernel)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns(), ns;
-	__u32 tid = id;
-	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &tid);
+	__u32 key = (__u32)id | (kernel ? FUNC_KERNEL : 0);
+	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &key);
 	struct func_call *c;
 
 	keep_task_stack();
 	if (!t || !t->depth || !enabled)
 		return 0;
-	func_drop(t, frame, FUNC_SKIPPED, now);
+	func_drop(t, frame, FUNC_SKIPPED, now, kernel);
 	if (!t->depth)
 		return 0;
 	c = CALL_AT(t, t->depth - 1);
@@ -176,7 +183,7 @@ static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, _
 	ns = now - c->begin_ns;
 	func_count(c->function, ns);
 	if (ns >= func_min_ns)
-		func_send(c->function, ns);
+		func_send(regs, kernel ? ENTRY_TRACEPOINT : ENTRY_UPROBE, c->function, ns);
 	return 0;
 }
 
@@ -192,20 +199,20 @@ static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, _
 SEC("?uprobe")
 int func_entries(struct arch_ctx_regs *regs)
 {
-	return func_enter(regs, bpf_get_attach_cookie(regs));
+	return func_enter(regs, bpf_get_attach_cookie(regs), false);
 }
 
 SEC("?uretprobe")
 int func_returns(struct arch_ctx_regs *regs)
 {
 	return func_leave(regs, regs->sp - FUNC_RETURN_SZ,
-			  FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)));
+			  FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), false);
 }
 
 SEC("?uprobe")
 int func_exits(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)));
+	return func_leave(regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), false);
 }
 
 /* ---- a link per place */
@@ -219,39 +226,78 @@ int func_entry(struct arch_ctx_regs *regs)
 	keep_task_stack();
 	bpf_probe_read_user(place.code, sizeof(place.code), (void *)regs->ip + FUNC_CODE_AT);
 	cookie = bpf_map_lookup_elem(&func_places, &place);
-	return cookie ? func_enter(regs, *cookie) : 0;
+	return cookie ? func_enter(regs, *cookie, false) : 0;
 }
 
 SEC("?uretprobe")
 int func_return(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp - FUNC_RETURN_SZ, -1);
+	return func_leave(regs, regs->sp - FUNC_RETURN_SZ, -1, false);
 }
 
 SEC("?uprobe")
 int func_exit(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp, -1);
+	return func_leave(regs, regs->sp, -1, false);
+}
+
+/* ---- functions of the kernel */
+
+/*
+ * The address of the probed instruction: regs->ip is behind its breakpoint on x86. Functions that
+ * begin with endbr64 are probed behind that.
+ */
+static __always_inline __u32 *func_kernel_cookie(__u64 ip)
+{
+	struct func_place place = {};
+	__u32 *cookie;
+
+#if defined(__TARGET_ARCH_x86)
+	ip--;
+#endif
+	place.position = ip;
+	cookie = bpf_map_lookup_elem(&func_places, &place);
+	if (cookie)
+		return cookie;
+	place.position = ip - 4;
+	return bpf_map_lookup_elem(&func_places, &place);
+}
+
+SEC("?kprobe")
+int func_kernel_entry(struct arch_ctx_regs *regs)
+{
+	__u32 *cookie = func_kernel_cookie(regs->ip);
+
+	return cookie ? func_enter(regs, *cookie, true) : 0;
+}
+
+SEC("?kretprobe")
+int func_kernel_return(struct arch_ctx_regs *regs)
+{
+	return func_leave(regs, regs->sp - FUNC_RETURN_SZ, -1, true);
 }
 
 /* ---- ends of threads */
 
-static __always_inline int func_forget(__u32 tid, __u32 reason)
+static __always_inline int func_forget(__u32 key, __u32 reason)
 {
-	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &tid);
+	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &key);
 
 	if (!t)
 		return 0;
 	if (enabled)
-		func_drop(t, ~0ULL, reason, bpf_ktime_get_ns());
-	bpf_map_delete_elem(&func_threads, &tid);
+		func_drop(t, ~0ULL, reason, bpf_ktime_get_ns(), false);
+	bpf_map_delete_elem(&func_threads, &key);
 	return 0;
 }
 
 SEC("?tracepoint/sched/sched_process_exit")
 int func_thread_exit(void *ctx)
 {
-	return func_forget(bpf_get_current_pid_tgid(), FUNC_EXIT);
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	func_forget(tid | FUNC_KERNEL, FUNC_EXIT);
+	return func_forget(tid, FUNC_EXIT);
 }
 
 /* tracefs: events/sched/sched_process_exec/format */

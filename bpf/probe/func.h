@@ -44,8 +44,10 @@ enum func_reason {
 
 /* Calls in progress of a thread: map `func_threads`, by tid. The innermost is the last. Stacks grow
  * downwards, so that `frame` decreases from call to call. */
-#define FUNC_DEPTH 128	  /* a power of two */
-#define FUNC_RETPROBES 64 /* MAX_URETPROBE_DEPTH of the kernel: deeper calls have none */
+#define FUNC_DEPTH 128		/* a power of two */
+#define FUNC_RETPROBES 64	/* MAX_URETPROBE_DEPTH of the kernel: deeper calls have none */
+#define FUNC_KERNEL (1u << 31)	/* in the key: calls of functions of the kernel */
+#define FUNC_KERNEL_STACK 16384 /* its size and alignment */
 struct func_call {
 	__u64 frame; /* stack pointer at the entry */
 	__u64 begin_ns;
@@ -58,7 +60,8 @@ struct func_thread {
 };
 
 /* Identifies a place where the kernel passes no cookie: the position in its page, and the code
- * behind the probed instruction. Map `func_places`. */
+ * behind the probed instruction. Of a function of the kernel, position is its address. Map
+ * `func_places`. */
 #define FUNC_CODE_AT 4 /* the probed instruction may be replaced up to there */
 struct func_place {
 	__u64 code[2];

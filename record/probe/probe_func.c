@@ -2,7 +2,8 @@
 /*
  * Latency of functions (bpf/probe/func.bpf.c). Attaches uprobes to the functions that -e
  * func:BINARY:SYMBOL names, in every file of that name that a target maps, and beforehand in those
- * that programs still to be started would map. Calls in progress at the end are reported here.
+ * that programs still to be started would map; and kprobes to functions of the kernel. Calls in
+ * progress at the end are reported here.
  */
 #include <bpf/bpf.h>
 #include <ctype.h>
@@ -25,6 +26,7 @@
 #include "record/binary/read_functions.h"
 #include "record/host/uprobe_multi.h"
 #include "record/host/uprobes.h"
+#include "record/probe/func_kernel.h"
 #include "record/probe/hooks.h"
 #include "record/probe/metrics.h"
 #include "record/probe/probe.h"
@@ -69,9 +71,20 @@ static const char *operand_error(const char *word)
 	if (!colon || colon == word || !colon[1])
 		return "functions are named as BINARY:SYMBOL, as in libc:malloc or "
 		       "/usr/sbin/nginx:ngx_http_*";
-	if (!strncmp(word, "kernel:", 7))
-		return "functions of the kernel cannot be recorded yet; functions of programs can";
 	return NULL;
+}
+
+static bool is_kernel(const char *operand)
+{
+	return binary_len(operand) == 6 && !memcmp(operand, "kernel", 6);
+}
+
+static bool any_kernel(const struct record_opts *opts)
+{
+	for (unsigned i = 0; i < opts->operand_cnt; i++)
+		if (is_kernel(opts->operand[i]))
+			return true;
+	return false;
 }
 
 /* libc stands for libc.so.6 and libc-2.31.so too. */
@@ -96,7 +109,8 @@ static uint32_t operands_of(const struct probe_env *env, const char *path)
 	uint32_t set = 0;
 
 	for (unsigned i = 0; i < env->opts->operand_cnt; i++)
-		set |= is_named(env->opts->operand[i], path) ? 1u << i : 0;
+		if (!is_kernel(env->opts->operand[i]) && is_named(env->opts->operand[i], path))
+			set |= 1u << i;
 	return set;
 }
 
@@ -106,7 +120,10 @@ static void describe(const struct record_opts *opts, struct json_object *to)
 
 	for (unsigned i = 0; i < opts->operand_cnt; i++)
 		json_object_array_add(list, json_object_new_string(opts->operand[i]));
-	json_object_object_add(to, "functions", list);
+	if (opts->operand_cnt)
+		json_object_object_add(to, "functions", list);
+	else
+		json_object_put(list);
 }
 
 /* ---- attaching */
@@ -248,26 +265,35 @@ static void set_name(char *to, size_t sz, const char *name)
 			*to = '?';
 }
 
-static void add_function(struct attaching *a, const struct func_site *site)
+/* Gives a function the next number. */
+static bool number_function(struct probe_env *env, const char *function, const char *binary,
+			    uint32_t *number)
 {
-	struct probe_env *env = a->env;
 	struct funcs *f = state(env);
-	uint32_t number = f->cnt, cookie = FUNC_COOKIE(number, site->below);
-	const char *base = strrchr(a->path, '/');
 	struct func_name *name;
 
-	if (number == FUNC_MAX) {
+	if (f->cnt == FUNC_MAX) {
 		loss__add(env->loss, "func", "function: too many", 1);
-		return;
+		return false;
 	}
-	if (site->by_return)
-		cookie |= FUNC_SHARES_FRAME;
+	*number = f->cnt++;
+	name = &f->names[*number];
+	set_name(name->function, sizeof(name->function), function);
+	set_name(name->binary, sizeof(name->binary), binary);
+	bpf_map_update_elem(bpf_map__fd(env->skel->maps.func_names), number, name, BPF_ANY);
+	return true;
+}
+
+static void add_function(struct attaching *a, const struct func_site *site)
+{
+	const char *base = strrchr(a->path, '/');
+	uint32_t number, cookie;
+
+	if (!number_function(a->env, site->name, base ? base + 1 : a->path, &number))
+		return;
+	cookie = FUNC_COOKIE(number, site->below) | (site->by_return ? FUNC_SHARES_FRAME : 0);
 	if (!tell_place(a, site, cookie))
 		return;
-	name = &f->names[f->cnt++];
-	set_name(name->function, sizeof(name->function), site->name);
-	set_name(name->binary, sizeof(name->binary), base ? base + 1 : a->path);
-	bpf_map_update_elem(bpf_map__fd(env->skel->maps.func_names), &number, name, BPF_ANY);
 	message_verbose("%s: %s at %#llx, %s%s", a->path, site->name,
 			(unsigned long long)site->entry,
 			site->by_return ? "uretprobe" : "return instructions",
@@ -486,6 +512,39 @@ static void attach_named(struct probe_env *env, const char *name, unsigned opera
 	}
 }
 
+/* ---- functions of the kernel */
+
+static bool name_kernel(struct probe_env *env, const char *function, uint32_t *cookie)
+{
+	uint32_t number;
+
+	if (!number_function(env, function, "[kernel]", &number))
+		return false;
+	*cookie = number | FUNC_SHARES_FRAME;
+	return true;
+}
+
+static int attach_kernel(struct probe_env *env, unsigned i)
+{
+	const char *symbol = symbol_of(env->opts->operand[i]);
+	char why[256] = "";
+	size_t left_out;
+	int err = func_kernel_attach(env, symbol, name_kernel, &left_out, why, sizeof(why));
+
+	state(env)->found[i] = !err;
+	if (err == -ENOENT) {
+		message_error("func: no function of the kernel is called '%s'", symbol);
+		return -PROBE_NOT_THERE;
+	}
+	if (err)
+		message_error("func: functions of the kernel cannot be recorded: %s", why);
+	else if (left_out)
+		message_warn("func: %zu of the kernel's functions '%s' are not recorded: they "
+			     "cannot be probed, or are too many",
+			     left_out, symbol);
+	return err;
+}
+
 static int attach_operand(struct probe_env *env, unsigned i)
 {
 	const struct target_spec *to = &env->opts->target;
@@ -493,6 +552,8 @@ static int attach_operand(struct probe_env *env, unsigned i)
 	char name[PATH_MAX];
 	int err;
 
+	if (is_kernel(operand))
+		return attach_kernel(env, i);
 	snprintf(name, sizeof(name), "%.*s", (int)binary_len(operand), operand);
 	if (strchr(name, '/')) {
 		err = attach_path(env, name, operands_of(env, name));
@@ -559,8 +620,10 @@ static const struct hook hooks[] = {
 };
 
 static const struct variant variants[] = {
-	{"multi", "uprobes, one link for many", multi_possible, hooks},
-	{"each", "uprobes, one link for each", each_possible, hooks},
+	{"multi", "uprobes, one link for many (functions of the kernel: kprobes)", multi_possible,
+	 hooks},
+	{"each", "uprobes, one link for each (functions of the kernel: kprobes)", each_possible,
+	 hooks},
 	{0},
 };
 
@@ -612,7 +675,7 @@ static const struct series series[] = {
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
-	bool multi = is_multi(env);
+	bool multi = is_multi(env), kernel = any_kernel(env->opts);
 	int err;
 
 	state(env)->names = calloc(FUNC_MAX, sizeof(struct func_name));
@@ -628,9 +691,13 @@ static int prepare(struct probe_env *env)
 		bpf_program__set_autoload(skel->progs.func_return, true);
 		bpf_program__set_autoload(skel->progs.func_exit, true);
 	}
+	if (kernel)
+		func_kernel_prepare(env);
 	err = bpf_map__set_max_entries(skel->maps.func_threads, THREADS);
 	err = err ?: bpf_map__set_max_entries(skel->maps.func_names, FUNC_MAX);
-	return err ?: bpf_map__set_max_entries(skel->maps.func_places, multi ? 1 : FUNC_MAX);
+	return err
+		       ?: bpf_map__set_max_entries(skel->maps.func_places,
+						   multi && !kernel ? 1 : FUNC_MAX);
 }
 
 /* ---- calls in progress at the end */
@@ -683,7 +750,8 @@ const struct probe probe_func_entry = {
 	.series = series,
 	.options = options,
 	.operand = "BINARY:SYMBOL",
-	.operand_doc = "functions of a program or library, by its path or name; SYMBOL may have "
+	.operand_doc = "functions of a program or library, by its path or name, or of the "
+		       "kernel (kernel:SYMBOL); SYMBOL may have "
 		       "wildcards; several may be given",
 	.operand_error = operand_error,
 	.describe = describe,

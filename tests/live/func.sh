@@ -81,7 +81,8 @@ refused "no such name" 2 "no target maps a file 'none-such'" -e func:none-such:f
 refused "not mapped" 2 "no target maps a file 'funcs'" -e func:funcs:f -p $$
 refused "nothing to record" 2 "func:BINARY:SYMBOL" -e func -- true
 refused "no symbol" 2 "BINARY:SYMBOL" -e func:libc: -- true
-refused "the kernel's" 2 "kernel" -e func:kernel:do_exit -- true
+refused "no such function of the kernel" 2 "no function of the kernel is called 'none_such'" -e func:kernel:none_such -- true
+[ -e /sys/bus/event_source/devices/kprobe ] || refused "the kernel's" 4 "kernel has no kprobes" -e func:kernel:do_exit -- true
 
 # ---- libbpf-tools' funclatency, which has a uretprobe
 peers=''

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Attaches kprobes to functions of the kernel, for the probe func. */
+#ifndef RECORD_FUNC_KERNEL_H
+#define RECORD_FUNC_KERNEL_H
+
+#include "record/probe/probe.h"
+
+enum { FUNC_KERNEL_MAX = 256 }; /* functions: each is attached alone, which takes milliseconds */
+
+/* Call before loading. */
+void func_kernel_prepare(struct probe_env *env);
+/*
+ * Attaches to each function that the pattern matches and that can be probed. `name` is called
+ * before for the cookie of a function. -ENOENT: no function is called so; -EOPNOTSUPP: the kernel
+ * has no kprobes or none of these can be probed, with the reason in one line. *left_out: functions
+ * that could not be attached or were too many.
+ */
+int func_kernel_attach(struct probe_env *env, const char *pattern,
+		       bool (*name)(struct probe_env *env, const char *function, uint32_t *cookie),
+		       size_t *left_out, char *why, size_t why_sz);
+
+#endif
