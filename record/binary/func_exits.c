@@ -47,12 +47,25 @@ static int64_t relative(const uint8_t *p, size_t len, size_t sz)
 	return far;
 }
 
+static void note_beyond(struct func_exits *to, uint64_t address)
+{
+	for (uint32_t i = 0; i < to->beyond_cnt; i++)
+		if (to->beyond[i] == address)
+			return;
+	if (to->beyond_cnt < FUNC_BEYOND_MAX)
+		to->beyond[to->beyond_cnt++] = address;
+}
+
 static bool jump(struct scan *s, uint64_t address, uint64_t to, bool always)
 {
 	if (to > s->part[0].address && to - s->part[0].address <= s->skip)
 		s->to->restarts = true;
-	if (!always || (is_inside(s, to) && to != s->part[0].address))
+	if (is_inside(s, to) && (!always || to != s->part[0].address))
 		return true;
+	if (!always) {
+		note_beyond(s->to, to);
+		return true;
+	}
 	return add(s, address, false);
 }
 
@@ -127,7 +140,28 @@ bool func_exits_find(const struct func_code *part, size_t cnt, uint64_t skip, st
 	return ok && part[0].size;
 }
 
+size_t func_exits_block(const uint8_t *code, size_t len)
+{
+	for (size_t at = 0, n; at < len; at += n) {
+		const uint8_t *p = code + at;
+
+		n = x86_insn_len(p, len - at);
+		if (!n)
+			return 0;
+		if (p[0] == 0xc3 || p[0] == 0xc2 || p[0] == 0xeb || p[0] == 0xe9 || p[0] == 0xf4 ||
+		    p[0] == 0xcc || (n == 2 && p[0] == 0x0f && p[1] == 0x0b) ||
+		    (n >= 2 && p[0] == 0xff && (p[1] >> 3 & 7) == 4))
+			return at + n;
+	}
+	return 0;
+}
+
 #else
+
+size_t func_exits_block(const uint8_t *code, size_t len)
+{
+	return 0;
+}
 
 bool func_exits_find(const struct func_code *part, size_t cnt, uint64_t skip, struct func_exits *to)
 {

@@ -13,11 +13,14 @@ struct func_code {
 	const uint8_t *bytes;
 };
 
-enum { FUNC_EXITS_MAX = 256 };
+enum { FUNC_EXITS_MAX = 256, FUNC_BEYOND_MAX = 16 };
 
 struct func_exits {
 	uint64_t at[FUNC_EXITS_MAX]; /* addresses: of returns, then of jumps */
 	uint32_t returns, jumps;
+	/* Where conditional jumps lead out of all parts: to further parts, or other functions. */
+	uint64_t beyond[FUNC_BEYOND_MAX];
+	uint32_t beyond_cnt;
 	bool restarts; /* a jump leads to the instructions up to `skip`, but not to the first */
 };
 
@@ -28,5 +31,10 @@ struct func_exits {
  */
 bool func_exits_find(const struct func_code *part, size_t cnt, uint64_t skip,
 		     struct func_exits *to);
+
+/* Returns the size of the code up to its first unconditional jump, return or trap; 0: not
+ * understood.
+ */
+size_t func_exits_block(const uint8_t *code, size_t len);
 
 #endif

@@ -20,7 +20,9 @@ enum {
 	NAMES_MAX = 16 * FUNC_MAX, /* found, with aliases */
 	COLD_MAX = 64 << 10,
 	CODE_MAX_SZ = 1 << 20,
-	PARTS_MAX = 4,
+	PARTS_MAX = 16,
+	BLOCK_MAX_SZ = 4096,
+	STARTS_MAX = 1 << 20,
 };
 
 struct named {
@@ -42,6 +44,8 @@ struct finder {
 	size_t pattern_cnt;
 	bool uretprobes;
 	struct list found, cold;
+	uint64_t *starts; /* of all functions */
+	size_t start_cnt, start_cap;
 	struct func_site site; /* large */
 };
 
@@ -81,6 +85,33 @@ static void keep(struct list *l, const Elf64_Sym *sym, const char *name, uint32_
 	l->cnt += !!more->name;
 }
 
+static void keep_start(struct finder *f, uint64_t address)
+{
+	size_t cap = f->start_cap ? 2 * f->start_cap : 1024;
+	uint64_t *more = f->start_cnt < f->start_cap ? f->starts
+			 : cap > STARTS_MAX	     ? NULL
+						     : realloc(f->starts, cap * sizeof(*more));
+
+	if (!more)
+		return;
+	f->start_cap = f->start_cnt < f->start_cap ? f->start_cap : cap;
+	f->starts = more;
+	f->starts[f->start_cnt++] = address;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_start(const struct finder *f, uint64_t address)
+{
+	return f->start_cnt &&
+	       bsearch(&address, f->starts, f->start_cnt, sizeof(address), by_number);
+}
+
 static bool has_wildcards(const char *pattern)
 {
 	return strpbrk(pattern, "*?[\\");
@@ -92,6 +123,7 @@ static void match(struct finder *f, const Elf64_Sym *sym, const char *name)
 		keep(&f->cold, sym, name, 0, false);
 		return;
 	}
+	keep_start(f, sym->st_value);
 	for (size_t i = 0; i < f->pattern_cnt; i++) {
 		bool exact = !has_wildcards(f->patterns[i]);
 
@@ -206,6 +238,32 @@ static bool is_part(const struct named *cold, const char *name)
 	return !strncmp(cold->name, name, len) && !strncmp(cold->name + len, ".cold", 5);
 }
 
+/* Stripped files do not tell where the cold part of a function is: it is the code that conditional
+ * jumps lead to and where no function begins. Returns whether there is more of it. */
+static bool add_blocks(struct finder *f, const struct func_exits *e, struct func_code *part,
+		       size_t *cnt)
+{
+	size_t before = *cnt;
+
+	for (uint32_t i = 0; i < e->beyond_cnt && *cnt < PARTS_MAX; i++) {
+		struct named n = {.address = e->beyond[i], .size = BLOCK_MAX_SZ};
+		struct func_code *c = &part[*cnt];
+
+		if (is_start(f, n.address))
+			continue;
+		while (n.size && !read_code(f, &n, c)) /* it may be the last of the file */
+			n.size /= 2;
+		if (!n.size)
+			continue;
+		c->size = func_exits_block(c->bytes, c->size);
+		if (c->size)
+			++*cnt;
+		else
+			free((void *)c->bytes);
+	}
+	return *cnt > before;
+}
+
 /* Finds the exits of a function that is probed `skip` bytes behind its start. */
 static bool find_exits(struct finder *f, const struct named *n, struct func_exits *to,
 		       uint64_t skip)
@@ -218,7 +276,9 @@ static bool find_exits(struct finder *f, const struct named *n, struct func_exit
 	for (size_t i = 0; i < f->cold.cnt && cnt && cnt < PARTS_MAX; i++)
 		if (is_part(&f->cold.item[i], n->name))
 			cnt += read_code(f, &f->cold.item[i], &part[cnt]);
-	ok = ok && func_exits_find(part, cnt, skip, to);
+	do
+		ok = ok && func_exits_find(part, cnt, skip, to);
+	while (ok && add_blocks(f, to, part, &cnt));
 	drop_code(part, cnt);
 	for (uint32_t i = 0; ok && i < to->returns + to->jumps; i++) {
 		ok = tls_file_offset(f->elf, to->at[i], &offset);
@@ -283,6 +343,8 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, bool uretprobe
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (f->elf && gelf_getclass(f->elf) == ELFCLASS64)
 		read_tables(f);
+	if (f->start_cnt)
+		qsort(f->starts, f->start_cnt, sizeof(*f->starts), by_number);
 	if (f->found.cnt)
 		qsort(f->found.item, f->found.cnt, sizeof(*f->found.item), by_address);
 	for (size_t i = 0; i < f->found.cnt; i++) {
@@ -302,6 +364,7 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, bool uretprobe
 	left_out += f->found.left_out;
 	list_fini(&f->found);
 	list_fini(&f->cold);
+	free(f->starts);
 	elf_end(f->elf);
 	free(f);
 	return left_out;

@@ -65,6 +65,19 @@ if cc -O1 -o "$T/stay" "$T/stay.c" 2>/dev/null; then
 	is "a call in progress" "$("$OBANA" show func-unfinished "$T/stay.obz" --csv | tail -n +2 | cut -d, -f1,3- | tr -d '"')" "1,still running,stay,stay,stay"
 fi
 
+# ---- a thousand functions of a stripped program: as uretprobes see them
+if python=$(command -v python3); then
+	cp "$(realpath "$python")" "$T/python"
+	for way in instructions uretprobe; do
+		[ $way = uretprobe ] && option=uretprobe, || option=
+		PYTHONHASHSEED=0 "$OBREC" -q -e "func:$option$T/python:Py*" -o "$T/$way.obz" -- "$T/python" -I -S -B -c 'import json; print(len(json.dumps(list(range(100)))))' >"$T/printed"
+		is "python3, by $way" "$(<"$T/printed")" 390
+		"$OBANA" show func "$T/$way.obz" --csv --limit 5000 | cut -d, -f1,7,8 | LC_ALL=C sort >"$T/$way"
+	done
+	within "functions called" "$(wc -l <"$T/uretprobe")" 100 1100
+	diff "$T/instructions" "$T/uretprobe" || fail "python3: calls by return instructions, by uretprobe"
+fi
+
 # ---- what cannot be
 refused() { # WHAT STATUS PATTERN ARG...
 	local what=$1 wanted=$2 pattern=$3

@@ -116,6 +116,19 @@ static void test_ends(void)
 	}
 }
 
+static void test_blocks(void)
+{
+	static const uint8_t code[] = "\x90\x74\x05\xe8\xc3\0\0\0\x0f\x0b\xc3";
+	static const uint8_t jump[] = "\x90\xff\xe0\xc3", open[] = "\x90\x90";
+	const struct func_code part = {100, 7, (const uint8_t *)"\x0f\x84\0\1\0\0\xc3"};
+	struct func_exits e;
+
+	CHECK(func_exits_block(code, sizeof(code) - 1) == 10);
+	CHECK(func_exits_block(jump, sizeof(jump) - 1) == 3);
+	CHECK(!func_exits_block(open, sizeof(open) - 1));
+	CHECK(func_exits_find(&part, 1, 0, &e) && e.beyond_cnt == 1 && e.beyond[0] == 362);
+}
+
 static void test_many_ends(void)
 {
 	static uint8_t code[FUNC_EXITS_MAX + 1];
@@ -131,6 +144,9 @@ static void test_places(void)
 {
 }
 static void test_ends(void)
+{
+}
+static void test_blocks(void)
 {
 }
 static void test_many_ends(void)
@@ -205,6 +221,7 @@ int main(void)
 {
 	test_places();
 	test_ends();
+	test_blocks();
 	test_many_ends();
 	test_files();
 	each_damaged(find_any);
