@@ -66,8 +66,8 @@ if cc -O1 -o "$T/stay" "$T/stay.c" 2>/dev/null; then
 fi
 
 # ---- a thousand functions of a stripped program: as uretprobes see them
-if python=$(command -v python3); then
-	cp "$(realpath "$python")" "$T/python"
+if [ -x /usr/bin/python3 ] && ! ldd /usr/bin/python3 | grep -q libpython; then
+	cp "$(realpath /usr/bin/python3)" "$T/python"
 	for way in instructions uretprobe; do
 		[ $way = uretprobe ] && option=uretprobe, || option=
 		PYTHONHASHSEED=0 "$OBREC" -q -e "func:$option$T/python:Py*" -o "$T/$way.obz" -- "$T/python" -I -S -B -c 'import json; print(len(json.dumps(list(range(100)))))' >"$T/printed"
