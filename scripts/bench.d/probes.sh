@@ -21,7 +21,7 @@ run() { echo >&$go; exec {go}>&-; wait "$load"; count=$(<"$T/count"); }
 
 # round MODE PROBE PEER...: adds to the files base, ours and peer ("count ns"); the peer's arguments have PID for the load's pid
 round() {
-	local mode=$1 probe=$2 p; shift 2
+	local mode=$1 probe=$2 p i; shift 2
 	load "$mode"; run; echo "$count 0" >>"$T/base"
 	load "$mode"
 	recording --stats -e "$probe" -p "$load" --debuginfo none -o "$T/p.obz"
