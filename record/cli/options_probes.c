@@ -78,21 +78,25 @@ static int set_operand(struct probe_list *list, size_t i, const char *word, size
 {
 	struct record_opts *opts = list->opts;
 	const char *why = NULL;
-	char *operand;
 
 	if (!probes[i]->operand || !memchr(word, ':', len))
 		return -ENOENT;
-	operand = strndup(word, len);
-	if (!operand || opts->operand_cnt == RECORD_OPERANDS)
+	if (opts->operand_cnt == RECORD_OPERANDS) {
 		why = "too many";
-	else
+	} else if (len >= RECORD_OPERAND_LEN) {
+		why = "too long";
+	} else {
+		char *operand = opts->operand[opts->operand_cnt];
+
+		memcpy(operand, word, len);
+		operand[len] = 0;
 		why = probes[i]->operand_error(operand);
+	}
 	if (!why) {
-		opts->operand[opts->operand_cnt++] = operand; /* until the end */
+		opts->operand_cnt++;
 		return 0;
 	}
 	snprintf(list->why, sizeof(list->why), "'%.*s': %s", (int)len, word, why);
-	free(operand);
 	return -EINVAL;
 }
 

@@ -10,18 +10,23 @@
 #include "record/process/process.h"
 #include "record/symbols/debuginfo.h"
 
-enum { RECORD_MAX_PROBES = 64, RECORD_PROBE_OPTIONS = 8, RECORD_OPERANDS = 16 };
+enum {
+	RECORD_MAX_PROBES = 64,
+	RECORD_PROBE_OPTIONS = 8,
+	RECORD_OPERANDS = 16,
+	RECORD_OPERAND_LEN = 512
+};
 struct attach_plan;
 
 struct record_opts {
 	struct target_spec target;
-	uint64_t probes;	   /* bit i: probe i of format/probes.def */
-	uint64_t required;	   /* the subset named by the user: an error if unavailable */
-	uint64_t duration_ns;	   /* 0: unlimited */
-	uint64_t interval_ns;	   /* aggregate identical samples per interval; 0: keep each
-				    * sample's time */
-	bool bound_mem; /* max_mem was given: stop when it is reached */
-	uint64_t max_mem; /* bytes of unwind rows, rings and tables; 0: default */
+	uint64_t probes;      /* bit i: probe i of format/probes.def */
+	uint64_t required;    /* the subset named by the user: an error if unavailable */
+	uint64_t duration_ns; /* 0: unlimited */
+	uint64_t interval_ns; /* aggregate identical samples per interval; 0: keep each
+			       * sample's time */
+	bool bound_mem;	      /* max_mem was given: stop when it is reached */
+	uint64_t max_mem;     /* bytes of unwind rows, rings and tables; 0: default */
 	struct debuginfo_opts debuginfo;
 	/* --attach: 1 + number of the selected variant; 0: the best */
 	unsigned char attach[RECORD_MAX_PROBES];
@@ -29,7 +34,7 @@ struct record_opts {
 	uint64_t option[RECORD_MAX_PROBES][RECORD_PROBE_OPTIONS];
 	unsigned char options_given[RECORD_MAX_PROBES];
 	/* What the one probe with operands records: -e PROBE:OPERAND. */
-	const char *operand[RECORD_OPERANDS];
+	char operand[RECORD_OPERANDS][RECORD_OPERAND_LEN];
 	unsigned operand_cnt;
 	const struct attach_plan *plan; /* made earlier; NULL: session__new() makes it */
 	const char *btf;		/* --btf; NULL: the kernel's BTF, then the search path */
