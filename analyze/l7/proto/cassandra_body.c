@@ -79,7 +79,7 @@ static void name_prepared(struct cql_bodies *s, struct l7_parser *parser, struct
 
 	for (size_t i = 0; i < id.len && i < 8; i++)
 		snprintf(hex + i * 2, 3, "%02x", (unsigned char)id.p[i]);
-	m->target = name ? name->target : l7_text(parser, "prepared:%s", hex);
+	m->target = name ? name->target : l7_text(parser, "prepared:%s" NAMES_UNSEEN, hex);
 }
 
 static void on_execute(struct cql_bodies *s, struct l7_parser *parser, const struct cql_envelope *e,

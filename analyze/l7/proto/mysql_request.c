@@ -49,7 +49,7 @@ static void name_statement(struct mysql *s, struct l7_message *m, const struct m
 		m->target = (struct span){s->last_digest, s->last_digest_sz};
 	} else if (!c.cut) {
 		const uint8_t *b = (const uint8_t *)key.p;
-		int n = snprintf(s->target, sizeof(s->target), "stmt:%u",
+		int n = snprintf(s->target, sizeof(s->target), "stmt:%u" NAMES_UNSEEN,
 				 b[0] | b[1] << 8 | b[2] << 16 | (unsigned)b[3] << 24);
 
 		m->target = (struct span){s->target, n};

@@ -7,6 +7,8 @@
 #include "analyze/l7/engine/l7.h"
 
 enum { NAMES_MAX = 4096 };
+/* Behind the id of a statement in place of its text: it was prepared before the capture. */
+#define NAMES_UNSEEN " (PREPARE not seen)"
 
 struct name {
 	struct name *next;

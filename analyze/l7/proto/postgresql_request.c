@@ -17,7 +17,7 @@ static void set_sql(struct postgresql *s, struct span sql, bool cut)
 }
 
 static void set_named(struct postgresql *s, const struct name *name, const char *what,
-		      struct span key)
+		      const char *why, struct span key)
 {
 	int n;
 
@@ -31,8 +31,8 @@ static void set_named(struct postgresql *s, const struct name *name, const char 
 		memcpy(s->target, name->target.p, s->target_sz);
 		return;
 	}
-	n = snprintf(s->target, sizeof(s->target), "%s:%.*s", what,
-		     (int)(key.len < KEY_MAX ? key.len : KEY_MAX), key.p);
+	n = snprintf(s->target, sizeof(s->target), "%s:%.*s%s", what,
+		     (int)(key.len < KEY_MAX ? key.len : KEY_MAX), key.p, why);
 	s->target_sz = n;
 }
 
@@ -125,7 +125,7 @@ static void on_bind(struct postgresql *s, const struct pg_message *k)
 		return;
 	/* The SQL text is shown for the batch that contains its Parse. */
 	memcpy(sql, s->sql, sql_sz);
-	set_named(s, names_get(&s->statements, key), "stmt", key);
+	set_named(s, names_get(&s->statements, key), "stmt", NAMES_UNSEEN, key);
 	memcpy(s->sql, sql, sql_sz);
 	s->sql_sz = sql_sz;
 	names_put(&s->portals, portal, (struct span){s->method, s->method_sz},
@@ -165,7 +165,7 @@ static void on_execute(struct postgresql *s, struct l7_parser *parser, const str
 	char sql[SQL_SHOWN];
 
 	memcpy(sql, s->sql, sql_sz);
-	set_named(s, name, "portal", portal);
+	set_named(s, name, "portal", "", portal);
 	memcpy(s->sql, sql, sql_sz);
 	s->sql_sz = sql_sz;
 	s->batch.executes = true;
