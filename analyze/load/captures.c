@@ -12,8 +12,7 @@
 
 #include "format/text.h"
 
-#define BOOT_SLACK_NS 2000000000 /* the clock may be set between two archives */
-
+#define BOOT_SLACK_NS 2000000000  /* the clock may be set between two archives */
 #define DEBUG_MAX_SZ (4ULL << 30) /* per decompressed debug member */
 #define HASH_BLOCK_SZ (256u << 10)
 

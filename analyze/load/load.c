@@ -186,6 +186,8 @@ static int take_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt
 	r->load->captures->v[job->capture].budget.rows_left_out += cnt - allowed;
 	if (!allowed)
 		return 0;
+	if ((int)kind == REC_thread)
+		r->err = overlap__threads(r->load->overlap, job->capture, rows, allowed);
 	for (size_t i = 0; i < LOADER_CNT && !r->err; i++)
 		if (r->active[i] && lists(loaders[i]->streams, job->member->stream))
 			r->err = loaders[i]->rows(r->load, r->state[i], job->capture, kind, rows,

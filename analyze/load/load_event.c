@@ -172,15 +172,6 @@ static int add_event(struct load *l, struct event_load *e, const struct event_ma
 	return bulk_row(b);
 }
 
-static int add_threads(struct load *l, uint32_t capture, const struct rec_thread *v, size_t cnt)
-{
-	int err = 0;
-
-	for (size_t i = 0; l->overlap && i < cnt && !err; i++)
-		err = overlap__thread(l->overlap, capture, v[i].id, v[i].tid);
-	return err;
-}
-
 static int event_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
 		      const void *rows, size_t cnt)
 {
@@ -189,8 +180,6 @@ static int event_rows(struct load *l, void *state, uint32_t capture, enum rec_ki
 	struct event_map *m = &e->maps[(size_t)capture * REC_KIND_MAX + kind];
 	int err = 0;
 
-	if (kind == REC_thread)
-		return add_threads(l, capture, rows, cnt);
 	if (!info || strcmp(info->stream, REC_EVENT_STREAM))
 		return 0;
 	if (!m->found)
@@ -226,6 +215,7 @@ static void event_free(void *state)
 }
 
 const struct loader load_event_entry = {
+	/* identity: see overlap.h */
 	.streams = (const char *const[]){"identity", REC_EVENT_STREAM, NULL},
 	.tables = (const char *const[]){NULL},
 	.wanted = event_wanted,

@@ -116,9 +116,13 @@ static int put(struct table *t, const struct entry *e)
 	return 0;
 }
 
-int overlap__thread(struct overlap *o, uint32_t capture, uint32_t thread, uint32_t tid)
+int overlap__threads(struct overlap *o, uint32_t capture, const struct rec_thread *v, size_t cnt)
 {
-	return o ? put(&o->threads, &(struct entry){capture, {thread, 0}, tid}) : 0;
+	int err = 0;
+
+	for (size_t i = 0; o && i < cnt && !err; i++)
+		err = put(&o->threads, &(struct entry){capture, {v[i].id, 0}, v[i].tid});
+	return err;
 }
 
 bool overlap__counts(struct overlap *o, uint32_t capture, uint32_t kind, uint32_t thread,

@@ -18,8 +18,8 @@ struct overlap;
 int overlap__new(struct overlap **o, const struct captures *captures);
 void overlap__free(struct overlap *o);
 
-/* The thread with this id of an archive, before the rows that refer to it. 0 or -ENOMEM. */
-int overlap__thread(struct overlap *o, uint32_t capture, uint32_t thread, uint32_t tid);
+/* Threads of an archive, before the rows that refer to them. 0 or -ENOMEM. */
+int overlap__threads(struct overlap *o, uint32_t capture, const struct rec_thread *v, size_t cnt);
 
 /*
  * Whether a row counts; it stands for `count`. kind: a number of what it is, the same in all

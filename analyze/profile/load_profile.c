@@ -577,11 +577,6 @@ static int profile_rows(struct load *l, void *state, uint32_t capture, enum rec_
 		case REC_stack:
 			err = define_stack(l, state, capture, row);
 			break;
-		case REC_thread:
-			err = overlap__thread(l->overlap, capture,
-					      ((const struct rec_thread *)row)->id,
-					      ((const struct rec_thread *)row)->tid);
-			break;
 		case REC_sample:
 			return add_samples(l, state, capture, rows, cnt);
 		default:

@@ -147,8 +147,8 @@ static void put_overlap(const struct report *r)
 		uint64_t cnt = overlap__left_out(r->a->load.overlap, i);
 
 		strbuf_addf(&b,
-			    "%s samples and events of %s are of threads that an archive before it "
-			    "has at the same time: they are not counted again",
+			    "%s samples and events of %s are not counted: an archive given before "
+			    "it has these threads at the same time",
 			    format_count(buf, cnt), c->v[i].path);
 		if (cnt)
 			fact(r, "Twice", b.p ? b.p : "");

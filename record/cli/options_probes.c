@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Selection of probes, their options and their attach variants. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/text.h"
