@@ -125,7 +125,7 @@ static uint32_t choose_kind(const struct load *l)
 
 static char *sql_of(const struct opts *o, const struct section *s, const struct named_kind *kind)
 {
-	char *sql = section_sql(s, kind), *all = NULL;
+	char *sql = section_sql(s, kind, o->interval_ns), *all = NULL;
 
 	if (sql && !o->where)
 		return sql;
@@ -145,7 +145,7 @@ static int prepare(const struct opts *o, struct analysis *a, const struct sectio
 	if (sql && o->where)
 		err = store__tables_of(a->store, sql, &l->wanted);
 	else if (sql)
-		err = section_prepare(s, l);
+		err = section_prepare(s, l, o->interval_ns);
 	if (sql && section_of_kind(s))
 		l->opts.weights = true;
 	free(sql);
@@ -198,7 +198,7 @@ static int run_on(struct opts *o, const char *name, char *const *archives, size_
 		message_error("show: no archive given; see obana show --help");
 		return EXIT_USAGE;
 	}
-	if (o->interval_ns && !strstr(s->sql, ":interval")) {
+	if (o->interval_ns && !strstr(s->sql, "$START")) {
 		message_error("show: --interval: section '%s' has none", s->name);
 		return EXIT_USAGE;
 	}

@@ -8,6 +8,7 @@
 #include "analyze/base/index.h"
 #include "analyze/base/load_budget.h"
 #include "analyze/base/strings.h"
+#include "analyze/load/cell_totals.h"
 #include "analyze/store/bulk.h"
 #include "format/record.h"
 #include "format/text.h"
@@ -15,13 +16,6 @@
 /* A series of an archive, by (capture, id). Names are in l->strings. */
 struct series {
 	uint32_t capture, id, probe, name;
-};
-
-/* Cells of a series with the same key and range. */
-struct total {
-	uint32_t capture, probe, name, key; /* strings */
-	uint64_t low, high;		    /* high 0: a counter */
-	uint64_t count, sum;
 };
 
 enum { SERIES_MAX = 1 << 16 }; /* cells of further series are named series-N */
@@ -32,10 +26,9 @@ struct cell_load {
 	size_t cnt, cap;
 	uint64_t (*spans)[2];
 	struct bulk series, counter, histogram;
-	bool adds_up; /* the tables of totals are wanted */
-	struct index total_index;
-	struct total *totals;
-	size_t total_cnt, total_cap;
+	bool counters, histograms; /* are wanted */
+	struct cell_totals *totals;
+	bool adds_up; /* any of the totals is wanted */
 };
 
 static bool series_equal(const void *owner, uint32_t i, const void *key)
@@ -67,7 +60,11 @@ static int cell_begin(struct load *l, void **state)
 	c->spans = calloc(l->captures->cnt + 1, sizeof(*c->spans));
 	if (!c->spans)
 		return -ENOMEM;
-	c->adds_up = load__wants(l, "histogram_total") || load__wants(l, "counter_total");
+	if (cell_totals__new(&c->totals, l))
+		return -ENOMEM;
+	c->adds_up = cell_totals__any(c->totals);
+	c->counters = load__wants(l, "counter");
+	c->histograms = load__wants(l, "histogram");
 	for (size_t i = 0; i < l->captures->cnt; i++)
 		load__span(l, i, c->spans[i]);
 	err = bulk_open(&c->series, l->store, "INSERT INTO series VALUES(?,?,?,?,?,?)");
@@ -108,95 +105,50 @@ static int add_series(struct load *l, struct cell_load *c, uint32_t capture,
 	return bulk_row(&c->series);
 }
 
-static bool total_equal(const void *owner, uint32_t i, const void *key)
+/* The row in the table of cells. `series` NULL: its definition was lost. */
+static int put_cell(struct load *l, struct bulk *b, uint32_t capture, const struct series *series,
+		    const struct rec_cell *r, const struct cell_total *cell)
 {
-	const struct total *a = &((const struct cell_load *)owner)->totals[i], *b = key;
+	char lost[32];
 
-	return a->capture == b->capture && a->probe == b->probe && a->name == b->name &&
-	       a->key == b->key && a->low == b->low && a->high == b->high;
-}
-
-static int add_total(struct cell_load *c, const struct total *t)
-{
-	uint64_t hash = hash_mix(hash_mix((uint64_t)t->capture << 32 | t->key) ^
-				 ((uint64_t)t->probe << 32 | t->name)) ^
-			hash_mix(t->low + t->high);
-	uint32_t i;
-
-	if (index_find(&c->total_index, total_equal, c, hash, t, &i)) {
-		c->totals[i].count += t->count;
-		c->totals[i].sum += t->sum;
-		return 0;
+	snprintf(lost, sizeof(lost), "series-%u", r->series);
+	bulk_int(b, capture_id(capture));
+	bulk_text(b, series ? strings__get(l->strings, series->probe) : "");
+	bulk_text(b, series ? strings__get(l->strings, series->name) : lost);
+	bulk_span(b, budget_name(r->key));
+	bulk_int(b, cell->start_ns);
+	if (cell->high) {
+		bulk_int(b, cell->low);
+		bulk_int(b, cell->high);
 	}
-	if (array_reserve(&c->totals, &c->total_cap, c->total_cnt + 1) ||
-	    index_add(&c->total_index, hash, c->total_cnt))
-		return -ENOMEM;
-	c->totals[c->total_cnt++] = *t;
-	return 0;
-}
-
-static int write_totals(struct load *l, const struct cell_load *c)
-{
-	struct bulk counter = {0}, histogram = {0};
-	int err = bulk_open(&counter, l->store, "INSERT INTO counter_total VALUES(?,?,?,?,?,?)");
-
-	if (!err)
-		err = bulk_open(&histogram, l->store,
-				"INSERT INTO histogram_total VALUES(?,?,?,?,?,?,?,?)");
-	for (size_t i = 0; i < c->total_cnt && !err; i++) {
-		const struct total *t = &c->totals[i];
-		struct bulk *b = t->high ? &histogram : &counter;
-
-		bulk_int(b, capture_id(t->capture));
-		bulk_text(b, strings__get(l->strings, t->probe));
-		bulk_text(b, strings__get(l->strings, t->name));
-		bulk_text(b, strings__get(l->strings, t->key));
-		if (t->high) {
-			bulk_int(b, t->low);
-			bulk_int(b, t->high);
-		}
-		bulk_int(b, t->count);
-		bulk_int(b, t->sum);
-		err = bulk_row(b);
-	}
-	if (!err)
-		err = bulk_flush(&counter);
-	if (!err)
-		err = bulk_flush(&histogram);
-	bulk_close(&counter);
-	bulk_close(&histogram);
-	return err;
+	bulk_int(b, cell->count);
+	bulk_int(b, cell->sum);
+	return bulk_row(b);
 }
 
 static int add_cell(struct load *l, struct cell_load *c, uint32_t capture, const struct rec_cell *r)
 {
-	uint64_t ts_ns = r->ts_ns + l->captures->v[capture].to_realtime;
-	struct bulk *b = r->high ? &c->histogram : &c->counter;
 	const struct series *s = find_series(c, capture, r->series);
-	char lost[32];
-	int err;
+	struct cell_total cell = {
+		.capture = capture,
+		.start_ns = r->ts_ns + l->captures->v[capture].to_realtime,
+		.low = r->low,
+		.high = r->high > INT64_MAX ? INT64_MAX : r->high,
+		.count = r->count,
+		.sum = r->sum,
+	};
+	int err = 0;
 
-	if (ts_ns < c->spans[capture][0] || ts_ns >= c->spans[capture][1])
+	if (cell.start_ns < c->spans[capture][0] || cell.start_ns >= c->spans[capture][1])
 		return 0;
-	snprintf(lost, sizeof(lost), "series-%u", r->series);
-	bulk_int(b, capture_id(capture));
-	bulk_text(b, s ? strings__get(l->strings, s->probe) : "");
-	bulk_text(b, s ? strings__get(l->strings, s->name) : lost);
-	bulk_span(b, budget_name(r->key));
-	bulk_int(b, ts_ns);
-	if (r->high) {
-		bulk_int(b, r->low);
-		bulk_int(b, r->high > INT64_MAX ? INT64_MAX : r->high);
-	}
-	bulk_int(b, r->count);
-	bulk_int(b, r->sum);
-	err = bulk_row(b);
+	if (r->high ? c->histograms : c->counters)
+		err = put_cell(l, r->high ? &c->histogram : &c->counter, capture, s, r, &cell);
 	if (err || !c->adds_up || !s)
 		return err;
-	return add_total(c, &(struct total){capture, s->probe, s->name,
-					    strings__add(l->strings, budget_name(r->key)), r->low,
-					    r->high > INT64_MAX ? INT64_MAX : r->high, r->count,
-					    r->sum});
+	cell.probe = s->probe;
+	cell.series = s->name;
+	cell.key = strings__add(l->strings, budget_name(r->key));
+	return cell_totals__add(c->totals, &cell);
 }
 
 static int cell_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
@@ -221,17 +173,14 @@ static int cell_finish(struct load *l, void *state)
 		err = bulk_flush(&c->counter);
 	if (!err)
 		err = bulk_flush(&c->histogram);
-	if (!err && c->adds_up)
-		err = write_totals(l, c);
 	/* A section reads the cells of a series or two, of the hundred there may be. */
-	return err ? err
-		   : store__exec(l->store,
-				 "CREATE INDEX counter_series ON counter(probe, series);"
-				 "CREATE INDEX histogram_series ON histogram(probe, series);"
-				 "CREATE INDEX counter_total_series ON counter_total(probe, "
-				 "series);"
-				 "CREATE INDEX histogram_total_series ON "
-				 "histogram_total(probe, series)");
+	if (!err && c->counters)
+		err = store__exec(l->store,
+				  "CREATE INDEX counter_series ON counter(probe, series)");
+	if (!err && c->histograms)
+		err = store__exec(l->store,
+				  "CREATE INDEX histogram_series ON histogram(probe, series)");
+	return err ? err : cell_totals__write(c->totals);
 }
 
 static void cell_free(void *state)
@@ -244,8 +193,7 @@ static void cell_free(void *state)
 	bulk_close(&c->counter);
 	bulk_close(&c->histogram);
 	index_fini(&c->index);
-	index_fini(&c->total_index);
-	free(c->totals);
+	cell_totals__free(c->totals);
 	free(c->spans);
 	free(c->v);
 	free(c);
@@ -253,8 +201,9 @@ static void cell_free(void *state)
 
 const struct loader load_cell_entry = {
 	.streams = (const char *const[]){"metric", NULL},
-	.tables = (const char *const[]){"series", "counter", "histogram", "histogram_total",
-					"counter_total", NULL},
+	.tables =
+		(const char *const[]){"series", "counter", "histogram", "histogram_total",
+				      "histogram_minute", "histogram_count", "counter_total", NULL},
 	.begin = cell_begin,
 	.rows = cell_rows,
 	.finish = cell_finish,

@@ -15,7 +15,7 @@ static int put_section(const struct report *r, const struct section *s, uint32_t
 	const struct named_kind *named = sample_kinds__get(r->a->load.kinds, kind);
 	const struct section_args args = {
 		.limit = r->limit, .few = (r->limit + 3) / 4, .kind = named->name};
-	char *sql = section_sql(s, named);
+	char *sql = section_sql(s, named, 0);
 	sqlite3_stmt *stmt = NULL;
 	long rows = !sql ? -ENOMEM : sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) ? -EIO : 0;
 	uint64_t more;
@@ -47,7 +47,8 @@ static size_t group_end(size_t first)
 /* A filter of samples is a question about these: other sections do not know its answer. */
 static bool is_shown(const struct load *l, const struct section *s)
 {
-	return section_of_samples(s) || !sample_filter_any(&l->opts.samples);
+	return s->as != SECTION_LISTING &&
+	       (section_of_samples(s) || !sample_filter_any(&l->opts.samples));
 }
 
 static int put_group(const struct report *r, const char *heading, size_t from, size_t to,
@@ -57,7 +58,7 @@ static int put_group(const struct report *r, const char *heading, size_t from, s
 
 	r->page->heading(r->page->ctx, heading);
 	for (; from < to && !err; from++)
-		if (sections[from].as != SECTION_LISTING && is_shown(&r->a->load, &sections[from]))
+		if (is_shown(&r->a->load, &sections[from]))
 			err = put_section(r, &sections[from], kind);
 	return err;
 }
@@ -130,8 +131,8 @@ int report_prepare(struct load *l, bool page)
 	int err = report_facts_prepare(l);
 
 	for (size_t i = 0; i < section_cnt && !err; i++)
-		if ((page || sections[i].as != SECTION_MAP) && is_shown(l, &sections[i]))
-			err = section_prepare(&sections[i], l);
+		if (is_shown(l, &sections[i]) && (page || !section_is_wide(&sections[i])))
+			err = section_prepare(&sections[i], l, 0);
 	if (err)
 		message_error("report: %s", sqlite3_errmsg(store__db(l->store)));
 	return err;

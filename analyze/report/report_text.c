@@ -81,7 +81,6 @@ static int put_calls(const struct text_page *p, uint32_t kind)
 	return draw_write(p->a, &draw, &profile_tree, p->out);
 }
 
-/* Heat maps and maps are left to `obana show` and the page, because they are wide. */
 static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt)
 {
 	const struct text_page *p = ctx;
@@ -89,13 +88,11 @@ static long text_section(void *ctx, const struct section *s, uint32_t kind, sqli
 	struct strbuf title = {0};
 	long rows;
 
+	if (section_is_wide(s)) /* left to `obana show` and the page; not loaded */
+		return 0;
 	add_title(p, s, &title);
 	style.title = title.p;
 	switch (s->as) {
-	case SECTION_HEATMAP:
-	case SECTION_MAP:
-		rows = 0;
-		break;
 	case SECTION_HISTOGRAM:
 		rows = histogram_text(stmt, title.p, HISTOGRAMS_DRAWN, p->out);
 		break;

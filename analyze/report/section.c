@@ -53,30 +53,51 @@ bool section_of_samples(const struct section *s)
 	return !strcmp(s->probe, "samples");
 }
 
-char *section_sql(const struct section *s, const struct named_kind *kind)
+bool section_is_wide(const struct section *s)
+{
+	return s->as == SECTION_HEATMAP || s->as == SECTION_MAP;
+}
+
+/* What a $WORD of the SQL stands for. */
+struct word {
+	const char *name;
+	char text[64];
+};
+
+static void add_words(struct strbuf *b, const char *sql, const struct word *words)
+{
+	for (size_t len; *sql; sql += len) {
+		const struct word *w = words;
+
+		len = strcspn(sql, "$");
+		strbuf_add(b, sql, len);
+		sql += len;
+		while (w->name && strncmp(sql, w->name, strlen(w->name)))
+			w++;
+		if (w->name)
+			strbuf_addf(b, "%s", w->text);
+		else if (*sql)
+			strbuf_add(b, sql, 1);
+		len = w->name ? strlen(w->name) : *sql != 0;
+	}
+}
+
+char *section_sql(const struct section *s, const struct named_kind *kind, uint64_t interval_ns)
 {
 	const char *unit = *kind->unit ? "_" : "",
 		   *value = strcmp(kind->unit, "ns") ? "value" : "time";
+	struct word words[] = {{"$UNIT", ""},  {"$VALUE", ""},	   {"$COUNT", ""},
+			       {"$START", ""}, {"$HISTOGRAM", ""}, {0}};
 	struct strbuf b = {0};
 
-	for (const char *p = s->sql; *p;) {
-		size_t len = strcspn(p, "$");
-
-		strbuf_add(&b, p, len);
-		p += len;
-		if (!strncmp(p, "$UNIT", 5)) {
-			strbuf_addf(&b, "%s%s", unit, kind->unit);
-			p += 5;
-		} else if (!strncmp(p, "$VALUE", 6)) {
-			strbuf_addf(&b, "%s%s%s", value, unit, kind->unit);
-			p += 6;
-		} else if (!strncmp(p, "$COUNT", 6)) {
-			strbuf_addf(&b, "\"%s\"", kind->count_name);
-			p += 6;
-		} else if (*p) {
-			strbuf_add(&b, p++, 1);
-		}
-	}
+	snprintf(words[0].text, sizeof(words[0].text), "%s%s", unit, kind->unit);
+	snprintf(words[1].text, sizeof(words[1].text), "%s%s%s", value, unit, kind->unit);
+	snprintf(words[2].text, sizeof(words[2].text), "\"%s\"", kind->count_name);
+	snprintf(words[3].text, sizeof(words[3].text), "%s",
+		 interval_ns ? "start_ns / :interval * :interval" : "0");
+	snprintf(words[4].text, sizeof(words[4].text), "%s",
+		 interval_ns ? "histogram" : "histogram_total");
+	add_words(&b, s->sql, words);
 	strbuf_add(&b, "", 1);
 	if (b.failed)
 		strbuf_fini(&b);
@@ -117,7 +138,7 @@ static bool is_without(const struct section *s, const struct captures *c)
 	return is_probe;
 }
 
-int section_prepare(const struct section *s, struct load *l)
+int section_prepare(const struct section *s, struct load *l, uint64_t interval_ns)
 {
 	struct name_set tables = {0};
 	char *sql;
@@ -125,7 +146,7 @@ int section_prepare(const struct section *s, struct load *l)
 
 	if (is_without(s, l->captures))
 		return 0;
-	sql = section_sql(s, sample_kinds__get(l->kinds, 0));
+	sql = section_sql(s, sample_kinds__get(l->kinds, 0), interval_ns);
 	err = sql ? store__tables_of(l->store, sql, &tables) : -ENOMEM;
 
 	for (size_t i = 0; i < tables.cnt && !err; i++) {
@@ -160,12 +181,33 @@ void section_bind(sqlite3_stmt *stmt, const struct section_args *args)
 		sqlite3_bind_text(stmt, at, args->kind, -1, SQLITE_STATIC);
 }
 
+/* Length of the SQL without the order and number of its rows, if these are its last clauses: they
+ * make no difference to a count but cost most of it. */
+static size_t unordered(const char *sql)
+{
+	static const char order[] = " ORDER BY ", limit[] = " LIMIT :limit";
+	size_t len = strlen(sql), at = 0;
+	bool quoted = false;
+	int depth = 0;
+
+	if (len < sizeof(limit) || strcmp(sql + len - (sizeof(limit) - 1), limit))
+		return len;
+	for (size_t i = 0; i < len; i++) {
+		quoted ^= sql[i] == '\'';
+		depth += quoted ? 0 : (sql[i] == '(') - (sql[i] == ')');
+		if (!depth && !quoted && !strncmp(sql + i, order, sizeof(order) - 1))
+			at = i;
+	}
+	return at ? at : len;
+}
+
 uint64_t section_left_out(sqlite3 *db, const char *sql, const struct section_args *args, long rows)
 {
 	const struct section_args all = {INT64_MAX, INT64_MAX, args->interval_ns, args->kind};
 	bool cut = rows > 0 && ((strstr(sql, ":limit") && (uint64_t)rows >= args->limit) ||
 				(strstr(sql, ":few") && (uint64_t)rows >= args->few));
-	char *count = cut ? sqlite3_mprintf("SELECT count(*) FROM (%s)", sql) : NULL;
+	char *count = cut ? sqlite3_mprintf("SELECT count(*) FROM (%.*s)", (int)unordered(sql), sql)
+			  : NULL;
 	sqlite3_stmt *stmt = NULL;
 	uint64_t cnt = 0;
 

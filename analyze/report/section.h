@@ -7,8 +7,9 @@
  * Parameters of the SQL: :limit, rows of a table; :few, a quarter of it; :interval, ns, for columns
  * of time; :kind, a sample kind. A section with :kind is repeated for each kind under the title of
  * the kind, and in its SQL $UNIT is the suffix of a column of the kind's values, $VALUE a column of
- * values and $COUNT a column of counts. A column "?name" is omitted from text if no row has a
- * value.
+ * values and $COUNT a column of counts. $START is the start of the interval of a row of $HISTOGRAM,
+ * which is the table `histogram` or, without intervals, the shorter `histogram_total`. A column
+ * "?name" is omitted from text if no row has a value.
  */
 #ifndef ANALYZE_SECTION_H
 #define ANALYZE_SECTION_H
@@ -29,8 +30,7 @@
  *   GRAPH      as TABLE; the page draws the flame graph of :kind above it
  *   MAP        as TABLE; the page draws services and their calls above it
  *
- * UNIT is ns, bytes or nothing: low, high. The text report omits HEATMAP and MAP, which are wide,
- * unless they are requested.
+ * UNIT is ns, bytes or nothing: low, high. The text report omits HEATMAP and MAP, which are wide.
  */
 enum section_as {
 	SECTION_TABLE,
@@ -61,12 +61,13 @@ const struct section *section_find(const char *name);
 const char *section_form(enum section_as as); /* "heat map" */
 bool section_of_kind(const struct section *s);
 bool section_of_samples(const struct section *s); /* of one kind or all */
+bool section_is_wide(const struct section *s);	  /* not in the text report */
 
-/* SQL for a sample kind, malloc'ed. NULL: out of memory. */
-char *section_sql(const struct section *s, const struct named_kind *kind);
+/* SQL for a sample kind, malloc'ed. interval_ns 0: no intervals. NULL: out of memory. */
+char *section_sql(const struct section *s, const struct named_kind *kind, uint64_t interval_ns);
 /* Adds the tables it reads to l->wanted. Samples are aggregated, not loaded as rows. 0 or negative
  * errno: see sqlite3_errmsg. */
-int section_prepare(const struct section *s, struct load *l);
+int section_prepare(const struct section *s, struct load *l, uint64_t interval_ns);
 
 /* Binds those parameters that the statement has. */
 struct section_args {

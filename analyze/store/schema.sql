@@ -331,6 +331,26 @@ CREATE TABLE histogram_total( -- rows of histogram, added up over the capture: a
 	count INTEGER, -- values in the range
 	sum INTEGER -- of the values, where it is counted
 );
+CREATE TABLE histogram_minute( -- rows of histogram, added up over each minute
+	capture_id INTEGER, -- capture.id
+	probe TEXT, -- name of the probe
+	series TEXT, -- name of the series
+	key TEXT, -- its parts joined by tabs; (other): keys beyond the bound
+	start_ns INTEGER, -- of the minute
+	low INTEGER, -- low <= value
+	high INTEGER, -- value < high
+	count INTEGER, -- values in the range
+	sum INTEGER -- of the values, where it is counted
+);
+CREATE TABLE histogram_count( -- rows of histogram, added up over the ranges
+	capture_id INTEGER, -- capture.id
+	probe TEXT, -- name of the probe
+	series TEXT, -- name of the series
+	key TEXT, -- its parts joined by tabs; (other): keys beyond the bound
+	start_ns INTEGER, -- of the interval
+	count INTEGER, -- values
+	sum INTEGER -- of the values, where it is counted
+);
 CREATE TABLE counter_total( -- rows of counter, added up over the capture
 	capture_id INTEGER, -- capture.id
 	probe TEXT, -- name of the probe
