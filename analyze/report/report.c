@@ -75,8 +75,7 @@ static bool samples_asked_for(const struct report *r)
 		if (!*c->v[i].probes)
 			return true;
 		for (size_t k = 0; k < sample_kinds__cnt(r->a->load.kinds); k++)
-			if (list_has(c->v[i].probes,
-					   sample_kinds__get(r->a->load.kinds, k)->name))
+			if (list_has(c->v[i].probes, sample_kinds__get(r->a->load.kinds, k)->name))
 				return true;
 	}
 	return r->a->load.opts.kinds;

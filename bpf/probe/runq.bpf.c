@@ -14,6 +14,12 @@
  *
  * Before 6.17, a waiting thread may also be throttled in the middle of its wait. The time under
  * quota is then right, and slices at the end of the wait are charged for the remainder.
+ *
+ * Stacks: the thread that has waited is not current yet when it is switched to, so that only its
+ * kernel stack can be taken. Its user stack must be taken when it leaves the CPU, which is before
+ * it is known that it will wait long. A thread that has waited long is likely to do so again: its
+ * next RUNQ_STACKS switches away take it. The first long wait of a thread has no user stack, and
+ * the number of stacks taken is bounded by that of the long waits.
  */
 #include "bpf/event.bpf.h"
 #include "bpf/probe/runq.h"
@@ -68,8 +74,10 @@ struct runq_wait {
 	__u64 moved_ns;	    /* was migrated while waiting; 0: was not */
 	__u64 throttled_ns; /* of its group on this CPU in total, at since_ns; or NOT_THROTTLED */
 	struct runq_taken taken;
-	__u64 tid; /* 0: the slot is free */
-	__u64 pad[2];
+	__u32 tid;	  /* 0: the slot is free */
+	__u32 stacks;	  /* switches away that are to take the user stack */
+	__u64 user_stack; /* where it left the CPU; 0: not taken */
+	__u64 pad;
 };
 
 /*
@@ -127,8 +135,8 @@ static __always_inline void wait_free(__u32 tid)
 	struct runq_wait *w = slot_of(tid);
 
 	if (w && w->tid == tid) {
-		w->since_ns = 0;
-		w->tid = 0;
+		w->since_ns = w->user_stack = 0;
+		w->tid = w->stacks = 0;
 	} else if (runq_hashed) {
 		bpf_map_delete_elem(&runq_since, &tid);
 	}
@@ -275,31 +283,53 @@ static __always_inline bool is_running(struct task_struct *task, bool typed)
 	return bpf_core_field_size(t->on_cpu) == 1 ? GET(newer, on_cpu) : GET(t, on_cpu);
 }
 
-static __always_inline void runnable(struct task_struct *task, bool typed, bool woken, __u64 now)
+/* Takes the user stack of the current thread, which is switched away from. */
+__noinline int runq_keep_stack(__u32 tid)
+{
+	struct scratch *s = scratch_claim(ENTRY_TRACEPOINT);
+	struct runq_wait *w = wait_of(tid);
+
+	if (!s)
+		return 0;
+	s->sample.hdr.probe = 0;
+	s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
+	s->sample.user_stack = 0;
+	event_user_stack(ENTRY_TRACEPOINT);
+	if (w) {
+		w->user_stack = s->sample.user_stack;
+		w->stacks--;
+	}
+	scratch_release(s);
+	return 0;
+}
+
+static __always_inline struct runq_wait *runnable(struct task_struct *task, bool typed, bool woken,
+						  __u64 now)
 {
 	__u32 tid = task_pid(task, typed);
 	struct runq_wait *w;
 
 	if (!enabled || !tid)
-		return;
+		return NULL;
 	/* It is still running, and does not wait before it is switched away from. */
 	if (woken && is_running(task, typed))
-		return;
+		return NULL;
 	w = wait_of(tid);
 	if (!w && !is_recorded(task_tgid(task, typed)))
-		return;
+		return NULL;
 	if (w && w->since_ns) { /* waits already: preempted while about to sleep, then woken */
 		if (woken)
-			return;
+			return w;
 		loss_count(LOSS_RUNQ_UNSEEN);
 	}
 	w = w ?: wait_new(tid);
 	if (!w)
-		return;
+		return NULL;
 	w->since_ns = now ?: clock_of(task, typed);
 	w->moved_ns = 0;
 	w->throttled_ns = throttled_now(task, typed);
 	read_taken(task, typed, &w->taken);
+	return w;
 }
 
 /* Charges a part of the wait in progress to a slice or, from RUNQ_SLICES on, to a kind. */
@@ -402,48 +432,90 @@ static __always_inline void charge(struct runq_cpu *c, __u32 cpu, struct runq_wa
 	runq_blame(cpu);
 }
 
+/* Counts the wait of the thread in c->who. A function: see runq_preempted(). */
+__noinline int runq_count(__u32 cpu, __u64 wait_ns)
+{
+	struct runq_cpu *c = bpf_map_lookup_elem(&runq_cpus, &cpu);
+	struct metric_key key = {};
+
+	if (!c)
+		return 0;
+	key.part[0] = c->who[0];
+	key.part[1] = c->who[1];
+	key.part[RUNQ_PART_CGROUP] = c->cgroup;
+	key.bucket = metric_bucket_of(wait_ns);
+	cell_add(SERIES_runq_latency, &key, wait_ns);
+	return 0;
+}
+
+/* The scratch has been claimed. 0: none can be taken. */
+static __always_inline __u64 kernel_stack_of(struct task_struct *task, bool typed)
+{
+	struct scratch *s = typed ? scratch_of(ENTRY_TRACEPOINT) : NULL;
+	long sz;
+
+	if (!s)
+		return 0;
+	s->sample.hdr.probe = 0;
+	sz = bpf_get_task_stack(task, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
+	if (sz <= 0)
+		return 0;
+	stack_take_kernel(ENTRY_TRACEPOINT, (__u64)sz / 8, false);
+	return s->sample.kernel_stack;
+}
+
 static __always_inline void waited(struct runq_cpu *c, __u32 cpu, struct task_struct *task,
 				   __u32 tid, bool typed, __u64 now)
 {
-	struct metric_key key = {};
+	__u64 wait_ns, user_stack, who[2];
 	struct event_runq *e;
 	struct runq_wait *w;
-	__u64 wait_ns, who[2];
 
 	w = tid ? wait_of(tid) : NULL;
-	if (!w || !w->since_ns)
+	if (!w)
+		return;
+	user_stack = w->user_stack;
+	w->user_stack = 0;
+	if (!w->since_ns)
 		return;
 	wait_ns = at_most(w->since_ns, now, ~0ULL);
 	who[0] = c->who[0];
 	who[1] = c->who[1] &= RUNQ_KIND(1) - 1;
-	key.part[0] = who[0];
-	key.part[1] = who[1];
-	key.part[RUNQ_PART_CGROUP] = c->cgroup;
-	key.bucket = metric_bucket_of(wait_ns);
-	cell_add(SERIES_runq_latency, &key, wait_ns);
+	runq_count(cpu, wait_ns);
 	charge(c, cpu, w, task, typed, now);
 	w->since_ns = 0;
 	if (wait_ns < runq_min_ns)
 		return;
+	w->stacks = RUNQ_STACKS;
 	e = EVENT_BEGIN_AS(runq, ENTRY_TRACEPOINT, (__u64)task_tgid(task, typed) << 32 | tid,
 			   (const char *)who);
 	if (!e)
 		return;
 	e->wait_ns = wait_ns;
 	e->cpu = cpu;
+	e->user_stack = user_stack;
+	e->kernel_stack = kernel_stack_of(task, typed);
 	EVENT_SEND(runq, e, ENTRY_TRACEPOINT, 0);
 }
 
-/* The thread switched away from has been preempted by the one whose slice begins. */
-static __always_inline void preempted(const struct runq_slice *s, const struct runq_slice *by)
+/* The thread of one slice has been preempted by that of another. A function, as its key would be
+ * too much for the stack of programs that also take stacks. */
+__noinline int runq_preempted(__u32 cpu, __u32 slice, __u32 by)
 {
+	struct runq_cpu *c = bpf_map_lookup_elem(&runq_cpus, &cpu);
 	struct metric_key key = {};
+	struct runq_slice *s;
 
+	if (!c)
+		return 0;
+	s = &c->slice[slice & (RUNQ_SLICES - 1)];
 	key.part[0] = s->who[0];
 	key.part[1] = s->who[1];
-	key.part[2] = by->who[0];
-	key.part[3] = by->who[1];
+	s = &c->slice[by & (RUNQ_SLICES - 1)];
+	key.part[2] = s->who[0];
+	key.part[3] = s->who[1];
 	cell_add(SERIES_runq_preemptions, &key, 0);
+	return 0;
 }
 
 static __always_inline void leaves(struct task_struct *prev, __u32 tid, __u32 state, bool typed,
@@ -451,16 +523,14 @@ static __always_inline void leaves(struct task_struct *prev, __u32 tid, __u32 st
 {
 	struct runq_wait *w;
 
-	if (!state) {
-		runnable(prev, typed, false, now);
-		return;
-	}
 	if (state & TASK_DEAD) {
 		wait_free(tid);
 		return;
 	}
-	w = wait_of(tid);
-	if (!w || !w->since_ns)
+	w = state ? wait_of(tid) : runnable(prev, typed, false, now);
+	if (w && w->stacks)
+		runq_keep_stack(tid);
+	if (!state || !w || !w->since_ns)
 		return;
 	w->since_ns = 0;
 	loss_count(LOSS_RUNQ_UNSEEN);
@@ -501,7 +571,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	s->cgroup =
 		c->who[1] >> RUNQ_KIND_SHIFT == RUNQ_KERNEL ? RUNQ_KIND(RUNQ_KERNEL) : c->cgroup;
 	if (!state && tid && next_tid && is_recorded(task_tgid(prev, typed)))
-		preempted(last, s);
+		runq_preempted(cpu, c->head, at);
 	waited(c, cpu, next, next_tid, typed, now);
 	c->head++;
 	return 0;

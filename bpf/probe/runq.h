@@ -16,6 +16,7 @@ enum { RUNQ_PART_CGROUP = 2, RUNQ_PART_WAITING = 2 };
 
 #define RUNQ_SLOTS 32768 /* threads with a slot of their own; a power of two */
 #define RUNQ_SLICES 64	 /* per CPU; a power of two */
+#define RUNQ_STACKS 16	 /* user stacks taken after a long wait */
 
 /* Who ran, in the last byte of a name and of a cgroup id. The kinds behind RUNQ_KERNEL have no
  * name. */

@@ -56,7 +56,7 @@ cc -O2 -o "$T/queue" "$T/queue.c"
 at=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts) path=/obrec-runq-$$
 group=$at$path
 if [ "$at" ] && mkdir "$group" 2>"$T/err"; then trap 'cleanup; rmdir "$group"' EXIT; else group='' path=/; fi
-"$OBREC" -e runqlat:min=1ms,rate=0 --debuginfo none -o "$T/r.obz" -- sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; exec "$0"' "$T/queue" "$group" >"$T/account" 2>"$T/err" || fail "$(cat "$T/err")"
+"$OBREC" -e runqlat:min=1ms,rate=0 --debuginfo symtab -o "$T/r.obz" -- sh -c '[ -z "$1" ] || echo $$ >"$1/cgroup.procs"; exec "$0"' "$T/queue" "$group" >"$T/account" 2>"$T/err" || fail "$(cat "$T/err")"
 v1=$(awk '$3 == "cgroup" && $4 ~ /memory|cpu/' /proc/mounts | wc -l)
 is "cgroups v1 are named as what is not distinguished" "$(grep -c 'cgroups v2 only' "$T/err")" $((v1 > 0))
 is "those that gave account" "$(wc -l <"$T/account")" 4
@@ -78,3 +78,11 @@ events=$(counted "$T/r.obz" runq events rq-)
 [ "$events" -gt 10 ] || fail "$events waits of 1 ms among three that compete"
 is "rows of long waits" "$(rows "$T/r.obz" runq "r.wait_ns >= 1000000 and r.thread > 0" | sort | uniq -c | xargs)" "$(counted "$T/r.obz" runq events) True"
 is "long waits in the cells, which tell them within a bucket" $(($(awk '$4 >= 1000000 {n += $2} END {print n + 0}' "$T/cells") <= $(counted "$T/r.obz" runq events))) 1
+# The first long wait of a thread has no stack of the program, those that follow have.
+sql() { "$OBANA" query "$1" "$T/r.obz" --csv | tail -n +2; }
+stacked="SELECT t.comm, q.stack_id, EXISTS (SELECT 1 FROM stack_frame sf JOIN frame r ON r.id = sf.frame_id JOIN function f ON f.id = r.function_id
+	WHERE sf.stack_id = q.stack_id AND f.name = 'main') AS user FROM runq q JOIN thread t ON t.id = q.thread_id WHERE t.comm GLOB 'rq-[012]'"
+is "more than half of the long waits of those that compete have the program's stack" "$(sql "SELECT 2 * sum(user) > count(*) FROM ($stacked)")" 1
+is "all have the kernel's" "$(sql "SELECT count(*) FROM ($stacked) s WHERE NOT EXISTS (SELECT 1 FROM stack_frame sf JOIN frame r ON r.id = sf.frame_id
+	WHERE sf.stack_id = s.stack_id AND r.kind = 'kernel')")" 0
+is "the longest are shown with it" "$(("$("$OBANA" show runqslower --limit 9 "$T/r.obz" | grep -cw main)" > 0))" 1
