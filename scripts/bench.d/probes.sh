@@ -96,5 +96,10 @@ probe mem faults "<= 500 a fault"
 function_cost func ""
 function_cost "func:uretprobe" uretprobe, funclatency "$(realpath "$WORKLOAD/burden"):burden_function"
 probe runq switches "<= 300 a switch" runqlat -p PID
+probe tcp connects - tcplife -p PID
+label="tcp, a segment" probe tcp segments - tcprtt
 truncate -s 64M "$T/image"
-if disk=$(losetup -f --show "$T/image"); then probe block reads "<= 1500" biolatency; fi
+if disk=$(losetup -f --show "$T/image"); then
+	probe block reads "<= 1500" biolatency
+	probe block:stack reads "<= 1500" biosnoop
+fi

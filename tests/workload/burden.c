@@ -10,6 +10,8 @@
  *   burden calls SECONDS      a system call that does nothing
  *   burden signals SECONDS    sends itself a signal that it handles
  *   burden binds SECONDS      binds a socket to a port
+ *   burden connects SECONDS   connects to itself over TCP and resets the connection
+ *   burden segments SECONDS   sends a byte over a TCP connection to itself
  *   burden reads SECONDS DEV  reads 4 KiB of the device, past the page cache
  *   burden handovers SECONDS  waits on a futex for another thread, which waits for it in turn
  *   burden preads SECONDS     reads a byte of this program's file, from the page cache
@@ -188,6 +190,51 @@ static void binds(void)
 	}
 }
 
+static struct sockaddr_in here = {.sin_family = AF_INET};
+
+static int tcp_listen(void)
+{
+	socklen_t len = sizeof(here);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	need(fd >= 0 && !bind(fd, (void *)&here, sizeof(here)) && !listen(fd, 8) &&
+		     !getsockname(fd, (void *)&here, &len),
+	     "listen");
+	return fd;
+}
+
+static void tcp_connect(int listener, int ends[2])
+{
+	ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+	need(ends[0] >= 0 && !connect(ends[0], (void *)&here, sizeof(here)), "connect");
+	ends[1] = accept(listener, NULL, NULL);
+	need(ends[1] >= 0, "accept");
+}
+
+static void connects(void)
+{
+	const struct linger reset = {1, 0}; /* no port is left in TIME-WAIT */
+	int listener = tcp_listen(), ends[2];
+
+	for (; now() < end_s; count++) {
+		tcp_connect(listener, ends);
+		need(!setsockopt(ends[0], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)),
+		     "SO_LINGER");
+		need(!close(ends[0]) && !close(ends[1]), "close");
+	}
+}
+
+static void segments(void)
+{
+	int ends[2];
+	char c = 0;
+
+	tcp_connect(tcp_listen(), ends);
+	for (; now() < end_s; count++)
+		need(write(ends[0], &c, 1) == 1 && read(ends[1], &c, 1) == 1, "segment");
+}
+
 static void reads(void)
 {
 	int fd = open(device ? device : "", O_RDONLY | O_DIRECT);
@@ -276,11 +323,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} modes[] = {{"forks", forks},	      {"threads", threads},	{"switches", switches},
-		     {"mappings", mappings},  {"opens", opens},		{"calls", calls},
-		     {"signals", signals},    {"binds", binds},		{"reads", reads},
-		     {"preads", preads},      {"handovers", handovers}, {"faults", faults},
-		     {"functions", functions}};
+	} modes[] = {{"forks", forks},	       {"threads", threads},	 {"switches", switches},
+		     {"mappings", mappings},   {"opens", opens},	 {"calls", calls},
+		     {"signals", signals},     {"binds", binds},	 {"reads", reads},
+		     {"preads", preads},       {"handovers", handovers}, {"faults", faults},
+		     {"functions", functions}, {"connects", connects},	 {"segments", segments}};
 
 	if (argc < 3)
 		return 2;
