@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
  * Stalls of threads that need memory: reclaim by themselves because the host, their cgroup or their
- * node has no free pages; compaction; and pauses that the kernel imposes on writers of dirty pages.
+ * node has no free pages; compaction; pauses that the kernel imposes on writers of dirty pages; and
+ * pages read back from swap.
  */
 #include "bpf/event.bpf.h"
 #include "bpf/probe/reclaim.h"
@@ -21,6 +22,10 @@ struct reclaim_call {
 	__u32 cause, order;
 };
 CALLS_IN_PROGRESS(reclaim_calls, reclaim_call);
+/* A thread may have to reclaim memory for a page from swap. */
+CALLS_IN_PROGRESS(reclaim_swaps, reclaim_call);
+
+#define VM_FAULT_MAJOR 4 /* enum vm_fault_reason: the page was read from the device */
 
 static __always_inline int reclaim_begin(__u32 cause, __u32 order)
 {
@@ -135,5 +140,30 @@ int reclaim_write_back(struct trace_event_raw_balance_dirty_pages *ctx)
 
 	if (enabled && pause > 0 && is_recorded(bpf_get_current_pid_tgid() >> 32))
 		reclaim_send(ctx, RECLAIM_WRITE_BACK, pause * 1000000, 0, 0);
+	return 0;
+}
+
+SEC("?fentry")
+int reclaim_swap_begin(__u64 *ctx)
+{
+	struct reclaim_call call = {.cause = RECLAIM_SWAP_IN};
+
+	return call_begin(&reclaim_swaps, &call);
+}
+
+/* vm_fault_t do_swap_page(struct vm_fault *) */
+SEC("?fexit")
+int reclaim_swap_end(__u64 *ctx)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct reclaim_call *call = bpf_map_lookup_elem(&reclaim_swaps, &tid);
+	__u64 ns;
+
+	if (!call)
+		return 0;
+	ns = bpf_ktime_get_ns() - call->begin_ns;
+	bpf_map_delete_elem(&reclaim_swaps, &tid);
+	if (enabled && ctx[1] & VM_FAULT_MAJOR)
+		reclaim_send(ctx, RECLAIM_SWAP_IN, ns, 0, 0);
 	return 0;
 }

@@ -11,7 +11,9 @@ enum { RECLAIM_PART_CAUSE = 2 }; /* key part after the process name */
 	X(RECLAIM_DIRECT, "direct reclaim")                                                        \
 	X(RECLAIM_CGROUP, "cgroup reclaim")                                                        \
 	X(RECLAIM_NODE, "node reclaim")                                                            \
-	X(RECLAIM_COMPACTION, "compaction") X(RECLAIM_WRITE_BACK, "write-back")
+	X(RECLAIM_COMPACTION, "compaction")                                                        \
+	X(RECLAIM_WRITE_BACK, "write-back")                                                        \
+	X(RECLAIM_SWAP_IN, "swap-in")
 #define RECLAIM_CAUSE_LEN 16
 enum reclaim_cause {
 #define X(number, text) number,

@@ -15,18 +15,27 @@ enum { STALLS = 8192 }; /* at a time */
 #define BOTH(name, at, need_)                                                                      \
 	HOOK(name "_begin", at "_begin", HOOK_RAW_TP, .need = need_),                              \
 		HOOK(name "_end", at "_end", HOOK_RAW_TP, .need = need_)
-static const struct hook hooks[] = {
-	BOTH("reclaim_direct", "vmscan:mm_vmscan_direct_reclaim", HOOK_REQUIRED),
-	BOTH("reclaim_cgroup", "vmscan:mm_vmscan_memcg_reclaim", HOOK_OPTIONAL), /* CONFIG_MEMCG */
-	BOTH("reclaim_node", "vmscan:mm_vmscan_node_reclaim", HOOK_OPTIONAL),
-	BOTH("reclaim_compaction", "compaction:mm_compaction", HOOK_OPTIONAL), /* CONFIG_COMPACTION
-										*/
-	HOOK("reclaim_write_back", "writeback:balance_dirty_pages", HOOK_TRACEPOINT),
+#define TRACEPOINTS                                                                                \
+	BOTH("reclaim_direct", "vmscan:mm_vmscan_direct_reclaim", HOOK_REQUIRED),                  \
+		BOTH("reclaim_cgroup", "vmscan:mm_vmscan_memcg_reclaim",                           \
+		     HOOK_OPTIONAL), /* CONFIG_MEMCG */                                            \
+		BOTH("reclaim_node", "vmscan:mm_vmscan_node_reclaim", HOOK_OPTIONAL),              \
+		BOTH("reclaim_compaction", "compaction:mm_compaction",                             \
+		     HOOK_OPTIONAL), /* CONFIG_COMPACTION */                                       \
+		HOOK("reclaim_write_back", "writeback:balance_dirty_pages", HOOK_TRACEPOINT)
+static const struct hook by_fentry[] = {
+	HOOK("reclaim_swap_begin", "do_swap_page", HOOK_FENTRY),
+	HOOK("reclaim_swap_end", "do_swap_page", HOOK_FENTRY),
+	TRACEPOINTS,
 	{0},
 };
+static const struct hook by_tracepoint[] = {TRACEPOINTS, {0}};
 
 static const struct variant variants[] = {
-	{"tracepoint", "raw_tp/mm_vmscan_*, mm_compaction_*, balance_dirty_pages", NULL, hooks},
+	{"fentry", "fentry and fexit/do_swap_page; the same tracepoints", NULL, by_fentry},
+	{"tracepoint",
+	 "raw_tp/mm_vmscan_*, mm_compaction_*, balance_dirty_pages: swap-in is not seen", NULL,
+	 by_tracepoint},
 	{0},
 };
 
@@ -61,8 +70,11 @@ static const struct series series[] = {
 
 static int prepare(struct probe_env *env)
 {
+	int err;
+
 	env->skel->rodata->reclaim_min_ns = probe_env__option(env, &probe_reclaim_entry, "min");
-	return bpf_map__set_max_entries(env->skel->maps.reclaim_calls, STALLS);
+	err = bpf_map__set_max_entries(env->skel->maps.reclaim_calls, STALLS);
+	return err ? err : bpf_map__set_max_entries(env->skel->maps.reclaim_swaps, STALLS);
 }
 
 const struct probe probe_reclaim_entry = {
