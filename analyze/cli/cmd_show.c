@@ -90,13 +90,14 @@ static int list_sections(void)
 static int write_section(const struct opts *o, const struct section *s, const char *kind,
 			 const char *sql, sqlite3_stmt *stmt)
 {
-	const struct section_args args = {o->limit, o->limit, o->interval_ns, kind};
 	unsigned limit = o->limit < UINT32_MAX ? o->limit : UINT32_MAX;
 	bool text = o->style.format == TABLE_TEXT;
+	const struct section_args args = {o->limit, o->limit, o->interval_ns, kind, text};
+	struct table_style style = o->style;
 	uint64_t more;
 	long rows;
 
-	section_bind(stmt, &args);
+	style.rows_max = section_bind(stmt, &args);
 	if (text && s->as == SECTION_HISTOGRAM)
 		rows = histogram_text(stmt, NULL, UINT32_MAX, stdout);
 	else if (text && s->as == SECTION_HEATMAP)
@@ -104,7 +105,7 @@ static int write_section(const struct opts *o, const struct section *s, const ch
 	else if (text && s->as == SECTION_TIMELINE)
 		rows = timeline_text(stmt, NULL, limit, stdout);
 	else
-		rows = table_write(stmt, &o->style, stdout);
+		rows = table_write(stmt, &style, stdout);
 	if (!rows && text)
 		message_warn("show: nothing recorded for %s", s->name);
 	more = text ? section_left_out(sqlite3_db_handle(stmt), sql, &args, rows) : 0;

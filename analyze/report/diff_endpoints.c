@@ -9,7 +9,8 @@
 
 int diff_endpoints_prepare(struct load *l)
 {
-	static const char *const tables[] = {"figure", "loss", "unkept", "late", "scaling", "twice", NULL};
+	static const char *const tables[] = {"figure",	"loss",	 "unkept", "late",
+					     "scaling", "twice", NULL};
 
 	return name_set_add_all(&l->wanted, tables);
 }

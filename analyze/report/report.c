@@ -14,16 +14,14 @@ static int put_section(const struct report *r, const struct section *s, uint32_t
 {
 	const struct named_kind *named = sample_kinds__get(r->a->load.kinds, kind);
 	const struct section_args args = {
-		.limit = r->limit, .few = (r->limit + 3) / 4, .kind = named->name};
+		.limit = r->limit, .few = (r->limit + 3) / 4, .kind = named->name, .counts = true};
 	char *sql = section_sql(s, named, 0);
 	sqlite3_stmt *stmt = NULL;
 	long rows = !sql ? -ENOMEM : sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) ? -EIO : 0;
 	uint64_t more;
 
-	if (!rows) {
-		section_bind(stmt, &args);
-		rows = r->page->section(r->page->ctx, s, kind, stmt);
-	}
+	if (!rows)
+		rows = r->page->section(r->page->ctx, s, kind, stmt, section_bind(stmt, &args));
 	if (rows < 0)
 		message_error("report: %s: %s", s->name, sqlite3_errmsg(r->db));
 	sqlite3_finalize(stmt);

@@ -31,8 +31,9 @@ struct report_page {
 	void (*note)(void *ctx, const char *text);
 	/* Writes the rows of a newly prepared statement, or nothing if it has none. Returns the
 	 * number of rows or negative errno. kind: index of the sample kind, if the section is per
-	 * kind. */
-	long (*section)(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt);
+	 * kind. rows_max: as that of tables. */
+	long (*section)(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt,
+			size_t rows_max);
 	void (*more)(void *ctx, uint64_t rows); /* of the previous section, not shown */
 };
 

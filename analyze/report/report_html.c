@@ -99,7 +99,8 @@ static long put_drawn(const struct html_page *p, const struct section *s, sqlite
 	return rows;
 }
 
-static long html_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt)
+static long html_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt,
+			 size_t rows_max)
 {
 	const struct html_page *p = ctx;
 	int err = 0;
@@ -118,7 +119,7 @@ static long html_section(void *ctx, const struct section *s, uint32_t kind, sqli
 	default:
 		break;
 	}
-	return err ? err : html__table(p->html, s->title, stmt);
+	return err ? err : html__table(p->html, s->title, stmt, rows_max);
 }
 
 static void html_more(void *ctx, uint64_t rows)

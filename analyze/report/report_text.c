@@ -81,7 +81,8 @@ static int put_calls(const struct text_page *p, uint32_t kind)
 	return draw_write(p->a, &draw, &profile_tree, p->out);
 }
 
-static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt)
+static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt,
+			 size_t rows_max)
 {
 	const struct text_page *p = ctx;
 	struct table_style style = p->style;
@@ -92,6 +93,7 @@ static long text_section(void *ctx, const struct section *s, uint32_t kind, sqli
 		return 0;
 	add_title(p, s, &title);
 	style.title = title.p;
+	style.rows_max = rows_max;
 	switch (s->as) {
 	case SECTION_HISTOGRAM:
 		rows = histogram_text(stmt, title.p, HISTOGRAMS_DRAWN, p->out);

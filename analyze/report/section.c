@@ -164,7 +164,28 @@ int section_prepare(const struct section *s, struct load *l, uint64_t interval_n
 	return err;
 }
 
-void section_bind(sqlite3_stmt *stmt, const struct section_args *args)
+static const char last_limit[] = " LIMIT :limit";
+
+/* Length of the SQL before its last clause, the limit; 0: it has none there. */
+static size_t before_limit(const char *sql)
+{
+	size_t len = strlen(sql), last = sizeof(last_limit) - 1;
+
+	return len > last && !strcmp(sql + len - last, last_limit) ? len - last : 0;
+}
+
+/*
+ * To know how many rows a cut table has, the statement is run without its limit if it groups: it
+ * has few rows then, compared with those that it reads. Otherwise they are counted by another run,
+ * which does not sort.
+ */
+static bool is_run_whole(const char *sql, const struct section_args *args)
+{
+	return args->counts && before_limit(sql) && strstr(sql, " GROUP BY ") &&
+	       !strstr(sql, ":few");
+}
+
+static void bind_all(sqlite3_stmt *stmt, const struct section_args *args)
 {
 	int at = sqlite3_bind_parameter_index(stmt, ":limit");
 
@@ -181,42 +202,60 @@ void section_bind(sqlite3_stmt *stmt, const struct section_args *args)
 		sqlite3_bind_text(stmt, at, args->kind, -1, SQLITE_STATIC);
 }
 
-/* Length of the SQL without the order and number of its rows, if these are its last clauses: they
- * make no difference to a count but cost most of it. */
+size_t section_bind(sqlite3_stmt *stmt, const struct section_args *args)
+{
+	bool whole = is_run_whole(sqlite3_sql(stmt), args);
+	struct section_args all = *args;
+
+	all.limit = whole ? INT64_MAX : args->limit;
+	bind_all(stmt, &all);
+	return whole ? args->limit : 0;
+}
+
+/* Length of the SQL without the order and number of its rows, if these are its last clauses. */
 static size_t unordered(const char *sql)
 {
-	static const char order[] = " ORDER BY ", limit[] = " LIMIT :limit";
-	size_t len = strlen(sql), at = 0;
+	static const char order[] = " ORDER BY ";
+	size_t len = before_limit(sql), at = 0;
 	bool quoted = false;
 	int depth = 0;
 
-	if (len < sizeof(limit) || strcmp(sql + len - (sizeof(limit) - 1), limit))
-		return len;
 	for (size_t i = 0; i < len; i++) {
 		quoted ^= sql[i] == '\'';
 		depth += quoted ? 0 : (sql[i] == '(') - (sql[i] == ')');
 		if (!depth && !quoted && !strncmp(sql + i, order, sizeof(order) - 1))
 			at = i;
 	}
-	return at ? at : len;
+	return at ? at : strlen(sql);
 }
 
-uint64_t section_left_out(sqlite3 *db, const char *sql, const struct section_args *args, long rows)
+static uint64_t count_rows(sqlite3 *db, const char *sql, const struct section_args *args)
 {
-	const struct section_args all = {INT64_MAX, INT64_MAX, args->interval_ns, args->kind};
-	bool cut = rows > 0 && ((strstr(sql, ":limit") && (uint64_t)rows >= args->limit) ||
-				(strstr(sql, ":few") && (uint64_t)rows >= args->few));
-	char *count = cut ? sqlite3_mprintf("SELECT count(*) FROM (%.*s)", (int)unordered(sql), sql)
-			  : NULL;
+	const struct section_args all = {
+		.limit = INT64_MAX, .few = INT64_MAX, args->interval_ns, args->kind};
+	char *count = sqlite3_mprintf("SELECT count(*) FROM (%.*s)", (int)unordered(sql), sql);
 	sqlite3_stmt *stmt = NULL;
 	uint64_t cnt = 0;
 
 	if (count && !sqlite3_prepare_v2(db, count, -1, &stmt, NULL)) {
-		section_bind(stmt, &all);
+		bind_all(stmt, &all);
 		if (sqlite3_step(stmt) == SQLITE_ROW)
 			cnt = sqlite3_column_int64(stmt, 0);
 	}
 	sqlite3_finalize(stmt);
 	sqlite3_free(count);
-	return cnt > (uint64_t)rows && cut ? cnt - rows : 0;
+	return cnt;
+}
+
+uint64_t section_left_out(sqlite3 *db, const char *sql, const struct section_args *args, long rows)
+{
+	bool cut = rows > 0 && ((strstr(sql, ":limit") && (uint64_t)rows >= args->limit) ||
+				(strstr(sql, ":few") && (uint64_t)rows >= args->few));
+	bool whole = cut && is_run_whole(sql, args);
+	uint64_t shown = whole ? args->limit : (uint64_t)rows,
+		 all = whole ? (uint64_t)rows
+		       : cut ? count_rows(db, sql, args)
+			     : 0;
+
+	return all > shown ? all - shown : 0;
 }

@@ -69,13 +69,16 @@ char *section_sql(const struct section *s, const struct named_kind *kind, uint64
  * errno: see sqlite3_errmsg. */
 int section_prepare(const struct section *s, struct load *l, uint64_t interval_ns);
 
-/* Binds those parameters that the statement has. */
 struct section_args {
 	uint64_t limit, few, interval_ns;
 	const char *kind; /* name of the kind */
+	bool counts;	  /* the writer can stop at a number of rows and count the others */
 };
-void section_bind(sqlite3_stmt *stmt, const struct section_args *args);
-/* Number of rows that a table has in addition to the `rows` that it shows with args. */
+/* Binds those parameters that the statement has. Returns the number of rows for the writer to stop
+ * at; 0: the statement stops itself. */
+size_t section_bind(sqlite3_stmt *stmt, const struct section_args *args);
+/* Number of rows that a table has in addition to those that it shows with args, of `rows` that the
+ * writer found. */
 uint64_t section_left_out(sqlite3 *db, const char *sql, const struct section_args *args, long rows);
 
 /* Writes the rows of a HISTOGRAM as text: range, count, bar, and percentiles. At most `limit`

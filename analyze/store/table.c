@@ -123,9 +123,15 @@ static void widen(struct sheet *t, int col, size_t width)
 		t->columns[col].width = width;
 }
 
+static size_t rows_max(const struct sheet *t)
+{
+	return t->style->rows_max ? t->style->rows_max : SIZE_MAX;
+}
+
 /* Reads up to SAMPLE_ROWS rows; returns the last step's result. */
 static int read_sample(struct sheet *t)
 {
+	size_t most = rows_max(t) < SAMPLE_ROWS ? rows_max(t) : SAMPLE_ROWS;
 	int rc;
 
 	while ((rc = sqlite3_step(t->stmt)) == SQLITE_ROW) {
@@ -139,7 +145,7 @@ static int read_sample(struct sheet *t)
 			if (row[c].width)
 				t->columns[c].omitted = false;
 		}
-		if (t->rows == SAMPLE_ROWS)
+		if (t->rows == most)
 			break;
 	}
 	return rc;
@@ -307,18 +313,19 @@ static void box_row(const struct sheet *t, const struct cell *row)
 	fputs("│\n", t->out);
 }
 
-/* Writes the rows after the sample, one by one. */
+/* Writes the rows after the sample, one by one; counts those beyond rows_max. */
 static int write_rest(struct sheet *t, int rc, long *rows,
 		      void (*write_row)(const struct sheet *, const struct cell *))
 {
 	struct cell *row = t->cells; /* reused: the sample was written */
 
 	while (rc == SQLITE_ROW && (rc = sqlite3_step(t->stmt)) == SQLITE_ROW && !ferror(t->out)) {
+		if ((size_t)(*rows)++ >= rows_max(t))
+			continue;
 		free_cells(row, t->cols);
 		for (int c = 0; c < t->cols; c++)
 			row[c] = make_cell(t, c);
 		write_row(t, row);
-		++*rows;
 	}
 	return rc;
 }

@@ -22,6 +22,7 @@ struct table_style {
 		*grey; /* text, in colour: rows with a value in this column are grey; NULL: none */
 	const char *indent;
 	const char *title; /* text: line before the rows, if any; NULL: none */
+	size_t rows_max;   /* text: further rows are only counted; 0: unlimited */
 };
 
 /* A column "?name" is named "name". In human text it is omitted if no row (of the first 2000) has a
