@@ -33,6 +33,7 @@ static const struct option_def options[] = {
 	 OPT_OUTPUT},
 	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY,
 	 .values = draw_by_values, .list = true},
+	WAKERS_OPTION,
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
 	SYMBOL_OPTIONS,

@@ -46,6 +46,7 @@ static const struct option_def options[] = {
 	{"inverted", 0, ARG_NONE, NULL, "start from the leaves, with their callers below", set,
 	 OPT_INVERTED},
 	{"title", 0, ARG_REQUIRED, "TEXT", "title of the graph", set, OPT_TITLE},
+	WAKERS_OPTION,
 	FILTER_OPTIONS,
 	SYMBOL_OPTIONS,
 	{0},

@@ -360,6 +360,9 @@ int common_option_set(void *ctx, const struct option_def *def, const char *arg)
 		return set_names(o, def, arg);
 	case OPTION_KIND:
 		return set_kinds(o, def, arg);
+	case OPTION_WAKERS:
+		o->load.wakers = true;
+		return 0;
 	case OPTION_FROM:
 		return set_moment(&o->load.from, def, arg);
 	case OPTION_TO:

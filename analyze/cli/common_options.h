@@ -15,6 +15,7 @@ enum common_option {
 	OPTION_JOBS,
 	OPTION_NAMES,
 	OPTION_KIND,
+	OPTION_WAKERS,
 	OPTION_FROM,
 	OPTION_TO,
 	OPTION_SERVICES,
@@ -177,6 +178,14 @@ extern const char common_kinds[], common_protocols[];
 		 common_option_set,                                                                \
 		 OPTION_CALLEES},                                                                  \
 		TIME_OPTIONS
+
+#define WAKERS_OPTION                                                                              \
+	{                                                                                          \
+		"wakers", 0, ARG_NONE, NULL,                                                       \
+			"off-CPU waits, each with the stack that ended it on top (recorded with "  \
+			"-e offcpu,wakers)",                                                       \
+			common_option_set, OPTION_WAKERS                                           \
+	}
 
 #define SERVICES_OPTION                                                                            \
 	{                                                                                          \

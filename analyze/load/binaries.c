@@ -191,16 +191,8 @@ static void sort_host(struct binary *binary)
 	binary->host_sorted = true;
 }
 
-int binaries__symbol(struct binaries *b, uint32_t capture, const struct rec_symbol *r)
+static int add_host(struct binary *binary, struct host_symbol symbol)
 {
-	uint32_t i = binaries__find(b, capture, r->binary), module = i;
-	struct binary *binary;
-
-	if (!i)
-		return 0;
-	if (r->module.len && r->module.len < 256)
-		module = module_of(b, capture, r->module);
-	binary = &b->v[i];
 	/* Duplicates are removed before the array grows, so that they do not accumulate in a long
 	 * capture. The capacity is then at least twice the count, so each symbol is sorted only a
 	 * few times. */
@@ -210,10 +202,34 @@ int binaries__symbol(struct binaries *b, uint32_t capture, const struct rec_symb
 		if (array_reserve(&binary->host, &binary->host_cap, 2 * binary->host_cnt + 16))
 			return -ENOMEM;
 	}
-	binary->host[binary->host_cnt++] = (struct host_symbol){
-		r->address, r->size, strings__add(b->strings, r->name), module};
+	binary->host[binary->host_cnt++] = symbol;
 	binary->host_sorted = false;
-	return strings__failed(b->strings);
+	return 0;
+}
+
+int binaries__symbol(struct binaries *b, uint32_t capture, const struct rec_symbol *r)
+{
+	uint32_t i = binaries__find(b, capture, r->binary), module = i;
+	int err;
+
+	if (!i)
+		return 0;
+	if (r->module.len && r->module.len < 256)
+		module = module_of(b, capture, r->module);
+	err = add_host(&b->v[i], (struct host_symbol){r->address, r->size,
+						      strings__add(b->strings, r->name), module});
+	return err ? err : strings__failed(b->strings);
+}
+
+uint32_t binaries__artificial(struct binaries *b, const char *path)
+{
+	return intern(b, (struct binary){.type = BINARY_UNKNOWN,
+					 .path = strings__add(b->strings, span_of(path))});
+}
+
+int binaries__name(struct binaries *b, uint32_t binary, uint64_t address, uint32_t name)
+{
+	return add_host(&b->v[binary], (struct host_symbol){address, 1, name, binary});
 }
 
 size_t binaries__cnt(const struct binaries *b)

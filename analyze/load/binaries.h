@@ -44,6 +44,12 @@ int binaries__define(struct binaries *b, uint32_t capture, const struct rec_bina
 int binaries__debuginfo(struct binaries *b, uint32_t capture, const struct rec_debuginfo *r);
 int binaries__symbol(struct binaries *b, uint32_t capture, const struct rec_symbol *r);
 
+/* Number of a binary for frames that obana itself adds, which are named by __name. 0: out of
+ * memory. */
+uint32_t binaries__artificial(struct binaries *b, const char *path);
+/* Names an address; name: string. Repeated names have no effect. 0 or -ENOMEM. */
+int binaries__name(struct binaries *b, uint32_t binary, uint64_t address, uint32_t name);
+
 /* Number of an archive's binary id. An id whose definition was lost gets a number too. 0: not in a
  * binary. */
 uint32_t binaries__find(struct binaries *b, uint32_t capture, uint32_t id);

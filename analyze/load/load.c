@@ -304,6 +304,10 @@ int load__init(struct load *l, struct captures *captures, struct store *store,
 		err = overlap__new(&l->overlap, captures);
 	if (!err)
 		err = event_tables__new(&l->events, captures, store);
+	if (!err && opts->wakers && opts->kind_list_cnt) {
+		message_error("--wakers shows off-CPU waits: use it without --kind");
+		err = -EINVAL;
+	}
 	for (size_t i = 0; i < opts->kind_list_cnt && !err; i++)
 		err = choose_kinds(l, opts->kind_lists[i]);
 	if (err)

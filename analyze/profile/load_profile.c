@@ -13,6 +13,7 @@
 #include "analyze/load/stack_view.h"
 #include "analyze/load/threads.h"
 #include "analyze/profile/profile_tables.h"
+#include "analyze/profile/waker_stacks.h"
 
 /* stack.error of a pair that is not fully defined yet, combined with the capture number. Resolved
  * at the end. */
@@ -76,8 +77,9 @@ struct profile {
 	uint32_t last_capture;
 	bool rows; /* write rows of the sample table */
 	struct bulk sample;
-	struct weights *threads; /* by kind and thread, without stacks */
-	uint32_t hints[64];	 /* for these, by thread */
+	struct weights *threads;     /* by kind and thread, without stacks */
+	struct waker_stacks *wakers; /* NULL: not wanted */
+	uint32_t hints[64];	     /* for these, by thread */
 };
 
 static uint64_t definition_hash(uint32_t capture, uint32_t id)
@@ -396,7 +398,9 @@ static bool admit(struct load *l, const struct profile *p, uint32_t capture,
 	if (!overlap__counts(l->overlap, capture, kind, r->thread, r->ts_ns, r->count))
 		return false;
 	l->samples_seen += r->count;
-	if (!thread_wanted(l, capture_row(capture, r->thread)))
+	/* The thread that a filter asks for is the one that waited. */
+	if (!thread_wanted(l, capture_row(capture, r->thread)) &&
+	    !(p->wakers && waker_stacks__is_waker(l, kind)))
 		return false;
 	l->samples_admitted += r->count;
 	*a = (struct admitted){.row = r,
@@ -419,7 +423,7 @@ static uint32_t *thread_hint(struct profile *p, const struct weight *w)
 static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct admitted *v,
 		     size_t cnt)
 {
-	bool weights = l->opts.weights;
+	bool weights = l->opts.weights && !p->wakers;
 	int err = 0;
 
 	for (size_t i = 0; i < cnt; i++)
@@ -431,6 +435,8 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 		v[i].alone = alone_of(p, capture, v[i].row);
 		v[i].weight.stack = stack_of(l, p, capture, v[i].row, v[i].alone);
 		v[i].hint = v[i].alone ? v[i].alone->hint : 0;
+		if (!err && p->wakers)
+			err = waker_stacks__add(p->wakers, l, capture, v[i].ts_ns, &v[i].weight);
 		if (weights && !adds_up(l, &v[i]))
 			weights__ahead(l->weights, &v[i].weight, v[i].hint);
 	}
@@ -479,7 +485,7 @@ static int profile_need(struct load *l)
 {
 	static const char *const tables[] = {"thread", "process", NULL};
 
-	if (sample_filter_by_thread(&l->opts.samples) ||
+	if (l->opts.wakers || sample_filter_by_thread(&l->opts.samples) ||
 	    (l->opts.weights && sample_filter_by_stack(&l->opts.samples)))
 		l->opts.by_thread = true;
 	return l->opts.by_thread ? name_set_add_all(&l->wanted, tables) : 0;
@@ -506,7 +512,7 @@ static int profile_begin(struct load *l, void **state)
 		p->spans[i] = (struct span_ns){span[0], span[1]};
 	}
 	p->rows = load__wants(l, "sample");
-	if (weights__new(&p->threads))
+	if (weights__new(&p->threads) || (l->opts.wakers && waker_stacks__new(&p->wakers)))
 		return -ENOMEM;
 	weights__by_thread(p->threads);
 	if (l->opts.by_thread)
@@ -701,7 +707,7 @@ static int profile_finish(struct load *l, void *state)
 		return err;
 	resolve_pending(l, p);
 	if (l->opts.weights) {
-		err = add_rest(l, p);
+		err = p->wakers ? waker_stacks__write(p->wakers, l) : add_rest(l, p);
 		if (!err)
 			err = sort_weights(l);
 	}
@@ -727,6 +733,7 @@ static void profile_free(void *state)
 		return;
 	bulk_close(&p->sample);
 	weights__free(p->threads);
+	waker_stacks__free(p->wakers);
 	index_fini(&p->index);
 	free(p->last);
 	free(p->spans);

@@ -161,13 +161,23 @@ static bool is_written(const struct sheet *t, int col)
 	return !t->columns[col].omitted && !t->columns[col].left_out;
 }
 
+/* The column that ends the lines. */
+static int last_written(const struct sheet *t)
+{
+	int c = t->cols - 1;
+
+	while (c && !is_written(t, c))
+		c--;
+	return c;
+}
+
 static size_t line_width(const struct sheet *t)
 {
 	size_t used = t->style->indent ? strlen(t->style->indent) : 0;
+	int last = last_written(t);
 
-	for (int c = 0; c < t->cols; c++)
-		used += !is_written(t, c) ? 0
-					  : t->columns[c].width + (c + 1 < t->cols ? TABLE_GAP : 0);
+	for (int c = 0; c <= last; c++)
+		used += !is_written(t, c) ? 0 : t->columns[c].width + (c < last ? TABLE_GAP : 0);
 	return used;
 }
 
@@ -193,7 +203,7 @@ static void shorten_services(struct sheet *t)
 static int fit(struct sheet *t)
 {
 	size_t indent = t->style->indent ? strlen(t->style->indent) : 0, used;
-	struct fit_column *last = &t->columns[t->cols - 1];
+	struct fit_column *last = &t->columns[last_written(t)];
 
 	if (!t->style->width)
 		return 0;
@@ -235,6 +245,7 @@ static bool is_grey(const struct sheet *t, const struct cell *row)
 static void text_row(const struct sheet *t, const struct cell *row)
 {
 	bool grey = is_grey(t, row), any = false;
+	int last = last_written(t);
 
 	if (grey)
 		fputs("\033[90m", t->out);
@@ -243,7 +254,6 @@ static void text_row(const struct sheet *t, const struct cell *row)
 	for (int c = 0; c < t->cols; c++) {
 		size_t gap =
 			t->columns[c].width > row[c].width ? t->columns[c].width - row[c].width : 0;
-		bool last = c + 1 == t->cols;
 		size_t room = t->cut && !t->columns[c].number ? t->columns[c].width : SIZE_MAX;
 
 		if (!is_written(t, c))
@@ -257,7 +267,7 @@ static void text_row(const struct sheet *t, const struct cell *row)
 			fprintf(t->out, "%.*s…", (int)prefix(row[c].text, room - 1), row[c].text);
 		else
 			fputs(row[c].text ? row[c].text : "", t->out);
-		if (!t->columns[c].number && !last)
+		if (!t->columns[c].number && c < last)
 			pad(t->out, gap);
 	}
 	fputs(grey ? "\033[0m\n" : "\n", t->out);
@@ -341,9 +351,7 @@ static int write_sheet(struct sheet *t, long *rows)
 		t->columns[c].name = value_column(t->stmt, c);
 		t->columns[c].width = t->heads[c].width;
 		t->columns[c].number = true;
-		/* The last column ends the line, so it is always written. */
-		t->columns[c].omitted =
-			c + 1 < t->cols && t->style->human && value_is_optional(t->stmt, c);
+		t->columns[c].omitted = t->style->human && value_is_optional(t->stmt, c);
 	}
 	rc = read_sample(t);
 	*rows = t->rows;

@@ -26,7 +26,7 @@ struct table_style {
 };
 
 /* A column "?name" is named "name". In human text it is omitted if no row (of the first 2000) has a
- * value, unless it is the last column. */
+ * value. */
 
 /* Steps stmt (just prepared or reset) to its end. Returns the number of rows, or -EIO: see
  * sqlite3_errmsg. A result without rows prints only a heading (CSV) or [] (JSON). */

@@ -104,6 +104,17 @@ grep -qE ' wk-reader +wk-writer' "$T/shown" && grep -qF '(interrupt)' "$T/shown"
 "$OBANA" flamegraph "$T/a.obz" --kind wakeup -o "$T/wakers.svg" 2>/dev/null
 grep -q wake_reader "$T/wakers.svg" || fail "no flame graph of wakers"
 
+# both in one stack: the reader's, then who ended its wait from its leaf to its root
+"$OBANA" export folded "$T/a.obz" --wakers --by none -o "$T/both" 2>/dev/null
+total() { awk -v of="$1" '$0 ~ of {n += $NF} END {printf "%d", n}' "$T/both"; }
+is "nanoseconds of waits with their wakers, of all waits" "$(total .)" "$ns"
+is "each with its waker, or as one of which it is not known" "$(total 'woken by')" "$ns"
+[ $unknown -gt 0 ] || is "of a waker not known" "$(total 'woken by: not known')" 0
+within "those by the writer" "$(total 'read;.*;woken by wk-writer;.*;wake_reader;.*main')" 1 "$ns"
+is "stacks that end with the writer's function first" "$(grep -c 'wake_reader;.*woken by' "$T/both")" 0
+"$OBANA" flamegraph "$T/a.obz" --wakers -o "$T/both.svg" 2>/dev/null
+grep -q "woken by wk-writer" "$T/both.svg" || fail "no flame graph of waits with their wakers"
+
 recorded "$T/b.obz" 50 1
 unknown=$(lost "$T/b.obz")
 within "a waker that is not a target: waits it ended (not known or lost: $unknown)" "$(pairs "$T/b.obz" "wk-writer${tab}wk-reader")" $((50 - unknown)) 51
