@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Attaches uprobes to the functions that a reader has found in a file. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/text.h"
+#include "obrec.skel.h"
+#include "record/base/loss.h"
+#include "record/binary/read_functions.h"
+#include "record/host/uprobes.h"
+#include "record/probe/func_impl.h"
+
+enum { PLACES_MAX = 65536 };
+
+struct places {
+	uint64_t *offsets, *cookies;
+	uint32_t cnt;
+};
+
+/* What is attached in a file. */
+struct attaching {
+	struct probe_env *env;
+	const char *path;
+	uint32_t set;
+	struct places entries, by_return, returns, jumps;
+	struct places patched; /* all of these, in order, where places are told by their code */
+	bool full;
+};
+
+static void add_place(struct attaching *a, struct places *p, uint64_t offset, uint64_t cookie)
+{
+	if (!p->offsets) {
+		p->offsets = malloc(PLACES_MAX * sizeof(*p->offsets));
+		p->cookies = malloc(PLACES_MAX * sizeof(*p->cookies));
+	}
+	if (!p->offsets || !p->cookies || p->cnt == PLACES_MAX) {
+		a->full = true;
+		return;
+	}
+	p->offsets[p->cnt] = offset;
+	p->cookies[p->cnt++] = cookie;
+}
+static int attach_places(const struct attaching *a, int fd, const struct bpf_program *multi,
+			 const struct bpf_program *each, const struct places *p, bool at_return)
+{
+	bool many = func_is_multi(a->env);
+	const struct uprobe_places at = {.prog_fd = bpf_program__fd(many ? multi : each),
+					 .offsets = p->offsets,
+					 .cookies = p->cookies,
+					 .cnt = p->cnt,
+					 .at_return = at_return,
+					 .multi = many};
+
+	return p->cnt ? uprobes__attach(a->env->uprobes, a->set, fd, &at) : 0;
+}
+
+/* Returns first: a call whose return is missed would never end. */
+static int attach_all(const struct attaching *a, int fd)
+{
+	struct obrec_bpf *skel = a->env->skel;
+	int err;
+
+	err = attach_places(a, fd, skel->progs.func_returns, skel->progs.func_return, &a->by_return,
+			    true);
+	err = err
+		      ?: attach_places(a, fd, skel->progs.func_exits, skel->progs.func_exit,
+				       &a->returns, false);
+	err = err
+		      ?: attach_places(a, fd, skel->progs.func_exits, skel->progs.func_exit,
+				       &a->jumps, false);
+	return err
+		       ?: attach_places(a, fd, skel->progs.func_entries, skel->progs.func_entry,
+					&a->entries, false);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Notes where probes will be. Reads the answer to its end. */
+static void find_patched(struct attaching *a, struct parcel *answer, struct func_site *site)
+{
+	size_t from = answer->at;
+
+	while (!func_is_multi(a->env) && read_functions_next(answer, site)) {
+		add_place(a, &a->patched, site->entry, 0);
+		for (uint32_t i = 0; i < site->exits.returns + site->exits.jumps; i++)
+			add_place(a, &a->patched, site->exits.at[i], 0);
+	}
+	answer->at = from;
+	if (a->patched.cnt)
+		qsort(a->patched.offsets, a->patched.cnt, sizeof(*a->patched.offsets), by_offset);
+}
+
+/* The code as it will be in memory: uprobes are breakpoints. */
+static struct func_place patched_place(const struct attaching *a, const struct func_site *site)
+{
+#if defined(__x86_64__)
+	static const uint8_t breakpoint[] = {0xcc};
+#else
+	static const uint8_t breakpoint[] = {0xa0, 0x00, 0x20, 0xd4};
+#endif
+	struct func_place place = site->place;
+	uint8_t *code = (uint8_t *)place.code;
+
+	for (size_t i = 0; i < sizeof(place.code) && a->patched.cnt; i++) {
+		uint64_t at = site->entry + FUNC_CODE_AT + i;
+
+		if (bsearch(&at, a->patched.offsets, a->patched.cnt, sizeof(at), by_offset))
+			for (size_t n = 0; n < sizeof(breakpoint) && i + n < sizeof(place.code);
+			     n++)
+				code[i + n] = breakpoint[n];
+	}
+	return place;
+}
+
+/* Without cookies the place is known by its code. */
+static bool tell_place(const struct attaching *a, const struct func_site *site, uint32_t cookie)
+{
+	struct probe_env *env = a->env;
+	const struct func_place place = patched_place(a, site);
+	int err = func_is_multi(env) ? 0
+				     : bpf_map_update_elem(bpf_map__fd(env->skel->maps.func_places),
+							   &place, &cookie, BPF_NOEXIST);
+
+	if (err)
+		loss__add(env->loss, "func",
+			  err == -EEXIST ? "function: its code is like that of another one"
+					 : "function: too many",
+			  1);
+	return !err;
+}
+
+/* Parts of keys are separated by tabs. */
+static void set_name(char *to, size_t sz, const char *name)
+{
+	snprintf(to, sz, "%s", name);
+	for (; *to; to++)
+		if ((unsigned char)*to < ' ')
+			*to = '?';
+}
+
+/* Gives a function the next number. */
+bool func_attach_number(struct probe_env *env, const char *function, const char *binary,
+			uint32_t *number)
+{
+	struct funcs *f = func_state(env);
+	struct func_name *name;
+
+	if (f->cnt == FUNC_MAX) {
+		loss__add(env->loss, "func", "function: too many", 1);
+		return false;
+	}
+	*number = f->cnt++;
+	name = &f->names[*number];
+	set_name(name->function, sizeof(name->function), function);
+	set_name(name->binary, sizeof(name->binary), binary);
+	bpf_map_update_elem(bpf_map__fd(env->skel->maps.func_names), number, name, BPF_ANY);
+	return true;
+}
+
+static void add_function(struct attaching *a, const struct func_site *site)
+{
+	const char *base = strrchr(a->path, '/');
+	uint32_t number, cookie;
+
+	if (!func_attach_number(a->env, site->name, base ? base + 1 : a->path, &number))
+		return;
+	cookie = FUNC_COOKIE(number, site->below) | (site->by_return ? FUNC_SHARES_FRAME : 0);
+	if (!tell_place(a, site, cookie))
+		return;
+	message_verbose("%s: %s at %#llx, %s%s", a->path, site->name,
+			(unsigned long long)site->entry,
+			site->by_return ? "uretprobe" : "return instructions",
+			site->step ? "; entry single-stepped" : "");
+	add_place(a, &a->entries, site->entry, cookie);
+	if (site->by_return)
+		add_place(a, &a->by_return, site->entry, cookie);
+	for (uint32_t i = 0; i < site->exits.returns + site->exits.jumps; i++)
+		add_place(a, i < site->exits.returns ? &a->returns : &a->jumps, site->exits.at[i],
+			  cookie);
+}
+
+static void places_fini(struct places *p)
+{
+	free(p->offsets);
+	free(p->cookies);
+}
+
+/* The operands of the patterns that were asked for, in their order. */
+static void mark_found(struct funcs *f, uint32_t operands, uint32_t pattern)
+{
+	for (unsigned i = 0; i < RECORD_OPERANDS; i++)
+		if (operands >> i & 1 && !pattern--)
+			f->found[i] = true;
+}
+
+void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, const char *path,
+		       uint32_t operands, struct parcel *answer)
+{
+	struct attaching a = {.env = env, .path = path, .set = to->uprobes};
+	struct func_site *site = malloc(sizeof(*site));
+	uint64_t left_out;
+	int err = 0;
+
+	if (answer->rc || !site) {
+		loss__add(env->loss, "func",
+			  answer->rc == -ETIMEDOUT ? "binary: reading timed out"
+						   : "binary: cannot be read",
+			  1);
+		free(site);
+		return;
+	}
+	find_patched(&a, answer, site);
+	while (read_functions_next(answer, site)) {
+		mark_found(func_state(env), operands, site->pattern);
+		add_function(&a, site);
+	}
+	left_out = read_functions_left_out(answer);
+	if (left_out)
+		loss__add(env->loss, "func", "function: too many", left_out);
+	if (!a.full)
+		err = attach_all(&a, fd);
+	if (err || a.full) {
+		loss__add(env->loss, "func",
+			  err == -ETIMEDOUT ? "binary: attaching timed out"
+					    : "binary: cannot attach",
+			  1);
+		message_verbose("%s: cannot attach: %s", path,
+				a.full ? "too many places" : strerror(-err));
+		if (!func_state(env)->err)
+			func_state(env)->err = err ?: -E2BIG;
+	}
+	places_fini(&a.entries);
+	places_fini(&a.by_return);
+	places_fini(&a.returns);
+	places_fini(&a.jumps);
+	places_fini(&a.patched);
+	free(site);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds the files with functions that operands name: those that targets map, and beforehand those
+ * that programs still to be started would map. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/text.h"
+#include "record/base/loss.h"
+#include "record/binary/read_file.h"
+#include "record/binary/read_functions.h"
+#include "record/probe/func_impl.h"
+#include "record/probe/func_kernel.h"
+#include "record/reader/readers.h"
+
+_Static_assert((int)RECORD_OPERANDS <= (int)FUNC_PATTERNS_MAX, "each may match the same file");
+
+struct late_file {
+	struct probe_env *env;
+	struct stat st;
+	int fd;
+	uint32_t operands;
+	char path[];
+};
+
+static void on_late(void *ctx, struct reading_request *r)
+{
+	struct late_file *late = ctx;
+	struct probed_file *f =
+		func_state(late->env) ? probed_files_find(&func_state(late->env)->files, &late->st)
+				      : NULL;
+
+	if (f)
+		func_attach_found(late->env, f, late->fd, late->path, late->operands, &r->m);
+	close(late->fd);
+	free(late);
+}
+
+static void finish_later(struct probe_env *env, int fd, const struct stat *st, const char *path,
+			 uint32_t operands, struct reading_request *r)
+{
+	size_t sz = strlen(path) + 1;
+	struct late_file *late = malloc(sizeof(*late) + sz);
+
+	if (!late) {
+		readers__later(r, NULL, NULL);
+		return;
+	}
+	*late = (struct late_file){env, *st, fcntl(fd, F_DUPFD_CLOEXEC, 3), operands};
+	memcpy(late->path, path, sz);
+	readers__later(r, on_late, late);
+}
+
+static void attach_file(struct probe_env *env, struct probed_file *f, int fd, const struct stat *st,
+			const char *path, uint32_t operands)
+{
+	const char *patterns[RECORD_OPERANDS];
+	struct reading_request *r;
+	struct parcel m;
+	size_t cnt = 0;
+
+	for (unsigned i = 0; i < env->opts->operand_cnt; i++)
+		if (operands >> i & 1) {
+			patterns[cnt++] = func_operand_symbol(env->opts->operand[i]);
+			func_state(env)->file_seen[i] = true;
+		}
+	read_functions_ask(&m, fd, patterns, cnt,
+			   probe_env__option(env, &probe_func_entry, "uretprobe"));
+	r = readers__ask(env->readers, &m, 0, 0);
+	if (r && readers__await(env->readers, r)) {
+		func_attach_found(env, f, fd, path, operands, &r->m);
+		readers__done(r);
+	} else if (r) {
+		finish_later(env, fd, st, path, operands, r);
+	}
+}
+
+/* The kernel reads the file when it attaches. */
+static bool may_hang(struct probe_env *env, const struct file_facts *facts, const char *path)
+{
+	if (facts && facts->remote) {
+		loss__add(env->loss, "func", "binary: on a FUSE or network file system", 1);
+		message_verbose("%s: not attached: its file system may block", path);
+	}
+	return facts && facts->remote;
+}
+
+static bool add_file(struct probe_env *env, const struct file_facts *facts, int fd,
+		     const struct stat *st, const char *path, uint32_t operands)
+{
+	struct probed_file *f = probed_files_find(&func_state(env)->files, st);
+
+	if (!f && operands && !may_hang(env, facts, path) &&
+	    (f = probed_files_add(env, &func_state(env)->files, st))) {
+		f->users = 1; /* attaching may report other files */
+		attach_file(env, f, fd, st, path, operands);
+		return true;
+	}
+	if (f)
+		f->users++;
+	return f;
+}
+
+bool func_files_new(struct probe_env *env, const struct file_facts *facts, int fd,
+		    const struct stat *st, const char *path)
+{
+	return add_file(env, facts, fd, st, path, func_operands_of(env->opts, path));
+}
+
+void func_files_gone(struct probe_env *env, const struct stat *st)
+{
+	probed_files_gone(env, &func_state(env)->files, st);
+}
+
+/* ---- programs still to be started */
+
+/* The file keeps a reference until the end. */
+static int attach_path(struct probe_env *env, const char *path, uint32_t operands)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC), err = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		err = -ENOENT;
+	else
+		add_file(env, NULL, fd, &st, path, operands);
+	close(fd);
+	return err;
+}
+
+static void attach_glob(struct probe_env *env, const char *pattern, unsigned operand)
+{
+	glob_t g = {0};
+
+	if (!glob(pattern, 0, NULL, &g))
+		for (size_t i = 0; i < g.gl_pathc; i++)
+			attach_path(env, g.gl_pathv[i], 1u << operand);
+	globfree(&g);
+}
+
+/* A name without a directory: as the shell and the dynamic linker would look it up. */
+static void attach_named(struct probe_env *env, const char *name, unsigned operand)
+{
+	static const char *const places[] = {
+		"/usr/lib/*/%s",     "/usr/lib64/%s",	"/usr/lib/%s",	       "/usr/lib/*/%s.so*",
+		"/usr/lib64/%s.so*", "/usr/lib/%s.so*", "/usr/lib/*/%s-*.so*",
+	};
+	const char *at = getenv("PATH");
+	char path[2 * PATH_MAX];
+	bool found = false;
+
+	for (; at && *at && !found; at += strspn(at, ":")) {
+		size_t len = strcspn(at, ":");
+
+		snprintf(path, sizeof(path), "%.*s/%s", (int)len, at, name);
+		found = !access(path, X_OK) && !attach_path(env, path, 1u << operand);
+		at += len;
+	}
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(path, sizeof(path), places[i], name);
+		attach_glob(env, path, operand);
+	}
+}
+
+/* ---- functions of the kernel */
+
+static bool name_kernel(struct probe_env *env, const char *function, uint32_t *cookie)
+{
+	uint32_t number;
+
+	if (!func_attach_number(env, function, "[kernel]", &number))
+		return false;
+	*cookie = number | FUNC_SHARES_FRAME;
+	return true;
+}
+
+static int attach_kernel(struct probe_env *env, unsigned i)
+{
+	const char *symbol = func_operand_symbol(env->opts->operand[i]);
+	char why[256] = "";
+	size_t left_out;
+	int err = func_kernel_attach(env, symbol, name_kernel, &left_out, why, sizeof(why));
+
+	func_state(env)->found[i] = !err;
+	if (err == -ENOENT) {
+		message_error("func: no function of the kernel is called '%s'", symbol);
+		return -PROBE_NOT_THERE;
+	}
+	if (err)
+		message_error("func: functions of the kernel cannot be recorded: %s", why);
+	else if (left_out)
+		message_warn("func: %zu of the kernel's functions '%s' are not recorded: they "
+			     "cannot be probed, or are too many",
+			     left_out, symbol);
+	return err;
+}
+
+static int attach_operand(struct probe_env *env, unsigned i)
+{
+	const struct target_spec *to = &env->opts->target;
+	const char *command = env->opts->command, *operand = env->opts->operand[i];
+	char name[PATH_MAX];
+	int err;
+
+	if (func_operand_is_kernel(operand))
+		return attach_kernel(env, i);
+	snprintf(name, sizeof(name), "%.*s", (int)func_operand_binary_len(operand), operand);
+	if (strchr(name, '/')) {
+		err = attach_path(env, name, func_operands_of(env->opts, name));
+		if (!err || func_state(env)->file_seen[i])
+			return 0;
+		message_error("func: %s: %s", name, strerror(-err));
+		return -PROBE_NOT_THERE;
+	}
+	if (to->pid_cnt && !env->opts->command_pid)
+		return 0;
+	if (command && strchr(command, '/') && func_operand_is_named(operand, command))
+		attach_path(env, command, func_operands_of(env->opts, command));
+	attach_named(env, name, i);
+	return 0;
+}
+
+int func_files_attach(struct probe_env *env)
+{
+	struct funcs *f = func_state(env);
+	int err = 0;
+
+	for (unsigned i = 0; i < env->opts->operand_cnt && !err; i++)
+		err = attach_operand(env, i);
+	if (!err && f->err) {
+		message_error("func: cannot attach uprobes: %s", strerror(-f->err));
+		return f->err;
+	}
+	for (unsigned i = 0; i < env->opts->operand_cnt && !err; i++) {
+		const char *operand = env->opts->operand[i];
+
+		if (f->found[i])
+			continue;
+		if (f->file_seen[i])
+			message_error("func: no function in %.*s is called '%s'",
+				      (int)func_operand_binary_len(operand), operand,
+				      func_operand_symbol(operand));
+		else
+			message_error("func: no target maps a file '%.*s'; its path can be given "
+				      "instead",
+				      (int)func_operand_binary_len(operand), operand);
+		err = -PROBE_NOT_THERE;
+	}
+	return err;
+}
