@@ -209,12 +209,16 @@ FUNCS := $(B)/workload/funcs $(B)/workload/funcs-static
 $(FUNCS): tests/workload/funcs.cpp
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CXX) -std=c++17 $(call flavour,$(@F)) -o $@ $<
+VALUES := $(B)/workload/values $(B)/workload/values-static
+$(VALUES): tests/workload/values.c
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter $(call flavour,$(@F)) -o $@ $<
 TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps locks memory probed \
 	handover crowd storm hostile badelf stuckfs security)
 $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$*) -o $@ $< -ldl
-workload: $(DEMO) $(DEEP) $(FUNCS) $(TOOLS) $(B)/workload/heap.so
+workload: $(DEMO) $(DEEP) $(FUNCS) $(VALUES) $(TOOLS) $(B)/workload/heap.so
 $(B)/workload/heap.so: tests/workload/heap.c
 	$(call say,WORKLOAD,$@)mkdir -p $(@D) && $(CC) -O2 -Wall -shared -fPIC -o $@ $<
 # 214 MB of DWARF, for benchmarks; takes minutes to build

@@ -46,13 +46,14 @@ struct perf_event_ctx {
 	__u64 addr;
 };
 
-/* Arguments and return value of a kernel function. */
+/* Arguments and return value of a function. */
 #if defined(__TARGET_ARCH_x86)
 #define CTX_ARG0(r) ((r)->di)
 #define CTX_ARG1(r) ((r)->si)
 #define CTX_ARG2(r) ((r)->dx)
 #define CTX_ARG3(r) ((r)->cx)
 #define CTX_ARG4(r) ((r)->r8)
+#define CTX_ARG5(r) ((r)->r9)
 #define CTX_RET(r) ((r)->ax)
 #else
 #define CTX_ARG0(r) ((r)->regs[0])
@@ -60,6 +61,7 @@ struct perf_event_ctx {
 #define CTX_ARG2(r) ((r)->regs[2])
 #define CTX_ARG3(r) ((r)->regs[3])
 #define CTX_ARG4(r) ((r)->regs[4])
+#define CTX_ARG5(r) ((r)->regs[5])
 #define CTX_RET(r) ((r)->regs[0])
 #endif
 

@@ -6,9 +6,14 @@
 #include "bpf/metric.h"
 #include "bpf/wire.h"
 
-enum { SERIES_func_latency = SERIES_OWN, SERIES_func_unfinished };
+enum {
+	SERIES_func_latency = SERIES_OWN,
+	SERIES_func_unfinished,
+	SERIES_func_returned,
+	SERIES_func_returned_other,
+};
 /* Key parts after the process name. */
-enum { FUNC_PART_FUNCTION = 2, FUNC_PART_REASON = 3 };
+enum { FUNC_PART_FUNCTION = 2, FUNC_PART_REASON = 3, FUNC_PART_RESULT = 3 };
 
 /* Functions are numbered in the order in which they are attached. */
 #define FUNC_MAX 1024 /* a power of two */
@@ -16,6 +21,50 @@ enum { FUNC_PART_FUNCTION = 2, FUNC_PART_REASON = 3 };
 #define FUNC_BINARY_LEN 64
 struct func_name {
 	char function[FUNC_NAME_LEN], binary[FUNC_BINARY_LEN];
+	__u64 wants;
+};
+
+/* Types of arguments and results: name, how its rows are described. */
+#define FUNC_TYPES(X)                                                                              \
+	X(INT, "int")	  /* 32 bits */                                                            \
+	X(UINT, "uint")	  /* 32 bits */                                                            \
+	X(LONG, "long")	  /* 64 bits */                                                            \
+	X(ULONG, "ulong") /* 64 bits */                                                            \
+	X(PTR, "ptr")                                                                              \
+	X(STR, "str")
+enum func_type {
+	FUNC_TYPE_NONE,
+#define X(name, text) FUNC_TYPE_##name,
+	FUNC_TYPES(X)
+#undef X
+		FUNC_TYPE_CNT
+};
+
+/* What is recorded of the calls of a function: the types of its arguments and of its result, four
+ * bits each; and whether its calls are not timed. */
+#define FUNC_ARGS 6
+#define FUNC_RESULT FUNC_ARGS
+#define FUNC_WANTS(i, type) ((__u64)(type) << (i)*4)
+#define FUNC_WANTED(wants, i) ((wants) >> (i)*4 & 15)
+#define FUNC_UNTIMED (1ULL << 63)
+#define FUNC_WANTS_ARGS ((1ULL << FUNC_ARGS * 4) - 1)
+#define FUNC_WANTS_VALUES ((1ULL << (FUNC_ARGS + 1) * 4) - 1)
+
+/* A result in the series `returned_other`: one from -FUNC_ERRORS to -1, as its amount; or these. */
+#define FUNC_ERRORS 4095
+enum { FUNC_RESULT_BELOW = FUNC_ERRORS + 1, FUNC_RESULT_UNKNOWN };
+
+/* Arguments of a call in progress: map `func_args`, by thread (the key of `func_threads`) and
+ * depth. */
+#define FUNC_STR_MAX 256 /* with NUL */
+#define FUNC_ARG_AT(depth, i) ((depth) | (i) << 16)
+struct func_args_key {
+	__u32 thread, depth;
+};
+struct func_args {
+	__u64 value[8];
+	__u32 len[8]; /* of strings, with NUL; 0: not read */
+	char text[8][FUNC_STR_MAX];
 };
 
 /*

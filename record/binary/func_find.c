@@ -42,7 +42,7 @@ struct finder {
 	Elf *elf;
 	const char *const *patterns;
 	size_t pattern_cnt;
-	bool uretprobes;
+	unsigned how; /* FUNC_FIND_* */
 	struct list found, cold;
 	uint64_t *starts; /* of all functions */
 	size_t start_cnt, start_cap;
@@ -306,8 +306,11 @@ static bool find_place(struct finder *f, const struct named *n)
 		return false;
 	if (n->size && (uint64_t)len > n->size)
 		len = n->size;
-	s->step = !uprobe_place_deep(code, len, &skip, &s->below);
-	s->by_return = f->uretprobes || !find_exits(f, n, &s->exits, skip);
+	if (f->how & FUNC_FIND_ARGS(n->pattern))
+		s->step = !uprobe_place(code, len, &skip);
+	else
+		s->step = !uprobe_place_deep(code, len, &skip, &s->below);
+	s->by_return = f->how & FUNC_FIND_URETPROBES || !find_exits(f, n, &s->exits, skip);
 	if (!s->by_return && s->exits.restarts) { /* it would be entered again and again */
 		s->step = true;
 		skip = s->below = 0;
@@ -324,7 +327,7 @@ static bool find_place(struct finder *f, const struct named *n)
 	return true;
 }
 
-size_t func_find(int fd, const char *const *patterns, size_t cnt, bool uretprobes,
+size_t func_find(int fd, const char *const *patterns, size_t cnt, unsigned how,
 		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx)
 {
 	struct finder *f = calloc(1, sizeof(*f));
@@ -336,7 +339,7 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, bool uretprobe
 	f->fd = fd;
 	f->patterns = patterns;
 	f->pattern_cnt = cnt;
-	f->uretprobes = uretprobes;
+	f->how = how;
 	f->found.max = NAMES_MAX;
 	f->cold.max = COLD_MAX;
 	elf_version(EV_CURRENT);

@@ -24,13 +24,17 @@ struct func_site {
 	struct func_place place; /* of `entry` */
 };
 
+/* How: without looking for exits; with places where functions that pattern i matches still have
+ * their arguments. */
+enum { FUNC_FIND_URETPROBES = 1 };
+#define FUNC_FIND_ARGS(i) (0x100u << (i))
+
 /*
  * Calls fn for each function that a pattern (fnmatch(3)) matches, at most FUNC_MAX, until it
  * returns false. Of several names of a function, one that a pattern without wildcards names is
- * preferred, else the shortest. uretprobes: does not look for exits. Returns the number of
- * functions left out.
+ * preferred, else the shortest. Returns the number of functions left out.
  */
-size_t func_find(int fd, const char *const *patterns, size_t cnt, bool uretprobes,
+size_t func_find(int fd, const char *const *patterns, size_t cnt, unsigned how,
 		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx);
 
 #endif

@@ -30,7 +30,7 @@ static bool put_site(void *ctx, const struct func_site *s)
 int read_functions_serve(int proc, struct parcel *request, struct parcel *answer)
 {
 	const char *patterns[FUNC_PATTERNS_MAX];
-	bool uretprobes = parcel_get_u64(request);
+	unsigned how = parcel_get_u64(request);
 	uint64_t cnt = parcel_get_u64(request), left_out;
 	int fd;
 
@@ -43,7 +43,7 @@ int read_functions_serve(int proc, struct parcel *request, struct parcel *answer
 	fd = reader_reopen(request->fd[0], O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return fd;
-	left_out = func_find(fd, patterns, cnt, uretprobes, put_site, answer);
+	left_out = func_find(fd, patterns, cnt, how, put_site, answer);
 	close(fd);
 	parcel_put_u64(answer, LAST);
 	parcel_put_u64(answer, left_out);
@@ -51,10 +51,10 @@ int read_functions_serve(int proc, struct parcel *request, struct parcel *answer
 }
 
 void read_functions_ask(struct parcel *m, int fd, const char *const *patterns, size_t cnt,
-			bool uretprobes)
+			unsigned how)
 {
 	parcel_init(m, READING_functions);
-	parcel_put_u64(m, uretprobes);
+	parcel_put_u64(m, how);
 	parcel_put_u64(m, cnt);
 	for (size_t i = 0; i < cnt; i++)
 		parcel_put_span(m, (struct span){patterns[i], strlen(patterns[i]) + 1});

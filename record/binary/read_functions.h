@@ -7,9 +7,9 @@
 #include "record/binary/func_find.h"
 
 int read_functions_serve(int proc, struct parcel *request, struct parcel *answer);
-/* fd: O_PATH, dup'ed. */
+/* fd: O_PATH, dup'ed. how: as func_find(). */
 void read_functions_ask(struct parcel *m, int fd, const char *const *patterns, size_t cnt,
-			bool uretprobes);
+			unsigned how);
 /* Gets the next function; its name points into the answer. False: there are no more. */
 bool read_functions_next(struct parcel *answer, struct func_site *site);
 /* After the last one: the number of functions left out. */

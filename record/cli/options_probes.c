@@ -76,23 +76,27 @@ static int set_option(struct probe_list *list, size_t i, const char *word, size_
 static int set_operand(struct probe_list *list, size_t i, const char *word, size_t len)
 {
 	struct record_opts *opts = list->opts;
+	char operand[RECORD_OPERAND_LEN] = "";
 	const char *why = NULL;
+	unsigned at = opts->operand_cnt;
+	int n;
 
 	if (!probes[i]->operand || !memchr(word, ':', len))
 		return -ENOENT;
-	if (opts->operand_cnt == RECORD_OPERANDS) {
+	if (at && probes[i]->operand_more && probes[i]->operand_more(word, len))
+		at--;
+	n = snprintf(operand, sizeof(operand), "%s%s%.*s",
+		     at < opts->operand_cnt ? opts->operand[at] : "",
+		     at < opts->operand_cnt ? "," : "", (int)len, word);
+	if (at == RECORD_OPERANDS)
 		why = "too many";
-	} else if (len >= RECORD_OPERAND_LEN) {
+	else if (n >= RECORD_OPERAND_LEN)
 		why = "too long";
-	} else {
-		char *operand = opts->operand[opts->operand_cnt];
-
-		memcpy(operand, word, len);
-		operand[len] = 0;
+	else
 		why = probes[i]->operand_error(operand);
-	}
 	if (!why) {
-		opts->operand_cnt++;
+		memcpy(opts->operand[at], operand, sizeof(operand));
+		opts->operand_cnt = at + 1;
 		return 0;
 	}
 	snprintf(list->why, sizeof(list->why), "'%.*s': %s", (int)len, word, why);

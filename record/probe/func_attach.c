@@ -26,6 +26,7 @@ struct attaching {
 	const char *path;
 	uint32_t set;
 	struct places entries, by_return, returns, jumps;
+	const struct func_operand *operand[RECORD_OPERANDS]; /* those asked for, in order */
 	struct places patched; /* all of these, in order, where places are told by their code */
 	bool full;
 };
@@ -69,7 +70,7 @@ static int attach_all(const struct attaching *a, int fd)
 		      ?: attach_places(a, fd, skel->progs.func_exits, skel->progs.func_exit,
 				       &a->returns, false);
 	err = err
-		      ?: attach_places(a, fd, skel->progs.func_exits, skel->progs.func_exit,
+		      ?: attach_places(a, fd, skel->progs.func_jumps, skel->progs.func_jump,
 				       &a->jumps, false);
 	return err
 		       ?: attach_places(a, fd, skel->progs.func_entries, skel->progs.func_entry,
@@ -148,7 +149,7 @@ static void set_name(char *to, size_t sz, const char *name)
 
 /* Gives a function the next number. */
 bool func_attach_number(struct probe_env *env, const char *function, const char *binary,
-			uint32_t *number)
+			uint64_t wants, uint32_t *number)
 {
 	struct funcs *f = func_state(env);
 	struct func_name *name;
@@ -161,6 +162,7 @@ bool func_attach_number(struct probe_env *env, const char *function, const char 
 	name = &f->names[*number];
 	set_name(name->function, sizeof(name->function), function);
 	set_name(name->binary, sizeof(name->binary), binary);
+	name->wants = wants;
 	bpf_map_update_elem(bpf_map__fd(env->skel->maps.func_names), number, name, BPF_ANY);
 	return true;
 }
@@ -168,9 +170,10 @@ bool func_attach_number(struct probe_env *env, const char *function, const char 
 static void add_function(struct attaching *a, const struct func_site *site)
 {
 	const char *base = strrchr(a->path, '/');
+	uint64_t wants = a->operand[site->pattern]->wants;
 	uint32_t number, cookie;
 
-	if (!func_attach_number(a->env, site->name, base ? base + 1 : a->path, &number))
+	if (!func_attach_number(a->env, site->name, base ? base + 1 : a->path, wants, &number))
 		return;
 	cookie = FUNC_COOKIE(number, site->below) | (site->by_return ? FUNC_SHARES_FRAME : 0);
 	if (!tell_place(a, site, cookie))
@@ -179,7 +182,9 @@ static void add_function(struct attaching *a, const struct func_site *site)
 			(unsigned long long)site->entry,
 			site->by_return ? "uretprobe" : "return instructions",
 			site->step ? "; entry single-stepped" : "");
-	add_place(a, &a->entries, site->entry, cookie);
+	/* Without cookies the function is known from the entry only. */
+	if (!(wants & FUNC_UNTIMED) || !func_is_multi(a->env))
+		add_place(a, &a->entries, site->entry, cookie);
 	if (site->by_return)
 		add_place(a, &a->by_return, site->entry, cookie);
 	for (uint32_t i = 0; i < site->exits.returns + site->exits.jumps; i++)
@@ -193,20 +198,14 @@ static void places_fini(struct places *p)
 	free(p->cookies);
 }
 
-/* The operands of the patterns that were asked for, in their order. */
-static void mark_found(struct funcs *f, uint32_t operands, uint32_t pattern)
-{
-	for (unsigned i = 0; i < RECORD_OPERANDS; i++)
-		if (operands >> i & 1 && !pattern--)
-			f->found[i] = true;
-}
-
 void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, const char *path,
 		       uint32_t operands, struct parcel *answer)
 {
 	struct attaching a = {.env = env, .path = path, .set = to->uprobes};
 	struct func_site *site = malloc(sizeof(*site));
+	struct funcs *f = func_state(env);
 	uint64_t left_out;
+	unsigned cnt = 0;
 	int err = 0;
 
 	if (answer->rc || !site) {
@@ -217,9 +216,12 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 		free(site);
 		return;
 	}
+	for (unsigned i = 0; i < RECORD_OPERANDS; i++)
+		if (operands >> i & 1)
+			a.operand[cnt++] = &f->operand[i];
 	find_patched(&a, answer, site);
-	while (read_functions_next(answer, site)) {
-		mark_found(func_state(env), operands, site->pattern);
+	while (read_functions_next(answer, site) && site->pattern < cnt) {
+		f->found[a.operand[site->pattern] - f->operand] = true;
 		add_function(&a, site);
 	}
 	left_out = read_functions_left_out(answer);
@@ -234,8 +236,8 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 			  1);
 		message_verbose("%s: cannot attach: %s", path,
 				a.full ? "too many places" : strerror(-err));
-		if (!func_state(env)->err)
-			func_state(env)->err = err ?: -E2BIG;
+		if (!f->err)
+			f->err = err ?: -E2BIG;
 	}
 	places_fini(&a.entries);
 	places_fini(&a.by_return);

@@ -59,17 +59,21 @@ static void attach_file(struct probe_env *env, struct probed_file *f, int fd, co
 			const char *path, uint32_t operands)
 {
 	const char *patterns[RECORD_OPERANDS];
+	struct funcs *fs = func_state(env);
 	struct reading_request *r;
 	struct parcel m;
+	unsigned how = 0;
 	size_t cnt = 0;
 
 	for (unsigned i = 0; i < env->opts->operand_cnt; i++)
 		if (operands >> i & 1) {
-			patterns[cnt++] = func_operand_symbol(env->opts->operand[i]);
-			func_state(env)->file_seen[i] = true;
+			how |= fs->operand[i].wants & FUNC_WANTS_ARGS ? FUNC_FIND_ARGS(cnt) : 0;
+			patterns[cnt++] = fs->operand[i].symbol;
+			fs->file_seen[i] = true;
 		}
-	read_functions_ask(&m, fd, patterns, cnt,
-			   probe_env__option(env, &probe_func_entry, "uretprobe"));
+	if (probe_env__option(env, &probe_func_entry, "uretprobe"))
+		how |= FUNC_FIND_URETPROBES;
+	read_functions_ask(&m, fd, patterns, cnt, how);
 	r = readers__ask(env->readers, &m, 0, 0);
 	if (r && readers__await(env->readers, r)) {
 		func_attach_found(env, f, fd, path, operands, &r->m);
@@ -87,6 +91,16 @@ static bool may_hang(struct probe_env *env, const struct file_facts *facts, cons
 		message_verbose("%s: not attached: its file system may block", path);
 	}
 	return facts && facts->remote;
+}
+
+/* Operands that a file of this path is meant by, as bits. */
+static uint32_t operands_of(const struct probe_env *env, const char *path)
+{
+	uint32_t set = 0;
+
+	for (unsigned i = 0; i < env->opts->operand_cnt; i++)
+		set |= (uint32_t)func_operand_is_named(&func_state(env)->operand[i], path) << i;
+	return set;
 }
 
 static bool add_file(struct probe_env *env, const struct file_facts *facts, int fd,
@@ -108,7 +122,7 @@ static bool add_file(struct probe_env *env, const struct file_facts *facts, int 
 bool func_files_new(struct probe_env *env, const struct file_facts *facts, int fd,
 		    const struct stat *st, const char *path)
 {
-	return add_file(env, facts, fd, st, path, func_operands_of(env->opts, path));
+	return add_file(env, facts, fd, st, path, operands_of(env, path));
 }
 
 void func_files_gone(struct probe_env *env, const struct stat *st)
@@ -170,11 +184,12 @@ static void attach_named(struct probe_env *env, const char *name, unsigned opera
 
 /* ---- functions of the kernel */
 
-static bool name_kernel(struct probe_env *env, const char *function, uint32_t *cookie)
+static bool name_kernel(struct probe_env *env, const char *function, uint64_t wants,
+			uint32_t *cookie)
 {
 	uint32_t number;
 
-	if (!func_attach_number(env, function, "[kernel]", &number))
+	if (!func_attach_number(env, function, "[kernel]", wants, &number))
 		return false;
 	*cookie = number | FUNC_SHARES_FRAME;
 	return true;
@@ -182,14 +197,14 @@ static bool name_kernel(struct probe_env *env, const char *function, uint32_t *c
 
 static int attach_kernel(struct probe_env *env, unsigned i)
 {
-	const char *symbol = func_operand_symbol(env->opts->operand[i]);
+	const struct func_operand *o = &func_state(env)->operand[i];
 	char why[256] = "";
 	size_t left_out;
-	int err = func_kernel_attach(env, symbol, name_kernel, &left_out, why, sizeof(why));
+	int err = func_kernel_attach(env, o, name_kernel, &left_out, why, sizeof(why));
 
 	func_state(env)->found[i] = !err;
 	if (err == -ENOENT) {
-		message_error("func: no function of the kernel is called '%s'", symbol);
+		message_error("func: no function of the kernel is called '%s'", o->symbol);
 		return -PROBE_NOT_THERE;
 	}
 	if (err)
@@ -197,22 +212,21 @@ static int attach_kernel(struct probe_env *env, unsigned i)
 	else if (left_out)
 		message_warn("func: %zu of the kernel's functions '%s' are not recorded: they "
 			     "cannot be probed, or are too many",
-			     left_out, symbol);
+			     left_out, o->symbol);
 	return err;
 }
 
 static int attach_operand(struct probe_env *env, unsigned i)
 {
 	const struct target_spec *to = &env->opts->target;
-	const char *command = env->opts->command, *operand = env->opts->operand[i];
-	char name[PATH_MAX];
+	const struct func_operand *o = &func_state(env)->operand[i];
+	const char *command = env->opts->command, *name = o->binary;
 	int err;
 
-	if (func_operand_is_kernel(operand))
+	if (o->kernel)
 		return attach_kernel(env, i);
-	snprintf(name, sizeof(name), "%.*s", (int)func_operand_binary_len(operand), operand);
 	if (strchr(name, '/')) {
-		err = attach_path(env, name, func_operands_of(env->opts, name));
+		err = attach_path(env, name, operands_of(env, name));
 		if (!err || func_state(env)->file_seen[i])
 			return 0;
 		message_error("func: %s: %s", name, strerror(-err));
@@ -220,8 +234,8 @@ static int attach_operand(struct probe_env *env, unsigned i)
 	}
 	if (to->pid_cnt && !env->opts->command_pid)
 		return 0;
-	if (command && strchr(command, '/') && func_operand_is_named(operand, command))
-		attach_path(env, command, func_operands_of(env->opts, command));
+	if (command && strchr(command, '/') && func_operand_is_named(o, command))
+		attach_path(env, command, operands_of(env, command));
 	attach_named(env, name, i);
 	return 0;
 }
@@ -238,18 +252,17 @@ int func_files_attach(struct probe_env *env)
 		return f->err;
 	}
 	for (unsigned i = 0; i < env->opts->operand_cnt && !err; i++) {
-		const char *operand = env->opts->operand[i];
+		const struct func_operand *o = &f->operand[i];
 
 		if (f->found[i])
 			continue;
 		if (f->file_seen[i])
-			message_error("func: no function in %.*s is called '%s'",
-				      (int)func_operand_binary_len(operand), operand,
-				      func_operand_symbol(operand));
+			message_error("func: no function in %s is called '%s'", o->binary,
+				      o->symbol);
 		else
-			message_error("func: no target maps a file '%.*s'; its path can be given "
+			message_error("func: no target maps a file '%s'; its path can be given "
 				      "instead",
-				      (int)func_operand_binary_len(operand), operand);
+				      o->binary);
 		err = -PROBE_NOT_THERE;
 	}
 	return err;

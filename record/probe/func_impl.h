@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "bpf/probe/func.h"
+#include "record/probe/func_operand.h"
 #include "record/probe/probe.h"
 #include "record/probe/probed_files.h"
 
@@ -18,7 +19,8 @@ extern const struct probe probe_func_entry;
 /* State of the probe. */
 struct funcs {
 	struct probed_files files;
-	struct func_name *names; /* of FUNC_MAX functions */
+	struct func_operand operand[RECORD_OPERANDS]; /* from prepare on */
+	struct func_name *names;		      /* of FUNC_MAX functions */
 	uint32_t cnt;
 	bool file_seen[RECORD_OPERANDS], found[RECORD_OPERANDS];
 	int err; /* of the first file that could not be attached before the start */
@@ -35,25 +37,11 @@ static inline bool func_is_multi(const struct probe_env *env)
 	return !probe_env__variant(env, &probe_func_entry);
 }
 
-/* ---- func_operand.c: BINARY:SYMBOL */
-
-const char *func_operand_symbol(const char *operand);
-size_t func_operand_binary_len(const char *operand);
-/* Returns in one line why the word is none; NULL: it is one. */
-const char *func_operand_error(const char *word);
-bool func_operand_is_kernel(const char *operand);
-bool func_operand_any_kernel(const struct record_opts *opts);
-/* Whether a file of this path is meant. */
-bool func_operand_is_named(const char *operand, const char *path);
-/* Operands that a file of this path is meant by, as bits. */
-uint32_t func_operands_of(const struct record_opts *opts, const char *path);
-void func_operand_describe(const struct record_opts *opts, struct json_object *to);
-
 /* ---- func_attach.c */
 
-/* Gives a function the next number. */
+/* Gives a function the next number. wants: what is recorded of it. */
 bool func_attach_number(struct probe_env *env, const char *function, const char *binary,
-			uint32_t *number);
+			uint64_t wants, uint32_t *number);
 /* Attaches to the functions in a reader's answer. operands: those that were asked for. */
 void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, const char *path,
 		       uint32_t operands, struct parcel *answer);

@@ -62,7 +62,9 @@ struct attached {
 
 /* Returns false if no function can be attached. */
 static bool attach_next(struct probe_env *env, const char *function, uint64_t address,
-			bool (*name)(struct probe_env *env, const char *function, uint32_t *cookie),
+			uint64_t wants,
+			bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
+				     uint32_t *cookie),
 			struct attached *a)
 {
 	uint32_t cookie;
@@ -76,7 +78,7 @@ static bool attach_next(struct probe_env *env, const char *function, uint64_t ad
 		a->err = -EACCES;
 		return false;
 	}
-	if (a->cnt == FUNC_KERNEL_MAX || !name(env, function, &cookie)) {
+	if (a->cnt == FUNC_KERNEL_MAX || !name(env, function, wants, &cookie)) {
 		a->left_out++;
 		return true;
 	}
@@ -90,8 +92,9 @@ static bool attach_next(struct probe_env *env, const char *function, uint64_t ad
 	return true;
 }
 
-int func_kernel_attach(struct probe_env *env, const char *pattern,
-		       bool (*name)(struct probe_env *env, const char *function, uint32_t *cookie),
+int func_kernel_attach(struct probe_env *env, const struct func_operand *o,
+		       bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
+				    uint32_t *cookie),
 		       size_t *left_out, char *why, size_t why_sz)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");
@@ -101,8 +104,8 @@ int func_kernel_attach(struct probe_env *env, const char *pattern,
 	uint64_t address;
 
 	while (symbols && next_function(symbols, function, &address))
-		if (!fnmatch(pattern, function, 0) &&
-		    !attach_next(env, function, address, name, &a))
+		if (!fnmatch(o->symbol, function, 0) &&
+		    !attach_next(env, function, address, o->wants, name, &a))
 			break;
 	libbpf_set_print(print);
 	if (symbols)

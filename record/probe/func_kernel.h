@@ -3,6 +3,7 @@
 #ifndef RECORD_FUNC_KERNEL_H
 #define RECORD_FUNC_KERNEL_H
 
+#include "record/probe/func_operand.h"
 #include "record/probe/probe.h"
 
 enum { FUNC_KERNEL_MAX = 256 }; /* functions: each is attached alone, which takes milliseconds */
@@ -10,13 +11,14 @@ enum { FUNC_KERNEL_MAX = 256 }; /* functions: each is attached alone, which take
 /* Call before loading. */
 void func_kernel_prepare(struct probe_env *env);
 /*
- * Attaches to each function that the pattern matches and that can be probed. `name` is called
+ * Attaches to each function that the operand names and that can be probed. `name` is called
  * before for the cookie of a function. -ENOENT: no function is called so; -EOPNOTSUPP: the kernel
  * has no kprobes or none of these can be probed, with the reason in one line. *left_out: functions
  * that could not be attached or were too many.
  */
-int func_kernel_attach(struct probe_env *env, const char *pattern,
-		       bool (*name)(struct probe_env *env, const char *function, uint32_t *cookie),
+int func_kernel_attach(struct probe_env *env, const struct func_operand *o,
+		       bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
+				    uint32_t *cookie),
 		       size_t *left_out, char *why, size_t why_sz);
 
 #endif

@@ -127,6 +127,9 @@ struct probe {
 	 * its description; NULL: it has no operands. */
 	const char *operand, *operand_doc;
 	const char *(*operand_error)(const char *word); /* NULL: the word is one */
+	/* Whether the word does not name another one, but is added to the last, behind a comma. May
+	 * be NULL. */
+	bool (*operand_more)(const char *word, size_t len);
 	/* Returns in one line why the options are inconsistent; NULL: they are consistent. */
 	const char *(*conflict)(const struct record_opts *opts);
 	/* Adds options without a key to obz.json. */

@@ -20,7 +20,10 @@
 #include "record/probe/hooks.h"
 #include "record/probe/metrics.h"
 
-enum { THREADS = 4096 /* with a call in progress or past, at a time */ };
+enum {
+	THREADS = 4096, /* with a call in progress or past, at a time */
+	ARGS = 2048,	/* calls in progress whose arguments are kept */
+};
 
 static bool multi_possible(const struct features *f, char *why, size_t why_sz)
 {
@@ -49,16 +52,23 @@ static const struct variant variants[] = {
 	{0},
 };
 
+enum { RATE, MIN };
 static const struct probe_option options[] = {
-	PROBE_OPTION_RATE(200),
-	OPTION("min", PROBE_TIME, 10000000,
-	       "calls from this on are recorded singly, with their user stacks (default 10ms)"),
+	[RATE] = PROBE_OPTION_RATE(200),
+	[MIN] = OPTION("min", PROBE_TIME, 10000000,
+		       "calls from this on are recorded singly, with their user stacks (default "
+		       "10ms; 0 for functions with arguments or results)"),
 	OPTION("uretprobe", PROBE_FLAG, 0,
 	       "see returns by uretprobes, not by return instructions: cheaper on many machines, "
 	       "but a C++ exception that passes such a function ends its program",
 	       .key = "func_uretprobe"),
 	{0},
 };
+
+static bool is_min_given(const struct record_opts *opts)
+{
+	return opts->options_given[probe_number(&probe_func_entry)] >> MIN & 1;
+}
 
 static void function_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 			 size_t sz)
@@ -86,37 +96,71 @@ static void reason_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PAR
 		       reason < sizeof(reasons) / sizeof(*reasons) ? reasons[reason] : "other");
 }
 
+static void result_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		       size_t sz)
+{
+	uint64_t result = part[FUNC_PART_RESULT];
+	char number[32];
+
+	function_key(env, part, text, sz);
+	snprintf(number, sizeof(number), "-%u", (unsigned)result);
+	series_key_add(text, sz,
+		       result == FUNC_RESULT_UNKNOWN ? "not known: ended in another function"
+		       : result == FUNC_RESULT_BELOW ? "less than -4095"
+						     : number);
+}
+
 static const struct series series[] = {
 	[SERIES_func_latency - SERIES_OWN] = {"latency", "ns", SERIES_HISTOGRAM,
 					      "process\tfunction\tbinary", function_key},
 	[SERIES_func_unfinished - SERIES_OWN] = {"unfinished", "ns", SERIES_COUNTER,
 						 "process\tfunction\tbinary\treason", reason_key},
+	[SERIES_func_returned - SERIES_OWN] = {"returned", "", SERIES_HISTOGRAM,
+					       "process\tfunction\tbinary", function_key},
+	[SERIES_func_returned_other - SERIES_OWN] = {"returned_other", "", SERIES_COUNTER,
+						     "process\tfunction\tbinary\tresult",
+						     result_key},
 	{0},
 };
 
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
-	bool multi = func_is_multi(env), kernel = func_operand_any_kernel(env->opts);
+	uint64_t wants = 0;
+	bool multi = func_is_multi(env), kernel = false;
+	struct funcs *f = func_state(env);
 	int err;
 
-	func_state(env)->names = calloc(FUNC_MAX, sizeof(struct func_name));
-	if (!func_state(env)->names)
+	f->names = calloc(FUNC_MAX, sizeof(struct func_name));
+	if (!f->names)
 		return -ENOMEM;
+	for (unsigned i = 0; i < env->opts->operand_cnt; i++) {
+		func_operand_parse(env->opts->operand[i], &f->operand[i]);
+		kernel |= f->operand[i].kernel;
+		wants |= f->operand[i].wants;
+	}
 	skel->rodata->func_min_ns = probe_env__option(env, &probe_func_entry, "min");
+	if (is_min_given(env->opts))
+		skel->rodata->func_min_values_ns = skel->rodata->func_min_ns;
+	skel->rodata->func_any_args = wants & FUNC_WANTS_ARGS;
+	skel->rodata->func_any_untimed = wants & FUNC_UNTIMED;
 	if (multi) {
 		uprobe_multi__choose(skel->progs.func_entries);
 		uprobe_multi__choose(skel->progs.func_returns);
 		uprobe_multi__choose(skel->progs.func_exits);
+		uprobe_multi__choose(skel->progs.func_jumps);
 	} else {
 		bpf_program__set_autoload(skel->progs.func_entry, true);
 		bpf_program__set_autoload(skel->progs.func_return, true);
 		bpf_program__set_autoload(skel->progs.func_exit, true);
+		bpf_program__set_autoload(skel->progs.func_jump, true);
 	}
 	if (kernel)
 		func_kernel_prepare(env);
 	err = bpf_map__set_max_entries(skel->maps.func_threads, THREADS);
 	err = err ?: bpf_map__set_max_entries(skel->maps.func_names, FUNC_MAX);
+	if (wants & FUNC_WANTS_ARGS)
+		err = err ?: bpf_map__set_max_entries(skel->maps.func_args, ARGS);
 	return err
 		       ?: bpf_map__set_max_entries(skel->maps.func_places,
 						   multi && !kernel ? 1 : FUNC_MAX);
@@ -174,8 +218,11 @@ const struct probe probe_func_entry = {
 	.operand = "BINARY:SYMBOL",
 	.operand_doc = "functions of a program or library, by its path or name, or of the "
 		       "kernel (kernel:SYMBOL); SYMBOL may have "
-		       "wildcards; several may be given",
+		       "wildcards; several may be given; :ret behind it: results only; "
+		       "arg1:TYPE to arg6:TYPE and ret:TYPE behind it: arguments and results; TYPE "
+		       "is int, uint, long, ulong, ptr, hex or str",
 	.operand_error = func_operand_error,
+	.operand_more = func_operand_more,
 	.describe = func_operand_describe,
 	.urgent = true,
 	.attaches_files = true,

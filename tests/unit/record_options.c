@@ -124,6 +124,9 @@ static void test_refused(void)
 		"-e func:malloc",
 		"-e func:libc:",
 		"-e func::malloc",
+		"-e func:libc:malloc,arg7:int",
+		"-e func:libc:malloc,ret:float",
+		"-e func:libc:malloc:ret,arg1:int",
 		"-e syscall:libc:malloc",
 		"-e libc:malloc",
 		"-e -cpu,-l4,-l7,-tls,-host",
@@ -157,6 +160,7 @@ static void test_sets(void)
 		{"-e @sched", "offcpu,runq,irq,wakers"},
 		{"-e func:libc:malloc,@all", all + 1},
 		{"-e func:a:b,min=1s,/bin/c:d*,file", "file,func"},
+		{"-e func:a:b,arg1:str,ret:int,file", "file,func"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
