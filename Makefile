@@ -47,7 +47,7 @@ FORMAT_SRC := $(wildcard format/*.c format/*/*.c)
 RECORD_SRC := $(wildcard record/*/*.c)
 ANALYZE_SRC := $(wildcard analyze/*/*.c analyze/*/*/*.c)
 # files that define maps come first: libbpf 1.1 loses the position of a map that is used before it is defined
-BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/metric.bpf.c bpf/event.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread)
+BPF_SRC := bpf/unwind.bpf.c bpf/core.bpf.c bpf/metric.bpf.c bpf/event.bpf.c $(patsubst %,bpf/net/%.bpf.c,net_sock net_payload net tls_thread) bpf/probe/func_args.bpf.c
 BPF_SRC += $(filter-out $(BPF_SRC),$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c))
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))

@@ -22,13 +22,6 @@ struct {
 } func_threads SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);
-	__type(value, struct func_name);
-} func_names SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
 	__type(key, struct func_place);
@@ -108,8 +101,7 @@ static __always_inline void func_send(void *ctx, __u32 entry, const struct func_
 {
 	struct event_func *e = EVENT_BEGIN(func, entry, bpf_get_current_pid_tgid());
 	struct scratch *s = scratch_of(entry);
-	struct func_name *name;
-	long n;
+	__u32 names;
 
 	if (!e)
 		return;
@@ -123,14 +115,9 @@ static __always_inline void func_send(void *ctx, __u32 entry, const struct func_
 		event_user_stack(ENTRY_UPROBE);
 		e->user_stack = s->sample.user_stack;
 	}
-	name = bpf_map_lookup_elem(&func_names, &d->function);
-	if (name) {
-		n = bpf_probe_read_kernel_str(e->text, FUNC_NAME_LEN, name->function);
-		e->function = n > 0 ? (n - 1) & (FUNC_NAME_LEN - 1) : 0;
-		n = bpf_probe_read_kernel_str(e->text + (e->function & (FUNC_NAME_LEN - 1)),
-					      FUNC_BINARY_LEN, name->binary);
-		e->binary = n > 0 ? (n - 1) & (FUNC_BINARY_LEN - 1) : 0;
-	}
+	names = func_put_names(entry, EVENT_TEXT_AT(func), d->function);
+	e->function = names & (FUNC_NAME_LEN - 1);
+	e->binary = names >> 16 & (FUNC_BINARY_LEN - 1);
 	EVENT_SEND(func, e, entry, func_put_values(e, entry, d, e->function + e->binary));
 }
 
@@ -147,13 +134,6 @@ static __always_inline struct func_thread *func_thread_of(__u32 tid)
 	if (!none || bpf_map_update_elem(&func_threads, &tid, none, BPF_NOEXIST))
 		return NULL;
 	return bpf_map_lookup_elem(&func_threads, &tid);
-}
-
-static __always_inline __u64 func_wants(__u32 function)
-{
-	struct func_name *name = bpf_map_lookup_elem(&func_names, &function);
-
-	return name ? name->wants : 0;
 }
 
 /* Removes the calls whose frames are below `frame`, by which they did not return; `kernel`: only

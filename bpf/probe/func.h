@@ -11,6 +11,9 @@ enum {
 	SERIES_func_unfinished,
 	SERIES_func_returned,
 	SERIES_func_returned_other,
+	SERIES_func_usdt,
+	SERIES_func_usdt_events,
+	SERIES_func_usdt_throttled,
 };
 /* Key parts after the process name. */
 enum { FUNC_PART_FUNCTION = 2, FUNC_PART_REASON = 3, FUNC_PART_RESULT = 3 };
@@ -43,7 +46,7 @@ enum func_type {
 /* What is recorded of the calls of a function: the types of its arguments and of its result, four
  * bits each; and whether its calls are not timed. */
 #define FUNC_ARGS 6
-#define FUNC_RESULT FUNC_ARGS
+#define FUNC_RESULT FUNC_ARGS /* of functions; USDT probes have USDT_ARGS arguments */
 #define FUNC_WANTS(i, type) ((__u64)(type) << (i)*4)
 #define FUNC_WANTED(wants, i) ((wants) >> (i)*4 & 15)
 #define FUNC_UNTIMED (1ULL << 63)

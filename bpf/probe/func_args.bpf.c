@@ -2,6 +2,8 @@
 /* Arguments and results of functions: kept, counted, and written as text. */
 #include "bpf/probe/func.bpf.h"
 
+struct func_names_map func_names SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
@@ -98,6 +100,22 @@ __noinline int func_count_result(__u32 function, __u64 value, __u32 type)
 
 /* ---- text */
 
+__noinline int func_put_names(__u32 entry, __u32 at, __u32 function)
+{
+	struct func_name *name = bpf_map_lookup_elem(&func_names, &function);
+	struct event_scratch *e = event_scratch_of(entry);
+	__u32 len[2] = {};
+	long n;
+
+	if (!name || !e || at > EVENT_END - FUNC_NAME_LEN - FUNC_BINARY_LEN)
+		return 0;
+	n = bpf_probe_read_kernel_str((char *)e + at, FUNC_NAME_LEN, name->function);
+	len[0] = n > 0 ? (n - 1) & (FUNC_NAME_LEN - 1) : 0;
+	n = bpf_probe_read_kernel_str((char *)e + at + len[0], FUNC_BINARY_LEN, name->binary);
+	len[1] = n > 0 ? (n - 1) & (FUNC_BINARY_LEN - 1) : 0;
+	return len[0] | len[1] << 16;
+}
+
 /* Room for the text of a value at this position of the record; NULL: there is none. */
 static __always_inline char *func_room(__u32 entry, __u32 at)
 {
@@ -148,6 +166,8 @@ __noinline int func_put_value(__u32 entry, __u32 at, __u64 value, __u32 type)
 
 	if (!to)
 		return 0;
+	if (type == FUNC_TYPE_NONE)
+		return PUT_WORD(to, "(unreadable)");
 	if (type != FUNC_TYPE_STR)
 		return func_put_number(to, func_number(value, type), type);
 	if (!value)

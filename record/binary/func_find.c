@@ -42,7 +42,7 @@ struct finder {
 	Elf *elf;
 	const char *const *patterns;
 	size_t pattern_cnt;
-	unsigned how; /* FUNC_FIND_* */
+	uint64_t how; /* FUNC_FIND_* */
 	struct list found, cold;
 	uint64_t *starts; /* of all functions */
 	size_t start_cnt, start_cap;
@@ -127,6 +127,8 @@ static void match(struct finder *f, const Elf64_Sym *sym, const char *name)
 	for (size_t i = 0; i < f->pattern_cnt; i++) {
 		bool exact = !has_wildcards(f->patterns[i]);
 
+		if (f->how & FUNC_FIND_USDT(i))
+			continue;
 		if (exact ? strcmp(f->patterns[i], name) : fnmatch(f->patterns[i], name, 0))
 			continue;
 		keep(&f->found, sym, name, i, exact);
@@ -327,7 +329,7 @@ static bool find_place(struct finder *f, const struct named *n)
 	return true;
 }
 
-size_t func_find(int fd, const char *const *patterns, size_t cnt, unsigned how,
+size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx)
 {
 	struct finder *f = calloc(1, sizeof(*f));

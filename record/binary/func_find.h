@@ -25,16 +25,17 @@ struct func_site {
 };
 
 /* How: without looking for exits; with places where functions that pattern i matches still have
- * their arguments. */
+ * their arguments; pattern i is not of functions but of USDT probes (usdt_find.h). */
 enum { FUNC_FIND_URETPROBES = 1 };
-#define FUNC_FIND_ARGS(i) (0x100u << (i))
+#define FUNC_FIND_ARGS(i) (0x100ull << (i))
+#define FUNC_FIND_USDT(i) (0x1000000ull << (i))
 
 /*
  * Calls fn for each function that a pattern (fnmatch(3)) matches, at most FUNC_MAX, until it
  * returns false. Of several names of a function, one that a pattern without wildcards names is
  * preferred, else the shortest. Returns the number of functions left out.
  */
-size_t func_find(int fd, const char *const *patterns, size_t cnt, unsigned how,
+size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx);
 
 #endif

@@ -27,10 +27,26 @@ static bool put_site(void *ctx, const struct func_site *s)
 	return !answer->bad;
 }
 
+static bool put_usdt(void *ctx, const struct usdt_site *s)
+{
+	struct parcel *answer = ctx;
+
+	parcel_put_u64(answer, ONE);
+	parcel_put_span(answer, (struct span){s->name, strlen(s->name) + 1});
+	parcel_put_u64(answer, s->pattern);
+	parcel_put_u64(answer, s->offset);
+	parcel_put_u64(answer, s->counter);
+	parcel_put_u64(answer, s->arg_cnt);
+	parcel_put(answer, s->arg, s->arg_cnt * sizeof(*s->arg));
+	parcel_put(answer, &s->place, sizeof(s->place));
+	return !answer->bad;
+}
+
 int read_functions_serve(int proc, struct parcel *request, struct parcel *answer)
 {
 	const char *patterns[FUNC_PATTERNS_MAX];
-	unsigned how = parcel_get_u64(request);
+	const char *usdt[FUNC_PATTERNS_MAX];
+	uint64_t how = parcel_get_u64(request);
 	uint64_t cnt = parcel_get_u64(request), left_out;
 	int fd;
 
@@ -38,12 +54,17 @@ int read_functions_serve(int proc, struct parcel *request, struct parcel *answer
 		return -EBADMSG;
 	for (uint64_t i = 0; i < cnt; i++)
 		patterns[i] = parcel_get_span(request).p; /* with its NUL */
+	for (uint64_t i = 0; i < cnt; i++)
+		usdt[i] = how & FUNC_FIND_USDT(i) ? patterns[i] : NULL;
 	if (request->bad)
 		return -EBADMSG;
 	fd = reader_reopen(request->fd[0], O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return fd;
 	left_out = func_find(fd, patterns, cnt, how, put_site, answer);
+	parcel_put_u64(answer, LAST);
+	parcel_put_u64(answer, left_out);
+	left_out = how >= FUNC_FIND_USDT(0) ? usdt_find(fd, usdt, cnt, put_usdt, answer) : 0;
 	close(fd);
 	parcel_put_u64(answer, LAST);
 	parcel_put_u64(answer, left_out);
@@ -51,7 +72,7 @@ int read_functions_serve(int proc, struct parcel *request, struct parcel *answer
 }
 
 void read_functions_ask(struct parcel *m, int fd, const char *const *patterns, size_t cnt,
-			unsigned how)
+			uint64_t how)
 {
 	parcel_init(m, READING_functions);
 	parcel_put_u64(m, how);
@@ -89,6 +110,41 @@ bool read_functions_next(struct parcel *answer, struct func_site *s)
 }
 
 uint64_t read_functions_left_out(struct parcel *answer)
+{
+	return parcel_get_u64(answer);
+}
+
+static bool is_readable(const struct usdt_arg *a)
+{
+	return a->kind <= USDT_MEM && a->shift <= 3 &&
+	       (a->kind == USDT_UNKNOWN || a->sz == 1 || a->sz == 2 || a->sz == 4 || a->sz == 8);
+}
+
+bool read_functions_next_usdt(struct parcel *answer, struct usdt_site *s)
+{
+	struct span name;
+
+	memset(s, 0, sizeof(*s));
+	if (parcel_get_u64(answer) != ONE)
+		return false;
+	name = parcel_get_span(answer);
+	s->name = name.p;
+	s->pattern = parcel_get_u64(answer);
+	s->offset = parcel_get_u64(answer);
+	s->counter = parcel_get_u64(answer);
+	s->arg_cnt = parcel_get_u64(answer);
+	if (!name.len || name.p[name.len - 1] || s->pattern >= FUNC_PATTERNS_MAX ||
+	    s->arg_cnt > USDT_ARGS)
+		answer->bad = true;
+	else
+		parcel_get(answer, s->arg, s->arg_cnt * sizeof(*s->arg));
+	parcel_get(answer, &s->place, sizeof(s->place));
+	for (uint32_t i = 0; !answer->bad && i < s->arg_cnt; i++)
+		answer->bad = !is_readable(&s->arg[i]);
+	return !answer->bad;
+}
+
+uint64_t read_functions_left_out_usdt(struct parcel *answer)
 {
 	return parcel_get_u64(answer);
 }

@@ -46,6 +46,7 @@ struct probe_list {
 	struct record_opts *opts;
 	uint64_t set, named, required; /* a set takes what this kernel has of it */
 	uint64_t current;	       /* the probes to which following options apply */
+	char called[16];	       /* the word that they were named by */
 	bool replaced;
 	char why[512];
 };
@@ -85,9 +86,13 @@ static int set_operand(struct probe_list *list, size_t i, const char *word, size
 		return -ENOENT;
 	if (at && probes[i]->operand_more && probes[i]->operand_more(word, len))
 		at--;
-	n = snprintf(operand, sizeof(operand), "%s%s%.*s",
-		     at < opts->operand_cnt ? opts->operand[at] : "",
-		     at < opts->operand_cnt ? "," : "", (int)len, word);
+	if (at < opts->operand_cnt)
+		n = snprintf(operand, sizeof(operand), "%s,%.*s", opts->operand[at], (int)len,
+			     word);
+	else if (probes[i]->operand_alias && !strcmp(list->called, probes[i]->operand_alias))
+		n = snprintf(operand, sizeof(operand), "%s:%.*s", list->called, (int)len, word);
+	else
+		n = snprintf(operand, sizeof(operand), "%.*s", (int)len, word);
 	if (at == RECORD_OPERANDS)
 		why = "too many";
 	else if (n >= RECORD_OPERAND_LEN)
@@ -142,6 +147,7 @@ static int add_probe(void *ctx, const char *word, size_t len)
 		list->set = 0;
 	}
 	list->current = called;
+	snprintf(list->called, sizeof(list->called), "%.*s", (int)name_len, word + !!sign);
 	if (sign == '-') {
 		list->set &= ~called;
 		return colon ? -EINVAL : 0;

@@ -59,13 +59,15 @@ void uprobe_multi__choose(struct bpf_program *prog)
 }
 
 int uprobe_multi__attach(int prog_fd, const char *path, const uint64_t *offsets,
-			 const uint64_t *cookies, uint32_t cnt, bool at_return)
+			 const uint64_t *cookies, const uint64_t *counters, uint32_t cnt,
+			 bool at_return)
 {
 	const struct link_create attr = {
 		.prog_fd = prog_fd,
 		.attach_type = TRACE_UPROBE_MULTI,
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)offsets,
+		.ref_ctr_offsets = (uintptr_t)counters,
 		.cookies = (uintptr_t)cookies,
 		.cnt = cnt,
 		.multi_flags = at_return ? UPROBE_MULTI_RETURN : 0,

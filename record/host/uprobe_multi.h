@@ -18,8 +18,10 @@ bool uprobe_multi__possible(void);
 void uprobe_multi__choose(struct bpf_program *prog);
 
 /* Attaches at the given offsets, each with a cookie, in all processes that execute the file now or
- * later. Returns a descriptor (closing it detaches) or -errno. */
+ * later. counters: as struct uprobe_places. Returns a descriptor (closing it detaches) or -errno.
+ */
 int uprobe_multi__attach(int prog_fd, const char *path, const uint64_t *offsets,
-			 const uint64_t *cookies, uint32_t cnt, bool at_return);
+			 const uint64_t *cookies, const uint64_t *counters, uint32_t cnt,
+			 bool at_return);
 
 #endif

@@ -137,10 +137,13 @@ static int send_places(struct uprobes *u, uint32_t set, int file_fd, const struc
 	parcel_put_u64(&m, set);
 	parcel_put_u64(&m, p->multi);
 	parcel_put_u64(&m, p->at_return);
+	parcel_put_u64(&m, p->counters != NULL);
 	parcel_put_u64(&m, p->cnt);
 	parcel_put(&m, p->offsets, p->cnt * sizeof(*p->offsets));
 	if (p->multi)
 		parcel_put(&m, p->cookies, p->cnt * sizeof(*p->cookies));
+	if (p->counters)
+		parcel_put(&m, p->counters, p->cnt * sizeof(*p->counters));
 	err = parcel_send(&m, u->socket);
 	parcel_fini(&m);
 	u->pending += !err;

@@ -33,6 +33,9 @@ bool uprobes__free(struct uprobes *u, int wait_ms);
 struct uprobe_places {
 	int prog_fd;
 	const uint64_t *offsets, *cookies; /* cookies: only with `multi` */
+	/* Offsets of 16-bit numbers in the file that count who has attached, in each process that
+	 * maps it; 0: none. NULL: none of all. */
+	const uint64_t *counters;
 	uint32_t cnt;
 	bool at_return;
 	bool multi; /* one link for all places: uprobe_multi.h */

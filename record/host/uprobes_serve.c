@@ -17,7 +17,8 @@
 #include "record/host/uprobe_multi.h"
 #include "record/host/uprobes_serve.h"
 
-enum { PATH_SZ = 32 };
+/* Of a uprobe's config: bits 32 to 63 (PERF_UPROBE_REF_CTR_OFFSET_SHIFT). */
+enum { PATH_SZ = 32, COUNTER_BIT = 32 };
 
 struct set {
 	uint64_t number;
@@ -48,12 +49,12 @@ static int number_in(const char *path, const char *format)
 
 /* Not a BPF link: before 5.15 there is none for perf events. */
 static int attach_one(const struct attacher *a, int prog_fd, const char *path, uint64_t offset,
-		      bool at_return)
+		      uint64_t counter, bool at_return)
 {
 	struct perf_event_attr attr = {
 		.type = a->type,
 		.size = sizeof(attr),
-		.config = at_return ? 1ULL << a->return_bit : 0,
+		.config = (at_return ? 1ULL << a->return_bit : 0) | counter << COUNTER_BIT,
 		.uprobe_path = (uintptr_t)path,
 		.probe_offset = offset,
 	};
@@ -87,9 +88,11 @@ static struct set *set_of(struct attacher *a, uint64_t number)
 static int attach_places(const struct attacher *a, struct parcel *m, struct links *links)
 {
 	bool multi = parcel_get_u64(m), at_return = parcel_get_u64(m);
+	bool counted = parcel_get_u64(m);
 	uint64_t cnt = parcel_get_u64(m);
 	const uint64_t *offsets = parcel_get_tail(m, cnt, sizeof(*offsets));
 	const uint64_t *cookies = multi ? parcel_get_tail(m, cnt, sizeof(*cookies)) : NULL;
+	const uint64_t *counters = counted ? parcel_get_tail(m, cnt, sizeof(*counters)) : NULL;
 	char path[PATH_SZ];
 	int err = m->bad || m->fd[UPROBES_PROGRAM] < 0 || m->fd[UPROBES_FILE] < 0 ? -EBADF : 0;
 
@@ -97,10 +100,10 @@ static int attach_places(const struct attacher *a, struct parcel *m, struct link
 	if (!err && multi)
 		return links__keep_fd(links,
 				      uprobe_multi__attach(m->fd[UPROBES_PROGRAM], path, offsets,
-							   cookies, cnt, at_return));
+							   cookies, counters, cnt, at_return));
 	for (uint64_t i = 0; i < cnt && !err; i++)
-		err = links__keep_fd(
-			links, attach_one(a, m->fd[UPROBES_PROGRAM], path, offsets[i], at_return));
+		err = links__keep_fd(links, attach_one(a, m->fd[UPROBES_PROGRAM], path, offsets[i],
+						       counters ? counters[i] : 0, at_return));
 	return err;
 }
 

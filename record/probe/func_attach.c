@@ -12,6 +12,7 @@
 #include "record/binary/read_functions.h"
 #include "record/host/uprobes.h"
 #include "record/probe/func_impl.h"
+#include "record/probe/func_usdt.h"
 
 enum { PLACES_MAX = 65536 };
 
@@ -27,6 +28,7 @@ struct attaching {
 	uint32_t set;
 	struct places entries, by_return, returns, jumps;
 	const struct func_operand *operand[RECORD_OPERANDS]; /* those asked for, in order */
+	struct func_usdt usdt;
 	struct places patched; /* all of these, in order, where places are told by their code */
 	bool full;
 };
@@ -66,6 +68,7 @@ static int attach_all(const struct attaching *a, int fd)
 
 	err = attach_places(a, fd, skel->progs.func_returns, skel->progs.func_return, &a->by_return,
 			    true);
+	err = err ?: func_usdt_attach(a->env, &a->usdt, a->set, fd);
 	err = err
 		      ?: attach_places(a, fd, skel->progs.func_exits, skel->progs.func_exit,
 				       &a->returns, false);
@@ -84,34 +87,40 @@ static int by_offset(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Notes where probes will be. Reads the answer to its end. */
+/* Notes where probes will be. */
 static void find_patched(struct attaching *a, struct parcel *answer, struct func_site *site)
 {
 	size_t from = answer->at;
+	struct usdt_site usdt;
 
-	while (!func_is_multi(a->env) && read_functions_next(answer, site)) {
+	if (func_is_multi(a->env))
+		return;
+	while (read_functions_next(answer, site)) {
 		add_place(a, &a->patched, site->entry, 0);
 		for (uint32_t i = 0; i < site->exits.returns + site->exits.jumps; i++)
 			add_place(a, &a->patched, site->exits.at[i], 0);
 	}
+	read_functions_left_out(answer);
+	while (read_functions_next_usdt(answer, &usdt))
+		add_place(a, &a->patched, usdt.offset, 0);
 	answer->at = from;
 	if (a->patched.cnt)
 		qsort(a->patched.offsets, a->patched.cnt, sizeof(*a->patched.offsets), by_offset);
 }
 
 /* The code as it will be in memory: uprobes are breakpoints. */
-static struct func_place patched_place(const struct attaching *a, const struct func_site *site)
+static struct func_place patched_place(const struct attaching *a, struct func_place place,
+				       uint64_t offset)
 {
 #if defined(__x86_64__)
 	static const uint8_t breakpoint[] = {0xcc};
 #else
 	static const uint8_t breakpoint[] = {0xa0, 0x00, 0x20, 0xd4};
 #endif
-	struct func_place place = site->place;
 	uint8_t *code = (uint8_t *)place.code;
 
 	for (size_t i = 0; i < sizeof(place.code) && a->patched.cnt; i++) {
-		uint64_t at = site->entry + FUNC_CODE_AT + i;
+		uint64_t at = offset + FUNC_CODE_AT + i;
 
 		if (bsearch(&at, a->patched.offsets, a->patched.cnt, sizeof(at), by_offset))
 			for (size_t n = 0; n < sizeof(breakpoint) && i + n < sizeof(place.code);
@@ -125,7 +134,7 @@ static struct func_place patched_place(const struct attaching *a, const struct f
 static bool tell_place(const struct attaching *a, const struct func_site *site, uint32_t cookie)
 {
 	struct probe_env *env = a->env;
-	const struct func_place place = patched_place(a, site);
+	const struct func_place place = patched_place(a, site->place, site->entry);
 	int err = func_is_multi(env) ? 0
 				     : bpf_map_update_elem(bpf_map__fd(env->skel->maps.func_places),
 							   &place, &cookie, BPF_NOEXIST);
@@ -167,13 +176,51 @@ bool func_attach_number(struct probe_env *env, const char *function, const char 
 	return true;
 }
 
+bool func_attach_number_once(struct probe_env *env, const char *function, const char *binary,
+			     uint64_t wants, uint32_t *number)
+{
+	const struct funcs *f = func_state(env);
+
+	for (uint32_t i = 0; i < f->cnt; i++)
+		if (f->names[i].wants == wants && !strcmp(f->names[i].function, function) &&
+		    !strcmp(f->names[i].binary, binary)) {
+			*number = i;
+			return true;
+		}
+	return func_attach_number(env, function, binary, wants, number);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base ? base + 1 : path;
+}
+
+static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operands)
+{
+	struct funcs *f = func_state(a->env);
+	struct usdt_site site;
+	uint64_t left_out;
+
+	while (read_functions_next_usdt(answer, &site) && site.pattern < operands) {
+		const struct func_operand *o = a->operand[site.pattern];
+		const struct func_place place = patched_place(a, site.place, site.offset);
+
+		f->found[o - f->operand] = true;
+		func_usdt_add(a->env, &a->usdt, o, &site, &place, base_name(a->path));
+	}
+	left_out = read_functions_left_out_usdt(answer);
+	if (left_out)
+		loss__add(a->env->loss, "func", "USDT probe: not where it could be", left_out);
+}
+
 static void add_function(struct attaching *a, const struct func_site *site)
 {
-	const char *base = strrchr(a->path, '/');
 	uint64_t wants = a->operand[site->pattern]->wants;
 	uint32_t number, cookie;
 
-	if (!func_attach_number(a->env, site->name, base ? base + 1 : a->path, wants, &number))
+	if (!func_attach_number(a->env, site->name, base_name(a->path), wants, &number))
 		return;
 	cookie = FUNC_COOKIE(number, site->below) | (site->by_return ? FUNC_SHARES_FRAME : 0);
 	if (!tell_place(a, site, cookie))
@@ -227,6 +274,7 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 	left_out = read_functions_left_out(answer);
 	if (left_out)
 		loss__add(env->loss, "func", "function: too many", left_out);
+	add_usdt(&a, answer, cnt);
 	if (!a.full)
 		err = attach_all(&a, fd);
 	if (err || a.full) {
@@ -244,5 +292,6 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 	places_fini(&a.returns);
 	places_fini(&a.jumps);
 	places_fini(&a.patched);
+	func_usdt_fini(&a.usdt);
 	free(site);
 }

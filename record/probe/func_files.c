@@ -62,12 +62,13 @@ static void attach_file(struct probe_env *env, struct probed_file *f, int fd, co
 	struct funcs *fs = func_state(env);
 	struct reading_request *r;
 	struct parcel m;
-	unsigned how = 0;
+	uint64_t how = 0;
 	size_t cnt = 0;
 
 	for (unsigned i = 0; i < env->opts->operand_cnt; i++)
 		if (operands >> i & 1) {
 			how |= fs->operand[i].wants & FUNC_WANTS_ARGS ? FUNC_FIND_ARGS(cnt) : 0;
+			how |= fs->operand[i].usdt ? FUNC_FIND_USDT(cnt) : 0;
 			patterns[cnt++] = fs->operand[i].symbol;
 			fs->file_seen[i] = true;
 		}
@@ -257,8 +258,8 @@ int func_files_attach(struct probe_env *env)
 		if (f->found[i])
 			continue;
 		if (f->file_seen[i])
-			message_error("func: no function in %s is called '%s'", o->binary,
-				      o->symbol);
+			message_error("func: no %s in %s is called '%s'",
+				      o->usdt ? "USDT probe" : "function", o->binary, o->symbol);
 		else
 			message_error("func: no target maps a file '%s'; its path can be given "
 				      "instead",

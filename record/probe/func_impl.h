@@ -20,8 +20,8 @@ extern const struct probe probe_func_entry;
 struct funcs {
 	struct probed_files files;
 	struct func_operand operand[RECORD_OPERANDS]; /* from prepare on */
-	struct func_name *names;		      /* of FUNC_MAX functions */
-	uint32_t cnt;
+	struct func_name *names;		      /* of FUNC_MAX functions and USDT probes */
+	uint32_t cnt, usdt_cnt; /* of functions and USDT probes; of places of the latter */
 	bool file_seen[RECORD_OPERANDS], found[RECORD_OPERANDS];
 	int err; /* of the first file that could not be attached before the start */
 };
@@ -42,7 +42,11 @@ static inline bool func_is_multi(const struct probe_env *env)
 /* Gives a function the next number. wants: what is recorded of it. */
 bool func_attach_number(struct probe_env *env, const char *function, const char *binary,
 			uint64_t wants, uint32_t *number);
-/* Attaches to the functions in a reader's answer. operands: those that were asked for. */
+/* As above; or the number that this name of the same binary has already. */
+bool func_attach_number_once(struct probe_env *env, const char *function, const char *binary,
+			     uint64_t wants, uint32_t *number);
+/* Attaches to the functions and USDT probes in a reader's answer. operands: those that were asked
+ * for. */
 void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, const char *path,
 		       uint32_t operands, struct parcel *answer);
 

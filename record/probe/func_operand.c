@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What -e func:BINARY:SYMBOL[:ret][,argN:TYPE...][,ret:TYPE] names. */
+/* What -e func:BINARY:SYMBOL[:ret][,argN:TYPE...][,ret:TYPE] and -e
+ * usdt:BINARY:PROVIDER:NAME[,argN:TYPE...] name. */
 #include <ctype.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bpf/probe/func.h"
+#include "bpf/probe/usdt.h"
 #include "record/probe/func_operand.h"
 
 static const char *const types[] = {
@@ -37,48 +39,87 @@ bool func_operand_more(const char *word, size_t len)
 	return digits && 3 + digits < len && word[3 + digits] == ':';
 }
 
-/* argN:TYPE or ret:TYPE. */
+/* argN:TYPE or ret:TYPE. The number of the argument from 0; < 0: there is none. */
+static int arg_number(const char *word, const char *colon, const struct func_operand *o)
+{
+	unsigned number = 0, max = o->usdt ? USDT_ARGS : FUNC_ARGS;
+
+	for (word += 3; word < colon && number <= max; word++)
+		number = number * 10 + (*word - '0');
+	return word == colon && number && number <= max ? (int)number - 1 : -1;
+}
+
 static const char *parse_value(const char *word, struct func_operand *to)
 {
 	const char *colon = strchr(word, ':');
-	unsigned type, at = FUNC_RESULT;
+	unsigned type;
+	int at = FUNC_RESULT;
 
 	if (!colon || !func_operand_more(word, strlen(word)))
 		return "arguments and results are named as arg1:TYPE and ret:TYPE";
 	type = type_called(colon + 1);
 	if (!type)
 		return "its type is one of int, uint, long, ulong, ptr, hex, str";
-	if (*word == 'a' && (word[3] < '1' || word[3] > '0' + FUNC_ARGS || word + 4 != colon))
-		return "arguments are arg1 to arg6";
 	if (*word == 'a')
-		at = word[3] - '1';
+		at = arg_number(word, colon, to);
+	else if (to->usdt)
+		return "USDT probes have no result";
+	if (at < 0)
+		return to->usdt ? "arguments are arg1 to arg12" : "arguments are arg1 to arg6";
 	to->wants &= ~FUNC_WANTS(at, 15);
 	to->wants |= FUNC_WANTS(at, type);
 	return NULL;
 }
 
+/* BINARY:SYMBOL[:ret] */
+static const char *parse_function(char *word, struct func_operand *to)
+{
+	char *colon = strrchr(word, ':');
+
+	if (colon && !strcmp(colon, ":ret") && memchr(word, ':', colon - word)) {
+		*colon = 0;
+		to->wants = FUNC_UNTIMED | FUNC_WANTS(FUNC_RESULT, FUNC_TYPE_INT);
+		colon = strrchr(word, ':');
+	}
+	if (!colon || colon == word || !colon[1])
+		return "functions are named as BINARY:SYMBOL, as in libc:malloc or "
+		       "/usr/sbin/nginx:ngx_http_*";
+	*colon = 0;
+	to->binary = word;
+	to->symbol = colon + 1;
+	to->kernel = !strcmp(to->binary, "kernel");
+	return NULL;
+}
+
+/* BINARY:PROVIDER:NAME */
+static const char *parse_usdt(char *word, struct func_operand *to)
+{
+	char *name = strrchr(word, ':'), *provider = name ? memrchr(word, ':', name - word) : NULL;
+
+	if (!provider || provider == word || provider + 1 == name || !name[1])
+		return "USDT probes are named as BINARY:PROVIDER:NAME, as in "
+		       "python3:python:function__*";
+	*provider = 0;
+	to->binary = word;
+	to->symbol = provider + 1;
+	to->usdt = true;
+	return NULL;
+}
+
 const char *func_operand_parse(const char *word, struct func_operand *to)
 {
-	static const char form[] = "functions are named as BINARY:SYMBOL, as in libc:malloc or "
-				   "/usr/sbin/nginx:ngx_http_*";
-	char *colon, *values, *next;
-	const char *why = NULL;
+	static const char usdt[] = FUNC_OPERAND_USDT ":";
+	char *values, *first, *next;
+	const char *why;
 
 	memset(to, 0, sizeof(*to));
 	snprintf(to->text, sizeof(to->text), "%s", word);
 	values = to->text;
-	to->binary = strsep(&values, ",");
-	colon = strrchr(to->binary, ':');
-	if (colon && !strcmp(colon, ":ret") && memchr(to->binary, ':', colon - to->text)) {
-		*colon = 0;
-		to->wants = FUNC_UNTIMED | FUNC_WANTS(FUNC_RESULT, FUNC_TYPE_INT);
-		colon = strrchr(to->binary, ':');
-	}
-	if (!colon || colon == to->binary || !colon[1])
-		return form;
-	*colon = 0;
-	to->symbol = colon + 1;
-	to->kernel = !strcmp(to->binary, "kernel");
+	first = strsep(&values, ",");
+	if (!strncmp(first, usdt, sizeof(usdt) - 1))
+		why = parse_usdt(first + sizeof(usdt) - 1, to);
+	else
+		why = parse_function(first, to);
 	while (!why && (next = strsep(&values, ",")))
 		why = parse_value(next, to);
 	if (!why && to->wants & FUNC_UNTIMED && to->wants & FUNC_WANTS_ARGS)

@@ -15,9 +15,12 @@ struct func_operand {
 	char text[RECORD_OPERAND_LEN]; /* with the parts */
 	const char *binary, *symbol;
 	bool kernel;	/* functions of the kernel */
+	bool usdt;	/* probes; `symbol` is PROVIDER:NAME */
 	uint64_t wants; /* of its functions: bpf/probe/func.h */
 };
 
+/* Operands that USDT probes name begin with it; so do words behind -e usdt: */
+#define FUNC_OPERAND_USDT "usdt"
 /* Returns in one line why the word is none; NULL: it is one. */
 const char *func_operand_parse(const char *word, struct func_operand *to);
 const char *func_operand_error(const char *word);

@@ -130,6 +130,8 @@ struct probe {
 	/* Whether the word does not name another one, but is added to the last, behind a comma. May
 	 * be NULL. */
 	bool (*operand_more)(const char *word, size_t len);
+	/* An alias whose operands are of another kind: they are given the prefix ALIAS: */
+	const char *operand_alias;
 	/* Returns in one line why the options are inconsistent; NULL: they are consistent. */
 	const char *(*conflict)(const struct record_opts *opts);
 	/* Adds options without a key to obz.json. */

@@ -17,6 +17,7 @@
 #include "record/host/uprobes.h"
 #include "record/probe/func_impl.h"
 #include "record/probe/func_kernel.h"
+#include "record/probe/func_usdt.h"
 #include "record/probe/hooks.h"
 #include "record/probe/metrics.h"
 
@@ -120,6 +121,12 @@ static const struct series series[] = {
 	[SERIES_func_returned_other - SERIES_OWN] = {"returned_other", "", SERIES_COUNTER,
 						     "process\tfunction\tbinary\tresult",
 						     result_key},
+	[SERIES_func_usdt -
+		SERIES_OWN] = {"usdt", "", SERIES_COUNTER, "process\tprobe\tbinary", function_key},
+	[SERIES_func_usdt_events -
+		SERIES_OWN] = {"usdt_events", "", SERIES_COUNTER, "process", series_key_comm},
+	[SERIES_func_usdt_throttled -
+		SERIES_OWN] = {"usdt_throttled", "", SERIES_COUNTER, "process", series_key_comm},
 	{0},
 };
 
@@ -127,7 +134,7 @@ static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
 	uint64_t wants = 0;
-	bool multi = func_is_multi(env), kernel = false;
+	bool multi = func_is_multi(env), kernel = false, usdt = false;
 	struct funcs *f = func_state(env);
 	int err;
 
@@ -137,7 +144,8 @@ static int prepare(struct probe_env *env)
 	for (unsigned i = 0; i < env->opts->operand_cnt; i++) {
 		func_operand_parse(env->opts->operand[i], &f->operand[i]);
 		kernel |= f->operand[i].kernel;
-		wants |= f->operand[i].wants;
+		usdt |= f->operand[i].usdt;
+		wants |= f->operand[i].usdt ? 0 : f->operand[i].wants;
 	}
 	skel->rodata->func_min_ns = probe_env__option(env, &probe_func_entry, "min");
 	if (is_min_given(env->opts))
@@ -159,6 +167,8 @@ static int prepare(struct probe_env *env)
 		func_kernel_prepare(env);
 	err = bpf_map__set_max_entries(skel->maps.func_threads, THREADS);
 	err = err ?: bpf_map__set_max_entries(skel->maps.func_names, FUNC_MAX);
+	if (usdt)
+		err = err ?: func_usdt_prepare(env, multi);
 	if (wants & FUNC_WANTS_ARGS)
 		err = err ?: bpf_map__set_max_entries(skel->maps.func_args, ARGS);
 	return err
@@ -223,6 +233,7 @@ const struct probe probe_func_entry = {
 		       "is int, uint, long, ulong, ptr, hex or str",
 	.operand_error = func_operand_error,
 	.operand_more = func_operand_more,
+	.operand_alias = FUNC_OPERAND_USDT,
 	.describe = func_operand_describe,
 	.urgent = true,
 	.attaches_files = true,
