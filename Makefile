@@ -210,7 +210,7 @@ $(FUNCS): tests/workload/funcs.cpp
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CXX) -std=c++17 $(call flavour,$(@F)) -o $@ $<
 VALUES := $(B)/workload/values $(B)/workload/values-static
-$(VALUES): tests/workload/values.c
+$(VALUES): tests/workload/values.c tests/workload/usdt_note.h
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter $(call flavour,$(@F)) -o $@ $<
 TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps locks memory probed \

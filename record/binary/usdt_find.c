@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/binary/tls_sites.h"
@@ -115,6 +116,7 @@ struct finder {
 	int fd;
 	Elf *elf;
 	unsigned machine;
+	uint64_t size;
 	uint64_t base; /* address of .stapsdt.base; 0: there is none */
 	const char *const *patterns;
 	size_t pattern_cnt;
@@ -221,7 +223,8 @@ static bool on_note(void *ctx, const struct usdt_note *n)
 	if (s.pattern == f->pattern_cnt)
 		return true;
 	if (f->told == USDT_SITES || !tls_file_offset(f->elf, n->pc + moved, &s.offset) ||
-	    (n->semaphore && !data_offset(f, n->semaphore + moved, &s.counter))) {
+	    (n->semaphore && !data_offset(f, n->semaphore + moved, &s.counter)) ||
+	    s.offset >= f->size || s.counter >= f->size) {
 		f->left_out++;
 		return true;
 	}
@@ -265,7 +268,9 @@ size_t usdt_find(int fd, const char *const *patterns, size_t cnt,
 {
 	struct finder f = {
 		.fd = fd, .patterns = patterns, .pattern_cnt = cnt, .fn = fn, .ctx = ctx};
+	struct stat st;
 
+	f.size = fstat(fd, &st) ? 0 : st.st_size;
 	elf_version(EV_CURRENT);
 	f.elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (f.elf && gelf_getclass(f.elf) == ELFCLASS64)

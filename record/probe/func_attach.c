@@ -2,6 +2,7 @@
 /* Attaches uprobes to the functions that a reader has found in a file. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,9 +198,24 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operands)
+/* Of several operands that name it the first, `o`, applies. */
+static void mark_found(const struct attaching *a, unsigned operands, const struct func_operand *o,
+		       const char *name)
 {
 	struct funcs *f = func_state(a->env);
+
+	for (unsigned i = 0; i < operands; i++) {
+		const struct func_operand *other = a->operand[i];
+
+		if (other == o ||
+		    (other->usdt == o->usdt && (o->usdt ? usdt_matches(other->symbol, name)
+							: !fnmatch(other->symbol, name, 0))))
+			f->found[other - f->operand] = true;
+	}
+}
+
+static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operands)
+{
 	struct usdt_site site;
 	uint64_t left_out;
 
@@ -207,7 +223,7 @@ static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operan
 		const struct func_operand *o = a->operand[site.pattern];
 		const struct func_place place = patched_place(a, site.place, site.offset);
 
-		f->found[o - f->operand] = true;
+		mark_found(a, operands, o, site.name);
 		func_usdt_add(a->env, &a->usdt, o, &site, &place, base_name(a->path));
 	}
 	left_out = read_functions_left_out_usdt(answer);
@@ -268,7 +284,7 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 			a.operand[cnt++] = &f->operand[i];
 	find_patched(&a, answer, site);
 	while (read_functions_next(answer, site) && site->pattern < cnt) {
-		f->found[a.operand[site->pattern] - f->operand] = true;
+		mark_found(&a, cnt, a.operand[site->pattern], site->name);
 		add_function(&a, site);
 	}
 	left_out = read_functions_left_out(answer);

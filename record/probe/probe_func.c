@@ -230,7 +230,8 @@ const struct probe probe_func_entry = {
 		       "kernel (kernel:SYMBOL); SYMBOL may have "
 		       "wildcards; several may be given; :ret behind it: results only; "
 		       "arg1:TYPE to arg6:TYPE and ret:TYPE behind it: arguments and results; TYPE "
-		       "is int, uint, long, ulong, ptr, hex or str",
+		       "is int, uint, long, ulong, ptr, hex or str; usdt:BINARY:PROVIDER:NAME: "
+		       "USDT probes",
 	.operand_error = func_operand_error,
 	.operand_more = func_operand_more,
 	.operand_alias = FUNC_OPERAND_USDT,

@@ -127,6 +127,10 @@ static void test_refused(void)
 		"-e func:libc:malloc,arg7:int",
 		"-e func:libc:malloc,ret:float",
 		"-e func:libc:malloc:ret,arg1:int",
+		"-e usdt",
+		"-e usdt:libc:setjmp",
+		"-e usdt:libc:libc:setjmp,arg13:int",
+		"-e usdt:libc:libc:setjmp,ret:int",
 		"-e syscall:libc:malloc",
 		"-e libc:malloc",
 		"-e -cpu,-l4,-l7,-tls,-host",
@@ -161,6 +165,7 @@ static void test_sets(void)
 		{"-e func:libc:malloc,@all", all + 1},
 		{"-e func:a:b,min=1s,/bin/c:d*,file", "file,func"},
 		{"-e func:a:b,arg1:str,ret:int,file", "file,func"},
+		{"-e usdt:a:b:c,arg12:str,d:e:f,file", "file,func"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

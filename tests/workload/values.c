@@ -17,30 +17,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FN __attribute__((noinline, noclone, used))
+#include "usdt_note.h"
 
-/* The notes that <sys/sdt.h> of SystemTap writes (version 3); `arguments` as in its strings. */
-#define NOTE(name, semaphore, arguments, ...)                                                      \
-	__asm__ volatile("990: nop\n"                                                              \
-			 ".pushsection .note.stapsdt,\"?\",\"note\"\n"                             \
-			 ".balign 4\n"                                                             \
-			 ".4byte 992f-991f, 994f-993f, 3\n"                                        \
-			 "991: .asciz \"stapsdt\"\n"                                               \
-			 "992: .balign 4\n"                                                        \
-			 "993: .8byte 990b, _.stapsdt.base, " semaphore "\n"                       \
-			 ".asciz \"values\"\n"                                                     \
-			 ".asciz \"" name "\"\n"                                                   \
-			 ".asciz \"" arguments "\"\n"                                              \
-			 "994: .balign 4\n"                                                        \
-			 ".popsection\n"                                                           \
-			 ".ifndef _.stapsdt.base\n"                                                \
-			 ".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"   \
-			 ".weak _.stapsdt.base\n"                                                  \
-			 ".hidden _.stapsdt.base\n"                                                \
-			 "_.stapsdt.base: .space 1\n"                                              \
-			 ".size _.stapsdt.base, 1\n"                                               \
-			 ".popsection\n"                                                           \
-			 ".endif\n" ::__VA_ARGS__)
+#define FN __attribute__((noinline, noclone, used))
 
 unsigned short asked __attribute__((section(".probes"), used, visibility("hidden")));
 
@@ -73,16 +52,16 @@ FN const char *value_tail(int i)
 
 FN void value_fire(int i, const char *s, int64_t far)
 {
-	NOTE("plain", "0", "-4@%0 8@%1", "nor"(i), "nor"(s));
+	USDT_NOTE("values", "plain", "0", "-4@%0 8@%1", "nor"(i), "nor"(s));
 	/* As compilers place them: a constant, a variable in memory by a register. */
-	NOTE("three", "0", "-4@%0 -4@%1 -8@%2", "r"(-i), "n"(7), "m"(far));
+	USDT_NOTE("values", "three", "0", "-4@%0 -4@%1 -8@%2", "r"(-i), "n"(7), "m"(far));
 }
 
 FN int value_asked(int i)
 {
 	if (!*(volatile unsigned short *)&asked)
 		return 0;
-	NOTE("asked", "asked", "-4@%0", "r"(i));
+	USDT_NOTE("values", "asked", "asked", "-4@%0", "r"(i));
 	return 1;
 }
 
