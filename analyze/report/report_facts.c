@@ -254,6 +254,9 @@ static void put_thinning(const struct report *r)
 		{"offcpu",
 		 "off-CPU waits were throttled down to %.3g%% for --cpu-budget (%.0f steps): "
 		 "values are scaled, except for times at 0%%, when none were recorded"},
+		{"func",
+		 "rows of functions and USDT probes were throttled down to %.3g%% for --cpu-budget "
+		 "(%.0f steps): counts and times are of all calls"},
 		{"processes",
 		 "process events were read less often, down to %.3g%%, for --cpu-budget (%.0f "
 		 "steps): stacks of new processes may be incomplete"},

@@ -229,7 +229,7 @@ static __always_inline void func_tell(struct arch_ctx_regs *regs, struct func_do
 		send = false;
 	if (!known)
 		d->wants &= ~FUNC_WANTS(FUNC_RESULT, 15);
-	if (send)
+	if (send && !(func_thin && func_is_thinned(SERIES_EVENTS)))
 		func_send(regs, entry, d);
 	if (func_any_args && d->wants & FUNC_WANTS_ARGS)
 		func_drop_args(d->thread, d->depth);

@@ -21,6 +21,14 @@ static __always_inline __u64 func_wants(__u32 function)
 	return name ? name->wants : 0;
 }
 
+/* --cpu-budget: one in 2^func_thin calls that would be rows is one; the others are counted as
+ * throttled. */
+extern __u32 func_thin;
+
+/* Whether this row is one of the others. `series`: of all rows; the next one is of those throttled.
+ */
+int func_is_thinned(__u32 series);
+
 /* Appends the names of a function and its binary to the text of the event in progress, at position
  * `at` of the record. Returns their lengths, that of the binary << 16. */
 int func_put_names(__u32 entry, __u32 at, __u32 function);

@@ -3,6 +3,19 @@
 #include "bpf/probe/func.bpf.h"
 
 struct func_names_map func_names SEC(".maps");
+__u32 func_thin;
+
+__noinline int func_is_thinned(__u32 series)
+{
+	struct metric_key key = {};
+
+	if (!(bpf_get_prandom_u32() & ((1u << (func_thin & 31)) - 1)))
+		return 0;
+	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	count_add(PROBE_func, series, &key, 0);
+	count_add(PROBE_func, series + 1, &key, 0);
+	return 1;
+}
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -114,6 +114,8 @@ static __always_inline int usdt_hit(struct arch_ctx_regs *regs, __u32 number)
 	if (!site)
 		return 0;
 	usdt_count(site->probe);
+	if (func_thin && func_is_thinned(SERIES_func_usdt_events))
+		return 0;
 	e = EVENT_BEGIN_OF(func, usdt, SERIES_func_usdt_events, id >> 32, ENTRY_UPROBE, id, NULL);
 	if (!e)
 		return 0;

@@ -73,6 +73,41 @@ if cc -O1 -o "$T/secret" "$T/secret.c" 2>/dev/null; then
 	is "secrets" "$(sql "$T/secret.obz" "SELECT arg1 FROM func ORDER BY ts_ns" | xargs -d '\n')" "tool --password=******* x mysql://user:*******@host/db plain hunter"
 fi
 
+# ---- --cpu-budget: fewer rows, as is told; all calls are counted
+cat >"$T/busy.c" <<'C'
+#include <signal.h>
+#include <stdio.h>
+static volatile int done, sink;
+static void stop(int sig) { done = 1; }
+__attribute__((noinline)) int busy_call(int i) { sink += i; return i & 1; }
+int main(void)
+{
+	long n = 0;
+	signal(SIGTERM, stop);
+	getchar();
+	while (!done)
+		busy_call(n++);
+	printf("%ld\n", n);
+}
+C
+if cc -O1 -o "$T/busy" "$T/busy.c" 2>/dev/null; then
+	mkfifo "$T/go"
+	start sh -c 'exec "$1" <"$2" >"$3"' - "$T/busy" "$T/go" "$T/busy.did"; of=$!
+	exec 5<>"$T/go"
+	obrec_start -v --cpu-budget 0.1% -p $of -e "func:uretprobe,$T/busy:busy_call,arg1:int,ret:int,rate=0" --debuginfo none -o "$T/busy.obz"
+	echo >&5
+	throttled() { grep -q "cpu-budget: 'func' from" "$T/obrec.err"; }
+	eventually "fewer rows" throttled
+	kill -TERM $of
+	wait $of
+	obrec_wait
+	is "budget: exit" $status 0
+	is "budget: calls" "$(sql "$T/busy.obz" "SELECT sum(count) FROM histogram WHERE probe = 'func' AND series = 'latency'")" "$(<"$T/busy.did")"
+	is "budget: results" "$(sql "$T/busy.obz" "SELECT sum(count) FROM histogram WHERE probe = 'func' AND series = 'returned'")" "$(<"$T/busy.did")"
+	is "budget: rows, and those not sent" "$(sql "$T/busy.obz" "SELECT (SELECT count(*) FROM func) + sum(count) + (SELECT ifnull(sum(count), 0) FROM loss) FROM counter WHERE series = 'throttled'")" "$(<"$T/busy.did")"
+	"$OBANA" report "$T/busy.obz" | grep 'rows of functions and USDT probes were throttled' >/dev/null || fail "the report does not say so"
+fi
+
 # ---- what cannot be
 refused() { # PATTERN OPERAND
 	status=0; "$OBREC" -q -o "$T/refused.obz" -e "func:$2" -- true 2>"$T/refused" || status=$?
