@@ -75,10 +75,10 @@ longer() {
 }
 # added FILE: ns that each call of $T/base takes longer in FILE
 added() { case "$(rate "$1")" in -) echo - ;; *) calc "1e9 * $SECS * (1 / $(rate "$1") - 1 / $(rate "$T/base"))" 0 ;; esac; }
-# function_cost NAME OPTIONS PEER...: of probe func, and what a call costs the program
+# function_cost NAME OPTIONS PEER...: of probe func, and what a call costs the program. VALUES: words behind the function
 function_cost() {
 	local label=$1
-	probe "func:$2$WORKLOAD/burden:burden_function" functions - "${@:3}"
+	probe "func:$2$WORKLOAD/burden:burden_function${VALUES-}" functions - "${@:3}"
 	row "$1: ns a call takes longer${3:+, beside $3}" "$(added "$T/ours")" "$(added "$T/peer")" "$(ratio "$(added "$T/ours")" "$(added "$T/peer")")"
 }
 head_row
@@ -95,6 +95,8 @@ probe mem:step=0 faults "<= 200 a fault" perf record -q -e page-faults -c 97 -o 
 probe mem faults "<= 500 a fault"
 function_cost func ""
 function_cost "func:uretprobe" uretprobe, funclatency "$(realpath "$WORKLOAD/burden"):burden_function"
+VALUES=,arg1:long,ret:int function_cost "func:uretprobe, argument and result" uretprobe,
+VALUES=:ret function_cost "func:uretprobe, result alone" uretprobe,
 probe runq switches "<= 300 a switch" runqlat -p PID
 probe tcp connects - tcplife -p PID
 label="tcp, a segment" probe tcp segments - tcprtt
