@@ -207,6 +207,22 @@ static bool data_offset(const struct finder *f, uint64_t address, uint64_t *offs
 	return false;
 }
 
+/* <sys/sdt.h> places a nop. Elsewhere, such as within an instruction, a breakpoint would change
+ * what the program does. */
+static bool is_nop(const struct finder *f, uint64_t offset)
+{
+	static const uint8_t arm64[] = {0x1f, 0x20, 0x03, 0xd5};
+	uint8_t code[4];
+
+	if (!read_fully(f->fd, offset, code, sizeof(code)))
+		return false;
+	if (f->machine == EM_AARCH64)
+		return !memcmp(code, arm64, sizeof(arm64));
+	return f->machine == EM_X86_64 &&
+	       (code[0] == 0x90 || (code[0] == 0x66 && code[1] == 0x90) ||
+		(code[0] == 0x0f && code[1] == 0x1f));
+}
+
 static bool on_note(void *ctx, const struct usdt_note *n)
 {
 	struct finder *f = ctx;
@@ -224,7 +240,7 @@ static bool on_note(void *ctx, const struct usdt_note *n)
 		return true;
 	if (f->told == USDT_SITES || !tls_file_offset(f->elf, n->pc + moved, &s.offset) ||
 	    (n->semaphore && !data_offset(f, n->semaphore + moved, &s.counter)) ||
-	    s.offset >= f->size || s.counter >= f->size) {
+	    s.counter >= f->size || !is_nop(f, s.offset)) {
 		f->left_out++;
 		return true;
 	}

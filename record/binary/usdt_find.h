@@ -35,7 +35,7 @@ bool usdt_matches(const char *pattern, const char *name);
 
 /*
  * Calls fn for each place, at most USDT_SITES, of the probes that a pattern matches, until it
- * returns false. Returns the number of places left out.
+ * returns false. Returns the number of places left out: where there is no nop, or too many.
  */
 size_t usdt_find(int fd, const char *const *patterns, size_t cnt,
 		 bool (*fn)(void *ctx, const struct usdt_site *site), void *ctx);

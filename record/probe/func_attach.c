@@ -228,7 +228,8 @@ static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operan
 	}
 	left_out = read_functions_left_out_usdt(answer);
 	if (left_out)
-		loss__add(a->env->loss, "func", "USDT probe: not where it could be", left_out);
+		loss__add(a->env->loss, "func", "USDT probe: no nop in the file, or too many",
+			  left_out);
 }
 
 static void add_function(struct attaching *a, const struct func_site *site)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -252,6 +253,35 @@ static void test_files(void)
 	close(fd);
 }
 
+/* As prelink leaves it: the file has moved since the notes were written. */
+static void test_moved(void)
+{
+	static const char head[] = "\3\0\0\0stapsdt";
+	static uint8_t b[1 << 20];
+	int from = open("/proc/self/exe", O_RDONLY), fd = memfd_create("moved", MFD_CLOEXEC);
+	ssize_t sz = read(from, b, sizeof(b));
+	struct found f = find(from, "unit:asked");
+	uint64_t offset = f.offset;
+	unsigned changed = 0;
+
+	for (uint8_t *p = b; (p = memmem(p, b + sz - p, head, sizeof(head)));) {
+		p += sizeof(head);
+		for (size_t i = 0; i < 3; i++, p += sizeof(uint64_t)) {
+			uint64_t address;
+
+			memcpy(&address, p, sizeof(address));
+			address -= address ? 0x100 : 0;
+			memcpy(p, &address, sizeof(address));
+		}
+		changed++;
+	}
+	CHECK(write(fd, b, sz) == sz && changed >= 2, "%u", changed);
+	f = find(fd, "unit:asked");
+	CHECK(f.cnt == 1 && f.counted == 1 && f.offset == offset);
+	close(from);
+	close(fd);
+}
+
 static void find_any(int fd)
 {
 	find(fd, "*");
@@ -264,6 +294,7 @@ int main(void)
 	test_sections();
 	test_names();
 	test_files();
+	test_moved();
 	each_damaged(find_any);
 	return failed;
 }
