@@ -136,7 +136,7 @@ static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
 	uint64_t wants = 0;
-	bool multi = func_is_multi(env), kernel = false, usdt = false;
+	bool multi = func_is_multi(env), any = false, kernel = false, usdt = false;
 	struct funcs *f = func_state(env);
 	int err;
 
@@ -147,6 +147,7 @@ static int prepare(struct probe_env *env)
 		func_operand_parse(env->opts->operand[i], &f->operand[i]);
 		kernel |= f->operand[i].kernel;
 		usdt |= f->operand[i].usdt;
+		any |= !f->operand[i].usdt;
 		wants |= f->operand[i].usdt ? 0 : f->operand[i].wants;
 	}
 	skel->rodata->func_min_ns = probe_env__option(env, &probe_func_entry, "min");
@@ -167,7 +168,7 @@ static int prepare(struct probe_env *env)
 	}
 	if (kernel)
 		func_kernel_prepare(env);
-	err = bpf_map__set_max_entries(skel->maps.func_threads, THREADS);
+	err = any ? bpf_map__set_max_entries(skel->maps.func_threads, THREADS) : 0;
 	err = err ?: bpf_map__set_max_entries(skel->maps.func_names, FUNC_MAX);
 	if (usdt)
 		err = err ?: func_usdt_prepare(env, multi);
