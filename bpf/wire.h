@@ -210,7 +210,8 @@ struct target_proc {
 	X(WAKER_UNSEEN, "wakers", "waker of a wait not known: woken before it was long enough to count") \
 	X(FILE_PATHS, "file", "call: path not stored, table of files full")                        \
 	X(MEM_RESIDENT, "mem", "resident memory of a process: table full") \
-	X(RUNQ_UNSEEN, "runq", "wait whose end was not seen: no program ran at that switch")
+	X(RUNQ_UNSEEN, "runq", "wait whose end was not seen: no program ran at that switch") \
+	X(PMU_TASK, "pmu", "a thread's run: table of threads full")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

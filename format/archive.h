@@ -37,6 +37,8 @@ struct obz_writer_opts {
 	 * copies are reproducible.
 	 */
 	const char *uuid, *schema_json;
+	/* Replaces the sample kind event; NULL: not sampled. Borrowed. */
+	const struct rec_sample_kind *event_kind;
 };
 
 /*

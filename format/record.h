@@ -97,8 +97,8 @@ struct schema {
 	struct schema_kind kinds[REC_KIND_MAX];
 };
 
-/* schema.json without its seal; malloc'ed. */
-char *schema_text(void);
+/* schema.json without its seal; malloc'ed. `event`: in place of the kind event; NULL: none. */
+char *schema_text(const struct rec_sample_kind *event);
 
 /* text NULL: this build's schema. -EBADMSG: not a schema; -ENOMEM. */
 int schema_load(struct schema *s, const char *text, size_t len);

@@ -28,14 +28,18 @@ static void add_string(struct json_object *o, const char *key, const char *s)
 	json_object_object_add(o, key, json_object_new_string(s));
 }
 
-static struct json_object *sample_kinds_json(void)
+static struct json_object *sample_kinds_json(const struct rec_sample_kind *event)
 {
 	struct json_object *kinds = json_object_new_array();
 
 	for (unsigned i = 0; i < rec_sample_kind_cnt; i++) {
 		const struct rec_sample_kind *k = &rec_sample_kinds[i];
-		struct json_object *kind = json_object_new_object();
+		struct json_object *kind;
 
+		k = k->number == SAMPLE_event ? event : k;
+		if (!k)
+			continue;
+		kind = json_object_new_object();
 		add_string(kind, "name", k->name);
 		json_object_object_add(kind, "number", json_object_new_int(k->number));
 		add_string(kind, "title", k->title);
@@ -46,7 +50,7 @@ static struct json_object *sample_kinds_json(void)
 	return kinds;
 }
 
-char *schema_text(void)
+char *schema_text(const struct rec_sample_kind *event)
 {
 	struct json_object *o = json_object_new_object(), *kinds = json_object_new_array();
 	char *text;
@@ -74,7 +78,7 @@ char *schema_text(void)
 		json_object_array_add(kinds, kind);
 	}
 	json_object_object_add(o, "records", kinds);
-	json_object_object_add(o, "sample_kinds", sample_kinds_json());
+	json_object_object_add(o, "sample_kinds", sample_kinds_json(event));
 	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
 	return text;
@@ -271,7 +275,7 @@ static int read_kinds(struct schema *s, struct json_object *o)
 
 int schema_load(struct schema *s, const char *text, size_t len)
 {
-	char *own = text ? NULL : schema_text();
+	char *own = text ? NULL : schema_text(NULL);
 	struct json_object *o = own    ? json_parse(own, strlen(own))
 				: text ? json_parse(text, len)
 				       : NULL;

@@ -78,7 +78,7 @@ static int put_header(struct obz_writer *w, const struct obz_writer_opts *opts)
 	err = header ? put_json(w, "obz.json", header) : -EINVAL;
 	if (!err && opts->schema_json)
 		schema = json_parse(opts->schema_json, strlen(opts->schema_json));
-	else if (!err && (own = schema_text()))
+	else if (!err && (own = schema_text(opts->event_kind)))
 		schema = json_parse(own, strlen(own));
 	if (!err)
 		err = schema ? put_json(w, "schema.json", schema) : -EINVAL;

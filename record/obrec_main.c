@@ -14,6 +14,7 @@
 #include "format/text.h"
 #include "record/probe/attach.h"
 #include "record/probe/probe.h"
+#include "record/probe/probe_cpu.h"
 #include "record/cli/launch.h"
 #include "record/cli/header.h"
 #include "record/cli/obrec_options.h"
@@ -200,6 +201,7 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 			   struct nursery *nursery)
 {
 	struct obz_writer_opts wopts = {.max_sz = o->max_sz};
+	struct event_kind event;
 	struct obz_writer *w = NULL;
 	struct session *s = NULL;
 	static struct output out; /* used by the signal handler until the capture begins */
@@ -219,6 +221,8 @@ static int open_and_record(struct options *o, int argc, char **argv, struct comm
 	bound_size(&wopts, out.fd);
 	header = header_json(o, argc, argv);
 	wopts.header_json = header;
+	if (probe_cpu_event_kind(&o->record, &event))
+		wopts.event_kind = &event.kind;
 	err = header ? obz_writer__new(&w, out.fd, &wopts) : -ENOMEM;
 	free(header);
 	if (err) {

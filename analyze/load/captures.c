@@ -117,7 +117,7 @@ static int read_ends(struct capture *c)
 	c->probes = join(json_array(c->header, "probes"), ",", false);
 	c->sample = 1;
 	if (json_object_object_get_ex(c->header, "options", &options)) {
-		c->freq = json_number(options, "freq");
+		c->freq = json_number(options, "event_period") ? 0 : json_number(options, "freq");
 		c->payload = json_number(options, "payload_max");
 		if (!c->payload) /* imported archive */
 			c->payload = json_number(options, "payload");

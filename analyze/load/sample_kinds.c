@@ -145,7 +145,8 @@ int sample_kinds__new(struct sample_kinds **out)
 	for (unsigned i = 0; i < rec_sample_kind_cnt; i++) {
 		const struct rec_sample_kind *r = &rec_sample_kinds[i];
 
-		index_of(k, r->name, r->title, r->unit, r->count_name);
+		if (r->number != SAMPLE_event) /* the archive names it */
+			index_of(k, r->name, r->title, r->unit, r->count_name);
 	}
 	return 0;
 }
@@ -165,8 +166,8 @@ static uint32_t unnamed(struct sample_kinds *k, uint32_t capture, uint32_t numbe
 	uint32_t index;
 
 	for (unsigned i = 0; i < rec_sample_kind_cnt; i++)
-		if (rec_sample_kinds[i].number == number)
-			return i;
+		if (rec_sample_kinds[i].number == number && number != SAMPLE_event)
+			return index_of(k, rec_sample_kinds[i].name, "", "", "");
 	snprintf(name, sizeof(name), "kind-%u", number);
 	index = index_of(k, name, "", "", "");
 	if (index != OTHER) /* their number is not limited, so they are not stored */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* On-CPU sampling: one perf event per CPU; each period, a sample of the running thread. */
+/* On-CPU sampling: one perf event per CPU; each period, a sample of the running thread. Or samples
+ * of another event, with the number of its events since the last sample as weight. */
 #include "bpf/perf_stacks.bpf.h"
 
 const volatile __u64 cpu_period_ns = 10101010; /* weight of a sample */
+const volatile bool cpu_by_event;
 
 /* --cpu-budget: only every 2^n-th period is sampled, with 2^n times the weight. One cache line per
  * CPU. */
@@ -34,11 +36,11 @@ int cpu_sample(struct perf_event_ctx *ctx)
 		return 0;
 	s->walk.proc = proc;
 	s->sample = (struct wire_sample){
-		.hdr.probe = SAMPLE_cpu,
+		.hdr.probe = cpu_by_event ? SAMPLE_event : SAMPLE_cpu,
 		.ts_ns = bpf_ktime_get_ns(),
 		.tgid = id >> 32,
 		.tid = id,
-		.value = cpu_period_ns << thin,
+		.value = (cpu_by_event ? ctx->sample_period : cpu_period_ns) << thin,
 	};
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
 	perf_take_stacks(ctx, s, ENTRY_PERF);

@@ -73,6 +73,25 @@ static int set_option(struct probe_list *list, size_t i, const char *word, size_
 	return -ENOENT;
 }
 
+static int wrong_operand(struct probe_list *list, const char *word, size_t len, const char *why)
+{
+	snprintf(list->why, sizeof(list->why), "'%.*s': %s", (int)len, word, why);
+	return -EINVAL;
+}
+
+/* Of a probe that keeps its operands itself. */
+static int add_operand(struct probe_list *list, size_t i, const char *word, size_t len)
+{
+	char operand[RECORD_OPERAND_LEN];
+	const char *why = "too long";
+
+	if (len < sizeof(operand)) {
+		snprintf(operand, sizeof(operand), "%.*s", (int)len, word);
+		why = probes[i]->operand_add(list->opts, operand);
+	}
+	return why ? wrong_operand(list, word, len, why) : 0;
+}
+
 /* -ENOENT: the probe has no operands. */
 static int set_operand(struct probe_list *list, size_t i, const char *word, size_t len)
 {
@@ -82,6 +101,8 @@ static int set_operand(struct probe_list *list, size_t i, const char *word, size
 	unsigned at = opts->operand_cnt;
 	int n;
 
+	if (probes[i]->operand_add)
+		return add_operand(list, i, word, len);
 	if (!probes[i]->operand || !memchr(word, ':', len))
 		return -ENOENT;
 	if (at && probes[i]->operand_more && probes[i]->operand_more(word, len))
@@ -99,13 +120,11 @@ static int set_operand(struct probe_list *list, size_t i, const char *word, size
 		why = "too long";
 	else
 		why = probes[i]->operand_error(operand);
-	if (!why) {
-		memcpy(opts->operand[at], operand, sizeof(operand));
-		opts->operand_cnt = at + 1;
-		return 0;
-	}
-	snprintf(list->why, sizeof(list->why), "'%.*s': %s", (int)len, word, why);
-	return -EINVAL;
+	if (why)
+		return wrong_operand(list, word, len, why);
+	memcpy(opts->operand[at], operand, sizeof(operand));
+	opts->operand_cnt = at + 1;
+	return 0;
 }
 
 /* For a set or an alias of several probes, each that has the option gets it. */
@@ -236,7 +255,8 @@ int option_set_attach(void *ctx, const struct option_def *def, const char *arg)
 static int check_operands(struct record_opts *opts)
 {
 	for (size_t i = 0; probes[i]; i++) {
-		if (!probes[i]->operand || opts->operand_cnt || !(opts->probes >> i & 1))
+		if (!probes[i]->operand || probes[i]->operand_add || opts->operand_cnt ||
+		    !(opts->probes >> i & 1))
 			continue;
 		if (opts->required >> i & 1) {
 			message_error("probe '%s' records nothing without -e %s:%s",
@@ -248,9 +268,39 @@ static int check_operands(struct record_opts *opts)
 	return 0;
 }
 
+/* Variant n of probe i, which an option may select. */
+static int select_variant(struct record_opts *opts, size_t i, int n)
+{
+	const struct variant *v = &probes[i]->variants[n];
+	const struct probe_option *o = probe_variant_option(probes[i], v->name);
+	bool given = o && probe_option(opts, probes[i], o->name);
+
+	if (!o || (!given && opts->attach[i] != n + 1))
+		return 0;
+	if (given && (!opts->attach[i] || opts->attach[i] == n + 1)) {
+		opts->attach[i] = n + 1;
+		return 0;
+	}
+	message_error("--attach: option '%s' of probe '%s' takes variant '%s', and no other does",
+		      o->name, probes[i]->name, v->name);
+	return -EINVAL;
+}
+
+static int select_variants(struct record_opts *opts)
+{
+	int err = 0;
+
+	for (size_t i = 0; probes[i] && !err; i++)
+		for (int n = 0; probes[i]->variants && probes[i]->variants[n].name && !err; n++)
+			err = select_variant(opts, i, n);
+	return err;
+}
+
 int options_check_probes(struct options *o)
 {
 	if (check_operands(&o->record))
+		return -EINVAL;
+	if (select_variants(&o->record))
 		return -EINVAL;
 	if (probe_options_check(&o->record))
 		return -EINVAL;

@@ -29,9 +29,11 @@ int attach_choose(const struct probe *probe, const struct features *f, unsigned 
 	if (!v)
 		return probe->available && !probe->available(f, why, why_sz) ? -EOPNOTSUPP : 0;
 	for (int i = 0; v[i].name; i++) {
-		if (forced && forced != i + 1u)
+		bool by_option = probe_variant_option(probe, v[i].name);
+
+		if (forced ? forced != i + 1u : by_option)
 			continue;
-		if (variant_possible(&v[i], f, reason, sizeof(reason)))
+		if (by_option || variant_possible(&v[i], f, reason, sizeof(reason)))
 			return i;
 		add_word(why, why_sz, "; ", "%s: %s", v[i].name, reason);
 	}
@@ -52,6 +54,8 @@ static int plan_probe(struct attach_plan *plan, const struct record_opts *opts, 
 	variant = attach_choose(probes[i], &plan->features, opts->attach[i], why, why_sz);
 	if (variant < 0)
 		return variant;
+	if (probes[i]->possible && !probes[i]->possible(opts, &plan->features, why, why_sz))
+		return -EOPNOTSUPP;
 	plan->variant[i] = variant;
 	plan->probes |= 1ULL << i;
 	return 0;

@@ -19,6 +19,7 @@ struct lever {
 	 * last level, all are, and nothing is recorded. 0: not supported. */
 	unsigned early, off;
 	unsigned char wire, sample; /* kinds of records it throttles: WIRE_* and SAMPLE_* */
+	unsigned char or_sample;    /* likewise; 0: none */
 	const struct lever_program *programs; /* BPF programs it throttles; ends with an empty
 					       * entry */
 };

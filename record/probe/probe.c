@@ -67,6 +67,14 @@ void *probe_env__state(const struct probe_env *env, const struct probe *probe)
 	return env->state[probe_number(probe)];
 }
 
+const struct probe_option *probe_variant_option(const struct probe *probe, const char *variant)
+{
+	for (const struct probe_option *o = probe->options; o && o->name; o++)
+		if (o->variant && !strcmp(o->variant, variant))
+			return o;
+	return NULL;
+}
+
 static size_t option_number(const struct probe *probe, const char *name)
 {
 	size_t n = 0;

@@ -73,6 +73,8 @@ struct probe_option {
 		const char *given;   /* value if no argument is given; may be NULL */
 		const char *doc;     /* NULL: that of the option */
 	} alias[2];
+	const char *variant; /* the attach variant that it selects, which is not taken otherwise;
+			      * NULL: none */
 	const char *heading; /* heading in --help before its aliases; NULL: same section */
 };
 
@@ -132,6 +134,9 @@ struct probe {
 	bool (*operand_more)(const char *word, size_t len);
 	/* An alias whose operands are of another kind: they are given the prefix ALIAS: */
 	const char *operand_alias;
+	/* Instead, of a probe that keeps its operands itself, which need no colon: adds one.
+	 * Returns why the word is none; NULL: it is one. */
+	const char *(*operand_add)(struct record_opts *opts, const char *word);
 	/* Returns in one line why the options are inconsistent; NULL: they are consistent. */
 	const char *(*conflict)(const struct record_opts *opts);
 	/* Adds options without a key to obz.json. */
@@ -148,6 +153,10 @@ struct probe {
 	const struct variant *variants;
 	/* Without variants: returns true if supported, else the reason and a remedy in one line. */
 	bool (*available)(const struct features *f, char *why, size_t why_sz);
+	/* Returns true if the kernel supports what the options ask for, else the reason in one
+	 * line. NULL: it does. */
+	bool (*possible)(const struct record_opts *opts, const struct features *f, char *why,
+			 size_t why_sz);
 	/* After open, before load: choose programs (autoload), constants, map sizes. */
 	int (*prepare)(struct probe_env *env);
 	/* Programs are loaded and targets scanned: attach. Programs do nothing until `enabled`. */
@@ -200,6 +209,8 @@ bool probe_is_called(size_t number, const char *word, size_t len);
 
 size_t probe_number(const struct probe *probe);
 void *probe_env__state(const struct probe_env *env, const struct probe *probe);
+/* The option that selects the variant; NULL: it needs none. */
+const struct probe_option *probe_variant_option(const struct probe *probe, const char *variant);
 /* Get the value of an option, or its default; set it. */
 uint64_t probe_option(const struct record_opts *opts, const struct probe *probe, const char *name);
 void probe_option_give(struct record_opts *opts, const struct probe *probe, const char *name,

@@ -14,7 +14,8 @@ enum {
 	RECORD_MAX_PROBES = 64,
 	RECORD_PROBE_OPTIONS = 8,
 	RECORD_OPERANDS = 16,
-	RECORD_OPERAND_LEN = 512
+	RECORD_OPERAND_LEN = 512,
+	RECORD_EVENTS = 16
 };
 struct attach_plan;
 
@@ -36,6 +37,9 @@ struct record_opts {
 	/* What the one probe with operands records: -e PROBE:OPERAND. */
 	char operand[RECORD_OPERANDS][RECORD_OPERAND_LEN];
 	unsigned operand_cnt;
+	/* Events that probe pmu counts (perf_event_name.h); none: its default. */
+	uint64_t events[RECORD_EVENTS];
+	unsigned event_cnt;
 	const struct attach_plan *plan; /* made earlier; NULL: session__new() makes it */
 	const char *btf;		/* --btf; NULL: the kernel's BTF, then the search path */
 	pid_t command_pid;		/* -- COMMAND, stopped before exec; 0: none */

@@ -9,6 +9,7 @@
 #include "format/record.h"
 #include "format/text.h"
 #include "record/host/memory.h"
+#include "record/probe/probe_cpu.h"
 #include "record/session/session_impl.h"
 
 const char *stop_reason_name(enum stop_reason r)
@@ -118,12 +119,17 @@ static struct json_object *stacks_of(const struct session *s, unsigned kind)
 static struct json_object *stacks_json(const struct session *s)
 {
 	struct json_object *o = json_object_new_object();
+	struct event_kind event;
+	bool by_event = probe_cpu_event_kind(&s->opts, &event);
 
 	for (size_t i = 0; i < rec_sample_kind_cnt; i++) {
-		struct json_object *of = stacks_of(s, rec_sample_kinds[i].number);
+		const struct rec_sample_kind *k = &rec_sample_kinds[i];
+		struct json_object *of = stacks_of(s, k->number);
 
 		if (json_object_get_uint64(json_object_object_get(of, "total")))
-			json_object_object_add(o, rec_sample_kinds[i].name, of);
+			json_object_object_add(
+				o, by_event && k->number == SAMPLE_event ? event.name : k->name,
+				of);
 		else
 			json_object_put(of);
 	}
@@ -163,13 +169,14 @@ static void list_variants(const struct probe *p, const struct features *f, int t
 
 	for (int i = 0; p->variants && p->variants[i].name; i++) {
 		const struct variant *v = &p->variants[i];
-		bool ok = variant_possible(v, f, why, sizeof(why));
+		bool by_option = probe_variant_option(p, v->name);
+		bool ok = !by_option && variant_possible(v, f, why, sizeof(why));
 
 		printf("  %-17s %-10s %s\n", v->name,
 		       i == taken ? "taken"
 		       : ok	  ? "yes"
 				  : "no",
-		       ok ? v->doc : why);
+		       ok || by_option ? v->doc : why);
 	}
 }
 

@@ -122,7 +122,8 @@ void thin__record(struct thin *t, const struct wire_hdr *hdr)
 	for (int i = 0; t && i < t->budget.cnt; i++) {
 		const struct lever *l = t->budget.lever[i];
 
-		if (l->wire != hdr->kind || (l->wire == WIRE_SAMPLE && l->sample != hdr->probe))
+		if (l->wire != hdr->kind || (l->wire == WIRE_SAMPLE && l->sample != hdr->probe &&
+					     l->or_sample != hdr->probe))
 			continue;
 		t->events[i]++;
 		return;

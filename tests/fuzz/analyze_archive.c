@@ -105,7 +105,7 @@ static void put_raw(int fd, const char *name, struct span text)
 /* Changes letters, so that an event kind has a different name, stream, fields or units. */
 static char *edited_schema(struct bytes *b)
 {
-	char *schema = schema_text();
+	char *schema = schema_text(NULL);
 	size_t len = strlen(schema), cnt = take(b, 1) % 32;
 
 	while (cnt--) {

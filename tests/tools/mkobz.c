@@ -239,7 +239,7 @@ static struct obz_writer *begin(const char *path, const char *header, const char
 int main(int argc, char **argv)
 {
 	struct obz_writer *w = NULL;
-	char *line = NULL, *end = NULL, *schema = schema_text();
+	char *line = NULL, *end = NULL, *schema = schema_text(NULL);
 	size_t cap = 0;
 
 	if (argc != 2)
