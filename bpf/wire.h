@@ -211,7 +211,8 @@ struct target_proc {
 	X(FILE_PATHS, "file", "call: path not stored, table of files full")                        \
 	X(MEM_RESIDENT, "mem", "resident memory of a process: table full") \
 	X(RUNQ_UNSEEN, "runq", "wait whose end was not seen: no program ran at that switch") \
-	X(PMU_TASK, "pmu", "a thread's run: table of threads full")
+	X(PMU_TASK, "pmu", "a thread's run: table of threads full") \
+	X(PMU_UNSEEN, "pmu", "a thread's run: no program ran at a context switch")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

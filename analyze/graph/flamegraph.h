@@ -31,7 +31,8 @@ int flamegraph__add(struct flamegraph *f, const struct profile_stack *stack, uin
 
 struct flame_style {
 	const char *title, *subtitle; /* subtitle: host, time span, losses */
-	const char *unit; /* "samples" (also "count"), "ns" (shown as time), "bytes" (as size) */
+	const char *unit; /* "samples" (also "count"), "ns" (shown as time), "bytes" (as size),
+			     "faults", ... */
 	bool diff;	  /* weight: old capture, weight2: new; red: increased, blue: decreased */
 	bool full_names;  /* full names in boxes; otherwise short ones (name_short.h) */
 	bool embedded;	  /* for an HTML page that includes flamegraph_css and flamegraph_js */

@@ -10,8 +10,7 @@
 
 struct graph {
 	struct flamegraph *f;
-	char *title, *subtitle;
-	const char *unit;
+	char *title, *subtitle, *unit;
 	size_t primary;
 	bool full_names;
 	FILE *out;
@@ -22,6 +21,7 @@ static void graph_free(struct graph *g)
 	flamegraph__free(g->f);
 	free(g->title);
 	free(g->subtitle);
+	free(g->unit);
 	free(g);
 }
 
@@ -29,7 +29,7 @@ static const char *unit_of(const struct profile_type *type)
 {
 	if (!strcmp(type->unit, "nanoseconds"))
 		return "ns";
-	return !strcmp(type->unit, "bytes") ? "bytes" : "samples";
+	return strcmp(type->unit, "count") ? type->unit : "samples";
 }
 
 static int begin(void **state, const struct profile_info *info, FILE *out, unsigned flags)
@@ -41,11 +41,11 @@ static int begin(void **state, const struct profile_info *info, FILE *out, unsig
 		return -ENOMEM;
 	g->title = strdup(info->title ? info->title : "");
 	g->subtitle = strdup(info->subtitle ? info->subtitle : "");
-	g->unit = unit_of(&info->types[info->primary]);
+	g->unit = strdup(unit_of(&info->types[info->primary]));
 	g->primary = info->primary;
 	g->full_names = info->full_names;
 	g->out = out;
-	if (!g->title || !g->subtitle || flamegraph__new(&g->f, flags)) {
+	if (!g->title || !g->subtitle || !g->unit || flamegraph__new(&g->f, flags)) {
 		graph_free(g);
 		return -ENOMEM;
 	}

@@ -121,13 +121,31 @@ static __always_inline void charge(struct pmu_cpu *c, __u32 cpu, struct pmu_task
 	}
 }
 
-/* The kernel counts a switch after its tracepoint, amid the time of the next thread; perf counts it
- * for the one that is switched out. */
-static __always_inline void count_switch(struct pmu_task *t)
+/*
+ * The event of a switch comes after its tracepoint, amid the time of the next thread; perf counts
+ * it for the one that is switched out, as the kernel does in its task_struct. `first`: t is new,
+ * and this is its first switch.
+ */
+static __always_inline void count_switches(struct pmu_task *t, struct task_struct *task, bool typed,
+					   bool first)
 {
+	__u64 cnt = typed ? task->nvcsw + task->nivcsw
+			  : BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+
+	if (!t->switches)
+		t->switches = cnt + 1 - first; /* never 0 */
 	for (__u32 i = 0; i < PMU_EVENTS; i++)
 		if (pmu_switches >> i & 1)
-			t->value[i].counted++;
+			t->value[i].counted = cnt + 1 - t->switches;
+}
+
+/* Kernels now and then run no program at a switch: what was counted since the last one seen is of
+ * several threads. */
+static __noinline int count_unseen(__u64 who, __u64 key)
+{
+	if (who || bpf_map_lookup_elem(&pmu_tasks, &key))
+		loss_count(LOSS_PMU_UNSEEN);
+	return 0;
 }
 
 static __always_inline int on_switch(struct task_struct *prev, struct task_struct *next, bool typed)
@@ -135,24 +153,27 @@ static __always_inline int on_switch(struct task_struct *prev, struct task_struc
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct pmu_task *t = NULL;
 	struct pmu_cpu *c;
-	bool from, to;
 	__u64 key;
+	bool to;
 
 	if (!pmu_on)
 		return 0;
 	c = bpf_map_lookup_elem(&pmu_cpus, &cpu);
 	if (!c)
 		return 0;
-	from = is_recorded(task_tgid(prev, typed));
-	to = is_recorded(task_tgid(next, typed));
-	if (from) {
+	/* Not whether `prev` is recorded now: obrec may have forgotten it, as it has ended. */
+	if (c->who || is_recorded(task_tgid(prev, typed))) {
 		key = key_of(prev, typed);
-		t = c->who == key ? task_of(key, prev, typed) : NULL;
+		if (c->who == key)
+			t = task_of(key, prev, typed);
+		else
+			count_unseen(c->who, key);
 	}
-	if (from || to)
+	to = is_recorded(task_tgid(next, typed));
+	if (t || to)
 		charge(c, cpu, t);
 	if (t) {
-		count_switch(t);
+		count_switches(t, prev, typed, true);
 		t->ended = task_state(prev, typed) & TASK_DEAD;
 	}
 	c->who = to ? key_of(next, typed) : 0;
@@ -178,13 +199,18 @@ int pmu_flush(void *ctx)
 	struct task_struct *task = (void *)bpf_get_current_task();
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct pmu_cpu *c = bpf_map_lookup_elem(&pmu_cpus, &cpu);
+	struct pmu_task *t = NULL;
 	__u64 key = 0;
 
 	if (!c)
 		return 0;
 	if (is_recorded(task_tgid(task, false)))
 		key = key_of(task, false);
-	charge(c, cpu, key && c->who == key ? task_of(key, task, false) : NULL);
+	if (key && c->who == key)
+		t = task_of(key, task, false);
+	charge(c, cpu, t);
+	if (t)
+		count_switches(t, task, false, false);
 	c->who = key;
 	return 0;
 }

@@ -19,7 +19,8 @@ struct pmu_value {
 struct pmu_task {
 	__u32 tgid, tid;
 	char process[WIRE_COMM_LEN], thread[WIRE_COMM_LEN];
-	__u64 ended; /* it does not run any more */
+	__u64 ended;	/* it does not run any more */
+	__u64 switches; /* that the kernel had counted when this one began */
 	struct pmu_value value[PMU_EVENTS];
 };
 

@@ -99,6 +99,7 @@ static int prepare(struct probe_env *env)
 	env->skel->rodata->cpu_period_ns =
 		1000000000ULL / probe_env__option(env, &probe_cpu_entry, "freq");
 	env->skel->rodata->cpu_by_event = event_of(env->opts);
+	env->skel->rodata->cpu_event_period = probe_env__option(env, &probe_cpu_entry, "period");
 	if (!event_of(env->opts))
 		return 0;
 	return bpf_program__set_autoload(env->skel->progs.cpu_sample, true);

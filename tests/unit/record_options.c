@@ -134,6 +134,16 @@ static void test_refused(void)
 		"-e syscall:libc:malloc",
 		"-e libc:malloc",
 		"-e -cpu,-l4,-l7,-tls,-host",
+		"-e pmu:cycle",
+		"-e pmu:cycles,instruction",
+		"-e pmu:r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd,re,rf,r10,r11",
+		"-e cycles",
+		"-e cpu:cycles",
+		"-e cpu:event=cycle",
+		"-e cpu:event",
+		"-e cpu:period=5",
+		"-e cpu:event=cs --attach cpu=clock",
+		"--attach cpu=event",
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -166,6 +176,10 @@ static void test_sets(void)
 		{"-e func:a:b,min=1s,/bin/c:d*,file", "file,func"},
 		{"-e func:a:b,arg1:str,ret:int,file", "file,func"},
 		{"-e usdt:a:b:c,arg12:str,d:e:f,file", "file,func"},
+		{"-e pmu", "pmu"},
+		{"-e llcstat,cpu", "cpu,pmu"},
+		{"-e pmu:cycles,cs,LLC-loads:u,r1c2,cpu", "cpu,pmu"},
+		{"-e cpu:event=cs --attach cpu=event", "cpu"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -182,9 +196,22 @@ static void test_sets(void)
 	}
 }
 
+static void test_events(void)
+{
+	char line[] = "-e func:libc:malloc,pmu:cycles,cs,cycles,cpu:event=cache-misses,period=1000";
+
+	CHECK(!parse(line));
+	CHECK(parsed.record.operand_cnt == 1 && !strcmp(parsed.record.operand[0], "libc:malloc"));
+	CHECK(parsed.record.event_cnt == 2, "%u", parsed.record.event_cnt);
+	CHECK(probe_option(&parsed.record, probe_named("cpu"), "event") &&
+	      probe_option(&parsed.record, probe_named("cpu"), "period") == 1000);
+	CHECK(!strcmp(probe_named("cpu")->variants[parsed.record.attach[0] - 1].name, "event"));
+}
+
 int main(void)
 {
 	message_init("obrec", -1);
+	test_events();
 	test_values();
 	test_lists();
 	test_refused();
