@@ -100,6 +100,9 @@ VALUES=:ret function_cost "func:uretprobe, result alone" uretprobe,
 probe runq switches "<= 300 a switch" runqlat -p PID
 probe tcp connects - tcplife -p PID
 label="tcp, a segment" probe tcp segments - tcprtt
+label="pmu, one event" probe pmu:page-faults switches - perf stat -e page-faults -p PID
+software=task-clock,page-faults,context-switches,cpu-migrations
+label="pmu, four events" probe pmu:$software switches - perf stat -e $software -p PID
 truncate -s 64M "$T/image"
 if disk=$(losetup -f --show "$T/image"); then
 	probe block reads "<= 1500" biolatency
