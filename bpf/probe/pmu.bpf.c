@@ -13,6 +13,7 @@
 const volatile __u32 pmu_cnt;	   /* events */
 const volatile __u32 pmu_cpu_cnt;  /* possible CPUs */
 const volatile __u32 pmu_switches; /* events that count context switches, as bits */
+const volatile __u32 pmu_timed;	   /* hardware events, likewise */
 
 bool pmu_on; /* set by obrec between its first and last run of pmu_flush */
 
@@ -95,29 +96,42 @@ static __always_inline struct pmu_task *task_of(__u64 key, struct task_struct *t
 	return t;
 }
 
+/* A counter of the processor may be another event's for a while: those have times, which take
+ * another 40 ns. False: it cannot be read. */
+static __always_inline bool read_event(__u32 i, __u32 cpu, struct pmu_value *to)
+{
+	struct bpf_perf_event_value now;
+	__u32 at = i * pmu_cpu_cnt + cpu;
+
+	if (!(pmu_timed >> i & 1)) {
+		to->counted = bpf_perf_event_read(&pmu_events, at);
+		return to->counted < -4095UL;
+	}
+	if (bpf_perf_event_read_value(&pmu_events, at, &now, sizeof(now)))
+		return false;
+	*to = (struct pmu_value){now.counter, now.enabled, now.running};
+	return true;
+}
+
 /* Reads the events of this CPU. `t`: whose they have been since they were read last; NULL:
  * nobody's. */
 static __always_inline void charge(struct pmu_cpu *c, __u32 cpu, struct pmu_task *t)
 {
-	struct bpf_perf_event_value now;
+	struct pmu_value now = {};
 
 	for (__u32 i = 0; i < PMU_EVENTS; i++) {
 		struct pmu_value *last = &c->last[i];
 
 		if (i >= pmu_cnt)
 			break;
-		if (pmu_switches >> i & 1 ||
-		    bpf_perf_event_read_value(&pmu_events, i * pmu_cpu_cnt + cpu, &now,
-					      sizeof(now)))
+		if (pmu_switches >> i & 1 || !read_event(i, cpu, &now))
 			continue;
 		if (t) {
-			t->value[i].counted += now.counter - last->counted;
-			t->value[i].enabled_ns += now.enabled - last->enabled_ns;
-			t->value[i].running_ns += now.running - last->running_ns;
+			t->value[i].counted += now.counted - last->counted;
+			t->value[i].enabled_ns += now.enabled_ns - last->enabled_ns;
+			t->value[i].running_ns += now.running_ns - last->running_ns;
 		}
-		last->counted = now.counter;
-		last->enabled_ns = now.enabled;
-		last->running_ns = now.running;
+		*last = now;
 	}
 }
 

@@ -9,8 +9,8 @@ enum { SERIES_pmu_counts = 2, SERIES_pmu_time, SERIES_pmu_multiplexed };
 
 #define PMU_EVENTS 16 /* a power of two */
 
-/* What an event counted; the times that it was enabled and on the hardware: struct
- * bpf_perf_event_value. */
+/* What an event counted; of hardware events the times that it was enabled and on the hardware:
+ * struct bpf_perf_event_value. */
 struct pmu_value {
 	__u64 counted, enabled_ns, running_ns;
 };

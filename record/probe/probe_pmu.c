@@ -143,6 +143,7 @@ static int prepare(struct probe_env *env)
 	for (uint32_t i = 0; i < p->cnt; i++) {
 		perf_event_name(events[i], p->name[i]);
 		skel->rodata->pmu_switches |= (uint32_t)is_switches(events[i]) << i;
+		skel->rodata->pmu_timed |= (uint32_t)perf_event_is_hardware(events[i]) << i;
 	}
 	skel->rodata->pmu_cnt = p->cnt;
 	skel->rodata->pmu_cpu_cnt = env->features->cpus;
@@ -317,7 +318,7 @@ static void take_value(struct probe_env *env, const struct pmu_task *t, struct s
 	uint64_t enabled_ns = now->enabled_ns - was->enabled_ns;
 	uint64_t running_ns = now->running_ns - was->running_ns;
 
-	if (!is_switches(state(env)->event[i])) {
+	if (perf_event_is_hardware(state(env)->event[i])) {
 		if (!running_ns)
 			return;
 		value = perf_event_scaled(counted, enabled_ns, running_ns);
