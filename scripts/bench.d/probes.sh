@@ -81,6 +81,20 @@ function_cost() {
 	probe "func:$2$WORKLOAD/burden:burden_function${VALUES-}" functions - "${@:3}"
 	row "$1: ns a call takes longer${3:+, beside $3}" "$(added "$T/ours")" "$(added "$T/peer")" "$(ratio "$(added "$T/ours")" "$(added "$T/peer")")"
 }
+# waker_cost WHAT PERIOD TARGET: ns that the program at a wake-up takes, with waits of a period or more recorded
+waker_cost() {
+	local i ns=()
+	for ((i = 0; i < ROUNDS; i++)); do
+		load switches
+		recording --stats -e "offcpu:period=$2,wakers" -p "$load" --debuginfo none -o "$T/p.obz"
+		run
+		wait "$o"
+		ns+=("$("$OBANA" info --json "$T/p.obz" | python3 -c 'import json, sys
+p = [p for p in json.load(sys.stdin)["end"]["programs"] if p["name"].startswith("wakers_waking")]
+print(round(sum(x["run_ns"] for x in p) / sum(x["runs"] for x in p)))')")
+	done
+	row "wakers: BPF ns a wake-up $1" "$(median "${ns[@]}")" - - "${3:--}"
+}
 head_row
 longer syscall getppid "<= 100 more"
 longer file pread "<= 400 more"
@@ -103,6 +117,8 @@ label="tcp, a segment" probe tcp segments - tcprtt
 label="pmu, one event" probe pmu:page-faults switches - perf stat -e page-faults -p PID
 software=task-clock,page-faults,context-switches,cpu-migrations
 label="pmu, four events" probe pmu:$software switches - perf stat -e $software -p PID
+waker_cost "that is recorded" 0s "<= 500"
+waker_cost "that is not" 10s
 truncate -s 64M "$T/image"
 if disk=$(losetup -f --show "$T/image"); then
 	probe block reads "<= 1500" biolatency
