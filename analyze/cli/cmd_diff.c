@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* obana diff: compares two captures and shows what increased and what decreased. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,7 @@ struct diff {
 	const char *paths[2];
 	char *about[2]; /* "host a, 60 s" */
 	char *notes[2]; /* caveats on its traffic statistics; NULL: none */
+	char unit[DIFF_UNIT_LEN]; /* of the weights */
 	double factor;
 	bool damaged;
 };
@@ -124,6 +126,7 @@ static int feed(struct diff *d, struct analysis *a, int which)
 	int err;
 
 	diff_side_init(&side, d->f, d->parts, which);
+	side.unit = &d->unit;
 	err = o->endpoints ? 0 : draw_prepare(&a->load, &d->draw, &side.sink);
 	if (!err)
 		err = diff_endpoints_prepare(&a->load);
@@ -162,16 +165,32 @@ static int load_side(struct diff *d, int which)
 
 /* ---- showing ---- */
 
+static bool is_time(const struct diff *d)
+{
+	return !*d->unit || !strcmp(d->unit, "ns");
+}
+
+static void describe_weight(const struct diff *d, int which, char *text, size_t sz)
+{
+	char time[24];
+
+	if (is_time(d))
+		snprintf(text, sz, "%s", format_duration(time, flamegraph__weight(d->f, which)));
+	else
+		snprintf(text, sz, "%" PRIu64 " %s", flamegraph__weight(d->f, which), d->unit);
+}
+
 static void describe_scale(const struct diff *d, char *text, size_t sz)
 {
-	char old[24], new[24];
+	const char *what = is_time(d) ? "times" : d->unit;
+	char old[64], new[64];
 
-	format_duration(old, flamegraph__weight(d->f, 0));
-	format_duration(new, flamegraph__weight(d->f, 1));
+	describe_weight(d, 0, old, sizeof(old));
+	describe_weight(d, 1, new, sizeof(new));
 	if (d->opts->absolute || !flamegraph__weight(d->f, 0) || !flamegraph__weight(d->f, 1))
-		snprintf(text, sz, "times as recorded: old %s, new %s", old, new);
+		snprintf(text, sz, "%s as recorded: old %s, new %s", what, old, new);
 	else
-		snprintf(text, sz, "new times are scaled by %.4g to the same total of %s",
+		snprintf(text, sz, "new %s are scaled by %.4g to the same total of %s", what,
 			 d->factor, old);
 }
 
@@ -179,11 +198,11 @@ static int write_svg(const struct diff *d)
 {
 	struct strbuf subtitle = {0};
 	struct flame_style style = {.title = "What grew (red) and shrank (blue)",
-				    .unit = "ns",
+				    .unit = is_time(d) ? "ns" : d->unit,
 				    .diff = true,
 				    .full_names = d->opts->common.load.names == NAMES_FULL};
 	struct output out;
-	char scale[128];
+	char scale[256];
 	int err;
 
 	describe_scale(d, scale, sizeof(scale));
@@ -291,7 +310,7 @@ static int write_text(const struct diff *d)
 		{"\nRequests: largest changes, by total latency", CHANGED},
 	};
 	struct strbuf head = {0};
-	char scale[128];
+	char scale[256];
 	int err = 0;
 
 	for (int k = 0; k < 2; k++) {

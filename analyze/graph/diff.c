@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,13 @@ struct feed {
 	size_t frame_cap;
 	struct strbuf names; /* group names without ids */
 };
+
+static const char *unit_of(const char *unit)
+{
+	if (!strcmp(unit, "nanoseconds"))
+		return "ns";
+	return strcmp(unit, "count") ? unit : "samples";
+}
 
 static int diff_begin(const struct profile_sink *self, void **state,
 		      const struct profile_info *info, FILE *out)
@@ -31,6 +39,9 @@ static int diff_begin(const struct profile_sink *self, void **state,
 	for (size_t i = 0; i < info->type_cnt; i++)
 		if (!strcmp(info->types[i].unit, "nanoseconds"))
 			d->value = i;
+	if (d->side->unit)
+		snprintf(*d->side->unit, sizeof(*d->side->unit), "%s",
+			 unit_of(info->types[d->value].unit));
 	return 0;
 }
 

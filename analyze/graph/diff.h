@@ -8,15 +8,18 @@
 #include "analyze/graph/diff_parts.h"
 
 /*
- * Adds one side to f (borrowed), weighted by time. Names that differ between captures for the same
- * code are normalized: binaries lose their directories, inlined calls become calls, processes and
- * threads lose their ids.
+ * Adds one side to f (borrowed), weighted by time, or what else a kind measures. Names that differ
+ * between captures for the same code are normalized: binaries lose their directories, inlined calls
+ * become calls, processes and threads lose their ids.
  */
+enum { DIFF_UNIT_LEN = 32 };
 struct diff_side {
 	struct profile_sink sink;
 	struct flamegraph *f;
 	struct diff_parts *parts; /* NULL: no intervals */
 	int which;		  /* 0: old, 1: new */
+	/* Set to the unit of the weights: "ns", "samples", "faults", ... NULL: not wanted. */
+	char (*unit)[DIFF_UNIT_LEN];
 };
 void diff_side_init(struct diff_side *s, struct flamegraph *f, struct diff_parts *parts, int which);
 
