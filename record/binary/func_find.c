@@ -6,17 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/binary/elf_functions.h"
 #include "record/binary/func_find.h"
 #include "record/binary/tls_sites.h"
 #include "record/binary/uprobe_place.h"
-#include "record/elf/file_holes.h"
 
 enum {
-	TABLES_MAX = 4,
-	STRINGS_MAX_SZ = 256 << 20,
-	SYMBOLS_MAX_SZ = 512 << 20,
-	PIECE = 32 << 10,
-	NAME_MAX_LEN = 1024,
 	NAMES_MAX = 16 * FUNC_MAX, /* found, with aliases */
 	COLD_MAX = 64 << 10,
 	CODE_MAX_SZ = 1 << 20,
@@ -48,16 +43,6 @@ struct finder {
 	size_t start_cnt, start_cap;
 	struct func_site site; /* large */
 };
-
-static bool read_fully(int fd, uint64_t off, void *buf, size_t sz)
-{
-	ssize_t n;
-
-	do
-		n = pread(fd, buf, sz, off);
-	while (n < 0 && errno == EINTR);
-	return n >= 0 && (size_t)n == sz;
-}
 
 /* ---- symbols ---- */
 
@@ -117,11 +102,13 @@ static bool has_wildcards(const char *pattern)
 	return strpbrk(pattern, "*?[\\");
 }
 
-static void match(struct finder *f, const Elf64_Sym *sym, const char *name)
+static bool match(void *ctx, const Elf64_Sym *sym, const char *name)
 {
+	struct finder *f = ctx;
+
 	if (strstr(name, ".cold")) {
 		keep(&f->cold, sym, name, 0, false);
-		return;
+		return true;
 	}
 	keep_start(f, sym->st_value);
 	for (size_t i = 0; i < f->pattern_cnt; i++) {
@@ -132,61 +119,9 @@ static void match(struct finder *f, const Elf64_Sym *sym, const char *name)
 		if (exact ? strcmp(f->patterns[i], name) : fnmatch(f->patterns[i], name, 0))
 			continue;
 		keep(&f->found, sym, name, i, exact);
-		return;
+		break;
 	}
-}
-
-static void read_symbols(struct finder *f, const GElf_Shdr *sh, const char *strings, size_t len)
-{
-	Elf64_Sym piece[PIECE / sizeof(Elf64_Sym)];
-	uint64_t cnt = sh->sh_size / sizeof(*piece);
-
-	for (uint64_t at = 0; at < cnt;) {
-		size_t n = sizeof(piece) / sizeof(*piece);
-
-		n = cnt - at < n ? cnt - at : n;
-		if (!read_fully(f->fd, sh->sh_offset + at * sizeof(*piece), piece,
-				n * sizeof(*piece)))
-			return;
-		for (size_t i = 0; i < n; i++) {
-			const Elf64_Sym *s = &piece[i];
-
-			if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
-			    s->st_value && s->st_name < len &&
-			    strnlen(strings + s->st_name, NAME_MAX_LEN) < NAME_MAX_LEN)
-				match(f, s, strings + s->st_name);
-		}
-		at += n;
-	}
-}
-
-static void read_table(struct finder *f, const GElf_Shdr *sh, const GElf_Shdr *strings)
-{
-	char *text;
-
-	if (sh->sh_entsize != sizeof(Elf64_Sym) || sh->sh_size > SYMBOLS_MAX_SZ ||
-	    strings->sh_size > STRINGS_MAX_SZ ||
-	    file_is_hollow(f->fd, sh->sh_offset, sh->sh_size) ||
-	    file_is_hollow(f->fd, strings->sh_offset, strings->sh_size))
-		return;
-	text = calloc(1, strings->sh_size + 1);
-	if (text && read_fully(f->fd, strings->sh_offset, text, strings->sh_size))
-		read_symbols(f, sh, text, strings->sh_size);
-	free(text);
-}
-
-static void read_tables(struct finder *f)
-{
-	GElf_Shdr sh, strings;
-	Elf_Scn *scn = NULL;
-
-	for (int n = 0; n < TABLES_MAX && (scn = elf_nextscn(f->elf, scn));)
-		if (gelf_getshdr(scn, &sh) &&
-		    (sh.sh_type == SHT_DYNSYM || sh.sh_type == SHT_SYMTAB) &&
-		    gelf_getshdr(elf_getscn(f->elf, sh.sh_link), &strings)) {
-			n++;
-			read_table(f, &sh, &strings);
-		}
+	return true;
 }
 
 /* The preferred one of several names of a function comes first. */
@@ -225,7 +160,7 @@ static bool read_code(struct finder *f, const struct named *n, struct func_code 
 	if (!n->size || n->size > CODE_MAX_SZ || !tls_file_offset(f->elf, n->address, &offset))
 		return false;
 	bytes = malloc(n->size);
-	if (!bytes || !read_fully(f->fd, offset, bytes, n->size)) {
+	if (!bytes || !elf_functions_read(f->fd, offset, bytes, n->size)) {
 		free(bytes);
 		return false;
 	}
@@ -347,7 +282,7 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 	elf_version(EV_CURRENT);
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (f->elf && gelf_getclass(f->elf) == ELFCLASS64)
-		read_tables(f);
+		elf_functions_each(fd, f->elf, match, f);
 	if (f->start_cnt)
 		qsort(f->starts, f->start_cnt, sizeof(*f->starts), by_number);
 	if (f->found.cnt)

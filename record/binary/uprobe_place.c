@@ -50,10 +50,14 @@ bool uprobe_place(const uint8_t *code, size_t len, size_t *skip)
 
 #if defined(__x86_64__)
 
-/* Whether the low bits of `number` name rsp; extended: by the bit of REX, then r12. */
-static bool is_sp(unsigned number, bool extended)
+/* Registers by number that an instruction must leave alone, as bits. */
+enum { SPARE_SP = 1 << 4, SPARE_RDI = 1 << 7, SPARE_RSI = 1 << 6, SPARE_RDX = 1 << 2 };
+
+/* Whether the low bits of `number` name one of the registers; extended: by the bit of REX, then one
+ * of r8 to r15. */
+static bool is_one_of(unsigned spare, unsigned number, bool extended)
 {
-	return (number & 7) == 4 && !extended;
+	return spare >> (number & 7) & 1 && !extended;
 }
 
 /* Of the two-byte opcodes: those of SSE that write no general register, endbr64, nop; and those
@@ -72,21 +76,22 @@ static bool writes_reg(uint8_t opcode)
 	       opcode == 0xbe || opcode == 0xbf;
 }
 
-/* Whether a ModRM instruction leaves rsp alone; `to_reg`: it writes `reg`, else r/m. */
-static bool spares_sp(uint8_t modrm, uint8_t rex, bool to_reg)
+/* Whether a ModRM instruction leaves the registers alone; `to_reg`: it writes `reg`, else r/m. */
+static bool spares(unsigned spare, uint8_t modrm, uint8_t rex, bool to_reg)
 {
 	if (to_reg)
-		return !is_sp(modrm >> 3, rex & 4);
-	return modrm < 0xc0 || !is_sp(modrm, rex & 1);
+		return !is_one_of(spare, modrm >> 3, rex & 4);
+	return modrm < 0xc0 || !is_one_of(spare, modrm, rex & 1);
 }
 
-/* Whether the instruction of n bytes certainly neither branches nor changes rsp. */
-static bool is_plain(const uint8_t *p, size_t n)
+/* Whether the instruction of n bytes certainly neither branches nor changes the registers. */
+static bool is_plain(const uint8_t *p, size_t n, unsigned spare)
 {
 	uint8_t rex = 0, op, modrm;
 	size_t at = 0;
 
-	while (at < n && (p[at] == 0x66 || p[at] == 0xf2 || p[at] == 0xf3))
+	while (at < n &&
+	       (p[at] == 0x66 || p[at] == 0xf2 || p[at] == 0xf3 || p[at] == 0x64 /* fs */))
 		at++;
 	if (at < n && (p[at] & 0xf0) == 0x40)
 		rex = p[at++];
@@ -97,12 +102,16 @@ static bool is_plain(const uint8_t *p, size_t n)
 	if (op == 0x0f) {
 		op = modrm;
 		return is_sse(op) ||
-		       (writes_reg(op) && at + 2 < n && spares_sp(p[at + 2], rex, true));
+		       (writes_reg(op) && at + 2 < n && spares(spare, p[at + 2], rex, true));
 	}
-	if (op < 0x40 && (op & 7) < 4) /* add, or, ..., cmp */
-		return spares_sp(modrm, rex, op & 2);
+	if (op >= 0x38 && op < 0x3c) /* cmp writes nothing */
+		return true;
+	if (op < 0x40 && (op & 6) == 4) /* likewise, with rax and a constant */
+		return true;
+	if (op < 0x40 && (op & 7) < 4) /* add, or, ... */
+		return spares(spare, modrm, rex, op & 2);
 	if ((op & 0xf0) == 0xb0)
-		return !is_sp(op, rex & 1);
+		return !is_one_of(spare, op, rex & 1);
 	switch (op) {
 	case 0x63: /* movsxd */
 	case 0x69:
@@ -110,12 +119,16 @@ static bool is_plain(const uint8_t *p, size_t n)
 	case 0x8a:
 	case 0x8b:
 	case 0x8d: /* lea */
-		return spares_sp(modrm, rex, true);
+		return spares(spare, modrm, rex, true);
+	case 0x84:
+	case 0x85: /* test */
+		return true;
 	case 0x80:
 	case 0x81:
 	case 0x83:
-	case 0x84:
-	case 0x85: /* test */
+		if ((modrm >> 3 & 7) == 7) /* cmp */
+			return true;
+		return spares(spare, modrm, rex, false);
 	case 0x88:
 	case 0x89:
 	case 0xc0:
@@ -126,13 +139,15 @@ static bool is_plain(const uint8_t *p, size_t n)
 	case 0xd1:
 	case 0xd2:
 	case 0xd3:
+		return spares(spare, modrm, rex, false);
 	case 0xf6:
-	case 0xf7:
-		return spares_sp(modrm, rex, false);
+	case 0xf7: /* mul and div write rdx */
+		return !(modrm & 0x20 && is_one_of(spare, 2, false)) &&
+		       spares(spare, modrm, rex, false);
 	case 0xc5: /* VEX, of SSE's registers */
 		return at + 2 < n && is_sse(p[at + 2]);
 	default:
-		return op == 0x98 || op == 0x99;
+		return op == 0x98 || (op == 0x99 && !is_one_of(spare, 2, false));
 	}
 }
 
@@ -161,13 +176,35 @@ bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *
 		}
 		n = x86_insn_len(code + at, len - at);
 		more = n ? lowers_sp(code + at, n) : 0;
-		if (!n || (!more && !is_plain(code + at, n)))
+		if (!n || (!more && !is_plain(code + at, n, SPARE_SP)))
+			return false;
+	}
+	return false;
+}
+
+bool uprobe_place_args(const uint8_t *code, size_t len, unsigned args, size_t *skip)
+{
+	unsigned spare = SPARE_SP | SPARE_RDI | (args > 1) * SPARE_RSI | (args > 2) * SPARE_RDX;
+
+	*skip = 0;
+	for (size_t at = 0, n; at < len; at += n) {
+		if (is_imitated(code, len, at)) {
+			*skip = at;
+			return true;
+		}
+		n = x86_insn_len(code + at, len - at);
+		if (!n || !is_plain(code + at, n, spare))
 			return false;
 	}
 	return false;
 }
 
 #else
+
+bool uprobe_place_args(const uint8_t *code, size_t len, unsigned args, size_t *skip)
+{
+	return uprobe_place(code, len, skip);
+}
 
 bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *below)
 {

@@ -23,4 +23,11 @@ bool uprobe_place(const uint8_t *code, size_t len, size_t *skip);
  */
 bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *below);
 
+/*
+ * As uprobe_place_deep(), for probes that also need the first `args` (at most 3) arguments and the
+ * return address on top of the stack: the instructions before change neither these registers nor
+ * the stack pointer.
+ */
+bool uprobe_place_args(const uint8_t *code, size_t len, unsigned args, size_t *skip);
+
 #endif
