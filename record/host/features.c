@@ -326,7 +326,8 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 	 */
 	f->map_alloc = features_btf_id(f, "bpf_mem_alloc", BTF_KIND_STRUCT);
 	f->rdonly_cast = features_btf_id(f, "bpf_rdonly_cast", BTF_KIND_FUNC);
-	f->uprobe_multi = uprobe_multi__possible();
+	f->uprobe_multi = uprobe_multi__possible(UPROBE_MULTI_ENTRY);
+	f->uprobe_session = f->uprobe_multi && uprobe_multi__possible(UPROBE_MULTI_SESSION);
 	f->pmu = has_pmu();
 	return 0;
 }

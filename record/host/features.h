@@ -17,6 +17,7 @@ struct features {
 	bool atomic_fetch;	 /* atomic operations that return the old value (5.12) */
 	bool map_alloc;		 /* hash maps may allocate in tracing programs (6.1) */
 	bool uprobe_multi;	 /* one link for many uprobes of a file (6.6) */
+	bool uprobe_session;	 /* as above, whose entry decides about its return (6.13) */
 	int rdonly_cast;	 /* BTF id of bpf_rdonly_cast (6.2), or 0 */
 	bool pmu;		 /* hardware cycle counter */
 	unsigned cpus;		 /* possible CPUs, at most WIRE_MAX_CPUS */

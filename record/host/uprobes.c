@@ -138,6 +138,7 @@ static int send_places(struct uprobes *u, uint32_t set, int file_fd, const struc
 	parcel_put_u64(&m, p->multi);
 	parcel_put_u64(&m, p->at_return);
 	parcel_put_u64(&m, p->counters != NULL);
+	parcel_put_u64(&m, p->session);
 	parcel_put_u64(&m, p->cnt);
 	parcel_put(&m, p->offsets, p->cnt * sizeof(*p->offsets));
 	if (p->multi)

@@ -38,7 +38,8 @@ struct uprobe_places {
 	const uint64_t *counters;
 	uint32_t cnt;
 	bool at_return;
-	bool multi; /* one link for all places: uprobe_multi.h */
+	bool multi;   /* one link for all places: uprobe_multi.h */
+	bool session; /* with `multi`: the program was chosen by uprobe_multi__choose_session() */
 };
 
 /* 0 for NULL. */

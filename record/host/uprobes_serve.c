@@ -88,7 +88,7 @@ static struct set *set_of(struct attacher *a, uint64_t number)
 static int attach_places(const struct attacher *a, struct parcel *m, struct links *links)
 {
 	bool multi = parcel_get_u64(m), at_return = parcel_get_u64(m);
-	bool counted = parcel_get_u64(m);
+	bool counted = parcel_get_u64(m), session = parcel_get_u64(m);
 	uint64_t cnt = parcel_get_u64(m);
 	const uint64_t *offsets = parcel_get_tail(m, cnt, sizeof(*offsets));
 	const uint64_t *cookies = multi ? parcel_get_tail(m, cnt, sizeof(*cookies)) : NULL;
@@ -100,7 +100,10 @@ static int attach_places(const struct attacher *a, struct parcel *m, struct link
 	if (!err && multi)
 		return links__keep_fd(links,
 				      uprobe_multi__attach(m->fd[UPROBES_PROGRAM], path, offsets,
-							   cookies, counters, cnt, at_return));
+							   cookies, counters, cnt,
+							   session     ? UPROBE_MULTI_SESSION
+							   : at_return ? UPROBE_MULTI_RETURN
+								       : UPROBE_MULTI_ENTRY));
 	for (uint64_t i = 0; i < cnt && !err; i++)
 		err = links__keep_fd(links, attach_one(a, m->fd[UPROBES_PROGRAM], path, offsets[i],
 						       counters ? counters[i] : 0, at_return));
@@ -140,7 +143,7 @@ static void detach_all(struct attacher *a)
 static bool needs_admin(bool multi)
 {
 	return !multi && (number_in("/proc/sys/kernel/perf_event_paranoid", "%d") > 2 ||
-			  uprobe_multi__possible());
+			  uprobe_multi__possible(UPROBE_MULTI_ENTRY));
 }
 
 static int answer(int socket, int rc)

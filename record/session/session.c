@@ -335,6 +335,11 @@ static int make_thin(struct session *s)
 	return err;
 }
 
+static bool attaches_many(const struct probe *p, unsigned variant)
+{
+	return !p->variants || p->variants[variant + 1].name;
+}
+
 /* While there is a single thread. */
 static int make_uprobes(struct session *s)
 {
@@ -344,7 +349,7 @@ static int make_uprobes(struct session *s)
 	for (size_t i = 0; probes[i]; i++)
 		if (session_wants(s, i) && probes[i]->attaches_files) {
 			wanted = true;
-			multi &= !s->plan.variant[i];
+			multi &= attaches_many(probes[i], s->plan.variant[i]);
 		}
 	err = wanted ? uprobes__new(&s->env.uprobes, multi) : 0;
 	if (err)
