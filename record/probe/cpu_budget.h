@@ -9,6 +9,7 @@
 struct lever_program {
 	const char *prefix; /* prefix of program names; the first match applies */
 	uint64_t hook_ns;   /* cost of a run that records nothing; halving cannot save it */
+	uint64_t trap_ns;   /* cost of a run in addition to that of the program */
 };
 
 /* Something that can be throttled, of a probe or of obrec. Level n keeps one in 2^n. */

@@ -127,7 +127,7 @@ static const struct lever lever = {
 	.wire = WIRE_SAMPLE,
 	.sample = SAMPLE_cpu,
 	.or_sample = SAMPLE_event,
-	.programs = (const struct lever_program[]){{"cpu_", 0}, {0}},
+	.programs = (const struct lever_program[]){{.prefix = "cpu_"}, {0}},
 };
 
 const struct probe probe_cpu_entry = {

@@ -114,8 +114,7 @@ static const struct probe_option options[] = {
 	       "calls that carry many messages: pipelines, HTTP/2), or a byte count; for HTTP/2 "
 	       "also frame headers and header blocks beyond the limit",
 	       .parse = parse_payload, .takes = "none, head, or a byte count under 65536",
-	       .values = "none, head",
-	       .alias = {ALIAS("payload", 0, "HOW")}, .heading = "Traffic"),
+	       .values = "none, head", .alias = {ALIAS("payload", 0, "HOW")}, .heading = "Traffic"),
 	OPTION("protocols", PROBE_WORD, 0,
 	       "capture the payload of these protocols only, as far as the kernel can detect "
 	       "them (http: HTTP/1 and HTTP/2; undetected ones: the first 4 KiB in each "
@@ -242,7 +241,7 @@ static const struct lever lever = {
 	.name = "payload",
 	.end = 10,
 	.wire = WIRE_PAYLOAD,
-	.programs = (const struct lever_program[]){{"net_s", COUNT_NS}, {0}},
+	.programs = (const struct lever_program[]){{"net_s", .hook_ns = COUNT_NS}, {0}},
 };
 
 const struct probe probe_l7_entry = {

@@ -75,7 +75,7 @@ static const struct lever lever = {
 	.end = 10,
 	.wire = WIRE_SAMPLE,
 	.sample = SAMPLE_minflt,
-	.programs = (const struct lever_program[]){{"mem_", 0}, {0}},
+	.programs = (const struct lever_program[]){{.prefix = "mem_"}, {0}},
 };
 
 const struct probe probe_mem_entry = {

@@ -345,8 +345,8 @@ static const struct lever lever = {
 	.off = LEVEL_OFF,
 	.wire = WIRE_SAMPLE,
 	.sample = SAMPLE_offcpu,
-	.programs = (const struct lever_program[]){{"offcpu_switch", SWITCH_NS},
-						   {"offcpu_", SYS_EXIT_NS},
+	.programs = (const struct lever_program[]){{"offcpu_switch", .hook_ns = SWITCH_NS},
+						   {"offcpu_", .hook_ns = SYS_EXIT_NS},
 						   {0}},
 };
 

@@ -55,15 +55,16 @@ static void add_program(void *ctx, const struct program_cost *c)
 
 	for (int i = 0; i < r->budget->cnt; i++) {
 		const struct lever_program *p = r->budget->lever[i]->programs;
-		uint64_t hooks;
+		uint64_t hooks, run_ns;
 
 		while (p && p->prefix && strncmp(c->name, p->prefix, strlen(p->prefix)))
 			p++;
 		if (!p || !p->prefix)
 			continue;
+		run_ns = c->run_ns + c->runs * p->trap_ns;
 		hooks = c->runs * p->hook_ns;
-		r->time.of[i] += c->run_ns;
-		r->time.hooks[i] += hooks < c->run_ns ? hooks : c->run_ns;
+		r->time.of[i] += run_ns;
+		r->time.hooks[i] += hooks < run_ns ? hooks : run_ns;
 		return;
 	}
 	r->time.other += c->run_ns;
