@@ -10,7 +10,7 @@
 #include "bpf/arch.h"
 
 #define WIRE_MAX_CPUS 512
-#define WIRE_MAX_FRAMES 768	    /* per stack, in addition to the kernel frames */
+#define WIRE_MAX_FRAMES 768 /* per stack, in addition to the kernel frames */
 #define WIRE_MAX_KERNEL_FRAMES 127
 #define WIRE_COMM_LEN 16
 
@@ -25,25 +25,27 @@ enum probe_number {
 enum wire_kind {
 	WIRE_STACK = 1,
 	WIRE_SAMPLE = 2,
-	WIRE_SOCK = 3,	  /* net.h */
-	WIRE_PAYLOAD = 4, /* net.h */
-	WIRE_EVENT = 5,	  /* event.h */
+	WIRE_SOCK = 3,	      /* net.h */
+	WIRE_PAYLOAD = 4,     /* net.h */
+	WIRE_EVENT = 5,	      /* event.h */
+	WIRE_ALLOC = 6,	      /* struct wire_sample, weighted by obrec: probe/alloc.h */
+	WIRE_ALLOC_FREED = 7, /* probe/alloc.h */
 	WIRE_KIND_CNT
 };
 
 struct wire_hdr {
-	__u16 kind; /* enum wire_kind */
+	__u16 kind;  /* enum wire_kind */
 	__u16 probe; /* enum sample_kind of format/records.h, or record number */
-	__u32 size; /* size of the whole record */
+	__u32 size;  /* size of the whole record */
 };
 
 /* A stack, sent once per epoch. Frames are leaf first, packed as described in format/records.h. */
 struct wire_stack {
 	struct wire_hdr hdr;
-	__u64 hash;  /* covers the frames and the error; never 0 */
-	__u32 tgid;  /* a process with this stack; used to resolve frames of binary 0 */
+	__u64 hash; /* covers the frames and the error; never 0 */
+	__u32 tgid; /* a process with this stack; used to resolve frames of binary 0 */
 	__u16 frame_cnt;
-	__u16 error; /* enum stack_error */
+	__u16 error;	 /* enum stack_error */
 	__u64 frames[0]; /* frame_cnt entries; [0] so that buffers can embed it */
 };
 
@@ -92,10 +94,10 @@ struct offcpu_open {
 /* ---- recorded processes: map `procs`, key tgid ---- */
 
 enum proc_flags {
-	PROC_TARGET = 1,   /* recorded; without this flag the entry only provides mappings */
-	PROC_INHERIT = 2,  /* children become targets at fork, in the kernel */
-	PROC_IGNORE = 4,   /* never recorded: obrec itself */
-	PROC_ENDED = 8,	   /* was a target until a moment ago */
+	PROC_TARGET = 1,  /* recorded; without this flag the entry only provides mappings */
+	PROC_INHERIT = 2, /* children become targets at fork, in the kernel */
+	PROC_IGNORE = 4,  /* never recorded: obrec itself */
+	PROC_ENDED = 8,	  /* was a target until a moment ago */
 };
 
 /*
@@ -180,7 +182,7 @@ struct target_proc {
 	struct proc proc;
 };
 
-#define TARGET_SLOTS 4096 /* a power of two */
+#define TARGET_SLOTS 4096   /* a power of two */
 #define TARGET_SLOT_ASK ~0u /* several processes, or unknown: look in map `procs` */
 
 /* Number of a helper that does not exist; stands for a call of bpf_rdonly_cast() (kernel.bpf.h). */
@@ -190,34 +192,37 @@ struct target_proc {
 #define WIRE_LOSSES(X)                                                                             \
 	X(RING_SAMPLE, "ring", "sample: ring buffer full")                                         \
 	X(RING_STACK, "ring", "stack definition: ring buffer full")                                \
-	X(SCRATCH, "probe", "nested too deeply for scratch memory")                                  \
+	X(SCRATCH, "probe", "nested too deeply for scratch memory")                                \
 	X(OFFCPU_STATE, "offcpu", "thread table full")                                             \
 	X(PROCS_FULL, "target", "process table full")                                              \
 	X(RING_NET, "ring", "socket: ring buffer full")                                            \
 	X(RING_PAYLOAD, "ring", "payload: ring buffer full")                                       \
 	X(NET_SOCKS, "l4", "socket table full")                                                    \
-	X(NET_SENDER, "l7", "datagram: sender, before its calls were traced")           \
+	X(NET_SENDER, "l7", "datagram: sender, before its calls were traced")                      \
 	X(NET_UNSEEN, "l4", "received bytes: spliced before splice() was traced")                  \
-	X(NET_MESSAGES, "l7", "sendmmsg or recvmmsg of more than 64 messages")                    \
-	X(TLS_SOCK, "tls", "TLS plaintext of an unknown connection")                         \
-	X(NET_MEMORY, "l7", "payload: memory of the call not readable")                    \
-	X(NET_VECTOR, "l7", "payload: beyond 256 buffers of a call")                 \
-	X(NET_FRAMES, "l7", "HTTP/2: too many frames in a call, the last not parsed")     \
-	X(NET_OTHERS, "l4", "call counted twice: too many sockets shared by processes")           \
+	X(NET_MESSAGES, "l7", "sendmmsg or recvmmsg of more than 64 messages")                     \
+	X(TLS_SOCK, "tls", "TLS plaintext of an unknown connection")                               \
+	X(NET_MEMORY, "l7", "payload: memory of the call not readable")                            \
+	X(NET_VECTOR, "l7", "payload: beyond 256 buffers of a call")                               \
+	X(NET_FRAMES, "l7", "HTTP/2: too many frames in a call, the last not parsed")              \
+	X(NET_OTHERS, "l4", "call counted twice: too many sockets shared by processes")            \
 	X(RING_EVENT, "ring", "event: ring buffer full")                                           \
 	X(PENDING, "probe", "operation not followed to its end: table full")                       \
-	X(OFFCPU_UNSEEN, "offcpu", "wait whose end was not seen: no program ran at that switch") \
-	X(WAKER_UNSEEN, "wakers", "waker of a wait not known: woken before it was long enough to count") \
+	X(OFFCPU_UNSEEN, "offcpu", "wait whose end was not seen: no program ran at that switch")   \
+	X(WAKER_UNSEEN, "wakers",                                                                  \
+	  "waker of a wait not known: woken before it was long enough to count")                   \
 	X(FILE_PATHS, "file", "call: path not stored, table of files full")                        \
-	X(MEM_RESIDENT, "mem", "resident memory of a process: table full") \
-	X(RUNQ_UNSEEN, "runq", "wait whose end was not seen: no program ran at that switch") \
-	X(PMU_TASK, "pmu", "a thread's run: table of threads full") \
-	X(PMU_UNSEEN, "pmu", "a thread's run: no program ran at a context switch")
+	X(MEM_RESIDENT, "mem", "resident memory of a process: table full")                         \
+	X(RUNQ_UNSEEN, "runq", "wait whose end was not seen: no program ran at that switch")       \
+	X(PMU_TASK, "pmu", "a thread's run: table of threads full")                                \
+	X(PMU_UNSEEN, "pmu", "a thread's run: no program ran at a context switch")                 \
+	X(ALLOC_FULL, "alloc", "allocation in use not followed: table full")                       \
+	X(ALLOC_UNSEEN, "alloc", "free not seen: the address was returned again")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)
 #undef X
-	LOSS_CNT
+		LOSS_CNT
 };
 
 #endif

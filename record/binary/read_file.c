@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "record/binary/alloc_find.h"
 #include "record/binary/binary_open.h"
 #include "record/elf/file_holes.h"
 #include "record/binary/read_file.h"
@@ -143,6 +144,16 @@ static bool is_remote(int fd)
 	return false;
 }
 
+static void put_alloc(struct parcel *m, int fd, unsigned wanted)
+{
+	struct alloc_site *site =
+		wanted & FILE_FACT_ALLOC ? calloc(ALLOC_FUNCS, sizeof(*site)) : NULL;
+	size_t cnt = site ? alloc_find(fd, site) : 0;
+
+	parcel_put_span(m, (struct span){(const char *)site, cnt * sizeof(*site)});
+	free(site);
+}
+
 static void put_facts(struct parcel *m, int fd, unsigned wanted)
 {
 	struct tls_site site[TLS_SITES_MAX];
@@ -158,6 +169,7 @@ static void put_facts(struct parcel *m, int fd, unsigned wanted)
 		parcel_put_u64(m, site[i].result_at);
 		parcel_put_span(m, (struct span){site[i].name, strlen(site[i].name) + 1});
 	}
+	put_alloc(m, fd, wanted);
 }
 
 static void get_facts(struct parcel *m, struct file_facts *f)
@@ -180,8 +192,9 @@ static void get_facts(struct parcel *m, struct file_facts *f)
 			m->bad = true;
 		s->name = name.p;
 	}
+	f->alloc = parcel_get_span(m);
 	if (m->bad)
-		f->tls_cnt = 0;
+		f->tls_cnt = f->alloc.len = 0;
 }
 
 /* Sends the process's root directory, used to look up separate debug files. */

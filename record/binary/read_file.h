@@ -17,13 +17,14 @@
 /* ---- a mapped file ---- */
 
 /* What a probe needs to know about a file (struct probe). */
-enum { FILE_FACT_TLS = 1, FILE_FACT_SPLICE = 2 };
+enum { FILE_FACT_TLS = 1, FILE_FACT_SPLICE = 2, FILE_FACT_ALLOC = 4 };
 
 struct file_facts {
 	bool may_splice;
 	bool remote; /* served by a process or another host; may not answer */
 	struct tls_site tls[TLS_SITES_MAX]; /* names point into the answer */
 	size_t tls_cnt;
+	struct span alloc; /* array of struct alloc_site, unaligned, in the answer */
 };
 
 struct file_read {

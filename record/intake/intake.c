@@ -154,11 +154,21 @@ static uint32_t stack_id(struct intake *in, uint64_t hash, unsigned kind, bool u
 
 bool intake__sample(struct intake *in, const struct wire_sample *s)
 {
+	return intake__weighted(in, s, 1);
+}
+
+void intake__keep_stack(struct intake *in, uint64_t hash)
+{
+	stacks__get(in->stacks, hash);
+}
+
+bool intake__weighted(struct intake *in, const struct wire_sample *s, uint64_t count)
+{
 	char comm[WIRE_COMM_LEN + 1] = {0};
 	struct rec_sample r = {
 		.kind = s->hdr.probe,
 		.ts_ns = s->ts_ns,
-		.count = 1,
+		.count = count,
 		.value = s->value,
 	};
 

@@ -32,6 +32,10 @@ void intake__free(struct intake *in);
 void intake__stack(struct intake *in, const struct wire_stack *s);
 /* Returns false if the kind is unknown; nothing is then counted. */
 bool intake__sample(struct intake *in, const struct wire_sample *s);
+/* As above, for a sample that stands for `count` of what its kind counts. */
+bool intake__weighted(struct intake *in, const struct wire_sample *s, uint64_t count);
+/* Prevents that intake__advance() drops a stack that samples will need again. */
+void intake__keep_stack(struct intake *in, uint64_t hash);
 /* Handles a typed event (bpf/event.h). Returns false if the kind is unknown. */
 bool intake__event(struct intake *in, const struct wire_hdr *hdr);
 

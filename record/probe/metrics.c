@@ -358,6 +358,12 @@ int metrics__tick(struct metrics *m, uint64_t now_ns)
 
 void metrics_add(struct probe_env *env, const struct metric_key *key, uint64_t value)
 {
+	metrics_add_many(env, key, 1, value);
+}
+
+void metrics_add_many(struct probe_env *env, const struct metric_key *key, uint64_t count,
+		      uint64_t sum)
+{
 	int fd = bpf_map__fd(env->skel->maps.metrics), cpus = libbpf_num_possible_cpus();
 	struct metric_cell *by_cpu = cpus > 0 ? calloc(cpus, sizeof(*by_cpu)) : NULL;
 
@@ -365,8 +371,8 @@ void metrics_add(struct probe_env *env, const struct metric_key *key, uint64_t v
 		return;
 	if (bpf_map_lookup_elem(fd, key, by_cpu)) /* a new key */
 		memset(by_cpu, 0, cpus * sizeof(*by_cpu));
-	by_cpu->count++;
-	by_cpu->sum += value;
+	by_cpu->count += count;
+	by_cpu->sum += sum;
 	bpf_map_update_elem(fd, key, by_cpu, BPF_ANY);
 	free(by_cpu);
 }

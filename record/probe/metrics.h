@@ -22,6 +22,9 @@ int metrics__tick(struct metrics *m, uint64_t now_ns);
 /* Adds an occurrence of a counter, in addition to those of the programs, which must have ended. */
 struct metric_key;
 void metrics_add(struct probe_env *env, const struct metric_key *key, uint64_t value);
+/* Adds `count` occurrences of `sum` in total; at any time if no program uses the key. */
+void metrics_add_many(struct probe_env *env, const struct metric_key *key, uint64_t count,
+		      uint64_t sum);
 
 /* Writes the series definitions again at the next tick. */
 void metrics__reanchor(struct metrics *m);

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Memory that programs allocate, and what of it is in use.
+ *
+ * Sampled by bytes: the bytes that all calls ask for, one after the other, are a line on which
+ * samples are points of a Poisson process of mean distance alloc_rate. A call is sampled if a point
+ * lies in its bytes, which has the probability 1-exp(-size/rate); obrec weights it by the inverse.
+ * Calls between two points cost a trap, the filter, and a subtraction.
+ *
+ * An allocator's functions may call each other (calloc, malloc). Each call's bytes are its own part
+ * of the line. Thus it suffices to discard samples of inner calls: those whose caller is within a
+ * function of an allocator, or which were jumped to from one.
+ *
+ * Only of sampled calls the result is of interest, and remembered until it is freed. Where the
+ * kernel has sessions (6.13), the entry decides whether the return is probed; else it is always.
+ */
+#include "bpf/event.bpf.h"
+#include "bpf/probe/alloc.h"
+
+const volatile __u64 alloc_rate = 512 << 10;
+const volatile __u64 alloc_age_ns; /* allocations freed later than that are reported */
+const volatile bool alloc_follow;  /* remember sampled allocations */
+
+__u64 alloc_cpus[WIRE_MAX_CPUS][sizeof(struct alloc_cpu) / 8]; /* struct alloc_cpu */
+/* --cpu-budget: the probes are attached for a share of 1/2^alloc_level of the time. */
+bool alloc_detached;
+__u32 alloc_level;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct alloc_file);
+} alloc_files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct alloc_place);
+	__type(value, __u64);
+} alloc_places SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct alloc_key);
+	__type(value, struct alloc_live);
+} alloc_live SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct alloc_proc);
+} alloc_procs SEC(".maps");
+
+/* A call that is to return: its result is wanted, or whether it succeeds. By tid. */
+struct alloc_call {
+	__u64 sp;   /* at the entry */
+	__u64 size; /* as ALLOC_SIZE; 0: not sampled */
+	__u64 birth_ns, stack;
+	__u64 old, old_birth_ns; /* of realloc: remembered; 0: not */
+	__u64 result_at;	 /* of posix_memalign */
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct alloc_call);
+} alloc_calls SEC(".maps");
+
+#if defined(__TARGET_ARCH_x86)
+#define ALLOC_RETURN_SZ 8
+#else
+#define ALLOC_RETURN_SZ 0
+#endif
+
+static __always_inline struct alloc_cpu *alloc_cpu(void)
+{
+	return (void *)alloc_cpus[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)];
+}
+
+/* ---- which calls are sampled */
+
+/*
+ * Exponential: rate * -ln(u), u = r / 2^32. The logarithm to the base 2 is computed bit by bit, by
+ * squaring; as it runs once a sample, it need not be fast.
+ */
+static __noinline __u64 alloc_gap(__u64 rate)
+{
+	__u64 r = bpf_get_prandom_u32() | 1, x, log2 = 0, e;
+	__u32 top = metric_log2(r) & 31;
+
+	x = r << (31 - top);
+	for (int i = 15; i >= 0; i--) {
+		x = x * x >> 31;
+		if (x >> 32) {
+			x >>= 1;
+			log2 |= 1ULL << i;
+		}
+	}
+	e = (32ULL << 16) - ((__u64)top << 16) - log2;
+	e = e * 45426 >> 16; /* ln 2 */
+	return (e * rate >> 16) + 1;
+}
+
+/* Takes the call's bytes off a gap. True: they reach its end. */
+static __always_inline bool alloc_due(struct alloc_cpu *cpu, __u64 size)
+{
+	_Pragma("unroll") for (int i = 0; i < ALLOC_SLOTS; i++)
+	{
+		struct alloc_slot *s = &cpu->slot[i];
+		__s64 gap;
+
+		if (!claim(&s->busy))
+			continue;
+		s->calls++;
+		s->bytes += size;
+		gap = s->gap - size;
+		s->gap = gap > 0 ? gap : (__s64)alloc_gap(alloc_rate);
+		unclaim(&s->busy);
+		return gap <= 0;
+	}
+	loss_count(LOSS_SCRATCH);
+	return false;
+}
+
+static __always_inline __u64 alloc_caller(struct arch_ctx_regs *regs)
+{
+	__u64 caller = 0;
+
+#if defined(__TARGET_ARCH_x86)
+	bpf_probe_read_user(&caller, sizeof(caller), (void *)regs->sp);
+#else
+	caller = UNWIND_CODE(regs->regs[30]);
+#endif
+	return caller;
+}
+
+/* Whether the address lies in a function of the allocator; `at`: address in its file. */
+static __noinline int alloc_is_own(__u32 number, __u64 at)
+{
+	__u32 file = number & (ALLOC_FILES - 1);
+	struct alloc_file *f = bpf_map_lookup_elem(&alloc_files, &file);
+
+	if (!f)
+		return 0;
+	for (__u32 i = 0; i < ALLOC_FUNCS; i++) {
+		if (i >= f->cnt)
+			break;
+		if (at > f->func[i].start && at <= f->func[i].end)
+			return 1;
+	}
+	return 0;
+}
+
+/* The call is part of another one that is probed. */
+static __always_inline bool alloc_is_inner(struct arch_ctx_regs *regs, struct alloc_cpu *cpu,
+					   __u64 id, __u64 cookie)
+{
+	struct alloc_place place = {.position = regs->ip & 0xfff};
+	__u64 caller = alloc_caller(regs), *known;
+
+	if (cpu->tail_id == id && cpu->tail_sp == regs->sp && cpu->tail_return == caller &&
+	    cpu->tail_ip != regs->ip)
+		return true;
+	if (!ALLOC_COOKIE_ADDRESS(cookie)) {
+		bpf_probe_read_user(place.code, sizeof(place.code),
+				    (void *)regs->ip + ALLOC_CODE_AT);
+		known = bpf_map_lookup_elem(&alloc_places, &place);
+		if (!known)
+			return false;
+		cookie = *known;
+	}
+	return alloc_is_own(ALLOC_COOKIE_FILE(cookie),
+			    ALLOC_COOKIE_ADDRESS(cookie) + caller - regs->ip);
+}
+
+/* ---- allocations */
+
+static __always_inline __u64 alloc_product(__u64 a, __u64 b)
+{
+	return (a | b) >> 32 ? (a && b ? ~0ULL : 0) : a * b;
+}
+
+static __always_inline __u64 alloc_size(struct arch_ctx_regs *regs, __u32 kind)
+{
+	switch (kind) {
+	case ALLOC_memalign:
+	case ALLOC_realloc:
+		return CTX_ARG1(regs);
+	case ALLOC_calloc:
+		return alloc_product(CTX_ARG0(regs), CTX_ARG1(regs));
+	case ALLOC_reallocarray:
+		return alloc_product(CTX_ARG1(regs), CTX_ARG2(regs));
+	case ALLOC_posix_memalign:
+		return CTX_ARG2(regs);
+	default:
+		return CTX_ARG0(regs);
+	}
+}
+
+/* Sends a sample with the stack, which it returns in the call. */
+static __always_inline void alloc_send(struct alloc_call *call)
+{
+	struct scratch *s = scratch_claim(ENTRY_UPROBE);
+	__u64 id = bpf_get_current_pid_tgid();
+
+	if (!s)
+		return;
+	s->sample = (struct wire_sample){
+		.hdr.probe = SAMPLE_alloc,
+		.ts_ns = call->birth_ns,
+		.tgid = id >> 32,
+		.tid = id,
+		.value = call->size,
+	};
+	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
+	event_user_stack(ENTRY_UPROBE);
+	call->stack = s->sample.user_stack;
+	s->sample.hdr.kind = WIRE_ALLOC;
+	s->sample.hdr.size = sizeof(s->sample);
+	ring_output(&s->sample, sizeof(s->sample), sizeof(s->sample), LOSS_RING_SAMPLE);
+	scratch_release(s);
+}
+
+static __always_inline __u64 alloc_birth_of(__u64 address, __u32 tgid)
+{
+	struct alloc_key key = {.address = address, .tgid = tgid};
+	struct alloc_live *live = bpf_map_lookup_elem(&alloc_live, &key);
+
+	return live ? live->birth_ns : 0;
+}
+
+/* Returns 1 unless the return of the call is wanted. */
+static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, __u64 cookie)
+{
+	__u64 id = bpf_get_current_pid_tgid(), size;
+	struct alloc_call call = {};
+	struct alloc_cpu *cpu;
+	__u32 tid = id;
+	bool sampled;
+
+	keep_task_stack();
+	if (!enabled || *(volatile bool *)&alloc_detached || !is_recorded(id >> 32))
+		return 1;
+	size = alloc_size(regs, kind);
+	if (size >> 47) /* it will fail */
+		return 1;
+	if (kind == ALLOC_realloc || kind == ALLOC_reallocarray)
+		call.old = CTX_ARG0(regs);
+	cpu = alloc_cpu();
+	/* A realloc() to 0 bytes frees. */
+	sampled = (size || !call.old) && alloc_due(cpu, size ?: 1) &&
+		  !alloc_is_inner(regs, cpu, id, cookie);
+	if (ALLOC_COOKIE_TAILS(cookie)) {
+		cpu->tail_id = id;
+		cpu->tail_sp = regs->sp;
+		cpu->tail_ip = regs->ip;
+		cpu->tail_return = alloc_caller(regs);
+	}
+	if (sampled) {
+		call.size = ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level);
+		call.birth_ns = bpf_ktime_get_ns();
+		alloc_send(&call);
+	}
+	if (!alloc_follow || kind == ALLOC_new)
+		return 1;
+	if (call.old)
+		call.old_birth_ns = alloc_birth_of(call.old, id >> 32);
+	if (!sampled && !call.old_birth_ns)
+		return 1;
+	call.sp = regs->sp;
+	if (kind == ALLOC_posix_memalign)
+		call.result_at = CTX_ARG0(regs);
+	if (bpf_map_update_elem(&alloc_calls, &tid, &call, BPF_ANY)) {
+		loss_count(LOSS_PENDING);
+		return 1;
+	}
+	return 0;
+}
+
+static __always_inline void alloc_remember(const struct alloc_call *call, __u64 address, __u64 id)
+{
+	struct alloc_key key = {.address = address, .tgid = id >> 32};
+	struct alloc_live live = {
+		.birth_ns = call->birth_ns,
+		.size = call->size,
+		.stack = call->stack,
+		.tid = id,
+	};
+
+	bpf_get_current_comm(live.comm, sizeof(live.comm));
+	if (bpf_map_lookup_elem(&alloc_live, &key))
+		loss_count(LOSS_ALLOC_UNSEEN);
+	if (bpf_map_update_elem(&alloc_live, &key, &live, BPF_ANY))
+		loss_count(LOSS_ALLOC_FULL);
+}
+
+static __always_inline void alloc_forget(__u64 address, __u64 birth_ns, __u64 id)
+{
+	struct alloc_key key = {.address = address, .tgid = id >> 32};
+	struct alloc_live *live = bpf_map_lookup_elem(&alloc_live, &key);
+	struct wire_alloc_freed freed = {
+		.hdr = {.kind = WIRE_ALLOC_FREED, .size = sizeof(freed)},
+		.tgid = id >> 32,
+	};
+
+	/* Another thread may have been given the address. */
+	if (!live || (birth_ns && live->birth_ns != birth_ns))
+		return;
+	freed.freed_ns = bpf_ktime_get_ns();
+	freed.birth_ns = live->birth_ns;
+	freed.stack = live->stack;
+	bpf_map_delete_elem(&alloc_live, &key);
+	if (freed.freed_ns - freed.birth_ns >= alloc_age_ns)
+		ring_output(&freed, sizeof(freed), sizeof(freed), LOSS_RING_SAMPLE);
+}
+
+static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
+{
+	__u64 id = bpf_get_current_pid_tgid(), address = CTX_RET(regs);
+	struct alloc_call *known, call;
+	__u32 tid = id;
+
+	keep_task_stack();
+	known = bpf_map_lookup_elem(&alloc_calls, &tid);
+	if (!known || known->sp != regs->sp - ALLOC_RETURN_SZ)
+		return 0;
+	call = *known;
+	bpf_map_delete_elem(&alloc_calls, &tid);
+	if (call.result_at) {
+		if (address ||
+		    bpf_probe_read_user(&address, sizeof(address), (void *)call.result_at))
+			return 0;
+	}
+	if (call.old_birth_ns && (address || !call.size))
+		alloc_forget(call.old, call.old_birth_ns, id);
+	if (call.size && address)
+		alloc_remember(&call, address, id);
+	return 0;
+}
+
+static __always_inline int alloc_release(struct arch_ctx_regs *regs)
+{
+	__u64 id = bpf_get_current_pid_tgid(), address = CTX_ARG0(regs);
+
+	keep_task_stack();
+	if (!enabled || !address || !is_recorded(id >> 32))
+		return 0;
+	add_atomically(&alloc_cpu()->frees, 1);
+	alloc_forget(address, 0, id);
+	return 0;
+}
+
+/* ---- many places with a link: a cookie tells the function */
+
+SEC("?uprobe")
+int alloc_sessions(struct arch_ctx_regs *regs)
+{
+	__u64 cookie = bpf_get_attach_cookie(regs);
+
+	if (regs->ip != bpf_get_func_ip(regs))
+		return alloc_leave(regs);
+	return alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie);
+}
+
+SEC("?uprobe")
+int alloc_entries(struct arch_ctx_regs *regs)
+{
+	__u64 cookie = bpf_get_attach_cookie(regs);
+
+	alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie);
+	return 0;
+}
+
+SEC("?uretprobe")
+int alloc_returns(struct arch_ctx_regs *regs)
+{
+	return alloc_leave(regs);
+}
+
+SEC("?uprobe")
+int alloc_frees(struct arch_ctx_regs *regs)
+{
+	return alloc_release(regs);
+}
+
+/* ---- a link per place */
+
+/* Whether malloc() ends in another function is not worth reading its return address. */
+#define EACH(kind)                                                                                 \
+	SEC("?uprobe")                                                                             \
+	int alloc_##kind(struct arch_ctx_regs *regs)                                               \
+	{                                                                                          \
+		alloc_enter(regs, ALLOC_##kind,                                                    \
+			    ALLOC_COOKIE(ALLOC_##kind, ALLOC_##kind > ALLOC_new, 0, 0));           \
+		return 0;                                                                          \
+	}
+EACH(malloc)
+EACH(new)
+EACH(memalign)
+EACH(calloc)
+EACH(realloc)
+EACH(reallocarray)
+EACH(posix_memalign)
+
+SEC("?uretprobe")
+int alloc_return(struct arch_ctx_regs *regs)
+{
+	return alloc_leave(regs);
+}
+
+SEC("?uprobe")
+int alloc_free(struct arch_ctx_regs *regs)
+{
+	return alloc_release(regs);
+}
+
+/* ---- processes */
+
+static __always_inline int alloc_begins(__u32 tgid)
+{
+	struct alloc_proc proc = {.since_ns = bpf_ktime_get_ns()};
+
+	return bpf_map_update_elem(&alloc_procs, &tgid, &proc, BPF_ANY);
+}
+
+SEC("?raw_tp/sched_process_fork")
+int alloc_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 parent = task_tgid((void *)ctx->args[0], false);
+	__u32 child = task_tgid((void *)ctx->args[1], false);
+
+	if (parent != child && is_recorded(parent))
+		alloc_begins(child);
+	return 0;
+}
+
+SEC("?raw_tp/sched_process_exec")
+int alloc_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (is_recorded(tgid))
+		alloc_begins(tgid);
+	return 0;
+}
+
+struct signal_struct___alloc {
+	struct {
+		int counter;
+	} live;
+} __attribute__((preserve_access_index));
+struct task_struct___alloc {
+	struct signal_struct___alloc *signal;
+} __attribute__((preserve_access_index));
+
+/* The process's last thread ends. */
+SEC("?raw_tp/sched_process_exit")
+int alloc_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct___alloc *task = (void *)ctx->args[0];
+	__u64 id = bpf_get_current_pid_tgid();
+	struct alloc_proc *known, proc = {};
+	__u32 tgid = id >> 32, tid = id;
+
+	bpf_map_delete_elem(&alloc_calls, &tid);
+	if (!enabled || !is_recorded(tgid) || BPF_CORE_READ(task, signal, live.counter))
+		return 0;
+	known = bpf_map_lookup_elem(&alloc_procs, &tgid);
+	if (known)
+		proc = *known;
+	proc.ended_ns = bpf_ktime_get_ns();
+	bpf_map_update_elem(&alloc_procs, &tgid, &proc, BPF_ANY);
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* Interface between the programs of the probe alloc and obrec. */
+#ifndef BPF_ALLOC_H
+#define BPF_ALLOC_H
+
+#include "bpf/metric.h"
+#include "bpf/wire.h"
+
+enum { SERIES_alloc_calls = SERIES_OWN, SERIES_alloc_frees };
+
+/* Functions of allocators, by the arguments that tell size and pointers. The name is also that of
+ * the program for kernels without cookies, alloc_NAME. */
+#define ALLOC_KINDS(X)                                                                             \
+	X(malloc, "malloc(size)")                                                                  \
+	X(new, "as malloc, but it may throw: its return is not probed")                            \
+	X(memalign, "memalign(alignment, size)")                                                   \
+	X(calloc, "calloc(count, size)")                                                           \
+	X(realloc, "realloc(pointer, size)")                                                       \
+	X(reallocarray, "reallocarray(pointer, count, size)")                                      \
+	X(posix_memalign, "posix_memalign(&pointer, alignment, size)")                             \
+	X(free, "free(pointer)")
+enum alloc_kind {
+#define X(name, doc) ALLOC_##name,
+	ALLOC_KINDS(X)
+#undef X
+		ALLOC_KIND_CNT
+};
+
+/*
+ * Cookie of a place: the kind; whether the function may end in another one (tail call); number of
+ * the file, index in map `alloc_files`; the place's address in the file.
+ */
+#define ALLOC_COOKIE(kind, tails, file, address)                                                   \
+	((kind) | (__u64)(tails) << 4 | (__u64)(file) << 5 | (__u64)(address) << 16)
+#define ALLOC_COOKIE_KIND(cookie) ((__u32)(cookie)&15)
+#define ALLOC_COOKIE_TAILS(cookie) ((cookie) >> 4 & 1)
+#define ALLOC_COOKIE_FILE(cookie) ((__u32)((cookie) >> 5) & (ALLOC_FILES - 1))
+#define ALLOC_COOKIE_ADDRESS(cookie) ((cookie) >> 16)
+
+#define ALLOC_FILES 256 /* a power of two; with an allocator, at a time */
+#define ALLOC_FUNCS 128 /* a power of two; of a file */
+struct alloc_file {
+	__u64 cnt;
+	struct {
+		__u64 start, end; /* addresses in the file */
+	} func[ALLOC_FUNCS];
+};
+
+/* Identifies a place where the kernel passes no cookie: as struct func_place. Map `alloc_places`.
+ */
+#define ALLOC_CODE_AT 4
+struct alloc_place {
+	__u64 code[2];
+	__u64 position;
+};
+
+/*
+ * Bytes until the next sample. Any of a CPU's slots will do: gaps are exponential, thus without
+ * memory, and the bytes of all calls make up one Poisson process however they are distributed. A
+ * program that is preempted holds its slot; the next one takes another.
+ */
+#define ALLOC_SLOTS 4
+struct alloc_slot {
+	__u64 busy;
+	__s64 gap;
+	__u64 calls, bytes;
+};
+struct alloc_cpu {
+	struct alloc_slot slot[ALLOC_SLOTS];
+	__u64 frees;
+	/* The last call of a function that may end in another one: of whom, and its frame. */
+	__u64 tail_id, tail_sp, tail_ip, tail_return;
+	__u64 pad[3];
+};
+
+/* A sampled allocation in use: map `alloc_live`. */
+struct alloc_key {
+	__u64 address;
+	__u32 tgid, pad;
+};
+struct alloc_live {
+	__u64 birth_ns;
+	__u64 size;  /* as ALLOC_SIZE */
+	__u64 stack; /* wire_stack.hash */
+	__u32 tid, pad;
+	char comm[WIRE_COMM_LEN];
+};
+
+/* Size and --cpu-budget's level in one number: one call in 2^level was looked at. */
+#define ALLOC_SIZE_BITS 56
+#define ALLOC_SIZE(size, level) ((size) | (__u64)(level) << ALLOC_SIZE_BITS)
+#define ALLOC_SIZE_OF(v) ((v) & ((1ULL << ALLOC_SIZE_BITS) - 1))
+#define ALLOC_LEVEL_OF(v) ((v) >> ALLOC_SIZE_BITS)
+
+/* A process: map `alloc_procs`, by tgid. */
+struct alloc_proc {
+	__u64 since_ns; /* fork or exec: allocations before were another program's */
+	__u64 ended_ns; /* 0: it has not */
+};
+
+/* A sampled allocation that was freed after alloc_age_ns or more: WIRE_ALLOC_FREED. A sampled
+ * allocation is a struct wire_sample as WIRE_ALLOC, its value as ALLOC_SIZE. */
+struct wire_alloc_freed {
+	struct wire_hdr hdr;
+	__u64 birth_ns, freed_ns;
+	__u64 stack;
+	__u32 tgid, pad;
+};
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An allocator is a file that defines malloc() or another of its functions, possibly with a prefix.
+ * Only in such a file are C++ operators new and delete functions of an allocator; others, as those
+ * of libstdc++, call malloc().
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/binary/alloc_find.h"
+#include "record/binary/elf_functions.h"
+#include "record/binary/tls_sites.h"
+#include "record/binary/uprobe_place.h"
+#include "record/binary/x86_insn.h"
+
+struct known {
+	const char *name;
+	enum alloc_kind kind;
+};
+
+/* Of C, with any of the prefixes. */
+static const struct known functions[] = {
+	{"malloc", ALLOC_malloc},
+	{"calloc", ALLOC_calloc},
+	{"realloc", ALLOC_realloc},
+	{"free", ALLOC_free},
+	{"cfree", ALLOC_free},
+	{"aligned_alloc", ALLOC_memalign},
+	{"memalign", ALLOC_memalign},
+	{"posix_memalign", ALLOC_posix_memalign},
+	{"valloc", ALLOC_malloc},
+	{"pvalloc", ALLOC_malloc},
+	{"reallocarray", ALLOC_reallocarray},
+	/* jemalloc */
+	{"mallocx", ALLOC_malloc},
+	{"rallocx", ALLOC_realloc},
+	{"dallocx", ALLOC_free},
+	{"sdallocx", ALLOC_free},
+	/* C23 */
+	{"free_sized", ALLOC_free},
+	{"free_aligned_sized", ALLOC_free},
+};
+
+/* Empty: only global symbols. Others may be hidden in a program that is linked with them. */
+static const char *const prefixes[] = {"", "je_", "_rjem_", "tc_", "mi_", "scalable_"};
+
+/* Of one allocator each; C++: Itanium ABI. */
+static const struct known others[] = {
+	{"mi_malloc_small", ALLOC_malloc},
+	{"mi_zalloc_small", ALLOC_malloc},
+	{"mi_zalloc", ALLOC_malloc},
+	{"mi_mallocn", ALLOC_calloc},
+	{"mi_malloc_aligned", ALLOC_malloc},
+	{"mi_zalloc_aligned", ALLOC_malloc},
+	{"mi_realloc_aligned", ALLOC_realloc},
+	{"mi_reallocf", ALLOC_realloc},
+	{"mi_reallocn", ALLOC_reallocarray},
+	{"mi_rezalloc", ALLOC_realloc},
+	{"mi_recalloc", ALLOC_reallocarray},
+	{"mi_new", ALLOC_new},
+	{"mi_new_aligned", ALLOC_new},
+	{"mi_new_n", ALLOC_new},
+	{"mi_new_nothrow", ALLOC_malloc},
+	{"mi_new_aligned_nothrow", ALLOC_malloc},
+	{"mi_free_size", ALLOC_free},
+	{"mi_free_aligned", ALLOC_free},
+	{"mi_free_size_aligned", ALLOC_free},
+	{"tc_malloc_skip_new_handler", ALLOC_malloc},
+	{"tc_new", ALLOC_new},
+	{"tc_newarray", ALLOC_new},
+	{"tc_new_aligned", ALLOC_new},
+	{"tc_newarray_aligned", ALLOC_new},
+	{"tc_new_nothrow", ALLOC_malloc},
+	{"tc_newarray_nothrow", ALLOC_malloc},
+	{"_Znwm", ALLOC_new},
+	{"_Znam", ALLOC_new},
+	{"_ZnwmSt11align_val_t", ALLOC_new},
+	{"_ZnamSt11align_val_t", ALLOC_new},
+	{"_ZnwmRKSt9nothrow_t", ALLOC_malloc},
+	{"_ZnamRKSt9nothrow_t", ALLOC_malloc},
+	{"_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOC_malloc},
+	{"_ZnamSt11align_val_tRKSt9nothrow_t", ALLOC_malloc},
+};
+
+/* All forms of operator delete and delete[], those of tcmalloc. */
+static const char *const deletes[] = {"_ZdlPv", "_ZdaPv", "tc_delete", "tc_free"};
+
+/* Arguments that the program reads. */
+static const unsigned char args_of[ALLOC_KIND_CNT] = {
+	[ALLOC_malloc] = 1,	    [ALLOC_new] = 1,	 [ALLOC_memalign] = 2,
+	[ALLOC_calloc] = 2,	    [ALLOC_realloc] = 2, [ALLOC_reallocarray] = 3,
+	[ALLOC_posix_memalign] = 3, [ALLOC_free] = 1,
+};
+
+enum { CODE_MAX = 64 << 10 };
+
+struct finder {
+	int fd;
+	Elf *elf;
+	struct alloc_site *site;
+	size_t cnt;
+	bool allocates;
+};
+
+static bool starts(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+static bool kind_of(const char *name, bool global, enum alloc_kind *kind, bool *allocates)
+{
+	for (size_t p = 0; p < sizeof(prefixes) / sizeof(*prefixes); p++) {
+		if (!starts(name, prefixes[p]) || (!*prefixes[p] && !global))
+			continue;
+		for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+			if (!strcmp(name + strlen(prefixes[p]), functions[i].name)) {
+				*kind = functions[i].kind;
+				*allocates = *kind != ALLOC_free;
+				return true;
+			}
+	}
+	*allocates = false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(name, others[i].name)) {
+			*kind = others[i].kind;
+			return true;
+		}
+	*kind = ALLOC_free;
+	for (size_t i = 0; i < sizeof(deletes) / sizeof(*deletes); i++)
+		if (starts(name, deletes[i]))
+			return true;
+	return false;
+}
+
+static bool on_symbol(void *ctx, const Elf64_Sym *sym, const char *name)
+{
+	bool global = ELF64_ST_BIND(sym->st_info) != STB_LOCAL, allocates;
+	struct finder *f = ctx;
+	enum alloc_kind kind;
+
+	if (!kind_of(name, global, &kind, &allocates))
+		return true;
+	f->allocates |= allocates;
+	for (size_t i = 0; i < f->cnt; i++) {
+		struct alloc_site *s = &f->site[i];
+
+		if (s->start != sym->st_value)
+			continue;
+		if (kind == ALLOC_new) /* one of its names may throw */
+			s->kind = kind;
+		return true;
+	}
+	if (f->cnt == ALLOC_FUNCS)
+		return false;
+	f->site[f->cnt] = (struct alloc_site){
+		.kind = kind,
+		.start = sym->st_value,
+		.end = sym->st_value + (sym->st_size ? sym->st_size : 1),
+	};
+	snprintf(f->site[f->cnt].name, sizeof(f->site[f->cnt].name), "%s", name);
+	f->cnt++;
+	return true;
+}
+
+#if defined(__x86_64__)
+/* Whether a jump leads out of the function, and where to; 0: by a pointer. */
+static bool jumps_out(const struct alloc_site *s, const uint8_t *p, size_t n, uint64_t at,
+		      uint64_t *to)
+{
+	int32_t by;
+
+	if (n >= 2 && p[0] == 0xff && (p[1] >> 3 & 7) == 4) {
+		*to = 0;
+		return true;
+	}
+	if (n == 5 && p[0] == 0xe9)
+		memcpy(&by, p + 1, sizeof(by));
+	else if (n == 6 && p[0] == 0x0f && (p[1] & 0xf0) == 0x80)
+		memcpy(&by, p + 2, sizeof(by));
+	else
+		return false;
+	*to = at + n + by;
+	return *to < s->start || *to >= s->end;
+}
+
+/* Looks at all instructions: whether the function may end in another, and whether it begins so. */
+static void look(struct alloc_site *s, const uint8_t *code, size_t len, uint64_t *thunk_to)
+{
+	uint64_t to;
+
+	*thunk_to = 0;
+	for (size_t at = 0, n; at < len; at += n) {
+		n = x86_insn_len(code + at, len - at);
+		if (!n) {
+			s->tails = true; /* not known */
+			return;
+		}
+		if (!jumps_out(s, code + at, n, s->start + at, &to))
+			continue;
+		if (!at || (at == 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4)))
+			*thunk_to = code[at] == 0xe9 ? to : 0;
+		s->tails = true;
+	}
+}
+#else
+static void look(struct alloc_site *s, const uint8_t *code, size_t len, uint64_t *thunk_to)
+{
+	*thunk_to = 0;
+	s->tails = true;
+}
+#endif
+
+static bool is_site(const struct finder *f, uint64_t address)
+{
+	for (size_t i = 0; i < f->cnt; i++)
+		if (f->site[i].start == address)
+			return true;
+	return false;
+}
+
+/* False: the function is not to be probed. */
+static bool place(const struct finder *f, struct alloc_site *s)
+{
+	uint64_t offset, thunk_to, size = s->end - s->start;
+	uint8_t *code;
+	size_t skip;
+	bool ok;
+
+	if (!tls_file_offset(f->elf, s->start, &offset))
+		return false;
+	if (size < UPROBE_CODE_SZ)
+		size = UPROBE_CODE_SZ;
+	if (size > CODE_MAX)
+		size = CODE_MAX;
+	code = calloc(1, size);
+	ok = code && pread(f->fd, code, size, offset) > 0;
+	if (ok) {
+		look(s, code, s->end - s->start < size ? s->end - s->start : size, &thunk_to);
+		s->step = !uprobe_place_args(code, UPROBE_CODE_SZ, args_of[s->kind], &skip);
+		s->offset = offset + skip;
+		s->address = s->start + skip;
+		s->place.position = s->offset & 0xfff;
+		if (pread(f->fd, s->place.code, sizeof(s->place.code), s->offset + ALLOC_CODE_AT) <
+		    0)
+			s->place.code[0] = 0;
+		ok = !thunk_to || !is_site(f, thunk_to);
+	}
+	free(code);
+	return ok;
+}
+
+size_t alloc_find(int fd, struct alloc_site *sites)
+{
+	struct finder f = {.fd = fd, .site = sites};
+	bool *keep = NULL;
+	size_t cnt = 0;
+
+	elf_version(EV_CURRENT);
+	f.elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (f.elf && gelf_getclass(f.elf) == ELFCLASS64)
+		elf_functions_each(fd, f.elf, on_symbol, &f);
+	if (f.allocates)
+		keep = calloc(f.cnt, sizeof(*keep));
+	for (size_t i = 0; keep && i < f.cnt; i++)
+		keep[i] = place(&f, &sites[i]);
+	for (size_t i = 0; keep && i < f.cnt; i++)
+		if (keep[i])
+			sites[cnt++] = sites[i];
+	free(keep);
+	elf_end(f.elf);
+	return cnt;
+}

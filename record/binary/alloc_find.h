@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds the functions of memory allocators in an ELF file by name, and for each the instruction
+ * where a uprobe is cheapest. Only reads the file. */
+#ifndef RECORD_ALLOC_FIND_H
+#define RECORD_ALLOC_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/probe/alloc.h"
+
+struct alloc_site {
+	enum alloc_kind kind;
+	uint64_t offset;     /* of the place in the file */
+	uint64_t address;    /* of the place */
+	uint64_t start, end; /* of the function */
+	bool tails;	     /* it may end in another function */
+	bool step;	     /* the instruction must be single-stepped */
+	struct alloc_place place;
+	char name[48];
+};
+
+/*
+ * Returns the number of functions, at most ALLOC_FUNCS; 0: no allocator, or an unreadable file.
+ * Functions that only jump to another one of them are left out.
+ */
+size_t alloc_find(int fd, struct alloc_site *sites);
+
+#endif

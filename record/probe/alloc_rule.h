@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a sampled allocation stands for, and what is a leak. Pure arithmetic. */
+#ifndef RECORD_ALLOC_RULE_H
+#define RECORD_ALLOC_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that a sampled call of `size` bytes (at least 1) stands for, on average: the inverse of
+ * its probability 1-exp(-size/rate), times its size. */
+double alloc_weight(uint64_t size, uint64_t rate);
+/* Bytes up to the first sample; u: uniform in (0, 1]. */
+double alloc_first_gap(double u, uint64_t rate);
+/* Rounds up or down at random, on average to x; u: uniform in [0, 1). */
+uint64_t alloc_round(double x, double u);
+
+/* A sampled allocation of a stack in a process. */
+struct alloc_life {
+	uint64_t birth_ns, freed_ns; /* 0: in use at the end */
+};
+
+/*
+ * Whether a stack leaks. `lives`: its allocations that are in use at the end, and those that were
+ * freed when they were older than age_ns. It leaks if
+ *
+ * - at least ALLOC_LEAK_MIN are in use and older than age_ns ("old"), and
+ * - the number of old ones grew in the last quarter of the time since the first of these became
+ *   old: by 1/16 of what it is at the end (growing evenly, it would have grown by 1/4), and by four
+ *   standard deviations of what would be left by chance of a number that does not grow, as many as
+ *   were added and removed.
+ *
+ * So a cache that has filled up and stopped does not leak, nor one whose entries are replaced,
+ * whether the oldest or others; a cache that fills up for more than 3/4 of the time does, as what
+ * is to come is not known.
+ */
+enum { ALLOC_LEAK_MIN = 4 };
+bool alloc_leaks(const struct alloc_life *lives, size_t cnt, uint64_t end_ns, uint64_t age_ns);
+
+#endif
