@@ -137,6 +137,32 @@ static __always_inline __u64 alloc_caller(struct arch_ctx_regs *regs)
 	return caller;
 }
 
+struct xol_area {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+struct mm_struct___xol {
+	struct {
+		struct xol_area *xol_area;
+	} uprobes_state;
+} __attribute__((preserve_access_index));
+
+/* Where functions return to whose return is probed: slot 0 of the process's page of uprobes. */
+static __always_inline __u64 alloc_trampoline(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct mm_struct___xol *mm = (void *)BPF_CORE_READ(task, mm);
+
+	return BPF_CORE_READ(mm, uprobes_state.xol_area, vaddr);
+}
+
+/* The call was jumped to from another one, in its frame. */
+static __always_inline bool alloc_is_tail(struct arch_ctx_regs *regs, struct alloc_cpu *cpu,
+					  __u64 id, __u64 caller)
+{
+	return cpu->tail_id == id && cpu->tail_sp == regs->sp && cpu->tail_ip != regs->ip &&
+	       (cpu->tail_return == caller || alloc_trampoline() == caller);
+}
+
 /* Whether the address lies in a function of the allocator; `at`: address in its file. */
 static __noinline int alloc_is_own(__u32 number, __u64 at)
 {
@@ -161,8 +187,7 @@ static __always_inline bool alloc_is_inner(struct arch_ctx_regs *regs, struct al
 	struct alloc_place place = {.position = regs->ip & 0xfff};
 	__u64 caller = alloc_caller(regs), *known;
 
-	if (cpu->tail_id == id && cpu->tail_sp == regs->sp && cpu->tail_return == caller &&
-	    cpu->tail_ip != regs->ip)
+	if (alloc_is_tail(regs, cpu, id, caller))
 		return true;
 	if (!ALLOC_COOKIE_ADDRESS(cookie)) {
 		bpf_probe_read_user(place.code, sizeof(place.code),
@@ -200,8 +225,25 @@ static __always_inline __u64 alloc_size(struct arch_ctx_regs *regs, __u32 kind)
 	}
 }
 
+/*
+ * Takes the stack from the caller on, if the allocator has no unwind table (musl): at the beginning
+ * of the function, the return address is on top of the stack.
+ */
+static __always_inline void alloc_stack_of_caller(struct scratch *s, __u64 caller)
+{
+#if defined(__TARGET_ARCH_x86)
+	struct arch_regs *to = (void *)s->walk.regs;
+
+	if (!s->walk.stack.error || s->walk.stack.frame_cnt > 1 || !caller || current_user_regs(to))
+		return;
+	to->ip = caller - 1;
+	to->sp += ALLOC_RETURN_SZ;
+	stack_take_user(ENTRY_UPROBE);
+#endif
+}
+
 /* Sends a sample with the stack, which it returns in the call. */
-static __always_inline void alloc_send(struct alloc_call *call)
+static __always_inline void alloc_send(struct alloc_call *call, __u64 caller)
 {
 	struct scratch *s = scratch_claim(ENTRY_UPROBE);
 	__u64 id = bpf_get_current_pid_tgid();
@@ -217,6 +259,7 @@ static __always_inline void alloc_send(struct alloc_call *call)
 	};
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
 	event_user_stack(ENTRY_UPROBE);
+	alloc_stack_of_caller(s, caller);
 	call->stack = s->sample.user_stack;
 	s->sample.hdr.kind = WIRE_ALLOC;
 	s->sample.hdr.size = sizeof(s->sample);
@@ -251,8 +294,13 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 		call.old = CTX_ARG0(regs);
 	cpu = alloc_cpu();
 	/* A realloc() to 0 bytes frees. */
-	sampled = (size || !call.old) && alloc_due(cpu, size ?: 1) &&
-		  !alloc_is_inner(regs, cpu, id, cookie);
+	sampled = (size || !call.old) && alloc_due(cpu, size ?: 1);
+	if (alloc_follow && call.old)
+		call.old_birth_ns = alloc_birth_of(call.old, id >> 32);
+	if ((sampled || call.old_birth_ns) && alloc_is_inner(regs, cpu, id, cookie)) {
+		sampled = false;
+		call.old_birth_ns = 0;
+	}
 	if (ALLOC_COOKIE_TAILS(cookie)) {
 		cpu->tail_id = id;
 		cpu->tail_sp = regs->sp;
@@ -262,13 +310,9 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 	if (sampled) {
 		call.size = ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level);
 		call.birth_ns = bpf_ktime_get_ns();
-		alloc_send(&call);
+		alloc_send(&call, alloc_caller(regs));
 	}
-	if (!alloc_follow || kind == ALLOC_new)
-		return 1;
-	if (call.old)
-		call.old_birth_ns = alloc_birth_of(call.old, id >> 32);
-	if (!sampled && !call.old_birth_ns)
+	if (!alloc_follow || kind == ALLOC_new || (!sampled && !call.old_birth_ns))
 		return 1;
 	call.sp = regs->sp;
 	if (kind == ALLOC_posix_memalign)

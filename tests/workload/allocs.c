@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Allocates memory in functions heap_*, and prints what each allocated and what of it was not
+ * freed, by its own account: "alloc|live FUNCTION OBJECTS BYTES". Sizes are 40 bytes or more.
+ *
+ *   exact N    each function of the allocator N times, every second result is freed; in threads;
+ *              a child that frees what it has inherited, and allocates
+ *   shares N   60, 30 and 10 % of the bytes by three functions, all freed
+ *   leaks N    a step every ms: a leak, another one of every fourth allocation, and what is none:
+ *              churn, a cache that fills up and stops, one that replaces its oldest entry, one that
+ *              replaces any
+ *   rate N     N pairs of malloc and free as fast as possible; prints their number per second
+ *
+ * Begins after a byte, or the end, on stdin.
+ */
+#include <malloc.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* operator new and delete of C++, if there is a library that has them */
+void *_Znwm(size_t size) __attribute__((weak));
+void _ZdlPv(void *p) __attribute__((weak));
+
+#define FUNCTION(name, expression)                                                                 \
+	static __attribute__((noinline, noclone)) void *heap_##name(size_t size, void *old)        \
+	{                                                                                          \
+		void *volatile p = (expression);                                                   \
+                                                                                                   \
+		return p;                                                                          \
+	}
+static void *aligned(size_t size)
+{
+	void *p = NULL;
+
+	return posix_memalign(&p, 256, size) ? NULL : p;
+}
+FUNCTION(malloc, malloc(size))
+FUNCTION(calloc, calloc(2, size / 2))
+FUNCTION(new, _Znwm(size))
+FUNCTION(posix_memalign, aligned(size))
+FUNCTION(aligned_alloc, aligned_alloc(64, size))
+FUNCTION(memalign, memalign(128, size))
+FUNCTION(valloc, valloc(size))
+FUNCTION(base, malloc(size))
+FUNCTION(realloc, realloc(old, size))
+FUNCTION(shrink, realloc(old, size))
+FUNCTION(realloc_null, realloc(old, size))
+FUNCTION(reallocarray, reallocarray(old, 2, size / 2))
+FUNCTION(thread, malloc(size))
+FUNCTION(inherited, malloc(size))
+FUNCTION(child, malloc(size))
+FUNCTION(sixty, malloc(size))
+FUNCTION(thirty, calloc(size, 1))
+FUNCTION(ten, realloc(old, size))
+FUNCTION(leak, malloc(size))
+FUNCTION(mixed, malloc(size))
+FUNCTION(churn, malloc(size))
+FUNCTION(cache, malloc(size))
+FUNCTION(oldest, malloc(size))
+FUNCTION(any, malloc(size))
+FUNCTION(rate, malloc(size))
+
+typedef void *(*heap_fn)(size_t size, void *old);
+
+static void tell(const char *what, const char *function, long objects, long bytes)
+{
+	if (objects)
+		printf("%s heap_%s %ld %ld\n", what, function, objects, bytes);
+}
+
+static void free_any(void *p)
+{
+	free(p);
+}
+
+static void free_new(void *p)
+{
+	_ZdlPv(p);
+}
+
+/* Every second one is freed. */
+static void some(const char *name, heap_fn fn, void (*release)(void *), long n, size_t size)
+{
+	for (long i = 0; i < n; i++) {
+		void *p = fn(size, NULL);
+
+		if (i % 2)
+			release(p);
+	}
+	tell("alloc", name, n, n * size);
+	tell("live", name, n - n / 2, (n - n / 2) * size);
+}
+
+/* The old block is that of another function. */
+static void some_again(const char *name, heap_fn fn, long n, size_t size)
+{
+	for (long i = 0; i < n; i++) {
+		void *p = fn(size, heap_base(400, NULL));
+
+		if (i % 2)
+			free(p);
+	}
+	tell("alloc", name, n, n * size);
+	tell("live", name, n - n / 2, (n - n / 2) * size);
+}
+
+struct part {
+	void **p;
+	long n;
+};
+
+static void *in_thread(void *arg)
+{
+	struct part *part = arg;
+
+	for (long i = 0; i < part->n; i++)
+		part->p[i] = heap_thread(72, NULL);
+	return NULL;
+}
+
+/* Freed by another thread than that which allocated. */
+static void threads(long n)
+{
+	enum { THREADS = 4 };
+	struct part part[THREADS];
+	pthread_t t[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		part[i] = (struct part){calloc(n, sizeof(void *)), n};
+		pthread_create(&t[i], NULL, in_thread, &part[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(t[i], NULL);
+		for (long j = 0; j < n; j++)
+			if (j % 2)
+				free(part[i].p[j]);
+	}
+	tell("alloc", "thread", THREADS * n, THREADS * n * 72);
+	tell("live", "thread", THREADS * (n - n / 2), THREADS * (n - n / 2) * 72);
+}
+
+static void child(long n)
+{
+	void **p = calloc(n, sizeof(*p));
+	pid_t pid;
+
+	for (long i = 0; i < n; i++)
+		p[i] = heap_inherited(88, NULL);
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		for (long i = 0; i < n; i++) {
+			free(p[i]);
+			heap_child(104, NULL);
+		}
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	tell("alloc", "inherited", n, n * 88);
+	tell("live", "inherited", n, n * 88);
+	tell("alloc", "child", n, n * 104);
+	tell("live", "child", n, n * 104);
+}
+
+static void exact(long n)
+{
+	some("malloc", heap_malloc, free_any, n, 64);
+	some("calloc", heap_calloc, free_any, n, 96);
+	if (_Znwm)
+		some("new", heap_new, free_new, n, 48);
+	some("posix_memalign", heap_posix_memalign, free_any, n, 512);
+	some("aligned_alloc", heap_aligned_alloc, free_any, n, 128);
+	some("memalign", heap_memalign, free_any, n, 384);
+	some("valloc", heap_valloc, free_any, n, 4096);
+	some("realloc_null", heap_realloc_null, free_any, n, 80);
+	some_again("realloc", heap_realloc, n, 4000);
+	some_again("shrink", heap_shrink, n, 56);
+	some_again("reallocarray", heap_reallocarray, n, 800);
+	tell("alloc", "base", 3 * n + 1, 3 * n * 400 + 400);
+	free(NULL);
+	/* It fails, and the block remains. */
+	if (realloc(heap_base(400, NULL), PTRDIFF_MAX / 4))
+		abort();
+	tell("live", "base", 1, 400);
+	threads(n);
+	child(n);
+}
+
+static void shares(long n)
+{
+	for (long i = 0; i < n; i++) {
+		free(heap_sixty(600, NULL));
+		free(heap_thirty(300, NULL));
+		free(heap_ten(100, NULL));
+	}
+	tell("alloc", "sixty", n, n * 600);
+	tell("alloc", "thirty", n, n * 300);
+	tell("alloc", "ten", n, n * 100);
+}
+
+static void leaks(long n)
+{
+	long oldest_n = n / 2, any_n = n / 4;
+	void **oldest = calloc(oldest_n, sizeof(*oldest)), **any = calloc(any_n, sizeof(*any));
+	uint32_t random = 1;
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (long i = 0; i < n; i++) {
+		void *mixed = heap_mixed(200, NULL);
+
+		heap_leak(100, NULL);
+		if (i % 4)
+			free(mixed);
+		free(heap_churn(300, NULL));
+		if (i < n / 3)
+			heap_cache(400, NULL);
+		free(oldest[i % oldest_n]);
+		oldest[i % oldest_n] = heap_oldest(500, NULL);
+		random = random * 1664525 + 1013904223;
+		free(any[(random >> 8) % any_n]);
+		any[(random >> 8) % any_n] = heap_any(600, NULL);
+		at.tv_nsec += 1000000;
+		if (at.tv_nsec >= 1000000000) {
+			at.tv_nsec -= 1000000000;
+			at.tv_sec++;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+	}
+	tell("live", "leak", n, n * 100);
+	tell("live", "mixed", (n + 3) / 4, (n + 3) / 4 * 200);
+}
+
+static void rate(long n)
+{
+	struct timespec from, to;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (long i = 0; i < n; i++)
+		free(heap_rate(40 + i % 64, NULL));
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	printf("%.0f\n", n / (to.tv_sec - from.tv_sec + (to.tv_nsec - from.tv_nsec) / 1e9));
+}
+
+int main(int argc, char **argv)
+{
+	long n = argc == 3 ? atol(argv[2]) : 0;
+	char go;
+
+	if (n <= 0) {
+		fprintf(stderr, "usage: allocs exact|shares|leaks|rate N\n");
+		return 2;
+	}
+	if (read(0, &go, 1) < 0)
+		return 1;
+	if (!strcmp(argv[1], "exact"))
+		exact(n);
+	else if (!strcmp(argv[1], "shares"))
+		shares(n);
+	else if (!strcmp(argv[1], "leaks"))
+		leaks(n);
+	else
+		rate(n);
+	fflush(stdout);
+	return 0;
+}
