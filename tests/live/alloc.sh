@@ -1,0 +1,89 @@
+# Memory allocated: with every allocation sampled, objects and bytes by function, those in use at the end and those leaked are exactly what the
+# program says, with glibc, musl, static programs, and preloaded allocators, by each way to attach; sampled by bytes, shares and totals lie
+# within five standard errors. A program without a leak has none, nor has a cache that stops growing, or whose entries are replaced.
+. tests/live/lib.inc
+. tests/live/alloc.inc
+grep -q '^alloc .* yes' "$T/list" || skip "no probe 'alloc': $(grep '^alloc ' "$T/list")"
+allocs=$WORKLOAD/allocs
+[ -x "$allocs" ] || skip "needs make workload"
+
+waits() { grep -q pipe_read "/proc/$of/wchan" || [ "$(awk '{print $1}' "/proc/$of/syscall")" = 0 ]; }
+# recorded NAME OPTIONS ENV COMMAND...: NAME.obz, what the program printed in NAME.did
+recorded() {
+	local name=$1 options=$2 env=$3
+	shift 3
+	rm -f "$T/go"; mkfifo "$T/go"
+	start sh -c 'to=$1 from=$2; shift 2; exec env "$@" <"$from" >"$to"' - "$T/$name.did" "$T/go" $env "$@"; of=$!
+	exec 5<>"$T/go"
+	eventually "$name waits" waits
+	obrec_start -q -p $of $options -o "$T/$name.obz"
+	echo >&5
+	wait $of || fail "$name: the program"
+	obrec_wait
+	is "$name: exit" $status 0
+	exec 5>&-
+	LC_ALL=C sort "$T/$name.did" >"$T/$name.want"
+	alloc_of "$T/$name.obz" >"$T/$name.got"
+	is "$name: losses" "$(lost "$T/$name.obz")" 0
+}
+# exact NAME OPTIONS ENV COMMAND...: every allocation
+exact() {
+	recorded "$1" "-e alloc:rate=1 ${2-}" "$3" "${@:4}" exact 100
+	diff "$T/$1.want" "$T/$1.got" || fail "$1: objects and bytes by function"
+	echo "ok: $1: $(wc -l <"$T/$1.got") lines as the program says"
+}
+
+exact glibc "" A=1 "$allocs"
+is "rows of memory in use" "$(sql "$T/glibc.obz" "SELECT sum(bytes), sum(objects) FROM heap" | tr ',' ' ')" "$(sql "$T/glibc.obz" "SELECT sum(value), sum(count) FROM sample WHERE kind = 'live'" | tr ',' ' ')"
+is "ages are in order" "$(sql "$T/glibc.obz" "SELECT count(*) FROM heap WHERE youngest_ns > median_ns OR median_ns > oldest_ns OR leak_bytes > bytes")" 0
+is "memory of the child" "$(sql "$T/glibc.obz" "SELECT count(*) > 0 FROM heap WHERE ended AND bytes = 104 * 100")" 1
+for name in alloc alloc-calls alloc-rate alloc-live alloc-stacks; do
+	"$OBANA" show $name "$T/glibc.obz" >"$T/shown" 2>&1 || { cat "$T/shown"; fail "show $name"; }
+done
+"$OBANA" export folded "$T/glibc.obz" --kind live -o "$T/folded"
+grep -q 'main;exact;some.*heap_calloc' "$T/folded" || { cat "$T/folded"; fail "folded stacks of live"; }
+within "complete stacks, %" "$(sql "$T/glibc.obz" "SELECT 100.0 * total((error IS NULL) * count) / total(count) FROM sample JOIN stack ON stack.id = stack_id")" 99.5 100
+
+for way in $(awk '/^alloc / {on = 1; next} /^[a-z]/ {on = 0} on && $1 ~ /^(session|multi|each)$/ && $2 != "no" {print $1}' "$T/list"); do
+	exact "by $way" "--attach alloc=$way" A=1 "$allocs"
+done
+exact static "" A=1 "$allocs-static"
+if command -v musl-gcc >/dev/null; then
+	for link in -static ""; do
+		musl-gcc -g -std=gnu11 -D_GNU_SOURCE -O2 -fno-builtin -fno-ipa-icf -w -pthread $link -o "$T/allocs-musl" tests/workload/allocs.c
+		exact "musl$link" "" A=1 "$T/allocs-musl"
+	done
+fi
+# Operators new that throw have no probes at their returns: what they allocate is not followed.
+for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
+	ldconfig -p | grep -q "$library " || { echo "no $library"; continue; }
+	recorded $library "-e alloc:rate=1" "LD_PRELOAD=$library" "$allocs" exact 100
+	diff <(grep -v '^live heap_new ' "$T/$library.want") "$T/$library.got" || fail "$library: objects and bytes by function"
+	echo "ok: $library: $(wc -l <"$T/$library.got") lines as the program says"
+done
+recorded not-followed "-e alloc:rate=1,live=no" A=1 "$allocs" exact 100
+diff <(grep '^alloc' "$T/not-followed.want") "$T/not-followed.got" || fail "live=no"
+
+# ---- sampled: B bytes of calls that are small against the rate R have a standard error of sqrt(B * R)
+rate=8192
+recorded shares "-e alloc:rate=8K,live=no" A=1 "$allocs" shares 40000
+while read -r what function objects bytes; do
+	got=$(awk -v f=$function '$2 == f {print $4}' "$T/shares.got")
+	five=$(awk -v b=$bytes -v r=$rate 'BEGIN {printf "%d", 5 * sqrt(b * r)}')
+	within "$function: bytes" "$got" $((bytes - five)) $((bytes + five))
+	within "$function: objects" "$(awk -v f=$function '$2 == f {print $3}' "$T/shares.got")" $((objects - five * objects / bytes)) $((objects + five * objects / bytes))
+done <"$T/shares.want"
+bytes=$(awk '{n += $4} END {print n}' "$T/shares.want") five=$(awk -v b=$bytes -v r=$rate 'BEGIN {printf "%d", 5 * sqrt(b * r)}')
+within "bytes in all" "$(sql "$T/shares.obz" "SELECT sum(value) FROM sample WHERE kind = 'alloc'")" $((bytes - five)) $((bytes + five + 100000))
+within "calls counted" "$(sql "$T/shares.obz" "SELECT sum(count) FROM counter WHERE probe = 'alloc' AND series = 'calls'")" 120000 160100 # realloc() may call malloc()
+
+# ---- leaks
+recorded leaks "-e alloc:rate=1,age=50ms" A=1 "$allocs" leaks 3000
+is "functions that leak" "$(grep ^leak "$T/leaks.got" | cut -d' ' -f2 | xargs)" "heap_leak heap_mixed"
+while read -r what function objects bytes; do
+	within "$function: in use" "$(awk -v f=$function '$1 == "live" && $2 == f {print $4}' "$T/leaks.got")" $bytes $bytes
+	within "$function: leaked" "$(awk -v f=$function '$1 == "leak" && $2 == f {print $4}' "$T/leaks.got")" $((bytes / 2)) $bytes
+done <"$T/leaks.want"
+is "leaks, by their callers" "$("$OBANA" show alloc-leaks "$T/leaks.obz" --csv | grep -c heap_)" 2
+recorded old "-e alloc:rate=1,age=1h" A=1 "$allocs" leaks 500
+is "nothing is old enough" "$(grep -c ^leak "$T/old.got" || true)" 0

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What sampled allocations stand for; what a leak is; allocators in files: libc, libstdc++, this
+ * program, damaged ones. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "damaged.h"
+#include "record/binary/alloc_find.h"
+#include "record/probe/alloc_rule.h"
+
+/* ---- weights */
+
+static uint64_t random_state = 1;
+
+static double uniform(void)
+{
+	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return ((random_state >> 11) + 1) * 0x1p-53;
+}
+
+static void test_weight(void)
+{
+	CHECK(fabs(alloc_weight(1, 1 << 20) / (1 << 20) - 1) < 1e-5);
+	CHECK(alloc_weight(1 << 30, 1 << 10) == 1 << 30);
+	CHECK(fabs(alloc_weight(1000, 1000) - 1000 / (1 - exp(-1))) < 1e-6);
+	CHECK(alloc_weight(64, 1) == 64);
+	CHECK(alloc_round(3.0, 0) == 3 && alloc_round(3.25, 0.2) == 4 &&
+	      alloc_round(3.25, 0.3) == 3);
+}
+
+/* Sampled by gaps as the programs do, the estimates of each size are right. */
+static void test_unbiased(void)
+{
+	static const uint64_t sizes[] = {16, 700, 4096, 100000};
+	enum { RATE = 4096, CALLS = 200000, SIZES = sizeof(sizes) / sizeof(*sizes) };
+	double gap = alloc_first_gap(uniform(), RATE), bytes[SIZES] = {0}, variance[SIZES] = {0};
+
+	for (int i = 0; i < CALLS; i++)
+		for (int j = 0; j < SIZES; j++) {
+			double w = alloc_weight(sizes[j], RATE);
+
+			gap -= sizes[j];
+			if (gap > 0)
+				continue;
+			gap = alloc_first_gap(uniform(), RATE);
+			bytes[j] += w;
+			variance[j] += w * (w - sizes[j]);
+		}
+	for (int j = 0; j < SIZES; j++)
+		CHECK(fabs(bytes[j] - (double)sizes[j] * CALLS) <= 5 * sqrt(variance[j]) + 1e-3);
+}
+
+/* ---- leaks */
+
+enum { STEPS = 1000, AGE = 50 };
+static struct alloc_life lives[2 * STEPS];
+static size_t cnt;
+
+static void live(uint64_t birth)
+{
+	lives[cnt++] = (struct alloc_life){birth, 0};
+}
+
+static void freed(uint64_t birth, uint64_t at)
+{
+	if (at - birth >= AGE && at <= STEPS)
+		lives[cnt++] = (struct alloc_life){birth, at};
+	else if (at > STEPS)
+		live(birth);
+}
+
+static bool leaks(void)
+{
+	bool yes = alloc_leaks(lives, cnt, STEPS, AGE);
+
+	cnt = 0;
+	return yes;
+}
+
+static void test_leaks(void)
+{
+	CHECK(!leaks());
+	for (int i = 1; i <= STEPS; i++)
+		live(i);
+	CHECK(leaks());
+	for (int i = 1; i <= STEPS; i += 100) /* few, but evenly */
+		live(i);
+	CHECK(leaks());
+	for (int i = 1; i <= 3; i++) /* too few */
+		live(i * 300);
+	CHECK(!leaks());
+	for (int i = 1; i <= STEPS / 2; i++) /* a cache that stops */
+		live(i);
+	CHECK(!leaks());
+	for (int i = 1; i <= STEPS * 7 / 10; i++)
+		live(i);
+	CHECK(!leaks());
+	for (int i = 1; i <= STEPS; i++) /* short-lived ones */
+		freed(i, i + 20);
+	CHECK(!leaks());
+	for (int i = 1; i <= STEPS; i++) /* of which some leak */
+		if (i % 8)
+			freed(i, i + 20);
+		else
+			live(i);
+	CHECK(leaks());
+	for (int i = 1; i <= STEPS; i++) /* the oldest is replaced */
+		freed(i, i + 300);
+	CHECK(!leaks());
+	for (int i = 1; i <= STEPS; i++) /* any is: ages are exponential */
+		freed(i, i - 100 * log(uniform()));
+	CHECK(!leaks());
+	for (int i = 1; i <= STEPS; i++) /* both: replaced, and some forgotten */
+		if (i % 3)
+			freed(i, i - 100 * log(uniform()));
+		else
+			live(i);
+	CHECK(leaks());
+}
+
+/* ---- files */
+
+static struct alloc_site sites[ALLOC_FUNCS];
+
+static size_t find(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = fd < 0 ? 0 : alloc_find(fd, sites);
+
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
+static const struct alloc_site *site(size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(sites[i].name, name))
+			return &sites[i];
+	return NULL;
+}
+
+static const char *path_of(const char *symbol)
+{
+	void *p = dlsym(RTLD_DEFAULT, symbol);
+	Dl_info info;
+
+	return p && dladdr(p, &info) ? info.dli_fname : "";
+}
+
+static void test_libc(void)
+{
+	size_t n = find(path_of("fclose"));
+
+	if (!n) /* of a sanitizer, or static */
+		return;
+	CHECK(site(n, "malloc") && site(n, "malloc")->kind == ALLOC_malloc);
+	CHECK(site(n, "calloc") && site(n, "realloc") && site(n, "posix_memalign"));
+	CHECK(site(n, "free") && site(n, "free")->kind == ALLOC_free);
+	for (size_t i = 0; i < n; i++) {
+		CHECK(sites[i].start < sites[i].end && sites[i].address >= sites[i].start &&
+		      sites[i].address < sites[i].end);
+		for (size_t j = 0; j < i; j++)
+			CHECK(sites[i].start != sites[j].start);
+	}
+	CHECK(!site(n, "malloc")->step && !site(n, "free")->step);
+}
+
+static void any(int fd)
+{
+	CHECK(alloc_find(fd, sites) <= ALLOC_FUNCS);
+}
+
+int main(void)
+{
+	test_weight();
+	test_unbiased();
+	test_leaks();
+	test_libc();
+	CHECK(!find("/proc/self/exe"));
+	CHECK(!find("/dev/null"));
+	each_damaged(any);
+	return failed;
+}
