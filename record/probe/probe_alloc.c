@@ -94,7 +94,10 @@ enum { RATE_MAX = 1 << 30 };
 
 static int parse_rate(const char *word, uint64_t *value)
 {
-	return parse_size(word, value) || !*value || *value > RATE_MAX ? -EINVAL : 0;
+	if (parse_size(word, value) || *value > RATE_MAX)
+		return -EINVAL;
+	*value += !*value;
+	return 0;
 }
 
 static int parse_yes_no(const char *word, uint64_t *value)
@@ -105,9 +108,9 @@ static int parse_yes_no(const char *word, uint64_t *value)
 
 static const struct probe_option options[] = {
 	OPTION("rate", PROBE_WORD, 512 << 10,
-	       "one sample per this many bytes allocated, on average (default 512K); 1: every "
+	       "one sample per this many bytes allocated, on average (default 512K); 0: every "
 	       "allocation",
-	       .parse = parse_rate, .takes = "a size of 1 to 1G, as in 512K", .key = "alloc_rate"),
+	       .parse = parse_rate, .takes = "a size of up to 1G, as in 512K", .key = "alloc_rate"),
 	OPTION("age", PROBE_TIME, 30000000000,
 	       "memory in use for longer may be a leak, if it grows (default 30s)",
 	       .key = "alloc_age"),

@@ -250,7 +250,7 @@ static void rate(long n)
 
 int main(int argc, char **argv)
 {
-	long n = argc == 3 ? atol(argv[2]) : 0;
+	long n = argc >= 3 ? atol(argv[2]) : 0;
 	char go;
 
 	if (n <= 0) {
