@@ -107,6 +107,18 @@ probe bind binds - bindsnoop -p PID
 probe exec forks - execsnoop
 probe mem:step=0 faults "<= 200 a fault" perf record -q -e page-faults -c 97 -o "$T/perf.data" -p PID
 probe mem faults "<= 500 a fault"
+# allocations LABEL OPTIONS [TARGET [ENV]]: ns that a pair of malloc() and free() takes longer, by a program that does nothing else
+allocations() {
+	local loop="env ${4-} $WORKLOAD/allocs rate 1000000" i plain=() with=()
+	for ((i = 0; i < ROUNDS; i++)); do
+		plain+=("$($loop </dev/null | awk '{print 1e9 / $1}')")
+		with+=("$("$OBREC" -q -e "$2" --debuginfo none -o "$T/p.obz" -- $loop </dev/null 2>>"$T/err" | awk '{print 1e9 / $1}')")
+	done
+	row "$1: ns more a malloc() and free()" "$(calc "$(least "${with[@]}") - $(least "${plain[@]}")" 0)" - - "${3-}"
+}
+allocations alloc alloc "<= 1500"
+allocations "alloc:live=no" alloc:live=no "<= 800"
+! [ -e /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 ] || allocations "alloc, jemalloc" alloc - LD_PRELOAD=libjemalloc.so.2
 function_cost func ""
 function_cost "func:uretprobe" uretprobe, funclatency "$(realpath "$WORKLOAD/burden"):burden_function"
 VALUES=,arg1:long,ret:int function_cost "func:uretprobe, argument and result" uretprobe,

@@ -85,5 +85,26 @@ while read -r what function objects bytes; do
 	within "$function: leaked" "$(awk -v f=$function '$1 == "leak" && $2 == f {print $4}' "$T/leaks.got")" $((bytes / 2)) $bytes
 done <"$T/leaks.want"
 is "leaks, by their callers" "$("$OBANA" show alloc-leaks "$T/leaks.obz" --csv | grep -c heap_)" 2
-recorded old "-e alloc:rate=1,age=1h" A=1 "$allocs" leaks 500
+recorded old "-e alloc:rate=1,age=1h" A=1 "$allocs" leaks 200
 is "nothing is old enough" "$(grep -c ^leak "$T/old.got" || true)" 0
+
+# ---- --cpu-budget: detached for most of the time, and attached again and again; the shares stay right
+rm -f "$T/go"; mkfifo "$T/go"
+start sh -c 'exec "$1" shares 1000000000 <"$2" >/dev/null' - "$allocs" "$T/go"; of=$!
+exec 5<>"$T/go"
+eventually "the program waits" waits
+obrec_start -v -p $of -e alloc:rate=1K --cpu-budget 2% -o "$T/budget.obz"
+echo >&5
+eventually "throttled" written "$T/obrec.err" "cpu-budget: 'alloc' from [0-9.]*% to [0-9.]*%"
+throttled() { [ "$(grep -c "cpu-budget: 'alloc'" "$T/obrec.err")" -ge 2 ]; }
+eventually "throttled more" throttled
+worked 600 $of
+obrec_stop budget
+kill $of
+within "shares recorded at last" "$(sql "$T/budget.obz" "SELECT kept FROM thinning WHERE what = 'alloc' ORDER BY ts_ns LIMIT -1 OFFSET 1" | head -n 1)" 0.01 0.25
+within "times that allocations were recorded" "$(sql "$T/budget.obz" "SELECT count(DISTINCT start_ns) FROM counter WHERE probe = 'alloc' AND series = 'calls'")" 2 inf
+alloc_of "$T/budget.obz" | grep ^alloc >"$T/budget.got"
+n=$(sql "$T/budget.obz" "SELECT CAST(total(value) * total(value) / total(1.0 * value * value) AS INTEGER) FROM sample WHERE kind = 'alloc'")
+for of in sixty=0.6 thirty=0.3 ten=0.1; do
+	within "share of ${of%=*}, $n samples" "$(awk -v f=heap_${of%=*} '{n += $4} $2 == f {v = $4} END {print v / n}' "$T/budget.got")" $(awk -v p=${of#*=} -v n=$n 'BEGIN {s = 5 * sqrt(p * (1 - p) / n); print p - s, p + s}')
+done
