@@ -364,7 +364,7 @@ CREATE TABLE loss( -- what was not recorded, by cause
 	source TEXT, -- probe or part of obrec
 	cause TEXT, -- why
 	count INTEGER, -- events
-	affects TEXT -- traffic | plaintext | peers | doubled | samples | symbols | events | readings | counts | all: what it makes wrong or incomplete
+	affects TEXT -- traffic | plaintext | peers | doubled | samples | symbols | events | memory | readings | counts | all: what it makes wrong or incomplete
 );
 CREATE TABLE program( -- cost of BPF programs
 	capture_id INTEGER, -- capture.id

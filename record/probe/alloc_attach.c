@@ -426,6 +426,9 @@ static void switch_off(struct alloc_files *f, uint64_t now_ns)
 
 	__atomic_store_n(&f->env->skel->bss->alloc_detached, true, __ATOMIC_RELEASE);
 	f->off = true;
+	if (f->follow)
+		loss__add(f->env->loss, "alloc", "free not seen: not attached, for --cpu-budget",
+			  1);
 	f->off_until_ns = now_ns + attached_ns * ((1ULL << f->now_level) - 1);
 	detach_all(f);
 }

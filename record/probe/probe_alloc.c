@@ -6,12 +6,14 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "format/clock.h"
 #include "format/option.h"
+#include "format/text.h"
 #include "format/text.h"
 #include "obrec.skel.h"
 #include "record/base/loss.h"
@@ -269,8 +271,37 @@ static uint32_t thinnable(const struct probe_env *env)
 	return probe_env__variant(env, &probe_alloc_entry) == ALLOC_BY_EACH ? 0 : 65536;
 }
 
-/* What the trap of a uprobe costs in addition to the program, where it is not single-stepped. */
-enum { TRAP_NS = 300, RETURN_TRAP_NS = 500 };
+/* What the trap of a uprobe costs in addition to the program, where it is not single-stepped; and
+ * the program of a call that is not sampled. */
+enum { TRAP_NS = 300, RETURN_TRAP_NS = 500, PROGRAM_NS = 150 };
+enum { TELL_SHARE = 10 /* % of a CPU */ };
+
+static uint64_t cost_ns(const struct probe_env *env)
+{
+	const struct alloc *a = state(env);
+	bool returns =
+		follows(env) && probe_env__variant(env, &probe_alloc_entry) != ALLOC_BY_SESSION;
+
+	return (a->calls + a->frees) * (TRAP_NS + PROGRAM_NS) +
+	       returns * a->calls * (RETURN_TRAP_NS + PROGRAM_NS);
+}
+
+static void conclude(const struct probe_env *env, struct json_object *end)
+{
+	const struct alloc *a = state(env);
+	uint64_t ns = env->stop_ns > env->start_ns ? env->stop_ns - env->start_ns : 1;
+	double share = 100.0 * cost_ns(env) / ns, calls = (a->calls + a->frees) * 1e9 / ns;
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "calls", json_object_new_uint64(a->calls));
+	json_object_object_add(o, "frees", json_object_new_uint64(a->frees));
+	json_object_object_add(o, "estimated_cost_ns", json_object_new_uint64(cost_ns(env)));
+	json_object_object_add(end, "alloc", o);
+	if (share >= TELL_SHARE)
+		message_warn("alloc: the targets' %.3g calls a second to allocators have cost them "
+			     "about %.0f%% of a CPU; --cpu-budget bounds it",
+			     calls, share);
+}
 
 static const struct lever lever = {
 	.name = "alloc",
@@ -314,6 +345,7 @@ const struct probe probe_alloc_entry = {
 	.tick = tick,
 	.reanchor = reanchor,
 	.finish = finish,
+	.conclude = conclude,
 	.thin = thin,
 	.thinnable = thinnable,
 	.free = free_state,

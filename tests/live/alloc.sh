@@ -8,8 +8,7 @@ allocs=$WORKLOAD/allocs
 [ -x "$allocs" ] || skip "needs make workload"
 
 waits() { grep -q pipe_read "/proc/$of/wchan" || [ "$(awk '{print $1}' "/proc/$of/syscall")" = 0 ]; }
-# recorded NAME OPTIONS ENV COMMAND...: NAME.obz, what the program printed in NAME.did
-recorded() {
+once() { # as recorded
 	local name=$1 options=$2 env=$3
 	shift 3
 	rm -f "$T/go"; mkfifo "$T/go"
@@ -22,6 +21,15 @@ recorded() {
 	obrec_wait
 	is "$name: exit" $status 0
 	exec 5>&-
+}
+# recorded NAME OPTIONS ENV COMMAND...: NAME.obz, what the program printed in NAME.did. Since 6.13 a thread may be preempted amid a program, and
+# another one's sample be lost meanwhile, which is counted: such a run says nothing.
+recorded() {
+	local name=$1 i
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		once "$@"
+		[ "$(lost "$T/$name.obz" "cause LIKE 'nested too deeply%'")" != 0 ] || break
+	done
 	LC_ALL=C sort "$T/$name.did" >"$T/$name.want"
 	alloc_of "$T/$name.obz" >"$T/$name.got"
 	is "$name: losses" "$(lost "$T/$name.obz")" 0
