@@ -84,31 +84,32 @@ static __always_inline struct alloc_cpu *alloc_cpu(void)
 
 /*
  * Exponential: rate * -ln(u), u = r / 2^32. The logarithm to the base 2 is computed bit by bit, by
- * squaring; as it runs once a sample, it need not be fast.
+ * squaring; as it runs once a sample, it need not be fast. Without branches, and global, so that it
+ * is verified once.
  */
-static __noinline __u64 alloc_gap(__u64 rate)
+__noinline __u64 alloc_gap(__u64 rate)
 {
-	__u64 r = bpf_get_prandom_u32() | 1, x, log2 = 0, e;
+	__u64 r = bpf_get_prandom_u32() | 1, x, log2 = 0, e, bit;
 	__u32 top = metric_log2(r) & 31;
 
 	x = r << (31 - top);
 	for (int i = 15; i >= 0; i--) {
 		x = x * x >> 31;
-		if (x >> 32) {
-			x >>= 1;
-			log2 |= 1ULL << i;
-		}
+		bit = x >> 32 & 1;
+		x >>= bit;
+		log2 |= bit << i;
 	}
 	e = (32ULL << 16) - ((__u64)top << 16) - log2;
 	e = e * 45426 >> 16; /* ln 2 */
 	return (e * rate >> 16) + 1;
 }
 
-/* Takes the call's bytes off a gap. True: they reach its end. */
-static __always_inline bool alloc_due(struct alloc_cpu *cpu, __u64 size)
+/* Takes the call's bytes off a gap. 1: they reach its end. */
+__noinline int alloc_due(__u64 size)
 {
-	_Pragma("unroll") for (int i = 0; i < ALLOC_SLOTS; i++)
-	{
+	struct alloc_cpu *cpu = alloc_cpu();
+
+	for (int i = 0; i < ALLOC_SLOTS; i++) {
 		struct alloc_slot *s = &cpu->slot[i];
 		__s64 gap;
 
@@ -122,7 +123,7 @@ static __always_inline bool alloc_due(struct alloc_cpu *cpu, __u64 size)
 		return gap <= 0;
 	}
 	loss_count(LOSS_SCRATCH);
-	return false;
+	return 0;
 }
 
 static __always_inline __u64 alloc_caller(struct arch_ctx_regs *regs)
@@ -156,15 +157,15 @@ static __always_inline __u64 alloc_trampoline(void)
 }
 
 /* The call was jumped to from another one, in its frame. */
-static __always_inline bool alloc_is_tail(struct arch_ctx_regs *regs, struct alloc_cpu *cpu,
-					  __u64 id, __u64 caller)
+static __always_inline bool alloc_is_tail(const struct alloc_cpu *cpu, __u64 ip, __u64 sp,
+					  __u64 caller)
 {
-	return cpu->tail_id == id && cpu->tail_sp == regs->sp && cpu->tail_ip != regs->ip &&
-	       (cpu->tail_return == caller || alloc_trampoline() == caller);
+	return cpu->tail_id == bpf_get_current_pid_tgid() && cpu->tail_sp == sp &&
+	       cpu->tail_ip != ip && (cpu->tail_return == caller || alloc_trampoline() == caller);
 }
 
 /* Whether the address lies in a function of the allocator; `at`: address in its file. */
-static __noinline int alloc_is_own(__u32 number, __u64 at)
+__noinline int alloc_is_own(__u32 number, __u64 at)
 {
 	__u32 file = number & (ALLOC_FILES - 1);
 	struct alloc_file *f = bpf_map_lookup_elem(&alloc_files, &file);
@@ -180,25 +181,23 @@ static __noinline int alloc_is_own(__u32 number, __u64 at)
 	return 0;
 }
 
-/* The call is part of another one that is probed. */
-static __always_inline bool alloc_is_inner(struct arch_ctx_regs *regs, struct alloc_cpu *cpu,
-					   __u64 id, __u64 cookie)
+/* Whether the call is part of another one that is probed. A global function, as are those below, so
+ * that it is verified once and not on every path. */
+__noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie)
 {
-	struct alloc_place place = {.position = regs->ip & 0xfff};
-	__u64 caller = alloc_caller(regs), *known;
+	struct alloc_place place = {.position = ip & 0xfff};
+	__u64 *known;
 
-	if (alloc_is_tail(regs, cpu, id, caller))
-		return true;
+	if (alloc_is_tail(alloc_cpu(), ip, sp, caller))
+		return 1;
 	if (!ALLOC_COOKIE_ADDRESS(cookie)) {
-		bpf_probe_read_user(place.code, sizeof(place.code),
-				    (void *)regs->ip + ALLOC_CODE_AT);
+		bpf_probe_read_user(place.code, sizeof(place.code), (void *)ip + ALLOC_CODE_AT);
 		known = bpf_map_lookup_elem(&alloc_places, &place);
 		if (!known)
-			return false;
+			return 0;
 		cookie = *known;
 	}
-	return alloc_is_own(ALLOC_COOKIE_FILE(cookie),
-			    ALLOC_COOKIE_ADDRESS(cookie) + caller - regs->ip);
+	return alloc_is_own(ALLOC_COOKIE_FILE(cookie), ALLOC_COOKIE_ADDRESS(cookie) + caller - ip);
 }
 
 /* ---- allocations */
@@ -242,29 +241,30 @@ static __always_inline void alloc_stack_of_caller(struct scratch *s, __u64 calle
 #endif
 }
 
-/* Sends a sample with the stack, which it returns in the call. */
-static __always_inline void alloc_send(struct alloc_call *call, __u64 caller)
+/* Sends a sample. Returns the hash of its stack. */
+__noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller)
 {
 	struct scratch *s = scratch_claim(ENTRY_UPROBE);
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = bpf_get_current_pid_tgid(), stack;
 
 	if (!s)
-		return;
+		return 0;
 	s->sample = (struct wire_sample){
 		.hdr.probe = SAMPLE_alloc,
-		.ts_ns = call->birth_ns,
+		.ts_ns = birth_ns,
 		.tgid = id >> 32,
 		.tid = id,
-		.value = call->size,
+		.value = size,
 	};
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
 	event_user_stack(ENTRY_UPROBE);
 	alloc_stack_of_caller(s, caller);
-	call->stack = s->sample.user_stack;
+	stack = s->sample.user_stack;
 	s->sample.hdr.kind = WIRE_ALLOC;
 	s->sample.hdr.size = sizeof(s->sample);
 	ring_output(&s->sample, sizeof(s->sample), sizeof(s->sample), LOSS_RING_SAMPLE);
 	scratch_release(s);
+	return stack;
 }
 
 static __always_inline __u64 alloc_birth_of(__u64 address, __u32 tgid)
@@ -294,10 +294,11 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 		call.old = CTX_ARG0(regs);
 	cpu = alloc_cpu();
 	/* A realloc() to 0 bytes frees. */
-	sampled = (size || !call.old) && alloc_due(cpu, size ?: 1);
+	sampled = (size || !call.old) && alloc_due(size ?: 1);
 	if (alloc_follow && call.old)
 		call.old_birth_ns = alloc_birth_of(call.old, id >> 32);
-	if ((sampled || call.old_birth_ns) && alloc_is_inner(regs, cpu, id, cookie)) {
+	if ((sampled || call.old_birth_ns) &&
+	    alloc_is_inner(regs->ip, regs->sp, alloc_caller(regs), cookie)) {
 		sampled = false;
 		call.old_birth_ns = 0;
 	}
@@ -310,7 +311,7 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 	if (sampled) {
 		call.size = ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level);
 		call.birth_ns = bpf_ktime_get_ns();
-		alloc_send(&call, alloc_caller(regs));
+		call.stack = alloc_send(call.birth_ns, call.size, alloc_caller(regs));
 	}
 	if (!alloc_follow || kind == ALLOC_new || (!sampled && !call.old_birth_ns))
 		return 1;
