@@ -232,7 +232,9 @@ static const struct lever lever = {
 	.name = "func",
 	.end = 10,
 	.wire = WIRE_EVENT,
-	.programs = (const struct lever_program[]){{"func_", HOOK_NS}, {"usdt_", HOOK_NS}, {0}},
+	.programs = (const struct lever_program[]){{"func_", .hook_ns = HOOK_NS},
+						   {"usdt_", .hook_ns = HOOK_NS},
+						   {0}},
 };
 
 const struct probe probe_func_entry = {
