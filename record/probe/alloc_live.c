@@ -163,21 +163,68 @@ static int by_group(const void *a, const void *b)
 	return x->live.birth_ns < y->live.birth_ns ? -1 : x->live.birth_ns > y->live.birth_ns;
 }
 
-static bool leaks(const struct alloc_lives *l, const struct entry *e, size_t cnt, uint64_t end_ns)
+static int by_freed_group(const void *a, const void *b)
 {
-	struct alloc_life *lives = malloc((cnt + l->freed_cnt) * sizeof(*lives));
-	size_t n = 0;
+	const struct alloc_freed *x = a, *y = b;
+
+	if (x->tgid != y->tgid)
+		return x->tgid < y->tgid ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+/* Those freed, by process and stack. */
+struct freed_index {
+	struct alloc_freed *v;
+	size_t cnt;
+};
+
+static struct freed_index index_freed(const struct alloc_lives *l)
+{
+	struct freed_index f = {malloc((l->freed_cnt + 1) * sizeof(*f.v)), l->freed_cnt};
+
+	if (!f.v || !f.cnt) {
+		f.cnt = 0;
+		return f;
+	}
+	memcpy(f.v, l->freed, f.cnt * sizeof(*f.v));
+	qsort(f.v, f.cnt, sizeof(*f.v), by_freed_group);
+	return f;
+}
+
+/* The first that is not before those of the group. */
+static size_t first_freed(const struct freed_index *f, const struct alloc_freed *of)
+{
+	size_t low = 0, high = f->cnt;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by_freed_group(&f->v[mid], of) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool leaks(const struct freed_index *f, uint64_t age_ns, const struct entry *e, size_t cnt,
+		  uint64_t end_ns)
+{
+	const struct alloc_freed of = {.tgid = e->key.tgid, .stack = e->live.stack};
+	size_t from = first_freed(f, &of), to = from, n = 0;
+	struct alloc_life *lives;
 	bool yes;
 
+	while (to < f->cnt && !by_freed_group(&f->v[to], &of))
+		to++;
+	lives = malloc((cnt + to - from) * sizeof(*lives));
 	if (!lives)
 		return false;
 	for (size_t i = 0; i < cnt; i++)
-		lives[n++].birth_ns = e[i].live.birth_ns, lives[n - 1].freed_ns = 0;
-	for (size_t i = 0; i < l->freed_cnt; i++)
-		if (l->freed[i].tgid == e->key.tgid && l->freed[i].stack == e->live.stack)
-			lives[n++] =
-				(struct alloc_life){l->freed[i].birth_ns, l->freed[i].freed_ns};
-	yes = alloc_leaks(lives, n, end_ns, l->age_ns);
+		lives[n++] = (struct alloc_life){e[i].live.birth_ns, 0};
+	for (size_t i = from; i < to; i++)
+		lives[n++] = (struct alloc_life){f->v[i].birth_ns, f->v[i].freed_ns};
+	yes = alloc_leaks(lives, n, end_ns, age_ns);
 	free(lives);
 	return yes;
 }
@@ -210,10 +257,10 @@ static void send_row(struct probe_env *env, const struct entry *e, size_t cnt, u
 }
 
 /* Entries of a process and stack, the oldest first. */
-static void report_group(struct probe_env *env, struct alloc_lives *l, const struct entry *e,
-			 size_t cnt, uint64_t end_ns)
+static void report_group(struct probe_env *env, struct alloc_lives *l, const struct freed_index *f,
+			 const struct entry *e, size_t cnt, uint64_t end_ns)
 {
-	bool leak = leaks(l, e, cnt, end_ns);
+	bool leak = leaks(f, l->age_ns, e, cnt, end_ns);
 	double bytes = 0, objects = 0, leaked = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
@@ -243,6 +290,8 @@ static void report_group(struct probe_env *env, struct alloc_lives *l, const str
 static void report(struct probe_env *env, struct alloc_lives *l, const struct entries *all,
 		   uint64_t end_ns)
 {
+	struct freed_index f = index_freed(l);
+
 	if (all->cnt)
 		qsort(all->v, all->cnt, sizeof(*all->v), by_group);
 	for (size_t i = 0, n; i < all->cnt; i += n) {
@@ -252,8 +301,9 @@ static void report(struct probe_env *env, struct alloc_lives *l, const struct en
 			    e[n].live.stack == e->live.stack;
 		     n++)
 			;
-		report_group(env, l, e, n, e->end_ns ? e->end_ns : end_ns);
+		report_group(env, l, &f, e, n, e->end_ns ? e->end_ns : end_ns);
 	}
+	free(f.v);
 }
 
 static void collect_and_report(struct probe_env *env, struct alloc_lives *l, uint64_t end_ns)
