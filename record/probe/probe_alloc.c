@@ -273,7 +273,7 @@ static uint32_t thinnable(const struct probe_env *env)
 
 /* What the trap of a uprobe costs in addition to the program, where it is not single-stepped; and
  * the program of a call that is not sampled. */
-enum { TRAP_NS = 300, RETURN_TRAP_NS = 500, PROGRAM_NS = 150 };
+enum { TRAP_NS = 600, RETURN_TRAP_NS = 600, PROGRAM_NS = 100 };
 enum { TELL_SHARE = 10 /* % of a CPU */ };
 
 static uint64_t cost_ns(const struct probe_env *env)
