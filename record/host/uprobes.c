@@ -9,6 +9,7 @@
 
 #include "format/clock.h"
 #include "record/host/child.h"
+#include "record/host/features.h"
 #include "record/host/uprobes.h"
 #include "record/host/uprobes_serve.h"
 
@@ -28,11 +29,19 @@ struct uprobes {
 	uint64_t left_ns; /* of ALL_NS */
 };
 
-bool uprobes__possible(char *why, size_t why_sz)
+bool uprobes__possible(const struct features *f, char *why, size_t why_sz)
 {
 	if (!access("/sys/bus/event_source/devices/uprobe", F_OK))
 		return true;
 	snprintf(why, why_sz, "no uprobes (CONFIG_UPROBE_EVENTS)");
+	return false;
+}
+
+bool uprobes__multi_possible(const struct features *f, char *why, size_t why_sz)
+{
+	if (f->uprobe_multi)
+		return uprobes__possible(f, why, why_sz);
+	snprintf(why, why_sz, "one link cannot attach many uprobes (added in Linux 6.6)");
 	return false;
 }
 

@@ -17,10 +17,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct features;
 struct uprobes;
 
-/* Returns true if the kernel has uprobes, else the reason in one line. */
-bool uprobes__possible(char *why, size_t why_sz);
+/* Returns true if the kernel has uprobes, and one link can attach many, else the reason in one
+ * line. */
+bool uprobes__possible(const struct features *f, char *why, size_t why_sz);
+bool uprobes__multi_possible(const struct features *f, char *why, size_t why_sz);
 
 /* Forks the process. Call it while obrec has a single thread. multi: only such places will be
  * attached. */

@@ -55,22 +55,9 @@ static bool follows(const struct probe_env *env)
 static bool session_possible(const struct features *f, char *why, size_t why_sz)
 {
 	if (f->uprobe_session)
-		return uprobes__possible(why, why_sz);
+		return uprobes__possible(f, why, why_sz);
 	snprintf(why, why_sz, "entries cannot decide about returns (added in Linux 6.13)");
 	return false;
-}
-
-static bool multi_possible(const struct features *f, char *why, size_t why_sz)
-{
-	if (f->uprobe_multi)
-		return uprobes__possible(why, why_sz);
-	snprintf(why, why_sz, "one link cannot attach many uprobes (added in Linux 6.6)");
-	return false;
-}
-
-static bool each_possible(const struct features *f, char *why, size_t why_sz)
-{
-	return uprobes__possible(why, why_sz);
 }
 
 static const struct hook hooks[] = {
@@ -83,9 +70,9 @@ static const struct hook hooks[] = {
 static const struct variant variants[] = {
 	[ALLOC_BY_SESSION] = {"session", "uprobes; at returns only of sampled calls",
 			      session_possible, hooks},
-	[ALLOC_BY_MULTI] = {"multi", "uprobes and uretprobes, one link for many", multi_possible,
-			    hooks},
-	[ALLOC_BY_EACH] = {"each", "uprobes and uretprobes, one link for each", each_possible,
+	[ALLOC_BY_MULTI] = {"multi", "uprobes and uretprobes, one link for many",
+			    uprobes__multi_possible, hooks},
+	[ALLOC_BY_EACH] = {"each", "uprobes and uretprobes, one link for each", uprobes__possible,
 			   hooks},
 	{0},
 };

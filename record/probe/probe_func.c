@@ -28,19 +28,6 @@ enum {
 	HOOK_NS = 700,	/* of a run without a row: measured, Linux 6.18 */
 };
 
-static bool multi_possible(const struct features *f, char *why, size_t why_sz)
-{
-	if (f->uprobe_multi)
-		return uprobes__possible(why, why_sz);
-	snprintf(why, why_sz, "one link cannot attach many uprobes (added in Linux 6.6)");
-	return false;
-}
-
-static bool each_possible(const struct features *f, char *why, size_t why_sz)
-{
-	return uprobes__possible(why, why_sz);
-}
-
 static const struct hook hooks[] = {
 	HOOK("func_thread_exit", "sched:sched_process_exit", HOOK_TRACEPOINT),
 	HOOK("func_thread_exec", "sched:sched_process_exec", HOOK_TRACEPOINT),
@@ -48,9 +35,9 @@ static const struct hook hooks[] = {
 };
 
 static const struct variant variants[] = {
-	{"multi", "uprobes, one link for many (functions of the kernel: kprobes)", multi_possible,
-	 hooks},
-	{"each", "uprobes, one link for each (functions of the kernel: kprobes)", each_possible,
+	{"multi", "uprobes, one link for many (functions of the kernel: kprobes)",
+	 uprobes__multi_possible, hooks},
+	{"each", "uprobes, one link for each (functions of the kernel: kprobes)", uprobes__possible,
 	 hooks},
 	{0},
 };

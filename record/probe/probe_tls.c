@@ -32,11 +32,6 @@ static struct probed_files *state(const struct probe_env *env)
 	return probe_env__state(env, &probe_tls_entry);
 }
 
-static bool available(const struct features *f, char *why, size_t why_sz)
-{
-	return uprobes__possible(why, why_sz);
-}
-
 static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
@@ -149,7 +144,7 @@ const struct probe probe_tls_entry = {
 	.attaches_files = true,
 	.facts = FILE_FACT_TLS,
 	.state_sz = sizeof(struct probed_files),
-	.available = available,
+	.available = uprobes__possible,
 	.prepare = prepare,
 	.attach = attach,
 	.file = file,
