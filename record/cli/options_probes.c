@@ -31,7 +31,8 @@ static uint64_t probes_called(const char *word, size_t len)
 	uint64_t set = 0;
 
 	for (size_t i = 0; probes[i]; i++)
-		if (*probes[i]->name && (all || probe_is_called(i, word, len)))
+		if (*probes[i]->name &&
+		    ((all && !probes[i]->costly) || probe_is_called(i, word, len)))
 			set |= 1ULL << i;
 	return set;
 }

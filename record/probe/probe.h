@@ -143,6 +143,7 @@ struct probe {
 	void (*describe)(const struct record_opts *opts, struct json_object *options);
 	const struct lever *lever; /* what --cpu-budget may throttle; NULL: nothing */
 	size_t state_sz;
+	bool costly; /* slows targets down, however few records it sends: not in @all */
 	bool bulky;  /* sends many records: use larger rings */
 	bool urgent; /* process events are urgent: needed for stacks or attaching */
 	bool ends;   /* sees processes end, perhaps after obrec: keep their entries a while */

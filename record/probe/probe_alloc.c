@@ -314,6 +314,7 @@ static void free_state(struct probe_env *env)
 
 const struct probe probe_alloc_entry = {
 	.name = "alloc",
+	.costly = true,
 	.variants = variants,
 	.series = series,
 	.options = options,
