@@ -45,7 +45,8 @@ static const struct variant variants[] = {
 static const struct probe_option options[] = {
 	PROBE_OPTION_RATE(200),
 	OPTION("min", PROBE_TIME, 10000000,
-	       "waits from this on are recorded singly (default 10ms)"),
+	       "waits from this on are recorded singly, with stacks; the first of a thread without "
+	       "its user stack (default 10ms)"),
 	{0},
 };
 
