@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
  * Aggregation in the kernel: hist_add() and count_add() add one occurrence to a cell. Cells never
- * decrease; obrec reads them every second and computes differences. Not for perf_event programs:
- * inserting a key takes a lock.
+ * decrease; obrec reads them every second and computes differences. Not for programs that may
+ * run in an NMI, as those of the CPU timer: inserting a key takes a lock.
  *
  *	struct metric_key key = {};
  *

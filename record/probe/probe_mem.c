@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory from the kernel's side (bpf/probe/mem.bpf.c). */
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "bpf/probe/mem.h"
 #include "bpf/wire.h"
 #include "format/records.h"
 #include "obrec.skel.h"
@@ -16,22 +20,65 @@ enum { CALLS = 8192, PROCESSES = 8192 }; /* at a time */
 #define CALL(name)                                                                                 \
 	HOOK("mem_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT),                    \
 		HOOK("mem_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT)
-static const struct hook hooks[] = {
-	HOOK("mem_minor_fault", "minor-faults", HOOK_PERF, .rate = "period"),
-	HOOK("mem_major_fault", "major-faults", HOOK_PERF, .rate = "major"),
-	CALL(mmap),
-	CALL(munmap),
-	CALL(mremap),
-	CALL(brk),
-	CALL(madvise),
-	HOOK("mem_rss", "kmem:rss_stat", HOOK_RAW_TP),
+#define HOOKS(minor, major)                                                                        \
+	HOOK(minor, "minor-faults", HOOK_PERF, .rate = "period"),                                  \
+		HOOK(major, "major-faults", HOOK_PERF, .rate = "major"), CALL(mmap), CALL(munmap), \
+		CALL(mremap), CALL(brk), CALL(madvise),                                            \
+		HOOK("mem_rss", "kmem:rss_stat", HOOK_RAW_TP),                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
+static const struct hook mapped[] = {HOOKS("mem_minor_mapped", "mem_major_mapped")};
+static const struct hook events[] = {HOOKS("mem_minor_fault", "mem_major_fault")};
+
+static bool mapped_possible(const struct features *f, char *why, size_t why_sz)
+{
+	if (f->kernel_btf && f->task_pt_regs && features_has_function(f, "bpf_find_vma"))
+		return true;
+	snprintf(why, why_sz,
+		 f->kernel_btf ? "no helper bpf_find_vma (added in Linux 5.17)"
+			       : "needs the kernel's own BTF (CONFIG_DEBUG_INFO_BTF)");
+	return false;
+}
+
+static const struct variant variants[] = {
+	{"mapped",
+	 "perf events of page faults, with what is mapped there; syscalls:sys_enter_mmap and its "
+	 "like; raw_tp/rss_stat",
+	 mapped_possible, mapped},
+	{"events", "as above, without what is mapped where pages are faulted in", NULL, events},
 	{0},
 };
 
-static const struct variant variants[] = {
-	{"events",
-	 "perf events of page faults; syscalls:sys_enter_mmap and its like; raw_tp/rss_stat", NULL,
-	 hooks},
+/* Of a file's name, tabs would separate parts. */
+static void key_text(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		     size_t sz)
+{
+	static const char *const kinds[MEM_FIRST] = {
+		[MEM_OTHER] = "(other)",
+		[MEM_ANONYMOUS] = "(anonymous)",
+		[MEM_HEAP] = "(heap)",
+		[MEM_STACK] = "(stack)",
+	};
+	uint64_t at = part[MEM_PART_MAPPED];
+	struct mem_name name;
+
+	series_key_comm(env, part, text, sz);
+	series_key_add(text, sz, part[MEM_PART_MAJOR] ? "major" : "minor");
+	if (at < MEM_FIRST ||
+	    bpf_map_lookup_elem(bpf_map__fd(env->skel->maps.mem_names), &at, &name)) {
+		series_key_add(text, sz, kinds[at < MEM_FIRST ? at : MEM_OTHER]);
+		return;
+	}
+	name.text[sizeof(name.text) - 1] = 0;
+	for (char *tab = name.text; (tab = strchr(tab, '\t'));)
+		*tab = '?';
+	series_key_add(text, sz, name.text);
+}
+
+static const struct series series[] = {
+	[SERIES_mem_faults -
+		SERIES_OWN] = {"faults", "faults", SERIES_COUNTER, "process\tkind\tmapped", key_text},
 	{0},
 };
 
@@ -54,6 +101,7 @@ static int prepare(struct probe_env *env)
 {
 	struct obrec_bpf__rodata *to = env->skel->rodata;
 	uint64_t step = probe_env__option(env, &probe_mem_entry, "step");
+	int err;
 
 	to->mem_period = probe_env__option(env, &probe_mem_entry, "period");
 	to->mem_major = probe_env__option(env, &probe_mem_entry, "major");
@@ -61,8 +109,9 @@ static int prepare(struct probe_env *env)
 	to->mem_step = step * 1024 / to->mem_page_sz ?: 1;
 	if (!step)
 		bpf_program__set_autoload(env->skel->progs.mem_rss, false);
-	return bpf_map__set_max_entries(env->skel->maps.mem_calls, CALLS)
-		       ?: bpf_map__set_max_entries(env->skel->maps.mem_residents, PROCESSES);
+	err = bpf_map__set_max_entries(env->skel->maps.mem_calls, CALLS);
+	err = err ?: bpf_map__set_max_entries(env->skel->maps.mem_residents, PROCESSES);
+	return err ?: bpf_map__set_max_entries(env->skel->maps.mem_names, MEM_NAMES);
 }
 
 static void thin(struct probe_env *env, unsigned level)
@@ -82,6 +131,7 @@ const struct probe probe_mem_entry = {
 	.name = "mem",
 	.urgent = true,
 	.variants = variants,
+	.series = series,
 	.options = options,
 	.lever = &lever,
 	.prepare = prepare,

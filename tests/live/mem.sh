@@ -10,7 +10,8 @@ trap 'cleanup; rm -f "$file"' EXIT
 dd if=/dev/urandom of="$file" bs=1M count=1 status=none
 mem_run "$file"
 is "exit" $status 0
-mem_told $page $cpus
+mem_told $page $cpus ${file##*/}
+"$OBANA" show mem-faults "$T/mem-mapped.obz" >"$T/show" 2>"$T/err" && grep -q ' minor *memory *mem-file$' "$T/show" || fail "section mem-faults: $(cat "$T/show" "$T/err")"
 for kind in minflt majflt mapped unmapped discarded resident released; do
 	archive=$T/mem-grow.obz
 	case $kind in majflt) archive=$T/mem-majors.obz ;; unmapped) archive=$T/mem-calls.obz ;; esac

@@ -9,6 +9,8 @@
  *                              calls that fail. Prints the bytes mapped, unmapped and discarded
  *   memory majors FILE PAGES   faults on pages of a file that the page cache does not have. Prints
  *                              its major faults meanwhile
+ *   memory mapped FILE PAGES   touches as many pages of FILE, which it writes, twice as many of anonymous
+ *                              memory, half as many of its heap, and 100 of its stack
  *   memory grow MIB            60, 30 and 10 MiB of each 100 made resident in three functions; then
  *                              half of all is released in a fourth. Prints KiB resident before,
  *                              at most and after
@@ -179,6 +181,38 @@ static void majors(const char *path, long pages)
 	printf("majors %ld\n", after.ru_majflt - before.ru_majflt);
 }
 
+/* From the top, as a stack grows. */
+FAR static void stack_toucher(size_t sz)
+{
+	volatile char *p = __builtin_alloca(sz);
+
+	for (size_t i = sz; i >= (size_t)page; i -= page)
+		p[i - 1] = 1;
+	sink = p[0];
+}
+
+/* Of a private mapping each page written to is a fault; by reading several would be mapped. */
+static void mapped(const char *path, long pages)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char *p = map_new(page), *heap;
+
+	need(fd >= 0, path);
+	for (long i = 0; i < pages; i++)
+		need(write(fd, p, page) == page, "write");
+	p = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	need(p != MAP_FAILED, path);
+	touch(p, pages * page);
+	touch(map_new(2 * pages * page), 2 * pages * page);
+	heap = sbrk(pages / 2 * page);
+	need(heap != (void *)-1, "sbrk");
+	heap += -(uintptr_t)heap % page;
+	madvise(heap, pages / 2 * page, MADV_NOHUGEPAGE);
+	touch(heap, pages / 2 * page - page);
+	stack_toucher(100 * page);
+	printf("mapped %ld\n", pages);
+}
+
 static long resident_kib(void)
 {
 	long kib = 0;
@@ -223,6 +257,8 @@ int main(int argc, char **argv)
 		grow(atoi(argv[2]));
 	else if (!strcmp(argv[1], "majors") && argc > 3)
 		majors(argv[2], atoi(argv[3]));
+	else if (!strcmp(argv[1], "mapped") && argc > 3)
+		mapped(argv[2], atoi(argv[3]));
 	else
 		return 2;
 	fflush(stdout);
