@@ -40,7 +40,7 @@ extern __u32 metric_other_at[SERIES_NUMBERS];
 int metric_bucket_of(__u64 value);
 extern __u64 metric_other_cnt; /* lets obrec skip metric_others while it is empty */
 
-static __always_inline void metric_add(struct metric_key *key, __u64 value)
+static __always_inline void metric_add_many(struct metric_key *key, __u64 cnt, __u64 value)
 {
 	struct metric_cell *cell = bpf_map_lookup_elem(&metrics, key), none = {};
 	__u32 at;
@@ -58,7 +58,12 @@ static __always_inline void metric_add(struct metric_key *key, __u64 value)
 		return;
 	if (value) /* clang 14 cannot add a constant 0 atomically */
 		add_atomically(&cell->sum, value);
-	add_atomically(&cell->count, 1);
+	add_atomically(&cell->count, cnt);
+}
+
+static __always_inline void metric_add(struct metric_key *key, __u64 value)
+{
+	metric_add_many(key, 1, value);
 }
 
 static __always_inline void hist_add(__u32 probe, __u32 series, struct metric_key *key, __u64 value)
@@ -84,6 +89,15 @@ static __always_inline void count_add(__u32 probe, __u32 series, struct metric_k
 	key->series = SERIES_NUMBER(probe, series);
 	key->bucket = 0;
 	metric_add(key, amount);
+}
+
+/* Adds one sample that stands for `cnt` occurrences; the cell stores their number and, as its sum,
+ * that of the samples. */
+static __always_inline void sample_add(__u32 probe, __u32 series, struct metric_key *key, __u64 cnt)
+{
+	key->series = SERIES_NUMBER(probe, series);
+	key->bucket = 0;
+	metric_add_many(key, cnt, 1);
 }
 
 /* For metric_own_add(). */

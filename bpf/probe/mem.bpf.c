@@ -112,7 +112,8 @@ static __always_inline __u64 mapped_file(struct file *file)
 {
 	__u64 word[sizeof(struct mem_name) / 8] = {}, id = 0;
 
-	bpf_probe_read_kernel_str(word, sizeof(word), BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	bpf_probe_read_kernel_str(word, sizeof(word),
+				  BPF_CORE_READ(file, f_path.dentry, d_name.name));
 	for (__u32 i = 0; i < sizeof(word) / 8; i++) {
 		id = (id ^ word[i]) * 0x9e3779b97f4a7c15ULL;
 		id ^= id >> 32;
@@ -142,7 +143,7 @@ static __noinline int mapped_count(__u64 address, __u32 major, __u64 weight)
 	bpf_find_vma(task, address, mapped_found, &mapped, 0);
 	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
 	key.part[MEM_PART_MAPPED] = mapped;
-	count_add(PROBE_mem, SERIES_mem_faults, &key, weight);
+	sample_add(PROBE_mem, SERIES_mem_faults, &key, weight);
 	return 0;
 }
 

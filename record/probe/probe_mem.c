@@ -77,8 +77,8 @@ static void key_text(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 }
 
 static const struct series series[] = {
-	[SERIES_mem_faults -
-		SERIES_OWN] = {"faults", "faults", SERIES_COUNTER, "process\tkind\tmapped", key_text},
+	[SERIES_mem_faults - SERIES_OWN] = {"faults", "samples", SERIES_COUNTER,
+					    "process\tkind\tmapped", key_text},
 	{0},
 };
 

@@ -1,11 +1,11 @@
-# Sections of the probes of set @disk, of system calls, locks, wakers, functions and counters, by their own names and those of classic tools.
+# Sections of the probes of set @disk, of page faults, system calls, locks, wakers, functions and counters, by their own names and those of classic tools.
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 export TZ=UTC XDG_CACHE_HOME=$PWD/cache
 obana=$OBANA
 "$TOP/$B/tests/tools/mkobz" a.obz <"$TOP/tests/cli/disk.obt" || exit 1
 "$TOP/$B/tests/tools/mkobz" events.obz <"$TOP/tests/cli/events.obt" || exit 1
-for name in $($obana show --list | awk '/: / && /^(syscall|lock|wakers|func|usdt|pmu|block|open|file|cache|reclaim|writeback|irq)/ {print $1}'); do echo "--- $name"; $obana show "$name" a.obz 2>&1; done
+for name in $($obana show --list | awk '/: / && /^(syscall|lock|wakers|func|usdt|pmu|block|open|file|cache|reclaim|writeback|irq|mem-)/ {print $1}'); do echo "--- $name"; $obana show "$name" a.obz 2>&1; done
 for name in syscount klockstat funclatency llcstat fileslower hardirqs softirqs; do echo "--- $name"; $obana show $name a.obz | head -n 3; done
 echo "--- an interval, a condition"
 $obana show syscall-latency a.obz --interval 1s --where "name = 'read'"

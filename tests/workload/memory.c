@@ -9,8 +9,8 @@
  *                              calls that fail. Prints the bytes mapped, unmapped and discarded
  *   memory majors FILE PAGES   faults on pages of a file that the page cache does not have. Prints
  *                              its major faults meanwhile
- *   memory mapped FILE PAGES   touches as many pages of FILE, which it writes, twice as many of anonymous
- *                              memory, half as many of its heap, and 100 of its stack
+ *   memory mapped FILE PAGES   touches as many pages of FILE, which it writes, twice as many of
+ *                              anonymous memory, half as many of its heap, and 100 of its stack
  *   memory grow MIB            60, 30 and 10 MiB of each 100 made resident in three functions; then
  *                              half of all is released in a fourth. Prints KiB resident before,
  *                              at most and after
