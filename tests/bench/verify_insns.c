@@ -23,7 +23,7 @@
 #include "record/probe/probe.h"
 #include "obrec.skel.h"
 
-enum { PROGRAMS_MAX = 256, LOG_SZ = 1 << 20, LOG_STATS = 4, CODE_SZ = 1 << 18 };
+enum { PROGRAMS_MAX = 512, LOG_SZ = 1 << 20, LOG_STATS = 4, CODE_SZ = 1 << 18 };
 
 struct verified {
 	char *log[PROGRAMS_MAX];
