@@ -11,8 +11,9 @@
  * What is mapped where pages were faulted in is counted in cells, of the same faults with the same
  * weight. The vma is found with bpf_find_vma() (5.17, 7c7e3d31e785, "bpf: Introduce helper
  * bpf_find_vma"), which tries to take mmap_lock and fails while another thread changes the address
- * space. The events are raised by handle_mm_fault(), never in interrupts and with no lock that the
- * cells' map or the helper would wait for.
+ * space. It may release the lock in an IRQ work: the CPU interrupts itself, which in a virtual
+ * machine takes microseconds. The events are raised by handle_mm_fault(), never in interrupts and
+ * with no lock that the cells' map or the helper would wait for.
  *
  * System calls: every call is a sample, weighted with its bytes in whole pages.
  *
