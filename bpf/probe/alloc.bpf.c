@@ -241,7 +241,10 @@ static __always_inline void alloc_stack_of_caller(struct scratch *s, __u64 calle
 #endif
 }
 
-/* Sends a sample. Returns the hash of its stack. */
+/*
+ * Sends a sample. Returns the hash of its stack. What is needed behind the walk is in the sample
+ * meanwhile: on the stack there is no room for it.
+ */
 __noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller)
 {
 	struct scratch *s = scratch_claim(ENTRY_UPROBE);
@@ -255,10 +258,12 @@ __noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller)
 		.tgid = id >> 32,
 		.tid = id,
 		.value = size,
+		.kernel_stack = caller,
 	};
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
 	event_user_stack(ENTRY_UPROBE);
-	alloc_stack_of_caller(s, caller);
+	alloc_stack_of_caller(s, s->sample.kernel_stack);
+	s->sample.kernel_stack = 0;
 	stack = s->sample.user_stack;
 	s->sample.hdr.kind = WIRE_ALLOC;
 	s->sample.hdr.size = sizeof(s->sample);
@@ -275,11 +280,15 @@ static __always_inline __u64 alloc_birth_of(__u64 address, __u32 tgid)
 	return live ? live->birth_ns : 0;
 }
 
+/* Not on the stack, where the walk of the caller's stack needs the room. */
+const __u64 alloc_no_call[sizeof(struct alloc_call) / 8];
+
 /* Returns 1 unless the return of the call is wanted. */
 static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, __u64 cookie)
 {
-	__u64 id = bpf_get_current_pid_tgid(), size;
-	struct alloc_call call = {};
+	__u64 id = bpf_get_current_pid_tgid(), size, old = 0, old_birth_ns = 0;
+	__u64 birth_ns = 0, stack = 0;
+	struct alloc_call *call;
 	struct alloc_cpu *cpu;
 	__u32 tid = id;
 	bool sampled;
@@ -291,16 +300,16 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 	if (size >> 47) /* it will fail */
 		return 1;
 	if (kind == ALLOC_realloc || kind == ALLOC_reallocarray)
-		call.old = CTX_ARG0(regs);
+		old = CTX_ARG0(regs);
 	cpu = alloc_cpu();
 	/* A realloc() to 0 bytes frees. */
-	sampled = (size || !call.old) && alloc_due(size ?: 1);
-	if (alloc_follow && call.old)
-		call.old_birth_ns = alloc_birth_of(call.old, id >> 32);
-	if ((sampled || call.old_birth_ns) &&
+	sampled = (size || !old) && alloc_due(size ?: 1);
+	if (alloc_follow && old)
+		old_birth_ns = alloc_birth_of(old, id >> 32);
+	if ((sampled || old_birth_ns) &&
 	    alloc_is_inner(regs->ip, regs->sp, alloc_caller(regs), cookie)) {
 		sampled = false;
-		call.old_birth_ns = 0;
+		old_birth_ns = 0;
 	}
 	if (ALLOC_COOKIE_TAILS(cookie)) {
 		cpu->tail_id = id;
@@ -308,20 +317,27 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 		cpu->tail_ip = regs->ip;
 		cpu->tail_return = alloc_caller(regs);
 	}
+	size = sampled ? ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level) : 0;
 	if (sampled) {
-		call.size = ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level);
-		call.birth_ns = bpf_ktime_get_ns();
-		call.stack = alloc_send(call.birth_ns, call.size, alloc_caller(regs));
+		birth_ns = bpf_ktime_get_ns();
+		stack = alloc_send(birth_ns, size, alloc_caller(regs));
 	}
-	if (!alloc_follow || kind == ALLOC_new || (!sampled && !call.old_birth_ns))
+	if (!alloc_follow || kind == ALLOC_new || (!sampled && !old_birth_ns))
 		return 1;
-	call.sp = regs->sp;
-	if (kind == ALLOC_posix_memalign)
-		call.result_at = CTX_ARG0(regs);
-	if (bpf_map_update_elem(&alloc_calls, &tid, &call, BPF_ANY)) {
+	if (bpf_map_update_elem(&alloc_calls, &tid, alloc_no_call, BPF_ANY)) {
 		loss_count(LOSS_PENDING);
 		return 1;
 	}
+	call = bpf_map_lookup_elem(&alloc_calls, &tid);
+	if (!call)
+		return 1;
+	call->sp = regs->sp;
+	call->size = size;
+	call->birth_ns = birth_ns;
+	call->stack = stack;
+	call->old = old;
+	call->old_birth_ns = old_birth_ns;
+	call->result_at = kind == ALLOC_posix_memalign ? CTX_ARG0(regs) : 0;
 	return 0;
 }
 

@@ -19,7 +19,8 @@
  * kernel stack can be taken. Its user stack must be taken when it leaves the CPU, which is before
  * it is known that it will wait long. A thread that has waited long is likely to do so again: its
  * next RUNQ_STACKS switches away take it. The first long wait of a thread has no user stack, and
- * the number of stacks taken is bounded by that of the long waits.
+ * the number of stacks taken is bounded by that of the long waits. The program that takes them is
+ * attached once there was one.
  */
 #include "bpf/event.bpf.h"
 #include "bpf/probe/runq.h"
@@ -97,6 +98,7 @@ struct {
 	__type(value, struct runq_wait);
 } runq_since SEC(".maps");
 bool runq_hashed; /* runq_since has been used */
+bool runq_long;	  /* a thread has waited long */
 
 static __always_inline struct runq_wait *slot_of(__u32 tid)
 {
@@ -283,53 +285,31 @@ static __always_inline bool is_running(struct task_struct *task, bool typed)
 	return bpf_core_field_size(t->on_cpu) == 1 ? GET(newer, on_cpu) : GET(t, on_cpu);
 }
 
-/* Takes the user stack of the current thread, which is switched away from. */
-__noinline int runq_keep_stack(__u32 tid)
-{
-	struct scratch *s = scratch_claim(ENTRY_TRACEPOINT);
-	struct runq_wait *w = wait_of(tid);
-
-	if (!s)
-		return 0;
-	s->sample.hdr.probe = 0;
-	s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
-	s->sample.user_stack = 0;
-	event_user_stack(ENTRY_TRACEPOINT);
-	if (w) {
-		w->user_stack = s->sample.user_stack;
-		w->stacks--;
-	}
-	scratch_release(s);
-	return 0;
-}
-
-static __always_inline struct runq_wait *runnable(struct task_struct *task, bool typed, bool woken,
-						  __u64 now)
+static __always_inline void runnable(struct task_struct *task, bool typed, bool woken, __u64 now)
 {
 	__u32 tid = task_pid(task, typed);
 	struct runq_wait *w;
 
 	if (!enabled || !tid)
-		return NULL;
+		return;
 	/* It is still running, and does not wait before it is switched away from. */
 	if (woken && is_running(task, typed))
-		return NULL;
+		return;
 	w = wait_of(tid);
 	if (!w && !is_recorded(task_tgid(task, typed)))
-		return NULL;
+		return;
 	if (w && w->since_ns) { /* waits already: preempted while about to sleep, then woken */
 		if (woken)
-			return w;
+			return;
 		loss_count(LOSS_RUNQ_UNSEEN);
 	}
 	w = w ?: wait_new(tid);
 	if (!w)
-		return NULL;
+		return;
 	w->since_ns = now ?: clock_of(task, typed);
 	w->moved_ns = 0;
 	w->throttled_ns = throttled_now(task, typed);
 	read_taken(task, typed, &w->taken);
-	return w;
 }
 
 /* Charges a part of the wait in progress to a slice or, from RUNQ_SLICES on, to a kind. */
@@ -432,26 +412,10 @@ static __always_inline void charge(struct runq_cpu *c, __u32 cpu, struct runq_wa
 	runq_blame(cpu);
 }
 
-/* Counts the wait of the thread in c->who. A function: see runq_preempted(). */
-__noinline int runq_count(__u32 cpu, __u64 wait_ns)
-{
-	struct runq_cpu *c = bpf_map_lookup_elem(&runq_cpus, &cpu);
-	struct metric_key key = {};
-
-	if (!c)
-		return 0;
-	key.part[0] = c->who[0];
-	key.part[1] = c->who[1];
-	key.part[RUNQ_PART_CGROUP] = c->cgroup;
-	key.bucket = metric_bucket_of(wait_ns);
-	cell_add(SERIES_runq_latency, &key, wait_ns);
-	return 0;
-}
-
 /* The scratch has been claimed. 0: none can be taken. */
-static __always_inline __u64 kernel_stack_of(struct task_struct *task, bool typed)
+static __always_inline __u64 kernel_stack_of(struct task_struct *task)
 {
-	struct scratch *s = typed ? scratch_of(ENTRY_TRACEPOINT) : NULL;
+	struct scratch *s = task ? scratch_of(ENTRY_TRACEPOINT) : NULL;
 	long sz;
 
 	if (!s)
@@ -464,11 +428,31 @@ static __always_inline __u64 kernel_stack_of(struct task_struct *task, bool type
 	return s->sample.kernel_stack;
 }
 
+/* Sends a row for the thread in c->who, which is seldom: not inlined. task: NULL if not typed. */
+static __noinline int send_wait(struct task_struct *task, __u64 who, __u32 cpu, __u64 wait_ns,
+				__u64 user_stack)
+{
+	struct runq_cpu *c = bpf_map_lookup_elem(&runq_cpus, &cpu);
+	struct event_runq *e;
+
+	if (!c)
+		return 0;
+	e = EVENT_BEGIN_AS(runq, ENTRY_TRACEPOINT, who, (const char *)c->who);
+	if (!e)
+		return 0;
+	e->wait_ns = wait_ns;
+	e->cpu = cpu;
+	e->user_stack = user_stack;
+	e->kernel_stack = kernel_stack_of(task);
+	EVENT_SEND(runq, e, ENTRY_TRACEPOINT, 0);
+	return 0;
+}
+
 static __always_inline void waited(struct runq_cpu *c, __u32 cpu, struct task_struct *task,
 				   __u32 tid, bool typed, __u64 now)
 {
-	__u64 wait_ns, user_stack, who[2];
-	struct event_runq *e;
+	struct metric_key key = {};
+	__u64 wait_ns, user_stack;
 	struct runq_wait *w;
 
 	w = tid ? wait_of(tid) : NULL;
@@ -479,43 +463,32 @@ static __always_inline void waited(struct runq_cpu *c, __u32 cpu, struct task_st
 	if (!w->since_ns)
 		return;
 	wait_ns = at_most(w->since_ns, now, ~0ULL);
-	who[0] = c->who[0];
-	who[1] = c->who[1] &= RUNQ_KIND(1) - 1;
-	runq_count(cpu, wait_ns);
+	c->who[1] &= RUNQ_KIND(1) - 1;
+	key.part[0] = c->who[0];
+	key.part[1] = c->who[1];
+	key.part[RUNQ_PART_CGROUP] = c->cgroup;
+	key.bucket = metric_bucket_of(wait_ns);
+	cell_add(SERIES_runq_latency, &key, wait_ns);
 	charge(c, cpu, w, task, typed, now);
 	w->since_ns = 0;
 	if (wait_ns < runq_min_ns)
 		return;
 	w->stacks = RUNQ_STACKS;
-	e = EVENT_BEGIN_AS(runq, ENTRY_TRACEPOINT, (__u64)task_tgid(task, typed) << 32 | tid,
-			   (const char *)who);
-	if (!e)
-		return;
-	e->wait_ns = wait_ns;
-	e->cpu = cpu;
-	e->user_stack = user_stack;
-	e->kernel_stack = kernel_stack_of(task, typed);
-	EVENT_SEND(runq, e, ENTRY_TRACEPOINT, 0);
+	runq_long = true;
+	send_wait(typed ? task : NULL, (__u64)task_tgid(task, typed) << 32 | tid, cpu, wait_ns,
+		  user_stack);
 }
 
-/* The thread of one slice has been preempted by that of another. A function, as its key would be
- * too much for the stack of programs that also take stacks. */
-__noinline int runq_preempted(__u32 cpu, __u32 slice, __u32 by)
+/* The thread switched away from has been preempted by the one whose slice begins. */
+static __always_inline void preempted(const struct runq_slice *s, const struct runq_slice *by)
 {
-	struct runq_cpu *c = bpf_map_lookup_elem(&runq_cpus, &cpu);
 	struct metric_key key = {};
-	struct runq_slice *s;
 
-	if (!c)
-		return 0;
-	s = &c->slice[slice & (RUNQ_SLICES - 1)];
 	key.part[0] = s->who[0];
 	key.part[1] = s->who[1];
-	s = &c->slice[by & (RUNQ_SLICES - 1)];
-	key.part[2] = s->who[0];
-	key.part[3] = s->who[1];
+	key.part[2] = by->who[0];
+	key.part[3] = by->who[1];
 	cell_add(SERIES_runq_preemptions, &key, 0);
-	return 0;
 }
 
 static __always_inline void leaves(struct task_struct *prev, __u32 tid, __u32 state, bool typed,
@@ -523,14 +496,16 @@ static __always_inline void leaves(struct task_struct *prev, __u32 tid, __u32 st
 {
 	struct runq_wait *w;
 
+	if (!state) {
+		runnable(prev, typed, false, now);
+		return;
+	}
 	if (state & TASK_DEAD) {
 		wait_free(tid);
 		return;
 	}
-	w = state ? wait_of(tid) : runnable(prev, typed, false, now);
-	if (w && w->stacks)
-		runq_keep_stack(tid);
-	if (!state || !w || !w->since_ns)
+	w = wait_of(tid);
+	if (!w || !w->since_ns)
 		return;
 	w->since_ns = 0;
 	loss_count(LOSS_RUNQ_UNSEEN);
@@ -571,7 +546,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	s->cgroup =
 		c->who[1] >> RUNQ_KIND_SHIFT == RUNQ_KERNEL ? RUNQ_KIND(RUNQ_KERNEL) : c->cgroup;
 	if (!state && tid && next_tid && is_recorded(task_tgid(prev, typed)))
-		runq_preempted(cpu, c->head, at);
+		preempted(last, s);
 	waited(c, cpu, next, next_tid, typed, now);
 	c->head++;
 	return 0;
@@ -581,6 +556,34 @@ SEC("?tp_btf/sched_switch")
 int runq_switch(__u64 *ctx)
 {
 	return on_switch(ctx[0], (void *)ctx[1], (void *)ctx[2], true);
+}
+
+/*
+ * Takes the user stack of the current thread, which is switched away from. A program of its own,
+ * because the walk needs the room on the stack that the others take, and runs only for those that
+ * have waited long.
+ */
+static __always_inline int keep_stack(struct task_struct *prev, bool typed)
+{
+	struct runq_wait *w = enabled ? wait_of(task_pid(prev, typed)) : NULL;
+	struct scratch *s = w && w->stacks ? scratch_claim(ENTRY_TRACEPOINT) : NULL;
+
+	if (!s)
+		return 0;
+	s->sample.hdr.probe = 0;
+	s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
+	s->sample.user_stack = 0;
+	event_user_stack(ENTRY_TRACEPOINT);
+	w->user_stack = s->sample.user_stack;
+	w->stacks--;
+	scratch_release(s);
+	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int runq_stacks(__u64 *ctx)
+{
+	return keep_stack((void *)ctx[1], true);
 }
 
 SEC("?tp_btf/sched_wakeup")
@@ -628,6 +631,12 @@ SEC("?raw_tp/sched_switch")
 int runq_switch_raw(struct bpf_raw_tracepoint_args *ctx)
 {
 	return on_switch(ctx->args[0], (void *)ctx->args[1], (void *)ctx->args[2], false);
+}
+
+SEC("?raw_tp/sched_switch")
+int runq_stacks_raw(struct bpf_raw_tracepoint_args *ctx)
+{
+	return keep_stack((void *)ctx->args[1], false);
 }
 
 SEC("?raw_tp/sched_wakeup")
