@@ -123,10 +123,18 @@ static __always_inline __u32 block_partition_of(struct request *rq)
 	return BPF_CORE_READ(part, bd_partno);
 }
 
+/*
+ * The stacks of a request, which are taken before it is known whether it will be sent, cost more
+ * than all else. If every request may be sent (no `min`), only as many take stacks as the rate lets
+ * through.
+ */
 static __always_inline void block_take_stacks(void *ctx, struct block_request *r)
 {
-	struct scratch *s = scratch_claim(ENTRY_TRACEPOINT);
+	struct scratch *s;
 
+	if (!block_min_ns && !event_within_rate(BLOCK_STACKS, r->who >> 32))
+		return;
+	s = scratch_claim(ENTRY_TRACEPOINT);
 	if (!s)
 		return;
 	stacks_take(ctx, ENTRY_TRACEPOINT);
@@ -411,7 +419,7 @@ static __always_inline void block_event(struct bpf_raw_tracepoint_args *ctx,
 	e->sector = BPF_CORE_READ(rq, __sector) - (r->done >> 9);
 	e->bytes = bytes;
 	e->error = block_error(ctx->args[1]);
-	if (block_stack)
+	if (r->kernel_stack)
 		block_sample(r, now, e->queued_ns + e->device_ns);
 	EVENT_SEND(block, e, ENTRY_INTERRUPT, block_texts(e, block_disk_of(rq), op, flags));
 }

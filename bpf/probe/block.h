@@ -4,6 +4,8 @@
 
 #include "bpf/metric.h"
 
+#define BLOCK_STACKS 63 /* in event_rates, where no probe has that number: requests with stacks */
+
 enum {
 	SERIES_block_device = SERIES_OWN,
 	SERIES_block_queued,

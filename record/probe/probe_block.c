@@ -144,6 +144,8 @@ static int prepare(struct probe_env *env)
 	b->cgroups.v1 = cgroup_paths_v1();
 	env->skel->rodata->block_min_ns = probe_env__option(env, &probe_block_entry, "min");
 	env->skel->rodata->block_stack = probe_env__option(env, &probe_block_entry, "stack");
+	*((uint32_t *)env->skel->rodata->event_rates + BLOCK_STACKS) =
+		probe_env__option(env, &probe_block_entry, "rate");
 	err = bpf_map__set_max_entries(env->skel->maps.block_requests, REQUESTS);
 	return err ? err : bpf_map__set_max_entries(env->skel->maps.block_disks, DISKS);
 }
