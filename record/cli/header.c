@@ -56,7 +56,7 @@ static struct json_object *options_json(const struct options *o)
 		for (; told && p && p->name; p++)
 			if (p->key)
 				add_u64(j, p->key, probe_option(&o->record, probes[i], p->name));
-		if (probes[i]->describe)
+		if (told && probes[i]->describe)
 			probes[i]->describe(&o->record, j);
 	}
 	add_u64(j, "duration_ns", o->record.duration_ns);
