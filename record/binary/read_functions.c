@@ -82,16 +82,26 @@ void read_functions_ask(struct parcel *m, int fd, const char *const *patterns, s
 	parcel_put_fd(m, 0, fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
 
-bool read_functions_next(struct parcel *answer, struct func_site *s)
+/* What every site starts with. False: there are no more. */
+static bool next_name(struct parcel *answer, const char **name, uint32_t *pattern)
 {
-	struct span name;
+	struct span text;
 
-	memset(s, 0, sizeof(*s));
 	if (parcel_get_u64(answer) != ONE)
 		return false;
-	name = parcel_get_span(answer);
-	s->name = name.p;
-	s->pattern = parcel_get_u64(answer);
+	text = parcel_get_span(answer);
+	*name = text.p;
+	*pattern = parcel_get_u64(answer);
+	if (!text.len || text.p[text.len - 1] || *pattern >= FUNC_PATTERNS_MAX)
+		answer->bad = true;
+	return true;
+}
+
+bool read_functions_next(struct parcel *answer, struct func_site *s)
+{
+	memset(s, 0, sizeof(*s));
+	if (!next_name(answer, &s->name, &s->pattern))
+		return false;
 	s->entry = parcel_get_u64(answer);
 	s->below = parcel_get_u64(answer);
 	s->step = parcel_get_u64(answer);
@@ -99,8 +109,7 @@ bool read_functions_next(struct parcel *answer, struct func_site *s)
 	parcel_get(answer, &s->place, sizeof(s->place));
 	s->exits.returns = parcel_get_u64(answer);
 	s->exits.jumps = parcel_get_u64(answer);
-	if (!name.len || name.p[name.len - 1] || s->pattern >= FUNC_PATTERNS_MAX ||
-	    s->below >= FUNC_BELOW_MAX || s->exits.returns > FUNC_EXITS_MAX ||
+	if (s->below >= FUNC_BELOW_MAX || s->exits.returns > FUNC_EXITS_MAX ||
 	    s->exits.jumps > FUNC_EXITS_MAX - s->exits.returns)
 		answer->bad = true;
 	if (!answer->bad)
@@ -122,21 +131,15 @@ static bool is_readable(const struct usdt_arg *a)
 
 bool read_functions_next_usdt(struct parcel *answer, struct usdt_site *s)
 {
-	struct span name;
-
 	memset(s, 0, sizeof(*s));
-	if (parcel_get_u64(answer) != ONE)
+	if (!next_name(answer, &s->name, &s->pattern))
 		return false;
-	name = parcel_get_span(answer);
-	s->name = name.p;
-	s->pattern = parcel_get_u64(answer);
 	s->offset = parcel_get_u64(answer);
 	s->counter = parcel_get_u64(answer);
 	s->arg_cnt = parcel_get_u64(answer);
-	if (!name.len || name.p[name.len - 1] || s->pattern >= FUNC_PATTERNS_MAX ||
-	    s->arg_cnt > USDT_ARGS)
+	if (s->arg_cnt > USDT_ARGS)
 		answer->bad = true;
-	else
+	if (!answer->bad)
 		parcel_get(answer, s->arg, s->arg_cnt * sizeof(*s->arg));
 	parcel_get(answer, &s->place, sizeof(s->place));
 	for (uint32_t i = 0; !answer->bad && i < s->arg_cnt; i++)
