@@ -14,6 +14,13 @@
 #include "bpf/unwind.bpf.h"
 
 /*
+ * What programs of classic tracepoints, SEC("tracepoint/..."), return. With 0 the kernel would drop the
+ * event for all perf events of the same tracepoint, those of other users as well (trace_call_bpf() in
+ * perf_trace_*() and perf_syscall_enter()): `perf stat -e syscalls:...` beside obrec would count nothing.
+ */
+#define KEEP_SAMPLES 1
+
+/*
  * Entry contexts, each with its own scratch: a perf interrupt may occur inside a tracepoint
  * program, a tracepoint inside the program of a system call or uprobe, and a device interrupt (with
  * the tracepoints in its handler) inside any of them.

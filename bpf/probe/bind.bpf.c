@@ -60,13 +60,15 @@ static __always_inline int bind_enter(__u32 fd, __u64 addr, int arg)
 SEC("?tracepoint/syscalls/sys_enter_bind")
 int bind_enter_bind(struct syscall_enter *ctx)
 {
-	return bind_enter(ctx->args[0], ctx->args[1], ctx->args[2]);
+	bind_enter(ctx->args[0], ctx->args[1], ctx->args[2]);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_enter_listen")
 int bind_enter_listen(struct syscall_enter *ctx)
 {
-	return bind_enter(ctx->args[0], 0, ctx->args[1]);
+	bind_enter(ctx->args[0], 0, ctx->args[1]);
+	return KEEP_SAMPLES;
 }
 
 static __always_inline void bind_put_options(struct event_bind *e, struct sock *sk)
@@ -177,11 +179,13 @@ static __always_inline int bind_exit(struct syscall_exit *ctx, bool listen)
 SEC("?tracepoint/syscalls/sys_exit_bind")
 int bind_exit_bind(struct syscall_exit *ctx)
 {
-	return bind_exit(ctx, false);
+	bind_exit(ctx, false);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_listen")
 int bind_exit_listen(struct syscall_exit *ctx)
 {
-	return bind_exit(ctx, true);
+	bind_exit(ctx, true);
+	return KEEP_SAMPLES;
 }

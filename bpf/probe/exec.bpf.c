@@ -82,13 +82,15 @@ static __always_inline int exec_enter(__u64 path, __u64 args)
 SEC("?tracepoint/syscalls/sys_enter_execve")
 int exec_enter_execve(struct syscall_enter *ctx)
 {
-	return exec_enter(ctx->args[0], ctx->args[1]);
+	exec_enter(ctx->args[0], ctx->args[1]);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_enter_execveat")
 int exec_enter_execveat(struct syscall_enter *ctx)
 {
-	return exec_enter(ctx->args[1], ctx->args[2]);
+	exec_enter(ctx->args[1], ctx->args[2]);
+	return KEEP_SAMPLES;
 }
 
 /* Returns a new event, with all but path and arguments; *at: where the path is to be appended. */
@@ -203,13 +205,15 @@ static __always_inline int exec_exit(struct syscall_exit *ctx)
 SEC("?tracepoint/syscalls/sys_exit_execve")
 int exec_exit_execve(struct syscall_exit *ctx)
 {
-	return exec_exit(ctx);
+	exec_exit(ctx);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_execveat")
 int exec_exit_execveat(struct syscall_exit *ctx)
 {
-	return exec_exit(ctx);
+	exec_exit(ctx);
+	return KEEP_SAMPLES;
 }
 
 /* ---- exit ---- */

@@ -551,12 +551,12 @@ int file_paused(struct trace_event_raw_balance_dirty_pages *ctx)
 	struct file_call *call;
 
 	if (pause <= 0 || !is_wanted())
-		return 0;
+		return KEEP_SAMPLES;
 	call = call_of(bpf_get_current_pid_tgid());
 	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
 	key.part[FILE_PART_FILE] = call && call->side[TO].id ? call->side[TO].id : FILE_OTHER;
 	hist_add_coarse(PROBE_file, SERIES_file_paused, &key, pause * 1000000);
-	return 0;
+	return KEEP_SAMPLES;
 }
 
 /* ---- end of a call */
@@ -675,14 +675,16 @@ static __always_inline int file_end(struct syscall_exit *ctx)
 	SEC("?tracepoint/syscalls/sys_exit_" #name)                                                \
 	int file_exit_##name(struct syscall_exit *ctx)                                             \
 	{                                                                                          \
-		return file_end(ctx);                                                              \
+		file_end(ctx);                                                                     \
+		return KEEP_SAMPLES;                                                               \
 	}
 #define ARG(n) ((n) == FILE_POS ? 0 : ctx->args[(n) % 6])
 #define X(name, op, offset)                                                                        \
 	ENTER(name)                                                                                \
 	{                                                                                          \
-		return file_begin(FILE_CALL_##name, op, ctx->args[0],                              \
-				  (offset) == FILE_POS ? -1 : ARG(offset));                        \
+		file_begin(FILE_CALL_##name, op, ctx->args[0],                                     \
+			   (offset) == FILE_POS ? -1 : ARG(offset));                               \
+		return KEEP_SAMPLES;                                                               \
 	}                                                                                          \
 	EXIT(name)
 FILE_CALLS(X)
@@ -690,8 +692,9 @@ FILE_CALLS(X)
 #define X(name, from, from_at, to, to_at)                                                          \
 	ENTER(name)                                                                                \
 	{                                                                                          \
-		return file_begin_pair(FILE_CALL_##name, ctx->args[from], ARG(from_at),            \
-				       ctx->args[to], ARG(to_at));                                 \
+		file_begin_pair(FILE_CALL_##name, ctx->args[from], ARG(from_at), ctx->args[to],    \
+				ARG(to_at));                                                       \
+		return KEEP_SAMPLES;                                                               \
 	}                                                                                          \
 	EXIT(name)
 FILE_PAIRS(X)

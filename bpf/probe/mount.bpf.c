@@ -55,7 +55,8 @@ CALLS_IN_PROGRESS(mount_calls, mount_call);
 		const __u64 *a = ctx->args;                                                        \
 		struct mount_call call = {.number = CALL_##name, __VA_ARGS__};                     \
                                                                                                    \
-		return call_begin(&mount_calls, &call);                                            \
+		call_begin(&mount_calls, &call);                                                   \
+		return KEEP_SAMPLES;                                                               \
 	}
 ENTER(mount, .source = a[0], .target = a[1], .type = a[2], .flags = a[3], .data = a[4])
 ENTER(umount, .target = a[0], .flags = (__u32)a[1])
@@ -154,6 +155,7 @@ static __noinline int mount_exit(struct syscall_exit *ctx)
 	SEC("?tracepoint/syscalls/sys_exit_" #name)                                                \
 	int mount_exit_##name(struct syscall_exit *ctx)                                            \
 	{                                                                                          \
-		return mount_exit(ctx);                                                            \
+		mount_exit(ctx);                                                                   \
+		return KEEP_SAMPLES;                                                               \
 	}
 MOUNT_CALLS(X)

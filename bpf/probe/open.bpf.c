@@ -24,7 +24,8 @@ int open_enter_open(struct syscall_enter *ctx)
 	struct open_call call = {
 		.path = (void *)ctx->args[0], .flags = ctx->args[1], .mode = ctx->args[2]};
 
-	return call_begin(&open_calls, &call);
+	call_begin(&open_calls, &call);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_enter_creat")
@@ -34,7 +35,8 @@ int open_enter_creat(struct syscall_enter *ctx)
 				 .flags = 01 | 0100 | 01000, /* O_WRONLY | O_CREAT | O_TRUNC */
 				 .mode = ctx->args[1]};
 
-	return call_begin(&open_calls, &call);
+	call_begin(&open_calls, &call);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_enter_openat")
@@ -43,7 +45,8 @@ int open_enter_openat(struct syscall_enter *ctx)
 	struct open_call call = {
 		.path = (void *)ctx->args[1], .flags = ctx->args[2], .mode = ctx->args[3]};
 
-	return call_begin(&open_calls, &call);
+	call_begin(&open_calls, &call);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_enter_openat2")
@@ -51,7 +54,8 @@ int open_enter_openat2(struct syscall_enter *ctx)
 {
 	struct open_call call = {.path = (void *)ctx->args[1], .how = (void *)ctx->args[2]};
 
-	return call_begin(&open_calls, &call);
+	call_begin(&open_calls, &call);
+	return KEEP_SAMPLES;
 }
 
 /* Sends the event of a call that ended. Changes *call, which is not copied: the stack is short of
@@ -103,7 +107,8 @@ static __always_inline int open_exit(struct syscall_exit *ctx)
 	SEC("?tracepoint/syscalls/sys_exit_" #name)                                                \
 	int open_exit_##name(struct syscall_exit *ctx)                                             \
 	{                                                                                          \
-		return open_exit(ctx);                                                             \
+		open_exit(ctx);                                                                    \
+		return KEEP_SAMPLES;                                                               \
 	}
 OPEN_EXIT(open)
 OPEN_EXIT(creat)

@@ -140,7 +140,7 @@ int reclaim_write_back(struct trace_event_raw_balance_dirty_pages *ctx)
 
 	if (enabled && pause > 0 && is_recorded(bpf_get_current_pid_tgid() >> 32))
 		reclaim_send(ctx, RECLAIM_WRITE_BACK, pause * 1000000, 0, 0);
-	return 0;
+	return KEEP_SAMPLES;
 }
 
 SEC("?fentry")

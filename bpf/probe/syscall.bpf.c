@@ -343,11 +343,13 @@ struct raw_syscall {
 SEC("?tracepoint/raw_syscalls/sys_enter")
 int syscall_enter_perf(struct raw_syscall *ctx)
 {
-	return on_enter(bpf_get_current_task(), ctx->id);
+	on_enter(bpf_get_current_task(), ctx->id);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/raw_syscalls/sys_exit")
 int syscall_exit_perf(struct raw_syscall *ctx)
 {
-	return on_exit(ctx, bpf_get_current_task(), ctx->arg0);
+	on_exit(ctx, bpf_get_current_task(), ctx->arg0);
+	return KEEP_SAMPLES;
 }

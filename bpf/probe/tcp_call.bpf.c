@@ -18,17 +18,18 @@ int tcp_connect_enter(struct syscall_enter *ctx)
 	struct sock *sk;
 
 	if (!enabled || !is_recorded(bpf_get_current_pid_tgid() >> 32))
-		return 0;
+		return KEEP_SAMPLES;
 	sk = sock_of_fd(ctx->args[0]);
 	if (!sk || BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP ||
 	    BPF_CORE_READ(sk, __sk_common.skc_state) != TCP_CLOSE)
-		return 0;
+		return KEEP_SAMPLES;
 	/* Else it asks what became of an earlier one. */
 	socket = (void *)BPF_CORE_READ(sk, sk_socket);
 	if (BPF_CORE_READ(socket, state) != SS_UNCONNECTED)
-		return 0;
+		return KEEP_SAMPLES;
 	call.sk = (__u64)sk;
-	return call_begin(&tcp_calls, &call);
+	call_begin(&tcp_calls, &call);
+	return KEEP_SAMPLES;
 }
 
 struct tcp_called {
@@ -70,21 +71,21 @@ int tcp_connect_exit(struct syscall_exit *ctx)
 
 	found = bpf_map_lookup_elem(&tcp_calls, &tid);
 	if (!found)
-		return 0;
+		return KEEP_SAMPLES;
 	call = *found;
 	bpf_map_delete_elem(&tcp_calls, &tid);
 	if (!enabled || ctx->ret >= 0 || call.begun)
-		return 0;
+		return KEEP_SAMPLES;
 	sk = (void *)call.sk;
 	c.ns = bpf_ktime_get_ns() - call.begin_ns;
 	c.error = -ctx->ret;
 	tcp_called_read(&c, &call);
 	tcp_count_connect(&c.peer, c.ns, c.error, true);
 	if (c.ns < tcp_min_ns)
-		return 0;
+		return KEEP_SAMPLES;
 	e = EVENT_BEGIN_OF(tcp, tcp_connect, SERIES_EVENTS, who >> 32, ENTRY_TRACEPOINT, who, NULL);
 	if (!e)
-		return 0;
+		return KEEP_SAMPLES;
 	TCP_PUT_ENDS(e, sk);
 	__builtin_memcpy(e->text + TCP_ADDRESS_SZ, &c.to, sizeof(c.to));
 	e->remote_port = c.peer.remote_port;
@@ -92,5 +93,5 @@ int tcp_connect_exit(struct syscall_exit *ctx)
 	e->failed = 1;
 	e->error = c.error;
 	EVENT_SEND(tcp_connect, e, ENTRY_TRACEPOINT, 2 * TCP_ADDRESS_SZ);
-	return 0;
+	return KEEP_SAMPLES;
 }
