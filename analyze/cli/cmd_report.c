@@ -43,8 +43,8 @@ static const struct option_def options[] = {
 #undef EXPORTER
 	{.help = "Output"},
 	{"limit", 'n', ARG_REQUIRED, "N", "maximum rows per table (default 20)", set, OPT_LIMIT},
-	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY,
-	 .values = draw_by_values, .list = true},
+	{"by", 0, ARG_REQUIRED, "LIST", draw_by_help, set, OPT_BY, .values = draw_by_values,
+	 .list = true},
 	FILTER_OPTIONS,
 	THRIFT_OPTION,
 	SYMBOL_OPTIONS,
@@ -64,26 +64,38 @@ static bool to_stdout(const struct export_file *f)
 	return f->wanted && f->path && !strcmp(f->path, "-");
 }
 
+/* Whether the report itself is printed, not a file in its place. */
+static bool is_printed(const struct opts *o)
+{
+	bool printed = true;
+
+	for (int i = 0; i < EXPORT_CNT; i++)
+		printed &= !to_stdout(&o->files[i]);
+	return printed;
+}
+
 static int report(const struct opts *o, struct analysis *a, const char *archive)
 {
-	bool silent = false;
+	bool printed = is_printed(o);
+	struct report_text *text = NULL;
 	int err = report_prepare(&a->load, false);
 
 	if (!err)
 		err = export_prepare(o->files, &a->load, &o->export);
+	if (!err && printed)
+		err = report_text__open(&text, a, o->export.limit, stdout);
 	if (!err)
-		err = load__run(&a->load);
-	if (err)
-		return err;
-	for (int i = 0; i < EXPORT_CNT; i++)
-		silent |= to_stdout(&o->files[i]);
+		err = load__run_beside(&a->load, printed ? report_text__write_ready : NULL, text);
 	/* Files are written first, so that they are complete even if stdout is closed early, as by
 	 * `head`. */
-	err = export_write(o->files, a, &o->export, archive);
-	if (silent)
-		analysis__warn(a);
-	else if (!err)
-		err = report_write_text(a, o->export.limit, stdout);
+	if (!err) {
+		err = export_write(o->files, a, &o->export, archive);
+		if (!printed)
+			analysis__warn(a);
+		else if (!err)
+			err = report_text__write(text);
+	}
+	report_text__close(text);
 	return err == -EPIPE ? 0 : err;
 }
 

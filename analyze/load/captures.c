@@ -221,7 +221,7 @@ static int add_capture(struct captures *c, struct capture *n)
 {
 	int err;
 
-	n->budget.archive_sz = obz_reader__size(n->reader);
+	n->budget.archive_sz = n->traffic_budget.archive_sz = obz_reader__size(n->reader);
 	err = read_ends(n);
 	if (!err)
 		err = list_debug(n);
@@ -291,6 +291,11 @@ bool capture_streams(const struct obz_member *m, const char *stream)
 	return m->type == OBZ_CHUNK && !strcmp(m->stream, stream);
 }
 
+uint64_t capture_rows_left_out(const struct capture *c)
+{
+	return c->budget.rows_left_out + c->traffic_budget.rows_left_out;
+}
+
 bool capture_damaged(const struct capture *c, char *what, size_t sz)
 {
 	struct obz_damage d = obz_reader__damage(c->reader);
@@ -310,13 +315,13 @@ bool capture_damaged(const struct capture *c, char *what, size_t sz)
 		strbuf_addf(&b, ", %llu damaged members", (unsigned long long)d.bad_members);
 	if (d.refused)
 		strbuf_addf(&b, ", %llu invalid members", (unsigned long long)d.refused);
-	if (c->budget.rows_left_out)
+	if (capture_rows_left_out(c))
 		strbuf_addf(&b, ", %llu rows ignored: over the limit for its size",
-			    (unsigned long long)c->budget.rows_left_out);
+			    (unsigned long long)capture_rows_left_out(c));
 	if (what)
 		snprintf(what, sz, "%s", b.len ? b.p + 2 : "");
 	strbuf_fini(&b);
-	return obz_damage_any(&d) || !c->header || c->budget.rows_left_out;
+	return obz_damage_any(&d) || !c->header || capture_rows_left_out(c);
 }
 
 bool captures_damaged(const struct captures *c)

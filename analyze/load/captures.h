@@ -40,7 +40,7 @@ struct capture {
 	double sample;			       /* share of connections with payload; 1: all */
 	struct debug_member *debug;	       /* sorted by name */
 	size_t debug_cnt;
-	struct budget budget;
+	struct budget budget, traffic_budget; /* that of traffic may be used by another thread */
 };
 
 struct unpacking;
@@ -75,6 +75,8 @@ bool capture_same_boot(const struct capture *a, const struct capture *b);
 /* Whether the member belongs to the stream. */
 bool capture_streams(const struct obz_member *m, const char *stream);
 
+/* Rows beyond the limits of load_budget.h. */
+uint64_t capture_rows_left_out(const struct capture *c);
 /* Whether anything is missing or damaged. Complete only after all chunks were decoded. `what` (if
  * not NULL) is set to a phrase. */
 bool capture_damaged(const struct capture *c, char *what, size_t sz);

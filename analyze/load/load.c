@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chunks are decoded by several threads but passed to the loaders one at a time and in archive
- * order: the thread that decoded chunk N waits until chunk N-1 was taken. So the result does not
- * depend on timing, loaders need no locks, and memory holds one chunk per thread.
+ * Decoded chunks are passed to the loaders in turns, see chunks.h. A loader may take one of its
+ * streams apart, beside those of the others: it then writes no table meanwhile, because the
+ * database is used by one thread at a time.
  */
 #include "analyze/load/load.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "format/text.h"
 #include "analyze/base/index.h"
 #include "analyze/base/intern.h"
+#include "analyze/load/chunks.h"
 #include "analyze/load/event_tables.h"
 #include "analyze/load/threads.h"
 #include "analyze/base/progress.h"
@@ -25,13 +25,7 @@ static const struct loader *const loaders[] = {
 #undef LOADER
 };
 #define LOADER_CNT (sizeof(loaders) / sizeof(*loaders))
-#define MAX_JOBS 16 /* each holds a decoded chunk, and loaders run one at a time */
 #define NSEC 1000000000ull
-
-struct job {
-	uint32_t capture, meter;
-	const struct obz_member *member;
-};
 
 /* Remaining budget of one stream of one archive (load_budget.h). */
 struct meter {
@@ -41,17 +35,13 @@ struct meter {
 
 struct run {
 	struct load *load;
+	struct chunks *chunks;
 	void *state[LOADER_CNT];
-	bool active[LOADER_CNT];
-	struct job *jobs;
-	size_t cnt, cap;
-	struct meter *meters; /* by stream and capture */
+	bool active[LOADER_CNT], finished[LOADER_CNT];
+	const struct loader *apart; /* NULL: none */
+	struct meter *meters;	    /* by stream and capture */
 	size_t meter_cnt, meter_cap;
-	atomic_size_t next;
-	pthread_mutex_t lock;
-	pthread_cond_t turned;
-	size_t turn; /* chunk whose turn it is */
-	int err;
+	int err[LANE_CNT];
 	struct progress progress;
 };
 
@@ -63,9 +53,7 @@ static bool lists(const char *const *names, const char *name)
 	return false;
 }
 
-/* Streams in the order of the loaders' lists: identity records come before records that refer to
- * them. */
-static int add_jobs(struct run *r, const char *stream)
+static int add_stream(struct run *r, const char *stream, enum lane lane)
 {
 	for (uint32_t c = 0; c < r->load->captures->cnt; c++) {
 		size_t cnt;
@@ -78,11 +66,12 @@ static int add_jobs(struct run *r, const char *stream)
 		meter = &r->meters[r->meter_cnt++];
 		*meter = (struct meter){.left = BUDGET_ROWS};
 		for (size_t i = 0; i < cnt; i++) {
+			const struct chunk chunk = {c, r->meter_cnt - 1, &m[i]};
+
 			if (!capture_streams(&m[i], stream))
 				continue;
-			if (array_reserve(&r->jobs, &r->cap, r->cnt + 1))
+			if (chunks__add(r->chunks, lane, &chunk))
 				return -ENOMEM;
-			r->jobs[r->cnt++] = (struct job){c, r->meter_cnt - 1, &m[i]};
 			meter->left += BUDGET_ROWS_PER_BYTE * obz_member_size(&m[i]);
 			r->progress.total += m[i].sz;
 		}
@@ -90,54 +79,46 @@ static int add_jobs(struct run *r, const char *stream)
 	return 0;
 }
 
-static int list_jobs(struct run *r)
+static bool is_apart(const struct run *r, const char *stream)
+{
+	return r->apart && !strcmp(r->apart->apart, stream);
+}
+
+/* Adds the streams of one loader that are not in the list of those added. */
+static int add_loader(struct run *r, const struct loader *l, const char *done[32], size_t *done_cnt)
+{
+	int err = 0;
+
+	for (const char *const *s = l->streams; *s && !err; s++) {
+		bool again = is_apart(r, *s) || *done_cnt == 32;
+
+		for (size_t k = 0; k < *done_cnt; k++)
+			again |= !strcmp(done[k], *s);
+		if (again)
+			continue;
+		done[(*done_cnt)++] = *s;
+		err = add_stream(r, *s, LANE_MAIN);
+	}
+	return err;
+}
+
+/* Streams in the order of the loaders' lists: identity records come before records that refer to
+ * them. Those of a loader that takes one apart come right after identity. */
+static int list_chunks(struct run *r)
 {
 	const char *done[32];
 	size_t done_cnt = 0;
+	int err = r->active[0] ? add_loader(r, loaders[0], done, &done_cnt) : 0;
 
-	for (size_t i = 0; i < LOADER_CNT; i++)
-		for (const char *const *s = loaders[i]->streams; r->active[i] && *s; s++) {
-			bool again = false;
-
-			for (size_t k = 0; k < done_cnt; k++)
-				again |= !strcmp(done[k], *s);
-			if (again || done_cnt == 32)
-				continue;
-			done[done_cnt++] = *s;
-			if (add_jobs(r, *s))
-				return -ENOMEM;
-		}
-	return 0;
-}
-
-struct taker {
-	struct run *run;
-	size_t job;
-	bool mine;
-};
-
-static void await_turn(struct taker *t)
-{
-	struct run *r = t->run;
-
-	if (t->mine)
-		return;
-	pthread_mutex_lock(&r->lock);
-	while (r->turn != t->job)
-		pthread_cond_wait(&r->turned, &r->lock);
-	pthread_mutex_unlock(&r->lock);
-	t->mine = true;
-}
-
-static void pass_turn(struct taker *t)
-{
-	struct run *r = t->run;
-
-	progress_step(&r->progress, r->jobs[t->job].member->sz);
-	pthread_mutex_lock(&r->lock);
-	r->turn++;
-	pthread_cond_broadcast(&r->turned);
-	pthread_mutex_unlock(&r->lock);
+	if (!err && r->apart)
+		err = add_loader(r, r->apart, done, &done_cnt);
+	chunks__start_apart(r->chunks);
+	for (size_t i = 1; i < LOADER_CNT && !err; i++)
+		if (r->active[i])
+			err = add_loader(r, loaders[i], done, &done_cnt);
+	if (!err && r->apart)
+		err = add_stream(r, r->apart->apart, LANE_APART);
+	return err;
 }
 
 /* Cost of a row, counting text and lists as additional rows. */
@@ -172,84 +153,92 @@ static size_t afford(struct meter *m, const struct rec_info *info, const uint8_t
 	return n;
 }
 
+struct taker {
+	struct run *run;
+	struct turn *turn;
+};
+
+/* What one loader takes apart counts in a budget of its own: the lanes share nothing. */
+static struct budget *budget_of(const struct run *r, const struct turn *t)
+{
+	struct capture *c = &r->load->captures->v[t->chunk->capture];
+
+	return t->lane == LANE_APART ? &c->traffic_budget : &c->budget;
+}
+
+static bool takes(const struct run *r, size_t loader, const struct turn *t)
+{
+	return r->active[loader] && lists(loaders[loader]->streams, t->chunk->member->stream) &&
+	       (t->lane == LANE_MAIN || loaders[loader] == r->apart);
+}
+
 static int take_rows(void *arg, enum rec_kind kind, const void *rows, size_t cnt)
 {
-	struct taker *t = arg;
-	struct run *r = t->run;
-	const struct job *job = &r->jobs[t->job];
+	const struct taker *taker = arg;
+	struct turn *t = taker->turn;
+	struct run *r = taker->run;
+	uint32_t capture = t->chunk->capture;
+	int *err = &r->err[t->lane];
 	size_t allowed;
 
-	await_turn(t);
-	allowed = afford(&r->meters[job->meter],
-			 obz_reader__info(r->load->captures->v[job->capture].reader, kind), rows,
-			 cnt);
-	r->load->captures->v[job->capture].budget.rows_left_out += cnt - allowed;
+	turn_await(t);
+	allowed = afford(&r->meters[t->chunk->meter],
+			 obz_reader__info(r->load->captures->v[capture].reader, kind), rows, cnt);
+	budget_of(r, t)->rows_left_out += cnt - allowed;
 	if (!allowed)
 		return 0;
 	if ((int)kind == REC_thread)
-		r->err = overlap__threads(r->load->overlap, job->capture, rows, allowed);
-	for (size_t i = 0; i < LOADER_CNT && !r->err; i++)
-		if (r->active[i] && lists(loaders[i]->streams, job->member->stream))
-			r->err = loaders[i]->rows(r->load, r->state[i], job->capture, kind, rows,
-						  allowed);
-	return r->err;
+		*err = overlap__threads(r->load->overlap, capture, rows, allowed);
+	for (size_t i = 0; i < LOADER_CNT && !*err; i++)
+		if (takes(r, i, t))
+			*err = loaders[i]->rows(r->load, r->state[i], capture, kind, rows, allowed);
+	return *err;
 }
 
 /* Only counts the rows of a chunk whose stream is over its budget. */
-static void leave_out(struct run *r, const struct job *job)
+static void leave_out(struct run *r, const struct turn *t)
 {
-	struct capture *c = &r->load->captures->v[job->capture];
+	struct obz_reader *reader = r->load->captures->v[t->chunk->capture].reader;
 	struct obz_chunk_info ci;
 
-	if (!obz_reader__chunk_info(c->reader, job->member, &ci))
-		c->budget.rows_left_out += ci.records;
+	if (!obz_reader__chunk_info(reader, t->chunk->member, &ci))
+		budget_of(r, t)->rows_left_out += ci.records;
 }
 
-static void *decode_chunks(void *arg)
+static void take_chunk(void *ctx, struct turn *t)
 {
-	struct run *r = arg;
+	struct run *r = ctx;
+	bool spent = r->meters[t->chunk->meter].spent;
+	int err = 0;
 
-	for (;;) {
-		struct taker t = {r, atomic_fetch_add(&r->next, 1), false};
-		const struct job *job;
-		bool spent;
-		int err = 0;
-
-		if (t.job >= r->cnt)
-			return NULL;
-		job = &r->jobs[t.job];
-		/* A damaged chunk is counted by the reader. Rows decoded before the damage were
-		 * loaded. */
-		spent = r->meters[job->meter].spent;
-		if (!spent)
-			err = obz_reader__decode(r->load->captures->v[job->capture].reader,
-						 job->member, take_rows, &t);
-		await_turn(&t);
-		if (err == -ENOMEM && !r->err)
-			r->err = err;
-		if (spent)
-			leave_out(r, job);
-		pass_turn(&t);
-	}
+	/* A damaged chunk is counted by the reader. Rows decoded before the damage were loaded. */
+	if (!spent)
+		err = obz_reader__decode(r->load->captures->v[t->chunk->capture].reader,
+					 t->chunk->member, take_rows, &(struct taker){r, t});
+	turn_await(t);
+	if (err == -ENOMEM && !r->err[t->lane])
+		r->err[t->lane] = err;
+	if (spent)
+		leave_out(r, t);
+	chunks__lock(r->chunks);
+	progress_step(&r->progress, t->chunk->member->sz);
+	chunks__unlock(r->chunks);
 }
 
-static int decode_all(struct run *r)
+static void begin_apart(void *ctx)
+{
+	struct run *r = ctx;
+
+	for (size_t i = 0; i < LOADER_CNT; i++)
+		if (loaders[i] == r->apart && !r->err[LANE_MAIN])
+			r->err[LANE_MAIN] = r->apart->begin_apart(r->load, r->state[i]);
+}
+
+static size_t threads_of(const struct load *l)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t want = r->load->opts.jobs ? r->load->opts.jobs : cpus > 0 ? cpus : 1, started = 0;
-	pthread_t threads[MAX_JOBS];
 
-	if (want > MAX_JOBS)
-		want = MAX_JOBS;
-	if (want > r->cnt)
-		want = r->cnt;
-	while (started + 1 < want && !pthread_create(&threads[started], NULL, decode_chunks, r))
-		started++;
-	decode_chunks(r); /* this thread takes part */
-	for (size_t i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
-	progress_done(&r->progress);
-	return r->err;
+	return l->opts.jobs ? l->opts.jobs : cpus > 0 ? cpus : 1;
 }
 
 /* Selects the kinds of --kind among the known ones. */
@@ -383,33 +372,96 @@ static int add_needs(struct load *l)
 	return err;
 }
 
-int load__run(struct load *l)
+bool load__is_filled(const struct load *l, const char *table)
 {
-	struct run r = {
-		.load = l, .lock = PTHREAD_MUTEX_INITIALIZER, .turned = PTHREAD_COND_INITIALIZER};
+	const struct run *r = l->run;
+
+	for (size_t i = 0; i < LOADER_CNT && r; i++)
+		if (r->active[i] && !r->finished[i] && lists(loaders[i]->tables, table))
+			return false;
+	return true;
+}
+
+/* Finishes loaders in order; only_main: up to the one that takes a stream apart. */
+static int finish(struct run *r, bool only_main)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < LOADER_CNT && !err && (!only_main || loaders[i] != r->apart); i++) {
+		if (r->active[i] && !r->finished[i])
+			err = loaders[i]->finish(r->load, r->state[i]);
+		r->finished[i] = true;
+	}
+	return err;
+}
+
+static int begin(struct run *r)
+{
+	struct load *l = r->load;
+	int err = 0;
+
+	for (size_t i = 0; i < LOADER_CNT && !err; i++) {
+		r->active[i] = is_wanted(l, loaders[i]);
+		if (!r->active[i])
+			continue;
+		err = loaders[i]->begin(l, &r->state[i]);
+		if (loaders[i]->apart && loaders[i]->can_be_apart(l))
+			r->apart = loaders[i];
+	}
+	return err;
+}
+
+static int run_error(const struct run *r)
+{
+	int err = r->err[LANE_MAIN] ? r->err[LANE_MAIN] : r->err[LANE_APART];
+
+	return err == LOAD_ENOUGH ? 0 : err;
+}
+
+static int run_all(struct run *r, int (*meanwhile)(void *ctx), void *ctx)
+{
+	int err = 0;
+
+	chunks__start(r->chunks, threads_of(r->load));
+	chunks__run_main(r->chunks);
+	if (meanwhile && r->apart && !r->err[LANE_MAIN]) {
+		err = finish(r, true);
+		err = err ? err : meanwhile(ctx);
+	}
+	chunks__join(r->chunks);
+	progress_done(&r->progress);
+	err = err ? err : run_error(r);
+	return err ? err : finish(r, false);
+}
+
+int load__run_beside(struct load *l, int (*meanwhile)(void *ctx), void *ctx)
+{
+	struct run r = {.load = l};
+	const struct chunks_ops ops = {take_chunk, begin_apart, &r};
 	int err = add_needs(l);
 
+	l->run = &r;
 	progress_init(&r.progress, "loading");
-	for (size_t i = 0; i < LOADER_CNT && !err; i++) {
-		r.active[i] = is_wanted(l, loaders[i]);
-		if (r.active[i])
-			err = loaders[i]->begin(l, &r.state[i]);
-	}
 	if (!err)
-		err = list_jobs(&r);
+		err = begin(&r);
 	if (!err)
-		err = decode_all(&r);
-	if (err == LOAD_ENOUGH)
-		err = 0;
-	for (size_t i = 0; i < LOADER_CNT && !err; i++)
-		if (r.active[i])
-			err = loaders[i]->finish(l, r.state[i]);
+		err = chunks__new(&r.chunks, &ops);
+	if (!err)
+		err = list_chunks(&r);
+	if (!err)
+		err = run_all(&r, meanwhile, ctx);
 	for (size_t i = 0; i < LOADER_CNT; i++)
 		if (r.active[i])
 			loaders[i]->free(r.state[i]);
-	free(r.jobs);
+	l->run = NULL;
+	chunks__free(r.chunks);
 	free(r.meters);
 	if (err && err != -EIO) /* the store has already reported */
 		message_error("loading: %s", strerror(-err));
 	return err;
+}
+
+int load__run(struct load *l)
+{
+	return load__run_beside(l, NULL, NULL);
 }

@@ -71,6 +71,8 @@ struct load_opts {
 	enum name_style names; /* for output that shows functions */
 };
 
+struct run;
+
 /* State shared by all loaders. Borrowed members must live until load__fini. */
 struct load {
 	struct captures *captures;
@@ -93,6 +95,7 @@ struct load {
 	struct stack_cut *cuts;	 /* by stack; NULL: whole stacks. See stack_view.h */
 	struct overlap *overlap; /* NULL: none */
 	uint64_t samples_admitted, samples_seen; /* counts, with and without opts.samples */
+	const struct run *run;			 /* NULL: not within load__run */
 };
 
 struct loader {
@@ -107,6 +110,14 @@ struct loader {
 		    const void *rows, size_t cnt);
 	int (*finish)(struct load *l, void *state);
 	void (*free)(void *state);
+	/* The stream whose rows it may take beside the rows of all others, in another thread, once
+	 * all of its other streams and those of the first loader were taken; NULL: none. */
+	const char *apart;
+	/* Whether rows of that stream then use neither the database nor what other loaders change.
+	 */
+	bool (*can_be_apart)(const struct load *l);
+	int (*begin_apart)(struct load *l,
+			   void *state); /* before these rows; may use the database */
 };
 
 int load__init(struct load *l, struct captures *captures, struct store *store,
@@ -116,6 +127,15 @@ void load__fini(struct load *l);
 /* Fills the wanted tables and, with opts.weights, the model in memory. Damaged data is skipped, see
  * captures_damaged(). 0 or negative errno, reported. */
 int load__run(struct load *l);
+
+/*
+ * Calls meanwhile, which may read the database, when the tables for which load__is_filled() holds
+ * are filled, while others are still loaded. Called only if a loader takes a stream apart. Its
+ * error ends the load and must have been reported if it is -EIO.
+ */
+int load__run_beside(struct load *l, int (*meanwhile)(void *ctx), void *ctx);
+/* Within `meanwhile`. */
+bool load__is_filled(const struct load *l, const char *table);
 
 bool load__wants(const struct load *l, const char *table);
 

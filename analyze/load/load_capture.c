@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One row per archive, from its first and last member. This loader is last: damage is known only
- * after everything was read. */
+/* One row per archive, from its first and last member. Written at the start, for whoever reads
+ * tables while others are loaded, and once more by this last loader: damage is known only after
+ * everything was read. */
 #include "analyze/load/load.h"
-
-static int capture_begin(struct load *l, void **state)
-{
-	*state = NULL;
-	return 0;
-}
 
 static int capture_rows(struct load *l, void *state, uint32_t capture, enum rec_kind kind,
 			const void *rows, size_t cnt)
@@ -47,16 +42,28 @@ static int add_capture(struct insert *in, const struct capture *c, size_t n)
 	return insert_run(in);
 }
 
-static int capture_finish(struct load *l, void *state)
+static int write_captures(struct load *l)
 {
 	struct insert in;
-	int err = insert_open(&in, l->store,
-			      "INSERT INTO capture VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+	int err = insert_open(
+		&in, l->store,
+		"INSERT OR REPLACE INTO capture VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
 
 	for (size_t i = 0; i < l->captures->cnt && !err; i++)
 		err = add_capture(&in, &l->captures->v[i], i);
 	insert_close(&in);
 	return err;
+}
+
+static int capture_begin(struct load *l, void **state)
+{
+	*state = NULL;
+	return write_captures(l);
+}
+
+static int capture_finish(struct load *l, void *state)
+{
+	return write_captures(l);
 }
 
 static void capture_free(void *state)

@@ -139,10 +139,10 @@ static int add_end(struct load *l, struct health *h, uint32_t capture)
 				  json_object_get_uint64(field(o, "runs")),
 				  json_object_get_uint64(field(o, "run_ns")));
 	}
-	if (!err && l->captures->v[capture].budget.rows_left_out)
+	if (!err && capture_rows_left_out(&l->captures->v[capture]))
 		err = add_loss(&h->loss, capture, span_of("obana"),
 			       span_of("rows beyond the bounds of an archive of its size"),
-			       l->captures->v[capture].budget.rows_left_out);
+			       capture_rows_left_out(&l->captures->v[capture]));
 	return err;
 }
 

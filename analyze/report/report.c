@@ -140,6 +140,50 @@ int report_prepare_all(struct load *l)
 	return store__tables(l->store, &l->wanted);
 }
 
+static int put_sections(const struct report *r, size_t from, size_t to)
+{
+	return section_of_kind(&sections[from]) ? put_kinds(r, from, to)
+						: put_group(r, sections[from].heading, from, to, 0);
+}
+
+/* Whether the tables that the sections read are filled. */
+static bool is_ready(const struct report *r, size_t from, size_t to)
+{
+	bool ready = true;
+
+	/* Whether samples should be there is told by connections. */
+	if (section_of_kind(&sections[from]))
+		ready = report_number(r, "SELECT EXISTS (SELECT 1 FROM kind_total)");
+	for (; from < to && ready; from++) {
+		struct name_set tables = {0};
+
+		if (!is_shown(&r->a->load, &sections[from]))
+			continue;
+		ready = !section_tables(&sections[from], &r->a->load, 0, &tables);
+		for (size_t i = 0; i < tables.cnt && ready; i++)
+			ready = load__is_filled(&r->a->load, tables.v[i]);
+		name_set_fini(&tables);
+	}
+	return ready;
+}
+
+int report_write_ready(const struct analysis *a, const struct report_page *page, unsigned limit)
+{
+	struct report r = {a, page, store__db(a->store), limit};
+	int err = 0;
+
+	for (size_t i = 0, end; i < section_cnt && !err; i = end) {
+		end = group_end(i);
+		if (!is_ready(&r, i, end))
+			continue;
+		err = page->begin(page->ctx, i);
+		if (!err)
+			err = put_sections(&r, i, end);
+		page->end(page->ctx);
+	}
+	return err;
+}
+
 int report_write(const struct analysis *a, const struct report_page *page, unsigned limit)
 {
 	struct report r = {a, page, store__db(a->store), limit};
@@ -148,8 +192,8 @@ int report_write(const struct analysis *a, const struct report_page *page, unsig
 	report_facts(&r);
 	for (size_t i = 0, end; i < section_cnt && !err; i = end) {
 		end = group_end(i);
-		err = section_of_kind(&sections[i]) ? put_kinds(&r, i, end)
-						    : put_group(&r, sections[i].heading, i, end, 0);
+		if (!page->written || !page->written(page->ctx, i))
+			err = put_sections(&r, i, end);
 	}
 	return err;
 }

@@ -16,8 +16,17 @@ int report_prepare(struct load *l, bool page);
 /* Adds all tables, for a database that other programs read. */
 int report_prepare_all(struct load *l);
 
-/* limit: rows of the longer tables. 0 or negative errno, reported. */
-int report_write_text(const struct analysis *a, unsigned limit, FILE *out);
+/* The report as text to `out`, whose form follows from what `out` is. limit: rows of the longer
+ * tables. */
+struct report_text;
+int report_text__open(struct report_text **t, const struct analysis *a, unsigned limit, FILE *out);
+/* For load__run_beside: writes into memory what does not depend on the rest. t: struct report_text.
+ */
+int report_text__write_ready(void *t);
+/* After the load: the whole report. 0 or negative errno, reported. */
+int report_text__write(struct report_text *t);
+void report_text__close(struct report_text *t);
+
 /* Includes a flame graph per kind, drawn according to `draw`. */
 int report_write_html(const struct analysis *a, const struct draw_opts *draw, unsigned limit,
 		      FILE *out);
@@ -35,8 +44,16 @@ struct report_page {
 	long (*section)(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt,
 			size_t rows_max);
 	void (*more)(void *ctx, uint64_t rows); /* of the previous section, not shown */
+	/* Sections with one heading, the first of them `group`. What is written between begin and
+	 * end is held back until written(), which returns false for other groups. NULL: the page
+	 * does not hold back anything. */
+	int (*begin)(void *ctx, size_t group);
+	void (*end)(void *ctx);
+	bool (*written)(void *ctx, size_t group);
 };
 
 int report_write(const struct analysis *a, const struct report_page *page, unsigned limit);
+/* Within load__run_beside: those groups whose tables are filled. */
+int report_write_ready(const struct analysis *a, const struct report_page *page, unsigned limit);
 
 #endif

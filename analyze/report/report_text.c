@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/text.h"
@@ -12,14 +13,21 @@ enum {
 	CURVES_DRAWN = 8,
 };
 
-struct text_page {
+struct report_text {
 	const struct analysis *a;
-	FILE *out;
+	unsigned limit;
+	FILE *out, *end; /* end: where it goes in the end */
 	struct table_style style;
 	const char *heading; /* prefix of the titles of its tables */
+	/* Text written before its turn, by the first section of its heading. */
+	struct {
+		char *text;
+		size_t sz;
+	} * held;
+	struct report_page page;
 };
 
-static void put_line(const struct text_page *p, const char *colour, const char *what,
+static void put_line(const struct report_text *p, const char *colour, const char *what,
 		     const char *text)
 {
 	struct strbuf b = {0};
@@ -44,16 +52,16 @@ static void text_warning(void *ctx, const char *what, const char *text)
 
 static void text_heading(void *ctx, const char *text)
 {
-	((struct text_page *)ctx)->heading = text;
+	((struct report_text *)ctx)->heading = text;
 }
 
 static void text_note(void *ctx, const char *text)
 {
-	fprintf(((struct text_page *)ctx)->out, "\n%s\n", text);
+	fprintf(((struct report_text *)ctx)->out, "\n%s\n", text);
 }
 
 /* "On CPU: by process". */
-static void add_title(const struct text_page *p, const struct section *s, struct strbuf *b)
+static void add_title(const struct report_text *p, const struct section *s, struct strbuf *b)
 {
 	const char *title = s->title;
 
@@ -65,7 +73,7 @@ static void add_title(const struct text_page *p, const struct section *s, struct
 
 /* Calls of one kind, if only a part of the stacks is shown: what --callers and --callees ask for.
  */
-static int put_calls(const struct text_page *p, uint32_t kind)
+static int put_calls(const struct report_text *p, uint32_t kind)
 {
 	const struct sample_filter *f = &p->a->load.opts.samples;
 	struct draw_opts draw = {.by = {DRAW_BY_NONE}, .kinds = 1ull << kind};
@@ -84,7 +92,7 @@ static int put_calls(const struct text_page *p, uint32_t kind)
 static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt,
 			 size_t rows_max)
 {
-	const struct text_page *p = ctx;
+	const struct report_text *p = ctx;
 	struct table_style style = p->style;
 	struct strbuf title = {0};
 	long rows;
@@ -114,24 +122,78 @@ static long text_section(void *ctx, const struct section *s, uint32_t kind, sqli
 
 static void text_more(void *ctx, uint64_t rows)
 {
-	fprintf(((struct text_page *)ctx)->out, "and %llu more: see --limit\n",
+	fprintf(((struct report_text *)ctx)->out, "and %llu more: see --limit\n",
 		(unsigned long long)rows);
 }
 
-int report_write_text(const struct analysis *a, unsigned limit, FILE *out)
+static int text_begin(void *ctx, size_t group)
 {
-	struct text_page p = {.a = a, .out = out, .style = table_style_for(out)};
-	const struct report_page page = {&p,	    text_fact,	  text_warning, text_heading,
-					 text_note, text_section, text_more};
-	int err;
+	struct report_text *p = ctx;
 
-	table_style_names(&p.style, a->load.opts.names);
-	err = report_write(a, &page, limit);
+	p->out = open_memstream(&p->held[group].text, &p->held[group].sz);
+	return p->out ? 0 : -ENOMEM;
+}
 
-	if (!err && (fflush(out) || ferror(out))) {
+static void text_end(void *ctx)
+{
+	struct report_text *p = ctx;
+
+	if (p->out)
+		fclose(p->out);
+	p->out = p->end;
+}
+
+static bool text_written(void *ctx, size_t group)
+{
+	struct report_text *p = ctx;
+
+	if (!p->held[group].text)
+		return false;
+	fwrite(p->held[group].text, 1, p->held[group].sz, p->out);
+	return true;
+}
+
+int report_text__open(struct report_text **t, const struct analysis *a, unsigned limit, FILE *out)
+{
+	struct report_text *p = calloc(1, sizeof(*p));
+
+	*t = p;
+	if (!p)
+		return -ENOMEM;
+	*p = (struct report_text){a, limit, out, out, table_style_for(out)};
+	p->page = (struct report_page){p,	  text_fact,	text_warning, text_heading,
+				       text_note, text_section, text_more,    text_begin,
+				       text_end,  text_written};
+	table_style_names(&p->style, a->load.opts.names);
+	p->held = calloc(section_cnt, sizeof(*p->held));
+	return p->held ? 0 : -ENOMEM;
+}
+
+int report_text__write_ready(void *t)
+{
+	const struct report_text *p = t;
+
+	return report_write_ready(p->a, &p->page, p->limit);
+}
+
+int report_text__write(struct report_text *p)
+{
+	int err = report_write(p->a, &p->page, p->limit);
+
+	if (!err && (fflush(p->out) || ferror(p->out))) {
 		err = errno ? -errno : -EIO;
 		if (err != -EPIPE) /* EPIPE: the reader has closed the pipe */
 			message_error("standard output: %s", strerror(-err));
 	}
 	return err;
+}
+
+void report_text__close(struct report_text *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; p->held && i < section_cnt; i++)
+		free(p->held[i].text);
+	free(p->held);
+	free(p);
 }

@@ -138,16 +138,27 @@ static bool is_without(const struct section *s, const struct captures *c)
 	return is_probe;
 }
 
+int section_tables(const struct section *s, const struct load *l, uint64_t interval_ns,
+		   struct name_set *tables)
+{
+	char *sql;
+	int err;
+
+	*tables = (struct name_set){0};
+	sql = section_sql(s, sample_kinds__get(l->kinds, 0), interval_ns);
+	err = sql ? store__tables_of(l->store, sql, tables) : -ENOMEM;
+	free(sql);
+	return err;
+}
+
 int section_prepare(const struct section *s, struct load *l, uint64_t interval_ns)
 {
-	struct name_set tables = {0};
-	char *sql;
+	struct name_set tables;
 	int err;
 
 	if (is_without(s, l->captures))
 		return 0;
-	sql = section_sql(s, sample_kinds__get(l->kinds, 0), interval_ns);
-	err = sql ? store__tables_of(l->store, sql, &tables) : -ENOMEM;
+	err = section_tables(s, l, interval_ns, &tables);
 
 	for (size_t i = 0; i < tables.cnt && !err; i++) {
 		bool samples = is_rows(tables.v[i]);
@@ -160,7 +171,6 @@ int section_prepare(const struct section *s, struct load *l, uint64_t interval_n
 		}
 	}
 	name_set_fini(&tables);
-	free(sql);
 	return err;
 }
 

@@ -65,6 +65,9 @@ bool section_is_wide(const struct section *s);	  /* not in the text report */
 
 /* SQL for a sample kind, malloc'ed. interval_ns 0: no intervals. NULL: out of memory. */
 char *section_sql(const struct section *s, const struct named_kind *kind, uint64_t interval_ns);
+/* The tables it reads; free with name_set_fini. 0 or negative errno: see sqlite3_errmsg. */
+int section_tables(const struct section *s, const struct load *l, uint64_t interval_ns,
+		   struct name_set *tables);
 /* Adds the tables it reads to l->wanted. Samples are aggregated, not loaded as rows. 0 or negative
  * errno: see sqlite3_errmsg. */
 int section_prepare(const struct section *s, struct load *l, uint64_t interval_ns);

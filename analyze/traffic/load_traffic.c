@@ -36,7 +36,7 @@ static int start_l7(struct conn *c)
 
 static struct budget *budget_of(const struct conn *c)
 {
-	return &c->traffic->load->captures->v[c->capture].budget;
+	return &c->traffic->load->captures->v[c->capture].traffic_budget;
 }
 
 /* If there are more connections than this, those silent for AWAKE_NS are compacted. Few of them
@@ -238,6 +238,17 @@ static bool wants_figures(const struct load *l)
 	return load__wants(l, "figure") || load__wants(l, "figure_bucket");
 }
 
+/* Rows of messages are written as they are found. */
+static bool traffic_can_be_apart(const struct load *l)
+{
+	return !load__wants(l, "message");
+}
+
+static int traffic_begin_apart(struct load *l, void *state)
+{
+	return traffic_find_sides(state);
+}
+
 static int traffic_begin(struct load *l, void **state)
 {
 	struct traffic *t = calloc(1, sizeof(*t));
@@ -430,4 +441,7 @@ const struct loader load_traffic_entry = {
 	.rows = traffic_rows,
 	.finish = traffic_finish,
 	.free = traffic_free,
+	.apart = "payload",
+	.can_be_apart = traffic_can_be_apart,
+	.begin_apart = traffic_begin_apart,
 };

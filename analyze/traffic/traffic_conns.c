@@ -54,7 +54,7 @@ enum { CONN_EXTRA_SZ = 64 };
 
 struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
 {
-	struct budget *budget = &t->load->captures->v[capture].budget;
+	struct budget *budget = &t->load->captures->v[capture].traffic_budget;
 	struct conn *c = traffic_known_conn(t, capture, id);
 
 	if (c)
@@ -73,7 +73,7 @@ struct conn *traffic_conn(struct traffic *t, uint32_t capture, uint32_t id)
 static int own(struct conn *c, struct span *to, struct span s)
 {
 	struct intern *all = c->traffic->addresses;
-	struct budget *budget = &c->traffic->load->captures->v[c->capture].budget;
+	struct budget *budget = &c->traffic->load->captures->v[c->capture].traffic_budget;
 	uint32_t before = intern__count(all), id;
 
 	s = budget_name(s);
@@ -146,7 +146,7 @@ int traffic_write_stat(struct conn *c, const struct rec_connection_stat *r)
 static int hold_stat(struct conn *c, const struct rec_connection_stat *r)
 {
 	struct traffic *t = c->traffic;
-	struct budget *budget = &t->load->captures->v[c->capture].budget;
+	struct budget *budget = &t->load->captures->v[c->capture].traffic_budget;
 
 	if (!budget_hold(budget, sizeof(*t->held))) {
 		traffic_take_stat(c, r);

@@ -187,7 +187,7 @@ static int count_held(struct traffic *t)
 		struct conn *c = t->conns[h->conn];
 		uint64_t at = h->rec.ts_ns - HALF_INTERVAL_NS;
 
-		budget_release(&t->load->captures->v[c->capture].budget, sizeof(*h));
+		budget_release(&t->load->captures->v[c->capture].traffic_budget, sizeof(*h));
 		if (at < c->rec.opened_ns || h->rec.ts_ns < HALF_INTERVAL_NS)
 			at = c->rec.opened_ns;
 		if (traffic_is_twice(c, at))
