@@ -33,28 +33,6 @@ struct metrics {
 	int err;
 };
 
-void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
-		     size_t sz)
-{
-	snprintf(text, sz, "%.*s", WIRE_COMM_LEN, (const char *)part);
-}
-
-void series_key_add(char *text, size_t sz, const char *part)
-{
-	size_t len = strlen(text);
-
-	snprintf(text + len, sz - len, "\t%s", part);
-}
-
-void series_key_error(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
-		      size_t sz)
-{
-	char name[24];
-
-	series_key_comm(env, part, text, sz);
-	series_key_add(text, sz, format_errno(name, part[METRIC_PART_ERROR]));
-}
-
 /* Series of each probe with events; they precede its own. */
 static const struct series event_series[SERIES_OWN] = {
 	[SERIES_EVENTS] = {"events", "", SERIES_COUNTER, "process", series_key_comm},

@@ -17,6 +17,7 @@
 #include "record/host/features.h"
 #include "record/base/links.h"
 #include "record/probe/record_opts.h"
+#include "record/probe/series_key.h"
 
 struct file_facts;
 struct intake;
@@ -108,15 +109,6 @@ struct series {
 	void (*key_text)(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 			 size_t sz);
 };
-
-/* Formats a key that is a process name. */
-void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
-		     size_t sz);
-/* Appends a part to a key's text. */
-void series_key_add(char *text, size_t sz, const char *part);
-/* Formats a key of process name and error. */
-void series_key_error(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
-		      size_t sz);
 
 struct probe {
 	const char *name;

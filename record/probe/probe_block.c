@@ -81,27 +81,29 @@ static void latency_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PA
 	snprintf(text, sz, "%s\t%s", disk, op_text(part[BLOCK_PART_OP]));
 }
 
+static void add_latency_key(const uint64_t part[METRIC_KEY_PARTS], char *text, size_t sz)
+{
+	char disk[64];
+
+	dev_text(part[BLOCK_PART_DEV], disk, sizeof(disk));
+	series_key_add(text, sz, disk);
+	series_key_add(text, sz, op_text(part[BLOCK_PART_OP]));
+}
+
 static void size_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		     size_t sz)
 {
-	size_t len;
-
 	series_key_comm(env, part, text, sz);
-	len = strlen(text);
-	text[len] = '\t';
-	latency_key(env, part, text + len + 1, sz - len - 1);
+	add_latency_key(part, text, sz);
 }
 
 static void cgroup_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		       size_t sz)
 {
 	struct block *b = probe_env__state(env, &probe_block_entry);
-	size_t len;
 
-	snprintf(text, sz, "%s", cgroup_paths__of(&b->cgroups, part[BLOCK_PART_CGROUP]));
-	len = strlen(text);
-	text[len] = '\t';
-	latency_key(env, part, text + len + 1, sz - len - 1);
+	series_key_set(text, sz, cgroup_paths__of(&b->cgroups, part[BLOCK_PART_CGROUP]));
+	add_latency_key(part, text, sz);
 }
 
 static void pattern_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,

@@ -49,7 +49,6 @@ static const struct probe_option options[] = {
 	{0},
 };
 
-/* Of a file's path, tabs would separate parts. */
 static void add_path(struct probe_env *env, uint64_t file, char *text, size_t sz)
 {
 	char path[FILE_PATH_LEN];
@@ -60,8 +59,6 @@ static void add_path(struct probe_env *env, uint64_t file, char *text, size_t sz
 		return;
 	}
 	path[sizeof(path) - 1] = 0;
-	for (char *tab = path; (tab = strchr(tab, '\t'));)
-		*tab = '?';
 	series_key_add(text, sz, path);
 }
 

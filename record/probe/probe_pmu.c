@@ -283,13 +283,10 @@ static void write_cell(struct probe_env *env, unsigned number, const char *key, 
 	put(env, REC_cell, &r);
 }
 
-/* Parts of keys are separated by tabs. */
 static void copy_name(char to[WIRE_COMM_LEN + 1], const char *comm)
 {
 	snprintf(to, WIRE_COMM_LEN + 1, "%.*s", WIRE_COMM_LEN, comm);
-	for (; *to; to++)
-		if ((unsigned char)*to < ' ')
-			*to = '?';
+	series_key_clean(to);
 }
 
 static void write_value(struct probe_env *env, const struct pmu_task *t, uint32_t i, uint64_t value)

@@ -59,12 +59,9 @@ static void key_text(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 		     size_t sz)
 {
 	struct runq *r = probe_env__state(env, &probe_runq_entry);
-	size_t len;
 
 	series_key_comm(env, part, text, sz);
-	len = strlen(text);
-	snprintf(text + len, sz - len, "\t%s",
-		 cgroup_paths__of(&r->cgroups, part[RUNQ_PART_CGROUP]));
+	series_key_add(text, sz, cgroup_paths__of(&r->cgroups, part[RUNQ_PART_CGROUP]));
 }
 
 /* Names of what was waited for and has none itself. */
@@ -100,7 +97,7 @@ static void blame_cgroup_key(struct probe_env *env, const uint64_t part[METRIC_K
 	struct runq *r = probe_env__state(env, &probe_runq_entry);
 	const char *kind = kind_text(part[1]);
 
-	snprintf(text, sz, "%s", cgroup_paths__of(&r->cgroups, part[0]));
+	series_key_set(text, sz, cgroup_paths__of(&r->cgroups, part[0]));
 	series_key_add(text, sz, kind ? kind : cgroup_paths__of(&r->cgroups, part[1]));
 }
 

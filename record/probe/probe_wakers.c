@@ -32,10 +32,12 @@ static const struct variant variants[] = {
 static void pair_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		     size_t sz)
 {
-	const char *woken = (const char *)(part + WAKERS_PART_WOKEN);
+	char woken[WIRE_COMM_LEN + 1];
 
+	snprintf(woken, sizeof(woken), "%.*s", WIRE_COMM_LEN,
+		 (const char *)(part + WAKERS_PART_WOKEN));
 	series_key_comm(env, part, text, sz);
-	snprintf(text + strlen(text), sz - strlen(text), "\t%.*s", WIRE_COMM_LEN, woken);
+	series_key_add(text, sz, woken);
 }
 
 static const struct series series[] = {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record/host/procfs.h"
+#include "record/probe/series_key.h"
 #include "record/reader/reader_process.h"
 
 /* /proc/stat has a line for each CPU, and one with all interrupts. */
@@ -477,8 +478,7 @@ static bool read_process(struct host_reading *r, uint32_t pid)
 	if (cnt != 7)
 		return false;
 	*end = 0;
-	for (char *c = ++comm; (c = strpbrk(c, "\t\n"));)
-		*c = ' ';
+	series_key_clean(++comm);
 	r->born = born ? born : 1;
 	put(r, HOST_process_cpu, 0, user * r->tick_ns, "%s\t%u\tuser", comm, pid);
 	put(r, HOST_process_cpu, 0, system * r->tick_ns, "%s\t%u\tsystem", comm, pid);

@@ -132,7 +132,7 @@ is "its threads" "$(values threads)" 5,5
 is "its descriptors, before the sockets and after" "$(sql "$T/h.obz" "SELECT sum FROM counter WHERE series = 'process_objects' AND key LIKE '%descriptors' ORDER BY start_ns DESC LIMIT 1")" "$descriptors"
 is "its memory grew by 64 MiB" "$(sql "$T/h.obz" "SELECT max(sum) - min(sum) >= 64 << 20 FROM counter WHERE series = 'process_memory'")" 1
 is "processes" "$(sql "$T/h.obz" "SELECT DISTINCT part(key, 'process' || char(9) || 'pid', 'pid') FROM counter WHERE series LIKE 'process%'")" $load
-is "names without tabs" "$(sql "$T/h.obz" "SELECT DISTINCT part(key, 'process' || char(9) || 'pid', 'process') FROM counter WHERE series = 'process_memory' ORDER BY start_ns DESC LIMIT 1")" "renamed load"
+is "names without tabs" "$(sql "$T/h.obz" "SELECT DISTINCT part(key, 'process' || char(9) || 'pid', 'process') FROM counter WHERE series = 'process_memory' ORDER BY start_ns DESC LIMIT 1")" "renamed?load"
 is "memory of the host" "$(sql "$T/h.obz" "SELECT max(sum) FROM counter WHERE series = 'memory' AND key = 'MemTotal'")" $(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) * 1024))
 "$OBANA" report "$T/h.obz" | grep -q '^Host: use and pressure' || fail "no section"
 is "losses" "$(lost "$T/h.obz" "source = 'host'")" 0
