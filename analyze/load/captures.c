@@ -140,6 +140,9 @@ static int read_ends(struct capture *c)
 	}
 	c->duration_ns = json_number(c->end, "duration_ns");
 	c->from_ns = json_number(c->end, "monotonic_ns");
+	/* The header was written before the probes were attached, which can take seconds. */
+	if (c->from_ns > monotonic)
+		c->started_ns = c->from_ns + c->to_realtime;
 	if (!c->duration_ns && (last = last_event_ns(c)) && last + c->to_realtime > c->started_ns)
 		c->duration_ns = last + c->to_realtime - c->started_ns;
 	return c->command && c->probes ? 0 : -ENOMEM;
