@@ -211,6 +211,9 @@ static void explain(const struct work *w, const struct slim_info *info, struct s
 		because(m, "DWARF is %s, over the bound of %s; %s only",
 			format_bytes(sz, info->dwarf_sz), format_bytes(max, dwarf_bound(w->job)),
 			info->symbols);
+	else if (info->from_go)
+		because(m, "stripped: functions of Go's .gopclntab, without lines and inlined "
+			   "functions");
 	else if (info->split)
 		because(m, "split DWARF: functions and lines of the skeleton only; .dwo files are "
 			   "carried with --debuginfo auto");

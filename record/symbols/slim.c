@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/symbols/slim_go.h"
 #include "record/symbols/slim_layout.h"
 #include "record/symbols/slim_mini.h"
 
@@ -172,10 +173,12 @@ static void choose(struct slim *s, const struct slim_elf *binary, const struct s
 		s->info.symbols = "dynsym";
 	symtab = take_symbols(s, s->base, SHT_SYMTAB) ||
 		 (debug && take_symbols(s, binary, SHT_SYMTAB));
-	if (!symtab && !slim_mini__open(&s->mini, binary)) {
-		s->has_mini = true;
+	if (!symtab && !slim_mini__open(&s->mini, binary))
+		symtab = s->has_mini = true;
+	else if (!symtab && !slim_go__open(&s->mini, binary, s->base))
+		symtab = s->has_mini = s->info.from_go = true;
+	if (s->has_mini)
 		symtab = take_symbols(s, &s->mini, SHT_SYMTAB);
-	}
 	if (symtab)
 		s->info.symbols = "symtab";
 	take_section(s, binary, ".note.gnu.build-id");
@@ -246,9 +249,9 @@ uint64_t slim__memory(const struct slim_elf *binary, const struct slim_elf *debu
 	const struct slim_elf *base = debug ? debug : binary;
 	uint64_t writing = SLIM_PART_BLOCKS + (dwarf ? decoder_size(base) : 0) + sink_sz, mini = 0;
 
-	if (!slim_elf_find_type(base, SHT_SYMTAB) && !slim_elf_find_type(binary, SHT_SYMTAB) &&
-	    slim_elf_find(binary, ".gnu_debugdata"))
-		mini = SLIM_MINI_MEMORY;
+	if (!slim_elf_find_type(base, SHT_SYMTAB) && !slim_elf_find_type(binary, SHT_SYMTAB))
+		mini = slim_elf_find(binary, ".gnu_debugdata") ? SLIM_MINI_MEMORY
+							       : slim_go_memory(binary);
 	return table_size(base) * 2 + (debug ? table_size(binary) : 0) +
 	       base->shdr_cnt * sizeof(struct slim_section) + (writing > mini ? writing : mini);
 }

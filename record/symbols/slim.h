@@ -7,7 +7,8 @@
  *   from the debug file, else the binary: .symtab, .strtab, the DWARF sections below
  *   from the binary:                      .dynsym, .dynstr, .note.gnu.build-id;
  *                                         .symtab if the other has none
- *   neither has a .symtab:                that of .gnu_debugdata (MiniDebugInfo)
+ *   neither has a .symtab:                that of .gnu_debugdata (MiniDebugInfo), else one made of
+ *                                         Go's .gopclntab
  *   without DWARF:                        .gnu_debuglink, so that the debug file can be found later
  *
  * Program headers and allocated sections keep their addresses (sections as SHT_NOBITS). Section
@@ -29,7 +30,8 @@ struct slim_info {
 	uint64_t size;	     /* size of the slim ELF in bytes */
 	uint64_t dwarf_sz;   /* DWARF found, included or not */
 	bool dwarf_too_big;  /* DWARF was omitted because of its size */
-	bool split; /* skeleton units: .dwo and .dwp contents are only in excerpts */
+	bool from_go;	     /* the symbol table was made of .gopclntab */
+	bool split;	     /* skeleton units: .dwo and .dwp contents are only in excerpts */
 };
 
 /* Receives the next bytes. A negative return value stops the writing and is returned. */

@@ -21,43 +21,56 @@ static struct cursor at(const struct go_table *g, uint64_t off)
 	return c;
 }
 
-void go_table__open(struct go_table *g, const struct unwind_image *im)
+uint64_t go_table_text(const void *table, size_t sz)
 {
-	Elf_Data *d = im->gopclntab ? elf_rawdata(im->gopclntab, NULL) : NULL;
-	const uint8_t *data = d ? d->d_buf : NULL;
-	struct cursor c;
-	uint32_t magic;
+	const uint8_t *p = table;
+	struct cursor c = {p, p + sz, false};
+	uint32_t magic = cursor_uint(&c, 4);
 	uint64_t text;
 
-	memset(g, 0, sizeof(*g));
-	if (!data)
-		return;
-	g->all = c = (struct cursor){data, data + d->d_size, false};
+	cursor_skip(&c, 4 + 8 + 8); /* quantum, pointer size; functions; files */
+	text = magic == MAGIC_1_16 ? 0 : cursor_uint(&c, 8);
+	return c.bad ? 0 : text;
+}
+
+void go_table__open_at(struct go_table *g, const void *table, size_t sz, uint64_t text)
+{
+	const uint8_t *data = table;
+	struct cursor c = {data, data + sz, false};
+	uint32_t magic;
+
+	*g = (struct go_table){.all = c, .text = text};
 	magic = cursor_uint(&c, 4);
 	cursor_skip(&c, 2);
-	if (cursor_uint(&c, 1) != 1 ||
-	    cursor_uint(&c, 1) != 8) /* instruction quantum, pointer size */
+	g->quantum = cursor_uint(&c, 1);
+	if (cursor_uint(&c, 1) != 8) /* pointer size */
 		return;
 	g->nfunc = cursor_uint(&c, 8);
-	cursor_skip(&c, 8); /* files */
-	g->text = im->go_text;
-	if (magic != MAGIC_1_16) {
-		text = cursor_uint(&c, 8);
-		if (unwind_image_has_code(im, text, text + 1)) /* else the address is set by a
-								* relocation */
-			g->text = text;
-	}
+	cursor_skip(&c, 8 + (magic == MAGIC_1_16 ? 0 : 8)); /* files; address of the text */
 	g->names = cursor_uint(&c, 8);
 	cursor_skip(&c, 16); /* compilation units, files */
 	g->pctab = cursor_uint(&c, 8);
 	g->functab = cursor_uint(&c, 8);
-	if (c.bad || g->nfunc > d->d_size / 8 || g->functab > d->d_size)
+	if (c.bad || g->nfunc > sz / 8 || g->functab > sz)
 		return;
-	g->steps_left = STEPS_PER_BYTE * (uint64_t)d->d_size;
+	g->steps_left = STEPS_PER_BYTE * (uint64_t)sz;
 	g->version = magic == MAGIC_1_16   ? 16
 		     : magic == MAGIC_1_18 ? 18
 		     : magic == MAGIC_1_20 ? 20
 					   : 0;
+}
+
+void go_table__open(struct go_table *g, const struct unwind_image *im)
+{
+	Elf_Data *d = im->gopclntab ? elf_rawdata(im->gopclntab, NULL) : NULL;
+	uint64_t text = d && d->d_buf ? go_table_text(d->d_buf, d->d_size) : 0;
+
+	*g = (struct go_table){0};
+	if (d && d->d_buf)
+		go_table__open_at(g, d->d_buf, d->d_size,
+				  unwind_image_has_code(im, text, text + 1) ? text : im->go_text);
+	if (g->quantum != 1) /* x86 */
+		g->version = 0;
 }
 
 /* TOPFRAME functions of runtime/asm_amd64.s, and functions that switch stacks: their caller is not
@@ -96,7 +109,8 @@ bool go_table__function(const struct go_table *g, size_t i, struct go_function *
 	if (c.bad || f->end <= f->start || func > (uint64_t)(g->all.end - g->all.p))
 		return false;
 	c = at(g, g->functab + func + width);
-	name = at(g, g->names + cursor_uint(&c, 4));
+	f->name_at = g->names + cursor_uint(&c, 4);
+	name = at(g, f->name_at);
 	cursor_skip(&c, 8); /* arguments, deferreturn */
 	f->pcsp = cursor_uint(&c, 4);
 	cursor_skip(&c, g->version == 20

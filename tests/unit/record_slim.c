@@ -254,6 +254,43 @@ static const struct variant variants[] = {
 	{"dwz1", "cp d4 dwz1 && cp types dwz2 && dwz -m common -r dwz1 dwz2", "dwz1", "dwarf"},
 };
 
+static const char go_source[] =
+	"package main\nimport (\"fmt\"; \"sort\")\ntype shape[T any] struct { v []T }\n"
+	"func (s *shape[T]) add(x T) { s.v = append(s.v, x) }\n"
+	"func main() { var s shape[int]; for i := 0; i < 100; i++ { s.add(i * 7919 % 101) }\n"
+	" sort.Slice(s.v, func(a, b int) bool { return s.v[a] > s.v[b] }); fmt.Println(s.v) }\n";
+
+/*
+ * A stripped Go program has the names that it had before, as its runtime prints them: without
+ * .abi0, and
+ * [...] for type arguments. An address between two functions belongs to the first.
+ */
+static void go_program(const char *mode)
+{
+	struct extract_alt alt;
+	struct slim_member m;
+
+	if (sh("export GOCACHE=$PWD/gocache GO111MODULE=off HOME=$PWD; go build -buildmode=%s "
+	       "-ldflags "
+	       "'-w -B 0x1234567890abcdef' -o go-whole m.go && strip -o go-stripped go-whole",
+	       mode)) {
+		check(false, mode, "does not build here");
+		return;
+	}
+	m = extract_mode("go-stripped", DEBUGINFO_AUTO, &alt);
+	check(!strcmp(m.symbols, "symtab") && strstr(m.why, ".gopclntab"), mode, m.why);
+	unpack(&m, "slim");
+	close(m.fd);
+	write_addresses("go-whole", "addrs", 5000);
+	check(!sh("for f in go-whole slim; do llvm-symbolizer --obj=$f <addrs | awk 'NR %% 3 == 1' "
+		  "| "
+		  "sed 's/[.]abi0$//; s/\\[.*\\]/[...]/g' >$f.names; done; paste -d '\t' "
+		  "go-whole.names "
+		  "slim.names | awk -F'\t' '$1 == \"??\" {next} {n++} $1 != $2 {print; bad++} "
+		  "END {exit n < 4000 || bad}'"),
+	      mode, "names differ");
+}
+
 /* The system's libc, whose debug file is a package of its own. */
 static void libc(void)
 {
@@ -319,6 +356,7 @@ int main(void)
 	assert(mkdtemp(dir));
 	write_file("main.cpp", source);
 	write_file("helper.cpp", helper_source);
+	write_file("m.go", go_source);
 	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
 		const struct variant *v = &variants[i];
 
@@ -331,6 +369,12 @@ int main(void)
 	}
 	libc();
 	facts();
+	if (system("command -v go >/dev/null")) {
+		puts("go: not installed, left out");
+	} else {
+		go_program("exe");
+		go_program("pie");
+	}
 	if (getenv("KEEP"))
 		printf("%s kept\n", dir);
 	else
