@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/*
+ * Calls in progress, of programs (func.bpf.c) and of the kernel (func_in_kernel.bpf.c): they are
+ * noted at the entry, and found again at the return by their frames.
+ */
+#ifndef BPF_FUNC_CALLS_BPF_H
+#define BPF_FUNC_CALLS_BPF_H
+
+#include "bpf/probe/func.bpf.h"
+
+extern const volatile __u64 func_min_ns; /* calls of this length or more become events */
+extern const volatile __u64
+	func_min_values_ns; /* likewise of functions with arguments or a result */
+extern const volatile bool func_any_args, func_any_untimed;
+
+struct func_threads_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);	/* tid */
+	__type(value, struct func_thread);
+};
+extern struct func_threads_map func_threads SEC(".maps");
+
+struct func_places_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct func_place);
+	__type(value, __u32);
+};
+extern struct func_places_map func_places SEC(".maps");
+
+/* A new thread's; too large for the stack. */
+struct func_no_calls_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct func_thread);
+};
+extern struct func_no_calls_map func_no_calls SEC(".maps");
+
+#define CALL_AT(t, i) (&(t)->call[(i) & (FUNC_DEPTH - 1)])
+
+/* Count a call that has returned, or has not. */
+int func_count(__u32 function, __u64 ns);
+int func_count_unfinished(__u32 function, __u32 reason, __u64 ns);
+
+/* A call that has ended. */
+struct func_done {
+	__u32 function, thread, depth; /* thread, depth: of its arguments */
+	__u64 ns, result, wants;
+};
+
+/* Appends arguments and result to the text, which is `at` bytes long. Returns its new length. */
+static __always_inline __u32 func_put_values(struct event_func *e, __u32 entry,
+					     const struct func_done *d, __u32 at)
+{
+#define PUT(i, field)                                                                              \
+	do {                                                                                       \
+		if (!FUNC_WANTED(d->wants, i))                                                     \
+			break;                                                                     \
+		e->field = func_put_arg(entry | (i) << 8, EVENT_TEXT_AT(func) + at, d->thread,     \
+					d->depth, FUNC_WANTED(d->wants, i)) &                      \
+			   (FUNC_STR_MAX - 1);                                                     \
+		at += e->field;                                                                    \
+	} while (0)
+	PUT(0, arg1);
+	PUT(1, arg2);
+	PUT(2, arg3);
+	PUT(3, arg4);
+	PUT(4, arg5);
+	PUT(5, arg6);
+#undef PUT
+	if (FUNC_WANTED(d->wants, FUNC_RESULT)) {
+		e->ret = func_put_value(entry, EVENT_TEXT_AT(func) + at, d->result,
+					FUNC_WANTED(d->wants, FUNC_RESULT)) &
+			 (FUNC_STR_MAX - 1);
+		at += e->ret;
+	}
+	return at;
+}
+
+/* entry: ENTRY_UPROBE, or that of functions of the kernel. */
+static __always_inline void func_send(void *ctx, __u32 entry, const struct func_done *d)
+{
+	struct event_func *e = EVENT_BEGIN(func, entry, bpf_get_current_pid_tgid());
+	struct scratch *s = scratch_of(entry);
+	__u32 names;
+
+	if (!e)
+		return;
+	e->duration_ns = d->ns;
+	if (entry != ENTRY_UPROBE)
+		event_stacks(ctx, entry, e);
+	else if (s) {
+		s->sample.hdr.probe = 0;
+		s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
+		s->sample.user_stack = 0;
+		event_user_stack(ENTRY_UPROBE);
+		e->user_stack = s->sample.user_stack;
+	}
+	names = func_put_names(entry, EVENT_TEXT_AT(func), d->function);
+	e->function = names & (FUNC_NAME_LEN - 1);
+	e->binary = names >> 16 & (FUNC_BINARY_LEN - 1);
+	EVENT_SEND(func, e, entry, func_put_values(e, entry, d, e->function + e->binary));
+}
+
+/* ---- calls in progress */
+
+static __always_inline struct func_thread *func_thread_of(__u32 tid)
+{
+	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &tid), *none;
+	__u32 zero = 0;
+
+	if (t)
+		return t;
+	none = bpf_map_lookup_elem(&func_no_calls, &zero);
+	if (!none || bpf_map_update_elem(&func_threads, &tid, none, BPF_NOEXIST))
+		return NULL;
+	return bpf_map_lookup_elem(&func_threads, &tid);
+}
+
+/* Removes the calls whose frames are below `frame`, by which they did not return; `kernel`: only
+ * of the same stack, as interrupts have others. */
+static __always_inline void func_drop(struct func_thread *t, __u32 thread, __u64 frame,
+				      __u32 reason, __u64 now, bool kernel)
+{
+	for (int i = 0; i < FUNC_DEPTH && t->depth; i++) {
+		struct func_call *c = CALL_AT(t, t->depth - 1);
+
+		if (c->frame >= frame || (kernel && (c->frame ^ frame) >= FUNC_KERNEL_STACK))
+			break;
+		func_count_unfinished(c->function, reason, now - c->begin_ns);
+		t->depth--;
+		if (func_any_args)
+			func_drop_args(thread, t->depth);
+	}
+}
+
+static __always_inline void func_save_args(struct arch_ctx_regs *regs, __u64 wants, __u32 thread,
+					   __u32 depth)
+{
+#define SAVE(i, reg)                                                                               \
+	do {                                                                                       \
+		if (FUNC_WANTED(wants, i))                                                         \
+			func_save_arg(thread, FUNC_ARG_AT(depth, i), reg, FUNC_WANTED(wants, i));  \
+	} while (0)
+	if (!(wants & FUNC_WANTS_ARGS))
+		return;
+	SAVE(0, CTX_ARG0(regs));
+	SAVE(1, CTX_ARG1(regs));
+	SAVE(2, CTX_ARG2(regs));
+	SAVE(3, CTX_ARG3(regs));
+	SAVE(4, CTX_ARG4(regs));
+	SAVE(5, CTX_ARG5(regs));
+#undef SAVE
+}
+
+static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, bool kernel)
+{
+	__u64 id = bpf_get_current_pid_tgid(), frame = regs->sp + FUNC_COOKIE_BELOW(cookie), depth;
+	__u32 function = FUNC_COOKIE_NUMBER(cookie);
+	__u32 most = cookie & FUNC_SHARES_FRAME && !kernel ? FUNC_RETPROBES : FUNC_DEPTH;
+	__u32 thread = (__u32)id | (kernel ? FUNC_KERNEL : 0);
+	struct func_thread *t;
+	struct func_call *c;
+	bool shares;
+
+	keep_task_stack();
+	if (!enabled || !is_recorded(id >> 32))
+		return 0;
+	t = func_thread_of(thread);
+	if (!t) {
+		loss_count(LOSS_PENDING);
+		return 0;
+	}
+	/* A call in the same frame is over as well, unless it ended in this one. */
+	c = CALL_AT(t, t->depth - 1);
+	shares = cookie & FUNC_SHARES_FRAME && c->function != function;
+	func_drop(t, thread, frame + !shares, FUNC_SKIPPED, bpf_ktime_get_ns(), kernel);
+	depth = t->depth;
+	if (depth >= most)
+		return func_count_unfinished(function, FUNC_DEEP, 0);
+	if (!depth)
+		bpf_get_current_comm(t->comm, sizeof(t->comm));
+	c = CALL_AT(t, depth);
+	c->frame = frame;
+	c->function = function;
+	t->depth = depth + 1;
+	if (func_any_args)
+		func_save_args(regs, func_wants(function), thread, depth);
+	c->begin_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Counts the call, and sends it if it was long enough. known: its result is. */
+static __always_inline void func_tell(struct arch_ctx_regs *regs, struct func_done *d, bool known,
+				      bool kernel)
+{
+	__u32 entry = kernel ? ENTRY_TRACEPOINT : ENTRY_UPROBE;
+	bool send = true;
+
+	d->result = CTX_RET(regs);
+	if (FUNC_WANTED(d->wants, FUNC_RESULT))
+		func_count_result(d->function, d->result,
+				  known ? FUNC_WANTED(d->wants, FUNC_RESULT) : FUNC_TYPE_NONE);
+	if (d->wants & FUNC_UNTIMED)
+		d->ns = 0;
+	else
+		func_count(d->function, d->ns);
+	if (!(d->wants & FUNC_UNTIMED) &&
+	    d->ns < (d->wants & FUNC_WANTS_VALUES ? func_min_values_ns : func_min_ns))
+		send = false;
+	if (!known)
+		d->wants &= ~FUNC_WANTS(FUNC_RESULT, 15);
+	if (send && !(func_thin && func_is_thinned(SERIES_EVENTS)))
+		func_send(regs, entry, d);
+	if (func_any_args && d->wants & FUNC_WANTS_ARGS)
+		func_drop_args(d->thread, d->depth);
+}
+
+/* function < 0: not known. known: the result is, else the function ends in another one. */
+static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, __s64 function,
+				      bool known, bool kernel)
+{
+	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+	struct func_done d = {.thread = (__u32)id | (kernel ? FUNC_KERNEL : 0)};
+	struct func_thread *t;
+	struct func_call *c;
+
+	keep_task_stack();
+	if (!enabled)
+		return 0;
+	if (function >= 0 && func_any_untimed) {
+		d.function = function;
+		d.wants = func_wants(function);
+		if (d.wants & FUNC_UNTIMED) {
+			if (is_recorded(id >> 32))
+				func_tell(regs, &d, known, kernel);
+			return 0;
+		}
+	}
+	t = bpf_map_lookup_elem(&func_threads, &d.thread);
+	if (!t || !t->depth)
+		return 0;
+	func_drop(t, d.thread, frame, FUNC_SKIPPED, now, kernel);
+	if (!t->depth)
+		return 0;
+	c = CALL_AT(t, t->depth - 1);
+	if (c->frame != frame || (function >= 0 && c->function != function))
+		return 0;
+	t->depth--;
+	d.depth = t->depth;
+	d.function = c->function;
+	d.ns = now - c->begin_ns;
+	d.wants = func_wants(d.function);
+	func_tell(regs, &d, known, kernel);
+	return 0;
+}
+
+/* The stack pointer of a uretprobe is that behind the return. */
+#if defined(__TARGET_ARCH_x86)
+#define FUNC_RETURN_SZ 8
+#else
+#define FUNC_RETURN_SZ 0
+#endif
+
+#endif
