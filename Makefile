@@ -218,12 +218,16 @@ TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps locks memor
 $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$*) -o $@ $< -ldl
+CROSSING := $(B)/workload/crossing $(B)/workload/crossing-static
+$(CROSSING): tests/workload/crossing.c tests/workload/need.h
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$(@F)) -pthread -o $@ $<
 ALLOCS := $(B)/workload/allocs $(B)/workload/allocs-static
 $(ALLOCS): tests/workload/allocs.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$(@F)) -fno-builtin -fno-ipa-icf -o $@ $< \
 		$(if $(findstring static,$@),,-Wl$(comma)--no-as-needed -lstdc++)
-workload: $(DEMO) $(DEEP) $(FUNCS) $(VALUES) $(ALLOCS) $(TOOLS) $(B)/workload/heap.so
+workload: $(DEMO) $(DEEP) $(FUNCS) $(VALUES) $(ALLOCS) $(CROSSING) $(TOOLS) $(B)/workload/heap.so
 $(B)/workload/heap.so: tests/workload/heap.c
 	$(call say,WORKLOAD,$@)mkdir -p $(@D) && $(CC) -O2 -Wall -shared -fPIC -o $@ $<
 # 214 MB of DWARF, for benchmarks; takes minutes to build

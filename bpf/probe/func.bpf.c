@@ -44,7 +44,7 @@ __noinline int func_count_unfinished(__u32 function, __u32 reason, __u64 ns)
 SEC("?uprobe")
 int func_entries(struct arch_ctx_regs *regs)
 {
-	return func_enter(regs, bpf_get_attach_cookie(regs), false);
+	return func_enter(regs, bpf_get_attach_cookie(regs), false, false);
 }
 
 SEC("?uretprobe")
@@ -79,7 +79,7 @@ int func_entry(struct arch_ctx_regs *regs)
 	keep_task_stack();
 	bpf_probe_read_user(place.code, sizeof(place.code), (void *)regs->ip + FUNC_CODE_AT);
 	cookie = bpf_map_lookup_elem(&func_places, &place);
-	return cookie ? func_enter(regs, *cookie, false) : 0;
+	return cookie ? func_enter(regs, *cookie, false, false) : 0;
 }
 
 SEC("?uretprobe")

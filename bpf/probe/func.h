@@ -44,12 +44,13 @@ enum func_type {
 };
 
 /* What is recorded of the calls of a function: the types of its arguments and of its result, four
- * bits each; and whether its calls are not timed. */
+ * bits each; and flags. */
 #define FUNC_ARGS 6
 #define FUNC_RESULT FUNC_ARGS /* of functions; USDT probes have USDT_ARGS arguments */
 #define FUNC_WANTS(i, type) ((__u64)(type) << (i)*4)
 #define FUNC_WANTED(wants, i) ((wants) >> (i)*4 & 15)
 #define FUNC_UNTIMED (1ULL << 63)
+#define FUNC_NO_RETURN (1ULL << 62) /* its threads end in it */
 #define FUNC_WANTS_ARGS ((1ULL << FUNC_ARGS * 4) - 1)
 #define FUNC_WANTS_VALUES ((1ULL << (FUNC_ARGS + 1) * 4) - 1)
 
@@ -81,13 +82,17 @@ struct func_args {
 #define FUNC_COOKIE_NUMBER(cookie) ((cookie) & (FUNC_MAX - 1))
 #define FUNC_COOKIE_BELOW(cookie) (((cookie) & ~FUNC_SHARES_FRAME) / FUNC_MAX * 8)
 
-/* Why a call did not return. */
+/*
+ * Why a call did not return. MISSED: of functions of the kernel, whose return needs an instance
+ * from a pool that calls of all threads share (kretprobe, rethook).
+ */
 #define FUNC_REASONS(X)                                                                            \
 	X(SKIPPED, "frame left without a return")                                                  \
 	X(EXIT, "thread ended")                                                                    \
 	X(EXEC, "exec")                                                                            \
 	X(DEEP, "recursion too deep to follow")                                                    \
-	X(RUNNING, "still running")
+	X(RUNNING, "still running")                                                                \
+	X(MISSED, "return not seen: too many calls at a time")
 enum func_reason {
 #define X(name, text) FUNC_##name,
 	FUNC_REASONS(X)
@@ -100,10 +105,13 @@ enum func_reason {
 #define FUNC_RETPROBES 64	/* MAX_URETPROBE_DEPTH of the kernel: deeper calls have none */
 #define FUNC_KERNEL (1u << 31)	/* in the key: calls of functions of the kernel */
 #define FUNC_KERNEL_STACK 16384 /* its size and alignment */
+#define FUNC_RETURN_BELOW                                                                          \
+	256 /* stack pointer at a return seen by the function graph, below `frame` */
 struct func_call {
 	__u64 frame; /* stack pointer at the entry */
 	__u64 begin_ns;
-	__u64 function;
+	__u32 function;
+	__u32 missed; /* its return will not be seen */
 };
 struct func_thread {
 	__u64 depth;

@@ -38,6 +38,8 @@ struct func_no_calls_map {
 };
 extern struct func_no_calls_map func_no_calls SEC(".maps");
 
+/* Why a call's frame is gone: functions of the kernel neither throw nor jump. */
+#define FUNC_LEFT(kernel) ((kernel) ? FUNC_MISSED : FUNC_SKIPPED)
 #define CALL_AT(t, i) (&(t)->call[(i) & (FUNC_DEPTH - 1)])
 
 /* Count a call that has returned, or has not. */
@@ -129,7 +131,8 @@ static __always_inline void func_drop(struct func_thread *t, __u32 thread, __u64
 
 		if (c->frame >= frame || (kernel && (c->frame ^ frame) >= FUNC_KERNEL_STACK))
 			break;
-		func_count_unfinished(c->function, reason, now - c->begin_ns);
+		func_count_unfinished(c->function, c->missed ? FUNC_MISSED : reason,
+				      now - c->begin_ns);
 		t->depth--;
 		if (func_any_args)
 			func_drop_args(thread, t->depth);
@@ -155,7 +158,9 @@ static __always_inline void func_save_args(struct arch_ctx_regs *regs, __u64 wan
 #undef SAVE
 }
 
-static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, bool kernel)
+/* missed: the return will not be seen. */
+static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, bool kernel,
+				      bool missed)
 {
 	__u64 id = bpf_get_current_pid_tgid(), frame = regs->sp + FUNC_COOKIE_BELOW(cookie), depth;
 	__u32 function = FUNC_COOKIE_NUMBER(cookie);
@@ -175,8 +180,8 @@ static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, 
 	}
 	/* A call in the same frame is over as well, unless it ended in this one. */
 	c = CALL_AT(t, t->depth - 1);
-	shares = cookie & FUNC_SHARES_FRAME && c->function != function;
-	func_drop(t, thread, frame + !shares, FUNC_SKIPPED, bpf_ktime_get_ns(), kernel);
+	shares = cookie & FUNC_SHARES_FRAME && c->function != function && !c->missed;
+	func_drop(t, thread, frame + !shares, FUNC_LEFT(kernel), bpf_ktime_get_ns(), kernel);
 	depth = t->depth;
 	if (depth >= most)
 		return func_count_unfinished(function, FUNC_DEEP, 0);
@@ -185,6 +190,7 @@ static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, 
 	c = CALL_AT(t, depth);
 	c->frame = frame;
 	c->function = function;
+	c->missed = missed;
 	t->depth = depth + 1;
 	if (func_any_args)
 		func_save_args(regs, func_wants(function), thread, depth);
@@ -218,9 +224,10 @@ static __always_inline void func_tell(struct arch_ctx_regs *regs, struct func_do
 		func_drop_args(d->thread, d->depth);
 }
 
-/* function < 0: not known. known: the result is, else the function ends in another one. */
-static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, __s64 function,
-				      bool known, bool kernel)
+/* function < 0: not known. known: the result is, else the function ends in another one. below: how
+ * far `frame` may be below that of the entry. */
+static __always_inline int func_leave_near(struct arch_ctx_regs *regs, __u64 frame, __u32 below,
+					   __s64 function, bool known, bool kernel)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
 	struct func_done d = {.thread = (__u32)id | (kernel ? FUNC_KERNEL : 0)};
@@ -242,11 +249,11 @@ static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, _
 	t = bpf_map_lookup_elem(&func_threads, &d.thread);
 	if (!t || !t->depth)
 		return 0;
-	func_drop(t, d.thread, frame, FUNC_SKIPPED, now, kernel);
+	func_drop(t, d.thread, frame, FUNC_LEFT(kernel), now, kernel);
 	if (!t->depth)
 		return 0;
 	c = CALL_AT(t, t->depth - 1);
-	if (c->frame != frame || (function >= 0 && c->function != function))
+	if (c->frame - frame > below || (function >= 0 && c->function != function))
 		return 0;
 	t->depth--;
 	d.depth = t->depth;
@@ -255,6 +262,12 @@ static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, _
 	d.wants = func_wants(d.function);
 	func_tell(regs, &d, known, kernel);
 	return 0;
+}
+
+static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, __s64 function,
+				      bool known, bool kernel)
+{
+	return func_leave_near(regs, frame, 0, function, known, kernel);
 }
 
 /* The stack pointer of a uretprobe is that behind the return. */

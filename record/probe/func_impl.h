@@ -31,10 +31,19 @@ static inline struct funcs *func_state(const struct probe_env *env)
 	return probe_env__state(env, &probe_func_entry);
 }
 
+/* Ways to attach, in the order of `variants`. */
+enum func_way { FUNC_KPROBE_MULTI, FUNC_MULTI, FUNC_EACH };
+
 /* Whether a link attaches many places; else places are told by their code. */
 static inline bool func_is_multi(const struct probe_env *env)
 {
-	return !probe_env__variant(env, &probe_func_entry);
+	return probe_env__variant(env, &probe_func_entry) != FUNC_EACH;
+}
+
+/* As above, for functions of the kernel. */
+static inline bool func_is_kernel_multi(const struct probe_env *env)
+{
+	return probe_env__variant(env, &probe_func_entry) == FUNC_KPROBE_MULTI;
 }
 
 /* ---- func_attach.c */

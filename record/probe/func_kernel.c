@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,108 +14,269 @@
 #include "obrec.skel.h"
 #include "record/probe/func_kernel.h"
 
-void func_kernel_prepare(struct probe_env *env)
+/* A function that an operand names. */
+struct found {
+	char name[128];
+	unsigned long address;
+	uint64_t cookie;
+	bool attached;
+};
+
+struct attaching {
+	struct probe_env *env;
+	bool untimed;
+	struct found *found; /* FUNC_MAX */
+	size_t cnt, attached, left_out;
+	bool any; /* one was found, be it left out */
+	int err;  /* of the last that failed */
+};
+
+/* ---- what the kernel has */
+
+/*
+ * Linux 6.14 takes returns from the function graph (4346ba160409, "fprobe: Rewrite fprobe on
+ * function-graph tracer"), with a stack of return addresses for each thread.
+ */
+static bool returns_have_stack(const struct features *f)
 {
-	bpf_program__set_autoload(env->skel->progs.func_kernel_entry, true);
-	bpf_program__set_autoload(env->skel->progs.func_kernel_return, true);
+	return features_btf_id(f, "fprobe_hlist", BTF_KIND_STRUCT);
 }
 
-static int attach_one(struct probe_env *env, const char *function, uint64_t address,
-		      uint32_t cookie)
+bool func_kernel_multi_possible(const struct features *f, char *why, size_t why_sz)
+{
+#if defined(__x86_64__)
+	if (features_btf_id(f, "bpf_kprobe_multi_link", BTF_KIND_STRUCT))
+		return true;
+	snprintf(why, why_sz,
+		 "one link cannot attach many kprobes (added in Linux 5.18, "
+		 "CONFIG_FPROBE)");
+#else
+	/* The registers at a return lack the stack pointer, by which calls are found again. */
+	snprintf(why, why_sz, "one link for many kprobes is used on x86-64 only");
+#endif
+	return false;
+}
+
+/*
+ * Where returns need instances from a pool in either way, many functions are attached sooner by one
+ * link; for few, that takes longer.
+ */
+static bool multi_is_better(const struct probe_env *env, size_t cnt)
+{
+	enum { FEW = 16 };
+
+	return cnt > FEW || returns_have_stack(env->features);
+}
+
+/* What the kernel replaces return addresses by. The first two are names of the same. */
+static void find_trampolines(struct obrec_bpf *skel)
+{
+	uint64_t own = features_symbol("__kretprobe_trampoline");
+
+	skel->rodata->func_trampolines[0] = own ?: features_symbol("kretprobe_trampoline");
+	skel->rodata->func_trampolines[1] = features_symbol("arch_rethook_trampoline");
+}
+
+void func_kernel_prepare(struct probe_env *env, bool multi)
 {
 	struct obrec_bpf *skel = env->skel;
-	struct func_place place = {.position = address};
-	struct bpf_link *link;
-	int err;
 
-	err = bpf_map_update_elem(bpf_map__fd(skel->maps.func_places), &place, &cookie,
-				  BPF_NOEXIST);
+	find_trampolines(skel);
+	bpf_program__set_autoload(skel->progs.func_kernel_entry, true);
+	bpf_program__set_autoload(skel->progs.func_kernel_return, true);
+	if (!multi)
+		return;
+	if (returns_have_stack(env->features))
+		skel->rodata->func_return_below = FUNC_RETURN_BELOW;
+	bpf_program__set_autoload(skel->progs.func_kernel_entries, true);
+	bpf_program__set_autoload(skel->progs.func_kernel_returns, true);
+}
+
+/* ---- attaching. Entries before returns: see bpf/probe/func_in_kernel.bpf.c */
+
+static int attach_one(struct probe_env *env, const struct found *f)
+{
+	struct obrec_bpf *skel = env->skel;
+	struct bpf_link *entry =
+		bpf_program__attach_kprobe(skel->progs.func_kernel_entry, false, f->name);
+	int err = links__keep(&env->links, entry);
+
 	if (err)
 		return err;
-	/* Returns first: a call whose return is missed would never end. */
-	link = bpf_program__attach_kprobe(skel->progs.func_kernel_return, true, function);
-	err = links__keep(&env->links, link);
+	err = links__keep(&env->links, bpf_program__attach_kprobe(skel->progs.func_kernel_return,
+								  true, f->name));
 	if (err)
-		return err;
-	err = links__keep(&env->links, bpf_program__attach_kprobe(skel->progs.func_kernel_entry,
-								  false, function));
-	if (err)
-		links__drop(&env->links, link);
+		links__drop(&env->links, entry);
 	return err;
 }
 
+static void attach_each(struct attaching *a)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < a->cnt; i++) {
+		struct found *f = &a->found[i];
+		int err = cnt < FUNC_KERNEL_MAX ? 0 : -E2BIG;
+
+		if (f->attached)
+			continue;
+		err = err ?: attach_one(a->env, f);
+		message_verbose("kernel: %s: %s", f->name, err ? strerror(-err) : "kprobe");
+		f->attached = !err;
+		cnt += !err;
+		a->left_out += !!err;
+		a->attached += !err;
+		a->err = err ?: a->err;
+	}
+}
+
+/* Attaches one program to functions from..to-1. */
+static int attach_link(const struct attaching *a, const struct bpf_program *prog, bool at_return,
+		       size_t from, size_t to, struct bpf_link **link)
+{
+	unsigned long addresses[FUNC_MAX];
+	__u64 cookies[FUNC_MAX];
+	LIBBPF_OPTS(bpf_kprobe_multi_opts, opts, .addrs = addresses, .cookies = cookies,
+		    .cnt = to - from, .retprobe = at_return);
+
+	for (size_t i = from; i < to; i++) {
+		addresses[i - from] = a->found[i].address;
+		cookies[i - from] = a->found[i].cookie;
+	}
+	*link = bpf_program__attach_kprobe_multi_opts(prog, NULL, &opts);
+	return links__keep(&a->env->links, *link);
+}
+
+static int attach_range(struct attaching *a, size_t from, size_t to)
+{
+	const struct obrec_bpf *skel = a->env->skel;
+	struct bpf_link *entry = NULL, *at_return;
+	int err = 0;
+
+	if (!a->untimed || !returns_have_stack(a->env->features)) /* else missed ones are counted */
+		err = attach_link(a, skel->progs.func_kernel_entries, false, from, to, &entry);
+	if (err)
+		return err;
+	err = attach_link(a, skel->progs.func_kernel_returns, true, from, to, &at_return);
+	if (err && entry)
+		links__drop(&a->env->links, entry);
+	return err;
+}
+
+/* One function that cannot be attached makes the kernel refuse all: the others are found by halves.
+ */
+static void attach_halves(struct attaching *a, size_t from, size_t to)
+{
+	int err = attach_range(a, from, to);
+
+	if (!err) {
+		for (size_t i = from; i < to; i++) {
+			a->found[i].attached = true;
+			message_verbose("kernel: %s: kprobe.multi", a->found[i].name);
+		}
+		a->attached += to - from;
+	} else if (to - from > 1 && err != -EPERM && err != -EOPNOTSUPP) {
+		attach_halves(a, from, from + (to - from) / 2);
+		attach_halves(a, from + (to - from) / 2, to);
+	}
+}
+
+/* ---- the functions of an operand */
+
 /* Reads the next function from /proc/kallsyms. */
-static bool next_function(FILE *symbols, char name[256], uint64_t *address)
+static bool next_function(FILE *symbols, char name[128], unsigned long *address)
 {
 	char line[512], type;
 
 	while (fgets(line, sizeof(line), symbols))
-		if (sscanf(line, "%" SCNx64 " %c %255s", address, &type, name) == 3 &&
+		if (sscanf(line, "%lx %c %127s", address, &type, name) == 3 &&
 		    (type == 't' || type == 'T') && !strchr(name, '.') &&
 		    strncmp(name, "__pfx_", 6))
 			return true;
 	return false;
 }
 
-struct attached {
-	size_t found, cnt, left_out;
-	int err; /* of the last that failed */
-};
+/* Their calls need no return. */
+static uint64_t no_return(const char *name)
+{
+	static const char *const names[] = {
+		"do_exit",	  "do_group_exit",  "__*_sys_exit", "__*_sys_exit_group",
+		"make_task_dead", "rewind_stack_*", "kthread_exit", "kthread_complete_and_exit"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!fnmatch(names[i], name, 0))
+			return FUNC_NO_RETURN;
+	return 0;
+}
 
 /* Returns false if no function can be attached. */
-static bool attach_next(struct probe_env *env, const char *function, uint64_t address,
-			uint64_t wants,
-			bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
-				     uint32_t *cookie),
-			struct attached *a)
+static bool add_function(struct attaching *a, const struct func_operand *o, struct found f,
+			 bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
+				      uint32_t *cookie))
 {
+	const struct func_place place = {.position = f.address};
+	int places = bpf_map__fd(a->env->skel->maps.func_places), err;
 	uint32_t cookie;
-	int err;
 
-	if (!a->found++ && access("/sys/bus/event_source/devices/kprobe", F_OK)) {
+	if (!a->any && access("/sys/bus/event_source/devices/kprobe", F_OK))
 		a->err = -EOPNOTSUPP;
-		return false;
-	}
-	if (!address) { /* hidden */
+	else if (!f.address) /* hidden */
 		a->err = -EACCES;
+	a->any = true;
+	if (a->err)
 		return false;
-	}
-	if (a->cnt == FUNC_KERNEL_MAX || !name(env, function, wants, &cookie)) {
+	if (!bpf_map_lookup_elem(places, &place, &cookie)) /* by another name */
+		return true;
+	err = a->cnt < FUNC_MAX && name(a->env, f.name, o->wants | no_return(f.name), &cookie)
+		      ? bpf_map_update_elem(places, &place, &cookie, BPF_NOEXIST)
+		      : -E2BIG;
+	f.cookie = cookie;
+	if (err)
 		a->left_out++;
-		return true;
-	}
-	err = attach_one(env, function, address, cookie);
-	message_verbose("kernel: %s: %s", function, err ? strerror(-err) : "kprobe");
-	if (err == -EEXIST) /* by another name */
-		return true;
-	a->left_out += !!err;
-	a->cnt += !err;
-	a->err = err ?: a->err;
+	else
+		a->found[a->cnt++] = f;
 	return true;
 }
 
-int func_kernel_attach(struct probe_env *env, const struct func_operand *o,
+static int find_all(struct attaching *a, const struct func_operand *o,
+		    bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
+				 uint32_t *cookie))
+{
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+	struct found f = {0};
+
+	a->found = calloc(FUNC_MAX, sizeof(*a->found));
+	if (!a->found || !symbols) {
+		a->err = !a->found ? -ENOMEM : -errno;
+		a->any = true;
+	}
+	while (!a->err && next_function(symbols, f.name, &f.address))
+		if (!fnmatch(o->symbol, f.name, 0) && !add_function(a, o, f, name))
+			break;
+	if (symbols)
+		fclose(symbols);
+	return a->err;
+}
+
+int func_kernel_attach(struct probe_env *env, const struct func_operand *o, bool multi,
 		       bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
 				    uint32_t *cookie),
 		       size_t *left_out, char *why, size_t why_sz)
 {
-	FILE *symbols = fopen("/proc/kallsyms", "re");
+	struct attaching a = {.env = env, .untimed = o->wants & FUNC_UNTIMED};
 	libbpf_print_fn_t print = libbpf_set_print(NULL); /* some functions cannot be probed */
-	struct attached a = {0};
-	char function[256];
-	uint64_t address;
 
-	while (symbols && next_function(symbols, function, &address))
-		if (!fnmatch(o->symbol, function, 0) &&
-		    !attach_next(env, function, address, o->wants, name, &a))
-			break;
+	if (!find_all(&a, o, name) && a.cnt) {
+		if (multi && multi_is_better(env, a.cnt))
+			attach_halves(&a, 0, a.cnt);
+		attach_each(&a);
+	}
 	libbpf_set_print(print);
-	if (symbols)
-		fclose(symbols);
+	free(a.found);
 	*left_out = a.left_out;
-	if (a.cnt)
+	if (a.attached)
 		return 0;
-	if (!a.found)
+	if (!a.any)
 		return -ENOENT;
 	if (a.err == -EOPNOTSUPP)
 		snprintf(why, why_sz, "the kernel has no kprobes (CONFIG_KPROBE_EVENTS)");

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Attaches kprobes to functions of the kernel, for the probe func. */
+/* Attaches to functions of the kernel, for the probe func: many with one link where the kernel has
+ * kprobe.multi, else a kprobe and a kretprobe for each. */
 #ifndef RECORD_FUNC_KERNEL_H
 #define RECORD_FUNC_KERNEL_H
 
 #include "record/probe/func_operand.h"
 #include "record/probe/probe.h"
 
-enum { FUNC_KERNEL_MAX = 256 }; /* functions: each is attached alone, which takes milliseconds */
+enum { FUNC_KERNEL_MAX = 256 }; /* functions attached each alone, which takes milliseconds */
 
-/* Call before loading. */
-void func_kernel_prepare(struct probe_env *env);
+/* One link can attach kprobes to many functions; the reason if not. */
+bool func_kernel_multi_possible(const struct features *f, char *why, size_t why_sz);
+
+/* Call before loading. multi: one link for many, where that is better. */
+void func_kernel_prepare(struct probe_env *env, bool multi);
 /*
  * Attaches to each function that the operand names and that can be probed. `name` is called
  * before for the cookie of a function. -ENOENT: no function is called so; -EOPNOTSUPP: the kernel
  * has no kprobes or none of these can be probed, with the reason in one line. *left_out: functions
  * that could not be attached or were too many.
  */
-int func_kernel_attach(struct probe_env *env, const struct func_operand *o,
+int func_kernel_attach(struct probe_env *env, const struct func_operand *o, bool multi,
 		       bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
 				    uint32_t *cookie),
 		       size_t *left_out, char *why, size_t why_sz);

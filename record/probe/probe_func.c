@@ -34,11 +34,21 @@ static const struct hook hooks[] = {
 	{0},
 };
 
+static bool all_multi_possible(const struct features *f, char *why, size_t why_sz)
+{
+	return uprobes__multi_possible(f, why, why_sz) &&
+	       func_kernel_multi_possible(f, why, why_sz);
+}
+
 static const struct variant variants[] = {
-	{"multi", "uprobes, one link for many (functions of the kernel: kprobes)",
-	 uprobes__multi_possible, hooks},
-	{"each", "uprobes, one link for each (functions of the kernel: kprobes)", uprobes__possible,
-	 hooks},
+	[FUNC_KPROBE_MULTI] = {"kprobe-multi", "uprobes and kprobes, one link for many",
+			       all_multi_possible, hooks},
+	[FUNC_MULTI] = {"multi",
+			"uprobes, one link for many (functions of the kernel: a kprobe for each)",
+			uprobes__multi_possible, hooks},
+	[FUNC_EACH] = {"each",
+		       "uprobes, one link for each (functions of the kernel: a kprobe for each)",
+		       uprobes__possible, hooks},
 	{0},
 };
 
@@ -154,7 +164,7 @@ static int prepare(struct probe_env *env)
 		bpf_program__set_autoload(skel->progs.func_jump, true);
 	}
 	if (kernel)
-		func_kernel_prepare(env);
+		func_kernel_prepare(env, func_is_kernel_multi(env));
 	err = any ? bpf_map__set_max_entries(skel->maps.func_threads, THREADS) : 0;
 	err = err ?: bpf_map__set_max_entries(skel->maps.func_names, FUNC_MAX);
 	if (usdt)
@@ -172,7 +182,6 @@ static void report(struct probe_env *env, const struct func_thread *t)
 {
 	struct metric_key key = {
 		.series = SERIES_NUMBER(PROBE_func, SERIES_func_unfinished),
-		.part[FUNC_PART_REASON] = FUNC_RUNNING,
 	};
 
 	memcpy(key.part, t->comm, sizeof(t->comm));
@@ -180,6 +189,7 @@ static void report(struct probe_env *env, const struct func_thread *t)
 		const struct func_call *c = &t->call[i];
 
 		key.part[FUNC_PART_FUNCTION] = c->function;
+		key.part[FUNC_PART_REASON] = c->missed ? FUNC_MISSED : FUNC_RUNNING;
 		metrics_add(env, &key, env->stop_ns > c->begin_ns ? env->stop_ns - c->begin_ns : 0);
 	}
 }

@@ -216,7 +216,11 @@ static int verify_all(struct attach_plan *plan, const struct record_opts *opts, 
 int main(int argc, char **argv)
 {
 	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
-	struct record_opts opts = {0};
+	/* All that the probe func has. */
+	struct record_opts opts = {
+		.operand = {"kernel:f,arg1:str,ret:str", "f:f:ret", "usdt:f:f:f,arg1:str"},
+		.operand_cnt = 3,
+	};
 	long limit = argc > 1 ? atol(argv[1]) : 200000;
 	struct attach_plan plan = {0};
 	struct verified v = {0};
