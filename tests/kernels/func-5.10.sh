@@ -1,0 +1,3 @@
+# See func.inc.
+KERNEL=5.10 TAKEN=each
+. tests/kernels/func.inc

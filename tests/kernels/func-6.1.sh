@@ -1,0 +1,3 @@
+# See func.inc.
+KERNEL=6.1 TAKEN=each
+. tests/kernels/func.inc

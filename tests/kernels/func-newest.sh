@@ -1,0 +1,3 @@
+# See func.inc.
+KERNEL=newest TAKEN=kprobe-multi
+. tests/kernels/func.inc
