@@ -119,6 +119,9 @@ struct func_thread {
 	struct func_call call[FUNC_DEPTH];
 };
 
+/* Functions of the kernel by fentry and fexit, which have a program for each. */
+#define FUNC_SLOTS 8
+
 /* Identifies a place where the kernel passes no cookie: the position in its page, and the code
  * behind the probed instruction. Of a function of the kernel, position is its address. Map
  * `func_places`. */

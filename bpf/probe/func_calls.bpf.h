@@ -139,30 +139,32 @@ static __always_inline void func_drop(struct func_thread *t, __u32 thread, __u64
 	}
 }
 
-static __always_inline void func_save_args(struct arch_ctx_regs *regs, __u64 wants, __u32 thread,
-					   __u32 depth)
+/* arg: of the call; NULL: in its registers. */
+static __always_inline void func_save_args(struct arch_ctx_regs *regs, const __u64 *arg,
+					   __u64 wants, __u32 thread, __u32 depth)
 {
-#define SAVE(i, reg)                                                                               \
+#define SAVE(i)                                                                                    \
 	do {                                                                                       \
 		if (FUNC_WANTED(wants, i))                                                         \
-			func_save_arg(thread, FUNC_ARG_AT(depth, i), reg, FUNC_WANTED(wants, i));  \
+			func_save_arg(thread, FUNC_ARG_AT(depth, i),                               \
+				      arg ? arg[i] : CTX_ARG##i(regs), FUNC_WANTED(wants, i));     \
 	} while (0)
 	if (!(wants & FUNC_WANTS_ARGS))
 		return;
-	SAVE(0, CTX_ARG0(regs));
-	SAVE(1, CTX_ARG1(regs));
-	SAVE(2, CTX_ARG2(regs));
-	SAVE(3, CTX_ARG3(regs));
-	SAVE(4, CTX_ARG4(regs));
-	SAVE(5, CTX_ARG5(regs));
+	SAVE(0);
+	SAVE(1);
+	SAVE(2);
+	SAVE(3);
+	SAVE(4);
+	SAVE(5);
 #undef SAVE
 }
 
 /* missed: the return will not be seen. */
-static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, bool kernel,
-				      bool missed)
+static __always_inline int func_enter_at(struct arch_ctx_regs *regs, const __u64 *arg, __u64 frame,
+					 __u32 cookie, bool kernel, bool missed)
 {
-	__u64 id = bpf_get_current_pid_tgid(), frame = regs->sp + FUNC_COOKIE_BELOW(cookie), depth;
+	__u64 id = bpf_get_current_pid_tgid(), depth;
 	__u32 function = FUNC_COOKIE_NUMBER(cookie);
 	__u32 most = cookie & FUNC_SHARES_FRAME && !kernel ? FUNC_RETPROBES : FUNC_DEPTH;
 	__u32 thread = (__u32)id | (kernel ? FUNC_KERNEL : 0);
@@ -193,19 +195,24 @@ static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, 
 	c->missed = missed;
 	t->depth = depth + 1;
 	if (func_any_args)
-		func_save_args(regs, func_wants(function), thread, depth);
+		func_save_args(regs, arg, func_wants(function), thread, depth);
 	c->begin_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
+static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, bool kernel,
+				      bool missed)
+{
+	return func_enter_at(regs, NULL, regs->sp + FUNC_COOKIE_BELOW(cookie), cookie, kernel,
+			     missed);
+}
+
 /* Counts the call, and sends it if it was long enough. known: its result is. */
-static __always_inline void func_tell(struct arch_ctx_regs *regs, struct func_done *d, bool known,
-				      bool kernel)
+static __always_inline void func_tell(void *ctx, struct func_done *d, bool known, bool kernel)
 {
 	__u32 entry = kernel ? ENTRY_TRACEPOINT : ENTRY_UPROBE;
 	bool send = true;
 
-	d->result = CTX_RET(regs);
 	if (FUNC_WANTED(d->wants, FUNC_RESULT))
 		func_count_result(d->function, d->result,
 				  known ? FUNC_WANTED(d->wants, FUNC_RESULT) : FUNC_TYPE_NONE);
@@ -219,18 +226,18 @@ static __always_inline void func_tell(struct arch_ctx_regs *regs, struct func_do
 	if (!known)
 		d->wants &= ~FUNC_WANTS(FUNC_RESULT, 15);
 	if (send && !(func_thin && func_is_thinned(SERIES_EVENTS)))
-		func_send(regs, entry, d);
+		func_send(ctx, entry, d);
 	if (func_any_args && d->wants & FUNC_WANTS_ARGS)
 		func_drop_args(d->thread, d->depth);
 }
 
 /* function < 0: not known. known: the result is, else the function ends in another one. below: how
  * far `frame` may be below that of the entry. */
-static __always_inline int func_leave_near(struct arch_ctx_regs *regs, __u64 frame, __u32 below,
+static __always_inline int func_leave_near(void *ctx, __u64 result, __u64 frame, __u32 below,
 					   __s64 function, bool known, bool kernel)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
-	struct func_done d = {.thread = (__u32)id | (kernel ? FUNC_KERNEL : 0)};
+	struct func_done d = {.thread = (__u32)id | (kernel ? FUNC_KERNEL : 0), .result = result};
 	struct func_thread *t;
 	struct func_call *c;
 
@@ -242,7 +249,7 @@ static __always_inline int func_leave_near(struct arch_ctx_regs *regs, __u64 fra
 		d.wants = func_wants(function);
 		if (d.wants & FUNC_UNTIMED) {
 			if (is_recorded(id >> 32))
-				func_tell(regs, &d, known, kernel);
+				func_tell(ctx, &d, known, kernel);
 			return 0;
 		}
 	}
@@ -260,14 +267,14 @@ static __always_inline int func_leave_near(struct arch_ctx_regs *regs, __u64 fra
 	d.function = c->function;
 	d.ns = now - c->begin_ns;
 	d.wants = func_wants(d.function);
-	func_tell(regs, &d, known, kernel);
+	func_tell(ctx, &d, known, kernel);
 	return 0;
 }
 
 static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, __s64 function,
 				      bool known, bool kernel)
 {
-	return func_leave_near(regs, frame, 0, function, known, kernel);
+	return func_leave_near(regs, CTX_RET(regs), frame, 0, function, known, kernel);
 }
 
 /* The stack pointer of a uretprobe is that behind the return. */

@@ -49,7 +49,7 @@ int func_kernel_entries(struct arch_ctx_regs *regs)
 SEC("?kprobe.multi")
 int func_kernel_returns(struct arch_ctx_regs *regs)
 {
-	return func_leave_near(regs, regs->sp - FUNC_RETURN_SZ, func_return_below,
+	return func_leave_near(regs, CTX_RET(regs), regs->sp - FUNC_RETURN_SZ, func_return_below,
 			       FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), true, true);
 }
 

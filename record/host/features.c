@@ -275,6 +275,15 @@ unsigned features_tracepoint_args(const struct features *f, const char *name)
 	return t && btf_is_func_proto(t) && btf_vlen(t) ? btf_vlen(t) - 1 : 0;
 }
 
+int features_function_args(const struct features *f, const char *name)
+{
+	int id = features_btf_id(f, name, BTF_KIND_FUNC);
+	const struct btf_type *t = id ? btf__type_by_id(kernel_btf, id) : NULL;
+
+	t = t ? btf__type_by_id(kernel_btf, t->type) : NULL;
+	return t && btf_is_func_proto(t) ? btf_vlen(t) : -ENOENT;
+}
+
 void features_enum_names(const struct features *f, const char *name, void *ctx,
 			 void (*fn)(void *ctx, const char *name, uint32_t value))
 {

@@ -31,6 +31,8 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 int features_btf_id(const struct features *f, const char *name, unsigned kind);
 /* Number of arguments of a tracepoint's programs, by BTF; 0: not known. */
 unsigned features_tracepoint_args(const struct features *f, const char *name);
+/* Number of arguments of a function of the kernel, by its own BTF; -ENOENT. */
+int features_function_args(const struct features *f, const char *name);
 /* Calls fn for each name of an enum of the kernel, by BTF. */
 void features_enum_names(const struct features *f, const char *name, void *ctx,
 			 void (*fn)(void *ctx, const char *name, uint32_t value));

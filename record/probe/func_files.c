@@ -201,8 +201,7 @@ static int attach_kernel(struct probe_env *env, unsigned i)
 	const struct func_operand *o = &func_state(env)->operand[i];
 	char why[256] = "";
 	size_t left_out;
-	int err = func_kernel_attach(env, o, func_is_kernel_multi(env), name_kernel, &left_out, why,
-				     sizeof(why));
+	int err = func_kernel_attach(env, o, name_kernel, &left_out, why, sizeof(why));
 
 	func_state(env)->found[i] = !err;
 	if (err == -ENOENT) {

@@ -14,6 +14,8 @@
 
 struct parcel;
 
+enum { FUNC_SYMBOL_MAX = 128 }; /* functions of the kernel with longer names are not attached */
+
 extern const struct probe probe_func_entry;
 
 /* State of the probe. */
@@ -24,6 +26,8 @@ struct funcs {
 	uint32_t cnt, usdt_cnt; /* of functions and USDT probes; of places of the latter */
 	bool file_seen[RECORD_OPERANDS], found[RECORD_OPERANDS];
 	int err; /* of the first file that could not be attached before the start */
+	char slot[FUNC_SLOTS][FUNC_SYMBOL_MAX]; /* functions of the kernel (func_slots.h) */
+	unsigned slot_cnt;
 };
 
 static inline struct funcs *func_state(const struct probe_env *env)
@@ -32,18 +36,12 @@ static inline struct funcs *func_state(const struct probe_env *env)
 }
 
 /* Ways to attach, in the order of `variants`. */
-enum func_way { FUNC_KPROBE_MULTI, FUNC_MULTI, FUNC_EACH };
+enum func_way { FUNC_KPROBE_MULTI, FUNC_MULTI, FUNC_FENTRY, FUNC_EACH };
 
 /* Whether a link attaches many places; else places are told by their code. */
 static inline bool func_is_multi(const struct probe_env *env)
 {
-	return probe_env__variant(env, &probe_func_entry) != FUNC_EACH;
-}
-
-/* As above, for functions of the kernel. */
-static inline bool func_is_kernel_multi(const struct probe_env *env)
-{
-	return probe_env__variant(env, &probe_func_entry) == FUNC_KPROBE_MULTI;
+	return probe_env__variant(env, &probe_func_entry) <= FUNC_MULTI;
 }
 
 /* ---- func_attach.c */

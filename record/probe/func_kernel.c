@@ -12,11 +12,12 @@
 #include "bpf/probe/func.h"
 #include "format/text.h"
 #include "obrec.skel.h"
+#include "record/probe/func_slots.h"
 #include "record/probe/func_kernel.h"
 
 /* A function that an operand names. */
 struct found {
-	char name[128];
+	char name[FUNC_SYMBOL_MAX];
 	unsigned long address;
 	uint64_t cookie;
 	bool attached;
@@ -77,16 +78,19 @@ static void find_trampolines(struct obrec_bpf *skel)
 	skel->rodata->func_trampolines[1] = features_symbol("arch_rethook_trampoline");
 }
 
-void func_kernel_prepare(struct probe_env *env, bool multi)
+void func_kernel_prepare(struct probe_env *env, enum func_way way)
 {
 	struct obrec_bpf *skel = env->skel;
+	bool stack = returns_have_stack(env->features);
 
 	find_trampolines(skel);
 	bpf_program__set_autoload(skel->progs.func_kernel_entry, true);
 	bpf_program__set_autoload(skel->progs.func_kernel_return, true);
-	if (!multi)
+	if (way == FUNC_FENTRY || (way == FUNC_KPROBE_MULTI && !stack))
+		func_slots_prepare(env);
+	if (way != FUNC_KPROBE_MULTI)
 		return;
-	if (returns_have_stack(env->features))
+	if (stack)
 		skel->rodata->func_return_below = FUNC_RETURN_BELOW;
 	bpf_program__set_autoload(skel->progs.func_kernel_entries, true);
 	bpf_program__set_autoload(skel->progs.func_kernel_returns, true);
@@ -110,6 +114,16 @@ static int attach_one(struct probe_env *env, const struct found *f)
 	return err;
 }
 
+/* What came of attaching a function. */
+static void note(struct attaching *a, struct found *f, const char *way, int err)
+{
+	message_verbose("kernel: %s: %s%s%s", f->name, way, err ? ": " : "",
+			err ? strerror(-err) : "");
+	f->attached = !err;
+	a->attached += !err;
+	a->err = err ?: a->err;
+}
+
 static void attach_each(struct attaching *a)
 {
 	size_t cnt = 0;
@@ -120,13 +134,21 @@ static void attach_each(struct attaching *a)
 
 		if (f->attached)
 			continue;
-		err = err ?: attach_one(a->env, f);
-		message_verbose("kernel: %s: %s", f->name, err ? strerror(-err) : "kprobe");
-		f->attached = !err;
-		cnt += !err;
-		a->left_out += !!err;
-		a->attached += !err;
-		a->err = err ?: a->err;
+		note(a, f, "kprobe", err ?: attach_one(a->env, f));
+		cnt += f->attached;
+		a->left_out += !f->attached;
+	}
+}
+
+static void attach_slots(struct attaching *a)
+{
+	for (size_t i = 0; i < a->cnt; i++) {
+		struct found *f = &a->found[i];
+		int slot = func_slots_find(a->env, f->name);
+
+		if (slot >= 0)
+			note(a, f, "fentry",
+			     func_slots_attach(a->env, slot, f->cookie, a->untimed));
 	}
 }
 
@@ -170,11 +192,8 @@ static void attach_halves(struct attaching *a, size_t from, size_t to)
 	int err = attach_range(a, from, to);
 
 	if (!err) {
-		for (size_t i = from; i < to; i++) {
-			a->found[i].attached = true;
-			message_verbose("kernel: %s: kprobe.multi", a->found[i].name);
-		}
-		a->attached += to - from;
+		for (size_t i = from; i < to; i++)
+			note(a, &a->found[i], "kprobe.multi", 0);
 	} else if (to - from > 1 && err != -EPERM && err != -EOPNOTSUPP) {
 		attach_halves(a, from, from + (to - from) / 2);
 		attach_halves(a, from + (to - from) / 2, to);
@@ -183,8 +202,7 @@ static void attach_halves(struct attaching *a, size_t from, size_t to)
 
 /* ---- the functions of an operand */
 
-/* Reads the next function from /proc/kallsyms. */
-static bool next_function(FILE *symbols, char name[128], unsigned long *address)
+bool func_kernel_next(FILE *symbols, char name[FUNC_SYMBOL_MAX], unsigned long *address)
 {
 	char line[512], type;
 
@@ -196,8 +214,7 @@ static bool next_function(FILE *symbols, char name[128], unsigned long *address)
 	return false;
 }
 
-/* Their calls need no return. */
-static uint64_t no_return(const char *name)
+bool func_kernel_never_returns(const char *name)
 {
 	static const char *const names[] = {
 		"do_exit",	  "do_group_exit",  "__*_sys_exit", "__*_sys_exit_group",
@@ -205,8 +222,8 @@ static uint64_t no_return(const char *name)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!fnmatch(names[i], name, 0))
-			return FUNC_NO_RETURN;
-	return 0;
+			return true;
+	return false;
 }
 
 /* Returns false if no function can be attached. */
@@ -216,6 +233,7 @@ static bool add_function(struct attaching *a, const struct func_operand *o, stru
 {
 	const struct func_place place = {.position = f.address};
 	int places = bpf_map__fd(a->env->skel->maps.func_places), err;
+	uint64_t wants = o->wants | (func_kernel_never_returns(f.name) ? FUNC_NO_RETURN : 0);
 	uint32_t cookie;
 
 	if (!a->any && access("/sys/bus/event_source/devices/kprobe", F_OK))
@@ -227,7 +245,7 @@ static bool add_function(struct attaching *a, const struct func_operand *o, stru
 		return false;
 	if (!bpf_map_lookup_elem(places, &place, &cookie)) /* by another name */
 		return true;
-	err = a->cnt < FUNC_MAX && name(a->env, f.name, o->wants | no_return(f.name), &cookie)
+	err = a->cnt < FUNC_MAX && name(a->env, f.name, wants, &cookie)
 		      ? bpf_map_update_elem(places, &place, &cookie, BPF_NOEXIST)
 		      : -E2BIG;
 	f.cookie = cookie;
@@ -250,7 +268,7 @@ static int find_all(struct attaching *a, const struct func_operand *o,
 		a->err = !a->found ? -ENOMEM : -errno;
 		a->any = true;
 	}
-	while (!a->err && next_function(symbols, f.name, &f.address))
+	while (!a->err && func_kernel_next(symbols, f.name, &f.address))
 		if (!fnmatch(o->symbol, f.name, 0) && !add_function(a, o, f, name))
 			break;
 	if (symbols)
@@ -258,16 +276,18 @@ static int find_all(struct attaching *a, const struct func_operand *o,
 	return a->err;
 }
 
-int func_kernel_attach(struct probe_env *env, const struct func_operand *o, bool multi,
+int func_kernel_attach(struct probe_env *env, const struct func_operand *o,
 		       bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
 				    uint32_t *cookie),
 		       size_t *left_out, char *why, size_t why_sz)
 {
+	enum func_way way = probe_env__variant(env, &probe_func_entry);
 	struct attaching a = {.env = env, .untimed = o->wants & FUNC_UNTIMED};
 	libbpf_print_fn_t print = libbpf_set_print(NULL); /* some functions cannot be probed */
 
 	if (!find_all(&a, o, name) && a.cnt) {
-		if (multi && multi_is_better(env, a.cnt))
+		attach_slots(&a);
+		if (way == FUNC_KPROBE_MULTI && multi_is_better(env, a.cnt))
 			attach_halves(&a, 0, a.cnt);
 		attach_each(&a);
 	}

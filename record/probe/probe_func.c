@@ -16,6 +16,7 @@
 #include "record/host/uprobe_multi.h"
 #include "record/host/uprobes.h"
 #include "record/probe/cpu_budget.h"
+#include "record/probe/func_slots.h"
 #include "record/probe/func_impl.h"
 #include "record/probe/func_kernel.h"
 #include "record/probe/func_usdt.h"
@@ -40,12 +41,21 @@ static bool all_multi_possible(const struct features *f, char *why, size_t why_s
 	       func_kernel_multi_possible(f, why, why_sz);
 }
 
+static bool fentry_possible(const struct features *f, char *why, size_t why_sz)
+{
+	return uprobes__possible(f, why, why_sz) && func_slots_possible(f, why, why_sz);
+}
+
 static const struct variant variants[] = {
 	[FUNC_KPROBE_MULTI] = {"kprobe-multi", "uprobes and kprobes, one link for many",
 			       all_multi_possible, hooks},
 	[FUNC_MULTI] = {"multi",
 			"uprobes, one link for many (functions of the kernel: a kprobe for each)",
 			uprobes__multi_possible, hooks},
+	[FUNC_FENTRY] = {"fentry",
+			 "uprobes, one link for each (functions of the kernel: up to 8 by fentry, "
+			 "else a kprobe for each)",
+			 fentry_possible, hooks},
 	[FUNC_EACH] = {"each",
 		       "uprobes, one link for each (functions of the kernel: a kprobe for each)",
 		       uprobes__possible, hooks},
@@ -164,7 +174,7 @@ static int prepare(struct probe_env *env)
 		bpf_program__set_autoload(skel->progs.func_jump, true);
 	}
 	if (kernel)
-		func_kernel_prepare(env, func_is_kernel_multi(env));
+		func_kernel_prepare(env, probe_env__variant(env, &probe_func_entry));
 	err = any ? bpf_map__set_max_entries(skel->maps.func_threads, THREADS) : 0;
 	err = err ?: bpf_map__set_max_entries(skel->maps.func_names, FUNC_MAX);
 	if (usdt)

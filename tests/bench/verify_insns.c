@@ -218,7 +218,8 @@ int main(int argc, char **argv)
 	struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
 	/* All that the probe func has. */
 	struct record_opts opts = {
-		.operand = {"kernel:f,arg1:str,ret:str", "f:f:ret", "usdt:f:f:f,arg1:str"},
+		.operand = {"kernel:hrtimer_nanosleep,arg1:str,ret:str", "f:f:ret",
+			    "usdt:f:f:f,arg1:str"},
 		.operand_cnt = 3,
 	};
 	long limit = argc > 1 ? atol(argv[1]) : 200000;

@@ -1,3 +1,3 @@
 # See func.inc.
-KERNEL=5.10 TAKEN=each
+KERNEL=5.10 TAKEN=fentry
 . tests/kernels/func.inc

@@ -1,3 +1,3 @@
 # See func.inc.
-KERNEL=6.1 TAKEN=each
+KERNEL=6.1 TAKEN=fentry
 . tests/kernels/func.inc
