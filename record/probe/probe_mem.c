@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory from the kernel's side (bpf/probe/mem.bpf.c). */
+/* Memory from the kernel's side (bpf/probe/mem_*.bpf.c). */
 #include <bpf/bpf.h>
 #include <stdio.h>
 #include <string.h>
