@@ -214,7 +214,7 @@ $(VALUES): tests/workload/values.c tests/workload/usdt_note.h
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter $(call flavour,$(@F)) -o $@ $<
 TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps locks memory probed \
-	handover counted crowd storm hostile badelf stuckfs security)
+	handover counted crowd storm hostile badelf stuckfs security resident)
 $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$*) -o $@ $< -ldl

@@ -8,6 +8,7 @@
 #include "bpf/probe/mem.h"
 #include "bpf/wire.h"
 #include "format/records.h"
+#include "format/text.h"
 #include "obrec.skel.h"
 #include "record/probe/cpu_budget.h"
 #include "record/probe/hooks.h"
@@ -25,6 +26,7 @@ enum { CALLS = 8192, PROCESSES = 8192 }; /* at a time */
 		HOOK(major, "major-faults", HOOK_PERF, .rate = "major"), CALL(mmap), CALL(munmap), \
 		CALL(mremap), CALL(brk), CALL(madvise),                                            \
 		HOOK("mem_rss", "kmem:rss_stat", HOOK_RAW_TP),                                     \
+		HOOK("mem_fork", "sched:sched_process_fork", HOOK_RAW_TP),                         \
 	{                                                                                          \
 		0                                                                                  \
 	}
@@ -107,11 +109,27 @@ static int prepare(struct probe_env *env)
 	to->mem_major = probe_env__option(env, &probe_mem_entry, "major");
 	to->mem_page_sz = sysconf(_SC_PAGESIZE);
 	to->mem_step = step * 1024 / to->mem_page_sz ?: 1;
-	if (!step)
+	bpf_program__set_autoload(env->skel->progs.mem_begin, step && env->features->kernel_btf);
+	if (!step) {
 		bpf_program__set_autoload(env->skel->progs.mem_rss, false);
+		bpf_program__set_autoload(env->skel->progs.mem_fork, false);
+	}
 	err = bpf_map__set_max_entries(env->skel->maps.mem_calls, CALLS);
 	err = err ?: bpf_map__set_max_entries(env->skel->maps.mem_residents, PROCESSES);
 	return err ?: bpf_map__set_max_entries(env->skel->maps.mem_names, MEM_NAMES);
+}
+
+/* What processes have is read before their first change is seen. */
+static int attach(struct probe_env *env)
+{
+	int err = 0;
+
+	if (bpf_program__autoload(env->skel->progs.mem_begin))
+		err = hook_run(env->skel->progs.mem_begin, NULL, NULL);
+	if (err)
+		message_warn("resident memory is counted from each process's first change on: %s",
+			     strerror(-err));
+	return 0;
 }
 
 static void thin(struct probe_env *env, unsigned level)
@@ -135,5 +153,6 @@ const struct probe probe_mem_entry = {
 	.options = options,
 	.lever = &lever,
 	.prepare = prepare,
+	.attach = attach,
 	.thin = thin,
 };
