@@ -90,6 +90,9 @@ exec 8>"$T/go" 7<"$T/did"
 read -r descriptors <&7
 look 1
 obrec_start -p $load -o "$T/h.obz" -e host
+# On a busy machine the first reading is done behind the start.
+has_read() { [ "$(sql "$T/h.obz" "SELECT count(*) FROM counter WHERE series = 'process_memory'")" -gt 0 ]; }
+eventually "a reading before the load" has_read
 look 2
 [ -z "$cgroup" ] || before=$(throttled)
 echo >&8
@@ -130,7 +133,10 @@ PY
 values() { sql "$T/h.obz" "SELECT min(sum), max(sum) FROM counter WHERE series = 'process_objects' AND key LIKE '%$1'"; }
 is "its threads" "$(values threads)" 5,5
 is "its descriptors, before the sockets and after" "$(sql "$T/h.obz" "SELECT sum FROM counter WHERE series = 'process_objects' AND key LIKE '%descriptors' ORDER BY start_ns DESC LIMIT 1")" "$descriptors"
-is "its memory grew by 64 MiB" "$(sql "$T/h.obz" "SELECT max(sum) - min(sum) >= 64 << 20 FROM counter WHERE series = 'process_memory'")" 1
+# The kernel adds up the pages of each CPU, 32 at a time, or twice as many as there are CPUs.
+cpus=$(nproc --all)
+slack=$((cpus * (cpus > 16 ? 2 * cpus : 32) * $(getconf PAGESIZE)))
+within "its memory grew by 64 MiB" "$(sql "$T/h.obz" "SELECT max(sum) - min(sum) FROM counter WHERE series = 'process_memory'")" $(((64 << 20) - slack)) $(((70 << 20) + slack))
 is "processes" "$(sql "$T/h.obz" "SELECT DISTINCT part(key, 'process' || char(9) || 'pid', 'pid') FROM counter WHERE series LIKE 'process%'")" $load
 is "names without tabs" "$(sql "$T/h.obz" "SELECT DISTINCT part(key, 'process' || char(9) || 'pid', 'process') FROM counter WHERE series = 'process_memory' ORDER BY start_ns DESC LIMIT 1")" "renamed?load"
 is "memory of the host" "$(sql "$T/h.obz" "SELECT max(sum) FROM counter WHERE series = 'memory' AND key = 'MemTotal'")" $(($(awk '/^MemTotal/ {print $2}' /proc/meminfo) * 1024))
