@@ -107,6 +107,24 @@ probe bind binds - bindsnoop -p PID
 probe exec forks - execsnoop
 probe mem:step=0 faults "<= 200 a fault" perf record -q -e page-faults -c 97 -o "$T/perf.data" -p PID
 probe mem faults "<= 500 a fault"
+# fault_cost LABEL OPTIONS: ns that a page fault, with its change of the resident set, takes longer; peer: an empty program on rss_stat
+fault_cost() {
+	local i p b loop="build/tests/bench/call_loop fault 0.4" plain=() with=() bare=()
+	sysctl -qw kernel.bpf_stats_enabled=0
+	for ((i = 0; i < 2 * ROUNDS; i++)); do
+		plain+=("$($loop)")
+		with+=("$("$OBREC" -q -e "$2" --debuginfo none -o "$T/p.obz" -- $loop 2>>"$T/err")")
+		coproc B { exec build/tests/bench/bare_tracepoint rss_stat; }
+		b=$B_PID; read -r <&"${B[0]}" || true
+		bare+=("$($loop)"); kill $b; wait $b 2>/dev/null || true
+	done
+	sysctl -qw kernel.bpf_stats_enabled=1
+	p=$(least "${plain[@]}") with=$(least "${with[@]}") bare=$(least "${bare[@]}")
+	row "$1: ns more a fault of $(calc "$p" 0); peer: an empty program" "$(calc "$with - $p" 0)" "$(calc "$bare - $p" 0)" "$(calc "$with - $bare" 0) ns" "${3-}"
+}
+fault_cost "mem, faults alone" mem:step=0
+fault_cost "mem, resident alone" mem:period=1000000000
+fault_cost mem mem "<= 500"
 # allocations LABEL OPTIONS [TARGET [ENV]]: ns that a pair of malloc() and free() takes longer, by a program that does nothing else
 allocations() {
 	local loop="env ${4-} $WORKLOAD/allocs rate 1000000" i plain=() with=()

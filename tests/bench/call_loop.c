@@ -5,9 +5,11 @@
  *
  *   call_loop getppid [SECONDS]
  *   call_loop pread [SECONDS]
+ *   call_loop fault [SECONDS]
  *   call_loop exchange [SECONDS [RATE]]
  *
- * pread: a byte of this program's file, from the page cache. An exchange is two calls: 256 bytes
+ * fault: a new page; all of a round are given back at once. pread: a byte of this program's file,
+ * from the page cache. An exchange is two calls: 256 bytes
  * ($SIZE) are written to a Unix socket and read from its other end. RATE: exchanges per second, in
  * bursts every 10 ms; default: unlimited.
  */
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -49,6 +52,24 @@ static int read_byte(void)
 	return pread(file, buf, 1, 0) != 1;
 }
 
+static int fault(void)
+{
+	static char *pages;
+	static int at;
+	size_t page = BUF;
+
+	if (!pages) {
+		pages = mmap(NULL, ROUND * page, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		madvise(pages, ROUND * page, MADV_NOHUGEPAGE);
+	}
+	if (pages == MAP_FAILED)
+		return -1;
+	pages[at++ * page] = 1;
+	at %= ROUND;
+	return at ? 0 : madvise(pages, ROUND * page, MADV_DONTNEED);
+}
+
 /* The cost of one of `cnt` calls in ns, or a negative number. */
 static double round_ns(int (*call)(void), int cnt)
 {
@@ -78,6 +99,8 @@ int main(int argc, char **argv)
 		call = exchange;
 	else if (argc > 1 && !strcmp(argv[1], "pread"))
 		call = read_byte;
+	else if (argc > 1 && !strcmp(argv[1], "fault"))
+		call = fault;
 	if (getenv("SIZE"))
 		size = strtoul(getenv("SIZE"), NULL, 10) % (BUF + 1);
 	file = open("/proc/self/exe", O_RDONLY);
