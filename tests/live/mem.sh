@@ -23,8 +23,8 @@ within "complete stacks, %" "$(sql "$T/mem-each.obz" "SELECT 100.0 * total((erro
 grown() { sql "$1" "SELECT (total(value) FILTER (WHERE kind = 'resident') - total(value) FILTER (WHERE kind = 'released')) / 1024 FROM sample"; }
 complete() { sql "$1" "SELECT 100.0 * total((error IS NULL) * count) / total(count) FROM sample JOIN stack ON stack.id = stack_id"; }
 
-# unless_skipped COMMAND: again, if programs were skipped while it recorded (mem.inc)
-unless_skipped() { for _ in 1 2 3 4 5 6 7 8 9 10; do "$@"; grep -q 'LOST.*running already' "$T/obrec.err" || break; done; }
+# unless_skipped COMMAND: again, if that run says nothing (mem.inc)
+unless_skipped() { for _ in 1 2 3 4 5 6 7 8 9 10; do "$@"; grep -q "$MEM_AGAIN" "$T/obrec.err" || break; done; }
 
 if command -v python3 >/dev/null; then
 	cat >"$T/grow.py" <<'PY'
