@@ -120,7 +120,8 @@ int func_thread_exit(void *ctx)
 	__u32 tid = bpf_get_current_pid_tgid();
 
 	func_forget(tid | FUNC_KERNEL, FUNC_EXIT);
-	return func_forget(tid, FUNC_EXIT);
+	func_forget(tid, FUNC_EXIT);
+	return KEEP_SAMPLES;
 }
 
 /* tracefs: events/sched/sched_process_exec/format */
@@ -132,5 +133,6 @@ struct func_exec_args {
 SEC("?tracepoint/sched/sched_process_exec")
 int func_thread_exec(struct func_exec_args *ctx)
 {
-	return func_forget(ctx->old_pid, FUNC_EXEC);
+	func_forget(ctx->old_pid, FUNC_EXEC);
+	return KEEP_SAMPLES;
 }

@@ -55,7 +55,8 @@ static __always_inline void change_send(const struct mem_call *call, __u64 was, 
 SEC("?tracepoint/syscalls/sys_enter_mmap")
 int mem_enter_mmap(struct syscall_enter *ctx)
 {
-	return call_enter(0, ctx->args[1]);
+	call_enter(0, ctx->args[1]);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_mmap")
@@ -65,13 +66,14 @@ int mem_exit_mmap(struct syscall_exit *ctx)
 
 	if (call_end(&call, ctx->ret))
 		change_send(&call, 0, call.size);
-	return 0;
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_enter_munmap")
 int mem_enter_munmap(struct syscall_enter *ctx)
 {
-	return call_enter(ctx->args[1], 0);
+	call_enter(ctx->args[1], 0);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_munmap")
@@ -81,7 +83,7 @@ int mem_exit_munmap(struct syscall_exit *ctx)
 
 	if (call_end(&call, ctx->ret))
 		change_send(&call, call.was, 0);
-	return 0;
+	return KEEP_SAMPLES;
 }
 
 #define MREMAP_DONTUNMAP 4
@@ -89,7 +91,8 @@ int mem_exit_munmap(struct syscall_exit *ctx)
 SEC("?tracepoint/syscalls/sys_enter_mremap")
 int mem_enter_mremap(struct syscall_enter *ctx)
 {
-	return call_enter(ctx->args[3] & MREMAP_DONTUNMAP ? 0 : ctx->args[1], ctx->args[2]);
+	call_enter(ctx->args[3] & MREMAP_DONTUNMAP ? 0 : ctx->args[1], ctx->args[2]);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_mremap")
@@ -99,7 +102,7 @@ int mem_exit_mremap(struct syscall_exit *ctx)
 
 	if (call_end(&call, ctx->ret))
 		change_send(&call, call.was, call.size);
-	return 0;
+	return KEEP_SAMPLES;
 }
 
 struct mm_struct___brk {
@@ -113,9 +116,10 @@ int mem_enter_brk(struct syscall_enter *ctx)
 	struct mm_struct___brk *mm;
 
 	if (!ctx->args[0]) /* asks for the program break */
-		return 0;
+		return KEEP_SAMPLES;
 	mm = (void *)BPF_CORE_READ(task, mm);
-	return call_enter(BPF_CORE_READ(mm, brk), 0);
+	call_enter(BPF_CORE_READ(mm, brk), 0);
+	return KEEP_SAMPLES;
 }
 
 /* Returns the program break, which is the old one if the call failed. */
@@ -126,7 +130,7 @@ int mem_exit_brk(struct syscall_exit *ctx)
 
 	if (call_end(&call, ctx->ret))
 		change_send(&call, call.was, ctx->ret);
-	return 0;
+	return KEEP_SAMPLES;
 }
 
 #define MADV_DONTNEED 4
@@ -141,8 +145,9 @@ int mem_enter_madvise(struct syscall_enter *ctx)
 
 	if (advice != MADV_DONTNEED && advice != MADV_FREE && advice != MADV_REMOVE &&
 	    advice != MADV_DONTNEED_LOCKED)
-		return 0;
-	return call_enter(0, ctx->args[1]);
+		return KEEP_SAMPLES;
+	call_enter(0, ctx->args[1]);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_madvise")
@@ -152,5 +157,5 @@ int mem_exit_madvise(struct syscall_exit *ctx)
 
 	if (call_end(&call, ctx->ret))
 		mem_send(SAMPLE_discarded, page_align(call.size) << (call.thin & 15));
-	return 0;
+	return KEEP_SAMPLES;
 }
