@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 /*
- * Waits for locks: of programs (futexes) and of the kernel itself.
+ * Waits for locks of programs: futexes.
  *
  * A futex is a word in memory; the kernel does not know what it is for, and most waits are not for
  * locks: idle workers, joins. Where the word or the memory behind it names the thread that holds a
@@ -12,8 +12,7 @@
  * The tid is in the process's own pid namespace, and is believed only if the process has such a
  * thread.
  */
-#include "bpf/event.bpf.h"
-#include "bpf/probe/lock.h"
+#include "bpf/probe/lock.bpf.h"
 #include "bpf/syscall_args.bpf.h"
 
 const volatile __u64 lock_min_ns;    /* waits of this length or more become events */
@@ -157,37 +156,6 @@ static __always_inline __u32 owner_at(const __u32 *address, __u32 value, __u32 o
 	if (bpf_probe_read_user(words, sizeof(words), address))
 		return 0;
 	return pi ? words[0] & FUTEX_TID_MASK : words[2];
-}
-
-/* ---- sampling */
-
-/* Waits of a period or more weigh as much as they are long. A shorter one is a sample of one period
- * with the probability length / period, so that its expected weight is its length. 0: no sample. */
-static __always_inline __u64 lock_weight(__u64 ns)
-{
-	if (ns >= lock_period_ns)
-		return ns;
-	return ((__u64)bpf_get_prandom_u32() * (lock_period_ns >> 8) >> 24) < ns ? lock_period_ns
-										 : 0;
-}
-
-/* Sends a sample of the current task, whose stacks it takes. Claims and releases the scratch, and
- * returns whether the sample was sent; its stacks are still there then. */
-static __always_inline bool lock_sample(void *ctx, __u32 entry, __u32 kind, __u64 weight)
-{
-	struct scratch *s = scratch_claim(entry);
-
-	if (!s)
-		return false;
-	stacks_take(ctx, entry);
-	s->sample.hdr.probe = kind;
-	s->sample.ts_ns = bpf_ktime_get_ns();
-	s->sample.tid = bpf_get_current_pid_tgid();
-	s->sample.value = weight;
-	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
-	sample_send(entry);
-	scratch_release(s);
-	return true;
 }
 
 /* ---- who waits and who releases */
@@ -410,83 +378,4 @@ SEC("?tracepoint/syscalls/sys_exit_futex_waitv")
 int lock_exit_futex_waitv(struct syscall_exit *ctx)
 {
 	return lock_exit(ctx);
-}
-
-/* ---- the kernel's own locks */
-
-/* tracefs: events/lock/contention_begin/format and contention_end/format */
-struct contention {
-	__u64 common;
-	__u64 lock;
-	__u32 flags; /* at the end the result */
-};
-
-/* A spinning wait may interrupt another one, or be within a sleeping one. */
-struct kernel_wait_at {
-	__u64 lock;
-	__u64 tid;
-};
-struct kernel_wait {
-	__u64 begin_ns;
-	__u64 flags;
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, struct kernel_wait_at);
-	__type(value, struct kernel_wait);
-} lock_kernel_waits SEC(".maps");
-
-/* include/trace/events/lock.h */
-enum { LCB_F_SPIN = 1, LCB_F_MUTEX = 32 };
-
-SEC("?tracepoint/lock/contention_begin")
-int lock_contention_begin(struct contention *ctx)
-{
-	__u64 id = bpf_get_current_pid_tgid();
-	struct kernel_wait_at at = {.lock = ctx->lock, .tid = (__u32)id};
-	struct kernel_wait wait = {.flags = ctx->flags}, *before;
-
-	if (!enabled || !is_recorded(id >> 32))
-		return 0;
-	/* A mutex is first spun for, and a second beginning tells that the thread goes to sleep. */
-	before = bpf_map_lookup_elem(&lock_kernel_waits, &at);
-	if (before && before->flags == (LCB_F_SPIN | LCB_F_MUTEX) && wait.flags == LCB_F_MUTEX) {
-		before->flags = LCB_F_MUTEX;
-		return 0;
-	}
-	wait.begin_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&lock_kernel_waits, &at, &wait, BPF_ANY))
-		loss_count(LOSS_PENDING);
-	return 0;
-}
-
-static __noinline int lock_count_kernel(__u32 flags, __u64 ns)
-{
-	struct metric_key key = {};
-
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
-	key.part[LOCK_PART_OPERATION] = flags;
-	hist_add_coarse(PROBE_lock, SERIES_lock_kernel, &key, ns);
-	return 0;
-}
-
-SEC("?tracepoint/lock/contention_end")
-int lock_contention_end(struct contention *ctx)
-{
-	struct kernel_wait_at at = {.lock = ctx->lock, .tid = (__u32)bpf_get_current_pid_tgid()};
-	struct kernel_wait *wait = bpf_map_lookup_elem(&lock_kernel_waits, &at);
-	__u64 ns, weight;
-
-	if (!wait)
-		return 0;
-	ns = bpf_ktime_get_ns() - wait->begin_ns;
-	if (enabled) {
-		lock_count_kernel(wait->flags, ns);
-		weight = lock_weight(ns);
-		if (weight)
-			lock_sample(ctx, ENTRY_INTERRUPT, SAMPLE_klock, weight);
-	}
-	bpf_map_delete_elem(&lock_kernel_waits, &at);
-	return 0;
 }

@@ -5,9 +5,44 @@
 #include "bpf/metric.h"
 #include "bpf/wire.h"
 
-enum { SERIES_lock_latency = SERIES_OWN, SERIES_lock_ended, SERIES_lock_kernel };
+enum {
+	SERIES_lock_latency = SERIES_OWN,
+	SERIES_lock_ended,
+	SERIES_lock_kernel,
+	SERIES_lock_kernel_locks,
+	SERIES_lock_klock_events, /* and, after it, those throttled */
+};
 /* Key parts after the process name. */
 enum { LOCK_PART_OPERATION = 2, LOCK_PART_ERROR = 3 };
+/* Of locks of the kernel: their kind, LCB_F_*; without a process, what else is known of them. */
+enum { LOCK_PART_LOCK = 0, LOCK_PART_CALLER = 1, LOCK_PART_KIND = 2 };
+
+/* A lock that is no variable of the kernel: what it is part of, in place of its address. */
+#define LOCK_CLASSES(X)                                                                            \
+	X(MMAP, "mmap_lock")                                                                       \
+	X(SIGNALS, "siglock")                                                                      \
+	X(FILES, "file_lock")
+enum lock_class {
+	LOCK_CLASS_NONE,
+#define X(name, text) LOCK_CLASS_##name,
+	LOCK_CLASSES(X)
+#undef X
+};
+enum {
+	LOCK_VARIABLES = 2,
+	LOCK_FUNCTIONS = 2,
+	LOCK_CALLERS = 16, /* frames within which the caller is looked for */
+};
+
+/* include/trace/events/lock.h */
+enum {
+	LCB_F_SPIN = 1,
+	LCB_F_READ = 2,
+	LCB_F_WRITE = 4,
+	LCB_F_RT = 8,
+	LCB_F_PERCPU = 16,
+	LCB_F_MUTEX = 32,
+};
 
 /* Those that wait; numbers up to 13 are futex(2)'s own. */
 #define LOCK_OPERATIONS(X)                                                                         \

@@ -100,6 +100,13 @@ static bool is_text(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
+/* Labels of the linker are none. */
+static bool is_variable(const struct ksym_line *l)
+{
+	return strchr("bBdDrRgGsSvV", l->type) && strncmp(l->name, "__start_", 8) &&
+	       strncmp(l->name, "__stop_", 7) && strcmp(l->name, "__init_begin");
+}
+
 static bool ends_with(const struct ksym_line *l, const char *tail)
 {
 	size_t len = strlen(tail);
@@ -122,6 +129,12 @@ static uint8_t rank_of(const struct ksym_line *l)
 	unsigned rank = l->type == 'T' ? 0 : l->type == 'W' || l->type == 'w' ? 16 : 32;
 
 	return rank + strspn(l->name, "_") % 16;
+}
+
+/* Without __pfx_f, the padding before f: half of all symbols. */
+static bool is_function(const struct ksym_line *l)
+{
+	return is_text(l->type) && strncmp(l->name, "__pfx_", 6);
 }
 
 /* ---- filling the table */
@@ -167,9 +180,8 @@ static int add_symbol(void *ctx, char *line, size_t len)
 	bool label, end;
 	int module;
 
-	/* __pfx_f is the padding before f, half of all symbols */
-	if (!parse_line(line, &l) || !is_text(l.type) || !l.address ||
-	    !strncmp(l.name, "__pfx_", 6))
+	if (!parse_line(line, &l) || !l.address ||
+	    !(t->variables ? is_variable(&l) || is_label(&l, &end) : is_function(&l)))
 		return 0;
 	module = module_index(t, l.module);
 	if (module < 0 ||
@@ -182,7 +194,7 @@ static int add_symbol(void *ctx, char *line, size_t len)
 	t->syms[t->cnt++] = (struct ksym){.address = l.address,
 					  .name = t->names_sz,
 					  .module = module,
-					  .rank = label ? 255 : rank_of(&l),
+					  .rank = label ? KSYM_RANK_LABEL : rank_of(&l),
 					  .end = label && end};
 	memcpy(t->names + t->names_sz, l.name, l.name_len + 1);
 	t->names_sz += l.name_len + 1;
@@ -239,11 +251,11 @@ static void shrink(struct ksym_table *t)
 		t->names = names, t->names_cap = t->names_sz;
 }
 
-int ksym_table__load(struct ksym_table *t, int symbols_fd, int modules_fd)
+static int load(struct ksym_table *t, int symbols_fd, int modules_fd, bool variables)
 {
 	int err;
 
-	*t = (struct ksym_table){0};
+	*t = (struct ksym_table){.variables = variables};
 	err = module_index(t, ""); /* 0 */
 	err = err < 0 ? err : each_line(symbols_fd, add_symbol, t);
 	if (!err && !t->cnt)
@@ -257,6 +269,16 @@ int ksym_table__load(struct ksym_table *t, int symbols_fd, int modules_fd)
 	sort_and_keep_best(t);
 	shrink(t);
 	return 0;
+}
+
+int ksym_table__load(struct ksym_table *t, int symbols_fd, int modules_fd)
+{
+	return load(t, symbols_fd, modules_fd, false);
+}
+
+int ksym_table__load_variables(struct ksym_table *t, int symbols_fd)
+{
+	return load(t, symbols_fd, -1, true);
 }
 
 void ksym_table__fini(struct ksym_table *t)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* /proc/kallsyms as a sorted table of text symbols: 16 bytes per symbol, names in one block. */
+/* /proc/kallsyms as a sorted table of text symbols, or of variables: 16 bytes per symbol, names in
+ * one block. */
 #ifndef RECORD_KSYM_TABLE_H
 #define RECORD_KSYM_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define KSYM_RANK_LABEL 255 /* of a section: not in its stead, if there is another symbol */
 
 struct ksym {
 	uint64_t address;
@@ -27,10 +30,13 @@ struct ksym_table {
 	size_t names_sz, names_cap;
 	struct kmodule *modules;
 	size_t module_cnt, module_cap;
+	bool variables; /* of these, and the labels of text sections; not of functions */
 };
 
 /* Reads both files from the start; modules_fd may be -1. -EPERM: all addresses are 0. */
 int ksym_table__load(struct ksym_table *t, int symbols_fd, int modules_fd);
+/* As above, of variables. */
+int ksym_table__load_variables(struct ksym_table *t, int symbols_fd);
 void ksym_table__fini(struct ksym_table *t);
 
 /* Checks in the first block whether text addresses are visible: 0, -EPERM, -ENODATA (no text

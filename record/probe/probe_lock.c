@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waits for locks (bpf/probe/lock.bpf.c). Waits in progress at the end are reported here. */
+/* Waits for locks (bpf/probe/lock.bpf.c; of the kernel: lock_kernel.c). Waits in progress at the
+ * end are reported here. */
 #include <bpf/bpf.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +14,14 @@
 #include "record/host/procfs.h"
 #include "record/intake/intake.h"
 #include "record/probe/hooks.h"
+#include "record/probe/lock_kernel.h"
 #include "record/probe/metrics.h"
 #include "record/probe/probe.h"
 
 extern const struct probe probe_lock_entry;
 
-/* At a time: threads that wait (an idle one does, too), locks, owners, waits for kernel locks. */
-enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192, KERNEL_WAITS = 8192 };
+/* At a time: threads that wait (an idle one does, too), locks, owners. */
+enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192 };
 
 #define SYSCALL(program, call, need_)                                                              \
 	HOOK("lock_" program "_" call, "syscalls:sys_" program "_" call, HOOK_TRACEPOINT,          \
@@ -53,6 +55,8 @@ static const struct probe_option options[] = {
 	OPTION("min", PROBE_TIME, 1000000,
 	       "waits on futexes from this on are recorded singly, with their stacks (default "
 	       "1ms)"),
+	OPTION("kernel-min", PROBE_TIME, 1000000,
+	       "likewise waits for locks of the kernel, with their owner (default 1ms)"),
 	OPTION("period", PROBE_TIME, 1000000,
 	       "of shorter waits take one sample per DURATION of waiting (default 1ms; 0s: every "
 	       "wait)"),
@@ -91,35 +95,10 @@ static void ended_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PART
 						: "woken");
 }
 
-/* LCB_F_* of include/trace/events/lock.h. */
-static void kernel_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
-		       size_t sz)
+static void kernel_locks_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS],
+			     char *text, size_t sz)
 {
-	static const struct {
-		uint64_t flags;
-		const char *name;
-	} kinds[] = {
-		{0, "semaphore"},
-		{1, "spinlock"},
-		{3, "rwlock, read"},
-		{5, "rwlock, write"},
-		{2, "rwsem, read"},
-		{4, "rwsem, write"},
-		{8, "rt_mutex"},
-		{10, "rwlock, read"},
-		{12, "rwlock, write"},
-		{32, "mutex"},
-		{33, "mutex, spun"},
-		{18, "percpu rwsem, read"},
-		{20, "percpu rwsem, write"},
-	};
-	const char *name = "other";
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (kinds[i].flags == part[LOCK_PART_OPERATION])
-			name = kinds[i].name;
-	series_key_comm(env, part, text, sz);
-	series_key_add(text, sz, name);
+	lock_kernel_locks_key(probe_env__state(env, &probe_lock_entry), env, part, text, sz);
 }
 
 static const struct series series[] = {
@@ -128,7 +107,13 @@ static const struct series series[] = {
 	[SERIES_lock_ended - SERIES_OWN] = {"ended", "ns", SERIES_COUNTER,
 					    "process\toperation\tresult", ended_key},
 	[SERIES_lock_kernel -
-		SERIES_OWN] = {"kernel", "ns", SERIES_COARSE, "process\tkind", kernel_key},
+		SERIES_OWN] = {"kernel", "ns", SERIES_COARSE, "process\tkind", lock_kernel_key},
+	[SERIES_lock_kernel_locks - SERIES_OWN] = {"kernel_locks", "ns", SERIES_COARSE,
+						   "lock\tkind\tcaller", kernel_locks_key},
+	[SERIES_lock_klock_events -
+		SERIES_OWN] = {"klock_events", "", SERIES_COUNTER, "process", series_key_comm},
+	[SERIES_lock_klock_events + 1 -
+		SERIES_OWN] = {"klock_throttled", "", SERIES_COUNTER, "process", series_key_comm},
 	{0},
 };
 
@@ -138,11 +123,12 @@ static int prepare(struct probe_env *env)
 	int err;
 
 	skel->rodata->lock_min_ns = probe_env__option(env, &probe_lock_entry, "min");
+	skel->rodata->lock_kernel_min_ns = probe_env__option(env, &probe_lock_entry, "kernel-min");
 	skel->rodata->lock_period_ns = probe_env__option(env, &probe_lock_entry, "period");
 	err = bpf_map__set_max_entries(skel->maps.lock_calls, CALLS);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.lock_words, WORDS);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.lock_owners, OWNERS);
-	return err ? err : bpf_map__set_max_entries(skel->maps.lock_kernel_waits, KERNEL_WAITS);
+	return err ? err : lock_kernel_prepare(probe_env__state(env, &probe_lock_entry), env);
 }
 
 /* ---- waits in progress at the end */
@@ -211,12 +197,25 @@ static void finish(struct probe_env *env)
 	}
 }
 
+static bool record(struct probe_env *env, const struct wire_hdr *hdr)
+{
+	return lock_kernel_record(probe_env__state(env, &probe_lock_entry), env, hdr);
+}
+
+static void free_state(struct probe_env *env)
+{
+	lock_kernel_free(probe_env__state(env, &probe_lock_entry));
+}
+
 const struct probe probe_lock_entry = {
 	.name = "lock",
 	.event = REC_lock,
 	.variants = variants,
 	.series = series,
 	.options = options,
+	.state_sz = sizeof(struct lock_kernel),
 	.prepare = prepare,
+	.record = record,
 	.finish = finish,
+	.free = free_state,
 };
