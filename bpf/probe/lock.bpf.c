@@ -44,7 +44,7 @@ enum {
 	(1u << (op) & (1 << FUTEX_WAKE | 1 << FUTEX_REQUEUE | 1 << FUTEX_CMP_REQUEUE |             \
 		       1 << FUTEX_WAKE_OP | 1 << FUTEX_UNLOCK_PI | 1 << FUTEX_WAKE_BITSET))
 
-CALLS_IN_PROGRESS(lock_calls, lock_call);
+struct lock_calls_map lock_calls SEC(".maps");
 
 /*
  * Locks with threads that wait. `state` is their number in the low 16 bits and above that the sum
@@ -67,16 +67,11 @@ struct {
 	__type(value, struct lock_word);
 } lock_words SEC(".maps");
 
-/* tids in their pid namespace that were found to be threads of the process, and their real ones. */
-struct lock_thread {
-	__u32 tgid, tid;
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, struct lock_thread);
-	__type(value, __u32);
-} lock_owners SEC(".maps");
+struct lock_owners_map lock_owners SEC(".maps");
+
+/* Of lock_holder.bpf.c; libbpf 1.1 links only objects that come after a map's own. */
+struct lock_holders_map lock_holders SEC(".maps");
+__u8 lock_asked[LOCK_ASKED];
 
 /* ---- owners */
 
@@ -117,15 +112,19 @@ __noinline int lock_owner(__u32 tid)
 {
 	struct lock_thread key = {.tgid = bpf_get_current_pid_tgid() >> 32, .tid = tid};
 	struct task_struct___lock *task = (void *)bpf_get_current_task();
-	__u32 *known, real;
+	struct lock_owner *known, owner = {};
 	struct list_head *head, *node;
 	__u64 at;
 
 	if (!tid)
 		return 0;
 	known = bpf_map_lookup_elem(&lock_owners, &key);
-	if (known)
-		return *known;
+	if (known) {
+		struct task_struct___lock *last = (void *)known->task;
+
+		if (BPF_CORE_READ(last, pid) == known->tid)
+			return known->tid;
+	}
 	at = BPF_CORE_READ(task, thread_pid, level) * bpf_core_type_size(struct upid) +
 	     bpf_core_field_offset(struct pid, numbers) + bpf_core_field_offset(struct upid, nr);
 	head = (void *)BPF_CORE_READ(task, signal) +
@@ -134,9 +133,10 @@ __noinline int lock_owner(__u32 tid)
 	for (int i = 0; i < LOCK_THREADS && node && node != head; i++) {
 		task = (void *)node - bpf_core_field_offset(struct task_struct___lock, thread_node);
 		if (tid_in_namespace(task, at) == tid) {
-			real = BPF_CORE_READ(task, pid);
-			bpf_map_update_elem(&lock_owners, &key, &real, BPF_ANY);
-			return real;
+			owner.task = (__u64)task;
+			owner.tid = BPF_CORE_READ(task, pid);
+			bpf_map_update_elem(&lock_owners, &key, &owner, BPF_ANY);
+			return owner.tid;
 		}
 		node = BPF_CORE_READ(node, next);
 	}
@@ -220,10 +220,12 @@ __noinline int lock_release(__u64 address, __u64 now)
 
 static __always_inline int lock_wake(void *ctx, __u64 address)
 {
-	__u64 ns, weight;
+	__u64 id = bpf_get_current_pid_tgid(), ns, weight;
 
-	if (!enabled || !is_recorded(bpf_get_current_pid_tgid() >> 32))
+	if (!enabled || !is_recorded(id >> 32))
 		return 0;
+	if (lock_asked[id & (LOCK_ASKED - 1)])
+		lock_holder_take(ctx, id, LOCK_RELEASED);
 	ns = (__u64)(__u32)lock_release(address, bpf_ktime_get_ns()) << LOCK_TICK_SHIFT;
 	weight = ns ? lock_weight(ns) : 0;
 	if (weight)
@@ -241,8 +243,11 @@ static __always_inline int lock_wait(__u64 address, __u32 value, __u32 operation
 	bpf_get_current_comm(call.comm, sizeof(call.comm));
 	call.owner = owner_at((void *)address, value, operation);
 	call_begin(&lock_calls, &call);
-	if (call.owner)
+	if (call.owner) {
 		word_wait(address, call.begin_ns);
+		if (lock_owner(call.owner))
+			lock_holder_ask(call.owner);
+	}
 	return 0;
 }
 
@@ -311,6 +316,8 @@ static __always_inline void lock_waited(void *ctx, const struct lock_call *call,
 				      weight);
 	if (ns >= lock_min_ns)
 		lock_send(ctx, call, owner, error, ns, sampled);
+	if (owner)
+		lock_holder_tell(owner, ns, weight);
 }
 
 static __always_inline int lock_exit(struct syscall_exit *ctx)

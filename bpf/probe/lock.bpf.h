@@ -6,6 +6,57 @@
 #include "bpf/event.bpf.h"
 #include "bpf/probe/lock.h"
 
+/* Threads of the current process, by their tids in its pid namespace. */
+struct lock_thread {
+	__u32 tgid, tid;
+};
+struct lock_owner {
+	__u64 task;
+	__u32 tid; /* real */
+	__u32 pad;
+};
+struct lock_owners_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct lock_thread);
+	__type(value, struct lock_owner);
+};
+extern struct lock_owners_map lock_owners SEC(".maps");
+struct lock_calls_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct lock_call);
+};
+extern struct lock_calls_map lock_calls SEC(".maps");
+
+/* Real tid of the current process's thread `tid`; 0: it has none. */
+int lock_owner(__u32 tid);
+
+/* lock_holder.bpf.c: a thread begins to wait for that owner, as lock_owner() returned it, and
+ * has waited for `ns`; a sample and an event. */
+int lock_holder_ask(__u32 tid);
+int lock_holder_tell(__u32 owner, __u64 ns, __u64 weight);
+
+/* One flag of each tid's low bits: threads whose stacks are wanted. */
+#define LOCK_ASKED 4096
+extern __u8 lock_asked[LOCK_ASKED];
+
+struct lock_holder {
+	__u64 asked_ns, taken_ns; /* last time its stack was wanted, and was taken */
+	__u64 user_stack, kernel_stack;
+	__u32 tgid, how; /* enum lock_how */
+	char comm[WIRE_COMM_LEN];
+};
+struct lock_holders_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);	/* tid */
+	__type(value, struct lock_holder);
+};
+extern struct lock_holders_map lock_holders SEC(".maps");
+
+extern const volatile __u64 lock_min_ns;    /* waits of this length or more become events */
 extern const volatile __u64 lock_period_ns; /* shorter waits are sampled; 0: each is one */
 
 /* Waits of a period or more weigh as much as they are long. A shorter one is a sample of one period
@@ -35,6 +86,26 @@ static __always_inline bool lock_sample(void *ctx, __u32 entry, __u32 kind, __u6
 	sample_send(entry);
 	scratch_release(s);
 	return true;
+}
+
+/* Takes the stacks of the current thread if they are wanted. */
+static __always_inline void lock_holder_take(void *ctx, __u32 tid, __u32 how)
+{
+	struct lock_holder *h = bpf_map_lookup_elem(&lock_holders, &tid);
+	struct scratch *s;
+
+	if (!h || h->taken_ns >= h->asked_ns)
+		return;
+	s = scratch_claim(ENTRY_TRACEPOINT);
+	if (!s)
+		return;
+	stacks_take(ctx, ENTRY_TRACEPOINT);
+	h->user_stack = s->sample.user_stack;
+	h->kernel_stack = s->sample.kernel_stack;
+	scratch_release(s);
+	h->how = how;
+	h->taken_ns = bpf_ktime_get_ns();
+	lock_asked[tid & (LOCK_ASKED - 1)] = 0;
 }
 
 #endif

@@ -11,9 +11,11 @@ enum {
 	SERIES_lock_kernel,
 	SERIES_lock_kernel_locks,
 	SERIES_lock_klock_events, /* and, after it, those throttled */
+	SERIES_lock_holders = SERIES_lock_klock_events + 2,
+	SERIES_lock_lock_holder_events, /* likewise */
 };
 /* Key parts after the process name. */
-enum { LOCK_PART_OPERATION = 2, LOCK_PART_ERROR = 3 };
+enum { LOCK_PART_OPERATION = 2, LOCK_PART_ERROR = 3, LOCK_PART_HOW = 2 };
 /* Of locks of the kernel: their kind, LCB_F_*; without a process, what else is known of them. */
 enum { LOCK_PART_LOCK = 0, LOCK_PART_CALLER = 1, LOCK_PART_KIND = 2 };
 
@@ -59,6 +61,21 @@ enum lock_operation {
 #define X(number, name, text) LOCK_##name = number,
 	LOCK_OPERATIONS(X)
 #undef X
+};
+
+/* When the stack of who held a lock was taken. */
+#define LOCK_HOWS(X)                                                                               \
+	X(MISSED, "not taken")                                                                     \
+	X(BLOCKED, "blocked")                                                                      \
+	X(RUNNABLE, "waiting for a CPU")                                                           \
+	X(SWITCHED, "left its CPU")                                                                \
+	X(RELEASED, "released it")
+#define LOCK_HOW_LEN 24
+enum lock_how {
+#define X(name, text) LOCK_##name,
+	LOCK_HOWS(X)
+#undef X
+		LOCK_HOW_CNT
 };
 
 #define LOCK_EINTR 4

@@ -176,6 +176,8 @@ int lock_contention_begin(struct contention *ctx)
 	before = bpf_map_lookup_elem(&lock_kernel_waits, &at);
 	if (before && before->flags == (LCB_F_SPIN | LCB_F_MUTEX) && wait.flags == LCB_F_MUTEX) {
 		before->flags = LCB_F_MUTEX;
+		if (!before->owner)
+			owner_take(before, at.lock);
 		return 0;
 	}
 	wait.begin_ns = bpf_ktime_get_ns();

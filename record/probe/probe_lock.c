@@ -20,8 +20,9 @@
 
 extern const struct probe probe_lock_entry;
 
-/* At a time: threads that wait (an idle one does, too), locks, owners. */
-enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192 };
+/* At a time: threads that wait (an idle one does, too), locks, owners, those
+ * whose stacks are wanted. */
+enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192, HOLDERS = 8192 };
 
 #define SYSCALL(program, call, need_)                                                              \
 	HOOK("lock_" program "_" call, "syscalls:sys_" program "_" call, HOOK_TRACEPOINT,          \
@@ -32,7 +33,8 @@ enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192 };
 		SYSCALL("exit", "futex_waitv", HOOK_OPTIONAL),                                     \
 		SYSCALL("enter", "futex_wake", HOOK_OPTIONAL), /* 6.7 */                           \
 		SYSCALL("enter", "futex_wait", HOOK_OPTIONAL),                                     \
-		SYSCALL("exit", "futex_wait", HOOK_OPTIONAL)
+		SYSCALL("exit", "futex_wait", HOOK_OPTIONAL),                                      \
+		HOOK("lock_switch", "sched:sched_switch", HOOK_RAW_TP)
 
 /* Not raw tracepoints: their runs are skipped where a task was preempted in one (7.x). */
 static const struct hook all[] = {
@@ -101,6 +103,20 @@ static void kernel_locks_key(struct probe_env *env, const uint64_t part[METRIC_K
 	lock_kernel_locks_key(probe_env__state(env, &probe_lock_entry), env, part, text, sz);
 }
 
+static void holders_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+			size_t sz)
+{
+	static const char *const hows[LOCK_HOW_CNT] = {
+#define X(name, text) [LOCK_##name] = text,
+		LOCK_HOWS(X)
+#undef X
+	};
+	uint64_t how = part[LOCK_PART_HOW];
+
+	series_key_comm(env, part, text, sz);
+	series_key_add(text, sz, how < LOCK_HOW_CNT ? hows[how] : "other");
+}
+
 static const struct series series[] = {
 	[SERIES_lock_latency - SERIES_OWN] = {"latency", "ns", SERIES_COARSE, "process\toperation",
 					      operation_key},
@@ -114,6 +130,13 @@ static const struct series series[] = {
 		SERIES_OWN] = {"klock_events", "", SERIES_COUNTER, "process", series_key_comm},
 	[SERIES_lock_klock_events + 1 -
 		SERIES_OWN] = {"klock_throttled", "", SERIES_COUNTER, "process", series_key_comm},
+	[SERIES_lock_holders -
+		SERIES_OWN] = {"holders", "ns", SERIES_COUNTER, "owner\thow", holders_key},
+	[SERIES_lock_lock_holder_events - SERIES_OWN] = {"lock_holder_events", "", SERIES_COUNTER,
+							 "process", series_key_comm},
+	[SERIES_lock_lock_holder_events + 1 - SERIES_OWN] = {"lock_holder_throttled", "",
+							     SERIES_COUNTER, "process",
+							     series_key_comm},
 	{0},
 };
 
@@ -128,6 +151,7 @@ static int prepare(struct probe_env *env)
 	err = bpf_map__set_max_entries(skel->maps.lock_calls, CALLS);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.lock_words, WORDS);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.lock_owners, OWNERS);
+	err = err ? err : bpf_map__set_max_entries(skel->maps.lock_holders, HOLDERS);
 	return err ? err : lock_kernel_prepare(probe_env__state(env, &probe_lock_entry), env);
 }
 
