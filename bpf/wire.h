@@ -30,7 +30,7 @@ enum wire_kind {
 	WIRE_EVENT = 5,	      /* event.h */
 	WIRE_ALLOC = 6,	      /* struct wire_sample, weighted by obrec: probe/alloc.h */
 	WIRE_ALLOC_FREED = 7, /* probe/alloc.h */
-	WIRE_KLOCK = 8,	      /* struct event_klock, texts by obrec: probe/lock_kernel.bpf.c */
+	WIRE_KLOCK = 8,	      /* struct event_klock, texts by obrec: probe/lock_contention.bpf.c */
 	WIRE_KIND_CNT
 };
 

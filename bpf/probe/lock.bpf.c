@@ -233,6 +233,18 @@ static __always_inline int lock_wake(void *ctx, __u64 address)
 	return 0;
 }
 
+static __always_inline void holder_ask(__u32 tid)
+{
+	struct lock_thread key = {.tgid = bpf_get_current_pid_tgid() >> 32, .tid = tid};
+	struct lock_owner *owner;
+
+	if (!lock_owner(tid) || !lock_holder_ask(tid))
+		return;
+	owner = bpf_map_lookup_elem(&lock_owners, &key);
+	if (owner)
+		lock_holder_asleep(owner->tid, owner->task);
+}
+
 static __always_inline int lock_wait(__u64 address, __u32 value, __u32 operation)
 {
 	struct lock_call call = {.address = address, .value = value, .operation = operation};
@@ -245,8 +257,7 @@ static __always_inline int lock_wait(__u64 address, __u32 value, __u32 operation
 	call_begin(&lock_calls, &call);
 	if (call.owner) {
 		word_wait(address, call.begin_ns);
-		if (lock_owner(call.owner))
-			lock_holder_ask(call.owner);
+		holder_ask(call.owner);
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
-/* What lock.bpf.c (futexes) and lock_kernel.bpf.c (locks of the kernel) have in common. */
+/* What lock.bpf.c (futexes) and lock_contention.bpf.c (locks of the kernel) have in common. */
 #ifndef BPF_LOCK_BPF_H
 #define BPF_LOCK_BPF_H
 
@@ -33,9 +33,11 @@ extern struct lock_calls_map lock_calls SEC(".maps");
 /* Real tid of the current process's thread `tid`; 0: it has none. */
 int lock_owner(__u32 tid);
 
-/* lock_holder.bpf.c: a thread begins to wait for that owner, as lock_owner() returned it, and
- * has waited for `ns`; a sample and an event. */
+/* lock_holder.bpf.c. A wait for that owner begins, as lock_owner() knows it; 0: it does not. */
 int lock_holder_ask(__u32 tid);
+/* Takes the owner's stack, if it is not running. By real tid, and task_struct. */
+int lock_holder_asleep(__u32 tid, __u64 task);
+/* The wait for the owner has ended: a sample and an event. */
 int lock_holder_tell(__u32 owner, __u64 ns, __u64 weight);
 
 /* One flag of each tid's low bits: threads whose stacks are wanted. */

@@ -47,39 +47,60 @@ static __always_inline __u64 regs_offset(void)
 	return number - (__u64)BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), stack);
 }
 
-/* Stores the stack of a thread of this process that is not running; 0: it is, or began to. */
-__noinline int lock_holder_asleep(__u32 tid, __u64 task_at)
+/* Context switches of a thread that is not running; 0: it is. This and the next ones are functions
+ * to keep the frame of lock_holder_asleep() small, as it takes a stack. */
+static __noinline __u64 stands_since(__u64 task)
 {
-	struct task_struct *task = (void *)task_at;
-	struct lock_holder *h = bpf_map_lookup_elem(&lock_holders, &tid);
+	return is_running((void *)task) ? 0 : switches_of((void *)task) | 1ULL << 63;
+}
+
+static __noinline int regs_take(__u64 task)
+{
 	struct unwind_walk *w = unwind_walk_of(unwind_slot(ENTRY_TRACEPOINT));
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
-	struct scratch *s;
-	__u64 switches;
 
-	if (!h || !w || is_running(task))
+	if (!w || bpf_probe_read_kernel(w->regs, sizeof(w->regs),
+					(void *)BPF_CORE_READ((struct task_struct *)task, stack) +
+						regs_offset()))
+		return -1;
+	copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &tgid));
+	return 0;
+}
+
+static __noinline int holder_keep(__u32 tid, __u64 task, __u64 user_stack)
+{
+	struct lock_holder *h = bpf_map_lookup_elem(&lock_holders, &tid);
+
+	if (!h || !user_stack)
 		return 0;
-	switches = switches_of(task);
+	h->user_stack = user_stack;
+	h->kernel_stack = 0;
+	h->how = task_state((void *)task, false) ? LOCK_BLOCKED : LOCK_RUNNABLE;
+	h->taken_ns = bpf_ktime_get_ns();
+	lock_asked[tid & (LOCK_ASKED - 1)] = 0;
+	return 0;
+}
+
+/* Stores the stack of a thread of this process, unless it is running or begins to. */
+__noinline int lock_holder_asleep(__u32 tid, __u64 task)
+{
+	__u64 since = stands_since(task);
+	struct scratch *s;
+
+	if (!since)
+		return 0;
 	s = scratch_claim(ENTRY_TRACEPOINT);
 	if (!s)
 		return 0;
 	s->sample.hdr.probe = 0;
-	s->sample.tgid = tgid;
+	s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
 	s->sample.user_stack = 0;
-	if (!bpf_probe_read_kernel(w->regs, sizeof(w->regs),
-				   (void *)BPF_CORE_READ(task, stack) + regs_offset())) {
-		copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &tgid));
+	if (!regs_take(task))
 		stack_take_user(ENTRY_TRACEPOINT);
-	}
-	task_at = s->sample.user_stack;
+	if (stands_since(task) == since)
+		holder_keep(tid, task, s->sample.user_stack);
 	scratch_release(s);
-	if (!task_at || is_running(task) || switches != switches_of(task))
-		return 0;
-	h->user_stack = task_at;
-	h->kernel_stack = 0;
-	h->how = task_state(task, false) ? LOCK_BLOCKED : LOCK_RUNNABLE;
-	h->taken_ns = bpf_ktime_get_ns();
-	return 1;
+	return 0;
 }
 
 /* A function, for its frame. */
@@ -112,9 +133,8 @@ __noinline int lock_holder_ask(__u32 tid)
 	if (!h)
 		return 0;
 	h->asked_ns = bpf_ktime_get_ns();
-	if (!lock_holder_asleep(tid, owner->task))
-		lock_asked[tid & (LOCK_ASKED - 1)] = 1;
-	return 0;
+	lock_asked[tid & (LOCK_ASKED - 1)] = 1;
+	return 1;
 }
 
 /* The thread that leaves its CPU is still the current one. */

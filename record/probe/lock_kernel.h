@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The part of probe lock that names locks of the kernel (bpf/probe/lock_kernel.bpf.c). */
+/* The part of probe lock that names locks of the kernel (bpf/probe/lock_contention.bpf.c). */
 #ifndef RECORD_LOCK_KERNEL_H
 #define RECORD_LOCK_KERNEL_H
 
