@@ -7,45 +7,20 @@
  * lies in its bytes, which has the probability 1-exp(-size/rate); obrec weights it by the inverse.
  * Calls between two points cost a trap, the filter, and a subtraction.
  *
- * An allocator's functions may call each other (calloc, malloc). Each call's bytes are its own part
- * of the line. Thus it suffices to discard samples of inner calls: those whose caller is within a
- * function of an allocator, or which were jumped to from one.
- *
- * Only of sampled calls the result is of interest, and remembered until it is freed. Where the
- * kernel has sessions (6.13), the entry decides whether the return is probed; else it is always.
+ * The allocators' functions are probed in alloc_call.bpf.c.
  */
-#include "bpf/event.bpf.h"
-#include "bpf/probe/alloc.h"
+#include "bpf/probe/alloc.bpf.h"
 
 const volatile __u64 alloc_rate = 512 << 10;
-const volatile __u64 alloc_age_ns; /* allocations freed later than that are reported */
-const volatile bool alloc_follow;  /* remember sampled allocations */
+const volatile __u64 alloc_age_ns;
+const volatile bool alloc_follow;
 
-__u64 alloc_cpus[WIRE_MAX_CPUS][sizeof(struct alloc_cpu) / 8]; /* struct alloc_cpu */
-/* --cpu-budget: the probes are attached for a share of 1/2^alloc_level of the time. */
+__u64 alloc_cpus[WIRE_MAX_CPUS][sizeof(struct alloc_cpu) / 8];
 bool alloc_detached;
 __u32 alloc_level;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);
-	__type(value, struct alloc_file);
-} alloc_files SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, struct alloc_place);
-	__type(value, __u64);
-} alloc_places SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, struct alloc_key);
-	__type(value, struct alloc_live);
-} alloc_live SEC(".maps");
+struct alloc_live_map alloc_live SEC(".maps");
+struct alloc_calls_map alloc_calls SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -53,32 +28,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct alloc_proc);
 } alloc_procs SEC(".maps");
-
-/* A call that is to return: its result is wanted, or whether it succeeds. By tid. */
-struct alloc_call {
-	__u64 sp;   /* at the entry */
-	__u64 size; /* as ALLOC_SIZE; 0: not sampled */
-	__u64 birth_ns, stack;
-	__u64 old, old_birth_ns; /* of realloc: remembered; 0: not */
-	__u64 result_at;	 /* of posix_memalign */
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);
-	__type(value, struct alloc_call);
-} alloc_calls SEC(".maps");
-
-#if defined(__TARGET_ARCH_x86)
-#define ALLOC_RETURN_SZ 8
-#else
-#define ALLOC_RETURN_SZ 0
-#endif
-
-static __always_inline struct alloc_cpu *alloc_cpu(void)
-{
-	return (void *)alloc_cpus[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)];
-}
 
 /* ---- which calls are sampled */
 
@@ -104,7 +53,6 @@ __noinline __u64 alloc_gap(__u64 rate)
 	return (e * rate >> 16) + 1;
 }
 
-/* Takes the call's bytes off a gap. 1: they reach its end. */
 __noinline int alloc_due(__u64 size)
 {
 	struct alloc_cpu *cpu = alloc_cpu();
@@ -126,103 +74,7 @@ __noinline int alloc_due(__u64 size)
 	return 0;
 }
 
-static __always_inline __u64 alloc_caller(struct arch_ctx_regs *regs)
-{
-	__u64 caller = 0;
-
-#if defined(__TARGET_ARCH_x86)
-	bpf_probe_read_user(&caller, sizeof(caller), (void *)regs->sp);
-#else
-	caller = UNWIND_CODE(regs->regs[30]);
-#endif
-	return caller;
-}
-
-struct xol_area {
-	unsigned long vaddr;
-} __attribute__((preserve_access_index));
-struct mm_struct___xol {
-	struct {
-		struct xol_area *xol_area;
-	} uprobes_state;
-} __attribute__((preserve_access_index));
-
-/* Where functions return to whose return is probed: slot 0 of the process's page of uprobes. */
-static __always_inline __u64 alloc_trampoline(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct mm_struct___xol *mm = (void *)BPF_CORE_READ(task, mm);
-
-	return BPF_CORE_READ(mm, uprobes_state.xol_area, vaddr);
-}
-
-/* The call was jumped to from another one, in its frame. */
-static __always_inline bool alloc_is_tail(const struct alloc_cpu *cpu, __u64 ip, __u64 sp,
-					  __u64 caller)
-{
-	return cpu->tail_id == bpf_get_current_pid_tgid() && cpu->tail_sp == sp &&
-	       cpu->tail_ip != ip && (cpu->tail_return == caller || alloc_trampoline() == caller);
-}
-
-/* Whether the address lies in a function of the allocator; `at`: address in its file. */
-__noinline int alloc_is_own(__u32 number, __u64 at)
-{
-	__u32 file = number & (ALLOC_FILES - 1);
-	struct alloc_file *f = bpf_map_lookup_elem(&alloc_files, &file);
-
-	if (!f)
-		return 0;
-	for (__u32 i = 0; i < ALLOC_FUNCS; i++) {
-		if (i >= f->cnt)
-			break;
-		if (at > f->func[i].start && at <= f->func[i].end)
-			return 1;
-	}
-	return 0;
-}
-
-/* Whether the call is part of another one that is probed. A global function, as are those below, so
- * that it is verified once and not on every path. */
-__noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie)
-{
-	struct alloc_place place = {.position = ip & 0xfff};
-	__u64 *known;
-
-	if (alloc_is_tail(alloc_cpu(), ip, sp, caller))
-		return 1;
-	if (!ALLOC_COOKIE_ADDRESS(cookie)) {
-		bpf_probe_read_user(place.code, sizeof(place.code), (void *)ip + ALLOC_CODE_AT);
-		known = bpf_map_lookup_elem(&alloc_places, &place);
-		if (!known)
-			return 0;
-		cookie = *known;
-	}
-	return alloc_is_own(ALLOC_COOKIE_FILE(cookie), ALLOC_COOKIE_ADDRESS(cookie) + caller - ip);
-}
-
-/* ---- allocations */
-
-static __always_inline __u64 alloc_product(__u64 a, __u64 b)
-{
-	return (a | b) >> 32 ? (a && b ? ~0ULL : 0) : a * b;
-}
-
-static __always_inline __u64 alloc_size(struct arch_ctx_regs *regs, __u32 kind)
-{
-	switch (kind) {
-	case ALLOC_memalign:
-	case ALLOC_realloc:
-		return CTX_ARG1(regs);
-	case ALLOC_calloc:
-		return alloc_product(CTX_ARG0(regs), CTX_ARG1(regs));
-	case ALLOC_reallocarray:
-		return alloc_product(CTX_ARG1(regs), CTX_ARG2(regs));
-	case ALLOC_posix_memalign:
-		return CTX_ARG2(regs);
-	default:
-		return CTX_ARG0(regs);
-	}
-}
+/* ---- samples */
 
 /*
  * Takes the stack from the caller on, if the allocator has no unwind table (musl): at the beginning
@@ -242,7 +94,7 @@ static __always_inline void alloc_stack_of_caller(struct scratch *s, __u64 calle
 }
 
 /*
- * Sends a sample. Returns the hash of its stack. What is needed behind the walk is in the sample
+ * What is needed behind the walk is in the sample
  * meanwhile: on the stack there is no room for it.
  */
 __noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller)
@@ -270,212 +122,6 @@ __noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller)
 	ring_output(&s->sample, sizeof(s->sample), sizeof(s->sample), LOSS_RING_SAMPLE);
 	scratch_release(s);
 	return stack;
-}
-
-static __always_inline __u64 alloc_birth_of(__u64 address, __u32 tgid)
-{
-	struct alloc_key key = {.address = address, .tgid = tgid};
-	struct alloc_live *live = bpf_map_lookup_elem(&alloc_live, &key);
-
-	return live ? live->birth_ns : 0;
-}
-
-/* Not on the stack, where the walk of the caller's stack needs the room. */
-const __u64 alloc_no_call[sizeof(struct alloc_call) / 8];
-
-/* Returns 1 unless the return of the call is wanted. */
-static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, __u64 cookie)
-{
-	__u64 id = bpf_get_current_pid_tgid(), size, old = 0, old_birth_ns = 0;
-	__u64 birth_ns = 0, stack = 0;
-	struct alloc_call *call;
-	struct alloc_cpu *cpu;
-	__u32 tid = id;
-	bool sampled;
-
-	keep_task_stack();
-	if (!enabled || *(volatile bool *)&alloc_detached || !is_recorded(id >> 32))
-		return 1;
-	size = alloc_size(regs, kind);
-	if (size >> 47) /* it will fail */
-		return 1;
-	if (kind == ALLOC_realloc || kind == ALLOC_reallocarray)
-		old = CTX_ARG0(regs);
-	cpu = alloc_cpu();
-	/* A realloc() to 0 bytes frees. */
-	sampled = (size || !old) && alloc_due(size ?: 1);
-	if (alloc_follow && old)
-		old_birth_ns = alloc_birth_of(old, id >> 32);
-	if ((sampled || old_birth_ns) &&
-	    alloc_is_inner(regs->ip, regs->sp, alloc_caller(regs), cookie)) {
-		sampled = false;
-		old_birth_ns = 0;
-	}
-	if (ALLOC_COOKIE_TAILS(cookie)) {
-		cpu->tail_id = id;
-		cpu->tail_sp = regs->sp;
-		cpu->tail_ip = regs->ip;
-		cpu->tail_return = alloc_caller(regs);
-	}
-	size = sampled ? ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level) : 0;
-	if (sampled) {
-		birth_ns = bpf_ktime_get_ns();
-		stack = alloc_send(birth_ns, size, alloc_caller(regs));
-	}
-	if (!alloc_follow || kind == ALLOC_new || (!sampled && !old_birth_ns))
-		return 1;
-	if (bpf_map_update_elem(&alloc_calls, &tid, alloc_no_call, BPF_ANY)) {
-		loss_count(LOSS_PENDING);
-		return 1;
-	}
-	call = bpf_map_lookup_elem(&alloc_calls, &tid);
-	if (!call)
-		return 1;
-	call->sp = regs->sp;
-	call->size = size;
-	call->birth_ns = birth_ns;
-	call->stack = stack;
-	call->old = old;
-	call->old_birth_ns = old_birth_ns;
-	call->result_at = kind == ALLOC_posix_memalign ? CTX_ARG0(regs) : 0;
-	return 0;
-}
-
-static __always_inline void alloc_remember(const struct alloc_call *call, __u64 address, __u64 id)
-{
-	struct alloc_key key = {.address = address, .tgid = id >> 32};
-	struct alloc_live live = {
-		.birth_ns = call->birth_ns,
-		.size = call->size,
-		.stack = call->stack,
-		.tid = id,
-	};
-
-	bpf_get_current_comm(live.comm, sizeof(live.comm));
-	if (bpf_map_lookup_elem(&alloc_live, &key))
-		loss_count(LOSS_ALLOC_UNSEEN);
-	if (bpf_map_update_elem(&alloc_live, &key, &live, BPF_ANY))
-		loss_count(LOSS_ALLOC_FULL);
-}
-
-static __always_inline void alloc_forget(__u64 address, __u64 birth_ns, __u64 id)
-{
-	struct alloc_key key = {.address = address, .tgid = id >> 32};
-	struct alloc_live *live = bpf_map_lookup_elem(&alloc_live, &key);
-	struct wire_alloc_freed freed = {
-		.hdr = {.kind = WIRE_ALLOC_FREED, .size = sizeof(freed)},
-		.tgid = id >> 32,
-	};
-
-	/* Another thread may have been given the address. */
-	if (!live || (birth_ns && live->birth_ns != birth_ns))
-		return;
-	freed.freed_ns = bpf_ktime_get_ns();
-	freed.birth_ns = live->birth_ns;
-	freed.stack = live->stack;
-	bpf_map_delete_elem(&alloc_live, &key);
-	if (freed.freed_ns - freed.birth_ns >= alloc_age_ns)
-		ring_output(&freed, sizeof(freed), sizeof(freed), LOSS_RING_SAMPLE);
-}
-
-static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
-{
-	__u64 id = bpf_get_current_pid_tgid(), address = CTX_RET(regs);
-	struct alloc_call *known, call;
-	__u32 tid = id;
-
-	keep_task_stack();
-	known = bpf_map_lookup_elem(&alloc_calls, &tid);
-	if (!known || known->sp != regs->sp - ALLOC_RETURN_SZ)
-		return 0;
-	call = *known;
-	bpf_map_delete_elem(&alloc_calls, &tid);
-	if (call.result_at) {
-		if (address ||
-		    bpf_probe_read_user(&address, sizeof(address), (void *)call.result_at))
-			return 0;
-	}
-	if (call.old_birth_ns && (address || !call.size))
-		alloc_forget(call.old, call.old_birth_ns, id);
-	if (call.size && address)
-		alloc_remember(&call, address, id);
-	return 0;
-}
-
-static __always_inline int alloc_release(struct arch_ctx_regs *regs)
-{
-	__u64 id = bpf_get_current_pid_tgid(), address = CTX_ARG0(regs);
-
-	keep_task_stack();
-	if (!enabled || !address || !is_recorded(id >> 32))
-		return 0;
-	add_atomically(&alloc_cpu()->frees, 1);
-	alloc_forget(address, 0, id);
-	return 0;
-}
-
-/* ---- many places with a link: a cookie tells the function */
-
-SEC("?uprobe")
-int alloc_sessions(struct arch_ctx_regs *regs)
-{
-	__u64 cookie = bpf_get_attach_cookie(regs);
-
-	if (regs->ip != bpf_get_func_ip(regs))
-		return alloc_leave(regs);
-	return alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie);
-}
-
-SEC("?uprobe")
-int alloc_entries(struct arch_ctx_regs *regs)
-{
-	__u64 cookie = bpf_get_attach_cookie(regs);
-
-	alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie);
-	return 0;
-}
-
-SEC("?uretprobe")
-int alloc_returns(struct arch_ctx_regs *regs)
-{
-	return alloc_leave(regs);
-}
-
-SEC("?uprobe")
-int alloc_frees(struct arch_ctx_regs *regs)
-{
-	return alloc_release(regs);
-}
-
-/* ---- a link per place */
-
-/* Whether malloc() ends in another function is not worth reading its return address. */
-#define EACH(kind)                                                                                 \
-	SEC("?uprobe")                                                                             \
-	int alloc_##kind(struct arch_ctx_regs *regs)                                               \
-	{                                                                                          \
-		alloc_enter(regs, ALLOC_##kind,                                                    \
-			    ALLOC_COOKIE(ALLOC_##kind, ALLOC_##kind > ALLOC_new, 0, 0));           \
-		return 0;                                                                          \
-	}
-EACH(malloc)
-EACH(new)
-EACH(memalign)
-EACH(calloc)
-EACH(realloc)
-EACH(reallocarray)
-EACH(posix_memalign)
-
-SEC("?uretprobe")
-int alloc_return(struct arch_ctx_regs *regs)
-{
-	return alloc_leave(regs);
-}
-
-SEC("?uprobe")
-int alloc_free(struct arch_ctx_regs *regs)
-{
-	return alloc_release(regs);
 }
 
 /* ---- processes */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+/* What the programs of the probe alloc share: what is sampled, and what of it is in use
+ * (alloc.bpf.c). */
+#ifndef BPF_ALLOC_BPF_H
+#define BPF_ALLOC_BPF_H
+
+#include "bpf/event.bpf.h"
+#include "bpf/probe/alloc.h"
+
+/* What a call has put on the stack. */
+#if defined(__TARGET_ARCH_x86)
+#define ALLOC_RETURN_SZ 8
+#else
+#define ALLOC_RETURN_SZ 0
+#endif
+
+extern const volatile __u64 alloc_rate;
+extern const volatile __u64 alloc_age_ns; /* allocations freed later than that are reported */
+extern const volatile bool alloc_follow;  /* remember sampled allocations */
+
+extern __u64 alloc_cpus[WIRE_MAX_CPUS][sizeof(struct alloc_cpu) / 8]; /* struct alloc_cpu */
+/* --cpu-budget: the probes are attached for a share of 1/2^alloc_level of the time. */
+extern bool alloc_detached;
+extern __u32 alloc_level;
+
+struct alloc_live_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct alloc_key);
+	__type(value, struct alloc_live);
+};
+extern struct alloc_live_map alloc_live SEC(".maps");
+
+/* A call that is to return: its result is wanted, or whether it succeeds. By tid. */
+struct alloc_call {
+	__u64 sp;   /* at the entry */
+	__u64 size; /* as ALLOC_SIZE; 0: not sampled */
+	__u64 birth_ns, stack;
+	__u64 old, old_birth_ns; /* of realloc: remembered; 0: not */
+	__u64 result_at;	 /* of posix_memalign */
+};
+struct alloc_calls_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct alloc_call);
+};
+extern struct alloc_calls_map alloc_calls SEC(".maps");
+
+/* Takes the call's bytes off a gap. 1: they reach its end. */
+int alloc_due(__u64 size);
+/* Sends a sample. Returns the hash of its stack. caller: where the function returns to. */
+__u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller);
+
+static __always_inline struct alloc_cpu *alloc_cpu(void)
+{
+	return (void *)alloc_cpus[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)];
+}
+
+static __always_inline void alloc_remember(const struct alloc_call *call, __u64 address, __u64 id)
+{
+	struct alloc_key key = {.address = address, .tgid = id >> 32};
+	struct alloc_live live = {
+		.birth_ns = call->birth_ns,
+		.size = call->size,
+		.stack = call->stack,
+		.tid = id,
+	};
+
+	bpf_get_current_comm(live.comm, sizeof(live.comm));
+	if (bpf_map_lookup_elem(&alloc_live, &key))
+		loss_count(LOSS_ALLOC_UNSEEN);
+	if (bpf_map_update_elem(&alloc_live, &key, &live, BPF_ANY))
+		loss_count(LOSS_ALLOC_FULL);
+}
+
+static __always_inline void alloc_forget(__u64 address, __u64 birth_ns, __u64 id)
+{
+	struct alloc_key key = {.address = address, .tgid = id >> 32};
+	struct alloc_live *live = bpf_map_lookup_elem(&alloc_live, &key);
+	struct wire_alloc_freed freed = {
+		.hdr = {.kind = WIRE_ALLOC_FREED, .size = sizeof(freed)},
+		.tgid = id >> 32,
+	};
+
+	/* Another thread may have been given the address. */
+	if (!live || (birth_ns && live->birth_ns != birth_ns))
+		return;
+	freed.freed_ns = bpf_ktime_get_ns();
+	freed.birth_ns = live->birth_ns;
+	freed.stack = live->stack;
+	bpf_map_delete_elem(&alloc_live, &key);
+	if (freed.freed_ns - freed.birth_ns >= alloc_age_ns)
+		ring_output(&freed, sizeof(freed), sizeof(freed), LOSS_RING_SAMPLE);
+}
+
+#endif
