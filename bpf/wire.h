@@ -218,7 +218,8 @@ struct target_proc {
 	X(PMU_TASK, "pmu", "a thread's run: table of threads full")                                \
 	X(PMU_UNSEEN, "pmu", "a thread's run: no program ran at a context switch")                 \
 	X(ALLOC_FULL, "alloc", "allocation in use not followed: table full")                       \
-	X(ALLOC_UNSEEN, "alloc", "free not seen: the address was returned again")
+	X(ALLOC_UNSEEN, "alloc", "free not seen: the address was returned again")                  \
+	X(ALLOC_RATE, "alloc", "allocation of Go: its sampling rate could not be read")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

@@ -7,7 +7,7 @@
  * lies in its bytes, which has the probability 1-exp(-size/rate); obrec weights it by the inverse.
  * Calls between two points cost a trap, the filter, and a subtraction.
  *
- * The allocators' functions are probed in alloc_call.bpf.c.
+ * The allocators' functions are probed in alloc_call.bpf.c, Go's in alloc_go.bpf.c.
  */
 #include "bpf/probe/alloc.bpf.h"
 
@@ -21,6 +21,7 @@ __u32 alloc_level;
 
 struct alloc_live_map alloc_live SEC(".maps");
 struct alloc_calls_map alloc_calls SEC(".maps");
+struct alloc_files_map alloc_files SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -97,7 +98,7 @@ static __always_inline void alloc_stack_of_caller(struct scratch *s, __u64 calle
  * What is needed behind the walk is in the sample
  * meanwhile: on the stack there is no room for it.
  */
-__noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller)
+__noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate)
 {
 	struct scratch *s = scratch_claim(ENTRY_UPROBE);
 	__u64 id = bpf_get_current_pid_tgid(), stack;
@@ -115,7 +116,7 @@ __noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller)
 	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
 	event_user_stack(ENTRY_UPROBE);
 	alloc_stack_of_caller(s, s->sample.kernel_stack);
-	s->sample.kernel_stack = 0;
+	s->sample.kernel_stack = rate;
 	stack = s->sample.user_stack;
 	s->sample.hdr.kind = WIRE_ALLOC;
 	s->sample.hdr.size = sizeof(s->sample);

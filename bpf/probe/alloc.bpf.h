@@ -31,6 +31,14 @@ struct alloc_live_map {
 };
 extern struct alloc_live_map alloc_live SEC(".maps");
 
+struct alloc_files_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct alloc_file);
+};
+extern struct alloc_files_map alloc_files SEC(".maps");
+
 /* A call that is to return: its result is wanted, or whether it succeeds. By tid. */
 struct alloc_call {
 	__u64 sp;   /* at the entry */
@@ -49,21 +57,26 @@ extern struct alloc_calls_map alloc_calls SEC(".maps");
 
 /* Takes the call's bytes off a gap. 1: they reach its end. */
 int alloc_due(__u64 size);
-/* Sends a sample. Returns the hash of its stack. caller: where the function returns to. */
-__u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller);
+/* Sends a sample. Returns the hash of its stack. caller: where the function returns to, 0: it has
+ * an unwind table. rate: as alloc_live.rate. */
+__u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate);
+/* The cookie of the place at ip, where the kernel passes none. 0: not known. */
+__u64 alloc_cookie_at(__u64 ip);
 
 static __always_inline struct alloc_cpu *alloc_cpu(void)
 {
 	return (void *)alloc_cpus[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)];
 }
 
-static __always_inline void alloc_remember(const struct alloc_call *call, __u64 address, __u64 id)
+static __always_inline void alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 rate,
+					   __u64 address, __u64 id)
 {
 	struct alloc_key key = {.address = address, .tgid = id >> 32};
 	struct alloc_live live = {
-		.birth_ns = call->birth_ns,
-		.size = call->size,
-		.stack = call->stack,
+		.birth_ns = birth_ns,
+		.size = size,
+		.stack = stack,
+		.rate = rate,
 		.tid = id,
 	};
 

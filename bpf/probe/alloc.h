@@ -18,7 +18,9 @@ enum { SERIES_alloc_calls = SERIES_OWN, SERIES_alloc_frees };
 	X(realloc, "realloc(pointer, size)")                                                       \
 	X(reallocarray, "reallocarray(pointer, count, size)")                                      \
 	X(posix_memalign, "posix_memalign(&pointer, alignment, size)")                             \
-	X(free, "free(pointer)")
+	X(free, "free(pointer)")                                                                   \
+	X(go_sample, "Go's profilealloc(m, pointer, size): of what its profiler samples")          \
+	X(go_free, "Go's freeSpecial(special, pointer, size)")
 enum alloc_kind {
 #define X(name, doc) ALLOC_##name,
 	ALLOC_KINDS(X)
@@ -41,6 +43,12 @@ enum alloc_kind {
 #define ALLOC_FUNCS 128 /* a power of two; of a file */
 struct alloc_file {
 	__u64 cnt;
+	struct alloc_go {
+		__u64 rate_at;	  /* address in the file of runtime.MemProfileRate */
+		__u32 special_at; /* where a special has its kind; 0: not known, frees are not seen
+				   */
+		__u32 special;	  /* the kind of those of sampled allocations */
+	} go;
 	struct {
 		__u64 start, end; /* addresses in the file */
 	} func[ALLOC_FUNCS];
@@ -82,6 +90,7 @@ struct alloc_live {
 	__u64 birth_ns;
 	__u64 size;  /* as ALLOC_SIZE */
 	__u64 stack; /* wire_stack.hash */
+	__u64 rate;  /* 0: alloc_rate */
 	__u32 tid, pad;
 	char comm[WIRE_COMM_LEN];
 };
@@ -99,7 +108,8 @@ struct alloc_proc {
 };
 
 /* A sampled allocation that was freed after alloc_age_ns or more: WIRE_ALLOC_FREED. A sampled
- * allocation is a struct wire_sample as WIRE_ALLOC, its value as ALLOC_SIZE. */
+ * allocation is a struct wire_sample as WIRE_ALLOC, its value as ALLOC_SIZE; its kernel_stack is
+ * not one, but the rate by which it was sampled, 0: alloc_rate. */
 struct wire_alloc_freed {
 	struct wire_hdr hdr;
 	__u64 birth_ns, freed_ns;

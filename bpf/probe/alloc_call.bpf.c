@@ -12,13 +12,6 @@
 #include "bpf/probe/alloc.bpf.h"
 
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);
-	__type(value, struct alloc_file);
-} alloc_files SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
 	__type(key, struct alloc_place);
@@ -82,22 +75,26 @@ __noinline int alloc_is_own(__u32 number, __u64 at)
 	return 0;
 }
 
-/* Whether the call is part of another one that is probed. A global function, as are those below, so
- * that it is verified once and not on every path. */
-__noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie)
+__noinline __u64 alloc_cookie_at(__u64 ip)
 {
 	struct alloc_place place = {.position = ip & 0xfff};
 	__u64 *known;
 
+	bpf_probe_read_user(place.code, sizeof(place.code), (void *)ip + ALLOC_CODE_AT);
+	known = bpf_map_lookup_elem(&alloc_places, &place);
+	return known ? *known : 0;
+}
+
+/* Whether the call is part of another one that is probed. A global function, as are those below, so
+ * that it is verified once and not on every path. */
+__noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie)
+{
 	if (alloc_is_tail(alloc_cpu(), ip, sp, caller))
 		return 1;
-	if (!ALLOC_COOKIE_ADDRESS(cookie)) {
-		bpf_probe_read_user(place.code, sizeof(place.code), (void *)ip + ALLOC_CODE_AT);
-		known = bpf_map_lookup_elem(&alloc_places, &place);
-		if (!known)
-			return 0;
-		cookie = *known;
-	}
+	if (!ALLOC_COOKIE_ADDRESS(cookie))
+		cookie = alloc_cookie_at(ip);
+	if (!cookie)
+		return 0;
 	return alloc_is_own(ALLOC_COOKIE_FILE(cookie), ALLOC_COOKIE_ADDRESS(cookie) + caller - ip);
 }
 
@@ -173,7 +170,7 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 	size = sampled ? ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level) : 0;
 	if (sampled) {
 		birth_ns = bpf_ktime_get_ns();
-		stack = alloc_send(birth_ns, size, alloc_caller(regs));
+		stack = alloc_send(birth_ns, size, alloc_caller(regs), 0);
 	}
 	if (!alloc_follow || kind == ALLOC_new || (!sampled && !old_birth_ns))
 		return 1;
@@ -214,7 +211,7 @@ static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
 	if (call.old_birth_ns && (address || !call.size))
 		alloc_forget(call.old, call.old_birth_ns, id);
 	if (call.size && address)
-		alloc_remember(&call, address, id);
+		alloc_remember(call.birth_ns, call.size, call.stack, 0, address, id);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/binary/alloc_find.h"
+#include "record/binary/alloc_find_go.h"
 #include "record/binary/elf_functions.h"
 #include "record/binary/tls_sites.h"
 #include "record/binary/uprobe_place.h"
@@ -253,12 +254,13 @@ static bool place(const struct finder *f, struct alloc_site *s)
 	return ok;
 }
 
-size_t alloc_find(int fd, struct alloc_site *sites)
+size_t alloc_find(int fd, struct alloc_site *sites, enum alloc_go_lack *go)
 {
 	struct finder f = {.fd = fd, .site = sites};
 	bool *keep = NULL;
 	size_t cnt = 0;
 
+	*go = ALLOC_GO_LACKS_NOTHING;
 	elf_version(EV_CURRENT);
 	f.elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (f.elf && gelf_getclass(f.elf) == ELFCLASS64)
@@ -271,6 +273,8 @@ size_t alloc_find(int fd, struct alloc_site *sites)
 		if (keep[i])
 			sites[cnt++] = sites[i];
 	free(keep);
+	if (f.elf)
+		cnt += alloc_find_go(fd, f.elf, sites + cnt, ALLOC_FUNCS - cnt, go);
 	elf_end(f.elf);
 	return cnt;
 }

@@ -148,8 +148,10 @@ static void put_alloc(struct parcel *m, int fd, unsigned wanted)
 {
 	struct alloc_site *site =
 		wanted & FILE_FACT_ALLOC ? calloc(ALLOC_FUNCS, sizeof(*site)) : NULL;
-	size_t cnt = site ? alloc_find(fd, site) : 0;
+	enum alloc_go_lack go = ALLOC_GO_LACKS_NOTHING;
+	size_t cnt = site ? alloc_find(fd, site, &go) : 0;
 
+	parcel_put_u64(m, go);
 	parcel_put_span(m, (struct span){(const char *)site, cnt * sizeof(*site)});
 	free(site);
 }
@@ -192,9 +194,10 @@ static void get_facts(struct parcel *m, struct file_facts *f)
 			m->bad = true;
 		s->name = name.p;
 	}
+	f->alloc_go = parcel_get_u64(m);
 	f->alloc = parcel_get_span(m);
 	if (m->bad)
-		f->tls_cnt = f->alloc.len = 0;
+		f->tls_cnt = f->alloc.len = f->alloc_go = 0;
 }
 
 /* Sends the process's root directory, used to look up separate debug files. */

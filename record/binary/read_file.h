@@ -25,6 +25,7 @@ struct file_facts {
 	struct tls_site tls[TLS_SITES_MAX]; /* names point into the answer */
 	size_t tls_cnt;
 	struct span alloc; /* array of struct alloc_site, unaligned, in the answer */
+	unsigned alloc_go; /* enum alloc_go_lack */
 };
 
 struct file_read {

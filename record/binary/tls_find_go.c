@@ -14,55 +14,25 @@
  * returns are probed there. Returns before the first defer (errors) are probed at the return
  * instruction. So are all returns if obrec cannot determine where the count is stored.
  */
-#include <gelf.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "record/binary/tls_find_go.h"
 
 #if defined(__x86_64__)
-#include "record/unwind/unwind_go.h"
+#include "record/binary/go_code.h"
 #include "record/binary/x86_insn.h"
 
-enum { TABLE_MAX_SZ = 256 << 20, DEFERRED_MAX = 2, NAME_SZ = 64 };
-
-/* A function and its code as stored in the file. */
-struct code {
-	uint64_t start, end; /* addresses; end 0: not found */
-	uint64_t offset;
-	uint8_t *bytes;
-};
+enum { DEFERRED_MAX = 2 };
 
 struct conn_function {
 	const char *name;
 	enum tls_kind kind;
-	struct code code;
-	struct code
+	struct go_code code;
+	struct go_code
 		deferred[DEFERRED_MAX]; /* in the order of deferring; the last is called first */
 };
 
 /* ---- look-up ---- */
-
-/* Checked before any section is read that other programs also have. */
-static bool is_go(Elf *elf)
-{
-	Elf_Scn *scn = NULL;
-	size_t names;
-	GElf_Shdr sh;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((scn = elf_nextscn(elf, scn))) {
-		const char *name =
-			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
-
-		if (name && strstr(name, "gopclntab"))
-			return sh.sh_type != SHT_NOBITS && sh.sh_size <= TABLE_MAX_SZ;
-	}
-	return false;
-}
 
 /* Closures are numbered per function. Since Go 1.22 those made for defer have names that say so. */
 static int deferred_number(const char *rest)
@@ -79,7 +49,7 @@ static int deferred_number(const char *rest)
 	return -1;
 }
 
-static struct code *code_of(struct conn_function *fn, const char *name)
+static struct go_code *code_of(struct conn_function *fn, const char *name)
 {
 	size_t len = strlen(fn->name);
 	int number;
@@ -92,67 +62,28 @@ static struct code *code_of(struct conn_function *fn, const char *name)
 	return number < 0 ? NULL : &fn->deferred[number];
 }
 
-static void find_functions(Elf *elf, struct conn_function *fn, size_t cnt)
+struct finding {
+	struct conn_function *fn;
+	size_t cnt;
+};
+
+static void on_function(void *ctx, const struct go_function *f)
 {
-	struct unwind_image im;
-	struct go_table table;
+	struct finding *to = ctx;
 
-	if (unwind_image__open(&im, elf))
+	if (strncmp(f->name, "crypto/tls", 10) || f->end - f->start > TLS_GO_MAX_SZ)
 		return;
-	go_table__open(&table, &im);
-	for (uint64_t i = 0; table.version && i < table.nfunc; i++) {
-		struct go_function f;
+	for (size_t i = 0; i < to->cnt; i++) {
+		struct go_code *c = code_of(&to->fn[i], f->name);
 
-		if (!go_table__function(&table, i, &f) || strncmp(f.name, "crypto/tls", 10) ||
-		    f.end <= f.start || f.end - f.start > TLS_GO_MAX_SZ)
-			continue;
-		for (size_t j = 0; j < cnt; j++) {
-			struct code *c = code_of(&fn[j], f.name);
-
-			if (c && !c->end) {
-				c->start = f.start;
-				c->end = f.end;
-			}
+		if (c && !c->end) {
+			c->start = f->start;
+			c->end = f->end;
 		}
 	}
 }
 
-static bool read_code(int fd, Elf *elf, struct code *c)
-{
-	size_t len = c->end - c->start;
-	uint64_t last;
-
-	if (!c->end || !tls_file_offset(elf, c->start, &c->offset) ||
-	    !tls_file_offset(elf, c->end - 1, &last) || last - c->offset != len - 1)
-		return false;
-	c->bytes = malloc(len);
-	return c->bytes && pread(fd, c->bytes, len, c->offset) == (ssize_t)len;
-}
-
 /* ---- instructions ---- */
-
-/*
- * A function begins with a stack check: cmp rsp, [r14 + 16]; jbe or, for a larger frame, lea r12,
- * [rsp - ...]; cmp r12, [r14 + 16]; jbe. R14 holds the goroutine, which implies that arguments are
- * passed in registers (Go 1.17). The kernel emulates the jump. Returns its offset; 0: another
- * prologue.
- */
-static size_t entry_of(const struct code *c)
-{
-	const uint8_t *code = c->bytes;
-	size_t at = 0;
-
-	if (!code || c->end - c->start < 32)
-		return 0;
-	if (!memcmp(code, "\x4c\x8d\x64\x24", 4))
-		at = 5;
-	else if (!memcmp(code, "\x4c\x8d\xa4\x24", 4))
-		at = 8;
-	if (memcmp(code + at, at ? "\x4d\x3b\x66\x10" : "\x49\x3b\x66\x10", 4))
-		return 0;
-	at += 4;
-	return code[at] == 0x76 || (code[at] == 0x0f && code[at + 1] == 0x86) ? at : 0;
-}
 
 /* The straight-line code that leads to a return. */
 struct way {
@@ -206,7 +137,7 @@ static void follow(struct way *w, const uint8_t *p, size_t len)
 static unsigned listened(const struct conn_function *fn)
 {
 	for (unsigned i = 0; i < DEFERRED_MAX; i++)
-		if (entry_of(&fn->deferred[i]))
+		if (go_code_entry(&fn->deferred[i]))
 			return i;
 	return DEFERRED_MAX;
 }
@@ -215,7 +146,7 @@ static unsigned listened(const struct conn_function *fn)
  * closures, 0: unknown. */
 static bool add_returns(struct tls_sites *to, const struct conn_function *fn, uint32_t *result_at)
 {
-	const struct code *c = &fn->code;
+	const struct go_code *c = &fn->code;
 	unsigned closure = listened(fn);
 	struct way w = {0};
 	size_t n;
@@ -245,16 +176,17 @@ static bool add_returns(struct tls_sites *to, const struct conn_function *fn, ui
 
 static void add_function(struct tls_sites *to, const struct conn_function *fn)
 {
-	size_t before = to->cnt, entry = entry_of(&fn->code);
+	size_t before = to->cnt, entry = go_code_entry(&fn->code);
 	struct tls_site site = {fn->code.offset + entry, fn->kind, false, fn->name, 0};
-	const struct code *d;
+	const struct go_code *d;
 	uint32_t result_at;
 	bool all = entry && add_returns(to, fn, &result_at);
 
 	if (all && result_at) {
 		d = &fn->deferred[listened(fn)];
-		all = tls_sites_add(to, &(struct tls_site){d->offset + entry_of(d), TLS_GO_DEFERRED,
-							   false, fn->name, result_at});
+		all = tls_sites_add(to, &(struct tls_site){d->offset + go_code_entry(d),
+							   TLS_GO_DEFERRED, false, fn->name,
+							   result_at});
 	}
 	/* A call without a probed return would never end. */
 	if (!all || !tls_sites_add(to, &site))
@@ -270,17 +202,16 @@ bool tls_go_find(int fd, Elf *elf, struct tls_sites *sites)
 	enum { CNT = sizeof(fn) / sizeof(fn[0]) };
 	size_t before = sites->cnt;
 
-	if (!is_go(elf))
+	if (!go_code_each(elf, on_function, &(struct finding){fn, CNT}))
 		return false;
-	find_functions(elf, fn, CNT);
 	for (size_t i = 0; i < CNT; i++) {
 		for (size_t j = 0; j < DEFERRED_MAX; j++)
-			read_code(fd, elf, &fn[i].deferred[j]);
-		if (read_code(fd, elf, &fn[i].code))
+			go_code_read(fd, elf, &fn[i].deferred[j]);
+		if (go_code_read(fd, elf, &fn[i].code))
 			add_function(sites, &fn[i]);
-		free(fn[i].code.bytes);
+		go_code_fini(&fn[i].code);
 		for (size_t j = 0; j < DEFERRED_MAX; j++)
-			free(fn[i].deferred[j].bytes);
+			go_code_fini(&fn[i].deferred[j]);
 	}
 	return sites->cnt > before;
 }

@@ -56,6 +56,10 @@ static struct bpf_program *entry_program(const struct alloc_files *f, enum alloc
 
 	if (f->how == ALLOC_BY_EACH)
 		return each[kind];
+	if (kind == ALLOC_go_sample)
+		return skel->progs.alloc_go_samples;
+	if (kind == ALLOC_go_free)
+		return skel->progs.alloc_go_frees;
 	if (kind == ALLOC_free)
 		return skel->progs.alloc_frees;
 	return f->how == ALLOC_BY_SESSION && f->follow ? skel->progs.alloc_sessions
@@ -69,6 +73,17 @@ static struct bpf_program *return_program(const struct alloc_files *f)
 		return NULL;
 	return f->how == ALLOC_BY_EACH ? f->env->skel->progs.alloc_return
 				       : f->env->skel->progs.alloc_returns;
+}
+
+static bool frees(enum alloc_kind kind)
+{
+	return kind == ALLOC_free || kind == ALLOC_go_free;
+}
+
+/* Whether the return of the function tells something. */
+static bool returns(enum alloc_kind kind)
+{
+	return !frees(kind) && kind != ALLOC_new && kind != ALLOC_go_sample;
 }
 
 static void choose(const struct alloc_files *f, struct bpf_program *prog)
@@ -97,7 +112,7 @@ int alloc_files__new(struct alloc_files **out, struct probe_env *env, enum alloc
 	f->follow = follow;
 	*out = f;
 	for (int kind = 0; kind < ALLOC_KIND_CNT; kind++)
-		if (follow || kind != ALLOC_free)
+		if (follow || !frees(kind))
 			choose(f, entry_program(f, kind));
 	choose(f, return_program(f));
 	err = bpf_map__set_max_entries(skel->maps.alloc_files, ALLOC_FILES);
@@ -164,8 +179,7 @@ static int attach_program(const struct alloc_files *f, const struct attached *a,
 	for (size_t i = 0; i < a->cnt; i++) {
 		const struct alloc_site *s = &a->sites[i];
 
-		if (at_return ? s->kind == ALLOC_new || s->kind == ALLOC_free
-			      : entry_program(f, s->kind) != prog)
+		if (at_return ? !returns(s->kind) : entry_program(f, s->kind) != prog)
 			continue;
 		p.offsets[p.cnt] = s->offset;
 		p.cookies[p.cnt++] = cookie_of(f, a, s);
@@ -176,15 +190,15 @@ static int attach_program(const struct alloc_files *f, const struct attached *a,
 /* free() before the others, as one that is missed is worse. */
 static int attach_all(const struct alloc_files *f, const struct attached *a)
 {
-	const struct bpf_program *returns = return_program(f), *last = NULL;
+	const struct bpf_program *at_return = return_program(f), *last = NULL;
 	int err = 0;
 
 	for (int kind = ALLOC_KIND_CNT - 1; kind >= 0 && !err; kind--) {
 		const struct bpf_program *prog = entry_program(f, kind);
 
-		if (kind == ALLOC_malloc && returns && !err)
-			err = attach_program(f, a, returns, true);
-		if (prog == last || (kind == ALLOC_free && !f->follow))
+		if (kind == ALLOC_malloc && at_return && !err)
+			err = attach_program(f, a, at_return, true);
+		if (prog == last || (frees(kind) && !f->follow))
 			continue;
 		last = prog;
 		err = err ?: attach_program(f, a, prog, false);
@@ -202,6 +216,8 @@ static void tell_functions(const struct alloc_files *f, const struct attached *a
 	for (size_t i = 0; i < a->cnt; i++) {
 		uint64_t cookie = cookie_of(f, a, &a->sites[i]);
 
+		if (a->sites[i].kind == ALLOC_go_sample)
+			to->go = a->sites[i].go;
 		to->func[to->cnt].start = a->sites[i].start;
 		to->func[to->cnt++].end = a->sites[i].end;
 		if (f->how == ALLOC_BY_EACH)
@@ -292,6 +308,21 @@ static void add(struct alloc_files *f, struct probed_file *file, struct span sit
 		attach_now(f, a);
 }
 
+static void report_lack(struct alloc_files *f, const struct file_facts *facts, const char *path)
+{
+	static const char *const lacks[ALLOC_GO_LACK_CNT] = {
+#define X(name, text) [ALLOC_GO_LACKS_##name] = text,
+		ALLOC_GO_LACKS(X)
+#undef X
+	};
+	const char *what = facts->alloc_go < ALLOC_GO_LACK_CNT ? lacks[facts->alloc_go] : NULL;
+
+	if (!what)
+		return;
+	loss__add(f->env->loss, "alloc", what, 1);
+	message_verbose("%s: %s", path, what);
+}
+
 /* The kernel reads the file when it attaches. */
 static bool may_hang(struct alloc_files *f, const struct file_facts *facts, const char *path)
 {
@@ -307,6 +338,8 @@ bool alloc_files__add(struct alloc_files *f, const struct file_facts *facts, int
 {
 	struct probed_file *file = probed_files_find(&f->files, st);
 
+	if (!file)
+		report_lack(f, facts, path);
 	if (!file && facts->alloc.len && !may_hang(f, facts, path) &&
 	    (file = probed_files_add(f->env, &f->files, st))) {
 		file->users = 1; /* attaching may report other files */
@@ -334,12 +367,14 @@ static void attach_path(struct alloc_files *f, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct alloc_site *sites = calloc(ALLOC_FUNCS, sizeof(*sites));
+	enum alloc_go_lack lack = ALLOC_GO_LACKS_NOTHING;
 	struct file_facts facts = {0};
 	struct stat st;
 
 	if (fd >= 0 && sites && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
-		facts.alloc =
-			(struct span){(const char *)sites, alloc_find(fd, sites) * sizeof(*sites)};
+		facts.alloc = (struct span){(const char *)sites,
+					    alloc_find(fd, sites, &lack) * sizeof(*sites)};
+		facts.alloc_go = lack;
 		alloc_files__add(f, &facts, fd, &st, path); /* until the end */
 	}
 	if (fd >= 0)

@@ -38,15 +38,17 @@ static double random_of(struct alloc_lives *l)
 	return (x * 0x2545f4914f6cdd1dULL >> 11) * 0x1p-53;
 }
 
-static double weight_of(const struct alloc_lives *l, uint64_t size)
+static double weight_of(const struct alloc_lives *l, uint64_t size, uint64_t go_rate)
 {
-	return alloc_weight(ALLOC_SIZE_OF(size), l->rate) * (1ULL << (ALLOC_LEVEL_OF(size) & 15));
+	uint64_t rate = go_rate ? alloc_go_rate(go_rate) : l->rate;
+
+	return alloc_weight(ALLOC_SIZE_OF(size), rate) * (1ULL << (ALLOC_LEVEL_OF(size) & 15));
 }
 
 void alloc_lives_send(struct probe_env *env, struct alloc_lives *l, struct wire_sample *s,
-		      uint64_t size)
+		      uint64_t size, uint64_t go_rate)
 {
-	double bytes = weight_of(l, size);
+	double bytes = weight_of(l, size, go_rate);
 
 	s->value = alloc_round(bytes, random_of(l));
 	intake__weighted(env->intake, s, alloc_round(bytes / ALLOC_SIZE_OF(size), random_of(l)));
@@ -265,7 +267,7 @@ static void report_group(struct probe_env *env, struct alloc_lives *l, const str
 
 	for (size_t i = 0; i < cnt; i++) {
 		bool is_leak = leak && age(&e[i], end_ns) >= l->age_ns;
-		double weight = weight_of(l, e[i].live.size);
+		double weight = weight_of(l, e[i].live.size, e[i].live.rate);
 		struct wire_sample s = {
 			.hdr.probe = SAMPLE_live,
 			.ts_ns = end_ns,
@@ -275,14 +277,14 @@ static void report_group(struct probe_env *env, struct alloc_lives *l, const str
 		};
 
 		memcpy(s.comm, e[i].live.comm, sizeof(s.comm));
-		alloc_lives_send(env, l, &s, e[i].live.size);
+		alloc_lives_send(env, l, &s, e[i].live.size, e[i].live.rate);
 		bytes += weight;
 		objects += weight / ALLOC_SIZE_OF(e[i].live.size);
 		if (!is_leak)
 			continue;
 		leaked += weight;
 		s.hdr.probe = SAMPLE_leak;
-		alloc_lives_send(env, l, &s, e[i].live.size);
+		alloc_lives_send(env, l, &s, e[i].live.size, e[i].live.rate);
 	}
 	send_row(env, e, cnt, end_ns, bytes, objects, leaked);
 }

@@ -23,9 +23,10 @@ struct alloc_lives {
 	size_t freed_cnt;
 };
 
-/* Sends a sample as its kind, with the weight of an allocation (ALLOC_SIZE). */
+/* Sends a sample as its kind, with the weight of an allocation (ALLOC_SIZE). go_rate: as
+ * alloc_live.rate. */
 void alloc_lives_send(struct probe_env *env, struct alloc_lives *l, struct wire_sample *s,
-		      uint64_t size);
+		      uint64_t size, uint64_t go_rate);
 void alloc_lives_freed(struct alloc_lives *l, const struct wire_alloc_freed *freed);
 /* Reports and forgets what processes that have ended had in use. */
 void alloc_lives_ended(struct probe_env *env, struct alloc_lives *l);

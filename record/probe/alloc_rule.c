@@ -8,6 +8,16 @@ double alloc_weight(uint64_t size, uint64_t rate)
 	return size / -expm1(-(double)size / rate);
 }
 
+/* Go draws gaps of at most this mean (runtime.fastexprand). */
+#define GO_RATE_MAX 0x7000000
+
+uint64_t alloc_go_rate(uint64_t value)
+{
+	if ((int64_t)value < 1) /* changed since the allocation was sampled */
+		return 1;
+	return value < GO_RATE_MAX ? value : GO_RATE_MAX;
+}
+
 double alloc_first_gap(double u, uint64_t rate)
 {
 	return -log(u) * rate;

@@ -10,6 +10,8 @@
 /* Bytes that a sampled call of `size` bytes (at least 1) stands for, on average: the inverse of
  * its probability 1-exp(-size/rate), times its size. */
 double alloc_weight(uint64_t size, uint64_t rate);
+/* The rate that is in effect if runtime.MemProfileRate of a Go program is `value`. */
+uint64_t alloc_go_rate(uint64_t value);
 /* Bytes up to the first sample; u: uniform in (0, 1]. */
 double alloc_first_gap(double u, uint64_t rate);
 /* Rounds up or down at random, on average to x; u: uniform in [0, 1). */

@@ -175,12 +175,15 @@ static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 {
 	struct alloc_lives *l = &state(env)->lives;
 	struct wire_sample s;
+	uint64_t go_rate;
 
 	if (hdr->kind == WIRE_ALLOC && hdr->size == sizeof(s)) {
 		memcpy(&s, hdr, sizeof(s));
 		if (!ALLOC_SIZE_OF(s.value))
 			return false;
-		alloc_lives_send(env, l, &s, s.value);
+		go_rate = s.kernel_stack;
+		s.kernel_stack = 0;
+		alloc_lives_send(env, l, &s, s.value, go_rate);
 		return true;
 	}
 	if (hdr->kind != WIRE_ALLOC_FREED || hdr->size != sizeof(struct wire_alloc_freed))
