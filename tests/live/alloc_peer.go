@@ -1,5 +1,6 @@
-// Allocates known amounts, and keeps some of it, once a line comes in; then says how much, by function: alloc|live FUNCTION OBJECTS BYTES, and
-// waits for another line. Sizes are those of Go's classes, as these are what it allocates and samples.
+// alloc_peer TURNS OBJECTS RATE: sets runtime.MemProfileRate (0: leaves it). Allocates known amounts, and keeps some of it, once a line comes in;
+// then says how much, by function: alloc|live FUNCTION OBJECTS BYTES, and waits for another line. Sizes are those of Go's classes, as these
+// are what it allocates and samples.
 package main
 
 import (
@@ -65,6 +66,9 @@ func main() {
 	in := bufio.NewReader(os.Stdin)
 	turns, _ := strconv.Atoi(os.Args[1])
 	n, _ := strconv.Atoi(os.Args[2])
+	if rate, _ := strconv.Atoi(os.Args[3]); rate > 0 {
+		runtime.MemProfileRate = rate
+	}
 	in.ReadString('\n')
 	var all sync.WaitGroup
 	for i := range sinks {
