@@ -12,6 +12,7 @@
 #include "check.h"
 #include "damaged.h"
 #include "record/binary/alloc_find.h"
+#include "record/binary/alloc_find_go.h"
 #include "record/probe/alloc_rule.h"
 
 /* ---- weights */
@@ -32,6 +33,13 @@ static void test_weight(void)
 	CHECK(alloc_weight(64, 1) == 64);
 	CHECK(alloc_round(3.0, 0) == 3 && alloc_round(3.25, 0.2) == 4 &&
 	      alloc_round(3.25, 0.3) == 3);
+}
+
+static void test_go_rate(void)
+{
+	CHECK(alloc_go_rate(1) == 1 && alloc_go_rate(512 << 10) == 512 << 10);
+	CHECK(alloc_go_rate(0) == 1 && alloc_go_rate(-1) == 1);
+	CHECK(alloc_go_rate(INT64_MAX) == 0x7000000);
 }
 
 /* Sampled by gaps as the programs do, the estimates of each size are right. */
@@ -173,6 +181,69 @@ static void test_libc(void)
 	CHECK(!site(n, "malloc")->step && !site(n, "free")->step);
 }
 
+/* ---- Go */
+
+#if defined(__x86_64__)
+#define CODE(name, ...) static const uint8_t name[] = {__VA_ARGS__}
+
+static void test_go_code(void)
+{
+	/* mov rdx, [rip + 0x10]; test rdx, rdx; mov rax, [rip + 0x20]; xchg ax, ax; cmp rax, 1 */
+	CODE(loaded, 0x48, 0x8b, 0x15, 0x10, 0, 0, 0, 0x48, 0x85, 0xd2, 0x48, 0x8b, 0x05, 0x20, 0,
+	     0, 0, 0x66, 0x90, 0x48, 0x83, 0xf8, 0x01);
+	/* mov r9, [rip - 0x10]; cmp r9, 1 */
+	CODE(high, 0x4c, 0x8b, 0x0d, 0xf0, 0xff, 0xff, 0xff, 0x49, 0x83, 0xf9, 0x01);
+	/* cmp qword [rip + 0x30], 1 */
+	CODE(direct, 0x48, 0x83, 0x3d, 0x30, 0, 0, 0, 0x01);
+	/* mov rax, [rip + 0x20]; mov rax, [rax]; cmp rax, 1; cmp rbx, 1 */
+	CODE(other, 0x48, 0x8b, 0x05, 0x20, 0, 0, 0, 0x48, 0x8b, 0x00, 0x48, 0x83, 0xf8, 0x01, 0x48,
+	     0x83, 0xfb, 0x01);
+	/* nop; mov byte [rbx + 10], 2; mov byte [r9 + 16], 3; mov byte [rsp + 8], 1 */
+	CODE(kind, 0x90, 0xc6, 0x43, 0x0a, 0x02);
+	CODE(kind_high, 0x41, 0xc6, 0x41, 0x10, 0x03);
+	CODE(on_stack, 0xc6, 0x44, 0x24, 0x08, 0x01);
+	struct alloc_go go = {0};
+
+	CHECK(alloc_go_rate_at(loaded, sizeof(loaded), 0x1000) == 0x1000 + 17 + 0x20);
+	CHECK(alloc_go_rate_at(high, sizeof(high), 0x1000) == 0x1000 + 7 - 0x10);
+	CHECK(alloc_go_rate_at(direct, sizeof(direct), 0x1000) == 0x1000 + 8 + 0x30);
+	CHECK(!alloc_go_rate_at(other, sizeof(other), 0x1000));
+	for (size_t len = 0; len < sizeof(loaded); len++) /* cut */
+		CHECK(!alloc_go_rate_at(loaded, len, 0x1000));
+	CHECK(alloc_go_special(kind, sizeof(kind), &go) && go.special_at == 10 && go.special == 2);
+	CHECK(alloc_go_special(kind_high, sizeof(kind_high), &go) && go.special_at == 16 &&
+	      go.special == 3);
+	CHECK(!alloc_go_special(on_stack, sizeof(on_stack), &go));
+	CHECK(!alloc_go_special(kind, sizeof(kind) - 1, &go));
+}
+
+/* The go command itself. */
+static void test_go(void)
+{
+	static const char *const names[] = {"runtime.profilealloc", "runtime.freeSpecial"};
+	size_t n = find("/usr/lib/go/bin/go");
+	const struct alloc_site *s;
+
+	if (access("/usr/lib/go/bin/go", R_OK))
+		return;
+	CHECK(n == 2 && lack != ALLOC_GO_LACKS_FUNCTION && lack != ALLOC_GO_LACKS_FREES);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		s = site(n, names[i]);
+		CHECK(s && s->kind == ALLOC_go_sample + i && s->go.rate_at > s->end);
+		CHECK(s && s->go.special_at >= 10 && s->go.special > 1);
+		CHECK(s && s->place.code[0] && s->address > s->start && s->address < s->end);
+	}
+}
+#else
+static void test_go_code(void)
+{
+}
+
+static void test_go(void)
+{
+}
+#endif
+
 static void any(int fd)
 {
 	CHECK(alloc_find(fd, sites, &lack) <= ALLOC_FUNCS);
@@ -184,6 +255,9 @@ int main(void)
 	test_unbiased();
 	test_leaks();
 	test_libc();
+	test_go_rate();
+	test_go_code();
+	test_go();
 	CHECK(!find("/proc/self/exe"));
 	CHECK(!find("/dev/null"));
 	each_damaged(any);
