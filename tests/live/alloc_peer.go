@@ -62,12 +62,21 @@ func keep(n int) {
 	more = append([][]byte(nil), more...)
 }
 
+// settle ends gaps between samples that were drawn with the old rate: that of this processor, the only one; others have new ones.
+func settle() {
+	runtime.GOMAXPROCS(1)
+	sinks[0] = make([]byte, 32<<20)
+	sinks[0] = nil
+	runtime.GOMAXPROCS(2)
+}
+
 func main() {
 	in := bufio.NewReader(os.Stdin)
 	turns, _ := strconv.Atoi(os.Args[1])
 	n, _ := strconv.Atoi(os.Args[2])
 	if rate, _ := strconv.Atoi(os.Args[3]); rate > 0 {
 		runtime.MemProfileRate = rate
+		settle()
 	}
 	in.ReadString('\n')
 	var all sync.WaitGroup

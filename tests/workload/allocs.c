@@ -9,6 +9,8 @@
  *   leaks N    a step every ms: a leak, another one of every fourth allocation, and what is none:
  *              churn, a cache that fills up and stops, one that replaces its oldest entry, one that
  *              replaces any
+ *   callers N  not freed: of six stacks that share functions, each twice as much as the next;
+ *              others are freed. The same in each run
  *   rate N     N pairs of malloc and free as fast as possible; prints their number per second
  *
  * Begins after a byte, or the end, on stdin.
@@ -237,6 +239,38 @@ static void leaks(long n)
 	tell("live", "mixed", (n + 3) / 4, (n + 3) / 4 * 200);
 }
 
+#define CALLER(name, call)                                                                         \
+	static __attribute__((noinline, noclone)) void *path_##name(size_t size)                   \
+	{                                                                                          \
+		void *volatile p = (call);                                                         \
+                                                                                                   \
+		return p;                                                                          \
+	}
+CALLER(a, heap_leak(size, NULL))
+CALLER(b, heap_mixed(size, NULL))
+CALLER(c, path_a(size))
+CALLER(d, size % 3 ? path_a(size) : path_b(size))
+CALLER(e, path_d(size))
+
+static void callers(long n)
+{
+	for (long i = 0; i < n; i++) {
+		path_e(3 * 1024);
+		free(path_c(2000));
+		path_c(512);
+		for (int j = 0; j < 3; j++) {
+			path_a(512);
+			free(path_d(301));
+		}
+		path_d(256);
+		for (int j = 0; j < 48; j++)
+			path_e(128);
+		if (i % 3 == 0)
+			path_b(96 * 3);
+		free(path_a(64));
+	}
+}
+
 static void rate(long n)
 {
 	struct timespec from, to;
@@ -254,7 +288,7 @@ int main(int argc, char **argv)
 	char go;
 
 	if (n <= 0) {
-		fprintf(stderr, "usage: allocs exact|shares|leaks|rate N\n");
+		fprintf(stderr, "usage: allocs exact|shares|leaks|callers|rate N\n");
 		return 2;
 	}
 	if (read(0, &go, 1) < 0)
@@ -265,6 +299,8 @@ int main(int argc, char **argv)
 		shares(n);
 	else if (!strcmp(argv[1], "leaks"))
 		leaks(n);
+	else if (!strcmp(argv[1], "callers"))
+		callers(n);
 	else
 		rate(n);
 	fflush(stdout);
