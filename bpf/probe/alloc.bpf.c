@@ -125,6 +125,26 @@ __noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate
 	return stack;
 }
 
+__noinline int alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 rate, __u64 address)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct alloc_key key = {.address = address, .tgid = id >> 32};
+	struct alloc_live live = {
+		.birth_ns = birth_ns,
+		.size = size,
+		.stack = stack,
+		.rate = rate,
+		.tid = id,
+	};
+
+	bpf_get_current_comm(live.comm, sizeof(live.comm));
+	if (bpf_map_lookup_elem(&alloc_live, &key))
+		loss_count(LOSS_ALLOC_UNSEEN);
+	if (bpf_map_update_elem(&alloc_live, &key, &live, BPF_ANY))
+		loss_count(LOSS_ALLOC_FULL);
+	return 0;
+}
+
 /* ---- processes */
 
 static __always_inline int alloc_begins(__u32 tgid)

@@ -60,31 +60,15 @@ int alloc_due(__u64 size);
 /* Sends a sample. Returns the hash of its stack. caller: where the function returns to, 0: it has
  * an unwind table. rate: as alloc_live.rate. */
 __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate);
+/* Remembers a sampled allocation of the current process until it is freed. A function of its own,
+ * as its frame is not to be below those of a walk (alloc_send). */
+int alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 rate, __u64 address);
 /* The cookie of the place at ip, where the kernel passes none. 0: not known. */
 __u64 alloc_cookie_at(__u64 ip);
 
 static __always_inline struct alloc_cpu *alloc_cpu(void)
 {
 	return (void *)alloc_cpus[bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1)];
-}
-
-static __always_inline void alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 rate,
-					   __u64 address, __u64 id)
-{
-	struct alloc_key key = {.address = address, .tgid = id >> 32};
-	struct alloc_live live = {
-		.birth_ns = birth_ns,
-		.size = size,
-		.stack = stack,
-		.rate = rate,
-		.tid = id,
-	};
-
-	bpf_get_current_comm(live.comm, sizeof(live.comm));
-	if (bpf_map_lookup_elem(&alloc_live, &key))
-		loss_count(LOSS_ALLOC_UNSEEN);
-	if (bpf_map_update_elem(&alloc_live, &key, &live, BPF_ANY))
-		loss_count(LOSS_ALLOC_FULL);
 }
 
 static __always_inline void alloc_forget(__u64 address, __u64 birth_ns, __u64 id)

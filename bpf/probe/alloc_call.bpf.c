@@ -211,7 +211,7 @@ static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
 	if (call.old_birth_ns && (address || !call.size))
 		alloc_forget(call.old, call.old_birth_ns, id);
 	if (call.size && address)
-		alloc_remember(call.birth_ns, call.size, call.stack, 0, address, id);
+		alloc_remember(call.birth_ns, call.size, call.stack, 0, address);
 	return 0;
 }
 

@@ -50,7 +50,7 @@ static __always_inline int go_sample(struct arch_ctx_regs *regs, __u64 cookie)
 	size = ALLOC_SIZE(size, *(volatile __u32 *)&alloc_level);
 	stack = alloc_send(birth_ns, size, 0, rate);
 	if (alloc_follow && go->special_at)
-		alloc_remember(birth_ns, size, stack, rate, address, id);
+		alloc_remember(birth_ns, size, stack, rate, address);
 	return 0;
 }
 
