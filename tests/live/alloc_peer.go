@@ -78,6 +78,7 @@ func main() {
 		runtime.MemProfileRate = rate
 		settle()
 	}
+	fmt.Println("ready")
 	in.ReadString('\n')
 	var all sync.WaitGroup
 	for i := range sinks {
