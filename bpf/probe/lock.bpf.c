@@ -349,37 +349,41 @@ int lock_enter_futex(struct syscall_enter *ctx)
 	__u32 op = ctx->args[1] & FUTEX_CMD_MASK;
 
 	if (op > LOCK_LOCK_PI2)
-		return 0;
+		return KEEP_SAMPLES;
 	if (IS_WAIT(op))
-		return lock_wait(ctx->args[0], ctx->args[2], op);
-	if (IS_WAKE(op))
-		return lock_wake(ctx, ctx->args[0]);
-	return 0;
+		lock_wait(ctx->args[0], ctx->args[2], op);
+	else if (IS_WAKE(op))
+		lock_wake(ctx, ctx->args[0]);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_futex")
 int lock_exit_futex(struct syscall_exit *ctx)
 {
-	return lock_exit(ctx);
+	lock_exit(ctx);
+	return KEEP_SAMPLES;
 }
 
 /* 6.7, 9f6c532f59b2 ("futex: Add sys_futex_wake()") and following ones. */
 SEC("?tracepoint/syscalls/sys_enter_futex_wake")
 int lock_enter_futex_wake(struct syscall_enter *ctx)
 {
-	return lock_wake(ctx, ctx->args[0]);
+	lock_wake(ctx, ctx->args[0]);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_enter_futex_wait")
 int lock_enter_futex_wait(struct syscall_enter *ctx)
 {
-	return lock_wait(ctx->args[0], ctx->args[1], LOCK_CALL_WAIT);
+	lock_wait(ctx->args[0], ctx->args[1], LOCK_CALL_WAIT);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_futex_wait")
 int lock_exit_futex_wait(struct syscall_exit *ctx)
 {
-	return lock_exit(ctx);
+	lock_exit(ctx);
+	return KEEP_SAMPLES;
 }
 
 /* Of the words that it waits for, the first is recorded. */
@@ -389,11 +393,13 @@ int lock_enter_futex_waitv(struct syscall_enter *ctx)
 	__u64 first[2] = {}; /* struct futex_waitv: val, uaddr */
 
 	bpf_probe_read_user(first, sizeof(first), (void *)ctx->args[0]);
-	return lock_wait(first[1], first[0], LOCK_CALL_WAITV);
+	lock_wait(first[1], first[0], LOCK_CALL_WAITV);
+	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_futex_waitv")
 int lock_exit_futex_waitv(struct syscall_exit *ctx)
 {
-	return lock_exit(ctx);
+	lock_exit(ctx);
+	return KEEP_SAMPLES;
 }

@@ -171,14 +171,14 @@ int lock_contention_begin(struct contention *ctx)
 	struct kernel_wait wait = {.flags = ctx->flags}, *before;
 
 	if (!enabled || !is_recorded(id >> 32))
-		return 0;
+		return KEEP_SAMPLES;
 	/* A mutex is first spun for, and a second beginning tells that the thread goes to sleep. */
 	before = bpf_map_lookup_elem(&lock_kernel_waits, &at);
 	if (before && before->flags == (LCB_F_SPIN | LCB_F_MUTEX) && wait.flags == LCB_F_MUTEX) {
 		before->flags = LCB_F_MUTEX;
 		if (!before->owner)
 			owner_take(before, at.lock);
-		return 0;
+		return KEEP_SAMPLES;
 	}
 	wait.begin_ns = bpf_ktime_get_ns();
 	wait.name = lock_name(at.lock);
@@ -186,7 +186,7 @@ int lock_contention_begin(struct contention *ctx)
 	owner_take(&wait, at.lock);
 	if (bpf_map_update_elem(&lock_kernel_waits, &at, &wait, BPF_ANY))
 		loss_count(LOSS_PENDING);
-	return 0;
+	return KEEP_SAMPLES;
 }
 
 /* ---- ends of waits */
@@ -247,7 +247,7 @@ int lock_contention_end(struct contention *ctx)
 	bool sampled = false;
 
 	if (!wait)
-		return 0;
+		return KEEP_SAMPLES;
 	ns = bpf_ktime_get_ns() - wait->begin_ns;
 	if (enabled) {
 		lock_count_kernel(wait, ns);
@@ -258,5 +258,5 @@ int lock_contention_end(struct contention *ctx)
 			send_kernel(ctx, at.lock, wait, -ctx->flags, ns, sampled);
 	}
 	bpf_map_delete_elem(&lock_kernel_waits, &at);
-	return 0;
+	return KEEP_SAMPLES;
 }
