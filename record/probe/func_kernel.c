@@ -43,6 +43,13 @@ static bool returns_have_stack(const struct features *f)
 	return features_btf_id(f, "fprobe_hlist", BTF_KIND_STRUCT);
 }
 
+bool func_kernel_multi_sees_all(const struct features *f)
+{
+	char why[160];
+
+	return func_kernel_multi_possible(f, why, sizeof(why)) && returns_have_stack(f);
+}
+
 bool func_kernel_multi_possible(const struct features *f, char *why, size_t why_sz)
 {
 #if defined(__x86_64__)

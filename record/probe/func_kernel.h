@@ -14,6 +14,8 @@ enum { FUNC_KERNEL_MAX = 256 }; /* functions attached each alone, which takes mi
 
 /* One link can attach kprobes to many functions; the reason if not. */
 bool func_kernel_multi_possible(const struct features *f, char *why, size_t why_sz);
+/* Whether one link for many kprobes is possible and sees all returns, however many are to come. */
+bool func_kernel_multi_sees_all(const struct features *f);
 
 /* Reads the next function from /proc/kallsyms. */
 bool func_kernel_next(FILE *symbols, char name[FUNC_SYMBOL_MAX], unsigned long *address);

@@ -80,7 +80,8 @@ int lock_kernel_prepare(struct lock_kernel *k, struct probe_env *env)
 
 void lock_kernel_free(struct lock_kernel *k)
 {
-	ksym_table__fini(&k->variables);
+	if (k)
+		ksym_table__fini(&k->variables);
 }
 
 /* ---- names */
