@@ -377,7 +377,8 @@ bool load__is_filled(const struct load *l, const char *table)
 	const struct run *r = l->run;
 
 	for (size_t i = 0; i < LOADER_CNT && r; i++)
-		if (r->active[i] && !r->finished[i] && lists(loaders[i]->tables, table))
+		if (r->active[i] && !r->finished[i] && !loaders[i]->filled_at_begin &&
+		    lists(loaders[i]->tables, table))
 			return false;
 	return true;
 }

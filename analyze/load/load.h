@@ -118,6 +118,7 @@ struct loader {
 	bool (*can_be_apart)(const struct load *l);
 	int (*begin_apart)(struct load *l,
 			   void *state); /* before these rows; may use the database */
+	bool filled_at_begin;		 /* its tables; finish only adds what was damaged */
 };
 
 int load__init(struct load *l, struct captures *captures, struct store *store,

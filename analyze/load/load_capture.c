@@ -77,4 +77,5 @@ const struct loader load_capture_entry = {
 	.rows = capture_rows,
 	.finish = capture_finish,
 	.free = capture_free,
+	.filled_at_begin = true,
 };
