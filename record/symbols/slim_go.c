@@ -15,13 +15,15 @@ enum {
 	BLOCK_TEXT = 64 << 10,
 };
 
+/* Names are compared from their beginning: those of a hostile file may all be megabytes long. */
 static size_t find_table(const struct slim_elf *e)
 {
-	for (size_t i = 1; i < e->shdr_cnt; i++)
-		if (strstr(slim_elf_name(e, i), "gopclntab") && slim_elf_has_bytes(e, i) &&
-		    !(e->shdrs[i].sh_flags & SHF_COMPRESSED))
-			return i;
-	return 0;
+	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !at; i++)
+		at = slim_elf_find(e, names[i]);
+	return slim_elf_has_bytes(e, at) && !(e->shdrs[at].sh_flags & SHF_COMPRESSED) ? at : 0;
 }
 
 uint64_t slim_go_memory(const struct slim_elf *binary)
