@@ -69,8 +69,9 @@ fi
 
 # ---- Debian's python3, which fires function-entry for all functions only if it has to fire `line`
 if readelf -n /usr/bin/python3 2>/dev/null | grep 'Name: function__entry' >/dev/null; then
-	"$OBREC" -q -e "usdt:/usr/bin/python3:python:function-*,arg2:str,rate=0,/usr/bin/python3:python:line" -o "$T/python.obz" -- /usr/bin/python3 -I -S -B -c 'def known(n): return n and known(n - 1)
-for i in range(30): known(9)'
+	"$OBREC" -q -e "usdt:/usr/bin/python3:python:function-*,arg2:str,rate=0,/usr/bin/python3:python:line" -o "$T/python.obz" -- /usr/bin/python3 -I -S -B -c 'import time # at its pace: the start alone fires thousands in milliseconds, which the ring buffer may have no room for
+def known(n): return n and known(n - 1)
+for i in range(30): known(9); time.sleep(0.05)'
 	is "python3: each function that was entered was left" "$(sql "$T/python.obz" "SELECT count(DISTINCT n), min(n) >= 300 FROM (SELECT key, sum(count) AS n FROM counter WHERE series = 'usdt' AND key LIKE '%function%' GROUP BY key)")" 1,1
 	is "python3: names of functions" "$(sql "$T/python.obz" "SELECT count(*) > 0 FROM usdt WHERE arg2 = 'known'")" 1
 fi
