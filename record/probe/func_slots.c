@@ -17,7 +17,9 @@ bool func_slots_possible(const struct features *f, char *why, size_t why_sz)
 	/* Kernels that have it may preempt programs of fentry, which then find the scratch memory
 	 * in use. */
 	if (func_kernel_multi_sees_all(f)) {
-		snprintf(why, why_sz, "one link for many kprobes sees all returns here");
+		snprintf(why, why_sz,
+			 "programs may be preempted, and one link for many "
+			 "kprobes sees all returns");
 		return false;
 	}
 	return features_try_fentry(f, "hrtimer_nanosleep", why, why_sz);

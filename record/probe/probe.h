@@ -139,9 +139,9 @@ struct probe {
 	bool bulky;  /* sends many records: use larger rings */
 	bool urgent; /* process events are urgent: needed for stacks or attaching */
 	bool ends;   /* sees processes end, perhaps after obrec: keep their entries a while */
-	bool attaches_files; /* attaches uprobes (uprobes.h); with all but its last variant, if it
-			      * has variants, many with a link where the kernel can */
-	unsigned facts;	     /* facts that `file` needs: FILE_FACT_* */
+	bool attaches_files;	  /* attaches uprobes (uprobes.h) */
+	uint32_t attaches_singly; /* bits of variants that use one link for each place of a file */
+	unsigned facts;		  /* facts that `file` needs: FILE_FACT_* */
 	/* Attach variants, best first; ends with one without name. NULL: no choice. */
 	const struct variant *variants;
 	/* Without variants: returns true if supported, else the reason and a remedy in one line. */

@@ -325,6 +325,7 @@ const struct probe probe_alloc_entry = {
 	.urgent = true,
 	.ends = true,
 	.attaches_files = true,
+	.attaches_singly = 1u << ALLOC_BY_EACH,
 	.facts = FILE_FACT_ALLOC,
 	.state_sz = sizeof(struct alloc),
 	.prepare = prepare,

@@ -265,6 +265,7 @@ const struct probe probe_func_entry = {
 	.describe = func_operand_describe,
 	.urgent = true,
 	.attaches_files = true,
+	.attaches_singly = 1u << FUNC_FENTRY | 1u << FUNC_EACH,
 	.state_sz = sizeof(struct funcs),
 	.prepare = prepare,
 	.attach = func_files_attach,

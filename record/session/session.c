@@ -337,7 +337,7 @@ static int make_thin(struct session *s)
 
 static bool attaches_many(const struct probe *p, unsigned variant)
 {
-	return !p->variants || p->variants[variant + 1].name;
+	return !p->variants || !(p->attaches_singly >> variant & 1);
 }
 
 /* While there is a single thread. */
