@@ -128,7 +128,7 @@ const struct man_section obrec_manual[] = {
 	 "slept or waited for a CPU, else when it next left its CPU or released the lock; who "
 	 "released a lock for which others waited is kind unlock. What a wait was for (mutex, "
 	 "rwlock, condition variable, semaphore, join, a monitor of Java, Go's scheduler, ...) is "
-	 "told from the functions on its stack; waits on condition variables and for the end of a "
+	 "recognized by the functions on its stack; waits on condition variables and for the end of a "
 	 "thread count as idle. A convoy (obana show lock-convoys) is a row of waits for one lock, "
 	 "each begun before the last one ended. Locks of the kernel are named by the variable that "
 	 "contains them, where /proc/kallsyms has variables, with the function that took the lock; "
