@@ -73,8 +73,6 @@ static void key_text(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 		return;
 	}
 	name.text[sizeof(name.text) - 1] = 0;
-	for (char *tab = name.text; (tab = strchr(tab, '\t'));)
-		*tab = '?';
 	series_key_add(text, sz, name.text);
 }
 

@@ -14,15 +14,10 @@ void series_key_clean(char *name)
 			*name = '?';
 }
 
-static void put_part(char *to, size_t sz, const char *part)
-{
-	snprintf(to, sz, "%s", part);
-	series_key_clean(to);
-}
-
 void series_key_set(char *text, size_t sz, const char *part)
 {
-	put_part(text, sz, part);
+	snprintf(text, sz, "%s", part);
+	series_key_clean(text);
 }
 
 void series_key_add(char *text, size_t sz, const char *part)
@@ -32,7 +27,7 @@ void series_key_add(char *text, size_t sz, const char *part)
 	if (len + 1 >= sz)
 		return;
 	text[len] = '\t';
-	put_part(text + len + 1, sz - len - 1, part);
+	series_key_set(text + len + 1, sz - len - 1, part);
 }
 
 void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
@@ -41,7 +36,7 @@ void series_key_comm(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS
 	char comm[WIRE_COMM_LEN + 1];
 
 	snprintf(comm, sizeof(comm), "%.*s", WIRE_COMM_LEN, (const char *)part);
-	put_part(text, sz, comm);
+	series_key_set(text, sz, comm);
 }
 
 void series_key_error(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
