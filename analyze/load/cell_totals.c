@@ -16,18 +16,20 @@
 static const struct total_table {
 	const char *name, *insert, *index;
 	bool histogram;	      /* of histograms, otherwise of counters */
+	bool keys;	      /* has key; otherwise over all keys of a series */
 	bool ranges;	      /* has low and high */
 	uint64_t interval_ns; /* 0: that of the cells */
 } tables[] = {
 #define TABLE(name, params, ...)                                                                   \
 	{                                                                                          \
-		name, "INSERT INTO " name " VALUES(?,?,?,?" params ",?,?)",                        \
+		name, "INSERT INTO " name " VALUES(?,?,?" params ",?,?)",                          \
 			"CREATE INDEX " name "_series ON " name "(probe, series)", __VA_ARGS__     \
 	}
-	TABLE("histogram_total", ",?,?", true, true, WHOLE),
-	TABLE("histogram_minute", ",?,?,?", true, true, 60 * SECOND),
-	TABLE("histogram_count", ",?", true, false, 0),
-	TABLE("counter_total", "", false, false, WHOLE),
+	TABLE("histogram_total", ",?,?,?", true, true, true, WHOLE),
+	TABLE("histogram_minute", ",?,?,?,?", true, true, true, 60 * SECOND),
+	TABLE("histogram_count", ",?,?", true, true, false, 0),
+	TABLE("histogram_time", ",?,?,?", true, false, true, 0),
+	TABLE("counter_total", ",?", false, true, false, WHOLE),
 #undef TABLE
 };
 #define TABLE_CNT (sizeof(tables) / sizeof(*tables))
@@ -94,7 +96,8 @@ static int flush(const struct total_table *t, struct sums *s, struct load *l)
 		bulk_int(&b, capture_id(c->capture));
 		bulk_text(&b, strings__get(l->strings, c->probe));
 		bulk_text(&b, strings__get(l->strings, c->series));
-		bulk_text(&b, strings__get(l->strings, c->key));
+		if (t->keys)
+			bulk_text(&b, strings__get(l->strings, c->key));
 		if (t->interval_ns != WHOLE)
 			bulk_int(&b, c->start_ns);
 		if (t->ranges) {
@@ -150,6 +153,8 @@ int cell_totals__add(struct cell_totals *c, const struct cell_total *cell)
 			to.start_ns = 0;
 		else if (t->interval_ns)
 			to.start_ns -= to.start_ns % t->interval_ns;
+		if (!t->keys)
+			to.key = 0;
 		if (!t->ranges)
 			to.low = to.high = 0;
 		err = add_to(t, &c->of[i], &to, c->load);

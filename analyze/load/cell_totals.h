@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cells added up while they are loaded: over the capture, over each minute, or over the ranges of a
- * histogram. Sections read these tables where they can, because the cells themselves are a row per
- * key, range and second.
+ * Cells added up while they are loaded: over the capture, over each minute, over the ranges of a
+ * histogram or over the keys of a series. Sections read these tables where they can, because the
+ * cells themselves are a row per key, range and second.
  */
 #ifndef ANALYZE_CELL_TOTALS_H
 #define ANALYZE_CELL_TOTALS_H

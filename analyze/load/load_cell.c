@@ -201,9 +201,9 @@ static void cell_free(void *state)
 
 const struct loader load_cell_entry = {
 	.streams = (const char *const[]){"metric", NULL},
-	.tables =
-		(const char *const[]){"series", "counter", "histogram", "histogram_total",
-				      "histogram_minute", "histogram_count", "counter_total", NULL},
+	.tables = (const char *const[]){"series", "counter", "histogram", "histogram_total",
+					"histogram_minute", "histogram_count", "histogram_time",
+					"counter_total", NULL},
 	.begin = cell_begin,
 	.rows = cell_rows,
 	.finish = cell_finish,

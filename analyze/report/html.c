@@ -137,15 +137,15 @@ void html__note(struct html *h, const char *text)
 	put_element(h, "<p>", text, "</p>\n");
 }
 
-/* Bit mask of the optional columns without values in that many rows; resets the statement. */
-static uint64_t empty_columns(sqlite3_stmt *stmt, size_t rows)
+/* Bit mask of the optional columns without values; resets the statement. */
+static uint64_t empty_columns(sqlite3_stmt *stmt)
 {
 	int cols = sqlite3_column_count(stmt) < 64 ? sqlite3_column_count(stmt) : 64;
 	uint64_t empty = 0;
 
 	for (int c = 0; c < cols; c++)
 		empty |= (uint64_t)value_is_optional(stmt, c) << c;
-	while (empty && rows-- && sqlite3_step(stmt) == SQLITE_ROW)
+	while (empty && sqlite3_step(stmt) == SQLITE_ROW)
 		for (int c = 0; c < cols; c++)
 			if (sqlite3_column_type(stmt, c) != SQLITE_NULL)
 				empty &= ~(1ull << c);
@@ -224,17 +224,15 @@ static void put_cell(struct html *h, sqlite3_stmt *stmt, int col, struct strbuf 
 		h->err = -ENOMEM;
 }
 
-long html__table(struct html *h, const char *title, sqlite3_stmt *stmt, size_t rows_max)
+long html__table(struct html *h, const char *title, sqlite3_stmt *stmt)
 {
-	size_t most = rows_max ? rows_max : SIZE_MAX, rows = 0;
-	uint64_t empty = empty_columns(stmt, most);
+	uint64_t empty = empty_columns(stmt);
+	size_t rows = 0;
 	struct strbuf text = {0};
 	int rc;
 
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && !h->err) {
-		if (rows++ >= most)
-			continue;
-		if (rows == 1) {
+		if (!rows++) {
 			begin(h);
 			if (title)
 				put_element(h, "<h3>", title, "</h3>\n");

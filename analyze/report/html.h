@@ -25,10 +25,9 @@ void html__note(struct html *h, const char *text);
 /*
  * Writes the rows of a statement (just prepared or reset) under a subheading (NULL: none), with
  * columns as in the human style of table.h. Writes nothing if there are no rows. Returns the number
- * of rows, of which those beyond rows_max (0: unlimited) are only counted, or -EIO: see
- * sqlite3_errmsg.
+ * of rows or -EIO: see sqlite3_errmsg.
  */
-long html__table(struct html *h, const char *title, sqlite3_stmt *stmt, size_t rows_max);
+long html__table(struct html *h, const char *title, sqlite3_stmt *stmt);
 /* html__text writes preformatted text, escaped here; html__drawing writes a trusted SVG
  * unchanged. */
 void html__text(struct html *h, const char *title, const char *text);

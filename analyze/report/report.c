@@ -8,28 +8,26 @@
 
 #include "format/text.h"
 #include "analyze/report/report_impl.h"
+#include "analyze/report/section_rows.h"
 
 /* kind: its index. Writes nothing if there are no rows. */
 static int put_section(const struct report *r, const struct section *s, uint32_t kind)
 {
 	const struct named_kind *named = sample_kinds__get(r->a->load.kinds, kind);
-	const struct section_args args = {
-		.limit = r->limit, .few = (r->limit + 3) / 4, .kind = named->name, .counts = true};
-	char *sql = section_sql(s, named, 0);
-	sqlite3_stmt *stmt = NULL;
-	long rows = !sql ? -ENOMEM : sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL) ? -EIO : 0;
-	uint64_t more;
+	struct section_rows rows;
+	long err;
 
-	if (!rows)
-		rows = r->page->section(r->page->ctx, s, kind, stmt, section_bind(stmt, &args));
-	if (rows < 0)
+	if (section_is_wide(s) && !r->page->wide)
+		return 0;
+	err = section_rows__get(&rows, r->db, s, named, r->limit);
+	if (!err)
+		err = r->page->section(r->page->ctx, s, kind, rows.stmt);
+	if (err < 0)
 		message_error("report: %s: %s", s->name, sqlite3_errmsg(r->db));
-	sqlite3_finalize(stmt);
-	more = section_left_out(r->db, sql, &args, rows);
-	if (more)
-		r->page->more(r->page->ctx, more);
-	free(sql);
-	return rows < 0 ? (int)rows : 0;
+	else if (rows.left_out)
+		r->page->more(r->page->ctx, rows.left_out);
+	section_rows__fini(&rows);
+	return err < 0 ? (int)err : 0;
 }
 
 /* End of the sections with the same heading. */

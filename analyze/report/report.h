@@ -34,15 +34,15 @@ int report_write_html(const struct analysis *a, const struct draw_opts *draw, un
 /* Output functions for the parts of a report. */
 struct report_page {
 	void *ctx;
+	bool wide; /* has room for wide sections */
 	void (*fact)(void *ctx, const char *what, const char *text);
 	void (*warning)(void *ctx, const char *what, const char *text); /* an important fact */
 	void (*heading)(void *ctx, const char *text);
 	void (*note)(void *ctx, const char *text);
 	/* Writes the rows of a newly prepared statement, or nothing if it has none. Returns the
 	 * number of rows or negative errno. kind: index of the sample kind, if the section is per
-	 * kind. rows_max: as that of tables. */
-	long (*section)(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt,
-			size_t rows_max);
+	 * kind. */
+	long (*section)(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt);
 	void (*more)(void *ctx, uint64_t rows); /* of the previous section, not shown */
 	/* Sections with one heading, the first of them `group`. What is written between begin and
 	 * end is held back until written(), which returns false for other groups. NULL: the page

@@ -206,11 +206,11 @@ static void put_events(const struct report *r)
 
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", e->name);
 		shown = report_number(r, sql);
-		snprintf(
-			sql, sizeof(sql),
-			"SELECT sum(count) FROM counter WHERE (probe = '%s' AND series = 'events') "
-			"OR series = '%s_events'",
-			e->kind, e->kind);
+		snprintf(sql, sizeof(sql),
+			 "SELECT sum(count) FROM counter_total WHERE (probe = '%s' AND series = "
+			 "'events') "
+			 "OR series = '%s_events'",
+			 e->kind, e->kind);
 		total = report_number(r, sql);
 		if (shown && !has_section(e->kind)) {
 			snprintf(text, sizeof(text), "%s: %s; see obana query \"SELECT * FROM %s\"",
@@ -350,8 +350,8 @@ void report_facts(const struct report *r)
 int report_facts_prepare(struct load *l)
 {
 	static const char *const tables[] = {
-		"capture", "series",   "counter",     "loss",  "thinning", "unkept", "late",
-		"scaling", "function", "sample_kind", "surge", "twice",	   NULL};
+		"capture", "series",   "counter_total", "loss",	 "thinning", "unkept", "late",
+		"scaling", "function", "sample_kind",	"surge", "twice",    NULL};
 	int err = name_set_add_all(&l->wanted, tables);
 
 	for (size_t i = 0; i < event_tables__cnt(l->events) && !err; i++)

@@ -99,8 +99,7 @@ static long put_drawn(const struct html_page *p, const struct section *s, sqlite
 	return rows;
 }
 
-static long html_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt,
-			 size_t rows_max)
+static long html_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt)
 {
 	const struct html_page *p = ctx;
 	int err = 0;
@@ -119,7 +118,7 @@ static long html_section(void *ctx, const struct section *s, uint32_t kind, sqli
 	default:
 		break;
 	}
-	return err ? err : html__table(p->html, s->title, stmt, rows_max);
+	return err ? err : html__table(p->html, s->title, stmt);
 }
 
 static void html_more(void *ctx, uint64_t rows)
@@ -134,8 +133,8 @@ int report_write_html(const struct analysis *a, const struct draw_opts *draw, un
 		      FILE *out)
 {
 	struct html_page p = {.a = a, .draw = draw};
-	const struct report_page page = {&p,	    html_fact,	  html_warning, html_heading,
-					 html_note, html_section, html_more};
+	const struct report_page page = {&p,	       true,	  html_fact,	html_warning,
+					 html_heading, html_note, html_section, html_more};
 	char *subtitle = analysis__subtitle(a, NULL);
 	int closed, err = subtitle ? html__open(&p.html, draw->title ? draw->title : subtitle, out)
 				   : -ENOMEM;

@@ -89,19 +89,15 @@ static int put_calls(const struct report_text *p, uint32_t kind)
 	return draw_write(p->a, &draw, &profile_tree, p->out);
 }
 
-static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt,
-			 size_t rows_max)
+static long text_section(void *ctx, const struct section *s, uint32_t kind, sqlite3_stmt *stmt)
 {
 	const struct report_text *p = ctx;
 	struct table_style style = p->style;
 	struct strbuf title = {0};
 	long rows;
 
-	if (section_is_wide(s)) /* left to `obana show` and the page; not loaded */
-		return 0;
 	add_title(p, s, &title);
 	style.title = title.p;
-	style.rows_max = rows_max;
 	switch (s->as) {
 	case SECTION_HISTOGRAM:
 		rows = histogram_text(stmt, title.p, HISTOGRAMS_DRAWN, p->out);
@@ -161,9 +157,10 @@ int report_text__open(struct report_text **t, const struct analysis *a, unsigned
 	if (!p)
 		return -ENOMEM;
 	*p = (struct report_text){a, limit, out, out, table_style_for(out)};
-	p->page = (struct report_page){p,	  text_fact,	text_warning, text_heading,
-				       text_note, text_section, text_more,    text_begin,
-				       text_end,  text_written};
+	p->page = (struct report_page){
+		p,	     false,	   text_fact, text_warning, text_heading,
+		text_note,   text_section, text_more, text_begin,   text_end,
+		text_written};
 	table_style_names(&p->style, a->load.opts.names);
 	p->held = calloc(section_cnt, sizeof(*p->held));
 	return p->held ? 0 : -ENOMEM;

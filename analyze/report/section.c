@@ -185,14 +185,14 @@ static size_t before_limit(const char *sql)
 }
 
 /*
- * To know how many rows a cut table has, the statement is run without its limit if it groups: it
- * has few rows then, compared with those that it reads. Otherwise they are counted by another run,
- * which does not sort.
+ * To know how many rows a cut table has, the statement is run without its limit if it groups, or
+ * reads a view that does: it has few rows then, compared with those that it reads. Otherwise they
+ * are counted by another run, which does not sort.
  */
 static bool is_run_whole(const char *sql, const struct section_args *args)
 {
-	return args->counts && before_limit(sql) && strstr(sql, " GROUP BY ") &&
-	       !strstr(sql, ":few");
+	return args->counts && before_limit(sql) &&
+	       (strstr(sql, " GROUP BY ") || strstr(sql, " FROM hot_")) && !strstr(sql, ":few");
 }
 
 static void bind_all(sqlite3_stmt *stmt, const struct section_args *args)
@@ -239,21 +239,35 @@ static size_t unordered(const char *sql)
 	return at ? at : strlen(sql);
 }
 
+/* Adds a statement that counts what `sql` selects without its limit. With SECTION_FIRST
+ * (sections.def), that is a row for each of a table. */
+static void add_count(struct strbuf *b, const char *sql)
+{
+	static const char first[] = ".rowid IN (SELECT rowid FROM ";
+	const char *of = strstr(sql, first), *table = of ? of + sizeof(first) - 1 : NULL;
+
+	if (table)
+		strbuf_addf(b, "SELECT count(*) FROM %.*s", (int)strcspn(table, " "), table);
+	else
+		strbuf_addf(b, "SELECT count(*) FROM (%.*s)", (int)unordered(sql), sql);
+}
+
 static uint64_t count_rows(sqlite3 *db, const char *sql, const struct section_args *args)
 {
 	const struct section_args all = {
 		.limit = INT64_MAX, .few = INT64_MAX, args->interval_ns, args->kind};
-	char *count = sqlite3_mprintf("SELECT count(*) FROM (%.*s)", (int)unordered(sql), sql);
+	struct strbuf count = {0};
 	sqlite3_stmt *stmt = NULL;
 	uint64_t cnt = 0;
 
-	if (count && !sqlite3_prepare_v2(db, count, -1, &stmt, NULL)) {
+	add_count(&count, sql);
+	if (!count.failed && !sqlite3_prepare_v2(db, count.p, -1, &stmt, NULL)) {
 		bind_all(stmt, &all);
 		if (sqlite3_step(stmt) == SQLITE_ROW)
 			cnt = sqlite3_column_int64(stmt, 0);
 	}
 	sqlite3_finalize(stmt);
-	sqlite3_free(count);
+	strbuf_fini(&count);
 	return cnt;
 }
 

@@ -351,6 +351,16 @@ CREATE TABLE histogram_count( -- rows of histogram, added up over the ranges
 	count INTEGER, -- values
 	sum INTEGER -- of the values, where it is counted
 );
+CREATE TABLE histogram_time( -- rows of histogram, added up over the keys
+	capture_id INTEGER, -- capture.id
+	probe TEXT, -- name of the probe
+	series TEXT, -- name of the series
+	start_ns INTEGER, -- of the interval
+	low INTEGER, -- low <= value
+	high INTEGER, -- value < high
+	count INTEGER, -- values in the range
+	sum INTEGER -- of the values, where it is counted
+);
 CREATE TABLE counter_total( -- rows of counter, added up over the capture
 	capture_id INTEGER, -- capture.id
 	probe TEXT, -- name of the probe

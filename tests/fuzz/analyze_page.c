@@ -76,7 +76,7 @@ static void add_table(struct page *p, struct html *h, unsigned control, const ch
 		bind_value(p->row, i + 1, take(b, 1), text, b);
 	check_table(p->row, control >> 4 & 3);
 	sqlite3_reset(p->row);
-	if (html__table(h, control & 64 ? text : NULL, p->row, 0) != 1)
+	if (html__table(h, control & 64 ? text : NULL, p->row) != 1)
 		abort();
 }
 

@@ -36,12 +36,12 @@ static int page(sqlite3 *db, FILE *out)
 	html__note(h, "a note " EVIL);
 	assert(feed_profile(&profile_svg_inline, html__graph(h)) <= 0);
 	html__graph_end(h);
-	assert(html__table(h, "hottest " EVIL, some, 0) == 4 || ferror(out));
+	assert(html__table(h, "hottest " EVIL, some) == 4 || ferror(out));
 	html__heading(h, "Nothing stands below");
 	html__heading(h, "Second");
 	assert(feed_profile(&profile_svg_inline, html__graph(h)) <= 0);
 	html__graph_end(h);
-	assert(html__table(h, "nothing to see", none, 0) == 0);
+	assert(html__table(h, "nothing to see", none) == 0);
 	sqlite3_finalize(some);
 	sqlite3_finalize(none);
 	return html__close(h);
@@ -77,7 +77,7 @@ static void optional_columns(sqlite3 *db)
 		size_t sz;
 		FILE *out = open_memstream(&text, &sz);
 
-		assert(!html__open(&h, "t", out) && html__table(h, NULL, s, 0) > 0);
+		assert(!html__open(&h, "t", out) && html__table(h, NULL, s) > 0);
 		assert(!html__close(h) && !fclose(out));
 		for (const char *p = text; (p = strstr(p, "<t")); p++) {
 			bool head = !strncmp(p, "<th scope", 9);
@@ -102,7 +102,7 @@ static void broken_statement(sqlite3 *db)
 	struct html *h;
 
 	assert(null && !html__open(&h, "t", null));
-	assert(html__table(h, "fails at its first step", s, 0) == -EIO);
+	assert(html__table(h, "fails at its first step", s) == -EIO);
 	assert(!html__close(h));
 	sqlite3_finalize(s);
 	fclose(null);
