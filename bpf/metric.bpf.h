@@ -36,6 +36,12 @@ struct metric_others_map {
 extern struct metrics_map metrics SEC(".maps");
 extern struct metric_others_map metric_others SEC(".maps");
 extern __u32 metric_other_at[SERIES_NUMBERS];
+/*
+ * Whether a new key of the series may enter `metrics`. A series with many keys would fill it, and
+ * leave no room for those with few: metric_reserved keys of each series enter in any case, and of
+ * further ones metric_shared of all series together. obrec sets both. Counts the key.
+ */
+int metric_has_room(__u32 series);
 /* metric_bucket() as a global function, verified once and not on every path that calls it. */
 int metric_bucket_of(__u64 value);
 extern __u64 metric_other_cnt; /* lets obrec skip metric_others while it is empty */
@@ -45,7 +51,7 @@ static __always_inline void metric_add_many(struct metric_key *key, __u64 cnt, _
 	struct metric_cell *cell = bpf_map_lookup_elem(&metrics, key), none = {};
 	__u32 at;
 
-	if (!cell) {
+	if (!cell && metric_has_room(key->series)) {
 		bpf_map_update_elem(&metrics, key, &none, BPF_NOEXIST);
 		cell = bpf_map_lookup_elem(&metrics, key);
 	}

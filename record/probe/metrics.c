@@ -15,6 +15,9 @@
 
 /* Memory of a cell besides its values per CPU: key and table links. */
 enum { CELL_OVERHEAD = 128, CELLS_MIN = 4096, CELLS_MAX = 32768, BATCH = 4096 };
+/* Keys of a series that have room however many the others have; fewer if half of the cells is not
+ * enough for all. */
+enum { CELLS_RESERVED = 512 };
 
 struct metrics {
 	struct probe_env *env;
@@ -71,6 +74,7 @@ static void each_series(struct probe_env *env, void *ctx,
 struct places {
 	uint32_t *at; /* metric_other_at */
 	uint32_t cnt;
+	uint32_t series;
 };
 
 /* Index 0 is reserved: keys of series without a place go there. */
@@ -80,6 +84,7 @@ static void place_others(void *ctx, const struct series *s, size_t probe, unsign
 
 	p->at[SERIES_NUMBER(probe, number)] = p->cnt;
 	p->cnt += s->kind != SERIES_COUNTER ? METRIC_BUCKETS : 1;
+	p->series++;
 }
 
 static void set_rates(struct probe_env *env)
@@ -111,6 +116,15 @@ static int prepare_own(struct probe_env *env)
 	return err;
 }
 
+static void share_cells(struct obrec_bpf *skel, uint32_t cells, uint32_t series)
+{
+	uint32_t each = cells / 2 / series;
+
+	each = each < CELLS_RESERVED ? each : CELLS_RESERVED;
+	skel->rodata->metric_reserved = each;
+	skel->rodata->metric_shared = cells - each * series;
+}
+
 int metrics_prepare(struct probe_env *env)
 {
 	struct obrec_bpf *skel = env->skel;
@@ -125,6 +139,7 @@ int metrics_prepare(struct probe_env *env)
 		return 0;
 	set_rates(env);
 	cells = cells < CELLS_MIN ? CELLS_MIN : cells > CELLS_MAX ? CELLS_MAX : cells;
+	share_cells(skel, cells, p.series);
 	err = prepare_own(env);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.metrics, cells);
 	return err ? err : bpf_map__set_max_entries(skel->maps.metric_others, p.cnt);
