@@ -134,6 +134,20 @@ static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe,
 	EVENT_BEGIN_OF(name, name, SERIES_EVENTS, (who) >> 32, entry, who, comm_)
 #define EVENT_BEGIN(name, entry, who) EVENT_BEGIN_AS(name, entry, who, NULL)
 
+/* Stores the current task's user stack in the scratch's sample, and that it has no kernel stack: at
+ * the begin and end of a system call, that would be of the tracepoint alone. As stacks_take(). */
+static __always_inline void user_stack_take(__u32 entry)
+{
+	struct scratch *s = scratch_of(entry);
+
+	if (!s)
+		return;
+	s->sample.hdr.probe = 0;
+	s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
+	s->sample.user_stack = s->sample.kernel_stack = 0;
+	event_user_stack(entry);
+}
+
 /* Stores the current task's kernel and user stack in the scratch's sample. For programs that run in
  * the context of the task and have claimed the scratch. */
 static __always_inline void stacks_take(void *ctx, __u32 entry)

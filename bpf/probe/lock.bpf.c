@@ -278,8 +278,8 @@ static __noinline int lock_count(__u32 operation, __u32 error, __u64 ns)
 	return 0;
 }
 
-static __always_inline void lock_send(void *ctx, const struct lock_call *call, __u32 owner,
-				      __u32 error, __u64 ns, bool sampled)
+static __always_inline void lock_send(const struct lock_call *call, __u32 owner, __u32 error,
+				      __u64 ns, bool sampled)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct event_lock *e = EVENT_BEGIN(lock, ENTRY_TRACEPOINT, id);
@@ -295,11 +295,10 @@ static __always_inline void lock_send(void *ctx, const struct lock_call *call, _
 	e->error = error;
 	e->owner = owner;
 	if (!sampled)
-		event_stacks(ctx, ENTRY_TRACEPOINT, e);
-	else if (s) {
+		user_stack_take(ENTRY_TRACEPOINT);
+	if (s)
 		e->user_stack = s->sample.user_stack;
-		e->kernel_stack = s->sample.kernel_stack;
-	}
+	e->kernel_stack = 0;
 	n = bpf_probe_read_kernel_str(e->text, LOCK_OPERATION_LEN, lock_operations[operation]);
 	e->operation = n > 0 ? (n - 1) & (LOCK_OPERATION_LEN - 1) : 0;
 	EVENT_SEND(lock, e, ENTRY_TRACEPOINT, e->operation);
@@ -326,7 +325,7 @@ static __always_inline void lock_waited(void *ctx, const struct lock_call *call,
 		sampled = lock_sample(ctx, ENTRY_TRACEPOINT, owner ? SAMPLE_lock : SAMPLE_futex,
 				      weight);
 	if (ns >= lock_min_ns)
-		lock_send(ctx, call, owner, error, ns, sampled);
+		lock_send(call, owner, error, ns, sampled);
 	if (owner)
 		lock_holder_tell(owner, ns, weight);
 }

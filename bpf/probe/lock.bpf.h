@@ -71,15 +71,19 @@ static __always_inline __u64 lock_weight(__u64 ns)
 										 : 0;
 }
 
-/* Sends a sample of the current task, whose stacks it takes. Claims and releases the scratch, and
- * returns whether the sample was sent; its stacks are still there then. */
+/* Sends a sample of the current task, whose stacks it takes; in a system call only the user's.
+ * Claims and releases the scratch, and returns whether the sample was sent; its stacks are still
+ * there then. */
 static __always_inline bool lock_sample(void *ctx, __u32 entry, __u32 kind, __u64 weight)
 {
 	struct scratch *s = scratch_claim(entry);
 
 	if (!s)
 		return false;
-	stacks_take(ctx, entry);
+	if (entry == ENTRY_TRACEPOINT)
+		user_stack_take(entry);
+	else
+		stacks_take(ctx, entry);
 	s->sample.hdr.probe = kind;
 	s->sample.ts_ns = bpf_ktime_get_ns();
 	s->sample.tid = bpf_get_current_pid_tgid();
