@@ -206,7 +206,10 @@ $(DEEP): tests/workload/deep.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 $(call flavour,$(@F)) -o $@ $<
 FUNCS := $(B)/workload/funcs $(B)/workload/funcs-static
+NEWS := $(B)/workload/news
 $(FUNCS): tests/workload/funcs.cpp
+$(NEWS): tests/workload/news.cpp
+$(FUNCS) $(NEWS):
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CXX) -std=c++17 $(call flavour,$(@F)) -o $@ $<
 VALUES := $(B)/workload/values $(B)/workload/values-static
@@ -227,7 +230,7 @@ $(ALLOCS): tests/workload/allocs.c
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE $(call flavour,$(@F)) -fno-builtin -fno-ipa-icf -o $@ $< \
 		$(if $(findstring static,$@),,-Wl$(comma)--no-as-needed -lstdc++)
-workload: $(DEMO) $(DEEP) $(FUNCS) $(VALUES) $(ALLOCS) $(CROSSING) $(TOOLS) $(B)/workload/heap.so
+workload: $(DEMO) $(DEEP) $(FUNCS) $(NEWS) $(VALUES) $(ALLOCS) $(CROSSING) $(TOOLS) $(B)/workload/heap.so
 $(B)/workload/heap.so: tests/workload/heap.c
 	$(call say,WORKLOAD,$@)mkdir -p $(@D) && $(CC) -O2 -Wall -shared -fPIC -o $@ $<
 # 214 MB of DWARF, for benchmarks; takes minutes to build

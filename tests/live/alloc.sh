@@ -56,6 +56,8 @@ for way in $(awk '/^alloc / {on = 1; next} /^[a-z]/ {on = 0} on && $1 ~ /^(sessi
 	exact "by $way" "--attach alloc=$way" A=1 "$allocs"
 done
 exact static "" A=1 "$allocs-static"
+# Every operator new, between others that throw, and with a handler that lets them try again.
+exact news "" A=1 "$WORKLOAD/news"
 if command -v musl-gcc >/dev/null; then
 	for link in -static ""; do
 		musl-gcc -g -std=gnu11 -D_GNU_SOURCE -O2 -fno-builtin -fno-ipa-icf -w -pthread $link -o "$T/allocs-musl" tests/workload/allocs.c
