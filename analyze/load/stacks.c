@@ -22,7 +22,7 @@ struct stacks {
 	struct stack *stacks;
 	size_t cnt, cap;
 	bool lost, overflowed; /* stacks 0 and 1 are used */
-	bool *marks;	       /* by stack */
+	uint8_t *marks;	       /* by stack: enum stack_mark */
 	size_t mark_cap;
 };
 
@@ -166,7 +166,7 @@ bool stacks__used(const struct stacks *s, uint32_t stack)
 	return stack == 0 ? s->lost : stack == 1 ? s->overflowed : stack < s->cnt;
 }
 
-int stacks__mark(struct stacks *s, uint32_t stack)
+int stacks__mark(struct stacks *s, uint32_t stack, enum stack_mark mark)
 {
 	size_t cap = s->mark_cap;
 
@@ -175,13 +175,19 @@ int stacks__mark(struct stacks *s, uint32_t stack)
 			return -ENOMEM;
 		memset(s->marks + cap, 0, (s->mark_cap - cap) * sizeof(*s->marks));
 	}
-	s->marks[stack] = true;
+	s->marks[stack] |= mark;
 	return 0;
 }
 
-bool stacks__marked(const struct stacks *s, uint32_t stack)
+bool stacks__marked(const struct stacks *s, uint32_t stack, enum stack_mark mark)
 {
-	return stack < s->mark_cap && s->marks[stack];
+	return stack < s->mark_cap && s->marks[stack] & mark;
+}
+
+uint32_t stacks__caller(const struct stacks *s, uint32_t node, uint32_t *location)
+{
+	*location = s->nodes[node].location;
+	return s->nodes[node].caller;
 }
 
 size_t stacks__cnt(const struct stacks *s)

@@ -60,11 +60,17 @@ size_t stacks__cnt(const struct stacks *s);
 /* Whether the stack was added. May be wrong for the two predefined stacks. */
 bool stacks__used(const struct stacks *s, uint32_t stack);
 struct stack stacks__get(const struct stacks *s, uint32_t stack);
-/* Marks the stack as one that an event names. 0 or -ENOMEM. */
-int stacks__mark(struct stacks *s, uint32_t stack);
-bool stacks__marked(const struct stacks *s, uint32_t stack);
+enum stack_mark {
+	STACK_OF_EVENT = 1, /* a row names it */
+	STACK_OF_CLOCK = 2, /* taken wherever the thread was, not by a program that it had called */
+};
+/* 0 or -ENOMEM. */
+int stacks__mark(struct stacks *s, uint32_t stack, enum stack_mark mark);
+bool stacks__marked(const struct stacks *s, uint32_t stack, enum stack_mark mark);
 /* Replaces the content of a stack. Only after all stacks were added. */
 void stacks__set(struct stacks *s, uint32_t stack, struct stack to);
+/* Returns the node that calls this one, whose location (by number) is returned as well. */
+uint32_t stacks__caller(const struct stacks *s, uint32_t node, uint32_t *location);
 size_t stacks__location_cnt(const struct stacks *s);
 struct location *stacks__locations(struct stacks *s); /* valid until a location is added */
 

@@ -13,6 +13,7 @@
 #include "analyze/load/stack_view.h"
 #include "analyze/load/threads.h"
 #include "analyze/profile/profile_tables.h"
+#include "analyze/profile/tracing_frames.h"
 #include "analyze/profile/waker_stacks.h"
 
 /* stack.error of a pair that is not fully defined yet, combined with the capture number. Resolved
@@ -75,7 +76,8 @@ struct profile {
 	struct level *last;
 	size_t last_cnt, last_cap;
 	uint32_t last_capture;
-	bool rows; /* write rows of the sample table */
+	bool rows;	 /* write rows of the sample table */
+	uint64_t clocks; /* kinds whose stacks are STACK_OF_CLOCK, as bits */
 	struct bulk sample;
 	struct weights *threads;     /* by kind and thread, without stacks */
 	struct waker_stacks *wakers; /* NULL: not wanted */
@@ -435,6 +437,8 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 		v[i].alone = alone_of(p, capture, v[i].row);
 		v[i].weight.stack = stack_of(l, p, capture, v[i].row, v[i].alone);
 		v[i].hint = v[i].alone ? v[i].alone->hint : 0;
+		if (!err && p->clocks >> v[i].weight.kind & 1)
+			err = stacks__mark(l->stacks, v[i].weight.stack, STACK_OF_CLOCK);
 		if (!err && p->wakers)
 			err = waker_stacks__add(p->wakers, l, capture, v[i].ts_ns, &v[i].weight);
 		if (weights && !adds_up(l, &v[i]))
@@ -477,7 +481,7 @@ static int64_t stack_row(struct load *l, uint32_t capture, uint32_t user, uint32
 	struct profile *p = l->stack_state;
 	uint32_t stack = stack_of(l, p, capture, &r, alone_of(p, capture, &r));
 
-	return stacks__mark(l->stacks, stack) ? 0 : (int64_t)stack + 1;
+	return stacks__mark(l->stacks, stack, STACK_OF_EVENT) ? 0 : (int64_t)stack + 1;
 }
 
 /* Threads of filters and groups come from tables. */
@@ -512,6 +516,8 @@ static int profile_begin(struct load *l, void **state)
 		p->spans[i] = (struct span_ns){span[0], span[1]};
 	}
 	p->rows = load__wants(l, "sample");
+	p->clocks = 1ull << sample_kinds__find(l->kinds, "cpu", 3) |
+		    1ull << sample_kinds__find(l->kinds, "event", 5);
 	if (weights__new(&p->threads) || (l->opts.wakers && waker_stacks__new(&p->wakers)))
 		return -ENOMEM;
 	weights__by_thread(p->threads);
@@ -720,6 +726,8 @@ static int profile_finish(struct load *l, void *state)
 	    load__wants(l, "binary") || load__wants(l, "function") || load__wants(l, "frame") ||
 	    load__wants(l, "stack_frame"))
 		err = frames__resolve(l->frames, l->stacks, l->captures, &l->opts.symbols);
+	if (!err)
+		err = tracing_frames__drop(l);
 	if (!err && sample_filter_by_stack(&l->opts.samples))
 		err = filter_stacks(l, p);
 	return err ? err : profile_tables_write(l, p->threads);

@@ -127,7 +127,7 @@ static int write_stack_frames(struct load *l)
 			      "INSERT INTO stack_frame(stack_id, depth, frame_id) VALUES(?,?,?)");
 
 	for (uint32_t i = 0; i < stacks__cnt(l->stacks) && !err; i++) {
-		if (!all && !stacks__marked(l->stacks, i))
+		if (!all && !stacks__marked(l->stacks, i, STACK_OF_EVENT))
 			continue;
 		err = stack_view__read(&v, l, i);
 		if (!err)
