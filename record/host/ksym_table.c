@@ -225,6 +225,14 @@ static int by_address(const void *pa, const void *pb)
 	return a->rank != b->rank ? a->rank - b->rank : a->name < b->name ? -1 : 1;
 }
 
+/* Sections adjoin on some kernels (7.2): the end of one and the start of the next are at the same
+ * address, and both labels are looked for by name. */
+static bool is_alias(const struct ksym_table *t, const struct ksym *a, const struct ksym *b)
+{
+	return a->address == b->address &&
+	       !(t->variables && a->rank == KSYM_RANK_LABEL && b->rank == KSYM_RANK_LABEL);
+}
+
 static void sort_and_keep_best(struct ksym_table *t)
 {
 	size_t kept = 0;
@@ -235,7 +243,7 @@ static void sort_and_keep_best(struct ksym_table *t)
 	if (!sorted)
 		qsort(t->syms, t->cnt, sizeof(*t->syms), by_address);
 	for (size_t i = 0; i < t->cnt; i++)
-		if (!kept || t->syms[kept - 1].address != t->syms[i].address)
+		if (!kept || !is_alias(t, &t->syms[kept - 1], &t->syms[i]))
 			t->syms[kept++] = t->syms[i];
 	t->cnt = kept;
 }

@@ -2,6 +2,7 @@
 /* Kernel addresses to symbols: a small table with every case in it, then this kernel's own. */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "record/host/kallsyms.h"
+#include "record/host/ksym_table.h"
 
 static struct {
 	char name[128], module[64];
@@ -136,6 +138,30 @@ static void test_hidden_and_damaged(void)
 	drop(empty);
 }
 
+/* Labels are kept beside each other where sections adjoin, as on 7.2; variables hide them. */
+static void test_labels(void)
+{
+	static const char *const expected[] = {"__sched_text_start", "__lock_text_start",
+					       "__sched_text_end", "__lock_text_end", "data"};
+	char *path = temp("ffffffff81000000 T __sched_text_start\n"
+			  "ffffffff81000000 T schedule\n"
+			  "ffffffff81000100 T __lock_text_start\n"
+			  "ffffffff81000100 T __sched_text_end\n"
+			  "ffffffff81000200 T __lock_text_end\n"
+			  "ffffffff82000000 T __other_text_start\n"
+			  "ffffffff82000000 D data\n");
+	struct ksym_table t;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert(fd >= 0 && !ksym_table__load_variables(&t, fd));
+	assert(t.cnt == sizeof(expected) / sizeof(*expected));
+	for (size_t i = 0; i < t.cnt; i++)
+		assert(!strcmp(ksym_name(&t, &t.syms[i]), expected[i]));
+	ksym_table__fini(&t);
+	close(fd);
+	drop(path);
+}
+
 static double ms(struct timespec a, struct timespec b)
 {
 	return (b.tv_sec - a.tv_sec) * 1e3 + (b.tv_nsec - a.tv_nsec) / 1e6;
@@ -186,5 +212,6 @@ int main(void)
 {
 	test_table();
 	test_hidden_and_damaged();
+	test_labels();
 	return test_own_kernel();
 }
