@@ -257,6 +257,8 @@ static void put_thinning(const struct report *r)
 		{"func",
 		 "rows of functions and USDT probes were throttled down to %.3g%% for --cpu-budget "
 		 "(%.0f steps): counts and times are of all calls"},
+		{"mem", "page faults and mappings were throttled down to %.3g%% for --cpu-budget "
+			"(%.0f steps): values are scaled"},
 		{"alloc", "allocations were followed for a share of the time, down to %.3g%%, for "
 			  "--cpu-budget "
 			  "(%.0f steps): programs allocate more while that does not slow them, so "
