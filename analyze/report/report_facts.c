@@ -257,13 +257,13 @@ static void put_thinning(const struct report *r)
 		{"func",
 		 "rows of functions and USDT probes were throttled down to %.3g%% for --cpu-budget "
 		 "(%.0f steps): counts and times are of all calls"},
-		{"mem", "page faults and mappings were throttled down to %.3g%% for --cpu-budget "
-			"(%.0f steps): values are scaled"},
-		{"alloc", "allocations were followed for a share of the time, down to %.3g%%, for "
-			  "--cpu-budget "
-			  "(%.0f steps): programs allocate more while that does not slow them, so "
-			  "that totals are "
-			  "lower bounds; shares hold"},
+		{"mem",
+		 "page faults and mappings were throttled down to %.3g%% for --cpu-budget (%.0f "
+		 "steps): values are scaled"},
+		{"alloc",
+		 "allocations were followed for as little as %.3g%% of the time for --cpu-budget "
+		 "(%.0f steps): programs allocate more while that does not slow them; totals are "
+		 "lower bounds, shares hold"},
 		{"processes",
 		 "process events were read less often, down to %.3g%%, for --cpu-budget (%.0f "
 		 "steps): stacks of new processes may be incomplete"},
