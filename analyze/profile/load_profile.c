@@ -76,8 +76,7 @@ struct profile {
 	struct level *last;
 	size_t last_cnt, last_cap;
 	uint32_t last_capture;
-	bool rows;	 /* write rows of the sample table */
-	uint64_t clocks; /* kinds whose stacks are STACK_OF_CLOCK, as bits */
+	bool rows; /* write rows of the sample table */
 	struct bulk sample;
 	struct weights *threads;     /* by kind and thread, without stacks */
 	struct waker_stacks *wakers; /* NULL: not wanted */
@@ -420,6 +419,13 @@ static uint32_t *thread_hint(struct profile *p, const struct weight *w)
 	return &p->hints[(size_t)w->thread % (sizeof(p->hints) / sizeof(p->hints[0]))];
 }
 
+/* Whether samples of the kind were taken every so often, by a clock or counter, as the name of
+ * their count says (kinds.def): others were by a program that the thread had called. */
+static bool is_of_clock(const struct load *l, uint32_t kind)
+{
+	return !strncmp(sample_kinds__get(l->kinds, kind)->count_name, "sample", 6);
+}
+
 /* With a million stacks almost every look-up is a cache miss, so the look-ups of a batch are
  * overlapped: each pass prefetches what the next one reads. */
 static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct admitted *v,
@@ -437,7 +443,7 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 		v[i].alone = alone_of(p, capture, v[i].row);
 		v[i].weight.stack = stack_of(l, p, capture, v[i].row, v[i].alone);
 		v[i].hint = v[i].alone ? v[i].alone->hint : 0;
-		if (!err && p->clocks >> v[i].weight.kind & 1)
+		if (!err && is_of_clock(l, v[i].weight.kind))
 			err = stacks__mark(l->stacks, v[i].weight.stack, STACK_OF_CLOCK);
 		if (!err && p->wakers)
 			err = waker_stacks__add(p->wakers, l, capture, v[i].ts_ns, &v[i].weight);
@@ -516,8 +522,6 @@ static int profile_begin(struct load *l, void **state)
 		p->spans[i] = (struct span_ns){span[0], span[1]};
 	}
 	p->rows = load__wants(l, "sample");
-	p->clocks = 1ull << sample_kinds__find(l->kinds, "cpu", 3) |
-		    1ull << sample_kinds__find(l->kinds, "event", 5);
 	if (weights__new(&p->threads) || (l->opts.wakers && waker_stacks__new(&p->wakers)))
 		return -ENOMEM;
 	weights__by_thread(p->threads);
