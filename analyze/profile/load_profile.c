@@ -419,13 +419,6 @@ static uint32_t *thread_hint(struct profile *p, const struct weight *w)
 	return &p->hints[(size_t)w->thread % (sizeof(p->hints) / sizeof(p->hints[0]))];
 }
 
-/* Whether samples of the kind were taken every so often, by a clock or counter, as the name of
- * their count says (kinds.def): others were by a program that the thread had called. */
-static bool is_of_clock(const struct load *l, uint32_t kind)
-{
-	return !strncmp(sample_kinds__get(l->kinds, kind)->count_name, "sample", 6);
-}
-
 /* With a million stacks almost every look-up is a cache miss, so the look-ups of a batch are
  * overlapped: each pass prefetches what the next one reads. */
 static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct admitted *v,
@@ -443,8 +436,6 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 		v[i].alone = alone_of(p, capture, v[i].row);
 		v[i].weight.stack = stack_of(l, p, capture, v[i].row, v[i].alone);
 		v[i].hint = v[i].alone ? v[i].alone->hint : 0;
-		if (!err && is_of_clock(l, v[i].weight.kind))
-			err = stacks__mark(l->stacks, v[i].weight.stack, STACK_OF_CLOCK);
 		if (!err && p->wakers)
 			err = waker_stacks__add(p->wakers, l, capture, v[i].ts_ns, &v[i].weight);
 		if (weights && !adds_up(l, &v[i]))
@@ -456,6 +447,8 @@ static int add_batch(struct load *l, struct profile *p, uint32_t capture, struct
 	for (size_t i = 0; i < cnt && !err; i++) {
 		if (weights)
 			err = add_weight(l, p, capture, &v[i]);
+		if (!err && p->rows)
+			err = tracing_frames__note(l, &v[i].weight);
 		if (!err && p->rows)
 			err = add_row(&p->sample, capture, v[i].row,
 				      sample_kinds__get(l->kinds, v[i].weight.kind)->name,

@@ -7,6 +7,7 @@
 
 #include "analyze/base/strings.h"
 #include "analyze/load/frames.h"
+#include "analyze/load/sample_kinds.h"
 #include "analyze/load/stacks.h"
 
 /* Starts of names, from kernels 5.10 to 7.2. */
@@ -28,6 +29,16 @@ static const char *const starts[] = {
 	"trace_syscall_enter",
 	NULL,
 };
+
+/* Samples of such kinds were taken every so often, by a clock or counter, as the name of their
+ * count says (kinds.def); others by a program that the thread had called. */
+int tracing_frames__note(struct load *l, const struct weight *sample)
+{
+	const char *name = sample_kinds__get(l->kinds, sample->kind)->count_name;
+
+	return strncmp(name, "sample", 6) ? 0
+					  : stacks__mark(l->stacks, sample->stack, STACK_OF_CLOCK);
+}
 
 /* By function. Malloc'ed. */
 static bool *match(const struct load *l)
@@ -56,8 +67,14 @@ static bool is_tracing(const struct load *l, const struct location *at, const bo
 int tracing_frames__drop(struct load *l)
 {
 	const struct location *locations = stacks__locations(l->stacks);
-	bool *is = match(l);
+	int err = 0;
+	bool *is;
 
+	for (size_t i = 0; i < weights__cnt(l->weights) && !err; i++)
+		err = tracing_frames__note(l, weights__get(l->weights, i));
+	if (err)
+		return err;
+	is = match(l);
 	for (size_t i = 0; is && i < stacks__cnt(l->stacks); i++) {
 		struct stack s = stacks__get(l->stacks, i);
 		uint32_t location, caller;

@@ -49,7 +49,8 @@ int main(void)
 	uint32_t kernel, whole, taken, ran, all;
 
 	CHECK(!strings__new(&l.strings) && !binaries__new(&l.binaries, l.strings) &&
-	      !stacks__new(&l.stacks) && !frames__new(&l.frames, l.strings, l.binaries));
+	      !stacks__new(&l.stacks) && !weights__new(&l.weights) &&
+	      !frames__new(&l.frames, l.strings, l.binaries));
 	for (size_t i = 0; i < 4; i++) {
 		struct rec_symbol s = {KERNEL, at(i), 0x100, span_of(names[i]), span_of("")};
 
@@ -69,6 +70,7 @@ int main(void)
 	CHECK(depth(&l, ran) == 3, "a sample of what ran: whole");
 	CHECK(depth(&l, all) == 0, "nothing but such frames");
 	frames__free(l.frames);
+	weights__free(l.weights);
 	stacks__free(l.stacks);
 	binaries__free(l.binaries);
 	strings__free(l.strings);
