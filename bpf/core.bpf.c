@@ -5,6 +5,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile bool have_task_pt_regs = true;
+const volatile bool can_disable_preempt = false;
 __u64 user_regs_at;
 const volatile bool never = false;
 const volatile bool target_all = false;

@@ -169,11 +169,16 @@ static __always_inline bool task_is_kernel(struct task_struct *t, bool typed)
 }
 
 /*
+ * Functions of the kernel (kfuncs). The object instead calls helpers that do not exist, and obrec
+ * inserts the ids of the functions (record/host/kfuncs.h): for an object that references a kfunc,
+ * libbpf requires the kernel's own BTF, which not all kernels have. Only programs call them, not
+ * functions that are not inlined: those cannot be changed before they are loaded.
+ */
+
+/*
  * Casts a pointer to a BTF-typed one, which typed programs may dereference, with bpf_rdonly_cast()
  * (6.2, a35b9af4ec2c, "bpf: Add a kfunc for generic type cast."). The verifier turns it into a
- * move; a helper would be a call. The object instead calls a helper that does not exist, and obrec
- * inserts the id of the kfunc (record/host/rdonly_cast.h): for an object that references a kfunc,
- * libbpf requires the kernel's own BTF, which not all kernels have.
+ * move; a helper would be a call.
  */
 static void *(*const rdonly_cast)(const void *, __u32 type) = (void *)WIRE_RDONLY_CAST;
 #define cast_typed(type, p) ((type *)rdonly_cast(p, bpf_core_type_id_kernel(type)))
@@ -317,6 +322,29 @@ static __always_inline void keep_task_stack(void)
 	if (never)
 		((long (*)(void))BPF_FUNC_tail_call)();
 }
+
+/*
+ * Runs what a program of a uprobe consists of, an expression, without preemption: else other threads
+ * run meanwhile, and their programs find the scratch memory of the CPU in use. Where kernels allow
+ * it: bpf_preempt_disable() (6.10, fc7566ad0a82, "bpf: Introduce bpf_preempt_[disable,enable]
+ * kfuncs"), and calls of global functions meanwhile (6.15, e2d8f560d176, "bpf: Summarize sleepable
+ * global subprogs").
+ */
+extern const volatile bool can_disable_preempt;
+static void (*const preempt_disable)(void) = (void *)WIRE_PREEMPT_DISABLE;
+static void (*const preempt_enable)(void) = (void *)WIRE_PREEMPT_ENABLE;
+
+#define UNPREEMPTED(run)                                                                           \
+	({                                                                                         \
+		int result;                                                                        \
+                                                                                                   \
+		if (can_disable_preempt)                                                           \
+			preempt_disable();                                                         \
+		result = (run);                                                                    \
+		if (can_disable_preempt)                                                           \
+			preempt_enable();                                                          \
+		result;                                                                            \
+	})
 
 /*
  * Atomic addition that does not return the old value, in the form that all kernels support. With a

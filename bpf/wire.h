@@ -186,8 +186,15 @@ struct target_proc {
 #define TARGET_SLOTS 4096   /* a power of two */
 #define TARGET_SLOT_ASK ~0u /* several processes, or unknown: look in map `procs` */
 
-/* Number of a helper that does not exist; stands for a call of bpf_rdonly_cast() (kernel.bpf.h). */
-#define WIRE_RDONLY_CAST 0x0bca57
+/* Numbers of helpers that do not exist; they stand for functions of the kernel (kernel.bpf.h). */
+enum wire_kfunc {
+	WIRE_KFUNC_FIRST = 0x0bca57,
+	WIRE_RDONLY_CAST = WIRE_KFUNC_FIRST,
+	WIRE_PREEMPT_DISABLE,
+	WIRE_PREEMPT_ENABLE,
+	WIRE_KFUNC_END
+};
+#define WIRE_KFUNCS (WIRE_KFUNC_END - WIRE_KFUNC_FIRST)
 
 /* ---- loss counters: index into the per-CPU array `losses` ---- */
 #define WIRE_LOSSES(X)                                                                             \

@@ -236,7 +236,7 @@ int alloc_sessions(struct arch_ctx_regs *regs)
 
 	if (regs->ip != bpf_get_func_ip(regs))
 		return alloc_leave(regs);
-	return alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie);
+	return UNPREEMPTED(alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie));
 }
 
 SEC("?uprobe")
@@ -244,7 +244,7 @@ int alloc_entries(struct arch_ctx_regs *regs)
 {
 	__u64 cookie = bpf_get_attach_cookie(regs);
 
-	alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie);
+	UNPREEMPTED(alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie));
 	return 0;
 }
 
@@ -267,8 +267,9 @@ int alloc_frees(struct arch_ctx_regs *regs)
 	SEC("?uprobe")                                                                             \
 	int alloc_##kind(struct arch_ctx_regs *regs)                                               \
 	{                                                                                          \
-		alloc_enter(regs, ALLOC_##kind,                                                    \
-			    ALLOC_COOKIE(ALLOC_##kind, ALLOC_##kind > ALLOC_new, 0, 0));           \
+		__u64 cookie = ALLOC_COOKIE(ALLOC_##kind, ALLOC_##kind > ALLOC_new, 0, 0);         \
+                                                                                                   \
+		UNPREEMPTED(alloc_enter(regs, ALLOC_##kind, cookie));                              \
 		return 0;                                                                          \
 	}
 EACH(malloc)

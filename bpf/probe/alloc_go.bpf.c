@@ -74,7 +74,7 @@ static __always_inline int go_free(struct arch_ctx_regs *regs, __u64 cookie)
 SEC("?uprobe")
 int alloc_go_samples(struct arch_ctx_regs *regs)
 {
-	return go_sample(regs, bpf_get_attach_cookie(regs));
+	return UNPREEMPTED(go_sample(regs, bpf_get_attach_cookie(regs)));
 }
 
 SEC("?uprobe")
@@ -88,7 +88,7 @@ int alloc_go_frees(struct arch_ctx_regs *regs)
 SEC("?uprobe")
 int alloc_go_sample(struct arch_ctx_regs *regs)
 {
-	return go_sample(regs, alloc_cookie_at(regs->ip));
+	return UNPREEMPTED(go_sample(regs, alloc_cookie_at(regs->ip)));
 }
 
 SEC("?uprobe")

@@ -44,28 +44,29 @@ __noinline int func_count_unfinished(__u32 function, __u32 reason, __u64 ns)
 SEC("?uprobe")
 int func_entries(struct arch_ctx_regs *regs)
 {
-	return func_enter(regs, bpf_get_attach_cookie(regs), false, false);
+	return UNPREEMPTED(func_enter(regs, bpf_get_attach_cookie(regs), false, false));
 }
 
 SEC("?uretprobe")
 int func_returns(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp - FUNC_RETURN_SZ,
-			  FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), true, false);
+	return UNPREEMPTED(func_leave(regs, regs->sp - FUNC_RETURN_SZ,
+				      FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), true,
+				      false));
 }
 
 SEC("?uprobe")
 int func_exits(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), true,
-			  false);
+	return UNPREEMPTED(func_leave(
+		regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), true, false));
 }
 
 SEC("?uprobe")
 int func_jumps(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), false,
-			  false);
+	return UNPREEMPTED(func_leave(
+		regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), false, false));
 }
 
 /* ---- a link per place */
@@ -79,25 +80,25 @@ int func_entry(struct arch_ctx_regs *regs)
 	keep_task_stack();
 	bpf_probe_read_user(place.code, sizeof(place.code), (void *)regs->ip + FUNC_CODE_AT);
 	cookie = bpf_map_lookup_elem(&func_places, &place);
-	return cookie ? func_enter(regs, *cookie, false, false) : 0;
+	return cookie ? UNPREEMPTED(func_enter(regs, *cookie, false, false)) : 0;
 }
 
 SEC("?uretprobe")
 int func_return(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp - FUNC_RETURN_SZ, -1, true, false);
+	return UNPREEMPTED(func_leave(regs, regs->sp - FUNC_RETURN_SZ, -1, true, false));
 }
 
 SEC("?uprobe")
 int func_exit(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp, -1, true, false);
+	return UNPREEMPTED(func_leave(regs, regs->sp, -1, true, false));
 }
 
 SEC("?uprobe")
 int func_jump(struct arch_ctx_regs *regs)
 {
-	return func_leave(regs, regs->sp, -1, false, false);
+	return UNPREEMPTED(func_leave(regs, regs->sp, -1, false, false));
 }
 
 /* ---- ends of threads */

@@ -139,7 +139,7 @@ static __always_inline int usdt_hit(struct arch_ctx_regs *regs, __u32 number)
 SEC("?uprobe")
 int usdt_hits(struct arch_ctx_regs *regs)
 {
-	return usdt_hit(regs, bpf_get_attach_cookie(regs));
+	return UNPREEMPTED(usdt_hit(regs, bpf_get_attach_cookie(regs)));
 }
 
 /* A link per place. */
@@ -152,5 +152,5 @@ int usdt_one(struct arch_ctx_regs *regs)
 	keep_task_stack();
 	bpf_probe_read_user(place.code, sizeof(place.code), (void *)regs->ip + FUNC_CODE_AT);
 	number = bpf_map_lookup_elem(&usdt_places, &place);
-	return number ? usdt_hit(regs, *number) : 0;
+	return number ? UNPREEMPTED(usdt_hit(regs, *number)) : 0;
 }

@@ -301,6 +301,40 @@ void features_forget_btf(void)
 	kernel_btf = NULL;
 }
 
+/* Whether a global function may be called without preemption: the verifier notes of each whether it
+ * might sleep (6.15, e2d8f560d176). */
+static bool notes_sleep(const struct features *f)
+{
+	int id = features_btf_id(f, "bpf_subprog_info", BTF_KIND_STRUCT);
+	const struct btf_type *t = id ? btf__type_by_id(kernel_btf, id) : NULL;
+
+	for (unsigned i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(kernel_btf, btf_members(t)[i].name_off),
+			    "might_sleep"))
+			return true;
+	return false;
+}
+
+static void find_kfunc(struct features *f, enum wire_kfunc which, const char *name)
+{
+	f->kfunc[which - WIRE_KFUNC_FIRST] = features_btf_id(f, name, BTF_KIND_FUNC);
+}
+
+static void find_kfuncs(struct features *f)
+{
+	char jit[16];
+
+	/* Without the compiler the kernel takes no program that calls one. */
+	first_line("/proc/sys/net/core/bpf_jit_enable", jit, sizeof(jit));
+	if (*jit == '0')
+		return;
+	find_kfunc(f, WIRE_RDONLY_CAST, "bpf_rdonly_cast");
+	if (!notes_sleep(f))
+		return;
+	find_kfunc(f, WIRE_PREEMPT_DISABLE, "bpf_preempt_disable");
+	find_kfunc(f, WIRE_PREEMPT_ENABLE, "bpf_preempt_enable");
+}
+
 int features_detect(struct features *f, const char *btf, char *why, size_t why_sz)
 {
 	struct utsname u;
@@ -334,7 +368,7 @@ int features_detect(struct features *f, const char *btf, char *why, size_t why_s
 	 * This cannot be tried safely, so the allocator's type is looked up in BTF.
 	 */
 	f->map_alloc = features_btf_id(f, "bpf_mem_alloc", BTF_KIND_STRUCT);
-	f->rdonly_cast = features_btf_id(f, "bpf_rdonly_cast", BTF_KIND_FUNC);
+	find_kfuncs(f);
 	f->uprobe_multi = uprobe_multi__possible(UPROBE_MULTI_ENTRY);
 	f->uprobe_session = f->uprobe_multi && uprobe_multi__possible(UPROBE_MULTI_SESSION);
 	f->pmu = has_pmu();

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/wire.h"
+
 struct features {
 	char release[65];
 	bool kernel_btf;	 /* the kernel has BTF: BTF-typed programs work */
@@ -18,7 +20,7 @@ struct features {
 	bool map_alloc;		 /* hash maps may allocate in tracing programs (6.1) */
 	bool uprobe_multi;	 /* one link for many uprobes of a file (6.6) */
 	bool uprobe_session;	 /* as above, whose entry decides about its return (6.13) */
-	int rdonly_cast;	 /* BTF id of bpf_rdonly_cast (6.2), or 0 */
+	int kfunc[WIRE_KFUNCS];	 /* BTF ids of functions that programs call (wire_kfunc); 0: none */
 	bool pmu;		 /* hardware cycle counter */
 	unsigned cpus;		 /* possible CPUs, at most WIRE_MAX_CPUS */
 };
@@ -26,6 +28,11 @@ struct features {
 /* btf: file given by the user, or NULL. Returns 0, or -EPERM or -EOPNOTSUPP with the missing
  * capability, sysctl or kernel option in `why` (one line). */
 int features_detect(struct features *f, const char *btf, char *why, size_t why_sz);
+
+static inline bool features_kfunc(const struct features *f, enum wire_kfunc which)
+{
+	return f->kfunc[which - WIRE_KFUNC_FIRST];
+}
 
 /* Returns the id of a type or function (BTF_KIND_...) in the kernel's own BTF; 0: not found. */
 int features_btf_id(const struct features *f, const char *name, unsigned kind);

@@ -8,7 +8,6 @@
 #include "bpf/probe/file.h"
 #include "format/records.h"
 #include "obrec.skel.h"
-#include "record/host/rdonly_cast.h"
 #include "record/probe/hooks.h"
 #include "record/probe/probe.h"
 
@@ -120,21 +119,6 @@ static const struct series series[] = {
 	{0},
 };
 
-/* For programs that read typed. */
-static int put_casts(struct probe_env *env)
-{
-	int err = 0;
-
-	for (const struct hook *h = hooks; h->prog && !err; h++) {
-		struct bpf_program *prog =
-			bpf_object__find_program_by_name(env->skel->obj, h->prog);
-
-		if (prog && bpf_program__autoload(prog))
-			err = rdonly_cast_put(prog, env->features->rdonly_cast);
-	}
-	return err;
-}
-
 static int prepare(struct probe_env *env)
 {
 	const struct features *f = env->features;
@@ -144,9 +128,8 @@ static int prepare(struct probe_env *env)
 
 	skel->rodata->file_min_ns = probe_env__option(env, &probe_file_entry, "min");
 	skel->rodata->file_page_shift = page > 0 ? __builtin_ctzl(page) : 12;
-	skel->rodata->file_typed = f->task_pt_regs && f->rdonly_cast;
-	err = skel->rodata->file_typed ? put_casts(env) : 0;
-	err = err ? err : bpf_map__set_max_entries(skel->maps.file_slots, FILE_SLOTS);
+	skel->rodata->file_typed = f->task_pt_regs && features_kfunc(f, WIRE_RDONLY_CAST);
+	err = bpf_map__set_max_entries(skel->maps.file_slots, FILE_SLOTS);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.file_owned, FILE_SLOTS);
 	err = err ? err : bpf_map__set_max_entries(skel->maps.file_calls, CALLS);
 	return err ? err : bpf_map__set_max_entries(skel->maps.file_paths, FILE_PATHS);

@@ -15,7 +15,6 @@
 #include "record/binary/read_file.h"
 #include "record/process/process.h"
 #include "record/host/procfs.h"
-#include "record/host/rdonly_cast.h"
 #include "obrec.skel.h"
 
 struct l4 {
@@ -38,7 +37,7 @@ enum { BY_TRACEPOINT, BY_SYSCALL, BY_FENTRY, BY_KPROBE };
 /* Typed programs dereference kernel pointers directly; the others use helpers to read memory. */
 static bool is_typed(const struct features *f)
 {
-	return f->task_pt_regs && f->rdonly_cast;
+	return f->task_pt_regs && features_kfunc(f, WIRE_RDONLY_CAST);
 }
 
 static bool is_raw(const struct features *f)
@@ -129,20 +128,6 @@ static unsigned variant(const struct probe_env *env)
 	return probe_env__variant(env, &probe_l4_entry);
 }
 
-/* For the typed programs. */
-static int put_casts(struct probe_env *env)
-{
-	struct bpf_program *const progs[] = {env->skel->progs.net_sock_send,
-					     env->skel->progs.net_sock_recv,
-					     env->skel->progs.net_sock_splice};
-	int err = 0;
-
-	for (size_t i = 0; i < sizeof(progs) / sizeof(progs[0]) && !err; i++)
-		if (bpf_program__autoload(progs[i]))
-			err = rdonly_cast_put(progs[i], env->features->rdonly_cast);
-	return err;
-}
-
 static int prepare(struct probe_env *env)
 {
 	static const enum net_by by[] = {
@@ -153,7 +138,6 @@ static int prepare(struct probe_env *env)
 	};
 	const struct features *f = env->features;
 	struct obrec_bpf *skel = env->skel;
-	int err;
 
 	skel->bss->net_splice_state =
 		variant(env) == BY_TRACEPOINT ? NET_DEMAND_OFF : NET_DEMAND_ON;
@@ -167,8 +151,7 @@ static int prepare(struct probe_env *env)
 		bpf_map__set_map_flags(skel->maps.net_others, 0);
 		bpf_map__set_max_entries(skel->maps.net_others, OTHERS_PREALLOCATED);
 	}
-	err = put_casts(env);
-	return err ? err : bpf_map__set_max_entries(skel->maps.net_scratch, f->cpus);
+	return bpf_map__set_max_entries(skel->maps.net_scratch, f->cpus);
 }
 
 static int attach_exits(struct probe_env *env)

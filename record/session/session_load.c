@@ -13,6 +13,7 @@
 #include "format/text.h"
 #include "bpf/net/net.h"
 #include "bpf/unwind.h"
+#include "record/host/kfuncs.h"
 #include "record/session/session_impl.h"
 
 enum {
@@ -174,6 +175,7 @@ static int prepare(struct session *s)
 	if (!s->opts.max_mem)
 		s->opts.max_mem = DEFAULT_MEM;
 	skel->rodata->have_task_pt_regs = s->plan.features.task_pt_regs;
+	skel->rodata->can_disable_preempt = features_kfunc(&s->plan.features, WIRE_PREEMPT_ENABLE);
 	skel->rodata->target_all = s->opts.target.all;
 	skel->rodata->self_tgid = getpid();
 	bpf_map__set_max_entries(skel->maps.unwind_slots, slots);
@@ -188,6 +190,7 @@ static int prepare(struct session *s)
 		}
 	if (!err)
 		err = metrics_prepare(&s->env);
+	err = err ? err : kfuncs_put(skel->obj, s->plan.features.kfunc);
 	return err ? err : prepare_rings(s);
 }
 

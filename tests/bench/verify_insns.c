@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 
 #include "bpf/unwind.h"
+#include "record/host/kfuncs.h"
 #include "record/probe/hooks.h"
 #include "record/probe/metrics.h"
 #include "record/probe/probe.h"
@@ -47,6 +48,7 @@ static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
 	if (!skel)
 		return NULL;
 	skel->rodata->have_task_pt_regs = f->task_pt_regs;
+	skel->rodata->can_disable_preempt = features_kfunc(f, WIRE_PREEMPT_ENABLE);
 	bpf_map__set_max_entries(skel->maps.rings, f->cpus);
 	bpf_map__set_max_entries(skel->maps.unwind_slots, f->cpus * UNWIND_CONTEXTS);
 	bpf_map__set_max_entries(skel->maps.unwind_caches, f->cpus * UNWIND_CONTEXTS);
@@ -61,6 +63,8 @@ static struct obrec_bpf *open_prepared(const struct attach_plan *plan,
 	hooks_free(&env);
 	if (metrics_prepare(&env))
 		printf("# cells cannot be prepared\n");
+	if (kfuncs_put(skel->obj, f->kfunc))
+		printf("# functions of the kernel cannot be put\n");
 	return skel;
 }
 
