@@ -9,16 +9,20 @@
 
 #include "record/cli/launch.h"
 
-enum { TERM_GRACE_MS = 5000, POLL_MS = 20 };
+enum { TERM_GRACE_MS = 5000, POLL_MS = 20, PAUSE_NS = 200000 };
 
 static void child(char **argv, int start_fd, int error_fd)
 {
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 	char go;
 	int err;
 
 	/* obrec exited before the start: do not run COMMAND. */
 	if (read(start_fd, &go, 1) != 1)
 		_exit(127);
+	/* When woken, it may have preempted obrec, which would then run at the next tick: a
+	 * thousand allocations later. */
+	nanosleep(&pause, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	execvp(argv[0], argv);
 	err = errno;

@@ -23,23 +23,23 @@ struct attr {
 	uint64_t runtime, deadline, period;
 };
 
-static void set(int nice, uint64_t slice_ns)
+static void set(pid_t tid, int nice, uint64_t slice_ns)
 {
 	struct attr a = {
 		.size = sizeof(a), .policy = SCHED_OTHER, .nice = nice, .runtime = slice_ns};
 
-	syscall(SYS_sched_setattr, 0, &a, 0);
+	syscall(SYS_sched_setattr, tid, &a, 0);
 }
 
-void priority_raise(void)
+void priority_raise(pid_t tid)
 {
 	/* keep a priority that was set explicitly */
-	if (sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0))
-		set(NICE_RAISED, SLICE_NS);
+	if (sched_getscheduler(tid) == SCHED_OTHER && !getpriority(PRIO_PROCESS, tid))
+		set(tid, NICE_RAISED, SLICE_NS);
 }
 
-void priority_lower(void)
+void priority_lower(pid_t tid)
 {
-	if (sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == NICE_RAISED)
-		set(0, 0);
+	if (sched_getscheduler(tid) == SCHED_OTHER && getpriority(PRIO_PROCESS, tid) == NICE_RAISED)
+		set(tid, 0, 0);
 }

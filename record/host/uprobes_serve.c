@@ -176,7 +176,7 @@ void uprobes_serve(int socket, pid_t parent, bool multi)
 	prctl(PR_SET_NAME, "obrec-uprobes");
 	child_ignore_signals();
 	child_close_all_but(socket, -1);
-	priority_raise(); /* short-lived programs wait for nobody */
+	priority_raise(0); /* short-lived programs wait for nobody */
 	privilege_drop_attacher(needs_admin(multi));
 #ifndef __SANITIZE_ADDRESS__
 	seccomp_restrict(SECCOMP_ATTACHER);

@@ -9,6 +9,7 @@
 
 #include "format/clock.h"
 #include "record/base/idmap.h"
+#include "record/host/priority.h"
 #include "record/reader/readers.h"
 
 #define MSEC 1000000ULL
@@ -43,6 +44,7 @@ struct worker {
 	struct reading_request *serves; /* NULL: idle */
 	struct reader_use use;
 	uint64_t looked_ns;
+	bool raised; /* its priority, for as long as its requests are short */
 };
 
 struct readers {
@@ -183,6 +185,15 @@ static uint64_t cpu_ns(const struct reader *r)
 	return ts.tv_sec * SEC + ts.tv_nsec;
 }
 
+static void set_raised(struct worker *w, bool raised)
+{
+	if (raised && !w->raised)
+		priority_raise(w->reader.pid);
+	else if (!raised && w->raised)
+		priority_lower(w->reader.pid);
+	w->raised = raised;
+}
+
 static void remove_worker(struct readers *p, struct worker *w, int *left)
 {
 	p->cpu_ns += cpu_ns(&w->reader);
@@ -301,6 +312,7 @@ static void dispatch(struct readers *p)
 		w->looked_ns = clock_now_ns();
 		w->use = (struct reader_use){0};
 		r->state = REQUEST_SENT;
+		set_raised(w, p->mood == READERS_RECORDING);
 		if (reader_send(&w->reader, &r->m))
 			died(p, w);
 	}
@@ -332,6 +344,7 @@ static bool look(struct readers *p, struct worker *w, uint64_t now)
 	if (now - w->looked_ns < LOOK_NS)
 		return false;
 	w->looked_ns = now;
+	set_raised(w, false);
 	w->use = reader_use(&w->reader);
 	if (w->use.blocked_ns < BLOCKED_NS && w->use.cpu_ns < CPU_NS)
 		return false;

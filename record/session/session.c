@@ -400,7 +400,7 @@ int session__start(struct session *s)
 {
 	int err = 0;
 
-	priority_raise();
+	priority_raise(0);
 	s->started_ns = s->env.start_ns = clock_now_ns();
 	session_miss_from_now(s);
 	s->skel->bss->enabled = true;

@@ -288,7 +288,7 @@ int session__finish(struct session *s, const volatile sig_atomic_t *stop,
 	int requests = *stop ? 1 : 0; /* another one, even immediately, is the second */
 	int err;
 
-	priority_lower();
+	priority_lower(0);
 	obz_writer__hurry(s->writer);
 	stop_probes(s);
 	part_ends(&split, "last programs");

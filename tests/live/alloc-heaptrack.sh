@@ -22,7 +22,12 @@ zstd -dc "$T/heaptrack.raw.zst" | "$interpret" | zstd -qc >"$T/heaptrack.zst"
 heaptrack_print -f "$T/heaptrack.zst" -p 0 -a 0 -T 0 --flamegraph-cost-type leaked -F "$T/heaptrack.folded" >"$T/print" 2>&1 || { cat "$T/print"; fail heaptrack_print; }
 stacks <"$T/heaptrack.folded" >"$T/theirs"
 
-"$OBREC" -q -e alloc:rate=8K -o "$T/a.obz" -- "$allocs" callers $n </dev/null || fail "obrec: exit $?"
+start_held "$allocs" callers $n
+obrec_start -q -p $held -e alloc:rate=8K -o "$T/a.obz"
+let_go
+wait $held || fail "$allocs: exit $?"
+obrec_wait
+is "exit" $status 0
 is "losses" "$(sql "$T/a.obz" "SELECT source, cause, count FROM loss WHERE source IN ('alloc', 'ring', 'probe')")" ""
 "$OBANA" export folded "$T/a.obz" --kind live -o "$T/obrec.folded"
 stacks <"$T/obrec.folded" >"$T/ours"

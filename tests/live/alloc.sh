@@ -7,29 +7,16 @@ grep -q '^alloc .* yes' "$T/list" || skip "no probe 'alloc': $(grep '^alloc ' "$
 allocs=$WORKLOAD/allocs
 [ -x "$allocs" ] || skip "needs make workload"
 
-waits() { grep -q pipe_read "/proc/$of/wchan" || [ "$(awk '{print $1}' "/proc/$of/syscall")" = 0 ]; }
-once() { # as recorded
+# recorded NAME OPTIONS ENV COMMAND...: NAME.obz, what the program printed in NAME.did
+recorded() {
 	local name=$1 options=$2 env=$3
 	shift 3
-	rm -f "$T/go"; mkfifo "$T/go"
-	start sh -c 'to=$1 from=$2; shift 2; exec env "$@" <"$from" >"$to"' - "$T/$name.did" "$T/go" $env "$@"; of=$!
-	exec 5<>"$T/go"
-	eventually "$name waits" waits
-	obrec_start -q -p $of $options -o "$T/$name.obz"
-	echo >&5
-	wait $of || fail "$name: the program"
+	start_held env $env "$@" >"$T/$name.did"
+	obrec_start -q -p $held $options -o "$T/$name.obz"
+	let_go
+	wait $held || fail "$name: the program"
 	obrec_wait
 	is "$name: exit" $status 0
-	exec 5>&-
-}
-# recorded NAME OPTIONS ENV COMMAND...: NAME.obz, what the program printed in NAME.did. Since 6.13 a thread may be preempted amid a program, and
-# another one's sample be lost meanwhile, which is counted: such a run says nothing.
-recorded() {
-	local name=$1 i
-	for i in 1 2 3 4 5 6 7 8 9 10; do
-		once "$@"
-		[ "$(lost "$T/$name.obz" "cause LIKE 'nested too deeply%'")" != 0 ] || break
-	done
 	LC_ALL=C sort "$T/$name.did" >"$T/$name.want"
 	alloc_of "$T/$name.obz" >"$T/$name.got"
 	is "$name: losses" "$(lost "$T/$name.obz")" 0
@@ -99,18 +86,15 @@ recorded old "-e alloc:rate=1,age=1h" A=1 "$allocs" leaks 200
 is "nothing is old enough" "$(grep -c ^leak "$T/old.got" || true)" 0
 
 # ---- --cpu-budget: detached for most of the time, and attached again and again; the shares stay right
-rm -f "$T/go"; mkfifo "$T/go"
-start sh -c 'exec "$1" shares 1000000000 <"$2" >/dev/null' - "$allocs" "$T/go"; of=$!
-exec 5<>"$T/go"
-eventually "the program waits" waits
-obrec_start -v -p $of -e alloc:rate=1K --cpu-budget 2% -o "$T/budget.obz"
-echo >&5
+start_held "$allocs" shares 1000000000 >/dev/null
+obrec_start -v -p $held -e alloc:rate=1K --cpu-budget 2% -o "$T/budget.obz"
+let_go
 eventually "throttled" written "$T/obrec.err" "cpu-budget: 'alloc' from [0-9.]*% to [0-9.]*%"
 throttled() { [ "$(grep -c "cpu-budget: 'alloc'" "$T/obrec.err")" -ge 2 ]; }
 eventually "throttled more" throttled
-worked 600 $of
+worked 600 $held
 obrec_stop budget
-kill $of
+kill $held
 within "shares recorded at last" "$(sql "$T/budget.obz" "SELECT kept FROM thinning WHERE what = 'alloc' ORDER BY ts_ns LIMIT -1 OFFSET 1" | head -n 1)" 0.01 0.25
 within "times that allocations were recorded" "$(sql "$T/budget.obz" "SELECT count(DISTINCT start_ns) FROM counter WHERE probe = 'alloc' AND series = 'calls'")" 2 inf
 alloc_of "$T/budget.obz" | grep ^alloc >"$T/budget.got"
