@@ -31,9 +31,10 @@ struct redact_text {
 			   * it */
 	bool lost;	  /* unknown bytes directly before the next call are missing */
 	bool gap;	  /* bytes of a head or of a secret are missing */
-	bool unseen;	  /* bytes of Redis commands are missing */
 	uint8_t secrets;  /* number of following bulk strings that are secret */
 	uint64_t bulk_at; /* position of the next of them */
+	uint64_t unseen;  /* bytes of Redis commands are missing: position up to which others may be
+			   * the rest of a secret; 0: none are */
 	struct redact_json json;
 	struct redact_field field;
 };

@@ -150,7 +150,8 @@ static size_t find_word(struct redact_text *s, struct redact_call *c, struct red
 
 	while ((begin = redact_spots_next(dollars, at)) < c->kept) {
 		size_t word = begin;
-		long n = bulk_size(c, &word);
+		bool starts = !begin || c->p[begin - 1] == '\n';
+		long n = starts ? bulk_size(c, &word) : OTHER;
 		unsigned secrets;
 
 		if (n == CUT)
@@ -186,14 +187,15 @@ static size_t resync(struct redact_text *s, struct redact_call *c)
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (c->kept >= strlen(answers[i]) && !memcmp(p, answers[i], strlen(answers[i])))
-			return 0;
+			return s->unseen = 0;
 	while (p && (p + 1 >= end || !strchr("*%$", *p) || !isdigit(p[1]))) {
 		p = memchr(p, '\n', end - p);
 		p = p && p + 1 < end ? p + 1 : NULL;
 	}
 	at = p ? (size_t)(p - c->p) : c->kept;
 	redact_mask(c, 0, at < 2 || !p ? at : at - 2, '*');
-	s->unseen = !p;
+	if (p)
+		s->unseen = 0;
 	return at;
 }
 
@@ -204,6 +206,8 @@ size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos)
 	struct redact_spots dollars;
 	size_t at = 0, end;
 
+	if (pos >= s->unseen || redact_begins_message(c->p, c->kept))
+		s->unseen = 0;
 	if (s->unseen) {
 		s->secrets = 0;
 		s->bulk_at = 0;

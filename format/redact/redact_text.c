@@ -12,6 +12,9 @@
 
 enum { FEW = 1024 };
 
+/* No secret of Redis is longer. What looks like a command may be other data. */
+#define REDIS_SECRET_MAX (64 << 10)
+
 static bool is_nothing(const struct redact_text *s)
 {
 	return !s->carry_sz && !s->in_head && !s->masking && !s->folds && !s->gap && !s->secrets &&
@@ -125,11 +128,15 @@ static void end(struct redact_side *side)
 	side->text = NULL;
 }
 
-/* The missing bytes may contain the end of the head or the rest of a secret. */
-static void lose(struct redact_text *s)
+/* The bytes missing before position `to` may contain the end of the head or the rest of a secret.
+ */
+static void lose(struct redact_text *s, uint64_t to, bool array)
 {
+	bool begun = s->secrets || (s->lines_done < s->carry_sz && s->carry[s->lines_done] == '$');
+
 	s->gap |= s->in_head || s->masking || s->json.inside;
-	s->unseen |= s->secrets || (s->lines_done < s->carry_sz && s->carry[s->lines_done] == '$');
+	if (begun || array)
+		s->unseen = to + REDIS_SECRET_MAX;
 	s->carry_sz = 0;
 	s->folds = s->masking = s->mid = false;
 	s->json = (struct redact_json){0};
@@ -159,7 +166,7 @@ void redact_text(struct redact_call *c)
 	struct redact_text none = {0}, *s = side && side->text ? side->text : &none;
 
 	if (s != &none && c->pos != side->next)
-		lose(s);
+		lose(s, c->pos, false);
 	if (s->lost)
 		s->gap |= redact_is_cut_field(c->p, c->kept);
 	s->lost = false;
@@ -169,10 +176,8 @@ void redact_text(struct redact_call *c)
 		scan_joined(s, c);
 	else
 		scan(s, c, c->pos);
-	if (c->kept < c->len) {
-		lose(s);
-		s->unseen |= is_array(c);
-	}
+	if (c->kept < c->len)
+		lose(s, c->pos + c->len, is_array(c));
 	if (s == &none)
 		begin(c, s);
 	else if (is_nothing(s))

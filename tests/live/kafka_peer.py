@@ -1,7 +1,7 @@
 # kafka_peer.py server|client PORT [CALLS DEPTH]: Kafka by the protocol's guide (Fetch 4, Metadata 1). The client asks for records of 50 MB
 # in every eighth call, and prints the number of calls and the bytes of their answers by API and topic. Behind the first call DEPTH are under way
 # at a time.
-import os
+import random
 import socket
 import struct
 import sys
@@ -24,7 +24,7 @@ def take(f):
 
 
 def records(topic, n):
-    return struct.pack('>ii', 0, 1) + text(topic) + struct.pack('>iihqqi', 1, 0, 0, 1, 1, -1) + struct.pack('>i', n) + (os.urandom(1 << 16) * (n // (1 << 16) + 1))[:n]
+    return struct.pack('>ii', 0, 1) + text(topic) + struct.pack('>iihqqi', 1, 0, 0, 1, 1, -1) + struct.pack('>i', n) + (random.Random(1).randbytes(1 << 16) * (n // (1 << 16) + 1))[:n]
 
 
 def serve(f):
