@@ -157,8 +157,8 @@ int go_table__run(struct go_table *g, const struct go_function *f, struct cfi_ro
 	rows->cnt = 0;
 	if (f->kind != GO_NORMAL)
 		return add(rows, f->start, f->kind == GO_SIGNAL ? &sig : &end);
-	if (!f->pcsp)
-		return -EBADMSG;
+	if (!f->pcsp) /* none: marks of the linker such as go:textfipsstart (Go 1.24) */
+		return add(rows, f->start, &bad);
 	while (pc < f->end && !err) {
 		uint64_t zigzag = cursor_uleb(&c);
 
