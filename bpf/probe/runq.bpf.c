@@ -19,8 +19,7 @@
  * kernel stack can be taken. Its user stack must be taken when it leaves the CPU, which is before
  * it is known that it will wait long. A thread that has waited long is likely to do so again: its
  * next RUNQ_STACKS switches away take it. The first long wait of a thread has no user stack, and
- * the number of stacks taken is bounded by that of the long waits. The program that takes them is
- * attached once there was one.
+ * the number of stacks taken is bounded by that of the long waits.
  */
 #include "bpf/event.bpf.h"
 #include "bpf/probe/runq.h"
@@ -552,24 +551,17 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	return 0;
 }
 
-SEC("?tp_btf/sched_switch")
-int runq_switch(__u64 *ctx)
-{
-	return on_switch(ctx[0], (void *)ctx[1], (void *)ctx[2], true);
-}
-
 /*
- * Takes the user stack of the current thread, which is switched away from. A program of its own,
- * because the walk needs the room on the stack that the others take, and runs only for those that
- * have waited long.
+ * Takes the user stack of the current thread, which is switched away from. It runs only for those
+ * that have waited long.
  */
-static __always_inline int keep_stack(struct task_struct *prev, bool typed)
+static __always_inline void keep_stack(struct task_struct *prev, bool typed)
 {
 	struct runq_wait *w = enabled ? wait_of(task_pid(prev, typed)) : NULL;
 	struct scratch *s = w && w->stacks ? scratch_claim(ENTRY_TRACEPOINT) : NULL;
 
 	if (!s)
-		return 0;
+		return;
 	s->sample.hdr.probe = 0;
 	s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
 	s->sample.user_stack = 0;
@@ -577,13 +569,25 @@ static __always_inline int keep_stack(struct task_struct *prev, bool typed)
 	w->user_stack = s->sample.user_stack;
 	w->stacks--;
 	scratch_release(s);
-	return 0;
+}
+
+/* Functions of their own, as the walk needs the room on the stack that they take. */
+static __noinline int switches(bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return on_switch(preempt, prev, next, true);
+}
+
+static __noinline int switches_raw(bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return on_switch(preempt, prev, next, false);
 }
 
 SEC("?tp_btf/sched_switch")
-int runq_stacks(__u64 *ctx)
+int runq_switch(__u64 *ctx)
 {
-	return keep_stack((void *)ctx[1], true);
+	if (runq_long)
+		keep_stack((void *)ctx[1], true);
+	return switches(ctx[0], (void *)ctx[1], (void *)ctx[2]);
 }
 
 SEC("?tp_btf/sched_wakeup")
@@ -630,13 +634,9 @@ int runq_migrate(__u64 *ctx)
 SEC("?raw_tp/sched_switch")
 int runq_switch_raw(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_switch(ctx->args[0], (void *)ctx->args[1], (void *)ctx->args[2], false);
-}
-
-SEC("?raw_tp/sched_switch")
-int runq_stacks_raw(struct bpf_raw_tracepoint_args *ctx)
-{
-	return keep_stack((void *)ctx->args[1], false);
+	if (runq_long)
+		keep_stack((void *)ctx->args[1], false);
+	return switches_raw(ctx->args[0], (void *)ctx->args[1], (void *)ctx->args[2]);
 }
 
 SEC("?raw_tp/sched_wakeup")

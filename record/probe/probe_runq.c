@@ -19,12 +19,8 @@ struct runq {
 	struct cgroup_paths cgroups;
 };
 
-/* sched:sched_switch; without its group, to find it among the hooks. */
-#define STACKS "sched_switch"
-
 static const struct hook by_btf[] = {
 	HOOK("runq_switch", "sched:sched_switch", HOOK_TP_BTF),
-	HOOK("runq_stacks", STACKS, HOOK_TP_BTF, .always = true, .later = true),
 	HOOK("runq_wakeup", "sched:sched_wakeup", HOOK_TP_BTF),
 	HOOK("runq_new", "sched:sched_wakeup_new", HOOK_TP_BTF),
 	HOOK("runq_migrate", "sched:sched_migrate_task", HOOK_TP_BTF),
@@ -32,7 +28,6 @@ static const struct hook by_btf[] = {
 };
 static const struct hook by_classic[] = {
 	HOOK("runq_switch_raw", "sched:sched_switch", HOOK_RAW_TP),
-	HOOK("runq_stacks_raw", STACKS, HOOK_RAW_TP, .always = true, .later = true),
 	HOOK("runq_wakeup_raw", "sched:sched_wakeup", HOOK_RAW_TP),
 	HOOK("runq_new_raw", "sched:sched_wakeup_new", HOOK_RAW_TP),
 	HOOK("runq_migrate_raw", "sched:sched_migrate_task", HOOK_RAW_TP),
@@ -130,14 +125,6 @@ static int prepare(struct probe_env *env)
 	return err ? err : bpf_map__set_max_entries(env->skel->maps.runq_since, HASHED);
 }
 
-/* Stacks are for threads that have waited long: where none has, no switch pays for them. */
-static int tick(struct probe_env *env, uint64_t now_ns, bool last)
-{
-	if (last || !env->skel->bss->runq_long || hook_is_attached(env, &probe_runq_entry, STACKS))
-		return 0;
-	return hook_attach(env, &probe_runq_entry, STACKS);
-}
-
 static void free_cgroups(struct probe_env *env)
 {
 	struct runq *r = probe_env__state(env, &probe_runq_entry);
@@ -155,6 +142,5 @@ const struct probe probe_runq_entry = {
 	.options = options,
 	.state_sz = sizeof(struct runq),
 	.prepare = prepare,
-	.tick = tick,
 	.free = free_cgroups,
 };
