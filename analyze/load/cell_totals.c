@@ -116,12 +116,16 @@ static int flush(const struct total_table *t, struct sums *s, struct load *l)
 	return err;
 }
 
-static int add_to(const struct total_table *t, struct sums *s, const struct cell_total *cell,
-		  struct load *l)
+static uint64_t hash_of(const struct cell_total *cell)
 {
-	uint64_t hash = hash_mix(hash_mix((uint64_t)cell->capture << 32 | cell->key) ^
-				 ((uint64_t)cell->probe << 32 | cell->series)) ^
-			hash_mix(cell->low + cell->high + cell->start_ns);
+	return hash_mix(hash_mix((uint64_t)cell->capture << 32 | cell->key) ^
+			((uint64_t)cell->probe << 32 | cell->series)) ^
+	       hash_mix(cell->low + cell->high + cell->start_ns);
+}
+
+static int add_to(const struct total_table *t, struct sums *s, const struct cell_total *cell,
+		  uint64_t hash, struct load *l)
+{
 	uint32_t i;
 	int err;
 
@@ -139,26 +143,46 @@ static int add_to(const struct total_table *t, struct sums *s, const struct cell
 	return 0;
 }
 
+/* What the table has of the cell. */
+static struct cell_total part_of(const struct total_table *t, const struct cell_total *cell)
+{
+	struct cell_total to = *cell;
+
+	if (t->interval_ns == WHOLE)
+		to.start_ns = 0;
+	else if (t->interval_ns)
+		to.start_ns -= to.start_ns % t->interval_ns;
+	if (!t->keys)
+		to.key = 0;
+	if (!t->ranges)
+		to.low = to.high = 0;
+	return to;
+}
+
 int cell_totals__add(struct cell_totals *c, const struct cell_total *cell)
 {
+	struct cell_total to[TABLE_CNT];
+	uint64_t hash[TABLE_CNT];
+	bool adds[TABLE_CNT];
+	uint32_t entry;
 	int err = 0;
 
-	for (size_t i = 0; i < TABLE_CNT && !err; i++) {
-		const struct total_table *t = &tables[i];
-		struct cell_total to = *cell;
-
-		if (!c->of[i].wanted || t->histogram != (cell->high > 0))
+	/* The tables are too large for the processor's cache: their memory is fetched side by side.
+	 */
+	for (size_t i = 0; i < TABLE_CNT; i++) {
+		adds[i] = c->of[i].wanted && tables[i].histogram == (cell->high > 0);
+		if (!adds[i])
 			continue;
-		if (t->interval_ns == WHOLE)
-			to.start_ns = 0;
-		else if (t->interval_ns)
-			to.start_ns -= to.start_ns % t->interval_ns;
-		if (!t->keys)
-			to.key = 0;
-		if (!t->ranges)
-			to.low = to.high = 0;
-		err = add_to(t, &c->of[i], &to, c->load);
+		to[i] = part_of(&tables[i], cell);
+		hash[i] = hash_of(&to[i]);
+		index_ahead(&c->of[i].index, hash[i]);
 	}
+	for (size_t i = 0; i < TABLE_CNT; i++)
+		if (adds[i] && index_guess(&c->of[i].index, hash[i], &entry))
+			__builtin_prefetch(&c->of[i].v[entry]);
+	for (size_t i = 0; i < TABLE_CNT && !err; i++)
+		if (adds[i])
+			err = add_to(&tables[i], &c->of[i], &to[i], hash[i], c->load);
 	return err;
 }
 
@@ -171,7 +195,7 @@ int cell_totals__write(struct cell_totals *c)
 			continue;
 		err = flush(&tables[i], &c->of[i], c->load);
 		if (!err)
-			err = store__exec(c->load->store, tables[i].index);
+			err = store__later(c->load->store, tables[i].index);
 	}
 	return err;
 }

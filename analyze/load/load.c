@@ -121,29 +121,34 @@ static int list_chunks(struct run *r)
 	return err;
 }
 
-/* Cost of a row, counting text and lists as additional rows. */
-static uint64_t cost_of(const struct rec_info *info, const uint8_t *row)
+/* Offsets of a record's fields of one type. Returns their number. */
+static unsigned fields_of(const struct rec_info *info, enum rec_type type,
+			  size_t at[REC_EVENT_FIELDS_MAX])
 {
-	uint64_t text = 0, items = 0;
+	unsigned cnt = 0;
 
-	for (unsigned i = 0; i < info->field_cnt; i++) {
-		const void *field = row + info->fields[i].offset;
-
-		if (info->fields[i].type == REC_T_str)
-			text += ((const struct span *)field)->len;
-		else if (info->fields[i].type == REC_T_list)
-			items += ((const struct u64_span *)field)->len;
-	}
-	return 1 + text / BUDGET_TEXT + items / BUDGET_ITEMS;
+	for (unsigned i = 0; i < info->field_cnt && cnt < REC_EVENT_FIELDS_MAX; i++)
+		if (info->fields[i].type == type)
+			at[cnt++] = info->fields[i].offset;
+	return cnt;
 }
 
-/* Number of rows that the stream's budget allows. */
+/* Number of rows that the stream's budget allows, counting text and lists as additional rows. */
 static size_t afford(struct meter *m, const struct rec_info *info, const uint8_t *rows, size_t cnt)
 {
-	size_t n = 0;
+	size_t texts[REC_EVENT_FIELDS_MAX], lists[REC_EVENT_FIELDS_MAX], n = 0;
+	unsigned text_cnt = fields_of(info, REC_T_str, texts);
+	unsigned list_cnt = fields_of(info, REC_T_list, lists);
 
 	for (; n < cnt && !m->spent; n++) {
-		uint64_t cost = cost_of(info, rows + n * info->sz);
+		const uint8_t *row = rows + n * info->sz;
+		uint64_t text = 0, items = 0, cost;
+
+		for (unsigned i = 0; i < text_cnt; i++)
+			text += ((const struct span *)(row + texts[i]))->len;
+		for (unsigned i = 0; i < list_cnt; i++)
+			items += ((const struct u64_span *)(row + lists[i]))->len;
+		cost = 1 + text / BUDGET_TEXT + items / BUDGET_ITEMS;
 
 		m->spent = cost > m->left;
 		if (m->spent)
@@ -234,7 +239,7 @@ static void begin_apart(void *ctx)
 			r->err[LANE_MAIN] = r->apart->begin_apart(r->load, r->state[i]);
 }
 
-static size_t threads_of(const struct load *l)
+size_t load__threads(const struct load *l)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -393,7 +398,7 @@ static int finish(struct run *r, bool only_main)
 			err = loaders[i]->finish(r->load, r->state[i]);
 		r->finished[i] = true;
 	}
-	return err;
+	return err ? err : store__run_later(r->load->store);
 }
 
 static int begin(struct run *r)
@@ -423,7 +428,7 @@ static int run_all(struct run *r, int (*meanwhile)(void *ctx), void *ctx)
 {
 	int err = 0;
 
-	chunks__start(r->chunks, threads_of(r->load));
+	chunks__start(r->chunks, load__threads(r->load));
 	chunks__run_main(r->chunks);
 	if (meanwhile && r->apart && !r->err[LANE_MAIN]) {
 		err = finish(r, true);

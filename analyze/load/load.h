@@ -121,6 +121,9 @@ struct loader {
 	bool filled_at_begin;		 /* its tables; finish only adds what was damaged */
 };
 
+/* How many may run. */
+size_t load__threads(const struct load *l);
+
 int load__init(struct load *l, struct captures *captures, struct store *store,
 	       const struct load_opts *opts);
 void load__fini(struct load *l);

@@ -175,10 +175,10 @@ static int cell_finish(struct load *l, void *state)
 		err = bulk_flush(&c->histogram);
 	/* A section reads the cells of a series or two, of the hundred there may be. */
 	if (!err && c->counters)
-		err = store__exec(l->store,
+		err = store__later(l->store,
 				  "CREATE INDEX counter_series ON counter(probe, series)");
 	if (!err && c->histograms)
-		err = store__exec(l->store,
+		err = store__later(l->store,
 				  "CREATE INDEX histogram_series ON histogram(probe, series)");
 	return err ? err : cell_totals__write(c->totals);
 }

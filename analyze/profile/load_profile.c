@@ -6,6 +6,8 @@
  */
 #include "analyze/load/load.h"
 
+#include <pthread.h>
+
 #include "format/record.h"
 #include "format/text.h"
 #include "analyze/store/bulk.h"
@@ -698,6 +700,28 @@ static int filter_stacks(struct load *l, struct profile *p)
 	return err || !p->rows ? err : drop_rows(l);
 }
 
+static void *resolve(void *arg)
+{
+	const struct load *l = arg;
+
+	return (void *)(intptr_t)frames__resolve(l->frames, l->stacks, l->captures,
+						 &l->opts.symbols);
+}
+
+/* Symbols need no database: beside it the indexes of the tables filled so far are made. */
+static int resolve_beside(struct load *l)
+{
+	pthread_t thread;
+	void *result;
+	int err;
+
+	if (load__threads(l) == 1 || pthread_create(&thread, NULL, resolve, l))
+		return (int)(intptr_t)resolve(l);
+	err = store__run_later(l->store);
+	pthread_join(thread, &result);
+	return err ? err : (int)(intptr_t)result;
+}
+
 static int profile_finish(struct load *l, void *state)
 {
 	struct profile *p = state;
@@ -722,7 +746,7 @@ static int profile_finish(struct load *l, void *state)
 	if (l->opts.weights || sample_filter_by_stack(&l->opts.samples) ||
 	    load__wants(l, "binary") || load__wants(l, "function") || load__wants(l, "frame") ||
 	    load__wants(l, "stack_frame"))
-		err = frames__resolve(l->frames, l->stacks, l->captures, &l->opts.symbols);
+		err = resolve_beside(l);
 	if (!err)
 		err = tracing_frames__drop(l);
 	if (!err && sample_filter_by_stack(&l->opts.samples))

@@ -9,9 +9,13 @@
 #include "analyze/store/functions.h"
 #include "analyze/base/index.h"
 
+enum { LATER_MAX = 16 };
+
 struct store {
 	sqlite3 *db;
 	bool file, denied;
+	const char *later[LATER_MAX];
+	size_t later_cnt;
 };
 
 static const char schema[] = {
@@ -89,6 +93,24 @@ sqlite3 *store__db(const struct store *s)
 int store__exec(struct store *s, const char *sql)
 {
 	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? store__failed(s) : 0;
+}
+
+int store__later(struct store *s, const char *sql)
+{
+	if (s->later_cnt == LATER_MAX)
+		return store__exec(s, sql);
+	s->later[s->later_cnt++] = sql;
+	return 0;
+}
+
+int store__run_later(struct store *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->later_cnt && !err; i++)
+		err = store__exec(s, s->later[i]);
+	s->later_cnt = 0;
+	return err;
 }
 
 /* ---- restrictions for SQL of users ---- */
@@ -210,9 +232,9 @@ int store__tables(struct store *s, struct name_set *tables)
 			       -1, &stmt, NULL))
 		return store__failed(s);
 	while (!err && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
-		err = rc == SQLITE_ROW ? name_set_add(tables,
-						      (const char *)sqlite3_column_text(stmt, 0))
-				       : store__failed(s);
+		err = rc == SQLITE_ROW
+			      ? name_set_add(tables, (const char *)sqlite3_column_text(stmt, 0))
+			      : store__failed(s);
 	sqlite3_finalize(stmt);
 	return err;
 }

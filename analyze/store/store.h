@@ -24,6 +24,9 @@ void store__close(struct store *s);
 
 sqlite3 *store__db(const struct store *s);
 int store__exec(struct store *s, const char *sql);
+/* Runs the statement, a constant, with the next store__run_later(): when all rows are there. */
+int store__later(struct store *s, const char *sql);
+int store__run_later(struct store *s);
 /* Reports the last error of the database. Returns -EIO. */
 int store__failed(const struct store *s);
 

@@ -7,7 +7,6 @@ struct symtab_entry {
 	uint64_t addr, sz;
 	const char *name;
 	uint32_t file; /* 1 + index in files; 0: not a local symbol */
-	uint32_t order;
 };
 
 struct raw_symbol {
@@ -62,25 +61,67 @@ static bool wanted(const struct elf_image *e, const struct raw_symbol *s, const 
 	return !section || (section->flags & SHF_ALLOC);
 }
 
-static int by_addr(const void *a, const void *b)
-{
-	const struct symtab_entry *x = a, *y = b;
+/* An entry to be sorted: its address and number. */
+struct place {
+	uint64_t addr;
+	size_t at;
+};
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	if (x->sz != y->sz)
-		return x->sz < y->sz ? -1 : 1;
-	return x->order < y->order ? -1 : 1;
+/* One pass of a radix sort, by byte `digit` of the address. Returns false if all have the same. */
+static bool sort_by(struct place *to, const struct place *from, size_t cnt, unsigned digit)
+{
+	size_t next[256] = {0}, sum = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		next[from[i].addr >> 8 * digit & 0xff]++;
+	if (next[from[0].addr >> 8 * digit & 0xff] == cnt)
+		return false;
+	for (size_t i = 0; i < 256; i++) {
+		size_t n = next[i];
+
+		next[i] = sum;
+		sum += n;
+	}
+	for (size_t i = 0; i < cnt; i++)
+		to[next[from[i].addr >> 8 * digit & 0xff]++] = from[i];
+	return true;
 }
 
-static void keep_last_of_equals(struct symtab *t)
+/* Sorts by address. Of several entries at one, keeps the largest, of equal ones the last. */
+static int sort(struct symtab *t)
 {
+	struct place *v = malloc(2 * t->cnt * sizeof(*v)), *from = v, *to = v + t->cnt;
+	struct symtab_entry *sorted = malloc(t->cnt * sizeof(*sorted));
 	size_t n = 0;
 
+	if (!v || !sorted) {
+		free(v);
+		free(sorted);
+		return -ENOMEM;
+	}
 	for (size_t i = 0; i < t->cnt; i++)
-		if (i + 1 == t->cnt || t->entries[i + 1].addr != t->entries[i].addr)
-			t->entries[n++] = t->entries[i];
+		v[i] = (struct place){t->entries[i].addr, i};
+	for (unsigned digit = 0; digit < sizeof(v->addr); digit++)
+		if (sort_by(to, from, t->cnt, digit)) {
+			struct place *other = from;
+
+			from = to;
+			to = other;
+		}
+	for (size_t i = 0; i < t->cnt; i++) {
+		const struct symtab_entry *e = &t->entries[from[i].at];
+		bool again = n && sorted[n - 1].addr == e->addr;
+
+		if (again && e->sz < sorted[n - 1].sz)
+			continue;
+		n -= again;
+		sorted[n++] = *e;
+	}
+	free(v);
+	free(t->entries);
+	t->entries = sorted;
 	t->cnt = n;
+	return 0;
 }
 
 static int load_table(struct symtab *t, struct elf_image *e, const struct elf_section *s,
@@ -91,7 +132,6 @@ static int load_table(struct symtab *t, struct elf_image *e, const struct elf_se
 	struct bytes strings = bytes_strings(elf_image__data(e, elf_image__section(e, s->link)));
 	struct cursor c = cursor_at(data, 0);
 	size_t cap = 0, file_cap = 0;
-	uint32_t order = 0;
 	int err = 0;
 
 	while (!err && cursor_left(&c) >= entsize) {
@@ -115,16 +155,12 @@ static int load_table(struct symtab *t, struct elf_image *e, const struct elf_se
 					.file = ELF64_ST_BIND(sym.info) == STB_LOCAL
 							? (uint32_t)t->file_cnt
 							: 0,
-					.order = order++,
 				};
 		}
 	}
 	if (!err && !meter_sort(m, t->cnt))
 		err = -E2BIG;
-	if (t->cnt && !err)
-		qsort(t->entries, t->cnt, sizeof(*t->entries), by_addr);
-	keep_last_of_equals(t);
-	return err;
+	return t->cnt && !err ? sort(t) : err;
 }
 
 int symtab_load(struct symtab *t, struct elf_image *e, struct meter *m)
