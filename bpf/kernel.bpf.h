@@ -324,9 +324,9 @@ static __always_inline void keep_task_stack(void)
 }
 
 /*
- * Runs what a program of a uprobe consists of, an expression, without preemption: else other threads
- * run meanwhile, and their programs find the scratch memory of the CPU in use. Where kernels allow
- * it: bpf_preempt_disable() (6.10, fc7566ad0a82, "bpf: Introduce bpf_preempt_[disable,enable]
+ * Runs what a program consists of, an expression, without preemption: else other threads run
+ * meanwhile, and their programs find the scratch memory of the CPU in use. Programs of uprobes can be
+ * preempted, since 7.x also those of tracepoints. Where kernels allow it: bpf_preempt_disable() (6.10, fc7566ad0a82, "bpf: Introduce bpf_preempt_[disable,enable]
  * kfuncs"), and calls of global functions meanwhile (6.15, e2d8f560d176, "bpf: Summarize sleepable
  * global subprogs").
  */

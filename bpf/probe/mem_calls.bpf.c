@@ -47,9 +47,9 @@ static __always_inline void change_send(const struct mem_call *call, __u64 was, 
 	was = page_align(was);
 	now = page_align(now);
 	if (now > was)
-		mem_send(SAMPLE_mapped, (now - was) << (call->thin & 15));
+		UNPREEMPTED(mem_send(SAMPLE_mapped, (now - was) << (call->thin & 15)));
 	else
-		mem_send(SAMPLE_unmapped, (was - now) << (call->thin & 15));
+		UNPREEMPTED(mem_send(SAMPLE_unmapped, (was - now) << (call->thin & 15)));
 }
 
 SEC("?tracepoint/syscalls/sys_enter_mmap")
@@ -154,8 +154,11 @@ SEC("?tracepoint/syscalls/sys_exit_madvise")
 int mem_exit_madvise(struct syscall_exit *ctx)
 {
 	struct mem_call call;
+	__u64 size;
 
-	if (call_end(&call, ctx->ret))
-		mem_send(SAMPLE_discarded, page_align(call.size) << (call.thin & 15));
+	if (call_end(&call, ctx->ret)) {
+		size = page_align(call.size) << (call.thin & 15);
+		UNPREEMPTED(mem_send(SAMPLE_discarded, size));
+	}
 	return KEEP_SAMPLES;
 }

@@ -202,8 +202,7 @@ static __always_inline struct task_struct *owner_of(struct task_struct *task, __
 
 #define PF_MEMALLOC 0x00000800 /* reclaims */
 
-SEC("?raw_tp/rss_stat")
-int mem_rss(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int on_rss(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 member = ctx->args[1] & (MM_COUNTERS - 1), tgid, flags;
 	__u64 mm = ctx->args[0], own;
@@ -238,6 +237,12 @@ int mem_rss(struct bpf_raw_tracepoint_args *ctx)
 	if (by)
 		mem_send(by < 0 ? SAMPLE_released : SAMPLE_resident, by < 0 ? -by : by);
 	return 0;
+}
+
+SEC("?raw_tp/rss_stat")
+int mem_rss(struct bpf_raw_tracepoint_args *ctx)
+{
+	return UNPREEMPTED(on_rss(ctx));
 }
 
 /* A child begins with its copies. */

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "record/cli/launch.h"
 
-enum { TERM_GRACE_MS = 5000, POLL_MS = 20, PAUSE_NS = 200000 };
+/*
+ * START_NS: if obrec woke the child itself, the child could preempt it, and obrec would run at the
+ * next tick: a thousand allocations of COMMAND later. Until the timer expires, obrec gets to where
+ * it waits.
+ */
+enum { TERM_GRACE_MS = 5000, POLL_MS = 20, START_NS = 200000 };
 
-static void child(char **argv, int start_fd, int error_fd)
+static void child(char **argv, int start_fd, int timer_fd, int error_fd)
 {
-	const struct timespec pause = {.tv_nsec = PAUSE_NS};
-	char go;
+	struct pollfd fd[] = {{.fd = timer_fd, .events = POLLIN}, {.fd = start_fd}};
 	int err;
 
+	while (poll(fd, 2, -1) < 0 && errno == EINTR)
+		;
 	/* obrec exited before the start: do not run COMMAND. */
-	if (read(start_fd, &go, 1) != 1)
+	if (!(fd[0].revents & POLLIN))
 		_exit(127);
-	/* When woken, it may have preempted obrec, which would then run at the next tick: a
-	 * thousand allocations later. */
-	nanosleep(&pause, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	execvp(argv[0], argv);
 	err = errno;
@@ -31,16 +36,25 @@ static void child(char **argv, int start_fd, int error_fd)
 	_exit(err == ENOENT ? 127 : 126);
 }
 
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 int command_prepare(struct command_child *c, char **argv)
 {
 	int start[2], error[2];
 
-	*c = (struct command_child){.start_fd = -1, .error_fd = -1};
+	*c = (struct command_child){.start_fd = -1, .timer_fd = -1, .error_fd = -1};
 	if (pipe2(start, O_CLOEXEC))
 		return -errno;
-	if (pipe2(error, O_CLOEXEC)) {
+	c->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (c->timer_fd < 0 || pipe2(error, O_CLOEXEC)) {
 		int err = -errno;
 
+		close_fd(&c->timer_fd);
 		close(start[0]);
 		close(start[1]);
 		return err;
@@ -49,7 +63,7 @@ int command_prepare(struct command_child *c, char **argv)
 	if (!c->pid) {
 		close(start[1]);
 		close(error[0]);
-		child(argv, start[0], error[1]);
+		child(argv, start[0], c->timer_fd, error[1]);
 	}
 	close(start[0]);
 	close(error[1]);
@@ -64,17 +78,15 @@ int command_prepare(struct command_child *c, char **argv)
 
 int command_go(struct command_child *c)
 {
-	int err = 0;
+	const struct itimerspec start = {.it_value.tv_nsec = START_NS};
+	int err = timerfd_settime(c->timer_fd, 0, &start, NULL) ? errno : 0;
 
-	if (write(c->start_fd, "", 1) != 1)
-		err = errno;
-	close(c->start_fd);
-	c->start_fd = -1;
 	/* Returns when exec closes the other end, or with the errno of exec. */
 	while (!err && read(c->error_fd, &err, sizeof(err)) < 0)
 		err = errno == EINTR ? 0 : errno;
-	close(c->error_fd);
-	c->error_fd = -1;
+	close_fd(&c->start_fd);
+	close_fd(&c->timer_fd);
+	close_fd(&c->error_fd);
 	return -err;
 }
 
@@ -89,10 +101,9 @@ int command_finish(struct command_child *c)
 
 	if (!c->pid)
 		return 0;
-	if (c->start_fd >= 0)
-		close(c->start_fd);
-	if (c->error_fd >= 0)
-		close(c->error_fd);
+	close_fd(&c->start_fd);
+	close_fd(&c->timer_fd);
+	close_fd(&c->error_fd);
 	if (waitpid(c->pid, &status, WNOHANG) == c->pid)
 		return shell_status(status);
 	kill(c->pid, SIGTERM);

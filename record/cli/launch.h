@@ -10,7 +10,8 @@
 
 struct command_child {
 	pid_t pid;    /* 0: none */
-	int start_fd; /* a byte written here starts COMMAND */
+	int start_fd; /* closed before the start: COMMAND is not run */
+	int timer_fd; /* its expiry starts COMMAND */
 	int error_fd; /* receives errno of a failed exec */
 };
 
