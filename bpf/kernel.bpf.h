@@ -325,10 +325,10 @@ static __always_inline void keep_task_stack(void)
 
 /*
  * Runs what a program consists of, an expression, without preemption: else other threads run
- * meanwhile, and their programs find the scratch memory of the CPU in use. Programs of uprobes can be
- * preempted, since 7.x also those of tracepoints. Where kernels allow it: bpf_preempt_disable() (6.10, fc7566ad0a82, "bpf: Introduce bpf_preempt_[disable,enable]
- * kfuncs"), and calls of global functions meanwhile (6.15, e2d8f560d176, "bpf: Summarize sleepable
- * global subprogs").
+ * meanwhile, and their programs find the scratch memory of the CPU in use. Programs of uprobes can
+ * be preempted, since 7.x also those of tracepoints. Where kernels allow it: bpf_preempt_disable()
+ * (6.10, fc7566ad0a82, "bpf: Introduce bpf_preempt_[disable,enable] kfuncs"), and calls of global
+ * functions meanwhile (6.15, e2d8f560d176, "bpf: Summarize sleepable global subprogs").
  */
 extern const volatile bool can_disable_preempt;
 static void (*const preempt_disable)(void) = (void *)WIRE_PREEMPT_DISABLE;

@@ -232,9 +232,9 @@ int store__tables(struct store *s, struct name_set *tables)
 			       -1, &stmt, NULL))
 		return store__failed(s);
 	while (!err && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
-		err = rc == SQLITE_ROW
-			      ? name_set_add(tables, (const char *)sqlite3_column_text(stmt, 0))
-			      : store__failed(s);
+		err = rc == SQLITE_ROW ? name_set_add(tables,
+						      (const char *)sqlite3_column_text(stmt, 0))
+				       : store__failed(s);
 	sqlite3_finalize(stmt);
 	return err;
 }

@@ -90,7 +90,7 @@ static bool sort_by(struct place *to, const struct place *from, size_t cnt, unsi
 /* Sorts by address. Of several entries at one, keeps the largest, of equal ones the last. */
 static int sort(struct symtab *t)
 {
-	struct place *v = malloc(2 * t->cnt * sizeof(*v)), *from = v, *to = v + t->cnt;
+	struct place *v = malloc(2 * t->cnt * sizeof(*v)), *from = v, *to;
 	struct symtab_entry *sorted = malloc(t->cnt * sizeof(*sorted));
 	size_t n = 0;
 
@@ -99,6 +99,7 @@ static int sort(struct symtab *t)
 		free(sorted);
 		return -ENOMEM;
 	}
+	to = v + t->cnt;
 	for (size_t i = 0; i < t->cnt; i++)
 		v[i] = (struct place){t->entries[i].addr, i};
 	for (unsigned digit = 0; digit < sizeof(v->addr); digit++)
