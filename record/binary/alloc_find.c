@@ -17,6 +17,7 @@
 #include "record/binary/tls_sites.h"
 #include "record/binary/uprobe_place.h"
 #include "record/binary/x86_insn.h"
+#include "record/elf/elf_open.h"
 
 struct known {
 	const char *name;
@@ -261,8 +262,7 @@ size_t alloc_find(int fd, struct alloc_site *sites, enum alloc_go_lack *go)
 	size_t cnt = 0;
 
 	*go = ALLOC_GO_LACKS_NOTHING;
-	elf_version(EV_CURRENT);
-	f.elf = elf_begin(fd, ELF_C_READ, NULL);
+	f.elf = elf_open(fd);
 	if (f.elf && gelf_getclass(f.elf) == ELFCLASS64)
 		elf_functions_each(fd, f.elf, on_symbol, &f);
 	if (f.allocates)

@@ -10,6 +10,7 @@
 #include "record/binary/func_find.h"
 #include "record/binary/tls_sites.h"
 #include "record/binary/uprobe_place.h"
+#include "record/elf/elf_open.h"
 
 enum {
 	NAMES_MAX = 16 * FUNC_MAX, /* found, with aliases */
@@ -279,8 +280,7 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 	f->how = how;
 	f->found.max = NAMES_MAX;
 	f->cold.max = COLD_MAX;
-	elf_version(EV_CURRENT);
-	f->elf = elf_begin(fd, ELF_C_READ, NULL);
+	f->elf = elf_open(fd);
 	if (f->elf && gelf_getclass(f->elf) == ELFCLASS64)
 		elf_functions_each(fd, f->elf, match, f);
 	if (f->start_cnt)

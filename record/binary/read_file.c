@@ -11,6 +11,7 @@
 
 #include "record/binary/alloc_find.h"
 #include "record/binary/binary_open.h"
+#include "record/elf/elf_open.h"
 #include "record/elf/file_holes.h"
 #include "record/binary/read_file.h"
 #include "record/reader/reader_process.h"
@@ -376,7 +377,7 @@ static bool too_large(Elf *elf, int fd)
 
 static int build_table(int fd, uint64_t room, struct unwind_table *t)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf *elf = elf_open(fd);
 	int err = !elf		       ? -EBADMSG
 		  : too_large(elf, fd) ? -EFBIG
 				       : unwind_table__build(elf, fd, room, t);
@@ -395,7 +396,6 @@ int read_table_serve(int proc, struct parcel *request, struct parcel *answer)
 
 	if (fd < 0)
 		return fd;
-	elf_version(EV_CURRENT);
 	unwind_table__fini(&t);
 	err = build_table(fd, room, &t);
 	close(fd);

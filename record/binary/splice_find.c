@@ -4,6 +4,7 @@
 #include <gelf.h>
 #include <string.h>
 
+#include "record/elf/elf_open.h"
 #include "record/elf/file_holes.h"
 
 enum { TABLES_MAX = 2 };
@@ -77,13 +78,9 @@ static bool may_splice(Elf *elf, int fd)
 
 bool splice_find(int fd)
 {
-	bool may;
-	Elf *elf;
+	Elf *elf = elf_open(fd);
+	bool may = elf && may_splice(elf, fd);
 
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return false;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	may = elf && elf_kind(elf) == ELF_K_ELF && may_splice(elf, fd);
 	elf_end(elf);
 	return may;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/elf/elf_open.h"
 #include "record/elf/file_holes.h"
 #include "record/binary/tls_find_go.h"
 #include "record/binary/tls_find.h"
@@ -225,8 +226,7 @@ size_t tls_find(int fd, struct tls_site sites[TLS_SITES_MAX])
 	struct finder f = {.fd = fd, .sites = {sites, 0}};
 	bool any = false;
 
-	elf_version(EV_CURRENT);
-	f.elf = elf_begin(fd, ELF_C_READ, NULL);
+	f.elf = elf_open(fd);
 	if (!f.elf)
 		return 0;
 	if (gelf_getclass(f.elf) == ELFCLASS64) {

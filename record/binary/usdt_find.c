@@ -19,6 +19,7 @@
 
 #include "record/binary/tls_sites.h"
 #include "record/binary/usdt_find.h"
+#include "record/elf/elf_open.h"
 #include "record/elf/file_holes.h"
 
 enum {
@@ -287,8 +288,7 @@ size_t usdt_find(int fd, const char *const *patterns, size_t cnt,
 	struct stat st;
 
 	f.size = fstat(fd, &st) ? 0 : st.st_size;
-	elf_version(EV_CURRENT);
-	f.elf = elf_begin(fd, ELF_C_READ, NULL);
+	f.elf = elf_open(fd);
 	if (f.elf && gelf_getclass(f.elf) == ELFCLASS64)
 		read_notes(&f);
 	elf_end(f.elf);

@@ -6,12 +6,12 @@
  */
 #include <dwarf.h>
 #include <errno.h>
-#include <libelf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "record/elf/elf_open.h"
 #include "record/symbols/slim.h"
 #include "record/unwind/unwind_table.h"
 #include "check.h"
@@ -19,6 +19,7 @@
 
 enum {
 	CODE = 1 << 28,
+	HOLE = 32 << 20,
 	MEMORY_MAX = 512 << 20,
 };
 
@@ -41,6 +42,18 @@ static void long_names(struct image *im)
 	image_add(im, ".last", SHT_NOBITS, &b)->sh_flags = SHF_ALLOC;
 	im->headers[im->cnt - 1].sh_name = 20;
 	image_finish(im, 60000);
+}
+
+/* The names of sections reach into a hole. */
+static void names_in_hole(struct image *im)
+{
+	Elf64_Shdr *names;
+	Elf64_Ehdr e;
+
+	image_finish(im, 0);
+	memcpy(&e, im->data.p, sizeof(e));
+	names = (Elf64_Shdr *)(im->data.p + e.e_shoff) + e.e_shstrndx;
+	names->sh_size = HOLE;
 }
 
 /* As many notes as can be, over the same bytes. */
@@ -237,14 +250,18 @@ static void read_slim(int fd)
 static void read_frames(int fd)
 {
 	struct unwind_table t;
-	Elf *elf;
+	Elf *elf = elf_open(fd);
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
 	CHECK(elf, "elf");
 	unwind_table__build(elf, fd, 64 << 20, &t);
 	unwind_table__fini(&t);
 	elf_end(elf);
+}
+
+static void read_not(int fd)
+{
+	CHECK(!ftruncate(fd, 2 * HOLE), "ftruncate");
+	CHECK(!elf_open(fd), "opened");
 }
 
 static const struct bomb {
@@ -252,10 +269,14 @@ static const struct bomb {
 	void (*build)(struct image *im);
 	void (*read)(int fd);
 } bombs[] = {
-	{"long names", long_names, read_slim},		{"notes", notes, read_slim},
-	{"note segments", note_segments, read_slim},	{"a shared CIE", shared_cie, read_frames},
-	{"CIEs by turns", alternate_cies, read_frames}, {"Go names", go_names, read_frames},
+	{"long names", long_names, read_slim},
+	{"notes", notes, read_slim},
+	{"note segments", note_segments, read_slim},
+	{"a shared CIE", shared_cie, read_frames},
+	{"CIEs by turns", alternate_cies, read_frames},
+	{"Go names", go_names, read_frames},
 	{"Go depths", go_depths, read_frames},
+	{"names in a hole", names_in_hole, read_not},
 };
 
 static int run(const struct bomb *b)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opens untrusted ELF files with libelf, which reads a whole section at the first use of its
+ * content: by a name of a section, all names. */
+#ifndef RECORD_ELF_OPEN_H
+#define RECORD_ELF_OPEN_H
+
+#include <libelf.h>
+
+/* NULL: not an ELF file, no memory, or the section names claim more than is in the file. Read, not
+ * mapped: truncation of a mapped file would raise SIGBUS. End it with elf_end(). */
+Elf *elf_open(int fd);
+
+#endif
