@@ -55,13 +55,16 @@ struct request___5_16 {
 #define REQ_PREFLUSH (1u << 18)
 #define REQ_RAHEAD (1u << 19)
 
-/* Requests in progress, by their address. */
+/*
+ * Requests in progress, by their address. The kernel uses a device's requests again and again: an
+ * entry stays when its request ends, which spares its removal and the next one's insertion.
+ */
 struct block_request {
 	__u64 insert_ns, issue_ns; /* 0: did not happen */
 	__u64 who, cgroup;
 	__u64 user_stack, kernel_stack;
 	__u32 dev, done; /* done: bytes completed so far */
-	__u32 requeued;
+	__u32 requeued, active;
 	char comm[WIRE_COMM_LEN];
 };
 struct {
@@ -70,6 +73,7 @@ struct {
 	__type(key, __u64);
 	__type(value, struct block_request);
 } block_requests SEC(".maps");
+__u64 block_kept; /* entries in it */
 
 /* Of each disk, its recorded requests. */
 struct block_disk {
@@ -82,6 +86,58 @@ struct {
 	__type(key, __u32);
 	__type(value, struct block_disk);
 } block_disks SEC(".maps");
+
+/* By CPU. */
+struct block_cpu {
+	__u64 busy; /* a program runs */
+	__u64 pad[7];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct block_cpu);
+} block_cpus SEC(".maps");
+
+struct metric_own_map block_cells SEC(".maps");
+
+/* Claims the CPU's own cells. NULL: this program has interrupted another one. */
+static __always_inline struct block_cpu *block_begin(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct block_cpu *c = bpf_map_lookup_elem(&block_cpus, &cpu);
+
+	if (!c || *(volatile __u64 *)&c->busy)
+		return NULL;
+	*(volatile __u64 *)&c->busy = 1;
+	barrier();
+	return c;
+}
+
+static __always_inline void block_end(struct block_cpu *c)
+{
+	barrier();
+	if (c)
+		*(volatile __u64 *)&c->busy = 0;
+}
+
+/* alone: the CPU's own cells are claimed. */
+static __noinline void block_add(bool alone, __u32 series, struct metric_key *key, __u64 value)
+{
+	key->series = SERIES_NUMBER(PROBE_block, series);
+	if (alone)
+		metric_own_add(&block_cells, key, value);
+	else
+		metric_add(key, value);
+}
+
+static __always_inline void block_add_hist(bool alone, __u32 series, struct metric_key *key,
+					   __u64 value)
+{
+	key->bucket = metric_bucket_of(value);
+	block_add(alone, series, key, value);
+	key->bucket = 0;
+}
 
 /*
  * Not static: of several static variables, bpftool 7 stores a wrong offset in BTF for all but one.
@@ -148,19 +204,19 @@ static __always_inline void block_take_stacks(void *ctx, struct block_request *r
  * of several CPUs at the same time may count what is between them twice: there is no atomic
  * operation with a result before Linux 5.12.
  */
-static __always_inline __u64 block_add_busy(struct block_disk *disk, struct metric_key *key,
-					    __u64 now)
+static __always_inline __u64 block_add_busy(bool alone, struct block_disk *disk,
+					    struct metric_key *key, __u64 now)
 {
 	__u64 before = *(volatile __u64 *)&disk->in_flight, since = disk->event_ns;
 
 	disk->event_ns = now;
 	if (before && now > since)
-		count_add(PROBE_block, SERIES_block_busy, key, now - since);
+		block_add(alone, SERIES_block_busy, key, now - since);
 	return before;
 }
 
 /* The device has the request from now on. */
-static __noinline void block_enter(struct block_request *r, bool again)
+static __noinline void block_enter(bool alone, struct block_request *r, bool again)
 {
 	struct block_disk *disk = bpf_map_lookup_elem(&block_disks, &r->dev), new = {};
 	struct metric_key key = {.part[BLOCK_PART_DEV] = r->dev};
@@ -174,95 +230,112 @@ static __noinline void block_enter(struct block_request *r, bool again)
 	}
 	if (!disk)
 		return;
-	before = block_add_busy(disk, &key, now);
+	before = block_add_busy(alone, disk, &key, now);
 	add_atomically(&disk->in_flight, 1);
 	if (!again)
-		hist_add(PROBE_block, SERIES_block_in_flight, &key, before + 1);
+		block_add_hist(alone, SERIES_block_in_flight, &key, before + 1);
 }
 
-static __noinline struct block_disk *block_leave(__u32 dev, __u64 now)
+static __noinline struct block_disk *block_leave(bool alone, __u32 dev, __u64 now)
 {
 	struct block_disk *disk = bpf_map_lookup_elem(&block_disks, &dev);
 	struct metric_key key = {.part[BLOCK_PART_DEV] = dev};
 
 	if (!disk)
 		return NULL;
-	block_add_busy(disk, &key, now);
+	block_add_busy(alone, disk, &key, now);
 	add_atomically(&disk->in_flight, -1ULL);
 	return disk;
 }
 
-/* Handles the first event of a target's request. */
-static __always_inline void block_new(void *ctx, __u64 at, bool issued)
+/* Handles the first event of a target's request. old: what is left of an earlier one; NULL. */
+static __always_inline void block_new(bool alone, void *ctx, __u64 at, struct block_request *old,
+				      bool issued)
 {
-	struct block_request r = {.who = bpf_get_current_pid_tgid()};
+	struct block_request r = {.who = bpf_get_current_pid_tgid(), .active = 1};
 
 	if (!is_recorded(r.who >> 32))
 		return;
 	r.dev = block_dev_of((void *)at);
 	r.cgroup = bpf_get_current_cgroup_id();
 	if (issued)
-		block_enter(&r, false);
+		block_enter(alone, &r, false);
 	else
 		r.insert_ns = bpf_ktime_get_ns();
 	bpf_get_current_comm(r.comm, sizeof(r.comm));
 	if (block_stack)
 		block_take_stacks(ctx, &r);
-	if (!bpf_map_update_elem(&block_requests, &at, &r, BPF_ANY))
+	if (old) {
+		*old = r;
 		return;
+	}
+	if (!bpf_map_update_elem(&block_requests, &at, &r, BPF_ANY)) {
+		add_atomically(&block_kept, 1);
+		return;
+	}
 	loss_count(LOSS_PENDING);
 	if (issued)
-		block_leave(r.dev, bpf_ktime_get_ns());
+		block_leave(alone, r.dev, bpf_ktime_get_ns());
 }
 
 /* Forgets a request that ended without an event. */
-static __always_inline void block_forget(const struct block_request *r)
+static __always_inline void block_forget(bool alone, struct block_request *r)
 {
-	if (r->issue_ns && !r->requeued)
-		block_leave(r->dev, bpf_ktime_get_ns());
+	if (r->active && r->issue_ns && !r->requeued)
+		block_leave(alone, r->dev, bpf_ktime_get_ns());
+	r->active = 0;
 }
 
 static __always_inline int on_insert(void *ctx, __u64 at)
 {
 	struct block_request *r;
+	struct block_cpu *c;
 
 	if (!enabled)
 		return 0;
 	r = bpf_map_lookup_elem(&block_requests, &at);
-	if (r && r->requeued)
+	if (r && r->active && r->requeued)
 		return 0;
+	c = block_begin();
 	if (r)
-		block_forget(r);
-	block_new(ctx, at, false);
+		block_forget(c, r);
+	block_new(c, ctx, at, r, false);
+	block_end(c);
 	return 0;
 }
 
 static __always_inline int on_issue(void *ctx, __u64 at)
 {
 	struct block_request *r;
+	struct block_cpu *c;
 
 	if (!enabled)
 		return 0;
 	r = bpf_map_lookup_elem(&block_requests, &at);
-	if (r && (!r->issue_ns || r->requeued)) {
-		block_enter(r, r->requeued);
+	c = block_begin();
+	if (r && r->active && (!r->issue_ns || r->requeued)) {
+		block_enter(c, r, r->requeued);
 		r->requeued = 0;
-		return 0;
+	} else {
+		if (r)
+			block_forget(c, r);
+		block_new(c, ctx, at, r, true);
 	}
-	if (r)
-		block_forget(r);
-	block_new(ctx, at, true);
+	block_end(c);
 	return 0;
 }
 
 static __always_inline int on_requeue(__u64 at)
 {
 	struct block_request *r = bpf_map_lookup_elem(&block_requests, &at);
+	struct block_cpu *c;
 
-	if (!r || !r->issue_ns || r->requeued)
+	if (!r || !r->active || !r->issue_ns || r->requeued)
 		return 0;
 	r->requeued = 1;
-	block_leave(r->dev, bpf_ktime_get_ns());
+	c = block_begin();
+	block_leave(c, r->dev, bpf_ktime_get_ns());
+	block_end(c);
 	return 0;
 }
 
@@ -320,27 +393,27 @@ static __always_inline __u32 block_error(int status)
 	return block_errnos[status & 15] ?: 5;
 }
 
-static __always_inline void block_count(const struct block_request *r, __u32 op, __u64 queued_ns,
-					__u64 device_ns, __u64 bytes)
+static __always_inline void block_count(bool alone, const struct block_request *r, __u32 op,
+					__u64 queued_ns, __u64 device_ns, __u64 bytes)
 {
 	struct metric_key key = {.part[BLOCK_PART_DEV] = r->dev, .part[BLOCK_PART_OP] = op};
 
-	hist_add(PROBE_block, SERIES_block_device, &key, device_ns);
-	hist_add(PROBE_block, SERIES_block_queued, &key, queued_ns);
+	block_add_hist(alone, SERIES_block_device, &key, device_ns);
+	block_add_hist(alone, SERIES_block_queued, &key, queued_ns);
 	key.part[BLOCK_PART_CGROUP] = r->cgroup;
-	hist_add(PROBE_block, SERIES_block_cgroup, &key, device_ns);
+	block_add_hist(alone, SERIES_block_cgroup, &key, device_ns);
 	metric_key_comm(&key, r->comm);
-	hist_add(PROBE_block, SERIES_block_size, &key, bytes);
+	block_add_hist(alone, SERIES_block_size, &key, bytes);
 }
 
-static __always_inline void block_count_pattern(struct block_disk *disk, __u32 dev, __u64 sector,
-						__u64 bytes)
+static __always_inline void block_count_pattern(bool alone, struct block_disk *disk, __u32 dev,
+						__u64 sector, __u64 bytes)
 {
 	struct metric_key key = {.part[BLOCK_PART_DEV] = dev};
 
 	key.part[BLOCK_PART_RANDOM] = disk->next_sector != sector;
 	disk->next_sector = sector + (bytes >> 9);
-	count_add(PROBE_block, SERIES_block_pattern, &key, bytes);
+	block_add(alone, SERIES_block_pattern, &key, bytes);
 }
 
 static __always_inline void block_sample(const struct block_request *r, __u64 now, __u64 value)
@@ -424,41 +497,53 @@ static __always_inline void block_event(struct bpf_raw_tracepoint_args *ctx,
 	EVENT_SEND(block, e, ENTRY_INTERRUPT, block_texts(e, block_disk_of(rq), op, flags));
 }
 
-SEC("?raw_tp/block_rq_complete")
-int block_complete(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline void block_ended(struct bpf_raw_tracepoint_args *ctx, bool alone,
+					const struct block_request *r, __u64 now)
 {
-	__u64 at = ctx->args[0], now = bpf_ktime_get_ns(), bytes = (__u32)ctx->args[2];
-	struct block_request *found = bpf_map_lookup_elem(&block_requests, &at), r;
-	struct request *rq = (void *)at;
-	struct block_disk *disk;
-	__u64 queued_ns, device_ns;
+	__u64 bytes = (__u32)ctx->args[2] + (__u64)r->done, queued_ns, device_ns;
+	struct block_disk *disk = block_leave(alone, r->dev, now);
+	struct request *rq = (void *)ctx->args[0];
 	__u32 op, flags;
 
-	if (!found)
-		return 0;
-	if (bytes < BPF_CORE_READ(rq, __data_len)) {
-		found->done += bytes;
-		return 0;
-	}
-	r = *found;
-	bpf_map_delete_elem(&block_requests, &at);
-	if (!r.issue_ns)
-		return 0;
-	disk = block_leave(r.dev, now);
 	if (!enabled)
-		return 0;
-	bytes += r.done;
-	queued_ns = r.insert_ns ? r.issue_ns - r.insert_ns : 0;
-	device_ns = now - r.issue_ns;
+		return;
+	queued_ns = r->insert_ns ? r->issue_ns - r->insert_ns : 0;
+	device_ns = now - r->issue_ns;
 	op = flags = BPF_CORE_READ(rq, cmd_flags);
 	op &= REQ_OP_MASK;
 	if (op >= BLOCK_OP_CNT || !block_ops[op][0])
 		op = BLOCK_OP_CNT;
-	block_count(&r, op, queued_ns, device_ns, bytes);
+	block_count(alone, r, op, queued_ns, device_ns, bytes);
 	if (disk && bytes)
-		block_count_pattern(disk, r.dev, BPF_CORE_READ(rq, __sector) - (r.done >> 9),
-				    bytes);
+		block_count_pattern(alone, disk, r->dev,
+				    BPF_CORE_READ(rq, __sector) - (r->done >> 9), bytes);
 	if (queued_ns + device_ns >= block_min_ns)
-		block_event(ctx, &r, now, op, flags, bytes);
+		block_event(ctx, r, now, op, flags, bytes);
+}
+
+SEC("?raw_tp/block_rq_complete")
+int block_complete(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 at = ctx->args[0], now = bpf_ktime_get_ns();
+	struct block_request *r = bpf_map_lookup_elem(&block_requests, &at);
+	struct request *rq = (void *)at;
+	struct block_cpu *c;
+
+	if (!r || !r->active)
+		return 0;
+	if ((__u32)ctx->args[2] < BPF_CORE_READ(rq, __data_len)) {
+		r->done += (__u32)ctx->args[2];
+		return 0;
+	}
+	if (r->issue_ns) {
+		c = block_begin();
+		block_ended(ctx, c, r, now);
+		block_end(c);
+	}
+	r->active = 0;
+	if (block_kept <= BLOCK_KEPT)
+		return 0;
+	if (!bpf_map_delete_elem(&block_requests, &at))
+		add_atomically(&block_kept, -1ULL);
 	return 0;
 }

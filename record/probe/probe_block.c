@@ -13,7 +13,7 @@
 
 extern const struct probe probe_block_entry;
 
-enum { REQUESTS = 16384, DISKS = 1024 }; /* in flight at a time */
+enum { DISKS = 1024 };
 
 struct block {
 	struct cgroup_paths cgroups;
@@ -148,7 +148,8 @@ static int prepare(struct probe_env *env)
 	env->skel->rodata->block_stack = probe_env__option(env, &probe_block_entry, "stack");
 	*((uint32_t *)env->skel->rodata->event_rates + BLOCK_STACKS) =
 		probe_env__option(env, &probe_block_entry, "rate");
-	err = bpf_map__set_max_entries(env->skel->maps.block_requests, REQUESTS);
+	err = bpf_map__set_max_entries(env->skel->maps.block_requests, BLOCK_REQUESTS);
+	err = err ? err : bpf_map__set_max_entries(env->skel->maps.block_cpus, env->features->cpus);
 	return err ? err : bpf_map__set_max_entries(env->skel->maps.block_disks, DISKS);
 }
 
@@ -165,6 +166,7 @@ const struct probe probe_block_entry = {
 	.event = REC_block,
 	.variants = variants,
 	.series = series,
+	.own = "block_cells",
 	.options = options,
 	.state_sz = sizeof(struct block),
 	.prepare = prepare,
