@@ -33,39 +33,9 @@
 #include <unistd.h>
 
 #include "need.h"
+#include "waits.h"
 
 enum { HOLD_MS = 10, THREADS = 3 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
-static void nap_ms(double ms)
-{
-	struct timespec nap = {0, ms * 1000000};
-
-	nanosleep(&nap, NULL);
-}
-
-/* Whether the thread sleeps in futex(2). */
-static int waits(pid_t tid)
-{
-	char path[64];
-	int nr = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
-	f = fopen(path, "r");
-	NEED(f);
-	if (fscanf(f, "%d", &nr) != 1)
-		nr = -1;
-	fclose(f);
-	return nr == SYS_futex;
-}
 
 static void await_wait(pid_t tid)
 {
