@@ -216,7 +216,7 @@ VALUES := $(B)/workload/values $(B)/workload/values-static
 $(VALUES): tests/workload/values.c tests/workload/usdt_note.h
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)$(CC) -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter $(call flavour,$(@F)) -o $@ $<
-TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps locks holders addresses memory probed \
+TOOLS := $(patsubst %,$(B)/workload/%,talk burden churn sockets naps locks holders addresses uring memory probed \
 	handover counted crowd storm hostile badelf stuckfs security resident)
 $(TOOLS): $(B)/workload/%: tests/workload/%.c $(wildcard tests/workload/*.h)
 	@mkdir -p $(@D)

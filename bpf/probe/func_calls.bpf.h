@@ -91,13 +91,10 @@ static __always_inline void func_send(void *ctx, __u32 entry, const struct func_
 	if (!e)
 		return;
 	e->duration_ns = d->ns;
-	if (entry != ENTRY_UPROBE)
+	if (entry != ENTRY_UPROBE) {
 		event_stacks(ctx, entry, e);
-	else if (s) {
-		s->sample.hdr.probe = 0;
-		s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
-		s->sample.user_stack = 0;
-		event_user_stack(ENTRY_UPROBE);
+	} else if (s) {
+		user_stack_take(ENTRY_UPROBE);
 		e->user_stack = s->sample.user_stack;
 	}
 	names = func_put_names(entry, EVENT_TEXT_AT(func), d->function);

@@ -229,7 +229,7 @@ static __always_inline int lock_wake(void *ctx, __u64 address)
 	ns = (__u64)(__u32)lock_release(address, bpf_ktime_get_ns()) << LOCK_TICK_SHIFT;
 	weight = ns ? lock_weight(ns) : 0;
 	if (weight)
-		lock_sample(ctx, ENTRY_TRACEPOINT, SAMPLE_unlock, weight);
+		lock_sample(ctx, ENTRY_TRACEPOINT, SAMPLE_unlock, 0, weight);
 	return 0;
 }
 
@@ -245,16 +245,21 @@ static __always_inline void holder_ask(__u32 tid)
 		lock_holder_asleep(owner->tid, owner->task);
 }
 
-static __always_inline int lock_wait(__u64 address, __u32 value, __u32 operation)
+/* key: in lock_calls. */
+static __always_inline int lock_wait_as(__u64 key, __u64 address, __u32 value, __u32 operation,
+					__u64 user_stack)
 {
-	struct lock_call call = {.address = address, .value = value, .operation = operation};
+	struct lock_call call = {.begin_ns = bpf_ktime_get_ns(),
+				 .user_stack = user_stack,
+				 .address = address,
+				 .who = bpf_get_current_pid_tgid(),
+				 .value = value,
+				 .operation = operation};
 
-	call.who = bpf_get_current_pid_tgid();
-	if (!enabled || !is_recorded(call.who >> 32))
-		return 0;
 	bpf_get_current_comm(call.comm, sizeof(call.comm));
 	call.owner = owner_at((void *)address, value, operation);
-	call_begin(&lock_calls, &call);
+	if (bpf_map_update_elem(&lock_calls, &key, &call, BPF_ANY))
+		loss_count(LOSS_PENDING);
 	if (call.owner) {
 		word_wait(address, call.begin_ns);
 		holder_ask(call.owner);
@@ -262,14 +267,24 @@ static __always_inline int lock_wait(__u64 address, __u32 value, __u32 operation
 	return 0;
 }
 
+static __always_inline int lock_wait(__u64 address, __u32 value, __u32 operation)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	if (!enabled || !is_recorded(id >> 32))
+		return 0;
+	return lock_wait_as((__u32)id, address, value, operation, 0);
+}
+
 /* ---- ends of waits */
 
 /* A function, as its key would be too much for the stack of programs that also take stacks. */
-static __noinline int lock_count(__u32 operation, __u32 error, __u64 ns)
+static __noinline int lock_count(const struct lock_call *call, __u32 error, __u64 ns)
 {
 	struct metric_key key = {};
+	__u32 operation = call->operation;
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_comm(&key, call->comm);
 	key.part[LOCK_PART_OPERATION] = operation;
 	if (error != 11) /* EAGAIN: the word had changed */
 		hist_add_coarse(PROBE_lock, SERIES_lock_latency, &key, ns);
@@ -281,8 +296,7 @@ static __noinline int lock_count(__u32 operation, __u32 error, __u64 ns)
 static __always_inline void lock_send(const struct lock_call *call, __u32 owner, __u32 error,
 				      __u64 ns, bool sampled)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	struct event_lock *e = EVENT_BEGIN(lock, ENTRY_TRACEPOINT, id);
+	struct event_lock *e = EVENT_BEGIN_AS(lock, ENTRY_TRACEPOINT, call->who, call->comm);
 	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
 	__u32 operation = call->operation & (LOCK_OPERATION_CNT - 1);
 	long n;
@@ -294,9 +308,11 @@ static __always_inline void lock_send(const struct lock_call *call, __u32 owner,
 	e->wait_ns = ns;
 	e->error = error;
 	e->owner = owner;
-	if (!sampled)
+	if (!sampled && !call->user_stack)
 		user_stack_take(ENTRY_TRACEPOINT);
-	if (s)
+	if (call->user_stack)
+		e->user_stack = call->user_stack;
+	else if (s)
 		e->user_stack = s->sample.user_stack;
 	e->kernel_stack = 0;
 	n = bpf_probe_read_kernel_str(e->text, LOCK_OPERATION_LEN, lock_operations[operation]);
@@ -304,7 +320,8 @@ static __always_inline void lock_send(const struct lock_call *call, __u32 owner,
 	EVENT_SEND(lock, e, ENTRY_TRACEPOINT, e->operation);
 }
 
-static __always_inline void lock_waited(void *ctx, const struct lock_call *call, long ret)
+static __always_inline void lock_waited(void *ctx, __u64 key, const struct lock_call *call,
+					long ret)
 {
 	__u64 ns = bpf_ktime_get_ns() - call->begin_ns, weight;
 	__u32 error = ret < 0 ? -ret : 0, owner;
@@ -316,28 +333,28 @@ static __always_inline void lock_waited(void *ctx, const struct lock_call *call,
 		return;
 	if (error >= 512) /* ERESTARTSYS and its like, which programs do not see */
 		error = LOCK_EINTR;
-	lock_count(call->operation, error, ns);
+	lock_count(call, error, ns);
 	weight = lock_weight(ns);
 	if (!weight && ns < lock_min_ns)
 		return;
 	owner = lock_owner(call->owner);
 	if (weight)
 		sampled = lock_sample(ctx, ENTRY_TRACEPOINT, owner ? SAMPLE_lock : SAMPLE_futex,
-				      weight);
+				      call->user_stack, weight);
 	if (ns >= lock_min_ns)
 		lock_send(call, owner, error, ns, sampled);
 	if (owner)
-		lock_holder_tell(owner, ns, weight);
+		lock_holder_tell(key, owner, ns, weight);
 }
 
 static __always_inline int lock_exit(struct syscall_exit *ctx)
 {
-	__u32 tid = bpf_get_current_pid_tgid();
+	__u64 tid = (__u32)bpf_get_current_pid_tgid();
 	struct lock_call *call = bpf_map_lookup_elem(&lock_calls, &tid);
 
 	if (!call)
 		return 0;
-	lock_waited(ctx, call, ctx->ret);
+	lock_waited(ctx, tid, call, ctx->ret);
 	bpf_map_delete_elem(&lock_calls, &tid);
 	return 0;
 }
@@ -386,13 +403,23 @@ int lock_exit_futex_wait(struct syscall_exit *ctx)
 }
 
 /* Of the words that it waits for, the first is recorded. */
+struct first_word {
+	__u64 value, address; /* struct futex_waitv */
+};
+static __always_inline struct first_word first_of(__u64 words)
+{
+	struct first_word w = {};
+
+	bpf_probe_read_user(&w, sizeof(w), (void *)words);
+	return w;
+}
+
 SEC("?tracepoint/syscalls/sys_enter_futex_waitv")
 int lock_enter_futex_waitv(struct syscall_enter *ctx)
 {
-	__u64 first[2] = {}; /* struct futex_waitv: val, uaddr */
+	struct first_word w = first_of(ctx->args[0]);
 
-	bpf_probe_read_user(first, sizeof(first), (void *)ctx->args[0]);
-	lock_wait(first[1], first[0], LOCK_CALL_WAITV);
+	lock_wait(w.address, w.value, LOCK_CALL_WAITV);
 	return KEEP_SAMPLES;
 }
 
@@ -401,4 +428,83 @@ int lock_exit_futex_waitv(struct syscall_exit *ctx)
 {
 	lock_exit(ctx);
 	return KEEP_SAMPLES;
+}
+
+/*
+ * Futexes of io_uring (6.7, 194bb58c6090 "io_uring: add support for futex wake and wait" and
+ * following ones). A wait lasts from its submission to its completion, while its thread goes on:
+ * its stack is that of the submission.
+ */
+enum {
+	URING_FUTEX_WAIT = 51,
+	URING_FUTEX_WAKE = 52,
+	URING_FUTEX_WAITV = 53
+}; /* enum io_uring_op */
+struct io_cqe {
+	int res;
+} __attribute__((preserve_access_index));
+struct io_kiocb {
+	__u8 opcode;
+	struct io_cqe cqe;
+} __attribute__((preserve_access_index));
+struct io_futex { /* at the start of the request */
+	void *uaddr;
+	unsigned long futex_val;
+} __attribute__((preserve_access_index));
+
+__u64 lock_uring_waits; /* in progress */
+
+static __always_inline __u64 lock_uring_stack(void)
+{
+	struct scratch *s = scratch_claim(ENTRY_TRACEPOINT);
+	__u64 stack;
+
+	if (!s)
+		return 0;
+	user_stack_take(ENTRY_TRACEPOINT);
+	stack = s->sample.user_stack;
+	scratch_release(s);
+	return stack;
+}
+
+SEC("?raw_tp/io_uring_submit_req")
+int lock_uring_submit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct io_kiocb *req = (void *)ctx->args[0];
+	struct io_futex *futex = (void *)req;
+	struct first_word w = {};
+	__u32 op;
+
+	op = BPF_CORE_READ(req, opcode);
+	if (op < URING_FUTEX_WAIT || op > URING_FUTEX_WAITV || !enabled ||
+	    !is_recorded(bpf_get_current_pid_tgid() >> 32))
+		return 0;
+	w.address = (__u64)BPF_CORE_READ(futex, uaddr);
+	if (op == URING_FUTEX_WAKE)
+		return lock_wake(ctx, w.address);
+	w.value = BPF_CORE_READ(futex, futex_val);
+	if (op == URING_FUTEX_WAITV)
+		w = first_of(w.address);
+	add_atomically(&lock_uring_waits, 1);
+	return lock_wait_as((__u64)req, w.address, w.value,
+			    op == URING_FUTEX_WAIT ? LOCK_URING_WAIT : LOCK_URING_WAITV,
+			    lock_uring_stack());
+}
+
+SEC("?raw_tp/io_uring_complete")
+int lock_uring_complete(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct io_kiocb *req = (void *)ctx->args[1];
+	__u64 key = (__u64)req;
+	struct lock_call *call;
+
+	if (!lock_uring_waits)
+		return 0;
+	call = bpf_map_lookup_elem(&lock_calls, &key);
+	if (!call)
+		return 0;
+	add_atomically(&lock_uring_waits, -1ULL);
+	lock_waited(ctx, key, call, BPF_CORE_READ(req, cqe.res));
+	bpf_map_delete_elem(&lock_calls, &key);
+	return 0;
 }

@@ -25,7 +25,7 @@ extern struct lock_owners_map lock_owners SEC(".maps");
 struct lock_calls_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);
+	__type(key, __u64);
 	__type(value, struct lock_call);
 };
 extern struct lock_calls_map lock_calls SEC(".maps");
@@ -37,8 +37,8 @@ int lock_owner(__u32 tid);
 int lock_holder_ask(__u32 tid);
 /* Takes the owner's stack, if it is not running. By real tid, and task_struct. */
 int lock_holder_asleep(__u32 tid, __u64 task);
-/* The wait for the owner has ended: a sample and an event. */
-int lock_holder_tell(__u32 owner, __u64 ns, __u64 weight);
+/* The wait for the owner has ended: a sample and an event. key: its in lock_calls. */
+int lock_holder_tell(__u64 key, __u32 owner, __u64 ns, __u64 weight);
 
 /* One flag of each tid's low bits: threads whose stacks are wanted. */
 #define LOCK_ASKED 4096
@@ -71,19 +71,25 @@ static __always_inline __u64 lock_weight(__u64 ns)
 										 : 0;
 }
 
-/* Sends a sample of the current task, whose stacks it takes; in a system call only the user's.
- * Claims and releases the scratch, and returns whether the sample was sent; its stacks are still
- * there then. */
-static __always_inline bool lock_sample(void *ctx, __u32 entry, __u32 kind, __u64 weight)
+/* Sends a sample of the current task with its user stack; 0: takes its stacks, in a system call
+ * only the user's. Claims and releases the scratch, and returns whether the sample was sent; its
+ * stacks are still there then. */
+static __always_inline bool lock_sample(void *ctx, __u32 entry, __u32 kind, __u64 user_stack,
+					__u64 weight)
 {
 	struct scratch *s = scratch_claim(entry);
 
 	if (!s)
 		return false;
-	if (entry == ENTRY_TRACEPOINT)
+	if (user_stack) {
+		s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
+		s->sample.user_stack = user_stack;
+		s->sample.kernel_stack = 0;
+	} else if (entry == ENTRY_TRACEPOINT) {
 		user_stack_take(entry);
-	else
+	} else {
 		stacks_take(ctx, entry);
+	}
 	s->sample.hdr.probe = kind;
 	s->sample.ts_ns = bpf_ktime_get_ns();
 	s->sample.tid = bpf_get_current_pid_tgid();

@@ -54,9 +54,11 @@ enum {
 	X(11, WAIT_REQUEUE_PI, "wait_requeue_pi")                                                  \
 	X(13, LOCK_PI2, "lock_pi2")                                                                \
 	X(14, CALL_WAIT, "futex_wait()")                                                           \
-	X(15, CALL_WAITV, "futex_waitv()")
+	X(15, CALL_WAITV, "futex_waitv()")                                                         \
+	X(16, URING_WAIT, "io_uring wait")                                                         \
+	X(17, URING_WAITV, "io_uring waitv")
 #define LOCK_OPERATION_LEN 16
-#define LOCK_OPERATION_CNT 16
+#define LOCK_OPERATION_CNT 32
 enum lock_operation {
 #define X(number, name, text) LOCK_##name = number,
 	LOCK_OPERATIONS(X)
@@ -81,9 +83,10 @@ enum lock_how {
 #define LOCK_EINTR 4
 #define LOCK_UNFINISHED 4096 /* in place of an errno */
 
-/* A wait in progress: map `lock_calls`, by tid. */
+/* A wait in progress: map `lock_calls`, by tid; of io_uring by the address of the request. */
 struct lock_call {
 	__u64 begin_ns;
+	__u64 user_stack; /* where it began; 0: is to be taken where it ends */
 	__u64 address;
 	__u64 who;	 /* tgid << 32 | tid */
 	__u32 value;	 /* expected */

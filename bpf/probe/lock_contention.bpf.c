@@ -253,7 +253,7 @@ int lock_contention_end(struct contention *ctx)
 		lock_count_kernel(wait, ns);
 		weight = lock_weight(ns);
 		if (weight)
-			sampled = lock_sample(ctx, ENTRY_INTERRUPT, SAMPLE_klock, weight);
+			sampled = lock_sample(ctx, ENTRY_INTERRUPT, SAMPLE_klock, 0, weight);
 		if (ns >= lock_kernel_min_ns)
 			send_kernel(ctx, at.lock, wait, -ctx->flags, ns, sampled);
 	}

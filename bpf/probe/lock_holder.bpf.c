@@ -203,10 +203,9 @@ static __always_inline void holder_row(struct lock_holder *h, __u32 tid, __u64 n
 	EVENT_SEND(lock_holder, e, ENTRY_TRACEPOINT, e->how);
 }
 
-__noinline int lock_holder_tell(__u32 owner, __u64 ns, __u64 weight)
+__noinline int lock_holder_tell(__u64 key, __u32 owner, __u64 ns, __u64 weight)
 {
-	__u32 tid = bpf_get_current_pid_tgid();
-	struct lock_call *call = bpf_map_lookup_elem(&lock_calls, &tid);
+	struct lock_call *call = bpf_map_lookup_elem(&lock_calls, &key);
 	struct lock_holder *h = bpf_map_lookup_elem(&lock_holders, &owner);
 
 	if (!call)

@@ -121,10 +121,7 @@ static __always_inline int usdt_hit(struct arch_ctx_regs *regs, __u32 number)
 		return 0;
 	s = scratch_of(ENTRY_UPROBE);
 	if (s) {
-		s->sample.hdr.probe = 0;
-		s->sample.tgid = id >> 32;
-		s->sample.user_stack = 0;
-		event_user_stack(ENTRY_UPROBE);
+		user_stack_take(ENTRY_UPROBE);
 		e->user_stack = s->sample.user_stack;
 	}
 	names = func_put_names(ENTRY_UPROBE, EVENT_TEXT_AT(usdt), site->probe);

@@ -2,6 +2,7 @@
 /* Waits for locks (bpf/probe/lock.bpf.c; of the kernel: lock_kernel.c). Waits in progress at the
  * end are reported here. */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +25,12 @@ extern const struct probe probe_lock_entry;
  * whose stacks are wanted. */
 enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192, HOLDERS = 8192 };
 
+/* 6.7 */
+static bool has_uring_futex(const struct features *f)
+{
+	return features_btf_id(f, "io_futex", BTF_KIND_STRUCT);
+}
+
 #define SYSCALL(program, call, need_)                                                              \
 	HOOK("lock_" program "_" call, "syscalls:sys_" program "_" call, HOOK_TRACEPOINT,          \
 	     .need = need_)
@@ -34,7 +41,11 @@ enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192, HOLDERS = 8192 };
 		SYSCALL("enter", "futex_wake", HOOK_OPTIONAL), /* 6.7 */                           \
 		SYSCALL("enter", "futex_wait", HOOK_OPTIONAL),                                     \
 		SYSCALL("exit", "futex_wait", HOOK_OPTIONAL),                                      \
-		HOOK("lock_switch", "sched:sched_switch", HOOK_RAW_TP)
+		HOOK("lock_switch", "sched:sched_switch", HOOK_RAW_TP),                            \
+		HOOK("lock_uring_submit", "io_uring:io_uring_submit_req", HOOK_RAW_TP,             \
+		     .need = HOOK_OPTIONAL, .when = has_uring_futex),                              \
+		HOOK("lock_uring_complete", "io_uring:io_uring_complete", HOOK_RAW_TP,             \
+		     .need = HOOK_OPTIONAL, .when = has_uring_futex)
 
 /* Not raw tracepoints: their runs are skipped where a task was preempted in one (7.x). */
 static const struct hook all[] = {
@@ -210,7 +221,7 @@ static void finish(struct probe_env *env)
 {
 	int calls = bpf_map__fd(env->skel->maps.lock_calls);
 	struct lock_call call;
-	uint32_t key;
+	uint64_t key;
 
 	/* Calls that end meanwhile are removed, after which the next key would be the first again.
 	 */

@@ -8,7 +8,7 @@ obrec_start -q -p $held -e lock --debuginfo none -o "$T/a.obz"
 before=$(awk '/^VmHWM/ {print $2}' /proc/$obrec/status)
 let_go
 wait $held || fail "the program"
-while kill -0 $obrec 2>/dev/null && after=$(awk '/^VmHWM/ {print $2}' /proc/$obrec/status 2>/dev/null) && [ "$after" ]; do most=$after; done
+while kill -0 $obrec 2>/dev/null && after=$(awk '/^VmHWM/ {print $2}' /proc/$obrec/status 2>/dev/null) && [ "$after" ]; do most=$after; sleep 0.1; done
 obrec_wait
 is "exit" $status 0
 is "waits that timed out" "$(sql "$T/a.obz" "SELECT sum(count) FROM counter WHERE probe = 'lock' AND series = 'ended' AND key LIKE 'addresses%ETIMEDOUT'")" $n
