@@ -562,10 +562,7 @@ static __always_inline void keep_stack(struct task_struct *prev, bool typed)
 
 	if (!s)
 		return;
-	s->sample.hdr.probe = 0;
-	s->sample.tgid = bpf_get_current_pid_tgid() >> 32;
-	s->sample.user_stack = 0;
-	event_user_stack(ENTRY_TRACEPOINT);
+	user_stack_take(ENTRY_TRACEPOINT);
 	w->user_stack = s->sample.user_stack;
 	w->stacks--;
 	scratch_release(s);

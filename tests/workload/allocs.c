@@ -12,6 +12,7 @@
  *   callers N  not freed: of six stacks that share functions, each twice as much as the next;
  *              others are freed. The same in each run
  *   rate N     N pairs of malloc and free as fast as possible; prints their number per second
+ *   rates N    the same again and again
  *
  * Begins after a byte, or the end, on stdin.
  */
@@ -280,6 +281,7 @@ static void rate(long n)
 		free(heap_rate(40 + i % 64, NULL));
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	printf("%.0f\n", n / (to.tv_sec - from.tv_sec + (to.tv_nsec - from.tv_nsec) / 1e9));
+	fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -288,7 +290,7 @@ int main(int argc, char **argv)
 	char go;
 
 	if (n <= 0) {
-		fprintf(stderr, "usage: allocs exact|shares|leaks|callers|rate N\n");
+		fprintf(stderr, "usage: allocs exact|shares|leaks|callers|rate|rates N\n");
 		return 2;
 	}
 	if (read(0, &go, 1) < 0)
@@ -302,7 +304,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "callers"))
 		callers(n);
 	else
-		rate(n);
+		do
+			rate(n);
+		while (!strcmp(argv[1], "rates"));
 	fflush(stdout);
 	return 0;
 }
