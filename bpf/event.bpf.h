@@ -92,25 +92,14 @@ static __noinline bool event_admit(__u32 probe, __u32 series, __u32 bound, const
 	return false;
 }
 
-/*
- * Returns the record buffer and claims the scratch. NULL: the event is not sent and has been
- * counted. `series`: of all events; the next one is of those throttled. `bound`: tgid whose rate is
- * limited. `comm` NULL: the current task's.
- */
-static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe, __u32 series,
-					 __u32 bound, __u64 who, const char *comm, __u32 comm_at)
+/* Returns the record buffer of an admitted event and claims the scratch. NULL: it is not sent, and
+ * has been counted as lost. */
+static __always_inline void *event_admitted(__u32 entry, __u32 number, __u64 who, const char *comm,
+					    __u32 comm_at)
 {
+	struct scratch *s = scratch_claim(entry);
 	struct event_scratch *e;
-	char current[WIRE_COMM_LEN];
-	struct scratch *s;
 
-	if (!comm) {
-		bpf_get_current_comm(current, sizeof(current));
-		comm = current;
-	}
-	if (!event_admit(probe, series, bound, comm))
-		return NULL;
-	s = scratch_claim(entry);
 	if (!s)
 		return NULL;
 	e = event_scratch_of(entry);
@@ -127,6 +116,29 @@ static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe,
 	return e;
 }
 
+/*
+ * As above, of any event. NULL: it is not sent, and has been counted. `series`: of all events; the
+ * next one is of those throttled. `bound`: tgid whose rate is limited. `comm` NULL: the current
+ * task's.
+ */
+static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe, __u32 series,
+					 __u32 bound, __u64 who, const char *comm, __u32 comm_at)
+{
+	char current[WIRE_COMM_LEN];
+
+	if (!comm) {
+		bpf_get_current_comm(current, sizeof(current));
+		comm = current;
+	}
+	if (!event_admit(probe, series, bound, comm))
+		return NULL;
+	return event_admitted(entry, number, who, comm, comm_at);
+}
+
+/* For a probe that admits events and counts them itself. */
+#define EVENT_ADMITTED(name, entry, who, comm)                                                     \
+	event_admitted(entry, EVENT_##name, who, comm,                                             \
+		       __builtin_offsetof(struct event_##name, task_comm))
 #define EVENT_BEGIN_OF(probe, name, series, bound, entry, who, comm_)                              \
 	event_begin(entry, EVENT_##name, PROBE_##probe, series, bound, who, comm_,                 \
 		    __builtin_offsetof(struct event_##name, task_comm))

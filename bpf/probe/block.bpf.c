@@ -474,11 +474,24 @@ static __always_inline __u32 block_texts(struct event_block *e, struct gendisk *
 	return name + verb + e->rwbs;
 }
 
+/* Counts a request that is to be a row. Returns whether it may be one now. */
+static __always_inline bool block_admit(bool alone, const struct block_request *r)
+{
+	struct metric_key key = {};
+
+	metric_key_comm(&key, r->comm);
+	block_add(alone, SERIES_EVENTS, &key, 0);
+	if (event_within_rate(PROBE_block, r->who >> 32))
+		return true;
+	block_add(alone, SERIES_EVENTS + 1, &key, 0);
+	return false;
+}
+
 static __always_inline void block_event(struct bpf_raw_tracepoint_args *ctx,
 					const struct block_request *r, __u64 now, __u32 op,
 					__u32 flags, __u64 bytes)
 {
-	struct event_block *e = EVENT_BEGIN_AS(block, ENTRY_INTERRUPT, r->who, r->comm);
+	struct event_block *e = EVENT_ADMITTED(block, ENTRY_INTERRUPT, r->who, r->comm);
 	struct request *rq = (void *)ctx->args[0];
 
 	if (!e)
@@ -517,7 +530,7 @@ static __always_inline void block_ended(struct bpf_raw_tracepoint_args *ctx, boo
 	if (disk && bytes)
 		block_count_pattern(alone, disk, r->dev,
 				    BPF_CORE_READ(rq, __sector) - (r->done >> 9), bytes);
-	if (queued_ns + device_ns >= block_min_ns)
+	if (queued_ns + device_ns >= block_min_ns && block_admit(alone, r))
 		block_event(ctx, r, now, op, flags, bytes);
 }
 

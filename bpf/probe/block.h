@@ -5,8 +5,7 @@
 #include "bpf/metric.h"
 
 #define BLOCK_REQUESTS 16384 /* in progress at a time */
-#define BLOCK_KEPT                                                                                 \
-	(BLOCK_REQUESTS / 2) /* entries of requests that ended; beyond, they are removed */
+#define BLOCK_KEPT (BLOCK_REQUESTS / 2) /* with more entries, those of ended requests go */
 #define BLOCK_STACKS 63 /* in event_rates, where no probe has that number: requests with stacks */
 
 enum {
@@ -30,8 +29,8 @@ enum {
 #define BLOCK_OPS(X)                                                                               \
 	X(0, "read")                                                                               \
 	X(1, "write")                                                                              \
-	X(2, "flush") X(3, "discard") X(5, "secure erase") X(7, "zone append") X(9, "write "       \
-										    "zeroes")
+	X(2, "flush") X(3, "discard") X(5, "secure erase") X(7, "zone append")                     \
+		X(9, "write zeroes")
 #define BLOCK_OP_LEN 16
 #define BLOCK_OP_CNT 10 /* all others are "other" */
 
