@@ -5,7 +5,8 @@
 #include "bpf/metric.h"
 
 #define BLOCK_REQUESTS 16384 /* in progress at a time */
-#define BLOCK_KEPT (BLOCK_REQUESTS / 2) /* with more entries, those of ended requests go */
+/* With more entries, those of ended requests are removed. */
+#define BLOCK_KEPT (BLOCK_REQUESTS / 2)
 #define BLOCK_STACKS 63 /* in event_rates, where no probe has that number: requests with stacks */
 
 enum {
