@@ -149,20 +149,25 @@ const char block_ops[BLOCK_OP_CNT + 1][BLOCK_OP_LEN] = {
 		[BLOCK_OP_CNT] = "other",
 };
 
-static __always_inline struct gendisk *block_disk_of(struct request *rq)
+/* typed: the verifier knows the type, and loads need no helper. */
+#define BLOCK_READ(typed, p, field) ((typed) ? (p)->field : BPF_CORE_READ(p, field))
+
+static __always_inline struct gendisk *block_disk_of(struct request *rq, bool typed)
 {
 	struct request___5_16 *old = (void *)rq;
+	struct request_queue *q;
 
 	if (bpf_core_field_exists(old->rq_disk))
-		return BPF_CORE_READ(old, rq_disk);
-	return BPF_CORE_READ(rq, q, disk);
+		return BLOCK_READ(typed, old, rq_disk);
+	q = BLOCK_READ(typed, rq, q);
+	return BLOCK_READ(typed, q, disk);
 }
 
-static __always_inline __u32 block_dev_of(struct request *rq)
+static __always_inline __u32 block_dev_of(struct request *rq, bool typed)
 {
-	struct gendisk *disk = block_disk_of(rq);
+	struct gendisk *disk = block_disk_of(rq, typed);
 
-	return BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor);
+	return BLOCK_READ(typed, disk, major) << 20 | BLOCK_READ(typed, disk, first_minor);
 }
 
 /* The kernel has no part where the accounting of the disk is turned off. */
@@ -249,14 +254,15 @@ static __noinline struct block_disk *block_leave(bool alone, __u32 dev, __u64 no
 }
 
 /* Handles the first event of a target's request. old: what is left of an earlier one; NULL. */
-static __always_inline void block_new(bool alone, void *ctx, __u64 at, struct block_request *old,
-				      bool issued)
+static __always_inline void block_new(bool alone, void *ctx, struct request *rq, bool typed,
+				      struct block_request *old, bool issued)
 {
 	struct block_request r = {.who = bpf_get_current_pid_tgid(), .active = 1};
+	__u64 at = (__u64)rq;
 
 	if (!is_recorded(r.who >> 32))
 		return;
-	r.dev = block_dev_of((void *)at);
+	r.dev = block_dev_of(rq, typed);
 	r.cgroup = bpf_get_current_cgroup_id();
 	if (issued)
 		block_enter(alone, &r, false);
@@ -286,8 +292,9 @@ static __always_inline void block_forget(bool alone, struct block_request *r)
 	r->active = 0;
 }
 
-static __always_inline int on_insert(void *ctx, __u64 at)
+static __always_inline int on_insert(void *ctx, struct request *rq, bool typed)
 {
+	__u64 at = (__u64)rq;
 	struct block_request *r;
 	struct block_cpu *c;
 
@@ -299,13 +306,14 @@ static __always_inline int on_insert(void *ctx, __u64 at)
 	c = block_begin();
 	if (r)
 		block_forget(c, r);
-	block_new(c, ctx, at, r, false);
+	block_new(c, ctx, rq, typed, r, false);
 	block_end(c);
 	return 0;
 }
 
-static __always_inline int on_issue(void *ctx, __u64 at)
+static __always_inline int on_issue(void *ctx, struct request *rq, bool typed)
 {
+	__u64 at = (__u64)rq;
 	struct block_request *r;
 	struct block_cpu *c;
 
@@ -319,7 +327,7 @@ static __always_inline int on_issue(void *ctx, __u64 at)
 	} else {
 		if (r)
 			block_forget(c, r);
-		block_new(c, ctx, at, r, true);
+		block_new(c, ctx, rq, typed, r, true);
 	}
 	block_end(c);
 	return 0;
@@ -339,20 +347,38 @@ static __always_inline int on_requeue(__u64 at)
 	return 0;
 }
 
-SEC("?raw_tp/block_rq_insert")
-int block_insert(struct bpf_raw_tracepoint_args *ctx)
+SEC("?tp_btf/block_rq_insert")
+int block_insert(__u64 *ctx)
 {
-	return on_insert(ctx, ctx->args[0]);
+	return on_insert(ctx, (void *)ctx[0], true);
+}
+
+SEC("?tp_btf/block_rq_issue")
+int block_issue(__u64 *ctx)
+{
+	return on_issue(ctx, (void *)ctx[0], true);
+}
+
+SEC("?tp_btf/block_rq_requeue")
+int block_requeue(__u64 *ctx)
+{
+	return on_requeue(ctx[0]);
+}
+
+SEC("?raw_tp/block_rq_insert")
+int block_insert_raw(struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_insert(ctx, (void *)ctx->args[0], false);
 }
 
 SEC("?raw_tp/block_rq_issue")
-int block_issue(struct bpf_raw_tracepoint_args *ctx)
+int block_issue_raw(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_issue(ctx, ctx->args[0]);
+	return on_issue(ctx, (void *)ctx->args[0], false);
 }
 
 SEC("?raw_tp/block_rq_requeue")
-int block_requeue(struct bpf_raw_tracepoint_args *ctx)
+int block_requeue_raw(struct bpf_raw_tracepoint_args *ctx)
 {
 	return on_requeue(ctx->args[0]);
 }
@@ -365,13 +391,13 @@ int block_requeue(struct bpf_raw_tracepoint_args *ctx)
 SEC("?raw_tp/block_rq_insert")
 int block_insert_5_10(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_insert(ctx, ctx->args[1]);
+	return on_insert(ctx, (void *)ctx->args[1], false);
 }
 
 SEC("?raw_tp/block_rq_issue")
 int block_issue_5_10(struct bpf_raw_tracepoint_args *ctx)
 {
-	return on_issue(ctx, ctx->args[1]);
+	return on_issue(ctx, (void *)ctx->args[1], false);
 }
 
 SEC("?raw_tp/block_rq_requeue")
@@ -474,6 +500,14 @@ static __always_inline __u32 block_texts(struct event_block *e, struct gendisk *
 	return name + verb + e->rwbs;
 }
 
+/* A completion, of a request or a part of it. */
+struct block_end {
+	struct request *rq;
+	int status;
+	__u32 bytes;
+	__u64 ns;
+};
+
 /* Counts a request that is to be a row. Returns whether it may be one now. */
 static __always_inline bool block_admit(bool alone, const struct block_request *r)
 {
@@ -487,70 +521,68 @@ static __always_inline bool block_admit(bool alone, const struct block_request *
 	return false;
 }
 
-static __always_inline void block_event(struct bpf_raw_tracepoint_args *ctx,
-					const struct block_request *r, __u64 now, __u32 op,
-					__u32 flags, __u64 bytes)
+static __always_inline void block_event(const struct block_request *r, const struct block_end *end,
+					__u32 op, __u32 flags, __u64 bytes)
 {
 	struct event_block *e = EVENT_ADMITTED(block, ENTRY_INTERRUPT, r->who, r->comm);
-	struct request *rq = (void *)ctx->args[0];
+	struct request *rq = end->rq;
 
 	if (!e)
 		return;
 	e->user_stack = r->user_stack;
 	e->kernel_stack = r->kernel_stack;
 	e->queued_ns = r->insert_ns ? r->issue_ns - r->insert_ns : 0;
-	e->device_ns = now - r->issue_ns;
+	e->device_ns = end->ns - r->issue_ns;
 	e->dev = r->dev;
 	e->partno = block_partition_of(rq);
 	e->sector = BPF_CORE_READ(rq, __sector) - (r->done >> 9);
 	e->bytes = bytes;
-	e->error = block_error(ctx->args[1]);
+	e->error = block_error(end->status);
 	if (r->kernel_stack)
-		block_sample(r, now, e->queued_ns + e->device_ns);
-	EVENT_SEND(block, e, ENTRY_INTERRUPT, block_texts(e, block_disk_of(rq), op, flags));
+		block_sample(r, end->ns, e->queued_ns + e->device_ns);
+	EVENT_SEND(block, e, ENTRY_INTERRUPT, block_texts(e, block_disk_of(rq, false), op, flags));
 }
 
-static __always_inline void block_ended(struct bpf_raw_tracepoint_args *ctx, bool alone,
-					const struct block_request *r, __u64 now)
+static __always_inline void block_ended(const struct block_end *end, bool typed, bool alone,
+					const struct block_request *r)
 {
-	__u64 bytes = (__u32)ctx->args[2] + (__u64)r->done, queued_ns, device_ns;
-	struct block_disk *disk = block_leave(alone, r->dev, now);
-	struct request *rq = (void *)ctx->args[0];
+	__u64 bytes = end->bytes + (__u64)r->done, queued_ns, device_ns;
+	struct block_disk *disk = block_leave(alone, r->dev, end->ns);
+	struct request *rq = end->rq;
 	__u32 op, flags;
 
 	if (!enabled)
 		return;
 	queued_ns = r->insert_ns ? r->issue_ns - r->insert_ns : 0;
-	device_ns = now - r->issue_ns;
-	op = flags = BPF_CORE_READ(rq, cmd_flags);
+	device_ns = end->ns - r->issue_ns;
+	op = flags = BLOCK_READ(typed, rq, cmd_flags);
 	op &= REQ_OP_MASK;
 	if (op >= BLOCK_OP_CNT || !block_ops[op][0])
 		op = BLOCK_OP_CNT;
 	block_count(alone, r, op, queued_ns, device_ns, bytes);
 	if (disk && bytes)
 		block_count_pattern(alone, disk, r->dev,
-				    BPF_CORE_READ(rq, __sector) - (r->done >> 9), bytes);
+				    BLOCK_READ(typed, rq, __sector) - (r->done >> 9), bytes);
 	if (queued_ns + device_ns >= block_min_ns && block_admit(alone, r))
-		block_event(ctx, r, now, op, flags, bytes);
+		block_event(r, end, op, flags, bytes);
 }
 
-SEC("?raw_tp/block_rq_complete")
-int block_complete(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int on_complete(const struct block_end *end, bool typed)
 {
-	__u64 at = ctx->args[0], now = bpf_ktime_get_ns();
+	struct request *rq = end->rq;
+	__u64 at = (__u64)rq;
 	struct block_request *r = bpf_map_lookup_elem(&block_requests, &at);
-	struct request *rq = (void *)at;
 	struct block_cpu *c;
 
 	if (!r || !r->active)
 		return 0;
-	if ((__u32)ctx->args[2] < BPF_CORE_READ(rq, __data_len)) {
-		r->done += (__u32)ctx->args[2];
+	if (end->bytes < BLOCK_READ(typed, rq, __data_len)) {
+		r->done += end->bytes;
 		return 0;
 	}
 	if (r->issue_ns) {
 		c = block_begin();
-		block_ended(ctx, c, r, now);
+		block_ended(end, typed, c, r);
 		block_end(c);
 	}
 	r->active = 0;
@@ -559,4 +591,21 @@ int block_complete(struct bpf_raw_tracepoint_args *ctx)
 	if (!bpf_map_delete_elem(&block_requests, &at))
 		add_atomically(&block_kept, -1ULL);
 	return 0;
+}
+
+SEC("?tp_btf/block_rq_complete")
+int block_complete(__u64 *ctx)
+{
+	struct block_end end = {(void *)ctx[0], ctx[1], ctx[2], bpf_ktime_get_ns()};
+
+	return on_complete(&end, true);
+}
+
+SEC("?raw_tp/block_rq_complete")
+int block_complete_raw(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct block_end end = {(void *)ctx->args[0], ctx->args[1], ctx->args[2],
+				bpf_ktime_get_ns()};
+
+	return on_complete(&end, false);
 }

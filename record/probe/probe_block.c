@@ -19,21 +19,38 @@ struct block {
 	struct cgroup_paths cgroups;
 };
 
-static const struct hook hooks[] = {
+static const struct hook by_btf[] = {
+	HOOK("block_insert", "block:block_rq_insert", HOOK_TP_BTF),
+	HOOK("block_issue", "block:block_rq_issue", HOOK_TP_BTF),
+	HOOK("block_requeue", "block:block_rq_requeue", HOOK_TP_BTF),
+	HOOK("block_complete", "block:block_rq_complete", HOOK_TP_BTF),
+	{0},
+};
+static const struct hook by_classic[] = {
 	HOOK("block_insert_5_10", "block:block_rq_insert", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
-	HOOK("block_insert", "block:block_rq_insert", HOOK_RAW_TP, .need = HOOK_INSTEAD),
+	HOOK("block_insert_raw", "block:block_rq_insert", HOOK_RAW_TP, .need = HOOK_INSTEAD),
 	HOOK("block_issue_5_10", "block:block_rq_issue", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
-	HOOK("block_issue", "block:block_rq_issue", HOOK_RAW_TP, .need = HOOK_INSTEAD),
+	HOOK("block_issue_raw", "block:block_rq_issue", HOOK_RAW_TP, .need = HOOK_INSTEAD),
 	HOOK("block_requeue_5_10", "block:block_rq_requeue", HOOK_RAW_TP, .need = HOOK_OPTIONAL),
-	HOOK("block_requeue", "block:block_rq_requeue", HOOK_RAW_TP, .need = HOOK_INSTEAD),
-	HOOK("block_complete", "block:block_rq_complete", HOOK_RAW_TP),
+	HOOK("block_requeue_raw", "block:block_rq_requeue", HOOK_RAW_TP, .need = HOOK_INSTEAD),
+	HOOK("block_complete_raw", "block:block_rq_complete", HOOK_RAW_TP),
 	{0},
 };
 
+static bool has_request_first(const struct features *f, char *why, size_t why_sz)
+{
+	if (!f->kernel_btf || features_tracepoint_args(f, "block_rq_issue") == 1)
+		return true; /* lack of BTF is reported by hooks */
+	snprintf(why, why_sz,
+		 "block_rq_issue has the queue, too (the one without was added in Linux 5.11)");
+	return false;
+}
+
 static const struct variant variants[] = {
-	{"tracepoint",
-	 "raw_tp/block_rq_insert, block_rq_issue, block_rq_requeue, block_rq_complete", NULL,
-	 hooks},
+	{"btf", "tp_btf/block_rq_insert, block_rq_issue, block_rq_requeue, block_rq_complete",
+	 has_request_first, by_btf},
+	{"classic", "raw_tp/block_rq_insert, block_rq_issue, block_rq_requeue, block_rq_complete",
+	 NULL, by_classic},
 	{0},
 };
 
