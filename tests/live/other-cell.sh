@@ -5,9 +5,10 @@
 . tests/live/carriers.inc
 [ -x "$WORKLOAD/probed" ] || skip "needs make workload"
 grep -q '^open .* yes' "$T/list" || skip "no probe 'open': $(grep '^open ' "$T/list")"
-names=34000 reads=900 # the table has room for 32,768 keys at most
+names=34000 # the table has room for 32,768 keys at most
+reads=$((4096 * $(nproc))) # and each CPU of its own for 2,048 of block
 probes=open loop=
-if command -v losetup >/dev/null && grep -q '^block .* yes' "$T/list" && truncate -s 16M "$T/image" && loop=$(losetup -f --show "$T/image" 2>"$T/err"); then
+if command -v losetup >/dev/null && grep -q '^block .* yes' "$T/list" && truncate -s $((reads * 16384)) "$T/image" && loop=$(losetup -f --show "$T/image" 2>"$T/err"); then
 	trap 'losetup -d "$loop"; cleanup' EXIT
 	probes=open,block
 else echo "histograms left out: no loop device or no probe 'block'"; fi
