@@ -5,7 +5,10 @@ port=$((20000 + RANDOM % 5000))
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
 
 # Each load has SERVER_name: the words of its server's command, and client_name: prints its rate.
-client_redis() { timeout "$SECS" redis-benchmark -p $port -t set -n 100000000 -c 8 -d 100 2>&1 | tr '\r' '\n' | sed -n 's/.*overall: \([0-9.]*\).*/\1/p' | tail -n 1; }
+client_redis() {
+	{ timeout "$SECS" redis-benchmark -p $port -t set -n 100000000 -c 8 -d 100 2>&1 || true; } | tr '\r' '\n' |
+		sed -n 's/.*rps=[0-9.]* (overall: \([0-9.]*\)) avg.*/\1/p' | tail -n 1
+}
 client_go() { wrk -t 1 -c 8 -d "$SECS" "http://127.0.0.1:$port/" | awk '/Requests\/sec/ {print $2}'; }
 client_mariadbd() {
 	sysbench oltp_read_only --mysql-host=127.0.0.1 --mysql-port=$port --mysql-user=bench --mysql-db=bench --tables=1 --table-size=1000 --threads=4 --time="$SECS" run |
