@@ -87,9 +87,9 @@ struct {
 	__type(value, struct block_disk);
 } block_disks SEC(".maps");
 
-/* By CPU. */
+/* Of each CPU. */
 struct block_cpu {
-	__u64 busy; /* a program runs */
+	__u64 busy; /* a program uses its cells */
 	__u64 pad[7];
 };
 struct {
@@ -101,7 +101,7 @@ struct {
 
 struct metric_own_map block_cells SEC(".maps");
 
-/* Claims the CPU's own cells. NULL: this program has interrupted another one. */
+/* Claims the CPU's own cells. NULL: the program that this one interrupted uses them. */
 static __always_inline struct block_cpu *block_begin(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

@@ -37,7 +37,7 @@ int lock_owner(__u32 tid);
 int lock_holder_ask(__u32 tid);
 /* Takes the owner's stack, if it is not running. By real tid, and task_struct. */
 int lock_holder_asleep(__u32 tid, __u64 task);
-/* The wait for the owner has ended: a sample and an event. key: its in lock_calls. */
+/* The wait for the owner has ended: a sample and an event. key: of the wait, in lock_calls. */
 int lock_holder_tell(__u64 key, __u32 owner, __u64 ns, __u64 weight);
 
 /* One flag of each tid's low bits: threads whose stacks are wanted. */

@@ -10,7 +10,7 @@
 /* Larger than those of any real program. */
 #define NAMES_MAX_SZ (64u << 20)
 
-static bool has_names_of_any_size(Elf *elf, int fd)
+static bool names_claim_too_much(Elf *elf, int fd)
 {
 	size_t names;
 	GElf_Shdr sh;
@@ -26,7 +26,7 @@ Elf *elf_open(int fd)
 
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF && !has_names_of_any_size(elf, fd))
+	if (elf && elf_kind(elf) == ELF_K_ELF && !names_claim_too_much(elf, fd))
 		return elf;
 	elf_end(elf);
 	return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens untrusted ELF files with libelf, which reads a whole section at the first use of its
- * content: by a name of a section, all names. */
+/* Opens untrusted ELF files with libelf, which reads a whole section when its content is first used:
+ * the name of one section makes it read all names. */
 #ifndef RECORD_ELF_OPEN_H
 #define RECORD_ELF_OPEN_H
 

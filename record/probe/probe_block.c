@@ -42,7 +42,7 @@ static bool has_request_first(const struct features *f, char *why, size_t why_sz
 	if (!f->kernel_btf || features_tracepoint_args(f, "block_rq_issue") == 1)
 		return true; /* lack of BTF is reported by hooks */
 	snprintf(why, why_sz,
-		 "block_rq_issue has the queue, too (the one without was added in Linux 5.11)");
+		 "needs block_rq_issue without the queue as an argument (added in Linux 5.11)");
 	return false;
 }
 

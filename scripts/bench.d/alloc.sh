@@ -14,7 +14,7 @@ client_mariadbd() {
 	sysbench oltp_read_only --mysql-host=127.0.0.1 --mysql-port=$port --mysql-user=bench --mysql-db=bench --tables=1 --table-size=1000 --threads=4 --time="$SECS" run |
 		sed -n 's/.*queries: *[0-9]* *(\([0-9.]*\) per sec.*/\1/p'
 }
-# These are servers of nobody: what they print each second is their rate.
+# These have no clients: the rate is what they print each second.
 client_python3() { sleep "$SECS"; tail -n 1 "$T/said"; }
 client_malloc() { sleep "$SECS"; tail -n 1 "$T/said"; }
 

@@ -54,7 +54,7 @@ within "rows at 10 a second" "$sent" 1 199
 if addpart "$loop" 1 2048 16384 2>"$T/err"; then
 	mknod "$T/part" b $(tr : ' ' <"/sys/block/$disk/${disk}p1/dev")
 	"$OBREC" -q -e block:rate=0 -o "$T/b.obz" --debuginfo none -- dd if="$T/part" of=/dev/null bs=4k iflag=direct count=7 skip=1 status=none
-	is "reads of the partition" "$(q "SELECT disk, partno, count(*), min(sector) FROM block GROUP BY 1, 2")" "$disk,1,7,2056"
+	is "reads of the partition" "$(q "SELECT disk, partno, count(*), min(sector) FROM block WHERE disk = '$disk' GROUP BY 1, 2")" "$disk,1,7,2056"
 	delpart "$loop" 1
 else
 	echo "no partition: $(cat "$T/err")"

@@ -12,11 +12,11 @@ eventually "the program has done its waits" told
 kill -0 $held || { rc=0; wait $held || rc=$?; [ $rc != 77 ] || skip "no futexes in this kernel's io_uring"; fail "the program: exit $rc"; }
 obrec_stop
 is "losses" "$(lost "$T/a.obz" "source IN ('lock', 'ring', 'probe')")" 0
-# of OPERATION: waits by error, whether they are within what the program measured
-waits_of() { sql "$T/a.obz" "SELECT count(*), sum(error = 0), sum(address = $2) FROM lock WHERE operation = '$1'"; }
+# waits_of OPERATION ADDRESS [CONDITION]: waits, those that were woken, those for this word
+waits_of() { sql "$T/a.obz" "SELECT count(*), sum(error = 0), sum(address = $2) FROM lock WHERE operation = '$1'${3:+ AND $3}"; }
 while read -r name address count ns; do
 	case $name in
-	wait) is "waits, woken, of the word" "$(sql "$T/a.obz" "SELECT count(*), sum(error = 0), sum(address = $address) FROM lock WHERE operation = 'io_uring wait' AND error = 0 AND unfinished = 0")" "$count,$count,$count" ;;
+	wait) is "waits, woken, of the word" "$(waits_of "io_uring wait" $address "error = 0 AND unfinished = 0")" "$count,$count,$count" ;;
 	waitv) is "waits for two words" "$(waits_of "io_uring waitv" $address)" "$count,$count,$count" ;;
 	changed) is "refused" "$(sql "$T/a.obz" "SELECT count(*) FROM lock WHERE operation = 'io_uring wait' AND error = 11")" 1; continue ;;
 	forever) is "still waiting" "$(sql "$T/a.obz" "SELECT sum(count) FROM counter WHERE probe = 'lock' AND series = 'ended' AND key LIKE '%io_uring wait%still waiting'")" 1; continue ;;
