@@ -30,10 +30,9 @@ struct late_file {
 static void on_late(void *ctx, struct reading_request *r)
 {
 	struct late_file *late = ctx;
-	struct probed_file *f =
-		func_state(late->env) ? probed_files_find(&func_state(late->env)->files, &late->st)
-				      : NULL;
+	struct probed_file *f = probed_files_find(&func_state(late->env)->files, &late->st);
 
+	func_state(late->env)->late--;
 	if (f)
 		func_attach_found(late->env, f, late->fd, late->path, late->operands, &r->m);
 	close(late->fd);
@@ -53,6 +52,7 @@ static void finish_later(struct probe_env *env, int fd, const struct stat *st, c
 	*late = (struct late_file){env, *st, fcntl(fd, F_DUPFD_CLOEXEC, 3), operands};
 	memcpy(late->path, path, sz);
 	readers__later(r, on_late, late);
+	func_state(env)->late++;
 }
 
 static void attach_file(struct probe_env *env, struct probed_file *f, int fd, const struct stat *st,
@@ -248,6 +248,8 @@ int func_files_attach(struct probe_env *env)
 
 	for (unsigned i = 0; i < env->opts->operand_cnt && !err; i++)
 		err = attach_operand(env, i);
+	if (f->late)
+		tracker__settle(env->tracker);
 	if (!err && f->err) {
 		message_error("func: cannot attach uprobes: %s", strerror(-f->err));
 		return f->err;

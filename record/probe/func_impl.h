@@ -25,6 +25,7 @@ struct funcs {
 	struct func_name *names;		      /* of FUNC_MAX functions and USDT probes */
 	uint32_t cnt, usdt_cnt; /* of functions and USDT probes; of places of the latter */
 	bool file_seen[RECORD_OPERANDS], found[RECORD_OPERANDS];
+	unsigned late;				      /* files that are still being read */
 	int err; /* of the first file that could not be attached before the start */
 	char slot[FUNC_SLOTS][FUNC_SYMBOL_MAX]; /* functions of the kernel (func_slots.h) */
 	unsigned slot_cnt;

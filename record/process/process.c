@@ -127,6 +127,12 @@ static void take_late(struct tracker *t)
 			table_mark_dirty(t, p);
 }
 
+void tracker__settle(struct tracker *t)
+{
+	readers__settle(t->opts.readers, scan_breathe, t);
+	take_late(t);
+}
+
 int tracker__start(struct tracker *t)
 {
 	int err;
@@ -144,8 +150,7 @@ int tracker__start(struct tracker *t)
 	err = sideband__open(&t->sideband, t->opts.epoll_fd, t);
 	if (!err)
 		err = scan_targets(t);
-	readers__settle(t->opts.readers, scan_breathe, t);
-	take_late(t);
+	tracker__settle(t);
 	table_publish(t);
 	readers__set_mood(t->opts.readers, READERS_RECORDING);
 	return err ? err : tracker__drain(t);

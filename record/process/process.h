@@ -63,6 +63,9 @@ void tracker__free(struct tracker *t);
 /* Starts following (side-band first), then scans. Loads the tables of all targets before it
  * returns. */
 int tracker__start(struct tracker *t);
+/* Before the recording: waits until readers have answered, except blocked ones, and handles the
+ * answers; half a minute at most. */
+void tracker__settle(struct tracker *t);
 
 /* Handles pending side-band records. Call it when epoll reports them and on the timer. */
 int tracker__drain(struct tracker *t);

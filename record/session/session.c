@@ -435,6 +435,7 @@ void session__free(struct session *s)
 		return;
 	packer__free(s->packer);
 	syncer__free(s->syncer);
+	readers__stop(s->readers); /* late answers are handled by probes */
 	end_links(s);
 	for (size_t i = 0; probes[i]; i++)
 		if (probes[i]->free)
