@@ -39,9 +39,9 @@ comma := ,
 ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(CFLAGS)
 DEPFLAGS = -MMD -MP
 
-FORMAT_LIBS := -larchive -lzstd -ljson-c
+FORMAT_LIBS := -larchive -lzstd -ljson-c -liberty
 RECORD_LIBS := -lbpf -lm -ldw -lelf -lz -llzma -lnettle -lseccomp
-ANALYZE_LIBS := -ldw -lelf -lsqlite3 -liberty -lz -lm -llzma -lnettle
+ANALYZE_LIBS := -ldw -lelf -lsqlite3 -lz -lm -llzma -lnettle
 
 FORMAT_SRC := $(wildcard format/*.c format/*/*.c)
 RECORD_SRC := $(wildcard record/*/*.c)

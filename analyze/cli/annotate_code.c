@@ -12,6 +12,7 @@
 #include "analyze/base/index.h"
 #include "analyze/symbol/function_range.h"
 #include "analyze/symbol/symbol.h"
+#include "format/demangle.h"
 #include "format/text.h"
 
 enum { MOST = 4 << 20 }; /* bytes of a function */
@@ -188,7 +189,7 @@ const struct code_range *code__find(struct code *c, uint32_t binary, uint64_t ad
 		return r;
 	r->lo = f.lo;
 	r->hi = f.hi;
-	r->name = symbol_demangle(f.name);
+	r->name = demangle(f.name);
 	if (!r->name)
 		r->name = strdup(f.name);
 	return disassemble(r, c->path) ? NULL : r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/load/frames.h"
 
+#include "format/demangle.h"
 #include "format/text.h"
 #include "analyze/base/index.h"
 
@@ -133,7 +134,7 @@ static uint32_t named_function(const struct group *g, const struct symbol_frame 
 	struct function key = {
 		.name = strings__add(strings, span_of(c->name)), .file = file, .binary = g->binary};
 
-	if (c->linkage_name && symbol_is_mangled(c->linkage_name))
+	if (c->linkage_name && demangle_is_mangled(c->linkage_name))
 		key.linkage = strings__add(strings, span_of(c->linkage_name));
 	return add_function(g->frames, key);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/store/buckets.h"
-#include "analyze/symbol/symbol.h"
+#include "format/demangle.h"
 #include "format/text.h"
 
 struct quantile {
@@ -97,10 +97,10 @@ static void errno_name(sqlite3_context *c, int argc, sqlite3_value **argv)
 }
 
 /* The name of a C++ or Rust function as programmers write it; others as they are. */
-static void demangle(sqlite3_context *c, int argc, sqlite3_value **argv)
+static void demangled(sqlite3_context *c, int argc, sqlite3_value **argv)
 {
 	const char *name = (const char *)sqlite3_value_text(argv[0]);
-	char *text = name ? symbol_demangle(name) : NULL;
+	char *text = name ? demangle(name) : NULL;
 
 	if (text)
 		sqlite3_result_text(c, text, -1, free);
@@ -119,7 +119,7 @@ int functions_add(sqlite3 *db)
 		{"signal_name", 1, signal_name},
 		{"capability_name", 1, capability_name},
 		{"errno_name", 1, errno_name},
-		{"demangle", 1, demangle},
+		{"demangle", 1, demangled},
 	};
 	int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	int rc = sqlite3_create_function_v2(db, "quantile", 4, flags, NULL, NULL, quantile_step,

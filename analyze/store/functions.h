@@ -6,7 +6,7 @@
  *	part(key, keys, name)           part of a tab-separated key, by its name in `keys`; or NULL
  *	signal_name(number)             "SIGTERM"; the number where it has no name (Linux)
  *	errno_name(number)              "ENOENT"; NULL for 0
- *	demangle(name)                  of a C++ or Rust function, as symbol_demangle(); others as given
+ *	demangle(name)                  of a C++ or Rust function, as format/demangle.h; others as given
  */
 #ifndef ANALYZE_FUNCTIONS_H
 #define ANALYZE_FUNCTIONS_H

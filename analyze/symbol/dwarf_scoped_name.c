@@ -3,6 +3,7 @@
 
 #include "analyze/symbol/dwarf_name.h"
 #include "analyze/symbol/symbol.h"
+#include "format/demangle.h"
 #include "format/dwarf/symbol_budget.h"
 
 /* Limits for hostile files; beyond them only the plain name is shown. Template arguments make real
@@ -48,7 +49,7 @@ static char *name_of_typedef(const char *linkage, struct meter *m)
 	if (strnlen(linkage, 240) == 240 || !meter_work(m, 32 * strlen(linkage)))
 		return NULL;
 	stpcpy(stpcpy(mangled, "_Z"), linkage);
-	return symbol_demangle(mangled);
+	return demangle(mangled);
 }
 
 static bool name_function(struct level *l, const struct die_name *n, struct meter *m)
@@ -58,7 +59,7 @@ static bool name_function(struct level *l, const struct die_name *n, struct mete
 		l->name = n->linkage;
 		if (!meter_work(m, 32 * strnlen(n->linkage, SCOPED_MAX)))
 			return false;
-		l->owned = symbol_demangle_scope(n->linkage);
+		l->owned = demangle_scope(n->linkage);
 		if (l->owned)
 			l->name = l->owned;
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/demangle.h"
 #include "format/dwarf/symbol_budget.h"
 
 struct node {
@@ -224,7 +225,7 @@ const struct pooled *name_pool__add_known(struct name_pool *p, const char *text,
 	if (!text)
 		return NULL;
 	pthread_mutex_lock(&p->lock);
-	if (demangled && !symbol_is_mangled(text)) {
+	if (demangled && !demangle_is_mangled(text)) {
 		n = get_scoped_locked(p, text, demangled);
 	} else {
 		n = get_locked(p, text);
@@ -240,7 +241,7 @@ const struct pooled *name_pool__add_scoped(struct name_pool *p, const char *text
 {
 	struct node *n;
 
-	if (symbol_is_mangled(text))
+	if (demangle_is_mangled(text))
 		return name_pool__add_symbol(p, text, m);
 	if (!affords(m, 2 * strlen(text)) || !affords(m, 2 * strlen(scoped)))
 		return NULL;
@@ -252,13 +253,13 @@ const struct pooled *name_pool__add_scoped(struct name_pool *p, const char *text
 
 /* Demangles a name if the budget covers the work, estimated from its length, and a copy of the
  * result. */
-static char *demangle(const char *text, struct meter *m)
+static char *demangle_metered(const char *text, struct meter *m)
 {
 	char *demangled;
 
 	if (m && text[0] == '_' && !meter_work(m, 32 * strlen(text)))
 		return NULL;
-	demangled = symbol_demangle(text);
+	demangled = demangle(text);
 	if (!demangled || !m || affords(m, strlen(demangled)))
 		return demangled;
 	free(demangled);
@@ -279,7 +280,7 @@ const struct pooled *name_pool__add_symbol(struct name_pool *p, const char *text
 	pthread_mutex_unlock(&p->lock);
 	if (done)
 		return n ? &n->pub : NULL;
-	demangled = demangle(text, m); /* slow, so done outside the lock */
+	demangled = demangle_metered(text, m); /* slow, so done outside the lock */
 	pthread_mutex_lock(&p->lock);
 	set_demangled(p, n, demangled);
 	pthread_mutex_unlock(&p->lock);

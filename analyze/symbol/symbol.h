@@ -86,11 +86,4 @@ struct symbol_cost {
 };
 void symbolizer__cost(const struct symbolizer *s, struct symbol_cost *cost);
 
-/* Demangled C++ or Rust name, malloc'ed. NULL: not mangled. */
-char *symbol_demangle(const char *name);
-/* Likewise, without the return type of functions made from templates. */
-char *symbol_demangle_scope(const char *name);
-/* Whether it looks like a mangled name. */
-bool symbol_is_mangled(const char *name);
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <fnmatch.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "record/binary/elf_functions.h"
 #include "record/binary/func_find.h"
+#include "record/binary/func_pattern.h"
 #include "record/binary/tls_sites.h"
 #include "record/binary/uprobe_place.h"
 #include "record/elf/elf_open.h"
@@ -36,7 +36,7 @@ struct list {
 struct finder {
 	int fd;
 	Elf *elf;
-	const char *const *patterns;
+	struct func_pattern pattern[FUNC_PATTERNS_MAX];
 	size_t pattern_cnt;
 	uint64_t how; /* FUNC_FIND_* */
 	struct list found, cold;
@@ -98,11 +98,6 @@ static bool is_start(const struct finder *f, uint64_t address)
 	       bsearch(&address, f->starts, f->start_cnt, sizeof(address), by_number);
 }
 
-static bool has_wildcards(const char *pattern)
-{
-	return strpbrk(pattern, "*?[\\");
-}
-
 static bool match(void *ctx, const Elf64_Sym *sym, const char *name)
 {
 	struct finder *f = ctx;
@@ -113,13 +108,11 @@ static bool match(void *ctx, const Elf64_Sym *sym, const char *name)
 	}
 	keep_start(f, sym->st_value);
 	for (size_t i = 0; i < f->pattern_cnt; i++) {
-		bool exact = !has_wildcards(f->patterns[i]);
+		const struct func_pattern *p = &f->pattern[i];
 
-		if (f->how & FUNC_FIND_USDT(i))
+		if (f->how & FUNC_FIND_USDT(i) || !func_pattern_matches(p, name))
 			continue;
-		if (exact ? strcmp(f->patterns[i], name) : fnmatch(f->patterns[i], name, 0))
-			continue;
-		keep(&f->found, sym, name, i, exact);
+		keep(&f->found, sym, name, i, p->exact);
 		break;
 	}
 	return true;
@@ -275,8 +268,9 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 	if (!f)
 		return 0;
 	f->fd = fd;
-	f->patterns = patterns;
-	f->pattern_cnt = cnt;
+	f->pattern_cnt = cnt < FUNC_PATTERNS_MAX ? cnt : FUNC_PATTERNS_MAX;
+	for (size_t i = 0; i < f->pattern_cnt; i++)
+		func_pattern_init(&f->pattern[i], patterns[i]);
 	f->how = how;
 	f->found.max = NAMES_MAX;
 	f->cold.max = COLD_MAX;

@@ -31,7 +31,7 @@ enum { FUNC_FIND_URETPROBES = 1 };
 #define FUNC_FIND_USDT(i) (0x1000000ull << (i))
 
 /*
- * Calls fn for each function that a pattern (fnmatch(3)) matches, at most FUNC_MAX, until it
+ * Calls fn for each function that a pattern (func_pattern.h) matches, at most FUNC_MAX, until it
  * returns false. Of several names of a function, one that a pattern without wildcards names is
  * preferred, else the shortest. Returns the number of functions left out.
  */

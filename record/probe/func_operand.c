@@ -71,15 +71,29 @@ static const char *parse_value(const char *word, struct func_operand *to)
 	return NULL;
 }
 
+/* The last colon that is not a part of "::"; NULL. */
+static char *last_colon(char *word)
+{
+	for (char *c = word + strlen(word); c-- > word;) {
+		if (*c != ':')
+			continue;
+		if (c == word || c[-1] != ':')
+			return c;
+		while (c > word && c[-1] == ':')
+			c--;
+	}
+	return NULL;
+}
+
 /* BINARY:SYMBOL[:ret] */
 static const char *parse_function(char *word, struct func_operand *to)
 {
-	char *colon = strrchr(word, ':');
+	char *colon = last_colon(word);
 
 	if (colon && !strcmp(colon, ":ret") && memchr(word, ':', colon - word)) {
 		*colon = 0;
 		to->wants = FUNC_UNTIMED | FUNC_WANTS(FUNC_RESULT, FUNC_TYPE_INT);
-		colon = strrchr(word, ':');
+		colon = last_colon(word);
 	}
 	if (!colon || colon == word || !colon[1])
 		return "functions are named as BINARY:SYMBOL, as in libc:malloc or "

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyze/symbol/symbol.h"
+#include "format/demangle.h"
 #include "check.h"
 
 static void test_demangle(void)
@@ -38,7 +39,7 @@ static void test_demangle(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *name = symbol_demangle(cases[i].mangled);
+		char *name = demangle(cases[i].mangled);
 
 		CHECK(cases[i].name ? name && !strcmp(name, cases[i].name) : !name, "%s: %s",
 		      cases[i].mangled, name ? name : "(none)");
@@ -54,7 +55,7 @@ static void test_demangle_bomb(void)
 
 	for (int i = 1; i < 34; i++)
 		p += sprintf(p, "1AIS%c_S%c_E", digits[i], digits[i]);
-	text = symbol_demangle(name);
+	text = demangle(name);
 	CHECK(!text || strlen(text) <= 256 << 10, "%zu characters", text ? strlen(text) : 0);
 	free(text);
 }
@@ -95,7 +96,7 @@ static void test_self(void)
 	/* A position-independent program's load address is its bias. */
 	uint64_t start = (uintptr_t)__executable_start;
 	uint64_t base = start > UINT32_MAX ? start : 0;
-	uint64_t addrs[] = {(uintptr_t)test_self - base + 1, (uintptr_t)symbol_demangle - base,
+	uint64_t addrs[] = {(uintptr_t)test_self - base + 1, (uintptr_t)demangle - base,
 			    (uintptr_t)test_self - base};
 	struct symbolizer_opts opts = {.inlines = true};
 	struct symbolizer *s;
@@ -107,7 +108,7 @@ static void test_self(void)
 	CHECK(!symbolizer__resolve(s, image, addrs, 3, note, &f), "resolve");
 	CHECK(f.calls == 3, "%zu", f.calls);
 	CHECK(!strcmp(f.name[0], "test_self"), "%s", f.name[0]);
-	CHECK(!strcmp(f.name[1], "symbol_demangle"), "%s", f.name[1]);
+	CHECK(!strcmp(f.name[1], "demangle"), "%s", f.name[1]);
 	CHECK(!strcmp(f.name[2], "test_self"), "%s", f.name[2]);
 	symbolizer__free(s);
 }

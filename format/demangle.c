@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Demangles C++ and Rust names with libiberty. The output follows llvm-symbolizer where that is
  * easy. */
-#include "analyze/symbol/symbol.h"
+#include "format/demangle.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
@@ -237,7 +237,7 @@ static char *demangle_itanium(const char *name, int options)
 		return NULL;
 	text = itanium_affordable(dot ? base : name)
 		       ? demangle_with(cplus_demangle_v3_callback, dot ? base : name,
-				       DMGL_PARAMS | DMGL_ANSI | options)
+				       DMGL_ANSI | options)
 		       : NULL;
 	free(base);
 	if (!text || !dot)
@@ -265,14 +265,14 @@ static bool binds_too_much(const char *name)
 	return false;
 }
 
-bool symbol_is_mangled(const char *name)
+bool demangle_is_mangled(const char *name)
 {
 	return itanium_start(name) ||
 	       (name[0] == '_' && name[1] == 'R' &&
 		(isupper((unsigned char)name[2]) || isdigit((unsigned char)name[2])));
 }
 
-static char *demangle(const char *name, int options)
+static char *demangle_as(const char *name, int options)
 {
 	const char *itanium = itanium_start(name);
 	char *text = NULL;
@@ -287,12 +287,17 @@ static char *demangle(const char *name, int options)
 	return text;
 }
 
-char *symbol_demangle(const char *name)
+char *demangle(const char *name)
 {
-	return demangle(name, 0);
+	return demangle_as(name, DMGL_PARAMS);
 }
 
-char *symbol_demangle_scope(const char *name)
+char *demangle_scope(const char *name)
 {
-	return demangle(name, DMGL_RET_DROP);
+	return demangle_as(name, DMGL_PARAMS | DMGL_RET_DROP);
+}
+
+char *demangle_function(const char *name)
+{
+	return demangle_as(name, DMGL_RET_DROP);
 }

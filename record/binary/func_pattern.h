@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Patterns for names of functions: fnmatch(3) on the symbol. One with "::" is also compared with
+ * the C++ or Rust name that the symbol stands for, as a programmer writes it: without parameters,
+ * and with or without template arguments.
+ *
+ *	app::Server::*          int app::Server::handle<int>(std::vector<int> const&)
+ *	std::sync::*::recv      std::sync::mpmc::list::Channel<T>::recv
+ */
+#ifndef RECORD_FUNC_PATTERN_H
+#define RECORD_FUNC_PATTERN_H
+
+#include <stdbool.h>
+
+struct func_pattern {
+	const char *text; /* borrowed */
+	bool exact;	  /* without wildcards */
+	bool scoped;
+	char part[64]; /* the last identifier, which mangled names contain, too; "": not known */
+};
+
+void func_pattern_init(struct func_pattern *p, const char *text);
+bool func_pattern_matches(const struct func_pattern *p, const char *symbol);
+
+#endif
