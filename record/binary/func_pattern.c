@@ -90,6 +90,11 @@ static bool is_written_so(const struct func_pattern *p, const char *symbol)
 		is = is_match(p, name);
 	}
 	free(name);
+	if (!is && strchr(p->text, '(')) {
+		name = demangle_scope(symbol);
+		is = name && is_match(p, name);
+		free(name);
+	}
 	return is;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Patterns for names of functions: fnmatch(3) on the symbol. One with "::" is also compared with
- * the C++ or Rust name that the symbol stands for, as a programmer writes it: without parameters,
- * and with or without template arguments.
+ * the C++ or Rust name that the symbol stands for, as a programmer writes it: with or without
+ * parameters and template arguments.
  *
  *	app::Server::*          int app::Server::handle<int>(std::vector<int> const&)
  *	std::sync::*::recv      std::sync::mpmc::list::Channel<T>::recv
