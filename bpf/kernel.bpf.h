@@ -55,6 +55,16 @@ struct perf_event_ctx {
 #define CTX_ARG4(r) ((r)->r8)
 #define CTX_ARG5(r) ((r)->r9)
 #define CTX_RET(r) ((r)->ax)
+/* Of a function of Go (1.17 and later); and its goroutine. */
+#define CTX_GO_ARG0(r) ((r)->ax)
+#define CTX_GO_ARG1(r) ((r)->bx)
+#define CTX_GO_ARG2(r) ((r)->cx)
+#define CTX_GO_ARG3(r) ((r)->di)
+#define CTX_GO_ARG4(r) ((r)->si)
+#define CTX_GO_ARG5(r) ((r)->r8)
+#define CTX_GO(r) ((r)->r14)
+/* Whether the jump of a stack check is taken: jbe, by the carry and zero flags; b.ls. */
+#define CTX_GO_GROWS(r) ((r)->flags & 0x41)
 #else
 #define CTX_ARG0(r) ((r)->regs[0])
 #define CTX_ARG1(r) ((r)->regs[1])
@@ -63,6 +73,14 @@ struct perf_event_ctx {
 #define CTX_ARG4(r) ((r)->regs[4])
 #define CTX_ARG5(r) ((r)->regs[5])
 #define CTX_RET(r) ((r)->regs[0])
+#define CTX_GO_ARG0 CTX_ARG0
+#define CTX_GO_ARG1 CTX_ARG1
+#define CTX_GO_ARG2 CTX_ARG2
+#define CTX_GO_ARG3 CTX_ARG3
+#define CTX_GO_ARG4 CTX_ARG4
+#define CTX_GO_ARG5 CTX_ARG5
+#define CTX_GO(r) ((r)->regs[28])
+#define CTX_GO_GROWS(r) (((r)->pstate >> 29 & 3) != 1)
 #endif
 
 /* Copies word by word; the verifier allows no other access to a context. */

@@ -11,6 +11,7 @@
 
 const volatile __u64 func_min_ns, func_min_values_ns;
 const volatile bool func_any_args, func_any_untimed;
+bool func_any_go; /* functions of Go are probed */
 
 struct func_threads_map func_threads SEC(".maps");
 struct func_places_map func_places SEC(".maps");
@@ -55,18 +56,23 @@ int func_returns(struct arch_ctx_regs *regs)
 				      false));
 }
 
+static __always_inline int func_exit_of(struct arch_ctx_regs *regs, __u32 cookie, bool known)
+{
+	if (cookie & FUNC_GO)
+		return func_leave_go(regs, FUNC_COOKIE_NUMBER(cookie), known);
+	return func_leave(regs, regs->sp, FUNC_COOKIE_NUMBER(cookie), known, false);
+}
+
 SEC("?uprobe")
 int func_exits(struct arch_ctx_regs *regs)
 {
-	return UNPREEMPTED(func_leave(
-		regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), true, false));
+	return UNPREEMPTED(func_exit_of(regs, bpf_get_attach_cookie(regs), true));
 }
 
 SEC("?uprobe")
 int func_jumps(struct arch_ctx_regs *regs)
 {
-	return UNPREEMPTED(func_leave(
-		regs, regs->sp, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), false, false));
+	return UNPREEMPTED(func_exit_of(regs, bpf_get_attach_cookie(regs), false));
 }
 
 /* ---- a link per place */
@@ -89,21 +95,29 @@ int func_return(struct arch_ctx_regs *regs)
 	return UNPREEMPTED(func_leave(regs, regs->sp - FUNC_RETURN_SZ, -1, true, false));
 }
 
+/* Of which function is not known: a goroutine's call has no equal among those of its thread. */
+static __always_inline int func_exit_here(struct arch_ctx_regs *regs, bool known)
+{
+	if (func_any_go)
+		func_leave_go(regs, -1, known);
+	return func_leave(regs, regs->sp, -1, known, false);
+}
+
 SEC("?uprobe")
 int func_exit(struct arch_ctx_regs *regs)
 {
-	return UNPREEMPTED(func_leave(regs, regs->sp, -1, true, false));
+	return UNPREEMPTED(func_exit_here(regs, true));
 }
 
 SEC("?uprobe")
 int func_jump(struct arch_ctx_regs *regs)
 {
-	return UNPREEMPTED(func_leave(regs, regs->sp, -1, false, false));
+	return UNPREEMPTED(func_exit_here(regs, false));
 }
 
 /* ---- ends of threads */
 
-static __always_inline int func_forget(__u32 key, __u32 reason)
+static __always_inline int func_forget(__u64 key, __u32 reason)
 {
 	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &key);
 

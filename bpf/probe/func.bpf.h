@@ -35,14 +35,14 @@ int func_put_names(__u32 entry, __u32 at, __u32 function);
 
 /* Keeps an argument until the call has ended; at: FUNC_ARG_AT(). Reads a string at once, as the
  * function may change it. */
-int func_save_arg(__u32 thread, __u32 at, __u64 value, __u32 type);
-int func_drop_args(__u32 thread, __u32 depth);
+int func_save_arg(__u64 thread, __u32 at, __u64 value, __u32 type);
+int func_drop_args(__u64 thread, __u32 depth);
 /*
  * Append an argument that was kept, or a value, to the text of the event in progress, at position
  * `at` of the record. They return the number of bytes added, less than FUNC_STR_MAX. entry_arg:
  * the entry context, and the number of the argument << 8.
  */
-int func_put_arg(__u32 entry_arg, __u32 at, __u32 thread, __u32 depth, __u32 type);
+int func_put_arg(__u32 entry_arg, __u32 at, __u64 thread, __u32 depth, __u32 type);
 /* type FUNC_TYPE_NONE: the value could not be read. */
 int func_put_value(__u32 entry, __u32 at, __u64 value, __u32 type);
 /* type FUNC_TYPE_NONE: the result is not known. */

@@ -63,7 +63,7 @@ enum { FUNC_RESULT_BELOW = FUNC_ERRORS + 1, FUNC_RESULT_UNKNOWN };
 #define FUNC_STR_MAX 256 /* with NUL */
 #define FUNC_ARG_AT(depth, i) ((depth) | (i) << 16)
 struct func_args_key {
-	__u32 thread, depth;
+	__u64 thread, depth;
 };
 struct func_args {
 	__u64 value[8];
@@ -73,14 +73,16 @@ struct func_args {
 
 /*
  * Cookie of a place: the function's number; how far the stack pointer there is below that at the
- * function's start; whether its returns are seen by uretprobes. Then a function that another one
- * ends in (tail call) returns from the same frame as that one.
+ * function's start; whether it is the stack check of one of Go, whose calls belong to goroutines;
+ * whether its returns are seen by uretprobes. Then a function that another one ends in (tail call)
+ * returns from the same frame as that one.
  */
 #define FUNC_SHARES_FRAME (1u << 31)
-#define FUNC_BELOW_MAX (1u << 24)
+#define FUNC_GO (1u << 30)
+#define FUNC_BELOW_MAX (1u << 23)
 #define FUNC_COOKIE(number, below) ((number) | (below) / 8 * FUNC_MAX)
 #define FUNC_COOKIE_NUMBER(cookie) ((cookie) & (FUNC_MAX - 1))
-#define FUNC_COOKIE_BELOW(cookie) (((cookie) & ~FUNC_SHARES_FRAME) / FUNC_MAX * 8)
+#define FUNC_COOKIE_BELOW(cookie) (((cookie) & ~(FUNC_SHARES_FRAME | FUNC_GO)) / FUNC_MAX * 8)
 
 /*
  * Why a call did not return. MISSED: of functions of the kernel, whose return needs an instance
@@ -99,16 +101,21 @@ enum func_reason {
 #undef X
 };
 
-/* Calls in progress of a thread: map `func_threads`, by tid. The innermost is the last. Stacks grow
- * downwards, so that `frame` decreases from call to call. */
-#define FUNC_DEPTH 128		/* a power of two */
-#define FUNC_RETPROBES 64	/* MAX_URETPROBE_DEPTH of the kernel: deeper calls have none */
-#define FUNC_KERNEL (1u << 31)	/* in the key: calls of functions of the kernel */
+/* Calls in progress of a thread or goroutine: map `func_threads`, by FUNC_KEY_*. The innermost is
+ * the last. Stacks grow downwards, so that `frame` decreases from call to call. */
+#define FUNC_DEPTH 128	       /* a power of two */
+#define FUNC_RETPROBES 64      /* MAX_URETPROBE_DEPTH of the kernel: deeper calls have none */
+#define FUNC_KERNEL (1u << 31) /* in the key: calls of functions of the kernel */
+/* A goroutine may change its thread at any time. g: address of its descriptor, of 47 bits and
+ * aligned by 32 bytes; tgid: of 22 bits, 0 in the key of a thread. */
+#define FUNC_KEY_GOROUTINE(tgid, g) ((__u64)(tgid) << 42 | ((__u64)(g) >> 5 & ((1ULL << 42) - 1)))
+#define FUNC_KEY_TGID(key) ((__u32)((key) >> 42))
 #define FUNC_KERNEL_STACK 16384 /* its size and alignment */
 #define FUNC_RETURN_BELOW                                                                          \
 	256 /* stack pointer at a return seen by the function graph, below `frame` */
 struct func_call {
-	__u64 frame; /* stack pointer at the entry */
+	__u64 frame; /* stack pointer at the entry; of a goroutine, whose stack may move, from its
+			top */
 	__u64 begin_ns;
 	__u32 function;
 	__u32 missed; /* its return will not be seen */

@@ -53,7 +53,7 @@ static __always_inline struct func_args *func_args_of(const struct func_args_key
 	return bpf_map_lookup_elem(&func_args, key);
 }
 
-__noinline int func_save_arg(__u32 thread, __u32 at, __u64 value, __u32 type)
+__noinline int func_save_arg(__u64 thread, __u32 at, __u64 value, __u32 type)
 {
 	struct func_args_key key = {thread, at & 0xffff};
 	struct func_args *a = func_args_of(&key);
@@ -71,7 +71,7 @@ __noinline int func_save_arg(__u32 thread, __u32 at, __u64 value, __u32 type)
 	return 0;
 }
 
-__noinline int func_drop_args(__u32 thread, __u32 depth)
+__noinline int func_drop_args(__u64 thread, __u32 depth)
 {
 	struct func_args_key key = {thread, depth};
 
@@ -189,7 +189,7 @@ __noinline int func_put_value(__u32 entry, __u32 at, __u64 value, __u32 type)
 	return n > 0 ? n - 1 : PUT_WORD(to, "(unreadable)");
 }
 
-__noinline int func_put_arg(__u32 entry_arg, __u32 at, __u32 thread, __u32 depth, __u32 type)
+__noinline int func_put_arg(__u32 entry_arg, __u32 at, __u64 thread, __u32 depth, __u32 type)
 {
 	struct func_args_key key = {thread, depth};
 	struct func_args *a = bpf_map_lookup_elem(&func_args, &key);

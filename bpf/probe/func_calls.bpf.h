@@ -16,7 +16,7 @@ extern const volatile bool func_any_args, func_any_untimed;
 struct func_threads_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* obrec sets it */
-	__type(key, __u32);	/* tid */
+	__type(key, __u64);
 	__type(value, struct func_thread);
 };
 extern struct func_threads_map func_threads SEC(".maps");
@@ -48,7 +48,8 @@ int func_count_unfinished(__u32 function, __u32 reason, __u64 ns);
 
 /* A call that has ended. */
 struct func_done {
-	__u32 function, thread, depth; /* thread, depth: of its arguments */
+	__u64 thread;
+	__u32 function, depth; /* thread, depth: of its arguments */
 	__u64 ns, result, wants;
 };
 
@@ -105,22 +106,22 @@ static __always_inline void func_send(void *ctx, __u32 entry, const struct func_
 
 /* ---- calls in progress */
 
-static __always_inline struct func_thread *func_thread_of(__u32 tid)
+static __always_inline struct func_thread *func_thread_of(__u64 key)
 {
-	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &tid), *none;
+	struct func_thread *t = bpf_map_lookup_elem(&func_threads, &key), *none;
 	__u32 zero = 0;
 
 	if (t)
 		return t;
 	none = bpf_map_lookup_elem(&func_no_calls, &zero);
-	if (!none || bpf_map_update_elem(&func_threads, &tid, none, BPF_NOEXIST))
+	if (!none || bpf_map_update_elem(&func_threads, &key, none, BPF_NOEXIST))
 		return NULL;
-	return bpf_map_lookup_elem(&func_threads, &tid);
+	return bpf_map_lookup_elem(&func_threads, &key);
 }
 
 /* Removes the calls whose frames are below `frame`, by which they did not return; `kernel`: only
  * of the same stack, as interrupts have others. */
-static __always_inline void func_drop(struct func_thread *t, __u32 thread, __u64 frame,
+static __always_inline void func_drop(struct func_thread *t, __u64 thread, __u64 frame,
 				      __u32 reason, __u64 now, bool kernel)
 {
 	for (int i = 0; i < FUNC_DEPTH && t->depth; i++) {
@@ -136,15 +137,27 @@ static __always_inline void func_drop(struct func_thread *t, __u32 thread, __u64
 	}
 }
 
+/* Both are read: the compiler would choose their offset, and that of a context must be constant. */
+static __always_inline __u64 func_arg_of(bool go, __u64 of_go, __u64 of_c)
+{
+	asm volatile("" : "+r"(of_go), "+r"(of_c));
+	return go ? of_go : of_c;
+}
+
 /* arg: of the call; NULL: in its registers. */
 static __always_inline void func_save_args(struct arch_ctx_regs *regs, const __u64 *arg,
-					   __u64 wants, __u32 thread, __u32 depth)
+					   __u64 wants, __u64 thread, __u32 depth)
 {
+	bool go = FUNC_KEY_TGID(thread);
+
 #define SAVE(i)                                                                                    \
 	do {                                                                                       \
 		if (FUNC_WANTED(wants, i))                                                         \
-			func_save_arg(thread, FUNC_ARG_AT(depth, i),                               \
-				      arg ? arg[i] : CTX_ARG##i(regs), FUNC_WANTED(wants, i));     \
+			func_save_arg(                                                             \
+				thread, FUNC_ARG_AT(depth, i),                                     \
+				arg ? arg[i]                                                       \
+				    : func_arg_of(go, CTX_GO_ARG##i(regs), CTX_ARG##i(regs)),      \
+				FUNC_WANTED(wants, i));                                            \
 	} while (0)
 	if (!(wants & FUNC_WANTS_ARGS))
 		return;
@@ -157,14 +170,39 @@ static __always_inline void func_save_args(struct arch_ctx_regs *regs, const __u
 #undef SAVE
 }
 
-/* missed: the return will not be seen. */
-static __always_inline int func_enter_at(struct arch_ctx_regs *regs, const __u64 *arg, __u64 frame,
-					 __u32 cookie, bool kernel, bool missed)
+/* Whose calls these are, and a frame of its stack. */
+struct func_frame {
+	__u64 thread, at;
+};
+
+static __always_inline struct func_frame func_frame_of(__u64 sp, bool kernel)
 {
-	__u64 id = bpf_get_current_pid_tgid(), depth;
+	__u32 tid = bpf_get_current_pid_tgid();
+
+	return (struct func_frame){tid | (kernel ? FUNC_KERNEL : 0), sp};
+}
+
+/*
+ * As above, of a function of Go. A goroutine's descriptor begins with the bounds of its stack
+ * (runtime2.go of Go's runtime: struct g, struct stack).
+ */
+static __always_inline struct func_frame func_frame_of_go(struct arch_ctx_regs *regs, __u64 sp)
+{
+	__u64 g = CTX_GO(regs), top = 0;
+
+	bpf_probe_read_user(&top, sizeof(top), (void *)g + 8);
+	return (struct func_frame){FUNC_KEY_GOROUTINE(bpf_get_current_pid_tgid() >> 32, g),
+				   (1ULL << 62) + sp - top};
+}
+
+/* missed: the return will not be seen. */
+static __always_inline int func_enter_at(struct arch_ctx_regs *regs, const __u64 *arg,
+					 struct func_frame frame, __u32 cookie, bool kernel,
+					 bool missed)
+{
+	__u64 id = bpf_get_current_pid_tgid(), depth, thread = frame.thread;
 	__u32 function = FUNC_COOKIE_NUMBER(cookie);
 	__u32 most = cookie & FUNC_SHARES_FRAME && !kernel ? FUNC_RETPROBES : FUNC_DEPTH;
-	__u32 thread = (__u32)id | (kernel ? FUNC_KERNEL : 0);
 	struct func_thread *t;
 	struct func_call *c;
 	bool shares;
@@ -180,14 +218,14 @@ static __always_inline int func_enter_at(struct arch_ctx_regs *regs, const __u64
 	/* A call in the same frame is over as well, unless it ended in this one. */
 	c = CALL_AT(t, t->depth - 1);
 	shares = cookie & FUNC_SHARES_FRAME && c->function != function && !c->missed;
-	func_drop(t, thread, frame + !shares, FUNC_LEFT(kernel), bpf_ktime_get_ns(), kernel);
+	func_drop(t, thread, frame.at + !shares, FUNC_LEFT(kernel), bpf_ktime_get_ns(), kernel);
 	depth = t->depth;
 	if (depth >= most)
 		return func_count_unfinished(function, FUNC_DEEP, 0);
 	if (!depth)
 		bpf_get_current_comm(t->comm, sizeof(t->comm));
 	c = CALL_AT(t, depth);
-	c->frame = frame;
+	c->frame = frame.at;
 	c->function = function;
 	c->missed = missed;
 	t->depth = depth + 1;
@@ -200,8 +238,14 @@ static __always_inline int func_enter_at(struct arch_ctx_regs *regs, const __u64
 static __always_inline int func_enter(struct arch_ctx_regs *regs, __u32 cookie, bool kernel,
 				      bool missed)
 {
-	return func_enter_at(regs, NULL, regs->sp + FUNC_COOKIE_BELOW(cookie), cookie, kernel,
-			     missed);
+	__u64 sp = regs->sp + FUNC_COOKIE_BELOW(cookie);
+	bool go = !kernel && cookie & FUNC_GO;
+
+	if (go && CTX_GO_GROWS(regs)) /* and then begins again */
+		return 0;
+	return func_enter_at(regs, NULL,
+			     go ? func_frame_of_go(regs, sp) : func_frame_of(sp, kernel), cookie,
+			     kernel, missed);
 }
 
 /* Counts the call, and sends it if it was long enough. known: its result is. */
@@ -228,13 +272,21 @@ static __always_inline void func_tell(void *ctx, struct func_done *d, bool known
 		func_drop_args(d->thread, d->depth);
 }
 
+/* A goroutine without calls in progress is forgotten, as its end is not seen. */
+static __always_inline int func_idle(__u64 thread)
+{
+	if (FUNC_KEY_TGID(thread))
+		bpf_map_delete_elem(&func_threads, &thread);
+	return 0;
+}
+
 /* function < 0: not known. known: the result is, else the function ends in another one. below: how
  * far `frame` may be below that of the entry. */
-static __always_inline int func_leave_near(void *ctx, __u64 result, __u64 frame, __u32 below,
-					   __s64 function, bool known, bool kernel)
+static __always_inline int func_leave_near(void *ctx, __u64 result, struct func_frame frame,
+					   __u32 below, __s64 function, bool known, bool kernel)
 {
 	__u64 id = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
-	struct func_done d = {.thread = (__u32)id | (kernel ? FUNC_KERNEL : 0), .result = result};
+	struct func_done d = {.thread = frame.thread, .result = result};
 	struct func_thread *t;
 	struct func_call *c;
 
@@ -253,11 +305,11 @@ static __always_inline int func_leave_near(void *ctx, __u64 result, __u64 frame,
 	t = bpf_map_lookup_elem(&func_threads, &d.thread);
 	if (!t || !t->depth)
 		return 0;
-	func_drop(t, d.thread, frame, FUNC_LEFT(kernel), now, kernel);
+	func_drop(t, d.thread, frame.at, FUNC_LEFT(kernel), now, kernel);
 	if (!t->depth)
-		return 0;
+		return func_idle(d.thread);
 	c = CALL_AT(t, t->depth - 1);
-	if (c->frame - frame > below || (function >= 0 && c->function != function))
+	if (c->frame - frame.at > below || (function >= 0 && c->function != function))
 		return 0;
 	t->depth--;
 	d.depth = t->depth;
@@ -265,13 +317,20 @@ static __always_inline int func_leave_near(void *ctx, __u64 result, __u64 frame,
 	d.ns = now - c->begin_ns;
 	d.wants = func_wants(d.function);
 	func_tell(ctx, &d, known, kernel);
-	return 0;
+	return t->depth ? 0 : func_idle(d.thread);
 }
 
-static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 frame, __s64 function,
+static __always_inline int func_leave(struct arch_ctx_regs *regs, __u64 sp, __s64 function,
 				      bool known, bool kernel)
 {
-	return func_leave_near(regs, CTX_RET(regs), frame, 0, function, known, kernel);
+	return func_leave_near(regs, CTX_RET(regs), func_frame_of(sp, kernel), 0, function, known,
+			       kernel);
+}
+
+static __always_inline int func_leave_go(struct arch_ctx_regs *regs, __s64 function, bool known)
+{
+	return func_leave_near(regs, CTX_RET(regs), func_frame_of_go(regs, regs->sp), 0, function,
+			       known, false);
 }
 
 /* The stack pointer of a uretprobe is that behind the return. */

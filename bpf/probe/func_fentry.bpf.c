@@ -25,7 +25,7 @@ static __always_inline void func_slot_enter(__u64 *ctx, __u32 slot)
 
 	if (func_any_args)
 		bpf_probe_read_kernel(arg, sizeof(arg), (void *)frame);
-	func_enter_at(NULL, arg, frame, func_slot_cookie[slot], true, false);
+	func_enter_at(NULL, arg, func_frame_of(frame, true), func_slot_cookie[slot], true, false);
 }
 
 static __always_inline void func_slot_leave(__u64 *ctx, __u32 slot)
@@ -33,8 +33,8 @@ static __always_inline void func_slot_leave(__u64 *ctx, __u32 slot)
 	__u64 frame = func_frame(ctx), result = 0;
 
 	bpf_probe_read_kernel(&result, sizeof(result), (__u64 *)frame + func_slot_args[slot]);
-	func_leave_near(ctx, result, frame, 0, FUNC_COOKIE_NUMBER(func_slot_cookie[slot]), true,
-			true);
+	func_leave_near(ctx, result, func_frame_of(frame, true), 0,
+			FUNC_COOKIE_NUMBER(func_slot_cookie[slot]), true, true);
 }
 
 #define SLOT(i)                                                                                    \

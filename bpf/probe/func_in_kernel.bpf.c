@@ -49,8 +49,9 @@ int func_kernel_entries(struct arch_ctx_regs *regs)
 SEC("?kprobe.multi")
 int func_kernel_returns(struct arch_ctx_regs *regs)
 {
-	return func_leave_near(regs, CTX_RET(regs), regs->sp - FUNC_RETURN_SZ, func_return_below,
-			       FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)), true, true);
+	return func_leave_near(regs, CTX_RET(regs), func_frame_of(regs->sp - FUNC_RETURN_SZ, true),
+			       func_return_below, FUNC_COOKIE_NUMBER(bpf_get_attach_cookie(regs)),
+			       true, true);
 }
 
 /* ---- a link per function */

@@ -60,7 +60,7 @@ static bool jump(struct scan *s, uint64_t address, uint64_t to, bool always)
 {
 	if (to > s->part[0].address && to - s->part[0].address <= s->skip)
 		s->to->restarts = true;
-	if (is_inside(s, to) && (!always || to != s->part[0].address))
+	if (is_inside(s, to) && (!always || to != s->part[0].address || s->part[0].again))
 		return true;
 	if (!always) {
 		note_beyond(s->to, to);

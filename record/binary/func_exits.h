@@ -11,6 +11,7 @@
 struct func_code {
 	uint64_t address, size;
 	const uint8_t *bytes;
+	bool again; /* of the function: a jump to its first instruction begins the call again */
 };
 
 enum { FUNC_EXITS_MAX = 256, FUNC_BEYOND_MAX = 16 };
@@ -26,8 +27,9 @@ struct func_exits {
 
 /*
  * part[0] is the function itself. A jump out of all parts is a tail call, as is an indirect one
- * unless it looks like that of a switch, and a jump to the function's first instruction.
- * Conditional jumps are not. Returns false if the code is not understood or has too many exits.
+ * unless it looks like that of a switch, and a jump to the function's first instruction, unless
+ * `again`. Conditional jumps are not. Returns false if the code is not understood or has too many
+ * exits.
  */
 bool func_exits_find(const struct func_code *part, size_t cnt, uint64_t skip,
 		     struct func_exits *to);

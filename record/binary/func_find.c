@@ -8,6 +8,7 @@
 #include "record/binary/elf_functions.h"
 #include "record/binary/func_find.h"
 #include "record/binary/func_pattern.h"
+#include "record/binary/go_code.h"
 #include "record/binary/tls_sites.h"
 #include "record/binary/uprobe_place.h"
 #include "record/elf/elf_open.h"
@@ -23,7 +24,7 @@ enum {
 
 struct named {
 	uint64_t address, size;
-	uint32_t pattern;
+	uint32_t pattern, matches;
 	bool exact;
 	char *name;
 };
@@ -47,7 +48,7 @@ struct finder {
 
 /* ---- symbols ---- */
 
-static void keep(struct list *l, const Elf64_Sym *sym, const char *name, uint32_t pattern,
+static void keep(struct list *l, const Elf64_Sym *sym, const char *name, uint32_t matches,
 		 bool exact)
 {
 	size_t cap = l->cap ? 2 * l->cap : 64;
@@ -67,7 +68,8 @@ static void keep(struct list *l, const Elf64_Sym *sym, const char *name, uint32_
 		l->cap = cap;
 	}
 	more = &l->item[l->cnt];
-	*more = (struct named){sym->st_value, sym->st_size, pattern, exact, strdup(name)};
+	*more = (struct named){sym->st_value, sym->st_size, __builtin_ctz(matches),
+			       matches,	      exact,	    strdup(name)};
 	l->cnt += !!more->name;
 }
 
@@ -101,21 +103,25 @@ static bool is_start(const struct finder *f, uint64_t address)
 static bool match(void *ctx, const Elf64_Sym *sym, const char *name)
 {
 	struct finder *f = ctx;
+	uint32_t matches = 0;
 
 	if (strstr(name, ".cold")) {
-		keep(&f->cold, sym, name, 0, false);
+		keep(&f->cold, sym, name, 1, false);
 		return true;
 	}
 	keep_start(f, sym->st_value);
-	for (size_t i = 0; i < f->pattern_cnt; i++) {
-		const struct func_pattern *p = &f->pattern[i];
-
-		if (f->how & FUNC_FIND_USDT(i) || !func_pattern_matches(p, name))
-			continue;
-		keep(&f->found, sym, name, i, p->exact);
-		break;
-	}
+	for (size_t i = 0; i < f->pattern_cnt; i++)
+		if (!(f->how & FUNC_FIND_USDT(i)) && func_pattern_matches(&f->pattern[i], name))
+			matches |= 1u << i;
+	if (matches)
+		keep(&f->found, sym, name, matches, f->pattern[__builtin_ctz(matches)].exact);
 	return true;
+}
+
+/* Go's own table, which strip leaves. */
+static void match_go(void *ctx, const struct go_function *g)
+{
+	match(ctx, &(Elf64_Sym){.st_value = g->start, .st_size = g->end - g->start}, g->name);
 }
 
 /* The preferred one of several names of a function comes first. */
@@ -158,7 +164,7 @@ static bool read_code(struct finder *f, const struct named *n, struct func_code 
 		free(bytes);
 		return false;
 	}
-	*c = (struct func_code){n->address, n->size, bytes};
+	*c = (struct func_code){.address = n->address, .size = n->size, .bytes = bytes};
 	return true;
 }
 
@@ -196,7 +202,7 @@ static bool add_blocks(struct finder *f, const struct func_exits *e, struct func
 }
 
 /* Finds the exits of a function that is probed `skip` bytes behind its start. */
-static bool find_exits(struct finder *f, const struct named *n, struct func_exits *to,
+static bool find_exits(struct finder *f, const struct named *n, bool go, struct func_exits *to,
 		       uint64_t skip)
 {
 	struct func_code part[PARTS_MAX];
@@ -204,6 +210,7 @@ static bool find_exits(struct finder *f, const struct named *n, struct func_exit
 	uint64_t offset;
 	bool ok = cnt;
 
+	part[0].again = go;
 	for (size_t i = 0; i < f->cold.cnt && cnt && cnt < PARTS_MAX; i++)
 		if (is_part(&f->cold.item[i], n->name))
 			cnt += read_code(f, &f->cold.item[i], &part[cnt]);
@@ -230,6 +237,7 @@ static bool find_place(struct finder *f, const struct named *n)
 	memset(s, 0, sizeof(*s));
 	s->name = n->name;
 	s->pattern = n->pattern;
+	s->matches = n->matches;
 	if (!tls_file_offset(f->elf, n->address, &offset))
 		return false;
 	len = pread(f->fd, code, sizeof(code), offset);
@@ -237,11 +245,15 @@ static bool find_place(struct finder *f, const struct named *n)
 		return false;
 	if (n->size && (uint64_t)len > n->size)
 		len = n->size;
-	if (f->how & FUNC_FIND_ARGS(n->pattern))
+	skip = go_code_check(code, len);
+	s->go = skip;
+	if (s->go)
+		s->step = false;
+	else if (f->how & FUNC_FIND_ARGS(n->pattern))
 		s->step = !uprobe_place(code, len, &skip);
 	else
 		s->step = !uprobe_place_deep(code, len, &skip, &s->below);
-	s->by_return = f->how & FUNC_FIND_URETPROBES || !find_exits(f, n, &s->exits, skip);
+	s->by_return = f->how & FUNC_FIND_URETPROBES || !find_exits(f, n, s->go, &s->exits, skip);
 	if (!s->by_return && s->exits.restarts) { /* it would be entered again and again */
 		s->step = true;
 		skip = s->below = 0;
@@ -277,6 +289,8 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 	f->elf = elf_open(fd);
 	if (f->elf && gelf_getclass(f->elf) == ELFCLASS64)
 		elf_functions_each(fd, f->elf, match, f);
+	if (f->elf && !f->found.cnt)
+		go_code_each(f->elf, match_go, f);
 	if (f->start_cnt)
 		qsort(f->starts, f->start_cnt, sizeof(*f->starts), by_number);
 	if (f->found.cnt)

@@ -16,10 +16,12 @@ enum { FUNC_PATTERNS_MAX = 16 };
 struct func_site {
 	const char *name;
 	uint32_t pattern; /* the first that it matches */
+	uint32_t matches; /* all, as bits */
 	uint64_t entry;	  /* file offset */
 	uint32_t below;	  /* bytes between the stack pointer there and at the function's start */
 	bool step;	  /* the instruction there must be single-stepped */
-	bool by_return;	  /* `exits` are not known: needs a uretprobe */
+	bool go;	  /* its calls belong to goroutines */
+	bool by_return;	  /* `exits` are not known: needs a uretprobe, which breaks Go */
 	struct func_exits exits; /* file offsets */
 	struct func_place place; /* of `entry` */
 };

@@ -68,16 +68,23 @@ void go_code_fini(struct go_code *c)
 }
 
 /*
- * A function begins with a stack check: cmp rsp, [r14 + 16]; jbe or, for a larger frame, lea r12,
- * [rsp - ...]; cmp r12, [r14 + 16]; jbe. R14 holds the goroutine, which implies that arguments are
- * passed in registers (Go 1.17).
+ * x86-64: cmp rsp, [r14 + 16]; jbe. For a larger frame: lea r12, [rsp - ...]; cmp r12, [r14 + 16];
+ * jbe. R14 holds the goroutine, which implies that arguments are passed in registers (Go 1.17).
  */
-size_t go_code_entry(const struct go_code *c)
+size_t go_code_check(const uint8_t *code, size_t len)
 {
-	const uint8_t *code = c->bytes;
+#if defined(__aarch64__)
+	/* ldr x16, [x28, #16]; cmp sp, x16; b.ls; or with x17 for sp - ... */
+	if (len < ENTRY_MIN_SZ || memcmp(code, "\x90\x0b\x40\xf9", 4))
+		return 0;
+	for (size_t at = 8; at <= 16; at += 4)
+		if (code[at + 3] == 0x54 && (code[at] & 0x1f) == 9)
+			return at;
+	return 0;
+#else
 	size_t at = 0;
 
-	if (!code || c->end - c->start < ENTRY_MIN_SZ)
+	if (len < ENTRY_MIN_SZ)
 		return 0;
 	if (!memcmp(code, "\x4c\x8d\x64\x24", 4))
 		at = 5;
@@ -87,4 +94,10 @@ size_t go_code_entry(const struct go_code *c)
 		return 0;
 	at += 4;
 	return code[at] == 0x76 || (code[at] == 0x0f && code[at + 1] == 0x86) ? at : 0;
+#endif
+}
+
+size_t go_code_entry(const struct go_code *c)
+{
+	return c->bytes ? go_code_check(c->bytes, c->end - c->start) : 0;
 }

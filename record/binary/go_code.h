@@ -23,11 +23,12 @@ bool go_code_read(int fd, Elf *elf, struct go_code *c);
 void go_code_fini(struct go_code *c);
 
 /*
- * Offset of the instruction at a function's beginning where a uprobe is cheapest, as the kernel
- * emulates it: the jump of the stack check, with all arguments still in registers. It is taken if
- * the stack must grow first; then the function begins anew. 0: another beginning, or the function
- * takes its arguments from the stack (before Go 1.17).
+ * Offset of the jump of the stack check at a function's beginning, where a uprobe is cheapest, as
+ * the kernel emulates it, with all arguments still in registers. It is taken if the stack must grow
+ * first; then the function begins again. The goroutine is in the register that always holds it. 0:
+ * another beginning, or the function takes its arguments from the stack (x86-64 before Go 1.17).
  */
+size_t go_code_check(const uint8_t *code, size_t len);
 size_t go_code_entry(const struct go_code *c);
 
 #endif

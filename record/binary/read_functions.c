@@ -16,9 +16,11 @@ static bool put_site(void *ctx, const struct func_site *s)
 	parcel_put_u64(answer, ONE);
 	parcel_put_span(answer, (struct span){s->name, strlen(s->name) + 1});
 	parcel_put_u64(answer, s->pattern);
+	parcel_put_u64(answer, s->matches);
 	parcel_put_u64(answer, s->entry);
 	parcel_put_u64(answer, s->below);
 	parcel_put_u64(answer, s->step);
+	parcel_put_u64(answer, s->go);
 	parcel_put_u64(answer, s->by_return);
 	parcel_put(answer, &s->place, sizeof(s->place));
 	parcel_put_u64(answer, s->exits.returns);
@@ -102,9 +104,11 @@ bool read_functions_next(struct parcel *answer, struct func_site *s)
 	memset(s, 0, sizeof(*s));
 	if (!next_name(answer, &s->name, &s->pattern))
 		return false;
+	s->matches = parcel_get_u64(answer);
 	s->entry = parcel_get_u64(answer);
 	s->below = parcel_get_u64(answer);
 	s->step = parcel_get_u64(answer);
+	s->go = parcel_get_u64(answer);
 	s->by_return = parcel_get_u64(answer);
 	parcel_get(answer, &s->place, sizeof(s->place));
 	s->exits.returns = parcel_get_u64(answer);

@@ -2,7 +2,6 @@
 /* Attaches uprobes to the functions that a reader has found in a file. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,20 +197,14 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-/* Of several operands that name it the first, `o`, applies. */
-static void mark_found(const struct attaching *a, unsigned operands, const struct func_operand *o,
-		       const char *name)
+/* Of several operands that name it, the first applies. */
+static void mark_found(const struct attaching *a, unsigned operands, uint32_t matches)
 {
 	struct funcs *f = func_state(a->env);
 
-	for (unsigned i = 0; i < operands; i++) {
-		const struct func_operand *other = a->operand[i];
-
-		if (other == o ||
-		    (other->usdt == o->usdt && (o->usdt ? usdt_matches(other->symbol, name)
-							: !fnmatch(other->symbol, name, 0))))
-			f->found[other - f->operand] = true;
-	}
+	for (unsigned i = 0; i < operands; i++)
+		if (matches >> i & 1)
+			f->found[a->operand[i] - f->operand] = true;
 }
 
 static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operands)
@@ -222,8 +215,12 @@ static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operan
 	while (read_functions_next_usdt(answer, &site) && site.pattern < operands) {
 		const struct func_operand *o = a->operand[site.pattern];
 		const struct func_place place = patched_place(a, site.place, site.offset);
+		uint32_t matches = 0;
 
-		mark_found(a, operands, o, site.name);
+		for (unsigned i = 0; i < operands; i++)
+			if (a->operand[i]->usdt && usdt_matches(a->operand[i]->symbol, site.name))
+				matches |= 1u << i;
+		mark_found(a, operands, matches);
 		func_usdt_add(a->env, &a->usdt, o, &site, &place, base_name(a->path));
 	}
 	left_out = read_functions_left_out_usdt(answer);
@@ -237,9 +234,17 @@ static void add_function(struct attaching *a, const struct func_site *site)
 	uint64_t wants = a->operand[site->pattern]->wants;
 	uint32_t number, cookie;
 
+	if (site->go && site->by_return) {
+		loss__add(a->env->loss, "func", "function of Go: a uretprobe would break it", 1);
+		message_verbose("%s: %s: not attached: a uretprobe would break it", a->path,
+				site->name);
+		return;
+	}
 	if (!func_attach_number(a->env, site->name, base_name(a->path), wants, &number))
 		return;
-	cookie = FUNC_COOKIE(number, site->below) | (site->by_return ? FUNC_SHARES_FRAME : 0);
+	a->env->skel->bss->func_any_go |= site->go;
+	cookie = FUNC_COOKIE(number, site->below) | (site->by_return ? FUNC_SHARES_FRAME : 0) |
+		 (site->go ? FUNC_GO : 0);
 	if (!tell_place(a, site, cookie))
 		return;
 	message_verbose("%s: %s at %#llx, %s%s", a->path, site->name,
@@ -285,7 +290,7 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 			a.operand[cnt++] = &f->operand[i];
 	find_patched(&a, answer, site);
 	while (read_functions_next(answer, site) && site->pattern < cnt) {
-		mark_found(&a, cnt, a.operand[site->pattern], site->name);
+		mark_found(&a, cnt, site->matches);
 		add_function(&a, site);
 	}
 	left_out = read_functions_left_out(answer);

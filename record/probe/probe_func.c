@@ -15,6 +15,7 @@
 #include "obrec.skel.h"
 #include "record/host/uprobe_multi.h"
 #include "record/host/uprobes.h"
+#include "record/process/process.h"
 #include "record/probe/cpu_budget.h"
 #include "record/probe/func_slots.h"
 #include "record/probe/func_impl.h"
@@ -188,7 +189,7 @@ static int prepare(struct probe_env *env)
 
 /* ---- calls in progress at the end */
 
-static void report(struct probe_env *env, const struct func_thread *t)
+static void report(struct probe_env *env, const struct func_thread *t, enum func_reason reason)
 {
 	struct metric_key key = {
 		.series = SERIES_NUMBER(PROBE_func, SERIES_func_unfinished),
@@ -199,23 +200,47 @@ static void report(struct probe_env *env, const struct func_thread *t)
 		const struct func_call *c = &t->call[i];
 
 		key.part[FUNC_PART_FUNCTION] = c->function;
-		key.part[FUNC_PART_REASON] = c->missed ? FUNC_MISSED : FUNC_RUNNING;
+		key.part[FUNC_PART_REASON] = c->missed ? FUNC_MISSED : reason;
 		metrics_add(env, &key, env->stop_ns > c->begin_ns ? env->stop_ns - c->begin_ns : 0);
 	}
+}
+
+struct sought {
+	uint32_t tgid;
+	bool lives;
+};
+
+static int is_it(void *ctx, uint32_t tgid)
+{
+	struct sought *s = ctx;
+
+	s->lives |= s->tgid == tgid;
+	return 0;
+}
+
+/* Of goroutines, whose ends are not seen, the process; 0: of a thread. */
+static bool has_ended(struct probe_env *env, uint32_t tgid)
+{
+	struct sought s = {.tgid = tgid};
+
+	if (tgid)
+		tracker__each_target(env->tracker, is_it, &s);
+	return tgid && !s.lives;
 }
 
 static void finish(struct probe_env *env)
 {
 	int threads = bpf_map__fd(env->skel->maps.func_threads);
 	struct func_thread *t = malloc(sizeof(*t));
-	uint32_t key;
+	uint64_t key;
 
 	/* Threads that end meanwhile are removed, after which the next key would be the first
 	 * again.
 	 */
 	while (t && !bpf_map_get_next_key(threads, NULL, &key)) {
 		if (!bpf_map_lookup_elem(threads, &key, t))
-			report(env, t);
+			report(env, t,
+			       has_ended(env, FUNC_KEY_TGID(key)) ? FUNC_EXIT : FUNC_RUNNING);
 		bpf_map_delete_elem(threads, &key);
 	}
 	free(t);

@@ -12,6 +12,7 @@
 #include "check.h"
 #include "damaged.h"
 #include "record/binary/func_find.h"
+#include "record/binary/go_code.h"
 #include "record/binary/uprobe_place.h"
 
 #if defined(__x86_64__)
@@ -104,8 +105,8 @@ static void test_ends(void)
 {
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		const struct func_code part[] = {
-			{100, ends[i].len, (const uint8_t *)ends[i].code},
-			{500, ends[i].cold_len, (const uint8_t *)ends[i].cold}};
+			{100, ends[i].len, (const uint8_t *)ends[i].code, false},
+			{500, ends[i].cold_len, (const uint8_t *)ends[i].cold, false}};
 		struct func_exits e;
 		bool known = func_exits_find(part, 1 + !!ends[i].cold_len, 1, &e);
 
@@ -120,7 +121,7 @@ static void test_blocks(void)
 {
 	static const uint8_t code[] = "\x90\x74\x05\xe8\xc3\0\0\0\x0f\x0b\xc3";
 	static const uint8_t jump[] = "\x90\xff\xe0\xc3", open[] = "\x90\x90";
-	const struct func_code part = {100, 7, (const uint8_t *)"\x0f\x84\0\1\0\0\xc3"};
+	const struct func_code part = {100, 7, (const uint8_t *)"\x0f\x84\0\1\0\0\xc3", false};
 	struct func_exits e;
 
 	CHECK(func_exits_block(code, sizeof(code) - 1) == 10);
@@ -129,10 +130,25 @@ static void test_blocks(void)
 	CHECK(func_exits_find(&part, 1, 0, &e) && e.beyond_cnt == 1 && e.beyond[0] == 362);
 }
 
+/* cmp rsp, [r14 + 16]; jbe; ret; call; jmp to the beginning, as in Go */
+static void test_go(void)
+{
+	static const uint8_t code[32] = "\x49\x3b\x66\x10\x76\x01\xc3\xe8\0\0\0\0\xeb\xf2";
+	static const uint8_t large[32] = "\x4c\x8d\x64\x24\x80\x4d\x3b\x66\x10\x0f\x86";
+	static const uint8_t other[32] = "\x49\x3b\x66\x18\x76\x01";
+	const struct func_code again = {100, 14, code, true}, tail = {100, 14, code, false};
+	struct func_exits e;
+
+	CHECK(go_code_check(code, sizeof(code)) == 4 && go_code_check(large, sizeof(large)) == 9);
+	CHECK(!go_code_check(other, sizeof(other)) && !go_code_check(code, 10));
+	CHECK(func_exits_find(&again, 1, 4, &e) && e.returns == 1 && !e.jumps && !e.restarts);
+	CHECK(func_exits_find(&tail, 1, 4, &e) && e.returns == 1 && e.jumps == 1);
+}
+
 static void test_many_ends(void)
 {
 	static uint8_t code[FUNC_EXITS_MAX + 1];
-	const struct func_code part = {100, sizeof(code), code};
+	const struct func_code part = {100, sizeof(code), code, false};
 	struct func_exits e;
 
 	memset(code, 0xc3, sizeof(code));
@@ -148,6 +164,13 @@ static void test_ends(void)
 }
 static void test_blocks(void)
 {
+}
+/* ldr x16, [x28, #16]; cmp sp, x16; b.ls */
+static void test_go(void)
+{
+	static const uint8_t code[32] = "\x90\x0b\x40\xf9\xff\x63\x30\xeb\x09\x01\x00\x54";
+
+	CHECK(go_code_check(code, sizeof(code)) == 8 && !go_code_check(code, 10));
 }
 static void test_many_ends(void)
 {
@@ -222,6 +245,7 @@ int main(void)
 	test_places();
 	test_ends();
 	test_blocks();
+	test_go();
 	test_many_ends();
 	test_files();
 	each_damaged(find_any);
