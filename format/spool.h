@@ -12,9 +12,6 @@ struct spool {
 	uint64_t sz;
 };
 
-/* Opens an unnamed file in TMPDIR, else /tmp, else in memory; negative errno on failure. */
-int spool_file(void);
-
 void spool_init(struct spool *s);
 void spool_fini(struct spool *s);
 int spool_add(struct spool *s, const void *p, size_t len);

@@ -7,27 +7,32 @@
 #include <string.h>
 
 #include "format/text.h"
+#include "analyze/base/index.h"
 #include "analyze/report/report_impl.h"
+#include "analyze/report/section_ahead.h"
 #include "analyze/report/section_rows.h"
 
-/* kind: its index. Writes nothing if there are no rows. */
-static int put_section(const struct report *r, const struct section *s, uint32_t kind)
-{
-	const struct named_kind *named = sample_kinds__get(r->a->load.kinds, kind);
-	struct section_rows rows;
-	long err;
+/* What to write, in order: a heading, a note, or a section. */
+struct step {
+	size_t group; /* the first of the sections with its heading */
+	const char *heading, *note;
+	struct section_of of;
+	uint32_t kind; /* index of the section's kind */
+};
 
-	if (section_is_wide(s) && !r->page->wide)
-		return 0;
-	err = section_rows__get(&rows, r->db, s, named, r->limit);
-	if (!err)
-		err = r->page->section(r->page->ctx, s, kind, rows.stmt);
-	if (err < 0)
-		message_error("report: %s: %s", s->name, sqlite3_errmsg(r->db));
-	else if (rows.left_out)
-		r->page->more(r->page->ctx, rows.left_out);
-	section_rows__fini(&rows);
-	return err < 0 ? (int)err : 0;
+struct plan {
+	struct step *v;
+	size_t cnt, cap;
+	bool failed;
+};
+
+static void add_step(struct plan *p, struct step step)
+{
+	if (array_reserve(&p->v, &p->cap, p->cnt + 1)) {
+		p->failed = true;
+		return;
+	}
+	p->v[p->cnt++] = step;
 }
 
 /* End of the sections with the same heading. */
@@ -47,16 +52,22 @@ static bool is_shown(const struct load *l, const struct section *s)
 	       (section_of_samples(s) || !sample_filter_any(&l->opts.samples));
 }
 
-static int put_group(const struct report *r, const char *heading, size_t from, size_t to,
-		     uint32_t kind)
+static void plan_group(const struct report *r, struct plan *p, const char *heading, size_t from,
+		       size_t to, uint32_t kind)
 {
-	int err = 0;
+	const struct load *l = &r->a->load;
+	size_t group = from;
 
-	r->page->heading(r->page->ctx, heading);
-	for (; from < to && !err; from++)
-		if (is_shown(&r->a->load, &sections[from]))
-			err = put_section(r, &sections[from], kind);
-	return err;
+	add_step(p, (struct step){group, .heading = heading});
+	for (; from < to; from++)
+		if (is_shown(l, &sections[from]) &&
+		    (r->page->wide || !section_is_wide(&sections[from])))
+			add_step(p,
+				 (struct step){
+					 group,
+					 .of = {&sections[from], sample_kinds__get(l->kinds, kind)},
+					 .kind = kind,
+				 });
 }
 
 /* ---- sample kinds ---- */
@@ -77,15 +88,15 @@ static bool samples_asked_for(const struct report *r)
 	return r->a->load.opts.kinds;
 }
 
-static void put_no_samples(const struct report *r)
+static const char *no_samples(const struct report *r)
 {
 	const struct load_opts *o = &r->a->load.opts;
 	bool filtered = o->kinds || o->from.set || o->to.set || sample_filter_any(&o->samples);
 
 	if (report_number(r, "SELECT EXISTS (SELECT 1 FROM series)") ||
 	    (!samples_asked_for(r) && report_number(r, "SELECT EXISTS (SELECT 1 FROM connection)")))
-		return;
-	r->page->note(r->page->ctx, filtered ? "No such samples." : "No samples.");
+		return NULL;
+	return filtered ? "No such samples." : "No samples.";
 }
 
 static bool has_samples(const struct report *r, const char *kind)
@@ -100,23 +111,21 @@ static bool has_samples(const struct report *r, const char *kind)
 	return found;
 }
 
-/* Writes a group of sections for each kind that occurs. */
-static int put_kinds(const struct report *r, size_t from, size_t to)
+/* A group of sections for each kind that occurs. */
+static void plan_kinds(const struct report *r, struct plan *p, size_t from, size_t to)
 {
 	bool none = true;
-	int err = 0;
 
-	for (size_t k = 0; k < sample_kinds__cnt(r->a->load.kinds) && !err; k++) {
+	for (size_t k = 0; k < sample_kinds__cnt(r->a->load.kinds); k++) {
 		const struct named_kind *kind = sample_kinds__get(r->a->load.kinds, k);
 
 		if (!has_samples(r, kind->name))
 			continue;
 		none = false;
-		err = put_group(r, kind->title, from, to, k);
+		plan_group(r, p, kind->title, from, to, k);
 	}
 	if (none)
-		put_no_samples(r);
-	return err;
+		add_step(p, (struct step){from, .note = no_samples(r)});
 }
 
 /* ---- the whole report ---- */
@@ -138,10 +147,12 @@ int report_prepare_all(struct load *l)
 	return store__tables(l->store, &l->wanted);
 }
 
-static int put_sections(const struct report *r, size_t from, size_t to)
+static void plan_sections(const struct report *r, struct plan *p, size_t from, size_t to)
 {
-	return section_of_kind(&sections[from]) ? put_kinds(r, from, to)
-						: put_group(r, sections[from].heading, from, to, 0);
+	if (section_of_kind(&sections[from]))
+		plan_kinds(r, p, from, to);
+	else
+		plan_group(r, p, sections[from].heading, from, to, 0);
 }
 
 /* Whether the tables that the sections read are filled. */
@@ -165,33 +176,124 @@ static bool is_ready(const struct report *r, size_t from, size_t to)
 	return ready;
 }
 
+/* Starts with all sections of the plan; they are put in *of, to be freed. */
+static struct section_ahead *start_ahead(const struct report *r, const struct plan *p,
+					 struct section_of **of)
+{
+	size_t cnt = 0;
+
+	*of = load__threads(&r->a->load) > 1 ? malloc(p->cnt * sizeof(**of)) : NULL;
+	for (size_t i = 0; *of && i < p->cnt; i++)
+		if (p->v[i].of.section)
+			(*of)[cnt++] = p->v[i].of;
+	return cnt ? section_ahead__new(r->a->store, *of, cnt, r->limit) : NULL;
+}
+
+/* reader: a connection that may have the rows, or NULL. */
+static int rows_of(const struct report *r, const struct section_of *of, sqlite3 *reader,
+		   struct section_rows *rows)
+{
+	if (reader && section_rows__find(rows, reader, of->section, of->kind) == 1)
+		return 0;
+	return section_rows__get(rows, r->db, of->section, of->kind, r->limit);
+}
+
+/* Writes nothing if there are no rows. */
+static int put_section(const struct report *r, const struct step *step, sqlite3 *reader)
+{
+	const struct section *s = step->of.section;
+	struct section_rows rows;
+	long err = rows_of(r, &step->of, reader, &rows);
+
+	if (!err)
+		err = r->page->section(r->page->ctx, s, step->kind, rows.stmt);
+	if (err < 0)
+		message_error("report: %s: %s", s->name, sqlite3_errmsg(r->db));
+	else if (rows.left_out)
+		r->page->more(r->page->ctx, rows.left_out);
+	section_rows__fini(&rows);
+	return err < 0 ? (int)err : 0;
+}
+
+/* Steps of one group. at: of the first section among all of the plan. */
+static int put_group(const struct report *r, const struct step *v, size_t cnt,
+		     struct section_ahead *ahead, size_t at)
+{
+	sqlite3 *reader = store__reader(r->a->store);
+	int err = 0;
+
+	for (size_t i = 0; i < cnt && !err; i++) {
+		if (v[i].heading)
+			r->page->heading(r->page->ctx, v[i].heading);
+		if (v[i].note)
+			r->page->note(r->page->ctx, v[i].note);
+		if (!v[i].of.section)
+			continue;
+		err = put_section(r, &v[i],
+				  !ahead || section_ahead__ended(ahead, at) ? reader : NULL);
+		at++;
+	}
+	return err;
+}
+
+/* hold: what is written is held back. */
+static int put_plan(const struct report *r, const struct plan *p, bool hold)
+{
+	const struct report_page *page = r->page;
+	struct section_of *of = NULL;
+	struct section_ahead *ahead = p->failed ? NULL : start_ahead(r, p, &of);
+	int err = p->failed ? -ENOMEM : 0;
+	size_t at = 0;
+
+	for (size_t i = 0, end; i < p->cnt && !err; i = end) {
+		size_t group = p->v[i].group, here = at;
+
+		for (end = i; end < p->cnt && p->v[end].group == group; end++)
+			at += p->v[end].of.section != NULL;
+		if (!hold && page->written && page->written(page->ctx, group))
+			continue;
+		if (hold)
+			err = page->begin(page->ctx, group);
+		if (!err)
+			err = put_group(r, &p->v[i], end - i, ahead, here);
+		if (hold)
+			page->end(page->ctx);
+	}
+	section_ahead__free(ahead);
+	free(of);
+	return err;
+}
+
+static int write_plan(const struct report *r, struct plan *p, bool hold)
+{
+	int err = put_plan(r, p, hold);
+
+	free(p->v);
+	return err;
+}
+
 int report_write_ready(const struct analysis *a, const struct report_page *page, unsigned limit)
 {
 	struct report r = {a, page, store__db(a->store), limit};
-	int err = 0;
+	struct plan plan = {0};
 
-	for (size_t i = 0, end; i < section_cnt && !err; i = end) {
+	for (size_t i = 0, end; i < section_cnt; i = end) {
 		end = group_end(i);
-		if (!is_ready(&r, i, end))
-			continue;
-		err = page->begin(page->ctx, i);
-		if (!err)
-			err = put_sections(&r, i, end);
-		page->end(page->ctx);
+		if (is_ready(&r, i, end))
+			plan_sections(&r, &plan, i, end);
 	}
-	return err;
+	return write_plan(&r, &plan, true);
 }
 
 int report_write(const struct analysis *a, const struct report_page *page, unsigned limit)
 {
 	struct report r = {a, page, store__db(a->store), limit};
-	int err = 0;
+	struct plan plan = {0};
 
 	report_facts(&r);
-	for (size_t i = 0, end; i < section_cnt && !err; i = end) {
+	for (size_t i = 0, end; i < section_cnt; i = end) {
 		end = group_end(i);
-		if (!page->written || !page->written(page->ctx, i))
-			err = put_sections(&r, i, end);
+		plan_sections(&r, &plan, i, end);
 	}
-	return err;
+	return write_plan(&r, &plan, false);
 }

@@ -117,13 +117,16 @@ static int fill(sqlite3 *db, const char *name, const char *sql, const struct sec
 	return err;
 }
 
-/* Returns 1 if the section has a table, 0 if not, or -EIO. */
+/* As section_rows__find, of the table `name`. */
 static int find(struct section_rows *r, sqlite3 *db, const char *name)
 {
 	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(
-		db, "SELECT sql, left_out FROM temp.section_kept WHERE name = ?", -1, &stmt, NULL);
+	int rc = run(db, KEPT, NULL, NULL, 0);
 
+	if (!rc)
+		rc = sqlite3_prepare_v2(
+			db, "SELECT sql, left_out FROM temp.section_kept WHERE name = ?", -1, &stmt,
+			NULL);
 	if (!rc)
 		sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
 	if (!rc)
@@ -138,14 +141,30 @@ static int find(struct section_rows *r, sqlite3 *db, const char *name)
 	return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -EIO;
 }
 
+static char *name_of(const struct section *s, const struct named_kind *kind)
+{
+	return sqlite3_mprintf("section %s %s", s->name, kind->name);
+}
+
+int section_rows__find(struct section_rows *r, sqlite3 *db, const struct section *s,
+		       const struct named_kind *kind)
+{
+	char *name = name_of(s, kind);
+	int found;
+
+	*r = (struct section_rows){0};
+	found = name ? find(r, db, name) : -ENOMEM;
+	sqlite3_free(name);
+	return found;
+}
+
 int section_rows__get(struct section_rows *r, sqlite3 *db, const struct section *s,
 		      const struct named_kind *kind, unsigned limit)
 {
 	const struct section_args args = {
 		.limit = limit, .few = (limit + 3) / 4, .kind = kind->name, .counts = true};
-	char *name = sqlite3_mprintf("section %s %s", s->name, kind->name);
-	char *sql = section_sql(s, kind, 0);
-	int err = name && sql ? run(db, KEPT, NULL, NULL, 0) : -ENOMEM;
+	char *name = name_of(s, kind), *sql = section_sql(s, kind, 0);
+	int err = name && sql ? 0 : -ENOMEM;
 
 	*r = (struct section_rows){0};
 	if (!err)

@@ -17,6 +17,9 @@ struct section_rows {
  * in all calls for a database. 0 or negative errno: see sqlite3_errmsg. */
 int section_rows__get(struct section_rows *r, sqlite3 *db, const struct section *s,
 		      const struct named_kind *kind, unsigned limit);
+/* Returns 1 if the connection has the rows, 0 if not, or negative errno. */
+int section_rows__find(struct section_rows *r, sqlite3 *db, const struct section *s,
+		       const struct named_kind *kind);
 void section_rows__fini(struct section_rows *r);
 
 #endif

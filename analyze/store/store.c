@@ -2,18 +2,24 @@
 #include "analyze/store/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "format/temp_file.h"
 #include "format/text.h"
 #include "analyze/store/functions.h"
 #include "analyze/base/index.h"
 
-enum { LATER_MAX = 16 };
+enum { LATER_MAX = 16, PAGE_SZ = 8192, READER_PAGES_MIN = (16 << 20) / PAGE_SZ };
 
 struct store {
 	sqlite3 *db;
-	bool file, denied;
+	sqlite3 *spare; /* what store__add_reader() returns; opened early, while the file has a name
+			 */
+	int fd;		/* of the temporary file; -1: not known */
+	bool file, has_reader, denied;
 	const char *later[LATER_MAX];
 	size_t later_cnt;
 };
@@ -28,11 +34,42 @@ static const char bulk_load[] =
 	"PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; PRAGMA temp_store = FILE;"
 	"BEGIN;";
+/* Its tables are temporary. */
+static const char reader[] =
+	"PRAGMA journal_mode = OFF; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE; BEGIN;";
 
 int store__failed(const struct store *s)
 {
 	message_error("database: %s", sqlite3_errmsg(s->db));
 	return -EIO;
+}
+
+/* A new file of the user's, or a temporary one, which two connections can have open. Nobody else
+ * has it open, so it needs no locks. If it can't be created, SQLite makes one for the only
+ * connection, when it must. */
+static int open_file(struct store *s, const char *path)
+{
+	const int flags = SQLITE_OPEN_NOMUTEX; /* SQLite's lock would cost a fifth of an insert */
+	char *temporary = NULL;
+	int rc;
+
+	s->fd = path ? -1 : temp_file_named(&temporary);
+	if (s->fd >= 0) {
+		rc = sqlite3_open_v2(temporary, &s->db, flags | SQLITE_OPEN_READWRITE, "unix-none");
+		if (!rc && sqlite3_open_v2(temporary, &s->spare, flags | SQLITE_OPEN_READONLY,
+					   "unix-none")) {
+			sqlite3_close(s->spare);
+			if (s->fd >= 0)
+				close(s->fd);
+			s->spare = NULL;
+		}
+		unlink(temporary);
+		free(temporary);
+	} else {
+		rc = sqlite3_open_v2(path ? path : "", &s->db,
+				     flags | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	}
+	return rc;
 }
 
 int store__open(struct store **out, const char *path)
@@ -45,10 +82,7 @@ int store__open(struct store **out, const char *path)
 	/* Memory statistics are not used, and counting takes a lock per allocation. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	s->file = path != NULL;
-	/* Loaders run one at a time; SQLite's own lock would cost a fifth of an insert. */
-	if (sqlite3_open_v2(path ? path : "", &s->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-			    NULL)) {
+	if (open_file(s, path)) {
 		message_error("%s: %s", path ? path : "temporary database",
 			      s->db ? sqlite3_errmsg(s->db) : "out of memory");
 		store__close(s);
@@ -63,6 +97,35 @@ int store__open(struct store **out, const char *path)
 	}
 	*out = s;
 	return 0;
+}
+
+/* Makes room for all pages, so that a commit can't fail. */
+static bool reserve(const struct store *s, sqlite3_int64 pages)
+{
+	return !fallocate(s->fd, FALLOC_FL_KEEP_SIZE, 0, pages * PAGE_SZ);
+}
+
+sqlite3 *store__add_reader(struct store *s)
+{
+	sqlite3_int64 pages = 0;
+	sqlite3_stmt *stmt = NULL;
+
+	if (!s->spare || s->has_reader)
+		return NULL;
+	if (!sqlite3_prepare_v2(s->db, "PRAGMA page_count", -1, &stmt, NULL) &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		pages = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	if (pages < READER_PAGES_MIN || functions_add(s->spare) || !reserve(s, pages) ||
+	    store__exec(s, "COMMIT; BEGIN"))
+		return NULL;
+	s->has_reader = !sqlite3_exec(s->spare, reader, NULL, NULL, NULL);
+	return store__reader(s);
+}
+
+sqlite3 *store__reader(const struct store *s)
+{
+	return s->has_reader ? s->spare : NULL;
 }
 
 int store__commit(struct store *s)
@@ -81,6 +144,7 @@ void store__close(struct store *s)
 {
 	if (!s)
 		return;
+	sqlite3_close(s->spare);
 	sqlite3_close(s->db);
 	free(s);
 }
@@ -232,9 +296,9 @@ int store__tables(struct store *s, struct name_set *tables)
 			       -1, &stmt, NULL))
 		return store__failed(s);
 	while (!err && (rc = sqlite3_step(stmt)) != SQLITE_DONE)
-		err = rc == SQLITE_ROW ? name_set_add(tables,
-						      (const char *)sqlite3_column_text(stmt, 0))
-				       : store__failed(s);
+		err = rc == SQLITE_ROW
+			      ? name_set_add(tables, (const char *)sqlite3_column_text(stmt, 0))
+			      : store__failed(s);
 	sqlite3_finalize(stmt);
 	return err;
 }

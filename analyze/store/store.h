@@ -18,6 +18,11 @@ struct store;
 /* Creates an empty database with all tables and views. path NULL: private and temporary, in memory
  * while small, deleted on close. Otherwise a new file. */
 int store__open(struct store **s, const char *path);
+/* A connection of its own for another thread, which sees the rows that are there now and adds
+ * temporary tables. Owned by the store. None is written by the store until that thread is done.
+ * NULL: there is one already, it can't be had, or the database is small. */
+sqlite3 *store__add_reader(struct store *s);
+sqlite3 *store__reader(const struct store *s); /* NULL: there is none */
 /* Commits a file and flushes it to disk. No effect on a temporary database. */
 int store__commit(struct store *s);
 void store__close(struct store *s);

@@ -8,6 +8,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "format/temp_file.h"
+
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
 #endif
@@ -77,22 +79,11 @@ static bool inflate_zstd(struct bytes raw, uint8_t *out, uint64_t sz)
 	return d && !rc && done == sz;
 }
 
-static int unlinked_file(void)
-{
-	const char *dirs[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
-	int fd = -1;
-
-	for (unsigned i = 0; i < 3 && fd < 0; i++)
-		if (dirs[i] && *dirs[i])
-			fd = open(dirs[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	return fd >= 0 ? fd : memfd_create("obana-debug", MFD_CLOEXEC);
-}
-
 /* Maps a file of size sz. Its space is allocated first: a full disk then is an error here, not a
  * fault on a later write. */
 static uint8_t *map_room(uint64_t sz)
 {
-	int fd = unlinked_file();
+	int fd = temp_file();
 	void *p = MAP_FAILED;
 
 	if (fd < 0)

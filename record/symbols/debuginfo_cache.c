@@ -172,21 +172,6 @@ static bool entry_name(char *name, size_t sz, const char *id, uint64_t tag)
 	return true;
 }
 
-int debuginfo_temp(int dir_fd)
-{
-	const char *dirs[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
-	int fd = -1;
-
-	if (dir_fd >= 0)
-		fd = openat(dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	for (size_t i = 0; fd < 0 && i < sizeof(dirs) / sizeof(*dirs); i++)
-		if (dirs[i] && *dirs[i])
-			fd = open(dirs[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
-		fd = memfd_create("obrec-debuginfo", MFD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 /* ---- reading */
 
 /* Returns true if the stored member satisfies the request. */

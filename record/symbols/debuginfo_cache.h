@@ -41,15 +41,11 @@ void debuginfo_cache_close(struct debuginfo_cache *c);
 int debuginfo_cache_tag(const struct debuginfo_cache *c, int fd, const atomic_bool *cancel,
 			uint64_t *tag);
 
-/* Opens an unnamed (or unlinked) file in dir_fd; -1: in TMPDIR, /var/tmp or /tmp, else in
- * memory. */
-int debuginfo_temp(int dir_fd);
-
 /* Returns 0 and the member if the cache has what `mode` requests. -ENOENT: it does not. */
 int debuginfo_cache_get(const struct debuginfo_cache *c, const char *id, uint64_t tag,
 			enum debuginfo_mode mode, struct slim_member *m);
 
-/* Stores m, whose fd was made by debuginfo_temp(c->fd). On error the cache is unchanged. */
+/* Stores m, whose fd was made by temp_file_in(c->fd). On error the cache is unchanged. */
 int debuginfo_cache_put(const struct debuginfo_cache *c, const char *id, uint64_t tag,
 			enum debuginfo_mode mode, const struct slim_member *m);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "format/temp_file.h"
 #include "format/text.h"
 #include "format/dwarf/dwarf_split.h"
 #include "record/symbols/slim.h"
@@ -117,7 +118,7 @@ static int compress(const struct content *c, const struct extract_job *job, uint
 		.z = ZSTD_createCCtx(), .out_cap = ZSTD_CStreamOutSize(), .cancel = job->cancel};
 	int err = -ENOMEM;
 
-	p.fd = debuginfo_temp(job->cache->fd);
+	p.fd = temp_file_in(job->cache->fd);
 	p.max = is_in_memory(p.fd) ? mem_left : UINT64_MAX;
 	p.out = malloc(p.out_cap);
 	if (p.fd < 0) {
@@ -541,7 +542,7 @@ int debuginfo_slim(int in_fd, enum debuginfo_mode mode, int *out_fd, uint64_t *o
 
 	err = err ? err : slim__plan(&s, &binary, NULL, dwarf_max);
 	if (!err) {
-		fd = debuginfo_temp(-1);
+		fd = temp_file();
 		err = fd < 0 ? fd : slim__write(s, file_sink, &fd);
 	}
 	if (!err) {

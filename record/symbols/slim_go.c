@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/symbols/debuginfo_cache.h"
+#include "format/temp_file.h"
 #include "record/unwind/unwind_go.h"
 
 enum {
@@ -222,7 +222,7 @@ static int make_of(struct slim_elf *made, const struct slim_elf *binary,
 	go_table__open_at(&m->table, table, sz, text_of(binary, table, sz));
 	m->code = code_at(base, m->table.text);
 	if (m->table.version && m->code) {
-		m->fd = debuginfo_temp(-1);
+		m->fd = temp_file();
 		err = m->fd < 0 ? m->fd : make(m, made);
 		if (err && m->fd >= 0) {
 			slim_elf__fini(made);

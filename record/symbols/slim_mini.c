@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/symbols/debuginfo_cache.h"
+#include "format/temp_file.h"
 #include "record/symbols/slim_part.h"
 
 #define MAX_MINI_SZ (32u << 20)
@@ -61,7 +61,7 @@ static int unpack_to_memfd(const struct slim_elf *e, size_t section)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
 	unsigned char *buf = malloc(2 * BLOCK_SZ);
-	int fd = debuginfo_temp(-1), err = -ENOMEM;
+	int fd = temp_file(), err = -ENOMEM;
 
 	if (buf && fd >= 0 &&
 	    lzma_stream_decoder(&z, SLIM_MINI_MEMORY - 2 * BLOCK_SZ, 0) == LZMA_OK)

@@ -9,6 +9,10 @@ for name in disk events host small traffic-client traffic-server; do
 	awk '{print} !/^(#|$|header|rename|end)/ && ++n % 3 == 0 {print "flush"}' "$TOP/tests/cli/$name.obt" | "$TOP/$B/tests/tools/mkobz" $name.obz || exit 1
 	archives+=" $name.obz"
 done
+# One whose database is large enough for a second connection, which runs half of the report's statements.
+awk '{print} /^open/ && ++n == 4 {for (i = 0; i < 60000; i++) printf "open ts_ns=%d thread=%d path=/%0300d error=%d duration_ns=%d\n",
+	6400000001 + i, 1 + i % 2, i % 70, i % 3, 1000 + i * 7919 % 100003}' "$TOP/tests/cli/events.obt" | "$TOP/$B/tests/tools/mkobz" large.obz || exit 1
+archives+=" large.obz"
 for name in $archives; do echo "$name $(bsdtar tf $name | grep -c ^ev/) chunks"; done
 for of in $archives "$archives"; do
 	$OBANA report $of --jobs 1 >one.txt 2>one.err || echo "$of: exit $?"
@@ -21,3 +25,5 @@ for of in $archives "$archives"; do
 	$OBANA report $of --sqlite=all.db >rows.txt 2>rows.err || echo "$of: exit $?"
 	cmp one.txt rows.txt || echo "$of: differs with all tables"
 done
+$OBANA report large.obz --sqlite=large.db >large.txt || echo "large.obz: exit $?"
+[ "$(stat -c %s large.db)" -gt $((16 << 20)) ] || echo "large.obz: too small: $(stat -c %s large.db) bytes"

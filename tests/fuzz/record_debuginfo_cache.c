@@ -18,6 +18,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "format/temp_file.h"
 #include "record/symbols/debuginfo_cache.h"
 #include "../unit/row_bytes.h"
 
@@ -123,7 +124,7 @@ static uint64_t put(enum debuginfo_mode mode, struct slim_member *m)
 
 	m->raw_sz = sizeof(raw);
 	m->sz = ZSTD_compress(frame, sizeof(frame), raw, sizeof(raw), 1);
-	m->fd = debuginfo_temp(cache.fd);
+	m->fd = temp_file_in(cache.fd);
 	require(!ZSTD_isError(m->sz) && m->fd >= 0);
 	require(pwrite(m->fd, frame, m->sz, 0) == (ssize_t)m->sz);
 	require(!debuginfo_cache_put(&cache, id, TAG, mode, m));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/load/captures.h"
 #include "analyze/load/event_tables.h"
@@ -106,6 +107,65 @@ static void test_tables_of(void)
 	store__close(s);
 }
 
+static int64_t number_of(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t number = -1;
+
+	CHECK(!sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), "%s: %s", sql, sqlite3_errmsg(db));
+	CHECK(sqlite3_step(stmt) == SQLITE_ROW, "%s: %s", sql, sqlite3_errmsg(db));
+	number = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return number;
+}
+
+/* The reader sees what was there when it was added, and its tables are its own. */
+static void test_reader(void)
+{
+	static const char fill[] =
+		"CREATE TABLE filled(i, t); INSERT INTO filled WITH RECURSIVE n(i) AS (SELECT 1 "
+		"UNION "
+		"ALL SELECT i + 1 FROM n WHERE i < 40000) SELECT i, printf('%1000d', i) FROM n";
+	struct store *s;
+	sqlite3 *reader;
+
+	CHECK(!store__open(&s, NULL));
+	CHECK(!store__add_reader(s)); /* small */
+	CHECK(!store__exec(s, fill)); /* larger than the cache */
+	reader = store__add_reader(s);
+	CHECK(reader && reader == store__reader(s));
+	CHECK(!store__add_reader(s)); /* one only */
+	CHECK(number_of(reader, "SELECT count(*) FROM filled WHERE t = printf('%1000d', i)") ==
+	      40000);
+	CHECK(number_of(reader, "SELECT part('a\tb', 'x\ty', 'y') = 'b'") == 1);
+	CHECK(!sqlite3_exec(reader, "CREATE TEMP TABLE own(a); INSERT INTO own VALUES(7)", NULL,
+			    NULL, NULL));
+	CHECK(sqlite3_exec(reader, "DELETE FROM filled", NULL, NULL, NULL) == SQLITE_READONLY);
+	CHECK(!store__exec(s, "INSERT INTO filled SELECT i + 40000, t FROM filled"));
+	CHECK(number_of(store__db(s), "SELECT count(*) FROM filled") == 80000);
+	CHECK(number_of(reader, "SELECT a FROM temp.own") == 7);
+	store__close(s);
+}
+
+/* A file of the user's, which others may read with locks, has none. */
+static void test_no_reader(void)
+{
+	char path[] = "/tmp/analyze_store.XXXXXX";
+	struct store *s;
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0);
+	close(fd);
+	unlink(path);
+	CHECK(!store__open(&s, path));
+	CHECK(!store__exec(
+		s, "CREATE TABLE filled AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT "
+		   "i + 1 FROM n WHERE i < 20000) SELECT i, printf('%1000d', i) FROM n"));
+	CHECK(!store__add_reader(s) && !store__reader(s));
+	store__close(s);
+	unlink(path);
+}
+
 /* What each writer makes of hostile and unusual values. */
 static char *written(struct store *s, const char *sql, struct table_style style)
 {
@@ -198,6 +258,8 @@ int main(void)
 {
 	test_protection();
 	test_tables_of();
+	test_reader();
+	test_no_reader();
 	test_writers();
 	test_long_table();
 	return failed;
