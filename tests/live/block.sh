@@ -23,29 +23,34 @@ diff=$(paste -d' ' <(echo "$before") <(account) | awk '{print $5 - $1, $6 - $2, 
 read -r reads read_bytes writes write_bytes <<<"$diff"
 is "reads and writes of dd" "$reads $writes" "200 100"
 tab=$(printf '\t')
-is "reads counted by latency" "$(counts latency "$disk${tab}read")" $reads
-is "writes counted by latency" "$(counts latency "$disk${tab}write")" $writes
-is "reads counted by time in the queue" "$(counts queued "$disk${tab}read")" $reads
-is "reads counted by size, of dd" "$(counts size "dd${tab}$disk${tab}read")" $reads
+# About once in 15,000 requests 6.18 calls no tracepoint for one: two of 300 can be missing. All counts are of the same ones.
+n_reads=$(counts latency "$disk${tab}read") n_writes=$(counts latency "$disk${tab}write") n=$((n_reads + n_writes))
+within "reads counted by latency" "$n_reads" $((reads - 2)) $reads
+within "writes counted by latency" "$n_writes" $((writes - 2)) $writes
+n_bytes=$((n_reads * 16384 + n_writes * 4096)) missed=$((300 - n))
+is "reads counted by time in the queue" "$(counts queued "$disk${tab}read")" $n_reads
+is "reads counted by size, of dd" "$(counts size "dd${tab}$disk${tab}read")" $n_reads
 size=$(series "$T/b.obz" block size)
-is "bytes in the histogram" "$(rows "$T/b.obz" cell "r.sum if r.series == $size and '$disk' in r.key else None" | awk '{n += $1} END {print n}')" $((read_bytes + write_bytes))
+is "bytes of all that dd did" $((read_bytes + write_bytes)) $((200 * 16384 + 100 * 4096))
+is "bytes in the histogram" "$(rows "$T/b.obz" cell "r.sum if r.series == $size and '$disk' in r.key else None" | awk '{n += $1} END {print n}')" $n_bytes
 is "each size has a bucket of its own that holds it" "$(rows "$T/b.obz" cell "next(b for b in (4096, 16384) if r.low <= b < r.high) if r.series == $size and '$disk' in r.key else None" | sort -un | xargs)" "4096 16384"
-is "rows" "$(rows "$T/b.obz" block "(r.op, r.bytes, r.error) if r.disk == '$disk' else None" | sort | uniq -c | xargs)" "200 (read, 16384, 0) 100 (write, 4096, 0)"
+is "rows" "$(rows "$T/b.obz" block "(r.op, r.bytes, r.error) if r.disk == '$disk' else None" | sort | uniq -c | xargs)" "$n_reads (read, 16384, 0) $n_writes (write, 4096, 0)"
 # rows of several CPUs come in any order: dd may move, and with a loop device it does
-is "sectors of the reads, in order of time" "$(rows "$T/b.obz" block "'%d %d' % (r.ts_ns, r.sector) if r.op == 'read' and r.disk == '$disk' else None" | sort -n | awk '$2 == (NR - 1) * 32 {n++} END {print n}')" 200
+is "sectors of the reads, in order of time" "$(rows "$T/b.obz" block "'%d %d' % (r.ts_ns, r.sector) if r.op == 'read' and r.disk == '$disk' else None" | sort -n |
+	awk '$2 % 32 == 0 && $2 < 200 * 32 && (NR == 1 || $2 > last) {n++} {last = $2} END {print n}')" $n_reads
 is "with stacks, a thread, and time on the device" "$(rows "$T/b.obz" block "r.kernel_stack > 0 and r.user_stack > 0 and r.thread > 0 and r.device_ns > 0 if r.disk == '$disk' else None" | sort -u)" True
 q() { sql "$T/b.obz" "$1"; }
-is "flags" "$(q "SELECT op, rwbs, partno, count(*) FROM block WHERE disk = '$disk' GROUP BY 1, 2, 3" | xargs)" "read,RS,0,200 write,WS,0,100"
+is "flags" "$(q "SELECT op, rwbs, partno, count(*) FROM block WHERE disk = '$disk' GROUP BY 1, 2, 3" | xargs)" "read,RS,0,$n_reads write,WS,0,$n_writes"
 of="FROM counter WHERE probe = 'block' AND key LIKE '$disk%' AND series"
-is "requests, in order or not, and bytes" "$(q "SELECT sum(count), sum(sum) $of = 'pattern'")" "300,$((read_bytes + write_bytes))"
-within "in order: dd's" "$(q "SELECT total(count) $of = 'pattern' AND key LIKE '%sequential'" | cut -d. -f1)" 298 300
+is "requests, in order or not, and bytes" "$(q "SELECT sum(count), sum(sum) $of = 'pattern'")" "$n,$n_bytes"
+within "in order: dd's, but the first and what follows one that was missed" "$(q "SELECT total(count) $of = 'pattern' AND key LIKE '%sequential'" | cut -d. -f1)" $((n - 2 - missed)) $n
 is "busy for as long as they took, one after the other" "$(q "SELECT sum(sum) $of = 'busy'")" "$(q "SELECT sum(device_ns) FROM block WHERE disk = '$disk'")"
-is "in flight" "$(q "SELECT low, sum(count) FROM histogram WHERE probe = 'block' AND series = 'in_flight' AND key = '$disk' GROUP BY 1")" "1,300"
-is "counted by cgroup" "$(q "SELECT sum(count) FROM histogram WHERE probe = 'block' AND series = 'cgroup_latency' AND key LIKE '%$disk%'")" 300
+is "in flight" "$(q "SELECT low, sum(count) FROM histogram WHERE probe = 'block' AND series = 'in_flight' AND key = '$disk' GROUP BY 1")" "1,$n"
+is "counted by cgroup" "$(q "SELECT sum(count) FROM histogram WHERE probe = 'block' AND series = 'cgroup_latency' AND key LIKE '%$disk%'")" $n
 is "samples" "$(rows "$T/b.obz" sample "1 if r.kind == 3 else None" | wc -l)" "$(rows "$T/b.obz" block 1 | wc -l)"
 
 "$OBREC" -q -e block:rate=10 -o "$T/b.obz" --debuginfo none -- sh -c "$read_all"
-is "counted, beyond the rate" "$(counts latency "$disk${tab}read")" 200
+within "counted, beyond the rate" "$(counts latency "$disk${tab}read")" 198 200
 sent=$(q "SELECT count(*) FROM block b JOIN thread t ON t.id = b.thread_id WHERE t.comm = 'dd'") # also of the disk that dd itself is on
 is "what was left out was counted" $((sent + $(counts throttled dd))) "$(counts events dd)"
 within "rows at 10 a second" "$sent" 1 199
@@ -53,8 +58,8 @@ within "rows at 10 a second" "$sent" 1 199
 # a partition of the disk, which needs no table
 if addpart "$loop" 1 2048 16384 2>"$T/err"; then
 	mknod "$T/part" b $(tr : ' ' <"/sys/block/$disk/${disk}p1/dev")
-	"$OBREC" -q -e block:rate=0 -o "$T/b.obz" --debuginfo none -- dd if="$T/part" of=/dev/null bs=4k iflag=direct count=7 skip=1 status=none
-	is "reads of the partition" "$(q "SELECT disk, partno, count(*), min(sector) FROM block WHERE disk = '$disk' GROUP BY 1, 2")" "$disk,1,7,2056"
+	"$OBREC" -q -e block:rate=0 -o "$T/b.obz" --debuginfo none -- dd if="$T/part" of=/dev/null bs=4k iflag=direct count=72 skip=1 status=none
+	is "reads of the partition" "$(q "SELECT disk, partno, count(*) >= 70, min(sector) / 16 FROM block WHERE disk = '$disk' GROUP BY 1, 2")" "$disk,1,1,128"
 	delpart "$loop" 1
 else
 	echo "no partition: $(cat "$T/err")"
@@ -69,7 +74,11 @@ if mkdir "$traced" 2>"$T/err"; then
 fi
 eventually "nobody else uses $disk" settled
 truncate -s $((8 * 1024 * 1024 + 4096)) "$T/image"
-"$OBREC" -q -e block:rate=0 -o "$T/b.obz" --debuginfo none -- dd if="$loop" of=/dev/null bs=16k iflag=direct count=1 skip=512 2>"$T/err" && fail "a read behind the end"
+for ((try = 0; try < 3; try++)); do # one request, for which the kernel may call no tracepoint
+	[ ! -d "$traced" ] || echo >"$traced/trace"
+	"$OBREC" -q -e block:rate=0 -o "$T/b.obz" --debuginfo none -- dd if="$loop" of=/dev/null bs=16k iflag=direct count=1 skip=512 2>"$T/err" && fail "a read behind the end"
+	[ "$(q "SELECT count(*) FROM block WHERE disk = '$disk'")" = 0 ] || break
+done
 if [ -d "$traced" ]; then
 	dev=$(tr : , <"/sys/block/$disk/dev")
 	is "the kernel completed it in two parts, and requeued it" "$(grep -c "block_rq_complete: $dev .* 16384 + 8 \|block_rq_complete: $dev .* 16392 + 24 " "$traced/trace") $(grep -c "block_rq_requeue: $dev " "$traced/trace")" "2 1"
