@@ -58,6 +58,20 @@ probe() {
 	row "${label:-$name}: throughput kept, of $(calc "$base / $SECS" 0)/s" "$(ratio "$ours" "$base")" "$(ratio "$peer" "$base")" "$(ratio "$ours" "$peer")"
 }
 
+# empty LABEL MODE TRACEPOINT...: the share of what kernel.bpf_stats_enabled counts that is measuring, by empty programs
+empty() {
+	local label=$1 mode=$2 i b; shift 2
+	rm -f "$T/ours"
+	for ((i = 0; i < ROUNDS; i++)); do
+		coproc B { exec build/tests/bench/bare_tracepoint "$@"; }
+		b=$B_PID; read -r _ <&"${B[0]}"
+		load "$mode"; run
+		echo "$count $(bpf_ns $b)" >>"$T/ours"
+		kill $b; wait $b 2>/dev/null || true
+	done
+	row "$label: of these, what empty programs count" "$(each "$T/ours")" - -
+}
+
 # longer PROBE CALL TARGET: ns that a call takes longer with the probe, and with empty programs on sys_enter and sys_exit instead
 longer() {
 	local name=$1 call=$2 target=$3 loop="build/tests/bench/call_loop $2 0.4" i b plain=() with=() bare=() p
@@ -142,6 +156,7 @@ function_cost "func:uretprobe" uretprobe, funclatency "$(realpath "$WORKLOAD/bur
 VALUES=,arg1:long,ret:int function_cost "func:uretprobe, argument and result" uretprobe,
 VALUES=:ret function_cost "func:uretprobe, result alone" uretprobe,
 probe runq switches "<= 300 a switch" runqlat -p PID
+empty runq switches sched_switch sched_wakeup
 probe tcp connects - tcplife -p PID
 label="tcp, a segment" probe tcp segments - tcprtt
 label="pmu, one event" probe pmu:page-faults switches - perf stat -e page-faults -p PID
