@@ -99,8 +99,9 @@ stacks() { # WHERE: wakeups whose stack has such a function
 }
 within "with the function that wrote" "$(stacks wake_reader)" $((200 - unknown - unseen)) 200
 within "with the timer's" "$(stacks hrtimer_interrupt)" $((100 - unknown - unseen)) 1000000
+# at their end: an interrupt can wake a thread amid such a program
 is "stacks that end in the program that took them" "$(sql "$T/a.obz" "SELECT total(s.count) FROM sample s WHERE s.kind = 'wakeup' AND EXISTS (SELECT 1 FROM stack_frame sf
-	JOIN frame ON frame.id = sf.frame_id JOIN function f ON f.id = frame.function_id WHERE sf.stack_id = s.stack_id AND f.name GLOB '*bpf_*')")" 0.0
+	JOIN frame ON frame.id = sf.frame_id JOIN function f ON f.id = frame.function_id WHERE sf.stack_id = s.stack_id AND sf.depth = 0 AND f.name GLOB '*bpf_*')")" 0.0
 "$OBANA" show wakers "$T/a.obz" >"$T/shown"
 grep -qE ' wk-reader +wk-writer' "$T/shown" && grep -qF '(interrupt)' "$T/shown" || { cat "$T/shown"; fail "show wakers"; }
 "$OBANA" flamegraph "$T/a.obz" --kind wakeup -o "$T/wakers.svg" 2>/dev/null
