@@ -38,11 +38,31 @@ struct {
 	__type(value, struct sent);
 } stacks SEC(".maps");
 
+static __always_inline struct sent *sent_of(__u64 hash)
+{
+	__u32 set = hash & 65535;
+
+	return bpf_map_lookup_elem(&stacks, &set);
+}
+
+static __always_inline __u64 sent_key(__u64 hash)
+{
+	return hash ^ (epoch + 1ULL) << 32;
+}
+
+__noinline int stack_is_sent(__u64 hash)
+{
+	struct sent *sent = sent_of(hash);
+	__u64 key = sent_key(hash);
+
+	return sent && (sent->key[0] == key || sent->key[1] == key);
+}
+
 static __always_inline int stack_send(struct wire_stack *stack, __u32 max_frames)
 {
-	__u64 key = stack->hash ^ (epoch + 1ULL) << 32;
-	__u32 set = stack->hash & 65535, cnt = stack->frame_cnt;
-	struct sent *sent = bpf_map_lookup_elem(&stacks, &set);
+	struct sent *sent = sent_of(stack->hash);
+	__u64 key = sent_key(stack->hash);
+	__u32 cnt = stack->frame_cnt;
 
 	if (!sent || sent->key[0] == key || sent->key[1] == key)
 		return 0;

@@ -77,6 +77,8 @@ int stack_none_user(__u32 entry);
 /* Packs and sends the kernel stack: `cnt` raw addresses in kernel_frames. leaf_exact: the first
  * address is not a return address. */
 int stack_take_kernel(__u32 entry, __u32 cnt, __u32 leaf_exact);
+/* Whether obrec has the stack, so that it need not be sent. */
+int stack_is_sent(__u64 hash);
 /* Sends scratch[entry].sample. */
 int sample_send(__u32 entry);
 

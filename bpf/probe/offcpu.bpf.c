@@ -14,6 +14,7 @@
  * first. A wait outside system calls (page fault, stop signal) is not followed by such a hook; its
  * stack is walked when the wait starts.
  */
+#include "bpf/kernel_stack.bpf.h"
 #include "bpf/probe/offcpu.bpf.h"
 
 const volatile __u64 offcpu_period_ns = 10000000;
@@ -246,9 +247,11 @@ static __always_inline void arrive(struct task_struct *task, __u32 tid, bool typ
 
 	if (!s || !w || !offcpu_arrive_begin(tid))
 		return;
-	if (typed) {
+	if (typed && !kernel_stack_sleeper(task, KERNEL_STACK_SLEEPER)) {
 		sz = bpf_get_task_stack(task, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
-		stack_take_kernel(ENTRY_TRACEPOINT, sz > 0 ? (__u64)sz / 8 : 0, false);
+		sz = sz > 0 ? (__u64)sz / 8 : 0;
+		stack_take_kernel(ENTRY_TRACEPOINT, sz, false);
+		kernel_stack_learn(sz);
 	}
 	if (!is_kernel && task_user_regs(task, typed, (void *)w->regs))
 		is_kernel = true;

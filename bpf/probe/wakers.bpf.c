@@ -10,6 +10,7 @@
  * At the end of a system call, as for packets over loopback, they act for the caller.
  */
 #include "bpf/event.bpf.h"
+#include "bpf/kernel_stack.bpf.h"
 #include "bpf/probe/offcpu.bpf.h"
 #include "bpf/probe/wakers.h"
 
@@ -58,35 +59,54 @@ __noinline int wakers_interrupt(__u32 cnt)
 	return 0;
 }
 
+/* Nobody else uses it: wakeups of a thread exclude each other, and it runs after them. */
+static __always_inline struct waker *waker_of(__u32 tid)
+{
+	struct waker *w = bpf_map_lookup_elem(&wakers, &tid), none = {};
+
+	if (w)
+		return w;
+	bpf_map_update_elem(&wakers, &tid, &none, BPF_ANY); /* failed: wakers_tell() counts it */
+	return bpf_map_lookup_elem(&wakers, &tid);
+}
+
 /* Stores the current thread as the waker. */
 static __always_inline void take_waker(void *ctx, struct task_struct *task, __u32 tid, __u64 since)
 {
-	struct scratch *s = scratch_claim(ENTRY_TRACEPOINT);
-	struct waker w = {.since_ns = since, .comm = WAKERS_INTERRUPT};
+	struct waker *w = waker_of(tid);
+	struct scratch *s = w ? scratch_claim(ENTRY_TRACEPOINT) : NULL;
 	__u64 who = bpf_get_current_pid_tgid();
+	bool interrupt = false;
 	struct proc *p;
 	long sz;
 
 	if (!s)
 		return;
 	s->sample = (struct wire_sample){.hdr.probe = SAMPLE_wakeup};
-	sz = bpf_get_stack(ctx, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
-	sz = sz > 0 ? (__u64)sz / 8 : 0;
-	if (!wakers_interrupt(sz)) {
-		s->sample.tgid = w.tgid = who >> 32;
-		w.tid = who;
-		bpf_get_current_comm(w.comm, sizeof(w.comm));
-		if (is_target(w.tgid, &p))
+	if (!kernel_stack_current(ctx, KERNEL_STACK_WAKER)) {
+		sz = bpf_get_stack(ctx, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
+		sz = sz > 0 ? (__u64)sz / 8 : 0;
+		interrupt = wakers_interrupt(sz);
+		stack_take_kernel(ENTRY_TRACEPOINT, sz, false);
+		if (!interrupt)
+			kernel_stack_learn(sz);
+	}
+	if (interrupt) {
+		*w = (struct waker){.comm = WAKERS_INTERRUPT};
+	} else {
+		s->sample.tgid = w->tgid = who >> 32;
+		w->tid = who;
+		bpf_get_current_comm(w->comm, sizeof(w->comm));
+		if (is_target(w->tgid, &p))
 			event_user_stack(ENTRY_TRACEPOINT);
 		else if (!task_is_kernel((void *)bpf_get_current_task(), false))
 			stack_none_user(ENTRY_TRACEPOINT);
 	}
-	stack_take_kernel(ENTRY_TRACEPOINT, sz, false);
-	bpf_probe_read_kernel(w.woken, sizeof(w.woken), task->comm);
-	w.user_stack = s->sample.user_stack;
-	w.kernel_stack = s->sample.kernel_stack;
+	bpf_probe_read_kernel(w->woken, sizeof(w->woken), task->comm);
+	w->user_stack = s->sample.user_stack;
+	w->kernel_stack = s->sample.kernel_stack;
+	w->since_ns = since;
 	scratch_release(s);
-	bpf_map_update_elem(&wakers, &tid, &w, BPF_ANY); /* failed: wakers_tell() counts it */
 }
 
 static __always_inline int on_waking(void *ctx, struct task_struct *task, bool typed)

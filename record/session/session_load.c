@@ -180,6 +180,7 @@ static int prepare(struct session *s)
 	skel->rodata->self_tgid = getpid();
 	bpf_map__set_max_entries(skel->maps.unwind_slots, slots);
 	bpf_map__set_max_entries(skel->maps.unwind_caches, slots);
+	bpf_map__set_max_entries(skel->maps.kernel_stacks, s->plan.features.cpus);
 	bpf_program__set_autoload(skel->progs.core_fork, true);
 	bpf_program__set_autoload(skel->progs.core_exec, true);
 	for (size_t i = 0; probes[i] && !err; i++)

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
+#include "bpf/kernel_stack.bpf.h"
+
+#define TRIES_MOST 512	/* then, one stack in TRY_SHARE is tried */
+#define TRY_SHARE 16	/* a power of two */
+#define FIRST_WORDS 32	/* the frame of the program's caller is within these */
+#define FIRST_FRAMES 8	/* one of these */
+
+struct kernel_stacks_map kernel_stacks SEC(".maps");
+
+/* In assembler, as compilers turn such expressions into branches, each of which the verifier would
+ * follow, at each step of a loop. */
+static __always_inline __u64 is_equal(__u64 a, __u64 b)
+{
+	__u64 other = a ^ b, equal;
+
+	asm volatile("%1 = %0; %1 = -%1; %1 |= %0; %1 >>= 63; %1 ^= 1"
+		     : "+r"(other), "=&r"(equal));
+	return equal;
+}
+
+/* All ones if a >= b, else 0. */
+static __always_inline __u64 is_not_below(__u64 a, __u64 b)
+{
+	asm volatile("%0 -= %1; %0 s>>= 63; %0 ^= -1" : "+r"(a) : "r"(b));
+	return a;
+}
+
+static __always_inline __u64 full(__u32 low)
+{
+	return 0xffffffffULL << 32 | low;
+}
+
+/* Reads words of the stack, at least those up to number `cnt`. */
+static __always_inline bool read_words(struct kernel_stacks *k, __u32 cnt)
+{
+	__u64 size = cnt * 8;
+
+	if (cnt <= k->read_cnt)
+		return true;
+	asm volatile("" : "+r"(size)); /* what is checked is what is used */
+	if (size > sizeof(k->words) ||
+	    bpf_probe_read_kernel(k->words, size, (const void *)k->from))
+		return false;
+	k->read_cnt = cnt;
+	return true;
+}
+
+/* Whether number `at` is this stack. */
+__noinline int kernel_stack_is(__u32 at)
+{
+	struct kernel_stacks *k = kernel_stacks_here();
+	struct kernel_stack *s;
+	__u64 other = 0, last = 0;
+
+	if (!k)
+		return 0;
+	s = &k->known[at & (KERNEL_STACKS - 1)];
+	if (s->key != k->key || k->to - k->from < s->words_cnt * 8 || !read_words(k, s->words_cnt))
+		return 0;
+	for (__u32 i = 0; i < KERNEL_STACK_PLACES; i++) {
+		if (i >= s->places)
+			break;
+		other |= k->words[s->at[i] & (KERNEL_STACK_WORDS - 1)] ^ full(s->word[i]);
+	}
+	if (other || bpf_probe_read_kernel(&last, sizeof(last), (void *)(k->to - s->last_at * 8)))
+		return 0;
+	return last == full(s->frames[(s->cnt - 1) & (KERNEL_STACK_FRAMES - 1)]);
+}
+
+/* Takes number `at` as the stack. */
+__noinline int kernel_stack_use(__u32 at)
+{
+	struct kernel_stacks *k = kernel_stacks_here();
+	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	struct kernel_stack *known;
+
+	if (!k || !s)
+		return 0;
+	known = &k->known[at & (KERNEL_STACKS - 1)];
+	s->sample.kernel_stack = known->hash;
+	if (stack_is_sent(known->hash))
+		return known->cnt;
+	for (__u32 i = 0; i < KERNEL_STACK_FRAMES; i++)
+		s->kernel_frames[i] = full(known->frames[i]);
+	stack_take_kernel(ENTRY_TRACEPOINT, known->cnt, false);
+	return known->cnt;
+}
+
+__noinline int kernel_stack_known(__u32 site)
+{
+#if KERNEL_STACK_BY_PLACES
+	struct kernel_stacks *k = kernel_stacks_here();
+	struct arch_regs *regs;
+	__u64 call[2] = {0}; /* the system call's number, and where it was called */
+	__u32 at;
+
+	if (!k)
+		return 0;
+	regs = (void *)k->to;
+	k->words_cnt = k->read_cnt = 0;
+	if (k->to <= k->from || k->to - k->from > sizeof(k->words) || k->from & 7 ||
+	    bpf_probe_read_kernel(call, sizeof(call), &regs->orig_ax))
+		return 0;
+	k->words_cnt = (k->to - k->from) / 8;
+	k->site = site;
+	k->key = ((call[0] ^ call[1]) * KERNEL_STACK_WAYS + site) * 2654435761u;
+	at = k->key >> 20 & (KERNEL_STACKS - KERNEL_STACK_WAYS);
+	for (__u32 i = 0; i < KERNEL_STACK_WAYS; i++)
+		if (kernel_stack_is(at + i))
+			return kernel_stack_use(at + i);
+#endif
+	return 0;
+}
+
+/* ---- learning; stack_take_kernel() has made the addresses in the scratch those of calls ---- */
+
+/* Finds the first of the addresses that is on the stack: those before are of the program. Returns
+ * nonzero if there is one. */
+__noinline int kernel_stack_first(__u32 cnt)
+{
+	struct kernel_stacks *k = kernel_stacks_here();
+	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	__u64 found = 0, first = 0, first_at = 0, is;
+
+	if (!k || !s)
+		return 0;
+	for (__u32 at = 0; at < FIRST_WORDS; at++) {
+		for (__u32 i = 0; i < FIRST_FRAMES; i++) {
+			is = is_equal(k->words[at] - 1, s->kernel_frames[i]) & ~found &
+			     ~is_not_below(i, cnt);
+			first |= i & -is;
+			first_at |= at & -is;
+			found |= is;
+		}
+	}
+	k->first = first;
+	k->first_at = first_at;
+	return found && first_at < k->words_cnt;
+}
+
+/* Finds a place for each address, from the first word on. Returns the number of those with one and
+ * of those before the first. */
+__noinline int kernel_stack_places(__u32 cnt)
+{
+	struct kernel_stacks *k = kernel_stacks_here();
+	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	__u64 i;
+
+	if (!k || !s)
+		return 0;
+	i = k->first;
+	for (__u32 at = 0; at < KERNEL_STACK_WORDS; at++) {
+		if (at >= k->words_cnt)
+			break;
+		asm volatile("" : "+r"(i));
+		i &= KERNEL_STACK_FRAMES - 1;
+		k->at[i] = at;
+		i += is_equal(k->words[at] - 1, s->kernel_frames[i]) &
+		     is_not_below(at, k->first_at) & ~is_not_below(i, cnt);
+	}
+	return i;
+}
+
+/* The same from the last word on. Returns nonzero if the places are the same. */
+__noinline int kernel_stack_places_agree(__u32 cnt)
+{
+	struct kernel_stacks *k = kernel_stacks_here();
+	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	__u64 i = cnt - 1, left, wrong = 0, is;
+	__u32 at;
+
+	if (!k || !s)
+		return 0;
+	left = cnt - k->first;
+	for (__u32 n = 0; n < KERNEL_STACK_WORDS; n++) {
+		if (n >= k->words_cnt)
+			break;
+		at = (k->words_cnt - 1 - n) & (KERNEL_STACK_WORDS - 1);
+		asm volatile("" : "+r"(i));
+		i &= KERNEL_STACK_FRAMES - 1;
+		is = is_equal(k->words[at] - 1, s->kernel_frames[i]) & ~is_equal(left, 0);
+		wrong |= is & ~is_equal(k->at[i], at);
+		i -= is;
+		left -= is;
+	}
+	return !left && !(wrong & 1);
+}
+
+/* Stores as number `to` what is to be compared. Returns the number of places. */
+__noinline int kernel_stack_store(__u32 to, __u32 cnt)
+{
+	struct kernel_stacks *k = kernel_stacks_here();
+	struct kernel_stack *known;
+	__u64 n = 0, begin;
+
+	if (!k)
+		return 0;
+	known = &k->known[to & (KERNEL_STACKS - 1)];
+	begin = k->at[k->first & (KERNEL_STACK_FRAMES - 1)];
+	for (__u32 at = 0; at < KERNEL_STACK_WORDS; at++) {
+		if (at >= begin)
+			break;
+		asm volatile("" : "+r"(n));
+		n &= KERNEL_STACK_PLACES - 1;
+		known->at[n] = at;
+		known->word[n] = k->words[at];
+		n += is_equal(k->words[at] >> 32, 0xffffffff);
+	}
+	for (__u32 i = 0; i < KERNEL_STACK_FRAMES; i++) {
+		if (i >= cnt)
+			break;
+		asm volatile("" : "+r"(n));
+		n &= KERNEL_STACK_PLACES - 1;
+		known->at[n] = k->at[i];
+		known->word[n] = k->words[k->at[i] & (KERNEL_STACK_WORDS - 1)];
+		n += is_not_below(i, k->first) & 1;
+	}
+	return n;
+}
+
+static __always_inline bool is_worth_a_try(struct kernel_stacks *k)
+{
+	return k->tries++ < TRIES_MOST || !(bpf_get_prandom_u32() & (TRY_SHARE - 1));
+}
+
+__noinline int kernel_stack_learn(__u32 cnt)
+{
+	struct kernel_stacks *k = kernel_stacks_here();
+	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
+	struct kernel_stack *known;
+	__u32 to, places;
+
+	if (!k || !s || !k->words_cnt || cnt < 2 || cnt >= KERNEL_STACK_FRAMES ||
+	    !is_worth_a_try(k) || !read_words(k, k->words_cnt))
+		return 0;
+	k->first = k->first_at = 0;
+	if (k->site != KERNEL_STACK_SLEEPER && !kernel_stack_first(cnt))
+		return 0;
+	if (kernel_stack_places(cnt) != cnt || !kernel_stack_places_agree(cnt))
+		return 0;
+	to = (k->key >> 20 & (KERNEL_STACKS - KERNEL_STACK_WAYS)) +
+	     (k->turn++ & (KERNEL_STACK_WAYS - 1));
+	known = &k->known[to];
+	known->key = 0;
+	places = kernel_stack_store(to, cnt - 1);
+	if (places + 1 < cnt - k->first)
+		return 0; /* too many */
+	known->places = places;
+	known->words_cnt = k->at[(cnt - 2) & (KERNEL_STACK_FRAMES - 1)] + 1;
+	known->last_at = k->words_cnt - k->at[(cnt - 1) & (KERNEL_STACK_FRAMES - 1)];
+	for (__u32 i = 0; i < KERNEL_STACK_FRAMES; i++)
+		known->frames[i] = s->kernel_frames[i] + 1;
+	known->cnt = cnt;
+	known->hash = s->sample.kernel_stack;
+	known->key = k->key;
+	return 0;
+}
