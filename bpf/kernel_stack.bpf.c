@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR BSD-2-Clause) */
 #include "bpf/kernel_stack.bpf.h"
 
-#define TRIES_MOST 512	/* then, one stack in TRY_SHARE is tried */
-#define TRY_SHARE 16	/* a power of two */
-#define FIRST_WORDS 32	/* the frame of the program's caller is within these */
-#define FIRST_FRAMES 8	/* one of these */
+#define TRIES_MOST 512 /* then, one stack in TRY_SHARE is tried */
+#define TRY_SHARE 16   /* a power of two */
+#define FIRST_WORDS 32 /* the frame of the program's caller is within these */
+#define FIRST_FRAMES 8 /* one of these */
 
 struct kernel_stacks_map kernel_stacks SEC(".maps");
 
@@ -14,8 +14,7 @@ static __always_inline __u64 is_equal(__u64 a, __u64 b)
 {
 	__u64 other = a ^ b, equal;
 
-	asm volatile("%1 = %0; %1 = -%1; %1 |= %0; %1 >>= 63; %1 ^= 1"
-		     : "+r"(other), "=&r"(equal));
+	asm volatile("%1 = %0; %1 = -%1; %1 |= %0; %1 >>= 63; %1 ^= 1" : "+r"(other), "=&r"(equal));
 	return equal;
 }
 
@@ -39,8 +38,7 @@ static __always_inline bool read_words(struct kernel_stacks *k, __u32 cnt)
 	if (cnt <= k->read_cnt)
 		return true;
 	asm volatile("" : "+r"(size)); /* what is checked is what is used */
-	if (size > sizeof(k->words) ||
-	    bpf_probe_read_kernel(k->words, size, (const void *)k->from))
+	if (size > sizeof(k->words) || bpf_probe_read_kernel(k->words, size, (const void *)k->from))
 		return false;
 	k->read_cnt = cnt;
 	return true;
@@ -89,18 +87,15 @@ __noinline int kernel_stack_use(__u32 at)
 
 __noinline int kernel_stack_known(__u32 site)
 {
-#if KERNEL_STACK_BY_PLACES
 	struct kernel_stacks *k = kernel_stacks_here();
-	struct arch_regs *regs;
 	__u64 call[2] = {0}; /* the system call's number, and where it was called */
 	__u32 at;
 
 	if (!k)
 		return 0;
-	regs = (void *)k->to;
 	k->words_cnt = k->read_cnt = 0;
 	if (k->to <= k->from || k->to - k->from > sizeof(k->words) || k->from & 7 ||
-	    bpf_probe_read_kernel(call, sizeof(call), &regs->orig_ax))
+	    bpf_probe_read_kernel(call, sizeof(call), (void *)(k->to + KERNEL_STACK_CALL_AT)))
 		return 0;
 	k->words_cnt = (k->to - k->from) / 8;
 	k->site = site;
@@ -109,7 +104,6 @@ __noinline int kernel_stack_known(__u32 site)
 	for (__u32 i = 0; i < KERNEL_STACK_WAYS; i++)
 		if (kernel_stack_is(at + i))
 			return kernel_stack_use(at + i);
-#endif
 	return 0;
 }
 
@@ -241,7 +235,10 @@ __noinline int kernel_stack_learn(__u32 cnt)
 		return 0;
 	to = (k->key >> 20 & (KERNEL_STACKS - KERNEL_STACK_WAYS)) +
 	     (k->turn++ & (KERNEL_STACK_WAYS - 1));
-	known = &k->known[to];
+	asm volatile(""
+		     : "+r"(to),
+		       "+r"(cnt)); /* the compiler would leave out masks that the verifier needs */
+	known = &k->known[to & (KERNEL_STACKS - 1)];
 	known->key = 0;
 	places = kernel_stack_store(to, cnt - 1);
 	if (places + 1 < cnt - k->first)

@@ -4,10 +4,10 @@
  * a program sees the same few stacks over and over. Each CPU remembers some: the return addresses,
  * and where on the stack they were. A stack whose same places have the same addresses is the same:
  * each return address tells the size of its function's frame, and so where the next one is. Only
- * the outermost function has a frame of random size (CONFIG_RANDOMIZE_KSTACK_OFFSET); its own return
- * address has a place that is counted from the top. Frames that the kernel leaves out of a stack,
- * such as those of the scheduler, are compared too: whatever looks like an address of code and is
- * below the first address that is not left out.
+ * the outermost function has a frame of random size (CONFIG_RANDOMIZE_KSTACK_OFFSET); its own
+ * return address has a place that is counted from the top. Frames that the kernel leaves out of a
+ * stack, such as those of the scheduler, are compared too: whatever looks like an address of code
+ * and is below the first address that is not left out.
  *
  * To remember a stack, the places are searched for its addresses. It is not remembered if more than
  * one choice of places has them in the right order, as calls before may have left the same ones.
@@ -22,6 +22,7 @@
 /* arm64 signs return addresses on the stack, and unwinds by frame pointers. */
 #if defined(__TARGET_ARCH_x86)
 #define KERNEL_STACK_BY_PLACES 1
+#define KERNEL_STACK_CALL_AT __builtin_offsetof(struct arch_regs, orig_ax) /* and ip */
 struct thread_struct {
 	__u64 sp;
 } __attribute__((preserve_access_index));
@@ -30,6 +31,7 @@ struct task_struct___x86 {
 } __attribute__((preserve_access_index));
 #else
 #define KERNEL_STACK_BY_PLACES 0
+#define KERNEL_STACK_CALL_AT 0
 #endif
 
 /* Where stacks are taken: the same addresses and places follow from what is common to all. */
@@ -44,9 +46,9 @@ enum kernel_stack_site { KERNEL_STACK_WAKER = 1, KERNEL_STACK_SLEEPER };
 /* Of addresses, the lower half: all of the kernel's code is in the highest 4 GiB. */
 struct kernel_stack {
 	__u32 key;
-	__u32 cnt;		  /* frames */
-	__u16 places, words_cnt;  /* up to the last place */
-	__u16 last_at;		  /* the outermost address: words from the top */
+	__u32 cnt;		 /* frames */
+	__u16 places, words_cnt; /* up to the last place */
+	__u16 last_at;		 /* the outermost address: words from the top */
 	__u16 pad;
 	__u64 hash; /* as in struct wire_stack */
 	__u32 frames[KERNEL_STACK_FRAMES];
