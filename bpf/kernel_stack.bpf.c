@@ -89,15 +89,18 @@ __noinline int kernel_stack_known(__u32 site)
 {
 	struct kernel_stacks *k = kernel_stacks_here();
 	__u64 call[2] = {0}; /* the system call's number, and where it was called */
+	__u64 size;
 	__u32 at;
 
 	if (!k)
 		return 0;
 	k->words_cnt = k->read_cnt = 0;
-	if (k->to <= k->from || k->to - k->from > sizeof(k->words) || k->from & 7 ||
+	size = k->to - k->from;
+	if (k->to <= k->from || size > STACK_SIZE_MAX || k->from & 7 ||
 	    bpf_probe_read_kernel(call, sizeof(call), (void *)(k->to + KERNEL_STACK_CALL_AT)))
 		return 0;
-	k->words_cnt = (k->to - k->from) / 8;
+	if (size <= sizeof(k->words))
+		k->words_cnt = size / 8;
 	k->site = site;
 	k->key = ((call[0] ^ call[1]) * KERNEL_STACK_WAYS + site) * 2654435761u;
 	at = k->key >> 20 & (KERNEL_STACKS - KERNEL_STACK_WAYS);
@@ -133,25 +136,27 @@ __noinline int kernel_stack_first(__u32 cnt)
 	return found && first_at < k->words_cnt;
 }
 
+/* Loops are not left early: the verifier would follow each way out. */
+
 /* Finds a place for each address, from the first word on. Returns the number of those with one and
  * of those before the first. */
 __noinline int kernel_stack_places(__u32 cnt)
 {
 	struct kernel_stacks *k = kernel_stacks_here();
 	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
-	__u64 i;
+	__u64 i, begin, end;
 
 	if (!k || !s)
 		return 0;
 	i = k->first;
+	begin = k->first_at;
+	end = k->words_cnt;
 	for (__u32 at = 0; at < KERNEL_STACK_WORDS; at++) {
-		if (at >= k->words_cnt)
-			break;
 		asm volatile("" : "+r"(i));
 		i &= KERNEL_STACK_FRAMES - 1;
 		k->at[i] = at;
-		i += is_equal(k->words[at] - 1, s->kernel_frames[i]) &
-		     is_not_below(at, k->first_at) & ~is_not_below(i, cnt);
+		i += is_equal(k->words[at] - 1, s->kernel_frames[i]) & is_not_below(at, begin) &
+		     ~is_not_below(at, end) & ~is_not_below(i, cnt);
 	}
 	return i;
 }
@@ -161,19 +166,19 @@ __noinline int kernel_stack_places_agree(__u32 cnt)
 {
 	struct kernel_stacks *k = kernel_stacks_here();
 	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
-	__u64 i = cnt - 1, left, wrong = 0, is;
-	__u32 at;
+	__u64 i = cnt - 1, end, left, wrong = 0, is;
 
 	if (!k || !s)
 		return 0;
+	end = k->words_cnt;
 	left = cnt - k->first;
-	for (__u32 n = 0; n < KERNEL_STACK_WORDS; n++) {
-		if (n >= k->words_cnt)
-			break;
-		at = (k->words_cnt - 1 - n) & (KERNEL_STACK_WORDS - 1);
+	for (__u32 n = 1; n <= KERNEL_STACK_WORDS; n++) {
+		__u32 at = KERNEL_STACK_WORDS - n;
+
 		asm volatile("" : "+r"(i));
 		i &= KERNEL_STACK_FRAMES - 1;
-		is = is_equal(k->words[at] - 1, s->kernel_frames[i]) & ~is_equal(left, 0);
+		is = is_equal(k->words[at] - 1, s->kernel_frames[i]) & ~is_not_below(at, end) &
+		     ~is_equal(left, 0);
 		wrong |= is & ~is_equal(k->at[i], at);
 		i -= is;
 		left -= is;
@@ -181,36 +186,36 @@ __noinline int kernel_stack_places_agree(__u32 cnt)
 	return !left && !(wrong & 1);
 }
 
-/* Stores as number `to` what is to be compared. Returns the number of places. */
+/* Stores as number `to` what is to be compared. Returns the number of places, 0 if there are too
+ * many. */
 __noinline int kernel_stack_store(__u32 to, __u32 cnt)
 {
 	struct kernel_stacks *k = kernel_stacks_here();
 	struct kernel_stack *known;
-	__u64 n = 0, begin;
+	__u64 n = 0, i, first, begin;
 
 	if (!k)
 		return 0;
 	known = &k->known[to & (KERNEL_STACKS - 1)];
-	begin = k->at[k->first & (KERNEL_STACK_FRAMES - 1)];
+	first = k->first;
+	begin = k->at[first & (KERNEL_STACK_FRAMES - 1)];
 	for (__u32 at = 0; at < KERNEL_STACK_WORDS; at++) {
-		if (at >= begin)
-			break;
-		asm volatile("" : "+r"(n));
-		n &= KERNEL_STACK_PLACES - 1;
-		known->at[n] = at;
-		known->word[n] = k->words[at];
-		n += is_equal(k->words[at] >> 32, 0xffffffff);
+		i = n;
+		asm volatile("" : "+r"(i));
+		i &= KERNEL_STACK_PLACES - 1;
+		known->at[i] = at;
+		known->word[i] = k->words[at];
+		n += is_equal(k->words[at] >> 32, 0xffffffff) & ~is_not_below(at, begin);
 	}
-	for (__u32 i = 0; i < KERNEL_STACK_FRAMES; i++) {
-		if (i >= cnt)
-			break;
-		asm volatile("" : "+r"(n));
-		n &= KERNEL_STACK_PLACES - 1;
-		known->at[n] = k->at[i];
-		known->word[n] = k->words[k->at[i] & (KERNEL_STACK_WORDS - 1)];
-		n += is_not_below(i, k->first) & 1;
+	for (__u32 frame = 0; frame < KERNEL_STACK_FRAMES; frame++) {
+		i = n;
+		asm volatile("" : "+r"(i));
+		i &= KERNEL_STACK_PLACES - 1;
+		known->at[i] = k->at[frame];
+		known->word[i] = k->words[k->at[frame] & (KERNEL_STACK_WORDS - 1)];
+		n += is_not_below(frame, first) & ~is_not_below(frame, cnt) & 1;
 	}
-	return n;
+	return n < KERNEL_STACK_PLACES ? n : 0;
 }
 
 static __always_inline bool is_worth_a_try(struct kernel_stacks *k)
@@ -241,8 +246,8 @@ __noinline int kernel_stack_learn(__u32 cnt)
 	known = &k->known[to & (KERNEL_STACKS - 1)];
 	known->key = 0;
 	places = kernel_stack_store(to, cnt - 1);
-	if (places + 1 < cnt - k->first)
-		return 0; /* too many */
+	if (!places)
+		return 0;
 	known->places = places;
 	known->words_cnt = k->at[(cnt - 2) & (KERNEL_STACK_FRAMES - 1)] + 1;
 	known->last_at = k->words_cnt - k->at[(cnt - 1) & (KERNEL_STACK_FRAMES - 1)];

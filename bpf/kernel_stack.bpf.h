@@ -37,7 +37,7 @@ struct task_struct___x86 {
 /* Where stacks are taken: the same addresses and places follow from what is common to all. */
 enum kernel_stack_site { KERNEL_STACK_WAKER = 1, KERNEL_STACK_SLEEPER };
 
-#define KERNEL_STACK_WORDS 512 /* of the stack, from its top; a power of two */
+#define KERNEL_STACK_WORDS 256 /* of the stack, from its top; a power of two */
 #define KERNEL_STACK_FRAMES 32 /* a power of two */
 #define KERNEL_STACK_PLACES 64 /* that are compared; a power of two */
 #define KERNEL_STACK_WAYS 4    /* a power of two */
