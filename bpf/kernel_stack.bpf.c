@@ -5,6 +5,8 @@
 #define TRY_SHARE 16   /* a power of two */
 #define FIRST_WORDS 32 /* the frame of the program's caller is within these */
 #define FIRST_FRAMES 8 /* one of these */
+#define PAGE_SIZE 4096ULL
+#define IRQ_STACK_SIZE 16384
 
 struct kernel_stacks_map kernel_stacks SEC(".maps");
 
@@ -30,15 +32,26 @@ static __always_inline __u64 full(__u32 low)
 	return 0xffffffffULL << 32 | low;
 }
 
+static __always_inline long read_stack(void *to, __u64 cnt, __u64 from)
+{
+	asm volatile("" : "+r"(cnt)); /* what is checked is what is used */
+	if (cnt > KERNEL_STACK_WORDS)
+		return -1;
+	return cnt ? bpf_probe_read_kernel(to, cnt * 8, (const void *)from) : 0;
+}
+
 /* Reads words of the stack, at least those up to number `cnt`. */
 static __always_inline bool read_words(struct kernel_stacks *k, __u32 cnt)
 {
-	__u64 size = cnt * 8;
+	__u64 irq = cnt < k->irq_cnt ? cnt : k->irq_cnt, rest = cnt - irq;
 
 	if (cnt <= k->read_cnt)
 		return true;
-	asm volatile("" : "+r"(size)); /* what is checked is what is used */
-	if (size > sizeof(k->words) || bpf_probe_read_kernel(k->words, size, (const void *)k->from))
+	if (read_stack(k->words, irq, k->irq_from))
+		return false;
+	asm volatile("" : "+r"(irq));
+	irq &= KERNEL_STACK_WORDS - 1;
+	if (read_stack(&k->words[irq], rest, k->from))
 		return false;
 	k->read_cnt = cnt;
 	return true;
@@ -54,7 +67,7 @@ __noinline int kernel_stack_is(__u32 at)
 	if (!k)
 		return 0;
 	s = &k->known[at & (KERNEL_STACKS - 1)];
-	if (s->key != k->key || k->to - k->from < s->words_cnt * 8 || !read_words(k, s->words_cnt))
+	if (s->key != k->key || k->all_cnt < s->words_cnt || !read_words(k, s->words_cnt))
 		return 0;
 	for (__u32 i = 0; i < KERNEL_STACK_PLACES; i++) {
 		if (i >= s->places)
@@ -78,31 +91,66 @@ __noinline int kernel_stack_use(__u32 at)
 	known = &k->known[at & (KERNEL_STACKS - 1)];
 	s->sample.kernel_stack = known->hash;
 	if (stack_is_sent(known->hash))
-		return known->cnt;
+		return KERNEL_STACK_KNOWN | known->marked;
 	for (__u32 i = 0; i < KERNEL_STACK_FRAMES; i++)
 		s->kernel_frames[i] = full(known->frames[i]);
 	stack_take_kernel(ENTRY_TRACEPOINT, known->cnt, false);
-	return known->cnt;
+	return KERNEL_STACK_KNOWN | known->marked;
+}
+
+/*
+ * `from` is not on the thread's stack: the CPU's stack for interrupts (call_on_irqstack() of
+ * arch/x86/include/asm/irq_stack.h), in whose first word is where the thread's stack goes on. A
+ * page that is not mapped is behind it (CONFIG_VMAP_STACK). Returns nonzero if it is that stack.
+ */
+__noinline int kernel_stack_of_irq(void)
+{
+	struct kernel_stacks *k = kernel_stacks_here();
+	__u64 page, word = 0;
+
+	if (!k)
+		return 0;
+	if (k->from >= k->irq_top || k->irq_top - k->from > IRQ_STACK_SIZE) {
+		if (k->tries++ > TRIES_MOST)
+			return 0;
+		page = k->from & ~(PAGE_SIZE - 1);
+		for (int i = 0; i < IRQ_STACK_SIZE / PAGE_SIZE; i++) {
+			page += PAGE_SIZE;
+			if (bpf_probe_read_kernel(&word, sizeof(word), (void *)page))
+				break;
+		}
+		k->irq_top = page - 8;
+	}
+	if (bpf_probe_read_kernel(&word, sizeof(word), (void *)k->irq_top) || word >= k->to ||
+	    k->to - word > STACK_SIZE_MAX || word & 7)
+		return 0;
+	k->irq_from = k->from;
+	k->irq_cnt = (k->irq_top - k->from) / 8;
+	k->from = word;
+	return 1;
 }
 
 __noinline int kernel_stack_known(__u32 site)
 {
 	struct kernel_stacks *k = kernel_stacks_here();
 	__u64 call[2] = {0}; /* the system call's number, and where it was called */
-	__u64 size;
 	__u32 at;
 
 	if (!k)
 		return 0;
-	k->words_cnt = k->read_cnt = 0;
-	size = k->to - k->from;
-	if (k->to <= k->from || size > STACK_SIZE_MAX || k->from & 7 ||
+	k->words_cnt = k->read_cnt = k->irq_cnt = 0;
+	if (k->from & 7 ||
+	    ((k->to <= k->from || k->to - k->from > STACK_SIZE_MAX) && !kernel_stack_of_irq()) ||
 	    bpf_probe_read_kernel(call, sizeof(call), (void *)(k->to + KERNEL_STACK_CALL_AT)))
 		return 0;
-	if (size <= sizeof(k->words))
-		k->words_cnt = size / 8;
+	if ((__s64)call[0] < 0)
+		call[1] = 0; /* no system call: anywhere in the program */
+	k->all_cnt = k->irq_cnt + (k->to - k->from) / 8;
+	if (k->all_cnt <= KERNEL_STACK_WORDS)
+		k->words_cnt = k->all_cnt;
 	k->site = site;
-	k->key = ((call[0] ^ call[1]) * KERNEL_STACK_WAYS + site) * 2654435761u;
+	k->key = ((call[0] ^ call[1] ^ (__u64)k->irq_cnt << 16) * KERNEL_STACK_WAYS + site) *
+		 2654435761u;
 	at = k->key >> 20 & (KERNEL_STACKS - KERNEL_STACK_WAYS);
 	for (__u32 i = 0; i < KERNEL_STACK_WAYS; i++)
 		if (kernel_stack_is(at + i))
@@ -223,7 +271,7 @@ static __always_inline bool is_worth_a_try(struct kernel_stacks *k)
 	return k->tries++ < TRIES_MOST || !(bpf_get_prandom_u32() & (TRY_SHARE - 1));
 }
 
-__noinline int kernel_stack_learn(__u32 cnt)
+__noinline int kernel_stack_learn(__u32 cnt, __u32 mark)
 {
 	struct kernel_stacks *k = kernel_stacks_here();
 	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
@@ -254,6 +302,7 @@ __noinline int kernel_stack_learn(__u32 cnt)
 	for (__u32 i = 0; i < KERNEL_STACK_FRAMES; i++)
 		known->frames[i] = s->kernel_frames[i] + 1;
 	known->cnt = cnt;
+	known->marked = mark ? KERNEL_STACK_MARKED : 0;
 	known->hash = s->sample.kernel_stack;
 	known->key = k->key;
 	return 0;

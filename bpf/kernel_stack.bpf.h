@@ -34,11 +34,11 @@ struct task_struct___x86 {
 #define KERNEL_STACK_CALL_AT 0
 #endif
 
-/* Where stacks are taken: the same addresses and places follow from what is common to all. */
+/* Where stacks are taken: all of one have the program's own frames in common. */
 enum kernel_stack_site { KERNEL_STACK_WAKER = 1, KERNEL_STACK_SLEEPER };
 
-#define KERNEL_STACK_WORDS 256 /* of the stack, from its top; a power of two */
-#define KERNEL_STACK_FRAMES 32 /* a power of two */
+#define KERNEL_STACK_WORDS 512 /* of the stack; a power of two */
+#define KERNEL_STACK_FRAMES 64 /* a power of two */
 #define KERNEL_STACK_PLACES 64 /* that are compared; a power of two */
 #define KERNEL_STACK_WAYS 4    /* a power of two */
 #define KERNEL_STACKS 64       /* per CPU; a power of two */
@@ -49,21 +49,25 @@ struct kernel_stack {
 	__u32 cnt;		 /* frames */
 	__u16 places, words_cnt; /* up to the last place */
 	__u16 last_at;		 /* the outermost address: words from the top */
-	__u16 pad;
+	__u16 marked;
 	__u64 hash; /* as in struct wire_stack */
 	__u32 frames[KERNEL_STACK_FRAMES];
 	__u32 word[KERNEL_STACK_PLACES];
 	__u16 at[KERNEL_STACK_PLACES]; /* index in `words` */
 };
 
+/* The stack: if an interrupt runs, that of the CPU's interrupts, then that of the thread, up to the
+ * registers at its top. */
 struct kernel_stacks {
-	__u64 from, to; /* the stack, without the registers at its top */
+	__u64 irq_from, irq_top;
+	__u64 from, to;
+	__u32 irq_cnt, all_cnt; /* words */
 	__u32 site, key;
 	__u32 read_cnt, words_cnt; /* words that were read; that are to be searched */
 	__u32 tries, turn;	   /* to learn */
 	__u32 first, first_at;	   /* frame, word: those before are of the program */
 	__u16 at[KERNEL_STACK_FRAMES];
-	__u64 words[KERNEL_STACK_WORDS];
+	__u64 words[2 * KERNEL_STACK_WORDS]; /* the second half is room for reading */
 	struct kernel_stack known[KERNEL_STACKS];
 };
 
@@ -75,11 +79,15 @@ struct kernel_stacks_map {
 };
 extern struct kernel_stacks_map kernel_stacks SEC(".maps");
 
-/* Returns the number of frames if the stack from `from` to `to` is known, whose hash is then in the
- * sample; else 0. */
+#define KERNEL_STACK_KNOWN 1
+#define KERNEL_STACK_MARKED 2
+
+/* Whether the stack from `from` to `to` is known. Its hash is then in the sample. KERNEL_STACK_...
+ * or 0. */
 int kernel_stack_known(__u32 site);
-/* Remembers the stack that was not known, after stack_take_kernel() of its `cnt` addresses. */
-int kernel_stack_learn(__u32 cnt);
+/* Remembers the stack that was not known, after stack_take_kernel() of its `cnt` addresses. mark:
+ * what kernel_stack_known() shall tell. */
+int kernel_stack_learn(__u32 cnt, __u32 mark);
 
 static __always_inline struct kernel_stacks *kernel_stacks_here(void)
 {

@@ -251,7 +251,7 @@ static __always_inline void arrive(struct task_struct *task, __u32 tid, bool typ
 		sz = bpf_get_task_stack(task, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
 		sz = sz > 0 ? (__u64)sz / 8 : 0;
 		stack_take_kernel(ENTRY_TRACEPOINT, sz, false);
-		kernel_stack_learn(sz);
+		kernel_stack_learn(sz, false);
 	}
 	if (!is_kernel && task_user_regs(task, typed, (void *)w->regs))
 		is_kernel = true;

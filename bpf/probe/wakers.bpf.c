@@ -76,20 +76,22 @@ static __always_inline void take_waker(void *ctx, struct task_struct *task, __u3
 	struct waker *w = waker_of(tid);
 	struct scratch *s = w ? scratch_claim(ENTRY_TRACEPOINT) : NULL;
 	__u64 who = bpf_get_current_pid_tgid();
-	bool interrupt = false;
+	bool interrupt;
+	int known;
 	struct proc *p;
 	long sz;
 
 	if (!s)
 		return;
 	s->sample = (struct wire_sample){.hdr.probe = SAMPLE_wakeup};
-	if (!kernel_stack_current(ctx, KERNEL_STACK_WAKER)) {
+	known = kernel_stack_current(ctx, KERNEL_STACK_WAKER);
+	interrupt = known & KERNEL_STACK_MARKED;
+	if (!known) {
 		sz = bpf_get_stack(ctx, s->kernel_frames, WIRE_MAX_KERNEL_FRAMES * 8, 0);
 		sz = sz > 0 ? (__u64)sz / 8 : 0;
 		interrupt = wakers_interrupt(sz);
 		stack_take_kernel(ENTRY_TRACEPOINT, sz, false);
-		if (!interrupt)
-			kernel_stack_learn(sz);
+		kernel_stack_learn(sz, interrupt);
 	}
 	if (interrupt) {
 		*w = (struct waker){.comm = WAKERS_INTERRUPT};
