@@ -48,7 +48,8 @@ __noinline int event_user_stack(__u32 entry)
 	regs = (void *)w->regs;
 	if (current_user_regs(regs) || !regs->ip)
 		return 0;
-	copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &tgid));
+	if (!target_take(&w->proc, tgid))
+		copy_proc(&w->proc, bpf_map_lookup_elem(&procs, &tgid));
 	return stack_take_user(entry);
 }
 

@@ -78,7 +78,6 @@ static __always_inline void take_waker(void *ctx, struct task_struct *task, __u3
 	__u64 who = bpf_get_current_pid_tgid();
 	bool interrupt;
 	int known;
-	struct proc *p;
 	long sz;
 
 	if (!s)
@@ -99,7 +98,7 @@ static __always_inline void take_waker(void *ctx, struct task_struct *task, __u3
 		s->sample.tgid = w->tgid = who >> 32;
 		w->tid = who;
 		bpf_get_current_comm(w->comm, sizeof(w->comm));
-		if (is_target(w->tgid, &p))
+		if (is_recorded(w->tgid))
 			event_user_stack(ENTRY_TRACEPOINT);
 		else if (!task_is_kernel((void *)bpf_get_current_task(), false))
 			stack_none_user(ENTRY_TRACEPOINT);
