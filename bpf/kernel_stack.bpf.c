@@ -111,8 +111,6 @@ __noinline int kernel_stack_of_irq(void)
 	if (!k)
 		return 0;
 	if (k->from >= k->irq_top || k->irq_top - k->from > IRQ_STACK_SIZE) {
-		if (k->tries++ > TRIES_MOST)
-			return 0;
 		page = k->from & ~(PAGE_SIZE - 1);
 		for (int i = 0; i < IRQ_STACK_SIZE / PAGE_SIZE; i++) {
 			page += PAGE_SIZE;

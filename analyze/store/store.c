@@ -59,8 +59,6 @@ static int open_file(struct store *s, const char *path)
 		if (!rc && sqlite3_open_v2(temporary, &s->spare, flags | SQLITE_OPEN_READONLY,
 					   "unix-none")) {
 			sqlite3_close(s->spare);
-			if (s->fd >= 0)
-				close(s->fd);
 			s->spare = NULL;
 		}
 		unlink(temporary);
@@ -146,6 +144,8 @@ void store__close(struct store *s)
 		return;
 	sqlite3_close(s->spare);
 	sqlite3_close(s->db);
+	if (s->fd >= 0)
+		close(s->fd);
 	free(s);
 }
 

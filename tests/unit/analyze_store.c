@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The database: names that scripts depend on are all there, and foreign SQL can read and nothing
  * else. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,18 @@ static int64_t number_of(sqlite3 *db, const char *sql)
 	return number;
 }
 
+static int open_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int cnt = 0;
+
+	CHECK(dir);
+	while (dir && readdir(dir))
+		cnt++;
+	closedir(dir);
+	return cnt;
+}
+
 /* The reader sees what was there when it was added, and its tables are its own. */
 static void test_reader(void)
 {
@@ -126,6 +139,7 @@ static void test_reader(void)
 		"CREATE TABLE filled(i, t); INSERT INTO filled WITH RECURSIVE n(i) AS (SELECT 1 "
 		"UNION "
 		"ALL SELECT i + 1 FROM n WHERE i < 40000) SELECT i, printf('%1000d', i) FROM n";
+	int files = open_files();
 	struct store *s;
 	sqlite3 *reader;
 
@@ -145,6 +159,7 @@ static void test_reader(void)
 	CHECK(number_of(store__db(s), "SELECT count(*) FROM filled") == 80000);
 	CHECK(number_of(reader, "SELECT a FROM temp.own") == 7);
 	store__close(s);
+	CHECK(open_files() == files);
 }
 
 /* A file of the user's, which others may read with locks, has none. */
