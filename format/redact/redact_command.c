@@ -20,9 +20,13 @@ enum { CLIENTS = sizeof(clients) / sizeof(clients[0]) };
 
 /* State from earlier words. */
 struct command {
-	const struct client *client; /* first table line of the client */
-	uint8_t next;		     /* enum how of the next word; 0: not a secret */
+	/* Bits of the table's lines whose clients any word named: which of them is the program, and
+	 * which a host or a user, is not known. */
+	uint32_t clients;
+	uint8_t next; /* enum how of the next word; 0: not a secret */
 };
+
+_Static_assert(CLIENTS <= 32, "a bit each");
 
 static void mask(char *from, char *to)
 {
@@ -99,9 +103,11 @@ static bool is_header(const char *p, const char *end)
 
 /* ---- clients ---- */
 
-static const struct client *client_of(const char *p, const char *end)
+/* Bits of the lines of the client that a word names; 0: it names none. */
+static uint32_t clients_of(const char *p, const char *end)
 {
 	const char *slash = memrchr(p, '/', end - p);
+	uint32_t found = 0;
 
 	p = slash ? slash + 1 : p;
 	for (size_t i = 0; i < CLIENTS; i++) {
@@ -111,28 +117,28 @@ static const struct client *client_of(const char *p, const char *end)
 		sz -= begins;
 		if ((size_t)(end - p) >= sz && !memcmp(p, clients[i].name, sz) &&
 		    (begins || (size_t)(end - p) == sz))
-			return &clients[i];
+			found |= 1U << i;
 	}
-	return NULL;
+	return found;
 }
 
 /* -pX, or -p and then X. */
 static bool is_clients_option(struct command *cmd, char *p, char *end)
 {
-	const struct client *c = cmd->client;
+	bool found = false;
 
 	if (end - p < 2 || p[0] != '-')
 		return false;
-	for (; c && c < clients + CLIENTS && !strcmp(c->name, cmd->client->name); c++) {
-		if (c->letter != p[1])
+	for (size_t i = 0; i < CLIENTS; i++) {
+		if (!(cmd->clients >> i & 1) || clients[i].letter != p[1])
 			continue;
 		if (end - p > 2)
-			mask_as(c->how, p + 2, end);
-		else if (c->how != JOINED)
-			cmd->next = c->how;
-		return true;
+			mask_as(clients[i].how, p + 2, end);
+		else if (clients[i].how != JOINED)
+			cmd->next = clients[i].how;
+		found = true;
 	}
-	return false;
+	return found;
 }
 
 /* curl's long options for what -u takes */
@@ -169,8 +175,8 @@ static void one_word(struct command *cmd, char *p, char *end)
 		cmd->next = USER;
 	else if (!equals && *p == '-' && is_secret(p, end))
 		cmd->next = NAMED;
-	else if (*p != '-' && client_of(p, end))
-		cmd->client = client_of(p, end);
+	else if (*p != '-')
+		cmd->clients |= clients_of(p, end);
 }
 
 /* End of a shell word, including its quoted parts. */
@@ -213,7 +219,7 @@ static void argument(struct command *cmd, char *p, char *end)
 	if (space && !cmd->next &&
 	    !(equals && equals < space && equals[1] != '\'' && equals[1] != '"' &&
 	      is_secret(p, equals))) {
-		struct command words = {.client = cmd->client};
+		struct command words = {.clients = cmd->clients};
 
 		shell_words(&words, p, end);
 	} else {

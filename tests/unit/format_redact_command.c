@@ -21,6 +21,8 @@ static const struct row commands[] = {
 	 "env|PGPASSWORD=*|FOO_TOKEN=*|PWD=/a|OLDPWD=/b|MYSQL_PWD=*|cmd"},
 	{"/usr/bin/mysql|-u|me|-ps3cret|db", "/usr/bin/mysql|-u|me|-p******|db"},
 	{"mysql|-p|db", "mysql|-p|db"},
+	{"mysql|-u|ldapadmin|-ps3cret|db", "mysql|-u|ldapadmin|-p******|db"},
+	{"redis-cli|-h|mysql-1|-a|x", "redis-cli|-h|mysql-1|-a|*"},
 	{"mariadb-dump|-ps3", "mariadb-dump|-p**"},
 	{"ssh|-p2222|host", "ssh|-p2222|host"},
 	{"sudo|mysqladmin|-px|ping", "sudo|mysqladmin|-p*|ping"},
