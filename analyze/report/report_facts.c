@@ -335,12 +335,61 @@ static void put_surges(const struct report *r)
 	sqlite3_finalize(stmt);
 }
 
+/* What to do about code that `exe` generates. */
+static const char *naming_of(const char *exe)
+{
+	static const struct {
+		const char *exe, *text;
+	} runtimes[] = {
+#define RUNTIME(exe, text) {exe, text},
+#include "analyze/report/runtimes.def"
+#undef RUNTIME
+	};
+	const char *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
+	size_t i = 0;
+
+	while (strncmp(name, runtimes[i].exe, strlen(runtimes[i].exe)))
+		i++;
+	return runtimes[i].text;
+}
+
+/* Processes much of whose time is spent in generated code without names, which makes their graphs
+ * useless. */
+static void put_unnamed(const struct report *r)
+{
+	static const char sql[] =
+		"SELECT h.self_share, p.pid, p.comm, p.exe, max(p.started_ns) FROM hot_function h "
+		"JOIN process p ON h.function = '[jit ' || p.pid || ']' WHERE h.kind = 'cpu' AND "
+		"h.binary = h.function AND h.self_share >= 0.05 GROUP BY p.pid ORDER BY 1 DESC, 2 "
+		"LIMIT 3"; /* what it executed last, which has the row of the latest start */
+	sqlite3_stmt *stmt = NULL;
+
+	if (!sqlite3_prepare_v2(r->db, sql, -1, &stmt, NULL))
+		while (sqlite3_step(stmt) == SQLITE_ROW) {
+			const char *comm = (const char *)sqlite3_column_text(stmt, 2),
+				   *exe = (const char *)sqlite3_column_text(stmt, 3);
+			struct strbuf b = {0};
+
+			strbuf_addf(&b,
+				    "%.0f %% of the on-CPU time is in generated code without "
+				    "names, of %s "
+				    "(%lld): %s",
+				    100 * sqlite3_column_double(stmt, 0), comm ? comm : "unknown",
+				    (long long)sqlite3_column_int64(stmt, 1),
+				    naming_of(exe ? exe : ""));
+			warning(r, "Names", b.p ? b.p : "");
+			strbuf_fini(&b);
+		}
+	sqlite3_finalize(stmt);
+}
+
 void report_facts(const struct report *r)
 {
 	for (size_t i = 0; i < r->a->captures.cnt; i++)
 		put_capture(r, &r->a->captures.v[i]);
 	put_filter(r);
 	put_sampled(r);
+	put_unnamed(r);
 	put_overlap(r);
 	put_thinning(r);
 	if (!sample_filter_any(&r->a->load.opts.samples)) {
