@@ -1,6 +1,7 @@
 # What a wait is for, by the functions of languages. Python: threads that compute wait for the interpreter's lock, which is contention; a
 # worker without work, and who joins, wait for locks of Python as well, and are not shown as contending. Rust: mutexes and rwlocks are
-# contention, condition variables and channels are not, and of a parked thread nothing is known.
+# contention, condition variables and channels are not, and of a parked thread nothing is known. Java: monitors and safepoints are
+# contention, threads of the JVM that wait for work by its semaphores are not.
 . tests/live/lib.inc
 grep -q '^lock .* yes' "$T/list" || skip "no probe 'lock': $(grep '^lock ' "$T/list")"
 q() { sql "$T/a.obz" "$1"; }
@@ -35,17 +36,21 @@ WAITS(f, "_ZN3std4sync4mpmc4list16Channel$LT$T$GT$4recv17ha155d1c5a320627aE", 8)
 WAITS(g, "_ZN3std6thread4park17h0123456789abcdefE", 9)
 WAITS(h, "_ZN11parking_lot9raw_mutex8RawMutex9lock_slow17h0123456789abcdefE", 10)
 WAITS(i, "_ZN11parking_lot10raw_rwlock9RawRwLock16lock_shared_slow17h0123456789abcdefE", 11)
+/* Of the JVM. */
+WAITS(j, "_ZN14PosixSemaphore4waitEv", 12)
+WAITS(k, "_ZN16LinuxWaitBarrier4waitEi", 13)
+WAITS(l, "_ZN13ObjectMonitor6EnterIEP10JavaThread", 14)
 int main(void)
 {
-	a(), b(), c(), d(), e(), f(), g(), h(), i();
+	a(), b(), c(), d(), e(), f(), g(), h(), i(), j(), k(), l();
 	return 0;
 }
 P
 if command -v cc >/dev/null; then
 	cc -O1 -o "$T/rust" "$T/rust.c"
 	recorded "$T/rust"
-	is "waits of Rust by what they are for" "$(shown lock-purpose | awk -F, '{print $1 "," $5 "," $6}' | LC_ALL=C sort | xargs -d '\n')" \
-		"17,contention,mutex 22,contention,rwlock 7,idle,condition variable 8,idle,Rust channel 9,,Rust park"
+	is "waits by what they are for" "$(shown lock-purpose | awk -F, '{print $1 "," $5 "," $6}' | LC_ALL=C sort | xargs -d '\n')" \
+		"12,idle,Java VM semaphore 13,contention,Java safepoint 14,contention,Java monitor 17,contention,mutex 22,contention,rwlock 7,idle,condition variable 8,idle,Rust channel 9,,Rust park"
 	is "who waits" "$(shown lock-contended | awk -F, '{print $NF}' | sort -u)" main
 else
 	echo "no C compiler"
