@@ -40,7 +40,16 @@ static const char reader[] =
 
 int store__failed(const struct store *s)
 {
-	message_error("database: %s", sqlite3_errmsg(s->db));
+	switch (s->file ? SQLITE_OK : sqlite3_errcode(s->db)) {
+	case SQLITE_CANTOPEN:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+		message_error("temporary database: %s; set TMPDIR to a directory with more room",
+			      sqlite3_errmsg(s->db));
+		break;
+	default:
+		message_error("database: %s", sqlite3_errmsg(s->db));
+	}
 	return -EIO;
 }
 
