@@ -350,19 +350,19 @@ static __always_inline int on_requeue(__u64 at)
 SEC("?tp_btf/block_rq_insert")
 int block_insert(__u64 *ctx)
 {
-	return on_insert(ctx, (void *)ctx[0], true);
+	return UNPREEMPTED(on_insert(ctx, (void *)ctx[0], true));
 }
 
 SEC("?tp_btf/block_rq_issue")
 int block_issue(__u64 *ctx)
 {
-	return on_issue(ctx, (void *)ctx[0], true);
+	return UNPREEMPTED(on_issue(ctx, (void *)ctx[0], true));
 }
 
 SEC("?tp_btf/block_rq_requeue")
 int block_requeue(__u64 *ctx)
 {
-	return on_requeue(ctx[0]);
+	return UNPREEMPTED(on_requeue(ctx[0]));
 }
 
 SEC("?raw_tp/block_rq_insert")

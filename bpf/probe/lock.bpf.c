@@ -367,16 +367,16 @@ int lock_enter_futex(struct syscall_enter *ctx)
 	if (op > LOCK_LOCK_PI2)
 		return KEEP_SAMPLES;
 	if (IS_WAIT(op))
-		lock_wait(ctx->args[0], ctx->args[2], op);
+		UNPREEMPTED(lock_wait(ctx->args[0], ctx->args[2], op));
 	else if (IS_WAKE(op))
-		lock_wake(ctx, ctx->args[0]);
+		UNPREEMPTED(lock_wake(ctx, ctx->args[0]));
 	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_futex")
 int lock_exit_futex(struct syscall_exit *ctx)
 {
-	lock_exit(ctx);
+	UNPREEMPTED(lock_exit(ctx));
 	return KEEP_SAMPLES;
 }
 
@@ -384,21 +384,21 @@ int lock_exit_futex(struct syscall_exit *ctx)
 SEC("?tracepoint/syscalls/sys_enter_futex_wake")
 int lock_enter_futex_wake(struct syscall_enter *ctx)
 {
-	lock_wake(ctx, ctx->args[0]);
+	UNPREEMPTED(lock_wake(ctx, ctx->args[0]));
 	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_enter_futex_wait")
 int lock_enter_futex_wait(struct syscall_enter *ctx)
 {
-	lock_wait(ctx->args[0], ctx->args[1], LOCK_CALL_WAIT);
+	UNPREEMPTED(lock_wait(ctx->args[0], ctx->args[1], LOCK_CALL_WAIT));
 	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_futex_wait")
 int lock_exit_futex_wait(struct syscall_exit *ctx)
 {
-	lock_exit(ctx);
+	UNPREEMPTED(lock_exit(ctx));
 	return KEEP_SAMPLES;
 }
 
@@ -419,14 +419,14 @@ int lock_enter_futex_waitv(struct syscall_enter *ctx)
 {
 	struct first_word w = first_of(ctx->args[0]);
 
-	lock_wait(w.address, w.value, LOCK_CALL_WAITV);
+	UNPREEMPTED(lock_wait(w.address, w.value, LOCK_CALL_WAITV));
 	return KEEP_SAMPLES;
 }
 
 SEC("?tracepoint/syscalls/sys_exit_futex_waitv")
 int lock_exit_futex_waitv(struct syscall_exit *ctx)
 {
-	lock_exit(ctx);
+	UNPREEMPTED(lock_exit(ctx));
 	return KEEP_SAMPLES;
 }
 
@@ -467,8 +467,7 @@ static __always_inline __u64 lock_uring_stack(void)
 	return stack;
 }
 
-SEC("?raw_tp/io_uring_submit_req")
-int lock_uring_submit(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int uring_submit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct io_kiocb *req = (void *)ctx->args[0];
 	struct io_futex *futex = (void *)req;
@@ -491,8 +490,13 @@ int lock_uring_submit(struct bpf_raw_tracepoint_args *ctx)
 			    lock_uring_stack());
 }
 
-SEC("?raw_tp/io_uring_complete")
-int lock_uring_complete(struct bpf_raw_tracepoint_args *ctx)
+SEC("?raw_tp/io_uring_submit_req")
+int lock_uring_submit(struct bpf_raw_tracepoint_args *ctx)
+{
+	return UNPREEMPTED(uring_submit(ctx));
+}
+
+static __always_inline int uring_complete(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct io_kiocb *req = (void *)ctx->args[1];
 	__u64 key = (__u64)req;
@@ -507,4 +511,10 @@ int lock_uring_complete(struct bpf_raw_tracepoint_args *ctx)
 	lock_waited(ctx, key, call, BPF_CORE_READ(req, cqe.res));
 	bpf_map_delete_elem(&lock_calls, &key);
 	return 0;
+}
+
+SEC("?raw_tp/io_uring_complete")
+int lock_uring_complete(struct bpf_raw_tracepoint_args *ctx)
+{
+	return UNPREEMPTED(uring_complete(ctx));
 }

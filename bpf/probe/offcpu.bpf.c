@@ -325,8 +325,7 @@ int offcpu_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (!*due || !enabled)
 		return 0;
 	*due = 0;
-	offcpu_resolve(bpf_get_current_pid_tgid());
-	return 0;
+	return UNPREEMPTED(offcpu_resolve(bpf_get_current_pid_tgid()));
 }
 
 struct bpf_iter_meta {
