@@ -114,7 +114,11 @@ longer syscall getppid "<= 100 more"
 longer file pread "<= 400 more"
 probe syscall calls - syscount -p PID
 probe open opens - opensnoop -p PID
-probe lock handovers -
+cat >"$T/futex.bt" <<'B'
+tracepoint:syscalls:sys_enter_futex /pid == $1 && ((args->op & 127) == 0 || (args->op & 127) == 9)/ { @at[tid] = nsecs; }
+tracepoint:syscalls:sys_exit_futex /@at[tid]/ { @ns[ustack, comm] = sum(nsecs - @at[tid]); @hist[comm] = hist(nsecs - @at[tid]); delete(@at[tid]); }
+B
+probe lock handovers - bpftrace "$T/futex.bt" PID
 probe file preads "<= 400 a call" filetop -p PID
 probe signal signals - sigsnoop -p PID
 probe bind binds - bindsnoop -p PID
@@ -162,6 +166,8 @@ label="tcp, a segment" probe tcp segments - tcprtt
 label="pmu, one event" probe pmu:page-faults switches - perf stat -e page-faults -p PID
 software=task-clock,page-faults,context-switches,cpu-migrations
 label="pmu, four events" probe pmu:$software switches - perf stat -e $software -p PID
+label="offcpu, each wait" probe offcpu:period=0s switches - offcputime -p PID
+label="offcpu and wakers, each wait" probe offcpu:period=0s,wakers switches - wakeuptime -p PID
 waker_cost "that is recorded" 0s "<= 500"
 waker_cost "that is not" 10s
 truncate -s 64M "$T/image"
