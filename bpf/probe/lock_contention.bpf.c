@@ -172,10 +172,12 @@ int lock_contention_begin(struct contention *ctx)
 
 	if (!enabled || !is_recorded(id >> 32))
 		return KEEP_SAMPLES;
-	/* A mutex is first spun for, and a second beginning tells that the thread goes to sleep. */
+	/* A wait for a mutex begins more than once: the thread spins, sleeps, and spins again when it
+	 * is woken as the first of those that wait (__mutex_lock_common()). Its flags tell whether it
+	 * slept. */
 	before = bpf_map_lookup_elem(&lock_kernel_waits, &at);
-	if (before && before->flags == (LCB_F_SPIN | LCB_F_MUTEX) && wait.flags == LCB_F_MUTEX) {
-		before->flags = LCB_F_MUTEX;
+	if (before && before->flags & wait.flags & LCB_F_MUTEX) {
+		before->flags &= wait.flags;
 		if (!before->owner)
 			owner_take(before, at.lock);
 		return KEEP_SAMPLES;

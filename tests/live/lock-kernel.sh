@@ -1,4 +1,4 @@
-# Threads of one process that wait for locks of the kernel: for a file's, to write, and for a pipe's. The cells have as many waits of each
+# Threads of one process that wait for locks of the kernel: for a file's, to write, for a file's position, and for a pipe's. The cells have as many waits of each
 # kind as bpftrace counts on the same tracepoints, and the same time; so have rows and samples; who took the lock is a function of the wait's
 # stack, who held it another thread of the process.
 . tests/live/lib.inc
@@ -12,8 +12,9 @@ cat >"$T/contend.c" <<'C'
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { THREADS = 6, SZ = 1 << 20, PIPE_SZ = 4096 };
-static int file, ends[2], cnt;
+enum { THREADS = 10, SZ = 1 << 20, READ_SZ = 4 << 20, PIPE_SZ = 4096 };
+static int file, whole, ends[2], cnt;
+static volatile int is_read;
 static char *from;
 static void *contend(void *arg)
 {
@@ -34,7 +35,22 @@ static void *drain(void *arg)
 		if ((n = read(ends[0], to, sizeof(to))) <= 0) exit(1);
 	return arg;
 }
-static void *(*const work[THREADS])(void *) = {contend, contend, contend, fill, fill, drain};
+/* Holds the mutex of the position while it reads. Who is woken for it spins first, and may have to sleep again. */
+static void *read_all(void *arg)
+{
+	char *to = malloc(READ_SZ);
+	for (int i = 0; i < cnt; i++)
+		if (!to || read(whole, to, READ_SZ) != READ_SZ || lseek(whole, 0, SEEK_SET)) exit(1);
+	is_read = 1;
+	return arg;
+}
+static void *seek(void *arg)
+{
+	while (!is_read)
+		if (lseek(whole, 0, SEEK_SET)) exit(1);
+	return arg;
+}
+static void *(*const work[THREADS])(void *) = {contend, contend, contend, fill, fill, drain, read_all, seek, seek, seek};
 int main(int argc, char **argv)
 {
 	pthread_t t[THREADS];
@@ -43,7 +59,8 @@ int main(int argc, char **argv)
 	cnt = atoi(argv[1]);
 	from = calloc(1, SZ);
 	file = memfd_create("contended", 0);
-	if (!from || file < 0 || pipe(ends) || read(0, &go, 1) != 1) return 1;
+	whole = memfd_create("read", 0);
+	if (!from || file < 0 || whole < 0 || ftruncate(whole, 2L * READ_SZ) || pipe(ends) || read(0, &go, 1) != 1) return 1;
 	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&t[i], NULL, work[i], NULL)) return 1;
 	for (int i = 0; i < THREADS; i++) pthread_join(t[i], NULL);
@@ -55,11 +72,11 @@ awk '/^lock/ {at = 1} at && $1 == "all" {exit $2 == "no"}' "$T/list" || skip "no
 mkfifo "$T/go"
 exec 5<>"$T/go"
 
-# A spun wait of a mutex that goes on asleep begins twice.
+# A wait for a mutex begins again each time it goes on spinning or asleep.
 cat >"$T/peer.bt" <<'BT'
 tracepoint:lock:contention_begin /pid == $1/ {
-	if (!@at[tid, args->lock_addr]) { @at[tid, args->lock_addr] = nsecs; }
-	@flags[tid, args->lock_addr] = args->flags;
+	if (@at[tid, args->lock_addr]) { @flags[tid, args->lock_addr] &= args->flags; }
+	else { @flags[tid, args->lock_addr] = args->flags; @at[tid, args->lock_addr] = nsecs; }
 }
 tracepoint:lock:contention_end /pid == $1 && @at[tid, args->lock_addr]/ {
 	@n[@flags[tid, args->lock_addr]] = count();
