@@ -31,12 +31,41 @@ static void map_files_name(const struct mapped *m, char name[96])
 		 (unsigned long long)m->end);
 }
 
+static struct span last_part(struct span path)
+{
+	const char *slash = path.len ? memrchr(path.p, '/', path.len) : NULL;
+
+	binary_path_deleted(&path);
+	if (slash)
+		path.len -= slash + 1 - path.p, path.p = slash + 1;
+	return path;
+}
+
+/* Whether another file is mapped at the place by now. The inode alone does not tell: for overlayfs
+ * maps shows that of another layer; nor does the whole path: it depends on the root directory. */
+static bool is_another(int proc, const char *name, const struct mapped *m, const struct stat *st)
+{
+	char link[PATH_MAX];
+	struct span now, then = last_part(m->path);
+	ssize_t n;
+
+	if (!m->inode || st->st_ino == m->inode || !then.len)
+		return false;
+	n = readlinkat(proc, name, link, sizeof(link));
+	if (n <= 0)
+		return false;
+	now = last_part((struct span){link, n});
+	return now.len != then.len || memcmp(now.p, then.p, then.len);
+}
+
 int binary_stat_mapped(int proc, const struct mapped *m, struct stat *st)
 {
 	char name[96];
 
 	map_files_name(m, name);
-	return fstatat(proc, name, st, 0) ? -errno : 0;
+	if (fstatat(proc, name, st, 0))
+		return -errno;
+	return is_another(proc, name, m, st) ? -ESTALE : 0;
 }
 
 /* Reopens an O_PATH descriptor for reading, and closes it. */
@@ -91,17 +120,30 @@ static int open_by_path(int proc, const struct mapped *m, struct stat *st)
 	return fd;
 }
 
-int binary_open_mapped(int proc, const struct mapped *m, struct stat *st)
+static int open_map_file(int proc, const struct mapped *m, struct stat *st)
 {
 	char name[96];
-	int fd, by_path;
+	int fd;
 
 	map_files_name(m, name);
 	fd = openat(proc, name, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno; /* EPERM without CAP_CHECKPOINT_RESTORE, ENOENT if the mapping has
+				* changed since */
+	fd = reopen_regular(fd, st);
+	if (fd >= 0 && is_another(proc, name, m, st)) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+int binary_open_mapped(int proc, const struct mapped *m, struct stat *st)
+{
+	int fd = open_map_file(proc, m, st), by_path;
+
 	if (fd >= 0)
-		return reopen_regular(fd, st);
-	fd = -errno; /* EPERM without CAP_CHECKPOINT_RESTORE, ENOENT if the mapping has changed
-		      * since */
+		return fd;
 	by_path = open_by_path(proc, m, st);
 	return by_path == -ENOENT ? fd : by_path;
 }
