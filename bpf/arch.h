@@ -19,6 +19,8 @@
 #define UNWIND_RBX 255 /* none: only sp and x29 are frame bases on arm64 */
 #define UNWIND_REG_CNT 32
 #define UNWIND_RA_IS_REG 1 /* calls store the return address in a register */
+#define UNWIND_RETURN_SZ 0   /* or on the stack, in as many bytes */
+#define UNWIND_XOL_SLOT_SZ 4 /* UPROBE_XOL_SLOT_BYTES */
 #define UNWIND_ELF_MACHINE EM_AARCH64
 
 /* Word indexes in struct pt_regs, and the index of a DWARF register. */
@@ -50,6 +52,8 @@ enum unwind_pt_regs {
 #define UNWIND_RBX 3
 #define UNWIND_REG_CNT 16
 #define UNWIND_RA_IS_REG 0
+#define UNWIND_RETURN_SZ 8
+#define UNWIND_XOL_SLOT_SZ 128
 #define UNWIND_ELF_MACHINE EM_X86_64
 
 enum unwind_pt_regs {

@@ -110,6 +110,89 @@ static __always_inline __u64 uw_load64(const void *p)
 	return *(const __u64 *)p;
 }
 
+/* ---- code that uprobes put into the process (kernel/events/uprobes.c) */
+
+struct xol_area {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+struct mm_struct___xol {
+	struct {
+		struct xol_area *xol_area;
+	} uprobes_state;
+} __attribute__((preserve_access_index));
+struct return_instance {
+	unsigned long stack, orig_ret_vaddr;
+	struct return_instance *next;
+} __attribute__((preserve_access_index));
+struct uprobe_task {
+	unsigned long vaddr; /* of the instruction that is executed out of line */
+	struct return_instance *return_instances;
+} __attribute__((preserve_access_index));
+struct task_struct___utask {
+	struct uprobe_task *utask;
+} __attribute__((preserve_access_index));
+
+#define RETURNS_MOST 64 /* MAX_URETPROBE_DEPTH */
+
+/* First address of the process's page of uprobes: the trampoline; behind it, copies of instructions. */
+static __always_inline __u64 xol_page(void)
+{
+	struct mm_struct___xol *mm =
+		(void *)BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), mm);
+
+	return BPF_CORE_READ(mm, uprobes_state.xol_area, vaddr);
+}
+
+/* Goes on where the function returns to whose return address is at *place; 0: the innermost one.
+ * A function that was jumped to may have several instances: the last one has the address. */
+static __always_inline __u64 return_of(struct uprobe_task *utask, __u64 *place, __u64 trampoline)
+{
+	struct return_instance *r = BPF_CORE_READ(utask, return_instances);
+	__u64 stack, to = 0;
+
+	for (int i = 0; i < RETURNS_MOST && r; i++) {
+		stack = BPF_CORE_READ(r, stack);
+		if (!*place)
+			*place = stack;
+		if (stack == *place)
+			to = BPF_CORE_READ(r, orig_ret_vaddr);
+		if (to && to != trampoline)
+			return to;
+		r = BPF_CORE_READ(r, next);
+	}
+	return 0;
+}
+
+static __always_inline int uw_leave_uprobe(struct unwind_walk *w)
+{
+	struct task_struct___utask *task = (void *)bpf_get_current_task();
+	bool interrupted = w->regs_from == UNWIND_REGS_KERNEL;
+	struct uprobe_task *utask;
+	__u64 page, place = 0, to;
+
+	if (!bpf_core_field_exists(task->utask))
+		return 0;
+	utask = BPF_CORE_READ(task, utask);
+	page = utask ? xol_page() : 0;
+	if (!page || (interrupted ? w->pc - page >= 4096 : w->pc + 1 != page))
+		return 0;
+	if (interrupted && w->pc - page >= UNWIND_XOL_SLOT_SZ) {
+		to = BPF_CORE_READ(utask, vaddr);
+		if (to)
+			w->pc = to;
+		return to != 0;
+	}
+	if (!interrupted)
+		place = w->sp - UNWIND_RETURN_SZ;
+	to = return_of(utask, &place, page);
+	if (!to)
+		return 0;
+	w->sp = place + UNWIND_RETURN_SZ;
+	w->pc = UNWIND_CODE(to) - 1;
+	w->regs_from = UNWIND_REGS_NONE;
+	return 1;
+}
+
 #include "bpf/unwind_walk.h"
 
 /* Global functions are verified once, on their own, and not again at every call. */

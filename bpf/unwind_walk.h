@@ -12,6 +12,8 @@
  *   uw_rule(index)        const struct rule *, or NULL
  *   uw_read(to, size, at) 0 when `size` bytes of user memory were read
  *   uw_load32(p), uw_load64(p)  the value at p, which may be unaligned
+ *   uw_leave_uprobe(w)    nonzero: w->pc was in code that uprobes put into the process, and is where
+ *                         it would be without them now
  *
  * unwind_frames() unwinds several frames and is called in a loop until it returns nonzero. It is
  * the fast path for nearly all frames: cached, CFA from rsp or rbp, return address below the CFA.
@@ -46,6 +48,7 @@ _Static_assert((UNWIND_SP & UNWIND_FP) == UNWIND_FP, "sp is fp and more");
 UW_FUNC int unwind_seek(__u32 slot);
 UW_FUNC int unwind_fill(__u32 slot, __u64 at);
 UW_FUNC int unwind_find(__u32 slot);
+UW_FUNC int unwind_leave_uprobe(__u32 slot);
 UW_FUNC int unwind_odd(__u32 slot);
 UW_FUNC int unwind_frames(__u32 slot);
 
@@ -452,6 +455,13 @@ static __always_inline void unwind_restart(struct unwind_walk *w, __u32 careful)
 	w->fp = w->regs[UNWIND_PT_BP];
 }
 
+UW_FUNC int unwind_leave_uprobe(__u32 slot)
+{
+	struct unwind_walk *w = uw_walk(slot);
+
+	return w ? uw_leave_uprobe(w) : 0;
+}
+
 /* Unwinds one frame of any kind. Nonzero: the walk is over. */
 UW_FUNC int unwind_odd(__u32 slot)
 {
@@ -466,7 +476,11 @@ UW_FUNC int unwind_odd(__u32 slot)
 		return 1;
 	e = &c->entry[w->next & (UNWIND_CACHE_CNT - 1)];
 	if (!unwind_is_cached(w, e)) {
-		err = unwind_seek(slot) ? unwind_find(slot) : 0;
+		err = unwind_seek(slot);
+		if (err && unwind_leave_uprobe(slot))
+			err = unwind_seek(slot);
+		if (err)
+			err = unwind_find(slot);
 		if (err) {
 			unwind_record(w, frame_pack(FRAME_BINARY_UNKNOWN, w->pc));
 			w->stack.error = err;

@@ -102,6 +102,12 @@ static inline __u64 uw_load64(const void *p)
 	return v;
 }
 
+static inline int uw_leave_uprobe(struct unwind_walk *w)
+{
+	(void)w;
+	return 0;
+}
+
 #include "bpf/unwind_walk.h"
 
 /* ---- */
