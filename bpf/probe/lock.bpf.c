@@ -143,19 +143,52 @@ __noinline int lock_owner(__u32 tid)
 	return 0;
 }
 
+/*
+ * Which words are mutexes that tell their owner. glibc (sysdeps/nptl/bits/struct_mutex.h, nptl/pthreadP.h):
+ * its lock word is 2 while threads wait, or for robust ones the owner with FUTEX_WAITERS. musl
+ * (src/internal/pthread_impl.h): the owner with FUTEX_WAITERS, but EBUSY for those of type 0. Words
+ * of others, a thread of a container having a small tid, look alike: all fields have to be sound.
+ */
+struct glibc_mutex {
+	__u32 lock, count, owner, nusers, kind;
+};
+#define GLIBC_TYPE 3 /* PTHREAD_MUTEX_RECURSIVE_NP is 1; it and robust ones count */
+#define GLIBC_ROBUST 0x10
+#define GLIBC_FLAGS (0x80 | 0x100 | 0x200) /* shared, elision, no elision */
+#define MUSL_TYPES 0x0f			   /* nonzero: has an owner */
+#define MUSL_SHARED 0x80
+
+static __always_inline bool is_glibc_mutex(const struct glibc_mutex *m, __u32 robust)
+{
+	bool counts = robust || (m->kind & GLIBC_TYPE) == 1;
+
+	return (m->kind & ~(GLIBC_TYPE | GLIBC_FLAGS)) == robust && m->nusers &&
+	       !m->count == !counts;
+}
+
+static __always_inline bool is_musl_mutex(const __u32 *lock)
+{
+	__u32 type = 0;
+
+	bpf_probe_read_user(&type, sizeof(type), lock - 1);
+	return type & MUSL_TYPES && !(type & ~(MUSL_TYPES | MUSL_SHARED));
+}
+
 /* What may be the tid of who holds a lock at this address, which `operation` waits for. */
 static __always_inline __u32 owner_at(const __u32 *address, __u32 value, __u32 operation)
 {
 	bool pi = operation == LOCK_LOCK_PI || operation == LOCK_LOCK_PI2;
-	__u32 words[3];
+	struct glibc_mutex m = {};
 
-	if (value & FUTEX_WAITERS && !pi)
-		return value & FUTEX_TID_MASK;
-	if (!pi && value != 2)
+	if (!pi && value != 2 && !(value & FUTEX_WAITERS))
 		return 0;
-	if (bpf_probe_read_user(words, sizeof(words), address))
-		return 0;
-	return pi ? words[0] & FUTEX_TID_MASK : words[2];
+	bpf_probe_read_user(&m, sizeof(m), address);
+	if (pi)
+		return m.lock & FUTEX_TID_MASK;
+	if (value == 2)
+		return is_glibc_mutex(&m, 0) ? m.owner : 0;
+	return is_glibc_mutex(&m, GLIBC_ROBUST) || is_musl_mutex(address) ? value & FUTEX_TID_MASK
+									   : 0;
 }
 
 /* ---- who waits and who releases */
