@@ -6,9 +6,13 @@
 grep -q '^lock .* yes' "$T/list" || skip "no probe 'lock': $(grep '^lock ' "$T/list")"
 q() { sql "$T/a.obz" "$1"; }
 shown() { "$OBANA" show $1 "$T/a.obz" --csv "${@:2}" | tail -n +2 | tr -d '"'; }
+# A wait amid a program, or one that an interrupt begins amid one, is not seen, and counted (security_run.inc): then it is done again.
 recorded() { # COMMAND...
-	"$OBREC" -q -e lock:rate=0,min=0s -o "$T/a.obz" -- "$@"
-	is "losses" "$(lost "$T/a.obz" "cause NOT LIKE 'mappings %'")" 0
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		"$OBREC" -q -e lock:rate=0,min=0s -o "$T/a.obz" -- "$@"
+		[ "$(lost "$T/a.obz" "cause = 'program was running already'")" != 0 ] || break
+	done
+	is "losses" "$(q "SELECT source, cause, count FROM loss WHERE cause NOT LIKE 'mappings %'")" ""
 }
 
 # Functions with names as rustc 1.95 gives them, in both of its forms.
