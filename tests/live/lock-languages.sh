@@ -6,12 +6,9 @@
 grep -q '^lock .* yes' "$T/list" || skip "no probe 'lock': $(grep '^lock ' "$T/list")"
 q() { sql "$T/a.obz" "$1"; }
 shown() { "$OBANA" show $1 "$T/a.obz" --csv "${@:2}" | tail -n +2 | tr -d '"'; }
-# A wait amid a program, or one that an interrupt begins amid one, is not seen, and counted (security_run.inc): then it is done again.
+# Without the kernel's locks: of programs for these, the kernel skips those that an interrupt begins amid one.
 recorded() { # COMMAND...
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		"$OBREC" -q -e lock:rate=0,min=0s -o "$T/a.obz" -- "$@"
-		[ "$(lost "$T/a.obz" "cause = 'program was running already'")" != 0 ] || break
-	done
+	"$OBREC" -q -e lock:rate=0,min=0s --attach lock=futex -o "$T/a.obz" -- "$@"
 	is "losses" "$(q "SELECT source, cause, count FROM loss WHERE cause NOT LIKE 'mappings %'")" ""
 }
 

@@ -63,7 +63,7 @@ int main(void)
 }
 C
 cc -O1 -pthread -no-pie -o "$T/words" "$T/words.c" || fail "cc"
-"$OBREC" -q -e lock:rate=0,min=0s --debuginfo none -o "$T/a.obz" -- unshare -pf --mount-proc "$T/words" >"$T/mutex" || fail "obrec: $?"
+"$OBREC" -q -e lock:rate=0,min=0s --attach lock=futex --debuginfo none -o "$T/a.obz" -- unshare -pf --mount-proc "$T/words" >"$T/mutex" || fail "obrec: $?"
 asked() { sql "$T/a.obz" "$1"; }
 is "losses" "$(asked "SELECT source, cause, count FROM loss")" ""
 is "waits for words that have no owner" "$(asked "SELECT count(*), sum(owner > 0) FROM lock WHERE error = 110")" 80,0
