@@ -5,7 +5,8 @@
  * Sampled by bytes: the bytes that all calls ask for, one after the other, are a line on which
  * samples are points of a Poisson process of mean distance alloc_rate. A call is sampled if a point
  * lies in its bytes, which has the probability 1-exp(-size/rate); obrec weights it by the inverse.
- * Calls between two points cost a trap, the filter, and a subtraction.
+ * Calls between two points cost a trap, the filter, and a subtraction. At rate 0 each byte is a
+ * point.
  *
  * The allocators' functions are probed in alloc_call.bpf.c, Go's in alloc_go.bpf.c.
  */

@@ -5,7 +5,7 @@
 
 double alloc_weight(uint64_t size, uint64_t rate)
 {
-	return size / -expm1(-(double)size / rate);
+	return rate ? size / -expm1(-(double)size / rate) : size;
 }
 
 /* Go draws gaps of at most this mean (runtime.fastexprand). */

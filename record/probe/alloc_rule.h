@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Bytes that a sampled call of `size` bytes (at least 1) stands for, on average: the inverse of
- * its probability 1-exp(-size/rate), times its size. */
+ * its probability 1-exp(-size/rate), times its size. rate 0: each is sampled. */
 double alloc_weight(uint64_t size, uint64_t rate);
 /* The rate that is in effect if runtime.MemProfileRate of a Go program is `value`. */
 uint64_t alloc_go_rate(uint64_t value);

@@ -83,10 +83,7 @@ enum { RATE_MAX = 1 << 30 };
 
 static int parse_rate(const char *word, uint64_t *value)
 {
-	if (parse_size(word, value) || *value > RATE_MAX)
-		return -EINVAL;
-	*value += !*value;
-	return 0;
+	return parse_size(word, value) || *value > RATE_MAX ? -EINVAL : 0;
 }
 
 static int parse_yes_no(const char *word, uint64_t *value)

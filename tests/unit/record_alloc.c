@@ -31,6 +31,7 @@ static void test_weight(void)
 	CHECK(alloc_weight(1 << 30, 1 << 10) == 1 << 30);
 	CHECK(fabs(alloc_weight(1000, 1000) - 1000 / (1 - exp(-1))) < 1e-6);
 	CHECK(alloc_weight(64, 1) == 64);
+	CHECK(alloc_weight(1, 0) == 1 && alloc_weight(64, 0) == 64);
 	CHECK(alloc_round(3.0, 0) == 3 && alloc_round(3.25, 0.2) == 4 &&
 	      alloc_round(3.25, 0.3) == 3);
 }
