@@ -28,15 +28,22 @@ enum alloc_kind {
 		ALLOC_KIND_CNT
 };
 
+/* How a function may end other than by returning: by a jump. */
+enum alloc_tails {
+	ALLOC_TAILS_OWN = 1,  /* to others of its file: map `alloc_jumps` */
+	ALLOC_TAILS_AWAY = 2, /* by a pointer, or to another file */
+	ALLOC_TAILS_ANY = 4,  /* not known: to any */
+};
+
 /*
- * Cookie of a place: the kind; whether the function may end in another one (tail call); number of
- * the file, index in map `alloc_files`; the place's address in the file.
+ * Cookie of a place: the kind; enum alloc_tails; number of the file, index in map `alloc_files`; the
+ * place's address in the file.
  */
 #define ALLOC_COOKIE(kind, tails, file, address)                                                   \
-	((kind) | (__u64)(tails) << 4 | (__u64)(file) << 5 | (__u64)(address) << 16)
+	((kind) | (__u64)(tails) << 4 | (__u64)(file) << 7 | (__u64)(address) << 16)
 #define ALLOC_COOKIE_KIND(cookie) ((__u32)(cookie)&15)
-#define ALLOC_COOKIE_TAILS(cookie) ((cookie) >> 4 & 1)
-#define ALLOC_COOKIE_FILE(cookie) ((__u32)((cookie) >> 5) & (ALLOC_FILES - 1))
+#define ALLOC_COOKIE_TAILS(cookie) ((__u32)((cookie) >> 4) & 7)
+#define ALLOC_COOKIE_FILE(cookie) ((__u32)((cookie) >> 7) & (ALLOC_FILES - 1))
 #define ALLOC_COOKIE_ADDRESS(cookie) ((cookie) >> 16)
 
 #define ALLOC_FILES 256 /* a power of two; with an allocator, at a time */
@@ -52,6 +59,12 @@ struct alloc_file {
 	struct {
 		__u64 start, end; /* addresses in the file */
 	} func[ALLOC_FUNCS];
+};
+
+/* A function that may end in another one, by their cookies: map `alloc_jumps`. */
+#define ALLOC_JUMP_CNT 1024
+struct alloc_jump {
+	__u64 from, to;
 };
 
 /* Identifies a place where the kernel passes no cookie: as struct func_place. Map `alloc_places`.
@@ -76,9 +89,12 @@ struct alloc_slot {
 struct alloc_cpu {
 	struct alloc_slot slot[ALLOC_SLOTS];
 	__u64 frees;
-	/* The last call of a function that may end in another one: of whom, and its frame. */
-	__u64 tail_id, tail_sp, tail_ip, tail_return;
-	__u64 pad[3];
+	/* The last call of a function that may end in another one, unless it is known to have
+	 * returned: of whom, its frame, where it returns to (0: its return is probed). */
+	struct alloc_tail {
+		__u64 id, sp, ip, caller, cookie, size;
+		__u64 old; /* of realloc() */
+	} tail;
 };
 
 /* A sampled allocation in use: map `alloc_live`. */

@@ -18,6 +18,13 @@ struct {
 	__type(value, __u64);
 } alloc_places SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ALLOC_JUMP_CNT);
+	__type(key, struct alloc_jump);
+	__type(value, __u8);
+} alloc_jumps SEC(".maps");
+
 /* ---- which calls are part of others */
 
 static __always_inline __u64 alloc_caller(struct arch_ctx_regs *regs)
@@ -50,14 +57,6 @@ static __always_inline __u64 alloc_trampoline(void)
 	return BPF_CORE_READ(mm, uprobes_state.xol_area, vaddr);
 }
 
-/* The call was jumped to from another one, in its frame. */
-static __always_inline bool alloc_is_tail(const struct alloc_cpu *cpu, __u64 ip, __u64 sp,
-					  __u64 caller)
-{
-	return cpu->tail_id == bpf_get_current_pid_tgid() && cpu->tail_sp == sp &&
-	       cpu->tail_ip != ip && (cpu->tail_return == caller || alloc_trampoline() == caller);
-}
-
 /* Whether the address lies in a function of the allocator; `at`: address in its file. */
 __noinline int alloc_is_own(__u32 number, __u64 at)
 {
@@ -85,17 +84,87 @@ __noinline __u64 alloc_cookie_at(__u64 ip)
 	return known ? *known : 0;
 }
 
+static __always_inline bool alloc_is_realloc(__u32 kind)
+{
+	return kind == ALLOC_realloc || kind == ALLOC_reallocarray;
+}
+
+/* Whether the function at `from` may end in that at `to`. */
+static __always_inline bool alloc_may_jump(__u64 from, __u64 to)
+{
+	struct alloc_jump jump = {from, to};
+	__u32 tails = ALLOC_COOKIE_TAILS(from);
+
+	if (tails & ALLOC_TAILS_ANY)
+		return true;
+	if (ALLOC_COOKIE_FILE(from) != ALLOC_COOKIE_FILE(to))
+		return tails & ALLOC_TAILS_AWAY;
+	return bpf_map_lookup_elem(&alloc_jumps, &jump);
+}
+
+/*
+ * The call was jumped to from another one, in its frame. That one may have returned, and this be
+ * another call from the same place. If its return is probed, the return address tells. Else it is
+ * taken to be the same if it asks for as much.
+ */
+static __always_inline bool alloc_is_tail(const struct alloc_tail *t, __u64 ip, __u64 caller,
+					  __u64 cookie, __u64 size)
+{
+	__u64 from = t->cookie;
+
+	if (t->ip == ip || (t->old && !alloc_is_realloc(ALLOC_COOKIE_KIND(cookie))))
+		return false;
+	if (t->caller ? t->caller != caller || t->size != size : alloc_trampoline() != caller)
+		return false;
+	if (!ALLOC_COOKIE_ADDRESS(from)) /* it then is that of the program */
+		from = alloc_cookie_at(t->ip);
+	return alloc_may_jump(from, cookie);
+}
+
 /* Whether the call is part of another one that is probed. A global function, as are those below, so
  * that it is verified once and not on every path. */
-__noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie)
+__noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie, __u64 size)
 {
-	if (alloc_is_tail(alloc_cpu(), ip, sp, caller))
-		return 1;
+	const struct alloc_tail *t = &alloc_cpu()->tail;
+
 	if (!ALLOC_COOKIE_ADDRESS(cookie))
 		cookie = alloc_cookie_at(ip);
 	if (!cookie)
 		return 0;
+	if (t->id == bpf_get_current_pid_tgid() && t->sp == sp &&
+	    alloc_is_tail(t, ip, caller, cookie, size))
+		return 1;
 	return alloc_is_own(ALLOC_COOKIE_FILE(cookie), ALLOC_COOKIE_ADDRESS(cookie) + caller - ip);
+}
+
+/* A function that was called with no less stack has returned. */
+static __always_inline void alloc_tail_ends(__u64 id, __u64 sp)
+{
+	struct alloc_tail *t = &alloc_cpu()->tail;
+
+	if (t->id == id && sp >= t->sp)
+		t->id = 0;
+}
+
+/* Returns whether the call's return is to be probed to know where it ends. */
+static __always_inline bool alloc_tail_begins(struct arch_ctx_regs *regs, __u64 cookie, __u64 size,
+					      __u64 old, bool returns, bool choose)
+{
+	struct alloc_tail *t = &alloc_cpu()->tail;
+	__u32 tails = ALLOC_COOKIE_TAILS(cookie), kind = ALLOC_COOKIE_KIND(cookie);
+
+	if (!tails)
+		return returns;
+	if (choose)
+		returns |= alloc_follow && kind != ALLOC_new && tails & ALLOC_TAILS_OWN && !old;
+	t->id = bpf_get_current_pid_tgid();
+	t->sp = regs->sp;
+	t->ip = regs->ip;
+	t->caller = returns ? 0 : alloc_caller(regs);
+	t->cookie = cookie;
+	t->size = size;
+	t->old = old;
+	return returns;
 }
 
 /* ---- allocations */
@@ -133,39 +202,23 @@ static __always_inline __u64 alloc_birth_of(__u64 address, __u32 tgid)
 /* Not on the stack, where the walk of the caller's stack needs the room. */
 const __u64 alloc_no_call[sizeof(struct alloc_call) / 8];
 
-/* Returns 1 unless the return of the call is wanted. */
-static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, __u64 cookie)
+/* Samples the call. Returns whether its return is wanted. */
+static __always_inline bool alloc_take(struct arch_ctx_regs *regs, __u32 kind, __u64 cookie,
+				       __u64 size, __u64 old)
 {
-	__u64 id = bpf_get_current_pid_tgid(), size, old = 0, old_birth_ns = 0;
-	__u64 birth_ns = 0, stack = 0;
+	__u64 id = bpf_get_current_pid_tgid(), old_birth_ns = 0, birth_ns = 0, stack = 0;
 	struct alloc_call *call;
-	struct alloc_cpu *cpu;
 	__u32 tid = id;
 	bool sampled;
 
-	keep_task_stack();
-	if (!enabled || *(volatile bool *)&alloc_detached || !is_recorded(id >> 32))
-		return 1;
-	size = alloc_size(regs, kind);
-	if (size >> 47) /* it will fail */
-		return 1;
-	if (kind == ALLOC_realloc || kind == ALLOC_reallocarray)
-		old = CTX_ARG0(regs);
-	cpu = alloc_cpu();
 	/* A realloc() to 0 bytes frees. */
 	sampled = (size || !old) && alloc_due(size ?: 1);
 	if (alloc_follow && old)
 		old_birth_ns = alloc_birth_of(old, id >> 32);
 	if ((sampled || old_birth_ns) &&
-	    alloc_is_inner(regs->ip, regs->sp, alloc_caller(regs), cookie)) {
+	    alloc_is_inner(regs->ip, regs->sp, alloc_caller(regs), cookie, size)) {
 		sampled = false;
 		old_birth_ns = 0;
-	}
-	if (ALLOC_COOKIE_TAILS(cookie)) {
-		cpu->tail_id = id;
-		cpu->tail_sp = regs->sp;
-		cpu->tail_ip = regs->ip;
-		cpu->tail_return = alloc_caller(regs);
 	}
 	size = sampled ? ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level) : 0;
 	if (sampled) {
@@ -173,14 +226,14 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 		stack = alloc_send(birth_ns, size, alloc_caller(regs), 0);
 	}
 	if (!alloc_follow || kind == ALLOC_new || (!sampled && !old_birth_ns))
-		return 1;
+		return false;
 	if (bpf_map_update_elem(&alloc_calls, &tid, alloc_no_call, BPF_ANY)) {
 		loss_count(LOSS_PENDING);
-		return 1;
+		return false;
 	}
 	call = bpf_map_lookup_elem(&alloc_calls, &tid);
 	if (!call)
-		return 1;
+		return false;
 	call->sp = regs->sp;
 	call->size = size;
 	call->birth_ns = birth_ns;
@@ -188,7 +241,30 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 	call->old = old;
 	call->old_birth_ns = old_birth_ns;
 	call->result_at = kind == ALLOC_posix_memalign ? CTX_ARG0(regs) : 0;
-	return 0;
+	return true;
+}
+
+/* choose: the program chooses whether the return is probed; else it is if that is of use. Returns
+ * 1 unless it is to be. */
+static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, __u64 cookie,
+				       bool choose)
+{
+	__u64 id = bpf_get_current_pid_tgid(), size, old = 0;
+	bool returns;
+
+	keep_task_stack();
+	if (!enabled || *(volatile bool *)&alloc_detached || !is_recorded(id >> 32))
+		return 1;
+	size = alloc_size(regs, kind);
+	if (size >> 47) /* it will fail */
+		return 1;
+	if (alloc_is_realloc(kind))
+		old = CTX_ARG0(regs);
+	returns = alloc_take(regs, kind, cookie, size, old);
+	alloc_tail_ends(id, regs->sp);
+	if (!choose)
+		returns = alloc_follow && kind != ALLOC_new;
+	return !alloc_tail_begins(regs, cookie, size, old, returns, choose);
 }
 
 static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
@@ -223,6 +299,7 @@ static __always_inline int alloc_release(struct arch_ctx_regs *regs)
 	if (!enabled || !address || !is_recorded(id >> 32))
 		return 0;
 	add_atomically(&alloc_cpu()->frees, 1);
+	alloc_tail_ends(id, regs->sp);
 	alloc_forget(address, 0, id);
 	return 0;
 }
@@ -236,7 +313,7 @@ int alloc_sessions(struct arch_ctx_regs *regs)
 
 	if (regs->ip != bpf_get_func_ip(regs))
 		return alloc_leave(regs);
-	return UNPREEMPTED(alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie));
+	return UNPREEMPTED(alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie, true));
 }
 
 SEC("?uprobe")
@@ -244,7 +321,7 @@ int alloc_entries(struct arch_ctx_regs *regs)
 {
 	__u64 cookie = bpf_get_attach_cookie(regs);
 
-	UNPREEMPTED(alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie));
+	UNPREEMPTED(alloc_enter(regs, ALLOC_COOKIE_KIND(cookie), cookie, false));
 	return 0;
 }
 
@@ -267,9 +344,10 @@ int alloc_frees(struct arch_ctx_regs *regs)
 	SEC("?uprobe")                                                                             \
 	int alloc_##kind(struct arch_ctx_regs *regs)                                               \
 	{                                                                                          \
-		__u64 cookie = ALLOC_COOKIE(ALLOC_##kind, ALLOC_##kind > ALLOC_new, 0, 0);         \
+		__u64 cookie = ALLOC_COOKIE(                                                       \
+			ALLOC_##kind, ALLOC_##kind > ALLOC_new ? ALLOC_TAILS_ANY : 0, 0, 0);       \
                                                                                                    \
-		UNPREEMPTED(alloc_enter(regs, ALLOC_##kind, cookie));                              \
+		UNPREEMPTED(alloc_enter(regs, ALLOC_##kind, cookie, false));                       \
 		return 0;                                                                          \
 	}
 EACH(malloc)

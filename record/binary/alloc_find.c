@@ -13,10 +13,10 @@
 
 #include "record/binary/alloc_find.h"
 #include "record/binary/alloc_find_go.h"
+#include "record/binary/alloc_jumps.h"
 #include "record/binary/elf_functions.h"
 #include "record/binary/tls_sites.h"
 #include "record/binary/uprobe_place.h"
-#include "record/binary/x86_insn.h"
 #include "record/elf/elf_open.h"
 
 struct known {
@@ -98,8 +98,6 @@ static const unsigned char args_of[ALLOC_KIND_CNT] = {
 	[ALLOC_posix_memalign] = 3, [ALLOC_free] = 1,
 };
 
-enum { CODE_MAX = 64 << 10 };
-
 struct finder {
 	int fd;
 	Elf *elf;
@@ -169,50 +167,21 @@ static bool on_symbol(void *ctx, const Elf64_Sym *sym, const char *name)
 }
 
 #if defined(__x86_64__)
-/* Whether a jump leads out of the function, and where to; 0: by a pointer. */
-static bool jumps_out(const struct alloc_site *s, const uint8_t *p, size_t n, uint64_t at,
-		      uint64_t *to)
+/* Where a function leads that begins with a jump; 0: it does not. */
+static uint64_t thunk_to(const uint8_t *code, uint64_t start)
 {
+	size_t at = !memcmp(code, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0;
 	int32_t by;
 
-	if (n >= 2 && p[0] == 0xff && (p[1] >> 3 & 7) == 4) {
-		*to = 0;
-		return true;
-	}
-	if (n == 5 && p[0] == 0xe9)
-		memcpy(&by, p + 1, sizeof(by));
-	else if (n == 6 && p[0] == 0x0f && (p[1] & 0xf0) == 0x80)
-		memcpy(&by, p + 2, sizeof(by));
-	else
-		return false;
-	*to = at + n + by;
-	return *to < s->start || *to >= s->end;
-}
-
-/* Looks at all instructions: whether the function may end in another, and whether it begins so. */
-static void look(struct alloc_site *s, const uint8_t *code, size_t len, uint64_t *thunk_to)
-{
-	uint64_t to;
-
-	*thunk_to = 0;
-	for (size_t at = 0, n; at < len; at += n) {
-		n = x86_insn_len(code + at, len - at);
-		if (!n) {
-			s->tails = true; /* not known */
-			return;
-		}
-		if (!jumps_out(s, code + at, n, s->start + at, &to))
-			continue;
-		if (!at || (at == 4 && !memcmp(code, "\xf3\x0f\x1e\xfa", 4)))
-			*thunk_to = code[at] == 0xe9 ? to : 0;
-		s->tails = true;
-	}
+	if (code[at] != 0xe9)
+		return 0;
+	memcpy(&by, code + at + 1, sizeof(by));
+	return start + at + 5 + by;
 }
 #else
-static void look(struct alloc_site *s, const uint8_t *code, size_t len, uint64_t *thunk_to)
+static uint64_t thunk_to(const uint8_t *code, uint64_t start)
 {
-	*thunk_to = 0;
-	s->tails = true;
+	return 0;
 }
 #endif
 
@@ -227,32 +196,21 @@ static bool is_site(const struct finder *f, uint64_t address)
 /* False: the function is not to be probed. */
 static bool place(const struct finder *f, struct alloc_site *s)
 {
-	uint64_t offset, thunk_to, size = s->end - s->start;
-	uint8_t *code;
+	uint8_t code[UPROBE_CODE_SZ] = {0};
+	uint64_t offset, to;
 	size_t skip;
-	bool ok;
 
-	if (!tls_file_offset(f->elf, s->start, &offset))
+	if (!tls_file_offset(f->elf, s->start, &offset) ||
+	    pread(f->fd, code, sizeof(code), offset) <= 0)
 		return false;
-	if (size < UPROBE_CODE_SZ)
-		size = UPROBE_CODE_SZ;
-	if (size > CODE_MAX)
-		size = CODE_MAX;
-	code = calloc(1, size);
-	ok = code && pread(f->fd, code, size, offset) > 0;
-	if (ok) {
-		look(s, code, s->end - s->start < size ? s->end - s->start : size, &thunk_to);
-		s->step = !uprobe_place_args(code, UPROBE_CODE_SZ, args_of[s->kind], &skip);
-		s->offset = offset + skip;
-		s->address = s->start + skip;
-		s->place.position = s->offset & 0xfff;
-		if (pread(f->fd, s->place.code, sizeof(s->place.code), s->offset + ALLOC_CODE_AT) <
-		    0)
-			s->place.code[0] = 0;
-		ok = !thunk_to || !is_site(f, thunk_to);
-	}
-	free(code);
-	return ok;
+	s->step = !uprobe_place_args(code, sizeof(code), args_of[s->kind], &skip);
+	s->offset = offset + skip;
+	s->address = s->start + skip;
+	s->place.position = s->offset & 0xfff;
+	if (pread(f->fd, s->place.code, sizeof(s->place.code), s->offset + ALLOC_CODE_AT) < 0)
+		s->place.code[0] = 0;
+	to = thunk_to(code, s->start);
+	return !to || !is_site(f, to);
 }
 
 size_t alloc_find(int fd, struct alloc_site *sites, enum alloc_go_lack *go)
@@ -273,6 +231,8 @@ size_t alloc_find(int fd, struct alloc_site *sites, enum alloc_go_lack *go)
 		if (keep[i])
 			sites[cnt++] = sites[i];
 	free(keep);
+	if (cnt)
+		alloc_jumps_find(fd, f.elf, sites, cnt);
 	if (f.elf)
 		cnt += alloc_find_go(fd, f.elf, sites + cnt, ALLOC_FUNCS - cnt, go);
 	elf_end(f.elf);

@@ -10,12 +10,15 @@
 
 #include "bpf/probe/alloc.h"
 
+enum { ALLOC_JUMPS = 6 };
+
 struct alloc_site {
 	enum alloc_kind kind;
 	uint64_t offset;     /* of the place in the file */
 	uint64_t address;    /* of the place */
 	uint64_t start, end; /* of the function */
-	bool tails;	     /* it may end in another function */
+	unsigned tails;	     /* enum alloc_tails */
+	uint64_t jumps[ALLOC_JUMPS]; /* starts of others where it may end; 0: none */
 	bool step;	     /* the instruction must be single-stepped */
 	struct alloc_place place;
 	struct alloc_go go; /* ALLOC_go_sample; ALLOC_go_free */

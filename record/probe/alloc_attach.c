@@ -206,6 +206,38 @@ static int attach_all(const struct alloc_files *f, const struct attached *a)
 	return err;
 }
 
+static const struct alloc_site *site_at(const struct attached *a, uint64_t start)
+{
+	for (size_t i = 0; start && i < a->cnt; i++)
+		if (a->sites[i].start == start)
+			return &a->sites[i];
+	return NULL;
+}
+
+/* Which functions may end in which; or not any longer. */
+static void tell_jumps(const struct alloc_files *f, const struct attached *a, bool gone)
+{
+	int fd = bpf_map__fd(f->env->skel->maps.alloc_jumps), err = 0;
+	uint8_t yes = 1;
+
+	for (size_t i = 0; i < a->cnt; i++)
+		for (size_t j = 0; j < ALLOC_JUMPS; j++) {
+			const struct alloc_site *to = site_at(a, a->sites[i].jumps[j]);
+			struct alloc_jump jump;
+
+			if (!to)
+				continue;
+			jump.from = cookie_of(f, a, &a->sites[i]);
+			jump.to = cookie_of(f, a, to);
+			if (gone)
+				bpf_map_delete_elem(fd, &jump);
+			else
+				err = bpf_map_update_elem(fd, &jump, &yes, BPF_ANY) ?: err;
+		}
+	if (err)
+		loss__add(f->env->loss, "alloc", "allocator: too many files", 1);
+}
+
 static void tell_functions(const struct alloc_files *f, const struct attached *a)
 {
 	struct alloc_file *to = calloc(1, sizeof(*to));
@@ -225,6 +257,7 @@ static void tell_functions(const struct alloc_files *f, const struct attached *a
 					    &a->sites[i].place, &cookie, BPF_ANY);
 	}
 	bpf_map_update_elem(bpf_map__fd(f->env->skel->maps.alloc_files), &number, to, BPF_ANY);
+	tell_jumps(f, a, false);
 	free(to);
 }
 
@@ -356,8 +389,10 @@ void alloc_files__gone(struct alloc_files *f, const struct stat *st)
 	struct probed_file *file = probed_files_find(&f->files, st);
 
 	for (unsigned i = 0; file && file->users == 1 && i < ALLOC_FILES; i++)
-		if (f->by_number[i].file == file)
+		if (f->by_number[i].file == file) {
+			tell_jumps(f, &f->by_number[i], true);
 			attached_fini(&f->by_number[i]);
+		}
 	probed_files_gone(f->env, &f->files, st);
 }
 

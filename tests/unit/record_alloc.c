@@ -180,6 +180,15 @@ static void test_libc(void)
 			CHECK(sites[i].start != sites[j].start);
 	}
 	CHECK(!site(n, "malloc")->step && !site(n, "free")->step);
+#if defined(__x86_64__)
+	CHECK(!(site(n, "malloc")->tails & ALLOC_TAILS_OWN));
+	CHECK(!(site(n, "calloc")->tails & ALLOC_TAILS_OWN));
+	for (size_t i = 0; i < n; i++) {
+		CHECK(!(sites[i].tails & ALLOC_TAILS_ANY));
+		CHECK(!(sites[i].tails & ALLOC_TAILS_OWN) == !sites[i].jumps[0]);
+		CHECK(sites[i].jumps[0] != sites[i].start);
+	}
+#endif
 }
 
 /* ---- Go */

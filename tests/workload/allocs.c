@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Allocates memory in functions heap_*, and prints what each allocated and what of it was not
- * freed, by its own account: "alloc|live FUNCTION OBJECTS BYTES". Sizes are 40 bytes or more.
+ * freed, by its own account: "alloc|live FUNCTION OBJECTS BYTES". heap_tiny apart, sizes are
+ * 40 bytes or more.
  *
- *   exact N    each function of the allocator N times, every second result is freed; in threads;
- *              a child that frees what it has inherited, and allocates
+ *   exact N    each function of the allocator N times, every second result is freed; different
+ *              ones through one call; in threads; a child that frees what it has inherited, and
+ *              allocates
  *   shares N   60, 30 and 10 % of the bytes by three functions, all freed
  *   leaks N    a step every ms: a leak, another one of every fourth allocation, and what is none:
  *              churn, a cache that fills up and stops, one that replaces its oldest entry, one that
@@ -43,6 +45,25 @@ static void *aligned(size_t size)
 
 	return posix_memalign(&p, 256, size) ? NULL : p;
 }
+
+/* Different functions of the allocator are jumped to in the same frame, with the same return
+ * address. */
+static __attribute__((noinline, noclone)) void *grown(void *old, size_t size)
+{
+	return old ? realloc(old, size) : malloc(size);
+}
+static __attribute__((noinline, noclone)) void *cleared(size_t size, void *zero)
+{
+	return zero ? calloc(1, size) : malloc(size);
+}
+typedef void *(*of_two_fn)(size_t a, size_t b);
+static const of_two_fn volatile of_two[] = {(of_two_fn)(void *)malloc, calloc, aligned_alloc, memalign};
+enum { OF_TWO = sizeof(of_two) / sizeof(*of_two) };
+
+FUNCTION(grown, grown(old, size))
+FUNCTION(cleared, cleared(size, old))
+FUNCTION(pointed, of_two[(uintptr_t)old % OF_TWO](64, size))
+FUNCTION(tiny, malloc(size))
 FUNCTION(malloc, malloc(size))
 FUNCTION(calloc, calloc(2, size / 2))
 FUNCTION(new, _Znwm(size))
@@ -113,6 +134,29 @@ static void some_again(const char *name, heap_fn fn, long n, size_t size)
 	tell("live", name, n - n / 2, (n - n / 2) * size);
 }
 
+/* Through one call each. The second grown() returns the same size. */
+static void by_one_call(long n)
+{
+	static const long sizes[OF_TWO] = {64, 64 * 192, 192, 192};
+	long bytes = 0;
+
+	for (long i = 0; i < n; i++) {
+		void *p = heap_grown(136, heap_grown(136, NULL));
+
+		if (i % 2)
+			free(p);
+		heap_cleared(152, i % 2 ? p : NULL);
+		heap_pointed(192, (void *)(uintptr_t)i);
+		bytes += sizes[i % OF_TWO];
+	}
+	tell("alloc", "grown", 2 * n, 2 * n * 136);
+	tell("live", "grown", n - n / 2, (n - n / 2) * 136);
+	tell("alloc", "cleared", n, n * 152);
+	tell("live", "cleared", n, n * 152);
+	tell("alloc", "pointed", n, bytes);
+	tell("live", "pointed", n, bytes);
+}
+
 struct part {
 	void **p;
 	long n;
@@ -173,6 +217,7 @@ static void child(long n)
 
 static void exact(long n)
 {
+	some("tiny", heap_tiny, free_any, n, 1);
 	some("malloc", heap_malloc, free_any, n, 64);
 	some("calloc", heap_calloc, free_any, n, 96);
 	if (_Znwm)
@@ -191,6 +236,7 @@ static void exact(long n)
 	if (realloc(heap_base(400, NULL), PTRDIFF_MAX / 4))
 		abort();
 	tell("live", "base", 1, 400);
+	by_one_call(n);
 	threads(n);
 	child(n);
 }
