@@ -511,11 +511,12 @@ CREATE VIEW binary_symbols AS -- binaries with their symbols and the samples the
 	-- build_id: hex
 	-- symbols: dwarf | symtab | dynsym | none
 	-- why: the reason when it is less than dwarf
-	-- self_count: samples with a leaf in it
+	-- self_count: samples with a leaf in it, of kinds in ns
 	-- self_value: their weight
 SELECT b.id AS binary_id, b.name, b.path, b.build_id, b.symbols, b.why, ifnull(sum(w.self_count), 0) AS self_count,
 	ifnull(sum(w.self_value), 0) AS self_value
-FROM binary b LEFT JOIN binary_weight w ON w.binary_id = b.id GROUP BY b.id;
+FROM binary b LEFT JOIN binary_weight w ON w.binary_id = b.id AND w.kind IN (SELECT name FROM sample_kind WHERE unit = 'ns')
+GROUP BY b.id;
 
 CREATE VIEW loss_cause AS -- losses of all captures by cause
 	-- source: probe or part of obrec
