@@ -87,8 +87,19 @@ static int list_sections(void)
 	return fflush(stdout) || ferror(stdout) ? EXIT_FAIL : EXIT_OK;
 }
 
-static int write_section(const struct opts *o, const struct section *s, const char *kind,
-			 const char *sql, sqlite3_stmt *stmt)
+static void put_empty(const struct section *s, const struct captures *c)
+{
+	char buf[SECTION_EMPTY_SZ];
+	const char *why = section_empty(s, c, buf);
+
+	if (why)
+		message_warn("show: %s: %s", s->name, why);
+	else
+		message_warn("show: nothing recorded for %s", s->name);
+}
+
+static int write_section(const struct opts *o, const struct analysis *a, const struct section *s,
+			 const char *kind, const char *sql, sqlite3_stmt *stmt)
 {
 	unsigned limit = o->limit < UINT32_MAX ? o->limit : UINT32_MAX;
 	bool text = o->style.format == TABLE_TEXT;
@@ -107,7 +118,7 @@ static int write_section(const struct opts *o, const struct section *s, const ch
 	else
 		rows = table_write(stmt, &style, stdout);
 	if (!rows && text)
-		message_warn("show: nothing recorded for %s", s->name);
+		put_empty(s, &a->captures);
 	more = text ? section_left_out(sqlite3_db_handle(stmt), sql, &args, rows) : 0;
 	if (more)
 		printf("and %llu more: see --limit\n", (unsigned long long)more);
@@ -172,7 +183,7 @@ static int show(const struct opts *o, struct analysis *a, const struct section *
 		rest = sql = sql_of(o, s, kind);
 		err = sql ? store__prepare(a->store, &rest, &stmt) : -ENOMEM;
 		if (!err)
-			err = write_section(o, s, kind->name, sql, stmt);
+			err = write_section(o, a, s, kind->name, sql, stmt);
 		if (err)
 			message_error("show: %s", sqlite3_errmsg(store__db(a->store)));
 	} else if (err == -EINVAL || err == -EACCES) {

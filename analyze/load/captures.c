@@ -122,6 +122,8 @@ static int read_ends(struct capture *c)
 		if (!c->payload) /* imported archive */
 			c->payload = json_number(options, "payload");
 		c->payload_many = json_number(options, "payload_many") != 0;
+		if (json_number(options, "alloc_live"))
+			c->leak_age_ns = json_number(options, "alloc_age");
 		kept = json_number(options, "sample_per_64k");
 		if (kept && kept < 65536)
 			c->sample = kept / 65536.0;

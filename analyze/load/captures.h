@@ -36,6 +36,7 @@ struct capture {
 	uint64_t cpus, freq;  /* 0: not known */
 	uint64_t payload;     /* bytes captured per call; more for pipelines if: */
 	bool payload_many;
+	uint64_t leak_age_ns; /* younger memory is no leak; 0: leaks are not looked for */
 	uint64_t unnamed_calls, unnamed_bytes; /* skipped: unknown protocol */
 	double sample;			       /* share of connections with payload; 1: all */
 	struct debug_member *debug;	       /* sorted by name */

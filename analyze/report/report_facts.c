@@ -288,6 +288,15 @@ static void put_thinning(const struct report *r)
 	}
 }
 
+static void put_leaks(const struct report *r)
+{
+	char text[SECTION_EMPTY_SZ];
+
+	for (size_t i = 0; i < r->a->captures.cnt; i++)
+		if (section_leaks_short(&r->a->captures.v[i], text))
+			fact(r, "Leaks", text);
+}
+
 static void put_scaled(const struct report *r)
 {
 	for (size_t i = 0; i < r->a->captures.cnt; i++) {
@@ -392,6 +401,7 @@ void report_facts(const struct report *r)
 	put_unnamed(r);
 	put_overlap(r);
 	put_thinning(r);
+	put_leaks(r);
 	if (!sample_filter_any(&r->a->load.opts.samples)) {
 		put_scaled(r);
 		put_unkept(r);

@@ -95,4 +95,10 @@ long heatmap_svg(sqlite3_stmt *stmt, FILE *out);
 long timeline_text(sqlite3_stmt *stmt, const char *title, unsigned limit, FILE *out);
 long timeline_svg(sqlite3_stmt *stmt, unsigned limit, FILE *out);
 
+/* Why the section has no rows though it was recorded; NULL: it was not. buf: SECTION_EMPTY_SZ. */
+enum { SECTION_EMPTY_SZ = 192 };
+const char *section_empty(const struct section *s, const struct captures *c, char *buf);
+/* Whether the capture is too short to tell leaks; writes that to buf likewise. */
+bool section_leaks_short(const struct capture *c, char *buf);
+
 #endif
