@@ -121,6 +121,15 @@ static __always_inline bool alloc_is_tail(const struct alloc_tail *t, __u64 ip, 
 	return alloc_may_jump(from, cookie);
 }
 
+/* The call was jumped to from a sampled one, perhaps on another CPU. */
+static __always_inline bool alloc_is_within(__u64 sp, __u64 caller)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	const struct alloc_call *call = bpf_map_lookup_elem(&alloc_calls, &tid);
+
+	return call && call->sp == sp && alloc_trampoline() == caller;
+}
+
 /* Whether the call is part of another one that is probed. A global function, as are those below, so
  * that it is verified once and not on every path. */
 __noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie, __u64 size)
@@ -133,6 +142,8 @@ __noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie, __
 		return 0;
 	if (t->id == bpf_get_current_pid_tgid() && t->sp == sp &&
 	    alloc_is_tail(t, ip, caller, cookie, size))
+		return 1;
+	if (alloc_is_within(sp, caller))
 		return 1;
 	return alloc_is_own(ALLOC_COOKIE_FILE(cookie), ALLOC_COOKIE_ADDRESS(cookie) + caller - ip);
 }
@@ -344,8 +355,8 @@ int alloc_frees(struct arch_ctx_regs *regs)
 	SEC("?uprobe")                                                                             \
 	int alloc_##kind(struct arch_ctx_regs *regs)                                               \
 	{                                                                                          \
-		__u64 cookie = ALLOC_COOKIE(                                                       \
-			ALLOC_##kind, ALLOC_##kind > ALLOC_new ? ALLOC_TAILS_ANY : 0, 0, 0);       \
+		__u64 cookie = ALLOC_COOKIE(ALLOC_##kind,                                          \
+					    ALLOC_##kind > ALLOC_new ? ALLOC_TAILS_ANY : 0, 0, 0); \
                                                                                                    \
 		UNPREEMPTED(alloc_enter(regs, ALLOC_##kind, cookie, false));                       \
 		return 0;                                                                          \
