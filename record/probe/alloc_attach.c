@@ -289,7 +289,7 @@ static size_t without_costly(struct alloc_site *sites, size_t cnt)
 	size_t n = 0;
 
 	for (size_t i = 0; i < cnt; i++)
-		if (!(sites[i].step && sites[i].kind == ALLOC_reallocarray))
+		if (!sites[i].step || strcmp(sites[i].name, "reallocarray"))
 			sites[n++] = sites[i];
 	return n;
 }
