@@ -226,7 +226,9 @@ enum wire_kfunc {
 	X(PMU_UNSEEN, "pmu", "a thread's run: no program ran at a context switch")                 \
 	X(ALLOC_FULL, "alloc", "allocation in use not followed: table full")                       \
 	X(ALLOC_UNSEEN, "alloc", "free not seen: the address was returned again")                  \
-	X(ALLOC_RATE, "alloc", "allocation of Go: its sampling rate could not be read")
+	X(ALLOC_RATE, "alloc", "allocation of Go: its sampling rate could not be read")            \
+	X(ALLOC_NEW, "alloc",                                                                      \
+	  "allocation in use not followed: operator new of the allocator, which may throw")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

@@ -236,8 +236,12 @@ static __always_inline bool alloc_take(struct arch_ctx_regs *regs, __u32 kind, _
 		birth_ns = bpf_ktime_get_ns();
 		stack = alloc_send(birth_ns, size, alloc_caller(regs), 0);
 	}
-	if (!alloc_follow || kind == ALLOC_new || (!sampled && !old_birth_ns))
+	if (!alloc_follow || (!sampled && !old_birth_ns))
 		return false;
+	if (kind == ALLOC_new) {
+		loss_count(LOSS_ALLOC_NEW);
+		return false;
+	}
 	if (bpf_map_update_elem(&alloc_calls, &tid, alloc_no_call, BPF_ANY)) {
 		loss_count(LOSS_PENDING);
 		return false;

@@ -7,7 +7,7 @@ grep -q '^alloc .* yes' "$T/list" || skip "no probe 'alloc': $(grep '^alloc ' "$
 allocs=$WORKLOAD/allocs
 [ -x "$allocs" ] || skip "needs make workload"
 
-# recorded NAME OPTIONS ENV COMMAND...: NAME.obz, what the program printed in NAME.did
+# recorded NAME OPTIONS ENV COMMAND...: NAME.obz with $losses or none, what the program printed in NAME.did
 recorded() {
 	local name=$1 options=$2 env=$3
 	shift 3
@@ -19,7 +19,7 @@ recorded() {
 	is "$name: exit" $status 0
 	LC_ALL=C sort "$T/$name.did" >"$T/$name.want"
 	alloc_of "$T/$name.obz" >"$T/$name.got"
-	is "$name: losses" "$(lost "$T/$name.obz")" 0
+	is "$name: losses" "$(lost "$T/$name.obz")" "${losses-0}"
 }
 # exact NAME OPTIONS ENV COMMAND...: every allocation
 exact() {
@@ -35,6 +35,8 @@ is "memory of the child" "$(sql "$T/glibc.obz" "SELECT count(*) > 0 FROM heap WH
 for name in alloc alloc-calls alloc-rate alloc-live alloc-stacks; do
 	"$OBANA" show $name "$T/glibc.obz" >"$T/shown" 2>&1 || { cat "$T/shown"; fail "show $name"; }
 done
+is "errors if each is sampled" "$("$OBANA" show alloc-live "$T/glibc.obz" --csv | tail -n +2 | cut -d, -f3 | sort -u | xargs)" 0.0
+is "samples in ns" "$("$OBANA" show symbols "$T/glibc.obz" --csv | tail -n +2 | cut -d, -f2 | sort -u | xargs)" ""
 "$OBANA" export folded "$T/glibc.obz" --kind live -o "$T/folded"
 grep -q 'main;exact;some.*heap_calloc' "$T/folded" || { cat "$T/folded"; fail "folded stacks of live"; }
 within "complete stacks, %" "$(sql "$T/glibc.obz" "SELECT 100.0 * total((error IS NULL) * count) / total(count) FROM sample JOIN stack ON stack.id = stack_id")" 99.5 100
@@ -51,10 +53,10 @@ if command -v musl-gcc >/dev/null; then
 		exact "musl$link" "" A=1 "$T/allocs-musl"
 	done
 fi
-# Operators new that throw have no probes at their returns: what they allocate is not followed.
+# Operators new that throw have no probes at their returns: what they allocate is not followed, and reported as a loss.
 for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 	ldconfig -p | grep -q "$library " || { echo "no $library"; continue; }
-	recorded $library "-e alloc:rate=0" "LD_PRELOAD=$library" "$allocs" exact 100
+	losses=100 recorded $library "-e alloc:rate=0" "LD_PRELOAD=$library" "$allocs" exact 100
 	diff <(grep -v '^live heap_new ' "$T/$library.want") "$T/$library.got" || fail "$library: objects and bytes by function"
 	echo "ok: $library: $(wc -l <"$T/$library.got") lines as the program says"
 done
@@ -84,6 +86,16 @@ done <"$T/leaks.want"
 is "leaks, by their callers" "$("$OBANA" show alloc-leaks "$T/leaks.obz" --csv | grep -c heap_)" 2
 recorded old "-e alloc:rate=1,age=1h" A=1 "$allocs" leaks 200
 is "nothing is old enough" "$(grep -c ^leak "$T/old.got" || true)" 0
+leaks_of() { "$OBANA" show alloc-leaks "$1" 2>&1 | sed -E 's/recorded for [0-9.]+ m?s,/recorded for TIME,/'; }
+is "shorter than the age" "$(leaks_of "$T/old.obz")" "obana: show: alloc-leaks: cannot be told: recorded for TIME, and memory is one only when older than 1h00m (alloc:age)"
+is "the report says so" "$("$OBANA" report "$T/old.obz" 2>&1 | grep -c '^Leaks  *cannot be told: recorded for')" 1
+is "leaks are told" "$("$OBANA" report "$T/leaks.obz" 2>&1 | grep -c '^Leaks')" 0
+recorded none "-e alloc:rate=0,age=1ms" A=1 "$allocs" shares 1000
+is "no leak" "$(leaks_of "$T/none.obz")" "obana: show: alloc-leaks: none: no memory older than 1.00 ms that grows"
+is "not followed" "$(leaks_of "$T/shares.obz")" "obana: show: nothing recorded for alloc-leaks"
+# Calls of many times the rate are certain to be sampled.
+recorded certain "-e alloc:rate=2" A=1 "$allocs" exact 100
+is "errors of what is certain to be sampled" "$("$OBANA" show alloc-live "$T/certain.obz" --csv | grep -E ',heap_(thread|child|grown)$' | cut -d, -f3 | xargs)" "0.0 0.0 0.0"
 
 # ---- --cpu-budget: detached for most of the time, and attached again and again; the shares stay right
 start_held "$allocs" shares 1000000000 >/dev/null

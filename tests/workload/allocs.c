@@ -32,6 +32,11 @@
 void *_Znwm(size_t size) __attribute__((weak));
 void _ZdlPv(void *p) __attribute__((weak));
 
+/* Of mimalloc, likewise */
+void *mi_calloc_aligned(size_t n, size_t size, size_t alignment) __attribute__((weak));
+void *mi_recalloc(void *p, size_t n, size_t size) __attribute__((weak));
+void *mi_rezalloc_aligned(void *p, size_t size, size_t alignment) __attribute__((weak));
+
 #define FUNCTION(name, expression)                                                                 \
 	static __attribute__((noinline, noclone)) void *heap_##name(size_t size, void *old)        \
 	{                                                                                          \
@@ -57,7 +62,8 @@ static __attribute__((noinline, noclone)) void *cleared(size_t size, void *zero)
 	return zero ? calloc(1, size) : malloc(size);
 }
 typedef void *(*of_two_fn)(size_t a, size_t b);
-static const of_two_fn volatile of_two[] = {(of_two_fn)(void *)malloc, calloc, aligned_alloc, memalign};
+static const of_two_fn volatile of_two[] = {(of_two_fn)(void *)malloc, calloc, aligned_alloc,
+					    memalign};
 enum { OF_TWO = sizeof(of_two) / sizeof(*of_two) };
 
 FUNCTION(grown, grown(old, size))
@@ -76,6 +82,9 @@ FUNCTION(realloc, realloc(old, size))
 FUNCTION(shrink, realloc(old, size))
 FUNCTION(realloc_null, realloc(old, size))
 FUNCTION(reallocarray, reallocarray(old, 2, size / 2))
+FUNCTION(mi_calloc_aligned, mi_calloc_aligned(2, size / 2, 64))
+FUNCTION(mi_recalloc, mi_recalloc(old, 2, size / 2))
+FUNCTION(mi_rezalloc_aligned, mi_rezalloc_aligned(old, size, 64))
 FUNCTION(thread, malloc(size))
 FUNCTION(inherited, malloc(size))
 FUNCTION(child, malloc(size))
@@ -236,6 +245,11 @@ static void exact(long n)
 	if (realloc(heap_base(400, NULL), PTRDIFF_MAX / 4))
 		abort();
 	tell("live", "base", 1, 400);
+	if (mi_recalloc) {
+		some("mi_calloc_aligned", heap_mi_calloc_aligned, free_any, n, 1000);
+		some("mi_recalloc", heap_mi_recalloc, free_any, n, 5000);
+		some("mi_rezalloc_aligned", heap_mi_rezalloc_aligned, free_any, n, 6000);
+	}
 	by_one_call(n);
 	threads(n);
 	child(n);
