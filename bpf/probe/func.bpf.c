@@ -75,6 +75,33 @@ int func_jumps(struct arch_ctx_regs *regs)
 	return UNPREEMPTED(func_exit_of(regs, bpf_get_attach_cookie(regs), false));
 }
 
+/* Whether a conditional jump is taken: Intel's manual, volume 2, appendix B, "tttn". */
+static __always_inline bool func_is_taken(const struct arch_ctx_regs *regs, __u32 condition)
+{
+#if defined(__TARGET_ARCH_x86)
+	__u64 f = regs->flags, carry = f & 1, parity = f >> 2 & 1, zero = f >> 6 & 1,
+	      sign = f >> 7 & 1, overflow = f >> 11 & 1, less = sign ^ overflow;
+	__u64 taken = overflow | carry << 1 | zero << 2 | (carry | zero) << 3 | sign << 4 |
+		      parity << 5 | less << 6 | (less | zero) << 7;
+
+	return (taken >> (condition >> 1 & 7) & 1) != (condition & 1);
+#else
+	return true;
+#endif
+}
+
+SEC("?uprobe")
+int func_ifs(struct arch_ctx_regs *regs)
+{
+	__u32 cookie = bpf_get_attach_cookie(regs);
+
+	keep_task_stack();
+	return func_is_taken(regs, FUNC_COOKIE_CONDITION(cookie))
+		       ? UNPREEMPTED(func_leave(regs, regs->sp, FUNC_COOKIE_NUMBER(cookie), false,
+						false))
+		       : 0;
+}
+
 /* ---- a link per place */
 
 SEC("?uprobe")
@@ -113,6 +140,19 @@ SEC("?uprobe")
 int func_jump(struct arch_ctx_regs *regs)
 {
 	return UNPREEMPTED(func_exit_here(regs, false));
+}
+
+/* The opcode's second byte, behind the breakpoint, tells the condition. */
+SEC("?uprobe")
+int func_if(struct arch_ctx_regs *regs)
+{
+	__u8 opcode = 0;
+
+	keep_task_stack();
+	bpf_probe_read_user(&opcode, sizeof(opcode), (void *)regs->ip + 1);
+	return func_is_taken(regs, opcode)
+		       ? UNPREEMPTED(func_leave(regs, regs->sp, -1, false, false))
+		       : 0;
 }
 
 /* ---- ends of threads */

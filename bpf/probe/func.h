@@ -75,14 +75,19 @@ struct func_args {
  * Cookie of a place: the function's number; how far the stack pointer there is below that at the
  * function's start; whether it is the stack check of one of Go, whose calls belong to goroutines;
  * whether its returns are seen by uretprobes. Then a function that another one ends in (tail call)
- * returns from the same frame as that one.
+ * returns from the same frame as that one. Whether a call may come by again and again. Of a
+ * conditional jump: the number and the condition, the last four bits of the opcode.
  */
 #define FUNC_SHARES_FRAME (1u << 31)
 #define FUNC_GO (1u << 30)
-#define FUNC_BELOW_MAX (1u << 23)
+#define FUNC_LOOPS (1u << 29)
+#define FUNC_BELOW_MAX (1u << 22)
 #define FUNC_COOKIE(number, below) ((number) | (below) / 8 * FUNC_MAX)
 #define FUNC_COOKIE_NUMBER(cookie) ((cookie) & (FUNC_MAX - 1))
-#define FUNC_COOKIE_BELOW(cookie) (((cookie) & ~(FUNC_SHARES_FRAME | FUNC_GO)) / FUNC_MAX * 8)
+#define FUNC_COOKIE_BELOW(cookie)                                                                  \
+	(((cookie) & ~(FUNC_SHARES_FRAME | FUNC_GO | FUNC_LOOPS)) / FUNC_MAX * 8)
+#define FUNC_COOKIE_IF(number, opcode) FUNC_COOKIE(number, ((opcode)&15u) * 8)
+#define FUNC_COOKIE_CONDITION(cookie) (FUNC_COOKIE_BELOW(cookie) / 8)
 
 /*
  * Why a call did not return. MISSED: of functions of the kernel, whose return needs an instance

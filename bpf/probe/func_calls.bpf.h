@@ -217,6 +217,9 @@ static __always_inline int func_enter_at(struct arch_ctx_regs *regs, const __u64
 	}
 	/* A call in the same frame is over as well, unless it ended in this one. */
 	c = CALL_AT(t, t->depth - 1);
+	if (cookie & FUNC_LOOPS && !kernel && t->depth && c->frame == frame.at &&
+	    c->function == function)
+		return 0;
 	shares = cookie & FUNC_SHARES_FRAME && c->function != function && !c->missed;
 	func_drop(t, thread, frame.at + !shares, FUNC_LEFT(kernel), bpf_ktime_get_ns(), kernel);
 	depth = t->depth;

@@ -1,15 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/binary/func_exits.h"
 #include "record/binary/x86_insn.h"
 
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+bool func_starts_have(const struct func_starts *starts, uint64_t address)
+{
+	return starts->cnt &&
+	       bsearch(&address, starts->at, starts->cnt, sizeof(address), by_number);
+}
+
 #if defined(__x86_64__)
+
+bool func_exits_possible(void)
+{
+	return true;
+}
 
 struct scan {
 	const struct func_code *part;
 	size_t part_cnt;
 	uint64_t skip;
+	const struct func_starts *starts;
 	struct func_exits *to;
 	bool returns;	/* this pass: returns, else jumps */
 	bool after_add; /* the preceding instruction adds two registers, as before the jump of a
@@ -56,13 +76,32 @@ static void note_beyond(struct func_exits *to, uint64_t address)
 		to->beyond[to->beyond_cnt++] = address;
 }
 
-static bool jump(struct scan *s, uint64_t address, uint64_t to, bool always)
+static bool add_if(struct scan *s, uint64_t address, uint8_t opcode)
 {
+	struct func_exits *to = s->to;
+
+	if (s->returns)
+		return true;
+	if (to->ifs == FUNC_IFS_MAX)
+		return false;
+	to->if_at[to->ifs] = address;
+	to->if_opcode[to->ifs++] = opcode;
+	return true;
+}
+
+/* opcode: of a conditional jump; 0: of any other. Compilers make a loop of a function that ends in
+ * itself. */
+static bool jump(struct scan *s, uint64_t address, uint64_t to, uint8_t opcode)
+{
+	if (to == s->part[0].address && !s->part[0].again)
+		s->to->loops = true;
 	if (to > s->part[0].address && to - s->part[0].address <= s->skip)
 		s->to->restarts = true;
-	if (is_inside(s, to) && (!always || to != s->part[0].address || s->part[0].again))
+	if (is_inside(s, to))
 		return true;
-	if (!always) {
+	if (opcode && func_starts_have(s->starts, to))
+		return add_if(s, address, opcode);
+	if (opcode) {
 		note_beyond(s->to, to);
 		return true;
 	}
@@ -101,17 +140,18 @@ static bool look(struct scan *s, uint64_t address, const uint8_t *p, size_t n)
 	case 0xc3:
 		return add(s, address, true);
 	case 0xeb:
-		return jump(s, address, next + relative(p, n, 1), true);
+		return jump(s, address, next + relative(p, n, 1), 0);
 	case 0xe9:
-		return n >= 5 && jump(s, address, next + relative(p, n, 4), true);
+		return n >= 5 && jump(s, address, next + relative(p, n, 4), 0);
 	case 0xff:
 		return at + 1 >= n || (p[at + 1] >> 3 & 7) != 4 ||
 		       indirect(s, address, p + at, n - at, notrack);
 	case 0x0f:
 		return n < 6 || (p[at + 1] & 0xf0) != 0x80 ||
-		       jump(s, address, next + relative(p, n, 4), false);
+		       jump(s, address, next + relative(p, n, 4),
+			    at ? p[at + 1] & 0x7f : p[at + 1]);
 	default:
-		return (p[at] & 0xf0) != 0x70 || jump(s, address, next + relative(p, n, 1), false);
+		return (p[at] & 0xf0) != 0x70 || jump(s, address, next + relative(p, n, 1), p[at]);
 	}
 }
 
@@ -126,12 +166,13 @@ static bool scan(struct scan *s, const struct func_code *c)
 	return true;
 }
 
-bool func_exits_find(const struct func_code *part, size_t cnt, uint64_t skip, struct func_exits *to)
+bool func_exits_find(const struct func_code *part, size_t cnt, uint64_t skip,
+		     const struct func_starts *starts, struct func_exits *to)
 {
-	struct scan s = {.part = part, .part_cnt = cnt, .skip = skip, .to = to};
+	struct scan s = {.part = part, .part_cnt = cnt, .skip = skip, .starts = starts, .to = to};
 	bool ok = true;
 
-	*to = (struct func_exits){0};
+	memset(to, 0, sizeof(*to));
 	for (int pass = 0; pass < 2; pass++) {
 		s.returns = !pass;
 		for (size_t i = 0; i < cnt && ok; i++)
@@ -158,12 +199,18 @@ size_t func_exits_block(const uint8_t *code, size_t len)
 
 #else
 
+bool func_exits_possible(void)
+{
+	return false;
+}
+
 size_t func_exits_block(const uint8_t *code, size_t len)
 {
 	return 0;
 }
 
-bool func_exits_find(const struct func_code *part, size_t cnt, uint64_t skip, struct func_exits *to)
+bool func_exits_find(const struct func_code *part, size_t cnt, uint64_t skip,
+		     const struct func_starts *starts, struct func_exits *to)
 {
 	return false;
 }

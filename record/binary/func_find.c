@@ -43,6 +43,7 @@ struct finder {
 	struct list found, cold;
 	uint64_t *starts; /* of all functions */
 	size_t start_cnt, start_cap;
+	uint64_t entry;	       /* of the program */
 	struct func_site site; /* large */
 };
 
@@ -94,10 +95,29 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static bool is_start(const struct finder *f, uint64_t address)
+/* Code that is not called, so that no return address is on top of the stack. */
+static bool is_called(const struct finder *f, uint64_t address, const char *name)
 {
-	return f->start_cnt &&
-	       bsearch(&address, f->starts, f->start_cnt, sizeof(address), by_number);
+	static const char *const not [] = {"_start", "_dl_start_user", "__restore_rt"};
+
+	for (size_t i = 0; i < sizeof(not ) / sizeof(*not ); i++)
+		if (!strcmp(name, not [i]))
+			return false;
+	return address != f->entry;
+}
+
+/* Functions that keep their return address for later, or have more than it on the stack. */
+static bool is_pinned(const char *name)
+{
+	static const char *const names[] = {
+		"setjmp",     "_setjmp",     "sigsetjmp",	    "__sigsetjmp",
+		"getcontext", "swapcontext", "_dl_runtime_resolve", "_dl_runtime_profile",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
 }
 
 static bool match(void *ctx, const Elf64_Sym *sym, const char *name)
@@ -110,6 +130,8 @@ static bool match(void *ctx, const Elf64_Sym *sym, const char *name)
 		return true;
 	}
 	keep_start(f, sym->st_value);
+	if (!is_called(f, sym->st_value, name))
+		return true;
 	for (size_t i = 0; i < f->pattern_cnt; i++)
 		if (!(f->how & FUNC_FIND_USDT(i)) && func_pattern_matches(&f->pattern[i], name))
 			matches |= 1u << i;
@@ -152,6 +174,31 @@ static void drop_code(struct func_code *part, size_t cnt)
 		free((void *)part[i].bytes);
 }
 
+static uint64_t section_end(const struct finder *f, uint64_t address)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(f->elf, scn)))
+		if (gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_EXECINSTR &&
+		    address - sh.sh_addr < sh.sh_size)
+			return sh.sh_addr + sh.sh_size;
+	return address;
+}
+
+/* Symbols of code written in assembler may have no size: it ends where the next function begins. */
+static uint64_t size_of(const struct finder *f, const struct named *n)
+{
+	uint64_t end = n->size ? 0 : section_end(f, n->address);
+
+	for (size_t i = 0; end && i < f->start_cnt && f->starts[i] < end; i++)
+		if (f->starts[i] > n->address)
+			end = f->starts[i];
+	if (n->size)
+		return n->size;
+	return end - n->address < BLOCK_MAX_SZ ? end - n->address : BLOCK_MAX_SZ;
+}
+
 static bool read_code(struct finder *f, const struct named *n, struct func_code *c)
 {
 	uint64_t offset;
@@ -186,8 +233,6 @@ static bool add_blocks(struct finder *f, const struct func_exits *e, struct func
 		struct named n = {.address = e->beyond[i], .size = BLOCK_MAX_SZ};
 		struct func_code *c = &part[*cnt];
 
-		if (is_start(f, n.address))
-			continue;
 		while (n.size && !read_code(f, &n, c)) /* it may be the last of the file */
 			n.size /= 2;
 		if (!n.size)
@@ -201,13 +246,22 @@ static bool add_blocks(struct finder *f, const struct func_exits *e, struct func
 	return *cnt > before;
 }
 
+static bool to_offsets(const struct finder *f, uint64_t *at, uint32_t cnt)
+{
+	for (uint32_t i = 0; i < cnt; i++)
+		if (!tls_file_offset(f->elf, at[i], &at[i]))
+			return false;
+	return true;
+}
+
 /* Finds the exits of a function that is probed `skip` bytes behind its start. */
 static bool find_exits(struct finder *f, const struct named *n, bool go, struct func_exits *to,
 		       uint64_t skip)
 {
+	const struct named sized = {.address = n->address, .size = size_of(f, n)};
 	struct func_code part[PARTS_MAX];
-	size_t cnt = read_code(f, n, &part[0]);
-	uint64_t offset;
+	size_t cnt = read_code(f, &sized, &part[0]);
+	const struct func_starts starts = {f->starts, f->start_cnt};
 	bool ok = cnt;
 
 	part[0].again = go;
@@ -215,14 +269,11 @@ static bool find_exits(struct finder *f, const struct named *n, bool go, struct 
 		if (is_part(&f->cold.item[i], n->name))
 			cnt += read_code(f, &f->cold.item[i], &part[cnt]);
 	do
-		ok = ok && func_exits_find(part, cnt, skip, to);
+		ok = ok && func_exits_find(part, cnt, skip, &starts, to);
 	while (ok && add_blocks(f, to, part, &cnt));
 	drop_code(part, cnt);
-	for (uint32_t i = 0; ok && i < to->returns + to->jumps; i++) {
-		ok = tls_file_offset(f->elf, to->at[i], &offset);
-		to->at[i] = offset;
-	}
-	return ok;
+	return ok && to_offsets(f, to->at, to->returns + to->jumps) &&
+	       to_offsets(f, to->if_at, to->ifs);
 }
 
 /* Chooses the place of the entry, and finds those of the exits. */
@@ -233,6 +284,7 @@ static bool find_place(struct finder *f, const struct named *n)
 	uint64_t offset;
 	size_t skip;
 	ssize_t len;
+	bool known;
 
 	memset(s, 0, sizeof(*s));
 	s->name = n->name;
@@ -250,20 +302,24 @@ static bool find_place(struct finder *f, const struct named *n)
 	if (s->go)
 		s->step = false;
 	else if (f->how & FUNC_FIND_ARGS(n->pattern))
-		s->step = !uprobe_place(code, len, &skip);
+		s->step = !uprobe_place_args(code, len, FUNC_ARGS, &skip);
 	else
 		s->step = !uprobe_place_deep(code, len, &skip, &s->below);
-	s->by_return = f->how & FUNC_FIND_URETPROBES || !find_exits(f, n, s->go, &s->exits, skip);
-	if (!s->by_return && s->exits.restarts) { /* it would be entered again and again */
+	known = find_exits(f, n, s->go, &s->exits, skip);
+	s->pinned = is_pinned(n->name);
+	s->by_return = !known || (f->how & FUNC_FIND_URETPROBES && !s->pinned);
+	if (s->by_return && s->below) { /* the return address must be on top of the stack */
+		s->step = !uprobe_place(code, len, &skip);
+		s->below = 0;
+	}
+	/* It would be entered again and again, or may be. */
+	if ((known ? s->exits.restarts : skip && !s->go) || s->below >= FUNC_BELOW_MAX) {
 		s->step = true;
 		skip = s->below = 0;
 	}
-	if (s->by_return) {
-		s->exits = (struct func_exits){0};
-		if (s->below) /* the return address must be on top of the stack */
-			s->step = !uprobe_place(code, len, &skip);
-		s->below = 0;
-	}
+	s->loops = known && s->exits.loops;
+	if (s->by_return)
+		memset(&s->exits, 0, sizeof(s->exits));
 	s->entry = offset + skip;
 	s->place.position = s->entry & 0xfff;
 	len = pread(f->fd, s->place.code, sizeof(s->place.code), s->entry + FUNC_CODE_AT);
@@ -276,6 +332,7 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 	struct finder *f = calloc(1, sizeof(*f));
 	size_t told = 0, left_out = 0;
 	uint64_t last = 0;
+	GElf_Ehdr head;
 
 	if (!f)
 		return 0;
@@ -287,6 +344,8 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 	f->found.max = NAMES_MAX;
 	f->cold.max = COLD_MAX;
 	f->elf = elf_open(fd);
+	if (f->elf && gelf_getehdr(f->elf, &head))
+		f->entry = head.e_entry;
 	if (f->elf && gelf_getclass(f->elf) == ELFCLASS64)
 		elf_functions_each(fd, f->elf, match, f);
 	if (f->elf && !f->found.cnt)

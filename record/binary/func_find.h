@@ -21,7 +21,10 @@ struct func_site {
 	uint32_t below;	  /* bytes between the stack pointer there and at the function's start */
 	bool step;	  /* the instruction there must be single-stepped */
 	bool go;	  /* its calls belong to goroutines */
-	bool by_return;	  /* `exits` are not known: needs a uretprobe, which breaks Go */
+	bool by_return;	  /* `exits` are not known: needs a uretprobe, which breaks Go, and programs
+			   * whose exceptions pass the function */
+	bool pinned;	  /* a uretprobe would always break it */
+	bool loops;	  /* a call may come by `entry` again and again */
 	struct func_exits exits; /* file offsets */
 	struct func_place place; /* of `entry` */
 };

@@ -22,10 +22,15 @@ static bool put_site(void *ctx, const struct func_site *s)
 	parcel_put_u64(answer, s->step);
 	parcel_put_u64(answer, s->go);
 	parcel_put_u64(answer, s->by_return);
+	parcel_put_u64(answer, s->pinned);
+	parcel_put_u64(answer, s->loops);
 	parcel_put(answer, &s->place, sizeof(s->place));
 	parcel_put_u64(answer, s->exits.returns);
 	parcel_put_u64(answer, s->exits.jumps);
 	parcel_put(answer, s->exits.at, (s->exits.returns + s->exits.jumps) * sizeof(*s->exits.at));
+	parcel_put_u64(answer, s->exits.ifs);
+	parcel_put(answer, s->exits.if_at, s->exits.ifs * sizeof(*s->exits.if_at));
+	parcel_put(answer, s->exits.if_opcode, s->exits.ifs);
 	return !answer->bad;
 }
 
@@ -110,6 +115,8 @@ bool read_functions_next(struct parcel *answer, struct func_site *s)
 	s->step = parcel_get_u64(answer);
 	s->go = parcel_get_u64(answer);
 	s->by_return = parcel_get_u64(answer);
+	s->pinned = parcel_get_u64(answer);
+	s->loops = parcel_get_u64(answer);
 	parcel_get(answer, &s->place, sizeof(s->place));
 	s->exits.returns = parcel_get_u64(answer);
 	s->exits.jumps = parcel_get_u64(answer);
@@ -119,6 +126,13 @@ bool read_functions_next(struct parcel *answer, struct func_site *s)
 	if (!answer->bad)
 		parcel_get(answer, s->exits.at,
 			   (s->exits.returns + s->exits.jumps) * sizeof(*s->exits.at));
+	s->exits.ifs = parcel_get_u64(answer);
+	if (s->exits.ifs > FUNC_IFS_MAX)
+		answer->bad = true;
+	if (!answer->bad)
+		parcel_get(answer, s->exits.if_at, s->exits.ifs * sizeof(*s->exits.if_at));
+	if (!answer->bad)
+		parcel_get(answer, s->exits.if_opcode, s->exits.ifs);
 	return !answer->bad;
 }
 

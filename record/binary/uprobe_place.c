@@ -50,14 +50,16 @@ bool uprobe_place(const uint8_t *code, size_t len, size_t *skip)
 
 #if defined(__x86_64__)
 
-/* Registers by number that an instruction must leave alone, as bits. */
-enum { SPARE_SP = 1 << 4, SPARE_RDI = 1 << 7, SPARE_RSI = 1 << 6, SPARE_RDX = 1 << 2 };
+/* Registers by number that an instruction must leave alone, as bits: rsp; of arguments rdi, rsi,
+ * rdx, rcx, r8, r9. */
+enum { SPARE_SP = 1 << 4 };
+static const unsigned spare_arg[] = {1 << 7, 1 << 6, 1 << 2, 1 << 1, 1 << 8, 1 << 9};
 
 /* Whether the low bits of `number` name one of the registers; extended: by the bit of REX, then one
  * of r8 to r15. */
 static bool is_one_of(unsigned spare, unsigned number, bool extended)
 {
-	return spare >> (number & 7) & 1 && !extended;
+	return spare >> ((number & 7) + (extended ? 8 : 0)) & 1;
 }
 
 /* Of the two-byte opcodes: those of SSE that write no general register, endbr64, nop; and those
@@ -184,9 +186,11 @@ bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *
 
 bool uprobe_place_args(const uint8_t *code, size_t len, unsigned args, size_t *skip)
 {
-	unsigned spare = SPARE_SP | SPARE_RDI | (args > 1) * SPARE_RSI | (args > 2) * SPARE_RDX;
+	unsigned spare = SPARE_SP;
 
 	*skip = 0;
+	for (unsigned i = 0; i < args && i < sizeof(spare_arg) / sizeof(*spare_arg); i++)
+		spare |= spare_arg[i];
 	for (size_t at = 0, n; at < len; at += n) {
 		if (is_imitated(code, len, at)) {
 			*skip = at;

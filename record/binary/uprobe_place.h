@@ -24,7 +24,7 @@ bool uprobe_place(const uint8_t *code, size_t len, size_t *skip);
 bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *below);
 
 /*
- * As uprobe_place_deep(), for probes that also need the first `args` (at most 3) arguments and the
+ * As uprobe_place_deep(), for probes that also need the first `args` (at most 6) arguments and the
  * return address on top of the stack: the instructions before change neither these registers nor
  * the stack pointer.
  */

@@ -26,11 +26,13 @@ struct attaching {
 	struct probe_env *env;
 	const char *path;
 	uint32_t set;
-	struct places entries, by_return, returns, jumps;
+	struct places entries, by_return, returns, jumps, ifs;
 	const struct func_operand *operand[RECORD_OPERANDS]; /* those asked for, in order */
 	struct func_usdt usdt;
 	struct places patched; /* all of these, in order, where places are told by their code */
 	bool full;
+	char unknown[256]; /* names of functions whose exits are not known */
+	size_t unknown_cnt;
 };
 
 static void add_place(struct attaching *a, struct places *p, uint64_t offset, uint64_t cookie)
@@ -46,6 +48,7 @@ static void add_place(struct attaching *a, struct places *p, uint64_t offset, ui
 	p->offsets[p->cnt] = offset;
 	p->cookies[p->cnt++] = cookie;
 }
+
 static int attach_places(const struct attaching *a, int fd, const struct bpf_program *multi,
 			 const struct bpf_program *each, const struct places *p, bool at_return)
 {
@@ -75,6 +78,9 @@ static int attach_all(const struct attaching *a, int fd)
 	err = err
 		      ?: attach_places(a, fd, skel->progs.func_jumps, skel->progs.func_jump,
 				       &a->jumps, false);
+	err = err
+		      ?: attach_places(a, fd, skel->progs.func_ifs, skel->progs.func_if, &a->ifs,
+				       false);
 	return err
 		       ?: attach_places(a, fd, skel->progs.func_entries, skel->progs.func_entry,
 					&a->entries, false);
@@ -99,6 +105,8 @@ static void find_patched(struct attaching *a, struct parcel *answer, struct func
 		add_place(a, &a->patched, site->entry, 0);
 		for (uint32_t i = 0; i < site->exits.returns + site->exits.jumps; i++)
 			add_place(a, &a->patched, site->exits.at[i], 0);
+		for (uint32_t i = 0; i < site->exits.ifs; i++)
+			add_place(a, &a->patched, site->exits.if_at[i], 0);
 	}
 	read_functions_left_out(answer);
 	while (read_functions_next_usdt(answer, &usdt))
@@ -229,22 +237,73 @@ static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operan
 			  left_out);
 }
 
+static void note_unknown(struct attaching *a, const char *name)
+{
+	size_t len = strlen(a->unknown);
+
+	if (a->unknown_cnt++ < 3)
+		snprintf(a->unknown + len, sizeof(a->unknown) - len, "%s%.64s", len ? ", " : "",
+			 name);
+}
+
+static void tell_unknown(const struct attaching *a)
+{
+	char more[32] = "";
+
+	if (!a->unknown_cnt)
+		return;
+	if (a->unknown_cnt > 3)
+		snprintf(more, sizeof(more), " and %zu more", a->unknown_cnt - 3);
+	message_warn("func: %s: not recorded: %s%s: not all return instructions could be found. "
+		     "func:uretprobe needs none, but a C++ exception that passes the function ends "
+		     "its program",
+		     a->path, a->unknown, more);
+}
+
+/* A uretprobe would break the program, or might without having been asked for. */
+static bool is_left_out(struct attaching *a, const struct func_site *site)
+{
+	bool asked = probe_env__option(a->env, &probe_func_entry, "uretprobe");
+
+	if (!site->by_return || (!site->go && !site->pinned && (asked || !func_exits_possible())))
+		return false;
+	if (site->go || site->pinned) {
+		loss__add(a->env->loss, "func",
+			  site->go ? "function of Go: a uretprobe would break it"
+				   : "function: a uretprobe would break it",
+			  1);
+		message_verbose("%s: %s: not attached: a uretprobe would break it", a->path,
+				site->name);
+	} else {
+		loss__add(a->env->loss, "func", "function: return instructions not found", 1);
+		note_unknown(a, site->name);
+	}
+	return true;
+}
+
+static void add_exits(struct attaching *a, const struct func_exits *e, uint32_t number,
+		      uint32_t cookie)
+{
+	for (uint32_t i = 0; i < e->returns + e->jumps; i++)
+		add_place(a, i < e->returns ? &a->returns : &a->jumps, e->at[i], cookie);
+	/* Without cookies the code behind the breakpoint must tell the condition. */
+	for (uint32_t i = 0; i < e->ifs; i++)
+		if (func_is_multi(a->env) || e->if_opcode[i] >= 0x80)
+			add_place(a, &a->ifs, e->if_at[i], FUNC_COOKIE_IF(number, e->if_opcode[i]));
+}
+
 static void add_function(struct attaching *a, const struct func_site *site)
 {
 	uint64_t wants = a->operand[site->pattern]->wants;
 	uint32_t number, cookie;
 
-	if (site->go && site->by_return) {
-		loss__add(a->env->loss, "func", "function of Go: a uretprobe would break it", 1);
-		message_verbose("%s: %s: not attached: a uretprobe would break it", a->path,
-				site->name);
+	if (is_left_out(a, site))
 		return;
-	}
 	if (!func_attach_number(a->env, site->name, base_name(a->path), wants, &number))
 		return;
 	a->env->skel->bss->func_any_go |= site->go;
 	cookie = FUNC_COOKIE(number, site->below) | (site->by_return ? FUNC_SHARES_FRAME : 0) |
-		 (site->go ? FUNC_GO : 0);
+		 (site->go ? FUNC_GO : 0) | (site->loops ? FUNC_LOOPS : 0);
 	if (!tell_place(a, site, cookie))
 		return;
 	message_verbose("%s: %s at %#llx, %s%s", a->path, site->name,
@@ -256,9 +315,7 @@ static void add_function(struct attaching *a, const struct func_site *site)
 		add_place(a, &a->entries, site->entry, cookie);
 	if (site->by_return)
 		add_place(a, &a->by_return, site->entry, cookie);
-	for (uint32_t i = 0; i < site->exits.returns + site->exits.jumps; i++)
-		add_place(a, i < site->exits.returns ? &a->returns : &a->jumps, site->exits.at[i],
-			  cookie);
+	add_exits(a, &site->exits, number, cookie);
 }
 
 static void places_fini(struct places *p)
@@ -294,6 +351,7 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 		add_function(&a, site);
 	}
 	left_out = read_functions_left_out(answer);
+	tell_unknown(&a);
 	if (left_out)
 		loss__add(env->loss, "func", "function: too many", left_out);
 	add_usdt(&a, answer, cnt);
@@ -313,6 +371,7 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 	places_fini(&a.by_return);
 	places_fini(&a.returns);
 	places_fini(&a.jumps);
+	places_fini(&a.ifs);
 	places_fini(&a.patched);
 	func_usdt_fini(&a.usdt);
 	free(site);

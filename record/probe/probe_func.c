@@ -168,11 +168,13 @@ static int prepare(struct probe_env *env)
 		uprobe_multi__choose(skel->progs.func_returns);
 		uprobe_multi__choose(skel->progs.func_exits);
 		uprobe_multi__choose(skel->progs.func_jumps);
+		uprobe_multi__choose(skel->progs.func_ifs);
 	} else {
 		bpf_program__set_autoload(skel->progs.func_entry, true);
 		bpf_program__set_autoload(skel->progs.func_return, true);
 		bpf_program__set_autoload(skel->progs.func_exit, true);
 		bpf_program__set_autoload(skel->progs.func_jump, true);
+		bpf_program__set_autoload(skel->progs.func_if, true);
 	}
 	if (kernel)
 		func_kernel_prepare(env, probe_env__variant(env, &probe_func_entry));

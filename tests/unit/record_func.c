@@ -53,6 +53,35 @@ static const struct {
 	{"to its end", CODE("\x31\xc0"), false, 0, 0},
 };
 
+/* With all six arguments. */
+static const struct {
+	const char *cause, *code;
+	size_t len, skip;
+	bool cheap;
+} places_args[] = {
+	{"test, je", CODE("\x48\x85\xff\x74\x02"), 3, true},
+	{"xor ecx", CODE("\x31\xc9\x55"), 0, false},
+	{"xor r8d", CODE("\x45\x31\xc0\x55"), 0, false},
+	{"mov r9, rax", CODE("\x49\x89\xc1\x55"), 0, false},
+	{"mov edx, imm", CODE("\xba\0\0\0\0\x55"), 0, false},
+	{"mov r8d, imm", CODE("\x41\xb8\0\0\0\0\x55"), 0, false},
+	{"mov r10d, imm", CODE("\x41\xba\0\0\0\0\x55"), 6, true},
+	{"movzx ecx", CODE("\x0f\xb6\x0f\x55"), 0, false},
+	{"xor eax", CODE("\x31\xc0\x55"), 2, true},
+};
+
+static void test_places_args(void)
+{
+	for (size_t i = 0; i < sizeof(places_args) / sizeof(*places_args); i++) {
+		size_t skip = 99;
+		bool cheap = uprobe_place_args((const uint8_t *)places_args[i].code,
+					       places_args[i].len, 6, &skip);
+
+		CHECK(cheap == places_args[i].cheap && skip == places_args[i].skip, "%s: %d, %zu",
+		      places_args[i].cause, cheap, skip);
+	}
+}
+
 static void test_places(void)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
@@ -74,48 +103,67 @@ static const struct {
 	const char *cold;
 	size_t cold_len;
 	bool known;
-	uint32_t returns, jumps;
-	bool restarts;
+	uint32_t returns, jumps, ifs;
+	bool restarts, loops;
 } ends[] = {
-	{"ret", CODE("\x90\xc3"), CODE(""), true, 1, 0, false},
-	{"three", CODE("\x74\x01\xc3\xf3\xc3\xc2\x08\x00"), CODE(""), true, 3, 0, false},
-	{"c3 is an operand", CODE("\xb8\xc3\xc3\xc3\xc3\xc3"), CODE(""), true, 1, 0, false},
-	{"none", CODE("\xeb\xfe"), CODE(""), true, 0, 1, false}, /* to its start */
-	{"tail call", CODE("\x90\xe9\0\1\0\0"), CODE(""), true, 0, 1, false},
-	{"tail call, near", CODE("\x90\xeb\x7f"), CODE(""), true, 0, 1, false},
-	{"conditional jump out", CODE("\x0f\x84\0\1\0\0\xc3"), CODE(""), true, 1, 0, false},
-	{"jump within", CODE("\x90\xeb\x00\xc3"), CODE(""), true, 1, 0, false},
-	{"by a pointer", CODE("\x5b\xff\xe0"), CODE(""), true, 0, 1, false},
-	{"by a pointer in memory", CODE("\xff\x25\0\0\0\0"), CODE(""), true, 0, 1, false},
-	{"by one in r8", CODE("\x41\xff\xe0"), CODE(""), true, 0, 1, false},
-	{"switch, by a sum", CODE("\x48\x01\xd0\xff\xe0\xc3"), CODE(""), true, 1, 0, false},
-	{"switch, by a table", CODE("\xff\x24\xc5\0\0\0\0\xc3"), CODE(""), true, 1, 0, false},
-	{"switch, not tracked", CODE("\x3e\xff\xe0\xc3"), CODE(""), true, 1, 0, false},
-	{"call", CODE("\xff\xd0\xe8\0\0\0\0\xc3"), CODE(""), true, 1, 0, false},
-	{"into the cold part", CODE("\xe9\x8b\1\0\0"), CODE("\x90\xc3"), true, 1, 0, false},
-	{"out of the cold part", CODE("\xc3"), CODE("\xe9\0\1\0\0"), true, 1, 1, false},
-	{"back from there", CODE("\x90\xc3"), CODE("\xe9\x6c\xfe\xff\xff"), true, 1, 0, true},
-	{"a loop", CODE("\x90\x90\x75\xfd\xc3"), CODE(""), true, 1, 0, true},
-	{"not code", CODE("\x90\x06\xc3"), CODE(""), false, 0, 0, false},
-	{"cut off", CODE("\x90\xe9\0"), CODE(""), false, 0, 0, false},
-	{"empty", CODE(""), CODE(""), false, 0, 0, false},
+	{"ret", CODE("\x90\xc3"), CODE(""), true, 1, 0, 0, false, false},
+	{"three", CODE("\x74\x01\xc3\xf3\xc3\xc2\x08\x00"), CODE(""), true, 3, 0, 0, false, false},
+	{"c3 is an operand", CODE("\xb8\xc3\xc3\xc3\xc3\xc3"), CODE(""), true, 1, 0, 0, false,
+	 false},
+	{"none", CODE("\xeb\xfe"), CODE(""), true, 0, 0, 0, false, true}, /* to its start */
+	{"tail call", CODE("\x90\xe9\0\1\0\0"), CODE(""), true, 0, 1, 0, false, false},
+	{"tail call, near", CODE("\x90\xeb\x7f"), CODE(""), true, 0, 1, 0, false, false},
+	{"conditional jump out", CODE("\x0f\x84\0\1\0\0\xc3"), CODE(""), true, 1, 0, 0, false,
+	 false},
+	{"jump within", CODE("\x90\xeb\x00\xc3"), CODE(""), true, 1, 0, 0, false, false},
+	{"by a pointer", CODE("\x5b\xff\xe0"), CODE(""), true, 0, 1, 0, false, false},
+	{"by a pointer in memory", CODE("\xff\x25\0\0\0\0"), CODE(""), true, 0, 1, 0, false, false},
+	{"by one in r8", CODE("\x41\xff\xe0"), CODE(""), true, 0, 1, 0, false, false},
+	{"switch, by a sum", CODE("\x48\x01\xd0\xff\xe0\xc3"), CODE(""), true, 1, 0, 0, false,
+	 false},
+	{"switch, by a table", CODE("\xff\x24\xc5\0\0\0\0\xc3"), CODE(""), true, 1, 0, 0, false,
+	 false},
+	{"switch, not tracked", CODE("\x3e\xff\xe0\xc3"), CODE(""), true, 1, 0, 0, false, false},
+	{"call", CODE("\xff\xd0\xe8\0\0\0\0\xc3"), CODE(""), true, 1, 0, 0, false, false},
+	{"into the cold part", CODE("\xe9\x8b\1\0\0"), CODE("\x90\xc3"), true, 1, 0, 0, false,
+	 false},
+	{"out of the cold part", CODE("\xc3"), CODE("\xe9\0\1\0\0"), true, 1, 1, 0, false, false},
+	{"back from there", CODE("\x90\xc3"), CODE("\xe9\x6c\xfe\xff\xff"), true, 1, 0, 0, true,
+	 false},
+	{"a loop", CODE("\x90\x90\x75\xfd\xc3"), CODE(""), true, 1, 0, 0, true, false},
+	{"a loop from its start", CODE("\x90\x75\xfd\xc3"), CODE(""), true, 1, 0, 0, false, true},
+	{"always", CODE("\x74\x02\xeb\xfc\xc3"), CODE(""), true, 1, 0, 0, false, true},
+	{"conditional tail call", CODE("\x0f\x85\x22\3\0\0\xc3"), CODE(""), true, 1, 0, 1, false,
+	 false},
+	{"to a function nearby", CODE("\x75\x7e\xc3"), CODE(""), true, 1, 0, 1, false, false},
+	{"not code", CODE("\x90\x06\xc3"), CODE(""), false, 0, 0, 0, false, false},
+	{"cut off", CODE("\x90\xe9\0"), CODE(""), false, 0, 0, 0, false, false},
+	{"empty", CODE(""), CODE(""), false, 0, 0, 0, false, false},
 };
 
 static void test_ends(void)
 {
+	static const uint64_t at[] = {100, 228, 908};
+	const struct func_starts starts = {at, 3};
+
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		const struct func_code part[] = {
 			{100, ends[i].len, (const uint8_t *)ends[i].code, false},
 			{500, ends[i].cold_len, (const uint8_t *)ends[i].cold, false}};
 		struct func_exits e;
-		bool known = func_exits_find(part, 1 + !!ends[i].cold_len, 1, &e);
+		bool known = func_exits_find(part, 1 + !!ends[i].cold_len, 1, &starts, &e);
 
 		CHECK(known == ends[i].known, "%s", ends[i].cause);
 		CHECK(!known || (e.returns == ends[i].returns && e.jumps == ends[i].jumps &&
-				 e.restarts == ends[i].restarts),
-		      "%s: %u, %u, %d", ends[i].cause, e.returns, e.jumps, e.restarts);
+				 e.ifs == ends[i].ifs && e.restarts == ends[i].restarts &&
+				 e.loops == ends[i].loops),
+		      "%s: %u, %u, %u, %d, %d", ends[i].cause, e.returns, e.jumps, e.ifs,
+		      e.restarts, e.loops);
+		CHECK(!e.ifs || e.if_at[0] == 100, "%s", ends[i].cause);
 	}
 }
+
+static const struct func_starts no_starts;
 
 static void test_blocks(void)
 {
@@ -127,7 +175,8 @@ static void test_blocks(void)
 	CHECK(func_exits_block(code, sizeof(code) - 1) == 10);
 	CHECK(func_exits_block(jump, sizeof(jump) - 1) == 3);
 	CHECK(!func_exits_block(open, sizeof(open) - 1));
-	CHECK(func_exits_find(&part, 1, 0, &e) && e.beyond_cnt == 1 && e.beyond[0] == 362);
+	CHECK(func_exits_find(&part, 1, 0, &no_starts, &e) && e.beyond_cnt == 1 &&
+	      e.beyond[0] == 362);
 }
 
 /* cmp rsp, [r14 + 16]; jbe; ret; call; jmp to the beginning, as in Go */
@@ -136,13 +185,15 @@ static void test_go(void)
 	static const uint8_t code[32] = "\x49\x3b\x66\x10\x76\x01\xc3\xe8\0\0\0\0\xeb\xf2";
 	static const uint8_t large[32] = "\x4c\x8d\x64\x24\x80\x4d\x3b\x66\x10\x0f\x86";
 	static const uint8_t other[32] = "\x49\x3b\x66\x18\x76\x01";
-	const struct func_code again = {100, 14, code, true}, tail = {100, 14, code, false};
+	const struct func_code again = {100, 14, code, true}, loop = {100, 14, code, false};
 	struct func_exits e;
 
 	CHECK(go_code_check(code, sizeof(code)) == 4 && go_code_check(large, sizeof(large)) == 9);
 	CHECK(!go_code_check(other, sizeof(other)) && !go_code_check(code, 10));
-	CHECK(func_exits_find(&again, 1, 4, &e) && e.returns == 1 && !e.jumps && !e.restarts);
-	CHECK(func_exits_find(&tail, 1, 4, &e) && e.returns == 1 && e.jumps == 1);
+	CHECK(func_exits_find(&again, 1, 4, &no_starts, &e) && e.returns == 1 && !e.jumps &&
+	      !e.restarts && !e.loops);
+	CHECK(func_exits_find(&loop, 1, 4, &no_starts, &e) && e.returns == 1 && !e.jumps &&
+	      e.loops);
 }
 
 static void test_many_ends(void)
@@ -152,11 +203,14 @@ static void test_many_ends(void)
 	struct func_exits e;
 
 	memset(code, 0xc3, sizeof(code));
-	CHECK(!func_exits_find(&part, 1, 0, &e));
+	CHECK(!func_exits_find(&part, 1, 0, &no_starts, &e));
 }
 
 #else
 static void test_places(void)
+{
+}
+static void test_places_args(void)
 {
 }
 static void test_ends(void)
@@ -243,6 +297,7 @@ static void find_any(int fd)
 int main(void)
 {
 	test_places();
+	test_places_args();
 	test_ends();
 	test_blocks();
 	test_go();
