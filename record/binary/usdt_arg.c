@@ -189,6 +189,15 @@ static bool arm64_operand(struct text *t, struct usdt_arg *a)
 	return take(t, ']');
 }
 
+/* Compilers write constants as signed numbers: -6 is 250 of one byte without sign. */
+static __s64 of_size(__s64 value, unsigned sz, bool is_signed)
+{
+	unsigned unused = 64 - sz * 8;
+	uint64_t high = (uint64_t)value << unused;
+
+	return is_signed ? (__s64)high >> unused : (__s64)(high >> unused);
+}
+
 static bool parse_one(struct text *t, unsigned machine, const struct usdt_symbols *symbols,
 		      struct usdt_arg *a)
 {
@@ -203,6 +212,8 @@ static bool parse_one(struct text *t, unsigned machine, const struct usdt_symbol
 	if (machine == EM_X86_64 ? !x86_operand(t, symbols, a)
 				 : machine != EM_AARCH64 || !arm64_operand(t, a))
 		return false;
+	if (a->kind == USDT_CONST)
+		a->value = of_size(a->value, a->sz, a->is_signed);
 	return t->at == t->end;
 }
 
