@@ -539,3 +539,35 @@ void message_status(const char *fmt, ...)
 	strbuf_fini(&text);
 	strbuf_fini(&line);
 }
+
+static bool is_operator(const char *list, const char *at)
+{
+	if (at > list && at[-1] == '<')
+		at--;
+	return at - list >= 8 && !memcmp(at - 8, "operator", 8);
+}
+
+/* Returns the bracket that closes the one at s; s: none does, or it is not a bracket. */
+static const char *closing(const char *s)
+{
+	char open = *s, close = *s == '(' ? ')' : '>';
+	int depth = 0;
+
+	for (const char *p = s; *p; p++) {
+		depth += *p == open;
+		depth -= *p == close;
+		if (!depth)
+			return p;
+	}
+	return s;
+}
+
+size_t text_word_len(const char *list)
+{
+	const char *s = list;
+
+	for (; *s && *s != ','; s++)
+		if (*s == '(' || (*s == '<' && !is_operator(list, s)))
+			s = closing(s);
+	return s - list;
+}

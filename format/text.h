@@ -46,6 +46,9 @@ char *format_capability(char *buf, uint32_t number);
 
 /* Whether a comma-separated list has the name: "cpu" of "l4,cpu", not of "offcpu". */
 bool list_has(const char *list, const char *name);
+/* Length of the first word of a list. Words are separated by commas, but not by those in brackets:
+ * f(int, long), std::map<int, int>::find. */
+size_t text_word_len(const char *list);
 
 static inline struct span span_of(const char *s)
 {

@@ -301,7 +301,7 @@ static bool find_place(struct finder *f, const struct named *n)
 	s->go = skip;
 	if (s->go)
 		s->step = false;
-	else if (f->how & FUNC_FIND_ARGS(n->pattern))
+	else if (f->how / FUNC_FIND_ARGS(0) & n->matches)
 		s->step = !uprobe_place_args(code, len, FUNC_ARGS, &skip);
 	else
 		s->step = !uprobe_place_deep(code, len, &skip, &s->below);
@@ -331,7 +331,6 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 {
 	struct finder *f = calloc(1, sizeof(*f));
 	size_t told = 0, left_out = 0;
-	uint64_t last = 0;
 	GElf_Ehdr head;
 
 	if (!f)
@@ -355,11 +354,11 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 	if (f->found.cnt)
 		qsort(f->found.item, f->found.cnt, sizeof(*f->found.item), by_address);
 	for (size_t i = 0; i < f->found.cnt; i++) {
-		const struct named *n = &f->found.item[i];
+		struct named *n = &f->found.item[i];
 
-		if (n->address == last)
-			continue;
-		last = n->address;
+		while (i + 1 < f->found.cnt && f->found.item[i + 1].address == n->address)
+			n->matches |= f->found.item[++i].matches;
+		n->pattern = __builtin_ctz(n->matches);
 		if (told == FUNC_MAX)
 			left_out++;
 		else if (find_place(f, n)) {

@@ -15,7 +15,7 @@ enum { FUNC_PATTERNS_MAX = 16 };
 
 struct func_site {
 	const char *name;
-	uint32_t pattern; /* the first that it matches */
+	uint32_t pattern; /* the first that one of its names matches */
 	uint32_t matches; /* all, as bits */
 	uint64_t entry;	  /* file offset */
 	uint32_t below;	  /* bytes between the stack pointer there and at the function's start */

@@ -17,11 +17,13 @@ void func_pattern_init(struct func_pattern *p, const char *text)
 	for (const char *s = text; (s = strstr(s, "::")); s += 2)
 		scope = s;
 	*p = (struct func_pattern){.text = text, .exact = !strpbrk(text, "*?[\\"), .scoped = scope};
+	p->typed = strpbrk(text, "(<") || !strncmp(text, "operator", 8);
 	if (scope)
 		last = scope + 2;
 	while (isalnum((unsigned char)last[len]) || last[len] == '_')
 		len++;
-	if (!last[len] && len < sizeof(p->part) && strncmp(last, "operator", 8))
+	if ((!last[len] || last[len] == '(' || last[len] == '<') && len < sizeof(p->part) &&
+	    strncmp(last, "operator", 8))
 		memcpy(p->part, last, len);
 }
 
@@ -98,10 +100,70 @@ static bool is_written_so(const struct func_pattern *p, const char *symbol)
 	return is;
 }
 
-bool func_pattern_matches(const struct func_pattern *p, const char *symbol)
+/* Of a C++ function of no namespace or class: _Z4evexi. Returns the length of the identifier. */
+static size_t global_name(const char *symbol, const char **name)
+{
+	size_t len = 0;
+
+	if (strncmp(symbol, "_Z", 2))
+		return 0;
+	symbol += symbol[2] == 'L' ? 3 : 2; /* static */
+	for (; isdigit((unsigned char)*symbol) && len < 4096; symbol++)
+		len = len * 10 + (*symbol - '0');
+	*name = symbol;
+	return strnlen(symbol, len) == len ? len : 0;
+}
+
+static bool matches_global(const struct func_pattern *p, const char *symbol)
+{
+	const char *from;
+	char name[256];
+	size_t len = global_name(symbol, &from);
+
+	if (p->typed)
+		return (len || !strncmp(p->text, "operator", 8)) && is_written_so(p, symbol);
+	if (!len || len >= sizeof(name))
+		return false;
+	memcpy(name, from, len);
+	name[len] = 0;
+	return is_match(p, name);
+}
+
+static bool matches(const struct func_pattern *p, const char *symbol)
 {
 	if (is_match(p, symbol))
 		return true;
-	return p->scoped && demangle_is_mangled(symbol) && strstr(symbol, p->part) &&
-	       is_written_so(p, symbol);
+	if (!demangle_is_mangled(symbol) || !strstr(symbol, p->part))
+		return false;
+	return p->scoped ? is_written_so(p, symbol) : matches_global(p, symbol);
+}
+
+/* What compilers append to the names of copies that they have adapted; NULL. */
+static const char *clone_suffix(const char *symbol)
+{
+	static const char *const suffixes[] = {".constprop.", ".isra.", ".part.", ".lto_priv.",
+					       ".llvm."};
+	const char *first = NULL;
+
+	for (size_t i = 0; strchr(symbol, '.') && i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		const char *s = strstr(symbol, suffixes[i]);
+
+		if (s && (!first || s < first))
+			first = s;
+	}
+	return first;
+}
+
+bool func_pattern_matches(const struct func_pattern *p, const char *symbol)
+{
+	const char *suffix = clone_suffix(symbol);
+	char name[1024];
+
+	if (matches(p, symbol))
+		return true;
+	if (!suffix || (size_t)(suffix - symbol) >= sizeof(name))
+		return false;
+	memcpy(name, symbol, suffix - symbol);
+	name[suffix - symbol] = 0;
+	return matches(p, name);
 }

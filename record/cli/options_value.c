@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "format/text.h"
 #include "record/host/memory.h"
 #include "record/cli/options_set.h"
 
@@ -12,7 +13,7 @@ int option_each_word(const char *list, int (*fn)(void *ctx, const char *word, si
 		     void *ctx)
 {
 	for (const char *p = list;; p++) {
-		size_t len = strcspn(p, ",");
+		size_t len = text_word_len(p);
 		int err = len ? fn(ctx, p, len) : -EINVAL;
 
 		if (err)

@@ -205,7 +205,23 @@ static const char *base_name(const char *path)
 	return base ? base + 1 : path;
 }
 
-/* Of several operands that name it, the first applies. */
+/* What the operands ask for together; of several types, the first one's. */
+static uint64_t all_wants(const struct attaching *a, uint32_t operands, uint32_t matches)
+{
+	uint64_t wants = FUNC_UNTIMED;
+
+	for (unsigned i = 0; i < operands; i++) {
+		uint64_t more = matches >> i & 1 ? a->operand[i]->wants : FUNC_UNTIMED;
+
+		for (unsigned n = 0; n < USDT_ARGS; n++)
+			if (!FUNC_WANTED(wants, n))
+				wants |= FUNC_WANTS(n, FUNC_WANTED(more, n));
+		if (!(more & FUNC_UNTIMED))
+			wants &= ~FUNC_UNTIMED;
+	}
+	return wants;
+}
+
 static void mark_found(const struct attaching *a, unsigned operands, uint32_t matches)
 {
 	struct funcs *f = func_state(a->env);
@@ -221,7 +237,6 @@ static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operan
 	uint64_t left_out;
 
 	while (read_functions_next_usdt(answer, &site) && site.pattern < operands) {
-		const struct func_operand *o = a->operand[site.pattern];
 		const struct func_place place = patched_place(a, site.place, site.offset);
 		uint32_t matches = 0;
 
@@ -229,7 +244,8 @@ static void add_usdt(struct attaching *a, struct parcel *answer, unsigned operan
 			if (a->operand[i]->usdt && usdt_matches(a->operand[i]->symbol, site.name))
 				matches |= 1u << i;
 		mark_found(a, operands, matches);
-		func_usdt_add(a->env, &a->usdt, o, &site, &place, base_name(a->path));
+		func_usdt_add(a->env, &a->usdt, all_wants(a, operands, matches), &site, &place,
+			      base_name(a->path));
 	}
 	left_out = read_functions_left_out_usdt(answer);
 	if (left_out)
@@ -292,9 +308,9 @@ static void add_exits(struct attaching *a, const struct func_exits *e, uint32_t 
 			add_place(a, &a->ifs, e->if_at[i], FUNC_COOKIE_IF(number, e->if_opcode[i]));
 }
 
-static void add_function(struct attaching *a, const struct func_site *site)
+static void add_function(struct attaching *a, uint32_t operands, const struct func_site *site)
 {
-	uint64_t wants = a->operand[site->pattern]->wants;
+	uint64_t wants = all_wants(a, operands, site->matches);
 	uint32_t number, cookie;
 
 	if (is_left_out(a, site))
@@ -348,7 +364,7 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 	find_patched(&a, answer, site);
 	while (read_functions_next(answer, site) && site->pattern < cnt) {
 		mark_found(&a, cnt, site->matches);
-		add_function(&a, site);
+		add_function(&a, cnt, site);
 	}
 	left_out = read_functions_left_out(answer);
 	tell_unknown(&a);

@@ -94,13 +94,32 @@ static bool may_hang(struct probe_env *env, const struct file_facts *facts, cons
 	return facts && facts->remote;
 }
 
-/* Operands that a file of this path is meant by, as bits. */
-static uint32_t operands_of(const struct probe_env *env, const char *path)
+/* A file may have several paths, by links. */
+struct func_meant {
+	dev_t dev;
+	ino_t ino;
+	uint32_t operands; /* as bits */
+	bool attach;	   /* though no target maps it */
+	char path[];
+};
+
+static struct func_meant *find_meant(const struct funcs *f, const struct stat *st)
 {
-	uint32_t set = 0;
+	for (size_t i = 0; i < f->meant_cnt; i++)
+		if (f->meant[i]->dev == st->st_dev && f->meant[i]->ino == st->st_ino)
+			return f->meant[i];
+	return NULL;
+}
+
+/* Operands that a file is meant by, as bits. */
+static uint32_t operands_of(const struct probe_env *env, const struct stat *st, const char *path)
+{
+	const struct funcs *f = func_state(env);
+	const struct func_meant *m = find_meant(f, st);
+	uint32_t set = m ? m->operands : 0;
 
 	for (unsigned i = 0; i < env->opts->operand_cnt; i++)
-		set |= (uint32_t)func_operand_is_named(&func_state(env)->operand[i], path) << i;
+		set |= (uint32_t)func_operand_is_named(&f->operand[i], path) << i;
 	return set;
 }
 
@@ -123,7 +142,7 @@ static bool add_file(struct probe_env *env, const struct file_facts *facts, int 
 bool func_files_new(struct probe_env *env, const struct file_facts *facts, int fd,
 		    const struct stat *st, const char *path)
 {
-	return add_file(env, facts, fd, st, path, operands_of(env, path));
+	return add_file(env, facts, fd, st, path, operands_of(env, st, path));
 }
 
 void func_files_gone(struct probe_env *env, const struct stat *st)
@@ -133,39 +152,46 @@ void func_files_gone(struct probe_env *env, const struct stat *st)
 
 /* ---- programs still to be started */
 
-/* The file keeps a reference until the end. */
-static int attach_path(struct probe_env *env, const char *path, uint32_t operands)
+static int mean(struct probe_env *env, const char *path, unsigned operand, bool attach)
 {
-	int fd = open(path, O_PATH | O_CLOEXEC), err = 0;
+	struct funcs *f = func_state(env);
+	struct func_meant *m, **more;
 	struct stat st;
 
-	if (fd < 0)
+	if (stat(path, &st))
 		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		err = -ENOENT;
-	else
-		add_file(env, NULL, fd, &st, path, operands);
-	close(fd);
-	return err;
+	if (!S_ISREG(st.st_mode))
+		return -ENOENT;
+	m = find_meant(f, &st);
+	if (!m) {
+		more = realloc(f->meant, (f->meant_cnt + 1) * sizeof(*more));
+		if (more)
+			f->meant = more;
+		m = more ? malloc(sizeof(*m) + strlen(path) + 1) : NULL;
+		if (!m)
+			return -ENOMEM;
+		*m = (struct func_meant){.dev = st.st_dev, .ino = st.st_ino};
+		strcpy(m->path, path);
+		f->meant[f->meant_cnt++] = m;
+	}
+	m->operands |= 1u << operand;
+	m->attach |= attach;
+	return 0;
 }
 
-static void attach_glob(struct probe_env *env, const char *pattern, unsigned operand)
+static void mean_glob(struct probe_env *env, const char *pattern, unsigned operand)
 {
 	glob_t g = {0};
 
 	if (!glob(pattern, 0, NULL, &g))
 		for (size_t i = 0; i < g.gl_pathc; i++)
-			attach_path(env, g.gl_pathv[i], 1u << operand);
+			mean(env, g.gl_pathv[i], operand, true);
 	globfree(&g);
 }
 
-/* A name without a directory: as the shell and the dynamic linker would look it up. */
-static void attach_named(struct probe_env *env, const char *name, unsigned operand)
+/* As the shell would look it up. */
+static void mean_program(struct probe_env *env, const char *name, unsigned operand, bool attach)
 {
-	static const char *const places[] = {
-		"/usr/lib/*/%s",     "/usr/lib64/%s",	"/usr/lib/%s",	       "/usr/lib/*/%s.so*",
-		"/usr/lib64/%s.so*", "/usr/lib/%s.so*", "/usr/lib/*/%s-*.so*",
-	};
 	const char *at = getenv("PATH");
 	char path[2 * PATH_MAX];
 	bool found = false;
@@ -174,13 +200,72 @@ static void attach_named(struct probe_env *env, const char *name, unsigned opera
 		size_t len = strcspn(at, ":");
 
 		snprintf(path, sizeof(path), "%.*s/%s", (int)len, at, name);
-		found = !access(path, X_OK) && !attach_path(env, path, 1u << operand);
+		found = !access(path, X_OK) && !mean(env, path, operand, attach);
 		at += len;
 	}
+}
+
+/* As the dynamic linker would. */
+static void mean_library(struct probe_env *env, const char *name, unsigned operand)
+{
+	static const char *const places[] = {
+		"/usr/lib/*/%s",     "/usr/lib64/%s",	"/usr/lib/%s",	       "/usr/lib/*/%s.so*",
+		"/usr/lib64/%s.so*", "/usr/lib/%s.so*", "/usr/lib/*/%s-*.so*",
+	};
+	char path[2 * PATH_MAX];
+
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		snprintf(path, sizeof(path), places[i], name);
-		attach_glob(env, path, operand);
+		mean_glob(env, path, operand);
 	}
+}
+
+static void mean_operand(struct probe_env *env, unsigned i)
+{
+	const struct target_spec *to = &env->opts->target;
+	const struct func_operand *o = &func_state(env)->operand[i];
+	const char *command = env->opts->command, *name = o->binary;
+	bool started = !to->pid_cnt || env->opts->command_pid;
+
+	if (o->kernel)
+		return;
+	if (strchr(name, '/')) {
+		func_state(env)->missing[i] = mean(env, name, i, true);
+		return;
+	}
+	if (started && command && strchr(command, '/') && func_operand_is_named(o, command))
+		mean(env, command, i, true);
+	mean_program(env, name, i, started);
+	if (started)
+		mean_library(env, name, i);
+}
+
+void func_files_prepare(struct probe_env *env)
+{
+	for (unsigned i = 0; i < env->opts->operand_cnt; i++)
+		mean_operand(env, i);
+}
+
+void func_files_fini(struct probe_env *env)
+{
+	struct funcs *f = func_state(env);
+
+	for (size_t i = 0; i < f->meant_cnt; i++)
+		free(f->meant[i]);
+	free(f->meant);
+}
+
+/* The file keeps a reference until the end. */
+static void attach_meant(struct probe_env *env, const struct func_meant *m)
+{
+	int fd = open(m->path, O_PATH | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		add_file(env, NULL, fd, &st, m->path, m->operands | operands_of(env, &st, m->path));
+	close(fd);
 }
 
 /* ---- functions of the kernel */
@@ -217,28 +302,12 @@ static int attach_kernel(struct probe_env *env, unsigned i)
 	return err;
 }
 
-static int attach_operand(struct probe_env *env, unsigned i)
+static int check_path(const struct funcs *f, unsigned i)
 {
-	const struct target_spec *to = &env->opts->target;
-	const struct func_operand *o = &func_state(env)->operand[i];
-	const char *command = env->opts->command, *name = o->binary;
-	int err;
-
-	if (o->kernel)
-		return attach_kernel(env, i);
-	if (strchr(name, '/')) {
-		err = attach_path(env, name, operands_of(env, name));
-		if (!err || func_state(env)->file_seen[i])
-			return 0;
-		message_error("func: %s: %s", name, strerror(-err));
-		return -PROBE_NOT_THERE;
-	}
-	if (to->pid_cnt && !env->opts->command_pid)
+	if (!f->missing[i] || f->file_seen[i])
 		return 0;
-	if (command && strchr(command, '/') && func_operand_is_named(o, command))
-		attach_path(env, command, operands_of(env, command));
-	attach_named(env, name, i);
-	return 0;
+	message_error("func: %s: %s", f->operand[i].binary, strerror(-f->missing[i]));
+	return -PROBE_NOT_THERE;
 }
 
 int func_files_attach(struct probe_env *env)
@@ -247,7 +316,10 @@ int func_files_attach(struct probe_env *env)
 	int err = 0;
 
 	for (unsigned i = 0; i < env->opts->operand_cnt && !err; i++)
-		err = attach_operand(env, i);
+		err = f->operand[i].kernel ? attach_kernel(env, i) : check_path(f, i);
+	for (size_t i = 0; i < f->meant_cnt && !err; i++)
+		if (f->meant[i]->attach)
+			attach_meant(env, f->meant[i]);
 	if (f->late)
 		tracker__settle(env->tracker);
 	if (!err && f->err) {

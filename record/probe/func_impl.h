@@ -24,9 +24,13 @@ struct funcs {
 	struct func_operand operand[RECORD_OPERANDS]; /* from prepare on */
 	struct func_name *names;		      /* of FUNC_MAX functions and USDT probes */
 	uint32_t cnt, usdt_cnt; /* of functions and USDT probes; of places of the latter */
+	/* Files that exist already, and the operands that name them. */
+	struct func_meant **meant;
+	size_t meant_cnt;
+	int missing[RECORD_OPERANDS]; /* errors: paths */
 	bool file_seen[RECORD_OPERANDS], found[RECORD_OPERANDS];
-	unsigned late;				      /* files that are still being read */
-	int err; /* of the first file that could not be attached before the start */
+	unsigned late; /* files that are still being read */
+	int err;       /* of the first file that could not be attached before the start */
 	char slot[FUNC_SLOTS][FUNC_SYMBOL_MAX]; /* functions of the kernel (func_slots.h) */
 	unsigned slot_cnt;
 };
@@ -59,6 +63,10 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 		       uint32_t operands, struct parcel *answer);
 
 /* ---- func_files.c: of struct probe */
+
+/* Call after the operands are known. */
+void func_files_prepare(struct probe_env *env);
+void func_files_fini(struct probe_env *env);
 
 int func_files_attach(struct probe_env *env);
 bool func_files_new(struct probe_env *env, const struct file_facts *facts, int fd,

@@ -8,6 +8,7 @@
 
 #include "bpf/probe/func.h"
 #include "bpf/probe/usdt.h"
+#include "format/text.h"
 #include "record/probe/func_operand.h"
 
 static const char *const types[] = {
@@ -120,6 +121,17 @@ static const char *parse_usdt(char *word, struct func_operand *to)
 	return NULL;
 }
 
+static char *next_word(char **list)
+{
+	char *word = *list, *end = word ? word + text_word_len(word) : NULL;
+
+	if (word)
+		*list = *end ? end + 1 : NULL;
+	if (word)
+		*end = 0;
+	return word;
+}
+
 const char *func_operand_parse(const char *word, struct func_operand *to)
 {
 	static const char usdt[] = FUNC_OPERAND_USDT ":";
@@ -129,12 +141,12 @@ const char *func_operand_parse(const char *word, struct func_operand *to)
 	memset(to, 0, sizeof(*to));
 	snprintf(to->text, sizeof(to->text), "%s", word);
 	values = to->text;
-	first = strsep(&values, ",");
+	first = next_word(&values);
 	if (!strncmp(first, usdt, sizeof(usdt) - 1))
 		why = parse_usdt(first + sizeof(usdt) - 1, to);
 	else
 		why = parse_function(first, to);
-	while (!why && (next = strsep(&values, ",")))
+	while (!why && (next = next_word(&values)))
 		why = parse_value(next, to);
 	if (!why && to->wants & FUNC_UNTIMED && to->wants & FUNC_WANTS_ARGS)
 		why = "arguments are read at the entry, which BINARY:SYMBOL:ret does not probe";
@@ -148,7 +160,13 @@ const char *func_operand_error(const char *word)
 	return func_operand_parse(word, &o);
 }
 
-/* libc stands for libc.so.6 and libc-2.31.so too. */
+/* .11 */
+static bool is_version(const char *s)
+{
+	return s[0] == '.' && isdigit((unsigned char)s[1]) && !s[strspn(s, ".0123456789")];
+}
+
+/* libc stands for libc.so.6 and libc-2.31.so too, python3 for python3.11. */
 bool func_operand_is_named(const struct func_operand *o, const char *path)
 {
 	size_t len = strlen(o->binary);
@@ -162,7 +180,7 @@ bool func_operand_is_named(const struct func_operand *o, const char *path)
 	if (strncmp(base, o->binary, len))
 		return false;
 	base += len;
-	return !*base || !strncmp(base, ".so", 3) ||
+	return !*base || !strncmp(base, ".so", 3) || is_version(base) ||
 	       (*base == '-' && isdigit((unsigned char)base[1]) && strstr(base, ".so"));
 }
 

@@ -57,7 +57,7 @@ static bool tell_place(struct probe_env *env, const struct func_place *place, ui
 	return false;
 }
 
-bool func_usdt_add(struct probe_env *env, struct func_usdt *u, const struct func_operand *o,
+bool func_usdt_add(struct probe_env *env, struct func_usdt *u, uint64_t wants,
 		   const struct usdt_site *site, const struct func_place *place, const char *binary)
 {
 	struct funcs *f = func_state(env);
@@ -67,14 +67,14 @@ bool func_usdt_add(struct probe_env *env, struct func_usdt *u, const struct func
 		loss__add(env->loss, "func", "USDT probe: too many places", 1);
 		return false;
 	}
-	if (!func_attach_number_once(env, site->name, binary, o->wants, &args.probe))
+	if (!func_attach_number_once(env, site->name, binary, wants, &args.probe))
 		return false;
 	memcpy(args.arg, site->arg, site->arg_cnt * sizeof(*site->arg));
 	if (!func_is_multi(env) && !tell_place(env, place, f->usdt_cnt, &args))
 		return false;
 	bpf_map_update_elem(bpf_map__fd(env->skel->maps.usdt_sites), &f->usdt_cnt, &args, BPF_ANY);
 	for (uint32_t i = 0; i < site->arg_cnt; i++)
-		u->not_understood += FUNC_WANTED(o->wants, i) && site->arg[i].kind == USDT_UNKNOWN;
+		u->not_understood += FUNC_WANTED(wants, i) && site->arg[i].kind == USDT_UNKNOWN;
 	message_verbose("%s: %s at %#llx%s", binary, site->name, (unsigned long long)site->offset,
 			site->counter ? ", with semaphore" : "");
 	u->offsets[u->cnt] = site->offset;

@@ -18,7 +18,7 @@ struct func_usdt {
 /* Call before loading. multi: a link attaches many places. */
 int func_usdt_prepare(struct probe_env *env, bool multi);
 /* place: as it will be in memory. Returns false if it is left out, which is counted. */
-bool func_usdt_add(struct probe_env *env, struct func_usdt *u, const struct func_operand *o,
+bool func_usdt_add(struct probe_env *env, struct func_usdt *u, uint64_t wants,
 		   const struct usdt_site *site, const struct func_place *place,
 		   const char *binary);
 /* In the set of uprobes.h. */

@@ -158,6 +158,7 @@ static int prepare(struct probe_env *env)
 		any |= !f->operand[i].usdt;
 		wants |= f->operand[i].usdt ? 0 : f->operand[i].wants;
 	}
+	func_files_prepare(env);
 	skel->rodata->func_min_ns = probe_env__option(env, &probe_func_entry, "min");
 	if (is_min_given(env->opts))
 		skel->rodata->func_min_values_ns = skel->rodata->func_min_ns;
@@ -253,6 +254,7 @@ static void free_state(struct probe_env *env)
 	if (!func_state(env))
 		return;
 	probed_files_fini(&func_state(env)->files);
+	func_files_fini(env);
 	free(func_state(env)->names);
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bpf/probe/func.h"
+#include "format/text.h"
 #include "record/binary/func_pattern.h"
 #include "record/probe/func_operand.h"
 #include "check.h"
@@ -34,7 +35,29 @@ static const struct {
 	{"app::Server", HANDLE, false},
 	{"std::vector*", HANDLE, false},
 	{"app::Server::run", "_ZN3app6Server3runEi", true},
-	{"app::Server::run", "_ZN3app6Server3runEv.isra.0", false},
+	{"app::Server::run", "_ZN3app6Server3runEv.isra.0", true},
+	{"app::Server::run", "_ZN3app6Server4runsEv.isra.0", false},
+	{"helper", "helper.constprop.0", true},
+	{"helper", "helper.part.0.isra.1", true},
+	{"helper", "helper.lto_priv.0", true},
+	{"helper", "helper.cold", false},
+	{"helper", "helper.c", false},
+	{"hel*er", "helper.isra.0", true},
+	{"evex", "_Z4evexi", true},
+	{"evex", "_ZL4evexi", true},
+	{"evex", "_Z4evexi.constprop.0", true},
+	{"evex(int)", "_Z4evexi", true},
+	{"evex(long)", "_Z4evexi", false},
+	{"ev*", "_Z4evexi", true},
+	{"vex", "_Z4evexi", false},
+	{"evex", "_ZN3app4evexEi", false},
+	{"evex", "_Z5evexxi", false},
+	{"evex", "_Z99evex", false},
+	{"dispatch(int, long)", "_Z8dispatchil", true},
+	{"tmpl", "_Z4tmplIiET_S0_", true},
+	{"tmpl<int>", "_Z4tmplIiET_S0_", true},
+	{"tmpl<long>", "_Z4tmplIiET_S0_", false},
+	{"operator<<", "_ZlsRN3app1TEi", true},
 	{"app::Server::~Server", "_ZN3app6ServerD2Ev", true},
 	{"app::T::operator<", "_ZN3app1TltERKS0_", true},
 	{"app::T::operator<<", "_ZN3app1TlsEi", true},
@@ -75,8 +98,27 @@ static const struct {
 	{":", NULL, NULL, false},
 };
 
+static const struct {
+	const char *list;
+	size_t len;
+} words[] = {
+	{"a,b", 1},
+	{"", 0},
+	{"a:f(int, long),b", 14},
+	{"a:f(int (*)(int, int), long),b", 28},
+	{"a:f(int,b", 7},
+	{"a:std::map<int, int>::find,b", 26},
+	{"a:f<std::map<int, int>, g>,b", 26},
+	{"a:T::operator<,b:T::operator>", 14},
+	{"a:T::operator<<,b:T::operator>>", 15},
+	{"a:operator()(int, int),b", 22},
+};
+
 int main(void)
 {
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		CHECK(text_word_len(words[i].list) == words[i].len, "%s: %zu", words[i].list,
+		      text_word_len(words[i].list));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct func_pattern p;
 
