@@ -18,6 +18,7 @@ enum {
 
 struct walk {
 	int fd;
+	bool indirect;
 	bool (*fn)(void *ctx, const Elf64_Sym *sym, const char *name);
 	void *ctx;
 };
@@ -30,6 +31,11 @@ bool elf_functions_read(int fd, uint64_t off, void *buf, size_t sz)
 		n = pread(fd, buf, sz, off);
 	while (n < 0 && errno == EINTR);
 	return n >= 0 && (size_t)n == sz;
+}
+
+static bool is_wanted(const struct walk *w, unsigned type)
+{
+	return type == STT_FUNC || (w->indirect && type == STT_GNU_IFUNC);
 }
 
 static bool walk_symbols(const struct walk *w, const GElf_Shdr *sh, const char *strings, size_t len)
@@ -47,7 +53,7 @@ static bool walk_symbols(const struct walk *w, const GElf_Shdr *sh, const char *
 		for (size_t i = 0; i < n; i++) {
 			const Elf64_Sym *s = &piece[i];
 
-			if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
+			if (is_wanted(w, ELF64_ST_TYPE(s->st_info)) && s->st_shndx != SHN_UNDEF &&
 			    s->st_value && s->st_name < len &&
 			    strnlen(strings + s->st_name, NAME_MAX_LEN) < NAME_MAX_LEN &&
 			    !w->fn(w->ctx, s, strings + s->st_name))
@@ -75,10 +81,8 @@ static bool walk_table(const struct walk *w, const GElf_Shdr *sh, const GElf_Shd
 	return more;
 }
 
-void elf_functions_each(int fd, Elf *elf,
-			bool (*fn)(void *ctx, const Elf64_Sym *sym, const char *name), void *ctx)
+static void each(Elf *elf, struct walk w)
 {
-	const struct walk w = {fd, fn, ctx};
 	GElf_Shdr sh, strings;
 	Elf_Scn *scn = NULL;
 
@@ -90,4 +94,17 @@ void elf_functions_each(int fd, Elf *elf,
 			if (!walk_table(&w, &sh, &strings))
 				return;
 		}
+}
+
+void elf_functions_each(int fd, Elf *elf,
+			bool (*fn)(void *ctx, const Elf64_Sym *sym, const char *name), void *ctx)
+{
+	each(elf, (struct walk){fd, false, fn, ctx});
+}
+
+void elf_functions_each_kind(int fd, Elf *elf,
+			     bool (*fn)(void *ctx, const Elf64_Sym *sym, const char *name),
+			     void *ctx)
+{
+	each(elf, (struct walk){fd, true, fn, ctx});
 }

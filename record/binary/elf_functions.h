@@ -13,6 +13,11 @@
 void elf_functions_each(int fd, Elf *elf,
 			bool (*fn)(void *ctx, const Elf64_Sym *sym, const char *name), void *ctx);
 
+/* Likewise for indirect functions (STT_GNU_IFUNC) too. */
+void elf_functions_each_kind(int fd, Elf *elf,
+			     bool (*fn)(void *ctx, const Elf64_Sym *sym, const char *name),
+			     void *ctx);
+
 /* Reads all of the bytes. */
 bool elf_functions_read(int fd, uint64_t off, void *buf, size_t sz);
 

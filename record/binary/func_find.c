@@ -44,6 +44,7 @@ struct finder {
 	uint64_t *starts; /* of all functions */
 	size_t start_cnt, start_cap;
 	uint64_t entry;	       /* of the program */
+	uint32_t indirect;     /* patterns that match indirect functions */
 	struct func_site site; /* large */
 };
 
@@ -129,13 +130,16 @@ static bool match(void *ctx, const Elf64_Sym *sym, const char *name)
 		keep(&f->cold, sym, name, 1, false);
 		return true;
 	}
-	keep_start(f, sym->st_value);
+	if (ELF64_ST_TYPE(sym->st_info) != STT_GNU_IFUNC)
+		keep_start(f, sym->st_value);
 	if (!is_called(f, sym->st_value, name))
 		return true;
 	for (size_t i = 0; i < f->pattern_cnt; i++)
 		if (!(f->how & FUNC_FIND_USDT(i)) && func_pattern_matches(&f->pattern[i], name))
 			matches |= 1u << i;
-	if (matches)
+	if (ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
+		f->indirect |= matches;
+	else if (matches)
 		keep(&f->found, sym, name, matches, f->pattern[__builtin_ctz(matches)].exact);
 	return true;
 }
@@ -327,12 +331,13 @@ static bool find_place(struct finder *f, const struct named *n)
 }
 
 size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
-		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx)
+		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx, uint32_t *indirect)
 {
 	struct finder *f = calloc(1, sizeof(*f));
 	size_t told = 0, left_out = 0;
 	GElf_Ehdr head;
 
+	*indirect = 0;
 	if (!f)
 		return 0;
 	f->fd = fd;
@@ -346,7 +351,7 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 	if (f->elf && gelf_getehdr(f->elf, &head))
 		f->entry = head.e_entry;
 	if (f->elf && gelf_getclass(f->elf) == ELFCLASS64)
-		elf_functions_each(fd, f->elf, match, f);
+		elf_functions_each_kind(fd, f->elf, match, f);
 	if (f->elf && !f->found.cnt)
 		go_code_each(f->elf, match_go, f);
 	if (f->start_cnt)
@@ -368,6 +373,7 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 		}
 	}
 	left_out += f->found.left_out;
+	*indirect = f->indirect;
 	list_fini(&f->found);
 	list_fini(&f->cold);
 	free(f->starts);

@@ -55,6 +55,7 @@ int read_functions_serve(int proc, struct parcel *request, struct parcel *answer
 	const char *usdt[FUNC_PATTERNS_MAX];
 	uint64_t how = parcel_get_u64(request);
 	uint64_t cnt = parcel_get_u64(request), left_out;
+	uint32_t indirect;
 	int fd;
 
 	if (cnt > FUNC_PATTERNS_MAX)
@@ -68,9 +69,10 @@ int read_functions_serve(int proc, struct parcel *request, struct parcel *answer
 	fd = reader_reopen(request->fd[0], O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return fd;
-	left_out = func_find(fd, patterns, cnt, how, put_site, answer);
+	left_out = func_find(fd, patterns, cnt, how, put_site, answer, &indirect);
 	parcel_put_u64(answer, LAST);
 	parcel_put_u64(answer, left_out);
+	parcel_put_u64(answer, indirect);
 	left_out = how >= FUNC_FIND_USDT(0) ? usdt_find(fd, usdt, cnt, put_usdt, answer) : 0;
 	close(fd);
 	parcel_put_u64(answer, LAST);
@@ -136,9 +138,12 @@ bool read_functions_next(struct parcel *answer, struct func_site *s)
 	return !answer->bad;
 }
 
-uint64_t read_functions_left_out(struct parcel *answer)
+uint64_t read_functions_left_out(struct parcel *answer, uint32_t *indirect)
 {
-	return parcel_get_u64(answer);
+	uint64_t left_out = parcel_get_u64(answer);
+
+	*indirect = parcel_get_u64(answer);
+	return left_out;
 }
 
 static bool is_readable(const struct usdt_arg *a)

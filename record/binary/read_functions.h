@@ -14,8 +14,8 @@ void read_functions_ask(struct parcel *m, int fd, const char *const *patterns, s
 			uint64_t how);
 /* Gets the next function; its name points into the answer. False: there are no more. */
 bool read_functions_next(struct parcel *answer, struct func_site *site);
-/* After the last one: the number of functions left out. */
-uint64_t read_functions_left_out(struct parcel *answer);
+/* After the last one: the number of functions left out; *indirect: as func_find(). */
+uint64_t read_functions_left_out(struct parcel *answer, uint32_t *indirect);
 /* Then the places of USDT probes, and the number of those left out. */
 bool read_functions_next_usdt(struct parcel *answer, struct usdt_site *site);
 uint64_t read_functions_left_out_usdt(struct parcel *answer);

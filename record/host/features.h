@@ -58,6 +58,9 @@ uint64_t features_symbol(const char *name);
 /* Tries to attach to `func`. On failure the reason is in `why` (one line). */
 bool features_try_fentry(const struct features *f, const char *func, char *why, size_t why_sz);
 bool features_try_kprobe(const char *func, char *why, size_t why_sz);
+/* Why an attempt failed with errno `err`, in one line. what: "a kprobe"; option: what it needs. */
+void features_explain_attach(int err, const char *what, const char *option, char *why,
+			     size_t why_sz);
 
 /*
  * Fills `cpus` with up to `max` numbers of online CPUs. Returns their number or a negative errno.

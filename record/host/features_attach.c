@@ -45,7 +45,8 @@ bool features_has_function(const struct features *f, const char *name)
 			     : find_symbol(name, &address);
 }
 
-static void explain(int err, const char *what, const char *option, char *why, size_t why_sz)
+void features_explain_attach(int err, const char *what, const char *option, char *why,
+			     size_t why_sz)
 {
 	if (err == EPERM || err == EACCES)
 		snprintf(why, why_sz, "attaching %s is not permitted (%s)", what, strerror(err));
@@ -83,7 +84,8 @@ bool features_try_fentry(const struct features *f, const char *func, char *why, 
 	if (prog >= 0)
 		close(prog);
 	if (link < 0)
-		explain(err, "fentry", "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS", why, why_sz);
+		features_explain_attach(err, "fentry", "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS",
+					why, why_sz);
 	return link >= 0;
 }
 
@@ -108,6 +110,6 @@ bool features_try_kprobe(const char *func, char *why, size_t why_sz)
 	if (fd >= 0)
 		close(fd);
 	else
-		explain(err, "a kprobe", "CONFIG_KPROBE_EVENTS", why, why_sz);
+		features_explain_attach(err, "a kprobe", "CONFIG_KPROBE_EVENTS", why, why_sz);
 	return fd >= 0;
 }

@@ -98,6 +98,7 @@ static void find_patched(struct attaching *a, struct parcel *answer, struct func
 {
 	size_t from = answer->at;
 	struct usdt_site usdt;
+	uint32_t indirect;
 
 	if (func_is_multi(a->env))
 		return;
@@ -108,7 +109,7 @@ static void find_patched(struct attaching *a, struct parcel *answer, struct func
 		for (uint32_t i = 0; i < site->exits.ifs; i++)
 			add_place(a, &a->patched, site->exits.if_at[i], 0);
 	}
-	read_functions_left_out(answer);
+	read_functions_left_out(answer, &indirect);
 	while (read_functions_next_usdt(answer, &usdt))
 		add_place(a, &a->patched, usdt.offset, 0);
 	answer->at = from;
@@ -334,6 +335,14 @@ static void add_function(struct attaching *a, uint32_t operands, const struct fu
 	add_exits(a, &site->exits, number, cookie);
 }
 
+static void note_indirect(const struct attaching *a, unsigned operands, uint32_t indirect)
+{
+	struct funcs *f = func_state(a->env);
+
+	for (unsigned i = 0; i < operands; i++)
+		f->indirect[a->operand[i] - f->operand] |= indirect >> i & 1;
+}
+
 static void places_fini(struct places *p)
 {
 	free(p->offsets);
@@ -347,6 +356,7 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 	struct func_site *site = malloc(sizeof(*site));
 	struct funcs *f = func_state(env);
 	uint64_t left_out;
+	uint32_t indirect;
 	unsigned cnt = 0;
 	int err = 0;
 
@@ -366,7 +376,8 @@ void func_attach_found(struct probe_env *env, struct probed_file *to, int fd, co
 		mark_found(&a, cnt, site->matches);
 		add_function(&a, cnt, site);
 	}
-	left_out = read_functions_left_out(answer);
+	left_out = read_functions_left_out(answer, &indirect);
+	note_indirect(&a, cnt, indirect);
 	tell_unknown(&a);
 	if (left_out)
 		loss__add(env->loss, "func", "function: too many", left_out);

@@ -329,9 +329,19 @@ int func_files_attach(struct probe_env *env)
 	for (unsigned i = 0; i < env->opts->operand_cnt && !err; i++) {
 		const struct func_operand *o = &f->operand[i];
 
+		/* Beside it, libraries have obsolete versions that hardly anybody calls. */
+		if (f->found[i] && f->indirect[i] && !strpbrk(o->symbol, "*?["))
+			message_warn("func: '%s' in %s is an indirect function (IFUNC) too: calls "
+				     "of the implementation chosen at run time are not recorded",
+				     o->symbol, o->binary);
 		if (f->found[i])
 			continue;
-		if (f->file_seen[i])
+		if (f->indirect[i])
+			message_error("func: '%s' in %s is an indirect function (IFUNC), whose "
+				      "implementation is chosen at run time: name that instead, "
+				      "if the file has its symbol, as in libc:__strlen_*",
+				      o->symbol, o->binary);
+		else if (f->file_seen[i])
 			message_error("func: no %s in %s is called '%s'",
 				      o->usdt ? "USDT probe" : "function", o->binary, o->symbol);
 		else

@@ -29,8 +29,9 @@ struct funcs {
 	size_t meant_cnt;
 	int missing[RECORD_OPERANDS]; /* errors: paths */
 	bool file_seen[RECORD_OPERANDS], found[RECORD_OPERANDS];
-	unsigned late; /* files that are still being read */
-	int err;       /* of the first file that could not be attached before the start */
+	bool indirect[RECORD_OPERANDS]; /* name indirect functions */
+	unsigned late;			/* files that are still being read */
+	int err; /* of the first file that could not be attached before the start */
 	char slot[FUNC_SLOTS][FUNC_SYMBOL_MAX]; /* functions of the kernel (func_slots.h) */
 	unsigned slot_cnt;
 };

@@ -283,6 +283,14 @@ static int find_all(struct attaching *a, const struct func_operand *o,
 	return a->err;
 }
 
+static void explain(const struct func_operand *o, int err, char *why, size_t why_sz)
+{
+	char what[FUNC_SYMBOL_MAX + 32];
+
+	snprintf(what, sizeof(what), "a kprobe to '%s'", o->symbol);
+	features_explain_attach(err, what, "it may not be probed", why, why_sz);
+}
+
 int func_kernel_attach(struct probe_env *env, const struct func_operand *o,
 		       bool (*name)(struct probe_env *env, const char *function, uint64_t wants,
 				    uint32_t *cookie),
@@ -308,6 +316,6 @@ int func_kernel_attach(struct probe_env *env, const struct func_operand *o,
 	if (a.err == -EOPNOTSUPP)
 		snprintf(why, why_sz, "the kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
 	else
-		snprintf(why, why_sz, "cannot attach a kprobe: %s", strerror(-a.err));
+		explain(o, -a.err, why, why_sz);
 	return -EOPNOTSUPP;
 }

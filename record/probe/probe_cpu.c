@@ -38,7 +38,7 @@ static const struct probe_option options[] = {
 	       .takes = "the name of an event, as in cache-misses, page-faults, r1c2",
 	       .parse = perf_event_parse, .variant = "event"),
 	OPTION("period", PROBE_COUNT, 0, "of an event: one sample per this many events and CPU",
-	       .min = 1),
+	       .min = 1, .takes = "a number, from 1"),
 	{0},
 };
 

@@ -85,3 +85,9 @@ let_go
 obrec_wait
 is "exit" $status 0
 is "by the name of a link" "$("$OBANA" show func "$T/a.obz" --csv | tail -n +2 | cut -d, -f1,7,8 | sort -t, -k3 | xargs)" "2,0,again 1,0,once"
+
+# ---- a function whose implementation the dynamic linker chooses
+libc=$(ldd "$run" | awk '$1 == "libc.so.6" {print $3}')
+status=0; "$OBREC" -q -e "func:$libc:strlen" -o "$T/b.obz" -- true 2>"$T/err" || status=$?
+is "an indirect function: exit" $status 2
+grep -q "'strlen' in $libc is an indirect function" "$T/err" || { cat "$T/err"; fail "an indirect function"; }

@@ -233,6 +233,7 @@ static void test_many_ends(void)
 
 struct found {
 	size_t cnt, by_return;
+	uint32_t indirect;
 	char name[64];
 };
 
@@ -250,7 +251,7 @@ static struct found find(int fd, const char *pattern, bool uretprobes)
 {
 	struct found f = {0};
 
-	func_find(fd, &pattern, 1, uretprobes, count, &f);
+	func_find(fd, &pattern, 1, uretprobes, count, &f, &f.indirect);
 	return f;
 }
 
@@ -280,6 +281,8 @@ static void test_files(void)
 	CHECK(libc >= 0, "%s", strerror(errno));
 	f = find(libc, "malloc", false);
 	CHECK(f.cnt == 1 && !strcmp(f.name, "malloc"));
+	f = find(libc, "strlen", false);
+	CHECK(!f.cnt && f.indirect == 1, "%zu, %u", f.cnt, f.indirect);
 	f = find(libc, "*", false);
 	CHECK(f.cnt == FUNC_MAX, "%zu", f.cnt);
 #if defined(__x86_64__)
