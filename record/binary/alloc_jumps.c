@@ -18,7 +18,9 @@ enum {
 	WINDOW = 256,
 	INSN_MAX = 15,
 	PIECE = 256,
-	RELOCATIONS_MAX = 1 << 18,
+	/* For all functions of a file; beyond them, pointers lead elsewhere. */
+	POINTERS_MAX = 256,
+	RELOCATIONS_MAX = 1 << 21,
 };
 
 struct follower {
@@ -32,6 +34,8 @@ struct follower {
 	uint8_t code[WINDOW];
 	uint64_t code_at; /* 0: nothing read */
 	size_t code_len;
+	unsigned pointers; /* looked up */
+	uint64_t relocations;
 };
 
 /* False: it was seen before. */
@@ -104,13 +108,14 @@ static uint64_t symbol_value(const struct follower *f, size_t section, uint64_t 
 	return sym.st_shndx == SHN_UNDEF ? 0 : sym.st_value;
 }
 
-static uint64_t relocated(const struct follower *f, const GElf_Shdr *sh, uint64_t slot)
+static uint64_t relocated(struct follower *f, const GElf_Shdr *sh, uint64_t slot)
 {
 	uint64_t cnt = sh->sh_size / sizeof(Elf64_Rela);
 	Elf64_Rela piece[PIECE];
 
-	if (cnt > RELOCATIONS_MAX)
+	if (cnt > RELOCATIONS_MAX - f->relocations)
 		return 0;
+	f->relocations += cnt;
 	for (uint64_t at = 0, n; at < cnt; at += n) {
 		n = cnt - at < PIECE ? cnt - at : PIECE;
 		if (!elf_functions_read(f->fd, sh->sh_offset + at * sizeof(*piece), piece,
@@ -126,12 +131,14 @@ static uint64_t relocated(const struct follower *f, const GElf_Shdr *sh, uint64_
 	return 0;
 }
 
-static uint64_t pointed_to(const struct follower *f, uint64_t slot)
+static uint64_t pointed_to(struct follower *f, uint64_t slot)
 {
 	Elf_Scn *scn = NULL;
 	uint64_t to = 0;
 	GElf_Shdr sh;
 
+	if (f->pointers++ >= POINTERS_MAX)
+		return 0;
 	while (!to && (scn = elf_nextscn(f->elf, scn)))
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_RELA)
 			to = relocated(f, &sh, slot);
@@ -232,8 +239,13 @@ void alloc_jumps_find(int fd, Elf *elf, struct alloc_site *sites, size_t cnt)
 		sites[i].tails = f ? 0 : ALLOC_TAILS_ANY;
 		if (!f || sites[i].kind == ALLOC_free)
 			continue;
-		*f = (struct follower){
-			.fd = fd, .elf = elf, .site = &sites[i], .sites = sites, .cnt = cnt};
+		*f = (struct follower){.fd = fd,
+				       .elf = elf,
+				       .site = &sites[i],
+				       .sites = sites,
+				       .cnt = cnt,
+				       .pointers = f->pointers,
+				       .relocations = f->relocations};
 		follow(f, sites[i].start);
 		while (f->waiting_cnt)
 			follow(f, f->waiting[--f->waiting_cnt]);
