@@ -63,6 +63,7 @@ struct load_opts {
 	bool weights;		      /* aggregate samples in memory: load.weights */
 	bool event_stacks;	      /* stack_frame only of stacks that events name */
 	bool by_thread;		      /* separate weights per thread */
+	bool futex_weights;	      /* fill futex_weight; with weights, by_thread */
 	bool wakers;		      /* waits with the stacks of wakers: waker_stacks.h */
 	/* Separate weights by time: that many equal parts of each capture, numbered from 0;
 	 * SLOTS_TIMES: by their time in ns. */

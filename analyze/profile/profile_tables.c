@@ -173,9 +173,9 @@ int profile_tables_write(struct load *l, const struct weights *threads)
 		       {"frame", write_frames},
 		       {"stack", write_stacks},
 		       {"stack_frame", write_stack_frames}};
-	int err = 0;
+	int err = l->opts.weights ? profile_weights_mark(l) : 0;
 
-	if (load__wants(l, "thread"))
+	if (!err && load__wants(l, "thread"))
 		err = write_lost_threads(l, threads);
 	for (size_t i = 0; i < sizeof(writers) / sizeof(*writers) && !err; i++)
 		if (load__wants(l, writers[i].table))

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/base/index.h"
 #include "analyze/load/stack_view.h"
@@ -210,6 +211,52 @@ static int write_errors(struct load *l)
 	return err;
 }
 
+static bool is_futex(const struct load *l, uint32_t kind)
+{
+	const char *name = sample_kinds__get(l->kinds, kind)->name;
+
+	return !strcmp(name, "lock") || !strcmp(name, "futex");
+}
+
+int profile_weights_mark(struct load *l)
+{
+	int err = 0;
+
+	for (size_t i = 0; l->opts.futex_weights && i < weights__cnt(l->weights) && !err; i++) {
+		const struct weight *w = weights__get(l->weights, i);
+
+		if (is_futex(l, w->kind))
+			err = stacks__mark(l->stacks, w->stack, STACK_OF_EVENT);
+	}
+	return err;
+}
+
+static int write_futexes(struct load *l)
+{
+	struct insert in;
+	int err = store__exec(l->store, "DROP VIEW futex_weight;"
+					"CREATE TABLE futex_weight(kind, stack_id, thread_id, "
+					"count, value)");
+
+	if (err)
+		return err;
+	err = insert_open(&in, l->store, "INSERT INTO futex_weight VALUES(?,?,?,?,?)");
+	for (size_t i = 0; i < weights__cnt(l->weights) && !err; i++) {
+		const struct weight *w = weights__get(l->weights, i);
+
+		if (!is_futex(l, w->kind))
+			continue;
+		bind_kind(&in, l, w->kind);
+		insert_int(&in, (int64_t)w->stack + 1);
+		insert_int(&in, w->thread);
+		insert_int(&in, w->count);
+		insert_int(&in, w->value);
+		err = insert_run(&in);
+	}
+	insert_close(&in);
+	return err;
+}
+
 int profile_weights_write(struct load *l, const struct weights *threads)
 {
 	struct totals functions = {.cnt = frames__function_cnt(l->frames)};
@@ -236,6 +283,8 @@ int profile_weights_write(struct load *l, const struct weights *threads)
 		err = write_threads(l, threads);
 	if (!err)
 		err = write_errors(l);
+	if (!err && l->opts.futex_weights)
+		err = write_futexes(l);
 	totals_fini(&functions);
 	totals_fini(&binaries);
 	return err;

@@ -6,6 +6,8 @@
 
 #include "analyze/load/load.h"
 
+/* Marks stacks that the views name, so that their frames are written. 0 or -ENOMEM. */
+int profile_weights_mark(struct load *l);
 int profile_weights_write(struct load *l, const struct weights *threads);
 
 #endif

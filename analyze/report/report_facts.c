@@ -194,6 +194,29 @@ static bool has_section(const char *probe)
 	return false;
 }
 
+/* Waits on futexes: the tables by address and owner are of those recorded singly, others of all. */
+static bool put_waits(const struct report *r, const char *kind, uint64_t rows)
+{
+	char text[224], some[32], all[32], some_ns[32], all_ns[32];
+	uint64_t total;
+
+	if (strcmp(kind, "lock"))
+		return false;
+	total = report_number(r, "SELECT sum(count) FROM counter_total WHERE probe = 'lock' AND "
+				 "series = 'ended'");
+	if (total <= rows)
+		return true;
+	format_duration(some_ns, report_number(r, "SELECT sum(wait_ns) FROM lock"));
+	format_duration(all_ns, report_number(r, "SELECT sum(sum) FROM counter_total WHERE probe = "
+						 "'lock' AND series = 'ended'"));
+	snprintf(text, sizeof(text),
+		 "lock: %s of %s waits, %s of %s, recorded singly (the longer ones): tables with "
+		 "addresses or owners are of these, others of all that ended",
+		 whole(some, rows), whole(all, total), some_ns, all_ns);
+	fact(r, "Events", text);
+	return true;
+}
+
 /* For each kind of event: individual records and total number of events. */
 static void put_events(const struct report *r)
 {
@@ -206,6 +229,8 @@ static void put_events(const struct report *r)
 
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", e->name);
 		shown = report_number(r, sql);
+		if (put_waits(r, e->kind, shown))
+			continue;
 		snprintf(sql, sizeof(sql),
 			 "SELECT sum(count) FROM counter_total WHERE (probe = '%s' AND series = "
 			 "'events') "

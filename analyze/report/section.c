@@ -160,6 +160,8 @@ int section_prepare(const struct section *s, struct load *l, uint64_t interval_n
 		return 0;
 	err = section_tables(s, l, interval_ns, &tables);
 
+	if (!err && is_named(s, "futex_weight"))
+		l->opts.futex_weights = l->opts.by_thread = true;
 	for (size_t i = 0; i < tables.cnt && !err; i++) {
 		bool samples = is_rows(tables.v[i]);
 

@@ -425,6 +425,14 @@ CREATE VIEW thread_weight(kind, thread_id, count, value) AS -- samples by thread
 	-- value: their weight
 SELECT kind, thread_id, sum(count), sum(value) FROM sample GROUP BY kind, thread_id;
 
+CREATE VIEW futex_weight(kind, stack_id, thread_id, count, value) AS -- samples of waits on futexes by stack and thread
+	-- kind: lock, futex
+	-- stack_id: stack.id
+	-- thread_id: thread.id
+	-- count: samples
+	-- value: their weight, ns
+SELECT kind, stack_id, thread_id, sum(count), sum(value) FROM sample WHERE kind IN ('lock', 'futex') GROUP BY kind, stack_id, thread_id;
+
 CREATE VIEW error_weight(kind, error, count, value) AS -- samples by how their stack ended
 	-- kind: sample_kind.name
 	-- error: stack.error; NULL: complete

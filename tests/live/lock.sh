@@ -14,9 +14,9 @@ archive=$T/named.obz
 shown() { "$OBANA" show $1 "$archive" --csv "${@:2}" | tail -n +2; }
 [ "$(asked "SELECT count(*) > 0 FROM function WHERE name LIKE 'pthread_cond_wait%'")" = 1 ] || skip "ok so far; libc's functions have no names here"
 is "what waits are for" "$(shown lock-purpose | awk -F, '$6 !~ /join|other/ {print $1 "," $5 "," $6}' | tr -d '"' | LC_ALL=C sort | xargs -d '\n')" \
-	"160,contention,mutex 20,contention,mutex 20,contention,rwlock 20,contention,semaphore 20,idle,condition variable"
+	"160,contention,mutex 20,,semaphore 20,contention,mutex 20,contention,rwlock 20,idle,condition variable"
 is "joins are idle" "$(shown lock-purpose | awk -F, '$6 == "join" {print $5}')" idle
-is "the most contended lock, its owners, callers" "$(shown lock-contended | head -n 1 | cut -d, -f1,4-7,11)" 120,0,3,3,mutex,wait_for_it
+is "the most contended lock, its owners, callers" "$(shown lock-contended | head -n 1 | cut -d, -f1,5-8,12)" 120,0,3,3,mutex,wait_for_it
 is "condition variables, joins among contended locks" "$(shown lock-contended | grep -c 'condition\|join')" 0
 is "longest waits: owners known but for rwlocks and semaphores" "$(shown lock-longest --where "owner IS NULL AND lock NOT IN ('rwlock', 'semaphore')")" ""
 is "waits by owner" "$(shown lock-owners | awk -F, '{n += $1} END {print n}')" 180
