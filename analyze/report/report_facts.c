@@ -392,9 +392,11 @@ static const char *naming_of(const char *exe)
 static void put_unnamed(const struct report *r)
 {
 	static const char sql[] =
-		"SELECT h.self_share, p.pid, p.comm, p.exe, max(p.started_ns) FROM hot_function h "
-		"JOIN process p ON h.function = '[jit ' || p.pid || ']' WHERE h.kind = 'cpu' AND "
-		"h.binary = h.function AND h.self_share >= 0.05 GROUP BY p.pid ORDER BY 1 DESC, 2 "
+		"WITH hot AS MATERIALIZED (SELECT self_share, CAST(substr(function, 6) AS INTEGER) AS "
+		"pid FROM hot_function WHERE kind = 'cpu' AND self_share >= 0.05 AND binary = function "
+		"AND function GLOB '[[]jit *') "
+		"SELECT h.self_share, p.pid, p.comm, p.exe, max(p.started_ns) FROM hot h JOIN process p "
+		"ON p.pid = h.pid GROUP BY p.pid ORDER BY 1 DESC, 2 "
 		"LIMIT 3"; /* what it executed last, which has the row of the latest start */
 	sqlite3_stmt *stmt = NULL;
 
