@@ -7,14 +7,6 @@
 #include "bpf/probe/lock.h"
 
 /* Threads of the current process, by their tids in its pid namespace. */
-struct lock_thread {
-	__u32 tgid, tid;
-};
-struct lock_owner {
-	__u64 task;
-	__u32 tid; /* real */
-	__u32 pad;
-};
 struct lock_owners_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1); /* obrec sets it */

@@ -96,4 +96,14 @@ struct lock_call {
 	char comm[WIRE_COMM_LEN];
 };
 
+/* A thread that held a lock, by the tid that it has in its pid namespace: map `lock_owners`. */
+struct lock_thread {
+	__u32 tgid, tid;
+};
+struct lock_owner {
+	__u64 task;
+	__u32 tid; /* real */
+	__u32 pad;
+};
+
 #endif

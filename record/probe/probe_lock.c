@@ -12,7 +12,6 @@
 #include "format/records.h"
 #include "format/text.h"
 #include "obrec.skel.h"
-#include "record/host/procfs.h"
 #include "record/intake/intake.h"
 #include "record/probe/hooks.h"
 #include "record/probe/lock_kernel.h"
@@ -168,18 +167,15 @@ static int prepare(struct probe_env *env)
 
 /* ---- waits in progress at the end */
 
-/* Whether the process has such a thread; in a pid namespace of its own, it has none. */
-static bool is_thread(uint32_t tgid, uint32_t tid)
+/* Real tid of the thread of the process that the wait is for, as was found when it began; 0. */
+static uint32_t owner_of(struct probe_env *env, const struct lock_call *call)
 {
-	char path[32], text[64];
-	int proc = procfs_open(NULL);
-	long len;
+	struct lock_thread key = {.tgid = call->who >> 32, .tid = call->owner};
+	struct lock_owner owner;
 
-	snprintf(path, sizeof(path), "task/%u/comm", tid);
-	len = proc < 0 ? proc : procfs_read(proc, tgid, path, text, sizeof(text));
-	if (proc >= 0)
-		close(proc);
-	return len > 0;
+	if (!call->owner || bpf_map_lookup_elem(bpf_map__fd(env->skel->maps.lock_owners), &key, &owner))
+		return 0;
+	return owner.tid;
 }
 
 /* A row only of those who wait for a lock: nobody else's waiting is unusual. */
@@ -203,14 +199,13 @@ static void report(struct probe_env *env, const struct lock_call *call)
 		       .operation = strlen(operation),
 		       .value = call->value,
 		       .wait_ns = ns,
-		       .owner = call->owner,
+		       .owner = owner_of(env, call),
 		       .unfinished = 1,
 	       }};
 
 	memcpy(key.part, call->comm, sizeof(call->comm));
 	metrics_add(env, &key, ns);
-	if (!call->owner || ns < probe_env__option(env, &probe_lock_entry, "min") ||
-	    !is_thread(call->who >> 32, call->owner))
+	if (!r.e.owner || ns < probe_env__option(env, &probe_lock_entry, "min"))
 		return;
 	memcpy(r.e.task_comm, call->comm, sizeof(call->comm));
 	memcpy(r.e.text, operation, r.e.operation);

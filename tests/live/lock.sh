@@ -44,11 +44,19 @@ int main(void)
 }
 C
 cc -pthread -o "$T/dead" "$T/dead.c" || skip "ok so far; no C compiler"
-obrec_start -e lock:min=0s -o "$T/dead.obz" -- "$T/dead"
-in_futex() { [ "$(cat /proc/"$(pgrep -P $obrec -x dead)"/task/*/syscall | grep -c "^$(case $(uname -m) in x86_64) echo 202 ;; *) echo 98 ;; esac) ")" = 2 ]; }
-eventually "a deadlock" in_futex
-sleep 0.05
-in_futex || fail "a deadlock that ends"
-obrec_stop
-is "each waits for the other" "$(sql "$T/dead.obz" "SELECT count(*), count(DISTINCT l.owner), sum(l.owner = t.tid) FROM lock l JOIN thread t ON t.id = l.thread_id WHERE l.unfinished")" 2,2,0
-is "as a result" "$(sql "$T/dead.obz" "SELECT sum(count) FROM counter WHERE probe = 'lock' AND key LIKE 'dead%still waiting'")" 2
+in_futex() {
+	dead=$(pgrep -xf "$T/dead") || return 1
+	[ "$(cat /proc/$dead/task/*/syscall | grep -c "^$(case $(uname -m) in x86_64) echo 202 ;; *) echo 98 ;; esac) ")" = 2 ]
+}
+# In a pid namespace of its own the tids in the mutexes are others.
+for within in "" "unshare -pf --mount-proc"; do
+	obrec_start -e lock:min=0s --attach lock=futex -o "$T/dead.obz" -- $within "$T/dead"
+	eventually "a deadlock" in_futex
+	sleep 0.05
+	in_futex || fail "a deadlock that ends"
+	obrec_stop
+	kill -KILL $dead 2>/dev/null || true
+	is "${within:+namespace: }each waits for the other" "$(sql "$T/dead.obz" "SELECT count(*), count(DISTINCT l.owner), sum(l.owner = t.tid), sum(l.owner IN (SELECT tid FROM thread)) FROM lock l
+		JOIN thread t ON t.id = l.thread_id WHERE l.unfinished AND t.comm = 'dead'")" 2,2,0,2
+	is "${within:+namespace: }as a result" "$(sql "$T/dead.obz" "SELECT sum(count) FROM counter WHERE probe = 'lock' AND key LIKE 'dead%still waiting'")" 2
+done
