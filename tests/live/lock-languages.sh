@@ -7,9 +7,11 @@ grep -q '^lock .* yes' "$T/list" || skip "no probe 'lock': $(grep '^lock ' "$T/l
 q() { sql "$T/a.obz" "$1"; }
 shown() { "$OBANA" show $1 "$T/a.obz" --csv "${@:2}" | tail -n +2 | tr -d '"'; }
 # Without the kernel's locks: of programs for these, the kernel skips those that an interrupt begins amid one.
+options="-q -e lock:rate=0,min=0s --attach lock=futex -o $T/a.obz"
+no_losses() { is "losses" "$(q "SELECT source, cause, count FROM loss WHERE cause NOT LIKE 'mappings %'")" ""; }
 recorded() { # COMMAND...
-	"$OBREC" -q -e lock:rate=0,min=0s --attach lock=futex -o "$T/a.obz" -- "$@"
-	is "losses" "$(q "SELECT source, cause, count FROM loss WHERE cause NOT LIKE 'mappings %'")" ""
+	"$OBREC" $options -- "$@"
+	no_losses
 }
 
 # Functions with names as rustc 1.95 gives them, in both of its forms.
@@ -43,13 +45,21 @@ WAITS(k, "_ZN16LinuxWaitBarrier4waitEi", 13)
 WAITS(l, "_ZN13ObjectMonitor6EnterIEP10JavaThread", 14)
 int main(void)
 {
+	char go;
+
+	if (read(0, &go, 1) != 1) return 1;
 	a(), b(), c(), d(), e(), f(), g(), h(), i(), j(), k(), l();
 	return 0;
 }
 P
 if command -v cc >/dev/null; then
 	cc -O1 -o "$T/rust" "$T/rust.c"
-	recorded "$T/rust"
+	start_held "$T/rust"
+	obrec_start -p $held $options # it waits at once: before that obrec must know where its functions are
+	let_go
+	obrec_wait
+	is "exit" $status 0
+	no_losses
 	is "waits by what they are for" "$(shown lock-purpose | awk -F, '{print $1 "," $5 "," $6}' | LC_ALL=C sort | xargs -d '\n')" \
 		"12,idle,Java VM semaphore 13,contention,Java safepoint 14,contention,Java monitor 17,contention,mutex 22,contention,rwlock 7,idle,condition variable 8,idle,Rust channel 9,,Rust park"
 	is "who waits" "$(shown lock-contended | awk -F, '{print $NF}' | sort -u)" main
