@@ -63,6 +63,7 @@ struct stack stacks__get(const struct stacks *s, uint32_t stack);
 enum stack_mark {
 	STACK_OF_EVENT = 1, /* a row names it */
 	STACK_OF_CLOCK = 2, /* taken wherever the thread was, not by a program that it had called */
+	STACK_OF_WAKER = 4, /* of a thread or interrupt that ended a wait */
 };
 /* 0 or -ENOMEM. */
 int stacks__mark(struct stacks *s, uint32_t stack, enum stack_mark mark);

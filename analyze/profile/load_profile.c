@@ -748,7 +748,7 @@ static int profile_finish(struct load *l, void *state)
 	    load__wants(l, "stack_frame"))
 		err = resolve_beside(l);
 	if (!err)
-		err = tracing_frames__drop(l);
+		err = tracing_frames__drop(l, p->wakers);
 	if (!err && sample_filter_by_stack(&l->opts.samples))
 		err = filter_stacks(l, p);
 	return err ? err : profile_tables_write(l, p->threads);

@@ -9,6 +9,7 @@
 #include "analyze/load/frames.h"
 #include "analyze/load/sample_kinds.h"
 #include "analyze/load/stacks.h"
+#include "analyze/profile/waker_stacks.h"
 
 /* Starts of names, from kernels 5.10 to 7.2. */
 static const char *const starts[] = {
@@ -30,65 +31,139 @@ static const char *const starts[] = {
 	NULL,
 };
 
+/* Starts of names of the first function of an interrupt: of x86-64, of arm64. */
+static const char *const interrupts[] = {
+	"asm_sysvec_", "asm_common_interrupt", "el1h_64_irq", "el0t_64_irq",
+	"el1_irq",     "el0_irq",	       NULL,
+};
+
 /* Samples of such kinds were taken every so often, by a clock or counter, as the name of their
  * count says (kinds.def); others by a program that the thread had called. */
 int tracing_frames__note(struct load *l, const struct weight *sample)
 {
 	const char *name = sample_kinds__get(l->kinds, sample->kind)->count_name;
 
+	if (waker_stacks__is_waker(l, sample->kind))
+		return stacks__mark(l->stacks, sample->stack, STACK_OF_WAKER);
 	return strncmp(name, "sample", 6) ? 0
 					  : stacks__mark(l->stacks, sample->stack, STACK_OF_CLOCK);
 }
 
-/* By function. Malloc'ed. */
-static bool *match(const struct load *l)
+static bool begins(const char *name, const char *const *starts)
 {
-	size_t cnt = frames__function_cnt(l->frames);
-	bool *is = calloc(cnt + 1, sizeof(*is));
-
-	for (size_t i = 0; is && i < cnt; i++) {
-		const char *name = strings__get(l->strings, frames__function(l->frames, i)->name);
-
-		for (const char *const *s = starts; *s && !is[i]; s++)
-			is[i] = !strncmp(name, *s, strlen(*s));
-	}
-	return is;
+	for (; *starts; starts++)
+		if (!strncmp(name, *starts, strlen(*starts)))
+			return true;
+	return false;
 }
 
-/* Whether the location is in such a function; inlined calls are within it. */
-static bool is_tracing(const struct load *l, const struct location *at, const bool *is)
+/* By function. Malloc'ed. */
+static uint8_t *classify(const struct load *l)
+{
+	size_t cnt = frames__function_cnt(l->frames);
+	uint8_t *class = calloc(cnt + 1, sizeof(*class));
+
+	for (size_t i = 0; class && i < cnt; i++) {
+		const char *name = strings__get(l->strings, frames__function(l->frames, i)->name);
+
+		class[i] = begins(name, starts)	      ? TRACING_PROGRAM
+			   : begins(name, interrupts) ? TRACING_INTERRUPT
+						      : TRACING_NONE;
+	}
+	return class;
+}
+
+/* Inlined calls are within the last frame. */
+enum tracing_class tracing_frames__class(const struct load *l, const uint8_t *classes,
+					 const struct location *at)
 {
 	const struct frame *f =
 		at->frame_cnt ? frames__get(l->frames, at->first_frame + at->frame_cnt - 1) : NULL;
 
-	return f && f->kind == FRAME_KERNEL && is[f->function];
+	return f && f->kind == FRAME_KERNEL ? classes[f->function] : TRACING_NONE;
 }
 
-int tracing_frames__drop(struct load *l)
+static void drop_innermost(const struct load *l, const uint8_t *classes, struct stack *s)
 {
 	const struct location *locations = stacks__locations(l->stacks);
+	uint32_t location, caller;
+
+	while (s->kernel) {
+		caller = stacks__caller(l->stacks, s->kernel, &location);
+		if (tracing_frames__class(l, classes, &locations[location]) != TRACING_PROGRAM)
+			break;
+		s->kernel = caller;
+	}
+}
+
+/* Of an interrupt, drops what it interrupted. path: scratch. */
+static int drop_interrupted(struct load *l, const uint8_t *classes, uint32_t stack,
+			    struct stack_path *path)
+{
+	struct stack s = stacks__get(l->stacks, stack);
+	struct stack_step step, last;
+	uint32_t node = 0;
+	size_t from;
+
+	if (stacks__walk(l->stacks, stack, path) < 0)
+		return -ENOMEM;
+	for (from = path->cnt; from > path->user_cnt; from--)
+		if (tracing_frames__class(l, classes,
+					  &stacks__locations(l->stacks)[path->v[from - 1].location]) ==
+		    TRACING_INTERRUPT)
+			break;
+	if (from == path->user_cnt || from == 1)
+		return 0;
+	for (size_t i = from - 1; i < path->cnt && node != STACK_NO_NODE; i++) {
+		const struct location *at = &stacks__locations(l->stacks)[path->v[i].location];
+
+		step = (struct stack_step){.address = at->address, .binary = at->binary};
+		stacks__step(l->stacks, node ? &last : NULL, &step);
+		node = stacks__node(l->stacks, node, &step);
+		last = step;
+	}
+	if (node != STACK_NO_NODE) {
+		s.user = 0;
+		s.kernel = node;
+		stacks__set(l->stacks, stack, s);
+	}
+	return 0;
+}
+
+static int drop_all(struct load *l, const uint8_t *classes)
+{
+	struct stack_path path = {0};
 	int err = 0;
-	bool *is;
+
+	for (size_t i = 0; i < stacks__cnt(l->stacks) && !err; i++) {
+		struct stack s = stacks__get(l->stacks, i);
+
+		if (stacks__marked(l->stacks, i, STACK_OF_CLOCK))
+			continue;
+		drop_innermost(l, classes, &s);
+		stacks__set(l->stacks, i, s);
+		if (stacks__marked(l->stacks, i, STACK_OF_WAKER))
+			err = drop_interrupted(l, classes, i, &path);
+	}
+	stack_path_fini(&path);
+	return err;
+}
+
+int tracing_frames__drop(struct load *l, struct waker_stacks *wakers)
+{
+	int err = 0;
+	uint8_t *classes;
 
 	for (size_t i = 0; i < weights__cnt(l->weights) && !err; i++)
 		err = tracing_frames__note(l, weights__get(l->weights, i));
 	if (err)
 		return err;
-	is = match(l);
-	for (size_t i = 0; is && i < stacks__cnt(l->stacks); i++) {
-		struct stack s = stacks__get(l->stacks, i);
-		uint32_t location, caller;
-
-		if (stacks__marked(l->stacks, i, STACK_OF_CLOCK))
-			continue;
-		while (s.kernel) {
-			caller = stacks__caller(l->stacks, s.kernel, &location);
-			if (!is_tracing(l, &locations[location], is))
-				break;
-			s.kernel = caller;
-		}
-		stacks__set(l->stacks, i, s);
-	}
-	free(is);
-	return is ? 0 : -ENOMEM;
+	classes = classify(l);
+	if (!classes)
+		return -ENOMEM;
+	err = drop_all(l, classes);
+	if (!err && wakers)
+		err = waker_stacks__trim(wakers, l, classes);
+	free(classes);
+	return err;
 }

@@ -6,6 +6,7 @@
 
 #include "analyze/base/index.h"
 #include "analyze/load/threads.h"
+#include "analyze/profile/tracing_frames.h"
 #include "format/text.h"
 
 #define SAMPLES_MAX (2u << 20) /* 112 MB */
@@ -216,5 +217,68 @@ int waker_stacks__write(struct waker_stacks *w, struct load *l)
 		for (size_t k = i; k < end && !w->v[k].waker && !err; k++)
 			err = write_wait(w, l, &w->v[k], pair ? at + 1 : NULL);
 	}
+	return err;
+}
+
+/* ---- frames that are not theirs */
+
+static enum tracing_class class_of(const struct waker_stacks *w, const struct load *l,
+				   const uint8_t *classes, size_t level)
+{
+	return tracing_frames__class(
+		l, classes, &stacks__locations(l->stacks)[w->sleeper.v[level].location]);
+}
+
+static bool is_name(const struct waker_stacks *w, const struct load *l, size_t level)
+{
+	return stacks__locations(l->stacks)[w->sleeper.v[level].location].binary == w->binary;
+}
+
+/* In w->sleeper, the whole stack: [0, *sleeper) is the sleeper's, `name` the frame between, and
+ * [*waker, *end) the waker's. */
+static size_t parts(const struct waker_stacks *w, const struct load *l, const uint8_t *classes,
+		    size_t *sleeper, size_t *waker, size_t *end)
+{
+	size_t name = 0, cnt = w->sleeper.cnt;
+
+	while (name < cnt && !is_name(w, l, name))
+		name++;
+	for (*sleeper = name; *sleeper && class_of(w, l, classes, *sleeper - 1) == TRACING_PROGRAM;)
+		--*sleeper;
+	for (*waker = name + 1; *waker < cnt && class_of(w, l, classes, *waker) == TRACING_PROGRAM;)
+		++*waker;
+	for (*end = *waker; *end < cnt;)
+		if (class_of(w, l, classes, (*end)++) == TRACING_INTERRUPT)
+			break;
+	return name;
+}
+
+static int trim(struct waker_stacks *w, struct load *l, const uint8_t *classes, uint32_t stack)
+{
+	struct stack s = stacks__get(l->stacks, stack);
+	size_t name, sleeper, waker, end;
+
+	if (stacks__walk(l->stacks, stack, &w->sleeper) < 0)
+		return -ENOMEM;
+	name = parts(w, l, classes, &sleeper, &waker, &end);
+	if (name == w->sleeper.cnt || /* no room for the stack */
+	    (sleeper == name && waker == name + 1 && end == w->sleeper.cnt))
+		return 0;
+	w->node = 0;
+	for (size_t i = 0; i < end; i++)
+		if (i < sleeper || i == name || i >= waker)
+			push_level(w, l, &w->sleeper.v[i]);
+	s.user = w->node;
+	if (s.user != STACK_NO_NODE)
+		stacks__set(l->stacks, stack, s);
+	return 0;
+}
+
+int waker_stacks__trim(struct waker_stacks *w, struct load *l, const uint8_t *classes)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < w->joined_cnt && !err; i++)
+		err = trim(w, l, classes, w->joined[i].stack);
 	return err;
 }

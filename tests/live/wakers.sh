@@ -110,6 +110,9 @@ grep -q wake_reader "$T/wakers.svg" || fail "no flame graph of wakers"
 # both in one stack: the reader's, then who ended its wait from its leaf to its root
 "$OBANA" export folded "$T/a.obz" --wakers --by none -o "$T/both" 2>/dev/null
 total() { awk -v of="$1" '$0 ~ of {n += $NF} END {printf "%d", n}' "$T/both"; }
+is "programs between waits and wakers" "$(grep -cE 'bpf_prog_|bpf_trace_run' "$T/both" || true)" 0
+is "interrupts that woke: from whom they interrupted" "$(sql "$T/a.obz" "SELECT count(*) FROM sample s JOIN thread t ON t.id = s.thread_id JOIN stack_frame sf USING (stack_id) JOIN frame r ON r.id = sf.frame_id
+	JOIN function f ON f.id = r.function_id WHERE s.kind = 'wakeup' AND t.comm = '(interrupt)' AND f.name IN ('do_syscall_64', 'do_idle', 'entry_SYSCALL_64_after_hwframe', 'el0_svc')")" 0
 is "nanoseconds of waits with their wakers, of all waits" "$(total .)" "$ns"
 is "each with its waker, or as one of which it is not known" "$(total 'woken by')" "$ns"
 [ $unknown -gt 0 ] || is "of a waker not known" "$(total 'woken by: not known')" 0
