@@ -2,6 +2,7 @@
 /* The stack walk of unwind_walk.h for BPF: its maps and its memory access. */
 #include "bpf/kernel.bpf.h"
 #include "bpf/unwind.bpf.h"
+#include "bpf/uprobe_page.bpf.h"
 
 struct unwind_slots_map unwind_slots SEC(".maps");
 
@@ -112,14 +113,6 @@ static __always_inline __u64 uw_load64(const void *p)
 
 /* ---- code that uprobes put into the process (kernel/events/uprobes.c) */
 
-struct xol_area {
-	unsigned long vaddr;
-} __attribute__((preserve_access_index));
-struct mm_struct___xol {
-	struct {
-		struct xol_area *xol_area;
-	} uprobes_state;
-} __attribute__((preserve_access_index));
 struct return_instance {
 	unsigned long stack, orig_ret_vaddr;
 	struct return_instance *next;
@@ -133,15 +126,6 @@ struct task_struct___utask {
 } __attribute__((preserve_access_index));
 
 #define RETURNS_MOST 64 /* MAX_URETPROBE_DEPTH */
-
-/* First address of the process's page of uprobes: the trampoline; behind it, copies of instructions. */
-static __always_inline __u64 xol_page(void)
-{
-	struct mm_struct___xol *mm =
-		(void *)BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), mm);
-
-	return BPF_CORE_READ(mm, uprobes_state.xol_area, vaddr);
-}
 
 /* Goes on where the function returns to whose return address is at *place; 0: the innermost one.
  * A function that was jumped to may have several instances: the last one has the address. */
@@ -173,7 +157,7 @@ static __always_inline int uw_leave_uprobe(struct unwind_walk *w)
 	if (!bpf_core_field_exists(task->utask))
 		return 0;
 	utask = BPF_CORE_READ(task, utask);
-	page = utask ? xol_page() : 0;
+	page = utask ? uprobe_page() : 0;
 	if (!page || (interrupted ? w->pc - page >= 4096 : w->pc + 1 != page))
 		return 0;
 	if (interrupted && w->pc - page >= UNWIND_XOL_SLOT_SZ) {

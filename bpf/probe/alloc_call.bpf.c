@@ -10,6 +10,7 @@
  * kernel has sessions (6.13), the entry decides whether the return is probed; else it is always.
  */
 #include "bpf/probe/alloc.bpf.h"
+#include "bpf/uprobe_page.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -37,24 +38,6 @@ static __always_inline __u64 alloc_caller(struct arch_ctx_regs *regs)
 	caller = UNWIND_CODE(regs->regs[30]);
 #endif
 	return caller;
-}
-
-struct xol_area {
-	unsigned long vaddr;
-} __attribute__((preserve_access_index));
-struct mm_struct___xol {
-	struct {
-		struct xol_area *xol_area;
-	} uprobes_state;
-} __attribute__((preserve_access_index));
-
-/* Where functions return to whose return is probed: slot 0 of the process's page of uprobes. */
-static __always_inline __u64 alloc_trampoline(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct mm_struct___xol *mm = (void *)BPF_CORE_READ(task, mm);
-
-	return BPF_CORE_READ(mm, uprobes_state.xol_area, vaddr);
 }
 
 /* Whether the address lies in a function of the allocator; `at`: address in its file. */
@@ -114,7 +97,7 @@ static __always_inline bool alloc_is_tail(const struct alloc_tail *t, __u64 ip, 
 
 	if (t->ip == ip || (t->old && !alloc_is_realloc(ALLOC_COOKIE_KIND(cookie))))
 		return false;
-	if (t->caller ? t->caller != caller || t->size != size : alloc_trampoline() != caller)
+	if (t->caller ? t->caller != caller || t->size != size : uprobe_page() != caller)
 		return false;
 	if (!ALLOC_COOKIE_ADDRESS(from)) /* it then is that of the program */
 		from = alloc_cookie_at(t->ip);
@@ -127,7 +110,7 @@ static __always_inline bool alloc_is_within(__u64 sp, __u64 caller)
 	__u32 tid = bpf_get_current_pid_tgid();
 	const struct alloc_call *call = bpf_map_lookup_elem(&alloc_calls, &tid);
 
-	return call && call->sp == sp && alloc_trampoline() == caller;
+	return call && call->sp == sp && uprobe_page() == caller;
 }
 
 /* Whether the call is part of another one that is probed. A global function, as are those below, so
