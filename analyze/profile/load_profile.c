@@ -748,7 +748,9 @@ static int profile_finish(struct load *l, void *state)
 	    load__wants(l, "stack_frame"))
 		err = resolve_beside(l);
 	if (!err)
-		err = tracing_frames__drop(l, p->wakers);
+		err = tracing_frames__drop(l);
+	if (!err && p->wakers)
+		err = waker_stacks__trim(p->wakers, l);
 	if (!err && sample_filter_by_stack(&l->opts.samples))
 		err = filter_stacks(l, p);
 	return err ? err : profile_tables_write(l, p->threads);

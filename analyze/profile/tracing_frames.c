@@ -9,7 +9,6 @@
 #include "analyze/load/frames.h"
 #include "analyze/load/sample_kinds.h"
 #include "analyze/load/stacks.h"
-#include "analyze/profile/waker_stacks.h"
 
 /* Starts of names, from kernels 5.10 to 7.2. */
 static const char *const starts[] = {
@@ -41,12 +40,13 @@ static const char *const interrupts[] = {
  * count says (kinds.def); others by a program that the thread had called. */
 int tracing_frames__note(struct load *l, const struct weight *sample)
 {
-	const char *name = sample_kinds__get(l->kinds, sample->kind)->count_name;
+	const struct named_kind *kind = sample_kinds__get(l->kinds, sample->kind);
 
-	if (waker_stacks__is_waker(l, sample->kind))
+	if (!strcmp(kind->name, "wakeup"))
 		return stacks__mark(l->stacks, sample->stack, STACK_OF_WAKER);
-	return strncmp(name, "sample", 6) ? 0
-					  : stacks__mark(l->stacks, sample->stack, STACK_OF_CLOCK);
+	return strncmp(kind->count_name, "sample", 6)
+		       ? 0
+		       : stacks__mark(l->stacks, sample->stack, STACK_OF_CLOCK);
 }
 
 static bool begins(const char *name, const char *const *starts)
@@ -57,8 +57,7 @@ static bool begins(const char *name, const char *const *starts)
 	return false;
 }
 
-/* By function. Malloc'ed. */
-static uint8_t *classify(const struct load *l)
+uint8_t *tracing_frames__classes(const struct load *l)
 {
 	size_t cnt = frames__function_cnt(l->frames);
 	uint8_t *class = calloc(cnt + 1, sizeof(*class));
@@ -149,7 +148,7 @@ static int drop_all(struct load *l, const uint8_t *classes)
 	return err;
 }
 
-int tracing_frames__drop(struct load *l, struct waker_stacks *wakers)
+int tracing_frames__drop(struct load *l)
 {
 	int err = 0;
 	uint8_t *classes;
@@ -158,12 +157,10 @@ int tracing_frames__drop(struct load *l, struct waker_stacks *wakers)
 		err = tracing_frames__note(l, weights__get(l->weights, i));
 	if (err)
 		return err;
-	classes = classify(l);
+	classes = tracing_frames__classes(l);
 	if (!classes)
 		return -ENOMEM;
 	err = drop_all(l, classes);
-	if (!err && wakers)
-		err = waker_stacks__trim(wakers, l, classes);
 	free(classes);
 	return err;
 }

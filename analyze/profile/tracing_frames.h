@@ -10,18 +10,17 @@
 #include "analyze/load/load.h"
 #include "analyze/load/weights.h"
 
-struct waker_stacks;
-
 /* Notes what a sample says of its stack: STACK_OF_CLOCK, STACK_OF_WAKER. For samples that are not in load.weights.
  * 0 or -ENOMEM. */
 int tracing_frames__note(struct load *l, const struct weight *sample);
-/* Drops them from all stacks but those of STACK_OF_CLOCK, where they are what ran, and from both
- * parts of those of wakers (NULL: there are none). Of stacks of STACK_OF_WAKER drops what an
- * interrupt interrupted. Call after frames__resolve. 0 or -ENOMEM. */
-int tracing_frames__drop(struct load *l, struct waker_stacks *wakers);
+/* Drops them from all stacks but those of STACK_OF_CLOCK, where they are what ran. Of stacks of
+ * STACK_OF_WAKER drops what an interrupt interrupted. Call after frames__resolve. 0 or -ENOMEM. */
+int tracing_frames__drop(struct load *l);
 
-/* By function, enum tracing_class. */
 enum tracing_class { TRACING_NONE, TRACING_PROGRAM, TRACING_INTERRUPT /* its first function */ };
+/* The class of each function. Malloc'ed; NULL: no memory. */
+uint8_t *tracing_frames__classes(const struct load *l);
+/* That of a location's function. */
 enum tracing_class tracing_frames__class(const struct load *l, const uint8_t *classes,
 					 const struct location *at);
 

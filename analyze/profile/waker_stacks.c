@@ -274,11 +274,13 @@ static int trim(struct waker_stacks *w, struct load *l, const uint8_t *classes, 
 	return 0;
 }
 
-int waker_stacks__trim(struct waker_stacks *w, struct load *l, const uint8_t *classes)
+int waker_stacks__trim(struct waker_stacks *w, struct load *l)
 {
-	int err = 0;
+	uint8_t *classes = tracing_frames__classes(l);
+	int err = classes ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < w->joined_cnt && !err; i++)
 		err = trim(w, l, classes, w->joined[i].stack);
+	free(classes);
 	return err;
 }

@@ -26,8 +26,8 @@ int waker_stacks__add(struct waker_stacks *w, const struct load *l, uint32_t cap
 /* Adds the weights of the waits, with their new stacks. Call when all stacks are defined and before
  * they are ranked or resolved. 0 or -ENOMEM. */
 int waker_stacks__write(struct waker_stacks *w, struct load *l);
-/* After frames__resolve: drops frames of these stacks as tracing_frames__drop() says, by its classes.
- * 0 or -ENOMEM. */
-int waker_stacks__trim(struct waker_stacks *w, struct load *l, const uint8_t *classes);
+/* After frames__resolve: drops from both parts of these stacks what tracing_frames__drop() does from
+ * others. 0 or -ENOMEM. */
+int waker_stacks__trim(struct waker_stacks *w, struct load *l);
 
 #endif

@@ -68,7 +68,7 @@ int main(void)
 	CHECK(!stacks__mark(l.stacks, ran, STACK_OF_CLOCK));
 	CHECK(!stacks__mark(l.stacks, taken, STACK_OF_EVENT), "another mark");
 	CHECK(!frames__resolve(l.frames, l.stacks, &captures, &opts));
-	CHECK(!tracing_frames__drop(&l, NULL));
+	CHECK(!tracing_frames__drop(&l));
 	CHECK(depth(&l, whole) == 2, "without such frames: whole");
 	CHECK(depth(&l, taken) == 2, "%zu frames", depth(&l, taken));
 	CHECK(depth(&l, ran) == 3, "a sample of what ran: whole");
