@@ -10,11 +10,13 @@
 #
 # Layers are enforced by what each may include and link: format/ uses neither libbpf nor views, analyze/ never links
 # libbpf, only record/ includes bpf/. Include paths start at the top of the tree. Each layer is compiled with an include
-# directory of its own, $(B)/layer/NAME, which contains only the folders that the layer may use.
+# directory of its own, $(G)/layer/NAME, which contains only the folders that the layer may use.
 
 SAN ?=
 CROSS ?=
 B ?= build$(if $(CROSS),/$(CROSS))$(if $(SAN),/san)
+# generated files, the same with and without SAN
+G := $(patsubst %/san,%,$(B))
 V ?= 0
 PREFIX ?= /usr/local
 
@@ -54,7 +56,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(1))
 FORMAT_A := $(B)/libformat.a
 RECORD_A := $(B)/librecord.a
 ANALYZE_A := $(B)/libanalyze.a
-SKEL := $(B)/obrec.skel.h
+SKEL := $(G)/obrec.skel.h
 
 .DELETE_ON_ERROR:
 .PHONY: all obrec obana static dist newest-clang units unit fuzz-build workload check fuzz bench install install-obrec install-obana clean print-%
@@ -63,7 +65,7 @@ obrec: $(B)/obrec
 obana: $(B)/obana
 
 $(FORMAT_A): $(call obj,$(FORMAT_SRC))
-$(RECORD_A): $(call obj,$(RECORD_SRC))
+$(RECORD_A): $(call obj,$(RECORD_SRC)) $(G)/obrec.skel.o
 $(ANALYZE_A): $(call obj,$(ANALYZE_SRC))
 $(B)/%.a:
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $(filter %.o,$^)
@@ -101,45 +103,60 @@ sees_bpf := bpf format/kinds.def format/probes.def format/protocols.def format/r
 sees_tests := record analyze format bpf tests
 LAYERS := format record analyze bpf tests
 layer = $(or $(filter $(LAYERS),$(firstword $(subst _, ,$(subst /, ,$(patsubst tests/unit/%,%,$(patsubst tests/fuzz/%,%,$(1))))))),tests)
-top = -iquote $(B)/layer/$(call layer,$(1))
-LAYER_STAMPS := $(patsubst %,$(B)/layer/%/.made,$(LAYERS))
-$(LAYER_STAMPS): $(B)/layer/%/.made: Makefile
+top = -iquote $(G)/layer/$(call layer,$(1))
+LAYER_STAMPS := $(patsubst %,$(G)/layer/%/.made,$(LAYERS))
+$(LAYER_STAMPS): $(G)/layer/%/.made: Makefile
 	$(Q)rm -rf $(@D); $(foreach f,$(sees_$*),mkdir -p $(dir $(@D)/$(f)) && ln -sr $(f) $(@D)/$(f) &&) touch $@
 
-$(B)/%.o: %.c | $(B)/version.h $(LAYER_STAMPS)
+$(B)/%.o: %.c | $(G)/version.h $(LAYER_STAMPS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -pthread $(call top,$<) -I$(B) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) $(DEPFLAGS) -pthread $(call top,$<) -I$(G) -c -o $@ $<
 $(call obj,$(RECORD_SRC) record/obrec_main.c): | $(SKEL)
 
 # ---- BPF programs: one object per probe, linked into one skeleton
 
 BPF_CFLAGS := -target bpf -ffreestanding -D__TARGET_ARCH_$(ARCH) -O2 -g -mcpu=v3 -Wall -Werror -Wno-unused-function
 BPF_SYS := $(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
-$(B)/bpf/%.bpf.o: bpf/%.bpf.c | $(LAYER_STAMPS)
+$(G)/bpf/%.bpf.o: bpf/%.bpf.c | $(LAYER_STAMPS)
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) $(call top,$<) -I$(BPF_SYS) -c -o $@ $<
-$(B)/obrec.bpf.o: $(patsubst %.bpf.c,$(B)/%.bpf.o,$(BPF_SRC))
+$(G)/obrec.bpf.o: $(patsubst %.bpf.c,$(G)/%.bpf.o,$(BPF_SRC))
 	$(call say,BPFLINK,$@)$(BPFTOOL) gen object $@ $^
-# built with the newest clang installed, for tests: its BPF code must also pass the verifier
+# The functions and bytes of the skeleton are compiled once, without sanitizers. Its header only declares them, and is replaced only when
+# a declaration changes.
+$(G)/obrec.skel.c: $(G)/obrec.bpf.o
+	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name obrec_bpf | sed 's/^[^\t]*\<static \(inline \)\?//' > $@
+$(SKEL): $(G)/obrec.skel.c
+	$(Q)sed '/^{/,/^}/c;' $< > $@.new; cmp -s $@.new $@ || mv $@.new $@
+$(G)/obrec.skel.o: $(G)/obrec.skel.c
+	$(call say,CC,$<)$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(ALL_CFLAGS)) -c -o $@ $<
+# BPF code of the newest clang installed, for tests: it must also pass the verifier. The linker takes its skeleton, which precedes that
+# in the archive; their headers must be equal.
 NEWEST_CLANG = $(lastword $(shell ls /usr/bin/clang-[0-9]* 2>/dev/null | grep -xE '.*/clang-[0-9]+' | sort -V))
-newest-clang:
+NEWEST := $(B)/newest-clang
+newest-clang: $(NEWEST)/obrec $(NEWEST)/tests/bench/verify_insns
+$(NEWEST)/obrec.skel.o: $(SKEL) FORCE
 	$(Q)[ -n "$(NEWEST_CLANG)" ] || { echo "no clang-N in /usr/bin (scripts/deps test)"; exit 1; }
-	$(Q)$(MAKE) -s B=$(B)/newest-clang CLANG=$(NEWEST_CLANG) $(B)/newest-clang/obrec $(B)/newest-clang/tests/bench/verify_insns
-$(SKEL): $(B)/obrec.bpf.o
-	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name obrec_bpf > $@
+	$(Q)$(MAKE) -s B=$(NEWEST) CLANG=$(NEWEST_CLANG) $@ $(NEWEST)/obrec.skel.h
+	$(Q)cmp $(SKEL) $(NEWEST)/obrec.skel.h
+$(NEWEST)/obrec $(NEWEST)/tests/bench/verify_insns: $(NEWEST)/%: $(NEWEST)/obrec.skel.o $(RECORD_A) $(FORMAT_A)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(RECORD_LIBS) $(FORMAT_LIBS) $(LDFLAGS)
+$(NEWEST)/obrec: $(B)/record/obrec_main.o
+$(NEWEST)/tests/bench/verify_insns: $(B)/tests/bench/verify_insns.o
 
 # ---- text files embedded as C strings
 
-$(B)/version.h: FORCE
+$(G)/version.h: FORCE
 	@mkdir -p $(@D); echo '#define OBREC_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define OBREC_VERSION "$(VERSION)"' > $@
 FORCE:
-# foo.sql, foo.js, ... -> $(B)/foo.sql.h with the bytes, to #include in the initializer of a char array
+# foo.sql, foo.js, ... -> $(G)/foo.sql.h with the bytes, to #include in the initializer of a char array
 EMBED_SRC := $(foreach e,sql js css html,$(wildcard analyze/*/*.$(e)))
-EMBED := $(patsubst %,$(B)/%.h,$(notdir $(EMBED_SRC)))
+EMBED := $(patsubst %,$(G)/%.h,$(notdir $(EMBED_SRC)))
 vpath %.sql $(sort $(dir $(EMBED_SRC)))
 vpath %.js $(sort $(dir $(EMBED_SRC)))
 vpath %.css $(sort $(dir $(EMBED_SRC)))
-$(EMBED): $(B)/%.h: % scripts/embed
+$(EMBED): $(G)/%.h: % scripts/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED,$<)scripts/embed $< > $@
 $(call obj,$(ANALYZE_SRC)): | $(EMBED)
@@ -177,14 +194,14 @@ unit: units
 	$(Q)B=$(B) scripts/run-tests unit
 
 FUZZ_B := $(B)/fuzz
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -gline-tables-only -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 FUZZ := $(patsubst tests/fuzz/%.c,$(FUZZ_B)/%,$(wildcard tests/fuzz/*.c))
-$(FUZZ_B)/o/%.o: %.c | $(SKEL) $(EMBED) $(B)/version.h $(LAYER_STAMPS)
+$(FUZZ_B)/o/%.o: %.c | $(SKEL) $(EMBED) $(G)/version.h $(LAYER_STAMPS)
 	@mkdir -p $(@D)
-	$(call say,FUZZCC,$<)$(CLANG) $(FUZZ_CFLAGS) $(DEPFLAGS) -pthread $(call top,$<) -I$(B) -c -o $@ $<
+	$(call say,FUZZCC,$<)$(CLANG) $(FUZZ_CFLAGS) $(DEPFLAGS) -pthread $(call top,$<) -I$(G) -c -o $@ $<
 fuzzobj = $(patsubst %.c,$(FUZZ_B)/o/%.o,$(1))
 $(FUZZ_B)/libformat.a: $(call fuzzobj,$(FORMAT_SRC))
-$(FUZZ_B)/librecord.a: $(call fuzzobj,$(RECORD_SRC))
+$(FUZZ_B)/librecord.a: $(call fuzzobj,$(RECORD_SRC)) $(G)/obrec.skel.o
 $(FUZZ_B)/libanalyze.a: $(call fuzzobj,$(ANALYZE_SRC))
 $(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/o/tests/fuzz/%.o $$(subst $(B)/,$(FUZZ_B)/,$$(link_$$(call layer,$$*)))
 	$(call say,LD,$@)$(CLANG) -fsanitize=fuzzer,address,undefined -pthread -o $@ $^ $(libs_$(call layer,$*))

@@ -57,7 +57,7 @@ __noinline int event_count_error(__u32 probe, __u32 series, __u32 error)
 {
 	struct metric_key key = {};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[METRIC_PART_ERROR] = error;
 	count_add(probe, series, &key, 0);
 	return 0;

@@ -77,14 +77,18 @@ static __always_inline void *event_scratch_of(__u32 entry)
 	return bpf_map_lookup_elem(&events, &entry);
 }
 
-/* Counts the event; whether it may be sent. A function, as its key would be too much for the stack
- * of programs that also take stacks: kernels before 6.12 allow 512 bytes for all frames together.
+/* Counts the event; whether it may be sent. process: its name; NULL: the current one. A function,
+ * as its key would be too much for the stack of programs that also take stacks: kernels before 6.12
+ * allow 512 bytes for all frames together.
  */
-static __noinline bool event_admit(__u32 probe, __u32 series, __u32 bound, const char *comm)
+static __noinline bool event_admit(__u32 probe, __u32 series, __u32 bound, const char *process)
 {
 	struct metric_key key = {};
 
-	metric_key_comm(&key, comm);
+	if (process)
+		metric_key_comm(&key, process);
+	else
+		metric_key_process(&key);
 	count_add(probe, series, &key, 0);
 	if (event_within_rate(probe, bound))
 		return true;
@@ -118,20 +122,21 @@ static __always_inline void *event_admitted(__u32 entry, __u32 number, __u64 who
 
 /*
  * As above, of any event. NULL: it is not sent, and has been counted. `series`: of all events; the
- * next one is of those throttled. `bound`: tgid whose rate is limited. `comm` NULL: the current
- * task's.
+ * next one is of those throttled. `bound`: tgid whose rate is limited. `comm`, `process`: names
+ * of thread and process; NULL: the current ones.
  */
 static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe, __u32 series,
-					 __u32 bound, __u64 who, const char *comm, __u32 comm_at)
+					 __u32 bound, __u64 who, const char *comm,
+					 const char *process, __u32 comm_at)
 {
 	char current[WIRE_COMM_LEN];
 
+	if (!event_admit(probe, series, bound, process))
+		return NULL;
 	if (!comm) {
 		bpf_get_current_comm(current, sizeof(current));
 		comm = current;
 	}
-	if (!event_admit(probe, series, bound, comm))
-		return NULL;
 	return event_admitted(entry, number, who, comm, comm_at);
 }
 
@@ -139,12 +144,12 @@ static __always_inline void *event_begin(__u32 entry, __u32 number, __u32 probe,
 #define EVENT_ADMITTED(name, entry, who, comm)                                                     \
 	event_admitted(entry, EVENT_##name, who, comm,                                             \
 		       __builtin_offsetof(struct event_##name, task_comm))
-#define EVENT_BEGIN_OF(probe, name, series, bound, entry, who, comm_)                              \
-	event_begin(entry, EVENT_##name, PROBE_##probe, series, bound, who, comm_,                 \
+#define EVENT_BEGIN_OF(probe, name, series, bound, entry, who, comm_, process)                     \
+	event_begin(entry, EVENT_##name, PROBE_##probe, series, bound, who, comm_, process,        \
 		    __builtin_offsetof(struct event_##name, task_comm))
-#define EVENT_BEGIN_AS(name, entry, who, comm_)                                                    \
-	EVENT_BEGIN_OF(name, name, SERIES_EVENTS, (who) >> 32, entry, who, comm_)
-#define EVENT_BEGIN(name, entry, who) EVENT_BEGIN_AS(name, entry, who, NULL)
+#define EVENT_BEGIN_AS(name, entry, who, comm_, process)                                           \
+	EVENT_BEGIN_OF(name, name, SERIES_EVENTS, (who) >> 32, entry, who, comm_, process)
+#define EVENT_BEGIN(name, entry, who) EVENT_BEGIN_AS(name, entry, who, NULL, NULL)
 
 /* Stores the current task's user stack in the scratch's sample, and that it has no kernel stack: at
  * the begin and end of a system call, that would be of the tracepoint alone. As stacks_take(). */

@@ -155,6 +155,38 @@ static __always_inline __u32 task_tgid(struct task_struct *t, bool typed)
 	return typed ? t->tgid : BPF_CORE_READ(t, tgid);
 }
 
+/* What a program of iter/task is given. */
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+/* A function, as stacks of programs are short. */
+static __noinline int process_name(void *to, struct task_struct *t)
+{
+	struct task_struct *leader = BPF_CORE_READ(t, group_leader);
+
+	return bpf_probe_read_kernel(to, sizeof(leader->comm), leader->comm);
+}
+
+/* The name of the task's process: that of its first thread. 16 bytes, on the stack aligned. Not
+ * copied as the bytes that it is declared as, because each load by a typed pointer is checked. */
+static __always_inline void task_process_name(void *to, struct task_struct *t, bool typed)
+{
+	const __u64 *name;
+
+	if (typed) {
+		name = (const void *)t->group_leader->comm;
+		((__u64 *)to)[0] = name[0];
+		((__u64 *)to)[1] = name[1];
+	} else {
+		process_name(to, t);
+	}
+}
+
 /* Same value as bpf_get_current_pid_tgid() for this task, without a helper call. */
 static __always_inline __u64 task_who_typed(struct task_struct *t)
 {

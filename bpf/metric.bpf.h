@@ -6,7 +6,7 @@
  *
  *	struct metric_key key = {};
  *
- *	metric_key_comm(&key, task->comm);
+ *	metric_key_process(&key);
  *	hist_add(PROBE_runq, SERIES_latency, &key, wait_ns);
  */
 #ifndef BPF_METRIC_BPF_H
@@ -158,9 +158,15 @@ static __always_inline void metric_own_add(void *own, struct metric_key *key, __
 }
 
 /* Stores a process name in the first two parts, where all per-process series have it. */
-static __always_inline void metric_key_comm(struct metric_key *key, const char *comm)
+static __always_inline void metric_key_comm(struct metric_key *key, const char *process)
 {
-	__builtin_memcpy(key->part, comm, WIRE_COMM_LEN);
+	__builtin_memcpy(key->part, process, WIRE_COMM_LEN);
+}
+
+/* As above, that of the current task. */
+static __always_inline void metric_key_process(struct metric_key *key)
+{
+	task_process_name(key->part, (void *)bpf_get_current_task(), false);
 }
 
 #endif

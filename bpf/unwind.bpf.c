@@ -127,20 +127,18 @@ struct task_struct___utask {
 
 #define RETURNS_MOST 64 /* MAX_URETPROBE_DEPTH */
 
-/* Goes on where the function returns to whose return address is at *place; 0: the innermost one.
- * A function that was jumped to may have several instances: the last one has the address. */
-static __always_inline __u64 return_of(struct uprobe_task *utask, __u64 *place, __u64 trampoline)
+/* Where the function returns to whose return address is at `place`. A function that was jumped to
+ * may have several instances: the last one has the address. One branch a step: the verifier follows
+ * each. */
+static __always_inline __u64 return_of(struct return_instance *r, __u64 place, __u64 trampoline)
 {
-	struct return_instance *r = BPF_CORE_READ(utask, return_instances);
-	__u64 stack, to = 0;
+	__u64 to, other;
 
 	for (int i = 0; i < RETURNS_MOST && r; i++) {
-		stack = BPF_CORE_READ(r, stack);
-		if (!*place)
-			*place = stack;
-		if (stack == *place)
-			to = BPF_CORE_READ(r, orig_ret_vaddr);
-		if (to && to != trampoline)
+		to = BPF_CORE_READ(r, orig_ret_vaddr);
+		other = (BPF_CORE_READ(r, stack) ^ place) | !(to ^ trampoline);
+		asm volatile("" : "+r"(other)); /* prevents the compiler from creating branches */
+		if (!other)
 			return to;
 		r = BPF_CORE_READ(r, next);
 	}
@@ -151,8 +149,9 @@ static __always_inline int uw_leave_uprobe(struct unwind_walk *w)
 {
 	struct task_struct___utask *task = (void *)bpf_get_current_task();
 	bool interrupted = w->regs_from == UNWIND_REGS_KERNEL;
+	struct return_instance *last;
 	struct uprobe_task *utask;
-	__u64 page, place = 0, to;
+	__u64 page, place, to;
 
 	if (!bpf_core_field_exists(task->utask))
 		return 0;
@@ -166,9 +165,9 @@ static __always_inline int uw_leave_uprobe(struct unwind_walk *w)
 			w->pc = to;
 		return to != 0;
 	}
-	if (!interrupted)
-		place = w->sp - UNWIND_RETURN_SZ;
-	to = return_of(utask, &place, page);
+	last = BPF_CORE_READ(utask, return_instances);
+	place = interrupted ? BPF_CORE_READ(last, stack) : w->sp - UNWIND_RETURN_SZ;
+	to = return_of(last, place, page);
 	if (!to)
 		return 0;
 	w->sp = place + UNWIND_RETURN_SZ;

@@ -228,7 +228,8 @@ enum wire_kfunc {
 	X(ALLOC_UNSEEN, "alloc", "free not seen: the address was returned again")                  \
 	X(ALLOC_RATE, "alloc", "allocation of Go: its sampling rate could not be read")            \
 	X(ALLOC_NEW, "alloc",                                                                      \
-	  "allocation in use not followed: operator new of the allocator, which may throw")
+	  "allocation in use not followed: operator new of the allocator, which may throw")        \
+	X(ALLOC_CALL, "alloc", "call not followed to its end: another one of its thread began")
 enum wire_loss {
 #define X(name, source, cause) LOSS_##name,
 	WIRE_LOSSES(X)

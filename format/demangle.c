@@ -301,3 +301,26 @@ char *demangle_function(const char *name)
 {
 	return demangle_as(name, DMGL_RET_DROP);
 }
+
+const char *demangle_variant(const char *name)
+{
+	static const char *const of_dtor[] = {[gnu_v3_deleting_dtor] = " [deleting]",
+					      [gnu_v3_base_object_dtor] = " [base]",
+					      [gnu_v3_unified_dtor] = " [unified]"};
+	static const char *const of_ctor[] = {[gnu_v3_base_object_ctor] = " [base]",
+					      [gnu_v3_complete_object_allocating_ctor] =
+						      " [allocating]",
+					      [gnu_v3_unified_ctor] = " [unified]"};
+	const char *symbol = itanium_start(name), *text = NULL;
+	unsigned dtor, ctor;
+
+	if (!symbol || strlen(symbol) > ITANIUM_MAX)
+		return "";
+	dtor = is_gnu_v3_mangled_dtor(symbol);
+	ctor = dtor ? 0 : is_gnu_v3_mangled_ctor(symbol);
+	if (dtor < sizeof(of_dtor) / sizeof(*of_dtor))
+		text = of_dtor[dtor];
+	if (!dtor && ctor < sizeof(of_ctor) / sizeof(*of_ctor))
+		text = of_ctor[ctor];
+	return text ?: "";
+}

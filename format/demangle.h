@@ -11,6 +11,9 @@ char *demangle(const char *name);
 char *demangle_scope(const char *name);
 /* Likewise, without the parameters: "app::Server::handle<int>". */
 char *demangle_function(const char *name);
+/* What distinguishes constructors and destructors of one name: " [base]", " [deleting]"; else "".
+ */
+const char *demangle_variant(const char *name);
 /* Whether it looks like a mangled name. */
 bool demangle_is_mangled(const char *name);
 

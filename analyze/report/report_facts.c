@@ -211,10 +211,58 @@ static bool put_waits(const struct report *r, const char *kind, uint64_t rows)
 						 "'lock' AND series = 'ended'"));
 	snprintf(text, sizeof(text),
 		 "lock: %s of %s waits, %s of %s, recorded singly (the longer ones): tables with "
-		 "addresses or owners are of these, others of all that ended",
+		 "addresses or owners are of these, others of all waits",
 		 whole(some, rows), whole(all, total), some_ns, all_ns);
 	fact(r, "Events", text);
 	return true;
+}
+
+/* Events of the kind, also those without a row. A probe counts those of its first kind in the
+ * series `events`, those of others in NAME_events, where the name may lack that of the probe. */
+static uint64_t all_events(const struct report *r, const char *kind)
+{
+	/* Kinds that are not called as their probe, whose first they are. */
+	static const struct {
+		const char *kind, *probe;
+	} first[] = {{"tcp_connect", "tcp"}, {"stall", "reclaim"}};
+	const char *probe = kind;
+	char sql[256];
+
+	for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
+		if (!strcmp(first[i].kind, kind))
+			probe = first[i].probe;
+	snprintf(sql, sizeof(sql),
+		 "SELECT sum(count) FROM counter_total WHERE (probe = '%s' AND series = 'events') "
+		 "OR series = '%s_events' OR probe || '_' || series = '%s_events'",
+		 probe, kind, kind);
+	return report_number(r, sql);
+}
+
+/* A table of rows of the kind alone. */
+static bool is_of_rows(const struct section *s, const char *kind)
+{
+	return !strcmp(s->probe, kind) && s->as == SECTION_TABLE && !strstr(s->sql, " counter") &&
+	       !strstr(s->sql, " histogram");
+}
+
+static void put_thinned(const struct report *r, const char *kind, uint64_t rows, uint64_t total)
+{
+	char some[32], all[32];
+	const char *lead = ", only these are in ", *of = "counts";
+	struct strbuf b = {0};
+
+	strbuf_addf(&b, "%s: %s of %s recorded singly", kind, whole(some, rows), whole(all, total));
+	for (size_t i = 0; i < section_cnt; i++) {
+		if (!is_of_rows(&sections[i], kind))
+			continue;
+		strbuf_addf(&b, "%s\"%s\"", lead, sections[i].title);
+		lead = ", ";
+		of = "other counts";
+	}
+	strbuf_addf(&b, "; %s and percentiles are of all", of);
+	if (!b.failed)
+		fact(r, "Events", b.p);
+	strbuf_fini(&b);
 }
 
 /* For each kind of event: individual records and total number of events. */
@@ -224,31 +272,22 @@ static void put_events(const struct report *r)
 
 	for (size_t i = 0; i < event_tables__cnt(t); i++) {
 		const struct event_table *e = event_tables__get(t, i);
-		char sql[256], text[192], some[32], all[32];
+		char sql[256], text[192], some[32];
 		uint64_t shown, total;
 
 		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", e->name);
 		shown = report_number(r, sql);
 		if (put_waits(r, e->kind, shown))
 			continue;
-		snprintf(sql, sizeof(sql),
-			 "SELECT sum(count) FROM counter_total WHERE (probe = '%s' AND series = "
-			 "'events') "
-			 "OR series = '%s_events'",
-			 e->kind, e->kind);
-		total = report_number(r, sql);
+		total = all_events(r, e->kind);
 		if (shown && !has_section(e->kind)) {
 			snprintf(text, sizeof(text), "%s: %s; see obana query \"SELECT * FROM %s\"",
 				 e->kind, format_count(some, shown), e->name);
 			fact(r, "Events", text);
 			continue;
 		}
-		if (total <= shown)
-			continue;
-		snprintf(text, sizeof(text),
-			 "%s: %s of %s shown; counts and percentiles are of all", e->kind,
-			 whole(some, shown), whole(all, total));
-		fact(r, "Events", text);
+		if (total > shown)
+			put_thinned(r, e->kind, shown, total);
 	}
 }
 

@@ -7,6 +7,7 @@
  *	signal_name(number)             "SIGTERM"; the number where it has no name (Linux)
  *	errno_name(number)              "ENOENT"; NULL for 0
  *	demangle(name)                  of a C++ or Rust function, as format/demangle.h; others as given
+ *	bare_name(name)                 of a function, without its return type
  */
 #ifndef ANALYZE_FUNCTIONS_H
 #define ANALYZE_FUNCTIONS_H

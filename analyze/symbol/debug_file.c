@@ -76,18 +76,26 @@ struct elf_image *debug_file_by_id(const char *hex, const struct source_opts *op
 	return e;
 }
 
-/* The CRC in .gnu_debuglink is zlib's CRC-32 of the whole file. */
-static struct elf_image *try_link(const char *path, uint32_t crc, struct meter *m)
+/* The CRC in .gnu_debuglink is zlib's CRC-32 of the whole file. Where both files have a build-id,
+ * it would prove no more than these. */
+static bool belongs(struct elf_image *debug, struct elf_image *e, uint32_t crc, struct meter *m)
 {
-	struct elf_image *e = elf_image__open_path(path);
-	struct bytes file;
+	const char *id = elf_image__build_id(e);
+	struct bytes file = elf_image__file(debug);
 
-	if (!e)
-		return NULL;
-	file = elf_image__file(e);
-	if (meter_work(m, file.len / 32) && (uint32_t)crc32_z(0, file.p, file.len) == crc)
-		return e;
-	elf_image__close(e);
+	if (*id && *elf_image__build_id(debug))
+		return elf_image__is(debug, id);
+	return meter_work(m, file.len / 32) && (uint32_t)crc32_z(0, file.p, file.len) == crc;
+}
+
+static struct elf_image *try_link(const char *path, struct elf_image *e, uint32_t crc,
+				  struct meter *m)
+{
+	struct elf_image *debug = elf_image__open_path(path);
+
+	if (debug && belongs(debug, e, crc, m))
+		return debug;
+	elf_image__close(debug);
 	return NULL;
 }
 
@@ -118,13 +126,13 @@ struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
 	for (size_t i = 0; !found && opts->symbols->debug_dirs && opts->symbols->debug_dirs[i]; i++)
 		if (snprintf(full, sizeof(full), "%s%.*s/%s", opts->symbols->debug_dirs[i], dir_len,
 			     path, name) < (int)sizeof(full))
-			found = try_link(full, crc, m);
+			found = try_link(full, e, crc, m);
 	if (!found &&
 	    snprintf(full, sizeof(full), "%.*s/.debug/%s", dir_len, path, name) < (int)sizeof(full))
-		found = try_link(full, crc, m);
+		found = try_link(full, e, crc, m);
 	if (!found &&
 	    snprintf(full, sizeof(full), "%.*s/%s", dir_len, path, name) < (int)sizeof(full))
-		found = try_link(full, crc, m);
+		found = try_link(full, e, crc, m);
 	return found;
 }
 

@@ -16,8 +16,8 @@ struct source_opts {
  * the debug directories, then, if enabled, by debuginfod-find. NULL: not found. */
 struct elf_image *debug_file_by_id(const char *hex, const struct source_opts *opts);
 
-/* Finds the file named by .gnu_debuglink of e. path: path of e, may be NULL. NULL: no file with a
- * matching CRC. */
+/* Finds the file named by .gnu_debuglink of e. path: path of e, may be NULL. NULL: no file with its
+ * build-id or, if one of them has none, with a matching CRC. */
 struct elf_image *debug_file_by_link(struct elf_image *e, const char *path,
 				     const struct source_opts *opts, struct meter *m);
 

@@ -254,8 +254,9 @@ static __always_inline bool all_read(struct tcp_sock *tp)
 
 /*
  * Did received bytes wait to be read when these were sent? If they wait now, they may have come
- * since. A transmitted segment acknowledges all that has come (rcv_wup), and what comes in response
- * to it acknowledges its bytes.
+ * since. A transmitted segment acknowledges all that has come (rcv_wup). What comes in response to
+ * it acknowledges its bytes (snd_una), but tcp_rcv_established() queues before it acknowledges, so
+ * this is only asked where rcv_wup does not tell.
  */
 static __always_inline __u32 unread_of(const struct net_sock *s, __u32 dir, __u32 len, __u32 seq)
 {
@@ -268,12 +269,12 @@ static __always_inline __u32 unread_of(const struct net_sock *s, __u32 dir, __u3
 		return 0;
 	if (all_read(tp))
 		return PAYLOAD_ALL_READ;
-	if (net_by == NET_BY_ENTRY || (__s32)(BPF_CORE_READ(tp, snd_una) - seq) <= 0)
+	if (net_by == NET_BY_ENTRY)
 		return PAYLOAD_UNREAD;
 	if (BPF_CORE_READ(tp, rcv_wup) == BPF_CORE_READ(tp, copied_seq) &&
 	    (__s32)(BPF_CORE_READ(tp, snd_nxt) - (seq + len)) >= 0)
 		return PAYLOAD_ALL_READ;
-	return 0;
+	return (__s32)(BPF_CORE_READ(tp, snd_una) - seq) <= 0 ? PAYLOAD_UNREAD : 0;
 }
 
 static __always_inline struct net_scratch *payload_begin(struct net_sock *s, __u32 dir, __u32 len,

@@ -22,6 +22,7 @@ __u32 alloc_level;
 
 struct alloc_live_map alloc_live SEC(".maps");
 struct alloc_calls_map alloc_calls SEC(".maps");
+struct alloc_tails_map alloc_tails SEC(".maps");
 struct alloc_files_map alloc_files SEC(".maps");
 
 struct {
@@ -95,11 +96,55 @@ static __always_inline void alloc_stack_of_caller(struct scratch *s, __u64 calle
 #endif
 }
 
+static __always_inline __u32 alloc_near(const struct scratch *s)
+{
+	__u64 near = 0;
+
+	for (__u32 i = 0; i < ALLOC_NEAR && i < s->walk.stack.frame_cnt; i++) {
+		near = (near ^ s->walk.frames[i]) * 0x9e3779b97f4a7c15ULL;
+		near ^= near >> 32;
+	}
+	return near;
+}
+
+/* Which file a binary is, of those that have been sampled. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4 * ALLOC_FILES);
+	__type(key, __u32);
+	__type(value, __u32);
+} alloc_binaries SEC(".maps");
+
+/* Whether an allocator of another file calls this one: one that is preloaded and wraps it. leaf,
+ * frame: of the call's stack, the function itself and one that called it. */
+__noinline int alloc_is_wrapped(__u64 leaf, __u64 frame, __u64 cookie)
+{
+	__u32 own = leaf >> 48, other = frame >> 48, file = ALLOC_COOKIE_FILE(cookie), *known;
+
+	if (own == other)
+		return 0;
+	known = bpf_map_lookup_elem(&alloc_binaries, &own);
+	if ((leaf & FRAME_ADDR_MASK) == ALLOC_COOKIE_ADDRESS(cookie) && (!known || *known != file))
+		bpf_map_update_elem(&alloc_binaries, &own, &file, BPF_ANY);
+	known = bpf_map_lookup_elem(&alloc_binaries, &other);
+	return known && *known != file && alloc_is_own(*known, (frame & FRAME_ADDR_MASK) + 1);
+}
+
+/* It may call it by functions of its own. */
+static __always_inline bool alloc_wrapped(const struct scratch *s, __u64 cookie)
+{
+	bool wrapped = false;
+
+	for (__u32 i = 1; cookie && i < ALLOC_NEAR && i < s->walk.stack.frame_cnt; i++)
+		wrapped |= alloc_is_wrapped(s->walk.frames[0], s->walk.frames[i], cookie);
+	return wrapped;
+}
+
 /*
  * What is needed behind the walk is in the sample
  * meanwhile: on the stack there is no room for it.
  */
-__noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate)
+__noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate, __u64 cookie)
 {
 	struct scratch *s = scratch_claim(ENTRY_UPROBE);
 	__u64 id = bpf_get_current_pid_tgid(), stack;
@@ -114,19 +159,43 @@ __noinline __u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate
 		.value = size,
 		.kernel_stack = caller,
 	};
-	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
+	*(__u64 *)s->sample.comm = cookie;
 	event_user_stack(ENTRY_UPROBE);
 	alloc_stack_of_caller(s, s->sample.kernel_stack);
+	if (alloc_wrapped(s, *(__u64 *)s->sample.comm)) {
+		scratch_release(s);
+		return ALLOC_WRAPPED;
+	}
 	s->sample.kernel_stack = rate;
+	bpf_get_current_comm(s->sample.comm, sizeof(s->sample.comm));
+	alloc_cpu()->near = alloc_near(s);
 	stack = s->sample.user_stack;
 	s->sample.hdr.kind = WIRE_ALLOC;
 	s->sample.hdr.size = sizeof(s->sample);
-	ring_output(&s->sample, sizeof(s->sample), sizeof(s->sample), LOSS_RING_SAMPLE);
+	if (s->sample.value)
+		ring_output(&s->sample, sizeof(s->sample), sizeof(s->sample), LOSS_RING_SAMPLE);
 	scratch_release(s);
 	return stack;
 }
 
-__noinline int alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 rate, __u64 address)
+__noinline int alloc_send_late(__u64 birth_ns, __u64 size, __u64 stack)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	struct wire_sample sample = {
+		.hdr = {.kind = WIRE_ALLOC, .probe = SAMPLE_alloc, .size = sizeof(sample)},
+		.ts_ns = birth_ns,
+		.tgid = id >> 32,
+		.tid = id,
+		.value = size,
+		.user_stack = stack,
+	};
+
+	bpf_get_current_comm(sample.comm, sizeof(sample.comm));
+	ring_output(&sample, sizeof(sample), sizeof(sample), LOSS_RING_SAMPLE);
+	return 0;
+}
+
+__noinline int alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 how, __u64 address)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct alloc_key key = {.address = address, .tgid = id >> 32};
@@ -134,7 +203,8 @@ __noinline int alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 rat
 		.birth_ns = birth_ns,
 		.size = size,
 		.stack = stack,
-		.rate = rate,
+		.rate = how,
+		.near = how >> 32,
 		.tid = id,
 	};
 
@@ -195,6 +265,7 @@ int alloc_exit(struct bpf_raw_tracepoint_args *ctx)
 	__u32 tgid = id >> 32, tid = id;
 
 	bpf_map_delete_elem(&alloc_calls, &tid);
+	bpf_map_delete_elem(&alloc_tails, &tid);
 	if (!enabled || !is_recorded(tgid) || BPF_CORE_READ(task, signal, live.counter))
 		return 0;
 	known = bpf_map_lookup_elem(&alloc_procs, &tgid);

@@ -46,6 +46,7 @@ struct alloc_call {
 	__u64 birth_ns, stack;
 	__u64 old, old_birth_ns; /* of realloc: remembered; 0: not */
 	__u64 result_at;	 /* of posix_memalign */
+	__u64 near;		 /* as in alloc_live */
 };
 struct alloc_calls_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -55,14 +56,33 @@ struct alloc_calls_map {
 };
 extern struct alloc_calls_map alloc_calls SEC(".maps");
 
+/* As alloc_cpu.tail, by tid: the last call that was looked at. That of the CPU is lost when the
+ * thread is preempted before it jumps. */
+struct alloc_tails_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, __u32);
+	__type(value, struct alloc_tail);
+};
+extern struct alloc_tails_map alloc_tails SEC(".maps");
+
 /* Takes the call's bytes off a gap. 1: they reach its end. */
 int alloc_due(__u64 size);
-/* Sends a sample. Returns the hash of its stack. caller: where the function returns to, 0: it has
- * an unwind table. rate: as alloc_live.rate. */
-__u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate);
+#define ALLOC_WRAPPED 1
+/* Sends a sample, unless an allocator of another file has called this one (ALLOC_WRAPPED). cookie:
+ * of the function, 0: it is not called by others. Returns the hash of its stack; that of the
+ * nearest frames is alloc_cpu()->near until the program is preempted. caller: where the function
+ * returns to, 0: it has an unwind table. rate: as alloc_live.rate. size 0: nothing is sent yet but
+ * the stack. */
+__u64 alloc_send(__u64 birth_ns, __u64 size, __u64 caller, __u64 rate, __u64 cookie);
+/* Whether the address lies in a function of the allocator; `at`: address in its file. */
+int alloc_is_own(__u32 number, __u64 at);
+/* Sends a sample of the current thread whose stack has been sent. */
+int alloc_send_late(__u64 birth_ns, __u64 size, __u64 stack);
+#define ALLOC_REMEMBER(rate, near) ((rate) | (__u64)(near) << 32)
 /* Remembers a sampled allocation of the current process until it is freed. A function of its own,
- * as its frame is not to be below those of a walk (alloc_send). */
-int alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 rate, __u64 address);
+ * as its frame is not to be below those of a walk (alloc_send). how: ALLOC_REMEMBER. */
+int alloc_remember(__u64 birth_ns, __u64 size, __u64 stack, __u64 how, __u64 address);
 /* The cookie of the place at ip, where the kernel passes none. 0: not known. */
 __u64 alloc_cookie_at(__u64 ip);
 
@@ -86,6 +106,7 @@ static __always_inline void alloc_forget(__u64 address, __u64 birth_ns, __u64 id
 	freed.freed_ns = bpf_ktime_get_ns();
 	freed.birth_ns = live->birth_ns;
 	freed.stack = live->stack;
+	freed.near = live->near;
 	bpf_map_delete_elem(&alloc_live, &key);
 	if (freed.freed_ns - freed.birth_ns >= alloc_age_ns)
 		ring_output(&freed, sizeof(freed), sizeof(freed), LOSS_RING_SAMPLE);

@@ -18,6 +18,9 @@ enum { SERIES_alloc_calls = SERIES_OWN, SERIES_alloc_frees };
 	X(realloc, "realloc(pointer, size)")                                                       \
 	X(reallocarray, "reallocarray(pointer, count, size)")                                      \
 	X(posix_memalign, "posix_memalign(&pointer, alignment, size)")                             \
+	X(heap_calloc, "mi_heap_calloc(heap, count, size)")                                        \
+	X(heap_realloc, "mi_heap_realloc(heap, pointer, size)")                                    \
+	X(heap_reallocarray, "mi_heap_reallocn(heap, pointer, count, size)")                       \
 	X(free, "free(pointer)")                                                                   \
 	X(go_sample, "Go's profilealloc(m, pointer, size): of what its profiler samples")          \
 	X(go_free, "Go's freeSpecial(special, pointer, size)")
@@ -36,8 +39,8 @@ enum alloc_tails {
 };
 
 /*
- * Cookie of a place: the kind; enum alloc_tails; number of the file, index in map `alloc_files`; the
- * place's address in the file.
+ * Cookie of a place: the kind; enum alloc_tails; number of the file, index in map `alloc_files`;
+ * the place's address in the file.
  */
 #define ALLOC_COOKIE(kind, tails, file, address)                                                   \
 	((kind) | (__u64)(tails) << 4 | (__u64)(file) << 7 | (__u64)(address) << 16)
@@ -89,15 +92,19 @@ struct alloc_slot {
 struct alloc_cpu {
 	struct alloc_slot slot[ALLOC_SLOTS];
 	__u64 frees;
+	__u64 near; /* alloc_live.near of the last sample */
 	/* The last call of a function that may end in another one, unless it is known to have
 	 * returned: of whom, its frame, where it returns to (0: its return is probed). */
 	struct alloc_tail {
-		__u64 id, sp, ip, caller, cookie, size;
-		__u64 old; /* of realloc() */
+		__u64 id, sp, ip, caller, cookie;
+		__u64 size;	/* ALLOC_RESIZES with it: realloc() of a block */
+		__u64 switches; /* in map `alloc_tails`: of the thread until then */
 	} tail;
 };
+#define ALLOC_RESIZES (1ULL << 63)
 
 /* A sampled allocation in use: map `alloc_live`. */
+#define ALLOC_NEAR 4
 struct alloc_key {
 	__u64 address;
 	__u32 tgid, pad;
@@ -106,7 +113,8 @@ struct alloc_live {
 	__u64 birth_ns;
 	__u64 size;  /* as ALLOC_SIZE */
 	__u64 stack; /* wire_stack.hash */
-	__u64 rate;  /* 0: alloc_rate */
+	__u32 rate;  /* 0: alloc_rate */
+	__u32 near;  /* hash of the ALLOC_NEAR frames of the stack that are nearest to it */
 	__u32 tid, pad;
 	char comm[WIRE_COMM_LEN];
 };
@@ -130,7 +138,8 @@ struct wire_alloc_freed {
 	struct wire_hdr hdr;
 	__u64 birth_ns, freed_ns;
 	__u64 stack;
-	__u32 tgid, pad;
+	__u32 tgid;
+	__u32 near; /* as in alloc_live */
 };
 
 #endif

@@ -40,7 +40,6 @@ static __always_inline __u64 alloc_caller(struct arch_ctx_regs *regs)
 	return caller;
 }
 
-/* Whether the address lies in a function of the allocator; `at`: address in its file. */
 __noinline int alloc_is_own(__u32 number, __u64 at)
 {
 	__u32 file = number & (ALLOC_FILES - 1);
@@ -67,9 +66,16 @@ __noinline __u64 alloc_cookie_at(__u64 ip)
 	return known ? *known : 0;
 }
 
+/* What a call asks for, as alloc_tail.size. */
+static __always_inline __u64 alloc_of(__u64 size, __u64 old)
+{
+	return old ? size | ALLOC_RESIZES : size;
+}
+
 static __always_inline bool alloc_is_realloc(__u32 kind)
 {
-	return kind == ALLOC_realloc || kind == ALLOC_reallocarray;
+	return kind == ALLOC_realloc || kind == ALLOC_reallocarray || kind == ALLOC_heap_realloc ||
+	       kind == ALLOC_heap_reallocarray;
 }
 
 /* Whether the function at `from` may end in that at `to`. */
@@ -90,14 +96,16 @@ static __always_inline bool alloc_may_jump(__u64 from, __u64 to)
  * another call from the same place. If its return is probed, the return address tells. Else it is
  * taken to be the same if it asks for as much.
  */
-static __always_inline bool alloc_is_tail(const struct alloc_tail *t, __u64 ip, __u64 caller,
-					  __u64 cookie, __u64 size)
+static __always_inline bool alloc_is_tail(const struct alloc_tail *t, __u64 ip, __u64 sp,
+					  __u64 caller, __u64 cookie, __u64 size)
 {
 	__u64 from = t->cookie;
 
-	if (t->ip == ip || (t->old && !alloc_is_realloc(ALLOC_COOKIE_KIND(cookie))))
+	if (t->id != bpf_get_current_pid_tgid() || t->sp != sp || t->ip == ip)
 		return false;
-	if (t->caller ? t->caller != caller || t->size != size : uprobe_page() != caller)
+	if (t->size & ~size & ALLOC_RESIZES)
+		return false;
+	if ((t->caller != caller || t->size != size) && uprobe_page() != caller)
 		return false;
 	if (!ALLOC_COOKIE_ADDRESS(from)) /* it then is that of the program */
 		from = alloc_cookie_at(t->ip);
@@ -113,20 +121,64 @@ static __always_inline bool alloc_is_within(__u64 sp, __u64 caller)
 	return call && call->sp == sp && uprobe_page() == caller;
 }
 
+/* Whether another function, which has called this one, resizes the same block. */
+static __always_inline bool alloc_is_resized(__u64 old, __u64 sp)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	const struct alloc_call *call = bpf_map_lookup_elem(&alloc_calls, &tid);
+
+	return old && call && call->old == old && call->sp > sp;
+}
+
+struct task_struct___switches {
+	unsigned long nvcsw, nivcsw;
+} __attribute__((preserve_access_index));
+
+static __always_inline __u64 alloc_switches(void)
+{
+	struct task_struct___switches *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+}
+
+const __u64 alloc_no_tail[sizeof(struct alloc_tail) / 8];
+
+/* The thread's call that was last looked at. NULL: it cannot be remembered, or need not be. */
+static __always_inline struct alloc_tail *alloc_tail_of(__u32 tid, bool needed)
+{
+	struct alloc_tail *t = bpf_map_lookup_elem(&alloc_tails, &tid);
+
+	if (t || !needed || bpf_map_update_elem(&alloc_tails, &tid, alloc_no_tail, BPF_ANY))
+		return t;
+	return bpf_map_lookup_elem(&alloc_tails, &tid);
+}
+
+/* Whether the call was jumped to from another one that was looked at, which is forgotten. */
+__noinline int alloc_is_late_tail(__u64 ip, __u64 sp, __u64 caller, __u64 cookie, __u64 size)
+{
+	__u64 id = bpf_get_current_pid_tgid(), switches = alloc_switches();
+	bool inner, tails = ALLOC_COOKIE_TAILS(cookie);
+	struct alloc_tail *t = alloc_tail_of(id, tails);
+
+	if (!t)
+		return 0;
+	inner = t->switches != switches && alloc_is_tail(t, ip, sp, caller, cookie, size);
+	if (tails)
+		*t = (struct alloc_tail){id, sp, ip, caller, cookie, size, switches};
+	else if (sp >= t->sp)
+		t->id = 0;
+	return inner;
+}
+
 /* Whether the call is part of another one that is probed. A global function, as are those below, so
  * that it is verified once and not on every path. */
 __noinline int alloc_is_inner(__u64 ip, __u64 sp, __u64 caller, __u64 cookie, __u64 size)
 {
-	const struct alloc_tail *t = &alloc_cpu()->tail;
-
-	if (!ALLOC_COOKIE_ADDRESS(cookie))
-		cookie = alloc_cookie_at(ip);
 	if (!cookie)
 		return 0;
-	if (t->id == bpf_get_current_pid_tgid() && t->sp == sp &&
-	    alloc_is_tail(t, ip, caller, cookie, size))
-		return 1;
-	if (alloc_is_within(sp, caller))
+	if (alloc_is_late_tail(ip, sp, caller, cookie, size) ||
+	    alloc_is_tail(&alloc_cpu()->tail, ip, sp, caller, cookie, size) ||
+	    alloc_is_within(sp, caller))
 		return 1;
 	return alloc_is_own(ALLOC_COOKIE_FILE(cookie), ALLOC_COOKIE_ADDRESS(cookie) + caller - ip);
 }
@@ -142,7 +194,7 @@ static __always_inline void alloc_tail_ends(__u64 id, __u64 sp)
 
 /* Returns whether the call's return is to be probed to know where it ends. */
 static __always_inline bool alloc_tail_begins(struct arch_ctx_regs *regs, __u64 cookie, __u64 size,
-					      __u64 old, bool returns, bool choose)
+					      bool returns, bool choose)
 {
 	struct alloc_tail *t = &alloc_cpu()->tail;
 	__u32 tails = ALLOC_COOKIE_TAILS(cookie), kind = ALLOC_COOKIE_KIND(cookie);
@@ -150,14 +202,14 @@ static __always_inline bool alloc_tail_begins(struct arch_ctx_regs *regs, __u64 
 	if (!tails)
 		return returns;
 	if (choose)
-		returns |= alloc_follow && kind != ALLOC_new && tails & ALLOC_TAILS_OWN && !old;
+		returns |= alloc_follow && kind != ALLOC_new && tails & ALLOC_TAILS_OWN &&
+			   !(size & ALLOC_RESIZES);
 	t->id = bpf_get_current_pid_tgid();
 	t->sp = regs->sp;
 	t->ip = regs->ip;
 	t->caller = returns ? 0 : alloc_caller(regs);
 	t->cookie = cookie;
 	t->size = size;
-	t->old = old;
 	return returns;
 }
 
@@ -177,12 +229,28 @@ static __always_inline __u64 alloc_size(struct arch_ctx_regs *regs, __u32 kind)
 	case ALLOC_calloc:
 		return alloc_product(CTX_ARG0(regs), CTX_ARG1(regs));
 	case ALLOC_reallocarray:
+	case ALLOC_heap_calloc:
 		return alloc_product(CTX_ARG1(regs), CTX_ARG2(regs));
+	case ALLOC_heap_reallocarray:
+		return alloc_product(CTX_ARG2(regs), CTX_ARG3(regs));
 	case ALLOC_posix_memalign:
+	case ALLOC_heap_realloc:
 		return CTX_ARG2(regs);
 	default:
 		return CTX_ARG0(regs);
 	}
+}
+
+/* What realloc() is given. */
+static __always_inline __u64 alloc_old(struct arch_ctx_regs *regs, __u32 kind)
+{
+	__u64 first = CTX_ARG0(regs), second = CTX_ARG1(regs);
+
+	/* Loads one of the two from a chosen address otherwise, which the verifier refuses. */
+	asm volatile("" : "+r"(first), "+r"(second));
+	if (!alloc_is_realloc(kind))
+		return 0;
+	return kind == ALLOC_realloc || kind == ALLOC_reallocarray ? first : second;
 }
 
 static __always_inline __u64 alloc_birth_of(__u64 address, __u32 tgid)
@@ -196,7 +264,22 @@ static __always_inline __u64 alloc_birth_of(__u64 address, __u32 tgid)
 /* Not on the stack, where the walk of the caller's stack needs the room. */
 const __u64 alloc_no_call[sizeof(struct alloc_call) / 8];
 
-/* Samples the call. Returns whether its return is wanted. */
+/* The thread's call in progress, if there is one, is interrupted by another, as in a signal
+ * handler: it counts as allocated, and is not followed to its end. */
+static __noinline int alloc_interrupted(__u32 tid)
+{
+	const struct alloc_call *call = bpf_map_lookup_elem(&alloc_calls, &tid);
+
+	if (!call)
+		return 0;
+	loss_count(LOSS_ALLOC_CALL);
+	if (call->size && call->stack)
+		alloc_send_late(call->birth_ns, call->size, call->stack);
+	return 0;
+}
+
+/* Samples the call. Returns whether its return is wanted: where one is probed, the sample is sent
+ * then, unless the call has failed. */
 static __always_inline bool alloc_take(struct arch_ctx_regs *regs, __u32 kind, __u64 cookie,
 				       __u64 size, __u64 old)
 {
@@ -209,15 +292,21 @@ static __always_inline bool alloc_take(struct arch_ctx_regs *regs, __u32 kind, _
 	sampled = (size || !old) && alloc_due(size ?: 1);
 	if (alloc_follow && old)
 		old_birth_ns = alloc_birth_of(old, id >> 32);
+	if ((sampled || old_birth_ns) && !ALLOC_COOKIE_ADDRESS(cookie))
+		cookie = alloc_cookie_at(regs->ip);
 	if ((sampled || old_birth_ns) &&
-	    alloc_is_inner(regs->ip, regs->sp, alloc_caller(regs), cookie, size)) {
+	    (alloc_is_inner(regs->ip, regs->sp, alloc_caller(regs), cookie, alloc_of(size, old)) ||
+	     alloc_is_resized(old, regs->sp))) {
 		sampled = false;
 		old_birth_ns = 0;
 	}
 	size = sampled ? ALLOC_SIZE(size ?: 1, *(volatile __u32 *)&alloc_level) : 0;
 	if (sampled) {
 		birth_ns = bpf_ktime_get_ns();
-		stack = alloc_send(birth_ns, size, alloc_caller(regs), 0);
+		stack = alloc_send(birth_ns, alloc_follow && kind != ALLOC_new ? 0 : size,
+				   alloc_caller(regs), 0, cookie);
+		if (stack == ALLOC_WRAPPED)
+			return false;
 	}
 	if (!alloc_follow || (!sampled && !old_birth_ns))
 		return false;
@@ -225,6 +314,7 @@ static __always_inline bool alloc_take(struct arch_ctx_regs *regs, __u32 kind, _
 		loss_count(LOSS_ALLOC_NEW);
 		return false;
 	}
+	alloc_interrupted(tid);
 	if (bpf_map_update_elem(&alloc_calls, &tid, alloc_no_call, BPF_ANY)) {
 		loss_count(LOSS_PENDING);
 		return false;
@@ -236,6 +326,7 @@ static __always_inline bool alloc_take(struct arch_ctx_regs *regs, __u32 kind, _
 	call->size = size;
 	call->birth_ns = birth_ns;
 	call->stack = stack;
+	call->near = alloc_cpu()->near;
 	call->old = old;
 	call->old_birth_ns = old_birth_ns;
 	call->result_at = kind == ALLOC_posix_memalign ? CTX_ARG0(regs) : 0;
@@ -247,7 +338,7 @@ static __always_inline bool alloc_take(struct arch_ctx_regs *regs, __u32 kind, _
 static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, __u64 cookie,
 				       bool choose)
 {
-	__u64 id = bpf_get_current_pid_tgid(), size, old = 0;
+	__u64 id = bpf_get_current_pid_tgid(), size, old;
 	bool returns;
 
 	keep_task_stack();
@@ -256,13 +347,12 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 	size = alloc_size(regs, kind);
 	if (size >> 47) /* it will fail */
 		return 1;
-	if (alloc_is_realloc(kind))
-		old = CTX_ARG0(regs);
+	old = alloc_old(regs, kind);
 	returns = alloc_take(regs, kind, cookie, size, old);
 	alloc_tail_ends(id, regs->sp);
 	if (!choose)
 		returns = alloc_follow && kind != ALLOC_new;
-	return !alloc_tail_begins(regs, cookie, size, old, returns, choose);
+	return !alloc_tail_begins(regs, cookie, alloc_of(size, old), returns, choose);
 }
 
 static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
@@ -284,8 +374,12 @@ static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
 	}
 	if (call.old_birth_ns && (address || !call.size))
 		alloc_forget(call.old, call.old_birth_ns, id);
-	if (call.size && address)
-		alloc_remember(call.birth_ns, call.size, call.stack, 0, address);
+	if (call.size && address) {
+		if (call.stack) /* else it has been counted as lost */
+			alloc_send_late(call.birth_ns, call.size, call.stack);
+		alloc_remember(call.birth_ns, call.size, call.stack, ALLOC_REMEMBER(0, call.near),
+			       address);
+	}
 	return 0;
 }
 
@@ -337,13 +431,11 @@ int alloc_frees(struct arch_ctx_regs *regs)
 
 /* ---- a link per place */
 
-/* Whether malloc() ends in another function is not worth reading its return address. */
 #define EACH(kind)                                                                                 \
 	SEC("?uprobe")                                                                             \
 	int alloc_##kind(struct arch_ctx_regs *regs)                                               \
 	{                                                                                          \
-		__u64 cookie = ALLOC_COOKIE(ALLOC_##kind,                                          \
-					    ALLOC_##kind > ALLOC_new ? ALLOC_TAILS_ANY : 0, 0, 0); \
+		__u64 cookie = ALLOC_COOKIE(ALLOC_##kind, ALLOC_TAILS_ANY, 0, 0);                  \
                                                                                                    \
 		UNPREEMPTED(alloc_enter(regs, ALLOC_##kind, cookie, false));                       \
 		return 0;                                                                          \
@@ -355,6 +447,9 @@ EACH(calloc)
 EACH(realloc)
 EACH(reallocarray)
 EACH(posix_memalign)
+EACH(heap_calloc)
+EACH(heap_realloc)
+EACH(heap_reallocarray)
 
 SEC("?uretprobe")
 int alloc_return(struct arch_ctx_regs *regs)

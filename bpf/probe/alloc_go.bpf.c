@@ -46,11 +46,14 @@ static __always_inline int go_sample(struct arch_ctx_regs *regs, __u64 cookie)
 		loss_count(LOSS_ALLOC_RATE);
 		return 0;
 	}
+	if (rate >> 32)
+		rate = (__s64)rate < 0 ? 1 : ~0U;
 	birth_ns = bpf_ktime_get_ns();
 	size = ALLOC_SIZE(size, *(volatile __u32 *)&alloc_level);
-	stack = alloc_send(birth_ns, size, 0, rate);
+	stack = alloc_send(birth_ns, size, 0, rate, 0);
 	if (alloc_follow && go->special_at)
-		alloc_remember(birth_ns, size, stack, rate, address);
+		alloc_remember(birth_ns, size, stack, ALLOC_REMEMBER(rate, alloc_cpu()->near),
+			       address);
 	return 0;
 }
 

@@ -65,7 +65,7 @@ struct block_request {
 	__u64 user_stack, kernel_stack;
 	__u32 dev, done; /* done: bytes completed so far */
 	__u32 requeued, active;
-	char comm[WIRE_COMM_LEN];
+	char comm[WIRE_COMM_LEN], process[WIRE_COMM_LEN];
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -253,35 +253,37 @@ static __noinline struct block_disk *block_leave(bool alone, __u32 dev, __u64 no
 	return disk;
 }
 
-/* Handles the first event of a target's request. old: what is left of an earlier one; NULL. */
-static __always_inline void block_new(bool alone, void *ctx, struct request *rq, bool typed,
-				      struct block_request *old, bool issued)
-{
-	struct block_request r = {.who = bpf_get_current_pid_tgid(), .active = 1};
-	__u64 at = (__u64)rq;
+static const struct block_request block_none;
 
-	if (!is_recorded(r.who >> 32))
+/* Handles the first event of a target's request. r: what is left of an earlier one; NULL. */
+static __always_inline void block_new(bool alone, void *ctx, struct request *rq, bool typed,
+				      struct block_request *r, bool issued)
+{
+	__u64 at = (__u64)rq, who = bpf_get_current_pid_tgid();
+
+	if (!is_recorded(who >> 32))
 		return;
-	r.dev = block_dev_of(rq, typed);
-	r.cgroup = bpf_get_current_cgroup_id();
-	if (issued)
-		block_enter(alone, &r, false);
-	else
-		r.insert_ns = bpf_ktime_get_ns();
-	bpf_get_current_comm(r.comm, sizeof(r.comm));
-	if (block_stack)
-		block_take_stacks(ctx, &r);
-	if (old) {
-		*old = r;
-		return;
-	}
-	if (!bpf_map_update_elem(&block_requests, &at, &r, BPF_ANY)) {
+	if (!r) {
+		if (bpf_map_update_elem(&block_requests, &at, &block_none, BPF_ANY)) {
+			loss_count(LOSS_PENDING);
+			return;
+		}
 		add_atomically(&block_kept, 1);
-		return;
+		r = bpf_map_lookup_elem(&block_requests, &at);
+		if (!r)
+			return;
 	}
-	loss_count(LOSS_PENDING);
+	*r = (struct block_request){.who = who, .active = 1};
+	r->dev = block_dev_of(rq, typed);
+	r->cgroup = bpf_get_current_cgroup_id();
 	if (issued)
-		block_leave(alone, r.dev, bpf_ktime_get_ns());
+		block_enter(alone, r, false);
+	else
+		r->insert_ns = bpf_ktime_get_ns();
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	task_process_name(r->process, (void *)bpf_get_current_task(), false);
+	if (block_stack)
+		block_take_stacks(ctx, r);
 }
 
 /* Forgets a request that ended without an event. */
@@ -428,7 +430,7 @@ static __always_inline void block_count(bool alone, const struct block_request *
 	block_add_hist(alone, SERIES_block_queued, &key, queued_ns);
 	key.part[BLOCK_PART_CGROUP] = r->cgroup;
 	block_add_hist(alone, SERIES_block_cgroup, &key, device_ns);
-	metric_key_comm(&key, r->comm);
+	metric_key_comm(&key, r->process);
 	block_add_hist(alone, SERIES_block_size, &key, bytes);
 }
 
@@ -513,7 +515,7 @@ static __always_inline bool block_admit(bool alone, const struct block_request *
 {
 	struct metric_key key = {};
 
-	metric_key_comm(&key, r->comm);
+	metric_key_comm(&key, r->process);
 	block_add(alone, SERIES_EVENTS, &key, 0);
 	if (event_within_rate(PROBE_block, r->who >> 32))
 		return true;

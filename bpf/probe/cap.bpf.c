@@ -72,7 +72,7 @@ static __noinline int cap_count(struct cap_check *c, bool denied)
 {
 	struct metric_key key = {};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[CAP_PART_NUMBER] = c->number;
 	key.part[CAP_PART_DENIED] = denied;
 	count_add(PROBE_cap, SERIES_cap_checks, &key, 0);

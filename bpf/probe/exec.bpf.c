@@ -47,9 +47,16 @@ struct task_struct___exec {
 	__u64 start_time;
 	int exit_code;
 	struct {
-		__u64 sum_exec_runtime;
+		__u64 sum_exec_runtime, exec_start;
+		struct cfs_rq___exec *cfs_rq;
 	} se;
 	struct list_head thread_node;
+} __attribute__((preserve_access_index));
+struct cfs_rq___exec {
+	struct rq___exec *rq; /* CONFIG_FAIR_GROUP_SCHED */
+} __attribute__((preserve_access_index));
+struct rq___exec {
+	__u64 clock, clock_task;
 } __attribute__((preserve_access_index));
 
 #define SIGNAL_GROUP_EXIT 4
@@ -101,7 +108,7 @@ static __always_inline struct event_exec *exec_begin(__u64 begin_ns, __u32 *at)
 	struct event_exec *e;
 
 	e = EVENT_BEGIN_OF(exec, exec, SERIES_EVENTS, ppid, ENTRY_TRACEPOINT,
-			   bpf_get_current_pid_tgid(), NULL);
+			   bpf_get_current_pid_tgid(), NULL, NULL);
 	if (!e)
 		return NULL;
 	e->ppid = ppid;
@@ -218,6 +225,49 @@ int exec_exit_execveat(struct syscall_exit *ctx)
 
 /* ---- exit ---- */
 
+/*
+ * The kernel adds up a thread's CPU time when it is switched away from, and at each tick: a process
+ * may end before the first. What the thread has used since then is known by the clock of its run
+ * queue, which a program cannot read, but which has just been updated when a new thread is woken
+ * up: it then differs by this from the clock that a program can read.
+ */
+__u64 exec_clock_ahead;
+
+static __always_inline struct rq___exec *exec_queue_of(struct task_struct *task)
+{
+	struct cfs_rq___exec *none = NULL;
+
+	if (!bpf_core_field_exists(none->rq))
+		return NULL;
+	return BPF_CORE_READ((struct task_struct___exec *)task, se.cfs_rq, rq);
+}
+
+SEC("?raw_tp/sched_wakeup_new")
+int exec_new(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct rq___exec *rq = exec_queue_of((void *)ctx->args[0]);
+
+	if (enabled && rq)
+		exec_clock_ahead = bpf_ktime_get_ns() - BPF_CORE_READ(rq, clock);
+	return 0;
+}
+
+/* CPU time of the current thread that the kernel has not added up yet. More than two ticks are a
+ * mistake. */
+static __always_inline __u64 exec_cpu_since_ns(struct task_struct *task)
+{
+	struct task_struct___exec *t = (void *)task;
+	struct rq___exec *rq = exec_queue_of(task);
+	__u64 now = bpf_ktime_get_ns() - exec_clock_ahead;
+	__s64 ns;
+
+	if (!rq || !exec_clock_ahead)
+		return 0;
+	ns = now - BPF_CORE_READ(rq, clock) + BPF_CORE_READ(rq, clock_task) -
+	     BPF_CORE_READ(t, se.exec_start);
+	return ns > 0 && ns < 20000000 ? ns : 0;
+}
+
 /* CPU time of all threads of the process: of those that are gone, and of those still listed. */
 static __always_inline __u64 exec_cpu_ns(struct signal_struct *signal)
 {
@@ -233,14 +283,15 @@ static __always_inline __u64 exec_cpu_ns(struct signal_struct *signal)
 	return sum;
 }
 
-static __always_inline void exec_count_exit(struct task_struct *leader, __u32 code, __u64 lifetime)
+static __always_inline void exec_count_exit(struct task_struct *leader, __u32 code, __u64 lifetime,
+					    __u64 cpu_ns)
 {
 	struct metric_key key = {};
 
 	bpf_probe_read_kernel(key.part, WIRE_COMM_LEN, leader->comm);
 	hist_add(PROBE_exec, SERIES_exec_lifetime, &key, lifetime);
 	key.part[EXEC_PART_CODE] = code;
-	count_add(PROBE_exec, SERIES_exec_exits, &key, 0);
+	count_add(PROBE_exec, SERIES_exec_exits, &key, cpu_ns);
 }
 
 /*
@@ -255,6 +306,30 @@ static __always_inline bool exec_was_recorded(__u32 tgid)
 	return p && p->flags & PROC_ENDED;
 }
 
+/* A process by its leader: pids are used again. */
+struct exec_process {
+	__u64 start_ns, tgid;
+};
+/* Those that ended a moment ago. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1); /* obrec sets it */
+	__type(key, struct exec_process);
+	__type(value, __u8);
+} exec_ended SEC(".maps");
+
+/*
+ * Whether this is the first thread to find that none is left. Threads that end at the same time may
+ * all do: each is no longer counted when its tracepoint comes.
+ */
+static __always_inline bool exec_is_first(__u64 start_ns, __u32 tgid)
+{
+	struct exec_process process = {.start_ns = start_ns, .tgid = tgid};
+	__u8 ended = 1;
+
+	return !bpf_map_update_elem(&exec_ended, &process, &ended, BPF_NOEXIST);
+}
+
 SEC("?raw_tp/sched_process_exit")
 int exec_end(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -264,7 +339,7 @@ int exec_end(struct bpf_raw_tracepoint_args *ctx)
 	struct signal_struct *signal;
 	char comm[WIRE_COMM_LEN];
 	struct event_exit *e;
-	__u64 lifetime;
+	__u64 start_ns, lifetime, cpu_ns;
 
 	bpf_map_delete_elem(&exec_calls, &tid);
 	t = (void *)task;
@@ -275,19 +350,23 @@ int exec_end(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	leader = BPF_CORE_READ(task, group_leader);
 	t = (void *)leader;
+	start_ns = BPF_CORE_READ(t, start_time);
+	if (!exec_is_first(start_ns, tgid))
+		return 0;
 	if (BPF_CORE_READ(signal, flags) & SIGNAL_GROUP_EXIT)
 		code = BPF_CORE_READ(signal, group_exit_code);
 	else
 		code = BPF_CORE_READ(t, exit_code);
-	lifetime = bpf_ktime_get_ns() - BPF_CORE_READ(t, start_time);
-	exec_count_exit(leader, code, lifetime);
+	lifetime = bpf_ktime_get_ns() - start_ns;
+	cpu_ns = exec_cpu_ns(signal) + exec_cpu_since_ns(task);
+	exec_count_exit(leader, code, lifetime, cpu_ns);
 	if (exec_failed && !code)
 		return 0;
 	parent = parent_of(leader);
 	ppid = task_tgid(parent, false);
 	bpf_probe_read_kernel(comm, sizeof(comm), leader->comm);
 	e = EVENT_BEGIN_OF(exec, exit, SERIES_exec_exit_events, ppid, ENTRY_TRACEPOINT,
-			   (__u64)tgid << 32 | tgid, comm);
+			   (__u64)tgid << 32 | tgid, comm, comm);
 	if (!e)
 		return 0;
 	e->ppid = ppid;
@@ -296,7 +375,7 @@ int exec_end(struct bpf_raw_tracepoint_args *ctx)
 	e->signal = code & 127;
 	e->core = code >> 7 & 1;
 	e->lifetime_ns = lifetime;
-	e->cpu_ns = exec_cpu_ns(signal);
+	e->cpu_ns = cpu_ns;
 	e->peak_rss = BPF_CORE_READ(signal, maxrss) * exec_page_sz;
 	at = EVENT_TEXT_AT(exit);
 	e->parent = EVENT_LEN(event_kernel_text(ENTRY_TRACEPOINT, at, (__u64)parent->comm));

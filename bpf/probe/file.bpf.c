@@ -451,7 +451,7 @@ static __noinline int cache_count(__u32 op, __u32 dev, __u32 pages)
 {
 	struct metric_key key = {};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[FILE_PART_FILE] = dev;
 	key.part[FILE_PART_OP] = op;
 	count_add(PROBE_file, SERIES_file_cache, &key, pages);
@@ -553,7 +553,7 @@ int file_paused(struct trace_event_raw_balance_dirty_pages *ctx)
 	if (pause <= 0 || !is_wanted())
 		return KEEP_SAMPLES;
 	call = call_of(bpf_get_current_pid_tgid());
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[FILE_PART_FILE] = call && call->side[TO].id ? call->side[TO].id : FILE_OTHER;
 	hist_add_coarse(PROBE_file, SERIES_file_paused, &key, pause * 1000000);
 	return KEEP_SAMPLES;
@@ -577,9 +577,9 @@ static __noinline int file_count(const struct file_call *call, __u32 at, __u64 n
 	__u64 pages = 0;
 
 	if (have_task_pt_regs)
-		metric_key_comm(&key, ((struct task_struct *)bpf_get_current_task_btf())->comm);
+		task_process_name(key.part, (void *)bpf_get_current_task_btf(), true);
 	else
-		bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+		metric_key_process(&key);
 	key.part[FILE_PART_FILE] = side->id;
 	key.part[FILE_PART_OP] = op;
 	key.series = SERIES_NUMBER(PROBE_file, SERIES_file_latency);
@@ -671,13 +671,6 @@ static __always_inline int file_end(struct syscall_exit *ctx)
 #define ENTER(name)                                                                                \
 	SEC("?tracepoint/syscalls/sys_enter_" #name)                                               \
 	int file_enter_##name(struct syscall_enter *ctx)
-#define EXIT(name, ...)                                                                            \
-	SEC("?tracepoint/syscalls/sys_exit_" #name)                                                \
-	int file_exit_##name(struct syscall_exit *ctx)                                             \
-	{                                                                                          \
-		file_end(ctx);                                                                     \
-		return KEEP_SAMPLES;                                                               \
-	}
 #define ARG(n) ((n) == FILE_POS ? 0 : ctx->args[(n) % 6])
 #define X(name, op, offset)                                                                        \
 	ENTER(name)                                                                                \
@@ -685,8 +678,7 @@ static __always_inline int file_end(struct syscall_exit *ctx)
 		file_begin(FILE_CALL_##name, op, ctx->args[0],                                     \
 			   (offset) == FILE_POS ? -1 : ARG(offset));                               \
 		return KEEP_SAMPLES;                                                               \
-	}                                                                                          \
-	EXIT(name)
+	}
 FILE_CALLS(X)
 #undef X
 #define X(name, from, from_at, to, to_at)                                                          \
@@ -695,7 +687,13 @@ FILE_CALLS(X)
 		file_begin_pair(FILE_CALL_##name, ctx->args[from], ARG(from_at), ctx->args[to],    \
 				ARG(to_at));                                                       \
 		return KEEP_SAMPLES;                                                               \
-	}                                                                                          \
-	EXIT(name)
+	}
 FILE_PAIRS(X)
 #undef X
+
+SEC("?tracepoint")
+int file_exit(struct syscall_exit *ctx)
+{
+	file_end(ctx);
+	return KEEP_SAMPLES;
+}

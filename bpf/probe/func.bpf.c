@@ -23,7 +23,7 @@ __noinline int func_count(__u32 function, __u64 ns)
 {
 	struct metric_key key = {};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[FUNC_PART_FUNCTION] = function;
 	hist_add(PROBE_func, SERIES_func_latency, &key, ns);
 	return 0;
@@ -33,7 +33,7 @@ __noinline int func_count_unfinished(__u32 function, __u32 reason, __u64 ns)
 {
 	struct metric_key key = {};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[FUNC_PART_FUNCTION] = function;
 	key.part[FUNC_PART_REASON] = reason;
 	count_add(PROBE_func, SERIES_func_unfinished, &key, ns);

@@ -34,13 +34,18 @@ struct func_name {
 	X(LONG, "long")	  /* 64 bits */                                                            \
 	X(ULONG, "ulong") /* 64 bits */                                                            \
 	X(PTR, "ptr")                                                                              \
-	X(STR, "str")
+	X(STR, "str")                                                                              \
+	X(BOOL, "bool")                                                                            \
+	X(INT8, "int8")                                                                            \
+	X(UINT8, "uint8")                                                                          \
+	X(INT16, "int16")                                                                          \
+	X(UINT16, "uint16")
 enum func_type {
 	FUNC_TYPE_NONE,
 #define X(name, text) FUNC_TYPE_##name,
 	FUNC_TYPES(X)
 #undef X
-		FUNC_TYPE_CNT
+		FUNC_TYPE_CNT /* at most 16 */
 };
 
 /* What is recorded of the calls of a function: the types of its arguments and of its result, four
@@ -127,7 +132,7 @@ struct func_call {
 };
 struct func_thread {
 	__u64 depth;
-	char comm[WIRE_COMM_LEN];
+	char process[WIRE_COMM_LEN];
 	struct func_call call[FUNC_DEPTH];
 };
 

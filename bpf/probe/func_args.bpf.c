@@ -11,7 +11,7 @@ __noinline int func_is_thinned(__u32 series)
 
 	if (!(bpf_get_prandom_u32() & ((1u << (func_thin & 31)) - 1)))
 		return 0;
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	count_add(PROBE_func, series, &key, 0);
 	count_add(PROBE_func, series + 1, &key, 0);
 	return 1;
@@ -79,16 +79,29 @@ __noinline int func_drop_args(__u64 thread, __u32 depth)
 	return 0;
 }
 
+static __always_inline bool func_is_signed(__u32 type)
+{
+	return type == FUNC_TYPE_INT || type == FUNC_TYPE_LONG || type == FUNC_TYPE_INT8 ||
+	       type == FUNC_TYPE_INT16;
+}
+
+/* Of a register only the low bits of the type are defined. */
 static __always_inline __u64 func_number(__u64 value, __u32 type)
 {
-	if (type == FUNC_TYPE_INT)
-		return (__s64)(__s32)value;
-	return type == FUNC_TYPE_UINT ? (__u32)value : value;
+	__u32 unused = type == FUNC_TYPE_INT || type == FUNC_TYPE_UINT	     ? 32
+		       : type == FUNC_TYPE_INT16 || type == FUNC_TYPE_UINT16 ? 48
+		       : type >= FUNC_TYPE_BOOL				     ? 56
+									     : 0;
+
+	value <<= unused;
+	if (func_is_signed(type))
+		return (__s64)value >> unused;
+	return type == FUNC_TYPE_BOOL ? !!value : value >> unused;
 }
 
 static __always_inline bool func_is_negative(__u64 number, __u32 type)
 {
-	return (type == FUNC_TYPE_INT || type == FUNC_TYPE_LONG) && (__s64)number < 0;
+	return func_is_signed(type) && (__s64)number < 0;
 }
 
 __noinline int func_count_result(__u32 function, __u64 value, __u32 type)
@@ -96,7 +109,7 @@ __noinline int func_count_result(__u32 function, __u64 value, __u32 type)
 	__u64 number = func_number(value, type);
 	struct metric_key key = {};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[FUNC_PART_FUNCTION] = function;
 	if (type == FUNC_TYPE_PTR || type == FUNC_TYPE_STR)
 		number = !!number;
@@ -181,6 +194,8 @@ __noinline int func_put_value(__u32 entry, __u32 at, __u64 value, __u32 type)
 		return 0;
 	if (type == FUNC_TYPE_NONE)
 		return PUT_WORD(to, "(unreadable)");
+	if (type == FUNC_TYPE_BOOL)
+		return value & 255 ? PUT_WORD(to, "true") : PUT_WORD(to, "false");
 	if (type != FUNC_TYPE_STR)
 		return func_put_number(to, func_number(value, type), type);
 	if (!value)

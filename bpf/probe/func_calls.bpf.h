@@ -226,7 +226,7 @@ static __always_inline int func_enter_at(struct arch_ctx_regs *regs, const __u64
 	if (depth >= most)
 		return func_count_unfinished(function, FUNC_DEEP, 0);
 	if (!depth)
-		bpf_get_current_comm(t->comm, sizeof(t->comm));
+		task_process_name(t->process, (void *)bpf_get_current_task(), false);
 	c = CALL_AT(t, depth);
 	c->frame = frame.at;
 	c->function = function;

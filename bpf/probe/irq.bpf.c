@@ -15,10 +15,10 @@ struct irqaction {
 } __attribute__((preserve_access_index));
 
 struct irq_cpu {
-	__u64 hard_from, soft_from;    /* when the handler began; 0: none runs */
-	__u64 hard_ns;		       /* of all interrupts so far */
-	__u64 hard_before;	       /* hard_ns when the softirq began */
-	__u64 raised_ns[16]; /* first raise that has not been served; 0: none */
+	__u64 hard_from, soft_from; /* when the handler began; 0: none runs */
+	__u64 hard_ns;		    /* of all interrupts so far */
+	__u64 hard_before;	    /* hard_ns when the softirq began */
+	__u64 raised_ns[16];	    /* first raise that has not been served; 0: none */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -46,7 +46,7 @@ static __always_inline void irq_interrupted(__u32 by, __u64 ns)
 
 	if (!is_recorded(bpf_get_current_pid_tgid() >> 32))
 		return;
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[IRQ_PART_BY] = by;
 	count_add(PROBE_irq, SERIES_irq_interrupted, &key, ns);
 }

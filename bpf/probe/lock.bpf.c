@@ -33,13 +33,7 @@ enum {
 	FUTEX_WAKE_OP = 5,
 	FUTEX_UNLOCK_PI = 7,
 	FUTEX_WAKE_BITSET = 10,
-	FUTEX_CMD_MASK = 127,
-	FUTEX_WAITERS = 0x80000000,
-	FUTEX_TID_MASK = 0x3fffffff,
 };
-#define IS_WAIT(op)                                                                                \
-	(1u << (op) & (1 << LOCK_WAIT | 1 << LOCK_LOCK_PI | 1 << LOCK_WAIT_BITSET |                \
-		       1 << LOCK_WAIT_REQUEUE_PI | 1 << LOCK_LOCK_PI2))
 #define IS_WAKE(op)                                                                                \
 	(1u << (op) & (1 << FUTEX_WAKE | 1 << FUTEX_REQUEUE | 1 << FUTEX_CMP_REQUEUE |             \
 		       1 << FUTEX_WAKE_OP | 1 << FUTEX_UNLOCK_PI | 1 << FUTEX_WAKE_BITSET))
@@ -75,37 +69,8 @@ __u8 lock_asked[LOCK_ASKED];
 
 /* ---- owners */
 
-struct list_head {
-	struct list_head *next;
-} __attribute__((preserve_access_index));
-struct signal_struct {
-	struct list_head thread_head;
-} __attribute__((preserve_access_index));
-struct upid {
-	int nr;
-} __attribute__((preserve_access_index));
-struct pid {
-	unsigned int level;
-	struct upid numbers[1];
-} __attribute__((preserve_access_index));
-struct task_struct___lock {
-	int pid;
-	struct signal_struct *signal;
-	struct list_head thread_node;
-	struct pid *thread_pid;
-} __attribute__((preserve_access_index));
-
 /* A process with more threads has owners that are not known. */
 #define LOCK_THREADS 512
-
-static __always_inline __u32 tid_in_namespace(struct task_struct___lock *task, __u64 at)
-{
-	struct pid *pid = BPF_CORE_READ(task, thread_pid);
-	__u32 nr = 0;
-
-	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)pid + at);
-	return nr;
-}
 
 /* Real tid of the current process's thread `tid`; 0: it has none. */
 __noinline int lock_owner(__u32 tid)
@@ -125,8 +90,7 @@ __noinline int lock_owner(__u32 tid)
 		if (BPF_CORE_READ(last, pid) == known->tid)
 			return known->tid;
 	}
-	at = BPF_CORE_READ(task, thread_pid, level) * bpf_core_type_size(struct upid) +
-	     bpf_core_field_offset(struct pid, numbers) + bpf_core_field_offset(struct upid, nr);
+	at = tid_place(task);
 	head = (void *)BPF_CORE_READ(task, signal) +
 	       bpf_core_field_offset(struct signal_struct, thread_head);
 	node = BPF_CORE_READ(head, next);
@@ -143,52 +107,23 @@ __noinline int lock_owner(__u32 tid)
 	return 0;
 }
 
-/*
- * Which words are mutexes that tell their owner. glibc (sysdeps/nptl/bits/struct_mutex.h, nptl/pthreadP.h):
- * its lock word is 2 while threads wait, or for robust ones the owner with FUTEX_WAITERS. musl
- * (src/internal/pthread_impl.h): the owner with FUTEX_WAITERS, but EBUSY for those of type 0. Words
- * of others, a thread of a container having a small tid, look alike: all fields have to be sound.
- */
-struct glibc_mutex {
-	__u32 lock, count, owner, nusers, kind;
-};
-#define GLIBC_TYPE 3 /* PTHREAD_MUTEX_RECURSIVE_NP is 1; it and robust ones count */
-#define GLIBC_ROBUST 0x10
-#define GLIBC_FLAGS (0x80 | 0x100 | 0x200) /* shared, elision, no elision */
-#define MUSL_TYPES 0x0f			   /* nonzero: has an owner */
-#define MUSL_SHARED 0x80
-
-static __always_inline bool is_glibc_mutex(const struct glibc_mutex *m, __u32 robust)
-{
-	bool counts = robust || (m->kind & GLIBC_TYPE) == 1;
-
-	return (m->kind & ~(GLIBC_TYPE | GLIBC_FLAGS)) == robust && m->nusers &&
-	       !m->count == !counts;
-}
-
-static __always_inline bool is_musl_mutex(const __u32 *lock)
-{
-	__u32 type = 0;
-
-	bpf_probe_read_user(&type, sizeof(type), lock - 1);
-	return type & MUSL_TYPES && !(type & ~(MUSL_TYPES | MUSL_SHARED));
-}
-
 /* What may be the tid of who holds a lock at this address, which `operation` waits for. */
 static __always_inline __u32 owner_at(const __u32 *address, __u32 value, __u32 operation)
 {
-	bool pi = operation == LOCK_LOCK_PI || operation == LOCK_LOCK_PI2;
 	struct glibc_mutex m = {};
+	__u32 type = 0;
 
-	if (!pi && value != 2 && !(value & FUTEX_WAITERS))
+	if (!lock_may_own(value, operation))
 		return 0;
 	bpf_probe_read_user(&m, sizeof(m), address);
-	if (pi)
-		return m.lock & FUTEX_TID_MASK;
+	if (lock_is_pi(operation))
+		return m.lock & LOCK_TID_MASK;
 	if (value == 2)
-		return is_glibc_mutex(&m, 0) ? m.owner : 0;
-	return is_glibc_mutex(&m, GLIBC_ROBUST) || is_musl_mutex(address) ? value & FUTEX_TID_MASK
-									   : 0;
+		return lock_is_glibc(&m, 0) ? m.owner : 0;
+	if (lock_is_glibc(&m, GLIBC_ROBUST))
+		return value & LOCK_TID_MASK;
+	bpf_probe_read_user(&type, sizeof(type), address - 1);
+	return lock_is_musl(type) ? value & LOCK_TID_MASK : 0;
 }
 
 /* ---- who waits and who releases */
@@ -278,24 +213,30 @@ static __always_inline void holder_ask(__u32 tid)
 		lock_holder_asleep(owner->tid, owner->task);
 }
 
-/* key: in lock_calls. */
+/* key: in lock_calls. The entry is put together in the scratch: the stack has no room for it. */
 static __always_inline int lock_wait_as(__u64 key, __u64 address, __u32 value, __u32 operation,
 					__u64 user_stack)
 {
-	struct lock_call call = {.begin_ns = bpf_ktime_get_ns(),
-				 .user_stack = user_stack,
-				 .address = address,
-				 .who = bpf_get_current_pid_tgid(),
-				 .value = value,
-				 .operation = operation};
+	struct lock_call *call = event_scratch_of(ENTRY_TRACEPOINT);
+	__u64 now = bpf_ktime_get_ns();
+	__u32 owner = owner_at((void *)address, value, operation);
 
-	bpf_get_current_comm(call.comm, sizeof(call.comm));
-	call.owner = owner_at((void *)address, value, operation);
-	if (bpf_map_update_elem(&lock_calls, &key, &call, BPF_ANY))
+	if (!call)
+		return 0;
+	*call = (struct lock_call){.begin_ns = now,
+				   .user_stack = user_stack,
+				   .address = address,
+				   .who = bpf_get_current_pid_tgid(),
+				   .value = value,
+				   .operation = operation,
+				   .owner = owner};
+	bpf_get_current_comm(call->comm, sizeof(call->comm));
+	task_process_name(call->process, (void *)bpf_get_current_task(), false);
+	if (bpf_map_update_elem(&lock_calls, &key, call, BPF_ANY))
 		loss_count(LOSS_PENDING);
-	if (call.owner) {
-		word_wait(address, call.begin_ns);
-		holder_ask(call.owner);
+	if (owner) {
+		word_wait(address, now);
+		holder_ask(owner);
 	}
 	return 0;
 }
@@ -317,7 +258,7 @@ static __noinline int lock_count(const struct lock_call *call, __u32 error, __u6
 	struct metric_key key = {};
 	__u32 operation = call->operation;
 
-	metric_key_comm(&key, call->comm);
+	metric_key_comm(&key, call->process);
 	key.part[LOCK_PART_OPERATION] = operation;
 	if (error != 11) /* EAGAIN: the word had changed */
 		hist_add_coarse(PROBE_lock, SERIES_lock_latency, &key, ns);
@@ -329,7 +270,8 @@ static __noinline int lock_count(const struct lock_call *call, __u32 error, __u6
 static __always_inline void lock_send(const struct lock_call *call, __u32 owner, __u32 error,
 				      __u64 ns, bool sampled)
 {
-	struct event_lock *e = EVENT_BEGIN_AS(lock, ENTRY_TRACEPOINT, call->who, call->comm);
+	struct event_lock *e =
+		EVENT_BEGIN_AS(lock, ENTRY_TRACEPOINT, call->who, call->comm, call->process);
 	struct scratch *s = scratch_of(ENTRY_TRACEPOINT);
 	__u32 operation = call->operation & (LOCK_OPERATION_CNT - 1);
 	long n;
@@ -341,6 +283,7 @@ static __always_inline void lock_send(const struct lock_call *call, __u32 owner,
 	e->wait_ns = ns;
 	e->error = error;
 	e->owner = owner;
+	e->before_ns = call->before_ns;
 	if (!sampled && !call->user_stack)
 		user_stack_take(ENTRY_TRACEPOINT);
 	if (call->user_stack)
@@ -360,7 +303,7 @@ static __always_inline void lock_waited(void *ctx, __u64 key, const struct lock_
 	__u32 error = ret < 0 ? -ret : 0, owner;
 	bool sampled = false;
 
-	if (call->owner)
+	if (call->owner && !call->early)
 		word_waited(call->address, call->begin_ns);
 	if (!enabled)
 		return;
@@ -380,7 +323,7 @@ static __always_inline void lock_waited(void *ctx, __u64 key, const struct lock_
 		lock_holder_tell(key, owner, ns, weight);
 }
 
-static __always_inline int lock_exit(struct syscall_exit *ctx)
+static __always_inline int lock_wait_end(struct syscall_exit *ctx)
 {
 	__u64 tid = (__u32)bpf_get_current_pid_tgid();
 	struct lock_call *call = bpf_map_lookup_elem(&lock_calls, &tid);
@@ -395,21 +338,21 @@ static __always_inline int lock_exit(struct syscall_exit *ctx)
 SEC("?tracepoint/syscalls/sys_enter_futex")
 int lock_enter_futex(struct syscall_enter *ctx)
 {
-	__u32 op = ctx->args[1] & FUTEX_CMD_MASK;
+	__u32 op = ctx->args[1] & LOCK_CMD_MASK;
 
 	if (op > LOCK_LOCK_PI2)
 		return KEEP_SAMPLES;
-	if (IS_WAIT(op))
+	if (LOCK_IS_WAIT(op))
 		UNPREEMPTED(lock_wait(ctx->args[0], ctx->args[2], op));
 	else if (IS_WAKE(op))
 		UNPREEMPTED(lock_wake(ctx, ctx->args[0]));
 	return KEEP_SAMPLES;
 }
 
-SEC("?tracepoint/syscalls/sys_exit_futex")
-int lock_exit_futex(struct syscall_exit *ctx)
+SEC("?tracepoint")
+int lock_exit(struct syscall_exit *ctx)
 {
-	UNPREEMPTED(lock_exit(ctx));
+	UNPREEMPTED(lock_wait_end(ctx));
 	return KEEP_SAMPLES;
 }
 
@@ -425,13 +368,6 @@ SEC("?tracepoint/syscalls/sys_enter_futex_wait")
 int lock_enter_futex_wait(struct syscall_enter *ctx)
 {
 	UNPREEMPTED(lock_wait(ctx->args[0], ctx->args[1], LOCK_CALL_WAIT));
-	return KEEP_SAMPLES;
-}
-
-SEC("?tracepoint/syscalls/sys_exit_futex_wait")
-int lock_exit_futex_wait(struct syscall_exit *ctx)
-{
-	UNPREEMPTED(lock_exit(ctx));
 	return KEEP_SAMPLES;
 }
 
@@ -453,13 +389,6 @@ int lock_enter_futex_waitv(struct syscall_enter *ctx)
 	struct first_word w = first_of(ctx->args[0]);
 
 	UNPREEMPTED(lock_wait(w.address, w.value, LOCK_CALL_WAITV));
-	return KEEP_SAMPLES;
-}
-
-SEC("?tracepoint/syscalls/sys_exit_futex_waitv")
-int lock_exit_futex_waitv(struct syscall_exit *ctx)
-{
-	UNPREEMPTED(lock_exit(ctx));
 	return KEEP_SAMPLES;
 }
 

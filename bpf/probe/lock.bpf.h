@@ -6,6 +6,42 @@
 #include "bpf/event.bpf.h"
 #include "bpf/probe/lock.h"
 
+struct list_head {
+	struct list_head *next;
+} __attribute__((preserve_access_index));
+struct signal_struct {
+	struct list_head thread_head;
+} __attribute__((preserve_access_index));
+struct upid {
+	int nr;
+} __attribute__((preserve_access_index));
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+} __attribute__((preserve_access_index));
+struct task_struct___lock {
+	int pid;
+	struct signal_struct *signal;
+	struct list_head thread_node;
+	struct pid *thread_pid;
+} __attribute__((preserve_access_index));
+
+/* Where the struct pid of a thread has its tid in its own pid namespace: for all of a process. */
+static __always_inline __u64 tid_place(struct task_struct___lock *task)
+{
+	return BPF_CORE_READ(task, thread_pid, level) * bpf_core_type_size(struct upid) +
+	       bpf_core_field_offset(struct pid, numbers) + bpf_core_field_offset(struct upid, nr);
+}
+
+static __always_inline __u32 tid_in_namespace(struct task_struct___lock *task, __u64 place)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)pid + place);
+	return nr;
+}
+
 /* Threads of the current process, by their tids in its pid namespace. */
 struct lock_owners_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -36,12 +72,6 @@ int lock_holder_tell(__u64 key, __u32 owner, __u64 ns, __u64 weight);
 #define LOCK_ASKED 4096
 extern __u8 lock_asked[LOCK_ASKED];
 
-struct lock_holder {
-	__u64 asked_ns, taken_ns; /* last time its stack was wanted, and was taken */
-	__u64 user_stack, kernel_stack;
-	__u32 tgid, how; /* enum lock_how */
-	char comm[WIRE_COMM_LEN];
-};
 struct lock_holders_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1); /* obrec sets it */

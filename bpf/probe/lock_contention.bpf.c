@@ -172,9 +172,9 @@ int lock_contention_begin(struct contention *ctx)
 
 	if (!enabled || !is_recorded(id >> 32))
 		return KEEP_SAMPLES;
-	/* A wait for a mutex begins more than once: the thread spins, sleeps, and spins again when it
-	 * is woken as the first of those that wait (__mutex_lock_common()). Its flags tell whether it
-	 * slept. */
+	/* A wait for a mutex begins more than once: the thread spins, sleeps, and spins again when
+	 * it is woken as the first of those that wait (__mutex_lock_common()). Its flags tell
+	 * whether it slept. */
 	before = bpf_map_lookup_elem(&lock_kernel_waits, &at);
 	if (before && before->flags & wait.flags & LCB_F_MUTEX) {
 		before->flags &= wait.flags;
@@ -199,7 +199,7 @@ static __noinline int lock_count_kernel(struct kernel_wait *wait, __u64 ns)
 
 	if (!wait)
 		return 0;
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[LOCK_PART_KIND] = wait->flags;
 	hist_add_coarse(PROBE_lock, SERIES_lock_kernel, &key, ns);
 	key.part[LOCK_PART_LOCK] = wait->name;
@@ -215,7 +215,7 @@ static __always_inline void send_kernel(void *ctx, __u64 lock, const struct kern
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct event_klock *e = EVENT_BEGIN_OF(lock, klock, SERIES_lock_klock_events, id >> 32,
-					       ENTRY_INTERRUPT, id, NULL);
+					       ENTRY_INTERRUPT, id, NULL, NULL);
 	struct scratch *s = scratch_of(ENTRY_INTERRUPT);
 
 	if (!e)

@@ -108,9 +108,11 @@ static __noinline int holder_new(__u32 tid, struct lock_owner *owner)
 {
 	struct lock_holder h = {.tgid = bpf_get_current_pid_tgid() >> 32};
 
-	if (owner)
+	if (owner) {
 		bpf_probe_read_kernel(h.comm, sizeof(h.comm),
 				      ((struct task_struct *)owner->task)->comm);
+		task_process_name(h.process, (struct task_struct *)owner->task, false);
+	}
 	bpf_map_update_elem(&lock_holders, &tid, &h, BPF_NOEXIST);
 	return 0;
 }
@@ -155,7 +157,7 @@ static __noinline int count_holder(struct lock_holder *h, __u32 how, __u64 ns)
 	struct metric_key key = {};
 
 	if (h)
-		metric_key_comm(&key, h->comm);
+		metric_key_comm(&key, h->process);
 	key.part[LOCK_PART_HOW] = how;
 	count_add(PROBE_lock, SERIES_lock_holders, &key, ns);
 	return 0;
@@ -184,7 +186,7 @@ static __always_inline void holder_row(struct lock_holder *h, __u32 tid, __u64 n
 {
 	struct event_lock_holder *e =
 		EVENT_BEGIN_OF(lock, lock_holder, SERIES_lock_lock_holder_events, h->tgid,
-			       ENTRY_TRACEPOINT, (__u64)h->tgid << 32 | tid, h->comm);
+			       ENTRY_TRACEPOINT, (__u64)h->tgid << 32 | tid, h->comm, h->process);
 	__u32 how = h->how;
 	long n;
 

@@ -59,30 +59,10 @@ int mem_enter_mmap(struct syscall_enter *ctx)
 	return KEEP_SAMPLES;
 }
 
-SEC("?tracepoint/syscalls/sys_exit_mmap")
-int mem_exit_mmap(struct syscall_exit *ctx)
-{
-	struct mem_call call;
-
-	if (call_end(&call, ctx->ret))
-		change_send(&call, 0, call.size);
-	return KEEP_SAMPLES;
-}
-
 SEC("?tracepoint/syscalls/sys_enter_munmap")
 int mem_enter_munmap(struct syscall_enter *ctx)
 {
 	call_enter(ctx->args[1], 0);
-	return KEEP_SAMPLES;
-}
-
-SEC("?tracepoint/syscalls/sys_exit_munmap")
-int mem_exit_munmap(struct syscall_exit *ctx)
-{
-	struct mem_call call;
-
-	if (call_end(&call, ctx->ret))
-		change_send(&call, call.was, 0);
 	return KEEP_SAMPLES;
 }
 
@@ -95,8 +75,9 @@ int mem_enter_mremap(struct syscall_enter *ctx)
 	return KEEP_SAMPLES;
 }
 
-SEC("?tracepoint/syscalls/sys_exit_mremap")
-int mem_exit_mremap(struct syscall_exit *ctx)
+/* Of mmap, munmap, mremap. */
+SEC("?tracepoint")
+int mem_exit(struct syscall_exit *ctx)
 {
 	struct mem_call call;
 

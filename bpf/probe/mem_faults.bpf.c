@@ -98,7 +98,7 @@ static __noinline int mapped_count(__u64 address, __u32 major, __u64 weight)
 	__u64 mapped = MEM_OTHER;
 
 	bpf_find_vma(task, address, mapped_found, &mapped, 0);
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[MEM_PART_MAPPED] = mapped;
 	sample_add(PROBE_mem, SERIES_mem_faults, &key, weight);
 	return 0;

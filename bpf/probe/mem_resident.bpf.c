@@ -257,10 +257,6 @@ int mem_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-struct bpf_iter__task {
-	struct task_struct *task;
-} __attribute__((preserve_access_index));
-
 /* Runs once before the start. */
 SEC("?iter/task")
 int mem_begin(struct bpf_iter__task *ctx)

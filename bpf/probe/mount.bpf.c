@@ -126,7 +126,7 @@ static __noinline void mount_put_numbers(struct event_mount *e, const struct mou
 	e->duration_ns = bpf_ktime_get_ns() - call->begin_ns;
 }
 
-static __noinline int mount_exit(struct syscall_exit *ctx)
+static __always_inline void mount_end(struct syscall_exit *ctx)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	struct event_mount *e = NULL;
@@ -136,7 +136,7 @@ static __noinline int mount_exit(struct syscall_exit *ctx)
 
 	call = bpf_map_lookup_elem(&mount_calls, &tid);
 	if (!call)
-		return 0;
+		return;
 	if (enabled && ret < 0)
 		event_count_error(PROBE_mount, SERIES_mount_failed, -ret);
 	if (enabled && (!mount_failed || ret < 0))
@@ -148,14 +148,11 @@ static __noinline int mount_exit(struct syscall_exit *ctx)
 		EVENT_SEND(mount, e, ENTRY_TRACEPOINT, mount_put_text(e, call));
 	}
 	bpf_map_delete_elem(&mount_calls, &tid);
-	return 0;
 }
 
-#define X(name, ...)                                                                               \
-	SEC("?tracepoint/syscalls/sys_exit_" #name)                                                \
-	int mount_exit_##name(struct syscall_exit *ctx)                                            \
-	{                                                                                          \
-		mount_exit(ctx);                                                                   \
-		return KEEP_SAMPLES;                                                               \
-	}
-MOUNT_CALLS(X)
+SEC("?tracepoint")
+int mount_exit(struct syscall_exit *ctx)
+{
+	mount_end(ctx);
+	return KEEP_SAMPLES;
+}

@@ -328,14 +328,6 @@ int offcpu_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	return UNPREEMPTED(offcpu_resolve(bpf_get_current_pid_tgid()));
 }
 
-struct bpf_iter_meta {
-	struct seq_file *seq;
-} __attribute__((preserve_access_index));
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-} __attribute__((preserve_access_index));
-
 __u64 offcpu_start_ns;
 
 /* Runs once after the start: a thread already asleep gets a wait that starts with the capture. */

@@ -44,9 +44,9 @@ struct oom_control {
 	enum oom_constraint constraint;
 } __attribute__((preserve_access_index));
 
-/* 6.2, f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter"): it was an array in here. Only
- * types that each kernel has are asked for: for others libbpf searches all modules, which needs
- * CAP_SYS_ADMIN. */
+/* 6.2, f1a7941243c1 ("mm: convert mm's rss stats into percpu_counter"): it was an array in here.
+ * Only types that each kernel has are asked for: for others libbpf searches all modules, which
+ * needs CAP_SYS_ADMIN. */
 struct mm_rss_stat {
 	struct {
 		long counter;
@@ -297,7 +297,7 @@ int oom_kill(struct bpf_raw_tracepoint_args *ctx)
 	if (victim)
 		oom_count(victim);
 	/* One rate for all: each victim is another process. */
-	e = EVENT_BEGIN_OF(oom, oom, SERIES_EVENTS, 0, ENTRY_TRACEPOINT, who, NULL);
+	e = EVENT_BEGIN_OF(oom, oom, SERIES_EVENTS, 0, ENTRY_TRACEPOINT, who, NULL, NULL);
 	if (!e)
 		return 0;
 	e->victim_pid = pid;

@@ -39,7 +39,7 @@ static __noinline int reclaim_count(__u32 cause, __u64 ns, __u64 pages)
 {
 	struct metric_key key = {};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[RECLAIM_PART_CAUSE] = cause;
 	hist_add_coarse(PROBE_reclaim, SERIES_reclaim_latency, &key, ns);
 	count_add(PROBE_reclaim, SERIES_reclaim_reclaimed, &key, pages);
@@ -55,7 +55,8 @@ static __always_inline void reclaim_send(void *ctx, __u32 cause, __u64 ns, __u64
 	reclaim_count(cause, ns, pages);
 	if (ns < reclaim_min_ns)
 		return;
-	e = EVENT_BEGIN_OF(reclaim, stall, SERIES_EVENTS, id >> 32, ENTRY_TRACEPOINT, id, NULL);
+	e = EVENT_BEGIN_OF(reclaim, stall, SERIES_EVENTS, id >> 32, ENTRY_TRACEPOINT, id, NULL,
+			   NULL);
 	if (!e)
 		return;
 	e->duration_ns = ns;

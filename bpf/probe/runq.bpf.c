@@ -158,6 +158,7 @@ struct runq_cpu {
 	__u64 head;
 	/* the wait that is charged now */
 	__u64 from_ns, until_ns, cgroup, who[2];
+	char comm[WIRE_COMM_LEN]; /* of the thread, if its wait is sent */
 	struct runq_taken from, until;
 };
 
@@ -176,7 +177,7 @@ static __always_inline void cell_add(__u32 series, struct metric_key *key, __u64
 	metric_own_add(&runq_cells, key, value);
 }
 
-/* Reads the name; its last byte, which is 0, becomes the kind. */
+/* Reads the name of the process; its last byte, which is 0, becomes the kind. */
 static __always_inline void read_who(struct task_struct *task, bool typed, __u32 tid, __u64 who[2])
 {
 	if (!tid) {
@@ -184,10 +185,7 @@ static __always_inline void read_who(struct task_struct *task, bool typed, __u32
 		who[1] = RUNQ_KIND(RUNQ_IDLE);
 		return;
 	}
-	if (typed)
-		__builtin_memcpy(who, task->comm, WIRE_COMM_LEN);
-	else
-		bpf_probe_read_kernel(who, WIRE_COMM_LEN, task->comm);
+	task_process_name(who, task, typed);
 	who[1] &= RUNQ_KIND(1) - 1;
 	if (GET(task, flags) & PF_KTHREAD)
 		who[1] |= RUNQ_KIND(RUNQ_KERNEL);
@@ -436,7 +434,7 @@ static __noinline int send_wait(struct task_struct *task, __u64 who, __u32 cpu, 
 
 	if (!c)
 		return 0;
-	e = EVENT_BEGIN_AS(runq, ENTRY_TRACEPOINT, who, (const char *)c->who);
+	e = EVENT_BEGIN_AS(runq, ENTRY_TRACEPOINT, who, c->comm, (const char *)c->who);
 	if (!e)
 		return 0;
 	e->wait_ns = wait_ns;
@@ -474,17 +472,25 @@ static __always_inline void waited(struct runq_cpu *c, __u32 cpu, struct task_st
 		return;
 	w->stacks = RUNQ_STACKS;
 	runq_long = true;
+	if (typed)
+		__builtin_memcpy(c->comm, task->comm, WIRE_COMM_LEN);
+	else
+		bpf_probe_read_kernel(c->comm, WIRE_COMM_LEN, task->comm);
 	send_wait(typed ? task : NULL, (__u64)task_tgid(task, typed) << 32 | tid, cpu, wait_ns,
 		  user_stack);
 }
 
-/* The thread switched away from has been preempted by the one whose slice begins. */
-static __always_inline void preempted(const struct runq_slice *s, const struct runq_slice *by)
+/* The thread whose slice ends has been preempted by the one whose slice begins. */
+static __always_inline void preempted(struct task_struct *prev, __u32 tid, bool typed,
+				      const struct runq_slice *s, const struct runq_slice *by)
 {
 	struct metric_key key = {};
 
 	key.part[0] = s->who[0];
 	key.part[1] = s->who[1];
+	if (key.part[1] >> RUNQ_KIND_SHIFT == RUNQ_UNKNOWN)
+		read_who(prev, typed, tid, key.part);
+	key.part[1] &= RUNQ_KIND(1) - 1;
 	key.part[2] = by->who[0];
 	key.part[3] = by->who[1];
 	cell_add(SERIES_runq_preemptions, &key, 0);
@@ -545,7 +551,7 @@ static __always_inline int on_switch(bool preempt, struct task_struct *prev,
 	s->cgroup =
 		c->who[1] >> RUNQ_KIND_SHIFT == RUNQ_KERNEL ? RUNQ_KIND(RUNQ_KERNEL) : c->cgroup;
 	if (!state && tid && next_tid && is_recorded(task_tgid(prev, typed)))
-		preempted(last, s);
+		preempted(prev, tid, typed, last, s);
 	waited(c, cpu, next, next_tid, typed, now);
 	c->head++;
 	return 0;

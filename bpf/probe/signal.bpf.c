@@ -113,6 +113,21 @@ static __always_inline __u32 signal_texts(struct event_signal *e, struct task_st
 	return a + b + c;
 }
 
+/* A function, as its key would be too much for the stack of a program that also takes stacks. */
+static __noinline int signal_count(const char *process, struct task_struct *to, __u32 number,
+				   __u32 what)
+{
+	struct metric_key key = {};
+	char *sender = (char *)key.part, *receiver = (char *)&key.part[SIGNAL_PART_RECEIVER];
+
+	metric_key_comm(&key, process);
+	task_process_name(receiver, to, false);
+	sender[SIGNAL_LAST] = number;
+	receiver[SIGNAL_LAST] = what;
+	count_add(PROBE_signal, SERIES_signal_sent, &key, 0);
+	return 0;
+}
+
 SEC("?raw_tp/signal_generate")
 int signal_generate(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -120,7 +135,7 @@ int signal_generate(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *to = (void *)ctx->args[2];
 	__u64 who = bpf_get_current_pid_tgid(), now;
 	struct signal_key key = {.number = number};
-	char comm[WIRE_COMM_LEN];
+	char comm[WIRE_COMM_LEN], process[WIRE_COMM_LEN];
 	struct event_signal *e;
 	int code;
 
@@ -143,10 +158,13 @@ int signal_generate(struct bpf_raw_tracepoint_args *ctx)
 	if (cause == CAUSE_TIMER) { /* an interrupt: who runs did not send it */
 		who = (__u64)tgid << 32 | tid;
 		bpf_probe_read_kernel(comm, sizeof(comm), to->comm);
+		task_process_name(process, to, false);
 	} else {
 		bpf_get_current_comm(comm, sizeof(comm));
+		task_process_name(process, (void *)bpf_get_current_task(), false);
 	}
-	e = EVENT_BEGIN_AS(signal, ENTRY_INTERRUPT, who, comm);
+	signal_count(process, to, number, SIGNAL_WHAT(cause, result));
+	e = EVENT_BEGIN_AS(signal, ENTRY_INTERRUPT, who, comm, process);
 	if (!e)
 		return 0;
 	e->signal = number;
@@ -174,7 +192,7 @@ int signal_deliver(struct bpf_raw_tracepoint_args *ctx)
 	if (!sent)
 		return 0;
 	if (enabled && is_recorded(who >> 32)) {
-		bpf_get_current_comm(cell.part, WIRE_COMM_LEN);
+		metric_key_process(&cell);
 		cell.part[SIGNAL_PART_NUMBER] = key.number;
 		hist_add(PROBE_signal, SERIES_signal_delivery, &cell, bpf_ktime_get_ns() - *sent);
 	}

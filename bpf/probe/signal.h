@@ -4,8 +4,15 @@
 
 #include "bpf/metric.h"
 
-enum { SERIES_signal_delivery = SERIES_OWN };
+enum { SERIES_signal_delivery = SERIES_OWN, SERIES_signal_sent };
 enum { SIGNAL_PART_NUMBER = 2 }; /* key part after the process name */
+/*
+ * Key of `sent`: the names of sender and receiver. The last byte of a name, which is 0, is that of
+ * SIGNAL_LAST: the signal of the sender's, what became of it and why of the receiver's.
+ */
+enum { SIGNAL_PART_RECEIVER = 2 };
+#define SIGNAL_LAST 15
+#define SIGNAL_WHAT(cause, result) ((cause) << 3 | (result))
 
 /* What became of a signal when it was sent: X(number, "text"). The first five are the kernel's
  * TRACE_SIGNAL_*. */

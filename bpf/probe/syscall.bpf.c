@@ -137,10 +137,13 @@ static __always_inline bool is_end(__u32 nr)
 static __always_inline void take_who(struct syscall_thread *t, struct task_struct *task, __u64 who)
 {
 	t->who = who;
-	if (have_task_pt_regs)
+	if (have_task_pt_regs) {
 		__builtin_memcpy(t->comm, task->comm, sizeof(t->comm));
-	else
+		task_process_name(t->process, task, true);
+	} else {
 		bpf_get_current_comm(t->comm, sizeof(t->comm));
+		task_process_name(t->process, (void *)bpf_get_current_task(), false);
+	}
 }
 
 /* exit() and exit_group() do not return. */
@@ -148,7 +151,7 @@ static __always_inline void on_end(struct syscall_thread *t, __u64 id, __u32 nr)
 {
 	struct metric_key key = {.part[SYSCALL_PART_NUMBER] = nr};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	count_add(PROBE_syscall, SERIES_syscall_unreturned, &key, 0);
 	if (t)
 		thread_free(id);
@@ -262,15 +265,17 @@ static __always_inline void syscall_send(void *ctx, const struct syscall_thread 
 					 const struct syscall_info *info, long ret, __u32 error,
 					 __u64 ns, bool stacks)
 {
-	struct event_syscall *e = EVENT_BEGIN_AS(syscall, ENTRY_TRACEPOINT, t->who, t->comm);
+	struct event_syscall *e =
+		EVENT_BEGIN_AS(syscall, ENTRY_TRACEPOINT, t->who, t->comm, t->process);
 
 	if (!e)
 		return;
-	take_args(e, t->number >= SYSCALL_COMPAT);
-	cut_args(e, info->args);
+	/* First, so that they need not be kept on the stack. */
 	e->ret = error ? 0 : ret;
 	e->error = error;
 	e->duration_ns = ns;
+	take_args(e, t->number >= SYSCALL_COMPAT);
+	cut_args(e, info->args);
 	if (stacks)
 		event_stacks(ctx, ENTRY_TRACEPOINT, e);
 	EVENT_SEND(syscall, e, ENTRY_TRACEPOINT, take_texts(e, info));
@@ -311,7 +316,7 @@ static __always_inline int on_exit(void *ctx, __u64 id, long ret)
 	t->begin_ns = 0;
 	if (!enabled)
 		return 0;
-	metric_key_comm(&key, t->comm);
+	metric_key_comm(&key, t->process);
 	key.part[SYSCALL_PART_NUMBER] = t->number;
 	key.series = SERIES_NUMBER(PROBE_syscall, SERIES_syscall_latency);
 	key.bucket = METRIC_COARSE(metric_bucket(ns));

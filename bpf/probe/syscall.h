@@ -42,10 +42,10 @@ struct syscall_info {
 struct syscall_thread {
 	__u64 id;	/* 0: free */
 	__u64 begin_ns; /* 0: not in a call */
-	char comm[16];
+	char comm[16], process[16];
 	__u64 who;
 	__u32 number;
-	__u32 pad[5]; /* a cache line */
+	__u32 pad; /* a cache line */
 };
 #define SYSCALL_THREADS 8192
 

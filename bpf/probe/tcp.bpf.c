@@ -59,6 +59,7 @@ static __always_inline void tcp_owned_by_current(struct tcp_conn *conn)
 {
 	conn->who = bpf_get_current_pid_tgid();
 	bpf_get_current_comm(conn->comm, sizeof(conn->comm));
+	task_process_name(conn->process, (void *)bpf_get_current_task(), false);
 }
 
 /* The current thread's call to connect(). */
@@ -98,7 +99,7 @@ static __always_inline void tcp_begin(struct sock *sk, __u32 role, __u32 state)
 		port = tcp_listener_at(&at);
 		if (port) {
 			conn.listener = port->tgid;
-			__builtin_memcpy(conn.comm, port->comm, sizeof(conn.comm));
+			__builtin_memcpy(conn.process, port->process, sizeof(conn.process));
 		}
 	}
 	err = bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_ANY);
@@ -155,7 +156,7 @@ static __always_inline void tcp_connect_end(struct sock *sk, struct tcp_conn *co
 	if (ns < tcp_min_ns)
 		return;
 	e = EVENT_BEGIN_OF(tcp, tcp_connect, SERIES_EVENTS, conn->who >> 32, ENTRY_INTERRUPT,
-			   conn->who, conn->comm);
+			   conn->who, conn->comm, conn->process);
 	if (!e)
 		return;
 	TCP_PUT_ENDS(e, sk);
@@ -199,7 +200,7 @@ static __always_inline void tcp_send_close(struct sock *sk, const struct tcp_con
 	if (!is_recorded(conn->who >> 32))
 		return;
 	e = EVENT_BEGIN_OF(tcp, tcp_close, SERIES_tcp_close_events, conn->who >> 32,
-			   ENTRY_INTERRUPT, conn->who, conn->comm);
+			   ENTRY_INTERRUPT, conn->who, conn->comm, conn->process);
 	if (!e)
 		return;
 	TCP_PUT_ENDS(e, sk);
@@ -216,7 +217,7 @@ static __always_inline void tcp_leave(struct tcp_conn *conn, __u32 state, __u32 
 	__u64 now = bpf_ktime_get_ns();
 
 	if (conn->since_ns && tcp_conn_is_recorded(conn))
-		tcp_count_state(conn->comm, state, next, now - conn->since_ns);
+		tcp_count_state(conn->process, state, next, now - conn->since_ns);
 	conn->since_ns = now;
 	conn->state = next;
 }
@@ -374,7 +375,7 @@ int tcp_existing(struct bpf_iter__task_file *ctx)
 	state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	if (state == TCP_LISTEN) {
 		listens.tgid = task->tgid;
-		bpf_probe_read_kernel(listens.comm, sizeof(listens.comm), task->comm);
+		task_process_name(listens.process, task, false);
 		tcp_listens(sk, &listens);
 	}
 	if (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT)
@@ -384,6 +385,7 @@ int tcp_existing(struct bpf_iter__task_file *ctx)
 	conn.state = state;
 	conn.who = (__u64)task->tgid << 32 | task->pid;
 	bpf_probe_read_kernel(conn.comm, sizeof(conn.comm), task->comm);
+	task_process_name(conn.process, task, false);
 	bpf_map_update_elem(&tcp_conns, &id, &conn, BPF_NOEXIST);
 	tcp_note_flow(sk);
 	if (BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_CLOSE) /* seen or not */

@@ -192,11 +192,11 @@ static __noinline int tcp_count_connect(const struct tcp_flow *flow, __u64 ns, _
 	return 0;
 }
 
-static __noinline int tcp_count_state(const char *comm, __u32 state, __u32 next, __u64 ns)
+static __noinline int tcp_count_state(const char *process, __u32 state, __u32 next, __u64 ns)
 {
 	struct metric_key key = {};
 
-	metric_key_comm(&key, comm);
+	metric_key_comm(&key, process);
 	key.part[TCP_PART_STATE] = state;
 	key.part[TCP_PART_NEXT] = next;
 	hist_add_coarse(PROBE_tcp, SERIES_tcp_state, &key, ns);

@@ -78,7 +78,7 @@ struct tcp_conn {
 	__u16 role, state;
 	__u16 connected, failed;
 	__u16 error; /* that ended it */
-	char comm[WIRE_COMM_LEN];
+	char comm[WIRE_COMM_LEN], process[WIRE_COMM_LEN];
 };
 /* Where a socket listens. */
 struct tcp_place {
@@ -88,7 +88,7 @@ struct tcp_place {
 /* Who listens. */
 struct tcp_port {
 	__u32 tgid;
-	char comm[WIRE_COMM_LEN];
+	char process[WIRE_COMM_LEN];
 };
 /* map `tcp_flows`: the struct sock by addresses, as IPv6 */
 struct tcp_flow {

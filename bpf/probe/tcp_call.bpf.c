@@ -83,7 +83,8 @@ int tcp_connect_exit(struct syscall_exit *ctx)
 	tcp_count_connect(&c.peer, c.ns, c.error, true);
 	if (c.ns < tcp_min_ns)
 		return KEEP_SAMPLES;
-	e = EVENT_BEGIN_OF(tcp, tcp_connect, SERIES_EVENTS, who >> 32, ENTRY_TRACEPOINT, who, NULL);
+	e = EVENT_BEGIN_OF(tcp, tcp_connect, SERIES_EVENTS, who >> 32, ENTRY_TRACEPOINT, who, NULL,
+			   NULL);
 	if (!e)
 		return KEEP_SAMPLES;
 	TCP_PUT_ENDS(e, sk);

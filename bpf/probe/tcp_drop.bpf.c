@@ -68,7 +68,7 @@ struct tcp_dropped {
 	struct tcp_flow flow; /* as for the receiver: local is the destination */
 	__u32 reason, tgid, netns, sequence, bytes;
 	__u8 flags, state, v4;
-	char comm[WIRE_COMM_LEN];
+	char comm[WIRE_COMM_LEN], process[WIRE_COMM_LEN];
 };
 
 /* Whether it is a TCP packet, with its headers. */
@@ -151,6 +151,7 @@ static __noinline int tcp_drop_owner(struct tcp_dropped *d)
 		d->who = conn->who;
 		d->tgid = conn->who ? conn->who >> 32 : conn->listener;
 		__builtin_memcpy(d->comm, conn->comm, sizeof(d->comm));
+		__builtin_memcpy(d->process, conn->process, sizeof(d->process));
 		return 0;
 	}
 	at.netns = d->netns;
@@ -158,7 +159,7 @@ static __noinline int tcp_drop_owner(struct tcp_dropped *d)
 	port = tcp_listener_at(&at);
 	if (port) {
 		d->tgid = port->tgid;
-		__builtin_memcpy(d->comm, port->comm, sizeof(d->comm));
+		__builtin_memcpy(d->process, port->process, sizeof(d->process));
 	}
 	return 0;
 }
@@ -167,7 +168,7 @@ static __noinline int tcp_count_drop(struct tcp_dropped *d)
 {
 	struct metric_key key = {};
 
-	metric_key_comm(&key, d->comm);
+	metric_key_comm(&key, d->process);
 	key.part[TCP_PART_REASON] = d->reason;
 	key.part[TCP_PART_LOCATION] = d->location;
 	count_add(PROBE_tcp, SERIES_tcp_drops, &key, d->bytes);
@@ -245,7 +246,7 @@ static __always_inline int tcp_dropped(void *ctx, struct tcp_dropped *d)
 		return 0;
 	tcp_count_drop(d);
 	e = EVENT_BEGIN_OF(tcp, tcp_drop, SERIES_tcp_drop_events, d->tgid, ENTRY_INTERRUPT, d->who,
-			   d->comm);
+			   d->comm, d->process);
 	if (!e)
 		return 0;
 	tcp_drop_stack(ctx, e);

@@ -68,16 +68,17 @@ static __always_inline void tcp_send_again(struct sock *sk, struct tcp_conn *con
 	struct event_tcp_retransmit *e;
 	struct sk_buff *skb = a->skb;
 	struct tcp_skb_cb *cb;
-	char comm[WIRE_COMM_LEN] = {};
+	char comm[WIRE_COMM_LEN] = {}, process[WIRE_COMM_LEN] = {};
 	__u64 who = 0;
 	long n;
 
 	if (conn) {
 		who = conn->who;
 		__builtin_memcpy(comm, conn->comm, sizeof(comm));
+		__builtin_memcpy(process, conn->process, sizeof(process));
 	}
 	e = EVENT_BEGIN_OF(tcp, tcp_retransmit, SERIES_tcp_retransmit_events, who >> 32,
-			   ENTRY_INTERRUPT, who, comm);
+			   ENTRY_INTERRUPT, who, comm, process);
 	if (!e)
 		return;
 	TCP_PUT_ENDS(e, sk);

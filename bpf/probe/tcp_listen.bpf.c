@@ -94,7 +94,7 @@ int tcp_listen_change(__u64 id, __u32 old, __u32 new)
 
 	if (new == TCP_LISTEN) {
 		who.tgid = bpf_get_current_pid_tgid() >> 32;
-		bpf_get_current_comm(who.comm, sizeof(who.comm));
+		task_process_name(who.process, (void *)bpf_get_current_task(), false);
 		tcp_listens(sk, &who);
 		return 0;
 	}
@@ -106,7 +106,7 @@ int tcp_listen_change(__u64 id, __u32 old, __u32 new)
 	if (!l)
 		return 0;
 	tcp_look(sk, l);
-	tcp_count_state(l->who.comm, old, new, bpf_ktime_get_ns() - l->since_ns);
+	tcp_count_state(l->who.process, old, new, bpf_ktime_get_ns() - l->since_ns);
 	bpf_map_delete_elem(&tcp_listeners, &id);
 	return 0;
 }

@@ -21,7 +21,7 @@ __noinline int usdt_count(__u32 probe)
 {
 	struct metric_key key = {};
 
-	bpf_get_current_comm(key.part, WIRE_COMM_LEN);
+	metric_key_process(&key);
 	key.part[FUNC_PART_FUNCTION] = probe;
 	count_add(PROBE_func, SERIES_func_usdt, &key, 0);
 	return 0;
@@ -116,7 +116,8 @@ static __always_inline int usdt_hit(struct arch_ctx_regs *regs, __u32 number)
 	usdt_count(site->probe);
 	if (func_thin && func_is_thinned(SERIES_func_usdt_events))
 		return 0;
-	e = EVENT_BEGIN_OF(func, usdt, SERIES_func_usdt_events, id >> 32, ENTRY_UPROBE, id, NULL);
+	e = EVENT_BEGIN_OF(func, usdt, SERIES_func_usdt_events, id >> 32, ENTRY_UPROBE, id, NULL,
+			   NULL);
 	if (!e)
 		return 0;
 	s = scratch_of(ENTRY_UPROBE);

@@ -21,7 +21,9 @@ struct waker {
 	__u64 since_ns; /* start of the wait that it ended */
 	__u64 user_stack, kernel_stack;
 	__u32 tgid, tid;
-	char comm[WIRE_COMM_LEN], woken[WIRE_COMM_LEN]; /* its name, and that of the woken thread */
+	__u32 woken; /* tgid of the woken thread */
+	__u32 interrupt;
+	char comm[WIRE_COMM_LEN];
 };
 
 /* By tid of the woken thread: waker of its last wait that would have become a sample. Those of
@@ -71,7 +73,7 @@ static __always_inline struct waker *waker_of(__u32 tid)
 }
 
 /* Stores the current thread as the waker. */
-static __always_inline void take_waker(void *ctx, struct task_struct *task, __u32 tid, __u64 since)
+static __always_inline void take_waker(void *ctx, __u32 tgid, __u32 tid, __u64 since)
 {
 	struct waker *w = waker_of(tid);
 	struct scratch *s = w ? scratch_claim(ENTRY_TRACEPOINT) : NULL;
@@ -93,8 +95,9 @@ static __always_inline void take_waker(void *ctx, struct task_struct *task, __u3
 		kernel_stack_learn(sz, interrupt);
 	}
 	if (interrupt) {
-		*w = (struct waker){.comm = WAKERS_INTERRUPT};
+		*w = (struct waker){.comm = WAKERS_INTERRUPT, .interrupt = 1};
 	} else {
+		w->interrupt = 0;
 		s->sample.tgid = w->tgid = who >> 32;
 		w->tid = who;
 		bpf_get_current_comm(w->comm, sizeof(w->comm));
@@ -103,7 +106,7 @@ static __always_inline void take_waker(void *ctx, struct task_struct *task, __u3
 		else if (!task_is_kernel((void *)bpf_get_current_task(), false))
 			stack_none_user(ENTRY_TRACEPOINT);
 	}
-	bpf_probe_read_kernel(w->woken, sizeof(w->woken), task->comm);
+	w->woken = tgid;
 	w->user_stack = s->sample.user_stack;
 	w->kernel_stack = s->sample.kernel_stack;
 	w->since_ns = since;
@@ -120,7 +123,7 @@ static __always_inline int on_waking(void *ctx, struct task_struct *task, bool t
 		return 0;
 	since = *(volatile __u64 *)&t->since_ns;
 	if (since && is_due(t, bpf_ktime_get_ns() - since))
-		take_waker(ctx, task, tid, since);
+		take_waker(ctx, t->tgid, tid, since);
 	return 0;
 }
 
@@ -144,8 +147,9 @@ static __noinline int count_pair(__u32 tid, __u64 weight)
 
 	if (!w)
 		return 0;
-	metric_key_comm(&key, w->comm);
-	__builtin_memcpy(&key.part[WAKERS_PART_WOKEN], w->woken, WIRE_COMM_LEN);
+	key.part[WAKERS_PART_WAKER] =
+		w->interrupt ? WAKERS_NO_THREAD : (__u64)w->tgid << 32 | w->tid;
+	key.part[WAKERS_PART_WOKEN] = (__u64)w->woken << 32 | tid;
 	count_add(PROBE_wakers, SERIES_wakers_pairs, &key, weight);
 	return 0;
 }

@@ -5,7 +5,9 @@
 #include "bpf/metric.h"
 
 enum { SERIES_wakers_pairs = SERIES_OWN };
-enum { WAKERS_PART_WOKEN = 2 }; /* key part after the waker's name */
+/* Key parts: tgid << 32 | tid. */
+enum { WAKERS_PART_WAKER, WAKERS_PART_WOKEN };
+#define WAKERS_NO_THREAD (~0ULL) /* an interrupt */
 
 #define WAKERS_INTERRUPT "(interrupt)" /* in place of a thread's name */
 

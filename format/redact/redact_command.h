@@ -8,8 +8,8 @@
  * Masks the secrets of a command line in place. Arguments are separated by NUL, as in
  * /proc/PID/cmdline, or by blanks in a single string (sh -c, rewritten titles). Masks values by
  * their names (--password=X, --token X, API_KEY=X, "Authorization: X"), secrets that
- * redact_fields.h finds (URLs, JSON), and options of well-known clients (mysql -pX, curl -u
- * user:X).
+ * redact_fields.h finds (URLs, JSON), options and arguments of well-known clients (mysql -pX, curl
+ * -u user:X, redis-cli AUTH X), and in text of a shell what they read (echo X | sudo -S).
  */
 void redact_command(char *args, size_t sz);
 

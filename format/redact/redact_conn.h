@@ -137,6 +137,7 @@ struct redact_call {
 	uint64_t pos;
 	unsigned dir;
 	bool sql, masked;
+	bool whole; /* no other call continues the text */
 	struct redact_conn **conn;
 };
 
@@ -193,7 +194,7 @@ void redact_text(struct redact_call *c);
 bool redact_begins_message(const uint8_t *p, size_t sz); /* starts an HTTP/1 message */
 /* After missing bytes: whether these may be the rest of a header field. */
 bool redact_is_cut_field(const uint8_t *p, size_t sz);
-size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit);
+size_t redact_lines(struct redact_text *s, struct redact_call *c, struct redact_hits hits);
 size_t redact_bulks(struct redact_text *s, struct redact_call *c, uint64_t pos);
 /* Continues inside the object of CONNECT; returns the end of its line, or of the text. */
 size_t redact_nats(struct redact_json *j, struct redact_call *c, size_t at);

@@ -61,7 +61,7 @@ static uint8_t behind_colon(struct redact_field *f, uint8_t ch)
 {
 	if (is_space(ch) || (f->level && ch == '\\'))
 		return ch;
-	if (ch == '"')
+	if (ch == '"' || ch == '\'')
 		return begin_string(f, ch);
 	if (ch == '{' || ch == '[') {
 		f->kind = FIELD_NEST;
@@ -75,6 +75,41 @@ static uint8_t behind_colon(struct redact_field *f, uint8_t ch)
 		return done(f, ch);
 	f->kind = FIELD_SCALAR;
 	return '*';
+}
+
+/* Only a string is certainly a value: other text has names before a colon, too. */
+static uint8_t behind_bare(struct redact_field *f, uint8_t ch)
+{
+	if (ch == '"' || ch == '\'')
+		return begin_string(f, ch);
+	if (ch == '\\' && f->level < UINT8_MAX)
+		f->level++;
+	else if (ch != ' ' && ch != '\t')
+		f->kind = FIELD_NONE;
+	return ch;
+}
+
+/* The value of a line of YAML. */
+static uint8_t behind_value(struct redact_field *f, uint8_t ch)
+{
+	if (f->line && ch == ' ')
+		return ch;
+	if (f->line && (ch == '"' || ch == '\''))
+		return begin_string(f, ch);
+	f->line = 0;
+	return until(f, ch, ch < ' ' && ch != '\t');
+}
+
+/* Up to the end tag, elements and CDATA within included; blank lines may precede the value. */
+static uint8_t in_element(struct redact_field *f, uint8_t ch)
+{
+	bool ends = f->line && ch == '/';
+
+	f->line = ch == '<';
+	if (ends || (ch < ' ' && (!is_space(ch) || f->quoted)))
+		return done(f, ch);
+	f->quoted |= !is_space(ch);
+	return ch == '<' || !f->quoted ? ch : '*';
 }
 
 /* Masks strings, names and numbers in an object or array. Nesting beyond the maximum depth does not
@@ -147,6 +182,10 @@ uint8_t redact_field_byte(struct redact_field *f, uint8_t ch)
 		return until(f, ch, ch < ' ' || ch == '&');
 	case FIELD_COLON:
 		return behind_colon(f, ch);
+	case FIELD_BARE:
+		return behind_bare(f, ch);
+	case FIELD_REST:
+		return behind_value(f, ch);
 	case FIELD_STRING:
 		return in_string(f, ch);
 	case FIELD_SCALAR:
@@ -165,6 +204,8 @@ uint8_t redact_field_byte(struct redact_field *f, uint8_t ch)
 		return in_part_head(f, ch);
 	case FIELD_PART:
 		return in_part(f, ch);
+	case FIELD_ELEMENT:
+		return in_element(f, ch);
 	}
 	return ch;
 }

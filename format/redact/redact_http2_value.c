@@ -54,7 +54,7 @@ static int mask_text(struct redact_call *c, const struct redact_value *v, uint8_
 	if (!before)
 		return -ENOMEM;
 	memcpy(before, text, sz);
-	redact_fields(&field, &t, 0);
+	redact_fields(&field, &t, redact_hits(t.p, t.kept));
 	while (i < sz && before[i] == text[i])
 		i++;
 	/* An incomplete value may contain the first bits of the next code. */
@@ -89,8 +89,7 @@ int redact_http2_value(struct redact_call *c, const struct redact_value *v)
 
 static size_t scan(struct redact_body *b, struct redact_call *c)
 {
-	struct redact_hits hits = redact_hits(c->p, c->kept, 0);
-	size_t at = redact_fields(&b->field, c, redact_hits_next(&hits, 0)), left = c->kept - at;
+	size_t at = redact_fields(&b->field, c, redact_hits(c->p, c->kept)), left = c->kept - at;
 
 	b->carry_sz = left < CARRY_MAX ? left : CARRY_MAX;
 	memcpy(b->carry, c->p + c->kept - b->carry_sz, b->carry_sz);

@@ -222,10 +222,10 @@ bool redact_is_cut_field(const uint8_t *p, size_t sz)
 	return at == sz || (at > end + 1 && p[at] == ':');
 }
 
-size_t redact_lines(struct redact_text *s, struct redact_call *c, size_t hit)
+size_t redact_lines(struct redact_text *s, struct redact_call *c, struct redact_hits hits)
 {
 	struct redact_spots newlines = redact_spots(c->p, c->kept, '\n');
-	struct redact_hits hits = redact_hits(c->p, c->kept, hit);
+	size_t hit = redact_hits_first(&hits);
 	size_t at = s->masking || s->gap || s->json.inside ? rest_of_line(s, c) : 0;
 	size_t end = redact_spots_next(&newlines, at);
 

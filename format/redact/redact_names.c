@@ -22,9 +22,12 @@ enum {
 static const struct {
 	const char *text; /* text after its '*' */
 	uint8_t len, any_start, where;
+	char first; /* character before the '*' */
 } known[] = {
+#define AFTER_STAR(text) (text[0] == '*' ? 1 : text[1] == '*' ? 2 : 0)
 #define SECRET_NAME(text, where)                                                                   \
-	{&text[text[0] == '*'], sizeof(text) - 1 - (text[0] == '*'), text[0] == '*', where},
+	{&text[AFTER_STAR(text)], sizeof(text) - 1 - AFTER_STAR(text), AFTER_STAR(text) != 0,      \
+	 where, AFTER_STAR(text) == 2 ? text[0] : 0},
 #include "format/redact/redact_names.def"
 #undef SECRET_NAME
 };
@@ -36,23 +39,26 @@ static const uint32_t tails[] = {
 #undef SECRET_NAME
 };
 
+/* Exceptions need no marks, and names with a separator before their end no second one. */
 #define IS_LONG(text) (sizeof(text) - 1 - (text[0] == '*') >= REDACT_LONG)
+#define MARKS(where) (uint64_t)((where) != 0)
 #define MIDDLE(text)                                                                               \
 	redact_tail_of(text[(sizeof(text) - 6) % sizeof(text)],                                    \
 		       text[(sizeof(text) - 5) % sizeof(text)], text[sizeof(text) - 4])
 
 uint64_t redact_short_marks = 0
-#define SECRET_NAME(text, where) | (uint64_t)!IS_LONG(text) << redact_mark_of(TAIL(text))
+#define SECRET_NAME(text, where) | (MARKS(where) & !IS_LONG(text)) << redact_mark_of(TAIL(text))
 #include "format/redact/redact_names.def"
 #undef SECRET_NAME
 	;
 uint64_t redact_marks = 0
-#define SECRET_NAME(text, where) | (uint64_t)IS_LONG(text) << redact_mark_of(TAIL(text))
+#define SECRET_NAME(text, where) | (MARKS(where) & IS_LONG(text)) << redact_mark_of(TAIL(text))
 #include "format/redact/redact_names.def"
 #undef SECRET_NAME
 	;
 uint64_t redact_middle_marks = 0
-#define SECRET_NAME(text, where) | (uint64_t)IS_LONG(text) << redact_mark_of(MIDDLE(text))
+#define SECRET_NAME(text, where)                                                                   \
+	| (MARKS(where) & IS_LONG(text) & (text[1] != '*')) << redact_mark_of(MIDDLE(text))
 #include "format/redact/redact_names.def"
 #undef SECRET_NAME
 	;
@@ -110,14 +116,19 @@ unsigned redact_name_where(const char *name, size_t len)
 	for (size_t i = 0; i < added.cnt; i++)
 		if (matches(added.v[i], p, p + n))
 			return ANY;
-	if (n < REDACT_TAIL)
+	if (n < REDACT_TAIL || !redact_marked(redact_short_marks | redact_marks, p + n))
 		return 0;
 	for (size_t i = 0, tail = redact_tail(p + n); i < sizeof(tails) / sizeof(tails[0]); i++) {
-		if (tails[i] != tail || known[i].len > n ||
+		if (tails[i] != tail || known[i].len + (known[i].first ? 1u : 0) > n ||
 		    (known[i].len < n && !known[i].any_start))
 			continue;
-		if (!memcmp(p + n - known[i].len, known[i].text, known[i].len))
-			where |= known[i].where;
+		if (memcmp(p + n - known[i].len, known[i].text, known[i].len) ||
+		    (known[i].first && (known[i].first != *p || n == len ||
+					!redact_is_separator(name[len - known[i].len - 1]))))
+			continue;
+		if (!known[i].where)
+			return 0;
+		where |= known[i].where;
 	}
 	return where;
 }

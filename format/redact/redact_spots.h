@@ -69,6 +69,39 @@ static inline uint64_t spots_of(const uint8_t *p, size_t sz, uint8_t ch)
 	return bits;
 }
 
+/* As spots_of_16() and spots_of(), for '=', ':' and '>'. */
+static inline uint64_t spots_of_names_16(const uint8_t *p)
+{
+#ifdef __SSE2__
+	__m128i bytes = _mm_loadu_si128((const __m128i *)p);
+	__m128i equals = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('='));
+	__m128i colons = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(':'));
+	__m128i tags = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('>'));
+
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(equals, colons), tags));
+#else
+	return spots_of_16(p, '=') | spots_of_16(p, ':') | spots_of_16(p, '>');
+#endif
+}
+
+static inline uint64_t spots_of_names(const uint8_t *p, size_t sz)
+{
+	uint64_t bits = 0;
+	size_t i = 0;
+
+	if (sz == SPOTS_BLOCK)
+		return spots_of_names_16(p) | spots_of_names_16(p + 16) << 16 |
+		       spots_of_names_16(p + 32) << 32 | spots_of_names_16(p + 48) << 48;
+	if (sz >= 16) {
+		for (; i + 16 < sz; i += 16)
+			bits |= spots_of_names_16(p + i) << i;
+		return bits | spots_of_names_16(p + sz - 16) << (sz - 16);
+	}
+	for (; i < sz; i++)
+		bits |= (uint64_t)(p[i] == '=' || p[i] == ':' || p[i] == '>') << i;
+	return bits;
+}
+
 static inline void spots_load(struct redact_spots *s)
 {
 	size_t left = s->sz - s->base;

@@ -18,7 +18,8 @@ enum { FEW = 1024 };
 static bool is_nothing(const struct redact_text *s)
 {
 	return !s->carry_sz && !s->in_head && !s->masking && !s->folds && !s->gap && !s->secrets &&
-	       !s->bulk_at && !s->json.inside && !s->field.kind && !s->lost && !s->unseen;
+	       !s->bulk_at && !s->json.inside && !s->field.kind && !s->field.pair && !s->lost &&
+	       !s->unseen;
 }
 
 /* Stores the end of a text that must be scanned again (of a long token only its end), and how much
@@ -37,13 +38,14 @@ static void note_rest(struct redact_text *s, const uint8_t *end, size_t lines, s
 /* Scans a text whose first byte is at `pos`. */
 static void scan(struct redact_text *s, struct redact_call *c, uint64_t pos)
 {
-	struct redact_hits hits = redact_hits(c->p, c->kept, 0);
-	size_t hit = redact_hits_next(&hits, 0), lines, bulks, names;
+	struct redact_hits hits = redact_hits(c->p, c->kept);
+	size_t lines, bulks, names;
 
+	redact_hits_first(&hits);
 	s->field.head = s->in_head;
-	lines = redact_lines(s, c, hit);
+	lines = redact_lines(s, c, hits);
 	bulks = redact_bulks(s, c, pos);
-	names = redact_fields(&s->field, c, hit);
+	names = redact_fields(&s->field, c, c->masked ? redact_hits(c->p, c->kept) : hits);
 
 	note_rest(s, c->p + c->kept, c->kept - (lines < bulks ? lines : bulks), c->kept - names);
 }
@@ -64,14 +66,12 @@ static struct redact_call behind(const struct redact_call *c, size_t done)
 static void scan_rest(struct redact_text *s, struct redact_call *c, uint64_t pos)
 {
 	struct redact_call l = behind(c, s->lines_done), n = behind(c, s->names_done);
-	struct redact_hits hits = redact_hits(l.p, l.kept, 0);
 	size_t lines, bulks, names;
 
 	s->field.head = s->in_head;
-	lines = redact_lines(s, &l, redact_hits_next(&hits, 0));
+	lines = redact_lines(s, &l, redact_hits(l.p, l.kept));
 	bulks = redact_bulks(s, &l, pos + s->lines_done);
-	hits = redact_hits(n.p, n.kept, 0);
-	names = redact_fields(&s->field, &n, redact_hits_next(&hits, 0));
+	names = redact_fields(&s->field, &n, redact_hits(n.p, n.kept));
 	c->masked |= l.masked | n.masked;
 	note_rest(s, c->p + c->kept, l.kept - (lines < bulks ? lines : bulks), n.kept - names);
 }
@@ -160,6 +160,19 @@ static bool is_array(const struct redact_call *c)
 	       c->p[1] <= '9';
 }
 
+/* Whether the call starts with a command of Redis, which no head of HTTP/1 contains: an inline
+ * GET is not the start of one. */
+static bool is_command(const struct redact_call *c)
+{
+	size_t i = 1;
+
+	if (c->kept < 5 || *c->p != '*')
+		return false;
+	while (i < c->kept && c->p[i] >= '0' && c->p[i] <= '9')
+		i++;
+	return i > 1 && c->kept - i >= 3 && !memcmp(c->p + i, "\r\n$", 3);
+}
+
 void redact_text(struct redact_call *c)
 {
 	struct redact_side *side = *c->conn ? &(*c->conn)->side[c->dir] : NULL;
@@ -170,7 +183,9 @@ void redact_text(struct redact_call *c)
 	if (s->lost)
 		s->gap |= redact_is_cut_field(c->p, c->kept);
 	s->lost = false;
-	if (s->field.kind && redact_begins_message(c->p, c->kept))
+	if (s->in_head && is_command(c))
+		s->in_head = s->gap = false;
+	if ((s->field.kind || s->field.pair) && redact_begins_message(c->p, c->kept))
 		s->field = (struct redact_field){0};
 	if (goes_on(s, c))
 		scan_joined(s, c);

@@ -48,7 +48,8 @@ static const struct known functions[] = {
 };
 
 /* Empty: only global symbols. Others may be hidden in a program that is linked with them. */
-static const char *const prefixes[] = {"", "je_", "_rjem_", "tc_", "mi_", "scalable_"};
+static const char *const prefixes[] = {"",    "je_",	   "_rjem_", "je_arrow_", "tc_",
+				       "mi_", "scalable_", "rp",     "__libc_"};
 
 /* Of one allocator each; C++: Itanium ABI. */
 static const struct known others[] = {
@@ -70,6 +71,32 @@ static const struct known others[] = {
 	{"mi_rezalloc_aligned", ALLOC_realloc},
 	{"mi_recalloc_aligned", ALLOC_reallocarray},
 	{"mi_recalloc", ALLOC_reallocarray},
+	{"mi_rezalloc_aligned_at", ALLOC_realloc},
+	{"mi_recalloc_aligned_at", ALLOC_reallocarray},
+	{"mi_aligned_recalloc", ALLOC_reallocarray},
+	{"mi_aligned_offset_recalloc", ALLOC_reallocarray},
+	{"mi_heap_malloc", ALLOC_memalign},
+	{"mi_heap_zalloc", ALLOC_memalign},
+	{"mi_heap_malloc_small", ALLOC_memalign},
+	{"mi_heap_malloc_aligned", ALLOC_memalign},
+	{"mi_heap_malloc_aligned_at", ALLOC_memalign},
+	{"mi_heap_zalloc_aligned", ALLOC_memalign},
+	{"mi_heap_zalloc_aligned_at", ALLOC_memalign},
+	{"mi_heap_mallocn", ALLOC_heap_calloc},
+	{"mi_heap_calloc", ALLOC_heap_calloc},
+	{"mi_heap_calloc_aligned", ALLOC_heap_calloc},
+	{"mi_heap_calloc_aligned_at", ALLOC_heap_calloc},
+	{"mi_heap_realloc", ALLOC_heap_realloc},
+	{"mi_heap_reallocf", ALLOC_heap_realloc},
+	{"mi_heap_realloc_aligned", ALLOC_heap_realloc},
+	{"mi_heap_realloc_aligned_at", ALLOC_heap_realloc},
+	{"mi_heap_rezalloc", ALLOC_heap_realloc},
+	{"mi_heap_rezalloc_aligned", ALLOC_heap_realloc},
+	{"mi_heap_rezalloc_aligned_at", ALLOC_heap_realloc},
+	{"mi_heap_reallocn", ALLOC_heap_reallocarray},
+	{"mi_heap_recalloc", ALLOC_heap_reallocarray},
+	{"mi_heap_recalloc_aligned", ALLOC_heap_reallocarray},
+	{"mi_heap_recalloc_aligned_at", ALLOC_heap_reallocarray},
 	{"mi_new", ALLOC_new},
 	{"mi_new_aligned", ALLOC_new},
 	{"mi_new_n", ALLOC_new},
@@ -85,6 +112,12 @@ static const struct known others[] = {
 	{"tc_newarray_aligned", ALLOC_new},
 	{"tc_new_nothrow", ALLOC_malloc},
 	{"tc_newarray_nothrow", ALLOC_malloc},
+	{"tc_new_aligned_nothrow", ALLOC_malloc},
+	{"tc_newarray_aligned_nothrow", ALLOC_malloc},
+	{"scalable_aligned_malloc", ALLOC_malloc},
+	{"scalable_aligned_realloc", ALLOC_realloc},
+	{"scalable_aligned_free", ALLOC_free},
+	{"__libc_malloc_impl", ALLOC_malloc}, /* musl */
 	{"_Znwm", ALLOC_new},
 	{"_Znam", ALLOC_new},
 	{"_ZnwmSt11align_val_t", ALLOC_new},
@@ -93,6 +126,14 @@ static const struct known others[] = {
 	{"_ZnamRKSt9nothrow_t", ALLOC_malloc},
 	{"_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOC_malloc},
 	{"_ZnamSt11align_val_tRKSt9nothrow_t", ALLOC_malloc},
+	{"_Znwm12__hot_cold_t", ALLOC_new},
+	{"_Znam12__hot_cold_t", ALLOC_new},
+	{"_ZnwmSt11align_val_t12__hot_cold_t", ALLOC_new},
+	{"_ZnamSt11align_val_t12__hot_cold_t", ALLOC_new},
+	{"_ZnwmRKSt9nothrow_t12__hot_cold_t", ALLOC_malloc},
+	{"_ZnamRKSt9nothrow_t12__hot_cold_t", ALLOC_malloc},
+	{"_ZnwmSt11align_val_tRKSt9nothrow_t12__hot_cold_t", ALLOC_malloc},
+	{"_ZnamSt11align_val_tRKSt9nothrow_t12__hot_cold_t", ALLOC_malloc},
 };
 
 /* All forms of operator delete and delete[], those of tcmalloc. */
@@ -100,9 +141,17 @@ static const char *const deletes[] = {"_ZdlPv", "_ZdaPv", "tc_delete", "tc_free"
 
 /* Arguments that the program reads. */
 static const unsigned char args_of[ALLOC_KIND_CNT] = {
-	[ALLOC_malloc] = 1,	    [ALLOC_new] = 1,	 [ALLOC_memalign] = 2,
-	[ALLOC_calloc] = 2,	    [ALLOC_realloc] = 2, [ALLOC_reallocarray] = 3,
-	[ALLOC_posix_memalign] = 3, [ALLOC_free] = 1,
+	[ALLOC_malloc] = 1,
+	[ALLOC_new] = 1,
+	[ALLOC_memalign] = 2,
+	[ALLOC_calloc] = 2,
+	[ALLOC_realloc] = 2,
+	[ALLOC_reallocarray] = 3,
+	[ALLOC_posix_memalign] = 3,
+	[ALLOC_free] = 1,
+	[ALLOC_heap_calloc] = 3,
+	[ALLOC_heap_realloc] = 3,
+	[ALLOC_heap_reallocarray] = 4,
 };
 
 struct finder {
@@ -143,6 +192,11 @@ static bool kind_of(const char *name, bool global, enum alloc_kind *kind, bool *
 	return false;
 }
 
+static void name_site(struct alloc_site *s, const char *name)
+{
+	snprintf(s->name, sizeof(s->name), "%s", name);
+}
+
 static bool on_symbol(void *ctx, const Elf64_Sym *sym, const char *name)
 {
 	bool global = ELF64_ST_BIND(sym->st_info) != STB_LOCAL, allocates;
@@ -159,6 +213,8 @@ static bool on_symbol(void *ctx, const Elf64_Sym *sym, const char *name)
 			continue;
 		if (kind == ALLOC_new) /* one of its names may throw */
 			s->kind = kind;
+		if (strlen(name) < strlen(s->name)) /* not __libc_malloc */
+			name_site(s, name);
 		return true;
 	}
 	if (f->cnt == ALLOC_FUNCS)
@@ -168,7 +224,7 @@ static bool on_symbol(void *ctx, const Elf64_Sym *sym, const char *name)
 		.start = sym->st_value,
 		.end = sym->st_value + (sym->st_size ? sym->st_size : 1),
 	};
-	snprintf(f->site[f->cnt].name, sizeof(f->site[f->cnt].name), "%s", name);
+	name_site(&f->site[f->cnt], name);
 	f->cnt++;
 	return true;
 }

@@ -80,6 +80,7 @@ void binaries__free(struct binaries *b);
 struct mapped {
 	uint32_t pid;
 	uint64_t start, end, offset, inode, generation;
+	uint64_t ts_ns; /* when it was mapped; 0: not known, found in /proc */
 	uint32_t major, minor;
 	bool generation_known;
 	struct span path;

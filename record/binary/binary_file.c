@@ -284,7 +284,7 @@ static void tell_gone(struct binaries *b, const struct stat *st)
 }
 
 /* Facts known from an earlier read may be outdated. */
-static void take_facts(struct loading *l, const struct file_read *r, struct span path)
+static void take_facts(struct loading *l, struct file_read *r, struct span path)
 {
 	struct binaries *b = l->b;
 	struct file *f = l->f;
@@ -292,6 +292,7 @@ static void take_facts(struct loading *l, const struct file_read *r, struct span
 	bool awaited = f->awaited;
 
 	f->st = r->st;
+	r->facts.mapped_ns = l->m.ts_ns;
 	f->awaited = r->fd >= 0 && tell_file(b, r, path);
 	/*
 	 * Rewritten in place. A different file that has the same numbers in maps is not a rewrite.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ struct named {
 	uint64_t address, size;
 	uint32_t pattern, matches;
 	bool exact;
+	bool twin; /* another function has the same name */
 	char *name;
 };
 
@@ -70,8 +72,12 @@ static void keep(struct list *l, const Elf64_Sym *sym, const char *name, uint32_
 		l->cap = cap;
 	}
 	more = &l->item[l->cnt];
-	*more = (struct named){sym->st_value, sym->st_size, __builtin_ctz(matches),
-			       matches,	      exact,	    strdup(name)};
+	*more = (struct named){.address = sym->st_value,
+			       .size = sym->st_size,
+			       .pattern = __builtin_ctz(matches),
+			       .matches = matches,
+			       .exact = exact,
+			       .name = strdup(name)};
 	l->cnt += !!more->name;
 }
 
@@ -291,7 +297,6 @@ static bool find_place(struct finder *f, const struct named *n)
 	bool known;
 
 	memset(s, 0, sizeof(*s));
-	s->name = n->name;
 	s->pattern = n->pattern;
 	s->matches = n->matches;
 	if (!tls_file_offset(f->elf, n->address, &offset))
@@ -330,6 +335,61 @@ static bool find_place(struct finder *f, const struct named *n)
 	return true;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct named *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* Joins the names of each function. */
+static void join_names(struct list *l)
+{
+	size_t cnt = 0;
+
+	qsort(l->item, l->cnt, sizeof(*l->item), by_address);
+	for (size_t i = 0; i < l->cnt; i++) {
+		struct named *last = cnt ? &l->item[cnt - 1] : NULL;
+
+		if (last && last->address == l->item[i].address) {
+			last->matches |= l->item[i].matches;
+			last->pattern = __builtin_ctz(last->matches);
+			free(l->item[i].name);
+		} else {
+			l->item[cnt++] = l->item[i];
+		}
+	}
+	l->cnt = cnt;
+}
+
+static void add_address(struct named *n)
+{
+	char *name;
+
+	if (asprintf(&name, "%s@%#llx", n->name, (unsigned long long)n->address) < 0)
+		return;
+	free(n->name);
+	n->name = name;
+}
+
+/* Static functions of several source files may have one name, and versions of a library's. */
+static void find_twins(struct list *l)
+{
+	struct named **sorted = calloc(l->cnt, sizeof(*sorted));
+
+	for (size_t i = 0; i < l->cnt && sorted; i++)
+		sorted[i] = &l->item[i];
+	if (sorted)
+		qsort(sorted, l->cnt, sizeof(*sorted), by_name);
+	for (size_t i = 0, same; i < l->cnt && sorted; i = same) {
+		for (same = i + 1; same < l->cnt && !by_name(&sorted[i], &sorted[same]);)
+			same++;
+		for (size_t n = i; same - i > 1 && n < same; n++)
+			sorted[n]->twin = true;
+	}
+	free(sorted);
+}
+
 size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx, uint32_t *indirect)
 {
@@ -356,18 +416,20 @@ size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 		go_code_each(f->elf, match_go, f);
 	if (f->start_cnt)
 		qsort(f->starts, f->start_cnt, sizeof(*f->starts), by_number);
-	if (f->found.cnt)
-		qsort(f->found.item, f->found.cnt, sizeof(*f->found.item), by_address);
+	if (f->found.cnt) {
+		join_names(&f->found);
+		find_twins(&f->found);
+	}
 	for (size_t i = 0; i < f->found.cnt; i++) {
 		struct named *n = &f->found.item[i];
 
-		while (i + 1 < f->found.cnt && f->found.item[i + 1].address == n->address)
-			n->matches |= f->found.item[++i].matches;
-		n->pattern = __builtin_ctz(n->matches);
 		if (told == FUNC_MAX)
 			left_out++;
 		else if (find_place(f, n)) {
 			told++;
+			if (n->twin)
+				add_address(n);
+			f->site.name = n->name;
 			if (!fn(ctx, &f->site))
 				break;
 		}

@@ -38,9 +38,9 @@ enum { FUNC_FIND_URETPROBES = 1 };
 /*
  * Calls fn for each function that a pattern (func_pattern.h) matches, at most FUNC_MAX, until it
  * returns false. Of several names of a function, one that a pattern without wildcards names is
- * preferred, else the shortest. *indirect: patterns, as bits, that match indirect functions
- * (STT_GNU_IFUNC), whose implementations are chosen at run time. Returns the number of functions
- * left out.
+ * preferred, else the shortest; a name of several functions is followed by @ and the address.
+ * *indirect: patterns, as bits, that match indirect functions (STT_GNU_IFUNC), whose
+ * implementations are chosen at run time. Returns the number of functions left out.
  */
 size_t func_find(int fd, const char *const *patterns, size_t cnt, uint64_t how,
 		 bool (*fn)(void *ctx, const struct func_site *site), void *ctx,

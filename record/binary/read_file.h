@@ -26,6 +26,7 @@ struct file_facts {
 	size_t tls_cnt;
 	struct span alloc; /* array of struct alloc_site, unaligned, in the answer */
 	unsigned alloc_go; /* enum alloc_go_lack */
+	uint64_t mapped_ns; /* by the first target; 0: not known, found in /proc */
 };
 
 struct file_read {

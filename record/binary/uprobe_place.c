@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/binary/uprobe_place.h"
@@ -217,3 +218,33 @@ bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *
 }
 
 #endif
+
+static int by_offset(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+void uprobe_place_sort(uint64_t *patched, size_t cnt)
+{
+	if (cnt)
+		qsort(patched, cnt, sizeof(*patched), by_offset);
+}
+
+void uprobe_place_patch(uint8_t *code, size_t len, uint64_t at, const uint64_t *patched, size_t cnt)
+{
+#if defined(__x86_64__)
+	static const uint8_t breakpoint[] = {0xcc};
+#else
+	static const uint8_t breakpoint[] = {0xa0, 0x00, 0x20, 0xd4};
+#endif
+
+	for (size_t i = 0; i < len && cnt; i++) {
+		uint64_t here = at + i;
+
+		if (bsearch(&here, patched, cnt, sizeof(here), by_offset))
+			for (size_t n = 0; n < sizeof(breakpoint) && i + n < len; n++)
+				code[i + n] = breakpoint[n];
+	}
+}

@@ -30,4 +30,10 @@ bool uprobe_place_deep(const uint8_t *code, size_t len, size_t *skip, uint32_t *
  */
 bool uprobe_place_args(const uint8_t *code, size_t len, unsigned args, size_t *skip);
 
+/* For those who know places by their code: makes the file's code at offset `at` what it is in
+ * memory, where uprobes are breakpoints. patched: their offsets, in order. */
+void uprobe_place_sort(uint64_t *patched, size_t cnt);
+void uprobe_place_patch(uint8_t *code, size_t len, uint64_t at, const uint64_t *patched,
+			size_t cnt);
+
 #endif

@@ -9,8 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/elf/binary_image.h"
 #include "record/base/idmap.h"
+#include "record/elf/binary_image.h"
+#include "record/elf/elf_open.h"
 
 #define NOTES_MAX_SZ (64u << 10)
 #define HASH_ENDS_SZ (IMAGE_ID_WHOLE_SZ / 2)
@@ -95,9 +96,7 @@ int image_read(struct image *im, int fd)
 	int err;
 
 	*im = (struct image){0};
-	elf_version(EV_CURRENT);
-	/* Read, not mapped: truncation of a mapped file would raise SIGBUS. */
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = elf_open_headers(fd);
 	if (!elf)
 		return -ENOEXEC;
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh) ||

@@ -11,11 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/clock.h"
 #include "format/text.h"
 #include "obrec.skel.h"
 #include "record/base/loss.h"
 #include "record/binary/alloc_find.h"
 #include "record/binary/read_file.h"
+#include "record/binary/uprobe_place.h"
 #include "record/host/uprobe_multi.h"
 #include "record/host/uprobes.h"
 #include "record/probe/probe.h"
@@ -238,6 +240,30 @@ static void tell_jumps(const struct alloc_files *f, const struct attached *a, bo
 		loss__add(f->env->loss, "alloc", "allocator: too many files", 1);
 }
 
+/* Without cookies a place is known by its code. */
+static void tell_places(const struct alloc_files *f, const struct attached *a)
+{
+	uint64_t patched[ALLOC_FUNCS];
+	size_t cnt = 0;
+
+	if (f->how != ALLOC_BY_EACH)
+		return;
+	for (size_t i = 0; i < a->cnt; i++)
+		if (f->follow || !frees(a->sites[i].kind))
+			patched[cnt++] = a->sites[i].offset;
+	uprobe_place_sort(patched, cnt);
+	for (size_t i = 0; i < a->cnt; i++) {
+		struct alloc_place place = a->sites[i].place;
+		uint64_t cookie = cookie_of(f, a, &a->sites[i]);
+
+		uprobe_place_patch((uint8_t *)place.code, sizeof(place.code),
+				   a->sites[i].offset + ALLOC_CODE_AT, patched, cnt);
+		if (bpf_map_update_elem(bpf_map__fd(f->env->skel->maps.alloc_places), &place,
+					&cookie, BPF_ANY))
+			loss__add(f->env->loss, "alloc", "allocator: too many files", 1);
+	}
+}
+
 static void tell_functions(const struct alloc_files *f, const struct attached *a)
 {
 	struct alloc_file *to = calloc(1, sizeof(*to));
@@ -246,17 +272,13 @@ static void tell_functions(const struct alloc_files *f, const struct attached *a
 	if (!to)
 		return;
 	for (size_t i = 0; i < a->cnt; i++) {
-		uint64_t cookie = cookie_of(f, a, &a->sites[i]);
-
 		if (a->sites[i].kind == ALLOC_go_sample)
 			to->go = a->sites[i].go;
 		to->func[to->cnt].start = a->sites[i].start;
 		to->func[to->cnt++].end = a->sites[i].end;
-		if (f->how == ALLOC_BY_EACH)
-			bpf_map_update_elem(bpf_map__fd(f->env->skel->maps.alloc_places),
-					    &a->sites[i].place, &cookie, BPF_ANY);
 	}
 	bpf_map_update_elem(bpf_map__fd(f->env->skel->maps.alloc_files), &number, to, BPF_ANY);
+	tell_places(f, a);
 	tell_jumps(f, a, false);
 	free(to);
 }
@@ -270,16 +292,29 @@ static void report_sites(const struct attached *a)
 				a->sites[i].step ? ", single-stepped" : "");
 }
 
-static void attach_now(struct alloc_files *f, struct attached *a)
+static bool attach_now(struct alloc_files *f, struct attached *a)
 {
 	int err = attach_all(f, a);
 
 	if (!err)
-		return;
+		return true;
 	loss__add(f->env->loss, "alloc",
 		  err == -ETIMEDOUT ? "allocator: attaching timed out" : "allocator: cannot attach",
 		  1);
 	message_verbose("%s: cannot attach: %s", a->path, strerror(-err));
+	return false;
+}
+
+/* A program that maps an allocator while it is recorded may call it before uprobes are attached.
+ * What was mapped before the start is attached by then, however late it was read. */
+static void attach_new(struct alloc_files *f, struct attached *a, uint64_t mapped_ns)
+{
+	if (!attach_now(f, a) || !f->env->start_ns || mapped_ns <= f->env->start_ns)
+		return;
+	loss__add(f->env->loss, "alloc",
+		  "allocator: mapped after the start: calls before it was attached", 1);
+	message_verbose("%s: attached %.3g ms after it was mapped", a->path,
+			(clock_now_ns() - mapped_ns) / 1e6);
 }
 
 /* reallocarray() of glibc only calls realloc(). Those that must be single-stepped cost too much
@@ -321,8 +356,8 @@ static struct attached *number(struct alloc_files *f)
 	return NULL;
 }
 
-static void add(struct alloc_files *f, struct probed_file *file, struct span sites, int fd,
-		const char *path)
+static void add(struct alloc_files *f, struct probed_file *file, const struct file_facts *facts,
+		int fd, const char *path)
 {
 	struct attached *a = number(f);
 
@@ -330,7 +365,7 @@ static void add(struct alloc_files *f, struct probed_file *file, struct span sit
 		return;
 	*a = (struct attached){
 		.file = file, .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .path = strdup(path)};
-	if (a->fd < 0 || !a->path || !take_sites(a, sites)) {
+	if (a->fd < 0 || !a->path || !take_sites(a, facts->alloc)) {
 		loss__add(f->env->loss, "alloc", "allocator: cannot attach", 1);
 		attached_fini(a);
 		return;
@@ -338,7 +373,7 @@ static void add(struct alloc_files *f, struct probed_file *file, struct span sit
 	tell_functions(f, a);
 	report_sites(a);
 	if (!f->off)
-		attach_now(f, a);
+		attach_new(f, a, facts->mapped_ns);
 }
 
 static void report_lack(struct alloc_files *f, const struct file_facts *facts, const char *path)
@@ -376,7 +411,7 @@ bool alloc_files__add(struct alloc_files *f, const struct file_facts *facts, int
 	if (!file && facts->alloc.len && !may_hang(f, facts, path) &&
 	    (file = probed_files_add(f->env, &f->files, st))) {
 		file->users = 1; /* attaching may report other files */
-		add(f, file, facts->alloc, fd, path);
+		add(f, file, facts, fd, path);
 		return true;
 	}
 	if (file)

@@ -12,13 +12,14 @@
 #include "record/probe/alloc_rule.h"
 #include "record/probe/probe.h"
 
-/* Of freed ones the most recent are kept: the rule looks at the last quarter of the time. */
+/* Of freed ones the most recent are kept. */
 enum { BATCH = 4096, FREED_MAX = 1 << 18 };
 
 struct entry {
 	struct alloc_key key;
 	struct alloc_live live;
 	uint64_t end_ns; /* of its process; 0: goes on */
+	bool leaks;
 };
 
 struct entries {
@@ -65,8 +66,8 @@ void alloc_lives_freed(struct alloc_lives *l, const struct wire_alloc_freed *fre
 		memmove(l->freed, l->freed + FREED_MAX - l->freed_cnt,
 			l->freed_cnt * sizeof(*l->freed));
 	}
-	l->freed[l->freed_cnt++] =
-		(struct alloc_freed){freed->birth_ns, freed->freed_ns, freed->stack, freed->tgid};
+	l->freed[l->freed_cnt++] = (struct alloc_freed){freed->birth_ns, freed->freed_ns,
+							freed->stack, freed->tgid, freed->near};
 }
 
 void alloc_lives_fini(struct alloc_lives *l)
@@ -133,7 +134,7 @@ static void add(struct entries *to, const struct entry *e)
 static void collect(void *ctx, const struct alloc_key *key, const struct alloc_live *live)
 {
 	struct collecting *c = ctx;
-	struct entry e = {*key, *live, 0};
+	struct entry e = {.key = *key, .live = *live};
 
 	if (key->tgid != c->last_tgid) {
 		c->last_tgid = key->tgid;
@@ -152,7 +153,7 @@ static void drop(struct probe_env *env, const struct entries *e)
 		bpf_map_delete_elem(bpf_map__fd(env->skel->maps.alloc_live), &e->v[i].key);
 }
 
-/* ---- reporting a process's stack */
+/* ---- reporting */
 
 static int by_group(const void *a, const void *b)
 {
@@ -165,16 +166,14 @@ static int by_group(const void *a, const void *b)
 	return x->live.birth_ns < y->live.birth_ns ? -1 : x->live.birth_ns > y->live.birth_ns;
 }
 
-static int by_freed_group(const void *a, const void *b)
+static int by_process(const void *a, const void *b)
 {
 	const struct alloc_freed *x = a, *y = b;
 
-	if (x->tgid != y->tgid)
-		return x->tgid < y->tgid ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
+	return x->tgid < y->tgid ? -1 : x->tgid > y->tgid;
 }
 
-/* Those freed, by process and stack. */
+/* Those freed, by process. */
 struct freed_index {
 	struct alloc_freed *v;
 	size_t cnt;
@@ -189,46 +188,53 @@ static struct freed_index index_freed(const struct alloc_lives *l)
 		return f;
 	}
 	memcpy(f.v, l->freed, f.cnt * sizeof(*f.v));
-	qsort(f.v, f.cnt, sizeof(*f.v), by_freed_group);
+	qsort(f.v, f.cnt, sizeof(*f.v), by_process);
 	return f;
 }
 
-/* The first that is not before those of the group. */
-static size_t first_freed(const struct freed_index *f, const struct alloc_freed *of)
+/* Those of a process; *cnt: their number. */
+static const struct alloc_freed *freed_of(const struct freed_index *f, uint32_t tgid, size_t *cnt)
 {
-	size_t low = 0, high = f->cnt;
+	size_t low = 0, high = f->cnt, n = 0;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (by_freed_group(&f->v[mid], of) < 0)
+		if (f->v[mid].tgid < tgid)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low;
+	while (low + n < f->cnt && f->v[low + n].tgid == tgid)
+		n++;
+	*cnt = n;
+	return f->v + low;
 }
 
-static bool leaks(const struct freed_index *f, uint64_t age_ns, const struct entry *e, size_t cnt,
+/* Finds which of a process's entries leak. */
+static void judge(const struct freed_index *index, uint64_t age_ns, struct entry *e, size_t cnt,
 		  uint64_t end_ns)
 {
-	const struct alloc_freed of = {.tgid = e->key.tgid, .stack = e->live.stack};
-	size_t from = first_freed(f, &of), to = from, n = 0;
-	struct alloc_life *lives;
-	bool yes;
+	size_t freed_cnt;
+	const struct alloc_freed *f = freed_of(index, e->key.tgid, &freed_cnt);
+	struct alloc_life *lives = calloc(cnt + freed_cnt, sizeof(*lives));
 
-	while (to < f->cnt && !by_freed_group(&f->v[to], &of))
-		to++;
-	lives = malloc((cnt + to - from) * sizeof(*lives));
-	if (!lives)
-		return false;
-	for (size_t i = 0; i < cnt; i++)
-		lives[n++] = (struct alloc_life){e[i].live.birth_ns, 0};
-	for (size_t i = from; i < to; i++)
-		lives[n++] = (struct alloc_life){f->v[i].birth_ns, f->v[i].freed_ns};
-	yes = alloc_leaks(lives, n, end_ns, age_ns);
+	for (size_t i = 0; lives && i < cnt; i++)
+		lives[i] = (struct alloc_life){.birth_ns = e[i].live.birth_ns,
+					       .stack = e[i].live.stack,
+					       .near = e[i].live.near,
+					       .entry = i};
+	for (size_t i = 0; lives && i < freed_cnt; i++)
+		lives[cnt + i] = (struct alloc_life){.birth_ns = f[i].birth_ns,
+						     .freed_ns = f[i].freed_ns,
+						     .stack = f[i].stack,
+						     .near = f[i].near,
+						     .entry = UINT32_MAX};
+	if (lives && !alloc_judge(lives, cnt + freed_cnt, end_ns, age_ns))
+		for (size_t i = 0; i < cnt + freed_cnt; i++)
+			if (lives[i].entry < cnt)
+				e[lives[i].entry].leaks = lives[i].verdict == ALLOC_LEAK;
 	free(lives);
-	return yes;
 }
 
 static uint64_t age(const struct entry *e, uint64_t end_ns)
@@ -259,14 +265,13 @@ static void send_row(struct probe_env *env, const struct entry *e, size_t cnt, u
 }
 
 /* Entries of a process and stack, the oldest first. */
-static void report_group(struct probe_env *env, struct alloc_lives *l, const struct freed_index *f,
-			 const struct entry *e, size_t cnt, uint64_t end_ns)
+static void report_stack(struct probe_env *env, struct alloc_lives *l, const struct entry *e,
+			 size_t cnt, uint64_t end_ns)
 {
-	bool leak = leaks(f, l->age_ns, e, cnt, end_ns);
 	double bytes = 0, objects = 0, leaked = 0;
 
 	for (size_t i = 0; i < cnt; i++) {
-		bool is_leak = leak && age(&e[i], end_ns) >= l->age_ns;
+		bool is_leak = e[i].leaks && age(&e[i], end_ns) >= l->age_ns;
 		double weight = weight_of(l, e[i].live.size, e[i].live.rate);
 		struct wire_sample s = {
 			.hdr.probe = SAMPLE_live,
@@ -289,6 +294,19 @@ static void report_group(struct probe_env *env, struct alloc_lives *l, const str
 	send_row(env, e, cnt, end_ns, bytes, objects, leaked);
 }
 
+/* Entries of a process, sorted. */
+static void report_process(struct probe_env *env, struct alloc_lives *l,
+			   const struct freed_index *f, struct entry *e, size_t cnt,
+			   uint64_t end_ns)
+{
+	judge(f, l->age_ns, e, cnt, end_ns);
+	for (size_t i = 0, n; i < cnt; i += n) {
+		for (n = 1; i + n < cnt && e[i + n].live.stack == e[i].live.stack; n++)
+			;
+		report_stack(env, l, &e[i], n, end_ns);
+	}
+}
+
 static void report(struct probe_env *env, struct alloc_lives *l, const struct entries *all,
 		   uint64_t end_ns)
 {
@@ -297,13 +315,11 @@ static void report(struct probe_env *env, struct alloc_lives *l, const struct en
 	if (all->cnt)
 		qsort(all->v, all->cnt, sizeof(*all->v), by_group);
 	for (size_t i = 0, n; i < all->cnt; i += n) {
-		const struct entry *e = &all->v[i];
+		struct entry *e = &all->v[i];
 
-		for (n = 1; i + n < all->cnt && e[n].key.tgid == e->key.tgid &&
-			    e[n].live.stack == e->live.stack;
-		     n++)
+		for (n = 1; i + n < all->cnt && e[n].key.tgid == e->key.tgid; n++)
 			;
-		report_group(env, l, &f, e, n, e->end_ns ? e->end_ns : end_ns);
+		report_process(env, l, &f, e, n, e->end_ns ? e->end_ns : end_ns);
 	}
 	free(f.v);
 }

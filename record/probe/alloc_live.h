@@ -13,7 +13,7 @@ struct probe_env;
 
 struct alloc_freed {
 	uint64_t birth_ns, freed_ns, stack;
-	uint32_t tgid;
+	uint32_t tgid, near;
 };
 
 struct alloc_lives {

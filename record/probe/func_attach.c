@@ -10,6 +10,7 @@
 #include "obrec.skel.h"
 #include "record/base/loss.h"
 #include "record/binary/read_functions.h"
+#include "record/binary/uprobe_place.h"
 #include "record/host/uprobes.h"
 #include "record/probe/func_impl.h"
 #include "record/probe/func_usdt.h"
@@ -86,13 +87,6 @@ static int attach_all(const struct attaching *a, int fd)
 					&a->entries, false);
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Notes where probes will be. */
 static void find_patched(struct attaching *a, struct parcel *answer, struct func_site *site)
 {
@@ -113,29 +107,14 @@ static void find_patched(struct attaching *a, struct parcel *answer, struct func
 	while (read_functions_next_usdt(answer, &usdt))
 		add_place(a, &a->patched, usdt.offset, 0);
 	answer->at = from;
-	if (a->patched.cnt)
-		qsort(a->patched.offsets, a->patched.cnt, sizeof(*a->patched.offsets), by_offset);
+	uprobe_place_sort(a->patched.offsets, a->patched.cnt);
 }
 
-/* The code as it will be in memory: uprobes are breakpoints. */
 static struct func_place patched_place(const struct attaching *a, struct func_place place,
 				       uint64_t offset)
 {
-#if defined(__x86_64__)
-	static const uint8_t breakpoint[] = {0xcc};
-#else
-	static const uint8_t breakpoint[] = {0xa0, 0x00, 0x20, 0xd4};
-#endif
-	uint8_t *code = (uint8_t *)place.code;
-
-	for (size_t i = 0; i < sizeof(place.code) && a->patched.cnt; i++) {
-		uint64_t at = offset + FUNC_CODE_AT + i;
-
-		if (bsearch(&at, a->patched.offsets, a->patched.cnt, sizeof(at), by_offset))
-			for (size_t n = 0; n < sizeof(breakpoint) && i + n < sizeof(place.code);
-			     n++)
-				code[i + n] = breakpoint[n];
-	}
+	uprobe_place_patch((uint8_t *)place.code, sizeof(place.code), offset + FUNC_CODE_AT,
+			   a->patched.offsets, a->patched.cnt);
 	return place;
 }
 

@@ -161,7 +161,7 @@ static int mean(struct probe_env *env, const char *path, unsigned operand, bool 
 	if (stat(path, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
-		return -ENOENT;
+		return S_ISDIR(st.st_mode) ? -EISDIR : -ENOEXEC;
 	m = find_meant(f, &st);
 	if (!m) {
 		more = realloc(f->meant, (f->meant_cnt + 1) * sizeof(*more));

@@ -60,7 +60,9 @@ static const char *parse_value(const char *word, struct func_operand *to)
 		return "arguments and results are named as arg1:TYPE and ret:TYPE";
 	type = type_called(colon + 1);
 	if (!type)
-		return "its type is one of int, uint, long, ulong, ptr, hex, str";
+		return "its type is one of bool, int8, uint8, int16, uint16, int, uint, long, "
+		       "ulong, "
+		       "ptr, hex, str";
 	if (*word == 'a')
 		at = arg_number(word, colon, to);
 	else if (to->usdt)

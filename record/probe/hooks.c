@@ -133,7 +133,8 @@ static struct bpf_program *program(const struct probe_env *env, const struct hoo
 	return prog;
 }
 
-static int prepare_one(struct probe_env *env, const struct probe *probe, const struct hook *h)
+static int prepare_one(struct probe_env *env, const struct probe *probe, const struct hook *h,
+		       bool *used)
 {
 	struct bpf_program *prog = program(env, h);
 	char why[256], func[64];
@@ -147,10 +148,18 @@ static int prepare_one(struct probe_env *env, const struct probe *probe, const s
 		message_verbose("probe '%s': %s", probe->name, why);
 		return 0;
 	}
+	*used = true;
 	err = bpf_program__set_autoload(prog, true);
 	if (!err && h->how == HOOK_FENTRY && function_of(h, env->features, func, sizeof(func)))
 		err = bpf_program__set_attach_target(prog, 0, func);
 	return err;
+}
+
+/* Whether hook n of probe i is to be attached: its program may be loaded for other hooks, and the
+ * probe may have left it out. */
+static bool is_loaded(const struct probe_env *env, size_t i, size_t n)
+{
+	return env->hooks[i][n].used && bpf_program__autoload(program(env, &hooks_of(env, i)[n]));
 }
 
 int hooks_prepare(struct probe_env *env, size_t i)
@@ -161,24 +170,28 @@ int hooks_prepare(struct probe_env *env, size_t i)
 
 	while (hooks[cnt].prog)
 		cnt++;
-	env->attached[i] = calloc(cnt + 1, sizeof(*env->attached[i]));
+	env->hooks[i] = calloc(cnt + 1, sizeof(*env->hooks[i]));
 	if (probes[i]->state_sz)
 		env->state[i] = calloc(1, probes[i]->state_sz);
-	if (!env->attached[i] || (probes[i]->state_sz && !env->state[i]))
+	if (!env->hooks[i] || (probes[i]->state_sz && !env->state[i]))
 		return -ENOMEM;
 	for (size_t n = 0; n < cnt && !err; n++)
-		err = prepare_one(env, probes[i], &hooks[n]);
+		err = prepare_one(env, probes[i], &hooks[n], &env->hooks[i][n].used);
 	return err;
 }
 
 static struct bpf_link *attach_program(const struct probe_env *env, const struct hook *h,
 				       struct bpf_program *prog)
 {
-	char func[64];
+	const char *colon = strchr(h->target, ':');
+	char func[64], group[32];
 
 	if (h->how == HOOK_KPROBE && function_of(h, env->features, func, sizeof(func)))
 		return bpf_program__attach_kprobe(prog, false, func);
-	return bpf_program__attach(prog);
+	if (h->how != HOOK_TRACEPOINT)
+		return bpf_program__attach(prog);
+	snprintf(group, sizeof(group), "%.*s", (int)(colon - h->target), h->target);
+	return bpf_program__attach_tracepoint(prog, group, colon + 1);
 }
 
 /* The tracepoint has fewer arguments than the program reads. */
@@ -201,7 +214,7 @@ static int attach_one(struct probe_env *env, size_t i, size_t n)
 	link = attach_program(env, h, prog);
 	err = links__keep(&env->links, link);
 	if (!err)
-		env->attached[i][n] = link;
+		env->hooks[i][n].link = link;
 	else if (!is_other_kernel(h, err))
 		message_error("cannot attach to '%s': %s", h->target, strerror(-err));
 	return err;
@@ -216,7 +229,7 @@ int hooks_attach(struct probe_env *env, size_t i)
 		const struct hook *h = &hooks[n];
 		int err;
 
-		if (!bpf_program__autoload(program(env, h)) || h->later || h->how == HOOK_RUN ||
+		if (!is_loaded(env, i, n) || h->later || h->how == HOOK_RUN ||
 		    (h->need == HOOK_INSTEAD && before))
 			continue;
 		err = attach_one(env, i, n);
@@ -227,14 +240,13 @@ int hooks_attach(struct probe_env *env, size_t i)
 	return 0;
 }
 
-/* Returns the number of the loaded hook for the target; -ENOENT: none. */
+/* Returns the number of the hook used for the target; -ENOENT: none. */
 static int find(const struct probe_env *env, size_t i, const char *target)
 {
 	const struct hook *hooks = hooks_of(env, i);
 
 	for (int n = 0; hooks[n].prog; n++)
-		if (!strcmp(hooks[n].target, target) &&
-		    bpf_program__autoload(program(env, &hooks[n])))
+		if (!strcmp(hooks[n].target, target) && is_loaded(env, i, n))
 			return n;
 	return -ENOENT;
 }
@@ -252,10 +264,10 @@ void hook_detach(struct probe_env *env, const struct probe *probe, const char *t
 	size_t i = probe_number(probe);
 	int n = find(env, i, target);
 
-	if (n < 0 || !env->attached[i][n])
+	if (n < 0 || !env->hooks[i][n].link)
 		return;
-	links__drop(&env->links, env->attached[i][n]);
-	env->attached[i][n] = NULL;
+	links__drop(&env->links, env->hooks[i][n].link);
+	env->hooks[i][n].link = NULL;
 }
 
 bool hook_is_attached(const struct probe_env *env, const struct probe *probe, const char *target)
@@ -263,7 +275,7 @@ bool hook_is_attached(const struct probe_env *env, const struct probe *probe, co
 	size_t i = probe_number(probe);
 	int n = find(env, i, target);
 
-	return n >= 0 && env->attached[i][n];
+	return n >= 0 && env->hooks[i][n].link;
 }
 
 int hook_run(struct bpf_program *prog, void **out, size_t *sz)
@@ -313,6 +325,6 @@ void hooks_free(struct probe_env *env)
 {
 	for (size_t i = 0; probes[i]; i++) {
 		free(env->state[i]);
-		free(env->attached[i]);
+		free(env->hooks[i]);
 	}
 }

@@ -26,7 +26,8 @@ enum hook_need {
 	HOOK_INSTEAD,  /* required where the preceding optional hook is skipped */
 };
 
-/* Except for functions, the program's SEC() also names the target; libbpf attaches by it. */
+/* Except for functions and tracepoints, the program's SEC() also names the target; libbpf attaches
+ * by it. One program may be at several tracepoints: it is verified once. */
 struct hook {
 	const char *prog; /* NULL ends the list */
 	/* Tracepoint GROUP:NAME, or NAME if it has no group; a function, or several separated by
@@ -34,13 +35,18 @@ struct hook {
 	const char *target;
 	enum hook_how how;
 	enum hook_need need;
-	bool always; /* target exists on all kernels since 5.10: not checked */
-	bool later;  /* attached on demand with hook_attach() */
+	bool always;	  /* target exists on all kernels since 5.10: not checked */
+	bool later;	  /* attached on demand with hook_attach() */
 	const char *rate; /* HOOK_PERF: option of the probe with the rate; NULL: "freq" */
 	/* Condition for using this hook, to choose between programs for different kernels. NULL:
 	 * always. */
 	bool (*when)(const struct features *f);
 	const char *since; /* kernel version that added the target; may be NULL */
+};
+
+struct hook_state {
+	bool used;	       /* the kernel has what it is for */
+	struct bpf_link *link; /* owned by probe_env.links; NULL: not attached */
 };
 
 /* A list element; further fields by name. {0} ends the list. */

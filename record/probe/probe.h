@@ -49,8 +49,7 @@ struct probe_env {
 	struct obz_writer *writer;
 	uint64_t start_ns, stop_ns;	/* CLOCK_MONOTONIC: when `enabled` was set and cleared */
 	void *state[RECORD_MAX_PROBES]; /* state_sz bytes each, zeroed */
-	struct bpf_link **attached[RECORD_MAX_PROBES]; /* link of each hook, owned by `links`; NULL:
-							* not attached */
+	struct hook_state *hooks[RECORD_MAX_PROBES]; /* one for each hook */
 };
 
 /* An option of a probe: -e NAME:option=value. */

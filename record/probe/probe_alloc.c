@@ -146,6 +146,7 @@ static int prepare(struct probe_env *env)
 	err = alloc_files__new(&a->files, env, probe_env__variant(env, &probe_alloc_entry), follow);
 	err = err ?: bpf_map__set_max_entries(skel->maps.alloc_live, follow ? LIVES : 1);
 	err = err ?: bpf_map__set_max_entries(skel->maps.alloc_calls, follow ? CALLS : 1);
+	err = err ?: bpf_map__set_max_entries(skel->maps.alloc_tails, CALLS);
 	return err ?: bpf_map__set_max_entries(skel->maps.alloc_procs, PROCESSES);
 }
 

@@ -13,11 +13,15 @@
 
 extern const struct probe probe_exec_entry;
 
-enum { EXEC_CALLS = 1024 }; /* in flight at a time */
+enum {
+	EXEC_CALLS = 1024, /* in flight at a time */
+	EXEC_ENDED = 8192
+};
 
 static const struct hook hooks[] = {
 	HOOK("exec_done", "sched:sched_process_exec", HOOK_RAW_TP),
 	HOOK("exec_end", "sched:sched_process_exit", HOOK_RAW_TP),
+	HOOK("exec_new", "sched:sched_wakeup_new", HOOK_RAW_TP),
 	HOOK("exec_enter_execve", "syscalls:sys_enter_execve", HOOK_TRACEPOINT),
 	HOOK("exec_exit_execve", "syscalls:sys_exit_execve", HOOK_TRACEPOINT),
 	HOOK("exec_enter_execveat", "syscalls:sys_enter_execveat", HOOK_TRACEPOINT),
@@ -62,7 +66,8 @@ static const struct series series[] = {
 		SERIES_OWN] = {"exit_throttled", "", SERIES_COUNTER, "process", series_key_comm},
 	[SERIES_exec_failed -
 		SERIES_OWN] = {"failed", "", SERIES_COUNTER, "process\terror", series_key_error},
-	[SERIES_exec_exits - SERIES_OWN] = {"exits", "", SERIES_COUNTER, "process\tend", exits_key},
+	[SERIES_exec_exits -
+		SERIES_OWN] = {"exits", "ns", SERIES_COUNTER, "process\tend", exits_key},
 	[SERIES_exec_lifetime -
 		SERIES_OWN] = {"lifetime", "ns", SERIES_HISTOGRAM, "process", series_key_comm},
 	{0},
@@ -70,9 +75,12 @@ static const struct series series[] = {
 
 static int prepare(struct probe_env *env)
 {
+	int err;
+
 	env->skel->rodata->exec_failed = probe_env__option(env, &probe_exec_entry, "failed");
 	env->skel->rodata->exec_page_sz = sysconf(_SC_PAGESIZE);
-	return bpf_map__set_max_entries(env->skel->maps.exec_calls, EXEC_CALLS);
+	err = bpf_map__set_max_entries(env->skel->maps.exec_ended, EXEC_ENDED);
+	return err ? err : bpf_map__set_max_entries(env->skel->maps.exec_calls, EXEC_CALLS);
 }
 
 const struct probe probe_exec_entry = {

@@ -20,7 +20,7 @@ enum { CALLS = 8192 }; /* at a time, of threads without a slot */
 #define X(name, ...)                                                                               \
 	HOOK("file_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT,                    \
 	     .need = NEED(FILE_CALL_##name)),                                                      \
-		HOOK("file_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT,              \
+		HOOK("file_exit", "syscalls:sys_exit_" #name, HOOK_TRACEPOINT,                     \
 		     .need = NEED(FILE_CALL_##name)),
 static const struct hook hooks[] = {
 	FILE_CALLS(X) FILE_PAIRS(X)

@@ -198,7 +198,7 @@ static void report(struct probe_env *env, const struct func_thread *t, enum func
 		.series = SERIES_NUMBER(PROBE_func, SERIES_func_unfinished),
 	};
 
-	memcpy(key.part, t->comm, sizeof(t->comm));
+	memcpy(key.part, t->process, sizeof(t->process));
 	for (uint64_t i = 0; i < t->depth && i < FUNC_DEPTH; i++) {
 		const struct func_call *c = &t->call[i];
 
@@ -282,12 +282,14 @@ const struct probe probe_func_entry = {
 	.lever = &lever,
 	.thin = thin,
 	.operand = "BINARY:SYMBOL",
-	.operand_doc = "functions of a program or library, by its path or name, or of the "
-		       "kernel (kernel:SYMBOL); SYMBOL may have "
-		       "wildcards; several may be given; :ret behind it: results only; "
-		       "arg1:TYPE to arg6:TYPE and ret:TYPE behind it: arguments and results; TYPE "
-		       "is int, uint, long, ulong, ptr, hex or str; usdt:BINARY:PROVIDER:NAME: "
-		       "USDT probes",
+	.operand_doc =
+		"functions of a program or library, by its path or name, or of the "
+		"kernel (kernel:SYMBOL); SYMBOL may have "
+		"wildcards; several may be given; :ret behind it: results only; "
+		"arg1:TYPE to arg6:TYPE and ret:TYPE behind it: arguments and results; TYPE "
+		"is bool, int8, uint8, int16, uint16, int, uint, long, ulong, ptr, hex or str; "
+		"usdt:BINARY:PROVIDER:NAME: "
+		"USDT probes",
 	.operand_error = func_operand_error,
 	.operand_more = func_operand_more,
 	.operand_alias = FUNC_OPERAND_USDT,

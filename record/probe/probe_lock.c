@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Waits for locks (bpf/probe/lock.bpf.c; of the kernel: lock_kernel.c). Waits in progress at the
- * end are reported here. */
+/* Waits for locks (bpf/probe/lock.bpf.c; of the kernel: lock_kernel.c; those in progress at the
+ * start and at the end: lock_waits.c). */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "format/records.h"
 #include "format/text.h"
 #include "obrec.skel.h"
-#include "record/intake/intake.h"
 #include "record/probe/hooks.h"
 #include "record/probe/lock_kernel.h"
+#include "record/probe/lock_waits.h"
 #include "record/probe/metrics.h"
 #include "record/probe/probe.h"
 
@@ -24,23 +24,28 @@ extern const struct probe probe_lock_entry;
  * whose stacks are wanted. */
 enum { CALLS = 32768, WORDS = 16384, OWNERS = 8192, HOLDERS = 8192 };
 
+static bool has_own_btf(const struct features *f)
+{
+	return f->kernel_btf;
+}
+
 /* 6.7 */
 static bool has_uring_futex(const struct features *f)
 {
 	return features_btf_id(f, "io_futex", BTF_KIND_STRUCT);
 }
 
-#define SYSCALL(program, call, need_)                                                              \
-	HOOK("lock_" program "_" call, "syscalls:sys_" program "_" call, HOOK_TRACEPOINT,          \
-	     .need = need_)
+#define ENTER(call, need_)                                                                         \
+	HOOK("lock_enter_" call, "syscalls:sys_enter_" call, HOOK_TRACEPOINT, .need = need_)
+#define EXIT(call, need_)                                                                          \
+	HOOK("lock_exit", "syscalls:sys_exit_" call, HOOK_TRACEPOINT, .need = need_)
 #define FUTEXES                                                                                    \
-	SYSCALL("enter", "futex", HOOK_REQUIRED), SYSCALL("exit", "futex", HOOK_REQUIRED),         \
-		SYSCALL("enter", "futex_waitv", HOOK_OPTIONAL), /* 5.16 */                         \
-		SYSCALL("exit", "futex_waitv", HOOK_OPTIONAL),                                     \
-		SYSCALL("enter", "futex_wake", HOOK_OPTIONAL), /* 6.7 */                           \
-		SYSCALL("enter", "futex_wait", HOOK_OPTIONAL),                                     \
-		SYSCALL("exit", "futex_wait", HOOK_OPTIONAL),                                      \
+	ENTER("futex", HOOK_REQUIRED), EXIT("futex", HOOK_REQUIRED),                               \
+		ENTER("futex_waitv", HOOK_OPTIONAL),					/* 5.16 */ \
+		EXIT("futex_waitv", HOOK_OPTIONAL), ENTER("futex_wake", HOOK_OPTIONAL), /* 6.7 */  \
+		ENTER("futex_wait", HOOK_OPTIONAL), EXIT("futex_wait", HOOK_OPTIONAL),             \
 		HOOK("lock_switch", "sched:sched_switch", HOOK_RAW_TP),                            \
+		HOOK("lock_threads", "task", HOOK_RUN, .when = has_own_btf),                       \
 		HOOK("lock_uring_submit", "io_uring:io_uring_submit_req", HOOK_RAW_TP,             \
 		     .need = HOOK_OPTIONAL, .when = has_uring_futex),                              \
 		HOOK("lock_uring_complete", "io_uring:io_uring_complete", HOOK_RAW_TP,             \
@@ -75,7 +80,7 @@ static const struct probe_option options[] = {
 	{0},
 };
 
-static const char *operation_name(uint64_t operation)
+const char *lock_operation_name(uint64_t operation)
 {
 	static const char *const names[LOCK_OPERATION_CNT] = {
 #define X(number, name, text) [number] = text,
@@ -91,7 +96,7 @@ static void operation_key(struct probe_env *env, const uint64_t part[METRIC_KEY_
 			  size_t sz)
 {
 	series_key_comm(env, part, text, sz);
-	series_key_add(text, sz, operation_name(part[LOCK_PART_OPERATION]));
+	series_key_add(text, sz, lock_operation_name(part[LOCK_PART_OPERATION]));
 }
 
 static void ended_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
@@ -165,68 +170,6 @@ static int prepare(struct probe_env *env)
 	return err ? err : lock_kernel_prepare(probe_env__state(env, &probe_lock_entry), env);
 }
 
-/* ---- waits in progress at the end */
-
-/* Real tid of the thread of the process that the wait is for, as was found when it began; 0. */
-static uint32_t owner_of(struct probe_env *env, const struct lock_call *call)
-{
-	struct lock_thread key = {.tgid = call->who >> 32, .tid = call->owner};
-	struct lock_owner owner;
-
-	if (!call->owner || bpf_map_lookup_elem(bpf_map__fd(env->skel->maps.lock_owners), &key, &owner))
-		return 0;
-	return owner.tid;
-}
-
-/* A row only of those who wait for a lock: nobody else's waiting is unusual. */
-static void report(struct probe_env *env, const struct lock_call *call)
-{
-	uint64_t ns = env->stop_ns > call->begin_ns ? env->stop_ns - call->begin_ns : 0;
-	struct metric_key key = {
-		.series = SERIES_NUMBER(PROBE_lock, SERIES_lock_ended),
-		.part[LOCK_PART_OPERATION] = call->operation,
-		.part[LOCK_PART_ERROR] = LOCK_UNFINISHED,
-	};
-	const char *operation = operation_name(call->operation);
-	struct {
-		struct event_lock e;
-		char text[LOCK_OPERATION_LEN];
-	} r = {.e = {
-		       .hdr = {.kind = WIRE_EVENT, .probe = REC_lock, .size = sizeof(r)},
-		       .ts_ns = env->stop_ns,
-		       .thread = call->who,
-		       .address = call->address,
-		       .operation = strlen(operation),
-		       .value = call->value,
-		       .wait_ns = ns,
-		       .owner = owner_of(env, call),
-		       .unfinished = 1,
-	       }};
-
-	memcpy(key.part, call->comm, sizeof(call->comm));
-	metrics_add(env, &key, ns);
-	if (!r.e.owner || ns < probe_env__option(env, &probe_lock_entry, "min"))
-		return;
-	memcpy(r.e.task_comm, call->comm, sizeof(call->comm));
-	memcpy(r.e.text, operation, r.e.operation);
-	intake__event(env->intake, &r.e.hdr);
-}
-
-static void finish(struct probe_env *env)
-{
-	int calls = bpf_map__fd(env->skel->maps.lock_calls);
-	struct lock_call call;
-	uint64_t key;
-
-	/* Calls that end meanwhile are removed, after which the next key would be the first again.
-	 */
-	while (!bpf_map_get_next_key(calls, NULL, &key)) {
-		if (!bpf_map_lookup_elem(calls, &key, &call))
-			report(env, &call);
-		bpf_map_delete_elem(calls, &key);
-	}
-}
-
 static bool record(struct probe_env *env, const struct wire_hdr *hdr)
 {
 	return lock_kernel_record(probe_env__state(env, &probe_lock_entry), env, hdr);
@@ -246,6 +189,7 @@ const struct probe probe_lock_entry = {
 	.state_sz = sizeof(struct lock_kernel),
 	.prepare = prepare,
 	.record = record,
-	.finish = finish,
+	.start = lock_waits_start,
+	.finish = lock_waits_finish,
 	.free = free_state,
 };

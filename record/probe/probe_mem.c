@@ -18,14 +18,14 @@ extern const struct probe probe_mem_entry;
 
 enum { CALLS = 8192, PROCESSES = 8192 }; /* at a time */
 
-#define CALL(name)                                                                                 \
+#define CALL(name, exit)                                                                           \
 	HOOK("mem_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT),                    \
-		HOOK("mem_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT)
+		HOOK(exit, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT)
 #define HOOKS(minor, major)                                                                        \
 	HOOK(minor, "minor-faults", HOOK_PERF, .rate = "period"),                                  \
-		HOOK(major, "major-faults", HOOK_PERF, .rate = "major"), CALL(mmap), CALL(munmap), \
-		CALL(mremap), CALL(brk), CALL(madvise),                                            \
-		HOOK("mem_rss", "kmem:rss_stat", HOOK_RAW_TP),                                     \
+		HOOK(major, "major-faults", HOOK_PERF, .rate = "major"), CALL(mmap, "mem_exit"),   \
+		CALL(munmap, "mem_exit"), CALL(mremap, "mem_exit"), CALL(brk, "mem_exit_brk"),     \
+		CALL(madvise, "mem_exit_madvise"), HOOK("mem_rss", "kmem:rss_stat", HOOK_RAW_TP),  \
 		HOOK("mem_fork", "sched:sched_process_fork", HOOK_RAW_TP),                         \
 	{                                                                                          \
 		0                                                                                  \

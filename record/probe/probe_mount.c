@@ -13,7 +13,7 @@ enum { MOUNT_CALLS_CNT = 1024 }; /* in flight at a time */
 #define X(name, text, need_)                                                                       \
 	HOOK("mount_enter_" #name, "syscalls:sys_enter_" #name, HOOK_TRACEPOINT,                   \
 	     .need = HOOK_##need_),                                                                \
-		HOOK("mount_exit_" #name, "syscalls:sys_exit_" #name, HOOK_TRACEPOINT,             \
+		HOOK("mount_exit", "syscalls:sys_exit_" #name, HOOK_TRACEPOINT,                    \
 		     .need = HOOK_##need_),
 static const struct hook hooks[] = {MOUNT_CALLS(X){0}};
 #undef X

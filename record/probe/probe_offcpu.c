@@ -17,8 +17,7 @@
 #include "record/intake/intake.h"
 #include "record/base/loss.h"
 #include "record/probe/probe.h"
-#include "record/probe/stack_memory.h"
-#include "record/unwind/unwind_user.h"
+#include "record/probe/sleeper.h"
 #include "obrec.skel.h"
 
 extern const struct probe probe_offcpu_entry;
@@ -113,27 +112,6 @@ static int prepare(struct probe_env *env)
 	return bpf_map__set_max_entries(skel->maps.offcpu_threads, threads);
 }
 
-/* Returns state letter and context switches of a thread, from /proc; 0: it is gone. */
-static char thread_state(uint32_t tgid, uint32_t tid, uint64_t *switches)
-{
-	unsigned long voluntary = 0, forced = 0;
-	char path[64], line[128], state = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", tgid, tid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f)) {
-		sscanf(line, "State: %c", &state);
-		sscanf(line, "voluntary_ctxt_switches: %lu", &voluntary);
-		sscanf(line, "nonvoluntary_ctxt_switches: %lu", &forced);
-	}
-	fclose(f);
-	*switches = voluntary + forced;
-	return state;
-}
-
 /* For kernels without the iterator: does the same from user space. */
 static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
 {
@@ -142,13 +120,13 @@ static int note_asleep(void *ctx, uint32_t tgid, uint32_t tid)
 	struct offcpu_thread t = {.tgid = tgid, .since_ns = state(env)->from_ns};
 	uint64_t before, after;
 
-	if (!strchr("SDTtI", thread_state(tgid, tid, &before) ?: 'X'))
+	if (!strchr("SDTtI", sleeper_state(tgid, tid, &before) ?: 'X'))
 		return 0;
 	if (option(env, "period"))
 		t.carry_ns = random() % option(env, "period");
 	if (bpf_map_update_elem(fd, &tid, &t, BPF_NOEXIST))
 		return 0;
-	if (!strchr("SDTtI", thread_state(tgid, tid, &after) ?: 'X') || before != after)
+	if (!strchr("SDTtI", sleeper_state(tgid, tid, &after) ?: 'X') || before != after)
 		bpf_map_delete_elem(fd, &tid);
 	return 0;
 }
@@ -181,41 +159,6 @@ static uint64_t weigh(const struct probe_env *env, const struct offcpu_thread *t
 	return (t->carry_ns + wait) / period * period;
 }
 
-/* Returns true if the thread is still in the wait that the iterator saw. */
-static bool still(const struct offcpu_open *open)
-{
-	uint64_t switches = 0;
-	char state = thread_state(open->tgid, open->tid, &switches);
-
-	return state && state != 'R' && switches == open->switches;
-}
-
-/* Unwinds the user stack of a sleeping thread from user space; returns its hash, or that of "not
- * taken". */
-static uint64_t walk(struct probe_env *env, struct unwind_user *u, const struct offcpu_open *open,
-		     struct stack_memory *m)
-{
-	struct {
-		struct wire_stack s;
-		uint64_t frames[WIRE_MAX_FRAMES];
-	} def = {.s = {.hash = WIRE_NOT_TAKEN, .error = STACK_NOT_TAKEN}};
-	const struct unwind_walk *w = NULL;
-
-	if (u && open)
-		w = unwind_user__thread(u, open->tgid, (const uint64_t *)open->regs,
-					stack_memory_read, m);
-	if (w && w->stack.frame_cnt <= WIRE_MAX_FRAMES && still(open)) {
-		def.s = w->stack;
-		def.s.tgid = open->tgid;
-		if (def.s.error) /* as in core.bpf.c */
-			def.s.hash ^= (uint64_t)open->tgid << 32;
-		memcpy(def.frames, w->frames, w->stack.frame_cnt * sizeof(def.frames[0]));
-	}
-	def.s.hdr = (struct wire_hdr){.kind = WIRE_STACK, .probe = SAMPLE_offcpu};
-	intake__stack(env->intake, &def.s);
-	return def.s.hash;
-}
-
 static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thread *t,
 		    struct unwind_user *u, const struct offcpu_open *open, struct stack_memory *m)
 {
@@ -237,7 +180,7 @@ static void hand_in(struct probe_env *env, uint32_t tid, const struct offcpu_thr
 		memcpy(s.comm, open->comm, sizeof(s.comm));
 	}
 	if (!open || open->regs[UNWIND_PT_IP])
-		s.user_stack = walk(env, u, open, m);
+		s.user_stack = sleeper_stack(env, u, open, m, SAMPLE_offcpu);
 	intake__sample(env->intake, &s);
 }
 
@@ -261,8 +204,9 @@ static bool take_thread(int fd, uint32_t tid, struct offcpu_thread *t)
 	return !bpf_map_lookup_elem(fd, &tid, t) && (t->since_ns || t->due_ns);
 }
 
-static void on_open(void *ctx, const struct offcpu_open *open, struct stack_memory *m)
+static void on_open(void *ctx, const void *of, struct stack_memory *m)
 {
+	const struct offcpu_open *open = of;
 	struct ending *e = ctx;
 	struct offcpu_thread t;
 
@@ -285,6 +229,21 @@ static void hand_in_others(struct ending *e, const struct offcpu_open *open, siz
 	}
 }
 
+static unsigned hand_in_all(struct ending *e, const struct offcpu_open *open, size_t cnt)
+{
+	struct memory_place *places = calloc(cnt, sizeof(*places));
+	unsigned late;
+
+	if (!places)
+		return 0;
+	for (size_t i = 0; i < cnt; i++)
+		places[i] =
+			(struct memory_place){open[i].tgid, open[i].regs[UNWIND_PT_SP], &open[i]};
+	late = stack_memory_each(e->env->readers, places, cnt, on_open, e);
+	free(places);
+	return late;
+}
+
 /* Reports waits in progress, and waits that ended without a hook. */
 static void finish(struct probe_env *env)
 {
@@ -300,7 +259,7 @@ static void finish(struct probe_env *env)
 		cnt /= sizeof(*open);
 	if (cnt) {
 		qsort(open, cnt, sizeof(*open), by_process);
-		late = stack_memory_each(env->readers, open, cnt, on_open, &e);
+		late = hand_in_all(&e, open, cnt);
 	}
 	if (late)
 		loss__add(env->loss, "file access", "the memory of a process timed out", late);

@@ -18,6 +18,7 @@
 #include "obrec.skel.h"
 #include "record/base/idmap.h"
 #include "record/base/loss.h"
+#include "record/process/process.h"
 #include "record/probe/hooks.h"
 #include "record/probe/perf_event_name.h"
 #include "record/probe/perf_events.h"
@@ -327,9 +328,10 @@ static void take_value(struct probe_env *env, const struct pmu_task *t, struct s
 		write_value(env, t, i, value);
 }
 
-static int take_task(struct probe_env *env, uint64_t key, const struct pmu_task *t)
+static int take_task(struct probe_env *env, uint64_t key, const struct pmu_task *t, uint64_t now_ns)
 {
 	struct pmu *p = state(env);
+	char process[WIRE_COMM_LEN + 1];
 	struct seen *seen = idmap_get(&p->seen, key);
 
 	if (!seen) {
@@ -341,11 +343,14 @@ static int take_task(struct probe_env *env, uint64_t key, const struct pmu_task 
 	}
 	for (uint32_t i = 0; i < p->cnt; i++)
 		take_value(env, t, seen, i);
+	/* Its cells alone do not tell its cgroup. */
+	copy_name(process, t->process);
+	tracker__process(env->tracker, t->tgid, process, now_ns);
 	return 0;
 }
 
 /* Threads added meanwhile may be returned twice or not at all. */
-static int take_tasks(struct probe_env *env)
+static int take_tasks(struct probe_env *env, uint64_t now_ns)
 {
 	int fd = bpf_map__fd(env->skel->maps.pmu_tasks), err = 0;
 	struct pmu *p = state(env);
@@ -363,7 +368,7 @@ static int take_tasks(struct probe_env *env)
 		err = 0;
 		first = false;
 		for (uint32_t i = 0; i < cnt && !err; i++) {
-			err = take_task(env, p->keys[i], &p->tasks[i]);
+			err = take_task(env, p->keys[i], &p->tasks[i], now_ns);
 			if (p->tasks[i].ended)
 				p->ended[ended++] = p->keys[i];
 		}
@@ -398,7 +403,7 @@ static int tick(struct probe_env *env, uint64_t now_ns, bool last)
 		write_series(env);
 	if (!last)
 		flush(env);
-	err = take_tasks(env);
+	err = take_tasks(env, now_ns);
 	write_turns(env);
 	p->from_ns = now_ns;
 	return err ?: p->err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Signals (bpf/probe/signal.bpf.c). */
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bpf/probe/signal.h"
@@ -64,8 +65,31 @@ static void delivery_key(struct probe_env *env, const uint64_t part[METRIC_KEY_P
 	series_key_add(text, sz, format_signal(name, part[SIGNAL_PART_NUMBER]));
 }
 
+static void sent_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
+		     size_t sz)
+{
+	static const char *const causes[SIGNAL_TEXTS] = {
+#define X(number, name) [number] = name,
+		SIGNAL_CAUSES(X)};
+	static const char *const results[SIGNAL_TEXTS] = {SIGNAL_RESULTS(X)};
+#undef X
+	const char *sender = (const char *)part, *receiver = sender + SIGNAL_PART_RECEIVER * 8;
+	unsigned what = (unsigned char)receiver[SIGNAL_LAST];
+	char comm[WIRE_COMM_LEN], name[24];
+	const char *result = results[what % SIGNAL_TEXTS];
+
+	snprintf(comm, sizeof(comm), "%.*s", SIGNAL_LAST, sender);
+	series_key_set(text, sz, comm);
+	series_key_add(text, sz, format_signal(name, (unsigned char)sender[SIGNAL_LAST]));
+	snprintf(comm, sizeof(comm), "%.*s", SIGNAL_LAST, receiver);
+	series_key_add(text, sz, comm);
+	series_key_add(text, sz, causes[what / SIGNAL_TEXTS % SIGNAL_TEXTS]);
+	series_key_add(text, sz, result ? result : "other");
+}
+
 static const struct series series[] = {
 	{"delivery", "ns", SERIES_HISTOGRAM, "process\tsignal", delivery_key},
+	{"sent", "", SERIES_COUNTER, "sender\tsignal\treceiver\tcause\tresult", sent_key},
 	{0},
 };
 

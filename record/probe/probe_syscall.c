@@ -215,7 +215,7 @@ static void report(struct probe_env *env, const struct syscall_thread *t)
 		       .unfinished = 1,
 	       }};
 
-	memcpy(key.part, t->comm, sizeof(t->comm));
+	memcpy(key.part, t->process, sizeof(t->process));
 	metrics_add(env, &key, ns);
 	if (ns < env->skel->rodata->syscall_min_ns ||
 	    (!env->skel->rodata->syscall_waits && info->flags & SYSCALL_WAITS))

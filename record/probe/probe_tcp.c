@@ -311,7 +311,8 @@ static int tick(struct probe_env *env, uint64_t now_ns, bool last)
 
 /* ---- what is still there at the end */
 
-static void count_state(struct probe_env *env, const char *comm, uint32_t state, uint64_t since_ns)
+static void count_state(struct probe_env *env, const char *process, uint32_t state,
+			uint64_t since_ns)
 {
 	uint64_t ns = env->stop_ns > since_ns ? env->stop_ns - since_ns : 0;
 	struct metric_key key = {
@@ -320,7 +321,7 @@ static void count_state(struct probe_env *env, const char *comm, uint32_t state,
 		.part[TCP_PART_STATE] = state,
 	};
 
-	memcpy(key.part, comm, WIRE_COMM_LEN);
+	memcpy(key.part, process, WIRE_COMM_LEN);
 	metrics_add(env, &key, ns);
 }
 
@@ -336,7 +337,7 @@ static void finish_conns(struct probe_env *env)
 	while (!bpf_map_get_next_key(conns, NULL, &key)) {
 		if (!bpf_map_lookup_elem(conns, &key, &conn) && conn.since_ns && !conn.failed &&
 		    !conn.end_ns && (all || conn.who || conn.listener))
-			count_state(env, conn.comm, conn.state, conn.since_ns);
+			count_state(env, conn.process, conn.state, conn.since_ns);
 		bpf_map_delete_elem(conns, &key);
 	}
 }
@@ -352,7 +353,7 @@ static void finish(struct probe_env *env)
 		look(env);
 	while (!bpf_map_get_next_key(listeners, NULL, &key)) {
 		if (!bpf_map_lookup_elem(listeners, &key, &l))
-			count_state(env, l.who.comm, TCP_LISTEN, l.since_ns);
+			count_state(env, l.who.process, TCP_LISTEN, l.since_ns);
 		bpf_map_delete_elem(listeners, &key);
 	}
 	finish_conns(env);

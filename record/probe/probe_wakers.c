@@ -29,20 +29,28 @@ static const struct variant variants[] = {
 	{0},
 };
 
+static const char *format_id(char text[16], uint64_t who, uint32_t id)
+{
+	snprintf(text, 16, "%u", id);
+	return who == WAKERS_NO_THREAD ? WAKERS_INTERRUPT : text;
+}
+
+/* Names of threads, which may be the same in many processes, are those of their samples. */
 static void pair_key(struct probe_env *env, const uint64_t part[METRIC_KEY_PARTS], char *text,
 		     size_t sz)
 {
-	char woken[WIRE_COMM_LEN + 1];
+	uint64_t waker = part[WAKERS_PART_WAKER], woken = part[WAKERS_PART_WOKEN];
+	char id[16];
 
-	snprintf(woken, sizeof(woken), "%.*s", WIRE_COMM_LEN,
-		 (const char *)(part + WAKERS_PART_WOKEN));
-	series_key_comm(env, part, text, sz);
-	series_key_add(text, sz, woken);
+	series_key_set(text, sz, format_id(id, waker, waker >> 32));
+	series_key_add(text, sz, format_id(id, waker, waker));
+	series_key_add(text, sz, format_id(id, woken, woken >> 32));
+	series_key_add(text, sz, format_id(id, woken, woken));
 }
 
 static const struct series series[] = {
-	[SERIES_wakers_pairs - SERIES_OWN] = {"pairs", "ns", SERIES_COUNTER, "waker\twoken",
-					      pair_key},
+	[SERIES_wakers_pairs - SERIES_OWN] = {"pairs", "ns", SERIES_COUNTER,
+					      "waker_pid\twaker_tid\tpid\ttid", pair_key},
 	{0},
 };
 

@@ -9,7 +9,7 @@
 enum { BATCHES = 16, THREADS = 64 };
 
 struct batch {
-	const struct offcpu_open *open;
+	const struct memory_place *places;
 	size_t cnt;
 	struct reading_request *r; /* NULL: not asked */
 };
@@ -64,43 +64,42 @@ int stack_memory_read(void *ctx, void *to, size_t size, uint64_t at)
 	return 0;
 }
 
-/* ---- many stacks */
+/* ---- many places */
 
 /* `late`: a process that is not asked again. */
-static struct batch ask(struct readers *readers, const struct offcpu_open *open, size_t cnt,
+static struct batch ask(struct readers *readers, const struct memory_place *places, size_t cnt,
 			uint32_t late)
 {
-	struct batch b = {.open = open};
+	struct batch b = {.places = places};
 	struct parcel m;
 
-	read_memory_ask(&m, open->tgid);
-	for (; b.cnt < cnt && b.cnt < THREADS && open[b.cnt].tgid == open->tgid; b.cnt++)
-		read_memory_at(&m, open[b.cnt].regs[UNWIND_PT_SP]);
-	if (open->tgid == late)
+	read_memory_ask(&m, places->tgid);
+	for (; b.cnt < cnt && b.cnt < THREADS && places[b.cnt].tgid == places->tgid; b.cnt++)
+		read_memory_at(&m, places[b.cnt].at);
+	if (places->tgid == late)
 		parcel_fini(&m);
 	else
-		b.r = readers__ask(readers, &m, open->tgid, 0);
+		b.r = readers__ask(readers, &m, places->tgid, 0);
 	return b;
 }
 
 /* Returns true if the process is late. */
 static bool take(struct readers *readers, struct batch *b,
-		 void (*fn)(void *ctx, const struct offcpu_open *open, struct stack_memory *m),
-		 void *ctx)
+		 void (*fn)(void *ctx, const void *of, struct stack_memory *m), void *ctx)
 {
 	bool answered = b->r && readers__await(readers, b->r);
 	bool late = !answered || b->r->m.rc == -ETIMEDOUT;
 
 	for (size_t i = 0; i < b->cnt; i++) {
 		struct stack_memory m = {.readers = readers,
-					 .tgid = b->open->tgid,
-					 .at = b->open[i].regs[UNWIND_PT_SP],
+					 .tgid = b->places->tgid,
+					 .at = b->places[i].at,
 					 .bytes = {"", 0},
 					 .late = late};
 
 		if (answered)
 			m.bytes = read_memory_next(&b->r->m);
-		fn(ctx, &b->open[i], &m);
+		fn(ctx, b->places[i].of, &m);
 		late = m.late;
 		no_more(&m);
 	}
@@ -111,10 +110,8 @@ static bool take(struct readers *readers, struct batch *b,
 	return late;
 }
 
-unsigned stack_memory_each(struct readers *readers, const struct offcpu_open *open, size_t cnt,
-			   void (*fn)(void *ctx, const struct offcpu_open *open,
-				      struct stack_memory *m),
-			   void *ctx)
+unsigned stack_memory_each(struct readers *readers, const struct memory_place *places, size_t cnt,
+			   void (*fn)(void *ctx, const void *of, struct stack_memory *m), void *ctx)
 {
 	unsigned late_cnt = 0;
 	uint32_t late = 0;
@@ -124,11 +121,11 @@ unsigned stack_memory_each(struct readers *readers, const struct offcpu_open *op
 		size_t n = 0;
 
 		do { /* more of a process are asked for when it has answered */
-			batch[n] = ask(readers, open + at, cnt - at, late);
+			batch[n] = ask(readers, places + at, cnt - at, late);
 			at += batch[n++].cnt;
-		} while (n < BATCHES && at < cnt && open[at].tgid != open[at - 1].tgid);
+		} while (n < BATCHES && at < cnt && places[at].tgid != places[at - 1].tgid);
 		for (size_t i = 0; i < n; i++) {
-			uint32_t tgid = batch[i].open->tgid;
+			uint32_t tgid = batch[i].places->tgid;
 
 			if (!take(readers, &batch[i], fn, ctx) || tgid == late)
 				continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stacks of threads that wait, of many processes at once: one whose memory cannot be read does
- * not delay the others. */
+/* Memory of threads that wait, as their stacks, of many processes at once: one whose memory cannot
+ * be read does not delay the others. */
 #ifndef RECORD_STACK_MEMORY_H
 #define RECORD_STACK_MEMORY_H
 
@@ -19,13 +19,18 @@ struct stack_memory {
 /* An unwind_read_fn. */
 int stack_memory_read(void *stack_memory, void *to, size_t size, uint64_t at);
 
+struct memory_place {
+	uint32_t tgid;
+	uint64_t at;
+	const void *of; /* the caller's */
+};
+
 /*
- * Calls fn for each thread, with its stack from the stack pointer on. `open` is sorted by process.
- * Returns the number of processes whose memory was not read in time; fn then gets none.
+ * Calls fn for each place, with the bytes from there on. They are sorted by process. Returns the
+ * number of processes whose memory was not read in time; fn then gets none.
  */
-unsigned stack_memory_each(struct readers *readers, const struct offcpu_open *open, size_t cnt,
-			   void (*fn)(void *ctx, const struct offcpu_open *open,
-				      struct stack_memory *m),
+unsigned stack_memory_each(struct readers *readers, const struct memory_place *places, size_t cnt,
+			   void (*fn)(void *ctx, const void *of, struct stack_memory *m),
 			   void *ctx);
 
 #endif

@@ -46,6 +46,7 @@ static void on_mmap(struct tracker *t, const struct sideband_record *r)
 		.offset = r->offset,
 		.inode = r->inode,
 		.generation = r->generation,
+		.ts_ns = r->ts_ns,
 		.generation_known = true,
 		.major = r->major,
 		.minor = r->minor,

@@ -82,6 +82,9 @@ int main(void)
 	  "GET / HTTP/1.1\r\nCookie: session=0123456789abcdef0123456789abcdef\r\n\r\n");
 	M("HTTP/1 response", false, "", RESPONSE);
 	measure("HTTP/1 response and body", false, "", 0, body, sizeof(body));
+	M("JSON", false, "",
+	  "{\"id\":42,\"username\":\"me\",\"tags\":[{\"key\":\"env\",\"value\":\"prod\"},{\"key\":"
+	  "\"team\",\"value\":\"core\"}],\"createdAt\":\"2024-01-01T00:00:00Z\",\"url\":\"/a\"}\n");
 	M("HTTP/2 request, all indexed", false, PREFACE "\0\0\0\4\0\0\0\0\0",
 	  "\0\0\3\1\5\0\0\0\1\x82\x84\x86");
 	M("MySQL query", false, "", "\x1d\0\0\0\x03select c from t where id = 1");

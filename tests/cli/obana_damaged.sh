@@ -15,7 +15,7 @@ $obana query "SELECT complete, stop_reason, duration_ns, damage FROM capture" cu
 
 echo "--- cut anywhere"
 size=$(stat -c %s small.obz)
-for ((n = 0; n < size; n += 509)); do
+for ((n = 0; n < size; n += 1021)); do
 	head -c $n small.obz >part.obz
 	timeout 20 "$obana" report part.obz >out.txt 2>err.txt; rc=$?
 	case $rc in
@@ -28,7 +28,7 @@ for ((n = 0; n < size; n += 509)); do
 done | sort | uniq -c | sed 's/^ *[0-9]* /exit /'
 
 echo "--- bytes flipped"
-for ((n = 512; n < size; n += 211)); do
+for ((n = 512; n < size; n += 449)); do
 	cp small.obz bad.obz
 	printf '\x5a' | dd of=bad.obz bs=1 seek=$n conv=notrunc status=none
 	timeout 20 "$obana" report bad.obz >out.txt 2>err.txt; rc=$?

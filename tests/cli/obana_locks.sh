@@ -15,6 +15,7 @@ samples = """
 10 60 __lll_lock_wait;pthread_mutex_lock;Widget::clone();main
 10 50 __lll_lock_wait;pthread_mutex_lock;Monitor::poll();main
 10 45 __lll_lock_wait;pthread_mutex_lock;std::mutex::lock();std::string copy_of<int>(int);main
+10 44 __lll_lock_wait;pthread_mutex_lock;std::vector<std::pair<int, int> > rows_of<int>(int);main
 11 40 __lll_lock_wait_private;_int_free;free;release_all;main
 11 39 __lll_lock_wait_private;helper;main
 11 38 syscall;__cxa_guard_acquire;init_static();main
@@ -44,16 +45,24 @@ for nr, line in enumerate(samples, 1):
         frames.append("2:%x" % (at[name] + 16))
     print("stack id=%d frames=%s" % (nr, ",".join(frames)))
     print("sample kind=%s ts_ns=6000000000 thread=1 user_stack=%d count=%d value=%d" % (kind, nr, max(int(ms) // 2, 1), int(ms) * 1000000))
-for address, stack, owner, ms, operation in ((0x20, 2, 101, 3, "wait"), (0x10, 1, 101, 2, "wait"), (0x30, 3, 0, 90, "wait"), (0x40, 13, 101, 36, "lock_pi"), (0x50, 19, 0, 5, "wait_requeue_pi")):
+for address, stack, owner, ms, operation in ((0x20, 2, 101, 3, "wait"), (0x10, 1, 101, 2, "wait"), (0x30, 3, 0, 90, "wait"), (0x40, 14, 101, 36, "lock_pi"), (0x50, 20, 0, 5, "wait_requeue_pi")):
     print("lock ts_ns=6100000000 thread=1 user_stack=%d address=%d operation=%s wait_ns=%d owner=%d" % (stack, address, operation, ms * 1000000, owner))
-print("lock ts_ns=6100000000 thread=2 address=96 operation=wait wait_ns=1500000000 owner=100 unfinished=1")
+# Who holds for whom: 100 and 101 each other, 102 in line for that lock, 103 its own, 104 for somebody who runs
+print("lock ts_ns=7000000000 thread=2 user_stack=2 address=96 operation=wait wait_ns=1500000000 owner=100 unfinished=1")
+print("sample kind=10 ts_ns=7000000000 thread=2 user_stack=2 count=1 value=1500000000")
+print("lock ts_ns=7000000000 thread=1 user_stack=1 address=80 operation=wait wait_ns=2000000000 owner=101 unfinished=1 before_ns=3600000000000")
+print("lock_holder ts_ns=7000000000 thread=2 user_stack=2 waiter=100 address=80 wait_ns=2000000000 how=\"blocked at the end\"")
+for thread, tid, owner in ((3, 102, 100), (4, 103, 103), (5, 104, 105)):
+    print("thread id=%d process=1 tid=%d comm=other" % (thread, tid))
+    print("lock ts_ns=7000000000 thread=%d user_stack=1 address=96 operation=wait wait_ns=1000000 owner=%d unfinished=1" % (thread, owner))
+print("lock ts_ns=7000000000 thread=2 user_stack=20 address=97 operation=wait wait_ns=1000000000 unfinished=1")
 print("series id=1 probe=lock name=events kind=counter keys=process")
 print(r'series id=2 probe=lock name=ended kind=counter unit=ns keys="process\x09operation\x09result"')
 print(r'cell ts_ns=6000000000 series=2 key="server\\x09wait\\x09woken" count=3000 sum=7200000000')
 print('end {"complete":true,"stop_reason":"duration","duration_ns":2000000000}')
 END
 "$TOP/$B/tests/tools/mkobz" locks.obz <locks.obt || exit 1
-for name in lock-purpose lock-callers lock-contended lock-longest; do echo "--- $name"; $obana show $name locks.obz; done
+for name in lock-stuck lock-purpose lock-callers lock-contended lock-longest; do echo "--- $name"; $obana show $name locks.obz; done
 echo "--- how much of all waiting has rows"
 $obana report locks.obz | grep ^Events
 echo "--- a database has the same"

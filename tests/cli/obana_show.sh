@@ -24,6 +24,21 @@ $obana show opens small.obz 2>&1; echo "exit $?"
 echo "--- report and page"
 $obana report a.obz
 { echo "rename open page_fault"; cat "$TOP/tests/cli/events.obt"; } | "$TOP/$B/tests/tools/mkobz" newer.obz; $obana report newer.obz | grep ^Events
+echo "--- more than the rows: counters have all"
+sed '/^end /i\
+series id=90 probe=signal name=sent kind=counter keys="sender\\x09signal\\x09receiver\\x09cause\\x09result"\
+cell ts_ns=5000000000 series=90 key="server\\x09SIGUSR1\\x09x\\x09kill\\x09queued" count=20000\
+cell ts_ns=6000000000 series=90 key="server\\x09SIGUSR1\\x09x\\x09kill\\x09queued" count=98\
+cell ts_ns=6000000000 series=90 key="(other)" count=2\
+cell ts_ns=6000000000 series=12 key="server\\x090" count=1 sum=5000000000\
+series id=91 probe=tcp name=events kind=counter keys=process\
+series id=92 probe=tcp name=close_events kind=counter keys=process\
+series id=93 probe=reclaim name=events kind=counter keys=process\
+cell ts_ns=5000000000 series=91 key=server count=7\
+cell ts_ns=5000000000 series=92 key=server count=6066\
+cell ts_ns=5000000000 series=93 key=server count=5' "$TOP/tests/cli/events.obt" | "$TOP/$B/tests/tools/mkobz" all.obz
+$obana report all.obz | grep -E '^Events +(tcp|stall)'; $obana show signals-by-pair all.obz; $obana show exit-by-process all.obz
+echo "--- the page"
 $obana report a.obz --html=- | python3 -c '
 import re, sys
 import xml.dom.minidom

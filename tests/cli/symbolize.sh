@@ -59,7 +59,7 @@ build gcc2 $gcc -gdwarf-2 -gstrict-dwarf
 MIN_DEPTH=10 agree gcc-dwarf2 gcc2
 build gcc64 $gcc -gdwarf64
 agree gcc-64bit gcc64
-build gccz $gcc -gz
+objcopy --compress-debug-sections=zlib gcc5 gccz
 agree gcc-compressed gccz
 objcopy --compress-debug-sections=zlib-gnu gcc4 zdebug
 agree gcc-zdebug zdebug
@@ -127,6 +127,14 @@ objcopy --remove-section=.note.gnu.build-id --add-gnu-debuglink=linked/.debug/na
 cmp ours whole || { echo "debuglink: not the same"; fail=1; }
 printf x >>linked/.debug/named.debug
 "$symbolize" -k -D /nonexistent "$PWD/linked/stripped" <addrs | tail -n 1 | grep -q dynsym || { echo "debuglink: a wrong CRC was not seen"; fail=1; }
+objcopy --add-gnu-debuglink=linked/.debug/named.debug stripped linked/stripped
+printf x >>linked/.debug/named.debug
+"$symbolize" -m -D /nonexistent "$PWD/linked/stripped" <addrs >ours
+cmp ours whole || { echo "debuglink: the same build-id was not seen"; fail=1; }
+printf '\004\0\0\0\001\0\0\0\003\0\0\0GNU\0\377' >other-id
+objcopy --update-section .note.gnu.build-id=other-id stripped linked/stripped
+objcopy --add-gnu-debuglink=linked/.debug/named.debug linked/stripped
+"$symbolize" -k -D /nonexistent "$PWD/linked/stripped" <addrs | tail -n 1 | grep -q dynsym || { echo "debuglink: another build-id was not seen"; fail=1; }
 
 build three.o $gcc -c -DOTHER
 cp many multi1 && build multi2 g++ three.o two.o

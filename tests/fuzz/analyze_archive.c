@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 200 */
 /*
  * Runs the commands on a hostile archive: any JSON at both ends, any records between, complete or
  * truncated. There must be no crash or leak, and the output must be well-formed: text without

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* runs: 3000 */
 /*
  * Imports whole capture files: there must be no crash, and the records must be consistent:
  * connections are announced before their payload, each byte of a direction occurs at most once and

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 3000 */
 /*
  * Hostile conversations: the input is split into calls with directions, gaps and truncated payload.
  */

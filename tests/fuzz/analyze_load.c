@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 100 */
 /* Any records, as in a hostile archive: there must be no crash, and the views must match the
  * aggregates computed in memory. */
 #include "../unit/load_rows.h"

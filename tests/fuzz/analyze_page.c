@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 1000 */
 /*
  * Any strings and numbers in every position of the HTML page, with a flame graph in it, and in
  * tables of every format: the output must be well-formed, and none of the input may become markup.

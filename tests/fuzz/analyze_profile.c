@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* runs: 1000 */
 // Hostile names, kinds, weights and shapes through every profile sink. Input: records of one
 // control byte, then a name up to the next zero; bit 7 of the control byte ends the stack.
 #include <assert.h>

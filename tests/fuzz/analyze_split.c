@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 3000 */
 /*
  * A binary with the file it refers to: a .dwo file or .dwp package of split DWARF, or dwz's common
  * file. Both are from the input, so that either may be hostile to the other.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 3000 */
 /*
  * Runs the symbolizer on whole ELF images: headers, symbol tables, all of DWARF, compressed
  * sections. The corpus has small programs of several compilers and DWARF versions. The cost of

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 1000 */
 /*
  * Services with any names and any calls between them, filtered and merged, drawn as each kind of
  * image: the output must be well-formed, and names may occur only as text.

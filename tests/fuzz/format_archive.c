@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 500 */
 /* Opens a whole file as an archive, walks it, decodes, checks and decompresses every member. This
  * build does not verify CRCs, so that the code after these checks is reached. */
 #include <stdio.h>

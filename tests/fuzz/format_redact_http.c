@@ -37,6 +37,11 @@ static const struct {
 	PLACE("HTTP/1.1 200 OK\r\n\r\n{\"token\":[1,{\"a\":\"\x1f\"},\"\x1e\"]}\n"),
 	PLACE("GET http://\x1f:\x1e@\x1f/ HTTP/1.1\r\n\r\n"),
 	PLACE("--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n\x1e\r\n--b--\r\n"),
+	PLACE("--b\r\nContent-Disposition: form-data; name=password\r\n\r\n\x1e\r\n--b--\r\n"),
+	PLACE("HTTP/1.1 200 OK\r\n\r\n[{\"a\":\"\x1f\",\"name\":\"a_token\",\"b\": 1, \"value\" : "
+	      "\"\x1e\"}]\n"),
+	PLACE("- name: a_token\n  value: \x1e\n- name: \x1f\n  value: \x1f\n"),
+	PLACE("GET / HTTP/1.1\r\nA: \x1f\r\nX-Acme-Key: \x1e\r\nB: \x1f\r\n\r\n"),
 	PLACE(H2 "\0\0\x1d\1\5\0\0\0\1\4\x1a/?password=\x1e"),
 	PLACE(H2 "\0\0\x1b\1\5\0\0\0\1\x40\7x-token\x0f\x1e"),
 	PLACE(H2 "\0\0\x1b\0\0\0\0\0\1{\"apiKey\":\"\x1e\"}"),
@@ -51,6 +56,12 @@ static const struct {
 	PLACE("mysql\0-u\0\x1f\0-p\x1e"),
 	PLACE("curl\0-u\0\x1f:\x1e\0http://\x1f"),
 	PLACE("curl\0http://\x1f:\x1e@h/\x1f"),
+	PLACE("redis-cli\0AUTH\0\x1e\0\x1f"),
+	PLACE("htpasswd\0-nb\0u\x1f\0\x1e"),
+	PLACE("smbclient\0-U\0u\x1f%\x1e\0\x1f"),
+	PLACE("kubectl\0create\0secret\0--from-literal=\x1f=\x1e"),
+	PLACE("sh\0-c\0echo \x1e | sudo -S \x1f"),
+	PLACE("sh\0-c\0ssh h 'mysql -p\x1e \x1f'\nls \x1f"),
 	PLACE("sh\0-c\0\x1f -x; curl -H 'X-Api-Key: \x1e' \x1f"),
 };
 

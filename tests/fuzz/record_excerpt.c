@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 3000 */
 /* Any bytes as a file with DWARF, and as dwz's common file, with addresses spread over it. The
  * result must be an ELF file from which an excerpt can be made again. */
 #include <stdio.h>

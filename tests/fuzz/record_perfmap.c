@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 2000 */
 /*
  * A perf-map of a hostile process, read while it is written: appended to, truncated, rewritten,
  * with holes up to a terabyte, of a different type or owner, in a /proc created for it. Whatever it

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* runs: 3000 */
 /* Any bytes as a binary, and as its debug file: the slim ELF must be complete, have the predicted
  * size, and be unchanged when slimmed again. */
 #include <stdio.h>

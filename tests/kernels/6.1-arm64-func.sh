@@ -8,7 +8,7 @@ B=build/aarch64-linux-gnu
 T=$(mktemp -d)
 trap '[ -n "${KEEP-}" ] || rm -rf "$T"' EXIT
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache}
-make -s -j"$(nproc)" CROSS=aarch64-linux-gnu B=$B static $B/workload/values-static $B/workload/funcs-static $B/workload/crossing-static
+mkdir -p $B; flock $B/lock make -s -j"$(nproc)" CROSS=aarch64-linux-gnu B=$B static $B/workload/values-static $B/workload/funcs-static $B/workload/crossing-static
 dir=$(scripts/kernels 6.1-arm64) || { rc=$?; echo "$dir"; exit $rc; }
 sql() { "$OBANA" query "$1" "$2" --csv | tail -n +2; }
 same() { [ "$2" = "$3" ] && echo "ok: $1 = $2" || echo "$1: got '$2', expected '$3'" | tee -a "$T/wrong"; } # WHAT GOT WANTED

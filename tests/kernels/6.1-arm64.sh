@@ -5,5 +5,5 @@ sysroot=$(scripts/sysroot arm64) || { rc=$?; echo "$sysroot"; exit $rc; }
 export B=build/aarch64-linux-gnu
 # fentry: arm64 has it from 6.4 on
 KERNEL=6.1-arm64 NO_FENTRY=1
-make -s -j"$(nproc)" CROSS=aarch64-linux-gnu B=$B all static units workload
+mkdir -p $B; flock $B/lock make -s -j"$(nproc)" CROSS=aarch64-linux-gnu B=$B all static units workload
 . tests/kernels/matrix.inc

@@ -1,3 +1,3 @@
 # See matrix.inc.
-KERNEL=6.12 VM_CPUS=${VM_CPUS:-4}
+KERNEL=6.12 VM_CPUS=${VM_CPUS:-3}
 . tests/kernels/matrix.inc

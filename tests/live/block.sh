@@ -1,5 +1,6 @@
 # A known number of direct reads and writes on a loop device: each is a row, a sample and counted in three histograms, and the
 # counts and bytes are those of the disk's own account (/sys/block/DISK/stat); beyond the rate the histograms stay complete.
+# alone: changes what the whole host uses
 . tests/live/lib.inc
 . tests/live/carriers.inc
 command -v losetup >/dev/null || skip "needs losetup"

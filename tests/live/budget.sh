@@ -1,5 +1,6 @@
 # --cpu-budget: under load samples are thinned out in recorded steps, what they stand for stays right, and when the load goes
 # everything is taken again.
+# alone: is about time on CPUs
 . tests/live/lib.inc
 command -v cc >/dev/null || skip "needs a C compiler"
 # Pairs of threads that hand a byte to each other for SECONDS, then all sleep.

@@ -1,5 +1,6 @@
 # 100,000 short connections within seconds, and 100,000 at once: every one is in the table with its calls, bytes and messages, in bounded
 # memory; of more sockets than the table has room for, the others are counted.
+# alone: needs all of the machine
 . tests/live/lib.inc
 [ -x "$WORKLOAD/crowd" ] || skip "needs make workload"
 mkfifo "$T/go"; exec 8<>"$T/go"

@@ -1,6 +1,7 @@
 # Page cache: reads of files of which mincore() tells how much is cached: pages read and pages missed are those of the load's account, in
 # order with read-ahead and not, again, by sendfile and copy_file_range, on overlayfs too, and by threads without a slot of their own.
 # Direct reads and files of /proc are no accesses; page faults are counted by device.
+# alone: changes what the whole host uses
 . tests/live/lib.inc
 grep -q '^file .* yes' "$T/list" || skip "no probe 'file': $(grep '^file ' "$T/list")"
 [ "$(stat -f -c %T "$T")" != tmpfs ] || skip "the files of $T stay in memory"

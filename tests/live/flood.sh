@@ -1,5 +1,6 @@
 # A million and more events a second of a kind, from two processes: the cells hold each of them, as the programs count; the rows are
 # bounded, and what was not sent is counted.
+# alone: needs all of the machine
 . tests/live/lib.inc
 . tests/live/carriers.inc
 sql() { "$OBANA" query "$1" "$2" --csv | tail -n +2; }

@@ -54,7 +54,7 @@ func main() {
 	}
 }
 P
-(cd "$T" && export GO111MODULE=off GOCACHE=$T/gocache && go build -o calls calls.go && go build -ldflags '-s -w' -o stripped calls.go) || fail "go build"
+(cd "$T" && export GO111MODULE=off GOCACHE=${GOCACHE:-$T/gocache} && go build -o calls calls.go && go build -ldflags '-s -w' -o stripped calls.go) || fail "go build"
 q() { sql "$T/a.obz" "$1"; }
 counted() { "$OBANA" show $1 "$T/a.obz" --json | python3 -c 'import json, sys
 for row in json.load(sys.stdin): print(*(row[k] for k in sys.argv[1:]))' "${@:2}" | LC_ALL=C sort; }

@@ -70,6 +70,33 @@ is "C++, templates" "$(names "$run:both<int, long>,rate=0,$run:disp*")" "dispatc
 is "copies" "$(names "$run:helper")" "helper.constprop.0 10/0"
 is "a version behind the name" "$(names "names3:evex(int)")" "evex(int) 10/0"
 
+# ---- static functions of two files with one name, and the variants of constructors and destructors, each called by another number of calls
+cat >"$T/one.c" <<'C'
+__attribute__((noinline, noclone)) static void same(void) { asm volatile("" ::: "memory"); }
+void CALLS(int n) { while (n--) same(); }
+C
+cat >"$T/twice.cc" <<'C'
+extern "C" void one(int), two(int);
+#define NI __attribute__((noinline, noclone))
+struct Base { virtual ~Base() {} };
+struct Mid : virtual Base { NI Mid() { asm volatile("" ::: "memory"); } NI ~Mid() { asm volatile("" ::: "memory"); } };
+struct Top : Mid {};
+NI void end(Mid *m) { delete m; }
+int main()
+{
+	one(2), two(3);
+	for (int i = 0; i < 4; i++) end(new Mid);
+	for (int i = 0; i < 5; i++) Top top;
+}
+C
+cc -O1 -DCALLS=one -c -o "$T/one.o" "$T/one.c" && cc -O1 -DCALLS=two -c -o "$T/two.o" "$T/one.c"
+c++ -O1 -o "$T/twice" "$T/twice.cc" "$T/one.o" "$T/two.o"
+run=$T/twice
+is "functions of one name" "$(names "$run:same" start | sed 's/@0x[0-9a-f]*/@/g')" "same@ 2/0; same@ 3/0"
+is "variants" "$(names "$run:Mid::*" start | sed 's/; [^;]* \[unified\] 9[^;]*//g')" "Mid::Mid() 4/0; Mid::Mid() [base] 5/0; Mid::~Mid() 4/0; Mid::~Mid() [base] 5/0; Mid::~Mid() [deleting] 4/0"
+status=0; "$OBREC" -q -e "func:$T:same" -o "$T/b.obz" -- true 2>"$T/err" || status=$?
+is "a directory" "$status $(cat "$T/err")" "2 obrec: func: $T: Is a directory"
+
 # ---- a program that runs already, by the name of a link to it
 cat >"$T/held.c" <<'C'
 #include <unistd.h>

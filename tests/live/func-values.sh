@@ -43,10 +43,15 @@ done
 recorded alone -e "func:$values:value_take:ret,rate=7" -e "func:$values:value_pick:ret,ret:ptr"
 is "results alone" "$(results "$T/alone.obz" value_take)" "$(third 0),-1 $(third 1),0 $(third 2),1"
 is "not timed" "$(sql "$T/alone.obz" "SELECT count(*) FROM histogram WHERE series = 'latency'")" 0
-"$OBANA" report "$T/alone.obz" | grep -E "^Events .*func: [0-9]+ of $((3 * N)) shown" >/dev/null || fail "rows of all: $("$OBANA" report "$T/alone.obz" | grep Events)"
+"$OBANA" report "$T/alone.obz" | grep -E "^Events .*func: [0-9]+ of $((3 * N)) recorded singly" >/dev/null || fail "rows of all: $("$OBANA" report "$T/alone.obz" | grep Events)"
 recorded alone-each --attach func=each -e "func:$values:value_take:ret"
 is "results alone, a link each" "$(results "$T/alone-each.obz" value_take)" "$(third 0),-1 $(third 1),0 $(third 2),1"
 is "not timed, a link each" "$(sql "$T/alone-each.obz" "SELECT count(*), sum(duration_ns) FROM func LEFT JOIN histogram ON series = 'latency'")" $N,0
+# ---- narrow types
+recorded narrow -e "func:$values:value_narrow,arg1:bool,arg2:int8,arg3:uint8,arg4:int16,arg5:uint16,ret:bool,rate=0"
+is "narrow types" "$(sql "$T/narrow.obz" "SELECT arg1, arg2, arg3, arg4, arg5, ret FROM func ORDER BY ts_ns" | xargs)" \
+	"$(for ((i = 0; i < N; i++)); do ((i % 2)) && b=true || b=false; echo "$b,-$i,$((200 + i)),-$((300 * i)),$((65000 + i)),$b"; done | sed 's/,-0/,0/g' | xargs)"
+is "results of a bool" "$(results "$T/narrow.obz" value_narrow)" "$((N / 2)),0 $((N / 2)),1"
 # ---- only long ones
 recorded long -e "$take,min=10s"
 is "rows of ten seconds and more" "$(sql "$T/long.obz" "SELECT count(*) FROM func")" 0

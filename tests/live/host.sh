@@ -1,6 +1,7 @@
 # Probe host against /proc itself: what it counted is at least what two looks inside the capture differ by, and at most what two looks
 # around it do, for the host's CPU, activity, pressure, disks and interfaces, for a process of known use and for its cgroup, throttled or not.
 # Its constant values (threads, descriptors) are exact, other processes are left out. vmstat -s is a peer of the same looks.
+# alone: what it compares with counts the whole host
 . tests/live/lib.inc
 grep -q '^host .* yes' "$T/list" || skip "no probe 'host': $(grep '^host ' "$T/list")"
 cat >"$T/load.py" <<'PY'

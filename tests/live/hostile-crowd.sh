@@ -1,4 +1,5 @@
 # Fifty targets of each kind that holds up who looks at it, each with a file of its own, beside an honest one: it loses nothing.
+# alone: needs all of the machine
 . tests/live/hostile.inc
 [ -c /dev/fuse ] && grep -qw fuse /proc/filesystems || skip "no FUSE here"
 command -v cc >/dev/null || skip "needs a C compiler"

@@ -7,26 +7,33 @@ made() {
 	target "$WORKLOAD/hostile" map "$f"
 	targets+=${targets:+,}$target
 }
-one() { # SIGNAL KIND COUNT
-	targets=
-	made "${@:2}"
-	held "$1"
-	left
-}
-few() { # SIGNAL KIND:COUNT...: targets of each at once
+# made_each KIND:COUNT...
+made_each() {
 	local k
+	for k; do made ${k%:*} ${k#*:}; done
+}
+# headers SIGNAL KIND:COUNT...: targets of each at once
+headers() {
 	targets=
-	for k in "${@:2}"; do made ${k%:*} ${k#*:}; done
+	made_each "${@:2}"
 	held "$1"
 	left
 }
-# forks SIGNAL KIND:COUNT...: beside processes that come and go: none of their events is lost while the targets are read at the start
-forks() {
-	for _ in 1 2; do (while :; do /bin/true; done) & pids+=($!); done
-	few "$@"
+# sections SIGNAL KIND:COUNT...: beside processes that come and go: none of their events is lost while the targets are read at the start
+sections() {
+	local forking=()
+	targets=
+	made_each "${@:2}"
+	honest
+	for _ in 1 2; do (while :; do /bin/true; done) & forking+=($!); done
+	pids+=(${forking[@]})
+	ready -p "$honest,$targets"
+	kill ${forking[@]}
+	recorded "$1"
 	is "process events lost" "$(lost "$T/a.obz" "source = 'side-band'")" 0
+	left
 }
-# What .gnu_debuglink and .gnu_debugaltlink lead to lies beside the file.
+# links SIGNAL KIND:COUNT...: what .gnu_debuglink and .gnu_debugaltlink lead to lies beside the file
 links() {
 	local kind name
 	targets=
@@ -41,19 +48,11 @@ links() {
 		target "$WORKLOAD/hostile" map "$T/self-$kind"
 		targets+=,$target
 	done
+	made_each "${@:2}"
 	held "$1"
 	left
 }
-beside symtab-300 one INT symtab 300
-beside symtab-2000 one TERM symtab 2000
-beside dynsym-2000 one "" dynsym 2000
-beside strtab one INT strtab
-beside gopclntab one INT gopclntab 1
-beside debug_frame one INT debug_frame 1
-beside notes few INT note:1 note:300 notes:4000 notes:60000
-beside frames few INT eh_frame:1 eh_frame:300 debug_frame:300 gopclntab:300
-beside forks forks INT eh_frame:1 eh_frame:300 debug_frame:300 gopclntab:300
-beside headers few INT phnum:4000 phnum:65534 phnum:8000000 shnum:8000000
-beside deflated few INT compressed:1 zdebug:1
-beside links links INT
+beside sections sections INT symtab:300 symtab:2000 dynsym:2000 strtab:1 gopclntab:1 gopclntab:300 eh_frame:1 eh_frame:300 debug_frame:1 debug_frame:300 note:1 note:300
+beside headers headers TERM notes:4000 notes:60000 phnum:4000 phnum:65534 phnum:8000000 shnum:8000000
+beside links links "" compressed:1 zdebug:1
 passed

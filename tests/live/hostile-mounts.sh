@@ -1,5 +1,6 @@
 # Targets whose files lie on filesystems (FUSE, as NFS) that stop answering: who asks them anything waits, and SIGKILL does not end that.
 # obrec leaves behind who asked and goes on.
+# alone: changes what the whole host uses
 . tests/live/hostile.inc
 [ -c /dev/fuse ] && grep -qw fuse /proc/filesystems || skip "no FUSE here"
 command -v cc >/dev/null || skip "needs a C compiler"
@@ -32,13 +33,11 @@ later() {
 	mkdir "$T/mnt"
 	target sh -c 'echo ready $$; read -r _ <"$1"; shift; exec "$@"' sh "$T/go" "$WORKLOAD/stuckfs" "$T/mnt" "$3" "now,$2" -- "$WORKLOAD/hostile" map "$T/mnt/x"
 	stuck+=($target)
+	honest
 	ready -p "$honest,$target"
 	echo >"$T/go"
 	IFS= read -r -t 60 line <&$said && [[ $line == "ready "* ]] || fail "no hostile target"
-	worked 40 $honest
-	spent
-	stopped $1
-	of_honest 40
+	recorded $1
 	told
 	left
 }
@@ -46,6 +45,7 @@ later() {
 storm() {
 	mkdir "$T/mnt"
 	target "$WORKLOAD/stuckfs" "$T/mnt" "$WORKLOAD/hostile" all -- "$WORKLOAD/hostile" execs "$T/mnt/x"
+	honest
 	ready -p "$honest,$target"
 	worked 20 $honest
 	no_answers

@@ -31,17 +31,14 @@ cgroups() {
 	name=$(printf '%0240d' 0)
 	(cd "$deep" && seq -f "%g:$name" 2000 | xargs mkdir)
 	for i in {1..14}; do deep+="/$name" && mkdir "$deep" 2>/dev/null || break; done
-	"$WORKLOAD/deep" recurse 3600 20 >/dev/null & honest=$!; pids+=($honest)
+	honest
 	echo $honest >"$group/$2/cgroup.procs"
 	for i in 1 2 3; do
 		target "$WORKLOAD/hostile" args "$WORKLOAD/hostile"
 		echo $target >"${deep%/*}/cgroup.procs"
 	done
 	ready --cgroup "$group/$2"
-	worked 40 $honest
-	spent
-	stopped $1
-	of_honest 40
+	recorded $1
 	is "those deep down" "$(sql "$T/a.obz" "SELECT count(*) FROM process WHERE comm = 'hostile' AND length(cgroup) > 2000")" 3
 	left
 }

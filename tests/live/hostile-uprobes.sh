@@ -1,5 +1,6 @@
 # A process that is no target executes a library in which obrec attaches uprobes, and keeps the lock of its own memory for ever. The kernel
 # waits for that lock, and so does every fork on the host meanwhile: between `locked` and `released` this shell uses nothing but builtins.
+# alone: changes what the whole host uses
 . tests/live/hostile.inc
 [ -c /dev/fuse ] && grep -qw fuse /proc/filesystems || skip "no FUSE here"
 library=$(ls /usr/lib/*/libssl.so.3 2>/dev/null | head -n 1)
@@ -7,6 +8,7 @@ library=$(ls /usr/lib/*/libssl.so.3 2>/dev/null | head -n 1)
 
 # hostile: it, and one that executes the same library and does nothing, in $target
 hostile() {
+	honest
 	mkdir "$T/mnt"
 	"$WORKLOAD/badelf" plain "$T/plain"
 	cp "$library" "$T/libssl.so"
@@ -19,18 +21,6 @@ locked() {
 	local line
 	kill -USR1 $holder
 	IFS= read -r -t 60 line <&$told_by && [ "$line" = locked ] || fail "it does not lock"
-}
-# honest_ran TICKS
-honest_ran() {
-	local stat until=
-	exec {never}<>"$T/never"
-	for ((;;)); do
-		read -r stat </proc/$honest/stat
-		stat=(${stat##*) })
-		: ${until:=$((stat[11] + stat[12] + $1))}
-		[ $((stat[11] + stat[12])) -lt $until ] || return 0
-		read -r -t 0.05 <&$never || true
-	done
 }
 released() {
 	kill -KILL $filesystem 2>/dev/null || true
@@ -58,7 +48,7 @@ later() {
 	ready -e cpu,l7,tls -v -p "$honest,$target"
 	within "places attached" "$(grep -c 'libssl.so: SSL_' "$T/obrec.err")" 1 100
 	locked
-	honest_ran 20
+	worked 20 $honest
 	interrupted
 	is "said" "$(grep -c 'detaching uprobes continues' "$T/obrec.err")" 1
 }
@@ -72,12 +62,12 @@ before() {
 	locked
 	echo >&$go
 	read -r -t $READY_LIMIT <&$is_ready || { released; fail "not ready: $(<"$T/obrec.err")"; }
-	honest_ran 20
+	worked 20 $honest
 	interrupted
 	within "libraries not attached" "$(lost "$T/a.obz" "source = 'tls' AND cause LIKE '%timed out'")" 1 10
 }
 alone() { # not beside others: they would wait for the lock, too
-	beside $1 eval "mkfifo \"\$T/never\"; $1"
+	beside $1 $1
 	passed
 }
 alone later

@@ -1,5 +1,6 @@
 # Kernel stacks that obrec remembers: a thread wakes others in several ways, from functions of these names, in any order and beside
 # each other. The kernel's part of each stack, of those who wake and of those who sleep, is that of its user part.
+# alone: is about time on CPUs
 . tests/live/lib.inc
 cat >"$T/ways.c" <<'C'
 #define _GNU_SOURCE

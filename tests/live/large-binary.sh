@@ -1,5 +1,6 @@
 # A program as large as few are, 28 MB of .eh_frame, 33 MB of symbols, 15 MB of DWARF: where --max-mem leaves enough for its table, its
 # stacks are complete, where not, the table is refused, and that is told; obrec's memory stays under it, and all else is recorded.
+# alone: needs all of the machine
 . tests/live/lib.inc
 command -v python3 >/dev/null || skip "needs python3"
 command -v cc >/dev/null || skip "needs a compiler"

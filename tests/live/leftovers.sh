@@ -1,4 +1,5 @@
 # Nothing is left behind: no BPF program, map or link, no file, no process, however obrec ends.
+# alone: what it compares with counts the whole host
 . tests/live/lib.inc
 command -v bpftool >/dev/null || skip "needs bpftool"
 start "$WORKLOAD/demo" 3600 >/dev/null; demo=$!

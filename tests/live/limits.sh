@@ -1,4 +1,5 @@
 # --max-size, a file size limit and a full disk: the closing line says what the archive holds, the end is written.
+# alone: records the whole host
 . tests/live/lib.inc
 start "$WORKLOAD/demo" 3600 >/dev/null
 demo=$!

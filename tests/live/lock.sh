@@ -48,10 +48,17 @@ in_futex() {
 	dead=$(pgrep -xf "$T/dead") || return 1
 	[ "$(cat /proc/$dead/task/*/syscall | grep -c "^$(case $(uname -m) in x86_64) echo 202 ;; *) echo 98 ;; esac) ")" = 2 ]
 }
-# In a pid namespace of its own the tids in the mutexes are others.
-for within in "" "unshare -pf --mount-proc"; do
-	obrec_start -e lock:min=0s --attach lock=futex -o "$T/dead.obz" -- $within "$T/dead"
-	eventually "a deadlock" in_futex
+# In a pid namespace of its own the tids in the mutexes are others. One that was there before the capture is seen as well.
+for within in "" "unshare -pf --mount-proc" before; do
+	began=$(date +%s%N)
+	if [ "$within" = before ]; then
+		"$T/dead" & pids+=($!)
+		eventually "a deadlock" in_futex
+		obrec_start -p $dead -e lock:min=0s --attach lock=futex -o "$T/dead.obz"
+	else
+		obrec_start -e lock:min=0s --attach lock=futex -o "$T/dead.obz" -- $within "$T/dead"
+		eventually "a deadlock" in_futex
+	fi
 	sleep 0.05
 	in_futex || fail "a deadlock that ends"
 	obrec_stop
@@ -59,4 +66,40 @@ for within in "" "unshare -pf --mount-proc"; do
 	is "${within:+namespace: }each waits for the other" "$(sql "$T/dead.obz" "SELECT count(*), count(DISTINCT l.owner), sum(l.owner = t.tid), sum(l.owner IN (SELECT tid FROM thread)) FROM lock l
 		JOIN thread t ON t.id = l.thread_id WHERE l.unfinished AND t.comm = 'dead'")" 2,2,0,2
 	is "${within:+namespace: }as a result" "$(sql "$T/dead.obz" "SELECT sum(count) FROM counter WHERE probe = 'lock' AND key LIKE 'dead%still waiting'")" 2
+	is "${within:+$within: }with samples of who waits and who is waited for" "$(sql "$T/dead.obz" "SELECT kind, sum(s.count), sum(value) = (SELECT sum(wait_ns) FROM lock WHERE unfinished AND owner) FROM sample s JOIN thread t
+		ON t.id = s.thread_id WHERE t.comm = 'dead' AND kind IN ('lock', 'holder') GROUP BY 1 ORDER BY 1" | xargs)" "holder,2,1 lock,2,1"
+	is "${within:+$within: }in the report" "$("$OBANA" show lock-stuck "$T/dead.obz" --csv --where "process = 'dead'" | tail -n +2 | cut -d, -f2,8,11- | tr -d '"' | LC_ALL=C sort | xargs -d '\n')" \
+		"mutex,main,blocked at the end,other,cycle of 2 mutex,other,blocked at the end,main,cycle of 2"
+	[ "$within" != before ] || is "when it had begun" "$(sql "$T/dead.obz" "SELECT count(*) FROM lock l JOIN capture c ON c.id = l.capture_id WHERE before_ns AND c.started_at_ns - before_ns > $began")" 2
 done
+
+# ---- a wait that begins before the capture and ends in it
+cat >"$T/early.c" <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static void *wait_early(void *p) { pthread_mutex_lock(&held); pthread_mutex_unlock(&held); return p; }
+int main(void)
+{
+	pthread_t t;
+	char c;
+	pthread_mutex_lock(&held);
+	pthread_create(&t, NULL, wait_early, NULL);
+	if (read(0, &c, 1) != 1) return 1;
+	pthread_mutex_unlock(&held);
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+cc -pthread -o "$T/early" "$T/early.c"
+mkfifo "$T/let"; exec 7<>"$T/let"
+"$T/early" <"$T/let" & early=$!
+pids+=($early)
+waits() { grep -q "^$(case $(uname -m) in x86_64) echo 202 ;; *) echo 98 ;; esac) " /proc/$early/task/*/syscall; }
+eventually "a wait" waits
+obrec_start -p $early -e lock:min=0s --attach lock=futex -o "$T/early.obz"
+echo >&7
+wait $early
+obrec_stop
+is "a wait from before the capture" "$(sql "$T/early.obz" "SELECT count(*), sum(owner = $early), sum(before_ns > 0), sum(unfinished), sum(EXISTS (SELECT 1 FROM stack_frame sf JOIN frame r ON r.id = sf.frame_id
+		JOIN function f ON f.id = r.function_id WHERE sf.stack_id = l.stack_id AND f.name = 'wait_early')) AS stacks FROM lock l JOIN thread t ON t.id = l.thread_id WHERE t.tid <> $early")" 1,1,1,0,1

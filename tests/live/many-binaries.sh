@@ -1,5 +1,6 @@
 # Ever new programs, each for some milliseconds: memory goes with those of the last seconds and not with how many there were, each is
 # named and unwound as the first was, and one that comes back is the same. (record_forget counts the bytes.)
+# alone: needs all of the machine
 . tests/live/lib.inc
 command -v python3 >/dev/null || skip "needs python3"
 command -v cc >/dev/null || skip "needs a compiler"

@@ -1,5 +1,6 @@
 # --cpu-budget with probe mem: its samples are thinned out in recorded steps, and their weights still add up to the faults that the kernel
 # has counted, within five standard errors of the choice.
+# alone: is about time on CPUs
 . tests/live/lib.inc
 grep -q '^mem .* yes' "$T/list" || skip "no probe 'mem': $(grep '^mem ' "$T/list")"
 minor() { sed 's/.*) //' /proc/$load/stat | awk '{print $8}'; }

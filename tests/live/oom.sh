@@ -1,5 +1,6 @@
 # A known number of processes killed because a cgroup of their own reached its limit: rows with who ran out and who was killed, their
 # memory and the limit, as the kernel's log tells, and oomkill. Counts are complete whatever the rate lets through.
+# alone: changes what the whole host uses
 . tests/live/lib.inc
 . tests/live/security.inc
 security_told oom 20 -e oomkill:rate=0 --debuginfo symtab

@@ -1,5 +1,6 @@
 # What open, runq and block record of a load that keeps its own account, and what libbpf-tools (Debian's package) count of it in the same
 # seconds. In guests the same is done on a real disk (tests/kernels).
+# alone: what it compares with counts the whole host
 . tests/live/lib.inc
 . tests/live/peers.inc
 . tests/live/probes.inc

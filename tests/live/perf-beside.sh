@@ -1,5 +1,6 @@
 #!/bin/bash
 # Others who count with perf at the same tracepoints as obrec lose nothing: `perf stat` counts the same with and without it.
+# alone: what it compares with counts the whole host
 . tests/live/lib.inc
 command -v perf >/dev/null || skip "needs perf"
 mountpoint -q /sys/kernel/tracing || skip "needs tracefs"

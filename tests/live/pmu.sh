@@ -1,5 +1,6 @@
 # Software events by process and thread: as many as the kernel and `perf stat` count in the same seconds, of a program with two threads
 # and a child; its page faults, sampled one by one, in a flame graph. Without a PMU one line says so.
+# alone: what it compares with counts the whole host
 . tests/live/lib.inc
 . tests/live/pmu.inc
 grep -q '^pmu .* yes' "$T/list" || skip "no probe 'pmu': $(grep '^pmu ' "$T/list")"
@@ -71,5 +72,6 @@ obrec_start -q -e pmu:task-clock -p $busy -o "$T/busy.obz"
 worked 300 $busy
 obrec_stop
 within "seconds with counts" "$(sql "$T/busy.obz" "SELECT count(DISTINCT start_ns) FROM counter WHERE probe = 'pmu' AND sum > 0")" 2 100000
+is "its process, for the cgroup" "$(sql "$T/busy.obz" "SELECT count(*) FROM process WHERE pid = $busy")" 1
 "$OBREC" -q -e cpu:event=cache-misses -o "$T/none.obz" -- true 2>"$T/err" && echo "ok: cache misses can be sampled here" ||
 	is "no cache misses: exit status, line" "$? $(grep -c "'cpu' is not available: no hardware counters for 'cache-misses'" "$T/err")" "4 1"

@@ -1,4 +1,5 @@
 # Without root, with the capabilities the manual names: the same recording. What is not needed any more is given up.
+# alone: records the whole host
 . tests/live/lib.inc
 command -v setpriv >/dev/null || skip "needs setpriv"
 TARGET=65534

@@ -1,5 +1,6 @@
 # A program of known behaviour: 70 % of its CPU time in f, 30 % in g; asleep in a place of its own, blocked on a pipe since
 # before the start; children forked and replaced while recorded.
+# alone: is about time on CPUs
 . tests/live/lib.inc
 command -v cc >/dev/null || skip "needs a C compiler"
 cat >"$T/known.c" <<'C'

@@ -1,5 +1,6 @@
 # A profile of the demo workload agrees with the program's own account of its time, on CPU and blocked, on another "machine":
 # the binary is gone when the report is made.
+# alone: is about time on CPUs
 . tests/live/lib.inc
 cp "$WORKLOAD/demo" "$T/demo"
 "$OBREC" -q -F 499 -e cpu,offcpu -o "$T/d.obz" -- "$T/demo" 5 >"$T/account"

@@ -1,5 +1,6 @@
 # Stalls for memory: the pages that a reader in a full cgroup reclaims are those that the cgroup gave up; compaction by whom asks for it;
 # a writer of more dirty pages than its disk may have is paused as long as it takes, and another, which is no target, is left out.
+# alone: records the whole host
 . tests/live/lib.inc
 . tests/live/reclaim.inc
 grep -q '^reclaim .* yes' "$T/list" || skip "no probe 'reclaim': $(grep '^reclaim ' "$T/list")"

@@ -1,5 +1,6 @@
 # Three processes that compete for one CPU and one that naps beside them: how often and how long each waited for it, as the cells
 # say, is what the kernel's own account (/proc/self/schedstat) says; waits beyond the bound are rows too.
+# alone: is about time on CPUs
 . tests/live/lib.inc
 . tests/live/carriers.inc
 command -v cc >/dev/null || skip "needs a C compiler"

@@ -119,5 +119,10 @@ else echo "no sigsnoop of libbpf-tools: $(head -n 1 "$T/peer-sigsnoop.err" 2>/de
 is "losses" "$(sql "SELECT ifnull(sum(count), 0) FROM loss")" 0
 "$OBANA" show sigsnoop "$T/s.obz" >"$T/out" && grep -q 'SIGSEGV.*crasher.*fault' "$T/out" || { tail -3 "$T/out"; fail "show sigsnoop"; }
 
+run 40 -e signal:rate=5
+is "by sender and receiver, beyond the rate" "$("$OBANA" show signals-by-pair "$T/s.obz" --csv | grep -E '^[0-9]+,(SIGUSR2,sender|SIGALRM,sender|SIGSEGV,crasher|SIGKILL,sender),' | xargs)" \
+	"40,SIGUSR2,sender,receiver,kill,ignored 1,SIGALRM,sender,sender,timer,queued 1,SIGKILL,sender,receiver,kill,queued 1,SIGSEGV,crasher,crasher,fault,queued"
+is "of all" "$("$OBANA" show signals-by-pair "$T/s.obz" --csv | tail -n +2 | awk -F, '{ n += $1 } END { print n }')" "$(counted "$T/s.obz" signal events)"
+
 run 20 -e signal:only=USR2,failed,rate=0
 is "only what was asked for" "$(sql "SELECT signal, result, count(*) FROM signal GROUP BY 1, 2")" "12,ignored,20"

@@ -1,5 +1,6 @@
 # On a CPU where eight busy loops run beside, a short capture still has the symbol table of what was hit: it is extracted at once, at normal
 # priority. DWARF comes after it, in a member of its own.
+# alone: is about time on CPUs
 . tests/live/lib.inc
 command -v cc >/dev/null || skip "needs a compiler"
 cat >"$T/prog.c" <<'C'

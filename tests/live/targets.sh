@@ -1,4 +1,5 @@
 # Who is recorded: processes by pid, name and cgroup, those that come later, their children; what they are labelled with.
+# alone: records the whole host
 . tests/live/lib.inc
 command -v cc >/dev/null || skip "needs a C compiler"
 cat >"$T/spin.c" <<'C'

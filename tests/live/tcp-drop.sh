@@ -1,5 +1,6 @@
 # TCP packets that the kernel drops: segments forged with a sequence number outside the window, with a wrong checksum, to a port where nobody
 # listens, and what a packet filter drops, as many as sent or as the filter counts. With the names of reasons that this kernel has.
+# alone: records the whole host
 . tests/live/lib.inc
 grep -q "^tcp .* yes" "$T/list" || skip "no probe 'tcp': $(grep '^tcp ' "$T/list")"
 bpftool btf dump file /sys/kernel/btf/vmlinux 2>/dev/null | grep SKB_DROP_REASON_NETFILTER_DROP >/dev/null || skip "needs a kernel with these reasons, and bpftool"

@@ -1,5 +1,6 @@
 # The smallest rings, and obrec stopped for a while under load, so that they overflow: losses are counted by cause, byte counts stay exact,
 # and what is paired belongs together.
+# alone: needs all of the machine
 . tests/live/l7.inc
 [ -x "$WORKLOAD/storm" ] || skip "needs make workload"
 

@@ -1,4 +1,5 @@
 # Two obrecs at once: each records as if it were alone, leaves itself out and sees the other like any process.
+# alone: records the whole host
 . tests/live/lib.inc
 . tests/live/talk.inc
 command -v python3 >/dev/null || skip "needs python3"

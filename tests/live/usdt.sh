@@ -42,7 +42,7 @@ is "by name: asked for" "$(<"$T/attached")" 5000
 is "by name: the function is known" "$("$OBANA" show usdt-times "$T/attached.obz" --limit 20000 --csv | tail -n +2 | cut -d, -f5,7 | sort -u | xargs)" \
 	"values:asked,value_asked values:plain,value_fire values:three,value_fire"
 is "by name: rows" "$(sql "$T/attached.obz" "SELECT count(*) BETWEEN 200 AND 14000 FROM usdt")" 1
-"$OBANA" report "$T/attached.obz" | grep -E '^Events .*usdt: [0-9,]+ of 15,000 shown' >/dev/null || fail "rows of all: $("$OBANA" report "$T/attached.obz" | grep Events)"
+"$OBANA" report "$T/attached.obz" | grep -E '^Events .*usdt: [0-9,]+ of 15,000 recorded singly' >/dev/null || fail "rows of all: $("$OBANA" report "$T/attached.obz" | grep Events)"
 is "nobody asks any more" "$(echo | "$values" $N)" 0
 
 # ---- the headers of SystemTap, whose strings compilers fill in

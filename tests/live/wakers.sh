@@ -62,8 +62,10 @@ int main(int argc, char **argv)
 }
 C
 cc -O1 -g -o "$T/wake" "$T/wake.c"
-pairs() { counted "$1" wakers pairs "$2"; } # ARCHIVE WAKER<tab>WOKEN
-tab=$'\t'
+pairs() { shown "$1" "$2" wk-reader | cut -d, -f1; } # ARCHIVE WAKER
+shown() { # ARCHIVE WAKER WOKEN: waits, pid, tid and those of the waker, added up
+	"$OBANA" show wakers "$1" --csv --limit 1000 --where "woken_by = '$2' AND thread = '$3'" | tail -n +2 | awk -F, '{n += $2; who = "," $3 "," $4 "," $7 "," $8} END {print n + 0 who}'
+}
 
 mkfifo "$T/go"; exec 8<>"$T/go"
 # recorded ARCHIVE WAITS NAPS [both]: the reader, or both, from before the first write to the end
@@ -90,9 +92,10 @@ IFS=, read -r woken woken_ns <"$T/wakeup"
 unknown=$(lost "$T/a.obz" "source = 'wakers'") unseen=$(lost "$T/a.obz" "source <> 'wakers'")
 is "waits = those with a waker and those counted without" $((woken + unknown)) "$waits"
 [ $unknown -gt 0 ] || is "nanoseconds" "$woken_ns" "$ns"
-by_writer=$(pairs "$T/a.obz" "wk-writer${tab}wk-reader") by_timer=$(pairs "$T/a.obz" "(interrupt)${tab}wk-reader")
+by_writer=$(pairs "$T/a.obz" wk-writer) by_timer=$(pairs "$T/a.obz" "(interrupt)")
 within "waits ended by the writer (unknown $unknown, losses $unseen)" "$by_writer" $((200 - unknown - unseen)) 201 # or by its end
 within "waits ended by the timer" "$by_timer" $((100 - unknown - unseen)) 100
+is "reader and writer by pid and tid" "$(shown "$T/a.obz" wk-writer wk-reader | awk -F, '{print ($2 && $2 == $3 && $4 && $4 == $5 && $2 != $4)}')" 1
 stacks() { # WHERE: wakeups whose stack has such a function
 	sql "$T/a.obz" "SELECT total(s.count) FROM sample s WHERE s.kind = 'wakeup' AND EXISTS (SELECT 1 FROM stack_frame sf JOIN frame ON frame.id = sf.frame_id
 		JOIN function f ON f.id = frame.function_id WHERE sf.stack_id = s.stack_id AND f.name = '$1')" | sed 's/\..*//'
@@ -123,7 +126,7 @@ grep -q "woken by wk-writer" "$T/both.svg" || fail "no flame graph of waits with
 
 recorded "$T/b.obz" 50 1
 unknown=$(lost "$T/b.obz")
-within "a waker that is not a target: waits it ended (not known or lost: $unknown)" "$(pairs "$T/b.obz" "wk-writer${tab}wk-reader")" $((50 - unknown)) 51
+within "a waker that is not a target: waits it ended (not known or lost: $unknown)" "$(pairs "$T/b.obz" wk-writer)" $((50 - unknown)) 51
 is "its stack" "$(sql "$T/b.obz" "SELECT DISTINCT coalesce(st.error, 'complete') FROM sample s JOIN thread t ON t.id = s.thread_id JOIN process p ON p.id = t.process_id
 	JOIN stack st ON st.id = s.stack_id WHERE s.kind = 'wakeup' AND p.comm = 'wk-writer'")" "stack not taken"
 is "which is not recorded for it" "$(sql "$T/b.obz" "SELECT group_concat(DISTINCT t.comm) FROM sample s JOIN thread t ON t.id = s.thread_id WHERE kind = 'offcpu'")" wk-reader

@@ -83,6 +83,27 @@ static void sql(void)
 	CHECK(value(db,
 		    "SELECT quantile(0.5, column1, column1 + 1, column2) FROM (VALUES (1, 1), (7, "
 		    "5), (9, 1))") == 7);
+	/* one value of a bucket is known by the sum; of two, what the other may be at most */
+	CHECK(value(db, "SELECT largest(1024, 1056, 1, 1030)") == 1030);
+	CHECK(value(db, "SELECT largest(1024, 1056, 2, 2060)") == 1036);
+	CHECK(value(db, "SELECT largest(1024, 1056, 3, 3150)") == 1056);
+	CHECK(value(db, "SELECT largest(1024, 1056, 2, 0)") == 1056);
+	CHECK(value(db, "SELECT largest(1024, 1056, 0, 5)") == 1056);
+	CHECK(value(db, "SELECT largest(9223372036854775807, -9223372036854775807 - 1, "
+			"9223372036854775807, 9223372036854775807)") < 0);
+	CHECK(value(db, "SELECT quantile(0.99, 1024, 1056, 1, 1030)") == 1030);
+	CHECK(value(db, "SELECT quantile(0.99, 1024, 1056, 2, 2060)") == 1030);
+	CHECK(value(db, "SELECT quantile(0.99, 1024, 1056, 2, 7)") == 1040);
+	CHECK(value(db, "SELECT function_title('_ZN1AC1Ev') = 'A::A()' AND "
+			"function_title('_ZN1AC2Ev') = 'A::A() [base]' AND "
+			"function_title('_ZN1AD0Ev') = 'A::~A() [deleting]' AND "
+			"function_title('_ZN1AD1Ev') = 'A::~A()' AND "
+			"function_title('_ZN1AD2Ev') = 'A::~A() [base]' AND "
+			"function_title('_ZN1AD4Ev') = 'A::~A() [unified]'") == 1);
+	CHECK(value(db, "SELECT function_title('_ZL1fi@0x12') = 'f(int)@0x12' AND "
+			"function_title('f@0x12') = 'f@0x12' AND function_title('@') = '@' AND "
+			"function_title('') = ''") == 1);
+	CHECK(value(db, "SELECT function_title(NULL)") == -2);
 	CHECK(value(db, "SELECT part('a' || char(9) || '42', 'x' || char(9) || 'y', 'y')") == 42);
 	CHECK(value(db, "SELECT part('(other)', 'x' || char(9) || 'y', 'y')") == -2);
 	CHECK(value(db, "SELECT part(NULL, 'x', 'x')") == -2);

@@ -151,6 +151,36 @@ static void test_reader(void)
 	CHECK(!store__add_reader(s)); /* one only */
 	CHECK(number_of(reader, "SELECT count(*) FROM filled WHERE t = printf('%1000d', i)") ==
 	      40000);
+	static const char *const names[][2] = {
+		{"std::vector<std::pair<int, A> > rows_of<A, int>(A, int)",
+		 "rows_of<A, int>(A, int)"},
+		{"unsigned long count<int>(int const&)", "count<int>(int const&)"},
+		{"void std::__detail::__platform_wait<int>(int const*, int)",
+		 "std::__detail::__platform_wait<int>(int const*, int)"},
+		{"std::ostream& operator<< <char>(std::ostream&, char const*)",
+		 "operator<< <char>(std::ostream&, char const*)"},
+		{"A::operator std::string() const", "A::operator std::string() const"},
+		{"decltype (a+b) sum<int>(int)", "sum<int>(int)"},
+		{"(anonymous namespace)::f(int, char)", "(anonymous namespace)::f(int, char)"},
+		{"main::{lambda(int, char)#1}::operator()(int, char) const",
+		 "main::{lambda(int, char)#1}::operator()(int, char) const"},
+		{"<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop",
+		 "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop"},
+		{"std::mutex::lock()", "std::mutex::lock()"},
+		{"A::f() const", "A::f() const"},
+		{"pthread_mutex_lock", "pthread_mutex_lock"},
+		{"->>odd(", "->>odd("},
+		{"", ""},
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		char sql[512];
+
+		snprintf(sql, sizeof(sql), "SELECT bare_name('%s') = '%s'", names[i][0],
+			 names[i][1]);
+		if (number_of(reader, sql) != 1)
+			printf("%s\n", names[i][0]);
+		CHECK(number_of(reader, sql) == 1);
+	}
 	CHECK(number_of(reader, "SELECT part('a\tb', 'x\ty', 'y') = 'b'") == 1);
 	CHECK(!sqlite3_exec(reader, "CREATE TEMP TABLE own(a); INSERT INTO own VALUES(7)", NULL,
 			    NULL, NULL));

@@ -358,7 +358,7 @@ int main(void)
 {
 	sparse = getenv("FULL") ? 1 : 5;
 #ifdef __SANITIZE_ADDRESS__
-	sparse *= 5;
+	sparse *= 20;
 #endif
 	scratch = memfd_create("scratch", 0);
 	make(1, 1);

@@ -49,6 +49,13 @@ static const struct row {
 	NONE("http/1: usual fields",
 	     "GET /?page=2&q=x HTTP/1.1\r\nHost: h:80\r\nAccept: a;q=0.9\r\nIdempotency-Key: 1\r\n"
 	     "Sec-WebSocket-Key: k\r\nConnection: close\r\nX-Request-ID: 7\r\nX-Tokens: 3\r\n\r\n"),
+	SECRETS("http/1: X-Session, X-Key, any X-...-Key, with exceptions",
+		"GET / HTTP/1.1\r\nX-Session: a\r\nx-session-token: b\r\nX-Key: c\r\n"
+		"X-Acme-Key: d\r\nX_ACME_KEY: e\r\nX-My-Secret: f\r\nX-Cache-Key: g\r\n"
+		"X-Idempotency-Key: h\r\nX-Monkey: i\r\nAcme-Key: j\r\nX-Sessions: 1\r\n\r\n",
+		"GET / HTTP/1.1\r\nX-Session:**\r\nx-session-token:**\r\nX-Key:**\r\n"
+		"X-Acme-Key:**\r\nX_ACME_KEY:**\r\nX-My-Secret:**\r\nX-Cache-Key: g\r\n"
+		"X-Idempotency-Key: h\r\nX-Monkey: i\r\nAcme-Key: j\r\nX-Sessions: 1\r\n\r\n"),
 	/* ---- queries ---- */
 	SECRETS("query: the request's target",
 		"GET /cb?code=abc&state=1&access_token=x.y-z&n=1 HTTP/1.1\r\n\r\n",
@@ -78,6 +85,13 @@ static const struct row {
 		"--b\r\nContent-Disposition: form-data; "
 		"name=\"password\"\r\n\r\n**\r\n-*\r\n--b\r\n"
 		"Content-Disposition: form-data; name=\"user\"\r\n\r\nme\r\n--b--\r\n"),
+	SECRETS("form: multipart, names without quotes",
+		"--b\r\nContent-Disposition: form-data; name=password\r\n\r\nab\r\n--b\r\n"
+		"Content-Disposition: form-data; name=user\r\n\r\nme\r\n--b--\r\n",
+		"--b\r\nContent-Disposition: form-data; name=password\r\n\r\n**\r\n--b\r\n"
+		"Content-Disposition: form-data; name=user\r\n\r\nme\r\n--b--\r\n"),
+	NONE("form: what is no part of one",
+	     "level=info name=token\n\nuser name=password\n\nname=api_key; filename=a\r\n\r\nb"),
 	/* ---- JSON ---- */
 	SECRETS("json: strings",
 		"{\"user\":\"me\",\"password\":\"a\\\"b\",\"n\":1, \"apiKey\" : \"cd\"}\n",
@@ -95,14 +109,49 @@ static const struct row {
 	SECRETS("json: escaped names, JSON in a string",
 		"{\"pass\\u0077ord\":\"a\",\"m\":\"{\\\"token\\\":\\\"b c\\\",\\\"d\\\":1}\"}\n",
 		"{\"pass\\u0077ord\":\"*\",\"m\":\"{\\\"token\\\":\\\"****\",\\\"d\\\":1}\"}\n"),
+	SECRETS("json: names and values as pairs",
+		"[{\"name\":\"DB_PASSWORD\",\"value\":\"ab\"},{\"key\" : \"apiKey\", \"type\": "
+		"\"x\", \"value\" : \"cd\"},{\"Key\":\"a.secret\",\n \"Value\":[\"e\"]},"
+		"{\"ParameterKey\":\"Token\",\"ParameterValue\":5}]",
+		"[{\"name\":\"DB_PASSWORD\",\"value\":\"**\"},{\"key\" : \"apiKey\", \"type\": "
+		"\"x\", \"value\" : \"**\"},{\"Key\":\"a.secret\",\n \"Value\":[\"*\"]},"
+		"{\"ParameterKey\":\"Token\",\"ParameterValue\":*}]"),
+	SECRETS("json: pairs in a string, and in single quotes",
+		"{\"m\":\"{\\\"name\\\":\\\"token\\\",\\\"value\\\":\\\"a\\\"}\"} {'name': "
+		"'secret', 'value': 'b'}",
+		"{\"m\":\"{\\\"name\\\":\\\"token\\\",\\\"value\\\":\\\"**\"}\"} {'name': "
+		"'secret', 'value': '*'}"),
+	NONE("json: pairs without a secret",
+	     "[{\"name\":\"user\",\"value\":\"me\"},{\"name\":\"token\"},{\"value\":\"a\"},"
+	     "{\"name\":\"token\",\"name\":\"n\",\"value\":\"b\"},{\"name\":\"Your "
+	     "password\",\"value\":\"c\"},{\"value\":\"d\",\"name\":\"tokens\"}]"),
+	SECRETS("yaml: pairs",
+		"- name: API_TOKEN\n  value: a b\n- name: \"DB_PASSWORD\"\n  value: 'c'\n- name: "
+		"A\n  "
+		"value: d\n- name: token\n- name: b\n  value: e\n",
+		"- name: API_TOKEN\n  value: ***\n- name: \"DB_PASSWORD\"\n  value: '*'\n- name: "
+		"A\n  "
+		"value: d\n- name: token\n- name: b\n  value: e\n"),
+	SECRETS("json: names in single quotes", "{'user': 'me', 'password': 'a b', 'n': 1}",
+		"{'user': 'me', 'password': '***', 'n': 1}"),
+	/* ---- XML ---- */
+	SECRETS("xml: elements",
+		"<a><user>me</user><password>b c</password><n:Token x=\"y\">\n  d\n</n:Token></a>",
+		"<a><user>me</user><password>***</password><n:Token x=\"y\">\n  *\n</n:Token></a>"),
+	SECRETS("xml: CDATA, elements within",
+		"<Secret><![CDATA[a<b]]></Secret><Credentials><a>b</a><c>d</c></Credentials>",
+		"<Secret><*********<****</Secret><Credentials><***</a><c>d</c></Credentials>"),
+	NONE("xml: none", "<Tokens>a</Tokens><password/><a password>b<user>c</user> d->token>e"),
+	SECRETS("xml: a word that is no element ends with its line",
+		"usage: login <user> <password>\r\nok\r\nok",
+		"usage: login <user> <password>\r\n**\r\nok"),
 	NONE("json: names that only resemble",
 	     "{\"code\":\"E1\",\"tokens\":\"3\",\"message\":\"no password\",\"key\":\"k\"}\n"),
 	/* ---- URLs ---- */
 	SECRETS("url: userinfo",
 		"GET http://me:a%40b:c@h/x HTTP/1.1\r\nReferer: https://u:p@h:80/\r\n\r\n",
 		"GET http://me:*******@h/x HTTP/1.1\r\nReferer: https://u:*@h:80/\r\n\r\n"),
-	NONE("url: none",
-	     "GET http://me@h/x:y@z HTTP/1.1\r\nA: ftp://h/?a@b:c\r\nB: a://b\r\n\r\n"),
+	NONE("url: none", "GET ssh://me@h/x:y@z HTTP/1.1\r\nA: ftp://h/?a@b:c\r\nB: a://b\r\n\r\n"),
 	/* ---- HTTP/2 ---- */
 	SECRETS("http/2: the query of :path, and a referer",
 		H2 "\0\0\x1e\1\5\0\0\0\1"

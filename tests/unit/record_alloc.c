@@ -15,6 +15,12 @@
 #include "record/binary/alloc_find_go.h"
 #include "record/probe/alloc_rule.h"
 
+#if defined(__x86_64__)
+#define LIBRARIES "x86_64-linux-gnu"
+#else
+#define LIBRARIES "aarch64-linux-gnu"
+#endif
+
 /* ---- weights */
 
 static uint64_t random_state = 1;
@@ -70,26 +76,38 @@ static void test_unbiased(void)
 enum { STEPS = 1000, AGE = 50 };
 static struct alloc_life lives[2 * STEPS];
 static size_t cnt;
+static uint64_t stack; /* of those to come */
+static uint32_t near;
 
 static void live(uint64_t birth)
 {
-	lives[cnt++] = (struct alloc_life){birth, 0};
+	lives[cnt++] = (struct alloc_life){.birth_ns = birth, .stack = stack, .near = near};
 }
 
 static void freed(uint64_t birth, uint64_t at)
 {
 	if (at - birth >= AGE && at <= STEPS)
-		lives[cnt++] = (struct alloc_life){birth, at};
+		lives[cnt++] = (struct alloc_life){
+			.birth_ns = birth, .freed_ns = at, .stack = stack, .near = near};
 	else if (at > STEPS)
 		live(birth);
 }
 
-static bool leaks(void)
+/* How many stacks have allocations that leak. */
+static int leaks(void)
 {
-	bool yes = alloc_leaks(lives, cnt, STEPS, AGE);
+	uint64_t last = UINT64_MAX;
+	int n = 0;
 
-	cnt = 0;
-	return yes;
+	CHECK(!alloc_judge(lives, cnt, STEPS, AGE));
+	for (size_t i = 0; i < cnt; i++)
+		if (lives[i].verdict == ALLOC_LEAK && !lives[i].freed_ns &&
+		    lives[i].stack != last) {
+			last = lives[i].stack;
+			n++;
+		}
+	cnt = stack = near = 0;
+	return n;
 }
 
 static void test_leaks(void)
@@ -131,6 +149,68 @@ static void test_leaks(void)
 		else
 			live(i);
 	CHECK(leaks());
+	for (int i = 1; i <= STEPS; i++) /* from the middle on, some are forgotten */
+		if (i % 3 || i < STEPS / 2)
+			freed(i, i - 100 * log(uniform()));
+		else
+			live(i);
+	CHECK(leaks());
+}
+
+/* Collected, and freed all at once: at `at`, and every `period` after it. */
+static void sawtooth(int at, int period, int keep)
+{
+	for (int i = 1; i <= STEPS; i++) {
+		while (at < i)
+			at += period;
+		if (keep && i % keep == 0)
+			live(i);
+		else
+			freed(i, at);
+	}
+}
+
+static void test_sawtooth(void)
+{
+	for (int period = AGE * 2; period <= STEPS / 2; period += 7) /* a whole one is seen */
+		for (int at = 1; at <= period; at += 11) {
+			sawtooth(at, period, 0);
+			CHECK(!leaks());
+		}
+	for (int i = 1; i <= STEPS; i++) /* many are replaced before that */
+		freed(i, uniform() < 0.5 ? i + AGE + 1 : (i / 300 + 1) * 300);
+	CHECK(!leaks());
+	sawtooth(100, 200, 2); /* not all are freed */
+	CHECK(leaks());
+}
+
+/* Each of many stacks has too few to tell. */
+static void test_many_stacks(void)
+{
+	for (int i = 1; i <= STEPS; i++) {
+		stack = near = i; /* nothing in common */
+		live(i);
+	}
+	CHECK(leaks() > STEPS * 9 / 10);
+	for (int i = 1; i <= STEPS; i++) { /* others are as many, and are no leak */
+		near = i % 2;
+		stack = 2 * (i / 4) + near;
+		if (near)
+			live(i);
+		else
+			live(i / 2);
+	}
+	CHECK(leaks() < STEPS / 4 + 10);
+	for (int i = 1; i <= STEPS; i++) { /* replaced */
+		stack = i;
+		freed(i, i + 300);
+	}
+	CHECK(!leaks());
+	for (int i = 1; i <= 8; i++) { /* at the beginning only, or too few */
+		stack = i;
+		live(i * 10);
+	}
+	CHECK(!leaks());
 }
 
 /* ---- files */
@@ -189,6 +269,22 @@ static void test_libc(void)
 		CHECK(sites[i].jumps[0] != sites[i].start);
 	}
 #endif
+}
+
+/* Not all of an allocator's functions may be found if they are too many. */
+static void test_room(void)
+{
+	static const char *const libraries[] = {"libmimalloc.so.2", "libtcmalloc_minimal.so.4",
+						"libjemalloc.so.2"};
+	char path[64];
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+		snprintf(path, sizeof(path), "/usr/lib/" LIBRARIES "/%s", libraries[i]);
+		n = find(path);
+		CHECK(n < ALLOC_FUNCS * 7 / 8);
+		CHECK(!n || i || site(n, "mi_heap_reallocn"));
+	}
 }
 
 /* ---- Go */
@@ -264,7 +360,10 @@ int main(void)
 	test_weight();
 	test_unbiased();
 	test_leaks();
+	test_sawtooth();
+	test_many_stacks();
 	test_libc();
+	test_room();
 	test_go_rate();
 	test_go_code();
 	test_go();

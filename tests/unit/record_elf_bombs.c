@@ -56,6 +56,37 @@ static void names_in_hole(struct image *im)
 	names->sh_size = HOLE;
 }
 
+/* One executable segment over the code, behind the rest. */
+static void add_code_segment(struct image *im)
+{
+	Elf64_Ehdr e;
+
+	memcpy(&e, im->data.p, sizeof(e));
+	e.e_phoff = im->data.len;
+	e.e_phentsize = sizeof(Elf64_Phdr);
+	e.e_phnum = 1;
+	memcpy(im->data.p, &e, sizeof(e));
+	put(&im->data,
+	    &(Elf64_Phdr){.p_type = PT_LOAD,
+			  .p_flags = PF_X | PF_R,
+			  .p_vaddr = IMAGE_CODE,
+			  .p_memsz = CODE},
+	    sizeof(Elf64_Phdr));
+}
+
+/* Section 0 counts sections that lie in a hole. */
+static void counted_sections(struct image *im)
+{
+	Elf64_Ehdr e;
+
+	image_finish(im, 0);
+	memcpy(&e, im->data.p, sizeof(e));
+	e.e_shnum = 0;
+	memcpy(im->data.p, &e, sizeof(e));
+	((Elf64_Shdr *)(im->data.p + e.e_shoff))->sh_size = HOLE / sizeof(Elf64_Shdr);
+	add_code_segment(im);
+}
+
 /* As many notes as can be, over the same bytes. */
 static void notes(struct image *im)
 {
@@ -85,24 +116,6 @@ static void note_segments(struct image *im)
 	memcpy(im->data.p, &e, sizeof(e));
 	for (unsigned i = 0; i < SEGMENTS; i++)
 		put(&im->data, &(Elf64_Phdr){.p_type = PT_NOTE}, sizeof(Elf64_Phdr));
-}
-
-/* One executable segment over the code, behind the rest. */
-static void add_code_segment(struct image *im)
-{
-	Elf64_Ehdr e;
-
-	memcpy(&e, im->data.p, sizeof(e));
-	e.e_phoff = im->data.len;
-	e.e_phentsize = sizeof(Elf64_Phdr);
-	e.e_phnum = 1;
-	memcpy(im->data.p, &e, sizeof(e));
-	put(&im->data,
-	    &(Elf64_Phdr){.p_type = PT_LOAD,
-			  .p_flags = PF_X | PF_R,
-			  .p_vaddr = IMAGE_CODE,
-			  .p_memsz = CODE},
-	    sizeof(Elf64_Phdr));
 }
 
 static void finish_frames(struct image *im, struct buf *frames)
@@ -264,6 +277,12 @@ static void read_not(int fd)
 	CHECK(!elf_open(fd), "opened");
 }
 
+static void read_no_headers(int fd)
+{
+	CHECK(!ftruncate(fd, 2 * HOLE), "ftruncate");
+	CHECK(!elf_open_headers(fd), "opened");
+}
+
 static const struct bomb {
 	const char *name;
 	void (*build)(struct image *im);
@@ -277,6 +296,7 @@ static const struct bomb {
 	{"Go names", go_names, read_frames},
 	{"Go depths", go_depths, read_frames},
 	{"names in a hole", names_in_hole, read_not},
+	{"sections in a hole", counted_sections, read_no_headers},
 };
 
 static int run(const struct bomb *b)

@@ -7,10 +7,11 @@
  *   exact N    each function of the allocator N times, every second result is freed; different
  *              ones through one call; in threads; a child that frees what it has inherited, and
  *              allocates
+ *   moved N    as exact, while the thread is moved from one CPU to another all the time
  *   shares N   60, 30 and 10 % of the bytes by three functions, all freed
- *   leaks N    a step every ms: a leak, another one of every fourth allocation, and what is none:
- *              churn, a cache that fills up and stops, one that replaces its oldest entry, one that
- *              replaces any
+ *   leaks N    a step every ms: a leak, another one of every fourth allocation, one through
+ *              thousands of stacks, and what is none: churn, a cache that fills up and stops, one
+ *              that replaces its oldest entry, one that replaces any, one that is emptied
  *   callers N  not freed: of six stacks that share functions, each twice as much as the next;
  *              others are freed. The same in each run
  *   rate N     N pairs of malloc and free as fast as possible; prints their number per second
@@ -20,10 +21,12 @@
  */
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +39,11 @@ void _ZdlPv(void *p) __attribute__((weak));
 void *mi_calloc_aligned(size_t n, size_t size, size_t alignment) __attribute__((weak));
 void *mi_recalloc(void *p, size_t n, size_t size) __attribute__((weak));
 void *mi_rezalloc_aligned(void *p, size_t size, size_t alignment) __attribute__((weak));
+void *mi_heap_get_default(void) __attribute__((weak));
+void *mi_heap_malloc(void *heap, size_t size) __attribute__((weak));
+void *mi_heap_calloc(void *heap, size_t n, size_t size) __attribute__((weak));
+void *mi_heap_realloc(void *heap, void *p, size_t size) __attribute__((weak));
+void *mi_heap_reallocn(void *heap, void *p, size_t n, size_t size) __attribute__((weak));
 
 #define FUNCTION(name, expression)                                                                 \
 	static __attribute__((noinline, noclone)) void *heap_##name(size_t size, void *old)        \
@@ -82,9 +90,14 @@ FUNCTION(realloc, realloc(old, size))
 FUNCTION(shrink, realloc(old, size))
 FUNCTION(realloc_null, realloc(old, size))
 FUNCTION(reallocarray, reallocarray(old, 2, size / 2))
+FUNCTION(failed, malloc(size))
 FUNCTION(mi_calloc_aligned, mi_calloc_aligned(2, size / 2, 64))
 FUNCTION(mi_recalloc, mi_recalloc(old, 2, size / 2))
 FUNCTION(mi_rezalloc_aligned, mi_rezalloc_aligned(old, size, 64))
+FUNCTION(mi_heap_malloc, mi_heap_malloc(mi_heap_get_default(), size))
+FUNCTION(mi_heap_calloc, mi_heap_calloc(mi_heap_get_default(), 2, size / 2))
+FUNCTION(mi_heap_realloc, mi_heap_realloc(mi_heap_get_default(), old, size))
+FUNCTION(mi_heap_reallocn, mi_heap_reallocn(mi_heap_get_default(), old, 2, size / 2))
 FUNCTION(thread, malloc(size))
 FUNCTION(inherited, malloc(size))
 FUNCTION(child, malloc(size))
@@ -97,6 +110,8 @@ FUNCTION(churn, malloc(size))
 FUNCTION(cache, malloc(size))
 FUNCTION(oldest, malloc(size))
 FUNCTION(any, malloc(size))
+FUNCTION(emptied, malloc(size))
+FUNCTION(many, malloc(size))
 FUNCTION(rate, malloc(size))
 
 typedef void *(*heap_fn)(size_t size, void *old);
@@ -224,8 +239,24 @@ static void child(long n)
 	tell("live", "child", n, n * 104);
 }
 
+/* More than the process may map. */
+static void too_large(void)
+{
+	struct rlimit was, now;
+
+	if (getrlimit(RLIMIT_AS, &was))
+		abort();
+	now = was;
+	now.rlim_cur = 1UL << 45;
+	if (setrlimit(RLIMIT_AS, &now) || heap_failed(1UL << 46, NULL) ||
+	    setrlimit(RLIMIT_AS, &was))
+		abort();
+}
+
 static void exact(long n)
 {
+	long n_base;
+
 	some("tiny", heap_tiny, free_any, n, 1);
 	some("malloc", heap_malloc, free_any, n, 64);
 	some("calloc", heap_calloc, free_any, n, 96);
@@ -239,8 +270,16 @@ static void exact(long n)
 	some_again("realloc", heap_realloc, n, 4000);
 	some_again("shrink", heap_shrink, n, 56);
 	some_again("reallocarray", heap_reallocarray, n, 800);
-	tell("alloc", "base", 3 * n + 1, 3 * n * 400 + 400);
+	if (mi_heap_reallocn) {
+		some_again("mi_heap_realloc", heap_mi_heap_realloc, n, 3000);
+		some_again("mi_heap_reallocn", heap_mi_heap_reallocn, n, 60);
+		some("mi_heap_malloc", heap_mi_heap_malloc, free_any, n, 2000);
+		some("mi_heap_calloc", heap_mi_heap_calloc, free_any, n, 200);
+	}
+	n_base = (mi_heap_reallocn ? 5 : 3) * n + 1;
+	tell("alloc", "base", n_base, n_base * 400);
 	free(NULL);
+	too_large();
 	/* It fails, and the block remains. */
 	if (realloc(heap_base(400, NULL), PTRDIFF_MAX / 4))
 		abort();
@@ -255,6 +294,34 @@ static void exact(long n)
 	child(n);
 }
 
+static void *move(void *arg)
+{
+	const pid_t *tid = arg;
+	cpu_set_t all, one;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (;;)
+		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+			if (!CPU_ISSET(cpu, &all))
+				continue;
+			CPU_ZERO(&one);
+			CPU_SET(cpu, &one);
+			sched_setaffinity(*tid, sizeof(one), &one);
+			usleep(20);
+		}
+	return NULL;
+}
+
+static void begin_to_move(void)
+{
+	static pid_t tid;
+	pthread_t t;
+
+	tid = getpid();
+	if (pthread_create(&t, NULL, move, &tid))
+		abort();
+}
+
 static void shares(long n)
 {
 	for (long i = 0; i < n; i++) {
@@ -267,10 +334,28 @@ static void shares(long n)
 	tell("alloc", "ten", n, n * 100);
 }
 
+/* By another stack for each value of `way`, whose bits choose the calls. */
+static void *by_way(unsigned way, unsigned bits, size_t size);
+static __attribute__((noinline, noclone)) void *by_detour(unsigned way, unsigned bits, size_t size)
+{
+	void *volatile p = by_way(way, bits, size);
+
+	return p;
+}
+static __attribute__((noinline, noclone)) void *by_way(unsigned way, unsigned bits, size_t size)
+{
+	void *volatile p = !bits     ? heap_many(size, NULL)
+			   : way % 2 ? by_way(way / 2, bits - 1, size)
+				     : by_detour(way / 2, bits - 1, size);
+
+	return p;
+}
+
 static void leaks(long n)
 {
-	long oldest_n = n / 2, any_n = n / 4;
+	long oldest_n = n / 2, any_n = n / 4, emptied_n = n * 2 / 5;
 	void **oldest = calloc(oldest_n, sizeof(*oldest)), **any = calloc(any_n, sizeof(*any));
+	void **emptied = calloc(emptied_n, sizeof(*emptied));
 	uint32_t random = 1;
 	struct timespec at;
 
@@ -289,6 +374,10 @@ static void leaks(long n)
 		random = random * 1664525 + 1013904223;
 		free(any[(random >> 8) % any_n]);
 		any[(random >> 8) % any_n] = heap_any(600, NULL);
+		for (long j = 0; i && i % emptied_n == 0 && j < emptied_n; j++)
+			free(emptied[j]);
+		emptied[i % emptied_n] = heap_emptied(700, NULL);
+		by_way(random >> 16, 12, 80);
 		at.tv_nsec += 1000000;
 		if (at.tv_nsec >= 1000000000) {
 			at.tv_nsec -= 1000000000;
@@ -298,6 +387,7 @@ static void leaks(long n)
 	}
 	tell("live", "leak", n, n * 100);
 	tell("live", "mixed", (n + 3) / 4, (n + 3) / 4 * 200);
+	tell("live", "many", n, n * 80);
 }
 
 #define CALLER(name, call)                                                                         \
@@ -350,12 +440,14 @@ int main(int argc, char **argv)
 	char go;
 
 	if (n <= 0) {
-		fprintf(stderr, "usage: allocs exact|shares|leaks|callers|rate|rates N\n");
+		fprintf(stderr, "usage: allocs exact|moved|shares|leaks|callers|rate|rates N\n");
 		return 2;
 	}
 	if (read(0, &go, 1) < 0)
 		return 1;
-	if (!strcmp(argv[1], "exact"))
+	if (!strcmp(argv[1], "moved"))
+		begin_to_move();
+	if (!strcmp(argv[1], "exact") || !strcmp(argv[1], "moved"))
 		exact(n);
 	else if (!strcmp(argv[1], "shares"))
 		shares(n);

@@ -74,7 +74,7 @@ static const char *file_of(char **arg)
 /* Sleeps so that many processes together use less than a tenth of a CPU. */
 static void rest(void)
 {
-	usleep(count == 1 ? 1000 : 8000 * count);
+	usleep(count == 1 ? 4000 : 8000 * count);
 }
 
 static void run(void (*work)(void))

@@ -7,11 +7,14 @@
  *   returns i % 3 - 1; text is that of i % 4, the last a null pointer
  *   value_pick(i) returns the text of i % 4
  *   value_tail(i) ends in value_pick(i)
+ *   value_narrow(i % 2, -i, 200 + i, -300 * i, 65000 + i) returns its first argument; the rest of
+ * the registers is not 0
  *
  * and fires the probes values:plain(i, text), values:three(-i, 7, i << 40) and, if somebody asks
  * for it, values:asked(i). Writes how often it was asked for the last one.
  */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +53,12 @@ FN const char *value_tail(int i)
 	return value_pick(i);
 }
 
+FN bool value_narrow(bool b, int8_t c, uint8_t d, int16_t e, uint16_t f)
+{
+	sink += b + c + d + e + f;
+	return b;
+}
+
 FN void value_fire(int i, const char *s, int64_t far)
 {
 	USDT_NOTE("values", "plain", "0", "-4@%0 8@%1", "nor"(i), "nor"(s));
@@ -67,6 +76,7 @@ FN int value_asked(int i)
 
 int main(int argc, char **argv)
 {
+	bool (*volatile narrow)() = (bool (*)())value_narrow;
 	int count = argc > 1 ? atoi(argv[1]) : 10, times = 0;
 	char go;
 
@@ -79,6 +89,8 @@ int main(int argc, char **argv)
 			   (void *)(uintptr_t)(0x1000 + i), ULONG_MAX - i);
 		value_pick(i);
 		value_tail(i);
+		narrow(0x7700 | i % 2, 0x7700 | (-i & 255), 0x7700 | (200 + i),
+		       0x770000 | (-300 * i & 65535), 0x770000 | (65000 + i));
 		value_fire(i, text_of(i), (int64_t)i << 40);
 		times += value_asked(i);
 	}
