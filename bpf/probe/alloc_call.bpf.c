@@ -355,13 +355,13 @@ static __always_inline int alloc_enter(struct arch_ctx_regs *regs, __u32 kind, _
 	return !alloc_tail_begins(regs, cookie, alloc_of(size, old), returns, choose);
 }
 
-static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
+/* Not inlined: its copy of the call is not on the stack in the walk of alloc_enter(). */
+static __noinline int alloc_returned(struct arch_ctx_regs *regs)
 {
 	__u64 id = bpf_get_current_pid_tgid(), address = CTX_RET(regs);
 	struct alloc_call *known, call;
 	__u32 tid = id;
 
-	keep_task_stack();
 	known = bpf_map_lookup_elem(&alloc_calls, &tid);
 	if (!known || known->sp != regs->sp - ALLOC_RETURN_SZ)
 		return 0;
@@ -381,6 +381,12 @@ static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
 			       address);
 	}
 	return 0;
+}
+
+static __always_inline int alloc_leave(struct arch_ctx_regs *regs)
+{
+	keep_task_stack();
+	return alloc_returned(regs);
 }
 
 static __always_inline int alloc_release(struct arch_ctx_regs *regs)

@@ -95,19 +95,24 @@ static const char *statistics(const char *log)
 	return line;
 }
 
-/* Prints the reason: the last line before the statistics. */
-static void print_reason(const char *name, const char *log)
+/* Prints the reason: the last line of the log that is none of its statistics. The other programs of
+ * a load that failed have none. */
+static void print_reason(const char *name, char *log)
 {
-	const char *end = statistics(log), *at;
+	static const char *const statistic[] = {"processed ", "verification time ", "stack depth "};
+	const char *reason = NULL;
+	char *rest;
 
-	if (!end)
-		end = log + strlen(log);
-	while (end > log && end[-1] == '\n')
-		end--;
-	for (at = end; at > log && at[-1] != '\n';)
-		at--;
-	if (end > at)
-		printf("# %s: %.*s\n", name, (int)(end - at), at);
+	for (char *line = strtok_r(log, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		size_t n = sizeof(statistic) / sizeof(statistic[0]);
+
+		while (n && strncmp(line, statistic[n - 1], strlen(statistic[n - 1])))
+			n--;
+		if (!n)
+			reason = line;
+	}
+	if (reason)
+		printf("# %s: %s\n", name, reason);
 }
 
 /* Whether two runs of the program on a CPU would share a stack. */
