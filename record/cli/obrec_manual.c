@@ -326,12 +326,11 @@ const struct man_section obrec_manual[] = {
 	 "network file systems, where attaching could block obrec.\n"
 	 "- Data sent with SSL_sendfile and packets of GnuTLS are counted by length only.\n"
 	 "- Before Linux 6.6 detaching a uprobe takes about 65 ms: after the archive is complete, "
-	 "obrec waits for at most 1.5 s; then this continues in the background.\n"
+	 "obrec waits for at most 1.5 s; then this continues in the background. A capture "
+	 "that begins meanwhile waits for it, for at most 20 s.\n"
 	 "- The kernel attaches and detaches uprobes one process after the other, and no process "
-	 "of "
-	 "the host can fork meanwhile. A process that keeps its memory locked (on a file system "
-	 "that "
-	 "does not respond) delays it; obrec continues without (counted).\n\n"},
+	 "of the host can fork meanwhile. A process that keeps its memory locked (on a file "
+	 "system that does not respond) delays it; obrec continues without (counted).\n\n"},
 	{"SEE ALSO", "obana(1), setcap(8), capabilities(7)\n\n"},
 	{0},
 };

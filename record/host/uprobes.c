@@ -15,18 +15,20 @@
 
 #define MSEC 1000000ULL
 
-/* How long obrec may wait for one request, and in total for those that take longer than SOON. The
- * rings are not read meanwhile. */
+/* How long obrec may wait for one request, and in total for those that take longer than SOON, while
+ * it records: the rings are not read meanwhile. Before, in total: the kernel may still be detaching
+ * the uprobes of an earlier recording, 50 ms for each that has a link of its own. */
 #define SOON_NS (50 * MSEC)
 #define ONCE_NS (1000 * MSEC)
 #define ALL_NS (3000 * MSEC)
+#define START_NS (20000 * MSEC)
 
 struct uprobes {
 	pid_t pid;
 	int socket;
 	uint32_t sets;
 	unsigned pending; /* requests without an answer */
-	uint64_t left_ns; /* of ALL_NS */
+	uint64_t once_ns, left_ns;
 };
 
 bool uprobes__possible(const struct features *f, char *why, size_t why_sz)
@@ -66,7 +68,7 @@ int uprobes__new(struct uprobes **out, bool multi)
 	if (!err && fcntl(pair[0], F_SETFL, O_NONBLOCK))
 		err = -errno;
 	u->socket = pair[0];
-	u->left_ns = ALL_NS;
+	u->once_ns = u->left_ns = START_NS;
 	if (err) {
 		close(pair[0]);
 		free(u);
@@ -74,6 +76,14 @@ int uprobes__new(struct uprobes **out, bool multi)
 	}
 	*out = u;
 	return 0;
+}
+
+void uprobes__hurry(struct uprobes *u)
+{
+	if (!u)
+		return;
+	u->once_ns = ONCE_NS;
+	u->left_ns = u->left_ns < ALL_NS ? u->left_ns : ALL_NS;
 }
 
 void uprobes__stop(struct uprobes *u)
@@ -130,7 +140,7 @@ static int receive(struct uprobes *u, uint64_t wait_ns, int *rc)
 
 static uint64_t patience_ns(const struct uprobes *u)
 {
-	uint64_t ns = u->left_ns < ONCE_NS ? u->left_ns : ONCE_NS;
+	uint64_t ns = u->left_ns < u->once_ns ? u->left_ns : u->once_ns;
 
 	return ns > SOON_NS ? ns : SOON_NS;
 }

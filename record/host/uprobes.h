@@ -53,6 +53,8 @@ uint32_t uprobes__set(struct uprobes *u);
 /* The file may be an O_PATH descriptor. -ETIMEDOUT: the kernel is still at it, or at an earlier
  * request; it may succeed later. */
 int uprobes__attach(struct uprobes *u, uint32_t set, int file_fd, const struct uprobe_places *p);
+/* Recording begins: from now on uprobes__attach() does not wait for long. */
+void uprobes__hurry(struct uprobes *u);
 /* Does not wait. */
 void uprobes__detach(struct uprobes *u, uint32_t set);
 /* Begins to detach all. Nothing can be attached afterwards. */

@@ -401,6 +401,7 @@ int session__start(struct session *s)
 	int err = 0;
 
 	priority_raise(0);
+	uprobes__hurry(s->env.uprobes);
 	s->started_ns = s->env.start_ns = clock_now_ns();
 	session_miss_from_now(s);
 	s->skel->bss->enabled = true;
