@@ -48,7 +48,7 @@ static size_t group_end(size_t first)
 /* A filter of samples is a question about these: other sections do not know its answer. */
 static bool is_shown(const struct load *l, const struct section *s)
 {
-	return s->as != SECTION_LISTING &&
+	return s->as != SECTION_LISTING && !section_is_absent(s, l->captures) &&
 	       (section_of_samples(s) || !sample_filter_any(&l->opts.samples));
 }
 

@@ -126,8 +126,7 @@ static bool is_named(const struct section *s, const char *table)
 	return strstr(s->sql, word);
 }
 
-/* Whether no archive can hold anything for the section, because its probe was not used. */
-static bool is_without(const struct section *s, const struct captures *c)
+bool section_is_absent(const struct section *s, const struct captures *c)
 {
 	bool is_probe = false;
 
@@ -156,7 +155,7 @@ int section_prepare(const struct section *s, struct load *l, uint64_t interval_n
 	struct name_set tables;
 	int err;
 
-	if (is_without(s, l->captures))
+	if (section_is_absent(s, l->captures))
 		return 0;
 	err = section_tables(s, l, interval_ns, &tables);
 

@@ -62,6 +62,8 @@ const char *section_form(enum section_as as); /* "heat map" */
 bool section_of_kind(const struct section *s);
 bool section_of_samples(const struct section *s); /* of one kind or all */
 bool section_is_wide(const struct section *s);	  /* not in the text report */
+/* Whether no archive can hold anything for it, because its probe was not used. */
+bool section_is_absent(const struct section *s, const struct captures *c);
 
 /* SQL for a sample kind, malloc'ed. interval_ns 0: no intervals. NULL: out of memory. */
 char *section_sql(const struct section *s, const struct named_kind *kind, uint64_t interval_ns);
