@@ -1,7 +1,7 @@
 # --cpu-budget is held under a fork storm, 2,000 threads, hundreds of thousands of switches a second and 1,000 mappings: the bench's
 # topic, cut short. What is over the budget is at most what one interval in several costs (the hooks are tried again now and then). It
 # takes steps of half a second to get there, more on a busy machine: one of three windows has to be within, after 4 s.
-# alone: records the whole host
+# alone: is about time on CPUs
 . tests/live/lib.inc
 most=7.5
 BUDGET_SECONDS=12 BUDGET_WINDOWS=3 BUDGET_WITHIN=$most BUDGET=5% timeout 300 bash scripts/bench.d/budget.sh >"$T/out" 2>&1 ||

@@ -1,6 +1,6 @@
 # Interrupts and softirqs of the host: each is counted on its CPU as /proc/interrupts and /proc/softirqs count them; their times are
 # those of libbpf-tools' hardirqs and softirqs in the same seconds; a busy target is charged with those that interrupt it.
-# alone: records the whole host
+# alone: is about time on CPUs
 . tests/live/lib.inc
 . tests/live/probes.inc
 . tests/live/irq.inc

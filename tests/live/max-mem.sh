@@ -1,6 +1,6 @@
 # --max-mem with processes that come and go and ever new binaries: what obrec has resident and what its maps lock, together, stay
 # under it, the extractor of symbols included. Where it has not enough, the recording stops in order, and the archive says so.
-# alone: records the whole host
+# alone: needs all of the machine
 . tests/live/lib.inc
 command -v python3 >/dev/null || skip "needs python3"
 BOUND=${MAX_MEM_MIB:-92}

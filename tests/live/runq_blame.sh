@@ -1,6 +1,6 @@
 # Who waits for whom: a victim that naps beside a hog in another cgroup, one at its own CPU quota, and one beside two hogs with
 # weights 2:1, all on one CPU. The waits add up to the kernel's account (/proc/PID/schedstat), and the culprits to the waits.
-# alone: records the whole host
+# alone: is about time on CPUs
 . tests/live/lib.inc
 . tests/live/carriers.inc
 command -v cc >/dev/null || skip "needs a C compiler"
