@@ -304,15 +304,50 @@ static __always_inline void notable(void *ctx, const struct syscall_thread *t,
 		syscall_send(ctx, t, info, ret, error, ns, slow || syscall_stack);
 }
 
+/* The number of the call that returns. */
+static __always_inline __u64 number_returned(void)
+{
+	const struct arch_regs *regs = current_regs_place();
+	__u64 nr = -1;
+
+#if defined(__TARGET_ARCH_x86)
+	bpf_probe_read_kernel(&nr, sizeof(nr), &regs->orig_ax);
+#else
+	bpf_probe_read_kernel(&nr, sizeof(regs->syscallno), &regs->syscallno);
+	nr = (__u32)nr;
+#endif
+	return nr;
+}
+
+/* A call that fails without having been entered: seccomp, a tracer or the program's own dispatch
+ * rejected it, which is before sys_enter (syscall_trace_enter() in kernel/entry/). It took no time.
+ */
+static __noinline int take_rejected(struct syscall_thread *t, long ret)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 who = bpf_get_current_pid_tgid();
+
+	if (!enabled || (unsigned long)ret < -4095UL || !is_recorded(who >> 32))
+		return 0;
+	if (have_task_pt_regs)
+		task = (void *)bpf_get_current_task_btf();
+	take_who(t, task, who);
+	t->number = number_of(number_returned(), task);
+	return 1;
+}
+
 static __always_inline int on_exit(void *ctx, __u64 id, long ret)
 {
 	struct syscall_thread *t = thread_of(id);
 	struct metric_key key = {};
-	__u64 ns;
+	__u64 ns = 0;
 
-	if (!t || !t->begin_ns)
+	if (!t)
 		return 0;
-	ns = bpf_ktime_get_ns() - t->begin_ns;
+	if (t->begin_ns)
+		ns = bpf_ktime_get_ns() - t->begin_ns;
+	else if (!take_rejected(t, ret))
+		return 0;
 	t->begin_ns = 0;
 	if (!enabled)
 		return 0;

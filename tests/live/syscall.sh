@@ -19,6 +19,9 @@ cat >"$T/calls.c" <<'C'
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <unistd.h>
 static int cnt, hold[2];
 static void *many(void *n)
@@ -79,6 +82,25 @@ static void errors(void)
 	}
 	wait(NULL);
 }
+static void rejected(void) /* getppid() by EPERM, chroot() by ENOSYS */
+{
+	struct sock_filter code[] = {
+		{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr)},
+		{BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_getppid}, {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+		{BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_chroot}, {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOSYS},
+		{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+	};
+	struct sock_fprog filter = {sizeof(code) / sizeof(*code), code};
+
+	if (!fork()) {
+		prctl(PR_SET_NAME, "jailed");
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) exit(7);
+		for (int i = 0; i < cnt; i++) { syscall(SYS_getppid); chroot("/jail"); getpid(); syscall(SYS_getpgid, 0); }
+		_exit(0);
+	}
+	wait(NULL);
+}
 static void slow(void)
 {
 	struct sigaction a = {.sa_handler = handler};
@@ -117,6 +139,7 @@ int main(int argc, char **argv)
 	if (argc < 3 || (argc > 3 && read(0, &go, 1) != 1)) return 1;
 	cnt = atoi(argv[2]);
 	if (strchr(argv[1], 'e')) errors();
+	if (strchr(argv[1], 'r')) rejected();
 	if (strchr(argv[1], 's')) slow();
 	if (strchr(argv[1], 'f')) foreign();
 	if (strchr(argv[1], 'i')) compat();
@@ -170,13 +193,16 @@ compat=
 
 # ---- counts, errors, rows
 PEER="syscount -T 1000"
-run ef$compat 40 -e syscount:errors,rate=0 --debuginfo none
+run erf$compat 40 -e syscount:errors,rate=0 --debuginfo none
 is "openat" "$(errors openat)" "EFAULT,40 ENOENT,40"
 is "close" "$(errors close)" "EBADF,40"
 is "read" "$(errors read)" "EAGAIN,40 EISDIR,40"
 is "rename" "$(errors rename%)" "ENOENT,40"
 is "mkdir" "$(errors mkdir%)" "EEXIST,40"
 is "without privileges" "$(errors openat nobody) $(errors kill nobody)" "EACCES,40 EPERM,40"
+is "rejected by seccomp" "$(errors getppid jailed) $(errors chroot jailed) $(errors getpgid jailed)" "EPERM,40 ENOSYS,40 "
+is "rejected calls are calls" "$(query "SELECT sum(count), sum(sum) FROM histogram WHERE probe = 'syscall' AND series = 'latency' AND key IN ('jailed' || char(9) || 'getppid', 'jailed' || char(9) || 'chroot')")" 80,0
+is "rejected calls are rows" "$(query "SELECT count(*), min(path), max(path), max(duration_ns) FROM syscall WHERE call = 'chroot' AND error > 0")" 40,/jail,/jail,0
 is "unknown number" "$(calls unknown) $(errors unknown)" "40 ENOSYS,40"
 if [ -n "$compat" ]; then is "32-bit calls: getpid beside that of each check" "$(calls getpid) $(calls writev)" "80 0"
 else echo "no 32-bit calls: this kernel has no int 0x80 (CONFIG_IA32_EMULATION, ia32_emulation=)"; fi
@@ -220,11 +246,11 @@ within "rows at 10 a second" "$sent" 10 $((total / 2))
 
 # ---- the same calls as strace counts them: all that come after the exec, which it counts too
 command -v strace >/dev/null || { echo "no strace"; exit 0; }
-"$OBREC" -q -e syscall --debuginfo none -o "$T/y.obz" -- strace -f -c -o "$T/strace" "$T/calls" ef$compat 30 >/dev/null
+"$OBREC" -q -e syscall --debuginfo none -o "$T/y.obz" -- strace -f -c -o "$T/strace" "$T/calls" erf$compat 30 >/dev/null
 awk '$1 ~ /^[0-9.]+$/ && $NF != "total" && $NF !~ /^(execve$|exit|syscall_0x)/ {n[$NF] += $4; e[$NF] += NF == 6 ? $5 : 0}
 	END {for (c in n) print c, n[c], e[c]}' "$T/strace" | sort >"$T/theirs"
-query "SELECT c, n, ifnull(e, 0) FROM (SELECT substr(key, instr(key, char(9)) + 1) AS c, sum(count) AS n FROM histogram WHERE probe = 'syscall' AND series = 'latency' AND (key LIKE 'calls%' OR key LIKE 'nobody%')
-	GROUP BY 1) LEFT JOIN (SELECT part(key, 'process' || char(9) || 'call', 'call') AS c, sum(count) AS e FROM counter WHERE probe = 'syscall' AND series = 'errors' AND (key LIKE 'calls%' OR key LIKE 'nobody%') GROUP BY 1) USING (c)" |
+query "SELECT c, n, ifnull(e, 0) FROM (SELECT substr(key, instr(key, char(9)) + 1) AS c, sum(count) AS n FROM histogram WHERE probe = 'syscall' AND series = 'latency' AND (key LIKE 'calls%' OR key LIKE 'nobody%' OR key LIKE 'jailed%')
+	GROUP BY 1) LEFT JOIN (SELECT part(key, 'process' || char(9) || 'call', 'call') AS c, sum(count) AS e FROM counter WHERE probe = 'syscall' AND series = 'errors' AND (key LIKE 'calls%' OR key LIKE 'nobody%' OR key LIKE 'jailed%') GROUP BY 1) USING (c)" |
 	tr ',' ' ' | grep -vE '^(unknown|execve|exit)' | sort >"$T/ours"
 diff "$T/theirs" "$T/ours" >"$T/diff" || { cat "$T/diff"; fail "strace counted other calls (<)"; }
 echo "ok: the same as strace: $(awk '{n += $2; e += $3} END {print NR " calls, " n " times, " e " errors"}' "$T/ours")"
