@@ -16,8 +16,9 @@
 #define MSEC 1000000ULL
 
 /* How long obrec may wait for one request, and in total for those that take longer than SOON, while
- * it records: the rings are not read meanwhile. Before, in total: the kernel may still be detaching
- * the uprobes of an earlier recording, 50 ms for each that has a link of its own. */
+ * it records: the rings with samples are not read meanwhile. Before, in total: the kernel may still
+ * be detaching the uprobes of an earlier recording, 50 ms for each that has a link of its own. */
+#define BREATH_NS (20 * (int64_t)MSEC)
 #define SOON_NS (50 * MSEC)
 #define ONCE_NS (1000 * MSEC)
 #define ALL_NS (3000 * MSEC)
@@ -29,6 +30,8 @@ struct uprobes {
 	uint32_t sets;
 	unsigned pending; /* requests without an answer */
 	uint64_t once_ns, left_ns;
+	void (*breathe)(void *ctx);
+	void *breathe_ctx;
 };
 
 bool uprobes__possible(const struct features *f, char *why, size_t why_sz)
@@ -78,6 +81,14 @@ int uprobes__new(struct uprobes **out, bool multi)
 	return 0;
 }
 
+void uprobes__breathe(struct uprobes *u, void (*fn)(void *ctx), void *ctx)
+{
+	if (!u)
+		return;
+	u->breathe = fn;
+	u->breathe_ctx = ctx;
+}
+
 void uprobes__hurry(struct uprobes *u)
 {
 	if (!u)
@@ -114,20 +125,36 @@ uint32_t uprobes__set(struct uprobes *u)
 	return ++u->sets;
 }
 
+/* Whether an answer is there by then. Signals are handled at the end of the wait. */
+static bool wait_until(struct uprobes *u, uint64_t end_ns)
+{
+	struct pollfd p = {.fd = u->socket, .events = POLLIN};
+	int64_t left_ns = end_ns - clock_now_ns();
+
+	while (left_ns > 0) {
+		int64_t breath_ns = left_ns < BREATH_NS ? left_ns : BREATH_NS;
+
+		if (u->breathe)
+			u->breathe(u->breathe_ctx);
+		if (poll(&p, 1, breath_ns / MSEC + 1) > 0)
+			return true;
+		left_ns = end_ns - clock_now_ns();
+	}
+	return poll(&p, 1, 0) > 0;
+}
+
 /* Waits for the next answer and receives it. -ETIMEDOUT: none yet. */
 static int receive(struct uprobes *u, uint64_t wait_ns, int *rc)
 {
-	uint64_t from = clock_now_ns(), end = from + wait_ns, now = from;
-	struct pollfd p = {.fd = u->socket, .events = POLLIN};
+	uint64_t from = clock_now_ns(), took;
+	bool answered = wait_until(u, from + wait_ns);
 	struct parcel answer;
 	int err;
 
-	while (poll(&p, 1, now < end ? (end - now) / MSEC + 1 : 0) < 0)
-		now = clock_now_ns(); /* a signal: handled at the end of the wait */
-	now = clock_now_ns();
-	if (now - from > SOON_NS)
-		u->left_ns -= now - from < u->left_ns ? now - from : u->left_ns;
-	if (!p.revents)
+	took = clock_now_ns() - from;
+	if (took > SOON_NS)
+		u->left_ns -= took < u->left_ns ? took : u->left_ns;
+	if (!answered)
 		return -ETIMEDOUT;
 	u->pending--;
 	err = parcel_receive(&answer, u->socket, MSG_DONTWAIT);

@@ -53,6 +53,8 @@ uint32_t uprobes__set(struct uprobes *u);
 /* The file may be an O_PATH descriptor. -ETIMEDOUT: the kernel is still at it, or at an earlier
  * request; it may succeed later. */
 int uprobes__attach(struct uprobes *u, uint32_t set, int file_fd, const struct uprobe_places *p);
+/* fn(ctx) is called again and again while uprobes__attach() waits. */
+void uprobes__breathe(struct uprobes *u, void (*fn)(void *ctx), void *ctx);
 /* Recording begins: from now on uprobes__attach() does not wait for long. */
 void uprobes__hurry(struct uprobes *u);
 /* Does not wait. */

@@ -129,7 +129,7 @@ static void take_late(struct tracker *t)
 
 void tracker__settle(struct tracker *t)
 {
-	readers__settle(t->opts.readers, scan_breathe, t);
+	readers__settle(t->opts.readers, tracker__breathe, t);
 	take_late(t);
 }
 

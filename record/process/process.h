@@ -67,6 +67,8 @@ int tracker__start(struct tracker *t);
  * answers; half a minute at most. */
 void tracker__settle(struct tracker *t);
 
+/* Empties the rings of the side-band, and handles nothing: call it during long operations. */
+void tracker__breathe(void *tracker);
 /* Handles pending side-band records. Call it when epoll reports them and on the timer. */
 int tracker__drain(struct tracker *t);
 

@@ -86,7 +86,7 @@ struct process *scan_bystander(struct tracker *t, uint32_t tgid)
 	return p;
 }
 
-void scan_breathe(void *tracker)
+void tracker__breathe(void *tracker)
 {
 	struct tracker *t = tracker;
 
@@ -111,7 +111,7 @@ int scan_adopt_wanted(void *ctx, uint32_t pid)
 		return 0;
 	if (target__wants(t->target, pid, by_comm ? st.comm : NULL))
 		scan_adopt(t, pid, true);
-	scan_breathe(t);
+	tracker__breathe(t);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ void scan_ended_maps(struct tracker *t)
 		if (p->ended_ns || !p->target || p->maps.cnt < 2 * p->maps_read + MAPS_MORE)
 			continue;
 		forget_ended_maps(t, p);
-		scan_breathe(t);
+		tracker__breathe(t);
 	}
 }
 
@@ -225,7 +225,7 @@ static int adopt_child(void *ctx, uint32_t pid)
 	parent = table_live(t, st.ppid);
 	if (parent && parent->target && start_time(t, &st) > parent->started_ns)
 		scan_adopt(t, pid, false);
-	scan_breathe(t);
+	tracker__breathe(t);
 	return 0;
 }
 
@@ -237,7 +237,7 @@ void scan_again(struct tracker *t)
 	for (size_t i = 0; (p = idmap_next(&t->processes, &i));) {
 		if (!p->ended_ns && p->target)
 			refresh(t, p);
-		scan_breathe(t);
+		tracker__breathe(t);
 	}
 	if (target__by_cgroup(t->target))
 		tracker_read_members(t, true);

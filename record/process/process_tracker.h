@@ -126,8 +126,6 @@ void tracker_check_dying(struct tracker *t, bool at_once);
 struct process *scan_adopt(struct tracker *t, uint32_t tgid, bool match);
 /* Adds a running process that is not a target, but did something to one; NULL: it is gone. */
 struct process *scan_bystander(struct tracker *t, uint32_t tgid);
-/* Empties the rings of the side-band during a long scan. */
-void scan_breathe(void *tracker);
 /* Adopts a candidate, if it matches and is not known yet. */
 int scan_adopt_wanted(void *tracker, uint32_t pid);
 /* Adopts all matching processes not yet known. -EPERM: a process given by pid cannot be read

@@ -11,6 +11,7 @@
  * for the next round. Record layouts: perf_event_open(2).
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,7 @@ struct sideband {
 	struct sideband_queue queue;
 	struct sideband_lost lost;
 	bool asleep;
+	char name[PATH_MAX]; /* of the record returned last */
 };
 
 /* ---- opening ---- */
@@ -258,7 +260,15 @@ bool sideband__next(struct sideband *sb, struct sideband_record *r)
 	size_t len;
 	const char *rec = sideband_queue_next(&sb->queue, sb->horizon, &len);
 
-	return rec && sideband_parse(rec, len, r, &unused) == 1;
+	if (!rec || sideband_parse(rec, len, r, &unused) != 1)
+		return false;
+	/* The next read moves the queue. */
+	if (r->name.len > sizeof(sb->name))
+		r->name.len = sizeof(sb->name);
+	if (r->name.len)
+		memcpy(sb->name, r->name.p, r->name.len);
+	r->name.p = sb->name;
+	return true;
 }
 
 uint64_t sideband__horizon(const struct sideband *sb)

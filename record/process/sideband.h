@@ -22,8 +22,7 @@ struct sideband_record {
 	/* mmap: the executable mapping at that time */
 	uint64_t start, end, offset, inode, generation;
 	uint32_t major, minor;
-	struct span name; /* comm, or path as seen by the process; valid until the next __next or
-			   * __read */
+	struct span name; /* comm, or path as seen by the process; valid until the next __next */
 };
 
 /* Opens one event and ring per CPU and adds the descriptors to epoll_fd (-1: none) with data.ptr =

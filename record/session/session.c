@@ -250,11 +250,14 @@ static int make_parts(struct session *s)
 		return cannot_set_up(err);
 	err = make_tracker(s); /* reports its errors: no such process */
 	s->env.tracker = s->tracker;
+	uprobes__breathe(s->env.uprobes, tracker__breathe, s->tracker);
 	s->env.readers = s->readers;
 	return err ? err : cannot_set_up(make_intake(s));
 }
 
-static int attach_probes(struct session *s)
+/* Before processes are followed: attaching to a tracepoint may take seconds, as the kernel detaches
+ * uprobes under the same lock (event_mutex). */
+static int attach_hooks(struct session *s)
 {
 	int err = 0;
 
@@ -263,8 +266,19 @@ static int attach_probes(struct session *s)
 			continue;
 		message_status("attaching probe '%s'", probes[i]->name);
 		err = hooks_attach(&s->env, i);
-		if (!err && probes[i]->attach)
-			err = probes[i]->attach(&s->env);
+	}
+	return err;
+}
+
+static int attach_probes(struct session *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; probes[i] && !err; i++) {
+		if (!session_wants(s, i) || !probes[i]->attach)
+			continue;
+		message_status("attaching probe '%s'", probes[i]->name);
+		err = probes[i]->attach(&s->env);
 	}
 	return err;
 }
@@ -378,9 +392,11 @@ int session__new(struct session **out, const struct record_opts *opts, struct ob
 		privilege_warn(s->opts.target.pid_cnt);
 	if (!err)
 		err = make_parts(s);
-	message_status("reading the running processes");
 	if (!err)
 		err = attach_core(s);
+	if (!err)
+		err = attach_hooks(s);
+	message_status("reading the running processes");
 	if (!err)
 		err = tracker__start(s->tracker);
 	if (!err)
