@@ -379,6 +379,14 @@ static int tcp_forge(int from, int to, size_t len, bool damaged, int cnt)
 	return sent;
 }
 
+static int tcp_state_of(int fd)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) ? -1 : info.tcpi_state;
+}
+
 /* Connects to a listener with a full queue, which drops what comes: TCP_TIMEOUTS fail, one is given
  * up; and forges segments for the one that is connected. Returns the number of ETIMEDOUT. */
 static int tcp_time_out(int forge)
@@ -407,7 +415,12 @@ static int tcp_time_out(int forge)
 		tcp_connect(waiting[i].fd, AF_INET, "127.0.0.1", port);
 	}
 	for (int i = 0; i < TCP_TIMEOUTS; i++) {
-		poll(&waiting[i], 1, 60000);
+		if (poll(&waiting[i], 1, 60000) != 1)
+			continue;
+		/* The kernel sets the error first: who takes it from there before the connection is
+		 * closed leaves none to be seen. */
+		while (tcp_state_of(waiting[i].fd) != TCP_CLOSE)
+			sched_yield();
 		error = 0;
 		getsockopt(waiting[i].fd, SOL_SOCKET, SO_ERROR, &error, &len);
 		cnt += error == ETIMEDOUT;
