@@ -319,9 +319,8 @@ static __always_inline __u64 number_returned(void)
 	return nr;
 }
 
-/* A call that fails without having been entered: seccomp, a tracer or the program's own dispatch
- * rejected it, which is before sys_enter (syscall_trace_enter() in kernel/entry/). It took no time.
- */
+/* Whether a call that was not entered fails: seccomp, a tracer or the program's own dispatch has
+ * rejected it before sys_enter (syscall_trace_enter() in kernel/entry/). */
 static __noinline int take_rejected(struct syscall_thread *t, long ret)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
